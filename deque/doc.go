@@ -1,0 +1,12 @@
+// Package deque has the work queues of the executor: one owner, many thieves.
+//
+// The cast: the owner is the one thread that pushes and pops, at the bottom, last in first out. Thieves are any other
+// threads; they steal at the top, first in first out, so they take the oldest item, which in a computation that
+// branches is the largest piece of work. A steal ends in one of three ways: [Stolen], [Empty] or [Lost]. A scheduler
+// must not take Lost for Empty when it decides to sleep.
+//
+// The owner's last-in-first-out order keeps caches warm and gives no fairness: what was pushed first may wait until
+// everything else is done. Use it for throughput, not for the tail of a latency distribution.
+//
+// The algorithm, its invariants and what is not promised are in PROTOCOL.md beside this file.
+package deque

@@ -1,0 +1,166 @@
+package executor
+
+import "github.com/magpie-go/magpie/deque"
+
+// findAdaptive looks for an item, sleeping while there is none. It returns nil when the executor stops.
+//
+// The rule: a thief is a worker that looks for items, or one that was notified and has not got up yet; thieves counts
+// them. Whoever makes an item available wakes a worker if there is no thief (Push, submit). Whoever stops being a thief
+// looks once more, at everything, after it has ceased to count: either it sees the item, or the one who made it
+// available saw no thief. So no item waits in a deque while a worker sleeps. See PROTOCOL.md.
+func (w *Worker) findAdaptive() *Item {
+	ex := w.ex
+	ex.thieves.Add(1)
+	for {
+		if it := w.search(); it != nil {
+			// Guard B of the paper: an item may have been pushed trusting in this thief, which now is none.
+			if ex.thieves.Add(-1) == 0 && ex.anyItem() {
+				ex.wakeOne()
+			}
+			return it
+		}
+		w.state.Store(uint32(preparing))
+		ex.notifier.Prepare(w.id)
+		// D1(park): cease to count, then look everywhere. Looking first would miss an item pushed between the two by
+		// somebody who still saw a thief.
+		ex.thieves.Add(-1)
+		if ex.stop.Load() {
+			ex.notifier.Cancel(w.id)
+			return nil
+		}
+		if ex.anyItem() {
+			if !ex.notifier.Cancel(w.id) {
+				ex.thieves.Add(1) // otherwise whoever notified has counted us
+			}
+			continue
+		}
+		w.sleep()
+		// Whoever notified has counted us as a thief.
+	}
+}
+
+const (
+	// searchRounds and searchPause bound how long the last thief looks before it sleeps: about 20 µs, long enough for a
+	// caller that submits run after run to find it awake, short against the 50 µs and more that waking a thread costs.
+	// Re-measure with wsbench run submit.
+	searchRounds = 160
+	searchPause  = 100
+	// crowdRounds is the same for a thief that is not the only one. The others will do.
+	crowdRounds = 2
+)
+
+// search looks at the injector and at every other worker's deque, a bounded number of times.
+func (w *Worker) search() *Item {
+	w.state.Store(uint32(searching))
+	ex := w.ex
+	for round := 0; round < searchRounds; {
+		lost := false
+		if !ex.injector.isEmpty() {
+			if it, outcome := ex.injector.steal(); it != nil {
+				return it
+			} else if outcome == deque.Lost {
+				lost = true
+			}
+		}
+		// From the last success on, all the way round: no victim is left out.
+		for i := range ex.workers {
+			v := w.victim + i
+			if v >= len(ex.workers) {
+				v -= len(ex.workers)
+			}
+			if v == w.id || ex.workers[v].deque.IsEmpty() {
+				continue
+			}
+			it, outcome := w.stealFrom(v)
+			if it != nil {
+				return it
+			}
+			lost = lost || outcome == deque.Lost
+		}
+		if lost {
+			continue // there is something; a lost race is not a failed round
+		}
+		if round++; round >= crowdRounds && ex.thieves.Load() > 1 || ex.stop.Load() {
+			return nil
+		}
+		// Wait away from the deques: reading a word takes its cache line from the owner who writes it.
+		for range searchPause {
+			if !ex.injector.isEmpty() {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// anyItem reports whether there was an item to take, in a deque or in the injector, at the moment of the look at each.
+func (ex *Executor) anyItem() bool {
+	if !ex.injector.isEmpty() {
+		return true
+	}
+	for _, w := range ex.workers {
+		if !w.deque.IsEmpty() {
+			return true
+		}
+	}
+	return false
+}
+
+// inject makes an item available through the injector and wakes somebody to run it. Any thread.
+func (ex *Executor) inject(it *Item) {
+	run := it.Body.run // before the push: after it the item may be run and the run be over
+	ex.injector.push(it)
+	// D1(inject): as D1(push).
+	switch {
+	case ex.cfg.Policy == AdaptivePublished:
+		ex.notifier.Notify(1) // document 000, Algorithm 1, line 6
+	case ex.noThiefSoon() && ex.notifier.Waiting():
+		ex.wakeOne()
+	}
+	if ex.sleepingHelpers.Load() > 0 {
+		ex.wakeHelpers(run)
+	}
+}
+
+// noThiefSoon reports whether there is no thief, after waiting a third of a microsecond for one: a caller that
+// submits run after run finds the worker that has just finished the last on its way to look for more, and waking
+// another would cost ten times as much.
+func (ex *Executor) noThiefSoon() bool {
+	for range 1024 {
+		if ex.thieves.Load() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// anyoneAsleep is the cheap look before wakeOne and wakeHelpers.
+func (ex *Executor) anyoneAsleep() bool {
+	return ex.notifier.Waiting() || ex.sleepingHelpers.Load() > 0
+}
+
+// wakeOne wakes one worker if there is no thief. The caller has made an item available, or knows of one.
+func (ex *Executor) wakeOne() {
+	// The waker counts the woken as a thief, so that others who push before it has got up wake nobody else.
+	for ex.thieves.CompareAndSwap(0, 1) {
+		if ex.notifier.Notify(1) > 0 {
+			return
+		}
+		// Nobody to wake. But for a moment the count spoke of a thief that did not exist: a worker may have gone to
+		// sleep since Notify looked, and an item may have been pushed after that trusting in the count. Look again.
+		if ex.thieves.Add(-1) != 0 || !ex.anyItem() {
+			return
+		}
+		if !ex.notifier.Waiting() {
+			ex.wakeHelpers(nil)
+			return
+		}
+	}
+}
+
+// notifyOne is the published policy's notification: unconditional.
+func (ex *Executor) notifyOne() {
+	if ex.notifier.Notify(1) == 0 && ex.sleepingHelpers.Load() > 0 {
+		ex.wakeHelpers(nil)
+	}
+}

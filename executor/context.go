@@ -1,0 +1,76 @@
+package executor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A taskContext is the context that a run's tasks are given. It is part of the Run and turns into a standard one only
+// when a task asks for its Done channel or a value, so that runs of tasks that never look cost no allocation.
+type taskContext struct {
+	parent context.Context
+
+	mu        sync.Mutex // held by whoever changes what follows
+	cause     error
+	cancelled xatomic.Bool
+	real      xatomic.Pointer[realContext]
+}
+
+type realContext struct {
+	context.Context
+	cancel context.CancelCauseFunc
+}
+
+// materialize returns the standard context that stands behind c. Value goes through it, so that context.Cause and
+// derived contexts find the standard machinery there.
+func (c *taskContext) materialize() *realContext {
+	if real := c.real.Load(); real != nil {
+		return real
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if real := c.real.Load(); real != nil {
+		return real
+	}
+	ctx, cancel := context.WithCancelCause(c.parent)
+	if c.cancelled.Load() {
+		cancel(c.cause)
+	}
+	real := &realContext{ctx, cancel}
+	c.real.Store(real)
+	return real
+}
+
+// cancel cancels c for the first time; later calls do nothing.
+func (c *taskContext) cancel(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancelled.Load() {
+		return
+	}
+	c.cause = cause
+	c.cancelled.Store(true)
+	if real := c.real.Load(); real != nil {
+		real.cancel(cause)
+	}
+}
+
+func (c *taskContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
+func (c *taskContext) Done() <-chan struct{}       { return c.materialize().Done() }
+func (c *taskContext) Value(key any) any           { return c.materialize().Value(key) }
+
+func (c *taskContext) Err() error {
+	if real := c.real.Load(); real != nil {
+		return real.Err()
+	}
+	if err := c.parent.Err(); err != nil {
+		return err
+	}
+	if c.cancelled.Load() {
+		return context.Canceled
+	}
+	return nil
+}

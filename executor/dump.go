@@ -1,0 +1,40 @@
+package executor
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Dump writes what every worker is doing, what waits in the queues, the notifier's word and the runs in progress. It
+// is meant for a person who wonders why nothing happens. It may be called at any time, also while the executor hangs;
+// what it tells is not one moment's state.
+func (ex *Executor) Dump(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "executor %q: %d workers, policy %v, thieves %d, actives %d, helpers asleep %d, stopping %v\n",
+		ex.cfg.Name, len(ex.workers), ex.cfg.Policy,
+		ex.thieves.Load(), ex.actives.Load(), ex.sleepingHelpers.Load(), ex.stop.Load())
+	fmt.Fprintf(&b, "notifier: %v\n", ex.notifier)
+	fmt.Fprintf(&b, "injector: %d items\n", ex.injector.len())
+	for _, w := range ex.workers {
+		s := w.seen.snapshot()
+		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %d items, %d tasks, %d steals, %d parks",
+			w.id, workerState(w.state.Load()), w.thread.Load(), w.deque.Len(), s.Tasks, s.StealsWon, s.Parks)
+		if r := w.helping.Load(); r != nil {
+			fmt.Fprintf(&b, ", waits for run of %q", r.job.Name())
+		}
+		b.WriteByte('\n')
+	}
+	ex.mu.Lock()
+	fmt.Fprintf(&b, "runs in progress: %d, closed %v\n", ex.running, ex.closed)
+	for r := ex.runs; r != nil; r = r.next {
+		fmt.Fprintf(&b, "run of %q: context error %v", r.job.Name(), r.ctx.Err())
+		if p := r.parent.Load(); p != nil {
+			fmt.Fprintf(&b, ", nested in run of %q", p.job.Name())
+		}
+		b.WriteByte('\n')
+	}
+	ex.mu.Unlock()
+	_, err := io.WriteString(out, b.String())
+	return err
+}

@@ -1,0 +1,54 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrClosed is returned by a Run or Start after Close.
+	ErrClosed = errors.New("executor: closed")
+	// ErrInTask is returned by a Close that is called from a task of the same executor: it would wait for itself.
+	ErrInTask = errors.New("executor: Close called from one of its own tasks; close it from outside")
+	// ErrGoexit is the failure of a task that called runtime.Goexit, as t.FailNow does in a test.
+	ErrGoexit = errors.New("executor: task called runtime.Goexit")
+)
+
+// A PanicError is the failure of a task that panicked.
+type PanicError struct {
+	Value any    // what was given to panic
+	Stack []byte // the worker's stack at the panic, as debug.Stack formats it
+}
+
+// Error tells the value and the stack: a panic that nobody looks into should still be found from a log line.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
+
+// Unwrap returns the value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// A cancelError is the result of a run that was cancelled from outside. It matches both what the context says of
+// itself and why it was cancelled.
+type cancelError struct {
+	job   string
+	err   error // context.Canceled or context.DeadlineExceeded
+	cause error
+}
+
+func newCancelError(job string, err, cause error) error {
+	if cause == nil {
+		cause = err
+	}
+	return &cancelError{job, err, cause}
+}
+
+func (e *cancelError) Error() string {
+	if e.cause == e.err {
+		return fmt.Sprintf("run of %q: %v", e.job, e.err)
+	}
+	return fmt.Sprintf("run of %q: %v: %v", e.job, e.err, e.cause)
+}
+
+func (e *cancelError) Unwrap() []error { return []error{e.err, e.cause} }

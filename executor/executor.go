@@ -1,0 +1,259 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/procs"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/notifier"
+)
+
+// An Executor is a fixed set of workers, each locked to an OS thread of its own, that run items and steal from each
+// other. All methods may be called from any goroutine. Several executors may live in one process.
+type Executor struct {
+	// Constant.
+	cfg      Config
+	workers  []*Worker
+	notifier *notifier.Notifier
+	release  func() // gives the reserved Ps back
+
+	_ pad.Line
+	// Read at every push, written when a worker goes to sleep or is woken.
+	thieves         xatomic.Int32 // workers that look for items, or were notified and will
+	sleepingHelpers xatomic.Int32 // workers asleep in a nested run
+	stop            xatomic.Bool  // the workers are to leave
+	_               pad.Line
+	actives         xatomic.Int32 // workers that run items; AdaptivePublished only
+	_               pad.Line
+	injector        injector
+	_               pad.Line
+
+	mu      sync.Mutex // guards what follows
+	runs    *Run       // those in progress, newest first
+	running int        // how many
+	closed  bool       // no further runs from outside
+	settled sync.Cond  // running has become 0
+
+	close   sync.Once
+	alive   sync.WaitGroup // one per worker
+	leaving threadList
+}
+
+// New starts an executor. It reports every bad field of cfg at once. The executor must be closed: its threads stay
+// until then.
+func New(cfg Config) (*Executor, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := osthread.Room(cfg.Workers); err != nil {
+		return nil, errors.Join(errors.New("executor: cannot start the workers' threads"), err)
+	}
+	ex := &Executor{
+		cfg:      cfg,
+		workers:  make([]*Worker, cfg.Workers),
+		notifier: notifier.New(cfg.Workers),
+		injector: newInjector(),
+		release:  func() {},
+	}
+	ex.settled.L = &ex.mu
+	for i := range ex.workers {
+		ex.workers[i] = &Worker{
+			ex:     ex,
+			id:     i,
+			deque:  deque.New[Item](dequeCapacity),
+			rng:    uint64(i+1) * 0x9E3779B97F4A7C15,
+			victim: (i + 1) % cfg.Workers,
+			wakes:  cfg.Policy == Adaptive,
+			alone:  cfg.Workers == 1,
+		}
+	}
+	if !cfg.KeepGOMAXPROCS {
+		ex.release = procs.Reserve(cfg.Workers)
+	}
+	if err := ex.startWorkers(); err != nil {
+		_ = ex.Close() // the workers that did start leave; there is no run to wait for
+		return nil, err
+	}
+	return ex, nil
+}
+
+// startWorkers returns when every worker has its thread, or could not be given one.
+func (ex *Executor) startWorkers() error {
+	var (
+		up   sync.WaitGroup
+		mu   sync.Mutex
+		errs []error
+	)
+	up.Add(len(ex.workers))
+	ex.alive.Add(len(ex.workers))
+	for _, w := range ex.workers {
+		w.start(func(err error) {
+			if err != nil {
+				mu.Lock()
+				errs = append(errs, err)
+				mu.Unlock()
+				ex.alive.Done()
+			}
+			up.Done()
+		})
+	}
+	up.Wait()
+	return errors.Join(errs...)
+}
+
+// Workers is the number of workers.
+func (ex *Executor) Workers() int { return len(ex.workers) }
+
+// Run runs a job and waits for its end: Start and [Run.Wait]. The error is nil if every task ran and returned nil; see
+// the package documentation for what else it can be.
+func (ex *Executor) Run(ctx context.Context, j Job) error {
+	w := ex.currentWorker()
+	r := ex.launch(ctx, j, w)
+	if r.over.Load() {
+		return r.err
+	}
+	return r.wait(w)
+}
+
+// Start starts a job and returns without waiting for its work. Cancelling ctx cancels the run. If the run cannot start,
+// because the executor is closed, the context cancelled or the job invalid, it is over at once, and its Wait says why.
+//
+// A run that is started from a task of the same executor is nested in that task's run.
+func (ex *Executor) Start(ctx context.Context, j Job) *Run {
+	return ex.launch(ctx, j, ex.currentWorker())
+}
+
+// launch starts j from worker w, or from outside if w is nil.
+func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
+	if ctx == nil || j == nil {
+		panic("executor: Run and Start need a context and a job, got nil")
+	}
+	r := &Run{ex: ex, job: j}
+	r.ctx.parent = ctx
+	if err := ctx.Err(); err != nil {
+		return r.stillborn(newCancelError(j.Name(), err, context.Cause(ctx)))
+	}
+	if w != nil {
+		r.parent.Store(w.body.run)
+	}
+	if !ex.admit(r) {
+		return r.stillborn(ErrClosed)
+	}
+	first, err := j.Begin(r)
+	if first == nil || err != nil {
+		ex.forget(r)
+		return r.stillborn(err)
+	}
+	r.body = first.Body
+	r.body.run = r
+	if ctx.Done() != nil {
+		r.unlink = context.AfterFunc(ctx, func() { r.cancel(ctx.Err(), context.Cause(ctx)) })
+	}
+	if w != nil {
+		w.Push(first)
+	} else {
+		ex.inject(first)
+	}
+	return r
+}
+
+// stillborn ends a run that never began.
+func (r *Run) stillborn(err error) *Run {
+	r.err = err
+	r.cancelled, r.ended = true, true
+	r.ctx.cancel(context.Canceled)
+	r.over.Store(true)
+	return r
+}
+
+// admit enters r among the runs in progress, unless the executor is closed. While Close waits for a run, its tasks may
+// still start others.
+func (ex *Executor) admit(r *Run) bool {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.closed && r.parent.Load() == nil {
+		return false
+	}
+	r.next = ex.runs
+	if r.next != nil {
+		r.next.prev = r
+	}
+	ex.runs = r
+	ex.running++
+	return true
+}
+
+// forget takes r out of the runs in progress.
+func (ex *Executor) forget(r *Run) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if r.prev != nil {
+		r.prev.next = r.next
+	} else {
+		ex.runs = r.next
+	}
+	if r.next != nil {
+		r.next.prev = r.prev
+	}
+	r.prev, r.next = nil, nil
+	if ex.running--; ex.running == 0 {
+		ex.settled.Broadcast()
+	}
+}
+
+// Close stops intake, waits for the runs in progress, ends every worker and its thread, and gives the reserved Ps back.
+// It may be called again, and then waits for the first call. From a task of the same executor it returns [ErrInTask]
+// and does nothing.
+func (ex *Executor) Close() error {
+	if ex.currentWorker() != nil {
+		return ErrInTask
+	}
+	ex.close.Do(func() {
+		ex.mu.Lock()
+		ex.closed = true
+		for ex.running > 0 {
+			ex.settled.Wait()
+		}
+		ex.mu.Unlock()
+		// D1(stop): stop, then wake. Pairs with D1(park) and line 23 of the published policy: prepare, then look at stop.
+		ex.stop.Store(true)
+		ex.notifier.NotifyAll()
+		ex.alive.Wait()
+		ex.leaving.wait()
+		ex.release()
+	})
+	return nil
+}
+
+// A threadList collects the threads that workers have left. The runtime ends such a thread a moment after its
+// goroutine.
+type threadList struct {
+	mu  sync.Mutex
+	ids []int64
+}
+
+func (l *threadList) add(id int64) {
+	l.mu.Lock()
+	l.ids = append(l.ids, id)
+	l.mu.Unlock()
+}
+
+// wait waits until the threads are gone, or a second has passed: then an id has been given to a new thread.
+func (l *threadList) wait() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	deadline := time.Now().Add(time.Second)
+	for _, id := range l.ids {
+		for !osthread.Gone(id) && time.Now().Before(deadline) {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	l.ids = nil
+}

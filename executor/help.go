@@ -1,0 +1,104 @@
+package executor
+
+// help runs items of r, and of runs nested in it, until r is over: what Wait does on a worker. The worker's stack holds
+// the task that waits, so a foreign item must not be run here: it might want a lock that task holds. One that is met on
+// the way goes to the injector, for workers that are free.
+func (w *Worker) help(r *Run) {
+	body, floor, state := w.body, w.floor, w.state.Load()
+	w.floor = w.deque.Bottom()
+	w.nested++
+	for !r.over.Load() {
+		it := w.pop()
+		for spins := 0; it == nil && spins < helpSpins && !r.over.Load(); spins++ {
+			it = w.findFor(r)
+		}
+		if it == nil {
+			it = w.sleepFor(r)
+		}
+		if it != nil {
+			w.exploit(it)
+		}
+	}
+	w.nested--
+	w.floor = floor
+	w.enter(body)
+	w.state.Store(state)
+}
+
+// helpSpins is how often a helper looks round before it sleeps. Arbitrary, about 10 µs.
+const helpSpins = 64
+
+// sleepFor sleeps until r is over or there may be an item for its helper. It returns an item if it found one on the
+// last look.
+func (w *Worker) sleepFor(r *Run) *Item {
+	ex := w.ex
+	w.state.Store(uint32(preparing))
+	w.helping.Store(r)
+	r.awaited.Add(1)
+	ex.sleepingHelpers.Add(1)
+	// D1(help): announce, then look once more. Pairs with D1(push) and D1(finish).
+	it := w.findFor(r)
+	if it == nil && !r.over.Load() {
+		w.counts.parks++
+		w.state.Store(uint32(parked))
+		w.helper.Park()
+		w.counts.wakeups++
+	}
+	ex.sleepingHelpers.Add(-1)
+	r.awaited.Add(-1)
+	w.helping.Store(nil)
+	w.state.Store(uint32(running))
+	return it
+}
+
+// findFor looks for an item of r or of a run nested in it: in the injector, and in the deques of workers that have run
+// such items. Others cannot hold any.
+func (w *Worker) findFor(r *Run) *Item {
+	ex := w.ex
+	// Each item once round; those put back come after what was there.
+	for range ex.injector.len() {
+		it, _ := ex.injector.steal()
+		if it == nil {
+			break
+		}
+		if it.Body.run.isWithin(r) {
+			return it
+		}
+		ex.inject(it)
+	}
+	visited := r.visited.Load()
+	for v, victim := range ex.workers {
+		if v == w.id || visited&(1<<(v%64)) == 0 {
+			continue
+		}
+		for !victim.deque.IsEmpty() {
+			it, _ := w.stealFrom(v)
+			if it == nil {
+				break // lost: somebody else is at it; the next round looks again
+			}
+			if it.Body.run.isWithin(r) {
+				return it
+			}
+			ex.inject(it)
+		}
+	}
+	return nil
+}
+
+// wakeHelpers wakes the helpers, asleep, that may run items of run pushed; of any run, if it is nil.
+func (ex *Executor) wakeHelpers(pushed *Run) {
+	for _, w := range ex.workers {
+		if r := w.helping.Load(); r != nil && (pushed == nil || pushed.isWithin(r)) {
+			w.helper.Unpark()
+		}
+	}
+}
+
+// wakeHelpersOf wakes the helpers that wait for r's end.
+func (ex *Executor) wakeHelpersOf(r *Run) {
+	for _, w := range ex.workers {
+		if w.helping.Load() == r {
+			w.helper.Unpark()
+		}
+	}
+}

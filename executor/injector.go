@@ -1,0 +1,29 @@
+package executor
+
+import (
+	"sync"
+
+	"github.com/magpie-go/magpie/deque"
+)
+
+// An injector is the queue of items that come from outside: the master queue of document 000 (Algorithm 1). Submitters
+// share the owner's end of a deque under a lock, workers steal the oldest without one. An item from outside never goes
+// to a worker's deque, whose owner alone may push.
+type injector struct {
+	mu    sync.Mutex // held by whoever pushes
+	queue *deque.Deque[Item]
+}
+
+func newInjector() injector { return injector{queue: deque.New[Item](64)} }
+
+func (q *injector) push(it *Item) {
+	q.mu.Lock()
+	q.queue.Push(it)
+	q.mu.Unlock()
+}
+
+func (q *injector) steal() (*Item, deque.Outcome) { return q.queue.Steal() }
+
+func (q *injector) isEmpty() bool { return q.queue.IsEmpty() }
+
+func (q *injector) len() int { return q.queue.Len() }

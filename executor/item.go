@@ -1,0 +1,60 @@
+package executor
+
+import "github.com/magpie-go/magpie/internal/xatomic"
+
+// An Item is one unit of work. The layer above embeds it in whatever it wants to run, as package graph does.
+//
+// Exec runs the item on a worker and returns the item to run next on that worker, or nil. Returning it is how a chain
+// of items touches no queue: it is the cache slot of the paper (document 000, Algorithm 3). Items that others may run
+// meanwhile go to [Worker.Push]. An Exec may panic or call [runtime.Goexit]: the item's body is told.
+//
+// An item is in one place at a time: pushed, returned, or being run.
+type Item struct {
+	Exec func(*Worker, *Item) *Item
+	Body *Body
+}
+
+// A Body is what the items of one run have in common, as far as the executor reads it. The layer above embeds it in its
+// run state and may use it for one run after another; what belongs to one run only is in its [Run].
+type Body struct {
+	hooks Hooks
+	run   *Run // set before the first item is seen by a worker, constant until the run has finished
+	stop  xatomic.Bool
+}
+
+// NewBody returns a body whose events go to h.
+func NewBody(h Hooks) Body { return Body{hooks: h} }
+
+// Stopped reports whether the run in progress was cancelled or has failed. Items should then do nothing but count
+// themselves done. It is a plain load of a word that hardly ever changes: cheap enough for every item. Any thread.
+func (b *Body) Stopped() bool { return b.stop.Load() }
+
+// Run is the run in progress. Only between the Begin of its job and its Finish.
+func (b *Body) Run() *Run { return b.run }
+
+// Hooks is how the executor tells the layer above what items cannot see. All methods are called on a worker.
+type Hooks interface {
+	// Enter says that worker w turns to items of the body. Enters and Leaves alternate on a worker. A run must not finish
+	// between the two: what the worker has counted would be missing.
+	Enter(w *Worker)
+	// Leave says that worker w has run out of items of the body for now, or turns to those of another.
+	Leave(w *Worker)
+	// Flush says that worker w is still at it after about a thousand items. What it has counted should now be made
+	// visible to others, so that progress can be seen.
+	Flush(w *Worker)
+	// Fail accounts for an item whose Exec did not return, because of err: a [*PanicError] or [ErrGoexit]. It returns
+	// the item to run next on this worker, or nil, as Exec would have.
+	Fail(w *Worker, it *Item, err error) *Item
+	// Release says that the run is over for the body, which may now serve another. [Run.Finish] calls it.
+	Release()
+}
+
+// A Job is work that an executor can run. *graph.Graph is one.
+type Job interface {
+	// Begin prepares one execution of the job and returns its first item, or nil if there is nothing to do. It is called
+	// by [Executor.Start] on the calling goroutine. From then on the job owns r's end: [Run.Finish] must be called
+	// exactly once, when the last item is done, unless Begin returned a nil item or an error.
+	Begin(r *Run) (*Item, error)
+	// Name is for dumps and error messages.
+	Name() string
+}

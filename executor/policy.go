@@ -1,0 +1,148 @@
+package executor
+
+import (
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/osthread"
+)
+
+// loop is a worker's life: work, then look for more (document 000, Algorithm 2).
+func (w *Worker) loop() {
+	find := w.findAdaptive
+	if w.ex.cfg.Policy == AdaptivePublished {
+		find = w.findPublished
+	}
+	for {
+		it := find()
+		if it == nil {
+			return // the executor stops
+		}
+		w.work(it)
+	}
+}
+
+// work runs it and all that follows, as an active worker.
+func (w *Worker) work(it *Item) {
+	if it == nil {
+		return
+	}
+	w.state.Store(uint32(running))
+	if w.ex.cfg.Policy == AdaptivePublished {
+		w.exploitPublished(it)
+	} else {
+		w.exploit(it)
+	}
+}
+
+// stealFrom tries one victim; the worker itself stands for the injector, as in document 000 (Algorithm 4, line 5).
+func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
+	if victim == w.id {
+		return w.ex.injector.steal()
+	}
+	it, outcome := w.ex.workers[victim].deque.Steal()
+	w.counts.tried++
+	switch outcome {
+	case deque.Stolen:
+		w.counts.won++
+		w.victim = victim
+	case deque.Lost:
+		w.counts.lost++
+	}
+	return it, outcome
+}
+
+// random is a uniform index below n (xorshift64, and a multiplication instead of a remainder).
+func (w *Worker) random(n int) int {
+	x := w.rng
+	x ^= x << 13
+	x ^= x >> 7
+	x ^= x << 17
+	w.rng = x
+	return int(x >> 32 * uint64(n) >> 32)
+}
+
+// ---- AdaptivePublished: document 000, Algorithms 3 to 5, line numbers in comments ----
+
+// exploitPublished is Algorithm 3.
+func (w *Worker) exploitPublished(it *Item) {
+	ex := w.ex
+	// D2(active): count as active, then look for thieves. Pairs with D2(last thief) in findPublished.
+	if ex.actives.Add(1) == 1 && ex.thieves.Load() == 0 { // line 2: guard A
+		ex.notifyOne()
+	}
+	w.exploit(it)
+	ex.actives.Add(-1) // line 13
+}
+
+// findPublished is Algorithm 5. It returns nil when the executor stops; where the paper returns true without a task,
+// after a sleep, its caller comes back here at once, so this does too.
+func (w *Worker) findPublished() *Item {
+	ex := w.ex
+	for {
+		ex.thieves.Add(1) // line 2
+		for {
+			if it := w.explorePublished(); it != nil { // line 4
+				if ex.thieves.Add(-1) == 0 { // guard B
+					ex.notifyOne()
+				}
+				return it
+			}
+			w.state.Store(uint32(preparing))
+			ex.notifier.Prepare(w.id) // line 10
+			if ex.injector.isEmpty() {
+				break
+			}
+			ex.notifier.Cancel(w.id)
+			if it, _ := ex.injector.steal(); it != nil {
+				if ex.thieves.Add(-1) == 0 {
+					ex.notifyOne()
+				}
+				return it
+			}
+			// Line 20 goes to explore, not to the top: this worker still counts as a thief.
+		}
+		if ex.stop.Load() { // line 23
+			ex.notifier.Cancel(w.id)
+			ex.notifier.NotifyAll()
+			ex.thieves.Add(-1)
+			return nil
+		}
+		// D2(last thief): stop counting as a thief, then look for active workers. Without this guard C a worker that
+		// became active just before would find a thief that is about to sleep, and wake nobody.
+		if ex.thieves.Add(-1) == 0 && ex.actives.Load() > 0 { // line 29
+			ex.notifier.Cancel(w.id)
+			continue
+		}
+		w.sleep() // line 33
+	}
+}
+
+// yieldBound is the paper's YIELD_BOUND (section III).
+const yieldBound = 100
+
+// explorePublished is Algorithm 4.
+func (w *Worker) explorePublished() *Item {
+	w.state.Store(uint32(searching))
+	stealBound := 2 * (len(w.ex.workers) + 1) // the paper's STEAL_BOUND
+	for failed, yields := 0, 0; !w.ex.stop.Load(); {
+		if it, _ := w.stealFrom(w.random(len(w.ex.workers))); it != nil {
+			return it
+		}
+		if failed++; failed >= stealBound {
+			osthread.Yield()
+			if yields++; yields == yieldBound {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// sleep commits to the wait that was prepared.
+func (w *Worker) sleep() {
+	w.counts.parks++
+	w.seen.publish(&w.counts)
+	w.state.Store(uint32(parked))
+	w.ex.notifier.Commit(w.id)
+	w.state.Store(uint32(searching))
+	w.counts.wakeups++
+}

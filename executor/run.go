@@ -1,0 +1,168 @@
+package executor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A Run is one execution of a job. All methods may be called from any goroutine, from tasks too, and after the end.
+type Run struct {
+	ex   *Executor
+	job  Job
+	body *Body
+	ctx  taskContext
+
+	parent  xatomic.Pointer[Run] // the run whose task started this one, while both are in progress
+	visited xatomic.Uint64       // bit id%64: such a worker has run items of this run or of one nested in it
+	awaited xatomic.Int32        // workers asleep in help for this run
+	over    xatomic.Bool         // set after err; P1: publishes it
+
+	mu        sync.Mutex
+	cancelled bool
+	ended     bool // Finish was called: the body belongs to the next run
+	cause     error
+	err       error
+	done      chan struct{} // made by the first who wants to block
+	unlink    func() bool   // undoes context.AfterFunc; constant from before the first item is submitted
+
+	prev, next *Run // in Executor.runs
+}
+
+// Context is what the run's tasks are given: cancelled when the caller's context is, when the run fails or is
+// cancelled, and at its end.
+func (r *Run) Context() context.Context { return &r.ctx }
+
+// Workers is the number of workers that may run the job.
+func (r *Run) Workers() int { return len(r.ex.workers) }
+
+// Done returns a channel that is closed when the run has ended.
+func (r *Run) Done() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done == nil {
+		r.done = make(chan struct{})
+		if r.over.Load() {
+			close(r.done)
+		}
+	}
+	return r.done
+}
+
+// Cancel ends the run early: tasks that have not started are skipped, those that run see their context cancelled with
+// the cause. A nil cause means context.Canceled. It does not wait, and does nothing if the run has failed, was
+// cancelled or has ended before.
+func (r *Run) Cancel(cause error) { r.cancel(context.Canceled, cause) }
+
+// cancel cancels the run because its context said err, for that cause.
+func (r *Run) cancel(err, cause error) {
+	r.stop(newCancelError(r.job.Name(), err, cause), cause)
+}
+
+// Abort stops the run as Cancel does, because of a failure that the job itself will report through Finish. It is for
+// implementations of [Job].
+func (r *Run) Abort(failure error) { r.stop(nil, failure) }
+
+// stop cancels the run's context with cause, and makes err part of the result. The first stop counts.
+func (r *Run) stop(err, cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cancelled || r.ended {
+		return
+	}
+	r.cancelled = true
+	r.err = err
+	r.body.stop.Store(true)
+	r.ctx.cancel(cause)
+}
+
+// Finish ends the run with what its tasks failed with, or nil. It is for implementations of [Job]: called once, when
+// every item of the run has been counted.
+func (r *Run) Finish(err error) {
+	r.mu.Lock()
+	r.ended = true // from here on no Cancel reaches the body, which may soon serve another run
+	body := r.body
+	if r.err == nil {
+		r.err = err
+	} else if err != nil {
+		r.err = &joinedError{r.err, err}
+	}
+	r.body = nil
+	r.ctx.cancel(context.Canceled)
+	r.mu.Unlock()
+
+	if r.unlink != nil {
+		r.unlink()
+	}
+	// The state goes back before anybody learns of the end, so that whoever runs the job again finds it.
+	body.stop.Store(false)
+	body.run = nil
+	body.hooks.Release()
+	r.parent.Store(nil)
+	r.ex.forget(r)
+	r.mu.Lock()
+	// D1(finish): over, then look for helpers that wait for it. Pairs with D1(help).
+	r.over.Store(true)
+	if r.done != nil {
+		close(r.done)
+	}
+	r.mu.Unlock()
+	if r.awaited.Load() > 0 {
+		r.ex.wakeHelpersOf(r)
+	}
+}
+
+// waitSpin bounds how long Wait looks before it blocks: about what blocking and being woken costs, so that at worst
+// the wait takes twice the processor time it had to.
+const waitSpin = 50 * time.Microsecond
+
+// Wait waits for the run's end and returns its result: nil if every task ran and returned nil.
+//
+// On a worker of the same executor it runs the run's own items meanwhile, never others, so a task may start runs and
+// wait for them, whatever the number of workers. On a worker of another executor it blocks that worker.
+func (r *Run) Wait() error {
+	if r.over.Load() {
+		return r.err
+	}
+	return r.wait(r.ex.currentWorker())
+}
+
+func (r *Run) wait(w *Worker) error {
+	if w != nil {
+		w.help(r)
+		return r.err
+	}
+	for start := time.Now(); !r.over.Load(); {
+		if time.Since(start) > waitSpin {
+			<-r.Done()
+			break
+		}
+	}
+	return r.err
+}
+
+// isWithin reports whether r is other or nested in it, however deeply.
+func (r *Run) isWithin(other *Run) bool {
+	for ; r != nil; r = r.parent.Load() {
+		if r == other {
+			return true
+		}
+	}
+	return false
+}
+
+// visit notes that worker w begins to run items of r: from now on its deque may hold some.
+func (r *Run) visit(w *Worker) {
+	bit := uint64(1) << (w.id % 64)
+	for ; r != nil && r.visited.Load()&bit == 0; r = r.parent.Load() {
+		r.visited.Or(bit)
+	}
+}
+
+// joinedError is errors.Join of two, on one line each.
+type joinedError struct{ first, second error }
+
+func (e *joinedError) Error() string   { return e.first.Error() + "\n" + e.second.Error() }
+func (e *joinedError) Unwrap() []error { return []error{e.first, e.second} }

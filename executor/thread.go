@@ -1,0 +1,121 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/pprof"
+	"strconv"
+	"sync"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+)
+
+// onThread maps the identity of an OS thread to the worker that is locked to it, in the whole process. Only the thread
+// proves that a caller is a worker: a locked thread runs no other goroutine, whereas a context can be handed on.
+var onThread sync.Map // int64 → *Worker
+
+// currentWorker is the worker of this executor that the caller runs on, or nil.
+func (ex *Executor) currentWorker() *Worker {
+	v, ok := onThread.Load(osthread.ID())
+	if !ok || v.(*Worker).ex != ex {
+		return nil
+	}
+	return v.(*Worker)
+}
+
+// start runs the worker on a goroutine locked to a thread of its own. ready is told when the thread is set up, or that
+// it could not be.
+//
+// These are the only goroutines that magpie starts.
+func (w *Worker) start(ready func(error)) {
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread has our name and nice, and ends with the goroutine
+		if osthread.IsMain() {
+			// A goroutine that ends while locked to the main thread leaves a thread that can neither end nor serve. While
+			// this one holds it, another goroutine gets another thread.
+			var up sync.WaitGroup
+			up.Add(1)
+			w.start(func(err error) {
+				up.Done()
+				ready(err)
+			})
+			up.Wait()
+			runtime.UnlockOSThread()
+			return
+		}
+		if err := w.setUpThread(); err != nil {
+			ready(err)
+			return
+		}
+		ready(nil)
+		w.live()
+	}()
+}
+
+func (w *Worker) setUpThread() error {
+	cfg := &w.ex.cfg
+	if err := osthread.SetName(cfg.Name + "-" + strconv.Itoa(w.id)); err != nil {
+		return fmt.Errorf("executor: name of worker %d: %w", w.id, err)
+	}
+	if cfg.Nice != 0 {
+		if err := osthread.SetNice(cfg.Nice); err != nil {
+			return fmt.Errorf("executor: nice %d of worker %d: %w", cfg.Nice, w.id, err)
+		}
+	}
+	labels := pprof.Labels("executor", cfg.Name, "worker", strconv.Itoa(w.id))
+	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), labels))
+	id := osthread.ID()
+	w.thread.Store(id)
+	onThread.Store(id, w)
+	return nil
+}
+
+// live is a worker's life on one thread: until the executor stops, or a task ends the goroutine.
+func (w *Worker) live() {
+	stopped := false
+	defer func() {
+		onThread.Delete(w.thread.Load())
+		w.ex.leaving.add(w.thread.Load())
+		if stopped {
+			w.ex.alive.Done()
+		} else if len(w.exited) > 0 {
+			w.replace()
+		}
+		// Otherwise magpie itself panicked, and the process ends with that.
+	}()
+	w.failExited()
+	w.loop()
+	stopped = true
+}
+
+// replace starts a goroutine that takes over the worker: its deque, its counts and its place. Goexit cannot be stopped,
+// so this one is lost, and its thread with it.
+func (w *Worker) replace() {
+	w.thread.Store(0)
+	if w.ex.cfg.Policy == AdaptivePublished {
+		w.ex.actives.Add(-1) // what exploitPublished did not come to
+	}
+	w.nested = 0
+	w.helping.Store(nil)
+	w.start(func(err error) {
+		if err != nil {
+			// The first thread of this worker was set up in the same way. There is no caller to tell, and going on with
+			// a worker less could hang its runs.
+			panic(err)
+		}
+	})
+}
+
+// failExited accounts for the items on the stack of a goroutine that ended by Goexit: the one that called it, and those
+// that waited for nested runs below it.
+func (w *Worker) failExited() {
+	for _, it := range w.exited {
+		w.enter(it.Body)
+		if next := w.body.hooks.Fail(w, it, ErrGoexit); next != nil {
+			w.Push(next)
+		}
+	}
+	w.exited = w.exited[:0]
+	w.work(w.pop())
+}

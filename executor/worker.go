@@ -1,0 +1,200 @@
+package executor
+
+import (
+	"runtime/debug"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/park"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A Worker runs items on an OS thread of its own. Items are handed the worker that runs them; its methods are for the
+// item being run only.
+type Worker struct {
+	_ pad.Line
+
+	// Owner only, plain on purpose: the race detector checks the claim.
+	ex     *Executor
+	id     int
+	deque  *deque.Deque[Item]
+	body   *Body  // of the item being run; nil when the worker has none
+	nested int    // how many nested runs the worker is helping: nesting depth of help
+	floor  uint64 // deque index below which items are not the innermost help's business; only if nested > 0
+	rng    uint64
+	victim int // sticky: the last worker stolen from
+	counts counts
+	wakes  bool    // what the policy wants: a push wakes a worker if nobody is looking for work
+	alone  bool    // there is no other worker
+	exited []*Item // items whose Exec was cut short by Goexit, innermost first
+
+	_ pad.Line
+
+	// Shared.
+	state   xatomic.Uint32       // a workerState, for dumps
+	thread  xatomic.Int64        // identity of the worker's OS thread; 0 while it has none
+	seen    published            // counts, as of the last publication
+	helping xatomic.Pointer[Run] // what the worker, asleep in help, waits for
+	helper  park.Parker          // where it sleeps then
+	_       pad.Line
+}
+
+// workerState is where a worker stands, as dumps tell it.
+type workerState uint32
+
+const (
+	running workerState = iota
+	searching
+	preparing
+	parked
+)
+
+func (s workerState) String() string {
+	return [...]string{"running", "searching", "preparing", "parked"}[s]
+}
+
+const (
+	// pollInterval is how many items a busy worker runs between two looks at the injector, so that a run submitted
+	// beside an endless one gets its turn. Go's scheduler looks every 61; a power of two is a mask.
+	pollInterval = 64
+	// flushInterval is how many items a busy worker runs between two publications of what it counted.
+	flushInterval = 1024
+	// dequeCapacity is a deque's first ring, 4 KiB: depth-first work seldom holds more.
+	dequeCapacity = 512
+)
+
+// ID is the worker's index, 0 to Workers-1. No two items run under one ID at a time, save that one waits in a nested run
+// for the other. Any thread.
+func (w *Worker) ID() int { return w.id }
+
+// Workers is the number of workers of the executor. Any thread.
+func (w *Worker) Workers() int { return len(w.ex.workers) }
+
+// Alone reports whether the executor has no other worker, so that the layer above can save what only thieves need. Any
+// thread.
+func (w *Worker) Alone() bool { return w.alone }
+
+// Push makes an item available to every worker. The pushing worker gets it back, last in first out, unless another
+// takes it. The item being run only.
+func (w *Worker) Push(it *Item) {
+	if w.alone {
+		w.deque.PushAlone(it)
+		return
+	}
+	w.deque.Push(it)
+	// D1(push): the item is in the deque, then look for somebody who will look there. Pairs with D1(park) in the
+	// policies and D1(help): those announce that they stop looking, then look once more.
+	if w.ex.thieves.Load() == 0 && w.ex.anyoneAsleep() {
+		w.wakeForPush()
+	}
+}
+
+// wakeForPush is the part of Push that is seldom needed.
+func (w *Worker) wakeForPush() {
+	if w.wakes && w.ex.notifier.Waiting() {
+		w.ex.wakeOne()
+	}
+	if w.ex.sleepingHelpers.Load() > 0 {
+		w.ex.wakeHelpers(w.body.run)
+	}
+}
+
+// Uncount leaves the item being run out of the tasks in [Stats]: it only distributes others. The item being run only.
+func (w *Worker) Uncount() { w.counts.overhead++ }
+
+// exploit runs it and everything that follows from it on this worker (document 000, Algorithm 3, lines 5 to 12).
+func (w *Worker) exploit(it *Item) {
+	for it != nil {
+		if it = w.runItems(it); it == nil {
+			w.enter(nil)
+			it = w.pop() // leaving may have made an item ready
+		}
+	}
+}
+
+// runItems runs items until the worker has no more, and returns nil; or until one fails to return, and returns the item
+// to go on with. One deferred call serves all the items in between.
+func (w *Worker) runItems(it *Item) (next *Item) {
+	var current *Item // the item being run; apart from it, which so can stay in a register
+	returned := false
+	defer func() {
+		if !returned {
+			next = w.failed(current, recover())
+		}
+	}()
+	for it != nil {
+		if w.counts.items++; w.counts.items%pollInterval == 0 {
+			it = w.tock(it)
+		}
+		if it.Body != w.body {
+			w.enter(it.Body)
+		}
+		current = it
+		if it = it.Exec(w, it); it == nil {
+			it = w.pop()
+		}
+	}
+	returned = true
+	return nil
+}
+
+// pop takes the worker's own newest item. A helping worker leaves alone what was there before it began to help.
+func (w *Worker) pop() *Item {
+	if w.nested > 0 && w.deque.Bottom() == w.floor {
+		return nil
+	}
+	var it *Item
+	if w.alone {
+		it = w.deque.PopAlone()
+	} else {
+		it = w.deque.Pop()
+	}
+	if it != nil {
+		w.counts.pops++
+	}
+	return it
+}
+
+// tock is what a busy worker does every pollInterval items. It returns the item to go on with.
+func (w *Worker) tock(it *Item) *Item {
+	if w.counts.items%flushInterval == 0 && w.body != nil {
+		w.seen.publish(&w.counts)
+		w.body.hooks.Flush(w)
+	}
+	if w.nested > 0 || w.ex.injector.isEmpty() {
+		return it
+	}
+	newcomer, _ := w.ex.injector.steal()
+	if newcomer == nil {
+		return it
+	}
+	w.Push(it)
+	return newcomer
+}
+
+// enter turns the worker to the items of another body, or of none. What it counted is published for the statistics
+// before the run it worked for can finish, so that after a run's end they know of all of it.
+func (w *Worker) enter(b *Body) {
+	if old := w.body; old != nil {
+		w.seen.publish(&w.counts)
+		old.hooks.Leave(w)
+	}
+	if b != nil {
+		b.run.visit(w)
+		b.hooks.Enter(w)
+	}
+	w.body = b
+}
+
+// failed deals with an item whose Exec did not return. The panic value is nil if it called Goexit, in which case the
+// goroutine is ending and nothing that failed returns is used: replace goes on from there.
+func (w *Worker) failed(it *Item, value any) (next *Item) {
+	if value == nil {
+		w.exited = append(w.exited, it)
+		return nil
+	}
+	if w.body != it.Body { // a nested run may have left another
+		w.enter(it.Body)
+	}
+	return w.body.hooks.Fail(w, it, &PanicError{Value: value, Stack: debug.Stack()})
+}

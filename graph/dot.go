@@ -1,0 +1,29 @@
+package graph
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// WriteDOT writes the graph in the DOT language of Graphviz, for example for dot -Tsvg. Tasks and edges stand in the
+// order in which they were added, so that equal graphs give equal drawings. A graph with a cycle can be drawn too.
+func (g *Graph) WriteDOT(out io.Writer) error {
+	p, err := g.freeze()
+	if p == nil {
+		return err
+	}
+	b := bufio.NewWriter(out)
+	fmt.Fprintf(b, "digraph %s {\n", strconv.Quote(g.name))
+	for i := range p.Len() {
+		fmt.Fprintf(b, "\tn%d [label=%s];\n", i, strconv.Quote(g.taskName(uint32(i))))
+	}
+	for i := range p.Len() {
+		for _, s := range p.Successors(uint32(i)) {
+			fmt.Fprintf(b, "\tn%d -> n%d;\n", i, s)
+		}
+	}
+	b.WriteString("}\n")
+	return b.Flush()
+}

@@ -1,0 +1,186 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/magpie-go/magpie/internal/hugepage"
+	"github.com/magpie-go/magpie/internal/plan"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A Graph is a set of tasks and of edges between them that say which task comes before which. Build it from one
+// goroutine, then run it as often as you like, also several times at once: a run has its own state, and the runs of one
+// graph do not see each other. Between runs it may be changed; changing it while a run is in progress panics.
+type Graph struct {
+	name     string
+	funcs    []plan.Func
+	edges    []plan.Edge       // dropped by the freeze, restored by the next change
+	names    map[uint32]string // of the tasks that have one
+	backward bool              // some edge leads to the same or an earlier task: only then can there be a cycle
+
+	running xatomic.Int32 // runs in progress
+
+	mu     sync.Mutex // guards what follows: runs may begin on several goroutines
+	plan   *plan.Plan // nil while the graph is being changed
+	fault  error      // what Validate found
+	states []*runState
+}
+
+// maxIdleStates is how many run states a graph keeps for later runs. One serves runs that follow each other; more than
+// a few would only hold memory.
+const maxIdleStates = 4
+
+func init() {
+	plan.Of = func(g any) (*plan.Plan, error) { return g.(*Graph).freeze() }
+}
+
+// New returns an empty graph. The name stands in errors, dumps and drawings.
+func New(name string) *Graph { return &Graph{name: name} }
+
+// Name is the name given to New.
+func (g *Graph) Name() string { return g.name }
+
+// Len is the number of tasks.
+func (g *Graph) Len() int { return len(g.funcs) }
+
+// Reserve makes room for so many tasks and edges in all. It saves the copies and the spare capacity of growing: worth
+// it from some hundred thousand tasks on.
+func (g *Graph) Reserve(tasks, edges int) {
+	g.change()
+	if tasks > cap(g.funcs) {
+		g.funcs = append(hugepage.MakeCap[plan.Func](tasks), g.funcs...)
+	}
+	if edges > cap(g.edges) {
+		g.edges = append(hugepage.MakeCap[plan.Edge](edges), g.edges...)
+	}
+}
+
+// A Task is a task of a graph: a small value that may be copied and compared. The zero Task belongs to no graph.
+type Task struct {
+	graph *Graph
+	index uint32
+}
+
+// Task adds a task that runs fn. The context given to fn is the run's: it is cancelled when the caller's is, when
+// another task fails, and at the end of the run. If fn returns an error or panics, or calls runtime.Goexit, the run
+// fails with it. It panics if fn is nil.
+func (g *Graph) Task(fn func(context.Context) error) Task {
+	if fn == nil {
+		panic(fmt.Sprintf("graph %q: the function of task %d is nil", g.name, len(g.funcs)))
+	}
+	if g.plan != nil || g.running.Load() != 0 {
+		g.change()
+	}
+	g.funcs = append(g.funcs, fn)
+	return Task{g, uint32(len(g.funcs) - 1)}
+}
+
+// Named gives the task a name for errors and drawings. A task without one is called by its number, as in #3.
+func (t Task) Named(name string) Task {
+	g := t.owner("Named")
+	g.change()
+	if g.names == nil {
+		g.names = make(map[uint32]string)
+	}
+	g.names[t.index] = name
+	return t
+}
+
+// Precede makes t come before each of the others. Saying it twice is saying it once more: harmless. It panics if a task
+// belongs to another graph.
+func (t Task) Precede(others ...Task) {
+	g := t.owner("Precede")
+	for _, o := range others {
+		if o.graph != g {
+			g.foreign(t, o, "Precede")
+		}
+		g.addEdge(t.index, o.index)
+	}
+}
+
+// Succeed makes t come after each of the others. It panics if a task belongs to another graph.
+func (t Task) Succeed(others ...Task) {
+	g := t.owner("Succeed")
+	for _, o := range others {
+		if o.graph != g {
+			g.foreign(t, o, "Succeed")
+		}
+		g.addEdge(o.index, t.index)
+	}
+}
+
+func (t Task) owner(method string) *Graph {
+	if t.graph == nil {
+		panic(fmt.Sprintf("graph: %s called on a zero Task: make tasks with Graph.Task", method))
+	}
+	return t.graph
+}
+
+func (g *Graph) foreign(t, other Task, method string) {
+	if other.graph == nil {
+		panic(fmt.Sprintf("graph %q: %s of task %s was given a zero Task: make tasks with Graph.Task", g.name, method, g.taskName(t.index)))
+	}
+	panic(fmt.Sprintf("graph %q: %s of task %s was given a task of graph %q: edges stay within a graph",
+		g.name, method, g.taskName(t.index), other.graph.name))
+}
+
+func (g *Graph) addEdge(from, to uint32) {
+	if g.plan != nil || g.running.Load() != 0 {
+		g.change()
+	}
+	g.backward = g.backward || from >= to
+	g.edges = append(g.edges, plan.Edge{From: from, To: to})
+}
+
+// change prepares g for a change: what was frozen is thawed.
+func (g *Graph) change() {
+	if g.running.Load() != 0 {
+		panic(fmt.Sprintf("graph %q: changed while a run is in progress: wait for the run, or build another graph", g.name))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.plan != nil {
+		g.edges = g.plan.EdgeList()
+		g.plan, g.fault, g.states = nil, nil, nil
+	}
+}
+
+// freeze returns the graph's plan, or what is wrong with the graph.
+func (g *Graph) freeze() (*plan.Plan, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.freezeLocked()
+}
+
+// freezeLocked is freeze for a caller that holds mu.
+func (g *Graph) freezeLocked() (*plan.Plan, error) {
+	if g.plan == nil {
+		p, err := plan.Freeze(g.funcs, g.edges)
+		if err != nil {
+			return nil, fmt.Errorf("graph %q: %w", g.name, err)
+		}
+		g.plan, g.edges = p, nil
+		if g.backward {
+			if path := p.Cycle(); path != nil {
+				g.fault = g.newCycleError(path)
+			}
+		}
+	}
+	return g.plan, g.fault
+}
+
+// Validate reports what would keep the graph from running: a [*CycleError]. Run does the same checks; their result is
+// kept until the graph is changed.
+func (g *Graph) Validate() error {
+	_, err := g.freeze()
+	return err
+}
+
+func (g *Graph) taskName(i uint32) string {
+	if name, ok := g.names[i]; ok {
+		return name
+	}
+	return fmt.Sprintf("#%d", i)
+}

@@ -1,0 +1,28 @@
+//go:build unix
+
+package osthread
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ProcessCPU is the processor time that the process has used, in user and system mode.
+func ProcessCPU() time.Duration {
+	u := rusage()
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// ContextSwitches is how often threads of the process gave up their core, and how often it was taken away.
+func ContextSwitches() (voluntary, involuntary int64) {
+	u := rusage()
+	return int64(u.Nvcsw), int64(u.Nivcsw)
+}
+
+func rusage() (u unix.Rusage) {
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		panic("osthread: getrusage: " + err.Error()) // it fails for wrong arguments only
+	}
+	return u
+}

@@ -1,0 +1,108 @@
+// Package plan is the frozen form of a task graph: compact arrays that never change after the freeze.
+//
+// The executor-backed run in package graph, the serial yardstick, the validation and the test oracle all read this one
+// form, so that they cannot disagree about what the graph is.
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/magpie-go/magpie/internal/hugepage"
+)
+
+// Func is the body of a task.
+type Func = func(context.Context) error
+
+// Max bounds the sum of a plan's tasks and edges. Indices are 32 bits wide, of which package graph keeps three for
+// itself.
+const Max = 1<<29 - 1
+
+// A Plan is one frozen graph. All slices are read-only. Tasks are numbered from 0 in the order they were added.
+type Plan struct {
+	Funcs []Func   // body of each task
+	Off   []uint32 // len = tasks+1; the successors of i are Succ[Off[i]:Off[i+1]]
+	Succ  []uint32 // successors, grouped by predecessor, in the order the edges were added; then the sources
+	Join  []uint32 // number of predecessors of each task: the join counter's initial value
+	// Sources lists the tasks without predecessors, ascending. It is the end of Succ, as if a task before all others
+	// preceded them.
+	Sources []uint32
+}
+
+// An Edge says that task From precedes task To.
+type Edge struct{ From, To uint32 }
+
+// Len is the number of tasks.
+func (p *Plan) Len() int { return len(p.Funcs) }
+
+// Edges is the number of edges.
+func (p *Plan) Edges() int { return len(p.Succ) - len(p.Sources) }
+
+// Successors returns the tasks that i precedes.
+func (p *Plan) Successors(i uint32) []uint32 { return p.Succ[p.Off[i]:p.Off[i+1]] }
+
+// Freeze groups edges by predecessor and counts joins. It keeps funcs and does not keep edges. It does not look for
+// cycles: see [Plan.Cycle].
+func Freeze(funcs []Func, edges []Edge) (*Plan, error) {
+	n := len(funcs)
+	if n+len(edges) > Max {
+		return nil, fmt.Errorf("%d tasks and %d edges, at most %d together fit a graph: split it, or join through common tasks",
+			n, len(edges), Max)
+	}
+	p := &Plan{Funcs: funcs, Off: hugepage.Make[uint32](n + 1), Join: hugepage.Make[uint32](n)}
+	// Counting sort. While edges are scattered, Off[i+1] is the next free place of task i; at the end it is i's limit.
+	for _, e := range edges {
+		p.Off[e.From+1]++
+		p.Join[e.To]++
+	}
+	var sum uint32
+	for i := 1; i <= n; i++ {
+		count := p.Off[i]
+		p.Off[i] = sum
+		sum += count
+	}
+	sources := 0
+	for _, j := range p.Join {
+		if j == 0 {
+			sources++
+		}
+	}
+	p.Succ = hugepage.Make[uint32](len(edges) + sources)[:len(edges)]
+	for _, e := range edges {
+		at := &p.Off[e.From+1]
+		p.Succ[*at] = e.To
+		*at++
+	}
+	for i, j := range p.Join {
+		if j == 0 {
+			p.Succ = append(p.Succ, uint32(i))
+		}
+	}
+	p.Sources = p.Succ[len(edges):]
+	return p, nil
+}
+
+// OnlyPredecessor reports whether each of tasks has one predecessor only.
+func (p *Plan) OnlyPredecessor(tasks []uint32) bool {
+	for _, t := range tasks {
+		if p.Join[t] != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// EdgeList lists the edges again, grouped by predecessor.
+func (p *Plan) EdgeList() []Edge {
+	edges := make([]Edge, 0, p.Edges())
+	for i := range p.Len() {
+		for _, s := range p.Successors(uint32(i)) {
+			edges = append(edges, Edge{uint32(i), s})
+		}
+	}
+	return edges
+}
+
+// Of returns the plan of a *graph.Graph, freezing it first if need be. Package graph sets it: the tools of this module
+// read plans, its users have no need to.
+var Of func(graph any) (*Plan, error)

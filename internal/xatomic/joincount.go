@@ -1,0 +1,25 @@
+package xatomic
+
+import "sync/atomic"
+
+// A JoinCount counts a task's unfinished predecessors. It is armed by whoever owns the task, then counted down by
+// anybody, and armed again by the one thread that saw it fire.
+type JoinCount struct{ n uint32 }
+
+// Arm sets the count. The caller is the only one to touch it: every thread that counted down before has been seen to by
+// an atomic of this or of another word, and those who will count down later learn of the task through another.
+func (c *JoinCount) Arm(n uint32) { c.n = n }
+
+// Last reports whether the caller's count is the only one outstanding. Counts only fall while armed, and the caller's
+// own is among them, so a true answer stays true and saves the locked instruction of Done. Any thread that owes a count.
+func (c *JoinCount) Last() bool { return atomic.LoadUint32(&c.n) == 1 }
+
+// Done counts n predecessors down and reports whether the counter fired: exactly one caller per arming gets true.
+// Any thread that owes n counts.
+func (c *JoinCount) Done(n uint32) bool { return atomic.AddUint32(&c.n, -n) == 0 }
+
+// DoneAlone is Done(1) without a locked instruction, for when no other thread can count down.
+func (c *JoinCount) DoneAlone() bool {
+	c.n--
+	return c.n == 0
+}

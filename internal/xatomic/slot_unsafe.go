@@ -1,0 +1,42 @@
+package xatomic
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// A Slot is one place of a queue's ring. At any time it belongs to one thread, which reads and writes it plainly:
+//
+//   - free (nil): to the ring's owner, who may Put
+//   - put: to whoever claims the place by the queue's indices, which also publish what was put
+//   - claimed by a thief: to that thief, until its Yield makes the slot free again
+//
+// Only the step from the thief back to the owner has no index of its own: it is the nil that Yield stores and Free
+// loads, atomically. So pushing costs no atomic store to the slot. The race detector checks the claim, because the
+// accesses in between are plain.
+//
+// The pointer is unsafe.Pointer because sync/atomic has no type with both plain and atomic access. It always holds a *T.
+type Slot[T any] struct{ p unsafe.Pointer }
+
+// Free reports whether the slot is the owner's to Put into. Owner only.
+func (s *Slot[T]) Free() bool { return atomic.LoadPointer(&s.p) == nil }
+
+// Put fills a free slot. p is published by the index that the owner stores next. Owner only.
+func (s *Slot[T]) Put(p *T) { s.p = unsafe.Pointer(p) }
+
+// Peek reads a slot that nobody else can claim. Owner only.
+func (s *Slot[T]) Peek() *T { return (*T)(s.p) }
+
+// Take empties a slot that the owner has claimed. It leaves nil, so that the ring keeps nothing alive. Owner only.
+func (s *Slot[T]) Take() *T {
+	p := (*T)(s.p)
+	s.p = nil
+	return p
+}
+
+// Yield empties a slot that the calling thief has claimed and hands it back to the owner.
+func (s *Slot[T]) Yield() *T {
+	p := (*T)(s.p)
+	atomic.StorePointer(&s.p, nil)
+	return p
+}
