@@ -195,7 +195,7 @@ func (d *Deque[T]) IsEmpty() bool {
 
 // Bottom identifies the owner's end: it changes with every Push and goes back to what it was when everything since has
 // been popped, unless the last of it went at the top. An owner that pops only while Bottom differs from an earlier one
-// leaves alone what was there before.
+// leaves alone what was there before. It is even.
 //
 // Owner only.
 func (d *Deque[T]) Bottom() uint64 { return d.b }

@@ -18,8 +18,12 @@ func (ex *Executor) Dump(out io.Writer) error {
 	fmt.Fprintf(&b, "injector: %d items\n", ex.injector.len())
 	for _, w := range ex.workers {
 		s := w.seen.snapshot()
-		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %d items, %d tasks, %d steals, %d parks",
-			w.id, workerState(w.state.Load()), w.thread.Load(), w.deque.Len(), s.Tasks, s.StealsWon, s.Parks)
+		deque := fmt.Sprintf("%d items", w.deque.Len())
+		if w.alone {
+			deque = "private" // see deque.PushAlone
+		}
+		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
+			w.id, workerState(w.state.Load()), w.thread.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
 		if r := w.helping.Load(); r != nil {
 			fmt.Fprintf(&b, ", waits for run of %q", r.job.Name())
 		}

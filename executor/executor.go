@@ -157,6 +157,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 		r.unlink = context.AfterFunc(ctx, func() { r.cancel(ctx.Err(), context.Cause(ctx)) })
 	}
 	if w != nil {
+		r.launcher, r.mark = w, w.deque.Bottom()
 		w.Push(first)
 	} else {
 		ex.inject(first)

@@ -4,13 +4,12 @@ package executor
 // the task that waits, so a foreign item must not be run here: it might want a lock that task holds. One that is met on
 // the way goes to the injector, for workers that are free.
 func (w *Worker) help(r *Run) {
-	body, floor, state := w.body, w.floor, w.state.Load()
-	w.floor = w.deque.Bottom()
-	w.nested++
+	body, awaits, floor, state := w.body, w.awaits, w.floor, w.state.Load()
+	w.awaits, w.floor = r, w.floorFor(r)
 	for !r.over.Load() {
 		it := w.pop()
 		for spins := 0; it == nil && spins < helpSpins && !r.over.Load(); spins++ {
-			it = w.findFor(r)
+			it = w.stealFor(r)
 		}
 		if it == nil {
 			it = w.sleepFor(r)
@@ -19,14 +18,40 @@ func (w *Worker) help(r *Run) {
 			w.exploit(it)
 		}
 	}
-	w.nested--
-	w.floor = floor
+	w.awaits, w.floor = awaits, floor
 	w.enter(body)
 	w.state.Store(state)
 }
 
 // helpSpins is how often a helper looks round before it sleeps. Arbitrary, about 10 µs.
 const helpSpins = 64
+
+// noFloor is no deque's bottom: those are even.
+const noFloor = 1
+
+// floorFor is the index below which the worker's own deque cannot hold items of r.
+func (w *Worker) floorFor(r *Run) uint64 {
+	switch {
+	case r.visited.Load()&(1<<(w.id%64)) != 0:
+		return noFloor // it has run items of r, which may have pushed others anywhere
+	case r.launcher == w:
+		return r.mark
+	default:
+		return w.deque.Bottom()
+	}
+}
+
+// popFor takes the worker's newest item of r or of a run nested in it.
+func (w *Worker) popFor(r *Run) *Item {
+	for w.deque.Bottom() != w.floor {
+		it := w.popOwn()
+		if it == nil || it.Body.run.isWithin(r) {
+			return it
+		}
+		w.ex.inject(it)
+	}
+	return nil
+}
 
 // sleepFor sleeps until r is over or there may be an item for its helper. It returns an item if it found one on the
 // last look.
@@ -51,8 +76,7 @@ func (w *Worker) sleepFor(r *Run) *Item {
 	return it
 }
 
-// findFor looks for an item of r or of a run nested in it: in the injector, and in the deques of workers that have run
-// such items. Others cannot hold any.
+// findFor looks for an item of r or of a run nested in it, wherever there may be one.
 func (w *Worker) findFor(r *Run) *Item {
 	ex := w.ex
 	// Each item once round; those put back come after what was there.
@@ -66,6 +90,12 @@ func (w *Worker) findFor(r *Run) *Item {
 		}
 		ex.inject(it)
 	}
+	return w.stealFor(r)
+}
+
+// stealFor looks for such an item in the deques of the workers that have run any. Others cannot hold one.
+func (w *Worker) stealFor(r *Run) *Item {
+	ex := w.ex
 	visited := r.visited.Load()
 	for v, victim := range ex.workers {
 		if v == w.id || visited&(1<<(v%64)) == 0 {

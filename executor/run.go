@@ -15,6 +15,9 @@ type Run struct {
 	body *Body
 	ctx  taskContext
 
+	launcher *Worker // whose task started the run, if one did
+	mark     uint64  // the bottom of its deque just before
+
 	parent  xatomic.Pointer[Run] // the run whose task started this one, while both are in progress
 	visited xatomic.Uint64       // bit id%64: such a worker has run items of this run or of one nested in it
 	awaited xatomic.Int32        // workers asleep in help for this run

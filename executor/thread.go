@@ -96,7 +96,7 @@ func (w *Worker) replace() {
 	if w.ex.cfg.Policy == AdaptivePublished {
 		w.ex.actives.Add(-1) // what exploitPublished did not come to
 	}
-	w.nested = 0
+	w.awaits = nil
 	w.helping.Store(nil)
 	w.start(func(err error) {
 		if err != nil {
@@ -110,6 +110,9 @@ func (w *Worker) replace() {
 // failExited accounts for the items on the stack of a goroutine that ended by Goexit: the one that called it, and those
 // that waited for nested runs below it.
 func (w *Worker) failExited() {
+	if len(w.exited) == 0 {
+		return
+	}
 	for _, it := range w.exited {
 		w.enter(it.Body)
 		if next := w.body.hooks.Fail(w, it, ErrGoexit); next != nil {
@@ -117,5 +120,6 @@ func (w *Worker) failExited() {
 		}
 	}
 	w.exited = w.exited[:0]
+	w.enter(nil)
 	w.work(w.pop())
 }

@@ -19,8 +19,8 @@ type Worker struct {
 	id     int
 	deque  *deque.Deque[Item]
 	body   *Body  // of the item being run; nil when the worker has none
-	nested int    // how many nested runs the worker is helping: nesting depth of help
-	floor  uint64 // deque index below which items are not the innermost help's business; only if nested > 0
+	awaits *Run   // the run that the innermost help waits for; nil outside
+	floor  uint64 // the deque's index below which there is nothing for that help
 	rng    uint64
 	victim int // sticky: the last worker stolen from
 	counts counts
@@ -138,12 +138,15 @@ func (w *Worker) runItems(it *Item) (next *Item) {
 	return nil
 }
 
-// pop takes the worker's own newest item. A helping worker leaves alone what was there before it began to help.
+// pop takes the item that the worker pushed last, of those that it may run here.
 func (w *Worker) pop() *Item {
-	if w.nested > 0 && w.deque.Bottom() == w.floor {
-		return nil
+	if w.awaits != nil {
+		return w.popFor(w.awaits)
 	}
-	var it *Item
+	return w.popOwn()
+}
+
+func (w *Worker) popOwn() (it *Item) {
 	if w.alone {
 		it = w.deque.PopAlone()
 	} else {
@@ -161,7 +164,7 @@ func (w *Worker) tock(it *Item) *Item {
 		w.seen.publish(&w.counts)
 		w.body.hooks.Flush(w)
 	}
-	if w.nested > 0 || w.ex.injector.isEmpty() {
+	if w.awaits != nil || w.ex.injector.isEmpty() {
 		return it
 	}
 	newcomer, _ := w.ex.injector.steal()
