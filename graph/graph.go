@@ -7,7 +7,6 @@ import (
 
 	"github.com/magpie-go/magpie/internal/hugepage"
 	"github.com/magpie-go/magpie/internal/plan"
-	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // A Graph is a set of tasks and of edges between them that say which task comes before which. Build it from one
@@ -20,12 +19,11 @@ type Graph struct {
 	names    map[uint32]string // of the tasks that have one
 	backward bool              // some edge leads to the same or an earlier task: only then can there be a cycle
 
-	running xatomic.Int32 // runs in progress
-
-	mu     sync.Mutex // guards what follows: runs may begin on several goroutines
-	plan   *plan.Plan // nil while the graph is being changed
-	fault  error      // what Validate found
-	states []*runState
+	mu      sync.Mutex // guards what follows: runs may begin on several goroutines
+	plan    *plan.Plan // nil while the graph is being changed
+	fault   error      // what Validate found
+	running int        // runs in progress
+	states  []*runState
 }
 
 // maxIdleStates is how many run states a graph keeps for later runs. One serves runs that follow each other; more than
@@ -70,9 +68,7 @@ func (g *Graph) Task(fn func(context.Context) error) Task {
 	if fn == nil {
 		panic(fmt.Sprintf("graph %q: the function of task %d is nil", g.name, len(g.funcs)))
 	}
-	if g.plan != nil || g.running.Load() != 0 {
-		g.change()
-	}
+	g.change()
 	g.funcs = append(g.funcs, fn)
 	return Task{g, uint32(len(g.funcs) - 1)}
 }
@@ -92,6 +88,7 @@ func (t Task) Named(name string) Task {
 // belongs to another graph.
 func (t Task) Precede(others ...Task) {
 	g := t.owner("Precede")
+	g.change()
 	for _, o := range others {
 		if o.graph != g {
 			g.foreign(t, o, "Precede")
@@ -103,12 +100,20 @@ func (t Task) Precede(others ...Task) {
 // Succeed makes t come after each of the others. It panics if a task belongs to another graph.
 func (t Task) Succeed(others ...Task) {
 	g := t.owner("Succeed")
+	g.change()
 	for _, o := range others {
 		if o.graph != g {
 			g.foreign(t, o, "Succeed")
 		}
 		g.addEdge(o.index, t.index)
 	}
+}
+
+func (g *Graph) addEdge(from, to uint32) {
+	if from >= to {
+		g.backward = true
+	}
+	g.edges = append(g.edges, plan.Edge{From: from, To: to})
 }
 
 func (t Task) owner(method string) *Graph {
@@ -126,25 +131,21 @@ func (g *Graph) foreign(t, other Task, method string) {
 		g.name, method, g.taskName(t.index), other.graph.name))
 }
 
-func (g *Graph) addEdge(from, to uint32) {
-	if g.plan != nil || g.running.Load() != 0 {
-		g.change()
+// change prepares g for a change. A graph that was never frozen, or was thawed, needs nothing; one that runs is frozen.
+func (g *Graph) change() {
+	if g.plan != nil {
+		g.thaw()
 	}
-	g.backward = g.backward || from >= to
-	g.edges = append(g.edges, plan.Edge{From: from, To: to})
 }
 
-// change prepares g for a change: what was frozen is thawed.
-func (g *Graph) change() {
-	if g.running.Load() != 0 {
-		panic(fmt.Sprintf("graph %q: changed while a run is in progress: wait for the run, or build another graph", g.name))
-	}
+func (g *Graph) thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.plan != nil {
-		g.edges = g.plan.EdgeList()
-		g.plan, g.fault, g.states = nil, nil, nil
+	if g.running != 0 {
+		panic(fmt.Sprintf("graph %q: changed while a run is in progress: wait for the run, or build another graph", g.name))
 	}
+	g.edges = g.plan.EdgeList()
+	g.plan, g.fault, g.states = nil, nil, nil
 }
 
 // freeze returns the graph's plan, or what is wrong with the graph.

@@ -93,7 +93,7 @@ func (g *Graph) Begin(run *executor.Run) (*executor.Item, error) {
 	if n := run.Workers(); len(r.locals) < n {
 		r.locals = make([]local, n)
 	}
-	g.running.Add(1)
+	g.running++
 	r.ctx = run.Context()
 	if len(p.Sources) == 1 {
 		r.left.Store(int64(p.Len()))
@@ -299,5 +299,5 @@ func (r *runState) Release() {
 	if len(g.states) < maxIdleStates {
 		g.states = append(g.states, r)
 	}
-	g.running.Add(-1)
+	g.running--
 }

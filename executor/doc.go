@@ -1,0 +1,45 @@
+// Package executor runs work on a fixed set of OS threads that steal from each other.
+//
+// A [Worker] is a goroutine locked to a thread of its own. It runs items to completion, keeps what it makes ready in a
+// deque, and when it has nothing left it steals from the others; when there is nothing to steal it sleeps on a futex.
+// No goroutine is started per item, and on the way from one item to the next there is no channel, mutex, timer or
+// system call.
+//
+//	ex, err := executor.New(executor.Config{})
+//	if err != nil { … }
+//	defer ex.Close()
+//	err = ex.Run(ctx, job) // a *graph.Graph, for example
+//
+// # Runs
+//
+// [Executor.Run] runs a [Job] and waits for it, [Executor.Start] does not wait. Any number of runs may be in progress,
+// from any number of goroutines. Everything before a Start happens before the job's items; everything they do happens
+// before the run's Wait returns.
+//
+// A run that is cancelled, by its context or by [Run.Cancel], skips what has not started. Its error matches, with
+// errors.Is, both context.Canceled or context.DeadlineExceeded and the cause. A task that fails cancels its run in the
+// same way, and the run's error is then the task's.
+//
+// # Waiting inside a task
+//
+// Run and Wait may be called from a task of the same executor, with any number of workers. The worker does not block:
+// it runs items of the run that is awaited, and of runs nested in it, until that is over. It never runs anything else
+// meanwhile, so a task that holds a lock does not find, on its own stack, another that wants the same lock. On a worker
+// of another executor, Wait blocks that worker.
+//
+// A task that blocks in any other way blocks its worker.
+//
+// # Beside other goroutines
+//
+// A worker that computes keeps a P busy. Unless told otherwise, an executor raises GOMAXPROCS by its number of workers
+// until it is closed, so that other goroutines have as many Ps as before, and the kernel shares out the cores. With
+// [Config.Nice] it can be told that the workers come last.
+//
+// # Layers of your own
+//
+// The executor knows nothing of graphs. Package graph is built on [Item], [Body], [Hooks] and [Job] alone, and so can
+// other layers be.
+//
+// The protocols, their invariants and what is not promised are in PROTOCOL.md beside this file. Sources: document 000
+// is Lin, Huang and Wong, "An Efficient Work-Stealing Scheduler for Task Dependency Graph" (2020).
+package executor

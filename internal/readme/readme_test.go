@@ -1,0 +1,101 @@
+// Package readme keeps the README true: its Go code compiles, its links lead somewhere, its commands exist.
+package readme
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+func readme(t *testing.T) string {
+	b, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	return string(b)
+}
+
+// blocks returns the fenced code blocks of one language.
+func blocks(text, language string) (found []string) {
+	fence := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$")
+	for _, m := range fence.FindAllStringSubmatch(text, -1) {
+		found = append(found, m[1])
+	}
+	return found
+}
+
+// TestGoBlocks compiles every Go block in a module of its own that requires this one, as a user's would.
+func TestGoBlocks(t *testing.T) {
+	module, err := filepath.Abs(root)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	gomod, err := os.ReadFile(filepath.Join(module, "go.mod"))
+	require.NoError(t, err)
+	own := regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(string(gomod), "module readme")
+	own = regexp.MustCompile(`(?m)^tool .*$`).ReplaceAllString(own, "")
+	own += fmt.Sprintf("\nrequire github.com/magpie-go/magpie v0.0.0\nreplace github.com/magpie-go/magpie => %s\n", module)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(own), 0o666))
+	gosum, err := os.ReadFile(filepath.Join(module, "go.sum"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), gosum, 0o666))
+
+	all := blocks(readme(t), "go")
+	require.NotEmpty(t, all)
+	for i, code := range all {
+		if !strings.HasPrefix(code, "package ") {
+			code = fragment(code)
+		}
+		pkg := filepath.Join(dir, fmt.Sprintf("block%d", i))
+		require.NoError(t, os.Mkdir(pkg, 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(pkg, "main.go"), []byte(code), 0o666))
+	}
+	cmd := exec.Command("go", "vet", "./...")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// fragment makes a program of a few statements about an executor.
+func fragment(code string) string {
+	return `package main
+
+import "github.com/magpie-go/magpie/executor"
+
+func main() {
+` + code + `
+	if err == nil {
+		_ = ex.Close()
+	}
+}
+`
+}
+
+func TestLinks(t *testing.T) {
+	links := regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(readme(t), -1)
+	require.NotEmpty(t, links)
+	for _, m := range links {
+		_, err := os.Stat(filepath.Join(root, m[1]))
+		require.NoError(t, err, "the README links to %s", m[1])
+	}
+}
+
+// TestCommands checks that what follows "go run" and "go test" in the README is there.
+func TestCommands(t *testing.T) {
+	text := readme(t)
+	require.Contains(t, blocks(text, "sh"), "go run ./cmd/wsbench run\n")
+	require.Contains(t, blocks(text, "sh"), "go test ./...\n")
+	paths := regexp.MustCompile(`go (?:run|test|vet)(?: -\S+)* \./([\w/]+)`).FindAllStringSubmatch(text, -1)
+	require.NotEmpty(t, paths)
+	for _, m := range paths {
+		info, err := os.Stat(filepath.Join(root, m[1]))
+		require.NoError(t, err)
+		require.True(t, info.IsDir(), "the README names the package %s", m[1])
+	}
+}
