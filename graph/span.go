@@ -2,6 +2,7 @@ package graph
 
 import (
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -17,6 +18,7 @@ type spanItem struct {
 	owner         int           // the worker that claims from it
 	refs          xatomic.Int32 // its place in a deque, and the owner while attached; whoever drops the last pools it
 	free          *spanItem     // next in a pool
+	_             pad.Line      // two workers' spans must not share a line: 60 ns a task instead of 12
 }
 
 // fanOut releases the ready tasks at first, …, end-1 of succ as a span and claims the first of them.
