@@ -1,6 +1,9 @@
 package executor
 
-import "github.com/magpie-go/magpie/deque"
+import (
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/osthread"
+)
 
 // findAdaptive looks for an item, sleeping while there is none. It returns nil when the executor stops.
 //
@@ -42,8 +45,10 @@ func (w *Worker) findAdaptive() *Item {
 const (
 	// searchRounds and searchPause bound how long the last thief looks before it sleeps: about 20 µs, long enough for a
 	// caller that submits run after run to find it awake, short against the 50 µs and more that waking a thread costs.
-	// Re-measure with wsbench run submit.
-	searchRounds = 160
+	// After politeRounds it offers its core, before each further round, to whoever else wants to run there: it may be
+	// the very thread that is about to submit. Re-measure with wsbench run submit submit-idle.
+	searchRounds = 48
+	politeRounds = 16
 	searchPause  = 100
 	// crowdRounds is the same for a thief that is not the only one. The others will do.
 	crowdRounds = 2
@@ -82,6 +87,9 @@ func (w *Worker) search() *Item {
 		}
 		if round++; round >= crowdRounds && ex.thieves.Load() > 1 || ex.stop.Load() {
 			return nil
+		}
+		if round > politeRounds {
+			osthread.Yield()
 		}
 		// Wait away from the deques: reading a word takes its cache line from the owner who writes it.
 		for range searchPause {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -118,8 +119,12 @@ func (r *Run) Finish(err error) {
 }
 
 // waitSpin bounds how long Wait looks before it blocks: about what blocking and being woken costs, so that at worst
-// the wait takes twice the processor time it had to.
-const waitSpin = 50 * time.Microsecond
+// the wait takes twice the processor time it had to. After politeSpin it offers its core each time: the worker may have
+// been woken there.
+const (
+	waitSpin   = 50 * time.Microsecond
+	politeSpin = 2 * time.Microsecond
+)
 
 // Wait waits for the run's end and returns its result: nil if every task ran and returned nil.
 //
@@ -138,9 +143,13 @@ func (r *Run) wait(w *Worker) error {
 		return r.err
 	}
 	for start := time.Now(); !r.over.Load(); {
-		if time.Since(start) > waitSpin {
+		waited := time.Since(start)
+		if waited > waitSpin {
 			<-r.Done()
 			break
+		}
+		if waited > politeSpin {
+			osthread.Yield()
 		}
 	}
 	return r.err
