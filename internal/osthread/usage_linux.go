@@ -27,7 +27,8 @@ func AvailableMemory() int64 { return availableMemory(os.DirFS("/")) }
 func availableMemory(root fsys) int64 {
 	free := readFields(root, "proc/meminfo")["MemAvailable"]
 	lower := func(limit, used, reclaimable int64) {
-		if left := max(0, limit-used+reclaimable); free == 0 || left < free {
+		// Nothing left is one byte: 0 says that nothing is known.
+		if left := max(1, limit-used+reclaimable); free == 0 || left < free {
 			free = left
 		}
 	}
