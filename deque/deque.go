@@ -66,9 +66,6 @@ func newRing[T any](size int, gen uint64) *ring[T] {
 // at is the slot of the index in word w.
 func (r *ring[T]) at(w uint64) *xatomic.Slot[T] { return &r.slots[w>>genBits&r.mask] }
 
-// minCapacity is the smallest ring. Arbitrary; two slots would do.
-const minCapacity = 8
-
 // New returns an empty deque whose ring has room for at least capacity items before it grows for the first time.
 func New[T any](capacity int) *Deque[T] {
 	size := 1 << bits.Len(uint(max(capacity, minCapacity)-1))

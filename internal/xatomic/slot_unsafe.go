@@ -19,16 +19,28 @@ import (
 type Slot[T any] struct{ p unsafe.Pointer }
 
 // Free reports whether the slot is the owner's to Put into. Owner only.
-func (s *Slot[T]) Free() bool { return atomic.LoadPointer(&s.p) == nil }
+func (s *Slot[T]) Free() bool {
+	before(load, s.word())
+	p := atomic.LoadPointer(&s.p)
+	after(load, s.word())
+	return p == nil
+}
 
 // Put fills a free slot. p is published by the index that the owner stores next. Owner only.
-func (s *Slot[T]) Put(p *T) { s.p = unsafe.Pointer(p) }
+func (s *Slot[T]) Put(p *T) {
+	write(s.word())
+	s.p = unsafe.Pointer(p)
+}
 
 // Peek reads a slot that nobody else can claim. Owner only.
-func (s *Slot[T]) Peek() *T { return (*T)(s.p) }
+func (s *Slot[T]) Peek() *T {
+	read(s.word())
+	return (*T)(s.p)
+}
 
 // Take empties a slot that the owner has claimed. It leaves nil, so that the ring keeps nothing alive. Owner only.
 func (s *Slot[T]) Take() *T {
+	write(s.word())
 	p := (*T)(s.p)
 	s.p = nil
 	return p
@@ -36,7 +48,12 @@ func (s *Slot[T]) Take() *T {
 
 // Yield empties a slot that the calling thief has claimed and hands it back to the owner.
 func (s *Slot[T]) Yield() *T {
+	read(s.word())
 	p := (*T)(s.p)
+	before(store, s.word())
 	atomic.StorePointer(&s.p, nil)
+	after(store, s.word())
 	return p
 }
+
+func (s *Slot[T]) word() unsafe.Pointer { return unsafe.Pointer(&s.p) }

@@ -1,8 +1,10 @@
+//go:build !modelcheck
+
 // Package xatomic is the seam through which deque, notifier, executor, graph and park reach memory that threads share.
 //
-// In a normal build its types are aliases of those in sync/atomic and cost nothing. A model checker can put
-// instrumented twins in their place, and then sees every step. [Slot] and [JoinCount] are the two kinds of plain word
-// that threads hand to each other; they are here so that the checker sees those too.
+// In a normal build its types are aliases of those in sync/atomic and cost nothing. Under the build tag modelcheck they
+// are twins that tell package model before every step. [Slot], [JoinCount] and [Span] have plain words that threads hand
+// to each other; they are here so that the checker sees those too.
 //
 // Go's atomics behave as in one sequentially consistent order, so no code of this module argues about weaker ones. On
 // amd64 a Load is a plain move; a Store, an Add and a CompareAndSwap are locked instructions of about 5 ns. Count the

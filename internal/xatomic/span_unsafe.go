@@ -1,6 +1,9 @@
 package xatomic
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // A Span is a set of consecutive indices that its owner takes from the front, one by one, while others may take the
 // upper half. It is one word, the next index in the lower half and the limit in the upper.
@@ -10,18 +13,24 @@ type Span struct {
 }
 
 // Set makes the span lo, …, hi-1. lo and hi are at most 1<<31. The caller is the only one to know the span.
-func (s *Span) Set(lo, hi uint32) { s.v = uint64(hi)<<32 | uint64(lo) }
+func (s *Span) Set(lo, hi uint32) {
+	write(s.word())
+	s.v = uint64(hi)<<32 | uint64(lo)
+}
 
 // Claim takes the first index. It always moves the lower half on, also past the limit, by one for every failed call:
 // there must be fewer than 1<<31 of those. Any thread.
 func (s *Span) Claim() (i uint32, ok bool) {
+	before(update, s.word())
 	v := atomic.AddUint64(&s.v, 1)
+	after(update, s.word())
 	i = uint32(v) - 1
 	return i, i < uint32(v>>32)
 }
 
 // ClaimAlone is Claim without a locked instruction, for when no other thread exists that knows the span.
 func (s *Span) ClaimAlone() (i uint32, ok bool) {
+	write(s.word())
 	i = uint32(s.v)
 	s.v++
 	return i, i < uint32(s.v>>32)
@@ -30,20 +39,32 @@ func (s *Span) ClaimAlone() (i uint32, ok bool) {
 // Halve takes the upper half, the larger if the number is odd. Any thread.
 func (s *Span) Halve() (lo, hi uint32, ok bool) {
 	for {
-		v := atomic.LoadUint64(&s.v)
+		v := s.load()
 		lo, hi = uint32(v), uint32(v>>32)
 		if lo >= hi {
 			return 0, 0, false
 		}
 		mid := lo + (hi-lo)/2
+		before(update, s.word())
 		if atomic.CompareAndSwapUint64(&s.v, v, uint64(mid)<<32|uint64(lo)) {
+			after(update, s.word())
 			return mid, hi, true
 		}
+		after(load, s.word())
 	}
 }
 
 // IsEmpty reports whether nothing was left at the moment of the call; that is final. Any thread.
 func (s *Span) IsEmpty() bool {
-	v := atomic.LoadUint64(&s.v)
+	v := s.load()
 	return uint32(v) >= uint32(v>>32)
 }
+
+func (s *Span) load() uint64 {
+	before(load, s.word())
+	v := atomic.LoadUint64(&s.v)
+	after(load, s.word())
+	return v
+}
+
+func (s *Span) word() unsafe.Pointer { return unsafe.Pointer(&s.v) }

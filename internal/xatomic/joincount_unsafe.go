@@ -1,6 +1,9 @@
 package xatomic
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // A JoinCount counts a task's unfinished predecessors. It is armed by whoever owns the task, then counted down by
 // anybody, and armed again by the one thread that saw it fire.
@@ -8,18 +11,34 @@ type JoinCount struct{ n uint32 }
 
 // Arm sets the count. The caller is the only one to touch it: every thread that counted down before has been seen to by
 // an atomic of this or of another word, and those who will count down later learn of the task through another.
-func (c *JoinCount) Arm(n uint32) { c.n = n }
+func (c *JoinCount) Arm(n uint32) {
+	write(c.word())
+	c.n = n
+}
 
 // Last reports whether the caller's count is the only one outstanding. Counts only fall while armed, and the caller's
 // own is among them, so a true answer stays true and saves the locked instruction of Done. Any thread that owes a count.
-func (c *JoinCount) Last() bool { return atomic.LoadUint32(&c.n) == 1 }
+func (c *JoinCount) Last() bool {
+	before(load, c.word())
+	n := atomic.LoadUint32(&c.n)
+	after(load, c.word())
+	return n == 1
+}
 
 // Done counts n predecessors down and reports whether the counter fired: exactly one caller per arming gets true.
 // Any thread that owes n counts.
-func (c *JoinCount) Done(n uint32) bool { return atomic.AddUint32(&c.n, -n) == 0 }
+func (c *JoinCount) Done(n uint32) bool {
+	before(update, c.word())
+	left := atomic.AddUint32(&c.n, -n)
+	after(update, c.word())
+	return left == 0
+}
 
 // DoneAlone is Done(1) without a locked instruction, for when no other thread can count down.
 func (c *JoinCount) DoneAlone() bool {
+	write(c.word())
 	c.n--
 	return c.n == 0
 }
+
+func (c *JoinCount) word() unsafe.Pointer { return unsafe.Pointer(&c.n) }

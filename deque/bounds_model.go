@@ -1,0 +1,6 @@
+//go:build modelcheck
+
+package deque
+
+// minCapacity is so small that small programs come round the ring and grow it.
+const minCapacity = 2

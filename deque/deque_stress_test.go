@@ -1,0 +1,318 @@
+package deque_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/stretchr/testify/require"
+)
+
+// An item's fields are plain on purpose: the owner writes before the push, and whoever has the item afterwards is the
+// only one to touch it, or the race detector objects.
+type item struct {
+	number int
+	taken  int
+}
+
+// rounds repeats round until it has been exercised, at least atLeast times. A race that a thousand rounds did not
+// exercise fails the test: then it shows nothing.
+func rounds(t *testing.T, atLeast int, round func(r int), exercised func() error) {
+	t.Helper()
+	const atMost = 1000
+	var err error
+	for r := range atMost {
+		round(r)
+		if err = exercised(); err == nil && r+1 >= atLeast {
+			return
+		}
+	}
+	t.Fatalf("after %d rounds: %v", atMost, err)
+}
+
+// crowd lets more threads run than there are cores, so that the system suspends them wherever they are.
+func crowd(t *testing.T) {
+	before := runtime.GOMAXPROCS(8)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
+
+// thieve starts thieves that steal until over is set and nothing is left. It returns a function that waits for them and
+// tells what each got, in order, and how often they lost.
+func thieve(d *deque.Deque[item], thieves int, over *xatomic.Bool) (wait func() (got [][]*item, lost int)) {
+	var wg sync.WaitGroup
+	got := make([][]*item, thieves)
+	losses := make([]int, thieves)
+	for id := range thieves {
+		wg.Go(func() {
+			for {
+				last := over.Load() // before the steal: nothing is pushed after it
+				it, outcome := d.Steal()
+				switch {
+				case outcome == deque.Stolen:
+					it.taken++
+					got[id] = append(got[id], it)
+				case outcome == deque.Lost:
+					losses[id]++
+				case last:
+					return
+				default:
+					runtime.Gosched()
+				}
+			}
+		})
+	}
+	return func() ([][]*item, int) {
+		wg.Wait()
+		lost := 0
+		for _, n := range losses {
+			lost += n
+		}
+		return got, lost
+	}
+}
+
+// TestStress: every pushed item comes out exactly once; each thief gets items in the order they were pushed; and the
+// owner pops what it pushed last and nobody stole.
+func TestStress(t *testing.T) {
+	crowd(t)
+	for _, thieves := range []int{1, 2, 4} {
+		for _, grow := range []bool{false, true} {
+			t.Run(fmt.Sprintf("thieves=%d,grow=%v", thieves, grow), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+				popped, stolen, lost, grown := 0, 0, 0, 0
+				n := testkit.Scale(30000)
+				round := func(r int) {
+					size := 2
+					if !grow {
+						size = 1 << 15 // no index comes round, so no slot can be found occupied
+					}
+					// The indices wrap somewhere on the way, at the very beginning in every other round.
+					start := wrap - 3
+					if r%2 == 1 {
+						start = wrap - uint64(rng.IntN(n))
+					}
+					d := deque.NewAt[item](size, start)
+					var over xatomic.Bool
+					wait := thieve(d, thieves, &over)
+					items := make([]item, n)
+					var mine []*item // pushed and not popped: what may still be there
+					pop := func() bool {
+						it := d.Pop()
+						if it == nil {
+							mine = mine[:0]
+							return false
+						}
+						it.taken++
+						popped++
+						if last := mine[len(mine)-1]; it != last {
+							t.Errorf("popped item %d, want %d, which was pushed last", it.number, last.number)
+						}
+						mine = mine[:len(mine)-1]
+						return true
+					}
+					for i := 0; i < n; {
+						burst := 1 + rng.IntN(1<<rng.IntN(9))
+						for ; burst > 0 && i < n; burst-- {
+							items[i].number = i
+							d.Push(&items[i])
+							mine = append(mine, &items[i])
+							i++
+						}
+						for pops := rng.IntN(1 << rng.IntN(9)); pops > 0 && pop(); pops-- {
+						}
+						if rng.IntN(64) == 0 {
+							runtime.Gosched()
+						}
+					}
+					for pop() {
+					}
+					over.Store(true)
+					got, losses := wait()
+					lost += losses
+					grown += d.Generation()
+					for id, its := range got {
+						stolen += len(its)
+						for i := 1; i < len(its); i++ {
+							if its[i-1].number >= its[i].number {
+								t.Fatalf("thief %d stole item %d after %d", id, its[i].number, its[i-1].number)
+							}
+						}
+					}
+					for i := range items {
+						if items[i].taken != 1 {
+							t.Fatalf("item %d of %d came out %d times", i, n, items[i].taken)
+						}
+					}
+					d.CheckRest()
+					require.Zero(t, d.Occupied())
+				}
+				testkit.Within(t, 2*testkit.Patience, func() {
+					rounds(t, 6, round, func() error {
+						switch {
+						case popped == 0 || stolen == 0 || lost == 0:
+							return fmt.Errorf("%d popped, %d stolen, %d lost", popped, stolen, lost)
+						case grow != (grown > 0):
+							return fmt.Errorf("grew %d times", grown)
+						}
+						return nil
+					})
+				})
+				t.Logf("%d popped, %d stolen, %d lost, %d times grown", popped, stolen, lost, grown)
+			})
+		}
+	}
+}
+
+// TestLastItems has owner and thieves meet at the bottom over and over: one, two or three items, popped at once.
+func TestLastItems(t *testing.T) {
+	crowd(t)
+	for count := 1; count <= 3; count++ {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			popped, stolen := 0, 0
+			testkit.Within(t, 2*testkit.Patience, func() {
+				rounds(t, 10, func(int) {
+					d := deque.NewAt[item](8, wrap-3)
+					var over xatomic.Bool
+					wait := thieve(d, 2, &over)
+					items := make([]item, count*testkit.Scale(20000))
+					for i := 0; i < len(items); i += count {
+						for j := range count {
+							items[i+j].number = i + j
+							d.Push(&items[i+j])
+						}
+						for it := d.Pop(); it != nil; it = d.Pop() {
+							it.taken++
+							popped++
+						}
+						if !d.IsEmpty() {
+							t.Fatal("Pop found nothing, and there was something")
+						}
+					}
+					over.Store(true)
+					got, _ := wait()
+					for _, its := range got {
+						stolen += len(its)
+					}
+					for i := range items {
+						if items[i].taken != 1 {
+							t.Fatalf("item %d came out %d times", i, items[i].taken)
+						}
+					}
+				}, func() error {
+					if popped == 0 || stolen == 0 {
+						return fmt.Errorf("%d popped, %d stolen", popped, stolen)
+					}
+					return nil
+				})
+			})
+			t.Logf("%d popped, %d stolen", popped, stolen)
+		})
+	}
+}
+
+// TestSPSC: one pushes, one steals, nobody pops; everything arrives in order, though the ring grows meanwhile.
+func TestSPSC(t *testing.T) {
+	crowd(t)
+	n := testkit.Scale(300000)
+	d := deque.NewAt[item](2, wrap-3)
+	testkit.Within(t, testkit.Patience, func() {
+		var over xatomic.Bool
+		wait := thieve(d, 1, &over)
+		for i := range n {
+			d.Push(&item{number: i})
+		}
+		over.Store(true)
+		got, _ := wait()
+		require.Len(t, got[0], n)
+		for i, it := range got[0] {
+			if it.number != i {
+				t.Fatalf("item %d arrived as number %d", it.number, i)
+			}
+		}
+	})
+	require.Positive(t, d.Generation(), "the ring never grew")
+}
+
+// TestStampede: many thieves and the owner fall on a full deque.
+func TestStampede(t *testing.T) {
+	crowd(t)
+	const thieves = 8
+	n := testkit.Scale(50000)
+	popped, stolen, lost := 0, 0, 0
+	testkit.Within(t, testkit.Patience, func() {
+		rounds(t, 5, func(int) {
+			d := deque.NewAt[item](2, wrap-uint64(n/2))
+			items := make([]item, n)
+			for i := range items {
+				d.Push(&items[i])
+			}
+			over := new(xatomic.Bool)
+			over.Store(true)
+			wait := thieve(d, thieves, over)
+			for range n {
+				it := d.Pop()
+				if it == nil {
+					break
+				}
+				it.taken++
+				popped++
+			}
+			got, losses := wait()
+			lost += losses
+			for _, its := range got {
+				stolen += len(its)
+			}
+			for i := range items {
+				if items[i].taken != 1 {
+					t.Fatalf("item %d came out %d times", i, items[i].taken)
+				}
+			}
+			require.Zero(t, d.Occupied())
+		}, func() error {
+			if popped == 0 || stolen == 0 || lost == 0 {
+				return fmt.Errorf("%d popped, %d stolen, %d lost", popped, stolen, lost)
+			}
+			return nil
+		})
+	})
+	t.Logf("%d popped, %d stolen, %d lost", popped, stolen, lost)
+}
+
+// TestWatchers: Len and IsEmpty are for anybody, and never tell of more than was pushed or less than nothing.
+func TestWatchers(t *testing.T) {
+	crowd(t)
+	d := deque.NewAt[item](2, wrap-3)
+	n := testkit.Scale(100000)
+	var over xatomic.Bool
+	testkit.Within(t, testkit.Patience, func() {
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				for !over.Load() {
+					if l := d.Len(); l < 0 || l > n {
+						t.Errorf("Len is %d", l)
+						return
+					}
+					d.IsEmpty()
+				}
+			})
+		}
+		wait := thieve(d, 1, &over)
+		for i := range n {
+			d.Push(&item{number: i})
+			if i%3 == 2 {
+				d.Pop()
+			}
+		}
+		over.Store(true)
+		wait()
+		wg.Wait()
+	})
+	require.True(t, d.IsEmpty())
+	require.Zero(t, d.Len())
+}

@@ -1,0 +1,121 @@
+package model
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// The functions below are called by the code under test and by its twins of atomics and threads. Outside an exploration
+// those for words do nothing.
+
+// Point is called before an atomic operation on the word at p, and [Done] after it.
+func Point(kind Kind, p unsafe.Pointer) {
+	if x := active; x != nil {
+		x.step(kind, p, nil)
+	}
+}
+
+// Done says what an operation came to: a failed compare-and-swap is a load.
+func Done(kind Kind, p unsafe.Pointer) {
+	if x := active; x != nil {
+		x.sync(kind, p)
+	}
+}
+
+// Read is called before a plain read of the word at p.
+func Read(p unsafe.Pointer) {
+	if x := active; x != nil {
+		x.plain(false, p)
+	}
+}
+
+// Write is called before a plain write of the word at p.
+func Write(p unsafe.Pointer) {
+	if x := active; x != nil {
+		x.plain(true, p)
+	}
+}
+
+// Active reports whether an exploration is going on.
+func Active() bool { return active != nil }
+
+// Go starts a thread of the program and returns what waits for its end.
+func Go(f func()) (join func()) {
+	x := active
+	t := x.spawn(f)
+	x.begin(t)
+	return func() {
+		x.step(Join, nil, func() bool { return t.done })
+		x.current.clock.join(&t.clock)
+	}
+}
+
+// Spin is called in a loop that waits for other threads and has changed nothing: the thread goes on when another has
+// changed something since it last came here.
+func Spin() {
+	if x := active; x != nil {
+		t := x.current
+		x.step(Yield, nil, func() bool { return x.writes != t.seen })
+		t.seen = x.writes
+	}
+}
+
+// Choose picks one of n outcomes; every one is explored.
+func Choose(n int) int {
+	x := active
+	i := x.strategy.value(n)
+	x.decisions = append(x.decisions, i)
+	return i
+}
+
+// maxSpurious bounds the waits that end for no reason in one execution: any number would never end.
+const maxSpurious = 2
+
+// FutexWait sleeps on the word at p, whose value unchanged compares, until a wake. It may return for no reason, as
+// the kernel's may: spurious says whether that is explored.
+func FutexWait(p unsafe.Pointer, unchanged func() bool, spurious bool) {
+	x := active
+	x.step(Wait, p, nil)
+	if !unchanged() {
+		return // EAGAIN
+	}
+	if spurious && x.spurious < maxSpurious && Choose(2) == 1 {
+		x.spurious++ // a stray wake, or EINTR
+		return
+	}
+	t := x.current
+	t.asleep, t.woken = p, false
+	x.step(Wait, p, func() bool { return t.woken })
+	t.asleep = nil
+}
+
+// FutexWake wakes one thread that sleeps on the word at p.
+func FutexWake(p unsafe.Pointer) {
+	x := active
+	x.step(Wake, p, nil)
+	var asleep []*thread
+	for _, t := range x.threads {
+		if t.asleep == p && !t.woken {
+			asleep = append(asleep, t)
+		}
+	}
+	if len(asleep) > 0 {
+		i := 0
+		if len(asleep) > 1 {
+			i = Choose(len(asleep))
+		}
+		asleep[i].woken = true
+	}
+}
+
+// Assert fails the execution if ok is false.
+func Assert(ok bool, format string, args ...any) {
+	if ok {
+		return
+	}
+	if x := active; x != nil {
+		x.fail("assertion: " + fmt.Sprintf(format, args...))
+		x.stop()
+	}
+	panic(fmt.Sprintf(format, args...))
+}

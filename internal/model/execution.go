@@ -1,0 +1,242 @@
+package model
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"unsafe"
+)
+
+// Kind is what an operation does to its word.
+type Kind uint8
+
+const (
+	Load Kind = iota
+	Store
+	Update // reads and writes in one step
+	Lock
+	Wait // sleeps until woken
+	Wake
+	Yield
+	Join // waits for other threads
+)
+
+func (k Kind) String() string {
+	return [...]string{"load", "store", "update", "lock", "wait", "wake", "yield", "join"}[k]
+}
+
+// active is the execution in progress, or nil. Only the thread that holds the baton runs, so nothing guards it.
+var active *execution
+
+// An execution is one run of a program.
+type execution struct {
+	cfg      Config
+	strategy strategy
+
+	threads     []*thread
+	current     *thread
+	preemptions int
+	steps       int
+	spurious    int // waits that ended for no reason
+	writes      int // operations that changed a word: what a thread that yields waits for
+	options     []*thread
+	decisions   []int
+	words       map[unsafe.Pointer]*word
+
+	failure string
+	over    chan struct{}
+	tracing bool
+	trace   strings.Builder
+}
+
+// A thread of the program. It is a goroutine that runs only while it is current.
+type thread struct {
+	id      int
+	baton   chan struct{}
+	parent  *thread // until the first operation: who started it and waits for it to come there
+	done    bool
+	enabled func() bool // whether it can go on; nil: it can
+	clock   clock
+	seen    int            // x.writes at its last yield
+	asleep  unsafe.Pointer // the word it sleeps on
+	woken   bool
+}
+
+func newExecution(cfg Config, s strategy) *execution {
+	return &execution{cfg: cfg, strategy: s, words: make(map[unsafe.Pointer]*word), over: make(chan struct{}), tracing: cfg.Replay != ""}
+}
+
+func (x *execution) run(program func()) {
+	if active != nil {
+		panic("model: an exploration is already going on")
+	}
+	active = x
+	defer func() { active = nil }()
+	x.handOver(x.spawn(program))
+	<-x.over
+}
+
+// spawn makes a thread. Its parent, if it has one, must let it come to its first operation: see begin.
+func (x *execution) spawn(f func()) *thread {
+	if len(x.threads) == maxThreads {
+		panic(fmt.Sprintf("model: more than %d threads", maxThreads))
+	}
+	t := &thread{id: len(x.threads), baton: make(chan struct{}, 1), parent: x.current}
+	if t.parent != nil {
+		t.clock = x.current.clock
+		x.current.clock[x.current.id]++
+	}
+	t.clock[t.id]++
+	x.threads = append(x.threads, t)
+	go func() {
+		<-t.baton
+		defer func() {
+			if v := recover(); v != nil {
+				x.fail(fmt.Sprintf("panic in thread %d: %v\n%s", t.id, v, debug.Stack()))
+			}
+			x.leave(t)
+		}()
+		f()
+	}()
+	return t
+}
+
+// begin runs the new thread up to its first operation. Its coming there is no decision of its own: nobody can see it.
+func (x *execution) begin(t *thread) {
+	x.handOver(t)
+	<-t.parent.baton
+	t.parent = nil
+}
+
+func (x *execution) handOver(t *thread) {
+	x.current = t
+	t.baton <- struct{}{}
+}
+
+// leave ends thread t, which holds the baton.
+func (x *execution) leave(t *thread) {
+	t.done = true
+	x.writes++ // somebody may wait for it
+	if t.parent != nil {
+		x.handOver(t.parent)
+		return
+	}
+	if x.failure != "" {
+		return // over is closed; threads that are left stay where they are
+	}
+	if next := x.choose(); next != nil {
+		x.handOver(next)
+	}
+}
+
+// choose decides who goes on. It returns nil if nobody can: the execution is over.
+func (x *execution) choose() *thread {
+	x.options = x.options[:0]
+	add := func(t *thread) {
+		if !t.done && (t.enabled == nil || t.enabled()) {
+			x.options = append(x.options, t)
+		}
+	}
+	add(x.current)
+	resumable := len(x.options) == 1
+	if resumable && x.cfg.Preemptions >= 0 && x.cfg.Random == 0 && x.preemptions >= x.cfg.Preemptions {
+		return x.current
+	}
+	for _, t := range x.threads {
+		if t != x.current {
+			add(t)
+		}
+	}
+	switch len(x.options) {
+	case 0:
+		x.finish()
+		return nil
+	case 1:
+		return x.options[0]
+	}
+	i := x.strategy.thread(x.steps, x.options)
+	x.decisions = append(x.decisions, i)
+	if resumable && i != 0 {
+		x.preemptions++
+	}
+	return x.options[i]
+}
+
+// finish ends the execution when no thread can go on.
+func (x *execution) finish() {
+	var stuck []string
+	for _, t := range x.threads {
+		if !t.done {
+			why := "waits"
+			if t.asleep != nil {
+				why = "sleeps"
+			}
+			stuck = append(stuck, fmt.Sprintf("thread %d %s", t.id, why))
+		}
+	}
+	if len(stuck) > 0 {
+		x.fail("deadlock: " + strings.Join(stuck, ", "))
+		return
+	}
+	close(x.over)
+}
+
+// fail ends the execution where it stands.
+func (x *execution) fail(what string) {
+	if x.failure == "" {
+		x.failure = what
+		close(x.over)
+	}
+}
+
+// step is where the current thread comes before an operation. It returns when the thread is to do it.
+func (x *execution) step(kind Kind, p unsafe.Pointer, enabled func() bool) {
+	t := x.current
+	t.enabled = enabled
+	if t.parent != nil {
+		x.handOver(t.parent)
+		<-t.baton
+		t.enabled = nil
+		if x.tracing {
+			x.note(kind, p)
+		}
+		return
+	}
+	if x.steps++; x.steps > x.cfg.Steps {
+		x.fail(fmt.Sprintf("livelock: no end after %d operations", x.cfg.Steps))
+		x.stop()
+	}
+	next := x.choose()
+	if next != t {
+		if next != nil {
+			x.handOver(next)
+		}
+		<-t.baton
+	}
+	t.enabled = nil
+	if x.tracing {
+		x.note(kind, p)
+	}
+}
+
+// stop never returns: the execution has failed, and its threads stay where they are.
+func (x *execution) stop() { select {} }
+
+// isEngine has the files of this package that stand between a program and note.
+var isEngine = map[string]bool{"api.go": true, "clock.go": true, "execution.go": true}
+
+// note adds a line to the trace.
+func (x *execution) note(kind Kind, p unsafe.Pointer) {
+	var pcs [16]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		dir := filepath.Base(filepath.Dir(f.File))
+		if !isEngine[filepath.Base(f.File)] && dir != "xatomic" || !more {
+			fmt.Fprintf(&x.trace, "thread %d  %-6s %s  %s/%s:%d\n", x.current.id, kind, x.wordName(p), dir, filepath.Base(f.File), f.Line)
+			return
+		}
+	}
+}

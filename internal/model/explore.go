@@ -1,0 +1,256 @@
+package model
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// Config bounds an exploration.
+type Config struct {
+	// Preemptions is how many times, in one execution, a thread that could go on may be held up for another. A negative
+	// number means any. Most bugs need one or two.
+	Preemptions int
+	// Random, if not 0, takes so many executions by PCT (probabilistic concurrency testing, Burckhardt et al. 2010)
+	// instead of all of them: threads have random priorities, which change Preemptions times at random steps.
+	Random int
+	// Seed is that of the random choices.
+	Seed uint64
+	// Steps is the number of operations after which an execution counts as a livelock. 0 means 10000.
+	Steps int
+	// Replay takes one execution, with the decisions of a failure.
+	Replay string
+}
+
+// Result says what an exploration did.
+type Result struct {
+	Executions int // how many different sequences of decisions
+	Steps      int // operations in all of them
+	Failure    *Failure
+}
+
+// A Failure is an execution that went wrong.
+type Failure struct {
+	What     string // assertion, panic, data race, deadlock or livelock, with details
+	Schedule string // for Config.Replay
+	Trace    string // one line for each operation: thread, operation, place
+}
+
+// Error tells the whole failure, the trace shortened to its end.
+func (f *Failure) Error() string {
+	const most = 200
+	trace := strings.Split(strings.TrimSuffix(f.Trace, "\n"), "\n")
+	if cut := len(trace) - most; cut > 0 {
+		trace = append([]string{fmt.Sprintf("… %d operations before", cut)}, trace[cut:]...)
+	}
+	return fmt.Sprintf("%s\nschedule: %s\n%s", f.What, f.Schedule, strings.Join(trace, "\n"))
+}
+
+// Explore runs program, on a thread of its own that may start others with [Go], in every interleaving within the
+// bounds, up to the first failure. The program must behave the same whenever the same decisions are taken: it may not
+// depend on time, on random numbers or on addresses. One exploration goes on at a time in a process.
+func Explore(cfg Config, program func()) Result {
+	if cfg.Steps == 0 {
+		cfg.Steps = 10000
+	}
+	var res Result
+	choose := newStrategy(cfg)
+	for {
+		x := newExecution(cfg, choose)
+		x.run(program)
+		res.Executions++
+		res.Steps += x.steps
+		if x.failure != "" {
+			res.Failure = &Failure{What: x.failure, Schedule: x.schedule()}
+			if !x.tracing {
+				// The decisions again, this time noting who did what.
+				again := newExecution(cfg, &replay{decisions: x.decisions})
+				again.tracing = true
+				again.run(program)
+				res.Failure.Trace = again.trace.String()
+				if firstLine(again.failure) != firstLine(x.failure) {
+					res.Failure.Trace += "the replay ended differently, the program is not deterministic: " + again.failure + "\n"
+				}
+			}
+			return res
+		}
+		if !choose.next() {
+			return res
+		}
+	}
+}
+
+// firstLine leaves the stack of a panic out, which has addresses.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// A strategy takes the decisions of one execution after another.
+type strategy interface {
+	// thread picks one of the threads that can go on, by its place in options. The first is the running thread, if it is
+	// among them.
+	thread(step int, options []*thread) int
+	// value picks one of n possible outcomes of an operation.
+	value(n int) int
+	// next goes on to the next execution, or returns false after the last.
+	next() bool
+}
+
+func newStrategy(cfg Config) strategy {
+	switch {
+	case cfg.Replay != "":
+		return &replay{decisions: parseSchedule(cfg.Replay)}
+	case cfg.Random > 0:
+		p := &pct{left: cfg.Random, changes: max(cfg.Preemptions, 1), rng: rand.New(rand.NewPCG(cfg.Seed, 1))}
+		p.start()
+		return p
+	default:
+		return &depthFirst{}
+	}
+}
+
+// depthFirst takes the decisions in lexical order.
+type depthFirst struct {
+	stack []decision
+	at    int
+}
+
+type decision struct{ options, taken int }
+
+func (d *depthFirst) value(n int) int {
+	if d.at == len(d.stack) {
+		d.stack = append(d.stack, decision{options: n})
+	}
+	c := d.stack[d.at]
+	if c.options != n {
+		panic(fmt.Sprintf("model: the program is not deterministic: %d options where there were %d", n, c.options))
+	}
+	d.at++
+	return c.taken
+}
+
+func (d *depthFirst) thread(_ int, options []*thread) int { return d.value(len(options)) }
+
+func (d *depthFirst) next() bool {
+	for len(d.stack) > 0 {
+		last := &d.stack[len(d.stack)-1]
+		if last.taken++; last.taken < last.options {
+			d.at = 0
+			return true
+		}
+		d.stack = d.stack[:len(d.stack)-1]
+	}
+	return false
+}
+
+// pct runs the thread of highest priority; at some steps the running one falls to the lowest.
+type pct struct {
+	left     int
+	changes  int
+	rng      *rand.Rand
+	priority map[int]int
+	at       map[int]bool // steps at which a priority changes
+	length   int          // of the longest execution so far
+	lowest   int
+}
+
+func (p *pct) start() {
+	p.priority = make(map[int]int)
+	p.at = make(map[int]bool)
+	p.lowest = 0
+	for range p.changes {
+		p.at[p.rng.IntN(max(p.length, 50))] = true
+	}
+}
+
+func (p *pct) thread(step int, options []*thread) int {
+	p.length = max(p.length, step)
+	for _, t := range options {
+		if _, known := p.priority[t.id]; !known {
+			p.priority[t.id] = 1 + p.rng.IntN(1000)
+		}
+	}
+	best := 0
+	for i, t := range options {
+		if p.priority[t.id] > p.priority[options[best].id] {
+			best = i
+		}
+	}
+	if p.at[step] {
+		delete(p.at, step)
+		p.lowest--
+		p.priority[options[best].id] = p.lowest
+		return p.thread(step, options)
+	}
+	return best
+}
+
+func (p *pct) value(n int) int { return p.rng.IntN(n) }
+
+func (p *pct) next() bool {
+	p.left--
+	p.start()
+	return p.left > 0
+}
+
+// replay takes given decisions, and then always the first option.
+type replay struct {
+	decisions []int
+	at        int
+}
+
+func (r *replay) value(n int) int {
+	if r.at == len(r.decisions) {
+		return 0
+	}
+	c := r.decisions[r.at]
+	r.at++
+	if c >= n {
+		panic(fmt.Sprintf("model: decision %d of the schedule is %d, there are %d options: is it another program's?", r.at, c, n))
+	}
+	return c
+}
+
+func (r *replay) thread(_ int, options []*thread) int { return r.value(len(options)) }
+
+func (r *replay) next() bool { return false }
+
+// schedule writes the decisions as numbers, with runs of zeros, the commonest, as z and their length.
+func (x *execution) schedule() string {
+	var b strings.Builder
+	for i := 0; i < len(x.decisions); {
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		zeros := 0
+		for i+zeros < len(x.decisions) && x.decisions[i+zeros] == 0 {
+			zeros++
+		}
+		if zeros > 0 {
+			fmt.Fprintf(&b, "z%d", zeros)
+			i += zeros
+			continue
+		}
+		b.WriteString(strconv.Itoa(x.decisions[i]))
+		i++
+	}
+	return b.String()
+}
+
+func parseSchedule(s string) (decisions []int) {
+	for _, f := range strings.Split(s, ".") {
+		zeros, isRun := strings.CutPrefix(f, "z")
+		n, err := strconv.Atoi(zeros)
+		if err != nil {
+			panic(fmt.Sprintf("model: %q in a schedule is no decision", f))
+		}
+		if isRun {
+			decisions = append(decisions, make([]int, n)...)
+		} else {
+			decisions = append(decisions, n)
+		}
+	}
+	return decisions
+}

@@ -1,0 +1,183 @@
+package model
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A cell is a word for these tests: atomic by load and store, plain by read and write.
+type cell struct{ v int }
+
+func (c *cell) p() unsafe.Pointer { return unsafe.Pointer(&c.v) }
+
+func (c *cell) load() int {
+	Point(Load, c.p())
+	defer Done(Load, c.p())
+	return c.v
+}
+
+func (c *cell) store(v int) {
+	Point(Store, c.p())
+	c.v = v
+	Done(Store, c.p())
+}
+
+func (c *cell) add(d int) {
+	Point(Update, c.p())
+	c.v += d
+	Done(Update, c.p())
+}
+
+func (c *cell) read() int {
+	Read(c.p())
+	return c.v
+}
+
+func (c *cell) write(v int) {
+	Write(c.p())
+	c.v = v
+}
+
+// lostUpdate is the classic: two threads load, add and store.
+func lostUpdate() {
+	c := new(cell)
+	inc := func() { c.store(c.load() + 1) }
+	join := Go(inc)
+	inc()
+	join()
+	Assert(c.load() == 2, "counted %d of 2", c.v)
+}
+
+func TestFindsAndReplays(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		program func()
+		want    string
+	}{
+		{"assertion", lostUpdate, "assertion: counted 1 of 2"},
+		{"panic", func() {
+			c := new(cell)
+			join := Go(func() { c.store(1) })
+			if c.load() == 1 {
+				panic("seen")
+			}
+			join()
+		}, "panic in thread 0: seen"},
+		{"data race", func() {
+			c, flag := new(cell), new(cell)
+			join := Go(func() { c.write(1); flag.store(1) })
+			flag.load() // sees it or not
+			c.read()
+			join()
+		}, "data race: "},
+		{"deadlock", func() {
+			// The waiter looks, then sleeps; the wake may come in between, and nothing rechecks.
+			c := new(cell)
+			join := Go(func() {
+				if c.load() == 0 {
+					FutexWait(c.p(), func() bool { return true }, false)
+				}
+			})
+			c.store(1)
+			FutexWake(c.p())
+			join()
+		}, "deadlock: thread 0 waits, thread 1 sleeps"},
+		{"livelock", func() {
+			c := new(cell)
+			for c.load() == 0 {
+			}
+		}, "livelock: "},
+		{"stuck spin", func() {
+			c := new(cell)
+			for c.load() == 0 {
+				Spin()
+			}
+		}, "deadlock: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res := Explore(Config{Preemptions: 2}, c.program)
+			require.NotNil(t, res.Failure, "not found in %d executions", res.Executions)
+			require.Contains(t, res.Failure.What, c.want)
+			require.Contains(t, res.Failure.Trace, "model_test.go")
+			require.NotContains(t, res.Failure.Trace, "not deterministic")
+			if len(res.Failure.Schedule) == 0 {
+				return // the first execution failed before any decision
+			}
+			again := Explore(Config{Preemptions: 2, Replay: res.Failure.Schedule}, c.program)
+			require.NotNil(t, again.Failure)
+			require.Equal(t, firstLine(res.Failure.What), firstLine(again.Failure.What))
+		})
+	}
+}
+
+// TestCounts checks the number of executions where it is known: two threads of k operations each interleave in
+// (2k over k) ways, and a bound of no preemption leaves those in which each runs to its end.
+func TestCounts(t *testing.T) {
+	program := func(k int) func() {
+		return func() {
+			c := new(cell)
+			join := Go(func() {
+				for range k {
+					c.add(1)
+				}
+			})
+			for range k {
+				c.add(1)
+			}
+			join()
+			Assert(c.v == 2*k, "lost one")
+		}
+	}
+	for _, c := range []struct{ k, bound, want int }{
+		{1, 0, 1}, {3, 0, 1}, {1, -1, 2}, {2, -1, 6}, {3, -1, 20}, {4, -1, 70},
+	} {
+		res := Explore(Config{Preemptions: c.bound}, program(c.k))
+		require.Nil(t, res.Failure)
+		require.Equal(t, c.want, res.Executions, "k=%d bound=%d", c.k, c.bound)
+	}
+}
+
+// TestOrder: what an atomic store publishes may be read plainly by who saw it.
+func TestOrder(t *testing.T) {
+	res := Explore(Config{Preemptions: -1}, func() {
+		c, flag := new(cell), new(cell)
+		join := Go(func() { c.write(1); flag.store(1) })
+		if flag.load() == 1 {
+			Assert(c.read() == 1, "read %d", c.v)
+		}
+		join()
+		Assert(c.read() == 1, "after the join")
+	})
+	require.Nil(t, res.Failure)
+}
+
+func TestRandomFinds(t *testing.T) {
+	res := Explore(Config{Random: 1000, Preemptions: 2, Seed: 1}, lostUpdate)
+	require.NotNil(t, res.Failure)
+	require.Contains(t, res.Failure.What, "counted 1 of 2")
+}
+
+func TestSpuriousWaits(t *testing.T) {
+	woke := make(map[bool]bool)
+	res := Explore(Config{Preemptions: 2}, func() {
+		c := new(cell)
+		join := Go(func() {
+			FutexWait(c.p(), func() bool { return c.v == 0 }, true)
+			woke[c.v == 0] = true
+		})
+		c.store(1)
+		FutexWake(c.p())
+		join()
+	})
+	require.Nil(t, res.Failure)
+	require.True(t, woke[true] && woke[false], "waits ended %v", woke)
+}
+
+func TestScheduleRoundTrip(t *testing.T) {
+	for _, d := range [][]int{{0}, {1}, {0, 0, 0}, {2, 0, 0, 1, 0}, {0, 3, 12, 0}} {
+		x := &execution{decisions: d}
+		require.Equal(t, d, parseSchedule(x.schedule()))
+	}
+}

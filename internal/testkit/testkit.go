@@ -1,0 +1,64 @@
+// Package testkit has what the tests of several packages share: a watchdog for code that may hang, and seeds.
+package testkit
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Patience is how long a test waits for something that takes microseconds before it calls it a hang. No verdict depends
+// on its length: a busy machine only makes a test slow.
+const Patience = 60 * time.Second
+
+// Within runs f and fails the test at once, with what dump tells and all stacks, if f has not returned after d. A hung f
+// is left behind. f may end the test with FailNow, as require does.
+func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
+	t.Helper()
+	done := make(chan bool, 1)
+	go func() {
+		returned := false
+		defer func() { done <- returned }() // in a deferred function because FailNow unwinds this goroutine only
+		f()
+		returned = true
+	}()
+	watchdog := time.NewTimer(d)
+	defer watchdog.Stop()
+	select {
+	case returned := <-done:
+		if !returned {
+			t.FailNow()
+		}
+	case <-watchdog.C:
+		for _, tell := range dump {
+			t.Log(tell())
+		}
+		stacks := make([]byte, 1<<20)
+		t.Fatalf("hung for %v\n%s", d, stacks[:runtime.Stack(stacks, true)])
+	}
+}
+
+// Seed returns the seed of a randomized test and logs it: a new one every time, or that of the environment variable
+// MAGPIE_SEED, to repeat a failure.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if s := os.Getenv("MAGPIE_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 0, 64); err != nil {
+			t.Fatalf("MAGPIE_SEED: %v", err)
+		}
+	}
+	t.Logf("MAGPIE_SEED=%d", seed)
+	return seed
+}
+
+// Scale is n, less under the race detector, which makes code about ten times slower.
+func Scale(n int) int {
+	if Race {
+		return max(1, n/10)
+	}
+	return n
+}

@@ -1,0 +1,86 @@
+package xatomic_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/stretchr/testify/require"
+)
+
+func TestJoinCount(t *testing.T) {
+	var c xatomic.JoinCount
+	c.Arm(3)
+	require.False(t, c.Last())
+	require.False(t, c.Done(1))
+	require.False(t, c.Last())
+	require.False(t, c.DoneAlone())
+	require.True(t, c.Last())
+	require.True(t, c.Last(), "Last changes nothing")
+	require.True(t, c.Done(1))
+
+	c.Arm(5)
+	require.False(t, c.Done(2))
+	require.True(t, c.Done(3), "several counts at once")
+
+	c.Arm(1)
+	require.True(t, c.Last(), "armed again")
+	require.True(t, c.DoneAlone())
+
+	c.Arm(1<<32 - 1)
+	require.False(t, c.Done(1<<32-2))
+	require.True(t, c.Last())
+	require.True(t, c.Done(1))
+}
+
+// The thread that sees the counter fire arms it again, plainly; that it may is what the race detector checks.
+func TestJoinCountFiresOnce(t *testing.T) {
+	rounds := testkit.Scale(20000)
+	for _, threads := range []int{2, 3, 8} {
+		t.Run(fmt.Sprintf("threads=%d", threads), func(t *testing.T) {
+			var (
+				c         xatomic.JoinCount
+				round     xatomic.Int64 // set by whoever fired, to let the others into the next round
+				fired     = make([]int, rounds)
+				byLast    xatomic.Int64
+				effects   = make([]int, threads) // written before counting down, read by whoever fired
+				waitGroup sync.WaitGroup
+			)
+			c.Arm(uint32(threads))
+			testkit.Within(t, testkit.Patience, func() {
+				for id := range threads {
+					waitGroup.Go(func() {
+						for r := range rounds {
+							for round.Load() != int64(r) {
+								yield()
+							}
+							effects[id]++
+							// The short cut, as the executor takes it: the last one need not count down.
+							last := c.Last()
+							if last {
+								byLast.Add(1)
+							}
+							if last || c.Done(1) {
+								fired[r]++
+								for _, e := range effects {
+									if e != r+1 {
+										t.Errorf("round %d fired after %v", r, effects)
+									}
+								}
+								c.Arm(uint32(threads))
+								round.Add(1)
+							}
+						}
+					})
+				}
+				waitGroup.Wait()
+			})
+			for r, n := range fired {
+				require.Equal(t, 1, n, "round %d", r)
+			}
+			require.Positive(t, byLast.Load(), "the short cut was never taken")
+		})
+	}
+}
