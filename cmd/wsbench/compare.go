@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// runCompare is wsbench compare.
+func (t *tool) runCompare(_ context.Context, args []string) error {
+	fs := newFlags("compare")
+	all := fs.Bool("all", false, "")
+	files, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(files) != 2 {
+		return bench.BadInput("compare takes two files, OLD and NEW, got %d", len(files))
+	}
+	c, err := bench.Compare(files[0], files[1])
+	if err != nil {
+		return err
+	}
+	return c.WriteText(t.stdout, *all)
+}
+
+func compareHelp(*tool) string {
+	return `Usage: wsbench compare OLD NEW
+
+Compares two files in the Go benchmark format, as wsbench run -format bench writes them:
+medians with their 95% confidence intervals, and the difference, judged by the
+Mann-Whitney U test. "~" stands for a difference that may be chance (p >= 0.05).
+The figures are those of benchstat. Ten repetitions or more tell more than five.
+
+  -all            also show units that have no better or worse, as cpu-util
+
+To measure before and after a change:
+  wsbench run btree dag -reps 10 -format bench -o old.txt
+  (change something)
+  wsbench run btree dag -reps 10 -format bench -o new.txt
+  wsbench compare old.txt new.txt
+`
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// runEnv is wsbench env.
+func (t *tool) runEnv(_ context.Context, args []string) error {
+	fs := newFlags("env")
+	format := fs.String("format", "text", "")
+	output := fs.String("o", "", "")
+	others, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return bench.BadInput("env takes no arguments, got %q", others[0])
+	}
+	if err := bench.CheckFormat(*format, []string{"text", "json"}); err != nil {
+		return err
+	}
+	env := bench.ReadEnvironment()
+	return t.withOutput(*output, func(w io.Writer) error {
+		if *format == "json" {
+			return json.NewEncoder(w).Encode(env)
+		}
+		return env.WriteText(w)
+	})
+}
+
+func envHelp(*tool) string {
+	return `Usage: wsbench env [flags]
+
+Says what machine this is, and how much of it this process may use.
+
+  -format FORMAT  text or json (default text)
+  -o FILE         write to FILE, which is replaced only if all goes well
+`
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// newFlags returns an empty set of flags that leaves messages to its caller.
+func newFlags(name string) *flag.FlagSet {
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	return fs
+}
+
+// parse parses flags that may stand before, between and after other arguments, and returns the others.
+func parse(fs *flag.FlagSet, args []string) (others []string, err error) {
+	for {
+		switch err := fs.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			return nil, errHelp
+		case err != nil:
+			return nil, bench.BadInput("%v (wsbench %s -h lists the flags)", err, fs.Name())
+		}
+		if fs.NArg() == 0 {
+			return others, nil
+		}
+		others = append(others, fs.Arg(0))
+		args = fs.Args()[1:]
+	}
+}
+
+// isSet reports whether a flag was given.
+func isSet(fs *flag.FlagSet, name string) bool {
+	set := false
+	fs.Visit(func(f *flag.Flag) { set = set || f.Name == name })
+	return set
+}
+
+// A list is the value of a flag that takes values separated by commas. A value given twice counts once.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(s string) error {
+	*l = nil
+	for v := range strings.SplitSeq(s, ",") {
+		v = strings.TrimSpace(v)
+		if v == "" {
+			return errors.New("a value is empty")
+		}
+		if !slices.Contains(*l, v) {
+			*l = append(*l, v)
+		}
+	}
+	return nil
+}
+
+// numbers is a list of numbers.
+type numbers []int
+
+func (n *numbers) String() string {
+	var all []string
+	for _, i := range *n {
+		all = append(all, strconv.Itoa(i))
+	}
+	return strings.Join(all, ",")
+}
+
+func (n *numbers) Set(s string) error {
+	var l list
+	if err := l.Set(s); err != nil {
+		return err
+	}
+	*n = nil
+	for _, v := range l {
+		i, err := strconv.Atoi(v)
+		if err != nil {
+			return errors.New(strconv.Quote(v) + " is no number")
+		}
+		if !slices.Contains(*n, i) {
+			*n = append(*n, i)
+		}
+	}
+	return nil
+}

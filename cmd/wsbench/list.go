@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// runList is wsbench list.
+func (t *tool) runList(_ context.Context, args []string) error {
+	fs := newFlags("list")
+	others, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return bench.BadInput("list takes no arguments, got %q", others[0])
+	}
+	var b strings.Builder
+	section := func(title string) { fmt.Fprintf(&b, "%s\n", title) }
+	entry := func(name, about string) { fmt.Fprintf(&b, "  %-20s%s\n", name, about) }
+	size := func(what string, n int) { entry("", fmt.Sprintf("n: %s, default %d", what, n)) }
+
+	section("workloads (wsbench run NAME…)")
+	for _, w := range t.workloads {
+		entry(w.Name, w.About)
+		size(w.Size, w.Default)
+	}
+	section("\nprobes (the same command; on engine magpie only)")
+	for _, p := range t.probes {
+		entry(p.Name, p.About)
+		size(p.Size, p.Default)
+	}
+	section("\nengines (-engine)")
+	for _, e := range t.engines {
+		entry(e.Name, e.About)
+	}
+	section("\npolicies of engine magpie (-policy)")
+	for _, p := range executor.Policies() {
+		entry(p.String(), policyAbout[p])
+	}
+	section("\ndeques of engine magpie (-deque)")
+	for _, d := range bench.Deques() {
+		entry(d, dequeAbout[d])
+	}
+	_, err = fmt.Fprint(t.stdout, b.String())
+	return err
+}
+
+var policyAbout = map[executor.Policy]string{
+	executor.Adaptive:          "as many thieves as there is work for, none when there is none; the default",
+	executor.AdaptivePublished: "the published algorithm to the letter: the last thief spins while any task runs",
+}
+
+var dequeAbout = map[string]string{
+	"chaselev": "growable Chase–Lev deque; the default",
+}
+
+func listHelp(*tool) string {
+	return "Usage: wsbench list\n\nLists the workloads, probes, engines, policies and deques there are.\n"
+}
+
+// names lists what values are called.
+func names[T any](values []T, name func(T) string) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, name(v))
+	}
+	return strings.Join(all, ", ")
+}

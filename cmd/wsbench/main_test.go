@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// wsbench runs the command as main does.
+func wsbench(args ...string) (stdout, stderr string, status int) {
+	var out, errs strings.Builder
+	status = run(context.Background(), args, &out, &errs)
+	return out.String(), errs.String(), status
+}
+
+// TestBadInput: one clear line on standard error, status 2, nothing on standard output.
+func TestBadInput(t *testing.T) {
+	dir := t.TempDir()
+	tests := []struct{ args, want string }{
+		{"frob", `no command "frob": there are run, list, compare, env`},
+		{"replay fig1", `no command "replay": there are run, list, compare, env`},
+		{"-frob", `no command "-frob"`},
+		{"run nope", `no workload "nope": there are chain, btree, dag, fan, matmul, submit,`},
+		{"run chain nope", `no workload "nope"`},
+		{"run -engine x", `no engine "x": there are magpie, serial, goroutines`},
+		{"run chain -engine magpie,x", `no engine "x"`},
+		{"run chain -policy x", `no policy "x": there are adaptive, adaptive-published`},
+		{"run chain -deque x", `no deque "x": there are chaselev`},
+		{"run chain -format x", `no format "x": there are text, bench, json`},
+		{"run chain -n 0", "size must be at least 1, not 0"},
+		{"run chain -n -5", "size must be at least 1, not -5"},
+		{"run -n 0", "size must be at least 1, not 0"},
+		{"run chain -n x", `invalid value "x" for flag -n`},
+		{"run chain -n 1e6", `invalid value "1e6" for flag -n`},
+		{"run chain -n 1073741824", "at most 536870911 together fit a graph"},
+		{"run matmul -n 9000000", "GiB are available"},
+		{"run idle memory -n 1073741824", "at most 536870911 together fit a graph"},
+		{"run chain -reps 0", "repetitions must be at least 1, not 0"},
+		{"run chain -workers 0", "workers must be 1 to 4096, not 0"},
+		{"run chain -workers 5000", "workers must be 1 to 4096, not 5000"},
+		{"run chain -workers 1,x", `"x" is no number`},
+		{"run chain -workers 1,,2", "a value is empty"},
+		{"run chain -workers", "flag needs an argument: -workers"},
+		{"run chain -seed -1", `invalid value "-1" for flag -seed`},
+		{"run chain -bogus", "flag provided but not defined: -bogus (wsbench run -h lists the flags)"},
+		{"run -bogus chain", "flag provided but not defined: -bogus"},
+		{"run chain -o ", "-o needs the name of a file"},
+		{"run chain -o " + dir + "/none/file", "none/file: no such file or directory"},
+		{"run idle -engine serial", "idle is a probe of the executor, and engine magpie is not among those to run"},
+		{"list x", `list takes no arguments, got "x"`},
+		{"list -x", "flag provided but not defined: -x"},
+		{"env x", `env takes no arguments, got "x"`},
+		{"env -format bench", `no format "bench": there are text, json`},
+		{"compare", "compare takes two files, OLD and NEW, got 0"},
+		{"compare a", "compare takes two files, OLD and NEW, got 1"},
+		{"compare a b c", "compare takes two files, OLD and NEW, got 3"},
+		{"compare " + dir + "/a " + dir + "/b", "no such file"},
+	}
+	for _, tt := range tests {
+		stdout, stderr, status := wsbench(strings.Split(tt.args, " ")...)
+		require.Equal(t, 2, status, tt.args)
+		require.Empty(t, stdout, tt.args)
+		require.Contains(t, stderr, tt.want, tt.args)
+		require.True(t, strings.HasPrefix(stderr, "wsbench: "), tt.args)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), tt.args)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// TestHelp: help is asked for, so it goes to standard output, and fits a terminal.
+func TestHelp(t *testing.T) {
+	for _, args := range []string{"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "list -h", "env -help", "compare -h"} {
+		stdout, stderr, status := wsbench(strings.Fields(args)...)
+		require.Zero(t, status, args)
+		require.Empty(t, stderr, args)
+		require.Contains(t, stdout, "Usage: wsbench ", args)
+		for l := range strings.Lines(stdout) {
+			require.LessOrEqual(t, len([]rune(l)), 105, "%s: %s", args, l)
+		}
+	}
+	stdout, _, _ := wsbench()
+	for _, c := range subcommands() {
+		require.Contains(t, stdout, "\n  "+c.name+" ")
+	}
+	stdout, _, _ = wsbench("run", "-h")
+	for _, f := range []string{"workers", "engine", "policy", "deque", "n", "reps", "seed", "format", "o"} {
+		require.Contains(t, stdout, "\n  -"+f+" ")
+	}
+}
+
+func TestList(t *testing.T) {
+	stdout, stderr, status := wsbench("list")
+	require.Zero(t, status)
+	require.Empty(t, stderr)
+	section := ""
+	names := make(map[string][]string)
+	for l := range strings.Lines(stdout) {
+		switch {
+		case strings.HasPrefix(l, "    ") || l == "\n":
+		case strings.HasPrefix(l, "  "):
+			names[section] = append(names[section], strings.Fields(l)[0])
+		default:
+			section = strings.Fields(l)[0]
+		}
+	}
+	require.Equal(t, map[string][]string{
+		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
+		"probes":    {"submit", "submit-idle", "idle", "sleeper", "rerun", "memory"},
+		"engines":   {"magpie", "serial", "goroutines"},
+		"policies":  {"adaptive", "adaptive-published"},
+		"deques":    {"chaselev"},
+	}, names)
+}
+
+func TestEnv(t *testing.T) {
+	stdout, stderr, status := wsbench("env")
+	require.Zero(t, status)
+	require.Empty(t, stderr)
+	require.Contains(t, stdout, "threads sleep on")
+
+	file := filepath.Join(t.TempDir(), "env")
+	stdout, _, status = wsbench("env", "-format", "json", "-o", file)
+	require.Zero(t, status)
+	require.Empty(t, stdout)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var e bench.Environment
+	require.NoError(t, json.Unmarshal(text, &e))
+	require.Positive(t, e.Cores)
+}
+
+// figures are what varies in a table of results, and the spaces before, which vary with them.
+var figures = regexp.MustCompile(` +[0-9.]+( ± [0-9]+%|ns|µs|ms|s|x)?`)
+
+// TestTour runs all workloads on all engines, in a size that shows nothing but that it works.
+func TestTour(t *testing.T) {
+	stdout, stderr, status := wsbench("run", "-n", "200", "-workers", "2", "-reps", "5")
+	require.Zero(t, status, stderr)
+	require.Empty(t, stderr)
+	_, table, ok := strings.Cut(stdout, "\n\n")
+	require.True(t, ok)
+	table, notes, ok := strings.Cut(table, "\n\n")
+	require.True(t, ok)
+	require.Equal(t, strings.Join(tourNotes, "\n")+"\n", notes)
+	rows := strings.Split(table, "\n")
+	require.Equal(t, "workload engine workers n build ns/task ns/task wall CPU util steals parks vs serial verified",
+		strings.Join(strings.Fields(rows[0]), " "))
+	want := strings.Fields("chain btree dag fan matmul")
+	require.Len(t, rows, 1+3*len(want))
+	for i, r := range rows[1:] {
+		f := strings.Fields(figures.ReplaceAllString(r, " 0"))
+		require.Equal(t, want[i/3], f[0], r)
+		require.Equal(t, []string{"magpie", "serial", "goroutines"}[i%3], f[1], r)
+		require.Equal(t, "yes", f[len(f)-1], r)
+	}
+}
+
+// TestFlagsAnywhere: before, between and after the workloads is the same.
+func TestFlagsAnywhere(t *testing.T) {
+	tool := newTool(nil, nil)
+	want, err := tool.parseRun(strings.Fields("-n 5 -workers 2,1,2 -engine serial,magpie chain fan chain"))
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 1}, want.session.Axes.Workers)
+	require.Equal(t, 5, want.session.N)
+	require.EqualValues(t, 42, want.session.Seed)
+	require.Equal(t, 5, want.session.Reps)
+	require.Len(t, want.session.Workloads, 2)
+	require.Equal(t, "magpie", want.session.Engines[0].Name)
+	require.Equal(t, "serial", want.session.Engines[1].Name)
+	for _, args := range []string{
+		"chain fan -n 5 -workers 2,1 -engine magpie,serial",
+		"chain -n 5 fan -workers=2,1 --engine=serial,magpie",
+		"-engine serial,magpie chain -n=5 -workers 2,1 fan",
+	} {
+		got, err := tool.parseRun(strings.Fields(args))
+		require.NoError(t, err, args)
+		require.Equal(t, summary(want), summary(got), args)
+	}
+}
+
+func summary(o *runOptions) (all []any) {
+	s := o.session
+	for _, w := range s.Workloads {
+		all = append(all, w.Name)
+	}
+	for _, e := range s.Engines {
+		all = append(all, e.Name)
+	}
+	return append(all, s.Axes, s.N, s.Reps, s.Seed, s.Tour, o.format, o.output)
+}
+
+// TestDefaults: what is run if nothing is said.
+func TestDefaults(t *testing.T) {
+	tool := newTool(nil, nil)
+	o, err := tool.parseRun(nil)
+	require.NoError(t, err)
+	require.True(t, o.session.Tour)
+	require.Len(t, o.session.Workloads, 5)
+	require.Len(t, o.session.Engines, 3)
+	require.Empty(t, o.session.Probes)
+	require.NotEmpty(t, o.notes)
+
+	o, err = tool.parseRun([]string{"chain", "idle"})
+	require.NoError(t, err)
+	require.False(t, o.session.Tour)
+	require.Equal(t, []any{"chain", "magpie"}, summary(o)[:2])
+	require.Len(t, o.session.Probes, 1)
+	require.Empty(t, o.notes)
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// A progress is a line that says what is being measured, for who waits at a terminal. It is drawn before and cleared
+// after something that takes long, never meanwhile: a terminal that draws takes processor time from what is measured.
+type progress struct {
+	w     io.Writer // nil if nobody watches
+	drawn bool
+}
+
+const (
+	// slow is how long something must take to be announced.
+	slow = time.Second
+	// lineWidth keeps the line from being wrapped: only the last row of a wrapped line could be cleared.
+	lineWidth = 79
+)
+
+func newProgress(stderr io.Writer) *progress {
+	if isTerminal(stderr) {
+		return &progress{w: stderr}
+	}
+	return &progress{}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// step announces what comes next if it will take long.
+func (p *progress) step(what string, expect time.Duration) {
+	p.clear()
+	if p.w == nil || expect < slow {
+		return
+	}
+	text := []rune(fmt.Sprintf("%s, about %v …", what, expect.Round(100*time.Millisecond)))
+	fmt.Fprint(p.w, string(text[:min(len(text), lineWidth)]))
+	p.drawn = true
+}
+
+// clear takes the line away.
+func (p *progress) clear() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/procs"
+)
+
+// runRun is wsbench run.
+func (t *tool) runRun(ctx context.Context, args []string) error {
+	o, err := t.parseRun(args)
+	if err != nil {
+		return err
+	}
+	p := newProgress(t.stderr)
+	o.session.Step = p.step
+	return t.withOutput(o.output, func(w io.Writer) error {
+		defer p.clear()
+		report, err := bench.NewReport(o.format, w, bench.ReadEnvironment(), o.notes)
+		if err != nil {
+			return err
+		}
+		o.session.Emit = func(r []bench.Result) error {
+			p.clear()
+			return report.Add(r)
+		}
+		runErr := o.session.Run(ctx)
+		p.clear()
+		// What was measured before something went wrong is verified, and told.
+		if err := report.Close(); runErr == nil {
+			return err
+		}
+		return runErr
+	})
+}
+
+// runOptions is what the arguments of wsbench run ask for.
+type runOptions struct {
+	session        bench.Session
+	format, output string
+	notes          []string
+}
+
+func (t *tool) parseRun(args []string) (*runOptions, error) {
+	var (
+		fs       = newFlags("run")
+		workers  = numbers{procs.Base()}
+		engines  list
+		policies = list{executor.Adaptive.String()}
+		deques   = list{bench.Deques()[0]}
+		o        = new(runOptions)
+		s        = &o.session
+	)
+	fs.Var(&workers, "workers", "")
+	fs.Var(&engines, "engine", "")
+	fs.Var(&policies, "policy", "")
+	fs.Var(&deques, "deque", "")
+	fs.IntVar(&s.N, "n", 0, "")
+	fs.IntVar(&s.Reps, "reps", defaultReps, "")
+	fs.Uint64Var(&s.Seed, "seed", defaultSeed, "")
+	fs.StringVar(&o.format, "format", "text", "")
+	fs.StringVar(&o.output, "o", "", "")
+	names, err := parse(fs, args)
+	if err != nil {
+		return nil, err
+	}
+	if isSet(fs, "n") && s.N < 1 {
+		return nil, bench.BadInput("size must be at least 1, not %d", s.N)
+	}
+	if err := bench.CheckFormat(o.format, bench.Formats()); err != nil {
+		return nil, err
+	}
+	if isSet(fs, "o") && o.output == "" {
+		return nil, bench.BadInput("-o needs the name of a file")
+	}
+	s.Axes = bench.Axes{Policies: policies, Deques: deques, Workers: workers}
+	if len(names) == 0 {
+		s.Tour, s.Workloads, s.Engines = true, t.workloads, t.engines
+		o.notes = tourNotes
+	} else {
+		s.Engines = t.engines[:1]
+		if err := t.pick(s, names); err != nil {
+			return nil, err
+		}
+	}
+	if len(engines) > 0 {
+		if s.Engines, err = t.pickEngines(engines); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.Probes) > 0 && s.Engines[0] != t.engines[0] {
+		return nil, bench.BadInput("%s is a probe of the executor, and engine %s is not among those to run",
+			s.Probes[0].Name, t.engines[0].Name)
+	}
+	return o, nil
+}
+
+const (
+	defaultReps = 5
+	defaultSeed = 42
+)
+
+// pick finds the workloads and probes of these names.
+func (t *tool) pick(s *bench.Session, names []string) error {
+	seen := make(map[string]bool)
+	for _, name := range names {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		found := false
+		for _, w := range t.workloads {
+			if w.Name == name {
+				s.Workloads, found = append(s.Workloads, w), true
+			}
+		}
+		for _, p := range t.probes {
+			if p.Name == name {
+				s.Probes, found = append(s.Probes, p), true
+			}
+		}
+		if !found {
+			return bench.BadInput("no workload %q: there are %s", name, strings.Join(t.workloadNames(), ", "))
+		}
+	}
+	return nil
+}
+
+// pickEngines finds the engines of these names, in the order in which they are known.
+func (t *tool) pickEngines(names []string) (picked []*bench.Engine, err error) {
+	var known []string
+	for _, e := range t.engines {
+		known = append(known, e.Name)
+		if slices.Contains(names, e.Name) {
+			picked = append(picked, e)
+		}
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, bench.BadInput("no engine %q: there are %s", n, strings.Join(known, ", "))
+		}
+	}
+	return picked, nil
+}
+
+func (t *tool) workloadNames() (names []string) {
+	for _, w := range t.workloads {
+		names = append(names, w.Name)
+	}
+	for _, p := range t.probes {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// tourNotes follow the table of the tour.
+var tourNotes = []string{
+	"How to read it: ns/task is the time of a whole run divided by its tasks; vs serial is the speed compared with one",
+	"goroutine that walks the same graph. The tasks of chain, btree, dag and fan do next to nothing, so their rows show what",
+	"scheduling a task costs: the less, the better. Only the tasks of matmul are real work, which more workers finish sooner.",
+	"Full sizes: wsbench run chain btree dag fan matmul. Everything else: wsbench run -h.",
+}
+
+func runHelp(t *tool) string {
+	return fmt.Sprintf(`Usage: wsbench run [WORKLOAD…] [flags]
+
+Builds each workload, has every engine check the order of its edges in an untimed run,
+then measures repetitions of all combinations in turn and verifies each. Without a
+workload it makes a tour of the graph workloads, in small sizes on all engines.
+
+Workloads: %s
+(wsbench list explains them)
+
+Flags, before or after the workloads. Where they take a LIST, separated by commas,
+every combination is run.
+  -workers LIST   number of workers (default GOMAXPROCS, here %d)
+  -engine LIST    %s (default %s; the tour: all)
+  -policy LIST    %s (default %v)
+  -deque LIST     %s
+  -n SIZE         size, for all workloads alike (default: each workload's own)
+  -reps N         repetitions of each combination (default %d)
+  -seed S         seed of random graphs and data (default %d)
+  -format FORMAT  text: a table; bench: the Go benchmark format, as benchstat and
+                  wsbench compare read it; json: one object per line and repetition
+                  (default text)
+  -o FILE         write to FILE, which is replaced only if all goes well
+
+Examples:
+  wsbench run
+  wsbench run btree fan -workers 1,2 -engine magpie,serial,goroutines
+  wsbench run dag -reps 10 -format bench -o new.txt
+  wsbench run submit-idle idle
+`,
+		strings.Join(t.workloadNames(), ", "), procs.Base(), names(t.engines, func(e *bench.Engine) string { return e.Name }),
+		t.engines[0].Name, names(executor.Policies(), executor.Policy.String), executor.Adaptive,
+		strings.Join(bench.Deques(), ", "), defaultReps, defaultSeed)
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// brokenEngine runs everything, and says that it ran one task too few.
+func brokenEngine() *bench.Engine {
+	serial := bench.Engines()[1]
+	return &bench.Engine{
+		Name: "broken",
+		Settings: func(bench.Axes) []bench.Setting {
+			return []bench.Setting{{Engine: "broken", Policy: bench.None, Deque: bench.None, Workers: 1}}
+		},
+		Open: func(s bench.Setting, t bench.Target) (bench.Runner, error) {
+			r, err := serial.Open(s, t)
+			return miscounting{r}, err
+		},
+	}
+}
+
+type miscounting struct{ bench.Runner }
+
+func (m miscounting) Counts() bench.Counts {
+	c := m.Runner.Counts()
+	if c.Tasks > 0 {
+		c.Tasks--
+	}
+	return c
+}
+
+// TestWrongAnswer: status 1, one line that says what is wrong, and no time; a file stays as it was.
+func TestWrongAnswer(t *testing.T) {
+	for _, format := range bench.Formats() {
+		var out, errs bytes.Buffer
+		tool := newTool(&out, &errs)
+		tool.engines = append(tool.engines, brokenEngine())
+		args := strings.Fields("run chain -n 50 -reps 2 -workers 1 -engine magpie,serial,broken -format " + format)
+		require.Equal(t, 1, tool.run(context.Background(), args))
+		require.Empty(t, out.String())
+		require.Equal(t, "wsbench: wrong answer: chain on broken, 1 worker: 49 tasks ran, the graph has 50\n",
+			errs.String())
+
+		file := filepath.Join(t.TempDir(), "old")
+		require.NoError(t, os.WriteFile(file, []byte("old"), 0o644))
+		require.Equal(t, 1, tool.run(context.Background(), append(args, "-o", file)))
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, "old", string(text))
+		left, err := os.ReadDir(filepath.Dir(file))
+		require.NoError(t, err)
+		require.Len(t, left, 1)
+	}
+}
+
+// TestInterrupted: status 130, and a file stays as it was. What had been measured completely is shown.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var out, errs bytes.Buffer
+	tool := newTool(&out, &errs)
+	interrupting := *tool.workloads[1]
+	original := interrupting.Make
+	interrupting.Make = func(n int, seed uint64) bench.Work {
+		cancel()
+		return original(n, seed)
+	}
+	tool.workloads[1] = &interrupting
+	file := filepath.Join(t.TempDir(), "old")
+	require.NoError(t, os.WriteFile(file, []byte("old"), 0o644))
+	require.Equal(t, 130, tool.run(ctx, strings.Fields("run chain btree -n 50 -reps 1 -o "+file)))
+	require.Equal(t, "wsbench: interrupted\n", errs.String())
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "old", string(text))
+
+	ctx, cancel = context.WithCancel(context.Background())
+	defer cancel()
+	require.Equal(t, 130, tool.run(ctx, strings.Fields("run chain btree -n 50 -reps 1 -format json")))
+	require.Equal(t, 1, strings.Count(out.String(), "\n"))
+	require.Contains(t, out.String(), `"workload":"chain"`)
+}
+
+// TestOutput writes each format to a file, which then holds what standard output would have.
+func TestOutput(t *testing.T) {
+	for _, format := range bench.Formats() {
+		file := filepath.Join(t.TempDir(), "new")
+		stdout, stderr, status := wsbench(strings.Fields("run fan -n 20 -reps 2 -workers 1,2 -engine magpie,serial -format " + format + " -o " + file)...)
+		require.Zero(t, status, stderr)
+		require.Empty(t, stdout)
+		require.Empty(t, stderr)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		switch format {
+		case "json":
+			lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+			require.Len(t, lines, 6)
+			for _, l := range lines {
+				var r bench.Result
+				require.NoError(t, json.Unmarshal([]byte(l), &r))
+				require.Equal(t, 22, r.Tasks)
+			}
+		case "bench":
+			require.Equal(t, 6, strings.Count(string(text), "\nBenchmarkRun/workload=fan/"))
+		case "text":
+			require.Equal(t, 3, strings.Count(string(text), "\nfan "))
+		}
+	}
+}
+
+// TestCompareRuns compares two runs by the command alone.
+func TestCompareRuns(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"old", "new"} {
+		_, stderr, status := wsbench(strings.Fields("run chain -n 30 -reps 6 -workers 1 -engine serial -format bench -o " + dir + "/" + name)...)
+		require.Zero(t, status, stderr)
+	}
+	stdout, stderr, status := wsbench("compare", dir+"/old", dir+"/new")
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, "sec/task, lower is better")
+	require.Contains(t, stdout, "Run/workload=chain/engine=serial")
+	require.Contains(t, stdout, "n=6)")
+	all, _, status := wsbench("compare", "-all", dir+"/old", dir+"/new")
+	require.Zero(t, status)
+	require.Greater(t, len(all), len(stdout))
+}
+
+// TestProbe runs one from the command line.
+func TestProbe(t *testing.T) {
+	stdout, stderr, status := wsbench(strings.Fields("run submit -n 20 -reps 1 -workers 1,2")...)
+	require.Zero(t, status, stderr)
+	require.Equal(t, 2, strings.Count(stdout, "p50-ns"))
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+// TestUnwritable: results that nobody got are a failure.
+func TestUnwritable(t *testing.T) {
+	for _, args := range []string{"run chain -n 5 -reps 1", "run chain -n 5 -reps 1 -format json", "list", "env"} {
+		var errs strings.Builder
+		require.Equal(t, 1, run(context.Background(), strings.Fields(args), brokenPipe{}, &errs), args)
+		require.Equal(t, "wsbench: broken pipe\n", errs.String(), args)
+	}
+}
+
+// TestProgress: only what takes long is announced, and the line is taken away before anything else is said.
+func TestProgress(t *testing.T) {
+	var b strings.Builder
+	p := &progress{w: &b}
+	p.step("short", slow-1)
+	require.Empty(t, b.String())
+	p.step("long", 2*time.Second)
+	require.Equal(t, "long, about 2s …", b.String())
+	p.step("short", 0)
+	require.Equal(t, "long, about 2s …\r\x1b[K", b.String())
+	p.clear()
+	require.Equal(t, "long, about 2s …\r\x1b[K", b.String())
+
+	// It is never so long that a terminal would wrap it.
+	b.Reset()
+	p.step(strings.Repeat("long ", 50), time.Hour)
+	require.Len(t, []rune(b.String()), lineWidth)
+
+	// Where nobody watches there is none.
+	require.False(t, isTerminal(&b))
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	require.NoError(t, err)
+	defer file.Close()
+	require.False(t, isTerminal(file))
+	p = newProgress(file)
+	p.step("long", time.Hour)
+	p.clear()
+	info, err := file.Stat()
+	require.NoError(t, err)
+	require.Zero(t, info.Size())
+}

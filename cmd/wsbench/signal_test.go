@@ -1,0 +1,47 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// beMain, in the environment of the test binary, makes it the command itself.
+const beMain = "WSBENCH_TEST_BE_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beMain) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// TestSignal interrupts the real process while a task sleeps: the run is cancelled and the status says so.
+func TestSignal(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		exe, err := os.Executable()
+		require.NoError(t, err)
+		cmd := exec.Command(exe, strings.Fields("run chain sleeper -n 600000 -reps 1 -workers 1 -format json")...)
+		cmd.Env = append(os.Environ(), beMain+"=1")
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		stdout, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		// When chain has been reported, the ten minutes of the sleeper begin.
+		line, err := bufio.NewReader(stdout).ReadString('\n')
+		require.NoError(t, err)
+		require.Contains(t, line, `"workload":"chain"`)
+		require.NoError(t, cmd.Process.Signal(sig))
+		_ = cmd.Wait() // an error, for the status is not 0
+		require.Equal(t, 130, cmd.ProcessState.ExitCode(), errs.String())
+		require.Equal(t, "wsbench: interrupted\n", errs.String())
+	}
+}

@@ -1,0 +1,74 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// An AtomicFile takes the place of the file of its name when it is complete, and not before: whatever goes wrong, the
+// old file stays as it is. What is no regular file, as /dev/null, cannot be replaced and is written to directly.
+type AtomicFile struct {
+	file *os.File
+	name string      // what it replaces; empty if it replaces nothing
+	mode fs.FileMode // of the new file
+}
+
+// CreateAtomic begins a file that Commit will put in the place of name. It fails early if that cannot be done.
+func CreateAtomic(name string) (*AtomicFile, error) {
+	// Through a symbolic link it is the file that is replaced, not the link.
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		name = real
+	}
+	f := &AtomicFile{name: name, mode: 0o644}
+	switch old, err := os.Stat(name); {
+	case err != nil: // there is none
+	case old.IsDir():
+		return nil, fmt.Errorf("%s: %w", name, syscall.EISDIR)
+	case !old.Mode().IsRegular():
+		file, err := os.OpenFile(name, os.O_WRONLY, 0)
+		return &AtomicFile{file: file}, err
+	default:
+		f.mode = old.Mode().Perm()
+	}
+	// In the same directory, for across file systems a rename does not replace.
+	var err error
+	f.file, err = os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = fmt.Errorf("%s: %w", name, pathErr.Err) // the temporary name would tell nobody anything
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *AtomicFile) Write(p []byte) (int, error) { return f.file.Write(p) }
+
+// Commit puts the file in its place.
+func (f *AtomicFile) Commit() error {
+	if f.name == "" {
+		return f.file.Close()
+	}
+	// CreateTemp lets only the owner read; results are no secret.
+	err := errors.Join(f.file.Chmod(f.mode), f.file.Sync(), f.file.Close())
+	if err == nil {
+		err = os.Rename(f.file.Name(), f.name)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.file.Name()))
+	}
+	return err
+}
+
+// Abandon leaves the old file as it is.
+func (f *AtomicFile) Abandon() error {
+	if f.name == "" {
+		return f.file.Close()
+	}
+	return errors.Join(f.file.Close(), os.Remove(f.file.Name()))
+}

@@ -1,0 +1,129 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchunit"
+)
+
+// WriteText writes one table for each unit that improves in some direction; if all is set, also for those that only
+// explain the others.
+func (c *Comparison) WriteText(w io.Writer, all bool) error {
+	var b strings.Builder
+	for _, d := range c.Differ {
+		fmt.Fprintf(&b, "OLD and NEW differ in %s\n", d)
+	}
+	// If no unit has a direction, all are shown.
+	all = all || !slices.ContainsFunc(c.Units, func(u *UnitComparison) bool { return u.Better != 0 })
+	var hidden []string
+	var notes footnotes
+	for _, u := range c.Units {
+		if u.Better == 0 && !all {
+			hidden = append(hidden, u.Unit)
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		writeUnit(&b, u, &notes)
+	}
+	if len(notes.texts) > 0 {
+		b.WriteByte('\n')
+	}
+	for i, n := range notes.texts {
+		fmt.Fprintf(&b, "[%d] %s\n", i+1, n)
+	}
+	if len(hidden) > 0 {
+		fmt.Fprintf(&b, "\nnot shown, for there is no better or worse in it (see -all): %s\n", strings.Join(hidden, ", "))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// footnotes are numbered from 1, the same text once.
+type footnotes struct{ texts []string }
+
+func (f *footnotes) mark(text string) string {
+	i := slices.Index(f.texts, text)
+	if i < 0 {
+		i = len(f.texts)
+		f.texts = append(f.texts, text)
+	}
+	return fmt.Sprintf("[%d]", i+1)
+}
+
+var direction = map[int]string{-1: ", lower is better", +1: ", higher is better"}
+
+func writeUnit(b *strings.Builder, u *UnitComparison, notes *footnotes) {
+	var t table
+	names, common := shorten(u.Rows)
+	fmt.Fprintf(b, "%s%s%s\n", u.Unit, direction[u.Better], common)
+	t.column("benchmark", false)
+	t.column("OLD", true)
+	t.column("NEW", true)
+	t.column("delta", true)
+	t.column("", false) // footnotes
+	for i, r := range u.Rows {
+		var marks []string
+		for _, w := range r.Warnings {
+			marks = append(marks, notes.mark(w))
+		}
+		scale := rowScale(u.Unit, r)
+		t.row(names[i], scaled(scale, r.Old), scaled(scale, r.New), r.Delta(), strings.Join(marks, " "))
+	}
+	_ = t.write(b) // a strings.Builder takes everything
+}
+
+// rowScale is the prefix that both sides of a row are shown with.
+func rowScale(unit string, r *RowComparison) benchunit.Scaler {
+	var centers []float64
+	for _, s := range []*benchmath.Summary{r.Old, r.New} {
+		if s != nil {
+			centers = append(centers, s.Center)
+		}
+	}
+	return benchunit.CommonScale(centers, benchunit.ClassOf(unit))
+}
+
+func scaled(scale benchunit.Scaler, s *benchmath.Summary) string {
+	if s == nil {
+		return "-"
+	}
+	return scale.Format(s.Center) + " ± " + s.PctRangeString()
+}
+
+// shorten leaves out of the names of benchmarks the parts of the form key=value that say the same wherever they occur,
+// and tells them in common.
+func shorten(rows []*RowComparison) (names []string, common string) {
+	values := make(map[string]map[string]bool) // by key
+	for _, r := range rows {
+		for part := range strings.SplitSeq(r.Name, "/") {
+			if k, v, ok := strings.Cut(part, "="); ok {
+				if values[k] == nil {
+					values[k] = make(map[string]bool)
+				}
+				values[k][v] = true
+			}
+		}
+	}
+	told := make(map[string]bool)
+	for _, r := range rows {
+		var kept []string
+		for part := range strings.SplitSeq(r.Name, "/") {
+			k, _, ok := strings.Cut(part, "=")
+			switch {
+			case !ok || len(values[k]) > 1 || k == "workload" || k == "engine":
+				kept = append(kept, part)
+			case !told[k]:
+				told[k] = true
+				common += ", " + part
+			}
+		}
+		names = append(names, strings.Join(kept, "/"))
+	}
+	return names, common
+}

@@ -1,0 +1,32 @@
+package bench
+
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/plan"
+)
+
+// serial walks the plan on the calling goroutine: what there is to do, with nothing to schedule.
+type serial struct {
+	walk *plan.Serial
+	ran  int
+}
+
+func openSerial(_ Setting, t Target) (Runner, error) {
+	return &serial{walk: plan.NewSerial(t.Plan)}, nil
+}
+
+func (s *serial) Start() error {
+	s.ran = 0
+	return nil
+}
+
+func (s *serial) Run(ctx context.Context) error {
+	n, err := s.walk.Run(ctx)
+	s.ran += n
+	return err
+}
+
+func (s *serial) Counts() Counts { return Counts{Tasks: uint64(s.ran)} }
+
+func (s *serial) Stop() error { return nil }

@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/plan"
+)
+
+// everySetting is all engines, on all policies and several numbers of workers.
+func everySetting() Axes {
+	a := Axes{Deques: Deques(), Workers: []int{1, 2, 4}}
+	for _, p := range executor.Policies() {
+		a.Policies = append(a.Policies, p.String())
+	}
+	return a
+}
+
+// TestEnginesAgree has every engine run the same random graphs, with tasks that check the order of the edges, several
+// times each.
+func TestEnginesAgree(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, w := range []*Workload{chain, btree, dag, fan, matmul} {
+			work := w.Make(int(20+300*seed), seed)
+			check, target, err := newOrderCheck(w.Name, work)
+			require.NoError(t, err)
+			for _, e := range Engines() {
+				for _, s := range e.Settings(everySetting()) {
+					j, err := openJob(e, s, w.Name, check, target)
+					require.NoError(t, err)
+					for range 3 {
+						r, err := j.repeat(context.Background())
+						require.NoError(t, err)
+						require.True(t, r.Verified)
+						require.Equal(t, target.Plan.Len(), r.Tasks)
+						require.Positive(t, r.WallNS)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEngineErrors has a task fail on every engine: the run ends, and with that error.
+func TestEngineErrors(t *testing.T) {
+	broken := errors.New("broken")
+	g := graph.New("failing")
+	first := g.Task(empty)
+	first.Precede(g.Task(func(context.Context) error { return broken }), g.Task(empty))
+	p, err := plan.Of(g)
+	require.NoError(t, err)
+	for _, e := range Engines() {
+		for _, s := range e.Settings(everySetting()) {
+			r, err := e.Open(s, Target{g, p})
+			require.NoError(t, err)
+			require.NoError(t, r.Start())
+			require.ErrorIs(t, r.Run(context.Background()), broken, "%v", s)
+			require.NoError(t, r.Stop())
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	asked := Axes{Policies: []string{"p", "q"}, Deques: []string{"d"}, Workers: []int{1, 4}}
+	want := map[string][]Setting{
+		"magpie":     {{"magpie", "p", "d", 1}, {"magpie", "p", "d", 4}, {"magpie", "q", "d", 1}, {"magpie", "q", "d", 4}},
+		"serial":     {{"serial", None, None, 1}},
+		"goroutines": {{"goroutines", None, None, 1}, {"goroutines", None, None, 4}},
+	}
+	for _, e := range Engines() {
+		require.Equal(t, want[e.Name], e.Settings(asked), e.Name)
+	}
+}
+
+// TestGOMAXPROCS checks what each engine runs with, and that it is put back.
+func TestGOMAXPROCS(t *testing.T) {
+	base := runtime.GOMAXPROCS(0)
+	var seen int
+	g := graph.New("look")
+	g.Task(func(context.Context) error {
+		seen = runtime.GOMAXPROCS(0)
+		return nil
+	})
+	p, err := plan.Of(g)
+	require.NoError(t, err)
+	const workers = 3
+	want := map[string]int{"magpie": base + workers, "serial": base, "goroutines": workers}
+	for _, e := range Engines() {
+		s := e.Settings(Axes{Policies: []string{"adaptive"}, Deques: Deques(), Workers: []int{workers}})[0]
+		r, err := e.Open(s, Target{g, p})
+		require.NoError(t, err)
+		require.NoError(t, r.Start())
+		require.NoError(t, r.Run(context.Background()))
+		require.NoError(t, r.Stop())
+		require.Equal(t, want[e.Name], seen, e.Name)
+		require.Equal(t, base, runtime.GOMAXPROCS(0), "after %s", e.Name)
+	}
+}

@@ -1,0 +1,152 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/park"
+	"github.com/magpie-go/magpie/internal/procs"
+)
+
+// An Environment says on what machine, and with how much of it, figures were measured. What cannot be found out is
+// empty or zero.
+type Environment struct {
+	GOOS       string `json:"goos"`
+	GOARCH     string `json:"goarch"`
+	Go         string `json:"go"`
+	Commit     string `json:"commit,omitempty"` // of this module, with "+dirty" if it was changed
+	Kernel     string `json:"kernel,omitempty"`
+	CPU        string `json:"cpu,omitempty"`
+	Cores      int    `json:"cores"`      // that this process may use
+	GOMAXPROCS int    `json:"gomaxprocs"` // the process's own
+	Park       string `json:"park"`       // how threads sleep: futex or portable
+
+	Caches     []string `json:"caches,omitempty"`     // of the first core: "L1 data 48K"
+	Hypervisor bool     `json:"hypervisor"`           // this is a virtual machine
+	Governor   string   `json:"governor,omitempty"`   // frequency control of the first core
+	HugePages  string   `json:"huge_pages,omitempty"` // transparent huge pages: always, madvise or never
+	Load       string   `json:"load,omitempty"`       // averages over 1, 5 and 15 minutes
+
+	MemoryTotal     int64  `json:"memory_total_bytes,omitempty"`
+	MemoryAvailable int64  `json:"memory_available_bytes,omitempty"`
+	CgroupMemory    string `json:"cgroup_memory_max,omitempty"` // the strictest limit in bytes, or "max"
+	CgroupCPU       string `json:"cgroup_cpu_max,omitempty"`    // the strictest: "quota period" in µs, or "max period"
+}
+
+// ReadEnvironment looks at the machine.
+func ReadEnvironment() *Environment {
+	e := &Environment{
+		GOOS:            runtime.GOOS,
+		GOARCH:          runtime.GOARCH,
+		Go:              runtime.Version(),
+		Commit:          commit(),
+		Cores:           runtime.NumCPU(),
+		GOMAXPROCS:      procs.Base(),
+		Park:            park.Kind,
+		MemoryAvailable: osthread.AvailableMemory(),
+	}
+	e.readFiles(os.DirFS("/"))
+	return e
+}
+
+// readFiles fills in what Linux tells in the files of /proc and /sys below root. Elsewhere they are missing.
+func (e *Environment) readFiles(root fs.FS) {
+	e.Kernel = line(root, "proc/sys/kernel/osrelease")
+	cpuinfo := text(root, "proc/cpuinfo")
+	e.CPU = field(cpuinfo, "model name")
+	e.Hypervisor = hasWord(field(cpuinfo, "flags"), "hypervisor")
+	e.Governor = line(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+	e.HugePages = bracketed(line(root, "sys/kernel/mm/transparent_hugepage/enabled"))
+	if f := strings.Fields(line(root, "proc/loadavg")); len(f) >= 3 {
+		e.Load = strings.Join(f[:3], " ")
+	}
+	var kib int64
+	if _, err := fmt.Sscanf(field(text(root, "proc/meminfo"), "MemTotal"), "%d kB", &kib); err == nil {
+		e.MemoryTotal = kib << 10
+	}
+	e.Caches = caches(root)
+	e.CgroupMemory, e.CgroupCPU = cgroupLimits(root)
+}
+
+// commit is the revision that this program was built from, if the build says.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	revision, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return revision + dirty
+}
+
+// Summary is the environment in one line.
+func (e *Environment) Summary() string {
+	parts := []string{e.GOOS + "/" + e.GOARCH}
+	if e.CPU != "" {
+		parts = append(parts, e.CPU)
+	}
+	parts = append(parts, plural(e.Cores, "core"), e.Go)
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// WriteText writes the environment for people.
+func (e *Environment) WriteText(w io.Writer) error {
+	var t table
+	t.column("what", false)
+	t.column("value", false)
+	say := func(what, value string) {
+		if value == "" {
+			value = "unknown"
+		}
+		t.row(what, value)
+	}
+	say("system", e.GOOS+"/"+e.GOARCH)
+	say("kernel", e.Kernel)
+	say("CPU", e.CPU)
+	say("cores", fmt.Sprint(e.Cores))
+	say("caches", strings.Join(e.Caches, ", "))
+	say("virtual machine", yes(e.Hypervisor))
+	say("frequency governor", e.Governor)
+	say("load average", e.Load)
+	say("memory", memoryText(e.MemoryTotal))
+	say("memory available", memoryText(e.MemoryAvailable))
+	say("cgroup memory limit", e.CgroupMemory)
+	say("cgroup CPU limit", e.CgroupCPU)
+	say("huge pages", e.HugePages)
+	say("Go", e.Go)
+	say("GOMAXPROCS", fmt.Sprint(e.GOMAXPROCS))
+	say("threads sleep on", e.Park)
+	say("commit", e.Commit)
+	t.rows = t.rows[1:] // the two columns explain themselves
+	return t.write(w)
+}
+
+func memoryText(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return gib(float64(bytes))
+}

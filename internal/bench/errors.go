@@ -1,0 +1,24 @@
+package bench
+
+import "fmt"
+
+// An InputError says what is wrong with what was asked for. Nothing has been measured.
+type InputError struct{ msg string }
+
+func (e *InputError) Error() string { return e.msg }
+
+// BadInput returns an *InputError.
+func BadInput(format string, args ...any) error { return &InputError{fmt.Sprintf(format, args...)} }
+
+// A WrongAnswer says that a run did not do what its graph demands. Its time means nothing and is not reported.
+type WrongAnswer struct {
+	Workload string
+	Setting  Setting
+	Err      error
+}
+
+func (e *WrongAnswer) Error() string {
+	return fmt.Sprintf("wrong answer: %s on %v: %v", e.Workload, e.Setting, e.Err)
+}
+
+func (e *WrongAnswer) Unwrap() error { return e.Err }

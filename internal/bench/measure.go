@@ -1,0 +1,101 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+)
+
+// A job is one workload in one size on one setting, ready to be repeated.
+type job struct {
+	workload string
+	setting  Setting
+	work     Work
+	tasks    int
+	runner   Runner
+	expect   time.Duration // how long a repetition took last
+}
+
+// openJob prepares the runs of target, whose tasks are those of work, on engine e.
+func openJob(e *Engine, s Setting, workload string, work Work, t Target) (*job, error) {
+	r, err := e.Open(s, t)
+	if err != nil {
+		return nil, fmt.Errorf("opening %v: %w", s, err)
+	}
+	return &job{workload: workload, setting: s, work: work, tasks: t.Plan.Len(), runner: r}, nil
+}
+
+// repeat measures and verifies one repetition.
+func (j *job) repeat(ctx context.Context) (r Result, err error) {
+	if err := ctx.Err(); err != nil {
+		return r, err
+	}
+	if err := j.runner.Start(); err != nil {
+		return r, fmt.Errorf("starting %v: %w", j.setting, err)
+	}
+	j.work.Reset()
+	before := j.runner.Counts()
+	m, err := measure(func() error { return j.runner.Run(ctx) })
+	after := j.runner.Counts()
+	if stopErr := j.runner.Stop(); err == nil {
+		err = stopErr
+	}
+	switch {
+	case ctx.Err() != nil:
+		return r, ctx.Err() // a run that was cut short is no wrong answer
+	case err != nil:
+		return r, &WrongAnswer{j.workload, j.setting, err}
+	}
+	if ran := after.Tasks - before.Tasks; ran != uint64(j.tasks) {
+		return r, &WrongAnswer{j.workload, j.setting, fmt.Errorf("%d tasks ran, the graph has %d", ran, j.tasks)}
+	}
+	if err := j.work.Verify(); err != nil {
+		return r, &WrongAnswer{j.workload, j.setting, err}
+	}
+	j.expect = m.wall
+	r = Result{
+		Workload: j.workload, Engine: j.setting.Engine, Policy: j.setting.Policy, Deque: j.setting.Deque,
+		Workers: j.setting.Workers, Tasks: j.tasks,
+		NSPerTask: float64(m.wall) / float64(j.tasks),
+		Steals:    after.Steals - before.Steals, Parks: after.Parks - before.Parks,
+		Verified: true,
+	}
+	m.fill(&r)
+	return r, nil
+}
+
+// A measurement is what the process spent while something ran.
+type measurement struct {
+	wall, cpu  time.Duration
+	vctx, ictx int64
+	peakRSS    int64
+}
+
+// measure runs f. The garbage collection before it keeps what came earlier from being paid for in f's time.
+func measure(f func() error) (m measurement, err error) {
+	runtime.GC()
+	// Where the peak cannot be reset, it is the peak since the process began.
+	_ = osthread.ResetPeakRSS()
+	vctx, ictx := osthread.ContextSwitches()
+	cpu := osthread.ProcessCPU()
+	begin := time.Now()
+
+	err = f()
+
+	m.wall = time.Since(begin)
+	m.cpu = osthread.ProcessCPU() - cpu
+	m.vctx, m.ictx = osthread.ContextSwitches()
+	m.vctx -= vctx
+	m.ictx -= ictx
+	m.peakRSS = osthread.PeakRSS()
+	return m, err
+}
+
+func (m *measurement) fill(r *Result) {
+	r.WallNS, r.CPUNS = m.wall.Nanoseconds(), m.cpu.Nanoseconds()
+	r.CPUUtil = float64(m.cpu) / float64(max(m.wall, 1))
+	r.VCtx, r.ICtx, r.PeakRSS = m.vctx, m.ictx, m.peakRSS
+}

@@ -1,0 +1,88 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchunit"
+)
+
+// pkgPath is what the pkg key of the Go benchmark format says.
+const pkgPath = "github.com/magpie-go/magpie/cmd/wsbench"
+
+// benchReport writes the Go benchmark format, one line per repetition.
+type benchReport struct {
+	out    *benchfmt.Writer
+	config []benchfmt.Config
+	units  map[string]bool // whose metadata is written
+}
+
+func newBenchReport(w io.Writer, env *Environment) *benchReport {
+	b := &benchReport{out: benchfmt.NewWriter(w), units: make(map[string]bool)}
+	for _, c := range [][2]string{
+		{"goos", env.GOOS},
+		{"goarch", env.GOARCH},
+		{"pkg", pkgPath},
+		{"cpu", env.CPU},
+		{"kernel", env.Kernel},
+		{"gomaxprocs", strconv.Itoa(env.GOMAXPROCS)},
+		{"go", env.Go},
+		{"commit", env.Commit},
+	} {
+		if c[1] != "" {
+			b.config = append(b.config, benchfmt.Config{Key: c[0], Value: []byte(c[1]), File: true})
+		}
+	}
+	return b
+}
+
+func (b *benchReport) Add(results []Result) error {
+	for i := range results {
+		if err := b.add(&results[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *benchReport) add(r *Result) error {
+	line := &benchfmt.Result{Config: b.config, Name: benchfmt.Name(benchName(r)), Iters: 1}
+	for _, m := range r.values() {
+		if err := b.declare(m.Name); err != nil {
+			return err
+		}
+		line.Values = append(line.Values, benchfmt.Value{Value: m.Value, Unit: m.Name})
+	}
+	return b.out.Write(line)
+}
+
+// declare writes a unit's metadata before the unit is first used.
+func (b *benchReport) declare(unit string) error {
+	if b.units[unit] || better[unit] == "" {
+		return nil
+	}
+	b.units[unit] = true
+	_, tidy := benchunit.Tidy(1, unit)
+	return b.out.Write(&benchfmt.UnitMetadata{
+		UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: tidy, Key: "better"},
+		OrigUnit:        unit,
+		Value:           better[unit],
+	})
+}
+
+// benchName is the name of a result's benchmark, without the word itself, which the writer adds.
+func benchName(r *Result) string {
+	kind := "Run"
+	if r.isProbe() {
+		kind = "Probe"
+	}
+	name := fmt.Sprintf("%s/workload=%s/engine=%s", kind, r.Workload, r.Engine)
+	if r.Policy != None {
+		name += fmt.Sprintf("/policy=%s/deque=%s", r.Policy, r.Deque)
+	}
+	return name + fmt.Sprintf("/workers=%d/n=%d", r.Workers, r.N)
+}
+
+func (b *benchReport) Close() error { return nil }

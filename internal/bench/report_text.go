@@ -1,0 +1,191 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// textReport writes tables for people, when everything has been measured.
+type textReport struct {
+	w       io.Writer
+	env     *Environment
+	notes   []string
+	results []Result
+}
+
+func (t *textReport) Add(results []Result) error {
+	t.results = append(t.results, results...)
+	return nil
+}
+
+func (t *textReport) Close() error {
+	if len(t.results) == 0 {
+		return nil
+	}
+	var runs, probes []*group
+	for _, g := range groups(t.results) {
+		if g.isProbe() {
+			probes = append(probes, g)
+		} else {
+			runs = append(runs, g)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(t.env.Summary() + "\n")
+	if len(runs) > 0 {
+		writeRuns(&b, runs)
+	}
+	if len(probes) > 0 {
+		writeProbes(&b, probes)
+	}
+	for i, line := range t.notes {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line + "\n")
+	}
+	_, err := io.WriteString(t.w, b.String())
+	return err
+}
+
+// A textColumn is a column of the table of runs. One whose value never differs is told in a line above the table
+// instead, if it has a name for that. One without any value is left out.
+type textColumn struct {
+	heading string
+	right   bool
+	common  string // how a value that all rows share is told
+	value   func(g *group, all []*group) string
+}
+
+var runColumns = []textColumn{
+	{"workload", false, "", func(g *group, _ []*group) string { return g.Workload }},
+	{"engine", false, "", func(g *group, _ []*group) string { return g.Engine }},
+	{"policy", false, "policy %s", func(g *group, _ []*group) string { return g.Policy }},
+	{"deque", false, "deque %s", func(g *group, _ []*group) string { return g.Deque }},
+	{"workers", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.Workers) }},
+	{"n", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.N) }},
+	{"reps", true, "repetitions %s", func(g *group, _ []*group) string { return strconv.Itoa(len(g.reps)) }},
+	{"build ns/task", true, "", func(g *group, _ []*group) string { return significant(g.perBuild.Center) }},
+	{"ns/task", true, "", func(g *group, _ []*group) string { return spread(g.perTask) }},
+	{"wall", true, "", func(g *group, _ []*group) string { return g.wall() }},
+	{"CPU util", true, "", func(g *group, _ []*group) string {
+		return fmt.Sprintf("%.2f", g.median(func(r *Result) float64 { return r.CPUUtil }))
+	}},
+	{"steals", true, "", func(g *group, _ []*group) string {
+		return g.count(func(r *Result) float64 { return float64(r.Steals) })
+	}},
+	{"parks", true, "", func(g *group, _ []*group) string {
+		return g.count(func(r *Result) float64 { return float64(r.Parks) })
+	}},
+	{"vs serial", true, "", versusSerial},
+	{"verified", false, "", func(g *group, _ []*group) string { return yes(g.Verified) }},
+}
+
+// writeRuns writes the table of graph workloads.
+func writeRuns(b *strings.Builder, all []*group) {
+	var shown []textColumn
+	var common []string
+	for _, c := range runColumns {
+		switch v, shared := sharedValue(c, all); {
+		case shared && v == None:
+		case shared && c.common != "":
+			common = append(common, fmt.Sprintf(c.common, v))
+		default:
+			shown = append(shown, c)
+		}
+	}
+	if len(common) > 0 {
+		b.WriteString(strings.Join(common, ", ") + "; ")
+	}
+	b.WriteString("figures are medians")
+	if strings.Contains(spread(all[0].perTask), "±") {
+		fmt.Fprintf(b, ", ± their %.0f%% confidence intervals", 100*confidence)
+	}
+	b.WriteString("\n\n")
+	var t table
+	for _, c := range shown {
+		t.column(c.heading, c.right)
+	}
+	for _, g := range all {
+		row := make([]string, len(shown))
+		for i, c := range shown {
+			if row[i] = c.value(g, all); row[i] == None {
+				row[i] = "-"
+			}
+		}
+		t.row(row...)
+	}
+	_ = t.write(b) // a strings.Builder takes everything
+}
+
+// sharedValue is the value of a column that is the same in all rows, those left out that have none. It is [None] if no
+// row has a value.
+func sharedValue(c textColumn, all []*group) (value string, shared bool) {
+	value = None
+	for _, g := range all {
+		switch v := c.value(g, all); {
+		case v == None || v == value:
+		case value == None:
+			value = v
+		default:
+			return "", false
+		}
+	}
+	return value, true
+}
+
+// versusSerial is how many times faster a group is than the serial walk of the same graph.
+func versusSerial(g *group, all []*group) string {
+	s := serialOf(g, all)
+	if s == nil {
+		return None
+	}
+	return significant(s.perTask.Center/g.perTask.Center) + "x"
+}
+
+func (g *group) wall() string {
+	wall := time.Duration(g.median(func(r *Result) float64 { return float64(r.WallNS) }))
+	switch {
+	case wall >= time.Second:
+		return fmt.Sprintf("%.2fs", wall.Seconds())
+	case wall >= time.Millisecond:
+		return significant(wall.Seconds()*1e3) + "ms"
+	default:
+		return significant(wall.Seconds()*1e6) + "µs"
+	}
+}
+
+// count is the median of a figure that only magpie's executor has.
+func (g *group) count(figure func(*Result) float64) string {
+	if g.Policy == None {
+		return None
+	}
+	return fmt.Sprintf("%.0f", g.median(figure))
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// writeProbes writes a table with one line for each figure of each probe.
+func writeProbes(b *strings.Builder, all []*group) {
+	b.WriteByte('\n')
+	var t table
+	for _, h := range []string{"probe", "policy", "workers", "n", "reps", "figure", "median"} {
+		t.column(h, h == "workers" || h == "n" || h == "reps" || h == "median")
+	}
+	for _, g := range all {
+		for i, m := range g.Metrics {
+			median := g.summary(func(r *Result) float64 { return r.Metrics[i].Value })
+			t.row(g.Workload, g.Policy, strconv.Itoa(g.Workers), strconv.Itoa(g.N), strconv.Itoa(len(g.reps)),
+				m.Name, spread(median))
+		}
+	}
+	_ = t.write(b) // a strings.Builder takes everything
+}

@@ -1,0 +1,92 @@
+package bench
+
+// A Result is one repetition. The field names of its JSON form are part of the command line's interface.
+type Result struct {
+	Workload string `json:"workload"`
+	Engine   string `json:"engine"`
+	Policy   string `json:"policy"`
+	Deque    string `json:"deque"`
+	Workers  int    `json:"workers"`
+	N        int    `json:"n"` // the size asked for; Tasks is what it came to
+	Rep      int    `json:"rep"`
+	Seed     uint64 `json:"seed"`
+	Tasks    int    `json:"tasks"`
+	Edges    int    `json:"edges"`
+
+	// BuildNS is the time of describing the graph, freezing it and checking it for cycles. What the workload itself does
+	// meanwhile is in it: dag draws its edges and makes a closure for each task. Graphs are built as often as they are
+	// run, all in advance: repetition i shows build i, whatever the setting.
+	BuildNS int64 `json:"build_ns"`
+	// WallNS is the time from handing the built graph to the engine until the engine says that all is done.
+	WallNS int64 `json:"wall_ns"`
+	// CPUNS is the processor time, user and system, of the whole process meanwhile.
+	CPUNS     int64   `json:"cpu_ns"`
+	NSPerTask float64 `json:"ns_per_task"` // WallNS / Tasks
+	CPUUtil   float64 `json:"cpu_util"`    // CPUNS / WallNS: how many cores were kept busy
+
+	Steals  uint64 `json:"steals"`         // items that thieves took from other workers' deques
+	Parks   uint64 `json:"parks"`          // times that a worker went to sleep
+	VCtx    int64  `json:"vctx"`           // voluntary context switches of the process
+	ICtx    int64  `json:"ictx"`           // involuntary ones
+	PeakRSS int64  `json:"peak_rss_bytes"` // the most memory resident during the run, what was there before included
+
+	// Verified says that the data after this run is right, that the engine counted exactly Tasks tasks, and that in an
+	// untimed run of the same graph on the same setting the order of every edge held. Results that are not verified are
+	// never reported.
+	Verified bool `json:"verified"`
+
+	// Metrics are what a probe measured instead of the time of a graph.
+	Metrics []Metric `json:"metrics,omitempty"`
+}
+
+// A Metric is one figure of a probe.
+type Metric struct {
+	Name  string  `json:"name"` // as in the Go benchmark format: p50-ns
+	Value float64 `json:"value"`
+}
+
+// better says of each unit in which direction it improves. Units that are missing only explain the others.
+var better = map[string]string{
+	"ns/op":         "lower",
+	"ns/task":       "lower",
+	"build-ns/task": "lower",
+
+	"p50-ns":          "lower",
+	"p99-ns":          "lower",
+	"vs-bare":         "lower",
+	"cpu-ns":          "lower",
+	"cpu-percent":     "lower",
+	"wakeups":         "lower",
+	"worker-cpu-ns":   "lower",
+	"worker-switches": "lower",
+	"allocs/op":       "lower",
+	"B/op":            "lower",
+	"B/task":          "lower",
+	"B/edge":          "lower",
+}
+
+// setting is the setting of the result.
+func (r *Result) setting() Setting { return Setting{r.Engine, r.Policy, r.Deque, r.Workers} }
+
+// isProbe reports whether the result is a probe's.
+func (r *Result) isProbe() bool { return len(r.Metrics) > 0 }
+
+// values are the figures of a result in the units of the Go benchmark format.
+func (r *Result) values() []Metric {
+	if r.isProbe() {
+		return r.Metrics // how long the probe took is not a figure
+	}
+	return []Metric{
+		{"ns/op", float64(r.WallNS)},
+		{"ns/task", r.NSPerTask},
+		{"build-ns/task", r.buildPerTask()},
+		{"cpu-util", r.CPUUtil},
+		{"steals", float64(r.Steals)},
+		{"parks", float64(r.Parks)},
+		{"vctx", float64(r.VCtx)},
+		{"ictx", float64(r.ICtx)},
+		{"peak-rss-bytes", float64(r.PeakRSS)},
+	}
+}
+
+func (r *Result) buildPerTask() float64 { return float64(r.BuildNS) / float64(r.Tasks) }

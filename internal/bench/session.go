@@ -1,0 +1,164 @@
+package bench
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// A Session is a set of measurements to make one after the other.
+type Session struct {
+	Workloads []*Workload
+	Probes    []*Probe
+	Engines   []*Engine
+	Axes      Axes
+
+	N    int    // size; 0 means each workload's own
+	Tour bool   // a workload's own size is its Tour, not its Default
+	Reps int    // repetitions of each setting
+	Seed uint64 // of the workloads that are random
+
+	// Step, if not nil, is told what comes next and how long it will probably take. It is called between measurements,
+	// never during one.
+	Step func(what string, expect time.Duration)
+	// Emit is given the results of one workload or probe after the other, each when all of them are verified.
+	Emit func([]Result) error
+}
+
+// Run makes the measurements. Before the first it reports what is wrong with the session, as an [InputError].
+func (s *Session) Run(ctx context.Context) error {
+	if err := s.validate(); err != nil {
+		return err
+	}
+	for _, w := range s.Workloads {
+		results, err := s.runWorkload(ctx, w)
+		if err != nil {
+			return err
+		}
+		if err := s.Emit(results); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.Probes {
+		results, err := s.runProbe(ctx, p)
+		if err != nil {
+			return err
+		}
+		if err := s.Emit(results); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// size is the n that w is measured with.
+func (s *Session) size(w *Workload) int {
+	switch {
+	case s.N != 0:
+		return s.N
+	case s.Tour:
+		return w.Tour
+	default:
+		return w.Default
+	}
+}
+
+func (s *Session) step(what string, expect time.Duration) {
+	if s.Step != nil {
+		s.Step(what, expect)
+	}
+}
+
+// runWorkload has every setting check the order of the edges, and then measures.
+func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error) {
+	n := s.size(w)
+	work := w.Make(n, s.Seed)
+	if err := s.checkOrder(ctx, w, work); err != nil {
+		return nil, err
+	}
+	target, builds, err := s.buildOften(ctx, w, work)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := s.openAll(w, work, target)
+	if err != nil {
+		return nil, err
+	}
+	// The first run of a graph pays for memory that the later ones find there. It is verified, not measured.
+	for _, j := range jobs {
+		s.step("warming up "+w.Name+" on "+j.setting.String(), guess(target.Plan.Len()))
+		if _, err := j.repeat(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var results []Result
+	for rep := range s.Reps {
+		for _, j := range jobs {
+			s.step(progress(w.Name, j.setting, rep, s.Reps), j.expect)
+			r, err := j.repeat(ctx)
+			if err != nil {
+				return nil, err
+			}
+			r.N, r.Rep, r.Seed = n, rep+1, s.Seed
+			r.Edges = target.Plan.Edges()
+			r.BuildNS = builds[rep].Nanoseconds()
+			results = append(results, r)
+		}
+	}
+	return results, nil
+}
+
+// checkOrder runs the graph of work in every setting, with tasks that check the order of its edges.
+func (s *Session) checkOrder(ctx context.Context, w *Workload, work Work) error {
+	s.step("building "+w.Name, guess(int(w.Shape(s.size(w)).Tasks)))
+	check, target, err := newOrderCheck(w.Name, work)
+	if err != nil {
+		return err
+	}
+	jobs, err := s.openAll(w, check, target)
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		s.step("checking "+w.Name+" on "+j.setting.String(), guess(target.Plan.Len()))
+		if _, err := j.repeat(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildOften builds the graph once for each repetition, and returns the last with the times of all.
+func (s *Session) buildOften(ctx context.Context, w *Workload, work Work) (t Target, times []time.Duration, err error) {
+	for range s.Reps {
+		if err := ctx.Err(); err != nil {
+			return t, nil, err
+		}
+		s.step("building "+w.Name, guess(int(w.Shape(s.size(w)).Tasks)))
+		t = Target{}
+		runtime.GC()
+		var took time.Duration
+		if t, took, err = describe(w.Name, work); err != nil {
+			return t, nil, err
+		}
+		times = append(times, took)
+	}
+	return t, times, nil
+}
+
+// openAll prepares the runs of t in every setting.
+func (s *Session) openAll(w *Workload, work Work, t Target) (jobs []*job, err error) {
+	for _, e := range s.Engines {
+		for _, setting := range e.Settings(s.Axes) {
+			j, err := openJob(e, setting, w.Name, work, t)
+			if err != nil {
+				return nil, err
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
+// guess is how long something may take that happens once for each task and has not been measured.
+func guess(tasks int) time.Duration { return time.Duration(tasks) * 200 * time.Nanosecond }

@@ -1,0 +1,28 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/plan"
+)
+
+// A Target is a graph made ready to run: described, frozen, checked for cycles.
+type Target struct {
+	Graph *graph.Graph
+	Plan  *plan.Plan
+}
+
+// describe builds the graph of a work, with the bodies of w, and says how long that took.
+func describe(name string, w Work) (Target, time.Duration, error) {
+	begin := time.Now()
+	g := graph.New(name)
+	w.Build(g, w.Body)
+	p, err := plan.Of(g) // freezes and looks for cycles, as the first run would
+	took := time.Since(begin)
+	if err != nil {
+		return Target{}, 0, fmt.Errorf("building workload %s: %w", name, err)
+	}
+	return Target{g, p}, took, nil
+}

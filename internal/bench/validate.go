@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/plan"
+)
+
+// validate reports what would keep the session from being run, before anything is.
+func (s *Session) validate() error {
+	if s.N < 0 {
+		return BadInput("size must be at least 1, not %d", s.N)
+	}
+	if s.Reps < 1 {
+		return BadInput("repetitions must be at least 1, not %d", s.Reps)
+	}
+	for _, w := range s.Axes.Workers {
+		if w < 1 || w > executor.MaxWorkers {
+			return BadInput("workers must be 1 to %d, not %d", executor.MaxWorkers, w)
+		}
+	}
+	for _, p := range s.Axes.Policies {
+		if _, err := executor.ParsePolicy(p); err != nil {
+			return BadInput("no policy %q: there are %s", p, join(executor.Policies()))
+		}
+	}
+	for _, d := range s.Axes.Deques {
+		if !slices.Contains(Deques(), d) {
+			return BadInput("no deque %q: there are %s", d, join(Deques()))
+		}
+	}
+	available := available()
+	for _, w := range s.Workloads {
+		shape := w.Shape(s.size(w))
+		need := shape.Bytes()
+		for _, e := range s.Engines {
+			if e.Bytes != nil {
+				need += e.Bytes(shape.Width)
+			}
+		}
+		if err := fits(w.Name, s.size(w), shape, need, available); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.Probes {
+		if p.Shape == nil {
+			continue
+		}
+		shape := p.Shape(s.probeSize(p))
+		if err := fits(p.Name, s.probeSize(p), shape, shape.Bytes(), available); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fits refuses a size that a graph cannot have, or that memory cannot hold: the kernel would end the process half-way.
+func fits(name string, n int, shape Shape, need, available float64) error {
+	if shape.Tasks+shape.Edges > plan.Max {
+		return BadInput("%s with n=%d has %.0f tasks and %.0f edges, at most %d together fit a graph: choose a smaller n",
+			name, n, shape.Tasks, shape.Edges, plan.Max)
+	}
+	if need > available {
+		return BadInput("%s with n=%d needs about %s, and %s are available: choose a smaller n",
+			name, n, gib(need), gib(available))
+	}
+	return nil
+}
+
+// available is how much memory may be used. It is no more than can be addressed, which is what is left if the rest is
+// unknown.
+func available() float64 {
+	if a := osthread.AvailableMemory(); a > 0 {
+		return min(float64(a), math.MaxInt)
+	}
+	return math.MaxInt
+}
+
+func gib(bytes float64) string { return fmt.Sprintf("%.1f GiB", bytes/(1<<30)) }
+
+// join lists values separated by commas.
+func join[T any](values []T) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, fmt.Sprint(v))
+	}
+	return strings.Join(all, ", ")
+}

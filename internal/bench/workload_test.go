@@ -1,0 +1,217 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/internal/plan"
+)
+
+func TestShapes(t *testing.T) {
+	tests := []struct {
+		w     *Workload
+		n     int
+		tasks int
+		edges [][2]uint32
+	}{
+		{chain, 1, 1, nil},
+		{chain, 4, 4, [][2]uint32{{0, 1}, {1, 2}, {2, 3}}},
+		{btree, 1, 1, nil},
+		{btree, 6, 6, [][2]uint32{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {2, 5}}},
+		{btree, 7, 7, [][2]uint32{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {2, 5}, {2, 6}}},
+		{fan, 1, 3, [][2]uint32{{0, 1}, {1, 2}}},
+		{fan, 3, 5, [][2]uint32{{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}},
+		{matmul, 1, 4, [][2]uint32{{0, 2}, {1, 2}, {2, 3}}},
+		{matmul, 2, 7, [][2]uint32{{0, 4}, {1, 4}, {2, 4}, {3, 4}, {4, 5}, {4, 6}}},
+		{dag, 1, 1, nil},
+		{dag, 3, 3, nil}, // the first draws all lead beyond
+	}
+	for _, tt := range tests {
+		target, _, err := describe(tt.w.Name, tt.w.Make(tt.n, 42))
+		require.NoError(t, err)
+		require.Equal(t, tt.tasks, target.Plan.Len(), "%s, n=%d", tt.w.Name, tt.n)
+		var edges [][2]uint32
+		for _, e := range target.Plan.EdgeList() {
+			edges = append(edges, [2]uint32{e.From, e.To})
+		}
+		require.Equal(t, tt.edges, edges, "%s, n=%d", tt.w.Name, tt.n)
+	}
+}
+
+// TestShapePrediction compares what Shape promises with what Build makes: the estimate of memory rests on it.
+func TestShapePrediction(t *testing.T) {
+	for _, w := range Workloads() {
+		for _, n := range []int{1, 2, 3, 10, 100, 3000} {
+			target, _, err := describe(w.Name, w.Make(n, 7))
+			require.NoError(t, err)
+			shape := w.Shape(n)
+			require.EqualValues(t, shape.Tasks, target.Plan.Len(), "%s, n=%d", w.Name, n)
+			if w == dag { // a bound, close for large n only
+				require.LessOrEqual(t, float64(target.Plan.Edges()), shape.Edges, "n=%d", n)
+			} else {
+				require.EqualValues(t, shape.Edges, target.Plan.Edges(), "%s, n=%d", w.Name, n)
+			}
+		}
+	}
+}
+
+// TestDagFigures pins the two graphs whose figures others can compare: the published default, and one small enough to
+// check against an independent program.
+func TestDagFigures(t *testing.T) {
+	tests := []struct {
+		n, edges, sources int
+	}{
+		{4000000, 12868665, 73245},
+		{10000, 30763, 424},
+	}
+	for _, tt := range tests {
+		in := make([]int, tt.n)
+		out := make([]int, tt.n)
+		edges := 0
+		(&dagWork{n: tt.n, seed: 42}).edges(func(from, to int) {
+			if from >= to || to-from > dagReach {
+				t.Fatalf("edge %d→%d", from, to)
+			}
+			edges++
+			in[to]++
+			out[from]++
+		})
+		sources := 0
+		for i := range in {
+			if in[i] > 4 || out[i] > 4 {
+				t.Fatalf("task %d has %d predecessors and %d successors", i, in[i], out[i])
+			}
+			if in[i] == 0 {
+				sources++
+			}
+		}
+		require.Equal(t, tt.edges, edges, "n=%d", tt.n)
+		require.Equal(t, tt.sources, sources, "n=%d", tt.n)
+		require.InEpsilon(t, dag.Shape(tt.n).Edges, float64(edges), 0.1, "n=%d", tt.n)
+	}
+}
+
+// TestDagBuild has the ring of handles follow the edges: the built graph has those that were drawn.
+func TestDagBuild(t *testing.T) {
+	for _, n := range []int{2, 1000, 1025, 5000} {
+		w := dag.Make(n, 3).(*dagWork)
+		var drawn []plan.Edge
+		w.edges(func(from, to int) { drawn = append(drawn, plan.Edge{From: uint32(from), To: uint32(to)}) })
+		target, _, err := describe("dag", w)
+		require.NoError(t, err)
+		require.Len(t, drawn, target.Plan.Edges())
+		for i, e := range target.Plan.EdgeList() { // ascending by task, as drawn
+			if e != drawn[i] {
+				t.Fatalf("n=%d: edge %d is %v, drawn was %v", n, i, e, drawn[i])
+			}
+		}
+	}
+}
+
+func TestSplitmix64(t *testing.T) {
+	// From the reference implementation.
+	rng := splitmix64(1234567)
+	for _, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431} {
+		require.Equal(t, want, rng.next())
+	}
+}
+
+// TestVerify runs each workload right, and then with one task left out.
+func TestVerify(t *testing.T) {
+	for _, w := range Workloads() {
+		work := w.Make(50, 42)
+		target, _, err := describe(w.Name, work)
+		require.NoError(t, err)
+		funcs := target.Plan.Funcs
+		walk := func(leaveOut int) error {
+			work.Reset()
+			p := *target.Plan
+			p.Funcs = append([]plan.Func(nil), funcs...)
+			if leaveOut >= 0 {
+				p.Funcs[leaveOut] = empty
+			}
+			ran, err := plan.NewSerial(&p).Run(context.Background())
+			require.NoError(t, err)
+			require.Equal(t, p.Len(), ran)
+			return work.Verify()
+		}
+		require.NoError(t, walk(-1), w.Name)
+		require.NoError(t, walk(-1), "%s, once more", w.Name)
+		for task := range funcs {
+			if sameAsEmpty(w, task) {
+				continue
+			}
+			require.Error(t, walk(task), "%s without task %d", w.Name, task)
+		}
+	}
+}
+
+// sameAsEmpty reports whether a task does nothing anyhow.
+func sameAsEmpty(w *Workload, task int) bool {
+	return w == btree || w == fan || w == matmul && task == 2*50
+}
+
+func TestOrderCheck(t *testing.T) {
+	ctx := context.Background()
+	check, target, err := newOrderCheck("dag", dag.Make(3000, 1))
+	require.NoError(t, err)
+	serially := func() {
+		_, err := plan.NewSerial(target.Plan).Run(ctx)
+		require.NoError(t, err)
+	}
+	run := func(task int) { require.NoError(t, target.Plan.Funcs[task](ctx)) }
+	tests := []struct {
+		name    string
+		violate func()
+		want    string
+	}{
+		{"right", serially, ""},
+		{"not run", func() {}, "task 0 ran 0 times"},
+		{"twice", func() { serially(); run(2999) }, "task 2999 ran 2 times"},
+		{"backwards", func() {
+			for i := target.Plan.Len() - 1; i >= 0; i-- {
+				run(i)
+			}
+		}, "before its predecessor"},
+		{"right again", serially, ""},
+	}
+	for _, tt := range tests {
+		check.Reset()
+		tt.violate()
+		if err := check.Verify(); tt.want == "" {
+			require.NoError(t, err, tt.name)
+		} else {
+			require.ErrorContains(t, err, tt.want, tt.name)
+		}
+	}
+}
+
+// TestOrderCheckEveryEdge violates one edge at a time.
+func TestOrderCheckEveryEdge(t *testing.T) {
+	ctx := context.Background()
+	check, target, err := newOrderCheck("btree", btree.Make(15, 0))
+	require.NoError(t, err)
+	for _, e := range target.Plan.EdgeList() {
+		check.Reset()
+		// Ascending is a right order. Now e.To runs just before e.From.
+		for i := range uint32(target.Plan.Len()) {
+			if i == e.From {
+				require.NoError(t, target.Plan.Funcs[e.To](ctx))
+			}
+			if i != e.To {
+				require.NoError(t, target.Plan.Funcs[i](ctx))
+			}
+		}
+		require.ErrorContains(t, check.Verify(), "before its predecessor", "edge %v", e)
+	}
+}
+
+func TestWrongAnswerUnwraps(t *testing.T) {
+	cause := errors.New("cause")
+	err := error(&WrongAnswer{"chain", Setting{"serial", None, None, 1}, cause})
+	require.ErrorIs(t, err, cause)
+	require.Equal(t, "wrong answer: chain on serial, 1 worker: cause", err.Error())
+}
