@@ -19,6 +19,7 @@ const MaxWaiters = stackMask - 1
 type Notifier struct {
 	_       pad.Line
 	state   xatomic.Uint64 // a word
+	alls    xatomic.Uint64 // calls of NotifyAll
 	_       pad.Line
 	waiters []waiter
 }
@@ -27,6 +28,7 @@ type Notifier struct {
 type waiter struct {
 	next   xatomic.Uint64 // the stack and epoch bits below this waiter; P1: published by the commit's compare-and-swap
 	epoch  uint64         // epoch bits of the next commit; the waiter's own thread only
+	alls   uint64         // calls of NotifyAll before the last Prepare; the waiter's own thread only
 	parker park.Parker
 	_      pad.Line
 }
@@ -92,6 +94,7 @@ func (n *Notifier) Prepare(w int) {
 	// D1(prepare): announce, then the caller checks the condition. Pairs with D1(notify): the notifier makes the
 	// condition true, then loads the word. At least one of the two sees the other. Checking first would let a
 	// notifier come in between and find nobody to wake.
+	n.waiters[w].alls = n.alls.Load()
 	n.state.Add(onePre)
 }
 
@@ -112,6 +115,12 @@ func (n *Notifier) Commit(w int) {
 		me.next.Store(uint64(s) & (stackMask | epochMask))
 		if n.state.CompareAndSwap(uint64(s), uint64(s)&preMask-onePre|uint64(w)|me.epoch) {
 			me.epoch += oneEpoch
+			// D2(commit): go on the stack, then look for a NotifyAll since Prepare. Pairs with D2(all). It left a signal
+			// for w, but signals carry no names: another that prepared later may have taken it, and its condition need
+			// not be w's.
+			if n.alls.Load() != me.alls {
+				n.NotifyAll()
+			}
 			me.parker.Park()
 			return
 		}
@@ -138,7 +147,7 @@ func (n *Notifier) Cancel(w int) (notified bool) {
 	}
 }
 
-// Notify wakes up to count waiters and returns how many. Waiters that have prepared come before those that sleep: they
+// Notify wakes up to count waiters, all of which look at the same condition, and returns how many. Waiters that have prepared come before those that sleep: they
 // cost nothing to wake. A waiter that prepares after Notify was called is not owed anything by this call.
 //
 // Any thread. The barrier between what the caller wrote before and the look at the waiters is inside, provided that the
@@ -169,6 +178,7 @@ func (n *Notifier) Notify(count int) (woken int) {
 
 // NotifyAll wakes every waiter that has prepared or sleeps, and returns how many there were. Any thread.
 func (n *Notifier) NotifyAll() (woken int) {
+	n.alls.Add(1) // D2(all): count the call, then empty the stack; see Commit
 	for {
 		// D1(notify): see Prepare.
 		s := word(n.state.Load())

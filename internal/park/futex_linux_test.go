@@ -1,4 +1,4 @@
-//go:build linux && !magpie_portable_park
+//go:build linux && !magpie_portable_park && !modelcheck
 
 package park_test
 

@@ -1,0 +1,74 @@
+package notifier
+
+import "fmt"
+
+// EpochBits is how wide a waiter's epoch is.
+const EpochBits = 64 - epochShift
+
+// Fields is the word, unpacked.
+type Fields struct {
+	Pre, Signals int
+	Stack        []int // top first
+}
+
+// Fields unpacks the word and walks the stack. While nobody else is at work.
+func (n *Notifier) Fields() Fields {
+	s := word(n.state.Load())
+	f := Fields{Pre: s.pre(), Signals: s.signals()}
+	for s.hasTop() {
+		if len(f.Stack) >= len(n.waiters) {
+			panic(fmt.Sprintf("the stack runs in a circle: %v", f.Stack))
+		}
+		f.Stack = append(f.Stack, s.top())
+		s = word(n.waiters[s.top()].next.Load())
+	}
+	return f
+}
+
+// Check says what is wrong with a word at any moment. Any thread.
+func (n *Notifier) Check() error {
+	s := word(n.state.Load())
+	switch {
+	case s.signals() > s.pre():
+		return fmt.Errorf("more signals than pre-waiters: %v", s)
+	case s.pre() > len(n.waiters):
+		return fmt.Errorf("more pre-waiters than the %d waiters there are: %v", len(n.waiters), s)
+	case s.hasTop() && s.top() >= len(n.waiters):
+		return fmt.Errorf("the stack's top is none of the %d waiters: %v", len(n.waiters), s)
+	case !s.hasTop() && s.pre() == len(n.waiters) && s.signals() == 0 && !s.waiting() && s.pre() > 0:
+		return fmt.Errorf("pre-waiters without signals, but nobody waiting: %v", s)
+	}
+	return nil
+}
+
+// HasSleeper reports whether anybody is on the stack. Any thread.
+func (n *Notifier) HasSleeper() bool { return word(n.state.Load()).hasTop() }
+
+// StartEpochs gives every waiter the same epoch. While there is no waiter.
+func (n *Notifier) StartEpochs(epoch uint64) {
+	for i := range n.waiters {
+		n.waiters[i].epoch = epoch << epochShift
+	}
+}
+
+// Sleeps is how often waiter w went on the stack since its epoch was start. While nobody is at work.
+func (n *Notifier) Sleeps(w int, start uint64) uint64 {
+	return (n.waiters[w].epoch - start<<epochShift) >> epochShift
+}
+
+// CommitAwake is Commit, but where Commit sleeps it goes on: waiter w stays on the stack, and the thread does not block.
+// It reports whether it left w there. Rise is what must follow a notification of w.
+func (n *Notifier) CommitAwake(w int) (asleep bool) {
+	me := &n.waiters[w]
+	epoch := me.epoch
+	me.parker.Unpark()
+	n.Commit(w)
+	asleep = me.epoch != epoch
+	if !asleep {
+		me.parker.Park() // the permission was not used
+	}
+	return asleep
+}
+
+// Rise is what Commit would do last, had CommitAwake not cut it short: it returns when waiter w has been unparked.
+func (n *Notifier) Rise(w int) { n.waiters[w].parker.Park() }

@@ -1,0 +1,118 @@
+package notifier_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/notifier"
+)
+
+// FuzzOps runs a tape of bytes against a model in which waiters have names.
+func FuzzOps(f *testing.F) {
+	f.Add([]byte("\x00\x01\x06\x07\x18\x20\x21\x0c"))
+	f.Add([]byte("\x01\x00\x01\x02\x03\x06\x07\x18\x18\x0e\x0f\x1e"))
+	f.Fuzz(func(t *testing.T, tape []byte) {
+		if len(tape) == 0 || len(tape) > 1000 {
+			return
+		}
+		const waiters = 5
+		type phase int
+		const (
+			away phase = iota
+			prepared
+			asleep
+		)
+		n := notifier.New(waiters)
+		n.StartEpochs(1<<notifier.EpochBits - uint64(tape[0]))
+		var (
+			at           [waiters]phase
+			owed         [waiters]bool // prepared before a NotifyAll, and not returned since
+			pre, signals int
+			stack        []int // top last
+		)
+		notify := func(count int) (woken int) {
+			for ; woken < count; woken++ {
+				switch {
+				case pre > signals:
+					signals++
+				case len(stack) > 0:
+					w := stack[len(stack)-1]
+					stack = stack[:len(stack)-1]
+					n.Rise(w)
+					at[w] = away
+				default:
+					return woken
+				}
+			}
+			return woken
+		}
+		owing := func() (count int) {
+			for _, o := range owed {
+				if o {
+					count++
+				}
+			}
+			return count
+		}
+		testkit.Within(t, testkit.Patience, func() {
+			for i, b := range tape[1:] {
+				w := int(b>>3) % waiters
+				var got, want any
+				switch op := b & 7; {
+				case op <= 1 && at[w] == away:
+					n.Prepare(w)
+					at[w] = prepared
+					pre++
+				case op <= 3 && at[w] == prepared:
+					// A signal that NotifyAll gave is left to those it was meant for.
+					if !owed[w] && signals > 0 && signals <= owing() {
+						continue
+					}
+					got, want = n.CommitAwake(w), signals == 0
+					pre--
+					if signals > 0 {
+						signals--
+						at[w] = away
+					} else {
+						stack = append(stack, w)
+						at[w] = asleep
+					}
+					owed[w] = false
+				case op == 4 && at[w] == prepared:
+					got = n.Cancel(w)
+					mine := pre == signals
+					pre--
+					if mine {
+						signals--
+					}
+					want = mine && notify(1) == 0
+					at[w] = away
+					owed[w] = false
+				case op == 5 || op == 6:
+					count := int(b>>3) % 4
+					got = n.Notify(count)
+					want = notify(count)
+				case op == 7:
+					got = n.NotifyAll()
+					want = notify(waiters)
+					for w := range owed {
+						owed[w] = at[w] == prepared
+					}
+				}
+				if got != want {
+					t.Fatalf("step %d (%#x): got %v, want %v; %v", i, b, got, want, n)
+				}
+				if err := n.Check(); err != nil {
+					t.Fatalf("step %d (%#x): %v", i, b, err)
+				}
+				fields := n.Fields()
+				slices.Reverse(fields.Stack)
+				if fields.Pre != pre || fields.Signals != signals || !slices.Equal(fields.Stack, stack) {
+					t.Fatalf("step %d (%#x): %v, want pre=%d signals=%d stack=%v", i, b, n, pre, signals, stack)
+				}
+			}
+		}, func() string { return fmt.Sprint(n, at) })
+	})
+}

@@ -1,0 +1,207 @@
+//go:build modelcheck
+
+package notifier
+
+import (
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/park"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// tokens is the condition of these programs: waiters want one each.
+type tokens struct{ n xatomic.Int32 }
+
+func (t *tokens) put() { t.n.Add(1) }
+
+func (t *tokens) take() bool {
+	for {
+		n := t.n.Load()
+		if n == 0 {
+			return false
+		}
+		if t.n.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
+}
+
+// await takes a token, sleeping while there is none, as the package doc says.
+func await(n *Notifier, w int, t *tokens) {
+	for !t.take() {
+		n.Prepare(w)
+		if t.take() {
+			if n.Cancel(w) {
+				n.Notify(1) // the notification may have been for a token that is still there
+			}
+			return
+		}
+		n.Commit(w)
+	}
+}
+
+// settled checks the word when nobody waits: any signal or waiter left would mislead the next.
+func settled(n *Notifier) {
+	s := word(n.state.Load())
+	model.Assert(!s.hasTop() && s.pre() == 0 && s.signals() == 0, "at the end the word is %v", s)
+}
+
+// TestModelNoLostWakeup: two waiters, two notifiers who put a token each. A lost wake-up is a deadlock.
+func TestModelNoLostWakeup(t *testing.T) {
+	model.Check(t, func() {
+		n, tok := New(2), new(tokens)
+		join0 := model.Go(func() { await(n, 0, tok) })
+		join1 := model.Go(func() { await(n, 1, tok) })
+		join2 := model.Go(func() { tok.put(); n.Notify(1) })
+		tok.put()
+		n.Notify(1)
+		join0()
+		join1()
+		join2()
+		settled(n)
+	})
+}
+
+// TestModelSpurious: one waiter whose sleep may end for no reason.
+func TestModelSpurious(t *testing.T) {
+	park.Spurious = true
+	defer func() { park.Spurious = false }()
+	model.Check(t, func() {
+		n, tok := New(1), new(tokens)
+		join := model.Go(func() { await(n, 0, tok); await(n, 0, tok) })
+		for range 2 {
+			tok.put()
+			n.Notify(1)
+		}
+		join()
+		settled(n)
+	})
+}
+
+// TestModelNotifyTwo: one Notify(2) for two tokens.
+func TestModelNotifyTwo(t *testing.T) {
+	model.Check(t, func() {
+		n, tok := New(2), new(tokens)
+		join0 := model.Go(func() { await(n, 0, tok) })
+		join1 := model.Go(func() { await(n, 1, tok) })
+		tok.put()
+		tok.put()
+		n.Notify(2)
+		join0()
+		join1()
+		settled(n)
+	})
+}
+
+// TestModelNotifyAll: a flag for which everybody waits.
+func TestModelNotifyAll(t *testing.T) {
+	model.Check(t, func() {
+		n, flag := New(2), new(xatomic.Bool)
+		wait := func(w int) func() {
+			return model.Go(func() {
+				for !flag.Load() {
+					n.Prepare(w)
+					if flag.Load() {
+						n.Cancel(w)
+						return
+					}
+					n.Commit(w)
+				}
+			})
+		}
+		join0, join1 := wait(0), wait(1)
+		flag.Store(true)
+		n.NotifyAll()
+		join0()
+		join1()
+		settled(n)
+	})
+}
+
+// TestModelCancelForwards: a waiter that has a token already prepares and cancels. A notification that reached it must
+// not be lost for the other, who sleeps.
+func TestModelCancelForwards(t *testing.T) {
+	model.Check(t, func() {
+		n, tok := New(2), new(tokens)
+		join0 := model.Go(func() { await(n, 0, tok) })
+		join1 := model.Go(func() {
+			n.Prepare(1)
+			n.Cancel(1) // nobody else waits if this is true, or waiter 0 has yet to look
+		})
+		tok.put()
+		n.Notify(1)
+		join0()
+		join1()
+		settled(n)
+	})
+}
+
+// TestModelWoken: Notify says how many it woke. With two asleep or about to be, Notify(1) twice wakes two, whoever
+// comes first, and never one of them twice.
+func TestModelWoken(t *testing.T) {
+	model.Check(t, func() {
+		n := New(2)
+		n.Prepare(0)
+		n.Prepare(1)
+		join0 := model.Go(func() { n.Commit(0) })
+		join1 := model.Go(func() { n.Commit(1) })
+		woken := n.Notify(1)
+		woken += n.Notify(1)
+		model.Assert(woken == 2, "woke %d of 2", woken)
+		join0()
+		join1()
+		model.Assert(n.Notify(1) == 0, "woke somebody who had left")
+		settled(n)
+	})
+}
+
+// TestModelCommitAgain: a waiter that is woken and commits again at once, while the notifier that woke it is still at
+// it, and another pops: the epoch keeps their compare-and-swaps apart.
+func TestModelCommitAgain(t *testing.T) {
+	model.Check(t, func() {
+		n := New(2)
+		n.Prepare(0)
+		n.Prepare(1)
+		join0 := model.Go(func() { n.Commit(0); n.Prepare(0); n.Commit(0) })
+		join1 := model.Go(func() { n.Commit(1) })
+		join2 := model.Go(func() {
+			for woken := 0; woken < 2; {
+				if k := n.Notify(1); k > 0 {
+					woken += k
+				} else {
+					model.Spin()
+				}
+			}
+		})
+		for n.Notify(1) == 0 {
+			model.Spin()
+		}
+		join0()
+		join1()
+		join2()
+		settled(n)
+	})
+}
+
+// TestModelPromise: who has prepared before somebody notifies all goes on, also if another that prepares later, with a
+// condition of its own, takes the signal that was left for him.
+func TestModelPromise(t *testing.T) {
+	model.Check(t, func() {
+		n, gone := New(2), new(xatomic.Bool)
+		n.Prepare(0)
+		join1 := model.Go(func() {
+			n.Prepare(1)
+			n.Commit(1)
+			gone.Store(true)
+		})
+		n.NotifyAll()
+		n.Commit(0)
+		for !gone.Load() {
+			if n.Notify(1) == 0 {
+				model.Spin()
+			}
+		}
+		join1()
+	})
+}

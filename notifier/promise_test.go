@@ -1,0 +1,64 @@
+package notifier_test
+
+import (
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/notifier"
+	"github.com/stretchr/testify/require"
+)
+
+// The package's promise: who prepared before somebody notified all does not sleep, whatever others do who prepare after.
+// Their conditions need not be the same.
+func TestNotifyAllIsForThoseWhoHadPrepared(t *testing.T) {
+	n := notifier.New(2)
+	within(t, n, func() {
+		n.Prepare(0)
+		require.Equal(t, 1, n.NotifyAll())
+		n.Prepare(1) // after it: owed nothing, but may take waiter 0's signal
+		n.CommitAwake(1)
+		n.Commit(0)
+	})
+}
+
+// Every waiter waits for the next turn, and the next turn begins when all have seen this one: a waiter that is not told
+// hangs everybody.
+func TestTurns(t *testing.T) {
+	const waiters = 4
+	turns := testkit.Scale(2000)
+	n := notifier.New(waiters)
+	var turn, seen xatomic.Int64
+	within(t, n, func() {
+		var threads group
+		for w := range waiters {
+			threads.start(func() {
+				for mine := int64(0); mine < int64(turns); {
+					n.Prepare(w)
+					if turn.Load() > mine {
+						n.Cancel(w)
+					} else {
+						n.Commit(w)
+						if turn.Load() == mine {
+							continue // woken by what was meant for another
+						}
+					}
+					mine++
+					seen.Add(1)
+				}
+			})
+		}
+		for i := range turns {
+			turn.Add(1)
+			n.NotifyAll()
+			until(func() bool { return seen.Load() == int64(waiters*(i+1)) })
+		}
+		threads.wait()
+	})
+	var slept uint64
+	for w := range waiters {
+		slept += n.Sleeps(w, 0)
+	}
+	require.Positive(t, slept, "nobody ever slept")
+	require.Equal(t, notifier.Fields{}, n.Fields())
+}
