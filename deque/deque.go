@@ -178,7 +178,7 @@ func (d *Deque[T]) Steal() (*T, Outcome) {
 	return r.at(t).Yield(), Stolen
 }
 
-// Len is the number of items at some moment during the call. Any thread.
+// Len is about the number of items: exact while nothing is pushed, popped or stolen meanwhile. Any thread.
 func (d *Deque[T]) Len() int {
 	t := d.top.Load()
 	return max(0, int(distance(d.bottom.Load(), t)>>genBits))
@@ -202,11 +202,11 @@ func (d *Deque[T]) Bottom() uint64 { return d.b }
 // Owner only.
 func (d *Deque[T]) grow() {
 	old := d.ring
+	r := newRing[T](2*len(old.slots), old.gen+1) // before the bump: thieves lose until the ring is published
 	// G1: from here on no thief can claim from the old ring. Those that have are past the index this returns, and read
 	// slots that are not copied. Copying first would leave the item of a slower thief in both rings: stolen from the
 	// one, popped from the other.
 	t := d.top.Add(1)
-	r := newRing[T](2*len(old.slots), t&genMask)
 	for i := t &^ genMask; i != d.b; i += one {
 		r.at(i).Put(old.at(i).Peek())
 	}

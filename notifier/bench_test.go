@@ -38,42 +38,43 @@ func BenchmarkPrepareNotifyCommit(b *testing.B) {
 	}
 }
 
-// Two threads wake each other in turn: one wake-up and one sleep each.
+// Two threads wake each other in turn: one wake-up and one sleep each. They wait for different things, so each has a
+// notifier of its own.
 func BenchmarkPingPong(b *testing.B) {
-	n := notifier.New(2)
+	ping, pong := notifier.New(1), notifier.New(1)
 	var turn xatomic.Int64
-	next := func(w int, mine int64) {
+	next := func(n *notifier.Notifier, mine int64) {
 		for turn.Load() < mine {
-			n.Prepare(w)
+			n.Prepare(0)
 			if turn.Load() >= mine {
-				n.Cancel(w)
+				n.Cancel(0)
 				return
 			}
-			n.Commit(w)
+			n.Commit(0)
 		}
 	}
 	var over xatomic.Bool
 	var other group
 	other.start(func() {
 		for t := int64(1); ; t += 2 {
-			next(1, t)
+			next(ping, t)
 			if over.Load() {
 				return
 			}
 			turn.Add(1)
-			n.Notify(1)
+			pong.Notify(1)
 		}
 	})
 	b.ReportAllocs()
 	t := int64(0)
 	for b.Loop() {
 		turn.Add(1)
-		n.Notify(1)
+		ping.Notify(1)
 		t += 2
-		next(0, t)
+		next(pong, t)
 	}
 	over.Store(true)
 	turn.Add(1)
-	n.Notify(1)
+	ping.Notify(1)
 	other.wait()
 }

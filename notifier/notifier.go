@@ -119,7 +119,7 @@ func (n *Notifier) Commit(w int) {
 			// for w, but signals carry no names: another that prepared later may have taken it, and its condition need
 			// not be w's.
 			if n.alls.Load() != me.alls {
-				n.NotifyAll()
+				n.notifyAll()
 			}
 			me.parker.Park()
 			return
@@ -135,8 +135,7 @@ func (n *Notifier) Cancel(w int) (notified bool) {
 	for {
 		s := word(n.state.Load())
 		next := uint64(s) - onePre
-		// With fewer signals than pre-waiters, the others can take all of them. Taking one here would let two
-		// notifications wake one thread.
+		// With fewer signals than pre-waiters, the others can take all of them.
 		mine := s.signals() == s.pre()
 		if mine {
 			next -= oneSignal
@@ -147,8 +146,9 @@ func (n *Notifier) Cancel(w int) (notified bool) {
 	}
 }
 
-// Notify wakes up to count waiters, all of which look at the same condition, and returns how many. Waiters that have prepared come before those that sleep: they
-// cost nothing to wake. A waiter that prepares after Notify was called is not owed anything by this call.
+// Notify wakes up to count waiters, all of which look at the same condition, and returns how many. Waiters that have
+// prepared come before those that sleep: they cost nothing to wake. A waiter that prepares after Notify was called is
+// not owed anything by this call.
 //
 // Any thread. The barrier between what the caller wrote before and the look at the waiters is inside, provided that the
 // write was atomic.
@@ -179,6 +179,12 @@ func (n *Notifier) Notify(count int) (woken int) {
 // NotifyAll wakes every waiter that has prepared or sleeps, and returns how many there were. Any thread.
 func (n *Notifier) NotifyAll() (woken int) {
 	n.alls.Add(1) // D2(all): count the call, then empty the stack; see Commit
+	return n.notifyAll()
+}
+
+// notifyAll is NotifyAll for a waiter that was due to be woken by an earlier call. Counting it as another would make
+// those who have prepared since do the same, one after the other.
+func (n *Notifier) notifyAll() (woken int) {
 	for {
 		// D1(notify): see Prepare.
 		s := word(n.state.Load())

@@ -62,3 +62,30 @@ func TestTurns(t *testing.T) {
 	require.Positive(t, slept, "nobody ever slept")
 	require.Equal(t, notifier.Fields{}, n.Fields())
 }
+
+// Who prepared after the call of NotifyAll sleeps in peace, also while those who had prepared before still help
+// themselves to what the call owes them. Otherwise each would wake the others once more, and one call would echo among
+// idle waiters for as long as two of them overlap.
+func TestNotifyAllDoesNotEcho(t *testing.T) {
+	n := notifier.New(3)
+	within(t, n, func() {
+		n.Prepare(0)
+		require.Equal(t, 1, n.NotifyAll())
+		n.Prepare(1)
+		require.False(t, n.CommitAwake(1), "takes the signal of waiter 0")
+
+		n.Prepare(2)
+		require.True(t, n.CommitAwake(0), "finds no signal, but the call counted")
+		require.NotContains(t, n.Fields().Stack, 0)
+
+		// Whatever waiter 0 left for waiter 2 goes to somebody else.
+		if n.Fields().Signals > 0 {
+			n.Prepare(1)
+			require.False(t, n.CommitAwake(1))
+		}
+		require.True(t, n.CommitAwake(2))
+		require.Equal(t, []int{2}, n.Fields().Stack, "nobody called NotifyAll since waiter 2 prepared")
+		require.Equal(t, 1, n.Notify(1))
+		n.Rise(2)
+	})
+}
