@@ -122,7 +122,7 @@ func (ex *Executor) inject(it *Item) {
 	switch {
 	case ex.cfg.Policy == AdaptivePublished:
 		ex.notifier.Notify(1) // document 000, Algorithm 1, line 6
-	case ex.noThiefSoon() && ex.notifier.Waiting():
+	case ex.notifier.Waiting() && ex.noThiefSoon():
 		ex.wakeOne()
 	}
 	if ex.sleepingHelpers.Load() > 0 {

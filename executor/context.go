@@ -14,6 +14,7 @@ type taskContext struct {
 	parent context.Context
 
 	mu        sync.Mutex // held by whoever changes what follows
+	err       error      // what Err is once cancelled
 	cause     error
 	cancelled xatomic.Bool
 	real      xatomic.Pointer[realContext]
@@ -35,7 +36,11 @@ func (c *taskContext) materialize() *realContext {
 	if real := c.real.Load(); real != nil {
 		return real
 	}
-	ctx, cancel := context.WithCancelCause(c.parent)
+	parent := c.parent
+	if c.cancelled.Load() && c.err == context.Canceled {
+		parent = context.WithoutCancel(parent) // it may have ended since, for another reason
+	}
+	ctx, cancel := context.WithCancelCause(parent)
 	if c.cancelled.Load() {
 		cancel(c.cause)
 	}
@@ -45,14 +50,14 @@ func (c *taskContext) materialize() *realContext {
 }
 
 // cancel cancels c for the first time; later calls do nothing.
-func (c *taskContext) cancel(cause error) {
+func (c *taskContext) cancel(err, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cancelled.Load() {
 		return
 	}
-	c.cause = cause
-	c.cancelled.Store(true)
+	c.err, c.cause = err, cause
+	c.cancelled.Store(true) // P1: publishes err
 	if real := c.real.Load(); real != nil {
 		real.cancel(cause)
 	}
@@ -66,11 +71,8 @@ func (c *taskContext) Err() error {
 	if real := c.real.Load(); real != nil {
 		return real.Err()
 	}
-	if err := c.parent.Err(); err != nil {
-		return err
-	}
 	if c.cancelled.Load() {
-		return context.Canceled
+		return c.err // also when the parent ends later, for another reason
 	}
-	return nil
+	return c.parent.Err()
 }

@@ -169,7 +169,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 func (r *Run) stillborn(err error) *Run {
 	r.err = err
 	r.cancelled, r.ended = true, true
-	r.ctx.cancel(context.Canceled)
+	r.ctx.cancel(context.Canceled, context.Canceled)
 	r.over.Store(true)
 	return r
 }

@@ -6,6 +6,11 @@ package executor
 func (w *Worker) help(r *Run) {
 	body, awaits, floor, state := w.body, w.awaits, w.floor, w.state.Load()
 	w.awaits, w.floor = r, w.floorFor(r)
+	defer func() { // an item may call Goexit; deferred functions of the waiting task will then run
+		w.awaits, w.floor = awaits, w.lowered(floor)
+		w.enter(body)
+		w.state.Store(state)
+	}()
 	for !r.over.Load() {
 		it := w.pop()
 		for spins := 0; it == nil && spins < helpSpins && !r.over.Load(); spins++ {
@@ -18,9 +23,6 @@ func (w *Worker) help(r *Run) {
 			w.exploit(it)
 		}
 	}
-	w.awaits, w.floor = awaits, floor
-	w.enter(body)
-	w.state.Store(state)
 }
 
 // helpSpins is how often a helper looks round before it sleeps. Arbitrary, about 10 µs.
@@ -35,15 +37,25 @@ func (w *Worker) floorFor(r *Run) uint64 {
 	case r.visited.Load()&(1<<(w.id%64)) != 0:
 		return noFloor // it has run items of r, which may have pushed others anywhere
 	case r.launcher == w:
-		return r.mark
+		return w.lowered(r.mark)
 	default:
 		return w.deque.Bottom()
 	}
 }
 
+// lowered is the floor, or the deque's bottom if that has come to be below: what was above is gone, and a bottom that met
+// the floor on its way up again would have items below that are to be run.
+func (w *Worker) lowered(floor uint64) uint64 {
+	if bottom := w.deque.Bottom(); floor != noFloor && int64(bottom-floor) < 0 {
+		return bottom
+	}
+	return floor
+}
+
 // popFor takes the worker's newest item of r or of a run nested in it.
 func (w *Worker) popFor(r *Run) *Item {
-	for w.deque.Bottom() != w.floor {
+	// Once r is over nothing more is run here, also not of runs that it has left behind.
+	for !r.over.Load() && w.deque.Bottom() != w.floor {
 		it := w.popOwn()
 		if it == nil || it.Body.run.isWithin(r) {
 			return it

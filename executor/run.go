@@ -62,29 +62,42 @@ func (r *Run) Cancel(cause error) { r.cancel(context.Canceled, cause) }
 
 // cancel cancels the run because its context said err, for that cause.
 func (r *Run) cancel(err, cause error) {
-	r.stop(newCancelError(r.job.Name(), err, cause), cause)
+	r.stop(err, cause, newCancelError(r.job.Name(), err, cause))
 }
 
 // Abort stops the run as Cancel does, because of a failure that the job itself will report through Finish. It is for
 // implementations of [Job].
-func (r *Run) Abort(failure error) { r.stop(nil, failure) }
+func (r *Run) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 
-// stop cancels the run's context with cause, and makes err part of the result. The first stop counts.
-func (r *Run) stop(err, cause error) {
+// NoticeContext cancels the run if the caller's context has ended. The run learns of that by itself, but on another
+// goroutine: a task may see it first, and what it then returns is not the reason why the run ends. It is for
+// implementations of [Job], called when a task has failed.
+func (r *Run) NoticeContext() {
+	if err := r.ctx.parent.Err(); err != nil {
+		r.cancel(err, context.Cause(r.ctx.parent))
+	}
+}
+
+// stop cancels the run's context, which will say err and cause, and makes result part of the run's. The first stop
+// counts.
+func (r *Run) stop(err, cause, result error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cancelled || r.ended {
 		return
 	}
 	r.cancelled = true
-	r.err = err
+	r.err = result
 	r.body.stop.Store(true)
-	r.ctx.cancel(cause)
+	r.ctx.cancel(err, cause)
 }
 
 // Finish ends the run with what its tasks failed with, or nil. It is for implementations of [Job]: called once, when
 // every item of the run has been counted.
 func (r *Run) Finish(err error) {
+	if r.unlink != nil {
+		r.NoticeContext() // a context that ended in time counts, however late its news
+	}
 	r.mu.Lock()
 	r.ended = true // from here on no Cancel reaches the body, which may soon serve another run
 	body := r.body
@@ -94,7 +107,7 @@ func (r *Run) Finish(err error) {
 		r.err = &joinedError{r.err, err}
 	}
 	r.body = nil
-	r.ctx.cancel(context.Canceled)
+	r.ctx.cancel(context.Canceled, context.Canceled)
 	r.mu.Unlock()
 
 	if r.unlink != nil {

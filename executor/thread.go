@@ -79,12 +79,11 @@ func (w *Worker) live() {
 		w.ex.leaving.add(w.thread.Load())
 		if stopped {
 			w.ex.alive.Done()
-		} else if len(w.exited) > 0 {
-			w.replace()
+		} else {
+			w.replace() // or magpie itself panicked, and the process is about to end
 		}
-		// Otherwise magpie itself panicked, and the process ends with that.
 	}()
-	w.failExited()
+	w.work(w.pop()) // what another thread of this worker has left
 	w.loop()
 	stopped = true
 }
@@ -96,8 +95,6 @@ func (w *Worker) replace() {
 	if w.ex.cfg.Policy == AdaptivePublished {
 		w.ex.actives.Add(-1) // what exploitPublished did not come to
 	}
-	w.awaits = nil
-	w.helping.Store(nil)
 	w.start(func(err error) {
 		if err != nil {
 			// The first thread of this worker was set up in the same way. There is no caller to tell, and going on with
@@ -105,21 +102,4 @@ func (w *Worker) replace() {
 			panic(err)
 		}
 	})
-}
-
-// failExited accounts for the items on the stack of a goroutine that ended by Goexit: the one that called it, and those
-// that waited for nested runs below it.
-func (w *Worker) failExited() {
-	if len(w.exited) == 0 {
-		return
-	}
-	for _, it := range w.exited {
-		w.enter(it.Body)
-		if next := w.body.hooks.Fail(w, it, ErrGoexit); next != nil {
-			w.Push(next)
-		}
-	}
-	w.exited = w.exited[:0]
-	w.enter(nil)
-	w.work(w.pop())
 }

@@ -24,9 +24,8 @@ type Worker struct {
 	rng    uint64
 	victim int // sticky: the last worker stolen from
 	counts counts
-	wakes  bool    // what the policy wants: a push wakes a worker if nobody is looking for work
-	alone  bool    // there is no other worker
-	exited []*Item // items whose Exec was cut short by Goexit, innermost first
+	wakes  bool // what the policy wants: a push wakes a worker if nobody is looking for work
+	alone  bool // there is no other worker
 
 	_ pad.Line
 
@@ -104,30 +103,29 @@ func (w *Worker) Uncount() { w.counts.overhead++ }
 
 // exploit runs it and everything that follows from it on this worker (document 000, Algorithm 3, lines 5 to 12).
 func (w *Worker) exploit(it *Item) {
-	for it != nil {
-		if it = w.runItems(it); it == nil {
-			w.enter(nil)
-			it = w.pop() // leaving may have made an item ready
-		}
+	for ; it != nil; it = w.pop() { // leaving the body may make an item ready, and so may a failure
+		w.runItems(it)
+		w.enter(nil)
 	}
 }
 
-// runItems runs items until the worker has no more, and returns nil; or until one fails to return, and returns the item
-// to go on with. One deferred call serves all the items in between.
-func (w *Worker) runItems(it *Item) (next *Item) {
+// runItems runs items until the worker has no more or one fails to return. One deferred call serves all in between.
+func (w *Worker) runItems(it *Item) {
 	var current *Item // the item being run; apart from it, which so can stay in a register
 	returned := false
 	defer func() {
 		if !returned {
-			next = w.failed(current, recover())
+			w.failed(current, recover())
 		}
 	}()
 	for it != nil {
-		if w.counts.items++; w.counts.items%pollInterval == 0 {
-			it = w.tock(it)
-		}
 		if it.Body != w.body {
 			w.enter(it.Body)
+		}
+		if w.counts.items++; w.counts.items%pollInterval == 0 {
+			if it = w.tock(it); it == nil {
+				break
+			}
 		}
 		current = it
 		if it = it.Exec(w, it); it == nil {
@@ -135,7 +133,6 @@ func (w *Worker) runItems(it *Item) (next *Item) {
 		}
 	}
 	returned = true
-	return nil
 }
 
 // pop takes the item that the worker pushed last, of those that it may run here.
@@ -158,20 +155,33 @@ func (w *Worker) popOwn() (it *Item) {
 	return it
 }
 
-// tock is what a busy worker does every pollInterval items. It returns the item to go on with.
+// tock is what a busy worker does every pollInterval items, when it has entered the body of the next. It returns the item
+// to go on with, and has entered that one's body, or nil if a helper has nothing more to do.
 func (w *Worker) tock(it *Item) *Item {
-	if w.counts.items%flushInterval == 0 && w.body != nil {
+	if w.counts.items%flushInterval == 0 {
 		w.seen.publish(&w.counts)
 		w.body.hooks.Flush(w)
 	}
-	if w.awaits != nil || w.ex.injector.isEmpty() {
+	if r := w.awaits; r != nil {
+		if r.over.Load() {
+			w.ex.inject(it) // of a run that r has left behind
+			return nil
+		}
+		return it
+	}
+	if w.ex.injector.isEmpty() {
 		return it
 	}
 	newcomer, _ := w.ex.injector.steal()
 	if newcomer == nil {
 		return it
 	}
-	w.Push(it)
+	// Behind the others that wait there, not into the deque: the newcomer may be endless too, and would never come back
+	// to it.
+	w.ex.inject(it)
+	if newcomer.Body != w.body {
+		w.enter(newcomer.Body)
+	}
 	return newcomer
 }
 
@@ -189,15 +199,18 @@ func (w *Worker) enter(b *Body) {
 	w.body = b
 }
 
-// failed deals with an item whose Exec did not return. The panic value is nil if it called Goexit, in which case the
-// goroutine is ending and nothing that failed returns is used: replace goes on from there.
-func (w *Worker) failed(it *Item, value any) (next *Item) {
-	if value == nil {
-		w.exited = append(w.exited, it)
-		return nil
+// failed deals with an item whose Exec did not return: it panicked with value or, if that is nil, called Goexit. What is
+// to run next goes to the deque: after Goexit, also if a deferred function panics meanwhile, runItems does not return.
+func (w *Worker) failed(it *Item, value any) {
+	err := ErrGoexit
+	if value != nil {
+		err = &PanicError{Value: value, Stack: debug.Stack()}
 	}
 	if w.body != it.Body { // a nested run may have left another
 		w.enter(it.Body)
 	}
-	return w.body.hooks.Fail(w, it, &PanicError{Value: value, Stack: debug.Stack()})
+	if next := w.body.hooks.Fail(w, it, err); next != nil {
+		w.Push(next)
+	}
+	w.enter(nil)
 }

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"strconv"
+	"strings"
 )
 
 // WriteDOT writes the graph in the DOT language of Graphviz, for example for dot -Tsvg. Tasks and edges stand in the
@@ -15,9 +15,9 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 		return err
 	}
 	b := bufio.NewWriter(out)
-	fmt.Fprintf(b, "digraph %s {\n", strconv.Quote(g.name))
+	fmt.Fprintf(b, "digraph %s {\n", quote(g.name))
 	for i := range p.Len() {
-		fmt.Fprintf(b, "\tn%d [label=%s];\n", i, strconv.Quote(g.taskName(uint32(i))))
+		fmt.Fprintf(b, "\tn%d [label=%s];\n", i, quote(g.taskName(uint32(i))))
 	}
 	for i := range p.Len() {
 		for _, s := range p.Successors(uint32(i)) {
@@ -26,4 +26,9 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 	}
 	b.WriteString("}\n")
 	return b.Flush()
+}
+
+// quote writes a string in quotes as DOT has them: other characters than these have no escapes.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }

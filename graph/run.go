@@ -222,6 +222,7 @@ func (r *runState) fail(t *record, err error) {
 	failed := &TaskError{Graph: r.graph.name, Task: r.graph.taskName(task), Err: err}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.Run().NoticeContext()
 	if r.Stopped() && r.isEcho(err) {
 		return
 	}
@@ -229,13 +230,13 @@ func (r *runState) fail(t *record, err error) {
 	r.Run().Abort(failed)
 }
 
-// isEcho reports whether err only repeats that the run was stopped, which is reported anyhow.
+// isEcho reports whether err only repeats why the run was stopped, which is reported anyhow. A panic never does.
 func (r *runState) isEcho(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return true
+	var p *executor.PanicError
+	if errors.As(err, &p) {
+		return false
 	}
-	cause := context.Cause(r.ctx)
-	return cause != nil && errors.Is(err, cause)
+	return errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx))
 }
 
 // Fail implements executor.Hooks.

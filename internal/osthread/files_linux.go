@@ -3,6 +3,7 @@ package osthread
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,14 +17,6 @@ func readString(root fsys, name string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(b))
-}
-
-func parseInt(s string) int64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // readInt reads a file that holds one number. There is none in a missing file, nor in one that says max.
@@ -52,20 +45,24 @@ func readFields(root fsys, name string) map[string]int64 {
 	return m
 }
 
-// cgroups lists the directories of the process's cgroup (version 2) and of those above it, relative to root.
-func cgroups(root fsys) []string {
-	var dirs []string
+// cgroups lists the directories of the process's cgroup and of those above it, relative to root, lowest first. The
+// controller is a name of version 1, or empty for version 2.
+//
+// A container may see the path of the host beside a mount that begins at its own cgroup. Then the directories below the
+// mount do not exist, which readers pass over, and the mount, always last, is the process's own.
+func cgroups(root fsys, controller string) []string {
+	mount := path.Join("sys/fs/cgroup", controller)
 	for line := range strings.Lines(readString(root, "proc/self/cgroup")) {
-		group, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
-		if !ok {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":") // 4:cpu,cpuacct:/a/b
+		controllers, group, ok := strings.Cut(rest, ":")
+		if !ok || !slices.Contains(strings.Split(controllers, ","), controller) {
 			continue
 		}
-		for group = path.Clean("/" + group); ; group = path.Dir(group) {
-			dirs = append(dirs, path.Join("sys/fs/cgroup", group))
-			if group == "/" {
-				break
-			}
+		var dirs []string
+		for group = path.Clean("/" + group); group != "/"; group = path.Dir(group) {
+			dirs = append(dirs, path.Join(mount, group))
 		}
+		return append(dirs, mount)
 	}
-	return dirs
+	return []string{mount}
 }

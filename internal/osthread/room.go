@@ -2,9 +2,6 @@ package osthread
 
 import "fmt"
 
-// maxThreads is the runtime's default limit, see debug.SetMaxThreads. Beyond it the process is ended, not told.
-const maxThreads = 10000
-
 // A limit is a number of threads or processes that something allows, and how many there are.
 type limit struct {
 	name      string

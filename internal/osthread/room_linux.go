@@ -1,53 +1,79 @@
 package osthread
 
 import (
+	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// Room reports whether the system lets the process start n more threads. The Go runtime ends the process when it cannot
-// start one, so this has to be asked beforehand. It is a snapshot: others may take what was there.
+// Room reports whether the process may start n more threads: an error names the first limit in the way, its value, what
+// is in use, and what to do. The Go runtime ends the process when it cannot start a thread, so this has to be asked
+// beforehand. It is a snapshot: others may take what was there.
+//
+// Any thread.
 func Room(n int) error {
-	limits := threadLimits(os.DirFS("/"))
+	root := os.DirFS("/")
+	limits := threadLimits(root, maxThreads())
 	var r unix.Rlimit
-	// RLIMIT_NPROC counts the threads of the user in all processes, and does not bind root.
-	if unix.Geteuid() != 0 && unix.Getrlimit(unix.RLIMIT_NPROC, &r) == nil && r.Cur < 1<<62 {
-		limits = append(limits, limit{"the user's limit (ulimit -u)", int64(r.Cur), threadsOf("/proc", uint32(unix.Geteuid())), "raise it"})
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &r); err == nil && r.Cur < 1<<62 {
+		limits = append(limits, userLimit(root, int64(r.Cur), unix.Getuid())...)
 	}
 	return checkRoom(limits, n)
 }
 
-// threadsOf counts the threads of a user's processes.
-func threadsOf(proc string, uid uint32) (n int64) {
-	dirs, _ := filepath.Glob(proc + "/[0-9]*")
+// threadLimits reads what files tell of limits that bind everybody. The runtime's limit is given, not a file.
+func threadLimits(root fsys, runtimeMax int64) []limit {
+	status := readFields(root, "proc/self/status")
+	limits := []limit{{"the Go runtime's limit", runtimeMax, status["Threads"], "raise it with debug.SetMaxThreads"}}
+	if most, ok := readInt(root, "proc/sys/kernel/threads-max"); ok {
+		limits = append(limits, limit{"kernel.threads-max", most, allThreads(root), "raise it with sysctl"})
+	}
+	for _, dir := range append(cgroups(root, ""), cgroups(root, "pids")...) {
+		most, ok1 := readInt(root, dir+"/pids.max")
+		used, ok2 := readInt(root, dir+"/pids.current")
+		if ok1 && ok2 {
+			limits = append(limits, limit{"pids.max of cgroup /" + dir, most, used, "raise it"})
+		}
+	}
+	return limits
+}
+
+// userLimit is RLIMIT_NPROC, where it binds the process. It counts the threads of the real user in all processes, and
+// exempts root and who may override resource limits.
+func userLimit(root fsys, most int64, uid int) []limit {
+	if uid == 0 || mayExceedLimits(root) {
+		return nil
+	}
+	return []limit{{"the user's limit RLIMIT_NPROC", most, threadsOf(root, int64(uid)), "raise it with ulimit -u"}}
+}
+
+// mayExceedLimits reports whether the process has one of the two capabilities that the kernel accepts when it forks
+// beyond RLIMIT_NPROC.
+func mayExceedLimits(root fsys) bool {
+	const capSysAdmin, capSysResource = 21, 24
+	for line := range strings.Lines(readString(root, "proc/self/status")) {
+		if hex, ok := strings.CutPrefix(line, "CapEff:"); ok {
+			caps, err := strconv.ParseUint(strings.TrimSpace(hex), 16, 64)
+			return err == nil && caps&(1<<capSysAdmin|1<<capSysResource) != 0
+		}
+	}
+	return false
+}
+
+// threadsOf counts the threads of a user's processes. Processes that end meanwhile, or are hidden, count nothing.
+func threadsOf(root fsys, uid int64) (n int64) {
+	dirs, _ := fs.Glob(root, "proc/[0-9]*") // it fails for a bad pattern only
 	for _, dir := range dirs {
-		var st unix.Stat_t
-		if unix.Stat(dir, &st) == nil && st.Uid == uid {
-			status := readFields(os.DirFS(dir), "status")
+		// The first number of Uid is the real one, the one that the kernel counts by.
+		if status := readFields(root, path.Join(dir, "status")); status["Threads"] > 0 && status["Uid"] == uid {
 			n += status["Threads"]
 		}
 	}
 	return n
-}
-
-// threadLimits reads what files tell of limits.
-func threadLimits(root fsys) []limit {
-	status := readFields(root, "proc/self/status")
-	limits := []limit{{"the Go runtime's limit", maxThreads, status["Threads"], "raise it with debug.SetMaxThreads"}}
-	if most, ok := readInt(root, "proc/sys/kernel/threads-max"); ok {
-		limits = append(limits, limit{"kernel.threads-max", most, allThreads(root), "raise it with sysctl"})
-	}
-	for _, dir := range cgroups(root) {
-		most, ok1 := readInt(root, dir+"/pids.max")
-		used, ok2 := readInt(root, dir+"/pids.current")
-		if ok1 && ok2 {
-			limits = append(limits, limit{"the cgroup's pids.max", most, used, "raise it"})
-		}
-	}
-	return limits
 }
 
 // allThreads is the number of threads in the system, the second number of the fourth field of loadavg.
@@ -57,5 +83,9 @@ func allThreads(root fsys) int64 {
 		return 0
 	}
 	_, all, _ := strings.Cut(fields[3], "/")
-	return parseInt(all)
+	n, err := strconv.ParseInt(all, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

@@ -9,12 +9,16 @@ import (
 )
 
 // ProcessCPU is the processor time that the process has used, in user and system mode.
+//
+// Any thread.
 func ProcessCPU() time.Duration {
 	u := rusage()
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // ContextSwitches is how often threads of the process gave up their core, and how often it was taken away.
+//
+// Any thread.
 func ContextSwitches() (voluntary, involuntary int64) {
 	u := rusage()
 	return int64(u.Nvcsw), int64(u.Nivcsw)

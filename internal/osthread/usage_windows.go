@@ -7,6 +7,8 @@ import (
 )
 
 // ProcessCPU is the processor time that the process has used, in user and system mode.
+//
+// Any thread.
 func ProcessCPU() time.Duration {
 	var created, exited, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user); err != nil {

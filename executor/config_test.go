@@ -1,0 +1,91 @@
+package executor_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBadConfig(t *testing.T) {
+	for _, c := range []struct {
+		cfg  executor.Config
+		says string
+	}{
+		{executor.Config{Workers: -1}, "Config.Workers is -1"},
+		{executor.Config{Workers: executor.MaxWorkers + 1}, "Config.Workers is 4097"},
+		{executor.Config{Nice: -1}, "Config.Nice is -1"},
+		{executor.Config{Nice: 20}, "Config.Nice is 20"},
+		{executor.Config{Policy: 2}, "Config.Policy is 2"},
+		{executor.Config{Policy: 255}, "Config.Policy is 255"},
+	} {
+		ps := runtime.GOMAXPROCS(0)
+		ex, err := executor.New(c.cfg)
+		require.Nil(t, ex)
+		require.ErrorContains(t, err, "executor: "+c.says)
+		require.Len(t, faults(err), 1)
+		require.Equal(t, ps, runtime.GOMAXPROCS(0), "a refused executor must not keep Ps")
+	}
+}
+
+func TestBadConfigAllAtOnce(t *testing.T) {
+	_, err := executor.New(executor.Config{Workers: -7, Nice: 99, Policy: 9, Name: "fine", KeepGOMAXPROCS: true})
+	require.Len(t, faults(err), 3)
+	require.ErrorContains(t, err, "Config.Workers is -7")
+	require.ErrorContains(t, err, "Config.Nice is 99")
+	require.ErrorContains(t, err, "Config.Policy is 9")
+}
+
+func faults(err error) []error { return err.(interface{ Unwrap() []error }).Unwrap() }
+
+func TestPolicyNames(t *testing.T) {
+	require.Equal(t, []executor.Policy{executor.Adaptive, executor.AdaptivePublished}, executor.Policies())
+	require.Equal(t, executor.Adaptive, executor.Config{}.Policy, "the zero value is a good executor")
+	for _, p := range executor.Policies() {
+		parsed, err := executor.ParsePolicy(p.String())
+		require.NoError(t, err)
+		require.Equal(t, p, parsed)
+	}
+	require.Equal(t, "adaptive", executor.Adaptive.String())
+	require.Equal(t, "adaptive-published", executor.AdaptivePublished.String())
+	require.Equal(t, "Policy(7)", executor.Policy(7).String())
+	for _, bad := range []string{"", "Adaptive", "adaptive ", "Policy(0)"} {
+		_, err := executor.ParsePolicy(bad)
+		for _, p := range executor.Policies() {
+			require.ErrorContains(t, err, p.String(), "the message says what there is")
+		}
+	}
+}
+
+// With no number given there are as many workers as the process has Ps of its own, whatever other executors added.
+func TestDefaultWorkers(t *testing.T) {
+	own := runtime.GOMAXPROCS(0)
+	require.Equal(t, own, newExecutor(t, executor.Config{}).Workers())
+	require.Equal(t, 2*own, runtime.GOMAXPROCS(0))
+	newExecutor(t, executor.Config{Workers: 3})
+	require.Equal(t, own, newExecutor(t, executor.Config{}).Workers())
+	require.Equal(t, 3*own+3, runtime.GOMAXPROCS(0))
+}
+
+func TestReservedPs(t *testing.T) {
+	own := runtime.GOMAXPROCS(0)
+	three, err := executor.New(executor.Config{Workers: 3})
+	require.NoError(t, err)
+	require.Equal(t, own+3, runtime.GOMAXPROCS(0))
+	two, err := executor.New(executor.Config{Workers: 2})
+	require.NoError(t, err)
+	require.Equal(t, own+5, runtime.GOMAXPROCS(0))
+	keep, err := executor.New(executor.Config{Workers: 4, KeepGOMAXPROCS: true})
+	require.NoError(t, err)
+	require.Equal(t, own+5, runtime.GOMAXPROCS(0))
+
+	require.NoError(t, three.Close())
+	require.Equal(t, own+2, runtime.GOMAXPROCS(0), "the other's Ps stay")
+	require.NoError(t, three.Close())
+	require.Equal(t, own+2, runtime.GOMAXPROCS(0), "a second Close gives nothing back")
+	require.NoError(t, keep.Close())
+	require.Equal(t, own+2, runtime.GOMAXPROCS(0))
+	require.NoError(t, two.Close())
+	require.Equal(t, own, runtime.GOMAXPROCS(0))
+}

@@ -1,0 +1,46 @@
+package executor
+
+import "github.com/magpie-go/magpie/internal/osthread"
+
+// Thieves is how many workers look for items, as the protocol counts them.
+func (ex *Executor) Thieves() int { return int(ex.thieves.Load()) }
+
+// SleepingHelpers is how many workers sleep in a nested run.
+func (ex *Executor) SleepingHelpers() int { return int(ex.sleepingHelpers.Load()) }
+
+// Actives is how many workers run items, as AdaptivePublished counts them.
+func (ex *Executor) Actives() int { return int(ex.actives.Load()) }
+
+// Injected is how many items are in the injector.
+func (ex *Executor) Injected() int { return ex.injector.len() }
+
+// Parked is how many workers sleep, in the notifier or in a nested run.
+func (ex *Executor) Parked() (n int) {
+	for _, w := range ex.workers {
+		if workerState(w.state.Load()) == parked {
+			n++
+		}
+	}
+	return n
+}
+
+// Threads is the identity of every worker's thread.
+func (ex *Executor) Threads() []int64 {
+	ids := make([]int64, len(ex.workers))
+	for i, w := range ex.workers {
+		ids[i] = w.thread.Load()
+	}
+	return ids
+}
+
+// Thread is the identity of the calling thread.
+func Thread() int64 { return osthread.ID() }
+
+// OnWorker reports whether some worker, of whatever executor, claims the thread.
+func OnWorker(thread int64) bool {
+	_, ok := onThread.Load(thread)
+	return ok
+}
+
+// PollInterval is how many items a busy worker runs between two looks at the injector.
+const PollInterval = pollInterval

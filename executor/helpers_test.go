@@ -1,0 +1,159 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// newExecutor makes an executor that lives as long as the test. If the test has failed it is left behind: Close would
+// wait for what hangs.
+func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
+	t.Helper()
+	ex, err := executor.New(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if !t.Failed() {
+			within(t, ex, func() { require.NoError(t, ex.Close()) })
+		}
+	})
+	return ex
+}
+
+// within fails the test, with the state of the executor, if f hangs.
+func within(t testing.TB, ex *executor.Executor, f func()) {
+	t.Helper()
+	testkit.Within(t, testkit.Patience, f, func() string { return dump(ex) })
+}
+
+func dump(ex *executor.Executor) string {
+	var b strings.Builder
+	if err := ex.Dump(&b); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+// onEach runs a test for every policy and number of workers.
+func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
+	for _, p := range executor.Policies() {
+		for _, n := range workers {
+			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
+				ex := newExecutor(t, executor.Config{Workers: n, Policy: p})
+				within(t, ex, func() { f(t, ex) })
+			})
+		}
+	}
+}
+
+// eventually waits for a condition that no event announces. The watchdog of the test bounds it.
+func eventually(condition func() bool) {
+	for spins := 0; !condition(); spins++ {
+		if spins < 1000 {
+			osthread.Yield()
+		} else {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}
+
+// comesToRest waits until every worker sleeps, and checks the counts by which the policies decide.
+func comesToRest(t testing.TB, ex *executor.Executor) {
+	t.Helper()
+	// A worker that was notified and has not got up yet counts as a thief.
+	eventually(func() bool { return ex.Parked() == ex.Workers() && ex.Thieves() == 0 })
+	require.Zero(t, ex.SleepingHelpers())
+	require.Zero(t, ex.Actives())
+	require.Zero(t, ex.Injected())
+}
+
+// one is a graph of a single task.
+func one(f func(context.Context) error) *graph.Graph {
+	g := graph.New("one")
+	g.Task(f)
+	return g
+}
+
+// count is a graph of a single task that counts.
+func count(n *atomic.Int64) *graph.Graph {
+	return one(func(context.Context) error {
+		n.Add(1)
+		return nil
+	})
+}
+
+// fan is a graph in which a source precedes n tasks, which precede a sink. Source and sink do nothing.
+func fan(n int, f func(context.Context) error) *graph.Graph {
+	nothing := func(context.Context) error { return nil }
+	g := graph.New("fan")
+	source := g.Task(nothing)
+	sink := g.Task(nothing)
+	for range n {
+		t := g.Task(f)
+		source.Precede(t)
+		t.Precede(sink)
+	}
+	return g
+}
+
+// chain is a graph of n tasks one after the other.
+func chain(n int, f func(context.Context) error) *graph.Graph {
+	g := graph.New("chain")
+	last := g.Task(f)
+	for range n - 1 {
+		t := g.Task(f)
+		last.Precede(t)
+		last = t
+	}
+	return g
+}
+
+// A barrier is met by n parties that compute meanwhile: tasks that must all be running at once.
+type barrier struct {
+	n       int64
+	arrived atomic.Int64
+}
+
+// meet returns when all parties have come.
+func (b *barrier) meet() {
+	for b.arrived.Add(1); b.arrived.Load() < b.n; {
+		osthread.Yield()
+	}
+}
+
+// meetAll runs a task for every worker, all of which have to run at once, and returns the threads they ran on.
+func meetAll(t testing.TB, ex *executor.Executor) map[int64]bool {
+	t.Helper()
+	b := barrier{n: int64(ex.Workers())}
+	threads := make(chan int64, ex.Workers())
+	err := ex.Run(t.Context(), fan(ex.Workers(), func(context.Context) error {
+		threads <- executor.Thread()
+		b.meet()
+		return nil
+	}))
+	require.NoError(t, err)
+	distinct := make(map[int64]bool)
+	for range ex.Workers() {
+		distinct[<-threads] = true
+	}
+	require.Len(t, distinct, ex.Workers(), "tasks that run at once have a thread each")
+	return distinct
+}
+
+func containsAll(s string, parts ...string) bool {
+	for _, p := range parts {
+		if !strings.Contains(s, p) {
+			return false
+		}
+	}
+	return true
+}

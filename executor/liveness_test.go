@@ -1,0 +1,151 @@
+package executor_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A short run completes beside endless ones that keep every worker busy.
+func TestShortRunBesideEndlessOnes(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		var stop atomic.Bool
+		var runs []*executor.Run
+		for range ex.Workers() + 1 {
+			runs = append(runs, ex.Start(t.Context(), endless(&stop)))
+		}
+		for range 20 {
+			var ran atomic.Int64
+			require.NoError(t, ex.Run(t.Context(), fan(10, func(context.Context) error {
+				ran.Add(1)
+				return nil
+			})))
+			require.EqualValues(t, 10, ran.Load())
+		}
+		stop.Store(true)
+		for _, r := range runs {
+			require.NoError(t, r.Wait())
+		}
+	})
+}
+
+// Endless runs that are more than there are workers all get on: none is put aside for good because another came.
+func TestEndlessRunsShareTheWorkers(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		var stop atomic.Bool
+		progress := make([]atomic.Int64, ex.Workers()+2)
+		var runs []*executor.Run
+		for i := range progress {
+			runs = append(runs, ex.Start(t.Context(), newLayer("endless", func(_ *executor.Worker, self *executor.Item) *executor.Item {
+				if progress[i].Add(1); stop.Load() {
+					return nil
+				}
+				return self
+			})))
+		}
+		for range 5 {
+			for i := range progress {
+				before := progress[i].Load()
+				eventually(func() bool { return progress[i].Load() > before+2*executor.PollInterval })
+			}
+		}
+		stop.Store(true)
+		for _, r := range runs {
+			require.NoError(t, r.Wait())
+		}
+	})
+}
+
+// As many tasks as there are workers run at once, each on a thread of its own.
+func TestAllWorkersAtOnce(t *testing.T) {
+	onEach(t, []int{1, 2, 3, 8}, func(t *testing.T, ex *executor.Executor) {
+		for range testkit.Scale(50) {
+			meetAll(t, ex)
+		}
+	})
+}
+
+// The lost wake-up: submissions that come while workers are anywhere between looking for work and sleeping. Each must be
+// run without another one coming to the rescue.
+func TestNoWakeUpIsLost(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 1))
+	onEach(t, []int{1, 2, 8}, func(t *testing.T, ex *executor.Executor) {
+		var ran atomic.Int64
+		g := count(&ran)
+		rounds := testkit.Scale(2500)
+		for i := range rounds {
+			require.NoError(t, ex.Run(t.Context(), g))
+			pause(time.Duration(rng.IntN(300)) * time.Microsecond)
+			if i%32 == 0 {
+				comesToRest(t, ex)
+			}
+		}
+		require.EqualValues(t, rounds, ran.Load())
+		require.Positive(t, ex.Stats().Total.Parks, "no worker ever slept: nothing was tested")
+	})
+}
+
+// pause passes time without leaving the thread, which time.Sleep would for far longer.
+func pause(d time.Duration) {
+	for start := time.Now(); time.Since(start) < d; {
+	}
+}
+
+// One worker pushes items now and then, from inside a long task. Each must be run by another worker meanwhile.
+func TestPushWakesASleeper(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 2))
+	onEach(t, []int{2, 3, 8}, func(t *testing.T, ex *executor.Executor) {
+		rounds := testkit.Scale(1000)
+		byOthers := 0
+		l := newLayer("pusher", nil)
+		l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+			pusher := w.ID()
+			for range rounds {
+				var ran atomic.Bool
+				l.push(w, func(w *executor.Worker, _ *executor.Item) *executor.Item {
+					if w.ID() != pusher {
+						byOthers++
+					}
+					ran.Store(true)
+					return nil
+				})
+				eventually(ran.Load)
+				pause(time.Duration(rng.IntN(200)) * time.Microsecond)
+			}
+			return nil
+		}
+		require.NoError(t, ex.Run(t.Context(), l))
+		require.Equal(t, rounds, byOthers)
+		comesToRest(t, ex)
+	})
+}
+
+// Two items pushed one after the other wake two workers, if need be the second by way of the first.
+func TestWakingSpreads(t *testing.T) {
+	onEach(t, []int{3, 8}, func(t *testing.T, ex *executor.Executor) {
+		rng := rand.New(rand.NewPCG(testkit.Seed(t), 3))
+		for range testkit.Scale(500) {
+			b := barrier{n: int64(ex.Workers())}
+			l := newLayer("spread", nil)
+			l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+				for range ex.Workers() - 1 {
+					l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {
+						b.meet()
+						return nil
+					})
+				}
+				b.meet()
+				return nil
+			}
+			require.NoError(t, ex.Run(t.Context(), l))
+			pause(time.Duration(rng.IntN(300)) * time.Microsecond)
+		}
+		comesToRest(t, ex)
+	})
+}

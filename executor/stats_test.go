@@ -1,0 +1,79 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/stretchr/testify/require"
+)
+
+// After a run's end its tasks are all counted, skipped ones too, and nothing that only distributes others.
+func TestStatsCountTasks(t *testing.T) {
+	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
+		for _, n := range []int{1, 3, 100, 5000} {
+			for _, result := range []error{nil, errTest} {
+				before := ex.Stats()
+				err := ex.Run(t.Context(), fan(n, func(context.Context) error { return result }))
+				require.Equal(t, result != nil, errors.Is(err, errTest))
+				// Sources and sinks are tasks. A worker may be about to run the next run's first, but there is none.
+				require.EqualValues(t, n+2, ex.Stats().Sub(before).Total.Tasks)
+			}
+		}
+		require.NoError(t, ex.Run(t.Context(), chain(10, nothing)))
+	})
+}
+
+// The total is the sum, and a difference is taken field by field.
+func TestStatsAddUp(t *testing.T) {
+	onEach(t, []int{3}, func(t *testing.T, ex *executor.Executor) {
+		first := ex.Stats()
+		require.Len(t, first.Workers, 3)
+		for range 20 {
+			meetAll(t, ex)
+		}
+		second := ex.Stats()
+		var sum executor.WorkerStats
+		for _, w := range second.Workers {
+			sum.Tasks += w.Tasks
+			sum.Pops += w.Pops
+			sum.StealsTried += w.StealsTried
+			sum.StealsWon += w.StealsWon
+			sum.StealsLost += w.StealsLost
+			sum.Parks += w.Parks
+			sum.Wakeups += w.Wakeups
+		}
+		require.Equal(t, sum, second.Total)
+		d := second.Sub(first)
+		require.EqualValues(t, 20*(3+2), d.Total.Tasks)
+		for i, w := range d.Workers {
+			require.Equal(t, second.Workers[i].Tasks-first.Workers[i].Tasks, w.Tasks)
+			require.GreaterOrEqual(t, w.StealsTried, w.StealsWon+w.StealsLost)
+		}
+		require.Positive(t, d.Total.StealsWon, "tasks that met on three workers were not stolen")
+		require.Equal(t, executor.Stats{Workers: make([]executor.WorkerStats, 3)}, second.Sub(second))
+	})
+}
+
+// A worker that does not come to rest tells of its progress all the same.
+func TestStatsDuringARun(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		l := newLayer("until cancelled", nil)
+		l.first = func(_ *executor.Worker, self *executor.Item) *executor.Item {
+			if l.Stopped() {
+				return nil
+			}
+			return self
+		}
+		r := ex.Start(ctx, l)
+		for range 3 {
+			seen := ex.Stats().Total.Tasks
+			eventually(func() bool { return ex.Stats().Total.Tasks > seen })
+		}
+		cancel()
+		require.ErrorIs(t, r.Wait(), context.Canceled)
+	})
+}

@@ -1,0 +1,130 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/plan"
+)
+
+// Micro-benchmarks for regressions in this package; wsbench has the real workloads at full size. Graphs of benchTasks
+// tasks do not fit a core's own caches.
+const benchTasks = 1 << 16
+
+// benchShapes are graphs of n empty tasks, in a fixed order.
+var benchShapes = []struct {
+	name  string
+	build func(g *graph.Graph, n int)
+}{
+	{"chain", shapes["chain"]},
+	{"btree", func(g *graph.Graph, n int) {
+		tasks := make([]graph.Task, n)
+		for i := range tasks {
+			tasks[i] = g.Task(nothing)
+		}
+		for i := 1; i < n; i++ {
+			tasks[(i-1)/2].Precede(tasks[i])
+		}
+	}},
+	{"dag", func(g *graph.Graph, n int) {
+		rng := rand.New(rand.NewPCG(42, 0))
+		tasks := make([]graph.Task, n)
+		for i := range tasks {
+			tasks[i] = g.Task(nothing)
+		}
+		for i := range n {
+			for range 3 {
+				if to := i + 1 + rng.IntN(1024); to < n {
+					tasks[i].Precede(tasks[to])
+				}
+			}
+		}
+	}},
+	{"fan", shapes["fan"]},
+}
+
+// perTask reports the time of an iteration divided among the tasks.
+func perTask(b *testing.B) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchTasks, "ns/task")
+}
+
+// BenchmarkRun runs each graph on executors of 1 and 2 workers, and on plan.Serial, the yardstick. To compare the three
+// on a machine that drifts, repeat the command: -count repeats each benchmark before it goes on to the next.
+func BenchmarkRun(b *testing.B) {
+	for _, shape := range benchShapes {
+		g := graph.New(shape.name)
+		g.Reserve(benchTasks, 3*benchTasks)
+		shape.build(g, benchTasks)
+		for _, w := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/W=%d", shape.name, w), func(b *testing.B) {
+				ex := newExecutor(b, executor.Config{Workers: w})
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := ex.Run(context.Background(), g); err != nil {
+						b.Fatal(err)
+					}
+				}
+				perTask(b)
+			})
+		}
+		b.Run(shape.name+"/serial", func(b *testing.B) {
+			p, err := plan.Of(g)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := plan.NewSerial(p)
+			b.ReportAllocs()
+			for b.Loop() {
+				if ran, err := s.Run(context.Background()); ran != benchTasks || err != nil {
+					b.Fatal(ran, err)
+				}
+			}
+			perTask(b)
+		})
+	}
+}
+
+// BenchmarkBuild builds and freezes each graph, the check for cycles included.
+func BenchmarkBuild(b *testing.B) {
+	for _, shape := range benchShapes {
+		for _, reserved := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/reserved=%v", shape.name, reserved), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					g := graph.New(shape.name)
+					if reserved {
+						g.Reserve(benchTasks, 3*benchTasks)
+					}
+					shape.build(g, benchTasks)
+					if err := g.Validate(); err != nil {
+						b.Fatal(err)
+					}
+					runtime.KeepAlive(g)
+				}
+				perTask(b)
+			})
+		}
+	}
+}
+
+// BenchmarkRunOne is what a run costs by itself: a graph of one task, from a goroutine, back to back.
+func BenchmarkRunOne(b *testing.B) {
+	for _, w := range []int{1, 2} {
+		b.Run(fmt.Sprintf("W=%d", w), func(b *testing.B) {
+			ex := newExecutor(b, executor.Config{Workers: w})
+			g := graph.New("one")
+			g.Task(nothing)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := ex.Run(context.Background(), g); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,204 @@
+package graph_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+)
+
+// A graph that loads, does two things with what was loaded at the same time, and reports.
+func Example() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer ex.Close()
+
+	// What a task writes, the tasks that come after it may read.
+	var lines []string
+	var longest, words int
+
+	g := graph.New("etl")
+	load := g.Task(func(context.Context) error {
+		lines = []string{"a magpie", "is a bird of the crow family"}
+		return nil
+	}).Named("load")
+	measure := g.Task(func(context.Context) error {
+		for _, l := range lines {
+			longest = max(longest, len(l))
+		}
+		return nil
+	}).Named("measure")
+	count := g.Task(func(context.Context) error {
+		for _, l := range lines {
+			words += len(strings.Fields(l))
+		}
+		return nil
+	}).Named("count")
+	report := g.Task(func(context.Context) error {
+		fmt.Println(len(lines), "lines,", words, "words, the longest line has", longest, "bytes")
+		return nil
+	}).Named("report")
+	load.Precede(measure, count)
+	report.Succeed(measure, count)
+
+	if err := ex.Run(context.Background(), g); err != nil {
+		fmt.Println(err)
+	}
+	// Output: 2 lines, 9 words, the longest line has 28 bytes
+}
+
+// The first task to fail ends the run: what has not started is skipped.
+func Example_errors() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer ex.Close()
+
+	g := graph.New("etl")
+	open := g.Task(func(context.Context) error { return fmt.Errorf("input.csv: %w", io.ErrUnexpectedEOF) }).Named("open")
+	parse := g.Task(func(context.Context) error { fmt.Println("parsing"); return nil }).Named("parse")
+	open.Precede(parse)
+
+	err = ex.Run(context.Background(), g)
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, io.ErrUnexpectedEOF))
+	var failed *graph.TaskError
+	if errors.As(err, &failed) {
+		fmt.Println("failed:", failed.Task)
+	}
+	// Output:
+	// graph "etl": task open: input.csv: unexpected EOF
+	// true
+	// failed: open
+}
+
+// A panic in a task is an error of its run. The program, the worker and other runs go on.
+func Example_panics() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer ex.Close()
+
+	g := graph.New("etl")
+	var table map[string]int
+	g.Task(func(context.Context) error { table["key"]++; return nil }).Named("fill")
+
+	err = ex.Run(context.Background(), g)
+	var panicked *executor.PanicError
+	if errors.As(err, &panicked) {
+		fmt.Println("panic:", panicked.Value)
+		fmt.Println("with a stack:", len(panicked.Stack) > 0)
+	}
+	var runtimeError runtime.Error
+	fmt.Println("a runtime error:", errors.As(err, &runtimeError))
+	// Output:
+	// panic: assignment to entry in nil map
+	// with a stack: true
+	// a runtime error: true
+}
+
+// The context given to tasks ends when the caller's does, for the same cause.
+func Example_cancellation() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer ex.Close()
+
+	ctx, cancel := context.WithCancelCause(context.Background())
+	errShutdown := errors.New("shutting down")
+
+	g := graph.New("serve")
+	serve := g.Task(func(ctx context.Context) error {
+		cancel(errShutdown) // as somebody else would
+		<-ctx.Done()
+		fmt.Println("stopping:", context.Cause(ctx))
+		return ctx.Err()
+	})
+	serve.Precede(g.Task(func(context.Context) error { fmt.Println("never printed"); return nil }))
+
+	err = ex.Run(ctx, g)
+	fmt.Println(errors.Is(err, context.Canceled), errors.Is(err, errShutdown))
+	// Output:
+	// stopping: shutting down
+	// true true
+}
+
+// A graph is built once and run as often as needed; the first run freezes it, so that the others find it ready.
+func Example_runAgain() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer ex.Close()
+
+	g := graph.New("simulation")
+	var step int
+	var energy atomic.Int64
+	advance := g.Task(func(context.Context) error { step++; energy.Store(0); return nil })
+	for cell := range 1000 {
+		advance.Precede(g.Task(func(context.Context) error { energy.Add(int64(cell % 3 * step)); return nil }))
+	}
+	for range 3 {
+		if err := ex.Run(context.Background(), g); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("step", step, "energy", energy.Load())
+	}
+	// Output:
+	// step 1 energy 999
+	// step 2 energy 1998
+	// step 3 energy 2997
+}
+
+// Validate finds the mistake before anything runs.
+func ExampleGraph_Validate() {
+	g := graph.New("build")
+	compile := g.Task(func(context.Context) error { return nil }).Named("compile")
+	link := g.Task(func(context.Context) error { return nil }).Named("link")
+	test := g.Task(func(context.Context) error { return nil }).Named("test")
+	compile.Precede(link)
+	link.Precede(test)
+	test.Precede(compile) // wrong
+
+	err := g.Validate()
+	fmt.Println(err)
+	var cycle *graph.CycleError
+	fmt.Println(errors.As(err, &cycle), len(cycle.Path))
+	// Output:
+	// graph "build": cycle: compile → link → test → compile: remove one of these edges
+	// true 3
+}
+
+func ExampleGraph_WriteDOT() {
+	g := graph.New("etl")
+	load := g.Task(func(context.Context) error { return nil }).Named("load")
+	clean := g.Task(func(context.Context) error { return nil }) // no name
+	load.Precede(clean)
+	if err := g.WriteDOT(os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// digraph "etl" {
+	// 	n0 [label="load"];
+	// 	n1 [label="#1"];
+	// 	n0 -> n1;
+	// }
+}

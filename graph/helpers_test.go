@@ -1,0 +1,99 @@
+package graph_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// newExecutor returns an executor that is closed when the test ends.
+func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
+	t.Helper()
+	ex, err := executor.New(cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { testkit.Within(t, testkit.Patience, func() { _ = ex.Close() }, dumpOf(ex)) })
+	return ex
+}
+
+func dumpOf(ex *executor.Executor) func() string {
+	return func() string {
+		var b strings.Builder
+		_ = ex.Dump(&b)
+		return b.String()
+	}
+}
+
+// within runs f under the watchdog, which tells the state of ex.
+func within(t testing.TB, ex *executor.Executor, f func()) {
+	t.Helper()
+	testkit.Within(t, testkit.Patience, f, dumpOf(ex))
+}
+
+// run runs g under the watchdog.
+func run(t testing.TB, ex *executor.Executor, ctx context.Context, g *graph.Graph) (err error) {
+	t.Helper()
+	within(t, ex, func() { err = ex.Run(ctx, g) })
+	return err
+}
+
+// everyExecutor runs f as a subtest for each of a number of workers under each policy.
+func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
+	for _, policy := range executor.Policies() {
+		for _, w := range workers {
+			t.Run(fmt.Sprintf("%v/W=%d", policy, w), func(t *testing.T) {
+				f(t, newExecutor(t, executor.Config{Workers: w, Policy: policy}))
+			})
+		}
+	}
+}
+
+func nothing(context.Context) error { return nil }
+
+// taskErrors lists the failures of tasks in err, in the order in which they are joined.
+func taskErrors(err error) (found []*graph.TaskError) {
+	if e, ok := err.(*graph.TaskError); ok {
+		return []*graph.TaskError{e}
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			found = append(found, taskErrors(e)...)
+		}
+	}
+	return found
+}
+
+// failedTasks lists the names in taskErrors.
+func failedTasks(err error) (names []string) {
+	for _, e := range taskErrors(err) {
+		names = append(names, e.Task)
+	}
+	return names
+}
+
+// A barrier lets a party of goroutines go on when all have come.
+type barrier struct {
+	mu   sync.Mutex
+	need int
+	open chan struct{}
+}
+
+func newBarrier(party int) *barrier { return &barrier{need: party, open: make(chan struct{})} }
+
+func (b *barrier) meet() {
+	b.mu.Lock()
+	if b.need--; b.need == 0 {
+		close(b.open)
+	}
+	b.mu.Unlock()
+	<-b.open
+}
+
+var errTask = errors.New("the task's own error")

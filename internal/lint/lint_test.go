@@ -1,0 +1,235 @@
+package lint
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func read(t testing.TB, rel string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(rel)))
+	require.NoError(t, err)
+	return string(b)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// fileRules are the rules that look at one file at a time, each with source that breaks it.
+var fileRules = []struct {
+	name   string
+	check  rule
+	breaks []source
+	keeps  []source
+}{
+	{"imports", imports,
+		[]source{
+			{"executor/x.go", `package executor; import "github.com/magpie-go/magpie/graph"`},
+			{"deque/x.go", `package deque; import "github.com/magpie-go/magpie/notifier"`},
+			{"notifier/x.go", `package notifier; import "github.com/magpie-go/magpie/deque"`},
+			{"deque/x.go", `package deque; import "github.com/stretchr/testify/require"`},
+			{"internal/park/x.go", `package park; import "golang.org/x/sync/errgroup"`},
+			{"graph/x.go", `package graph; import "github.com/magpie-go/magpie/internal/bench"`},
+		},
+		[]source{
+			{"graph/x.go", `package graph; import ("context"; "go/ast"; "github.com/magpie-go/magpie/executor")`},
+			{"internal/park/x.go", `package park; import "golang.org/x/sys/unix"`},
+			{"executor/x_test.go", `package executor; import "github.com/magpie-go/magpie/graph"`},
+		}},
+	{"unsafe", unsafeFiles,
+		[]source{{"deque/x.go", `package deque; import "unsafe"`}, {"deque/x_test.go", `package deque; import "unsafe"`}},
+		[]source{{"deque/x_unsafe.go", `package deque; import "unsafe"`}, {"deque/x_unsafe_linux.go", `package deque; import "unsafe"`}}},
+	{"no cgo, no linkname", noCgoNoLinkname,
+		[]source{
+			{"cmd/x/x.go", `package main; import "C"`},
+			{"deque/x.go", "package deque\n\n//go:linkname f runtime.f\nfunc f()\n"},
+		},
+		[]source{{"deque/x.go", "package deque\n\n// There is no go:linkname here.\n//go:noinline\nfunc f() {}\n"}}},
+	{"go statements", goStatements,
+		[]source{
+			{"executor/run.go", `package executor; func f() { go f() }`},
+			{"graph/x.go", `package graph; import "sync"; func f() { var g sync.WaitGroup; g.Go(f) }`},
+		},
+		[]source{
+			{"executor/thread.go", `package executor; func f() { go f() }`},
+			{"executor/x_test.go", `package executor; func f() { go f() }`},
+			{"internal/bench/x.go", `package bench; func f() { go f() }`},
+		}},
+	{"channels", channels,
+		[]source{
+			{"deque/x.go", `package deque; var c chan int`},
+			{"executor/worker.go", `package executor; func f() { select {} }`},
+			{"executor/help.go", `package executor; func f() { <-g() }`},
+			{"internal/park/x.go", `package park; func f() { c <- 1 }`},
+		},
+		[]source{
+			{"executor/run.go", `package executor; var c chan int`},
+			{"notifier/x_test.go", `package notifier; var c chan int`},
+		}},
+	{"doc comments", docs,
+		[]source{
+			{"deque/x.go", `package deque; func F() {}`},
+			{"deque/x.go", `package deque; func (d *Deque[T]) F() {}`},
+			{"graph/x.go", `package graph; type T int`},
+			{"graph/x.go", `package graph; var V int`},
+			{"graph/x.go", "package graph\n\n// Some constants.\nconst (\n\tA = iota\n\tB // is told\n)\n"},
+		},
+		[]source{
+			{"deque/x.go", `package deque; func f() {}; func (d *deque) F() {}; func (e *E) Error() string { return "" }`},
+			{"graph/x.go", "package graph\n\n// T is told.\ntype T int\n\n// V is told.\nvar V int\n\nconst (\n\tA = 1 // told\n)\n"},
+			{"internal/plan/x.go", `package plan; func F() {}`},
+		}},
+}
+
+type source struct{ path, text string }
+
+func TestFileRules(t *testing.T) {
+	files := moduleFiles(t)
+	for _, r := range fileRules {
+		t.Run(r.name, func(t *testing.T) {
+			for _, s := range r.breaks {
+				require.NotEmpty(t, r.check(parse(t, s.path, s.text)), "the rule lets pass: %s: %s", s.path, s.text)
+			}
+			for _, s := range r.keeps {
+				require.Empty(t, r.check(parse(t, s.path, s.text)), "the rule objects to: %s: %s", s.path, s.text)
+			}
+			var wrong []string
+			for _, f := range files {
+				wrong = append(wrong, r.check(f)...)
+			}
+			require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
+		})
+	}
+}
+
+// TestModelOnlyUnderItsTag: a normal build knows nothing of the model checker.
+func TestModelOnlyUnderItsTag(t *testing.T) {
+	normal := config{goos: "linux", goarch: "amd64"}
+	for _, f := range moduleFiles(t) {
+		if slices.Contains(f.imports(), "internal/model") && !f.isTest() {
+			require.False(t, normal.builds(t, f.path), "%s imports internal/model without the tag modelcheck", f.path)
+		}
+	}
+}
+
+// TestRulesKnowTheFiles: a file that was renamed must not fall out of a rule in silence.
+func TestRulesKnowTheFiles(t *testing.T) {
+	for _, f := range append([]string{"executor/thread.go"}, hotFiles...) {
+		require.True(t, exists(filepath.Join(root, f)), "%s is named by a rule and does not exist", f)
+	}
+	for _, dir := range public {
+		require.Contains(t, layers, dir)
+	}
+	dirs := make(map[string]bool)
+	for _, f := range moduleFiles(t) {
+		dirs[f.dir()] = true
+	}
+	for dir, imported := range layers {
+		require.True(t, dirs[dir], "%s is in the import table and does not exist", dir)
+		for _, p := range imported {
+			require.Contains(t, layers, p, "%s may import %s, which is not in the table", dir, p)
+		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	packages := make(map[string][]*file)
+	for _, f := range moduleFiles(t) {
+		if !f.isTest() {
+			packages[f.dir()] = append(packages[f.dir()], f)
+		}
+	}
+	for _, dir := range []string{"deque", "notifier", "executor", "internal/park"} {
+		t.Run(dir, func(t *testing.T) {
+			protocol := ""
+			if dir != "internal/park" {
+				protocol = read(t, path.Join(dir, "PROTOCOL.md"))
+			}
+			wrong := tags(packages[dir], protocol)
+			require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
+		})
+	}
+}
+
+func TestTagsRuleBites(t *testing.T) {
+	const good = "package p\n\n// D1(a): mine, then yours. Pairs with D1(b).\nvar x int // P1\n\n// D1(b): see D1(a).\nvar y int\n"
+	check := func(src, protocol string) []string { return tags([]*file{parse(t, "p/x.go", src)}, protocol) }
+	require.Empty(t, check(good, "**D1** and **P1**"))
+	require.Empty(t, check(good, ""), "without a protocol the tags need no definition")
+	for name, c := range map[string]struct{ src, protocol string }{
+		"a tag without a definition": {good, "**D1**"},
+		"a definition nobody cites":  {good, "**D1**, **P1**, **C7**"},
+		"a site that is gone":        {strings.Replace(good, "D1(b):", "the other:", 1), "D1 P1"},
+		"one site of a pair":         {"package p\n\n// D1(a): mine, then yours.\nvar x int\n", "D1"},
+	} {
+		require.NotEmpty(t, check(c.src, c.protocol), name)
+	}
+}
+
+// TestEveryTestIsCompiled: a test whose build constraint no configuration of .ci/run fulfils proves nothing for ever.
+func TestEveryTestIsCompiled(t *testing.T) {
+	all := configs(read(t, ".ci/run"))
+	var seen []string
+	for _, c := range all {
+		seen = append(seen, c.goos+"/"+c.goarch+"/"+strings.Join(c.tags, ","))
+	}
+	require.Subset(t, seen, []string{"linux/amd64/", "linux/amd64/race", "linux/amd64/magpie_portable_park", "linux/386/", "windows/amd64/"},
+		"this is what .ci/run was understood to do")
+	for _, f := range moduleFiles(t) {
+		if f.isTest() {
+			require.True(t, slices.ContainsFunc(all, func(c config) bool { return c.covers(f.dir()) && c.builds(t, f.path) }),
+				"%s is compiled by no configuration of .ci/run", f.path)
+		}
+	}
+}
+
+func TestConfigs(t *testing.T) {
+	got := configs("step 'x'\nfor target in linux/386 darwin/arm64; do\n\tGOOS=${target} go vet ./...\ndone\n" +
+		"GOARCH=386 go test -race ./internal/... ./deque\ngo test -tags a,b -run '^T' ./graph | grep x\ngo mod verify\n")
+	require.Equal(t, []config{
+		{goos: "linux", goarch: "386", patterns: []string{"./..."}},
+		{goos: "darwin", goarch: "arm64", patterns: []string{"./..."}},
+		{goos: "linux", goarch: "386", tags: []string{"race"}, patterns: []string{"./internal/...", "./deque"}},
+		{goos: "linux", goarch: "amd64", tags: []string{"a", "b"}, patterns: []string{"./graph"}},
+	}, got)
+	require.True(t, got[2].covers("internal/plan"))
+	require.True(t, got[2].covers("internal"))
+	require.True(t, got[2].covers("deque"))
+	require.False(t, got[2].covers("deque/x"))
+	require.False(t, got[2].covers("graph"))
+	require.True(t, got[0].covers("anything"))
+}
+
+// TestTopLevel: what stands at the top is what a visitor sees first. What git ignores does not count.
+func TestTopLevel(t *testing.T) {
+	required := []string{"go.mod", "go.sum", "executor", "deque", "notifier", "graph", "cmd", "internal",
+		"README.md", "LICENSE", "CHANGELOG.md", ".ci"}
+	allowed := append([]string{"testdata"}, required...)
+	var ignored []string
+	if exists(filepath.Join(root, ".gitignore")) {
+		ignored = strings.Fields(read(t, ".gitignore"))
+	}
+	entries, err := os.ReadDir(root)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		names = append(names, name)
+		if strings.HasPrefix(name, ".") || slices.Contains(allowed, name) {
+			continue
+		}
+		require.True(t, slices.ContainsFunc(ignored, func(pattern string) bool {
+			ok, err := path.Match(strings.Trim(pattern, "/"), name)
+			return err == nil && ok
+		}), "%s does not belong at the top level: put it under one of %v", name, allowed)
+	}
+	require.Subset(t, names, required)
+}

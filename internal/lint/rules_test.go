@@ -1,0 +1,254 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// layers is the import table of the architecture: for each library package, the packages of this module that it may
+// import. What a package of the table imports must be in the table. Beyond that, libraries import the standard library
+// and golang.org/x/sys only.
+//
+// The scheduler knows nothing of graphs; deque and notifier know nothing of each other.
+var layers = map[string][]string{
+	"graph":             {"executor", "internal/plan", "internal/hugepage", "internal/xatomic", "internal/pad"},
+	"executor":          {"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic", "internal/pad"},
+	"deque":             {"internal/xatomic", "internal/pad"},
+	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
+	"internal/park":     {"internal/xatomic", "internal/pad", "internal/model"}, // the last under the tag modelcheck only
+	"internal/plan":     {"internal/hugepage"},
+	"internal/xatomic":  {"internal/model"}, // under the tag modelcheck only
+	"internal/hugepage": {},
+	"internal/osthread": {},
+	"internal/pad":      {},
+	"internal/procs":    {},
+	"internal/model":    {},
+}
+
+// libraries are the packages of the table but the model checker's.
+var libraries = func() (dirs []string) {
+	for dir := range layers {
+		if dir != "internal/model" {
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.Sort(dirs)
+	return dirs
+}()
+
+// public are the packages that users import.
+var public = []string{"deque", "notifier", "executor", "graph"}
+
+// A rule returns what a file does wrong.
+type rule func(f *file) []string
+
+func imports(f *file) (wrong []string) {
+	if !f.isLibrary() {
+		return nil
+	}
+	allowed := layers[f.dir()]
+	for i, p := range f.imports() {
+		first, _, _ := strings.Cut(p, "/")
+		isStd := !strings.Contains(first, ".") && !isModuleDir(p)
+		switch {
+		case isStd, strings.HasPrefix(p, "golang.org/x/sys/"), slices.Contains(allowed, p):
+		default:
+			wrong = append(wrong, fmt.Sprintf("%s: package %s must not import %s", f.at(f.ast.Imports[i]), f.dir(), p))
+		}
+	}
+	return wrong
+}
+
+// isModuleDir reports whether p, an import path without the module's, is a package of the module.
+func isModuleDir(p string) bool {
+	first, _, _ := strings.Cut(p, "/")
+	return slices.Contains([]string{"executor", "deque", "notifier", "graph", "cmd", "internal"}, first)
+}
+
+// unsafeFiles leaves out internal/model, which is about words of memory throughout and never part of a normal build.
+func unsafeFiles(f *file) (wrong []string) {
+	if f.dir() == "internal/model" {
+		return nil
+	}
+	for i, p := range f.imports() {
+		if p == "unsafe" && !strings.Contains(path.Base(f.path), "_unsafe") {
+			wrong = append(wrong, f.at(f.ast.Imports[i])+": unsafe belongs in a file whose name contains _unsafe")
+		}
+	}
+	return wrong
+}
+
+func noCgoNoLinkname(f *file) (wrong []string) {
+	for i, p := range f.imports() {
+		if p == "C" {
+			wrong = append(wrong, f.at(f.ast.Imports[i])+": no cgo")
+		}
+	}
+	for _, group := range f.ast.Comments {
+		for _, c := range group.List {
+			if strings.HasPrefix(c.Text, "//go:linkname ") {
+				wrong = append(wrong, f.at(c)+": no linkname: what is behind it may change with any Go release")
+			}
+		}
+	}
+	return wrong
+}
+
+// goStatements: workers are the only goroutines that the libraries start, and only executor/thread.go starts them.
+func goStatements(f *file) (wrong []string) {
+	if !f.isLibrary() || f.path == "executor/thread.go" {
+		return nil
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			wrong = append(wrong, f.at(n)+": a go statement outside executor/thread.go")
+		case *ast.CallExpr:
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Go" {
+				wrong = append(wrong, f.at(n)+": a call of Go, which starts a goroutine, outside executor/thread.go")
+			}
+		}
+		return true
+	})
+	return wrong
+}
+
+// hotFiles are those of package executor between one item and the next.
+var hotFiles = []string{"executor/worker.go", "executor/policy.go", "executor/adaptive.go", "executor/help.go", "executor/injector.go"}
+
+func channels(f *file) (wrong []string) {
+	hot := slices.Contains([]string{"deque", "notifier", "internal/park"}, f.dir()) && !f.isTest() || slices.Contains(hotFiles, f.path)
+	if !hot {
+		return nil
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		what := ""
+		switch n := n.(type) {
+		case *ast.ChanType:
+			what = "a channel type"
+		case *ast.SelectStmt:
+			what = "a select"
+		case *ast.SendStmt:
+			what = "a send"
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				what = "a receive"
+			}
+		}
+		if what != "" {
+			wrong = append(wrong, f.at(n)+": "+what+" where workers must not meet channels")
+		}
+		return true
+	})
+	return wrong
+}
+
+// docs: every exported identifier of a public package says what it is. Error and String have no more to say than their
+// interfaces.
+func docs(f *file) (wrong []string) {
+	if !slices.Contains(public, f.dir()) || f.isTest() {
+		return nil
+	}
+	missing := func(n ast.Node, name string) {
+		wrong = append(wrong, f.at(n)+": "+name+" is exported and has no doc comment")
+	}
+	for _, d := range f.ast.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if !d.Name.IsExported() || d.Doc != nil {
+				continue
+			}
+			if d.Recv == nil {
+				missing(d, d.Name.Name)
+			} else if isExportedType(d.Recv.List[0].Type) && d.Name.Name != "Error" && d.Name.Name != "String" {
+				missing(d, "method "+d.Name.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					if s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+						missing(s, s.Name.Name)
+					}
+				case *ast.ValueSpec:
+					for _, name := range s.Names {
+						if name.IsExported() && s.Doc == nil && s.Comment == nil && (d.Doc == nil || d.Lparen.IsValid()) {
+							missing(name, name.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	return wrong
+}
+
+// isExportedType reports whether a receiver's type is exported.
+func isExportedType(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return isExportedType(e.X)
+	case *ast.IndexExpr:
+		return isExportedType(e.X)
+	case *ast.Ident:
+		return e.IsExported()
+	}
+	return false
+}
+
+// Tags cite obligations: P publication, D Dekker, C claim, G generation, W wrap, R retention, L liveness. D1(push) is
+// the site push of D1, and stands there followed by a colon.
+var (
+	tag  = regexp.MustCompile(`\b([PDCGWRL][1-9][0-9]*)\b(?:\(([^)]*)\))?`)
+	site = regexp.MustCompile(`\b([PDCGWRL][1-9][0-9]*)\(([^)]*)\):`)
+)
+
+// tags checks the tags cited in one package's comments. protocol is the package's PROTOCOL.md, "" if it has none.
+func tags(files []*file, protocol string) (wrong []string) {
+	sites := make(map[string]map[string]bool)
+	for _, f := range files {
+		for _, text := range f.comments() {
+			for _, m := range site.FindAllStringSubmatch(text, -1) {
+				if sites[m[1]] == nil {
+					sites[m[1]] = make(map[string]bool)
+				}
+				sites[m[1]][m[2]] = true
+			}
+		}
+	}
+	defined := make(map[string]bool)
+	for _, m := range tag.FindAllStringSubmatch(protocol, -1) {
+		defined[m[1]] = true
+	}
+	cited := make(map[string]bool)
+	for _, f := range files {
+		for _, text := range f.comments() {
+			for _, m := range tag.FindAllStringSubmatch(text, -1) {
+				cited[m[1]] = true
+				if protocol != "" && !defined[m[1]] {
+					wrong = append(wrong, fmt.Sprintf("%s: %s is not in PROTOCOL.md", f.path, m[1]))
+				}
+				if m[2] != "" && !sites[m[1]][m[2]] {
+					wrong = append(wrong, fmt.Sprintf("%s: %s has no site: no comment begins %s:", f.path, m[0], m[0]))
+				}
+			}
+		}
+	}
+	for t := range cited {
+		if strings.HasPrefix(t, "D") && len(sites[t]) < 2 {
+			wrong = append(wrong, fmt.Sprintf("%s: %s pairs two sites, %d found", files[0].dir(), t, len(sites[t])))
+		}
+	}
+	for t := range defined {
+		if !cited[t] {
+			wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md speaks of %s, no comment cites it", files[0].dir(), t))
+		}
+	}
+	slices.Sort(wrong)
+	return slices.Compact(wrong)
+}

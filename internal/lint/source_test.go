@@ -1,0 +1,167 @@
+// Package lint checks the house rules that a compiler does not: which package may import which, where unsafe and the go
+// statement may stand, that the tags in comments mean something. Each rule was somebody's defect once.
+package lint
+
+import (
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	module = "github.com/magpie-go/magpie"
+	root   = "../.."
+)
+
+// A file is one Go file of the module.
+type file struct {
+	path string // from the module's root, with slashes
+	fset *token.FileSet
+	ast  *ast.File
+}
+
+func (f *file) dir() string     { return path.Dir(f.path) }
+func (f *file) isTest() bool    { return strings.HasSuffix(f.path, "_test.go") }
+func (f *file) isLibrary() bool { return slices.Contains(libraries, f.dir()) && !f.isTest() }
+
+// at is where a node stands, for messages.
+func (f *file) at(n ast.Node) string {
+	return f.path + ":" + strconv.Itoa(f.fset.Position(n.Pos()).Line)
+}
+
+// imports lists what f imports, packages of this module by their folder.
+func (f *file) imports() (paths []string) {
+	for _, spec := range f.ast.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			panic(err) // the parser has seen to it
+		}
+		paths = append(paths, strings.TrimPrefix(p, module+"/"))
+	}
+	return paths
+}
+
+// comments lists the texts of f's comments, each with its lines joined.
+func (f *file) comments() (texts []string) {
+	for _, group := range f.ast.Comments {
+		texts = append(texts, strings.Join(strings.Fields(group.Text()), " "))
+	}
+	return texts
+}
+
+// parse makes a file of source text.
+func parse(t testing.TB, path, src string) *file {
+	t.Helper()
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, path, src, parser.ParseComments|parser.SkipObjectResolution)
+	require.NoError(t, err)
+	return &file{path, fset, parsed}
+}
+
+// moduleFiles parses every Go file of the module, whatever its build constraints. Modules inside this one are not part
+// of it.
+func moduleFiles(t testing.TB) (files []*file) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if rel == "." {
+				return nil
+			}
+			if strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_") || d.Name() == "testdata" || exists(filepath.Join(name, "go.mod")) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if strings.HasSuffix(name, ".go") {
+			files = append(files, parse(t, filepath.ToSlash(rel), read(t, rel)))
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Greater(t, len(files), 50, "the walk did not find the module")
+	return files
+}
+
+// A config is one way in which .ci/run compiles tests.
+type config struct {
+	goos, goarch string
+	tags         []string
+	patterns     []string // of packages
+}
+
+func (c config) covers(dir string) bool {
+	for _, p := range c.patterns {
+		p = strings.TrimPrefix(p, "./")
+		if p == "..." || p == dir {
+			return true
+		}
+		if tree, ok := strings.CutSuffix(p, "/..."); ok && (dir == tree || strings.HasPrefix(dir, tree+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// builds reports whether c compiles the file.
+func (c config) builds(t testing.TB, name string) bool {
+	t.Helper()
+	ctx := build.Default
+	ctx.GOOS, ctx.GOARCH, ctx.BuildTags, ctx.CgoEnabled = c.goos, c.goarch, c.tags, false
+	ok, err := ctx.MatchFile(filepath.Join(root, path.Dir(name)), path.Base(name))
+	require.NoError(t, err)
+	return ok
+}
+
+// configs reads the ways of .ci/run: its lines with go test and go vet, and the list of targets that it cross-builds.
+func configs(script string) (all []config) {
+	for line := range strings.Lines(script) {
+		if _, targets, ok := strings.Cut(line, "for target in "); ok {
+			targets, _, _ = strings.Cut(targets, ";")
+			for _, target := range strings.Fields(targets) {
+				goos, goarch, _ := strings.Cut(target, "/")
+				all = append(all, config{goos: goos, goarch: goarch, patterns: []string{"./..."}})
+			}
+			continue
+		}
+		c := config{goos: "linux", goarch: "amd64"}
+		words := strings.Fields(line)
+		for len(words) > 0 && strings.Contains(words[0], "=") {
+			if arch, ok := strings.CutPrefix(words[0], "GOARCH="); ok {
+				c.goarch = arch
+			}
+			words = words[1:]
+		}
+		if len(words) < 2 || words[0] != "go" || words[1] != "test" && words[1] != "vet" || strings.Contains(line, "$") {
+			continue
+		}
+		for i, word := range words {
+			switch {
+			case word == "-race":
+				c.tags = append(c.tags, "race")
+			case word == "-tags" && i+1 < len(words):
+				c.tags = append(c.tags, strings.Split(words[i+1], ",")...)
+			case strings.HasPrefix(word, "./"):
+				c.patterns = append(c.patterns, word)
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}

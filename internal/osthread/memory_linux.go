@@ -1,0 +1,31 @@
+package osthread
+
+import "os"
+
+// AvailableMemory is how many bytes the process may still use before the system, its cgroup or one above refuses; at
+// least 1, so that "none" is not taken for "unknown", which is 0.
+//
+// Any thread.
+func AvailableMemory() int64 { return availableMemory(os.DirFS("/")) }
+
+func availableMemory(root fsys) int64 {
+	free := readFields(root, "proc/meminfo")["MemAvailable"]
+	lower := func(dir, limitFile, usedFile, reclaimableField string) {
+		limit, ok1 := readInt(root, dir+"/"+limitFile)
+		used, ok2 := readInt(root, dir+"/"+usedFile)
+		if !ok1 || !ok2 || limit >= 1<<62 { // version 1 says "no limit" by a number near 2⁶³
+			return
+		}
+		left := max(1, limit-used+readFields(root, dir+"/memory.stat")[reclaimableField])
+		if free == 0 || left < free {
+			free = left
+		}
+	}
+	for _, dir := range cgroups(root, "") {
+		lower(dir, "memory.max", "memory.current", "inactive_file")
+	}
+	for _, dir := range cgroups(root, "memory") {
+		lower(dir, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+	}
+	return free
+}
