@@ -105,12 +105,13 @@ func (w *Worker) findFor(r *Run) *Item {
 	return w.stealFor(r)
 }
 
-// stealFor looks for such an item in the deques of the workers that have run any. Others cannot hold one.
+// stealFor looks for such an item in the deques of the workers that have run any, and of the one whose task started the
+// run. Others cannot hold one.
 func (w *Worker) stealFor(r *Run) *Item {
 	ex := w.ex
 	visited := r.visited.Load()
 	for v, victim := range ex.workers {
-		if v == w.id || visited&(1<<(v%64)) == 0 {
+		if v == w.id || visited&(1<<(v%64)) == 0 && victim != r.launcher {
 			continue
 		}
 		for !victim.deque.IsEmpty() {
