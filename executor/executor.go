@@ -146,9 +146,8 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 	if !ex.admit(r) {
 		return r.stillborn(ErrClosed)
 	}
-	first, err := j.Begin(r)
-	if first == nil || err != nil {
-		ex.forget(r)
+	first, err := r.begin()
+	if first == nil {
 		return r.stillborn(err)
 	}
 	r.body = first.Body
@@ -163,6 +162,19 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 		ex.inject(first)
 	}
 	return r
+}
+
+// begin has the job begin. A run that does not, also because Begin panics, must not keep Close waiting.
+func (r *Run) begin() (first *Item, err error) {
+	defer func() {
+		if first == nil {
+			r.ex.forget(r)
+		}
+	}()
+	if first, err = r.job.Begin(r); err != nil {
+		first = nil
+	}
+	return first, err
 }
 
 // stillborn ends a run that never began.
