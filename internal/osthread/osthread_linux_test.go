@@ -141,7 +141,7 @@ func TestThreadLimits(t *testing.T) {
 		"sys/fs/cgroup/a/pids.current": file("95\n"),
 		"sys/fs/cgroup/pids.max":       file("max\n"),
 	}
-	limits := threadLimits(tree)
+	limits := threadLimits(tree, 10000)
 	var got []limit
 	for _, l := range limits {
 		l.remedy = ""
@@ -150,8 +150,8 @@ func TestThreadLimits(t *testing.T) {
 	require.Equal(t, []limit{
 		{"the Go runtime's limit", 10000, 7, ""},
 		{"kernel.threads-max", 190000, 345, ""},
-		{"the cgroup's pids.max", 100, 95, ""},
+		{"pids.max of cgroup /sys/fs/cgroup/a", 100, 95, ""},
 	}, got)
 	require.NoError(t, checkRoom(limits, 5))
-	require.ErrorContains(t, checkRoom(limits, 6), "the cgroup's pids.max")
+	require.ErrorContains(t, checkRoom(limits, 6), "pids.max of cgroup")
 }
