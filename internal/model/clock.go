@@ -80,10 +80,10 @@ func (x *execution) plain(write bool, p unsafe.Pointer) {
 }
 
 func (x *execution) race(p unsafe.Pointer, other int, did string) {
-	x.fail(fmt.Sprintf("data race: thread %d comes to plain word %s, which thread %d has %s, and nothing orders the two",
-		x.current.id, x.wordName(p), other, did))
 	if x.tracing {
 		x.note(Load, p)
 	}
+	x.fail(fmt.Sprintf("data race: thread %d comes to plain word %s, which thread %d has %s, and nothing orders the two",
+		x.current.id, x.wordName(p), other, did))
 	x.stop()
 }
