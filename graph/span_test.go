@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -311,6 +312,45 @@ func TestOwedCountsDoNotWait(t *testing.T) {
 		}
 		within(t, ex, func() {
 			for range testkit.Scale(300) {
+				joined = make(chan struct{})
+				require.NoError(t, ex.Run(t.Context(), g))
+			}
+		})
+	})
+}
+
+// TestOwedCountsDoNotWaitForNewcomers: when a run is submitted, busy workers exchange tasks through the injector. A
+// worker that owes counts to a join may so be given another task of the same run in place of the one that was to go on
+// with them. If that one takes long, the join must not wait for it.
+func TestOwedCountsDoNotWaitForNewcomers(t *testing.T) {
+	everyExecutor(t, []int{3}, func(t *testing.T, ex *executor.Executor) {
+		g := graph.New("owed")
+		var joined chan struct{}
+		source, other := g.Task(nothing), g.Task(nothing)
+		sink := g.Task(func(context.Context) error { close(joined); return nil })
+		const width = 1000
+		for i := range width {
+			fn, to := nothing, sink
+			if i == width/3 || i == width/2 { // two workers may wait, the third must get through
+				fn, to = func(context.Context) error { <-joined; return nil }, other
+			}
+			task := g.Task(fn)
+			source.Precede(task)
+			task.Precede(to)
+		}
+		one := graph.New("one")
+		one.Task(nothing)
+		within(t, ex, func() {
+			var stop atomic.Bool
+			var submitter sync.WaitGroup
+			defer submitter.Wait()
+			defer stop.Store(true)
+			submitter.Go(func() {
+				for !stop.Load() {
+					_ = ex.Run(context.Background(), one)
+				}
+			})
+			for range testkit.Scale(6000) {
 				joined = make(chan struct{})
 				require.NoError(t, ex.Run(t.Context(), g))
 			}
