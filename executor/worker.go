@@ -176,6 +176,8 @@ func (w *Worker) tock(it *Item) *Item {
 	if newcomer == nil {
 		return it
 	}
+	// What the layer above meant to bring along with it must not wait for the newcomer, which may take long.
+	w.body.hooks.Flush(w)
 	// Behind the others that wait there, not into the deque: the newcomer may be endless too, and would never come back
 	// to it.
 	w.ex.inject(it)

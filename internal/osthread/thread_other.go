@@ -27,8 +27,8 @@ func ID() int64 {
 	return id
 }
 
-// IsMain is false: which thread is the process's first cannot be asked portably. That matters on Linux only, where the
-// runtime wedges the main thread when a locked goroutine ends on it.
+// IsMain is false: which thread is the process's first cannot be asked portably. A locked goroutine that ends on that
+// thread wedges it: one sleeping thread is left over, at most once in a process, and nobody waits for it, as Gone is true.
 func IsMain() bool { return false }
 
 // SetName does nothing.
