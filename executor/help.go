@@ -1,5 +1,7 @@
 package executor
 
+import "github.com/magpie-go/magpie/deque"
+
 // help runs items of r, and of runs nested in it, until r is over: what Wait does on a worker. The worker's stack holds
 // the task that waits, so a foreign item must not be run here: it might want a lock that task holds. One that is met on
 // the way goes to the injector, for workers that are free.
@@ -93,7 +95,10 @@ func (w *Worker) findFor(r *Run) *Item {
 	ex := w.ex
 	// Each item once round; those put back come after what was there.
 	for range ex.injector.len() {
-		it, _ := ex.injector.steal()
+		it, outcome := ex.injector.steal()
+		for outcome == deque.Lost { // to another, who has one item: the helper must not sleep beside the next
+			it, outcome = ex.injector.steal()
+		}
 		if it == nil {
 			break
 		}
@@ -117,7 +122,7 @@ func (w *Worker) stealFor(r *Run) *Item {
 		for !victim.deque.IsEmpty() {
 			it, _ := w.stealFrom(v)
 			if it == nil {
-				break // lost: somebody else is at it; the next round looks again
+				continue // lost: somebody else is at it, and has one item
 			}
 			if it.Body.run.isWithin(r) {
 				return it

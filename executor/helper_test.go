@@ -148,6 +148,46 @@ func TestHelperTakesOverAChain(t *testing.T) {
 	})
 }
 
+// Two helpers go through the injector at the same time, each for the item of its own run. The one whose item comes first
+// then waits for the other's: a helper that loses the race for one item must not go to sleep beside the next.
+func TestHelpersShareTheInjector(t *testing.T) {
+	onEach(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
+		for round := range testkit.Scale(1000) {
+			var (
+				busy, together       = barrier{n: 3}, atomic.Int64{}
+				started, passed, ran atomic.Bool
+				runs                 [2]*executor.Run
+			)
+			helpers := ex.Start(t.Context(), fan(2, func(context.Context) error {
+				me := 0
+				busy.meet()
+				if passed.Swap(true) {
+					me = 1
+				}
+				eventually(started.Load)
+				for together.Add(1); together.Load() < 2; {
+					// Looking without a break brings both to the injector within some nanoseconds.
+				}
+				for range me * (round % 16) {
+					_ = together.Load()
+				}
+				return runs[me].Wait()
+			}))
+			busy.meet() // both workers have a task: what is started now stays in the injector
+			runs[0] = ex.Start(t.Context(), one(func(context.Context) error {
+				eventually(ran.Load)
+				return nil
+			}))
+			runs[1] = ex.Start(t.Context(), one(func(context.Context) error {
+				ran.Store(true)
+				return nil
+			}))
+			started.Store(true)
+			require.NoError(t, helpers.Wait())
+		}
+	})
+}
+
 // Two helpers of one run, and the worker that runs its task. The task pushes an item for each of them at the moment when
 // they go to sleep or get up, and the three must meet: a helper must not sleep because it lost the race for one item
 // while there is another.

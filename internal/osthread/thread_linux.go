@@ -46,6 +46,9 @@ func Gone(id int64) bool {
 //
 // Any thread.
 func CPU(id int64) (time.Duration, error) {
+	if id <= 0 { // the clock of the calling thread, or of anything
+		return 0, fmt.Errorf("CPU clock of thread %d: %w", id, unix.EINVAL)
+	}
 	// What pthread_getcpuclockid computes: the complement of the id above three bits, which say that the clock is one
 	// thread's (4) and counts what the scheduler accounts, in nanoseconds (2).
 	clock := int32(^id<<3 | 4 | 2)

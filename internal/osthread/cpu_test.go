@@ -1,0 +1,25 @@
+//go:build unix || windows
+
+package osthread
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestProcessCPU computes until the clock says so: a clock that stood still, or whose unit is wrong by a thousand, would
+// keep it for hours.
+func TestProcessCPU(t *testing.T) {
+	begin, watchdog := ProcessCPU(), time.Now().Add(time.Minute)
+	require.Positive(t, begin)
+	for ProcessCPU() < begin+20*time.Millisecond {
+		require.True(t, time.Now().Before(watchdog), "the process's CPU clock does not advance")
+	}
+}
+
+func TestErrUnsupported(t *testing.T) {
+	require.ErrorIs(t, ErrUnsupported, errors.ErrUnsupported)
+}

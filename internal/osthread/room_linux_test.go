@@ -1,0 +1,85 @@
+package osthread
+
+import (
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestThreadLimits(t *testing.T) {
+	root := tree(map[string]string{
+		"proc/self/status":                  "Name:\tx\nThreads:\t7\n",
+		"proc/sys/kernel/threads-max":       "190000\n",
+		"proc/loadavg":                      "0.1 0.2 0.3 2/345 678\n",
+		"proc/self/cgroup":                  "8:pids:/p\n0::/a/b\n",
+		"sys/fs/cgroup/a/b/pids.max":        "max\n",
+		"sys/fs/cgroup/a/b/pids.current":    "95\n",
+		"sys/fs/cgroup/a/pids.max":          "100\n",
+		"sys/fs/cgroup/a/pids.current":      "96\n",
+		"sys/fs/cgroup/pids/p/pids.max":     "50\n",
+		"sys/fs/cgroup/pids/p/pids.current": "20\n",
+	})
+	limits := threadLimits(root, 10000)
+	require.Equal(t, []limit{
+		{"the Go runtime's limit", 10000, 7, "raise it with debug.SetMaxThreads"},
+		{"kernel.threads-max", 190000, 345, "raise it with sysctl"},
+		{"pids.max of cgroup /sys/fs/cgroup/a", 100, 96, "raise it"},
+		{"pids.max of cgroup /sys/fs/cgroup/pids/p", 50, 20, "raise it"},
+	}, limits)
+	require.NoError(t, checkRoom(limits, 4))
+	require.EqualError(t, checkRoom(limits, 5),
+		"5 more threads do not fit pids.max of cgroup /sys/fs/cgroup/a: 100 allowed, 96 in use: ask for fewer, or raise it")
+}
+
+// TestThreadLimitsUnknown has no files: what is unknown forbids nothing, and the runtime's limit stands.
+func TestThreadLimitsUnknown(t *testing.T) {
+	limits := threadLimits(tree(nil), 10)
+	require.NoError(t, checkRoom(limits, 10))
+	require.ErrorContains(t, checkRoom(limits, 11), "the Go runtime's limit")
+}
+
+func TestUserLimit(t *testing.T) {
+	files := map[string]string{
+		"proc/self/status": "CapEff:\t0000000000000000\n",
+		"proc/10/status":   "Uid:\t1000\t1000\t1000\t1000\nThreads:\t3\n",
+		"proc/11/status":   "Uid:\t1000\t0\t0\t0\nThreads:\t4\n", // set-uid: the real user counts
+		"proc/12/status":   "Uid:\t0\t1000\t1000\t1000\nThreads:\t50\n",
+		"proc/13/status":   "Uid:\t1001\t1001\t1001\t1001\nThreads:\t60\n",
+		"proc/14/status":   "", // it ended meanwhile
+		"proc/15x/comm":    "not a process\n",
+	}
+	want := []limit{{"the user's limit RLIMIT_NPROC", 20, 7, "raise it with ulimit -u"}}
+	require.Equal(t, want, userLimit(tree(files), 20, 1000))
+	require.Empty(t, userLimit(tree(files), 20, 0), "root is exempt")
+
+	for caps, bound := range map[string]bool{
+		"0000000001000000": false, // CAP_SYS_RESOURCE
+		"0000000000200000": false, // CAP_SYS_ADMIN
+		"000001ffffffffff": false,
+		"00000000fe000000": true, // those above
+		"rubbish":          true,
+	} {
+		files["proc/self/status"] = "Name:\tx\nCapEff:\t" + caps + "\n"
+		require.Equal(t, bound, len(userLimit(tree(files), 20, 1000)) == 1, caps)
+	}
+}
+
+func TestMaxThreads(t *testing.T) {
+	before := debug.SetMaxThreads(20000)
+	defer debug.SetMaxThreads(before)
+	require.EqualValues(t, 20000, maxThreads())
+	require.EqualValues(t, 20000, maxThreads(), "asking leaves it as it is")
+}
+
+// TestRoomRefused asks for more than a limit of the runtime's: the remedy that the error names must help.
+func TestRoomRefused(t *testing.T) {
+	before := debug.SetMaxThreads(500)
+	defer debug.SetMaxThreads(before)
+	require.ErrorContains(t, Room(500), "the Go runtime's limit: 500 allowed")
+	debug.SetMaxThreads(before)
+	err := Room(500)
+	if err != nil { // another limit of this machine
+		require.NotContains(t, err.Error(), "the Go runtime's limit")
+	}
+}
