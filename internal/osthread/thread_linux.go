@@ -30,6 +30,11 @@ func SetNice(nice int) error {
 
 // Yield gives the calling thread's core to another thread that is ready to run on it. Not runtime.Gosched, which makes a
 // locked goroutine hand its P over and wait for it on a semaphore.
+//
+// Not inlined: its prologue is where a loop that does nothing but look and yield can be stopped for a garbage collection.
+// The signal that would stop it elsewhere finds it in the system call, where the runtime cannot, nearly every time.
+//
+//go:noinline
 func Yield() {
 	_, _, _ = syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 }
