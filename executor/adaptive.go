@@ -42,18 +42,6 @@ func (w *Worker) findAdaptive() *Item {
 	}
 }
 
-const (
-	// searchRounds and searchPause bound how long the last thief looks before it sleeps: about 20 µs, long enough for a
-	// caller that submits run after run to find it awake, short against the 50 µs and more that waking a thread costs.
-	// After politeRounds it offers its core, before each further round, to whoever else wants to run there: it may be
-	// the very thread that is about to submit. Re-measure with wsbench run submit submit-idle.
-	searchRounds = 48
-	politeRounds = 16
-	searchPause  = 100
-	// crowdRounds is the same for a thief that is not the only one. The others will do.
-	crowdRounds = 2
-)
-
 // search looks at the injector and at every other worker's deque, a bounded number of times.
 func (w *Worker) search() *Item {
 	w.state.Store(uint32(searching))
@@ -130,11 +118,10 @@ func (ex *Executor) inject(it *Item) {
 	}
 }
 
-// noThiefSoon reports whether there is no thief, after waiting a third of a microsecond for one: a caller that
-// submits run after run finds the worker that has just finished the last on its way to look for more, and waking
-// another would cost ten times as much.
+// noThiefSoon reports whether there is no thief, after waiting for one: a caller that submits run after run finds the
+// worker that has just finished the last on its way to look for more, and waking another would cost ten times as much.
 func (ex *Executor) noThiefSoon() bool {
-	for range 1024 {
+	for range thiefPatience {
 		if ex.thieves.Load() != 0 {
 			return false
 		}

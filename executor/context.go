@@ -2,10 +2,10 @@ package executor
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // A taskContext is the context that a run's tasks are given. It is part of the Run and turns into a standard one only
@@ -13,8 +13,8 @@ import (
 type taskContext struct {
 	parent context.Context
 
-	mu        sync.Mutex // held by whoever changes what follows
-	err       error      // what Err is once cancelled
+	mu        xsync.Mutex // held by whoever changes what follows
+	err       error       // what Err is once cancelled
 	cause     error
 	cancelled xatomic.Bool
 	real      xatomic.Pointer[realContext]

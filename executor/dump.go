@@ -10,7 +10,7 @@ import (
 // is meant for a person who wonders why nothing happens. It may be called at any time, also while the executor hangs;
 // what it tells is not one moment's state.
 func (ex *Executor) Dump(out io.Writer) error {
-	var b strings.Builder
+	var b, list strings.Builder
 	fmt.Fprintf(&b, "executor %q: %d workers, policy %v, thieves %d, actives %d, helpers asleep %d, stopping %v\n",
 		ex.cfg.Name, len(ex.workers), ex.cfg.Policy,
 		ex.thieves.Load(), ex.actives.Load(), ex.sleepingHelpers.Load(), ex.stop.Load())
@@ -30,15 +30,18 @@ func (ex *Executor) Dump(out io.Writer) error {
 		b.WriteByte('\n')
 	}
 	ex.mu.Lock()
-	fmt.Fprintf(&b, "runs in progress: %d, closed %v\n", ex.running, ex.closed)
+	runs := 0
 	for r := ex.runs; r != nil; r = r.next {
-		fmt.Fprintf(&b, "run of %q: context error %v", r.job.Name(), r.ctx.Err())
+		runs++
+		fmt.Fprintf(&list, "run of %q: context error %v", r.job.Name(), r.ctx.Err())
 		if p := r.parent.Load(); p != nil {
-			fmt.Fprintf(&b, ", nested in run of %q", p.job.Name())
+			fmt.Fprintf(&list, ", nested in run of %q", p.job.Name())
 		}
-		b.WriteByte('\n')
+		list.WriteByte('\n')
 	}
+	fmt.Fprintf(&b, "runs in progress: %d, closed %v\n", runs, ex.closed)
 	ex.mu.Unlock()
+	b.WriteString(list.String())
 	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/magpie-go/magpie/deque"
@@ -11,6 +10,7 @@ import (
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/procs"
 	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
 	"github.com/magpie-go/magpie/notifier"
 )
 
@@ -34,14 +34,13 @@ type Executor struct {
 	injector        injector
 	_               pad.Line
 
-	mu      sync.Mutex // guards what follows
-	runs    *Run       // those in progress, newest first
-	running int        // how many
-	closed  bool       // no further runs from outside
-	settled sync.Cond  // running has become 0
+	mu     xsync.Mutex // guards what follows
+	runs   *Run        // those in progress, newest first
+	closed bool        // no further runs from outside
 
-	close   sync.Once
-	alive   sync.WaitGroup // one per worker
+	running xsync.WaitGroup // one per run in progress
+	alive   xsync.WaitGroup // one per worker
+	close   xsync.Once
 	leaving threadList
 }
 
@@ -62,7 +61,6 @@ func New(cfg Config) (*Executor, error) {
 		injector: newInjector(),
 		release:  func() {},
 	}
-	ex.settled.L = &ex.mu
 	for i := range ex.workers {
 		ex.workers[i] = &Worker{
 			ex:     ex,
@@ -87,8 +85,8 @@ func New(cfg Config) (*Executor, error) {
 // startWorkers returns when every worker has its thread, or could not be given one.
 func (ex *Executor) startWorkers() error {
 	var (
-		up   sync.WaitGroup
-		mu   sync.Mutex
+		up   xsync.WaitGroup
+		mu   xsync.Mutex
 		errs []error
 	)
 	up.Add(len(ex.workers))
@@ -187,7 +185,7 @@ func (r *Run) stillborn(err error) *Run {
 }
 
 // admit enters r among the runs in progress, unless the executor is closed. While Close waits for a run, its tasks may
-// still start others.
+// still start others: running is not 0 then.
 func (ex *Executor) admit(r *Run) bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -199,7 +197,7 @@ func (ex *Executor) admit(r *Run) bool {
 		r.next.prev = r
 	}
 	ex.runs = r
-	ex.running++
+	ex.running.Add(1)
 	return true
 }
 
@@ -216,9 +214,7 @@ func (ex *Executor) forget(r *Run) {
 		r.next.prev = r.prev
 	}
 	r.prev, r.next = nil, nil
-	if ex.running--; ex.running == 0 {
-		ex.settled.Broadcast()
-	}
+	ex.running.Done()
 }
 
 // Close stops intake, waits for the runs in progress, ends every worker and its thread, and gives the reserved Ps back.
@@ -231,10 +227,8 @@ func (ex *Executor) Close() error {
 	ex.close.Do(func() {
 		ex.mu.Lock()
 		ex.closed = true
-		for ex.running > 0 {
-			ex.settled.Wait()
-		}
 		ex.mu.Unlock()
+		ex.running.Wait()
 		// D1(stop): stop, then wake. Pairs with D1(park) and line 23 of the published policy: prepare, then look at stop.
 		ex.stop.Store(true)
 		ex.notifier.NotifyAll()
@@ -248,7 +242,7 @@ func (ex *Executor) Close() error {
 // A threadList collects the threads that workers have left. The runtime ends such a thread a moment after its
 // goroutine.
 type threadList struct {
-	mu  sync.Mutex
+	mu  xsync.Mutex
 	ids []int64
 }
 

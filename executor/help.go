@@ -27,9 +27,6 @@ func (w *Worker) help(r *Run) {
 	}
 }
 
-// helpSpins is how often a helper looks round before it sleeps. Arbitrary, about 10 µs.
-const helpSpins = 64
-
 // noFloor is no deque's bottom: those are even.
 const noFloor = 1
 

@@ -1,16 +1,15 @@
 package executor
 
 import (
-	"sync"
-
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // An injector is the queue of items that come from outside: the master queue of document 000 (Algorithm 1). Submitters
 // share the owner's end of a deque under a lock, workers steal the oldest without one. An item from outside never goes
 // to a worker's deque, whose owner alone may push.
 type injector struct {
-	mu    sync.Mutex // held by whoever pushes
+	mu    xsync.Mutex // held by whoever pushes
 	queue *deque.Deque[Item]
 }
 

@@ -116,18 +116,15 @@ func (w *Worker) findPublished() *Item {
 	}
 }
 
-// yieldBound is the paper's YIELD_BOUND (section III).
-const yieldBound = 100
-
 // explorePublished is Algorithm 4.
 func (w *Worker) explorePublished() *Item {
 	w.state.Store(uint32(searching))
-	stealBound := 2 * (len(w.ex.workers) + 1) // the paper's STEAL_BOUND
+	bound := stealBound * (len(w.ex.workers) + 1) // the paper's STEAL_BOUND
 	for failed, yields := 0, 0; !w.ex.stop.Load(); {
 		if it, _ := w.stealFrom(w.random(len(w.ex.workers))); it != nil {
 			return it
 		}
-		if failed++; failed >= stealBound {
+		if failed++; failed >= bound {
 			osthread.Yield()
 			if yields++; yields == yieldBound {
 				return nil

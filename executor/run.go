@@ -2,11 +2,9 @@ package executor
 
 import (
 	"context"
-	"sync"
-	"time"
 
-	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // A Run is one execution of a job. All methods may be called from any goroutine, from tasks too, and after the end.
@@ -24,7 +22,7 @@ type Run struct {
 	awaited xatomic.Int32        // workers asleep in help for this run
 	over    xatomic.Bool         // set after err; P1: publishes it
 
-	mu        sync.Mutex
+	mu        xsync.Mutex
 	cancelled bool
 	ended     bool // Finish was called: the body belongs to the next run
 	cause     error
@@ -131,14 +129,6 @@ func (r *Run) Finish(err error) {
 	}
 }
 
-// waitSpin bounds how long Wait looks before it blocks: about what blocking and being woken costs, so that at worst
-// the wait takes twice the processor time it had to. After politeSpin it offers its core each time: the worker may have
-// been woken there.
-const (
-	waitSpin   = 50 * time.Microsecond
-	politeSpin = 2 * time.Microsecond
-)
-
 // Wait waits for the run's end and returns its result: nil if every task ran and returned nil.
 //
 // On a worker of the same executor it runs the run's own items meanwhile, never others, so a task may start runs and
@@ -155,16 +145,7 @@ func (r *Run) wait(w *Worker) error {
 		w.help(r)
 		return r.err
 	}
-	for start := time.Now(); !r.over.Load(); {
-		waited := time.Since(start)
-		if waited > waitSpin {
-			<-r.Done()
-			break
-		}
-		if waited > politeSpin {
-			osthread.Yield()
-		}
-	}
+	r.block()
 	return r.err
 }
 

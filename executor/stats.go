@@ -66,11 +66,11 @@ type counts struct {
 
 // published holds what others may see of a worker's counts.
 type published struct {
-	tasks, pops, tried, won, lost, parks, wakeups xatomic.Uint64
+	tasks, pops, tried, won, lost, parks, wakeups xatomic.Tell64
 }
 
 func (p *published) publish(c *counts) {
-	set := func(to *xatomic.Uint64, v uint64) {
+	set := func(to *xatomic.Tell64, v uint64) {
 		if to.Load() != v { // a load is free, a store is not
 			to.Store(v)
 		}

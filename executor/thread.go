@@ -3,12 +3,12 @@ package executor
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"sync"
 
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // onThread maps the identity of an OS thread to the worker that is locked to it, in the whole process. Only the thread
@@ -29,19 +29,19 @@ func (ex *Executor) currentWorker() *Worker {
 //
 // These are the only goroutines that magpie starts.
 func (w *Worker) start(ready func(error)) {
-	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread has our name and nice, and ends with the goroutine
+	xsync.Go(func() {
+		osthread.Lock() // and never unlocked: the thread has our name and nice, and ends with the goroutine
 		if osthread.IsMain() {
 			// A goroutine that ends while locked to the main thread leaves a thread that can neither end nor serve. While
 			// this one holds it, another goroutine gets another thread.
-			var up sync.WaitGroup
+			var up xsync.WaitGroup
 			up.Add(1)
 			w.start(func(err error) {
 				up.Done()
 				ready(err)
 			})
 			up.Wait()
-			runtime.UnlockOSThread()
+			osthread.Unlock()
 			return
 		}
 		if err := w.setUpThread(); err != nil {
@@ -50,7 +50,7 @@ func (w *Worker) start(ready func(error)) {
 		}
 		ready(nil)
 		w.live()
-	}()
+	})
 }
 
 func (w *Worker) setUpThread() error {

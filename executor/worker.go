@@ -30,7 +30,7 @@ type Worker struct {
 	_ pad.Line
 
 	// Shared.
-	state   xatomic.Uint32       // a workerState, for dumps
+	state   xatomic.Tell32       // a workerState, for dumps
 	thread  xatomic.Int64        // identity of the worker's OS thread; 0 while it has none
 	seen    published            // counts, as of the last publication
 	helping xatomic.Pointer[Run] // what the worker, asleep in help, waits for
@@ -51,16 +51,6 @@ const (
 func (s workerState) String() string {
 	return [...]string{"running", "searching", "preparing", "parked"}[s]
 }
-
-const (
-	// pollInterval is how many items a busy worker runs between two looks at the injector, so that a run submitted
-	// beside an endless one gets its turn. Go's scheduler looks every 61; a power of two is a mask.
-	pollInterval = 64
-	// flushInterval is how many items a busy worker runs between two publications of what it counted.
-	flushInterval = 1024
-	// dequeCapacity is a deque's first ring, 4 KiB: depth-first work seldom holds more.
-	dequeCapacity = 512
-)
 
 // ID is the worker's index, 0 to Workers-1. No two items run under one ID at a time, save that one waits in a nested run
 // for the other. Any thread.
@@ -164,7 +154,8 @@ func (w *Worker) tock(it *Item) *Item {
 	}
 	if r := w.awaits; r != nil {
 		if r.over.Load() {
-			w.ex.inject(it) // of a run that r has left behind
+			w.ex.inject(it)     // of a run that r has left behind
+			w.counts.overhead++ // whoever runs it counts it
 			return nil
 		}
 		return it

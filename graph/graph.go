@@ -3,10 +3,10 @@ package graph
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/magpie-go/magpie/internal/hugepage"
 	"github.com/magpie-go/magpie/internal/plan"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // A Graph is a set of tasks and of edges between them that say which task comes before which. Build it from one
@@ -19,10 +19,10 @@ type Graph struct {
 	names    map[uint32]string // of the tasks that have one
 	backward bool              // some edge leads to the same or an earlier task: only then can there be a cycle
 
-	mu      sync.Mutex // guards what follows: runs may begin on several goroutines
-	plan    *plan.Plan // nil while the graph is being changed
-	fault   error      // what Validate found
-	running int        // runs in progress
+	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
+	plan    *plan.Plan  // nil while the graph is being changed
+	fault   error       // what Validate found
+	running int         // runs in progress
 	states  []*runState
 }
 

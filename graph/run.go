@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/hugepage"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/plan"
 	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // A runState is what one run of a graph needs; runs that follow each other use the same one. It implements
@@ -34,7 +34,7 @@ type runState struct {
 	left xatomic.Int64
 	_    pad.Line
 
-	mu       sync.Mutex
+	mu       xsync.Mutex
 	failures []failure
 }
 

@@ -47,24 +47,51 @@ func Go(f func()) (join func()) {
 	return func() {
 		x.step(Join, nil, func() bool { return t.done })
 		x.current.clock.join(&t.clock)
+		x.current.past = x.current.past.and(uint64(t.past))
 	}
 }
 
-// Spin is called in a loop that waits for other threads and has changed nothing: the thread goes on when another has
-// changed something since it last came here.
+// Spin is called in a loop that waits for other threads: the caller goes on when one has changed something since it last
+// came here.
 func Spin() {
 	if x := active; x != nil {
-		t := x.current
-		x.step(Yield, nil, func() bool { return x.writes != t.seen })
-		t.seen = x.writes
+		x.yield()
 	}
+}
+
+// GiveWay is called where the caller offers its core to others: it goes on as from [Spin], or when no other thread can.
+func GiveWay() {
+	if x := active; x != nil {
+		t := x.current
+		t.polite = true
+		x.yield()
+		t.polite = false
+	}
+}
+
+// Block is [Point] for an operation that waits until ready, which must not come to Point itself.
+func Block(kind Kind, p unsafe.Pointer, ready func() bool) { active.step(kind, p, ready) }
+
+// Self is the number of the thread that calls, from 0.
+func Self() int { return active.current.id }
+
+// Calm runs f without exploring: threads go on as long as they can, and of several the first does. It is for the parts of
+// a program that others examine.
+func Calm(f func()) {
+	active.calm++
+	f()
+	active.calm--
 }
 
 // Choose picks one of n outcomes; every one is explored.
 func Choose(n int) int {
 	x := active
+	if x.calm > 0 {
+		return 0
+	}
 	i := x.strategy.value(n)
 	x.decisions = append(x.decisions, i)
+	x.current.past = x.current.past.and(uint64(i))
 	return i
 }
 
@@ -76,6 +103,7 @@ const maxSpurious = 2
 func FutexWait(p unsafe.Pointer, unchanged func() bool, spurious bool) {
 	x := active
 	x.step(Wait, p, nil)
+	x.event(Wait, x.word(p))
 	if !unchanged() {
 		return // EAGAIN
 	}
@@ -87,12 +115,14 @@ func FutexWait(p unsafe.Pointer, unchanged func() bool, spurious bool) {
 	t.asleep, t.woken = p, false
 	x.step(Wait, p, func() bool { return t.woken })
 	t.asleep = nil
+	t.past = t.past.and(uint64(t.wakers))
 }
 
 // FutexWake wakes one thread that sleeps on the word at p.
 func FutexWake(p unsafe.Pointer) {
 	x := active
 	x.step(Wake, p, nil)
+	x.event(Wake, x.word(p))
 	var asleep []*thread
 	for _, t := range x.threads {
 		if t.asleep == p && !t.woken {
@@ -104,7 +134,7 @@ func FutexWake(p unsafe.Pointer) {
 		if len(asleep) > 1 {
 			i = Choose(len(asleep))
 		}
-		asleep[i].woken = true
+		asleep[i].woken, asleep[i].wakers = true, x.current.past
 	}
 }
 

@@ -27,7 +27,7 @@ func Check(t T, program func()) {
 		cfg.Preemptions = n
 	}
 	res := Explore(cfg, program)
-	t.Logf("%s: %d schedules, %d steps, at most %s preemptions", t.Name(), res.Executions, res.Steps, bound(cfg.Preemptions))
+	t.Logf("%s: %d schedules, %d states, %d steps, at most %s preemptions", t.Name(), res.Executions, res.States, res.Steps, bound(cfg.Preemptions))
 	if res.Failure != nil {
 		t.Fatalf("%v\nagain: MAGPIE_MODEL_REPLAY=%s go test -tags modelcheck -run '^%s$'", res.Failure, res.Failure.Schedule, t.Name())
 	}

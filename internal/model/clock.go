@@ -29,7 +29,9 @@ type word struct {
 	writer  int // last, -1: none
 	written uint32
 	read    clock // last read of each thread
-	locked  bool
+	// of an atomic word
+	changed past   // that of the last operation which changed it
+	loads   uint64 // the sum of those of the loads since: they have no order
 }
 
 func (x *execution) word(p unsafe.Pointer) *word {
@@ -51,12 +53,14 @@ func (x *execution) wordName(p unsafe.Pointer) string {
 // sync lets the current thread learn from, and add to, what an atomic word carries.
 func (x *execution) sync(kind Kind, p unsafe.Pointer) {
 	t, w := x.current, x.word(p)
+	x.event(kind, w)
 	if kind != Store {
 		t.clock.join(&w.released)
 	}
 	if kind != Load {
 		w.released = t.clock
 		x.writes++
+		t.wrote++
 	}
 	t.clock[t.id]++
 }

@@ -39,6 +39,7 @@ type execution struct {
 	current     *thread
 	preemptions int
 	steps       int
+	calm        int // no decisions are taken
 	spurious    int // waits that ended for no reason
 	writes      int // operations that changed a word: what a thread that yields waits for
 	options     []*thread
@@ -59,9 +60,13 @@ type thread struct {
 	done    bool
 	enabled func() bool // whether it can go on; nil: it can
 	clock   clock
-	seen    int            // x.writes at its last yield
+	past    past
+	wrote   int            // its part of x.writes
+	seen    int            // what the others had written at its last yield
+	polite  bool           // it goes on, although not enabled, if nobody is
 	asleep  unsafe.Pointer // the word it sleeps on
 	woken   bool
+	wakers  past // the past of the one who woke it
 }
 
 func newExecution(cfg Config, s strategy) *execution {
@@ -87,6 +92,8 @@ func (x *execution) spawn(f func()) *thread {
 	if t.parent != nil {
 		t.clock = x.current.clock
 		x.current.clock[x.current.id]++
+		x.current.past = x.current.past.and(uint64(Join))
+		t.past = x.current.past.and(1)
 	}
 	t.clock[t.id]++
 	x.threads = append(x.threads, t)
@@ -140,13 +147,22 @@ func (x *execution) choose() *thread {
 		}
 	}
 	add(x.current)
-	resumable := len(x.options) == 1
-	if resumable && x.cfg.Preemptions >= 0 && x.cfg.Random == 0 && x.preemptions >= x.cfg.Preemptions {
-		return x.current
-	}
-	for _, t := range x.threads {
-		if t != x.current {
+	// A thread that gives way is followed by the next in order. Any other choice, too, holds somebody up.
+	costs := len(x.options) == 1 || x.current.polite
+	last := x.calm > 0 || costs && x.cfg.Preemptions >= 0 && x.cfg.Random == 0 && x.preemptions >= x.cfg.Preemptions
+	for i := range x.threads {
+		if last && len(x.options) > 0 {
+			return x.options[0]
+		}
+		if t := x.threads[(x.current.id+i)%len(x.threads)]; t != x.current {
 			add(t)
+		}
+	}
+	if len(x.options) == 0 {
+		for _, t := range x.threads {
+			if t.polite && !t.done {
+				x.options = append(x.options, t)
+			}
 		}
 	}
 	switch len(x.options) {
@@ -156,9 +172,12 @@ func (x *execution) choose() *thread {
 	case 1:
 		return x.options[0]
 	}
-	i := x.strategy.thread(x.steps, x.options)
+	if last {
+		return x.options[0]
+	}
+	i := x.strategy.thread(x)
 	x.decisions = append(x.decisions, i)
-	if resumable && i != 0 {
+	if costs && i != 0 {
 		x.preemptions++
 	}
 	return x.options[i]
@@ -220,6 +239,17 @@ func (x *execution) step(kind Kind, p unsafe.Pointer, enabled func() bool) {
 		x.note(kind, p)
 	}
 }
+
+// yield lets the current thread wait until others have changed something since it last did.
+func (x *execution) yield() {
+	t := x.current
+	x.step(Yield, nil, func() bool { return x.news(t) })
+	t.seen = x.writes - t.wrote
+	t.past = t.past.and(uint64(Yield))
+}
+
+// news reports whether others than t have changed something since its last yield.
+func (x *execution) news(t *thread) bool { return x.writes-t.wrote != t.seen }
 
 // stop never returns: the execution has failed, and its threads stay where they are.
 func (x *execution) stop() { select {} }

@@ -9,14 +9,16 @@ import (
 
 // Config bounds an exploration.
 type Config struct {
-	// Preemptions is how many times, in one execution, a thread that could go on may be held up for another. A negative
-	// number means any. Most bugs need one or two.
+	// Preemptions is how many times, in one execution, a thread that could go on may be held up for another, or one that
+	// gives way be followed by another than the next. A negative number means any. Most bugs need one or two.
 	Preemptions int
 	// Random, if not 0, takes so many executions by PCT (probabilistic concurrency testing, Burckhardt et al. 2010)
 	// instead of all of them: threads have random priorities, which change Preemptions times at random steps.
 	Random int
 	// Seed is that of the random choices.
 	Seed uint64
+	// Full takes equivalent interleavings too: see reduction.go.
+	Full bool
 	// Steps is the number of operations after which an execution counts as a livelock. 0 means 10000.
 	Steps int
 	// Replay takes one execution, with the decisions of a failure.
@@ -27,6 +29,7 @@ type Config struct {
 type Result struct {
 	Executions int // how many different sequences of decisions
 	Steps      int // operations in all of them
+	States     int // different states in which there was a decision to take; 0 if Full or Random
 	Failure    *Failure
 }
 
@@ -50,12 +53,16 @@ func (f *Failure) Error() string {
 // Explore runs program, on a thread of its own that may start others with [Go], in every interleaving within the
 // bounds, up to the first failure. The program must behave the same whenever the same decisions are taken: it may not
 // depend on time, on random numbers or on addresses. One exploration goes on at a time in a process.
-func Explore(cfg Config, program func()) Result {
+func Explore(cfg Config, program func()) (res Result) {
 	if cfg.Steps == 0 {
 		cfg.Steps = 10000
 	}
-	var res Result
 	choose := newStrategy(cfg)
+	defer func() {
+		if d, ok := choose.(*depthFirst); ok {
+			res.States = len(d.known)
+		}
+	}()
 	for {
 		x := newExecution(cfg, choose)
 		x.run(program)
@@ -89,9 +96,8 @@ func firstLine(s string) string {
 
 // A strategy takes the decisions of one execution after another.
 type strategy interface {
-	// thread picks one of the threads that can go on, by its place in options. The first is the running thread, if it is
-	// among them.
-	thread(step int, options []*thread) int
+	// thread picks one of x.options, the threads that can go on. The first is the running thread, if it is among them.
+	thread(x *execution) int
 	// value picks one of n possible outcomes of an operation.
 	value(n int) int
 	// next goes on to the next execution, or returns false after the last.
@@ -107,19 +113,28 @@ func newStrategy(cfg Config) strategy {
 		p.start()
 		return p
 	default:
-		return &depthFirst{}
+		d := &depthFirst{}
+		if !cfg.Full {
+			d.known = make(cache)
+		}
+		return d
 	}
 }
 
 // depthFirst takes the decisions in lexical order.
 type depthFirst struct {
-	stack []decision
-	at    int
+	stack   []decision
+	at      int
+	known   cache // nil: take all
+	covered bool  // this execution has come to a state from which all is known: let it end, anyhow
 }
 
 type decision struct{ options, taken int }
 
 func (d *depthFirst) value(n int) int {
+	if d.covered {
+		return 0
+	}
 	if d.at == len(d.stack) {
 		d.stack = append(d.stack, decision{options: n})
 	}
@@ -131,9 +146,16 @@ func (d *depthFirst) value(n int) int {
 	return c.taken
 }
 
-func (d *depthFirst) thread(_ int, options []*thread) int { return d.value(len(options)) }
+func (d *depthFirst) thread(x *execution) int {
+	// The state of a decision on the stack is known because this is where the search came to it first.
+	if d.known != nil && d.at == len(d.stack) && !d.covered {
+		d.covered = d.known.covers(x)
+	}
+	return d.value(len(x.options))
+}
 
 func (d *depthFirst) next() bool {
+	d.covered = false
 	for len(d.stack) > 0 {
 		last := &d.stack[len(d.stack)-1]
 		if last.taken++; last.taken < last.options {
@@ -165,7 +187,8 @@ func (p *pct) start() {
 	}
 }
 
-func (p *pct) thread(step int, options []*thread) int {
+func (p *pct) thread(x *execution) int {
+	step, options := x.steps, x.options
 	p.length = max(p.length, step)
 	for _, t := range options {
 		if _, known := p.priority[t.id]; !known {
@@ -182,7 +205,7 @@ func (p *pct) thread(step int, options []*thread) int {
 		delete(p.at, step)
 		p.lowest--
 		p.priority[options[best].id] = p.lowest
-		return p.thread(step, options)
+		return p.thread(x)
 	}
 	return best
 }
@@ -213,7 +236,7 @@ func (r *replay) value(n int) int {
 	return c
 }
 
-func (r *replay) thread(_ int, options []*thread) int { return r.value(len(options)) }
+func (r *replay) thread(x *execution) int { return r.value(len(x.options)) }
 
 func (r *replay) next() bool { return false }
 

@@ -133,7 +133,7 @@ func TestCounts(t *testing.T) {
 	for _, c := range []struct{ k, bound, want int }{
 		{1, 0, 1}, {3, 0, 1}, {1, -1, 2}, {2, -1, 6}, {3, -1, 20}, {4, -1, 70},
 	} {
-		res := Explore(Config{Preemptions: c.bound}, program(c.k))
+		res := Explore(Config{Preemptions: c.bound, Full: true}, program(c.k))
 		require.Nil(t, res.Failure)
 		require.Equal(t, c.want, res.Executions, "k=%d bound=%d", c.k, c.bound)
 	}

@@ -2,9 +2,6 @@
 
 package osthread
 
-// Room is nil: what limits there are cannot be asked portably.
-func Room(int) error { return nil }
-
 // ResetPeakRSS is not possible: PeakRSS counts from the process's beginning.
 func ResetPeakRSS() error { return ErrUnsupported }
 

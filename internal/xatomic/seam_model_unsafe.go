@@ -18,3 +18,15 @@ func before(k model.Kind, p unsafe.Pointer) { model.Point(k, p) }
 func after(k model.Kind, p unsafe.Pointer)  { model.Done(k, p) }
 func read(p unsafe.Pointer)                 { model.Read(p) }
 func write(p unsafe.Pointer)                { model.Write(p) }
+
+// Await is a Load that waits until ok: in place of a loop that looks again and again.
+func (x *integer[V, A, P]) Await(ok func(V) bool) {
+	model.Block(model.Load, x.word(), func() bool { return ok(P(&x.a).Load()) })
+	after(load, x.word())
+}
+
+// Await is a Load that waits until true.
+func (x *Bool) Await() { x.n.Await(func(v uint32) bool { return v != 0 }) }
+
+// Peek is a Load that is no step of its own: for the futex, which compares and sleeps in one.
+func (x *integer[V, A, P]) Peek() V { return P(&x.a).Load() }

@@ -1,15 +1,13 @@
-//go:build modelcheck
+//go:build modelcheck || magpie_chaos
 
 package xatomic
 
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/magpie-go/magpie/internal/model"
 )
 
-// The twins of the types in sync/atomic, as far as the module uses them.
+// The twins of the types in sync/atomic, as far as the module uses them: with the hooks of the seam around every step.
 
 // number is what the integer types of sync/atomic have in common.
 type number[V any, A any] interface {
@@ -27,46 +25,46 @@ type integer[V any, A any, P number[V, A]] struct{ a A }
 func (x *integer[V, A, P]) word() unsafe.Pointer { return unsafe.Pointer(&x.a) }
 
 func (x *integer[V, A, P]) Load() V {
-	model.Point(model.Load, x.word())
+	before(load, x.word())
 	v := P(&x.a).Load()
-	model.Done(model.Load, x.word())
+	after(load, x.word())
 	return v
 }
 
 func (x *integer[V, A, P]) Store(v V) {
-	model.Point(model.Store, x.word())
+	before(store, x.word())
 	P(&x.a).Store(v)
-	model.Done(model.Store, x.word())
+	after(store, x.word())
 }
 
 func (x *integer[V, A, P]) Add(d V) V {
-	model.Point(model.Update, x.word())
+	before(update, x.word())
 	v := P(&x.a).Add(d)
-	model.Done(model.Update, x.word())
+	after(update, x.word())
 	return v
 }
 
 func (x *integer[V, A, P]) Or(bits V) V {
-	model.Point(model.Update, x.word())
+	before(update, x.word())
 	v := P(&x.a).Or(bits)
-	model.Done(model.Update, x.word())
+	after(update, x.word())
 	return v
 }
 
 func (x *integer[V, A, P]) Swap(v V) V {
-	model.Point(model.Update, x.word())
+	before(update, x.word())
 	v = P(&x.a).Swap(v)
-	model.Done(model.Update, x.word())
+	after(update, x.word())
 	return v
 }
 
 func (x *integer[V, A, P]) CompareAndSwap(old, v V) bool {
-	model.Point(model.Update, x.word())
+	before(update, x.word())
 	ok := P(&x.a).CompareAndSwap(old, v)
 	if ok {
-		model.Done(model.Update, x.word())
+		after(update, x.word())
 	} else {
-		model.Done(model.Load, x.word())
+		after(load, x.word())
 	}
 	return ok
 }
@@ -97,17 +95,20 @@ type Pointer[T any] struct{ a atomic.Pointer[T] }
 func (x *Pointer[T]) word() unsafe.Pointer { return unsafe.Pointer(&x.a) }
 
 func (x *Pointer[T]) Load() *T {
-	model.Point(model.Load, x.word())
+	before(load, x.word())
 	p := x.a.Load()
-	model.Done(model.Load, x.word())
+	after(load, x.word())
 	return p
 }
 
 func (x *Pointer[T]) Store(p *T) {
-	model.Point(model.Store, x.word())
+	before(store, x.word())
 	x.a.Store(p)
-	model.Done(model.Store, x.word())
+	after(store, x.word())
 }
 
-// Peek is a Load that is no step of its own: for the futex, which compares and sleeps in one.
-func (x *integer[V, A, P]) Peek() V { return P(&x.a).Load() }
+// Words that only tell how things stand: see xatomic.go.
+type (
+	Tell32 = atomic.Uint32
+	Tell64 = atomic.Uint64
+)

@@ -1,0 +1,35 @@
+//go:build !modelcheck
+
+package executor
+
+// How long and how often workers look before they do something else. None of it decides whether a program works.
+const (
+	// searchRounds and searchPause bound how long the last thief looks before it sleeps: about 20 µs, long enough for a
+	// caller that submits run after run to find it awake, short against the 50 µs and more that waking a thread costs.
+	// After politeRounds it offers its core, before each further round, to whoever else wants to run there: it may be
+	// the very thread that is about to submit. Re-measure with wsbench run submit submit-idle.
+	searchRounds = 48
+	politeRounds = 16
+	searchPause  = 100
+	// crowdRounds is the same for a thief that is not the only one. The others will do.
+	crowdRounds = 2
+
+	// stealBound and yieldBound are those of document 000 (section III). The first is for each worker, and one more.
+	stealBound = 2
+	yieldBound = 100
+
+	// thiefPatience is how often a submitter looks for a thief before it wakes a worker: a third of a microsecond.
+	thiefPatience = 1024
+
+	// helpSpins is how often a helper looks round before it sleeps. Arbitrary, about 10 µs.
+	helpSpins = 64
+
+	// pollInterval is how many items a busy worker runs between two looks at the injector, so that a run submitted
+	// beside an endless one gets its turn. Go's scheduler looks every 61; a power of two is a mask.
+	pollInterval = 64
+	// flushInterval is how many items a busy worker runs between two publications of what it counted.
+	flushInterval = 1024
+
+	// dequeCapacity is a deque's first ring, 4 KiB: depth-first work seldom holds more.
+	dequeCapacity = 512
+)

@@ -1,0 +1,53 @@
+//go:build modelcheck
+
+package osthread
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/model"
+)
+
+// The threads of a program under package model stand for those of the operating system.
+
+// ID identifies the calling thread of the program. Outside an exploration it is 0.
+func ID() int64 {
+	if !model.Active() {
+		return 0
+	}
+	return 1 + int64(model.Self())
+}
+
+// Lock does nothing: a thread of the program never changes.
+func Lock() {}
+
+// Unlock does nothing.
+func Unlock() {}
+
+// IsMain is false.
+func IsMain() bool { return false }
+
+// SetName does nothing.
+func SetName(string) error { return nil }
+
+// SetNice does nothing.
+func SetNice(int) error { return nil }
+
+// Yield gives way to other threads of the program.
+func Yield() {
+	if !model.Active() {
+		runtime.Gosched()
+		return
+	}
+	model.GiveWay()
+}
+
+// Gone is true: nobody waits for a thread that has ended.
+func Gone(int64) bool { return true }
+
+// CPU is not possible.
+func CPU(int64) (time.Duration, error) { return 0, ErrUnsupported }
+
+// Room is nil: package model has limits of its own.
+func Room(int) error { return nil }

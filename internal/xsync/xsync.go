@@ -1,0 +1,20 @@
+//go:build !modelcheck
+
+// Package xsync is the seam through which executor and graph reach locks, wait groups and new goroutines: what they need
+// to start, to end and to report, not on any hot path.
+//
+// In a normal build its types are aliases of those in sync and cost nothing. Under the build tag modelcheck they are twins
+// that tell package model before every step.
+package xsync
+
+import "sync"
+
+// The types of sync.
+type (
+	Mutex     = sync.Mutex
+	Once      = sync.Once
+	WaitGroup = sync.WaitGroup
+)
+
+// Go starts f on a goroutine of its own.
+func Go(f func()) { go f() }
