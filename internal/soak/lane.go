@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+)
+
+// A lane is a graph with a cell for each task, in which the task notes that it ran. One run at a time uses it.
+//
+// Cells are plain: a task reads those of the tasks before it, so the race detector checks every edge.
+type lane struct {
+	*form
+	soak  *soak
+	home  *spares // where it is put back
+	graph *graph.Graph
+
+	turn  uint32   // of the run in progress, or the last
+	cells []uint32 // the turn in which a task ran last; with the mark, it has something to perform in the turn that comes
+
+	trip
+	began  bool
+	run    *executor.Run // for tasks: from Begin
+	handle *executor.Run // for who waits: from Start
+
+	mu      sync.Mutex // guards what follows; held by tasks
+	failed  []error    // what tasks have failed with
+	causes  []error    // what the run was cancelled with, or may have been
+	orphans []*lane    // runs that tasks have started without waiting
+}
+
+// A trip is what is laid down for one run.
+type trip struct {
+	life    *life
+	pulse   *atomic.Int64 // of the driver
+	depth   int           // 0, or how many runs it is nested in
+	lenient bool          // it may be cancelled for reasons that are not in causes
+	plan    []planned
+}
+
+// mark in a cell sends the task to the plan.
+const mark = 1 << 31
+
+// pulseEvery is how many tasks of a run show the watchdog that it goes on as one.
+const pulseEvery = 1024
+
+// newLane builds f's graph. find tells tasks their lane; nil stands for this one, always.
+func newLane(s *soak, f *form, find func(context.Context) *lane) *lane {
+	l := &lane{form: f, soak: s, cells: make([]uint32, f.n)}
+	l.graph = graph.New(fmt.Sprintf("%s.%d", f.name, s.built.Add(1))) // a name of its own: errors tell it
+	l.graph.Reserve(f.n, len(f.preds))
+	tasks := make([]graph.Task, f.n)
+	for i := range uint32(f.n) {
+		if find == nil {
+			tasks[i] = l.graph.Task(func(ctx context.Context) error { return l.visit(ctx, i) })
+		} else {
+			tasks[i] = l.graph.Task(func(ctx context.Context) error { return find(ctx).visit(ctx, i) })
+		}
+		for _, p := range f.before(i) {
+			tasks[i].Succeed(tasks[p])
+		}
+	}
+	return l
+}
+
+// sibling is another lane for runs of the same graph.
+func (l *lane) sibling() *lane {
+	return &lane{form: l.form, soak: l.soak, graph: l.graph, cells: make([]uint32, l.n)}
+}
+
+// visit is the body of every task.
+func (l *lane) visit(ctx context.Context, i uint32) error {
+	if i%pulseEvery == 0 {
+		l.pulse.Add(1)
+	}
+	cell := &l.cells[i]
+	was := *cell
+	*cell = l.turn
+	for _, p := range l.before(i) {
+		if l.cells[p] != l.turn {
+			l.wrong("task %d ran before task %d, which precedes it", i, p)
+		}
+	}
+	if was == l.turn-1 {
+		return nil
+	}
+	if was != l.turn-1|mark {
+		l.wrong("task %d ran twice", i)
+		return nil
+	}
+	return l.perform(ctx, i)
+}
+
+func (l *lane) wrong(format string, args ...any) {
+	l.soak.fail(fmt.Errorf("%s of %d tasks, on %v: %s", l.name, l.n, l.life, fmt.Sprintf(format, args...)))
+}
+
+// Begin implements executor.Job. It notes what Stats will have to say.
+func (l *lane) Begin(r *executor.Run) (*executor.Item, error) {
+	l.run = r
+	it, err := l.graph.Begin(r)
+	if it != nil {
+		l.began = true
+		l.life.expected.Add(int64(l.n))
+	}
+	return it, err
+}
+
+// Name implements executor.Job.
+func (l *lane) Name() string { return l.graph.Name() }
+
+// prepare makes the lane ready for a run.
+func (l *lane) prepare(t trip) {
+	l.trip = t
+	l.began, l.run, l.handle = false, nil, nil
+	l.failed, l.causes, l.orphans = l.failed[:0], l.causes[:0], nil // orphans are handed on
+	for _, p := range l.plan {
+		l.cells[p.task] = l.turn | mark
+	}
+	l.turn++
+}
+
+// mayBeCancelledBy notes the cause of a cancellation that is about to come.
+func (l *lane) mayBeCancelledBy(cause error) {
+	l.mu.Lock()
+	l.causes = append(l.causes, cause)
+	l.mu.Unlock()
+}
+
+// start starts the run.
+func (l *lane) start(ctx context.Context) { l.handle = l.life.ex.Start(ctx, l) }
+
+// finish waits for the run that was started and checks it, with everything that its tasks have left behind. Then the
+// lane may serve another. Not in a task.
+func (l *lane) finish() {
+	left := l.check(l.handle.Wait())
+	for len(left) > 0 {
+		o := left[0]
+		left = append(left[1:], o.check(o.handle.Wait())...)
+		l.soak.pool.put(o)
+	}
+}
+
+// check checks a run that is over with that result. It returns the runs that tasks have left behind.
+func (l *lane) check(err error) (orphans []*lane) {
+	ran := 0
+	for i, c := range l.cells {
+		if c == l.turn {
+			ran++
+			continue
+		}
+		if c&^mark != l.turn-1 {
+			l.wrong("the cell of task %d has %#x in turn %d", i, c, l.turn)
+		}
+		l.cells[i] = l.turn
+	}
+	if wrong := l.explain(ran, err); wrong != "" {
+		l.wrong("%s: %d tasks ran, %d failed, the run began: %v, its result: %v", wrong, ran, len(l.failed), l.began, err)
+	}
+	l.soak.noteRun(l, ran, err)
+	return l.orphans
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// A life is that of one executor.
+type life struct {
+	number   int64
+	ex       *executor.Executor
+	cfg      executor.Config
+	closing  atomic.Bool  // from here on a run may find it closed
+	expected atomic.Int64 // tasks that Stats must tell in the end: those of every run that began
+}
+
+func (l *life) String() string {
+	gomaxprocs := ""
+	if l.cfg.KeepGOMAXPROCS {
+		gomaxprocs = ", GOMAXPROCS kept"
+	}
+	return fmt.Sprintf("executor %s (%d workers, %v, nice %d%s)", l.cfg.Name, l.cfg.Workers, l.cfg.Policy, l.cfg.Nice, gomaxprocs)
+}
+
+// niceToo is whether workers can be given a nice value.
+const niceToo = runtime.GOOS == "linux"
+
+// drawConfig draws one of everything that an executor can be.
+func drawConfig(rng *rand.Rand) executor.Config {
+	policies := executor.Policies()
+	cfg := executor.Config{
+		Workers:        1 + rng.IntN(8),
+		Policy:         policies[rng.IntN(len(policies))],
+		KeepGOMAXPROCS: rng.IntN(2) == 0,
+	}
+	if nice := rng.IntN(3) == 0; nice && niceToo {
+		cfg.Nice = 19
+	}
+	return cfg
+}
+
+// open starts an executor.
+func (s *soak) open(cfg executor.Config) (*life, error) {
+	number := s.opened.Add(1)
+	cfg.Name = fmt.Sprintf("soak%d", number)
+	ex, err := executor.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("executor with %+v: %w", cfg, err)
+	}
+	l := &life{number: number, ex: ex, cfg: cfg}
+	s.mu.Lock()
+	s.lives[l] = true
+	s.mu.Unlock()
+	if cfg.Nice != 0 {
+		s.nice.Add(1)
+	}
+	return l, nil
+}
+
+// close ends an executor, and checks that nothing is left of it and that it has counted what it ran.
+func (s *soak) close(l *life) {
+	l.closing.Store(true)
+	if err := l.ex.Close(); err != nil {
+		s.fail(fmt.Errorf("%v: Close: %w", l, err))
+	}
+	if tasks := l.ex.Stats().Total.Tasks; tasks != uint64(l.expected.Load()) {
+		s.fail(fmt.Errorf("%v: Stats tells %d tasks, its runs had %d", l, tasks, l.expected.Load()))
+	}
+	if l.cfg.Nice != 0 {
+		s.nice.Add(-1)
+	}
+	// Close does not wait for ever for a thread to end.
+	if !eventually(func() bool { return threadsNamed(l.cfg.Name+"-") == 0 }) {
+		s.fail(fmt.Errorf("%v: closed, and %d threads are left", l, threadsNamed(l.cfg.Name+"-")))
+	}
+	s.mu.Lock()
+	delete(s.lives, l)
+	s.mu.Unlock()
+}
