@@ -56,9 +56,6 @@ const (
 	succSpan  = 7 // so many that all wait for nothing else, to be released as one span; the end likewise
 )
 
-// minSpan is how many successors make a span. Arbitrary beyond succMany; re-measure with wsbench run btree fan.
-const minSpan = 8
-
 const _ = uint(succMask - plan.Max) // every offset fits
 
 // A local is what one worker counts and keeps for a run.

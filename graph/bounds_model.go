@@ -1,0 +1,6 @@
+//go:build modelcheck
+
+package graph
+
+// minSpan is the same in the smallest number with which everything still happens.
+const minSpan = 2

@@ -1,0 +1,309 @@
+//go:build modelcheck
+
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A net is a graph whose runs are checked: every task runs once, after those before it, and sees what they wrote.
+type net struct {
+	*Graph
+	preds [][]int
+	now   *pass // the run in progress, for nets of which one run is in progress at a time
+}
+
+// A pass is what one run of a net has done. Tasks write their mark plainly and read those of their predecessors, so a
+// missing order is a data race.
+type pass struct {
+	marks []xatomic.Slot[int]
+	act   func(task int) error // what tasks do besides, if anything
+}
+
+// newNet makes a net of so many tasks, and of edges from the first to each other of a list.
+func newNet(tasks int, edges ...[]int) *net {
+	n := &net{Graph: New("net"), preds: make([][]int, tasks)}
+	model.Calm(func() {
+		all := make([]Task, tasks)
+		for i := range tasks {
+			all[i] = n.Task(func(ctx context.Context) error { return n.pass(ctx).run(n, i) })
+		}
+		for _, list := range edges {
+			for _, to := range list[1:] {
+				all[list[0]].Precede(all[to])
+				n.preds[to] = append(n.preds[to], list[0])
+			}
+		}
+		err := n.Validate()
+		model.Assert(err == nil, "Validate: %v", err)
+	})
+	return n
+}
+
+// passKey is the context's key for the pass of a net of which several are in progress.
+type passKey struct{}
+
+func (n *net) pass(ctx context.Context) *pass {
+	if n.now != nil {
+		return n.now
+	}
+	return ctx.Value(passKey{}).(*pass)
+}
+
+func (n *net) newPass() *pass { return &pass{marks: make([]xatomic.Slot[int], len(n.preds))} }
+
+func (p *pass) run(n *net, task int) error {
+	model.Assert(p.marks[task].Peek() == nil, "task %d ran twice", task)
+	for _, before := range n.preds[task] {
+		model.Assert(p.marks[before].Peek() != nil, "task %d ran before task %d", task, before)
+	}
+	p.marks[task].Put(&task)
+	if p.act != nil {
+		return p.act(task)
+	}
+	return nil
+}
+
+func (p *pass) has(task int) bool { return p.marks[task].Peek() != nil }
+
+// count is how many tasks ran.
+func (p *pass) count() (n int) {
+	for i := range p.marks {
+		if p.has(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// ended checks the end of a run that nothing stopped.
+func (p *pass) ended(err error) {
+	model.Assert(err == nil, "the run failed: %v", err)
+	model.Assert(p.count() == len(p.marks), "of %d tasks %d ran", len(p.marks), p.count())
+}
+
+// once runs the net, whose tasks do what act says.
+func (n *net) once(ex *executor.Executor, act func(task int) error) (*pass, error) {
+	n.now = n.newPass()
+	n.now.act = act
+	return n.now, ex.Run(context.Background(), n)
+}
+
+// again runs the net with nothing in its way.
+func (n *net) again(ex *executor.Executor) {
+	p, err := n.once(ex, nil)
+	p.ended(err)
+}
+
+// A meeting is come to by n tasks, all of which have to be running at once.
+type meeting struct {
+	n       int32
+	arrived xatomic.Int32
+}
+
+func (m *meeting) meet() {
+	m.arrived.Add(1)
+	m.arrived.Await(func(n int32) bool { return n >= m.n })
+}
+
+// onExecutors checks a program with each policy and number of workers, which sleep when it begins.
+func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor)) {
+	for _, policy := range executor.Policies() {
+		for _, n := range workers {
+			t.Run(fmt.Sprintf("%v/W=%d", policy, n), func(t *testing.T) {
+				model.Check(t, func() {
+					var ex *executor.Executor
+					model.Calm(func() {
+						var err error
+						ex, err = executor.New(executor.Config{Workers: n, Policy: policy, KeepGOMAXPROCS: true})
+						model.Assert(err == nil, "New: %v", err)
+						for int(ex.Stats().Total.Parks) < n {
+							model.Spin()
+						}
+					})
+					program(ex)
+					model.Calm(func() {
+						err := ex.Close()
+						model.Assert(err == nil, "Close: %v", err)
+					})
+				})
+			})
+		}
+	}
+}
+
+var both = []int{1, 2}
+
+// diamond is 0 before 1 and 2 before 3.
+func diamond() *net { return newNet(4, []int{0, 1, 2}, []int{1, 3}, []int{2, 3}) }
+
+// TestModelJoin: a task with two predecessors runs once, after both, in the first run and in the next, for which its
+// counter was armed while it ran.
+func TestModelJoin(t *testing.T) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		n := diamond()
+		n.again(ex)
+		n.again(ex)
+	})
+}
+
+// TestModelJoinOnTwo: the same when the predecessors need a worker each.
+func TestModelJoinOnTwo(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		n := diamond()
+		m := meeting{n: 2}
+		p, err := n.once(ex, func(task int) error {
+			if task == 1 || task == 2 {
+				m.meet()
+			}
+			return nil
+		})
+		p.ended(err)
+		n.again(ex)
+	})
+}
+
+// fan is 0 before several that all come before the last, and with at least minSpan of those a span.
+func fan(width int) *net {
+	first, edges := []int{0}, [][]int{}
+	for i := 1; i <= width; i++ {
+		first = append(first, i)
+		edges = append(edges, []int{i, width + 1})
+	}
+	return newNet(width+2, append(edges, first)...)
+}
+
+// TestModelSpan: of the tasks of a span each is claimed once, by its owner or by thieves that halve it, and their join
+// fires once though they count it down together.
+func TestModelSpan(t *testing.T) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		n := fan(minSpan + 1)
+		n.again(ex)
+		n.again(ex)
+	})
+}
+
+// TestModelSpanOnTwo: a span's last task is not hidden behind one that waits for it.
+func TestModelSpanOnTwo(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		n := fan(minSpan)
+		m := meeting{n: 2}
+		p, err := n.once(ex, func(task int) error {
+			if task == 1 || task == minSpan {
+				m.meet()
+			}
+			return nil
+		})
+		p.ended(err)
+	})
+}
+
+// TestModelSources: tasks without predecessors, which are a span under the root.
+func TestModelSources(t *testing.T) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		n := newNet(3)
+		n.again(ex)
+		n.again(ex)
+	})
+}
+
+// TestModelConcurrentRuns: two runs of one graph at once do not see each other, and their states are kept for the next.
+func TestModelConcurrentRuns(t *testing.T) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		n := newNet(3, []int{0, 1, 2})
+		start := func() (*executor.Run, *pass) {
+			p := n.newPass()
+			return ex.Start(context.WithValue(context.Background(), passKey{}, p), n), p
+		}
+		r1, p1 := start()
+		r2, p2 := start()
+		p1.ended(r1.Wait())
+		p2.ended(r2.Wait())
+		n.again(ex)
+	})
+}
+
+// TestModelTwoRunsOnOneWorker: a worker that takes up another run has brought to the first what it counted, in whatever
+// order the two end.
+func TestModelTwoRunsOnOneWorker(t *testing.T) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		a, b := diamond(), fan(minSpan)
+		a.now, b.now = a.newPass(), b.newPass()
+		ra, rb := ex.Start(context.Background(), a), ex.Start(context.Background(), b)
+		a.now.ended(ra.Wait())
+		b.now.ended(rb.Wait())
+	})
+}
+
+// TestModelCancel: a run that is cancelled at any moment ends, with the cause unless all its tasks ran, and leaves
+// nothing behind for the next.
+func TestModelCancel(t *testing.T) {
+	cause := errors.New("cause")
+	onExecutors(t, both, func(ex *executor.Executor) {
+		n := diamond()
+		n.now = n.newPass()
+		r := ex.Start(context.Background(), n)
+		r.Cancel(cause)
+		if err := r.Wait(); n.now.count() < len(n.preds) || err != nil {
+			model.Assert(errors.Is(err, cause), "of a cancelled run: %v", err)
+		}
+		n.again(ex)
+	})
+}
+
+// stops checks that a task's failure is the run's, that nothing after it runs and that the next run is whole.
+func stops(t *testing.T, fail func() error, isIt func(error) bool) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		n := diamond()
+		p, err := n.once(ex, func(task int) error {
+			if task == 1 {
+				return fail()
+			}
+			return nil
+		})
+		model.Assert(isIt(err), "the run's error: %v", err)
+		model.Assert(!p.has(3), "a task ran after one that failed")
+		n.again(ex)
+	})
+}
+
+// TestModelFail: a task returns an error while its neighbour runs.
+func TestModelFail(t *testing.T) {
+	failure := errors.New("failure")
+	stops(t, func() error { return failure }, func(err error) bool { return errors.Is(err, failure) })
+}
+
+// TestModelPanic: a task panics while its neighbour runs.
+func TestModelPanic(t *testing.T) {
+	stops(t, func() error { panic("oh") }, func(err error) bool {
+		var p *executor.PanicError
+		return errors.As(err, &p) && p.Value == "oh"
+	})
+}
+
+// TestModelGoexit: a task ends its worker's goroutine while its neighbour runs.
+func TestModelGoexit(t *testing.T) {
+	stops(t, func() error { runtime.Goexit(); return nil }, func(err error) bool { return errors.Is(err, executor.ErrGoexit) })
+}
+
+// TestModelNested: a task runs another graph and waits for it.
+func TestModelNested(t *testing.T) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		outer, inner := newNet(3, []int{0, 1, 2}), newNet(3, []int{0, 1, 2})
+		p, err := outer.once(ex, func(task int) error {
+			if task == 1 {
+				inner.again(ex)
+			}
+			return nil
+		})
+		p.ended(err)
+	})
+}
