@@ -49,7 +49,7 @@ func (w *Worker) search() *Item {
 	for round := 0; round < searchRounds; {
 		lost := false
 		if !ex.injector.isEmpty() {
-			if it, outcome := ex.injector.steal(); it != nil {
+			if it, outcome := w.stealFrom(w.id); it != nil {
 				return it
 			} else if outcome == deque.Lost {
 				lost = true

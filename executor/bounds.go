@@ -21,6 +21,10 @@ const (
 	// thiefPatience is how often a submitter looks for a thief before it wakes a worker: a third of a microsecond.
 	thiefPatience = 1024
 
+	// politeLosses is how many steals a worker loses to others before it offers its core. Arbitrary: losing many in turn
+	// is rare, other than to an owner who is not running.
+	politeLosses = 16
+
 	// helpSpins is how often a helper looks round before it sleeps. Arbitrary, about 10 µs.
 	helpSpins = 64
 
@@ -32,4 +36,6 @@ const (
 
 	// dequeCapacity is a deque's first ring, 4 KiB: depth-first work seldom holds more.
 	dequeCapacity = 512
+	// injectorCapacity is the same for the injector, which holds one item for each run that nobody has begun.
+	injectorCapacity = 64
 )

@@ -4,15 +4,17 @@ package executor
 
 // The same in the smallest numbers with which everything still happens: the fewer operations, the fewer interleavings.
 const (
-	searchRounds  = 1
-	politeRounds  = 1
-	searchPause   = 0
-	crowdRounds   = 1
-	stealBound    = 1
-	yieldBound    = 1
-	thiefPatience = 1
-	helpSpins     = 1
-	pollInterval  = 2
-	flushInterval = 4
-	dequeCapacity = 2
+	searchRounds     = 1
+	politeRounds     = 1
+	searchPause      = 0
+	crowdRounds      = 1
+	stealBound       = 1
+	yieldBound       = 1
+	thiefPatience    = 1
+	politeLosses     = 1
+	helpSpins        = 1
+	pollInterval     = 2
+	flushInterval    = 4
+	dequeCapacity    = 2
+	injectorCapacity = 2
 )

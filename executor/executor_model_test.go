@@ -151,7 +151,7 @@ func TestModelLife(t *testing.T) {
 func TestModelSubmit(t *testing.T) {
 	onEach(t, []int{2, 3}, func(n int, p Policy) {
 		ex := start(n, p)
-		for range 4 - n { // after the first the workers are on their way to sleep; with three that is too much
+		for range 2 { // after the first the workers are on their way to sleep
 			j := newJob(nothing)
 			j.ended(ex.Run(context.Background(), j))
 		}
@@ -216,6 +216,61 @@ func TestModelLastThief(t *testing.T) {
 			b.meet(w)
 		}
 		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelGrow: a thief that meets a deque whose owner is making it larger does not keep the owner from going on. (It
+// did, when they shared a core: a steal lost to growth was tried again at once, for as long as it lasted.)
+func TestModelGrow(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		j := newJob(nil)
+		j.first = func(w *Worker) {
+			for range dequeCapacity + 1 {
+				j.push(w, nothing)
+			}
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelGrowForHelper: the same for a thief that waits for a run.
+func TestModelGrowForHelper(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		outer, inner := newJob(nil), newJob(nil)
+		var begun xatomic.Bool
+		inner.first = func(w *Worker) {
+			begun.Store(true)
+			for range dequeCapacity + 1 {
+				inner.push(w, nothing)
+			}
+		}
+		outer.first = func(*Worker) {
+			r := ex.Start(context.Background(), inner)
+			begun.Await() // by another worker
+			inner.ended(r.Wait())
+		}
+		outer.ended(ex.Run(context.Background(), outer))
+		stop(ex)
+	})
+}
+
+// TestModelGrowInjector: the same for the injector, which grows when a third run is submitted.
+func TestModelGrowInjector(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var jobs [injectorCapacity + 1]*job
+		var runs [injectorCapacity + 1]*Run
+		for i := range jobs {
+			jobs[i] = newJob(nothing)
+			runs[i] = ex.Start(context.Background(), jobs[i])
+		}
+		for i := range jobs {
+			jobs[i].ended(runs[i].Wait())
+		}
 		stop(ex)
 	})
 }

@@ -92,9 +92,9 @@ func (w *Worker) findFor(r *Run) *Item {
 	ex := w.ex
 	// Each item once round; those put back come after what was there.
 	for range ex.injector.len() {
-		it, outcome := ex.injector.steal()
-		for outcome == deque.Lost { // to another, who has one item: the helper must not sleep beside the next
-			it, outcome = ex.injector.steal()
+		it, outcome := w.stealFrom(w.id)
+		for outcome == deque.Lost { // the helper must not sleep beside the next
+			it, outcome = w.stealFrom(w.id)
 		}
 		if it == nil {
 			break
@@ -119,7 +119,7 @@ func (w *Worker) stealFor(r *Run) *Item {
 		for !victim.deque.IsEmpty() {
 			it, _ := w.stealFrom(v)
 			if it == nil {
-				continue // lost: somebody else is at it, and has one item
+				continue // lost
 			}
 			if it.Body.run.isWithin(r) {
 				return it

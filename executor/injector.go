@@ -13,7 +13,7 @@ type injector struct {
 	queue *deque.Deque[Item]
 }
 
-func newInjector() injector { return injector{queue: deque.New[Item](64)} }
+func newInjector() injector { return injector{queue: deque.New[Item](injectorCapacity)} }
 
 func (q *injector) push(it *Item) {
 	q.mu.Lock()

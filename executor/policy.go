@@ -36,7 +36,11 @@ func (w *Worker) work(it *Item) {
 // stealFrom tries one victim; the worker itself stands for the injector, as in document 000 (Algorithm 4, line 5).
 func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
 	if victim == w.id {
-		return w.ex.injector.steal()
+		it, outcome := w.ex.injector.steal()
+		if outcome == deque.Lost {
+			w.lose()
+		}
+		return it, outcome
 	}
 	it, outcome := w.ex.workers[victim].deque.Steal()
 	w.counts.tried++
@@ -46,8 +50,17 @@ func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
 		w.victim = victim
 	case deque.Lost:
 		w.counts.lost++
+		w.lose()
 	}
 	return it, outcome
+}
+
+// lose is called after a lost steal. Somebody else has the item then, or the owner is making the ring larger: that lasts
+// until the owner gets on, and it may be waiting for this very core.
+func (w *Worker) lose() {
+	if w.losses++; w.losses%politeLosses == 0 {
+		osthread.Yield()
+	}
 }
 
 // random is a uniform index below n (xorshift64, and a multiplication instead of a remainder).
@@ -92,7 +105,7 @@ func (w *Worker) findPublished() *Item {
 				break
 			}
 			ex.notifier.Cancel(w.id)
-			if it, _ := ex.injector.steal(); it != nil {
+			if it, _ := w.stealFrom(w.id); it != nil {
 				if ex.thieves.Add(-1) == 0 {
 					ex.notifyOne()
 				}

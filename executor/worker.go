@@ -22,7 +22,8 @@ type Worker struct {
 	awaits *Run   // the run that the innermost help waits for; nil outside
 	floor  uint64 // the deque's index below which there is nothing for that help
 	rng    uint64
-	victim int // sticky: the last worker stolen from
+	victim int    // sticky: the last worker stolen from
+	losses uint32 // steals lost, also to users of the injector
 	counts counts
 	wakes  bool // what the policy wants: a push wakes a worker if nobody is looking for work
 	alone  bool // there is no other worker
@@ -163,7 +164,7 @@ func (w *Worker) tock(it *Item) *Item {
 	if w.ex.injector.isEmpty() {
 		return it
 	}
-	newcomer, _ := w.ex.injector.steal()
+	newcomer, _ := w.stealFrom(w.id)
 	if newcomer == nil {
 		return it
 	}

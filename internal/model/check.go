@@ -18,7 +18,7 @@ type T interface {
 // fails the test with the schedule and trace of the first failure. MAGPIE_MODEL_REPLAY takes one schedule instead.
 func Check(t T, program func()) {
 	t.Helper()
-	cfg := Config{Preemptions: 2, Replay: os.Getenv("MAGPIE_MODEL_REPLAY")}
+	cfg := Config{Preemptions: 2}
 	if s := os.Getenv("MAGPIE_MODEL_BOUND"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {
@@ -26,11 +26,30 @@ func Check(t T, program func()) {
 		}
 		cfg.Preemptions = n
 	}
-	res := Explore(cfg, program)
+	res := check(t, cfg, program)
 	t.Logf("%s: %d schedules, %d states, %d steps, at most %s preemptions", t.Name(), res.Executions, res.States, res.Steps, bound(cfg.Preemptions))
+}
+
+// priorityChanges is how often priorities change at random in an execution of CheckRandom: one less than the depth, in
+// PCT's terms, of the bugs that it finds with a known probability.
+const priorityChanges = 3
+
+// CheckRandom takes so many random executions of program, by PCT, whose bounds need not be small: the program may draw
+// with [Choose] what it does. It fails like Check.
+func CheckRandom(t T, executions int, seed uint64, program func()) {
+	t.Helper()
+	res := check(t, Config{Preemptions: priorityChanges, Random: executions, Seed: seed}, program)
+	t.Logf("%s: %d random schedules, %d steps", t.Name(), res.Executions, res.Steps)
+}
+
+func check(t T, cfg Config, program func()) Result {
+	t.Helper()
+	cfg.Replay = os.Getenv("MAGPIE_MODEL_REPLAY")
+	res := Explore(cfg, program)
 	if res.Failure != nil {
 		t.Fatalf("%v\nagain: MAGPIE_MODEL_REPLAY=%s go test -tags modelcheck -run '^%s$'", res.Failure, res.Failure.Schedule, t.Name())
 	}
+	return res
 }
 
 func bound(n int) string {

@@ -64,6 +64,7 @@ type thread struct {
 	wrote   int            // its part of x.writes
 	seen    int            // what the others had written at its last yield
 	polite  bool           // it goes on, although not enabled, if nobody is
+	yields  bool           // it has come to a yield
 	asleep  unsafe.Pointer // the word it sleeps on
 	woken   bool
 	wakers  past // the past of the one who woke it
@@ -243,7 +244,9 @@ func (x *execution) step(kind Kind, p unsafe.Pointer, enabled func() bool) {
 // yield lets the current thread wait until others have changed something since it last did.
 func (x *execution) yield() {
 	t := x.current
+	t.yields = true
 	x.step(Yield, nil, func() bool { return x.news(t) })
+	t.yields = false
 	t.seen = x.writes - t.wrote
 	t.past = t.past.and(uint64(Yield))
 }

@@ -167,7 +167,7 @@ func (d *depthFirst) next() bool {
 	return false
 }
 
-// pct runs the thread of highest priority; at some steps the running one falls to the lowest.
+// pct runs the thread of highest priority. At some steps, and where it yields, the running one falls to the lowest.
 type pct struct {
 	left     int
 	changes  int
@@ -195,19 +195,29 @@ func (p *pct) thread(x *execution) int {
 			p.priority[t.id] = 1 + p.rng.IntN(1000)
 		}
 	}
-	best := 0
+	if x.current.yields {
+		p.fall(x.current) // or two that look round in turn would keep the others from running
+	}
+	best := p.best(options)
+	if p.at[step] {
+		p.fall(options[best])
+		best = p.best(options)
+	}
+	return best
+}
+
+func (p *pct) best(options []*thread) (best int) {
 	for i, t := range options {
 		if p.priority[t.id] > p.priority[options[best].id] {
 			best = i
 		}
 	}
-	if p.at[step] {
-		delete(p.at, step)
-		p.lowest--
-		p.priority[options[best].id] = p.lowest
-		return p.thread(x)
-	}
 	return best
+}
+
+func (p *pct) fall(t *thread) {
+	p.lowest--
+	p.priority[t.id] = p.lowest
 }
 
 func (p *pct) value(n int) int { return p.rng.IntN(n) }

@@ -1,0 +1,89 @@
+//go:build modelcheck
+
+package executor
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/testkit"
+)
+
+// A whim is a program that draws what it does: an executor of up to three workers and what is asked of it.
+type whim struct {
+	ex    *Executor
+	room  int // items that may still be made: executions are to stay short
+	exits int // goroutines that may still be ended
+}
+
+// TestModelRandom: whatever is pushed, submitted, nested and broken off, every item runs once, every run ends, and
+// nothing is left at the end.
+func TestModelRandom(t *testing.T) {
+	n := testkit.Count(t, 10_000)
+	model.CheckRandom(t, n, testkit.Seed(t), func() {
+		h := &whim{room: 12, exits: 2}
+		h.ex = birth(1+model.Choose(3), Policies()[model.Choose(2)])
+		submit := func() {
+			for range 1 + model.Choose(2) {
+				h.run()
+			}
+		}
+		join := model.Go(submit)
+		submit()
+		if model.Choose(2) == 0 {
+			join()
+			death(h.ex)
+		} else {
+			death(h.ex) // the other may be refused
+			join()
+		}
+	})
+	testkit.Proved(t, n, "PCT runs of a whole executor")
+}
+
+// run runs a job.
+func (h *whim) run() {
+	j := newJob(nil)
+	broken := false // some item was ended with its goroutine
+	j.first = func(w *Worker) { h.act(j, w, &broken) }
+	err := h.ex.Run(context.Background(), j)
+	switch {
+	case errors.Is(err, ErrClosed):
+		model.Assert(j.ran == 0, "a refused run ran")
+	case broken:
+		model.Assert(errors.Is(err, ErrGoexit) && j.over && j.ran == j.items, "%v, of %d items %d ran", err, j.items, j.ran)
+	default:
+		j.ended(err)
+	}
+}
+
+// act is what an item does.
+func (h *whim) act(j *job, w *Worker, broken *bool) {
+	returned := false
+	defer func() {
+		if !returned { // also if it was one of a run below it on the stack that ended the goroutine
+			*broken = true
+		}
+	}()
+	for range model.Choose(3) {
+		if h.room == 0 {
+			break
+		}
+		h.room--
+		switch model.Choose(4) {
+		case 0, 1:
+			j.push(w, func(w *Worker) { h.act(j, w, broken) })
+		case 2:
+			h.run()
+		case 3:
+			if h.exits > 0 {
+				h.exits--
+				runtime.Goexit()
+			}
+		}
+	}
+	returned = true
+}
