@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A lab runs tests of the module at root.
+type lab struct {
+	root     string
+	dir      string // of the records
+	temp     string
+	out      io.Writer
+	binaries map[string]string // built test binaries
+}
+
+// run runs a command in the module, or a test binary in its package's folder, and returns what it printed. The command's
+// failure is an error with all of that.
+func (l *lab) run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = filepath.Join(l.root, dir)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		said := fmt.Sprintf("%s %s %s", strings.Join(env, " "), name, strings.Join(args, " "))
+		return "", fmt.Errorf("%s\nin %s: %w\n%s", strings.TrimSpace(said), cmd.Dir, err, out.String())
+	}
+	return out.String(), nil
+}
+
+// test runs tests of a package and returns what they printed.
+func (l *lab) test(ctx context.Context, pkg, tags, pattern string, env ...string) (string, error) {
+	binary, err := l.build(ctx, pkg, tags)
+	if err != nil {
+		return "", err
+	}
+	out, err := l.run(ctx, pkg, env, binary, "-test.run", pattern, "-test.v", "-test.timeout", "0")
+	if err == nil && !strings.Contains(out, "\n--- PASS: ") {
+		err = fmt.Errorf("%s: no test matches %s", pkg, pattern)
+	}
+	return out, err
+}
+
+// build makes a package's test binary, once.
+func (l *lab) build(ctx context.Context, pkg, tags string) (string, error) {
+	key := pkg + " " + tags
+	if binary := l.binaries[key]; binary != "" {
+		return binary, nil
+	}
+	binary := filepath.Join(l.temp, fmt.Sprintf("%d.test", len(l.binaries)))
+	if _, err := l.run(ctx, ".", nil, "go", "test", "-c", "-tags", tags, "-o", binary, pkg); err != nil {
+		return "", err
+	}
+	l.binaries[key] = binary
+	return binary, nil
+}
+
+// timed adds the time that f takes to the record.
+func (l *lab) timed(r *record, f func() error) error {
+	start := time.Now()
+	err := f()
+	r.Latest = time.Now().UTC().Truncate(time.Second)
+	r.Seconds += time.Since(start).Seconds()
+	return err
+}
+
+// progress tells how far a layer has come.
+func (l *lab) progress(y *layer, r *record) {
+	if y.goal == 0 {
+		p := r.Results[len(r.Results)-1]
+		fmt.Fprintf(l.out, "%s: %d of %d: %s, %d schedules in %v\n", y.name, len(r.Results), r.Parts, p.Name, p.Schedules, seconds(p.Seconds))
+		return
+	}
+	left := ""
+	if r.Done < y.goal {
+		left = fmt.Sprintf(", about %v to go", seconds(r.Seconds/float64(r.Done)*float64(y.goal-r.Done)))
+	}
+	fmt.Fprintf(l.out, "%s: %d of %d in %v%s\n", y.name, r.Done, y.goal, seconds(r.Seconds), left)
+}
+
+func seconds(s float64) time.Duration {
+	d := time.Duration(s * float64(time.Second))
+	if d > 10*time.Second {
+		return d.Round(time.Second)
+	}
+	return d.Round(10 * time.Millisecond)
+}
+
+// moduleRoot is the root of the module that the command was called in.
+func moduleRoot() (string, error) {
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	mod := strings.TrimSpace(string(out))
+	if filepath.Base(mod) != "go.mod" {
+		return "", errors.New("not inside a module: call this in Magpie's tree")
+	}
+	return filepath.Dir(mod), nil
+}

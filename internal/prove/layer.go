@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// A layer is one kind of evidence.
+type layer struct {
+	name     string
+	what     string   // what it counts, in the words of the tests' lines "proved: N what"
+	goal     int64    // how many; 0 if the layer has parts
+	packages []string // whose tests are part of it
+	tags     string   // that they are built with
+	// step does the next piece of work and enters it in r.
+	step func(ctx context.Context, l *lab, y *layer, r *record) error
+	// parts, instead of a goal, lists what has to be done once each.
+	parts func(ctx context.Context, l *lab, y *layer) ([]string, error)
+}
+
+const million = 1_000_000
+
+var programs = []string{"./deque", "./notifier", "./executor", "./graph"}
+
+var layers = []layer{
+	{
+		name: "explore-3", what: "schedules: every model program, at most 3 preemptions",
+		tags: "modelcheck", packages: programs,
+		parts: explored(3, "^TestModel[^R]"), step: explore(3),
+	},
+	{
+		name: "explore-all", what: "schedules: the smallest model programs, any number of preemptions",
+		tags: "modelcheck", packages: []string{"./deque", "./notifier"},
+		parts: explored(-1, "^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|Spurious|CancelForwards|Promise)$"),
+		step:  explore(-1),
+	},
+	{
+		name: "pct-executor", what: "PCT runs of a whole executor", goal: million,
+		tags: "modelcheck", packages: []string{"./executor"},
+		step: count("^TestModelRandom$", 100_000),
+	},
+	{
+		name: "pct-graphs", what: "PCT runs of a whole executor with graphs", goal: million,
+		tags: "modelcheck", packages: []string{"./graph"},
+		step: count("^TestModelRandom$", 100_000),
+	},
+	{
+		name: "mutants", what: "mutants killed", goal: 20, // or more: all that there are, in one piece
+		packages: append([]string{"./internal/mutants"}, programs...),
+		step:     command("go", "run", "./internal/mutants"),
+	},
+	{
+		name: "histories-deque", what: "histories of a deque linearizable", goal: million,
+		packages: []string{"./deque"},
+		step:     count("^TestLinearizab", 20_000),
+	},
+	{
+		name: "histories-injector", what: "histories of the injector linearizable", goal: million,
+		packages: []string{"./executor"},
+		step:     count("^TestInjectorLinearizab", 20_000),
+	},
+	{
+		name: "graphs", what: "random graphs against the oracle", goal: million,
+		packages: []string{"./graph"},
+		step:     count("^TestOracle", 20_000),
+	},
+	{
+		name: "faults", what: "faults injected", goal: million,
+		packages: []string{"./graph"},
+		step:     count("^TestFaults", 20_000),
+	},
+	{
+		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 50 * million,
+		packages: []string{"./deque"}, step: fuzz("FuzzOps", million),
+	},
+	{
+		name: "fuzz-notifier", what: "fuzz executions of the notifier", goal: 50 * million,
+		packages: []string{"./notifier"}, step: fuzz("FuzzOps", million),
+	},
+	{
+		name: "fuzz-graph", what: "fuzz executions of graphs", goal: million,
+		packages: []string{"./graph"}, step: fuzz("FuzzGraph", million/20),
+	},
+	{
+		name: "soak", what: "tasks under stress", goal: 10_000 * million,
+		packages: []string{"./internal/soak"},
+		step:     soak(500 * million),
+	},
+	{
+		name: "soak-dawdling", what: "tasks under stress, with threads that dawdle after atomic steps", goal: 500 * million,
+		tags: "magpie_chaos", packages: []string{"./internal/soak"},
+		step: soak(50 * million),
+	},
+}
+
+// do does what is left of the layer.
+func (y *layer) do(ctx context.Context, l *lab, r *record) error {
+	var parts []string
+	if y.parts != nil {
+		var err error
+		if parts, err = y.parts(ctx, l, y); err != nil {
+			return err
+		}
+		r.Parts = len(parts)
+	}
+	for {
+		if parts != nil {
+			for len(parts) > 0 && r.has(parts[0]) {
+				parts = parts[1:]
+			}
+			if len(parts) == 0 {
+				return nil
+			}
+			r.next = parts[0]
+		} else if r.Done >= y.goal {
+			return nil
+		}
+		if err := l.timed(r, func() error { return y.step(ctx, l, y, r) }); err != nil {
+			return fmt.Errorf("%s: %w", y.name, err)
+		}
+		if err := r.save(l.dir); err != nil {
+			return err
+		}
+		l.progress(y, r)
+	}
+}

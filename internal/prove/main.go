@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// Exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitBadInput    = 2
+	exitInterrupted = 130 // as of a shell command that SIGINT ended
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the command without the process around it.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("prove", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	only := flags.String("only", "", "do the layers whose names begin with one of these `names`, comma-separated")
+	list := flags.Bool("list", false, "tell what layers there are and how far each has come")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return exitOK
+		}
+		return exitBadInput
+	}
+	chosen, err := choose(*only)
+	if err == nil && flags.NArg() > 0 {
+		err = fmt.Errorf("takes flags only, got %q", flags.Arg(0))
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "prove: %v\n", err)
+		return exitBadInput
+	}
+	l, err := newLab(stdout)
+	if err == nil {
+		defer os.RemoveAll(l.temp)
+		if *list {
+			err = l.list(chosen)
+		} else {
+			err = l.prove(ctx, chosen)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "prove: interrupted; what was done is kept")
+		return exitInterrupted
+	case err != nil:
+		fmt.Fprintf(stderr, "prove: %v\n", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// choose picks layers by the beginnings of their names.
+func choose(only string) (chosen []*layer, err error) {
+	for _, prefix := range strings.Split(only, ",") {
+		found := false
+		for i := range layers {
+			if strings.HasPrefix(layers[i].name, prefix) {
+				chosen, found = append(chosen, &layers[i]), true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no layer's name begins with %q: see -list", prefix)
+		}
+	}
+	return chosen, nil
+}
+
+func newLab(out io.Writer) (*lab, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(root, "testdata", "proof")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp("", "prove")
+	if err != nil {
+		return nil, err
+	}
+	return &lab{root: root, dir: dir, temp: temp, out: out, binaries: make(map[string]string)}, nil
+}
+
+// prove does what is left of the chosen layers.
+func (l *lab) prove(ctx context.Context, chosen []*layer) error {
+	for _, y := range chosen {
+		r, err := l.recordOf(y)
+		if err != nil {
+			return err
+		}
+		if r.isComplete(y) {
+			fmt.Fprintf(l.out, "%s: complete since %s\n", y.name, r.Latest.Format(time.DateOnly))
+			continue
+		}
+		err = y.do(ctx, l, r)
+		if err := l.writeTable(); err != nil {
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordOf is the layer's record, or a new one if there is none of this code.
+func (l *lab) recordOf(y *layer) (*record, error) {
+	code, err := y.version(l.root)
+	if err != nil {
+		return nil, err
+	}
+	r, err := load(l.dir, y.name)
+	if err != nil {
+		return nil, err
+	}
+	if r != nil && r.Version == code {
+		return r, nil
+	}
+	if r != nil {
+		fmt.Fprintf(l.out, "%s: the code has changed since %s: begins anew\n", y.name, r.Latest.Format(time.DateOnly))
+	}
+	now := time.Now().UTC().Truncate(time.Second)
+	return &record{Layer: y.name, Version: code, Machine: machine(), Seed: uint64(now.Unix()), Begun: now}, nil
+}
+
+func machine() string {
+	e := bench.ReadEnvironment()
+	return fmt.Sprintf("%s, %d cores, %s %s, %s/%s, %s", e.CPU, e.Cores, e.GOOS, e.Kernel, e.GOOS, e.GOARCH, e.Go)
+}
+
+// list tells how far the chosen layers have come.
+func (l *lab) list(chosen []*layer) error {
+	for _, y := range chosen {
+		r, err := load(l.dir, y.name)
+		if err != nil {
+			return err
+		}
+		state := "not begun"
+		if r != nil {
+			code, err := y.version(l.root)
+			if err != nil {
+				return err
+			}
+			state = fmt.Sprintf("%s of %s", y.soFar(r), y.target(r))
+			if code != r.Version {
+				state += ", but the code has changed since"
+			}
+		}
+		fmt.Fprintf(l.out, "%-18s %s\n%-18s %s\n", y.name, y.what, "", state)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// TestPiece is what the layer of these tests repeats, in a process of its own.
+func TestPiece(t *testing.T) {
+	n := testkit.Count(t, 1)
+	require.Zero(t, testkit.Seed(t)%1000/500, "a piece that fails")
+	testkit.Proved(t, n, "pieces of work")
+}
+
+// toy is a layer of TestPiece, and a lab for it.
+func toy(t *testing.T, goal int64) (*layer, *lab, *bytes.Buffer) {
+	y := &layer{name: "toy", what: "pieces of work", goal: goal, packages: []string{"./internal/prove"}, step: count("^TestPiece$", 10)}
+	root, err := moduleRoot()
+	require.NoError(t, err)
+	out := &bytes.Buffer{}
+	l := &lab{root: root, dir: t.TempDir(), temp: t.TempDir(), out: out, binaries: map[string]string{"./internal/prove ": os.Args[0]}}
+	return y, l, out
+}
+
+// TestLayerIsTakenUpAgain: what a layer has done is kept, and it ends when it has done enough.
+func TestLayerIsTakenUpAgain(t *testing.T) {
+	y, l, out := toy(t, 15)
+	r, err := l.recordOf(y)
+	require.NoError(t, err)
+	r.Seed = 1000
+	require.NoError(t, y.do(t.Context(), l, r))
+	require.EqualValues(t, 15, r.Done)
+	require.EqualValues(t, 2, r.Pieces, "of ten at most")
+	require.Contains(t, out.String(), "toy: 10 of 15 in ")
+	require.Contains(t, out.String(), "toy: 15 of 15 in ")
+
+	y.goal = 40
+	again, err := l.recordOf(y)
+	require.NoError(t, err)
+	require.Equal(t, r, again)
+	require.False(t, again.isComplete(y))
+	require.NoError(t, y.do(t.Context(), l, again))
+	require.EqualValues(t, 40, again.Done)
+	require.EqualValues(t, 5, again.Pieces)
+	require.True(t, again.isComplete(y))
+
+	again.Version = "other"
+	require.NoError(t, again.save(l.dir))
+	anew, err := l.recordOf(y)
+	require.NoError(t, err)
+	require.Zero(t, anew.Done)
+	require.Contains(t, out.String(), "the code has changed")
+}
+
+// TestLayerFails: a piece that fails ends the layer, with how to repeat it and what it said, and what was done before is
+// kept.
+func TestLayerFails(t *testing.T) {
+	y, l, _ := toy(t, 100)
+	r, err := l.recordOf(y)
+	require.NoError(t, err)
+	r.Seed = 499 // the second piece has seed 500
+	err = y.do(t.Context(), l, r)
+	require.ErrorContains(t, err, "MAGPIE_COUNT=10 MAGPIE_SEED=500")
+	require.ErrorContains(t, err, "a piece that fails")
+	kept, err := load(l.dir, "toy")
+	require.NoError(t, err)
+	require.EqualValues(t, 10, kept.Done)
+}
+
+// TestInterrupt: an interrupted layer says so.
+func TestInterrupt(t *testing.T) {
+	y, l, _ := toy(t, 100)
+	r, err := l.recordOf(y)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, y.do(ctx, l, r), context.Canceled)
+	require.Zero(t, r.Done)
+}
+
+// TestNothingProved: a piece that passes without having done anything is an error.
+func TestNothingProved(t *testing.T) {
+	r := &record{}
+	require.ErrorContains(t, r.enterProved("things", "ok\n"), `says nowhere "proved: N things"`)
+	require.Error(t, r.enterProved("things", "x: proved: 7 other things\n"))
+	require.NoError(t, r.enterProved("things", "    x_test.go:3: proved: 7 things\n    x_test.go:4: proved: 5 things\n"))
+	require.EqualValues(t, 12, r.Done)
+	_, l, _ := toy(t, 1)
+	_, err := l.test(t.Context(), "./internal/prove", "", "^TestThatIsNot$")
+	require.ErrorContains(t, err, "no test matches")
+}
+
+// TestExploredLine: what model programs say is understood.
+func TestExploredLine(t *testing.T) {
+	const said = "    executor_model_test.go:134: TestModelPush/adaptive/W=2: 2849 schedules, 2120 states, 760163 steps, at most any number of preemptions\n"
+	require.Equal(t, []string{strings.TrimSuffix(said, "\n"), "TestModelPush/adaptive/W=2", "2849", "2120", "any number of"},
+		exploredLine.FindStringSubmatch(said))
+}
+
+// TestVersion: a change of code is seen, one of comments is not, nor one of tests that the layer does not have.
+func TestVersion(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o666))
+	}
+	y := &layer{packages: []string{"./deque"}, tags: "modelcheck"}
+	version := func() string {
+		t.Helper()
+		v, err := y.version(root)
+		require.NoError(t, err)
+		return v
+	}
+	_, err := y.version(root)
+	require.ErrorContains(t, err, "no Go files")
+	for _, dir := range product {
+		write(dir+"/a.go", "package p\n")
+	}
+	first := version()
+	write("deque/a.go", "// A comment.\npackage p\n")
+	write("deque/other_test.go", "package p\n")
+	write("graph/x_model_test.go", "package p\n")
+	require.Equal(t, first, version())
+	write("deque/x_model_test.go", "package p\n")
+	second := version()
+	require.NotEqual(t, first, second)
+	write("internal/park/a.go", "package p\nvar x int\n")
+	require.NotEqual(t, second, version())
+}
+
+// TestLayersAreSound: names differ, each layer has either a goal or parts, and the version of each can be told.
+func TestLayersAreSound(t *testing.T) {
+	_, l, _ := toy(t, 1)
+	seen := map[string]bool{}
+	for i := range layers {
+		y := &layers[i]
+		require.False(t, seen[y.name], y.name)
+		seen[y.name] = true
+		require.True(t, (y.goal > 0) != (y.parts != nil), y.name)
+		v, err := y.version(l.root)
+		require.NoError(t, err)
+		require.Len(t, v, 12)
+	}
+}
+
+// TestBadInput: what cannot be understood is refused, with what to do.
+func TestBadInput(t *testing.T) {
+	for args, want := range map[string]string{"-only nix": `"nix": see -list`, "graphs": "takes flags only", "-x": "not defined"} {
+		var out, errs bytes.Buffer
+		require.Equal(t, exitBadInput, run(t.Context(), strings.Fields(args), &out, &errs), args)
+		require.Contains(t, errs.String(), want)
+	}
+}
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1 000", 1234567: "1 234 567"} {
+		require.Equal(t, want, grouped(n), fmt.Sprint(n))
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A record is what a layer has done so far.
+type record struct {
+	Layer   string    `json:"layer"`
+	Version string    `json:"version"` // fingerprint of the code
+	Machine string    `json:"machine"`
+	Seed    uint64    `json:"seed"` // of the first piece; the next have the numbers that follow
+	Pieces  uint64    `json:"pieces"`
+	Begun   time.Time `json:"begun"`
+	Latest  time.Time `json:"latest"`
+	Seconds float64   `json:"seconds"` // of work
+	Done    int64     `json:"done"`
+	Parts   int       `json:"parts,omitempty"` // how many there are to do
+	Results []part    `json:"results,omitempty"`
+
+	next string // the part to do
+}
+
+// A part is what became of one model program.
+type part struct {
+	Name      string  `json:"name"`
+	Schedules int64   `json:"schedules"`
+	States    int64   `json:"states"`
+	Seconds   float64 `json:"seconds"`
+}
+
+func (r *record) has(name string) bool {
+	for _, p := range r.Results {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *record) isComplete(y *layer) bool {
+	if y.goal == 0 {
+		return r.Parts > 0 && len(r.Results) >= r.Parts
+	}
+	return r.Done >= y.goal
+}
+
+func recordFile(dir, layer string) string { return filepath.Join(dir, layer+".json") }
+
+// load returns the layer's record in dir, or nil if it has none.
+func load(dir, layer string) (*record, error) {
+	text, err := os.ReadFile(recordFile(dir, layer))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &record{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, &fs.PathError{Op: "read", Path: recordFile(dir, layer), Err: err}
+	}
+	return r, nil
+}
+
+// save replaces the layer's record in one step, so that an interrupted save loses nothing.
+func (r *record) save(dir string) error {
+	text, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return err
+	}
+	return replaceFile(recordFile(dir, r.Layer), append(text, '\n'))
+}
+
+func replaceFile(name string, text []byte) error {
+	temp := name + ".new"
+	if err := os.WriteFile(temp, text, 0o666); err != nil {
+		return err
+	}
+	return os.Rename(temp, name)
+}

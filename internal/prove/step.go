@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The kinds of pieces that layers do.
+
+type step = func(ctx context.Context, l *lab, y *layer, r *record) error
+
+// exploredLine is what model.Check says of a program.
+var exploredLine = regexp.MustCompile(`(?m)^ +\S+: (Test\S+): (\d+) schedules, (\d+) states, \d+ steps, at most (.+) preemptions$`)
+
+// explored lists the model programs whose tests match, as "./package TestModelName/subtest".
+func explored(bound int, tests string) func(context.Context, *lab, *layer) ([]string, error) {
+	return func(ctx context.Context, l *lab, y *layer) (parts []string, err error) {
+		for _, pkg := range y.packages {
+			// Without preemptions they take no time, and tell their names.
+			out, err := l.test(ctx, pkg, y.tags, tests, "MAGPIE_MODEL_BOUND=0")
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range exploredLine.FindAllStringSubmatch(out, -1) {
+				parts = append(parts, pkg+" "+m[1])
+			}
+		}
+		if len(parts) == 0 {
+			return nil, errors.New("no model program told its name")
+		}
+		return parts, nil
+	}
+}
+
+// explore explores the record's next program.
+func explore(bound int) step {
+	words := fmt.Sprint(bound)
+	if bound < 0 {
+		words = "any number of"
+	}
+	return func(ctx context.Context, l *lab, y *layer, r *record) error {
+		pkg, test, _ := strings.Cut(r.next, " ")
+		start := time.Now()
+		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
+		out, err := l.test(ctx, pkg, y.tags, pattern, fmt.Sprintf("MAGPIE_MODEL_BOUND=%d", bound))
+		if err != nil {
+			return err
+		}
+		m := exploredLine.FindAllStringSubmatch(out, -1)
+		if len(m) != 1 || m[0][1] != test || m[0][4] != words {
+			return fmt.Errorf("%s does not say that it explored with %s preemptions:\n%s", r.next, words, out)
+		}
+		schedules, _ := strconv.ParseInt(m[0][2], 10, 64) // digits: the expression says so
+		states, _ := strconv.ParseInt(m[0][3], 10, 64)
+		r.Done += schedules
+		r.Results = append(r.Results, part{r.next, schedules, states, time.Since(start).Seconds()})
+		return nil
+	}
+}
+
+// provedLine is what testkit.Proved says.
+var provedLine = regexp.MustCompile(`(?m)\bproved: (\d+) (.+)$`)
+
+// enterProved adds what a piece says it has proved.
+func (r *record) enterProved(what, out string) error {
+	found := int64(0)
+	for _, m := range provedLine.FindAllStringSubmatch(out, -1) {
+		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil && m[2] == what {
+			found += n
+		}
+	}
+	if found == 0 {
+		return fmt.Errorf("passed, but says nowhere %q:\n%s", "proved: N "+what, out)
+	}
+	r.Done += found
+	r.Pieces++
+	return nil
+}
+
+func (r *record) seed() uint64 { return r.Seed + r.Pieces }
+
+// count repeats tests that take their number from the environment.
+func count(tests string, piece int64) step {
+	return func(ctx context.Context, l *lab, y *layer, r *record) error {
+		for _, pkg := range y.packages {
+			out, err := l.test(ctx, pkg, y.tags, tests,
+				fmt.Sprintf("MAGPIE_COUNT=%d", min(piece, y.goal-r.Done)), fmt.Sprintf("MAGPIE_SEED=%d", r.seed()))
+			if err != nil {
+				return err
+			}
+			if err := r.enterProved(y.what, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// command runs a command that says what it has proved.
+func command(name string, args ...string) step {
+	return func(ctx context.Context, l *lab, y *layer, r *record) error {
+		out, err := l.run(ctx, ".", nil, name, args...)
+		if err != nil {
+			return err
+		}
+		return r.enterProved(y.what, out)
+	}
+}
+
+var fuzzLine = regexp.MustCompile(`(?m)^fuzz: elapsed: .*, execs: (\d+) `)
+
+// fuzz lets go's fuzzer go on from the corpus that it keeps in its cache.
+func fuzz(target string, piece int64) step {
+	return func(ctx context.Context, l *lab, y *layer, r *record) error {
+		for _, pkg := range y.packages {
+			out, err := l.run(ctx, ".", nil, "go", "test", "-run", "^$", "-fuzz", "^"+target+"$",
+				"-fuzztime", fmt.Sprintf("%dx", min(piece, y.goal-r.Done)), pkg)
+			if err != nil {
+				return err
+			}
+			m := fuzzLine.FindAllStringSubmatch(out, -1)
+			if len(m) == 0 {
+				return fmt.Errorf("the fuzzer does not say how many executions it made:\n%s", out)
+			}
+			n, _ := strconv.ParseInt(m[len(m)-1][1], 10, 64)
+			r.Done += n
+			r.Pieces++
+		}
+		return nil
+	}
+}
+
+var soakLine = regexp.MustCompile(`(?m)^soak: seed \d+: (\d+) tasks in `)
+
+// soak runs the soak command.
+func soak(piece int64) step {
+	return func(ctx context.Context, l *lab, y *layer, r *record) error {
+		out, err := l.run(ctx, ".", nil, "go", "run", "-tags", y.tags, "./internal/soak",
+			"-tasks", fmt.Sprint(min(piece, y.goal-r.Done)), "-seed", fmt.Sprint(r.seed()))
+		if err != nil {
+			return err
+		}
+		m := soakLine.FindStringSubmatch(out)
+		if m == nil {
+			return fmt.Errorf("the soak does not say how many tasks it ran:\n%s", out)
+		}
+		n, _ := strconv.ParseInt(m[1], 10, 64)
+		r.Done += n
+		r.Pieces++
+		return nil
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// writeTable writes the table of all records to the folder's README.md.
+func (l *lab) writeTable() error {
+	text, err := l.table()
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(l.dir, "README.md"), []byte(text))
+}
+
+func (l *lab) table() (string, error) {
+	var b strings.Builder
+	b.WriteString("# What was shown\n\nWritten by `go run ./internal/prove`; how it is counted stands there. Each layer's record is the file with its name.\n\n")
+	b.WriteString("| layer | what | goal | done | hours | latest (UTC) | code | machine |\n|---|---|---:|---:|---:|---|---|---|\n")
+	var parts strings.Builder
+	for i := range layers {
+		y := &layers[i]
+		r, err := load(l.dir, y.name)
+		if err != nil {
+			return "", err
+		}
+		if r == nil {
+			fmt.Fprintf(&b, "| %s | %s | %s | not begun | | | | |\n", y.name, y.what, y.target(nil))
+			continue
+		}
+		code := r.Version
+		if now, err := y.version(l.root); err != nil {
+			return "", err
+		} else if now != r.Version {
+			code += ", changed since"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.2f | %s | %s | %s |\n", y.name, y.what, y.target(r), y.soFar(r),
+			r.Seconds/3600, r.Latest.Format("2006-01-02 15:04"), code, r.Machine)
+		r.writeParts(&parts)
+	}
+	b.WriteString(parts.String())
+	return b.String(), nil
+}
+
+func (y *layer) target(r *record) string {
+	switch {
+	case y.goal > 0:
+		return grouped(y.goal)
+	case r != nil:
+		return fmt.Sprintf("%d programs", r.Parts)
+	default:
+		return "all"
+	}
+}
+
+func (y *layer) soFar(r *record) string {
+	if y.goal > 0 {
+		return grouped(r.Done)
+	}
+	return fmt.Sprintf("%d programs, %s", len(r.Results), grouped(r.Done))
+}
+
+func (r *record) writeParts(b *strings.Builder) {
+	if len(r.Results) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n| program | schedules | states | seconds |\n|---|---:|---:|---:|\n", r.Layer)
+	for _, p := range r.Results {
+		fmt.Fprintf(b, "| `%s` | %s | %s | %.1f |\n", p.Name, grouped(p.Schedules), grouped(p.States), p.Seconds)
+	}
+}
+
+// grouped writes a number with spaces between thousands.
+func grouped(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
