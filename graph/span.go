@@ -143,12 +143,13 @@ func (r *runState) precedesOnly(t, s *record) bool {
 
 // settle counts down what is owed to owedTo. It returns that task if this made it ready.
 func (l *local) settle() (ready *record) {
-	s, n := l.owedTo, l.owed
+	ready = l.owedTo
+	n := l.owed
 	l.owedTo, l.owed = nil, 0
-	if n == 0 || !(n == 1 && s.join.Last()) && !s.join.Done(n) {
-		return nil
+	if ready == nil || n == 1 && ready.join.Last() || ready.join.Done(n) {
+		return ready
 	}
-	return s
+	return nil
 }
 
 // newSpan makes a span that its caller will attach and push.

@@ -12,33 +12,31 @@ type JoinCount struct{ n uint32 }
 // Arm sets the count. The caller is the only one to touch it: every thread that counted down before has been seen to by
 // an atomic of this or of another word, and those who will count down later learn of the task through another.
 func (c *JoinCount) Arm(n uint32) {
-	write(c.word())
+	write(unsafe.Pointer(&c.n))
 	c.n = n
 }
 
 // Last reports whether the caller's count is the only one outstanding. Counts only fall while armed, and the caller's
 // own is among them, so a true answer stays true and saves the locked instruction of Done. Any thread that owes a count.
 func (c *JoinCount) Last() bool {
-	before(load, c.word())
+	before(load, unsafe.Pointer(&c.n))
 	n := atomic.LoadUint32(&c.n)
-	after(load, c.word())
+	after(load, unsafe.Pointer(&c.n))
 	return n == 1
 }
 
 // Done counts n predecessors down and reports whether the counter fired: exactly one caller per arming gets true.
 // Any thread that owes n counts.
 func (c *JoinCount) Done(n uint32) bool {
-	before(update, c.word())
+	before(update, unsafe.Pointer(&c.n))
 	left := atomic.AddUint32(&c.n, -n)
-	after(update, c.word())
+	after(update, unsafe.Pointer(&c.n))
 	return left == 0
 }
 
 // DoneAlone is Done(1) without a locked instruction, for when no other thread can count down.
 func (c *JoinCount) DoneAlone() bool {
-	write(c.word())
+	write(unsafe.Pointer(&c.n))
 	c.n--
 	return c.n == 0
 }
-
-func (c *JoinCount) word() unsafe.Pointer { return unsafe.Pointer(&c.n) }

@@ -20,27 +20,27 @@ type Slot[T any] struct{ p unsafe.Pointer }
 
 // Free reports whether the slot is the owner's to Put into. Owner only.
 func (s *Slot[T]) Free() bool {
-	before(load, s.word())
+	before(load, unsafe.Pointer(&s.p))
 	p := atomic.LoadPointer(&s.p)
-	after(load, s.word())
+	after(load, unsafe.Pointer(&s.p))
 	return p == nil
 }
 
 // Put fills a free slot. p is published by the index that the owner stores next. Owner only.
 func (s *Slot[T]) Put(p *T) {
-	write(s.word())
+	write(unsafe.Pointer(&s.p))
 	s.p = unsafe.Pointer(p)
 }
 
 // Peek reads a slot that nobody else can claim. Owner only.
 func (s *Slot[T]) Peek() *T {
-	read(s.word())
+	read(unsafe.Pointer(&s.p))
 	return (*T)(s.p)
 }
 
 // Take empties a slot that the owner has claimed. It leaves nil, so that the ring keeps nothing alive. Owner only.
 func (s *Slot[T]) Take() *T {
-	write(s.word())
+	write(unsafe.Pointer(&s.p))
 	p := (*T)(s.p)
 	s.p = nil
 	return p
@@ -48,12 +48,10 @@ func (s *Slot[T]) Take() *T {
 
 // Yield empties a slot that the calling thief has claimed and hands it back to the owner.
 func (s *Slot[T]) Yield() *T {
-	read(s.word())
+	read(unsafe.Pointer(&s.p))
 	p := (*T)(s.p)
-	before(store, s.word())
+	before(store, unsafe.Pointer(&s.p))
 	atomic.StorePointer(&s.p, nil)
-	after(store, s.word())
+	after(store, unsafe.Pointer(&s.p))
 	return p
 }
-
-func (s *Slot[T]) word() unsafe.Pointer { return unsafe.Pointer(&s.p) }

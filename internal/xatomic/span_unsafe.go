@@ -14,23 +14,23 @@ type Span struct {
 
 // Set makes the span lo, …, hi-1. lo and hi are at most 1<<31. The caller is the only one to know the span.
 func (s *Span) Set(lo, hi uint32) {
-	write(s.word())
+	write(unsafe.Pointer(&s.v))
 	s.v = uint64(hi)<<32 | uint64(lo)
 }
 
 // Claim takes the first index. It always moves the lower half on, also past the limit, by one for every failed call:
 // there must be fewer than 1<<31 of those. Any thread.
 func (s *Span) Claim() (i uint32, ok bool) {
-	before(update, s.word())
+	before(update, unsafe.Pointer(&s.v))
 	v := atomic.AddUint64(&s.v, 1)
-	after(update, s.word())
+	after(update, unsafe.Pointer(&s.v))
 	i = uint32(v) - 1
 	return i, i < uint32(v>>32)
 }
 
 // ClaimAlone is Claim without a locked instruction, for when no other thread exists that knows the span.
 func (s *Span) ClaimAlone() (i uint32, ok bool) {
-	write(s.word())
+	write(unsafe.Pointer(&s.v))
 	i = uint32(s.v)
 	s.v++
 	return i, i < uint32(s.v>>32)
@@ -45,12 +45,12 @@ func (s *Span) Halve() (lo, hi uint32, ok bool) {
 			return 0, 0, false
 		}
 		mid := lo + (hi-lo)/2
-		before(update, s.word())
+		before(update, unsafe.Pointer(&s.v))
 		if atomic.CompareAndSwapUint64(&s.v, v, uint64(mid)<<32|uint64(lo)) {
-			after(update, s.word())
+			after(update, unsafe.Pointer(&s.v))
 			return mid, hi, true
 		}
-		after(load, s.word())
+		after(load, unsafe.Pointer(&s.v))
 	}
 }
 
@@ -61,10 +61,8 @@ func (s *Span) IsEmpty() bool {
 }
 
 func (s *Span) load() uint64 {
-	before(load, s.word())
+	before(load, unsafe.Pointer(&s.v))
 	v := atomic.LoadUint64(&s.v)
-	after(load, s.word())
+	after(load, unsafe.Pointer(&s.v))
 	return v
 }
-
-func (s *Span) word() unsafe.Pointer { return unsafe.Pointer(&s.v) }

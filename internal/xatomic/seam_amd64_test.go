@@ -1,0 +1,98 @@
+package xatomic_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// dearer has the functions whose code is not the same with the seam.
+var dearer = []string{
+	"graph: graph.newRunState", // the same instructions, but for a comparison that has its sides exchanged
+}
+
+// TestSeamIsFree: what the model checker needs costs nothing in a build without it. The executor and the graph, with the
+// deque compiled into them, come to the same instructions as when the hooks are cut out of this package's source. They
+// once did not: a hook was given its word by a method of a generic type, which cost every push a look in a dictionary.
+func TestSeamIsFree(t *testing.T) {
+	hook := regexp.MustCompile(`(?m)^\s*(before|after|read|write)\(.*\)\n`)
+	temp := t.TempDir()
+	overlay := map[string]string{}
+	for _, name := range []string{"slot_unsafe.go", "span_unsafe.go", "joincount_unsafe.go"} {
+		original, err := filepath.Abs(name)
+		require.NoError(t, err)
+		source, err := os.ReadFile(original)
+		require.NoError(t, err)
+		cut := hook.ReplaceAll(source, nil)
+		require.NotEqual(t, source, cut, "%s has no hooks", name)
+		overlay[original] = filepath.Join(temp, name)
+		require.NoError(t, os.WriteFile(overlay[original], append(cut, "var _ unsafe.Pointer\n"...), 0o666))
+	}
+	text, err := json.Marshal(map[string]any{"Replace": overlay})
+	require.NoError(t, err)
+	file := filepath.Join(temp, "overlay.json")
+	require.NoError(t, os.WriteFile(file, text, 0o666))
+
+	var differ []string
+	deques := false
+	for _, pkg := range []string{"executor", "graph"} {
+		with, without := instructions(t, pkg), instructions(t, pkg, "-overlay", file)
+		require.Equal(t, slices.Sorted(maps.Keys(without)), slices.Sorted(maps.Keys(with)))
+		require.Greater(t, len(with), 50, "is the listing of %s read rightly?", pkg)
+		deques = deques || slices.ContainsFunc(slices.Collect(maps.Keys(with)), isPush)
+		for f, code := range with {
+			if code != without[f] {
+				differ = append(differ, pkg+": "+typeArgs.ReplaceAllString(f, ""))
+			}
+		}
+	}
+	require.True(t, deques, "no Push of a deque found")
+	slices.Sort(differ)
+	require.Equal(t, dearer, differ)
+}
+
+func isPush(f string) bool {
+	return strings.HasPrefix(f, "deque.(*Deque[go.shape.") && strings.HasSuffix(f, "]).Push")
+}
+
+var (
+	function    = regexp.MustCompile(`^github\.com/magpie-go/magpie/(.+?) STEXT`)
+	typeArgs    = regexp.MustCompile(`\[[^\]]*\]`)
+	instruction = regexp.MustCompile(`^\t0x[0-9a-f]+ \d+ \([^)]*\)\t(.*)$`)
+	temporary   = regexp.MustCompile(`autotmp_\d+|\+\d+\(SP\)`)
+	jump        = regexp.MustCompile(`^(J[A-Z]+)\t\d+$`)
+)
+
+// instructions compiles a package and returns each function's instructions, without what only numbers them.
+func instructions(t *testing.T, pkg string, flags ...string) map[string]string {
+	t.Helper()
+	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-gcflags=-S", "../../"+pkg)...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	code := map[string]string{}
+	name := ""
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSuffix(line, "\n")
+		if !strings.HasPrefix(line, "\t") {
+			name = ""
+			if m := function.FindStringSubmatch(line); m != nil {
+				name = m[1]
+			}
+			continue
+		}
+		m := instruction.FindStringSubmatch(line)
+		if name == "" || m == nil || strings.HasPrefix(m[1], "PCDATA") || strings.HasPrefix(m[1], "FUNCDATA") {
+			continue
+		}
+		code[name] += jump.ReplaceAllString(temporary.ReplaceAllString(m[1], ""), "$1") + "\n"
+	}
+	return code
+}
