@@ -151,7 +151,11 @@ func TestModelLife(t *testing.T) {
 func TestModelSubmit(t *testing.T) {
 	onEach(t, []int{2, 3}, func(n int, p Policy) {
 		ex := start(n, p)
-		for range 2 { // after the first the workers are on their way to sleep
+		submissions := 2 // after the first the workers are on their way to sleep
+		if n == 3 && p == AdaptivePublished {
+			submissions = 1 // half a million states with two preemptions, and no end in sight with three
+		}
+		for range submissions {
 			j := newJob(nothing)
 			j.ended(ex.Run(context.Background(), j))
 		}
@@ -199,6 +203,51 @@ func TestModelPush(t *testing.T) {
 			b.meet(w)
 		}
 		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelPushAgain: the same when the worker that pushes was on its way to sleep and has turned back.
+func TestModelPushAgain(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		before := newJob(nothing)
+		before.ended(ex.Run(context.Background(), before))
+		b := barrier{n: 2}
+		j := newJob(nil)
+		j.first = func(w *Worker) {
+			j.push(w, b.meet)
+			b.meet(w)
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelPushAndSubmit: a worker pushes while the other is on its way to sleep, and then relies on that other to run
+// what is submitted when it sleeps: whoever meant to wake it for the push may not have found it.
+func TestModelPushAndSubmit(t *testing.T) {
+	model.Check(t, func() {
+		ex := start(2, Adaptive) // with the published policy the other would not sleep
+		var up, begun, mayEnd, done xatomic.Bool
+		j, other := newJob(nil), newJob(func(*Worker) { done.Store(true) })
+		j.first = func(w *Worker) {
+			j.push(w, func(*Worker) { up.Store(true) })
+			up.Await()
+			j.push(w, func(*Worker) {
+				begun.Store(true)
+				mayEnd.Await()
+			})
+			done.Await()
+		}
+		r := ex.Start(context.Background(), j)
+		begun.Await()
+		mayEnd.Store(true)
+		for !ex.notifier.Waiting() {
+			model.Spin()
+		}
+		other.ended(ex.Run(context.Background(), other))
+		j.ended(r.Wait())
 		stop(ex)
 	})
 }
@@ -313,6 +362,27 @@ func TestModelHelperSleeps(t *testing.T) {
 			inner.push(w, b.meet)
 			b.meet(w)
 		}
+		outer.first = func(*Worker) { inner.ended(ex.Run(context.Background(), inner)) }
+		outer.ended(ex.Run(context.Background(), outer))
+		stop(ex)
+	})
+}
+
+// TestModelHelperOfHelper: a helper finds what a run pushes that is nested in the one it waits for, on a worker that has
+// run nothing else of it.
+func TestModelHelperOfHelper(t *testing.T) {
+	onEach(t, []int{3}, func(n int, p Policy) {
+		ex := start(n, p)
+		outer, inner, innermost := newJob(nil), newJob(nil), newJob(nil)
+		b := barrier{n: 3}
+		innermost.first = func(w *Worker) {
+			innermost.push(w, func(w *Worker) {
+				innermost.push(w, b.meet) // for the worker that waits for inner: the other two are here
+				b.meet(w)
+			})
+			b.meet(w)
+		}
+		inner.first = func(*Worker) { innermost.ended(ex.Run(context.Background(), innermost)) }
 		outer.first = func(*Worker) { inner.ended(ex.Run(context.Background(), inner)) }
 		outer.ended(ex.Run(context.Background(), outer))
 		stop(ex)

@@ -191,6 +191,23 @@ func TestModelSpan(t *testing.T) {
 	})
 }
 
+// TestModelSpanHalved: a thief's half of a span is a span, from which others take halves in turn.
+func TestModelSpanHalved(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		n := fan(minSpan + 2)
+		n.again(ex)
+	})
+}
+
+// TestModelSpanPutOff: a worker leaves its span for tasks that one of the span's releases, and comes back to it; spans
+// that are used up serve again.
+func TestModelSpanPutOff(t *testing.T) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		n := newNet(9, []int{0, 1, 2, 3}, []int{1, 4, 6}, []int{2, 5, 6}, []int{3, 7, 8}, []int{4, 6})
+		n.again(ex)
+	})
+}
+
 // TestModelSpanOnTwo: a span's last task is not hidden behind one that waits for it.
 func TestModelSpanOnTwo(t *testing.T) {
 	onExecutors(t, []int{2}, func(ex *executor.Executor) {
@@ -243,6 +260,26 @@ func TestModelTwoRunsOnOneWorker(t *testing.T) {
 	})
 }
 
+// TestModelNewcomer: a worker that takes up another run in the middle of a span owes nothing to the join after it, for
+// which that run's task may wait.
+func TestModelNewcomer(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		a, b := fan(minSpan+1), newNet(1)
+		a.now, b.now = a.newPass(), b.newPass()
+		var joined xatomic.Bool
+		a.now.act = func(task int) error {
+			if task == minSpan+2 {
+				joined.Store(true)
+			}
+			return nil
+		}
+		b.now.act = func(int) error { joined.Await(); return nil }
+		ra, rb := ex.Start(context.Background(), a), ex.Start(context.Background(), b)
+		a.now.ended(ra.Wait())
+		b.now.ended(rb.Wait())
+	})
+}
+
 // TestModelCancel: a run that is cancelled at any moment ends, with the cause unless all its tasks ran, and leaves
 // nothing behind for the next.
 func TestModelCancel(t *testing.T) {
@@ -259,18 +296,20 @@ func TestModelCancel(t *testing.T) {
 	})
 }
 
-// stops checks that a task's failure is the run's, that nothing after it runs and that the next run is whole.
-func stops(t *testing.T, fail func() error, isIt func(error) bool) {
+// breaks checks that a task's failure is the run's, that nothing after it runs and that the next run is whole. The task
+// that fails is one of a join's predecessors, or the one after the join.
+func breaks(t *testing.T, fail func() error, isIt func(error) bool) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		n := diamond()
+		faulty := []int{1, 3}[model.Choose(2)]
 		p, err := n.once(ex, func(task int) error {
-			if task == 1 {
+			if task == faulty {
 				return fail()
 			}
 			return nil
 		})
 		model.Assert(isIt(err), "the run's error: %v", err)
-		model.Assert(!p.has(3), "a task ran after one that failed")
+		model.Assert(p.has(3) == (faulty == 3), "a task ran after one that failed, or did not run")
 		n.again(ex)
 	})
 }
@@ -278,12 +317,12 @@ func stops(t *testing.T, fail func() error, isIt func(error) bool) {
 // TestModelFail: a task returns an error while its neighbour runs.
 func TestModelFail(t *testing.T) {
 	failure := errors.New("failure")
-	stops(t, func() error { return failure }, func(err error) bool { return errors.Is(err, failure) })
+	breaks(t, func() error { return failure }, func(err error) bool { return errors.Is(err, failure) })
 }
 
 // TestModelPanic: a task panics while its neighbour runs.
 func TestModelPanic(t *testing.T) {
-	stops(t, func() error { panic("oh") }, func(err error) bool {
+	breaks(t, func() error { panic("oh") }, func(err error) bool {
 		var p *executor.PanicError
 		return errors.As(err, &p) && p.Value == "oh"
 	})
@@ -291,7 +330,7 @@ func TestModelPanic(t *testing.T) {
 
 // TestModelGoexit: a task ends its worker's goroutine while its neighbour runs.
 func TestModelGoexit(t *testing.T) {
-	stops(t, func() error { runtime.Goexit(); return nil }, func(err error) bool { return errors.Is(err, executor.ErrGoexit) })
+	breaks(t, func() error { runtime.Goexit(); return nil }, func(err error) bool { return errors.Is(err, executor.ErrGoexit) })
 }
 
 // TestModelNested: a task runs another graph and waits for it.

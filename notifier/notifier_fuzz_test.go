@@ -11,8 +11,20 @@ import (
 
 // FuzzOps runs a tape of bytes against a model in which waiters have names.
 func FuzzOps(f *testing.F) {
-	f.Add([]byte("\x00\x01\x06\x07\x18\x20\x21\x0c"))
-	f.Add([]byte("\x01\x00\x01\x02\x03\x06\x07\x18\x18\x0e\x0f\x1e"))
+	prepare := func(w byte) byte { return w << 3 }
+	commit := func(w byte) byte { return w<<3 | 2 }
+	cancel := func(w byte) byte { return w<<3 | 4 }
+	notify := func(n byte) byte { return n<<3 | 5 }
+	const all = 7
+	add := func(epochs byte, ops ...byte) { f.Add(append([]byte{epochs}, ops...)) }                   // epochs are left until they wrap
+	add(200, prepare(0), commit(0), prepare(1), commit(1), notify(1), notify(2), notify(1))           // last to sleep, first to rise
+	add(200, prepare(0), notify(1), commit(0), prepare(0), commit(0))                                 // a signal before the Commit
+	add(200, prepare(0), commit(0), prepare(1), notify(1), cancel(1))                                 // Cancel forwards
+	add(200, prepare(0), prepare(1), notify(1), cancel(0), commit(1))                                 // Cancel leaves the signal
+	add(200, prepare(0), commit(0), prepare(1), prepare(2), all, commit(1), prepare(3), cancel(2))    // all, awake and asleep
+	add(200, prepare(0), all, prepare(1), commit(1), commit(0), commit(1))                            // a newcomer leaves all's signal
+	add(200, prepare(0), prepare(1), commit(0), notify(3), commit(1), notify(0), prepare(2), all)     // more than there are
+	add(1, prepare(4), commit(4), notify(1), prepare(4), commit(4), notify(1), prepare(4), commit(4)) // epochs wrap
 	f.Fuzz(func(t *testing.T, tape []byte) {
 		if len(tape) == 0 || len(tape) > 1000 {
 			return

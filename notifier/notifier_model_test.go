@@ -205,3 +205,25 @@ func TestModelPromise(t *testing.T) {
 		join1()
 	})
 }
+
+// TestModelPromiseInTheMiddle: the same while the call that notifies all is under way.
+func TestModelPromiseInTheMiddle(t *testing.T) {
+	model.Check(t, func() {
+		n, gone := New(2), new(xatomic.Bool)
+		n.Prepare(0)
+		join1 := model.Go(func() {
+			n.Prepare(1)
+			n.Commit(1)
+			gone.Store(true)
+		})
+		join2 := model.Go(func() { n.NotifyAll() })
+		n.Commit(0)
+		for !gone.Load() {
+			if n.Notify(1) == 0 {
+				model.Spin()
+			}
+		}
+		join1()
+		join2()
+	})
+}

@@ -25,14 +25,14 @@ func Done(kind Kind, p unsafe.Pointer) {
 // Read is called before a plain read of the word at p.
 func Read(p unsafe.Pointer) {
 	if x := active; x != nil {
-		x.plain(false, p)
+		x.access(false, p)
 	}
 }
 
 // Write is called before a plain write of the word at p.
 func Write(p unsafe.Pointer) {
 	if x := active; x != nil {
-		x.plain(true, p)
+		x.access(true, p)
 	}
 }
 

@@ -17,27 +17,22 @@ func (c *clock) join(o *clock) {
 	}
 }
 
-// knows reports whether what thread id did at time at happens before c.
-func (c *clock) knows(id int, at uint32) bool { return at <= c[id] }
-
 // A word is what is known of one word in memory.
 type word struct {
 	name int
 	// of an atomic word: what a load learns, the clock of the store that it sees
 	released clock
-	// of a plain word
-	writer  int // last, -1: none
-	written uint32
-	read    clock // last read of each thread
-	// of an atomic word
-	changed past   // that of the last operation which changed it
-	loads   uint64 // the sum of those of the loads since: they have no order
+	changed  past   // that of the last operation which changed it
+	loads    uint64 // the sum of those of the loads since: they have no order
+	// for races: when each thread last came to the word, and how
+	plain                         bool // somebody came plainly
+	read, written, loaded, stored clock
 }
 
 func (x *execution) word(p unsafe.Pointer) *word {
 	w := x.words[p]
 	if w == nil {
-		w = &word{name: len(x.words), writer: -1}
+		w = &word{name: len(x.words)}
 		x.words[p] = w
 	}
 	return w
@@ -57,7 +52,16 @@ func (x *execution) sync(kind Kind, p unsafe.Pointer) {
 	if kind != Store {
 		t.clock.join(&w.released)
 	}
-	if kind != Load {
+	if w.plain {
+		x.after(&w.written, p, "written")
+		if kind != Load {
+			x.after(&w.read, p, "read")
+		}
+	}
+	if kind == Load {
+		w.loaded[t.id] = t.clock[t.id]
+	} else {
+		w.stored[t.id] = t.clock[t.id]
 		w.released = t.clock
 		x.writes++
 		t.wrote++
@@ -65,29 +69,36 @@ func (x *execution) sync(kind Kind, p unsafe.Pointer) {
 	t.clock[t.id]++
 }
 
-// plain checks an access to a plain word.
-func (x *execution) plain(write bool, p unsafe.Pointer) {
+// access checks a plain access. It may not meet another thread's of which one writes, plainly or not.
+func (x *execution) access(write bool, p unsafe.Pointer) {
 	t, w := x.current, x.word(p)
-	if w.writer >= 0 && w.writer != t.id && !t.clock.knows(w.writer, w.written) {
-		x.race(p, w.writer, "written")
-	}
+	w.plain = true
+	x.after(&w.written, p, "written")
+	x.after(&w.stored, p, "stored to")
 	if !write {
 		w.read[t.id] = t.clock[t.id]
 		return
 	}
-	for id, at := range w.read {
-		if id != t.id && at > 0 && !t.clock.knows(id, at) {
-			x.race(p, id, "read")
+	x.after(&w.read, p, "read")
+	x.after(&w.loaded, p, "loaded")
+	w.written[t.id] = t.clock[t.id]
+}
+
+// after fails the execution unless what other threads did before happens before what the current one is about to do.
+func (x *execution) after(before *clock, p unsafe.Pointer, did string) {
+	t := x.current
+	for id, at := range before {
+		if id != t.id && at > t.clock[id] {
+			x.race(p, id, did)
 		}
 	}
-	w.writer, w.written = t.id, t.clock[t.id]
 }
 
 func (x *execution) race(p unsafe.Pointer, other int, did string) {
 	if x.tracing {
 		x.note(Load, p)
 	}
-	x.fail(fmt.Sprintf("data race: thread %d comes to plain word %s, which thread %d has %s, and nothing orders the two",
+	x.fail(fmt.Sprintf("data race: thread %d comes to word %s, which thread %d has %s, plainly at least one of them, and nothing orders the two",
 		x.current.id, x.wordName(p), other, did))
 	x.stop()
 }

@@ -50,6 +50,22 @@ func lostUpdate() {
 	Assert(c.load() == 2, "counted %d of 2", c.v)
 }
 
+// unordered has one thread come to a cell after another, with nothing that orders the two.
+func unordered(first, second func(*cell)) func() {
+	return func() {
+		c, news := new(cell), new(cell)
+		join := Go(func() { first(c); news.store(1) })
+		for news.v == 0 {
+			Spin()
+		}
+		second(c)
+		join()
+	}
+}
+
+func (c *cell) touch()  { c.store(1) }
+func (c *cell) glance() { c.read() }
+
 func TestFindsAndReplays(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -72,6 +88,10 @@ func TestFindsAndReplays(t *testing.T) {
 			c.read()
 			join()
 		}, "data race: "},
+		{"plain read, atomic store before", unordered((*cell).touch, (*cell).glance), "has stored to"},
+		{"atomic store, plain read before", unordered((*cell).glance, (*cell).touch), "has read"},
+		{"atomic load, plain write before", unordered(func(c *cell) { c.write(1) }, func(c *cell) { c.load() }), "has written"},
+		{"plain write, atomic load before", unordered(func(c *cell) { c.load() }, func(c *cell) { c.write(1) }), "has loaded"},
 		{"deadlock", func() {
 			// The waiter looks, then sleeps; the wake may come in between, and nothing rechecks.
 			c := new(cell)

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, ".", os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// Exit statuses.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // a survivor, or a mutant that is no use
+	exitBadInput    = 2
+	exitInterrupted = 130 // as of a shell command that SIGINT ended
+)
+
+const usage = `usage: go run ./internal/mutants [-run regexp] [-list] [-v]
+
+Builds bugs into the concurrent core, one at a time and outside the tree, and demands that the tests fail.
+
+`
+
+// run is the command without the process around it, called in folder dir.
+func run(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
+	complain := func(status int, err error) int {
+		fmt.Fprintf(stderr, "mutants: %v\n", err)
+		return status
+	}
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprint(flags.Output(), usage)
+		flags.PrintDefaults()
+	}
+	pattern := flags.String("run", "", "only mutants whose name matches the `regexp`")
+	list := flags.Bool("list", false, "list the mutants instead of running them")
+	verbose := flags.Bool("v", false, "show each mutant's change, and what the tests print")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	} else if err != nil {
+		return exitBadInput
+	}
+	if flags.NArg() > 0 {
+		return complain(exitBadInput, fmt.Errorf("unexpected argument %q: choose mutants with -run", flags.Arg(0)))
+	}
+	re, err := regexp.Compile(*pattern)
+	if err != nil {
+		return complain(exitBadInput, fmt.Errorf("-run: %w", err))
+	}
+	root, err := moduleRoot(ctx, dir)
+	if err != nil {
+		return complain(exitBadInput, err)
+	}
+	all, err := load(root)
+	if err != nil {
+		return complain(exitFailed, err)
+	}
+	all = slices.DeleteFunc(all, func(m *mutant) bool { return !re.MatchString(m.name) })
+	if len(all) == 0 {
+		return complain(exitBadInput, fmt.Errorf("no mutant's name matches %q: see -list", *pattern))
+	}
+	if *list {
+		for _, m := range all {
+			m.describe(stdout)
+		}
+		return exitOK
+	}
+	temp, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return complain(exitFailed, err)
+	}
+	defer os.RemoveAll(temp)
+	g := &gate{lab: lab{root, temp}, stdout: stdout, verbose: *verbose}
+	switch err := g.run(ctx, all); {
+	case ctx.Err() != nil:
+		return complain(exitInterrupted, errors.New("interrupted"))
+	case err != nil:
+		return complain(exitFailed, err)
+	}
+	return exitOK
+}
+
+func (m *mutant) describe(to io.Writer) {
+	fmt.Fprintf(to, "%s  (%s)\n    %s\n", m.name, m.file, m.bug)
+	if m.seen != "" {
+		fmt.Fprintf(to, "    seen: %s\n", m.seen)
+	}
+	fmt.Fprintf(to, "    %v\n", m.killers)
+}
+
+// A gate runs mutants and tells how each fares.
+type gate struct {
+	lab     lab
+	stdout  io.Writer
+	verbose bool
+	limits  map[killers]time.Duration
+}
+
+// run returns an error if there is a survivor, or a mutant of no use.
+func (g *gate) run(ctx context.Context, all []*mutant) error {
+	start := time.Now()
+	if err := g.baseline(ctx, all); err != nil {
+		return err
+	}
+	var survivors []*mutant
+	var useless []error
+	hung := 0
+	for i, m := range all {
+		began := time.Now()
+		fmt.Fprintf(g.stdout, "%*d/%d %s: ", len(fmt.Sprint(len(all))), i+1, len(all), m.name)
+		v, output, err := g.try(ctx, m)
+		took := time.Since(began).Seconds()
+		switch {
+		case ctx.Err() != nil:
+			fmt.Fprintln(g.stdout)
+			return ctx.Err()
+		case err != nil:
+			fmt.Fprintln(g.stdout, "ERROR")
+			useless = append(useless, err)
+		case v.failed == "":
+			fmt.Fprintf(g.stdout, "SURVIVED %d tests (%.1f s)\n", v.passed, took)
+			survivors = append(survivors, m)
+		case v.hung:
+			fmt.Fprintf(g.stdout, "killed by %s, which hangs: %s (%.1f s)\n", v.failed, shorten(v.how), took)
+			hung++
+		default:
+			fmt.Fprintf(g.stdout, "killed by %s: %s (%.1f s)\n", v.failed, shorten(v.how), took)
+		}
+		if g.verbose {
+			m.show(g.stdout)
+			fmt.Fprintln(g.stdout, output)
+		}
+	}
+	killed := len(all) - len(survivors) - len(useless)
+	fmt.Fprintf(g.stdout, "%d of %d mutants killed, %d of them by a time limit, in %.0f s\n",
+		killed, len(all), hung, time.Since(start).Seconds())
+	return verdictOf(survivors, useless)
+}
+
+// verdictOf says what to do about mutants that were not killed.
+func verdictOf(survivors []*mutant, useless []error) error {
+	errs := slices.Clone(useless)
+	if len(useless) > 0 {
+		errs = append(errs, fmt.Errorf("mend these mutants (%d): a mutant changes lines that are there, and builds", len(useless)))
+	}
+	for _, m := range survivors {
+		errs = append(errs, fmt.Errorf("%s survived: %v passes although %s", m.name, m.killers, m.bug))
+	}
+	if len(survivors) > 0 {
+		errs = append(errs, fmt.Errorf("write a test or model program that fails with the mutant and name it there, or widen its run field;\n"+
+			"only if no caller can tell the difference, remove the mutant. To look at one: go run ./internal/mutants -v -run '^%s$'",
+			survivors[0].name))
+	}
+	return errors.Join(errs...)
+}
+
+// margin is how long killers may take with a mutant more than ten times what they take without. Beyond that they hang.
+const margin = 10 * time.Second
+
+// baseline demands that all killers pass on the code as it is.
+func (g *gate) baseline(ctx context.Context, all []*mutant) error {
+	fmt.Fprintln(g.stdout, "without mutants:")
+	g.limits = make(map[killers]time.Duration)
+	binaries := make(map[killers]string)
+	for _, m := range all {
+		k := m.killers
+		if g.limits[k] != 0 {
+			continue
+		}
+		built := killers{pkg: k.pkg, tags: k.tags}
+		if binaries[built] == "" {
+			binary, err := g.lab.build(ctx, k, nil)
+			if err != nil {
+				return fmt.Errorf("the tests of %s do not build: %w", k.pkg, err)
+			}
+			binaries[built] = binary
+		}
+		began := time.Now()
+		v, output, err := g.lab.test(ctx, binaries[built], k, 10*time.Minute)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		if v.failed != "" {
+			return fmt.Errorf("%v fails without any mutant: %s: %s\n%s", k, v.failed, v.how, tail(output))
+		}
+		took := time.Since(began)
+		g.limits[k] = margin + 10*took.Round(time.Second)
+		fmt.Fprintf(g.stdout, "  %v: %d passed (%.1f s)\n", k, v.passed, took.Seconds())
+	}
+	return nil
+}
+
+func (g *gate) try(ctx context.Context, m *mutant) (v verdict, output string, err error) {
+	binary, err := g.lab.buildMutant(ctx, m)
+	if err != nil {
+		return v, "", err
+	}
+	defer os.RemoveAll(filepath.Dir(binary))
+	return g.lab.test(ctx, binary, m.killers, g.limits[m.killers])
+}
+
+// show prints the mutant's edits.
+func (m *mutant) show(to io.Writer) {
+	m.describe(to)
+	for _, e := range m.edits {
+		for _, line := range e.old {
+			fmt.Fprintf(to, "    -%s\n", line)
+		}
+		for _, line := range e.new {
+			fmt.Fprintf(to, "    +%s\n", line)
+		}
+	}
+}
+
+// shorten cuts a message to what fits beside the rest of a line.
+func shorten(s string) string {
+	const most = 120
+	if r := []rune(strings.TrimSpace(s)); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return strings.TrimSpace(s)
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A lab builds and runs tests of the module at root.
+type lab struct {
+	root string
+	temp string // for binaries and changed files
+}
+
+// moduleRoot is the root of the module that the command was called in.
+func moduleRoot(ctx context.Context, dir string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "env", "GOMOD")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	mod := strings.TrimSpace(string(out))
+	if filepath.Base(mod) != "go.mod" {
+		return "", errors.New("not inside a module: call this in Magpie's tree")
+	}
+	return filepath.Dir(mod), nil
+}
+
+// boundVariable tells model programs how many preemptions to explore.
+const boundVariable = "MAGPIE_MODEL_BOUND"
+
+// build makes the test binary of a package. overlay maps files to those to read in their place; it may be nil.
+func (l *lab) build(ctx context.Context, k killers, overlay map[string]string) (binary string, err error) {
+	dir, err := os.MkdirTemp(l.temp, "build")
+	if err != nil {
+		return "", err
+	}
+	binary = filepath.Join(dir, "test.exe")
+	args := []string{"test", "-c", "-o", binary}
+	if k.tags != "" {
+		args = append(args, "-tags", k.tags)
+	}
+	if overlay != nil {
+		text, err := json.Marshal(map[string]any{"Replace": overlay})
+		if err != nil {
+			return "", err
+		}
+		name := filepath.Join(dir, "overlay.json")
+		if err := os.WriteFile(name, text, 0o666); err != nil {
+			return "", err
+		}
+		args = append(args, "-overlay", name)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, k.pkg)...)
+	cmd.Dir = l.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return "", fmt.Errorf("package %s has no tests", k.pkg)
+	}
+	return binary, nil
+}
+
+// buildMutant builds the killers with the mutant applied.
+func (l *lab) buildMutant(ctx context.Context, m *mutant) (binary string, err error) {
+	text, err := m.mutate(l.root)
+	if err != nil {
+		return "", err
+	}
+	changed := filepath.Join(l.temp, m.name+".go")
+	if err := os.WriteFile(changed, []byte(text), 0o666); err != nil {
+		return "", err
+	}
+	original := filepath.Join(l.root, filepath.FromSlash(m.file))
+	if binary, err = l.build(ctx, m.killers, map[string]string{original: changed}); err != nil {
+		return "", fmt.Errorf("%s does not build: %w", m.name, err)
+	}
+	return binary, nil
+}
+
+// test runs the killers in binary until the first that fails. The verdict names no test if all pass; that nobody
+// failed although the process did is an error.
+func (l *lab) test(ctx context.Context, binary string, k killers, limit time.Duration) (v verdict, output string, err error) {
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.failfast", "-test.paniconexit0",
+		"-test.run="+k.run, "-test.timeout="+limit.String())
+	cmd.Dir = filepath.Join(l.root, filepath.FromSlash(k.pkg))
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "MAGPIE_") { // more work, or a replay, is for those who call the tests
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	if k.bound != "" {
+		cmd.Env = append(cmd.Env, boundVariable+"="+k.bound)
+	}
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return v, "", ctx.Err()
+	}
+	output = string(out)
+	v = read(output)
+	switch {
+	case err == nil && v.passed == 0:
+		return v, output, fmt.Errorf("%v: no test ran", k)
+	case err == nil && v.failed != "":
+		return v, output, fmt.Errorf("%v: %s failed and the process did not\n%s", k, v.failed, tail(output))
+	case err != nil && v.failed == "":
+		return v, output, fmt.Errorf("%v: %w, and no test failed\n%s", k, err, tail(output))
+	}
+	return v, output, nil
+}
+
+// tail is what matters of a long output: its last lines.
+func tail(output string) string {
+	const most = 40
+	lines := strings.SplitAfter(output, "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "")
+}

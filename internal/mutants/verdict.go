@@ -1,0 +1,97 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A verdict is what a run of tests came to.
+type verdict struct {
+	passed int    // tests, subtests not counted
+	failed string // the test that failed, or that ran when the process ended; empty: none
+	how    string // the first line of what it says
+	hung   bool   // a time limit said so
+}
+
+var (
+	began   = regexp.MustCompile(`^=== (?:RUN|NAME|CONT) +(\S+)`)
+	result  = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+)`)
+	message = regexp.MustCompile(`^    (?:\S+\.go:\d+: )(.*)`)
+	crash   = regexp.MustCompile(`^(panic: |fatal error: |unexpected fault address |SIG[A-Z]+: )`)
+	timeout = regexp.MustCompile(`^panic: test timed out after (\S+)`)
+)
+
+// read judges by the output of go test -v. It does not look at the exit status.
+func read(output string) (v verdict) {
+	var (
+		current string              // test whose output this is
+		said    map[string][]string // lines by test
+		crashed bool
+	)
+	said = make(map[string][]string)
+	for line := range strings.Lines(output) {
+		line = strings.TrimSuffix(line, "\n")
+		if m := began.FindStringSubmatch(line); m != nil {
+			current = m[1]
+			continue
+		}
+		if m := result.FindStringSubmatch(line); m != nil {
+			switch {
+			case m[1] == "PASS" && !strings.Contains(m[2], "/"):
+				v.passed++
+			case m[1] == "FAIL" && (v.failed == "" || strings.HasPrefix(m[2], v.failed+"/")):
+				v.failed = m[2] // a subtest comes after its test
+			}
+			continue
+		}
+		if !crashed && current != "" && crash.MatchString(line) {
+			crashed = true
+			v.how = line
+			v.hung = timeout.MatchString(line)
+			if v.hung {
+				v.how = "no end after " + timeout.FindStringSubmatch(line)[1]
+			}
+			if v.failed == "" {
+				v.failed = current
+			}
+		}
+		said[current] = append(said[current], line)
+	}
+	if v.failed != "" && !crashed {
+		v.how = firstLine(v.failed, said[v.failed])
+		v.hung = strings.HasPrefix(v.how, "hung for ") // package testkit's watchdog
+	}
+	return v
+}
+
+// firstLine is the first line of a failed test's last message: what it logged on its way comes before.
+func firstLine(test string, lines []string) string {
+	how, at := "says nothing", -1
+	for i, line := range lines {
+		if m := message.FindStringSubmatch(line); m != nil {
+			how, at = m[1], i
+		}
+	}
+	if how != "" {
+		return how
+	}
+	// As testify writes it: fields on lines of their own, each with lines that go on with it.
+	var fields []string
+	inside := false
+	for _, line := range lines[at+1:] {
+		name, value, isField := strings.Cut(strings.TrimSpace(line), ":")
+		isField = isField && strings.HasPrefix(line, "        \t"+name+":")
+		switch {
+		case isField:
+			inside = name == "Error" || name == "Messages"
+			if inside {
+				fields = append(fields, strings.TrimSpace(value))
+			}
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "Diff:"):
+			inside = false
+		case inside:
+			fields = append(fields, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return strings.Join(fields, " ")
+}
