@@ -10,10 +10,18 @@ import (
 // each of the others is an operation: several pushes, pops or steals, or one step of a thief that is suspended in
 // between.
 func FuzzOps(f *testing.F) {
-	f.Add([]byte("\x00\x00\x01\x02"))
-	f.Add([]byte("\x13\x00\x00\x00\x03\x03\x03\x03\x00\x00\x03"))     // growth over a claimed slot
-	f.Add([]byte("\x21\x08\x08\x01\x02\x03\x08\x03\x03\x08\x03\x0a")) // growth between look and claim
-	f.Add([]byte("\xf7\x70\x71\x70\x72\x70\x71\x72\x73\x73\x73\x73"))
+	const push, pop, steal, a, b = 0, 2, 4, 6, 7 // a and b: a step of a thief: top, bottom, fetch, claim, yield
+	const again = 1 << 5                         // once more
+	add := func(beforeWrap, size byte, ops ...byte) { f.Add(append([]byte{beforeWrap<<2 | size}, ops...)) }
+	add(0, 2, pop, steal, push+2*again, steal, pop, pop, pop, steal)
+	add(0, 0, push+again, a, a, a, a, push, a, steal+again)                             // growth over a claimed slot
+	add(9, 0, push+again, a, a, a, push, a, steal+2*again)                              // growth between look and claim
+	add(9, 0, push+again, a, a, push+4*again, a, b, b, b, b, b)                         // growth before the thief fetches the ring
+	add(9, 1, push, a, a, a, pop, a, push, steal)                                       // the last item, to the owner
+	add(9, 1, push+again, a, a, a, b, b, b, b, a, b, pop)                               // two thieves after one item
+	add(9, 1, push, a, steal, push, a, a, a)                                            // an old top and a new bottom
+	add(3, 1, push+3*again, a, a, a, steal+again, push+again, a, pop+again, push+again) // over the wrap of the indices
+	add(63, 0, push+7*again, steal+3*again, push+7*again, pop+7*again, steal+7*again)
 	f.Fuzz(func(t *testing.T, tape []byte) {
 		if len(tape) == 0 || len(tape) > 2000 {
 			return

@@ -413,6 +413,89 @@ func TestModelIsolation(t *testing.T) {
 	})
 }
 
+// TestModelIsolationFromOwn: the same for what the task itself has made before it waits: an item of its own run, and a run
+// that it started after the one that it waits for.
+func TestModelIsolationFromOwn(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		waiting, helper := false, 0
+		foreign := func(w *Worker) {
+			model.Assert(!waiting || w.ID() != helper, "a helper runs what does not belong to the run that it waits for")
+		}
+		outer, inner, other := newJob(nil), newJob(nothing), newJob(foreign)
+		var r *Run
+		outer.first = func(w *Worker) {
+			outer.push(w, foreign)
+			awaited := ex.Start(context.Background(), inner)
+			r = ex.Start(context.Background(), other)
+			waiting, helper = true, w.ID()
+			inner.ended(awaited.Wait())
+			waiting = false
+		}
+		outer.ended(ex.Run(context.Background(), outer))
+		other.ended(r.Wait())
+		stop(ex)
+	})
+}
+
+// TestModelWaitForOutsiders: a task waits for a run whose first item lies in the injector, and no other worker is there
+// to take it.
+func TestModelWaitForOutsiders(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		outer, other := newJob(nil), newJob(nothing)
+		var r *Run
+		var started xatomic.Bool // publishes r
+		outer.first = func(*Worker) {
+			started.Await()
+			other.ended(r.Wait())
+		}
+		first := ex.Start(context.Background(), outer)
+		r = ex.Start(context.Background(), other)
+		started.Store(true)
+		outer.ended(first.Wait())
+		stop(ex)
+	})
+}
+
+// TestModelTurns: two runs on one worker, each of which goes on until both have come far enough.
+func TestModelTurns(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		var came [2]int // the items of one worker count, one after the other
+		var jobs [2]*job
+		for i := range jobs {
+			jobs[i] = newJob(nil)
+			var turn func(*Worker)
+			turn = func(w *Worker) {
+				came[i]++
+				if min(came[0], came[1]) < 2*pollInterval {
+					model.GiveWay() // the other may not be submitted yet
+					jobs[i].push(w, turn)
+				}
+			}
+			jobs[i].first = turn
+		}
+		r0, r1 := ex.Start(context.Background(), jobs[0]), ex.Start(context.Background(), jobs[1])
+		jobs[0].ended(r0.Wait())
+		jobs[1].ended(r1.Wait())
+		stop(ex)
+	})
+}
+
+// TestModelStats: after a run's end the statistics know of all of it.
+func TestModelStats(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		j := newJob(nil)
+		j.first = func(w *Worker) { j.push(w, nothing) }
+		j.ended(ex.Run(context.Background(), j))
+		counted := ex.Stats().Total.Tasks
+		model.Assert(counted == 2, "of 2 tasks %d are counted", counted)
+		stop(ex)
+	})
+}
+
 // TestModelGoexit: a task ends its worker's goroutine. The run ends, another thread takes the worker's place, and what
 // was in its deque is run.
 func TestModelGoexit(t *testing.T) {

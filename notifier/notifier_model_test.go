@@ -227,3 +227,38 @@ func TestModelPromiseInTheMiddle(t *testing.T) {
 		join2()
 	})
 }
+
+// TestModelWalk: while NotifyAll walks along the sleepers the first of them sleeps again.
+func TestModelWalk(t *testing.T) {
+	model.Check(t, func() {
+		n, all := New(2), new(xatomic.Bool)
+		sleeper := func(w int) func() {
+			return model.Go(func() {
+				n.Prepare(w)
+				n.Commit(w)
+				for !all.Load() {
+					n.Prepare(w)
+					if all.Load() {
+						n.Cancel(w)
+						return
+					}
+					n.Commit(w)
+				}
+			})
+		}
+		join0, join1 := sleeper(0), sleeper(1)
+		bothSleep := func() bool {
+			s := word(n.state.Load())
+			return s.hasTop() && s.pre() == 0 && word(n.waiters[s.top()].next.Load()).hasTop()
+		}
+		for !bothSleep() {
+			model.Spin()
+		}
+		n.NotifyAll()
+		all.Store(true)
+		n.NotifyAll()
+		join0()
+		join1()
+		settled(n)
+	})
+}

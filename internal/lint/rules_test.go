@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // layers is the import table of the architecture: for each library package, the packages of this module that it may
@@ -69,6 +72,37 @@ func imports(f *file) (wrong []string) {
 func isModuleDir(p string) bool {
 	first, _, _ := strings.Cut(p, "/")
 	return slices.Contains([]string{"executor", "deque", "notifier", "graph", "cmd", "internal"}, first)
+}
+
+// testsOnly are packages that judge others, and what they are made of. A user who builds the module compiles none of them.
+var testsOnly = []string{"internal/history", "internal/testkit", "github.com/anishathalye/porcupine", "github.com/stretchr/testify"}
+
+// testImports: only tests, and the packages for tests themselves, import testsOnly.
+func testImports(f *file) (wrong []string) {
+	if f.isTest() || slices.Contains(testsOnly, f.dir()) {
+		return nil
+	}
+	for i, p := range f.imports() {
+		if slices.ContainsFunc(testsOnly, func(only string) bool { return p == only || strings.HasPrefix(p, only+"/") }) {
+			wrong = append(wrong, f.at(f.ast.Imports[i])+": "+p+" is for tests only")
+		}
+	}
+	return wrong
+}
+
+func TestTestImports(t *testing.T) {
+	for _, path := range []string{"deque/x.go", "internal/bench/x.go", "cmd/x/x.go"} {
+		for _, only := range testsOnly {
+			f := parse(t, path, `package x; import "`+strings.Replace(only, "internal/", module+"/internal/", 1)+`"`)
+			require.NotEmpty(t, testImports(f), "the rule lets pass: %s imports %s", path, only)
+		}
+	}
+	require.NotEmpty(t, testImports(parse(t, "executor/x.go", `package x; import "github.com/stretchr/testify/require"`)))
+	require.Empty(t, testImports(parse(t, "internal/history/x.go", `package x; import "github.com/anishathalye/porcupine"`)))
+	require.Empty(t, testImports(parse(t, "deque/x_test.go", `package x; import "`+module+`/internal/history"`)))
+	for _, f := range moduleFiles(t) {
+		require.Empty(t, testImports(f))
+	}
 }
 
 // unsafeFiles leaves out internal/model, which is about words of memory throughout and never part of a normal build.

@@ -1,0 +1,105 @@
+package history
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/testkit"
+)
+
+// A Clock gives times: numbers from 1 on, no two the same. The zero Clock is ready.
+type Clock struct{ last atomic.Int64 }
+
+// Now is later than every time that anybody has been given. Any thread.
+func (c *Clock) Now() int64 { return c.last.Add(1) }
+
+// A Crew is a number of threads that do something at the same time, over and over.
+type Crew struct {
+	t       testing.TB
+	work    []chan func(thread int)
+	arrived atomic.Int64
+	plays   int
+}
+
+// NewCrew starts a crew, which ends with the test.
+func NewCrew(t testing.TB, threads int) *Crew {
+	t.Helper()
+	procs := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(max(procs, threads+1)) // none of them waits for a P: who runs is the system's business
+	dawdle(true)
+	c := &Crew{t: t}
+	var ended sync.WaitGroup
+	for thread := range threads {
+		work := make(chan func(int))
+		c.work = append(c.work, work)
+		ended.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			for f := range work {
+				f(thread)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		for _, work := range c.work {
+			close(work)
+		}
+		ended.Wait()
+		dawdle(false)
+		runtime.GOMAXPROCS(procs)
+	})
+	return c
+}
+
+// Play has every thread play every round: no thread begins one before all have finished the one before, and they begin it
+// as nearly at once as can be. It returns when all rounds are over.
+func (c *Crew) Play(rounds int, play func(thread, round int)) {
+	c.t.Helper()
+	c.arrived.Store(0)
+	c.plays++ // who shares a core with whom changes from play to play
+	var done sync.WaitGroup
+	done.Add(len(c.work))
+	for _, work := range c.work {
+		work <- func(thread int) {
+			defer done.Done()
+			defer pin((thread + c.plays) % len(c.work))()
+			for r := range rounds {
+				c.meet(int64(len(c.work)) * int64(r+1))
+				play(thread, r)
+			}
+		}
+	}
+	testkit.Within(c.t, testkit.Patience, done.Wait)
+}
+
+// meet waits until as many have arrived.
+func (c *Crew) meet(all int64) {
+	// Threads in a tight loop see the last one come within nanoseconds of each other; but one that looks for long may keep
+	// that last one from its core. Some microseconds: with a tenth of that, 32-bit code, which plays faster than it wakes,
+	// hardly ever overlaps.
+	const looks = 5000
+	c.arrived.Add(1)
+	for n := 0; c.arrived.Load() < all; n++ {
+		if n >= looks {
+			osthread.Yield()
+		}
+	}
+}
+
+// Pause lets some time pass between two calls: none, a few nanoseconds to a microsecond, or a turn of whoever else wants
+// the core. What it does is up to dice, 32 random bits.
+func Pause(dice uint32) {
+	switch dice % 16 {
+	case 0:
+		osthread.Yield()
+	case 1, 2, 3, 4:
+		for range dice >> 4 % 256 {
+			pausing.Load()
+		}
+	}
+}
+
+var pausing atomic.Int32

@@ -1,0 +1,89 @@
+package history
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A Scene is a deque or queue and what each thread is going to do to it, once.
+type Scene interface {
+	// Play is a thread's part. All threads play at the same time.
+	Play(thread int)
+	// Judge says, when all have played, what happened and what is wrong with it.
+	Judge() (*History, error)
+}
+
+// A Step is one call of a thread, and dice for the Pause before it.
+type Step struct {
+	Kind Kind
+	Dice uint32
+}
+
+// Steps draws n calls, each of a kind with the weight that it has of a hundred.
+func Steps(rng *rand.Rand, n int, weights map[Kind]int) []Step {
+	steps := make([]Step, n)
+	for i := range steps {
+		kind := Push
+		for r := rng.IntN(100) - weights[Push]; r >= 0; r -= weights[kind] {
+			kind++
+		}
+		steps[i] = Step{kind, rng.Uint32()}
+	}
+	return steps
+}
+
+// Linearizable plays scenes: as many as testkit.Count makes of quick, an equal share with each number of threads. It fails
+// the test if one is judged to be wrong, and logs how much it has proved, in the words of what.
+//
+// The seed repeats the scenes, not what the threads make of them: a failure prints its history.
+func Linearizable(t *testing.T, quick int, what string, crews []int, draw func(rng *rand.Rand, threads int) Scene) {
+	t.Helper()
+	seed := testkit.Seed(t)
+	n := testkit.Count(t, quick)
+	proved := 0
+	for i, threads := range crews {
+		t.Run(fmt.Sprintf("threads=%d", threads), func(t *testing.T) {
+			share := n / len(crews)
+			if i < n%len(crews) {
+				share++
+			}
+			tally := playAll(t, seed, threads, share, draw)
+			t.Log(tally)
+			// On a single core hardly ever is a thread suspended in the middle of a call: there only the tally tells.
+			if share >= 1000 && runtime.NumCPU() > 1 {
+				require.Positive(t, tally.overlapping, "no two calls overlapped, which shows nothing")
+			}
+			proved += share
+		})
+	}
+	testkit.Proved(t, proved, what)
+}
+
+// playAll plays and judges n scenes.
+func playAll(t testing.TB, seed uint64, threads, n int, draw func(rng *rand.Rand, threads int) Scene) *Tally {
+	t.Helper()
+	crew := NewCrew(t, threads)
+	const batch = 100
+	tally := &Tally{}
+	for first := 0; first < n; first += batch {
+		rng := rand.New(rand.NewPCG(seed, uint64(first)))
+		scenes := make([]Scene, min(batch, n-first))
+		for i := range scenes {
+			scenes[i] = draw(rng, threads)
+		}
+		crew.Play(len(scenes), func(thread, i int) { scenes[i].Play(thread) })
+		for i, s := range scenes {
+			h, err := s.Judge()
+			if err != nil {
+				t.Fatalf("MAGPIE_SEED=%d, history %d: %v", seed, first+i, err)
+			}
+			tally.Add(h)
+		}
+	}
+	return tally
+}
