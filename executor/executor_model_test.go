@@ -438,6 +438,36 @@ func TestModelIsolationFromOwn(t *testing.T) {
 	})
 }
 
+// TestModelIsolationOfThieves: the same for what a helper steals. Two tasks wait for one run, and one of them has pushed an
+// item of its own before.
+func TestModelIsolationOfThieves(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		awaited := newJob(nil)
+		awaited.first = func(w *Worker) { awaited.push(w, nothing) }
+		var r *Run
+		var started xatomic.Bool // publishes r
+		var waiting [2]bool      // each worker's own
+		wait := func(w *Worker) {
+			started.Await()
+			waiting[w.ID()] = true
+			awaited.ended(r.Wait())
+			waiting[w.ID()] = false
+		}
+		j1, j2 := newJob(wait), newJob(nil)
+		j2.first = func(w *Worker) {
+			j2.push(w, func(w *Worker) { model.Assert(!waiting[w.ID()], "a helper runs a foreign item that it stole") })
+			wait(w)
+		}
+		r1, r2 := ex.Start(context.Background(), j1), ex.Start(context.Background(), j2)
+		r = ex.Start(context.Background(), awaited)
+		started.Store(true)
+		j1.ended(r1.Wait())
+		j2.ended(r2.Wait())
+		stop(ex)
+	})
+}
+
 // TestModelWaitForOutsiders: a task waits for a run whose first item lies in the injector, and no other worker is there
 // to take it.
 func TestModelWaitForOutsiders(t *testing.T) {
