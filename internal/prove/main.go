@@ -104,6 +104,9 @@ func newLab(out io.Writer) (*lab, error) {
 
 // prove does what is left of the chosen layers.
 func (l *lab) prove(ctx context.Context, chosen []*layer) error {
+	if err := l.writeTable(); err != nil {
+		return err
+	}
 	for _, y := range chosen {
 		r, err := l.recordOf(y)
 		if err != nil {
