@@ -57,17 +57,34 @@ func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executo
 
 func nothing(context.Context) error { return nil }
 
-// taskErrors lists the failures of tasks in err, in the order in which they are joined.
-func taskErrors(err error) (found []*graph.TaskError) {
+// parts takes a run's result apart: the failures of tasks, in the order in which they are joined, and what else there
+// is, which can only be that the run was cancelled.
+func parts(err error) (failed []*graph.TaskError, rest []error) {
+	if err == nil {
+		return nil, nil
+	}
 	if e, ok := err.(*graph.TaskError); ok {
-		return []*graph.TaskError{e}
+		return []*graph.TaskError{e}, nil
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			found = append(found, taskErrors(e)...)
-		}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil, []error{err}
 	}
-	return found
+	inner := joined.Unwrap()
+	if inner[0] == context.Canceled || inner[0] == context.DeadlineExceeded {
+		return nil, []error{err} // the other part is the cause: a task's failure too, if it is one of an outer run
+	}
+	for _, e := range inner {
+		f, r := parts(e)
+		failed, rest = append(failed, f...), append(rest, r...)
+	}
+	return failed, rest
+}
+
+// taskErrors lists the failures of tasks in err, in the order in which they are joined.
+func taskErrors(err error) []*graph.TaskError {
+	failed, _ := parts(err)
+	return failed
 }
 
 // failedTasks lists the names in taskErrors.

@@ -60,14 +60,9 @@ var layers = []layer{
 		step:     count("^TestInjectorLinearizab", 20_000),
 	},
 	{
-		name: "graphs", what: "random graphs against the oracle", goal: million,
+		name: "graphs", what: "random graphs against the oracle", goal: million, // and some three million faults injected
 		packages: []string{"./graph"},
-		step:     count("^TestOracle", 20_000),
-	},
-	{
-		name: "faults", what: "faults injected", goal: million,
-		packages: []string{"./graph"},
-		step:     count("^TestFaults", 20_000),
+		step:     count("^TestRandomGraphs$", 20_000),
 	},
 	{
 		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 50 * million,

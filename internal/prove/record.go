@@ -20,11 +20,14 @@ type record struct {
 	Latest  time.Time `json:"latest"`
 	Seconds float64   `json:"seconds"` // of work
 	Done    int64     `json:"done"`
+	Also    counts    `json:"also,omitempty"`  // what else its tests say that they have proved
 	Parts   int       `json:"parts,omitempty"` // how many there are to do
 	Results []part    `json:"results,omitempty"`
 
 	next string // the part to do
 }
+
+type counts map[string]int64
 
 // A part is what became of one model program.
 type part struct {

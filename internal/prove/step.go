@@ -68,16 +68,23 @@ var provedLine = regexp.MustCompile(`(?m)\bproved: (\d+) (.+)$`)
 
 // enterProved adds what a piece says it has proved.
 func (r *record) enterProved(what, out string) error {
-	found := int64(0)
+	found := counts{}
 	for _, m := range provedLine.FindAllStringSubmatch(out, -1) {
-		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil && m[2] == what {
-			found += n
+		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
+			found[m[2]] += n
 		}
 	}
-	if found == 0 {
+	if found[what] == 0 {
 		return fmt.Errorf("passed, but says nowhere %q:\n%s", "proved: N "+what, out)
 	}
-	r.Done += found
+	r.Done += found[what]
+	delete(found, what)
+	for other, n := range found {
+		if r.Also == nil {
+			r.Also = counts{}
+		}
+		r.Also[other] += n
+	}
 	r.Pieces++
 	return nil
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -57,7 +59,11 @@ func (y *layer) target(r *record) string {
 
 func (y *layer) soFar(r *record) string {
 	if y.goal > 0 {
-		return grouped(r.Done)
+		done := grouped(r.Done)
+		for _, what := range slices.Sorted(maps.Keys(r.Also)) {
+			done += fmt.Sprintf("; %s %s", grouped(r.Also[what]), what)
+		}
+		return done
 	}
 	return fmt.Sprintf("%d programs, %s", len(r.Results), grouped(r.Done))
 }
