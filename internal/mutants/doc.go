@@ -2,11 +2,16 @@
 //
 // Its testdata holds small, deliberate bugs in the deque, the notifier, the executor, the graph and the parker, each with
 // the tests that must fail because of it. The command builds those tests against a changed copy of one file, by go's
-// overlay: the tree is left alone. A mutant that no test kills fails the command.
+// overlay: the tree is left alone.
 //
 //	go run ./internal/mutants               all of them
 //	go run ./internal/mutants -run 07 -v    those whose name matches, with what the tests say
 //	go run ./internal/mutants -list         what there is
+//
+// A mutant is killed when one of its tests fails, crashes the process or does not end: a test may take with the mutant ten
+// seconds more than five times what it takes without, which depends on the machine and is said of each such kill. Model
+// programs fail at once where others would hang. A mutant that no test kills fails the command, and so does one that does
+// not build, or whose lines are not there. When all is well the last line is "proved: N mutants killed".
 //
 // # Files
 //

@@ -38,6 +38,9 @@ Builds bugs into the concurrent core, one at a time and outside the tree, and de
 // run is the command without the process around it, called in folder dir.
 func run(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
 	complain := func(status int, err error) int {
+		if ctx.Err() != nil {
+			status, err = exitInterrupted, errors.New("interrupted")
+		}
 		fmt.Fprintf(stderr, "mutants: %v\n", err)
 		return status
 	}
@@ -85,11 +88,8 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 		return complain(exitFailed, err)
 	}
 	defer os.RemoveAll(temp)
-	g := &gate{lab: lab{root, temp}, stdout: stdout, verbose: *verbose}
-	switch err := g.run(ctx, all); {
-	case ctx.Err() != nil:
-		return complain(exitInterrupted, errors.New("interrupted"))
-	case err != nil:
+	g := &gate{lab: lab{root, temp}, stdout: stdout, verbose: *verbose, margin: 10 * time.Second}
+	if err := g.run(ctx, all); err != nil {
 		return complain(exitFailed, err)
 	}
 	return exitOK
@@ -108,7 +108,16 @@ type gate struct {
 	lab     lab
 	stdout  io.Writer
 	verbose bool
+	margin  time.Duration // how much more than five times what they take otherwise killers may take with a mutant
 	limits  map[killers]time.Duration
+}
+
+// A trial is how a mutant fared.
+type trial struct {
+	verdict
+	output string
+	took   time.Duration
+	err    error // the mutant is of no use
 }
 
 // run returns an error if there is a survivor, or a mutant of no use.
@@ -119,36 +128,38 @@ func (g *gate) run(ctx context.Context, all []*mutant) error {
 	}
 	var survivors []*mutant
 	var useless []error
-	hung := 0
-	for i, m := range all {
-		began := time.Now()
-		fmt.Fprintf(g.stdout, "%*d/%d %s: ", len(fmt.Sprint(len(all))), i+1, len(all), m.name)
-		v, output, err := g.try(ctx, m)
-		took := time.Since(began).Seconds()
-		switch {
-		case ctx.Err() != nil:
-			fmt.Fprintln(g.stdout)
+	i, hung := 0, 0
+	for m, t := range inOrder(all, func(m *mutant) trial { return g.try(ctx, m) }) {
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case err != nil:
+		}
+		i++
+		fmt.Fprintf(g.stdout, "%*d/%d %s: ", len(fmt.Sprint(len(all))), i, len(all), m.name)
+		took := t.took.Seconds()
+		switch {
+		case t.err != nil:
 			fmt.Fprintln(g.stdout, "ERROR")
-			useless = append(useless, err)
-		case v.failed == "":
-			fmt.Fprintf(g.stdout, "SURVIVED %d tests (%.1f s)\n", v.passed, took)
+			useless = append(useless, t.err)
+		case t.failed == "":
+			fmt.Fprintf(g.stdout, "SURVIVED %d tests (%.1f s)\n", t.passed, took)
 			survivors = append(survivors, m)
-		case v.hung:
-			fmt.Fprintf(g.stdout, "killed by %s, which hangs: %s (%.1f s)\n", v.failed, shorten(v.how), took)
+		case t.hung:
+			fmt.Fprintf(g.stdout, "killed by %s, which hangs: %s (%.1f s)\n", t.failed, shorten(t.how), took)
 			hung++
 		default:
-			fmt.Fprintf(g.stdout, "killed by %s: %s (%.1f s)\n", v.failed, shorten(v.how), took)
+			fmt.Fprintf(g.stdout, "killed by %s: %s (%.1f s)\n", t.failed, shorten(t.how), took)
 		}
 		if g.verbose {
 			m.show(g.stdout)
-			fmt.Fprintln(g.stdout, output)
+			fmt.Fprintln(g.stdout, t.output)
 		}
 	}
 	killed := len(all) - len(survivors) - len(useless)
 	fmt.Fprintf(g.stdout, "%d of %d mutants killed, %d of them by a time limit, in %.0f s\n",
 		killed, len(all), hung, time.Since(start).Seconds())
+	if killed == len(all) {
+		fmt.Fprintf(g.stdout, "proved: %d mutants killed\n", killed)
+	}
 	return verdictOf(survivors, useless)
 }
 
@@ -169,49 +180,51 @@ func verdictOf(survivors []*mutant, useless []error) error {
 	return errors.Join(errs...)
 }
 
-// margin is how long killers may take with a mutant more than ten times what they take without. Beyond that they hang.
-const margin = 10 * time.Second
-
-// baseline demands that all killers pass on the code as it is.
+// baseline demands that all killers pass on the code as it is, and sets their time limits.
 func (g *gate) baseline(ctx context.Context, all []*mutant) error {
 	fmt.Fprintln(g.stdout, "without mutants:")
-	g.limits = make(map[killers]time.Duration)
-	binaries := make(map[killers]string)
+	var binaries, tests []killers
 	for _, m := range all {
-		k := m.killers
-		if g.limits[k] != 0 {
-			continue
+		if k := m.killers; !slices.Contains(tests, k) {
+			tests = append(tests, k)
 		}
-		built := killers{pkg: k.pkg, tags: k.tags}
-		if binaries[built] == "" {
-			binary, err := g.lab.build(ctx, k, nil)
-			if err != nil {
-				return fmt.Errorf("the tests of %s do not build: %w", k.pkg, err)
-			}
-			binaries[built] = binary
+		if b := m.killers.binary(); !slices.Contains(binaries, b) {
+			binaries = append(binaries, b)
 		}
-		began := time.Now()
-		v, output, err := g.lab.test(ctx, binaries[built], k, 10*time.Minute)
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
+	}
+	built := make(map[killers]string)
+	for k, b := range inOrder(binaries, func(k killers) build { return g.lab.build(ctx, k, nil) }) {
+		if b.err != nil {
+			return fmt.Errorf("the tests of %s do not build: %w", k.pkg, b.err)
 		}
-		if v.failed != "" {
-			return fmt.Errorf("%v fails without any mutant: %s: %s\n%s", k, v.failed, v.how, tail(output))
+		built[k] = b.path
+	}
+	const enough = 10 * time.Minute
+	g.limits = make(map[killers]time.Duration)
+	for k, t := range inOrder(tests, func(k killers) trial { return g.lab.test(ctx, built[k.binary()], k, enough) }) {
+		if t.err != nil {
+			return t.err
 		}
-		took := time.Since(began)
-		g.limits[k] = margin + 10*took.Round(time.Second)
-		fmt.Fprintf(g.stdout, "  %v: %d passed (%.1f s)\n", k, v.passed, took.Seconds())
+		if t.failed != "" {
+			return fmt.Errorf("%v fails without any mutant: %s: %s\n%s", k, t.failed, t.how, tail(t.output))
+		}
+		g.limits[k] = g.margin + 5*t.took.Round(time.Second)
+		fmt.Fprintf(g.stdout, "  %v: %d passed (%.1f s)\n", k, t.passed, t.took.Seconds())
 	}
 	return nil
 }
 
-func (g *gate) try(ctx context.Context, m *mutant) (v verdict, output string, err error) {
-	binary, err := g.lab.buildMutant(ctx, m)
-	if err != nil {
-		return v, "", err
+// try runs the killers with the mutant.
+func (g *gate) try(ctx context.Context, m *mutant) trial {
+	start := time.Now()
+	b := g.lab.buildMutant(ctx, m)
+	if b.err != nil {
+		return trial{err: b.err}
 	}
-	defer os.RemoveAll(filepath.Dir(binary))
-	return g.lab.test(ctx, binary, m.killers, g.limits[m.killers])
+	defer os.RemoveAll(filepath.Dir(b.path))
+	t := g.lab.test(ctx, b.path, m.killers, g.limits[m.killers])
+	t.took = time.Since(start)
+	return t
 }
 
 // show prints the mutant's edits.

@@ -43,34 +43,42 @@ func (k killers) String() string {
 	return fmt.Sprintf("%s -run '%s' %s", s, k.run, k.pkg)
 }
 
+// binary is what killers have in common that one test binary can run.
+func (k killers) binary() killers { return killers{pkg: k.pkg, tags: k.tags} }
+
 // An edit replaces lines.
 type edit struct{ old, new []string }
 
 // folder is where the mutants are, from the module's root.
 const folder = "internal/mutants/testdata"
 
-var fileName = regexp.MustCompile(`^([0-9]{2,3})-[a-z0-9]+(-[a-z0-9]+)*\.mutant$`)
+var (
+	fileName = regexp.MustCompile(`^([0-9]{2,3})-[a-z0-9]+(-[a-z0-9]+)*\.mutant$`)
+	tagName  = regexp.MustCompile(`^[a-zA-Z0-9_.]+$`)
+)
 
-// load reads all mutants of the module at root, in the order of their numbers. It tells of every file that is wrong.
+// load reads all mutants of the module at root, in the order of their numbers. It tells of every file that is wrong, one
+// that is no mutant too: a mutant with another ending would be left out in silence.
 func load(root string) ([]*mutant, error) {
-	names, err := fs.Glob(os.DirFS(root), path.Join(folder, "*.mutant"))
+	dir := filepath.Join(root, filepath.FromSlash(folder))
+	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("no mutants in %s", filepath.Join(root, filepath.FromSlash(folder)))
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no mutants in %s", dir)
 	}
 	var (
 		all  []*mutant
 		errs []error
 		took = make(map[int]string)
 	)
-	for _, name := range names {
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(dir, file.Name()))
 		if err != nil {
 			return nil, err
 		}
-		m, err := parse(path.Base(name), string(text))
+		m, err := parse(file.Name(), string(text))
 		if err == nil && took[m.number] != "" {
 			err = fmt.Errorf("%s: number %d is that of %s too", m.name, m.number, took[m.number])
 		}
@@ -173,7 +181,7 @@ func (m *mutant) check() error {
 		return fmt.Errorf("package %q: want one, as in ./deque", m.killers.pkg)
 	}
 	for tag := range strings.SplitSeq(m.killers.tags, ",") {
-		if m.killers.tags != "" && !regexp.MustCompile(`^[a-zA-Z0-9_.]+$`).MatchString(tag) {
+		if m.killers.tags != "" && !tagName.MatchString(tag) {
 			return fmt.Errorf("tags %q: want names with commas between", m.killers.tags)
 		}
 	}

@@ -36,14 +36,25 @@ func moduleRoot(ctx context.Context, dir string) (string, error) {
 // boundVariable tells model programs how many preemptions to explore.
 const boundVariable = "MAGPIE_MODEL_BOUND"
 
+// A build is a test binary, or why there is none.
+type build struct {
+	path string
+	err  error
+}
+
 // build makes the test binary of a package. overlay maps files to those to read in their place; it may be nil.
-func (l *lab) build(ctx context.Context, k killers, overlay map[string]string) (binary string, err error) {
+func (l *lab) build(ctx context.Context, k killers, overlay map[string]string) build {
+	path, err := l.compile(ctx, k, overlay)
+	return build{path, err}
+}
+
+func (l *lab) compile(ctx context.Context, k killers, overlay map[string]string) (binary string, err error) {
 	dir, err := os.MkdirTemp(l.temp, "build")
 	if err != nil {
 		return "", err
 	}
 	binary = filepath.Join(dir, "test.exe")
-	args := []string{"test", "-c", "-o", binary}
+	args := []string{"test", "-c", "-ldflags=-w", "-o", binary} // no debugger will look: links sooner
 	if k.tags != "" {
 		args = append(args, "-tags", k.tags)
 	}
@@ -70,28 +81,35 @@ func (l *lab) build(ctx context.Context, k killers, overlay map[string]string) (
 }
 
 // buildMutant builds the killers with the mutant applied.
-func (l *lab) buildMutant(ctx context.Context, m *mutant) (binary string, err error) {
+func (l *lab) buildMutant(ctx context.Context, m *mutant) build {
 	text, err := m.mutate(l.root)
 	if err != nil {
-		return "", err
+		return build{err: err}
 	}
 	changed := filepath.Join(l.temp, m.name+".go")
 	if err := os.WriteFile(changed, []byte(text), 0o666); err != nil {
-		return "", err
+		return build{err: err}
 	}
 	original := filepath.Join(l.root, filepath.FromSlash(m.file))
-	if binary, err = l.build(ctx, m.killers, map[string]string{original: changed}); err != nil {
-		return "", fmt.Errorf("%s does not build: %w", m.name, err)
+	b := l.build(ctx, m.killers, map[string]string{original: changed})
+	if b.err != nil {
+		b.err = fmt.Errorf("%s does not build: %w", m.name, b.err)
 	}
-	return binary, nil
+	return b
 }
+
+// grace is how long a test process may take to end itself and to print all stacks once its time is up.
+const grace = 5 * time.Second
 
 // test runs the killers in binary until the first that fails. The verdict names no test if all pass; that nobody
 // failed although the process did is an error.
-func (l *lab) test(ctx context.Context, binary string, k killers, limit time.Duration) (v verdict, output string, err error) {
-	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.failfast", "-test.paniconexit0",
+func (l *lab) test(ctx context.Context, binary string, k killers, limit time.Duration) (t trial) {
+	inTime, cancel := context.WithTimeout(ctx, limit+grace)
+	defer cancel()
+	cmd := exec.CommandContext(inTime, binary, "-test.v", "-test.failfast", "-test.paniconexit0",
 		"-test.run="+k.run, "-test.timeout="+limit.String())
 	cmd.Dir = filepath.Join(l.root, filepath.FromSlash(k.pkg))
+	cmd.WaitDelay = time.Second // for what it may have started, which has its output
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "MAGPIE_") { // more work, or a replay, is for those who call the tests
 			cmd.Env = append(cmd.Env, v)
@@ -100,21 +118,27 @@ func (l *lab) test(ctx context.Context, binary string, k killers, limit time.Dur
 	if k.bound != "" {
 		cmd.Env = append(cmd.Env, boundVariable+"="+k.bound)
 	}
+	start := time.Now()
 	out, err := cmd.CombinedOutput()
+	t.took = time.Since(start)
 	if ctx.Err() != nil {
-		return v, "", ctx.Err()
+		t.err = ctx.Err()
+		return t
 	}
-	output = string(out)
-	v = read(output)
+	t.output = string(out)
+	t.verdict = read(t.output)
+	if err != nil && inTime.Err() != nil && t.failed == "" {
+		t.endedFromOutside(limit + grace)
+	}
 	switch {
-	case err == nil && v.passed == 0:
-		return v, output, fmt.Errorf("%v: no test ran", k)
-	case err == nil && v.failed != "":
-		return v, output, fmt.Errorf("%v: %s failed and the process did not\n%s", k, v.failed, tail(output))
-	case err != nil && v.failed == "":
-		return v, output, fmt.Errorf("%v: %w, and no test failed\n%s", k, err, tail(output))
+	case err == nil && t.passed == 0:
+		t.err = fmt.Errorf("%v: no test ran", k)
+	case err == nil && t.failed != "":
+		t.err = fmt.Errorf("%v: %s failed and the process did not\n%s", k, t.failed, tail(t.output))
+	case err != nil && t.failed == "":
+		t.err = fmt.Errorf("%v: %w, and no test failed\n%s", k, err, tail(t.output))
 	}
-	return v, output, nil
+	return t
 }
 
 // tail is what matters of a long output: its last lines.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // A verdict is what a run of tests came to.
@@ -11,6 +13,15 @@ type verdict struct {
 	failed string // the test that failed, or that ran when the process ended; empty: none
 	how    string // the first line of what it says
 	hung   bool   // a time limit said so
+	last   string // the test that the end of the output is of; empty: none began
+}
+
+// endedFromOutside is for a process that had to be ended after so long: it is its last test that hangs.
+func (v *verdict) endedFromOutside(after time.Duration) {
+	if v.last != "" {
+		v.failed, v.hung = v.last, true
+		v.how = fmt.Sprintf("no end after %v, nor by its own time limit", after)
+	}
 }
 
 var (
@@ -57,15 +68,16 @@ func read(output string) (v verdict) {
 		}
 		said[current] = append(said[current], line)
 	}
+	v.last = current
 	if v.failed != "" && !crashed {
-		v.how = firstLine(v.failed, said[v.failed])
+		v.how = firstLine(said[v.failed])
 		v.hung = strings.HasPrefix(v.how, "hung for ") // package testkit's watchdog
 	}
 	return v
 }
 
 // firstLine is the first line of a failed test's last message: what it logged on its way comes before.
-func firstLine(test string, lines []string) string {
+func firstLine(lines []string) string {
 	how, at := "says nothing", -1
 	for i, line := range lines {
 		if m := message.FindStringSubmatch(line); m != nil {
@@ -87,8 +99,8 @@ func firstLine(test string, lines []string) string {
 			if inside {
 				fields = append(fields, strings.TrimSpace(value))
 			}
-		case strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "Diff:"):
-			inside = false
+		case !strings.HasPrefix(line, "        ") || strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "Diff:"):
+			inside = false // the message has ended, or goes on with what is too long for a line
 		case inside:
 			fields = append(fields, strings.Join(strings.Fields(line), " "))
 		}

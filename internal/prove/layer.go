@@ -60,7 +60,7 @@ var layers = []layer{
 		step:     count("^TestInjectorLinearizab", 20_000),
 	},
 	{
-		name: "graphs", what: "random graphs against the oracle", goal: million, // and some three million faults injected
+		name: "graphs", what: "random graphs against the oracle", goal: million, // and some ten million faults injected
 		packages: []string{"./graph"},
 		step:     count("^TestRandomGraphs$", 20_000),
 	},
