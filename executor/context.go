@@ -8,10 +8,15 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A taskContext is the context that a run's tasks are given. It is part of the Run and turns into a standard one only
-// when a task asks for its Done channel or a value, so that runs of tasks that never look cost no allocation.
+// A taskContext is the context that a run's tasks are given. It is part of the Run and gets a standard one behind it
+// only when a task asks for its Done channel or a value, so that runs of tasks that never look cost no allocation.
+//
+// It ends when the run is told to stop and at no other time, so that it, what is derived from it and the run's result
+// name the same error. The end of the caller's context tells the run, but from another goroutine, and some contexts of
+// others' making tell nobody: every method therefore looks first, and tells the run what it sees.
 type taskContext struct {
-	parent context.Context
+	run    *Run
+	parent context.Context // the caller's
 
 	mu        xsync.Mutex // held by whoever changes what follows
 	err       error       // what Err is once cancelled
@@ -20,9 +25,40 @@ type taskContext struct {
 	real      xatomic.Pointer[realContext]
 }
 
-type realContext struct {
-	context.Context
-	cancel context.CancelCauseFunc
+func (c *taskContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
+func (c *taskContext) Done() <-chan struct{}       { c.notice(); return c.materialize().Done() }
+func (c *taskContext) Value(key any) any           { c.notice(); return c.materialize().Value(key) }
+
+func (c *taskContext) Err() error {
+	c.notice()
+	if c.cancelled.Load() {
+		return c.err
+	}
+	return nil
+}
+
+// notice tells the run if the caller's context has ended.
+func (c *taskContext) notice() {
+	if c.cancelled.Load() {
+		return
+	}
+	if err := c.parent.Err(); err != nil {
+		c.run.cancel(err, context.Cause(c.parent))
+	}
+}
+
+// cancel cancels c for the first time; later calls do nothing.
+func (c *taskContext) cancel(err, cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancelled.Load() {
+		return
+	}
+	c.err, c.cause = err, cause
+	c.cancelled.Store(true) // P1: publishes err
+	if real := c.real.Load(); real != nil {
+		real.end(err, cause)
+	}
 }
 
 // materialize returns the standard context that stands behind c. Value goes through it, so that context.Cause and
@@ -36,43 +72,52 @@ func (c *taskContext) materialize() *realContext {
 	if real := c.real.Load(); real != nil {
 		return real
 	}
-	parent := c.parent
-	if c.cancelled.Load() && c.err == context.Canceled {
-		parent = context.WithoutCancel(parent) // it may have ended since, for another reason
-	}
-	ctx, cancel := context.WithCancelCause(parent)
+	real := newRealContext(c.parent)
 	if c.cancelled.Load() {
-		cancel(c.cause)
+		real.end(c.err, c.cause)
 	}
-	real := &realContext{ctx, cancel}
 	c.real.Store(real)
 	return real
 }
 
-// cancel cancels c for the first time; later calls do nothing.
-func (c *taskContext) cancel(err, cause error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cancelled.Load() {
-		return
-	}
-	c.err, c.cause = err, cause
-	c.cancelled.Store(true) // P1: publishes err
-	if real := c.real.Load(); real != nil {
-		real.cancel(cause)
-	}
+// A realContext is a standard context with the values of another, that ends only when it is told to.
+type realContext struct {
+	context.Context
+	cancel context.CancelCauseFunc
+	link   link
 }
 
-func (c *taskContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
-func (c *taskContext) Done() <-chan struct{}       { return c.materialize().Done() }
-func (c *taskContext) Value(key any) any           { return c.materialize().Value(key) }
+func newRealContext(parent context.Context) *realContext {
+	real := &realContext{link: link{Context: parent}}
+	real.Context, real.cancel = context.WithCancelCause(&real.link)
+	return real
+}
 
-func (c *taskContext) Err() error {
-	if real := c.real.Load(); real != nil {
-		return real.Err()
+// end ends the context. If err is not context.Canceled, it is the parent's, and so is the cause.
+func (r *realContext) end(err, cause error) {
+	if err == context.Canceled {
+		r.cancel(cause)
+		return
 	}
-	if c.cancelled.Load() {
-		return c.err // also when the parent ends later, for another reason
-	}
-	return c.parent.Err()
+	r.link.err = err
+	r.link.end()
+}
+
+// A link stands between a realContext and its parent, whose end it passes on only when told. A CancelCauseFunc can give
+// a context any cause, but no error other than context.Canceled: that has to come from above.
+type link struct {
+	context.Context
+	err error
+	end func()
+}
+
+var never = make(chan struct{})
+
+func (l *link) Done() <-chan struct{} { return never }
+func (l *link) Err() error            { return l.err }
+
+// AfterFunc is what package context calls instead of waiting for Done.
+func (l *link) AfterFunc(end func()) (stop func() bool) {
+	l.end = end
+	return func() bool { return true }
 }

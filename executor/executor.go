@@ -134,9 +134,9 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 		panic("executor: Run and Start need a context and a job, got nil")
 	}
 	r := &Run{ex: ex, job: j}
-	r.ctx.parent = ctx
-	if err := ctx.Err(); err != nil {
-		return r.stillborn(newCancelError(j.Name(), err, context.Cause(ctx)))
+	r.ctx.run, r.ctx.parent = r, ctx
+	if r.NoticeContext(); r.cancelled {
+		return r.stillborn(r.err)
 	}
 	if w != nil {
 		r.parent.Store(w.body.run)
@@ -148,8 +148,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 	if first == nil {
 		return r.stillborn(err)
 	}
-	r.body = first.Body
-	r.body.run = r
+	r.embody(first.Body)
 	if ctx.Done() != nil {
 		r.unlink = context.AfterFunc(ctx, func() { r.cancel(ctx.Err(), context.Cause(ctx)) })
 	}
@@ -160,6 +159,17 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 		ex.inject(first)
 	}
 	return r
+}
+
+// embody makes body that of the run. The job may have cancelled the run while it began.
+func (r *Run) embody(body *Body) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	body.run = r
+	if r.cancelled {
+		body.stop.Store(true)
+	}
+	r.body = body
 }
 
 // begin has the job begin. A run that does not, also because Begin panics, must not keep Close waiting.
@@ -177,10 +187,15 @@ func (r *Run) begin() (first *Item, err error) {
 
 // stillborn ends a run that never began.
 func (r *Run) stillborn(err error) *Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.err = err
 	r.cancelled, r.ended = true, true
-	r.ctx.cancel(context.Canceled, context.Canceled)
+	r.ctx.cancel(context.Canceled, context.Canceled) // unless it has ended already
 	r.over.Store(true)
+	if r.done != nil {
+		close(r.done)
+	}
 	return r
 }
 

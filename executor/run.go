@@ -70,11 +70,7 @@ func (r *Run) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 // NoticeContext cancels the run if the caller's context has ended. The run learns of that by itself, but on another
 // goroutine: a task may see it first, and what it then returns is not the reason why the run ends. It is for
 // implementations of [Job], called when a task has failed.
-func (r *Run) NoticeContext() {
-	if err := r.ctx.parent.Err(); err != nil {
-		r.cancel(err, context.Cause(r.ctx.parent))
-	}
-}
+func (r *Run) NoticeContext() { r.ctx.notice() }
 
 // stop cancels the run's context, which will say err and cause, and makes result part of the run's. The first stop
 // counts.
@@ -86,7 +82,9 @@ func (r *Run) stop(err, cause, result error) {
 	}
 	r.cancelled = true
 	r.err = result
-	r.body.stop.Store(true)
+	if r.body != nil { // else embody will see
+		r.body.stop.Store(true)
+	}
 	r.ctx.cancel(err, cause)
 }
 

@@ -118,6 +118,48 @@ func TestBeginPanics(t *testing.T) {
 	})
 }
 
+// An early job does something to its run before that has begun.
+type early struct {
+	*layer
+	do func(*executor.Run) error
+}
+
+func (e *early) Begin(r *executor.Run) (*executor.Item, error) {
+	if err := e.do(r); err != nil {
+		return nil, err
+	}
+	return e.layer.Begin(r)
+}
+
+// A job that cancels its run in Begin, or sees the caller's context end there, runs nothing if it looks; one that then
+// returns an error ends with that. Who waits for the end is told.
+func TestCancelInBegin(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		stopped := false
+		l := newLayer("early", func(w *executor.Worker, it *executor.Item) *executor.Item {
+			stopped = it.Body.Stopped()
+			return nil
+		})
+		for name, do := range map[string]func(r *executor.Run) error{
+			"Cancel":  func(r *executor.Run) error { r.Cancel(errTest); return nil },
+			"context": func(r *executor.Run) error { cancel(errTest); <-r.Context().Done(); return nil },
+		} {
+			stopped = false
+			err := ex.Run(ctx, &early{l, do})
+			require.ErrorIs(t, err, errTest, name)
+			require.True(t, stopped, name)
+			ctx, cancel = context.WithCancelCause(t.Context())
+		}
+		defer cancel(nil)
+		var done <-chan struct{}
+		r := ex.Start(ctx, &early{l, func(r *executor.Run) error { r.Cancel(nil); done = r.Done(); return errTest }})
+		require.True(t, closed(done))
+		require.Equal(t, errTest, r.Wait())
+		require.Equal(t, context.Canceled, r.Context().Err())
+	})
+}
+
 // Runs that overlap in every way, from many goroutines, of graphs of their own and of one they share.
 func TestManySubmitters(t *testing.T) {
 	onEach(t, []int{1, 2, 8}, func(t *testing.T, ex *executor.Executor) {

@@ -200,9 +200,6 @@ func (w *Worker) failed(it *Item, value any) {
 	if value != nil {
 		err = &PanicError{Value: value, Stack: debug.Stack()}
 	}
-	if w.body != it.Body { // a nested run may have left another
-		w.enter(it.Body)
-	}
 	if next := w.body.hooks.Fail(w, it, err); next != nil {
 		w.Push(next)
 	}

@@ -447,6 +447,72 @@ func TestContextErrIsFinal(t *testing.T) {
 	}
 }
 
+// TestContextSaysWhatTheRunSays: the caller's context ends, and it is the run that finds out: the context's own news come
+// late, or never. What tasks have seen does not change then, and contexts derived from theirs say the same.
+func TestContextSaysWhatTheRunSays(t *testing.T) {
+	for name, look := range map[string]func(context.Context){
+		"never looked at": func(context.Context) {},
+		"Done asked for":  func(ctx context.Context) { ctx.Done() },
+		"Err asked for":   func(ctx context.Context) { _ = ctx.Err() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			parent := newManualContext(context.WithoutCancel(t.Context()))
+			var derived context.Context
+			ctx, err := kept(t, silentContext{parent}, func(ctx context.Context) error {
+				look(ctx)
+				var cancel context.CancelFunc
+				derived, cancel = context.WithCancel(ctx)
+				defer context.AfterFunc(derived, cancel)
+				parent.expire()
+				look(ctx)
+				return errTask
+			})
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.NotErrorIs(t, err, context.Canceled)
+			for _, c := range []context.Context{ctx, derived} {
+				<-c.Done()
+				require.Equal(t, context.DeadlineExceeded, c.Err())
+				require.Equal(t, context.DeadlineExceeded, context.Cause(c))
+			}
+		})
+	}
+}
+
+// TestContextEndIsSeenAtOnce: a task that asks sees the end of the caller's context however late the run is told.
+func TestContextEndIsSeenAtOnce(t *testing.T) {
+	cause := errors.New("the caller's cause")
+	for name, look := range map[string]func(*testing.T, context.Context){
+		"Err":  func(t *testing.T, ctx context.Context) { require.Equal(t, context.Canceled, ctx.Err()) },
+		"Done": func(_ *testing.T, ctx context.Context) { <-ctx.Done() },
+		"Cause": func(t *testing.T, ctx context.Context) {
+			require.Equal(t, cause, context.Cause(ctx))
+			require.Equal(t, context.Canceled, ctx.Err())
+		},
+	} {
+		for _, early := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, Done asked for before: %v", name, early), func(t *testing.T) {
+				parent, cancel := context.WithCancelCause(t.Context())
+				ctx, err := kept(t, untellingContext{parent}, func(ctx context.Context) error {
+					if early {
+						ctx.Done()
+					}
+					cancel(cause)
+					look(t, ctx)
+					return nil
+				})
+				require.ErrorIs(t, err, cause)
+				require.Equal(t, cause, context.Cause(ctx))
+			})
+		}
+	}
+}
+
+// An untellingContext calls nobody when it ends.
+type untellingContext struct{ context.Context }
+
+func (untellingContext) AfterFunc(func()) func() bool { return func() bool { return true } }
+func (c untellingContext) Done() <-chan struct{}      { return make(chan struct{}) }
+
 // A manualContext is past its deadline when the test says so.
 type manualContext struct {
 	context.Context

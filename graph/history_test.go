@@ -1,0 +1,244 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/plan"
+	"github.com/stretchr/testify/require"
+)
+
+// A model is a graph whose tasks keep account of what happens to them.
+type model struct {
+	g     *graph.Graph
+	preds [][]int
+	names []string
+	want  []uint64 // what the tasks compute; see oracle
+	nests *model   // what tasks with a fault that nests run
+	log   *history // of the run in progress; if there is none, it is in the run's context
+}
+
+// A history is what one run did. The plain words in it are on purpose: every edge must order its two tasks, and Run's
+// return come after all of them, or the race detector objects.
+type history struct {
+	m      *model
+	ex     *executor.Executor // nil for the serial walk
+	script script
+	clock  atomic.Int64
+	tasks  []entry
+
+	begun   chan struct{} // closed when run is set
+	run     *executor.Run
+	end     func() // ends the caller's context
+	release func() // of what is behind the caller's context
+
+	mu    sync.Mutex
+	stops []stop
+	inner []*history // of the runs that tasks began
+
+	result error
+
+	// A run that a task began may be stopped by the end of the context that it was begun with.
+	outer      context.Context
+	outerErr   error
+	outerCause error
+}
+
+// An entry is what one task did.
+type entry struct {
+	fault *fault // what it is to do
+	runs  atomic.Int32
+	fate  fate
+	// Stamps of the run's clock: when its function began, and when it was about to return, panic or exit.
+	start, end int64
+	value      uint64
+	err        error // erred: what it returned
+	thrown     any   // panicked: with what
+	halted     bool  // it called Run.Cancel
+	ctx        context.Context
+	late       bool // at its end the context had ended
+	reported   *graph.TaskError
+}
+
+// fate is how a task ended.
+type fate uint8
+
+const (
+	unbegun fate = iota
+	well
+	erred
+	panicked
+	exited
+	panickedOrExited // it is not said which
+)
+
+func (f fate) isFailure() bool { return f > well }
+
+type historyKey struct{ m *model }
+
+func (m *model) newHistory(ex *executor.Executor, s script) *history {
+	h := &history{m: m, ex: ex, script: s, tasks: make([]entry, len(m.preds))}
+	for i := range s.faults {
+		f := &s.faults[i]
+		h.tasks[f.task].fault = f
+	}
+	return h
+}
+
+func (m *model) body(ctx context.Context, i int) error {
+	h := m.log
+	if h == nil {
+		h = ctx.Value(historyKey{m}).(*history)
+	}
+	e := &h.tasks[i]
+	e.start = h.clock.Add(1)
+	e.runs.Add(1)
+	e.ctx = ctx
+	v := uint64(i) + 1
+	for _, p := range m.preds[i] {
+		v += h.tasks[p].value
+	}
+	e.value = v * 0x9E3779B97F4A7C15
+	if e.fault != nil {
+		return h.misbehave(ctx, e)
+	}
+	return h.ends(e, well)
+}
+
+// ends notes how a task is about to end.
+func (h *history) ends(e *entry, f fate) error {
+	e.fate = f
+	e.late = e.ctx.Err() != nil
+	e.end = h.clock.Add(1)
+	return nil
+}
+
+// oracle walks the model's plan on this goroutine and keeps what the tasks compute.
+func (m *model) oracle(t testing.TB) {
+	t.Helper()
+	p, err := plan.Of(m.g)
+	require.NoError(t, err)
+	h := m.newHistory(nil, script{})
+	m.log = h
+	ran, err := plan.NewSerial(p).Run(context.Background())
+	m.log = nil
+	require.NoError(t, err)
+	require.Equal(t, m.g.Len(), ran)
+	m.want = make([]uint64, ran)
+	for i := range h.tasks {
+		m.want[i] = h.tasks[i].value
+	}
+	h.check(t, nil)
+}
+
+// workers is how many tasks may be in progress at a time.
+func (h *history) workers() int {
+	if h.ex == nil {
+		return 1
+	}
+	return h.ex.Workers()
+}
+
+// context is what the run's tasks had, nil if none ran on an executor.
+func (h *history) context() context.Context {
+	if h.ex == nil {
+		return nil
+	}
+	for i := range h.tasks {
+		if ctx := h.tasks[i].ctx; ctx != nil {
+			return ctx
+		}
+	}
+	return nil
+}
+
+// String tells the graph, what its tasks were to do, and what they did.
+func (h *history) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "graph %q: %s\n", h.m.g.Name(), h.m.edges())
+	if h.ex != nil {
+		fmt.Fprintf(&b, "on %d workers; ", h.ex.Workers())
+	}
+	fmt.Fprintf(&b, "script: %v\n", h.script)
+	for _, s := range h.stops {
+		fmt.Fprintf(&b, "stopped at %d to %d: %v, cause %v\n", s.begin, s.end, s.err, s.cause)
+	}
+	if h.outerErr != nil {
+		fmt.Fprintf(&b, "the outer run's context: %v, cause %v\n", h.outerErr, h.outerCause)
+	}
+	for i := range h.tasks {
+		if e := &h.tasks[i]; e.runs.Load() > 0 {
+			fmt.Fprintf(&b, "task %d: %d to %d, fate %d, error %v\n", i, e.start, e.end, e.fate, e.err)
+		} else {
+			fmt.Fprintf(&b, "task %d: not run\n", i)
+		}
+	}
+	return b.String()
+}
+
+// once runs the model on ex, with nothing else there, and checks what it did.
+func (m *model) once(t testing.TB, ex *executor.Executor, s script) *history {
+	t.Helper()
+	before := ex.Stats().Total.Tasks
+	h := m.newHistory(ex, s)
+	m.log = h
+	h.start(context.Background())
+	h.finish(t)
+	m.log = nil
+	tasks := int(ex.Stats().Total.Tasks - before)
+	least, most := h.counted()
+	if tasks < least || tasks > most {
+		require.FailNow(t, "Stats counts every task of a run once, those that were skipped too",
+			"%d were counted, not %d to %d\n%v", tasks, least, most, h)
+	}
+	return h
+}
+
+// counted is how many tasks Stats must and may count: all of a run, those that were skipped too. A nested run that was
+// begun on a cancelled context adds none.
+func (h *history) counted() (least, most int) {
+	if h.script.ending.isBefore() {
+		return 0, 0
+	}
+	least, most = h.m.g.Len(), h.m.g.Len()
+	for _, inner := range h.inner {
+		l, m := inner.counted()
+		if inner.ran() {
+			least += l
+		}
+		most += m
+	}
+	return least, most
+}
+
+// complete runs the model on ex, with no fault and nothing else there.
+func (m *model) complete(t testing.TB, ex *executor.Executor) {
+	t.Helper()
+	m.once(t, ex, script{}).checkValues(t)
+}
+
+// checkValues: what the tasks computed is what they should have.
+func (h *history) checkValues(t testing.TB) {
+	t.Helper()
+	for i := range h.tasks {
+		if h.tasks[i].value != h.m.want[i] {
+			require.FailNow(t, "a task did not see what its predecessors computed", "task %d\n%v", i, h)
+		}
+	}
+}
+
+// ran reports whether any task was run.
+func (h *history) ran() bool {
+	for i := range h.tasks {
+		if h.tasks[i].fate != unbegun {
+			return true
+		}
+	}
+	return false
+}

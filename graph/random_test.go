@@ -1,0 +1,165 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A site is an executor that many graphs are run on, one after the other.
+type site struct {
+	name string
+	ex   *executor.Executor
+}
+
+func newSites(t *testing.T, workers ...int) (sites []*site) {
+	for _, policy := range executor.Policies() {
+		for _, w := range workers {
+			s := &site{name: fmt.Sprintf("%v/W=%d", policy, w), ex: newExecutor(t, executor.Config{Workers: w, Policy: policy})}
+			sites = append(sites, s)
+		}
+	}
+	return sites
+}
+
+// muster checks that there are as many workers as ever: whoever calls Goexit is replaced, by one.
+func (s *site) muster(t testing.TB) {
+	t.Helper()
+	w := s.ex.Workers()
+	b := newBarrier(w)
+	threads := make([]int64, w)
+	g := graph.New("muster")
+	for i := range w {
+		g.Task(func(context.Context) error {
+			threads[i] = osthread.ID()
+			b.meet()
+			return nil
+		})
+	}
+	require.NoError(t, s.ex.Run(context.Background(), g))
+	slices.Sort(threads)
+	require.Len(t, slices.Compact(threads), w)
+}
+
+// How large a graph may be to be run with every fault at every task, and with a fault at every task. Of larger ones a
+// part is, so that on average they take no longer.
+const (
+	everyFault = 4
+	everyTask  = 12
+)
+
+// examine runs m on the site without a fault, then with many, and after each without.
+func (s *site) examine(t testing.TB, rng *rand.Rand, m *model) (injected int) {
+	m.oracle(t)
+	m.complete(t, s.ex)
+	suffer := func(sc script) {
+		injected += m.once(t, s.ex, sc).injected()
+		m.complete(t, s.ex)
+	}
+	switch n := len(m.preds); {
+	case n <= everyFault && rng.IntN(16) == 0:
+		suffer(script{ending: beforeCancel})
+		suffer(script{ending: beforeDeadline})
+		for task := range n {
+			for i := range singles {
+				suffer(m.single(rng, i, task))
+			}
+		}
+	case rng.IntN(8) == 0:
+		injected += s.overlap(t, rng, m)
+	default:
+		if rng.IntN(n) < everyTask {
+			for task := range n {
+				suffer(m.single(rng, rng.IntN(len(singles)), task))
+			}
+		}
+		for range 1 + rng.IntN(3) {
+			suffer(m.drawScript(rng))
+		}
+	}
+	return injected
+}
+
+// overlap runs m several times at once, each with faults of its own, and once more without.
+func (s *site) overlap(t testing.TB, rng *rand.Rand, m *model) (injected int) {
+	before := s.ex.Stats().Total.Tasks
+	runs := make([]*history, 2+rng.IntN(4))
+	for i := range runs {
+		runs[i] = m.newHistory(s.ex, script{})
+		if i > 0 {
+			runs[i] = m.newHistory(s.ex, m.drawScript(rng))
+		}
+	}
+	for _, h := range runs {
+		h.start(context.Background())
+	}
+	least, most := 0, 0
+	for _, h := range runs {
+		h.finish(t)
+		injected += h.injected()
+		l, u := h.counted()
+		least, most = least+l, most+u
+	}
+	runs[0].checkValues(t)
+	tasks := int(s.ex.Stats().Total.Tasks - before)
+	require.GreaterOrEqual(t, tasks, least)
+	require.LessOrEqual(t, tasks, most)
+	m.complete(t, s.ex)
+	return injected
+}
+
+// TestRandomGraphs runs random graphs with faults of every kind at every position, and demands of each run what is
+// promised of it: see history.verdict. MAGPIE_SEED is the seed of the first graph.
+func TestRandomGraphs(t *testing.T) {
+	seed, graphs := testkit.Seed(t), testkit.Count(t, 2000)
+	sites := newSites(t, 1, 2, 4, 16)
+	injected := 0
+	for i := range graphs {
+		own := seed + uint64(i)*0x9E3779B97F4A7C15
+		s := sites[own%uint64(len(sites))]
+		rng := rand.New(rand.NewPCG(own, 0))
+		var n int
+		switch rng.IntN(16) {
+		case 0:
+			n = 1 + rng.IntN(400)
+		case 1, 2, 3, 4, 5:
+			n = 1 + rng.IntN(60)
+		default:
+			n = 1 + rng.IntN(12)
+		}
+		m := randomModel(rng, n)
+		tell := func() string {
+			return fmt.Sprintf("graph %d on %s; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%s", i, s.name, own, m.edges())
+		}
+		testkit.Within(t, testkit.Patience, func() {
+			injected += s.examine(telling{t, tell}, rng, m)
+			if i%256 < len(sites) {
+				s.muster(telling{t, tell})
+			}
+		}, dumpOf(s.ex), tell)
+	}
+	for _, s := range sites {
+		within(t, s.ex, func() { s.muster(t) })
+	}
+	testkit.Proved(t, graphs, "random graphs against the oracle")
+	testkit.Proved(t, injected, "faults injected")
+}
+
+// telling is a test that tells more of its failures.
+type telling struct {
+	testing.TB
+	tell func() string
+}
+
+func (t telling) Errorf(format string, args ...any) {
+	t.TB.Helper()
+	t.TB.Errorf("%s\n%s", fmt.Sprintf(format, args...), t.tell())
+}
