@@ -31,6 +31,9 @@ func (c *taskContext) Value(key any) any           { c.notice(); return c.materi
 
 func (c *taskContext) Err() error {
 	c.notice()
+	if real := c.real.Load(); real != nil {
+		return real.Err() // nobody sees the error before context.Cause knows the cause
+	}
 	if c.cancelled.Load() {
 		return c.err
 	}
@@ -55,10 +58,10 @@ func (c *taskContext) cancel(err, cause error) {
 		return
 	}
 	c.err, c.cause = err, cause
-	c.cancelled.Store(true) // P1: publishes err
 	if real := c.real.Load(); real != nil {
 		real.end(err, cause)
 	}
+	c.cancelled.Store(true) // P1: publishes err
 }
 
 // materialize returns the standard context that stands behind c. Value goes through it, so that context.Cause and

@@ -507,6 +507,32 @@ func TestContextEndIsSeenAtOnce(t *testing.T) {
 	}
 }
 
+// TestCauseComesWithTheError: whoever sees that a context has ended finds out why. The task asks all the time, so as to
+// come in the middle of the cancellation.
+func TestCauseComesWithTheError(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	g := graph.New("g")
+	begun := make(chan struct{})
+	var cause error
+	g.Task(func(ctx context.Context) error {
+		ctx.Done()
+		begun <- struct{}{}
+		for ctx.Err() == nil {
+		}
+		cause = context.Cause(ctx)
+		return nil
+	})
+	within(t, ex, func() {
+		for range testkit.Scale(2000) {
+			r := ex.Start(t.Context(), g)
+			<-begun
+			r.Cancel(errOutside)
+			require.ErrorIs(t, r.Wait(), errOutside)
+			require.Equal(t, errOutside, cause)
+		}
+	})
+}
+
 // An untellingContext calls nobody when it ends.
 type untellingContext struct{ context.Context }
 
