@@ -2,6 +2,7 @@
 package testkit
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -32,11 +33,13 @@ func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 			t.FailNow()
 		}
 	case <-watchdog.C:
+		// At once, and not through t: what hangs may go on when the test is given up, and end the process.
 		for _, tell := range dump {
-			t.Log(tell())
+			fmt.Fprintf(os.Stderr, "%s hangs: %s\n", t.Name(), tell())
 		}
 		stacks := make([]byte, 1<<20)
-		t.Fatalf("hung for %v\n%s", d, stacks[:runtime.Stack(stacks, true)])
+		fmt.Fprintf(os.Stderr, "%s\n", stacks[:runtime.Stack(stacks, true)])
+		t.Fatalf("hung for %v: see standard error", d)
 	}
 }
 
