@@ -3,9 +3,11 @@ package testkit
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -13,6 +15,9 @@ import (
 // Patience is how long a test waits for something that takes microseconds before it calls it a hang. No verdict depends
 // on its length: a busy machine only makes a test slow.
 const Patience = 60 * time.Second
+
+// hangs is where Within tells what it saw at a hang.
+var hangs io.Writer = os.Stderr
 
 // Within runs f and fails the test at once, with what dump tells and all stacks, if f has not returned after d. A hung f
 // is left behind. f may end the test with FailNow, as require does.
@@ -33,13 +38,16 @@ func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 			t.FailNow()
 		}
 	case <-watchdog.C:
-		// At once, and not through t: what hangs may go on when the test is given up, and end the process.
+		var told strings.Builder
 		for _, tell := range dump {
-			fmt.Fprintf(os.Stderr, "%s hangs: %s\n", t.Name(), tell())
+			fmt.Fprintln(&told, tell())
 		}
 		stacks := make([]byte, 1<<20)
-		fmt.Fprintf(os.Stderr, "%s\n", stacks[:runtime.Stack(stacks, true)])
-		t.Fatalf("hung for %v: see standard error", d)
+		told.Write(stacks[:runtime.Stack(stacks, true)])
+		// To standard error at once, besides: what hung may go on when the test is given up, and end the process before
+		// the test's log is written.
+		fmt.Fprintf(hangs, "hung for %v\n%s\n", d, &told)
+		t.Fatalf("hung for %v\n%s", d, &told)
 	}
 }
 

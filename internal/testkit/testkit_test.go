@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -53,12 +54,17 @@ func TestWithin(t *testing.T) {
 
 	release := make(chan struct{})
 	defer close(release)
+	var seen strings.Builder
+	hangs = &seen
+	defer func() { hangs = os.Stderr }()
 	r = outcome(func(t testing.TB) {
 		Within(t, time.Millisecond, func() { <-release }, func() string { return "the state" })
 	})
 	require.True(t, r.failed)
-	require.Contains(t, r.log.String(), "the state")
-	require.Contains(t, r.log.String(), "TestWithin", "all stacks are told")
+	for _, told := range []string{r.log.String(), seen.String()} {
+		require.Contains(t, told, "the state")
+		require.Contains(t, told, "TestWithin", "all stacks are told")
+	}
 }
 
 func TestSeed(t *testing.T) {
