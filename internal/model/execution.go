@@ -87,7 +87,7 @@ func (x *execution) run(program func()) {
 // spawn makes a thread. Its parent, if it has one, must let it come to its first operation: see begin.
 func (x *execution) spawn(f func()) *thread {
 	if len(x.threads) == maxThreads {
-		panic(fmt.Sprintf("model: more than %d threads", maxThreads))
+		x.giveUp("more than %d threads", maxThreads)
 	}
 	t := &thread{id: len(x.threads), baton: make(chan struct{}, 1), parent: x.current}
 	if t.parent != nil {
@@ -253,6 +253,13 @@ func (x *execution) yield() {
 
 // news reports whether others than t have changed something since its last yield.
 func (x *execution) news(t *thread) bool { return x.writes-t.wrote != t.seen }
+
+// giveUp ends the execution because the checker cannot go on, and never returns. It does not panic: the code under test
+// recovers from what a task throws.
+func (x *execution) giveUp(format string, args ...any) {
+	x.fail("model: " + fmt.Sprintf(format, args...))
+	x.stop()
+}
 
 // stop never returns: the execution has failed, and its threads stay where they are.
 func (x *execution) stop() { select {} }

@@ -3,7 +3,6 @@ package model
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 )
 
@@ -21,7 +20,7 @@ type Config struct {
 	Full bool
 	// Steps is the number of operations after which an execution counts as a livelock. 0 means 10000.
 	Steps int
-	// Replay takes one execution, with the decisions of a failure.
+	// Replay takes one execution, that of a failure's schedule, whose bound counts in place of Preemptions and Random.
 	Replay string
 }
 
@@ -52,12 +51,13 @@ func (f *Failure) Error() string {
 
 // Explore runs program, on a thread of its own that may start others with [Go], in every interleaving within the
 // bounds, up to the first failure. The program must behave the same whenever the same decisions are taken: it may not
-// depend on time, on random numbers or on addresses. One exploration goes on at a time in a process.
+// depend on time, on random numbers or on addresses. One exploration goes on at a time in a process. It panics if
+// cfg.Replay is no schedule.
 func Explore(cfg Config, program func()) (res Result) {
 	if cfg.Steps == 0 {
 		cfg.Steps = 10000
 	}
-	choose := newStrategy(cfg)
+	choose := newStrategy(&cfg)
 	defer func() {
 		if d, ok := choose.(*depthFirst); ok {
 			res.States = len(d.known)
@@ -69,16 +69,17 @@ func Explore(cfg Config, program func()) (res Result) {
 		res.Executions++
 		res.Steps += x.steps
 		if x.failure != "" {
-			res.Failure = &Failure{What: x.failure, Schedule: x.schedule()}
+			res.Failure = &Failure{What: x.failure, Schedule: schedule{cfg.bound(), x.decisions}.String()}
+			again := x
 			if !x.tracing {
 				// The decisions again, this time noting who did what.
-				again := newExecution(cfg, &replay{decisions: x.decisions})
+				again = newExecution(cfg, &replay{decisions: x.decisions})
 				again.tracing = true
 				again.run(program)
-				res.Failure.Trace = again.trace.String()
-				if firstLine(again.failure) != firstLine(x.failure) {
-					res.Failure.Trace += "the replay ended differently, the program is not deterministic: " + again.failure + "\n"
-				}
+			}
+			res.Failure.Trace = again.trace.String()
+			if firstLine(again.failure) != firstLine(x.failure) {
+				res.Failure.Trace += "the replay ended differently, the program is not deterministic: " + again.failure + "\n"
 			}
 			return res
 		}
@@ -104,10 +105,15 @@ type strategy interface {
 	next() bool
 }
 
-func newStrategy(cfg Config) strategy {
+func newStrategy(cfg *Config) strategy {
 	switch {
 	case cfg.Replay != "":
-		return &replay{decisions: parseSchedule(cfg.Replay)}
+		s, err := parseSchedule(cfg.Replay)
+		if err != nil {
+			panic("model: " + err.Error())
+		}
+		cfg.Preemptions, cfg.Random = s.bound, 0
+		return &replay{decisions: s.decisions}
 	case cfg.Random > 0:
 		p := &pct{left: cfg.Random, changes: max(cfg.Preemptions, 1), rng: rand.New(rand.NewPCG(cfg.Seed, 1))}
 		p.start()
@@ -140,7 +146,7 @@ func (d *depthFirst) value(n int) int {
 	}
 	c := d.stack[d.at]
 	if c.options != n {
-		panic(fmt.Sprintf("model: the program is not deterministic: %d options where there were %d", n, c.options))
+		active.giveUp("the program is not deterministic: %d options where there were %d", n, c.options)
 	}
 	d.at++
 	return c.taken
@@ -241,7 +247,7 @@ func (r *replay) value(n int) int {
 	c := r.decisions[r.at]
 	r.at++
 	if c >= n {
-		panic(fmt.Sprintf("model: decision %d of the schedule is %d, there are %d options: is it another program's?", r.at, c, n))
+		active.giveUp("decision %d of the schedule is %d, there are %d options: is it another program's?", r.at, c, n)
 	}
 	return c
 }
@@ -249,41 +255,3 @@ func (r *replay) value(n int) int {
 func (r *replay) thread(x *execution) int { return r.value(len(x.options)) }
 
 func (r *replay) next() bool { return false }
-
-// schedule writes the decisions as numbers, with runs of zeros, the commonest, as z and their length.
-func (x *execution) schedule() string {
-	var b strings.Builder
-	for i := 0; i < len(x.decisions); {
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		zeros := 0
-		for i+zeros < len(x.decisions) && x.decisions[i+zeros] == 0 {
-			zeros++
-		}
-		if zeros > 0 {
-			fmt.Fprintf(&b, "z%d", zeros)
-			i += zeros
-			continue
-		}
-		b.WriteString(strconv.Itoa(x.decisions[i]))
-		i++
-	}
-	return b.String()
-}
-
-func parseSchedule(s string) (decisions []int) {
-	for _, f := range strings.Split(s, ".") {
-		zeros, isRun := strings.CutPrefix(f, "z")
-		n, err := strconv.Atoi(zeros)
-		if err != nil {
-			panic(fmt.Sprintf("model: %q in a schedule is no decision", f))
-		}
-		if isRun {
-			decisions = append(decisions, make([]int, n)...)
-		} else {
-			decisions = append(decisions, n)
-		}
-	}
-	return decisions
-}

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -122,12 +124,13 @@ func TestFindsAndReplays(t *testing.T) {
 			require.Contains(t, res.Failure.What, c.want)
 			require.Contains(t, res.Failure.Trace, "model_test.go")
 			require.NotContains(t, res.Failure.Trace, "not deterministic")
-			if len(res.Failure.Schedule) == 0 {
-				return // the first execution failed before any decision
+			for _, bound := range []int{-1, 0, 2} { // the schedule has its own
+				again := Explore(Config{Preemptions: bound, Replay: res.Failure.Schedule}, c.program)
+				require.NotNil(t, again.Failure)
+				require.Equal(t, firstLine(res.Failure.What), firstLine(again.Failure.What))
+				require.Equal(t, res.Failure.Schedule, again.Failure.Schedule)
+				require.Equal(t, res.Failure.Trace, again.Failure.Trace)
 			}
-			again := Explore(Config{Preemptions: 2, Replay: res.Failure.Schedule}, c.program)
-			require.NotNil(t, again.Failure)
-			require.Equal(t, firstLine(res.Failure.What), firstLine(again.Failure.What))
 		})
 	}
 }
@@ -177,6 +180,74 @@ func TestRandomFinds(t *testing.T) {
 	res := Explore(Config{Random: 1000, Preemptions: 2, Seed: 1}, lostUpdate)
 	require.NotNil(t, res.Failure)
 	require.Contains(t, res.Failure.What, "counted 1 of 2")
+	again := Explore(Config{Replay: res.Failure.Schedule}, lostUpdate)
+	require.NotNil(t, again.Failure)
+	require.Equal(t, res.Failure.What, again.Failure.What)
+}
+
+// manyPreemptions goes wrong only if the threads take turns.
+func manyPreemptions() {
+	c := new(cell)
+	step := func(from int) {
+		for i := from; i < 6; i += 2 {
+			if c.load() == i {
+				c.store(i + 1)
+			}
+		}
+	}
+	join := Go(func() { step(1) })
+	step(0)
+	join()
+	Assert(c.load() != 6, "they took turns")
+}
+
+// TestReplayOfManyPreemptions: where there is something to choose depends on the bound, which therefore is part of the
+// schedule.
+func TestReplayOfManyPreemptions(t *testing.T) {
+	res := Explore(Config{Preemptions: 2}, manyPreemptions)
+	require.Nil(t, res.Failure)
+	res = Explore(Config{Preemptions: 5}, manyPreemptions)
+	require.NotNil(t, res.Failure)
+	again := Explore(Config{Preemptions: 2, Replay: res.Failure.Schedule}, manyPreemptions)
+	require.NotNil(t, again.Failure)
+	require.Equal(t, res.Failure.What, again.Failure.What)
+}
+
+// TestCheckerIsNotRecovered: code under test that recovers from panics does not hide that the checker gave up.
+func TestCheckerIsNotRecovered(t *testing.T) {
+	runs := 0
+	for name, c := range map[string]struct {
+		replay  string
+		program func()
+		want    string
+	}{
+		"schedule": {"2:7", func() {
+			c := new(cell)
+			defer Go(c.touch)()
+			defer func() { _ = recover() }()
+			c.load()
+		}, "decision 1 of the schedule is 7"},
+		"not deterministic": {"", func() {
+			c := new(cell)
+			defer Go(c.touch)()
+			if runs++; runs > 1 {
+				defer Go(c.touch)()
+			}
+			defer func() { _ = recover() }()
+			c.load()
+		}, "not deterministic"},
+		"threads": {"", func() {
+			c := new(cell)
+			defer func() { _ = recover() }()
+			for range maxThreads {
+				defer Go(c.touch)()
+			}
+		}, "more than 8 threads"},
+	} {
+		res := Explore(Config{Preemptions: 2, Replay: c.replay}, c.program)
+		require.NotNil(t, res.Failure, name)
+		require.Contains(t, res.Failure.What, c.want)
+	}
 }
 
 func TestSpuriousWaits(t *testing.T) {
@@ -196,8 +267,53 @@ func TestSpuriousWaits(t *testing.T) {
 }
 
 func TestScheduleRoundTrip(t *testing.T) {
-	for _, d := range [][]int{{0}, {1}, {0, 0, 0}, {2, 0, 0, 1, 0}, {0, 3, 12, 0}} {
-		x := &execution{decisions: d}
-		require.Equal(t, d, parseSchedule(x.schedule()))
+	for _, d := range [][]int{nil, {0}, {1}, {0, 0, 0}, {2, 0, 0, 1, 0}, {0, 3, 12, 0}} {
+		want := schedule{len(d) - 1, d}
+		got, err := parseSchedule(want.String())
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	for _, text := range []string{"", "z5", "1.2", "x:1", ":1", "-2:1", "2:x9", "2:-1", "2:z-5", "2:1..1", "2:1.", "2:z9999999999", "2:z2000000"} {
+		_, err := parseSchedule(text)
+		require.ErrorContains(t, err, "schedule", text)
+	}
+}
+
+// A report is what Check tells the test.
+type report struct{ logged, fatal string }
+
+func (r *report) Helper()                         {}
+func (r *report) Name() string                    { return "TestA/b/W=1" }
+func (r *report) Logf(format string, args ...any) { r.logged += fmt.Sprintf(format, args...) }
+func (r *report) Fatalf(format string, args ...any) {
+	r.fatal += fmt.Sprintf(format, args...)
+	panic(r)
+}
+
+func TestCheck(t *testing.T) {
+	check := func(program func()) (r *report) {
+		r = new(report)
+		defer func() { require.Contains(t, []any{nil, r}, recover()) }()
+		Check(r, program)
+		return r
+	}
+	fine := func() { new(cell).load() }
+	require.Equal(t, "TestA/b/W=1: 1 schedules, 0 states, 1 steps, at most 2 preemptions", check(fine).logged)
+
+	said := check(lostUpdate).fatal
+	require.Regexp(t, `(?s)counted 1 of 2.*\nagain, in model: MAGPIE_MODEL_REPLAY=\S+ go test -tags modelcheck -run '\^TestA\$/\^b\$/\^W=1\$'$`, said)
+	_, schedule, _ := strings.Cut(said, "MAGPIE_MODEL_REPLAY=")
+	schedule, _, _ = strings.Cut(schedule, " ")
+	t.Setenv("MAGPIE_MODEL_REPLAY", schedule)
+	require.Contains(t, check(lostUpdate).fatal, "counted 1 of 2")
+	t.Setenv("MAGPIE_MODEL_REPLAY", "2:")
+	require.Equal(t, "TestA/b/W=1: took one schedule again, without a failure", check(fine).logged)
+
+	t.Setenv("MAGPIE_MODEL_REPLAY", "x9")
+	require.Equal(t, `MAGPIE_MODEL_REPLAY: schedule "x9" does not begin with its bound, as in 2:z5.1; want what a failure printed`, check(fine).fatal)
+	t.Setenv("MAGPIE_MODEL_REPLAY", "")
+	for _, bound := range []string{"-7", "two"} {
+		t.Setenv("MAGPIE_MODEL_BOUND", bound)
+		require.Contains(t, check(fine).fatal, "is no number of preemptions")
 	}
 }
