@@ -18,8 +18,8 @@ type taskContext struct {
 	run    *Run
 	parent context.Context // the caller's
 
-	mu        xsync.Mutex // held by whoever changes what follows
-	err       error       // what Err is once cancelled
+	mu        xsync.Mutex          // held by whoever changes what follows
+	err       xatomic.Plain[error] // what Err is once cancelled
 	cause     error
 	cancelled xatomic.Bool
 	real      xatomic.Pointer[realContext]
@@ -35,7 +35,7 @@ func (c *taskContext) Err() error {
 		return real.Err() // nobody sees the error before context.Cause knows the cause
 	}
 	if c.cancelled.Load() {
-		return c.err
+		return c.err.Get()
 	}
 	return nil
 }
@@ -57,7 +57,8 @@ func (c *taskContext) cancel(err, cause error) {
 	if c.cancelled.Load() {
 		return
 	}
-	c.err, c.cause = err, cause
+	c.err.Set(err)
+	c.cause = cause
 	if real := c.real.Load(); real != nil {
 		real.end(err, cause)
 	}
@@ -77,7 +78,7 @@ func (c *taskContext) materialize() *realContext {
 	}
 	real := newRealContext(c.parent)
 	if c.cancelled.Load() {
-		real.end(c.err, c.cause)
+		real.end(c.err.Get(), c.cause)
 	}
 	c.real.Store(real)
 	return real
@@ -91,27 +92,32 @@ type realContext struct {
 }
 
 func newRealContext(parent context.Context) *realContext {
-	real := &realContext{link: link{Context: parent}}
+	real := &realContext{}
+	real.link.Context, real.link.setCause = context.WithCancelCause(context.WithoutCancel(parent))
 	real.Context, real.cancel = context.WithCancelCause(&real.link)
 	return real
 }
 
-// end ends the context. If err is not context.Canceled, it is the parent's, and so is the cause.
+// end ends the context with err, for that cause. A CancelCauseFunc can give a context any cause, but no error other than
+// context.Canceled: any other comes through the link.
 func (r *realContext) end(err, cause error) {
 	if err == context.Canceled {
 		r.cancel(cause)
 		return
 	}
+	r.link.setCause(cause)
 	r.link.err = err
 	r.link.end()
 }
 
-// A link stands between a realContext and its parent, whose end it passes on only when told. A CancelCauseFunc can give
-// a context any cause, but no error other than context.Canceled: that has to come from above.
+// A link stands between a realContext and the values that it has, and takes its error from nobody. The standard context
+// behind it carries the cause: asking the caller's would give what that one says by then, which may have been cancelled
+// once more, above a context of others' making that has ended by itself.
 type link struct {
 	context.Context
-	err error
-	end func()
+	setCause context.CancelCauseFunc
+	err      error
+	end      func()
 }
 
 var never = make(chan struct{})

@@ -12,6 +12,9 @@ var (
 	ErrInTask = errors.New("executor: Close called from one of its own tasks; close it from outside")
 	// ErrGoexit is the failure of a task that called runtime.Goexit, as t.FailNow does in a test.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
+
+	// errNotBegun is the result of a run whose caller got a panic in place of it; others may have it from Begin.
+	errNotBegun = errors.New("executor: the job's Begin panicked")
 )
 
 // A PanicError is the failure of a task that panicked.

@@ -115,7 +115,7 @@ func (ex *Executor) Run(ctx context.Context, j Job) error {
 	w := ex.currentWorker()
 	r := ex.launch(ctx, j, w)
 	if r.over.Load() {
-		return r.err
+		return r.err.Get()
 	}
 	return r.wait(w)
 }
@@ -136,24 +136,25 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 	r := &Run{ex: ex, job: j}
 	r.ctx.run, r.ctx.parent = r, ctx
 	if r.NoticeContext(); r.cancelled {
-		return r.stillborn(r.err)
+		return r.stillborn(r.err.Get())
 	}
 	if w != nil {
-		r.parent.Store(w.body.run)
+		r.parent.Store(w.body.Run())
 	}
 	if !ex.admit(r) {
 		return r.stillborn(ErrClosed)
 	}
-	first, err := r.begin()
+	first := r.begin()
 	if first == nil {
-		return r.stillborn(err)
+		return r
 	}
 	r.embody(first.Body)
 	if ctx.Done() != nil {
 		r.unlink = context.AfterFunc(ctx, func() { r.cancel(ctx.Err(), context.Cause(ctx)) })
 	}
 	if w != nil {
-		r.launcher, r.mark = w, w.deque.Bottom()
+		r.mark = w.deque.Bottom()
+		r.launcher.Set(w)
 		w.Push(first)
 	} else {
 		ex.inject(first)
@@ -165,32 +166,36 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 func (r *Run) embody(body *Body) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	body.run = r
+	body.run.Set(r)
 	if r.cancelled {
 		body.stop.Store(true)
 	}
 	r.body = body
 }
 
-// begin has the job begin. A run that does not, also because Begin panics, must not keep Close waiting.
-func (r *Run) begin() (first *Item, err error) {
+// begin has the job begin and returns its first item, or nil if the run is over. That it also is if Begin panics: nobody
+// must wait for it.
+func (r *Run) begin() (first *Item) {
+	err := errNotBegun
 	defer func() {
 		if first == nil {
 			r.ex.forget(r)
+			r.stillborn(err)
 		}
 	}()
 	if first, err = r.job.Begin(r); err != nil {
 		first = nil
 	}
-	return first, err
+	return first
 }
 
 // stillborn ends a run that never began.
 func (r *Run) stillborn(err error) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.err = err
+	r.err.Set(err)
 	r.cancelled, r.ended = true, true
+	r.parent.Store(nil)
 	r.ctx.cancel(context.Canceled, context.Canceled) // unless it has ended already
 	r.over.Store(true)
 	if r.done != nil {

@@ -35,7 +35,7 @@ func (w *Worker) floorFor(r *Run) uint64 {
 	switch {
 	case r.visited.Load()&(1<<(w.id%64)) != 0:
 		return noFloor // it has run items of r, which may have pushed others anywhere
-	case r.launcher == w:
+	case r.launcher.Get() == w:
 		return w.lowered(r.mark)
 	default:
 		return w.deque.Bottom()
@@ -56,7 +56,7 @@ func (w *Worker) popFor(r *Run) *Item {
 	// Once r is over nothing more is run here, also not of runs that it has left behind.
 	for !r.over.Load() && w.deque.Bottom() != w.floor {
 		it := w.popOwn()
-		if it == nil || it.Body.run.isWithin(r) {
+		if it == nil || it.Body.Run().isWithin(r) {
 			return it
 		}
 		w.ex.inject(it)
@@ -99,7 +99,7 @@ func (w *Worker) findFor(r *Run) *Item {
 		if it == nil {
 			break
 		}
-		if it.Body.run.isWithin(r) {
+		if it.Body.Run().isWithin(r) {
 			return it
 		}
 		ex.inject(it)
@@ -113,7 +113,7 @@ func (w *Worker) stealFor(r *Run) *Item {
 	ex := w.ex
 	visited := r.visited.Load()
 	for v, victim := range ex.workers {
-		if v == w.id || visited&(1<<(v%64)) == 0 && victim != r.launcher {
+		if v == w.id || visited&(1<<(v%64)) == 0 && victim != r.launcher.Get() {
 			continue
 		}
 		for !victim.deque.IsEmpty() {
@@ -121,7 +121,7 @@ func (w *Worker) stealFor(r *Run) *Item {
 			if it == nil {
 				continue // lost
 			}
-			if it.Body.run.isWithin(r) {
+			if it.Body.Run().isWithin(r) {
 				return it
 			}
 			ex.inject(it)

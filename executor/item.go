@@ -18,7 +18,7 @@ type Item struct {
 // run state and may use it for one run after another; what belongs to one run only is in its [Run].
 type Body struct {
 	hooks Hooks
-	run   *Run // set before the first item is seen by a worker, constant until the run has finished
+	run   xatomic.Plain[*Run] // set before the first item is seen by a worker, constant until the run has finished
 	stop  xatomic.Bool
 }
 
@@ -30,7 +30,7 @@ func NewBody(h Hooks) Body { return Body{hooks: h} }
 func (b *Body) Stopped() bool { return b.stop.Load() }
 
 // Run is the run in progress. Only between the Begin of its job and its Finish.
-func (b *Body) Run() *Run { return b.run }
+func (b *Body) Run() *Run { return b.run.Get() }
 
 // Hooks is how the executor tells the layer above what items cannot see. All methods are called on a worker.
 type Hooks interface {

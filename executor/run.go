@@ -14,8 +14,8 @@ type Run struct {
 	body *Body
 	ctx  taskContext
 
-	launcher *Worker // whose task started the run, if one did
-	mark     uint64  // the bottom of its deque just before
+	launcher xatomic.Plain[*Worker] // whose task started the run, if one did
+	mark     uint64                 // the bottom of its deque just before
 
 	parent  xatomic.Pointer[Run] // the run whose task started this one, while both are in progress
 	visited xatomic.Uint64       // bit id%64: such a worker has run items of this run or of one nested in it
@@ -25,8 +25,7 @@ type Run struct {
 	mu        xsync.Mutex
 	cancelled bool
 	ended     bool // Finish was called: the body belongs to the next run
-	cause     error
-	err       error
+	err       xatomic.Plain[error]
 	done      chan struct{} // made by the first who wants to block
 	unlink    func() bool   // undoes context.AfterFunc; constant from before the first item is submitted
 
@@ -81,7 +80,7 @@ func (r *Run) stop(err, cause, result error) {
 		return
 	}
 	r.cancelled = true
-	r.err = result
+	r.err.Set(result)
 	if r.body != nil { // else embody will see
 		r.body.stop.Store(true)
 	}
@@ -97,10 +96,10 @@ func (r *Run) Finish(err error) {
 	r.mu.Lock()
 	r.ended = true // from here on no Cancel reaches the body, which may soon serve another run
 	body := r.body
-	if r.err == nil {
-		r.err = err
+	if stopped := r.err.Get(); stopped == nil {
+		r.err.Set(err)
 	} else if err != nil {
-		r.err = &joinedError{r.err, err}
+		r.err.Set(&joinedError{stopped, err})
 	}
 	r.body = nil
 	r.ctx.cancel(context.Canceled, context.Canceled)
@@ -111,7 +110,7 @@ func (r *Run) Finish(err error) {
 	}
 	// The state goes back before anybody learns of the end, so that whoever runs the job again finds it.
 	body.stop.Store(false)
-	body.run = nil
+	body.run.Set(nil)
 	body.hooks.Release()
 	r.parent.Store(nil)
 	r.ex.forget(r)
@@ -133,7 +132,7 @@ func (r *Run) Finish(err error) {
 // wait for them, whatever the number of workers. On a worker of another executor it blocks that worker.
 func (r *Run) Wait() error {
 	if r.over.Load() {
-		return r.err
+		return r.err.Get()
 	}
 	return r.wait(r.ex.currentWorker())
 }
@@ -141,10 +140,10 @@ func (r *Run) Wait() error {
 func (r *Run) wait(w *Worker) error {
 	if w != nil {
 		w.help(r)
-		return r.err
+		return r.err.Get()
 	}
 	r.block()
-	return r.err
+	return r.err.Get()
 }
 
 // isWithin reports whether r is other or nested in it, however deeply.

@@ -118,6 +118,23 @@ func TestBeginPanics(t *testing.T) {
 	})
 }
 
+// Whoever got hold of a run in its Begin is not left waiting when that panics.
+func TestBeginPanicsLate(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	var r *executor.Run
+	j := &early{do: func(begun *executor.Run) error {
+		r = begun
+		panic("late")
+	}}
+	within(t, ex, func() {
+		require.PanicsWithValue(t, "late", func() { ex.Start(t.Context(), j) })
+		<-r.Done()
+		<-r.Context().Done()
+		require.EqualError(t, r.Wait(), "executor: the job's Begin panicked")
+		require.NoError(t, ex.Close())
+	})
+}
+
 // An early job does something to its run before that has begun.
 type early struct {
 	*layer

@@ -85,7 +85,7 @@ func (w *Worker) wakeForPush() {
 		w.ex.wakeOne()
 	}
 	if w.ex.sleepingHelpers.Load() > 0 {
-		w.ex.wakeHelpers(w.body.run)
+		w.ex.wakeHelpers(w.body.Run())
 	}
 }
 
@@ -187,7 +187,7 @@ func (w *Worker) enter(b *Body) {
 		old.hooks.Leave(w)
 	}
 	if b != nil {
-		b.run.visit(w)
+		b.Run().visit(w)
 		b.hooks.Enter(w)
 	}
 	w.body = b

@@ -571,6 +571,35 @@ func TestContextOfOthersMaking(t *testing.T) {
 	require.ErrorIs(t, run(t, ex, ctx, g), context.DeadlineExceeded)
 }
 
+// TestCauseIsThatOfTheEnd: what ends above a context of others' making after that one has ended itself is no cause any
+// more, even if nobody has asked before.
+func TestCauseIsThatOfTheEnd(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	above, cancel := context.WithCancelCause(t.Context())
+	ctx := newManualContext(above)
+	g := graph.New("g")
+	begun, ended := make(chan struct{}), make(chan struct{})
+	var err, cause error
+	g.Task(func(own context.Context) error {
+		close(begun)
+		<-ended
+		cause, err = context.Cause(own), own.Err()
+		return nil
+	})
+	within(t, ex, func() {
+		r := ex.Start(ctx, g)
+		<-begun
+		ctx.expire()
+		r.NoticeContext()
+		cancel(errOutside)
+		close(ended)
+		require.ErrorIs(t, r.Wait(), context.DeadlineExceeded)
+		require.NotErrorIs(t, r.Wait(), errOutside)
+	})
+	require.Equal(t, context.DeadlineExceeded, err)
+	require.Equal(t, context.DeadlineExceeded, cause)
+}
+
 func TestContextValuesAndDerived(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")

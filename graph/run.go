@@ -20,7 +20,7 @@ type runState struct {
 	executor.Body // first: see stateOf
 
 	// Constant while a run is in progress, and read with every task.
-	ctx     context.Context
+	ctx     xatomic.Plain[context.Context]
 	records []record // one per task, and a sentinel
 	succ    []uint32 // the plan's
 	locals  []local  // one per worker
@@ -35,7 +35,7 @@ type runState struct {
 	_    pad.Line
 
 	mu       xsync.Mutex
-	failures []failure
+	failures xatomic.Plain[[]failure] // under mu while the run is in progress
 }
 
 // A record is all that running one task touches: 32 bytes, half a cache line. Separate arrays cost half as much time
@@ -91,7 +91,7 @@ func (g *Graph) Begin(run *executor.Run) (*executor.Item, error) {
 		r.locals = make([]local, n)
 	}
 	g.running++
-	r.ctx = run.Context()
+	r.ctx.Set(run.Context())
 	if len(p.Sources) == 1 {
 		r.left.Store(int64(p.Len()))
 		return &r.records[p.Sources[0]].Item, nil
@@ -136,7 +136,7 @@ func execTask(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
 	if !r.Stopped() {
-		if err := t.fn(r.ctx); err != nil {
+		if err := t.fn(r.ctx.Get()); err != nil {
 			r.fail(t, err)
 		}
 	}
@@ -223,7 +223,7 @@ func (r *runState) fail(t *record, err error) {
 	if r.Stopped() && r.isEcho(err) {
 		return
 	}
-	r.failures = append(r.failures, failure{task, failed})
+	r.failures.Set(append(r.failures.Get(), failure{task, failed}))
 	r.Run().Abort(failed)
 }
 
@@ -233,7 +233,8 @@ func (r *runState) isEcho(err error) bool {
 	if errors.As(err, &p) {
 		return false
 	}
-	return errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx))
+	ctx := r.ctx.Get()
+	return errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))
 }
 
 // Fail implements executor.Hooks.
@@ -272,14 +273,15 @@ func (r *runState) flush(w *executor.Worker, more int64) {
 
 // finish ends the run. Nobody else will touch r until it serves another.
 func (r *runState) finish() {
-	slices.SortFunc(r.failures, func(a, b failure) int { return cmp.Compare(a.task, b.task) })
+	failures := r.failures.Get()
+	slices.SortFunc(failures, func(a, b failure) int { return cmp.Compare(a.task, b.task) })
 	var errs []error
-	for _, f := range r.failures {
+	for _, f := range failures {
 		errs = append(errs, f.err)
 	}
-	clear(r.failures)
-	r.failures = r.failures[:0]
-	r.ctx = nil
+	clear(failures)
+	r.failures.Set(failures[:0])
+	r.ctx.Set(nil)
 	var err error
 	if len(errs) == 1 {
 		err = errs[0]

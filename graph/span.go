@@ -15,10 +15,10 @@ import (
 type spanItem struct {
 	executor.Item // first: see spanOf
 	tasks         xatomic.Span
-	owner         int           // the worker that claims from it
-	refs          xatomic.Int32 // its place in a deque, and the owner while attached; whoever drops the last pools it
-	free          *spanItem     // next in a pool
-	_             pad.Line      // two workers' spans must not share a line: 60 ns a task instead of 12
+	owner         xatomic.Plain[int] // the worker that claims from it
+	refs          xatomic.Int32      // its place in a deque, and the owner while attached; whoever drops the last pools it
+	free          *spanItem          // next in a pool
+	_             pad.Line           // two workers' spans must not share a line: 60 ns a task instead of 12
 }
 
 // fanOut releases the ready tasks at first, …, end-1 of succ as a span and claims the first of them.
@@ -52,7 +52,7 @@ func execSpan(w *executor.Worker, it *executor.Item) *executor.Item {
 		l.drop(s)
 		return nil
 	}
-	if s.owner == w.ID() {
+	if s.owner.Get() == w.ID() {
 		if l.span != s {
 			l.detach()
 			s.refs.Add(1)
@@ -160,7 +160,7 @@ func (r *runState) newSpan(w *executor.Worker, l *local, lo, hi uint32) *spanIte
 	} else {
 		l.pool, s.free = s.free, nil
 	}
-	s.owner = w.ID()
+	s.owner.Set(w.ID())
 	s.refs.Store(2)
 	s.tasks.Set(lo, hi)
 	return s

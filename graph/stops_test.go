@@ -88,8 +88,7 @@ func (h *history) start(parent context.Context) {
 		c, cancel := context.WithCancelCause(parent)
 		ctx, end, release = c, func() { cancel(errEnded) }, func() { cancel(nil) }
 	case endDeadline, endSilently:
-		// Cut off from its parent: what context.Cause says of a context of others' making is else the parent's.
-		c := newManualContext(context.WithoutCancel(parent))
+		c := newManualContext(parent)
 		ctx, end = c, sync.OnceFunc(c.expire)
 		release = end
 		if h.script.ending == endSilently {

@@ -4,8 +4,8 @@
 //
 // In a normal build its types are aliases of those in sync/atomic and cost nothing. Under the build tag modelcheck they
 // are twins that tell package model before every step; under magpie_chaos, twins that now and then dawdle after one, for
-// stress tests. [Slot], [JoinCount] and [Span] have plain words that threads hand to each other; they are here so that the
-// checker sees those too.
+// stress tests. [Slot], [JoinCount], [Span] and [Plain] have plain words that threads hand to each other; they are here so
+// that the checker sees those too.
 //
 // Go's atomics behave as in one sequentially consistent order, so no code of this module argues about weaker ones. On
 // amd64 a Load is a plain move; a Store, an Add and a CompareAndSwap are locked instructions of about 5 ns. Count the
