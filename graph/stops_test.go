@@ -88,7 +88,8 @@ func (h *history) start(parent context.Context) {
 		c, cancel := context.WithCancelCause(parent)
 		ctx, end, release = c, func() { cancel(errEnded) }, func() { cancel(nil) }
 	case endDeadline, endSilently:
-		c := newManualContext(parent)
+		// Cut off from its parent: context.Cause of a context of others' making is the parent's once that has one.
+		c := newManualContext(context.WithoutCancel(parent))
 		ctx, end = c, sync.OnceFunc(c.expire)
 		release = end
 		if h.script.ending == endSilently {
