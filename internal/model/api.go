@@ -86,7 +86,7 @@ func Calm(f func()) {
 // Choose picks one of n outcomes; every one is explored.
 func Choose(n int) int {
 	x := active
-	if x.calm > 0 {
+	if x.calm > 0 || x.covered {
 		return 0
 	}
 	i := x.strategy.value(n)
@@ -103,7 +103,7 @@ const maxSpurious = 2
 func FutexWait(p unsafe.Pointer, unchanged func() bool, spurious bool) {
 	x := active
 	x.step(Wait, p, nil)
-	x.event(Wait, x.word(p))
+	x.eventAt(Wait, p)
 	if !unchanged() {
 		return // EAGAIN
 	}
@@ -122,7 +122,7 @@ func FutexWait(p unsafe.Pointer, unchanged func() bool, spurious bool) {
 func FutexWake(p unsafe.Pointer) {
 	x := active
 	x.step(Wake, p, nil)
-	x.event(Wake, x.word(p))
+	x.eventAt(Wake, p)
 	var asleep []*thread
 	for _, t := range x.threads {
 		if t.asleep == p && !t.woken {

@@ -29,12 +29,34 @@ type word struct {
 	read, written, loaded, stored clock
 }
 
-func (x *execution) word(p unsafe.Pointer) *word {
-	w := x.words[p]
-	if w == nil {
-		w = &word{name: len(x.words)}
-		x.words[p] = w
+// A memory has the words that an execution has come to. The next execution uses it again.
+type memory struct {
+	words map[unsafe.Pointer]*word
+	spare []*word
+}
+
+func newMemory() *memory { return &memory{words: make(map[unsafe.Pointer]*word)} }
+
+// forget makes m as new.
+func (m *memory) forget() {
+	for _, w := range m.words {
+		m.spare = append(m.spare, w)
 	}
+	clear(m.words)
+}
+
+func (m *memory) word(p unsafe.Pointer) *word {
+	w := m.words[p]
+	if w != nil {
+		return w
+	}
+	if last := len(m.spare) - 1; last >= 0 {
+		w, m.spare = m.spare[last], m.spare[:last]
+	} else {
+		w = new(word)
+	}
+	*w = word{name: len(m.words)}
+	m.words[p] = w
 	return w
 }
 
@@ -47,7 +69,15 @@ func (x *execution) wordName(p unsafe.Pointer) string {
 
 // sync lets the current thread learn from, and add to, what an atomic word carries.
 func (x *execution) sync(kind Kind, p unsafe.Pointer) {
-	t, w := x.current, x.word(p)
+	t := x.current
+	if kind != Load {
+		x.writes++
+		t.wrote++
+	}
+	if x.covered {
+		return
+	}
+	w := x.word(p)
 	x.event(kind, w)
 	if kind != Store {
 		t.clock.join(&w.released)
@@ -63,14 +93,15 @@ func (x *execution) sync(kind Kind, p unsafe.Pointer) {
 	} else {
 		w.stored[t.id] = t.clock[t.id]
 		w.released = t.clock
-		x.writes++
-		t.wrote++
 	}
 	t.clock[t.id]++
 }
 
 // access checks a plain access. It may not meet another thread's of which one writes, plainly or not.
 func (x *execution) access(write bool, p unsafe.Pointer) {
+	if x.covered {
+		return
+	}
 	t, w := x.current, x.word(p)
 	w.plain = true
 	x.after(&w.written, p, "written")

@@ -44,7 +44,8 @@ type execution struct {
 	writes      int // operations that changed a word: what a thread that yields waits for
 	options     []*thread
 	decisions   []int
-	words       map[unsafe.Pointer]*word
+	covered     bool // it has come to a state from which all is known, and is only to end, anyhow
+	*memory
 
 	failure string
 	over    chan struct{}
@@ -70,8 +71,9 @@ type thread struct {
 	wakers  past // the past of the one who woke it
 }
 
-func newExecution(cfg Config, s strategy) *execution {
-	return &execution{cfg: cfg, strategy: s, words: make(map[unsafe.Pointer]*word), over: make(chan struct{}), tracing: cfg.Replay != ""}
+func newExecution(cfg Config, s strategy, m *memory) *execution {
+	m.forget()
+	return &execution{cfg: cfg, strategy: s, memory: m, over: make(chan struct{}), tracing: cfg.Replay != ""}
 }
 
 func (x *execution) run(program func()) {
@@ -150,7 +152,7 @@ func (x *execution) choose() *thread {
 	add(x.current)
 	// A thread that gives way is followed by the next in order. Any other choice, too, holds somebody up.
 	costs := len(x.options) == 1 || x.current.polite
-	last := x.calm > 0 || costs && x.cfg.Preemptions >= 0 && x.cfg.Random == 0 && x.preemptions >= x.cfg.Preemptions
+	last := x.calm > 0 || x.covered || costs && x.cfg.Preemptions >= 0 && x.cfg.Random == 0 && x.preemptions >= x.cfg.Preemptions
 	for i := range x.threads {
 		if last && len(x.options) > 0 {
 			return x.options[0]

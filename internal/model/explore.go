@@ -63,8 +63,9 @@ func Explore(cfg Config, program func()) (res Result) {
 			res.States = len(d.known)
 		}
 	}()
+	m := newMemory()
 	for {
-		x := newExecution(cfg, choose)
+		x := newExecution(cfg, choose, m)
 		x.run(program)
 		res.Executions++
 		res.Steps += x.steps
@@ -73,7 +74,7 @@ func Explore(cfg Config, program func()) (res Result) {
 			again := x
 			if !x.tracing {
 				// The decisions again, this time noting who did what.
-				again = newExecution(cfg, &replay{decisions: x.decisions})
+				again = newExecution(cfg, &replay{decisions: x.decisions}, newMemory())
 				again.tracing = true
 				again.run(program)
 			}
@@ -129,18 +130,14 @@ func newStrategy(cfg *Config) strategy {
 
 // depthFirst takes the decisions in lexical order.
 type depthFirst struct {
-	stack   []decision
-	at      int
-	known   cache // nil: take all
-	covered bool  // this execution has come to a state from which all is known: let it end, anyhow
+	stack []decision
+	at    int
+	known cache // nil: take all
 }
 
 type decision struct{ options, taken int }
 
 func (d *depthFirst) value(n int) int {
-	if d.covered {
-		return 0
-	}
 	if d.at == len(d.stack) {
 		d.stack = append(d.stack, decision{options: n})
 	}
@@ -154,14 +151,14 @@ func (d *depthFirst) value(n int) int {
 
 func (d *depthFirst) thread(x *execution) int {
 	// The state of a decision on the stack is known because this is where the search came to it first.
-	if d.known != nil && d.at == len(d.stack) && !d.covered {
-		d.covered = d.known.covers(x)
+	if d.known != nil && d.at == len(d.stack) && d.known.covers(x) {
+		x.covered = true
+		return 0
 	}
 	return d.value(len(x.options))
 }
 
 func (d *depthFirst) next() bool {
-	d.covered = false
 	for len(d.stack) > 0 {
 		last := &d.stack[len(d.stack)-1]
 		if last.taken++; last.taken < last.options {

@@ -1,5 +1,7 @@
 package model
 
+import "unsafe"
+
 // Interleavings that differ only in the order of operations that do not concern each other lead to the same state, and
 // from there to the same ends. The search therefore remembers, by a hash, the states in which it has taken decisions, and
 // does not go on from one that it comes to again with no more preemptions left than it had then (happens-before caching:
@@ -33,6 +35,13 @@ func (x *execution) event(kind Kind, w *word) {
 	}
 	t.past = t.past.and(w.loads)
 	w.changed, w.loads = t.past, 0
+}
+
+// eventAt is event for an operation that leaves the word at p as it is.
+func (x *execution) eventAt(kind Kind, p unsafe.Pointer) {
+	if !x.covered {
+		x.event(kind, x.word(p))
+	}
 }
 
 // state is the hash of where the execution stands.
