@@ -27,7 +27,12 @@ type lab struct {
 func (l *lab) run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = filepath.Join(l.root, dir)
-	cmd.Env = append(os.Environ(), env...)
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "MAGPIE_") { // a replay would pass for an exploration
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	var out bytes.Buffer

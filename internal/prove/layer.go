@@ -12,6 +12,8 @@ type layer struct {
 	goal     int64    // how many; 0 if the layer has parts
 	packages []string // whose tests are part of it
 	tags     string   // that they are built with
+	allTests bool     // built with tags and without
+	files    []string // what else it depends on, as patterns
 	// step does the next piece of work and enters it in r.
 	step func(ctx context.Context, l *lab, y *layer, r *record) error
 	// parts, instead of a goal, lists what has to be done once each.
@@ -31,7 +33,7 @@ var layers = []layer{
 	{
 		name: "explore-all", what: "schedules: the smallest model programs, any number of preemptions",
 		tags: "modelcheck", packages: []string{"./deque", "./notifier"},
-		parts: explored(-1, "^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|Spurious|CancelForwards|Promise)$"),
+		parts: explored(-1, "^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|EmptyIsTrue|Spurious|CancelForwards|Promise)$"),
 		step:  explore(-1),
 	},
 	{
@@ -46,8 +48,9 @@ var layers = []layer{
 	},
 	{
 		name: "mutants", what: "mutants killed", goal: 20, // or more: all that there are, in one piece
-		packages: append([]string{"./internal/mutants"}, programs...),
-		step:     command("go", "run", "./internal/mutants"),
+		packages: append([]string{"./internal/mutants"}, programs...), tags: "modelcheck", allTests: true,
+		files: []string{"internal/mutants/testdata/*.mutant"},
+		step:  command("go", "run", "./internal/mutants"),
 	},
 	{
 		name: "histories-deque", what: "histories of a deque linearizable", goal: million,

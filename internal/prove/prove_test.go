@@ -112,7 +112,8 @@ func TestExploredLine(t *testing.T) {
 		exploredLine.FindStringSubmatch(said))
 }
 
-// TestVersion: a change of code is seen, one of comments is not, nor one of tests that the layer does not have.
+// TestVersion: a change of anything that the layer is built of is seen; one of comments is not, nor of what it is not
+// built of.
 func TestVersion(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {
@@ -120,28 +121,52 @@ func TestVersion(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o777))
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o666))
 	}
-	y := &layer{packages: []string{"./deque"}, tags: "modelcheck"}
-	version := func() string {
+	y := &layer{name: "y", packages: []string{"./deque"}, tags: "modelcheck", files: []string{"data/*.txt"}}
+	seen := map[string]string{}
+	changes := func(what string, want bool) {
 		t.Helper()
 		v, err := y.version(root)
 		require.NoError(t, err)
-		return v
+		_, known := seen[v]
+		require.Equal(t, !want, known, "%s: as after %s", what, seen[v])
+		seen[v] = what
 	}
+	write("go.mod", "module m\n\ngo 1.26\n")
+	write("deque/a.go", "package deque\n\nimport _ \"m/park\"\n")
+	write("deque/a_test.go", "package deque\n")
+	write("deque/a_model_test.go", "package deque\n\nimport _ \"m/testkit\"\n")
+	write("park/a.go", "package park\n")
+	write("park/a_model_test.go", "package park\n")
+	write("testkit/a.go", "package testkit\n")
+	write("graph/a.go", "package graph\n")
 	_, err := y.version(root)
-	require.ErrorContains(t, err, "no Go files")
-	for _, dir := range product {
-		write(dir+"/a.go", "package p\n")
-	}
-	first := version()
-	write("deque/a.go", "// A comment.\npackage p\n")
-	write("deque/other_test.go", "package p\n")
-	write("graph/x_model_test.go", "package p\n")
-	require.Equal(t, first, version())
-	write("deque/x_model_test.go", "package p\n")
-	second := version()
-	require.NotEqual(t, first, second)
-	write("internal/park/a.go", "package p\nvar x int\n")
-	require.NotEqual(t, second, version())
+	require.ErrorContains(t, err, "layer y: no files match data/*.txt")
+	write("data/a.txt", "a")
+	changes("the beginning", true)
+
+	write("park/a.go", "// A comment.\npackage park\n")
+	changes("a comment", false)
+	write("deque/a_test.go", "package deque\n\nvar x int\n")
+	changes("a test that is no model program", false)
+	write("park/a_model_test.go", "package park\n\nvar x int\n")
+	changes("a test of another package", false)
+	write("graph/a.go", "package graph\n\nvar x int\n")
+	changes("a package that has nothing to do with it", false)
+
+	write("deque/a_model_test.go", "package deque\n\nimport _ \"m/testkit\"\n\nvar x int\n")
+	changes("a model program", true)
+	write("park/a.go", "package park\n\nvar x int\n")
+	changes("what the code imports", true)
+	write("testkit/a.go", "package testkit\n\nvar x int\n")
+	changes("what the tests import", true)
+	write("data/a.txt", "b")
+	changes("a file", true)
+	write("go.mod", "module m\n\ngo 1.25\n")
+	changes("go.mod", true)
+	y.allTests = true
+	changes("all tests", true)
+	write("deque/a_test.go", "package deque\n\nvar y int\n")
+	changes("one of all tests", true)
 }
 
 // TestLayersAreSound: names differ, each layer has either a goal or parts, and the version of each can be told.
