@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -144,7 +145,25 @@ func (l *lab) recordOf(y *layer) (*record, error) {
 		fmt.Fprintf(l.out, "%s: the code has changed since %s: begins anew\n", y.name, r.Latest.Format(time.DateOnly))
 	}
 	now := time.Now().UTC().Truncate(time.Second)
-	return &record{Layer: y.name, Version: code, Machine: machine(), Seed: uint64(now.Unix()), Begun: now}, nil
+	return &record{Layer: y.name, Version: code, Commit: commit(l.root), Machine: machine(), Seed: uint64(now.Unix()), Begun: now}, nil
+}
+
+// commit is the tree's, or nothing if it has changes or is in no repository. Records do not count as changes.
+func commit(root string) string {
+	git := func(args ...string) (string, error) {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = root
+		out, err := cmd.Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	if changes, err := git("status", "--porcelain", "--", ".", ":!testdata/proof"); err != nil || changes != "" {
+		return ""
+	}
+	head, err := git("rev-parse", "--short=10", "HEAD")
+	if err != nil {
+		return ""
+	}
+	return head
 }
 
 func machine() string {

@@ -12,7 +12,8 @@ import (
 // A record is what a layer has done so far.
 type record struct {
 	Layer   string    `json:"layer"`
-	Version string    `json:"version"` // fingerprint of the code
+	Version string    `json:"version"`          // fingerprint of the code
+	Commit  string    `json:"commit,omitempty"` // that it was begun at; none if the tree had other changes
 	Machine string    `json:"machine"`
 	Seed    uint64    `json:"seed"` // of the first piece; the next have the numbers that follow
 	Pieces  uint64    `json:"pieces"`

@@ -20,7 +20,7 @@ func (l *lab) writeTable() error {
 func (l *lab) table() (string, error) {
 	var b strings.Builder
 	b.WriteString("# What was shown\n\nWritten by `go run ./internal/prove`; how it is counted stands there. Each layer's record is the file with its name. " +
-		"Code is a fingerprint of what the layer was run on; `go run ./internal/prove -list` tells which layers the code has changed since.\n\n")
+		"Code is a fingerprint of what the layer was run on, with the commit; `go run ./internal/prove -list` tells which layers the code has changed since.\n\n")
 	b.WriteString("| layer | what | goal | done | hours | latest (UTC) | code | machine |\n|---|---|---:|---:|---:|---|---|---|\n")
 	var parts strings.Builder
 	for i := range layers {
@@ -34,7 +34,7 @@ func (l *lab) table() (string, error) {
 			continue
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.2f | %s | %s | %s |\n", y.name, y.what, y.target(r), y.soFar(r),
-			r.Seconds/3600, r.Latest.Format("2006-01-02 15:04"), r.Version, r.Machine)
+			r.Seconds/3600, r.Latest.Format("2006-01-02 15:04"), strings.TrimSpace(r.Version+" "+r.Commit), r.Machine)
 		r.writeParts(&parts)
 	}
 	b.WriteString(parts.String())
