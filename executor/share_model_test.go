@@ -48,3 +48,51 @@ func TestModelHelpersShareTheInjector(t *testing.T) {
 		stop(ex)
 	})
 }
+
+// TestModelHelperAfterLastThief: a helper sleeps, and the two items that it and a thief have to run are pushed trusting in
+// that thief. When the thief takes one it is the last, and no worker sleeps: it must wake the helper for the other.
+func TestModelHelperAfterLastThief(t *testing.T) {
+	onEach(t, []int{3}, func(n int, p Policy) {
+		ex := start(n, p)
+		outer, inner := newJob(nil), newJob(nil)
+		var (
+			taken, begun, push, end xatomic.Bool
+			met                     = barrier{n: 3}
+		)
+		meet := func(w *Worker) {
+			met.meet(w)
+			end.Await()
+		}
+		inner.first = func(w *Worker) {
+			begun.Store(true)
+			push.Await()
+			inner.push(w, meet)
+			inner.push(w, meet)
+			meet(w)
+		}
+		outer.first = func(w *Worker) {
+			outer.push(w, func(*Worker) { // by the worker that is to be the thief
+				taken.Store(true)
+				push.Await()
+			})
+			taken.Await()
+			r := ex.Start(context.Background(), inner)
+			begun.Await()
+			inner.ended(r.Wait())
+		}
+		var r *Run
+		model.Calm(func() { // TestModelHelperSleeps examines how a helper comes to sleep, and how it returns
+			r = ex.Start(context.Background(), outer)
+			for ex.Parked() == 0 || ex.sleepingHelpers.Load() == 0 {
+				model.Spin()
+			}
+		})
+		push.Store(true)
+		met.arrived.Await(func(n int32) bool { return n == met.n })
+		model.Calm(func() {
+			end.Store(true)
+			outer.ended(r.Wait())
+			death(ex)
+		})
+	})
+}
