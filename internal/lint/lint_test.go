@@ -174,6 +174,40 @@ func TestTagsRuleBites(t *testing.T) {
 	}
 }
 
+func TestCitations(t *testing.T) {
+	tests := make(map[string]map[string]bool)
+	for _, f := range moduleFiles(t) {
+		for _, name := range f.tests() {
+			if tests[f.dir()] == nil {
+				tests[f.dir()] = make(map[string]bool)
+			}
+			tests[f.dir()][name] = true
+		}
+	}
+	for _, dir := range []string{"deque", "notifier", "executor"} {
+		require.NotEmpty(t, tests[dir])
+		wrong := citations(dir, read(t, path.Join(dir, "PROTOCOL.md")), tests)
+		require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
+	}
+}
+
+func TestCitationsRuleBites(t *testing.T) {
+	f := parse(t, "p/x_test.go", "package p\n\nfunc TestA() {}\nfunc TestModelB() {}\nfunc FuzzC() {}\nfunc (TestD) TestD() {}\nfunc testE() {}\n")
+	require.Equal(t, []string{"TestA", "TestModelB", "FuzzC"}, f.tests())
+	tests := map[string]map[string]bool{"p": {"TestA": true, "TestModelB": true, "FuzzC": true}, "q": {"TestModelD": true}}
+	require.Empty(t, citations("p", "`TestA`, `FuzzC`; package q's all, `TestModelD`; `TestModelB`; `TestModel…`", tests))
+	require.Empty(t, citations("p", "package q's `TestModelD`\n`TestModelB`", tests))
+	for name, protocol := range map[string]string{
+		"a test that is gone":            "`TestModelB`, `TestE`",
+		"a model program not cited":      "`TestA`",
+		"another package's":              "`TestModelB`, `TestModelD`",
+		"another package's that is gone": "`TestModelB`; package q's `TestA`",
+		"cited as another package's":     "package q's `TestModelD`, `TestModelB`",
+	} {
+		require.NotEmpty(t, citations("p", protocol, tests), name)
+	}
+}
+
 // TestEveryTestIsCompiled: a test whose build constraint no configuration of .ci/run fulfils proves nothing for ever.
 func TestEveryTestIsCompiled(t *testing.T) {
 	all := configs(read(t, ".ci/run"))

@@ -288,3 +288,43 @@ func tags(files []*file, protocol string) (wrong []string) {
 	slices.Sort(wrong)
 	return slices.Compact(wrong)
 }
+
+// citation finds tests in a PROTOCOL.md; "package graph's" says whose they are, until the next semicolon or line.
+var citation = regexp.MustCompile("`((?:Test|Fuzz)\\w+)`|package (\\w+)'s|;|\n")
+
+// citations checks what a package's PROTOCOL.md says of tests: those that it cites exist, and it cites every model program
+// of the package. tests are the module's, by folder and name.
+func citations(dir, protocol string, tests map[string]map[string]bool) (wrong []string) {
+	shown := make(map[string]bool)
+	whose := dir
+	for _, m := range citation.FindAllStringSubmatch(protocol, -1) {
+		switch name, other := m[1], m[2]; {
+		case name == "":
+			if whose = other; other == "" {
+				whose = dir
+			}
+		case !tests[whose][name]:
+			wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md cites %s, which package %s does not have", dir, name, whose))
+		case whose == dir:
+			shown[name] = true
+		}
+	}
+	for name := range tests[dir] {
+		if strings.HasPrefix(name, "TestModel") && !shown[name] {
+			wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md does not cite %s: say what it shows", dir, name))
+		}
+	}
+	slices.Sort(wrong)
+	return slices.Compact(wrong)
+}
+
+// tests lists f's tests and fuzz targets.
+func (f *file) tests() (names []string) {
+	for _, d := range f.ast.Decls {
+		if d, ok := d.(*ast.FuncDecl); ok && f.isTest() && d.Recv == nil &&
+			(strings.HasPrefix(d.Name.Name, "Test") || strings.HasPrefix(d.Name.Name, "Fuzz")) {
+			names = append(names, d.Name.Name)
+		}
+	}
+	return names
+}
