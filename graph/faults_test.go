@@ -2,8 +2,13 @@ package graph_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"testing"
+
+	"github.com/magpie-go/magpie/graph"
+	"github.com/stretchr/testify/require"
 )
 
 // kind is what a task with a fault does besides its work.
@@ -43,6 +48,9 @@ var kindNames = [kinds]string{"fails", "fails with Canceled", "fails with Deadli
 func (k kind) String() string { return kindNames[k] }
 
 func (k kind) ends() bool { return endsContext <= k && k <= endsContextEchoes }
+
+// stops reports whether the task itself stops the run, whatever it returns.
+func (k kind) stops() bool { return cancels <= k && k <= endsContextEchoes }
 
 func (k kind) nests() bool { return k == nests || k == nestsDeaf }
 
@@ -136,20 +144,56 @@ func (h *history) nest(ctx context.Context, e *entry) error {
 	return err
 }
 
-// injected is how many faults took effect.
+// injected is how many faults took effect, or somewhat less: tasks that failed, and what stopped the run if that was no
+// failure. Of several acts that would stop a run only the first does, and its end is a fault of the run outside if that one's
+// context had ended.
 func (h *history) injected() (n int) {
-	if _, rest := parts(h.result); h.script.ending.isBefore() || h.script.outside != leavesAlone && len(rest) > 0 {
-		n++
-	}
+	_, rest := parts(h.result)
+	stopped := len(rest) > 0 && h.outerErr == nil
 	for _, f := range h.script.faults {
-		switch e := &h.tasks[f.task]; {
-		case f.kind.nests(): // what goes wrong in the run inside counts
-		case e.fate.isFailure(), e.fate == well && f.kind < echoes:
-			n++
+		if f.kind.nests() || !h.tasks[f.task].fate.isFailure() {
+			continue // what goes wrong in a run inside is counted below
 		}
+		n++
+		if f.kind.stops() {
+			stopped = false // by this very task, maybe: one fault
+		}
+	}
+	if stopped {
+		n++
 	}
 	for _, inner := range h.inner {
 		n += inner.injected()
 	}
 	return n
+}
+
+func TestInjected(t *testing.T) {
+	m := &model{preds: make([][]int, 3)}
+	stopped := errors.Join(context.Canceled, errCancelled)
+	failed := &graph.TaskError{Graph: "g", Task: "t", Err: errTask}
+	for name, c := range map[string]struct {
+		script script
+		fates  [3]fate
+		result error
+		outer  error
+		want   int
+	}{
+		"nothing went wrong":            {fates: [3]fate{well, well, well}},
+		"a task failed":                 {script{faults: []fault{{kind: fails}}}, [3]fate{erred}, failed, nil, 1},
+		"stopped before a task failed":  {script{faults: []fault{{kind: fails}}}, [3]fate{}, stopped, nil, 1},
+		"two cancelled":                 {script{faults: []fault{{kind: cancels}, {task: 1, kind: endsContext}}}, [3]fate{well, well}, stopped, nil, 1},
+		"one cancelled after a failure": {script{faults: []fault{{kind: fails}, {task: 1, kind: cancels}}}, [3]fate{erred, well}, failed, nil, 1},
+		"one cancelled and failed":      {script{faults: []fault{{kind: cancelsFails}}}, [3]fate{erred}, errors.Join(failed, stopped), nil, 1},
+		"one cancelled, another failed": {script{faults: []fault{{kind: cancels}, {task: 1, kind: panics}}}, [3]fate{well, panicked}, errors.Join(failed, stopped), nil, 2},
+		"the run outside was stopped":   {script{faults: []fault{{kind: fails}}}, [3]fate{erred}, errors.Join(failed, stopped), context.Canceled, 1},
+		"it had ended before":           {script{ending: beforeCancel}, [3]fate{}, stopped, nil, 1},
+	} {
+		h := m.newHistory(nil, c.script)
+		for i, f := range c.fates {
+			h.tasks[i].fate = f
+		}
+		h.result, h.outerErr = c.result, c.outer
+		require.Equal(t, c.want, h.injected(), name)
+	}
 }
