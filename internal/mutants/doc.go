@@ -8,10 +8,11 @@
 //	go run ./internal/mutants -run 07 -v    those whose name matches, with what the tests say
 //	go run ./internal/mutants -list         what there is
 //
-// A mutant is killed when one of its tests fails, crashes the process or does not end: a test may take with the mutant ten
-// seconds more than five times what it takes without, which depends on the machine and is said of each such kill. Model
-// programs fail at once where others would hang. A mutant that no test kills fails the command, and so does one that does
-// not build, or whose lines are not there. When all is well the last line is "proved: N mutants killed".
+// A mutant is killed when one of its tests fails or crashes the process; if its file says so, also when one does not end: a
+// test may take with the mutant ten seconds more than five times what it takes without, which depends on the machine. That
+// is said of each such kill. Model programs fail at once where others would hang. A mutant that no test kills fails the
+// command, and so does one that does not build, whose lines are not there, or that hangs without saying so: on a busy
+// machine that may be a survivor. When all is well the last line is "proved: N mutants killed".
 //
 // # Files
 //
@@ -25,6 +26,7 @@
 //	tags: modelcheck (optional)
 //	run: ^TestModelLastItem$
 //	bound: 3 (optional: how many preemptions model programs explore)
+//	hangs: yes (optional: a test that does not end kills it)
 //	--- old
 //		if !d.top.CompareAndSwap(t, t+one) {
 //	--- new

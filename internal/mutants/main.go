@@ -167,7 +167,7 @@ func (g *gate) run(ctx context.Context, all []*mutant) error {
 func verdictOf(survivors []*mutant, useless []error) error {
 	errs := slices.Clone(useless)
 	if len(useless) > 0 {
-		errs = append(errs, fmt.Errorf("mend these mutants (%d): a mutant changes lines that are there, and builds", len(useless)))
+		errs = append(errs, fmt.Errorf("mend these mutants (%d): a mutant changes lines that are there, builds, and fails a test in time", len(useless)))
 	}
 	for _, m := range survivors {
 		errs = append(errs, fmt.Errorf("%s survived: %v passes although %s", m.name, m.killers, m.bug))
@@ -224,6 +224,10 @@ func (g *gate) try(ctx context.Context, m *mutant) trial {
 	defer os.RemoveAll(filepath.Dir(b.path))
 	t := g.lab.test(ctx, b.path, m.killers, g.limits[m.killers])
 	t.took = time.Since(start)
+	if t.err == nil && t.hung && m.hangs == "" {
+		t.err = fmt.Errorf("%s: %s hangs: %s; this may be a survivor on a slow machine: name a test that fails instead, or say hangs: yes",
+			m.name, t.failed, shorten(t.how))
+	}
 	return t
 }
 

@@ -125,18 +125,26 @@ func TestSurvivorsFail(t *testing.T) {
 	require.Contains(t, out, "\n--- PASS: TestSum (", "what the tests say")
 }
 
-// TestHangsAreKilled: a test that does not end is a kill, by its own time limit or, if that does not end it, from outside.
-// It is told apart from others.
-func TestHangsAreKilled(t *testing.T) {
-	root := toy(t, map[string]string{"01-endless": endless, "02-endless-and-deaf": endless + deaf})
+// TestHangs: a test that does not end, by its own time limit or, if that does not end it, from outside, is a kill if the
+// mutant says so, which is told apart from others. Else the mutant is of no use.
+func TestHangs(t *testing.T) {
+	root := toy(t, map[string]string{
+		"01-endless":          "hangs: yes\n" + endless,
+		"02-endless-and-deaf": "hangs: yes\n" + endless + deaf,
+		"03-endless-untold":   endless,
+	})
 	all, err := load(root)
 	require.NoError(t, err)
 	var out bytes.Buffer
 	g := &gate{lab: lab{root, t.TempDir()}, stdout: &out, margin: 3 * time.Second}
-	require.NoError(t, g.run(t.Context(), all), &out)
+	err = g.run(t.Context(), all)
+	require.ErrorContains(t, err, "03-endless-untold: TestSum/none hangs: no end after 3s; this may be a survivor")
+	require.ErrorContains(t, err, "mend these mutants (1)")
+	require.NotContains(t, err.Error(), "02-")
 	require.Contains(t, out.String(), "01-endless: killed by TestSum/none, which hangs: no end after 3s (")
 	require.Contains(t, out.String(), "02-endless-and-deaf: killed by TestSum/none, which hangs: no end after 8s, nor by its own time limit (")
-	require.Contains(t, out.String(), "\n2 of 2 mutants killed, 2 of them by a time limit, in ")
+	require.Contains(t, out.String(), "\n3/3 03-endless-untold: ERROR\n2 of 3 mutants killed, 2 of them by a time limit, in ")
+	require.NotContains(t, out.String(), "proved")
 }
 
 // TestKillersMustPass: tests that fail anyhow, or are not there, kill nothing.

@@ -21,6 +21,7 @@ type mutant struct {
 	seen    string // where the field has made it; may be empty
 	file    string // what it changes, from the module's root, with slashes
 	killers killers
+	hangs   string // "yes" if a test that does not end may be what kills it; else empty
 	edits   []edit
 }
 
@@ -134,6 +135,7 @@ func (m *mutant) header(lines []string) (rest []string, err error) {
 		{"tags", &m.killers.tags, true},
 		{"run", &m.killers.run, false},
 		{"bound", &m.killers.bound, true},
+		{"hangs", &m.hangs, true},
 	}
 	var last *string
 	for i, line := range lines {
@@ -187,6 +189,9 @@ func (m *mutant) check() error {
 	}
 	if n, err := strconv.Atoi(m.killers.bound); m.killers.bound != "" && (err != nil || n < 0 || n > 4) {
 		return fmt.Errorf("bound %q: want a number of preemptions up to 4", m.killers.bound)
+	}
+	if m.hangs != "" && m.hangs != "yes" {
+		return fmt.Errorf("hangs %q: want yes, or no such field", m.hangs)
 	}
 	if _, err := regexp.Compile(m.killers.run); err != nil {
 		return fmt.Errorf("run: %w", err)

@@ -61,6 +61,7 @@ package: ./sum
 tags: modelcheck,other
 run: ^TestSum$/^small$
 bound: 2
+hangs: yes
 --- old
 	return a + b
 --- new
@@ -82,6 +83,7 @@ func TestParse(t *testing.T) {
 		seen:    "nowhere",
 		file:    "sum/sum.go",
 		killers: killers{pkg: "./sum", tags: "modelcheck,other", run: "^TestSum$/^small$", bound: "2"},
+		hangs:   "yes",
 		edits: []edit{
 			{old: []string{"\treturn a + b"}, new: []string{"\tc := a + b", "", "\treturn c + 1"}},
 			{old: []string{"var gone int"}},
@@ -109,9 +111,10 @@ func TestParseRejects(t *testing.T) {
 		{"modelcheck,other", "modelcheck other", "want names with commas between"},
 		{"bound: 2", "bound: two", "want a number of preemptions"},
 		{"bound: 2", "bound: 9", "want a number of preemptions"},
+		{"hangs: yes", "hangs: no", "want yes, or no such field"},
 		{good[strings.Index(good, oldMark):], "", `no edit: "--- old" is missing`},
 		{"--- new\n\tc", "--- old\n\tc", "take turns"},
-		{"--- old\n\treturn", "--- new\n\treturn", "line 9: want a field"},
+		{"--- old\n\treturn", "--- new\n\treturn", "line 10: want a field"},
 		{"var gone int\n--- new\n", "var gone int\n", `the last edit has no "--- new"`},
 		{"--- old\nvar gone int\n", "--- old\n", "edit 2: no old lines"},
 		{"gone int\n--- new\n", "gone int\n--- new\nvar gone int\n", "edit 2: changes nothing"},
