@@ -32,6 +32,19 @@ func (c *cell) add(d int) {
 	Done(Update, c.p())
 }
 
+// cas tells the value that it found.
+func (c *cell) cas(old, new int) int {
+	Point(Update, c.p())
+	found := c.v
+	if found != old {
+		Done(Load, c.p())
+		return found
+	}
+	c.v = new
+	Done(Update, c.p())
+	return found
+}
+
 func (c *cell) read() int {
 	Read(c.p())
 	return c.v

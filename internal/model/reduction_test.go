@@ -1,90 +1,104 @@
 package model
 
 import (
-	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
-// outcomes explores a random program of three threads and returns what its threads saw, over all executions.
-func outcomes(cfg Config, seed uint64) (seen []string, res Result) {
-	distinct := make(map[string]bool)
-	res = Explore(cfg, func() {
-		rng := rand.New(rand.NewPCG(seed, 0)) // the same program in every execution
-		words := []*cell{new(cell), new(cell)}
-		lock := new(cell)
-		var joins []func()
-		var logs [3][]int
-		for id := range logs {
-			var script []int
-			for range 2 + rng.IntN(2) {
-				script = append(script, rng.IntN(6))
-			}
-			at := rng.IntN(2)
-			run := func() {
-				note := func(v int) { logs[id] = append(logs[id], v) }
-				for i, op := range script {
-					w := words[(at+i)%2]
-					switch op {
-					case 0, 1:
-						note(w.load())
-					case 2:
-						w.store(10*id + i)
-					case 3:
-						w.add(100)
-					case 4:
-						Block(Lock, lock.p(), func() bool { return lock.v == 0 })
-						lock.v = 1
-						Done(Lock, lock.p())
-						note(w.load())
-						w.store(-id)
-						lock.store(0)
-					case 5:
-						note(Choose(2))
-					}
-				}
-			}
-			if id == 2 {
-				run()
-				break
-			}
-			joins = append(joins, Go(run))
-		}
-		for _, join := range joins {
-			join()
-		}
-		distinct[fmt.Sprint(logs, words[0].v, words[1].v)] = true
-	})
-	for s := range distinct {
-		seen = append(seen, s)
+// bothWays takes s with equivalent interleavings and without, under each bound, and requires that it has the same ends. It
+// returns those under no bound, and the numbers of executions.
+func (s script) bothWays(t *testing.T, steps int) (ends []end, all, taken int) {
+	t.Helper()
+	for _, bound := range []int{0, 1, 2, 3, -1} {
+		want, full := s.ends(Config{Preemptions: bound, Steps: steps, Full: true})
+		got, some := s.ends(Config{Preemptions: bound, Steps: steps})
+		require.Equal(t, want, got, "script %v, bound %d, %d steps", s, bound, steps)
+		ends, all, taken = want, all+full, taken+some
 	}
-	slices.Sort(seen)
-	return seen, res
+	return ends, all, taken
 }
 
-// TestReductionLosesNothing: whatever threads of a random program can see, under any bound, they are seen to see when
-// equivalent interleavings are left out. Most interleavings are.
+// TestReductionLosesNothing: whatever threads can see, and however an execution can fail, under any bound, they are seen
+// to when equivalent interleavings are left out. Together the scripts have all instructions.
 func TestReductionLosesNothing(t *testing.T) {
-	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-	var all, taken int
-	for range 60 {
-		seed := rng.Uint64()
-		for _, bound := range []int{0, 1, 2, 3, -1} {
-			want, full := outcomes(Config{Preemptions: bound, Full: true}, seed)
-			got, reduced := outcomes(Config{Preemptions: bound}, seed)
-			require.Nil(t, full.Failure)
-			require.Nil(t, reduced.Failure)
-			require.Equal(t, want, got, "program %d, bound %d", seed, bound)
-			all += full.Executions
-			taken += reduced.Executions
-		}
+	left := make(map[string]bool)
+	for _, i := range instructions {
+		left[i.name] = true
 	}
+	var all, taken int
+	for _, c := range []struct {
+		script string
+		steps  int
+		fails  []string // how, if not well, executions end: the beginnings
+	}{
+		{"add0 add0 add0 add0 | add1 add1 add1 | add2 add2 add2", 100, nil},
+		{"load0 set1 | cas0 load1 | add0", 100, nil},
+		{"load0 set0 cas1 | load1 add1 load0 | load1 load1", 100, nil},
+		{"add1 set1 cas1 clear1 load0 | clear1 add0 spin0 add1", 100, nil},
+		{"cas0 clear0 | cas0 load1 | cas0", 100, nil},
+		{"choose0 set0 | choose0 load0 choose0", 100, nil},
+		{"pick0 load1 | set1 giveway0", 100, nil},
+		{"giveway0 load0 giveway0 load0 | giveway0 set0 giveway0 | add0", 100, nil},
+		{"look0 look1 | set0 look0 | set1", 100, nil},
+		{"spin0 add1 | spin1 | set0 spin1", 100, nil},
+		{"yield0 yield0 add1 | add0 add0 load1 load1 | load1", 100, []string{"deadlock: thread 0 waits, thread 1 waits"}},
+		{"await0 cas1 | await1 clear0 | set0 cas1", 100, []string{"deadlock: thread 0 waits, thread 1 waits"}},
+		{"calm0 load0 | add0 load1 | calm1", 100, nil},
+		{"calmly0 load1 | add1 load1 | set0 load1", 100, nil},
+		{"start0 load1 | start1 load0", 100, nil},
+		{"lock0 load0 | lock0 | set0 lock0", 100, nil},
+		{"hold0 load1 | hold0 | set0 set1", 100, nil},
+		{"wait0 load1 | doze0 load1 | set0 wake0 wake0", 100, nil},
+		{"wait0 load1 | wake0 set0 | wait0", 100, []string{
+			"deadlock: thread 0 sleeps", "deadlock: thread 0 sleeps, thread 1 sleeps", "deadlock: thread 0 waits, thread 1 sleeps",
+		}},
+		{"doze0 doze0 | set0 wake0 doze0", 100, nil},
+		{"doze1 doze0 set0 set1 | add1 write0 clear0", 100, []string{"deadlock: thread 0 waits, thread 1 sleeps"}},
+		{"write0 set1 | read0 load1 | read0", 100, nil},
+		{"write0 write1 | read0 read1", 100, []string{
+			"data race: thread 0 comes to word w3, which thread 1 has written", "data race: thread 1 comes to word w3, which thread 0 has read",
+		}},
+		{"load0 look0 | add1 look1 | set0", 6, []string{"livelock: no end after 6 operations"}},
+	} {
+		s := parse(c.script)
+		ends, full, some := s.bothWays(t, c.steps)
+		failed := make(map[string]bool)
+		for _, e := range ends {
+			what, _, _ := strings.Cut(e.failure, ", plainly")
+			failed[what] = true
+		}
+		require.ElementsMatch(t, append(c.fails, ""), slices.Collect(maps.Keys(failed)), "script %v", s)
+		for _, name := range slices.Concat(s...) {
+			i, _ := find(name)
+			delete(left, i.name)
+		}
+		all, taken = all+full, taken+some
+	}
+	require.Empty(t, left, "no script has these instructions")
 	t.Logf("%d of %d executions", taken, all)
 	require.Less(t, 2*taken, all)
+}
+
+// TestReductionOfRandomPrograms: the same for random scripts, some of which end in the middle.
+func TestReductionOfRandomPrograms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	n := testkit.Count(t, 300)
+	var all, taken int
+	for range n {
+		s, steps := draw(rng), 100
+		if rng.IntN(4) == 0 {
+			steps = 3 + rng.IntN(8)
+		}
+		_, full, some := s.bothWays(t, steps)
+		all, taken = all+full, taken+some
+	}
+	t.Logf("%d scripts, %d of %d executions", n, taken, all)
 }
 
 // sleepers is a program in which threads spin, sleep and wake each other.
@@ -113,7 +127,7 @@ func sleepers(woken *[]string) func() {
 	}
 }
 
-// The same for a program that spins, sleeps and wakes.
+// The same for a program that spins, sleeps and wakes, and for what its threads see of each other besides.
 func TestReductionOfSleep(t *testing.T) {
 	for _, bound := range []int{0, 1, 2, 3, -1} {
 		var want, got []string
