@@ -85,12 +85,12 @@ func Calm(f func()) {
 
 // Choose picks one of n outcomes; every one is explored.
 func Choose(n int) int {
-	x := active
-	if x.calm > 0 || x.covered {
-		return 0
+	x, i := active, 0
+	if x.calm == 0 && !x.covered {
+		i = x.strategy.value(n)
+		x.decisions = append(x.decisions, i)
 	}
-	i := x.strategy.value(n)
-	x.decisions = append(x.decisions, i)
+	// In a calm, too: it may be another thread's, of which the caller's past tells nothing.
 	x.current.past = x.current.past.and(uint64(i))
 	return i
 }

@@ -51,6 +51,7 @@ func TestReductionLosesNothing(t *testing.T) {
 		{"await0 cas1 | await1 clear0 | set0 cas1", 100, []string{"deadlock: thread 0 waits, thread 1 waits"}},
 		{"calm0 load0 | add0 load1 | calm1", 100, nil},
 		{"calmly0 load1 | add1 load1 | set0 load1", 100, nil},
+		{"add0 calmly1 set2 add0 | load1 pick0 set1 | await2 load0", 100, nil}, // picks in the other's calm, or before it
 		{"start0 load1 | start1 load0", 100, nil},
 		{"lock0 load0 | lock0 | set0 lock0", 100, nil},
 		{"hold0 load1 | hold0 | set0 set1", 100, nil},
