@@ -221,12 +221,16 @@ type end struct {
 // ends takes every execution of s within cfg, goes on after failures, and returns all ends.
 func (s script) ends(cfg Config) (found []end, executions int) {
 	distinct := make(map[end]bool)
-	strategy := newStrategy(cfg)
+	strategy, m := newStrategy(&cfg), newMemory()
 	for more := true; more; more = strategy.next() {
 		var on stage
-		x := newExecution(cfg, strategy)
+		x := newExecution(cfg, strategy, m)
 		x.run(func() { s.run(&on) })
 		executions++
+		if x.covered { // it only went to its end
+			x.clear()
+			continue
+		}
 		words := fmt.Sprint(on.words[0].v, on.words[1].v, on.words[2].v, on.plain.v, on.lock.v)
 		distinct[end{fmt.Sprint(on.saw), words, firstLine(x.failure), x.steps}] = true
 		x.clear()
