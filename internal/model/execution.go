@@ -162,8 +162,9 @@ func (x *execution) choose() *thread {
 		}
 	}
 	if len(x.options) == 0 {
-		for _, t := range x.threads {
-			if t.polite && !t.done {
+		// The current one last, or it would be followed by itself for ever.
+		for i := range x.threads {
+			if t := x.threads[(x.current.id+1+i)%len(x.threads)]; t.polite && !t.done {
 				x.options = append(x.options, t)
 			}
 		}

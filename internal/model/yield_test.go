@@ -26,3 +26,22 @@ func TestYieldIsFair(t *testing.T) {
 	})
 	require.Nil(t, res.Failure)
 }
+
+// TestPoliteTakeTurns: threads that give way to each other go on in turn when there is nobody else.
+func TestPoliteTakeTurns(t *testing.T) {
+	for bound := range 3 {
+		res := Explore(Config{Preemptions: bound}, func() {
+			c := new(cell)
+			join := Go(func() {
+				GiveWay()
+				GiveWay()
+				c.store(1)
+			})
+			for c.load() == 0 {
+				GiveWay()
+			}
+			join()
+		})
+		require.Nil(t, res.Failure, "bound %d", bound)
+	}
+}
