@@ -144,8 +144,7 @@ func Assert(ok bool, format string, args ...any) {
 		return
 	}
 	if x := active; x != nil {
-		x.fail("assertion: " + fmt.Sprintf(format, args...))
-		x.stop()
+		x.stop("assertion: " + fmt.Sprintf(format, args...))
 	}
 	panic(fmt.Sprintf(format, args...))
 }

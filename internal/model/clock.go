@@ -129,7 +129,6 @@ func (x *execution) race(p unsafe.Pointer, other int, did string) {
 	if x.tracing {
 		x.note(Load, p)
 	}
-	x.fail(fmt.Sprintf("data race: thread %d comes to word %s, which thread %d has %s, plainly at least one of them, and nothing orders the two",
+	x.stop(fmt.Sprintf("data race: thread %d comes to word %s, which thread %d has %s, plainly at least one of them, and nothing orders the two",
 		x.current.id, x.wordName(p), other, did))
-	x.stop()
 }

@@ -103,10 +103,11 @@ func (x *execution) spawn(f func()) *thread {
 	go func() {
 		<-t.baton
 		defer func() {
+			wrong := ""
 			if v := recover(); v != nil {
-				x.fail(fmt.Sprintf("panic in thread %d: %v\n%s", t.id, v, debug.Stack()))
+				wrong = fmt.Sprintf("panic in thread %d: %v\n%s", t.id, v, debug.Stack())
 			}
-			x.leave(t)
+			x.leave(t, wrong)
 		}()
 		f()
 	}()
@@ -125,10 +126,13 @@ func (x *execution) handOver(t *thread) {
 	t.baton <- struct{}{}
 }
 
-// leave ends thread t, which holds the baton.
-func (x *execution) leave(t *thread) {
+// leave ends thread t, which holds the baton, and with it the execution if something went wrong.
+func (x *execution) leave(t *thread, wrong string) {
 	t.done = true
 	x.writes++ // somebody may wait for it
+	if wrong != "" {
+		x.fail(wrong)
+	}
 	if t.parent != nil {
 		x.handOver(t.parent)
 		return
@@ -228,8 +232,7 @@ func (x *execution) step(kind Kind, p unsafe.Pointer, enabled func() bool) {
 		return
 	}
 	if x.steps++; x.steps > x.cfg.Steps {
-		x.fail(fmt.Sprintf("livelock: no end after %d operations", x.cfg.Steps))
-		x.stop()
+		x.stop(fmt.Sprintf("livelock: no end after %d operations", x.cfg.Steps))
 	}
 	next := x.choose()
 	if next != t {
@@ -260,13 +263,14 @@ func (x *execution) news(t *thread) bool { return x.writes-t.wrote != t.seen }
 // giveUp ends the execution because the checker cannot go on, and never returns. It does not panic: the code under test
 // recovers from what a task throws.
 func (x *execution) giveUp(format string, args ...any) {
-	x.fail("model: " + fmt.Sprintf(format, args...))
-	x.stop()
+	x.stop("model: " + fmt.Sprintf(format, args...))
 }
 
-// stop never returns: the execution has failed, and its threads stay where they are. Only tests clear them away.
-func (x *execution) stop() {
-	<-x.current.baton
+// stop fails the execution and never returns: its threads stay where they are. Only tests clear them away.
+func (x *execution) stop(what string) {
+	t := x.current
+	x.fail(what)
+	<-t.baton
 	runtime.Goexit()
 }
 
