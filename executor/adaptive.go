@@ -114,7 +114,7 @@ func (ex *Executor) inject(it *Item) {
 		ex.wakeOne()
 	}
 	if ex.sleepingHelpers.Load() > 0 {
-		ex.wakeHelpers(run)
+		ex.wakeHelpers(run, nil)
 	}
 }
 
@@ -147,7 +147,7 @@ func (ex *Executor) wakeOne() {
 			return
 		}
 		if !ex.notifier.Waiting() {
-			ex.wakeHelpers(nil)
+			ex.wakeHelpers(nil, nil)
 			return
 		}
 	}
@@ -156,6 +156,6 @@ func (ex *Executor) wakeOne() {
 // notifyOne is the published policy's notification: unconditional.
 func (ex *Executor) notifyOne() {
 	if ex.notifier.Notify(1) == 0 && ex.sleepingHelpers.Load() > 0 {
-		ex.wakeHelpers(nil)
+		ex.wakeHelpers(nil, nil)
 	}
 }

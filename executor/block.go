@@ -16,12 +16,12 @@ const (
 	politeSpin = 2 * time.Microsecond
 )
 
-// block waits, outside the executor's workers, until the run is over.
-func (r *Run) block() {
-	for start := time.Now(); !r.over.Load(); {
+// block waits, outside the executor's workers, until e is over.
+func block(e ending) {
+	for start := time.Now(); !e.isOver(); {
 		waited := time.Since(start)
 		if waited > waitSpin {
-			<-r.Done()
+			<-e.Done()
 			return
 		}
 		if waited > politeSpin {

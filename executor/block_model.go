@@ -2,5 +2,12 @@
 
 package executor
 
-// block waits, outside the executor's workers, until the run is over. The model knows no time.
-func (r *Run) block() { r.over.Await() }
+// block waits, outside the executor's workers, until e is over. The model knows no time.
+func block(e ending) {
+	switch e := e.(type) {
+	case *Run:
+		e.over.Await()
+	case *future:
+		e.ends.Await(&ended)
+	}
+}

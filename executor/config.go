@@ -23,6 +23,8 @@ type Config struct {
 	Nice int
 	// Policy controls how many idle workers look for work. The zero value is [Adaptive].
 	Policy Policy
+	// Deque is what workers keep their forks in. The zero value is [Split].
+	Deque Deque
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it by its number of workers until Close, so
 	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime's own updates of
 	// GOMAXPROCS, after a change of the CPU quota, are off.
@@ -47,51 +49,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Policy >= policies {
 		bad("Config.Policy is %d: use one of %v", uint8(c.Policy), Policies())
 	}
+	if c.Deque >= deques {
+		bad("Config.Deque is %d: use one of %v", uint8(c.Deque), Deques())
+	}
 	if c.Name == "" {
 		c.Name = "magpie"
 	}
 	return c, errors.Join(errs...)
-}
-
-// A Policy controls how many of the idle workers look for work and when they sleep.
-type Policy uint8
-
-const (
-	// Adaptive keeps what [AdaptivePublished] promises, that no item waits in a deque while a worker sleeps, and that
-	// the number of thieves follows the work there is. In addition the last thief sleeps too when there is nothing to
-	// steal: publishing an item wakes a worker if nobody is looking.
-	Adaptive Policy = iota
-	// AdaptivePublished is the algorithm of document 000 (Algorithms 2 to 5) to the letter: publishing an item wakes
-	// nobody, so as long as any worker has work, one thief stays awake and looks around.
-	AdaptivePublished
-
-	policies // how many there are
-)
-
-var policyNames = [policies]string{Adaptive: "adaptive", AdaptivePublished: "adaptive-published"}
-
-func (p Policy) String() string {
-	if p >= policies {
-		return fmt.Sprintf("Policy(%d)", uint8(p))
-	}
-	return policyNames[p]
-}
-
-// Policies lists every policy.
-func Policies() []Policy {
-	all := make([]Policy, policies)
-	for i := range all {
-		all[i] = Policy(i)
-	}
-	return all
-}
-
-// ParsePolicy is the reverse of [Policy.String].
-func ParsePolicy(name string) (Policy, error) {
-	for i, n := range policyNames {
-		if n == name {
-			return Policy(i), nil
-		}
-	}
-	return 0, fmt.Errorf("executor: no policy %q: use one of %v", name, Policies())
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A taskContext is the context that a run's tasks are given. It is part of the Run and gets a standard one behind it
-// only when a task asks for its Done channel or a value, so that runs of tasks that never look cost no allocation.
+// A taskContext is the context that tasks are given. It is part of their Run or Future and gets a standard one behind it
+// only when a task asks for its Done channel or a value, so that those of tasks that never look cost no allocation.
 //
-// It ends when the run is told to stop and at no other time, so that it, what is derived from it and the run's result
-// name the same error. The end of the caller's context tells the run, but from another goroutine, and some contexts of
-// others' making tell nobody: every method therefore looks first, and tells the run what it sees.
+// It ends when its owner is told to stop and at no other time, so that it, what is derived from it and the owner's result
+// name the same error. The end of the caller's context tells the owner, but from another goroutine, and some contexts of
+// others' making tell nobody: every method therefore looks first, and tells the owner what it sees.
 type taskContext struct {
-	run    *Run
+	owner  canceller
 	parent context.Context // the caller's
 
 	mu        xsync.Mutex          // held by whoever changes what follows
@@ -25,9 +25,25 @@ type taskContext struct {
 	real      xatomic.Pointer[realContext]
 }
 
+// A canceller is what a taskContext belongs to.
+type canceller interface {
+	// cancel ends what it stands for, because the caller's context said err, for that cause.
+	cancel(err, cause error)
+	// watch sees to it that the end of the caller's context is noticed without anybody's looking.
+	watch()
+}
+
 func (c *taskContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
-func (c *taskContext) Done() <-chan struct{}       { c.notice(); return c.materialize().Done() }
-func (c *taskContext) Value(key any) any           { c.notice(); return c.materialize().Value(key) }
+func (c *taskContext) Done() <-chan struct{} {
+	c.notice()
+	c.owner.watch()
+	return c.materialize().Done()
+}
+func (c *taskContext) Value(key any) any {
+	c.notice()
+	c.owner.watch()
+	return c.materialize().Value(key)
+}
 
 func (c *taskContext) Err() error {
 	c.notice()
@@ -40,13 +56,13 @@ func (c *taskContext) Err() error {
 	return nil
 }
 
-// notice tells the run if the caller's context has ended.
+// notice tells the owner if the caller's context has ended.
 func (c *taskContext) notice() {
 	if c.cancelled.Load() {
 		return
 	}
 	if err := c.parent.Err(); err != nil {
-		c.run.cancel(err, context.Cause(c.parent))
+		c.owner.cancel(err, context.Cause(c.parent))
 	}
 }
 

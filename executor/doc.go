@@ -20,12 +20,20 @@
 // errors.Is, both context.Canceled or context.DeadlineExceeded and the cause. A task that fails cancels its run in the
 // same way, and the run's error is then the task's.
 //
+// # Forks, scopes, futures
+//
+// A function that is given a [Scope], by [Call] or [Func], can start other work and wait for it: [Fork] hands one call to
+// whoever has nothing to do, for a few nanoseconds, [Scope.Go] starts a child that may fail. All of it ends before the
+// function's run does. [Async] starts a single call from anywhere and returns a [Future]. [First] calls several functions
+// and takes the first result. Package parallel is made of forks.
+//
 // # Waiting inside a task
 //
 // Run and Wait may be called from a task of the same executor, with any number of workers. The worker does not block:
 // it runs items of the run that is awaited, and of runs nested in it, until that is over. It never runs anything else
 // meanwhile, so a task that holds a lock does not find, on its own stack, another that wants the same lock. On a worker
-// of another executor, Wait blocks that worker.
+// of another executor, Wait blocks that worker. [Forked.Join] and [Scope.Wait] run only what the call that is joined has
+// started, [Future.Wait] only what it waits for.
 //
 // A task that blocks in any other way blocks its worker.
 //

@@ -16,6 +16,7 @@ func (ex *Executor) Dump(out io.Writer) error {
 		ex.thieves.Load(), ex.actives.Load(), ex.sleepingHelpers.Load(), ex.stop.Load())
 	fmt.Fprintf(&b, "notifier: %v\n", ex.notifier)
 	fmt.Fprintf(&b, "injector: %d items\n", ex.injector.len())
+	fmt.Fprintf(&b, "asyncs: %d not ended\n", ex.asyncs.left.Load())
 	for _, w := range ex.workers {
 		s := w.seen.snapshot()
 		deque := fmt.Sprintf("%d items", w.deque.Len())
@@ -39,7 +40,7 @@ func (ex *Executor) Dump(out io.Writer) error {
 		}
 		list.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "runs in progress: %d, closed %v\n", runs, ex.closed)
+	fmt.Fprintf(&b, "runs in progress: %d, closed %v\n", runs, ex.closed.Load())
 	ex.mu.Unlock()
 	b.WriteString(list.String())
 	_, err := io.WriteString(out, b.String())

@@ -33,10 +33,12 @@ type Executor struct {
 	_               pad.Line
 	injector        injector
 	_               pad.Line
+	asyncs          asyncs
+	_               pad.Line
 
-	mu     xsync.Mutex // guards what follows
-	runs   *Run        // those in progress, newest first
-	closed bool        // no further runs from outside
+	mu     xsync.Mutex  // guards what follows
+	runs   *Run         // those in progress, newest first
+	closed xatomic.Bool // set under mu: no further runs from outside
 
 	running xsync.WaitGroup // one per run in progress
 	alive   xsync.WaitGroup // one per worker
@@ -71,7 +73,10 @@ func New(cfg Config) (*Executor, error) {
 			wakes:  cfg.Policy == Adaptive,
 			alone:  cfg.Workers == 1,
 		}
+		ex.workers[i].eager = cfg.Deque == ChaseLev
+		ex.workers[i].hungry.Store(cfg.Deque == ChaseLev)
 	}
+	ex.asyncs.init(ex)
 	if !cfg.KeepGOMAXPROCS {
 		ex.release = procs.Reserve(cfg.Workers)
 	}
@@ -134,7 +139,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 		panic("executor: Run and Start need a context and a job, got nil")
 	}
 	r := &Run{ex: ex, job: j}
-	r.ctx.run, r.ctx.parent = r, ctx
+	r.ctx.owner, r.ctx.parent = r, ctx
 	if r.NoticeContext(); r.cancelled {
 		return r.stillborn(r.err.Get())
 	}
@@ -209,7 +214,7 @@ func (r *Run) stillborn(err error) *Run {
 func (ex *Executor) admit(r *Run) bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	if ex.closed && r.parent.Load() == nil {
+	if ex.closed.Load() && r.parent.Load() == nil {
 		return false
 	}
 	r.next = ex.runs
@@ -246,7 +251,7 @@ func (ex *Executor) Close() error {
 	}
 	ex.close.Do(func() {
 		ex.mu.Lock()
-		ex.closed = true
+		ex.closed.Store(true)
 		ex.mu.Unlock()
 		ex.running.Wait()
 		// D1(stop): stop, then wake. Pairs with D1(park) and line 23 of the published policy: prepare, then look at stop.

@@ -1,6 +1,10 @@
 package executor
 
-import "github.com/magpie-go/magpie/internal/osthread"
+import (
+	"fmt"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+)
 
 // Thieves is how many workers look for items, as the protocol counts them.
 func (ex *Executor) Thieves() int { return int(ex.thieves.Load()) }
@@ -44,3 +48,20 @@ func OnWorker(thread int64) bool {
 
 // PollInterval is how many items a busy worker runs between two looks at the injector.
 const PollInterval = pollInterval
+
+// ForksLeft tells of workers that have forks left, or "". Only while nobody runs a scope.
+func (ex *Executor) ForksLeft() (told string) {
+	for _, w := range ex.workers {
+		calls := 0
+		for _, p := range w.pools {
+			if p.newest() != nil {
+				calls++
+			}
+		}
+		if w.level != 0 || w.public != 0 || w.forker != 0 || w.disorder != 0 || w.thrown != nil || calls != 0 {
+			told += fmt.Sprintf("worker %d: level %d, public %d, forker %#x, disorder %d, thrown %v, calls of %d types\n",
+				w.id, w.level, w.public, w.forker, w.disorder, w.thrown, calls)
+		}
+	}
+	return told
+}

@@ -6,10 +6,16 @@ import "github.com/magpie-go/magpie/deque"
 // the task that waits, so a foreign item must not be run here: it might want a lock that task holds. One that is met on
 // the way goes to the injector, for workers that are free.
 func (w *Worker) help(r *Run) {
+	if w.public != w.level {
+		w.publishForks(nil) // the worker may sleep here
+	}
 	body, awaits, floor, state := w.body, w.awaits, w.floor, w.state.Load()
 	w.awaits, w.floor = r, w.floorFor(r)
 	defer func() { // an item may call Goexit; deferred functions of the waiting task will then run
 		w.awaits, w.floor = awaits, w.lowered(floor)
+		if w.deque.IsEmpty() {
+			w.setHungry() // forks that were in it have gone to the injector
+		}
 		w.enter(body)
 		w.state.Store(state)
 	}()
@@ -33,7 +39,7 @@ const noFloor = 1
 // floorFor is the index below which the worker's own deque cannot hold items of r.
 func (w *Worker) floorFor(r *Run) uint64 {
 	switch {
-	case r.visited.Load()&(1<<(w.id%64)) != 0:
+	case r.visited.Load()&w.bit() != 0:
 		return noFloor // it has run items of r, which may have pushed others anywhere
 	case r.launcher.Get() == w:
 		return w.lowered(r.mark)
@@ -130,9 +136,13 @@ func (w *Worker) stealFor(r *Run) *Item {
 	return nil
 }
 
-// wakeHelpers wakes the helpers, asleep, that may run items of run pushed; of any run, if it is nil.
-func (ex *Executor) wakeHelpers(pushed *Run) {
+// wakeHelpers wakes the helpers, asleep, that may run items of run pushed, or of any run if it is nil, that are in the
+// deque of worker by, or anywhere if that is nil.
+func (ex *Executor) wakeHelpers(pushed *Run, by *Worker) {
 	for _, w := range ex.workers {
+		if from := w.leapsFrom.Load(); from != 0 && by != nil && from&by.bit() == 0 {
+			continue
+		}
 		if r := w.helping.Load(); r != nil && (pushed == nil || pushed.isWithin(r)) {
 			w.helper.Unpark()
 		}

@@ -48,6 +48,9 @@ func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
 	case deque.Stolen:
 		w.counts.won++
 		w.victim = victim
+		if v := w.ex.workers[victim]; v.deque.IsEmpty() {
+			v.setHungry()
+		}
 	case deque.Lost:
 		w.counts.lost++
 		w.lose()

@@ -62,6 +62,9 @@ func (r *Run) cancel(err, cause error) {
 	r.stop(err, cause, newCancelError(r.job.Name(), err, cause))
 }
 
+// watch does nothing: a run is told of the end of the caller's context from its beginning.
+func (r *Run) watch() {}
+
 // Abort stops the run as Cancel does, because of a failure that the job itself will report through Finish. It is for
 // implementations of [Job].
 func (r *Run) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
@@ -142,9 +145,11 @@ func (r *Run) wait(w *Worker) error {
 		w.help(r)
 		return r.err.Get()
 	}
-	r.block()
+	block(r)
 	return r.err.Get()
 }
+
+func (r *Run) isOver() bool { return r.over.Load() }
 
 // isWithin reports whether r is other or nested in it, however deeply.
 func (r *Run) isWithin(other *Run) bool {
@@ -158,7 +163,7 @@ func (r *Run) isWithin(other *Run) bool {
 
 // visit notes that worker w begins to run items of r: from now on its deque may hold some.
 func (r *Run) visit(w *Worker) {
-	bit := uint64(1) << (w.id % 64)
+	bit := w.bit()
 	for ; r != nil && r.visited.Load()&bit == 0; r = r.parent.Load() {
 		r.visited.Or(bit)
 	}

@@ -25,18 +25,23 @@ type Worker struct {
 	victim int    // sticky: the last worker stolen from
 	losses uint32 // steals lost, also to users of the injector
 	counts counts
-	wakes  bool // what the policy wants: a push wakes a worker if nobody is looking for work
-	alone  bool // there is no other worker
+	ended  int64 // futures, not yet counted out
+	forkState
+	wakes bool // what the policy wants: a push wakes a worker if nobody is looking for work
+	alone bool // there is no other worker
 
 	_ pad.Line
 
 	// Shared.
-	state   xatomic.Tell32       // a workerState, for dumps
-	thread  xatomic.Int64        // identity of the worker's OS thread; 0 while it has none
-	seen    published            // counts, as of the last publication
-	helping xatomic.Pointer[Run] // what the worker, asleep in help, waits for
-	helper  park.Parker          // where it sleeps then
-	_       pad.Line
+	state     xatomic.Tell32        // a workerState, for dumps
+	thread    xatomic.Int64         // identity of the worker's OS thread; 0 while it has none
+	seen      published             // counts, as of the last publication
+	helping   xatomic.Pointer[Run]  // what the worker, asleep in help, waits for
+	helper    park.Parker           // where it sleeps then
+	joining   xatomic.Pointer[fork] // what the worker waits for in a Join
+	leapsFrom xatomic.Uint64        // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
+	hungry    xatomic.Bool          // nobody can steal from the worker: its next fork is to be published
+	_         pad.Line
 }
 
 // workerState is where a worker stands, as dumps tell it.
@@ -56,6 +61,9 @@ func (s workerState) String() string {
 // ID is the worker's index, 0 to Workers-1. No two items run under one ID at a time, save that one waits in a nested run
 // for the other. Any thread.
 func (w *Worker) ID() int { return w.id }
+
+// bit is the worker's in sets of workers. Several may share one.
+func (w *Worker) bit() uint64 { return 1 << (w.id % 64) }
 
 // Workers is the number of workers of the executor. Any thread.
 func (w *Worker) Workers() int { return len(w.ex.workers) }
@@ -85,7 +93,7 @@ func (w *Worker) wakeForPush() {
 		w.ex.wakeOne()
 	}
 	if w.ex.sleepingHelpers.Load() > 0 {
-		w.ex.wakeHelpers(w.body.Run())
+		w.ex.wakeHelpers(w.body.Run(), w)
 	}
 }
 
@@ -196,9 +204,11 @@ func (w *Worker) enter(b *Body) {
 // failed deals with an item whose Exec did not return: it panicked with value or, if that is nil, called Goexit. What is
 // to run next goes to the deque: after Goexit, also if a deferred function panics meanwhile, runItems does not return.
 func (w *Worker) failed(it *Item, value any) {
-	err := ErrGoexit
+	err := error(ErrGoexit)
 	if value != nil {
-		err = &PanicError{Value: value, Stack: debug.Stack()}
+		if err = w.rethrown(value); err == nil {
+			err = &PanicError{Value: value, Stack: debug.Stack()}
+		}
 	}
 	if next := w.body.hooks.Fail(w, it, err); next != nil {
 		w.Push(next)

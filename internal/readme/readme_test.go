@@ -62,8 +62,11 @@ func TestGoBlocks(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// fragment makes a program of a few statements about an executor.
+// fragment makes a program of a few statements about an executor, or of functions.
 func fragment(code string) string {
+	if strings.HasPrefix(code, "func ") {
+		return "package main\n\nimport \"github.com/magpie-go/magpie/executor\"\n\nfunc main() {}\n\n" + code
+	}
 	return `package main
 
 import "github.com/magpie-go/magpie/executor"

@@ -9,8 +9,9 @@ type Plain[T any] struct{ v T }
 
 // Get reads the word.
 func (p *Plain[T]) Get() T {
-	read(unsafe.Pointer(p)) // not &p.v, which would check p for nil once more
-	return p.v
+	v := p.v
+	read(unsafe.Pointer(p)) // not &p.v, and after it, or p would be checked for nil once more
+	return v
 }
 
 // Set writes the word.

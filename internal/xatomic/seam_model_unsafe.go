@@ -28,5 +28,11 @@ func (x *integer[V, A, P]) Await(ok func(V) bool) {
 // Await is a Load that waits until true.
 func (x *Bool) Await() { x.n.Await(func(v uint32) bool { return v != 0 }) }
 
+// Await is a Load that waits until the word is p.
+func (x *Pointer[T]) Await(p *T) {
+	model.Block(model.Load, x.word(), func() bool { return x.a.Load() == p })
+	after(load, x.word())
+}
+
 // Peek is a Load that is no step of its own: for the futex, which compares and sleeps in one.
 func (x *integer[V, A, P]) Peek() V { return P(&x.a).Load() }

@@ -107,6 +107,24 @@ func (x *Pointer[T]) Store(p *T) {
 	after(store, x.word())
 }
 
+func (x *Pointer[T]) Swap(p *T) *T {
+	before(update, x.word())
+	p = x.a.Swap(p)
+	after(update, x.word())
+	return p
+}
+
+func (x *Pointer[T]) CompareAndSwap(old, p *T) bool {
+	before(update, x.word())
+	ok := x.a.CompareAndSwap(old, p)
+	if ok {
+		after(update, x.word())
+	} else {
+		after(load, x.word())
+	}
+	return ok
+}
+
 // Words that only tell how things stand: see xatomic.go.
 type (
 	Tell32 = atomic.Uint32

@@ -1,0 +1,166 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// Async has fn called on the executor and returns at once. The Future carries what fn returns; a panic of fn becomes its
+// error, a [*PanicError]. fn is called after all of after have ended without an error; if one has not, fn is not called,
+// and the Future ends with that one's error. Cancelling ctx before fn is called ends the Future with ctx's error; after
+// that, fn is to look at the context that it is given.
+//
+// The context that fn is given also ends when fn returns: what fn starts and does not wait for needs another one.
+//
+// Async is for single calls from anywhere: it costs one allocation and a fraction of a run. What a task starts with it is
+// not part of the task's run, which does not wait for it; children that it should wait for belong in a [Scope].
+//
+// After Close the Future's error is [ErrClosed]. Async panics if fn is nil.
+func Async[T any](ctx context.Context, ex *Executor, fn func(context.Context) (T, error), after ...Awaitable) *Future[T] {
+	if fn == nil {
+		panic("executor: Async of a nil function")
+	}
+	f := &Future[T]{fn: fn}
+	f.state.Exec, f.state.call = execFuture, f
+	f.state.init(ctx, ex, after)
+	return f
+}
+
+// An Awaitable is a [Future] of any type.
+type Awaitable interface {
+	// Done returns a channel that is closed at the end.
+	Done() <-chan struct{}
+	awaitable() *future
+}
+
+// A Future is what becomes of a call of [Async]. All methods may be called from any goroutine, from tasks too, and after
+// the end.
+type Future[T any] struct {
+	state  future
+	fn     func(context.Context) (T, error)
+	result xatomic.Plain[T]
+}
+
+// Wait waits for the end and returns what the function returned, or why it was not called.
+//
+// On a worker of the same executor it calls the function itself unless somebody has begun to, after those that it comes
+// after, so that a task may wait for what it has started, whatever the number of workers. If another worker has begun, this
+// one sleeps.
+func (f *Future[T]) Wait() (T, error) {
+	f.state.wait()
+	return f.result.Get(), f.state.err.Get()
+}
+
+// Done returns a channel that is closed at the end.
+func (f *Future[T]) Done() <-chan struct{} { return f.state.Done() }
+
+// Cancel ends the Future with context.Canceled and the cause if its function has not been called, and else cancels the
+// context that the function was given. A nil cause means context.Canceled. It does not wait.
+func (f *Future[T]) Cancel(cause error) { f.state.cancel(context.Canceled, cause) }
+
+func (f *Future[T]) awaitable() *future { return &f.state }
+
+func (f *Future[T]) make() error {
+	fn := f.fn
+	f.fn = nil // it may hold more than the result
+	result, err := fn(&f.state.ctx)
+	f.result.Set(result)
+	return err
+}
+
+func execFuture(w *Worker, it *Item) *Item {
+	f := futureOf(it)
+	if !f.claim() {
+		w.Uncount()
+		return nil
+	}
+	err := f.begin()
+	if err == nil {
+		err = f.call.make()
+	}
+	f.end(w, err)
+	return nil
+}
+
+const asyncName = "async"
+
+// asyncs is what all futures of an executor have in common: the body of their items, as if they were one run that never
+// ends. It implements Hooks.
+type asyncs struct {
+	Body
+	ex  *Executor
+	all Run
+
+	// left counts those that have not ended. Workers count theirs and bring it here when they turn to something else. While
+	// it is not 0, Executor.running counts them as one run.
+	left xatomic.Int64
+}
+
+func (a *asyncs) init(ex *Executor) {
+	a.ex = ex
+	a.Body = NewBody(a)
+	a.all = Run{ex: ex}
+	a.all.job = &funcJob{name: asyncName}
+	a.run.Set(&a.all)
+}
+
+// begin counts a future in, unless the executor is closed; w is the calling worker, or nil.
+func (a *asyncs) begin(w *Worker) bool {
+	ex := a.ex
+	for w != nil || !ex.closed.Load() {
+		n := a.left.Load()
+		if n == 0 {
+			break
+		}
+		if a.left.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.closed.Load() && w == nil {
+		return false
+	}
+	if a.left.Add(1) == 1 {
+		ex.running.Add(1)
+	}
+	return true
+}
+
+// end counts one out that w has run, or anybody else if that is nil.
+func (a *asyncs) end(w *Worker) {
+	if w != nil && w.body == &a.Body {
+		w.ended++
+		return
+	}
+	a.leave(1)
+}
+
+func (a *asyncs) leave(n int64) {
+	if n > 0 && a.left.Add(-n) == 0 {
+		a.ex.running.Done()
+	}
+}
+
+// Enter implements Hooks.
+func (a *asyncs) Enter(*Worker) {}
+
+// Leave implements Hooks.
+func (a *asyncs) Leave(w *Worker) {
+	n := w.ended
+	w.ended = 0
+	a.leave(n)
+}
+
+// Flush implements Hooks.
+func (a *asyncs) Flush(w *Worker) { a.Leave(w) }
+
+// Fail implements Hooks.
+func (a *asyncs) Fail(w *Worker, it *Item, err error) *Item {
+	futureOf(it).end(w, err)
+	return nil
+}
+
+// Release implements Hooks.
+func (a *asyncs) Release() {}

@@ -1,0 +1,116 @@
+//go:build modelcheck
+
+package executor
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// counted is a function for Async that must be called at most once.
+func counted(calls *int) func(context.Context) (int, error) {
+	return func(context.Context) (int, error) {
+		*calls++
+		model.Assert(*calls == 1, "called %d times", *calls)
+		return 7, nil
+	}
+}
+
+func isSeven(f *Future[int]) {
+	n, err := f.Wait()
+	model.Assert(n == 7 && err == nil, "got %d, %v", n, err)
+}
+
+// drained stops the executor and checks that no future is counted any more.
+func drained(ex *Executor) {
+	stop(ex)
+	model.Assert(ex.asyncs.left.Load() == 0, "%d futures are left", ex.asyncs.left.Load())
+}
+
+// TestModelAsync: futures from outside are called once each, whoever waits for them sees the result, and Close, which comes
+// at once, waits for the one that nobody else waits for.
+func TestModelAsync(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var calls [2]int
+		f := Async(context.Background(), ex, counted(&calls[0]))
+		Async(context.Background(), ex, counted(&calls[1]))
+		isSeven(f)
+		death(ex)
+		model.Assert(calls == [2]int{1, 1}, "called %v", calls)
+	})
+}
+
+// TestModelAsyncInside: a task waits for what it has started, on whatever worker that is called.
+func TestModelAsyncInside(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		calls := 0
+		j := newJob(func(*Worker) { isSeven(Async(context.Background(), ex, counted(&calls))) })
+		j.ended(ex.Run(context.Background(), j))
+		model.Assert(calls == 1, "called %d times", calls)
+		drained(ex)
+	})
+}
+
+// TestModelAsyncAfter: a future that comes after two others begins once, when both have ended.
+func TestModelAsyncAfter(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var calls [3]int
+		ctx := context.Background()
+		a := Async(ctx, ex, counted(&calls[0]))
+		b := Async(ctx, ex, counted(&calls[1]))
+		isSeven(Async(ctx, ex, func(ctx context.Context) (int, error) {
+			model.Assert(calls[0] == 1 && calls[1] == 1, "began after %v", calls)
+			return counted(&calls[2])(ctx)
+		}, a, b))
+		drained(ex)
+	})
+}
+
+// TestModelAsyncCancel: a future that is cancelled has been called, or has not and says so; whoever waits is told.
+func TestModelAsyncCancel(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		calls := 0
+		f := Async(context.Background(), ex, counted(&calls))
+		join := model.Go(func() { f.Cancel(nil) })
+		v, err := f.Wait()
+		if calls == 1 {
+			model.Assert(v == 7 && err == nil, "called, and ends with %d, %v", v, err)
+		} else {
+			model.Assert(errors.Is(err, context.Canceled), "not called, and ends with %v", err)
+		}
+		join()
+		drained(ex)
+	})
+}
+
+// TestModelAsyncSleeps: a worker that waits for what another has begun sleeps, and is woken by the end.
+func TestModelAsyncSleeps(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var begun, release xatomic.Bool
+		join := model.Go(func() {
+			begun.Await()
+			release.Store(true)
+		})
+		j := newJob(func(*Worker) {
+			f := Async(context.Background(), ex, func(context.Context) (int, error) {
+				begun.Store(true)
+				release.Await()
+				return 7, nil
+			})
+			begun.Await() // so it is another worker that has it
+			isSeven(f)
+		})
+		j.ended(ex.Run(context.Background(), j))
+		join()
+		drained(ex)
+	})
+}

@@ -1,0 +1,115 @@
+package executor
+
+import "context"
+
+// Go starts a child of the scope: fn runs on any worker, as part of the same run. Children that have not begun when the
+// run is cancelled or fails are skipped; one that fails ends the run as a task of a graph does. It panics if fn is nil.
+func (s *Scope) Go(fn func(context.Context) error) {
+	if fn == nil {
+		panic("executor: Scope.Go of a nil function")
+	}
+	s.spawn(fn, nil)
+}
+
+// Spawn is Go for a function that starts children of its own: it is given a scope, which ends before the child does.
+func (s *Scope) Spawn(fn func(*Scope) error) {
+	if fn == nil {
+		panic("executor: Scope.Spawn of a nil function")
+	}
+	s.spawn(nil, fn)
+}
+
+// A child is a function started by Go or Spawn.
+type child struct {
+	fork  // first: see childOf
+	fn    func(context.Context) error
+	sfn   func(*Scope) error
+	floor uint64 // the deque's bottom before it
+	next  *child // in Scope.children, or in Worker.children
+}
+
+func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
+	w := s.w
+	c := w.children
+	if c == nil {
+		c = &child{}
+		c.Exec, c.owner, c.kind = execChild, w, isChild
+	} else {
+		w.children = c.next
+	}
+	c.Body = s.body
+	c.fn, c.sfn = fn, sfn
+	if w.public != w.level {
+		w.publishForks(nil) // what is older comes first in the deque
+	}
+	c.floor = w.deque.Bottom()
+	c.next = s.children
+	s.children = c
+	w.Push(&c.Item)
+}
+
+// Wait waits until all children of the scope have ended. Meanwhile the worker runs them, and takes part in what they
+// have started, and runs nothing else. It returns the failure of the child that was started first of those that failed
+// or, if children were skipped, why.
+func (s *Scope) Wait() error {
+	if s.children == nil {
+		return nil
+	}
+	return s.joinChildren()
+}
+
+// adopt gives the scope older children back, below those that it has.
+func (s *Scope) adopt(older *child) {
+	end := &s.children
+	for *end != nil {
+		end = &(*end).next
+	}
+	*end = older
+}
+
+// joinChildren is Wait if there is a child.
+func (s *Scope) joinChildren() (err error) {
+	w := s.w
+	floor := s.children.floor
+	for c := s.children.next; c != nil; c = c.next {
+		if int64(c.floor-floor) < 0 { // not always the oldest's: forks below it may have been joined since
+			floor = c.floor
+		}
+	}
+	w.runDownTo(s.body.Run(), floor)
+	for c := s.children; c != nil; c = s.children {
+		w.await(&c.fork)
+		if c.err != nil {
+			err = c.err
+		}
+		s.children = c.next // now: Goexit may end the next await, and what is left is then joined by abandon
+		c.fn, c.sfn = nil, nil
+		c.reset()
+		c.next = w.children
+		w.children = c
+	}
+	return err
+}
+
+func execChild(w *Worker, it *Item) *Item {
+	c := childOf(it)
+	f := &c.fork
+	s := w.begin(f)
+	r := s.run
+	if r.Stopped() {
+		c.err = context.Cause(r.ctx)
+	} else {
+		var err error
+		if c.fn != nil {
+			err = c.fn(r.ctx)
+		} else {
+			err = c.sfn(s)
+		}
+		if err != nil {
+			c.err = err
+			r.fail(err)
+		}
+	}
+	w.end(f)
+	return nil
+}

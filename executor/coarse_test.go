@@ -1,0 +1,123 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A meeting is for n who wait for each other: only if all of them run at once does anybody go on.
+type meeting struct {
+	n    int32
+	here atomic.Int32
+}
+
+func (m *meeting) wait() {
+	m.here.Add(1)
+	for m.here.Load() < m.n {
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
+// TestCoarseForks: the forks of one function are all to be had, however long each takes: with as many workers as forks,
+// all run at once. Thieves may come late, when the worker that forked is busy with one of them.
+func TestCoarseForks(t *testing.T) {
+	const workers = 8
+	for _, d := range executor.Deques() {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v/late=%v", d, late), func(t *testing.T) {
+				ex := newExecutor(t, executor.Config{Workers: workers, Deque: d})
+				within(t, ex, func() {
+					for range testkit.Scale(30) {
+						var begun atomic.Bool // the worker that forked is in the last of its forks
+						if late {
+							// The others are all busy until then.
+							busy := &meeting{n: workers}
+							for range workers - 1 {
+								ex.Start(t.Context(), one(func(context.Context) error {
+									busy.wait()
+									for !begun.Load() {
+										time.Sleep(50 * time.Microsecond)
+									}
+									return nil
+								}))
+							}
+							fork(t, ex, workers, func() { busy.wait() }, &begun)
+							continue
+						}
+						fork(t, ex, workers, func() {}, &begun)
+					}
+				})
+			})
+		}
+	}
+}
+
+// fork has one function fork n times, and the forks meet.
+func fork(t *testing.T, ex *executor.Executor, n int, before func(), begun *atomic.Bool) {
+	met := &meeting{n: int32(n)}
+	sum, err := executor.Call(t.Context(), ex, func(s *executor.Scope, _ int) (sum int) {
+		before()
+		forks := make([]executor.Forked[int, int], n)
+		for i := range forks {
+			forks[i] = executor.Fork(s, func(_ *executor.Scope, i int) int {
+				begun.Store(true)
+				met.wait()
+				return i
+			}, i)
+		}
+		for i := n - 1; i >= 0; i-- {
+			sum += forks[i].Join(s)
+		}
+		return sum
+	}, 0)
+	require.NoError(t, err)
+	require.Equal(t, n*(n-1)/2, sum)
+}
+
+// TestCoarseHalves: a worker that has forked one half of the work and goes on with the other does not keep the first from
+// a thief, however early or late that one comes.
+func TestCoarseHalves(t *testing.T) {
+	for _, d := range executor.Deques() {
+		t.Run(d.String(), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
+			within(t, ex, func() {
+				for i := range testkit.Scale(100) {
+					met := &meeting{n: 2}
+					half := func(*executor.Scope, int) int { met.wait(); return 1 }
+					sum, err := executor.Call(t.Context(), ex, func(s *executor.Scope, _ int) int {
+						time.Sleep(time.Duration(i%4) * 100 * time.Microsecond) // the thief may be asleep again
+						f := executor.Fork(s, half, 0)
+						sum := half(s, 0)
+						return sum + f.Join(s)
+					}, 0)
+					require.NoError(t, err)
+					require.Equal(t, 2, sum)
+				}
+			})
+		})
+	}
+}
+
+// TestCoarseChildren: so it is with children.
+func TestCoarseChildren(t *testing.T) {
+	const workers = 8
+	ex := newExecutor(t, executor.Config{Workers: workers})
+	within(t, ex, func() {
+		for range testkit.Scale(30) {
+			met := &meeting{n: workers}
+			require.NoError(t, ex.Run(t.Context(), executor.Func("coarse", func(s *executor.Scope) error {
+				for range workers {
+					s.Go(func(context.Context) error { met.wait(); return nil })
+				}
+				return s.Wait()
+			})))
+		}
+	})
+}

@@ -1,0 +1,53 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+)
+
+// First calls fns, beginning them in their order, until one of them returns without an error, and returns what that one did. The others are then cancelled:
+// those that have not begun are left out, those that run see their context end. First waits for those. If none ends well, the
+// error is those of all, joined in the order of fns. It may be called from anywhere, as [Executor.Run] may.
+//
+// It panics if a function is nil, and if there is none.
+func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context) (T, error)) (T, error) {
+	if len(fns) == 0 {
+		panic("executor: First of no functions")
+	}
+	for _, fn := range fns {
+		if fn == nil {
+			panic("executor: First of a nil function")
+		}
+	}
+	var (
+		first atomic.Pointer[T]
+		begun atomic.Int32
+		errs  = make([]error, len(fns))
+	)
+	err := ex.Run(ctx, Func("first", func(s *Scope) error {
+		ctx, cancel := context.WithCancel(s.Context())
+		defer cancel()
+		for range fns {
+			s.Go(func(context.Context) error {
+				if first.Load() != nil {
+					return nil
+				}
+				i := begun.Add(1) - 1
+				result, err := fns[i](ctx)
+				if err != nil {
+					errs[i] = err
+				} else if first.CompareAndSwap(nil, &result) {
+					cancel()
+				}
+				return nil
+			})
+		}
+		return s.Wait()
+	}))
+	if result := first.Load(); result != nil {
+		return *result, nil
+	}
+	var none T
+	return none, errors.Join(append([]error{err}, errs...)...)
+}

@@ -1,0 +1,269 @@
+package executor
+
+import (
+	"sort"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// Fork makes the call fn(s, arg) available to other workers and returns at once. [Forked.Join] makes the call, unless
+// another worker has. In between the caller does another part of the work:
+//
+//	func fib(s *executor.Scope, n int) int {
+//		if n < 2 {
+//			return n
+//		}
+//		f := executor.Fork(s, fib, n-1)
+//		y := fib(s, n-2)
+//		return f.Join(s) + y
+//	}
+//
+// A Fork and its Join cost a few nanoseconds more than the call, and allocate nothing once the worker has as many frames
+// as it needs. Forks are best joined in the opposite order in which they were made; a Join in another order, or none, is
+// slower: the calls that come before it in that order are made first, at the latest when s ends.
+//
+// A call that was forked is always made, also after the run was cancelled: it may look at s.Stopped.
+//
+// It panics if fn is nil. Only the function that was given s may call it, on its own goroutine.
+func Fork[A, R any](s *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
+	if fn == nil {
+		panic("executor: Fork of a nil function")
+	}
+	w := s.w
+	p, ok := w.calls.(*callPool[A, R])
+	if !ok {
+		p = callPoolOf[A, R](w)
+	}
+	if p.used == len(p.calls) {
+		p.grow(w)
+	}
+	c := p.calls[p.used]
+	p.used++
+	c.fn, c.arg = fn, arg
+	if c.Body != s.body {
+		c.Body = s.body
+	}
+	// A worker forks into its own hands and publishes when it has to: a published fork costs two locked instructions.
+	// See PROTOCOL.md, Forks.
+	w.level++
+	c.level = w.level
+	here := frameOf(&s)
+	c.outer = w.forker
+	w.forker = here
+	if c.outer == here || w.hungry.Load() {
+		w.publishForks(&c.fork)
+	}
+	return Forked[A, R]{c}
+}
+
+// A Forked stands for a call that was forked. It must be joined by the worker that forked it, before the function that
+// was given the Scope ends, and only once.
+type Forked[A, R any] struct{ c *call[A, R] }
+
+// Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise it
+// waits; meanwhile the worker takes part in what the call has forked, and in nothing else.
+//
+// If the call panicked, Join panics with the same value, and if it called runtime.Goexit, with [ErrGoexit].
+func (f Forked[A, R]) Join(s *Scope) R {
+	c := f.c
+	w := s.w
+	if c.level != w.level || c.level <= w.public {
+		return c.joinPublic(s)
+	}
+	w.level--
+	w.forker = c.outer
+	c.pool.used--
+	if w.hungry.Load() {
+		w.publishForks(nil) // the older ones
+	}
+	return c.make(s)
+}
+
+// A fork is what the executor knows of a forked call, whatever its types.
+type fork struct {
+	Item // first: see forkOf
+
+	floor  uint64  // the deque's bottom before it was pushed
+	level  uint64  // how many forks of the worker were not joined when it had been made
+	outer  uintptr // Worker.forker before it
+	owner  *Worker // who forks and joins it
+	scope  *Scope  // that it is run with by whoever takes it
+	err    error   // why it did not return
+	kind   forkKind
+	joined bool // out of order: it stays in its pool until newer ones have been joined
+
+	// state is 0 until somebody takes the fork from a deque; who does counts himself in, and exchanges it for forkDone at
+	// the end. From then on it is its owner's.
+	state xatomic.Uint64
+}
+
+type forkKind uint8
+
+const (
+	isCall forkKind = iota
+	isChild
+	isRoot
+)
+
+const (
+	forkTaker  = 1<<32 - 1 // number of the worker that has taken it, plus 1
+	forkWaited = 1 << 32   // the owner sleeps until it is done
+	forkDone   = 1 << 33
+	forkTakes  = 34 // from this bit on, how many the worker had taken
+)
+
+// A call is a forked call. Calls are reused.
+type call[A, R any] struct {
+	fork   // first: see callOf
+	pool   *callPool[A, R]
+	fn     func(*Scope, A) R
+	arg    A
+	result R
+}
+
+// make makes the call as part of the caller, on whose stack it is.
+func (c *call[A, R]) make(s *Scope) R {
+	fn, arg := c.fn, c.arg
+	var none A
+	c.arg = none // or it would keep alive what arg points to
+	if s.children != nil {
+		return makeApart(s, fn, arg)
+	}
+	r := fn(s, arg)
+	if s.children != nil {
+		_ = s.joinChildren()
+	}
+	return r
+}
+
+// makeApart makes a call while the scope has children: what fn waits for is its own.
+func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
+	defer s.adopt(s.children)
+	s.children = nil
+	r := fn(s, arg)
+	if s.children != nil {
+		_ = s.joinChildren()
+	}
+	return r
+}
+
+// joinPublic joins a fork that others may have taken, or that is not the newest.
+func (c *call[A, R]) joinPublic(s *Scope) R {
+	w := s.w
+	if w.takeBack(&c.fork) {
+		c.pool.release(c)
+		w.unfork(&c.fork)
+		return c.make(s)
+	}
+	r, err := c.result, c.err
+	var none R
+	c.result = none
+	c.pool.release(c)
+	w.unfork(&c.fork)
+	if err != nil {
+		w.rethrow(err)
+	}
+	return r
+}
+
+// execCall makes the call for whoever took the fork from a deque.
+func execCall[A, R any](w *Worker, it *Item) *Item {
+	c := callOf[A, R](it)
+	s := w.begin(&c.fork)
+	var none A
+	arg := c.arg
+	c.arg = none
+	c.result = c.fn(s, arg)
+	w.end(&c.fork)
+	return nil
+}
+
+// A callPool has a worker's calls of one type: first those in use, in the order in which they were forked.
+type callPool[A, R any] struct {
+	calls []*call[A, R]
+	used  int
+}
+
+// forks is a callPool of whatever type.
+type forks interface {
+	newest() *fork                  // of those in use, or nil
+	oldestAbove(level uint64) *fork // of those in use and not joined, or nil
+	held() int                      // how many in use were joined before newer ones
+	drop()                          // puts the newest out of use
+}
+
+// callPoolOf returns the worker's pool for calls of the type, which is the first to be looked for next time.
+func callPoolOf[A, R any](w *Worker) *callPool[A, R] {
+	for _, some := range w.pools {
+		if p, ok := some.(*callPool[A, R]); ok {
+			w.calls = p
+			return p
+		}
+	}
+	p := &callPool[A, R]{}
+	w.pools = append(w.pools, p)
+	w.calls = p
+	return p
+}
+
+func (p *callPool[A, R]) grow(w *Worker) {
+	block := make([]call[A, R], max(16, len(p.calls)))
+	for i := range block {
+		c := &block[i]
+		c.Exec, c.owner, c.pool = execCall[A, R], w, p
+		p.calls = append(p.calls, c)
+	}
+}
+
+// release puts c out of use. Others newer than it may be in use still.
+func (p *callPool[A, R]) release(c *call[A, R]) {
+	c.joined = true
+	for p.used > 0 && p.calls[p.used-1].joined {
+		p.used--
+		p.calls[p.used].reset()
+	}
+}
+
+// reset makes a fork that others knew of as good as new.
+func (f *fork) reset() {
+	f.joined = false
+	f.err = nil
+	if f.state.Load() != 0 {
+		f.state.Store(0)
+	}
+}
+
+func (p *callPool[A, R]) newest() *fork {
+	if p.used == 0 {
+		return nil
+	}
+	return &p.calls[p.used-1].fork
+}
+
+func (p *callPool[A, R]) oldestAbove(level uint64) *fork {
+	i := sort.Search(p.used, func(i int) bool { return p.calls[i].level > level })
+	for ; i < p.used; i++ {
+		if !p.calls[i].joined {
+			return &p.calls[i].fork
+		}
+	}
+	return nil
+}
+
+func (p *callPool[A, R]) held() (n int) {
+	for _, c := range p.calls[:p.used] {
+		if c.joined {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *callPool[A, R]) drop() {
+	var noArg A
+	var noResult R
+	p.used--
+	c := p.calls[p.used]
+	c.arg, c.result = noArg, noResult
+	c.reset()
+}

@@ -1,0 +1,313 @@
+//go:build modelcheck
+
+package executor
+
+import (
+	"context"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// scoped runs fn with a scope and checks that nothing of it is left.
+func scoped(ex *Executor, fn func(*Scope) error) error {
+	err := ex.Run(context.Background(), Func("scope", fn))
+	for _, w := range ex.workers {
+		model.Assert(w.level == 0 && w.public == 0 && w.forker == 0, "worker %d has forks left: level %d, public %d", w.id, w.level, w.public)
+		for _, p := range w.pools {
+			model.Assert(p.newest() == nil, "worker %d has calls left", w.id)
+		}
+	}
+	return err
+}
+
+// once is a function that must be called exactly once. It returns its argument plus 1.
+func once() (fn func(*Scope, int) int, calls *int) {
+	calls = new(int)
+	return func(_ *Scope, n int) int {
+		*calls++
+		model.Assert(*calls == 1, "called %d times", *calls)
+		return n + 1
+	}, calls
+}
+
+// TestModelFork: a fork is made once, by its owner or by a thief, and its result arrives.
+func TestModelFork(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		fn, calls := once()
+		err := scoped(ex, func(s *Scope) error {
+			model.Assert(Fork(s, fn, 1).Join(s) == 2, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil && *calls == 1, "%d calls, error %v", *calls, err)
+		stop(ex)
+	})
+}
+
+// TestModelForkNested: a fork that forks. Its owner, if it has to wait, takes part in what the thief has forked.
+func TestModelForkNested(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		inner, calls := once()
+		outer := func(s *Scope, n int) int {
+			f := Fork(s, inner, n)
+			return f.Join(s) + 1
+		}
+		err := scoped(ex, func(s *Scope) error {
+			model.Assert(Fork(s, outer, 1).Join(s) == 3, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil && *calls == 1, "%d calls, error %v", *calls, err)
+		stop(ex)
+	})
+}
+
+// TestModelForkSiblings: the forks of one function are all to be had at once: three that wait for each other run on three
+// workers.
+func TestModelForkSiblings(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		met := barrier{n: int32(n)}
+		meet := func(s *Scope, _ int) int {
+			met.meet(nil)
+			return 1
+		}
+		err := scoped(ex, func(s *Scope) error {
+			var forks [2]Forked[int, int]
+			for i := range n {
+				forks[i] = Fork(s, meet, 0)
+			}
+			for i := n - 1; i >= 0; i-- {
+				model.Assert(forks[i].Join(s) == 1, "the wrong result")
+			}
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelForkOrder: forks that are joined in the order in which they were made, or not at all.
+func TestModelForkOrder(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var fns [3]func(*Scope, int) int
+		var calls [3]*int
+		for i := range fns {
+			fns[i], calls[i] = once()
+		}
+		err := scoped(ex, func(s *Scope) error {
+			var forks [3]Forked[int, int]
+			for i := range forks {
+				forks[i] = Fork(s, fns[i], i)
+			}
+			for i := range 2 {
+				model.Assert(forks[i].Join(s) == i+1, "the wrong result")
+			}
+			return nil
+		})
+		for i := range calls {
+			model.Assert(*calls[i] == 1, "fork %d was called %d times, error %v", i, *calls[i], err)
+		}
+		stop(ex)
+	})
+}
+
+// TestModelForkPanics: a fork panics, on whatever worker; who joins it may recover, and the run goes on.
+func TestModelForkPanics(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		fn, calls := once()
+		fail := func(s *Scope, n int) int {
+			Fork(s, fn, n) // left behind
+			panic("fork")
+		}
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, fail, 1)
+			func() {
+				defer func() {
+					value := recover()
+					model.Assert(value == "fork", "the panic is %v", value)
+				}()
+				f.Join(s)
+			}()
+			return nil
+		})
+		model.Assert(err == nil && *calls <= 1, "%d calls, error %v", *calls, err)
+		stop(ex)
+	})
+}
+
+// TestModelChildren: children run once each, on whatever worker, before Wait returns.
+func TestModelChildren(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		ran := make([]int, 3)
+		err := scoped(ex, func(s *Scope) error {
+			s.Spawn(func(s *Scope) error {
+				s.Go(func(context.Context) error { ran[0]++; return nil })
+				return nil
+			})
+			s.Go(func(context.Context) error { ran[1]++; return nil })
+			model.Assert(s.Wait() == nil, "children failed")
+			model.Assert(ran[0] == 1 && ran[1] == 1, "children ran %v times", ran)
+			s.Go(func(context.Context) error { ran[2]++; return nil })
+			return nil
+		})
+		model.Assert(err == nil && ran[2] == 1, "children ran %v times, error %v", ran, err)
+		stop(ex)
+	})
+}
+
+// TestModelJoinSleeps: the owner has to sleep in a Join until the thief is done, who waits for something that comes from
+// outside.
+func TestModelJoinSleeps(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var stolen, release xatomic.Bool
+		fn := func(*Scope, int) int {
+			stolen.Store(true)
+			release.Await()
+			return 1
+		}
+		join := model.Go(func() {
+			stolen.Await()
+			release.Store(true)
+		})
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, fn, 0)
+			stolen.Await() // so it is a thief who has it
+			model.Assert(f.Join(s) == 1, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		join()
+		stop(ex)
+	})
+}
+
+// TestModelForkPublicAgain: a fork at the level of one that was public and is joined is private again, and joined as such.
+func TestModelForkPublicAgain(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var fns [2]func(*Scope, int) int
+		var calls [2]*int
+		for i := range fns {
+			fns[i], calls[i] = once()
+		}
+		err := scoped(ex, func(s *Scope) error {
+			for i, fn := range fns {
+				f := Fork(s, fn, i)
+				model.Assert(s.w.public <= s.w.level, "%d forks, %d of them public", s.w.level, s.w.public)
+				model.Assert(f.Join(s) == i+1, "the wrong result")
+				model.Assert(s.w.public <= s.w.level, "%d forks, %d of them public", s.w.level, s.w.public)
+			}
+			return nil
+		})
+		model.Assert(err == nil && *calls[0] == 1 && *calls[1] == 1, "%d and %d calls, error %v", *calls[0], *calls[1], err)
+		stop(ex)
+	})
+}
+
+// TestModelForkAbandoned: what a failed function has forked is not run once it has failed, unless a thief has it.
+func TestModelForkAbandoned(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var by *Worker
+		err := scoped(ex, func(s *Scope) error {
+			owner := s.w
+			Fork(s, func(s *Scope, _ int) int { by = s.w; return 0 }, 0)
+			defer func() { model.Assert(by != owner, "run before the failure") }()
+			panic(owner)
+		})
+		p2, ok := err.(interface{ Unwrap() []error }).Unwrap()[0].(*PanicError)
+		model.Assert(ok && any(by) != p2.Value, "a fork that was left behind was run by its owner, error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelChildrenBelow: a child that lies below where an older one was pushed is found.
+func TestModelChildrenBelow(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		ran := 0
+		count := func(context.Context) error { ran++; return nil }
+		err := scoped(ex, func(s *Scope) error {
+			s.w.eager = true // alone it would publish nothing
+			s.w.hungry.Store(true)
+			f := Fork(s, func(*Scope, int) int { return 1 }, 0)
+			s.Go(count)
+			f.Join(s)
+			s.Go(count)
+			return s.Wait()
+		})
+		model.Assert(err == nil && ran == 2, "%d children ran, error %v", ran, err)
+		stop(ex)
+	})
+}
+
+// TestModelForkHungry: when a thief has taken the only fork that was public, the next one is published.
+func TestModelForkHungry(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var stolen xatomic.Bool
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, func(*Scope, int) int { stolen.Store(true); return 1 }, 0)
+			stolen.Await()
+			model.Assert(s.w.hungry.Load(), "nothing to steal, and nobody has said so")
+			return func() error {
+				g := Fork(s, func(*Scope, int) int { return 2 }, 0)
+				model.Assert(s.w.public == s.w.level, "the next fork is private")
+				model.Assert(g.Join(s)+f.Join(s) == 3, "the wrong result")
+				return nil
+			}()
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelForkSiblingsArePublic: a function's second fork publishes the first, though there is something to steal.
+func TestModelForkSiblingsArePublic(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		err := scoped(ex, func(s *Scope) error {
+			s.w.hungry.Store(false)
+			var forks [2]Forked[int, int]
+			for i := range forks {
+				forks[i] = Fork(s, func(_ *Scope, n int) int { return n }, i)
+			}
+			model.Assert(s.w.public == s.w.level, "of %d forks of a function %d are public", s.w.level, s.w.public)
+			model.Assert(forks[1].Join(s) == 1 && forks[0].Join(s) == 0, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelLeapSleeps: who waits in a Join takes what the thief has forked, at whatever moment that comes: the two meet.
+func TestModelLeapSleeps(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var stolen xatomic.Bool
+		met := barrier{n: 2}
+		inner := func(*Scope, int) int { met.meet(nil); return 1 }
+		outer := func(s *Scope, n int) int {
+			stolen.Store(true)
+			g := Fork(s, inner, n)
+			met.meet(nil)
+			return g.Join(s) + 1
+		}
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, outer, 0)
+			stolen.Await()
+			model.Assert(f.Join(s) == 2, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}

@@ -1,0 +1,32 @@
+package executor
+
+import "unsafe"
+
+// forkOf is the fork whose first field is the item.
+func forkOf(it *Item) *fork { return (*fork)(unsafe.Pointer(it)) }
+
+// callOf is the call whose first field is the fork of the item. Only a call's own Exec knows its types.
+func callOf[A, R any](it *Item) *call[A, R] { return (*call[A, R])(unsafe.Pointer(it)) }
+
+// childOf is the child whose first field is the fork of the item.
+func childOf(it *Item) *child { return (*child)(unsafe.Pointer(it)) }
+
+// futureOf is the future whose first field is the item.
+func futureOf(it *Item) *future { return (*future)(unsafe.Pointer(it)) }
+
+// scopeRunOf is the run whose first field is the body. Forks have no other bodies.
+func scopeRunOf(b *Body) *scopeRun { return (*scopeRun)(unsafe.Pointer(b)) }
+
+// isSame reports whether a and b are copies of one interface value, whatever is in it: comparing them may panic.
+func isSame(a, b any) bool {
+	type words [2]unsafe.Pointer
+	return *(*words)(unsafe.Pointer(&a)) == *(*words)(unsafe.Pointer(&b))
+}
+
+const (
+	_ = -unsafe.Offsetof(fork{}.Item)
+	_ = -unsafe.Offsetof(child{}.fork)
+	_ = -unsafe.Offsetof(scopeRun{}.Body)
+	_ = -unsafe.Offsetof(call[int, int]{}.fork)
+	_ = -unsafe.Offsetof(future{}.Item)
+)

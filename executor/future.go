@@ -1,0 +1,274 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A future is a Future without its type.
+type future struct {
+	Item                           // first: see futureOf
+	call interface{ make() error } // the Future: calls its function, with ctx, and keeps the result
+	ex   *Executor
+	ctx  taskContext
+	left xatomic.JoinCount // futures to wait for, and the call that sets it up
+
+	claimed xatomic.Uint32             // 1 once somebody has begun it, or cancelled it
+	err     xatomic.Plain[error]       // P1: published by ends
+	ends    xatomic.Pointer[onEnd]     // those who wait for the end, newest first; at the end &ended
+	after   xatomic.Pointer[[]*future] // those that it starts after; nil at the end, or a chain would stay alive as a whole
+	watched xatomic.Pointer[unwatch]   // set once somebody is to be told of the end of the caller's context
+}
+
+// An onEnd is somebody who waits for a future's end: one of the three.
+type onEnd struct {
+	next   *onEnd
+	future *future // to be started after it
+	worker *Worker // to be woken
+	done   chan struct{}
+}
+
+var ended onEnd
+
+// An unwatch undoes context.AfterFunc.
+type unwatch struct{ stop func() bool }
+
+// init starts f.
+func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
+	if ctx == nil || ex == nil {
+		panic("executor: Async needs a context and an executor, got nil")
+	}
+	f.ex = ex
+	f.Body = &ex.asyncs.Body
+	f.ctx.owner, f.ctx.parent = f, ctx
+	w := ex.currentWorker()
+	if !ex.asyncs.begin(w) {
+		f.claimed.Store(1)
+		f.settle(w, ErrClosed)
+		return
+	}
+	if len(after) == 0 {
+		f.submit(w)
+		return
+	}
+	before := make([]*future, len(after))
+	for i, a := range after {
+		before[i] = a.awaitable()
+	}
+	f.after.Store(&before)
+	f.left.Arm(uint32(len(after)) + 1)
+	entries := make([]onEnd, len(after))
+	for i, b := range before {
+		entries[i].future = f
+		if !b.tell(&entries[i]) {
+			f.left.Done(1)
+		}
+	}
+	if f.left.Done(1) {
+		f.submit(w)
+	}
+}
+
+// submit makes f available; w is the calling worker of f's executor, or nil.
+func (f *future) submit(w *Worker) {
+	if w != nil {
+		w.Push(&f.Item)
+	} else {
+		f.ex.inject(&f.Item)
+	}
+}
+
+// claim reports whether it is the caller who begins f, or cancels it. The item stays where it is: whoever comes upon it
+// later finds that there is nothing to do.
+func (f *future) claim() bool { return f.claimed.Load() == 0 && f.claimed.CompareAndSwap(0, 1) }
+
+// begin returns why f's function is not to be called, or nil. The caller has claimed it.
+func (f *future) begin() error {
+	if before := f.after.Load(); before != nil {
+		for _, b := range *before {
+			if err := b.err.Get(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.ctx.Err(); err != nil {
+		return newCancelError(asyncName, err, context.Cause(&f.ctx))
+	}
+	return nil
+}
+
+// isOver reports whether f has ended: then err and the result are constant.
+func (f *future) isOver() bool { return f.ends.Load() == &ended }
+
+// tell enters e among those who are told of the end, or returns false if f has ended.
+func (f *future) tell(e *onEnd) bool {
+	for {
+		first := f.ends.Load()
+		if first == &ended {
+			return false
+		}
+		e.next = first
+		if f.ends.CompareAndSwap(first, e) { // P1: publishes e
+			return true
+		}
+	}
+}
+
+// end ends f, which the caller has claimed; w is the calling worker of f's executor, or nil.
+func (f *future) end(w *Worker, err error) {
+	f.settle(w, err)
+	f.ex.asyncs.end(w)
+}
+
+// settle publishes the end.
+func (f *future) settle(w *Worker, err error) {
+	f.err.Set(err)
+	f.after.Store(nil)
+	f.ctx.cancel(context.Canceled, context.Canceled)
+	// D1(end): the end, then look for somebody to unwatch. Pairs with D1(watch).
+	e := f.ends.Swap(&ended)
+	if u := f.watched.Load(); u != nil {
+		u.stop()
+	}
+	for e != nil {
+		next := e.next
+		switch {
+		case e.done != nil:
+			close(e.done)
+		case e.worker != nil:
+			e.worker.helper.Unpark()
+		case e.future.left.Done(1):
+			by := w
+			if w != nil && w.ex != e.future.ex {
+				by = nil
+			}
+			e.future.submit(by)
+		}
+		e = next
+	}
+}
+
+// cancel implements canceller: it ends f, or its context if somebody has begun it.
+func (f *future) cancel(err, cause error) {
+	if cause == nil {
+		cause = err
+	}
+	f.ctx.cancel(err, cause)
+	if f.claim() {
+		f.end(nil, newCancelError(asyncName, err, cause))
+	}
+}
+
+// watch implements canceller: it has f cancelled when the caller's context ends, without anybody's looking.
+func (f *future) watch() {
+	parent := f.ctx.parent
+	if parent.Done() == nil || f.watched.Load() != nil || f.isOver() {
+		return
+	}
+	u := &unwatch{context.AfterFunc(parent, func() { f.cancel(parent.Err(), context.Cause(parent)) })}
+	// D1(watch): tell that there is somebody to unwatch, then look for the end. Pairs with D1(end).
+	if !f.watched.CompareAndSwap(nil, u) || f.isOver() {
+		u.stop()
+	}
+}
+
+// Done returns a channel that is closed at the end.
+func (f *future) Done() <-chan struct{} {
+	f.watch()
+	done := make(chan struct{})
+	if !f.tell(&onEnd{done: done}) {
+		close(done)
+	}
+	return done
+}
+
+func (f *future) wait() {
+	if f.isOver() {
+		return
+	}
+	if w := f.ex.currentWorker(); w != nil {
+		w.waitFor(f)
+	} else {
+		block(f)
+	}
+}
+
+// An ending is what block waits for the end of.
+type ending interface {
+	isOver() bool
+	Done() <-chan struct{}
+}
+
+// waitFor waits for f: the worker runs it itself, after what it comes after, except what others have begun.
+func (w *Worker) waitFor(f *future) {
+	if w.public != w.level {
+		w.publishForks(nil)
+	}
+	for todo := []*future{f}; len(todo) > 0; {
+		last := len(todo) - 1
+		f := todo[last]
+		if b := f.unfinished(); b != nil {
+			todo = append(todo, b)
+			continue
+		}
+		todo = todo[:last]
+		if f.ex != w.ex {
+			block(f)
+			continue
+		}
+		if f.claimed.Load() == 0 {
+			w.runOnly(&f.Item)
+		}
+		w.sleepUntil(f)
+	}
+}
+
+// unfinished returns one of those that f comes after, which has not ended, or nil.
+func (f *future) unfinished() *future {
+	if before := f.after.Load(); before != nil && f.claimed.Load() == 0 {
+		for _, b := range *before {
+			if !b.isOver() {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
+// runOnly runs it on top of the item that waits for it, and nothing that it leaves behind.
+func (w *Worker) runOnly(it *Item) {
+	defer w.comeOut(w.goInside(w.awaits, w.floor))
+	returned := false
+	defer func() {
+		if !returned {
+			w.failed(it, recover())
+		}
+	}()
+	if w.body != it.Body {
+		w.enter(it.Body)
+	}
+	w.counts.items++
+	it.Exec(w, it)
+	returned = true
+}
+
+// sleepUntil sleeps until f, which somebody else has begun, has ended.
+func (w *Worker) sleepUntil(f *future) {
+	for range helpSpins {
+		if f.isOver() {
+			return
+		}
+	}
+	if !f.tell(&onEnd{worker: w}) {
+		return
+	}
+	state := w.state.Load()
+	w.state.Store(uint32(parked))
+	for !f.isOver() { // a wake-up may be meant for something else
+		w.counts.parks++
+		w.helper.Park()
+		w.counts.wakeups++
+	}
+	w.state.Store(state)
+}

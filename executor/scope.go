@@ -1,0 +1,166 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// A Scope lets the function that is given it start other work on the same executor and wait for it. All that it starts
+// ends before it does. A Scope must not be used by other goroutines, nor kept.
+type Scope struct {
+	w        *Worker
+	body     *Body
+	run      *scopeRun
+	children *child  // those not joined, newest first
+	level    uint64  // Worker.level when the scope began
+	base     uint64  // and Worker.base
+	forker   uintptr // and Worker.forker
+	next     *Scope  // in Worker.scopes
+}
+
+// Context is the run's: cancelled when the caller's is, when a child fails, and at the end of the run.
+func (s *Scope) Context() context.Context { return s.run.ctx }
+
+// Executor is the one that runs s.
+func (s *Scope) Executor() *Executor { return s.w.ex }
+
+// Stopped reports whether the run was cancelled or has failed. It costs a load.
+func (s *Scope) Stopped() bool { return s.body.Stopped() }
+
+// Hungry reports whether another worker has, or soon will have, nothing to steal from the one that calls: what is forked now
+// is taken up at once. Algorithms that halve their work only when it helps ask here. It costs a load.
+func (s *Scope) Hungry() bool {
+	w := s.w
+	return w.hungry.Load() && !(w.eager && (w.alone || !w.deque.IsEmpty()))
+}
+
+// Func returns a job that runs fn with a scope. It may be run any number of times, also at once. The run's result is what fn
+// returns, joined with the failures of children that it does not repeat. It panics if fn is nil.
+func Func(name string, fn func(*Scope) error) Job {
+	if fn == nil {
+		panic("executor: Func of a nil function")
+	}
+	return &funcJob{name, fn}
+}
+
+type funcJob struct {
+	name string
+	fn   func(*Scope) error
+}
+
+func (j *funcJob) Name() string { return j.name }
+
+func (j *funcJob) Begin(run *Run) (*Item, error) {
+	r := &scopeRun{fn: j.fn, ctx: run.Context()}
+	r.Body = NewBody(r)
+	r.root.Exec, r.root.Body, r.root.kind = execRoot, &r.Body, isRoot
+	r.left.Store(1)
+	return &r.root.Item, nil
+}
+
+// Call runs fn with a scope on the executor and returns what it returns, or the zero value and an error if the run was
+// cancelled before it began or has failed.
+func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg A) (result R, err error) {
+	if fn == nil {
+		panic("executor: Call of a nil function")
+	}
+	var r R
+	err = ex.Run(ctx, &funcJob{"call", func(s *Scope) error { r = fn(s, arg); return nil }})
+	if err == nil {
+		result = r
+	}
+	return result, err
+}
+
+// A scopeRun is one run of a Func. It implements Hooks.
+type scopeRun struct {
+	Body
+	fn   func(*Scope) error
+	ctx  context.Context
+	root fork
+
+	// left counts the root while it is not done, and the workers between Enter and Leave.
+	left xatomic.Int64
+
+	mu       xsync.Mutex
+	failures []error
+}
+
+func execRoot(w *Worker, it *Item) *Item {
+	f := forkOf(it)
+	s := w.begin(f)
+	r := s.run
+	if !r.Stopped() {
+		if err := r.fn(s); err != nil {
+			r.fail(err)
+		}
+	}
+	w.end(f)
+	r.left.Add(-1)
+	return nil
+}
+
+// fail keeps an error and stops the run.
+func (r *scopeRun) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Run().NoticeContext()
+	if r.Stopped() && (r.isEcho(err) || r.has(err)) {
+		return
+	}
+	r.failures = append(r.failures, err)
+	r.Run().Abort(err)
+}
+
+// isEcho reports whether err only repeats why the run was stopped. A panic never does.
+func (r *scopeRun) isEcho(err error) bool {
+	if _, ok := err.(*PanicError); ok {
+		return false
+	}
+	return errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx))
+}
+
+// has reports whether err only repeats a failure that was kept: the same, as Wait returned it, or one that wraps it.
+func (r *scopeRun) has(err error) bool {
+	return slices.ContainsFunc(r.failures, func(f error) bool {
+		if p, ok := err.(*PanicError); ok {
+			return f == error(p)
+		}
+		return errors.Is(err, f)
+	})
+}
+
+// Fail implements Hooks.
+func (r *scopeRun) Fail(w *Worker, it *Item, err error) *Item {
+	f := forkOf(it)
+	if f.kind != isCall { // whoever joins a call may still recover
+		r.fail(err)
+	}
+	f.err = err
+	w.abandon(f.scope)
+	w.end(f)
+	if f.kind == isRoot {
+		r.left.Add(-1)
+	}
+	return nil
+}
+
+// Enter implements Hooks.
+func (r *scopeRun) Enter(*Worker) { r.left.Add(1) }
+
+// Leave implements Hooks.
+func (r *scopeRun) Leave(*Worker) {
+	if r.left.Add(-1) == 0 {
+		r.Run().Finish(errors.Join(r.failures...))
+	}
+}
+
+// Flush implements Hooks.
+func (r *scopeRun) Flush(*Worker) {}
+
+// Release implements Hooks.
+func (r *scopeRun) Release() {}
