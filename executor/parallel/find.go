@@ -1,0 +1,46 @@
+package parallel
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Find returns the index of the first element of s for which is holds, or -1. What comes behind one that was found is not
+// looked at any more, as far as it has not been.
+func Find[T any](ctx context.Context, on On, s []T, is func(T) bool) (int, error) {
+	var first atomic.Int64
+	first.Store(int64(len(s)))
+	err := search(ctx, on, s, is, func(lo int) bool { return int64(lo) > first.Load() }, func(i int) {
+		for {
+			old := first.Load()
+			if int64(i) >= old || first.CompareAndSwap(old, int64(i)) {
+				return
+			}
+		}
+	})
+	if i := int(first.Load()); i < len(s) && err == nil {
+		return i, nil
+	}
+	return -1, err
+}
+
+// Any reports whether is holds for any element of s. After the first nothing more is looked at.
+func Any[T any](ctx context.Context, on On, s []T, is func(T) bool) (bool, error) {
+	var found atomic.Bool
+	err := search(ctx, on, s, is, func(int) bool { return found.Load() }, func(int) { found.Store(true) })
+	return found.Load() && err == nil, err
+}
+
+// search tells found of the first element in each piece for which is holds.
+func search[T any](ctx context.Context, on On, s []T, is func(T) bool, stop func(lo int) bool, found func(i int)) error {
+	_, err := walkAll(ctx, on, 0, len(s), walk[nothing]{join: noJoin, stop: stop, piece: func(_ nothing, lo, hi int) nothing {
+		for i, x := range s[lo:hi] {
+			if is(x) {
+				found(lo + i)
+				break
+			}
+		}
+		return nothing{}
+	}})
+	return err
+}
