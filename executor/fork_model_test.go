@@ -4,6 +4,8 @@ package executor
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"testing"
 
 	"github.com/magpie-go/magpie/internal/model"
@@ -308,6 +310,72 @@ func TestModelLeapSleeps(t *testing.T) {
 			return nil
 		})
 		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelLeapIntoANestedRun: who waits in a Join takes part in a run that the thief has started, and leaves it when there
+// is nothing more: else that run, which the thief waits for, would not end.
+func TestModelLeapIntoANestedRun(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var stolen xatomic.Bool
+		met := barrier{n: 2}
+		inner := newJob(nil)
+		inner.first = func(w *Worker) {
+			inner.push(w, met.meet)
+			met.meet(w)
+		}
+		outer := func(*Scope, int) int {
+			stolen.Store(true)
+			inner.ended(ex.Run(context.Background(), inner))
+			return 1
+		}
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, outer, 0)
+			stolen.Await()
+			model.Assert(f.Join(s) == 1, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelChildrenAndGoexit: Goexit ends a child that Wait runs, and with it the Wait; what is left of the children has run,
+// or never will, and nobody waits for ever.
+func TestModelChildrenAndGoexit(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		ran := 0
+		err := scoped(ex, func(s *Scope) error {
+			s.Go(func(context.Context) error { ran++; return nil })
+			s.Go(func(context.Context) error { runtime.Goexit(); return nil })
+			s.Go(func(context.Context) error { return nil })
+			return s.Wait()
+		})
+		model.Assert(errors.Is(err, ErrGoexit) && ran <= 1, "ran %d, error %v", ran, err)
+		stop(ex)
+	})
+}
+
+// TestModelGoexitInALeap: what a Wait takes over from the thief of a child ends the Wait by Goexit. Children that it has
+// joined before are not waited for again.
+func TestModelGoexitInALeap(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var stolen xatomic.Bool
+		err := scoped(ex, func(s *Scope) error {
+			s.Spawn(func(s *Scope) error {
+				stolen.Store(true)
+				s.Go(func(context.Context) error { runtime.Goexit(); return nil })
+				return nil
+			})
+			stolen.Await()
+			s.Go(func(context.Context) error { return nil })
+			return s.Wait()
+		})
+		model.Assert(errors.Is(err, ErrGoexit), "error %v", err)
 		stop(ex)
 	})
 }
