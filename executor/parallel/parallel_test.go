@@ -170,12 +170,12 @@ func TestScan(t *testing.T) {
 
 // shapes are what sorting meets.
 var shapes = map[string]func(rng *rand.Rand, n int) []int{
-	"random":     func(rng *rand.Rand, n int) []int { return numbers(rng, n, 1<<40) },
+	"random":     func(rng *rand.Rand, n int) []int { return numbers(rng, n, 1<<30) },
 	"few values": func(rng *rand.Rand, n int) []int { return numbers(rng, n, 4) },
 	"equal":      func(rng *rand.Rand, n int) []int { return make([]int, n) },
-	"sorted":     func(rng *rand.Rand, n int) []int { s := numbers(rng, n, 1<<40); slices.Sort(s); return s },
+	"sorted":     func(rng *rand.Rand, n int) []int { s := numbers(rng, n, 1<<30); slices.Sort(s); return s },
 	"reversed": func(rng *rand.Rand, n int) []int {
-		s := numbers(rng, n, 1<<40)
+		s := numbers(rng, n, 1<<30)
 		slices.Sort(s)
 		slices.Reverse(s)
 		return s
