@@ -144,6 +144,9 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 		return r.stillborn(r.err.Get())
 	}
 	if w != nil {
+		if w.depth > maxDepth {
+			return r.stillborn(ErrTooDeep)
+		}
 		r.parent.Store(w.body.Run())
 	}
 	if !ex.admit(r) {

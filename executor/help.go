@@ -11,8 +11,10 @@ func (w *Worker) help(r *Run) {
 	}
 	body, awaits, floor, state := w.body, w.awaits, w.floor, w.state.Load()
 	w.awaits, w.floor = r, w.floorFor(r)
+	w.depth++
 	defer func() { // an item may call Goexit; deferred functions of the waiting task will then run
 		w.awaits, w.floor = awaits, w.lowered(floor)
+		w.depth--
 		if w.deque.IsEmpty() {
 			w.setHungry() // forks that were in it have gone to the injector
 		}
@@ -32,6 +34,10 @@ func (w *Worker) help(r *Run) {
 		}
 	}
 }
+
+// maxDepth is how many helps there may be on a worker's stack. A level takes one to two kilobytes, and what the task itself
+// has; the runtime ends the process at a gigabyte, or a quarter of that on a 32-bit system.
+const maxDepth = 4096
 
 // noFloor is no deque's bottom: those are even.
 const noFloor = 1

@@ -25,6 +25,7 @@ type Worker struct {
 	victim int    // sticky: the last worker stolen from
 	losses uint32 // steals lost, also to users of the injector
 	counts counts
+	depth  int   // helps on the worker's stack
 	ended  int64 // futures, not yet counted out
 	forkState
 	wakes bool // what the policy wants: a push wakes a worker if nobody is looking for work
@@ -64,6 +65,9 @@ func (w *Worker) ID() int { return w.id }
 
 // bit is the worker's in sets of workers. Several may share one.
 func (w *Worker) bit() uint64 { return 1 << (w.id % 64) }
+
+// Executor is the worker's. Any thread.
+func (w *Worker) Executor() *Executor { return w.ex }
 
 // Workers is the number of workers of the executor. Any thread.
 func (w *Worker) Workers() int { return len(w.ex.workers) }

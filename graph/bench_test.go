@@ -128,3 +128,52 @@ func BenchmarkRunOne(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSubflow builds and runs a thousand tasks in a subflow; ns/task is to be compared with building and running them
+// as a graph of their own.
+func BenchmarkSubflow(b *testing.B) {
+	const n = 1000
+	fill := func(_ context.Context, g *graph.Graph) error {
+		for range n {
+			g.Task(nothing)
+		}
+		return nil
+	}
+	for _, w := range []int{1, 2} {
+		ex := newExecutor(b, executor.Config{Workers: w})
+		b.Run(fmt.Sprintf("subflow/W=%d", w), func(b *testing.B) {
+			g := graph.New("g")
+			g.Subflow(fill)
+			for b.Loop() {
+				if err := ex.Run(b.Context(), g); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/task")
+		})
+		b.Run(fmt.Sprintf("graph/W=%d", w), func(b *testing.B) {
+			for b.Loop() {
+				g := graph.New("g")
+				_ = fill(b.Context(), g)
+				if err := ex.Run(b.Context(), g); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/task")
+		})
+		b.Run(fmt.Sprintf("module/W=%d", w), func(b *testing.B) {
+			sub := graph.New("sub")
+			sub.Task(nothing)
+			g := graph.New("g")
+			for range n {
+				g.Module(sub)
+			}
+			for b.Loop() {
+				if err := ex.Run(b.Context(), g); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/module")
+		})
+	}
+}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/magpie-go/magpie/executor"
@@ -201,4 +203,57 @@ func ExampleGraph_WriteDOT() {
 	// 	n1 [label="#1"];
 	// 	n0 -> n1;
 	// }
+}
+
+// A graph stands for a task of another, twice.
+func ExampleGraph_Module() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	n := 1
+	double := graph.New("double")
+	double.Task(func(context.Context) error { n *= 2; return nil })
+
+	g := graph.New("g")
+	first, add, second := g.Module(double), g.Task(func(context.Context) error { n += 10; return nil }), g.Module(double)
+	first.Precede(add)
+	add.Precede(second)
+	fmt.Println(ex.Run(context.Background(), g), n)
+	// Output: <nil> 24
+}
+
+// How many tasks there are to be is known when the graph runs.
+func ExampleGraph_Subflow() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	var names []string
+	lengths := make(map[string]int)
+	var mu sync.Mutex
+	g := graph.New("g")
+	read := g.Task(func(context.Context) error { names = []string{"pica", "corvus", "garrulus"}; return nil })
+	measure := g.Subflow(func(_ context.Context, sub *graph.Graph) error {
+		for _, name := range names {
+			sub.Task(func(context.Context) error {
+				mu.Lock()
+				defer mu.Unlock()
+				lengths[name] = len(name)
+				return nil
+			})
+		}
+		return nil
+	})
+	report := g.Task(func(context.Context) error { fmt.Println(lengths); return nil })
+	read.Precede(measure)
+	measure.Precede(report)
+	if err := ex.Run(context.Background(), g); err != nil {
+		log.Fatal(err)
+	}
+	// Output: map[corvus:6 garrulus:8 pica:4]
 }

@@ -15,12 +15,15 @@ import (
 type Graph struct {
 	name     string
 	funcs    []plan.Func
-	edges    []plan.Edge       // dropped by the freeze, restored by the next change
+	edges    []plan.Edge       // dropped by the freeze, restored by the next change, unless there are modules
 	names    map[uint32]string // of the tasks that have one
 	backward bool              // some edge leads to the same or an earlier task: only then can there be a cycle
+	modules  map[uint32]*Graph // what tasks stand for
+	subflows map[uint32]subflow
 
 	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
 	plan    *plan.Plan  // nil while the graph is being changed
+	copies  []copied    // what the plan has of modules
 	fault   error       // what Validate found
 	running int         // runs in progress
 	states  []*runState
@@ -144,7 +147,9 @@ func (g *Graph) thaw() {
 	if g.running != 0 {
 		panic(fmt.Sprintf("graph %q: changed while a run is in progress: wait for the run, or build another graph", g.name))
 	}
-	g.edges = g.plan.EdgeList()
+	if g.modules == nil {
+		g.edges = g.plan.EdgeList()
+	}
 	g.plan, g.fault, g.states = nil, nil, nil
 }
 
@@ -157,16 +162,27 @@ func (g *Graph) freeze() (*plan.Plan, error) {
 
 // freezeLocked is freeze for a caller that holds mu.
 func (g *Graph) freezeLocked() (*plan.Plan, error) {
-	if g.plan == nil {
-		p, err := plan.Freeze(g.funcs, g.edges)
-		if err != nil {
-			return nil, fmt.Errorf("graph %q: %w", g.name, err)
+	if g.plan != nil && !g.isStale() {
+		return g.plan, g.fault
+	}
+	g.plan, g.fault, g.states, g.copies = nil, nil, nil, nil
+	funcs, edges, err := g.funcs, g.edges, error(nil)
+	if g.modules != nil {
+		if funcs, edges, err = g.unfold(); err != nil {
+			return nil, err
 		}
-		g.plan, g.edges = p, nil
-		if g.backward {
-			if path := p.Cycle(); path != nil {
-				g.fault = g.newCycleError(path)
-			}
+	}
+	p, err := plan.Freeze(funcs, edges)
+	if err != nil {
+		return nil, fmt.Errorf("graph %q: %w", g.name, err)
+	}
+	g.plan = p
+	if g.modules == nil {
+		g.edges = nil
+	}
+	if g.backward {
+		if path := p.Cycle(); path != nil {
+			g.fault = g.newCycleError(path)
 		}
 	}
 	return g.plan, g.fault
@@ -179,7 +195,16 @@ func (g *Graph) Validate() error {
 	return err
 }
 
+// taskName is the name of task i of the plan, after that of the module that it is of.
 func (g *Graph) taskName(i uint32) string {
+	owner, i := g.origin(i)
+	if owner != g {
+		return owner.name + "/" + owner.ownName(i)
+	}
+	return g.ownName(i)
+}
+
+func (g *Graph) ownName(i uint32) string {
 	if name, ok := g.names[i]; ok {
 		return name
 	}

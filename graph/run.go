@@ -91,6 +91,7 @@ func (g *Graph) Begin(run *executor.Run) (*executor.Item, error) {
 		r.locals = make([]local, n)
 	}
 	g.running++
+	g.pin(1)
 	r.ctx.Set(run.Context())
 	if len(p.Sources) == 1 {
 		r.left.Store(int64(p.Len()))
@@ -105,6 +106,7 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 	r := &runState{graph: g, plan: p, succ: p.Succ, records: hugepage.Make[record](n + 1)}
 	r.Body = executor.NewBody(r)
 	r.root = executor.Item{Exec: execRoot, Body: &r.Body}
+	subflows := g.hasSubflows()
 	for i := range n {
 		t := &r.records[i]
 		t.Body = &r.Body
@@ -115,6 +117,9 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 		} else {
 			t.Exec = execTask
 			t.join.Arm(1) // sources are submitted, not counted down: theirs is never looked at
+		}
+		if subflows && g.subflowAt(uint32(i)) {
+			t.Exec = execSubflow
 		}
 		succ := p.Successors(uint32(i))
 		count := uint32(len(succ))
@@ -216,7 +221,8 @@ func (r *runState) push(w *executor.Worker, l *local, it *executor.Item) {
 // fail keeps a task's error and stops the run.
 func (r *runState) fail(t *record, err error) {
 	task := r.index(t)
-	failed := &TaskError{Graph: r.graph.name, Task: r.graph.taskName(task), Err: err}
+	owner, own := r.graph.origin(task)
+	failed := &TaskError{Graph: owner.name, Task: owner.ownName(own), Err: err}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Run().NoticeContext()
@@ -300,4 +306,5 @@ func (r *runState) Release() {
 		g.states = append(g.states, r)
 	}
 	g.running--
+	g.pin(-1)
 }

@@ -1,0 +1,185 @@
+package graph_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A journal notes what runs.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) task(name string) func(context.Context) error {
+	return func(context.Context) error {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.lines = append(j.lines, name)
+		return nil
+	}
+}
+
+// take returns what was noted, and forgets it.
+func (j *journal) take() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	lines := j.lines
+	j.lines = nil
+	return lines
+}
+
+// A chain of graphs in each other runs in its order, again and again, and the same graph in two places runs twice.
+func TestModule(t *testing.T) {
+	for _, workers := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: workers})
+			var j journal
+			inner := graph.New("inner")
+			a := inner.Task(j.task("a"))
+			a.Precede(inner.Task(j.task("b")))
+			middle := graph.New("middle")
+			first, second := middle.Module(inner), middle.Module(inner)
+			between := middle.Task(j.task("between"))
+			first.Precede(between)
+			between.Precede(second)
+			empty := middle.Module(graph.New("empty"))
+			empty.Precede(first)
+			outer := graph.New("outer")
+			begin, m, end := outer.Task(j.task("begin")), outer.Module(middle), outer.Task(j.task("end"))
+			begin.Precede(m)
+			m.Precede(end)
+			require.Equal(t, 3, outer.Len())
+			want := []string{"begin", "a", "b", "between", "a", "b", "end"}
+			for range 3 {
+				require.NoError(t, run(t, ex, t.Context(), outer))
+				require.Equal(t, want, j.take())
+			}
+			require.NoError(t, run(t, ex, t.Context(), inner))
+			require.Equal(t, []string{"a", "b"}, j.take(), "by itself")
+
+			// A change of what is deep inside is seen, and one of the whole too.
+			a.Succeed(inner.Task(j.task("0")))
+			require.NoError(t, run(t, ex, t.Context(), outer))
+			require.Equal(t, []string{"begin", "0", "a", "b", "between", "0", "a", "b", "end"}, j.take())
+			end.Precede(outer.Task(j.task("after")))
+			require.NoError(t, run(t, ex, t.Context(), outer))
+			require.Equal(t, []string{"begin", "0", "a", "b", "between", "0", "a", "b", "end", "after"}, j.take())
+		})
+	}
+}
+
+// What is wide inside a module begins after what precedes the module, and ends before what succeeds it.
+func TestModuleOrder(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		ex := newExecutor(t, executor.Config{Workers: workers})
+		wide := graph.New("wide")
+		var j journal
+		for i := range 20 {
+			wide.Task(j.task(fmt.Sprint(i)))
+		}
+		g := graph.New("g")
+		before, m, after := g.Task(j.task("before")), g.Module(wide), g.Task(j.task("after"))
+		m.Succeed(before)
+		after.Succeed(m)
+		for range testkit.Scale(100) {
+			require.NoError(t, run(t, ex, t.Context(), g))
+			lines := j.take()
+			require.Len(t, lines, 22)
+			require.Equal(t, "before", lines[0])
+			require.Equal(t, "after", lines[21])
+		}
+	}
+}
+
+func TestModuleErrors(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	sub := graph.New("sub")
+	sub.Task(func(context.Context) error { return nil }).Precede(sub.Task(func(context.Context) error { return errTask }).Named("bad"))
+	g := graph.New("g")
+	g.Module(sub).Precede(g.Task(func(context.Context) error { t.Error("not skipped"); return nil }))
+	err := run(t, ex, t.Context(), g)
+	var failed *graph.TaskError
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, graph.TaskError{Graph: "sub", Task: "bad", Err: errTask}, *failed)
+
+	require.PanicsWithValue(t, `graph "g": the graph of module 2 is nil`, func() { g.Module(nil) })
+	require.PanicsWithValue(t, `graph "g": module "g" contains this graph: a graph cannot be a part of itself`, func() { g.Module(g) })
+	require.PanicsWithValue(t, `graph "sub": module "g" contains this graph: a graph cannot be a part of itself`, func() { sub.Module(g) })
+
+	round := graph.New("round")
+	x, y := round.Task(nothing), round.Task(nothing)
+	x.Precede(y)
+	y.Precede(x)
+	g2 := graph.New("g2")
+	g2.Module(round)
+	var cycle *graph.CycleError
+	require.ErrorAs(t, g2.Validate(), &cycle)
+	require.Equal(t, "round", cycle.Graph)
+
+	g3 := graph.New("g3")
+	m, z := g3.Module(sub), g3.Task(nothing)
+	m.Precede(z)
+	z.Precede(m)
+	require.ErrorAs(t, g3.Validate(), &cycle)
+	require.Contains(t, cycle.Path, "sub/bad")
+
+	var drawing bytes.Buffer
+	require.NoError(t, g.WriteDOT(&drawing))
+	require.Contains(t, drawing.String(), `"sub/bad"`)
+}
+
+// A module must not be changed while a graph that contains it runs; after that it may.
+func TestModuleIsPinned(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	sub := graph.New("sub")
+	begun, free := make(chan struct{}), make(chan struct{})
+	sub.Task(func(context.Context) error { close(begun); <-free; return nil })
+	middle := graph.New("middle")
+	middle.Module(sub)
+	g := graph.New("g")
+	g.Module(middle)
+	r := ex.Start(t.Context(), g)
+	<-begun
+	require.Panics(t, func() { sub.Task(nothing) })
+	require.Panics(t, func() { middle.Task(nothing) })
+	close(free)
+	require.NoError(t, r.Wait())
+	sub.Task(nothing)
+	middle.Task(nothing)
+}
+
+// Runs of graphs that share a module do not see each other.
+func TestModuleShared(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 4})
+	sub := graph.New("sub")
+	for range 5 {
+		sub.Task(nothing).Precede(sub.Task(nothing))
+	}
+	graphs := make([]*graph.Graph, 4)
+	for i := range graphs {
+		graphs[i] = graph.New(fmt.Sprint(i))
+		graphs[i].Module(sub).Precede(graphs[i].Module(sub))
+	}
+	within(t, ex, func() {
+		var wg sync.WaitGroup
+		for _, g := range append(graphs, sub) {
+			wg.Go(func() {
+				for range testkit.Scale(200) {
+					if err := ex.Run(t.Context(), g); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}

@@ -1,0 +1,159 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// What a subflow builds runs before what comes after it, in every run anew.
+func TestSubflow(t *testing.T) {
+	for _, workers := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: workers})
+			var j journal
+			size := 0
+			g := graph.New("g")
+			before := g.Task(j.task("before"))
+			also := g.Task(nothing)
+			flow := g.Subflow(func(_ context.Context, sub *graph.Graph) error {
+				last := sub.Task(j.task("last"))
+				for i := range size {
+					last.Succeed(sub.Task(j.task(fmt.Sprint(i))))
+				}
+				return nil
+			})
+			after := g.Task(j.task("after"))
+			flow.Succeed(before, also)
+			after.Succeed(flow)
+			for size = range 5 {
+				require.NoError(t, run(t, ex, t.Context(), g))
+				lines := j.take()
+				require.Len(t, lines, size+3)
+				require.Equal(t, "before", lines[0])
+				require.Equal(t, []string{"last", "after"}, lines[size+1:])
+			}
+			none := graph.New("none")
+			none.Subflow(func(context.Context, *graph.Graph) error { return nil }).Precede(none.Task(j.task("after")))
+			require.NoError(t, run(t, ex, t.Context(), none))
+			require.Equal(t, []string{"after"}, j.take(), "nothing was built")
+
+			// In a module.
+			m := graph.New("m")
+			m.Module(none).Precede(m.Task(j.task("end")))
+			size = 1
+			m.Module(g).Precede(m.Task(nothing))
+			for range 2 {
+				require.NoError(t, run(t, ex, t.Context(), m))
+				require.ElementsMatch(t, []string{"after", "end", "before", "0", "last", "after"}, j.take())
+			}
+		})
+	}
+}
+
+func TestSubflowErrors(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: workers})
+		never := func(context.Context) error { t.Error("not skipped"); return nil }
+		var failed *graph.TaskError
+
+		g := graph.New("g")
+		g.Subflow(func(_ context.Context, sub *graph.Graph) error { sub.Task(never); return errTask }).Named("flow").Precede(g.Task(never))
+		err := run(t, ex, t.Context(), g)
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, graph.TaskError{Graph: "g", Task: "flow", Err: errTask}, *failed)
+
+		g = graph.New("g")
+		g.Subflow(func(_ context.Context, sub *graph.Graph) error {
+			sub.Task(func(context.Context) error { return errTask }).Named("bad").Precede(sub.Task(never))
+			return nil
+		}).Named("flow").Precede(g.Task(never))
+		err = run(t, ex, t.Context(), g)
+		require.EqualError(t, err, `graph "g": task flow: graph "flow": task bad: the task's own error`)
+		require.ErrorIs(t, err, errTask)
+
+		g = graph.New("g")
+		g.Subflow(func(context.Context, *graph.Graph) error { panic(errTask) }).Precede(g.Task(never))
+		var p *executor.PanicError
+		require.ErrorAs(t, run(t, ex, t.Context(), g), &p)
+
+		g = graph.New("g")
+		g.Subflow(func(_ context.Context, sub *graph.Graph) error {
+			a, b := sub.Task(never), sub.Task(never)
+			a.Precede(b)
+			b.Precede(a)
+			return nil
+		})
+		var cycle *graph.CycleError
+		require.ErrorAs(t, run(t, ex, t.Context(), g), &cycle)
+
+		// Cancelled from inside: the rest of the subflow is skipped.
+		ctx, cancel := context.WithCancelCause(t.Context())
+		g = graph.New("g")
+		g.Subflow(func(_ context.Context, sub *graph.Graph) error {
+			sub.Task(func(context.Context) error { cancel(errTask); return nil }).Precede(sub.Task(func(ctx context.Context) error { <-ctx.Done(); return nil }))
+			return nil
+		}).Precede(g.Task(never))
+		require.ErrorIs(t, run(t, ex, ctx, g), errTask)
+	}
+	require.Panics(t, func() { graph.New("g").Subflow(nil) })
+}
+
+// deep builds a subflow in a subflow, n deep.
+func deep(n int, leaf func()) func(context.Context, *graph.Graph) error {
+	return func(_ context.Context, sub *graph.Graph) error {
+		if n == 0 {
+			sub.Task(func(context.Context) error { leaf(); return nil })
+			return nil
+		}
+		sub.Subflow(deep(n-1, leaf)).Precede(sub.Task(nothing))
+		return nil
+	}
+}
+
+// Subflows in each other, a thousand deep; so deep that there is no stack for it they are refused.
+func TestSubflowDeep(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: workers})
+		var leaves atomic.Int32
+		g := graph.New("g")
+		g.Subflow(deep(1000, func() { leaves.Add(1) }))
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.EqualValues(t, 1, leaves.Load())
+	}
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	g := graph.New("g")
+	g.Subflow(deep(100_000, func() { t.Error("so deep") }))
+	require.ErrorIs(t, run(t, ex, t.Context(), g), executor.ErrTooDeep)
+}
+
+// A tree of subflows: many at once, on all workers.
+func TestSubflowTree(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 4})
+	var leaves atomic.Int32
+	var tree func(depth int) func(context.Context, *graph.Graph) error
+	tree = func(depth int) func(context.Context, *graph.Graph) error {
+		return func(_ context.Context, sub *graph.Graph) error {
+			for range 4 {
+				if depth == 0 {
+					sub.Task(func(context.Context) error { leaves.Add(1); return nil })
+				} else {
+					sub.Subflow(tree(depth - 1))
+				}
+			}
+			return nil
+		}
+	}
+	g := graph.New("g")
+	g.Subflow(tree(4))
+	for i := range testkit.Scale(20) {
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.EqualValues(t, 1024*(i+1), leaves.Load())
+	}
+}
