@@ -36,7 +36,7 @@ func onEach(t *testing.T, test func(t *testing.T, on parallel.On)) {
 	}
 }
 
-var lengths = []int{0, 1, 2, 3, 7, 8, 100, 1000, 4099, 20_000}
+var lengths = []int{0, 1, 2, 3, 7, 8, 100, 1000, 4099, testkit.Scale(20_000)}
 
 func numbers(rng *rand.Rand, n, most int) []int {
 	s := make([]int, n)
@@ -259,7 +259,7 @@ func TestMerge(t *testing.T) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		order := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
 		for _, n := range lengths {
-			for _, m := range []int{0, 1, 50, 20_000} {
+			for _, m := range []int{0, 1, 50, testkit.Scale(20_000)} {
 				both := make([][]pair, 2)
 				for i, n := range []int{n, m} {
 					for range n {

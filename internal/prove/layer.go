@@ -22,7 +22,7 @@ type layer struct {
 
 const million = 1_000_000
 
-var programs = []string{"./deque", "./notifier", "./executor", "./graph"}
+var programs = []string{"./deque", "./notifier", "./executor", "./executor/pipeline", "./graph"}
 
 var layers = []layer{
 	{
