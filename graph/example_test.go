@@ -257,3 +257,24 @@ func ExampleGraph_Subflow() {
 	}
 	// Output: map[corvus:6 garrulus:8 pica:4]
 }
+
+// What a task makes others take, with its type.
+func ExampleValue() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	g := graph.New("g")
+	words := graph.Make(g, func(context.Context) ([]string, error) { return []string{"pica", "corvus"}, nil })
+	count := graph.From(words, func(_ context.Context, w []string) (int, error) { return len(w), nil })
+	graph.Use2(words, count, func(_ context.Context, w []string, n int) error {
+		fmt.Println(n, w)
+		return nil
+	})
+	if err := ex.Run(context.Background(), g); err != nil {
+		log.Fatal(err)
+	}
+	// Output: 2 [pica corvus]
+}

@@ -19,7 +19,7 @@ type Graph struct {
 	names    map[uint32]string // of the tasks that have one
 	backward bool              // some edge leads to the same or an earlier task: only then can there be a cycle
 	modules  map[uint32]*Graph // what tasks stand for
-	subflows map[uint32]subflow
+	special  map[uint32]special
 
 	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
 	plan    *plan.Plan  // nil while the graph is being changed
@@ -69,11 +69,15 @@ type Task struct {
 // fails with it. It panics if fn is nil.
 func (g *Graph) Task(fn func(context.Context) error) Task {
 	if fn == nil {
-		panic(fmt.Sprintf("graph %q: the function of task %d is nil", g.name, len(g.funcs)))
+		g.nilFunction()
 	}
 	g.change()
 	g.funcs = append(g.funcs, fn)
 	return Task{g, uint32(len(g.funcs) - 1)}
+}
+
+func (g *Graph) nilFunction() {
+	panic(fmt.Sprintf("graph %q: the function of task %d is nil", g.name, len(g.funcs)))
 }
 
 // Named gives the task a name for errors and drawings. A task without one is called by its number, as in #3.

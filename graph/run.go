@@ -26,6 +26,7 @@ type runState struct {
 	locals  []local  // one per worker
 	graph   *Graph
 	plan    *plan.Plan
+	values  []any         // what value tasks have made, by task; nil if there are none
 	root    executor.Item // submitted in place of the sources if there are several
 
 	_ pad.Line
@@ -106,7 +107,7 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 	r := &runState{graph: g, plan: p, succ: p.Succ, records: hugepage.Make[record](n + 1)}
 	r.Body = executor.NewBody(r)
 	r.root = executor.Item{Exec: execRoot, Body: &r.Body}
-	subflows := g.hasSubflows()
+	special := g.hasSpecial()
 	for i := range n {
 		t := &r.records[i]
 		t.Body = &r.Body
@@ -118,8 +119,8 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 			t.Exec = execTask
 			t.join.Arm(1) // sources are submitted, not counted down: theirs is never looked at
 		}
-		if subflows && g.subflowAt(uint32(i)) {
-			t.Exec = execSubflow
+		if special && g.specialAt(uint32(i)) != nil {
+			t.Exec = execSpecial
 		}
 		succ := p.Successors(uint32(i))
 		count := uint32(len(succ))
@@ -132,6 +133,9 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 		t.succ = p.Off[i] | count<<succShift
 	}
 	r.records[n].succ = p.Off[n]
+	if special {
+		r.values = make([]any, n)
+	}
 	return r
 }
 
@@ -285,6 +289,7 @@ func (r *runState) finish() {
 	for _, f := range failures {
 		errs = append(errs, f.err)
 	}
+	clear(r.values)
 	clear(failures)
 	r.failures.Set(failures[:0])
 	r.ctx.Set(nil)

@@ -17,62 +17,20 @@ type subflow func(ctx context.Context, sub *Graph) error
 // task. sub must not be used after fn has returned. It panics if fn is nil.
 func (g *Graph) Subflow(fn func(ctx context.Context, sub *Graph) error) Task {
 	if fn == nil {
-		return g.Task(nil) // says what is wrong
+		g.nilFunction()
 	}
-	t := g.Task(pass)
-	if g.subflows == nil {
-		g.subflows = make(map[uint32]subflow)
-	}
-	g.subflows[t.index] = fn
-	return t
+	return g.addSpecial(subflow(fn))
 }
 
-// execSubflow runs a subflow, and counts it done.
-func execSubflow(w *executor.Worker, it *executor.Item) *executor.Item {
-	t := recordOf(it)
-	r := stateOf(it.Body)
-	i := r.index(t)
-	if join := r.plan.Join[i]; join > 1 {
-		t.join.Arm(join) // see execJoin
-	}
-	if !r.Stopped() {
-		if err := r.subflow(w, i); err != nil {
-			r.fail(t, err)
-		}
-	}
-	l := &r.locals[w.ID()]
-	l.done++
-	return r.release(w, l, t)
-}
-
-func (r *runState) subflow(w *executor.Worker, i uint32) error {
+func (fn subflow) run(w *executor.Worker, r *runState, i uint32) error {
 	owner, own := r.graph.origin(i)
 	ctx := r.ctx.Get()
 	sub := New(owner.ownName(own))
-	if err := owner.subflows[own](ctx, sub); err != nil {
+	if err := fn(ctx, sub); err != nil {
 		return err
 	}
 	if sub.Len() == 0 {
 		return nil
 	}
 	return w.Executor().Run(ctx, sub)
-}
-
-// subflowAt returns whether task i of the plan is a subflow.
-func (g *Graph) subflowAt(i uint32) bool {
-	owner, own := g.origin(i)
-	return owner.subflows[own] != nil
-}
-
-// hasSubflows reports whether g or a module of it has any.
-func (g *Graph) hasSubflows() bool {
-	if g.subflows != nil {
-		return true
-	}
-	for _, c := range g.copies {
-		if c.graph.hasSubflows() {
-			return true
-		}
-	}
-	return false
 }

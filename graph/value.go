@@ -1,0 +1,127 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// A Value is what a task makes and others take. Each run has its own, so that runs of a graph at once do not mix them up,
+// and the types are checked when the program is compiled:
+//
+//	words := graph.Make(g, func(ctx context.Context) ([]string, error) { … })
+//	count := graph.From(words, func(ctx context.Context, w []string) (int, error) { return len(w), nil })
+//	graph.Use2(words, count, func(ctx context.Context, w []string, n int) error { … })
+//
+// A task comes after those whose values it takes. For other edges and for names there is [Value.Task].
+type Value[T any] struct{ task Task }
+
+// Task is the task that makes the value.
+func (v Value[T]) Task() Task { return v.task }
+
+// Named names the task that makes the value.
+func (v Value[T]) Named(name string) Value[T] {
+	v.task.Named(name)
+	return v
+}
+
+// Make adds a task that makes a value. It panics if fn is nil, as do the other functions that add tasks.
+func Make[T any](g *Graph, fn func(context.Context) (T, error)) Value[T] {
+	mustBe(g, fn != nil)
+	return Value[T]{g.addValue(func(ctx context.Context, _ []any) (any, error) { return boxed(fn(ctx)) })}
+}
+
+// From adds a task that makes a value of another.
+func From[A, T any](a Value[A], fn func(context.Context, A) (T, error)) Value[T] {
+	g := a.task.owner("From")
+	mustBe(g, fn != nil)
+	return Value[T]{g.addValue(func(ctx context.Context, made []any) (any, error) {
+		return boxed(fn(ctx, of(a, made)))
+	}, a.task)}
+}
+
+// From2 adds a task that makes a value of two others, which must be of the same graph.
+func From2[A, B, T any](a Value[A], b Value[B], fn func(context.Context, A, B) (T, error)) Value[T] {
+	g := a.task.owner("From2")
+	mustBe(g, fn != nil)
+	return Value[T]{g.addValue(func(ctx context.Context, made []any) (any, error) {
+		return boxed(fn(ctx, of(a, made), of(b, made)))
+	}, a.task, b.task)}
+}
+
+// FromAll adds a task that makes a value of any number of others of one type, in their order. There must be one at least.
+func FromAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error)) Value[T] {
+	if len(all) == 0 {
+		panic("graph: FromAll of no values: to which graph should the task belong?")
+	}
+	g := all[0].task.owner("FromAll")
+	mustBe(g, fn != nil)
+	all = append([]Value[A](nil), all...)
+	before := make([]Task, len(all))
+	for i, a := range all {
+		before[i] = a.task
+	}
+	return Value[T]{g.addValue(func(ctx context.Context, made []any) (any, error) {
+		values := make([]A, len(all))
+		for i, a := range all {
+			values[i] = of(a, made)
+		}
+		return boxed(fn(ctx, values))
+	}, before...)}
+}
+
+// Use adds a task that takes a value and makes none.
+func Use[A any](a Value[A], fn func(context.Context, A) error) Task {
+	g := a.task.owner("Use")
+	mustBe(g, fn != nil)
+	return g.addValue(func(ctx context.Context, made []any) (any, error) { return nil, fn(ctx, of(a, made)) }, a.task)
+}
+
+// Use2 adds a task that takes two values, which must be of the same graph, and makes none.
+func Use2[A, B any](a Value[A], b Value[B], fn func(context.Context, A, B) error) Task {
+	g := a.task.owner("Use2")
+	mustBe(g, fn != nil)
+	return g.addValue(func(ctx context.Context, made []any) (any, error) {
+		return nil, fn(ctx, of(a, made), of(b, made))
+	}, a.task, b.task)
+}
+
+func mustBe(g *Graph, ok bool) {
+	if !ok {
+		g.nilFunction()
+	}
+}
+
+func boxed[T any](v T, err error) (any, error) { return v, err }
+
+// of is the value that a's task has made in the run. A nil of an interface type is boxed as no value at all.
+func of[A any](a Value[A], made []any) A {
+	v, _ := made[a.task.index].(A)
+	return v
+}
+
+// A valueTask is called with what the tasks of its graph have made, by their index in that.
+type valueTask func(ctx context.Context, made []any) (any, error)
+
+func (g *Graph) addValue(fn valueTask, before ...Task) Task {
+	for _, b := range before {
+		if b.graph != g {
+			panic(fmt.Sprintf("graph %q: a task takes the value of a task of another graph: values stay within a graph", g.name))
+		}
+	}
+	t := g.addSpecial(fn)
+	t.Succeed(before...)
+	return t
+}
+
+func (fn valueTask) run(_ *executor.Worker, r *runState, i uint32) error {
+	// The tasks of a module's copy lie side by side.
+	_, own := r.graph.origin(i)
+	made, err := fn(r.ctx.Get(), r.values[i-own:])
+	if err != nil {
+		return err
+	}
+	r.values[i] = made
+	return nil
+}
