@@ -17,13 +17,17 @@ type Item struct {
 // A Body is what the items of one run have in common, as far as the executor reads it. The layer above embeds it in its
 // run state and may use it for one run after another; what belongs to one run only is in its [Run].
 type Body struct {
-	hooks Hooks
-	run   xatomic.Plain[*Run] // set before the first item is seen by a worker, constant until the run has finished
-	stop  xatomic.Bool
+	hooks   Hooks
+	stopper Stopper             // the hooks, if they are one
+	run     xatomic.Plain[*Run] // set before the first item is seen by a worker, constant until the run has finished
+	stop    xatomic.Bool
 }
 
 // NewBody returns a body whose events go to h.
-func NewBody(h Hooks) Body { return Body{hooks: h} }
+func NewBody(h Hooks) Body {
+	stopper, _ := h.(Stopper)
+	return Body{hooks: h, stopper: stopper}
+}
 
 // Stopped reports whether the run in progress was cancelled or has failed. Items should then do nothing but count
 // themselves done. It is a plain load of a word that hardly ever changes: cheap enough for every item. Any thread.
@@ -47,6 +51,13 @@ type Hooks interface {
 	Fail(w *Worker, it *Item, err error) *Item
 	// Release says that the run is over for the body, which may now serve another. [Run.Finish] calls it.
 	Release()
+}
+
+// A Stopper is Hooks that want to know at once when a run is cancelled or has failed, because they hold items back.
+type Stopper interface {
+	// OnStop is called once for such a run, after [Body.Stopped] has become true, on any thread, with a lock of the run
+	// held: it may call [Run.Inject], and nothing else of the run that changes it.
+	OnStop()
 }
 
 // A Job is work that an executor can run. *graph.Graph is one.

@@ -86,9 +86,16 @@ func (r *Run) stop(err, cause, result error) {
 	r.err.Set(result)
 	if r.body != nil { // else embody will see
 		r.body.stop.Store(true)
+		if s := r.body.stopper; s != nil {
+			s.OnStop()
+		}
 	}
 	r.ctx.cancel(err, cause)
 }
+
+// Inject makes an item of the run available to all workers, from any thread, while the run is in progress. It is for
+// implementations of [Job] that hold items back; a task pushes its own, see [Worker.Push].
+func (r *Run) Inject(it *Item) { r.ex.inject(it) }
 
 // Finish ends the run with what its tasks failed with, or nil. It is for implementations of [Job]: called once, when
 // every item of the run has been counted.

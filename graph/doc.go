@@ -14,6 +14,11 @@
 // A task runs when all its predecessors have. Everything a task did happens before its successors run, and before Run
 // returns.
 //
+// # Other tasks
+//
+// [Graph.Module] makes a task of another graph, [Graph.Subflow] one of a graph that is built while it runs. A [Value] is what
+// a task makes and others take, with its type. [Task.Limit] has a task run only while it holds permits of a [Semaphore].
+//
 // # Errors
 //
 // The first task to fail cancels the run's context, and tasks that have not started are skipped. Run returns the

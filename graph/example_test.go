@@ -278,3 +278,27 @@ func ExampleValue() {
 	}
 	// Output: 2 [pica corvus]
 }
+
+// At most two of the downloads run at once, in whatever graph they are.
+func ExampleTask_Limit() {
+	ex, err := executor.New(executor.Config{Workers: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	connections := graph.NewSemaphore(2)
+	var inside, most atomic.Int32
+	g := graph.New("downloads")
+	for range 20 {
+		g.Task(func(context.Context) error {
+			n := inside.Add(1)
+			defer inside.Add(-1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			return nil
+		}).Limit(connections)
+	}
+	fmt.Println(ex.Run(context.Background(), g), most.Load() <= 2)
+	// Output: <nil> true
+}

@@ -20,6 +20,7 @@ type Graph struct {
 	backward bool              // some edge leads to the same or an earlier task: only then can there be a cycle
 	modules  map[uint32]*Graph // what tasks stand for
 	special  map[uint32]special
+	limits   map[uint32][]*Semaphore
 
 	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
 	plan    *plan.Plan  // nil while the graph is being changed
@@ -154,7 +155,7 @@ func (g *Graph) thaw() {
 	if g.modules == nil {
 		g.edges = g.plan.EdgeList()
 	}
-	g.plan, g.fault, g.states = nil, nil, nil
+	g.plan, g.fault, g.states, g.copies = nil, nil, nil, nil
 }
 
 // freeze returns the graph's plan, or what is wrong with the graph.

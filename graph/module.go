@@ -21,7 +21,7 @@ func (g *Graph) Module(sub *Graph) Task {
 	if sub.contains(g) {
 		panic(fmt.Sprintf("graph %q: module %q contains this graph: a graph cannot be a part of itself", g.name, sub.name))
 	}
-	t := g.Task(pass)
+	t := g.Task(noTask)
 	if g.modules == nil {
 		g.modules = make(map[uint32]*Graph)
 	}
@@ -29,8 +29,8 @@ func (g *Graph) Module(sub *Graph) Task {
 	return t.Named(sub.name)
 }
 
-// pass is the function of tasks that only keep an order.
-func pass(context.Context) error { return nil }
+// noTask is the function of tasks that only keep an order.
+func noTask(context.Context) error { return nil }
 
 // contains reports whether other is g or a module of it, however deep.
 func (g *Graph) contains(other *Graph) bool {
@@ -71,7 +71,7 @@ func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 			return nil, nil, fmt.Errorf("graph %q: with its modules it has more than %d tasks: split it", g.name, plan.Max)
 		}
 		g.copies = append(g.copies, copied{uint32(first), sub, p})
-		funcs = append(append(funcs, p.Funcs...), pass)
+		funcs = append(append(funcs, p.Funcs...), noTask)
 		exit := uint32(len(funcs) - 1)
 		exits[i] = exit
 		for _, s := range p.Sources {

@@ -20,14 +20,16 @@ type runState struct {
 	executor.Body // first: see stateOf
 
 	// Constant while a run is in progress, and read with every task.
-	ctx     xatomic.Plain[context.Context]
-	records []record // one per task, and a sentinel
-	succ    []uint32 // the plan's
-	locals  []local  // one per worker
-	graph   *Graph
-	plan    *plan.Plan
-	values  []any         // what value tasks have made, by task; nil if there are none
-	root    executor.Item // submitted in place of the sources if there are several
+	ctx        xatomic.Plain[context.Context]
+	records    []record // one per task, and a sentinel
+	succ       []uint32 // the plan's
+	locals     []local  // one per worker
+	graph      *Graph
+	plan       *plan.Plan
+	values     []any           // what value tasks have made, by task; nil if there are none
+	kinds      map[uint32]exec // what execLimited does with a task that has its permits
+	semaphores []*Semaphore    // of all tasks
+	root       executor.Item   // submitted in place of the sources if there are several
 
 	_ pad.Line
 	// left counts the tasks and spans that are not yet counted done, and the workers between Enter and Leave. Workers
@@ -69,6 +71,8 @@ type local struct {
 	_      pad.Line
 }
 
+type exec = func(*executor.Worker, *executor.Item) *executor.Item
+
 type failure struct {
 	task uint32
 	err  error
@@ -108,6 +112,11 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 	r.Body = executor.NewBody(r)
 	r.root = executor.Item{Exec: execRoot, Body: &r.Body}
 	special := g.hasSpecial()
+	r.semaphores = g.semaphores()
+	limited := r.semaphores != nil
+	if limited {
+		r.kinds = make(map[uint32]exec)
+	}
 	for i := range n {
 		t := &r.records[i]
 		t.Body = &r.Body
@@ -121,6 +130,10 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 		}
 		if special && g.specialAt(uint32(i)) != nil {
 			t.Exec = execSpecial
+		}
+		if limited && r.graph.limitsAt(uint32(i)) != nil {
+			r.kinds[uint32(i)] = t.Exec
+			t.Exec = execLimited
 		}
 		succ := p.Successors(uint32(i))
 		count := uint32(len(succ))

@@ -9,7 +9,7 @@ type special interface {
 }
 
 func (g *Graph) addSpecial(s special) Task {
-	t := g.Task(pass)
+	t := g.Task(noTask)
 	if g.special == nil {
 		g.special = make(map[uint32]special)
 	}

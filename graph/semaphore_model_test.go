@@ -1,0 +1,70 @@
+//go:build modelcheck
+
+package graph
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// TestModelSemaphore: two tasks share a permit, and a word that only the permit orders: each runs once, the other not
+// meanwhile, and no wake-up is lost.
+func TestModelSemaphore(t *testing.T) {
+	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
+		var word xatomic.Plain[int]
+		s := NewSemaphore(1)
+		g := New("g")
+		model.Calm(func() {
+			for range 2 {
+				g.Task(func(context.Context) error { word.Set(word.Get() + 1); return nil }).Limit(s)
+			}
+			model.Assert(g.Validate() == nil, "Validate")
+		})
+		err := ex.Run(context.Background(), g)
+		model.Assert(err == nil && word.Get() == 2, "%d tasks ran, error %v", word.Get(), err)
+		model.Assert(s.free == 1 && len(s.waiting) == 0, "%d permits at the end, %d waiting", s.free, len(s.waiting))
+	})
+}
+
+// TestModelSemaphores: two tasks need two permits each, named in opposite order: none holds one and waits for the other.
+func TestModelSemaphores(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		var word xatomic.Plain[int]
+		a, b := NewSemaphore(1), NewSemaphore(1)
+		g := New("g")
+		model.Calm(func() {
+			add := func(context.Context) error { word.Set(word.Get() + 1); return nil }
+			g.Task(add).Limit(a, b)
+			g.Task(add).Limit(b, a)
+			model.Assert(g.Validate() == nil, "Validate")
+		})
+		err := ex.Run(context.Background(), g)
+		model.Assert(err == nil && word.Get() == 2, "%d tasks ran, error %v", word.Get(), err)
+		model.Assert(a.free == 1 && b.free == 1, "%d and %d permits at the end", a.free, b.free)
+	})
+}
+
+// TestModelSemaphoreStop: a task fails while others wait for the permit that a task of another run holds: its run ends
+// although nobody gives the permit back before.
+func TestModelSemaphoreStop(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		whim := errors.New("whim")
+		s := NewSemaphore(1)
+		s.free = 0 // somebody holds it
+		ran := 0
+		g := New("g")
+		model.Calm(func() {
+			g.Task(func(context.Context) error { return whim })
+			g.Task(func(context.Context) error { ran++; return nil }).Limit(s)
+			model.Assert(g.Validate() == nil, "Validate")
+		})
+		err := ex.Run(context.Background(), g)
+		model.Assert(errors.Is(err, whim) && ran == 0, "%d tasks ran, error %v", ran, err)
+		model.Assert(s.free == 0 && len(s.waiting) == 0, "%d permits at the end, %d waiting", s.free, len(s.waiting))
+	})
+}

@@ -1,0 +1,173 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A gate counts who is inside, and how many were at most.
+type gate struct {
+	permits int32
+	inside  atomic.Int32
+	wrong   atomic.Int32
+}
+
+func (g *gate) pass(do func()) {
+	if n := g.inside.Add(1); n > g.permits {
+		g.wrong.Add(1)
+	}
+	do()
+	g.inside.Add(-1)
+}
+
+// Never more tasks than permits are inside, in several runs of several graphs on two executors; every task runs.
+func TestSemaphore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	for _, workers := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			exs := []*executor.Executor{newExecutor(t, executor.Config{Workers: workers}), newExecutor(t, executor.Config{Workers: 2})}
+			for range testkit.Scale(20) {
+				gates := make([]*gate, 3)
+				semaphores := make([]*graph.Semaphore, 3)
+				for i := range gates {
+					permits := 1 + rng.IntN(3)
+					gates[i] = &gate{permits: int32(permits)}
+					semaphores[i] = graph.NewSemaphore(permits)
+				}
+				var ran atomic.Int32
+				tasks := 0
+				graphs := make([]*graph.Graph, 3)
+				for n := range graphs {
+					g := graph.New(fmt.Sprint(n))
+					graphs[n] = g
+					var last graph.Task
+					for i := range 30 {
+						a, b := rng.IntN(3), rng.IntN(3)
+						body := func(context.Context) error { gates[a].pass(runtime.Gosched); ran.Add(1); return nil }
+						limits := []*graph.Semaphore{semaphores[a]}
+						if a != b && i%2 == 0 {
+							limits = append(limits, semaphores[b])
+							body = func(context.Context) error {
+								gates[a].pass(func() { gates[b].pass(runtime.Gosched) })
+								ran.Add(1)
+								return nil
+							}
+						}
+						task := g.Task(body).Limit(limits...)
+						tasks++
+						if i%5 == 4 {
+							last.Precede(task)
+						}
+						last = task
+					}
+				}
+				within(t, exs[0], func() {
+					var wg sync.WaitGroup
+					for n, g := range graphs {
+						for _, ex := range exs {
+							wg.Go(func() {
+								if err := ex.RunN(t.Context(), g, 2); err != nil {
+									t.Error(n, err)
+								}
+							})
+						}
+					}
+					wg.Wait()
+				})
+				require.EqualValues(t, tasks*4, ran.Load())
+				for i, g := range gates {
+					require.Zero(t, g.wrong.Load(), "gate %d of %d permits", i, g.permits)
+				}
+			}
+		})
+	}
+}
+
+// Permits come back whatever becomes of the task, and those that wait in a run that is stopped do not hold it up.
+func TestSemaphoreFailures(t *testing.T) {
+	for _, workers := range []int{1, 2, 4} {
+		ex := newExecutor(t, executor.Config{Workers: workers})
+		s := graph.NewSemaphore(1)
+		for name, fail := range map[string]func() error{
+			"error": func() error { return errTask }, "panic": func() error { panic(errTask) }, "goexit": func() error { runtime.Goexit(); return nil },
+		} {
+			g := graph.New("g")
+			for i := range 20 {
+				g.Task(func(context.Context) error {
+					if i == 7 {
+						return fail()
+					}
+					return nil
+				}).Limit(s)
+			}
+			within(t, ex, func() { require.Error(t, ex.Run(t.Context(), g), name) })
+		}
+
+		// One holds the permit; others wait for it in a run that is then cancelled, which ends all the same.
+		begun, free := make(chan struct{}), make(chan struct{})
+		holder := graph.New("holder")
+		holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(s)
+		waiters := graph.New("waiters")
+		for range 10 {
+			waiters.Task(func(context.Context) error { t.Error("ran without a permit"); return nil }).Limit(s)
+		}
+		if workers > 1 {
+			within(t, ex, func() {
+				r := ex.Start(t.Context(), holder)
+				<-begun
+				ctx, cancel := context.WithCancelCause(t.Context())
+				w := ex.Start(ctx, waiters)
+				time.Sleep(time.Millisecond)
+				cancel(errTask)
+				require.ErrorIs(t, w.Wait(), errTask)
+				close(free)
+				require.NoError(t, r.Wait())
+			})
+		}
+		g := graph.New("g")
+		ran := 0
+		for range 5 {
+			g.Task(func(context.Context) error { ran++; return nil }).Limit(s)
+		}
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.Equal(t, 5, ran)
+	}
+}
+
+// Tasks that are special, and tasks in modules, have limits too.
+func TestSemaphoreOfAll(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 4})
+	s := graph.NewSemaphore(2)
+	in := &gate{permits: 1}
+	inside := func() { in.pass(func() { time.Sleep(20 * time.Microsecond) }) }
+	sub := graph.New("sub")
+	for range 4 {
+		sub.Task(func(context.Context) error { inside(); return nil }).Limit(s, s)
+		sub.Subflow(func(_ context.Context, sub *graph.Graph) error {
+			sub.Task(func(context.Context) error { inside(); return nil })
+			return nil
+		}).Limit(s).Limit(s)
+		graph.Use(graph.Make(sub, func(context.Context) (int, error) { inside(); return 1, nil }).Named("one"), func(context.Context, int) error { inside(); return nil }).Limit(s, s)
+	}
+	g := graph.New("g")
+	g.Module(sub)
+	g.Module(sub)
+	in.permits = 8 // the values' own tasks have no limits
+	require.NoError(t, run(t, ex, t.Context(), g))
+	require.Zero(t, in.wrong.Load())
+
+	require.PanicsWithValue(t, "graph: a semaphore of 0 permits: nothing would ever run", func() { graph.NewSemaphore(0) })
+	require.PanicsWithValue(t, `graph "g": task #2 needs 3 permits of a semaphore that has 2: it would never run`, func() { g.Task(nothing).Limit(s, s).Limit(s) })
+	require.PanicsWithValue(t, `graph "g": Limit of task #3 by a nil semaphore`, func() { g.Task(nothing).Limit(nil) })
+}
