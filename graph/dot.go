@@ -8,7 +8,8 @@ import (
 )
 
 // WriteDOT writes the graph in the DOT language of Graphviz, for example for dot -Tsvg. Tasks and edges stand in the
-// order in which they were added, so that equal graphs give equal drawings. A graph with a cycle can be drawn too.
+// order in which they were added, so that equal graphs give equal drawings. A graph with a cycle can be drawn too. Modules are
+// drawn with their tasks; conditions are diamonds, whose edges are dashed and have the numbers by which they are chosen.
 func (g *Graph) WriteDOT(out io.Writer) error {
 	p, err := g.freeze()
 	if p == nil {
@@ -17,11 +18,19 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 	b := bufio.NewWriter(out)
 	fmt.Fprintf(b, "digraph %s {\n", quote(g.name))
 	for i := range p.Len() {
-		fmt.Fprintf(b, "\tn%d [label=%s];\n", i, quote(g.taskName(uint32(i))))
+		shape := ""
+		if p.Chooses != nil && p.Chooses[i] {
+			shape = " shape=diamond"
+		}
+		fmt.Fprintf(b, "\tn%d [label=%s%s];\n", i, quote(g.taskName(uint32(i))), shape)
 	}
 	for i := range p.Len() {
-		for _, s := range p.Successors(uint32(i)) {
-			fmt.Fprintf(b, "\tn%d -> n%d;\n", i, s)
+		for n, s := range p.Successors(uint32(i)) {
+			fmt.Fprintf(b, "\tn%d -> n%d", i, s)
+			if p.Chooses != nil && p.Chooses[i] {
+				fmt.Fprintf(b, " [style=dashed label=%d]", n)
+			}
+			b.WriteString(";\n")
 		}
 	}
 	b.WriteString("}\n")

@@ -302,3 +302,36 @@ func ExampleTask_Limit() {
 	fmt.Println(ex.Run(context.Background(), g), most.Load() <= 2)
 	// Output: <nil> true
 }
+
+// A loop: the condition chooses between once more and the end.
+func ExampleGraph_Condition() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	var guess, low, high int
+	const secret = 42
+	g := graph.New("guess")
+	begin := g.Task(func(context.Context) error { low, high = 0, 100; return nil })
+	try := g.Task(func(context.Context) error { guess = (low + high) / 2; fmt.Print(guess, " "); return nil })
+	compare := g.Condition(func(context.Context) (int, error) {
+		switch {
+		case guess < secret:
+			low = guess + 1
+			return 0, nil
+		case guess > secret:
+			high = guess - 1
+			return 0, nil
+		}
+		return 1, nil
+	})
+	begin.Precede(try)
+	try.Precede(compare)
+	compare.Precede(try, g.Task(func(context.Context) error { fmt.Println("found"); return nil }))
+	if err := ex.Run(context.Background(), g); err != nil {
+		log.Fatal(err)
+	}
+	// Output: 50 24 37 43 40 41 42 found
+}

@@ -25,6 +25,7 @@ type Graph struct {
 	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
 	plan    *plan.Plan  // nil while the graph is being changed
 	copies  []copied    // what the plan has of modules
+	nested  []copied    // modules that run by themselves: their tasks choose; first is the task
 	fault   error       // what Validate found
 	running int         // runs in progress
 	states  []*runState
@@ -155,7 +156,7 @@ func (g *Graph) thaw() {
 	if g.modules == nil {
 		g.edges = g.plan.EdgeList()
 	}
-	g.plan, g.fault, g.states, g.copies = nil, nil, nil, nil
+	g.plan, g.fault, g.states, g.copies, g.nested = nil, nil, nil, nil, nil
 }
 
 // freeze returns the graph's plan, or what is wrong with the graph.
@@ -170,14 +171,14 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 	if g.plan != nil && !g.isStale() {
 		return g.plan, g.fault
 	}
-	g.plan, g.fault, g.states, g.copies = nil, nil, nil, nil
+	g.plan, g.fault, g.states, g.copies, g.nested = nil, nil, nil, nil, nil
 	funcs, edges, err := g.funcs, g.edges, error(nil)
 	if g.modules != nil {
 		if funcs, edges, err = g.unfold(); err != nil {
 			return nil, err
 		}
 	}
-	p, err := plan.Freeze(funcs, edges)
+	p, err := plan.Freeze(funcs, edges, g.choosers())
 	if err != nil {
 		return nil, fmt.Errorf("graph %q: %w", g.name, err)
 	}
@@ -189,6 +190,9 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 		if path := p.Cycle(); path != nil {
 			g.fault = g.newCycleError(path)
 		}
+	}
+	if g.fault == nil && p.Chooses != nil {
+		g.fault = g.checkChoices()
 	}
 	return g.plan, g.fault
 }

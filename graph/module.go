@@ -66,6 +66,11 @@ func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("graph %q: module %q: %w", g.name, sub.name, err)
 		}
+		if p.Chooses != nil {
+			// What of it runs is not known before, so that nothing could come after all of it.
+			g.nested = append(g.nested, copied{i, sub, p})
+			continue
+		}
 		first := len(funcs)
 		if first+p.Len()+1 > plan.Max {
 			return nil, nil, fmt.Errorf("graph %q: with its modules it has more than %d tasks: split it", g.name, plan.Max)
@@ -102,7 +107,7 @@ func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 // pin counts a run of g among those of its modules, which keeps them from being changed, or takes it back. The caller holds
 // mu.
 func (g *Graph) pin(runs int) {
-	for _, c := range g.copies {
+	for _, c := range g.parts() {
 		c.graph.mu.Lock()
 		c.graph.running += runs
 		c.graph.pin(runs)
@@ -110,9 +115,17 @@ func (g *Graph) pin(runs int) {
 	}
 }
 
+// parts are the modules in the plan.
+func (g *Graph) parts() []copied {
+	if g.nested == nil {
+		return g.copies
+	}
+	return slices.Concat(g.copies, g.nested)
+}
+
 // isStale reports whether a module has been changed since its plan was copied.
 func (g *Graph) isStale() bool {
-	for _, c := range g.copies {
+	for _, c := range g.parts() {
 		if p, _ := c.graph.freeze(); p != c.plan {
 			return true
 		}

@@ -97,6 +97,12 @@ func (g *Graph) Begin(run *executor.Run) (*executor.Item, error) {
 	}
 	g.running++
 	g.pin(1)
+	if p.Chooses != nil {
+		r.rearm()
+		r.ctx.Set(run.Context())
+		r.left.Store(1)
+		return &r.root, nil
+	}
 	r.ctx.Set(run.Context())
 	if len(p.Sources) == 1 {
 		r.left.Store(int64(p.Len()))
@@ -111,6 +117,9 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 	r := &runState{graph: g, plan: p, succ: p.Succ, records: hugepage.Make[record](n + 1)}
 	r.Body = executor.NewBody(r)
 	r.root = executor.Item{Exec: execRoot, Body: &r.Body}
+	if p.Chooses != nil {
+		r.root.Exec = execDynamicRoot
+	}
 	special := g.hasSpecial()
 	r.semaphores = g.semaphores()
 	limited := r.semaphores != nil
@@ -128,7 +137,10 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 			t.Exec = execTask
 			t.join.Arm(1) // sources are submitted, not counted down: theirs is never looked at
 		}
-		if special && g.specialAt(uint32(i)) != nil {
+		switch {
+		case p.Chooses != nil:
+			t.Exec = execDynamic
+		case special && g.specialAt(uint32(i)) != nil:
 			t.Exec = execSpecial
 		}
 		if limited && r.graph.limitsAt(uint32(i)) != nil {
@@ -266,6 +278,9 @@ func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *execu
 	r.fail(t, err)
 	l := &r.locals[w.ID()]
 	l.done++
+	if r.plan.Chooses != nil {
+		return nil
+	}
 	return r.release(w, l, t)
 }
 

@@ -20,12 +20,27 @@ func (g *Graph) addSpecial(s special) Task {
 // specialAt is what task i of the plan does if that is special, or nil.
 func (g *Graph) specialAt(i uint32) special {
 	owner, own := g.origin(i)
-	return owner.special[own]
+	if s := owner.special[own]; s != nil {
+		return s
+	}
+	for _, c := range owner.nested {
+		if c.first == own {
+			return nestedModule{c.graph}
+		}
+	}
+	return nil
+}
+
+// A nestedModule is a module that is not copied.
+type nestedModule struct{ sub *Graph }
+
+func (m nestedModule) run(w *executor.Worker, r *runState, _ uint32) error {
+	return w.Executor().Run(r.ctx.Get(), m.sub)
 }
 
 // hasSpecial reports whether g or a module of it has any such task.
 func (g *Graph) hasSpecial() bool {
-	if g.special != nil {
+	if g.special != nil || g.nested != nil {
 		return true
 	}
 	for _, c := range g.copies {

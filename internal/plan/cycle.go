@@ -13,7 +13,7 @@ func (p *Plan) Cycle() []uint32 {
 		if left[i] == 0 {
 			continue
 		}
-		for _, s := range p.Successors(uint32(i)) {
+		for _, s := range p.Precedes(uint32(i)) {
 			if left[s] != 0 {
 				pred[s] = uint32(i)
 			}
@@ -42,13 +42,18 @@ func (p *Plan) Cycle() []uint32 {
 // unreachable counts joins down as a run would, and returns what is left of the counters if some never fire.
 func (p *Plan) unreachable() []uint32 {
 	join := append([]uint32(nil), p.Join...)
-	ready := append([]uint32(nil), p.Sources...)
+	var ready []uint32
+	for i, n := range join {
+		if n == 0 {
+			ready = append(ready, uint32(i))
+		}
+	}
 	done := 0
 	for len(ready) > 0 {
 		t := ready[len(ready)-1]
 		ready = ready[:len(ready)-1]
 		done++
-		for _, s := range p.Successors(t) {
+		for _, s := range p.Precedes(t) {
 			if join[s]--; join[s] == 0 {
 				ready = append(ready, s)
 			}

@@ -30,7 +30,7 @@ func TestFreezeRefusesTooMuch(t *testing.T) {
 		{1, plan.Max, "1 tasks and 536870911 edges, at most 536870911 together fit a graph: split it, or join through common tasks"},
 		{1 << 28, 1 << 28, "268435456 tasks and 268435456 edges, at most 536870911 together fit a graph: split it, or join through common tasks"},
 	} {
-		p, err := plan.Freeze(pretend[plan.Func](test.tasks), pretend[plan.Edge](test.edges))
+		p, err := plan.Freeze(pretend[plan.Func](test.tasks), pretend[plan.Edge](test.edges), nil)
 		require.EqualError(t, err, test.want)
 		require.Nil(t, p)
 	}

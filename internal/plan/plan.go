@@ -24,7 +24,10 @@ type Plan struct {
 	Off   []uint32 // len = tasks+1; the successors of i are Succ[Off[i]:Off[i+1]]
 	Succ  []uint32 // successors, grouped by predecessor, in the order the edges were added; then the sources
 	Join  []uint32 // number of predecessors of each task: the join counter's initial value
-	// Sources lists the tasks without predecessors, ascending. It is the end of Succ, as if a task before all others
+	// Chooses says which tasks choose among their successors instead of preceding them, which are then not counted in Join;
+	// nil if none does.
+	Chooses []bool
+	// Sources lists the tasks without predecessors, and that none chooses, ascending. It is the end of Succ, as if a task before all others
 	// preceded them.
 	Sources []uint32
 }
@@ -41,19 +44,19 @@ func (p *Plan) Edges() int { return len(p.Succ) - len(p.Sources) }
 // Successors returns the tasks that i precedes.
 func (p *Plan) Successors(i uint32) []uint32 { return p.Succ[p.Off[i]:p.Off[i+1]] }
 
-// Freeze groups edges by predecessor and counts joins. It keeps funcs and does not keep edges. It does not look for
-// cycles: see [Plan.Cycle].
-func Freeze(funcs []Func, edges []Edge) (*Plan, error) {
+// Freeze groups edges by predecessor and counts joins. It keeps funcs and chooses, which is nil or as long, and does not
+// keep edges. It does not look for cycles: see [Plan.Cycle].
+func Freeze(funcs []Func, edges []Edge, chooses []bool) (*Plan, error) {
 	n := len(funcs)
 	if n+len(edges) > Max {
 		return nil, fmt.Errorf("%d tasks and %d edges, at most %d together fit a graph: split it, or join through common tasks",
 			n, len(edges), Max)
 	}
-	p := &Plan{Funcs: funcs, Off: hugepage.Make[uint32](n + 1), Join: hugepage.Make[uint32](n)}
+	p := &Plan{Funcs: funcs, Off: hugepage.Make[uint32](n + 1), Join: hugepage.Make[uint32](n), Chooses: chooses}
 	// Counting sort. While edges are scattered, Off[i+1] is the next free place of task i; at the end it is i's limit.
 	for _, e := range edges {
 		p.Off[e.From+1]++
-		p.Join[e.To]++
+		p.Join[e.To]++ // the weak edges too, for now: what has none of either kind is a source
 	}
 	var sum uint32
 	for i := 1; i <= n; i++ {
@@ -79,7 +82,22 @@ func Freeze(funcs []Func, edges []Edge) (*Plan, error) {
 		}
 	}
 	p.Sources = p.Succ[len(edges):]
+	if chooses != nil {
+		for _, e := range edges {
+			if chooses[e.From] {
+				p.Join[e.To]--
+			}
+		}
+	}
 	return p, nil
+}
+
+// Precedes returns the tasks that i precedes and does not choose from.
+func (p *Plan) Precedes(i uint32) []uint32 {
+	if p.Chooses != nil && p.Chooses[i] {
+		return nil
+	}
+	return p.Successors(i)
 }
 
 // OnlyPredecessor reports whether each of tasks has one predecessor only.

@@ -86,7 +86,7 @@ func (m *model) acyclic() bool {
 
 func mustFreeze(t *testing.T, funcs []plan.Func, edges []plan.Edge) *plan.Plan {
 	t.Helper()
-	p, err := plan.Freeze(funcs, edges)
+	p, err := plan.Freeze(funcs, edges, nil)
 	require.NoError(t, err)
 	return p
 }

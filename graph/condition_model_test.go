@@ -1,0 +1,80 @@
+//go:build modelcheck
+
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// TestModelCondition: a loop whose body is two tasks side by side and one that joins them, twice round: every task runs as
+// often, after those before it, and the run does not end before.
+func TestModelCondition(t *testing.T) {
+	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
+		var left, right, joined xatomic.Plain[int]
+		count := func(word *xatomic.Plain[int]) func(context.Context) error {
+			return func(context.Context) error { word.Set(word.Get() + 1); return nil }
+		}
+		const rounds = 2
+		g := New("g")
+		model.Calm(func() {
+			head := g.Task(noTask)
+			a, b := g.Task(count(&left)), g.Task(count(&right))
+			join := g.Task(func(context.Context) error {
+				joined.Set(joined.Get() + 1)
+				model.Assert(left.Get() == joined.Get() && right.Get() == joined.Get(), "joined after %d and %d", left.Get(), right.Get())
+				return nil
+			})
+			again := g.Condition(func(context.Context) (int, error) {
+				if joined.Get() < rounds {
+					return 0, nil
+				}
+				return 1, nil
+			})
+			g.Task(noTask).Precede(head)
+			head.Precede(a, b)
+			join.Succeed(a, b)
+			join.Precede(again)
+			again.Precede(head)
+			model.Assert(g.Validate() == nil, "Validate: %v", g.Validate())
+		})
+		err := ex.Run(context.Background(), g)
+		model.Assert(err == nil && joined.Get() == rounds, "%d rounds, error %v", joined.Get(), err)
+	})
+}
+
+// TestModelMultiCondition: two are chosen, and with one that fails the other may run or not; the run ends when both have.
+func TestModelMultiCondition(t *testing.T) {
+	whim := errors.New("whim")
+	for _, fails := range []bool{false, true} {
+		t.Run(fmt.Sprint("fails=", fails), func(t *testing.T) {
+			onExecutors(t, []int{2}, func(ex *executor.Executor) {
+				var ran [3]xatomic.Plain[bool]
+				g := New("g")
+				model.Calm(func() {
+					c := g.MultiCondition(func(context.Context) ([]int, error) { return []int{2, 0}, nil })
+					for i := range ran {
+						c.Precede(g.Task(func(context.Context) error {
+							model.Assert(!ran[i].Get(), "task %d ran twice", i)
+							ran[i].Set(true)
+							if fails && i == 0 {
+								return whim
+							}
+							return nil
+						}))
+					}
+					model.Assert(g.Validate() == nil, "Validate")
+				})
+				err := ex.Run(context.Background(), g)
+				model.Assert(!ran[1].Get() && (fails || ran[0].Get() && ran[2].Get()), "ran %v", ran)
+				model.Assert(errors.Is(err, whim) == (fails && ran[0].Get()), "error %v", err)
+			})
+		})
+	}
+}
