@@ -24,8 +24,14 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	entry := func(name, about string) { fmt.Fprintf(&b, "  %-20s%s\n", name, about) }
 	size := func(what string, n int) { entry("", fmt.Sprintf("n: %s, default %d", what, n)) }
 
-	section("workloads (wsbench run NAME…)")
-	for _, w := range t.workloads {
+	graphs, programs := t.kinds()
+	section("workloads that are graphs (wsbench run NAME…)")
+	for _, w := range graphs {
+		entry(w.Name, w.About)
+		size(w.Size, w.Default)
+	}
+	section("\nprograms, whose tasks come into being while they run (the same command)")
+	for _, w := range programs {
 		entry(w.Name, w.About)
 		size(w.Size, w.Default)
 	}
@@ -37,14 +43,15 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	section("\nengines (-engine)")
 	for _, e := range t.engines {
 		entry(e.Name, e.About)
+		entry("", e.Programs)
 	}
 	section("\npolicies of engine magpie (-policy)")
 	for _, p := range executor.Policies() {
 		entry(p.String(), policyAbout[p])
 	}
-	section("\ndeques of engine magpie (-deque)")
-	for _, d := range bench.Deques() {
-		entry(d, dequeAbout[d])
+	section("\ndeques of engine magpie (-deque), for the forks of programs")
+	for _, d := range executor.Deques() {
+		entry(d.String(), dequeAbout[d])
 	}
 	_, err = fmt.Fprint(t.stdout, b.String())
 	return err
@@ -55,12 +62,25 @@ var policyAbout = map[executor.Policy]string{
 	executor.AdaptivePublished: "the published algorithm to the letter: the last thief spins while any task runs",
 }
 
-var dequeAbout = map[string]string{
-	"chaselev": "growable Chase–Lev deque; the default",
+var dequeAbout = map[executor.Deque]string{
+	executor.Split:    "the newest forks in the worker's own hands, published when somebody wants them; the default",
+	executor.ChaseLev: "every fork in the growable Chase–Lev deque, where all other items are anyhow",
 }
 
 func listHelp(*tool) string {
 	return "Usage: wsbench list\n\nLists the workloads, probes, engines, policies and deques there are.\n"
+}
+
+// kinds are the workloads that are graphs, and those that are programs.
+func (t *tool) kinds() (graphs, programs []*bench.Workload) {
+	for _, w := range t.workloads {
+		if w.IsProgram() {
+			programs = append(programs, w)
+		} else {
+			graphs = append(graphs, w)
+		}
+	}
+	return graphs, programs
 }
 
 // names lists what values are called.

@@ -1,7 +1,7 @@
-// Command wsbench runs task graphs on Magpie's executor, on a serial walk and on plain goroutines, verifies what they
-// did and says how long it took.
+// Command wsbench runs task graphs and fork-join programs on Magpie's executor, serially and on plain goroutines, verifies
+// what they did and says how long it took.
 //
-//	wsbench run                 a tour of all workloads, in a few seconds
+//	wsbench run                 a tour of the graphs, in a few seconds
 //	wsbench run WORKLOAD…       run and verify workloads
 //	wsbench list                workloads, engines, policies, deques
 //	wsbench compare OLD NEW     compare two files written by run -format bench
@@ -66,7 +66,7 @@ var errHelp = errors.New("help requested")
 
 func subcommands() []subcommand {
 	return []subcommand{
-		{"run", "[WORKLOAD…] [flags]", "run and verify workloads; without any, a tour of all five", runHelp, (*tool).runRun},
+		{"run", "[WORKLOAD…] [flags]", "run and verify workloads; without any, a tour of the five graphs", runHelp, (*tool).runRun},
 		{"list", "", "workloads, probes, engines, policies, deques", listHelp, (*tool).runList},
 		{"compare", "OLD NEW", "compare two files written by run -format bench", compareHelp, (*tool).runCompare},
 		{"env", "[flags]", "what machine this is, and how much of it may be used", envHelp, (*tool).runEnv},
@@ -123,9 +123,9 @@ func commandNames() string {
 
 func mainHelp() string {
 	var b strings.Builder
-	b.WriteString(`wsbench measures what running a task costs: on Magpie's executor, on a serial walk
-of the same graph, and on plain goroutines. Every run is verified; no time is ever
-shown for a wrong answer.
+	b.WriteString(`wsbench measures what running a task costs, of a graph or of a program that forks: on
+Magpie's executor, serially, and on plain goroutines. Every run is verified; no time is
+ever shown for a wrong answer.
 
 Usage: wsbench COMMAND [arguments]
 

@@ -28,12 +28,12 @@ func TestBadInput(t *testing.T) {
 		{"frob", `no command "frob": there are run, list, compare, env`},
 		{"replay fig1", `no command "replay": there are run, list, compare, env`},
 		{"-frob", `no command "-frob"`},
-		{"run nope", `no workload "nope": there are chain, btree, dag, fan, matmul, submit,`},
+		{"run nope", `no workload "nope": there are chain, btree, dag, fan, matmul, fib, fat,`},
 		{"run chain nope", `no workload "nope"`},
 		{"run -engine x", `no engine "x": there are magpie, serial, goroutines`},
 		{"run chain -engine magpie,x", `no engine "x"`},
 		{"run chain -policy x", `no policy "x": there are adaptive, adaptive-published`},
-		{"run chain -deque x", `no deque "x": there are chaselev`},
+		{"run chain -deque x", `no deque "x": there are split, chaselev`},
 		{"run chain -format x", `no format "x": there are text, bench, json`},
 		{"run chain -n 0", "size must be at least 1, not 0"},
 		{"run chain -n -5", "size must be at least 1, not -5"},
@@ -43,6 +43,12 @@ func TestBadInput(t *testing.T) {
 		{"run chain -n 1073741824", "at most 536870911 together fit a graph"},
 		{"run matmul -n 9000000", "GiB are available"},
 		{"run idle memory -n 1073741824", "at most 536870911 together fit a graph"},
+		{"run fib -n 0", "size must be at least 1, not 0"},
+		{"run fib -n 1", "fib with n=1 has no tasks: choose a larger n"},
+		{"run fib -n 60", "fib with n=60 has 2.5e+12 tasks, which is more than "},
+		{"run thin sort -n 200", "thin with n=200 has 3.21e+60 tasks, "},
+		{"run nqueens -n 17", "nqueens goes up to n=16, not 17: choose a smaller n"},
+		{"run mandelbrot -n 9000000", "GiB are available"},
 		{"run chain -reps 0", "repetitions must be at least 1, not 0"},
 		{"run chain -workers 0", "workers must be 1 to 4096, not 0"},
 		{"run chain -workers 5000", "workers must be 1 to 4096, not 5000"},
@@ -115,10 +121,11 @@ func TestList(t *testing.T) {
 	}
 	require.Equal(t, map[string][]string{
 		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
+		"programs,": {"fib", "fat", "thin", "nqueens", "skynet", "sort", "scan", "mandelbrot"},
 		"probes":    {"submit", "submit-idle", "idle", "sleeper", "rerun", "memory"},
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  {"adaptive", "adaptive-published"},
-		"deques":    {"chaselev"},
+		"deques":    {"split", "chaselev"},
 	}, names)
 }
 

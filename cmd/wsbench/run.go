@@ -81,7 +81,12 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	}
 	s.Axes = bench.Axes{Policies: policies, Deques: deques, Workers: workers}
 	if len(names) == 0 {
-		s.Tour, s.Workloads, s.Engines = true, t.workloads, t.engines
+		s.Tour, s.Engines = true, t.engines
+		for _, w := range t.workloads {
+			if w.Tour > 0 {
+				s.Workloads = append(s.Workloads, w)
+			}
+		}
 		o.notes = tourNotes
 	} else {
 		s.Engines = t.engines[:1]
@@ -164,17 +169,23 @@ var tourNotes = []string{
 	"How to read it: ns/task is the time of a whole run divided by its tasks; vs serial is the speed compared with one",
 	"goroutine that walks the same graph. The tasks of chain, btree, dag and fan do next to nothing, so their rows show what",
 	"scheduling a task costs: the less, the better. Only the tasks of matmul are real work, which more workers finish sooner.",
-	"Full sizes: wsbench run chain btree dag fan matmul. Everything else: wsbench run -h.",
+	"Full sizes: wsbench run chain btree dag fan matmul. Programs that fork, sort and loop: wsbench run fib sort mandelbrot",
+	"-engine magpie,serial. Everything else: wsbench run -h.",
 }
 
 func runHelp(t *tool) string {
+	graphs, programs := t.kinds()
+	workloadName := func(w *bench.Workload) string { return w.Name }
 	return fmt.Sprintf(`Usage: wsbench run [WORKLOAD…] [flags]
 
-Builds each workload, has every engine check the order of its edges in an untimed run,
-then measures repetitions of all combinations in turn and verifies each. Without a
-workload it makes a tour of the graph workloads, in small sizes on all engines.
+Builds each graph, has every engine check the order of its edges in an untimed run, then
+measures repetitions of all combinations in turn and verifies each. Programs are verified
+by their results. Without a workload it makes a tour of the graphs, in small sizes on all
+engines.
 
-Workloads: %s
+Graphs:   %s
+Programs: %s
+Probes:   %s
 (wsbench list explains them)
 
 Flags, before or after the workloads. Where they take a LIST, separated by commas,
@@ -182,7 +193,8 @@ every combination is run.
   -workers LIST   number of workers (default GOMAXPROCS, here %d)
   -engine LIST    %s (default %s; the tour: all)
   -policy LIST    %s (default %v)
-  -deque LIST     %s
+  -deque LIST     %s (default %s): where forks are kept; graphs have none, and
+                  are run with the first only
   -n SIZE         size, for all workloads alike (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
   -seed S         seed of random graphs and data (default %d)
@@ -194,10 +206,12 @@ every combination is run.
 Examples:
   wsbench run
   wsbench run btree fan -workers 1,2 -engine magpie,serial,goroutines
+  wsbench run fib fat thin -engine magpie,serial -deque split,chaselev
   wsbench run dag -reps 10 -format bench -o new.txt
   wsbench run submit-idle idle
 `,
-		strings.Join(t.workloadNames(), ", "), procs.Base(), names(t.engines, func(e *bench.Engine) string { return e.Name }),
+		names(graphs, workloadName), names(programs, workloadName),
+		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, func(e *bench.Engine) string { return e.Name }),
 		t.engines[0].Name, names(executor.Policies(), executor.Policy.String), executor.Adaptive,
-		strings.Join(bench.Deques(), ", "), defaultReps, defaultSeed)
+		strings.Join(bench.Deques(), ", "), bench.Deques()[0], defaultReps, defaultSeed)
 }

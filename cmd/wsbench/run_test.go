@@ -65,6 +65,72 @@ func TestWrongAnswer(t *testing.T) {
 	}
 }
 
+// brokenProgram is fib whose result is one too many.
+type brokenProgram struct{ bench.Program }
+
+func (brokenProgram) Verify() error { return errors.New("the result is 56, not 55") }
+
+// TestWrongProgram: so it is if a program's result is wrong.
+func TestWrongProgram(t *testing.T) {
+	for _, format := range bench.Formats() {
+		for _, engine := range []string{"magpie (adaptive, split), 2 workers", "serial, 1 worker", "goroutines, 2 workers"} {
+			var out, errs bytes.Buffer
+			tool := newTool(&out, &errs)
+			for i, w := range tool.workloads {
+				if w.Name == "fib" {
+					broken := *w
+					broken.Program = func(n int, seed uint64) bench.Program { return brokenProgram{w.Program(n, seed)} }
+					tool.workloads[i] = &broken
+				}
+			}
+			name := engine[:strings.IndexAny(engine, " ,")]
+			args := strings.Fields("run fib -n 10 -reps 2 -workers 2 -engine " + name + " -format " + format)
+			require.Equal(t, 1, tool.run(context.Background(), args))
+			require.Empty(t, out.String())
+			require.Equal(t, "wsbench: wrong answer: fib on "+engine+": the result is 56, not 55\n", errs.String())
+		}
+	}
+}
+
+// TestPrograms runs each from the command line, and looks at what scripts rely on.
+func TestPrograms(t *testing.T) {
+	stdout, stderr, status := wsbench(strings.Fields(
+		"run fib thin nqueens skynet sort scan mandelbrot -n 8 -reps 1 -workers 2 -engine magpie,serial,goroutines -deque split,chaselev -format json")...)
+	require.Zero(t, status, stderr)
+	require.Empty(t, stderr)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	require.Len(t, lines, 7*4)
+	for i, l := range lines {
+		var fields map[string]any
+		require.NoError(t, json.Unmarshal([]byte(l), &fields))
+		for _, f := range strings.Fields("workload engine policy deque workers n rep build_ns wall_ns cpu_ns ns_per_task " +
+			"cpu_util steals parks vctx ictx peak_rss_bytes verified") {
+			require.Contains(t, fields, f)
+		}
+		require.Equal(t, []string{"split", "chaselev", "none", "none"}[i%4], fields["deque"])
+	}
+
+	// What nothing has is no column.
+	table, stderr, status := wsbench(strings.Fields("run fib fat -n 2 -reps 5 -workers 1 -engine magpie,serial")...)
+	require.Zero(t, status, stderr)
+	require.NotContains(t, table, "build")
+	require.Contains(t, table, "vs serial")
+	// Beside a graph it is, and stays empty.
+	table, stderr, status = wsbench(strings.Fields("run fib chain -n 5 -reps 5 -workers 1 -deque chaselev,split")...)
+	require.Zero(t, status, stderr)
+	rows := strings.Split(strings.TrimSpace(table), "\n")
+	require.Regexp(t, `^workload +engine +deque +workers +n +build ns/task`, rows[3])
+	require.Regexp(t, `^fib +magpie +chaselev +1 +5 +- +`, rows[4])
+	require.Regexp(t, `^fib +magpie +split +1 +5 +- +`, rows[5])
+	require.Regexp(t, `^chain +magpie +chaselev +1 +5 +[0-9]`, rows[6])
+	require.Len(t, rows, 7)
+
+	text, stderr, status := wsbench(strings.Fields("run fib -n 5 -reps 2 -workers 1 -format bench")...)
+	require.Zero(t, status, stderr)
+	require.Equal(t, 2, strings.Count(text, "\nBenchmarkRun/workload=fib/engine=magpie/policy=adaptive/deque=split/workers=1/n=5"))
+	require.NotContains(t, text, "build-")
+}
+
 // TestInterrupted: status 130, and a file stays as it was. What had been measured completely is shown.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

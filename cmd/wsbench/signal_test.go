@@ -23,19 +23,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSignal interrupts the real process while a task sleeps: the run is cancelled and the status says so.
+// TestSignal interrupts the real process while a task sleeps, or while a program recurses and looks at nothing: the run is
+// cancelled and the status says so.
 func TestSignal(t *testing.T) {
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for what, sig := range map[string]os.Signal{
+		"chain sleeper -n 600000":        os.Interrupt,
+		"chain fib -n 57":                syscall.SIGTERM,
+		"chain fib -n 57 -engine serial": os.Interrupt,
+	} {
 		exe, err := os.Executable()
 		require.NoError(t, err)
-		cmd := exec.Command(exe, strings.Fields("run chain sleeper -n 600000 -reps 1 -workers 1 -format json")...)
+		cmd := exec.Command(exe, strings.Fields("run "+what+" -reps 1 -workers 1 -format json")...)
 		cmd.Env = append(os.Environ(), beMain+"=1")
 		var errs strings.Builder
 		cmd.Stderr = &errs
 		stdout, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		// When chain has been reported, the ten minutes of the sleeper begin.
+		// When chain has been reported, what takes minutes begins.
 		line, err := bufio.NewReader(stdout).ReadString('\n')
 		require.NoError(t, err)
 		require.Contains(t, line, `"workload":"chain"`)

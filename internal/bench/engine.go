@@ -8,17 +8,22 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// An Engine runs task graphs.
+// An Engine runs task graphs and programs.
 type Engine struct {
-	Name  string
-	About string // one line
+	Name     string
+	About    string // one line: how it runs graphs
+	Programs string // one line: how it runs programs
 
 	// Settings lists, of all that is asked for, what differs for this engine.
 	Settings func(asked Axes) []Setting
 	// Bytes estimates what the engine needs, besides the graph, where width tasks are ready at once; nil: next to nothing.
 	Bytes func(width float64) float64
+	// ProgramBytes is Bytes for a program in which width goroutines can be alive at once.
+	ProgramBytes func(width float64) float64
 	// Open prepares to run t in setting s, with all the memory that runs need.
 	Open func(s Setting, t Target) (Runner, error)
+	// OpenProgram prepares to run p in setting s. Its runners count no tasks, and take no notice of the context.
+	OpenProgram func(s Setting, p Program) Runner
 }
 
 // Axes are the values asked for; every combination is one setting.
@@ -26,6 +31,13 @@ type Axes struct {
 	Policies []string
 	Deques   []string
 	Workers  []int
+}
+
+// withoutForks are the axes of what forks nothing: a deque that can be chosen would stay empty, and the same be measured
+// for each.
+func (a Axes) withoutForks() Axes {
+	a.Deques = a.Deques[:min(1, len(a.Deques))]
+	return a
 }
 
 // A Setting is one way to run a graph. Policy and Deque are [None] where the engine has none.
@@ -40,7 +52,12 @@ type Setting struct {
 const None = "none"
 
 // Deques lists the kinds of deque there are.
-func Deques() []string { return []string{"chaselev"} }
+func Deques() (names []string) {
+	for _, d := range executor.Deques() {
+		names = append(names, d.String())
+	}
+	return names
+}
 
 func (s Setting) String() string {
 	if s.Policy == None {
@@ -49,7 +66,7 @@ func (s Setting) String() string {
 	return fmt.Sprintf("%s (%s, %s), %s", s.Engine, s.Policy, s.Deque, plural(s.Workers, "worker"))
 }
 
-// A Runner runs one target in one setting. Start and Stop enclose each repetition, so that never two executors are
+// A Runner runs one target or program in one setting. Start and Stop enclose each repetition, so that never two executors are
 // alive, nor one beside an engine that uses none.
 type Runner interface {
 	Start() error
@@ -69,23 +86,30 @@ type Counts struct {
 func Engines() []*Engine {
 	return []*Engine{
 		{
-			Name:     "magpie",
-			About:    "this module's executor: workers locked to OS threads that steal from each other",
-			Settings: magpieSettings,
-			Open:     openMagpie,
+			Name:        "magpie",
+			About:       "this module's executor: workers locked to OS threads that steal from each other",
+			Programs:    "a program: executor.Fork and package parallel",
+			Settings:    magpieSettings,
+			Open:        openMagpie,
+			OpenProgram: openMagpieProgram,
 		},
 		{
-			Name:     "serial",
-			About:    "the same plan walked by one goroutine, with a stack of ready tasks and plain counters",
-			Settings: func(Axes) []Setting { return []Setting{{"serial", None, None, 1}} },
-			Open:     openSerial,
+			Name:        "serial",
+			About:       "the same plan walked by one goroutine, with a stack of ready tasks and plain counters",
+			Programs:    "a program: plain recursion, a loop, package slices",
+			Settings:    func(Axes) []Setting { return []Setting{{"serial", None, None, 1}} },
+			Open:        openSerial,
+			OpenProgram: openSerialProgram,
 		},
 		{
-			Name:     "goroutines",
-			About:    "the same plan with a goroutine for each ready task but the first, which runs inline",
-			Settings: goroutineSettings,
-			Bytes:    func(width float64) float64 { return goroutineBytes * min(width, goroutinesAlive) },
-			Open:     openGoroutines,
+			Name:         "goroutines",
+			About:        "the same plan with a goroutine for each ready task but the first, which runs inline",
+			Programs:     "a program: a goroutine for each fork, and a WaitGroup; it stands for errgroup too",
+			Settings:     goroutineSettings,
+			Bytes:        func(width float64) float64 { return goroutineBytes * min(width, goroutinesAlive) },
+			ProgramBytes: func(width float64) float64 { return callBytes * min(width, callsAlive) },
+			Open:         openGoroutines,
+			OpenProgram:  openGoroutinesProgram,
 		},
 	}
 }
@@ -114,27 +138,37 @@ func executorFor(s Setting) (*executor.Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return executor.New(executor.Config{Workers: s.Workers, Policy: p, Name: threadName})
+	d, err := executor.ParseDeque(s.Deque)
+	if err != nil {
+		return nil, err
+	}
+	return executor.New(executor.Config{Workers: s.Workers, Policy: p, Deque: d, Name: threadName})
 }
 
 // threadName is the prefix of the names of the workers' threads.
 const threadName = "wsbench"
 
-// magpie runs graphs on an executor of its own, made anew for each repetition.
+// magpie runs a graph or a program on an executor of its own, made anew for each repetition.
 type magpie struct {
 	setting Setting
-	target  Target
+	run     func(context.Context, *executor.Executor) error
 	ex      *executor.Executor
 }
 
-func openMagpie(s Setting, t Target) (Runner, error) { return &magpie{setting: s, target: t}, nil }
+func openMagpie(s Setting, t Target) (Runner, error) {
+	return &magpie{setting: s, run: func(ctx context.Context, ex *executor.Executor) error { return ex.Run(ctx, t.Graph) }}, nil
+}
+
+func openMagpieProgram(s Setting, p Program) Runner {
+	return &magpie{setting: s, run: func(_ context.Context, ex *executor.Executor) error { return p.Magpie(ex) }}
+}
 
 func (m *magpie) Start() (err error) {
 	m.ex, err = executorFor(m.setting)
 	return err
 }
 
-func (m *magpie) Run(ctx context.Context) error { return m.ex.Run(ctx, m.target.Graph) }
+func (m *magpie) Run(ctx context.Context) error { return m.run(ctx, m.ex) }
 
 func (m *magpie) Counts() Counts {
 	t := m.ex.Stats().Total

@@ -98,3 +98,31 @@ func (g *goroutines) Stop() error {
 	g.restore()
 	return nil
 }
+
+// goroutinesProgram has a program do its work with goroutines.
+type goroutinesProgram struct {
+	program Program
+	workers int
+	restore func()
+}
+
+func openGoroutinesProgram(s Setting, p Program) Runner {
+	return &goroutinesProgram{program: p, workers: s.Workers}
+}
+
+func (g *goroutinesProgram) Start() error {
+	g.restore = withProcs(g.workers)
+	return nil
+}
+
+func (g *goroutinesProgram) Run(context.Context) error {
+	g.program.Goroutines(g.workers)
+	return nil
+}
+
+func (g *goroutinesProgram) Counts() Counts { return Counts{} }
+
+func (g *goroutinesProgram) Stop() error {
+	g.restore()
+	return nil
+}

@@ -30,3 +30,19 @@ func (s *serial) Run(ctx context.Context) error {
 func (s *serial) Counts() Counts { return Counts{Tasks: uint64(s.ran)} }
 
 func (s *serial) Stop() error { return nil }
+
+// serialProgram has a program do its work serially.
+type serialProgram struct{ program Program }
+
+func openSerialProgram(_ Setting, p Program) Runner { return serialProgram{p} }
+
+func (s serialProgram) Start() error { return nil }
+
+func (s serialProgram) Run(context.Context) error {
+	s.program.Serial()
+	return nil
+}
+
+func (s serialProgram) Counts() Counts { return Counts{} }
+
+func (s serialProgram) Stop() error { return nil }

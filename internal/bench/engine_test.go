@@ -31,7 +31,7 @@ func TestEnginesAgree(t *testing.T) {
 			check, target, err := newOrderCheck(w.Name, work)
 			require.NoError(t, err)
 			for _, e := range Engines() {
-				for _, s := range e.Settings(everySetting()) {
+				for _, s := range e.Settings(w.axes(everySetting())) {
 					j, err := openJob(e, s, w.Name, check, target)
 					require.NoError(t, err)
 					for range 3 {
@@ -67,7 +67,13 @@ func TestEngineErrors(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	asked := Axes{Policies: []string{"p", "q"}, Deques: []string{"d"}, Workers: []int{1, 4}}
+	// Whatever forks has each deque, a graph the first of those asked for.
+	asked := Axes{Policies: []string{"p"}, Deques: []string{"d", "e"}, Workers: []int{1}}
+	require.Equal(t, asked, fib.axes(asked))
+	require.Equal(t, Axes{Policies: []string{"p"}, Deques: []string{"d"}, Workers: []int{1}}, chain.axes(asked))
+	require.Equal(t, Axes{}, chain.axes(Axes{}))
+
+	asked = Axes{Policies: []string{"p", "q"}, Deques: []string{"d"}, Workers: []int{1, 4}}
 	want := map[string][]Setting{
 		"magpie":     {{"magpie", "p", "d", 1}, {"magpie", "p", "d", 4}, {"magpie", "q", "d", 1}, {"magpie", "q", "d", 4}},
 		"serial":     {{"serial", None, None, 1}},

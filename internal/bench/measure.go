@@ -13,10 +13,17 @@ import (
 type job struct {
 	workload string
 	setting  Setting
-	work     Work
+	data     data
 	tasks    int
+	program  bool
 	runner   Runner
 	expect   time.Duration // how long a repetition took last
+}
+
+// data is what a Work and a Program have in common.
+type data interface {
+	Reset()
+	Verify() error
 }
 
 // openJob prepares the runs of target, whose tasks are those of work, on engine e.
@@ -25,18 +32,49 @@ func openJob(e *Engine, s Setting, workload string, work Work, t Target) (*job, 
 	if err != nil {
 		return nil, fmt.Errorf("opening %v: %w", s, err)
 	}
-	return &job{workload: workload, setting: s, work: work, tasks: t.Plan.Len(), runner: r}, nil
+	return &job{workload: workload, setting: s, data: work, tasks: t.Plan.Len(), runner: r}, nil
 }
 
-// repeat measures and verifies one repetition.
+// openProgramJob prepares the runs of p, which has so many tasks, on engine e.
+func openProgramJob(e *Engine, s Setting, workload string, p Program, tasks int) *job {
+	return &job{workload: workload, setting: s, data: p, tasks: tasks, program: true, runner: e.OpenProgram(s, p)}
+}
+
+// repeat measures and verifies one repetition. The repetition of a program goes on when ctx has ended and repeat returned,
+// see [attend]; the job is not to be used again then.
 func (j *job) repeat(ctx context.Context) (r Result, err error) {
 	if err := ctx.Err(); err != nil {
 		return r, err
 	}
+	if !j.program {
+		return j.repeatNow(ctx)
+	}
+	return attend(ctx, func() (Result, error) { return j.repeatNow(ctx) })
+}
+
+// attend waits for f, or for the end of ctx. Programs take no notice of a context, it would cost them as much as a fork.
+// What ctx does not end is left behind: it ends by itself, or with the process.
+func attend[R any](ctx context.Context, f func() (R, error)) (result R, err error) {
+	var r R
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		r, err = f()
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return r, err
+	case <-ctx.Done():
+		return result, ctx.Err()
+	}
+}
+
+func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	if err := j.runner.Start(); err != nil {
 		return r, fmt.Errorf("starting %v: %w", j.setting, err)
 	}
-	j.work.Reset()
+	j.data.Reset()
 	before := j.runner.Counts()
 	m, err := measure(func() error { return j.runner.Run(ctx) })
 	after := j.runner.Counts()
@@ -49,10 +87,10 @@ func (j *job) repeat(ctx context.Context) (r Result, err error) {
 	case err != nil:
 		return r, &WrongAnswer{j.workload, j.setting, err}
 	}
-	if ran := after.Tasks - before.Tasks; ran != uint64(j.tasks) {
+	if ran := after.Tasks - before.Tasks; !j.program && ran != uint64(j.tasks) {
 		return r, &WrongAnswer{j.workload, j.setting, fmt.Errorf("%d tasks ran, the graph has %d", ran, j.tasks)}
 	}
-	if err := j.work.Verify(); err != nil {
+	if err := j.data.Verify(); err != nil {
 		return r, &WrongAnswer{j.workload, j.setting, err}
 	}
 	j.expect = m.wall

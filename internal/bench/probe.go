@@ -42,7 +42,7 @@ func (s *Session) runProbe(ctx context.Context, p *Probe) ([]Result, error) {
 	var results []Result
 	expect := time.Duration(0)
 	for rep := range s.Reps {
-		for _, setting := range magpieSettings(s.Axes) {
+		for _, setting := range magpieSettings(s.Axes.withoutForks()) {
 			s.step(progress(p.Name, setting, rep, s.Reps), expect)
 			r, err := p.measure(ctx, setting, n)
 			if err != nil {

@@ -68,7 +68,7 @@ var runColumns = []textColumn{
 	{"workers", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.Workers) }},
 	{"n", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.N) }},
 	{"reps", true, "repetitions %s", func(g *group, _ []*group) string { return strconv.Itoa(len(g.reps)) }},
-	{"build ns/task", true, "", func(g *group, _ []*group) string { return significant(g.perBuild.Center) }},
+	{"build ns/task", true, "", func(g *group, _ []*group) string { return g.build() }},
 	{"ns/task", true, "", func(g *group, _ []*group) string { return spread(g.perTask) }},
 	{"wall", true, "", func(g *group, _ []*group) string { return g.wall() }},
 	{"CPU util", true, "", func(g *group, _ []*group) string {
@@ -84,7 +84,7 @@ var runColumns = []textColumn{
 	{"verified", false, "", func(g *group, _ []*group) string { return yes(g.Verified) }},
 }
 
-// writeRuns writes the table of graph workloads.
+// writeRuns writes the table of workloads.
 func writeRuns(b *strings.Builder, all []*group) {
 	var shown []textColumn
 	var common []string
@@ -137,13 +137,21 @@ func sharedValue(c textColumn, all []*group) (value string, shared bool) {
 	return value, true
 }
 
-// versusSerial is how many times faster a group is than the serial walk of the same graph.
+// versusSerial is how many times faster a group is than the serial walk of the same graph, or the serial program.
 func versusSerial(g *group, all []*group) string {
 	s := serialOf(g, all)
 	if s == nil {
 		return None
 	}
 	return significant(s.perTask.Center/g.perTask.Center) + "x"
+}
+
+// build is what building a task took, if anything was built.
+func (g *group) build() string {
+	if g.BuildNS == 0 {
+		return None
+	}
+	return significant(g.perBuild.Center)
 }
 
 func (g *group) wall() string {

@@ -10,14 +10,14 @@ type Result struct {
 	N        int    `json:"n"` // the size asked for; Tasks is what it came to
 	Rep      int    `json:"rep"`
 	Seed     uint64 `json:"seed"`
-	Tasks    int    `json:"tasks"`
+	Tasks    int    `json:"tasks"` // of a program: what its workload says that figures are per
 	Edges    int    `json:"edges"`
 
 	// BuildNS is the time of describing the graph, freezing it and checking it for cycles. What the workload itself does
 	// meanwhile is in it: dag draws its edges and makes a closure for each task. Graphs are built as often as they are
-	// run, all in advance: repetition i shows build i, whatever the setting.
+	// run, all in advance: repetition i shows build i, whatever the setting. A program is not built: 0.
 	BuildNS int64 `json:"build_ns"`
-	// WallNS is the time from handing the built graph to the engine until the engine says that all is done.
+	// WallNS is the time from handing the built graph, or the program, to the engine until the engine says that all is done.
 	WallNS int64 `json:"wall_ns"`
 	// CPUNS is the processor time, user and system, of the whole process meanwhile.
 	CPUNS     int64   `json:"cpu_ns"`
@@ -31,8 +31,8 @@ type Result struct {
 	PeakRSS int64  `json:"peak_rss_bytes"` // the most memory resident during the run, what was there before included
 
 	// Verified says that the data after this run is right, that the engine counted exactly Tasks tasks, and that in an
-	// untimed run of the same graph on the same setting the order of every edge held. Results that are not verified are
-	// never reported.
+	// untimed run of the same graph on the same setting the order of every edge held; or that the program's result is
+	// right. Results that are not verified are never reported.
 	Verified bool `json:"verified"`
 
 	// Metrics are what a probe measured instead of the time of a graph.
@@ -76,17 +76,17 @@ func (r *Result) values() []Metric {
 	if r.isProbe() {
 		return r.Metrics // how long the probe took is not a figure
 	}
-	return []Metric{
-		{"ns/op", float64(r.WallNS)},
-		{"ns/task", r.NSPerTask},
-		{"build-ns/task", r.buildPerTask()},
-		{"cpu-util", r.CPUUtil},
-		{"steals", float64(r.Steals)},
-		{"parks", float64(r.Parks)},
-		{"vctx", float64(r.VCtx)},
-		{"ictx", float64(r.ICtx)},
-		{"peak-rss-bytes", float64(r.PeakRSS)},
+	all := []Metric{{"ns/op", float64(r.WallNS)}, {"ns/task", r.NSPerTask}}
+	if r.BuildNS != 0 {
+		all = append(all, Metric{"build-ns/task", r.buildPerTask()})
 	}
+	return append(all,
+		Metric{"cpu-util", r.CPUUtil},
+		Metric{"steals", float64(r.Steals)},
+		Metric{"parks", float64(r.Parks)},
+		Metric{"vctx", float64(r.VCtx)},
+		Metric{"ictx", float64(r.ICtx)},
+		Metric{"peak-rss-bytes", float64(r.PeakRSS)})
 }
 
 func (r *Result) buildPerTask() float64 { return float64(r.BuildNS) / float64(r.Tasks) }

@@ -69,43 +69,79 @@ func (s *Session) step(what string, expect time.Duration) {
 	}
 }
 
-// runWorkload has every setting check the order of the edges, and then measures.
+// A prepared workload is ready to be measured.
+type prepared struct {
+	jobs   []*job
+	tasks  int
+	edges  int
+	builds []time.Duration // by repetition; of a program none
+}
+
+// runWorkload prepares w and measures it.
 func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error) {
 	n := s.size(w)
-	work := w.Make(n, s.Seed)
-	if err := s.checkOrder(ctx, w, work); err != nil {
-		return nil, err
+	prepare := s.prepareGraph
+	if w.IsProgram() {
+		prepare = s.prepareProgram
 	}
-	target, builds, err := s.buildOften(ctx, w, work)
-	if err != nil {
-		return nil, err
-	}
-	jobs, err := s.openAll(w, work, target)
+	p, err := prepare(ctx, w, n)
 	if err != nil {
 		return nil, err
 	}
 	// The first run of a graph pays for memory that the later ones find there. It is verified, not measured.
-	for _, j := range jobs {
-		s.step("warming up "+w.Name+" on "+j.setting.String(), guess(target.Plan.Len()))
+	for _, j := range p.jobs {
+		s.step("warming up "+w.Name+" on "+j.setting.String(), guess(p.tasks))
 		if _, err := j.repeat(ctx); err != nil {
 			return nil, err
 		}
 	}
 	var results []Result
 	for rep := range s.Reps {
-		for _, j := range jobs {
+		for _, j := range p.jobs {
 			s.step(progress(w.Name, j.setting, rep, s.Reps), j.expect)
 			r, err := j.repeat(ctx)
 			if err != nil {
 				return nil, err
 			}
 			r.N, r.Rep, r.Seed = n, rep+1, s.Seed
-			r.Edges = target.Plan.Edges()
-			r.BuildNS = builds[rep].Nanoseconds()
+			r.Edges = p.edges
+			if p.builds != nil {
+				r.BuildNS = p.builds[rep].Nanoseconds()
+			}
 			results = append(results, r)
 		}
 	}
 	return results, nil
+}
+
+// prepareGraph has every setting check the order of the edges, and builds the graph to measure.
+func (s *Session) prepareGraph(ctx context.Context, w *Workload, n int) (p prepared, err error) {
+	work := w.Make(n, s.Seed)
+	if err := s.checkOrder(ctx, w, work); err != nil {
+		return p, err
+	}
+	target, builds, err := s.buildOften(ctx, w, work)
+	if err != nil {
+		return p, err
+	}
+	jobs, err := s.openAll(w, work, target)
+	return prepared{jobs, target.Plan.Len(), target.Plan.Edges(), builds}, err
+}
+
+// prepareProgram makes the program.
+func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p prepared, err error) {
+	p.tasks = int(w.Shape(n).Tasks)
+	s.step("preparing "+w.Name, guess(p.tasks))
+	program, err := attend(ctx, func() (Program, error) { return w.Program(n, s.Seed), ctx.Err() })
+	if err != nil {
+		return p, err
+	}
+	for _, e := range s.Engines {
+		for _, setting := range e.Settings(w.axes(s.Axes)) {
+			p.jobs = append(p.jobs, openProgramJob(e, setting, w.Name, program, p.tasks))
+		}
+	}
+	return p, nil
 }
 
 // checkOrder runs the graph of work in every setting, with tasks that check the order of its edges.
@@ -149,7 +185,7 @@ func (s *Session) buildOften(ctx context.Context, w *Workload, work Work) (t Tar
 // openAll prepares the runs of t in every setting.
 func (s *Session) openAll(w *Workload, work Work, t Target) (jobs []*job, err error) {
 	for _, e := range s.Engines {
-		for _, setting := range e.Settings(s.Axes) {
+		for _, setting := range e.Settings(w.axes(s.Axes)) {
 			j, err := openJob(e, setting, w.Name, work, t)
 			if err != nil {
 				return nil, err

@@ -57,7 +57,7 @@ func (g *group) summary(figure func(*Result) float64) benchmath.Summary {
 
 func (g *group) median(figure func(*Result) float64) float64 { return g.summary(figure).Center }
 
-// serialOf finds the serial walk of the same graph.
+// serialOf finds the serial runs of the same graph or program.
 func serialOf(g *group, all []*group) *group {
 	for _, s := range all {
 		if s.Engine == "serial" && s.Workload == g.Workload && s.N == g.N {

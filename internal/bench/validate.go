@@ -36,14 +36,7 @@ func (s *Session) validate() error {
 	}
 	available := available()
 	for _, w := range s.Workloads {
-		shape := w.Shape(s.size(w))
-		need := shape.Bytes()
-		for _, e := range s.Engines {
-			if e.Bytes != nil {
-				need += e.Bytes(shape.Width)
-			}
-		}
-		if err := fits(w.Name, s.size(w), shape, need, available); err != nil {
+		if err := s.validateSize(w, available); err != nil {
 			return err
 		}
 	}
@@ -59,12 +52,51 @@ func (s *Session) validate() error {
 	return nil
 }
 
+// validateSize refuses a size of w that is not possible here.
+func (s *Session) validateSize(w *Workload, available float64) error {
+	n := s.size(w)
+	if w.Most > 0 && n > w.Most {
+		return BadInput("%s goes up to n=%d, not %d: choose a smaller n", w.Name, w.Most, n)
+	}
+	shape := w.Shape(n)
+	check, need := fits, shape.Bytes()
+	if w.IsProgram() {
+		check, need = programFits, shape.Data
+	}
+	for _, e := range s.Engines {
+		bytes := e.Bytes
+		if w.IsProgram() {
+			bytes = e.ProgramBytes
+		}
+		if bytes != nil {
+			need += bytes(shape.Width)
+		}
+	}
+	return check(w.Name, n, shape, need, available)
+}
+
+// programFits refuses a size at which a program has nothing to do, would not come to an end, or does not fit in memory.
+func programFits(name string, n int, shape Shape, need, available float64) error {
+	if shape.Tasks < 1 {
+		return BadInput("%s with n=%d has no tasks: choose a larger n", name, n)
+	}
+	if shape.Tasks > mostTasks {
+		return BadInput("%s with n=%d has %.3g tasks, which is more than %.3g: choose a smaller n",
+			name, n, shape.Tasks, float64(mostTasks))
+	}
+	return fitsMemory(name, n, need, available)
+}
+
 // fits refuses a size that a graph cannot have, or that memory cannot hold: the kernel would end the process half-way.
 func fits(name string, n int, shape Shape, need, available float64) error {
 	if shape.Tasks+shape.Edges > plan.Max {
 		return BadInput("%s with n=%d has %.0f tasks and %.0f edges, at most %d together fit a graph: choose a smaller n",
 			name, n, shape.Tasks, shape.Edges, plan.Max)
 	}
+	return fitsMemory(name, n, need, available)
+}
+
+func fitsMemory(name string, n int, need, available float64) error {
 	if need > available {
 		return BadInput("%s with n=%d needs about %s, and %s are available: choose a smaller n",
 			name, n, gib(need), gib(available))

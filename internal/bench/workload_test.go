@@ -43,7 +43,7 @@ func TestShapes(t *testing.T) {
 
 // TestShapePrediction compares what Shape promises with what Build makes: the estimate of memory rests on it.
 func TestShapePrediction(t *testing.T) {
-	for _, w := range Workloads() {
+	for _, w := range graphs() {
 		for _, n := range []int{1, 2, 3, 10, 100, 3000} {
 			target, _, err := describe(w.Name, w.Make(n, 7))
 			require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestSplitmix64(t *testing.T) {
 
 // TestVerify runs each workload right, and then with one task left out.
 func TestVerify(t *testing.T) {
-	for _, w := range Workloads() {
+	for _, w := range graphs() {
 		work := w.Make(50, 42)
 		target, _, err := describe(w.Name, work)
 		require.NoError(t, err)

@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"sync"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// fib is what a fork and its join cost: there is nothing else to do. Every inner node forks one call and makes the other.
+var fib = &Workload{
+	Name:    "fib",
+	About:   "nth Fibonacci number by definition: one fork and one call each, down to the end; figures are per fork",
+	Size:    "argument",
+	Default: 35,
+	Shape: func(n int) Shape {
+		forks := fibonacci[float64](min(n, fibMost)+1) - 1
+		return Shape{Tasks: forks, Width: forks}
+	},
+	Program: func(n int, _ uint64) Program {
+		return &recursion[int]{arg: n, want: fibonacci[int64](n), serial: fibSerial, goroutines: fibGoroutines, fork: fibFork}
+	},
+}
+
+// fibMost is an argument for which there would be far too many forks.
+const fibMost = 90
+
+// fibonacci computes the number in a loop.
+func fibonacci[N int64 | float64](n int) N {
+	var a, b N = 0, 1
+	for range n {
+		a, b = b, a+b
+	}
+	return a
+}
+
+func fibSerial(n int) int64 {
+	if n < 2 {
+		return int64(n)
+	}
+	x := fibSerial(n - 1)
+	return fibSerial(n-2) + x
+}
+
+func fibGoroutines(c *crew, n int) int64 {
+	if n < 2 {
+		return int64(n)
+	}
+	var x int64
+	var wg sync.WaitGroup
+	c.start(&wg, func() { x = fibGoroutines(c, n-1) })
+	y := fibGoroutines(c, n-2)
+	wg.Wait()
+	return x + y
+}
+
+func fibFork(s *executor.Scope, n int) int64 {
+	if n < 2 {
+		return int64(n)
+	}
+	f := executor.Fork(s, fibFork, n-1)
+	y := fibFork(s, n-2)
+	return f.Join(s) + y
+}

@@ -1,0 +1,333 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// smallSizes of the programs: the least, and some with work for several workers.
+var smallSizes = map[string][]int{
+	"fib":        {2, 20},
+	"fat":        {1, 2},
+	"thin":       {1, 12},
+	"nqueens":    {1, 3, 8},
+	"skynet":     {1, 9, 57, 5003},
+	"sort":       {1, 2, 50_000},
+	"scan":       {1, 3, 50_000},
+	"mandelbrot": {1, 64},
+}
+
+// TestProgramsAgree has every engine run every program in every setting: all results are right.
+func TestProgramsAgree(t *testing.T) {
+	for _, w := range programs() {
+		require.NotEmpty(t, smallSizes[w.Name])
+		for _, n := range smallSizes[w.Name] {
+			tasks := int(w.Shape(n).Tasks)
+			require.Positive(t, tasks, "%s, n=%d", w.Name, n)
+			program := w.Program(n, 42)
+			for _, e := range Engines() {
+				for _, s := range e.Settings(w.axes(everySetting())) {
+					j := openProgramJob(e, s, w.Name, program, tasks)
+					r, err := j.repeat(context.Background())
+					require.NoError(t, err, "n=%d", n)
+					require.True(t, r.Verified)
+					require.Equal(t, tasks, r.Tasks)
+					require.InDelta(t, float64(r.WallNS)/float64(tasks), r.NSPerTask, 1e-6)
+				}
+			}
+		}
+	}
+}
+
+// TestProgramVerify runs each program right, then leaves out everything, and then spoils the result in every way.
+func TestProgramVerify(t *testing.T) {
+	type spoil struct {
+		name string
+		do   func()
+	}
+	for _, w := range programs() {
+		n := smallSizes[w.Name][len(smallSizes[w.Name])-1]
+		p := w.Program(n, 42)
+		var spoils []spoil
+		each := func(from, to int, name string, do func(i int)) {
+			for i := from; i < to; i += max(1, (to-from)/10) {
+				spoils = append(spoils, spoil{fmt.Sprintf("%s %d", name, i), func() { do(i) }})
+			}
+		}
+		of := func(got *int64) {
+			spoils = append(spoils, spoil{"one more", func() { *got++ }}, spoil{"one less", func() { *got-- }})
+		}
+		switch p := p.(type) {
+		case *recursion[int]:
+			of(&p.got)
+		case *recursion[span]:
+			of(&p.got)
+		case *recursion[board]:
+			of(&p.got)
+		case *sortProgram:
+			each(1, n, "changed places", func(i int) { p.s[i-1], p.s[i] = p.s[i], p.s[i-1] })
+			each(1, n, "twice", func(i int) { p.s[i] = p.s[i-1] })
+		case *scanProgram:
+			each(0, n, "larger", func(i int) { p.dst[i]++ })
+			each(0, n, "left out", func(i int) { p.dst[i] = 0 })
+		case *mandelbrotProgram:
+			each(0, n*n, "other pixel", func(i int) { p.steps[i] ^= 1 })
+			each(0, n, "row left out", func(i int) { p.steps[i*n] = mandelbrotSteps + 1 })
+		}
+		require.NotEmpty(t, spoils, w.Name)
+		for _, s := range spoils {
+			p.Reset()
+			require.Error(t, p.Verify(), "%s, nothing done", w.Name)
+			p.Serial()
+			require.NoError(t, p.Verify(), w.Name)
+			s.do()
+			require.Error(t, p.Verify(), "%s, %s", w.Name, s.name)
+		}
+	}
+}
+
+// TestProgramShapes pins how many tasks the figures are per, and counts them where that is not the size.
+func TestProgramShapes(t *testing.T) {
+	for w, want := range map[*Workload]float64{
+		fib: 14930351, fat: 17043521, thin: 8388607, nqueens: 4674889, skynet: 1111111,
+		sorting: 10000000, scan: 10000000, mandelbrot: 2048,
+	} {
+		require.Equal(t, want, w.Shape(w.Default).Tasks, w.Name)
+	}
+	require.Len(t, programs(), 8)
+
+	var forks func(n int) float64
+	forks = func(n int) float64 {
+		if n < 2 {
+			return 0
+		}
+		return 1 + forks(n-1) + forks(n-2)
+	}
+	for n := range 20 {
+		require.Equal(t, forks(n), fib.Shape(n).Tasks, "fib, n=%d", n)
+	}
+	var placed func(b board) float64
+	placed = func(b board) (n float64) {
+		for c := range b.n {
+			if b.rows < b.n && b.free(c) {
+				n += 1 + placed(b.with(c))
+			}
+		}
+		return n
+	}
+	for n := 1; n <= 10; n++ {
+		require.Equal(t, placed(board{n: int8(n)}), nqueens.Shape(n).Tasks, "nqueens, n=%d", n)
+	}
+	var parts func(p span) float64
+	parts = func(p span) float64 {
+		n := 1.0
+		for i := int64(0); i < skynetChildren && p.size > 1; i++ {
+			if c := p.child(i); c.size > 0 {
+				n += parts(c)
+			}
+		}
+		return n
+	}
+	for n := 1; n < 3000; n += 1 + n/10 {
+		require.Equal(t, parts(span{0, int64(n)}), skynet.Shape(n).Tasks, "skynet, n=%d", n)
+	}
+	// No size is too large to be told so.
+	for _, w := range programs() {
+		if w.Most == 0 {
+			s := w.Shape(math.MaxInt)
+			require.Greater(t, max(s.Tasks, s.Data), 1e9, w.Name)
+		}
+	}
+}
+
+// TestKnownResults compares what programs are verified by with what is known elsewhere.
+func TestKnownResults(t *testing.T) {
+	require.EqualValues(t, 9227465, fibonacci[int64](35))
+	require.EqualValues(t, 73712, queens[13].solutions)
+	require.Equal(t, int64(499999500000), sumBelow(1000000))
+	require.EqualValues(t, 3, sumBelow(3))
+	require.EqualValues(t, 1, sumBelow(2))
+}
+
+// TestCrew: there are never more goroutines than allowed, and what has none is called all the same.
+func TestCrew(t *testing.T) {
+	for _, most := range []int64{0, 1, 3, 1000} {
+		c := &crew{most: most}
+		require.EqualValues(t, 6765, fibGoroutines(c, 20))
+		require.Zero(t, c.alive.Load())
+		require.EqualValues(t, 4161, fatGoroutines(c, 2))
+		require.EqualValues(t, 92, queensGoroutines(c, board{n: 8}))
+	}
+	before := runtime.NumGoroutine()
+	c := &crew{most: 5}
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for range 5 {
+		c.start(&wg, func() { <-stop })
+	}
+	inline := 0
+	for range 10 {
+		c.start(&wg, func() { inline++ })
+	}
+	require.Equal(t, 10, inline)
+	require.LessOrEqual(t, runtime.NumGoroutine(), before+5)
+	close(stop)
+	wg.Wait()
+}
+
+// A fakeProgram is right until it is told otherwise.
+type fakeProgram struct {
+	done, wrong bool
+	begun       func()        // nil: nobody wants to know
+	wait        chan struct{} // nil: does not wait
+}
+
+func (f *fakeProgram) run() {
+	if f.begun != nil {
+		f.begun()
+	}
+	if f.wait != nil {
+		<-f.wait
+	}
+	f.done = true
+}
+
+func (f *fakeProgram) Serial()                         { f.run() }
+func (f *fakeProgram) Goroutines(int)                  { f.run() }
+func (f *fakeProgram) Magpie(*executor.Executor) error { f.run(); return nil }
+func (f *fakeProgram) Reset()                          { f.done = false }
+
+func (f *fakeProgram) Verify() error {
+	if f.wrong || !f.done {
+		return fmt.Errorf("it is wrong")
+	}
+	return nil
+}
+
+func (f *fakeProgram) workload() *Workload {
+	return &Workload{
+		Name:    "fake",
+		Shape:   func(n int) Shape { return Shape{Tasks: float64(2 * n)} },
+		Program: func(int, uint64) Program { return f },
+	}
+}
+
+// TestProgramSession: programs are measured in turn as graphs are, and with every deque. Nothing is built.
+func TestProgramSession(t *testing.T) {
+	s, results := session(Engines()...)
+	s.Workloads = []*Workload{chain, (&fakeProgram{}).workload()}
+	s.Reps = 2
+	var said []string
+	s.Step = func(what string, _ time.Duration) { said = append(said, what) }
+	require.NoError(t, s.Run(context.Background()))
+	var deques []string
+	for _, r := range *results {
+		require.True(t, r.Verified)
+		deques = append(deques, r.Workload+" "+r.Deque)
+		if r.Workload == "fake" {
+			require.Equal(t, 10, r.N)
+			require.Equal(t, 20, r.Tasks)
+			require.Zero(t, r.Edges)
+			require.Zero(t, r.BuildNS)
+		} else {
+			require.Positive(t, r.BuildNS)
+		}
+	}
+	require.Equal(t, []string{
+		"chain split", "chain none", "chain none", "chain split", "chain none", "chain none",
+		"fake split", "fake chaselev", "fake none", "fake none", "fake split", "fake chaselev", "fake none", "fake none",
+	}, deques)
+	require.Contains(t, said, "preparing fake")
+	require.Contains(t, said, "warming up fake on magpie (adaptive, chaselev), 1 worker")
+	require.Contains(t, said, "fake on serial, 1 worker: 2 of 2")
+}
+
+// TestWrongProgram: a wrong result on any engine ends the session, and nothing of the workload is emitted.
+func TestWrongProgram(t *testing.T) {
+	for _, e := range Engines() {
+		s, results := session(e)
+		s.Workloads = []*Workload{(&fakeProgram{wrong: true}).workload()}
+		var wrong *WrongAnswer
+		require.ErrorAs(t, s.Run(context.Background()), &wrong)
+		require.ErrorContains(t, wrong, "it is wrong")
+		require.Equal(t, e.Name, wrong.Setting.Engine)
+		require.Empty(t, *results)
+	}
+}
+
+// TestCancelledProgram ends the context while a program runs, which takes no notice: nobody waits for it. When it ends, its
+// engine is stopped.
+func TestCancelledProgram(t *testing.T) {
+	for _, e := range Engines() {
+		ctx, cancel := context.WithCancel(context.Background())
+		f := &fakeProgram{begun: cancel, wait: make(chan struct{})}
+		stopped := make(chan error)
+		open := e.OpenProgram
+		e.OpenProgram = func(s Setting, p Program) Runner { return tellingRunner{open(s, p), stopped} }
+		s, results := session(e)
+		s.Workloads = []*Workload{f.workload()}
+		require.ErrorIs(t, s.Run(ctx), context.Canceled)
+		require.Empty(t, *results)
+		require.False(t, f.done)
+		close(f.wait)
+		require.NoError(t, <-stopped)
+		require.True(t, f.done)
+	}
+}
+
+// A tellingRunner tells when it has been stopped.
+type tellingRunner struct {
+	Runner
+	stopped chan<- error
+}
+
+func (r tellingRunner) Stop() error {
+	err := r.Runner.Stop()
+	r.stopped <- err
+	return err
+}
+
+// TestCancelledPreparation does not wait for it either.
+func TestCancelledPreparation(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s, results := session(Engines()...)
+	wait := make(chan struct{})
+	defer close(wait)
+	w := (&fakeProgram{}).workload()
+	w.Program = func(int, uint64) Program {
+		cancel()
+		<-wait
+		return nil
+	}
+	s.Workloads = []*Workload{w}
+	require.ErrorIs(t, s.Run(ctx), context.Canceled)
+	require.Empty(t, *results)
+}
+
+func TestProgramFits(t *testing.T) {
+	require.NoError(t, programFits("x", 1, Shape{Tasks: 1}, 5, 5))
+	require.NoError(t, programFits("x", 1, Shape{Tasks: mostTasks}, 5, 5))
+	require.EqualError(t, programFits("x", 1, Shape{}, 0, 5), "x with n=1 has no tasks: choose a larger n")
+	require.ErrorContains(t, programFits("x", 1, Shape{Tasks: 2 * mostTasks}, 0, 5), " tasks, which is more than ")
+	require.EqualError(t, programFits("x", 1, Shape{Tasks: 1}, 3<<30, 2<<30),
+		"x with n=1 needs about 3.0 GiB, and 2.0 GiB are available: choose a smaller n")
+
+	// Each goroutine counts, up to as many as a crew has; graphs do not.
+	require.EqualValues(t, 100*callBytes, Engines()[2].ProgramBytes(100))
+	require.Equal(t, float64(callsAlive*callBytes), Engines()[2].ProgramBytes(1e12))
+	s, _ := session(Engines()...)
+	s.N = 1000
+	require.NoError(t, s.validateSize(scan, 16*1000+executor.MaxWorkers*callBytes))
+	require.Error(t, s.validateSize(scan, 16*1000+executor.MaxWorkers*callBytes-1))
+	s.Engines = s.Engines[:2]
+	require.NoError(t, s.validateSize(scan, 16*1000))
+}

@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// A recursion is a program that is a function of one argument, written three times, whose result is known beforehand.
+type recursion[A any] struct {
+	arg  A
+	want int64
+
+	serial     func(A) int64
+	goroutines func(*crew, A) int64
+	fork       func(*executor.Scope, A) int64
+
+	got int64
+}
+
+func (r *recursion[A]) Serial() { r.got = r.serial(r.arg) }
+
+func (r *recursion[A]) Goroutines(int) { r.got = r.goroutines(&crew{most: callsAlive}, r.arg) }
+
+func (r *recursion[A]) Magpie(ex *executor.Executor) (err error) {
+	r.got, err = executor.Call(context.Background(), ex, r.fork, r.arg)
+	return err
+}
+
+func (r *recursion[A]) Reset() { r.got = -1 }
+
+func (r *recursion[A]) Verify() error {
+	if r.got != r.want {
+		return fmt.Errorf("the result is %d, not %d", r.got, r.want)
+	}
+	return nil
+}
+
+// A crew is the goroutines of one recursion. Without a bound they take as much memory as there is: those that wait keep
+// their stacks, and of those that are ready the scheduler runs the oldest first, which have the most before them.
+type crew struct {
+	most  int64
+	alive atomic.Int64
+}
+
+// start calls f on a goroutine of wg, or at once if there are too many.
+func (c *crew) start(wg *sync.WaitGroup, f func()) {
+	if c.alive.Add(1) > c.most {
+		c.alive.Add(-1)
+		f()
+		return
+	}
+	wg.Add(1)
+	go func() {
+		f()
+		c.alive.Add(-1)
+		wg.Done()
+	}()
+}
