@@ -46,6 +46,7 @@ func TestBadInput(t *testing.T) {
 		{"run fib -n 0", "size must be at least 1, not 0"},
 		{"run fib -n 1", "fib with n=1 has no tasks: choose a larger n"},
 		{"run fib -n 60", "fib with n=60 has 2.5e+12 tasks, which is more than "},
+		{"run fib -n 40 -engine serial,goroutines", "engine goroutines is for 3.36e+07 at most"},
 		{"run thin sort -n 200", "thin with n=200 has 3.21e+60 tasks, "},
 		{"run nqueens -n 17", "nqueens goes up to n=16, not 17: choose a smaller n"},
 		{"run mandelbrot -n 9000000", "GiB are available"},

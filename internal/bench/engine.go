@@ -20,6 +20,8 @@ type Engine struct {
 	Bytes func(width float64) float64
 	// ProgramBytes is Bytes for a program in which width goroutines can be alive at once.
 	ProgramBytes func(width float64) float64
+	// ProgramWidth is how many goroutines a program may be at most; 0: any number.
+	ProgramWidth float64
 	// Open prepares to run t in setting s, with all the memory that runs need.
 	Open func(s Setting, t Target) (Runner, error)
 	// OpenProgram prepares to run p in setting s. Its runners count no tasks, and take no notice of the context.
@@ -107,6 +109,7 @@ func Engines() []*Engine {
 			Programs:     "a program: a goroutine for each fork, and a WaitGroup; it stands for errgroup too",
 			Settings:     goroutineSettings,
 			Bytes:        func(width float64) float64 { return goroutineBytes * min(width, goroutinesAlive) },
+			ProgramWidth: callsStarted,
 			ProgramBytes: func(width float64) float64 { return callBytes * min(width, callsAlive) },
 			Open:         openGoroutines,
 			OpenProgram:  openGoroutinesProgram,

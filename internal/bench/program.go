@@ -33,7 +33,11 @@ const mostTasks = min(1<<40, math.MaxInt)
 const (
 	// callBytes is what a goroutine of a recursion takes: its stack and descriptor, what the caller keeps for it, and as
 	// much again of what has not been collected yet. Trees with 2 and with 64 children took 3700 to 4300 bytes.
-	callBytes = 5 << 10
+	callBytes = 6 << 10
 	// callsAlive bounds how many there are at once, in [crew]. Programs of 15 million tasks come to some 400000.
 	callsAlive = 1 << 19
+	// callsStarted bounds how many there are one after the other. With more the bound above would be met all the time, and
+	// what was measured be something else. And as long as hundreds of thousands are ready, the goroutine that learns of an
+	// interrupt waits among them, often until the end of the run: that must be a matter of a minute.
+	callsStarted = 1 << 25
 )

@@ -330,4 +330,17 @@ func TestProgramFits(t *testing.T) {
 	require.Error(t, s.validateSize(scan, 16*1000+executor.MaxWorkers*callBytes-1))
 	s.Engines = s.Engines[:2]
 	require.NoError(t, s.validateSize(scan, 16*1000))
+
+	// Where goroutines would be too many, other engines are not.
+	s, _ = session(Engines()...)
+	s.N = 37
+	require.EqualError(t, s.validateSize(fib, math.MaxInt),
+		"fib with n=37 has 3.91e+07 tasks, engine goroutines is for 3.36e+07 at most: choose a smaller n or another engine")
+	s.Engines = s.Engines[:2]
+	require.NoError(t, s.validateSize(fib, 0))
+	s, _ = session(Engines()...)
+	s.N = 0
+	for _, w := range programs() {
+		require.NoError(t, s.validateSize(w, math.MaxInt), "%s, default size", w.Name)
+	}
 }

@@ -67,6 +67,10 @@ func (s *Session) validateSize(w *Workload, available float64) error {
 		bytes := e.Bytes
 		if w.IsProgram() {
 			bytes = e.ProgramBytes
+			if e.ProgramWidth > 0 && shape.Width > e.ProgramWidth {
+				return BadInput("%s with n=%d has %.3g tasks, engine %s is for %.3g at most: choose a smaller n or another engine",
+					w.Name, n, shape.Width, e.Name, e.ProgramWidth)
+			}
 		}
 		if bytes != nil {
 			need += bytes(shape.Width)
