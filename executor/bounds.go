@@ -34,6 +34,11 @@ const (
 	// flushInterval is how many items a busy worker runs between two publications of what it counted.
 	flushInterval = 1024
 
+	// enoughPublic is how many forks for each worker are to be had before those of one frame stay private. Forks of a wide
+	// tree are then as cheap as those of a narrow one; of coarse forks the thieves miss those beyond, once they have done so
+	// many, until the next Fork or Join. Arbitrary; re-measure with wsbench run fat skynet.
+	enoughPublic = 4
+
 	// dequeCapacity is a deque's first ring, 4 KiB: depth-first work seldom holds more.
 	dequeCapacity = 512
 	// injectorCapacity is the same for the injector, which holds one item for each run that nobody has begun.

@@ -15,6 +15,7 @@ const (
 	helpSpins        = 1
 	pollInterval     = 2
 	flushInterval    = 4
+	enoughPublic     = 4
 	dequeCapacity    = 2
 	injectorCapacity = 2
 )

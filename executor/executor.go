@@ -74,6 +74,7 @@ func New(cfg Config) (*Executor, error) {
 			alone:  cfg.Workers == 1,
 		}
 		ex.workers[i].eager = cfg.Deque == ChaseLev
+		ex.workers[i].enough = enoughPublic * cfg.Workers
 		ex.workers[i].hungry.Store(cfg.Deque == ChaseLev)
 	}
 	ex.asyncs.init(ex)

@@ -50,7 +50,7 @@ func Fork[A, R any](s *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	here := frameOf(&s)
 	c.outer = w.forker
 	w.forker = here
-	if c.outer == here || w.hungry.Load() {
+	if w.hungry.Load() || c.outer == here && w.deque.Len() < w.enough {
 		w.publishForks(&c.fork)
 	}
 	return Forked[A, R]{c}

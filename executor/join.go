@@ -17,6 +17,7 @@ type forkState struct {
 	disorder      int     // forks that were joined before newer ones
 	thrown        error   // what rethrow panicked with last
 	eager         bool    // constant: hungry is always set
+	enough        int     // constant: with so many items in the deque a second fork of one frame may stay private
 }
 
 // publishForks makes the worker's private forks available to others, oldest first, and wakes somebody for them. The newest

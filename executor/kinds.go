@@ -33,7 +33,7 @@ type Deque uint8
 
 const (
 	// Split keeps the newest forks in the worker's own hands and pushes them, the oldest first, when there is nothing to
-	// steal from it, or when one function has two that are not joined. A fork that nobody steals costs no locked
+	// steal from it, or when one function has two that are not joined and there are few. A fork that nobody steals costs no locked
 	// instruction. Nobody sees that work until the worker's next Fork or Join.
 	Split Deque = iota
 	// ChaseLev pushes every fork at once: two locked instructions each.
