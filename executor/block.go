@@ -17,7 +17,11 @@ const (
 )
 
 // block waits, outside the executor's workers, until e is over.
-func block(e ending) {
+func (ex *Executor) block(e ending) {
+	if ex.inline != nil {
+		<-e.Done() // another goroutine is the worker; time may stand still, as under testing/synctest
+		return
+	}
 	for start := time.Now(); !e.isOver(); {
 		waited := time.Since(start)
 		if waited > waitSpin {

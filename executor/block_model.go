@@ -3,7 +3,7 @@
 package executor
 
 // block waits, outside the executor's workers, until e is over. The model knows no time.
-func block(e ending) {
+func (ex *Executor) block(e ending) {
 	switch e := e.(type) {
 	case *Run:
 		e.over.Await()

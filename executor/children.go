@@ -42,7 +42,7 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	if w.public != w.level {
 		w.publishForks(nil) // what is older comes first in the deque
 	}
-	c.floor = w.deque.Bottom()
+	c.floor = w.bottom()
 	c.next = s.children
 	s.children = c
 	w.Push(&c.Item)

@@ -37,6 +37,11 @@
 //
 // A task that blocks in any other way blocks its worker.
 //
+// # Tests
+//
+// [NewInline] returns an executor without threads: everything runs on the goroutine that calls, in an order that a seed
+// chooses.
+//
 // # Beside other goroutines
 //
 // A worker that computes keeps a P busy. Unless told otherwise, an executor raises GOMAXPROCS by its number of workers

@@ -103,3 +103,31 @@ func ExampleFirst() {
 	fmt.Println(executor.First(context.Background(), ex, broken, mirror))
 	// Output: from the mirror <nil>
 }
+
+// A test runs a graph on its own goroutine, in as many orders as it likes.
+func ExampleNewInline() {
+	var first string
+	orders := map[string]bool{}
+	for seed := range uint64(20) {
+		ex := executor.NewInline(seed)
+		first = ""
+		err := ex.Run(context.Background(), executor.Func("f", func(s *executor.Scope) error {
+			for _, name := range []string{"a", "b", "c"} {
+				s.Go(func(context.Context) error {
+					if first == "" { // no lock: there is one goroutine
+						first = name
+					}
+					return nil
+				})
+			}
+			return s.Wait()
+		}))
+		if err != nil {
+			log.Fatal(err)
+		}
+		orders[first] = true
+		ex.Close()
+	}
+	fmt.Println(len(orders))
+	// Output: 3
+}

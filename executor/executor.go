@@ -21,7 +21,8 @@ type Executor struct {
 	cfg      Config
 	workers  []*Worker
 	notifier *notifier.Notifier
-	release  func() // gives the reserved Ps back
+	release  func()  // gives the reserved Ps back
+	inline   *inline // set if there are no threads
 
 	_ pad.Line
 	// Read at every push, written when a worker goes to sleep or is woken.
@@ -56,6 +57,19 @@ func New(cfg Config) (*Executor, error) {
 	if err := osthread.Room(cfg.Workers); err != nil {
 		return nil, errors.Join(errors.New("executor: cannot start the workers' threads"), err)
 	}
+	ex := newExecutor(cfg)
+	if !cfg.KeepGOMAXPROCS {
+		ex.release = procs.Reserve(cfg.Workers)
+	}
+	if err := ex.startWorkers(); err != nil {
+		_ = ex.Close() // the workers that did start leave; there is no run to wait for
+		return nil, err
+	}
+	return ex, nil
+}
+
+// newExecutor makes an executor whose workers have no threads yet.
+func newExecutor(cfg Config) *Executor {
 	ex := &Executor{
 		cfg:      cfg,
 		workers:  make([]*Worker, cfg.Workers),
@@ -78,14 +92,7 @@ func New(cfg Config) (*Executor, error) {
 		ex.workers[i].hungry.Store(cfg.Deque == ChaseLev)
 	}
 	ex.asyncs.init(ex)
-	if !cfg.KeepGOMAXPROCS {
-		ex.release = procs.Reserve(cfg.Workers)
-	}
-	if err := ex.startWorkers(); err != nil {
-		_ = ex.Close() // the workers that did start leave; there is no run to wait for
-		return nil, err
-	}
-	return ex, nil
+	return ex
 }
 
 // startWorkers returns when every worker has its thread, or could not be given one.
@@ -162,11 +169,12 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 		r.unlink = context.AfterFunc(ctx, func() { r.cancel(ctx.Err(), context.Cause(ctx)) })
 	}
 	if w != nil {
-		r.mark = w.deque.Bottom()
+		r.mark = w.bottom()
 		r.launcher.Set(w)
 		w.Push(first)
 	} else {
 		ex.inject(first)
+		ex.drive(nil)
 	}
 	return r
 }

@@ -76,6 +76,7 @@ func (f *future) submit(w *Worker) {
 		w.Push(&f.Item)
 	} else {
 		f.ex.inject(&f.Item)
+		f.ex.drive(nil)
 	}
 }
 
@@ -190,7 +191,7 @@ func (f *future) wait() {
 	if w := f.ex.currentWorker(); w != nil {
 		w.waitFor(f)
 	} else {
-		block(f)
+		f.ex.block(f)
 	}
 }
 
@@ -214,7 +215,7 @@ func (w *Worker) waitFor(f *future) {
 		}
 		todo = todo[:last]
 		if f.ex != w.ex {
-			block(f)
+			f.ex.block(f)
 			continue
 		}
 		if f.claimed.Load() == 0 {

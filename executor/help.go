@@ -50,14 +50,14 @@ func (w *Worker) floorFor(r *Run) uint64 {
 	case r.launcher.Get() == w:
 		return w.lowered(r.mark)
 	default:
-		return w.deque.Bottom()
+		return w.bottom()
 	}
 }
 
 // lowered is the floor, or the deque's bottom if that has come to be below: what was above is gone, and a bottom that met
 // the floor on its way up again would have items below that are to be run.
 func (w *Worker) lowered(floor uint64) uint64 {
-	if bottom := w.deque.Bottom(); floor != noFloor && int64(bottom-floor) < 0 {
+	if bottom := w.bottom(); floor != noFloor && int64(bottom-floor) < 0 {
 		return bottom
 	}
 	return floor
@@ -66,7 +66,7 @@ func (w *Worker) lowered(floor uint64) uint64 {
 // popFor takes the worker's newest item of r or of a run nested in it.
 func (w *Worker) popFor(r *Run) *Item {
 	// Once r is over nothing more is run here, also not of runs that it has left behind.
-	for !r.over.Load() && w.deque.Bottom() != w.floor {
+	for !r.over.Load() && w.bottom() != w.floor {
 		it := w.popOwn()
 		if it == nil || it.Body.Run().isWithin(r) {
 			return it

@@ -55,8 +55,8 @@ type Hooks interface {
 
 // A Stopper is Hooks that want to know at once when a run is cancelled or has failed, because they hold items back.
 type Stopper interface {
-	// OnStop is called once for such a run, after [Body.Stopped] has become true, on any thread, with a lock of the run
-	// held: it may call [Run.Inject], and nothing else of the run that changes it.
+	// OnStop is called once for such a run, after [Body.Stopped] has become true, on any thread. The run may be over by then,
+	// and the body serve another: what it then makes available too early has to be put aside again.
 	OnStop()
 }
 

@@ -39,7 +39,7 @@ func (w *Worker) publishForks(newest *fork) {
 			break
 		}
 		w.public = f.level
-		f.floor = w.deque.Bottom()
+		f.floor = w.bottom()
 		if w.alone {
 			w.deque.PushAlone(&f.Item)
 		} else {
@@ -94,7 +94,7 @@ func (w *Worker) takeBack(f *fork) bool {
 	if f.level > w.public {
 		return true // private, and not the newest
 	}
-	for f.state.Load() == 0 && int64(w.deque.Bottom()-f.floor) > 0 {
+	for f.state.Load() == 0 && int64(w.bottom()-f.floor) > 0 {
 		it := w.popOwn()
 		if w.deque.IsEmpty() {
 			w.setHungry()
@@ -253,7 +253,7 @@ func (w *Worker) runDownTo(r *Run, floor uint64) {
 
 // runNow runs it, and what it leaves behind.
 func (w *Worker) runNow(it *Item) {
-	defer w.comeOut(w.goInside(it.Body.Run(), w.deque.Bottom()))
+	defer w.comeOut(w.goInside(it.Body.Run(), w.bottom()))
 	for ; it != nil; it = w.pop() {
 		w.runItems(it)
 	}
@@ -265,7 +265,7 @@ func (w *Worker) await(f *fork) {
 		return
 	}
 	r := f.Body.Run()
-	put := w.goInside(r, w.deque.Bottom())
+	put := w.goInside(r, w.bottom())
 	defer w.comeOut(put)
 	w.joining.Store(f)
 	if w.ex.sleepingHelpers.Load() > 0 {

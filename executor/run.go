@@ -77,25 +77,35 @@ func (r *Run) NoticeContext() { r.ctx.notice() }
 // stop cancels the run's context, which will say err and cause, and makes result part of the run's. The first stop
 // counts.
 func (r *Run) stop(err, cause, result error) {
+	if body := r.stopped(err, cause, result); body != nil && body.stopper != nil {
+		body.stopper.OnStop()
+	}
+}
+
+// stopped returns the body that is now stopped, if it is this call that did that.
+func (r *Run) stopped(err, cause, result error) *Body {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cancelled || r.ended {
-		return
+		return nil
 	}
 	r.cancelled = true
 	r.err.Set(result)
 	if r.body != nil { // else embody will see
 		r.body.stop.Store(true)
-		if s := r.body.stopper; s != nil {
-			s.OnStop()
-		}
 	}
 	r.ctx.cancel(err, cause)
+	return r.body
 }
 
 // Inject makes an item of the run available to all workers, from any thread, while the run is in progress. It is for
 // implementations of [Job] that hold items back; a task pushes its own, see [Worker.Push].
-func (r *Run) Inject(it *Item) { r.ex.inject(it) }
+func (r *Run) Inject(it *Item) {
+	r.ex.inject(it)
+	if r.ex.inline != nil {
+		r.ex.drive(r.ex.currentWorker())
+	}
+}
 
 // Finish ends the run with what its tasks failed with, or nil. It is for implementations of [Job]: called once, when
 // every item of the run has been counted.
@@ -152,7 +162,7 @@ func (r *Run) wait(w *Worker) error {
 		w.help(r)
 		return r.err.Get()
 	}
-	block(r)
+	r.ex.block(r)
 	return r.err.Get()
 }
 

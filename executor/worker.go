@@ -28,8 +28,9 @@ type Worker struct {
 	depth  int   // helps on the worker's stack
 	ended  int64 // futures, not yet counted out
 	forkState
-	wakes bool // what the policy wants: a push wakes a worker if nobody is looking for work
-	alone bool // there is no other worker
+	wakes    bool      // what the policy wants: a push wakes a worker if nobody is looking for work
+	alone    bool      // there is no other worker
+	shuffled *shuffled // constant; set for an inline worker
 
 	_ pad.Line
 
@@ -80,6 +81,10 @@ func (w *Worker) Alone() bool { return w.alone }
 // takes it. The item being run only.
 func (w *Worker) Push(it *Item) {
 	if w.alone {
+		if w.shuffled != nil {
+			w.shuffled.push(it)
+			return
+		}
 		w.deque.PushAlone(it)
 		return
 	}
@@ -114,6 +119,10 @@ func (w *Worker) exploit(it *Item) {
 
 // runItems runs items until the worker has no more or one fails to return. One deferred call serves all in between.
 func (w *Worker) runItems(it *Item) {
+	if w.shuffled != nil {
+		w.runShuffled(it)
+		return
+	}
 	var current *Item // the item being run; apart from it, which so can stay in a register
 	returned := false
 	defer func() {
@@ -148,7 +157,7 @@ func (w *Worker) pop() *Item {
 
 func (w *Worker) popOwn() (it *Item) {
 	if w.alone {
-		it = w.deque.PopAlone()
+		it = w.popAlone()
 	} else {
 		it = w.deque.Pop()
 	}

@@ -23,6 +23,12 @@ type spanItem struct {
 
 // fanOut releases the ready tasks at first, …, end-1 of succ as a span and claims the first of them.
 func (r *runState) fanOut(w *executor.Worker, l *local, first, end uint32) *executor.Item {
+	if w.Shuffled() {
+		for _, i := range r.succ[first:end] {
+			w.Push(&r.records[i].Item)
+		}
+		return nil
+	}
 	l.detach()
 	l.done-- // the span counts; made up for when it is found empty
 	s := r.newSpan(w, l, first, end)

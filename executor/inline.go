@@ -1,0 +1,133 @@
+package executor
+
+import (
+	"math/rand/v2"
+	"sync"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+)
+
+// NewInline returns an executor for tests. It has no threads: whoever starts a run, or a call of [Async], runs it before that
+// returns, on the calling goroutine, and with it whatever else is ready. What is ready is run in an order that the seed
+// chooses, and that is the same for the same seed: a test tries many, and finds what relies on an order that nothing
+// guarantees. It may be used under testing/synctest.
+//
+// It has one worker, and in all else is an executor like others. Goroutines that use it at once take turns. A task that waits
+// for something that only the caller could do next waits for ever; runtime.Goexit in a task, as of t.FailNow, ends the
+// caller's goroutine too.
+func NewInline(seed uint64) *Executor {
+	ex := newExecutor(Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true})
+	ex.inline = &inline{}
+	ex.workers[0].shuffled = &shuffled{rng: rand.NewPCG(seed, 0)}
+	return ex
+}
+
+// inline is what an executor without threads has instead.
+type inline struct {
+	mu sync.Mutex // held by the goroutine that is the worker
+}
+
+// drive lets the caller be the worker until nothing is ready, unless it is, or another goroutine is, which will then see
+// what the caller has made available. w is the worker if the caller is.
+func (ex *Executor) drive(w *Worker) {
+	if ex.inline == nil || w != nil {
+		return
+	}
+	// Whoever fails to get the lock has injected before; whoever has it looks again after giving it up.
+	for !ex.injector.isEmpty() && ex.inline.mu.TryLock() {
+		ex.workers[0].driveOnce()
+	}
+}
+
+func (w *Worker) driveOnce() {
+	ex := w.ex
+	defer ex.inline.mu.Unlock()
+	osthread.Lock()
+	defer osthread.Unlock()
+	id := osthread.ID()
+	w.thread.Store(id)
+	onThread.Store(id, w)
+	defer func() { // also after Goexit
+		onThread.Delete(id)
+		w.thread.Store(0)
+	}()
+	for it := w.pop(); ; it = w.pop() {
+		if it == nil {
+			if it, _ = w.stealFrom(w.id); it == nil {
+				return
+			}
+		}
+		w.exploit(it)
+	}
+}
+
+// shuffled has the items of an inline worker, in place of its deque.
+type shuffled struct {
+	items []*Item
+	rng   *rand.PCG
+}
+
+func (s *shuffled) push(it *Item) { s.items = append(s.items, it) }
+
+// pop takes any item from floor on, or returns nil if there is none.
+func (s *shuffled) pop(floor int) *Item {
+	last := len(s.items) - 1
+	if last < floor {
+		return nil
+	}
+	i := floor + int(s.rng.Uint64()%uint64(last-floor+1))
+	it := s.items[i]
+	s.items[i] = s.items[last]
+	s.items[last] = nil
+	s.items = s.items[:last]
+	return it
+}
+
+// bottom is the deque's, or that of what is in its place.
+func (w *Worker) bottom() uint64 {
+	if w.shuffled != nil {
+		return 2 * uint64(len(w.shuffled.items)) // even, see noFloor
+	}
+	return w.deque.Bottom()
+}
+
+// Shuffled reports whether items are to be pushed one by one, for an order to be chosen: see [NewInline].
+func (w *Worker) Shuffled() bool { return w.shuffled != nil }
+
+// popAlone is popOwn of a worker without others.
+func (w *Worker) popAlone() *Item {
+	if w.shuffled == nil {
+		return w.deque.PopAlone()
+	}
+	floor := 0
+	if w.awaits != nil && w.floor != noFloor {
+		floor = int(w.floor / 2)
+	}
+	return w.shuffled.pop(floor)
+}
+
+// runShuffled is runItems, one item at a time: what one returns is pushed among the others.
+func (w *Worker) runShuffled(it *Item) {
+	for ; it != nil; it = w.pop() {
+		next, ok := w.runOne(it)
+		if !ok {
+			return
+		}
+		if next != nil {
+			w.Push(next)
+		}
+	}
+}
+
+func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
+	defer func() {
+		if !ok {
+			w.failed(it, recover())
+		}
+	}()
+	if it.Body != w.body {
+		w.enter(it.Body)
+	}
+	w.counts.items++
+	return it.Exec(w, it), true
+}

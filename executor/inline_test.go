@@ -1,0 +1,204 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/parallel"
+	"github.com/magpie-go/magpie/executor/pipeline"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/stretchr/testify/require"
+)
+
+// trail runs a graph inline and returns the order of its tasks: one before n others before one, and a loop of three beside.
+func trail(t *testing.T, seed uint64, n int) (order []int) {
+	ex := executor.NewInline(seed)
+	defer func() { require.NoError(t, ex.Close()) }()
+	g := graph.New("g")
+	note := func(i int) func(context.Context) error {
+		return func(context.Context) error { order = append(order, i); return nil } // plain: it is one goroutine
+	}
+	first, last := g.Task(note(0)), g.Task(note(n+1))
+	for i := range n {
+		task := g.Task(note(i + 1))
+		first.Precede(task)
+		task.Precede(last)
+	}
+	require.NoError(t, ex.Run(t.Context(), g))
+	return order
+}
+
+// The order is one that the edges allow, the same for the same seed, and not the same for all.
+func TestInlineOrder(t *testing.T) {
+	const n = 12 // a span, in an executor with threads
+	distinct := map[string]bool{}
+	for seed := range uint64(50) {
+		order := trail(t, seed, n)
+		require.Equal(t, order, trail(t, seed, n), "seed %d", seed)
+		distinct[fmt.Sprint(order)] = true
+		require.Equal(t, 0, order[0])
+		require.Equal(t, n+1, order[n+1])
+		slices.Sort(order)
+		for i, o := range order {
+			require.Equal(t, i, o)
+		}
+	}
+	require.Greater(t, len(distinct), 40)
+}
+
+// Everything runs inline, on the goroutine that calls.
+func TestInlineEverything(t *testing.T) {
+	for seed := range uint64(30) {
+		ex := executor.NewInline(seed)
+		ctx := t.Context()
+		require.Equal(t, 1, ex.Workers())
+		n, err := executor.Call(ctx, ex, fib, 12)
+		require.NoError(t, err)
+		require.Equal(t, 144, n)
+
+		a := executor.Async(ctx, ex, func(context.Context) (int, error) { return 1, nil })
+		b := executor.Async(ctx, ex, func(context.Context) (int, error) { n, err := a.Wait(); return n + 1, err }, a)
+		n, err = b.Wait()
+		require.NoError(t, err)
+		require.Equal(t, 2, n)
+
+		ran := 0
+		require.NoError(t, ex.Run(ctx, executor.Func("scope", func(s *executor.Scope) error {
+			for range 5 {
+				s.Go(func(context.Context) error { ran++; return nil })
+				s.Spawn(func(s *executor.Scope) error {
+					s.Go(func(context.Context) error { ran++; return nil })
+					return nil
+				})
+			}
+			if err := s.Wait(); err != nil || ran != 10 {
+				return errors.Join(err, fmt.Errorf("%d ran", ran))
+			}
+			return ex.Run(ctx, one(func(context.Context) error { ran++; return nil })) // nested
+		})))
+		require.Equal(t, 11, ran)
+
+		on := parallel.On{Executor: ex}
+		s := []int{3, 1, 2}
+		require.NoError(t, parallel.Sort(ctx, on, s))
+		require.Equal(t, []int{1, 2, 3}, s)
+
+		out := 0
+		p, err := pipeline.New("p", 3,
+			pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+				if t.Number() == 20 {
+					t.Stop()
+				}
+				return nil
+			}},
+			pipeline.Stage{Run: func(*pipeline.Token) error { return nil }},
+			pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+				if out != t.Number() {
+					return fmt.Errorf("token %d came out in place of %d", t.Number(), out)
+				}
+				out++
+				return nil
+			}})
+		require.NoError(t, err)
+		require.NoError(t, ex.Run(ctx, p))
+		require.Equal(t, 20, out)
+
+		limit := graph.NewSemaphore(2)
+		g := graph.New("g")
+		rounds := 0
+		flow := g.Subflow(func(_ context.Context, sub *graph.Graph) error {
+			for range 3 {
+				sub.Task(func(context.Context) error { rounds++; return nil }).Limit(limit)
+			}
+			return nil
+		}).Limit(limit)
+		again := g.Condition(func(context.Context) (int, error) {
+			if rounds < 12 {
+				return 0, nil
+			}
+			return 1, nil
+		})
+		begin := g.Task(func(context.Context) error { return nil })
+		begin.Precede(flow)
+		flow.Precede(again)
+		again.Precede(flow)
+		require.NoError(t, ex.Run(ctx, g))
+		require.Equal(t, 12, rounds)
+
+		require.ErrorIs(t, ex.Run(ctx, one(func(context.Context) error { return errTest })), errTest)
+		var p2 *executor.PanicError
+		require.ErrorAs(t, ex.Run(ctx, one(func(context.Context) error { panic(1) })), &p2)
+		r := ex.Start(ctx, one(func(context.Context) error { ran++; return nil }))
+		require.Equal(t, 12, ran, "Start has run it")
+		require.NoError(t, r.Wait())
+		require.NoError(t, ex.Close())
+		require.ErrorIs(t, ex.Run(ctx, one(nothing)), executor.ErrClosed)
+	}
+}
+
+// Goexit, as of a test that fails in a task, ends the goroutine; the executor serves the next.
+func TestInlineGoexit(t *testing.T) {
+	ex := executor.NewInline(1)
+	reached := false
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_ = ex.Run(t.Context(), one(func(context.Context) error { runtime.Goexit(); return nil }))
+		reached = true
+	})
+	wg.Wait()
+	require.False(t, reached)
+	require.NoError(t, ex.Run(t.Context(), one(nothing)))
+	require.NoError(t, ex.Close())
+}
+
+// Goroutines take turns.
+func TestInlineTurns(t *testing.T) {
+	ex := executor.NewInline(7)
+	inside := 0 // plain
+	var wg sync.WaitGroup
+	var failed atomic.Int32
+	for range 8 {
+		wg.Go(func() {
+			for range 200 {
+				if err := ex.Run(t.Context(), one(func(context.Context) error { inside++; return nil })); err != nil {
+					failed.Add(1)
+				}
+				if _, err := executor.Async(t.Context(), ex, func(context.Context) (int, error) { inside++; return 0, nil }).Wait(); err != nil {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.Zero(t, failed.Load())
+	require.Equal(t, 8*400, inside)
+	require.NoError(t, ex.Close())
+}
+
+// Under testing/synctest time passes when the tasks wait for it, and not before.
+func TestInlineUnderSynctest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex := executor.NewInline(3)
+		begin := time.Now()
+		g := graph.New("g")
+		for range 5 {
+			g.Task(func(context.Context) error { time.Sleep(time.Hour); return nil })
+		}
+		require.NoError(t, ex.Run(t.Context(), g))
+		require.Equal(t, 5*time.Hour, time.Since(begin), "one after the other")
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.ErrorIs(t, ex.Run(ctx, one(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })), context.DeadlineExceeded)
+		require.NoError(t, ex.Close())
+	})
+}
