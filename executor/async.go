@@ -52,6 +52,8 @@ func (f *Future[T]) Wait() (T, error) {
 	return f.result.Get(), f.state.err.Get()
 }
 
+func (f *Future[T]) drop() { f.fn = nil }
+
 // Done returns a channel that is closed at the end.
 func (f *Future[T]) Done() <-chan struct{} { return f.state.Done() }
 
@@ -62,9 +64,7 @@ func (f *Future[T]) Cancel(cause error) { f.state.cancel(context.Canceled, cause
 func (f *Future[T]) awaitable() *future { return &f.state }
 
 func (f *Future[T]) make() error {
-	fn := f.fn
-	f.fn = nil // it may hold more than the result
-	result, err := fn(&f.state.ctx)
+	result, err := f.fn(&f.state.ctx)
 	f.result.Set(result)
 	return err
 }

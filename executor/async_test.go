@@ -214,3 +214,52 @@ func BenchmarkAsync(b *testing.B) {
 		})
 	}
 }
+
+// Done is one channel, which a loop may ask for again and again.
+func TestAsyncDoneIsOne(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	free := make(chan struct{})
+	f := executor.Async(t.Context(), ex, func(context.Context) (int, error) { <-free; return 1, nil })
+	done := f.Done()
+	require.Equal(t, done, f.Done())
+	close(free)
+	<-done
+	require.Equal(t, done, f.Done())
+}
+
+// Futures each of which waits for the one before in its function, and children each of which starts the next, stand on one
+// stack. Before that ends the process they are refused.
+func TestTooDeepInOneRun(t *testing.T) {
+	if testkit.Race {
+		return // the frames are larger: the stack would not last
+	}
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	within(t, ex, func() {
+		var last *executor.Future[int]
+		err := ex.Run(t.Context(), one(func(context.Context) error {
+			for range 200_000 {
+				before := last
+				last = executor.Async(t.Context(), ex, func(context.Context) (int, error) {
+					if before == nil {
+						return 0, nil
+					}
+					return before.Wait()
+				})
+			}
+			_, err := last.Wait()
+			return err
+		}))
+		require.ErrorIs(t, err, executor.ErrTooDeep)
+
+		depth := 0
+		var deeper func(s *executor.Scope) error
+		deeper = func(s *executor.Scope) error {
+			if depth++; depth < 1_000_000 {
+				s.Spawn(deeper)
+			}
+			return nil
+		}
+		require.ErrorIs(t, ex.Run(t.Context(), executor.Func("deep", deeper)), executor.ErrTooDeep)
+		require.Greater(t, depth, 100_000)
+	})
+}

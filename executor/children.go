@@ -11,7 +11,9 @@ func (s *Scope) Go(fn func(context.Context) error) {
 	s.spawn(fn, nil)
 }
 
-// Spawn is Go for a function that starts children of its own: it is given a scope, which ends before the child does.
+// Spawn is Go for a function that starts children of its own: it is given a scope, which ends before the child does. So a
+// chain of children, each of which starts the next, stands on one stack in the end: beyond some hundred thousand they fail
+// with [ErrTooDeep].
 func (s *Scope) Spawn(fn func(*Scope) error) {
 	if fn == nil {
 		panic("executor: Scope.Spawn of a nil function")
@@ -76,6 +78,8 @@ func (s *Scope) joinChildren() (err error) {
 			floor = c.floor
 		}
 	}
+	w.nested++
+	defer func() { w.nested-- }()
 	w.runDownTo(s.body.Run(), floor)
 	for c := s.children; c != nil; c = s.children {
 		w.await(&c.fork)
@@ -100,9 +104,12 @@ func execChild(w *Worker, it *Item) *Item {
 		c.err = context.Cause(r.ctx)
 	} else {
 		var err error
-		if c.fn != nil {
+		switch {
+		case w.nested > maxNested:
+			err = ErrTooDeep
+		case c.fn != nil:
 			err = c.fn(r.ctx)
-		} else {
+		default:
 			err = c.sfn(s)
 		}
 		if err != nil {

@@ -13,8 +13,9 @@ var (
 	// ErrGoexit is the failure of a task that called runtime.Goexit, as t.FailNow does in a test.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
 	// ErrTooDeep is returned by a Run or Start from a task that stands on many others, each of which waits for the next:
-	// they share the stack of one thread.
-	ErrTooDeep = errors.New("executor: too many runs in each other on one worker")
+	// they share the stack of one thread. So do children that start children, and futures that wait for futures, which then
+	// fail with it.
+	ErrTooDeep = errors.New("executor: too many tasks on one worker wait for each other")
 
 	// errNotBegun is the result of a run whose caller got a panic in place of it; others may have it from Begin.
 	errNotBegun = errors.New("executor: the job's Begin panicked")

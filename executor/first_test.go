@@ -50,10 +50,14 @@ func TestFirst(t *testing.T) {
 			require.NoError(t, err)
 			require.LessOrEqual(t, int(calls.Load()), 2*ex.Workers())
 
-			// A panic is no result, and ends the others.
+			// A panic is no result, and a failure like others.
 			var p *executor.PanicError
-			_, err = executor.First(ctx, ex, bad, func(context.Context) (string, error) { panic("boom") }, until)
+			boom := func(context.Context) (string, error) { panic("boom") }
+			_, err = executor.First(ctx, ex, bad, boom)
 			require.ErrorAs(t, err, &p)
+			got, err = executor.First(ctx, ex, boom, good)
+			require.NoError(t, err)
+			require.Equal(t, "good", got)
 
 			ended, cancel := context.WithCancelCause(ctx)
 			cancel(errTest)

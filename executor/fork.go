@@ -61,7 +61,8 @@ func Fork[A, R any](s *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 type Forked[A, R any] struct{ c *call[A, R] }
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise it
-// waits; meanwhile the worker takes part in what the call has forked, and in nothing else.
+// waits; meanwhile the worker takes part in what the call has forked, and in nothing else. If others could take forks of s,
+// those made after this one, and children, are run before it.
 //
 // If the call panicked, Join panics with the same value, and if it called runtime.Goexit, with [ErrGoexit].
 func (f Forked[A, R]) Join(s *Scope) R {
@@ -157,7 +158,7 @@ func (c *call[A, R]) joinPublic(s *Scope) R {
 	}
 	r, err := c.result, c.err
 	var none R
-	c.result = none
+	c.result, c.fn = none, nil
 	c.pool.release(c)
 	w.unfork(&c.fork)
 	if err != nil {
@@ -182,13 +183,14 @@ func execCall[A, R any](w *Worker, it *Item) *Item {
 type callPool[A, R any] struct {
 	calls []*call[A, R]
 	used  int
+	held  int // of those in use, how many were joined before newer ones
 }
 
 // forks is a callPool of whatever type.
 type forks interface {
 	newest() *fork                  // of those in use, or nil
 	oldestAbove(level uint64) *fork // of those in use and not joined, or nil
-	held() int                      // how many in use were joined before newer ones
+	heldCount() int                 // how many in use were joined before newer ones
 	drop()                          // puts the newest out of use
 }
 
@@ -218,8 +220,10 @@ func (p *callPool[A, R]) grow(w *Worker) {
 // release puts c out of use. Others newer than it may be in use still.
 func (p *callPool[A, R]) release(c *call[A, R]) {
 	c.joined = true
+	p.held++
 	for p.used > 0 && p.calls[p.used-1].joined {
 		p.used--
+		p.held--
 		p.calls[p.used].reset()
 	}
 }
@@ -250,20 +254,16 @@ func (p *callPool[A, R]) oldestAbove(level uint64) *fork {
 	return nil
 }
 
-func (p *callPool[A, R]) held() (n int) {
-	for _, c := range p.calls[:p.used] {
-		if c.joined {
-			n++
-		}
-	}
-	return n
-}
+func (p *callPool[A, R]) heldCount() int { return p.held }
 
 func (p *callPool[A, R]) drop() {
 	var noArg A
 	var noResult R
 	p.used--
 	c := p.calls[p.used]
-	c.arg, c.result = noArg, noResult
+	if c.joined {
+		p.held--
+	}
+	c.fn, c.arg, c.result = nil, noArg, noResult
 	c.reset()
 }

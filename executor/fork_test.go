@@ -639,3 +639,28 @@ func TestForkKeepsNothingAlive(t *testing.T) {
 		})
 	}
 }
+
+// TestForkManyInOrder: forks that are joined in the order in which they were made, and many that nobody joins.
+func TestForkManyInOrder(t *testing.T) {
+	const n = 20_000
+	for _, workers := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: workers})
+		ran := make([]int32, n)
+		_, err := executor.Call(t.Context(), ex, func(s *executor.Scope, _ int) int {
+			forks := make([]executor.Forked[int, int], n)
+			for i := range forks {
+				forks[i] = executor.Fork(s, func(_ *executor.Scope, i int) int { ran[i]++; return i }, i)
+			}
+			for i, f := range forks[:n/2] {
+				if f.Join(s) != i {
+					t.Error(i)
+				}
+			}
+			return 0
+		}, 0)
+		require.NoError(t, err)
+		for i, r := range ran {
+			require.EqualValues(t, 1, r, "fork %d", i)
+		}
+	}
+}

@@ -8,8 +8,8 @@ import (
 
 // A future is a Future without its type.
 type future struct {
-	Item                           // first: see futureOf
-	call interface{ make() error } // the Future: calls its function, with ctx, and keeps the result
+	Item        // first: see futureOf
+	call caller // the Future
 	ex   *Executor
 	ctx  taskContext
 	left xatomic.JoinCount // futures to wait for, and the call that sets it up
@@ -18,7 +18,14 @@ type future struct {
 	err     xatomic.Plain[error]       // P1: published by ends
 	ends    xatomic.Pointer[onEnd]     // those who wait for the end, newest first; at the end &ended
 	after   xatomic.Pointer[[]*future] // those that it starts after; nil at the end, or a chain would stay alive as a whole
+	told    xatomic.Pointer[onEnd]     // the one of those with the channel of Done
 	watched xatomic.Pointer[unwatch]   // set once somebody is to be told of the end of the caller's context
+}
+
+// A caller is a Future as its future sees it.
+type caller interface {
+	make() error // calls the function, with future.ctx, and keeps the result
+	drop()       // forgets the function
 }
 
 // An onEnd is somebody who waits for a future's end: one of the three.
@@ -124,6 +131,7 @@ func (f *future) end(w *Worker, err error) {
 
 // settle publishes the end.
 func (f *future) settle(w *Worker, err error) {
+	f.call.drop()
 	f.err.Set(err)
 	f.after.Store(nil)
 	f.ctx.cancel(context.Canceled, context.Canceled)
@@ -177,11 +185,17 @@ func (f *future) watch() {
 // Done returns a channel that is closed at the end.
 func (f *future) Done() <-chan struct{} {
 	f.watch()
-	done := make(chan struct{})
-	if !f.tell(&onEnd{done: done}) {
-		close(done)
+	e := f.told.Load()
+	if e == nil {
+		e = &onEnd{done: make(chan struct{})}
+		if !f.told.CompareAndSwap(nil, e) {
+			return f.told.Load().done
+		}
+		if !f.tell(e) {
+			close(e.done)
+		}
 	}
-	return done
+	return e.done
 }
 
 func (f *future) wait() {
@@ -206,40 +220,42 @@ func (w *Worker) waitFor(f *future) {
 	if w.public != w.level {
 		w.publishForks(nil)
 	}
-	for todo := []*future{f}; len(todo) > 0; {
+	type waiting struct {
+		*future
+		past int // how many of those that it comes after have ended
+	}
+	for todo := []waiting{{f, 0}}; len(todo) > 0; {
 		last := len(todo) - 1
-		f := todo[last]
-		if b := f.unfinished(); b != nil {
-			todo = append(todo, b)
-			continue
-		}
-		todo = todo[:last]
-		if f.ex != w.ex {
-			f.ex.block(f)
-			continue
-		}
-		if f.claimed.Load() == 0 {
-			w.runOnly(&f.Item)
-		}
-		w.sleepUntil(f)
-	}
-}
-
-// unfinished returns one of those that f comes after, which has not ended, or nil.
-func (f *future) unfinished() *future {
-	if before := f.after.Load(); before != nil && f.claimed.Load() == 0 {
-		for _, b := range *before {
+		f := &todo[last]
+		if before := f.after.Load(); before != nil && f.claimed.Load() == 0 && f.past < len(*before) {
+			b := (*before)[f.past]
+			f.past++
 			if !b.isOver() {
-				return b
+				todo = append(todo, waiting{b, 0})
 			}
+			continue
 		}
+		own := f.future
+		todo = todo[:last]
+		switch {
+		case own.ex != w.ex:
+			own.ex.block(own)
+			continue
+		case own.claimed.Load() != 0:
+		case w.nested < maxNested:
+			w.runOnly(&own.Item)
+		case own.claim():
+			own.end(w, ErrTooDeep)
+		}
+		w.sleepUntil(own)
 	}
-	return nil
 }
 
 // runOnly runs it on top of the item that waits for it, and nothing that it leaves behind.
 func (w *Worker) runOnly(it *Item) {
 	defer w.comeOut(w.goInside(w.awaits, w.floor))
+	w.nested++
+	defer func() { w.nested-- }()
 	returned := false
 	defer func() {
 		if !returned {

@@ -39,6 +39,9 @@ func (w *Worker) help(r *Run) {
 // has; the runtime ends the process at a gigabyte, or a quarter of that on a 32-bit system.
 const maxDepth = 4096
 
+// maxNested is the same for children and futures, which take less than a kilobyte each.
+const maxNested = 1 << 17
+
 // noFloor is no deque's bottom: those are even.
 const noFloor = 1
 

@@ -83,13 +83,13 @@ func (w *Worker) recount() {
 		if f := p.newest(); f != nil {
 			w.level = max(w.level, f.level)
 		}
-		w.disorder += p.held()
+		w.disorder += p.heldCount()
 	}
 	w.public = min(w.public, w.level)
 }
 
 // takeBack makes f the worker's own again and returns true, or waits until whoever has taken it is done and returns
-// false. What is newer than f in the deque is run before.
+// false. Forks and children that are newer than f, and in the deque above it, are run before.
 func (w *Worker) takeBack(f *fork) bool {
 	if f.level > w.public {
 		return true // private, and not the newest
@@ -104,6 +104,10 @@ func (w *Worker) takeBack(f *fork) bool {
 		}
 		if it == nil {
 			break
+		}
+		if it.Body != f.Body {
+			w.ex.inject(it) // of a run or future that was started after f: it might want a lock that the joiner holds
+			continue
 		}
 		w.runNow(it)
 	}

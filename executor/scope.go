@@ -39,7 +39,8 @@ func (s *Scope) Hungry() bool {
 }
 
 // Func returns a job that runs fn with a scope. It may be run any number of times, also at once. The run's result is what fn
-// returns, joined with the failures of children that it does not repeat. It panics if fn is nil.
+// returns and the failures of children, joined; of those that it returns again, wrapped or not, what it returns. A child's
+// failure is the run's, whatever fn makes of it. It panics if fn is nil.
 func Func(name string, fn func(*Scope) error) Job {
 	if fn == nil {
 		panic("executor: Func of a nil function")
@@ -94,8 +95,10 @@ func execRoot(w *Worker, it *Item) *Item {
 	f := forkOf(it)
 	s := w.begin(f)
 	r := s.run
+	fn := r.fn
+	r.fn = nil // frames in pools keep the body alive until they are used again
 	if !r.Stopped() {
-		if err := r.fn(s); err != nil {
+		if err := fn(s); err != nil {
 			r.fail(err)
 		}
 	}
@@ -109,7 +112,7 @@ func (r *scopeRun) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Run().NoticeContext()
-	if r.Stopped() && (r.isEcho(err) || r.has(err)) {
+	if r.replaces(err) || r.Stopped() && r.isEcho(err) {
 		return
 	}
 	r.failures = append(r.failures, err)
@@ -124,14 +127,24 @@ func (r *scopeRun) isEcho(err error) bool {
 	return errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx))
 }
 
-// has reports whether err only repeats a failure that was kept: the same, as Wait returned it, or one that wraps it.
-func (r *scopeRun) has(err error) bool {
-	return slices.ContainsFunc(r.failures, func(f error) bool {
-		if p, ok := err.(*PanicError); ok {
-			return f == error(p)
+// replaces puts err in the place of failures that it is or wraps, as a function returns what Wait has returned to it, and
+// reports whether there are any. A panic is only itself, whatever its value.
+func (r *scopeRun) replaces(err error) bool {
+	_, panicked := err.(*PanicError)
+	found := false
+	r.failures = slices.DeleteFunc(r.failures, func(f error) bool {
+		if f == err || !panicked && errors.Is(err, f) {
+			again := found
+			found = true
+			return again
 		}
-		return errors.Is(err, f)
+		return false
 	})
+	if found {
+		i := slices.IndexFunc(r.failures, func(f error) bool { return f == err || !panicked && errors.Is(err, f) })
+		r.failures[i] = err
+	}
+	return found
 }
 
 // Fail implements Hooks.
@@ -155,7 +168,13 @@ func (r *scopeRun) Enter(*Worker) { r.left.Add(1) }
 // Leave implements Hooks.
 func (r *scopeRun) Leave(*Worker) {
 	if r.left.Add(-1) == 0 {
-		r.Run().Finish(errors.Join(r.failures...))
+		var err error
+		if len(r.failures) == 1 {
+			err = r.failures[0]
+		} else {
+			err = errors.Join(r.failures...)
+		}
+		r.Run().Finish(err)
 	}
 }
 
@@ -163,4 +182,4 @@ func (r *scopeRun) Leave(*Worker) {
 func (r *scopeRun) Flush(*Worker) {}
 
 // Release implements Hooks.
-func (r *scopeRun) Release() {}
+func (r *scopeRun) Release() { r.ctx, r.failures = nil, nil }

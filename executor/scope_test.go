@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -497,5 +498,67 @@ func TestCallFails(t *testing.T) {
 		}, 7)
 		require.NoError(t, err)
 		require.Equal(t, 7, r)
+	})
+}
+
+// What a function makes of a child's failure is what the run fails with: wrapped, and once. A failure that it passes over is
+// the run's all the same.
+func TestFuncWrapsFailures(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		other := errors.New("other")
+		err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return errTest })
+			return fmt.Errorf("loading: %w", s.Wait())
+		}))
+		require.EqualError(t, err, "loading: "+errTest.Error())
+		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			s.Spawn(func(s *executor.Scope) error {
+				s.Go(func(context.Context) error { return errTest })
+				return fmt.Errorf("inner: %w", s.Wait())
+			})
+			return fmt.Errorf("outer: %w", s.Wait())
+		}))
+		require.EqualError(t, err, "outer: inner: "+errTest.Error())
+		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return errTest })
+			_ = s.Wait()
+			return nil
+		}))
+		require.Equal(t, errTest, err)
+		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return errTest })
+			_ = s.Wait()
+			return other
+		}))
+		require.ErrorIs(t, err, errTest)
+		require.ErrorIs(t, err, other)
+	})
+}
+
+// A Join runs no future, nor a task of a run, that the function has started besides: they may want what it holds.
+func TestJoinRunsNothingForeign(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2, Deque: executor.ChaseLev})
+	within(t, ex, func() {
+		for range testkit.Scale(50) {
+			busy, free := make(chan struct{}), make(chan struct{})
+			other := ex.Start(t.Context(), one(func(context.Context) error { close(busy); <-free; return nil }))
+			<-busy
+			var mu sync.Mutex
+			var f *executor.Future[int]
+			var r *executor.Run
+			err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+				fork := executor.Fork(s, func(*executor.Scope, int) int { return 1 }, 0)
+				f = executor.Async(t.Context(), ex, func(context.Context) (int, error) { mu.Lock(); defer mu.Unlock(); return 1, nil })
+				r = ex.Start(t.Context(), one(func(context.Context) error { mu.Lock(); defer mu.Unlock(); return nil }))
+				mu.Lock()
+				fork.Join(s)
+				mu.Unlock()
+				return nil
+			}))
+			require.NoError(t, err)
+			close(free)
+			_, err = f.Wait()
+			require.NoError(t, errors.Join(err, r.Wait(), other.Wait()))
+		}
 	})
 }

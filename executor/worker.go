@@ -26,6 +26,7 @@ type Worker struct {
 	losses uint32 // steals lost, also to users of the injector
 	counts counts
 	depth  int   // helps on the worker's stack
+	nested int   // of children and futures, those that are run on top of others
 	ended  int64 // futures, not yet counted out
 	forkState
 	wakes    bool      // what the policy wants: a push wakes a worker if nobody is looking for work

@@ -73,8 +73,18 @@ func (g *Graph) planned() int {
 // checkChoices reports what would run too early or never.
 func (g *Graph) checkChoices() error {
 	p := g.plan
-	if len(p.Sources) == 0 && p.Len() > 0 {
-		return fmt.Errorf("graph %q: every task comes after another: there is none to begin with", g.name)
+	reached := make([]bool, p.Len())
+	front := slices.Clone(p.Sources)
+	for len(front) > 0 {
+		i := front[len(front)-1]
+		front = front[:len(front)-1]
+		if !reached[i] {
+			reached[i] = true
+			front = append(front, p.Successors(i)...)
+		}
+	}
+	if i := slices.Index(reached, false); i >= 0 {
+		return fmt.Errorf("graph %q: task %s can never run: it is in a loop that nothing begins, put a task before it", g.name, g.taskName(uint32(i)))
 	}
 	for i := range uint32(p.Len()) {
 		if !p.Chooses[i] {
@@ -130,8 +140,10 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	}
 	succ := r.plan.Successors(i)
 	if r.plan.Chooses[i] {
-		for n, c := range chosen {
-			if 0 <= c && c < len(succ) && !slices.Contains(chosen[:n], c) {
+		var once []uint32 // an item is in one place at a time, however often its task is named
+		for _, c := range chosen {
+			if 0 <= c && c < len(succ) && !slices.Contains(once, succ[c]) {
+				once = append(once, succ[c])
 				ready(&r.records[succ[c]])
 			}
 		}

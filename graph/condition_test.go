@@ -79,7 +79,7 @@ func TestMultiCondition(t *testing.T) {
 	var met atomic.Int32
 	var j journal
 	g := graph.New("g")
-	c := g.MultiCondition(func(context.Context) ([]int, error) { return []int{2, 0, 7, 2, -1, 3}, nil })
+	c := g.MultiCondition(func(context.Context) ([]int, error) { return []int{4, 0, 17, 5, 4, -1, 6, 1, 7}, nil })
 	var join graph.Task
 	for i := range 4 {
 		branch := g.Task(func(ctx context.Context) error {
@@ -88,7 +88,7 @@ func TestMultiCondition(t *testing.T) {
 			}
 			return j.task(fmt.Sprint(i))(ctx)
 		})
-		c.Precede(branch)
+		c.Precede(branch, branch)
 		if i == 2 {
 			join = g.Task(j.task("after 2"))
 			branch.Precede(join)
@@ -271,7 +271,9 @@ func TestConditionMistakes(t *testing.T) {
 	g := graph.New("g")
 	c := g.Condition(never).Named("c")
 	c.Precede(c)
-	require.EqualError(t, g.Validate(), `graph "g": every task comes after another: there is none to begin with`)
+	require.EqualError(t, g.Validate(), `graph "g": task c can never run: it is in a loop that nothing begins, put a task before it`)
+	g.Task(nothing)
+	require.Error(t, g.Validate(), "another source does not help")
 
 	g = graph.New("g")
 	c = g.Condition(never).Named("c")

@@ -20,7 +20,7 @@ type Graph struct {
 	backward bool              // some edge leads to the same or an earlier task: only then can there be a cycle
 	modules  map[uint32]*Graph // what tasks stand for
 	special  map[uint32]special
-	limits   map[uint32][]*Semaphore
+	limits   map[uint32][]limit
 
 	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
 	plan    *plan.Plan  // nil while the graph is being changed

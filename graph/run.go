@@ -26,10 +26,10 @@ type runState struct {
 	locals     []local  // one per worker
 	graph      *Graph
 	plan       *plan.Plan
-	values     []any           // what value tasks have made, by task; nil if there are none
-	kinds      map[uint32]exec // what execLimited does with a task that has its permits
-	semaphores []*Semaphore    // of all tasks
-	root       executor.Item   // submitted in place of the sources if there are several
+	values     []any               // what value tasks have made, by task; nil if there are none
+	kinds      map[uint32]exec     // what execLimited does with a task that has its permits
+	semaphores map[*Semaphore]bool // of all tasks
+	root       executor.Item       // submitted in place of the sources if there are several
 
 	_ pad.Line
 	// left counts the tasks and spans that are not yet counted done, and the workers between Enter and Leave. Workers
@@ -121,7 +121,7 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 		r.root.Exec = execDynamicRoot
 	}
 	special := g.hasSpecial()
-	r.semaphores = g.semaphores()
+	r.semaphores = g.semaphores(nil)
 	limited := r.semaphores != nil
 	if limited {
 		r.kinds = make(map[uint32]exec)

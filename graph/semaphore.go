@@ -9,19 +9,27 @@ import (
 )
 
 // A Semaphore limits how many of the tasks that share it run at once, in however many graphs, runs and executors. A task that
-// finds no permit is put aside, and its worker does something else. Make one with [NewSemaphore].
+// does not find its permits is put aside, and its worker does something else. Make one with [NewSemaphore].
 type Semaphore struct {
 	permits int
 
 	mu      xsync.Mutex
 	free    int
-	waiting []aside // those that found none, the first first
+	waiting []aside // from head on those that did not find theirs, the first first
+	head    int
 }
 
-// An aside is a task that waits for a permit.
+// An aside is a task that waits for permits.
 type aside struct {
 	item *executor.Item
 	run  *runState
+	need int
+}
+
+// A limit is how many permits of a semaphore a task needs.
+type limit struct {
+	*Semaphore
+	need int
 }
 
 // NewSemaphore returns a semaphore of so many permits. It panics if there is none.
@@ -32,49 +40,50 @@ func NewSemaphore(permits int) *Semaphore {
 	return &Semaphore{permits: permits, free: permits}
 }
 
-// Limit has the task run only while it holds a permit of each of the semaphores; one that is named twice, two. It takes all
+// Limit has the task run only while it holds a permit of each of the semaphores; of one that is named twice, two. It takes all
 // of them or none, so that tasks which name the same in another order do not wait for each other. The permits are given back
-// when the task has ended, in whatever way. A task that waits for a permit when its run is stopped is skipped at once.
+// when the task has ended, in whatever way. A task that waits for a permit when its run is stopped is skipped at once. Who is
+// put aside first is asked first, but a task that comes just then may be faster.
 //
-// It panics if a semaphore has fewer permits than the task needs.
+// A task must not wait for work that needs a permit which it holds itself. Limit panics if a semaphore has fewer permits than
+// the task needs.
 func (t Task) Limit(semaphores ...*Semaphore) Task {
 	g := t.owner("Limit")
-	all := append(slices.Clone(g.limits[t.index]), semaphores...)
-	for _, s := range all {
+	all := slices.Clone(g.limits[t.index])
+	for _, s := range semaphores {
 		if s == nil {
 			panic(fmt.Sprintf("graph %q: Limit of task %s by a nil semaphore", g.name, g.taskName(t.index)))
 		}
-		need := 0
-		for _, o := range all {
-			if o == s {
-				need++
-			}
+		i := slices.IndexFunc(all, func(l limit) bool { return l.Semaphore == s })
+		if i < 0 {
+			i, all = len(all), append(all, limit{s, 0})
 		}
-		if need > s.permits {
-			panic(fmt.Sprintf("graph %q: task %s needs %d permits of a semaphore that has %d: it would never run", g.name, g.taskName(t.index), need, s.permits))
+		if all[i].need++; all[i].need > s.permits {
+			panic(fmt.Sprintf("graph %q: task %s needs %d permits of a semaphore that has %d: it would never run",
+				g.name, g.taskName(t.index), all[i].need, s.permits))
 		}
 	}
 	g.change()
 	if g.limits == nil {
-		g.limits = make(map[uint32][]*Semaphore)
+		g.limits = make(map[uint32][]limit)
 	}
 	g.limits[t.index] = all
 	return t
 }
 
-// take takes a permit, or puts it aside. Both are false if there is none and the run is stopped.
-func (s *Semaphore) take(it *executor.Item, r *runState) (taken, put bool) {
-	s.mu.Lock()
-	if s.free > 0 {
-		s.free--
-		s.mu.Unlock()
+// take takes the permits, or puts the task aside. Both are false if there are too few and the run is stopped.
+func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
+	l.mu.Lock()
+	if l.free >= l.need {
+		l.free -= l.need
+		l.mu.Unlock()
 		return true, false
 	}
-	s.waiting = append(s.waiting, aside{it, r})
-	s.mu.Unlock()
+	l.waiting = append(l.waiting, aside{it, r, l.need})
+	l.mu.Unlock()
 	// D1(limit): put it aside, then look whether the run is stopped. Pairs with D1(stop): stopped, then look for what is
 	// put aside.
-	if r.Stopped() && s.withdraw(it) {
+	if r.Stopped() && l.withdraw(it) {
 		return false, false
 	}
 	return false, true
@@ -84,6 +93,7 @@ func (s *Semaphore) take(it *executor.Item, r *runState) (taken, put bool) {
 func (s *Semaphore) withdraw(it *executor.Item) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.compact()
 	i := slices.IndexFunc(s.waiting, func(a aside) bool { return a.item == it })
 	if i < 0 {
 		return false
@@ -92,57 +102,82 @@ func (s *Semaphore) withdraw(it *executor.Item) bool {
 	return true
 }
 
-// give gives a permit back. The first that waits tries again, in its turn among other items: somebody may be faster.
-func (s *Semaphore) give() {
+// give gives permits back and starts those who can use them.
+func (s *Semaphore) give(n int) {
 	s.mu.Lock()
-	s.free++
-	var first aside
-	if len(s.waiting) > 0 {
-		first = s.waiting[0]
-		s.waiting = slices.Delete(s.waiting, 0, 1)
+	s.free += n
+	s.mu.Unlock()
+	s.wake()
+}
+
+// wake makes available, to try again, those put aside for whom there are permits, in their order. While there are enough for
+// the first, somebody is on the way who was: whoever is, and does not take them, calls wake for the next.
+func (s *Semaphore) wake() {
+	var woken []aside
+	s.mu.Lock()
+	for left := s.free; s.head < len(s.waiting) && s.waiting[s.head].need <= left; s.head++ {
+		left -= s.waiting[s.head].need
+		woken = append(woken, s.waiting[s.head])
+		s.waiting[s.head] = aside{}
+	}
+	if 2*s.head >= len(s.waiting) {
+		s.compact()
 	}
 	s.mu.Unlock()
-	if first.item != nil {
-		first.run.Run().Inject(first.item)
+	for _, a := range woken {
+		a.run.Run().Inject(a.item)
 	}
+}
+
+// compact moves those put aside to the front. The caller holds mu.
+func (s *Semaphore) compact() {
+	s.waiting = slices.Delete(s.waiting, 0, s.head)
+	s.head = 0
 }
 
 // flush makes the tasks of a stopped run available, to be skipped.
 func (s *Semaphore) flush(r *runState) {
+	var mine []aside
 	s.mu.Lock()
-	var mine []*executor.Item
+	s.compact()
 	s.waiting = slices.DeleteFunc(s.waiting, func(a aside) bool {
 		if a.run == r {
-			mine = append(mine, a.item)
+			mine = append(mine, a)
 		}
 		return a.run == r
 	})
 	s.mu.Unlock()
-	for _, it := range mine {
-		r.Run().Inject(it)
+	for _, a := range mine {
+		r.Run().Inject(a.item)
 	}
+	s.wake() // the first may have been one of them
 }
 
 // OnStop implements executor.Stopper. D1(stop): see take.
 func (r *runState) OnStop() {
-	for _, s := range r.semaphores {
+	for s := range r.semaphores {
 		s.flush(r)
 	}
 }
 
-// limitsAt are the semaphores of task i of the plan.
-func (g *Graph) limitsAt(i uint32) []*Semaphore {
+// limitsAt are those of task i of the plan.
+func (g *Graph) limitsAt(i uint32) []limit {
 	owner, own := g.origin(i)
 	return owner.limits[own]
 }
 
-// semaphores lists those of g and its modules.
-func (g *Graph) semaphores() (all []*Semaphore) {
+// semaphores adds those of g and its modules to all.
+func (g *Graph) semaphores(all map[*Semaphore]bool) map[*Semaphore]bool {
 	for _, limits := range g.limits {
-		all = append(all, limits...)
+		for _, l := range limits {
+			if all == nil {
+				all = make(map[*Semaphore]bool)
+			}
+			all[l.Semaphore] = true
+		}
 	}
 	for _, c := range g.copies {
-		all = append(all, c.graph.semaphores()...)
+		all = c.graph.semaphores(all)
 	}
 	return all
 }
@@ -152,22 +187,24 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	i := r.index(recordOf(it))
 	kind := r.kinds[i]
+	limits := r.graph.limitsAt(i)
 	if r.Stopped() {
+		passOn(limits)
 		return kind(w, it)
 	}
-	limits := r.graph.limitsAt(i)
-	for n, s := range limits {
-		taken, put := s.take(it, r)
+	for n, l := range limits {
+		taken, put := l.take(it, r)
 		if taken {
 			continue
 		}
+		// From here on, if it was put aside, it may be run elsewhere.
 		for _, held := range limits[:n] {
-			held.give()
+			held.give(held.need)
 		}
+		passOn(limits[n:])
 		if !put {
 			return kind(w, it)
 		}
-		// From here on it may be run elsewhere.
 		w.Uncount()
 		if l := &r.locals[w.ID()]; l.span != nil {
 			return r.claim(w, l)
@@ -175,9 +212,16 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 		return nil
 	}
 	defer func() { // also after a panic, and after Goexit
-		for _, s := range limits {
-			s.give()
+		for _, l := range limits {
+			l.give(l.need)
 		}
 	}()
 	return kind(w, it)
+}
+
+// passOn passes on the permits that the caller may have been woken for.
+func passOn(limits []limit) {
+	for _, l := range limits {
+		l.wake()
+	}
 }

@@ -68,3 +68,37 @@ func TestModelSemaphoreStop(t *testing.T) {
 		model.Assert(s.free == 0 && len(s.waiting) == 0, "%d permits at the end, %d waiting", s.free, len(s.waiting))
 	})
 }
+
+// TestModelSemaphorePassesOn: the permit is given back when tasks of two runs wait for it, one of which is cancelled at some
+// moment, perhaps after it was woken for it: the other gets it.
+func TestModelSemaphorePassesOn(t *testing.T) {
+	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
+		s := NewSemaphore(1)
+		s.free = 0 // somebody holds it
+		ran := [2]int{}
+		var runs [2]*executor.Run
+		model.Calm(func() {
+			for i := range runs {
+				g := New("g")
+				g.Task(func(context.Context) error { ran[i]++; return nil }).Limit(s)
+				runs[i] = ex.Start(context.Background(), g)
+			}
+			for {
+				s.mu.Lock()
+				n := len(s.waiting)
+				s.mu.Unlock()
+				if n == 2 {
+					break
+				}
+				model.Spin()
+			}
+		})
+		join := model.Go(func() { runs[0].Cancel(nil) })
+		s.give(1)
+		err := runs[1].Wait()
+		model.Assert(err == nil && ran[1] == 1, "the second ran %d times, error %v", ran[1], err)
+		_ = runs[0].Wait()
+		join()
+		model.Assert(s.free == 1 && len(s.waiting) == 0, "%d permits at the end, %d waiting", s.free, len(s.waiting))
+	})
+}

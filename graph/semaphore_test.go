@@ -171,3 +171,60 @@ func TestSemaphoreOfAll(t *testing.T) {
 	require.PanicsWithValue(t, `graph "g": task #2 needs 3 permits of a semaphore that has 2: it would never run`, func() { g.Task(nothing).Limit(s, s).Limit(s) })
 	require.PanicsWithValue(t, `graph "g": Limit of task #3 by a nil semaphore`, func() { g.Task(nothing).Limit(nil) })
 }
+
+// A task that is woken for a permit and does not take it, because its run is stopped meanwhile or it finds no other, passes
+// it on.
+func TestSemaphorePassesOn(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	for range testkit.Scale(50) {
+		within(t, ex, func() {
+			a, b := graph.NewSemaphore(1), graph.NewSemaphore(1)
+			begun, free := make(chan struct{}), make(chan struct{})
+			holder := graph.New("holder")
+			holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(b)
+			first := ex.Start(t.Context(), holder)
+			<-begun
+			// One needs b, which is held, and a. The others need a alone: they get it, whatever becomes of the one.
+			ctx, cancel := context.WithCancel(t.Context())
+			both := graph.New("both")
+			both.Task(nothing).Limit(b, a)
+			waits := ex.Start(ctx, both)
+			others := graph.New("others")
+			for range 5 {
+				others.Task(nothing).Limit(a)
+			}
+			require.NoError(t, ex.Run(t.Context(), others))
+			cancel()
+			require.ErrorIs(t, waits.Wait(), context.Canceled)
+			require.NoError(t, ex.Run(t.Context(), others))
+			close(free)
+			require.NoError(t, first.Wait())
+			require.NoError(t, ex.Run(t.Context(), both))
+		})
+	}
+}
+
+// A task that needs two permits of one semaphore sleeps while there is one.
+func TestSemaphoreOfTwo(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	within(t, ex, func() {
+		s := graph.NewSemaphore(2)
+		begun, free := make(chan struct{}), make(chan struct{})
+		holder := graph.New("holder")
+		holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(s)
+		first := ex.Start(t.Context(), holder)
+		<-begun
+		two := graph.New("two")
+		two.Task(nothing).Limit(s, s)
+		second := ex.Start(t.Context(), two)
+		before := ex.Stats().Total.Tasks
+		time.Sleep(20 * time.Millisecond)
+		require.Less(t, ex.Stats().Total.Tasks-before, uint64(10), "it tries again and again")
+		one := graph.New("one")
+		one.Task(nothing).Limit(s)
+		require.NoError(t, ex.Run(t.Context(), one), "there is one permit")
+		close(free)
+		require.NoError(t, first.Wait())
+		require.NoError(t, second.Wait())
+	})
+}

@@ -10,7 +10,7 @@
 //
 // What is called is called from several threads at once, each time for other elements. If ctx ends, what has not begun is
 // left out, and the error is ctx's; so it is after a panic, which becomes a [*executor.PanicError]. Slices that were to be
-// written are then left in between: sorted in part, but with all their elements.
+// written are then left in between: sorted in part, but with all their elements (not so [SortStable] after a panic).
 package parallel
 
 import (
@@ -31,13 +31,18 @@ type On struct {
 	Grain int
 }
 
-// call runs fn on the executor; n is the number of elements.
-func call[A, R any](ctx context.Context, on On, n int, fn func(*executor.Scope, A) R, arg A) (R, error) {
+// check panics if on makes no sense for n elements.
+func (on On) check(n int) {
 	if on.Executor == nil {
 		panic("parallel: On without an Executor")
 	}
 	if n < 0 || on.Grain < 0 {
-		panic(fmt.Sprintf("parallel: %d elements, Grain %d", n, on.Grain))
+		panic(fmt.Sprintf("parallel: %d elements, Grain %d: neither can be negative", n, on.Grain))
 	}
+}
+
+// call runs fn on the executor; n is the number of elements.
+func call[A, R any](ctx context.Context, on On, n int, fn func(*executor.Scope, A) R, arg A) (R, error) {
+	on.check(n)
 	return executor.Call(ctx, on.Executor, fn, arg)
 }

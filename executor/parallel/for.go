@@ -75,9 +75,7 @@ const (
 // ForEach calls body for every element of seq, which is gone through by one worker at a time, not further ahead than by some
 // hundred elements for each worker. The first error ends it. The Grain is how many elements go together.
 func ForEach[T any](ctx context.Context, on On, seq iter.Seq[T], body func(T) error) error {
-	if on.Executor == nil {
-		panic("parallel: On without an Executor")
-	}
+	on.check(0)
 	size := on.Grain
 	if size == 0 {
 		size = eachBatch

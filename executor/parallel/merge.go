@@ -8,7 +8,7 @@ import (
 )
 
 // Merge merges a and b, which are sorted by order, into dst, which is as long as both and does not overlap them. Of equal
-// elements those of a come first.
+// elements those of a come first. If order panics, dst is left with anything in it.
 func Merge[T any](ctx context.Context, on On, dst, a, b []T, order func(T, T) int) error {
 	sameLength(len(dst), len(a)+len(b))
 	grain := on.Grain

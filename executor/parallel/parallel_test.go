@@ -162,8 +162,9 @@ func TestScan(t *testing.T) {
 				sum += src[i]
 				require.Equal(t, sum, dst[i], "%d of %d", i, n)
 			}
-			require.NoError(t, parallel.Scan(t.Context(), on, src, src, op))
-			require.Equal(t, dst, src, "in place")
+			huge := parallel.On{Executor: on.Executor, Grain: math.MaxInt}
+			require.NoError(t, parallel.Scan(t.Context(), huge, src, src, op))
+			require.Equal(t, dst, src, "in place, with a grain that nothing fills")
 		}
 	})
 }
@@ -211,6 +212,24 @@ func TestSort(t *testing.T) {
 				slices.Reverse(got)
 				require.True(t, slices.Equal(want, got), "%s %d, by a function", name, n)
 			}
+		}
+	})
+}
+
+// An order that is none sorts nothing, but loses nothing.
+func TestSortWithoutOrder(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+		for _, order := range []func(a, b int) int{
+			func(a, b int) int { return 1 - 2*min(1, max(0, b-a+1)) }, // never equal
+			func(int, int) int { return -1 }, func(int, int) int { return 1 }, func(int, int) int { return 0 },
+			func(a, b int) int { return (a*31+b)%3 - 1 },
+		} {
+			s := numbers(rng, 5000, 1000)
+			want := slices.Sorted(slices.Values(s))
+			require.NoError(t, parallel.SortFunc(t.Context(), on, s, order))
+			slices.Sort(s)
+			require.True(t, slices.Equal(want, s))
 		}
 	})
 }

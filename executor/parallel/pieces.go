@@ -73,7 +73,7 @@ func (p *part[R]) half() int {
 	if p.grain == 0 {
 		return (p.hi - p.lo) / 2
 	}
-	pieces := (p.hi - p.lo + p.grain - 1) / p.grain
+	pieces := 1 + (p.hi-p.lo-1)/p.grain
 	return pieces / 2 * p.grain
 }
 

@@ -25,11 +25,12 @@ const blocksPerWorker = 4
 // at once, and so does another the last block, whose sum nobody needs.
 func scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T, first *T) error {
 	sameLength(len(dst), len(src))
-	if on.Executor == nil {
-		panic("parallel: On without an Executor")
-	}
 	n := len(src)
-	size := on.Grain
+	on.check(n)
+	if n == 0 {
+		return ctx.Err()
+	}
+	size := min(on.Grain, n)
 	if size == 0 {
 		blocks := blocksPerWorker * on.Executor.Workers()
 		if on.Executor.Workers() == 1 {
@@ -37,10 +38,7 @@ func scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T, firs
 		}
 		size = max(1, (n+blocks-1)/blocks)
 	}
-	blocks := (n + size - 1) / size
-	if blocks == 0 {
-		return ctx.Err()
-	}
+	blocks := 1 + (n-1)/size
 	block := func(i int) (lo, hi int) { return i * size, min(n, (i+1)*size) }
 	return on.Executor.Run(ctx, executor.Func("parallel.Scan", func(s *executor.Scope) error {
 		sums := make([]T, blocks) // sums[i]: of blocks 0 to i-1, and first

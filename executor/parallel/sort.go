@@ -124,12 +124,13 @@ func cutFunc[T any](s []T, less func(a, b T) bool) (lo, hi int) {
 			return 0
 		})
 	})
+	// p itself stops both scans, unless less is no order: then what comes out is none either, but has all elements.
 	i, j := 0, len(s)-1
 	for {
-		for less(s[i], p) {
+		for i < len(s)-1 && less(s[i], p) {
 			i++
 		}
-		for less(p, s[j]) {
+		for j > 0 && less(p, s[j]) {
 			j--
 		}
 		if i >= j {
@@ -139,11 +140,14 @@ func cutFunc[T any](s []T, less func(a, b T) bool) (lo, hi int) {
 		i++
 		j--
 	}
-	return i, j + 1
+	if i == j {
+		return i, i + 1
+	}
+	return i, i
 }
 
 // SortStable sorts s by order and leaves equal elements in the order in which they are, as [slices.SortStableFunc] does. It
-// takes as much memory again as s.
+// takes as much memory again as s. If order panics, s is left with some elements twice and others missing.
 func SortStable[T any](ctx context.Context, on On, s []T, order func(T, T) int) error {
 	grain := on.Grain
 	if grain == 0 {
