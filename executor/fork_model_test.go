@@ -224,7 +224,7 @@ func TestModelForkAbandoned(t *testing.T) {
 			defer func() { model.Assert(by != owner, "run before the failure") }()
 			panic(owner)
 		})
-		p2, ok := err.(interface{ Unwrap() []error }).Unwrap()[0].(*PanicError)
+		p2, ok := err.(*PanicError)
 		model.Assert(ok && any(by) != p2.Value, "a fork that was left behind was run by its owner, error %v", err)
 		stop(ex)
 	})
@@ -374,6 +374,28 @@ func TestModelGoexitInALeap(t *testing.T) {
 			stolen.Await()
 			s.Go(func(context.Context) error { return nil })
 			return s.Wait()
+		})
+		model.Assert(errors.Is(err, ErrGoexit), "error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelGoexitInForkAndChild: a fork that a thief has calls Goexit, and so does the child that it leaves: the fork ends all
+// the same, and so does who waits for it.
+func TestModelGoexitInForkAndChild(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var stolen xatomic.Bool
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, func(s *Scope, _ int) int {
+				stolen.Store(true)
+				s.Go(func(context.Context) error { runtime.Goexit(); return nil })
+				runtime.Goexit()
+				return 0
+			}, 0)
+			stolen.Await()
+			f.Join(s)
+			return nil
 		})
 		model.Assert(errors.Is(err, ErrGoexit), "error %v", err)
 		stop(ex)

@@ -154,12 +154,25 @@ func (r *scopeRun) Fail(w *Worker, it *Item, err error) *Item {
 		r.fail(err)
 	}
 	f.err = err
+	r.endFailed(w, f)
+	return nil
+}
+
+// endFailed ends f, which did not return. What it waits for may call Goexit, which passes through here: it is then taken up
+// where it was.
+func (r *scopeRun) endFailed(w *Worker, f *fork) {
+	abandoned := false
+	defer func() {
+		if !abandoned {
+			r.endFailed(w, f)
+		}
+	}()
 	w.abandon(f.scope)
+	abandoned = true
 	w.end(f)
 	if f.kind == isRoot {
 		r.left.Add(-1)
 	}
-	return nil
 }
 
 // Enter implements Hooks.

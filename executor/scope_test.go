@@ -562,3 +562,37 @@ func TestJoinRunsNothingForeign(t *testing.T) {
 		}
 	})
 }
+
+// Goexit in a fork and in the child that it leaves behind, wherever they run: each ends, and the run does.
+func TestGoexitInForkAndChild(t *testing.T) {
+	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
+		within(t, ex, func() {
+			for i := range testkit.Scale(100) {
+				leave := func(s *executor.Scope, deep int) int {
+					s.Go(func(context.Context) error { runtime.Goexit(); return nil })
+					s.Spawn(func(s *executor.Scope) error {
+						executor.Fork(s, func(*executor.Scope, int) int { runtime.Goexit(); return 0 }, 0)
+						s.Go(func(context.Context) error { runtime.Goexit(); return nil })
+						runtime.Goexit()
+						return nil
+					})
+					runtime.Goexit()
+					return 0
+				}
+				err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+					f := executor.Fork(s, leave, 1)
+					executor.Fork(s, leave, 2) // nobody joins it
+					if i%2 == 0 {
+						for range 100 {
+							runtime.Gosched() // for a thief
+						}
+					}
+					f.Join(s)
+					return nil
+				}))
+				require.ErrorIs(t, err, executor.ErrGoexit)
+			}
+			require.NoError(t, ex.Run(t.Context(), one(nothing)))
+		})
+	})
+}

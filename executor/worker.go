@@ -218,6 +218,7 @@ func (w *Worker) enter(b *Body) {
 // failed deals with an item whose Exec did not return: it panicked with value or, if that is nil, called Goexit. What is
 // to run next goes to the deque: after Goexit, also if a deferred function panics meanwhile, runItems does not return.
 func (w *Worker) failed(it *Item, value any) {
+	defer w.enter(nil) // also if what the layer above waits for calls Goexit
 	err := error(ErrGoexit)
 	if value != nil {
 		if err = w.rethrown(value); err == nil {
@@ -227,5 +228,4 @@ func (w *Worker) failed(it *Item, value any) {
 	if next := w.body.hooks.Fail(w, it, err); next != nil {
 		w.Push(next)
 	}
-	w.enter(nil)
 }
