@@ -150,7 +150,7 @@ func (s *Semaphore) flush(r *runState) {
 	for _, a := range mine {
 		r.Run().Inject(a.item)
 	}
-	s.wake() // the first may have been one of them
+	s.wake() // the first may have been one of them, or one that was woken and will be skipped
 }
 
 // OnStop implements executor.Stopper. D1(stop): see take.
@@ -189,8 +189,7 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	kind := r.kinds[i]
 	limits := r.graph.limitsAt(i)
 	if r.Stopped() {
-		passOn(limits)
-		return kind(w, it)
+		return kind(w, it) // OnStop passes on what it may have been woken for
 	}
 	for n, l := range limits {
 		taken, put := l.take(it, r)
@@ -219,7 +218,7 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	return kind(w, it)
 }
 
-// passOn passes on the permits that the caller may have been woken for.
+// passOn passes on the permits that a task may have been woken for, which it does not take.
 func passOn(limits []limit) {
 	for _, l := range limits {
 		l.wake()
