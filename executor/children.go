@@ -1,9 +1,14 @@
 package executor
 
-import "context"
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+)
 
 // Go starts a child of the scope: fn runs on any worker, as part of the same run. Children that have not begun when the
-// run is cancelled or fails are skipped; one that fails ends the run as a task of a graph does. It panics if fn is nil.
+// run is cancelled or fails are skipped; one that fails ends the run as a task of a graph does. fn must not use s: a child that
+// starts others is for [Scope.Spawn]. It panics if fn is nil.
 func (s *Scope) Go(fn func(context.Context) error) {
 	if fn == nil {
 		panic("executor: Scope.Go of a nil function")
@@ -32,6 +37,13 @@ type child struct {
 
 func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	w := s.w
+	if w.scope != s {
+		s.misused()
+	}
+	// Another worker may look just when s is the scope of its own: the thread tells, for a system call.
+	if w.spawned++; w.spawned%64 == 0 && osthread.ID() != w.thread.Load() {
+		s.misused()
+	}
 	c := w.children
 	if c == nil {
 		c = &child{}
@@ -79,7 +91,8 @@ func (s *Scope) joinChildren() (err error) {
 		}
 	}
 	w.nested++
-	defer func() { w.nested-- }()
+	w.scope = nil // until it returns nobody may use s
+	defer func() { w.nested--; w.scope = s }()
 	w.runDownTo(s.body.Run(), floor)
 	for c := s.children; c != nil; c = s.children {
 		w.await(&c.fork)

@@ -22,9 +22,10 @@ import (
 // as it needs. Forks are best joined in the opposite order in which they were made; a Join in another order, or none, is
 // slower: the calls that come before it in that order are made first, at the latest when s ends.
 //
-// A call that was forked is always made, also after the run was cancelled: it may look at s.Stopped.
+// A call that was forked is made also after the run was cancelled: it may look at s.Stopped. Only if the function that has
+// forked it fails before, and no other worker has begun it, it is not.
 //
-// It panics if fn is nil. Only the function that was given s may call it, on its own goroutine.
+// It panics if fn is nil. Only the function that was given s may call it, on its own goroutine; fn is given a scope of its own.
 func Fork[A, R any](s *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	if fn == nil {
 		panic("executor: Fork of a nil function")

@@ -13,6 +13,8 @@ type forkState struct {
 	pools         []forks // all
 	children      *child  // free ones
 	scopes        *Scope  // free ones
+	scope         *Scope  // that of the function that runs; only it may be used
+	spawned       uint32  // children started
 	takes         uint64  // forks taken from deques
 	disorder      int     // forks that were joined before newer ones
 	thrown        error   // what rethrow panicked with last
@@ -135,6 +137,7 @@ func (w *Worker) begin(f *fork) *Scope {
 		w.scopes = s.next
 	}
 	s.body, s.run = f.Body, scopeRunOf(f.Body)
+	s.outer, w.scope = w.scope, s
 	s.level, s.base, s.forker = w.level, w.base, w.forker
 	w.base = w.level // forks that were joined before newer ones may go meanwhile; those of s stay above the level all the same
 	w.forker = 0
@@ -152,7 +155,8 @@ func (w *Worker) end(f *fork) {
 		w.drop(s.level, w.complete)
 	}
 	w.base, w.forker, w.thrown = s.base, s.forker, nil
-	s.body, s.run, s.next = nil, nil, w.scopes
+	w.scope = s.outer
+	s.body, s.run, s.outer, s.next = nil, nil, nil, w.scopes
 	w.scopes = s
 	f.scope = nil
 	owner := f.owner

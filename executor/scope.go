@@ -10,7 +10,8 @@ import (
 )
 
 // A Scope lets the function that is given it start other work on the same executor and wait for it. All that it starts
-// ends before it does. A Scope must not be used by other goroutines, nor kept.
+// ends before it does. It is for the function that it was given to, and for what that calls: not for a child or a forked call,
+// which run elsewhere and have scopes of their own, nor for other goroutines, nor for later.
 type Scope struct {
 	w        *Worker
 	body     *Body
@@ -19,7 +20,14 @@ type Scope struct {
 	level    uint64  // Worker.level when the scope began
 	base     uint64  // and Worker.base
 	forker   uintptr // and Worker.forker
+	outer    *Scope  // of the function that this one stands on
 	next     *Scope  // in Worker.scopes
+}
+
+// misused panics because s is not that of the function that runs on its worker.
+func (s *Scope) misused() {
+	panic("executor: a Scope is used outside the function that it was given to: a function that starts others needs one of its own, " +
+		"as Spawn and Fork give it")
 }
 
 // Context is the run's: cancelled when the caller's is, when a child fails, and at the end of the run.
@@ -63,8 +71,8 @@ func (j *funcJob) Begin(run *Run) (*Item, error) {
 	return &r.root.Item, nil
 }
 
-// Call runs fn with a scope on the executor and returns what it returns, or the zero value and an error if the run was
-// cancelled before it began or has failed.
+// Call runs fn with a scope on the executor and returns what it returns, or the zero value and an error if the run has failed,
+// or ctx has ended before fn has.
 func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg A) (result R, err error) {
 	if fn == nil {
 		panic("executor: Call of a nil function")

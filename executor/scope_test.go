@@ -596,3 +596,24 @@ func TestGoexitInForkAndChild(t *testing.T) {
 		})
 	})
 }
+
+// A child that uses the scope of the function that started it, as one would write it with errgroup, is told so. On another
+// worker it mostly is, and else is a data race.
+func TestScopeMisused(t *testing.T) {
+	onEach(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
+		within(t, ex, func() {
+			for range testkit.Scale(20) {
+				var p *executor.PanicError
+				err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+					s.Go(func(context.Context) error {
+						s.Go(nothing)
+						return nil
+					})
+					return s.Wait()
+				}))
+				require.ErrorAs(t, err, &p)
+				require.Contains(t, p.Error(), "a Scope is used outside the function that it was given to")
+			}
+		})
+	})
+}

@@ -45,7 +45,8 @@ func NewSemaphore(permits int) *Semaphore {
 // when the task has ended, in whatever way. A task that waits for a permit when its run is stopped is skipped at once. Who is
 // put aside first is asked first, but a task that comes just then may be faster.
 //
-// A task must not wait for work that needs a permit which it holds itself. Limit panics if a semaphore has fewer permits than
+// A task must not wait for work that needs a permit which it holds itself, nor may its subflow or module have such tasks: they
+// would wait for each other. Limit panics if a semaphore has fewer permits than
 // the task needs.
 func (t Task) Limit(semaphores ...*Semaphore) Task {
 	g := t.owner("Limit")

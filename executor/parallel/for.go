@@ -72,8 +72,8 @@ const (
 	eachRound = 64
 )
 
-// ForEach calls body for every element of seq, which is gone through by one worker at a time, not further ahead than by some
-// hundred elements for each worker. The first error ends it. The Grain is how many elements go together.
+// ForEach calls body for every element of seq, which one worker goes through, in batches of Grain elements or, if that is 0, of
+// sixteen. After 64 batches for each worker it waits until all of them are done. The first error ends it.
 func ForEach[T any](ctx context.Context, on On, seq iter.Seq[T], body func(T) error) error {
 	on.check(0)
 	size := on.Grain
