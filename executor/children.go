@@ -17,7 +17,7 @@ func (s *Scope) Go(fn func(context.Context) error) {
 }
 
 // Spawn is Go for a function that starts children of its own: it is given a scope, which ends before the child does. So a
-// chain of children, each of which starts the next, stands on one stack in the end: beyond some hundred thousand they fail
+// chain of children, each of which starts the next, stands on one stack in the end: beyond some ten thousand they fail
 // with [ErrTooDeep].
 func (s *Scope) Spawn(fn func(*Scope) error) {
 	if fn == nil {
@@ -93,7 +93,7 @@ func (s *Scope) joinChildren() (err error) {
 	w.nested++
 	w.scope = nil // until it returns nobody may use s
 	defer func() { w.nested--; w.scope = s }()
-	w.runDownTo(s.body.Run(), floor)
+	w.runDownTo(s.body, floor)
 	for c := s.children; c != nil; c = s.children {
 		w.await(&c.fork)
 		if c.err != nil {

@@ -253,7 +253,7 @@ func (w *Worker) waitFor(f *future) {
 
 // runOnly runs it on top of the item that waits for it, and nothing that it leaves behind.
 func (w *Worker) runOnly(it *Item) {
-	defer w.comeOut(w.goInside(w.awaits, w.floor))
+	defer w.comeOut(w.goInside(w.awaits, w.floor, w.only))
 	w.nested++
 	defer func() { w.nested-- }()
 	returned := false

@@ -9,11 +9,11 @@ func (w *Worker) help(r *Run) {
 	if w.public != w.level {
 		w.publishForks(nil) // the worker may sleep here
 	}
-	body, awaits, floor, state := w.body, w.awaits, w.floor, w.state.Load()
-	w.awaits, w.floor = r, w.floorFor(r)
+	body, awaits, floor, only, state := w.body, w.awaits, w.floor, w.only, w.state.Load()
+	w.awaits, w.floor, w.only = r, w.floorFor(r), nil
 	w.depth++
 	defer func() { // an item may call Goexit; deferred functions of the waiting task will then run
-		w.awaits, w.floor = awaits, w.lowered(floor)
+		w.awaits, w.floor, w.only = awaits, w.lowered(floor), only
 		w.depth--
 		if w.deque.IsEmpty() {
 			w.setHungry() // forks that were in it have gone to the injector
@@ -39,8 +39,8 @@ func (w *Worker) help(r *Run) {
 // has; the runtime ends the process at a gigabyte, or a quarter of that on a 32-bit system.
 const maxDepth = 4096
 
-// maxNested is the same for children and futures, which take less than a kilobyte each.
-const maxNested = 1 << 17
+// maxNested is the same for children and futures, which take less than a kilobyte each: 32768, or 4096 on 32-bit systems.
+const maxNested = 1 << (12 + 3*(^uint(0)>>63))
 
 // noFloor is no deque's bottom: those are even.
 const noFloor = 1
@@ -66,12 +66,12 @@ func (w *Worker) lowered(floor uint64) uint64 {
 	return floor
 }
 
-// popFor takes the worker's newest item of r or of a run nested in it.
+// popFor takes the worker's newest item of r or of a run nested in it, or of the only body that it is to run.
 func (w *Worker) popFor(r *Run) *Item {
 	// Once r is over nothing more is run here, also not of runs that it has left behind.
 	for !r.over.Load() && w.bottom() != w.floor {
 		it := w.popOwn()
-		if it == nil || it.Body.Run().isWithin(r) {
+		if it == nil || it.Body == w.only || w.only == nil && it.Body.Run().isWithin(r) {
 			return it
 		}
 		w.ex.inject(it)

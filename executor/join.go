@@ -228,20 +228,22 @@ type inside struct {
 	body    *Body
 	awaits  *Run
 	floor   uint64
+	only    *Body
 	joining *fork
 	state   uint32
 }
 
-// goInside lets the worker run items of r on top of the one being run, but none that lies below floor in its deque.
-func (w *Worker) goInside(r *Run, floor uint64) inside {
-	put := inside{w.body, w.awaits, w.floor, w.joining.Load(), w.state.Load()}
-	w.awaits, w.floor = r, floor
+// goInside lets the worker run items on top of the one being run: of r and of runs nested in it or, if only is set, of that
+// body, and none that lies below floor in its deque.
+func (w *Worker) goInside(r *Run, floor uint64, only *Body) inside {
+	put := inside{w.body, w.awaits, w.floor, w.only, w.joining.Load(), w.state.Load()}
+	w.awaits, w.floor, w.only = r, floor, only
 	return put
 }
 
 // comeOut undoes goInside.
 func (w *Worker) comeOut(put inside) {
-	w.awaits, w.floor = put.awaits, w.lowered(put.floor)
+	w.awaits, w.floor, w.only = put.awaits, w.lowered(put.floor), put.only
 	if w.body != put.body {
 		w.enter(put.body)
 	}
@@ -251,9 +253,9 @@ func (w *Worker) comeOut(put inside) {
 	w.state.Store(put.state)
 }
 
-// runDownTo runs what lies above floor in the worker's deque, newest first.
-func (w *Worker) runDownTo(r *Run, floor uint64) {
-	defer w.comeOut(w.goInside(r, floor))
+// runDownTo runs what lies above floor in the worker's deque and is of body, newest first.
+func (w *Worker) runDownTo(body *Body, floor uint64) {
+	defer w.comeOut(w.goInside(body.Run(), floor, body))
 	for it := w.pop(); it != nil; it = w.pop() {
 		w.runItems(it)
 	}
@@ -261,7 +263,7 @@ func (w *Worker) runDownTo(r *Run, floor uint64) {
 
 // runNow runs it, and what it leaves behind.
 func (w *Worker) runNow(it *Item) {
-	defer w.comeOut(w.goInside(it.Body.Run(), w.bottom()))
+	defer w.comeOut(w.goInside(it.Body.Run(), w.bottom(), it.Body))
 	for ; it != nil; it = w.pop() {
 		w.runItems(it)
 	}
@@ -273,7 +275,7 @@ func (w *Worker) await(f *fork) {
 		return
 	}
 	r := f.Body.Run()
-	put := w.goInside(r, w.bottom())
+	put := w.goInside(r, w.bottom(), nil)
 	defer w.comeOut(put)
 	w.joining.Store(f)
 	if w.ex.sleepingHelpers.Load() > 0 {

@@ -132,7 +132,8 @@ func (r *scopeRun) isEcho(err error) bool {
 	if _, ok := err.(*PanicError); ok {
 		return false
 	}
-	return errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx))
+	cause := context.Cause(r.ctx)
+	return errors.Is(err, r.ctx.Err()) || isSame(err, cause) || errors.Is(err, cause)
 }
 
 // replaces puts err in the place of failures that it is or wraps, as a function returns what Wait has returned to it, and
@@ -141,7 +142,7 @@ func (r *scopeRun) replaces(err error) bool {
 	_, panicked := err.(*PanicError)
 	found := false
 	r.failures = slices.DeleteFunc(r.failures, func(f error) bool {
-		if f == err || !panicked && errors.Is(err, f) {
+		if isSame(f, err) || !panicked && errors.Is(err, f) {
 			again := found
 			found = true
 			return again
@@ -149,7 +150,7 @@ func (r *scopeRun) replaces(err error) bool {
 		return false
 	})
 	if found {
-		i := slices.IndexFunc(r.failures, func(f error) bool { return f == err || !panicked && errors.Is(err, f) })
+		i := slices.IndexFunc(r.failures, func(f error) bool { return isSame(f, err) || !panicked && errors.Is(err, f) })
 		r.failures[i] = err
 	}
 	return found

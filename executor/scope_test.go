@@ -617,3 +617,38 @@ func TestScopeMisused(t *testing.T) {
 		})
 	})
 }
+
+// An error that cannot be compared is the run's once, as others are.
+type uncomparable []string
+
+func (e uncomparable) Error() string { return fmt.Sprint([]string(e)) }
+
+func TestFuncReturnsUncomparable(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		err := runFunc(t, ex, func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return uncomparable{"a", "b"} })
+			return s.Wait()
+		})
+		require.Equal(t, uncomparable{"a", "b"}, err)
+	})
+}
+
+// Wait runs no run that the function has started besides: it may want what the function holds.
+func TestWaitRunsNothingForeign(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		within(t, ex, func() {
+			var mu sync.Mutex
+			var r *executor.Run
+			ran := false
+			require.NoError(t, runFunc(t, ex, func(s *executor.Scope) error {
+				s.Go(func(context.Context) error { ran = true; return nil })
+				r = ex.Start(t.Context(), one(func(context.Context) error { mu.Lock(); defer mu.Unlock(); return nil }))
+				mu.Lock()
+				defer mu.Unlock()
+				return s.Wait()
+			}))
+			require.True(t, ran)
+			require.NoError(t, r.Wait())
+		})
+	})
+}

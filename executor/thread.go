@@ -17,8 +17,13 @@ var onThread sync.Map // int64 → *Worker
 
 // currentWorker is the worker of this executor that the caller runs on, or nil.
 func (ex *Executor) currentWorker() *Worker {
-	v, ok := onThread.Load(osthread.ID())
+	id := osthread.ID()
+	v, ok := onThread.Load(id)
 	if !ok || v.(*Worker).ex != ex {
+		return nil
+	}
+	// A goroutine that is no worker's may have gone on to another thread since it asked, and a worker have begun on that one.
+	if osthread.ID() != id {
 		return nil
 	}
 	return v.(*Worker)

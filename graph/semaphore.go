@@ -15,14 +15,19 @@ type Semaphore struct {
 
 	mu      xsync.Mutex
 	free    int
-	waiting []aside // from head on those that did not find theirs, the first first
-	head    int
+	waiting []*queue // one for each run of which tasks are put aside
+}
+
+// A queue has the tasks of a run that did not find their permits, from head on, the first first.
+type queue struct {
+	run   *runState
+	tasks []aside
+	head  int
 }
 
 // An aside is a task that waits for permits.
 type aside struct {
 	item *executor.Item
-	run  *runState
 	need int
 }
 
@@ -80,27 +85,53 @@ func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
 		l.mu.Unlock()
 		return true, false
 	}
-	l.waiting = append(l.waiting, aside{it, r, l.need})
+	l.putAside(it, r, l.need)
 	l.mu.Unlock()
 	// D1(limit): put it aside, then look whether the run is stopped. Pairs with D1(stop): stopped, then look for what is
 	// put aside.
-	if r.Stopped() && l.withdraw(it) {
+	if r.Stopped() && l.withdraw(it, r) {
 		return false, false
 	}
 	return false, true
 }
 
-// withdraw takes it out of those put aside, or returns false if somebody else has.
-func (s *Semaphore) withdraw(it *executor.Item) bool {
+func (s *Semaphore) putAside(it *executor.Item, r *runState, need int) {
+	i := slices.IndexFunc(s.waiting, func(q *queue) bool { return q.run == r })
+	if i < 0 {
+		i, s.waiting = len(s.waiting), append(s.waiting, &queue{run: r})
+	}
+	s.waiting[i].tasks = append(s.waiting[i].tasks, aside{it, need})
+}
+
+// withdraw takes it out of those of r put aside, or returns false if somebody else has.
+func (s *Semaphore) withdraw(it *executor.Item, r *runState) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.compact()
-	i := slices.IndexFunc(s.waiting, func(a aside) bool { return a.item == it })
-	if i < 0 {
-		return false
+	for _, q := range s.waiting {
+		if i := slices.IndexFunc(q.tasks, func(a aside) bool { return a.item == it }); q.run == r && i >= 0 {
+			q.remove(i)
+			s.forgetEmpty()
+			return true
+		}
 	}
-	s.waiting = slices.Delete(s.waiting, i, i+1)
-	return true
+	return false
+}
+
+// remove takes out the task at i.
+func (q *queue) remove(i int) {
+	if i > q.head {
+		q.tasks = slices.Delete(q.tasks, i, i+1)
+		return
+	}
+	q.tasks[i] = aside{}
+	if q.head++; 2*q.head >= len(q.tasks) {
+		q.tasks = slices.Delete(q.tasks, 0, q.head)
+		q.head = 0
+	}
+}
+
+func (s *Semaphore) forgetEmpty() {
+	s.waiting = slices.DeleteFunc(s.waiting, func(q *queue) bool { return q.head == len(q.tasks) })
 }
 
 // give gives permits back and starts those who can use them.
@@ -111,47 +142,54 @@ func (s *Semaphore) give(n int) {
 	s.wake()
 }
 
-// wake makes available, to try again, those put aside for whom there are permits, in their order. While there are enough for
-// the first, somebody is on the way who was: whoever is, and does not take them, calls wake for the next.
+// wake makes available, to try again, tasks put aside for whom there are permits: of every run as many as there are permits
+// for, since those of some runs nobody may be free to run, as when all workers wait for others. While there are permits for
+// a task put aside, one of its run is on the way that was: whoever is, and does not take them, calls wake for the next.
 func (s *Semaphore) wake() {
-	var woken []aside
-	s.mu.Lock()
-	for left := s.free; s.head < len(s.waiting) && s.waiting[s.head].need <= left; s.head++ {
-		left -= s.waiting[s.head].need
-		woken = append(woken, s.waiting[s.head])
-		s.waiting[s.head] = aside{}
+	type woken struct {
+		item *executor.Item
+		run  *runState
 	}
-	if 2*s.head >= len(s.waiting) {
-		s.compact()
+	var all []woken
+	s.mu.Lock()
+	for _, q := range s.waiting {
+		left := s.free
+		for i := q.head; i < len(q.tasks) && left > 0; {
+			a := q.tasks[i]
+			if a.need > left {
+				i++
+				continue
+			}
+			left -= a.need
+			all = append(all, woken{a.item, q.run})
+			moved := i == q.head
+			q.remove(i)
+			if moved {
+				i = q.head
+			}
+		}
+	}
+	if all != nil {
+		s.forgetEmpty()
 	}
 	s.mu.Unlock()
-	for _, a := range woken {
+	for _, a := range all {
 		a.run.Run().Inject(a.item)
 	}
-}
-
-// compact moves those put aside to the front. The caller holds mu.
-func (s *Semaphore) compact() {
-	s.waiting = slices.Delete(s.waiting, 0, s.head)
-	s.head = 0
 }
 
 // flush makes the tasks of a stopped run available, to be skipped.
 func (s *Semaphore) flush(r *runState) {
 	var mine []aside
 	s.mu.Lock()
-	s.compact()
-	s.waiting = slices.DeleteFunc(s.waiting, func(a aside) bool {
-		if a.run == r {
-			mine = append(mine, a)
-		}
-		return a.run == r
-	})
+	if i := slices.IndexFunc(s.waiting, func(q *queue) bool { return q.run == r }); i >= 0 {
+		mine = s.waiting[i].tasks[s.waiting[i].head:]
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+	}
 	s.mu.Unlock()
 	for _, a := range mine {
 		r.Run().Inject(a.item)
 	}
-	s.wake() // the first may have been one of them, or one that was woken and will be skipped
 }
 
 // OnStop implements executor.Stopper. D1(stop): see take.
@@ -190,7 +228,7 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	kind := r.kinds[i]
 	limits := r.graph.limitsAt(i)
 	if r.Stopped() {
-		return kind(w, it) // OnStop passes on what it may have been woken for
+		return kind(w, it) // what others of its run were to be woken for is of no use to them either
 	}
 	for n, l := range limits {
 		taken, put := l.take(it, r)

@@ -87,7 +87,7 @@ func TestModelSemaphorePassesOn(t *testing.T) {
 				s.mu.Lock()
 				n := len(s.waiting)
 				s.mu.Unlock()
-				if n == 2 {
+				if n == 2 { // of two runs
 					break
 				}
 				model.Spin()

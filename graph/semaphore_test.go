@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -226,5 +227,59 @@ func TestSemaphoreOfTwo(t *testing.T) {
 		close(free)
 		require.NoError(t, first.Wait())
 		require.NoError(t, second.Wait())
+	})
+}
+
+// A permit that is given back goes to a task that somebody may run: if all workers wait for others, to one of those.
+func TestSemaphoreInNestedRuns(t *testing.T) {
+	ex, other := newExecutor(t, executor.Config{Workers: 1}), newExecutor(t, executor.Config{Workers: 1})
+	for range testkit.Scale(50) {
+		within(t, ex, func() {
+			s := graph.NewSemaphore(1)
+			begun, free := make(chan struct{}), make(chan struct{})
+			holder := graph.New("holder")
+			holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(s)
+			held := other.Start(t.Context(), holder)
+			<-begun
+			inner := graph.New("inner")
+			inner.Task(nothing).Limit(s)
+			g := graph.New("g")
+			g.Task(nothing).Limit(s)
+			g.Task(func(ctx context.Context) error { return ex.Run(ctx, inner) })
+			r := ex.Start(t.Context(), g)
+			time.Sleep(time.Millisecond)
+			close(free)
+			require.NoError(t, r.Wait())
+			require.NoError(t, held.Wait())
+		})
+	}
+}
+
+// One that needs more permits than there are does not keep those that need fewer from running.
+func TestSemaphoreHeadOfLine(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 4})
+	within(t, ex, func() {
+		s := graph.NewSemaphore(2)
+		hold := func(g *graph.Graph, wait func()) (begun chan struct{}) {
+			begun = make(chan struct{})
+			g.Task(func(context.Context) error { close(begun); wait(); return nil }).Limit(s)
+			return begun
+		}
+		free1, free2 := make(chan struct{}), make(chan struct{})
+		h1, h2, x, y := graph.New("h1"), graph.New("h2"), graph.New("x"), graph.New("y")
+		b1, b2 := hold(h1, func() { <-free1 }), hold(h2, func() { <-free2 })
+		r1, r2 := ex.Start(t.Context(), h1), ex.Start(t.Context(), h2)
+		<-b1
+		<-b2
+		x.Task(nothing).Limit(s, s)
+		y.Task(nothing).Limit(s)
+		rx := ex.Start(t.Context(), x)
+		time.Sleep(time.Millisecond)
+		ry := ex.Start(t.Context(), y)
+		time.Sleep(time.Millisecond)
+		close(free2)
+		require.NoError(t, ry.Wait()) // while h1 holds the other
+		close(free1)
+		require.NoError(t, errors.Join(rx.Wait(), r1.Wait(), r2.Wait()))
 	})
 }
