@@ -1,0 +1,60 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A Join runs no future, nor a task of a run, that the function has started besides: they may want what it holds.
+func TestJoinRunsNothingForeign(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2, Deque: executor.ChaseLev})
+	within(t, ex, func() {
+		for range testkit.Scale(50) {
+			busy, free := make(chan struct{}), make(chan struct{})
+			other := ex.Start(t.Context(), one(func(context.Context) error { close(busy); <-free; return nil }))
+			<-busy
+			var mu sync.Mutex
+			var f *executor.Future[int]
+			var r *executor.Run
+			err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+				fork := executor.Fork(s, func(*executor.Scope, int) int { return 1 }, 0)
+				f = executor.Async(t.Context(), ex, func(context.Context) (int, error) { mu.Lock(); defer mu.Unlock(); return 1, nil })
+				r = ex.Start(t.Context(), one(func(context.Context) error { mu.Lock(); defer mu.Unlock(); return nil }))
+				mu.Lock()
+				fork.Join(s)
+				mu.Unlock()
+				return nil
+			}))
+			require.NoError(t, err)
+			close(free)
+			_, err = f.Wait()
+			require.NoError(t, errors.Join(err, r.Wait(), other.Wait()))
+		}
+	})
+}
+
+// Wait runs no run that the function has started besides: it may want what the function holds.
+func TestWaitRunsNothingForeign(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		within(t, ex, func() {
+			var mu sync.Mutex
+			var r *executor.Run
+			ran := false
+			require.NoError(t, runFunc(t, ex, func(s *executor.Scope) error {
+				s.Go(func(context.Context) error { ran = true; return nil })
+				r = ex.Start(t.Context(), one(func(context.Context) error { mu.Lock(); defer mu.Unlock(); return nil }))
+				mu.Lock()
+				defer mu.Unlock()
+				return s.Wait()
+			}))
+			require.True(t, ran)
+			require.NoError(t, r.Wait())
+		})
+	})
+}

@@ -1,0 +1,282 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// recovered is what f panics with.
+func recovered(f func()) (value any) {
+	defer func() { value = recover() }()
+	f()
+	return nil
+}
+
+// incomparable is a value of a comparable type that cannot be compared.
+type incomparable struct{ value any }
+
+func panics(_ *executor.Scope, value any) int {
+	_ = panicWith(value)
+	return 0
+}
+
+// onEachWay runs a test on executors on which f can be forked in that way.
+func onEachWay(t *testing.T, f func(t *testing.T, ex *executor.Executor, way func(*executor.Scope, any) executor.Forked[any, int])) {
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			workers := someWorkers
+			if name == "stolen" {
+				workers = thieves
+			}
+			onEachDeque(t, workers, func(t *testing.T, ex *executor.Executor) { f(t, ex, way) })
+		})
+	}
+}
+
+// Join panics with what the fork panicked with. Whoever recovers goes on as if nothing had happened.
+func TestForkPanicIsRecovered(t *testing.T) {
+	onEachWay(t, func(t *testing.T, ex *executor.Executor, way func(*executor.Scope, any) executor.Forked[any, int]) {
+		for _, value := range panicValues {
+			var got any
+			inScope(t, ex, func(s *executor.Scope) {
+				f := way(s, value)
+				got = recovered(func() { f.Join(s) })
+				if s.Stopped() || s.Context().Err() != nil || fib(s, 10) != serialFib(10) {
+					panic("the run does not go on")
+				}
+			})
+			require.Equal(t, value, got)
+		}
+	})
+}
+
+// parts are the errors that err joins, or err.
+func parts(err error) (all []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		all = append(all, parts(e)...)
+	}
+	return all
+}
+
+// A panic that nobody recovers is the run's result, with the stack of who panicked first, however many joins it has come
+// through.
+func TestForkPanicEndsTheRun(t *testing.T) {
+	onEachWay(t, func(t *testing.T, ex *executor.Executor, way func(*executor.Scope, any) executor.Forked[any, int]) {
+		for _, value := range panicValues {
+			after := false
+			err := runScope(t.Context(), ex, func(s *executor.Scope) {
+				outer := executor.Fork(s, func(s *executor.Scope, _ int) int {
+					return executor.Fork(s, func(s *executor.Scope, _ int) int { return way(s, value).Join(s) }, 1).Join(s)
+				}, 1)
+				outer.Join(s)
+				after = true
+			})
+			require.False(t, after)
+			failures := parts(err)
+			require.Len(t, failures, 1)
+			p, ok := failures[0].(*executor.PanicError)
+			require.True(t, ok, "%T: %v", failures[0], err)
+			require.Equal(t, value, p.Value)
+			require.Contains(t, string(p.Stack), "executor_test.panicWith")
+		}
+		require.NoError(t, ex.Run(t.Context(), one(nothing)))
+	})
+}
+
+// A panic is not lost because nobody joins the fork.
+func TestForkPanicWithoutJoin(t *testing.T) {
+	onEachWay(t, func(t *testing.T, ex *executor.Executor, way func(*executor.Scope, any) executor.Forked[any, int]) {
+		for _, value := range panicValues {
+			err := runScope(t.Context(), ex, func(s *executor.Scope) { way(s, value) })
+			var p *executor.PanicError
+			require.ErrorAs(t, err, &p)
+			require.Equal(t, value, p.Value)
+			require.Contains(t, string(p.Stack), "executor_test.panicWith")
+		}
+	})
+}
+
+// thrower is another function that panics.
+func thrower(value any) { panic(value) }
+
+// A panic with a value that was recovered before, in another function, has the stack of its own.
+func TestForkPanicsAgain(t *testing.T) {
+	onEachDeque(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
+		for range 10 { // so that it comes to the same worker
+			inScope(t, ex, func(s *executor.Scope) {
+				f := forkStolen(s, panics, any(errTest))
+				if recovered(func() { f.Join(s) }) != error(errTest) {
+					panic("another value")
+				}
+			})
+			for name, run := range map[string]func() error{
+				"scope": func() error { return runScope(t.Context(), ex, func(*executor.Scope) { thrower(errTest) }) },
+				"graph": func() error {
+					return ex.Run(t.Context(), one(func(context.Context) error { thrower(errTest); return nil }))
+				},
+			} {
+				var p *executor.PanicError
+				require.ErrorAs(t, run(), &p, name)
+				require.Contains(t, string(p.Stack), "executor_test.thrower", name)
+			}
+		}
+	})
+}
+
+// Older forks that are not joined when a newer one panics, or the function that made them, are run at most once, also if
+// somebody recovers; the scope that goes on is unharmed.
+func TestForkPanicLeavesForks(t *testing.T) {
+	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		for range testkit.Scale(30) {
+			for joined := range 3 {
+				for _, recovers := range []bool{true, false} {
+					var ran [4]atomic.Int32
+					runs := func(_ *executor.Scope, i int) int { ran[i].Add(1); return i }
+					leaves := func(s *executor.Scope, _ int) int {
+						a, b := executor.Fork(s, runs, 0), executor.Fork(s, runs, 1)
+						c := executor.Fork(s, panics, any(errTest))
+						switch joined {
+						case 1:
+							b.Join(s)
+						case 2:
+							a.Join(s)
+						}
+						return c.Join(s)
+					}
+					err := runScope(t.Context(), ex, func(s *executor.Scope) {
+						older := executor.Fork(s, runs, 2)
+						f := executor.Fork(s, leaves, 1)
+						if !recovers {
+							f.Join(s)
+						}
+						if value := recovered(func() { f.Join(s) }); value != error(errTest) {
+							panic(fmt.Sprint("recovered ", value))
+						}
+						newer := executor.Fork(s, runs, 3)
+						if older.Join(s) != 2 || newer.Join(s) != 3 || fib(s, 8) != serialFib(8) {
+							panic("a wrong result")
+						}
+					})
+					for i := range ran {
+						require.LessOrEqual(t, ran[i].Load(), int32(1), "fork %d", i)
+					}
+					if recovers {
+						require.NoError(t, err)
+						require.EqualValues(t, 1, ran[2].Load())
+						require.EqualValues(t, 1, ran[3].Load())
+					} else {
+						require.ErrorIs(t, err, errTest)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Goexit in a fork fails its run, whichever thread it ends. Runs beside it are unharmed, and the executor too.
+func TestForkGoexit(t *testing.T) {
+	exits := func(*executor.Scope, int) int { runtime.Goexit(); return 0 }
+	for name, fork := range map[string]func(*executor.Scope) executor.Forked[int, int]{
+		"forked": func(s *executor.Scope) executor.Forked[int, int] { return executor.Fork(s, exits, 0) },
+		"stolen": func(s *executor.Scope) executor.Forked[int, int] { return forkStolen(s, exits, 0) },
+	} {
+		for _, joined := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%v/joined=%v", name, joined), func(t *testing.T) {
+				workers := someWorkers
+				if name == "stolen" {
+					workers = []int{4, 8} // besides, one for the run beside
+				}
+				onEachDeque(t, workers, func(t *testing.T, ex *executor.Executor) {
+					for range testkit.Scale(10) {
+						beside := make(chan error, 1)
+						go func() {
+							r, err := executor.Call(t.Context(), ex, fib, 15)
+							if err == nil && r != serialFib(15) {
+								err = errors.New("a wrong result")
+							}
+							beside <- err
+						}()
+						after, deferred := false, false
+						err := runScope(t.Context(), ex, func(s *executor.Scope) {
+							defer func() { deferred = true }()
+							older := executor.Fork(s, fib, 5)
+							if name == "stolen" {
+								older.Join(s)
+							}
+							f := fork(s)
+							if joined {
+								f.Join(s)
+								after = true
+							}
+						})
+						require.ErrorIs(t, err, executor.ErrGoexit)
+						require.True(t, deferred)
+						require.False(t, after)
+						require.NoError(t, <-beside)
+					}
+					meetAll(t, ex)
+					r, err := executor.Call(t.Context(), ex, fib, 12)
+					require.NoError(t, err)
+					require.Equal(t, serialFib(12), r)
+				})
+			})
+		}
+	}
+}
+
+// A fork that another worker ended with Goexit panics in Join, which may be recovered.
+func TestForkGoexitIsRecovered(t *testing.T) {
+	onEachDeque(t, thieves, func(t *testing.T, ex *executor.Executor) {
+		inScope(t, ex, func(s *executor.Scope) {
+			f := forkStolen(s, func(*executor.Scope, int) int { runtime.Goexit(); return 0 }, 0)
+			if value := recovered(func() { f.Join(s) }); value != error(executor.ErrGoexit) {
+				panic(fmt.Sprint("recovered ", value))
+			}
+			if fib(s, 8) != serialFib(8) {
+				panic("a wrong result")
+			}
+		})
+	})
+}
+
+// Forks are made in a run that was cancelled too: somebody counts on their results.
+func TestForkInCancelledRun(t *testing.T) {
+	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var stopped bool
+		var results [2]int
+		err := runScope(ctx, ex, func(s *executor.Scope) {
+			before := executor.Fork(s, fib, 10)
+			cancel(errTest)
+			_ = s.Context().Err() // that the run was cancelled it learns from whoever looks
+			stopped = s.Stopped()
+			results = [2]int{fib(s, 11), before.Join(s)}
+		})
+		require.ErrorIs(t, err, errTest)
+		require.True(t, stopped)
+		require.Equal(t, [2]int{serialFib(11), serialFib(10)}, results)
+	})
+}
+
+// A run that was cancelled before it began makes no call.
+func TestCallOfCancelledRun(t *testing.T) {
+	onEachDeque(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r, err := executor.Call(ctx, ex, func(*executor.Scope, int) int { panic("called") }, 1)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Zero(t, r)
+	})
+}

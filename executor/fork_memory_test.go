@@ -1,0 +1,119 @@
+package executor_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+	"weak"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/stretchr/testify/require"
+)
+
+// allocations is how many objects a call of f allocates, on average, in the whole process. testing.AllocsPerRun would
+// take all Ps but one away from the workers.
+func allocations(f func()) float64 {
+	const calls = 100
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range calls {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / calls
+}
+
+// tree counts the nodes of a tree by forks of a struct.
+func tree(s *executor.Scope, sp span) (r [2]int) {
+	if sp.from == 0 {
+		return [2]int{1, sp.to}
+	}
+	f := executor.Fork(s, tree, span{from: sp.from - 1, to: 1})
+	right := tree(s, span{from: sp.from - 1, to: 2})
+	left := f.Join(s)
+	return [2]int{left[0] + right[0], sp.to}
+}
+
+// Forks allocate nothing once a worker has as many frames as it needs.
+func TestForkAllocates(t *testing.T) {
+	const forks = 1 << 10 // about, in each call measured
+	for name, f := range map[string]func(*executor.Scope){
+		"int":      func(s *executor.Scope) { fib(s, 15) },
+		"struct":   func(s *executor.Scope) { tree(s, span{from: 10}) },
+		"children": func(s *executor.Scope) { goMany(s, forks) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachDeque(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
+				var got float64
+				inScope(t, ex, func(s *executor.Scope) {
+					for range 100 { // every worker has made a first scope, and grown its stack
+						f(s)
+					}
+					got = allocations(func() { f(s) })
+				})
+				require.Less(t, got, forks/50.)
+			})
+		})
+	}
+}
+
+func goMany(s *executor.Scope, n int) {
+	for range n {
+		s.Go(nothing)
+	}
+	if err := s.Wait(); err != nil {
+		panic(err)
+	}
+}
+
+// What was joined is kept alive by nobody: neither the argument nor the result.
+func TestForkKeepsNothingAlive(t *testing.T) {
+	type large [1 << 10]int
+	renews := func(_ *executor.Scope, p *large) *large { return &large{p[0] + 1} }
+	left := func(_ *executor.Scope, p *large) *large { return p }
+	for name, use := range map[string]func(s *executor.Scope, p *large) (result *large){
+		"joined": func(s *executor.Scope, p *large) *large { return executor.Fork(s, renews, p).Join(s) },
+		"stolen": func(s *executor.Scope, p *large) *large { return forkStolen(s, renews, p).Join(s) },
+		"out of order": func(s *executor.Scope, p *large) *large {
+			f, g := executor.Fork(s, renews, p), executor.Fork(s, renews, p)
+			r := f.Join(s)
+			g.Join(s)
+			return r
+		},
+		"not joined": func(s *executor.Scope, p *large) *large {
+			s.Spawn(func(s *executor.Scope) error { executor.Fork(s, left, p); return nil })
+			if err := s.Wait(); err != nil {
+				panic(err)
+			}
+			return &large{}
+		},
+		"panicked": func(s *executor.Scope, p *large) *large {
+			recovered(func() {
+				forkStolen(s, func(_ *executor.Scope, p *large) *large { panic("lost") }, p).Join(s)
+			})
+			return &large{}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachDeque(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
+				var pointers []weak.Pointer[large]
+				inScope(t, ex, func(s *executor.Scope) {
+					inner := executor.Fork(s, func(s *executor.Scope, _ int) int {
+						for range 20 {
+							arg := &large{1}
+							pointers = append(pointers, weak.Make(arg), weak.Make(use(s, arg)))
+						}
+						return 0
+					}, 0)
+					inner.Join(s)
+					// Still in the run, so that it is not its end that lets them go.
+					eventually(func() bool {
+						runtime.GC()
+						return !slices.ContainsFunc(pointers, func(p weak.Pointer[large]) bool { return p.Value() != nil })
+					})
+				})
+				runtime.KeepAlive(ex)
+			})
+		})
+	}
+}

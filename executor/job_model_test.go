@@ -1,0 +1,140 @@
+//go:build modelcheck
+
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A job is the smallest layer above the executor: functions that may push others. Each must run exactly once. It is run
+// once.
+type job struct {
+	Body
+	first func(*Worker)
+
+	// The items that exist and are not done, and the workers between Enter and Leave: 0 is the end.
+	left xatomic.Int32
+
+	// Told at the end; plain, as no operations for the model.
+	items, ran, failures int
+	over                 bool
+}
+
+func newJob(first func(*Worker)) *job {
+	j := &job{first: first}
+	j.Body = NewBody(j)
+	return j
+}
+
+func (j *job) Name() string { return "job" }
+
+func (j *job) Begin(*Run) (*Item, error) { return j.item(j.first), nil }
+
+func (j *job) Enter(*Worker) { j.left.Add(1) }
+
+func (j *job) Flush(*Worker) {}
+
+func (j *job) Release() {}
+
+// Leave ends the run when nothing is left.
+func (j *job) Leave(*Worker) {
+	if j.left.Add(-1) != 0 {
+		return
+	}
+	model.Assert(!j.over, "the run ended twice")
+	j.over = true
+	var err error
+	if j.failures > 0 {
+		err = ErrGoexit
+	}
+	j.Run().Finish(err)
+}
+
+func (j *job) Fail(_ *Worker, _ *Item, err error) *Item {
+	model.Assert(errors.Is(err, ErrGoexit), "an item failed: %v", err)
+	j.failures++
+	j.left.Add(-1)
+	return nil
+}
+
+func (j *job) item(f func(*Worker)) *Item {
+	j.left.Add(1)
+	j.items++
+	done := false
+	return &Item{Body: &j.Body, Exec: func(w *Worker, _ *Item) *Item {
+		model.Assert(!done, "an item ran twice")
+		done = true
+		j.ran++
+		f(w)
+		j.left.Add(-1)
+		return nil
+	}}
+}
+
+// push makes an item of f available to everybody.
+func (j *job) push(w *Worker, f func(*Worker)) { w.Push(j.item(f)) }
+
+// ended checks the end of a run that nothing stopped.
+func (j *job) ended(err error) {
+	model.Assert(err == nil, "the run failed: %v", err)
+	model.Assert(j.over && j.ran == j.items, "of %d items %d ran", j.items, j.ran)
+}
+
+// A barrier is met by n items, all of which have to be running at once.
+type barrier struct {
+	n       int32
+	arrived xatomic.Int32
+}
+
+func (b *barrier) meet(*Worker) {
+	b.arrived.Add(1)
+	b.arrived.Await(func(n int32) bool { return n >= b.n })
+}
+
+func nothing(*Worker) {}
+
+// birth makes an executor of n workers. It must be closed, or threads are left over at the end: a deadlock.
+func birth(n int, p Policy) *Executor {
+	ex, err := New(Config{Workers: n, Policy: p, KeepGOMAXPROCS: true})
+	model.Assert(err == nil, "New: %v", err)
+	return ex
+}
+
+// start makes an executor whose workers sleep, without exploring how they come to that: TestModelLife does.
+func start(n int, p Policy) (ex *Executor) {
+	model.Calm(func() {
+		ex = birth(n, p)
+		for ex.Parked() < n {
+			model.Spin()
+		}
+	})
+	return ex
+}
+
+// stop closes an executor, without exploring how.
+func stop(ex *Executor) { model.Calm(func() { death(ex) }) }
+
+// death closes an executor and checks what it leaves behind.
+func death(ex *Executor) {
+	err := ex.Close()
+	model.Assert(err == nil, "Close: %v", err)
+	model.Assert(!ex.anyItem(), "an item is left")
+	model.Assert(ex.sleepingHelpers.Load() == 0 && ex.actives.Load() == 0, "%d helpers, %d actives at the end",
+		ex.sleepingHelpers.Load(), ex.actives.Load())
+}
+
+// onEach checks a program for each policy and number of workers.
+func onEach(t *testing.T, workers []int, program func(n int, p Policy)) {
+	for _, p := range Policies() {
+		for _, n := range workers {
+			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
+				model.Check(t, func() { program(n, p) })
+			})
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// What a fork's Wait returns is about its own children only.
+func TestScopeWaitInForkAfterAFailure(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	within(t, ex, func() {
+		var inner, outer error
+		_ = runFunc(t, ex, func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return errTest })
+			executor.Fork(s, func(s *executor.Scope, _ int) int {
+				inner = s.Wait()
+				return 1
+			}, 1).Join(s)
+			outer = s.Wait()
+			return nil
+		})
+		require.NoError(t, inner)
+		require.Equal(t, errTest, outer)
+	})
+}
+
+// Of several children that fail Wait returns the failure of the first started, not of the first to fail. The run's result
+// has each once, also if the function returns what Wait did.
+func TestScopeFailures(t *testing.T) {
+	errs := []error{errors.New("older"), errors.New("newer")}
+	fail := map[string]func(i int) error{
+		"error":   func(i int) error { return errs[i] },
+		"panic":   func(i int) error { panic(errs[i]) },
+		"wrapped": func(i int) error { return fmt.Errorf("wrapped: %w", errs[i]) },
+	}
+	for name, fail := range fail {
+		t.Run(name, func(t *testing.T) {
+			onEachDeque(t, thieves, func(t *testing.T, ex *executor.Executor) {
+				for range testkit.Scale(30) {
+					var waited error
+					err := runFunc(t, ex, func(s *executor.Scope) error {
+						met := barrier{n: 2}
+						stopped := s.Stopped
+						s.Go(func(context.Context) error {
+							met.meet()
+							eventually(stopped) // the other has failed
+							return fail(0)
+						})
+						s.Go(func(context.Context) error {
+							met.meet()
+							return fail(1)
+						})
+						waited = s.Wait()
+						return waited
+					})
+					require.ErrorIs(t, waited, errs[0])
+					require.NotErrorIs(t, waited, errs[1])
+					require.ErrorIs(t, err, errs[0])
+					require.ErrorIs(t, err, errs[1])
+					require.Len(t, parts(err), 2, "%v", err)
+				}
+			})
+		})
+	}
+}
+
+// A child that panics or fails alone is the run's result, once.
+func TestScopeChildFails(t *testing.T) {
+	for name, fail := range map[string]func() error{
+		"error":  func() error { return errTest },
+		"panic":  func() error { return panicWith(errTest) },
+		"goexit": func() error { runtime.Goexit(); return nil },
+	} {
+		for _, sort := range []string{"Go", "Spawn", "Spawn in Spawn", "forked", "Go in a fork"} {
+			t.Run(name+"/"+sort, func(t *testing.T) {
+				onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+					start := func(s *executor.Scope) error {
+						switch sort {
+						case "Go":
+							s.Go(func(context.Context) error { return fail() })
+						case "Spawn":
+							s.Spawn(func(*executor.Scope) error { return fail() })
+						case "Spawn in Spawn":
+							s.Spawn(func(s *executor.Scope) error {
+								s.Spawn(func(*executor.Scope) error { return fail() })
+								return s.Wait()
+							})
+						case "forked":
+							s.Spawn(func(s *executor.Scope) error {
+								return executor.Fork(s, func(*executor.Scope, int) error { return fail() }, 1).Join(s)
+							})
+						case "Go in a fork":
+							executor.Fork(s, func(s *executor.Scope, _ int) int {
+								s.Go(func(context.Context) error { return fail() })
+								return 1
+							}, 1).Join(s)
+						}
+						return s.Wait()
+					}
+					for range testkit.Scale(10) {
+						want := errTest
+						if name == "goexit" {
+							want = executor.ErrGoexit
+						}
+						err := runFunc(t, ex, start)
+						require.ErrorIs(t, err, want)
+						if name != "goexit" { // that may fail all that it unwinds
+							require.Len(t, parts(err), 1, "%v", err)
+						}
+						var p *executor.PanicError
+						if errors.As(err, &p) {
+							require.Contains(t, string(p.Stack), "executor_test.panicWith")
+						}
+						require.Equal(t, name == "panic", p != nil)
+					}
+					meetAll(t, ex)
+				})
+			})
+		}
+	}
+}
+
+// Children that have not begun when the run fails or is cancelled are skipped, and Wait says why.
+func TestScopeSkips(t *testing.T) {
+	for _, cancelled := range []bool{false, true} {
+		t.Run(fmt.Sprintf("cancelled=%v", cancelled), func(t *testing.T) {
+			onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				var ran atomic.Int32
+				var waited [2]error
+				err := ex.Run(ctx, executor.Func("test", func(s *executor.Scope) error {
+					if cancelled {
+						cancel(errTest)
+						_ = s.Context().Err() // tells the run
+					} else {
+						s.Go(func(context.Context) error { return errTest })
+						waited[0] = s.Wait()
+					}
+					for range 10 {
+						s.Go(func(context.Context) error { ran.Add(1); return nil })
+						s.Spawn(func(*executor.Scope) error { ran.Add(1); return nil })
+					}
+					waited[1] = s.Wait()
+					return waited[1]
+				}))
+				require.Zero(t, ran.Load())
+				if !cancelled {
+					require.Equal(t, errTest, waited[0])
+				}
+				require.Equal(t, errTest, waited[1])
+				require.ErrorIs(t, err, errTest)
+				require.Len(t, slices.DeleteFunc(parts(err), func(err error) bool { return cancelled && err == context.Canceled }), 1)
+			})
+		})
+	}
+}
+
+// Call returns the zero value with an error, whatever the function returned.
+func TestCallFails(t *testing.T) {
+	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		r, err := executor.Call(t.Context(), ex, func(s *executor.Scope, n int) int {
+			s.Go(func(context.Context) error { return errTest })
+			return n
+		}, 7)
+		require.ErrorIs(t, err, errTest)
+		require.Zero(t, r)
+		r, err = executor.Call(t.Context(), ex, func(*executor.Scope, int) int { panic(errTest) }, 7)
+		require.ErrorIs(t, err, errTest)
+		require.Zero(t, r)
+		r, err = executor.Call(t.Context(), ex, func(s *executor.Scope, n int) int {
+			s.Go(nothing)
+			return n
+		}, 7)
+		require.NoError(t, err)
+		require.Equal(t, 7, r)
+	})
+}
+
+// What a function makes of a child's failure is what the run fails with: wrapped, and once. A failure that it passes over is
+// the run's all the same.
+func TestFuncWrapsFailures(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		other := errors.New("other")
+		err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return errTest })
+			return fmt.Errorf("loading: %w", s.Wait())
+		}))
+		require.EqualError(t, err, "loading: "+errTest.Error())
+		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			s.Spawn(func(s *executor.Scope) error {
+				s.Go(func(context.Context) error { return errTest })
+				return fmt.Errorf("inner: %w", s.Wait())
+			})
+			return fmt.Errorf("outer: %w", s.Wait())
+		}))
+		require.EqualError(t, err, "outer: inner: "+errTest.Error())
+		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return errTest })
+			_ = s.Wait()
+			return nil
+		}))
+		require.Equal(t, errTest, err)
+		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return errTest })
+			_ = s.Wait()
+			return other
+		}))
+		require.ErrorIs(t, err, errTest)
+		require.ErrorIs(t, err, other)
+	})
+}
+
+// Goexit in a fork and in the child that it leaves behind, wherever they run: each ends, and the run does.
+func TestGoexitInForkAndChild(t *testing.T) {
+	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
+		within(t, ex, func() {
+			for i := range testkit.Scale(100) {
+				leave := func(s *executor.Scope, deep int) int {
+					s.Go(func(context.Context) error { runtime.Goexit(); return nil })
+					s.Spawn(func(s *executor.Scope) error {
+						executor.Fork(s, func(*executor.Scope, int) int { runtime.Goexit(); return 0 }, 0)
+						s.Go(func(context.Context) error { runtime.Goexit(); return nil })
+						runtime.Goexit()
+						return nil
+					})
+					runtime.Goexit()
+					return 0
+				}
+				err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+					f := executor.Fork(s, leave, 1)
+					executor.Fork(s, leave, 2) // nobody joins it
+					if i%2 == 0 {
+						for range 100 {
+							runtime.Gosched() // for a thief
+						}
+					}
+					f.Join(s)
+					return nil
+				}))
+				require.ErrorIs(t, err, executor.ErrGoexit)
+			}
+			require.NoError(t, ex.Run(t.Context(), one(nothing)))
+		})
+	})
+}
+
+// A child that uses the scope of the function that started it, as one would write it with errgroup, is told so. On another
+// worker it mostly is, and else is a data race.
+func TestScopeMisused(t *testing.T) {
+	onEach(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
+		within(t, ex, func() {
+			for range testkit.Scale(20) {
+				var p *executor.PanicError
+				err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+					s.Go(func(context.Context) error {
+						s.Go(nothing)
+						return nil
+					})
+					return s.Wait()
+				}))
+				require.ErrorAs(t, err, &p)
+				require.Contains(t, p.Error(), "a Scope is used outside the function that it was given to")
+			}
+		})
+	})
+}
+
+// An error that cannot be compared is the run's once, as others are.
+type uncomparable []string
+
+func (e uncomparable) Error() string { return fmt.Sprint([]string(e)) }
+
+func TestFuncReturnsUncomparable(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		err := runFunc(t, ex, func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return uncomparable{"a", "b"} })
+			return s.Wait()
+		})
+		require.Equal(t, uncomparable{"a", "b"}, err)
+	})
+}
