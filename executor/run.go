@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -74,6 +75,18 @@ func (r *Run) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 // implementations of [Job], called when a task has failed.
 func (r *Run) NoticeContext() { r.ctx.notice() }
 
+// Repeats reports whether err, of a task that has failed, only says again why the run was stopped: then it is reported anyhow.
+// A panic never does. It notices the end of the caller's context first. It is for implementations of [Job].
+func (r *Run) Repeats(err error) bool {
+	r.NoticeContext()
+	var p *PanicError
+	if !r.ctx.cancelled.Load() || errors.As(err, &p) {
+		return false
+	}
+	cause := context.Cause(&r.ctx)
+	return errors.Is(err, r.ctx.Err()) || isSame(err, cause) || errors.Is(err, cause)
+}
+
 // stop cancels the run's context, which will say err and cause, and makes result part of the run's. The first stop
 // counts.
 func (r *Run) stop(err, cause, result error) {
@@ -107,9 +120,15 @@ func (r *Run) Inject(it *Item) {
 	}
 }
 
-// Finish ends the run with what its tasks failed with, or nil. It is for implementations of [Job]: called once, when
-// every item of the run has been counted.
-func (r *Run) Finish(err error) {
+// Finish ends the run with the failures of its tasks. It is for implementations of [Job]: called once, when every item of
+// the run has been counted.
+func (r *Run) Finish(failures ...error) {
+	var err error
+	if len(failures) == 1 {
+		err = failures[0]
+	} else {
+		err = errors.Join(failures...)
+	}
 	if r.unlink != nil {
 		r.NoticeContext() // a context that ended in time counts, however late its news
 	}

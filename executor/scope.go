@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -119,40 +118,28 @@ func execRoot(w *Worker, it *Item) *Item {
 func (r *scopeRun) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.Run().NoticeContext()
-	if r.replaces(err) || r.Stopped() && r.isEcho(err) {
+	if r.replaces(err) || r.Run().Repeats(err) {
 		return
 	}
 	r.failures = append(r.failures, err)
 	r.Run().Abort(err)
 }
 
-// isEcho reports whether err only repeats why the run was stopped. A panic never does.
-func (r *scopeRun) isEcho(err error) bool {
-	if _, ok := err.(*PanicError); ok {
-		return false
-	}
-	cause := context.Cause(r.ctx)
-	return errors.Is(err, r.ctx.Err()) || isSame(err, cause) || errors.Is(err, cause)
-}
-
 // replaces puts err in the place of failures that it is or wraps, as a function returns what Wait has returned to it, and
 // reports whether there are any. A panic is only itself, whatever its value.
-func (r *scopeRun) replaces(err error) bool {
+func (r *scopeRun) replaces(err error) (found bool) {
 	_, panicked := err.(*PanicError)
-	found := false
-	r.failures = slices.DeleteFunc(r.failures, func(f error) bool {
+	kept := r.failures[:0]
+	for _, f := range r.failures {
 		if isSame(f, err) || !panicked && errors.Is(err, f) {
-			again := found
-			found = true
-			return again
+			if found {
+				continue
+			}
+			f, found = err, true
 		}
-		return false
-	})
-	if found {
-		i := slices.IndexFunc(r.failures, func(f error) bool { return isSame(f, err) || !panicked && errors.Is(err, f) })
-		r.failures[i] = err
+		kept = append(kept, f)
 	}
+	r.failures = kept
 	return found
 }
 
@@ -190,13 +177,7 @@ func (r *scopeRun) Enter(*Worker) { r.left.Add(1) }
 // Leave implements Hooks.
 func (r *scopeRun) Leave(*Worker) {
 	if r.left.Add(-1) == 0 {
-		var err error
-		if len(r.failures) == 1 {
-			err = r.failures[0]
-		} else {
-			err = errors.Join(r.failures...)
-		}
-		r.Run().Finish(err)
+		r.Run().Finish(r.failures...)
 	}
 }
 

@@ -117,7 +117,7 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	}
 	var chosen []int
 	var err error
-	switch s := r.graph.specialAt(i).(type) {
+	switch s := r.special[i].(type) {
 	case nil:
 		err = t.fn(r.ctx.Get())
 	case choice:

@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/magpie-go/magpie/executor"
@@ -26,9 +25,10 @@ type runState struct {
 	locals     []local  // one per worker
 	graph      *Graph
 	plan       *plan.Plan
-	values     []any               // what value tasks have made, by task; nil if there are none
-	kinds      map[uint32]exec     // what execLimited does with a task that has its permits
-	semaphores map[*Semaphore]bool // of all tasks
+	special    []special           // by task; nil if there are none
+	values     []any               // what value tasks have made, likewise
+	limited    map[uint32]limited  // tasks that need permits
+	semaphores map[*Semaphore]bool // theirs
 	root       executor.Item       // submitted in place of the sources if there are several
 
 	_ pad.Line
@@ -71,8 +71,6 @@ type local struct {
 	_      pad.Line
 }
 
-type exec = func(*executor.Worker, *executor.Item) *executor.Item
-
 type failure struct {
 	task uint32
 	err  error
@@ -97,13 +95,12 @@ func (g *Graph) Begin(run *executor.Run) (*executor.Item, error) {
 	}
 	g.running++
 	g.pin(1)
+	r.ctx.Set(run.Context())
 	if p.Chooses != nil {
 		r.rearm()
-		r.ctx.Set(run.Context())
 		r.left.Store(1)
 		return &r.root, nil
 	}
-	r.ctx.Set(run.Context())
 	if len(p.Sources) == 1 {
 		r.left.Store(int64(p.Len()))
 		return &r.records[p.Sources[0]].Item, nil
@@ -120,11 +117,11 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 	if p.Chooses != nil {
 		r.root.Exec = execDynamicRoot
 	}
-	special := g.hasSpecial()
-	r.semaphores = g.semaphores(nil)
-	limited := r.semaphores != nil
-	if limited {
-		r.kinds = make(map[uint32]exec)
+	if g.hasSpecial() {
+		r.special, r.values = make([]special, n), make([]any, n)
+	}
+	if r.semaphores = g.semaphores(nil); r.semaphores != nil {
+		r.limited = make(map[uint32]limited)
 	}
 	for i := range n {
 		t := &r.records[i]
@@ -137,15 +134,20 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 			t.Exec = execTask
 			t.join.Arm(1) // sources are submitted, not counted down: theirs is never looked at
 		}
+		if r.special != nil {
+			r.special[i] = g.specialAt(uint32(i))
+		}
 		switch {
 		case p.Chooses != nil:
 			t.Exec = execDynamic
-		case special && g.specialAt(uint32(i)) != nil:
+		case r.special != nil && r.special[i] != nil:
 			t.Exec = execSpecial
 		}
-		if limited && r.graph.limitsAt(uint32(i)) != nil {
-			r.kinds[uint32(i)] = t.Exec
-			t.Exec = execLimited
+		if r.limited != nil {
+			if limits := g.limitsAt(uint32(i)); limits != nil {
+				r.limited[uint32(i)] = limited{t.Exec, limits}
+				t.Exec = execLimited
+			}
 		}
 		succ := p.Successors(uint32(i))
 		count := uint32(len(succ))
@@ -158,9 +160,6 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 		t.succ = p.Off[i] | count<<succShift
 	}
 	r.records[n].succ = p.Off[n]
-	if special {
-		r.values = make([]any, n)
-	}
 	return r
 }
 
@@ -254,22 +253,11 @@ func (r *runState) fail(t *record, err error) {
 	failed := &TaskError{Graph: owner.name, Task: owner.ownName(own), Err: err}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.Run().NoticeContext()
-	if r.Stopped() && r.isEcho(err) {
+	if r.Run().Repeats(err) {
 		return
 	}
 	r.failures.Set(append(r.failures.Get(), failure{task, failed}))
 	r.Run().Abort(failed)
-}
-
-// isEcho reports whether err only repeats why the run was stopped, which is reported anyhow. A panic never does.
-func (r *runState) isEcho(err error) bool {
-	var p *executor.PanicError
-	if errors.As(err, &p) {
-		return false
-	}
-	ctx := r.ctx.Get()
-	return errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))
 }
 
 // Fail implements executor.Hooks.
@@ -321,13 +309,7 @@ func (r *runState) finish() {
 	clear(failures)
 	r.failures.Set(failures[:0])
 	r.ctx.Set(nil)
-	var err error
-	if len(errs) == 1 {
-		err = errs[0]
-	} else {
-		err = errors.Join(errs...)
-	}
-	r.Run().Finish(err)
+	r.Run().Finish(errs...)
 }
 
 // Release implements executor.Hooks.

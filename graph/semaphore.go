@@ -31,6 +31,12 @@ type aside struct {
 	need int
 }
 
+// A limited task is what execLimited does with one that has its permits, and what those are.
+type limited struct {
+	exec   func(*executor.Worker, *executor.Item) *executor.Item
+	limits []limit
+}
+
 // A limit is how many permits of a semaphore a task needs.
 type limit struct {
 	*Semaphore
@@ -221,27 +227,25 @@ func (g *Graph) semaphores(all map[*Semaphore]bool) map[*Semaphore]bool {
 	return all
 }
 
-// execLimited runs a task that has limits, as kind does, or puts it aside.
+// execLimited runs a task that has limits, or puts it aside.
 func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
-	i := r.index(recordOf(it))
-	kind := r.kinds[i]
-	limits := r.graph.limitsAt(i)
+	t := r.limited[r.index(recordOf(it))]
 	if r.Stopped() {
-		return kind(w, it) // what others of its run were to be woken for is of no use to them either
+		return t.exec(w, it) // what others of its run were to be woken for is of no use to them either
 	}
-	for n, l := range limits {
+	for n, l := range t.limits {
 		taken, put := l.take(it, r)
 		if taken {
 			continue
 		}
 		// From here on, if it was put aside, it may be run elsewhere.
-		for _, held := range limits[:n] {
+		for _, held := range t.limits[:n] {
 			held.give(held.need)
 		}
-		passOn(limits[n:])
+		passOn(t.limits[n:])
 		if !put {
-			return kind(w, it)
+			return t.exec(w, it)
 		}
 		w.Uncount()
 		if l := &r.locals[w.ID()]; l.span != nil {
@@ -250,11 +254,11 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 		return nil
 	}
 	defer func() { // also after a panic, and after Goexit
-		for _, l := range limits {
+		for _, l := range t.limits {
 			l.give(l.need)
 		}
 	}()
-	return kind(w, it)
+	return t.exec(w, it)
 }
 
 // passOn passes on the permits that a task may have been woken for, which it does not take.

@@ -60,7 +60,7 @@ func execSpecial(w *executor.Worker, it *executor.Item) *executor.Item {
 		t.join.Arm(join) // see execJoin
 	}
 	if !r.Stopped() {
-		if err := r.graph.specialAt(i).run(w, r, i); err != nil {
+		if err := r.special[i].run(w, r, i); err != nil {
 			r.fail(t, err)
 		}
 	}

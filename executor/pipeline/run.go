@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/pad"
@@ -125,10 +124,8 @@ func (s *run) fail(c *cell, err error) {
 	failed := &StageError{s.name, c.stage, s.tokens[c.line].number, err}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Run().NoticeContext()
-	var p *executor.PanicError
-	if s.Stopped() && !errors.As(err, &p) && (errors.Is(err, s.ctx.Err()) || errors.Is(err, context.Cause(s.ctx))) {
-		return // only repeats why the run was stopped
+	if s.Run().Repeats(err) {
+		return
 	}
 	s.failures = append(s.failures, failed)
 	s.Run().Abort(failed)
@@ -150,7 +147,7 @@ func (s *run) Enter(*executor.Worker) { s.left.Add(1) }
 // Leave implements executor.Hooks.
 func (s *run) Leave(*executor.Worker) {
 	if s.left.Add(-1) == 0 {
-		s.Run().Finish(errors.Join(s.failures...))
+		s.Run().Finish(s.failures...)
 	}
 }
 
