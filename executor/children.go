@@ -62,8 +62,8 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	w.Push(&c.Item)
 }
 
-// Wait waits until all children of the scope have ended. Meanwhile the worker runs them, and takes part in what they
-// have started, and runs nothing else. It returns the failure of the child that was started first of those that failed
+// Wait waits until all children of the scope have ended. Meanwhile the worker runs them and, of what the scope has forked,
+// calls that were forked after the first child; it takes part in what these have started, and runs nothing else. It returns the failure of the child that was started first of those that failed
 // or, if children were skipped, why.
 func (s *Scope) Wait() error {
 	if s.children == nil {

@@ -18,7 +18,8 @@
 //
 // [Graph.Module] makes a task of another graph, [Graph.Subflow] one of a graph that is built while it runs. A [Value] is what
 // a task makes and others take, with its type. [Graph.Condition] adds a task that chooses which of those behind it runs, and
-// so makes branches and loops; then a run ends when nothing is left that could run. [Task.Limit] has a task run only while it holds permits of a [Semaphore].
+// so makes branches and loops; then a run ends when nothing is left that could run. [Task.Limit] has a task run only while it
+// holds permits of a [Semaphore].
 //
 // # Errors
 //
@@ -29,10 +30,12 @@
 // because they were cancelled is left out.
 //
 // Mistakes in the program (a nil function, a task of another graph, a change during a run) panic where they are made.
-// Mistakes in the data, cycles, are errors of [Graph.Validate] and of Run.
+// Mistakes in the data are errors of [Graph.Validate] and of Run: cycles, and tasks that a condition would start too early or
+// that nothing could ever start, in the graph or a module of it.
 //
 // # Cost
 //
 // The first run freezes the graph: 16 bytes a task and 4 an edge. Each run in progress takes 32 bytes a task, kept for
-// the next run. A run of a frozen graph allocates two small objects, whatever the graph's size.
+// the next run. A run of a frozen graph allocates two small objects, whatever the graph's size;
+// conditions and subflows allocate more.
 package graph

@@ -8,8 +8,8 @@ import (
 )
 
 // WriteDOT writes the graph in the DOT language of Graphviz, for example for dot -Tsvg. Tasks and edges stand in the
-// order in which they were added, so that equal graphs give equal drawings. A graph with a cycle can be drawn too. Modules are
-// drawn with their tasks; conditions are diamonds, whose edges are dashed and have the numbers by which they are chosen.
+// order in which they were added, so that equal graphs give equal drawings. A graph with a cycle can be drawn too, unless the
+// cycle is in a module: then the error says in which. Modules are drawn with their tasks; conditions are diamonds, whose edges are dashed and have the numbers by which they are chosen.
 func (g *Graph) WriteDOT(out io.Writer) error {
 	p, err := g.freeze()
 	if p == nil {

@@ -197,8 +197,9 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 	return g.plan, g.fault
 }
 
-// Validate reports what would keep the graph from running: a [*CycleError]. Run does the same checks; their result is
-// kept until the graph is changed.
+// Validate reports what would keep the graph from running: a [*CycleError], or an error that names a task of a condition that
+// would run too early or never, or the module in which such a thing is. Run does the same checks; their result is kept until
+// the graph is changed.
 func (g *Graph) Validate() error {
 	_, err := g.freeze()
 	return err

