@@ -126,7 +126,7 @@ func (ex *Executor) Workers() int { return len(ex.workers) }
 // the package documentation for what else it can be.
 func (ex *Executor) Run(ctx context.Context, j Job) error {
 	w := ex.currentWorker()
-	r := ex.launch(ctx, j, w)
+	r := ex.launch(ctx, j, w, w.run())
 	if r.over.Load() {
 		return r.err.Get()
 	}
@@ -138,11 +138,18 @@ func (ex *Executor) Run(ctx context.Context, j Job) error {
 //
 // A run that is started from a task of the same executor is nested in that task's run.
 func (ex *Executor) Start(ctx context.Context, j Job) *Run {
-	return ex.launch(ctx, j, ex.currentWorker())
+	w := ex.currentWorker()
+	return ex.launch(ctx, j, w, w.run())
 }
 
-// launch starts j from worker w, or from outside if w is nil.
-func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
+// StartWithin starts a job as [Executor.Start] does, nested in r, which must not end before the job's run. It is for
+// implementations of [Job], called by a task of r or of a run nested in it.
+func (r *Run) StartWithin(ctx context.Context, j Job) *Run {
+	return r.ex.launch(ctx, j, r.ex.currentWorker(), r)
+}
+
+// launch starts j, nested in parent unless that is nil, from worker w or, if that is nil, from outside.
+func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *Run {
 	if ctx == nil || j == nil {
 		panic("executor: Run and Start need a context and a job, got nil")
 	}
@@ -151,12 +158,10 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker) *Run {
 	if r.NoticeContext(); r.cancelled {
 		return r.stillborn(r.err.Get())
 	}
-	if w != nil {
-		if w.depth > maxDepth {
-			return r.stillborn(ErrTooDeep)
-		}
-		r.parent.Store(w.body.Run())
+	if w != nil && w.depth > maxDepth {
+		return r.stillborn(ErrTooDeep)
 	}
+	r.parent.Store(parent)
 	if !ex.admit(r) {
 		return r.stillborn(ErrClosed)
 	}

@@ -66,6 +66,14 @@ func (s workerState) String() string {
 // for the other. Any thread.
 func (w *Worker) ID() int { return w.id }
 
+// run is that of the item being run; nil for no worker.
+func (w *Worker) run() *Run {
+	if w == nil {
+		return nil
+	}
+	return w.body.Run()
+}
+
 // bit is the worker's in sets of workers. Several may share one.
 func (w *Worker) bit() uint64 { return 1 << (w.id % 64) }
 

@@ -16,7 +16,8 @@
 //
 // # Other tasks
 //
-// [Graph.Module] makes a task of another graph, [Graph.Subflow] one of a graph that is built while it runs. A [Value] is what
+// [Graph.Module] makes a task of another graph, [Graph.Subflow] one of a graph that is built while it runs; what comes after
+// [Graph.DetachedSubflow] does not wait for that graph. A [Value] is what
 // a task makes and others take, with its type. [Graph.Condition] adds a task that chooses which of those behind it runs, and
 // so makes branches and loops; then a run ends when nothing is left that could run. [Task.Limit] has a task run only while it
 // holds permits of a [Semaphore].

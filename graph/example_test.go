@@ -258,6 +258,40 @@ func ExampleGraph_Subflow() {
 	// Output: map[corvus:6 garrulus:8 pica:4]
 }
 
+// A service answers at once and tidies up behind its answer; the run is over when both are done.
+func ExampleGraph_DetachedSubflow() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	answered := make(chan struct{})
+	g := graph.New("request")
+	tidy := g.DetachedSubflow(func(_ context.Context, sub *graph.Graph) error {
+		sub.Task(func(context.Context) error {
+			<-answered
+			fmt.Println("tidied up")
+			return nil
+		})
+		return nil
+	})
+	answer := g.Task(func(context.Context) error {
+		fmt.Println("answered")
+		close(answered)
+		return nil
+	})
+	tidy.Precede(answer)
+	if err := ex.Run(context.Background(), g); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("over")
+	// Output:
+	// answered
+	// tidied up
+	// over
+}
+
 // What a task makes others take, with its type.
 func ExampleValue() {
 	ex, err := executor.New(executor.Config{Workers: 2})

@@ -30,6 +30,7 @@ type runState struct {
 	limited    map[uint32]limited  // tasks that need permits
 	semaphores map[*Semaphore]bool // theirs
 	root       executor.Item       // submitted in place of the sources if there are several
+	part       detachedPart        // of what the run is one, if it is
 
 	_ pad.Line
 	// left counts the tasks and spans that are not yet counted done, and the workers between Enter and Leave. Workers
@@ -309,7 +310,12 @@ func (r *runState) finish() {
 	clear(failures)
 	r.failures.Set(failures[:0])
 	r.ctx.Set(nil)
-	r.Run().Finish(errs...)
+	run, part := r.Run(), r.part
+	r.part = detachedPart{}
+	run.Finish(errs...)
+	if part.of != nil {
+		part.ended(run.Wait())
+	}
 }
 
 // Release implements executor.Hooks.

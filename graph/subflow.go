@@ -22,15 +22,82 @@ func (g *Graph) Subflow(fn func(ctx context.Context, sub *Graph) error) Task {
 	return g.addSpecial(subflow(fn))
 }
 
+// DetachedSubflow adds a task like [Graph.Subflow], except that what comes after the task comes after fn only: the tasks of sub
+// run beside it, and only the run, or the subflow that the task is in, waits for them. Their failures are those of the task.
+// One that is in a detached subflow itself is a part of what that is a part of, so that each may start the next without end.
+// It panics if fn is nil.
+func (g *Graph) DetachedSubflow(fn func(ctx context.Context, sub *Graph) error) Task {
+	if fn == nil {
+		g.nilFunction()
+	}
+	return g.addSpecial(detached(fn))
+}
+
 func (fn subflow) run(w *executor.Worker, r *runState, i uint32) error {
-	owner, own := r.graph.origin(i)
-	ctx := r.ctx.Get()
-	sub := New(owner.ownName(own))
-	if err := fn(ctx, sub); err != nil {
+	sub, err := fn.build(r, i)
+	if err != nil || sub.Len() == 0 {
 		return err
 	}
-	if sub.Len() == 0 {
-		return nil
+	return w.Executor().Run(r.ctx.Get(), sub)
+}
+
+func (fn subflow) build(r *runState, i uint32) (*Graph, error) {
+	owner, own := r.graph.origin(i)
+	sub := New(owner.ownName(own))
+	return sub, fn(r.ctx.Get(), sub)
+}
+
+// A detached subflow counts in left of the run that it is part of, from before its graph begins until it has ended.
+type detached subflow
+
+func (fn detached) run(_ *executor.Worker, r *runState, i uint32) error {
+	sub, err := subflow(fn).build(r, i)
+	if err != nil || sub.Len() == 0 {
+		return err
 	}
-	return w.Executor().Run(ctx, sub)
+	part := r.part
+	if part.of == nil {
+		part = detachedPart{r, i}
+	}
+	part.of.left.Add(1) // what calls this counts there too: taking it back does not come to 0
+	job := &detachedJob{Graph: sub, part: part}
+	run := part.of.Run().StartWithin(part.of.ctx.Get(), job)
+	if !job.begun {
+		part.of.left.Add(-1)
+		return run.Wait()
+	}
+	return nil
+}
+
+// A detachedPart is the run that a detached subflow is a part of, and the task that it comes from there.
+type detachedPart struct {
+	of   *runState
+	task uint32
+}
+
+// ended ends the part with the result of its run. On any worker.
+func (p detachedPart) ended(err error) {
+	if err != nil {
+		p.of.fail(&p.of.records[p.task], err)
+	}
+	if p.of.left.Add(-1) == 0 {
+		p.of.finish()
+	}
+}
+
+// A detachedJob is a graph that is run as a part.
+type detachedJob struct {
+	*Graph
+	part  detachedPart
+	begun bool
+}
+
+// Begin implements executor.Job.
+func (j *detachedJob) Begin(run *executor.Run) (*executor.Item, error) {
+	first, err := j.Graph.Begin(run)
+	if first != nil {
+		j.begun = true
+		stateOf(first.Body).part = j.part
+	}
+	return first, err
 }

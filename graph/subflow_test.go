@@ -3,8 +3,10 @@ package graph_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
@@ -156,4 +158,107 @@ func TestSubflowTree(t *testing.T) {
 		require.NoError(t, run(t, ex, t.Context(), g))
 		require.EqualValues(t, 1024*(i+1), leaves.Load())
 	}
+}
+
+// What comes after a detached subflow does not wait for it, the run does.
+func TestDetachedSubflow(t *testing.T) {
+	for _, workers := range []int{1, 2, 4} {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: workers})
+			var ran atomic.Int32
+			after := make(chan struct{})
+			g := graph.New("g")
+			detached := g.DetachedSubflow(func(_ context.Context, sub *graph.Graph) error {
+				first := sub.Task(func(context.Context) error {
+					if workers > 1 {
+						<-after // not on one worker, which has taken this task first
+					}
+					time.Sleep(10 * time.Millisecond) // the run's other tasks are over
+					return nil
+				})
+				for range 10 {
+					first.Precede(sub.Task(func(context.Context) error { ran.Add(1); return nil }))
+				}
+				return nil
+			})
+			detached.Precede(g.Task(func(context.Context) error { close(after); return nil }))
+			for n := range int32(3) {
+				require.NoError(t, run(t, ex, t.Context(), g))
+				require.Equal(t, 10*(n+1), ran.Load())
+				<-after
+				after = make(chan struct{})
+			}
+		})
+	}
+}
+
+// Each starts the next: no stack grows.
+func TestDetachedSubflowsWithoutEnd(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	left := 20_000
+	var flow func(context.Context, *graph.Graph) error
+	flow = func(_ context.Context, sub *graph.Graph) error {
+		if left--; left > 0 {
+			sub.DetachedSubflow(flow)
+		}
+		return nil
+	}
+	g := graph.New("g")
+	g.DetachedSubflow(flow)
+	require.NoError(t, run(t, ex, t.Context(), g))
+	require.Zero(t, left)
+}
+
+func TestDetachedSubflowErrors(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: workers})
+		build := func(fn func(*graph.Graph) error) *graph.Graph {
+			g := graph.New("g")
+			g.DetachedSubflow(func(_ context.Context, sub *graph.Graph) error { return fn(sub) }).Named("flow")
+			return g
+		}
+		for _, test := range []struct {
+			name string
+			fn   func(*graph.Graph) error
+			want string
+		}{
+			{"building it fails", func(*graph.Graph) error { return errTask }, `graph "g": task flow: the task's own error`},
+			{"nothing built", func(*graph.Graph) error { return nil }, ""},
+			{"a task of it fails", func(sub *graph.Graph) error {
+				sub.Task(func(context.Context) error { return errTask }).Named("bad")
+				return nil
+			}, `graph "g": task flow: graph "flow": task bad: the task's own error`},
+			{"a cycle", func(sub *graph.Graph) error {
+				a := sub.Task(nothing).Named("a")
+				a.Precede(a)
+				return nil
+			}, `graph "g": task flow: graph "flow": cycle: a → a: remove one of these edges`},
+			{"Goexit", func(sub *graph.Graph) error {
+				sub.Task(func(context.Context) error { runtime.Goexit(); return nil }).Named("bad")
+				return nil
+			}, `graph "g": task flow: graph "flow": task bad: ` + executor.ErrGoexit.Error()},
+		} {
+			g := build(test.fn)
+			for range 2 {
+				err := run(t, ex, t.Context(), g)
+				if test.want == "" {
+					require.NoError(t, err, test.name)
+				} else {
+					require.EqualError(t, err, test.want, test.name)
+				}
+			}
+		}
+
+		// Cancelled while the subflow runs: its tasks see that, and the run's result says it once.
+		begun := make(chan struct{})
+		g := build(func(sub *graph.Graph) error {
+			sub.Task(func(ctx context.Context) error { close(begun); <-ctx.Done(); return ctx.Err() })
+			return nil
+		})
+		r := ex.Start(t.Context(), g)
+		<-begun
+		r.Cancel(errTask)
+		require.EqualError(t, r.Wait(), `run of "g": context canceled: the task's own error`)
+	}
+	require.PanicsWithValue(t, `graph "g": the function of task 0 is nil`, func() { graph.New("g").DetachedSubflow(nil) })
 }
