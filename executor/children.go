@@ -40,8 +40,8 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	if w.scope != s {
 		s.misused()
 	}
-	// Another worker may look just when s is the scope of its own: the thread tells, for a system call.
-	if w.spawned++; w.spawned%64 == 0 && osthread.ID() != w.thread.Load() {
+	// Another worker may look just when s is the scope of its own: the thread tells, for some nanoseconds.
+	if w.spawned++; w.spawned%64 == 0 && osthread.Self() != w.self.Load() {
 		s.misused()
 	}
 	c := w.children

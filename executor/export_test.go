@@ -41,9 +41,12 @@ func (ex *Executor) Threads() []int64 {
 func Thread() int64 { return osthread.ID() }
 
 // OnWorker reports whether some worker, of whatever executor, claims the thread.
-func OnWorker(thread int64) bool {
-	_, ok := onThread.Load(thread)
-	return ok
+func OnWorker(thread int64) (found bool) {
+	onThread.Range(func(_, w any) bool {
+		found = w.(*Worker).thread.Load() == thread
+		return !found
+	})
+	return found
 }
 
 // PollInterval is how many items a busy worker runs between two looks at the injector.

@@ -44,13 +44,8 @@ func (w *Worker) driveOnce() {
 	defer ex.inline.mu.Unlock()
 	osthread.Lock()
 	defer osthread.Unlock()
-	id := osthread.ID()
-	w.thread.Store(id)
-	onThread.Store(id, w)
-	defer func() { // also after Goexit
-		onThread.Delete(id)
-		w.thread.Store(0)
-	}()
+	w.occupy()
+	defer w.vacate() // also after Goexit
 	for it := w.pop(); ; it = w.pop() {
 		if it == nil {
 			if it, _ = w.stealFrom(w.id); it == nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// onThread maps the identity of an OS thread to the worker that is locked to it, in the whole process. Only the thread
+// onThread maps osthread.Self of an OS thread to the worker that is locked to it, in the whole process. Only the thread
 // proves that a caller is a worker: a locked thread runs no other goroutine, whereas a context can be handed on.
 var onThread sync.Map // int64 → *Worker
 
 // currentWorker is the worker of this executor that the caller runs on, or nil.
 func (ex *Executor) currentWorker() *Worker {
-	id := osthread.ID()
-	v, ok := onThread.Load(id)
+	self := osthread.Self()
+	v, ok := onThread.Load(self)
 	if !ok || v.(*Worker).ex != ex {
 		return nil
 	}
 	// A goroutine that is no worker's may have gone on to another thread since it asked, and a worker have begun on that one.
-	if osthread.ID() != id {
+	if osthread.Self() != self {
 		return nil
 	}
 	return v.(*Worker)
@@ -70,18 +70,30 @@ func (w *Worker) setUpThread() error {
 	}
 	labels := pprof.Labels("executor", cfg.Name, "worker", strconv.Itoa(w.id))
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), labels))
-	id := osthread.ID()
-	w.thread.Store(id)
-	onThread.Store(id, w)
+	w.occupy()
 	return nil
+}
+
+// occupy makes the calling thread the worker's.
+func (w *Worker) occupy() {
+	w.thread.Store(osthread.ID())
+	w.self.Store(osthread.Self())
+	onThread.Store(w.self.Load(), w)
+}
+
+// vacate undoes occupy.
+func (w *Worker) vacate() {
+	onThread.Delete(w.self.Load())
+	w.self.Store(0)
+	w.thread.Store(0)
 }
 
 // live is a worker's life on one thread: until the executor stops, or a task ends the goroutine.
 func (w *Worker) live() {
 	stopped := false
 	defer func() {
-		onThread.Delete(w.thread.Load())
 		w.ex.leaving.add(w.thread.Load())
+		w.vacate()
 		if stopped {
 			w.ex.alive.Done()
 		} else {
@@ -96,7 +108,6 @@ func (w *Worker) live() {
 // replace starts a goroutine that takes over the worker: its deque, its counts and its place. Goexit cannot be stopped,
 // so this one is lost, and its thread with it.
 func (w *Worker) replace() {
-	w.thread.Store(0)
 	if w.ex.cfg.Policy == AdaptivePublished {
 		w.ex.actives.Add(-1) // what exploitPublished did not come to
 	}

@@ -38,7 +38,8 @@ type Worker struct {
 
 	// Shared.
 	state     xatomic.Tell32        // a workerState, for dumps
-	thread    xatomic.Int64         // identity of the worker's OS thread; 0 while it has none
+	thread    xatomic.Int64         // the worker's OS thread, as the kernel names it; 0 while it has none
+	self      xatomic.Int64         // and as osthread.Self does
 	seen      published             // counts, as of the last publication
 	helping   xatomic.Pointer[Run]  // what the worker, asleep in help, waits for
 	helper    park.Parker           // where it sleeps then

@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -176,4 +177,42 @@ func TestCPU(t *testing.T) {
 	require.Error(t, err, "a thread of another process")
 	_, err = CPU(0)
 	require.Error(t, err, "not the caller's")
+}
+
+// Self is the same all the time on one thread, and another on every thread that lives.
+func TestSelf(t *testing.T) {
+	const threads = 50
+	for _, fallback := range []bool{false, true} {
+		if fallback {
+			pretendNoFS(t)
+		}
+		seen := make(map[int64]int)
+		var mu sync.Mutex
+		var all, again sync.WaitGroup
+		all.Add(threads)
+		for range threads {
+			again.Go(func() {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				self := Self()
+				mu.Lock()
+				seen[self]++
+				mu.Unlock()
+				all.Done()
+				all.Wait()
+				runtime.Gosched()
+				if Self() != self {
+					t.Error("another number on the same thread")
+				}
+			})
+		}
+		again.Wait()
+		require.Len(t, seen, threads)
+	}
+}
+
+func BenchmarkSelf(b *testing.B) {
+	for b.Loop() {
+		Self()
+	}
 }
