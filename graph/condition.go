@@ -65,7 +65,7 @@ func (g *Graph) choosers() []bool {
 func (g *Graph) planned() int {
 	n := len(g.funcs)
 	for _, c := range g.copies {
-		n += c.plan.Len() + 1
+		n += c.tasks
 	}
 	return n
 }

@@ -26,6 +26,7 @@ type Graph struct {
 	plan    *plan.Plan  // nil while the graph is being changed
 	copies  []copied    // what the plan has of modules
 	nested  []copied    // modules that run by themselves: their tasks choose; first is the task
+	uses    []use       // the graphs of both, once each
 	fault   error       // what Validate found
 	running int         // runs in progress
 	states  []*runState
@@ -156,7 +157,12 @@ func (g *Graph) thaw() {
 	if g.modules == nil {
 		g.edges = g.plan.EdgeList()
 	}
-	g.plan, g.fault, g.states, g.copies, g.nested = nil, nil, nil, nil, nil
+	g.forgetPlan()
+}
+
+func (g *Graph) forgetPlan() {
+	g.plan, g.fault, g.states = nil, nil, nil
+	g.copies, g.nested, g.uses = nil, nil, nil
 }
 
 // freeze returns the graph's plan, or what is wrong with the graph.
@@ -171,7 +177,7 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 	if g.plan != nil && !g.isStale() {
 		return g.plan, g.fault
 	}
-	g.plan, g.fault, g.states, g.copies, g.nested = nil, nil, nil, nil, nil
+	g.forgetPlan()
 	funcs, edges, err := g.funcs, g.edges, error(nil)
 	if g.modules != nil {
 		if funcs, edges, err = g.unfold(); err != nil {

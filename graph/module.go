@@ -46,18 +46,26 @@ func (g *Graph) contains(other *Graph) bool {
 	return false
 }
 
-// A copied module is the tasks first, first+1, … of the plan, up to the next, and last of them one that all others precede.
+// A copied module is the tasks first, first+1, … of the plan, up to the next, and last of them, unless it ends with one task
+// anyhow, one that all others precede.
 type copied struct {
 	first uint32
-	graph *Graph
-	plan  *plan.Plan // that was copied
+	use
+	tasks int // in the plan
 }
 
-// unfold returns the tasks and edges of g with those of its modules. A module's own task precedes the copy, and a further
-// one behind the copy takes over its edges. The caller holds mu, and no graph is a part of itself.
+// A use is a graph of which there are modules, and its plan when they were made.
+type use struct {
+	graph *Graph
+	plan  *plan.Plan
+}
+
+// unfold returns the tasks and edges of g with those of its modules. A module's own task precedes the copy, and the last task
+// of the copy, or a further one behind it, takes over its edges. The caller holds mu, and no graph is a part of itself.
 func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 	funcs = slices.Clone(g.funcs)
 	exits := make(map[uint32]uint32)
+	used := make(map[*Graph]bool)
 	for i := range uint32(len(g.funcs)) {
 		sub := g.modules[i]
 		if sub == nil {
@@ -67,19 +75,27 @@ func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("graph %q: module %q: %w", g.name, sub.name, err)
 		}
+		if !used[sub] {
+			used[sub] = true
+			g.uses = append(g.uses, use{sub, p})
+		}
 		if p.Chooses != nil {
 			// What of it runs is not known before, so that nothing could come after all of it.
-			g.nested = append(g.nested, copied{i, sub, p})
+			g.nested = append(g.nested, copied{first: i, use: use{sub, p}})
 			continue
 		}
 		first := len(funcs)
 		if first+p.Len()+1 > plan.Max {
 			return nil, nil, fmt.Errorf("graph %q: with its modules it has more than %d tasks: split it", g.name, plan.Max)
 		}
-		g.copies = append(g.copies, copied{uint32(first), sub, p})
-		funcs = append(append(funcs, p.Funcs...), noTask)
-		exit := uint32(len(funcs) - 1)
+		funcs = append(funcs, p.Funcs...)
+		exit, single := onlySink(p)
+		if exit += uint32(first); !single {
+			exit = uint32(len(funcs))
+			funcs = append(funcs, noTask)
+		}
 		exits[i] = exit
+		g.copies = append(g.copies, copied{uint32(first), use{sub, p}, len(funcs) - first})
 		for _, s := range p.Sources {
 			edges = append(edges, plan.Edge{From: i, To: uint32(first) + s})
 		}
@@ -87,7 +103,7 @@ func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 			for _, s := range p.Successors(t) {
 				edges = append(edges, plan.Edge{From: uint32(first) + t, To: uint32(first) + s})
 			}
-			if len(p.Successors(t)) == 0 {
+			if !single && len(p.Successors(t)) == 0 {
 				edges = append(edges, plan.Edge{From: uint32(first) + t, To: exit})
 			}
 		}
@@ -105,29 +121,34 @@ func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 	return funcs, edges, nil
 }
 
+// onlySink is the task of p that alone has no successor.
+func onlySink(p *plan.Plan) (sink uint32, single bool) {
+	for t := range uint32(p.Len()) {
+		if len(p.Successors(t)) == 0 {
+			if single {
+				return 0, false
+			}
+			sink, single = t, true
+		}
+	}
+	return sink, single
+}
+
 // pin counts a run of g among those of its modules, which keeps them from being changed, or takes it back. The caller holds
 // mu.
 func (g *Graph) pin(runs int) {
-	for _, c := range g.parts() {
-		c.graph.mu.Lock()
-		c.graph.running += runs
-		c.graph.pin(runs)
-		c.graph.mu.Unlock()
+	for _, u := range g.uses {
+		u.graph.mu.Lock()
+		u.graph.running += runs
+		u.graph.pin(runs)
+		u.graph.mu.Unlock()
 	}
-}
-
-// parts are the modules in the plan.
-func (g *Graph) parts() []copied {
-	if g.nested == nil {
-		return g.copies
-	}
-	return slices.Concat(g.copies, g.nested)
 }
 
 // isStale reports whether a module has been changed since its plan was copied.
 func (g *Graph) isStale() bool {
-	for _, c := range g.parts() {
-		if p, _ := c.graph.freeze(); p != c.plan {
+	for _, u := range g.uses {
+		if p, _ := u.graph.freeze(); p != u.plan {
 			return true
 		}
 	}

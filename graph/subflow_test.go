@@ -195,7 +195,7 @@ func TestDetachedSubflow(t *testing.T) {
 // Each starts the next: no stack grows.
 func TestDetachedSubflowsWithoutEnd(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
-	left := 20_000
+	left := 10_000
 	var flow func(context.Context, *graph.Graph) error
 	flow = func(_ context.Context, sub *graph.Graph) error {
 		if left--; left > 0 {
