@@ -2,6 +2,7 @@ package executor
 
 import (
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
@@ -9,8 +10,9 @@ import (
 // share the owner's end of a deque under a lock, workers steal the oldest without one. An item from outside never goes
 // to a worker's deque, whose owner alone may push.
 type injector struct {
+	queue *deque.Deque[Item] // constant; every thief reads it again and again
+	_     pad.Line
 	mu    xsync.Mutex // held by whoever pushes
-	queue *deque.Deque[Item]
 }
 
 func newInjector() injector { return injector{queue: deque.New[Item](injectorCapacity)} }
