@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"time"
+
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/osthread"
 )
@@ -46,6 +48,9 @@ func (w *Worker) findAdaptive() *Item {
 func (w *Worker) search() *Item {
 	w.state.Store(uint32(searching))
 	ex := w.ex
+	// Not while something comes from outside, which others may wait for.
+	for pause := crumbPause * min(max(0, w.crumbs-fewCrumbs), crumbPauses); pause > 0 && ex.injector.isEmpty(); pause-- {
+	}
 	for round := 0; round < searchRounds; {
 		lost := false
 		if !ex.injector.isEmpty() {
@@ -157,5 +162,20 @@ func (ex *Executor) wakeOne() {
 func (ex *Executor) notifyOne() {
 	if ex.notifier.Notify(1) == 0 && ex.sleepingHelpers.Load() > 0 {
 		ex.wakeHelpers(nil, nil)
+	}
+}
+
+// workStolen is work for an item that was stolen. It finds out whether that was worth it.
+func (w *Worker) workStolen(it *Item) {
+	items, timed := w.counts.items, w.crumbs >= fewCrumbs
+	var begin time.Time
+	if timed {
+		begin = time.Now()
+	}
+	w.work(it)
+	if w.counts.items-items > 1 || timed && time.Since(begin) >= crumb {
+		w.crumbs = 0
+	} else {
+		w.crumbs++
 	}
 }

@@ -12,6 +12,10 @@ const (
 	yieldBound       = 1
 	thiefPatience    = 1
 	politeLosses     = 1
+	fewCrumbs        = 8
+	crumb            = 0
+	crumbPause       = 0
+	crumbPauses      = 0
 	helpSpins        = 1
 	pollInterval     = 2
 	flushInterval    = 4

@@ -12,11 +12,16 @@ func (w *Worker) loop() {
 		find = w.findPublished
 	}
 	for {
+		won := w.counts.won
 		it := find()
 		if it == nil {
 			return // the executor stops
 		}
-		w.work(it)
+		if w.wakes && w.counts.won != won {
+			w.workStolen(it)
+		} else {
+			w.work(it)
+		}
 	}
 }
 

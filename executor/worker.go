@@ -25,6 +25,7 @@ type Worker struct {
 	rng    uint64
 	victim int    // sticky: the last worker stolen from
 	losses uint32 // steals lost, also to users of the injector
+	crumbs int    // steals in a row that brought one short item each
 	counts counts
 	depth  int   // helps on the worker's stack
 	nested int   // of children and futures, those that are run on top of others
@@ -158,12 +159,17 @@ func (w *Worker) runItems(it *Item) {
 	returned = true
 }
 
-// pop takes the item that the worker pushed last, of those that it may run here.
+// pop takes the item that the worker pushed last, of those that it may run here. If there is none, and the worker is free,
+// it takes one from outside: it would find that first anyhow, but only after it had become a thief and left its run.
 func (w *Worker) pop() *Item {
 	if w.awaits != nil {
 		return w.popFor(w.awaits)
 	}
-	return w.popOwn()
+	it := w.popOwn()
+	if it == nil && w.wakes && !w.ex.injector.isEmpty() {
+		it, _ = w.stealFrom(w.id)
+	}
+	return it
 }
 
 func (w *Worker) popOwn() (it *Item) {
