@@ -93,6 +93,7 @@ type fork struct {
 	err    error   // why it did not return
 	kind   forkKind
 	joined bool // out of order: it stays in its pool until newer ones have been joined
+	own    bool // its owner has run it itself, which nobody else can be waiting for: state stays as it is
 
 	// state is 0 until somebody takes the fork from a deque; who does counts himself in, and exchanges it for forkDone at
 	// the end. From then on it is its owner's.
@@ -231,7 +232,7 @@ func (p *callPool[A, R]) release(c *call[A, R]) {
 
 // reset makes a fork that others knew of as good as new.
 func (f *fork) reset() {
-	f.joined = false
+	f.joined, f.own = false, false
 	f.err = nil
 	if f.state.Load() != 0 {
 		f.state.Store(0)

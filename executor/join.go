@@ -96,7 +96,7 @@ func (w *Worker) takeBack(f *fork) bool {
 	if f.level > w.public {
 		return true // private, and not the newest
 	}
-	for f.state.Load() == 0 && int64(w.bottom()-f.floor) > 0 {
+	for !f.own && f.state.Load() == 0 && int64(w.bottom()-f.floor) > 0 {
 		it := w.popOwn()
 		if w.deque.IsEmpty() {
 			w.setHungry()
@@ -125,8 +125,10 @@ func (w *Worker) setHungry() {
 
 // begin prepares worker w to run f, which it has taken from a deque.
 func (w *Worker) begin(f *fork) *Scope {
-	w.takes++
-	f.state.Add(uint64(w.id+1) | w.takes<<forkTakes)
+	if f.owner != w {
+		w.takes++
+		f.state.Add(uint64(w.id+1) | w.takes<<forkTakes)
+	}
 	if w.deque.IsEmpty() {
 		w.setHungry()
 	}
@@ -159,6 +161,10 @@ func (w *Worker) end(f *fork) {
 	s.body, s.run, s.outer, s.next = nil, nil, nil, w.scopes
 	w.scopes = s
 	f.scope = nil
+	if f.owner == w {
+		f.own = true
+		return
+	}
 	owner := f.owner
 	if f.state.Swap(forkDone)&forkWaited != 0 {
 		owner.helper.Unpark()
@@ -302,7 +308,8 @@ func (w *Worker) await(f *fork) {
 	}
 }
 
-func (f *fork) isDone() bool { return f.state.Load()&forkDone != 0 }
+// isDone is for the owner.
+func (f *fork) isDone() bool { return f.own || f.state.Load()&forkDone != 0 }
 
 // maxLeap is how many workers that wait for each other leap follows.
 const maxLeap = 8
