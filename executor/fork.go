@@ -58,7 +58,7 @@ func Fork[A, R any](s *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 }
 
 // A Forked stands for a call that was forked. It must be joined by the worker that forked it, before the function that
-// was given the Scope ends, and only once.
+// was given the Scope ends, and only once: a second Join panics, unless another fork has taken the frame by then.
 type Forked[A, R any] struct{ c *call[A, R] }
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise it
@@ -153,6 +153,9 @@ func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 // joinPublic joins a fork that others may have taken, or that is not the newest.
 func (c *call[A, R]) joinPublic(s *Scope) R {
 	w := s.w
+	if c.joined || c.level > w.level {
+		panic("executor: a Forked is joined for the second time, or by a worker that has not forked it")
+	}
 	if w.takeBack(&c.fork) {
 		c.pool.release(c)
 		w.unfork(&c.fork)

@@ -280,3 +280,23 @@ func TestCallOfCancelledRun(t *testing.T) {
 		require.Zero(t, r)
 	})
 }
+
+// A second Join is noticed as long as no other fork has the frame, in order and out of order.
+func TestJoinTwice(t *testing.T) {
+	const want = "executor: a Forked is joined for the second time, or by a worker that has not forked it"
+	for _, workers := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: workers})
+		require.NoError(t, ex.Run(t.Context(), executor.Func("twice", func(s *executor.Scope) error {
+			one := func(*executor.Scope, int) int { return 1 }
+			f := executor.Fork(s, one, 0)
+			require.Equal(t, 1, f.Join(s))
+			require.PanicsWithValue(t, want, func() { f.Join(s) })
+			older, newer := executor.Fork(s, one, 0), executor.Fork(s, one, 0)
+			require.Equal(t, 1, older.Join(s))
+			require.PanicsWithValue(t, want, func() { older.Join(s) })
+			require.Equal(t, 1, newer.Join(s))
+			require.PanicsWithValue(t, want, func() { newer.Join(s) })
+			return nil
+		})))
+	}
+}
