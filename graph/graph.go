@@ -13,20 +13,22 @@ import (
 // goroutine, then run it as often as you like, also several times at once: a run has its own state, and the runs of one
 // graph do not see each other. Between runs it may be changed; changing it while a run is in progress panics.
 type Graph struct {
-	name     string
-	funcs    []plan.Func
-	edges    []plan.Edge       // dropped by the freeze, restored by the next change, unless there are modules
-	names    map[uint32]string // of the tasks that have one
-	backward bool              // some edge leads to the same or an earlier task: only then can there be a cycle
-	modules  map[uint32]*Graph // what tasks stand for
-	special  map[uint32]special
-	limits   map[uint32][]limit
+	name       string
+	funcs      []plan.Func
+	edges      []plan.Edge       // dropped by the freeze, restored by the next change, unless there are modules
+	names      map[uint32]string // of the tasks that have one
+	backward   bool              // some edge leads to the same or an earlier task: only then can there be a cycle
+	modules    map[uint32]*Graph // what tasks stand for
+	special    map[uint32]special
+	limits     map[uint32][]limit
+	priorities map[uint32]Priority // of the tasks that were given one
 
 	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
 	plan    *plan.Plan  // nil while the graph is being changed
 	copies  []copied    // what the plan has of modules
-	nested  []copied    // modules that run by themselves: their tasks choose; first is the task
+	nested  []copied    // modules that run by themselves: their tasks choose; first says nothing
 	uses    []use       // the graphs of both, once each
+	levels  []Priority  // of the plan's tasks; nil if all have the same
 	fault   error       // what Validate found
 	running int         // runs in progress
 	states  []*runState
@@ -161,7 +163,7 @@ func (g *Graph) thaw() {
 }
 
 func (g *Graph) forgetPlan() {
-	g.plan, g.fault, g.states = nil, nil, nil
+	g.plan, g.fault, g.states, g.levels = nil, nil, nil, nil
 	g.copies, g.nested, g.uses = nil, nil, nil
 }
 
@@ -188,7 +190,7 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("graph %q: %w", g.name, err)
 	}
-	g.plan = p
+	g.plan, g.levels = p, g.levelsOf(p.Len())
 	if g.modules == nil {
 		g.edges = nil
 	}

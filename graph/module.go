@@ -50,6 +50,7 @@ func (g *Graph) contains(other *Graph) bool {
 // anyhow, one that all others precede.
 type copied struct {
 	first uint32
+	task  uint32 // the module's own, in the graph that it is a module of
 	use
 	tasks int // in the plan
 }
@@ -81,7 +82,7 @@ func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 		}
 		if p.Chooses != nil {
 			// What of it runs is not known before, so that nothing could come after all of it.
-			g.nested = append(g.nested, copied{first: i, use: use{sub, p}})
+			g.nested = append(g.nested, copied{task: i, use: use{sub, p}})
 			continue
 		}
 		first := len(funcs)
@@ -95,7 +96,7 @@ func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 			funcs = append(funcs, noTask)
 		}
 		exits[i] = exit
-		g.copies = append(g.copies, copied{uint32(first), use{sub, p}, len(funcs) - first})
+		g.copies = append(g.copies, copied{uint32(first), i, use{sub, p}, len(funcs) - first})
 		for _, s := range p.Sources {
 			edges = append(edges, plan.Edge{From: i, To: uint32(first) + s})
 		}
@@ -158,17 +159,25 @@ func (g *Graph) isStale() bool {
 // origin returns the graph that task i of the plan is of, and its index there. That a module's copy has ended is said in
 // the name of the module's task.
 func (g *Graph) origin(i uint32) (*Graph, uint32) {
-	at, found := slices.BinarySearchFunc(g.copies, i, func(c copied, i uint32) int { return int(int64(c.first) - int64(i)) })
-	if !found {
-		at--
-	}
-	if at < 0 {
+	c, ok := g.copyAt(i)
+	if !ok {
 		return g, i
 	}
-	c := g.copies[at]
 	i -= c.first
 	if int(i) >= c.plan.Len() {
 		return c.graph, i
 	}
 	return c.graph.origin(i)
+}
+
+// copyAt returns the copy that task i of the plan is of, if it is of one.
+func (g *Graph) copyAt(i uint32) (copied, bool) {
+	at, found := slices.BinarySearchFunc(g.copies, i, func(c copied, i uint32) int { return int(int64(c.first) - int64(i)) })
+	if !found {
+		at--
+	}
+	if at < 0 {
+		return copied{}, false
+	}
+	return g.copies[at], true
 }

@@ -29,6 +29,7 @@ type runState struct {
 	values     []any               // what value tasks have made, likewise
 	limited    map[uint32]limited  // tasks that need permits
 	semaphores map[*Semaphore]bool // theirs
+	ranks      *ranks              // of the tasks that are ready; nil if all have the same priority
 	root       executor.Item       // submitted in place of the sources if there are several
 	part       detachedPart        // of what the run is one, if it is
 
@@ -69,6 +70,8 @@ type local struct {
 	owed   uint32    // finished predecessors of owedTo that are not yet counted down
 	owedTo *record
 	pool   *spanItem // free ones
+	ready  []uint32  // what a task of a dynamic run has made ready
+	begun  []uint32  // tasks begun by tickets and not ended, the innermost last
 	_      pad.Line
 }
 
@@ -97,7 +100,7 @@ func (g *Graph) Begin(run *executor.Run) (*executor.Item, error) {
 	g.running++
 	g.pin(1)
 	r.ctx.Set(run.Context())
-	if p.Chooses != nil {
+	if r.isDynamic() {
 		r.rearm()
 		r.left.Store(1)
 		return &r.root, nil
@@ -115,7 +118,10 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 	r := &runState{graph: g, plan: p, succ: p.Succ, records: hugepage.Make[record](n + 1)}
 	r.Body = executor.NewBody(r)
 	r.root = executor.Item{Exec: execRoot, Body: &r.Body}
-	if p.Chooses != nil {
+	if g.levels != nil {
+		r.ranks = newRanks(r, g.levels)
+	}
+	if r.isDynamic() {
 		r.root.Exec = execDynamicRoot
 	}
 	if g.hasSpecial() {
@@ -139,7 +145,7 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 			r.special[i] = g.specialAt(uint32(i))
 		}
 		switch {
-		case p.Chooses != nil:
+		case r.isDynamic():
 			t.Exec = execDynamic
 		case r.special != nil && r.special[i] != nil:
 			t.Exec = execSpecial
@@ -264,10 +270,13 @@ func (r *runState) fail(t *record, err error) {
 // Fail implements executor.Hooks.
 func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *executor.Item {
 	t := recordOf(it) // roots and spans run no code of the user
+	if r.ranks != nil {
+		t = r.endTicket(w)
+	}
 	r.fail(t, err)
 	l := &r.locals[w.ID()]
 	l.done++
-	if r.plan.Chooses != nil {
+	if r.isDynamic() {
 		return nil
 	}
 	return r.release(w, l, t)

@@ -180,7 +180,7 @@ func (s *Semaphore) wake() {
 	}
 	s.mu.Unlock()
 	for _, a := range all {
-		a.run.Run().Inject(a.item)
+		a.run.inject(a.item)
 	}
 }
 
@@ -194,7 +194,7 @@ func (s *Semaphore) flush(r *runState) {
 	}
 	s.mu.Unlock()
 	for _, a := range mine {
-		r.Run().Inject(a.item)
+		r.inject(a.item)
 	}
 }
 

@@ -24,7 +24,7 @@ func (g *Graph) specialAt(i uint32) special {
 		return s
 	}
 	for _, c := range owner.nested {
-		if c.first == own {
+		if c.task == own {
 			return nestedModule{c.graph}
 		}
 	}

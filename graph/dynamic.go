@@ -1,0 +1,109 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// A run of a graph with choices, or with tasks of several priorities, is dynamic. What is left is then not known before, or
+// is not made available task by task: runState.left counts the tasks that are ready or run. Successors of a task that was
+// skipped or has failed never are.
+
+func (r *runState) isDynamic() bool { return r.plan.Chooses != nil || r.ranks != nil }
+
+// execDynamic runs a task of a dynamic run.
+func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
+	t := recordOf(it)
+	r := stateOf(it.Body)
+	i := r.index(t)
+	if join := r.plan.Join[i]; join > 1 {
+		t.join.Arm(join) // see execJoin
+	}
+	l := &r.locals[w.ID()]
+	if r.Stopped() {
+		l.done++
+		return nil
+	}
+	var does special
+	if r.special != nil {
+		does = r.special[i]
+	}
+	var chosen []int
+	var err error
+	switch s := does.(type) {
+	case nil:
+		err = t.fn(r.ctx.Get())
+	case choice:
+		chosen, err = s(r.ctx.Get())
+	default:
+		err = s.run(w, r, i)
+	}
+	if err != nil {
+		r.fail(t, err)
+		l.done++
+		return nil
+	}
+	ready := l.ready[:0]
+	succ := r.plan.Successors(i)
+	if r.plan.Chooses != nil && r.plan.Chooses[i] {
+		for _, c := range chosen {
+			// An item is in one place at a time, however often its task is named.
+			if 0 <= c && c < len(succ) && !slices.Contains(ready, succ[c]) {
+				ready = append(ready, succ[c])
+			}
+		}
+	} else {
+		for _, j := range succ {
+			if s := &r.records[j]; s.join.Last() || s.join.Done(1) {
+				ready = append(ready, j)
+			}
+		}
+	}
+	l.ready = ready
+	if len(ready) == 0 {
+		l.done++
+		return nil
+	}
+	return r.makeAvailable(w, ready)
+}
+
+// execDynamicRoot makes the sources ready.
+func execDynamicRoot(w *executor.Worker, it *executor.Item) *executor.Item {
+	w.Uncount()
+	r := stateOf(it.Body)
+	return r.makeAvailable(w, r.plan.Sources)
+}
+
+// makeAvailable makes tasks available that a task which has ended, or the root, has made ready. It returns the item to run next.
+// That task was counted in left and one of these takes its place; the others are counted before anybody can run them.
+func (r *runState) makeAvailable(w *executor.Worker, ready []uint32) *executor.Item {
+	last := len(ready) - 1
+	if last > 0 {
+		r.left.Add(int64(last))
+	}
+	if r.ranks != nil {
+		r.ranks.add(ready...)
+		for range last {
+			w.Push(&r.ranks.ticket)
+		}
+		return &r.ranks.ticket
+	}
+	for _, i := range ready[:last] {
+		w.Push(&r.records[i].Item)
+	}
+	return &r.records[ready[last]].Item
+}
+
+// rearm makes the join counters what they were, of which a dynamic run may leave some half counted, and begins the turns of the
+// ranks anew, so that one worker runs the same tasks in the same order each time.
+func (r *runState) rearm() {
+	for i, join := range r.plan.Join {
+		if join > 1 {
+			r.records[i].join.Arm(join)
+		}
+	}
+	if r.ranks != nil {
+		r.ranks.takes = 0
+	}
+}
