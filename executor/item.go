@@ -8,7 +8,8 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 // of items touches no queue: it is the cache slot of the paper (document 000, Algorithm 3). Items that others may run
 // meanwhile go to [Worker.Push]. An Exec may panic or call [runtime.Goexit]: the item's body is told.
 //
-// An item is in one place at a time: pushed, returned, or being run.
+// An item is in one place at a time: pushed, returned, or being run. One whose Exec is made for that may be in several, also
+// run by several workers at once: to the executor it is as many items.
 type Item struct {
 	Exec func(*Worker, *Item) *Item
 	Body *Body

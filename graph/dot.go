@@ -9,7 +9,9 @@ import (
 
 // WriteDOT writes the graph in the DOT language of Graphviz, for example for dot -Tsvg. Tasks and edges stand in the
 // order in which they were added, so that equal graphs give equal drawings. A graph with a cycle can be drawn too, unless the
-// cycle is in a module: then the error says in which. Modules are drawn with their tasks; conditions are diamonds, whose edges are dashed and have the numbers by which they are chosen.
+// cycle is in a module: then the error says in which. Modules are drawn with their tasks; conditions are diamonds, whose edges
+// are dashed and have the numbers by which they are chosen. The outline of a task of high priority is bold, that of one of low
+// priority dotted.
 func (g *Graph) WriteDOT(out io.Writer) error {
 	p, err := g.freeze()
 	if p == nil {
@@ -18,11 +20,17 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 	b := bufio.NewWriter(out)
 	fmt.Fprintf(b, "digraph %s {\n", quote(g.name))
 	for i := range p.Len() {
-		shape := ""
+		looks := ""
 		if p.Chooses != nil && p.Chooses[i] {
-			shape = " shape=diamond"
+			looks = " shape=diamond"
 		}
-		fmt.Fprintf(b, "\tn%d [label=%s%s];\n", i, quote(g.taskName(uint32(i))), shape)
+		switch g.priorityAt(uint32(i)) {
+		case High:
+			looks += " style=bold"
+		case Low:
+			looks += " style=dotted"
+		}
+		fmt.Fprintf(b, "\tn%d [label=%s%s];\n", i, quote(g.taskName(uint32(i))), looks)
 	}
 	for i := range p.Len() {
 		for n, s := range p.Successors(uint32(i)) {

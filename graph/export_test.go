@@ -9,3 +9,51 @@ func IdleStates(g *Graph) int {
 	defer g.mu.Unlock()
 	return len(g.states)
 }
+
+// TakesPerTurn is takesPerTurn.
+const TakesPerTurn = takesPerTurn
+
+// IsRanked reports whether the tasks of g, which has been frozen, have several priorities.
+func IsRanked(g *Graph) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.levels != nil
+}
+
+// LeftInRanks is how many tasks the idle run states of g have in their queues, or in the hands of a worker.
+func LeftInRanks(g *Graph) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.states {
+		n += r.leftInRanks()
+	}
+	return n
+}
+
+func (r *runState) leftInRanks() (n int) {
+	for i := range r.locals {
+		n += len(r.locals[i].begun)
+	}
+	if r.ranks != nil {
+		for _, q := range r.ranks.queues {
+			n += len(q.tasks) - q.head
+		}
+	}
+	return n
+}
+
+// Ranks are the ranks of no run, of tasks with these priorities.
+func Ranks(levels []Priority) (add func(task uint32), take func() uint32) {
+	q := newRanks(new(runState), levels)
+	return func(task uint32) { q.add(task) }, q.take
+}
+
+// WaitingFor is how many tasks are put aside for want of permits of s.
+func WaitingFor(s *Semaphore) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.waiting {
+		n += len(q.tasks) - q.head
+	}
+	return n
+}

@@ -1,0 +1,637 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+var priorities = []graph.Priority{graph.Low, graph.Normal, graph.High}
+
+// oneAfterTheOther are executors that run one task at a time.
+func oneAfterTheOther(t *testing.T, f func(t *testing.T, ex *executor.Executor)) {
+	everyExecutor(t, []int{1}, f)
+	for seed := range uint64(5) {
+		t.Run(fmt.Sprintf("inline/%d", seed), func(t *testing.T) {
+			ex := executor.NewInline(seed)
+			defer ex.Close()
+			f(t, ex)
+		})
+	}
+}
+
+// A sketch is a graph on paper, of tasks 0, 1, … with a priority and successors each.
+type sketch struct {
+	levels []graph.Priority
+	succ   [][]int
+}
+
+func (s *sketch) graph(do func(task int) error) *graph.Graph {
+	g := graph.New("sketch")
+	tasks := make([]graph.Task, len(s.levels))
+	for i := range tasks {
+		tasks[i] = g.Task(func(context.Context) error { return do(i) }).Priority(s.levels[i])
+	}
+	for i, succ := range s.succ {
+		for _, j := range succ {
+			tasks[i].Precede(tasks[j])
+		}
+	}
+	return g
+}
+
+// randomSketch draws up to most tasks, and edges from each to later ones.
+func randomSketch(rng *rand.Rand, most int) *sketch {
+	n := 1 + rng.IntN(most)
+	s := &sketch{make([]graph.Priority, n), make([][]int, n)}
+	for i := range n {
+		s.levels[i] = priorities[rng.IntN(3)]
+		for range rng.IntN(4) {
+			if i+1 < n {
+				s.succ[i] = append(s.succ[i], i+1+rng.IntN(n-i-1))
+			}
+		}
+	}
+	return s
+}
+
+// order is how one worker has to run it.
+func (s *sketch) order() (order []int) {
+	join := make([]int, len(s.levels))
+	for _, succ := range s.succ {
+		for _, j := range succ {
+			join[j]++
+		}
+	}
+	var ready []int // in the order in which they became so
+	for i, n := range join {
+		if n == 0 {
+			ready = append(ready, i)
+		}
+	}
+	first := func(p graph.Priority) int {
+		return slices.IndexFunc(ready, func(i int) bool { return s.levels[i] == p })
+	}
+	for len(ready) > 0 {
+		preferred := []graph.Priority{graph.High, graph.Normal, graph.Low}
+		if len(order)%16 == 15 {
+			preferred = []graph.Priority{graph.Low, graph.High, graph.Normal}
+		} else if len(order)%16 == 7 {
+			preferred = []graph.Priority{graph.Normal, graph.High, graph.Low}
+		}
+		at := -1
+		for _, p := range preferred {
+			if at < 0 {
+				at = first(p)
+			}
+		}
+		i := ready[at]
+		ready = slices.Delete(ready, at, at+1)
+		order = append(order, i)
+		for _, j := range s.succ[i] {
+			if join[j]--; join[j] == 0 {
+				ready = append(ready, j)
+			}
+		}
+	}
+	return order
+}
+
+// One worker runs the tasks that are ready highest first, those of one priority in their order, save at the turns of the lower
+// ones; the same in every run.
+func TestPriorityOrder(t *testing.T) {
+	oneAfterTheOther(t, func(t *testing.T, ex *executor.Executor) {
+		var j journal
+		g := graph.New("g")
+		g.Task(j.task("low")).Priority(graph.Low)
+		first := g.Task(j.task("first"))
+		g.Task(j.task("second"))
+		after := g.Task(j.task("after")).Priority(graph.High)
+		first.Precede(after, g.Task(j.task("last")))
+		g.Task(j.task("high")).Priority(graph.High)
+		for range 3 {
+			require.NoError(t, run(t, ex, t.Context(), g))
+			require.Equal(t, []string{"high", "first", "after", "second", "last", "low"}, j.take())
+			require.Zero(t, graph.LeftInRanks(g))
+		}
+
+		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+		for range testkit.Scale(100) {
+			s := randomSketch(rng, 100)
+			var ran []int
+			g := s.graph(func(task int) error { ran = append(ran, task); return nil })
+			require.NoError(t, g.Validate())
+			if !graph.IsRanked(g) {
+				continue // of one task, or all the same by chance
+			}
+			for range 2 {
+				ran = nil
+				require.NoError(t, run(t, ex, t.Context(), g))
+				require.Equal(t, s.order(), ran)
+			}
+		}
+	})
+}
+
+// What one worker makes ready another begins in the same order, though all of it is in the deque of the first.
+func TestPriorityAcrossWorkers(t *testing.T) {
+	everyExecutor(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
+		for range testkit.Scale(20) {
+			busy, done := make(chan struct{}), make(chan struct{})
+			var ran []string
+			g := graph.New("g")
+			g.Task(func(context.Context) error { close(busy); <-done; return nil }).Priority(graph.High)
+			start := g.Task(func(context.Context) error { <-busy; return nil })
+			for _, p := range priorities {
+				for i := range 2 {
+					start.Precede(g.Task(func(context.Context) error {
+						if ran = append(ran, fmt.Sprint(p, i)); len(ran) == 6 {
+							close(done)
+						}
+						return nil
+					}).Priority(p))
+				}
+			}
+			require.NoError(t, run(t, ex, t.Context(), g))
+			// The eighth take is Normal's: none is left.
+			require.Equal(t, []string{"high 0", "high 1", "normal 0", "normal 1", "low 0", "low 1"}, ran)
+		}
+	})
+}
+
+// While there is always a task of high priority that is ready, of sixteen tasks one is of Normal and one of Low.
+func TestPriorityTurns(t *testing.T) {
+	require.Equal(t, 16, graph.TakesPerTurn, "Task.Priority promises it")
+	oneAfterTheOther(t, func(t *testing.T, ex *executor.Executor) {
+		for _, lower := range [][]graph.Priority{{graph.Low}, {graph.Normal}, {graph.Low, graph.Normal}} {
+			const each = 5
+			begun := 0
+			at := make(map[graph.Priority][]int)
+			g := graph.New("g")
+			start := g.Task(func(context.Context) error { begun = 1; clear(at); return nil })
+			stream := g.Condition(func(context.Context) (int, error) {
+				if begun++; begun < 1000 {
+					return 0, nil
+				}
+				return -1, nil
+			}).Priority(graph.High)
+			start.Precede(stream)
+			stream.Precede(stream)
+			for _, p := range lower {
+				for range each {
+					start.Precede(g.Task(func(context.Context) error {
+						begun++
+						at[p] = append(at[p], begun)
+						return nil
+					}).Priority(p))
+				}
+			}
+			for range 2 {
+				require.NoError(t, run(t, ex, t.Context(), g))
+				for _, p := range lower {
+					turn := map[graph.Priority]int{graph.Normal: 8, graph.Low: 16}[p]
+					require.Equal(t, []int{turn, turn + 16, turn + 32, turn + 48, turn + 64}, at[p], "%v of %v", p, lower)
+				}
+			}
+		}
+	})
+}
+
+// However tasks become ready, one that has k of its priority before it is the 16·(k+1)th to begin, or an earlier one.
+func TestPriorityBound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	for range testkit.Scale(50) {
+		const tasks = 2000
+		levels := make([]graph.Priority, tasks)
+		mix := rng.IntN(8) // how many in ten are not of High
+		for i := range levels {
+			levels[i] = graph.High
+			if rng.IntN(10) < mix {
+				levels[i] = priorities[rng.IntN(2)]
+			}
+		}
+		add, take := graph.Ranks(levels)
+		type due struct{ task, latest int }
+		ready := make(map[graph.Priority][]due)
+		added, takes, burst := 0, 0, 2+rng.IntN(40)
+		for takes < tasks {
+			for range min(rng.IntN(burst), tasks-added) {
+				p := levels[added]
+				ready[p] = append(ready[p], due{added, takes + graph.TakesPerTurn*(len(ready[p])+1)})
+				add(uint32(added))
+				added++
+			}
+			for range rng.IntN(burst) {
+				if takes == added {
+					break
+				}
+				i := int(take())
+				takes++
+				oldest := ready[levels[i]][0]
+				ready[levels[i]] = ready[levels[i]][1:]
+				require.Equal(t, oldest.task, i)
+				require.LessOrEqual(t, takes, oldest.latest)
+			}
+		}
+	}
+}
+
+// A module begins and ends by the priority of its task; its tasks have their own, also of a module in a module.
+func TestPriorityOfModules(t *testing.T) {
+	oneAfterTheOther(t, func(t *testing.T, ex *executor.Executor) {
+		var j journal
+		inner := graph.New("inner")
+		inner.Task(j.task("inner low")).Priority(graph.Low)
+		inner.Task(j.task("inner high")).Priority(graph.High)
+		middle := graph.New("middle")
+		middle.Module(inner)
+		middle.Task(j.task("middle"))
+		g := graph.New("g")
+		m := g.Module(middle).Priority(graph.High)
+		m.Precede(g.Task(j.task("after")).Priority(graph.High))
+		g.Task(j.task("low")).Priority(graph.Low)
+		for range 2 {
+			require.NoError(t, run(t, ex, t.Context(), g))
+			// low was ready before inner low, and the module has not ended before that.
+			require.Equal(t, []string{"inner high", "middle", "low", "inner low", "after"}, j.take())
+		}
+
+		// What comes after the end of a module of high priority does not wait for others that are ready.
+		empty := graph.New("empty")
+		g = graph.New("g")
+		start := g.Task(nothing)
+		m = g.Module(empty).Priority(graph.High)
+		start.Precede(m, g.Task(j.task("normal")))
+		m.Precede(g.Task(j.task("after")).Priority(graph.High))
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.Equal(t, []string{"after", "normal"}, j.take())
+
+		// A change of what is in the module is seen.
+		middle.Task(j.task("new")).Priority(graph.High)
+		g = graph.New("g")
+		g.Module(middle)
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.Equal(t, []string{"new", "inner high", "middle", "inner low"}, j.take())
+	})
+}
+
+// Tasks that waited for permits are in the order of the others when they are asked again.
+func TestPriorityOfLimited(t *testing.T) {
+	elsewhere := newExecutor(t, executor.Config{Workers: 1})
+	everyExecutor(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
+		s := graph.NewSemaphore(3)
+		held, free, aside := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		holder := graph.New("holder")
+		holder.Task(func(context.Context) error { close(held); <-free; return nil }).Limit(s, s, s)
+		var j journal
+		g := graph.New("g")
+		for _, p := range priorities {
+			g.Task(j.task(fmt.Sprint("limited ", p))).Priority(p).Limit(s)
+		}
+		last := g.Task(func(context.Context) error { // after all limited ones were put aside
+			close(aside)
+			close(free)
+			for graph.WaitingFor(s) > 0 {
+				runtime.Gosched()
+			}
+			return nil
+		}).Priority(graph.Low)
+		last.Precede(g.Task(j.task("low")).Priority(graph.Low))
+		within(t, ex, func() {
+			h := elsewhere.Start(t.Context(), holder)
+			<-held
+			require.NoError(t, ex.Run(t.Context(), g))
+			<-aside
+			require.NoError(t, h.Wait())
+		})
+		lines := j.take()
+		require.Equal(t, []string{"limited high", "limited normal"}, lines[:2])
+		require.ElementsMatch(t, []string{"limited low", "low"}, lines[2:])
+		require.Zero(t, graph.LeftInRanks(g))
+	})
+}
+
+// A graph whose tasks all have the same priority runs as if they had none.
+func TestPriorityOneLevel(t *testing.T) {
+	for _, p := range priorities {
+		sub := graph.New("sub")
+		inSub := sub.Task(nothing).Priority(p)
+		g := graph.New("g")
+		a := g.Task(nothing).Priority(p)
+		a.Precede(g.Module(sub).Priority(p))
+		require.NoError(t, g.Validate())
+		require.False(t, graph.IsRanked(g), "all are %v", p)
+		for _, other := range priorities {
+			inSub.Priority(other)
+			require.NoError(t, g.Validate())
+			require.Equal(t, other != p, graph.IsRanked(g), "%v, and %v in the module", p, other)
+			inSub.Priority(p)
+			a.Priority(other)
+			require.NoError(t, g.Validate())
+			require.Equal(t, other != p, graph.IsRanked(g), "%v, and one %v", p, other)
+			a.Priority(p)
+		}
+	}
+}
+
+func TestPriorityMistakes(t *testing.T) {
+	g := graph.New("g")
+	a := g.Task(nothing).Named("a")
+	require.PanicsWithValue(t, `graph "g": Priority(2) of task a: there are Low, Normal and High`, func() { a.Priority(2) })
+	require.PanicsWithValue(t, `graph "g": Priority(-2) of task a: there are Low, Normal and High`, func() { a.Priority(-2) })
+	require.Panics(t, func() { graph.Task{}.Priority(graph.High) })
+	require.Equal(t, "[low normal high]", fmt.Sprint(priorities))
+	require.Zero(t, graph.Normal)
+
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	b := g.Task(func(context.Context) error { a.Priority(graph.High); return nil })
+	var panicked *executor.PanicError
+	require.ErrorAs(t, run(t, ex, t.Context(), g), &panicked, "changed during a run")
+
+	// Between runs it may be changed.
+	var j journal
+	g = graph.New("g")
+	a, b = g.Task(j.task("a")), g.Task(j.task("b"))
+	for range 2 {
+		a.Priority(graph.Low)
+		b.Priority(graph.High)
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.Equal(t, []string{"b", "a"}, j.take())
+		a.Priority(graph.High)
+		b.Priority(graph.Normal)
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.Equal(t, []string{"a", "b"}, j.take())
+	}
+}
+
+// A medley is a graph of tasks of every kind, and what runs of it have done.
+type medley struct {
+	*graph.Graph
+	fail  func(ctx context.Context, task string) error // called by every task
+	limit *graph.Semaphore
+}
+
+// A tally is what one run of a medley counts. What several tasks write needs a permit.
+type tally struct {
+	ran    atomic.Int32
+	rounds int
+	shared map[*graph.Semaphore]int
+	sum    int
+}
+
+type tallyKey struct{}
+
+func tallyOf(ctx context.Context) *tally { return ctx.Value(tallyKey{}).(*tally) }
+
+const (
+	medleyRounds  = 30
+	medleyLimited = 12
+)
+
+// newMedley draws the priorities.
+func newMedley(rng *rand.Rand) *medley {
+	k := &medley{Graph: graph.New("medley"), limit: graph.NewSemaphore(1)}
+	k.fail = func(context.Context, string) error { return nil }
+	any := func(t graph.Task) graph.Task { return t.Priority(priorities[rng.IntN(3)]) }
+	task := func(name string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			tallyOf(ctx).ran.Add(1)
+			return k.fail(ctx, name)
+		}
+	}
+
+	wide := graph.New("wide") // is copied
+	for range 10 {
+		any(wide.Task(task("in a module"))).Precede(any(wide.Task(task("in a module"))))
+	}
+	loop := graph.New("loop") // is run by itself
+	begin := any(loop.Task(task("before the loop")))
+	again := any(loop.Condition(func(ctx context.Context) (int, error) {
+		tally := tallyOf(ctx)
+		if tally.rounds++; tally.rounds%medleyRounds != 0 {
+			return 0, k.fail(ctx, "in a nested loop")
+		}
+		return 1, nil
+	}))
+	begin.Precede(again)
+	again.Precede(again, any(loop.Task(task("after the loop"))))
+
+	g := k.Graph
+	source := any(g.Task(task("source")))
+	sink := any(g.Task(task("sink")))
+	between := func(t graph.Task) graph.Task {
+		any(t).Succeed(source)
+		t.Precede(sink)
+		return t
+	}
+	between(g.Module(wide))
+	between(g.Module(wide))
+	between(g.Module(loop))
+	between(g.Subflow(func(ctx context.Context, sub *graph.Graph) error {
+		for i := range 10 {
+			sub.Task(task("in a subflow")).Priority(priorities[i%3])
+		}
+		return k.fail(ctx, "subflow")
+	}))
+	for range medleyLimited {
+		between(g.Task(func(ctx context.Context) error {
+			tallyOf(ctx).shared[k.limit]++
+			return k.fail(ctx, "limited")
+		}).Limit(k.limit))
+	}
+	two := graph.Make(g, func(ctx context.Context) (int, error) { return 2, k.fail(ctx, "value") })
+	three := graph.Make(g, func(ctx context.Context) (int, error) { return 3, nil })
+	any(two.Task()).Succeed(source)
+	any(three.Task()).Succeed(source)
+	between(graph.Use2(two, three, func(ctx context.Context, a, b int) error {
+		tallyOf(ctx).sum = a * b
+		return nil
+	}))
+	turn := any(g.MultiCondition(func(ctx context.Context) ([]int, error) {
+		if tallyOf(ctx).ran.Load()%3 == 0 {
+			return []int{1, 2, 2}, nil
+		}
+		tallyOf(ctx).ran.Add(1)
+		return []int{0}, k.fail(ctx, "condition")
+	}))
+	sink.Precede(turn)
+	turn.Precede(turn, any(g.Task(nothing)), any(g.Task(nothing)))
+	return k
+}
+
+// once runs it, and checks what a run without failures has done.
+func (k *medley) once(ex *executor.Executor) error {
+	tally := &tally{shared: make(map[*graph.Semaphore]int)}
+	if err := ex.Run(context.WithValue(context.Background(), tallyKey{}, tally), k.Graph); err != nil {
+		return err
+	}
+	// source, sink, 2 modules, a nested one, a subflow; to the next multiple of three.
+	if want := int32(2 + 40 + 2 + 10); tally.ran.Load() != want || tally.rounds != medleyRounds || tally.shared[k.limit] != medleyLimited || tally.sum != 6 {
+		return fmt.Errorf("%d tasks instead of %d, %d rounds, %d limited, %d", tally.ran.Load(), want, tally.rounds, tally.shared[k.limit], tally.sum)
+	}
+	return nil
+}
+
+// Tasks of every kind and priority, in runs after and beside each other.
+func TestPriorityKinds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	check := func(t *testing.T, ex *executor.Executor) {
+		for range testkit.Scale(10) {
+			k := newMedley(rng)
+			within(t, ex, func() {
+				require.NoError(t, k.once(ex))
+				var wg sync.WaitGroup
+				for range 3 {
+					wg.Go(func() {
+						for range 3 {
+							if err := k.once(ex); err != nil {
+								t.Error(err)
+							}
+						}
+					})
+				}
+				wg.Wait()
+			})
+			require.True(t, graph.IsRanked(k.Graph))
+			require.Zero(t, graph.LeftInRanks(k.Graph))
+		}
+	}
+	everyExecutor(t, []int{2, 4}, check)
+	oneAfterTheOther(t, check)
+}
+
+// Wherever a run fails or is cancelled, it ends, says so, and leaves nothing behind for the next.
+func TestPriorityFailures(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	places := []string{"source", "sink", "in a module", "before the loop", "in a nested loop", "after the loop", "subflow", "in a subflow",
+		"limited", "value", "condition"}
+	everyExecutor(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
+		for name, fail := range map[string]func() error{
+			"error":  func() error { return errTask },
+			"panic":  func() error { panic(errTask) },
+			"goexit": func() error { runtime.Goexit(); return nil },
+		} {
+			for range testkit.Scale(3) {
+				k := newMedley(rng)
+				for _, place := range places {
+					var visits atomic.Int32
+					nth := int32(1 + rng.IntN(3))
+					k.fail = func(_ context.Context, task string) error {
+						if task == place && (visits.Add(1) == nth || nth == 1) {
+							return fail()
+						}
+						return nil
+					}
+					within(t, ex, func() {
+						err := k.once(ex)
+						if visits.Load() >= nth {
+							var failed *graph.TaskError
+							require.ErrorAs(t, err, &failed, "%s in %s", name, place)
+						} else {
+							require.NoError(t, err)
+						}
+						require.Zero(t, graph.LeftInRanks(k.Graph), "%s in %s", name, place)
+						k.fail = func(context.Context, string) error { return nil }
+						require.NoError(t, k.once(ex), "after %s in %s", name, place)
+					})
+				}
+			}
+		}
+		// Cancelled by somebody else, at any time.
+		k := newMedley(rng)
+		for range testkit.Scale(30) {
+			within(t, ex, func() {
+				ctx := context.WithValue(t.Context(), tallyKey{}, &tally{shared: make(map[*graph.Semaphore]int)})
+				r := ex.Start(ctx, k.Graph)
+				for range rng.IntN(200) {
+					runtime.Gosched()
+				}
+				r.Cancel(errTask)
+				if err := r.Wait(); err != nil {
+					require.ErrorIs(t, err, errTask)
+				}
+				require.Zero(t, graph.LeftInRanks(k.Graph))
+			})
+		}
+		within(t, ex, func() { require.NoError(t, k.once(ex)) })
+	})
+}
+
+// A task may run on top of another of its run, if that waits for a run that theirs is a part of. A failure is told of the one
+// that failed.
+func TestPriorityOnTopOfEachOther(t *testing.T) {
+	for _, inner := range []error{nil, errTask} {
+		ex := newExecutor(t, executor.Config{Workers: 1})
+		var outer, part *executor.Run
+		onTop := false
+		g := graph.New("g")
+		g.Task(func(context.Context) error {
+			require.NoError(t, outer.Wait())
+			require.True(t, onTop)
+			panic("below")
+		}).Named("below").Priority(graph.High)
+		g.Task(func(context.Context) error {
+			if onTop = true; inner != nil {
+				panic(inner)
+			}
+			return nil
+		}).Named("on top")
+		whole := graph.New("whole")
+		whole.Task(nothing).Succeed(whole.Task(func(ctx context.Context) error {
+			part = ex.Start(context.WithoutCancel(ctx), g)
+			return nil
+		}))
+		ready := make(chan struct{})
+		whole.Task(func(context.Context) error { <-ready; return nil }) // until outer is known
+		within(t, ex, func() {
+			outer = ex.Start(t.Context(), whole)
+			close(ready)
+			require.NoError(t, outer.Wait())
+			err := part.Wait()
+			if inner == nil {
+				require.Equal(t, []string{"below"}, failedTasks(err))
+			} else {
+				require.Equal(t, []string{"below", "on top"}, failedTasks(err))
+			}
+		})
+		require.Zero(t, graph.LeftInRanks(g))
+	}
+}
+
+// A rerun with several priorities allocates a constant too; that with one has TestAllocations.
+func TestPriorityAllocations(t *testing.T) {
+	for name, build := range shapes {
+		for _, w := range []int{1, 2} {
+			for _, n := range []int{10, testkit.Scale(20_000)} {
+				t.Run(fmt.Sprintf("%s/W=%d/n=%d", name, w, n), func(t *testing.T) {
+					ex := newExecutor(t, executor.Config{Workers: w})
+					g := graph.New(name)
+					build(g, n)
+					g.Task(nothing).Priority(graph.High)
+					within(t, ex, func() {
+						rerun := func() {
+							if err := ex.Run(context.Background(), g); err != nil {
+								panic(err)
+							}
+						}
+						for range 20 {
+							rerun()
+						}
+						require.True(t, graph.IsRanked(g))
+						require.LessOrEqual(t, allocations(rerun), 2.5)
+					})
+				})
+			}
+		}
+	}
+}
