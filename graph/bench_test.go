@@ -89,6 +89,29 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
+// BenchmarkPriority runs each graph with tasks of one priority, which is as with none, and with tasks of three.
+func BenchmarkPriority(b *testing.B) {
+	for _, shape := range benchShapes {
+		for _, levels := range []int{1, 3} {
+			g := graph.New(shape.name)
+			shape.build(g, benchTasks)
+			graph.Prioritize(g, func(i uint32) graph.Priority { return graph.High - graph.Priority(int(i)%levels) })
+			for _, w := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%s/levels=%d/W=%d", shape.name, levels, w), func(b *testing.B) {
+					ex := newExecutor(b, executor.Config{Workers: w})
+					b.ReportAllocs()
+					for b.Loop() {
+						if err := ex.Run(context.Background(), g); err != nil {
+							b.Fatal(err)
+						}
+					}
+					perTask(b)
+				})
+			}
+		}
+	}
+}
+
 // BenchmarkBuild builds and freezes each graph, the check for cycles included.
 func BenchmarkBuild(b *testing.B) {
 	for _, shape := range benchShapes {

@@ -22,6 +22,11 @@
 // so makes branches and loops; then a run ends when nothing is left that could run. [Task.Limit] has a task run only while it
 // holds permits of a [Semaphore].
 //
+// # Order
+//
+// Among tasks that are ready there is no order: a worker mostly goes on with what it has made ready last, and the oldest may
+// wait until the end. [Task.Priority] says which come first, and then none waits for ever.
+//
 // # Errors
 //
 // The first task to fail cancels the run's context, and tasks that have not started are skipped. Run returns the
@@ -37,6 +42,6 @@
 // # Cost
 //
 // The first run freezes the graph: 16 bytes a task and 4 an edge. Each run in progress takes 32 bytes a task, kept for
-// the next run. A run of a frozen graph allocates two small objects, whatever the graph's size;
-// conditions and subflows allocate more.
+// the next run. A run of a frozen graph allocates two small objects, whatever the graph's size; conditions and subflows allocate
+// more. Tasks of several priorities cost more, and some bytes for each that is ready: see [Task.Priority].
 package graph

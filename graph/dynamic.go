@@ -6,10 +6,9 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// A run of a graph with choices, or with tasks of several priorities, is dynamic. What is left is then not known before, or
-// is not made available task by task: runState.left counts the tasks that are ready or run. Successors of a task that was
-// skipped or has failed never are.
-
+// isDynamic reports whether the run has choices, so that what is left is not known before, or tasks of several priorities, which
+// whoever makes them ready may not go on with. Then runState.left counts the tasks that are ready or run, there are no spans,
+// and what comes after a task that was skipped or has failed does not become ready.
 func (r *runState) isDynamic() bool { return r.plan.Chooses != nil || r.ranks != nil }
 
 // execDynamic runs a task of a dynamic run.

@@ -369,3 +369,31 @@ func ExampleGraph_Condition() {
 	}
 	// Output: 50 24 37 43 40 41 42 found
 }
+
+// What others wait for goes first, what can wait goes last; with one worker that is the whole order.
+func ExampleTask_Priority() {
+	ex, err := executor.New(executor.Config{Workers: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	say := func(what string) func(context.Context) error {
+		return func(context.Context) error { fmt.Println(what); return nil }
+	}
+	g := graph.New("build")
+	g.Task(say("write the log")).Priority(graph.Low)
+	g.Task(say("compile a.go"))
+	g.Task(say("compile b.go"))
+	generate := g.Task(say("generate c.go")).Priority(graph.High)
+	generate.Precede(g.Task(say("compile c.go")))
+	if err := ex.Run(context.Background(), g); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// generate c.go
+	// compile a.go
+	// compile b.go
+	// compile c.go
+	// write the log
+}

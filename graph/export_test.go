@@ -57,3 +57,10 @@ func WaitingFor(s *Semaphore) (n int) {
 	}
 	return n
 }
+
+// Prioritize gives each task of g a priority.
+func Prioritize(g *Graph, priority func(task uint32) Priority) {
+	for i := range uint32(g.Len()) {
+		Task{g, i}.Priority(priority(i))
+	}
+}

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -317,6 +318,7 @@ func TestPriorityOfLimited(t *testing.T) {
 		lines := j.take()
 		require.Equal(t, []string{"limited high", "limited normal"}, lines[:2])
 		require.ElementsMatch(t, []string{"limited low", "low"}, lines[2:])
+		require.EqualValues(t, 5, ex.Stats().Total.Tasks, "tickets are counted for the tasks that they were for")
 		require.Zero(t, graph.LeftInRanks(g))
 	})
 }
@@ -374,6 +376,24 @@ func TestPriorityMistakes(t *testing.T) {
 	}
 }
 
+// Drawings tell priorities, those of modules too.
+func TestPriorityDOT(t *testing.T) {
+	sub := graph.New("sub")
+	sub.Task(nothing).Priority(graph.Low)
+	g := graph.New("g")
+	g.Condition(func(context.Context) (int, error) { return 0, nil }).Named("c").Priority(graph.High)
+	g.Task(nothing).Named("n").Priority(graph.Normal)
+	g.Module(sub)
+	var out bytes.Buffer
+	require.NoError(t, g.WriteDOT(&out))
+	require.Contains(t, out.String(), `
+	n0 [label="c" shape=diamond style=bold];
+	n1 [label="n"];
+	n2 [label="sub"];
+	n3 [label="sub/#0" style=dotted];
+`)
+}
+
 // A medley is a graph of tasks of every kind, and what runs of it have done.
 type medley struct {
 	*graph.Graph
@@ -381,12 +401,12 @@ type medley struct {
 	limit *graph.Semaphore
 }
 
-// A tally is what one run of a medley counts. What several tasks write needs a permit.
+// A tally is what one run of a medley counts.
 type tally struct {
-	ran    atomic.Int32
-	rounds int
-	shared map[*graph.Semaphore]int
-	sum    int
+	ran     atomic.Int32
+	rounds  int
+	limited int // with a permit
+	product int
 }
 
 type tallyKey struct{}
@@ -402,7 +422,7 @@ const (
 func newMedley(rng *rand.Rand) *medley {
 	k := &medley{Graph: graph.New("medley"), limit: graph.NewSemaphore(1)}
 	k.fail = func(context.Context, string) error { return nil }
-	any := func(t graph.Task) graph.Task { return t.Priority(priorities[rng.IntN(3)]) }
+	some := func(t graph.Task) graph.Task { return t.Priority(priorities[rng.IntN(3)]) }
 	task := func(name string) func(context.Context) error {
 		return func(ctx context.Context) error {
 			tallyOf(ctx).ran.Add(1)
@@ -412,11 +432,11 @@ func newMedley(rng *rand.Rand) *medley {
 
 	wide := graph.New("wide") // is copied
 	for range 10 {
-		any(wide.Task(task("in a module"))).Precede(any(wide.Task(task("in a module"))))
+		some(wide.Task(task("in a module"))).Precede(some(wide.Task(task("in a module"))))
 	}
 	loop := graph.New("loop") // is run by itself
-	begin := any(loop.Task(task("before the loop")))
-	again := any(loop.Condition(func(ctx context.Context) (int, error) {
+	begin := some(loop.Task(task("before the loop")))
+	again := some(loop.Condition(func(ctx context.Context) (int, error) {
 		tally := tallyOf(ctx)
 		if tally.rounds++; tally.rounds%medleyRounds != 0 {
 			return 0, k.fail(ctx, "in a nested loop")
@@ -424,40 +444,39 @@ func newMedley(rng *rand.Rand) *medley {
 		return 1, nil
 	}))
 	begin.Precede(again)
-	again.Precede(again, any(loop.Task(task("after the loop"))))
+	again.Precede(again, some(loop.Task(task("after the loop"))))
 
 	g := k.Graph
-	source := any(g.Task(task("source")))
-	sink := any(g.Task(task("sink")))
-	between := func(t graph.Task) graph.Task {
-		any(t).Succeed(source)
+	source := some(g.Task(task("source")))
+	sink := some(g.Task(task("sink")))
+	between := func(t graph.Task) {
+		some(t).Succeed(source)
 		t.Precede(sink)
-		return t
 	}
 	between(g.Module(wide))
 	between(g.Module(wide))
 	between(g.Module(loop))
 	between(g.Subflow(func(ctx context.Context, sub *graph.Graph) error {
-		for i := range 10 {
+		for i := range 11 {
 			sub.Task(task("in a subflow")).Priority(priorities[i%3])
 		}
 		return k.fail(ctx, "subflow")
 	}))
 	for range medleyLimited {
 		between(g.Task(func(ctx context.Context) error {
-			tallyOf(ctx).shared[k.limit]++
+			tallyOf(ctx).limited++
 			return k.fail(ctx, "limited")
 		}).Limit(k.limit))
 	}
 	two := graph.Make(g, func(ctx context.Context) (int, error) { return 2, k.fail(ctx, "value") })
 	three := graph.Make(g, func(ctx context.Context) (int, error) { return 3, nil })
-	any(two.Task()).Succeed(source)
-	any(three.Task()).Succeed(source)
+	some(two.Task()).Succeed(source)
+	some(three.Task()).Succeed(source)
 	between(graph.Use2(two, three, func(ctx context.Context, a, b int) error {
-		tallyOf(ctx).sum = a * b
+		tallyOf(ctx).product = a * b
 		return nil
 	}))
-	turn := any(g.MultiCondition(func(ctx context.Context) ([]int, error) {
+	turn := some(g.MultiCondition(func(ctx context.Context) ([]int, error) {
 		if tallyOf(ctx).ran.Load()%3 == 0 {
 			return []int{1, 2, 2}, nil
 		}
@@ -465,19 +484,20 @@ func newMedley(rng *rand.Rand) *medley {
 		return []int{0}, k.fail(ctx, "condition")
 	}))
 	sink.Precede(turn)
-	turn.Precede(turn, any(g.Task(nothing)), any(g.Task(nothing)))
+	turn.Precede(turn, some(g.Task(nothing)), some(g.Task(nothing)))
 	return k
 }
 
 // once runs it, and checks what a run without failures has done.
 func (k *medley) once(ex *executor.Executor) error {
-	tally := &tally{shared: make(map[*graph.Semaphore]int)}
+	tally := new(tally)
 	if err := ex.Run(context.WithValue(context.Background(), tallyKey{}, tally), k.Graph); err != nil {
 		return err
 	}
-	// source, sink, 2 modules, a nested one, a subflow; to the next multiple of three.
-	if want := int32(2 + 40 + 2 + 10); tally.ran.Load() != want || tally.rounds != medleyRounds || tally.shared[k.limit] != medleyLimited || tally.sum != 6 {
-		return fmt.Errorf("%d tasks instead of %d, %d rounds, %d limited, %d", tally.ran.Load(), want, tally.rounds, tally.shared[k.limit], tally.sum)
+	// Those around it, two modules, a loop, a subflow; then on to a multiple of three.
+	const want = 2 + 2*20 + 2 + 11 + 2
+	if tally.ran.Load() != want || tally.rounds != medleyRounds || tally.limited != medleyLimited || tally.product != 6 {
+		return fmt.Errorf("%d tasks instead of %d, %d rounds, %d limited, product %d", tally.ran.Load(), want, tally.rounds, tally.limited, tally.product)
 	}
 	return nil
 }
@@ -551,7 +571,7 @@ func TestPriorityFailures(t *testing.T) {
 		k := newMedley(rng)
 		for range testkit.Scale(30) {
 			within(t, ex, func() {
-				ctx := context.WithValue(t.Context(), tallyKey{}, &tally{shared: make(map[*graph.Semaphore]int)})
+				ctx := context.WithValue(t.Context(), tallyKey{}, new(tally))
 				r := ex.Start(ctx, k.Graph)
 				for range rng.IntN(200) {
 					runtime.Gosched()

@@ -57,7 +57,7 @@ func (q *ranks) take() uint32 {
 
 func (q *ranks) of(p Priority) *fifo { return &q.queues[p-Low] }
 
-// A fifo is a queue of tasks, from head on.
+// A fifo has tasks in the order in which they became ready, from head on.
 type fifo struct {
 	tasks []uint32
 	head  int
