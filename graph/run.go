@@ -271,7 +271,7 @@ func (r *runState) fail(t *record, err error) {
 func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *executor.Item {
 	t := recordOf(it) // roots and spans run no code of the user
 	if r.ranks != nil {
-		t = r.endTicket(w)
+		t = r.endTicket(w) // it is a ticket
 	}
 	r.fail(t, err)
 	l := &r.locals[w.ID()]
