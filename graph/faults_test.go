@@ -56,77 +56,92 @@ func (k kind) nests() bool { return k == nests || k == nestsDeaf }
 
 // misbehave is the rest of a task with a fault.
 func (h *history) misbehave(ctx context.Context, e *entry) error {
-	switch k := e.fault.kind; k {
-	case cancels:
-		h.cancelRun(e, errCancelled)
-	case cancelsNil:
-		h.cancelRun(e, nil)
-	case cancelsFails:
-		h.cancelRun(e, errCancelled)
-		return h.fails(e, errTask)
-	case cancelsEchoes:
-		h.cancelRun(e, errCancelled)
-		return h.fails(e, ctx.Err())
-	case endsContext:
-		h.endContext(false)
-	case endsContextFails:
-		h.endContext(false)
-		return h.fails(e, errTask)
-	case endsContextEchoes:
-		h.endContext(false)
-		return h.fails(e, ctx.Err())
-	case echoes:
-		return h.fails(e, ctx.Err())
-	case causes:
-		return h.fails(e, context.Cause(ctx))
-	case fails:
-		return h.fails(e, errTask)
-	case failsCanceled:
-		return h.fails(e, context.Canceled)
-	case failsDeadline:
-		return h.fails(e, context.DeadlineExceeded)
-	case panics:
-		return h.panics(e, e)
-	case panicsErr:
-		return h.panics(e, errTask)
-	case panicsCanceled:
-		return h.panics(e, context.Canceled)
-	case panicsNil:
-		return h.panics(e, nil)
-	case exits:
-		h.ends(e, exited)
-		runtime.Goexit()
-	case exitsPanicking:
-		h.ends(e, panickedOrExited)
-		defer explode(errTask)
-		runtime.Goexit()
-	case panicsExiting:
-		h.ends(e, exited)
-		defer runtime.Goexit()
-		explode(errTask)
-	case nests, nestsDeaf:
-		if err := h.nest(ctx, e); err != nil && k == nests {
-			return h.fails(e, err)
-		}
+	if !e.fault.kind.nests() {
+		return h.caller.misbehave(ctx, e)
+	}
+	if err := h.nest(ctx, e); err != nil && e.fault.kind == nests {
+		return h.fails(e, err)
 	}
 	return h.ends(e, well)
 }
 
+// misbehave is that of a fault that is no nested run.
+func (c *caller) misbehave(ctx context.Context, e *entry) error {
+	switch e.fault.kind {
+	case cancels:
+		c.cancelRun(e, errCancelled)
+	case cancelsNil:
+		c.cancelRun(e, nil)
+	case cancelsFails:
+		c.cancelRun(e, errCancelled)
+		return c.fails(e, errTask)
+	case cancelsEchoes:
+		c.cancelRun(e, errCancelled)
+		return c.fails(e, ctx.Err())
+	case endsContext:
+		c.endContext(false)
+	case endsContextFails:
+		c.endContext(false)
+		return c.fails(e, errTask)
+	case endsContextEchoes:
+		c.endContext(false)
+		return c.fails(e, ctx.Err())
+	case echoes:
+		return c.fails(e, ctx.Err())
+	case causes:
+		return c.fails(e, context.Cause(ctx))
+	case fails:
+		return c.fails(e, errTask)
+	case failsCanceled:
+		return c.fails(e, context.Canceled)
+	case failsDeadline:
+		return c.fails(e, context.DeadlineExceeded)
+	case panics:
+		return c.panics(e, e)
+	case panicsErr:
+		return c.panics(e, errTask)
+	case panicsCanceled:
+		return c.panics(e, context.Canceled)
+	case panicsNil:
+		return c.panics(e, nil)
+	case exits:
+		c.ends(e, exited)
+		runtime.Goexit()
+	case exitsPanicking:
+		c.ends(e, panickedOrExited)
+		defer explode(errTask)
+		runtime.Goexit()
+	case panicsExiting:
+		c.ends(e, exited)
+		defer runtime.Goexit()
+		explode(errTask)
+	}
+	return c.ends(e, well)
+}
+
 // fails notes that the task is about to return an error around err, which is told from those of all others. It returns
 // nil if err is nil.
-func (h *history) fails(e *entry, err error) error {
+func (c *caller) fails(e *entry, err error) error {
 	if err == nil {
-		return h.ends(e, well)
+		return c.ends(e, well)
 	}
 	e.err = fmt.Errorf("task %d: %w", e.fault.task, err)
-	h.ends(e, erred)
+	c.ends(e, erred)
 	return e.err
 }
 
-func (h *history) panics(e *entry, value any) error {
+func (c *caller) panics(e *entry, value any) error {
 	e.thrown = value
-	h.ends(e, panicked)
+	c.ends(e, panicked)
 	return explode(value)
+}
+
+// ends notes how a task is about to end.
+func (c *caller) ends(e *entry, f fate) error {
+	e.fate = f
+	e.late = e.ctx.Err() != nil
+	e.end = c.clock.Add(1)
+	return nil
 }
 
 // nest runs the model's other graph as the fault says.

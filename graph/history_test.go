@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -27,20 +26,11 @@ type model struct {
 // A history is what one run did. The plain words in it are on purpose: every edge must order its two tasks, and Run's
 // return come after all of them, or the race detector objects.
 type history struct {
-	m      *model
-	ex     *executor.Executor // nil for the serial walk
-	script script
-	clock  atomic.Int64
-	tasks  []entry
-
-	begun   chan struct{} // closed when run is set
-	run     *executor.Run
-	end     func() // ends the caller's context
-	release func() // of what is behind the caller's context
-
-	mu    sync.Mutex
-	stops []stop
-	inner []*history // of the runs that tasks began
+	caller
+	m     *model
+	ex    *executor.Executor // nil for the serial walk
+	tasks []entry
+	inner []*history // of the runs that tasks began; under mu
 
 	result error
 
@@ -83,7 +73,7 @@ func (f fate) isFailure() bool { return f > well }
 type historyKey struct{ m *model }
 
 func (m *model) newHistory(ex *executor.Executor, s script) *history {
-	h := &history{m: m, ex: ex, script: s, tasks: make([]entry, len(m.preds))}
+	h := &history{caller: newCaller(s, new(atomic.Int64)), m: m, ex: ex, tasks: make([]entry, len(m.preds))}
 	for i := range s.faults {
 		f := &s.faults[i]
 		h.tasks[f.task].fault = f
@@ -109,14 +99,6 @@ func (m *model) body(ctx context.Context, i int) error {
 		return h.misbehave(ctx, e)
 	}
 	return h.ends(e, well)
-}
-
-// ends notes how a task is about to end.
-func (h *history) ends(e *entry, f fate) error {
-	e.fate = f
-	e.late = e.ctx.Err() != nil
-	e.end = h.clock.Add(1)
-	return nil
 }
 
 // oracle walks the model's plan on this goroutine and keeps what the tasks compute.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/magpie-go/magpie/executor"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,51 +29,78 @@ var (
 	errTooLate   = errors.New("the run was cancelled after its end")
 )
 
+// A caller is who begins a run, with all that ends it early.
+type caller struct {
+	script script
+	clock  *atomic.Int64
+
+	begun   chan struct{} // closed when run is set
+	run     *executor.Run
+	end     func() // ends the context that the run is begun with
+	release func() // of what is behind that
+
+	mu    sync.Mutex
+	stops []stop
+}
+
+func newCaller(s script, clock *atomic.Int64) caller {
+	return caller{script: s, clock: clock, begun: make(chan struct{})}
+}
+
 // cancelRun cancels the run from one of its tasks.
-func (h *history) cancelRun(e *entry, cause error) {
-	<-h.begun
-	s := stop{begin: h.clock.Add(1), err: context.Canceled, cause: cause, told: true}
+func (c *caller) cancelRun(e *entry, cause error) {
+	<-c.begun
+	s := stop{begin: c.clock.Add(1), err: context.Canceled, cause: cause, told: true}
 	if cause == nil {
 		s.cause = context.Canceled
 	}
 	e.halted = true
-	h.run.Cancel(cause)
-	h.stopped(s)
+	c.run.Cancel(cause)
+	c.stopped(s)
 }
 
 // meddle does to the run what its caller is to do.
-func (h *history) meddle() {
-	for range h.script.delay {
+func (c *caller) meddle() {
+	for range c.script.delay {
 		runtime.Gosched()
 	}
-	switch h.script.outside {
+	switch c.script.outside {
 	case cancelsRun:
-		s := stop{begin: h.clock.Add(1), err: context.Canceled, cause: errCaller, told: true, outside: true}
-		h.run.Cancel(errCaller)
-		h.stopped(s)
+		s := stop{begin: c.clock.Add(1), err: context.Canceled, cause: errCaller, told: true, outside: true}
+		c.run.Cancel(errCaller)
+		c.stopped(s)
 	case endsItsContext:
-		h.endContext(true)
+		c.endContext(true)
 	}
 }
 
 // endContext ends the context that the run was begun with.
-func (h *history) endContext(outside bool) {
-	s := stop{begin: h.clock.Add(1), err: context.Canceled, cause: context.Canceled, outside: outside}
-	switch h.script.ending {
+func (c *caller) endContext(outside bool) {
+	s := stop{begin: c.clock.Add(1), err: context.Canceled, cause: context.Canceled, outside: outside}
+	switch c.script.ending {
 	case endCause:
 		s.cause = errEnded
 	case endDeadline, endSilently:
 		s.err, s.cause = context.DeadlineExceeded, context.DeadlineExceeded
 	}
-	h.end()
-	h.stopped(s)
+	c.end()
+	c.stopped(s)
 }
 
-func (h *history) stopped(s stop) {
-	s.end = h.clock.Add(1)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.stops = append(h.stops, s)
+func (c *caller) stopped(s stop) {
+	s.end = c.clock.Add(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stops = append(c.stops, s)
+}
+
+// canHaveStopped reports whether one of the stops can have been the first, with err and cause.
+func (c *caller) canHaveStopped(err, cause error) bool {
+	return slices.ContainsFunc(c.stops, func(s stop) bool {
+		// What was known before another began was before it.
+		late := slices.ContainsFunc(c.stops, func(other stop) bool { return other.told && other.end < s.begin })
+		return err == s.err && cause == s.cause && !late
+	})
 }
 
 // start begins the run. Its tasks find the history in the context, unless the model has it.
@@ -78,37 +108,39 @@ func (h *history) start(parent context.Context) {
 	if h.m.log == nil {
 		parent = context.WithValue(parent, historyKey{h.m}, h)
 	}
+	h.run = h.ex.Start(h.open(parent), h.m.g)
+	close(h.begun)
+}
+
+// open makes the context to begin the run with.
+func (c *caller) open(parent context.Context) context.Context {
 	ctx := parent
-	end, release := func() {}, func() {}
-	switch h.script.ending {
+	c.end, c.release = func() {}, func() {}
+	switch c.script.ending {
 	case endCancel:
-		c, cancel := context.WithCancel(parent)
-		ctx, end, release = c, cancel, cancel
+		ctx, c.end = context.WithCancel(parent)
+		c.release = c.end
 	case endCause:
-		c, cancel := context.WithCancelCause(parent)
-		ctx, end, release = c, func() { cancel(errEnded) }, func() { cancel(nil) }
+		cancellable, cancel := context.WithCancelCause(parent)
+		ctx, c.end, c.release = cancellable, func() { cancel(errEnded) }, func() { cancel(nil) }
 	case endDeadline, endSilently:
 		// Cut off from its parent: context.Cause of a context of others' making is the parent's once that has one.
-		c := newManualContext(context.WithoutCancel(parent))
-		ctx, end = c, sync.OnceFunc(c.expire)
-		release = end
-		if h.script.ending == endSilently {
-			ctx, release = silentContext{c}, func() {}
+		manual := newManualContext(context.WithoutCancel(parent))
+		ctx, c.end = manual, sync.OnceFunc(manual.expire)
+		c.release = c.end
+		if c.script.ending == endSilently {
+			ctx, c.release = silentContext{manual}, func() {}
 		}
 	case beforeCancel:
-		c, cancel := context.WithCancelCause(parent)
+		cancelled, cancel := context.WithCancelCause(parent)
 		cancel(errEnded)
-		ctx = c
-		h.stops = append(h.stops, stop{err: context.Canceled, cause: errEnded, told: true})
+		ctx = cancelled
+		c.stops = append(c.stops, stop{err: context.Canceled, cause: errEnded, told: true})
 	case beforeDeadline:
-		c, cancel := context.WithDeadlineCause(parent, time.Unix(0, 0), errEnded)
-		ctx, release = c, cancel
-		h.stops = append(h.stops, stop{err: context.DeadlineExceeded, cause: errEnded, told: true})
+		ctx, c.release = context.WithDeadlineCause(parent, time.Unix(0, 0), errEnded)
+		c.stops = append(c.stops, stop{err: context.DeadlineExceeded, cause: errEnded, told: true})
 	}
-	h.end, h.release = end, release
-	h.begun = make(chan struct{})
-	h.run = h.ex.Start(ctx, h.m.g)
-	close(h.begun)
+	return ctx
 }
 
 // A silentContext is past its deadline when the test says so, and nobody hears of it who does not ask for Err.

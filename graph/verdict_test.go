@@ -202,14 +202,7 @@ func (h *history) explainedByStop(cancelled error) error {
 // canHaveStopped reports whether something other than a failure can have been the first to stop the run with err and
 // cause.
 func (h *history) canHaveStopped(err, cause error) bool {
-	if h.outerErr != nil && err == h.outerErr && cause == h.outerCause {
-		return true
-	}
-	return slices.ContainsFunc(h.stops, func(s stop) bool {
-		// What was known before another began was before it.
-		late := slices.ContainsFunc(h.stops, func(other stop) bool { return other.told && other.end < s.begin })
-		return err == s.err && cause == s.cause && !late
-	})
+	return h.outerErr != nil && err == h.outerErr && cause == h.outerCause || h.caller.canHaveStopped(err, cause)
 }
 
 // explainedByFailure: the run was first stopped by a task's failure.
