@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -76,15 +77,31 @@ func (r *Run) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 func (r *Run) NoticeContext() { r.ctx.notice() }
 
 // Repeats reports whether err, of a task that has failed, only says again why the run was stopped: then it is reported anyhow.
-// A panic never does. It notices the end of the caller's context first. It is for implementations of [Job].
+// A panic never does, other than the one that stopped the run. It notices the end of the caller's context first. It is for
+// implementations of [Job].
 func (r *Run) Repeats(err error) bool {
 	r.NoticeContext()
-	var p *PanicError
-	if !r.ctx.cancelled.Load() || errors.As(err, &p) {
+	if !r.ctx.cancelled.Load() {
 		return false
 	}
 	cause := context.Cause(&r.ctx)
-	return errors.Is(err, r.ctx.Err()) || isSame(err, cause) || errors.Is(err, cause)
+	return !panics(err, cause) && (errors.Is(err, r.ctx.Err()) || isSame(err, cause) || errors.Is(err, cause))
+}
+
+// panics reports whether there is a panic in err, beside what cause tells.
+func panics(err, cause error) bool {
+	if isSame(err, cause) {
+		return false
+	}
+	switch e := err.(type) {
+	case *PanicError:
+		return true
+	case interface{ Unwrap() error }:
+		return panics(e.Unwrap(), cause)
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), func(err error) bool { return panics(err, cause) })
+	}
+	return false
 }
 
 // stop cancels the run's context, which will say err and cause, and makes result part of the run's. The first stop

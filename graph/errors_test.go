@@ -202,6 +202,34 @@ func TestCauseInTasks(t *testing.T) {
 	require.Equal(t, err, seen, "the cause is the failure that is reported")
 }
 
+// TestPanicIsToldOnce: what only repeats that another task has panicked is left out too.
+func TestPanicIsToldOnce(t *testing.T) {
+	for name, echo := range map[string]func(context.Context, *executor.Executor) error{
+		"the cause": func(ctx context.Context, _ *executor.Executor) error { return context.Cause(ctx) },
+		"the cause, said": func(ctx context.Context, _ *executor.Executor) error {
+			return fmt.Errorf("beside: %w", context.Cause(ctx))
+		},
+		"a run not begun": func(ctx context.Context, ex *executor.Executor) error { return ex.Run(ctx, graph.New("inner")) },
+		"the cause, twice": func(ctx context.Context, _ *executor.Executor) error {
+			return errors.Join(ctx.Err(), context.Cause(ctx))
+		},
+		"another panic": func(ctx context.Context, _ *executor.Executor) error { panic(context.Cause(ctx)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2})
+			g := graph.New("g")
+			begun := make(chan struct{})
+			g.Task(func(context.Context) error { <-begun; return explode(errTask) }).Named("panics")
+			g.Task(func(ctx context.Context) error { close(begun); <-ctx.Done(); return echo(ctx, ex) }).Named("beside")
+			want := []string{"panics"}
+			if name == "another panic" {
+				want = append(want, "beside")
+			}
+			require.Equal(t, want, failedTasks(run(t, ex, t.Context(), g)))
+		})
+	}
+}
+
 var errOutside = errors.New("the caller's cause")
 
 func (untellingContext) AfterFunc(func()) func() bool { return func() bool { return true } }

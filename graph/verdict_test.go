@@ -252,10 +252,26 @@ func (h *history) leavesOutEchoes(ctx context.Context, first *entry) error {
 	return nil
 }
 
-// isEcho reports whether what the task returned only repeats why the run was stopped. A panic never does.
+// isEcho reports whether what the task returned only repeats why the run was stopped. A panic never does, other than the one
+// that stopped it.
 func (e *entry) isEcho(err, cause error) bool {
-	var p *executor.PanicError
-	return e.fate == erred && !errors.As(e.err, &p) && (errors.Is(e.err, err) || errors.Is(e.err, cause))
+	return e.fate == erred && !slices.ContainsFunc(panicsIn(e.err), func(p *executor.PanicError) bool { return !slices.Contains(panicsIn(cause), p) }) &&
+		(errors.Is(e.err, err) || errors.Is(e.err, cause))
+}
+
+// panicsIn lists the panics that err tells of.
+func panicsIn(err error) (all []*executor.PanicError) {
+	switch e := err.(type) {
+	case *executor.PanicError:
+		return []*executor.PanicError{e}
+	case interface{ Unwrap() error }:
+		return panicsIn(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			all = append(all, panicsIn(inner)...)
+		}
+	}
+	return all
 }
 
 // isReportedWell compares the report with what the task did.
