@@ -26,7 +26,7 @@ type Graph struct {
 	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
 	plan    *plan.Plan  // nil while the graph is being changed
 	copies  []copied    // what the plan has of modules
-	nested  []copied    // modules that run by themselves: their tasks choose; first says nothing
+	nested  []copied    // modules that run by themselves: their tasks choose, or they need permits; first says nothing
 	uses    []use       // the graphs of both, once each
 	levels  []Priority  // of the plan's tasks; nil if all have the same
 	fault   error       // what Validate found

@@ -13,8 +13,8 @@ import (
 // run by itself too. What is run is what sub is when the run begins: its plan is copied for the first run after a change. A
 // run of g is one of sub, which must not be changed meanwhile.
 //
-// A failure of a task of sub is a [*TaskError] with the name of sub; if sub has conditions it is run as a whole, and that error
-// is within one of the module's task. It panics if sub is nil, or contains g.
+// A failure of a task of sub is a [*TaskError] with the name of sub; if sub has conditions, or the module's task a limit, it is
+// run as a whole, and that error is within one of the module's task. It panics if sub is nil, or contains g.
 func (g *Graph) Module(sub *Graph) Task {
 	if sub == nil {
 		panic(fmt.Sprintf("graph %q: the graph of module %d is nil", g.name, len(g.funcs)))
@@ -80,8 +80,9 @@ func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
 			used[sub] = true
 			g.uses = append(g.uses, use{sub, p})
 		}
-		if p.Chooses != nil {
-			// What of it runs is not known before, so that nothing could come after all of it.
+		if p.Chooses != nil || g.limits[i] != nil {
+			// What of it runs is not known before, so that nothing could come after all of it; or there are permits, to be
+			// held for all of it.
 			g.nested = append(g.nested, copied{task: i, use: use{sub, p}})
 			continue
 		}

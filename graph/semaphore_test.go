@@ -25,11 +25,15 @@ type gate struct {
 }
 
 func (g *gate) pass(do func()) {
+	g.enter()
+	do()
+	g.inside.Add(-1)
+}
+
+func (g *gate) enter() {
 	if n := g.inside.Add(1); n > g.permits {
 		g.wrong.Add(1)
 	}
-	do()
-	g.inside.Add(-1)
 }
 
 // Never more tasks than permits are inside, in several runs of several graphs on two executors; every task runs.
@@ -282,4 +286,27 @@ func TestSemaphoreHeadOfLine(t *testing.T) {
 		close(free1)
 		require.NoError(t, errors.Join(rx.Wait(), r1.Wait(), r2.Wait()))
 	})
+}
+
+// A module that needs a permit holds it until all of it has ended, whether it has choices or not.
+func TestSemaphoreOfModule(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 4})
+	for _, chooses := range []bool{false, true} {
+		s := graph.NewSemaphore(1)
+		in := &gate{permits: 1}
+		sub := graph.New("sub")
+		begin, last := sub.Task(nothing), sub.Task(func(context.Context) error { in.inside.Add(-1); return nil })
+		begin.Precede(last)
+		sub.Task(func(context.Context) error { in.enter(); time.Sleep(time.Millisecond); return nil }).Precede(begin)
+		if chooses {
+			last.Precede(sub.Condition(func(context.Context) (int, error) { return 0, nil }))
+		}
+		g := graph.New("g")
+		end := g.Task(nothing)
+		for range 4 {
+			end.Succeed(g.Module(sub).Limit(s))
+		}
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.Zero(t, in.wrong.Load(), "with choices: %v", chooses)
+	}
 }
