@@ -3,6 +3,20 @@ package graph
 // MaxIdleStates is maxIdleStates.
 const MaxIdleStates = maxIdleStates
 
+// Running is how many runs of g are in progress, those of graphs that it is a module of too.
+func Running(g *Graph) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.running
+}
+
+// Permits is how many permits of s are free, and for how many runs tasks wait for one.
+func Permits(s *Semaphore) (free, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.free, len(s.waiting)
+}
+
 // IdleStates is how many run states g keeps for later runs.
 func IdleStates(g *Graph) int {
 	g.mu.Lock()

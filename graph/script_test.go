@@ -51,14 +51,18 @@ func (o outside) String() string {
 }
 
 type fault struct {
-	task int
-	kind kind
-	sub  script // of the run that the task begins
+	task  int
+	round int // how often the task has run before
+	kind  kind
+	sub   script // of the run that the task begins
 }
 
 func (f fault) String() string {
 	if f.kind.nests() {
 		return fmt.Sprintf("task %d %v {%v}", f.task, f.kind, f.sub)
+	}
+	if f.round > 0 {
+		return fmt.Sprintf("task %d %v in round %d", f.task, f.kind, f.round)
 	}
 	return fmt.Sprintf("task %d %v", f.task, f.kind)
 }

@@ -1,0 +1,249 @@
+package graph_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+)
+
+// verdict says what is wrong with an execution that is over.
+func (x *execution) verdict() error {
+	if x.wrong != nil {
+		return x.wrong
+	}
+	r, err := x.replay()
+	x.replayed = r
+	if err != nil {
+		return err
+	}
+	if err := x.fewAtOnce(); err != nil {
+		return err
+	}
+	if err := r.skipped(); err != nil {
+		return err
+	}
+	if x.result == nil {
+		return x.complete()
+	}
+	if len(r.runs) == 0 || r.runs[0].root != x.root {
+		return x.stoppedBy(x.result) // before anything ran
+	}
+	if err := r.explained(r.runs[0], x.result); err != nil {
+		return err
+	}
+	return r.nothingIsLost()
+}
+
+// complete: a run without an error has run all, as often as the oracle says, and nothing went wrong in it.
+func (x *execution) complete() error {
+	for _, v := range x.vertices {
+		if v.does != stands && x.times[v] != x.expected[v] {
+			return fmt.Errorf("no error, and task %d ran %d times, not %d", v.id, x.times[v], x.expected[v])
+		}
+	}
+	for _, f := range x.log {
+		if f.fate != well || f.halted {
+			return fmt.Errorf("no error, and task %d did not end well: fate %d, cancelled %v", f.v.id, f.fate, f.halted)
+		}
+	}
+	if slices.ContainsFunc(x.stops, func(s stop) bool { return !s.outside }) {
+		return errors.New("a task ended the run, and the result does not tell")
+	}
+	return nil
+}
+
+// fewAtOnce: no more tasks are in progress at a time than there are workers.
+func (x *execution) fewAtOnce() error {
+	var all []change
+	for _, f := range x.log {
+		all = append(all, change{f.start, 1}, change{f.end, -1})
+	}
+	if at, most := highest(all); most > x.ex.Workers() {
+		return fmt.Errorf("%d tasks were in progress at %d, on %d workers", most, at, x.ex.Workers())
+	}
+	return nil
+}
+
+// skipped: after a run has been stopped each worker may begin one more of its tasks, except who has stopped it. Alone, it
+// begins none after a failure.
+func (r *replay) skipped() error {
+	workers := r.x.ex.Workers()
+	for _, run := range r.runs {
+		for _, f := range run.firings {
+			if !f.late && !(f.fate.isFailure() && workers == 1) {
+				continue
+			}
+			after := 0
+			for _, other := range run.firings {
+				if other.start > f.end {
+					after++
+				}
+			}
+			if after >= workers {
+				return fmt.Errorf("%d tasks began after task %d had seen its run stopped at %d", after, f.v.id, f.end)
+			}
+		}
+	}
+	return nil
+}
+
+// explained: a result of a run that has failed tells what happened in it.
+func (r *replay) explained(run *rerun, result error) error {
+	run.claimed = true
+	r.claims = append(r.claims, func() { run.claimed = false })
+	if isJoinOfOne(result) {
+		return errors.New("an error that joins only one")
+	}
+	err, cause := run.ctx.Err(), context.Cause(run.ctx)
+	failed, rest := parts(result)
+	for _, f := range failed {
+		if err := r.happened(run, f); err != nil {
+			return err
+		}
+	}
+	for _, f := range run.firings {
+		if f.fate.isFailure() && f.reported == nil && !f.isEcho(err, cause) {
+			return fmt.Errorf("the failure of task %d at %d is not told by the result of its run: %w", f.v.id, f.end, result)
+		}
+	}
+	if !slices.IsSortedFunc(failed, func(a, b *graph.TaskError) int { return run.place(a) - run.place(b) }) {
+		return fmt.Errorf("failures are not in the order of tasks: %w", result)
+	}
+	switch {
+	case len(rest) > 1 || len(rest)+len(failed) == 0:
+		return fmt.Errorf("%d parts of the result are not failures of tasks: %w", len(rest), result)
+	case len(rest) == 0 && !slices.ContainsFunc(failed, func(f *graph.TaskError) bool { return f == cause }):
+		return fmt.Errorf("the context's cause is not what stopped the run: %w", cause)
+	case len(rest) == 0:
+		return nil
+	case !isCancellation(rest[0], err, cause):
+		return fmt.Errorf("the context says %w, cause %w, the result: %w", err, cause, rest[0])
+	case run == r.runs[0]:
+		return r.x.stoppedBy(rest[0])
+	}
+	// It can only have been stopped by the end of a run around it.
+	if !slices.ContainsFunc(r.runs, func(other *rerun) bool { return other != run && context.Cause(other.ctx) == cause }) {
+		return fmt.Errorf("nobody has stopped the run of %s: %w", run.root.name, rest[0])
+	}
+	return nil
+}
+
+// isCancellation reports whether e is that of a run that was cancelled with err, for that cause.
+func isCancellation(e, err, cause error) bool {
+	joined, ok := e.(interface{ Unwrap() []error })
+	return ok && slices.Equal(joined.Unwrap(), []error{err, cause}) && strings.HasPrefix(e.Error(), "run of ")
+}
+
+// stoppedBy: the whole was stopped by one of the acts that stop it.
+func (x *execution) stoppedBy(e error) error {
+	joined, ok := e.(interface{ Unwrap() []error })
+	if !ok || len(joined.Unwrap()) != 2 || !x.canHaveStopped(joined.Unwrap()[0], joined.Unwrap()[1]) {
+		return fmt.Errorf("nothing that can have stopped the run is told by: %w", e)
+	}
+	return nil
+}
+
+// place is where a failure stands among those of a run: those of modules' tasks come last.
+func (run *rerun) place(e *graph.TaskError) int {
+	for _, v := range run.root.vertices {
+		if v.label() == e.Task && run.name() == e.Graph {
+			return v.index
+		}
+	}
+	return len(run.root.vertices)
+}
+
+// name is that of the graph.
+func (run *rerun) name() string {
+	if run.flow != nil {
+		return run.flow.v.label()
+	}
+	return run.root.name
+}
+
+// happened: the failure that is told is that of a task of the run, or of a run that the task waited for.
+func (r *replay) happened(run *rerun, told *graph.TaskError) error {
+	for _, f := range run.firings {
+		if f.reported != nil || !f.fate.isFailure() || f.v.label() != told.Task || f.graphName() != told.Graph {
+			continue
+		}
+		f.reported = told
+		if f.isReportedWell(told.Graph) == nil {
+			r.claims = append(r.claims, func() { f.reported = nil })
+			return nil
+		}
+		f.reported = nil
+	}
+	if errors.Is(told.Err, executor.ErrGoexit) && r.x.isUnwound() {
+		return nil // what it waited for has called Goexit on its stack
+	}
+	var why error
+	for _, inner := range r.runs {
+		if inner.claimed || inner == r.runs[0] || !r.isInside(inner, run, told.Task) {
+			continue
+		}
+		before := len(r.claims)
+		if why = r.explained(inner, told.Err); why == nil {
+			return nil
+		}
+		for _, undo := range r.claims[before:] {
+			undo()
+		}
+		r.claims = r.claims[:before]
+	}
+	return fmt.Errorf("nothing like this failure has happened: %.300v (%w)", told, why)
+}
+
+// graphName is the name of the graph that the firing's task is of.
+func (f *firing) graphName() string {
+	if f.flow != nil {
+		return f.flow.v.label()
+	}
+	return f.v.block.name
+}
+
+// isInside reports whether a run can be that of a task of another.
+func (r *replay) isInside(inner, run *rerun, task string) bool {
+	if inner.flow != nil {
+		return inner.flow.ctx == run.ctx && inner.flow.v.label() == task
+	}
+	return inner.root.name == task
+}
+
+// isUnwound reports whether Goexit may have unwound tasks that waited.
+func (x *execution) isUnwound() bool {
+	return slices.ContainsFunc(x.log, func(f *firing) bool { return f.fate == exited || f.fate == panickedOrExited })
+}
+
+// nothingIsLost: every run in which something failed is told of, unless that only repeats why a run around it was stopped, or
+// nobody waited for it any more.
+func (r *replay) nothingIsLost() error {
+	for _, run := range r.runs {
+		if run.claimed || r.x.isUnwound() {
+			continue
+		}
+		for _, f := range run.firings {
+			if f.fate == panicked || f.fate.isFailure() && !r.isEchoed(run) {
+				return fmt.Errorf("the failure of task %d at %d is not told", f.v.id, f.end)
+			}
+		}
+	}
+	return nil
+}
+
+// isEchoed reports whether the result of a run may only repeat why another was stopped.
+func (r *replay) isEchoed(run *rerun) bool {
+	byNothing := slices.ContainsFunc(r.x.stops, func(s stop) bool { return s.cause == context.Canceled })
+	return slices.ContainsFunc(r.runs, func(other *rerun) bool {
+		err, cause := other.ctx.Err(), context.Cause(other.ctx)
+		if other == run || cause == context.Canceled && !byNothing { // or it just ended
+			return false
+		}
+		return context.Cause(run.ctx) == cause || slices.ContainsFunc(run.firings, func(f *firing) bool { return f.isEcho(err, cause) })
+	})
+}
