@@ -68,6 +68,11 @@ var layers = []layer{
 		step:     count("^TestRandomGraphs$", 20_000),
 	},
 	{
+		name: "programs", what: "random programs of all kinds of tasks", goal: million,
+		packages: []string{"./graph"},
+		step:     count("^TestRandomDynamic$", 20_000),
+	},
+	{
 		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 50 * million,
 		packages: []string{"./deque"}, step: fuzz("FuzzOps", million),
 	},
@@ -78,6 +83,10 @@ var layers = []layer{
 	{
 		name: "fuzz-graph", what: "fuzz executions of graphs", goal: million,
 		packages: []string{"./graph"}, step: fuzz("FuzzGraph", million/20),
+	},
+	{
+		name: "fuzz-programs", what: "fuzz executions of programs of all kinds of tasks", goal: million,
+		packages: []string{"./graph"}, step: fuzz("FuzzDynamic", million/20),
 	},
 	{
 		name: "soak", what: "tasks under stress", goal: 10_000 * million,
