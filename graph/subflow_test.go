@@ -107,34 +107,6 @@ func TestSubflowErrors(t *testing.T) {
 	require.Panics(t, func() { graph.New("g").Subflow(nil) })
 }
 
-// deep builds a subflow in a subflow, n deep.
-func deep(n int, leaf func()) func(context.Context, *graph.Graph) error {
-	return func(_ context.Context, sub *graph.Graph) error {
-		if n == 0 {
-			sub.Task(func(context.Context) error { leaf(); return nil })
-			return nil
-		}
-		sub.Subflow(deep(n-1, leaf)).Precede(sub.Task(nothing))
-		return nil
-	}
-}
-
-// Subflows in each other, a thousand deep; so deep that there is no stack for it they are refused.
-func TestSubflowDeep(t *testing.T) {
-	for _, workers := range []int{1, 2} {
-		ex := newExecutor(t, executor.Config{Workers: workers})
-		var leaves atomic.Int32
-		g := graph.New("g")
-		g.Subflow(deep(1000, func() { leaves.Add(1) }))
-		require.NoError(t, run(t, ex, t.Context(), g))
-		require.EqualValues(t, 1, leaves.Load())
-	}
-	ex := newExecutor(t, executor.Config{Workers: 1})
-	g := graph.New("g")
-	g.Subflow(deep(100_000, func() { t.Error("so deep") }))
-	require.ErrorIs(t, run(t, ex, t.Context(), g), executor.ErrTooDeep)
-}
-
 // A tree of subflows: many at once, on all workers.
 func TestSubflowTree(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 4})

@@ -1,0 +1,163 @@
+package graph_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A leaf is what lies at the bottom.
+type leaf func(context.Context) error
+
+// nestings build a graph with so many levels inside each other, and the leaf at the bottom.
+var nestings = map[string]func(ex *executor.Executor, levels int, bottom leaf) *graph.Graph{
+	"subflows": func(_ *executor.Executor, levels int, bottom leaf) *graph.Graph {
+		g := graph.New("g")
+		g.Subflow(deep(levels, bottom))
+		return g
+	},
+	"modules with conditions": func(_ *executor.Executor, levels int, bottom leaf) *graph.Graph {
+		g := graph.New("bottom")
+		g.Task(bottom).Precede(g.Condition(func(context.Context) (int, error) { return -1, nil }))
+		for range levels {
+			around := graph.New("around")
+			around.Module(g).Precede(around.Condition(func(context.Context) (int, error) { return -1, nil }))
+			g = around
+		}
+		return g
+	},
+	"subflows in forked calls": func(ex *executor.Executor, levels int, bottom leaf) *graph.Graph {
+		g := graph.New("g")
+		g.Subflow(calls(ex, levels, bottom))
+		return g
+	},
+	"runs in tasks": func(ex *executor.Executor, levels int, bottom leaf) *graph.Graph {
+		g := graph.New("g")
+		g.Task(runs(ex, levels, bottom))
+		return g
+	},
+}
+
+// deep builds a subflow in a subflow.
+func deep(levels int, bottom leaf) func(context.Context, *graph.Graph) error {
+	return func(_ context.Context, sub *graph.Graph) error {
+		if levels == 0 {
+			sub.Task(bottom)
+			return nil
+		}
+		sub.Subflow(deep(levels-1, bottom)).Precede(sub.Task(nothing))
+		return nil
+	}
+}
+
+// calls builds a task with a forked call with a subflow in it; for each of these three one level.
+func calls(ex *executor.Executor, levels int, bottom leaf) func(context.Context, *graph.Graph) error {
+	return func(_ context.Context, sub *graph.Graph) error {
+		if levels < 3 {
+			sub.Task(bottom)
+			return nil
+		}
+		call := func(s *executor.Scope, levels int) error {
+			g := graph.New("called")
+			g.Subflow(calls(ex, levels, bottom))
+			return ex.Run(s.Context(), g)
+		}
+		sub.Task(func(ctx context.Context) error {
+			return ex.Run(ctx, executor.Func("forks", func(s *executor.Scope) error { return executor.Fork(s, call, levels-3).Join(s) }))
+		}).Precede(sub.Task(nothing))
+		return nil
+	}
+}
+
+// runs is a task that runs a graph with another such task.
+func runs(ex *executor.Executor, levels int, bottom leaf) leaf {
+	return func(ctx context.Context) error {
+		if levels == 0 {
+			return bottom(ctx)
+		}
+		g := graph.New("g")
+		g.Task(runs(ex, levels-1, bottom)).Precede(g.Task(nothing))
+		return ex.Run(ctx, g)
+	}
+}
+
+// Subflows lie in each other a thousand deep.
+func TestSubflowDeep(t *testing.T) {
+	for _, w := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: w})
+		reached := 0
+		g := nestings["subflows"](ex, 1000, func(context.Context) error { reached++; return nil })
+		for i := range 3 {
+			require.NoError(t, run(t, ex, t.Context(), g))
+			require.Equal(t, i+1, reached)
+		}
+	}
+}
+
+// Work lies in other work, and however it ends down there is told at the top.
+func TestDeep(t *testing.T) {
+	for name, build := range nestings {
+		for _, w := range []int{1, 2, 4} {
+			t.Run(fmt.Sprintf("%s/W=%d", name, w), func(t *testing.T) {
+				s := &site{ex: newExecutor(t, executor.Config{Workers: w})}
+				reached := 0
+				var end leaf
+				g := build(s.ex, 200, func(ctx context.Context) error { reached++; return end(ctx) })
+				end = nothing
+				require.NoError(t, run(t, s.ex, t.Context(), g))
+				require.Equal(t, 1, reached)
+
+				end = func(context.Context) error { return errTask }
+				require.ErrorIs(t, run(t, s.ex, t.Context(), g), errTask)
+
+				end = func(context.Context) error { return explode(errTask) }
+				var p *executor.PanicError
+				require.ErrorAs(t, run(t, s.ex, t.Context(), g), &p)
+				require.Equal(t, errTask, p.Value)
+
+				end = func(context.Context) error { runtime.Goexit(); return nil }
+				require.ErrorIs(t, run(t, s.ex, t.Context(), g), executor.ErrGoexit)
+
+				ctx, cancel := context.WithCancelCause(t.Context())
+				end = func(ctx context.Context) error { cancel(errOutside); <-ctx.Done(); return ctx.Err() }
+				require.ErrorIs(t, run(t, s.ex, ctx, g), errOutside)
+
+				end = nothing
+				require.NoError(t, run(t, s.ex, t.Context(), g))
+				require.Equal(t, 6, reached)
+				within(t, s.ex, func() { s.muster(t) })
+			})
+		}
+	}
+}
+
+// So deep that no stack would hold it, it ends with an error that says so, of the task that went too far. Several workers would
+// share the levels, each with a stack for so many.
+func TestTooDeep(t *testing.T) {
+	for _, name := range []string{"subflows", "runs in tasks", "subflows in forked calls"} {
+		if testkit.Race && name != "subflows" {
+			continue // what looks whether a context has ended looks at all around it: that takes the square of the levels
+		}
+		t.Run(name, func(t *testing.T) {
+			s := &site{ex: newExecutor(t, executor.Config{Workers: 1})}
+			reached := false
+			err := run(t, s.ex, context.Background(), nestings[name](s.ex, 4200, func(context.Context) error { reached = true; return nil }))
+			require.False(t, reached)
+			deepest := err
+			for errors.Unwrap(err) != nil { // the whole message names every level
+				deepest, err = err, errors.Unwrap(err)
+			}
+			require.IsType(t, &graph.TaskError{}, deepest)
+			require.ErrorContains(t, deepest, "too many tasks on one worker wait for each other")
+			require.Equal(t, executor.ErrTooDeep, err)
+			within(t, s.ex, func() { s.muster(t) })
+		})
+	}
+}
