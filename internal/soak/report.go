@@ -16,6 +16,7 @@ type report struct {
 	played  []tally
 	runs    []tally
 	acts    []tally
+	chores  []tally
 	chaos   []tally
 	absent  []string // disturbances that do not exist here, and why
 	opened  int64
@@ -38,6 +39,9 @@ func (s *soak) report(took time.Duration) *report {
 	for i, name := range [numResults]string{"complete", "failed", "cancelled", "not begun"} {
 		r.runs = append(r.runs, tally{name, s.runs[i].Load()})
 	}
+	for i, k := range choreKinds {
+		r.chores = append(r.chores, tally{k.name, s.kinds[i].Load()})
+	}
 	for a := range numActs {
 		r.acts = append(r.acts, tally{a.String(), s.acts[a].Load()})
 	}
@@ -57,7 +61,7 @@ func (r *report) write(out io.Writer) {
 	for _, line := range []struct {
 		what    string
 		tallies []tally
-	}{{"runs", r.runs}, {"scenarios", r.played}, {"acts of tasks", r.acts}, {"chaos", r.chaos}} {
+	}{{"runs", r.runs}, {"scenarios", r.played}, {"acts of tasks", r.acts}, {"chores", r.chores}, {"chaos", r.chaos}} {
 		var parts []string
 		for _, t := range line.tallies {
 			parts = append(parts, fmt.Sprintf("%s %d", t.name, t.n))

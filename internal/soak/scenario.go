@@ -22,6 +22,7 @@ var scenarios = []scenario{
 	{"nested runs", (*driver).nested},
 	{"failing tasks", (*driver).failing},
 	{"cancelled at a random moment", (*driver).cancelled},
+	{"all kinds of work", (*driver).chores},
 	{"several scenarios at once", (*driver).mixed},
 	{"close during runs", (*driver).closeDuringRuns},
 }
@@ -184,7 +185,7 @@ func pass(t time.Duration) {
 
 // mixed plays several scenarios at once on the same executor.
 func (d *driver) mixed() {
-	others := []func(*driver){(*driver).bigGraphs, (*driver).swarm, (*driver).atOnce, (*driver).nested, (*driver).failing, (*driver).cancelled}
+	others := []func(*driver){(*driver).bigGraphs, (*driver).swarm, (*driver).atOnce, (*driver).nested, (*driver).failing, (*driver).cancelled, (*driver).chores}
 	var all sync.WaitGroup
 	for _, i := range d.rng.Perm(len(others))[:2+d.rng.IntN(2)] {
 		sub := d.fork()

@@ -35,7 +35,7 @@ func TestSoak(t *testing.T) {
 	if n < 10_000_000 {
 		return // not enough to have met everything
 	}
-	for _, tallies := range [][]tally{r.runs, r.played, r.acts, r.chaos} {
+	for _, tallies := range [][]tally{r.runs, r.played, r.acts, r.chores, r.chaos} {
 		for _, happened := range tallies {
 			require.Positive(t, happened.n, "%s: never", happened.name)
 		}
