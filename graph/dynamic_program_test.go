@@ -128,7 +128,7 @@ func (p *program) count(b *block, times int) (tasks int) {
 			continue
 		}
 		tasks += p.count(v.child, n)
-		if v.isCopied() {
+		if v.isCopied() && len(v.child.sinks) != 1 {
 			tasks += n // what a copy ends with
 		}
 	}

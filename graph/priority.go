@@ -35,7 +35,8 @@ func (p Priority) String() string {
 // that wait in the order in which they came; when it is asked again it is behind the others of its priority.
 //
 // A module's task begins and ends the module by its priority, in between those of the module have their own. Tasks of other
-// runs are not compared, also not of those within this one: subflows, and modules with conditions.
+// runs are not compared, also not of those within this one: subflows, and modules with
+// conditions or a limit.
 //
 // A graph whose tasks all have the same priority, whichever, runs as if there were none. With several a task costs some tens
 // of nanoseconds more, and workers share the lock of a queue. It panics if p is none of the three.

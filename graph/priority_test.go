@@ -31,14 +31,14 @@ func oneAfterTheOther(t *testing.T, f func(t *testing.T, ex *executor.Executor))
 	}
 }
 
-// A sketch is a graph on paper, of tasks 0, 1, … with a priority and successors each.
-type sketch struct {
+// A leveled is a graph on paper, of tasks 0, 1, … with a priority and successors each.
+type leveled struct {
 	levels []graph.Priority
 	succ   [][]int
 }
 
-func (s *sketch) graph(do func(task int) error) *graph.Graph {
-	g := graph.New("sketch")
+func (s *leveled) graph(do func(task int) error) *graph.Graph {
+	g := graph.New("leveled")
 	tasks := make([]graph.Task, len(s.levels))
 	for i := range tasks {
 		tasks[i] = g.Task(func(context.Context) error { return do(i) }).Priority(s.levels[i])
@@ -52,9 +52,9 @@ func (s *sketch) graph(do func(task int) error) *graph.Graph {
 }
 
 // randomSketch draws up to most tasks, and edges from each to later ones.
-func randomSketch(rng *rand.Rand, most int) *sketch {
+func randomSketch(rng *rand.Rand, most int) *leveled {
 	n := 1 + rng.IntN(most)
-	s := &sketch{make([]graph.Priority, n), make([][]int, n)}
+	s := &leveled{make([]graph.Priority, n), make([][]int, n)}
 	for i := range n {
 		s.levels[i] = priorities[rng.IntN(3)]
 		for range rng.IntN(4) {
@@ -67,7 +67,7 @@ func randomSketch(rng *rand.Rand, most int) *sketch {
 }
 
 // order is how one worker has to run it.
-func (s *sketch) order() (order []int) {
+func (s *leveled) order() (order []int) {
 	join := make([]int, len(s.levels))
 	for _, succ := range s.succ {
 		for _, j := range succ {
