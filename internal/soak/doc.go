@@ -1,5 +1,6 @@
 // Command soak runs task graphs of every shape while the process around them is disturbed, and checks every run: each
-// task ran exactly once and after those before it, or the run's result says why not.
+// task ran exactly once and after those before it, or the run's result says why not. Beside them there are chores of all
+// other kinds, from forks to subflows, each with what it must compute.
 //
 //	go run ./internal/soak                       a hundred million tasks, in less than a minute
 //	go run ./internal/soak -tasks 10000000000    the long form
