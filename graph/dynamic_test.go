@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// strikes draws where something goes wrong in one execution, and what.
+// drawScript draws where something goes wrong in one execution, and what. An inline executor has no goroutine to spare.
 func (p *program) drawScript(rng *rand.Rand, inline bool) script {
 	var s script
 	faults := 1
@@ -47,7 +47,7 @@ type place struct {
 	inline bool
 }
 
-// at once runs some executions of b at the same time.
+// atOnce runs some executions of b at the same time.
 func (pl *place) atOnce(t testing.TB, b *built, scripts ...script) {
 	t.Helper()
 	clock := new(atomic.Int64)

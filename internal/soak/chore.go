@@ -89,7 +89,7 @@ func (d *driver) chore(limits []*limit) {
 	if wrong := c.explain(err); wrong != "" {
 		d.fail(fmt.Errorf("%s on %v: %s: %d of %d units ran, fault %v, struck %v: %w", c.name, d.life, wrong, c.ran.Load(), c.units, &c.fault, c.struck.Load(), err))
 	}
-	d.kinds[kind].Add(1)
+	d.chored[kind].Add(1)
 	d.done.Add(c.ran.Load())
 	d.pulse.Add(1)
 }

@@ -40,7 +40,7 @@ func (s *soak) report(took time.Duration) *report {
 		r.runs = append(r.runs, tally{name, s.runs[i].Load()})
 	}
 	for i, k := range choreKinds {
-		r.chores = append(r.chores, tally{k.name, s.kinds[i].Load()})
+		r.chores = append(r.chores, tally{k.name, s.chored[i].Load()})
 	}
 	for a := range numActs {
 		r.acts = append(r.acts, tally{a.String(), s.acts[a].Load()})

@@ -39,7 +39,7 @@ type soak struct {
 	pulses []pulse      // of each driver
 	acts   [numActs]atomic.Int64
 	runs   [numResults]atomic.Int64
-	kinds  []atomic.Int64 // of chores
+	chored []atomic.Int64 // chores, by kind
 	played []atomic.Int64 // scenarios
 	opened atomic.Int64   // executors
 	built  atomic.Int64   // graphs
@@ -109,7 +109,7 @@ func newSoak(o options, stop context.CancelFunc) *soak {
 	s := &soak{
 		options: o,
 		pulses:  make([]pulse, o.drivers+1), // the last is of what is not a driver's
-		kinds:   make([]atomic.Int64, len(choreKinds)),
+		chored:  make([]atomic.Int64, len(choreKinds)),
 		played:  make([]atomic.Int64, len(o.play)),
 		stop:    stop,
 		lives:   make(map[*life]bool),
