@@ -130,8 +130,8 @@ func (d *Deque[T]) Pop() *T {
 }
 
 // PushAlone is Push for an owner who knows that there is no thief: it costs no locked instruction, and leaves what Len,
-// IsEmpty and Steal go by as it was. A deque is used either with PushAlone and [Deque.PopAlone] or with Push and
-// [Deque.Pop], never with both.
+// IsEmpty and Steal go by as it was. A deque is used with PushAlone and [Deque.PopAlone] until [Deque.Share], if at all, and
+// from then on with Push and [Deque.Pop].
 //
 // Owner only.
 func (d *Deque[T]) PushAlone(p *T) {
@@ -155,6 +155,12 @@ func (d *Deque[T]) PopAlone() *T {
 	}
 	return p
 }
+
+// Share lets thieves take what PushAlone has left, and the owner go on with Push and Pop. A thread that is to be a thief may
+// begin after it.
+//
+// Owner only.
+func (d *Deque[T]) Share() { d.bottom.Store(d.b) } // P1: publishes all slots since top, which no PopAlone has moved
 
 // Steal removes the item pushed first. Lost means that it may pay to try again; it says nothing about what is left.
 //

@@ -229,6 +229,32 @@ func TestAlone(t *testing.T) {
 	require.Equal(t, 128, d.Cap())
 }
 
+// What was pushed alone is there for thieves once the deque is shared, on a ring that has grown too.
+func TestShare(t *testing.T) {
+	for _, n := range []int{0, 1, 8, 100} {
+		d := deque.New[int](8)
+		for i := range n + 2 {
+			d.PushAlone(&i)
+		}
+		d.PopAlone()
+		d.PopAlone()
+		d.Share()
+		require.Equal(t, n, d.Len())
+		for i := range n {
+			if i%2 == 0 {
+				p, outcome := d.Steal()
+				require.Equal(t, deque.Stolen, outcome)
+				require.Equal(t, i/2, *p)
+			} else {
+				require.Equal(t, n-1-i/2, *d.Pop())
+			}
+		}
+		require.Nil(t, d.Pop())
+		d.Push(new(int))
+		require.Equal(t, 1, d.Len())
+	}
+}
+
 func TestAllocs(t *testing.T) {
 	d := deque.New[int](64)
 	p := new(int)

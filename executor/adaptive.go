@@ -7,7 +7,8 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// findAdaptive looks for an item, sleeping while there is none. It returns nil when the executor stops.
+// findAdaptive looks for an item, sleeping while there is none. It returns nil when the executor stops, and when a spare is
+// dismissed.
 //
 // The rule: a thief is a worker that looks for items, or one that was notified and has not got up yet; thieves counts
 // them. Whoever makes an item available wakes a worker if there is no thief (Push, submit). Whoever stops being a thief
@@ -17,6 +18,13 @@ func (w *Worker) findAdaptive() *Item {
 	ex := w.ex
 	ex.thieves.Add(1)
 	for {
+		if w.dismissed() {
+			// As guard B. Whatever has woken this thief is passed on.
+			if ex.thieves.Add(-1) == 0 && ex.anyItem() {
+				ex.wakeOne()
+			}
+			return nil
+		}
 		if it := w.search(); it != nil {
 			// Guard B of the paper: an item may have been pushed trusting in this thief, which now is none.
 			if ex.thieves.Add(-1) == 0 && ex.anyItem() {
@@ -61,12 +69,13 @@ func (w *Worker) search() *Item {
 			}
 		}
 		// From the last success on, all the way round: no victim is left out.
-		for i := range ex.workers {
+		crew := ex.crew()
+		for i := range crew {
 			v := w.victim + i
-			if v >= len(ex.workers) {
-				v -= len(ex.workers)
+			if v >= len(crew) {
+				v -= len(crew)
 			}
-			if v == w.id || ex.workers[v].deque.IsEmpty() {
+			if v == w.id || crew[v].deque.IsEmpty() {
 				continue
 			}
 			it, outcome := w.stealFrom(v)
@@ -99,7 +108,7 @@ func (ex *Executor) anyItem() bool {
 	if !ex.injector.isEmpty() {
 		return true
 	}
-	for _, w := range ex.workers {
+	for _, w := range ex.crew() {
 		if !w.deque.IsEmpty() {
 			return true
 		}
@@ -155,6 +164,22 @@ func (ex *Executor) wakeOne() {
 			ex.wakeHelpers(nil, nil)
 			return
 		}
+	}
+}
+
+// wakeAll wakes every worker that sleeps, for spares among them to leave. NotifyAll would not do: a waiter that it has just
+// missed notifies others once more, whom nobody would have counted.
+func (ex *Executor) wakeAll() {
+	n := len(ex.crew())
+	if ex.cfg.Policy == AdaptivePublished {
+		ex.notifier.Notify(n) // who is woken counts itself
+		return
+	}
+	// As in wakeOne: they are counted beforehand, and then for a moment the count spoke of some that did not exist.
+	ex.thieves.Add(int32(n))
+	woken := ex.notifier.Notify(n)
+	if ex.thieves.Add(int32(woken-n)) == 0 && ex.anyItem() {
+		ex.wakeOne()
 	}
 }
 

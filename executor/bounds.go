@@ -49,6 +49,10 @@ const (
 	// many, until the next Fork or Join. Arbitrary; re-measure with wsbench run fat skynet.
 	enoughPublic = 4
 
+	// spareIdle is how long, at least, spares stay that nobody has needed. Arbitrary: starting a thread costs a fraction of a
+	// millisecond, so keeping one longer than a burst of blocking tasks saves little.
+	spareIdle = 10 * time.Second
+
 	// dequeCapacity is a deque's first ring, 4 KiB: depth-first work seldom holds more.
 	dequeCapacity = 512
 	// injectorCapacity is the same for the injector, which holds one item for each run that nobody has begun.

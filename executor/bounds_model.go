@@ -20,6 +20,7 @@ const (
 	pollInterval     = 2
 	flushInterval    = 4
 	enoughPublic     = 4
+	spareIdle        = 0 // the model knows no time
 	dequeCapacity    = 2
 	injectorCapacity = 2
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/procs"
 )
 
-// MaxWorkers is how many workers one executor can have.
+// MaxWorkers is how many workers one executor can have, spare ones included.
 const MaxWorkers = 4096
 
 // Config says what executor to make. The zero value makes a good one.
@@ -15,6 +15,10 @@ type Config struct {
 	// Workers is the number of worker threads, at most [MaxWorkers]. 0 means the process's own GOMAXPROCS, not counting
 	// what executors have added to it.
 	Workers int
+	// Spares is how many spare workers may stand in at once for workers that wait in [Blocking]. 0 means as many as there
+	// are workers, a negative number none. A spare costs nothing before it is needed. Workers and spares together are at
+	// most [MaxWorkers].
+	Spares int
 	// Name is the prefix of the threads' names, and stands in profiler labels, errors and dumps. "" means "magpie".
 	Name string
 	// Nice is the scheduling priority of the workers' threads, 0 (normal) to 19 (only what nobody else wants). Linux
@@ -42,6 +46,14 @@ func (c Config) withDefaults() (Config, error) {
 		bad("Config.Workers is %d: at most %d are possible, and more than there are CPUs seldom help", c.Workers, MaxWorkers)
 	case c.Workers == 0:
 		c.Workers = min(procs.Base(), MaxWorkers)
+	}
+	switch room := MaxWorkers - c.Workers; {
+	case c.Spares < 0:
+		c.Spares = 0
+	case c.Spares == 0:
+		c.Spares = max(0, min(c.Workers, room))
+	case c.Spares > room && 0 < c.Workers && room >= 0:
+		bad("Config.Spares is %d: with %d workers at most %d are possible", c.Spares, c.Workers, room)
 	}
 	if c.Nice < 0 || c.Nice > 19 {
 		bad("Config.Nice is %d: give 0 (normal) to 19 (lowest)", c.Nice)

@@ -11,16 +11,22 @@ import (
 // what it tells is not one moment's state.
 func (ex *Executor) Dump(out io.Writer) error {
 	var b, list strings.Builder
+	crew := ex.crew()
 	fmt.Fprintf(&b, "executor %q: %d workers, policy %v, thieves %d, actives %d, helpers asleep %d, stopping %v\n",
-		ex.cfg.Name, len(ex.workers), ex.cfg.Policy,
+		ex.cfg.Name, ex.cfg.Workers, ex.cfg.Policy,
 		ex.thieves.Load(), ex.actives.Load(), ex.sleepingHelpers.Load(), ex.stop.Load())
 	fmt.Fprintf(&b, "notifier: %v\n", ex.notifier)
 	fmt.Fprintf(&b, "injector: %d items\n", ex.injector.len())
 	fmt.Fprintf(&b, "asyncs: %d not ended\n", ex.asyncs.left.Load())
-	for _, w := range ex.workers {
+	s := &ex.spares
+	s.mu.Lock()
+	fmt.Fprintf(&b, "spares: %d workers blocked, %d spares in service, %d on standby, at most %d\n",
+		s.blocked, s.serving, len(s.standby), s.limit)
+	s.mu.Unlock()
+	for _, w := range crew {
 		s := w.seen.snapshot()
 		deque := fmt.Sprintf("%d items", w.deque.Len())
-		if w.alone {
+		if len(crew) == 1 {
 			deque = "private" // see deque.PushAlone
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",

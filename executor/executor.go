@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/magpie-go/magpie/deque"
@@ -15,14 +16,15 @@ import (
 )
 
 // An Executor is a fixed set of workers, each locked to an OS thread of its own, that run items and steal from each
-// other. All methods may be called from any goroutine. Several executors may live in one process.
+// other; spare ones stand in for those that wait in [Blocking]. All methods may be called from any goroutine. Several executors may live in one process.
 type Executor struct {
 	// Constant.
 	cfg      Config
-	workers  []*Worker
+	workers  []*Worker // those of the configuration, then room for the spares; see crew
 	notifier *notifier.Notifier
 	release  func()  // gives the reserved Ps back
 	inline   *inline // set if there are no threads
+	crewed   xatomic.Int32
 
 	_ pad.Line
 	// Read at every push, written when a worker goes to sleep or is woken.
@@ -35,6 +37,8 @@ type Executor struct {
 	injector        injector
 	_               pad.Line
 	asyncs          asyncs
+	_               pad.Line
+	spares          spares
 	_               pad.Line
 
 	mu     xsync.Mutex  // guards what follows
@@ -72,28 +76,44 @@ func New(cfg Config) (*Executor, error) {
 func newExecutor(cfg Config) *Executor {
 	ex := &Executor{
 		cfg:      cfg,
-		workers:  make([]*Worker, cfg.Workers),
-		notifier: notifier.New(cfg.Workers),
+		workers:  make([]*Worker, cfg.Workers+cfg.Spares),
+		notifier: notifier.New(cfg.Workers + cfg.Spares),
 		injector: newInjector(),
 		release:  func() {},
+		spares:   spares{limit: cfg.Spares, idle: spareIdle},
 	}
-	for i := range ex.workers {
-		ex.workers[i] = &Worker{
-			ex:     ex,
-			id:     i,
-			deque:  deque.New[Item](dequeCapacity),
-			rng:    uint64(i+1) * 0x9E3779B97F4A7C15,
-			victim: (i + 1) % cfg.Workers,
-			wakes:  cfg.Policy == Adaptive,
-			alone:  cfg.Workers == 1,
-		}
-		ex.workers[i].eager = cfg.Deque == ChaseLev
-		ex.workers[i].enough = enoughPublic * cfg.Workers
-		ex.workers[i].hungry.Store(cfg.Deque == ChaseLev)
+	for i := range cfg.Workers {
+		ex.workers[i] = newWorker(ex, i)
 	}
+	ex.crewed.Store(int32(cfg.Workers))
 	ex.asyncs.init(ex)
 	return ex
 }
+
+// newWorker makes worker i, which has no thread yet.
+func newWorker(ex *Executor, i int) *Worker {
+	cfg := &ex.cfg
+	w := &Worker{
+		ex:     ex,
+		id:     i,
+		deque:  deque.New[Item](dequeCapacity),
+		rng:    uint64(i+1) * 0x9E3779B97F4A7C15,
+		victim: (i + 1) % cfg.Workers,
+		wakes:  cfg.Policy == Adaptive,
+		alone:  cfg.Workers == 1 && i == 0,
+		spare:  i >= cfg.Workers,
+	}
+	w.eager = cfg.Deque == ChaseLev
+	w.enough = enoughPublic * cfg.Workers
+	w.hungry.Store(w.eager)
+	return w
+}
+
+// crew are the workers that there are so far. It grows, before a new one's thread starts, and never shrinks.
+//
+// P1: crewed publishes the new one. Who looks at the crew for the last time before it sleeps, and does not see it, has
+// announced itself before anything could be in the new one's deque: D1(push) then finds the sleeper.
+func (ex *Executor) crew() []*Worker { return ex.workers[:ex.crewed.Load()] }
 
 // startWorkers returns when every worker has its thread, or could not be given one.
 func (ex *Executor) startWorkers() error {
@@ -102,9 +122,10 @@ func (ex *Executor) startWorkers() error {
 		mu   xsync.Mutex
 		errs []error
 	)
-	up.Add(len(ex.workers))
-	ex.alive.Add(len(ex.workers))
-	for _, w := range ex.workers {
+	workers := ex.crew()
+	up.Add(len(workers))
+	ex.alive.Add(len(workers))
+	for _, w := range workers {
 		w.start(func(err error) {
 			if err != nil {
 				mu.Lock()
@@ -119,8 +140,8 @@ func (ex *Executor) startWorkers() error {
 	return errors.Join(errs...)
 }
 
-// Workers is the number of workers.
-func (ex *Executor) Workers() int { return len(ex.workers) }
+// Workers is the number of workers, not counting spare ones: so many tasks run at a time.
+func (ex *Executor) Workers() int { return ex.cfg.Workers }
 
 // Run runs a job and waits for its end: Start and [Run.Wait]. The error is nil if every task ran and returned nil; see
 // the package documentation for what else it can be.
@@ -271,9 +292,13 @@ func (ex *Executor) Close() error {
 		ex.closed.Store(true)
 		ex.mu.Unlock()
 		ex.running.Wait()
+		standing := ex.spares.close()
 		// D1(stop): stop, then wake. Pairs with D1(park) and line 23 of the published policy: prepare, then look at stop.
 		ex.stop.Store(true)
 		ex.notifier.NotifyAll()
+		for _, w := range standing {
+			w.discharge()
+		}
 		ex.alive.Wait()
 		ex.leaving.wait()
 		ex.release()
@@ -281,8 +306,8 @@ func (ex *Executor) Close() error {
 	return nil
 }
 
-// A threadList collects the threads that workers have left. The runtime ends such a thread a moment after its
-// goroutine.
+// A threadList collects the threads that workers have left and that may not be gone yet. The runtime ends such a thread a
+// moment after its goroutine.
 type threadList struct {
 	mu  xsync.Mutex
 	ids []int64
@@ -290,7 +315,7 @@ type threadList struct {
 
 func (l *threadList) add(id int64) {
 	l.mu.Lock()
-	l.ids = append(l.ids, id)
+	l.ids = append(slices.DeleteFunc(l.ids, osthread.Gone), id) // an executor that lives long has many
 	l.mu.Unlock()
 }
 

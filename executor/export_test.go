@@ -20,7 +20,7 @@ func (ex *Executor) Injected() int { return ex.injector.len() }
 
 // Parked is how many workers sleep, in the notifier or in a nested run.
 func (ex *Executor) Parked() (n int) {
-	for _, w := range ex.workers {
+	for _, w := range ex.crew() {
 		if workerState(w.state.Load()) == parked {
 			n++
 		}
@@ -30,8 +30,9 @@ func (ex *Executor) Parked() (n int) {
 
 // Threads is the identity of every worker's thread.
 func (ex *Executor) Threads() []int64 {
-	ids := make([]int64, len(ex.workers))
-	for i, w := range ex.workers {
+	crew := ex.crew()
+	ids := make([]int64, len(crew))
+	for i, w := range crew {
 		ids[i] = w.thread.Load()
 	}
 	return ids
@@ -54,7 +55,7 @@ const PollInterval = pollInterval
 
 // ForksLeft tells of workers that have forks left, or "". Only while nobody runs a scope.
 func (ex *Executor) ForksLeft() (told string) {
-	for _, w := range ex.workers {
+	for _, w := range ex.crew() {
 		calls := 0
 		for _, p := range w.pools {
 			if p.newest() != nil {

@@ -127,7 +127,7 @@ func (w *Worker) findFor(r *Run) *Item {
 func (w *Worker) stealFor(r *Run) *Item {
 	ex := w.ex
 	visited := r.visited.Load()
-	for v, victim := range ex.workers {
+	for v, victim := range ex.crew() {
 		if v == w.id || visited&(1<<(v%64)) == 0 && victim != r.launcher.Get() {
 			continue
 		}
@@ -148,7 +148,7 @@ func (w *Worker) stealFor(r *Run) *Item {
 // wakeHelpers wakes the helpers, asleep, that may run items of run pushed, or of any run if it is nil, that are in the
 // deque of worker by, or anywhere if that is nil.
 func (ex *Executor) wakeHelpers(pushed *Run, by *Worker) {
-	for _, w := range ex.workers {
+	for _, w := range ex.crew() {
 		if from := w.leapsFrom.Load(); from != 0 && by != nil && from&by.bit() == 0 {
 			continue
 		}
@@ -160,7 +160,7 @@ func (ex *Executor) wakeHelpers(pushed *Run, by *Worker) {
 
 // wakeHelpersOf wakes the helpers that wait for r's end.
 func (ex *Executor) wakeHelpersOf(r *Run) {
-	for _, w := range ex.workers {
+	for _, w := range ex.crew() {
 		if w.helping.Load() == r {
 			w.helper.Unpark()
 		}

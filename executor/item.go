@@ -44,8 +44,9 @@ type Hooks interface {
 	Enter(w *Worker)
 	// Leave says that worker w has run out of items of the body for now, or turns to those of another.
 	Leave(w *Worker)
-	// Flush says that worker w is still at it after about a thousand items, or that the item it was to run next goes
-	// behind others. What it has counted should now be made visible to others.
+	// Flush says that worker w is still at it after about a thousand items, that the item it was to run next goes behind
+	// others, or that the item being run is about to wait in [Blocking]. What it has counted should now be made visible to
+	// others, and what it holds back be pushed.
 	Flush(w *Worker)
 	// Fail accounts for an item whose Exec did not return, because of err: a [*PanicError] or [ErrGoexit]. It returns
 	// the item to run next on this worker, or nil, as Exec would have.

@@ -15,7 +15,10 @@ func (w *Worker) loop() {
 		won := w.counts.won
 		it := find()
 		if it == nil {
-			return // the executor stops
+			if w.ex.stop.Load() || !w.standBy() {
+				return
+			}
+			continue
 		}
 		if w.wakes && w.counts.won != won {
 			w.workStolen(it)
@@ -94,13 +97,21 @@ func (w *Worker) exploitPublished(it *Item) {
 	ex.actives.Add(-1) // line 13
 }
 
-// findPublished is Algorithm 5. It returns nil when the executor stops; where the paper returns true without a task,
+// findPublished is Algorithm 5. It returns nil when the executor stops, and when a spare is dismissed; where the paper returns true without a task,
 // after a sleep, its caller comes back here at once, so this does too.
 func (w *Worker) findPublished() *Item {
 	ex := w.ex
 	for {
 		ex.thieves.Add(1) // line 2
 		for {
+			if w.dismissed() {
+				// Guards B and C for whoever has trusted in this thief. Also if there are others: one that has looked at
+				// the injector may sleep, and the notification that woke this one was perhaps for what came after.
+				if ex.thieves.Add(-1) == 0 && ex.actives.Load() > 0 || ex.anyItem() {
+					ex.notifyOne()
+				}
+				return nil
+			}
 			if it := w.explorePublished(); it != nil { // line 4
 				if ex.thieves.Add(-1) == 0 { // guard B
 					ex.notifyOne()
@@ -140,9 +151,10 @@ func (w *Worker) findPublished() *Item {
 // explorePublished is Algorithm 4.
 func (w *Worker) explorePublished() *Item {
 	w.state.Store(uint32(searching))
-	bound := stealBound * (len(w.ex.workers) + 1) // the paper's STEAL_BOUND
+	crew := len(w.ex.crew())
+	bound := stealBound * (crew + 1) // the paper's STEAL_BOUND
 	for failed, yields := 0, 0; !w.ex.stop.Load(); {
-		if it, _ := w.stealFrom(w.random(len(w.ex.workers))); it != nil {
+		if it, _ := w.stealFrom(w.random(crew)); it != nil {
 			return it
 		}
 		if failed++; failed >= bound {

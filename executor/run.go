@@ -38,7 +38,8 @@ type Run struct {
 // cancelled, and at its end.
 func (r *Run) Context() context.Context { return &r.ctx }
 
-// Workers is the number of workers that may run the job.
+// Workers is how many workers may run the job, spare ones included: their IDs are below it. It is for implementations of
+// [Job] that keep something for each.
 func (r *Run) Workers() int { return len(r.ex.workers) }
 
 // Done returns a channel that is closed when the run has ended.

@@ -6,7 +6,7 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 // when it runs out of work, when a run ends on it and every thousand items, so a snapshot taken while runs are in
 // progress may lag by that much. After a run's end everything it did is in.
 type Stats struct {
-	Workers []WorkerStats // by worker
+	Workers []WorkerStats // by worker; spare ones after the others, as many as were needed so far
 	Total   WorkerStats
 }
 
@@ -23,8 +23,9 @@ type WorkerStats struct {
 
 // Stats returns a snapshot.
 func (ex *Executor) Stats() Stats {
-	s := Stats{Workers: make([]WorkerStats, len(ex.workers))}
-	for i, w := range ex.workers {
+	crew := ex.crew()
+	s := Stats{Workers: make([]WorkerStats, len(crew))}
+	for i, w := range crew {
 		s.Workers[i] = w.seen.snapshot()
 		s.Total.add(s.Workers[i], 1)
 	}
@@ -34,7 +35,7 @@ func (ex *Executor) Stats() Stats {
 // Sub returns what was counted between old and s, two snapshots of one executor.
 func (s Stats) Sub(old Stats) Stats {
 	d := Stats{Workers: append([]WorkerStats(nil), s.Workers...), Total: s.Total}
-	for i := range d.Workers {
+	for i := range old.Workers { // later there may be more
 		d.Workers[i].add(old.Workers[i], ^uint64(0))
 	}
 	d.Total.add(old.Total, ^uint64(0))

@@ -17,9 +17,17 @@ var onThread sync.Map // int64 → *Worker
 
 // currentWorker is the worker of this executor that the caller runs on, or nil.
 func (ex *Executor) currentWorker() *Worker {
+	if w := workerHere(); w != nil && w.ex == ex {
+		return w
+	}
+	return nil
+}
+
+// workerHere is the worker, of whatever executor, that the caller runs on, or nil.
+func workerHere() *Worker {
 	self := osthread.Self()
 	v, ok := onThread.Load(self)
-	if !ok || v.(*Worker).ex != ex {
+	if !ok {
 		return nil
 	}
 	// A goroutine that is no worker's may have gone on to another thread since it asked, and a worker have begun on that one.
@@ -88,13 +96,16 @@ func (w *Worker) vacate() {
 	w.thread.Store(0)
 }
 
-// live is a worker's life on one thread: until the executor stops, or a task ends the goroutine.
+// live is a worker's life on one thread: until the executor stops, a spare is discharged, or a task ends the goroutine.
 func (w *Worker) live() {
 	stopped := false
 	defer func() {
 		w.ex.leaving.add(w.thread.Load())
 		w.vacate()
 		if stopped {
+			if w.spare {
+				w.ex.spareGone(w)
+			}
 			w.ex.alive.Done()
 		} else {
 			w.replace() // or magpie itself panicked, and the process is about to end

@@ -32,7 +32,9 @@ type Worker struct {
 	ended  int64 // futures, not yet counted out
 	forkState
 	wakes    bool      // what the policy wants: a push wakes a worker if nobody is looking for work
-	alone    bool      // there is no other worker
+	alone    bool      // there is no other worker; from the first that there is on it stays false
+	spare    bool      // constant: it stands in for workers that block
+	blocking bool      // the item being run is in Blocking
 	shuffled *shuffled // constant; set for an inline worker
 
 	_ pad.Line
@@ -47,7 +49,10 @@ type Worker struct {
 	joining   xatomic.Pointer[fork] // what the worker waits for in a Join
 	leapsFrom xatomic.Uint64        // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
 	hungry    xatomic.Bool          // nobody can steal from the worker: its next fork is to be published
+	calledUp  park.Parker           // where a spare stands by
 	_         pad.Line
+
+	discharged bool // a spare's thread is to end; written by whoever takes it off standby, before Unpark
 }
 
 // workerState is where a worker stands, as dumps tell it.
@@ -58,13 +63,16 @@ const (
 	searching
 	preparing
 	parked
+	blocked
+	standingBy
+	threadless
 )
 
 func (s workerState) String() string {
-	return [...]string{"running", "searching", "preparing", "parked"}[s]
+	return [...]string{"running", "searching", "preparing", "parked", "blocked", "standing by", "without a thread"}[s]
 }
 
-// ID is the worker's index, 0 to Workers-1. No two items run under one ID at a time, save that one waits in a nested run
+// ID is the worker's index, 0 to [Worker.Workers]-1. No two items run under one ID at a time, save that one waits in a nested run
 // for the other. Any thread.
 func (w *Worker) ID() int { return w.id }
 
@@ -82,11 +90,12 @@ func (w *Worker) bit() uint64 { return 1 << (w.id % 64) }
 // Executor is the worker's. Any thread.
 func (w *Worker) Executor() *Executor { return w.ex }
 
-// Workers is the number of workers of the executor. Any thread.
+// Workers is how many IDs there are: of the executor's workers, and of the spare ones that it may come to have. Any thread.
 func (w *Worker) Workers() int { return len(w.ex.workers) }
 
-// Alone reports whether the executor has no other worker, so that the layer above can save what only thieves need. Any
-// thread.
+// Alone reports whether the executor has no other worker, so that the layer above can save what only thieves need. A task
+// that calls [Blocking] may end that for good: what was asked before it ran is not to be relied on after it. The item being
+// run only.
 func (w *Worker) Alone() bool { return w.alone }
 
 // Push makes an item available to every worker. The pushing worker gets it back, last in first out, unless another
@@ -160,13 +169,14 @@ func (w *Worker) runItems(it *Item) {
 }
 
 // pop takes the item that the worker pushed last, of those that it may run here. If there is none, and the worker is free,
-// it takes one from outside: it would find that first anyhow, but only after it had become a thief and left its run.
+// it takes one from outside: it would find that first anyhow, but only after it had become a thief and left its run. Not a
+// spare that is to leave, which would take again what it has just given away.
 func (w *Worker) pop() *Item {
 	if w.awaits != nil {
 		return w.popFor(w.awaits)
 	}
 	it := w.popOwn()
-	if it == nil && w.wakes && !w.ex.injector.isEmpty() {
+	if it == nil && w.wakes && !w.ex.injector.isEmpty() && !w.isSurplus() {
 		it, _ = w.stealFrom(w.id)
 	}
 	return it
@@ -185,7 +195,7 @@ func (w *Worker) popOwn() (it *Item) {
 }
 
 // tock is what a busy worker does every pollInterval items, when it has entered the body of the next. It returns the item
-// to go on with, and has entered that one's body, or nil if a helper has nothing more to do.
+// to go on with, and has entered that one's body, or nil if a helper has nothing more to do, or a spare is no longer needed.
 func (w *Worker) tock(it *Item) *Item {
 	if w.counts.items%flushInterval == 0 {
 		w.seen.publish(&w.counts)
@@ -193,11 +203,14 @@ func (w *Worker) tock(it *Item) *Item {
 	}
 	if r := w.awaits; r != nil {
 		if r.over.Load() {
-			w.ex.inject(it)     // of a run that r has left behind
-			w.counts.overhead++ // whoever runs it counts it
+			w.putBack(it) // of a run that r has left behind
 			return nil
 		}
 		return it
+	}
+	if w.isSurplus() {
+		w.handOver(it)
+		return nil
 	}
 	if w.ex.injector.isEmpty() {
 		return it
@@ -215,6 +228,12 @@ func (w *Worker) tock(it *Item) *Item {
 		w.enter(newcomer.Body)
 	}
 	return newcomer
+}
+
+// putBack gives an item that was counted, and not run, to whoever runs it and counts it again.
+func (w *Worker) putBack(it *Item) {
+	w.ex.inject(it)
+	w.counts.overhead++
 }
 
 // enter turns the worker to the items of another body, or of none. What it counted is published for the statistics

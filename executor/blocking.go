@@ -1,0 +1,57 @@
+package executor
+
+// Blocking calls fn, which may wait for what the executor knows nothing of: I/O, a lock, a channel. Meanwhile a spare worker
+// stands in for the one that calls, so that as many tasks as there are workers go on. When fn has returned there is a worker
+// more than that, until a spare has run its task to the end.
+//
+// There are at most [Config.Spares] spare workers: when all of them stand in for others, fn blocks its worker, as it would
+// without Blocking. They are started when they are needed and used again; their threads end when nobody has called Blocking
+// for a while.
+//
+// fn runs on the calling goroutine; a panic or runtime.Goexit in it passes through. Blocking inside another Blocking, on a
+// goroutine that is no worker's, and on an executor of [NewInline], only calls fn. It costs about a microsecond, and what it
+// takes to wake a thread if there is work for a spare: for a lock that is held for less it does not pay. It panics if fn is
+// nil.
+func Blocking(fn func()) {
+	if fn == nil {
+		panic("executor: Blocking of a nil function")
+	}
+	w := workerHere()
+	if w == nil || w.body == nil || w.blocking || w.shuffled != nil {
+		fn()
+		return
+	}
+	w.bringForward()
+	state := w.state.Load()
+	w.state.Store(uint32(blocked))
+	w.blocking = true
+	w.ex.beginBlocking()
+	defer func() {
+		w.ex.endBlocking()
+		w.blocking = false
+		w.state.Store(state)
+	}()
+	fn()
+}
+
+// bringForward lets others run what only this worker knows of: it might be what the item being run is about to wait for.
+// What is in the deque may stay there.
+func (w *Worker) bringForward() {
+	if w.alone && w.ex.spares.limit > 0 {
+		w.endAlone()
+	}
+	if w.public != w.level {
+		w.publishForks(nil)
+	}
+	w.seen.publish(&w.counts)
+	w.body.hooks.Flush(w)
+}
+
+// endAlone makes the only worker one of several, before there is another, which its start then tells of it.
+func (w *Worker) endAlone() {
+	w.alone = false
+	w.deque.Share()
+	if w.deque.IsEmpty() {
+		w.setHungry()
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !modelcheck
+
+package executor
+
+import "time"
+
+// after calls f once d has passed, unless stop is called before.
+func after(d time.Duration, f func()) (stop func()) {
+	t := time.AfterFunc(d, f)
+	return func() { t.Stop() }
+}
