@@ -1,0 +1,212 @@
+//go:build modelcheck
+
+package executor
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// spared makes an executor of n workers that sleep and, if it has any, spares without threads.
+func spared(n, spares int, p Policy) (ex *Executor) {
+	model.Calm(func() {
+		var err error
+		ex, err = New(Config{Workers: n, Spares: spares, Policy: p, KeepGOMAXPROCS: true})
+		model.Assert(err == nil, "New: %v", err)
+		for ex.Parked() < n {
+			model.Spin()
+		}
+	})
+	return ex
+}
+
+// beforehand runs f, without exploring how where that alone would take half a million schedules.
+func beforehand(n int, p Policy, f func()) {
+	if n > 1 && p == AdaptivePublished {
+		model.Calm(f)
+	} else {
+		f()
+	}
+}
+
+// TestModelBlocking: a task waits for what it has pushed, and the only other worker, if there is one, for something that a
+// spare has pushed.
+func TestModelBlocking(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		j := newJob(nil)
+		var done xatomic.Bool
+		b := barrier{n: int32(n)}
+		j.first = func(w *Worker) {
+			j.push(w, func(w *Worker) {
+				for range n - 1 {
+					j.push(w, b.meet)
+				}
+				b.meet(w)
+				done.Store(true)
+			})
+			Blocking(done.Await)
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelBlockingAgain: the spare of one Blocking is there, on its way to leave, or gone to stand by when the next begins.
+func TestModelBlockingAgain(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		j := newJob(nil)
+		j.first = func(w *Worker) {
+			for range 2 {
+				var done xatomic.Bool
+				j.push(w, func(*Worker) { done.Store(true) })
+				Blocking(done.Await)
+			}
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelBlockingLeaves: what is pushed trusting in a spare that leaves is run all the same, by a worker that sleeps.
+func TestModelBlockingLeaves(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		j := newJob(nil)
+		b := barrier{n: 2}
+		j.first = func(w *Worker) {
+			Blocking(func() {})
+			j.push(w, b.meet)
+			b.meet(w)
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelBlockingLeavesASubmission: the same for what is submitted from outside and wakes the spare.
+func TestModelBlockingLeavesASubmission(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		before, j := newJob(func(*Worker) { Blocking(func() {}) }), newJob(nothing)
+		beforehand(n, p, func() { before.ended(ex.Run(context.Background(), before)) })
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelBlockingHandsOver: a surplus spare gives away what it has before it leaves, to a worker that would look into the
+// injector but not into its deque.
+func TestModelBlockingHandsOver(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		j := newJob(nil)
+		var taken, waited, done xatomic.Bool
+		var endless func(*Worker)
+		j.first = func(w *Worker) {
+			j.push(w, func(w *Worker) {
+				taken.Store(true)
+				waited.Await()
+				for range pollInterval {
+					j.push(w, nothing)
+				}
+				j.push(w, func(*Worker) { done.Store(true) })
+				for range pollInterval {
+					j.push(w, nothing)
+				}
+			})
+			Blocking(taken.Await)
+			waited.Store(true)
+			endless(w)
+		}
+		endless = func(w *Worker) {
+			if !done.Load() {
+				model.GiveWay()
+				j.push(w, endless)
+			}
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelBlockingIdle: the threads of spares that nobody needs end while somebody blocks again.
+func TestModelBlockingIdle(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		before, j := newJob(func(*Worker) { Blocking(func() {}) }), newJob(nil)
+		model.Calm(func() {
+			before.ended(ex.Run(context.Background(), before))
+			ex.lookAtSpares()
+		})
+		var join func()
+		j.first = func(w *Worker) {
+			var done xatomic.Bool
+			j.push(w, func(*Worker) { done.Store(true) })
+			join = model.Go(ex.lookAtSpares)
+			Blocking(done.Await)
+		}
+		j.ended(ex.Run(context.Background(), j))
+		join()
+		stop(ex)
+	})
+}
+
+// TestModelBlockingForks: forks that only the blocked worker knew of, of an executor that had no other before.
+func TestModelBlockingForks(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		var forked xatomic.Bool
+		fn, calls := once()
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, func(s *Scope, n int) int {
+				forked.Store(true)
+				return fn(s, n)
+			}, 1)
+			Blocking(forked.Await)
+			model.Assert(f.Join(s) == 2, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil && *calls == 1, "%d calls, error %v", *calls, err)
+		stop(ex)
+	})
+}
+
+// TestModelBlockingGoexit: a task ends its goroutine while it blocks, and another on the spare.
+func TestModelBlockingGoexit(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		j := newJob(nil)
+		var done xatomic.Bool
+		j.first = func(w *Worker) {
+			j.push(w, func(*Worker) {
+				done.Store(true)
+				runtime.Goexit()
+			})
+			Blocking(func() {
+				done.Await()
+				runtime.Goexit()
+			})
+		}
+		err := ex.Run(context.Background(), j)
+		model.Assert(errors.Is(err, ErrGoexit) && j.failures == 2 && j.ran == 2, "the run's error is %v, %d ran", err, j.ran)
+		model.Assert(ex.spares.blocked == 0, "%d workers are blocked at the end", ex.spares.blocked)
+		stop(ex)
+	})
+}
+
+// TestModelBlockingClose: the executor is closed while a spare is on its way out of service.
+func TestModelBlockingClose(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		j := newJob(func(*Worker) { Blocking(func() {}) })
+		beforehand(n, p, func() { j.ended(ex.Run(context.Background(), j)) })
+		death(ex)
+	})
+}
