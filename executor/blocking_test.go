@@ -2,10 +2,278 @@ package executor_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
 )
+
+// rests waits until nobody runs or looks for items, and checks what is left then.
+func rests(t *testing.T, ex *executor.Executor) {
+	t.Helper()
+	eventually(ex.Resting)
+	require.Zero(t, ex.Blocked())
+	require.Zero(t, ex.SleepingHelpers())
+	require.Zero(t, ex.Actives())
+	require.Zero(t, ex.Injected())
+}
+
+// both is a graph of n tasks f and one g, in no order.
+func both(n int, f, g func(context.Context) error) *graph.Graph {
+	b := graph.New("both")
+	for range n {
+		b.Task(f)
+	}
+	b.Task(g)
+	return b
+}
+
+// A task waits for another of its run for which there is no other worker: every worker waits, and a spare runs it.
+func TestBlocking(t *testing.T) {
+	onEach(t, []int{1, 2, 3}, func(t *testing.T, ex *executor.Executor) {
+		for range testkit.Scale(50) {
+			gate := make(chan struct{})
+			var blocked atomic.Int64
+			err := ex.Run(t.Context(), both(ex.Workers(), func(context.Context) error {
+				executor.Blocking(func() {
+					blocked.Add(1)
+					<-gate
+				})
+				return nil
+			}, func(context.Context) error {
+				eventually(func() bool { return int(blocked.Load()) == ex.Workers() })
+				close(gate)
+				return nil
+			}))
+			require.NoError(t, err)
+		}
+		rests(t, ex)
+	})
+}
+
+// What waits in any way of starting work lets the rest of it go on.
+func TestBlockingInside(t *testing.T) {
+	wait := func(gate chan struct{}) { executor.Blocking(func() { <-gate }) }
+	for _, c := range []struct {
+		name string
+		run  func(ctx context.Context, ex *executor.Executor, gate chan struct{}) error
+	}{
+		{"fork", func(ctx context.Context, ex *executor.Executor, gate chan struct{}) error {
+			_, err := executor.Call(ctx, ex, func(s *executor.Scope, _ int) int {
+				open := executor.Fork(s, func(*executor.Scope, int) int { close(gate); return 0 }, 0)
+				inner := executor.Fork(s, func(*executor.Scope, int) int { wait(gate); return 0 }, 0)
+				return inner.Join(s) + open.Join(s)
+			}, 0)
+			return err
+		}},
+		{"forked elsewhere", func(ctx context.Context, ex *executor.Executor, gate chan struct{}) error {
+			_, err := executor.Call(ctx, ex, func(s *executor.Scope, _ int) int {
+				begun := make(chan struct{})
+				f := executor.Fork(s, func(s *executor.Scope, _ int) int {
+					open := executor.Fork(s, func(*executor.Scope, int) int { close(gate); return 1 }, 0)
+					close(begun)
+					wait(gate)
+					return open.Join(s)
+				}, 0)
+				executor.Blocking(func() { <-begun })
+				return f.Join(s)
+			}, 0)
+			return err
+		}},
+		{"child", func(ctx context.Context, ex *executor.Executor, gate chan struct{}) error {
+			return ex.Run(ctx, executor.Func("children", func(s *executor.Scope) error {
+				s.Go(func(context.Context) error { close(gate); return nil })
+				s.Go(func(context.Context) error { wait(gate); return nil })
+				return s.Wait()
+			}))
+		}},
+		{"future", func(ctx context.Context, ex *executor.Executor, gate chan struct{}) error {
+			f := executor.Async(ctx, ex, func(context.Context) (int, error) {
+				executor.Async(ctx, ex, func(context.Context) (int, error) { close(gate); return 0, nil })
+				wait(gate)
+				return 0, nil
+			})
+			_, err := f.Wait()
+			return err
+		}},
+		{"nested run", func(ctx context.Context, ex *executor.Executor, gate chan struct{}) error {
+			return ex.Run(ctx, one(func(ctx context.Context) error {
+				return ex.Run(ctx, both(1,
+					func(context.Context) error { wait(gate); return nil },
+					func(context.Context) error { close(gate); return nil }))
+			}))
+		}},
+		{"run within", func(ctx context.Context, ex *executor.Executor, gate chan struct{}) error {
+			return ex.Run(ctx, one(func(ctx context.Context) (err error) {
+				executor.Blocking(func() {
+					err = ex.Run(ctx, both(1,
+						func(context.Context) error { <-gate; return nil }, // the spare has to come for the other
+						func(context.Context) error { close(gate); return nil }))
+				})
+				return err
+			}))
+		}},
+		{"limited", func(ctx context.Context, ex *executor.Executor, gate chan struct{}) error {
+			g := both(1,
+				func(context.Context) error { wait(gate); return nil },
+				func(context.Context) error { close(gate); return nil })
+			permits := graph.NewSemaphore(1)
+			g.Task(nothing).Limit(permits)
+			g.Task(func(context.Context) error { wait(gate); return nil }).Limit(permits)
+			return ex.Run(ctx, g)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, d := range executor.Deques() {
+				for _, w := range []int{1, 2} {
+					t.Run(fmt.Sprintf("%v/W=%d", d, w), func(t *testing.T) {
+						ex := newExecutor(t, executor.Config{Workers: w, Spares: 2, Deque: d})
+						within(t, ex, func() {
+							for range testkit.Scale(20) {
+								require.NoError(t, c.run(t.Context(), ex, make(chan struct{})))
+							}
+							rests(t, ex)
+							require.Empty(t, ex.ForksLeft())
+						})
+					})
+				}
+			}
+		})
+	}
+}
+
+// With more tasks that block than spares the others wait until one of those goes on.
+func TestBlockingBeyondSpares(t *testing.T) {
+	for _, spares := range []int{-1, 1, 2} {
+		t.Run(fmt.Sprint(spares), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 1, Spares: spares})
+			within(t, ex, func() {
+				threads := 1 + max(0, spares)
+				gate := make(chan struct{})
+				var blocked, ran atomic.Int64
+				r := ex.Start(t.Context(), fan(threads+3, func(context.Context) error {
+					executor.Blocking(func() {
+						blocked.Add(1)
+						<-gate
+					})
+					ran.Add(1)
+					return nil
+				}))
+				eventually(func() bool { return int(blocked.Load()) == threads })
+				time.Sleep(5 * time.Millisecond)
+				require.EqualValues(t, threads, blocked.Load())
+				require.Equal(t, threads, ex.Blocked())
+				require.Equal(t, threads-1, ex.Serving())
+				require.Zero(t, ran.Load())
+				close(gate)
+				require.NoError(t, r.Wait())
+				require.EqualValues(t, threads+3, ran.Load())
+				rests(t, ex)
+			})
+		})
+	}
+}
+
+func TestBlockingTwiceCountsOnce(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
+			executor.Blocking(func() {
+				executor.Blocking(func() {
+					if b, s := ex.Blocked(), ex.Serving(); b != 1 || s != 1 {
+						t.Errorf("%d blocked, %d spares", b, s)
+					}
+				})
+				if b := ex.Blocked(); b != 1 {
+					t.Errorf("%d blocked after the inner one", b)
+				}
+			})
+			return nil
+		})))
+		rests(t, ex)
+	})
+}
+
+// However fn ends, its worker is no longer blocked.
+func TestBlockingEnds(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		for range testkit.Scale(20) {
+			err := ex.Run(t.Context(), one(func(context.Context) error {
+				executor.Blocking(func() { panic("oops") })
+				return nil
+			}))
+			var p *executor.PanicError
+			require.ErrorAs(t, err, &p)
+			require.Equal(t, "oops", p.Value)
+			require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
+				defer func() { _ = recover() }()
+				executor.Blocking(func() { panic("oops") })
+				return nil
+			})))
+			require.ErrorIs(t, ex.Run(t.Context(), both(1, func(context.Context) error {
+				executor.Blocking(runtime.Goexit)
+				return nil
+			}, nothing)), executor.ErrGoexit)
+			require.Zero(t, ex.Blocked())
+		}
+		meetAll(t, ex)
+		rests(t, ex)
+	})
+}
+
+// A task on a spare ends its goroutine: another thread takes over the spare, and its service.
+func TestBlockingGoexitOnASpare(t *testing.T) {
+	onEach(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
+		for range testkit.Scale(20) {
+			gate, gone := make(chan struct{}), make(chan struct{})
+			l := newLayer("exits", nil)
+			l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(gate); return nil })
+				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(gone); runtime.Goexit(); return nil })
+				executor.Blocking(func() { <-gone; <-gate })
+				return nil
+			}
+			require.ErrorIs(t, ex.Run(t.Context(), l), executor.ErrGoexit)
+		}
+		rests(t, ex)
+	})
+}
+
+// Where there is no worker to stand in for, fn is called and nothing else.
+func TestBlockingElsewhere(t *testing.T) {
+	ran := 0
+	executor.Blocking(func() { ran++ })
+	require.Equal(t, 1, ran)
+	require.PanicsWithValue(t, "executor: Blocking of a nil function", func() { executor.Blocking(nil) })
+
+	inline := executor.NewInline(1)
+	require.NoError(t, inline.Run(t.Context(), one(func(context.Context) error {
+		executor.Blocking(func() { ran++ })
+		return nil
+	})))
+	require.Equal(t, 2, ran)
+	require.NoError(t, inline.Close())
+
+	onEach(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
+		ran := 0
+		require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
+			var wg sync.WaitGroup
+			wg.Go(func() { executor.Blocking(func() { ran++ }) })
+			wg.Wait()
+			return nil
+		})))
+		require.Equal(t, 1, ran)
+		require.Len(t, ex.Threads(), 1, "a goroutine that a task has started is no worker")
+	})
+}
 
 // holder is a layer that holds an item back until it is told to flush.
 type holder struct {
@@ -41,8 +309,314 @@ func TestBlockingFlushes(t *testing.T) {
 			h.Flush(w)
 			return nil
 		}
-		if err := ex.Run(context.Background(), h); err != nil {
-			t.Error(err)
+		require.NoError(t, ex.Run(t.Context(), h))
+	})
+}
+
+// The only worker of an executor gets company in the middle of graphs and forks that it ran alone so far.
+func TestBlockingEndsAlone(t *testing.T) {
+	for _, p := range executor.Policies() {
+		for _, d := range executor.Deques() {
+			t.Run(fmt.Sprintf("%v/%v", p, d), func(t *testing.T) {
+				for round := range testkit.Scale(30) {
+					ex := newExecutor(t, executor.Config{Workers: 1, Policy: p, Deque: d})
+					var ran atomic.Int64
+					at := int64(1 + round*7%200)
+					now := func() {
+						if ran.Add(1) == at {
+							executor.Blocking(func() { time.Sleep(100 * time.Microsecond) })
+						}
+					}
+					within(t, ex, func() {
+						if round%2 == 0 {
+							g := wide(8, 25, func(context.Context) error { now(); return nil })
+							require.NoError(t, ex.Run(t.Context(), g))
+							require.EqualValues(t, g.Len(), ran.Load())
+						} else {
+							var fib func(s *executor.Scope, n int) int
+							fib = func(s *executor.Scope, n int) int {
+								now()
+								if n < 2 {
+									return n
+								}
+								f := executor.Fork(s, fib, n-1)
+								y := fib(s, n-2)
+								return f.Join(s) + y
+							}
+							r, err := executor.Call(t.Context(), ex, fib, 12)
+							require.NoError(t, err)
+							require.Equal(t, 144, r)
+							require.Empty(t, ex.ForksLeft())
+						}
+						require.Len(t, ex.Threads(), 2)
+						rests(t, ex)
+						require.NoError(t, ex.Run(t.Context(), fan(100, func(context.Context) error { now(); return nil })))
+					})
+					require.NoError(t, ex.Close())
+				}
+			})
+		}
+	}
+}
+
+// wide is a graph of so many layers of width tasks: each task of a layer precedes two of the next.
+func wide(layers, width int, f func(context.Context) error) *graph.Graph {
+	g := graph.New("wide")
+	var above []graph.Task
+	for range layers {
+		var layer []graph.Task
+		for range width {
+			layer = append(layer, g.Task(f))
+		}
+		for i, t := range above {
+			t.Precede(layer[i], layer[(i+1)%width])
+		}
+		above = layer
+	}
+	return g
+}
+
+// One spare serves a thousand calls one after the other, on one thread.
+func TestSparesAreReused(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		threads := make(map[int64]bool)
+		for range testkit.Scale(1000) {
+			gate := make(chan struct{})
+			require.NoError(t, ex.Run(t.Context(), both(1,
+				func(context.Context) error { executor.Blocking(func() { <-gate }); return nil },
+				func(context.Context) error { close(gate); return nil })))
+			for _, id := range ex.Threads() {
+				threads[id] = true
+			}
+		}
+		require.LessOrEqual(t, len(threads), ex.Workers()+2, "two blockings may overlap by a spare's leaving")
+		require.Len(t, ex.Stats().Workers, len(ex.Threads()))
+	})
+}
+
+// Spares that nobody needs end their threads, and come back when they are needed.
+func TestSparesGoAfterIdling(t *testing.T) {
+	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
+		ex.SetSpareIdle(2 * time.Millisecond)
+		for range testkit.Scale(5) {
+			gate := make(chan struct{})
+			r := ex.Start(t.Context(), fan(ex.Workers(), func(context.Context) error {
+				executor.Blocking(func() { <-gate })
+				return nil
+			}))
+			eventually(func() bool { return ex.Blocked() == ex.Workers() })
+			time.Sleep(10 * time.Millisecond)
+			require.Equal(t, ex.Workers(), ex.Serving(), "a spare that stands in for somebody stays")
+			close(gate)
+			require.NoError(t, r.Wait())
+			spares := ex.Threads()[ex.Workers():]
+			require.Len(t, spares, ex.Workers())
+			eventually(func() bool {
+				for _, id := range ex.Threads()[ex.Workers():] {
+					if id != 0 {
+						return false
+					}
+				}
+				return true
+			})
+			for _, id := range spares {
+				require.False(t, executor.OnWorker(id))
+			}
+			require.Zero(t, ex.Serving())
+			require.Zero(t, ex.Standby())
+			rests(t, ex)
 		}
 	})
+}
+
+// A surplus spare leaves although there is always something to run.
+func TestSpareLeavesEndlessWork(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		var stop atomic.Bool
+		taken, gate := make(chan struct{}), make(chan struct{})
+		l := newLayer("endless", nil)
+		var again func(w *executor.Worker, _ *executor.Item) *executor.Item
+		again = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+			if !stop.Load() {
+				l.push(w, again)
+			}
+			return nil
+		}
+		l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+			l.push(w, func(w *executor.Worker, _ *executor.Item) *executor.Item {
+				for range 2 * ex.Workers() {
+					l.push(w, again)
+				}
+				close(taken)
+				return nil
+			})
+			executor.Blocking(func() { <-taken; <-gate })
+			return nil
+		}
+		r := ex.Start(t.Context(), l)
+		<-taken
+		close(gate)
+		eventually(func() bool { return ex.Blocked() == 0 && ex.Serving() == 0 })
+		stop.Store(true)
+		require.NoError(t, r.Wait())
+		rests(t, ex)
+	})
+}
+
+// Close comes while spares are on their way in or out.
+func TestCloseAfterBlocking(t *testing.T) {
+	for _, p := range executor.Policies() {
+		t.Run(p.String(), func(t *testing.T) {
+			for i := range testkit.Scale(100) {
+				ex, err := executor.New(executor.Config{Workers: 1 + i%2, Policy: p, KeepGOMAXPROCS: true})
+				require.NoError(t, err)
+				within(t, ex, func() {
+					ex.SetSpareIdle(time.Duration(i%3) * 50 * time.Microsecond)
+					r := ex.Start(t.Context(), fan(4, func(context.Context) error {
+						executor.Blocking(runtime.Gosched)
+						return nil
+					}))
+					if i%2 == 0 {
+						require.NoError(t, r.Wait())
+					}
+					require.NoError(t, ex.Close())
+					require.NoError(t, r.Wait())
+				})
+				for _, id := range ex.Threads() {
+					require.False(t, id != 0 && executor.OnWorker(id))
+				}
+			}
+		})
+	}
+}
+
+// Many goroutines submit what blocks, forks, nests and fails at random.
+func TestRandomBlocking(t *testing.T) {
+	for _, p := range executor.Policies() {
+		for _, n := range [][2]int{{1, 1}, {1, 3}, {2, 1}, {3, 0}} {
+			t.Run(fmt.Sprintf("%v/W=%d/spares=%d", p, n[0], n[1]), func(t *testing.T) {
+				ex := newExecutor(t, executor.Config{Workers: n[0], Spares: n[1], Policy: p})
+				ex.SetSpareIdle(300 * time.Microsecond)
+				within(t, ex, func() { blockAtRandom(t, ex) })
+			})
+		}
+	}
+}
+
+func blockAtRandom(t *testing.T, ex *executor.Executor) {
+	seed := testkit.Seed(t)
+	var act func(rng *rand.Rand, depth int) error
+	act = func(rng *rand.Rand, depth int) (err error) {
+		switch rng.IntN(6) {
+		case 0:
+			executor.Blocking(runtime.Gosched)
+		case 1:
+			executor.Blocking(func() { time.Sleep(time.Duration(rng.IntN(100)) * time.Microsecond) })
+		case 2:
+			gate := make(chan struct{})
+			go close(gate)
+			executor.Blocking(func() { <-gate })
+		case 3:
+			if depth < 3 {
+				inner := rng.Uint64()
+				var calls atomic.Int64
+				err = ex.Run(t.Context(), fan(1+rng.IntN(5), func(context.Context) error {
+					return act(rand.New(rand.NewPCG(inner, uint64(calls.Add(1)))), depth+1)
+				}))
+			}
+		case 4:
+			_, err = executor.Call(t.Context(), ex, func(s *executor.Scope, n int) int {
+				f := executor.Fork(s, func(*executor.Scope, int) int { executor.Blocking(runtime.Gosched); return 1 }, n)
+				executor.Blocking(runtime.Gosched)
+				return f.Join(s)
+			}, 1)
+		}
+		return err
+	}
+	var wg sync.WaitGroup
+	for s := range uint64(4) {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(seed, s))
+			for range testkit.Scale(200) {
+				sub := rng.Uint64()
+				var calls atomic.Int64
+				err := ex.Run(t.Context(), fan(1+rng.IntN(10), func(context.Context) error {
+					return act(rand.New(rand.NewPCG(sub, uint64(calls.Add(1)))), 0)
+				}))
+				if err != nil {
+					t.Error(err)
+				}
+				if rng.IntN(10) == 0 {
+					err := ex.Run(t.Context(), one(func(context.Context) error {
+						executor.Blocking(runtime.Goexit)
+						return nil
+					}))
+					if !errors.Is(err, executor.ErrGoexit) {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	rests(t, ex)
+}
+
+// A dump says who is blocked, and what becomes of the spares.
+func TestDumpOfSpares(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Spares: 3})
+	within(t, ex, func() {
+		require.Contains(t, dump(ex), "spares: 0 in service, 0 on standby, at most 3; 0 workers blocked")
+		gate := make(chan struct{})
+		before := ex.Stats()
+		r := ex.Start(t.Context(), one(func(context.Context) error {
+			executor.Blocking(func() { <-gate })
+			return nil
+		}))
+		eventually(func() bool { return ex.Parked() == 1 })
+		s := dump(ex)
+		require.Contains(t, s, "spares: 1 in service, 0 on standby, at most 3; 1 workers blocked")
+		require.Contains(t, s, "worker 0: blocked, thread ")
+		require.Contains(t, s, "worker 1: parked, thread ")
+		close(gate)
+		require.NoError(t, r.Wait())
+		require.EqualValues(t, 1, ex.Stats().Sub(before).Total.Tasks, "with a worker more than before")
+	})
+}
+
+func TestSparesConfig(t *testing.T) {
+	for _, c := range []struct{ workers, spares, ids int }{
+		{1, 0, 2}, {3, 0, 6}, {3, 2, 5}, {3, -1, 3}, {2, 7, 9},
+	} {
+		ex := newExecutor(t, executor.Config{Workers: c.workers, Spares: c.spares})
+		require.Equal(t, c.workers, ex.Workers())
+		l := newLayer("ids", nil)
+		l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+			if w.Workers() != c.ids || l.Run().Workers() != c.ids {
+				t.Errorf("%+v: %d IDs", c, w.Workers())
+			}
+			return nil
+		}
+		require.NoError(t, ex.Run(t.Context(), l))
+	}
+	_, err := executor.New(executor.Config{Workers: 3, Spares: executor.MaxWorkers})
+	require.ErrorContains(t, err, "executor: Config.Spares is 4096: with 3 workers at most 4093 are possible")
+}
+
+// BenchmarkBlocking is one task that calls Blocking again and again: with nothing for a spare to do.
+func BenchmarkBlocking(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("W=%d", workers), func(b *testing.B) {
+			ex := newExecutor(b, executor.Config{Workers: workers})
+			err := ex.Run(context.Background(), one(func(context.Context) error {
+				for b.Loop() {
+					executor.Blocking(func() {})
+				}
+				return nil
+			}))
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
 }

@@ -18,11 +18,9 @@ func (ex *Executor) Dump(out io.Writer) error {
 	fmt.Fprintf(&b, "notifier: %v\n", ex.notifier)
 	fmt.Fprintf(&b, "injector: %d items\n", ex.injector.len())
 	fmt.Fprintf(&b, "asyncs: %d not ended\n", ex.asyncs.left.Load())
-	s := &ex.spares
-	s.mu.Lock()
-	fmt.Fprintf(&b, "spares: %d workers blocked, %d spares in service, %d on standby, at most %d\n",
-		s.blocked, s.serving, len(s.standby), s.limit)
-	s.mu.Unlock()
+	spares := ex.spares.told()
+	fmt.Fprintf(&b, "spares: %d in service, %d on standby, at most %d; %d workers blocked\n",
+		spares.serving, spares.standby, ex.spares.limit, spares.blocked)
 	for _, w := range crew {
 		s := w.seen.snapshot()
 		deque := fmt.Sprintf("%d items", w.deque.Len())

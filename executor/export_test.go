@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
 )
@@ -27,6 +28,24 @@ func (ex *Executor) Parked() (n int) {
 	}
 	return n
 }
+
+// Resting reports whether nobody runs or looks for items.
+func (ex *Executor) Resting() bool {
+	for _, w := range ex.crew() {
+		if s := workerState(w.state.Load()); s != parked && s != standingBy && s != threadless {
+			return false
+		}
+	}
+	return ex.Thieves() == 0
+}
+
+// Blocked is how many workers are in Blocking, Serving how many spares are in service, and Standby on standby.
+func (ex *Executor) Blocked() int { return ex.spares.told().blocked }
+func (ex *Executor) Serving() int { return ex.spares.told().serving }
+func (ex *Executor) Standby() int { return ex.spares.told().standby }
+
+// SetSpareIdle sets how long spares stay that nobody needs. Before the first Blocking.
+func (ex *Executor) SetSpareIdle(d time.Duration) { ex.spares.idle = d }
 
 // Threads is the identity of every worker's thread.
 func (ex *Executor) Threads() []int64 {

@@ -31,6 +31,15 @@ type spares struct {
 	closed   bool
 }
 
+// spareCounts is what a dump tells of spares.
+type spareCounts struct{ blocked, serving, standby int }
+
+func (s *spares) told() spareCounts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return spareCounts{s.blocked, s.serving, len(s.standby)}
+}
+
 // beginBlocking counts the calling worker as blocked and calls up a spare if that takes one.
 func (ex *Executor) beginBlocking() {
 	s := &ex.spares
