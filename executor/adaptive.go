@@ -18,15 +18,14 @@ func (w *Worker) findAdaptive() *Item {
 	ex := w.ex
 	ex.thieves.Add(1)
 	for {
-		if w.dismissed() {
-			// As guard B. Whatever has woken this thief is passed on.
-			if ex.thieves.Add(-1) == 0 && ex.anyItem() {
-				ex.wakeOne()
-			}
-			return nil
+		var it *Item
+		leaves := w.dismissed()
+		if !leaves {
+			it = w.search()
 		}
-		if it := w.search(); it != nil {
+		if leaves || it != nil {
 			// Guard B of the paper: an item may have been pushed trusting in this thief, which now is none.
+			// D1(dismiss): a spare that leaves is none either, and what has woken it goes on to another.
 			if ex.thieves.Add(-1) == 0 && ex.anyItem() {
 				ex.wakeOne()
 			}

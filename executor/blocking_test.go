@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -411,19 +412,11 @@ func TestSparesGoAfterIdling(t *testing.T) {
 			require.NoError(t, r.Wait())
 			spares := ex.Threads()[ex.Workers():]
 			require.Len(t, spares, ex.Workers())
+			hasThread := func(id int64) bool { return id != 0 }
 			eventually(func() bool {
-				for _, id := range ex.Threads()[ex.Workers():] {
-					if id != 0 {
-						return false
-					}
-				}
-				return true
+				return ex.Serving() == 0 && ex.Standby() == 0 && !slices.ContainsFunc(ex.Threads()[ex.Workers():], hasThread)
 			})
-			for _, id := range spares {
-				require.False(t, executor.OnWorker(id))
-			}
-			require.Zero(t, ex.Serving())
-			require.Zero(t, ex.Standby())
+			require.False(t, slices.ContainsFunc(spares, executor.OnWorker))
 			rests(t, ex)
 		}
 	})
@@ -573,7 +566,7 @@ func TestDumpOfSpares(t *testing.T) {
 			executor.Blocking(func() { <-gate })
 			return nil
 		}))
-		eventually(func() bool { return ex.Parked() == 1 })
+		eventually(func() bool { return ex.Blocked() == 1 && ex.Parked() == 1 })
 		s := dump(ex)
 		require.Contains(t, s, "spares: 1 in service, 0 on standby, at most 3; 1 workers blocked")
 		require.Contains(t, s, "worker 0: blocked, thread ")

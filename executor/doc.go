@@ -35,7 +35,8 @@
 // of another executor, Wait blocks that worker. [Forked.Join] and [Scope.Wait] run only what the call that is joined has
 // started, [Future.Wait] only what it waits for.
 //
-// A task that blocks in any other way blocks its worker.
+// A task that waits for anything else, such as I/O or a lock, does so inside [Blocking]: a spare worker stands in for its own
+// meanwhile. In any other way it blocks its worker.
 //
 // # Tests
 //

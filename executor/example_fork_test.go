@@ -131,3 +131,26 @@ func ExampleNewInline() {
 	fmt.Println(len(orders))
 	// Output: 3
 }
+
+// A task waits for something that the executor knows nothing of, here what another task of the only worker sends.
+func ExampleBlocking() {
+	ex, err := executor.New(executor.Config{Workers: 1, Spares: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	answer := make(chan string)
+	err = ex.Run(context.Background(), executor.Func("ask", func(s *executor.Scope) error {
+		s.Go(func(context.Context) error {
+			answer <- "from a spare worker"
+			return nil
+		})
+		executor.Blocking(func() { fmt.Println(<-answer) })
+		return s.Wait()
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output: from a spare worker
+}

@@ -292,13 +292,10 @@ func (ex *Executor) Close() error {
 		ex.closed.Store(true)
 		ex.mu.Unlock()
 		ex.running.Wait()
-		standing := ex.spares.close()
+		ex.spares.close()
 		// D1(stop): stop, then wake. Pairs with D1(park) and line 23 of the published policy: prepare, then look at stop.
 		ex.stop.Store(true)
 		ex.notifier.NotifyAll()
-		for _, w := range standing {
-			w.discharge()
-		}
 		ex.alive.Wait()
 		ex.leaving.wait()
 		ex.release()

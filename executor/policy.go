@@ -105,8 +105,8 @@ func (w *Worker) findPublished() *Item {
 		ex.thieves.Add(1) // line 2
 		for {
 			if w.dismissed() {
-				// Guards B and C for whoever has trusted in this thief. Also if there are others: one that has looked at
-				// the injector may sleep, and the notification that woke this one was perhaps for what came after.
+				// D1(dismiss): guards B and C, for whoever has trusted in this thief. Items count also if there are other
+				// thieves: one that has looked at the injector is about to sleep, and what came after has woken this one.
 				if ex.thieves.Add(-1) == 0 && ex.actives.Load() > 0 || ex.anyItem() {
 					ex.notifyOne()
 				}

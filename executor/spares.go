@@ -212,16 +212,19 @@ func (ex *Executor) lookAtSpares() {
 	}
 }
 
-// close ends what goes by time and returns the spares on standby. No worker blocks any more.
-func (s *spares) close() (standing []*Worker) {
+// close ends what goes by time, and the threads on standby. No worker blocks any more, and no spare leaves service but by
+// the end of its thread.
+func (s *spares) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	if s.watched {
 		s.stopLook()
 	}
-	standing, s.standby = s.standby, nil
-	return standing
+	for _, w := range s.standby {
+		w.discharge()
+	}
+	s.standby = nil
 }
 
 // discharge ends the thread of a spare that stands by, or is about to, and is on no list.
