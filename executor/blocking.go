@@ -9,9 +9,8 @@ package executor
 // for a while.
 //
 // fn runs on the calling goroutine; a panic or runtime.Goexit in it passes through. Blocking inside another Blocking, on a
-// goroutine that is no worker's, and on an executor of [NewInline], only calls fn. It costs about a microsecond, and what it
-// takes to wake a thread if there is work for a spare: for a lock that is held for less it does not pay. It panics if fn is
-// nil.
+// goroutine that is no worker's, and on an executor of [NewInline], only calls fn. It costs half a microsecond, and the
+// waking of a thread if there is work for a spare: for a lock that is held for less it does not pay. It panics if fn is nil.
 func Blocking(fn func()) {
 	if fn == nil {
 		panic("executor: Blocking of a nil function")

@@ -38,7 +38,7 @@ func both(n int, f, g func(context.Context) error) *graph.Graph {
 	return b
 }
 
-// A task waits for another of its run for which there is no other worker: every worker waits, and a spare runs it.
+// Tasks wait for another of their run, and that for them: one more than there are workers.
 func TestBlocking(t *testing.T) {
 	onEach(t, []int{1, 2, 3}, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(50) {
@@ -51,7 +51,9 @@ func TestBlocking(t *testing.T) {
 				})
 				return nil
 			}, func(context.Context) error {
-				eventually(func() bool { return int(blocked.Load()) == ex.Workers() })
+				executor.Blocking(func() { // it may come first
+					eventually(func() bool { return int(blocked.Load()) == ex.Workers() })
+				})
 				close(gate)
 				return nil
 			}))

@@ -16,15 +16,16 @@ import (
 )
 
 // An Executor is a fixed set of workers, each locked to an OS thread of its own, that run items and steal from each
-// other; spare ones stand in for those that wait in [Blocking]. All methods may be called from any goroutine. Several executors may live in one process.
+// other; spare ones stand in for those that wait in [Blocking]. All methods may be called from any goroutine. Several
+// executors may live in one process.
 type Executor struct {
 	// Constant.
 	cfg      Config
 	workers  []*Worker // those of the configuration, then room for the spares; see crew
 	notifier *notifier.Notifier
-	release  func()  // gives the reserved Ps back
-	inline   *inline // set if there are no threads
-	crewed   xatomic.Int32
+	release  func()        // gives the reserved Ps back
+	inline   *inline       // set if there are no threads
+	crewed   xatomic.Int32 // how many of workers there are; it seldom changes
 
 	_ pad.Line
 	// Read at every push, written when a worker goes to sleep or is woken.

@@ -97,8 +97,8 @@ func (w *Worker) exploitPublished(it *Item) {
 	ex.actives.Add(-1) // line 13
 }
 
-// findPublished is Algorithm 5. It returns nil when the executor stops, and when a spare is dismissed; where the paper returns true without a task,
-// after a sleep, its caller comes back here at once, so this does too.
+// findPublished is Algorithm 5. It returns nil when the executor stops, and when a spare is dismissed; where the paper
+// returns true without a task, after a sleep, its caller comes back here at once, so this does too.
 func (w *Worker) findPublished() *Item {
 	ex := w.ex
 	for {

@@ -12,20 +12,22 @@ import (
 	"github.com/magpie-go/magpie/internal/testkit"
 )
 
-// A whim is a program that draws what it does: an executor of up to three workers and what is asked of it.
+// A whim is a program that draws what it does: an executor of up to three workers, and a spare, and what is asked of it.
 type whim struct {
 	ex    *Executor
 	room  int // items that may still be made: executions are to stay short
 	exits int // goroutines that may still be ended
 }
 
-// TestModelRandom: whatever is pushed, submitted, nested and broken off, every item runs once, every run ends, and
+// TestModelRandom: whatever is pushed, submitted, nested, broken off and done while a spare stands in, every item runs once, every run ends, and
 // nothing is left at the end.
 func TestModelRandom(t *testing.T) {
 	n := testkit.Count(t, 10_000)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {
 		h := &whim{room: 12, exits: 2}
-		h.ex = birth(1+model.Choose(3), Policies()[model.Choose(2)])
+		ex, err := New(Config{Workers: 1 + model.Choose(3), Spares: 1, Policy: Policies()[model.Choose(2)], KeepGOMAXPROCS: true})
+		model.Assert(err == nil, "New: %v", err)
+		h.ex = ex
 		submit := func() {
 			for range 1 + model.Choose(2) {
 				h.run()
@@ -73,7 +75,7 @@ func (h *whim) act(j *job, w *Worker, broken *bool) {
 			break
 		}
 		h.room--
-		switch model.Choose(4) {
+		switch model.Choose(5) {
 		case 0, 1:
 			j.push(w, func(w *Worker) { h.act(j, w, broken) })
 		case 2:
@@ -83,6 +85,8 @@ func (h *whim) act(j *job, w *Worker, broken *bool) {
 				h.exits--
 				runtime.Goexit()
 			}
+		case 4:
+			Blocking(func() { h.act(j, w, broken) })
 		}
 	}
 	returned = true
