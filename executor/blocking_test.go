@@ -408,6 +408,7 @@ func TestSparesGoAfterIdling(t *testing.T) {
 				return nil
 			}))
 			eventually(func() bool { return ex.Blocked() == ex.Workers() })
+			eventually(func() bool { return ex.Serving() == ex.Workers() })
 			time.Sleep(10 * time.Millisecond)
 			require.Equal(t, ex.Workers(), ex.Serving(), "a spare that stands in for somebody stays")
 			close(gate)

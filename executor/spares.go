@@ -11,9 +11,9 @@ import (
 // spares are the workers that stand in for those that block. A spare is in service, when it works as any other worker does,
 // on standby, when its thread sleeps apart from the others, or without a thread.
 //
-// So many are in service as workers block, or as there are. One more than that is surplus: it leaves service when it looks
-// for an item and, so that it does so soon, gives away those that it has after some. One that sleeps in the notifier stays
-// there until it is woken: the next Blocking then finds it in service.
+// So many are called up as workers block, or as there are. One more than that is surplus, when a Blocking has ended: it
+// leaves service when it looks for an item and, so that it comes to that soon, gives away what it has (tock). One that sleeps
+// in the notifier stays there until it is woken: the next Blocking then finds it in service.
 type spares struct {
 	limit int           // constant
 	idle  time.Duration // constant from the first Blocking on
@@ -64,8 +64,8 @@ func (ex *Executor) endBlocking() {
 // tell tells spares whether one of them is surplus. Under mu.
 func (s *spares) tell() { s.surplus.Store(int32(max(0, s.serving-s.blocked))) }
 
-// callUp puts a spare into service, which sendFor then has to be told of, if there are fewer than are due. There may be none
-// to be had although there are fewer: then the thread of one is about to end, and spareGone calls. Under spares.mu.
+// callUp puts a spare into service if fewer are than are due; sendFor has to be told of it. If there is none to be had, the
+// thread of one is about to end, and spareGone calls up what is due then. Under spares.mu.
 func (ex *Executor) callUp() (w *Worker, hasThread bool) {
 	s := &ex.spares
 	defer s.tell()
@@ -164,8 +164,8 @@ func (w *Worker) standBy() bool {
 	return !w.discharged
 }
 
-// handOver gives it and all that is in the deque of a surplus spare, which no task waits on top of, to others: a busy worker
-// looks at the injector now and then, and never at a deque.
+// handOver gives it, and all that is in the worker's deque, to others: a busy one looks at the injector now and then, and
+// never at another's deque. The worker is surplus, and no task waits on its stack.
 func (w *Worker) handOver(it *Item) {
 	w.body.hooks.Flush(w)
 	w.putBack(it)
@@ -184,7 +184,7 @@ func (ex *Executor) watchSpares() {
 }
 
 // lookAtSpares ends the threads on standby if nobody has blocked since the last look, and wakes the surplus spares that
-// sleep among the workers: those then leave.
+// sleep among the workers: those then leave, and so end. It goes on while any spare has a thread.
 func (ex *Executor) lookAtSpares() {
 	s := &ex.spares
 	s.mu.Lock()
@@ -212,8 +212,7 @@ func (ex *Executor) lookAtSpares() {
 	}
 }
 
-// close ends what goes by time, and the threads on standby. No worker blocks any more, and no spare leaves service but by
-// the end of its thread.
+// close ends what goes by time, and the threads on standby. No worker blocks any more; spares in service end as others do.
 func (s *spares) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

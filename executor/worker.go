@@ -50,9 +50,9 @@ type Worker struct {
 	leapsFrom xatomic.Uint64        // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
 	hungry    xatomic.Bool          // nobody can steal from the worker: its next fork is to be published
 	calledUp  park.Parker           // where a spare stands by
-	_         pad.Line
 
-	discharged bool // a spare's thread is to end; written by whoever takes it off standby, before Unpark
+	discharged bool // a spare's thread is to end; plain, written by whoever takes it off standby, before Unpark
+	_          pad.Line
 }
 
 // workerState is where a worker stands, as dumps tell it.
