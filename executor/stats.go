@@ -3,8 +3,8 @@ package executor
 import "github.com/magpie-go/magpie/internal/xatomic"
 
 // Stats is what an executor has counted since it was made. A worker counts in plain words of its own and publishes them
-// when it runs out of work, when a run ends on it, when it blocks and every thousand items, so a snapshot taken while runs are in
-// progress may lag by that much. After a run's end everything it did is in.
+// when it runs out of work, when a run ends on it, when it blocks and every thousand items, so a snapshot taken while runs
+// are in progress may lag by that much. After a run's end everything it did is in.
 type Stats struct {
 	Workers []WorkerStats // by worker; spare ones after the others, as many as were needed so far
 	Total   WorkerStats
