@@ -112,6 +112,36 @@ func BenchmarkPriority(b *testing.B) {
 	}
 }
 
+// BenchmarkCondition is a loop of a task and a condition: what the two cost each time round.
+func BenchmarkCondition(b *testing.B) {
+	const rounds = 1000
+	for _, w := range []int{1, 2} {
+		b.Run(fmt.Sprintf("W=%d", w), func(b *testing.B) {
+			ex := newExecutor(b, executor.Config{Workers: w})
+			left := 0
+			g := graph.New("g")
+			begin := g.Task(func(context.Context) error { left = rounds; return nil })
+			body := g.Task(nothing)
+			again := g.Condition(func(context.Context) (int, error) {
+				if left--; left > 0 {
+					return 0, nil
+				}
+				return -1, nil
+			})
+			begin.Precede(body)
+			body.Precede(again)
+			again.Precede(body)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := ex.Run(context.Background(), g); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rounds, "ns/round")
+		})
+	}
+}
+
 // BenchmarkBuild builds and freezes each graph, the check for cycles included.
 func BenchmarkBuild(b *testing.B) {
 	for _, shape := range benchShapes {

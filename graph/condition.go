@@ -24,10 +24,7 @@ func (g *Graph) Condition(fn func(context.Context) (int, error)) Task {
 	if fn == nil {
 		g.nilFunction()
 	}
-	return g.addSpecial(choice(func(ctx context.Context) ([]int, error) {
-		n, err := fn(ctx)
-		return []int{n}, err
-	}))
+	return g.addSpecial(oneOf(fn))
 }
 
 // MultiCondition is [Graph.Condition] for any number of tasks, which then run at the same time: fn returns their numbers.
@@ -36,22 +33,33 @@ func (g *Graph) MultiCondition(fn func(context.Context) ([]int, error)) Task {
 	if fn == nil {
 		g.nilFunction()
 	}
-	return g.addSpecial(choice(fn))
+	return g.addSpecial(someOf(fn))
 }
 
-// A choice chooses among successors.
-type choice func(context.Context) ([]int, error)
+// oneOf chooses one of the successors, someOf any number of them. They are run by execDynamic.
+type (
+	oneOf  func(context.Context) (int, error)
+	someOf func(context.Context) ([]int, error)
+)
 
-// run is for a graph that is not dynamic, of which there is none with a choice.
-func (choice) run(*executor.Worker, *runState, uint32) error {
+func (oneOf) run(*executor.Worker, *runState, uint32) error { panic("graph: a choice in a static run") }
+func (someOf) run(*executor.Worker, *runState, uint32) error {
 	panic("graph: a choice in a static run")
+}
+
+func isChoice(s special) bool {
+	switch s.(type) {
+	case oneOf, someOf:
+		return true
+	}
+	return false
 }
 
 // choosers says which tasks of the plan choose, or is nil if none does. Those of modules are not copied.
 func (g *Graph) choosers() []bool {
 	var all []bool
 	for i, s := range g.special {
-		if _, ok := s.(choice); ok {
+		if isChoice(s) {
 			if all == nil {
 				all = make([]bool, g.planned())
 			}

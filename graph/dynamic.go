@@ -28,12 +28,16 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	if r.special != nil {
 		does = r.special[i]
 	}
+	var one [1]int
 	var chosen []int
 	var err error
 	switch s := does.(type) {
 	case nil:
 		err = t.fn(r.ctx.Get())
-	case choice:
+	case oneOf:
+		one[0], err = s(r.ctx.Get())
+		chosen = one[:]
+	case someOf:
 		chosen, err = s(r.ctx.Get())
 	default:
 		err = s.run(w, r, i)
