@@ -78,31 +78,31 @@ func (r *Run) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 func (r *Run) NoticeContext() { r.ctx.notice() }
 
 // Repeats reports whether err, of a task that has failed, only says again why the run was stopped: then it is reported anyhow.
-// A panic never does, other than the one that stopped the run. It notices the end of the caller's context first. It is for
-// implementations of [Job].
+// An error of several parts does if all of them do. A panic never does, other than the one that stopped the run. It notices the
+// end of the caller's context first. It is for implementations of [Job].
 func (r *Run) Repeats(err error) bool {
 	r.NoticeContext()
-	if !r.ctx.cancelled.Load() {
-		return false
-	}
-	cause := context.Cause(&r.ctx)
-	return !panics(err, cause) && (errors.Is(err, r.ctx.Err()) || isSame(err, cause) || errors.Is(err, cause))
+	return r.ctx.cancelled.Load() && repeats(err, r.ctx.Err(), context.Cause(&r.ctx))
 }
 
-// panics reports whether there is a panic in err, beside what cause tells.
-func panics(err, cause error) bool {
+// repeats reports whether err says nothing but that a context has ended, and for what cause.
+func repeats(err, ended, cause error) bool {
 	if isSame(err, cause) {
-		return false
+		return true
 	}
 	switch e := err.(type) {
 	case *PanicError:
-		return true
-	case interface{ Unwrap() error }:
-		return panics(e.Unwrap(), cause)
+		return false
 	case interface{ Unwrap() []error }:
-		return slices.ContainsFunc(e.Unwrap(), func(err error) bool { return panics(err, cause) })
+		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !repeats(part, ended, cause) })
+	case interface{ Unwrap() error }:
+		if repeats(e.Unwrap(), ended, cause) {
+			return true
+		}
+		is, ok := err.(interface{ Is(error) bool })
+		return ok && (is.Is(ended) || is.Is(cause))
 	}
-	return false
+	return errors.Is(err, ended) || errors.Is(err, cause)
 }
 
 // stop cancels the run's context, which will say err and cause, and makes result part of the run's. The first stop

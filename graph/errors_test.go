@@ -249,3 +249,33 @@ func TestNestedErrors(t *testing.T) {
 		require.ErrorAs(t, err, &p)
 	}
 }
+
+// TestToldBesideAnEcho: what failed is told also if the same error says that the run was stopped, as that of a run within does.
+func TestToldBesideAnEcho(t *testing.T) {
+	begun := make(chan struct{})
+	untilStopped := func(ctx context.Context) { begun <- struct{}{}; <-ctx.Done() }
+	for name, fail := range map[string]func(context.Context, *executor.Executor) error{
+		"joined": func(ctx context.Context, _ *executor.Executor) error {
+			untilStopped(ctx)
+			return errors.Join(ctx.Err(), errTask)
+		},
+		"nested": func(ctx context.Context, ex *executor.Executor) error {
+			inner := graph.New("inner")
+			inner.Task(func(ctx context.Context) error { untilStopped(ctx); return errTask })
+			return ex.Run(ctx, inner)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2})
+			g := graph.New("g")
+			g.Task(func(ctx context.Context) error { return fail(ctx, ex) })
+			ctx, cancel := context.WithCancelCause(t.Context())
+			r := ex.Start(ctx, g)
+			<-begun
+			cancel(errors.New("no longer wanted"))
+			err := r.Wait()
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, err, errTask)
+		})
+	}
+}

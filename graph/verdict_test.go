@@ -252,26 +252,32 @@ func (h *history) leavesOutEchoes(ctx context.Context, first *entry) error {
 	return nil
 }
 
-// isEcho reports whether what the task returned only repeats why the run was stopped. A panic never does, other than the one
-// that stopped it.
+// isEcho reports whether what the task returned only repeats why the run was stopped: every part of it does.
 func (e *entry) isEcho(err, cause error) bool {
-	return e.fate == erred && !slices.ContainsFunc(panicsIn(e.err), func(p *executor.PanicError) bool { return !slices.Contains(panicsIn(cause), p) }) &&
-		(errors.Is(e.err, err) || errors.Is(e.err, cause))
+	return e.fate == erred && !slices.ContainsFunc(partsOf(e.err, cause), func(part error) bool {
+		_, panicked := part.(*executor.PanicError)
+		return part != cause && (panicked || part != err)
+	})
 }
 
-// panicsIn lists the panics that err tells of.
-func panicsIn(err error) (all []*executor.PanicError) {
+// partsOf lists what err is made of, down to cause.
+func partsOf(err, cause error) (all []error) {
 	switch e := err.(type) {
 	case *executor.PanicError:
-		return []*executor.PanicError{e}
+		return []error{e}
 	case interface{ Unwrap() error }:
-		return panicsIn(e.Unwrap())
+		if inner := e.Unwrap(); err != cause && inner != nil {
+			return partsOf(inner, cause)
+		}
 	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
-			all = append(all, panicsIn(inner)...)
+		if err != cause {
+			for _, inner := range e.Unwrap() {
+				all = append(all, partsOf(inner, cause)...)
+			}
+			return all
 		}
 	}
-	return all
+	return []error{err}
 }
 
 // isReportedWell compares the report with what the task did.
