@@ -2,7 +2,7 @@ package executor
 
 // Blocking calls fn, which may wait for what the executor knows nothing of: I/O, a lock, a channel. Meanwhile a spare worker
 // stands in for the one that calls, so that as many tasks as there are workers go on. When fn has returned there is a worker
-// more than that, until a spare has run its task to the end.
+// more than that, until a spare has nothing to do or, if it is never without, has run some dozens of tasks more.
 //
 // There are at most [Config.Spares] spare workers: when all of them stand in for others, fn blocks its worker, as it would
 // without Blocking. They are started when they are needed and used again; their threads end when nobody has called Blocking

@@ -62,8 +62,8 @@ func Thread() int64 { return osthread.ID() }
 
 // OnWorker reports whether some worker, of whatever executor, claims the thread.
 func OnWorker(thread int64) (found bool) {
-	onThread.Range(func(_, w any) bool {
-		found = w.(*Worker).thread.Load() == thread
+	onThread.Range(func(key, w any) bool {
+		found = w.(*Worker).thread.Load() == thread || w.(*Worker).self.Load() != key // left behind
 		return !found
 	})
 	return found

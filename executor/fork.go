@@ -58,7 +58,8 @@ func Fork[A, R any](s *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 }
 
 // A Forked stands for a call that was forked. It must be joined by the worker that forked it, before the function that
-// was given the Scope ends, and only once: a second Join panics, unless another fork has taken the frame by then.
+// was given the Scope ends, and only once: a second Join panics if nothing has been forked since, and otherwise may do
+// anything.
 type Forked[A, R any] struct{ c *call[A, R] }
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise it

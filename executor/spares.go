@@ -116,6 +116,7 @@ func (ex *Executor) spareFailed(w *Worker) {
 	s := &ex.spares
 	s.mu.Lock()
 	s.serving--
+	w.state.Store(uint32(threadless))
 	s.gone = append(s.gone, w)
 	s.tell()
 	s.mu.Unlock()

@@ -51,6 +51,9 @@ func (b *built) fill(g *graph.Graph, of *block, flow *firing) {
 	values := make(map[*vertex]graph.Value[parcel])
 	for i, v := range of.vertices {
 		tasks[i] = b.add(g, v, flow, values)
+		if v.priority != graph.Normal {
+			tasks[i].Priority(v.priority)
+		}
 		for _, s := range v.limits {
 			tasks[i].Limit(b.semaphores[s])
 		}

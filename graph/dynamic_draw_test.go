@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/magpie-go/magpie/graph"
 )
 
 // A sketch is a block being made, of parts that lie behind and beside each other. Each part has one task that it begins
@@ -121,6 +123,7 @@ func (d *sketch) leaf() (in, out *vertex) {
 		d.edge(in, v)
 	}
 	d.limit(v)
+	d.rank(v)
 	return in, out
 }
 
@@ -140,6 +143,13 @@ func (d *sketch) limit(v *vertex) {
 			need[s]++
 			v.limits = append(v.limits, s)
 		}
+	}
+}
+
+// rank gives the task a priority, as one in eight has.
+func (d *sketch) rank(v *vertex) {
+	if d.rng.IntN(8) == 0 {
+		v.priority = graph.High - graph.Priority(d.rng.IntN(3))
 	}
 }
 
@@ -177,6 +187,7 @@ func (d *sketch) net(levels int) (in, out *vertex) {
 		if d.rng.IntN(3) == 0 {
 			v = d.add(makes)
 			d.limit(v)
+			d.rank(v)
 			begins[i], ends[i] = v, v
 		} else {
 			begins[i], ends[i] = d.leaf()
@@ -213,6 +224,7 @@ func (d *sketch) net(levels int) (in, out *vertex) {
 func (d *sketch) fan(levels int, once bool) (in, out *vertex) {
 	in = d.add(choosesMany)
 	d.limit(in)
+	d.rank(in)
 	all := !once || d.rng.IntN(2) == 0
 	n := 1 + d.rng.IntN(4)
 	if all {
@@ -288,6 +300,7 @@ func (d *sketch) choice(r *route) *vertex {
 	c := d.add(does)
 	c.route = r
 	d.limit(c)
+	d.rank(c)
 	return c
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/magpie-go/magpie/graph"
 )
 
 // A program is graphs within graphs, of all kinds of tasks, such that what runs, and how often, does not depend on who is
@@ -30,21 +32,22 @@ type block struct {
 
 // A vertex is a task of a block.
 type vertex struct {
-	id     int // in the program
-	index  int // in the block
-	block  *block
-	does   work
-	name   string    // may be empty
-	succ   []*vertex // in the order in which they were named
-	joins  int       // edges into it that count
-	takes  []*vertex // of a maker: whose values
-	value  uint64    // and its own
-	child  *block    // of a flow or a module
-	after  *vertex   // of a plain one: the flow or module that it alone comes after
-	route  *route    // of a choice: who decides; nil if picks are all that is chosen
-	picks  []int
-	limits []int // the semaphores, once for each permit
-	often  int   // how often it runs in one run of the block
+	id       int // in the program
+	index    int // in the block
+	block    *block
+	does     work
+	name     string    // may be empty
+	succ     []*vertex // in the order in which they were named
+	joins    int       // edges into it that count
+	takes    []*vertex // of a maker: whose values
+	value    uint64    // and its own
+	child    *block    // of a flow or a module
+	after    *vertex   // of a plain one: the flow or module that it alone comes after
+	route    *route    // of a choice: who decides; nil if picks are all that is chosen
+	picks    []int
+	limits   []int // the semaphores, once for each permit
+	often    int   // how often it runs in one run of the block
+	priority graph.Priority
 }
 
 // work is what a vertex does.
@@ -158,6 +161,9 @@ func (p *program) String() string {
 				fmt.Fprintf(&s, " route %d of %d steps", v.route.id, v.route.steps)
 			} else if v.picks != nil {
 				fmt.Fprintf(&s, " %v", v.picks)
+			}
+			if v.priority != graph.Normal {
+				fmt.Fprintf(&s, " priority %v", v.priority)
 			}
 			if v.limits != nil {
 				fmt.Fprintf(&s, " limits %v", v.limits)

@@ -183,6 +183,7 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 	funcs, edges, err := g.funcs, g.edges, error(nil)
 	if g.modules != nil {
 		if funcs, edges, err = g.unfold(); err != nil {
+			g.forgetPlan() // or tasks would be named by what there is of it
 			return nil, err
 		}
 	}

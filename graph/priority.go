@@ -31,12 +31,12 @@ func (p Priority) String() string {
 //
 // Nothing is put off for ever: of any sixteen tasks in a row that a run begins one is the oldest of Normal and one the oldest
 // of Low, if any such is ready. A task that becomes ready when k others of its priority are is the 16·(k+1)th to begin after
-// that, or an earlier one. A task that waits for the permit of a [Semaphore] is not ready, and permits are offered to those
-// that wait in the order in which they came; when it is asked again it is behind the others of its priority.
+// that, or an earlier one. A task that does not find the permits of a [Semaphore] has had its turn and is no longer ready;
+// permits are offered to those that wait in the order in which they came, and who is asked again is behind the others of its
+// priority.
 //
 // A module's task begins and ends the module by its priority, in between those of the module have their own. Tasks of other
-// runs are not compared, also not of those within this one: subflows, and modules with
-// conditions or a limit.
+// runs are not compared, also not of those within this one: subflows, and modules with conditions or a limit.
 //
 // A graph whose tasks all have the same priority, whichever, runs as if there were none. With several a task costs some tens
 // of nanoseconds more, and workers share the lock of a queue. It panics if p is none of the three.

@@ -20,6 +20,7 @@ const (
 	actYield
 	actGosched
 	actSleep
+	actBlock
 	actAllocate
 	actCollect
 	actDump
@@ -36,13 +37,13 @@ const (
 )
 
 func (a act) String() string {
-	return [numActs]string{"spin", "yield", "gosched", "sleep", "allocate", "collect", "dump", "close in a task", "nested run",
+	return [numActs]string{"spin", "yield", "gosched", "sleep", "block", "allocate", "collect", "dump", "close in a task", "nested run",
 		"run on another executor", "run left behind", "wait for one left behind", "error", "panic", "goexit", "cancel"}[a]
 }
 
 // Acts by what they are drawn for. One that stands twice is drawn twice as often.
 var (
-	delays = []act{actSpin, actSpin, actSpin, actYield, actYield, actGosched, actGosched, actSleep, actAllocate}
+	delays = []act{actSpin, actSpin, actSpin, actYield, actYield, actGosched, actGosched, actSleep, actBlock, actAllocate}
 	rare   = []act{actCollect, actDump, actClose}
 	nests  = []act{actNested, actNested, actNested, actAbroad, actOrphan, actOrphan, actJoin}
 	faults = []act{actError, actPanic, actGoexit, actCancel}
@@ -112,6 +113,8 @@ func (l *lane) perform(ctx context.Context, task uint32) error {
 		runtime.Gosched()
 	case actSleep:
 		time.Sleep(50 * time.Microsecond)
+	case actBlock:
+		executor.Blocking(func() { time.Sleep(time.Duration(p.seed % 200_000)) })
 	case actAllocate:
 		litter(int(p.seed % 1024))
 	case actCollect:

@@ -33,10 +33,12 @@ const niceToo = runtime.GOOS == "linux"
 
 // drawConfig draws one of everything that an executor can be.
 func drawConfig(rng *rand.Rand) executor.Config {
-	policies := executor.Policies()
+	policies, deques := executor.Policies(), executor.Deques()
 	cfg := executor.Config{
 		Workers:        1 + rng.IntN(8),
 		Policy:         policies[rng.IntN(len(policies))],
+		Deque:          deques[rng.IntN(len(deques))],
+		Spares:         rng.IntN(4) - 1,
 		KeepGOMAXPROCS: rng.IntN(2) == 0,
 	}
 	if nice := rng.IntN(3) == 0; nice && niceToo {
