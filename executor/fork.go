@@ -58,8 +58,8 @@ func Fork[A, R any](s *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 }
 
 // A Forked stands for a call that was forked. It must be joined by the worker that forked it, before the function that
-// was given the Scope ends, and only once: a second Join panics if nothing has been forked since, and otherwise may do
-// anything.
+// was given the Scope ends, and only once: a second Join panics, unless another fork of the same types has taken its place by
+// then.
 type Forked[A, R any] struct{ c *call[A, R] }
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise it
@@ -75,6 +75,7 @@ func (f Forked[A, R]) Join(s *Scope) R {
 	}
 	w.level--
 	w.forker = c.outer
+	c.level = 0 // for a second Join to tell
 	c.pool.used--
 	if w.hungry.Load() {
 		w.publishForks(nil) // the older ones
@@ -87,7 +88,7 @@ type fork struct {
 	Item // first: see forkOf
 
 	floor  uint64  // the deque's bottom before it was pushed
-	level  uint64  // how many forks of the worker were not joined when it had been made
+	level  uint64  // how many forks of the worker were not joined when it had been made; 0 if it is out of use
 	outer  uintptr // Worker.forker before it
 	owner  *Worker // who forks and joins it
 	scope  *Scope  // that it is run with by whoever takes it
@@ -154,19 +155,20 @@ func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 // joinPublic joins a fork that others may have taken, or that is not the newest.
 func (c *call[A, R]) joinPublic(s *Scope) R {
 	w := s.w
-	if c.joined || c.level > w.level {
+	level := c.level
+	if c.joined || level == 0 || level > w.level {
 		panic("executor: a Forked is joined for the second time, or by a worker that has not forked it")
 	}
 	if w.takeBack(&c.fork) {
 		c.pool.release(c)
-		w.unfork(&c.fork)
+		w.unfork(&c.fork, level)
 		return c.make(s)
 	}
 	r, err := c.result, c.err
 	var none R
 	c.result, c.fn = none, nil
 	c.pool.release(c)
-	w.unfork(&c.fork)
+	w.unfork(&c.fork, level)
 	if err != nil {
 		w.rethrow(err)
 	}
@@ -236,7 +238,7 @@ func (p *callPool[A, R]) release(c *call[A, R]) {
 
 // reset makes a fork that others knew of as good as new.
 func (f *fork) reset() {
-	f.joined, f.own = false, false
+	f.level, f.joined, f.own = 0, false, false
 	f.err = nil
 	if f.state.Load() != 0 {
 		f.state.Store(0)

@@ -281,12 +281,11 @@ func TestCallOfCancelledRun(t *testing.T) {
 	})
 }
 
-// A second Join is noticed as long as no other fork has the frame, in order and out of order.
+// A second Join is noticed as long as no other fork has the frame, in order and out of order, and whatever else was forked.
 func TestJoinTwice(t *testing.T) {
 	const want = "executor: a Forked is joined for the second time, or by a worker that has not forked it"
-	for _, workers := range []int{1, 2} {
-		ex := newExecutor(t, executor.Config{Workers: workers})
-		require.NoError(t, ex.Run(t.Context(), executor.Func("twice", func(s *executor.Scope) error {
+	onEachDeque(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		inScope(t, ex, func(s *executor.Scope) {
 			one := func(*executor.Scope, int) int { return 1 }
 			f := executor.Fork(s, one, 0)
 			require.Equal(t, 1, f.Join(s))
@@ -296,7 +295,16 @@ func TestJoinTwice(t *testing.T) {
 			require.PanicsWithValue(t, want, func() { older.Join(s) })
 			require.Equal(t, 1, newer.Join(s))
 			require.PanicsWithValue(t, want, func() { newer.Join(s) })
-			return nil
-		})))
-	}
+
+			other := executor.Fork(s, func(*executor.Scope, string) string { return "other" }, "")
+			third := executor.Fork(s, func(*executor.Scope, bool) string { return "third" }, true)
+			for _, joined := range []executor.Forked[int, int]{f, older, newer} {
+				require.PanicsWithValue(t, want, func() { joined.Join(s) })
+			}
+			require.Equal(t, "other", other.Join(s))
+			require.PanicsWithValue(t, want, func() { f.Join(s) })
+			require.Equal(t, "third", third.Join(s))
+		})
+		require.Empty(t, ex.ForksLeft())
+	})
 }

@@ -64,12 +64,12 @@ func (w *Worker) oldestPrivate() (oldest *fork) {
 	return oldest
 }
 
-// unfork takes f, which has been released, out of account.
-func (w *Worker) unfork(f *fork) {
+// unfork takes f, which was of that level and has been released, out of account.
+func (w *Worker) unfork(f *fork, level uint64) {
 	if f.joined {
 		w.disorder++ // it is not the newest of its pool
 	}
-	if f.level == w.level && w.disorder == 0 {
+	if level == w.level && w.disorder == 0 {
 		w.level--
 		w.forker = f.outer
 	} else {
