@@ -63,8 +63,8 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 }
 
 // Wait waits until all children of the scope have ended. Meanwhile the worker runs them and, of what the scope has forked,
-// calls that were forked after the first child; it takes part in what these have started, and runs nothing else. It returns the failure of the child that was started first of those that failed
-// or, if children were skipped, why.
+// calls that were forked after the first child; it takes part in what these have started, and runs nothing else. It returns
+// the failure of the child that was started first of those that failed or, if children were skipped, why.
 func (s *Scope) Wait() error {
 	if s.children == nil {
 		return nil

@@ -19,8 +19,8 @@ type whim struct {
 	exits int // goroutines that may still be ended
 }
 
-// TestModelRandom: whatever is pushed, submitted, nested, broken off and done while a spare stands in, every item runs once, every run ends, and
-// nothing is left at the end.
+// TestModelRandom: whatever is pushed, submitted, nested, broken off and done while a spare stands in, every item runs once,
+// every run ends, and nothing is left at the end.
 func TestModelRandom(t *testing.T) {
 	n := testkit.Count(t, 10_000)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {

@@ -24,7 +24,8 @@ func TestModelDetachedSubflow(t *testing.T) {
 			inner.DetachedSubflow(func(_ context.Context, sub *Graph) error {
 				sub.DetachedSubflow(func(_ context.Context, sub *Graph) error {
 					begin := sub.Task(noTask)
-					begin.Precede(sub.Task(set(&first)), sub.Task(set(&second))) // one comes from the deque, when the outer one is over
+					// One comes from the deque, when the outer one is over.
+					begin.Precede(sub.Task(set(&first)), sub.Task(set(&second)))
 					return nil
 				})
 				return nil

@@ -27,8 +27,8 @@ type Plan struct {
 	// Chooses says which tasks choose among their successors instead of preceding them, which are then not counted in Join;
 	// nil if none does.
 	Chooses []bool
-	// Sources lists the tasks without predecessors, and that none chooses, ascending. It is the end of Succ, as if a task before all others
-	// preceded them.
+	// Sources lists the tasks without predecessors, and that none chooses, ascending. It is the end of Succ, as if a task
+	// before all others preceded them.
 	Sources []uint32
 }
 
