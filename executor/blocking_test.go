@@ -580,6 +580,20 @@ func TestDumpOfSpares(t *testing.T) {
 	})
 }
 
+// A spare for which there was no thread is left out, and told of as such; the next Blocking finds it.
+func TestSpareWithoutAThread(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		ex.FailSpare()
+		require.Zero(t, ex.Serving())
+		require.Contains(t, dump(ex), fmt.Sprintf("worker %d: without a thread, thread 0", ex.Workers()))
+		gate := make(chan struct{})
+		require.NoError(t, ex.Run(t.Context(), both(ex.Workers(),
+			func(context.Context) error { executor.Blocking(func() { <-gate }); return nil },
+			func(context.Context) error { executor.Blocking(func() { time.Sleep(time.Millisecond) }); close(gate); return nil })))
+		rests(t, ex)
+	})
+}
+
 func TestSparesConfig(t *testing.T) {
 	for _, c := range []struct{ workers, spares, ids int }{
 		{1, 0, 2}, {3, 0, 6}, {3, 2, 5}, {3, -1, 3}, {2, 7, 9},

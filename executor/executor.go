@@ -107,6 +107,9 @@ func newWorker(ex *Executor, i int) *Worker {
 	w.eager = cfg.Deque == ChaseLev
 	w.enough = enoughPublic * cfg.Workers
 	w.hungry.Store(w.eager)
+	if w.spare {
+		w.state.Store(uint32(threadless))
+	}
 	return w
 }
 

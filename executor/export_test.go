@@ -47,6 +47,17 @@ func (ex *Executor) Standby() int { return ex.spares.told().standby }
 // SetSpareIdle sets how long spares stay that nobody needs. Before the first Blocking.
 func (ex *Executor) SetSpareIdle(d time.Duration) { ex.spares.idle = d }
 
+// FailSpare is a Blocking whose spare cannot be given a thread.
+func (ex *Executor) FailSpare() {
+	s := &ex.spares
+	s.mu.Lock()
+	s.blocked++
+	w, _ := ex.callUp()
+	s.mu.Unlock()
+	ex.spareFailed(w)
+	ex.endBlocking()
+}
+
 // Threads is the identity of every worker's thread.
 func (ex *Executor) Threads() []int64 {
 	crew := ex.crew()
