@@ -183,12 +183,13 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 	funcs, edges, err := g.funcs, g.edges, error(nil)
 	if g.modules != nil {
 		if funcs, edges, err = g.unfold(); err != nil {
-			g.forgetPlan() // or tasks would be named by what there is of it
+			g.forgetPlan() // or tasks that are added now would be called by the names of those that were copied
 			return nil, err
 		}
 	}
 	p, err := plan.Freeze(funcs, edges, g.choosers())
 	if err != nil {
+		g.forgetPlan()
 		return nil, fmt.Errorf("graph %q: %w", g.name, err)
 	}
 	g.plan, g.levels = p, g.levelsOf(p.Len())

@@ -125,6 +125,14 @@ func TestModuleErrors(t *testing.T) {
 	require.ErrorAs(t, g2.Validate(), &cycle)
 	require.Equal(t, "round", cycle.Graph)
 
+	// A module that was copied before one with a fault was come upon is forgotten.
+	half := graph.New("half")
+	half.Module(sub)
+	half.Module(round)
+	require.Error(t, half.Validate())
+	require.PanicsWithValue(t, `graph "half": Precede of task #2 was given a task of graph "round": edges stay within a graph`,
+		func() { half.Task(nothing).Precede(x) })
+
 	g3 := graph.New("g3")
 	m, z := g3.Module(sub), g3.Task(nothing)
 	m.Precede(z)
