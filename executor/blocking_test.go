@@ -589,7 +589,11 @@ func TestSpareWithoutAThread(t *testing.T) {
 		gate := make(chan struct{})
 		require.NoError(t, ex.Run(t.Context(), both(ex.Workers(),
 			func(context.Context) error { executor.Blocking(func() { <-gate }); return nil },
-			func(context.Context) error { executor.Blocking(func() { time.Sleep(time.Millisecond) }); close(gate); return nil })))
+			func(context.Context) error {
+				executor.Blocking(func() { time.Sleep(time.Millisecond) })
+				close(gate)
+				return nil
+			})))
 		rests(t, ex)
 	})
 }

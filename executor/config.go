@@ -16,8 +16,8 @@ type Config struct {
 	// what executors have added to it.
 	Workers int
 	// Spares is how many spare workers may stand in at once for workers that wait in [Blocking]. 0 means as many as there
-	// are workers, a negative number none. A spare costs nothing before it is needed. Workers and spares together are at
-	// most [MaxWorkers].
+	// are workers, or as there is room for, a negative number none. Before it is needed a spare costs some memory in each
+	// graph that has run. Workers and spares together are at most [MaxWorkers].
 	Spares int
 	// Name is the prefix of the threads' names, and stands in profiler labels, errors and dumps. "" means "magpie".
 	Name string

@@ -1,4 +1,4 @@
-// Package executor runs work on a fixed set of OS threads that steal from each other.
+// Package executor runs work on OS threads of its own that steal from each other.
 //
 // A [Worker] is a goroutine locked to a thread of its own. It runs items to completion, keeps what it makes ready in a
 // deque, and when it has nothing left it steals from the others; when there is nothing to steal it sleeps on a futex.

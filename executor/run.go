@@ -77,7 +77,7 @@ func (r *Run) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 // implementations of [Job], called when a task has failed.
 func (r *Run) NoticeContext() { r.ctx.notice() }
 
-// Repeats reports whether err, of a task that has failed, only says again why the run was stopped: then it is reported anyhow.
+// Repeats reports whether err, of a task that has failed, only says again why the run was stopped, which is reported anyhow.
 // An error of several parts does if all of them do. A panic never does, other than the one that stopped the run. It notices the
 // end of the caller's context first. It is for implementations of [Job].
 func (r *Run) Repeats(err error) bool {

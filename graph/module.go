@@ -46,8 +46,8 @@ func (g *Graph) contains(other *Graph) bool {
 	return false
 }
 
-// A copied module is the tasks first, first+1, … of the plan, up to the next, and last of them, unless it ends with one task
-// anyhow, one that all others precede.
+// A copied module is so many tasks of the plan from first on: those of the module's plan and, unless that ends with one task
+// anyhow, one more that all of them precede.
 type copied struct {
 	first uint32
 	task  uint32 // the module's own, in the graph that it is a module of
@@ -157,8 +157,8 @@ func (g *Graph) isStale() bool {
 	return false
 }
 
-// origin returns the graph that task i of the plan is of, and its index there. That a module's copy has ended is said in
-// the name of the module's task.
+// origin returns the graph that task i of the plan is of, and its index there. What stands behind the
+// copy of a module is called by the number after its last.
 func (g *Graph) origin(i uint32) (*Graph, uint32) {
 	c, ok := g.copyAt(i)
 	if !ok {

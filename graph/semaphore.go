@@ -53,7 +53,7 @@ func NewSemaphore(permits int) *Semaphore {
 
 // Limit has the task run only while it holds a permit of each of the semaphores; of one that is named twice, two. It takes all
 // of them or none, so that tasks which name the same in another order do not wait for each other. The permits are given back
-// when the task has ended, in whatever way. A task that waits for a permit when its run is stopped is skipped at once. Who is
+// when the task has ended, in whatever way; those of a detached subflow when its graph is built. A task that waits for a permit when its run is stopped is skipped at once. Who is
 // put aside first is asked first, but a task that comes just then may be faster.
 //
 // A task must not wait for work that needs a permit which it holds itself, nor may its subflow or module have such tasks: they
