@@ -11,12 +11,13 @@ import (
 type Outcome uint8
 
 const (
-	Empty  Outcome = iota // there was nothing to steal
-	Stolen                // the thief has an item
-	Lost                  // another thread was faster, or the deque was growing: there may be more
+	Empty    Outcome = iota // there was nothing to steal
+	Stolen                  // the thief has an item
+	Lost                    // another thread was faster, or the deque was growing: there may be more
+	NotReady                // the owner has to answer first, and then there may be more; only of a PadWS
 )
 
-func (o Outcome) String() string { return [...]string{"empty", "stolen", "lost"}[o] }
+func (o Outcome) String() string { return [...]string{"empty", "stolen", "lost", "not ready"}[o] }
 
 // A Deque is a growable work-stealing deque: one owner pushes and pops at the bottom, any thread steals at the top.
 // Make one with [New]; a Deque must not be copied.

@@ -1,0 +1,120 @@
+package deque
+
+import (
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A PadWS is a bounded work-stealing deque without a locked instruction in the owner's Push and Pop, as long as nobody
+// steals: partial asynchronous delegation, after Wang, Liu, Fu, Härtig and Chen (2024). Make one with [NewPadWS]; a PadWS
+// must not be copied.
+//
+// It is a stack of blocks. The owner works in the newest, whose items are its own until it grants some, because a thief
+// has asked. A thief takes what was granted before, asks for the next, and never waits: when nothing is granted it hears
+// [NotReady]. From blocks below the newest thieves steal without asking.
+//
+// That has a price: no thief can see what the owner has not granted, and an owner that neither pushes nor pops nor polls
+// answers nobody. See [PadWS.Poll] and [PadWS.Granted] for what a scheduler has to do about that, and PROTOCOL.md.
+//
+// The deque keeps no pointer that was popped or stolen alive.
+type PadWS[T any] struct {
+	// Owner only, plain on purpose: the race detector checks the claim.
+	items   []xatomic.Plain[*T] // those of here
+	t       uint                // index of the next item in here
+	granted uint                // I1: items granted … t-1 of here are the owner's
+	epoch   uint64              // of here, with index zero
+	here    *padBlock[T]        // the newest block
+	number  int64               // its number
+	fresh   int                 // what has been granted and Granted has not told
+	stats   PadWSStats
+	_       pad.Line
+
+	asked xatomic.Uint32 // requests not yet answered; added by thieves, subtracted by the owner
+	_     pad.Line
+
+	newest xatomic.Int64 // number of the owner's block; written by the owner
+	_      pad.Line
+
+	oldest xatomic.Int64 // I7: all blocks below are exhausted; moved up by compare-and-swap
+	_      pad.Line
+
+	// Never written again.
+	blocks []padBlock[T] // block k is blocks[k mod length]
+	size   uint          // items in a block
+	window uint
+	keep   uint
+	_      pad.Line
+}
+
+// NewPadWS returns an empty deque.
+func NewPadWS[T any](config PadWSConfig) *PadWS[T] {
+	c := config.complete()
+	d := &PadWS[T]{
+		blocks: newPadBlocks[T](c.Blocks, c.Entries),
+		size:   uint(c.Entries), window: uint(c.Window), keep: uint(c.Keep),
+	}
+	d.settle(0, d.block(0), 0)
+	return d
+}
+
+// Push adds p and returns true, or false if the deque is full: then p is still the caller's, to run or to put elsewhere.
+// p must not be nil. Everything before the Push happens before the Pop or Steal that returns p.
+//
+// Owner only.
+func (d *PadWS[T]) Push(p *T) bool {
+	t := d.t
+	if t >= uint(len(d.items)) {
+		return d.advance() && d.Push(p) // and once only: the next block has room
+	}
+	d.items[t].Set(p)
+	d.t = t + 1
+	if d.asked.Load() != 0 {
+		d.answer()
+	}
+	return true
+}
+
+// Pop removes the item pushed last of those that no thief has, or returns nil if there is none. Then thieves have taken
+// all that was pushed and not popped: Pop takes back what was granted and not claimed.
+//
+// Owner only.
+func (d *PadWS[T]) Pop() *T {
+	t := d.t - 1
+	if t+1 == d.granted {
+		if d.retreat() {
+			return d.Pop() // once only
+		}
+		return nil
+	}
+	item := &d.items[t]
+	p := item.Get()
+	item.Set(nil) // R2
+	d.t = t
+	if d.asked.Load() != 0 {
+		d.answer()
+	}
+	return p
+}
+
+// Poll answers thieves, as every Push and Pop does, and returns what [PadWS.Granted] does. An owner polls before it does
+// anything that takes long: thieves get no more than it has granted until it pushes, pops or polls again.
+//
+// Owner only.
+func (d *PadWS[T]) Poll() int {
+	if d.asked.Load() != 0 {
+		d.answer()
+	}
+	return d.Granted()
+}
+
+// Granted returns how many items became stealable since the last call, in the owner's operations in between. A scheduler
+// whose thieves sleep calls it after each Push and notifies as many thieves (L1).
+//
+// Owner only.
+func (d *PadWS[T]) Granted() int {
+	n := d.fresh
+	if n != 0 {
+		d.fresh = 0
+	}
+	return n
+}

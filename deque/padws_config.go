@@ -1,0 +1,53 @@
+package deque
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// PadWSConfig says how large a [PadWS] is. Zero in a field chooses its default.
+type PadWSConfig struct {
+	Capacity int // items, about; 256 by default
+	Entries  int // items in a block; by default the power of two at or below the square root of Capacity. At most 1<<15
+	Blocks   int // at least 2; by default as many as Capacity takes
+	Window   int // how many items one answer grants at most; by default half a block, but at most 8
+	Keep     int // how many items the owner keeps when it answers; 0 lets the first Push start a thief
+}
+
+// maxPadEntries is half of what an index in a padWord can count.
+const maxPadEntries = 1 << (padIndexBits - 1)
+
+// complete fills in what is zero. It panics if a field makes no sense.
+func (c PadWSConfig) complete() PadWSConfig {
+	if c.Capacity == 0 {
+		c.Capacity = 256
+	}
+	if c.Entries == 0 {
+		c.Entries = min(1<<(bits.Len(uint(max(c.Capacity, 1)-1))/2), maxPadEntries)
+	}
+	if c.Blocks == 0 && c.Entries > 0 {
+		c.Blocks = max(2, (c.Capacity+c.Entries-1)/c.Entries)
+	}
+	if c.Window == 0 {
+		c.Window = max(1, min(c.Entries/2, 8))
+	}
+	if c.Capacity < 0 || c.Entries < 1 || c.Entries > maxPadEntries || c.Blocks < 2 || c.Window < 0 || c.Keep < 0 {
+		panic(fmt.Sprintf("deque: a PadWS cannot be made with %+v", c))
+	}
+	return c
+}
+
+// PadWSStats are counts of what the owner did since the deque was made. What thieves did they know from their Outcomes:
+// (NotReady + Lost) / Stolen is the number of retries per steal.
+type PadWSStats struct {
+	Answers   uint64 // polls that granted something
+	Granted   uint64 // items that they granted; as many requests
+	Revokes   uint64 // times that Pop took back what was granted
+	Advances  uint64 // blocks entered from below
+	Takeovers uint64 // blocks entered from above
+	NoRoom    uint64 // times that Push failed because all blocks hold items
+	Copying   uint64 // times that Push failed because a thief had not yet left the next block
+}
+
+// Stats returns the counts. Owner only.
+func (d *PadWS[T]) Stats() PadWSStats { return d.stats }

@@ -1,0 +1,262 @@
+//go:build modelcheck
+
+package deque
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// padThief starts a thread that steals n times, and returns what waits for its end.
+func padThief(d *PadWS[int], n int, got ledger) (join func()) {
+	return model.Go(func() {
+		for range n {
+			p, outcome := d.Steal()
+			model.Assert((p != nil) == (outcome == Stolen), "steal returned %v with outcome %v", p, outcome)
+			got.note(p)
+		}
+	})
+}
+
+// padAsk leaves the request of a thief that found nothing.
+func padAsk(d *PadWS[int]) {
+	_, outcome := d.Steal()
+	model.Assert(outcome == NotReady, "a steal from a new deque: %v", outcome)
+}
+
+// padPush pushes p, or keeps it if the deque is full.
+func padPush(d *PadWS[int], p *int, own ledger) {
+	if !d.Push(p) {
+		own.note(p)
+	}
+}
+
+// padDrain pops until nothing is left.
+func padDrain(d *PadWS[int], own ledger) {
+	for p := d.Pop(); p != nil; p = d.Pop() {
+		own.note(p)
+	}
+}
+
+// padSettle checks, when the thieves have ended, that every item came out exactly once and left its place.
+func padSettle(d *PadWS[int], n int, ledgers ...ledger) {
+	for i := range n {
+		times := 0
+		for _, l := range ledgers {
+			times += l[i]
+		}
+		model.Assert(times == 1, "item %d came out %d times", i, times)
+	}
+	model.Assert(d.Occupied() == 0, "something is left in a block")
+	d.CheckRest()
+}
+
+// TestModelPadWSLastItem: one item was granted; the owner takes it back while a thief claims it.
+func TestModelPadWSLastItem(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
+		own, stolen := make(ledger, 1), make(ledger, 1)
+		padAsk(d)
+		padPush(d, items(1)[0], own)
+		join := padThief(d, 1, stolen)
+		padDrain(d, own)
+		join()
+		padSettle(d, 1, own, stolen)
+	})
+}
+
+// TestModelPadWSOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals, and Pop says that
+// there is nothing only when the thief has the rest.
+func TestModelPadWSOwnerThief(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
+		all := items(4)
+		own, stolen := make(ledger, 4), make(ledger, 4)
+		join := padThief(d, 3, stolen)
+		padPush(d, all[0], own)
+		padPush(d, all[1], own)
+		own.note(d.Pop())
+		padPush(d, all[2], own)
+		padPush(d, all[3], own)
+		padDrain(d, own)
+		join()
+		padSettle(d, 4, own, stolen)
+	})
+}
+
+// TestModelPadWSTwoThieves: the same with two thieves.
+func TestModelPadWSTwoThieves(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
+		all := items(3)
+		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
+		padAsk(d)
+		padPush(d, all[0], own)
+		join1 := padThief(d, 2, stolen1)
+		join2 := padThief(d, 1, stolen2)
+		padPush(d, all[1], own)
+		padPush(d, all[2], own)
+		padDrain(d, own)
+		join1()
+		join2()
+		padSettle(d, 3, own, stolen1, stolen2)
+	})
+}
+
+// TestModelPadWSRevoke: the owner takes back two granted items, grants again, and pops, while a thief claims.
+func TestModelPadWSRevoke(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPadWS[int](PadWSConfig{Entries: 3, Blocks: 2, Window: 2})
+		all := items(3)
+		own, stolen := make(ledger, 3), make(ledger, 3)
+		padAsk(d)
+		d.asked.Add(1) // another thief's
+		padPush(d, all[0], own)
+		padPush(d, all[1], own)
+		model.Assert(d.Own() == 0, "the owner has %d", d.Own())
+		join := padThief(d, 2, stolen)
+		own.note(d.Pop())
+		padPush(d, all[2], own)
+		padDrain(d, own)
+		join()
+		padSettle(d, 3, own, stolen)
+	})
+}
+
+// TestModelPadWSTakeover: the owner comes back to a block from which thieves steal.
+func TestModelPadWSTakeover(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
+		all := items(4)
+		own, stolen1, stolen2 := make(ledger, 4), make(ledger, 4), make(ledger, 4)
+		for _, p := range all[:3] {
+			padPush(d, p, own)
+		}
+		join1 := padThief(d, 1, stolen1)
+		join2 := padThief(d, 1, stolen2)
+		own.note(d.Pop())
+		own.note(d.Pop())
+		padPush(d, all[3], own)
+		padDrain(d, own)
+		join1()
+		join2()
+		padSettle(d, 4, own, stolen1, stolen2)
+	})
+}
+
+// TestModelPadWSReuse: the owner comes round to a block in which a thief is still copying.
+func TestModelPadWSReuse(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPadWS[int](PadWSConfig{Entries: 1, Blocks: 2})
+		all := items(4)
+		own, stolen := make(ledger, 4), make(ledger, 4)
+		padAsk(d)
+		padPush(d, all[0], own)
+		join := padThief(d, 2, stolen)
+		padPush(d, all[1], own)
+		padPush(d, all[2], own)
+		own.note(d.Pop())
+		padPush(d, all[3], own)
+		padDrain(d, own)
+		join()
+		padSettle(d, 4, own, stolen)
+	})
+}
+
+// TestModelPadWSExhaustedAbove: thieves may exhaust a block above one that still has an item. See TestPadWSExhaustedAbove,
+// whose thief this one may be.
+func TestModelPadWSExhaustedAbove(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPadWS[int](PadWSConfig{Entries: 1, Blocks: 3})
+		all := items(5)
+		own, stolen := make(ledger, 5), make(ledger, 5)
+		var begun, pushed xatomic.Bool
+		join := padThief(d, 1, stolen)
+		// Waits give the thief its turns without a preemption of the owner.
+		joinBegun := model.Go(func() { begun.Store(true) })
+		begun.Await()
+		for _, p := range all[:2] {
+			padPush(d, p, own)
+			d.asked.Add(1)
+			d.Poll()
+			p, _ := d.Steal()
+			own.note(p)
+		}
+		for _, p := range all[2:] {
+			padPush(d, p, own)
+		}
+		joinPushed := model.Go(func() { pushed.Store(true) })
+		pushed.Await()
+		padDrain(d, own)
+		join()
+		joinBegun()
+		joinPushed()
+		padSettle(d, 5, own, stolen)
+	})
+}
+
+// TestModelPadWSWrap: epochs come round meanwhile.
+func TestModelPadWSWrap(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPadWSAt[int](PadWSConfig{Entries: 1, Blocks: 2}, PadEpochs-1)
+		all := items(3)
+		own, stolen := make(ledger, 3), make(ledger, 3)
+		padAsk(d)
+		padPush(d, all[0], own)
+		join := padThief(d, 2, stolen)
+		own.note(d.Pop())
+		padPush(d, all[1], own)
+		padPush(d, all[2], own)
+		padDrain(d, own)
+		join()
+		padSettle(d, 3, own, stolen)
+	})
+}
+
+// TestModelPadWSSleep: a thief that got nothing sleeps, and the owner, which polls as long as it works, wakes whom Granted
+// tells of. Nobody sleeps for ever: then no one could go on.
+func TestModelPadWSSleep(t *testing.T) {
+	for entries := 1; entries <= 2; entries++ { // of one, each push opens the block below; of two, none does
+		t.Run(fmt.Sprintf("entries=%d", entries), func(t *testing.T) {
+			model.Check(t, func() { sleepAndWake(PadWSConfig{Entries: entries, Blocks: 2}) })
+		})
+	}
+}
+
+func sleepAndWake(c PadWSConfig) {
+	d := NewPadWS[int](c)
+	all := items(2)
+	own, stolen := make(ledger, 2), make(ledger, 2)
+	var woken, over xatomic.Bool
+	notify := func(granted int) {
+		if granted > 0 {
+			woken.Store(true)
+		}
+	}
+	join := model.Go(func() {
+		for stolen[0]+stolen[1] == 0 {
+			woken.Store(false) // prepares
+			p, outcome := d.Steal()
+			stolen.note(p)
+			if outcome == Empty || outcome == NotReady {
+				woken.Await()
+			}
+		}
+		over.Store(true)
+	})
+	for _, p := range all {
+		notify(d.Poll())
+		padPush(d, p, own)
+		notify(d.Granted())
+	}
+	for !over.Load() {
+		notify(d.Poll())
+		model.Spin()
+	}
+	padDrain(d, own)
+	join()
+	padSettle(d, 2, own, stolen)
+}

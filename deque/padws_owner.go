@@ -1,0 +1,93 @@
+package deque
+
+// settle makes b, with this number, the owner's block: epoch and what thieves have claimed are those of word.
+func (d *PadWS[T]) settle(number int64, b *padBlock[T], word padWord) {
+	d.here, d.items, d.number = b, b.items, number
+	d.epoch, d.granted = word&^padIndexMask, padIndex(word)
+}
+
+func (d *PadWS[T]) block(number int64) *padBlock[T] {
+	return &d.blocks[uint64(number)%uint64(len(d.blocks))]
+}
+
+// answer grants as many of the oldest items as thieves have asked for. What it cannot grant yet stays asked for: a
+// request that were dropped might be that of a thief that sleeps (L1).
+func (d *PadWS[T]) answer() {
+	n := min(uint(d.asked.Load()), d.window)
+	if own := d.t - d.granted; own < d.keep+n {
+		if own <= d.keep {
+			return
+		}
+		n = own - d.keep
+	}
+	d.asked.Add(-uint32(n))
+	d.granted += n
+	d.here.grant.Store(d.epoch | padWord(d.granted)) // P2
+	d.stats.Answers++
+	d.stats.Granted += uint64(n)
+	d.fresh += int(n)
+}
+
+// advance goes on to the next block, and leaves what is in this one to thieves. It reports whether there was one.
+func (d *PadWS[T]) advance() bool {
+	n := d.number + 1
+	if n-d.oldest.Load() >= int64(len(d.blocks)) && !d.retire() {
+		d.stats.NoRoom++
+		return false
+	}
+	b := d.block(n)
+	// I5: b is exhausted, or was left downwards: nothing in it can be claimed. But what was claimed may not be copied yet,
+	// and a thief that found the next lap's item there would take it from whoever is to get it.
+	if !b.isQuiet() {
+		d.stats.Copying++
+		return false
+	}
+	d.here.grant.Store(d.epoch | padWord(d.size)) // P2, I4: delegation ends
+	d.fresh += int(d.size - d.granted)
+	d.settle(n, b, b.begin())
+	d.t = 0
+	d.newest.Store(n)
+	d.stats.Advances++
+	return true
+}
+
+// retire passes exhausted blocks, which no thief may come to do, and reports whether there were any.
+func (d *PadWS[T]) retire() bool {
+	before := d.oldest.Load()
+	for k := before; k < d.number && padIndex(d.block(k).claim.Load()) == d.size; k++ {
+		d.oldest.CompareAndSwap(k, k+1) // or a thief has
+	}
+	return d.oldest.Load() != before
+}
+
+// retreat finds the owner, who has no item left, more: what it granted and nobody claimed, else those of a block below.
+func (d *PadWS[T]) retreat() bool {
+	if padIndex(d.here.claim.Load()) < d.granted {
+		// The revocation must come before the owner leaves: below it, what was granted would wait for a thief that may
+		// never come, while the owner says that there is nothing.
+		word := d.here.claim.Add(padEpoch) // G2
+		d.settle(d.number, d.here, word)
+		d.stats.Revokes++
+		if d.granted < d.t {
+			return true
+		}
+	}
+	// A block may be exhausted above one that is not: a thief with an old number comes to the block that took its place.
+	// So the owner looks at all of them.
+	for k := d.number - 1; k >= d.oldest.Load(); k-- {
+		b := d.block(k)
+		if padIndex(b.claim.Load()) == d.size {
+			continue
+		}
+		word := b.claim.Add(padEpoch) // G2
+		if padIndex(word) == d.size {
+			continue
+		}
+		d.settle(k, b, word)
+		d.t = d.size
+		d.newest.Store(k)
+		d.stats.Takeovers++
+		return true
+	}
+	return false
+}

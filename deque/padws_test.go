@@ -1,0 +1,443 @@
+package deque_test
+
+import (
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/stretchr/testify/require"
+)
+
+// numbers returns pointers to 0 … n-1.
+func numbers(n int) []*int {
+	all := make([]*int, n)
+	for i := range all {
+		all[i] = new(i)
+	}
+	return all
+}
+
+func requireStolen(t *testing.T, d *deque.PadWS[int], want int) {
+	t.Helper()
+	p, outcome := d.Steal()
+	require.Equal(t, deque.Stolen, outcome)
+	require.Equal(t, want, *p)
+}
+
+func requireNothing(t *testing.T, d *deque.PadWS[int], want deque.Outcome) {
+	t.Helper()
+	p, outcome := d.Steal()
+	require.Equal(t, want, outcome)
+	require.Nil(t, p)
+}
+
+func TestPadWSSizes(t *testing.T) {
+	for _, c := range []struct {
+		config   deque.PadWSConfig
+		capacity int
+	}{
+		{deque.PadWSConfig{}, 256},
+		{deque.PadWSConfig{Capacity: 1}, 2},
+		{deque.PadWSConfig{Capacity: 64}, 64},
+		{deque.PadWSConfig{Capacity: 100}, 104},
+		{deque.PadWSConfig{Capacity: 8192}, 8192},
+		{deque.PadWSConfig{Entries: 1, Blocks: 2}, 2},
+		{deque.PadWSConfig{Entries: 5, Blocks: 3}, 15},
+		{deque.PadWSConfig{Entries: 1 << 15, Blocks: 2}, 1 << 16},
+	} {
+		d := deque.NewPadWS[int](c.config)
+		require.Equal(t, c.capacity, d.Capacity(), "%+v", c.config)
+		p := new(int)
+		for range c.capacity {
+			require.True(t, d.Push(p))
+		}
+		require.False(t, d.Push(p), "%+v", c.config)
+		for range c.capacity {
+			require.Same(t, p, d.Pop())
+		}
+		require.Nil(t, d.Pop())
+	}
+	for _, c := range []deque.PadWSConfig{
+		{Capacity: -1}, {Entries: -1}, {Entries: 1<<15 + 1}, {Blocks: 1}, {Blocks: -1}, {Window: -1}, {Keep: -1},
+	} {
+		require.Panics(t, func() { deque.NewPadWS[int](c) }, "%+v", c)
+	}
+}
+
+// TestPadWSRequests: a thief that finds nothing asks once; the owner's next operation grants, and tells; the steal after
+// that takes it and asks for the next.
+func TestPadWSRequests(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 8, Blocks: 2, Window: 2})
+	all := numbers(8)
+	for range 3 {
+		requireNothing(t, d, deque.NotReady)
+	}
+	require.Equal(t, 1, d.Asked(), "one request, however many ask")
+	require.Zero(t, d.Poll(), "nothing to grant")
+	require.Equal(t, 1, d.Asked(), "what cannot be granted stays asked for")
+
+	require.True(t, d.Push(all[0]))
+	require.Equal(t, 1, d.Granted(), "the first item goes to who has asked")
+	require.Zero(t, d.Granted(), "told once")
+	require.Zero(t, d.Asked())
+	require.True(t, d.Push(all[1]))
+	require.Zero(t, d.Granted())
+	requireStolen(t, d, 0)
+	require.Equal(t, 1, d.Asked(), "for the next")
+	requireNothing(t, d, deque.NotReady)
+	require.Equal(t, 1, d.Poll())
+	requireStolen(t, d, 1)
+
+	for _, p := range all[2:] {
+		require.True(t, d.Push(p))
+	}
+	require.Equal(t, 1, d.Granted())
+	require.Equal(t, deque.PadWSStats{Answers: 3, Granted: 3}, d.Stats())
+	require.Equal(t, 7, *d.Pop())
+	d.CheckRest()
+}
+
+// TestPadWSKeep: the owner does not grant the last items.
+func TestPadWSKeep(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 8, Blocks: 2, Keep: 2})
+	all := numbers(4)
+	requireNothing(t, d, deque.NotReady)
+	d.Push(all[0])
+	d.Push(all[1])
+	requireNothing(t, d, deque.NotReady)
+	require.Zero(t, d.Granted())
+	d.Push(all[2])
+	require.Equal(t, 1, d.Granted())
+	require.Equal(t, 2, d.Own())
+	requireStolen(t, d, 0)
+}
+
+// TestPadWSWindow: one answer grants as many items as were asked for, but no more than Window.
+func TestPadWSWindow(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 16, Blocks: 2, Window: 3})
+	for _, p := range numbers(16) {
+		d.Push(p)
+	}
+	thieves := make([]*deque.SlowPadThief[int], 5)
+	requireNothing(t, d, deque.NotReady)
+	require.Equal(t, 1, d.Poll())
+	for i := range thieves { // each of them takes one, and asks for one when it is done
+		thieves[i] = deque.NewSlowPadThief(d)
+		for !thieves[i].Claimed() {
+			_, _, over := thieves[i].Step()
+			if over {
+				d.Poll()
+			}
+		}
+	}
+	d.Poll()
+	before := d.Asked()
+	for _, th := range thieves {
+		for over := false; !over; {
+			_, _, over = th.Step()
+		}
+	}
+	require.Equal(t, before+5, d.Asked())
+	require.Equal(t, 3, d.Poll())
+	require.Equal(t, before+2, d.Asked())
+}
+
+// TestPadWSRevoke: Pop takes back what nobody has claimed.
+func TestPadWSRevoke(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 4, Blocks: 2})
+	all := numbers(2)
+	requireNothing(t, d, deque.NotReady)
+	d.Push(all[0])
+	require.Equal(t, 1, d.Granted())
+	require.Zero(t, d.Own())
+	require.Same(t, all[0], d.Pop())
+	require.EqualValues(t, 1, d.Stats().Revokes)
+	requireNothing(t, d, deque.NotReady)
+	require.Nil(t, d.Pop())
+	d.CheckRest()
+}
+
+// TestPadWSBlocks: below the owner's block nobody needs to ask, until the owner comes back.
+func TestPadWSBlocks(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 2, Blocks: 3})
+	all := numbers(6)
+	for i, p := range all {
+		require.True(t, d.Push(p))
+		require.Equal(t, map[int]int{2: 2, 4: 2}[i], d.Granted(), "item %d", i)
+	}
+	require.False(t, d.Push(new(6)), "no room")
+	require.EqualValues(t, 1, d.Stats().NoRoom)
+	requireStolen(t, d, 0)
+	require.Zero(t, d.Asked(), "nobody needs to be asked here")
+	requireStolen(t, d, 1)
+	require.Zero(t, d.Oldest(), "the last thief does not look again")
+	require.True(t, d.Push(new(6)), "the owner does")
+	require.Equal(t, 1, d.Oldest())
+	require.Equal(t, 6, *d.Pop())
+	for i := 5; i >= 3; i-- {
+		require.Equal(t, i, *d.Pop())
+	}
+	requireNothing(t, d, deque.NotReady)
+	require.True(t, d.Push(all[3]))
+	requireStolen(t, d, 2)
+	require.Same(t, all[3], d.Pop())
+	require.Nil(t, d.Pop())
+	require.Zero(t, d.Occupied())
+	d.CheckRest()
+}
+
+// TestPadWSExhausted: when thieves have taken all, the owner, whose block has no place left, still can push.
+func TestPadWSExhausted(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 1, Blocks: 2})
+	requireNothing(t, d, deque.NotReady)
+	for i := range 20 {
+		require.True(t, d.Push(new(i)))
+		require.Positive(t, d.Granted())
+		requireStolen(t, d, i)
+		requireNothing(t, d, deque.Empty)
+		require.Equal(t, 1, d.Asked(), "empty or not, the thief may sleep")
+		require.Nil(t, d.Pop())
+		d.CheckRest()
+	}
+}
+
+// TestPadWSExhaustedAbove: a thief that looked when block 0 was the oldest finds block 3 in its place, and exhausts it
+// before block 2. The owner finds what is in block 2.
+func TestPadWSExhaustedAbove(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 1, Blocks: 3})
+	all := numbers(5)
+	thief := deque.NewSlowPadThief(d)
+	thief.Step()
+	thief.Step()
+	requireNothing(t, d, deque.NotReady)
+	for i, p := range all[:2] {
+		d.Push(p)
+		requireStolen(t, d, i)
+	}
+	for _, p := range all[2:] {
+		require.True(t, d.Push(p))
+	}
+	for {
+		p, outcome, over := thief.Step()
+		if over {
+			require.Equal(t, deque.Stolen, outcome)
+			require.Same(t, all[3], p, "not the oldest")
+			break
+		}
+	}
+	require.Same(t, all[4], d.Pop())
+	require.Same(t, all[2], d.Pop())
+	require.Nil(t, d.Pop())
+	d.CheckRest()
+}
+
+// TestPadWSCopying: the owner does not go on to a block that a thief has not left.
+func TestPadWSCopying(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 1, Blocks: 2})
+	thief := deque.NewSlowPadThief(d)
+	d.Push(new(0))
+	d.Push(new(1))
+	for !thief.Claimed() {
+		thief.Step()
+	}
+	require.False(t, d.Push(new(2)))
+	require.EqualValues(t, 1, d.Stats().Copying)
+	thief.Step()
+	require.False(t, d.Push(new(2)))
+	p, outcome, _ := thief.Step()
+	require.Equal(t, deque.Stolen, outcome)
+	require.Zero(t, *p)
+	require.True(t, d.Push(new(2)))
+	require.Zero(t, d.Stats().NoRoom)
+}
+
+// TestPadWSEpochComesRound: what was granted in a block long ago is not granted again when the epoch is the same.
+func TestPadWSEpochComesRound(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 1, Blocks: 3})
+	all := numbers(3)
+	for _, p := range all {
+		d.Push(p)
+	}
+	for range all {
+		d.Pop()
+	}
+	require.Zero(t, d.Newest())
+	d.ComeRound(1)
+	d.Push(all[0])
+	d.Push(all[1])
+	require.Equal(t, 1, d.Newest())
+	requireStolen(t, d, 0)
+	requireNothing(t, d, deque.NotReady)
+	require.Same(t, all[1], d.Pop())
+}
+
+// TestPadWSRetention: nothing that was popped or stolen is kept.
+func TestPadWSRetention(t *testing.T) {
+	d := deque.NewPadWS[heavy](deque.PadWSConfig{Entries: 4, Blocks: 8})
+	for r := range 8 {
+		var pointers []weak.Pointer[heavy]
+		for range 1 + 2*r {
+			p := new(heavy)
+			require.True(t, d.Push(p))
+			pointers = append(pointers, weak.Make(p))
+		}
+		requireCollected(t, pointers, false)
+		for range r {
+			d.Steal()
+			d.Poll()
+		}
+		for d.Pop() != nil {
+		}
+		require.Zero(t, d.Occupied())
+		requireCollected(t, pointers, true)
+	}
+	runtime.KeepAlive(d)
+}
+
+func TestPadWSAllocs(t *testing.T) {
+	d, p := deque.NewPadWS[int](deque.PadWSConfig{Entries: 2, Blocks: 2}), new(int)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		d.Push(p)
+		d.Push(p)
+		d.Push(p)
+		d.Steal()
+		d.Poll()
+		d.Steal()
+		for d.Pop() != nil {
+		}
+	}))
+}
+
+// FuzzPadWS runs a tape of bytes against a slice. The first bytes choose sizes and where epochs start; each of the others
+// is an operation: several pushes, pops or steals, a poll, or one step of a thief that is suspended in between.
+func FuzzPadWS(f *testing.F) {
+	const push, pop, poll, steal, a, b = 0, 2, 3, 4, 6, 7
+	const again = 1 << 5
+	f.Add([]byte{0, 0, push, steal, poll, steal, pop})
+	f.Add([]byte{0x12, 0, push + 7*again, steal + 3*again, push + 7*again, pop + 7*again, steal, pop})
+	f.Add([]byte{0x00, 9, steal, push, a, a, a, a, a, pop, push, push, push, a, a})                      // copying
+	f.Add([]byte{0x00, 1, steal, push, a, a, a, a, pop, push, a})                                        // a claim after a revocation
+	f.Add([]byte{0x10, 0, a, a, steal, push, steal, push, steal, push + 2*again, a, a, a, a, a, pop})    // exhausted above
+	f.Add([]byte{0x01, 2, push + 4*again, a, b, a, b, a, b, a, b, pop + 3*again, a, b, a, b, a, b, pop}) // takeover
+	f.Fuzz(func(t *testing.T, tape []byte) {
+		if len(tape) < 2 || len(tape) > 2000 {
+			return
+		}
+		config := deque.PadWSConfig{
+			Entries: 1 + int(tape[0]&3), Blocks: 2 + int(tape[0]>>4&3), Window: 1 + int(tape[0]>>2&3), Keep: int(tape[0] >> 6 & 1),
+		}
+		p := newPadProgram(t, config, deque.PadEpochs-uint64(tape[1]&15))
+		for _, op := range tape[2:] {
+			for range int(op>>5) + 1 {
+				switch op & 7 {
+				case 0, 1:
+					p.push()
+				case 2:
+					p.pop()
+				case 3:
+					p.d.Poll()
+				case 4, 5:
+					p.steal(p.d.Steal())
+				default:
+					p.step(int(op&7) - 6)
+				}
+				p.d.CheckRest()
+			}
+		}
+		p.finish()
+	})
+}
+
+// A padProgram is a PadWS, two suspended thieves, and what should be in it.
+type padProgram struct {
+	t       *testing.T
+	d       *deque.PadWS[int]
+	thieves [2]*deque.SlowPadThief[int]
+	inside  []int // in the order pushed, those too that a suspended thief has claimed
+	next    int
+}
+
+func newPadProgram(t *testing.T, c deque.PadWSConfig, epoch uint64) *padProgram {
+	d := deque.NewPadWSAt[int](c, epoch)
+	return &padProgram{t: t, d: d, thieves: [2]*deque.SlowPadThief[int]{deque.NewSlowPadThief(d), deque.NewSlowPadThief(d)}}
+}
+
+func (p *padProgram) claimed() (n int) {
+	for _, th := range p.thieves {
+		if th.Claimed() {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *padProgram) push() {
+	before := p.d.Stats()
+	if p.d.Push(new(p.next)) {
+		p.inside = append(p.inside, p.next)
+		p.next++
+		return
+	}
+	after := p.d.Stats()
+	switch {
+	case after.NoRoom == before.NoRoom+1:
+		require.Greater(p.t, len(p.inside), p.claimed(), "no room, says Push, and the oldest block is exhausted")
+	case after.Copying == before.Copying+1:
+		require.Positive(p.t, p.claimed(), "nobody is copying")
+	default:
+		require.Fail(p.t, "Push has failed and not counted why")
+	}
+}
+
+func (p *padProgram) pop() {
+	got := p.d.Pop()
+	if got == nil {
+		require.Equal(p.t, p.claimed(), len(p.inside), "Pop says that there is nothing")
+		return
+	}
+	p.remove(*got, true)
+}
+
+func (p *padProgram) steal(got *int, outcome deque.Outcome) {
+	require.Equal(p.t, outcome == deque.Stolen, got != nil)
+	switch {
+	case got != nil:
+		p.remove(*got, false)
+	case outcome != deque.Lost:
+		require.Positive(p.t, p.d.Asked(), "no request stands")
+	}
+}
+
+func (p *padProgram) step(id int) {
+	if got, outcome, over := p.thieves[id].Step(); over {
+		p.steal(got, outcome)
+	}
+}
+
+// remove takes an item out of the model. What the owner pops is the newest, but for those that thieves have claimed.
+func (p *padProgram) remove(item int, popped bool) {
+	for i := len(p.inside) - 1; i >= 0; i-- {
+		if p.inside[i] == item {
+			if popped {
+				require.LessOrEqual(p.t, len(p.inside)-1-i, p.claimed(), "popped item %d of %v", item, p.inside)
+			}
+			p.inside = append(p.inside[:i], p.inside[i+1:]...)
+			return
+		}
+	}
+	require.Fail(p.t, "an item came out that is not there", "item %d of %v", item, p.inside)
+}
+
+func (p *padProgram) finish() {
+	for id, th := range p.thieves {
+		for th.Claimed() {
+			p.step(id)
+		}
+	}
+	for len(p.inside) > 0 {
+		p.pop()
+	}
+	p.pop()
+	require.Zero(p.t, p.d.Occupied())
+}

@@ -1,0 +1,56 @@
+package deque
+
+// Steal removes the oldest item that thieves may have. [NotReady] means that the owner has to answer first, if it has
+// anything: the request stands. [Empty] means that thieves have taken all there was in the owner's block and below; the
+// request stands then, too. [Lost] means that it may pay to try again.
+//
+// Any thread, the owner's included.
+func (d *PadWS[T]) Steal() (*T, Outcome) {
+	for range len(d.blocks) + 1 {
+		k := d.oldest.Load()
+		newest := d.newest.Load()
+		if k > newest { // its last block is exhausted, and was passed when it was not the newest
+			d.ask()
+			return nil, Empty
+		}
+		b := d.block(k)
+		s := b.claim.Load()
+		if padIndex(s) == d.size {
+			if k == newest {
+				d.ask()
+				return nil, Empty
+			}
+			d.oldest.CompareAndSwap(k, k+1) // I7, or another thread has
+			continue
+		}
+		// For one epoch the index in grant only grows, so that s may be claimed as long as claim is s, whatever the owner
+		// does meanwhile.
+		g := b.grant.Load()
+		if s&^padIndexMask != g&^padIndexMask || s >= g {
+			d.ask()
+			return nil, NotReady
+		}
+		if !b.claim.CompareAndSwap(s, s+1) { // C2
+			return nil, Lost
+		}
+		item := &b.items[padIndex(s)]
+		p := item.Get()
+		item.Set(nil) // R2
+		b.done.Add(1) // P3: the slot is the owner's again
+		if k == newest {
+			d.asked.Add(1) // for the next steal, whoever's it is
+		}
+		return p, Stolen
+	}
+	return nil, Lost
+}
+
+// ask leaves a request unless there is one.
+//
+// L1: from here on a request stands until the owner grants for it, and then Granted tells. So a thief that prepared to
+// sleep before it called Steal, and got nothing, may sleep, if the owner notifies for what Granted says.
+func (d *PadWS[T]) ask() {
+	if d.asked.Load() == 0 {
+		d.asked.Add(1)
+	}
+}
