@@ -8,7 +8,7 @@
 // The owner's last-in-first-out order keeps caches warm and gives no fairness: what was pushed first may wait until
 // everything else is done. Use it for throughput, not for the tail of a latency distribution.
 //
-// [Deque] is the deque of Chase and Lev. [PadWS] has the owner hand out what thieves ask for: its pushes and pops
+// [Deque] is the deque of Chase and Lev. [PadWS] and [ADWS] have the owner hand out what thieves ask for: its pushes and pops
 // cost no locked instruction, but thieves cannot see what it has, and a steal of theirs may also end [NotReady].
 //
 // The algorithms, their invariants and what is not promised are in PROTOCOL.md beside this file.

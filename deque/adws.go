@@ -1,0 +1,142 @@
+package deque
+
+import (
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// An ADWS is a growable work-stealing deque whose owner alone ever touches it: asynchronous delegation without blocks. Make
+// one with [NewADWS]; an ADWS must not be copied.
+//
+// There is a mailbox for one item. A thief takes what lies in it, and asks for the next by the same step. The owner puts its
+// oldest item there when it next pushes, pops or polls. What is said of [PadWS] about NotReady, Poll and Granted holds here;
+// a steal costs the owner a locked instruction, and there is no more than one item to be stolen at a time.
+//
+// The deque keeps no pointer that was popped or stolen alive.
+type ADWS[T any] struct {
+	// Owner only.
+	items []*T // those from first on
+	first int
+	keep  int
+	fresh int
+	_     pad.Line
+
+	// mail is nil, ask, or an item. Thieves change nil and items to ask, the owner ask to an item and items to nil.
+	// P4: publishes the item, and what was written before it was pushed. C3: who moves an item out of it has it.
+	mail xatomic.Pointer[T]
+	_    pad.Line
+
+	ask *T // no item has this address; never written again
+	_   pad.Line
+}
+
+// NewADWS returns an empty deque. While the owner has keep items or fewer it answers no thief.
+func NewADWS[T any](keep int) *ADWS[T] {
+	// The byte is for items of no size, which may all have one address.
+	unique := new(struct {
+		ask T
+		_   byte
+	})
+	return &ADWS[T]{keep: keep, ask: &unique.ask}
+}
+
+// Push adds p, which must not be nil. Everything before the Push happens before the Pop or Steal that returns p.
+//
+// Owner only.
+func (d *ADWS[T]) Push(p *T) {
+	if len(d.items) == cap(d.items) {
+		d.compact()
+	}
+	d.items = append(d.items, p)
+	if d.mail.Load() == d.ask {
+		d.answer()
+	}
+}
+
+// Pop removes the item pushed last of those that no thief has, or returns nil if there is none.
+//
+// Owner only.
+func (d *ADWS[T]) Pop() *T {
+	last := len(d.items) - 1
+	if last < d.first {
+		return d.takeBack()
+	}
+	p := d.items[last]
+	d.items[last] = nil // R2
+	d.items = d.items[:last]
+	if d.mail.Load() == d.ask {
+		d.answer()
+	}
+	return p
+}
+
+// Poll answers a thief, if one has asked, and returns what Granted does. See [PadWS.Poll].
+//
+// Owner only.
+func (d *ADWS[T]) Poll() int {
+	if d.mail.Load() == d.ask {
+		d.answer()
+	}
+	return d.Granted()
+}
+
+// Granted returns how many items became stealable since the last call. See [PadWS.Granted].
+//
+// Owner only.
+func (d *ADWS[T]) Granted() int {
+	n := d.fresh
+	if n != 0 {
+		d.fresh = 0
+	}
+	return n
+}
+
+// Steal takes the item that was put ready, and asks for the next. Of the Outcomes it never returns Empty. L1 holds as for
+// [PadWS.Steal]: after NotReady a request stands.
+//
+// Any thread.
+func (d *ADWS[T]) Steal() (*T, Outcome) {
+	p := d.mail.Load()
+	switch {
+	case p == nil:
+		d.mail.CompareAndSwap(nil, d.ask) // or another thief has asked
+		return nil, NotReady
+	case p == d.ask:
+		return nil, NotReady
+	case d.mail.CompareAndSwap(p, d.ask): // C3
+		return p, Stolen
+	}
+	return nil, Lost
+}
+
+// answer puts the oldest item in the mailbox, which asks for one. If there is none to spare, it goes on asking.
+func (d *ADWS[T]) answer() {
+	if len(d.items)-d.first <= d.keep {
+		return
+	}
+	p := d.items[d.first]
+	d.items[d.first] = nil // R2
+	d.first++
+	d.mail.Store(p) // P4
+	d.fresh++
+}
+
+// takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the item
+// would wait for a thief that may never come.
+func (d *ADWS[T]) takeBack() *T {
+	p := d.mail.Load()
+	if p == nil || p == d.ask || !d.mail.CompareAndSwap(p, nil) { // C3
+		return nil
+	}
+	return p
+}
+
+// compact makes room at the end by moving items to the beginning, if enough have left there to pay for it.
+func (d *ADWS[T]) compact() {
+	if d.first <= len(d.items)/2 {
+		return
+	}
+	n := copy(d.items, d.items[d.first:])
+	clear(d.items[n:]) // R2
+	d.items, d.first = d.items[:n], 0
+}

@@ -1,0 +1,138 @@
+package deque_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// TestADWS: the oldest item goes to who has asked, the newest to the owner, and back to the owner what nobody fetched.
+func TestADWS(t *testing.T) {
+	d := deque.NewADWS[int](0)
+	nothing := func() {
+		t.Helper()
+		p, outcome := d.Steal()
+		require.Nil(t, p)
+		require.Equal(t, deque.NotReady, outcome)
+	}
+	all := numbers(4)
+	nothing()
+	nothing()
+	require.Zero(t, d.Poll())
+	require.Nil(t, d.Pop())
+	d.Push(all[0])
+	require.Equal(t, 1, d.Granted())
+	require.Zero(t, d.Granted())
+	d.Push(all[1])
+	d.Push(all[2])
+	require.Zero(t, d.Granted(), "nobody has asked again")
+	p, outcome := d.Steal()
+	require.Equal(t, deque.Stolen, outcome)
+	require.Same(t, all[0], p)
+	nothing()
+	require.Equal(t, 1, d.Poll())
+	require.Same(t, all[2], d.Pop())
+	require.Same(t, all[1], d.Pop(), "from the mailbox")
+	require.Nil(t, d.Pop())
+	nothing()
+	d.Push(all[3])
+	require.Same(t, all[3], d.Pop())
+}
+
+func TestADWSKeep(t *testing.T) {
+	d := deque.NewADWS[int](1)
+	all := numbers(2)
+	d.Steal()
+	d.Push(all[0])
+	require.Zero(t, d.Granted())
+	d.Push(all[1])
+	require.Equal(t, 1, d.Granted())
+	p, _ := d.Steal()
+	require.Same(t, all[0], p)
+}
+
+// TestADWSWithoutSize: items of no size may all have one address, but none that of a request.
+func TestADWSWithoutSize(t *testing.T) {
+	d := deque.NewADWS[struct{}](0)
+	for range 3 {
+		d.Steal()
+		d.Push(new(struct{}{}))
+		p, outcome := d.Steal()
+		require.Equal(t, deque.Stolen, outcome)
+		require.NotNil(t, p)
+	}
+}
+
+// TestADWSKeepsItsSize: a deque out of which thieves take what the owner pushes does not grow.
+func TestADWSKeepsItsSize(t *testing.T) {
+	d, p := deque.NewADWS[int](0), new(int)
+	for range 10 {
+		d.Push(p)
+	}
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		d.Push(p)
+		d.Steal()
+		d.Poll()
+		d.Steal()
+	}))
+}
+
+func TestADWSRetention(t *testing.T) {
+	d := deque.NewADWS[heavy](0)
+	for r := range 8 {
+		var pointers []weak.Pointer[heavy]
+		for range 1 + 3*r {
+			p := new(heavy)
+			d.Push(p)
+			pointers = append(pointers, weak.Make(p))
+		}
+		requireCollected(t, pointers, false)
+		for range 2 * r {
+			d.Steal()
+			d.Poll()
+		}
+		for d.Pop() != nil {
+		}
+		requireCollected(t, pointers, true)
+	}
+	runtime.KeepAlive(d)
+}
+
+// TestADWSStress: every pushed item comes out exactly once, and Pop finds nothing only when thieves have the rest.
+func TestADWSStress(t *testing.T) {
+	crowd(t)
+	for thieves := 1; thieves <= 3; thieves++ {
+		t.Run(fmt.Sprintf("thieves=%d", thieves), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+			popped, stolen, notReady := 0, 0, 0
+			testkit.Within(t, 2*testkit.Patience, func() {
+				rounds(t, 4, func(int) {
+					d := deque.NewADWS[item](rng.IntN(2))
+					push := func(it *item) bool { d.Push(it); return true }
+					all := make([]item, testkit.Scale(20000))
+					got, outcomes := stressDelegation(push, d.Pop, d.Steal, all, thieves, rng)
+					popped += got
+					stolen += outcomes[deque.Stolen]
+					notReady += outcomes[deque.NotReady]
+					for i := range all {
+						if all[i].taken != 1 {
+							t.Fatalf("item %d of %d came out %d times", i, len(all), all[i].taken)
+						}
+					}
+				}, func() error {
+					if popped == 0 || stolen == 0 || notReady == 0 {
+						return fmt.Errorf("%d popped, %d stolen, %d not ready", popped, stolen, notReady)
+					}
+					return nil
+				})
+			})
+			t.Logf("%d popped, %d stolen, %d not ready", popped, stolen, notReady)
+		})
+	}
+}
