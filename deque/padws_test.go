@@ -321,7 +321,7 @@ func FuzzPadWS(f *testing.F) {
 	f.Add([]byte{0x10, 0, a, a, steal, push, steal, push, steal, push + 2*again, a, a, a, a, a, pop})    // exhausted above
 	f.Add([]byte{0x01, 2, push + 4*again, a, b, a, b, a, b, a, b, pop + 3*again, a, b, a, b, a, b, pop}) // takeover
 	f.Fuzz(func(t *testing.T, tape []byte) {
-		if len(tape) < 2 || len(tape) > 2000 {
+		if len(tape) < 2 || len(tape) > 500 {
 			return
 		}
 		config := deque.PadWSConfig{
