@@ -6,12 +6,17 @@ import (
 )
 
 // PadWSConfig says how large a [PadWS] is. Zero in a field chooses its default.
+//
+// Larger blocks cost the owner less at their boundaries. Smaller ones let thieves steal without asking sooner.
 type PadWSConfig struct {
 	Capacity int // items, about; 256 by default
-	Entries  int // items in a block; by default the power of two at or below the square root of Capacity. At most 1<<15
+	Entries  int // items in a block, at most 1<<15; by default about the root of Capacity, 2^(log2(Capacity)/2)
 	Blocks   int // at least 2; by default as many as Capacity takes
 	Window   int // how many items one answer grants at most; by default half a block, but at most 8
-	Keep     int // how many items the owner keeps when it answers; 0 lets the first Push start a thief
+
+	// Keep is how many items the owner keeps when it answers. None, the default, lets the first Push start a thief, and is
+	// for an owner that has what it runs next elsewhere. Thieves do not get the last Keep items of its block.
+	Keep int
 }
 
 // maxPadEntries is half of what an index in a padWord can count.
@@ -23,7 +28,8 @@ func (c PadWSConfig) complete() PadWSConfig {
 		c.Capacity = 256
 	}
 	if c.Entries == 0 {
-		c.Entries = min(1<<(bits.Len(uint(max(c.Capacity, 1)-1))/2), maxPadEntries)
+		log := bits.Len(uint(max(c.Capacity, 1) - 1)) // rounded up, and its half down
+		c.Entries = min(1<<(log/2), maxPadEntries)
 	}
 	if c.Blocks == 0 && c.Entries > 0 {
 		c.Blocks = max(2, (c.Capacity+c.Entries-1)/c.Entries)

@@ -9,7 +9,7 @@ func (d *PadWS[T]) Steal() (*T, Outcome) {
 	for range len(d.blocks) + 1 {
 		k := d.oldest.Load()
 		newest := d.newest.Load()
-		if k > newest { // its last block is exhausted, and was passed when it was not the newest
+		if k > newest { // the owner's block is exhausted, and was passed when there was one above it
 			d.ask()
 			return nil, Empty
 		}
@@ -36,7 +36,7 @@ func (d *PadWS[T]) Steal() (*T, Outcome) {
 		item := &b.items[padIndex(s)]
 		p := item.Get()
 		item.Set(nil) // R2
-		b.done.Add(1) // P3: the slot is the owner's again
+		b.done.Add(1) // P3: and not before, or the owner's next item there would be lost
 		if k == newest {
 			d.asked.Add(1) // for the next steal, whoever's it is
 		}
