@@ -202,6 +202,34 @@ func TestPadWSExhausted(t *testing.T) {
 	}
 }
 
+// TestPadWSEmptyAsks: a thief that took the last item of the owner's block without asking for the next, because the owner was
+// above when it looked, leaves it to the next thief to ask.
+func TestPadWSEmptyAsks(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 2, Blocks: 2})
+	all := numbers(3)
+	for _, p := range all {
+		d.Push(p)
+	}
+	require.Equal(t, 2, d.Granted(), "the block below")
+	thief := deque.NewSlowPadThief(d)
+	thief.Step()
+	thief.Step()
+	require.Same(t, all[2], d.Pop())
+	require.Same(t, all[1], d.Pop())
+	require.True(t, d.Push(all[1]))
+	requireNothing(t, d, deque.NotReady)
+	require.Equal(t, 1, d.Poll())
+	requireStolen(t, d, 0)
+	require.Equal(t, 1, d.Poll())
+	for over := false; !over; {
+		_, _, over = thief.Step()
+	}
+	require.Zero(t, d.Asked())
+	requireNothing(t, d, deque.Empty)
+	require.True(t, d.Push(all[2]))
+	require.Equal(t, 1, d.Granted(), "the thief sleeps for ever")
+}
+
 // TestPadWSExhaustedAbove: a thief that looked when block 0 was the oldest finds block 3 in its place, and exhausts it
 // before block 2. The owner finds what is in block 2.
 func TestPadWSExhaustedAbove(t *testing.T) {
