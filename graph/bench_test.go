@@ -214,6 +214,16 @@ func BenchmarkSubflow(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/task")
 		})
+		b.Run(fmt.Sprintf("static/W=%d", w), func(b *testing.B) {
+			g := graph.New("g")
+			_ = fill(b.Context(), g)
+			for b.Loop() {
+				if err := ex.Run(b.Context(), g); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/task")
+		})
 		b.Run(fmt.Sprintf("module/W=%d", w), func(b *testing.B) {
 			sub := graph.New("sub")
 			sub.Task(nothing)

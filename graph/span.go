@@ -123,6 +123,9 @@ func (r *runState) releaseInSpan(w *executor.Worker, l *local, s *record) *execu
 		if other := l.settle(); other != nil {
 			w.Push(&other.Item)
 		}
+		if s.join.Last() {
+			return &s.Item // ready, and in the cache; the rest of the span is there for others meanwhile
+		}
 	}
 	l.owed++
 	l.owedTo = s
