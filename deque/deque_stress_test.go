@@ -43,7 +43,7 @@ func crowd(t *testing.T) {
 
 // thieve starts thieves that steal until over is set and nothing is left. It returns a function that waits for them and
 // tells what each got, in order, and how often they lost.
-func thieve(d *deque.Deque[item], thieves int, over *xatomic.Bool) (wait func() (got [][]*item, lost int)) {
+func thieve(d interface{ Steal() (*item, deque.Outcome) }, thieves int, over *xatomic.Bool) (wait func() (got [][]*item, lost int)) {
 	var wg sync.WaitGroup
 	got := make([][]*item, thieves)
 	losses := make([]int, thieves)

@@ -10,7 +10,7 @@ import (
 
 // A scene is a deque and what its owner and some thieves are going to do to it.
 type scene struct {
-	d       *deque.Deque[item]
+	d       subject
 	initial int
 	items   [32]item // item i is number i, once it was pushed
 	pushed  int
@@ -19,21 +19,15 @@ type scene struct {
 	clock   history.Clock
 }
 
-// newScene draws a scene: a ring of two to eight slots, so that growth is near, whose indices are about to wrap or not,
-// and a few items in it.
-func newScene(rng *rand.Rand, threads int) history.Scene {
-	size := 2 << rng.IntN(3)
-	start := wrap - uint64(rng.IntN(12))
-	if rng.IntN(2) == 0 {
-		start = uint64(rng.IntN(12))
+// newScene draws what the threads do to d, into which it pushes initial items. The rates are those of a hundred calls of the
+// owner's and of a thief's.
+func newScene(rng *rand.Rand, d subject, initial, threads int, owner, thief map[history.Kind]int) *scene {
+	s := &scene{d: d}
+	for range initial {
+		if s.push() != 0 {
+			s.initial++
+		}
 	}
-	s := &scene{d: deque.NewAt[item](size, start), initial: rng.IntN(min(size, 4) + 1)}
-	for range s.initial {
-		s.push()
-	}
-	pushes := 25 + rng.IntN(50) // of a hundred calls: from a deque that is empty most of the time to one that grows
-	owner := map[history.Kind]int{history.Push: pushes, history.Pop: 90 - pushes, history.Steal: 4, history.IsEmpty: 3, history.Len: 3}
-	thief := map[history.Kind]int{history.Steal: 80, history.IsEmpty: 10, history.Len: 10}
 	for thread := range threads {
 		weights, n := thief, 3+rng.IntN(3+6/(threads-1))
 		if thread == history.Owner {
@@ -45,12 +39,29 @@ func newScene(rng *rand.Rand, threads int) history.Scene {
 	return s
 }
 
-// push pushes the next item and returns its number. Owner only.
+// growing draws a scene with a Deque: a ring of two to eight slots, so that growth is near, whose indices are about to wrap
+// or not, and a few items in it.
+func growing(rng *rand.Rand, threads int) history.Scene {
+	size := 2 << rng.IntN(3)
+	start := wrap - uint64(rng.IntN(12))
+	if rng.IntN(2) == 0 {
+		start = uint64(rng.IntN(12))
+	}
+	initial := rng.IntN(min(size, 4) + 1)
+	pushes := 25 + rng.IntN(50) // from a deque that is empty most of the time to one that grows
+	owner := map[history.Kind]int{history.Push: pushes, history.Pop: 90 - pushes, history.Steal: 4, history.IsEmpty: 3, history.Len: 3}
+	thief := map[history.Kind]int{history.Steal: 80, history.IsEmpty: 10, history.Len: 10}
+	return newScene(rng, chaseLev(size, start), initial, threads, owner, thief)
+}
+
+// push pushes the next item and returns its number, 0 if it was refused. Owner only.
 func (s *scene) push() int {
+	it := &s.items[s.pushed+1]
+	it.number = s.pushed + 1
+	if !s.d.Push(it) {
+		return 0
+	}
 	s.pushed++
-	it := &s.items[s.pushed]
-	it.number = s.pushed
-	s.d.Push(it)
 	return s.pushed
 }
 
@@ -68,16 +79,24 @@ func (s *scene) Judge() (*history.History, error) {
 	return h, h.CheckDeque()
 }
 
-// call does one call and records it.
+// look is what f says, if there is an f.
+func look(f func() uint64) uint64 {
+	if f == nil {
+		return 0
+	}
+	return f()
+}
+
+// call does one call and records it, other than a push that was refused, and what is said of emptiness by who may not see
+// all items.
 func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	op := history.Op{Thread: thread, Kind: kind}
 	var (
-		outcome deque.Outcome
-		size    int
-		bottom  uint64
+		outcome       deque.Outcome
+		round, bottom uint64
 	)
 	if thread == history.Owner { // may look at what is the owner's
-		size, bottom = s.d.Cap(), s.d.Bottom()
+		round, bottom = look(s.d.round), look(s.d.bottom)
 	}
 	op.Call = s.clock.Now()
 	switch kind {
@@ -90,7 +109,7 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	case history.IsEmpty:
 		op.Empty = s.d.IsEmpty()
 	case history.Len:
-		op.Len = s.d.Len()
+		op.Len = s.d.length()
 	}
 	op.Return = s.clock.Now()
 	if it != nil {
@@ -102,15 +121,19 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	}
 	op.Lost = outcome == deque.Lost
 	if thread == history.Owner {
-		op.Grew = s.d.Cap() != size
-		op.AtTop = kind == history.Pop && it != nil && s.d.Bottom() == bottom
+		op.Grew = look(s.d.round) != round
+		op.AtTop = kind == history.Pop && it != nil && s.d.bottom != nil && s.d.bottom() == bottom
 	}
-	s.ops[thread] = append(s.ops[thread], op)
+	refused := kind == history.Push && op.Item == 0
+	unseen := s.d.unseen > 0 && (op.Empty || kind == history.Steal && op.Item == 0 && !op.Lost)
+	if !refused && !unseen {
+		s.ops[thread] = append(s.ops[thread], op)
+	}
 	return it
 }
 
 // TestLinearizable: whatever the owner and up to three thieves were told, a list that does one call after the other would
 // have told them, in an order that contradicts nobody's experience. Package history says what that means for each call.
 func TestLinearizable(t *testing.T) {
-	history.Linearizable(t, 10000, "histories of a deque linearizable", []int{2, 3, 4}, newScene)
+	history.Linearizable(t, 10000, "histories of a deque linearizable", []int{2, 3, 4}, growing)
 }

@@ -21,7 +21,7 @@ import (
 var layers = map[string][]string{
 	"graph":             {"executor", "internal/plan", "internal/hugepage", "internal/xatomic", "internal/xsync", "internal/pad"},
 	"executor":          {"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic", "internal/xsync", "internal/pad"},
-	"deque":             {"internal/xatomic", "internal/pad"},
+	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
 	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
 	"internal/park":     {"internal/xatomic", "internal/pad", "internal/model"}, // the last under the tag modelcheck only
 	"internal/plan":     {"internal/hugepage"},

@@ -1,0 +1,50 @@
+package deque_test
+
+import (
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// The owner's pair of push and pop, of each kind but the Deque, whose benchmarks are in bench_test.go. What an interface in
+// between would cost is left out, so each has a loop of its own.
+
+func BenchmarkLockedPushPop(b *testing.B) {
+	d, p := deque.NewLocked[int](64), new(int)
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Push(p)
+		if d.Pop() != p {
+			b.Fatal("not what was pushed")
+		}
+	}
+}
+
+// robbed lets a thief take what it can until the function that it returns is called, which says how much that was.
+func robbed(b *testing.B, steal func() (*int, deque.Outcome)) (stop func()) {
+	var over xatomic.Bool
+	stolen := make(chan int)
+	go func() {
+		n := 0
+		for !over.Load() {
+			if _, outcome := steal(); outcome == deque.Stolen {
+				n++
+			}
+		}
+		stolen <- n
+	}()
+	return func() {
+		over.Store(true)
+		b.ReportMetric(float64(<-stolen)/float64(b.N), "stolen/op")
+	}
+}
+
+func BenchmarkLockedPushPopRobbed(b *testing.B) {
+	d, p := deque.NewLocked[int](1024), new(int)
+	defer robbed(b, d.Steal)()
+	for b.Loop() {
+		d.Push(p)
+		d.Pop()
+	}
+}
