@@ -21,6 +21,32 @@ func BenchmarkLockedPushPop(b *testing.B) {
 	}
 }
 
+func BenchmarkABPPushPop(b *testing.B) {
+	d, p := deque.NewABP[int](64), new(int)
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Push(p)
+		if d.Pop() != p {
+			b.Fatal("not what was pushed")
+		}
+	}
+}
+
+// The pair with other items below, so that none is the last.
+func BenchmarkABPPushPopDeep(b *testing.B) {
+	d, p := deque.NewABP[int](64), new(int)
+	for range 10 {
+		d.Push(p)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Push(p)
+		if d.Pop() != p {
+			b.Fatal("not what was pushed")
+		}
+	}
+}
+
 // robbed lets a thief take what it can until the function that it returns is called, which says how much that was.
 func robbed(b *testing.B, steal func() (*int, deque.Outcome)) (stop func()) {
 	var over xatomic.Bool
@@ -42,6 +68,15 @@ func robbed(b *testing.B, steal func() (*int, deque.Outcome)) (stop func()) {
 
 func BenchmarkLockedPushPopRobbed(b *testing.B) {
 	d, p := deque.NewLocked[int](1024), new(int)
+	defer robbed(b, d.Steal)()
+	for b.Loop() {
+		d.Push(p)
+		d.Pop()
+	}
+}
+
+func BenchmarkABPPushPopRobbed(b *testing.B) {
+	d, p := deque.NewABP[int](1024), new(int)
 	defer robbed(b, d.Steal)()
 	for b.Loop() {
 		d.Push(p)

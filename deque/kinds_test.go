@@ -64,6 +64,11 @@ var kinds = []kind{
 		d := deque.NewLocked[item](capacity)
 		return subject{ends: unbounded{d}, occupied: d.Occupied, length: d.Len}
 	}},
+	{"abp", func(capacity int) subject {
+		d := deque.NewABPAt[item](capacity, 1<<40-3)
+		return subject{ends: d, occupied: d.Occupied, round: d.Tag, length: d.Len,
+			mayRefuse: func(held, stolen int) bool { return held+stolen == capacity }}
+	}},
 }
 
 func chaseLev(size int, start uint64) subject {

@@ -1,0 +1,119 @@
+package deque
+
+import (
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// An ABP is a bounded work-stealing deque: one owner pushes and pops at the bottom, any thread steals at the top. Make one
+// with [NewABP]; an ABP must not be copied.
+//
+// It is the deque of Arora, Blumofe and Plaxton (Thread scheduling for multiprogrammed multiprocessors, SPAA 1998, section
+// 3): indices begin at the array's first slot and go back there when the owner finds the deque empty, and a tag beside the
+// index of the top tells one such round from the next. What thieves leave behind below the top is lost until then, so a
+// Push may be refused while most of the array is free. One thing is different: a thief claims an item before it reads the
+// slot, see PROTOCOL.md.
+//
+// A push costs one locked instruction, a pop one, and three for the last item. The deque keeps no pointer that was popped
+// or stolen alive.
+type ABP[T any] struct {
+	slots []xatomic.Slot[T] // never changes
+	_     pad.Line
+
+	bottom xatomic.Uint64 // one past the newest item; written by the owner, read by thieves; P10: publishes the slots below
+	_      pad.Line
+
+	age xatomic.Uint64 // the tag and the index of the oldest item; C10: changed by who claims it, or by the owner when there is none
+	_   pad.Line
+}
+
+// An age is a tag in its upper 40 bits and the index of the oldest item, the top, in the lower 24.
+//
+// W10: tags come round after 2^40 rounds of the indices, three hours at 10 ns each; a thief would have to sleep through
+// exactly that many.
+const (
+	topBits        = 24
+	topMask        = 1<<topBits - 1
+	oneTag  uint64 = 1 << topBits
+)
+
+// NewABP returns an empty deque for capacity items: at least one, at most 1<<24 - 1.
+func NewABP[T any](capacity int) *ABP[T] {
+	return &ABP[T]{slots: make([]xatomic.Slot[T], min(max(capacity, 1), topMask))}
+}
+
+// Push adds p, which must not be nil, at the bottom. It returns false, and does nothing, if the slot there is past the end
+// of the array or that of a thief who has claimed an item and not yet read it: what to do then is the caller's business.
+// Everything before the Push happens before the Pop or Steal that returns p.
+//
+// Owner only.
+func (d *ABP[T]) Push(p *T) bool {
+	b := d.bottom.Load()
+	if b == uint64(len(d.slots)) {
+		return false
+	}
+	s := &d.slots[b]
+	if !s.Free() {
+		return false // waiting for the thief would put the owner at the mercy of a preempted thread
+	}
+	s.Put(p)
+	d.bottom.Store(b + 1) // P10
+	return true
+}
+
+// Pop removes the item pushed last, or returns nil if there is none.
+//
+// Owner only.
+func (d *ABP[T]) Pop() *T {
+	b := d.bottom.Load()
+	if b == 0 {
+		return nil
+	}
+	b--
+	// D10(owner): announce the claim on slot b, then look at age. Pairs with D10(thief) in Steal, which looks at age and
+	// then at bottom. Looking at age before announcing would let a thief come as far as b in between, and both keep the
+	// item.
+	d.bottom.Store(b)
+	a := d.age.Load()
+	top := a & topMask
+	if b > top {
+		return d.slots[b].Take()
+	}
+	// The last item, if a thief has not got it. Either way the deque is empty and the indices go back to the beginning:
+	// bottom first, for which every thief that comes now finds nothing, and then top together with the next tag.
+	d.bottom.Store(0)
+	next := a&^topMask + oneTag
+	if b == top && d.age.CompareAndSwap(a, next) { // C10
+		return d.slots[b].Take()
+	}
+	d.age.Store(next) // no compare-and-swap: top is not below bottom, so no thief claims
+	return nil
+}
+
+// Steal removes the item pushed first. Lost means that it may pay to try again; it says nothing about what is left.
+//
+// Any thread, the owner's included.
+func (d *ABP[T]) Steal() (*T, Outcome) {
+	// D10(thief): age, then bottom. The other way round, the owner could pop everything and push anew between the two
+	// loads, and the old bottom would vouch for slots it never published.
+	a := d.age.Load()
+	top := a & topMask
+	if d.bottom.Load() <= top {
+		return nil, Empty
+	}
+	// C10: the item is claimed before its slot is read. Without a new tag in each round, this could claim slot top of a
+	// later round, in which nothing has been pushed there.
+	if !d.age.CompareAndSwap(a, a+1) {
+		return nil, Lost
+	}
+	return d.slots[top].Yield(), Stolen
+}
+
+// Len is about the number of items: exact while nothing is pushed, popped or stolen meanwhile. Any thread.
+func (d *ABP[T]) Len() int {
+	top := d.age.Load() & topMask
+	return max(0, int(d.bottom.Load())-int(top))
+}
+
+// IsEmpty reports whether there was nothing to steal at some moment during the call. Any thread.
+func (d *ABP[T]) IsEmpty() bool { return d.Len() == 0 }

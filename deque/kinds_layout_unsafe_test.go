@@ -1,0 +1,24 @@
+package deque
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/stretchr/testify/require"
+)
+
+// Words that the owner writes, those that thieves write and those that nobody writes are on lines of their own.
+func TestKindsLayout(t *testing.T) {
+	apart := func(end, begin uintptr) {
+		t.Helper()
+		require.GreaterOrEqual(t, begin, end+pad.Size)
+	}
+	var a ABP[int]
+	apart(unsafe.Offsetof(a.slots)+unsafe.Sizeof(a.slots), unsafe.Offsetof(a.bottom))
+	apart(unsafe.Offsetof(a.bottom)+unsafe.Sizeof(a.bottom), unsafe.Offsetof(a.age))
+	apart(unsafe.Offsetof(a.age)+unsafe.Sizeof(a.age), unsafe.Sizeof(a))
+	for _, align := range []uintptr{unsafe.Alignof(a)} {
+		require.Equal(t, uintptr(8), align, "64-bit atomics on 32-bit systems")
+	}
+}
