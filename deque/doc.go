@@ -12,7 +12,8 @@
 // cost no locked instruction, but thieves cannot see what it has, and a steal of theirs may also end [NotReady].
 // A [Deque] grows and shows thieves every item; it is what the executor uses. [Locked] has a mutex, to compare with.
 // A [Deque] grows and shows thieves every item; it is what the executor uses. The other kinds are those that it is
-// compared with: [ABP] is the bounded deque that began it all; [Locked] has a mutex.
+// compared with: [BWoS], with no atomic operation for the owner inside a block, is bounded and hides a block of items from
+// thieves; [ABP] is the bounded deque that began it all; [Locked] has a mutex.
 //
 // The algorithms, their invariants and what is not promised are in PROTOCOL.md beside this file.
 package deque

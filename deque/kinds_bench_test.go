@@ -47,6 +47,49 @@ func BenchmarkABPPushPopDeep(b *testing.B) {
 	}
 }
 
+func BenchmarkBWoSPushPop(b *testing.B) {
+	d, p := deque.NewBWoS[int](256, 0), new(int)
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Push(p)
+		if d.Pop() != p {
+			b.Fatal("not what was pushed")
+		}
+	}
+}
+
+// Two pairs at the end of a block, of which one goes on to the next block and back.
+func BenchmarkBWoSPushPopCrossing(b *testing.B) {
+	d, p := deque.NewBWoS[int](256, 0), new(int)
+	_, size := d.Blocks()
+	for range size {
+		d.Push(p)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Push(p)
+		if d.Pop() != p || d.Pop() != p {
+			b.Fatal("not what was pushed")
+		}
+		d.Push(p)
+	}
+}
+
+// Waves of 200 pushes and 200 pops, which cross from block to block once in sixteen operations. Per pair.
+func BenchmarkBWoSWaves(b *testing.B) {
+	d, p := deque.NewBWoS[int](256, 0), new(int)
+	b.ReportAllocs()
+	for b.Loop() {
+		for range 200 {
+			d.Push(p)
+		}
+		for range 200 {
+			d.Pop()
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/200, "ns/pair")
+}
+
 // robbed lets a thief take what it can until the function that it returns is called, which says how much that was.
 func robbed(b *testing.B, steal func() (*int, deque.Outcome)) (stop func()) {
 	var over xatomic.Bool
@@ -77,6 +120,19 @@ func BenchmarkLockedPushPopRobbed(b *testing.B) {
 
 func BenchmarkABPPushPopRobbed(b *testing.B) {
 	d, p := deque.NewABP[int](1024), new(int)
+	defer robbed(b, d.Steal)()
+	for b.Loop() {
+		d.Push(p)
+		d.Pop()
+	}
+}
+
+// With three blocks of items below, which is what the thief can get at.
+func BenchmarkBWoSPushPopRobbed(b *testing.B) {
+	d, p := deque.NewBWoS[int](1024, 0), new(int)
+	for range 100 {
+		d.Push(p)
+	}
 	defer robbed(b, d.Steal)()
 	for b.Loop() {
 		d.Push(p)

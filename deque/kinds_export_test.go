@@ -1,5 +1,51 @@
 package deque
 
+// NewBWoSAt is NewBWoS with block numbers that start at start instead of zero.
+func NewBWoSAt[T any](capacity, size int, start uint64) *BWoS[T] {
+	d := NewBWoS[T](capacity, size)
+	d.ring.startAt(start)
+	d.number, d.cells = start, d.ring.at(start).cells
+	return d
+}
+
+func (r *blockRing[T]) startAt(start uint64) {
+	r.first.Store(start)
+	for i := range uint64(len(r.blocks)) {
+		r.at(start + i).word.Store(r.round(start+i) | closed)
+	}
+}
+
+// Blocks is how many blocks there are, and how many items each has.
+func (d *BWoS[T]) Blocks() (n, size int) { return len(d.ring.blocks), int(d.ring.size) }
+
+// Number is that of the owner's block. Owner only.
+func (d *BWoS[T]) Number() uint64 { return d.number }
+
+// Claim is a Steal that stops between the claim and the read. It returns the rest, or nil if there is nothing to steal.
+func (d *BWoS[T]) Claim() (rest func() *T) { return d.ring.claim() }
+
+func (r *blockRing[T]) claim() (rest func() *T) {
+	b, w := r.oldest()
+	if w&indexMask == closed || !b.word.CompareAndSwap(w, w+1) {
+		return nil
+	}
+	return func() *T { return b.yield(w & indexMask) }
+}
+
+// Occupied is how many cells hold something. Owner only, while no thief is at work.
+func (d *BWoS[T]) Occupied() int { return d.ring.occupied() }
+
+func (r *blockRing[T]) occupied() (n int) {
+	for i := range r.blocks {
+		for j := range r.blocks[i].cells {
+			if r.blocks[i].cells[j].Get() != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // NewABPAt is NewABP with tags that start at tag.
 func NewABPAt[T any](capacity int, tag uint64) *ABP[T] {
 	d := NewABP[T](capacity)

@@ -18,7 +18,18 @@ func TestKindsLayout(t *testing.T) {
 	apart(unsafe.Offsetof(a.slots)+unsafe.Sizeof(a.slots), unsafe.Offsetof(a.bottom))
 	apart(unsafe.Offsetof(a.bottom)+unsafe.Sizeof(a.bottom), unsafe.Offsetof(a.age))
 	apart(unsafe.Offsetof(a.age)+unsafe.Sizeof(a.age), unsafe.Sizeof(a))
-	for _, align := range []uintptr{unsafe.Alignof(a)} {
+
+	var b BWoS[int]
+	apart(unsafe.Offsetof(b.number)+unsafe.Sizeof(b.number), unsafe.Offsetof(b.ring))
+
+	var r blockRing[int]
+	apart(unsafe.Offsetof(r.shift)+unsafe.Sizeof(r.shift), unsafe.Offsetof(r.first))
+	apart(unsafe.Offsetof(r.first)+unsafe.Sizeof(r.first), unsafe.Sizeof(r))
+
+	var k block[int]
+	apart(unsafe.Offsetof(k.cells)+unsafe.Sizeof(k.cells), unsafe.Offsetof(k.word))
+	apart(unsafe.Offsetof(k.done)+unsafe.Sizeof(k.done), unsafe.Sizeof(k))
+	for _, align := range []uintptr{unsafe.Alignof(a), unsafe.Alignof(r), unsafe.Alignof(k)} {
 		require.Equal(t, uintptr(8), align, "64-bit atomics on 32-bit systems")
 	}
 }

@@ -1,6 +1,7 @@
 package deque_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -69,12 +70,24 @@ var kinds = []kind{
 		return subject{ends: d, occupied: d.Occupied, round: d.Tag, length: d.Len,
 			mayRefuse: func(held, stolen int) bool { return held+stolen == capacity }}
 	}},
+	{"bwos", bwos(0)},
+	{"bwos,block=1", bwos(1)},
+	{"bwos,block=3", bwos(3)},
 }
 
 func chaseLev(size int, start uint64) subject {
 	d := deque.NewAt[item](size, start)
 	return subject{ends: unbounded{d}, occupied: d.Occupied, length: d.Len,
 		round: func() uint64 { return uint64(d.Generation()) }, bottom: d.Bottom}
+}
+
+func bwos(size int) func(capacity int) subject {
+	return func(capacity int) subject {
+		d := deque.NewBWoSAt[item](capacity, size, math.MaxUint64-2)
+		blocks, size := d.Blocks()
+		return subject{ends: d, occupied: d.Occupied, round: d.Number, unseen: size,
+			mayRefuse: func(held, _ int) bool { return held > (blocks-1)*size }}
+	}
 }
 
 // A pupil is a deque that is told what to do, and a list that knows what the answer should be.

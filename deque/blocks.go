@@ -1,0 +1,152 @@
+package deque
+
+import (
+	"math/bits"
+
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A blockRing is the blocks of a [BWoS], and the thieves' part.
+//
+// A block has a number, and when it is used again the number that is as many higher as there are blocks. Thieves are in the
+// oldest block that is not exhausted.
+type blockRing[T any] struct {
+	blocks []block[T] // a power of two of them; never changes
+	size   uint64     // how many cells a block has
+	shift  int        // 1<<shift blocks
+	_      pad.Line
+
+	first xatomic.Uint64 // the number of the oldest block that may have items; C22: moved by compare-and-swap
+	_     pad.Line
+}
+
+type block[T any] struct {
+	cells []xatomic.Plain[*T] // of a granted block: those of who claims them; else the owner's
+	_     pad.Line
+
+	word xatomic.Uint64 // round and index: see below
+	done xatomic.Uint32 // how many cells are empty for good in this round; P21: hands them back to the owner
+	_    pad.Line
+}
+
+// The word of a block has in its upper 48 bits the round: which of the numbers that the block has in turn. The lower 16
+// bits are the next cell to steal; or the number of cells, when none is left to steal: then the block is exhausted, and
+// that is final for its number. Or it is closed: the owner's, and may be granted yet.
+//
+// W20: rounds come round after 2^48 of them; a thief would have to sleep through exactly that many.
+const (
+	indexBits        = 16
+	indexMask uint64 = 1<<indexBits - 1
+	closed           = indexMask
+	maxBlock         = 1 << (indexBits - 1)
+)
+
+// init makes a ring for at least capacity items, in at least two blocks of size items each. Its block 0 is the owner's.
+func (r *blockRing[T]) init(capacity, size int) {
+	capacity = max(capacity, 2)
+	if size <= 0 {
+		size = 1 << (bits.Len(uint(capacity-1)) / 2)
+	}
+	size = min(size, maxBlock)
+	r.size = uint64(size)
+	r.shift = max(1, bits.Len(uint((capacity-1)/size)))
+	r.blocks = make([]block[T], 1<<r.shift)
+	for i := range r.blocks {
+		r.blocks[i].cells = make([]xatomic.Plain[*T], size)
+		r.blocks[i].word.Store(closed)
+	}
+}
+
+// at is the block with number n.
+func (r *blockRing[T]) at(n uint64) *block[T] { return &r.blocks[n&uint64(len(r.blocks)-1)] }
+
+// round is that of number n, as it is in words.
+func (r *blockRing[T]) round(n uint64) uint64 { return n >> r.shift << indexBits }
+
+// next is block n, closed and empty, where n is one more than the highest number that is in use. It returns nil if the
+// block is not free of its last number.
+//
+// Owner only.
+func (r *blockRing[T]) next(n uint64) *block[T] {
+	b := r.at(n)
+	w := b.word.Load()
+	if w&^indexMask == r.round(n) {
+		return b // the owner has been here and gone back, or it is new
+	}
+	if w&indexMask != r.size {
+		return nil // it has items
+	}
+	// P21: all cells are empty, and what thieves did to them happens before this. Going on without would put items where
+	// a slow thief is about to read the one that it has claimed. Waiting for that thief would put the owner at the mercy
+	// of a preempted thread.
+	if uint64(b.done.Load()) != r.size {
+		return nil
+	}
+	b.done.Store(0)
+	// C22: nobody steals in the old number, also if no thief has come by since it was exhausted: whoever loads first from
+	// here on goes elsewhere, and whoever loaded it before finds another round.
+	old := n - uint64(len(r.blocks))
+	r.first.CompareAndSwap(old, old+1)
+	// P22: closed before the block below is granted. Otherwise a thief that has exhausted that one would find no block
+	// with the next number, and look for it until the owner goes on.
+	b.word.Store(r.round(n) | closed)
+	return b
+}
+
+// oldest is the oldest block that is not exhausted, with its word from a moment when it was that.
+//
+// Any thread.
+func (r *blockRing[T]) oldest() (b *block[T], w uint64) {
+	for {
+		n := r.first.Load()
+		b = r.at(n)
+		w = b.word.Load()
+		switch {
+		case w&^indexMask != r.round(n):
+			// The block has another number, so first has moved. Taking it for number n would take newer items before
+			// older ones, or call the deque empty because the owner is there.
+		case w&indexMask == r.size:
+			r.first.CompareAndSwap(n, n+1) // C22: if it fails, another thread has done it
+		default:
+			return b, w
+		}
+	}
+}
+
+// steal is Steal of the deques.
+//
+// Any thread.
+func (r *blockRing[T]) steal() (*T, Outcome) {
+	b, w := r.oldest()
+	if w&indexMask == closed {
+		return nil, Empty
+	}
+	// C20: the cell is claimed before it is read. The claim is good for the round in w only.
+	if !b.word.CompareAndSwap(w, w+1) {
+		return nil, Lost
+	}
+	return b.yield(w & indexMask), Stolen
+}
+
+// yield empties a cell that the calling thief has claimed.
+func (b *block[T]) yield(i uint64) *T {
+	p := take(&b.cells[i])
+	b.done.Add(1) // P21
+	return p
+}
+
+// isEmpty reports whether there was nothing to steal at some moment during the call.
+//
+// Any thread.
+func (r *blockRing[T]) isEmpty() bool {
+	_, w := r.oldest()
+	return w&indexMask == closed
+}
+
+// take empties a cell that is the caller's. It leaves nil, so that the block keeps nothing alive.
+func take[T any](c *xatomic.Plain[*T]) *T {
+	p := c.Get()
+	c.Set(nil)
+	return p
+}

@@ -1,0 +1,27 @@
+//go:build modelcheck
+
+package deque
+
+import (
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/stretchr/testify/require"
+)
+
+// TestModelBlocksPlain: inside a block the owner does no atomic operation.
+func TestModelBlocksPlain(t *testing.T) {
+	for name, make := range map[string]func() bounded{
+		"BWoS": func() bounded { return NewBWoS[int](16, 4) },
+	} {
+		steps := func(pairs int) int {
+			return model.Explore(model.Config{}, func() {
+				d, p := make(), new(int)
+				for range pairs {
+					model.Assert(d.Push(p) && d.Push(p) && d.Pop() == p && d.Pop() == p, "not what was pushed")
+				}
+			}).Steps
+		}
+		require.Equal(t, steps(0), steps(100), name)
+	}
+}

@@ -1,0 +1,118 @@
+package deque
+
+import (
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A BWoS is a bounded work-stealing deque in blocks: one owner pushes and pops at the bottom, any thread steals at the
+// top. Make one with [NewBWoS]; a BWoS must not be copied.
+//
+// It is the last-in-first-out variant of Wang and others (BWoS: Formally Verified Block-based Work Stealing for Parallel
+// Processing, OSDI 2023), after stdexec's bwos_lifo_queue (commit e92245d5); PROTOCOL.md says what is different. The owner
+// works in one block, where it needs no atomic operation at all, and thieves in the oldest of the others, so the two meet
+// only when the owner goes from one block to the next. The price is that thieves see nothing of the owner's block: up to a
+// block of items stays unseen, also while the owner is busy with something else.
+//
+// Going on to the next block costs one locked instruction, and three more if thieves have emptied that one since the owner
+// was there last; going back costs one. The deque keeps no pointer that was popped or stolen alive.
+type BWoS[T any] struct {
+	// Owner only, plain on purpose: the race detector checks the claim.
+	cells  []xatomic.Plain[*T] // of the owner's block
+	low    int                 // the first cell that is not a thief's
+	next   int                 // one past the newest item
+	number uint64              // of the owner's block
+	_      pad.Line
+
+	// The blocks from first up to the owner's have been granted to thieves; these are full but for what was stolen from
+	// the oldest. Those above the owner's are empty.
+	ring blockRing[T]
+}
+
+// NewBWoS returns an empty deque for at least capacity items, in at least two blocks of size items each. If size is 0 the
+// blocks have about as many items as there are blocks: the rule of PadWS (SPAA 2024), by which a block of a deque for
+// 1<<n items has 1<<(n/2). No block has more than 32768.
+func NewBWoS[T any](capacity, size int) *BWoS[T] {
+	d := &BWoS[T]{}
+	d.ring.init(capacity, size)
+	d.cells = d.ring.at(0).cells
+	return d
+}
+
+// Push adds p, which must not be nil, at the bottom. It returns false, and does nothing, if the owner's block is full and
+// the next one has items, or a thief is still about to read one there: what to do then is the caller's business.
+// Everything before the Push happens before the Pop or Steal that returns p.
+//
+// Owner only.
+func (d *BWoS[T]) Push(p *T) bool {
+	if d.next == len(d.cells) && !d.advance() {
+		return false
+	}
+	d.cells[d.next].Set(p)
+	d.next++
+	return true
+}
+
+// Pop removes the item pushed last, or returns nil if there is none.
+//
+// Owner only.
+func (d *BWoS[T]) Pop() *T {
+	if d.next == d.low && !d.retreat() {
+		return nil
+	}
+	d.next--
+	return take(&d.cells[d.next])
+}
+
+// advance grants the owner's block, which is full, to thieves and goes on to the next. It returns false if that one is not
+// free.
+//
+// Owner only.
+func (d *BWoS[T]) advance() bool {
+	r := &d.ring
+	b := r.next(d.number + 1)
+	if b == nil {
+		return false
+	}
+	r.at(d.number).word.Store(r.round(d.number) | uint64(d.low)) // P20: grants what is above low
+	d.number++
+	d.cells, d.low, d.next = b.cells, 0, 0
+	return true
+}
+
+// retreat takes the block below the owner's, which is empty, back from thieves. It returns false if there is nothing left
+// in it: then there is nothing in any.
+//
+// Owner only.
+func (d *BWoS[T]) retreat() bool {
+	r := &d.ring
+	if d.number == r.first.Load() {
+		return false
+	}
+	b := r.at(d.number - 1)
+	if b.word.Load()&indexMask == r.size {
+		return false
+	}
+	// C21: what is not claimed yet is the owner's from here on. Looking first and closing then would lose a claim in
+	// between: a thief and the owner would have the same item.
+	w := b.word.Swap(r.round(d.number-1) | closed)
+	low := w & indexMask
+	if low == r.size {
+		// Thieves were faster. Exhausted is final, or a thief that has seen it would leave the owner's block behind.
+		b.word.Store(w)
+		return false
+	}
+	d.number--
+	d.cells, d.low, d.next = b.cells, int(low), len(b.cells)
+	return true
+}
+
+// Steal removes the item pushed first, unless that is in the owner's block: then the deque is Empty for thieves. Lost means
+// that it may pay to try again; it says nothing about what is left.
+//
+// Any thread, the owner's included.
+func (d *BWoS[T]) Steal() (*T, Outcome) { return d.ring.steal() }
+
+// IsEmpty reports whether there was nothing to steal at some moment during the call; the owner's block may have items all
+// the same. Any thread.
+func (d *BWoS[T]) IsEmpty() bool { return d.ring.isEmpty() }
