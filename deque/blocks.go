@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A blockRing is the blocks of a [BWoS], and the thieves' part.
+// A blockRing is what [BWoS] and [BWoSFIFO] have in common: a number of blocks, and the thieves' part.
 //
 // A block has a number, and when it is used again the number that is as many higher as there are blocks. Thieves are in the
 // oldest block that is not exhausted.

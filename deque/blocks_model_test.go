@@ -12,7 +12,8 @@ import (
 // TestModelBlocksPlain: inside a block the owner does no atomic operation.
 func TestModelBlocksPlain(t *testing.T) {
 	for name, make := range map[string]func() bounded{
-		"BWoS": func() bounded { return NewBWoS[int](16, 4) },
+		"BWoS":     func() bounded { return NewBWoS[int](16, 4) },
+		"BWoSFIFO": func() bounded { return NewBWoSFIFO[int](16, 4) },
 	} {
 		steps := func(pairs int) int {
 			return model.Explore(model.Config{}, func() {

@@ -13,7 +13,8 @@
 // A [Deque] grows and shows thieves every item; it is what the executor uses. [Locked] has a mutex, to compare with.
 // A [Deque] grows and shows thieves every item; it is what the executor uses. The other kinds are those that it is
 // compared with: [BWoS], with no atomic operation for the owner inside a block, is bounded and hides a block of items from
-// thieves; [ABP] is the bounded deque that began it all; [Locked] has a mutex.
+// thieves, and [BWoSFIFO] is first in, first out for the owner too; [ABP] is the bounded deque that began it all; [Locked] has
+// a mutex.
 //
 // The algorithms, their invariants and what is not promised are in PROTOCOL.md beside this file.
 package deque

@@ -139,3 +139,14 @@ func BenchmarkBWoSPushPopRobbed(b *testing.B) {
 		d.Pop()
 	}
 }
+
+func BenchmarkBWoSFIFOPushPop(b *testing.B) {
+	d, p := deque.NewBWoSFIFO[int](256, 0), new(int)
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Push(p)
+		if d.Pop() != p {
+			b.Fatal("not what was pushed")
+		}
+	}
+}

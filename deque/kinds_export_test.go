@@ -8,6 +8,15 @@ func NewBWoSAt[T any](capacity, size int, start uint64) *BWoS[T] {
 	return d
 }
 
+// NewBWoSFIFOAt is likewise for NewBWoSFIFO.
+func NewBWoSFIFOAt[T any](capacity, size int, start uint64) *BWoSFIFO[T] {
+	d := NewBWoSFIFO[T](capacity, size)
+	d.ring.startAt(start)
+	d.in.number, d.in.cells = start, d.ring.at(start).cells
+	d.out = d.in
+	return d
+}
+
 func (r *blockRing[T]) startAt(start uint64) {
 	r.first.Store(start)
 	for i := range uint64(len(r.blocks)) {
@@ -18,11 +27,17 @@ func (r *blockRing[T]) startAt(start uint64) {
 // Blocks is how many blocks there are, and how many items each has.
 func (d *BWoS[T]) Blocks() (n, size int) { return len(d.ring.blocks), int(d.ring.size) }
 
+// Blocks is how many blocks there are, and how many items each has.
+func (d *BWoSFIFO[T]) Blocks() (n, size int) { return len(d.ring.blocks), int(d.ring.size) }
+
 // Number is that of the owner's block. Owner only.
 func (d *BWoS[T]) Number() uint64 { return d.number }
 
 // Claim is a Steal that stops between the claim and the read. It returns the rest, or nil if there is nothing to steal.
 func (d *BWoS[T]) Claim() (rest func() *T) { return d.ring.claim() }
+
+// Claim is a Steal that stops between the claim and the read. It returns the rest, or nil if there is nothing to steal.
+func (d *BWoSFIFO[T]) Claim() (rest func() *T) { return d.ring.claim() }
 
 func (r *blockRing[T]) claim() (rest func() *T) {
 	b, w := r.oldest()
@@ -34,6 +49,9 @@ func (r *blockRing[T]) claim() (rest func() *T) {
 
 // Occupied is how many cells hold something. Owner only, while no thief is at work.
 func (d *BWoS[T]) Occupied() int { return d.ring.occupied() }
+
+// Occupied is how many cells hold something. Owner only, while no thief is at work.
+func (d *BWoSFIFO[T]) Occupied() int { return d.ring.occupied() }
 
 func (r *blockRing[T]) occupied() (n int) {
 	for i := range r.blocks {

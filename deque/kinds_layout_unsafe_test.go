@@ -21,6 +21,8 @@ func TestKindsLayout(t *testing.T) {
 
 	var b BWoS[int]
 	apart(unsafe.Offsetof(b.number)+unsafe.Sizeof(b.number), unsafe.Offsetof(b.ring))
+	var f BWoSFIFO[int]
+	apart(unsafe.Offsetof(f.out)+unsafe.Sizeof(f.out), unsafe.Offsetof(f.ring))
 
 	var r blockRing[int]
 	apart(unsafe.Offsetof(r.shift)+unsafe.Sizeof(r.shift), unsafe.Offsetof(r.first))

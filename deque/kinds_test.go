@@ -73,6 +73,9 @@ var kinds = []kind{
 	{"bwos", bwos(0)},
 	{"bwos,block=1", bwos(1)},
 	{"bwos,block=3", bwos(3)},
+	{"bwosfifo", bwosFIFO(0)},
+	{"bwosfifo,block=1", bwosFIFO(1)},
+	{"bwosfifo,block=3", bwosFIFO(3)},
 }
 
 func chaseLev(size int, start uint64) subject {
@@ -87,6 +90,15 @@ func bwos(size int) func(capacity int) subject {
 		blocks, size := d.Blocks()
 		return subject{ends: d, occupied: d.Occupied, round: d.Number, unseen: size,
 			mayRefuse: func(held, _ int) bool { return held > (blocks-1)*size }}
+	}
+}
+
+func bwosFIFO(size int) func(capacity int) subject {
+	return func(capacity int) subject {
+		d := deque.NewBWoSFIFOAt[item](capacity, size, math.MaxUint64-2)
+		blocks, size := d.Blocks()
+		return subject{ends: d, occupied: d.Occupied, fifo: true, unseen: 2 * size, passed: size,
+			mayRefuse: func(held, stolen int) bool { return held+stolen >= (blocks-1)*size }}
 	}
 }
 

@@ -1,0 +1,125 @@
+package deque
+
+import (
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A BWoSFIFO is a bounded work-stealing queue in blocks: one owner pushes and pops, first in first out, and any thread
+// steals. Make one with [NewBWoSFIFO]; a BWoSFIFO must not be copied.
+//
+// It is the first-in-first-out variant of Wang and others (BWoS: Formally Verified Block-based Work Stealing for Parallel
+// Processing, OSDI 2023). The owner puts items into one block and takes them from another, the oldest, in both of which it
+// needs no atomic operation at all; thieves take from the oldest of the blocks between the two. They see nothing of the
+// owner's two blocks. In the authors' code for tokio (pull request 5283) they see the one that it puts items into, at the
+// price of publishing every push.
+//
+// Going on to the next block costs four locked instructions for pushing and two for popping. The queue keeps no pointer that
+// was popped or stolen alive.
+type BWoSFIFO[T any] struct {
+	// Owner only, plain on purpose: the race detector checks the claim.
+	in, out fifoEnd[T]
+	_       pad.Line
+
+	// The blocks between out's and in's have been granted to thieves; these are full but for what was stolen from the
+	// oldest. Those below are exhausted, out's as well unless it is also in's.
+	ring blockRing[T]
+}
+
+// A fifoEnd is where the owner puts items, or takes them.
+type fifoEnd[T any] struct {
+	cells  []xatomic.Plain[*T] // of the block
+	next   int                 // the cell to fill, or to empty
+	number uint64              // of the block
+	low    int                 // out: the first cell that is not a thief's
+}
+
+// NewBWoSFIFO returns an empty queue for at least capacity items. It has blocks as [NewBWoS] makes them.
+func NewBWoSFIFO[T any](capacity, size int) *BWoSFIFO[T] {
+	d := &BWoSFIFO[T]{}
+	d.ring.init(capacity, size)
+	d.in.cells = d.ring.at(0).cells
+	d.out.cells = d.in.cells
+	return d
+}
+
+// Push adds p, which must not be nil. It returns false, and does nothing, if the block is full and the next one has items,
+// or a thief is still about to read one there: what to do then is the caller's business. Everything before the Push happens
+// before the Pop or Steal that returns p.
+//
+// Owner only.
+func (d *BWoSFIFO[T]) Push(p *T) bool {
+	if d.in.next == len(d.in.cells) && !d.advance() {
+		return false
+	}
+	d.in.cells[d.in.next].Set(p)
+	d.in.next++
+	return true
+}
+
+// Pop removes the item pushed first, or returns nil if there is none.
+//
+// Owner only.
+func (d *BWoSFIFO[T]) Pop() *T {
+	for d.out.number != d.in.number && d.out.next == len(d.out.cells) {
+		d.follow()
+	}
+	if d.out.number == d.in.number && d.out.next == d.in.next {
+		return nil
+	}
+	d.out.next++
+	return take(&d.out.cells[d.out.next-1])
+}
+
+// advance grants the block that the owner has filled to thieves, unless the owner takes items from it, and goes on to the
+// next; or begins it anew, if the owner has emptied it as well. It returns false if the next is not free.
+//
+// Owner only.
+func (d *BWoSFIFO[T]) advance() bool {
+	if d.out.number == d.in.number && d.out.next == d.in.next {
+		d.out.next, d.in.next = 0, 0 // thieves have never been here
+		return true
+	}
+	r := &d.ring
+	n := d.in.number
+	b := r.next(n + 1)
+	if b == nil {
+		return false
+	}
+	index := uint64(0)
+	if d.out.number == n {
+		index = r.size
+	}
+	r.at(n).word.Store(r.round(n) | index) // P20
+	d.in = fifoEnd[T]{cells: b.cells, number: n + 1}
+	return true
+}
+
+// follow leaves a block from which everything has been taken, and goes on to the next, which may be empty as well. Unless
+// the owner fills that one, it takes it from thieves.
+//
+// Owner only.
+func (d *BWoSFIFO[T]) follow() {
+	r := &d.ring
+	if mine := len(d.out.cells) - d.out.low; mine > 0 {
+		r.at(d.out.number).done.Add(uint32(mine)) // P21: for the owner itself, when thieves have done their part
+	}
+	n := d.out.number + 1
+	b := r.at(n)
+	low := 0
+	if n != d.in.number {
+		// C21: what is not claimed yet is the owner's from here on, and nothing is left for thieves.
+		low = int(b.word.Swap(r.round(n)|r.size) & indexMask)
+	}
+	d.out = fifoEnd[T]{cells: b.cells, next: low, number: n, low: low}
+}
+
+// Steal removes the item pushed first of those that are in neither of the owner's blocks; if there are none, the queue is
+// Empty for thieves. Lost means that it may pay to try again; it says nothing about what is left.
+//
+// Any thread, the owner's included.
+func (d *BWoSFIFO[T]) Steal() (*T, Outcome) { return d.ring.steal() }
+
+// IsEmpty reports whether there was nothing to steal at some moment during the call; the owner's blocks may have items all
+// the same. Any thread.
+func (d *BWoSFIFO[T]) IsEmpty() bool { return d.ring.isEmpty() }

@@ -1,0 +1,99 @@
+//go:build modelcheck
+
+package deque
+
+import (
+	"math"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+)
+
+// TestModelBWoSFIFOOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
+func TestModelBWoSFIFOOwnerThief(t *testing.T) {
+	model.Check(t, func() {
+		d := NewBWoSFIFO[int](4, 1)
+		all := items(5)
+		own, stolen := make(ledger, 5), make(ledger, 5)
+		join := thief(d, 2, stolen)
+		push(d, own, all[:4]...)
+		own.note(d.Pop())
+		own.note(d.Pop())
+		push(d, own, all[4])
+		own.note(d.Pop())
+		join()
+		settle(d, 5, own, stolen)
+	})
+}
+
+// TestModelBWoSFIFOTakeover: the owner comes to a block while two thieves are at it: they keep what they have claimed.
+func TestModelBWoSFIFOTakeover(t *testing.T) {
+	model.Check(t, func() {
+		d := NewBWoSFIFO[int](6, 2)
+		all := items(6)
+		own, stolen1, stolen2 := make(ledger, 6), make(ledger, 6), make(ledger, 6)
+		push(d, own, all[:5]...)
+		own.note(d.Pop())
+		own.note(d.Pop())
+		join1 := thief(d, 1, stolen1)
+		join2 := thief(d, 1, stolen2)
+		own.note(d.Pop())
+		push(d, own, all[5])
+		own.note(d.Pop())
+		join1()
+		join2()
+		settle(d, 6, own, stolen1, stolen2)
+	})
+}
+
+// TestModelBWoSFIFOReuse: the owner comes round to a block that thieves have a part of, one of them without having read
+// what it claimed; or that has items, and then the queue is full.
+func TestModelBWoSFIFOReuse(t *testing.T) {
+	model.Check(t, func() {
+		d := NewBWoSFIFO[int](4, 1)
+		all := items(7)
+		own, stolen1, stolen2 := make(ledger, 7), make(ledger, 7), make(ledger, 7)
+		push(d, own, all[:4]...)
+		join1 := thief(d, 1, stolen1)
+		join2 := thief(d, 1, stolen2)
+		own.note(d.Pop())
+		own.note(d.Pop())
+		push(d, own, all[4:]...)
+		join1()
+		join2()
+		settle(d, 7, own, stolen1, stolen2)
+	})
+}
+
+// TestModelBWoSFIFOOrder: what the owner pops was pushed before what it pops later, and a thief's steals likewise, though
+// the block numbers and rounds pass the end of their words meanwhile.
+func TestModelBWoSFIFOOrder(t *testing.T) {
+	model.Check(t, func() {
+		d := NewBWoSFIFOAt[int](2, 1, math.MaxUint64)
+		all := items(6)
+		own, stolen := make(ledger, 6), make(ledger, 6)
+		ascending := func(l ledger, last *int, p *int) {
+			if p != nil {
+				model.Assert(*p > *last, "item %d after %d", *p, *last)
+				*last = *p
+				l.note(p)
+			}
+		}
+		join := model.Go(func() {
+			last := -1
+			for range 2 {
+				p, _ := d.Steal()
+				ascending(stolen, &last, p)
+			}
+		})
+		last := -1
+		for i, p := range all {
+			push(d, own, p)
+			if i%2 == 1 {
+				ascending(own, &last, d.Pop())
+			}
+		}
+		join()
+		settle(d, 6, own, stolen)
+	})
+}
