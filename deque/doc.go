@@ -8,13 +8,11 @@
 // The owner's last-in-first-out order keeps caches warm and gives no fairness: what was pushed first may wait until
 // everything else is done. Use it for throughput, not for the tail of a latency distribution.
 //
-// [Deque] is the deque of Chase and Lev. [PadWS] and [ADWS] have the owner hand out what thieves ask for: its pushes and pops
-// cost no locked instruction, but thieves cannot see what it has, and a steal of theirs may also end [NotReady].
-// A [Deque] grows and shows thieves every item; it is what the executor uses. [Locked] has a mutex, to compare with.
-// A [Deque] grows and shows thieves every item; it is what the executor uses. The other kinds are those that it is
-// compared with: [BWoS], with no atomic operation for the owner inside a block, is bounded and hides a block of items from
-// thieves, and [BWoSFIFO] is first in, first out for the owner too; [ABP] is the bounded deque that began it all; [Locked] has
-// a mutex.
+// A [Deque], that of Chase and Lev, grows and shows thieves every item; it is what the executor uses. The other kinds are those
+// that it is compared with. [PadWS] and [ADWS] have the owner hand out what thieves ask for: its pushes and pops cost no locked
+// instruction, but thieves cannot see what it has, and a steal of theirs may also end [NotReady]. [BWoS], with no atomic
+// operation for the owner inside a block, hides a block of items from thieves, and [BWoSFIFO] is first in, first out for the
+// owner too. [ABP] is the bounded deque that began it all; [Locked] has a mutex.
 //
 // The algorithms, their invariants and what is not promised are in PROTOCOL.md beside this file.
 package deque

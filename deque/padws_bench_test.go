@@ -120,9 +120,9 @@ func BenchmarkPadWSPushSteal(b *testing.B) {
 	}
 }
 
-// robbed has an owner push 20 and pop 18, and pop all after ten such runs, while a thief steals and then pauses for some
+// robbedSlowly has an owner push 20 and pop 18, and pop all after ten such runs, while a thief steals and then pauses for some
 // loads: the figures for about a tenth stolen are the ones to compare.
-func robbed(b *testing.B, push func() bool, pop func() bool, steal func() deque.Outcome) {
+func robbedSlowly(b *testing.B, push func() bool, pop func() bool, steal func() deque.Outcome) {
 	for _, pause := range []int{100, 500, 2000} {
 		b.Run(fmt.Sprintf("pause=%d", pause), func(b *testing.B) {
 			const run = 20
@@ -168,18 +168,18 @@ func robbed(b *testing.B, push func() bool, pop func() bool, steal func() deque.
 
 func BenchmarkPadWSRobbed(b *testing.B) {
 	d, p := deque.NewPadWS[item](deque.PadWSConfig{}), new(item)
-	robbed(b, func() bool { return d.Push(p) }, func() bool { return d.Pop() != nil },
+	robbedSlowly(b, func() bool { return d.Push(p) }, func() bool { return d.Pop() != nil },
 		func() deque.Outcome { _, outcome := d.Steal(); return outcome })
 }
 
 func BenchmarkChaseLevRobbed(b *testing.B) {
 	d, p := deque.New[item](256), new(item)
-	robbed(b, func() bool { d.Push(p); return true }, func() bool { return d.Pop() != nil },
+	robbedSlowly(b, func() bool { d.Push(p); return true }, func() bool { return d.Pop() != nil },
 		func() deque.Outcome { _, outcome := d.Steal(); return outcome })
 }
 
 func BenchmarkADWSRobbed(b *testing.B) {
 	d, p := deque.NewADWS[item](0), new(item)
-	robbed(b, func() bool { d.Push(p); return true }, func() bool { return d.Pop() != nil },
+	robbedSlowly(b, func() bool { d.Push(p); return true }, func() bool { return d.Pop() != nil },
 		func() deque.Outcome { _, outcome := d.Steal(); return outcome })
 }
