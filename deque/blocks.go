@@ -46,7 +46,7 @@ const (
 func (r *blockRing[T]) init(capacity, size int) {
 	capacity = max(capacity, 2)
 	if size <= 0 {
-		size = 1 << (bits.Len(uint(capacity-1)) / 2)
+		size = blockSize(capacity)
 	}
 	size = min(size, maxBlock)
 	r.size = uint64(size)
@@ -57,6 +57,10 @@ func (r *blockRing[T]) init(capacity, size int) {
 		r.blocks[i].word.Store(closed)
 	}
 }
+
+// blockSize is how large a block of a deque for capacity items is by default: 1<<(n/2) items of 1<<n, the rule of PadWS (SPAA
+// 2024), n rounded up and its half down.
+func blockSize(capacity int) int { return 1 << (bits.Len(uint(max(capacity, 1)-1)) / 2) }
 
 // at is the block with number n.
 func (r *blockRing[T]) at(n uint64) *block[T] { return &r.blocks[n&uint64(len(r.blocks)-1)] }

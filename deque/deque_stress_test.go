@@ -76,15 +76,15 @@ func thieve(d interface{ Steal() (*item, deque.Outcome) }, thieves int, over *xa
 	}
 }
 
-// TestStress: every pushed item comes out exactly once; each thief gets items in the order they were pushed; and the
-// owner pops what it pushed last and nobody stole.
+// TestStress: a deque that grows, or not, and whose indices wrap.
 func TestStress(t *testing.T) {
 	crowd(t)
 	for _, thieves := range []int{1, 2, 4} {
 		for _, grow := range []bool{false, true} {
 			t.Run(fmt.Sprintf("thieves=%d,grow=%v", thieves, grow), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-				popped, stolen, lost, grown := 0, 0, 0, 0
+				var s stress
+				grown := 0
 				n := testkit.Scale(30000)
 				round := func(r int) {
 					size := 2
@@ -97,72 +97,22 @@ func TestStress(t *testing.T) {
 						start = wrap - uint64(rng.IntN(n))
 					}
 					d := deque.NewAt[item](size, start)
-					var over xatomic.Bool
-					wait := thieve(d, thieves, &over)
-					items := make([]item, n)
-					var mine []*item // pushed and not popped: what may still be there
-					pop := func() bool {
-						it := d.Pop()
-						if it == nil {
-							mine = mine[:0]
-							return false
-						}
-						it.taken++
-						popped++
-						if last := mine[len(mine)-1]; it != last {
-							t.Errorf("popped item %d, want %d, which was pushed last", it.number, last.number)
-						}
-						mine = mine[:len(mine)-1]
-						return true
-					}
-					for i := 0; i < n; {
-						burst := 1 + rng.IntN(1<<rng.IntN(9))
-						for ; burst > 0 && i < n; burst-- {
-							items[i].number = i
-							d.Push(&items[i])
-							mine = append(mine, &items[i])
-							i++
-						}
-						for pops := rng.IntN(1 << rng.IntN(9)); pops > 0 && pop(); pops-- {
-						}
-						if rng.IntN(64) == 0 {
-							runtime.Gosched()
-						}
-					}
-					for pop() {
-					}
-					over.Store(true)
-					got, losses := wait()
-					lost += losses
+					s.round(t, chaseLev(d), thieves, n, rng)
 					grown += d.Generation()
-					for id, its := range got {
-						stolen += len(its)
-						for i := 1; i < len(its); i++ {
-							if its[i-1].number >= its[i].number {
-								t.Fatalf("thief %d stole item %d after %d", id, its[i].number, its[i-1].number)
-							}
-						}
-					}
-					for i := range items {
-						if items[i].taken != 1 {
-							t.Fatalf("item %d of %d came out %d times", i, n, items[i].taken)
-						}
-					}
 					d.CheckRest()
-					require.Zero(t, d.Occupied())
 				}
 				testkit.Within(t, 2*testkit.Patience, func() {
 					rounds(t, 6, round, func() error {
 						switch {
-						case popped == 0 || stolen == 0 || lost == 0:
-							return fmt.Errorf("%d popped, %d stolen, %d lost", popped, stolen, lost)
+						case s.popped == 0 || s.stolen == 0 || s.lost == 0:
+							return fmt.Errorf("%v", &s)
 						case grow != (grown > 0):
 							return fmt.Errorf("grew %d times", grown)
 						}
 						return nil
 					})
 				})
-				t.Logf("%d popped, %d stolen, %d lost, %d times grown", popped, stolen, lost, grown)
+				t.Logf("%v, %d times grown", &s, grown)
 			})
 		}
 	}

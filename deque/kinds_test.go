@@ -60,7 +60,7 @@ func (u unbounded) Push(it *item) bool {
 }
 
 var kinds = []kind{
-	{"chaselev", func(int) subject { return chaseLev(2, wrap-3) }},
+	{"chaselev", func(int) subject { return chaseLev(deque.NewAt[item](2, wrap-3)) }},
 	{"locked", func(capacity int) subject {
 		d := deque.NewLocked[item](capacity)
 		return subject{ends: unbounded{d}, occupied: d.Occupied, length: d.Len}
@@ -78,8 +78,7 @@ var kinds = []kind{
 	{"bwosfifo,block=3", bwosFIFO(3)},
 }
 
-func chaseLev(size int, start uint64) subject {
-	d := deque.NewAt[item](size, start)
+func chaseLev(d *deque.Deque[item]) subject {
 	return subject{ends: unbounded{d}, occupied: d.Occupied, length: d.Len,
 		round: func() uint64 { return uint64(d.Generation()) }, bottom: d.Bottom}
 }

@@ -51,7 +51,7 @@ func growing(rng *rand.Rand, threads int) history.Scene {
 	pushes := 25 + rng.IntN(50) // from a deque that is empty most of the time to one that grows
 	owner := map[history.Kind]int{history.Push: pushes, history.Pop: 90 - pushes, history.Steal: 4, history.IsEmpty: 3, history.Len: 3}
 	thief := map[history.Kind]int{history.Steal: 80, history.IsEmpty: 10, history.Len: 10}
-	return newScene(rng, chaseLev(size, start), initial, threads, owner, thief)
+	return newScene(rng, chaseLev(deque.NewAt[item](size, start)), initial, threads, owner, thief)
 }
 
 // push pushes the next item and returns its number, 0 if it was refused. Owner only.

@@ -1,9 +1,6 @@
 package deque
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "fmt"
 
 // PadWSConfig says how large a [PadWS] is. Zero in a field chooses its default.
 //
@@ -28,8 +25,7 @@ func (c PadWSConfig) complete() PadWSConfig {
 		c.Capacity = 256
 	}
 	if c.Entries == 0 {
-		log := bits.Len(uint(max(c.Capacity, 1) - 1)) // rounded up, and its half down
-		c.Entries = min(1<<(log/2), maxPadEntries)
+		c.Entries = min(blockSize(c.Capacity), maxPadEntries)
 	}
 	if c.Blocks == 0 && c.Entries > 0 {
 		c.Blocks = max(2, (c.Capacity+c.Entries-1)/c.Entries)

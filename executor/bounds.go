@@ -28,8 +28,8 @@ const (
 	politeLosses = 16
 
 	// A thief that has stolen fewCrumbs items in a row, of which none brought others, looks at the clock, and as long as they take
-	// less than crumb it waits before it steals again, each time longer, up to crumbPauses times crumbPause looks at the injector.
-	// Stealing an item costs its thief and its victim some 200 ns; a victim that runs a thousand small ones by itself is faster.
+	// less than crumb it waits before it steals again, each time longer, up to crumbPauses times crumbPause looks at the injector,
+	// 3 µs. Two workers that shared a thousand empty children one by one took 170 ns for each, one alone 39 (Xeon, November 2026).
 	fewCrumbs   = 8
 	crumb       = 500 * time.Nanosecond
 	crumbPause  = 100

@@ -16,9 +16,7 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
 	i := r.index(t)
-	if join := r.plan.Join[i]; join > 1 {
-		t.join.Arm(join) // see execJoin
-	}
+	r.arm(t, i)
 	l := &r.locals[w.ID()]
 	if r.Stopped() {
 		l.done++
@@ -101,10 +99,8 @@ func (r *runState) makeAvailable(w *executor.Worker, ready []uint32) *executor.I
 // rearm makes the join counters what they were, of which a dynamic run may leave some half counted, and begins the turns of the
 // ranks anew, so that one worker runs the same tasks in the same order each time.
 func (r *runState) rearm() {
-	for i, join := range r.plan.Join {
-		if join > 1 {
-			r.records[i].join.Arm(join)
-		}
+	for i := range r.plan.Len() {
+		r.arm(&r.records[i], uint32(i))
 	}
 	if r.ranks != nil {
 		r.ranks.takes = 0

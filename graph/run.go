@@ -206,6 +206,13 @@ func execJoin(w *executor.Worker, it *executor.Item) *executor.Item {
 	return execTask(w, it)
 }
 
+// arm is what execJoin does, for task i that may have fewer predecessors.
+func (r *runState) arm(t *record, i uint32) {
+	if join := r.plan.Join[i]; join > 1 {
+		t.join.Arm(join)
+	}
+}
+
 // release counts down t's successors and makes those available that became ready. It returns the item to run next.
 func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.Item {
 	first, count := t.succ&succMask, t.succ>>succShift

@@ -56,9 +56,7 @@ func execSpecial(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
 	i := r.index(t)
-	if join := r.plan.Join[i]; join > 1 {
-		t.join.Arm(join) // see execJoin
-	}
+	r.arm(t, i)
 	if !r.Stopped() {
 		if err := r.special[i].run(w, r, i); err != nil {
 			r.fail(t, err)

@@ -33,7 +33,7 @@ var layers = []layer{
 	{
 		name: "explore-all", what: "schedules: the smallest model programs, any number of preemptions",
 		tags: "modelcheck", packages: []string{"./deque", "./notifier"},
-		parts: explored(-1, `^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|EmptyIsTrue|PadWS\w+|ADWS\w*|Spurious|CancelForwards|Promise)$`),
+		parts: explored(-1, `^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|EmptyIsTrue|(PadWS|ADWS|BWoS|ABP)\w*|Spurious|CancelForwards|Promise)$`),
 		step:  explore(-1),
 	},
 	{
