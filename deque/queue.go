@@ -1,0 +1,64 @@
+package deque
+
+// A Queue is what a scheduler needs of a deque, of whatever kind: [NewKind] makes them. Its methods are for the owner only but
+// for those of its [Thief].
+//
+// Some kinds hide items: thieves have to ask for them, and the owner answers when it next does something. A scheduler whose
+// thieves sleep keeps this rule, and then no item waits longer than until its owner's next operation while a thief sleeps (L1):
+//
+//   - The owner polls after each Push and Pop, and notifies if Poll does not return zero.
+//   - A thief prepares to sleep, asks Offers of each queue, and sleeps if all said no.
+//   - An owner that will do neither for long, because it sleeps or blocks, has nothing left, or gives it away before.
+type Queue[T any] interface {
+	Thief[T]
+
+	// Push adds p and returns true, or false if there is no room: then p is still the caller's. It never waits for a thief.
+	Push(p *T) bool
+	// Pop removes the newest item, of a queue that is first in, first out the oldest, of those that no thief has; or returns nil
+	// if none is left.
+	Pop() *T
+	// Poll answers thieves that have asked, and returns how many items came to be to steal since the last call, by any
+	// operation: about, but never 0 if any did.
+	Poll() int
+	// Wanted reports whether a thief could do with an item: there is none to steal, or more have been asked for.
+	Wanted() bool
+	// Bottom identifies the owner's end: it is even, changes with every Push, and goes back to what it was when everything
+	// since has been popped, unless thieves have that. Larger is newer, by less than 2^63.
+	Bottom() uint64
+}
+
+// A Thief is the end of a [Queue] that any thread may use.
+type Thief[T any] interface {
+	// Steal removes one of the oldest items, of those that are to steal. A queue that hides items takes it for a request.
+	Steal() (*T, Outcome)
+	// Offers reports whether there was something to steal at some moment during the call. If it says no, a queue that hides
+	// items has been asked, and its owner's next operation grants if it can.
+	Offers() bool
+	// Len is about the number of items to steal; those that are hidden do not count.
+	Len() int
+}
+
+// A Batcher is a queue of which thieves can take several items at once.
+type Batcher[T any] interface {
+	// StealBatch removes the oldest items that are to steal, oldest first, and returns how many: at least one if the outcome
+	// is Stolen, otherwise none. It takes as many as batch says, but not more than fit. Any thread.
+	StealBatch(into []*T, batch Batch) (int, Outcome)
+}
+
+// A Receiver is a queue that nobody can steal from: its Steal finds nothing. Its owner, when it has no items, waits for what
+// the owners of others deal out.
+type Receiver[T any] interface {
+	// Receive waits for an item a bounded time. It is Stolen or NotReady. Owner only, of an empty queue.
+	Receive() (*T, Outcome)
+}
+
+// A Batch says how much a thief takes at once.
+type Batch uint8
+
+const (
+	One   Batch = iota // one item
+	Half               // half of what it finds in one place, rounded up: the queue, or a block of it
+	Block              // all that it finds in one place
+)
+
+func (b Batch) String() string { return [...]string{"one", "half", "block"}[b] }
