@@ -19,6 +19,7 @@ type ADWS[T any] struct {
 	first int
 	keep  int
 	fresh int
+	end   uint64
 	_     pad.Line
 
 	// mail is nil, ask, or an item. Thieves change nil and items to ask, the owner ask to an item and items to nil.
@@ -40,17 +41,20 @@ func NewADWS[T any](keep int) *ADWS[T] {
 	return &ADWS[T]{keep: keep, ask: &unique.ask}
 }
 
-// Push adds p, which must not be nil. Everything before the Push happens before the Pop or Steal that returns p.
+// Push adds p, which must not be nil, and returns true. Everything before the Push happens before the Pop or Steal that
+// returns p.
 //
 // Owner only.
-func (d *ADWS[T]) Push(p *T) {
+func (d *ADWS[T]) Push(p *T) bool {
 	if len(d.items) == cap(d.items) {
 		d.compact()
 	}
 	d.items = append(d.items, p)
+	d.end += 2
 	if d.mail.Load() == d.ask {
 		d.answer()
 	}
+	return true
 }
 
 // Pop removes the item pushed last of those that no thief has, or returns nil if there is none.
@@ -64,6 +68,7 @@ func (d *ADWS[T]) Pop() *T {
 	p := d.items[last]
 	d.items[last] = nil // R2
 	d.items = d.items[:last]
+	d.end -= 2
 	if d.mail.Load() == d.ask {
 		d.answer()
 	}
@@ -109,6 +114,30 @@ func (d *ADWS[T]) Steal() (*T, Outcome) {
 	return nil, Lost
 }
 
+// Offers reports whether an item has been put ready. If not, a request stands. Any thread.
+func (d *ADWS[T]) Offers() bool {
+	p := d.mail.Load()
+	if p == nil {
+		d.mail.CompareAndSwap(nil, d.ask) // or another thief has asked
+		return false
+	}
+	return p != d.ask
+}
+
+// Len is 1 if an item has been put ready, or 0. Any thread.
+func (d *ADWS[T]) Len() int {
+	if p := d.mail.Load(); p == nil || p == d.ask {
+		return 0
+	}
+	return 1
+}
+
+// Wanted reports whether nothing has been put ready. Owner only.
+func (d *ADWS[T]) Wanted() bool { return d.Len() == 0 }
+
+// Bottom identifies the owner's end: it is two for each Push, less two for each Pop that returned an item. Owner only.
+func (d *ADWS[T]) Bottom() uint64 { return d.end }
+
 // answer puts the oldest item in the mailbox, which asks for one. If there is none to spare, it goes on asking.
 func (d *ADWS[T]) answer() {
 	if len(d.items)-d.first <= d.keep {
@@ -128,6 +157,7 @@ func (d *ADWS[T]) takeBack() *T {
 	if p == nil || p == d.ask || !d.mail.CompareAndSwap(p, nil) { // C3
 		return nil
 	}
+	d.end -= 2
 	return p
 }
 

@@ -114,9 +114,8 @@ func TestADWSStress(t *testing.T) {
 			testkit.Within(t, 2*testkit.Patience, func() {
 				rounds(t, 4, func(int) {
 					d := deque.NewADWS[item](rng.IntN(2))
-					push := func(it *item) bool { d.Push(it); return true }
 					all := make([]item, testkit.Scale(20000))
-					got, outcomes := stressDelegation(push, d.Pop, d.Steal, all, thieves, rng)
+					got, outcomes := stressDelegation(d.Push, d.Pop, d.Steal, all, thieves, rng)
 					popped += got
 					stolen += outcomes[deque.Stolen]
 					notReady += outcomes[deque.NotReady]

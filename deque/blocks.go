@@ -148,6 +148,21 @@ func (r *blockRing[T]) isEmpty() bool {
 	return w&indexMask == closed
 }
 
+// len is about how many items there are to steal.
+//
+// Any thread.
+func (r *blockRing[T]) len() (items int) {
+	first := r.first.Load()
+	for n := first; n-first < uint64(len(r.blocks)); n++ {
+		w := r.at(n).word.Load()
+		if w&^indexMask != r.round(n) || w&indexMask == closed {
+			break
+		}
+		items += int(r.size - w&indexMask)
+	}
+	return items
+}
+
 // take empties a cell that is the caller's. It leaves nil, so that the block keeps nothing alive.
 func take[T any](c *xatomic.Plain[*T]) *T {
 	p := c.Get()

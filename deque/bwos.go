@@ -22,6 +22,7 @@ type BWoS[T any] struct {
 	low    int                 // the first cell that is not a thief's
 	next   int                 // one past the newest item
 	number uint64              // of the owner's block
+	fresh  int                 // items granted since the last Poll
 	_      pad.Line
 
 	// The blocks from first up to the owner's have been granted to thieves; these are full but for what was stolen from
@@ -75,6 +76,7 @@ func (d *BWoS[T]) advance() bool {
 		return false
 	}
 	r.at(d.number).word.Store(r.round(d.number) | uint64(d.low)) // P20: grants what is above low
+	d.fresh += len(d.cells) - d.low
 	d.number++
 	d.cells, d.low, d.next = b.cells, 0, 0
 	return true
@@ -107,6 +109,21 @@ func (d *BWoS[T]) retreat() bool {
 	return true
 }
 
+// Poll returns how many items were granted since the last call: thieves who want some wait until the owner's block is full.
+//
+// Owner only.
+func (d *BWoS[T]) Poll() int {
+	n := d.fresh
+	d.fresh = 0
+	return n
+}
+
+// Wanted reports whether there is nothing to steal. Owner only.
+func (d *BWoS[T]) Wanted() bool { return d.ring.isEmpty() }
+
+// Bottom identifies the owner's end: it is where the next item goes. See [Queue]. Owner only.
+func (d *BWoS[T]) Bottom() uint64 { return 2 * (d.number*d.ring.size + uint64(d.next)) }
+
 // Steal removes the item pushed first, unless that is in the owner's block: then the deque is Empty for thieves. Lost means
 // that it may pay to try again; it says nothing about what is left.
 //
@@ -116,3 +133,9 @@ func (d *BWoS[T]) Steal() (*T, Outcome) { return d.ring.steal() }
 // IsEmpty reports whether there was nothing to steal at some moment during the call; the owner's block may have items all
 // the same. Any thread.
 func (d *BWoS[T]) IsEmpty() bool { return d.ring.isEmpty() }
+
+// Offers is the contrary of IsEmpty. Any thread.
+func (d *BWoS[T]) Offers() bool { return !d.ring.isEmpty() }
+
+// Len is about the number of items outside the owner's block. Any thread.
+func (d *BWoS[T]) Len() int { return d.ring.len() }

@@ -19,6 +19,8 @@ import (
 type BWoSFIFO[T any] struct {
 	// Owner only, plain on purpose: the race detector checks the claim.
 	in, out fifoEnd[T]
+	base    uint64 // what Bottom is at the first cell of block 0
+	fresh   int    // items granted since the last Poll
 	_       pad.Line
 
 	// The blocks between out's and in's have been granted to thieves; these are full but for what was stolen from the
@@ -77,6 +79,7 @@ func (d *BWoSFIFO[T]) Pop() *T {
 // Owner only.
 func (d *BWoSFIFO[T]) advance() bool {
 	if d.out.number == d.in.number && d.out.next == d.in.next {
+		d.base += 2 * uint64(d.in.next)
 		d.out.next, d.in.next = 0, 0 // thieves have never been here
 		return true
 	}
@@ -89,6 +92,8 @@ func (d *BWoSFIFO[T]) advance() bool {
 	index := uint64(0)
 	if d.out.number == n {
 		index = r.size
+	} else {
+		d.fresh += len(d.in.cells)
 	}
 	r.at(n).word.Store(r.round(n) | index) // P20
 	d.in = fifoEnd[T]{cells: b.cells, number: n + 1}
@@ -114,6 +119,24 @@ func (d *BWoSFIFO[T]) follow() {
 	d.out = fifoEnd[T]{cells: b.cells, next: low, number: n, low: low}
 }
 
+// Poll returns how many items were granted since the last call. Owner only.
+func (d *BWoSFIFO[T]) Poll() int {
+	n := d.fresh
+	d.fresh = 0
+	return n
+}
+
+// Wanted reports whether there is nothing to steal. Owner only.
+func (d *BWoSFIFO[T]) Wanted() bool { return d.ring.isEmpty() }
+
+// Bottom changes by two with each Push, and by nothing else: what [Queue] says of pops holds for none that takes the oldest
+// item.
+//
+// Owner only.
+func (d *BWoSFIFO[T]) Bottom() uint64 {
+	return d.base + 2*(d.in.number*d.ring.size+uint64(d.in.next))
+}
+
 // Steal removes the item pushed first of those that are in neither of the owner's blocks; if there are none, the queue is
 // Empty for thieves. Lost means that it may pay to try again; it says nothing about what is left.
 //
@@ -123,3 +146,9 @@ func (d *BWoSFIFO[T]) Steal() (*T, Outcome) { return d.ring.steal() }
 // IsEmpty reports whether there was nothing to steal at some moment during the call; the owner's blocks may have items all
 // the same. Any thread.
 func (d *BWoSFIFO[T]) IsEmpty() bool { return d.ring.isEmpty() }
+
+// Offers is the contrary of IsEmpty. Any thread.
+func (d *BWoSFIFO[T]) Offers() bool { return !d.ring.isEmpty() }
+
+// Len is about the number of items outside the owner's blocks. Any thread.
+func (d *BWoSFIFO[T]) Len() int { return d.ring.len() }

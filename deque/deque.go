@@ -69,10 +69,15 @@ func (r *ring[T]) at(w uint64) *xatomic.Slot[T] { return &r.slots[w>>genBits&r.m
 
 // New returns an empty deque whose ring has room for at least capacity items before it grows for the first time.
 func New[T any](capacity int) *Deque[T] {
-	size := 1 << bits.Len(uint(max(capacity, minCapacity)-1))
-	d := &Deque[T]{ring: newRing[T](size, 0)}
-	d.shared.Store(d.ring)
+	d := &Deque[T]{}
+	d.init(capacity)
 	return d
+}
+
+func (d *Deque[T]) init(capacity int) {
+	size := 1 << bits.Len(uint(max(capacity, minCapacity)-1))
+	d.ring = newRing[T](size, 0)
+	d.shared.Store(d.ring)
 }
 
 // Push adds p at the bottom. p must not be nil: a nil item could not be told from an empty slot. Everything before the

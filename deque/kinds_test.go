@@ -63,7 +63,7 @@ var kinds = []kind{
 	{"chaselev", func(int) subject { return chaseLev(deque.NewAt[item](2, wrap-3)) }},
 	{"locked", func(capacity int) subject {
 		d := deque.NewLocked[item](capacity)
-		return subject{ends: unbounded{d}, occupied: d.Occupied, length: d.Len}
+		return subject{ends: d, occupied: d.Occupied, length: d.Len}
 	}},
 	{"abp", func(capacity int) subject {
 		d := deque.NewABPAt[item](capacity, 1<<40-3)

@@ -16,6 +16,8 @@ type Locked[T any] struct {
 	ring  []*T // a power of two
 	top   int  // where the oldest item is
 	count int  // of items
+	end   uint64
+	fresh int // items pushed since the last Poll
 }
 
 // NewLocked returns an empty deque with room for at least capacity items before it grows for the first time.
@@ -26,11 +28,11 @@ func NewLocked[T any](capacity int) *Locked[T] {
 // at is the slot of the i-th item from the top.
 func (d *Locked[T]) at(i int) **T { return &d.ring[(d.top+i)&(len(d.ring)-1)] }
 
-// Push adds p, which must not be nil, at the bottom. Everything before the Push happens before the Pop or Steal that
-// returns p.
+// Push adds p, which must not be nil, at the bottom, and returns true. Everything before the Push happens before the Pop or
+// Steal that returns p.
 //
 // Any thread, though the other kinds leave it to the owner.
-func (d *Locked[T]) Push(p *T) {
+func (d *Locked[T]) Push(p *T) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.count == len(d.ring) {
@@ -41,6 +43,9 @@ func (d *Locked[T]) Push(p *T) {
 	}
 	*d.at(d.count) = p
 	d.count++
+	d.end += 2
+	d.fresh++
+	return true
 }
 
 // Pop removes the item pushed last, or returns nil if there is none.
@@ -53,6 +58,7 @@ func (d *Locked[T]) Pop() *T {
 		return nil
 	}
 	d.count--
+	d.end -= 2
 	slot := d.at(d.count)
 	p := *slot
 	*slot = nil
@@ -74,6 +80,28 @@ func (d *Locked[T]) Steal() (*T, Outcome) {
 	d.top = (d.top + 1) & (len(d.ring) - 1)
 	d.count--
 	return p, Stolen
+}
+
+// Poll returns how many items were pushed since the last call. Any thread.
+func (d *Locked[T]) Poll() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.fresh
+	d.fresh = 0
+	return n
+}
+
+// Wanted reports whether there was no item at some moment during the call. Any thread.
+func (d *Locked[T]) Wanted() bool { return d.IsEmpty() }
+
+// Offers is the contrary. Any thread.
+func (d *Locked[T]) Offers() bool { return !d.IsEmpty() }
+
+// Bottom is two for each Push, less two for each Pop that returned an item. Any thread.
+func (d *Locked[T]) Bottom() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.end
 }
 
 // Len is the number of items at some moment during the call. Any thread.

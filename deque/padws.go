@@ -118,3 +118,21 @@ func (d *PadWS[T]) Granted() int {
 	}
 	return n
 }
+
+// Wanted reports whether thieves have asked and not been answered, or there is nothing to steal. Owner only.
+func (d *PadWS[T]) Wanted() bool {
+	if d.asked.Load() != 0 {
+		return true
+	}
+	if padIndex(d.here.claim.Load()) < d.granted {
+		return false
+	}
+	d.retire()
+	return d.oldest.Load() >= d.number
+}
+
+// Bottom identifies the owner's end: it is where the next item goes. See [Queue]. After a Pop that took an item from below
+// one that thieves have taken out of order it may be less than it was before either (I7).
+//
+// Owner only.
+func (d *PadWS[T]) Bottom() uint64 { return 2 * (uint64(d.number)*uint64(d.size) + uint64(d.t)) }

@@ -6,19 +6,68 @@ package deque
 //
 // Any thread, the owner's included.
 func (d *PadWS[T]) Steal() (*T, Outcome) {
+	f, outcome := d.find()
+	if outcome != Stolen {
+		return nil, outcome
+	}
+	b, s := f.block, f.claim
+	if !b.claim.CompareAndSwap(s, s+1) { // C2
+		return nil, Lost
+	}
+	item := &b.items[padIndex(s)]
+	p := item.Get()
+	item.Set(nil) // R2
+	b.done.Add(1) // P3: and not before, or the owner's next item there would be lost
+	if f.newest {
+		d.asked.Add(1) // for the next steal, whoever's it is
+	}
+	return p, Stolen
+}
+
+// Offers reports whether there was something to steal at some moment during the call. If not, a request stands, as after
+// Steal.
+//
+// Any thread.
+func (d *PadWS[T]) Offers() bool {
+	_, outcome := d.find()
+	return outcome == Stolen || outcome == Lost // thieves were at work all over the blocks
+}
+
+// Len is about how many items have been granted and not claimed. Any thread.
+func (d *PadWS[T]) Len() (n int) {
+	newest := d.newest.Load()
+	for k := d.oldest.Load(); k <= newest; k++ {
+		b := d.block(k)
+		s := b.claim.Load()
+		if g := b.grant.Load(); s&^padIndexMask == g&^padIndexMask && s < g {
+			n += int(g - s)
+		}
+	}
+	return n
+}
+
+// A padFind is what a thief may claim.
+type padFind[T any] struct {
+	block        *padBlock[T]
+	claim, grant padWord // of one epoch: the first item, and one past the last
+	newest       bool    // it was the owner's block
+}
+
+// find finds the oldest items that thieves may have. It is Stolen if there are any, and otherwise what Steal is.
+func (d *PadWS[T]) find() (padFind[T], Outcome) {
 	for range len(d.blocks) + 1 {
 		k := d.oldest.Load()
 		newest := d.newest.Load()
 		if k > newest { // the owner's block is exhausted, and was passed when there was one above it
 			d.ask()
-			return nil, Empty
+			return padFind[T]{}, Empty
 		}
 		b := d.block(k)
 		s := b.claim.Load()
 		if padIndex(s) == d.size {
 			if k == newest {
 				d.ask()
-				return nil, Empty
+				return padFind[T]{}, Empty
 			}
 			d.oldest.CompareAndSwap(k, k+1) // I7, or another thread has
 			continue
@@ -28,27 +77,17 @@ func (d *PadWS[T]) Steal() (*T, Outcome) {
 		g := b.grant.Load()
 		if s&^padIndexMask != g&^padIndexMask || s >= g {
 			d.ask()
-			return nil, NotReady
+			return padFind[T]{}, NotReady
 		}
-		if !b.claim.CompareAndSwap(s, s+1) { // C2
-			return nil, Lost
-		}
-		item := &b.items[padIndex(s)]
-		p := item.Get()
-		item.Set(nil) // R2
-		b.done.Add(1) // P3: and not before, or the owner's next item there would be lost
-		if k == newest {
-			d.asked.Add(1) // for the next steal, whoever's it is
-		}
-		return p, Stolen
+		return padFind[T]{b, s, g, k == newest}, Stolen
 	}
-	return nil, Lost
+	return padFind[T]{}, Lost
 }
 
 // ask leaves a request unless there is one.
 //
 // L1: from here on a request stands until the owner grants for it, and then Granted tells. So a thief that prepared to
-// sleep before it called Steal, and got nothing, may sleep, if the owner notifies for what Granted says.
+// sleep before it called Steal or Offers, and got nothing, may sleep, if the owner notifies for what Granted says.
 func (d *PadWS[T]) ask() {
 	if d.asked.Load() == 0 {
 		d.asked.Add(1)

@@ -1,6 +1,6 @@
 package deque
 
-// A Queue is what a scheduler needs of a deque, of whatever kind: [NewKind] makes them. Its methods are for the owner only but
+// A Queue is what a scheduler needs of a deque, of whatever kind: [NewGroup] makes them. Its methods are for the owner only but
 // for those of its [Thief].
 //
 // Some kinds hide items: thieves have to ask for them, and the owner answers when it next does something. A scheduler whose
@@ -23,7 +23,7 @@ type Queue[T any] interface {
 	// Wanted reports whether a thief could do with an item: there is none to steal, or more have been asked for.
 	Wanted() bool
 	// Bottom identifies the owner's end: it is even, changes with every Push, and goes back to what it was when everything
-	// since has been popped, unless thieves have that. Larger is newer, by less than 2^63.
+	// since has been popped, unless thieves have that or nothing is left. Larger is newer, by less than 2^63.
 	Bottom() uint64
 }
 

@@ -1,0 +1,93 @@
+package deque
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Options say how large the queues of a [Group] are. Zero in a field chooses its default.
+type Options struct {
+	// Capacity is for how many items a queue has room: bounded ones for at least so many, others until they first grow. By
+	// default 1024 and 64.
+	Capacity int
+	// BlockSize is how many items a block has, of kinds that have blocks. By default about the root of Capacity, see [NewBWoS].
+	// What thieves cannot see is up to a block, or two.
+	BlockSize int
+	// Keep is how many items an owner keeps when thieves ask it: of kinds whose thieves ask for single items.
+	Keep int
+}
+
+const (
+	boundedCapacity  = 1024
+	growableCapacity = 64
+	maxCapacity      = 1 << 24 // arbitrary, and more than fits one worker's use; ABP has one less
+)
+
+// A Group is a number of queues of one kind whose owners steal from each other. Make one with [NewGroup].
+type Group[T any] struct {
+	n    int
+	make func(i int) Queue[T]
+}
+
+// NewGroup returns a group of n queues.
+func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
+	if err := o.check(k, n); err != nil {
+		return nil, err
+	}
+	growable, bounded := cmp.Or(o.Capacity, growableCapacity), cmp.Or(o.Capacity, boundedCapacity)
+	g := &Group[T]{n: n}
+	switch k {
+	case KindChaseLev:
+		g.make = func(int) Queue[T] { return newVisible[T](growable) }
+	case KindABP:
+		g.make = func(int) Queue[T] { return NewABP[T](bounded) }
+	case KindBWoS:
+		g.make = func(int) Queue[T] { return NewBWoS[T](bounded, o.BlockSize) }
+	case KindBWoSFIFO:
+		g.make = func(int) Queue[T] { return NewBWoSFIFO[T](bounded, o.BlockSize) }
+	case KindPadWS:
+		c := PadWSConfig{Capacity: bounded, Entries: o.BlockSize, Keep: o.Keep}
+		g.make = func(int) Queue[T] { return NewPadWS[T](c) }
+	case KindADWS:
+		g.make = func(int) Queue[T] { return NewADWS[T](o.Keep) }
+	case KindLocked:
+		g.make = func(int) Queue[T] { return NewLocked[T](growable) }
+	case KindPDQR, KindPDQS:
+		return nil, fmt.Errorf("deque: %v is not there yet", k)
+	}
+	return g, nil
+}
+
+// check says what is wrong with the arguments of NewGroup, and what to do.
+func (o Options) check(k Kind, n int) error {
+	limit := maxCapacity
+	if k == KindABP {
+		limit = topMask
+	}
+	switch {
+	case int(k) >= len(kindNames):
+		return fmt.Errorf("deque: there is no %v: choose one of %v", k, Kinds())
+	case n < 1:
+		return fmt.Errorf("deque: a group has at least one queue, not %d", n)
+	case o.Capacity < 0 || o.Capacity > limit:
+		return fmt.Errorf("deque: Capacity is %d: choose 1 to %d for %v, or 0 for the default", o.Capacity, limit, k)
+	case o.BlockSize != 0 && !k.blocks():
+		return fmt.Errorf("deque: BlockSize is %d, but %v has no blocks: leave it 0", o.BlockSize, k)
+	case o.BlockSize < 0 || o.BlockSize > maxBlock:
+		return fmt.Errorf("deque: BlockSize is %d: choose 1 to %d, or 0 for the default", o.BlockSize, maxBlock)
+	case o.Keep != 0 && !k.asks():
+		return fmt.Errorf("deque: Keep is %d, but nobody asks an owner of %v: leave it 0", o.Keep, k)
+	case o.Keep < 0:
+		return fmt.Errorf("deque: Keep is %d: choose 0 or more", o.Keep)
+	}
+	return nil
+}
+
+// Queue makes queue i, of 0 to n-1. It is to be called once for each; different queues may be made at the same time, each by
+// its owner.
+func (g *Group[T]) Queue(i int) Queue[T] {
+	if i < 0 || i >= g.n {
+		panic(fmt.Sprintf("deque: queue %d of a group of %d", i, g.n))
+	}
+	return g.make(i)
+}
