@@ -96,7 +96,7 @@ func TestStress(t *testing.T) {
 					if r%2 == 1 {
 						start = wrap - uint64(rng.IntN(n))
 					}
-					d := deque.NewAt[item](size, start)
+					d := deque.NewChaseLevAt[item](size, start)
 					s.round(t, chaseLev(d), thieves, n, rng)
 					grown += d.Generation()
 					d.CheckRest()

@@ -8,11 +8,25 @@ const IndexBits = 64 - genBits
 // NewAt is New with indices that start at start instead of zero, and a ring of exactly size slots, a power of two.
 func NewAt[T any](size int, start uint64) *Deque[T] {
 	d := New[T](size)
+	d.startAt(size, start)
+	return d
+}
+
+func (d *Deque[T]) startAt(size int, start uint64) {
 	d.ring = newRing[T](size, 0)
 	d.shared.Store(d.ring)
 	d.b = start << genBits
 	d.bottom.Store(d.b)
 	d.top.Store(d.b)
+}
+
+// ChaseLev is a Deque as a Queue.
+type ChaseLev[T any] = chaseLev[T]
+
+// NewChaseLevAt is likewise.
+func NewChaseLevAt[T any](size int, start uint64) *ChaseLev[T] {
+	d := newChaseLev[T](size)
+	d.startAt(size, start)
 	return d
 }
 

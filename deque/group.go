@@ -38,7 +38,7 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	g := &Group[T]{n: n}
 	switch k {
 	case KindChaseLev:
-		g.make = func(int) Queue[T] { return newVisible[T](growable) }
+		g.make = func(int) Queue[T] { return newChaseLev[T](growable) }
 	case KindABP:
 		g.make = func(int) Queue[T] { return NewABP[T](bounded) }
 	case KindBWoS:

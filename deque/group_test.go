@@ -1,6 +1,7 @@
 package deque_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
@@ -13,7 +14,110 @@ func TestKindNames(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, k, parsed)
 	}
+	require.Equal(t, "[chaselev abp bwos bwos-fifo padws adws pdqr pdqs locked]", fmt.Sprint(deque.Kinds()))
 	_, err := deque.ParseKind("lifo")
 	require.EqualError(t, err, `deque: there is no kind "lifo": choose one of chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`)
 	require.Equal(t, "Kind(200)", deque.Kind(200).String())
+}
+
+// notYet are the kinds of which NewGroup makes none.
+var notYet = map[deque.Kind]bool{deque.KindPDQR: true, deque.KindPDQS: true}
+
+// TestGroup: the queues of a group, by the name of their kind, are what the kind says of itself.
+func TestGroup(t *testing.T) {
+	for _, k := range deque.Kinds() {
+		g, err := deque.NewGroup[int](k, 2, deque.Options{})
+		if notYet[k] {
+			require.Error(t, err, k)
+			continue
+		}
+		require.NoError(t, err, k)
+		q := g.Queue(1)
+		_, ok := q.(deque.Batcher[int])
+		require.Equal(t, k.Batches(), ok, k)
+		_, ok = q.(deque.Receiver[int])
+		require.Equal(t, k.Receives(), ok, k)
+
+		all := numbers(2)
+		require.False(t, q.Offers(), k)
+		for _, p := range all {
+			require.True(t, q.Push(p), k)
+		}
+		if !k.Hides() {
+			require.Equal(t, 2, q.Poll(), k)
+			require.True(t, q.Offers(), k)
+		}
+		require.LessOrEqual(t, q.Len(), 2, k)
+		if k.FIFO() {
+			require.Same(t, all[0], q.Pop(), k)
+		} else {
+			require.Same(t, all[1], q.Pop(), k)
+		}
+		require.NotNil(t, q.Pop(), k)
+		require.Nil(t, q.Pop(), k)
+		require.NotSame(t, q, g.Queue(0), k)
+		require.Panics(t, func() { g.Queue(2) }, k)
+		require.Panics(t, func() { g.Queue(-1) }, k)
+	}
+}
+
+// TestGroupSizes: bounded queues take as many items as was asked for, or 1024; the others more.
+func TestGroupSizes(t *testing.T) {
+	for _, k := range deque.Kinds() {
+		if notYet[k] {
+			continue
+		}
+		for _, c := range []struct{ capacity, most int }{{0, 1024}, {1, 2}, {100, 128}} {
+			g, err := deque.NewGroup[int](k, 1, deque.Options{Capacity: c.capacity})
+			require.NoError(t, err)
+			q, n := g.Queue(0), 0
+			for n <= c.most && q.Push(new(int)) {
+				n++
+			}
+			bounded := map[deque.Kind]bool{deque.KindABP: true, deque.KindBWoS: true, deque.KindBWoSFIFO: true, deque.KindPadWS: true}[k]
+			require.Equal(t, bounded, n <= c.most, "%v with %d", k, c.capacity)
+			require.GreaterOrEqual(t, n, c.capacity, "%v with %d", k, c.capacity)
+		}
+	}
+	g, err := deque.NewGroup[int](deque.KindBWoS, 1, deque.Options{Capacity: 8, BlockSize: 3})
+	require.NoError(t, err)
+	q := g.Queue(0)
+	for range 4 {
+		require.Zero(t, q.Len())
+		q.Push(new(int))
+	}
+	require.Equal(t, 3, q.Len())
+	require.Equal(t, 3, q.Poll())
+
+	g, err = deque.NewGroup[int](deque.KindADWS, 1, deque.Options{Keep: 1})
+	require.NoError(t, err)
+	q = g.Queue(0)
+	q.Offers()
+	q.Push(new(int))
+	require.Zero(t, q.Poll())
+	q.Push(new(int))
+	require.Equal(t, 1, q.Poll())
+}
+
+func TestGroupErrors(t *testing.T) {
+	for _, c := range []struct {
+		kind deque.Kind
+		n    int
+		o    deque.Options
+		want string
+	}{
+		{deque.Kind(9), 1, deque.Options{}, "there is no Kind(9): choose one of [chaselev abp bwos bwos-fifo padws adws pdqr pdqs locked]"},
+		{deque.KindABP, 0, deque.Options{}, "a group has at least one queue, not 0"},
+		{deque.KindLocked, 1, deque.Options{Capacity: -1}, "Capacity is -1: choose 1 to 16777216 for locked, or 0 for the default"},
+		{deque.KindABP, 1, deque.Options{Capacity: 1 << 24}, "Capacity is 16777216: choose 1 to 16777215 for abp, or 0 for the default"},
+		{deque.KindABP, 1, deque.Options{BlockSize: 8}, "BlockSize is 8, but abp has no blocks: leave it 0"},
+		{deque.KindBWoS, 1, deque.Options{BlockSize: -8}, "BlockSize is -8: choose 1 to 32768, or 0 for the default"},
+		{deque.KindPadWS, 1, deque.Options{BlockSize: 1<<15 + 1}, "BlockSize is 32769: choose 1 to 32768, or 0 for the default"},
+		{deque.KindPadWS, 1, deque.Options{Keep: -1}, "Keep is -1: choose 0 or more"},
+		{deque.KindBWoS, 1, deque.Options{Keep: 1}, "Keep is 1, but nobody asks an owner of bwos: leave it 0"},
+	} {
+		g, err := deque.NewGroup[int](c.kind, c.n, c.o)
+		require.EqualError(t, err, "deque: "+c.want)
+		require.Nil(t, g)
+	}
 }

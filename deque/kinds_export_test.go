@@ -64,10 +64,11 @@ func (r *blockRing[T]) occupied() (n int) {
 	return n
 }
 
-// NewABPAt is NewABP with tags that start at tag.
-func NewABPAt[T any](capacity int, tag uint64) *ABP[T] {
+// NewABPAt is NewABP with tags that start at tag, and Bottom at bottom.
+func NewABPAt[T any](capacity int, tag, bottom uint64) *ABP[T] {
 	d := NewABP[T](capacity)
 	d.age.Store(tag * oneTag)
+	d.base = bottom
 	return d
 }
 
@@ -102,3 +103,17 @@ func (d *Locked[T]) Occupied() (n int) {
 	}
 	return n
 }
+
+// Occupied is how many items are in the deque, in the mailbox too. Owner only, while no thief is at work.
+func (d *ADWS[T]) Occupied() int {
+	n := d.Len()
+	for _, p := range d.items[:cap(d.items)] {
+		if p != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Blocks is how many blocks there are, and how many items each has.
+func (d *PadWS[T]) Blocks() (n, size int) { return len(d.blocks), int(d.size) }

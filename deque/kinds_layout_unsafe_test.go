@@ -15,14 +15,15 @@ func TestKindsLayout(t *testing.T) {
 		require.GreaterOrEqual(t, begin, end+pad.Size)
 	}
 	var a ABP[int]
-	apart(unsafe.Offsetof(a.slots)+unsafe.Sizeof(a.slots), unsafe.Offsetof(a.bottom))
+	apart(unsafe.Offsetof(a.slots)+unsafe.Sizeof(a.slots), unsafe.Offsetof(a.base))
+	apart(unsafe.Offsetof(a.fresh)+unsafe.Sizeof(a.fresh), unsafe.Offsetof(a.bottom))
 	apart(unsafe.Offsetof(a.bottom)+unsafe.Sizeof(a.bottom), unsafe.Offsetof(a.age))
 	apart(unsafe.Offsetof(a.age)+unsafe.Sizeof(a.age), unsafe.Sizeof(a))
 
 	var b BWoS[int]
-	apart(unsafe.Offsetof(b.number)+unsafe.Sizeof(b.number), unsafe.Offsetof(b.ring))
+	apart(unsafe.Offsetof(b.fresh)+unsafe.Sizeof(b.fresh), unsafe.Offsetof(b.ring))
 	var f BWoSFIFO[int]
-	apart(unsafe.Offsetof(f.out)+unsafe.Sizeof(f.out), unsafe.Offsetof(f.ring))
+	apart(unsafe.Offsetof(f.fresh)+unsafe.Sizeof(f.fresh), unsafe.Offsetof(f.ring))
 
 	var r blockRing[int]
 	apart(unsafe.Offsetof(r.shift)+unsafe.Sizeof(r.shift), unsafe.Offsetof(r.first))
@@ -31,6 +32,9 @@ func TestKindsLayout(t *testing.T) {
 	var k block[int]
 	apart(unsafe.Offsetof(k.cells)+unsafe.Sizeof(k.cells), unsafe.Offsetof(k.word))
 	apart(unsafe.Offsetof(k.done)+unsafe.Sizeof(k.done), unsafe.Sizeof(k))
+
+	var c chaseLev[int]
+	require.Equal(t, unsafe.Sizeof(c.fresh), unsafe.Offsetof(c.Deque), "on the line of what is the owner's")
 	for _, align := range []uintptr{unsafe.Alignof(a), unsafe.Alignof(r), unsafe.Alignof(k)} {
 		require.Equal(t, uintptr(8), align, "64-bit atomics on 32-bit systems")
 	}

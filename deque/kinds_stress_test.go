@@ -23,17 +23,26 @@ func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) 
 	var over xatomic.Bool
 	wait := thieve(d, thieves, &over)
 	items := make([]item, n)
-	var mine []*item // pushed and not popped: what may still be there
+	var mine []*item             // pushed and not popped: what may still be there
+	bottoms := make([]uint64, n) // what Bottom was before the push of each
 	pop := func() bool {
+		before := d.Bottom()
 		it := d.Pop()
+		after := d.Bottom()
 		if it == nil {
 			mine = mine[:0]
+			if after != before {
+				t.Errorf("a pop that found nothing changed Bottom from %d to %d", before, after)
+			}
 			return false
+		}
+		if after != before && after != bottoms[it.number] {
+			t.Errorf("Bottom is %d after the pop of an item before which it was %d", after, bottoms[it.number])
 		}
 		it.taken++
 		s.popped++
 		i := len(mine) - 1
-		if d.fifo { // those before it have been stolen
+		if d.fifo || d.unordered { // those before it, or after it, have been stolen
 			i = slices.Index(mine, it)
 		}
 		if i < 0 || mine[i] != it {
@@ -51,6 +60,7 @@ func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) 
 		for burst := 1 + rng.IntN(1<<rng.IntN(9)); burst > 0 && i < n; burst-- {
 			it := &items[i]
 			it.number = i
+			bottoms[i] = d.Bottom()
 			i++
 			if d.Push(it) {
 				mine = append(mine, it)
@@ -73,7 +83,7 @@ func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) 
 	for id, its := range got {
 		s.stolen += len(its)
 		for i := 1; i < len(its); i++ {
-			if its[i-1].number >= its[i].number {
+			if !d.unordered && its[i-1].number >= its[i].number {
 				t.Fatalf("thief %d stole item %d after %d", id, its[i].number, its[i-1].number)
 			}
 		}

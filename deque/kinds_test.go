@@ -20,74 +20,59 @@ type kind struct {
 
 // A subject is one deque.
 type subject struct {
-	ends
+	deque.Queue[item]
 	occupied func() int
-	// fifo says that the owner, too, takes the oldest item.
-	fifo bool
+	// fifo says that the owner, too, takes the oldest item; unordered, that a thief may get a newer item before an older one,
+	// if there are other thieves.
+	fifo, unordered bool
+	// asked says that thieves see what the owner has answered with.
+	asked bool
 	// unseen is how many items a deque may have of which thieves see none, and passed how many older ones may be there when
 	// they take one.
 	unseen, passed int
 	// mayRefuse reports whether a Push may be refused by a deque with held items, of which stolen have been stolen since the
 	// owner last found it empty. Nil: no Push is.
 	mayRefuse func(held, stolen int) bool
-	// round tells, by another number than before, that an operation of the owner may have made a thief lose; bottom, by the
-	// same number as before, that a Pop took its item at the top. Nil: there is no such operation. Owner only.
-	round, bottom func() uint64
-	// length is about the number of items. Nil: there is no such function.
-	length func() int
-}
-
-type ends interface {
-	Push(*item) bool
-	Pop() *item
-	Steal() (*item, deque.Outcome)
-	IsEmpty() bool
-}
-
-// unbounded makes ends of a kind that takes everything.
-type unbounded struct{ growable }
-
-type growable interface {
-	Push(*item)
-	Pop() *item
-	Steal() (*item, deque.Outcome)
-	IsEmpty() bool
-}
-
-func (u unbounded) Push(it *item) bool {
-	u.growable.Push(it)
-	return true
+	// round tells, by another number than before, that an operation of the owner may have made a thief lose. Nil: there is
+	// no such operation. Owner only.
+	round func() uint64
 }
 
 var kinds = []kind{
-	{"chaselev", func(int) subject { return chaseLev(deque.NewAt[item](2, wrap-3)) }},
+	{"chaselev", func(int) subject { return chaseLev(deque.NewChaseLevAt[item](2, wrap-3)) }},
 	{"locked", func(capacity int) subject {
 		d := deque.NewLocked[item](capacity)
-		return subject{ends: d, occupied: d.Occupied, length: d.Len}
+		return subject{Queue: d, occupied: d.Occupied}
 	}},
 	{"abp", func(capacity int) subject {
-		d := deque.NewABPAt[item](capacity, 1<<40-3)
-		return subject{ends: d, occupied: d.Occupied, round: d.Tag, length: d.Len,
+		d := deque.NewABPAt[item](capacity, 1<<40-3, math.MaxUint64-5)
+		return subject{Queue: d, occupied: d.Occupied, round: d.Tag,
 			mayRefuse: func(held, stolen int) bool { return held+stolen == capacity }}
 	}},
 	{"bwos", bwos(0)},
 	{"bwos,block=1", bwos(1)},
 	{"bwos,block=3", bwos(3)},
-	{"bwosfifo", bwosFIFO(0)},
-	{"bwosfifo,block=1", bwosFIFO(1)},
-	{"bwosfifo,block=3", bwosFIFO(3)},
+	{"bwos-fifo", bwosFIFO(0)},
+	{"bwos-fifo,block=1", bwosFIFO(1)},
+	{"bwos-fifo,block=3", bwosFIFO(3)},
+	{"padws", padWS(deque.PadWSConfig{})},
+	{"padws,block=1", padWS(deque.PadWSConfig{Entries: 1})},
+	{"padws,block=3", padWS(deque.PadWSConfig{Entries: 3, Window: 2})},
+	{"adws", func(int) subject {
+		d := deque.NewADWS[item](0)
+		return subject{Queue: d, occupied: d.Occupied, asked: true, unseen: math.MaxInt, round: d.Bottom}
+	}},
 }
 
-func chaseLev(d *deque.Deque[item]) subject {
-	return subject{ends: unbounded{d}, occupied: d.Occupied, length: d.Len,
-		round: func() uint64 { return uint64(d.Generation()) }, bottom: d.Bottom}
+func chaseLev(d *deque.ChaseLev[item]) subject {
+	return subject{Queue: d, occupied: d.Occupied, round: func() uint64 { return uint64(d.Generation()) }}
 }
 
 func bwos(size int) func(capacity int) subject {
 	return func(capacity int) subject {
 		d := deque.NewBWoSAt[item](capacity, size, math.MaxUint64-2)
 		blocks, size := d.Blocks()
-		return subject{ends: d, occupied: d.Occupied, round: d.Number, unseen: size,
+		return subject{Queue: d, occupied: d.Occupied, round: d.Number, unseen: size,
 			mayRefuse: func(held, _ int) bool { return held > (blocks-1)*size }}
 	}
 }
@@ -96,8 +81,18 @@ func bwosFIFO(size int) func(capacity int) subject {
 	return func(capacity int) subject {
 		d := deque.NewBWoSFIFOAt[item](capacity, size, math.MaxUint64-2)
 		blocks, size := d.Blocks()
-		return subject{ends: d, occupied: d.Occupied, fifo: true, unseen: 2 * size, passed: size,
+		return subject{Queue: d, occupied: d.Occupied, fifo: true, unseen: 2 * size, passed: size,
 			mayRefuse: func(held, stolen int) bool { return held+stolen >= (blocks-1)*size }}
+	}
+}
+
+func padWS(c deque.PadWSConfig) func(capacity int) subject {
+	return func(capacity int) subject {
+		c.Capacity = capacity
+		d := deque.NewPadWSAt[item](c, deque.PadEpochs-3)
+		blocks, size := d.Blocks()
+		return subject{Queue: d, occupied: d.Occupied, unordered: true, asked: true, unseen: math.MaxInt,
+			mayRefuse: func(held, _ int) bool { return held > (blocks-1)*size }}
 	}
 }
 
@@ -106,26 +101,46 @@ type pupil struct {
 	subject
 	t       *testing.T
 	list    []*item
+	bottoms []uint64 // what Bottom was before each of them was pushed
 	pushed  int
 	stolen  int // since the owner last found the deque empty
 	refused int
+	fresh   int  // accepted since the last Poll
+	grew    bool // Len did, in an operation of the owner since the last Poll
+}
+
+// own does an operation of the owner's, and returns what Bottom was before it.
+func (p *pupil) own(op func()) (bottom uint64) {
+	bottom = p.Bottom()
+	length := p.Len()
+	op()
+	p.grew = p.grew || p.Len() > length
+	return bottom
 }
 
 func (p *pupil) push() {
 	it := &item{number: p.pushed}
 	p.pushed++
-	if p.Push(it) {
-		p.list = append(p.list, it)
+	accepted := false
+	before := p.own(func() { accepted = p.Push(it) })
+	if !accepted {
+		p.refused++
+		p.check(p.mayRefuse != nil && p.mayRefuse(len(p.list), p.stolen), "a push was refused")
+		p.check(p.Bottom() == before, "Bottom after a push that was refused")
 		return
 	}
-	p.refused++
-	p.check(p.mayRefuse != nil && p.mayRefuse(len(p.list), p.stolen), "a push was refused")
+	p.check(p.Bottom()%2 == 0 && newer(p.Bottom(), before), "Bottom after a push")
+	p.list = append(p.list, it)
+	p.bottoms = append(p.bottoms, before)
+	p.fresh++
 }
 
 func (p *pupil) pop() bool {
-	it := p.Pop()
+	var it *item
+	before := p.own(func() { it = p.Pop() })
 	if len(p.list) == 0 {
 		p.check(it == nil, "popped from an empty deque")
+		p.check(p.Bottom() == before, "Bottom after a pop that found nothing")
 		p.stolen = 0
 		return false
 	}
@@ -134,7 +149,15 @@ func (p *pupil) pop() bool {
 		i = 0
 	}
 	p.check(it == p.list[i], "pop")
-	p.list = slices.Delete(p.list, i, i+1)
+	switch bottom := p.bottoms[i]; {
+	case p.fifo:
+		p.check(p.Bottom() == before, "Bottom after a pop, first in, first out")
+	case len(p.list) == 1: // may have gone at the top
+		p.check(!newer(bottom, p.Bottom()) && !newer(p.Bottom(), before), "Bottom after the last pop")
+	default:
+		p.check(p.Bottom() == bottom, "Bottom after a pop is not what it was before the push")
+	}
+	p.remove(i)
 	if len(p.list) == 0 {
 		p.stolen = 0
 	}
@@ -142,18 +165,47 @@ func (p *pupil) pop() bool {
 }
 
 func (p *pupil) steal() bool {
+	length := p.Len()
 	it, outcome := p.Steal()
 	p.check((it != nil) == (outcome == deque.Stolen), "item and outcome")
 	p.check(outcome != deque.Lost, "with no other thread there is nobody to lose to")
-	if outcome == deque.Empty {
+	p.check((it != nil) == (length > 0), "Len and Steal do not agree")
+	p.check(p.asked || outcome != deque.NotReady, "not ready")
+	if it == nil {
 		p.check(len(p.list) <= p.unseen, "empty")
+		p.check(p.Wanted(), "a thief has found nothing and wants nothing")
 		return false
 	}
 	i := slices.Index(p.list, it)
 	p.check(0 <= i && i <= p.passed, "steal")
-	p.list = slices.Delete(p.list, i, i+1)
+	p.remove(i)
 	p.stolen++
 	return true
+}
+
+func (p *pupil) remove(i int) {
+	p.list = slices.Delete(p.list, i, i+1)
+	p.bottoms = slices.Delete(p.bottoms, i, i+1)
+}
+
+// poll polls, and checks that it tells of what has become stealable.
+func (p *pupil) poll() {
+	length, told := p.Len(), p.Poll()
+	p.check(told > 0 || !p.grew && p.Len() <= length, "Poll does not tell what has come to be to steal")
+	p.check(p.unseen > 0 || told == p.fresh, "Poll does not tell how many were pushed")
+	p.fresh, p.grew = 0, false
+}
+
+// ask is a thief that sleeps if it may, and the owner's answer (L1).
+func (p *pupil) ask() {
+	offers, length := p.Offers(), p.Len()
+	p.check(offers == (length > 0), "Len and Offers do not agree")
+	if offers {
+		return
+	}
+	p.check(p.Wanted(), "a thief has found nothing and wants nothing")
+	p.poll()
+	p.check(!p.asked || p.Offers() == (len(p.list) > 0), "the owner does not answer")
 }
 
 func (p *pupil) check(ok bool, what string) {
@@ -163,22 +215,37 @@ func (p *pupil) check(ok bool, what string) {
 	}
 }
 
-// obey runs a tape of bytes, each of them several pushes, pops or steals.
+// Operations of a tape. Each byte is one, so many times over.
+const (
+	tapePush = iota
+	tapePop
+	tapeSteal
+	tapePoll
+	tapeAsk
+	tapeOps
+	again = tapeOps
+)
+
+// obey runs a tape.
 func (p *pupil) obey(tape []byte) {
+	ops := [tapeOps]func(){p.push, func() { p.pop() }, func() { p.steal() }, p.poll, p.ask}
 	for _, b := range tape {
-		op := [...]func(){p.push, func() { p.pop() }, func() { p.steal() }}[b%3]
-		for range b/3%12 + 1 {
-			op()
+		for range b/again%12 + 1 {
+			ops[b%tapeOps]()
 		}
 		p.check(p.occupied() == len(p.list), "slots of items that are gone must be empty")
-		empty := p.IsEmpty()
-		p.check(!empty || len(p.list) <= p.unseen, "IsEmpty")
-		p.check(empty || len(p.list) > 0, "not IsEmpty")
+		length := p.Len()
+		p.check(length <= len(p.list) && len(p.list)-length <= p.unseen, "Len")
+		p.check(length > 0 || p.Wanted(), "there is nothing to steal, and it is not wanted")
+		p.check(p.asked || length == 0 || !p.Wanted(), "there is something to steal, and more is wanted")
 	}
 	for p.pop() {
 	}
-	p.check(p.IsEmpty() && p.occupied() == 0 && !p.steal(), "an item is left")
+	p.check(!p.Offers() && p.Len() == 0 && p.occupied() == 0 && !p.steal(), "an item is left")
 }
+
+// newer reports whether Bottom says that a is newer than b.
+func newer(a, b uint64) bool { return int64(a-b) > 0 }
 
 // TestKinds: with one thread, each kind does what a list does.
 func TestKinds(t *testing.T) {
@@ -203,8 +270,10 @@ func TestKinds(t *testing.T) {
 // FuzzKinds is the same with tapes that fuzzing finds. The first byte chooses the kind, the second the capacity.
 func FuzzKinds(f *testing.F) {
 	for i := range kinds {
-		f.Add([]byte{byte(i), 6, 33, 7, 35, 0, 34, 33, 33, 35, 35, 34, 34})
-		f.Add([]byte{byte(i), 0, 3, 2, 0, 1, 0, 2, 0, 1, 1, 0, 0, 2, 2, 0})
+		f.Add([]byte{byte(i), 6, tapePush + 11*again, tapePop + 2*again, tapeSteal + 11*again, tapePush, tapePop + 11*again, tapePoll,
+			tapePush + 11*again, tapePush + 11*again, tapeSteal + 11*again, tapeAsk, tapePop + 11*again, tapePop + 11*again})
+		f.Add([]byte{byte(i), 0, tapePush + again, tapeSteal, tapePush, tapePop, tapePush, tapeSteal, tapeAsk, tapePush, tapePop, tapePop,
+			tapePush, tapeAsk, tapePush, tapeSteal, tapeSteal, tapePush})
 	}
 	f.Fuzz(func(t *testing.T, tape []byte) {
 		if len(tape) < 2 || len(tape) > 2000 {

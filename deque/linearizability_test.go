@@ -51,7 +51,7 @@ func growing(rng *rand.Rand, threads int) history.Scene {
 	pushes := 25 + rng.IntN(50) // from a deque that is empty most of the time to one that grows
 	owner := map[history.Kind]int{history.Push: pushes, history.Pop: 90 - pushes, history.Steal: 4, history.IsEmpty: 3, history.Len: 3}
 	thief := map[history.Kind]int{history.Steal: 80, history.IsEmpty: 10, history.Len: 10}
-	return newScene(rng, chaseLev(deque.NewAt[item](size, start)), initial, threads, owner, thief)
+	return newScene(rng, chaseLev(deque.NewChaseLevAt[item](size, start)), initial, threads, owner, thief)
 }
 
 // push pushes the next item and returns its number, 0 if it was refused. Owner only.
@@ -96,7 +96,7 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 		round, bottom uint64
 	)
 	if thread == history.Owner { // may look at what is the owner's
-		round, bottom = look(s.d.round), look(s.d.bottom)
+		round, bottom = look(s.d.round), s.d.Bottom()
 	}
 	op.Call = s.clock.Now()
 	switch kind {
@@ -107,9 +107,9 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	case history.Steal:
 		it, outcome = s.d.Steal()
 	case history.IsEmpty:
-		op.Empty = s.d.IsEmpty()
+		op.Empty = !s.d.Offers()
 	case history.Len:
-		op.Len = s.d.length()
+		op.Len = s.d.Len()
 	}
 	op.Return = s.clock.Now()
 	if it != nil {
@@ -122,7 +122,7 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	op.Lost = outcome == deque.Lost
 	if thread == history.Owner {
 		op.Grew = look(s.d.round) != round
-		op.AtTop = kind == history.Pop && it != nil && s.d.bottom != nil && s.d.bottom() == bottom
+		op.AtTop = kind == history.Pop && it != nil && s.d.Bottom() == bottom
 	}
 	refused := kind == history.Push && op.Item == 0
 	unseen := s.d.unseen > 0 && (op.Empty || kind == history.Steal && op.Item == 0 && !op.Lost)

@@ -1,0 +1,151 @@
+package deque_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A bell is where thieves sleep.
+type bell struct {
+	mu    sync.Mutex
+	rung  sync.Cond
+	rings int
+	slept int
+}
+
+func newBell() *bell {
+	b := &bell{}
+	b.rung.L = &b.mu
+	return b
+}
+
+// prepare returns a ticket for sleep.
+func (b *bell) prepare() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rings
+}
+
+// sleep waits until the bell has been rung after ticket was given out.
+func (b *bell) sleep(ticket int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.rings == ticket {
+		b.slept++
+		b.rung.Wait()
+	}
+}
+
+// ring wakes one sleeper, if there is one.
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rings++
+	b.rung.Signal()
+}
+
+func (b *bell) ringForAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rings++
+	b.rung.Broadcast()
+}
+
+// TestKindsSleep: owner and thieves keep the rule of [deque.Queue] for thieves that sleep, and what can be stolen is: the owner
+// waits for that, and does no more than to poll. If a thief that sleeps is not told, this hangs.
+func TestKindsSleep(t *testing.T) {
+	crowd(t)
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+			stolen, slept := 0, 0
+			testkit.Within(t, 2*testkit.Patience, func() {
+				rounds(t, 4, func(int) {
+					n, s := sleepers(t, k.make(2<<rng.IntN(7)), 1+rng.IntN(3), testkit.Scale(10000), rng)
+					stolen += n
+					slept += s
+				}, func() error {
+					if stolen == 0 || slept == 0 {
+						return fmt.Errorf("%d stolen, %d times slept", stolen, slept)
+					}
+					return nil
+				})
+			})
+			t.Logf("%d stolen, %d times slept", stolen, slept)
+		})
+	}
+}
+
+// sleepers has thieves steal some of n items, and returns how many, and how often a thief slept.
+func sleepers(t *testing.T, d subject, thieves, n int, rng *rand.Rand) (stolen, slept int) {
+	var over xatomic.Bool
+	var taken xatomic.Uint32
+	var wg sync.WaitGroup
+	b := newBell()
+	for range thieves {
+		wg.Go(func() {
+			for {
+				if it, _ := d.Steal(); it != nil {
+					it.taken++
+					taken.Add(1)
+					continue
+				}
+				ticket := b.prepare()
+				if over.Load() {
+					return
+				}
+				if !d.Offers() {
+					b.sleep(ticket)
+				}
+			}
+		})
+	}
+	poll := func() {
+		if d.Poll() != 0 {
+			b.ring()
+		}
+	}
+	items := make([]item, n)
+	pushed := uint32(0)
+	for i := 0; i < n; {
+		for burst := 1 + rng.IntN(1<<rng.IntN(6)); burst > 0 && i < n; burst-- {
+			it := &items[i]
+			i++
+			if d.Push(it) {
+				pushed++
+			} else {
+				it.taken++
+			}
+			poll()
+		}
+		for rng.IntN(8) == 0 {
+			if it := d.Pop(); it != nil {
+				it.taken++
+				pushed--
+			}
+			poll()
+		}
+		for d.Len() > 0 || d.asked && taken.Load() != pushed {
+			poll()
+			runtime.Gosched()
+		}
+	}
+	for it := d.Pop(); it != nil; it = d.Pop() {
+		it.taken++
+	}
+	over.Store(true)
+	b.ringForAll()
+	wg.Wait()
+	for i := range items {
+		if items[i].taken != 1 {
+			t.Fatalf("item %d of %d came out %d times", i, n, items[i].taken)
+		}
+	}
+	return int(taken.Load()), b.slept
+}

@@ -1,0 +1,71 @@
+//go:build modelcheck
+
+package deque
+
+import (
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// TestModelQueueSleep: a thief that prepares, hears from Offers that there is nothing, and sleeps, is woken by an owner that
+// does what [Queue] says (L1). Nobody sleeps for ever: then no one could go on.
+func TestModelQueueSleep(t *testing.T) {
+	for name, make := range map[string]func() Queue[int]{
+		"chaselev":          func() Queue[int] { return newChaseLev[int](4) },
+		"abp":               func() Queue[int] { return NewABP[int](2) },
+		"bwos,block=1":      func() Queue[int] { return NewBWoS[int](2, 1) },
+		"bwos-fifo,block=1": func() Queue[int] { return NewBWoSFIFO[int](4, 1) },
+		"padws,block=1":     func() Queue[int] { return NewPadWS[int](PadWSConfig{Entries: 1, Blocks: 2}) },
+		"padws,block=2":     func() Queue[int] { return NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2}) },
+		"adws":              func() Queue[int] { return NewADWS[int](0) },
+		"locked":            func() Queue[int] { return NewLocked[int](2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			model.Check(t, func() { offersAndSleep(make()) })
+		})
+	}
+}
+
+func offersAndSleep(d Queue[int]) {
+	all := items(3)
+	own, stolen := make(ledger, 3), make(ledger, 3)
+	var woken, over xatomic.Bool
+	poll := func() {
+		if d.Poll() != 0 {
+			woken.Store(true)
+		}
+	}
+	join := model.Go(func() {
+		for {
+			woken.Store(false) // prepares
+			if !d.Offers() {
+				woken.Await()
+			}
+			p, outcome := d.Steal()
+			model.Assert((p != nil) == (outcome == Stolen), "steal returned %v with outcome %v", p, outcome)
+			if stolen.note(p); p != nil {
+				break
+			}
+		}
+		over.Store(true)
+	})
+	for _, p := range all {
+		if !d.Push(p) {
+			own.note(p)
+		}
+		poll()
+	}
+	for !over.Load() {
+		poll()
+		model.Spin()
+	}
+	for p := d.Pop(); p != nil; p = d.Pop() {
+		own.note(p)
+	}
+	join()
+	for i := range all {
+		model.Assert(own[i]+stolen[i] == 1, "item %d came out %d times", i, own[i]+stolen[i])
+	}
+}
