@@ -133,6 +133,27 @@ func (r *blockRing[T]) steal() (*T, Outcome) {
 	return b.yield(w & indexMask), Stolen
 }
 
+// stealBatch is StealBatch of the deques.
+//
+// Any thread.
+func (r *blockRing[T]) stealBatch(into []*T, batch Batch) (int, Outcome) {
+	b, w := r.oldest()
+	i := w & indexMask
+	if i == closed {
+		return 0, Empty
+	}
+	n := batch.of(int(r.size-i), len(into))
+	// C20: all of the cells in one step, for the round in w only. In two, the owner could take the block back in between.
+	if !b.word.CompareAndSwap(w, w+uint64(n)) {
+		return 0, Lost
+	}
+	for j := range n {
+		into[j] = take(&b.cells[i+uint64(j)])
+	}
+	b.done.Add(uint32(n)) // P21: when the last has been read
+	return n, Stolen
+}
+
 // yield empties a cell that the calling thief has claimed.
 func (b *block[T]) yield(i uint64) *T {
 	p := take(&b.cells[i])

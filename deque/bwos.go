@@ -130,6 +130,14 @@ func (d *BWoS[T]) Bottom() uint64 { return 2 * (d.number*d.ring.size + uint64(d.
 // Any thread, the owner's included.
 func (d *BWoS[T]) Steal() (*T, Outcome) { return d.ring.steal() }
 
+// StealBatch is Steal for several items, of one block: of those that are left in the oldest it takes what batch says, oldest
+// first, and returns how many.
+//
+// Any thread, the owner's included.
+func (d *BWoS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
+	return d.ring.stealBatch(into, batch)
+}
+
 // IsEmpty reports whether there was nothing to steal at some moment during the call; the owner's block may have items all
 // the same. Any thread.
 func (d *BWoS[T]) IsEmpty() bool { return d.ring.isEmpty() }

@@ -143,6 +143,14 @@ func (d *BWoSFIFO[T]) Bottom() uint64 {
 // Any thread, the owner's included.
 func (d *BWoSFIFO[T]) Steal() (*T, Outcome) { return d.ring.steal() }
 
+// StealBatch is Steal for several items, of one block: of those that are left in the oldest it takes what batch says, oldest
+// first, and returns how many.
+//
+// Any thread, the owner's included.
+func (d *BWoSFIFO[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
+	return d.ring.stealBatch(into, batch)
+}
+
 // IsEmpty reports whether there was nothing to steal at some moment during the call; the owner's blocks may have items all
 // the same. Any thread.
 func (d *BWoSFIFO[T]) IsEmpty() bool { return d.ring.isEmpty() }

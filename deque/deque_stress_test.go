@@ -41,21 +41,36 @@ func crowd(t *testing.T) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
-// thieve starts thieves that steal until over is set and nothing is left. It returns a function that waits for them and
-// tells what each got, in order, and how often they lost.
+// thieve starts thieves that steal until over is set and nothing is left, several items at once now and then if d is a
+// Batcher. It returns a function that waits for them and tells what each got, in order, and how often they lost.
 func thieve(d interface{ Steal() (*item, deque.Outcome) }, thieves int, over *xatomic.Bool) (wait func() (got [][]*item, lost int)) {
 	var wg sync.WaitGroup
 	got := make([][]*item, thieves)
 	losses := make([]int, thieves)
+	batcher, _ := d.(deque.Batcher[item])
+	steal := func(into []*item, n int) (int, deque.Outcome) {
+		if batcher != nil && n%2 == 0 {
+			return batcher.StealBatch(into[:1+n/2%len(into)], deque.Batch(n%3))
+		}
+		it, outcome := d.Steal()
+		if it == nil {
+			return 0, outcome
+		}
+		into[0] = it
+		return 1, outcome
+	}
 	for id := range thieves {
 		wg.Go(func() {
-			for {
+			into := make([]*item, 5)
+			for n := 0; ; n++ {
 				last := over.Load() // before the steal: nothing is pushed after it
-				it, outcome := d.Steal()
+				count, outcome := steal(into, n)
 				switch {
 				case outcome == deque.Stolen:
-					it.taken++
-					got[id] = append(got[id], it)
+					for _, it := range into[:count] {
+						it.taken++
+						got[id] = append(got[id], it)
+					}
 				case outcome == deque.Lost:
 					losses[id]++
 				case last:

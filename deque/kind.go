@@ -60,7 +60,7 @@ func (k Kind) Hides() bool {
 func (k Kind) FIFO() bool { return k == KindBWoSFIFO }
 
 // Batches reports whether queues of this kind are a [Batcher].
-func (k Kind) Batches() bool { return false }
+func (k Kind) Batches() bool { return k.blocks() || k == KindLocked }
 
 // Receives reports whether queues of this kind are a [Receiver].
 func (k Kind) Receives() bool { return k == KindPDQS }

@@ -105,6 +105,7 @@ type pupil struct {
 	pushed  int
 	stolen  int // since the owner last found the deque empty
 	refused int
+	batches int
 	fresh   int  // accepted since the last Poll
 	grew    bool // Len did, in an operation of the owner since the last Poll
 }
@@ -183,6 +184,36 @@ func (p *pupil) steal() bool {
 	return true
 }
 
+// batch steals several items, or one if the kind cannot.
+func (p *pupil) batch() {
+	b, ok := p.Queue.(deque.Batcher[item])
+	if !ok {
+		p.steal()
+		return
+	}
+	length := p.Len()
+	into, batch := make([]*item, 1+p.batches%5), deque.Batch(p.batches%3)
+	p.batches++
+	n, outcome := b.StealBatch(into, batch)
+	p.check(outcome != deque.Lost, "with no other thread there is nobody to lose to")
+	p.check((n > 0) == (outcome == deque.Stolen) && (n > 0) == (length > 0), "Len and StealBatch do not agree")
+	p.check(p.Len() == length-n, "Len after StealBatch")
+	p.check(batch != deque.One || n <= 1, "more than one")
+	if n == 0 {
+		return
+	}
+	at := slices.Index(p.list, into[0])
+	p.check(0 <= at && at <= p.passed, "batch")
+	for i, it := range into {
+		p.check((it != nil) == (i < n), "another number of items than StealBatch says")
+		if it != nil {
+			p.check(it == p.list[at], "a batch is not oldest first")
+			p.remove(at)
+			p.stolen++
+		}
+	}
+}
+
 func (p *pupil) remove(i int) {
 	p.list = slices.Delete(p.list, i, i+1)
 	p.bottoms = slices.Delete(p.bottoms, i, i+1)
@@ -222,13 +253,14 @@ const (
 	tapeSteal
 	tapePoll
 	tapeAsk
+	tapeBatch
 	tapeOps
 	again = tapeOps
 )
 
 // obey runs a tape.
 func (p *pupil) obey(tape []byte) {
-	ops := [tapeOps]func(){p.push, func() { p.pop() }, func() { p.steal() }, p.poll, p.ask}
+	ops := [tapeOps]func(){p.push, func() { p.pop() }, func() { p.steal() }, p.poll, p.ask, p.batch}
 	for _, b := range tape {
 		for range b/again%12 + 1 {
 			ops[b%tapeOps]()
@@ -271,9 +303,9 @@ func TestKinds(t *testing.T) {
 func FuzzKinds(f *testing.F) {
 	for i := range kinds {
 		f.Add([]byte{byte(i), 6, tapePush + 11*again, tapePop + 2*again, tapeSteal + 11*again, tapePush, tapePop + 11*again, tapePoll,
-			tapePush + 11*again, tapePush + 11*again, tapeSteal + 11*again, tapeAsk, tapePop + 11*again, tapePop + 11*again})
+			tapePush + 11*again, tapePush + 11*again, tapeBatch + 3*again, tapeAsk, tapePop + 11*again, tapePop + 11*again})
 		f.Add([]byte{byte(i), 0, tapePush + again, tapeSteal, tapePush, tapePop, tapePush, tapeSteal, tapeAsk, tapePush, tapePop, tapePop,
-			tapePush, tapeAsk, tapePush, tapeSteal, tapeSteal, tapePush})
+			tapePush, tapeAsk, tapePush + 4*again, tapeSteal, tapeBatch + 5*again, tapePush})
 	}
 	f.Fuzz(func(t *testing.T, tape []byte) {
 		if len(tape) < 2 || len(tape) > 2000 {

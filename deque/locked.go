@@ -74,12 +74,17 @@ func (d *Locked[T]) Steal() (*T, Outcome) {
 	if d.count == 0 {
 		return nil, Empty
 	}
+	return d.takeOldest(), Stolen
+}
+
+// takeOldest is called with the lock held, if there are items.
+func (d *Locked[T]) takeOldest() *T {
 	slot := d.at(0)
 	p := *slot
 	*slot = nil
 	d.top = (d.top + 1) & (len(d.ring) - 1)
 	d.count--
-	return p, Stolen
+	return p
 }
 
 // Poll returns how many items were pushed since the last call. Any thread.
@@ -102,6 +107,23 @@ func (d *Locked[T]) Bottom() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.end
+}
+
+// StealBatch removes the oldest items, oldest first, and returns how many: of all that there are, what batch says. It is
+// Stolen or Empty.
+//
+// Any thread.
+func (d *Locked[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.count == 0 {
+		return 0, Empty
+	}
+	n := batch.of(d.count, len(into))
+	for i := range n {
+		into[i] = d.takeOldest()
+	}
+	return n, Stolen
 }
 
 // Len is the number of items at some moment during the call. Any thread.

@@ -9,8 +9,8 @@ import (
 	"github.com/magpie-go/magpie/internal/testkit"
 )
 
-// TestModelRandomPadWS: random programs of an owner and up to three thieves, on blocks so small that they come round many
-// times. Every item comes out exactly once, and a Pop that finds nothing means that thieves have the rest.
+// TestModelRandomPadWS: random programs of an owner and up to three thieves, of single items or batches, on blocks so small
+// that they come round many times. Every item comes out exactly once, and a Pop that finds nothing means that thieves have the rest.
 func TestModelRandomPadWS(t *testing.T) {
 	n := testkit.Count(t, 5_000)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {
@@ -24,7 +24,11 @@ func TestModelRandomPadWS(t *testing.T) {
 		for range 1 + model.Choose(3) {
 			stolen := make(ledger, most)
 			ledgers = append(ledgers, stolen)
-			joins = append(joins, padThief(d, 1+model.Choose(6), stolen))
+			if n := 1 + model.Choose(6); model.Choose(2) == 0 {
+				joins = append(joins, padThief(d, n, stolen))
+			} else {
+				joins = append(joins, batchThief(d, n, Batch(model.Choose(3)), 1+model.Choose(3), stolen))
+			}
 		}
 		pushed := 0
 		for range 4 + model.Choose(16) {

@@ -336,3 +336,27 @@ func TestPadWSAllocs(t *testing.T) {
 		}
 	}))
 }
+
+// TestPadWSWanted: an item is wanted while a request stands, or when there is none to steal.
+func TestPadWSWanted(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 4, Blocks: 2})
+	require.True(t, d.Wanted(), "nothing to steal")
+	for _, p := range numbers(4) {
+		d.Push(p)
+	}
+	require.True(t, d.Wanted(), "nothing granted")
+	d.Ask(2)
+	require.True(t, d.Wanted(), "asked for")
+	require.Equal(t, 2, d.Poll())
+	require.False(t, d.Wanted())
+	requireStolen(t, d, 0)
+	require.True(t, d.Wanted(), "asked for more")
+	require.Equal(t, 1, d.Poll())
+	require.False(t, d.Wanted())
+	d.Push(new(4))
+	requireStolen(t, d, 1)
+	require.False(t, d.Wanted(), "there is some below")
+	requireStolen(t, d, 2)
+	requireStolen(t, d, 3)
+	require.True(t, d.Wanted(), "the block below is exhausted")
+}

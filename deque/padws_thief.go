@@ -24,6 +24,32 @@ func (d *PadWS[T]) Steal() (*T, Outcome) {
 	return p, Stolen
 }
 
+// StealBatch is Steal for several items, of one block: of those that may be had in the oldest it takes what batch says, oldest
+// first, and returns how many. In the owner's block these are the granted ones; it asks for as many as it takes.
+//
+// Any thread, the owner's included.
+func (d *PadWS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
+	f, outcome := d.find()
+	if outcome != Stolen {
+		return 0, outcome
+	}
+	b, s := f.block, f.claim
+	n := batch.of(int(f.grant-s), len(into))
+	if !b.claim.CompareAndSwap(s, s+padWord(n)) { // C2: all of them in one step, no more than grant says
+		return 0, Lost
+	}
+	items := b.items[padIndex(s):]
+	for i := range n {
+		into[i] = items[i].Get()
+		items[i].Set(nil) // R2
+	}
+	b.done.Add(uint32(n)) // P3
+	if f.newest {
+		d.asked.Add(uint32(n))
+	}
+	return n, Stolen
+}
+
 // Offers reports whether there was something to steal at some moment during the call. If not, a request stands, as after
 // Steal.
 //

@@ -41,7 +41,7 @@ type Thief[T any] interface {
 // A Batcher is a queue of which thieves can take several items at once.
 type Batcher[T any] interface {
 	// StealBatch removes the oldest items that are to steal, oldest first, and returns how many: at least one if the outcome
-	// is Stolen, otherwise none. It takes as many as batch says, but not more than fit. Any thread.
+	// is Stolen, otherwise none. It takes as many as batch says, but not more than fit, and one must fit. Any thread.
 	StealBatch(into []*T, batch Batch) (int, Outcome)
 }
 
@@ -62,3 +62,17 @@ const (
 )
 
 func (b Batch) String() string { return [...]string{"one", "half", "block"}[b] }
+
+// of is how many of n items a thief takes who has room for so many.
+func (b Batch) of(n, room int) int {
+	if room < 1 {
+		panic("deque: a batch without room for one item")
+	}
+	switch b {
+	case One:
+		n = 1
+	case Half:
+		n -= n / 2
+	}
+	return min(n, room)
+}

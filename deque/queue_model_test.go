@@ -18,7 +18,7 @@ func TestModelQueueSleep(t *testing.T) {
 		"bwos,block=1":      func() Queue[int] { return NewBWoS[int](2, 1) },
 		"bwos-fifo,block=1": func() Queue[int] { return NewBWoSFIFO[int](4, 1) },
 		"padws,block=1":     func() Queue[int] { return NewPadWS[int](PadWSConfig{Entries: 1, Blocks: 2}) },
-		"padws,block=2":     func() Queue[int] { return NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2}) },
+		"padws,block=4":     func() Queue[int] { return NewPadWS[int](PadWSConfig{Entries: 4, Blocks: 2}) },
 		"adws":              func() Queue[int] { return NewADWS[int](0) },
 		"locked":            func() Queue[int] { return NewLocked[int](2) },
 	} {

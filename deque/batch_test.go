@@ -1,0 +1,136 @@
+package deque_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBatchNames(t *testing.T) {
+	require.Equal(t, "[one half block]", fmt.Sprint([]deque.Batch{deque.One, deque.Half, deque.Block}))
+}
+
+// requireBatch steals a batch, of at most room items, which is to be of those numbered want and so many more.
+func requireBatch(t *testing.T, d deque.Batcher[int], batch deque.Batch, room, want, count int) {
+	t.Helper()
+	into := make([]*int, room)
+	n, outcome := d.StealBatch(into, batch)
+	require.Equal(t, count, n)
+	require.Equal(t, deque.Stolen, outcome)
+	for i, p := range into {
+		if i < n {
+			require.Equal(t, want+i, *p)
+		} else {
+			require.Nil(t, p)
+		}
+	}
+}
+
+func requireNoBatch(t *testing.T, d deque.Batcher[int], want deque.Outcome) {
+	t.Helper()
+	into := make([]*int, 1)
+	n, outcome := d.StealBatch(into, deque.Half)
+	require.Zero(t, n)
+	require.Equal(t, want, outcome)
+	require.Nil(t, into[0])
+}
+
+// TestBatch: what One, Half and Block take of seven items that may be had in one place.
+func TestBatch(t *testing.T) {
+	locked := func() deque.Queue[int] {
+		d := deque.NewLocked[int](2)
+		for _, p := range numbers(7) {
+			d.Push(p)
+		}
+		return d
+	}
+	bwos := func() deque.Queue[int] {
+		d := deque.NewBWoS[int](14, 7)
+		for _, p := range numbers(8) {
+			d.Push(p)
+		}
+		return d
+	}
+	padWS := func() deque.Queue[int] {
+		d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 7, Blocks: 2})
+		for _, p := range numbers(8) {
+			d.Push(p)
+		}
+		return d
+	}
+	fifo := func() deque.Queue[int] {
+		d := deque.NewBWoSFIFO[int](28, 7)
+		for i := range 15 {
+			d.Push(new(i - 7))
+		}
+		return d
+	}
+	for _, c := range []struct {
+		make    func() deque.Queue[int]
+		nothing deque.Outcome
+	}{{locked, deque.Empty}, {bwos, deque.Empty}, {fifo, deque.Empty}, {padWS, deque.NotReady}} {
+		q := c.make()
+		t.Run(fmt.Sprintf("%T", q), func(t *testing.T) {
+			d := q.(deque.Batcher[int])
+			require.Equal(t, 7, q.Len())
+			requireBatch(t, d, deque.One, 9, 0, 1)
+			requireBatch(t, d, deque.Half, 9, 1, 3)
+			requireBatch(t, d, deque.Half, 9, 4, 2)
+			requireBatch(t, d, deque.Half, 9, 6, 1)
+			require.False(t, q.Offers())
+			requireNoBatch(t, d, c.nothing)
+
+			q = c.make()
+			d = q.(deque.Batcher[int])
+			requireBatch(t, d, deque.Half, 2, 0, 2)
+			requireBatch(t, d, deque.Block, 2, 2, 2)
+			requireBatch(t, d, deque.Block, 9, 4, 3)
+			requireNoBatch(t, d, c.nothing)
+			require.Panics(t, func() { c.make().(deque.Batcher[int]).StealBatch(nil, deque.One) })
+		})
+	}
+}
+
+// TestBatchStaysInItsBlock: a batch is of one block, and the next of the next.
+func TestBatchStaysInItsBlock(t *testing.T) {
+	all := numbers(9)
+	d := deque.NewBWoS[int](16, 4)
+	for _, p := range all {
+		d.Push(p)
+	}
+	requireBatch(t, d, deque.Half, 8, 0, 2)
+	requireBatch(t, d, deque.Block, 8, 2, 2)
+	requireBatch(t, d, deque.Block, 8, 4, 4)
+	requireNoBatch(t, d, deque.Empty)
+	require.Same(t, all[8], d.Pop())
+	require.Nil(t, d.Pop())
+	for range 16 {
+		require.True(t, d.Push(new(int)), "what batches have emptied can be used again")
+	}
+}
+
+// TestBatchPadWSGranted: in the owner's block a batch is of what the owner has granted, and asks for as much.
+func TestBatchPadWSGranted(t *testing.T) {
+	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 16, Blocks: 2, Window: 4})
+	for _, p := range numbers(16) {
+		d.Push(p)
+	}
+	requireNoBatch(t, d, deque.NotReady)
+	require.Equal(t, 1, d.Asked())
+	require.Equal(t, 1, d.Poll())
+	d.Ask(2)
+	require.Equal(t, 2, d.Poll())
+	requireBatch(t, d, deque.Half, 16, 0, 2)
+	require.Equal(t, 2, d.Asked())
+	require.Equal(t, 2, d.Poll())
+	requireBatch(t, d, deque.Block, 16, 2, 3)
+	require.Equal(t, 3, d.Asked())
+	requireNoBatch(t, d, deque.NotReady)
+	require.Equal(t, 3, d.Asked())
+	for want := 15; want >= 11; want-- {
+		require.Equal(t, want, *d.Pop())
+	}
+	d.CheckRest()
+}
