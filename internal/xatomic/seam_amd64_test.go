@@ -31,10 +31,7 @@ func TestSeamIsFree(t *testing.T) {
 		overlay[original] = filepath.Join(temp, name)
 		require.NoError(t, os.WriteFile(overlay[original], append(cut, "var _ unsafe.Pointer\n"...), 0o666))
 	}
-	text, err := json.Marshal(map[string]any{"Replace": overlay})
-	require.NoError(t, err)
-	file := filepath.Join(temp, "overlay.json")
-	require.NoError(t, os.WriteFile(file, text, 0o666))
+	file := overlayOf(t, temp, overlay)
 
 	var differ []string
 	deques := false
@@ -71,12 +68,36 @@ var turned = strings.NewReplacer("JHI", "JCS", "JCC", "JLS", "JGT", "JLT", "JGE"
 // instructions compiles a package and returns the names of each function's instructions, sorted.
 func instructions(t *testing.T, pkg string, flags ...string) map[string][]string {
 	t.Helper()
+	code := listing(t, pkg, flags...)
+	for _, lines := range code {
+		for i, line := range lines {
+			lines[i] = turned.Replace(instruction.FindStringSubmatch(line)[1])
+		}
+		slices.Sort(lines)
+	}
+	return code
+}
+
+// overlayOf writes a file for go's -overlay, by which files are read as others.
+func overlayOf(t *testing.T, dir string, files map[string]string) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"Replace": files})
+	require.NoError(t, err)
+	file := filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(file, text, 0o666))
+	return file
+}
+
+// listing compiles a package and returns each function's instructions.
+func listing(t *testing.T, pkg string, flags ...string) map[string][]string {
+	t.Helper()
 	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-gcflags=-S", "../../"+pkg)...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	code := map[string][]string{}
 	name := ""
 	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSuffix(line, "\n")
 		if !strings.HasPrefix(line, "\t") {
 			name = ""
 			if m := function.FindStringSubmatch(line); m != nil {
@@ -84,14 +105,11 @@ func instructions(t *testing.T, pkg string, flags ...string) map[string][]string
 			}
 			continue
 		}
-		m := instruction.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		m := instruction.FindStringSubmatch(line)
 		if name == "" || m == nil || m[1] == "PCDATA" || m[1] == "FUNCDATA" {
 			continue
 		}
-		code[name] = append(code[name], turned.Replace(m[1]))
-	}
-	for _, names := range code {
-		slices.Sort(names)
+		code[name] = append(code[name], line)
 	}
 	return code
 }

@@ -1,0 +1,112 @@
+package xatomic_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// probe has the compiler make every kind of deque, of integers.
+const probe = `package deque
+
+import _ "sync/atomic" // or the compiler would not inline atomics
+
+var probe = []Queue[int]{new(chaseLev[int]), new(ABP[int]), new(BWoS[int]), new(BWoSFIFO[int]), new(PadWS[int]), new(ADWS[int])}
+`
+
+// TestLockedInstructions: what the owner's pushes and pops cost. Of each function these are the ways from its beginning to a
+// return, each as the locked instructions and the calls on it, in order. PROTOCOL.md of the deque says which is whose.
+func TestLockedInstructions(t *testing.T) {
+	temp := t.TempDir()
+	file := filepath.Join(temp, "probe.go")
+	require.NoError(t, os.WriteFile(file, []byte(probe), 0o666))
+	target, err := filepath.Abs("../../deque/probe.go")
+	require.NoError(t, err)
+	code := listing(t, "deque", "-overlay", overlayOf(t, temp, map[string]string{target: file}))
+
+	for f, want := range map[string][]string{
+		"Deque.Push":    {"XCHG", "grow XCHG"},
+		"Deque.Pop":     {"", "CMPXCHG", "XCHG", "XCHG CMPXCHG XCHG", "XCHG XCHG"},
+		"ABP.Push":      {"", "XCHG"},
+		"ABP.Pop":       {"", "XCHG", "XCHG XCHG CMPXCHG", "XCHG XCHG CMPXCHG XCHG", "XCHG XCHG XCHG"},
+		"BWoS.Push":     {"", "advance"},
+		"BWoS.Pop":      {"", "retreat"},
+		"BWoSFIFO.Push": {"", "advance"},
+		"BWoSFIFO.Pop":  {"", "follow"},
+		"PadWS.Push":    {"", "advance", "advance Push", "answer"},
+		"PadWS.Pop":     {"", "answer", "retreat", "retreat Pop"},
+		"ADWS.Push":     {"", "answer"},
+		"ADWS.Pop":      {"", "answer", "takeBack"},
+	} {
+		kind, method, _ := strings.Cut(f, ".")
+		lines := code["deque.(*"+kind+"[go.shape.int])."+method]
+		require.NotEmpty(t, lines, f)
+		require.Equal(t, want, ways(t, lines), f)
+	}
+}
+
+var operands = regexp.MustCompile(`^\t0x[0-9a-f]+ (\d+) \([^)]*\)\t([^\t]+)(?:\t(.*))?$`)
+
+// ways returns the different sequences of locked instructions on the ways through a function, sorted.
+func ways(t *testing.T, lines []string) []string {
+	t.Helper()
+	type step struct{ op, args string }
+	var steps []step
+	at := map[int]int{} // of each address the step
+	for _, line := range lines {
+		m := operands.FindStringSubmatch(line)
+		require.NotNil(t, m, line)
+		pc, err := strconv.Atoi(m[1])
+		require.NoError(t, err)
+		if _, ok := at[pc]; !ok {
+			at[pc] = len(steps)
+		}
+		steps = append(steps, step{m[2], m[3]})
+	}
+	type state struct {
+		i    int
+		seen string
+	}
+	ends, been := map[string]bool{}, map[state]bool{}
+	var walk func(s state)
+	walk = func(s state) {
+		for !been[s] {
+			been[s] = true
+			require.Less(t, s.i, len(steps), "the function has no end")
+			require.Less(t, len(s.seen), 100, "locked instructions in a loop")
+			op, args := steps[s.i].op, steps[s.i].args
+			locked := s.i > 0 && steps[s.i-1].op == "LOCK" || strings.HasPrefix(op, "XCHG") && strings.Contains(args, "(")
+			target, err := strconv.Atoi(args)
+			add := func(what string) { s.seen = strings.TrimPrefix(s.seen+" "+what, " ") }
+			switch {
+			case locked:
+				add(strings.TrimRight(op, "BWLQ"))
+			case op == "RET":
+				ends[s.seen] = true
+				return
+			case op == "UNDEF" || op == "CALL" && strings.Contains(strings.ToLower(args), "panic"):
+				return
+			case op == "CALL" && !strings.HasPrefix(args, "runtime."):
+				if call := args[strings.LastIndexByte(args, '.')+1 : strings.LastIndexByte(args, '(')]; !strings.HasSuffix(s.seen, call) {
+					add(call) // in a loop once
+				}
+			case op == "JMP" && err == nil:
+				s.i = at[target]
+				continue
+			case strings.HasPrefix(op, "J"):
+				require.NoError(t, err, "a jump to %s", args)
+				walk(state{at[target], s.seen})
+			}
+			s.i++
+		}
+	}
+	walk(state{})
+	return slices.Sorted(maps.Keys(ends))
+}
