@@ -14,5 +14,7 @@
 // operation for the owner inside a block, hides a block of items from thieves, and [BWoSFIFO] is first in, first out for the
 // owner too. [ABP] is the bounded deque that began it all; [Locked] has a mutex.
 //
+// A scheduler that is to work with any kind takes each as a [Queue], from [NewGroup].
+//
 // The algorithms, their invariants and what is not promised are in PROTOCOL.md beside this file.
 package deque

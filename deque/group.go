@@ -49,7 +49,11 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 		c := PadWSConfig{Capacity: bounded, Entries: o.BlockSize, Keep: o.Keep}
 		g.make = func(int) Queue[T] { return NewPadWS[T](c) }
 	case KindADWS:
-		g.make = func(int) Queue[T] { return NewADWS[T](o.Keep) }
+		g.make = func(int) Queue[T] {
+			d := NewADWS[T](o.Keep)
+			d.items = make([]*T, 0, growable)
+			return d
+		}
 	case KindLocked:
 		g.make = func(int) Queue[T] { return NewLocked[T](growable) }
 	case KindPDQR, KindPDQS:

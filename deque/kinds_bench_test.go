@@ -150,3 +150,59 @@ func BenchmarkBWoSFIFOPushPop(b *testing.B) {
 		}
 	}
 }
+
+// What a worker does with any kind: push, tell whom to notify, pop; over an interface.
+func BenchmarkQueue(b *testing.B) {
+	for _, k := range deque.Kinds() {
+		g, err := deque.NewGroup[int](k, 1, deque.Options{})
+		if err != nil {
+			continue
+		}
+		b.Run(k.String(), func(b *testing.B) {
+			d, p, told := g.Queue(0), new(int), 0
+			for b.Loop() {
+				d.Push(p)
+				told += d.Poll()
+				if d.Pop() != p {
+					b.Fatal("not what was pushed")
+				}
+			}
+			if !k.Hides() && told != b.N {
+				b.Fatal("Poll does not tell")
+			}
+		})
+	}
+}
+
+// A thief alone with a deque, in blocks of 32 if it has any, by how it takes the items. Per item, with the push.
+func BenchmarkStealBatch(b *testing.B) {
+	for _, k := range []deque.Kind{deque.KindBWoS, deque.KindPadWS, deque.KindLocked} {
+		g, err := deque.NewGroup[int](k, 1, deque.Options{Capacity: 1024})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, batch := range []deque.Batch{deque.One, deque.Half, deque.Block} {
+			b.Run(k.String()+"/"+batch.String(), func(b *testing.B) {
+				d, p := g.Queue(0), new(int)
+				into := make([]*int, 32)
+				items := 0
+				for b.Loop() {
+					for range 512 {
+						d.Push(p)
+					}
+					for {
+						n, outcome := d.(deque.Batcher[int]).StealBatch(into, batch)
+						items += n
+						if outcome != deque.Stolen {
+							break
+						}
+					}
+					for d.Pop() != nil {
+						items++
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(items), "ns/item")
+			})
+		}
+	}
+}
