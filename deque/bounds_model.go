@@ -4,3 +4,6 @@ package deque
 
 // minCapacity is so small that small programs come round the ring and grow it.
 const minCapacity = 2
+
+// patience is so short that it may be over before the answer comes.
+const patience = 1

@@ -56,7 +56,9 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 		}
 	case KindLocked:
 		g.make = func(int) Queue[T] { return NewLocked[T](growable) }
-	case KindPDQR, KindPDQS:
+	case KindPDQR:
+		g.make = func(int) Queue[T] { return NewPDQR[T](o.Keep) }
+	case KindPDQS:
 		return nil, fmt.Errorf("deque: %v is not there yet", k)
 	}
 	return g, nil

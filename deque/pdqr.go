@@ -1,0 +1,197 @@
+package deque
+
+import (
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A PDQR is a growable work-stealing deque whose owner alone ever touches it, and whose thieves ask for an item and wait for
+// the answer: the receiver-initiated private deque of Acar, Charguéraud and Rainey (2013). Make one with [NewPDQR]; a PDQR
+// must not be copied.
+//
+// It differs from [ADWS] in that a thief asks for itself, not for the next, and waits, though not for ever; and in that an
+// owner with nothing to spare says so, and nobody waits for it.
+//
+// The deque keeps no pointer that was popped or stolen alive.
+type PDQR[T any] struct {
+	// Owner only.
+	own   private[T]
+	keep  int
+	fresh int
+	// untold is set when thieves may sleep without a request: somebody has fetched what they had asked for, or the owner
+	// has taken it back.
+	untold bool
+	_      pad.Line
+
+	// mail is nil, ask, idle, or an item. Thieves change nil to ask and items to nil; the owner ask to an item or idle, idle
+	// to an item, items to nil, and nil to idle.
+	// P30: publishes the item, and what was written before it was pushed. C30: who moves an item out of it has it.
+	mail xatomic.Pointer[T]
+	_    pad.Line
+
+	ask, idle *T // no item has these addresses; never written again
+	_         pad.Line
+}
+
+// NewPDQR returns an empty deque. While the owner has keep items or fewer it refuses thieves.
+func NewPDQR[T any](keep int) *PDQR[T] {
+	// The bytes are for items of no size, which may all have one address.
+	unique := new(struct {
+		ask  T
+		_    byte
+		idle T
+		_    byte
+	})
+	d := &PDQR[T]{keep: keep, ask: &unique.ask, idle: &unique.idle}
+	d.mail.Store(d.idle)
+	return d
+}
+
+// Push adds p, which must not be nil, and returns true. Everything before the Push happens before the Pop or Steal that
+// returns p.
+//
+// Owner only.
+func (d *PDQR[T]) Push(p *T) bool {
+	d.own.push(p)
+	if m := d.request(); m != nil {
+		d.answer(m)
+	}
+	return true
+}
+
+// Pop removes the item pushed last of those that no thief has, or returns nil if there is none: what was put ready for a
+// thief that has not fetched it, the owner takes back.
+//
+// Owner only.
+func (d *PDQR[T]) Pop() *T {
+	p := d.own.pop()
+	if p == nil {
+		return d.takeBack()
+	}
+	if m := d.request(); m != nil {
+		d.answer(m)
+	}
+	return p
+}
+
+// Poll answers a thief, as Push and Pop do. What it returns counts, besides items put ready, occasions on which a thief that
+// sleeps should be told to ask again: see [Queue].
+//
+// Owner only.
+func (d *PDQR[T]) Poll() int {
+	if d.untold && d.own.count() > d.keep && d.mail.Load() == nil { // L30
+		d.untold = false
+		d.fresh++
+	}
+	if m := d.request(); m != nil {
+		d.answer(m)
+	}
+	n := d.fresh
+	if n != 0 {
+		d.fresh = 0
+	}
+	return n
+}
+
+// Wanted reports whether a thief asks, or would be refused if it did. Owner only.
+func (d *PDQR[T]) Wanted() bool {
+	switch d.mail.Load() {
+	case d.ask:
+		return true
+	case nil, d.idle:
+		return d.own.count() <= d.keep
+	}
+	return false
+}
+
+// Bottom identifies the owner's end: see [Queue]. Owner only.
+func (d *PDQR[T]) Bottom() uint64 { return d.own.bottom }
+
+// Steal takes the item that was put ready, or asks for one and waits for some time. It is Empty if the owner has nothing to
+// spare, and NotReady if it has not yet answered. Whichever of them it is, the next item to spare is put ready.
+//
+// Any thread.
+func (d *PDQR[T]) Steal() (*T, Outcome) {
+	m := d.mail.Load()
+	if m == nil {
+		if !d.mail.CompareAndSwap(nil, d.ask) {
+			return nil, Lost
+		}
+		m = d.ask
+		for looks := 0; looks < patience && m == d.ask; looks++ {
+			m = d.mail.Load()
+		}
+	}
+	switch {
+	case m == d.ask: // another thief's, or the patience is over and the request stands
+		return nil, NotReady
+	case m == d.idle:
+		return nil, Empty
+	case m != nil && d.mail.CompareAndSwap(m, nil): // C30
+		return m, Stolen
+	}
+	return nil, Lost
+}
+
+// Offers reports whether an item lies ready. If not, a request stands. Any thread.
+func (d *PDQR[T]) Offers() bool {
+	for {
+		m := d.mail.Load()
+		if m != nil {
+			return m != d.ask && m != d.idle
+		}
+		if d.mail.CompareAndSwap(nil, d.ask) {
+			return false
+		}
+	}
+}
+
+// Len is one if an item lies ready, otherwise zero. Any thread.
+func (d *PDQR[T]) Len() int {
+	if m := d.mail.Load(); m != nil && m != d.ask && m != d.idle {
+		return 1
+	}
+	return 0
+}
+
+// request is what the mailbox holds if that is to be answered, otherwise nil. That the deque is idle counts as a request:
+// thieves that saw it so may sleep (L30).
+func (d *PDQR[T]) request() *T {
+	if m := d.mail.Load(); m != nil && (m == d.ask || m == d.idle) {
+		return m
+	}
+	return nil
+}
+
+// answer puts the oldest item in the mailbox, or refuses.
+func (d *PDQR[T]) answer(m *T) {
+	if d.own.count() > d.keep {
+		d.mail.Store(d.own.oldest()) // P30
+		d.own.shift()
+		d.fresh++
+		d.untold = true
+	} else if m == d.ask {
+		d.mail.Store(d.idle)
+	}
+}
+
+// takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the item
+// would wait for a thief that may never come. If there is nothing, the deque is idle from then on.
+func (d *PDQR[T]) takeBack() *T {
+	for { // a thief may fetch the item meanwhile, and one may ask
+		m := d.mail.Load()
+		switch m {
+		case d.idle:
+			return nil
+		case nil, d.ask:
+			if d.mail.CompareAndSwap(m, d.idle) {
+				return nil
+			}
+		default:
+			if d.mail.CompareAndSwap(m, nil) { // C30
+				d.own.bottom -= 2
+				return m
+			}
+		}
+	}
+}

@@ -1,0 +1,167 @@
+//go:build modelcheck
+
+package deque
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// pdqrThief starts a thread that steals n times, and returns what waits for its end.
+func pdqrThief(d *PDQR[int], n int, got ledger) (join func()) {
+	return model.Go(func() {
+		for range n {
+			p, outcome := d.Steal()
+			model.Assert((p != nil) == (outcome == Stolen), "steal returned %v with outcome %v", p, outcome)
+			got.note(p)
+		}
+	})
+}
+
+// drain has the owner pop until nothing is left, and checks, when join says that the thieves have ended, that every item
+// came out exactly once.
+func drain(d Queue[int], n int, join func(), ledgers ...ledger) {
+	own := make(ledger, n)
+	for p := d.Pop(); p != nil; p = d.Pop() {
+		own.note(p)
+	}
+	join()
+	for i := range n {
+		times := own[i]
+		for _, l := range ledgers {
+			times += l[i]
+		}
+		model.Assert(times == 1, "item %d came out %d times", i, times)
+	}
+}
+
+// TestModelPDQR: what the owner pushes comes out exactly once, by its pops or a thief's steals, and Pop says that there is
+// nothing only when the thief has the rest.
+func TestModelPDQR(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPDQR[int](0)
+		all := items(4)
+		own, stolen := make(ledger, 4), make(ledger, 4)
+		join := pdqrThief(d, 3, stolen)
+		d.Push(all[0])
+		d.Push(all[1])
+		own.note(d.Pop())
+		d.Push(all[2])
+		d.Push(all[3])
+		drain(d, 4, join, own, stolen)
+	})
+}
+
+// TestModelPDQRTwoThieves: the same with two thieves.
+func TestModelPDQRTwoThieves(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPDQR[int](0)
+		all := items(3)
+		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
+		join1 := pdqrThief(d, 2, stolen1)
+		join2 := pdqrThief(d, 1, stolen2)
+		d.Push(all[0])
+		d.Push(all[1])
+		own.note(d.Pop())
+		d.Push(all[2])
+		drain(d, 3, func() { join1(); join2() }, own, stolen1, stolen2)
+	})
+}
+
+// TestModelPDQRLastItem: the owner takes back the item that it put ready while two thieves fetch it, and refuses what they
+// ask for then.
+func TestModelPDQRLastItem(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPDQR[int](0)
+		stolen1, stolen2 := make(ledger, 1), make(ledger, 1)
+		d.Push(items(1)[0])
+		join1 := pdqrThief(d, 2, stolen1)
+		join2 := pdqrThief(d, 2, stolen2)
+		drain(d, 1, func() { join1(); join2() }, stolen1, stolen2)
+		model.Assert(d.mail.Load() == d.idle, "the owner has nothing and does not say so")
+	})
+}
+
+// TestModelPDQRRefuse: a thief that waits is refused when the owner has no more than it keeps, and what it keeps stays.
+func TestModelPDQRRefuse(t *testing.T) {
+	model.Check(t, func() {
+		d := NewPDQR[int](1)
+		all := items(2)
+		own, stolen := make(ledger, 2), make(ledger, 2)
+		d.Push(all[0])
+		d.Push(all[1])
+		join := pdqrThief(d, 2, stolen)
+		d.Poll()
+		p := d.Pop()
+		model.Assert(p == all[1], "the owner has lost what it keeps")
+		own.note(p)
+		drain(d, 2, join, own, stolen)
+	})
+}
+
+// TestModelPDQRSleep: thieves that got nothing sleep, and the owner, which polls as long as it works, wakes as many as Poll
+// says. Each gets an item: nobody sleeps for ever, for then no one could go on.
+func TestModelPDQRSleep(t *testing.T) {
+	for thieves := 1; thieves <= 2; thieves++ {
+		t.Run(fmt.Sprintf("thieves=%d", thieves), func(t *testing.T) {
+			model.Check(t, func() { sleepers(NewPDQR[int](0), thieves) })
+		})
+	}
+}
+
+// sleepers has as many items as thieves, and one that the owner may pop before.
+func sleepers(d Queue[int], thieves int) {
+	const awake, prepared, notified = 0, 1, 2
+	all := items(thieves + 1)
+	states := make([]xatomic.Int32, thieves)
+	var over xatomic.Int32
+	notify := func() {
+		for i := range states {
+			if states[i].CompareAndSwap(prepared, notified) {
+				return
+			}
+		}
+	}
+	joins := make([]func(), thieves)
+	for i := range joins {
+		joins[i] = model.Go(func() {
+			for {
+				states[i].Store(prepared)
+				if !d.Offers() {
+					states[i].Await(func(s int32) bool { return s != prepared })
+				} else if states[i].Swap(awake) == notified {
+					notify() // another in its place
+				}
+				if _, outcome := d.Steal(); outcome == Stolen {
+					over.Add(1)
+					return
+				}
+			}
+		})
+	}
+	poll := func() {
+		for n := d.Poll(); n > 0; n-- {
+			notify()
+		}
+	}
+	d.Push(all[0])
+	poll()
+	if d.Pop() == nil {
+		all = all[:thieves]
+	}
+	poll()
+	for _, p := range all[1:] {
+		d.Push(p)
+		poll()
+	}
+	for over.Load() < int32(thieves) {
+		poll()
+		model.Spin()
+	}
+	for _, join := range joins {
+		join()
+	}
+}

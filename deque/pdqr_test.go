@@ -1,0 +1,241 @@
+package deque_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"weak"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+var _ deque.Queue[item] = (*deque.PDQR[item])(nil)
+
+// TestPDQR: the oldest item goes to who has asked, the newest to the owner, and back to the owner what nobody fetched.
+func TestPDQR(t *testing.T) {
+	d := deque.NewPDQR[int](0)
+	steal := func(want *int, outcome deque.Outcome) {
+		t.Helper()
+		p, got := d.Steal()
+		require.Equal(t, outcome, got)
+		require.True(t, p == want)
+	}
+	all := numbers(6)
+	steal(nil, deque.Empty)
+	require.False(t, d.Offers())
+	require.True(t, d.Wanted())
+	require.Zero(t, d.Poll())
+	require.Nil(t, d.Pop())
+
+	require.True(t, d.Push(all[0]), "an idle deque's first item is put ready: a thief that saw it idle may sleep")
+	require.Equal(t, 1, d.Poll())
+	require.Zero(t, d.Poll())
+	require.Equal(t, 1, d.Len())
+	require.True(t, d.Offers())
+	require.False(t, d.Wanted())
+	d.Push(all[1])
+	d.Push(all[2])
+	require.Zero(t, d.Poll(), "nobody has fetched it")
+	steal(all[0], deque.Stolen)
+	require.Zero(t, d.Len())
+	require.False(t, d.Wanted(), "who asks now is answered")
+	require.Equal(t, 1, d.Poll(), "others may sleep, and there is more")
+	require.Zero(t, d.Poll())
+	require.Zero(t, d.Len(), "nobody has asked")
+
+	steal(nil, deque.NotReady)
+	require.True(t, d.Wanted())
+	steal(nil, deque.NotReady)
+	require.False(t, d.Offers())
+	require.Equal(t, 1, d.Poll())
+	require.Same(t, all[2], d.Pop())
+	require.Same(t, all[1], d.Pop(), "from the mailbox")
+	require.Equal(t, uint64(2), d.Bottom(), "one has been stolen")
+	require.True(t, d.Wanted(), "nothing is left")
+
+	require.False(t, d.Offers())
+	require.Zero(t, d.Poll(), "refused")
+	steal(nil, deque.Empty)
+	require.Nil(t, d.Pop())
+	require.Equal(t, uint64(2), d.Bottom())
+	d.Push(all[3])
+	steal(all[3], deque.Stolen)
+	require.Equal(t, 1, d.Poll())
+	d.Push(all[4])
+	d.Push(all[5])
+	require.Equal(t, 1, d.Poll(), "who slept when it was idle may sleep still")
+	require.False(t, d.Offers())
+	require.Same(t, all[5], d.Pop())
+	steal(all[4], deque.Stolen)
+	require.Nil(t, d.Pop())
+	steal(nil, deque.Empty)
+}
+
+// TestPDQRTakenBack: an item for which somebody was woken has gone; the next is told of.
+func TestPDQRTakenBack(t *testing.T) {
+	d := deque.NewPDQR[int](0)
+	require.False(t, d.Offers())
+	d.Push(new(int))
+	require.Equal(t, 1, d.Poll())
+	require.NotNil(t, d.Pop())
+	require.Zero(t, d.Poll())
+	d.Push(new(int))
+	require.Equal(t, 1, d.Poll())
+	require.Zero(t, d.Len(), "nobody has asked")
+}
+
+func TestPDQRKeep(t *testing.T) {
+	d := deque.NewPDQR[int](1)
+	all := numbers(2)
+	d.Push(all[0])
+	require.Zero(t, d.Poll())
+	_, outcome := d.Steal()
+	require.Equal(t, deque.Empty, outcome)
+	require.True(t, d.Wanted())
+	d.Push(all[1])
+	require.Equal(t, 1, d.Poll())
+	p, outcome := d.Steal()
+	require.Equal(t, deque.Stolen, outcome)
+	require.Same(t, all[0], p)
+	require.Zero(t, d.Poll())
+	_, outcome = d.Steal()
+	require.Equal(t, deque.NotReady, outcome)
+	require.Zero(t, d.Poll())
+	_, outcome = d.Steal()
+	require.Equal(t, deque.Empty, outcome, "refused")
+	require.Same(t, all[1], d.Pop())
+}
+
+// TestPDQRWithoutSize: items of no size may all have one address, but none that of a request or of idleness.
+func TestPDQRWithoutSize(t *testing.T) {
+	d := deque.NewPDQR[struct{}](0)
+	for range 3 {
+		d.Push(new(struct{}{}))
+		p, outcome := d.Steal()
+		require.Equal(t, deque.Stolen, outcome)
+		require.NotNil(t, p)
+		_, outcome = d.Steal()
+		require.Equal(t, deque.NotReady, outcome)
+		require.Nil(t, d.Pop())
+		_, outcome = d.Steal()
+		require.Equal(t, deque.Empty, outcome)
+	}
+}
+
+// TestPDQRKeepsItsSize: a deque out of which thieves take what the owner pushes does not grow.
+func TestPDQRKeepsItsSize(t *testing.T) {
+	d, p := deque.NewPDQR[int](0), new(int)
+	for range 10 {
+		d.Push(p)
+	}
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		d.Push(p)
+		d.Offers()
+		d.Poll()
+		d.Steal()
+	}))
+	require.Equal(t, 10, d.Private())
+}
+
+func TestPDQRRetention(t *testing.T) {
+	d := deque.NewPDQR[heavy](0)
+	for r := range 8 {
+		var pointers []weak.Pointer[heavy]
+		for range 1 + 3*r {
+			p := new(heavy)
+			d.Push(p)
+			pointers = append(pointers, weak.Make(p))
+		}
+		requireCollected(t, pointers, false)
+		for range 2 * r {
+			d.Steal()
+			d.Poll()
+		}
+		for d.Pop() != nil {
+		}
+		requireCollected(t, pointers, true)
+	}
+	runtime.KeepAlive(d)
+}
+
+// TestPDQRStress: every pushed item comes out exactly once, and Pop finds nothing only when thieves have the rest.
+func TestPDQRStress(t *testing.T) {
+	crowd(t)
+	for thieves := 1; thieves <= 3; thieves++ {
+		t.Run(fmt.Sprintf("thieves=%d", thieves), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+			popped := 0
+			var sum [4]int
+			testkit.Within(t, 2*testkit.Patience, func() {
+				rounds(t, 4, func(int) {
+					d := deque.NewPDQR[item](rng.IntN(2))
+					all := make([]item, testkit.Scale(20000))
+					got, outcomes := stressDelegation(d.Push, d.Pop, d.Steal, all, thieves, rng)
+					popped += got
+					for i, n := range outcomes {
+						sum[i] += n
+					}
+					for i := range all {
+						if all[i].taken != 1 {
+							t.Fatalf("item %d of %d came out %d times", i, len(all), all[i].taken)
+						}
+					}
+				}, func() error {
+					if popped == 0 || sum[deque.Stolen] < 100 || sum[deque.NotReady] == 0 || sum[deque.Empty] == 0 {
+						return fmt.Errorf("%d popped, outcomes %v", popped, sum)
+					}
+					return nil
+				})
+			})
+			t.Logf("%d popped, %d empty, %d stolen, %d lost, %d not ready",
+				popped, sum[deque.Empty], sum[deque.Stolen], sum[deque.Lost], sum[deque.NotReady])
+		})
+	}
+}
+
+// FuzzPDQR runs a tape of bytes against a slice. The first byte chooses how many the owner keeps; each of the others is an
+// operation, some of them many times, or a step of one of two thieves that are suspended in between.
+func FuzzPDQR(f *testing.F) {
+	f.Add([]byte{0, 0, 3, 2, 3, 3, 0, 0, 2, 3, 1})
+	f.Add([]byte{0, 0, 0, 0, 5, 6, 5, 6, 5, 6, 1, 1, 1, 1})
+	f.Add([]byte{1, 80, 5, 2, 6, 5, 1, 5, 0, 0, 5, 6, 81, 5, 5, 6})
+	f.Add([]byte{0, 1, 0, 5, 1, 0, 4, 2, 5, 5, 6, 6})
+	f.Fuzz(func(t *testing.T, tape []byte) {
+		if len(tape) == 0 || len(tape) > 2000 {
+			return
+		}
+		p := &privateProgram{t: t, keep: int(tape[0] % 3)}
+		d := deque.NewPDQR[int](p.keep)
+		thieves := [2]*deque.PDQRThief[int]{deque.NewPDQRThief(d), deque.NewPDQRThief(d)}
+		step := func(th *deque.PDQRThief[int]) {
+			if got, outcome, over := th.Step(); over {
+				p.stolen(got, outcome)
+			}
+		}
+		for _, b := range tape[1:] {
+			for range 1 + int(b)/8%16 {
+				switch b % 8 {
+				case 0, 7:
+					p.push(d)
+				case 1:
+					p.pop(d)
+				case 2:
+					p.poll(d)
+				case 3:
+					p.stolen(d.Steal())
+				case 4:
+					require.Equal(t, d.Len() == 1, d.Offers())
+				case 5:
+					step(thieves[0])
+				case 6:
+					step(thieves[1])
+				}
+			}
+			p.look(d)
+		}
+		p.finish(d)
+	})
+}

@@ -1,0 +1,21 @@
+package deque
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/stretchr/testify/require"
+)
+
+// Words that the owner writes, those that others write too and those that nobody writes are on lines of their own.
+func TestPrivateLayout(t *testing.T) {
+	apart := func(end, begin uintptr) {
+		t.Helper()
+		require.GreaterOrEqual(t, begin, end+pad.Size)
+	}
+	var r PDQR[int]
+	apart(unsafe.Offsetof(r.untold)+unsafe.Sizeof(r.untold), unsafe.Offsetof(r.mail))
+	apart(unsafe.Offsetof(r.mail)+unsafe.Sizeof(r.mail), unsafe.Offsetof(r.ask))
+	apart(unsafe.Offsetof(r.idle)+unsafe.Sizeof(r.idle), unsafe.Sizeof(r))
+}

@@ -1,0 +1,107 @@
+package deque_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A privateProgram knows what a private deque should have: what was pushed and has not come out, oldest first.
+type privateProgram struct {
+	t      *testing.T
+	keep   int
+	list   []int
+	pushed int
+	popped int
+}
+
+func (p *privateProgram) push(d deque.Queue[int]) {
+	require.True(p.t, d.Push(new(p.pushed)))
+	p.list = append(p.list, p.pushed)
+	p.pushed++
+	p.bottom(d)
+}
+
+// pop: the owner has the newest of all, since thieves and the mailbox have older ones.
+func (p *privateProgram) pop(d deque.Queue[int]) {
+	got := d.Pop()
+	if got == nil {
+		require.Empty(p.t, p.list)
+	} else {
+		require.Equal(p.t, p.list[len(p.list)-1], *got)
+		p.list = p.list[:len(p.list)-1]
+		p.popped++
+	}
+	p.bottom(d)
+}
+
+func (p *privateProgram) bottom(d deque.Queue[int]) {
+	require.Equal(p.t, 2*uint64(p.pushed-p.popped), d.Bottom())
+}
+
+func (p *privateProgram) poll(d deque.Queue[int]) {
+	if n := d.Poll(); n > 0 {
+		require.NotZero(p.t, p.pushed)
+	}
+	require.Zero(p.t, d.Poll())
+}
+
+func (p *privateProgram) look(d deque.Queue[int]) {
+	require.LessOrEqual(p.t, d.Len(), len(p.list))
+	if d.Wanted() {
+		require.LessOrEqual(p.t, d.Len(), 0)
+	}
+}
+
+// stolen notes the end of a steal: it gets the oldest.
+func (p *privateProgram) stolen(got *int, outcome deque.Outcome) {
+	require.Equal(p.t, outcome == deque.Stolen, got != nil)
+	if got != nil {
+		require.Equal(p.t, p.list[0], *got)
+		p.list = slices.Delete(p.list, 0, 1)
+	}
+}
+
+func (p *privateProgram) finish(d deque.Queue[int]) {
+	for len(p.list) > 0 {
+		p.pop(d)
+	}
+	p.pop(d)
+}
+
+// TestPrivate: with one thread a private deque does what a list does. Now and then much is pushed, so that it grows, and
+// much stolen, so that it moves items instead.
+func TestPrivate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	stolen := 0
+	for range testkit.Scale(500) {
+		p := &privateProgram{t: t, keep: rng.IntN(3)}
+		d := deque.NewPDQR[int](p.keep)
+		for range rng.IntN(60) {
+			op := rng.IntN(4)
+			for range 1 + rng.IntN(1<<rng.IntN(6)) {
+				switch op {
+				case 0:
+					p.push(d)
+				case 1:
+					p.pop(d)
+				default:
+					d.Offers()
+					p.poll(d)
+					got, outcome := d.Steal()
+					p.stolen(got, outcome)
+					if got != nil {
+						stolen++
+					}
+				}
+			}
+			p.look(d)
+		}
+		p.finish(d)
+	}
+	require.Positive(t, stolen)
+}
