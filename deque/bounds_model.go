@@ -5,5 +5,5 @@ package deque
 // minCapacity is so small that small programs come round the ring and grow it.
 const minCapacity = 2
 
-// patience is so short that it may be over before the answer comes.
+// patience is so short that it may be over before the item comes.
 const patience = 1

@@ -11,9 +11,9 @@
 // A [Deque], that of Chase and Lev, grows and shows thieves every item; it is what the executor uses. The other kinds are those
 // that it is compared with. [PadWS] and [ADWS] have the owner hand out what thieves ask for: its pushes and pops cost no locked
 // instruction, but thieves cannot see what it has, and a steal of theirs may also end [NotReady]. With [PDQR] a thief waits for
-// the answer. [BWoS], with no atomic
-// operation for the owner inside a block, hides a block of items from thieves, and [BWoSFIFO] is first in, first out for the
-// owner too. [ABP] is the bounded deque that began it all; [Locked] has a mutex.
+// the answer; with [PDQS] nobody asks, and owners deal. [BWoS], with no atomic operation for the owner inside a block, hides a
+// block of items from thieves, and [BWoSFIFO] is first in, first out for the owner too. [ABP] is the bounded deque that began it
+// all; [Locked] has a mutex.
 //
 // A scheduler that is to work with any kind takes each as a [Queue], from [NewGroup].
 //

@@ -1,6 +1,7 @@
 package deque_test
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -19,6 +20,22 @@ func BenchmarkPDQRPushPop(b *testing.B) {
 		if d.Pop() != p {
 			b.Fatal("not what was pushed")
 		}
+	}
+}
+
+// Nobody waits, so alarms are in vain.
+func BenchmarkPDQSPushPop(b *testing.B) {
+	for _, mean := range []int{1, 2, 4, 8, 16, 32, 64, 1024} {
+		b.Run(fmt.Sprintf("mean=%d", mean), func(b *testing.B) {
+			d, p := deque.NewPDQSGroup[item](8, 0, mean).Queue(0), new(item)
+			b.ReportAllocs()
+			for b.Loop() {
+				d.Push(p)
+				if d.Pop() != p {
+					b.Fatal("not what was pushed")
+				}
+			}
+		})
 	}
 }
 
@@ -65,6 +82,17 @@ func BenchmarkPDQRSteal(b *testing.B) {
 	d, p := deque.NewPDQR[item](0), new(item)
 	stealing(b, func() { d.Push(p) }, func() { d.Pop() },
 		func() deque.Outcome { _, outcome := d.Steal(); return outcome })
+}
+
+func BenchmarkPDQSReceive(b *testing.B) {
+	for _, mean := range []int{1, 4, 16, 64, 1024} {
+		b.Run(fmt.Sprintf("mean=%d", mean), func(b *testing.B) {
+			g, p := deque.NewPDQSGroup[item](2, 0, mean), new(item)
+			d, to := g.Queue(0), g.Queue(1)
+			stealing(b, func() { d.Push(p) }, func() { d.Pop() },
+				func() deque.Outcome { _, outcome := to.Receive(); return outcome })
+		})
+	}
 }
 
 func BenchmarkADWSSteal(b *testing.B) {

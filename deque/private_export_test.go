@@ -3,6 +3,9 @@ package deque
 // Private is how many items the owner has for itself. Owner only.
 func (d *PDQR[T]) Private() int { return d.own.count() }
 
+// First is where in its slice the owner's items begin. Owner only.
+func (d *PDQR[T]) First() int { return d.own.first }
+
 // A PDQRThief is Steal cut into its steps, so that a test decides what happens between them.
 type PDQRThief[T any] struct {
 	d     *PDQR[T]
@@ -37,3 +40,42 @@ func (s *PDQRThief[T]) Step() (p *T, outcome Outcome, over bool) {
 	}
 	return nil, NotReady, false
 }
+
+// Private is how many items the owner has for itself. Owner only.
+func (d *PDQS[T]) Private() int { return d.own.count() }
+
+// Wait begins a Receive, and Withdraw ends it. Owner only.
+func (d *PDQS[T]) Wait() { d.cell.Store(d.waiting) }
+
+// Withdraw is the end of a Receive. Owner only.
+func (d *PDQS[T]) Withdraw() (*T, Outcome) { return d.withdraw() }
+
+// Dealt is what has been dealt to the owner, which waits, or nil.
+func (d *PDQS[T]) Dealt() *T {
+	if p := d.cell.Load(); p != d.waiting {
+		return p
+	}
+	return nil
+}
+
+// AlwaysRing has an alarm ring at every operation. Owner only.
+func (d *PDQS[T]) AlwaysRing() { d.mean, d.alarm = 0, 0 }
+
+// Delays is how many operations go by before each of the next n alarms. Owner only.
+func (d *PDQS[T]) Delays(n int) (all []int) {
+	for range n {
+		all = append(all, exponential(d.random.next(), d.mean))
+	}
+	return all
+}
+
+// Others is whom the next n alarms are for. Owner only.
+func (d *PDQS[T]) Others(n int) (all []int) {
+	for range n {
+		all = append(all, d.another())
+	}
+	return all
+}
+
+// Exponential makes a random number into one of operations between alarms.
+var Exponential = exponential

@@ -18,4 +18,9 @@ func TestPrivateLayout(t *testing.T) {
 	apart(unsafe.Offsetof(r.untold)+unsafe.Sizeof(r.untold), unsafe.Offsetof(r.mail))
 	apart(unsafe.Offsetof(r.mail)+unsafe.Sizeof(r.mail), unsafe.Offsetof(r.ask))
 	apart(unsafe.Offsetof(r.idle)+unsafe.Sizeof(r.idle), unsafe.Sizeof(r))
+
+	var s PDQS[int]
+	apart(unsafe.Offsetof(s.undealt)+unsafe.Sizeof(s.undealt), unsafe.Offsetof(s.cell))
+	apart(unsafe.Offsetof(s.cell)+unsafe.Sizeof(s.cell), unsafe.Offsetof(s.self))
+	apart(unsafe.Offsetof(s.waiting)+unsafe.Sizeof(s.waiting), unsafe.Sizeof(s))
 }

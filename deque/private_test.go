@@ -2,8 +2,10 @@ package deque_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
+	"weak"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -104,4 +106,35 @@ func TestPrivate(t *testing.T) {
 		p.finish(d)
 	}
 	require.Positive(t, stolen)
+}
+
+// TestPrivateRetention: a deque that moves its items to the beginning of its slice leaves none behind.
+func TestPrivateRetention(t *testing.T) {
+	d := deque.NewPDQR[heavy](0)
+	var pointers []weak.Pointer[heavy]
+	moved := false
+	for range 64 {
+		for range 2 {
+			p := new(heavy)
+			pointers = append(pointers, weak.Make(p))
+			before := d.First()
+			d.Push(p)
+			moved = moved || d.First() < before
+		}
+		for range 2 {
+			d.Offers()
+			d.Poll()
+			d.Steal()
+		}
+		if d.Private() < 4 {
+			p := new(heavy)
+			pointers = append(pointers, weak.Make(p))
+			d.Push(p)
+		}
+	}
+	require.True(t, moved)
+	for d.Pop() != nil {
+	}
+	requireCollected(t, pointers, true)
+	runtime.KeepAlive(d)
 }
