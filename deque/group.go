@@ -59,7 +59,8 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	case KindPDQR:
 		g.make = func(int) Queue[T] { return NewPDQR[T](o.Keep) }
 	case KindPDQS:
-		return nil, fmt.Errorf("deque: %v is not there yet", k)
+		all := NewPDQSGroup[T](n, o.Keep, 0)
+		g.make = func(i int) Queue[T] { return all.Queue(i) }
 	}
 	return g, nil
 }

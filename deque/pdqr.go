@@ -93,16 +93,8 @@ func (d *PDQR[T]) Poll() int {
 	return n
 }
 
-// Wanted reports whether a thief asks, or would be refused if it did. Owner only.
-func (d *PDQR[T]) Wanted() bool {
-	switch d.mail.Load() {
-	case d.ask:
-		return true
-	case nil, d.idle:
-		return d.own.count() <= d.keep
-	}
-	return false
-}
+// Wanted reports whether no item lies ready. Owner only.
+func (d *PDQR[T]) Wanted() bool { return d.Len() == 0 }
 
 // Bottom identifies the owner's end: see [Queue]. Owner only.
 func (d *PDQR[T]) Bottom() uint64 { return d.own.bottom }

@@ -217,6 +217,9 @@ func TestPDQSStress(t *testing.T) {
 						})
 					}
 					wg.Wait()
+					for id := range n {
+						require.Zero(t, g.Queue(id).Occupied())
+					}
 					for i := range all {
 						if all[i].taken != 1 {
 							t.Fatalf("item %d of %d came out %d times", i, len(all), all[i].taken)

@@ -1,5 +1,27 @@
 package deque
 
+// occupied is how many places hold something, those of items that have left included.
+func (q *private[T]) occupied() (n int) {
+	for _, p := range q.items[:cap(q.items)] {
+		if p != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Occupied is how many places hold something. Owner only, while no thief is at work.
+func (d *PDQR[T]) Occupied() int { return d.own.occupied() + d.Len() }
+
+// Occupied is how many places hold something. Owner only, while nobody deals.
+func (d *PDQS[T]) Occupied() int {
+	n := d.own.occupied()
+	if d.cell.Load() != nil {
+		n++
+	}
+	return n
+}
+
 // Private is how many items the owner has for itself. Owner only.
 func (d *PDQR[T]) Private() int { return d.own.count() }
 
