@@ -21,8 +21,7 @@ type ABP[T any] struct {
 	_     pad.Line
 
 	// Owner only.
-	base  uint64 // what Bottom is at the first slot
-	fresh int    // items pushed since the last Poll
+	fresh int // items pushed since the last Poll
 	_     pad.Line
 
 	bottom xatomic.Uint64 // one past the newest item; written by the owner, read by thieves; P10: publishes the slots below
@@ -90,10 +89,8 @@ func (d *ABP[T]) Pop() *T {
 	d.bottom.Store(0)
 	next := a&^topMask + oneTag
 	if b == top && d.age.CompareAndSwap(a, next) { // C10
-		d.base += 2 * b
 		return d.slots[b].Take()
 	}
-	d.base += 2 * (b + 1)
 	d.age.Store(next) // no compare-and-swap: top is not below bottom, so no thief claims
 	return nil
 }
@@ -107,12 +104,6 @@ func (d *ABP[T]) Poll() int {
 
 // Wanted reports whether there is nothing to steal. Owner only.
 func (d *ABP[T]) Wanted() bool { return d.IsEmpty() }
-
-// Bottom identifies the owner's end: it is two for each Push, less two for each Pop that returned an item. The indices go
-// back to the beginning also when thieves have the last item, but Bottom does not.
-//
-// Owner only.
-func (d *ABP[T]) Bottom() uint64 { return d.base + 2*d.bottom.Load() }
 
 // Steal removes the item pushed first. Lost means that it may pay to try again; it says nothing about what is left.
 //

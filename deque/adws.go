@@ -19,7 +19,6 @@ type ADWS[T any] struct {
 	first int
 	keep  int
 	fresh int
-	end   uint64
 	_     pad.Line
 
 	// mail is nil, ask, or an item. Thieves change nil and items to ask, the owner ask to an item and items to nil.
@@ -50,7 +49,6 @@ func (d *ADWS[T]) Push(p *T) bool {
 		d.compact()
 	}
 	d.items = append(d.items, p)
-	d.end += 2
 	if d.mail.Load() == d.ask {
 		d.answer()
 	}
@@ -68,7 +66,6 @@ func (d *ADWS[T]) Pop() *T {
 	p := d.items[last]
 	d.items[last] = nil // R2
 	d.items = d.items[:last]
-	d.end -= 2
 	if d.mail.Load() == d.ask {
 		d.answer()
 	}
@@ -135,9 +132,6 @@ func (d *ADWS[T]) Len() int {
 // Wanted reports whether nothing has been put ready. Owner only.
 func (d *ADWS[T]) Wanted() bool { return d.Len() == 0 }
 
-// Bottom identifies the owner's end: it is two for each Push, less two for each Pop that returned an item. Owner only.
-func (d *ADWS[T]) Bottom() uint64 { return d.end }
-
 // answer puts the oldest item in the mailbox, which asks for one. If there is none to spare, it goes on asking.
 func (d *ADWS[T]) answer() {
 	if len(d.items)-d.first <= d.keep {
@@ -157,7 +151,6 @@ func (d *ADWS[T]) takeBack() *T {
 	if p == nil || p == d.ask || !d.mail.CompareAndSwap(p, nil) { // C3
 		return nil
 	}
-	d.end -= 2
 	return p
 }
 

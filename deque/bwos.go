@@ -121,9 +121,6 @@ func (d *BWoS[T]) Poll() int {
 // Wanted reports whether there is nothing to steal. Owner only.
 func (d *BWoS[T]) Wanted() bool { return d.ring.isEmpty() }
 
-// Bottom identifies the owner's end: it is where the next item goes. See [Queue]. Owner only.
-func (d *BWoS[T]) Bottom() uint64 { return 2 * (d.number*d.ring.size + uint64(d.next)) }
-
 // Steal removes the item pushed first, unless that is in the owner's block: then the deque is Empty for thieves. Lost means
 // that it may pay to try again; it says nothing about what is left.
 //

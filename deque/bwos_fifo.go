@@ -19,8 +19,7 @@ import (
 type BWoSFIFO[T any] struct {
 	// Owner only, plain on purpose: the race detector checks the claim.
 	in, out fifoEnd[T]
-	base    uint64 // what Bottom is at the first cell of block 0
-	fresh   int    // items granted since the last Poll
+	fresh   int // items granted since the last Poll
 	_       pad.Line
 
 	// The blocks between out's and in's have been granted to thieves; these are full but for what was stolen from the
@@ -79,7 +78,6 @@ func (d *BWoSFIFO[T]) Pop() *T {
 // Owner only.
 func (d *BWoSFIFO[T]) advance() bool {
 	if d.out.number == d.in.number && d.out.next == d.in.next {
-		d.base += 2 * uint64(d.in.next)
 		d.out.next, d.in.next = 0, 0 // thieves have never been here
 		return true
 	}
@@ -128,14 +126,6 @@ func (d *BWoSFIFO[T]) Poll() int {
 
 // Wanted reports whether there is nothing to steal. Owner only.
 func (d *BWoSFIFO[T]) Wanted() bool { return d.ring.isEmpty() }
-
-// Bottom changes by two with each Push, and by nothing else: what [Queue] says of pops holds for none that takes the oldest
-// item.
-//
-// Owner only.
-func (d *BWoSFIFO[T]) Bottom() uint64 {
-	return d.base + 2*(d.in.number*d.ring.size+uint64(d.in.next))
-}
 
 // Steal removes the item pushed first of those that are in neither of the owner's blocks; if there are none, the queue is
 // Empty for thieves. Lost means that it may pay to try again; it says nothing about what is left.

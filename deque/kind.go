@@ -56,7 +56,7 @@ func (k Kind) Hides() bool {
 	return false
 }
 
-// FIFO reports whether the owner, too, gets the oldest item. Bottom of such a queue does not go back.
+// FIFO reports whether the owner, too, gets the oldest item.
 func (k Kind) FIFO() bool { return k == KindBWoSFIFO }
 
 // Batches reports whether queues of this kind are a [Batcher].

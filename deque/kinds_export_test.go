@@ -64,11 +64,10 @@ func (r *blockRing[T]) occupied() (n int) {
 	return n
 }
 
-// NewABPAt is NewABP with tags that start at tag, and Bottom at bottom.
-func NewABPAt[T any](capacity int, tag, bottom uint64) *ABP[T] {
+// NewABPAt is NewABP with tags that start at tag.
+func NewABPAt[T any](capacity int, tag uint64) *ABP[T] {
 	d := NewABP[T](capacity)
 	d.age.Store(tag * oneTag)
-	d.base = bottom
 	return d
 }
 

@@ -15,7 +15,7 @@ func TestKindsLayout(t *testing.T) {
 		require.GreaterOrEqual(t, begin, end+pad.Size)
 	}
 	var a ABP[int]
-	apart(unsafe.Offsetof(a.slots)+unsafe.Sizeof(a.slots), unsafe.Offsetof(a.base))
+	apart(unsafe.Offsetof(a.slots)+unsafe.Sizeof(a.slots), unsafe.Offsetof(a.fresh))
 	apart(unsafe.Offsetof(a.fresh)+unsafe.Sizeof(a.fresh), unsafe.Offsetof(a.bottom))
 	apart(unsafe.Offsetof(a.bottom)+unsafe.Sizeof(a.bottom), unsafe.Offsetof(a.age))
 	apart(unsafe.Offsetof(a.age)+unsafe.Sizeof(a.age), unsafe.Sizeof(a))

@@ -96,7 +96,7 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 		round, bottom uint64
 	)
 	if thread == history.Owner { // may look at what is the owner's
-		round, bottom = look(s.d.round), s.d.Bottom()
+		round, bottom = look(s.d.round), look(s.d.bottom)
 	}
 	op.Call = s.clock.Now()
 	switch kind {
@@ -122,7 +122,7 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	op.Lost = outcome == deque.Lost
 	if thread == history.Owner {
 		op.Grew = look(s.d.round) != round
-		op.AtTop = kind == history.Pop && it != nil && s.d.Bottom() == bottom
+		op.AtTop = kind == history.Pop && it != nil && s.d.bottom != nil && s.d.bottom() == bottom
 	}
 	refused := kind == history.Push && op.Item == 0
 	unseen := s.d.unseen > 0 && (op.Empty || kind == history.Steal && op.Item == 0 && !op.Lost)

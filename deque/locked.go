@@ -16,8 +16,7 @@ type Locked[T any] struct {
 	ring  []*T // a power of two
 	top   int  // where the oldest item is
 	count int  // of items
-	end   uint64
-	fresh int // items pushed since the last Poll
+	fresh int  // items pushed since the last Poll
 }
 
 // NewLocked returns an empty deque with room for at least capacity items before it grows for the first time.
@@ -43,7 +42,6 @@ func (d *Locked[T]) Push(p *T) bool {
 	}
 	*d.at(d.count) = p
 	d.count++
-	d.end += 2
 	d.fresh++
 	return true
 }
@@ -58,7 +56,6 @@ func (d *Locked[T]) Pop() *T {
 		return nil
 	}
 	d.count--
-	d.end -= 2
 	slot := d.at(d.count)
 	p := *slot
 	*slot = nil
@@ -101,13 +98,6 @@ func (d *Locked[T]) Wanted() bool { return d.IsEmpty() }
 
 // Offers is the contrary. Any thread.
 func (d *Locked[T]) Offers() bool { return !d.IsEmpty() }
-
-// Bottom is two for each Push, less two for each Pop that returned an item. Any thread.
-func (d *Locked[T]) Bottom() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.end
-}
 
 // StealBatch removes the oldest items, oldest first, and returns how many: of all that there are, what batch says. It is
 // Stolen or Empty.

@@ -130,9 +130,3 @@ func (d *PadWS[T]) Wanted() bool {
 	d.retire()
 	return d.oldest.Load() >= d.number
 }
-
-// Bottom identifies the owner's end: it is where the next item goes. See [Queue]. After a Pop that took an item from below
-// one that thieves have taken out of order it may be less than it was before either (I7).
-//
-// Owner only.
-func (d *PadWS[T]) Bottom() uint64 { return 2 * (uint64(d.number)*uint64(d.size) + uint64(d.t)) }

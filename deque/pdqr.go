@@ -96,9 +96,6 @@ func (d *PDQR[T]) Poll() int {
 // Wanted reports whether no item lies ready. Owner only.
 func (d *PDQR[T]) Wanted() bool { return d.Len() == 0 }
 
-// Bottom identifies the owner's end: see [Queue]. Owner only.
-func (d *PDQR[T]) Bottom() uint64 { return d.own.bottom }
-
 // Steal takes the item that was put ready, or asks for one and waits for some time. It is Empty if the owner has nothing to
 // spare, and NotReady if it has not yet answered. Whichever of them it is, the next item to spare is put ready.
 //
@@ -181,7 +178,6 @@ func (d *PDQR[T]) takeBack() *T {
 			}
 		default:
 			if d.mail.CompareAndSwap(m, nil) { // C30
-				d.own.bottom -= 2
 				return m
 			}
 		}

@@ -106,9 +106,6 @@ func (d *PDQS[T]) Poll() int {
 // Wanted reports whether there is nothing to deal. Owner only.
 func (d *PDQS[T]) Wanted() bool { return d.own.count() <= d.keep }
 
-// Bottom identifies the owner's end: see [Queue]. Owner only.
-func (d *PDQS[T]) Bottom() uint64 { return d.own.bottom }
-
 // Receive waits some time for an item that another owner deals. It is Stolen or NotReady.
 //
 // Owner only, of an empty deque.

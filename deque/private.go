@@ -2,9 +2,8 @@ package deque
 
 // A private is a growable deque that one thread has for itself. It keeps no pointer that has left it.
 type private[T any] struct {
-	items  []*T // those from first on
-	first  int
-	bottom uint64 // see [Queue]: two for each item pushed, less those popped
+	items []*T // those from first on
+	first int
 }
 
 func (q *private[T]) count() int { return len(q.items) - q.first }
@@ -15,7 +14,6 @@ func (q *private[T]) push(p *T) {
 		q.compact()
 	}
 	q.items = append(q.items, p)
-	q.bottom += 2
 }
 
 // pop removes the newest, if there is one.
@@ -27,14 +25,13 @@ func (q *private[T]) pop() *T {
 	p := q.items[last]
 	q.items[last] = nil // R2
 	q.items = q.items[:last]
-	q.bottom -= 2
 	return p
 }
 
 // oldest is the item that shift removes. There is one.
 func (q *private[T]) oldest() *T { return q.items[q.first] }
 
-// shift removes the oldest, for a thief: to the owner's end that is as if it were still there.
+// shift removes the oldest.
 func (q *private[T]) shift() {
 	q.items[q.first] = nil // R2
 	q.first++

@@ -22,9 +22,6 @@ type Queue[T any] interface {
 	Poll() int
 	// Wanted reports whether a thief could do with an item: there is none to steal, or more have been asked for.
 	Wanted() bool
-	// Bottom identifies the owner's end: it is even, changes with every Push, and goes back to what it was when everything
-	// since has been popped, unless thieves have that or nothing is left. Larger is newer, by less than 2^63.
-	Bottom() uint64
 }
 
 // A Thief is the end of a [Queue] that any thread may use.
