@@ -42,17 +42,21 @@ func crowd(t *testing.T) {
 }
 
 // thieve starts thieves that steal until over is set and nothing is left, several items at once now and then if d is a
-// Batcher. It returns a function that waits for them and tells what each got, in order, and how often they lost.
-func thieve(d interface{ Steal() (*item, deque.Outcome) }, thieves int, over *xatomic.Bool) (wait func() (got [][]*item, lost int)) {
+// Batcher; or wait for what its owner deals, if it has receivers. It returns a function that waits for them and tells what each got, in order, and how often they lost.
+func thieve(d interface{ Steal() (*item, deque.Outcome) }, thieves int, over *xatomic.Bool, receivers ...*deque.PDQS[item]) (wait func() (got [][]*item, lost int)) {
 	var wg sync.WaitGroup
 	got := make([][]*item, thieves)
 	losses := make([]int, thieves)
 	batcher, _ := d.(deque.Batcher[item])
-	steal := func(into []*item, n int) (int, deque.Outcome) {
+	steal := func(id int, into []*item, n int) (int, deque.Outcome) {
 		if batcher != nil && n%2 == 0 {
 			return batcher.StealBatch(into[:1+n/2%len(into)], deque.Batch(n%3))
 		}
-		it, outcome := d.Steal()
+		one := d.Steal
+		if len(receivers) > 0 {
+			one = receivers[id].Receive
+		}
+		it, outcome := one()
 		if it == nil {
 			return 0, outcome
 		}
@@ -64,7 +68,7 @@ func thieve(d interface{ Steal() (*item, deque.Outcome) }, thieves int, over *xa
 			into := make([]*item, 5)
 			for n := 0; ; n++ {
 				last := over.Load() // before the steal: nothing is pushed after it
-				count, outcome := steal(into, n)
+				count, outcome := steal(id, into, n)
 				switch {
 				case outcome == deque.Stolen:
 					for _, it := range into[:count] {

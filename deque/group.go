@@ -13,7 +13,7 @@ type Options struct {
 	// BlockSize is how many items a block has, of kinds that have blocks. By default about the root of Capacity, see [NewBWoS].
 	// What thieves cannot see is up to a block, or two.
 	BlockSize int
-	// Keep is how many items an owner keeps when thieves ask it: of kinds whose thieves ask for single items.
+	// Keep is how many items an owner keeps for itself, of kinds whose owners hand items out because thieves ask, or deal.
 	Keep int
 }
 
@@ -82,8 +82,8 @@ func (o Options) check(k Kind, n int) error {
 		return fmt.Errorf("deque: BlockSize is %d, but %v has no blocks: leave it 0", o.BlockSize, k)
 	case o.BlockSize < 0 || o.BlockSize > maxBlock:
 		return fmt.Errorf("deque: BlockSize is %d: choose 1 to %d, or 0 for the default", o.BlockSize, maxBlock)
-	case o.Keep != 0 && !k.asks():
-		return fmt.Errorf("deque: Keep is %d, but nobody asks an owner of %v: leave it 0", o.Keep, k)
+	case o.Keep != 0 && !k.Asks() && !k.Receives():
+		return fmt.Errorf("deque: Keep is %d, but an owner of %v hands nothing out: leave it 0", o.Keep, k)
 	case o.Keep < 0:
 		return fmt.Errorf("deque: Keep is %d: choose 0 or more", o.Keep)
 	}

@@ -68,5 +68,5 @@ func (k Kind) Receives() bool { return k == KindPDQS }
 // blocks reports whether queues of this kind have blocks.
 func (k Kind) blocks() bool { return k == KindBWoS || k == KindBWoSFIFO || k == KindPadWS }
 
-// asks reports whether thieves of this kind ask the owner, which may keep something.
-func (k Kind) asks() bool { return k == KindPadWS || k == KindADWS || k == KindPDQR }
+// Asks reports whether thieves of this kind ask the owner, which may keep something.
+func (k Kind) Asks() bool { return k == KindPadWS || k == KindADWS || k == KindPDQR }

@@ -62,6 +62,9 @@ func (b *bell) ringForAll() {
 func TestKindsSleep(t *testing.T) {
 	crowd(t)
 	for _, k := range kinds {
+		if k.make(2).receivers != nil {
+			continue // no thief that sleeps gets anything
+		}
 		t.Run(k.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 			stolen, slept := 0, 0

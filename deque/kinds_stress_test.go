@@ -21,7 +21,7 @@ type stress struct{ popped, stolen, lost, refused int }
 func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) {
 	t.Helper()
 	var over xatomic.Bool
-	wait := thieve(d.Queue, thieves, &over)
+	wait := thieve(d.Queue, thieves, &over, d.receivers...)
 	items := make([]item, n)
 	var mine []*item // pushed and not popped: what may still be there
 	pop := func() bool {

@@ -27,6 +27,8 @@ type subject struct {
 	fifo, unordered bool
 	// asked says that thieves see what the owner has answered with.
 	asked bool
+	// receivers are the other members of a group whose owners deal: instead of stealing, thieves wait there.
+	receivers []*deque.PDQS[item]
 	// unseen is how many items a deque may have of which thieves see none, and passed how many older ones may be there when
 	// they take one.
 	unseen, passed int
@@ -64,6 +66,26 @@ var kinds = []kind{
 		d := deque.NewADWS[item](0)
 		return subject{Queue: d, occupied: d.Occupied, asked: true, unseen: math.MaxInt, round: func() uint64 { return uint64(d.Len()) }}
 	}},
+	{"pdqr", func(int) subject {
+		d := deque.NewPDQR[item](0)
+		return subject{Queue: d, occupied: d.Occupied, asked: true, unseen: math.MaxInt, round: func() uint64 { return uint64(d.Len()) }}
+	}},
+	{"pdqs", pdqs(2)},
+}
+
+const receivers = 3
+
+// pdqs is a deque whose owner tries to deal about every mean of its operations.
+func pdqs(mean int) func(capacity int) subject {
+	return func(int) subject {
+		g := deque.NewPDQSGroup[item](1+receivers, 0, mean)
+		d := g.Queue(0)
+		s := subject{Queue: d, occupied: d.Occupied, unseen: math.MaxInt}
+		for i := range receivers {
+			s.receivers = append(s.receivers, g.Queue(1+i))
+		}
+		return s
+	}
 }
 
 func chaseLev(d *deque.ChaseLev[item]) subject {
@@ -152,7 +174,28 @@ func (p *pupil) pop() bool {
 	return true
 }
 
+// receive is a thief that waits until the owner deals.
+func (p *pupil) receive() bool {
+	r := p.receivers[p.stolen%len(p.receivers)]
+	for r.Wait(); r.Dealt() == nil && len(p.list) > 0; {
+		p.Poll()
+	}
+	it, outcome := r.Withdraw()
+	p.check((it != nil) == (outcome == deque.Stolen), "item and outcome")
+	p.check((it != nil) == (len(p.list) > 0), "received")
+	if it == nil {
+		return false
+	}
+	p.check(it == p.list[0], "received another than the oldest")
+	p.remove(0)
+	p.stolen++
+	return true
+}
+
 func (p *pupil) steal() bool {
+	if p.receivers != nil && p.receive() {
+		return true
+	}
 	length := p.Len()
 	it, outcome := p.Steal()
 	p.check((it != nil) == (outcome == deque.Stolen), "item and outcome")
@@ -161,7 +204,7 @@ func (p *pupil) steal() bool {
 	p.check(p.asked || outcome != deque.NotReady, "not ready")
 	if it == nil {
 		p.check(len(p.list) <= p.unseen, "empty")
-		p.check(p.Wanted(), "a thief has found nothing and wants nothing")
+		p.check(p.receivers != nil || p.Wanted(), "a thief has found nothing and wants nothing")
 		return false
 	}
 	i := slices.Index(p.list, it)
@@ -201,9 +244,7 @@ func (p *pupil) batch() {
 	}
 }
 
-func (p *pupil) remove(i int) {
-	p.list = slices.Delete(p.list, i, i+1)
-}
+func (p *pupil) remove(i int) { p.list = slices.Delete(p.list, i, i+1) }
 
 // poll polls, and checks that it tells of what has become stealable.
 func (p *pupil) poll() {
@@ -220,7 +261,7 @@ func (p *pupil) ask() {
 	if offers {
 		return
 	}
-	p.check(p.Wanted(), "a thief has found nothing and wants nothing")
+	p.check(p.receivers != nil || p.Wanted(), "a thief has found nothing and wants nothing")
 	p.poll()
 	p.check(!p.asked || p.Offers() == (len(p.list) > 0), "the owner does not answer")
 }
@@ -254,7 +295,7 @@ func (p *pupil) obey(tape []byte) {
 		p.check(p.occupied() == len(p.list), "slots of items that are gone must be empty")
 		length := p.Len()
 		p.check(length <= len(p.list) && len(p.list)-length <= p.unseen, "Len")
-		p.check(length > 0 || p.Wanted(), "there is nothing to steal, and it is not wanted")
+		p.check(length > 0 || p.receivers != nil || p.Wanted(), "there is nothing to steal, and it is not wanted")
 		p.check(p.asked || length == 0 || !p.Wanted(), "there is something to steal, and more is wanted")
 	}
 	for p.pop() {

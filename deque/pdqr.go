@@ -103,11 +103,9 @@ func (d *PDQR[T]) Wanted() bool { return d.Len() == 0 }
 func (d *PDQR[T]) Steal() (*T, Outcome) {
 	m := d.mail.Load()
 	if m == nil {
-		if !d.mail.CompareAndSwap(nil, d.ask) {
-			return nil, Lost
-		}
-		m = d.ask
-		for looks := 0; looks < patience && m == d.ask; looks++ {
+		asked := d.mail.CompareAndSwap(nil, d.ask)
+		m = d.mail.Load()
+		for looks := 1; asked && looks < patience && m == d.ask; looks++ {
 			m = d.mail.Load()
 		}
 	}

@@ -20,6 +20,7 @@ func TestModelQueueSleep(t *testing.T) {
 		"padws,block=1":     func() Queue[int] { return NewPadWS[int](PadWSConfig{Entries: 1, Blocks: 2}) },
 		"padws,block=4":     func() Queue[int] { return NewPadWS[int](PadWSConfig{Entries: 4, Blocks: 2}) },
 		"adws":              func() Queue[int] { return NewADWS[int](0) },
+		"pdqr":              func() Queue[int] { return NewPDQR[int](0) },
 		"locked":            func() Queue[int] { return NewLocked[int](2) },
 	} {
 		t.Run(name, func(t *testing.T) {

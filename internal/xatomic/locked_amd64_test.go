@@ -18,7 +18,7 @@ const probe = `package deque
 
 import _ "sync/atomic" // or the compiler would not inline atomics
 
-var probe = []Queue[int]{new(chaseLev[int]), new(ABP[int]), new(BWoS[int]), new(BWoSFIFO[int]), new(PadWS[int]), new(ADWS[int])}
+var probe = []Queue[int]{new(chaseLev[int]), new(ABP[int]), new(BWoS[int]), new(BWoSFIFO[int]), new(PadWS[int]), new(ADWS[int]), new(PDQR[int]), new(PDQS[int])}
 `
 
 // TestLockedInstructions: what the owner's pushes and pops cost. Of each function these are the ways from its beginning to a
@@ -44,6 +44,10 @@ func TestLockedInstructions(t *testing.T) {
 		"PadWS.Pop":     {"", "answer", "retreat", "retreat Pop"},
 		"ADWS.Push":     {"", "answer"},
 		"ADWS.Pop":      {"", "answer", "takeBack"},
+		"PDQR.Push":     {"", "answer"},
+		"PDQR.Pop":      {"", "answer", "takeBack"},
+		"PDQS.Push":     {"", "ring"},
+		"PDQS.Pop":      {"", "ring"},
 	} {
 		kind, method, _ := strings.Cut(f, ".")
 		lines := code["deque.(*"+kind+"[go.shape.int])."+method]
