@@ -17,7 +17,7 @@ import (
 // A push costs one locked instruction, a pop one, and three for the last item. The deque keeps no pointer that was popped
 // or stolen alive.
 type ABP[T any] struct {
-	slots []xatomic.Slot[T] // never changes
+	slots []xatomic.Slot[T] // never changes; the last is the end of the array, and not free
 	_     pad.Line
 
 	// Owner only.
@@ -43,7 +43,10 @@ const (
 
 // NewABP returns an empty deque for capacity items: at least one, at most 1<<24 - 1.
 func NewABP[T any](capacity int) *ABP[T] {
-	return &ABP[T]{slots: make([]xatomic.Slot[T], min(max(capacity, 1), topMask))}
+	n := min(max(capacity, 1), topMask)
+	d := &ABP[T]{slots: make([]xatomic.Slot[T], n+1)}
+	d.slots[n].Put(new(T)) // never taken
+	return d
 }
 
 // Push adds p, which must not be nil, at the bottom. It returns false, and does nothing, if the slot there is past the end
@@ -53,14 +56,10 @@ func NewABP[T any](capacity int) *ABP[T] {
 // Owner only.
 func (d *ABP[T]) Push(p *T) bool {
 	b := d.bottom.Load()
-	if b == uint64(len(d.slots)) {
-		return false
-	}
-	s := &d.slots[b]
-	if !s.Free() {
+	if !d.slots[b].Free() {
 		return false // waiting for the thief would put the owner at the mercy of a preempted thread
 	}
-	s.Put(p)
+	d.slots[b].Put(p)
 	d.bottom.Store(b + 1) // P10
 	d.fresh++
 	return true

@@ -10,7 +10,7 @@ import (
 // For spotting regressions, not for comparing machines. Every figure is per pair.
 
 func BenchmarkPushPop(b *testing.B) {
-	d, p := deque.New[int](64), new(int)
+	d, p := deque.New[item](64), new(item)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Push(p)
@@ -22,7 +22,7 @@ func BenchmarkPushPop(b *testing.B) {
 
 // The pair with other items below, as in the middle of a computation.
 func BenchmarkPushPopDeep(b *testing.B) {
-	d, p := deque.New[int](64), new(int)
+	d, p := deque.New[item](64), new(item)
 	for range 10 {
 		d.Push(p)
 	}
@@ -36,7 +36,7 @@ func BenchmarkPushPopDeep(b *testing.B) {
 }
 
 func BenchmarkPushPopAlone(b *testing.B) {
-	d, p := deque.New[int](64), new(int)
+	d, p := deque.New[item](64), new(item)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.PushAlone(p)
@@ -47,7 +47,7 @@ func BenchmarkPushPopAlone(b *testing.B) {
 }
 
 func BenchmarkPushSteal(b *testing.B) {
-	d, p := deque.New[int](64), new(int)
+	d, p := deque.New[item](64), new(item)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Push(p)
@@ -58,7 +58,7 @@ func BenchmarkPushSteal(b *testing.B) {
 }
 
 func BenchmarkStealEmpty(b *testing.B) {
-	d := deque.New[int](64)
+	d := deque.New[item](64)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, outcome := d.Steal(); outcome != deque.Empty {
@@ -69,7 +69,7 @@ func BenchmarkStealEmpty(b *testing.B) {
 
 // The owner pushes and pops while a thief on another core takes what it can.
 func BenchmarkPushPopRobbed(b *testing.B) {
-	d, p := deque.New[int](1024), new(int)
+	d, p := deque.New[item](1024), new(item)
 	var over xatomic.Bool
 	stolen := make(chan int)
 	go func() {

@@ -11,7 +11,7 @@ import (
 // between would cost is left out, so each has a loop of its own.
 
 func BenchmarkLockedPushPop(b *testing.B) {
-	d, p := deque.NewLocked[int](64), new(int)
+	d, p := deque.NewLocked[item](64), new(item)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Push(p)
@@ -22,7 +22,7 @@ func BenchmarkLockedPushPop(b *testing.B) {
 }
 
 func BenchmarkABPPushPop(b *testing.B) {
-	d, p := deque.NewABP[int](64), new(int)
+	d, p := deque.NewABP[item](64), new(item)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Push(p)
@@ -34,7 +34,7 @@ func BenchmarkABPPushPop(b *testing.B) {
 
 // The pair with other items below, so that none is the last.
 func BenchmarkABPPushPopDeep(b *testing.B) {
-	d, p := deque.NewABP[int](64), new(int)
+	d, p := deque.NewABP[item](64), new(item)
 	for range 10 {
 		d.Push(p)
 	}
@@ -48,7 +48,7 @@ func BenchmarkABPPushPopDeep(b *testing.B) {
 }
 
 func BenchmarkBWoSPushPop(b *testing.B) {
-	d, p := deque.NewBWoS[int](256, 0), new(int)
+	d, p := deque.NewBWoS[item](256, 0), new(item)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Push(p)
@@ -60,7 +60,7 @@ func BenchmarkBWoSPushPop(b *testing.B) {
 
 // Two pairs at the end of a block, of which one goes on to the next block and back.
 func BenchmarkBWoSPushPopCrossing(b *testing.B) {
-	d, p := deque.NewBWoS[int](256, 0), new(int)
+	d, p := deque.NewBWoS[item](256, 0), new(item)
 	_, size := d.Blocks()
 	for range size {
 		d.Push(p)
@@ -77,7 +77,7 @@ func BenchmarkBWoSPushPopCrossing(b *testing.B) {
 
 // Waves of 200 pushes and 200 pops, which cross from block to block once in sixteen operations. Per pair.
 func BenchmarkBWoSWaves(b *testing.B) {
-	d, p := deque.NewBWoS[int](256, 0), new(int)
+	d, p := deque.NewBWoS[item](256, 0), new(item)
 	b.ReportAllocs()
 	for b.Loop() {
 		for range 200 {
@@ -91,7 +91,7 @@ func BenchmarkBWoSWaves(b *testing.B) {
 }
 
 // robbed lets a thief take what it can until the function that it returns is called, which says how much that was.
-func robbed(b *testing.B, steal func() (*int, deque.Outcome)) (stop func()) {
+func robbed(b *testing.B, steal func() (*item, deque.Outcome)) (stop func()) {
 	var over xatomic.Bool
 	stolen := make(chan int)
 	go func() {
@@ -110,7 +110,7 @@ func robbed(b *testing.B, steal func() (*int, deque.Outcome)) (stop func()) {
 }
 
 func BenchmarkLockedPushPopRobbed(b *testing.B) {
-	d, p := deque.NewLocked[int](1024), new(int)
+	d, p := deque.NewLocked[item](1024), new(item)
 	defer robbed(b, d.Steal)()
 	for b.Loop() {
 		d.Push(p)
@@ -119,7 +119,7 @@ func BenchmarkLockedPushPopRobbed(b *testing.B) {
 }
 
 func BenchmarkABPPushPopRobbed(b *testing.B) {
-	d, p := deque.NewABP[int](1024), new(int)
+	d, p := deque.NewABP[item](1024), new(item)
 	defer robbed(b, d.Steal)()
 	for b.Loop() {
 		d.Push(p)
@@ -129,7 +129,7 @@ func BenchmarkABPPushPopRobbed(b *testing.B) {
 
 // With three blocks of items below, which is what the thief can get at.
 func BenchmarkBWoSPushPopRobbed(b *testing.B) {
-	d, p := deque.NewBWoS[int](1024, 0), new(int)
+	d, p := deque.NewBWoS[item](1024, 0), new(item)
 	for range 100 {
 		d.Push(p)
 	}
@@ -141,7 +141,7 @@ func BenchmarkBWoSPushPopRobbed(b *testing.B) {
 }
 
 func BenchmarkBWoSFIFOPushPop(b *testing.B) {
-	d, p := deque.NewBWoSFIFO[int](256, 0), new(int)
+	d, p := deque.NewBWoSFIFO[item](256, 0), new(item)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Push(p)
@@ -154,12 +154,12 @@ func BenchmarkBWoSFIFOPushPop(b *testing.B) {
 // What a worker does with any kind: push, tell whom to notify, pop; over an interface.
 func BenchmarkQueue(b *testing.B) {
 	for _, k := range deque.Kinds() {
-		g, err := deque.NewGroup[int](k, 1, deque.Options{})
+		g, err := deque.NewGroup[item](k, 1, deque.Options{})
 		if err != nil {
 			continue
 		}
 		b.Run(k.String(), func(b *testing.B) {
-			d, p, told := g.Queue(0), new(int), 0
+			d, p, told := g.Queue(0), new(item), 0
 			for b.Loop() {
 				d.Push(p)
 				told += d.Poll()
@@ -177,21 +177,21 @@ func BenchmarkQueue(b *testing.B) {
 // A thief alone with a deque, in blocks of 32 if it has any, by how it takes the items. Per item, with the push.
 func BenchmarkStealBatch(b *testing.B) {
 	for _, k := range []deque.Kind{deque.KindBWoS, deque.KindPadWS, deque.KindLocked} {
-		g, err := deque.NewGroup[int](k, 1, deque.Options{Capacity: 1024})
+		g, err := deque.NewGroup[item](k, 1, deque.Options{Capacity: 1024})
 		if err != nil {
 			b.Fatal(err)
 		}
 		for _, batch := range []deque.Batch{deque.One, deque.Half, deque.Block} {
 			b.Run(k.String()+"/"+batch.String(), func(b *testing.B) {
-				d, p := g.Queue(0), new(int)
-				into := make([]*int, 32)
+				d, p := g.Queue(0), new(item)
+				into := make([]*item, 32)
 				items := 0
 				for b.Loop() {
 					for range 512 {
 						d.Push(p)
 					}
 					for {
-						n, outcome := d.(deque.Batcher[int]).StealBatch(into, batch)
+						n, outcome := d.(deque.Batcher[item]).StealBatch(into, batch)
 						items += n
 						if outcome != deque.Stolen {
 							break

@@ -85,7 +85,7 @@ func (d *ABP[T]) Claim() (rest func() *T) {
 
 // Occupied is how many slots hold something. Owner only, while no thief is at work.
 func (d *ABP[T]) Occupied() (n int) {
-	for i := range d.slots {
+	for i := range len(d.slots) - 1 {
 		if !d.slots[i].Free() {
 			n++
 		}

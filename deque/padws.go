@@ -25,7 +25,7 @@ type PadWS[T any] struct {
 	epoch   uint64              // of here, with index zero
 	here    *padBlock[T]        // the newest block
 	number  int64               // its number
-	fresh   int                 // what has been granted and Granted has not told
+	fresh   uint32              // what has been granted and Granted has not told
 	stats   PadWSStats
 	_       pad.Line
 
@@ -101,10 +101,10 @@ func (d *PadWS[T]) Pop() *T {
 //
 // Owner only.
 func (d *PadWS[T]) Poll() int {
-	if d.asked.Load() != 0 {
-		d.answer()
+	if d.fresh|d.asked.Load() == 0 {
+		return 0
 	}
-	return d.Granted()
+	return d.poll()
 }
 
 // Granted returns how many items became stealable since the last call, in the owner's operations in between. A scheduler
@@ -112,7 +112,7 @@ func (d *PadWS[T]) Poll() int {
 //
 // Owner only.
 func (d *PadWS[T]) Granted() int {
-	n := d.fresh
+	n := int(d.fresh)
 	if n != 0 {
 		d.fresh = 0
 	}

@@ -53,8 +53,8 @@ func NewPDQR[T any](keep int) *PDQR[T] {
 // Owner only.
 func (d *PDQR[T]) Push(p *T) bool {
 	d.own.push(p)
-	if m := d.request(); m != nil {
-		d.answer(m)
+	if m := d.mail.Load(); m == d.ask || m == d.idle { // L30: thieves that saw it idle may sleep
+		d.answer()
 	}
 	return true
 }
@@ -68,8 +68,8 @@ func (d *PDQR[T]) Pop() *T {
 	if p == nil {
 		return d.takeBack()
 	}
-	if m := d.request(); m != nil {
-		d.answer(m)
+	if d.mail.Load() == d.ask {
+		d.answer()
 	}
 	return p
 }
@@ -79,12 +79,14 @@ func (d *PDQR[T]) Pop() *T {
 //
 // Owner only.
 func (d *PDQR[T]) Poll() int {
-	if d.untold && d.own.count() > d.keep && d.mail.Load() == nil { // L30
-		d.untold = false
-		d.fresh++
-	}
-	if m := d.request(); m != nil {
-		d.answer(m)
+	switch m := d.mail.Load(); {
+	case m == nil:
+		if d.untold && d.own.count() > d.keep { // L30
+			d.untold = false
+			d.fresh++
+		}
+	case m == d.ask:
+		d.answer()
 	}
 	n := d.fresh
 	if n != 0 {
@@ -141,23 +143,15 @@ func (d *PDQR[T]) Len() int {
 	return 0
 }
 
-// request is what the mailbox holds if that is to be answered, otherwise nil. That the deque is idle counts as a request:
-// thieves that saw it so may sleep (L30).
-func (d *PDQR[T]) request() *T {
-	if m := d.mail.Load(); m != nil && (m == d.ask || m == d.idle) {
-		return m
-	}
-	return nil
-}
-
-// answer puts the oldest item in the mailbox, or refuses.
-func (d *PDQR[T]) answer(m *T) {
+// answer puts the oldest item in the mailbox, which holds ask or idle, or refuses. So while the deque is idle the owner has no
+// more than it keeps, and only Push needs to look.
+func (d *PDQR[T]) answer() {
 	if d.own.count() > d.keep {
 		d.mail.Store(d.own.oldest()) // P30
 		d.own.shift()
 		d.fresh++
 		d.untold = true
-	} else if m == d.ask {
+	} else if d.mail.Load() == d.ask {
 		d.mail.Store(d.idle)
 	}
 }

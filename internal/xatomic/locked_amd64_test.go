@@ -21,16 +21,20 @@ import _ "sync/atomic" // or the compiler would not inline atomics
 var probe = []Queue[int]{new(chaseLev[int]), new(ABP[int]), new(BWoS[int]), new(BWoSFIFO[int]), new(PadWS[int]), new(ADWS[int]), new(PDQR[int]), new(PDQS[int])}
 `
 
-// TestLockedInstructions: what the owner's pushes and pops cost. Of each function these are the ways from its beginning to a
-// return, each as the locked instructions and the calls on it, in order. PROTOCOL.md of the deque says which is whose.
-func TestLockedInstructions(t *testing.T) {
+// probed is the code of all kinds.
+func probed(t *testing.T) map[string][]string {
 	temp := t.TempDir()
 	file := filepath.Join(temp, "probe.go")
 	require.NoError(t, os.WriteFile(file, []byte(probe), 0o666))
 	target, err := filepath.Abs("../../deque/probe.go")
 	require.NoError(t, err)
-	code := listing(t, "deque", "-overlay", overlayOf(t, temp, map[string]string{target: file}))
+	return listing(t, "deque", "-overlay", overlayOf(t, temp, map[string]string{target: file}))
+}
 
+// TestLockedInstructions: what the owner's pushes and pops cost. Of each function these are the ways from its beginning to a
+// return, each as the locked instructions and the calls on it, in order. PROTOCOL.md of the deque says which is whose.
+func TestLockedInstructions(t *testing.T) {
+	code := probed(t)
 	for f, want := range map[string][]string{
 		"Deque.Push":    {"XCHG", "grow XCHG"},
 		"Deque.Pop":     {"", "CMPXCHG", "XCHG", "XCHG CMPXCHG XCHG", "XCHG XCHG"},
@@ -53,6 +57,17 @@ func TestLockedInstructions(t *testing.T) {
 		lines := code["deque.(*"+kind+"[go.shape.int])."+method]
 		require.NotEmpty(t, lines, f)
 		require.Equal(t, want, ways(t, lines), f)
+	}
+}
+
+// TestOneCall: what an interface calls does these itself. Otherwise it would pass a dictionary on to what does, in another call.
+func TestOneCall(t *testing.T) {
+	code := probed(t)
+	for _, f := range []string{"chaseLev.Poll", "ABP.Poll", "ABP.Push", "BWoS.Poll", "BWoSFIFO.Poll", "PadWS.Poll"} {
+		kind, method, _ := strings.Cut(f, ".")
+		lines := code["deque.(*"+kind+"[int])."+method]
+		require.NotEmpty(t, lines, f)
+		require.Contains(t, ways(t, lines), "", f)
 	}
 }
 
