@@ -5,6 +5,9 @@ import "weak"
 // IndexBits is how wide an index is.
 const IndexBits = 64 - genBits
 
+// MinCapacity is the smallest ring, which is smaller where the model checker is.
+const MinCapacity = minCapacity
+
 // NewAt is New with indices that start at start instead of zero, and a ring of exactly size slots, a power of two.
 func NewAt[T any](size int, start uint64) *Deque[T] {
 	d := New[T](size)
