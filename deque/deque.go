@@ -85,16 +85,17 @@ func (d *Deque[T]) init(capacity int) {
 //
 // Owner only.
 func (d *Deque[T]) Push(p *T) {
-	s := d.ring.at(d.b)
+	b := d.b
+	s := d.ring.at(b)
 	if !s.Free() {
 		// The ring is full, or a thief has claimed the item of one lap ago and not yet read it. In both cases a larger
 		// ring is the answer: waiting for the thief would put the owner at the mercy of a preempted thread.
 		d.grow()
-		s = d.ring.at(d.b)
+		s = d.ring.at(b)
 	}
 	s.Put(p)
-	d.b += one
-	d.bottom.Store(d.b) // P1
+	d.bottom.Store(b + one) // P1
+	d.b = b + one           // after the locked instruction, which would wait for this store as well
 }
 
 // Pop removes the item pushed last, or returns nil if there is none.
