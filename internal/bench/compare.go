@@ -117,7 +117,7 @@ func (c *comparer) read(name string) (*samples, map[string]string, error) {
 	return s, config, nil
 }
 
-func appendNew(keys []benchproc.Key, k benchproc.Key) []benchproc.Key {
+func appendNew[K comparable](keys []K, k K) []K {
 	if slices.Contains(keys, k) {
 		return keys
 	}

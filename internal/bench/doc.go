@@ -9,5 +9,8 @@
 //
 // A [Probe] is a measurement that is not the time of a graph: latencies, what an idle executor costs, memory.
 //
-// What a figure means is said once, at the fields of [Result].
+// A [DequeExperiment] measures single kinds of deque, without an executor: what their owners and thieves pay. A [DequeSession]
+// makes such experiments as a Session does its measurements, and a run in which not every item came out once is a WrongAnswer.
+//
+// What a figure means is said once, at the fields of [Result] and [DequeResult].
 package bench

@@ -13,7 +13,7 @@ func BadInput(format string, args ...any) error { return &InputError{fmt.Sprintf
 // A WrongAnswer says that a run did not do what its graph demands. Its time means nothing and is not reported.
 type WrongAnswer struct {
 	Workload string
-	Setting  Setting
+	Setting  fmt.Stringer // a [Setting] or, of an experiment with deques, a [DequePoint]
 	Err      error
 }
 

@@ -260,7 +260,7 @@ func TestWrongProgram(t *testing.T) {
 		var wrong *WrongAnswer
 		require.ErrorAs(t, s.Run(context.Background()), &wrong)
 		require.ErrorContains(t, wrong, "it is wrong")
-		require.Equal(t, e.Name, wrong.Setting.Engine)
+		require.Equal(t, e.Name, wrong.Setting.(Setting).Engine)
 		require.Empty(t, *results)
 	}
 }

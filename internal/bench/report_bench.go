@@ -40,16 +40,17 @@ func newBenchReport(w io.Writer, env *Environment) *benchReport {
 
 func (b *benchReport) Add(results []Result) error {
 	for i := range results {
-		if err := b.add(&results[i]); err != nil {
+		if err := b.line(benchName(&results[i]), results[i].values()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *benchReport) add(r *Result) error {
-	line := &benchfmt.Result{Config: b.config, Name: benchfmt.Name(benchName(r)), Iters: 1}
-	for _, m := range r.values() {
+// line writes one repetition of the benchmark of that name.
+func (b *benchReport) line(name string, values []Metric) error {
+	line := &benchfmt.Result{Config: b.config, Name: benchfmt.Name(name), Iters: 1}
+	for _, m := range values {
 		if err := b.declare(m.Name); err != nil {
 			return err
 		}

@@ -63,6 +63,11 @@ var better = map[string]string{
 	"B/op":            "lower",
 	"B/task":          "lower",
 	"B/edge":          "lower",
+
+	"mean-ns":       "lower",
+	"ns/node":       "lower",
+	"retries/steal": "lower",
+	"steals/s":      "higher",
 }
 
 // setting is the setting of the result.

@@ -90,3 +90,8 @@ func significant(x float64) string {
 		return fmt.Sprintf("%.0f", x)
 	}
 }
+
+// median is the median of values.
+func median(values []float64) float64 {
+	return benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), confidence).Center
+}

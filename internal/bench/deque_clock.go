@@ -1,0 +1,31 @@
+package bench
+
+import (
+	"slices"
+	"time"
+)
+
+// A stopwatch measures pieces of time that are hardly longer than looking at the clock takes.
+type stopwatch struct {
+	begin time.Time
+	cost  time.Duration // that a piece of time seems to take although nothing happens
+}
+
+func newStopwatch() *stopwatch {
+	s := &stopwatch{begin: time.Now()}
+	const rounds, looks = 31, 200
+	var means []time.Duration
+	for range rounds {
+		begin := s.now()
+		for range looks - 1 {
+			s.now()
+		}
+		means = append(means, (s.now()-begin)/looks)
+	}
+	slices.Sort(means) // the median: a round may have been interrupted
+	s.cost = means[rounds/2]
+	return s
+}
+
+// now is the time since the stopwatch was made.
+func (s *stopwatch) now() time.Duration { return time.Since(s.begin) }

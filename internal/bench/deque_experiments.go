@@ -1,0 +1,178 @@
+package bench
+
+import (
+	"runtime"
+	"time"
+)
+
+const ownerExperimentName = "owner"
+
+var ownerExperiment = &DequeExperiment{
+	Name:    ownerExperimentName,
+	Figure:  "2a",
+	About:   "the cost of a push or pop, by the share of the items that one thief steals",
+	Size:    "pushes",
+	Default: 500000,
+	Short:   100000,
+	points:  shares([]int{0, 1, 5, 10, 20, 30, 40}, []int{0, 10, 40}, 0),
+	blocks:  oneBlock,
+	short:   oneBlock,
+	bare:    true,
+	prepare: func(r *dequeRun) (dequeTrial, error) {
+		s, err := newShared(r)
+		if err != nil {
+			return nil, err
+		}
+		s.waits = true
+		return ownerTrial{s}, nil
+	},
+	views: []dequeView{
+		{title: "ns per push or pop", metric: "ns/op", column: "stolen", bar: lessIsTaller},
+		{title: "share really stolen, in percent", metric: "stolen-percent", column: "stolen"},
+		{title: "retries per steal", metric: "retries/steal", column: "stolen"},
+	},
+	notes: []string{
+		"Columns: percent of the pushed items that were to be stolen. A flat row is an owner that thieves do not disturb; the bars",
+		"show its throughput, the best of the table as the full height. The clock stands still while the owner waits for a thief",
+		"that is behind. Both need a core: other work on this machine shows as noise.",
+	},
+}
+
+type ownerTrial struct{ *shared }
+
+func (t ownerTrial) figures() []Metric {
+	c := t.counts()
+	ops := t.owner.pushes + t.owner.pops
+	perOp := float64(max(t.timed, 0).Nanoseconds()) / float64(max(ops, 1))
+	return append([]Metric{{"ns/op", perOp}, t.reached()}, c.retries()...)
+}
+
+var latencyExperiment = &DequeExperiment{
+	Name:    "latency",
+	Figure:  "2b",
+	About:   "how long one thief takes for an item, from its first attempt",
+	Size:    "pushes",
+	Default: 500000,
+	Short:   100000,
+	points:  shares([]int{10}, []int{10}, 1),
+	blocks:  oneBlock,
+	short:   oneBlock,
+	prepare: func(r *dequeRun) (dequeTrial, error) {
+		s, err := newShared(r)
+		if err != nil {
+			return nil, err
+		}
+		s.latencies = make([]time.Duration, 0, s.due(r.N))
+		return latencyTrial{s}, nil
+	},
+	views: []dequeView{
+		{title: "ns per successful steal, and how it went", metrics: []string{"mean-ns", "p50-ns", "p99-ns", "retries/steal", "stolen-percent"}},
+		{title: "latency in proportion to that of pdqr", metrics: []string{"mean-ns", "p50-ns", "p99-ns"}, base: "pdqr"},
+	},
+	notes: []string{
+		"The paper has PadWS at about 0.32 of pdqr and pdqs. On cores that are shared with others the median tells more than the",
+		"mean: a thread that loses its core waits for milliseconds.",
+	},
+}
+
+type latencyTrial struct{ *shared }
+
+func (t latencyTrial) figures() []Metric {
+	sum := time.Duration(0)
+	for _, l := range t.latencies {
+		sum += l
+	}
+	c := t.counts()
+	return append([]Metric{
+		{"mean-ns", float64(sum.Nanoseconds()) / float64(len(t.latencies))},
+		{"p50-ns", quantile(t.latencies, 0.50)},
+		{"p99-ns", quantile(t.latencies, 0.99)},
+		t.reached(),
+	}, c.retries()...)
+}
+
+var thievesExperiment = &DequeExperiment{
+	Name:    "thieves",
+	Figure:  "2c",
+	About:   "how many items all thieves of a queue get in a second, by their number",
+	Size:    "steals",
+	Default: 300000,
+	Short:   60000,
+	points: func(s *DequeSession, n int) (all []dequeRun) {
+		for _, thieves := range pick(s.Thieves, s.Short, numbersOfThieves(), []int{1, 2}) {
+			all = append(all, dequeRun{DequePoint: DequePoint{Thieves: thieves, N: n}})
+		}
+		return all
+	},
+	blocks:  oneBlock,
+	short:   oneBlock,
+	prepare: newBesieged,
+	views: []dequeView{
+		{title: "million steals per second", metric: "steals/s", scale: 1e-6, column: "thieves", bar: moreIsTaller},
+		{title: "retries per steal", metric: "retries/steal", column: "thieves"},
+	},
+	notes: []string{
+		"Columns: number of thieves. The paper's machine has 88 hardware threads, this one " + plural(runtime.NumCPU(), "core") + ": with more",
+		"threads than cores, owner and thieves take turns, and rows show how that is borne, not how a kind scales.",
+	},
+}
+
+var retriesExperiment = &DequeExperiment{
+	Name:    "retries",
+	Figure:  "2d",
+	About:   "how often one thief has to try again, by the share that it steals",
+	Size:    "pushes",
+	Default: 500000,
+	Short:   100000,
+	points:  shares([]int{1, 5, 10, 20, 30, 40}, []int{10, 40}, 1),
+	blocks:  oneBlock,
+	short:   oneBlock,
+	prepare: func(r *dequeRun) (dequeTrial, error) {
+		s, err := newShared(r)
+		if err != nil {
+			return nil, err
+		}
+		return retriesTrial{s}, nil
+	},
+	views: []dequeView{
+		{title: "retries per steal: a race lost, or nothing ready yet", metric: "retries/steal", column: "stolen", bar: moreIsTaller},
+		{title: "times found empty, per steal", metric: "empties/steal", column: "stolen"},
+		{title: "share really stolen, in percent", metric: "stolen-percent", column: "stolen"},
+	},
+	notes: []string{
+		"Columns: percent of the pushed items that were to be stolen. The owner never waits: where a thief cannot keep up, the",
+		"share is smaller. The queue is never empty; a kind of which thieves say so hides what there is.",
+	},
+}
+
+type retriesTrial struct{ *shared }
+
+func (t retriesTrial) figures() []Metric {
+	c := t.counts()
+	return append(c.retries(), t.reached())
+}
+
+var treeExperiment = &DequeExperiment{
+	Name:   "tree",
+	Figure: "1",
+	About:  "how long workers take for a tree that begins in one queue, by the size of blocks",
+	points: func(s *DequeSession, _ int) (all []dequeRun) {
+		for _, t := range pick(s.Trees, s.Short, Trees(), shortTrees()) {
+			all = append(all, dequeRun{tree: t, DequePoint: DequePoint{Tree: t.Name, Workers: s.Workers, N: int(t.size())}})
+		}
+		return all
+	},
+	blocks:  []int{1, 2, 4, 8, 16, 32, 64, 128, 256},
+	short:   []int{1, 8, 64, 256},
+	prepare: newTraversal,
+	views: []dequeView{
+		{title: "ns per node", metric: "ns/node", column: "block", table: "tree", bar: lessIsTaller},
+		{title: "steals", metric: "steals", column: "block", table: "tree"},
+		{title: "time in proportion to that of abp", metric: "ns/node", column: "block", table: "tree", base: "abp"},
+	},
+	notes: []string{
+		"Columns: items in a block; the first is of the kinds that have none. The bars show speed. In the paper the fat tree is slow",
+		"with small blocks and the thin one with large blocks, of BWoS; PadWS is good with all but the smallest and largest.",
+		"With " + plural(runtime.NumCPU(), "core") + " no tree can be faster than that many times what one worker takes.",
+	},
+}

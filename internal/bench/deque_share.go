@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/pad"
+)
+
+// A shared queue has one owner, who makes a number of pushes, and one thief, who sees to it that a share of them is stolen:
+// after each round the owner tells how often it has pushed, and the thief makes the steals that are due then, no more.
+//
+// A thief that cannot keep up is waited for by the owner after each round, or the owner goes on until all steals that were
+// due have been made: then the share that is reached is smaller.
+type shared struct {
+	crowd
+	owner  *dequeOwner
+	thief  *dequeThief // nil if nothing is to be stolen
+	pushes int
+	share  int // percent
+
+	waits bool // the owner waits, at the end of each round, for what was due in the round before
+	watch *stopwatch
+	timed time.Duration // in rounds, without what is in between
+
+	latencies []time.Duration // if there is room the thief notes how long it took from the first attempt to the item
+	_         pad.Line
+
+	pushed atomic.Int64 // written by the owner, read by the thief
+	_      pad.Line
+}
+
+// LongestRound is how many pushes the owner makes before it tells of them, and hears how many items were stolen.
+const LongestRound = 64
+
+func newShared(r *dequeRun) (*shared, error) {
+	queues, err := r.kind.Open(2, r.Capacity, r.Block)
+	if err != nil {
+		return nil, err
+	}
+	s := &shared{pushes: r.N, share: r.Stolen, watch: newStopwatch()}
+	s.owner = newDequeOwner(r, queues[0], s.due(r.N))
+	if r.Stolen > 0 {
+		s.thief = newDequeThief(queues, 1, 2)
+	}
+	return s, nil
+}
+
+// due is how many of so many items are to be stolen.
+func (s *shared) due(pushed int) int { return int(int64(pushed) * int64(s.share) / 100) }
+
+// run returns when the owner has made its pushes, and says what is wrong if not every item came out once.
+func (s *shared) run(r *dequeRun) error {
+	threads := []func(){s.own}
+	if s.thief != nil {
+		threads = append(threads, s.rob)
+	}
+	progress := s.pushed.Load
+	if s.thief != nil {
+		progress = func() int64 { return s.pushed.Load() + s.thief.stolen.Load() }
+	}
+	if err := s.crowd.run(r.ctx, progress, threads...); err != nil {
+		return err
+	}
+	if s.thief == nil {
+		return s.owner.check()
+	}
+	return s.owner.check(s.thief)
+}
+
+// counts are those of the thief.
+func (s *shared) counts() (c outcomes) {
+	if s.thief != nil {
+		c = s.thief.counts
+	}
+	return c
+}
+
+// reached is the share that was really stolen, in percent.
+func (s *shared) reached() Metric {
+	c := s.counts()
+	return Metric{"stolen-percent", 100 * float64(c.stolen()) / float64(max(s.owner.pushes, 1))}
+}
+
+// own is what the owner does.
+func (s *shared) own() {
+	defer s.over.Store(true)
+	o := s.owner
+	for size := LongestRound; !s.done() && !s.over.Load(); {
+		begin := s.watch.now()
+		o.round(size)
+		s.timed += s.watch.now() - begin - s.watch.cost
+		size = s.settle(size)
+	}
+}
+
+// done reports whether the owner has done its part.
+func (s *shared) done() bool {
+	return s.owner.pushes >= s.pushes && (s.waits || s.owner.stolen >= s.due(s.pushes))
+}
+
+// settle tells the thief what was pushed, hears what was stolen, and returns how long the next round should be: short if the
+// thief has to wait for operations of the owner, so that about one item is due in each.
+func (s *shared) settle(size int) int {
+	before := s.due(int(s.pushed.Swap(int64(min(s.owner.pushes, s.pushes)))))
+	if s.thief == nil {
+		return size
+	}
+	if s.waits {
+		size *= 2
+		if !s.wait(before) {
+			size = max(size/4, 100/s.share)
+		}
+		size = min(size, LongestRound)
+	}
+	s.owner.hear(int(s.thief.stolen.Load()))
+	return size
+}
+
+// wait waits until so many items have been stolen, and reports whether they were. They are not if the thief finds nothing
+// meanwhile: it needs an operation of the owner.
+func (s *shared) wait(stolen int) bool {
+	failed := s.thief.failed.Load()
+	idle := newPatience(2)
+	for s.thief.stolen.Load() < int64(stolen) {
+		if s.thief.failed.Load() != failed || s.over.Load() {
+			return false
+		}
+		idle.pause()
+	}
+	return true
+}
+
+// rob is what the thief does.
+func (s *shared) rob() {
+	t := s.thief
+	for !s.over.Load() {
+		if t.counts.stolen() >= s.due(int(s.pushed.Load())) {
+			t.pause()
+			continue
+		}
+		if len(s.latencies) == cap(s.latencies) {
+			t.try()
+			continue
+		}
+		begin := s.watch.now()
+		for !t.try() {
+			if s.over.Load() {
+				return
+			}
+		}
+		s.latencies = append(s.latencies, max(0, s.watch.now()-begin-s.watch.cost))
+	}
+}

@@ -1,0 +1,197 @@
+package bench
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/testkit"
+)
+
+// possibleDeques are the kinds that can be made.
+func possibleDeques() (all []*DequeKind) {
+	for _, k := range DequeKinds() {
+		if k.Check(2, 64, 0) == nil {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// tinyDeques is a session that takes next to no time, of all experiments with these kinds.
+func tinyDeques(kinds ...*DequeKind) (*DequeSession, *[]DequeResult) {
+	results := new([]DequeResult)
+	return &DequeSession{
+		Experiments: DequeExperiments(), Kinds: kinds,
+		Capacity: 64, Blocks: []int{1, 8}, Stolen: []int{0, 20}, Thieves: []int{1, 3}, Workers: 3,
+		Trees: []Tree{{"fat", 9, 3, 1}, {"thin", 2, 1, 100}}, N: 2000, Reps: 2, Seed: 1,
+		Emit: func(r []DequeResult) error {
+			*results = append(*results, r...)
+			return nil
+		},
+	}, results
+}
+
+// TestDequeExperiments puts every kind to every experiment.
+func TestDequeExperiments(t *testing.T) {
+	require.GreaterOrEqual(t, len(possibleDeques()), 7)
+	for _, k := range possibleDeques() {
+		s, results := tinyDeques(k)
+		require.NoError(t, s.Run(context.Background()), k.Name)
+		blocks := 1
+		if k.Blocks {
+			blocks = 2
+		}
+		points := 2 + 1 + 2 + 1 + 2 // of owner, latency, thieves, retries, tree
+		require.Len(t, *results, points*blocks*s.Reps, k.Name)
+		for _, r := range *results {
+			require.True(t, r.Verified)
+			require.Equal(t, k.Name, r.Deque)
+			require.Equal(t, k.Blocks, r.Block > 0)
+			for _, m := range r.Metrics {
+				require.GreaterOrEqual(t, m.Value, 0.0, "%v: %s", r.DequePoint, m.Name)
+			}
+			// The first figure is what the experiment is for.
+			if r.Experiment != "retries" {
+				require.Positive(t, r.Metrics[0].Value, "%v: %s", r.DequePoint, r.Metrics[0].Name)
+			}
+		}
+	}
+}
+
+// TestShareIsReached: as the owner waits for the thief, what was to be stolen is.
+func TestShareIsReached(t *testing.T) {
+	for _, k := range possibleDeques() {
+		s, results := tinyDeques(k)
+		s.Experiments, s.Stolen, s.Blocks, s.N = []*DequeExperiment{ownerExperiment}, []int{0, 5, 50}, []int{4}, 10000
+		require.NoError(t, s.Run(context.Background()), k.Name)
+		for _, r := range *results {
+			require.Equal(t, "stolen-percent", r.Metrics[1].Name)
+			require.InDelta(t, r.Stolen, r.Metrics[1].Value, 2, "%v", r.DequePoint)
+		}
+	}
+}
+
+// brokenDeque is a Locked that loses every hundredth item, or has it twice.
+type brokenDeque struct {
+	deque.Queue[Item]
+	loses  bool
+	pushes int
+}
+
+func (b *brokenDeque) Push(p *Item) bool {
+	if b.pushes++; b.pushes%100 == 0 {
+		if b.loses {
+			return true
+		}
+		b.Queue.Push(p)
+	}
+	return b.Queue.Push(p)
+}
+
+func brokenKind(loses bool) *DequeKind {
+	return &DequeKind{
+		Name: "broken",
+		Open: func(n, capacity, _ int) (queues []deque.Queue[Item], err error) {
+			for range n {
+				queues = append(queues, &brokenDeque{Queue: deque.NewLocked[Item](capacity), loses: loses})
+			}
+			return queues, nil
+		},
+		Check: func(int, int, int) error { return nil },
+	}
+}
+
+// TestBrokenDeque: what loses or doubles items is found out in every experiment, and no figure of it is told.
+func TestBrokenDeque(t *testing.T) {
+	defer func(d time.Duration) { stallLimit = d }(stallLimit)
+	stallLimit = 300 * time.Millisecond
+	for _, loses := range []bool{true, false} {
+		if !loses && testkit.Race {
+			continue // two threads that have the same item are a data race
+		}
+		for _, e := range DequeExperiments() {
+			s, results := tinyDeques(brokenKind(loses))
+			s.Experiments = []*DequeExperiment{e}
+			err := s.Run(context.Background())
+			var wrong *WrongAnswer
+			require.ErrorAs(t, err, &wrong, e.Name)
+			require.Equal(t, e.Name, wrong.Workload)
+			require.Regexp(t, `^wrong answer: \w+ on broken, .*: (item \d+ of \d+ came out [02] times|nothing has happened for 300ms)$`, err.Error())
+			require.Empty(t, *results)
+		}
+	}
+}
+
+func TestLedger(t *testing.T) {
+	marked := func(taken ...uint32) ledger {
+		l := newLedger(len(taken))
+		for i := range l {
+			l[i].taken = taken[i]
+		}
+		return l
+	}
+	require.NoError(t, marked(1, 1, 1, 0).check(3, 3))
+	require.EqualError(t, marked(1, 0, 1, 0).check(3, 3), "item 2 of 3 came out 0 times")
+	require.EqualError(t, marked(1, 2, 1, 0).check(3, 4), "item 2 of 3 came out 2 times")
+	require.EqualError(t, marked(1, 1, 1, 1).check(3, 4), "item 4 of 3 came out 1 times")
+	require.EqualError(t, marked(1, 1, 1, 0).check(3, 4), "4 items came out, 3 went in")
+}
+
+// TestDequeInterrupted ends runs that would take for ever.
+func TestDequeInterrupted(t *testing.T) {
+	for _, e := range DequeExperiments() {
+		s, results := tinyDeques(possibleDeques()[0])
+		s.Experiments, s.N, s.Work, s.Trees = []*DequeExperiment{e}, 1<<22, 1<<10, []Tree{{"long", 1, 0, 1 << 20}}
+		if e == ownerExperiment {
+			s.N = 1 << 29 // it does no work
+			s.Stolen = []int{0}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		require.ErrorIs(t, s.Run(ctx), context.DeadlineExceeded, e.Name)
+		require.Empty(t, *results)
+	}
+}
+
+func TestParseTree(t *testing.T) {
+	for s, size := range map[string]float64{"fat": 2113665, "thin": 1966080, "64:3": 266305, "2:3:1000": 15000, "1:4": 5, "7:0:3": 3, "3:1:1": 4} {
+		tree, err := ParseTree(s)
+		require.NoError(t, err)
+		require.Equal(t, size, tree.size(), s)
+	}
+	for s, want := range map[string]string{
+		"":           `no tree "": there are fat, thin, and FANOUT:DEPTH`,
+		"oak":        `no tree "oak"`,
+		"2":          `no tree "2"`,
+		"2:3:4:5":    `no tree "2:3:4:5"`,
+		"2:x":        `no tree "2:x"`,
+		"0:3":        "fanout and spine must be at least 1",
+		"2:-1":       "the depth not negative",
+		"2:3:0":      "fanout and spine must be at least 1",
+		"2:28":       "tree 2:28 has more than 268435456 nodes: choose a smaller one",
+		"9999:99999": "has more than",
+	} {
+		_, err := ParseTree(s)
+		var bad *InputError
+		require.ErrorAs(t, err, &bad)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestTreeShapes visits trees of all kinds; that each node is visited once is checked by the run.
+func TestTreeShapes(t *testing.T) {
+	for shape, refused := range map[string]bool{"1:0": false, "1:50": false, "2:0:70": false, "5:4": true, "3:2:20": true, "100:1:3": true} {
+		tree, err := ParseTree(shape)
+		require.NoError(t, err)
+		s, results := tinyDeques(possibleDeques()[1])
+		s.Experiments, s.Trees, s.Capacity = []*DequeExperiment{treeExperiment}, []Tree{tree}, 3
+		require.NoError(t, s.Run(context.Background()), shape)
+		require.Len(t, *results, 2)
+		require.Equal(t, "refused", (*results)[0].Metrics[2].Name)
+		require.Equal(t, refused, (*results)[0].Metrics[2].Value > 0, shape)
+	}
+}

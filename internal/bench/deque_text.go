@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// dequeText writes tables for people, when everything has been measured.
+type dequeText struct {
+	w       io.Writer
+	env     *Environment
+	notes   []string
+	results []DequeResult
+}
+
+func (t *dequeText) Add(results []DequeResult) error {
+	t.results = append(t.results, results...)
+	return nil
+}
+
+func (t *dequeText) Close() error {
+	if len(t.results) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString(t.env.Summary() + "\n")
+	for _, e := range DequeExperiments() {
+		if cells := dequeCells(e, t.results); len(cells) > 0 {
+			e.write(&b, cells)
+		}
+	}
+	for i, line := range t.notes {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(line + "\n")
+	}
+	_, err := io.WriteString(t.w, b.String())
+	return err
+}
+
+// write writes everything about e.
+func (e *DequeExperiment) write(b *strings.Builder, cells []*dequeCell) {
+	fmt.Fprintf(b, "\n%s (figure %s): %s\nmedians of %s; capacity %d", e.Name, e.Figure, e.About,
+		plural(cells[0].reps, "repetition"), cells[0].Capacity)
+	for _, name := range []string{"block", "stolen", "thieves", "workers", "tree", "work"} {
+		if values := valuesOf(cells, name); len(values) == 1 {
+			fmt.Fprintf(b, ", %s %s", name, values[0])
+		}
+	}
+	if e.Size != "" {
+		fmt.Fprintf(b, ", %d %s", cells[0].N, e.Size)
+	}
+	b.WriteByte('\n')
+	for i := range e.views {
+		e.views[i].write(b, cells)
+	}
+	b.WriteByte('\n')
+	for _, n := range e.notes {
+		b.WriteString(n + "\n")
+	}
+}
+
+// A dequeCell is all repetitions at one point.
+type dequeCell struct {
+	DequePoint
+	reps    int
+	medians map[string]float64 // by metric
+}
+
+// dequeCells puts the results of e together, in the order in which they first appear.
+func dequeCells(e *DequeExperiment, results []DequeResult) (all []*dequeCell) {
+	byPoint := make(map[DequePoint][]DequeResult)
+	for _, r := range results {
+		if r.Experiment != e.Name {
+			continue
+		}
+		if byPoint[r.DequePoint] == nil {
+			all = append(all, &dequeCell{DequePoint: r.DequePoint, medians: make(map[string]float64)})
+		}
+		byPoint[r.DequePoint] = append(byPoint[r.DequePoint], r)
+	}
+	for _, c := range all {
+		c.reps = len(byPoint[c.DequePoint])
+		for i, m := range byPoint[c.DequePoint][0].Metrics {
+			var values []float64
+			for _, r := range byPoint[c.DequePoint] {
+				values = append(values, r.Metrics[i].Value)
+			}
+			c.medians[m.Name] = median(values)
+		}
+	}
+	return all
+}
+
+// valuesOf are the values of a setting, in the order in which they first appear; of those that have it.
+func valuesOf(cells []*dequeCell, name string) (values []string) {
+	for _, c := range cells {
+		if v := c.key(name); v != "" {
+			values = appendNew(values, v)
+		}
+	}
+	return values
+}

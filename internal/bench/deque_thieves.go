@@ -1,0 +1,73 @@
+package bench
+
+import "time"
+
+// besieged is one queue that any number of thieves steal from as fast as they can, until so many items are stolen.
+type besieged struct {
+	crowd
+	owner   *dequeOwner
+	thieves []*dequeThief
+	steals  int
+	watch   *stopwatch
+
+	stolen int // when the clock was stopped
+	took   time.Duration
+}
+
+func newBesieged(r *dequeRun) (dequeTrial, error) {
+	queues, err := r.kind.Open(1+r.Thieves, r.Capacity, r.Block)
+	if err != nil {
+		return nil, err
+	}
+	// More than are stolen: what thieves cannot see must not be all that is left, and they steal on until they hear that it
+	// is over.
+	b := &besieged{owner: newDequeOwner(r, queues[0], r.N+2*r.keep()), steals: r.N, watch: newStopwatch()}
+	for i := range r.Thieves {
+		b.thieves = append(b.thieves, newDequeThief(queues, 1+i, 1+r.Thieves))
+	}
+	return b, nil
+}
+
+func (b *besieged) run(r *dequeRun) error {
+	threads := []func(){b.own}
+	for _, t := range b.thieves {
+		threads = append(threads, func() {
+			for !b.over.Load() {
+				t.try()
+			}
+		})
+	}
+	if err := b.crowd.run(r.ctx, b.sum, threads...); err != nil {
+		return err
+	}
+	return b.owner.check(b.thieves...)
+}
+
+// sum is how many items have been stolen so far.
+func (b *besieged) sum() (stolen int64) {
+	for _, t := range b.thieves {
+		stolen += t.stolen.Load()
+	}
+	return stolen
+}
+
+// own is what the owner does: it feeds the thieves, and pops and pushes when they have enough, for some of them may have
+// asked for more.
+func (b *besieged) own() {
+	defer b.over.Store(true)
+	o := b.owner
+	begin := b.watch.now()
+	for o.stolen < b.steals && !b.over.Load() {
+		o.round(LongestRound)
+		o.hear(int(b.sum()))
+	}
+	b.stolen, b.took = o.stolen, b.watch.now()-begin
+}
+
+func (b *besieged) figures() []Metric {
+	var counts outcomes
+	for _, t := range b.thieves {
+		counts.add(&t.counts)
+	}
+	return append([]Metric{{"steals/s", float64(b.stolen) / b.took.Seconds()}}, counts.retries()...)
+}

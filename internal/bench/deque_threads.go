@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/pad"
+)
+
+// A crowd is the threads of one run: an owner and thieves, or workers.
+type crowd struct {
+	_     pad.Line
+	over  atomic.Bool // read by all; set when the run is over, or is to end without having come to its end
+	_     pad.Line
+	ready atomic.Int32
+	_     pad.Line
+}
+
+// stallLimit is how long a run may make no progress before it is given up. Tests make it shorter.
+var stallLimit = 10 * time.Second
+
+// run runs each function on a thread of its own; none begins before all are there. It returns when all functions have, which
+// look at over now and then: it is set when ctx ends, or when progress has told the same for too long. That is the fault of
+// a queue that has lost something.
+func (c *crowd) run(ctx context.Context, progress func() int64, threads ...func()) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// A P for each, however few cores there are: the kernel shares those out fairly, and not 10 ms at a time.
+	defer withProcs(max(runtime.GOMAXPROCS(0), len(threads)+1))()
+	defer context.AfterFunc(ctx, func() { c.over.Store(true) })()
+	left := make(chan struct{})
+	for _, f := range threads {
+		go func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			c.ready.Add(1)
+			for int(c.ready.Load()) < len(threads) {
+				osthread.Yield()
+			}
+			f()
+			left <- struct{}{}
+		}()
+	}
+	stalled := c.attend(len(threads), left, progress)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return stalled
+}
+
+// attend waits until n threads have left.
+func (c *crowd) attend(n int, left <-chan struct{}, progress func() int64) (stalled error) {
+	tick := time.NewTicker(stallLimit)
+	defer tick.Stop()
+	for last := int64(-1); n > 0; {
+		select {
+		case <-left:
+			n--
+		case <-tick.C:
+			now := progress()
+			if now == last && stalled == nil {
+				stalled = fmt.Errorf("nothing has happened for %v", stallLimit)
+				c.over.Store(true)
+			}
+			last = now
+		}
+	}
+	return stalled
+}
+
+// A patience decides how often who finds nothing to do gives its core away. Where every thread has a core of its own that is
+// rare, for it costs as much as some steals.
+type patience struct{ spins, limit int }
+
+func newPatience(threads int) patience {
+	if threads > runtime.NumCPU() {
+		return patience{limit: 4}
+	}
+	return patience{limit: 256}
+}
+
+func (p *patience) pause() {
+	if p.spins++; p.spins >= p.limit {
+		p.spins = 0
+		osthread.Yield()
+	}
+}
+
+// spin is work that takes about as many ns as it is told.
+//
+//go:noinline
+func spin(n int) uint32 {
+	x := uint32(n)
+	for range n {
+		x ^= x << 13
+		x ^= x >> 17
+	}
+	return x
+}

@@ -1,0 +1,73 @@
+package bench
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Tree is what experiment tree traverses: a spine of complete trees. The root of each is also a child of the root before,
+// its first, which is pushed before the others: a thief takes the rest of the spine, its victim keeps what hangs there.
+type Tree struct {
+	Name   string
+	Fanout int // children of a node of a complete tree
+	Depth  int // of a complete tree: 0 is a leaf
+	Spine  int // how many there are
+}
+
+// Trees lists those that have names. A traversal of theirs takes some tens of milliseconds: on a machine that has other work
+// threads wait for a core that long now and then.
+func Trees() []Tree {
+	return []Tree{
+		{"fat", 128, 3, 1},     // at first the queue of who has the root fills, and then all of them
+		{"thin", 2, 3, 131072}, // a handful of items at any time, in all queues together
+	}
+}
+
+// shortTrees are smaller, for a quick look.
+func shortTrees() []Tree { return []Tree{{"fat", 64, 3, 1}, {"thin", 2, 3, 16384}} }
+
+// ParseTree returns the tree of that name, or with that fanout, depth and length of the spine: 64:3 or 2:3:1000.
+func ParseTree(s string) (Tree, error) {
+	for _, t := range Trees() {
+		if t.Name == s {
+			return t, nil
+		}
+	}
+	t := Tree{Name: s, Spine: 1}
+	fields := strings.Split(s, ":")
+	into := []*int{&t.Fanout, &t.Depth, &t.Spine}
+	ok := len(fields) == 2 || len(fields) == 3
+	for i := 0; ok && i < len(fields); i++ {
+		n, err := strconv.Atoi(fields[i])
+		*into[i], ok = n, err == nil
+	}
+	if !ok {
+		return t, BadInput("no tree %q: there are fat, thin, and FANOUT:DEPTH or FANOUT:DEPTH:SPINE as in 64:3 or 2:3:1000", s)
+	}
+	if t.Fanout < 1 || t.Depth < 0 || t.Spine < 1 {
+		return t, BadInput("tree %s: fanout and spine must be at least 1, and the depth not negative", s)
+	}
+	if t.size() > mostTreeNodes {
+		return t, BadInput("tree %s has more than %d nodes: choose a smaller one", s, mostTreeNodes)
+	}
+	return t, nil
+}
+
+// mostTreeNodes bounds memory.
+const mostTreeNodes = 1 << 28
+
+// size is how many nodes there are, of whatever tree.
+func (t Tree) size() float64 { return t.completeSize() * float64(t.Spine) }
+
+// completeSize is how many nodes a complete tree has.
+func (t Tree) completeSize() float64 {
+	if t.Fanout == 1 {
+		return float64(t.Depth) + 1
+	}
+	return treeNodes(t.Fanout, t.Depth)
+}
+
+func (t Tree) String() string {
+	return fmt.Sprintf("%s: %d children, depth %d, spine of %d: %.0f nodes", t.Name, t.Fanout, t.Depth, t.Spine, t.size())
+}

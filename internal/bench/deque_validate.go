@@ -1,0 +1,80 @@
+package bench
+
+import "math"
+
+// Bounds of what can be asked for. Arbitrary, but for the largest n: an Item counts in 32 bits.
+const (
+	mostDequeThreads = 1024
+	mostDequeN       = math.MaxInt32 / 2
+)
+
+// validate reports what would keep the session from being run, before anything is.
+func (s *DequeSession) validate() error {
+	if s.N < 0 || s.N > mostDequeN {
+		return BadInput("size must be 1 to %d, not %d", mostDequeN, s.N)
+	}
+	if s.Reps < 1 {
+		return BadInput("repetitions must be at least 1, not %d", s.Reps)
+	}
+	if s.Capacity < 1 {
+		return BadInput("capacity must be at least 1, not %d", s.Capacity)
+	}
+	if s.Work < 0 {
+		return BadInput("work must not be negative, but is %d", s.Work)
+	}
+	if s.Workers < 1 || s.Workers > mostDequeThreads {
+		return BadInput("workers must be 1 to %d, not %d", mostDequeThreads, s.Workers)
+	}
+	for _, n := range s.Thieves {
+		if n < 1 || n > mostDequeThreads {
+			return BadInput("thieves must be 1 to %d, not %d", mostDequeThreads, n)
+		}
+	}
+	for _, n := range s.Stolen {
+		if n < 0 || n > 100 {
+			return BadInput("the share that is stolen must be 0 to 100 percent, not %d", n)
+		}
+	}
+	for _, n := range s.Blocks {
+		if n < 1 {
+			return BadInput("a block must have at least 1 item, not %d", n)
+		}
+	}
+	for _, e := range s.Experiments {
+		if err := s.validateRuns(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validateRuns refuses what e cannot be run with.
+func (s *DequeSession) validateRuns(e *DequeExperiment) error {
+	runs := s.runs(e)
+	if len(runs) == 0 {
+		return BadInput("%s needs something to be stolen: choose a share above 0", e.Name)
+	}
+	available := available()
+	for _, r := range runs {
+		if e.Size != "" && r.Capacity < 2*KeptBlocks*max(r.Block, 1) {
+			return BadInput("%s needs room for %d blocks of %d items: choose a capacity of at least %d",
+				e.Name, 2*KeptBlocks, max(r.Block, 1), 2*KeptBlocks*max(r.Block, 1))
+		}
+		if r.Stolen > 0 && float64(r.N)*float64(r.Stolen) < 100 {
+			return BadInput("%s: %d%% of n=%d is no item: choose a larger n or share", e.Name, r.Stolen, r.N)
+		}
+		if err := r.kind.Check(r.threads(), r.Capacity, r.Block); err != nil {
+			return BadInput("%v", err)
+		}
+		need := bytesPerItem*float64(r.N) + bytesPerSlot*float64(r.Capacity)*float64(r.threads())
+		if err := fitsMemory(e.Name, r.N, need, available); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	bytesPerItem = 16 // itself, and a latency or a pointer to it
+	bytesPerSlot = 24 // in a queue, the owner's list of what it popped included
+)
