@@ -53,6 +53,17 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	for _, d := range executor.Deques() {
 		entry(d.String(), dequeAbout[d])
 	}
+	section("\nexperiments with deques alone (wsbench deque NAME…)")
+	for _, e := range t.experiments {
+		entry(e.Name, e.About)
+		if e.Size != "" {
+			size(e.Size, e.Default)
+		}
+	}
+	section("\nkinds of deque for them (-deque)")
+	for _, k := range t.dequeKinds {
+		entry(k.Name, k.About)
+	}
 	_, err = fmt.Fprint(t.stdout, b.String())
 	return err
 }
@@ -68,7 +79,7 @@ var dequeAbout = map[executor.Deque]string{
 }
 
 func listHelp(*tool) string {
-	return "Usage: wsbench list\n\nLists the workloads, probes, engines, policies and deques there are.\n"
+	return "Usage: wsbench list\n\nLists the workloads, probes, engines, policies, experiments and deques there are.\n"
 }
 
 // kinds are the workloads that are graphs, and those that are programs.

@@ -1,10 +1,11 @@
 // Command wsbench runs task graphs and fork-join programs on Magpie's executor, serially and on plain goroutines, verifies
-// what they did and says how long it took.
+// what they did and says how long it took. It puts single deques to the experiments of a paper, too.
 //
 //	wsbench run                 a tour of the graphs, in a few seconds
 //	wsbench run WORKLOAD…       run and verify workloads
-//	wsbench list                workloads, engines, policies, deques
-//	wsbench compare OLD NEW     compare two files written by run -format bench
+//	wsbench deque               experiments with deques, without the executor
+//	wsbench list                workloads, engines, policies, experiments, deques
+//	wsbench compare OLD NEW     compare two files written with -format bench
 //	wsbench env                 what machine this is
 //
 // Without arguments, or with -h, it explains itself.
@@ -49,10 +50,12 @@ type tool struct {
 	workloads      []*bench.Workload
 	probes         []*bench.Probe
 	engines        []*bench.Engine
+	experiments    []*bench.DequeExperiment
+	dequeKinds     []*bench.DequeKind
 }
 
 func newTool(stdout, stderr io.Writer) *tool {
-	return &tool{stdout, stderr, bench.Workloads(), bench.Probes(), bench.Engines()}
+	return &tool{stdout, stderr, bench.Workloads(), bench.Probes(), bench.Engines(), bench.DequeExperiments(), bench.DequeKinds()}
 }
 
 // A subcommand parses its own arguments. It returns errHelp if they ask for its help.
@@ -67,8 +70,9 @@ var errHelp = errors.New("help requested")
 func subcommands() []subcommand {
 	return []subcommand{
 		{"run", "[WORKLOAD…] [flags]", "run and verify workloads; without any, a tour of the five graphs", runHelp, (*tool).runRun},
-		{"list", "", "workloads, probes, engines, policies, deques", listHelp, (*tool).runList},
-		{"compare", "OLD NEW", "compare two files written by run -format bench", compareHelp, (*tool).runCompare},
+		{"deque", "[EXPERIMENT…] [flags]", "all kinds of deque alone: owners, thieves, latencies, trees", dequeHelp, (*tool).runDeque},
+		{"list", "", "workloads, probes, engines, policies, experiments, deques", listHelp, (*tool).runList},
+		{"compare", "OLD NEW", "compare two files written with -format bench", compareHelp, (*tool).runCompare},
 		{"env", "[flags]", "what machine this is, and how much of it may be used", envHelp, (*tool).runEnv},
 	}
 }
@@ -124,8 +128,8 @@ func commandNames() string {
 func mainHelp() string {
 	var b strings.Builder
 	b.WriteString(`wsbench measures what running a task costs, of a graph or of a program that forks: on
-Magpie's executor, serially, and on plain goroutines. Every run is verified; no time is
-ever shown for a wrong answer.
+Magpie's executor, serially, and on plain goroutines; and what the deques cost under it.
+Every run is verified; no time is ever shown for a wrong answer.
 
 Usage: wsbench COMMAND [arguments]
 

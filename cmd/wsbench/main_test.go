@@ -25,8 +25,8 @@ func wsbench(args ...string) (stdout, stderr string, status int) {
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	tests := []struct{ args, want string }{
-		{"frob", `no command "frob": there are run, list, compare, env`},
-		{"replay fig1", `no command "replay": there are run, list, compare, env`},
+		{"frob", `no command "frob": there are run, deque, list, compare, env`},
+		{"replay fig1", `no command "replay": there are run, deque, list, compare, env`},
 		{"-frob", `no command "-frob"`},
 		{"run nope", `no workload "nope": there are chain, btree, dag, fan, matmul, fib, fat,`},
 		{"run chain nope", `no workload "nope"`},
@@ -62,6 +62,33 @@ func TestBadInput(t *testing.T) {
 		{"run chain -o ", "-o needs the name of a file"},
 		{"run chain -o " + dir + "/none/file", "none/file: no such file or directory"},
 		{"run idle -engine serial", "idle is a probe of the executor, and engine magpie is not among those to run"},
+		{"deque nope", `no experiment "nope": there are owner, latency, thieves, retries, tree`},
+		{"deque owner -deque x", `no deque "x": there are chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`},
+		{"deque -deque chaselev,x", `no deque "x"`},
+		{"deque owner -capacity 0", "capacity must be at least 1, not 0"},
+		{"deque owner -capacity -3", "capacity must be at least 1, not -3"},
+		{"deque owner -capacity 99999999", "Capacity is 99999999: choose 1 to 16777216 for chaselev, or 0 for the default"},
+		{"deque owner -capacity 100", "owner needs room for 8 blocks of 64 items: choose a capacity of at least 512"},
+		{"deque owner -deque padws -block 0", "a block must have at least 1 item, not 0"},
+		{"deque tree -deque padws -block 99999", "BlockSize is 99999: choose 1 to 32768"},
+		{"deque owner -block 8,x", `"x" is no number`},
+		{"deque owner -stolen 101", "the share that is stolen must be 0 to 100 percent, not 101"},
+		{"deque owner -stolen -1", "the share that is stolen must be 0 to 100 percent, not -1"},
+		{"deque latency -stolen 0", "latency needs something to be stolen: choose a share above 0"},
+		{"deque owner -stolen 1 -n 99", "owner: 1% of n=99 is no item: choose a larger n or share"},
+		{"deque thieves -thieves 0", "thieves must be 1 to 1024, not 0"},
+		{"deque thieves -thieves 1025", "thieves must be 1 to 1024, not 1025"},
+		{"deque tree -workers 0", "workers must be 1 to 1024, not 0"},
+		{"deque tree -tree oak", `no tree "oak": there are fat, thin, and FANOUT:DEPTH`},
+		{"deque tree -tree 2:40", "tree 2:40 has more than 268435456 nodes: choose a smaller one"},
+		{"deque tree -work -1", "work must not be negative, but is -1"},
+		{"deque -n 0", "size must be at least 1, not 0"},
+		{"deque owner -n 2000000000", "size must be 1 to 1073741823, not 2000000000"},
+		{"deque -reps 0", "repetitions must be at least 1, not 0"},
+		{"deque -format x", `no format "x": there are text, bench, json`},
+		{"deque owner -o ", "-o needs the name of a file"},
+		{"deque -workers x", `invalid value "x" for flag -workers`},
+		{"deque -bogus", "flag provided but not defined: -bogus (wsbench deque -h lists the flags)"},
 		{"list x", `list takes no arguments, got "x"`},
 		{"list -x", "flag provided but not defined: -x"},
 		{"env x", `env takes no arguments, got "x"`},
@@ -86,7 +113,7 @@ func TestBadInput(t *testing.T) {
 
 // TestHelp: help is asked for, so it goes to standard output, and fits a terminal.
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "list -h", "env -help", "compare -h"} {
+	for _, args := range []string{"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "deque -h", "deque owner -h", "list -h", "env -help", "compare -h"} {
 		stdout, stderr, status := wsbench(strings.Fields(args)...)
 		require.Zero(t, status, args)
 		require.Empty(t, stderr, args)
@@ -101,6 +128,10 @@ func TestHelp(t *testing.T) {
 	}
 	stdout, _, _ = wsbench("run", "-h")
 	for _, f := range []string{"workers", "engine", "policy", "deque", "n", "reps", "seed", "format", "o"} {
+		require.Contains(t, stdout, "\n  -"+f+" ")
+	}
+	stdout, _, _ = wsbench("deque", "-h")
+	for _, f := range strings.Fields("deque capacity block stolen thieves workers tree work n reps seed format o") {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}
 }
@@ -127,6 +158,9 @@ func TestList(t *testing.T) {
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  {"adaptive", "adaptive-published"},
 		"deques":    {"split", "chaselev"},
+
+		"experiments": {"owner", "latency", "thieves", "retries", "tree"},
+		"kinds":       {"chaselev", "abp", "bwos", "bwos-fifo", "padws", "adws", "pdqr", "pdqs", "locked"},
 	}, names)
 }
 

@@ -23,27 +23,28 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSignal interrupts the real process while a task sleeps, or while a program recurses and looks at nothing: the run is
-// cancelled and the status says so.
+// TestSignal interrupts the real process while a task sleeps, while a program recurses and looks at nothing, or while threads
+// visit a tree: the run is cancelled and the status says so.
 func TestSignal(t *testing.T) {
 	for what, sig := range map[string]os.Signal{
-		"chain sleeper -n 600000":        os.Interrupt,
-		"chain fib -n 57":                syscall.SIGTERM,
-		"chain fib -n 57 -engine serial": os.Interrupt,
+		"run chain sleeper -workers 1 -n 600000":                      os.Interrupt,
+		"run chain fib -workers 1 -n 57":                              syscall.SIGTERM,
+		"run chain fib -workers 1 -n 57 -engine serial":               os.Interrupt,
+		"deque owner tree -n 1000 -deque abp -tree 2:20 -work 100000": syscall.SIGTERM,
 	} {
 		exe, err := os.Executable()
 		require.NoError(t, err)
-		cmd := exec.Command(exe, strings.Fields("run "+what+" -reps 1 -workers 1 -format json")...)
+		cmd := exec.Command(exe, strings.Fields(what+" -reps 1 -format json")...)
 		cmd.Env = append(os.Environ(), beMain+"=1")
 		var errs strings.Builder
 		cmd.Stderr = &errs
 		stdout, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		// When chain has been reported, what takes minutes begins.
+		// When the first has been reported, what takes minutes begins.
 		line, err := bufio.NewReader(stdout).ReadString('\n')
 		require.NoError(t, err)
-		require.Contains(t, line, `"workload":"chain"`)
+		require.Contains(t, line, strings.Fields(what)[1])
 		require.NoError(t, cmd.Process.Signal(sig))
 		_ = cmd.Wait() // an error, for the status is not 0
 		require.Equal(t, 130, cmd.ProcessState.ExitCode(), errs.String())

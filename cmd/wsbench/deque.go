@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// runDeque is wsbench deque.
+func (t *tool) runDeque(ctx context.Context, args []string) error {
+	o, err := t.parseDeque(args)
+	if err != nil {
+		return err
+	}
+	p := newProgress(t.stderr)
+	o.session.Step = p.step
+	return t.withOutput(o.output, func(w io.Writer) error {
+		defer p.clear()
+		report, err := bench.NewDequeReport(o.format, w, bench.ReadEnvironment(), o.notes)
+		if err != nil {
+			return err
+		}
+		o.session.Emit = func(r []bench.DequeResult) error {
+			p.clear()
+			return report.Add(r)
+		}
+		runErr := o.session.Run(ctx)
+		p.clear()
+		// What was measured before something went wrong is verified, and told.
+		if err := report.Close(); runErr == nil {
+			return err
+		}
+		return runErr
+	})
+}
+
+// dequeOptions is what the arguments of wsbench deque ask for.
+type dequeOptions struct {
+	session        bench.DequeSession
+	format, output string
+	notes          []string
+}
+
+func (t *tool) parseDeque(args []string) (*dequeOptions, error) {
+	var (
+		fs     = newFlags("deque")
+		kinds  list
+		blocks numbers
+		stolen numbers
+		crowds numbers
+		trees  list
+		o      = new(dequeOptions)
+		s      = &o.session
+	)
+	fs.Var(&kinds, "deque", "")
+	fs.IntVar(&s.Capacity, "capacity", defaultCapacity, "")
+	fs.Var(&blocks, "block", "")
+	fs.Var(&stolen, "stolen", "")
+	fs.Var(&crowds, "thieves", "")
+	fs.IntVar(&s.Workers, "workers", defaultTreeWorkers, "")
+	fs.Var(&trees, "tree", "")
+	fs.IntVar(&s.Work, "work", 0, "")
+	fs.IntVar(&s.N, "n", 0, "")
+	fs.IntVar(&s.Reps, "reps", defaultReps, "")
+	fs.Uint64Var(&s.Seed, "seed", defaultSeed, "")
+	fs.StringVar(&o.format, "format", "text", "")
+	fs.StringVar(&o.output, "o", "", "")
+	names, err := parse(fs, args)
+	if err != nil {
+		return nil, err
+	}
+	if isSet(fs, "n") && s.N < 1 {
+		return nil, bench.BadInput("size must be at least 1, not %d", s.N)
+	}
+	if err := bench.CheckFormat(o.format, bench.Formats()); err != nil {
+		return nil, err
+	}
+	if isSet(fs, "o") && o.output == "" {
+		return nil, bench.BadInput("-o needs the name of a file")
+	}
+	s.Blocks, s.Stolen, s.Thieves = blocks, stolen, crowds
+	for _, name := range trees {
+		tree, err := bench.ParseTree(name)
+		if err != nil {
+			return nil, err
+		}
+		s.Trees = append(s.Trees, tree)
+	}
+	if s.Experiments, err = t.pickExperiments(names); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		s.Short = true
+		if !isSet(fs, "reps") {
+			s.Reps = shortReps
+		}
+		o.notes = shortNotes
+	}
+	if len(kinds) == 0 {
+		s.Kinds = t.possibleKinds(s.Capacity)
+		return o, nil
+	}
+	s.Kinds, err = t.pickKinds(kinds)
+	return o, err
+}
+
+const (
+	defaultCapacity    = 8192
+	defaultTreeWorkers = 8
+	shortReps          = 3
+)
+
+var shortNotes = []string{
+	"This was a quick look. At length: wsbench deque owner latency thieves retries tree. Everything else: wsbench deque -h.",
+}
+
+// pickExperiments finds those of these names, or all if there are none, in the order in which they are known.
+func (t *tool) pickExperiments(names []string) (picked []*bench.DequeExperiment, err error) {
+	var known []string
+	for _, e := range t.experiments {
+		known = append(known, e.Name)
+		if len(names) == 0 || slices.Contains(names, e.Name) {
+			picked = append(picked, e)
+		}
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, bench.BadInput("no experiment %q: there are %s", n, strings.Join(known, ", "))
+		}
+	}
+	return picked, nil
+}
+
+// pickKinds finds the kinds of these names, in the order in which they are known.
+func (t *tool) pickKinds(names []string) (picked []*bench.DequeKind, err error) {
+	for _, k := range t.dequeKinds {
+		if slices.Contains(names, k.Name) {
+			picked = append(picked, k)
+		}
+	}
+	for _, n := range names {
+		if !slices.ContainsFunc(t.dequeKinds, func(k *bench.DequeKind) bool { return k.Name == n }) {
+			return nil, bench.BadInput("no deque %q: there are %s", n, t.kindNames())
+		}
+	}
+	return picked, nil
+}
+
+// possibleKinds are those of which queues of that capacity can be made, or all if there is none: then the session will say
+// why.
+func (t *tool) possibleKinds(capacity int) []*bench.DequeKind {
+	impossible := func(k *bench.DequeKind) bool { return k.Check(2, capacity, 0) != nil }
+	if all := slices.DeleteFunc(slices.Clone(t.dequeKinds), impossible); len(all) > 0 {
+		return all
+	}
+	return t.dequeKinds
+}
+
+func (t *tool) kindNames() string {
+	return names(t.dequeKinds, func(k *bench.DequeKind) string { return k.Name })
+}
+
+func dequeHelp(t *tool) string {
+	var experiments strings.Builder
+	for _, e := range t.experiments {
+		fmt.Fprintf(&experiments, "  %-9s fig. %-3s %s\n", e.Name, e.Figure, e.About)
+	}
+	var trees strings.Builder
+	for _, tree := range bench.Trees() {
+		fmt.Fprintf(&trees, "                    %v\n", tree)
+	}
+	return fmt.Sprintf(`Usage: wsbench deque [EXPERIMENT…] [flags]
+
+Puts all kinds of deque to the experiments of Wang, Liu, Fu, Härtig and Chen, "Work Stealing
+through Partial Asynchronous Delegation" (SPAA 2024). No scheduler takes part: there are an
+owner and its thieves, or workers, each on a thread of its own. Each item has to come out
+exactly once, or no time is shown. Without an experiment it makes a short form of all.
+
+Experiments:
+%s
+owner, latency and retries have one thief, and an owner who pushes and pops in bursts of 1 to
+16 and keeps %d items, or %d blocks if that is more, in its queue. The share that is stolen is
+items stolen per item pushed: every %d pushes the owner tells the thief how many steals are due,
+and the thief makes no more. In owner the owner waits, its clock stopped, for a thief that is
+behind; in the others it goes on, and a thief that cannot keep up gets a smaller share. What
+share was really reached is among the figures. In thieves they steal as fast as they can.
+Retries are steals that lost a race or found nothing ready; Empty is counted apart.
+
+In tree a node that is popped or stolen has its children pushed; one that is refused for want
+of room is visited at once. A worker whose queue is empty steals from others at random.
+
+Flags, before or after the experiments. Where they take a LIST, separated by commas, every
+combination is run.
+  -deque LIST     %s
+                  (default all)
+  -capacity N     items in a queue; some kinds grow (default %d)
+  -block LIST     items in a block, of kinds that have blocks (default %d; tree: 1,2,4,…,256)
+  -stolen LIST    percent of the pushed items to steal (owner: 0,1,5,10,20,30,40; latency: 10;
+                  retries: the same as owner but 0)
+  -thieves LIST   numbers of thieves (default 1,2,4,… as long as each has a core)
+  -workers N      of tree (default %d)
+  -tree LIST      trees, by name or as FANOUT:DEPTH or FANOUT:DEPTH:SPINE: a spine of complete
+                  trees, the root of each a child of the root before (default fat,thin):
+%s  -work N         about N ns of work for each node of a tree, and after each push and pop; not
+                  in owner (default 0)
+  -n SIZE         pushes of owner, latency and retries, steals of thieves (default: each its own);
+                  trees have their own size
+  -reps N         repetitions of each combination, in turn (default %d; the short form: %d)
+  -seed S         seed of the bursts, and of whom workers steal from (default %d)
+  -format FORMAT  text: tables; bench: the Go benchmark format, as benchstat and wsbench compare
+                  read it; json: one object per line and repetition (default text)
+  -o FILE         write to FILE, which is replaced only if all goes well
+
+Examples:
+  wsbench deque
+  wsbench deque owner -deque chaselev,bwos,padws -stolen 0,10,40
+  wsbench deque thieves -thieves 1,2,4,8
+  wsbench deque tree -deque abp,bwos,padws -block 1,8,64,256 -tree thin,8:6
+  wsbench deque latency retries -reps 10 -format bench -o new.txt
+`, experiments.String(), bench.KeptItems, bench.KeptBlocks, bench.LongestRound, t.kindNames(), defaultCapacity, bench.DefaultBlock,
+		defaultTreeWorkers, trees.String(), defaultReps, shortReps, defaultSeed)
+}
