@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/magpie-go/magpie/deque"
@@ -51,9 +52,8 @@ func newDequeOwner(r *dequeRun, queue deque.Queue[Item], steals int) *dequeOwner
 		bursts: newBursts(r.seed),
 		lonely: patience{limit: 16},
 	}
-	for range keep {
-		o.push()
-	}
+	o.supply(keep)
+	o.push(keep)
 	o.pushes, o.pops = 0, 0
 	return o
 }
@@ -61,21 +61,8 @@ func newDequeOwner(r *dequeRun, queue deque.Queue[Item], steals int) *dequeOwner
 // level is how many items should be in the queue.
 func (o *dequeOwner) level() int { return o.used - len(o.popped) - o.stolen }
 
-// next is an item to push, or nil if all have been stolen or are in the queue.
-func (o *dequeOwner) next() *Item {
-	if last := len(o.popped) - 1; last >= 0 {
-		p := o.popped[last]
-		o.popped = o.popped[:last]
-		return p
-	}
-	if o.used == len(o.items) {
-		return nil
-	}
-	o.used++
-	return &o.items[o.used-1]
-}
-
-// round pushes n items, unless it runs out of them, and pops after each burst what is more than to be kept.
+// round pushes n items, unless it runs out of them, and pops after each burst what is more than to be kept. Nothing in its
+// loops is there but the queue and a stack.
 func (o *dequeOwner) round(n int) {
 	for n > 0 {
 		if o.burst++; o.burst == len(o.bursts) {
@@ -83,14 +70,59 @@ func (o *dequeOwner) round(n int) {
 		}
 		burst := min(int(o.bursts[o.burst]), n)
 		n -= burst
-		for range burst {
-			if !o.push() {
-				break
-			}
+		o.supply(burst)
+		if !o.push(burst) {
+			o.makeRoom()
 		}
-		for o.level() > o.keep && o.pop() {
+		o.pop(o.level() - o.keep)
+	}
+}
+
+// supply sees to it that n items can be pushed, as long as there are any that never were.
+func (o *dequeOwner) supply(n int) {
+	for len(o.popped) < n && o.used < len(o.items) {
+		o.popped = append(o.popped, &o.items[o.used])
+		o.used++
+	}
+}
+
+// push pushes n items, or as many as there are. It returns false if there is no room.
+func (o *dequeOwner) push(n int) bool {
+	queue, popped := o.queue, o.popped
+	n = min(n, len(popped))
+	last := len(popped) - n
+	for i := len(popped) - 1; i >= last; i-- {
+		if !queue.Push(popped[i]) {
+			o.pushes += len(popped) - 1 - i
+			o.popped = popped[:i+1]
+			return false
+		}
+		if o.work > 0 {
+			spin(o.work)
 		}
 	}
+	o.pushes += n
+	o.popped = popped[:last]
+	return true
+}
+
+// pop pops n items, or as many as there are, and returns how many.
+func (o *dequeOwner) pop(n int) (popped int) {
+	queue, into := o.queue, o.popped
+	for popped < n {
+		p := queue.Pop()
+		if p == nil {
+			break
+		}
+		into = append(into, p)
+		popped++
+		if o.work > 0 {
+			spin(o.work)
+		}
+	}
+	o.popped = into
+	o.pops += popped
+	return popped
 }
 
 // hear learns how many items have been stolen. If there are no more for long, the thieves have perhaps no core.
@@ -102,46 +134,12 @@ func (o *dequeOwner) hear(stolen int) {
 	}
 }
 
-func (o *dequeOwner) push() bool {
-	p := o.next()
-	if p == nil {
-		return false
-	}
-	o.pushes++
-	if !o.queue.Push(p) {
-		o.pushes--
-		o.popped = append(o.popped, p)
-		o.makeRoom()
-		return false
-	}
-	if o.work > 0 {
-		spin(o.work)
-	}
-	return true
-}
-
 // makeRoom pops everything: a thief is slow, or the indices of an [deque.ABP] have come to the end of its array, from where
 // they get back only when it is empty.
 func (o *dequeOwner) makeRoom() {
-	before := o.pops
-	for o.pop() {
-	}
-	if o.pops == before {
+	if o.pop(math.MaxInt) == 0 {
 		osthread.Yield()
 	}
-}
-
-func (o *dequeOwner) pop() bool {
-	p := o.queue.Pop()
-	if p == nil {
-		return false
-	}
-	o.pops++
-	o.popped = append(o.popped, p)
-	if o.work > 0 {
-		spin(o.work)
-	}
-	return true
 }
 
 // check empties the queue, from which nobody steals any more, and says what is wrong if not every item has come out once:
@@ -153,8 +151,7 @@ func (o *dequeOwner) check(thieves ...*dequeThief) error {
 		}
 		takes += t.counts.stolen()
 	}
-	for o.pop() {
-	}
+	o.pop(math.MaxInt)
 	for _, p := range o.popped {
 		p.taken++
 	}
