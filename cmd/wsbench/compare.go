@@ -27,10 +27,11 @@ func (t *tool) runCompare(_ context.Context, args []string) error {
 func compareHelp(*tool) string {
 	return `Usage: wsbench compare OLD NEW
 
-Compares two files in the Go benchmark format, as wsbench run -format bench writes them:
-medians with their 95% confidence intervals, and the difference, judged by the
-Mann-Whitney U test. "~" stands for a difference that may be chance (p >= 0.05).
-The figures are those of benchstat. Ten repetitions or more tell more than five.
+Compares two files that wsbench run or deque has written with -format bench or json, or
+any in the Go benchmark format: medians with their 95% confidence intervals, and the
+difference, judged by the Mann-Whitney U test. "~" stands for a difference that may be
+chance (p >= 0.05). The figures are those of benchstat. Ten repetitions or more tell more
+than five.
 
   -all            also show units that have no better or worse, as cpu-util
 

@@ -45,6 +45,8 @@ func TestDequeFormats(t *testing.T) {
 				require.NoError(t, json.Unmarshal([]byte(l), &r))
 				require.True(t, r.Verified)
 			}
+			_, stderr, status = wsbench("compare", file, file)
+			require.Zero(t, status, stderr)
 		case "bench":
 			require.Equal(t, points, strings.Count(text, "\nBenchmarkDeque/experiment="))
 			stdout, stderr, status = wsbench("compare", file, file)
@@ -123,8 +125,8 @@ func TestDequeWrong(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", 1, "wsbench: wrong answer: owner on lossy, stolen 20: item 10 of "},
-		{"-deque lossy", 1, "wsbench: wrong answer: owner on lossy, stolen 20: item 10 of "},
+		{"", 1, "wsbench: wrong answer: owner on lossy, stolen 20: item 23 of "},
+		{"-deque lossy", 1, "wsbench: wrong answer: owner on lossy, stolen 20: item 23 of "},
 		{"-deque none,lossy", 2, "wsbench: none: there is none\n"},
 	} {
 		for _, format := range bench.Formats() {

@@ -5,7 +5,7 @@
 //	wsbench run WORKLOAD…       run and verify workloads
 //	wsbench deque               experiments with deques, without the executor
 //	wsbench list                workloads, engines, policies, experiments, deques
-//	wsbench compare OLD NEW     compare two files written with -format bench
+//	wsbench compare OLD NEW     compare two files that run or deque wrote with -format bench or json
 //	wsbench env                 what machine this is
 //
 // Without arguments, or with -h, it explains itself.
@@ -72,7 +72,7 @@ func subcommands() []subcommand {
 		{"run", "[WORKLOAD…] [flags]", "run and verify workloads; without any, a tour of the five graphs", runHelp, (*tool).runRun},
 		{"deque", "[EXPERIMENT…] [flags]", "all kinds of deque alone: owners, thieves, latencies, trees", dequeHelp, (*tool).runDeque},
 		{"list", "", "workloads, probes, engines, policies, experiments, deques", listHelp, (*tool).runList},
-		{"compare", "OLD NEW", "compare two files written with -format bench", compareHelp, (*tool).runCompare},
+		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},
 		{"env", "[flags]", "what machine this is, and how much of it may be used", envHelp, (*tool).runEnv},
 	}
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -9,7 +10,7 @@ import (
 	"golang.org/x/perf/benchproc"
 )
 
-// A Comparison holds two files in the Go benchmark format, with the statistics that benchstat computes: medians with
+// A Comparison holds two files in the Go benchmark format or in format json, with the statistics that benchstat computes: medians with
 // their confidence intervals at 0.95, differences judged by the Mann-Whitney U test at 0.05.
 type Comparison struct {
 	Units  []*UnitComparison
@@ -83,11 +84,15 @@ func newComparer() *comparer {
 }
 
 func (c *comparer) read(name string) (*samples, map[string]string, error) {
-	files := benchfmt.Files{Paths: []string{name}}
+	text, err := benchText(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	file := benchfmt.NewReader(bytes.NewReader(text), name)
 	s := &samples{values: make(map[cell][]float64)}
 	config := make(map[string]string)
-	for files.Scan() {
-		switch rec := files.Result().(type) {
+	for file.Scan() {
+		switch rec := file.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return nil, nil, BadInput("%v", rec)
 		case *benchfmt.Result:
@@ -105,13 +110,13 @@ func (c *comparer) read(name string) (*samples, map[string]string, error) {
 			}
 		}
 	}
-	if err := files.Err(); err != nil {
+	if err := file.Err(); err != nil {
 		return nil, nil, BadInput("%v", err)
 	}
 	if len(s.values) == 0 {
-		return nil, nil, BadInput("%s: no benchmark results: write it with wsbench run -format bench -o FILE", name)
+		return nil, nil, BadInput("%s: no benchmark results: write it with wsbench run or deque, -format bench -o FILE", name)
 	}
-	for k, m := range files.Units() {
+	for k, m := range file.Units() {
 		c.metadata[k] = m
 	}
 	return s, config, nil

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -123,6 +124,30 @@ Push-2     0.000 ± 0%  0.000 ± 0%  ~ (p=1.000 n=6)  [1]
 `, b.String())
 }
 
+// TestCompareJSON: results say the same in both formats, but for the machine.
+func TestCompareJSON(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, results []Result, deques []DequeResult) string {
+		var b bytes.Buffer
+		r, err := NewReport(name, &b, &Environment{}, nil)
+		require.NoError(t, err)
+		require.NoError(t, r.Add(results))
+		d, err := NewDequeReport(name, &b, &Environment{}, nil)
+		require.NoError(t, err)
+		require.NoError(t, d.Add(deques))
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
+		return path
+	}
+	bench, json := write("bench", someResults(), someDequeResults()), write("json", someResults(), someDequeResults())
+	want, err := Compare(bench, bench)
+	require.NoError(t, err)
+	require.Greater(t, len(want.Units), 9)
+	got, err := Compare(bench, json)
+	require.NoError(t, err)
+	require.Equal(t, want.Units, got.Units)
+}
+
 func TestCompareErrors(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -137,6 +162,9 @@ func TestCompareErrors(t *testing.T) {
 		{"empty", write("empty", ""), "no benchmark results"},
 		{"a table", write("table", "workload engine\nchain magpie\n"), "no benchmark results"},
 		{"broken", write("broken", "BenchmarkX 1 x ns/op\n"), "parsing measurement"},
+		{"half an object", write("half", `{"workload":"chain"`), "unexpected EOF"},
+		{"a wrong field", write("field", `{"workload":5}`), "cannot unmarshal"},
+		{"another object", write("object", `{"a":5}`), "an object is no result of wsbench"},
 	}
 	for _, tt := range tests {
 		for _, files := range [][2]string{{tt.file, good}, {good, tt.file}} {
