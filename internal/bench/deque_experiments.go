@@ -141,7 +141,8 @@ var retriesExperiment = &DequeExperiment{
 	},
 	notes: []string{
 		"Columns: percent of the pushed items that were to be stolen. The owner never waits: where a thief cannot keep up, the",
-		"share is smaller. The queue is never empty; a kind of which thieves say so hides what there is.",
+		"share is smaller. An owner that has lost its core answers nobody: then there are as many retries as thieves have patience.",
+		"Empty is true when thieves were quick, and with the kinds that hide items it need not be.",
 	},
 }
 

@@ -81,7 +81,7 @@ func newPatience(threads int) patience {
 	if threads > runtime.NumCPU() {
 		return patience{limit: 4}
 	}
-	return patience{limit: 256}
+	return patience{limit: 32}
 }
 
 func (p *patience) pause() {
