@@ -32,7 +32,7 @@ func someDequeResults() (all []DequeResult) {
 			{Experiment: "tree", Deque: "padws", Capacity: 64, Workers: 8, Tree: "fat", N: 100, Block: 8},
 		} {
 			all = append(all, DequeResult{DequePoint: d, Rep: rep + 1, Verified: true, Metrics: []Metric{
-				{"ns/node", 10 / float64(i+1)}, {"steals", 7}, {"refused", 0},
+				{"ns/node", 10 / float64(i+1)}, {"steals", 1e-5 * float64(i)}, {"refused", 0},
 			}})
 		}
 	}
@@ -70,6 +70,12 @@ time in proportion to that of abp, tree fat of 100 nodes
 deque     -     8    16
 abp    1.00
 padws        0.33  0.50
+`,
+		`
+steals, tree fat of 100 nodes
+deque  -     8    16
+abp    0
+padws     0.00  0.00
 `,
 		"\n\na note\n",
 	} {
@@ -110,7 +116,7 @@ func TestDequeBench(t *testing.T) {
 	text := dequeReport(t, "bench")
 	require.True(t, strings.HasPrefix(text, "Unit ns/op better=lower\nUnit retries/steal better=lower\n"))
 	require.Contains(t, text, "\nBenchmarkDeque/experiment=owner/deque=abp/capacity=64/stolen=0/n=10 1 8 ns/op 0 stolen-percent ")
-	require.Contains(t, text, "\nBenchmarkDeque/experiment=tree/deque=padws/capacity=64/block=16/workers=8/tree=fat/n=100 1 5 ns/node ")
+	require.Contains(t, text, "\nBenchmarkDeque/experiment=tree/deque=padws/capacity=64/block=16/workers=8/tree=fat/n=100 1 5 ns/node 1e-05 steals 0 refused\n")
 	file := filepath.Join(t.TempDir(), "bench")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	c, err := Compare(file, file)

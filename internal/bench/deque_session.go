@@ -125,7 +125,7 @@ func (p *pace) step(what string) {
 	}
 	p.told = time.Now()
 	each := time.Since(p.begin) / time.Duration(max(p.done, 1))
-	p.tell(fmt.Sprintf("%d of %d: %s; all", p.done+1, p.total, what), each*time.Duration(p.total-p.done))
+	p.tell(fmt.Sprintf("%d of %d: %s; all that is left", p.done+1, p.total, what), each*time.Duration(p.total-p.done))
 }
 
 // repeat measures and verifies one repetition.

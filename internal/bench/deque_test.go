@@ -195,3 +195,19 @@ func TestTreeShapes(t *testing.T) {
 		require.Equal(t, refused, (*results)[0].Metrics[2].Value > 0, shape)
 	}
 }
+
+// TestPace: short repetitions are told together, with the time that is left.
+func TestPace(t *testing.T) {
+	var told []string
+	s := &DequeSession{Step: func(what string, expect time.Duration) {
+		told = append(told, what+", "+expect.Round(time.Second).String())
+	}}
+	p := s.newPace(4)
+	p.step("a")
+	p.step("b")
+	require.Empty(t, told)
+	p.begin, p.told = p.begin.Add(-20*time.Second), p.told.Add(-time.Second)
+	p.step("c")
+	p.step("d")
+	require.Equal(t, []string{"3 of 4: c; all that is left, 20s"}, told)
+}

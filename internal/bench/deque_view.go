@@ -127,9 +127,12 @@ func (v *dequeView) writeGrid(b *strings.Builder, title string, g *grid) {
 	for i, name := range g.rows {
 		row := []string{name}
 		for _, x := range g.values[i] {
-			if math.IsNaN(x) {
+			switch {
+			case math.IsNaN(x):
 				row = append(row, "")
-			} else {
+			case 0 < x && x < 0.001:
+				row = append(row, "0.00") // and not 0, which is said of what never happened
+			default:
 				row = append(row, significant(x))
 			}
 		}
