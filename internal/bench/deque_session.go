@@ -93,7 +93,7 @@ func (s *DequeSession) runExperiment(ctx context.Context, e *DequeExperiment) (r
 	pace := s.newPace((1 + s.Reps) * len(runs))
 	for rep := range 1 + s.Reps {
 		for _, r := range runs {
-			pace.step(e.Name + " with " + r.String())
+			pace.step(e.Name)
 			result, err := e.repeat(ctx, r)
 			if err != nil {
 				return nil, err
@@ -125,7 +125,7 @@ func (p *pace) step(what string) {
 	}
 	p.told = time.Now()
 	each := time.Since(p.begin) / time.Duration(max(p.done, 1))
-	p.tell(fmt.Sprintf("%d of %d: %s; all that is left", p.done+1, p.total, what), each*time.Duration(p.total-p.done))
+	p.tell(fmt.Sprintf("%s: %d of %d, to the end", what, p.done+1, p.total), each*time.Duration(p.total-p.done))
 }
 
 // repeat measures and verifies one repetition.

@@ -209,5 +209,5 @@ func TestPace(t *testing.T) {
 	p.begin, p.told = p.begin.Add(-20*time.Second), p.told.Add(-time.Second)
 	p.step("c")
 	p.step("d")
-	require.Equal(t, []string{"3 of 4: c; all that is left, 20s"}, told)
+	require.Equal(t, []string{"c: 3 of 4, to the end, 20s"}, told)
 }
