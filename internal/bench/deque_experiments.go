@@ -34,7 +34,8 @@ var ownerExperiment = &DequeExperiment{
 	notes: []string{
 		"Columns: percent of the pushed items that were to be stolen. A flat row is an owner that thieves do not disturb; the bars",
 		"show its throughput, the best of the table as the full height. The clock stands still while the owner waits for a thief",
-		"that is behind. Both need a core: other work on this machine shows as noise. About 2 ns of each figure are the loop's own.",
+		"that is behind; a share that was not reached all the same is more than an owner of that kind gives. Both need a core: other",
+		"work on this machine shows as noise. About 2 ns of each figure are the loop's own.",
 	},
 }
 

@@ -30,6 +30,9 @@ type shared struct {
 	_      pad.Line
 }
 
+// answeringRound is a round in which every kind of owner has answered: one that deals does so about every 16 operations.
+const answeringRound = 8
+
 // LongestRound is how many pushes the owner makes before it tells of them, and hears how many items were stolen.
 const LongestRound = 64
 
@@ -99,23 +102,26 @@ func (s *shared) done() bool {
 	return s.owner.pushes >= s.pushes && (s.waits || s.owner.stolen >= s.due(s.pushes))
 }
 
-// settle tells the thief what was pushed, hears what was stolen, and returns how long the next round should be: short if the
-// thief has to wait for operations of the owner, so that about one item is due in each. With a single push to a round the
-// clock would disturb what it measures; with two, by half a nanosecond.
+// settle tells the thief what was pushed, hears what was stolen, and returns how long the next round should be. If the thief
+// has to wait for operations of the owner, rounds are so short that about one item is stolen in each, but have two pushes: with
+// one the clock would disturb what it measures, with two by half a nanosecond.
 func (s *shared) settle(size int) int {
 	before := s.due(int(s.pushed.Swap(int64(min(s.owner.pushes, s.pushes)))))
 	if s.thief == nil {
 		return size
 	}
-	if s.waits {
+	reached := !s.waits || s.wait(before)
+	stolen := int(s.thief.stolen.Load())
+	switch least := max(100/s.share, 2); {
+	case reached:
 		size *= 2
-		if !s.wait(before) {
-			size = max(size/4, 100/s.share, 2)
-		}
-		size = min(size, LongestRound)
+	case stolen == s.owner.stolen && size < answeringRound:
+		size *= 2
+	default:
+		size = max(size/2, least)
 	}
-	s.owner.hear(int(s.thief.stolen.Load()))
-	return size
+	s.owner.hear(stolen)
+	return min(size, LongestRound)
 }
 
 // wait waits until so many items have been stolen, and reports whether they were. They are not if the thief finds nothing

@@ -27,7 +27,7 @@ func tinyDeques(kinds ...*DequeKind) (*DequeSession, *[]DequeResult) {
 	return &DequeSession{
 		Experiments: DequeExperiments(), Kinds: kinds,
 		Capacity: 64, Blocks: []int{1, 8}, Stolen: []int{0, 20}, Thieves: []int{1, 3}, Workers: 3,
-		Trees: []Tree{{"fat", 9, 3, 1}, {"thin", 2, 1, 100}}, N: 2000, Reps: 2, Seed: 1,
+		Trees: []Tree{{"fat", 9, 3, 1}, {"thin", 2, 1, 100}}, N: 500, Reps: 2, Seed: 1,
 		Emit: func(r []DequeResult) error {
 			*results = append(*results, r...)
 			return nil
@@ -62,15 +62,23 @@ func TestDequeExperiments(t *testing.T) {
 	}
 }
 
-// TestShareIsReached: as the owner waits for the thief, what was to be stolen is.
+// TestShareIsReached: as the owner waits for the thief, what was to be stolen is. An owner who deals decides for itself how
+// often.
 func TestShareIsReached(t *testing.T) {
 	for _, k := range possibleDeques() {
 		s, results := tinyDeques(k)
-		s.Experiments, s.Stolen, s.Blocks, s.N = []*DequeExperiment{ownerExperiment}, []int{0, 5, 50}, []int{4}, 10000
+		s.Experiments, s.Stolen, s.Blocks, s.N = []*DequeExperiment{ownerExperiment}, []int{0, 5, 50}, []int{4}, 5000
 		require.NoError(t, s.Run(context.Background()), k.Name)
+		queues, err := k.Open(1, 64, 0)
+		require.NoError(t, err)
+		_, deals := queues[0].(deque.Receiver[Item])
 		for _, r := range *results {
 			require.Equal(t, "stolen-percent", r.Metrics[1].Name)
-			require.InDelta(t, r.Stolen, r.Metrics[1].Value, 2, "%v", r.DequePoint)
+			if deals {
+				require.LessOrEqual(t, r.Metrics[1].Value, float64(r.Stolen), "%v", r.DequePoint)
+			} else {
+				require.InDelta(t, r.Stolen, r.Metrics[1].Value, 2, "%v", r.DequePoint)
+			}
 		}
 	}
 }
