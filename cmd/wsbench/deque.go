@@ -188,7 +188,8 @@ items stolen per item pushed: every %d pushes the owner tells the thief how many
 and the thief makes no more. In owner the owner waits, its clock stopped, for a thief that is
 behind; in the others it goes on, and a thief that cannot keep up gets a smaller share. What
 share was really reached is among the figures. In thieves they steal as fast as they can.
-Retries are steals that lost a race or found nothing ready; Empty is counted apart.
+Retries are steals that lost a race or found nothing ready; Empty is counted apart. After %v
+an owner ends, whatever has been done by then.
 
 In tree a node that is popped or stolen has its children pushed; one that is refused for want
 of room is visited at once. A worker whose queue is empty steals from others at random.
@@ -221,6 +222,6 @@ Examples:
   wsbench deque thieves -thieves 1,2,4,8
   wsbench deque tree -deque abp,bwos,padws -block 1,8,64,256 -tree thin,8:6
   wsbench deque latency retries -reps 10 -format bench -o new.txt
-`, experiments.String(), bench.KeptItems, bench.KeptBlocks, bench.LongestRound, t.kindNames(), defaultCapacity, bench.DefaultBlock,
+`, experiments.String(), bench.KeptItems, bench.KeptBlocks, bench.LongestRound, bench.RunLimit, t.kindNames(), defaultCapacity, bench.DefaultBlock,
 		defaultTreeWorkers, trees.String(), defaultReps, shortReps, defaultSeed)
 }

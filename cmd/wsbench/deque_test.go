@@ -16,7 +16,7 @@ import (
 )
 
 // tiny are flags with which an experiment takes next to no time.
-const tiny = " -capacity 64 -block 8 -n 300 -reps 1 -workers 2 -tree 5:3 -thieves 1,2 -stolen 20"
+const tiny = " -capacity 64 -block 8 -n 100 -reps 1 -workers 2 -tree 5:3 -thieves 1,2 -stolen 20"
 
 // TestDequeFormats runs all experiments on all kinds that can be made, in every format, to standard output and to a file.
 func TestDequeFormats(t *testing.T) {

@@ -21,6 +21,7 @@ type shared struct {
 
 	waits bool // the owner waits, at the end of each round, for what was due in the round before
 	watch *stopwatch
+	began time.Duration
 	timed time.Duration // in rounds, without what is in between
 
 	latencies []time.Duration // if there is room the thief notes how long it took from the first attempt to the item
@@ -89,6 +90,7 @@ func (s *shared) reached() Metric {
 func (s *shared) own() {
 	defer s.over.Store(true)
 	o := s.owner
+	s.began = s.watch.now()
 	for size := LongestRound; !s.done() && !s.over.Load(); {
 		begin := s.watch.now()
 		o.round(size)
@@ -97,9 +99,15 @@ func (s *shared) own() {
 	}
 }
 
-// done reports whether the owner has done its part.
+// done reports whether the owner has done its part, or as much of it as there is time for.
 func (s *shared) done() bool {
-	return s.owner.pushes >= s.pushes && (s.waits || s.owner.stolen >= s.due(s.pushes))
+	switch {
+	case s.owner.pushes >= s.pushes && (s.waits || s.owner.stolen >= s.due(s.pushes)):
+		return true
+	case s.watch.now()-s.began < runLimit:
+		return false
+	}
+	return s.thief == nil || s.owner.stolen > 0
 }
 
 // settle tells the thief what was pushed, hears what was stolen, and returns how long the next round should be. If the thief

@@ -27,7 +27,7 @@ func tinyDeques(kinds ...*DequeKind) (*DequeSession, *[]DequeResult) {
 	return &DequeSession{
 		Experiments: DequeExperiments(), Kinds: kinds,
 		Capacity: 64, Blocks: []int{1, 8}, Stolen: []int{0, 20}, Thieves: []int{1, 3}, Workers: 3,
-		Trees: []Tree{{"fat", 9, 3, 1}, {"thin", 2, 1, 100}}, N: 500, Reps: 2, Seed: 1,
+		Trees: []Tree{{"fat", 9, 3, 1}, {"thin", 2, 1, 100}}, N: 200, Reps: 2, Seed: 1,
 		Emit: func(r []DequeResult) error {
 			*results = append(*results, r...)
 			return nil
@@ -162,6 +162,23 @@ func TestDequeInterrupted(t *testing.T) {
 		defer cancel()
 		require.ErrorIs(t, s.Run(ctx), context.DeadlineExceeded, e.Name)
 		require.Empty(t, *results)
+	}
+}
+
+// TestRunLimit: what takes too long ends early, with all figures.
+func TestRunLimit(t *testing.T) {
+	defer func(d time.Duration) { runLimit = d }(runLimit)
+	runLimit = 20 * time.Millisecond
+	s, results := tinyDeques(possibleDeques()[0])
+	s.Experiments, s.N, s.Thieves, s.Reps = DequeExperiments()[:4], 1<<21, []int{1}, 1
+	require.NoError(t, s.Run(context.Background()))
+	require.Len(t, *results, 2+1+1+1)
+	for _, r := range *results {
+		require.Equal(t, 1<<21, r.N)
+		require.Less(t, r.WallNS, (10 * time.Second).Nanoseconds(), "%v", r.DequePoint)
+		if r.Experiment != "retries" {
+			require.Positive(t, r.Metrics[0].Value, "%v", r.DequePoint)
+		}
 	}
 }
 

@@ -57,11 +57,12 @@ func (b *besieged) own() {
 	defer b.over.Store(true)
 	o := b.owner
 	begin := b.watch.now()
-	for o.stolen < b.steals && !b.over.Load() {
+	for o.stolen < b.steals && !b.over.Load() && (b.took < runLimit || o.stolen == 0) {
 		o.round(LongestRound)
 		o.hear(int(b.sum()))
+		b.took = b.watch.now() - begin
 	}
-	b.stolen, b.took = o.stolen, b.watch.now()-begin
+	b.stolen = o.stolen
 }
 
 func (b *besieged) figures() []Metric {

@@ -20,8 +20,15 @@ type crowd struct {
 	_     pad.Line
 }
 
-// stallLimit is how long a run may make no progress before it is given up. Tests make it shorter.
-var stallLimit = 10 * time.Second
+// RunLimit is how long an owner goes on, if something has been stolen by then. Where threads share a core some kinds take
+// milliseconds for an item; what was measured until then is as good.
+const RunLimit = time.Second
+
+// Tests make these shorter.
+var (
+	runLimit   = RunLimit
+	stallLimit = 10 * time.Second // how long a run may make no progress before it is given up
+)
 
 // run runs each function on a thread of its own; none begins before all are there. It returns when all functions have, which
 // look at over now and then: it is set when ctx ends, or when progress has told the same for too long. That is the fault of
