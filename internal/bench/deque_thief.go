@@ -36,7 +36,9 @@ func (t *dequeThief) try() bool {
 	t.counts[outcome]++
 	if outcome != deque.Stolen {
 		t.failed.Add(1)
-		t.pause()
+		if !t.deals { // who is dealt to had better lose its core while it waits
+			t.pause()
+		}
 		return false
 	}
 	p.taken++
