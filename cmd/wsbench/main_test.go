@@ -84,6 +84,7 @@ func TestBadInput(t *testing.T) {
 		{"deque tree -work -1", "work must not be negative, but is -1"},
 		{"deque -n 0", "size must be at least 1, not 0"},
 		{"deque owner -n 2000000000", "size must be 1 to 1073741823, not 2000000000"},
+		{"deque thieves -n 1000000000 -capacity 16777216 -thieves 1024", "GiB are available: choose a smaller n"},
 		{"deque -reps 0", "repetitions must be at least 1, not 0"},
 		{"deque -format x", `no format "x": there are text, bench, json`},
 		{"deque owner -o ", "-o needs the name of a file"},

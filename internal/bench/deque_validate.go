@@ -66,7 +66,11 @@ func (s *DequeSession) validateRuns(e *DequeExperiment) error {
 		if err := r.kind.Check(r.threads(), r.Capacity, r.Block); err != nil {
 			return BadInput("%v", err)
 		}
-		need := bytesPerItem*float64(r.N) + bytesPerSlot*float64(r.Capacity)*float64(r.threads())
+		items := float64(r.N)
+		if r.Thieves+r.Workers == 0 {
+			items *= float64(r.Stolen) / 100 // what is popped is pushed again
+		}
+		need := bytesPerItem*items + bytesPerSlot*float64(r.Capacity)*float64(r.threads())
 		if err := fitsMemory(e.Name, r.N, need, available); err != nil {
 			return err
 		}
