@@ -6,4 +6,4 @@ package deque
 const minCapacity = 2
 
 // patience is so short that it may be over before the item comes.
-const patience = 1
+const patience = 2

@@ -107,7 +107,7 @@ func (d *PDQR[T]) Steal() (*T, Outcome) {
 	if m == nil {
 		asked := d.mail.CompareAndSwap(nil, d.ask)
 		m = d.mail.Load()
-		for looks := 1; asked && looks < patience && m == d.ask; looks++ {
+		for looks := 1; asked && m == d.ask && looks < patience; looks++ {
 			m = d.mail.Load()
 		}
 	}
@@ -119,7 +119,7 @@ func (d *PDQR[T]) Steal() (*T, Outcome) {
 	case m != nil && d.mail.CompareAndSwap(m, nil): // C30
 		return m, Stolen
 	}
-	return nil, Lost
+	return nil, Lost // an item came and went
 }
 
 // Offers reports whether an item lies ready. If not, a request stands. Any thread.
