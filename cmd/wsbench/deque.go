@@ -177,8 +177,9 @@ func dequeHelp(t *tool) string {
 
 Puts all kinds of deque to the experiments of Wang, Liu, Fu, Härtig and Chen, "Work Stealing
 through Partial Asynchronous Delegation" (SPAA 2024). No scheduler takes part: there are an
-owner and its thieves, or workers, each on a thread of its own. Each item has to come out
-exactly once, or no time is shown. Without an experiment it makes a short form of all.
+owner and its thieves, or workers, each on a thread of its own, and on a core of its own if
+there are enough. Each item has to come out exactly once, or no time is shown. Without an
+experiment it makes a short form of all.
 
 Experiments:
 %s

@@ -30,7 +30,8 @@ var (
 	stallLimit = 10 * time.Second // how long a run may make no progress before it is given up
 )
 
-// run runs each function on a thread of its own; none begins before all are there. It returns when all functions have, which
+// run runs each function on a thread of its own, and on a core of its own if there are enough; none begins before all are there.
+// It returns when all functions have, which
 // look at over now and then: it is set when ctx ends, or when progress has told the same for too long. That is the fault of
 // a queue that has lost something.
 func (c *crowd) run(ctx context.Context, progress func() int64, threads ...func()) error {
@@ -41,10 +42,11 @@ func (c *crowd) run(ctx context.Context, progress func() int64, threads ...func(
 	defer withProcs(max(runtime.GOMAXPROCS(0), len(threads)+1))()
 	defer context.AfterFunc(ctx, func() { c.over.Store(true) })()
 	left := make(chan struct{})
-	for _, f := range threads {
+	for i, f := range threads {
 		go func() {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
+			defer pin(i, len(threads))()
 			c.ready.Add(1)
 			for int(c.ready.Load()) < len(threads) {
 				osthread.Yield()

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package bench
+
+// pin is not possible.
+func pin(int, int) (restore func()) { return func() {} }
