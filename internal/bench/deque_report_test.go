@@ -99,6 +99,29 @@ func TestNoBase(t *testing.T) {
 	require.NotContains(t, b.String(), "in proportion")
 }
 
+// TestProportions: each row is compared with that of the same settings.
+func TestProportions(t *testing.T) {
+	var b bytes.Buffer
+	r, err := NewDequeReport("text", &b, &Environment{}, nil)
+	require.NoError(t, err)
+	for i, d := range []DequePoint{
+		{Experiment: "latency", Deque: "padws", Block: 8, Stolen: 1}, {Experiment: "latency", Deque: "padws", Block: 8, Stolen: 10},
+		{Experiment: "latency", Deque: "pdqr", Stolen: 1}, {Experiment: "latency", Deque: "pdqr", Stolen: 10},
+	} {
+		x := []float64{1, 4, 10, 20}[i]
+		require.NoError(t, r.Add([]DequeResult{{DequePoint: d, Metrics: []Metric{{"mean-ns", x}, {"p50-ns", 2 * x}, {"p99-ns", x * x}}}}))
+	}
+	require.NoError(t, r.Close())
+	require.Contains(t, b.String(), `
+latency in proportion to that of pdqr
+deque             mean-ns  p50-ns  p99-ns
+padws, stolen 1      0.10    0.10    0.01
+padws, stolen 10     0.20    0.20    0.04
+pdqr, stolen 1       1.00    1.00    1.00
+pdqr, stolen 10      1.00    1.00    1.00
+`)
+}
+
 func TestDequeJSON(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(dequeReport(t, "json")), "\n")
 	require.Len(t, lines, 21)

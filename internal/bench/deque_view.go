@@ -43,6 +43,7 @@ func (v *dequeView) write(b *strings.Builder, cells []*dequeCell) {
 // A grid is what a table shows. What was not measured is not a number.
 type grid struct {
 	rows, columns []string
+	rests         []string    // by row: what stands after the name of the deque
 	values        [][]float64 // by row and column
 }
 
@@ -52,7 +53,10 @@ func (v *dequeView) grid(cells []*dequeCell) *grid {
 		g.columns = v.headings(cells)
 	}
 	for _, c := range cells {
-		g.rows = appendNew(g.rows, c.Deque+v.rest(c, cells))
+		rest := v.rest(c, cells)
+		if g.rows = appendNew(g.rows, c.Deque+rest); len(g.rests) < len(g.rows) {
+			g.rests = append(g.rests, rest)
+		}
 	}
 	g.values = make([][]float64, len(g.rows))
 	for i := range g.values {
@@ -95,18 +99,21 @@ func (v *dequeView) rest(c *dequeCell, cells []*dequeCell) (s string) {
 	return s
 }
 
-// over divides the figures by those of the row of that deque, and reports whether it was measured.
+// over divides the figures of each row by those of that deque in the same settings, and reports whether it was measured.
 func (g *grid) over(base string) bool {
-	i := slices.Index(g.rows, base)
-	if i < 0 {
-		return false
+	before := make([][]float64, len(g.values))
+	for i, row := range g.values {
+		before[i] = slices.Clone(row)
 	}
-	by := slices.Clone(g.values[i])
-	for _, row := range g.values {
+	for i, row := range g.values {
+		k := slices.Index(g.rows, base+g.rests[i])
+		if k < 0 {
+			return false
+		}
 		for j := range row {
-			d := by[j]
+			d := before[k][j]
 			if math.IsNaN(d) {
-				d = by[0] // it does not have the setting
+				d = before[k][0] // it does not have the setting of the columns
 			}
 			row[j] /= d
 		}
