@@ -14,7 +14,7 @@ const (
 	Empty    Outcome = iota // there was nothing to steal
 	Stolen                  // the thief has an item
 	Lost                    // another thread was faster, or the deque was growing: there may be more
-	NotReady                // the owner has to answer first, and then there may be more; only of a PadWS
+	NotReady                // the owner has to answer first, and then there may be more; only of kinds whose thieves ask
 )
 
 func (o Outcome) String() string { return [...]string{"empty", "stolen", "lost", "not ready"}[o] }

@@ -74,8 +74,8 @@ func (w *Worker) search() *Item {
 			if v >= len(crew) {
 				v -= len(crew)
 			}
-			if v == w.id || crew[v].deque.IsEmpty() {
-				continue
+			if v == w.id || !w.hides && !crew[v].offers() {
+				continue // what is hidden can only be asked for
 			}
 			it, outcome := w.stealFrom(v)
 			if it != nil {
@@ -108,7 +108,7 @@ func (ex *Executor) anyItem() bool {
 		return true
 	}
 	for _, w := range ex.crew() {
-		if !w.deque.IsEmpty() {
+		if w.offers() {
 			return true
 		}
 	}

@@ -34,7 +34,7 @@ func Blocking(fn func()) {
 }
 
 // bringForward lets others run what only this worker knows of: it might be what the item being run is about to wait for.
-// What is in the deque may stay there.
+// What others can see may stay where it is.
 func (w *Worker) bringForward() {
 	if w.alone && w.ex.spares.limit > 0 {
 		w.endAlone()
@@ -42,6 +42,7 @@ func (w *Worker) bringForward() {
 	if w.public != w.level {
 		w.publishForks(nil)
 	}
+	w.giveAway()
 	w.seen.publish(&w.counts)
 	w.body.hooks.Flush(w)
 }
@@ -49,8 +50,9 @@ func (w *Worker) bringForward() {
 // endAlone makes the only worker one of several, before there is another, which its start then tells of it.
 func (w *Worker) endAlone() {
 	w.alone = false
-	w.deque.Share()
-	if w.deque.IsEmpty() {
-		w.setHungry()
+	if w.queue == nil {
+		w.aside = false
+		w.deque.Share()
 	}
+	w.noteEmpty()
 }

@@ -55,6 +55,11 @@ const (
 
 	// dequeCapacity is a deque's first ring, 4 KiB: depth-first work seldom holds more.
 	dequeCapacity = 512
+	// queueCapacity is how many items a deque of another kind has room for, if it is bounded. Depth-first work seldom holds
+	// more than a few hundred.
+	queueCapacity = 1024
+	// maxLoot is how many items a thief takes at once at most.
+	maxLoot = 64
 	// injectorCapacity is the same for the injector, which holds one item for each run that nobody has begun.
 	injectorCapacity = 64
 )

@@ -22,5 +22,7 @@ const (
 	enoughPublic     = 4
 	spareIdle        = 0 // the model knows no time
 	dequeCapacity    = 2
+	queueCapacity    = 4
+	maxLoot          = 2
 	injectorCapacity = 2
 )

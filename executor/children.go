@@ -28,11 +28,10 @@ func (s *Scope) Spawn(fn func(*Scope) error) {
 
 // A child is a function started by Go or Spawn.
 type child struct {
-	fork  // first: see childOf
-	fn    func(context.Context) error
-	sfn   func(*Scope) error
-	floor uint64 // the deque's bottom before it
-	next  *child // in Scope.children, or in Worker.children
+	fork // first: see childOf
+	fn   func(context.Context) error
+	sfn  func(*Scope) error
+	next *child // in Scope.children, or in Worker.children
 }
 
 func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {

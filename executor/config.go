@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/procs"
 )
 
@@ -27,8 +28,16 @@ type Config struct {
 	Nice int
 	// Policy controls how many idle workers look for work. The zero value is [Adaptive].
 	Policy Policy
-	// Deque is what workers keep their forks in. The zero value is [Split].
+	// Deque is what workers keep their items in. The zero value is [Split].
 	Deque Deque
+	// Capacity is how many items a worker's deque has room for, about; or, of one that grows, has room for at first. 0 means
+	// 1024. What does not fit goes to the queue that all workers share.
+	Capacity int
+	// BlockSize is how many items a block has, of a deque with blocks. 0 means about the root of the capacity (document 002).
+	BlockSize int
+	// Steal is how much a thief takes at once: [deque.One], the zero value, or more from a deque whose thieves can. The rest
+	// becomes the thief's own, to run or be stolen from.
+	Steal deque.Batch
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it by its number of workers until Close, so
 	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime's own updates of
 	// GOMAXPROCS, after a change of the CPU quota, are off.
@@ -63,6 +72,14 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Deque >= deques {
 		bad("Config.Deque is %d: use one of %v", uint8(c.Deque), Deques())
+	}
+	switch {
+	case c.Steal > deque.Block:
+		bad("Config.Steal is %d: use deque.One, deque.Half or deque.Block", uint8(c.Steal))
+	case len(errs) == 0:
+		if _, err := c.queues(); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	if c.Name == "" {
 		c.Name = "magpie"

@@ -23,8 +23,11 @@ func (ex *Executor) Dump(out io.Writer) error {
 		spares.serving, spares.standby, ex.spares.limit, spares.blocked)
 	for _, w := range crew {
 		s := w.seen.snapshot()
-		deque := fmt.Sprintf("%d items", w.deque.Len())
-		if len(crew) == 1 {
+		deque := fmt.Sprintf("%d items", w.toSteal())
+		switch {
+		case w.hides:
+			deque += " to steal" // what is hidden only the worker knows
+		case len(crew) == 1 && w.queue == nil:
 			deque = "private" // see deque.PushAlone
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",

@@ -23,9 +23,10 @@ type Executor struct {
 	cfg      Config
 	workers  []*Worker // those of the configuration, then room for the spares; see crew
 	notifier *notifier.Notifier
-	release  func()        // gives the reserved Ps back
-	inline   *inline       // set if there are no threads
-	crewed   xatomic.Int32 // how many of workers there are; it seldom changes
+	queues   *deque.Group[Item] // nil: workers have deques of Chase and Lev only
+	release  func()             // gives the reserved Ps back
+	inline   *inline            // set if there are no threads
+	crewed   xatomic.Int32      // how many of workers there are; it seldom changes
 
 	_ pad.Line
 	// Read at every push, written when a worker goes to sleep or is woken.
@@ -75,7 +76,12 @@ func New(cfg Config) (*Executor, error) {
 
 // newExecutor makes an executor whose workers have no threads yet.
 func newExecutor(cfg Config) *Executor {
+	queues, err := cfg.queues()
+	if err != nil {
+		panic(err) // withDefaults has reported it
+	}
 	ex := &Executor{
+		queues:   queues,
 		cfg:      cfg,
 		workers:  make([]*Worker, cfg.Workers+cfg.Spares),
 		notifier: notifier.New(cfg.Workers + cfg.Spares),
@@ -97,15 +103,14 @@ func newWorker(ex *Executor, i int) *Worker {
 	w := &Worker{
 		ex:     ex,
 		id:     i,
-		deque:  deque.New[Item](dequeCapacity),
 		rng:    uint64(i+1) * 0x9E3779B97F4A7C15,
 		victim: (i + 1) % cfg.Workers,
 		wakes:  cfg.Policy == Adaptive,
 		alone:  cfg.Workers == 1 && i == 0,
 		spare:  i >= cfg.Workers,
 	}
-	w.eager = cfg.Deque == ChaseLev
 	w.enough = enoughPublic * cfg.Workers
+	w.makeQueues()
 	w.hungry.Store(w.eager)
 	if w.spare {
 		w.state.Store(uint32(threadless))

@@ -17,7 +17,7 @@ const (
 
 // BenchmarkFork is fib, of which every call forks one half: what a fork costs.
 func BenchmarkFork(b *testing.B) {
-	for _, d := range executor.Deques() {
+	for _, d := range forkDeques {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%v/W=%d", d, workers), func(b *testing.B) {
 				ex := newExecutor(b, executor.Config{Workers: workers, Deque: d})

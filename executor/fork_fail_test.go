@@ -32,11 +32,11 @@ func panics(_ *executor.Scope, value any) int {
 func onEachWay(t *testing.T, f func(t *testing.T, ex *executor.Executor, way func(*executor.Scope, any) executor.Forked[any, int])) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
-			workers := someWorkers
+			on, workers := onEachDeque, someWorkers
 			if name == "stolen" {
-				workers = thieves
+				on, workers = onOpenDeques, thieves
 			}
-			onEachDeque(t, workers, func(t *testing.T, ex *executor.Executor) { f(t, ex, way) })
+			on(t, workers, func(t *testing.T, ex *executor.Executor) { f(t, ex, way) })
 		})
 	}
 }
@@ -113,7 +113,7 @@ func thrower(value any) { panic(value) }
 
 // A panic with a value that was recovered before, in another function, has the stack of its own.
 func TestForkPanicsAgain(t *testing.T) {
-	onEachDeque(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
+	onOpenDeques(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
 		for range 10 { // so that it comes to the same worker
 			inScope(t, ex, func(s *executor.Scope) {
 				f := forkStolen(s, panics, any(errTest))
@@ -194,11 +194,11 @@ func TestForkGoexit(t *testing.T) {
 	} {
 		for _, joined := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%v/joined=%v", name, joined), func(t *testing.T) {
-				workers := someWorkers
+				on, workers := onEachDeque, someWorkers
 				if name == "stolen" {
-					workers = []int{4, 8} // besides, one for the run beside
+					on, workers = onOpenDeques, []int{4, 8} // besides, one for the run beside
 				}
-				onEachDeque(t, workers, func(t *testing.T, ex *executor.Executor) {
+				on(t, workers, func(t *testing.T, ex *executor.Executor) {
 					for range testkit.Scale(10) {
 						beside := make(chan error, 1)
 						go func() {
@@ -226,7 +226,7 @@ func TestForkGoexit(t *testing.T) {
 						require.False(t, after)
 						require.NoError(t, <-beside)
 					}
-					meetAll(t, ex)
+					meetApart(t, ex)
 					r, err := executor.Call(t.Context(), ex, fib, 12)
 					require.NoError(t, err)
 					require.Equal(t, serialFib(12), r)
@@ -238,7 +238,7 @@ func TestForkGoexit(t *testing.T) {
 
 // A fork that another worker ended with Goexit panics in Join, which may be recovered.
 func TestForkGoexitIsRecovered(t *testing.T) {
-	onEachDeque(t, thieves, func(t *testing.T, ex *executor.Executor) {
+	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		inScope(t, ex, func(s *executor.Scope) {
 			f := forkStolen(s, func(*executor.Scope, int) int { runtime.Goexit(); return 0 }, 0)
 			if value := recovered(func() { f.Join(s) }); value != error(executor.ErrGoexit) {

@@ -95,7 +95,7 @@ func TestForkKeepsNothingAlive(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEachDeque(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
+			onOpenDeques(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
 				var pointers []weak.Pointer[large]
 				inScope(t, ex, func(s *executor.Scope) {
 					inner := executor.Fork(s, func(s *executor.Scope, _ int) int {

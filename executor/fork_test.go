@@ -13,15 +13,47 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onEachDeque runs a test for every policy, number of workers and kind of deque.
+// forkDeques are the kinds of deque that scopes can do with. Of openDeques thieves see every fork when it is made, or soon.
+var forkDeques, openDeques = func() (all, open []executor.Deque) {
+	for _, d := range executor.Deques() {
+		if !d.Kind().FIFO() {
+			all = append(all, d)
+		}
+		if !d.Kind().Hides() {
+			open = append(open, d)
+		}
+	}
+	return all, open
+}()
+
+// onEachDeque runs a test for every policy, number of workers and kind of deque that scopes can do with.
 func onEachDeque(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	for _, p := range executor.Policies() {
-		for _, n := range workers {
-			for _, d := range executor.Deques() {
-				t.Run(fmt.Sprintf("%v/W=%d/%v", p, n, d), func(t *testing.T) {
-					ex := newExecutor(t, executor.Config{Workers: n, Policy: p, Deque: d})
-					within(t, ex, func() { f(t, ex) })
-				})
+	onDeques(t, forkDeques, workers, f)
+}
+
+// onOpenDeques does so with the kinds that hide nothing: somebody is to take a fork while the worker that made it waits.
+func onOpenDeques(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
+	onDeques(t, openDeques, workers, f)
+}
+
+// onDeques runs a test for every policy and number of workers, with the two kinds that have code of their own for forks; for
+// one policy and number with the others.
+func onDeques(t *testing.T, deques []executor.Deque, workers []int, f func(t *testing.T, ex *executor.Executor)) {
+	policies := executor.Policies()
+	on := func(p executor.Policy, n int, d executor.Deque) {
+		t.Run(fmt.Sprintf("%v/W=%d/%v", p, n, d), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: n, Policy: p, Deque: d})
+			within(t, ex, func() { f(t, ex) })
+		})
+	}
+	for i, d := range deques {
+		if d > executor.ChaseLev {
+			on(policies[i%len(policies)], workers[i%len(workers)], d)
+			continue
+		}
+		for _, p := range policies {
+			for _, n := range workers {
+				on(p, n, d)
 			}
 		}
 	}

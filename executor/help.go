@@ -15,9 +15,7 @@ func (w *Worker) help(r *Run) {
 	defer func() { // an item may call Goexit; deferred functions of the waiting task will then run
 		w.awaits, w.floor, w.only = awaits, w.lowered(floor), only
 		w.depth--
-		if w.deque.IsEmpty() {
-			w.setHungry() // forks that were in it have gone to the injector
-		}
+		w.noteEmpty() // forks that were in its deque have gone to the injector
 		w.enter(body)
 		w.state.Store(state)
 	}()
@@ -69,12 +67,18 @@ func (w *Worker) lowered(floor uint64) uint64 {
 // popFor takes the worker's newest item of r or of a run nested in it, or of the only body that it is to run.
 func (w *Worker) popFor(r *Run) *Item {
 	// Once r is over nothing more is run here, also not of runs that it has left behind.
-	for !r.over.Load() && w.bottom() != w.floor {
+	for !r.over.Load() && (w.bottom() != w.floor || w.fifo) {
 		it := w.popOwn()
-		if it == nil || it.Body == w.only || w.only == nil && it.Body.Run().isWithin(r) {
+		switch {
+		case it == nil:
+			return nil
+		case w.only != nil && it.Body == w.only && !forkOf(it).isOlder(w, w.floor):
+			return it
+		case w.only == nil && it.Body.Run().isWithin(r):
 			return it
 		}
 		w.ex.inject(it)
+		w.floor = w.lowered(w.floor) // if thieves had what lay above, out of order
 	}
 	return nil
 }
@@ -83,6 +87,7 @@ func (w *Worker) popFor(r *Run) *Item {
 // last look.
 func (w *Worker) sleepFor(r *Run) *Item {
 	ex := w.ex
+	w.giveAway()
 	w.state.Store(uint32(preparing))
 	w.helping.Store(r)
 	r.awaited.Add(1)
@@ -131,7 +136,7 @@ func (w *Worker) stealFor(r *Run) *Item {
 		if v == w.id || visited&(1<<(v%64)) == 0 && victim != r.launcher.Get() {
 			continue
 		}
-		for !victim.deque.IsEmpty() {
+		for victim.offers() {
 			it, _ := w.stealFrom(v)
 			if it == nil {
 				continue // lost

@@ -133,14 +133,34 @@ func (b *barrier) meet() {
 // meetAll runs a task for every worker, all of which have to run at once, and returns the threads they ran on.
 func meetAll(t testing.TB, ex *executor.Executor) map[int64]bool {
 	t.Helper()
+	return meet(t, ex, func(f func(context.Context) error) {
+		require.NoError(t, ex.Run(t.Context(), fan(ex.Workers(), f)))
+	})
+}
+
+// meetApart does so with a run for each task, since a worker may hide what it has while it waits for others.
+func meetApart(t testing.TB, ex *executor.Executor) {
+	t.Helper()
+	meet(t, ex, func(f func(context.Context) error) {
+		var runs []*executor.Run
+		for range ex.Workers() {
+			runs = append(runs, ex.Start(t.Context(), one(f)))
+		}
+		for _, r := range runs {
+			require.NoError(t, r.Wait())
+		}
+	})
+}
+
+func meet(t testing.TB, ex *executor.Executor, runOnEach func(func(context.Context) error)) map[int64]bool {
+	t.Helper()
 	b := barrier{n: int64(ex.Workers())}
 	threads := make(chan int64, ex.Workers())
-	err := ex.Run(t.Context(), fan(ex.Workers(), func(context.Context) error {
+	runOnEach(func(context.Context) error {
 		threads <- executor.Thread()
 		b.meet()
 		return nil
-	}))
-	require.NoError(t, err)
+	})
 	distinct := make(map[int64]bool)
 	for range ex.Workers() {
 		distinct[<-threads] = true

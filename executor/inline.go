@@ -78,22 +78,13 @@ func (s *shuffled) pop(floor int) *Item {
 	return it
 }
 
-// bottom is the deque's, or that of what is in its place.
-func (w *Worker) bottom() uint64 {
-	if w.shuffled != nil {
-		return 2 * uint64(len(w.shuffled.items)) // even, see noFloor
-	}
-	return w.deque.Bottom()
-}
+func (s *shuffled) bottom() uint64 { return 2 * uint64(len(s.items)) } // even, see noFloor
 
 // Shuffled reports whether items are to be pushed one by one, for an order to be chosen: see [NewInline].
 func (w *Worker) Shuffled() bool { return w.shuffled != nil }
 
-// popAlone is popOwn of a worker without others.
-func (w *Worker) popAlone() *Item {
-	if w.shuffled == nil {
-		return w.deque.PopAlone()
-	}
+// popShuffled is popOwn of an inline worker.
+func (w *Worker) popShuffled() *Item {
 	floor := 0
 	if w.awaits != nil && w.floor != noFloor {
 		floor = int(w.floor / 2)

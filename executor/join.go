@@ -26,6 +26,9 @@ type forkState struct {
 // is given if it is at hand.
 func (w *Worker) publishForks(newest *fork) {
 	if w.public == w.level || w.alone && !w.eager {
+		if w.asked {
+			w.poll() // for what is in the queue
+		}
 		return
 	}
 	if w.hungry.Load() && !w.eager {
@@ -42,11 +45,14 @@ func (w *Worker) publishForks(newest *fork) {
 		}
 		w.public = f.level
 		f.floor = w.bottom()
-		if w.alone {
-			w.deque.PushAlone(&f.Item)
-		} else {
-			w.deque.Push(&f.Item)
+		w.put(&f.Item)
+	}
+	if w.queue != nil {
+		w.poll()
+		if w.asked && w.queue.Wanted() {
+			w.setHungry() // L1: somebody has asked, and may sleep, for whom there was nothing
 		}
+		return
 	}
 	// D1(publish): as D1(push).
 	if w.ex.thieves.Load() == 0 && w.ex.anyoneAsleep() {
@@ -98,23 +104,30 @@ func (w *Worker) takeBack(f *fork) bool {
 	}
 	for !f.own && f.state.Load() == 0 && int64(w.bottom()-f.floor) > 0 {
 		it := w.popOwn()
-		if w.deque.IsEmpty() {
-			w.setHungry()
-		}
+		w.noteEmpty()
 		if it == &f.Item {
 			return true
 		}
 		if it == nil {
 			break
 		}
-		if it.Body != f.Body {
-			w.ex.inject(it) // of a run or future that was started after f: it might want a lock that the joiner holds
+		if it.Body != f.Body || forkOf(it).isOlder(w, f.floor) {
+			// Of a run or future that was started after f; or older than f, where thieves do not take the oldest first. It
+			// might want a lock that the joiner holds.
+			w.ex.inject(it)
 			continue
 		}
 		w.runNow(it)
 	}
 	w.await(f) // also when it is in the injector, or in the hands of a thief who has not begun
 	return false
+}
+
+// noteEmpty has the next fork published if there is nothing to steal.
+func (w *Worker) noteEmpty() {
+	if !w.eager && !w.asked && w.deque.IsEmpty() {
+		w.setHungry()
+	}
 }
 
 func (w *Worker) setHungry() {
@@ -129,9 +142,7 @@ func (w *Worker) begin(f *fork) *Scope {
 		w.takes++
 		f.state.Add(uint64(w.id+1) | w.takes<<forkTakes)
 	}
-	if w.deque.IsEmpty() {
-		w.setHungry()
-	}
+	w.noteEmpty()
 	s := w.scopes
 	if s == nil {
 		s = &Scope{w: w}
@@ -308,6 +319,11 @@ func (w *Worker) await(f *fork) {
 	}
 }
 
+// isOlder reports whether f, out of the deque of w, was there already when that had this bottom.
+func (f *fork) isOlder(w *Worker, bottom uint64) bool {
+	return f.owner != w || int64(f.floor-bottom) < 0
+}
+
 // isDone is for the owner.
 func (f *fork) isDone() bool { return f.own || f.state.Load()&forkDone != 0 }
 
@@ -336,16 +352,16 @@ func (w *Worker) leap(f *fork) (it *Item, from uint64) {
 		}
 		held[n] = hold{f, state}
 		victim := ex.workers[state&forkTaker-1]
-		if victim == w {
+		if victim == w || victim.carries.Load() {
 			return nil, from
 		}
 		from |= victim.bit()
-		for !victim.deque.IsEmpty() {
+		for victim.offers() {
 			it, _ := w.stealFrom(victim.id)
 			if it == nil {
 				continue // lost
 			}
-			still := stillHeld(held[:n+1])
+			still := !victim.carries.Load() && stillHeld(held[:n+1])
 			if still && it.Body.Run().isWithin(r) {
 				return it, from
 			}
@@ -374,6 +390,7 @@ func stillHeld(all []hold) bool {
 // on the last look.
 func (w *Worker) sleepOn(f *fork, r *Run) *Item {
 	ex := w.ex
+	w.giveAway()
 	w.state.Store(uint32(preparing))
 	w.helping.Store(r)
 	ex.sleepingHelpers.Add(1)

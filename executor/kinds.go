@@ -1,6 +1,10 @@
 package executor
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/magpie-go/magpie/deque"
+)
 
 // A Policy controls how many of the idle workers look for work and when they sleep.
 type Policy uint8
@@ -27,22 +31,70 @@ func Policies() []Policy { return all[Policy](policies) }
 // ParsePolicy is the reverse of [Policy.String].
 func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "policy", policyNames[:]) }
 
-// A Deque is what a worker keeps forks in, those of [Fork], until they are joined or stolen. Everything else is in a deque
-// of Chase and Lev always.
+// A Deque is what each worker keeps its items in until it runs them or others steal them. Which is best for what is told, with
+// figures, in the documentation of package deque.
 type Deque uint8
 
+// All but the first keep forks, those of [Fork], as any other item. Of those that can be full, what does not fit goes to the
+// queue that all workers share: it is not lost, and nobody waits.
 const (
-	// Split keeps the newest forks in the worker's own hands and pushes them, the oldest first, when there is nothing to
-	// steal from it, or when one function has two that are not joined and there are few. A fork that nobody steals costs no locked
-	// instruction. Nobody sees that work until the worker's next Fork or Join.
+	// Split is ChaseLev, but keeps the newest forks in the worker's own hands and pushes them, the oldest first, when there is
+	// nothing to steal from it, or when one function has two that are not joined and there are few. A fork that nobody steals
+	// costs no locked instruction. Nobody sees that work until the worker's next Fork or Join.
 	Split Deque = iota
-	// ChaseLev pushes every fork at once: two locked instructions each.
+	// ChaseLev is [deque.Deque]: it grows, and thieves see everything.
 	ChaseLev
+	// ABP is [deque.ABP]: bounded, and thieves see everything.
+	ABP
+	// BWoS is [deque.BWoS]: bounded. Thieves do not see the newest items, as many as a block has.
+	BWoS
+	// BWoSFIFO is [deque.BWoSFIFO]: as BWoS, but a worker, too, runs the oldest first. It is for graphs, jobs of one's own and
+	// futures: a [Scope] needs the newest back, and a run of [Func] or [Call] fails with [ErrFIFO].
+	BWoSFIFO
+	// PadWS is [deque.PadWS]: bounded. Thieves ask for what is in the newest block, and the worker answers between two items.
+	PadWS
+	// ADWS is [deque.ADWS]: it grows. Thieves ask for each item.
+	ADWS
+	// PDQR is [deque.PDQR]: it grows. Thieves ask for each item, and wait for it.
+	PDQR
+	// PDQS is [deque.PDQS]: it grows. Workers with items deal them to those without.
+	PDQS
+	// Locked is [deque.Locked]: it grows, under a mutex.
+	Locked
 
 	deques // how many there are
 )
 
-var dequeNames = [deques]string{Split: "split", ChaseLev: "chaselev"}
+// Kind is what package deque calls it. Split has the deque of ChaseLev.
+func (d Deque) Kind() deque.Kind {
+	switch d {
+	case ABP:
+		return deque.KindABP
+	case BWoS:
+		return deque.KindBWoS
+	case BWoSFIFO:
+		return deque.KindBWoSFIFO
+	case PadWS:
+		return deque.KindPadWS
+	case ADWS:
+		return deque.KindADWS
+	case PDQR:
+		return deque.KindPDQR
+	case PDQS:
+		return deque.KindPDQS
+	case Locked:
+		return deque.KindLocked
+	}
+	return deque.KindChaseLev
+}
+
+var dequeNames = func() (names [deques]string) {
+	for d := range deques {
+		names[d] = d.Kind().String()
+	}
+	names[Split] = "split"
+	return names
+}()
 
 func (d Deque) String() string { return nameOf(d, "Deque", dequeNames[:]) }
 

@@ -13,6 +13,9 @@ func (w *Worker) loop() {
 	}
 	for {
 		won := w.counts.won
+		if w.carries.Load() {
+			w.carries.Store(false) // what it took has been run, or stolen in turn
+		}
 		it := find()
 		if it == nil {
 			if w.ex.stop.Load() || !w.standBy() {
@@ -50,13 +53,28 @@ func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
 		}
 		return it, outcome
 	}
-	it, outcome := w.ex.workers[victim].deque.Steal()
+	v := w.ex.workers[victim]
+	var it *Item
+	var outcome deque.Outcome
+	switch {
+	case w.awaits != nil || !v.deque.IsEmpty():
+		it, outcome = v.steal() // one, that is known to come from there
+	case w.receiver != nil:
+		it, outcome = w.receiver.Receive() // from whoever deals
+	case w.loot != nil:
+		it, outcome = w.stealBatch(v)
+	default:
+		it, outcome = v.steal()
+	}
 	w.counts.tried++
+	if w.asked {
+		v.setHungry() // L1
+	}
 	switch outcome {
 	case deque.Stolen:
 		w.counts.won++
 		w.victim = victim
-		if v := w.ex.workers[victim]; v.deque.IsEmpty() {
+		if !w.eager && !w.asked && v.deque.IsEmpty() {
 			v.setHungry()
 		}
 	case deque.Lost:

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/testkit"
 )
@@ -25,7 +26,15 @@ func TestModelRandom(t *testing.T) {
 	n := testkit.Count(t, 10_000)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {
 		h := &whim{room: 12, exits: 2}
-		ex, err := New(Config{Workers: 1 + model.Choose(3), Spares: 1, Policy: Policies()[model.Choose(2)], KeepGOMAXPROCS: true})
+		cfg := Config{Workers: 1 + model.Choose(3), Spares: 1, Policy: Policies()[model.Choose(2)], KeepGOMAXPROCS: true}
+		if model.Choose(2) == 0 {
+			cfg.Deque = Deques()[model.Choose(int(deques))]
+			cfg.Capacity = model.Choose(3)
+			if cfg.Deque.Kind().Batches() {
+				cfg.Steal = deque.Batch(model.Choose(3))
+			}
+		}
+		ex, err := New(cfg)
 		model.Assert(err == nil, "New: %v", err)
 		h.ex = ex
 		submit := func() {

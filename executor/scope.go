@@ -42,7 +42,7 @@ func (s *Scope) Stopped() bool { return s.body.Stopped() }
 // is taken up at once. Algorithms that halve their work only when it helps ask here. It costs a load.
 func (s *Scope) Hungry() bool {
 	w := s.w
-	return w.hungry.Load() && !(w.eager && (w.alone || !w.deque.IsEmpty()))
+	return w.hungry.Load() && (!w.eager || !w.alone && w.isWanted())
 }
 
 // Func returns a job that runs fn with a scope. It may be run any number of times, also at once. The run's result is what fn
@@ -63,6 +63,9 @@ type funcJob struct {
 func (j *funcJob) Name() string { return j.name }
 
 func (j *funcJob) Begin(run *Run) (*Item, error) {
+	if run.ex.cfg.Deque.Kind().FIFO() {
+		return nil, ErrFIFO
+	}
 	r := &scopeRun{fn: j.fn, ctx: run.Context()}
 	r.Body = NewBody(r)
 	r.root.Exec, r.root.Body, r.root.kind = execRoot, &r.Body, isRoot

@@ -44,7 +44,7 @@ func TestScopeFailures(t *testing.T) {
 	}
 	for name, fail := range fail {
 		t.Run(name, func(t *testing.T) {
-			onEachDeque(t, thieves, func(t *testing.T, ex *executor.Executor) {
+			onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 				for range testkit.Scale(30) {
 					var waited error
 					err := runFunc(t, ex, func(s *executor.Scope) error {
@@ -122,7 +122,7 @@ func TestScopeChildFails(t *testing.T) {
 						}
 						require.Equal(t, name == "panic", p != nil)
 					}
-					meetAll(t, ex)
+					meetApart(t, ex)
 				})
 			})
 		}

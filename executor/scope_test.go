@@ -284,7 +284,7 @@ func TestScopeAtOnce(t *testing.T) {
 
 // Close waits for a run with all that it forks and starts after that.
 func TestScopeAndClose(t *testing.T) {
-	for _, d := range executor.Deques() {
+	for _, d := range forkDeques {
 		for _, workers := range someWorkers {
 			t.Run(fmt.Sprintf("W=%d/%v", workers, d), func(t *testing.T) {
 				ex, err := executor.New(executor.Config{Workers: workers, Deque: d})

@@ -15,22 +15,25 @@ type Worker struct {
 	_ pad.Line
 
 	// Owner only, plain on purpose: the race detector checks the claim.
-	ex     *Executor
-	id     int
-	deque  *deque.Deque[Item]
-	body   *Body  // of the item being run; nil when the worker has none
-	awaits *Run   // the run that the innermost help waits for; nil outside
-	floor  uint64 // the deque's index below which there is nothing for that help
-	only   *Body  // if set, the only one whose items may be run
-	rng    uint64
-	victim int    // sticky: the last worker stolen from
-	losses uint32 // steals lost, also to users of the injector
-	crumbs int    // steals in a row that brought one short item each
-	counts counts
-	depth  int   // helps on the worker's stack
-	nested int   // of children and futures, those that are run on top of others
-	ended  int64 // futures, not yet counted out
+	ex      *Executor
+	id      int
+	deque   *deque.Deque[Item]  // constant
+	queue   deque.Queue[Item]   // constant; nil, or what the worker pushes to instead of deque, see queue.go
+	batcher deque.Batcher[Item] // constant; queue again, if thieves take several items at once
+	body    *Body               // of the item being run; nil when the worker has none
+	awaits  *Run                // the run that the innermost help waits for; nil outside
+	floor   uint64              // the deque's index below which there is nothing for that help
+	only    *Body               // if set, the only one whose items may be run
+	rng     uint64
+	victim  int    // sticky: the last worker stolen from
+	losses  uint32 // steals lost, also to users of the injector
+	crumbs  int    // steals in a row that brought one short item each
+	counts  counts
+	depth   int   // helps on the worker's stack
+	nested  int   // of children and futures, those that are run on top of others
+	ended   int64 // futures, not yet counted out
 	forkState
+	queueState
 	wakes    bool      // what the policy wants: a push wakes a worker if nobody is looking for work
 	alone    bool      // there is no other worker; from the first that there is on it stays false
 	spare    bool      // constant: it stands in for workers that block
@@ -49,6 +52,7 @@ type Worker struct {
 	joining   xatomic.Pointer[fork] // what the worker waits for in a Join
 	leapsFrom xatomic.Uint64        // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
 	hungry    xatomic.Bool          // nobody can steal from the worker: its next fork is to be published
+	carries   xatomic.Bool          // since it was a thief last, the worker has taken several items at once
 	calledUp  park.Parker           // where a spare stands by
 
 	discharged bool // a spare's thread is to end; plain, written by whoever takes it off standby, before Unpark
@@ -101,12 +105,8 @@ func (w *Worker) Alone() bool { return w.alone }
 // Push makes an item available to every worker. The pushing worker gets it back, last in first out, unless another
 // takes it. The item being run only.
 func (w *Worker) Push(it *Item) {
-	if w.alone {
-		if w.shuffled != nil {
-			w.shuffled.push(it)
-			return
-		}
-		w.deque.PushAlone(it)
+	if w.aside {
+		w.pushAside(it)
 		return
 	}
 	w.deque.Push(it)
@@ -155,7 +155,7 @@ func (w *Worker) runItems(it *Item) {
 		if it.Body != w.body {
 			w.enter(it.Body)
 		}
-		if w.counts.items++; w.counts.items%pollInterval == 0 {
+		if w.counts.items++; w.counts.items%pollInterval == 0 || w.polled && w.hungry.Load() {
 			if it = w.tock(it); it == nil {
 				break
 			}
@@ -183,8 +183,8 @@ func (w *Worker) pop() *Item {
 }
 
 func (w *Worker) popOwn() (it *Item) {
-	if w.alone {
-		it = w.popAlone()
+	if w.aside {
+		it = w.popAside()
 	} else {
 		it = w.deque.Pop()
 	}
@@ -196,7 +196,16 @@ func (w *Worker) popOwn() (it *Item) {
 
 // tock is what a busy worker does every pollInterval items, when it has entered the body of the next. It returns the item
 // to go on with, and has entered that one's body, or nil if a helper has nothing more to do, or a spare is no longer needed.
+//
+// A worker whose queue thieves ask does it as soon as they have, and then only answers: otherwise they would wait as long as
+// items follow each other without the queue.
 func (w *Worker) tock(it *Item) *Item {
+	if w.polled {
+		w.poll()
+		if w.counts.items%pollInterval != 0 {
+			return it
+		}
+	}
 	if w.counts.items%flushInterval == 0 {
 		w.seen.publish(&w.counts)
 		w.body.hooks.Flush(w)

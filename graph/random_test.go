@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -20,12 +21,29 @@ type site struct {
 	ex   *executor.Executor
 }
 
+// newSites makes a site for each policy and number of workers, and one for each kind of deque that has code of its own.
 func newSites(t *testing.T, workers ...int) (sites []*site) {
-	for _, policy := range executor.Policies() {
+	add := func(name string, cfg executor.Config) {
+		sites = append(sites, &site{name: name, ex: newExecutor(t, cfg)})
+	}
+	policies := executor.Policies()
+	for _, policy := range policies {
 		for _, w := range workers {
-			s := &site{name: fmt.Sprintf("%v/W=%d", policy, w), ex: newExecutor(t, executor.Config{Workers: w, Policy: policy})}
-			sites = append(sites, s)
+			add(fmt.Sprintf("%v/W=%d", policy, w), executor.Config{Workers: w, Policy: policy})
 		}
+	}
+	for i, d := range executor.Deques() {
+		if d <= executor.ChaseLev {
+			continue // one and the same for graphs
+		}
+		cfg := executor.Config{Workers: workers[i%len(workers)], Policy: policies[i%len(policies)], Deque: d}
+		if d.Kind().Batches() {
+			cfg.Steal = deque.Half
+		}
+		if i%2 == 0 && d != executor.ADWS { // small: it spills
+			cfg.Capacity = 4
+		}
+		add(fmt.Sprintf("%v/W=%d/%v/capacity=%d/%v", cfg.Policy, cfg.Workers, d, cfg.Capacity, cfg.Steal), cfg)
 	}
 	return sites
 }
@@ -36,15 +54,19 @@ func (s *site) muster(t testing.TB) {
 	w := s.ex.Workers()
 	b := newBarrier(w)
 	threads := make([]int64, w)
-	g := graph.New("muster")
+	var runs []*executor.Run // one for each: a worker that waits for others may hide what it has
 	for i := range w {
+		g := graph.New("muster")
 		g.Task(func(context.Context) error {
 			threads[i] = osthread.ID()
 			b.meet()
 			return nil
 		})
+		runs = append(runs, s.ex.Start(context.Background(), g))
 	}
-	require.NoError(t, s.ex.Run(context.Background(), g))
+	for _, r := range runs {
+		require.NoError(t, r.Wait())
+	}
 	slices.Sort(threads)
 	require.Len(t, slices.Compact(threads), w)
 }

@@ -49,7 +49,7 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	for _, p := range executor.Policies() {
 		entry(p.String(), policyAbout[p])
 	}
-	section("\ndeques of engine magpie (-deque), for the forks of programs")
+	section("\ndeques of engine magpie (-deque); graphs fork nothing, and split is chaselev to them")
 	for _, d := range executor.Deques() {
 		entry(d.String(), dequeAbout[d])
 	}
@@ -75,7 +75,15 @@ var policyAbout = map[executor.Policy]string{
 
 var dequeAbout = map[executor.Deque]string{
 	executor.Split:    "the newest forks in the worker's own hands, published when somebody wants them; the default",
-	executor.ChaseLev: "every fork in the growable Chase–Lev deque, where all other items are anyhow",
+	executor.ChaseLev: "grows, and thieves see everything: every fork costs locked instructions",
+	executor.ABP:      "the bounded deque that began it all",
+	executor.BWoS:     "in blocks; thieves do not see the newest",
+	executor.BWoSFIFO: "the same, oldest first for its owner too; not for programs, which fork",
+	executor.PadWS:    "in blocks; thieves ask for items of the newest, and wait for nothing",
+	executor.ADWS:     "thieves ask for each item, and wait for nothing",
+	executor.PDQR:     "thieves ask for each item, and wait for it",
+	executor.PDQS:     "workers with items deal them to those without",
+	executor.Locked:   "under a mutex",
 }
 
 func listHelp(*tool) string {

@@ -158,7 +158,7 @@ func TestList(t *testing.T) {
 		"probes":    {"submit", "submit-idle", "idle", "sleeper", "rerun", "memory"},
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  {"adaptive", "adaptive-published"},
-		"deques":    {"split", "chaselev"},
+		"deques":    {"split", "chaselev", "abp", "bwos", "bwos-fifo", "padws", "adws", "pdqr", "pdqs", "locked"},
 
 		"experiments": {"owner", "latency", "thieves", "retries", "tree"},
 		"kinds":       {"chaselev", "abp", "bwos", "bwos-fifo", "padws", "adws", "pdqr", "pdqs", "locked"},

@@ -193,8 +193,9 @@ every combination is run.
   -workers LIST   number of workers (default GOMAXPROCS, here %d)
   -engine LIST    %s (default %s; the tour: all)
   -policy LIST    %s (default %v)
-  -deque LIST     %s (default %s): where forks are kept; graphs have none, and
-                  are run with the first only
+  -deque LIST     split, chaselev, padws … (default %s): where workers keep what is ready;
+                  wsbench list has them all. Graphs are not run with both split and
+                  chaselev, which differ in forks only
   -n SIZE         size, for all workloads alike (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
   -seed S         seed of random graphs and data (default %d)
@@ -213,5 +214,5 @@ Examples:
 		names(graphs, workloadName), names(programs, workloadName),
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, func(e *bench.Engine) string { return e.Name }),
 		t.engines[0].Name, names(executor.Policies(), executor.Policy.String), executor.Adaptive,
-		strings.Join(bench.Deques(), ", "), bench.Deques()[0], defaultReps, defaultSeed)
+		bench.Deques()[0], defaultReps, defaultSeed)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/magpie-go/magpie/executor"
 )
@@ -35,10 +36,16 @@ type Axes struct {
 	Workers  []int
 }
 
-// withoutForks are the axes of what forks nothing: a deque that can be chosen would stay empty, and the same be measured
-// for each.
+// withoutForks are the axes of what forks nothing: without forks [executor.Split] is [executor.ChaseLev], and the same would be
+// measured twice.
 func (a Axes) withoutForks() Axes {
-	a.Deques = a.Deques[:min(1, len(a.Deques))]
+	same := []string{executor.Split.String(), executor.ChaseLev.String()}
+	seen := false
+	a.Deques = slices.DeleteFunc(slices.Clone(a.Deques), func(d string) bool {
+		again := seen && slices.Contains(same, d)
+		seen = seen || slices.Contains(same, d)
+		return again
+	})
 	return a
 }
 

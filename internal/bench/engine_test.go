@@ -13,9 +13,10 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// everySetting is all engines, on all policies and several numbers of workers.
+// everySetting is all policies, several numbers of workers, and the deques that have code of their own in the executor: programs
+// can do with them.
 func everySetting() Axes {
-	a := Axes{Deques: Deques(), Workers: []int{1, 2, 4}}
+	a := Axes{Deques: []string{"split", "chaselev", "padws", "locked"}, Workers: []int{1, 2, 4}}
 	for _, p := range executor.Policies() {
 		a.Policies = append(a.Policies, p.String())
 	}
@@ -67,10 +68,10 @@ func TestEngineErrors(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	// Whatever forks has each deque, a graph the first of those asked for.
-	asked := Axes{Policies: []string{"p"}, Deques: []string{"d", "e"}, Workers: []int{1}}
+	// Whatever forks has each deque, a graph one of the two that differ in forks only.
+	asked := Axes{Policies: []string{"p"}, Deques: []string{"chaselev", "padws", "split", "abp"}, Workers: []int{1}}
 	require.Equal(t, asked, fib.axes(asked))
-	require.Equal(t, Axes{Policies: []string{"p"}, Deques: []string{"d"}, Workers: []int{1}}, chain.axes(asked))
+	require.Equal(t, Axes{Policies: []string{"p"}, Deques: []string{"chaselev", "padws", "abp"}, Workers: []int{1}}, chain.axes(asked))
 	require.Equal(t, Axes{}, chain.axes(Axes{}))
 
 	asked = Axes{Policies: []string{"p", "q"}, Deques: []string{"d"}, Workers: []int{1, 4}}
@@ -98,7 +99,7 @@ func TestGOMAXPROCS(t *testing.T) {
 	const workers = 3
 	want := map[string]int{"magpie": base + workers, "serial": base, "goroutines": workers}
 	for _, e := range Engines() {
-		s := e.Settings(Axes{Policies: []string{"adaptive"}, Deques: Deques(), Workers: []int{workers}})[0]
+		s := e.Settings(Axes{Policies: []string{"adaptive"}, Deques: []string{"split", "chaselev"}, Workers: []int{workers}})[0]
 		r, err := e.Open(s, Target{g, p})
 		require.NoError(t, err)
 		require.NoError(t, r.Start())

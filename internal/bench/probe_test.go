@@ -25,7 +25,7 @@ var measureProbes = func() func(t *testing.T) []Result {
 			for _, p := range Probes() {
 				s := &Session{
 					Probes: []*Probe{p},
-					Axes:   Axes{Policies: []string{"adaptive"}, Deques: Deques(), Workers: []int{2}},
+					Axes:   Axes{Policies: []string{"adaptive"}, Deques: []string{"split", "chaselev"}, Workers: []int{2}},
 					N:      small[p.Name],
 					Reps:   1,
 					Emit: func(r []Result) error {
@@ -83,7 +83,7 @@ func TestProbeInterleaving(t *testing.T) {
 	var results []Result
 	s := &Session{
 		Probes: []*Probe{p},
-		Axes:   Axes{Policies: []string{"adaptive", "adaptive-published"}, Deques: Deques(), Workers: []int{1, 3}},
+		Axes:   Axes{Policies: []string{"adaptive", "adaptive-published"}, Deques: []string{"split", "chaselev"}, Workers: []int{1, 3}},
 		Reps:   2,
 		Emit: func(r []Result) error {
 			results = r
@@ -109,7 +109,7 @@ func TestWrongProbe(t *testing.T) {
 	}}
 	s := &Session{
 		Probes: []*Probe{p},
-		Axes:   Axes{Policies: []string{"adaptive"}, Deques: Deques(), Workers: []int{1}},
+		Axes:   Axes{Policies: []string{"adaptive"}, Deques: []string{"split", "chaselev"}, Workers: []int{1}},
 		Reps:   1,
 		Emit:   func([]Result) error { t.Error("emitted"); return nil },
 	}

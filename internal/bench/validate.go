@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/magpie-go/magpie/executor"
@@ -30,8 +29,14 @@ func (s *Session) validate() error {
 		}
 	}
 	for _, d := range s.Axes.Deques {
-		if !slices.Contains(Deques(), d) {
+		kind, err := executor.ParseDeque(d)
+		if err != nil {
 			return BadInput("no deque %q: there are %s", d, join(Deques()))
+		}
+		for _, w := range s.Workloads {
+			if kind.Kind().FIFO() && w.IsProgram() {
+				return BadInput("%s forks, and deque %s does not give the newest back: choose another deque", w.Name, d)
+			}
 		}
 	}
 	available := available()

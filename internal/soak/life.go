@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 )
 
@@ -25,7 +27,8 @@ func (l *life) String() string {
 	if l.cfg.KeepGOMAXPROCS {
 		gomaxprocs = ", GOMAXPROCS kept"
 	}
-	return fmt.Sprintf("executor %s (%d workers, %v, nice %d%s)", l.cfg.Name, l.cfg.Workers, l.cfg.Policy, l.cfg.Nice, gomaxprocs)
+	return fmt.Sprintf("executor %s (%d workers, %v, %v, capacity %d, steal %v, nice %d%s)",
+		l.cfg.Name, l.cfg.Workers, l.cfg.Policy, l.cfg.Deque, l.cfg.Capacity, l.cfg.Steal, l.cfg.Nice, gomaxprocs)
 }
 
 // niceToo is whether workers can be given a nice value.
@@ -33,13 +36,20 @@ const niceToo = runtime.GOOS == "linux"
 
 // drawConfig draws one of everything that an executor can be.
 func drawConfig(rng *rand.Rand) executor.Config {
-	policies, deques := executor.Policies(), executor.Deques()
+	policies := executor.Policies()
+	deques := slices.DeleteFunc(executor.Deques(), func(d executor.Deque) bool { return d.Kind().FIFO() }) // it has scopes too
 	cfg := executor.Config{
 		Workers:        1 + rng.IntN(8),
 		Policy:         policies[rng.IntN(len(policies))],
 		Deque:          deques[rng.IntN(len(deques))],
 		Spares:         rng.IntN(4) - 1,
 		KeepGOMAXPROCS: rng.IntN(2) == 0,
+	}
+	if rng.IntN(3) == 0 {
+		cfg.Capacity = 1 << rng.IntN(6)
+	}
+	if kind := cfg.Deque.Kind(); kind.Batches() {
+		cfg.Steal = deque.Batch(rng.IntN(3))
 	}
 	if nice := rng.IntN(3) == 0; nice && niceToo {
 		cfg.Nice = 19

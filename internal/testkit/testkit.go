@@ -2,6 +2,7 @@
 package testkit
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -66,9 +67,9 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// Scale is n, less under the race detector, which makes code about ten times slower.
+// Scale is n, or less with -short, and under the race detector, which makes code about ten times slower.
 func Scale(n int) int {
-	if Race {
+	if Race || flag.Parsed() && testing.Short() {
 		return max(1, n/10)
 	}
 	return n

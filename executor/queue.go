@@ -1,0 +1,308 @@
+package executor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/magpie-go/magpie/deque"
+)
+
+// A worker's items lie in the growable deque of Chase and Lev, or in a queue of the kind that Config.Deque asks for. Then the
+// deque has what is older than all that is in the queue: what did not fit there, or was given away.
+//
+// A queue may hide items from thieves, who then ask for them (deque.Queue). What other workers rely on is kept so: the owner
+// polls after each of its operations and before each item that it runs, and a worker that will do neither for long gives away
+// what it has. PROTOCOL.md, Queues.
+
+// queues are what workers have besides their deques of Chase and Lev; nil if nothing.
+func (c *Config) queues() (*deque.Group[Item], error) {
+	o := deque.Options{Capacity: c.Capacity, BlockSize: c.BlockSize}
+	kind := c.Deque.Kind()
+	if kind != deque.KindChaseLev {
+		o.Capacity = cmp.Or(o.Capacity, queueCapacity)
+	}
+	group, err := deque.NewGroup[Item](kind, c.Workers+c.Spares, o)
+	if err != nil {
+		return nil, fmt.Errorf("executor: Config.Deque %v: %w", c.Deque, err)
+	}
+	if c.Steal != deque.One && !kind.Batches() {
+		return nil, fmt.Errorf("executor: Config.Steal is %v, but from %v thieves take one item at a time: use %v, or one of %v",
+			c.Steal, c.Deque, deque.One, batching())
+	}
+	if kind == deque.KindChaseLev {
+		return nil, nil
+	}
+	return group, nil
+}
+
+// batching lists the deques whose thieves can take several items at once.
+func batching() (list []Deque) {
+	for _, d := range Deques() {
+		if d.Kind().Batches() {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// queueState is a worker's part of this file. Owner only, plain.
+type queueState struct {
+	aside    bool                 // thieves do not find what is pushed in deque: it goes to queue, or there are no thieves
+	hides    bool                 // constant; they do not see all that is in queue
+	asked    bool                 // constant; they ask for it, and set hungry when they have asked
+	polled   bool                 // constant; it wants to be polled before each item while hungry is set
+	fifo     bool                 // constant; queue gives the oldest item back
+	padws    *deque.PadWS[Item]   // constant; queue again, if it is one: a call through an interface costs as much as its Push
+	height   uint64               // see bottom; of a worker with a queue
+	moved    []*Item              // for openUp
+	loot     []*Item              // for stealBatch
+	receiver deque.Receiver[Item] // constant; queue again, if nobody can steal from it
+}
+
+// makeQueues gives the worker what it keeps its items in.
+func (w *Worker) makeQueues() {
+	cfg := &w.ex.cfg
+	if w.ex.queues == nil {
+		w.deque = deque.New[Item](cmp.Or(cfg.Capacity, dequeCapacity))
+		w.aside = w.alone
+		w.eager = cfg.Deque == ChaseLev
+		return
+	}
+	kind := cfg.Deque.Kind()
+	w.deque = deque.New[Item](0)
+	w.queue = w.ex.queues.Queue(w.id)
+	w.padws, _ = w.queue.(*deque.PadWS[Item])
+	w.aside, w.hides, w.fifo = true, kind.Hides(), kind.FIFO()
+	if w.asked = kind.Asks(); w.asked {
+		w.polled, w.enough = true, 0 // forks wait for somebody to ask
+	}
+	w.eager = !w.asked
+	if kind.Receives() {
+		w.receiver, w.polled = w.queue.(deque.Receiver[Item]), true
+	}
+	if cfg.Steal != deque.One {
+		w.batcher = w.queue.(deque.Batcher[Item])
+		w.loot = make([]*Item, maxLoot)
+	}
+}
+
+// ErrFIFO is what a run of [Func] or [Call] ends with on an executor whose Config.Deque is [BWoSFIFO].
+var ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Config.Deque is " + BWoSFIFO.String())
+
+// pushAside is Push where the worker's items are not in a deque of Chase and Lev that others see.
+func (w *Worker) pushAside(it *Item) {
+	if p := w.padws; p != nil && !w.blocking && p.Push(it) {
+		w.height += 2
+		if p.Granted() != 0 {
+			w.granted()
+		}
+		return
+	}
+	w.putAside(it)
+	if w.queue != nil {
+		w.poll()
+		if w.blocking {
+			w.wakeForGrant() // D1(push)
+		}
+	}
+}
+
+// put lets the worker have it back by popOwn. Whoever calls it wakes others.
+func (w *Worker) put(it *Item) {
+	if w.aside {
+		w.putAside(it)
+		return
+	}
+	w.deque.Push(it)
+}
+
+func (w *Worker) putAside(it *Item) {
+	switch {
+	case w.queue != nil:
+		w.height += 2
+		switch {
+		case w.blocking && w.hides:
+			w.deque.Push(it) // what the worker runs now may wait for it
+		case !w.queue.Push(it):
+			w.spill(it)
+		}
+	case w.shuffled != nil:
+		w.shuffled.push(it)
+	default:
+		w.deque.PushAlone(it)
+	}
+}
+
+// spill puts it, for which the queue has no room, behind all that is there. It does not wait for a thief to make room.
+func (w *Worker) spill(it *Item) {
+	if w.fifo {
+		w.height -= 2
+		w.ex.inject(it) // there it comes after what is older
+		return
+	}
+	w.openUp()
+	if !w.queue.Push(it) {
+		w.deque.Push(it)
+	}
+}
+
+// openUp moves all that is in the queue to the deque, the oldest first.
+func (w *Worker) openUp() {
+	hidden := w.moved[:0]
+	for it := w.queue.Pop(); it != nil; it = w.queue.Pop() {
+		hidden = append(hidden, it)
+	}
+	for i := len(hidden) - 1; i >= 0; i-- {
+		w.deque.Push(hidden[i])
+	}
+	clear(hidden)
+	w.moved = hidden
+}
+
+// popAside is popOwn for such a worker, without counting.
+func (w *Worker) popAside() *Item {
+	switch {
+	case w.padws != nil:
+		it := w.padws.Pop()
+		if w.padws.Granted() != 0 {
+			w.granted()
+		}
+		return w.popped(it)
+	case w.queue != nil:
+		it := w.queue.Pop()
+		w.poll()
+		return w.popped(it)
+	case w.shuffled != nil:
+		return w.popShuffled()
+	default:
+		return w.deque.PopAlone()
+	}
+}
+
+// popped is what is popped if the queue gives it.
+func (w *Worker) popped(it *Item) *Item {
+	if it == nil {
+		it = w.deque.Pop()
+	}
+	if it != nil {
+		w.height -= 2
+	}
+	return it
+}
+
+// poll answers thieves that have asked the worker's queue, and wakes somebody if there is more to steal than before.
+func (w *Worker) poll() {
+	if p := w.padws; p != nil && p.Poll() != 0 || p == nil && w.queue.Poll() != 0 {
+		w.granted()
+	}
+}
+
+// granted is called when there is more to steal than before.
+func (w *Worker) granted() {
+	if w.asked && w.hungry.Load() {
+		w.hungry.Store(false)
+		if w.queue.Wanted() {
+			w.hungry.Store(true) // L1: somebody has asked since, or for more, and may have seen it set
+		}
+	}
+	// D1(poll): to steal, then look for somebody who will look there. Pairs with D1(park) in the policies and D1(help), as
+	// D1(push) does. Whoever announced first, and looked before, has left a request, for which the next poll grants (L1).
+	w.wakeForGrant()
+}
+
+// wakeForGrant wakes somebody for items that may be of any run.
+func (w *Worker) wakeForGrant() {
+	if w.ex.thieves.Load() != 0 {
+		return
+	}
+	if w.wakes && w.ex.notifier.Waiting() {
+		w.ex.wakeOne()
+	}
+	if w.ex.sleepingHelpers.Load() > 0 {
+		w.ex.wakeHelpers(nil, w)
+	}
+}
+
+// giveAway lets others have what they cannot see of the worker's queue, which it will not answer for: it is going to sleep, or
+// to block.
+func (w *Worker) giveAway() {
+	if !w.hides || w.alone {
+		return
+	}
+	w.openUp()
+	if !w.deque.IsEmpty() {
+		w.wakeForGrant() // D1(poll)
+	}
+}
+
+// bottom identifies the worker's end of what it has: it is even, changes with each item that is put, and goes back to what it
+// was when everything since has been popped, unless the last of it went to a thief.
+func (w *Worker) bottom() uint64 {
+	if !w.aside {
+		return w.deque.Bottom()
+	}
+	switch {
+	case w.queue != nil:
+		return w.height
+	case w.shuffled != nil:
+		return w.shuffled.bottom()
+	default:
+		return w.deque.Bottom()
+	}
+}
+
+// offers reports whether a thief could take something from the worker just now. If not, the worker, if it has something, will
+// be told by its next poll that somebody has asked. Any thread.
+func (w *Worker) offers() bool {
+	if !w.deque.IsEmpty() || w.queue != nil && w.queue.Offers() {
+		return true
+	}
+	if w.asked {
+		w.setHungry() // L1: after the request, which the owner then sees
+	}
+	return false
+}
+
+// isWanted reports whether thieves could do with an item of the worker's. Owner only.
+func (w *Worker) isWanted() bool {
+	return w.deque.IsEmpty() && (w.queue == nil || w.queue.Wanted())
+}
+
+// steal takes an item of the worker's, the oldest if that is to be had. Any thread.
+func (w *Worker) steal() (*Item, deque.Outcome) {
+	if w.queue != nil && w.deque.IsEmpty() {
+		return w.queue.Steal()
+	}
+	return w.deque.Steal()
+}
+
+// toSteal is about how many items thieves see. Any thread.
+func (w *Worker) toSteal() int {
+	n := w.deque.Len()
+	if w.queue != nil {
+		n += w.queue.Len()
+	}
+	return n
+}
+
+// stealBatch takes several items of the victim's at once. The oldest it returns; the others are the worker's from then on. The
+// worker is a thief, has nothing and waits for nothing.
+func (w *Worker) stealBatch(victim *Worker) (*Item, deque.Outcome) {
+	n, outcome := victim.batcher.StealBatch(w.loot, w.ex.cfg.Steal)
+	if n == 0 {
+		return nil, outcome
+	}
+	if n > 1 && !w.carries.Load() {
+		w.carries.Store(true) // before they can be stolen, see leap
+	}
+	// Whoever wakes others for them: the worker is a thief, and looks for more itself when it ceases to be one.
+	for i := n - 1; i > 0; i-- { // oldest last, and so first to be run
+		it := w.loot[i]
+		it.Body.Run().visit(w)
+		w.put(it)
+	}
+	it := w.loot[0]
+	clear(w.loot[:n])
+	return it, outcome
+}

@@ -1,0 +1,179 @@
+//go:build modelcheck
+
+package executor
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// started is start for any configuration.
+func started(cfg Config) (ex *Executor) {
+	model.Calm(func() {
+		cfg.KeepGOMAXPROCS = true
+		var err error
+		ex, err = New(cfg)
+		model.Assert(err == nil, "New: %v", err)
+		for ex.Parked() < cfg.Workers {
+			model.Spin()
+		}
+	})
+	return ex
+}
+
+// onQueues checks a program with two workers for each of the kinds of deque.
+func onQueues(t *testing.T, kinds []Deque, program func(cfg Config)) {
+	for _, d := range kinds {
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			model.Check(t, func() { program(Config{Workers: 2, Deque: d}) })
+		})
+	}
+}
+
+// queueKinds are those that lie in a worker's queue, and not in its deque; of askedKinds thieves ask.
+var queueKinds, askedKinds = func() (queues, asked []Deque) {
+	for _, d := range Deques() {
+		if d.Kind() != deque.KindChaseLev {
+			queues = append(queues, d)
+		}
+		if d.Kind().Asks() {
+			asked = append(asked, d)
+		}
+	}
+	return queues, asked
+}()
+
+// TestModelQueue: what a worker pushes is run once, by it or by a thief, whatever it lies in.
+func TestModelQueue(t *testing.T) {
+	onQueues(t, queueKinds, func(cfg Config) {
+		ex := started(cfg)
+		j := newJob(nil)
+		j.first = func(w *Worker) {
+			j.push(w, nothing)
+			j.push(w, nothing)
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelQueueSpills: what does not fit into the queue is run once too.
+func TestModelQueueSpills(t *testing.T) {
+	onQueues(t, []Deque{ABP, BWoS, BWoSFIFO, PadWS}, func(cfg Config) {
+		cfg.Capacity = 1
+		ex := started(cfg)
+		j := newJob(nil)
+		j.first = func(w *Worker) {
+			for range 4 {
+				j.push(w, nothing)
+			}
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelQueueAsked: what a busy worker has pushed, and hides, while the other goes to sleep is run by that one, as long as
+// the busy one begins items: it is woken.
+func TestModelQueueAsked(t *testing.T) {
+	onQueues(t, askedKinds, func(cfg Config) {
+		ex := started(cfg)
+		j := newJob(nil)
+		var done xatomic.Bool
+		j.first = func(w *Worker) {
+			j.push(w, func(*Worker) { done.Store(true) })
+			for !done.Load() {
+				if w.hungry.Load() { // as before each item
+					w.poll()
+				}
+				model.Spin()
+			}
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}
+
+// TestModelQueueForkAsked: the same of a fork in the worker's own hands, as long as it forks and joins others.
+func TestModelQueueForkAsked(t *testing.T) {
+	onQueues(t, askedKinds, func(cfg Config) {
+		ex := started(cfg)
+		err := scoped(ex, func(s *Scope) error {
+			var done xatomic.Bool
+			for range 2 { // the first wakes the thief, and the second is what it asks for, and does not get
+				Fork(s, func(*Scope, int) int { return 0 }, 0).Join(s)
+			}
+			first := Fork(s, func(*Scope, int) int { done.Store(true); return 1 }, 0)
+			for !done.Load() {
+				Fork(s, func(*Scope, int) int { return 0 }, 0).Join(s)
+				model.Spin()
+			}
+			model.Assert(first.Join(s) == 1, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelQueueFork: a fork that forks is made once, and its result arrives; what others have asked for is taken back if they
+// do not come.
+func TestModelQueueFork(t *testing.T) {
+	onQueues(t, []Deque{Locked, PadWS, ADWS, PDQR, PDQS}, func(cfg Config) {
+		ex := started(cfg)
+		inner, calls := once()
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, inner, 1)
+			g := Fork(s, func(*Scope, int) int { return 5 }, 1)
+			model.Assert(g.Join(s) == 5, "the wrong result")
+			model.Assert(f.Join(s) == 2, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil && *calls == 1, "%d calls, error %v", *calls, err)
+		stop(ex)
+	})
+}
+
+// TestModelQueueBlocking: a task waits, in Blocking, for what it has pushed and nobody sees.
+func TestModelQueueBlocking(t *testing.T) {
+	for _, d := range []Deque{BWoS, PadWS, PDQS} {
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			model.Check(t, func() {
+				ex := started(Config{Workers: 1, Spares: 1, Deque: d})
+				j := newJob(nil)
+				var done xatomic.Bool
+				j.first = func(w *Worker) {
+					j.push(w, func(*Worker) { done.Store(true) })
+					Blocking(done.Await)
+				}
+				j.ended(ex.Run(context.Background(), j))
+				rest(ex)
+			})
+		})
+	}
+}
+
+// TestModelQueueBatch: of what a thief takes at once each item is run once.
+func TestModelQueueBatch(t *testing.T) {
+	for _, batch := range []deque.Batch{deque.Half, deque.Block} {
+		t.Run(batch.String(), func(t *testing.T) {
+			onQueues(t, batching(), func(cfg Config) {
+				cfg.Steal = batch
+				ex := started(cfg)
+				j := newJob(nil)
+				j.first = func(w *Worker) {
+					for range 3 {
+						j.push(w, nothing)
+					}
+				}
+				j.ended(ex.Run(context.Background(), j))
+				stop(ex)
+			})
+		})
+	}
+}

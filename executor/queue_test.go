@@ -1,0 +1,164 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// hidingDeques are the kinds of which thieves do not see everything.
+var hidingDeques = slices.DeleteFunc(executor.Deques(), func(d executor.Deque) bool { return !d.Kind().Hides() })
+
+// TestQueueConfigs: what can be asked of each kind of deque, and what is refused.
+func TestQueueConfigs(t *testing.T) {
+	for _, d := range executor.Deques() {
+		for _, steal := range []deque.Batch{deque.One, deque.Half, deque.Block} {
+			cfg := executor.Config{Workers: 2, Deque: d, Capacity: 3, Steal: steal}
+			ex, err := executor.New(cfg)
+			if steal != deque.One && !d.Kind().Batches() {
+				require.Nil(t, ex)
+				require.EqualError(t, err, fmt.Sprintf("executor: Config.Steal is %v, but from %v thieves take one item at a time: "+
+					"use one, or one of [bwos bwos-fifo padws locked]", steal, d))
+				continue
+			}
+			require.NoError(t, err, "%+v", cfg)
+			require.NoError(t, ex.Close())
+		}
+	}
+	for _, c := range []struct {
+		cfg  executor.Config
+		says string
+	}{
+		{executor.Config{Deque: 200}, "Config.Deque is 200"},
+		{executor.Config{Steal: 3}, "Config.Steal is 3"},
+		{executor.Config{Capacity: -1}, "Config.Deque split: deque: Capacity is -1"},
+		{executor.Config{Deque: executor.PadWS, BlockSize: -1}, "Config.Deque padws: deque: BlockSize is -1"},
+		{executor.Config{Deque: executor.ABP, BlockSize: 8}, "Config.Deque abp: deque: BlockSize is 8, but abp has no blocks"},
+	} {
+		ex, err := executor.New(c.cfg)
+		require.Nil(t, ex)
+		require.ErrorContains(t, err, "executor: "+c.says)
+	}
+}
+
+// TestQueueFIFO: the only worker of an executor with a deque that is first in, first out runs what was pushed in that order,
+// also what does not fit. Scopes are refused.
+func TestQueueFIFO(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Deque: executor.BWoSFIFO, Capacity: 4, Spares: -1})
+	within(t, ex, func() {
+		const items = 50 // before the next run has its turn
+		var ran []int
+		l := newLayer("fifo", nil)
+		l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+			for i := range items {
+				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {
+					ran = append(ran, i)
+					return nil
+				})
+			}
+			return nil
+		}
+		require.NoError(t, ex.Run(t.Context(), l))
+		require.Len(t, ran, items)
+		require.IsIncreasing(t, ran)
+
+		_, err := executor.Call(t.Context(), ex, fib, 3)
+		require.ErrorIs(t, err, executor.ErrFIFO)
+	})
+}
+
+// TestQueueGivesAway: what a worker has that nobody sees is run by others while it waits for a run, and sleeps.
+func TestQueueGivesAway(t *testing.T) {
+	for _, d := range hidingDeques {
+		t.Run(d.String(), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 3, Deque: d})
+			within(t, ex, func() {
+				for range testkit.Scale(50) {
+					done := make(chan struct{})
+					other := ex.Start(t.Context(), one(func(context.Context) error { <-done; return nil }))
+					l := newLayer("waits", nil)
+					l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+						l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {
+							close(done)
+							return nil
+						})
+						_ = other.Wait()
+						return nil
+					}
+					require.NoError(t, ex.Run(t.Context(), l))
+					require.NoError(t, other.Wait())
+				}
+			})
+		})
+	}
+}
+
+// TestQueueAskedInAChain: what a worker has pushed goes to another one that asks for it while the first runs items that follow
+// each other, without its queue.
+func TestQueueAskedInAChain(t *testing.T) {
+	for _, d := range hidingDeques {
+		if d == executor.BWoS || d == executor.BWoSFIFO {
+			continue // nobody can ask
+		}
+		t.Run(d.String(), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
+			within(t, ex, func() {
+				for range testkit.Scale(50) {
+					var stolen atomic.Bool
+					l := newLayer("chain", nil)
+					l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+						l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {
+							stolen.Store(true)
+							return nil
+						})
+						return l.item(func(_ *executor.Worker, self *executor.Item) *executor.Item {
+							if stolen.Load() {
+								return nil
+							}
+							return self
+						})
+					}
+					require.NoError(t, ex.Run(t.Context(), l))
+				}
+			})
+		})
+	}
+}
+
+// TestQueueSpills: a queue that holds next to nothing loses nothing.
+func TestQueueSpills(t *testing.T) {
+	for _, d := range executor.Deques() {
+		for _, workers := range []int{1, 3} {
+			t.Run(fmt.Sprintf("%v/W=%d", d, workers), func(t *testing.T) {
+				ex := newExecutor(t, executor.Config{Workers: workers, Deque: d, Capacity: 1})
+				within(t, ex, func() {
+					for range testkit.Scale(20) {
+						const items = 1000
+						var ran [items]atomic.Int32
+						l := newLayer("spills", nil)
+						l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+							for i := range items {
+								l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {
+									ran[i].Add(1)
+									return nil
+								})
+							}
+							return nil
+						}
+						require.NoError(t, ex.Run(t.Context(), l))
+						for i := range ran {
+							require.EqualValues(t, 1, ran[i].Load(), "item %d", i)
+						}
+					}
+				})
+			})
+		}
+	}
+}
