@@ -15,8 +15,7 @@ import (
 // The deque keeps no pointer that was popped or stolen alive.
 type ADWS[T any] struct {
 	// Owner only.
-	items []*T // those from first on
-	first int
+	own   private[T]
 	keep  int
 	fresh int
 	_     pad.Line
@@ -45,10 +44,7 @@ func NewADWS[T any](keep int) *ADWS[T] {
 //
 // Owner only.
 func (d *ADWS[T]) Push(p *T) bool {
-	if len(d.items) == cap(d.items) {
-		d.compact()
-	}
-	d.items = append(d.items, p)
+	d.own.push(p)
 	if d.mail.Load() == d.ask {
 		d.answer()
 	}
@@ -59,13 +55,10 @@ func (d *ADWS[T]) Push(p *T) bool {
 //
 // Owner only.
 func (d *ADWS[T]) Pop() *T {
-	last := len(d.items) - 1
-	if last < d.first {
+	p := d.own.pop()
+	if p == nil {
 		return d.takeBack()
 	}
-	p := d.items[last]
-	d.items[last] = nil // R2
-	d.items = d.items[:last]
 	if d.mail.Load() == d.ask {
 		d.answer()
 	}
@@ -134,13 +127,11 @@ func (d *ADWS[T]) Wanted() bool { return d.Len() == 0 }
 
 // answer puts the oldest item in the mailbox, which asks for one. If there is none to spare, it goes on asking.
 func (d *ADWS[T]) answer() {
-	if len(d.items)-d.first <= d.keep {
+	if d.own.count() <= d.keep {
 		return
 	}
-	p := d.items[d.first]
-	d.items[d.first] = nil // R2
-	d.first++
-	d.mail.Store(p) // P4
+	d.mail.Store(d.own.oldest()) // P4
+	d.own.shift()
 	d.fresh++
 }
 
@@ -152,14 +143,4 @@ func (d *ADWS[T]) takeBack() *T {
 		return nil
 	}
 	return p
-}
-
-// compact makes room at the end by moving items to the beginning, if enough have left there to pay for it.
-func (d *ADWS[T]) compact() {
-	if d.first <= len(d.items)/2 {
-		return
-	}
-	n := copy(d.items, d.items[d.first:])
-	clear(d.items[n:]) // R2
-	d.items, d.first = d.items[:n], 0
 }

@@ -51,7 +51,7 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	case KindADWS:
 		g.make = func(int) Queue[T] {
 			d := NewADWS[T](o.Keep)
-			d.items = make([]*T, 0, growable)
+			d.own.items = make([]*T, 0, growable)
 			return d
 		}
 	case KindLocked:

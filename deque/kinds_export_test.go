@@ -106,7 +106,7 @@ func (d *Locked[T]) Occupied() (n int) {
 // Occupied is how many items are in the deque, in the mailbox too. Owner only, while no thief is at work.
 func (d *ADWS[T]) Occupied() int {
 	n := d.Len()
-	for _, p := range d.items[:cap(d.items)] {
+	for _, p := range d.own.items[:cap(d.own.items)] {
 		if p != nil {
 			n++
 		}
