@@ -14,6 +14,9 @@ import (
 //
 // The deque keeps no pointer that was popped or stolen alive.
 type ADWS[T any] struct {
+	ask *T // no item has this address; never written again. First: see pad.Line
+	_   pad.Line
+
 	// Owner only.
 	own   private[T]
 	keep  int
@@ -24,9 +27,6 @@ type ADWS[T any] struct {
 	// P4: publishes the item, and what was written before it was pushed. C3: who moves an item out of it has it.
 	mail xatomic.Pointer[T]
 	_    pad.Line
-
-	ask *T // no item has this address; never written again
-	_   pad.Line
 }
 
 // NewADWS returns an empty deque. While the owner has keep items or fewer it answers no thief.

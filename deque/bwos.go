@@ -17,6 +17,10 @@ import (
 // Going on to the next block costs one locked instruction, and three more if thieves have emptied that one since the owner
 // was there last; going back costs one. The deque keeps no pointer that was popped or stolen alive.
 type BWoS[T any] struct {
+	// The blocks from first up to the owner's have been granted to thieves; these are full but for what was stolen from
+	// the oldest. Those above the owner's are empty.
+	ring blockRing[T] // first: see pad.Line
+
 	// Owner only, plain on purpose: the race detector checks the claim.
 	cells  []xatomic.Plain[*T] // of the owner's block
 	low    int                 // the first cell that is not a thief's
@@ -24,10 +28,6 @@ type BWoS[T any] struct {
 	number uint64              // of the owner's block
 	fresh  int                 // items granted since the last Poll
 	_      pad.Line
-
-	// The blocks from first up to the owner's have been granted to thieves; these are full but for what was stolen from
-	// the oldest. Those above the owner's are empty.
-	ring blockRing[T]
 }
 
 // NewBWoS returns an empty deque for at least capacity items, in at least two blocks of size items each. If size is 0 the

@@ -17,14 +17,14 @@ import (
 // Going on to the next block costs four locked instructions for pushing and two for popping. The queue keeps no pointer that
 // was popped or stolen alive.
 type BWoSFIFO[T any] struct {
+	// The blocks between out's and in's have been granted to thieves; these are full but for what was stolen from the
+	// oldest. Those below are exhausted, out's as well unless it is also in's.
+	ring blockRing[T] // first: see pad.Line
+
 	// Owner only, plain on purpose: the race detector checks the claim.
 	in, out fifoEnd[T]
 	fresh   int // items granted since the last Poll
 	_       pad.Line
-
-	// The blocks between out's and in's have been granted to thieves; these are full but for what was stolen from the
-	// oldest. Those below are exhausted, out's as well unless it is also in's.
-	ring blockRing[T]
 }
 
 // A fifoEnd is where the owner puts items, or takes them.

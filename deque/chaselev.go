@@ -1,9 +1,12 @@
 package deque
 
+import "github.com/magpie-go/magpie/internal/pad"
+
 // A chaseLev is a [Deque] as a [Queue].
 type chaseLev[T any] struct {
-	fresh int // items pushed since the last Poll; on the line of what is the owner's in Deque
 	Deque[T]
+	fresh int // items pushed since the last Poll
+	_     pad.Line
 }
 
 func newChaseLev[T any](capacity int) *chaseLev[T] {

@@ -21,9 +21,11 @@ func TestKindsLayout(t *testing.T) {
 	apart(unsafe.Offsetof(a.age)+unsafe.Sizeof(a.age), unsafe.Sizeof(a))
 
 	var b BWoS[int]
-	apart(unsafe.Offsetof(b.fresh)+unsafe.Sizeof(b.fresh), unsafe.Offsetof(b.ring))
+	require.Zero(t, unsafe.Offsetof(b.ring), "what checks a pointer for nil reads what is first")
+	apart(unsafe.Offsetof(b.fresh)+unsafe.Sizeof(b.fresh), unsafe.Sizeof(b))
 	var f BWoSFIFO[int]
-	apart(unsafe.Offsetof(f.fresh)+unsafe.Sizeof(f.fresh), unsafe.Offsetof(f.ring))
+	require.Zero(t, unsafe.Offsetof(f.ring))
+	apart(unsafe.Offsetof(f.fresh)+unsafe.Sizeof(f.fresh), unsafe.Sizeof(f))
 
 	var r blockRing[int]
 	apart(unsafe.Offsetof(r.shift)+unsafe.Sizeof(r.shift), unsafe.Offsetof(r.first))
@@ -34,7 +36,14 @@ func TestKindsLayout(t *testing.T) {
 	apart(unsafe.Offsetof(k.done)+unsafe.Sizeof(k.done), unsafe.Sizeof(k))
 
 	var c chaseLev[int]
-	require.Equal(t, unsafe.Sizeof(c.fresh), unsafe.Offsetof(c.Deque), "on the line of what is the owner's")
+	require.Zero(t, unsafe.Offsetof(c.Deque))
+	apart(unsafe.Offsetof(c.fresh)+unsafe.Sizeof(c.fresh), unsafe.Sizeof(c))
+
+	var m ADWS[int]
+	require.Zero(t, unsafe.Offsetof(m.ask))
+	apart(unsafe.Offsetof(m.ask)+unsafe.Sizeof(m.ask), unsafe.Offsetof(m.items))
+	apart(unsafe.Offsetof(m.fresh)+unsafe.Sizeof(m.fresh), unsafe.Offsetof(m.mail))
+	apart(unsafe.Offsetof(m.mail)+unsafe.Sizeof(m.mail), unsafe.Sizeof(m))
 	for _, align := range []uintptr{unsafe.Alignof(a), unsafe.Alignof(r), unsafe.Alignof(k)} {
 		require.Equal(t, uintptr(8), align, "64-bit atomics on 32-bit systems")
 	}

@@ -18,6 +18,13 @@ import (
 //
 // The deque keeps no pointer that was popped or stolen alive.
 type PadWS[T any] struct {
+	// Never written again. First: see pad.Line.
+	blocks []padBlock[T] // block k is blocks[k mod length]
+	size   uint          // items in a block
+	window uint
+	keep   uint
+	_      pad.Line
+
 	// Owner only, plain on purpose: the race detector checks the claim.
 	items   []xatomic.Plain[*T] // those of here
 	t       uint                // index of the next item in here
@@ -36,13 +43,6 @@ type PadWS[T any] struct {
 	_      pad.Line
 
 	oldest xatomic.Int64 // I7: all blocks below are exhausted; moved up by compare-and-swap
-	_      pad.Line
-
-	// Never written again.
-	blocks []padBlock[T] // block k is blocks[k mod length]
-	size   uint          // items in a block
-	window uint
-	keep   uint
 	_      pad.Line
 }
 

@@ -48,6 +48,12 @@ func (g *PDQSGroup[T]) Queue(i int) *PDQS[T] { return &g.members[i] }
 //
 // The deque keeps no pointer that was popped or dealt alive.
 type PDQS[T any] struct {
+	// Never written again. First: see pad.Line.
+	self    int
+	members []PDQS[T]
+	waiting *T // no item has this address
+	_       pad.Line
+
 	// Owner only.
 	own     private[T]
 	keep    int
@@ -63,12 +69,6 @@ type PDQS[T any] struct {
 	// whether the owner has waited in vain.
 	cell xatomic.Pointer[T]
 	_    pad.Line
-
-	// Never written again.
-	self    int
-	members []PDQS[T]
-	waiting *T // no item has this address
-	_       pad.Line
 }
 
 // Push adds p, which must not be nil, and returns true. Everything before the Push happens before the Pop or Receive that

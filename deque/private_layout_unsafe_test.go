@@ -15,12 +15,14 @@ func TestPrivateLayout(t *testing.T) {
 		require.GreaterOrEqual(t, begin, end+pad.Size)
 	}
 	var r PDQR[int]
+	require.Zero(t, unsafe.Offsetof(r.ask))
+	apart(unsafe.Offsetof(r.idle)+unsafe.Sizeof(r.idle), unsafe.Offsetof(r.own))
 	apart(unsafe.Offsetof(r.untold)+unsafe.Sizeof(r.untold), unsafe.Offsetof(r.mail))
-	apart(unsafe.Offsetof(r.mail)+unsafe.Sizeof(r.mail), unsafe.Offsetof(r.ask))
-	apart(unsafe.Offsetof(r.idle)+unsafe.Sizeof(r.idle), unsafe.Sizeof(r))
+	apart(unsafe.Offsetof(r.mail)+unsafe.Sizeof(r.mail), unsafe.Sizeof(r))
 
 	var s PDQS[int]
+	require.Zero(t, unsafe.Offsetof(s.self))
+	apart(unsafe.Offsetof(s.waiting)+unsafe.Sizeof(s.waiting), unsafe.Offsetof(s.own))
 	apart(unsafe.Offsetof(s.undealt)+unsafe.Sizeof(s.undealt), unsafe.Offsetof(s.cell))
-	apart(unsafe.Offsetof(s.cell)+unsafe.Sizeof(s.cell), unsafe.Offsetof(s.self))
-	apart(unsafe.Offsetof(s.waiting)+unsafe.Sizeof(s.waiting), unsafe.Sizeof(s))
+	apart(unsafe.Offsetof(s.cell)+unsafe.Sizeof(s.cell), unsafe.Sizeof(s))
 }
