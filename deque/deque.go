@@ -26,17 +26,19 @@ func (o Outcome) String() string { return [...]string{"empty", "stolen", "lost",
 // PROTOCOL.md. A push and a pop cost one locked instruction each. The deque keeps no pointer that was popped or stolen
 // alive, and its ring never shrinks.
 type Deque[T any] struct {
-	bottom xatomic.Uint64           // written by the owner, read by thieves; P1: publishes the slots below it. First: see pad.Line
-	shared xatomic.Pointer[ring[T]] // written by the owner when it grows, read by thieves
-	_      pad.Line
-
-	top xatomic.Uint64 // index and generation; C1: moved by compare-and-swap, which decides who has an item
-	_   pad.Line
+	_ pad.Line // see there
 
 	// Owner only, plain on purpose: the race detector checks the claim.
 	b    uint64   // what bottom holds between two operations
 	ring *ring[T] // what shared holds
 	_    pad.Line
+
+	bottom xatomic.Uint64           // written by the owner, read by thieves; P1: publishes the slots below it
+	shared xatomic.Pointer[ring[T]] // written by the owner when it grows, read by thieves
+	_      pad.Line
+
+	top xatomic.Uint64 // index and generation; C1: moved by compare-and-swap, which decides who has an item
+	_   pad.Line
 }
 
 // Indices are counted in units of one, in the upper 56 bits of a word; they wrap with it. The lower 8 bits of top hold

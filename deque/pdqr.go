@@ -14,8 +14,7 @@ import (
 //
 // The deque keeps no pointer that was popped or stolen alive.
 type PDQR[T any] struct {
-	ask, idle *T // no item has these addresses; never written again. First: see pad.Line
-	_         pad.Line
+	_ pad.Line // see there
 
 	// Owner only.
 	own   private[T]
@@ -31,6 +30,9 @@ type PDQR[T any] struct {
 	// P30: publishes the item, and what was written before it was pushed. C30: who moves an item out of it has it.
 	mail xatomic.Pointer[T]
 	_    pad.Line
+
+	ask, idle *T // no item has these addresses; never written again
+	_         pad.Line
 }
 
 // NewPDQR returns an empty deque. While the owner has keep items or fewer it refuses thieves.
