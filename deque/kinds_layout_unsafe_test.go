@@ -41,7 +41,7 @@ func TestKindsLayout(t *testing.T) {
 
 	var m ADWS[int]
 	require.Zero(t, unsafe.Offsetof(m.ask))
-	apart(unsafe.Offsetof(m.ask)+unsafe.Sizeof(m.ask), unsafe.Offsetof(m.items))
+	apart(unsafe.Offsetof(m.ask)+unsafe.Sizeof(m.ask), unsafe.Offsetof(m.own))
 	apart(unsafe.Offsetof(m.fresh)+unsafe.Sizeof(m.fresh), unsafe.Offsetof(m.mail))
 	apart(unsafe.Offsetof(m.mail)+unsafe.Sizeof(m.mail), unsafe.Sizeof(m))
 	for _, align := range []uintptr{unsafe.Alignof(a), unsafe.Alignof(r), unsafe.Alignof(k)} {

@@ -14,24 +14,27 @@ import (
 type Worker struct {
 	_ pad.Line
 
-	// Owner only, plain on purpose: the race detector checks the claim.
+	// Constant; thieves read it, and not from a line that the owner writes.
 	ex      *Executor
 	id      int
-	deque   *deque.Deque[Item]  // constant
-	queue   deque.Queue[Item]   // constant; nil, or what the worker pushes to instead of deque, see queue.go
-	batcher deque.Batcher[Item] // constant; queue again, if thieves take several items at once
-	body    *Body               // of the item being run; nil when the worker has none
-	awaits  *Run                // the run that the innermost help waits for; nil outside
-	floor   uint64              // the deque's index below which there is nothing for that help
-	only    *Body               // if set, the only one whose items may be run
-	rng     uint64
-	victim  int    // sticky: the last worker stolen from
-	losses  uint32 // steals lost, also to users of the injector
-	crumbs  int    // steals in a row that brought one short item each
-	counts  counts
-	depth   int   // helps on the worker's stack
-	nested  int   // of children and futures, those that are run on top of others
-	ended   int64 // futures, not yet counted out
+	deque   *deque.Deque[Item]
+	queue   deque.Queue[Item]   // nil, or what the worker pushes to instead of deque, see queue.go
+	batcher deque.Batcher[Item] // queue again, if thieves take several items at once
+	_       pad.Line
+
+	// Owner only, plain on purpose: the race detector checks the claim.
+	body   *Body  // of the item being run; nil when the worker has none
+	awaits *Run   // the run that the innermost help waits for; nil outside
+	floor  uint64 // the deque's index below which there is nothing for that help
+	only   *Body  // if set, the only one whose items may be run
+	rng    uint64
+	victim int    // sticky: the last worker stolen from
+	losses uint32 // steals lost, also to users of the injector
+	crumbs int    // steals in a row that brought one short item each
+	counts counts
+	depth  int   // helps on the worker's stack
+	nested int   // of children and futures, those that are run on top of others
+	ended  int64 // futures, not yet counted out
 	forkState
 	queueState
 	wakes    bool      // what the policy wants: a push wakes a worker if nobody is looking for work
