@@ -2,12 +2,14 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -209,6 +211,32 @@ func TestCancelAroundTheEnd(t *testing.T) {
 			}
 			require.NoError(t, ex.Run(context.Background(), g))
 			cancel()
+		}
+	})
+}
+
+// TestCancelIsToldOnce: a task that returns why its run was cancelled as soon as it can know, before the run itself does, has not
+// failed. The standard context behind the task's ends first.
+func TestCancelIsToldOnce(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	within(t, ex, func() {
+		for range testkit.Scale(20_000) {
+			begun := make(chan struct{})
+			r := ex.Start(t.Context(), one(func(ctx context.Context) error {
+				done := ctx.Done()
+				close(begun)
+				for {
+					select {
+					case <-done:
+						return context.Cause(ctx)
+					default:
+					}
+				}
+			}))
+			<-begun
+			r.Cancel(errTest)
+			var failed *graph.TaskError
+			require.False(t, errors.As(r.Wait(), &failed), "%v", failed)
 		}
 	})
 }

@@ -81,6 +81,14 @@ func (c *taskContext) cancel(err, cause error) {
 	c.cancelled.Store(true) // P1: publishes err
 }
 
+// hasEnded reports whether c is cancelled, also if that is just going on: the standard context behind it ends before cancelled
+// is set, and who has seen that may ask.
+func (c *taskContext) hasEnded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cancelled.Load()
+}
+
 // materialize returns the standard context that stands behind c. Value goes through it, so that context.Cause and
 // derived contexts find the standard machinery there.
 func (c *taskContext) materialize() *realContext {

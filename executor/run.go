@@ -82,7 +82,7 @@ func (r *Run) NoticeContext() { r.ctx.notice() }
 // end of the caller's context first. It is for implementations of [Job].
 func (r *Run) Repeats(err error) bool {
 	r.NoticeContext()
-	return r.ctx.cancelled.Load() && repeats(err, r.ctx.Err(), context.Cause(&r.ctx))
+	return r.ctx.hasEnded() && repeats(err, r.ctx.Err(), context.Cause(&r.ctx))
 }
 
 // repeats reports whether err says nothing but that a context has ended, and for what cause.
