@@ -77,6 +77,9 @@ func (w *Worker) search() *Item {
 			if v == w.id || !w.hides && !crew[v].offers() {
 				continue // what is hidden can only be asked for
 			}
+			if w.receiver != nil && i > 0 && crew[v].deque.IsEmpty() {
+				continue // who waits to be dealt to waits once a round
+			}
 			it, outcome := w.stealFrom(v)
 			if it != nil {
 				return it

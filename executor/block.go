@@ -18,6 +18,7 @@ const (
 
 // block waits, outside the executor's workers, until e is over.
 func (ex *Executor) block(e ending) {
+	blocksHere()
 	if ex.inline != nil {
 		<-e.Done() // another goroutine is the worker; time may stand still, as under testing/synctest
 		return

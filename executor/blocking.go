@@ -42,9 +42,9 @@ func (w *Worker) bringForward() {
 	if w.public != w.level {
 		w.publishForks(nil)
 	}
-	w.giveAway()
 	w.seen.publish(&w.counts)
 	w.body.hooks.Flush(w)
+	w.giveAway() // also what Flush has pushed
 }
 
 // endAlone makes the only worker one of several, before there is another, which its start then tells of it.

@@ -244,7 +244,7 @@ func (h *holder) Flush(w *executor.Worker) {
 
 // What the layer above holds back others can run while its worker blocks.
 func TestBlockingFlushes(t *testing.T) {
-	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+	test := func(t *testing.T, ex *executor.Executor) {
 		gate := make(chan struct{})
 		h := &holder{layer: newLayer("holder", nil)}
 		h.Body = executor.NewBody(h)
@@ -264,7 +264,14 @@ func TestBlockingFlushes(t *testing.T) {
 			return nil
 		}
 		require.NoError(t, ex.Run(t.Context(), h))
-	})
+	}
+	onEach(t, []int{1, 2}, test)
+	for _, d := range hidingDeques {
+		t.Run(d.String(), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
+			within(t, ex, func() { test(t, ex) })
+		})
+	}
 }
 
 // The only worker of an executor gets company in the middle of graphs and forks that it ran alone so far.

@@ -31,12 +31,13 @@ type Config struct {
 	// Deque is what workers keep their items in. The zero value is [Split].
 	Deque Deque
 	// Capacity is how many items a worker's deque has room for, about; or, of one that grows, has room for at first. 0 means
-	// 1024. What does not fit goes to the queue that all workers share.
+	// 1024, or 512 for [Split] and [ChaseLev]; of [PDQR] and [PDQS] it says nothing.
 	Capacity int
 	// BlockSize is how many items a block has, of a deque with blocks. 0 means about the root of the capacity (document 002).
 	BlockSize int
 	// Steal is how much a thief takes at once: [deque.One], the zero value, or more from a deque whose thieves can. The rest
-	// becomes the thief's own, to run or be stolen from.
+	// becomes the thief's own, to run or be stolen from; it takes 64 items at most. This is for many small items that do not wait
+	// for each other: whoever joins a fork or child that a thief has taken and not begun waits for that one.
 	Steal deque.Batch
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it by its number of workers until Close, so
 	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime's own updates of
@@ -76,7 +77,7 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Steal > deque.Block:
 		bad("Config.Steal is %d: use deque.One, deque.Half or deque.Block", uint8(c.Steal))
-	case len(errs) == 0:
+	case c.Deque < deques:
 		if _, err := c.queues(); err != nil {
 			errs = append(errs, err)
 		}

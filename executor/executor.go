@@ -24,6 +24,7 @@ type Executor struct {
 	workers  []*Worker // those of the configuration, then room for the spares; see crew
 	notifier *notifier.Notifier
 	queues   *deque.Group[Item] // nil: workers have deques of Chase and Lev only
+	asked    bool               // thieves ask for what is in queues
 	release  func()             // gives the reserved Ps back
 	inline   *inline            // set if there are no threads
 	crewed   xatomic.Int32      // how many of workers there are; it seldom changes
@@ -82,6 +83,7 @@ func newExecutor(cfg Config) *Executor {
 	}
 	ex := &Executor{
 		queues:   queues,
+		asked:    cfg.Deque.Kind().Asks(),
 		cfg:      cfg,
 		workers:  make([]*Worker, cfg.Workers+cfg.Spares),
 		notifier: notifier.New(cfg.Workers + cfg.Spares),

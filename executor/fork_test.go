@@ -48,7 +48,11 @@ func onDeques(t *testing.T, deques []executor.Deque, workers []int, f func(t *te
 	}
 	for i, d := range deques {
 		if d > executor.ChaseLev {
-			on(policies[i%len(policies)], workers[i%len(workers)], d)
+			p := executor.AdaptivePublished
+			if d.Kind().Hides() {
+				p = executor.Adaptive // with the other policy thieves hardly ever sleep while somebody works
+			}
+			on(p, workers[len(workers)-1-i%max(1, len(workers)-1)], d)
 			continue
 		}
 		for _, p := range policies {

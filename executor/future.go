@@ -277,6 +277,7 @@ func (w *Worker) sleepUntil(f *future) {
 			return
 		}
 	}
+	w.giveAway()
 	if !f.tell(&onEnd{worker: w}) {
 		return
 	}

@@ -74,7 +74,7 @@ func (w *Worker) popFor(r *Run) *Item {
 			return nil
 		case w.only != nil && it.Body == w.only && !forkOf(it).isOlder(w, w.floor):
 			return it
-		case w.only == nil && it.Body.Run().isWithin(r):
+		case w.only == nil && it.Body.Run().isWithin(r) && !w.isBelowJoin(it):
 			return it
 		}
 		w.ex.inject(it)

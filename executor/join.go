@@ -324,6 +324,13 @@ func (f *fork) isOlder(w *Worker, bottom uint64) bool {
 	return f.owner != w || int64(f.floor-bottom) < 0
 }
 
+// isBelowJoin reports whether it, out of the worker's deque, is older than the Join that the worker waits in. It might want a lock
+// that the joiner holds.
+func (w *Worker) isBelowJoin(it *Item) bool {
+	f := w.joining.Load()
+	return f != nil && it.Body == f.Body && forkOf(it).isOlder(w, w.floor)
+}
+
 // isDone is for the owner.
 func (f *fork) isDone() bool { return f.own || f.state.Load()&forkDone != 0 }
 

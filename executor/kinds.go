@@ -35,8 +35,12 @@ func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "poli
 // figures, in the documentation of package deque.
 type Deque uint8
 
-// All but the first keep forks, those of [Fork], as any other item. Of those that can be full, what does not fit goes to the
-// queue that all workers share: it is not lost, and nobody waits.
+// With [Split], [PadWS], [ADWS] and [PDQR] forks, those of [Fork], stay in the worker's own hands until others want them; the
+// others keep them as any other item. What does not fit into a bounded one goes to a growable deque of the worker's, or with
+// [BWoSFIFO] to the queue that all workers share: it is not lost, and nobody waits.
+//
+// With those of which thieves do not see everything a task must not wait for what it has pushed, other than by what this module
+// offers for it, or inside [Blocking]: while it runs, nobody may see that.
 const (
 	// Split is ChaseLev, but keeps the newest forks in the worker's own hands and pushes them, the oldest first, when there is
 	// nothing to steal from it, or when one function has two that are not joined and there are few. A fork that nobody steals

@@ -57,7 +57,7 @@ func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
 	var it *Item
 	var outcome deque.Outcome
 	switch {
-	case w.awaits != nil || !v.deque.IsEmpty():
+	case w.queue == nil || w.awaits != nil || !v.deque.IsEmpty():
 		it, outcome = v.steal() // one, that is known to come from there
 	case w.receiver != nil:
 		it, outcome = w.receiver.Receive() // from whoever deals

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/magpie-go/magpie/deque"
 )
@@ -22,12 +24,12 @@ func (c *Config) queues() (*deque.Group[Item], error) {
 	if kind != deque.KindChaseLev {
 		o.Capacity = cmp.Or(o.Capacity, queueCapacity)
 	}
-	group, err := deque.NewGroup[Item](kind, c.Workers+c.Spares, o)
+	group, err := deque.NewGroup[Item](kind, max(1, c.Workers+c.Spares), o)
 	if err != nil {
-		return nil, fmt.Errorf("executor: Config.Deque %v: %w", c.Deque, err)
+		return nil, fmt.Errorf("executor: Config with Deque %v: %s", c.Deque, strings.TrimPrefix(err.Error(), "deque: "))
 	}
 	if c.Steal != deque.One && !kind.Batches() {
-		return nil, fmt.Errorf("executor: Config.Steal is %v, but from %v thieves take one item at a time: use %v, or one of %v",
+		return nil, fmt.Errorf("executor: Config.Steal is %v, but from %v thieves take one item at a time: set Steal to %v, or Deque to one of %v",
 			c.Steal, c.Deque, deque.One, batching())
 	}
 	if kind == deque.KindChaseLev {
@@ -46,7 +48,7 @@ func batching() (list []Deque) {
 	return list
 }
 
-// queueState is a worker's part of this file. Owner only, plain.
+// queueState is a worker's part of this file. Owner only, plain; others may read what is constant.
 type queueState struct {
 	aside    bool                 // thieves do not find what is pushed in deque: it goes to queue, or there are no thieves
 	hides    bool                 // constant; they do not see all that is in queue
@@ -87,13 +89,17 @@ func (w *Worker) makeQueues() {
 	}
 }
 
-// ErrFIFO is what a run of [Func] or [Call] ends with on an executor whose Config.Deque is [BWoSFIFO].
+// ErrFIFO is what a run of [Func] or [Call], and all of package parallel, ends with on an executor whose Config.Deque is
+// [BWoSFIFO].
 var ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Config.Deque is " + BWoSFIFO.String())
 
 // pushAside is Push where the worker's items are not in a deque of Chase and Lev that others see.
 func (w *Worker) pushAside(it *Item) {
-	if p := w.padws; p != nil && !w.blocking && p.Push(it) {
+	if p := w.padws; p != nil && !w.blocking {
 		w.height += 2
+		if !p.Push(it) {
+			w.spill(it)
+		}
 		if p.Granted() != 0 {
 			w.granted()
 		}
@@ -102,13 +108,10 @@ func (w *Worker) pushAside(it *Item) {
 	w.putAside(it)
 	if w.queue != nil {
 		w.poll()
-		if w.blocking {
-			w.wakeForGrant() // D1(push)
-		}
 	}
 }
 
-// put lets the worker have it back by popOwn. Whoever calls it wakes others.
+// put lets the worker have it back by popOwn. Whoever calls it wakes others for what they see in the deque, or polls the queue.
 func (w *Worker) put(it *Item) {
 	if w.aside {
 		w.putAside(it)
@@ -121,10 +124,8 @@ func (w *Worker) putAside(it *Item) {
 	switch {
 	case w.queue != nil:
 		w.height += 2
-		switch {
-		case w.blocking && w.hides:
-			w.deque.Push(it) // what the worker runs now may wait for it
-		case !w.queue.Push(it):
+		// What the worker runs while it blocks may wait for the item.
+		if w.blocking && w.hides || !w.queue.Push(it) {
 			w.spill(it)
 		}
 	case w.shuffled != nil:
@@ -134,7 +135,8 @@ func (w *Worker) putAside(it *Item) {
 	}
 }
 
-// spill puts it, for which the queue has no room, behind all that is there. It does not wait for a thief to make room.
+// spill puts it, which the queue has no room for or must not hide, above all that is there, where others see it. It does not wait
+// for a thief to make room.
 func (w *Worker) spill(it *Item) {
 	if w.fifo {
 		w.height -= 2
@@ -142,9 +144,9 @@ func (w *Worker) spill(it *Item) {
 		return
 	}
 	w.openUp()
-	if !w.queue.Push(it) {
-		w.deque.Push(it)
-	}
+	w.deque.Push(it)
+	// D1(spill): as D1(push), and for all that has been moved as well: who looked meanwhile may have seen it neither here nor there.
+	w.wakeForGrant()
 }
 
 // openUp moves all that is in the queue to the deque, the oldest first.
@@ -230,10 +232,29 @@ func (w *Worker) giveAway() {
 	if !w.hides || w.alone {
 		return
 	}
+	if w.fifo {
+		for it := w.popOwn(); it != nil; it = w.popOwn() {
+			w.ex.inject(it)
+		}
+		return
+	}
 	w.openUp()
 	if !w.deque.IsEmpty() {
-		w.wakeForGrant() // D1(poll)
+		w.wakeForGrant() // D1(spill)
 	}
+}
+
+// blocksHere has the calling thread's worker, if it is one, let others have what they cannot see: it is about to wait for what is
+// none of its executor's.
+func blocksHere() {
+	w := workerHere()
+	if w == nil || w.body == nil || !w.hides {
+		return
+	}
+	if w.public != w.level {
+		w.publishForks(nil)
+	}
+	w.giveAway()
 }
 
 // bottom identifies the worker's end of what it has: it is even, changes with each item that is put, and goes back to what it
@@ -258,8 +279,9 @@ func (w *Worker) offers() bool {
 	if !w.deque.IsEmpty() || w.queue != nil && w.queue.Offers() {
 		return true
 	}
-	if w.asked {
-		w.setHungry() // L1: after the request, which the owner then sees
+	// A submitter may be here too, while the only worker gets company: alone is not for it to read.
+	if w.queue != nil && w.ex.asked && w.ex.crewed.Load() > 1 && !w.hungry.Load() {
+		w.hungry.Store(true) // L1: after the request, which the owner then sees
 	}
 	return false
 }
@@ -297,8 +319,11 @@ func (w *Worker) stealBatch(victim *Worker) (*Item, deque.Outcome) {
 		w.carries.Store(true) // before they can be stolen, see leap
 	}
 	// Whoever wakes others for them: the worker is a thief, and looks for more itself when it ceases to be one.
-	for i := n - 1; i > 0; i-- { // oldest last, and so first to be run
-		it := w.loot[i]
+	rest := w.loot[1:n]
+	if !w.fifo {
+		slices.Reverse(rest) // the oldest last, and so first to be run
+	}
+	for _, it := range rest {
 		it.Body.Run().visit(w)
 		w.put(it)
 	}

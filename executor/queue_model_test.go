@@ -177,3 +177,24 @@ func TestModelQueueBatch(t *testing.T) {
 		})
 	}
 }
+
+// TestModelQueueSpillWakes: what others could see, and is on its way from a queue that spills to the deque when a thief looks for the
+// last time, is run by that one.
+func TestModelQueueSpillWakes(t *testing.T) {
+	onQueues(t, []Deque{BWoS, PadWS}, func(cfg Config) {
+		cfg.Capacity, cfg.BlockSize = 2, 1
+		ex := started(cfg)
+		j := newJob(nil)
+		var x, y xatomic.Bool
+		j.first = func(w *Worker) {
+			j.push(w, func(*Worker) { x.Store(true) })
+			j.push(w, func(*Worker) { y.Store(true) }) // grants x
+			x.Await()
+			j.push(w, nothing) // grants y
+			j.push(w, nothing) // spills
+			y.Await()
+		}
+		j.ended(ex.Run(context.Background(), j))
+		stop(ex)
+	})
+}

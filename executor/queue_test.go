@@ -25,7 +25,7 @@ func TestQueueConfigs(t *testing.T) {
 			if steal != deque.One && !d.Kind().Batches() {
 				require.Nil(t, ex)
 				require.EqualError(t, err, fmt.Sprintf("executor: Config.Steal is %v, but from %v thieves take one item at a time: "+
-					"use one, or one of [bwos bwos-fifo padws locked]", steal, d))
+					"set Steal to one, or Deque to one of [bwos bwos-fifo padws locked]", steal, d))
 				continue
 			}
 			require.NoError(t, err, "%+v", cfg)
@@ -38,9 +38,9 @@ func TestQueueConfigs(t *testing.T) {
 	}{
 		{executor.Config{Deque: 200}, "Config.Deque is 200"},
 		{executor.Config{Steal: 3}, "Config.Steal is 3"},
-		{executor.Config{Capacity: -1}, "Config.Deque split: deque: Capacity is -1"},
-		{executor.Config{Deque: executor.PadWS, BlockSize: -1}, "Config.Deque padws: deque: BlockSize is -1"},
-		{executor.Config{Deque: executor.ABP, BlockSize: 8}, "Config.Deque abp: deque: BlockSize is 8, but abp has no blocks"},
+		{executor.Config{Capacity: -1}, "Config with Deque split: Capacity is -1"},
+		{executor.Config{Deque: executor.PadWS, BlockSize: -1}, "Config with Deque padws: BlockSize is -1"},
+		{executor.Config{Deque: executor.ABP, BlockSize: 8}, "Config with Deque abp: BlockSize is 8, but abp has no blocks"},
 	} {
 		ex, err := executor.New(c.cfg)
 		require.Nil(t, ex)
@@ -161,4 +161,124 @@ func TestQueueSpills(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestQueueGivesAwayBefore: so it is before a worker waits for anything else that it does not take part in.
+func TestQueueGivesAwayBefore(t *testing.T) {
+	for name, wait := range map[string]func(ctx context.Context, ex, other *executor.Executor, done chan struct{}){
+		"another executor": func(ctx context.Context, _, other *executor.Executor, done chan struct{}) {
+			_ = other.Run(ctx, one(func(context.Context) error { <-done; return nil }))
+		},
+		"another executor's future": func(ctx context.Context, _, other *executor.Executor, done chan struct{}) {
+			_, _ = executor.Async(ctx, other, func(context.Context) (int, error) { <-done; return 0, nil }).Wait()
+		},
+		"whatever": func(_ context.Context, _, _ *executor.Executor, done chan struct{}) {
+			executor.Blocking(func() { <-done })
+		},
+	} {
+		for _, d := range hidingDeques {
+			t.Run(fmt.Sprintf("%v/%v", name, d), func(t *testing.T) {
+				ex, other := newExecutor(t, executor.Config{Workers: 2, Deque: d}), newExecutor(t, executor.Config{Workers: 1})
+				within(t, ex, func() {
+					for range testkit.Scale(20) {
+						done := make(chan struct{})
+						l := newLayer("waits", nil)
+						l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+							for range 3 { // a request that stands takes one
+								l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
+							}
+							l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(done); return nil })
+							wait(t.Context(), ex, other, done)
+							return nil
+						}
+						require.NoError(t, ex.Run(t.Context(), l))
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestQueueGivesAwayForFutures: the same before a worker waits for a future that another runs.
+func TestQueueGivesAwayForFutures(t *testing.T) {
+	for _, d := range hidingDeques {
+		t.Run(d.String(), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 4, Deque: d})
+			within(t, ex, func() {
+				for range testkit.Scale(20) {
+					begun, done := make(chan struct{}), make(chan struct{})
+					f := executor.Async(t.Context(), ex, func(context.Context) (int, error) { close(begun); <-done; return 1, nil })
+					<-begun
+					l := newLayer("waits", nil)
+					l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+						for range 3 {
+							l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
+						}
+						l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(done); return nil })
+						_, _ = f.Wait()
+						return nil
+					}
+					require.NoError(t, ex.Run(t.Context(), l))
+				}
+			})
+		})
+	}
+}
+
+// TestQueueForkInBlocking: a fork that is made inside Blocking is taken by others, although they sleep.
+func TestQueueForkInBlocking(t *testing.T) {
+	for _, d := range forkDeques {
+		t.Run(d.String(), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
+			within(t, ex, func() {
+				for range testkit.Scale(20) {
+					gate := make(chan struct{})
+					_, err := executor.Call(t.Context(), ex, func(s *executor.Scope, _ int) (r int) {
+						executor.Blocking(func() {
+							eventually(func() bool { return ex.Parked() > 0 })
+							f := executor.Fork(s, func(*executor.Scope, int) int { close(gate); return 1 }, 1)
+							<-gate
+							r = f.Join(s)
+						})
+						return r
+					}, 0)
+					require.NoError(t, err)
+				}
+			})
+		})
+	}
+}
+
+// TestQueueFIFOGivesAway: what a deque that is first in, first out has given away comes before what follows.
+func TestQueueFIFOGivesAway(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Deque: executor.BWoSFIFO, Spares: 1})
+	within(t, ex, func() {
+		end := make(chan struct{})
+		other := ex.Start(t.Context(), one(func(context.Context) error { executor.Blocking(func() { <-end }); return nil }))
+		eventually(func() bool { return ex.Serving() == 1 }) // the spare is the only one who runs items
+		var ran []int
+		l := newLayer("fifo", nil)
+		push := func(w *executor.Worker, from, to int) {
+			for i := from; i < to; i++ {
+				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { ran = append(ran, i); return nil })
+			}
+		}
+		var again step
+		again = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+			if len(ran) < 5 {
+				l.push(w, again) // endless, if nobody runs the others
+			}
+			return nil
+		}
+		l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+			push(w, 0, 5)
+			executor.Blocking(func() {})
+			l.push(w, again)
+			return nil
+		}
+		require.NoError(t, ex.Run(t.Context(), l))
+		require.Equal(t, []int{0, 1, 2, 3, 4}, ran)
+		close(end)
+		require.NoError(t, other.Wait())
+	})
 }

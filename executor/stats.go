@@ -14,8 +14,8 @@ type Stats struct {
 type WorkerStats struct {
 	Tasks       uint64 // tasks run, those that were skipped after a failure or cancellation included
 	Pops        uint64 // items taken from the worker's own deque
-	StealsTried uint64 // attempts on other workers' deques that were not seen to be empty beforehand
-	StealsWon   uint64 // of these, how many brought an item
+	StealsTried uint64 // attempts on other workers' deques that were not seen to be empty beforehand; every one if they hide items
+	StealsWon   uint64 // of these, how many brought an item, or several
 	StealsLost  uint64 // of these, how many were lost to another thread
 	Parks       uint64 // times the worker went to sleep
 	Wakeups     uint64 // times it was woken

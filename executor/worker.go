@@ -54,7 +54,7 @@ type Worker struct {
 	helper    park.Parker           // where it sleeps then
 	joining   xatomic.Pointer[fork] // what the worker waits for in a Join
 	leapsFrom xatomic.Uint64        // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
-	hungry    xatomic.Bool          // nobody can steal from the worker: its next fork is to be published
+	hungry    xatomic.Bool          // nobody can steal from the worker, or thieves have asked: its next fork is to be published
 	carries   xatomic.Bool          // since it was a thief last, the worker has taken several items at once
 	calledUp  park.Parker           // where a spare stands by
 

@@ -36,7 +36,10 @@ func newSites(t *testing.T, workers ...int) (sites []*site) {
 		if d <= executor.ChaseLev {
 			continue // one and the same for graphs
 		}
-		cfg := executor.Config{Workers: workers[i%len(workers)], Policy: policies[i%len(policies)], Deque: d}
+		cfg := executor.Config{Workers: workers[len(workers)-1-i%(len(workers)-1)], Policy: executor.AdaptivePublished, Deque: d}
+		if d.Kind().Hides() {
+			cfg.Policy = executor.Adaptive // with the other policy thieves hardly ever sleep while somebody works
+		}
 		if d.Kind().Batches() {
 			cfg.Steal = deque.Half
 		}

@@ -1,0 +1,20 @@
+//go:build !modelcheck
+
+package executor
+
+import "testing"
+
+// TestAloneIsTheOwners: a submitter that looks for items while the only worker gets company reads nothing that this one writes. The
+// race detector is the judge.
+func TestAloneIsTheOwners(t *testing.T) {
+	for _, d := range Deques() {
+		ex := newExecutor(Config{Workers: 1, Spares: 1, Deque: d})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			ex.wakeOne() // as inject does
+		}()
+		ex.workers[0].endAlone()
+		<-done
+	}
+}
