@@ -209,7 +209,7 @@ func TestTreeShapes(t *testing.T) {
 	for shape, refused := range map[string]bool{"1:0": false, "1:50": false, "2:0:70": false, "5:4": true, "3:2:20": true, "100:1:3": true} {
 		tree, err := ParseTree(shape)
 		require.NoError(t, err)
-		s, results := tinyDeques(possibleDeques()[1])
+		s, results := tinyDeques(DequeKinds()[1])
 		s.Experiments, s.Trees, s.Capacity = []*DequeExperiment{treeExperiment}, []Tree{tree}, 3
 		require.NoError(t, s.Run(context.Background()), shape)
 		require.Len(t, *results, 2)
