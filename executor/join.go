@@ -327,6 +327,9 @@ func (f *fork) isOlder(w *Worker, bottom uint64) bool {
 // isBelowJoin reports whether it, out of the worker's deque, is older than the Join that the worker waits in. It might want a lock
 // that the joiner holds.
 func (w *Worker) isBelowJoin(it *Item) bool {
+	if w.queue == nil {
+		return false // thieves take the oldest first
+	}
 	f := w.joining.Load()
 	return f != nil && it.Body == f.Body && forkOf(it).isOlder(w, w.floor)
 }
@@ -359,7 +362,7 @@ func (w *Worker) leap(f *fork) (it *Item, from uint64) {
 		}
 		held[n] = hold{f, state}
 		victim := ex.workers[state&forkTaker-1]
-		if victim == w || victim.carries.Load() {
+		if victim == w || w.loot != nil && victim.carries.Load() {
 			return nil, from
 		}
 		from |= victim.bit()
@@ -368,7 +371,7 @@ func (w *Worker) leap(f *fork) (it *Item, from uint64) {
 			if it == nil {
 				continue // lost
 			}
-			still := !victim.carries.Load() && stillHeld(held[:n+1])
+			still := (w.loot == nil || !victim.carries.Load()) && stillHeld(held[:n+1])
 			if still && it.Body.Run().isWithin(r) {
 				return it, from
 			}

@@ -13,7 +13,7 @@ func (w *Worker) loop() {
 	}
 	for {
 		won := w.counts.won
-		if w.carries.Load() {
+		if w.loot != nil && w.carries.Load() {
 			w.carries.Store(false) // what it took has been run, or stolen in turn
 		}
 		it := find()
