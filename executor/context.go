@@ -18,12 +18,19 @@ type taskContext struct {
 	owner  canceller
 	parent context.Context // the caller's
 
-	mu        xsync.Mutex          // held by whoever changes what follows
-	err       xatomic.Plain[error] // what Err is once cancelled
-	cause     error
-	cancelled xatomic.Bool
-	real      xatomic.Pointer[realContext]
+	mu    xsync.Mutex          // held by whoever changes what follows
+	err   xatomic.Plain[error] // what Err is once over
+	cause error
+	end   xatomic.Uint32 // contextLive, contextEnding, contextOver
+	real  xatomic.Pointer[realContext]
 }
+
+// What taskContext.end says.
+const (
+	contextLive   = iota
+	contextEnding // the standard context may have ended
+	contextOver   // everything has; err is set
+)
 
 // A canceller is what a taskContext belongs to.
 type canceller interface {
@@ -50,7 +57,7 @@ func (c *taskContext) Err() error {
 	if real := c.real.Load(); real != nil {
 		return real.Err() // nobody sees the error before context.Cause knows the cause
 	}
-	if c.cancelled.Load() {
+	if c.end.Load() == contextOver {
 		return c.err.Get()
 	}
 	return nil
@@ -58,7 +65,7 @@ func (c *taskContext) Err() error {
 
 // notice tells the owner if the caller's context has ended.
 func (c *taskContext) notice() {
-	if c.cancelled.Load() {
+	if c.end.Load() == contextOver || !c.mayHaveEnded() {
 		return
 	}
 	if err := c.parent.Err(); err != nil {
@@ -66,27 +73,43 @@ func (c *taskContext) notice() {
 	}
 }
 
+// mayHaveEnded reports whether a context that c is in has begun to end. Thousands of our own may be nested in each other:
+// asking each for its Err, which asks all above it, would cost the square of that at each level.
+func (c *taskContext) mayHaveEnded() bool {
+	for {
+		up, ok := c.parent.(*taskContext)
+		if !ok {
+			return c.parent.Err() != nil
+		}
+		if up.end.Load() != contextLive {
+			return true
+		}
+		c = up
+	}
+}
+
 // cancel cancels c for the first time; later calls do nothing.
 func (c *taskContext) cancel(err, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cancelled.Load() {
+	if c.end.Load() == contextOver {
 		return
 	}
 	c.err.Set(err)
 	c.cause = cause
 	if real := c.real.Load(); real != nil {
+		c.end.Store(contextEnding) // before anybody sees its end: who has seen that may notice what it means for contexts within c
 		real.end(err, cause)
 	}
-	c.cancelled.Store(true) // P1: publishes err
+	c.end.Store(contextOver) // P1: publishes err
 }
 
-// hasEnded reports whether c is cancelled, also if that is just going on: the standard context behind it ends before cancelled
-// is set, and who has seen that may ask.
+// hasEnded reports whether c is cancelled, also if that is just going on: the standard context behind it ends before c
+// is over, and who has seen that may ask.
 func (c *taskContext) hasEnded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.cancelled.Load()
+	return c.end.Load() == contextOver
 }
 
 // materialize returns the standard context that stands behind c. Value goes through it, so that context.Cause and
@@ -101,7 +124,7 @@ func (c *taskContext) materialize() *realContext {
 		return real
 	}
 	real := newRealContext(c.parent)
-	if c.cancelled.Load() {
+	if c.end.Load() == contextOver {
 		real.end(c.err.Get(), c.cause)
 	}
 	c.real.Store(real)

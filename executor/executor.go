@@ -24,7 +24,7 @@ type Executor struct {
 	workers  []*Worker // those of the configuration, then room for the spares; see crew
 	notifier *notifier.Notifier
 	queues   *deque.Group[Item] // nil: workers have deques of Chase and Lev only
-	asked    bool               // thieves ask for what is in queues
+	asked    bool               // thieves ask for what is in queues, and set the owner's hungry when they have asked
 	release  func()             // gives the reserved Ps back
 	inline   *inline            // set if there are no threads
 	crewed   xatomic.Int32      // how many of workers there are; it seldom changes

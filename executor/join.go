@@ -26,7 +26,7 @@ type forkState struct {
 // is given if it is at hand.
 func (w *Worker) publishForks(newest *fork) {
 	if w.public == w.level || w.alone && !w.eager {
-		if w.asked {
+		if w.ex.asked {
 			w.poll() // for what is in the queue
 		}
 		return
@@ -49,14 +49,14 @@ func (w *Worker) publishForks(newest *fork) {
 	}
 	if w.queue != nil {
 		w.poll()
-		if w.asked && w.queue.Wanted() {
+		if w.ex.asked && w.queue.Wanted() {
 			w.setHungry() // L1: somebody has asked, and may sleep, for whom there was nothing
 		}
 		return
 	}
 	// D1(publish): as D1(push).
 	if w.ex.thieves.Load() == 0 && w.ex.anyoneAsleep() {
-		w.wakeForPush()
+		w.wakeFor(w.body.Run())
 	}
 }
 
@@ -125,7 +125,7 @@ func (w *Worker) takeBack(f *fork) bool {
 
 // noteEmpty has the next fork published if there is nothing to steal.
 func (w *Worker) noteEmpty() {
-	if !w.eager && !w.asked && w.deque.IsEmpty() {
+	if !w.eager && !w.ex.asked && w.deque.IsEmpty() {
 		w.setHungry()
 	}
 }

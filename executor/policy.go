@@ -67,14 +67,14 @@ func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
 		it, outcome = v.steal()
 	}
 	w.counts.tried++
-	if w.asked {
+	if w.ex.asked {
 		v.setHungry() // L1
 	}
 	switch outcome {
 	case deque.Stolen:
 		w.counts.won++
 		w.victim = victim
-		if !w.eager && !w.asked && v.deque.IsEmpty() {
+		if !w.eager && !w.ex.asked && v.deque.IsEmpty() {
 			v.setHungry()
 		}
 	case deque.Lost:

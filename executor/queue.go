@@ -52,7 +52,6 @@ func batching() (list []Deque) {
 type queueState struct {
 	aside    bool                 // thieves do not find what is pushed in deque: it goes to queue, or there are no thieves
 	hides    bool                 // constant; they do not see all that is in queue
-	asked    bool                 // constant; they ask for it, and set hungry when they have asked
 	polled   bool                 // constant; it wants to be polled before each item while hungry is set
 	fifo     bool                 // constant; queue gives the oldest item back
 	padws    *deque.PadWS[Item]   // constant; queue again, if it is one: a call through an interface costs as much as its Push
@@ -76,10 +75,10 @@ func (w *Worker) makeQueues() {
 	w.queue = w.ex.queues.Queue(w.id)
 	w.padws, _ = w.queue.(*deque.PadWS[Item])
 	w.aside, w.hides, w.fifo = true, kind.Hides(), kind.FIFO()
-	if w.asked = kind.Asks(); w.asked {
+	if w.ex.asked {
 		w.polled, w.enough = true, 0 // forks wait for somebody to ask
 	}
-	w.eager = !w.asked
+	w.eager = !w.ex.asked
 	if kind.Receives() {
 		w.receiver, w.polled = w.queue.(deque.Receiver[Item]), true
 	}
@@ -202,7 +201,7 @@ func (w *Worker) poll() {
 
 // granted is called when there is more to steal than before.
 func (w *Worker) granted() {
-	if w.asked && w.hungry.Load() {
+	if w.ex.asked && w.hungry.Load() {
 		w.hungry.Store(false)
 		if w.queue.Wanted() {
 			w.hungry.Store(true) // L1: somebody has asked since, or for more, and may have seen it set
@@ -215,14 +214,8 @@ func (w *Worker) granted() {
 
 // wakeForGrant wakes somebody for items that may be of any run.
 func (w *Worker) wakeForGrant() {
-	if w.ex.thieves.Load() != 0 {
-		return
-	}
-	if w.wakes && w.ex.notifier.Waiting() {
-		w.ex.wakeOne()
-	}
-	if w.ex.sleepingHelpers.Load() > 0 {
-		w.ex.wakeHelpers(nil, w)
+	if w.ex.thieves.Load() == 0 {
+		w.wakeFor(nil)
 	}
 }
 

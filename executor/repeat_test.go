@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -39,9 +38,6 @@ func TestRunN(t *testing.T) {
 
 // TestTooDeep: runs in each other use up a worker's stack. Before that ends the process, a run is refused.
 func TestTooDeep(t *testing.T) {
-	if testkit.Race {
-		t.Skip("what looks whether a context has ended looks at all around it: the square of the levels takes up to a minute here")
-	}
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		depth := 0
 		var deeper func(ctx context.Context) error

@@ -116,17 +116,17 @@ func (w *Worker) Push(it *Item) {
 	// D1(push): the item is in the deque, then look for somebody who will look there. Pairs with D1(park) in the
 	// policies and D1(help): those announce that they stop looking, then look once more.
 	if w.ex.thieves.Load() == 0 && w.ex.anyoneAsleep() {
-		w.wakeForPush()
+		w.wakeFor(w.body.Run())
 	}
 }
 
-// wakeForPush is the part of Push that is seldom needed.
-func (w *Worker) wakeForPush() {
+// wakeFor wakes somebody for items of r, or of any run if r is nil.
+func (w *Worker) wakeFor(r *Run) {
 	if w.wakes && w.ex.notifier.Waiting() {
 		w.ex.wakeOne()
 	}
 	if w.ex.sleepingHelpers.Load() > 0 {
-		w.ex.wakeHelpers(w.body.Run(), w)
+		w.ex.wakeHelpers(r, w)
 	}
 }
 

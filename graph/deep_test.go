@@ -9,7 +9,6 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
-	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -141,9 +140,6 @@ func TestDeep(t *testing.T) {
 // So deep that no stack would hold it, it ends with an error that says so, of the task that went too far. Several workers would
 // share the levels, each with a stack for so many.
 func TestTooDeep(t *testing.T) {
-	if testkit.Race {
-		t.Skip("what looks whether a context has ended looks at all around it: the square of the levels takes a minute here")
-	}
 	for _, name := range []string{"subflows", "runs in tasks", "subflows in forked calls"} {
 		t.Run(name, func(t *testing.T) {
 			s := &site{ex: newExecutor(t, executor.Config{Workers: 1})}
