@@ -29,42 +29,11 @@ type word struct {
 	read, written, loaded, stored clock
 }
 
-// A memory has the words that an execution has come to. The next execution uses it again.
-type memory struct {
-	words map[unsafe.Pointer]*word
-	spare []*word
-}
-
-func newMemory() *memory { return &memory{words: make(map[unsafe.Pointer]*word)} }
-
-// forget makes m as new.
-func (m *memory) forget() {
-	for _, w := range m.words {
-		m.spare = append(m.spare, w)
-	}
-	clear(m.words)
-}
-
-func (m *memory) word(p unsafe.Pointer) *word {
-	w := m.words[p]
-	if w != nil {
-		return w
-	}
-	if last := len(m.spare) - 1; last >= 0 {
-		w, m.spare = m.spare[last], m.spare[:last]
-	} else {
-		w = new(word)
-	}
-	*w = word{name: len(m.words)}
-	m.words[p] = w
-	return w
-}
-
 func (x *execution) wordName(p unsafe.Pointer) string {
 	if p == nil {
 		return "-"
 	}
-	return fmt.Sprintf("w%d", x.word(p).name)
+	return fmt.Sprintf("w%d", x.words.at(p).name)
 }
 
 // sync lets the current thread learn from, and add to, what an atomic word carries.
@@ -77,7 +46,7 @@ func (x *execution) sync(kind Kind, p unsafe.Pointer) {
 	if x.covered {
 		return
 	}
-	w := x.word(p)
+	w := x.words.at(p)
 	x.event(kind, w)
 	if kind != Store {
 		t.clock.join(&w.released)
@@ -102,7 +71,7 @@ func (x *execution) access(write bool, p unsafe.Pointer) {
 	if x.covered {
 		return
 	}
-	t, w := x.current, x.word(p)
+	t, w := x.current, x.words.at(p)
 	w.plain = true
 	x.after(&w.written, p, "written")
 	x.after(&w.stored, p, "stored to")

@@ -44,6 +44,8 @@ type execution struct {
 	writes      int // operations that changed a word: what a thread that yields waits for
 	options     []*thread
 	decisions   []int
+	turn        int  // how often choose was called
+	common      int  // for how many turns it does what the last execution did
 	covered     bool // it has come to a state from which all is known, and is only to end, anyhow
 	*memory
 
@@ -53,11 +55,18 @@ type execution struct {
 	trace   strings.Builder
 }
 
-// A thread of the program. It is a goroutine that runs only while it is current.
+// A turn is what choose came to.
+type turn struct {
+	thread   uint8
+	options  uint8 // how many there were, if that was a decision, else 0
+	preempts bool
+}
+
+// A thread of the program. It runs on a goroutine, and only while it is current.
 type thread struct {
 	id      int
-	baton   chan struct{}
-	parent  *thread // until the first operation: who started it and waits for it to come there
+	baton   chan struct{} // its goroutine's
+	parent  *thread       // until the first operation: who started it and waits for it to come there
 	done    bool
 	enabled func() bool // whether it can go on; nil: it can
 	clock   clock
@@ -72,8 +81,9 @@ type thread struct {
 }
 
 func newExecution(cfg Config, s strategy, m *memory) *execution {
-	m.forget()
-	return &execution{cfg: cfg, strategy: s, memory: m, over: make(chan struct{}), tracing: cfg.Replay != ""}
+	m.words.forget()
+	return &execution{cfg: cfg, strategy: s, memory: m, over: make(chan struct{}), tracing: cfg.Replay != "",
+		common: s.common(), options: m.options[:0], decisions: m.decisions[:0]}
 }
 
 func (x *execution) run(program func()) {
@@ -84,6 +94,7 @@ func (x *execution) run(program func()) {
 	defer func() { active = nil }()
 	x.handOver(x.spawn(program))
 	<-x.over
+	x.memory.options, x.memory.decisions = x.options, x.decisions
 }
 
 // spawn makes a thread. Its parent, if it has one, must let it come to its first operation: see begin.
@@ -91,7 +102,8 @@ func (x *execution) spawn(f func()) *thread {
 	if len(x.threads) == maxThreads {
 		x.giveUp("more than %d threads", maxThreads)
 	}
-	t := &thread{id: len(x.threads), baton: make(chan struct{}, 1), parent: x.current}
+	on := x.goroutine()
+	t := &thread{id: len(x.threads), baton: on.baton, parent: x.current}
 	if t.parent != nil {
 		t.clock = x.current.clock
 		x.current.clock[x.current.id]++
@@ -100,17 +112,20 @@ func (x *execution) spawn(f func()) *thread {
 	}
 	t.clock[t.id]++
 	x.threads = append(x.threads, t)
-	go func() {
-		<-t.baton
+	on.do = func() (returned bool) {
 		defer func() {
 			wrong := ""
 			if v := recover(); v != nil {
 				wrong = fmt.Sprintf("panic in thread %d: %v\n%s", t.id, v, debug.Stack())
 			}
+			if returned {
+				x.idle = append(x.idle, on)
+			}
 			x.leave(t, wrong)
 		}()
 		f()
-	}()
+		return true
+	}
 	return t
 }
 
@@ -147,6 +162,36 @@ func (x *execution) leave(t *thread, wrong string) {
 
 // choose decides who goes on. It returns nil if nobody can: the execution is over.
 func (x *execution) choose() *thread {
+	if x.turn < x.common {
+		x.turn++
+		return x.again(x.turns[x.turn-1])
+	}
+	t, now := x.pick()
+	if t == nil {
+		return nil // the memory may be another execution's by now
+	}
+	x.turns = append(x.turns[:x.turn], now)
+	x.turn++
+	return t
+}
+
+// again is pick for a turn that the last execution took, too.
+func (x *execution) again(then turn) *thread {
+	if then.options > 0 {
+		x.decisions = append(x.decisions, x.strategy.value(int(then.options)))
+	}
+	if then.preempts {
+		x.preemptions++
+	}
+	t := x.threads[then.thread]
+	if t.done || !t.polite && t.enabled != nil && !t.enabled() {
+		x.giveUp("the program is not deterministic: thread %d went on where it now cannot", t.id)
+	}
+	return t
+}
+
+// pick decides who goes on, and says what there was to decide.
+func (x *execution) pick() (*thread, turn) {
 	x.options = x.options[:0]
 	add := func(t *thread) {
 		if !t.done && (t.enabled == nil || t.enabled()) {
@@ -159,7 +204,7 @@ func (x *execution) choose() *thread {
 	last := x.calm > 0 || x.covered || costs && x.cfg.Preemptions >= 0 && x.cfg.Random == 0 && x.preemptions >= x.cfg.Preemptions
 	for i := range x.threads {
 		if last && len(x.options) > 0 {
-			return x.options[0]
+			break
 		}
 		if t := x.threads[(x.current.id+i)%len(x.threads)]; t != x.current {
 			add(t)
@@ -173,22 +218,22 @@ func (x *execution) choose() *thread {
 			}
 		}
 	}
-	switch len(x.options) {
-	case 0:
+	if len(x.options) == 0 {
 		x.finish()
-		return nil
-	case 1:
-		return x.options[0]
+		return nil, turn{}
 	}
-	if last {
-		return x.options[0]
+	if last || len(x.options) == 1 {
+		t := x.options[0]
+		return t, turn{thread: uint8(t.id)}
 	}
 	i := x.strategy.thread(x)
 	x.decisions = append(x.decisions, i)
-	if costs && i != 0 {
+	preempts := costs && i != 0
+	if preempts {
 		x.preemptions++
 	}
-	return x.options[i]
+	t := x.options[i]
+	return t, turn{uint8(t.id), uint8(len(x.options)), preempts}
 }
 
 // finish ends the execution when no thread can go on.

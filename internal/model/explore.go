@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 )
 
@@ -63,7 +64,10 @@ func Explore(cfg Config, program func()) (res Result) {
 			res.States = len(d.known)
 		}
 	}()
-	m := newMemory()
+	m := &memory{}
+	defer m.release()
+	// Threads take turns: with more Ps each handing over would wake a thread of the system to look for work that there is not.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for {
 		x := newExecution(cfg, choose, m)
 		x.run(program)
@@ -74,7 +78,7 @@ func Explore(cfg Config, program func()) (res Result) {
 			again := x
 			if !x.tracing {
 				// The decisions again, this time noting who did what.
-				again = newExecution(cfg, &replay{decisions: x.decisions}, newMemory())
+				again = newExecution(cfg, &replay{decisions: x.decisions}, &memory{})
 				again.tracing = true
 				again.run(program)
 			}
@@ -104,6 +108,8 @@ type strategy interface {
 	value(n int) int
 	// next goes on to the next execution, or returns false after the last.
 	next() bool
+	// common is how many turns of the last execution the next one begins with.
+	common() int
 }
 
 func newStrategy(cfg *Config) strategy {
@@ -135,11 +141,15 @@ type depthFirst struct {
 	known cache // nil: take all
 }
 
-type decision struct{ options, taken int }
+type decision struct {
+	options, taken int
+	turn           int    // the execution's, when it was to be taken
+	state          uint64 // of the execution then, if it is about threads
+}
 
 func (d *depthFirst) value(n int) int {
 	if d.at == len(d.stack) {
-		d.stack = append(d.stack, decision{options: n})
+		d.stack = append(d.stack, decision{options: n, turn: active.turn})
 	}
 	c := d.stack[d.at]
 	if c.options != n {
@@ -150,12 +160,21 @@ func (d *depthFirst) value(n int) int {
 }
 
 func (d *depthFirst) thread(x *execution) int {
-	// The state of a decision on the stack is known because this is where the search came to it first.
-	if d.known != nil && d.at == len(d.stack) && d.known.covers(x) {
+	state := x.state()
+	if d.at < len(d.stack) {
+		// This is where the search came to the state first.
+		if before := d.stack[d.at].state; state != before {
+			x.giveUp("the program is not deterministic: the same decisions led to another state")
+		}
+		return d.value(len(x.options))
+	}
+	if d.known != nil && d.known.covers(x, state) {
 		x.covered = true
 		return 0
 	}
-	return d.value(len(x.options))
+	i := d.value(len(x.options))
+	d.stack[len(d.stack)-1].state = state
+	return i
 }
 
 func (d *depthFirst) next() bool {
@@ -168,6 +187,13 @@ func (d *depthFirst) next() bool {
 		d.stack = d.stack[:len(d.stack)-1]
 	}
 	return false
+}
+
+func (d *depthFirst) common() int {
+	if len(d.stack) == 0 {
+		return 0
+	}
+	return d.stack[len(d.stack)-1].turn
 }
 
 // pct runs the thread of highest priority. At some steps, and where it yields, the running one falls to the lowest.
@@ -231,6 +257,8 @@ func (p *pct) next() bool {
 	return p.left > 0
 }
 
+func (p *pct) common() int { return 0 }
+
 // replay takes given decisions, and then always the first option.
 type replay struct {
 	decisions []int
@@ -252,3 +280,5 @@ func (r *replay) value(n int) int {
 func (r *replay) thread(x *execution) int { return r.value(len(x.options)) }
 
 func (r *replay) next() bool { return false }
+
+func (r *replay) common() int { return 0 }

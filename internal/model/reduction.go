@@ -40,7 +40,7 @@ func (x *execution) event(kind Kind, w *word) {
 // eventAt is event for an operation that leaves the word at p as it is.
 func (x *execution) eventAt(kind Kind, p unsafe.Pointer) {
 	if !x.covered {
-		x.event(kind, x.word(p))
+		x.event(kind, x.words.at(p))
 	}
 }
 
@@ -59,14 +59,13 @@ func (x *execution) state() uint64 {
 // A cache holds the states from which the search has gone on, and the preemptions that had been used up.
 type cache map[uint64]int
 
-// covers reports whether what follows has been explored already, or will be from a state on the stack. If not, it counts
+// covers reports whether what follows state, that of x, has been explored already, or will be from a state on the stack. If not, it counts
 // as explored from now on.
-func (c cache) covers(x *execution) bool {
+func (c cache) covers(x *execution, state uint64) bool {
 	used := 0
 	if x.cfg.Preemptions >= 0 {
 		used = x.preemptions
 	}
-	state := x.state()
 	if before, known := c[state]; known && before <= used {
 		return true
 	}

@@ -187,7 +187,7 @@ func (s script) run(on *stage) {
 	}
 	on.x, on.plain, on.lock, on.saw = active, new(cell), new(cell), make([][]int, len(s))
 	for _, w := range append(on.words[:], on.plain, on.lock) {
-		on.x.word(w.p()) // so that words have the same names in every execution
+		on.x.words.at(w.p()) // so that words have the same names in every execution
 	}
 	var joins []func()
 	for id := range s {
@@ -221,7 +221,8 @@ type end struct {
 // ends takes every execution of s within cfg, goes on after failures, and returns all ends.
 func (s script) ends(cfg Config) (found []end, executions int) {
 	distinct := make(map[end]bool)
-	strategy, m := newStrategy(&cfg), newMemory()
+	strategy, m := newStrategy(&cfg), &memory{}
+	defer m.release()
 	for more := true; more; more = strategy.next() {
 		var on stage
 		x := newExecution(cfg, strategy, m)
