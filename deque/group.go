@@ -29,7 +29,7 @@ type Group[T any] struct {
 	make func(i int) Queue[T]
 }
 
-// NewGroup returns a group of n queues.
+// NewGroup returns a group of n queues. Owners that deal do so to those that [Group.Queue] has made.
 func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	if err := o.check(k, n); err != nil {
 		return nil, err
@@ -60,7 +60,11 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 		g.make = func(int) Queue[T] { return NewPDQR[T](o.Keep) }
 	case KindPDQS:
 		all := NewPDQSGroup[T](n, o.Keep, 0)
-		g.make = func(i int) Queue[T] { return all.Queue(i) }
+		all.present.Store(0)
+		g.make = func(i int) Queue[T] {
+			all.admit(i)
+			return all.Queue(i)
+		}
 	}
 	return g, nil
 }

@@ -14,7 +14,10 @@ const defaultMean = 16
 
 // A PDQSGroup is a fixed number of deques whose owners deal items to each other: the sender-initiated private deques of Acar,
 // Charguéraud and Rainey (2013). Make one with [NewPDQSGroup].
-type PDQSGroup[T any] struct{ members []PDQS[T] }
+type PDQSGroup[T any] struct {
+	members []PDQS[T]
+	present *xatomic.Int32 // how many members there are, from the first: others are dealt nothing
+}
 
 // NewPDQSGroup returns n empty deques. An owner that has more than keep items deals one of them about every mean of its
 // operations; 0 chooses a mean.
@@ -27,17 +30,24 @@ func NewPDQSGroup[T any](n, keep, mean int) *PDQSGroup[T] {
 		waiting T
 		_       byte
 	})
-	g := &PDQSGroup[T]{members: make([]PDQS[T], n)}
+	g := &PDQSGroup[T]{members: make([]PDQS[T], n), present: new(xatomic.Int32)}
+	g.present.Store(int32(n))
 	for i := range g.members {
 		d := &g.members[i]
 		d.keep, d.random, d.mean = keep, pdqsRandom(i+1)*golden, float64(mean)
-		d.self, d.members, d.waiting = i, g.members, &unique.waiting
+		d.self, d.members, d.present, d.waiting = i, g.members, g.present, &unique.waiting
 	}
 	return g
 }
 
 // Queue is the i-th deque. Any thread.
 func (g *PDQSGroup[T]) Queue(i int) *PDQS[T] { return &g.members[i] }
+
+// admit has the members up to the i-th be dealt to. Any thread.
+func (g *PDQSGroup[T]) admit(i int) {
+	for n := g.present.Load(); n <= int32(i) && !g.present.CompareAndSwap(n, int32(i)+1); n = g.present.Load() {
+	}
+}
 
 // A PDQS is a growable deque whose owner alone ever touches it. Nobody steals: an owner that has nothing waits for some time
 // (see [PDQS.Receive]), and one that has enough now and then gives its oldest item to another, if that one waits just then.
@@ -51,7 +61,8 @@ type PDQS[T any] struct {
 	// Never written again. First: see pad.Line.
 	self    int
 	members []PDQS[T]
-	waiting *T // no item has this address
+	present *xatomic.Int32 // the group's
+	waiting *T             // no item has this address
 	_       pad.Line
 
 	// Owner only.
@@ -158,9 +169,9 @@ func (d *PDQS[T]) ring() {
 	}
 }
 
-// another is the index of another member, if there is one.
+// another is the index of another member that is present, if there is one.
 func (d *PDQS[T]) another() int {
-	n := len(d.members)
+	n := int(d.present.Load())
 	return (d.self + 1 + d.random.below(n-1)) % n
 }
 

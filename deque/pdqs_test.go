@@ -339,3 +339,17 @@ func FuzzPDQS(f *testing.F) {
 		}
 	})
 }
+
+// TestPDQSDealsToWhoIsThere: nothing is dealt to a queue of a group that nobody has asked for yet, or an alarm would be in vain.
+func TestPDQSDealsToWhoIsThere(t *testing.T) {
+	g, err := deque.NewGroup[int](deque.KindPDQS, 8, deque.Options{})
+	require.NoError(t, err)
+	d, other := g.Queue(0).(*deque.PDQS[int]), g.Queue(1).(*deque.PDQS[int])
+	d.AlwaysRing()
+	for range 100 {
+		other.Wait()
+		d.Push(new(int))
+		_, outcome := other.Withdraw()
+		require.Equal(t, deque.Stolen, outcome)
+	}
+}

@@ -59,7 +59,7 @@ func (w *Worker) search() *Item {
 	for pause := crumbPause * min(max(0, w.crumbs-fewCrumbs), crumbPauses); pause > 0 && ex.injector.isEmpty(); pause-- {
 	}
 	for round := 0; round < searchRounds; {
-		lost := false
+		lost, received := false, false
 		if !ex.injector.isEmpty() {
 			if it, outcome := w.stealFrom(w.id); it != nil {
 				return it
@@ -77,8 +77,11 @@ func (w *Worker) search() *Item {
 			if v == w.id || !w.hides && !crew[v].offers() {
 				continue // what is hidden can only be asked for
 			}
-			if w.receiver != nil && i > 0 && crew[v].deque.IsEmpty() {
-				continue // who waits to be dealt to waits once a round
+			if w.receiver != nil && crew[v].deque.IsEmpty() {
+				if received {
+					continue // who waits to be dealt to waits once a round
+				}
+				received = true
 			}
 			it, outcome := w.stealFrom(v)
 			if it != nil {

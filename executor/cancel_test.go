@@ -220,7 +220,7 @@ func TestCancelAroundTheEnd(t *testing.T) {
 func TestCancelIsToldOnce(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	within(t, ex, func() {
-		for range testkit.Scale(20_000) {
+		for range testkit.Scale(5_000) {
 			begun := make(chan struct{})
 			r := ex.Start(t.Context(), one(func(ctx context.Context) error {
 				done := ctx.Done()

@@ -7,21 +7,25 @@ import (
 	"weak"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 // allocations is how many objects a call of f allocates, on average, in the whole process. testing.AllocsPerRun would
 // take all Ps but one away from the workers.
 func allocations(f func()) float64 {
-	const calls = 100
+	n := calls()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for range calls {
+	for range n {
 		f()
 	}
 	runtime.ReadMemStats(&after)
-	return float64(after.Mallocs-before.Mallocs) / calls
+	return float64(after.Mallocs-before.Mallocs) / float64(n)
 }
+
+// calls is how often one is repeated: a hundred times, less often under the race detector.
+func calls() int { return max(25, testkit.Scale(100)) }
 
 // tree counts the nodes of a tree by forks of a struct.
 func tree(s *executor.Scope, sp span) (r [2]int) {
@@ -46,7 +50,7 @@ func TestForkAllocates(t *testing.T) {
 			onEachDeque(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 				var got float64
 				inScope(t, ex, func(s *executor.Scope) {
-					for range 100 { // every worker has made a first scope, and grown its stack
+					for range calls() { // every worker has made a first scope, and grown its stack
 						f(s)
 					}
 					got = allocations(func() { f(s) })

@@ -421,7 +421,7 @@ func (n *node) within(top *node) bool {
 
 // TestRandomForks: random programs do what the sequential one does, and with a fault in whatever node what is left of it.
 func TestRandomForks(t *testing.T) {
-	seed, programs := testkit.Seed(t), testkit.Count(t, 1000)
+	seed, programs := testkit.Seed(t), testkit.Count(t, 500)
 	var sites []*executor.Executor
 	var names []string
 	for _, policy := range executor.Policies() {

@@ -61,6 +61,7 @@ func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
 		it, outcome = v.steal() // one, that is known to come from there
 	case w.receiver != nil:
 		it, outcome = w.receiver.Receive() // from whoever deals
+		victim = w.victim
 	case w.loot != nil:
 		it, outcome = w.stealBatch(v)
 	default:

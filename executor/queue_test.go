@@ -74,29 +74,55 @@ func TestQueueFIFO(t *testing.T) {
 	})
 }
 
-// TestQueueGivesAway: what a worker has that nobody sees is run by others while it waits for a run, and sleeps.
+// TestQueueGivesAway: what a worker has that nobody sees is run by others while it waits for what it does not take part in.
 func TestQueueGivesAway(t *testing.T) {
-	for _, d := range hidingDeques {
-		t.Run(d.String(), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 3, Deque: d})
-			within(t, ex, func() {
-				for range testkit.Scale(50) {
-					done := make(chan struct{})
-					other := ex.Start(t.Context(), one(func(context.Context) error { <-done; return nil }))
-					l := newLayer("waits", nil)
-					l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
-						l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {
-							close(done)
+	type closed = chan struct{}
+	until := func(done closed) func(context.Context) (int, error) {
+		return func(context.Context) (int, error) { <-done; return 0, nil }
+	}
+	// What is waited for begins first, if the executor's own workers are to run it.
+	for name, begin := range map[string]func(ctx context.Context, ex, other *executor.Executor, done closed) (wait func()){
+		"a run": func(ctx context.Context, ex, _ *executor.Executor, done closed) func() {
+			r := ex.Start(ctx, one(func(context.Context) error { <-done; return nil }))
+			return func() { _ = r.Wait() }
+		},
+		"a future": func(ctx context.Context, ex, _ *executor.Executor, done closed) func() {
+			begun := make(closed)
+			f := executor.Async(ctx, ex, func(ctx context.Context) (int, error) { close(begun); return until(done)(ctx) })
+			<-begun
+			return func() { _, _ = f.Wait() }
+		},
+		"another executor": func(ctx context.Context, _, other *executor.Executor, done closed) func() {
+			return func() { _ = other.Run(ctx, one(func(context.Context) error { <-done; return nil })) }
+		},
+		"another executor's future": func(ctx context.Context, _, other *executor.Executor, done closed) func() {
+			return func() { _, _ = executor.Async(ctx, other, until(done)).Wait() }
+		},
+		"whatever": func(_ context.Context, _, _ *executor.Executor, done closed) func() {
+			return func() { executor.Blocking(func() { <-done }) }
+		},
+	} {
+		for _, d := range hidingDeques {
+			t.Run(fmt.Sprintf("%v/%v", name, d), func(t *testing.T) {
+				ex, other := newExecutor(t, executor.Config{Workers: 3, Deque: d}), newExecutor(t, executor.Config{Workers: 1})
+				within(t, ex, func() {
+					for i := range testkit.Scale(40) {
+						done := make(closed)
+						wait := begin(t.Context(), ex, other, done)
+						l := newLayer("waits", nil)
+						l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+							for range i % 4 { // a request that stands takes one
+								l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
+							}
+							l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(done); return nil })
+							wait()
 							return nil
-						})
-						_ = other.Wait()
-						return nil
+						}
+						require.NoError(t, ex.Run(t.Context(), l))
 					}
-					require.NoError(t, ex.Run(t.Context(), l))
-					require.NoError(t, other.Wait())
-				}
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -160,68 +186,6 @@ func TestQueueSpills(t *testing.T) {
 				})
 			})
 		}
-	}
-}
-
-// TestQueueGivesAwayBefore: so it is before a worker waits for anything else that it does not take part in.
-func TestQueueGivesAwayBefore(t *testing.T) {
-	for name, wait := range map[string]func(ctx context.Context, ex, other *executor.Executor, done chan struct{}){
-		"another executor": func(ctx context.Context, _, other *executor.Executor, done chan struct{}) {
-			_ = other.Run(ctx, one(func(context.Context) error { <-done; return nil }))
-		},
-		"another executor's future": func(ctx context.Context, _, other *executor.Executor, done chan struct{}) {
-			_, _ = executor.Async(ctx, other, func(context.Context) (int, error) { <-done; return 0, nil }).Wait()
-		},
-		"whatever": func(_ context.Context, _, _ *executor.Executor, done chan struct{}) {
-			executor.Blocking(func() { <-done })
-		},
-	} {
-		for _, d := range hidingDeques {
-			t.Run(fmt.Sprintf("%v/%v", name, d), func(t *testing.T) {
-				ex, other := newExecutor(t, executor.Config{Workers: 2, Deque: d}), newExecutor(t, executor.Config{Workers: 1})
-				within(t, ex, func() {
-					for range testkit.Scale(20) {
-						done := make(chan struct{})
-						l := newLayer("waits", nil)
-						l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
-							for range 3 { // a request that stands takes one
-								l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
-							}
-							l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(done); return nil })
-							wait(t.Context(), ex, other, done)
-							return nil
-						}
-						require.NoError(t, ex.Run(t.Context(), l))
-					}
-				})
-			})
-		}
-	}
-}
-
-// TestQueueGivesAwayForFutures: the same before a worker waits for a future that another runs.
-func TestQueueGivesAwayForFutures(t *testing.T) {
-	for _, d := range hidingDeques {
-		t.Run(d.String(), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 4, Deque: d})
-			within(t, ex, func() {
-				for range testkit.Scale(20) {
-					begun, done := make(chan struct{}), make(chan struct{})
-					f := executor.Async(t.Context(), ex, func(context.Context) (int, error) { close(begun); <-done; return 1, nil })
-					<-begun
-					l := newLayer("waits", nil)
-					l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
-						for range 3 {
-							l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
-						}
-						l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(done); return nil })
-						_, _ = f.Wait()
-						return nil
-					}
-					require.NoError(t, ex.Run(t.Context(), l))
-				}
-			})
-		})
 	}
 }
 

@@ -45,7 +45,7 @@ func TestScopeFailures(t *testing.T) {
 	for name, fail := range fail {
 		t.Run(name, func(t *testing.T) {
 			onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
-				for range testkit.Scale(30) {
+				for range testkit.Scale(10) {
 					var waited error
 					err := runFunc(t, ex, func(s *executor.Scope) error {
 						met := barrier{n: 2}

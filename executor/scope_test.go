@@ -58,7 +58,7 @@ func TestScopeChildren(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fails := name == "error" || name == "panic"
 			onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
-				for range testkit.Scale(30) {
+				for range testkit.Scale(10) {
 					b := newBrood(2*wide + wide*wide)
 					err := runFunc(t, ex, func(s *executor.Scope) error {
 						for i := range wide {

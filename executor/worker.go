@@ -25,7 +25,7 @@ type Worker struct {
 	// Owner only, plain on purpose: the race detector checks the claim.
 	body   *Body  // of the item being run; nil when the worker has none
 	awaits *Run   // the run that the innermost help waits for; nil outside
-	floor  uint64 // the deque's index below which there is nothing for that help
+	floor  uint64 // the bottom below which there is nothing for that help
 	only   *Body  // if set, the only one whose items may be run
 	rng    uint64
 	victim int    // sticky: the last worker stolen from

@@ -95,7 +95,7 @@ func (pl *place) examine(t testing.TB, rng *rand.Rand, p *program) {
 // TestRandomDynamic runs random programs of all kinds of tasks, without and with faults, on executors with threads and
 // without, and compares what they do with what is documented. MAGPIE_SEED is the seed of the first program.
 func TestRandomDynamic(t *testing.T) {
-	seed, programs := testkit.Seed(t), testkit.Count(t, 2000)
+	seed, programs := testkit.Seed(t), testkit.Count(t, 1000)
 	var places []*place
 	for _, s := range newSites(t, 1, 2, 4) {
 		places = append(places, &place{site: *s})

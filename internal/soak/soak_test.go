@@ -19,7 +19,7 @@ import (
 
 // TestSoak is the command. The chaos is the whole process's: no other test runs meanwhile.
 func TestSoak(t *testing.T) {
-	n := testkit.Count(t, 100_000_000)
+	n := testkit.Count(t, 20_000_000)
 	stderr := io.Writer(os.Stderr)
 	var quiet bytes.Buffer
 	if !testing.Verbose() {
