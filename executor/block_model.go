@@ -4,6 +4,7 @@ package executor
 
 // block waits, outside the executor's workers, until e is over. The model knows no time.
 func (ex *Executor) block(e ending) {
+	blocksHere()
 	switch e := e.(type) {
 	case *Run:
 		e.over.Await()

@@ -158,6 +158,26 @@ func TestModelQueueBlocking(t *testing.T) {
 	}
 }
 
+// TestModelQueueElsewhere: a task waits for a run of another executor, which ends when somebody has run what it has pushed and nobody
+// sees.
+func TestModelQueueElsewhere(t *testing.T) {
+	for _, d := range []Deque{BWoS, PadWS, PDQS} {
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			model.Check(t, func() {
+				ex := started(Config{Workers: 2, Deque: d})
+				j := newJob(nil)
+				var elsewhere Run
+				j.first = func(w *Worker) {
+					j.push(w, func(*Worker) { elsewhere.over.Store(true) })
+					new(Executor).block(&elsewhere)
+				}
+				j.ended(ex.Run(context.Background(), j))
+				stop(ex)
+			})
+		})
+	}
+}
+
 // TestModelQueueBatch: of what a thief takes at once each item is run once.
 func TestModelQueueBatch(t *testing.T) {
 	for _, batch := range []deque.Batch{deque.Half, deque.Block} {
