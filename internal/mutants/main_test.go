@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"runtime"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -241,5 +242,27 @@ func TestInOrder(t *testing.T) {
 	require.Zero(t, running.Load())
 	for range inOrder(nil, slow) {
 		t.Fatal("a result of nothing")
+	}
+}
+
+// TestUnneeded: tests of package x_test are left out of the build if no killer is among them.
+func TestUnneeded(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "sum/sum_test.go", "package sum\n\nfunc TestSum(t *testing.T) {}\n")
+	write(t, root, "sum/far_test.go", "package sum_test\n\nfunc TestFar(t *testing.T) {}\n")
+	write(t, root, "sum/help_test.go", "package sum_test\n\nfunc help() {}\n")
+	far, help := filepath.Join(root, "sum", "far_test.go"), filepath.Join(root, "sum", "help_test.go")
+	for run, want := range map[string]map[string]string{
+		"^TestSum$":         {far: "", help: ""},
+		"^TestSum$/^some$":  {far: "", help: ""},
+		"^TestFar$":         {},
+		"^TestFar$/^some$":  {},
+		"^TestSum$|TestFar": {},
+		"":                  {},
+	} {
+		l := &lab{root: root}
+		got, err := l.unneeded(killers{pkg: "./sum", run: run})
+		require.NoError(t, err)
+		require.Equal(t, want, got, run)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -42,7 +43,8 @@ type build struct {
 	err  error
 }
 
-// build makes the test binary of a package. overlay maps files to those to read in their place; it may be nil.
+// build makes the test binary of a package. overlay maps files to those to read in their place, or to "" if they are not to
+// be there; it may be nil.
 func (l *lab) build(ctx context.Context, k killers, overlay map[string]string) build {
 	path, err := l.compile(ctx, k, overlay)
 	return build{path, err}
@@ -90,12 +92,52 @@ func (l *lab) buildMutant(ctx context.Context, m *mutant) build {
 	if err := os.WriteFile(changed, []byte(text), 0o666); err != nil {
 		return build{err: err}
 	}
-	original := filepath.Join(l.root, filepath.FromSlash(m.file))
-	b := l.build(ctx, m.killers, map[string]string{original: changed})
+	overlay, err := l.unneeded(m.killers)
+	if err != nil {
+		return build{err: err}
+	}
+	overlay[filepath.Join(l.root, filepath.FromSlash(m.file))] = changed
+	b := l.build(ctx, m.killers, overlay)
 	if b.err != nil {
 		b.err = fmt.Errorf("%s does not build: %w", m.name, b.err)
 	}
 	return b
+}
+
+var (
+	isExternal = regexp.MustCompile(`(?m)^package \w+_test$`)
+	testFunc   = regexp.MustCompile(`(?m)^func (Test\w*)\(`)
+)
+
+// unneeded is an overlay without the tests of package x_test, if no killer is among them. They take most of the time that a
+// build takes, all of them anew for each mutant.
+func (l *lab) unneeded(k killers) (overlay map[string]string, err error) {
+	overlay = make(map[string]string)
+	top, _, _ := strings.Cut(k.run, "/")
+	wanted, err := regexp.Compile(top)
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", k, err)
+	}
+	files, err := filepath.Glob(filepath.Join(l.root, filepath.FromSlash(k.pkg), "*_test.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if !isExternal.Match(text) {
+			continue
+		}
+		for _, f := range testFunc.FindAllSubmatch(text, -1) {
+			if wanted.Match(f[1]) {
+				return map[string]string{}, nil
+			}
+		}
+		overlay[name] = ""
+	}
+	return overlay, nil
 }
 
 // grace is how long a test process may take to end itself and to print all stacks once its time is up.
