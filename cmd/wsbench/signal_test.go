@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,10 +27,14 @@ func TestMain(m *testing.M) {
 // TestSignal interrupts the real process while a task sleeps, while a program recurses and looks at nothing, or while threads
 // visit a tree: the run is cancelled and the status says so.
 func TestSignal(t *testing.T) {
+	fib := "57"
+	if strconv.IntSize == 32 {
+		fib = "45" // the largest whose calls can be counted
+	}
 	for what, sig := range map[string]os.Signal{
 		"run chain sleeper -workers 1 -n 600000":                      os.Interrupt,
-		"run chain fib -workers 1 -n 57":                              syscall.SIGTERM,
-		"run chain fib -workers 1 -n 57 -engine serial":               os.Interrupt,
+		"run chain fib -workers 1 -n " + fib:                          syscall.SIGTERM,
+		"run chain fib -workers 1 -n " + fib + " -engine serial":      os.Interrupt,
 		"deque owner tree -n 1000 -deque abp -tree 2:20 -work 100000": syscall.SIGTERM,
 	} {
 		exe, err := os.Executable()

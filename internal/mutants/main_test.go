@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"runtime"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
