@@ -195,7 +195,9 @@ every combination is run.
   -policy LIST    %s (default %v)
   -deque LIST     split, chaselev, padws … (default %s): where workers keep what is ready;
                   wsbench list has them all. Graphs are not run with both split and
-                  chaselev, which differ in forks only
+                  chaselev, which differ in forks only. After the name may come how much
+                  a thief takes and what executor.Config says besides:
+                  padws+half+capacity=256+blocksize=16, or +block instead of +half
   -n SIZE         size, for all workloads alike (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
   -seed S         seed of random graphs and data (default %d)
@@ -208,6 +210,7 @@ Examples:
   wsbench run
   wsbench run btree fan -workers 1,2 -engine magpie,serial,goroutines
   wsbench run fib fat thin -engine magpie,serial -deque split,chaselev
+  wsbench run btree -deque padws,padws+half,padws+block,padws+blocksize=8
   wsbench run dag -reps 10 -format bench -o new.txt
   wsbench run submit-idle idle
 `,

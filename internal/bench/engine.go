@@ -53,7 +53,7 @@ func (a Axes) withoutForks() Axes {
 type Setting struct {
 	Engine  string
 	Policy  string
-	Deque   string
+	Deque   string // and more, see parseDeque
 	Workers int
 }
 
@@ -148,11 +148,12 @@ func executorFor(s Setting) (*executor.Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := executor.ParseDeque(s.Deque)
+	cfg, err := parseDeque(s.Deque)
 	if err != nil {
 		return nil, err
 	}
-	return executor.New(executor.Config{Workers: s.Workers, Policy: p, Deque: d, Name: threadName})
+	cfg.Workers, cfg.Policy, cfg.Name = s.Workers, p, threadName
+	return executor.New(cfg)
 }
 
 // threadName is the prefix of the names of the workers' threads.

@@ -29,12 +29,15 @@ func (s *Session) validate() error {
 		}
 	}
 	for _, d := range s.Axes.Deques {
-		kind, err := executor.ParseDeque(d)
+		cfg, err := parseDeque(d)
 		if err != nil {
-			return BadInput("no deque %q: there are %s", d, join(Deques()))
+			return err
+		}
+		if err := checkDeque(d); err != nil {
+			return err
 		}
 		for _, w := range s.Workloads {
-			if kind.Kind().FIFO() && w.IsProgram() {
+			if cfg.Deque.Kind().FIFO() && w.IsProgram() {
 				return BadInput("%s forks, and deque %s does not give the newest back: choose another deque", w.Name, d)
 			}
 		}

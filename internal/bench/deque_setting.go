@@ -1,0 +1,51 @@
+package bench
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor"
+)
+
+// parseDeque reads the Deque of a [Setting]: a kind, then what executor.Config says of it besides, each after a plus sign, as in
+// "padws+half+capacity=64+blocksize=8". half and block are Config.Steal.
+func parseDeque(setting string) (cfg executor.Config, err error) {
+	name, options, more := strings.Cut(setting, "+")
+	if cfg.Deque, err = executor.ParseDeque(name); err != nil {
+		return cfg, BadInput("no deque %q: there are %s", name, join(Deques()))
+	}
+	for option := ""; more; {
+		option, options, more = strings.Cut(options, "+")
+		key, value, _ := strings.Cut(option, "=")
+		number, err := strconv.Atoi(value)
+		switch {
+		case option == deque.Half.String():
+			cfg.Steal = deque.Half
+		case option == deque.Block.String():
+			cfg.Steal = deque.Block
+		case key == "capacity" && err == nil && number > 0:
+			cfg.Capacity = number
+		case key == "blocksize" && err == nil && number > 0:
+			cfg.BlockSize = number
+		default:
+			return cfg, BadInput("deque %q: what is %q? After %s may come +half or +block, which is how much a thief takes, +capacity=N and +blocksize=N",
+				setting, option, name)
+		}
+	}
+	return cfg, nil
+}
+
+// checkDeque reports what would keep an executor with that deque from being made.
+func checkDeque(setting string) error {
+	cfg, err := parseDeque(setting)
+	if err != nil {
+		return err
+	}
+	cfg.Workers, cfg.KeepGOMAXPROCS = 1, true
+	ex, err := executor.New(cfg)
+	if err != nil {
+		return BadInput("deque %s: %s", setting, strings.TrimPrefix(err.Error(), "executor: "))
+	}
+	return ex.Close()
+}
