@@ -77,6 +77,22 @@ var layers = []layer{
 		packages: []string{"./deque"}, step: fuzz("FuzzOps", million),
 	},
 	{
+		name: "fuzz-padws", what: "fuzz executions of PadWS", goal: million,
+		packages: []string{"./deque"}, step: fuzz("FuzzPadWS", million/10),
+	},
+	{
+		name: "fuzz-pdqr", what: "fuzz executions of PDQR", goal: million,
+		packages: []string{"./deque"}, step: fuzz("FuzzPDQR", million/10),
+	},
+	{
+		name: "fuzz-pdqs", what: "fuzz executions of PDQS", goal: million,
+		packages: []string{"./deque"}, step: fuzz("FuzzPDQS", million/10),
+	},
+	{
+		name: "fuzz-kinds", what: "fuzz executions of all kinds of deque", goal: million,
+		packages: []string{"./deque"}, step: fuzz("FuzzKinds", million/10),
+	},
+	{
 		name: "fuzz-notifier", what: "fuzz executions of the notifier", goal: 50 * million,
 		packages: []string{"./notifier"}, step: fuzz("FuzzOps", million),
 	},
