@@ -21,7 +21,7 @@ func benchText(name string) ([]byte, error) {
 		return b, nil
 	}
 	var text bytes.Buffer
-	out := &benchReport{out: benchfmt.NewWriter(&text), units: make(map[string]bool)}
+	out := &benchLines{out: benchfmt.NewWriter(&text), units: make(map[string]bool)}
 	for d := json.NewDecoder(bytes.NewReader(b)); ; {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); errors.Is(err, io.EOF) {

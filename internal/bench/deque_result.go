@@ -73,6 +73,8 @@ func (p DequePoint) String() string {
 	return s
 }
 
+func (r *DequeResult) benchLine() (name string, values []Metric) { return r.benchName(), r.Metrics }
+
 // benchName is the name of its benchmark, without the word itself.
 func (p DequePoint) benchName() string {
 	s := fmt.Sprintf("Deque/experiment=%s/deque=%s/capacity=%d", p.Experiment, p.Deque, p.Capacity)

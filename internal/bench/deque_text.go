@@ -2,42 +2,16 @@ package bench
 
 import (
 	"fmt"
-	"io"
 	"strings"
 )
 
-// dequeText writes tables for people, when everything has been measured.
-type dequeText struct {
-	w       io.Writer
-	env     *Environment
-	notes   []string
-	results []DequeResult
-}
-
-func (t *dequeText) Add(results []DequeResult) error {
-	t.results = append(t.results, results...)
-	return nil
-}
-
-func (t *dequeText) Close() error {
-	if len(t.results) == 0 {
-		return nil
-	}
-	var b strings.Builder
-	b.WriteString(t.env.Summary() + "\n")
+// writeExperiments writes the tables of all experiments that were made.
+func writeExperiments(b *strings.Builder, results []DequeResult) {
 	for _, e := range DequeExperiments() {
-		if cells := dequeCells(e, t.results); len(cells) > 0 {
-			e.write(&b, cells)
+		if cells := dequeCells(e, results); len(cells) > 0 {
+			e.write(b, cells)
 		}
 	}
-	for i, line := range t.notes {
-		if i == 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(line + "\n")
-	}
-	_, err := io.WriteString(t.w, b.String())
-	return err
 }
 
 // write writes everything about e.

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
 )
 
-// A Report writes results in one format.
-type Report interface {
-	// Add takes the results of one workload or probe.
-	Add([]Result) error
+// A Report writes results of type R in one format.
+type Report[R any] interface {
+	// Add takes the results of one workload, probe or experiment.
+	Add([]R) error
 	// Close writes what waits for the end.
 	Close() error
 }
@@ -18,14 +19,29 @@ type Report interface {
 func Formats() []string { return []string{"text", "bench", "json"} }
 
 // NewReport returns a report in one of [Formats] on w. Notes are lines that follow the tables of format text.
-func NewReport(format string, w io.Writer, env *Environment, notes []string) (Report, error) {
+func NewReport(format string, w io.Writer, env *Environment, notes []string) (Report[Result], error) {
+	return newReport(format, w, env, notes, style[Result]{writeResults, (*Result).benchLine})
+}
+
+// NewDequeReport is [NewReport] for experiments with deques.
+func NewDequeReport(format string, w io.Writer, env *Environment, notes []string) (Report[DequeResult], error) {
+	return newReport(format, w, env, notes, style[DequeResult]{writeExperiments, (*DequeResult).benchLine})
+}
+
+// A style is what the formats need to know of R.
+type style[R any] struct {
+	text  func(*strings.Builder, []R)
+	bench func(*R) (name string, values []Metric)
+}
+
+func newReport[R any](format string, w io.Writer, env *Environment, notes []string, s style[R]) (Report[R], error) {
 	switch format {
 	case "text":
-		return &textReport{w: w, env: env, notes: notes}, nil
+		return &textReport[R]{w: w, env: env, notes: notes, tables: s.text}, nil
 	case "bench":
-		return newBenchReport(w, env), nil
+		return benchReport[R]{newBenchLines(w, env), s.bench}, nil
 	case "json":
-		return jsonReport{json.NewEncoder(w)}, nil
+		return jsonReport[R]{json.NewEncoder(w)}, nil
 	}
 	return nil, unknownFormat(format, Formats())
 }
@@ -43,9 +59,9 @@ func CheckFormat(format string, known []string) error {
 }
 
 // jsonReport writes one object per line and repetition.
-type jsonReport struct{ *json.Encoder }
+type jsonReport[R any] struct{ *json.Encoder }
 
-func (j jsonReport) Add(results []Result) error {
+func (j jsonReport[R]) Add(results []R) error {
 	for i := range results {
 		if err := j.Encode(&results[i]); err != nil {
 			return err
@@ -54,4 +70,4 @@ func (j jsonReport) Add(results []Result) error {
 	return nil
 }
 
-func (j jsonReport) Close() error { return nil }
+func (j jsonReport[R]) Close() error { return nil }

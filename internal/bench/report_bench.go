@@ -13,14 +13,31 @@ import (
 const pkgPath = "github.com/magpie-go/magpie/cmd/wsbench"
 
 // benchReport writes the Go benchmark format, one line per repetition.
-type benchReport struct {
+type benchReport[R any] struct {
+	*benchLines
+	tell func(*R) (name string, values []Metric)
+}
+
+func (b benchReport[R]) Add(results []R) error {
+	for i := range results {
+		if err := b.line(b.tell(&results[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b benchReport[R]) Close() error { return nil }
+
+// benchLines are lines of the Go benchmark format.
+type benchLines struct {
 	out    *benchfmt.Writer
 	config []benchfmt.Config
 	units  map[string]bool // whose metadata is written
 }
 
-func newBenchReport(w io.Writer, env *Environment) *benchReport {
-	b := &benchReport{out: benchfmt.NewWriter(w), units: make(map[string]bool)}
+func newBenchLines(w io.Writer, env *Environment) *benchLines {
+	b := &benchLines{out: benchfmt.NewWriter(w), units: make(map[string]bool)}
 	for _, c := range [][2]string{
 		{"goos", env.GOOS},
 		{"goarch", env.GOARCH},
@@ -38,17 +55,8 @@ func newBenchReport(w io.Writer, env *Environment) *benchReport {
 	return b
 }
 
-func (b *benchReport) Add(results []Result) error {
-	for i := range results {
-		if err := b.line(benchName(&results[i]), results[i].values()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // line writes one repetition of the benchmark of that name.
-func (b *benchReport) line(name string, values []Metric) error {
+func (b *benchLines) line(name string, values []Metric) error {
 	line := &benchfmt.Result{Config: b.config, Name: benchfmt.Name(name), Iters: 1}
 	for _, m := range values {
 		if err := b.declare(m.Name); err != nil {
@@ -60,7 +68,7 @@ func (b *benchReport) line(name string, values []Metric) error {
 }
 
 // declare writes a unit's metadata before the unit is first used.
-func (b *benchReport) declare(unit string) error {
+func (b *benchLines) declare(unit string) error {
 	if b.units[unit] || better[unit] == "" {
 		return nil
 	}
@@ -72,6 +80,8 @@ func (b *benchReport) declare(unit string) error {
 		Value:           better[unit],
 	})
 }
+
+func (r *Result) benchLine() (name string, values []Metric) { return benchName(r), r.values() }
 
 // benchName is the name of a result's benchmark, without the word itself, which the writer adds.
 func benchName(r *Result) string {
@@ -85,5 +95,3 @@ func benchName(r *Result) string {
 	}
 	return name + fmt.Sprintf("/workers=%d/n=%d", r.Workers, r.N)
 }
-
-func (b *benchReport) Close() error { return nil }

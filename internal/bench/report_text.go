@@ -9,38 +9,26 @@ import (
 )
 
 // textReport writes tables for people, when everything has been measured.
-type textReport struct {
+type textReport[R any] struct {
 	w       io.Writer
 	env     *Environment
 	notes   []string
-	results []Result
+	tables  func(*strings.Builder, []R)
+	results []R
 }
 
-func (t *textReport) Add(results []Result) error {
+func (t *textReport[R]) Add(results []R) error {
 	t.results = append(t.results, results...)
 	return nil
 }
 
-func (t *textReport) Close() error {
+func (t *textReport[R]) Close() error {
 	if len(t.results) == 0 {
 		return nil
 	}
-	var runs, probes []*group
-	for _, g := range groups(t.results) {
-		if g.isProbe() {
-			probes = append(probes, g)
-		} else {
-			runs = append(runs, g)
-		}
-	}
 	var b strings.Builder
 	b.WriteString(t.env.Summary() + "\n")
-	if len(runs) > 0 {
-		writeRuns(&b, runs)
-	}
-	if len(probes) > 0 {
-		writeProbes(&b, probes)
-	}
+	t.tables(&b, t.results)
 	for i, line := range t.notes {
 		if i == 0 {
 			b.WriteByte('\n')
@@ -49,6 +37,24 @@ func (t *textReport) Close() error {
 	}
 	_, err := io.WriteString(t.w, b.String())
 	return err
+}
+
+// writeResults writes a table of the workloads and one of the probes, if there are any.
+func writeResults(b *strings.Builder, results []Result) {
+	var runs, probes []*group
+	for _, g := range groups(results) {
+		if g.isProbe() {
+			probes = append(probes, g)
+		} else {
+			runs = append(runs, g)
+		}
+	}
+	if len(runs) > 0 {
+		writeRuns(b, runs)
+	}
+	if len(probes) > 0 {
+		writeProbes(b, probes)
+	}
 }
 
 // A textColumn is a column of the table of runs. One whose value never differs is told in a line above the table
