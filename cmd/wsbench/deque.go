@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -16,33 +15,16 @@ func (t *tool) runDeque(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := newProgress(t.stderr)
-	o.session.Step = p.step
-	return t.withOutput(o.output, func(w io.Writer) error {
-		defer p.clear()
-		report, err := bench.NewDequeReport(o.format, w, bench.ReadEnvironment(), o.notes)
-		if err != nil {
-			return err
-		}
-		o.session.Emit = func(r []bench.DequeResult) error {
-			p.clear()
-			return report.Add(r)
-		}
-		runErr := o.session.Run(ctx)
-		p.clear()
-		// What was measured before something went wrong is verified, and told.
-		if err := report.Close(); runErr == nil {
-			return err
-		}
-		return runErr
+	return measure(t, &o.request, bench.NewDequeReport, func(step stepper, emit emitter[bench.DequeResult]) error {
+		o.session.Step, o.session.Emit = step, emit
+		return o.session.Run(ctx)
 	})
 }
 
 // dequeOptions is what the arguments of wsbench deque ask for.
 type dequeOptions struct {
-	session        bench.DequeSession
-	format, output string
-	notes          []string
+	request
+	session bench.DequeSession
 }
 
 func (t *tool) parseDeque(args []string) (*dequeOptions, error) {
@@ -64,24 +46,11 @@ func (t *tool) parseDeque(args []string) (*dequeOptions, error) {
 	fs.IntVar(&s.Workers, "workers", defaultTreeWorkers, "")
 	fs.Var(&trees, "tree", "")
 	fs.IntVar(&s.Work, "work", 0, "")
-	fs.IntVar(&s.N, "n", 0, "")
-	fs.IntVar(&s.Reps, "reps", defaultReps, "")
-	fs.Uint64Var(&s.Seed, "seed", defaultSeed, "")
-	fs.StringVar(&o.format, "format", "text", "")
-	fs.StringVar(&o.output, "o", "", "")
-	names, err := parse(fs, args)
+	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
 	}
-	if isSet(fs, "n") && s.N < 1 {
-		return nil, bench.BadInput("size must be at least 1, not %d", s.N)
-	}
-	if err := bench.CheckFormat(o.format, bench.Formats()); err != nil {
-		return nil, err
-	}
-	if isSet(fs, "o") && o.output == "" {
-		return nil, bench.BadInput("-o needs the name of a file")
-	}
+	s.N, s.Reps, s.Seed = o.n, o.reps, o.seed
 	s.Blocks, s.Stolen, s.Thieves = blocks, stolen, crowds
 	for _, name := range trees {
 		tree, err := bench.ParseTree(name)
@@ -90,11 +59,11 @@ func (t *tool) parseDeque(args []string) (*dequeOptions, error) {
 		}
 		s.Trees = append(s.Trees, tree)
 	}
-	if s.Experiments, err = t.pickExperiments(names); err != nil {
+	if s.Experiments, err = pickNamed("experiment", t.experiments, experimentName, names); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
-		s.Short = true
+		s.Experiments, s.Short = t.experiments, true
 		if !isSet(fs, "reps") {
 			s.Reps = shortReps
 		}
@@ -104,7 +73,7 @@ func (t *tool) parseDeque(args []string) (*dequeOptions, error) {
 		s.Kinds = t.possibleKinds(s.Capacity)
 		return o, nil
 	}
-	s.Kinds, err = t.pickKinds(kinds)
+	s.Kinds, err = pickNamed("deque", t.dequeKinds, kindName, kinds)
 	return o, err
 }
 
@@ -118,38 +87,6 @@ var shortNotes = []string{
 	"This was a quick look. At length: wsbench deque owner latency thieves retries tree. Everything else: wsbench deque -h.",
 }
 
-// pickExperiments finds those of these names, or all if there are none, in the order in which they are known.
-func (t *tool) pickExperiments(names []string) (picked []*bench.DequeExperiment, err error) {
-	var known []string
-	for _, e := range t.experiments {
-		known = append(known, e.Name)
-		if len(names) == 0 || slices.Contains(names, e.Name) {
-			picked = append(picked, e)
-		}
-	}
-	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return nil, bench.BadInput("no experiment %q: there are %s", n, strings.Join(known, ", "))
-		}
-	}
-	return picked, nil
-}
-
-// pickKinds finds the kinds of these names, in the order in which they are known.
-func (t *tool) pickKinds(names []string) (picked []*bench.DequeKind, err error) {
-	for _, k := range t.dequeKinds {
-		if slices.Contains(names, k.Name) {
-			picked = append(picked, k)
-		}
-	}
-	for _, n := range names {
-		if !slices.ContainsFunc(t.dequeKinds, func(k *bench.DequeKind) bool { return k.Name == n }) {
-			return nil, bench.BadInput("no deque %q: there are %s", n, t.kindNames())
-		}
-	}
-	return picked, nil
-}
-
 // possibleKinds are those of which queues of that capacity can be made, or all if there is none: then the session will say
 // why.
 func (t *tool) possibleKinds(capacity int) []*bench.DequeKind {
@@ -160,9 +97,9 @@ func (t *tool) possibleKinds(capacity int) []*bench.DequeKind {
 	return t.dequeKinds
 }
 
-func (t *tool) kindNames() string {
-	return names(t.dequeKinds, func(k *bench.DequeKind) string { return k.Name })
-}
+func experimentName(e *bench.DequeExperiment) string { return e.Name }
+
+func kindName(k *bench.DequeKind) string { return k.Name }
 
 func dequeHelp(t *tool) string {
 	var experiments strings.Builder
@@ -223,6 +160,6 @@ Examples:
   wsbench deque thieves -thieves 1,2,4,8
   wsbench deque tree -deque abp,bwos,padws -block 1,8,64,256 -tree thin,8:6
   wsbench deque latency retries -reps 10 -format bench -o new.txt
-`, experiments.String(), bench.KeptItems, bench.KeptBlocks, bench.LongestRound, bench.RunLimit, t.kindNames(), defaultCapacity, bench.DefaultBlock,
+`, experiments.String(), bench.KeptItems, bench.KeptBlocks, bench.LongestRound, bench.RunLimit, names(t.dequeKinds, kindName), defaultCapacity, bench.DefaultBlock,
 		defaultTreeWorkers, trees.String(), defaultReps, shortReps, defaultSeed)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/magpie-go/magpie/executor"
@@ -109,4 +110,19 @@ func names[T any](values []T, name func(T) string) string {
 		all = append(all, name(v))
 	}
 	return strings.Join(all, ", ")
+}
+
+// pickNamed finds the values of these names, in the order in which they are known.
+func pickNamed[T any](what string, known []T, name func(T) string, asked []string) (picked []T, err error) {
+	for _, v := range known {
+		if slices.Contains(asked, name(v)) {
+			picked = append(picked, v)
+		}
+	}
+	for _, a := range asked {
+		if !slices.ContainsFunc(known, func(v T) bool { return name(v) == a }) {
+			return nil, bench.BadInput("no %s %q: there are %s", what, a, names(known, name))
+		}
+	}
+	return picked, nil
 }

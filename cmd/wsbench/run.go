@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"github.com/magpie-go/magpie/executor"
@@ -18,33 +16,16 @@ func (t *tool) runRun(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	p := newProgress(t.stderr)
-	o.session.Step = p.step
-	return t.withOutput(o.output, func(w io.Writer) error {
-		defer p.clear()
-		report, err := bench.NewReport(o.format, w, bench.ReadEnvironment(), o.notes)
-		if err != nil {
-			return err
-		}
-		o.session.Emit = func(r []bench.Result) error {
-			p.clear()
-			return report.Add(r)
-		}
-		runErr := o.session.Run(ctx)
-		p.clear()
-		// What was measured before something went wrong is verified, and told.
-		if err := report.Close(); runErr == nil {
-			return err
-		}
-		return runErr
+	return measure(t, &o.request, bench.NewReport, func(step stepper, emit emitter[bench.Result]) error {
+		o.session.Step, o.session.Emit = step, emit
+		return o.session.Run(ctx)
 	})
 }
 
 // runOptions is what the arguments of wsbench run ask for.
 type runOptions struct {
-	session        bench.Session
-	format, output string
-	notes          []string
+	request
+	session bench.Session
 }
 
 func (t *tool) parseRun(args []string) (*runOptions, error) {
@@ -61,24 +42,11 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	fs.Var(&engines, "engine", "")
 	fs.Var(&policies, "policy", "")
 	fs.Var(&deques, "deque", "")
-	fs.IntVar(&s.N, "n", 0, "")
-	fs.IntVar(&s.Reps, "reps", defaultReps, "")
-	fs.Uint64Var(&s.Seed, "seed", defaultSeed, "")
-	fs.StringVar(&o.format, "format", "text", "")
-	fs.StringVar(&o.output, "o", "", "")
-	names, err := parse(fs, args)
+	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
 	}
-	if isSet(fs, "n") && s.N < 1 {
-		return nil, bench.BadInput("size must be at least 1, not %d", s.N)
-	}
-	if err := bench.CheckFormat(o.format, bench.Formats()); err != nil {
-		return nil, err
-	}
-	if isSet(fs, "o") && o.output == "" {
-		return nil, bench.BadInput("-o needs the name of a file")
-	}
+	s.N, s.Reps, s.Seed = o.n, o.reps, o.seed
 	s.Axes = bench.Axes{Policies: policies, Deques: deques, Workers: workers}
 	if len(names) == 0 {
 		s.Tour, s.Engines = true, t.engines
@@ -95,7 +63,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		}
 	}
 	if len(engines) > 0 {
-		if s.Engines, err = t.pickEngines(engines); err != nil {
+		if s.Engines, err = pickNamed("engine", t.engines, engineName, engines); err != nil {
 			return nil, err
 		}
 	}
@@ -105,11 +73,6 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	}
 	return o, nil
 }
-
-const (
-	defaultReps = 5
-	defaultSeed = 42
-)
 
 // pick finds the workloads and probes of these names.
 func (t *tool) pick(s *bench.Session, names []string) error {
@@ -137,22 +100,7 @@ func (t *tool) pick(s *bench.Session, names []string) error {
 	return nil
 }
 
-// pickEngines finds the engines of these names, in the order in which they are known.
-func (t *tool) pickEngines(names []string) (picked []*bench.Engine, err error) {
-	var known []string
-	for _, e := range t.engines {
-		known = append(known, e.Name)
-		if slices.Contains(names, e.Name) {
-			picked = append(picked, e)
-		}
-	}
-	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return nil, bench.BadInput("no engine %q: there are %s", n, strings.Join(known, ", "))
-		}
-	}
-	return picked, nil
-}
+func engineName(e *bench.Engine) string { return e.Name }
 
 func (t *tool) workloadNames() (names []string) {
 	for _, w := range t.workloads {
@@ -215,7 +163,7 @@ Examples:
   wsbench run submit-idle idle
 `,
 		names(graphs, workloadName), names(programs, workloadName),
-		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, func(e *bench.Engine) string { return e.Name }),
+		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
 		t.engines[0].Name, names(executor.Policies(), executor.Policy.String), executor.Adaptive,
 		bench.Deques()[0], defaultReps, defaultSeed)
 }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// A request is what the arguments of any measurement ask for.
+type request struct {
+	n, reps        int
+	seed           uint64
+	format, output string
+	notes          []string // that follow its tables
+}
+
+const (
+	defaultReps = 5
+	defaultSeed = 42
+)
+
+// parse parses args, in which flags of a request may stand besides those of fs, and returns the others.
+func (r *request) parse(fs *flag.FlagSet, args []string) (others []string, err error) {
+	fs.IntVar(&r.n, "n", 0, "")
+	fs.IntVar(&r.reps, "reps", defaultReps, "")
+	fs.Uint64Var(&r.seed, "seed", defaultSeed, "")
+	fs.StringVar(&r.format, "format", "text", "")
+	fs.StringVar(&r.output, "o", "", "")
+	if others, err = parse(fs, args); err != nil {
+		return nil, err
+	}
+	if isSet(fs, "n") && r.n < 1 {
+		return nil, bench.BadInput("size must be at least 1, not %d", r.n)
+	}
+	if err := bench.CheckFormat(r.format, bench.Formats()); err != nil {
+		return nil, err
+	}
+	if isSet(fs, "o") && r.output == "" {
+		return nil, bench.BadInput("-o needs the name of a file")
+	}
+	return others, nil
+}
+
+type (
+	// A stepper is told what comes next, and how long it will probably take.
+	stepper func(what string, expect time.Duration)
+	// An emitter is given results that are verified.
+	emitter[R any] func([]R) error
+	// A reporter opens a report.
+	reporter[R any] func(format string, w io.Writer, env *bench.Environment, notes []string) (bench.Report[R], error)
+)
+
+// measure has run make the measurements, and reports them as r asks for.
+func measure[R any](t *tool, r *request, open reporter[R], run func(stepper, emitter[R]) error) error {
+	p := newProgress(t.stderr)
+	return t.withOutput(r.output, func(w io.Writer) error {
+		defer p.clear()
+		report, err := open(r.format, w, bench.ReadEnvironment(), r.notes)
+		if err != nil {
+			return err
+		}
+		runErr := run(p.step, func(results []R) error {
+			p.clear()
+			return report.Add(results)
+		})
+		p.clear()
+		// What was measured before something went wrong is verified, and told.
+		if err := report.Close(); runErr == nil {
+			return err
+		}
+		return runErr
+	})
+}
