@@ -18,17 +18,13 @@ var ownerExperiment = &DequeExperiment{
 	blocks:  oneBlock,
 	short:   oneBlock,
 	bare:    true,
-	prepare: func(r *dequeRun) (dequeTrial, error) {
-		s, err := newShared(r)
-		if err != nil {
-			return nil, err
-		}
+	prepare: sharing(func(_ *dequeRun, s *shared) dequeTrial {
 		s.waits = true
-		return ownerTrial{s}, nil
-	},
+		return ownerTrial{s}
+	}),
 	views: []dequeView{
 		{title: "ns per push or pop", metric: "ns/op", column: "stolen", bar: lessIsTaller},
-		{title: "share really stolen, in percent", metric: "stolen-percent", column: "stolen"},
+		reachedView,
 		{title: "retries per steal", metric: "retries/steal", column: "stolen"},
 	},
 	notes: []string{
@@ -38,6 +34,8 @@ var ownerExperiment = &DequeExperiment{
 		"work on this machine shows as noise. About 2 ns of each figure are the loop's own.",
 	},
 }
+
+var reachedView = dequeView{title: "share really stolen, in percent", metric: "stolen-percent", column: "stolen"}
 
 type ownerTrial struct{ *shared }
 
@@ -58,14 +56,10 @@ var latencyExperiment = &DequeExperiment{
 	points:  shares([]int{10}, []int{10}, 1),
 	blocks:  oneBlock,
 	short:   oneBlock,
-	prepare: func(r *dequeRun) (dequeTrial, error) {
-		s, err := newShared(r)
-		if err != nil {
-			return nil, err
-		}
+	prepare: sharing(func(r *dequeRun, s *shared) dequeTrial {
 		s.latencies = make([]time.Duration, 0, s.due(r.N))
-		return latencyTrial{s}, nil
-	},
+		return latencyTrial{s}
+	}),
 	views: []dequeView{
 		{title: "ns per successful steal, and how it went", metrics: []string{"mean-ns", "p50-ns", "p99-ns", "retries/steal", "stolen-percent"}},
 		{title: "latency in proportion to that of pdqr", metrics: []string{"mean-ns", "p50-ns", "p99-ns"}, base: "pdqr"},
@@ -128,17 +122,11 @@ var retriesExperiment = &DequeExperiment{
 	points:  shares([]int{1, 5, 10, 20, 30, 40}, []int{10, 40}, 1),
 	blocks:  oneBlock,
 	short:   oneBlock,
-	prepare: func(r *dequeRun) (dequeTrial, error) {
-		s, err := newShared(r)
-		if err != nil {
-			return nil, err
-		}
-		return retriesTrial{s}, nil
-	},
+	prepare: sharing(func(_ *dequeRun, s *shared) dequeTrial { return retriesTrial{s} }),
 	views: []dequeView{
 		{title: "retries per steal: a race lost, or nothing ready yet", metric: "retries/steal", column: "stolen", bar: moreIsTaller},
 		{title: "times found empty, per steal", metric: "empties/steal", column: "stolen"},
-		{title: "share really stolen, in percent", metric: "stolen-percent", column: "stolen"},
+		reachedView,
 	},
 	notes: []string{
 		"Columns: percent of the pushed items that were to be stolen. The owner never waits: where a thief cannot keep up, the",

@@ -37,17 +37,20 @@ const answeringRound = 8
 // LongestRound is how many pushes the owner makes before it tells of them, and hears how many items were stolen.
 const LongestRound = 64
 
-func newShared(r *dequeRun) (*shared, error) {
-	queues, err := r.kind.Open(2, r.Capacity, r.Block)
-	if err != nil {
-		return nil, err
+// sharing prepares a trial of a shared queue.
+func sharing(trial func(*dequeRun, *shared) dequeTrial) func(*dequeRun) (dequeTrial, error) {
+	return func(r *dequeRun) (dequeTrial, error) {
+		queues, err := r.kind.Open(2, r.Capacity, r.Block)
+		if err != nil {
+			return nil, err
+		}
+		s := &shared{pushes: r.N, share: r.Stolen, watch: newStopwatch()}
+		s.owner = newDequeOwner(r, queues[0], s.due(r.N))
+		if r.Stolen > 0 {
+			s.thief = newDequeThief(queues, 1, 2)
+		}
+		return trial(r, s), nil
 	}
-	s := &shared{pushes: r.N, share: r.Stolen, watch: newStopwatch()}
-	s.owner = newDequeOwner(r, queues[0], s.due(r.N))
-	if r.Stolen > 0 {
-		s.thief = newDequeThief(queues, 1, 2)
-	}
-	return s, nil
 }
 
 // due is how many of so many items are to be stolen.
