@@ -1,14 +1,9 @@
 package deque_test
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"runtime"
 	"testing"
-	"weak"
 
 	"github.com/magpie-go/magpie/deque"
-	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -85,53 +80,13 @@ func TestADWSKeepsItsSize(t *testing.T) {
 
 func TestADWSRetention(t *testing.T) {
 	d := deque.NewADWS[heavy](0)
-	for r := range 8 {
-		var pointers []weak.Pointer[heavy]
-		for range 1 + 3*r {
-			p := new(heavy)
-			d.Push(p)
-			pointers = append(pointers, weak.Make(p))
-		}
-		requireCollected(t, pointers, false)
-		for range 2 * r {
-			d.Steal()
-			d.Poll()
-		}
-		for d.Pop() != nil {
-		}
-		requireCollected(t, pointers, true)
-	}
-	runtime.KeepAlive(d)
+	requireNothingRetained(t, d, func() {
+		d.Steal()
+		d.Poll()
+	})
 }
 
 // TestADWSStress: every pushed item comes out exactly once, and Pop finds nothing only when thieves have the rest.
 func TestADWSStress(t *testing.T) {
-	crowd(t)
-	for thieves := 1; thieves <= 3; thieves++ {
-		t.Run(fmt.Sprintf("thieves=%d", thieves), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-			popped, stolen, notReady := 0, 0, 0
-			testkit.Within(t, 2*testkit.Patience, func() {
-				rounds(t, 4, func(int) {
-					d := deque.NewADWS[item](rng.IntN(2))
-					all := make([]item, testkit.Scale(20000))
-					got, outcomes := stressDelegation(d.Push, d.Pop, d.Steal, all, thieves, rng)
-					popped += got
-					stolen += outcomes[deque.Stolen]
-					notReady += outcomes[deque.NotReady]
-					for i := range all {
-						if all[i].taken != 1 {
-							t.Fatalf("item %d of %d came out %d times", i, len(all), all[i].taken)
-						}
-					}
-				}, func() error {
-					if popped == 0 || stolen == 0 || notReady == 0 {
-						return fmt.Errorf("%d popped, %d stolen, %d not ready", popped, stolen, notReady)
-					}
-					return nil
-				})
-			})
-			t.Logf("%d popped, %d stolen, %d not ready", popped, stolen, notReady)
-		})
-	}
+	stressMailbox(t, func(keep int) inspected[item] { return deque.NewADWS[item](keep) }, (*delegation).exercised)
 }

@@ -20,6 +20,16 @@ type item struct {
 	taken  int
 }
 
+// requireOnce: every item came out exactly once.
+func requireOnce(t *testing.T, items []item) {
+	t.Helper()
+	for i := range items {
+		if items[i].taken != 1 {
+			t.Fatalf("item %d of %d came out %d times", i, len(items), items[i].taken)
+		}
+	}
+}
+
 // rounds repeats round until it has been exercised, at least atLeast times. A race that a thousand rounds did not
 // exercise fails the test: then it shows nothing.
 func rounds(t *testing.T, atLeast int, round func(r int), exercised func() error) {
@@ -167,11 +177,7 @@ func TestLastItems(t *testing.T) {
 					for _, its := range got {
 						stolen += len(its)
 					}
-					for i := range items {
-						if items[i].taken != 1 {
-							t.Fatalf("item %d came out %d times", i, items[i].taken)
-						}
-					}
+					requireOnce(t, items)
 				}, func() error {
 					if popped == 0 || stolen == 0 {
 						return fmt.Errorf("%d popped, %d stolen", popped, stolen)
@@ -236,11 +242,7 @@ func TestStampede(t *testing.T) {
 			for _, its := range got {
 				stolen += len(its)
 			}
-			for i := range items {
-				if items[i].taken != 1 {
-					t.Fatalf("item %d came out %d times", i, items[i].taken)
-				}
-			}
+			requireOnce(t, items)
 			require.Zero(t, d.Occupied())
 		}, func() error {
 			if popped == 0 || stolen == 0 || lost == 0 {

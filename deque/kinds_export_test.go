@@ -104,15 +104,7 @@ func (d *Locked[T]) Occupied() (n int) {
 }
 
 // Occupied is how many items are in the deque, in the mailbox too. Owner only, while no thief is at work.
-func (d *ADWS[T]) Occupied() int {
-	n := d.Len()
-	for _, p := range d.own.items[:cap(d.own.items)] {
-		if p != nil {
-			n++
-		}
-	}
-	return n
-}
+func (d *ADWS[T]) Occupied() int { return d.own.occupied() + d.Len() }
 
 // Blocks is how many blocks there are, and how many items each has.
 func (d *PadWS[T]) Blocks() (n, size int) { return len(d.blocks), int(d.size) }

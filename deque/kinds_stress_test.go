@@ -78,11 +78,7 @@ func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) 
 			}
 		}
 	}
-	for i := range items {
-		if items[i].taken != 1 {
-			t.Fatalf("item %d of %d came out %d times", i, n, items[i].taken)
-		}
-	}
+	requireOnce(t, items)
 	require.Zero(t, d.occupied())
 }
 

@@ -1,9 +1,7 @@
 package deque_test
 
 import (
-	"runtime"
 	"testing"
-	"weak"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/stretchr/testify/require"
@@ -303,24 +301,10 @@ func TestPadWSEpochComesRound(t *testing.T) {
 // TestPadWSRetention: nothing that was popped or stolen is kept.
 func TestPadWSRetention(t *testing.T) {
 	d := deque.NewPadWS[heavy](deque.PadWSConfig{Entries: 4, Blocks: 8})
-	for r := range 8 {
-		var pointers []weak.Pointer[heavy]
-		for range 1 + 2*r {
-			p := new(heavy)
-			require.True(t, d.Push(p))
-			pointers = append(pointers, weak.Make(p))
-		}
-		requireCollected(t, pointers, false)
-		for range r {
-			d.Steal()
-			d.Poll()
-		}
-		for d.Pop() != nil {
-		}
-		require.Zero(t, d.Occupied())
-		requireCollected(t, pointers, true)
-	}
-	runtime.KeepAlive(d)
+	requireNothingRetained(t, d, func() {
+		d.Steal()
+		d.Poll()
+	})
 }
 
 func TestPadWSAllocs(t *testing.T) {

@@ -1,14 +1,9 @@
 package deque_test
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"runtime"
 	"testing"
-	"weak"
 
 	"github.com/magpie-go/magpie/deque"
-	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -139,59 +134,17 @@ func TestPDQRKeepsItsSize(t *testing.T) {
 
 func TestPDQRRetention(t *testing.T) {
 	d := deque.NewPDQR[heavy](0)
-	for r := range 8 {
-		var pointers []weak.Pointer[heavy]
-		for range 1 + 3*r {
-			p := new(heavy)
-			d.Push(p)
-			pointers = append(pointers, weak.Make(p))
-		}
-		requireCollected(t, pointers, false)
-		for range 2 * r {
-			d.Steal()
-			d.Poll()
-		}
-		for d.Pop() != nil {
-		}
-		requireCollected(t, pointers, true)
-	}
-	runtime.KeepAlive(d)
+	requireNothingRetained(t, d, func() {
+		d.Steal()
+		d.Poll()
+	})
 }
 
 // TestPDQRStress: every pushed item comes out exactly once, and Pop finds nothing only when thieves have the rest.
 func TestPDQRStress(t *testing.T) {
-	crowd(t)
-	for thieves := 1; thieves <= 3; thieves++ {
-		t.Run(fmt.Sprintf("thieves=%d", thieves), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-			popped := 0
-			var sum [4]int
-			testkit.Within(t, 2*testkit.Patience, func() {
-				rounds(t, 4, func(int) {
-					d := deque.NewPDQR[item](rng.IntN(2))
-					all := make([]item, testkit.Scale(20000))
-					got, outcomes := stressDelegation(d.Push, d.Pop, d.Steal, all, thieves, rng)
-					popped += got
-					require.Zero(t, d.Occupied())
-					for i, n := range outcomes {
-						sum[i] += n
-					}
-					for i := range all {
-						if all[i].taken != 1 {
-							t.Fatalf("item %d of %d came out %d times", i, len(all), all[i].taken)
-						}
-					}
-				}, func() error {
-					if popped == 0 || sum[deque.Stolen] < 100 || sum[deque.NotReady] == 0 || sum[deque.Empty] == 0 {
-						return fmt.Errorf("%d popped, outcomes %v", popped, sum)
-					}
-					return nil
-				})
-			})
-			t.Logf("%d popped, %d empty, %d stolen, %d lost, %d not ready",
-				popped, sum[deque.Empty], sum[deque.Stolen], sum[deque.Lost], sum[deque.NotReady])
-		})
-	}
+	stressMailbox(t, func(keep int) inspected[item] { return deque.NewPDQR[item](keep) }, func(s *delegation) bool {
+		return s.exercised() && s.outcomes[deque.Stolen] >= 100 && s.outcomes[deque.Empty] > 0
+	})
 }
 
 // FuzzPDQR runs a tape of bytes against a slice. The first byte chooses how many the owner keeps; each of the others is an

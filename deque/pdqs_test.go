@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"weak"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -167,24 +166,11 @@ func TestPDQSKeepsItsSize(t *testing.T) {
 
 func TestPDQSRetention(t *testing.T) {
 	d, other := ringing[heavy](0)
-	for r := range 8 {
-		var pointers []weak.Pointer[heavy]
-		for range 1 + 3*r {
-			p := new(heavy)
-			d.Push(p)
-			pointers = append(pointers, weak.Make(p))
-		}
-		requireCollected(t, pointers, false)
-		for range 2 * r {
-			other.Wait()
-			d.Poll()
-			other.Withdraw()
-		}
-		for d.Pop() != nil {
-		}
-		requireCollected(t, pointers, true)
-	}
-	runtime.KeepAlive(d)
+	requireNothingRetained(t, d, func() {
+		other.Wait()
+		d.Poll()
+		other.Withdraw()
+	})
 }
 
 // TestPDQSStress: the owners of several deques push, pop and wait, and every pushed item comes out exactly once.
@@ -217,11 +203,7 @@ func TestPDQSStress(t *testing.T) {
 					for id := range n {
 						require.Zero(t, g.Queue(id).Occupied())
 					}
-					for i := range all {
-						if all[i].taken != 1 {
-							t.Fatalf("item %d of %d came out %d times", i, len(all), all[i].taken)
-						}
-					}
+					requireOnce(t, all)
 				}, func() error {
 					for id, s := range sum {
 						if s.popped == 0 || s.received < 20 || s.notReady == 0 || s.told == 0 {

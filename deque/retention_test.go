@@ -31,6 +31,28 @@ func requireCollected(t *testing.T, pointers []weak.Pointer[heavy], want bool) {
 	}
 }
 
+// requireNothingRetained: d keeps what it holds, and nothing that was popped, or that steal had somebody steal.
+func requireNothingRetained(t *testing.T, d inspected[heavy], steal func()) {
+	t.Helper()
+	for r := range 8 {
+		var pointers []weak.Pointer[heavy]
+		for range 1 + 3*r {
+			p := new(heavy)
+			require.True(t, d.Push(p))
+			pointers = append(pointers, weak.Make(p))
+		}
+		requireCollected(t, pointers, false)
+		for range 2 * r {
+			steal()
+		}
+		for d.Pop() != nil {
+		}
+		require.Zero(t, d.Occupied())
+		requireCollected(t, pointers, true)
+	}
+	runtime.KeepAlive(d)
+}
+
 // TestRetention: the deque keeps what it holds, and nothing that was popped or stolen.
 func TestRetention(t *testing.T) {
 	for _, n := range []int{1, 2, 8, 9, 100} { // more than eight items make it grow
