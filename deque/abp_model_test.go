@@ -15,7 +15,7 @@ type bounded interface {
 }
 
 // push pushes all items. One that is refused comes out at once: its owner has it.
-func push(d bounded, own ledger, all ...*int) {
+func push(d interface{ Push(*int) bool }, own ledger, all ...*int) {
 	for _, p := range all {
 		if !d.Push(p) {
 			own.note(p)

@@ -15,34 +15,15 @@ func TestModelADWS(t *testing.T) {
 	model.Check(t, func() {
 		d := NewADWS[int](0)
 		all := items(3)
-		own := make(ledger, 3)
+		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
 		d.Steal() // asks
 		d.Push(all[0])
-		var stolen [2]ledger
-		var joins [2]func()
-		for i := range joins {
-			stolen[i] = make(ledger, 3)
-			joins[i] = model.Go(func() {
-				for range 2 {
-					p, outcome := d.Steal()
-					model.Assert((p != nil) == (outcome == Stolen), "steal returned %v with outcome %v", p, outcome)
-					stolen[i].note(p)
-				}
-			})
-		}
+		join1 := thief(d, 2, stolen1)
+		join2 := thief(d, 2, stolen2)
 		d.Push(all[1])
 		own.note(d.Pop())
 		d.Push(all[2])
-		for p := d.Pop(); p != nil; p = d.Pop() {
-			own.note(p)
-		}
-		for _, join := range joins {
-			join()
-		}
-		for i := range all {
-			n := own[i] + stolen[0][i] + stolen[1][i]
-			model.Assert(n == 1, "item %d came out %d times", i, n)
-		}
+		drain(d, 3, func() { join1(); join2() }, own, stolen1, stolen2)
 	})
 }
 

@@ -17,6 +17,24 @@ func (l ledger) note(p *int) {
 	}
 }
 
+// popAll pops until nothing is left.
+func (l ledger) popAll(d interface{ Pop() *int }) {
+	for p := d.Pop(); p != nil; p = d.Pop() {
+		l.note(p)
+	}
+}
+
+// onlyOnce checks that each of n items came out exactly once.
+func onlyOnce(n int, ledgers ...ledger) {
+	for i := range n {
+		times := 0
+		for _, l := range ledgers {
+			times += l[i]
+		}
+		model.Assert(times == 1, "item %d came out %d times", i, times)
+	}
+}
+
 // items returns items 0 … n-1.
 func items(n int) []*int {
 	all := make([]*int, n)
@@ -35,7 +53,7 @@ type queue interface {
 }
 
 // thief starts a thread that steals n times, and returns what waits for its end.
-func thief(d queue, n int, got ledger) (join func()) {
+func thief(d interface{ Steal() (*int, Outcome) }, n int, got ledger) (join func()) {
 	return model.Go(func() {
 		for range n {
 			p, outcome := d.Steal()
@@ -48,16 +66,8 @@ func thief(d queue, n int, got ledger) (join func()) {
 // settle pops what is left and checks that every item came out exactly once.
 func settle(d queue, n int, ledgers ...ledger) {
 	own := make(ledger, n)
-	for p := d.Pop(); p != nil; p = d.Pop() {
-		own.note(p)
-	}
-	for i := range n {
-		times := own[i]
-		for _, l := range ledgers {
-			times += l[i]
-		}
-		model.Assert(times == 1, "item %d came out %d times", i, times)
-	}
+	own.popAll(d)
+	onlyOnce(n, append(ledgers, own)...)
 	model.Assert(d.IsEmpty(), "the deque says that it has items")
 	if l, ok := d.(interface{ Len() int }); ok {
 		model.Assert(l.Len() == 0, "the deque says it has %d items", l.Len())

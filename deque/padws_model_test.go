@@ -10,46 +10,15 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// padThief starts a thread that steals n times, and returns what waits for its end.
-func padThief(d *PadWS[int], n int, got ledger) (join func()) {
-	return model.Go(func() {
-		for range n {
-			p, outcome := d.Steal()
-			model.Assert((p != nil) == (outcome == Stolen), "steal returned %v with outcome %v", p, outcome)
-			got.note(p)
-		}
-	})
-}
-
 // padAsk leaves the request of a thief that found nothing.
 func padAsk(d *PadWS[int]) {
 	_, outcome := d.Steal()
 	model.Assert(outcome == NotReady, "a steal from a new deque: %v", outcome)
 }
 
-// padPush pushes p, or keeps it if the deque is full.
-func padPush(d *PadWS[int], p *int, own ledger) {
-	if !d.Push(p) {
-		own.note(p)
-	}
-}
-
-// padDrain pops until nothing is left.
-func padDrain(d *PadWS[int], own ledger) {
-	for p := d.Pop(); p != nil; p = d.Pop() {
-		own.note(p)
-	}
-}
-
 // padSettle checks, when the thieves have ended, that every item came out exactly once and left its place.
 func padSettle(d *PadWS[int], n int, ledgers ...ledger) {
-	for i := range n {
-		times := 0
-		for _, l := range ledgers {
-			times += l[i]
-		}
-		model.Assert(times == 1, "item %d came out %d times", i, times)
-	}
+	onlyOnce(n, ledgers...)
 	model.Assert(d.Occupied() == 0, "something is left in a block")
 	d.CheckRest()
 }
@@ -60,9 +29,9 @@ func TestModelPadWSLastItem(t *testing.T) {
 		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
 		own, stolen := make(ledger, 1), make(ledger, 1)
 		padAsk(d)
-		padPush(d, items(1)[0], own)
-		join := padThief(d, 1, stolen)
-		padDrain(d, own)
+		push(d, own, items(1)[0])
+		join := thief(d, 1, stolen)
+		own.popAll(d)
 		join()
 		padSettle(d, 1, own, stolen)
 	})
@@ -75,13 +44,11 @@ func TestModelPadWSOwnerThief(t *testing.T) {
 		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
-		join := padThief(d, 3, stolen)
-		padPush(d, all[0], own)
-		padPush(d, all[1], own)
+		join := thief(d, 3, stolen)
+		push(d, own, all[0], all[1])
 		own.note(d.Pop())
-		padPush(d, all[2], own)
-		padPush(d, all[3], own)
-		padDrain(d, own)
+		push(d, own, all[2], all[3])
+		own.popAll(d)
 		join()
 		padSettle(d, 4, own, stolen)
 	})
@@ -94,12 +61,11 @@ func TestModelPadWSTwoThieves(t *testing.T) {
 		all := items(3)
 		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
 		padAsk(d)
-		padPush(d, all[0], own)
-		join1 := padThief(d, 2, stolen1)
-		join2 := padThief(d, 1, stolen2)
-		padPush(d, all[1], own)
-		padPush(d, all[2], own)
-		padDrain(d, own)
+		push(d, own, all[0])
+		join1 := thief(d, 2, stolen1)
+		join2 := thief(d, 1, stolen2)
+		push(d, own, all[1], all[2])
+		own.popAll(d)
 		join1()
 		join2()
 		padSettle(d, 3, own, stolen1, stolen2)
@@ -114,13 +80,12 @@ func TestModelPadWSRevoke(t *testing.T) {
 		own, stolen := make(ledger, 3), make(ledger, 3)
 		padAsk(d)
 		d.asked.Add(1) // another thief's
-		padPush(d, all[0], own)
-		padPush(d, all[1], own)
+		push(d, own, all[0], all[1])
 		model.Assert(d.Own() == 0, "the owner has %d", d.Own())
-		join := padThief(d, 2, stolen)
+		join := thief(d, 2, stolen)
 		own.note(d.Pop())
-		padPush(d, all[2], own)
-		padDrain(d, own)
+		push(d, own, all[2])
+		own.popAll(d)
 		join()
 		padSettle(d, 3, own, stolen)
 	})
@@ -132,15 +97,13 @@ func TestModelPadWSTakeover(t *testing.T) {
 		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
 		all := items(4)
 		own, stolen1, stolen2 := make(ledger, 4), make(ledger, 4), make(ledger, 4)
-		for _, p := range all[:3] {
-			padPush(d, p, own)
-		}
-		join1 := padThief(d, 1, stolen1)
-		join2 := padThief(d, 1, stolen2)
+		push(d, own, all[:3]...)
+		join1 := thief(d, 1, stolen1)
+		join2 := thief(d, 1, stolen2)
 		own.note(d.Pop())
 		own.note(d.Pop())
-		padPush(d, all[3], own)
-		padDrain(d, own)
+		push(d, own, all[3])
+		own.popAll(d)
 		join1()
 		join2()
 		padSettle(d, 4, own, stolen1, stolen2)
@@ -154,13 +117,12 @@ func TestModelPadWSReuse(t *testing.T) {
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		padAsk(d)
-		padPush(d, all[0], own)
-		join := padThief(d, 2, stolen)
-		padPush(d, all[1], own)
-		padPush(d, all[2], own)
+		push(d, own, all[0])
+		join := thief(d, 2, stolen)
+		push(d, own, all[1], all[2])
 		own.note(d.Pop())
-		padPush(d, all[3], own)
-		padDrain(d, own)
+		push(d, own, all[3])
+		own.popAll(d)
 		join()
 		padSettle(d, 4, own, stolen)
 	})
@@ -174,23 +136,21 @@ func TestModelPadWSExhaustedAbove(t *testing.T) {
 		all := items(5)
 		own, stolen := make(ledger, 5), make(ledger, 5)
 		var begun, pushed xatomic.Bool
-		join := padThief(d, 1, stolen)
+		join := thief(d, 1, stolen)
 		// Waits give the thief its turns without a preemption of the owner.
 		joinBegun := model.Go(func() { begun.Store(true) })
 		begun.Await()
 		for _, p := range all[:2] {
-			padPush(d, p, own)
+			push(d, own, p)
 			d.asked.Add(1)
 			d.Poll()
 			p, _ := d.Steal()
 			own.note(p)
 		}
-		for _, p := range all[2:] {
-			padPush(d, p, own)
-		}
+		push(d, own, all[2:]...)
 		joinPushed := model.Go(func() { pushed.Store(true) })
 		pushed.Await()
-		padDrain(d, own)
+		own.popAll(d)
 		join()
 		joinBegun()
 		joinPushed()
@@ -205,12 +165,11 @@ func TestModelPadWSWrap(t *testing.T) {
 		all := items(3)
 		own, stolen := make(ledger, 3), make(ledger, 3)
 		padAsk(d)
-		padPush(d, all[0], own)
-		join := padThief(d, 2, stolen)
+		push(d, own, all[0])
+		join := thief(d, 2, stolen)
 		own.note(d.Pop())
-		padPush(d, all[1], own)
-		padPush(d, all[2], own)
-		padDrain(d, own)
+		push(d, own, all[1], all[2])
+		own.popAll(d)
 		join()
 		padSettle(d, 3, own, stolen)
 	})
@@ -249,14 +208,14 @@ func sleepAndWake(c PadWSConfig) {
 	})
 	for _, p := range all {
 		notify(d.Poll())
-		padPush(d, p, own)
+		push(d, own, p)
 		notify(d.Granted())
 	}
 	for !over.Load() {
 		notify(d.Poll())
 		model.Spin()
 	}
-	padDrain(d, own)
+	own.popAll(d)
 	join()
 	padSettle(d, 2, own, stolen)
 }

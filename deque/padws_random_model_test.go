@@ -25,7 +25,7 @@ func TestModelRandomPadWS(t *testing.T) {
 			stolen := make(ledger, most)
 			ledgers = append(ledgers, stolen)
 			if n := 1 + model.Choose(6); model.Choose(2) == 0 {
-				joins = append(joins, padThief(d, n, stolen))
+				joins = append(joins, thief(d, n, stolen))
 			} else {
 				joins = append(joins, batchThief(d, n, Batch(model.Choose(3)), 1+model.Choose(3), stolen))
 			}
@@ -35,7 +35,7 @@ func TestModelRandomPadWS(t *testing.T) {
 			switch model.Choose(5) {
 			case 0, 1, 2:
 				if pushed < most {
-					padPush(d, all[pushed], own)
+					push(d, own, all[pushed])
 					pushed++
 				}
 			case 3:
@@ -44,7 +44,7 @@ func TestModelRandomPadWS(t *testing.T) {
 				d.Poll()
 			}
 		}
-		padDrain(d, own)
+		own.popAll(d)
 		for _, join := range joins {
 			join()
 		}

@@ -10,32 +10,13 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// pdqrThief starts a thread that steals n times, and returns what waits for its end.
-func pdqrThief(d *PDQR[int], n int, got ledger) (join func()) {
-	return model.Go(func() {
-		for range n {
-			p, outcome := d.Steal()
-			model.Assert((p != nil) == (outcome == Stolen), "steal returned %v with outcome %v", p, outcome)
-			got.note(p)
-		}
-	})
-}
-
 // drain has the owner pop until nothing is left, and checks, when join says that the thieves have ended, that every item
 // came out exactly once.
 func drain(d Queue[int], n int, join func(), ledgers ...ledger) {
 	own := make(ledger, n)
-	for p := d.Pop(); p != nil; p = d.Pop() {
-		own.note(p)
-	}
+	own.popAll(d)
 	join()
-	for i := range n {
-		times := own[i]
-		for _, l := range ledgers {
-			times += l[i]
-		}
-		model.Assert(times == 1, "item %d came out %d times", i, times)
-	}
+	onlyOnce(n, append(ledgers, own)...)
 }
 
 // TestModelPDQR: what the owner pushes comes out exactly once, by its pops or a thief's steals, and Pop says that there is
@@ -45,7 +26,7 @@ func TestModelPDQR(t *testing.T) {
 		d := NewPDQR[int](0)
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
-		join := pdqrThief(d, 3, stolen)
+		join := thief(d, 3, stolen)
 		d.Push(all[0])
 		d.Push(all[1])
 		own.note(d.Pop())
@@ -61,8 +42,8 @@ func TestModelPDQRTwoThieves(t *testing.T) {
 		d := NewPDQR[int](0)
 		all := items(3)
 		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
-		join1 := pdqrThief(d, 2, stolen1)
-		join2 := pdqrThief(d, 1, stolen2)
+		join1 := thief(d, 2, stolen1)
+		join2 := thief(d, 1, stolen2)
 		d.Push(all[0])
 		d.Push(all[1])
 		own.note(d.Pop())
@@ -78,8 +59,8 @@ func TestModelPDQRLastItem(t *testing.T) {
 		d := NewPDQR[int](0)
 		stolen1, stolen2 := make(ledger, 1), make(ledger, 1)
 		d.Push(items(1)[0])
-		join1 := pdqrThief(d, 2, stolen1)
-		join2 := pdqrThief(d, 2, stolen2)
+		join1 := thief(d, 2, stolen1)
+		join2 := thief(d, 2, stolen2)
 		drain(d, 1, func() { join1(); join2() }, stolen1, stolen2)
 		model.Assert(d.mail.Load() == d.idle, "the owner has nothing and does not say so")
 	})
@@ -93,7 +74,7 @@ func TestModelPDQRRefuse(t *testing.T) {
 		own, stolen := make(ledger, 2), make(ledger, 2)
 		d.Push(all[0])
 		d.Push(all[1])
-		join := pdqrThief(d, 2, stolen)
+		join := thief(d, 2, stolen)
 		d.Poll()
 		p := d.Pop()
 		model.Assert(p == all[1], "the owner has lost what it keeps")

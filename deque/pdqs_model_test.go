@@ -100,9 +100,7 @@ func TestModelPDQSTwoDealers(t *testing.T) {
 			d.aim(2)
 			d.Push(all[2])
 			d.Push(all[3])
-			for p := d.Pop(); p != nil; p = d.Pop() {
-				own1.note(p)
-			}
+			own1.popAll(d)
 		})
 		join2 := model.Go(func() { receive(g.Queue(2), 2, got) })
 		d := g.Queue(0)
@@ -132,9 +130,7 @@ func TestModelPDQSEachOther(t *testing.T) {
 			own[i].note(d.Pop())
 			receive(d, 1, got[i])
 			d.Push(all[2*i+1])
-			for p := d.Pop(); p != nil; p = d.Pop() {
-				own[i].note(p)
-			}
+			own[i].popAll(d)
 			receive(d, 1, got[i])
 		}
 		join := model.Go(func() { work(1) })

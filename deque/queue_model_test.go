@@ -53,20 +53,12 @@ func offersAndSleep(d Queue[int]) {
 		over.Store(true)
 	})
 	for _, p := range all {
-		if !d.Push(p) {
-			own.note(p)
-		}
+		push(d, own, p)
 		poll()
 	}
 	for !over.Load() {
 		poll()
 		model.Spin()
 	}
-	for p := d.Pop(); p != nil; p = d.Pop() {
-		own.note(p)
-	}
-	join()
-	for i := range all {
-		model.Assert(own[i]+stolen[i] == 1, "item %d came out %d times", i, own[i]+stolen[i])
-	}
+	drain(d, 3, join, own, stolen)
 }
