@@ -13,17 +13,9 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// spared makes an executor of n workers that sleep and, if it has any, spares without threads.
-func spared(n, spares int, p Policy) (ex *Executor) {
-	model.Calm(func() {
-		var err error
-		ex, err = New(Config{Workers: n, Spares: spares, Policy: p, KeepGOMAXPROCS: true})
-		model.Assert(err == nil, "New: %v", err)
-		for ex.Parked() < n {
-			model.Spin()
-		}
-	})
-	return ex
+// spared makes an executor of n workers that sleep and of spares.
+func spared(n, spares int, p Policy) *Executor {
+	return started(Config{Workers: n, Spares: spares, Policy: p})
 }
 
 // rest closes an executor whose workers have come to rest: they do, which needs a right count of thieves.
@@ -50,17 +42,18 @@ func beforehand(n int, p Policy, f func()) {
 	}
 }
 
+// blocks is the first item of a job that waits for what it has pushed.
+func blocks(j *job, w *Worker) {
+	var done xatomic.Bool
+	j.push(w, func(*Worker) { done.Store(true) })
+	Blocking(done.Await)
+}
+
 // TestModelBlocking: a task waits for what it has pushed.
 func TestModelBlocking(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
-		j := newJob(nil)
-		var done xatomic.Bool
-		j.first = func(w *Worker) {
-			j.push(w, func(*Worker) { done.Store(true) })
-			Blocking(done.Await)
-		}
-		j.ended(ex.Run(context.Background(), j))
+		runJob(ex, blocks)
 		rest(ex)
 	})
 }
@@ -69,18 +62,16 @@ func TestModelBlocking(t *testing.T) {
 func TestModelBlockingCrew(t *testing.T) {
 	model.Check(t, func() {
 		ex := spared(2, 1, Adaptive) // with the published policy the worker would not sleep
-		j := newJob(nil)
 		var done xatomic.Bool
 		b := barrier{n: 2}
-		j.first = func(w *Worker) {
+		runJob(ex, func(j *job, w *Worker) {
 			j.push(w, func(w *Worker) {
 				j.push(w, b.meet)
 				b.meet(w)
 				done.Store(true)
 			})
 			Blocking(done.Await)
-		}
-		j.ended(ex.Run(context.Background(), j))
+		})
 		rest(ex)
 	})
 }
@@ -89,15 +80,11 @@ func TestModelBlockingCrew(t *testing.T) {
 func TestModelBlockingAgain(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
-		j := newJob(nil)
-		j.first = func(w *Worker) {
+		runJob(ex, func(j *job, w *Worker) {
 			for range 2 {
-				var done xatomic.Bool
-				j.push(w, func(*Worker) { done.Store(true) })
-				Blocking(done.Await)
+				blocks(j, w)
 			}
-		}
-		j.ended(ex.Run(context.Background(), j))
+		})
 		rest(ex)
 	})
 }
@@ -106,14 +93,12 @@ func TestModelBlockingAgain(t *testing.T) {
 func TestModelBlockingLeaves(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
-		j := newJob(nil)
 		b := barrier{n: 2}
-		j.first = func(w *Worker) {
+		runJob(ex, func(j *job, w *Worker) {
 			Blocking(func() {})
 			j.push(w, b.meet)
 			b.meet(w)
-		}
-		j.ended(ex.Run(context.Background(), j))
+		})
 		rest(ex)
 	})
 }
@@ -133,10 +118,9 @@ func TestModelBlockingLeavesASubmission(t *testing.T) {
 func TestModelBlockingHandsOver(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
-		j := newJob(nil)
 		var taken, over xatomic.Bool
 		bySpare := 0
-		j.first = func(w *Worker) {
+		runJob(ex, func(j *job, w *Worker) {
 			j.push(w, func(w *Worker) {
 				for range pollInterval + 2 {
 					j.push(w, func(w *Worker) {
@@ -150,8 +134,7 @@ func TestModelBlockingHandsOver(t *testing.T) {
 			})
 			Blocking(taken.Await)
 			over.Store(true)
-		}
-		j.ended(ex.Run(context.Background(), j))
+		})
 		model.Assert(bySpare < pollInterval, "a surplus spare runs %d items", bySpare)
 		rest(ex)
 	})

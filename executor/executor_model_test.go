@@ -72,12 +72,10 @@ func TestModelPush(t *testing.T) {
 	onEach(t, []int{2, 3}, func(n int, p Policy) {
 		ex := start(n, p)
 		b := barrier{n: 2}
-		j := newJob(nil)
-		j.first = func(w *Worker) {
+		runJob(ex, func(j *job, w *Worker) {
 			j.push(w, b.meet)
 			b.meet(w)
-		}
-		j.ended(ex.Run(context.Background(), j))
+		})
 		stop(ex)
 	})
 }
@@ -89,12 +87,10 @@ func TestModelPushAgain(t *testing.T) {
 		before := newJob(nothing)
 		before.ended(ex.Run(context.Background(), before))
 		b := barrier{n: 2}
-		j := newJob(nil)
-		j.first = func(w *Worker) {
+		runJob(ex, func(j *job, w *Worker) {
 			j.push(w, b.meet)
 			b.meet(w)
-		}
-		j.ended(ex.Run(context.Background(), j))
+		})
 		stop(ex)
 	})
 }
@@ -133,13 +129,11 @@ func TestModelLastThief(t *testing.T) {
 	onEach(t, []int{3}, func(n int, p Policy) {
 		ex := start(n, p)
 		b := barrier{n: 3}
-		j := newJob(nil)
-		j.first = func(w *Worker) {
+		runJob(ex, func(j *job, w *Worker) {
 			j.push(w, b.meet)
 			j.push(w, b.meet)
 			b.meet(w)
-		}
-		j.ended(ex.Run(context.Background(), j))
+		})
 		stop(ex)
 	})
 }
@@ -149,13 +143,7 @@ func TestModelLastThief(t *testing.T) {
 func TestModelGrow(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
-		j := newJob(nil)
-		j.first = func(w *Worker) {
-			for range dequeCapacity + 1 {
-				j.push(w, nothing)
-			}
-		}
-		j.ended(ex.Run(context.Background(), j))
+		runJob(ex, pushes(dequeCapacity+1))
 		stop(ex)
 	})
 }

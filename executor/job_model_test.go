@@ -3,6 +3,7 @@
 package executor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -85,6 +86,22 @@ func (j *job) ended(err error) {
 	model.Assert(j.over && j.ran == j.items, "of %d items %d ran", j.items, j.ran)
 }
 
+// runJob has ex run a job that begins with first, and checks its end.
+func runJob(ex *Executor, first func(*job, *Worker)) {
+	j := newJob(nil)
+	j.first = func(w *Worker) { first(j, w) }
+	j.ended(ex.Run(context.Background(), j))
+}
+
+// pushes is the first item of a job that pushes n others.
+func pushes(n int) func(*job, *Worker) {
+	return func(j *job, w *Worker) {
+		for range n {
+			j.push(w, nothing)
+		}
+	}
+}
+
 // A barrier is met by n items, all of which have to be running at once.
 type barrier struct {
 	n       int32
@@ -106,10 +123,16 @@ func birth(n int, p Policy) *Executor {
 }
 
 // start makes an executor whose workers sleep, without exploring how they come to that: TestModelLife does.
-func start(n int, p Policy) (ex *Executor) {
+func start(n int, p Policy) *Executor { return started(Config{Workers: n, Policy: p}) }
+
+// started is start for any configuration. Spares have no threads yet.
+func started(cfg Config) (ex *Executor) {
 	model.Calm(func() {
-		ex = birth(n, p)
-		for ex.Parked() < n {
+		cfg.KeepGOMAXPROCS = true
+		var err error
+		ex, err = New(cfg)
+		model.Assert(err == nil, "New: %v", err)
+		for ex.Parked() < cfg.Workers {
 			model.Spin()
 		}
 	})

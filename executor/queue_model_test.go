@@ -3,7 +3,6 @@
 package executor
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -11,20 +10,6 @@ import (
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
-
-// started is start for any configuration.
-func started(cfg Config) (ex *Executor) {
-	model.Calm(func() {
-		cfg.KeepGOMAXPROCS = true
-		var err error
-		ex, err = New(cfg)
-		model.Assert(err == nil, "New: %v", err)
-		for ex.Parked() < cfg.Workers {
-			model.Spin()
-		}
-	})
-	return ex
-}
 
 // onQueues checks a program with two workers for each of the kinds of deque.
 func onQueues(t *testing.T, kinds []Deque, program func(cfg Config)) {
@@ -52,12 +37,7 @@ var queueKinds, askedKinds = func() (queues, asked []Deque) {
 func TestModelQueue(t *testing.T) {
 	onQueues(t, queueKinds, func(cfg Config) {
 		ex := started(cfg)
-		j := newJob(nil)
-		j.first = func(w *Worker) {
-			j.push(w, nothing)
-			j.push(w, nothing)
-		}
-		j.ended(ex.Run(context.Background(), j))
+		runJob(ex, pushes(2))
 		stop(ex)
 	})
 }
@@ -67,13 +47,7 @@ func TestModelQueueSpills(t *testing.T) {
 	onQueues(t, []Deque{ABP, BWoS, BWoSFIFO, PadWS}, func(cfg Config) {
 		cfg.Capacity = 1
 		ex := started(cfg)
-		j := newJob(nil)
-		j.first = func(w *Worker) {
-			for range 4 {
-				j.push(w, nothing)
-			}
-		}
-		j.ended(ex.Run(context.Background(), j))
+		runJob(ex, pushes(4))
 		stop(ex)
 	})
 }
@@ -83,9 +57,8 @@ func TestModelQueueSpills(t *testing.T) {
 func TestModelQueueAsked(t *testing.T) {
 	onQueues(t, askedKinds, func(cfg Config) {
 		ex := started(cfg)
-		j := newJob(nil)
 		var done xatomic.Bool
-		j.first = func(w *Worker) {
+		runJob(ex, func(j *job, w *Worker) {
 			j.push(w, func(*Worker) { done.Store(true) })
 			for !done.Load() {
 				if w.hungry.Load() { // as before each item
@@ -93,8 +66,7 @@ func TestModelQueueAsked(t *testing.T) {
 				}
 				model.Spin()
 			}
-		}
-		j.ended(ex.Run(context.Background(), j))
+		})
 		stop(ex)
 	})
 }
@@ -141,41 +113,26 @@ func TestModelQueueFork(t *testing.T) {
 
 // TestModelQueueBlocking: a task waits, in Blocking, for what it has pushed and nobody sees.
 func TestModelQueueBlocking(t *testing.T) {
-	for _, d := range []Deque{BWoS, PadWS, PDQS} {
-		t.Run(fmt.Sprint(d), func(t *testing.T) {
-			model.Check(t, func() {
-				ex := started(Config{Workers: 1, Spares: 1, Deque: d})
-				j := newJob(nil)
-				var done xatomic.Bool
-				j.first = func(w *Worker) {
-					j.push(w, func(*Worker) { done.Store(true) })
-					Blocking(done.Await)
-				}
-				j.ended(ex.Run(context.Background(), j))
-				rest(ex)
-			})
-		})
-	}
+	onQueues(t, []Deque{BWoS, PadWS, PDQS}, func(cfg Config) {
+		cfg.Workers, cfg.Spares = 1, 1
+		ex := started(cfg)
+		runJob(ex, blocks)
+		rest(ex)
+	})
 }
 
 // TestModelQueueElsewhere: a task waits for a run of another executor, which ends when somebody has run what it has pushed and nobody
 // sees.
 func TestModelQueueElsewhere(t *testing.T) {
-	for _, d := range []Deque{BWoS, PadWS, PDQS} {
-		t.Run(fmt.Sprint(d), func(t *testing.T) {
-			model.Check(t, func() {
-				ex := started(Config{Workers: 2, Deque: d})
-				j := newJob(nil)
-				var elsewhere Run
-				j.first = func(w *Worker) {
-					j.push(w, func(*Worker) { elsewhere.over.Store(true) })
-					new(Executor).block(&elsewhere)
-				}
-				j.ended(ex.Run(context.Background(), j))
-				stop(ex)
-			})
+	onQueues(t, []Deque{BWoS, PadWS, PDQS}, func(cfg Config) {
+		ex := started(cfg)
+		var elsewhere Run
+		runJob(ex, func(j *job, w *Worker) {
+			j.push(w, func(*Worker) { elsewhere.over.Store(true) })
+			new(Executor).block(&elsewhere)
 		})
-	}
+		stop(ex)
+	})
 }
 
 // TestModelQueueBatch: of what a thief takes at once each item is run once.
@@ -185,13 +142,7 @@ func TestModelQueueBatch(t *testing.T) {
 			onQueues(t, batching(), func(cfg Config) {
 				cfg.Steal = batch
 				ex := started(cfg)
-				j := newJob(nil)
-				j.first = func(w *Worker) {
-					for range 3 {
-						j.push(w, nothing)
-					}
-				}
-				j.ended(ex.Run(context.Background(), j))
+				runJob(ex, pushes(3))
 				stop(ex)
 			})
 		})
@@ -204,17 +155,15 @@ func TestModelQueueSpillWakes(t *testing.T) {
 	onQueues(t, []Deque{BWoS, PadWS}, func(cfg Config) {
 		cfg.Capacity, cfg.BlockSize = 2, 1
 		ex := started(cfg)
-		j := newJob(nil)
 		var x, y xatomic.Bool
-		j.first = func(w *Worker) {
+		runJob(ex, func(j *job, w *Worker) {
 			j.push(w, func(*Worker) { x.Store(true) })
 			j.push(w, func(*Worker) { y.Store(true) }) // grants x
 			x.Await()
 			j.push(w, nothing) // grants y
 			j.push(w, nothing) // spills
 			y.Await()
-		}
-		j.ended(ex.Run(context.Background(), j))
+		})
 		stop(ex)
 	})
 }
