@@ -2,15 +2,15 @@
 //
 // The cast: the owner is the one thread that pushes and pops, at the bottom, last in first out. Thieves are any other
 // threads; they steal at the top, first in first out, so they take the oldest item, which in a computation that
-// branches is the largest piece of work. A steal ends in one of three ways: [Stolen], [Empty] or [Lost]. A scheduler
+// branches is the largest piece of work. A steal ends [Stolen], [Empty] or [Lost], of some kinds [NotReady]. A scheduler
 // must not take Lost for Empty when it decides to sleep.
 //
 // The owner's last-in-first-out order keeps caches warm and gives no fairness: what was pushed first may wait until
 // everything else is done. Use it for throughput, not for the tail of a latency distribution.
 //
-// A [Deque], that of Chase and Lev, grows and shows thieves every item; it is what the executor uses. The other kinds are those
-// that it is compared with. [PadWS] and [ADWS] have the owner hand out what thieves ask for: its pushes and pops cost no locked
-// instruction, but thieves cannot see what it has, and a steal of theirs may also end [NotReady]. With [PDQR] a thief waits for
+// A [Deque], that of Chase and Lev, grows and shows thieves every item; it is what the executor uses unless its Config.Deque
+// says otherwise. [PadWS] and [ADWS] have the owner hand out what thieves ask for: its pushes and pops cost no locked
+// instruction, but thieves cannot see what it has, and ask. With [PDQR] a thief waits for
 // the answer; with [PDQS] nobody asks, and owners deal. [BWoS], with no atomic operation for the owner inside a block, hides a
 // block of items from thieves, and [BWoSFIFO] is first in, first out for the owner too. [ABP] is the bounded deque that began it
 // all; [Locked] has a mutex.
@@ -42,7 +42,7 @@
 // From which follows:
 //
 //   - The executor's default, split, is [Deque] with forks in the worker's own hands until somebody wants them. It is right for
-//     all work: nothing is hidden, nothing is full.
+//     all work: no task is hidden, a fork until the next Fork or Join only, and nothing is full.
 //   - [PadWS] is for small items of which some are stolen: the owner hardly notices its thieves. In package executor it is as fast
 //     as the default, not faster: forks are private either way, and what else a task costs is more than a push. While its owner
 //     runs a long item thieves get no more than was granted, so it is not for coarse work, nor for tasks that wait for each other.

@@ -2,6 +2,7 @@ package deque
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 )
 
@@ -31,7 +32,10 @@ type Group[T any] struct {
 
 // NewGroup returns a group of n queues. Owners that deal do so to those that [Group.Queue] has made.
 func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
-	if err := o.check(k, n); err != nil {
+	if n < 1 {
+		return nil, fmt.Errorf("deque: a group has at least one queue, not %d", n)
+	}
+	if err := o.Check(k); err != nil {
 		return nil, err
 	}
 	growable, bounded := cmp.Or(o.Capacity, growableCapacity), cmp.Or(o.Capacity, boundedCapacity)
@@ -69,29 +73,33 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	return g, nil
 }
 
-// check says what is wrong with the arguments of NewGroup, and what to do.
-func (o Options) check(k Kind, n int) error {
+// Check says all that is wrong with o for queues of kind k, and what to do about it.
+func (o Options) Check(k Kind) error {
+	if int(k) >= len(kindNames) {
+		return fmt.Errorf("deque: there is no %v: choose one of %v", k, Kinds())
+	}
 	limit := maxCapacity
 	if k == KindABP {
 		limit = topMask
 	}
-	switch {
-	case int(k) >= len(kindNames):
-		return fmt.Errorf("deque: there is no %v: choose one of %v", k, Kinds())
-	case n < 1:
-		return fmt.Errorf("deque: a group has at least one queue, not %d", n)
-	case o.Capacity < 0 || o.Capacity > limit:
-		return fmt.Errorf("deque: Capacity is %d: choose 1 to %d for %v, or 0 for the default", o.Capacity, limit, k)
-	case o.BlockSize != 0 && !k.blocks():
-		return fmt.Errorf("deque: BlockSize is %d, but %v has no blocks: leave it 0", o.BlockSize, k)
-	case o.BlockSize < 0 || o.BlockSize > maxBlock:
-		return fmt.Errorf("deque: BlockSize is %d: choose 1 to %d, or 0 for the default", o.BlockSize, maxBlock)
-	case o.Keep != 0 && !k.Asks() && !k.Receives():
-		return fmt.Errorf("deque: Keep is %d, but an owner of %v hands nothing out: leave it 0", o.Keep, k)
-	case o.Keep < 0:
-		return fmt.Errorf("deque: Keep is %d: choose 0 or more", o.Keep)
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("deque: "+format, args...)) }
+	if o.Capacity < 0 || o.Capacity > limit {
+		bad("Capacity is %d: choose 1 to %d, or 0 for the default", o.Capacity, limit)
 	}
-	return nil
+	switch {
+	case o.BlockSize != 0 && !k.blocks():
+		bad("BlockSize is %d, but %v has no blocks: leave it 0", o.BlockSize, k)
+	case o.BlockSize < 0 || o.BlockSize > maxBlock:
+		bad("BlockSize is %d: choose 1 to %d, or 0 for the default", o.BlockSize, maxBlock)
+	}
+	switch {
+	case o.Keep != 0 && !k.Asks() && !k.Receives():
+		bad("Keep is %d, but an owner of %v hands nothing out: leave it 0", o.Keep, k)
+	case o.Keep < 0:
+		bad("Keep is %d: choose 0 or more", o.Keep)
+	}
+	return errors.Join(errs...)
 }
 
 // Queue makes queue i, of 0 to n-1. It is to be called once for each; different queues may be made at the same time, each by

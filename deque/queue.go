@@ -1,10 +1,14 @@
 package deque
 
+import "fmt"
+
 // A Queue is what a scheduler needs of a deque, of whatever kind: [NewGroup] makes them. Its methods are for the owner only but
 // for those of its [Thief].
 //
-// Some kinds hide items: thieves have to ask for them, and the owner answers when it next does something. A scheduler whose
-// thieves sleep keeps this rule, and then no item waits longer than until its owner's next operation while a thief sleeps (L1):
+// Some kinds hide items ([Kind.Hides]). With those of which thieves ask ([Kind.Asks]) the owner answers when it next does something; one
+// that deals ([Kind.Receives]) acts at its alarms; one with blocks and no requests never shows the items of the block that it works
+// in, or two. A scheduler whose thieves sleep keeps this rule, and then nothing that comes to be to steal stays unseen, and no
+// request unanswered longer than until the owner's next operation (L1):
 //
 //   - The owner polls after each Push and Pop, and notifies if Poll does not return zero.
 //   - A thief prepares to sleep, asks Offers of each queue, and sleeps if all said no.
@@ -18,7 +22,7 @@ type Queue[T any] interface {
 	// if none is left.
 	Pop() *T
 	// Poll answers thieves that have asked, and returns how many items came to be to steal since the last call, by any
-	// operation: about, but never 0 if any did.
+	// operation: about, but never 0 if any did. Of a queue that deals: how often it had an item for one who did not wait.
 	Poll() int
 	// Wanted reports whether a thief could do with an item: there is none to steal, or more have been asked for.
 	Wanted() bool
@@ -28,8 +32,8 @@ type Queue[T any] interface {
 type Thief[T any] interface {
 	// Steal removes one of the oldest items, of those that are to steal. A queue that hides items takes it for a request.
 	Steal() (*T, Outcome)
-	// Offers reports whether there was something to steal at some moment during the call. If it says no, a queue that hides
-	// items has been asked, and its owner's next operation grants if it can.
+	// Offers reports whether there was something to steal at some moment during the call. If it says no, a queue of which
+	// thieves ask has been asked, and its owner's next operation grants if it can.
 	Offers() bool
 	// Len is about the number of items to steal; those that are hidden do not count.
 	Len() int
@@ -58,7 +62,12 @@ const (
 	Block              // all that it finds in one place
 )
 
-func (b Batch) String() string { return [...]string{"one", "half", "block"}[b] }
+func (b Batch) String() string {
+	if b > Block {
+		return fmt.Sprintf("Batch(%d)", uint8(b))
+	}
+	return [...]string{"one", "half", "block"}[b]
+}
 
 // of is how many of n items a thief takes who has room for so many.
 func (b Batch) of(n, room int) int {

@@ -75,7 +75,7 @@ func (w *Worker) search() *Item {
 				v -= len(crew)
 			}
 			if v == w.id || !w.hides && !crew[v].offers() {
-				continue // what is hidden can only be asked for
+				continue // what is hidden has to be asked for, waited for, or tried
 			}
 			if w.receiver != nil && crew[v].deque.IsEmpty() {
 				if received {

@@ -74,13 +74,13 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Deque >= deques {
 		bad("Config.Deque is %d: use one of %v", uint8(c.Deque), Deques())
 	}
-	switch {
-	case c.Steal > deque.Block:
+	checked := c
+	if c.Steal > deque.Block {
 		bad("Config.Steal is %d: use deque.One, deque.Half or deque.Block", uint8(c.Steal))
-	case c.Deque < deques:
-		if _, err := c.queues(); err != nil {
-			errs = append(errs, err)
-		}
+		checked.Steal = deque.One
+	}
+	if c.Deque < deques {
+		errs = append(errs, checked.checkQueues()...)
 	}
 	if c.Name == "" {
 		c.Name = "magpie"

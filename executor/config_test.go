@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/stretchr/testify/require"
 )
@@ -19,6 +20,11 @@ func TestBadConfig(t *testing.T) {
 		{executor.Config{Nice: 20}, "Config.Nice is 20"},
 		{executor.Config{Policy: 2}, "Config.Policy is 2"},
 		{executor.Config{Policy: 255}, "Config.Policy is 255"},
+		{executor.Config{Workers: 1 << 30, Deque: executor.PDQS}, "Config.Workers is 1073741824"},
+		{executor.Config{Workers: 2, Spares: 1 << 30, Deque: executor.PDQS}, "Config.Spares is 1073741824"},
+		{executor.Config{Capacity: -1}, "Config with Deque split: Capacity is -1: choose 1 to 16777216, or 0 for the default"},
+		{executor.Config{Deque: executor.PadWS, Capacity: -1, BlockSize: -2}, "Config with Deque padws: Capacity is -1: choose 1 to 16777216, " +
+			"or 0 for the default; BlockSize is -2: choose 1 to 32768, or 0 for the default"},
 	} {
 		ps := runtime.GOMAXPROCS(0)
 		ex, err := executor.New(c.cfg)
@@ -35,6 +41,13 @@ func TestBadConfigAllAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "Config.Workers is -7")
 	require.ErrorContains(t, err, "Config.Nice is 99")
 	require.ErrorContains(t, err, "Config.Policy is 9")
+
+	_, err = executor.New(executor.Config{Steal: deque.Half, BlockSize: 5})
+	require.Len(t, faults(err), 2)
+	_, err = executor.New(executor.Config{Steal: 9, BlockSize: 5})
+	require.Len(t, faults(err), 2)
+	require.ErrorContains(t, err, "Config.Steal is 9")
+	require.ErrorContains(t, err, "BlockSize is 5, but chaselev has no blocks")
 }
 
 func faults(err error) []error { return err.(interface{ Unwrap() []error }).Unwrap() }

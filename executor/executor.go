@@ -77,12 +77,8 @@ func New(cfg Config) (*Executor, error) {
 
 // newExecutor makes an executor whose workers have no threads yet.
 func newExecutor(cfg Config) *Executor {
-	queues, err := cfg.queues()
-	if err != nil {
-		panic(err) // withDefaults has reported it
-	}
 	ex := &Executor{
-		queues:   queues,
+		queues:   cfg.queues(),
 		asked:    cfg.Deque.Kind().Asks(),
 		cfg:      cfg,
 		workers:  make([]*Worker, cfg.Workers+cfg.Spares),

@@ -172,7 +172,7 @@ func (f *future) cancel(err, cause error) {
 // watch implements canceller: it has f cancelled when the caller's context ends, without anybody's looking.
 func (f *future) watch() {
 	parent := f.ctx.parent
-	if parent.Done() == nil || f.watched.Load() != nil || f.isOver() {
+	if f.watched.Load() != nil || f.isOver() || parent.Done() == nil { // Done last: contexts in contexts each ask the one above
 		return
 	}
 	u := &unwatch{context.AfterFunc(parent, func() { f.cancel(parent.Err(), context.Cause(parent)) })}

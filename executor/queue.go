@@ -17,25 +17,39 @@ import (
 // polls after each of its operations and before each item that it runs, and a worker that will do neither for long gives away
 // what it has. PROTOCOL.md, Queues.
 
-// queues are what workers have besides their deques of Chase and Lev; nil if nothing.
-func (c *Config) queues() (*deque.Group[Item], error) {
+// queueOptions are those of the queues that workers have.
+func (c *Config) queueOptions() deque.Options {
 	o := deque.Options{Capacity: c.Capacity, BlockSize: c.BlockSize}
-	kind := c.Deque.Kind()
-	if kind != deque.KindChaseLev {
+	if c.Deque.Kind() != deque.KindChaseLev {
 		o.Capacity = cmp.Or(o.Capacity, queueCapacity)
 	}
-	group, err := deque.NewGroup[Item](kind, max(1, c.Workers+c.Spares), o)
-	if err != nil {
-		return nil, fmt.Errorf("executor: Config with Deque %v: %s", c.Deque, strings.TrimPrefix(err.Error(), "deque: "))
+	return o
+}
+
+// checkQueues says all that is wrong with what the configuration, which names a deque, says about it.
+func (c *Config) checkQueues() (errs []error) {
+	kind := c.Deque.Kind()
+	if err := c.queueOptions().Check(kind); err != nil {
+		said := strings.ReplaceAll(err.Error(), "deque: ", "")
+		errs = append(errs, fmt.Errorf("executor: Config with Deque %v: %s", c.Deque, strings.ReplaceAll(said, "\n", "; ")))
 	}
 	if c.Steal != deque.One && !kind.Batches() {
-		return nil, fmt.Errorf("executor: Config.Steal is %v, but from %v thieves take one item at a time: set Steal to %v, or Deque to one of %v",
-			c.Steal, c.Deque, deque.One, batching())
+		errs = append(errs, fmt.Errorf("executor: Config.Steal is %v, but from %v thieves take one item at a time: set Steal to %v, or Deque to one of %v",
+			c.Steal, c.Deque, deque.One, batching()))
 	}
-	if kind == deque.KindChaseLev {
-		return nil, nil
+	return errs
+}
+
+// queues are what workers have besides their deques of Chase and Lev; nil if nothing. checkQueues has said yes.
+func (c *Config) queues() *deque.Group[Item] {
+	if c.Deque.Kind() == deque.KindChaseLev {
+		return nil
 	}
-	return group, nil
+	group, err := deque.NewGroup[Item](c.Deque.Kind(), c.Workers+c.Spares, c.queueOptions())
+	if err != nil {
+		panic(err)
+	}
+	return group
 }
 
 // batching lists the deques whose thieves can take several items at once.
@@ -209,7 +223,12 @@ func (w *Worker) granted() {
 	}
 	// D1(poll): to steal, then look for somebody who will look there. Pairs with D1(park) in the policies and D1(help), as
 	// D1(push) does. Whoever announced first, and looked before, has left a request, for which the next poll grants (L1).
-	w.wakeForGrant()
+	switch {
+	case w.receiver == nil:
+		w.wakeForGrant()
+	case w.ex.thieves.Load() == 0:
+		w.wakeThief() // helpers are dealt nothing
+	}
 }
 
 // wakeForGrant wakes somebody for items that may be of any run.

@@ -122,11 +122,16 @@ func (w *Worker) Push(it *Item) {
 
 // wakeFor wakes somebody for items of r, or of any run if r is nil.
 func (w *Worker) wakeFor(r *Run) {
-	if w.wakes && w.ex.notifier.Waiting() {
-		w.ex.wakeOne()
-	}
+	w.wakeThief()
 	if w.ex.sleepingHelpers.Load() > 0 {
 		w.ex.wakeHelpers(r, w)
+	}
+}
+
+// wakeThief wakes a worker that sleeps because it has found nothing, if that is what the policy wants.
+func (w *Worker) wakeThief() {
+	if w.wakes && w.ex.notifier.Waiting() {
+		w.ex.wakeOne()
 	}
 }
 

@@ -191,13 +191,13 @@ func yes(b bool) string {
 func writeProbes(b *strings.Builder, all []*group) {
 	b.WriteByte('\n')
 	var t table
-	for _, h := range []string{"probe", "policy", "workers", "n", "reps", "figure", "median"} {
+	for _, h := range []string{"probe", "policy", "deque", "workers", "n", "reps", "figure", "median"} {
 		t.column(h, h == "workers" || h == "n" || h == "reps" || h == "median")
 	}
 	for _, g := range all {
 		for i, m := range g.Metrics {
 			median := g.summary(func(r *Result) float64 { return r.Metrics[i].Value })
-			t.row(g.Workload, g.Policy, strconv.Itoa(g.Workers), strconv.Itoa(g.N), strconv.Itoa(len(g.reps)),
+			t.row(g.Workload, g.Policy, g.Deque, strconv.Itoa(g.Workers), strconv.Itoa(g.N), strconv.Itoa(len(g.reps)),
 				m.Name, spread(median))
 		}
 	}

@@ -145,15 +145,16 @@ func (x *execution) handOver(t *thread) {
 func (x *execution) leave(t *thread, wrong string) {
 	t.done = true
 	x.writes++ // somebody may wait for it
-	if wrong != "" {
+	if wrong != "" && x.failure == "" {
 		x.fail(wrong)
+		return // over is closed; threads that are left stay where they are
 	}
 	if t.parent != nil {
 		x.handOver(t.parent)
 		return
 	}
 	if x.failure != "" {
-		return // over is closed; threads that are left stay where they are
+		return
 	}
 	if next := x.choose(); next != nil {
 		x.handOver(next)
@@ -182,6 +183,9 @@ func (x *execution) again(then turn) *thread {
 	}
 	if then.preempts {
 		x.preemptions++
+	}
+	if int(then.thread) >= len(x.threads) {
+		x.giveUp("the program is not deterministic: there is no thread %d, which there was", then.thread)
 	}
 	t := x.threads[then.thread]
 	if t.done || !t.polite && t.enabled != nil && !t.enabled() {

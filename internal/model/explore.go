@@ -78,7 +78,9 @@ func Explore(cfg Config, program func()) (res Result) {
 			again := x
 			if !x.tracing {
 				// The decisions again, this time noting who did what.
-				again = newExecution(cfg, &replay{decisions: x.decisions}, &memory{})
+				m := &memory{}
+				defer m.release()
+				again = newExecution(cfg, &replay{decisions: x.decisions}, m)
 				again.tracing = true
 				again.run(program)
 			}
@@ -144,37 +146,29 @@ type depthFirst struct {
 type decision struct {
 	options, taken int
 	turn           int    // the execution's, when it was to be taken
-	state          uint64 // of the execution then, if it is about threads
+	state          uint64 // the execution's, then
 }
 
 func (d *depthFirst) value(n int) int {
-	if d.at == len(d.stack) {
-		d.stack = append(d.stack, decision{options: n, turn: active.turn})
-	}
-	c := d.stack[d.at]
-	if c.options != n {
-		active.giveUp("the program is not deterministic: %d options where there were %d", n, c.options)
+	switch {
+	case d.at == len(d.stack):
+		d.stack = append(d.stack, decision{options: n, turn: active.turn, state: active.state()})
+	case d.stack[d.at].options != n:
+		active.giveUp("the program is not deterministic: %d options where there were %d", n, d.stack[d.at].options)
+	case d.at == len(d.stack)-1 && d.stack[d.at].state != active.state(): // earlier ones would show here
+		active.giveUp("the program is not deterministic: the same decisions led to another state")
 	}
 	d.at++
-	return c.taken
+	return d.stack[d.at-1].taken
 }
 
 func (d *depthFirst) thread(x *execution) int {
-	state := x.state()
-	if d.at < len(d.stack) {
-		// This is where the search came to the state first.
-		if before := d.stack[d.at].state; state != before {
-			x.giveUp("the program is not deterministic: the same decisions led to another state")
-		}
-		return d.value(len(x.options))
-	}
-	if d.known != nil && d.known.covers(x, state) {
+	// The state of a decision on the stack is known because this is where the search came to it first.
+	if d.known != nil && d.at == len(d.stack) && d.known.covers(x) {
 		x.covered = true
 		return 0
 	}
-	i := d.value(len(x.options))
-	d.stack[len(d.stack)-1].state = state
-	return i
+	return d.value(len(x.options))
 }
 
 func (d *depthFirst) next() bool {

@@ -2,8 +2,10 @@ package model
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -328,5 +330,55 @@ func TestCheck(t *testing.T) {
 	for _, bound := range []string{"-7", "two"} {
 		t.Setenv("MAGPIE_MODEL_BOUND", bound)
 		require.Contains(t, check(fine).fatal, "is no number of preemptions")
+	}
+}
+
+// TestFailuresLeaveNoGoroutines: neither a failing execution's threads that have ended, nor those of its replay.
+func TestFailuresLeaveNoGoroutines(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 20 {
+		res := Explore(Config{}, func() {
+			for range 5 {
+				Go(func() {})()
+			}
+			panic("oops")
+		})
+		require.Contains(t, res.Failure.What, "oops")
+	}
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before }, time.Minute, time.Millisecond)
+}
+
+// TestFewerThreads: a program that starts fewer threads the next time is told so.
+func TestFewerThreads(t *testing.T) {
+	runs := 0
+	res := Explore(Config{Preemptions: 2}, func() {
+		c := new(cell)
+		joins := []func(){Go(c.touch)}
+		if runs++; runs == 1 {
+			joins = append(joins, Go(c.touch), Go(c.touch))
+		}
+		c.load()
+		for _, join := range joins {
+			join()
+		}
+	})
+	require.NotNil(t, res.Failure)
+	require.Contains(t, res.Failure.What, "not deterministic")
+}
+
+// TestPanicAtOnce: nobody goes on after a panic in a thread that has not come to an operation.
+func TestPanicAtOnce(t *testing.T) {
+	for range 10 {
+		runs, steps := 0, 0
+		res := Explore(Config{}, func() {
+			runs++
+			c := new(cell)
+			Go(func() { panic("early") })
+			c.load()
+			steps++
+		})
+		require.Contains(t, res.Failure.What, "early")
+		require.Equal(t, 2, runs) // the second for the trace
+		require.Zero(t, steps)
 	}
 }

@@ -59,13 +59,14 @@ func (x *execution) state() uint64 {
 // A cache holds the states from which the search has gone on, and the preemptions that had been used up.
 type cache map[uint64]int
 
-// covers reports whether what follows state, that of x, has been explored already, or will be from a state on the stack. If not, it counts
+// covers reports whether what follows has been explored already, or will be from a state on the stack. If not, it counts
 // as explored from now on.
-func (c cache) covers(x *execution, state uint64) bool {
+func (c cache) covers(x *execution) bool {
 	used := 0
 	if x.cfg.Preemptions >= 0 {
 		used = x.preemptions
 	}
+	state := x.state()
 	if before, known := c[state]; known && before <= used {
 		return true
 	}

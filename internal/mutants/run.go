@@ -106,7 +106,7 @@ func (l *lab) buildMutant(ctx context.Context, m *mutant) build {
 
 var (
 	isExternal = regexp.MustCompile(`(?m)^package \w+_test$`)
-	testFunc   = regexp.MustCompile(`(?m)^func (Test\w*)\(`)
+	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
 )
 
 // unneeded is an overlay without the tests of package x_test, if no killer is among them. They take most of the time that a
@@ -131,7 +131,7 @@ func (l *lab) unneeded(k killers) (overlay map[string]string, err error) {
 			continue
 		}
 		for _, f := range testFunc.FindAllSubmatch(text, -1) {
-			if wanted.Match(f[1]) {
+			if wanted.Match(f[1]) || string(f[1]) == "TestMain" {
 				return map[string]string{}, nil
 			}
 		}
