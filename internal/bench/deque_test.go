@@ -65,8 +65,10 @@ func TestDequeExperiments(t *testing.T) {
 	}
 }
 
-// TestShareIsReached: of what was to be stolen some is, and no more. How much depends on the machine: an owner ends after a while,
-// and one who deals decides for itself how often.
+// TestShareIsReached: what was to be stolen is, and no more, as the owner waits for the thief. Some is in any case. That the rest is
+// cannot be said of a run that was ended for lack of time, when of few pushes the last round is a large part; of one under the race
+// detector; nor of pdqs, whose owner, and not the thief, says how often it deals: once in about 16 operations, which for half of
+// the pushes is too seldom.
 func TestShareIsReached(t *testing.T) {
 	for _, k := range possibleDeques() {
 		s, results := tinyDeques(k)
@@ -74,8 +76,14 @@ func TestShareIsReached(t *testing.T) {
 		require.NoError(t, s.Run(context.Background()), k.Name)
 		for _, r := range *results {
 			require.Equal(t, "stolen-percent", r.Metrics[1].Name)
-			require.LessOrEqual(t, r.Metrics[1].Value, float64(r.Stolen)+2, "%v", r.DequePoint)
-			require.Equal(t, r.Stolen > 0, r.Metrics[1].Value > 0, "%v", r.DequePoint)
+			reached := r.Metrics[1].Value
+			require.LessOrEqual(t, reached, float64(r.Stolen), "%v", r.DequePoint)
+			require.Equal(t, r.Stolen > 0, reached > 0, "%v", r.DequePoint)
+			cut := r.WallNS >= runLimit.Nanoseconds()
+			seldom := k.Name == deque.KindPDQS.String() && r.Stolen == 50
+			if !cut && !seldom && !testkit.Race {
+				require.InDelta(t, r.Stolen, reached, 2, "%v", r.DequePoint)
+			}
 		}
 	}
 }
