@@ -85,7 +85,7 @@ func (o Options) Check(k Kind) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("deque: "+format, args...)) }
 	if o.Capacity < 0 || o.Capacity > limit {
-		bad("Capacity is %d: choose 1 to %d, or 0 for the default", o.Capacity, limit)
+		bad("Capacity is %d: choose 1 to %d for %v, or 0 for the default", o.Capacity, limit, k)
 	}
 	switch {
 	case o.BlockSize != 0 && !k.blocks():

@@ -22,8 +22,8 @@ func TestBadConfig(t *testing.T) {
 		{executor.Config{Policy: 255}, "Config.Policy is 255"},
 		{executor.Config{Workers: 1 << 30, Deque: executor.PDQS}, "Config.Workers is 1073741824"},
 		{executor.Config{Workers: 2, Spares: 1 << 30, Deque: executor.PDQS}, "Config.Spares is 1073741824"},
-		{executor.Config{Capacity: -1}, "Config with Deque split: Capacity is -1: choose 1 to 16777216, or 0 for the default"},
-		{executor.Config{Deque: executor.PadWS, Capacity: -1, BlockSize: -2}, "Config with Deque padws: Capacity is -1: choose 1 to 16777216, " +
+		{executor.Config{Capacity: -1}, "Config with Deque split: Capacity is -1: choose 1 to 16777216 for split, or 0 for the default"},
+		{executor.Config{Deque: executor.PadWS, Capacity: -1, BlockSize: -2}, "Config with Deque padws: Capacity is -1: choose 1 to 16777216 for padws, " +
 			"or 0 for the default; BlockSize is -2: choose 1 to 32768, or 0 for the default"},
 	} {
 		ps := runtime.GOMAXPROCS(0)
@@ -47,7 +47,7 @@ func TestBadConfigAllAtOnce(t *testing.T) {
 	_, err = executor.New(executor.Config{Steal: 9, BlockSize: 5})
 	require.Len(t, faults(err), 2)
 	require.ErrorContains(t, err, "Config.Steal is 9")
-	require.ErrorContains(t, err, "BlockSize is 5, but chaselev has no blocks")
+	require.ErrorContains(t, err, "BlockSize is 5, but split has no blocks")
 }
 
 func faults(err error) []error { return err.(interface{ Unwrap() []error }).Unwrap() }

@@ -30,7 +30,7 @@ func (c *Config) queueOptions() deque.Options {
 func (c *Config) checkQueues() (errs []error) {
 	kind := c.Deque.Kind()
 	if err := c.queueOptions().Check(kind); err != nil {
-		said := strings.ReplaceAll(err.Error(), "deque: ", "")
+		said := strings.NewReplacer("deque: ", "", kind.String(), c.Deque.String()).Replace(err.Error())
 		errs = append(errs, fmt.Errorf("executor: Config with Deque %v: %s", c.Deque, strings.ReplaceAll(said, "\n", "; ")))
 	}
 	if c.Steal != deque.One && !kind.Batches() {

@@ -56,15 +56,15 @@ func (s *DequeSession) validateRuns(e *DequeExperiment) error {
 	}
 	available := available()
 	for _, r := range runs {
+		if err := r.kind.Check(r.threads(), r.Capacity, r.Block); err != nil {
+			return BadInput("%v", err)
+		}
 		if e.Size != "" && r.Capacity < 2*KeptBlocks*max(r.Block, 1) {
 			return BadInput("%s needs room for %d blocks of %d items: choose a capacity of at least %d",
 				e.Name, 2*KeptBlocks, max(r.Block, 1), 2*KeptBlocks*max(r.Block, 1))
 		}
 		if r.Stolen > 0 && float64(r.N)*float64(r.Stolen) < 100 {
 			return BadInput("%s: %d%% of n=%d is no item: choose a larger n or share", e.Name, r.Stolen, r.N)
-		}
-		if err := r.kind.Check(r.threads(), r.Capacity, r.Block); err != nil {
-			return BadInput("%v", err)
 		}
 		items := float64(r.N)
 		if r.Thieves+r.Workers == 0 {

@@ -59,9 +59,9 @@ workload  engine  workers       n  build ns/task    ns/task    wall  CPU util  s
 chain     magpie        2  100000           30.0  10.2 ± 2%  1.02ms      1.50       5      2      1.49x  yes
 chain     serial        1  100000           30.0  15.2 ± 1%  1.52ms      1.50       -      -      1.00x  yes
 
-probe   policy    workers      n  reps  figure     median
-submit  adaptive        2  20000     5  p50-ns  2100 ± 0%
-submit  adaptive        2  20000     5  p99-ns  9002 ± 0%
+probe   policy    deque     workers      n  reps  figure     median
+submit  adaptive  chaselev        2  20000     5  p50-ns  2100 ± 0%
+submit  adaptive  chaselev        2  20000     5  p99-ns  9002 ± 0%
 
 a note
 `, report(t, "text", someResults(), "a note"))

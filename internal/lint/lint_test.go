@@ -226,11 +226,12 @@ func TestEveryTestIsCompiled(t *testing.T) {
 }
 
 func TestConfigs(t *testing.T) {
-	got := configs("step 'x'\nfor target in linux/386 darwin/arm64; do\n\tGOOS=${target} go vet ./...\ndone\n" +
+	got := configs("step 'x'\nfor target in linux/386 darwin/arm64; do\n\tGOOS=${target} go build ./...\ndone\n" +
+		"GOOS=darwin go vet ./... # all\ngo test $(some ./...)\n" +
 		"GOARCH=386 go test -race ./internal/... ./deque\ngo test -tags a,b -run '^T' ./graph | grep x\ngo mod verify\n")
 	require.Equal(t, []config{
-		{goos: "linux", goarch: "386", patterns: []string{"./..."}},
-		{goos: "darwin", goarch: "arm64", patterns: []string{"./..."}},
+		{goos: "darwin", goarch: "amd64", patterns: []string{"./..."}},
+		{goos: "linux", goarch: "amd64", patterns: []string{"./..."}},
 		{goos: "linux", goarch: "386", tags: []string{"race"}, patterns: []string{"./internal/...", "./deque"}},
 		{goos: "linux", goarch: "amd64", tags: []string{"a", "b"}, patterns: []string{"./graph"}},
 	}, got)

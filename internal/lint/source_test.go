@@ -129,26 +129,22 @@ func (c config) builds(t testing.TB, name string) bool {
 	return ok
 }
 
-// configs reads the ways of .ci/run: its lines with go test and go vet, and the list of targets that it cross-builds.
+// configs reads the ways of .ci/run: its lines with go test and go vet. What a function of the script leaves out of a pattern does
+// not count.
 func configs(script string) (all []config) {
 	for line := range strings.Lines(script) {
-		if _, targets, ok := strings.Cut(line, "for target in "); ok {
-			targets, _, _ = strings.Cut(targets, ";")
-			for _, target := range strings.Fields(targets) {
-				goos, goarch, _ := strings.Cut(target, "/")
-				all = append(all, config{goos: goos, goarch: goarch, patterns: []string{"./..."}})
-			}
-			continue
-		}
 		c := config{goos: "linux", goarch: "amd64"}
 		words := strings.Fields(line)
 		for len(words) > 0 && strings.Contains(words[0], "=") {
-			if arch, ok := strings.CutPrefix(words[0], "GOARCH="); ok {
-				c.goarch = arch
+			switch name, value, _ := strings.Cut(words[0], "="); name {
+			case "GOOS":
+				c.goos = value
+			case "GOARCH":
+				c.goarch = value
 			}
 			words = words[1:]
 		}
-		if len(words) < 2 || words[0] != "go" || words[1] != "test" && words[1] != "vet" || strings.Contains(line, "$") {
+		if len(words) < 2 || words[0] != "go" || words[1] != "test" && words[1] != "vet" {
 			continue
 		}
 		for i, word := range words {
@@ -158,7 +154,7 @@ func configs(script string) (all []config) {
 			case word == "-tags" && i+1 < len(words):
 				c.tags = append(c.tags, strings.Split(words[i+1], ",")...)
 			case strings.HasPrefix(word, "./"):
-				c.patterns = append(c.patterns, word)
+				c.patterns = append(c.patterns, strings.TrimSuffix(word, ")"))
 			}
 		}
 		all = append(all, c)
