@@ -61,7 +61,8 @@ const (
 	ADWS
 	// PDQR is [deque.PDQR]: it grows. Thieves ask for each item, and wait for it.
 	PDQR
-	// PDQS is [deque.PDQS]: it grows. Workers with items deal them to those without.
+	// PDQS is [deque.PDQS]: it grows. Workers with items deal them to those without, but not to those that wait in a Join, a Wait
+	// or a Run: these help with what spilled only.
 	PDQS
 	// Locked is [deque.Locked]: it grows, under a mutex.
 	Locked
