@@ -1,5 +1,7 @@
 package executor
 
+import "github.com/magpie-go/magpie/deque"
+
 // Blocking calls fn, which may wait for what the executor knows nothing of: I/O, a lock, a channel. Meanwhile a spare worker
 // stands in for the one that calls, so that as many tasks as there are workers go on. When fn has returned there is a worker
 // more than that, until a spare has nothing to do or, if it is never without, has run some dozens of tasks more.
@@ -50,9 +52,10 @@ func (w *Worker) bringForward() {
 // endAlone makes the only worker one of several, before there is another, which its start then tells of it.
 func (w *Worker) endAlone() {
 	w.alone = false
-	if w.queue == nil {
-		w.aside = false
+	if !w.fifo {
 		w.deque.Share()
 	}
+	w.aside, w.solo = w.queue != nil, false
+	w.padws, _ = w.queue.(*deque.PadWS[Item])
 	w.noteEmpty()
 }

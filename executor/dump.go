@@ -25,10 +25,10 @@ func (ex *Executor) Dump(out io.Writer) error {
 		s := w.seen.snapshot()
 		deque := fmt.Sprintf("%d items", w.toSteal())
 		switch {
+		case len(crew) == 1 && !w.fifo:
+			deque = "private" // see deque.PushAlone
 		case w.hides:
 			deque += " to steal" // what is hidden only the worker knows
-		case len(crew) == 1 && w.queue == nil:
-			deque = "private" // see deque.PushAlone
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
 			w.id, workerState(w.state.Load()), w.thread.Load(), deque, s.Tasks, s.StealsWon, s.Parks)

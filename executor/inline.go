@@ -18,7 +18,8 @@ import (
 func NewInline(seed uint64) *Executor {
 	ex := newExecutor(Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true})
 	ex.inline = &inline{}
-	ex.workers[0].shuffled = &shuffled{rng: rand.NewPCG(seed, 0)}
+	w := ex.workers[0]
+	w.shuffled, w.solo = &shuffled{rng: rand.NewPCG(seed, 0)}, false
 	return ex
 }
 

@@ -68,7 +68,8 @@ type queueState struct {
 	hides    bool                 // constant; they do not see all that is in queue
 	polled   bool                 // constant; it wants to be polled before each item while hungry is set
 	fifo     bool                 // constant; queue gives the oldest item back
-	padws    *deque.PadWS[Item]   // constant; queue again, if it is one: a call through an interface costs as much as its Push
+	solo     bool                 // alone, unless fifo or shuffled: the worker's items are in deque, which nobody else looks into
+	padws    *deque.PadWS[Item]   // queue again, if it is one, unless solo: a call through an interface costs as much as its Push
 	height   uint64               // see bottom; of a worker with a queue
 	moved    []*Item              // for openUp
 	loot     []*Item              // for stealBatch
@@ -80,15 +81,17 @@ func (w *Worker) makeQueues() {
 	cfg := &w.ex.cfg
 	if w.ex.queues == nil {
 		w.deque = deque.New[Item](cmp.Or(cfg.Capacity, dequeCapacity))
-		w.aside = w.alone
+		w.aside, w.solo = w.alone, w.alone
 		w.eager = cfg.Deque == ChaseLev
 		return
 	}
 	kind := cfg.Deque.Kind()
 	w.deque = deque.New[Item](0)
 	w.queue = w.ex.queues.Queue(w.id)
-	w.padws, _ = w.queue.(*deque.PadWS[Item])
 	w.aside, w.hides, w.fifo = true, kind.Hides(), kind.FIFO()
+	if w.solo = w.alone && !w.fifo; !w.solo {
+		w.padws, _ = w.queue.(*deque.PadWS[Item])
+	}
 	if w.ex.asked {
 		w.polled, w.enough = true, 0 // forks wait for somebody to ask
 	}
@@ -118,6 +121,10 @@ func (w *Worker) pushAside(it *Item) {
 		}
 		return
 	}
+	if w.solo {
+		w.putSolo(it)
+		return
+	}
 	w.putAside(it)
 	if w.queue != nil {
 		w.poll()
@@ -135,17 +142,22 @@ func (w *Worker) put(it *Item) {
 
 func (w *Worker) putAside(it *Item) {
 	switch {
+	case w.solo:
+		w.putSolo(it)
 	case w.queue != nil:
 		w.height += 2
 		// What the worker runs while it blocks may wait for the item.
 		if w.blocking && w.hides || !w.queue.Push(it) {
 			w.spill(it)
 		}
-	case w.shuffled != nil:
-		w.shuffled.push(it)
 	default:
-		w.deque.PushAlone(it)
+		w.shuffled.push(it)
 	}
+}
+
+func (w *Worker) putSolo(it *Item) {
+	w.height += 2 // of use if there is a queue
+	w.deque.PushAlone(it)
 }
 
 // spill puts it, which the queue has no room for or must not hide, above all that is there, where others see it. It does not wait
@@ -184,14 +196,18 @@ func (w *Worker) popAside() *Item {
 			w.granted()
 		}
 		return w.popped(it)
+	case w.solo:
+		it := w.deque.PopAlone()
+		if it != nil {
+			w.height -= 2
+		}
+		return it
 	case w.queue != nil:
 		it := w.queue.Pop()
 		w.poll()
 		return w.popped(it)
-	case w.shuffled != nil:
-		return w.popShuffled()
 	default:
-		return w.deque.PopAlone()
+		return w.popShuffled()
 	}
 }
 

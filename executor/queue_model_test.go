@@ -111,12 +111,18 @@ func TestModelQueueFork(t *testing.T) {
 	})
 }
 
-// TestModelQueueBlocking: a task waits, in Blocking, for what it has pushed and nobody sees.
+// TestModelQueueBlocking: a task waits, in Blocking, for what it has pushed and nobody sees, for its worker is alone or has it in its
+// queue.
 func TestModelQueueBlocking(t *testing.T) {
 	onQueues(t, []Deque{BWoS, PadWS, PDQS}, func(cfg Config) {
 		cfg.Workers, cfg.Spares = 1, 1
 		ex := started(cfg)
-		runJob(ex, blocks)
+		runJob(ex, func(j *job, w *Worker) {
+			if model.Choose(2) == 1 {
+				w.endAlone()
+			}
+			blocks(j, w)
+		})
 		rest(ex)
 	})
 }
