@@ -23,21 +23,25 @@
 // one; of each about 2 ns are the measuring loop's and the interface's:
 //
 //	             0 %   1 %   10 %   40 %   steal, median
-//	chaselev     9.4  10.8   20.0   38.4      175
-//	abp         12.8  13.4   20.3   30.3      164
-//	bwos         4.8   5.1    6.1    6.5       79
-//	padws        4.9   5.8    5.9    7.2       83
-//	adws         5.4   6.1   14.7   32.2       96
-//	pdqr         5.3   6.9   15.3   40.1      374
-//	pdqs         7.3   9.7   (it deals no more than 8 %)  306
-//	locked      17.9  20.5   29.8   41.8      125
+//	chaselev     8.1   9.4   18.0   37.5      180
+//	abp         11.0  11.8   19.0   25.6      156
+//	bwos         4.3   4.6    4.9    6.2       19
+//	bwos-fifo    4.6   6.2    7.3    9.5       20
+//	padws        4.3   4.8    5.1    7.0       24
+//	adws         4.9   6.0   13.2   32.6       93
+//	pdqr         4.5   5.6   12.5   34.4      324
+//	pdqs         6.5   7.4   (it deals no more than 9 %)  353
+//	locked      15.5  18.4   25.4   34.2      106
 //
 // And what a fork (fib, thin) or a task (btree, dag) costs in package executor, with one worker and with two:
 //
 //	             fib          thin         btree        dag
-//	split        9.6   5.1    4.7   2.4    14.5   7.6    58    56
-//	chaselev    29.9  15.5   15.2   8.0    as split, which differs in forks only
-//	padws       10.2   5.2    4.6   2.3    15.0   7.5    59    55
+//	split        8.8   4.5    4.5   2.3    13.9   7.7    56    56
+//	chaselev    28.0  15.3   14.0   7.6    as split, which differs in forks only
+//	padws        8.8   4.5    4.5   2.3    14.0   7.8    56    57
+//
+// With one worker nobody steals: the executor then keeps its items in a private [Deque], whatever the kind, unless that is
+// bwos-fifo.
 //
 // From which follows:
 //
@@ -47,17 +51,16 @@
 //     as the default, not faster: forks are private either way, and what else a task costs is more than a push. While its owner
 //     runs a long item thieves get no more than was granted, so it is not for coarse work, nor for tasks that wait for each other.
 //   - [BWoS] is as cheap, also for thieves, and needs no answers. But as many items as a block has are never seen: work that is
-//     wide pays for small blocks, work that is narrow is done by one worker if blocks are large. With two workers and 300 ns of
-//     work for each node, a tree with 64 children a node took 334 ns a node with blocks of 1 and 587, nothing stolen, with blocks
-//     of 512; one with 2 children and long branches 300 at best with PadWS, and 418 to 528, nothing stolen, with BWoS and blocks
-//     of 8 and more.
+//     wide pays for small blocks, work that is narrow is done by one worker if blocks are large. A wide tree (fat)
+//     whose nodes do nothing took two workers 11.6 ns a node with blocks of 1, 5.7 with blocks of 64, and 11, nothing stolen, with
+//     blocks of 512; PadWS 23, 5.6 and 5.3, ABP 12. A narrow one (thin) with 300 ns of work a node took 191 with blocks of 1
+//     and 335 to 346, nothing stolen, with blocks of 8 and more; PadWS 201 to 206 with any, ABP 192.
 //   - [BWoSFIFO] is for fairness: what was pushed first is run first. Scopes cannot do with it.
 //   - [ADWS], [PDQR] and [PDQS] grow, and cost nothing while nobody steals; each steal costs their owner as much as Chase and
 //     Lev's, or their thief more. They are here to compare with, as are [ABP] and [Locked].
 //
-// Measured on 2026-11-21 on two virtual cores of an Intel Xeon, Linux, Go 1.26.8, with other work on the machine, by
-// wsbench deque and wsbench run; medians. Two cores say nothing about many thieves at one deque: wsbench deque thieves
-// is for machines that have more.
+// Measured on 2026-11-21 on two virtual cores of an Intel Xeon, Linux, Go 1.26.8, by wsbench deque and wsbench run; medians.
+// Two cores say nothing about many thieves at one deque: wsbench deque thieves is for machines that have more.
 //
 // The algorithms, their invariants and what is not promised are in PROTOCOL.md beside this file.
 package deque
