@@ -57,7 +57,7 @@ type slot struct {
 
 const fewestSlots = 1 << 8
 
-// forget makes w as new.
+// forget makes ws as new, and lets go of what is at its addresses.
 func (ws *wordTable) forget() {
 	for _, i := range ws.used {
 		ws.spare = append(ws.spare, ws.slots[i].w)
