@@ -41,9 +41,7 @@ func (w *Worker) bringForward() {
 	if w.alone && w.ex.spares.limit > 0 {
 		w.endAlone()
 	}
-	if w.public != w.level {
-		w.publishForks(nil)
-	}
+	w.exposeForks()
 	w.seen.publish(&w.counts)
 	w.body.hooks.Flush(w)
 	w.giveAway() // also what Flush has pushed
@@ -51,7 +49,7 @@ func (w *Worker) bringForward() {
 
 // endAlone makes the only worker one of several, before there is another, which its start then tells of it.
 func (w *Worker) endAlone() {
-	w.alone = false
+	w.alone, w.enough = false, w.ex.enough
 	if !w.fifo {
 		w.deque.Share()
 	}

@@ -1,10 +1,6 @@
 package executor
 
-import (
-	"context"
-
-	"github.com/magpie-go/magpie/internal/osthread"
-)
+import "context"
 
 // Go starts a child of the scope: fn runs on any worker, as part of the same run. Children that have not begun when the
 // run is cancelled or fails are skipped; one that fails ends the run as a task of a graph does. fn must not use s: a child that
@@ -36,12 +32,8 @@ type child struct {
 
 func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	w := s.w
-	if w.scope != s {
-		s.misused()
-	}
-	// Another worker may look just when s is the scope of its own: the thread tells, for some nanoseconds.
-	if w.spawned++; w.spawned%64 == 0 && osthread.Self() != w.self.Load() {
-		s.misused()
+	if here := frameOf(&s); !isBeside(here, s.forker) {
+		w.check(s, here)
 	}
 	c := w.children
 	if c == nil {
@@ -50,12 +42,10 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	} else {
 		w.children = c.next
 	}
-	c.Body = s.body
 	c.fn, c.sfn = fn, sfn
-	if w.public != w.level {
-		w.publishForks(nil) // what is older comes first in the deque
-	}
+	w.exposeForks() // what is older comes first in the deque
 	c.floor = w.bottom()
+	c.isFrom(s)
 	c.next = s.children
 	s.children = c
 	w.Push(&c.Item)
@@ -65,6 +55,7 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 // calls that were forked after the first child; it takes part in what these have started, and runs nothing else. It returns
 // the failure of the child that was started first of those that failed or, if children were skipped, why.
 func (s *Scope) Wait() error {
+	s.w.check(s, frameOf(&s))
 	if s.children == nil {
 		return nil
 	}
@@ -90,8 +81,8 @@ func (s *Scope) joinChildren() (err error) {
 		}
 	}
 	w.nested++
-	w.scope = nil // until it returns nobody may use s
-	defer func() { w.nested--; w.scope = s }()
+	defer func() { w.nested-- }()
+	w.exposeForks()
 	w.runDownTo(s.body, floor)
 	for c := s.children; c != nil; c = s.children {
 		w.await(&c.fork)

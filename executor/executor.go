@@ -25,6 +25,7 @@ type Executor struct {
 	notifier *notifier.Notifier
 	queues   *deque.Group[Item] // nil: workers have deques of Chase and Lev only
 	asked    bool               // thieves ask for what is in queues, and set the owner's hungry when they have asked
+	enough   int                // see forkState; of workers that are not alone
 	release  func()             // gives the reserved Ps back
 	inline   *inline            // set if there are no threads
 	crewed   xatomic.Int32      // how many of workers there are; it seldom changes
@@ -87,6 +88,9 @@ func newExecutor(cfg Config) *Executor {
 		release:  func() {},
 		spares:   spares{limit: cfg.Spares, idle: spareIdle},
 	}
+	if !ex.asked { // else forks wait for somebody to ask
+		ex.enough = enoughPublic * cfg.Workers
+	}
 	for i := range cfg.Workers {
 		ex.workers[i] = newWorker(ex, i)
 	}
@@ -107,7 +111,12 @@ func newWorker(ex *Executor, i int) *Worker {
 		alone:  cfg.Workers == 1 && i == 0,
 		spare:  i >= cfg.Workers,
 	}
-	w.enough = enoughPublic * cfg.Workers
+	// Levels of different workers differ, so that Join tells another's fork from the newest.
+	w.base = uint64(i) << 40
+	w.level, w.public = w.base, w.base
+	if !w.alone {
+		w.enough = ex.enough
+	}
 	w.makeQueues()
 	w.hungry.Store(w.eager)
 	if w.spare {

@@ -92,9 +92,9 @@ func (ex *Executor) ForksLeft() (told string) {
 				calls++
 			}
 		}
-		if w.level != 0 || w.public != 0 || w.forker != 0 || w.disorder != 0 || w.thrown != nil || calls != 0 {
-			told += fmt.Sprintf("worker %d: level %d, public %d, forker %#x, disorder %d, thrown %v, calls of %d types\n",
-				w.id, w.level, w.public, w.forker, w.disorder, w.thrown, calls)
+		if w.level != w.base || w.public != w.base || w.disorder != 0 || w.thrown != nil || calls != 0 {
+			told += fmt.Sprintf("worker %d: level %d, public %d, disorder %d, thrown %v, calls of %d types\n",
+				w.id, w.level, w.public, w.disorder, w.thrown, calls)
 		}
 	}
 	return told

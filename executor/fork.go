@@ -26,11 +26,17 @@ import (
 // forked it fails before, and no other worker has begun it, it is not.
 //
 // It panics if fn is nil. Only the function that was given s may call it, on its own goroutine; fn is given a scope of its own.
-func Fork[A, R any](s *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
+func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	if fn == nil {
 		panic("executor: Fork of a nil function")
 	}
+	here := frameOf(&scope)
+	s := scope // in a register
 	w := s.w
+	moved := false
+	if !isBeside(here, s.forker) {
+		moved = w.check(s, here)
+	}
 	p, ok := w.calls.(*callPool[A, R])
 	if !ok {
 		p = callPoolOf[A, R](w)
@@ -41,41 +47,41 @@ func Fork[A, R any](s *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	c := p.calls[p.used]
 	p.used++
 	c.fn, c.arg = fn, arg
-	if c.Body != s.body {
-		c.Body = s.body
-	}
 	// A worker forks into its own hands and publishes when it has to: a published fork costs two locked instructions.
 	// See PROTOCOL.md, Forks.
 	w.level++
 	c.level = w.level
-	here := frameOf(&s)
-	c.outer = w.forker
-	w.forker = here
-	if w.hungry.Load() || c.outer == here && w.deque.Len() < w.enough {
+	c.outer = s.forker
+	s.forker = here
+	if w.hungry.Load() || (c.outer == here || moved) && w.deque.Len() < w.enough {
 		w.publishForks(&c.fork)
 	}
-	return Forked[A, R]{c}
+	return Forked[A, R]{c, c.turn}
 }
 
-// A Forked stands for a call that was forked. It must be joined by the worker that forked it, before the function that
-// was given the Scope ends, and only once: a second Join panics, unless another fork of the same types has taken its place by
-// then.
-type Forked[A, R any] struct{ c *call[A, R] }
+// A Forked stands for a call that was forked. It is joined with the Scope that it was forked with, at most once: any other Join
+// panics. One that is never joined is made before the function ends that was given the Scope.
+type Forked[A, R any] struct {
+	c    *call[A, R]
+	turn uint64 // that c had
+}
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise it
 // waits; meanwhile the worker takes part in what the call has forked, and in nothing else. If others could take forks of s,
 // those made after this one, and children, are run before it.
 //
 // If the call panicked, Join panics with the same value, and if it called runtime.Goexit, with [ErrGoexit].
-func (f Forked[A, R]) Join(s *Scope) R {
+func (f Forked[A, R]) Join(scope *Scope) R {
+	here := frameOf(&scope)
+	s := scope // in a register
 	c := f.c
 	w := s.w
-	if c.level != w.level || c.level <= w.public {
-		return c.joinPublic(s)
+	if c.level != w.level || c.turn != f.turn || c.level <= w.public || !isBeside(here, s.forker) {
+		return c.joinChecked(s, f.turn, here)
 	}
 	w.level--
-	w.forker = c.outer
-	c.level = 0 // for a second Join to tell
+	s.forker = c.outer
+	c.turn++ // for a second Join to tell
 	c.pool.used--
 	if w.hungry.Load() {
 		w.publishForks(nil) // the older ones
@@ -88,18 +94,21 @@ type fork struct {
 	Item // first: see forkOf
 
 	floor  uint64  // the deque's bottom before it was pushed
-	level  uint64  // how many forks of the worker were not joined when it had been made; 0 if it is out of use
-	outer  uintptr // Worker.forker before it
+	parent *fork   // in whose call it was made; nil of a root
 	owner  *Worker // who forks and joins it
-	scope  *Scope  // that it is run with by whoever takes it
 	err    error   // why it did not return
+	// state is 0 until somebody takes the fork from a deque; who does counts himself in, and exchanges it for forkDone at
+	// the end. From then on it is its owner's.
+	state  xatomic.Uint64
+	depth  uint32 // how many forks it is below; set with parent
 	kind   forkKind
 	joined bool // out of order: it stays in its pool until newer ones have been joined
 	own    bool // its owner has run it itself, which nobody else can be waiting for: state stays as it is
 
-	// state is 0 until somebody takes the fork from a deque; who does counts himself in, and exchanges it for forkDone at
-	// the end. From then on it is its owner's.
-	state xatomic.Uint64
+	// What follows, and the call, is all that is used of a fork which nobody takes: of a call with small types one cache line.
+	turn  uint64  // how many calls it has been; for a Forked to tell
+	level uint64  // how many forks of the worker were not joined when it had been made, from Worker.base of a free worker on
+	outer uintptr // Scope.forker before it
 }
 
 type forkKind uint8
@@ -134,9 +143,10 @@ func (c *call[A, R]) make(s *Scope) R {
 	if s.children != nil {
 		return makeApart(s, fn, arg)
 	}
+	level := s.w.level
 	r := fn(s, arg)
-	if s.children != nil {
-		_ = s.joinChildren()
+	if s.children != nil || s.w.level != level {
+		s.finish(level)
 	}
 	return r
 }
@@ -145,19 +155,31 @@ func (c *call[A, R]) make(s *Scope) R {
 func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 	defer s.adopt(s.children)
 	s.children = nil
+	level := s.w.level
 	r := fn(s, arg)
-	if s.children != nil {
-		_ = s.joinChildren()
-	}
+	s.finish(level)
 	return r
 }
 
-// joinPublic joins a fork that others may have taken, or that is not the newest.
-func (c *call[A, R]) joinPublic(s *Scope) R {
+// finish ends what a call has started that had s: its children, and the forks above level, which it has not joined.
+func (s *Scope) finish(level uint64) {
+	if s.children != nil {
+		_ = s.joinChildren()
+	}
+	s.w.drop(level, s.w.complete)
+}
+
+// joinChecked is Join of a fork that others may have taken, or that is not the newest, and if the caller may not be the one that
+// has forked it.
+func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
+	w.check(s, here)
 	level := c.level
-	if c.joined || level == 0 || level > w.level {
-		panic("executor: a Forked is joined for the second time, or by a worker that has not forked it")
+	switch {
+	case c.owner == w && (c.turn != turn || c.joined):
+		panic("executor: a Forked is joined after its end: it was joined before, or the function that forked it has ended")
+	case c.owner != w || level <= s.level:
+		panic("executor: a Forked is joined with a Scope other than the one that it was forked with")
 	}
 	if w.takeBack(&c.fork) {
 		c.pool.release(c)
@@ -238,7 +260,8 @@ func (p *callPool[A, R]) release(c *call[A, R]) {
 
 // reset makes a fork that others knew of as good as new.
 func (f *fork) reset() {
-	f.level, f.joined, f.own = 0, false, false
+	f.turn++
+	f.joined, f.own = false, false
 	f.err = nil
 	if f.state.Load() != 0 {
 		f.state.Store(0)

@@ -283,7 +283,7 @@ func TestCallOfCancelledRun(t *testing.T) {
 
 // A second Join is noticed as long as no other fork has the frame, in order and out of order, and whatever else was forked.
 func TestJoinTwice(t *testing.T) {
-	const want = "executor: a Forked is joined for the second time, or by a worker that has not forked it"
+	const want = "executor: a Forked is joined after its end: it was joined before, or the function that forked it has ended"
 	onEachDeque(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		inScope(t, ex, func(s *executor.Scope) {
 			one := func(*executor.Scope, int) int { return 1 }

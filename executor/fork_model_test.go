@@ -16,7 +16,7 @@ import (
 func scoped(ex *Executor, fn func(*Scope) error) error {
 	err := ex.Run(context.Background(), Func("scope", fn))
 	for _, w := range ex.crew() {
-		model.Assert(w.level == 0 && w.public == 0 && w.forker == 0, "worker %d has forks left: level %d, public %d", w.id, w.level, w.public)
+		model.Assert(w.level == w.base && w.public == w.base, "worker %d has forks left: level %d, public %d", w.id, w.level, w.public)
 		for _, p := range w.pools {
 			model.Assert(p.newest() == nil, "worker %d has calls left", w.id)
 		}

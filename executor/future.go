@@ -217,9 +217,7 @@ type ending interface {
 
 // waitFor waits for f: the worker runs it itself, after what it comes after, except what others have begun.
 func (w *Worker) waitFor(f *future) {
-	if w.public != w.level {
-		w.publishForks(nil)
-	}
+	w.exposeForks()
 	type waiting struct {
 		*future
 		past int // how many of those that it comes after have ended

@@ -6,18 +6,16 @@ import "github.com/magpie-go/magpie/deque"
 // the task that waits, so a foreign item must not be run here: it might want a lock that task holds. One that is met on
 // the way goes to the injector, for workers that are free.
 func (w *Worker) help(r *Run) {
-	if w.public != w.level {
-		w.publishForks(nil) // the worker may sleep here
+	w.exposeForks()
+	put := w.goInside(r, w.floorFor(r), nil)
+	if w.waitsFor.Load() == nil {
+		w.waitsFor.Store(r)
 	}
-	body, awaits, floor, only, state := w.body, w.awaits, w.floor, w.only, w.state.Load()
-	w.awaits, w.floor, w.only = r, w.floorFor(r), nil
 	w.depth++
 	defer func() { // an item may call Goexit; deferred functions of the waiting task will then run
-		w.awaits, w.floor, w.only = awaits, w.lowered(floor), only
 		w.depth--
 		w.noteEmpty() // forks that were in its deque have gone to the injector
-		w.enter(body)
-		w.state.Store(state)
+		w.comeOut(put)
 	}()
 	for !r.over.Load() {
 		it := w.pop()
@@ -74,7 +72,7 @@ func (w *Worker) popFor(r *Run) *Item {
 			return nil
 		case w.only != nil && it.Body == w.only && !forkOf(it).isOlder(w, w.floor):
 			return it
-		case w.only == nil && it.Body.Run().isWithin(r) && !w.isBelowJoin(it):
+		case w.only == nil && it.Body.Run().isWithin(r):
 			return it
 		}
 		w.ex.inject(it)

@@ -22,6 +22,7 @@ type Body struct {
 	stopper Stopper             // the hooks, if they are one
 	run     xatomic.Plain[*Run] // set before the first item is seen by a worker, constant until the run has finished
 	stop    xatomic.Bool
+	forks   bool // constant: the items are forks
 }
 
 // NewBody returns a body whose events go to h.

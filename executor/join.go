@@ -1,6 +1,9 @@
 package executor
 
-import "github.com/magpie-go/magpie/deque"
+import (
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
 
 // forkState is a worker's part of fork-join. Owner only, plain.
 type forkState struct {
@@ -8,24 +11,23 @@ type forkState struct {
 	// the order of their levels; the others are private.
 	level, public uint64
 	base          uint64  // the level when the innermost scope began; level does not fall below it
-	forker        uintptr // tells the stack frame that made the newest fork
 	calls         any     // the *callPool that was used last
 	pools         []forks // all
 	children      *child  // free ones
 	scopes        *Scope  // free ones
 	scope         *Scope  // that of the function that runs; only it may be used
-	spawned       uint32  // children started
+	stack         stack   // on which the worker runs
 	takes         uint64  // forks taken from deques
 	disorder      int     // forks that were joined before newer ones
 	thrown        error   // what rethrow panicked with last
 	eager         bool    // constant: hungry is always set
-	enough        int     // constant: with so many items in the deque a second fork of one frame may stay private
+	enough        int     // with so many items in the deque a second fork of one frame may stay private
 }
 
 // publishForks makes the worker's private forks available to others, oldest first, and wakes somebody for them. The newest
 // is given if it is at hand.
 func (w *Worker) publishForks(newest *fork) {
-	if w.public == w.level || w.alone && !w.eager {
+	if w.public == w.level {
 		if w.ex.asked {
 			w.poll() // for what is in the queue
 		}
@@ -45,6 +47,7 @@ func (w *Worker) publishForks(newest *fork) {
 		}
 		w.public = f.level
 		f.floor = w.bottom()
+		f.isFrom(w.scope)
 		w.put(&f.Item)
 	}
 	if w.queue != nil {
@@ -57,6 +60,14 @@ func (w *Worker) publishForks(newest *fork) {
 	// D1(publish): as D1(push).
 	if w.ex.thieves.Load() == 0 && w.ex.anyoneAsleep() {
 		w.wakeFor(w.body.Run())
+	}
+}
+
+// exposeForks is publishForks for a worker that is about to run something on top of the call in progress, or to wait: its joiner may
+// come late. So the private forks are all of the scope that began last (I7).
+func (w *Worker) exposeForks() {
+	if w.public != w.level {
+		w.publishForks(nil)
 	}
 }
 
@@ -77,7 +88,7 @@ func (w *Worker) unfork(f *fork, level uint64) {
 	}
 	if level == w.level && w.disorder == 0 {
 		w.level--
-		w.forker = f.outer
+		w.scope.forker = f.outer
 	} else {
 		w.recount()
 	}
@@ -117,10 +128,24 @@ func (w *Worker) takeBack(f *fork) bool {
 			w.ex.inject(it)
 			continue
 		}
+		w.exposeForks()
 		w.runNow(it)
 	}
+	w.exposeForks()
 	w.await(f) // also when it is in the injector, or in the hands of a thief who has not begun
 	return false
+}
+
+// isFrom notes that f was made in the call that s belongs to. Before, nobody but f's owner knows f.
+func (f *fork) isFrom(s *Scope) { f.Body, f.parent, f.depth = s.body, s.fork, s.fork.depth+1 }
+
+// comesFrom reports whether f, which has not begun, was made in the call of other, which has not ended, or in a call that was made
+// there, and so on. Forks above one that has not ended have not ended: nobody changes what this reads.
+func (f *fork) comesFrom(other *fork) bool {
+	for f.depth > other.depth {
+		f = f.parent
+	}
+	return f == other
 }
 
 // noteEmpty has the next fork published if there is nothing to steal.
@@ -149,29 +174,21 @@ func (w *Worker) begin(f *fork) *Scope {
 	} else {
 		w.scopes = s.next
 	}
-	s.body, s.run = f.Body, scopeRunOf(f.Body)
-	s.outer, w.scope = w.scope, s
-	s.level, s.base, s.forker = w.level, w.base, w.forker
+	s.fork, s.body, s.run = f, f.Body, scopeRunOf(f.Body)
+	w.scope = s
+	s.level, s.base, s.forker = w.level, w.base, 0
 	w.base = w.level // forks that were joined before newer ones may go meanwhile; those of s stay above the level all the same
-	w.forker = 0
-	f.scope = s
 	return s
 }
 
 // end ends f, after what it has started.
 func (w *Worker) end(f *fork) {
-	s := f.scope
-	if s.children != nil {
-		_ = s.joinChildren()
-	}
-	if w.level > s.level {
-		w.drop(s.level, w.complete)
-	}
-	w.base, w.forker, w.thrown = s.base, s.forker, nil
-	w.scope = s.outer
-	s.body, s.run, s.outer, s.next = nil, nil, nil, w.scopes
+	s := w.scope
+	s.finish(s.level)
+	w.base, w.thrown = s.base, nil
+	w.scope = nil
+	s.fork, s.body, s.run, s.next = nil, nil, nil, w.scopes
 	w.scopes = s
-	f.scope = nil
 	if f.owner == w {
 		f.own = true
 		return
@@ -242,30 +259,42 @@ func (w *Worker) rethrown(value any) error {
 
 // inside is what a worker puts aside while it runs other items on top of the one that waits.
 type inside struct {
-	body    *Body
-	awaits  *Run
-	floor   uint64
-	only    *Body
-	joining *fork
-	state   uint32
+	body     *Body
+	awaits   *Run
+	floor    uint64
+	only     *Body
+	scope    *Scope
+	forker   uintptr // of scope
+	joins    uint32
+	waitsFor *Run
+	state    uint32
 }
 
 // goInside lets the worker run items on top of the one being run: of r and of runs nested in it or, if only is set, of that
-// body, and none that lies below floor in its deque.
+// body, and none that lies below floor in its deque. Until comeOut nobody may use the scope of the one that waits.
 func (w *Worker) goInside(r *Run, floor uint64, only *Body) inside {
-	put := inside{w.body, w.awaits, w.floor, w.only, w.joining.Load(), w.state.Load()}
-	w.awaits, w.floor, w.only = r, floor, only
+	put := inside{w.body, w.awaits, w.floor, w.only, w.scope, 0, w.joins.n.Load(), w.waitsFor.Load(), w.state.Load()}
+	w.awaits, w.floor, w.only, w.scope = r, floor, only, nil
+	if put.scope != nil {
+		put.forker, put.scope.forker = put.scope.forker, 0 // for check
+	}
 	return put
 }
 
 // comeOut undoes goInside.
 func (w *Worker) comeOut(put inside) {
-	w.awaits, w.floor, w.only = put.awaits, w.lowered(put.floor), put.only
+	w.awaits, w.floor, w.only, w.scope = put.awaits, w.lowered(put.floor), put.only, put.scope
+	if put.scope != nil {
+		put.scope.forker = put.forker
+	}
 	if w.body != put.body {
 		w.enter(put.body)
 	}
-	if w.joining.Load() != put.joining {
-		w.joining.Store(put.joining)
+	if w.joins.n.Load() != put.joins {
+		w.joins.n.Store(put.joins)
+	}
+	if w.waitsFor.Load() != put.waitsFor {
+		w.waitsFor.Store(put.waitsFor)
 	}
 	w.state.Store(put.state)
 }
@@ -279,8 +308,11 @@ func (w *Worker) runDownTo(body *Body, floor uint64) {
 }
 
 // runNow runs it, and what it leaves behind.
-func (w *Worker) runNow(it *Item) {
-	defer w.comeOut(w.goInside(it.Body.Run(), w.bottom(), it.Body))
+func (w *Worker) runNow(it *Item) { w.runWithin(it.Body.Run(), it.Body, it) }
+
+// runWithin runs it, and of what it leaves behind that of r and of runs nested in it or, if only is set, of that body.
+func (w *Worker) runWithin(r *Run, only *Body, it *Item) {
+	defer w.comeOut(w.goInside(r, w.bottom(), only))
 	for ; it != nil; it = w.pop() {
 		w.runItems(it)
 	}
@@ -292,30 +324,32 @@ func (w *Worker) await(f *fork) {
 		return
 	}
 	r := f.Body.Run()
-	put := w.goInside(r, w.bottom(), nil)
-	defer w.comeOut(put)
-	w.joining.Store(f)
+	defer w.comeOut(w.goInside(r, w.bottom(), f.Body))
+	w.joins.begin(f, w.takes)
 	if w.ex.sleepingHelpers.Load() > 0 {
-		// D1(leap): joining, then look for those who wait for what w has. Pairs with D1(join): they can go on to whoever
+		// D1(leap): joins, then look for those who wait for what w has. Pairs with D1(join): they can go on to whoever
 		// has f.
 		w.ex.wakeHelpers(r, w)
 	}
 	for spins := 0; !f.isDone(); spins++ {
 		it := w.pop()
+		var within *Run
 		if it == nil {
-			it, _ = w.leap(f)
+			it, within, _ = w.leap(f)
 		}
 		if it == nil && spins >= helpSpins {
-			it = w.sleepOn(f, r)
+			it, within = w.sleepOn(f, r)
 			spins = 0
 		}
-		if it != nil {
+		if it == nil {
+			continue
+		}
+		if within != nil {
+			w.runWithin(within, nil, it)
+		} else {
 			w.runItems(it)
-			if w.body != put.body {
-				w.enter(put.body) // or a nested run could not end: whoever has f may wait for it
-			}
-			spins = 0
 		}
+		spins = 0
 	}
 }
 
@@ -324,20 +358,10 @@ func (f *fork) isOlder(w *Worker, bottom uint64) bool {
 	return f.owner != w || int64(f.floor-bottom) < 0
 }
 
-// isBelowJoin reports whether it, out of the worker's deque, is older than the Join that the worker waits in. It might want a lock
-// that the joiner holds.
-func (w *Worker) isBelowJoin(it *Item) bool {
-	if w.queue == nil {
-		return false // thieves take the oldest first
-	}
-	f := w.joining.Load()
-	return f != nil && it.Body == f.Body && forkOf(it).isOlder(w, w.floor)
-}
-
 // isDone is for the owner.
 func (f *fork) isDone() bool { return f.own || f.state.Load()&forkDone != 0 }
 
-// maxLeap is how many workers that wait for each other leap follows.
+// maxLeap is how many forks in the hands of others leap looks at.
 const maxLeap = 8
 
 // A hold is a fork in the hands of a worker.
@@ -346,24 +370,66 @@ type hold struct {
 	state uint64
 }
 
-// leap steals an item that comes from f, from whoever has f or, if that one waits too, from whoever has what it waits for,
-// and so on. It also returns the bits of the workers that it came to.
-//
-// What a worker has in its deque while it runs a fork comes from that fork: it began with an empty one, or with items of
-// other runs. So an item stolen from it does if it has not ended the fork in between.
-func (w *Worker) leap(f *fork) (it *Item, from uint64) {
-	ex := w.ex
-	r := f.Body.Run()
-	var held [maxLeap]hold
-	for n := range held {
-		state := f.state.Load() &^ forkWaited
-		if state == 0 || state&forkDone != 0 {
-			return nil, from
+func (h *hold) isTaken() bool { return h.state != 0 && h.state&forkDone == 0 }
+
+// isNewerThan reports whether the worker took the fork after it had taken so many. The state has the lower 30 bits of that count: the
+// worker does not take half as many on top of one wait.
+func (h *hold) isNewerThan(takes uint64) bool {
+	return int64(takes<<forkTakes-h.state>>forkTakes<<forkTakes) < 0
+}
+
+// joins are the forks that a worker waits for in its Joins, one on top of the other, for others to read. Of many the innermost
+// are there, and entries that a Join deeper down has left.
+type joins struct {
+	n  xatomic.Uint32 // how many Joins wait
+	of [maxLeap]struct {
+		f     xatomic.Pointer[fork]
+		takes xatomic.Uint64 // how many forks the worker had taken when the Join began
+	}
+}
+
+// begin enters a Join. comeOut ends it.
+func (j *joins) begin(f *fork, takes uint64) {
+	n := j.n.Load()
+	e := &j.of[n%maxLeap]
+	e.f.Store(f)
+	e.takes.Store(takes) // after f: who reads takes first reads of that Join or of a later one
+	j.n.Store(n + 1)
+}
+
+// after puts into list what the Joins wait for that began after the worker had taken h, as many as there is room for, and returns how
+// many these are. If the worker still has h then, each is a fork that comes from h, even one that has ended.
+func (j *joins) after(h *hold, list []hold) int {
+	n := j.n.Load()
+	for i := range min(len(list), int(n)) {
+		e := &j.of[(n-1-uint32(i))%maxLeap]
+		if h.isNewerThan(e.takes.Load()) {
+			return i
 		}
-		held[n] = hold{f, state}
-		victim := ex.workers[state&forkTaker-1]
-		if victim == w || w.loot != nil && victim.carries.Load() {
-			return nil, from
+		list[i].f = e.f.Load()
+	}
+	return min(len(list), int(n))
+}
+
+// leap steals an item that the end of f waits for, which is not done: leapfrogging (Wagner and Calder, 1993). It looks at the
+// worker that has f, at the workers that have what that one waits for in its Joins, and so on. If the item is of another body
+// than f, within is the run that it is for. It also returns the bits of the workers that it came to.
+//
+// A worker's deque may have more than what comes from the fork that the worker has: it may have taken that fork in a Join of its
+// own. So each fork that is stolen is asked where it comes from, and goes to the injector if f does not wait for it.
+func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
+	ex := w.ex
+	var held [maxLeap]hold
+	held[0].f = f
+	for n, known := 0, 1; n < known; n++ {
+		h := &held[n]
+		h.state = h.f.state.Load() &^ forkWaited
+		if !h.isTaken() {
+			continue
+		}
+		victim := ex.workers[h.state&forkTaker-1]
+		if victim == w {
+			continue
 		}
 		from |= victim.bit()
 		for victim.offers() {
@@ -371,25 +437,32 @@ func (w *Worker) leap(f *fork) (it *Item, from uint64) {
 			if it == nil {
 				continue // lost
 			}
-			still := (w.loot == nil || !victim.carries.Load()) && stillHeld(held[:n+1])
-			if still && it.Body.Run().isWithin(r) {
-				return it, from
+			if it.Body == f.Body {
+				if forkOf(it).comesFrom(f) {
+					return it, nil, from
+				}
+			} else if r := victim.waitsFor.Load(); r != nil && r.isWithin(f.Body.Run()) && it.Body.Run().isWithin(r) &&
+				areHeld(held[:n+1]) {
+				return it, r, from
 			}
 			ex.inject(it)
-			if !still {
-				return nil, from
-			}
+			return nil, nil, from
 		}
-		if f = victim.joining.Load(); f == nil || !stillHeld(held[:n+1]) {
-			return nil, from
+		known += victim.joins.after(h, held[known:])
+		if !areHeld(held[:n+1]) {
+			break
 		}
 	}
-	return nil, from
+	return nil, nil, from
 }
 
-func stillHeld(all []hold) bool {
+// areHeld reports whether each fork that is in somebody's hands has been in the same ones since its state was read. A worker's
+// takes are counted, so that a fork which the worker had, and has again, does not pass.
+//
+// All that a worker began to wait for after it took such a fork, the fork waits for: that is above it on the worker's stack.
+func areHeld(all []hold) bool {
 	for _, h := range all {
-		if h.f.state.Load()&^forkWaited != h.state {
+		if h.isTaken() && h.f.state.Load()&^forkWaited != h.state {
 			return false
 		}
 	}
@@ -398,7 +471,7 @@ func stillHeld(all []hold) bool {
 
 // sleepOn sleeps until f is done or there may be something to do that comes from it. It returns an item if it found one
 // on the last look.
-func (w *Worker) sleepOn(f *fork, r *Run) *Item {
+func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	ex := w.ex
 	w.giveAway()
 	w.state.Store(uint32(preparing))
@@ -406,7 +479,7 @@ func (w *Worker) sleepOn(f *fork, r *Run) *Item {
 	ex.sleepingHelpers.Add(1)
 	// D1(join): announce, then look once more. Pairs with D1(push), and with the exchange in end.
 	f.state.Or(forkWaited)
-	it, from := w.leap(f)
+	it, within, from := w.leap(f)
 	if it == nil {
 		it = w.retrieve(f)
 	}
@@ -424,7 +497,7 @@ func (w *Worker) sleepOn(f *fork, r *Run) *Item {
 	for {
 		state := f.state.Load()
 		if state&forkDone != 0 || f.state.CompareAndSwap(state, state&^forkWaited) {
-			return it
+			return it, within
 		}
 	}
 }

@@ -13,9 +13,6 @@ func (w *Worker) loop() {
 	}
 	for {
 		won := w.counts.won
-		if w.loot != nil && w.carries.Load() {
-			w.carries.Store(false) // what it took has been run, or stolen in turn
-		}
 		it := find()
 		if it == nil {
 			if w.ex.stop.Load() || !w.standBy() {

@@ -93,7 +93,7 @@ func (w *Worker) makeQueues() {
 		w.padws, _ = w.queue.(*deque.PadWS[Item])
 	}
 	if w.ex.asked {
-		w.polled, w.enough = true, 0 // forks wait for somebody to ask
+		w.polled = true
 	}
 	w.eager = !w.ex.asked
 	if kind.Receives() {
@@ -279,9 +279,7 @@ func blocksHere() {
 	if w == nil || w.body == nil || !w.hides {
 		return
 	}
-	if w.public != w.level {
-		w.publishForks(nil)
-	}
+	w.exposeForks()
 	w.giveAway()
 }
 
@@ -343,15 +341,17 @@ func (w *Worker) stealBatch(victim *Worker) (*Item, deque.Outcome) {
 	if n == 0 {
 		return nil, outcome
 	}
-	if n > 1 && !w.carries.Load() {
-		w.carries.Store(true) // before they can be stolen, see leap
-	}
-	// Whoever wakes others for them: the worker is a thief, and looks for more itself when it ceases to be one.
+	// Nobody is woken for them: the worker is a thief, and looks for more itself when it ceases to be one.
 	rest := w.loot[1:n]
 	if !w.fifo {
 		slices.Reverse(rest) // the oldest last, and so first to be run
 	}
 	for _, it := range rest {
+		if it.Body.forks {
+			// A fork's joiner may need it before the worker comes to it: in the injector the joiner finds it (retrieve).
+			w.ex.inject(it)
+			continue
+		}
 		it.Body.Run().visit(w)
 		w.put(it)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
@@ -15,28 +16,58 @@ type Scope struct {
 	w        *Worker
 	body     *Body
 	run      *scopeRun
+	fork     *fork   // that the function is the call of
 	children *child  // those not joined, newest first
-	level    uint64  // Worker.level when the scope began
+	level    uint64  // Worker.level when the scope began; no fork of it is below
 	base     uint64  // and Worker.base
-	forker   uintptr // and Worker.forker
-	outer    *Scope  // of the function that this one stands on
+	forker   uintptr // tells the stack frame that made the newest fork; 0 if s is not to be used now, or check has not seen it
 	next     *Scope  // in Worker.scopes
 }
 
-// misused panics because s is not that of the function that runs on its worker.
-func (s *Scope) misused() {
-	panic("executor: a Scope is used outside the function that it was given to: a function that starts others needs one of its own, " +
-		"as Spawn and Fork give it")
+// check panics if s is not the scope of the function that runs on w, its worker, or if another goroutine calls than that
+// one. here is a place on the caller's stack. It reports whether the stack has moved since s was used last, so that nobody knows which
+// frame made the newest fork.
+//
+// Fork and Join, which are called every few nanoseconds, do not come here if the last of them was on the same block of the stack.
+func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
+	if w.scope != s {
+		misused()
+	}
+	if !w.stack.has(here) {
+		if osthread.Self() != w.self.Load() {
+			misused()
+		}
+		w.stack.note(here)
+	}
+	if moved = s.forker != 0 && !isNear(here, s.forker); moved || s.forker == 0 {
+		s.forker = here | 1 // beside here, and no frame's
+	}
+	return moved
+}
+
+func misused() {
+	panic("executor: a Scope is used outside the function that it was given to: a function that forks, or starts children, " +
+		"needs the Scope that Fork, Spawn, Func or Call gives it, not one that it has captured, and only while it runs")
 }
 
 // Context is the run's: cancelled when the caller's is, when a child fails, and at the end of the run.
-func (s *Scope) Context() context.Context { return s.run.ctx }
+func (s *Scope) Context() context.Context {
+	if s.run == nil {
+		misused()
+	}
+	return s.run.ctx
+}
 
 // Executor is the one that runs s.
 func (s *Scope) Executor() *Executor { return s.w.ex }
 
 // Stopped reports whether the run was cancelled or has failed. It costs a load.
-func (s *Scope) Stopped() bool { return s.body.Stopped() }
+func (s *Scope) Stopped() bool {
+	if s.body == nil {
+		misused()
+	}
+	return s.body.Stopped()
+}
 
 // Hungry reports whether another worker has, or soon will have, nothing to steal from the one that calls: what is forked now
 // is taken up at once. Algorithms that halve their work only when it helps ask here. It costs a load.
@@ -68,6 +99,7 @@ func (j *funcJob) Begin(run *Run) (*Item, error) {
 	}
 	r := &scopeRun{fn: j.fn, ctx: run.Context()}
 	r.Body = NewBody(r)
+	r.Body.forks = true
 	r.root.Exec, r.root.Body, r.root.kind = execRoot, &r.Body, isRoot
 	r.left.Store(1)
 	return &r.root.Item, nil
@@ -166,7 +198,7 @@ func (r *scopeRun) endFailed(w *Worker, f *fork) {
 			r.endFailed(w, f)
 		}
 	}()
-	w.abandon(f.scope)
+	w.abandon(w.scope)
 	abandoned = true
 	w.end(f)
 	if f.kind == isRoot {

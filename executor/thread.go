@@ -86,6 +86,7 @@ func (w *Worker) setUpThread() error {
 func (w *Worker) occupy() {
 	w.thread.Store(osthread.ID())
 	w.self.Store(osthread.Self())
+	w.stack = stack{}
 	onThread.Store(w.self.Load(), w)
 }
 
@@ -99,6 +100,7 @@ func (w *Worker) vacate() {
 // live is a worker's life on one thread: until the executor stops, a spare is discharged, or a task ends the goroutine.
 func (w *Worker) live() {
 	stopped := false
+	growStack()
 	defer func() {
 		w.ex.leaving.add(w.thread.Load())
 		w.vacate()
@@ -114,6 +116,15 @@ func (w *Worker) live() {
 	w.work(w.pop()) // what another thread of this worker has left
 	w.loop()
 	stopped = true
+}
+
+// growStack has the runtime make the goroutine's stack larger, once and now: Fork tells frames by where they lie, and takes one for
+// another if the stack moves meanwhile.
+//
+//go:noinline
+func growStack() byte {
+	var room [16 << 10]byte
+	return room[osthread.ID()%int64(len(room))]
 }
 
 // replace starts a goroutine that takes over the worker: its deque, its counts and its place. Goexit cannot be stopped,

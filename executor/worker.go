@@ -46,17 +46,17 @@ type Worker struct {
 	_ pad.Line
 
 	// Shared.
-	state     xatomic.Tell32        // a workerState, for dumps
-	thread    xatomic.Int64         // the worker's OS thread, as the kernel names it; 0 while it has none
-	self      xatomic.Int64         // and as osthread.Self does
-	seen      published             // counts, as of the last publication
-	helping   xatomic.Pointer[Run]  // what the worker, asleep in help, waits for
-	helper    park.Parker           // where it sleeps then
-	joining   xatomic.Pointer[fork] // what the worker waits for in a Join
-	leapsFrom xatomic.Uint64        // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
-	hungry    xatomic.Bool          // nobody can steal from the worker, or thieves have asked: its next fork is to be published
-	carries   xatomic.Bool          // since it was a thief last, the worker has taken several items at once
-	calledUp  park.Parker           // where a spare stands by
+	state     xatomic.Tell32       // a workerState, for dumps
+	thread    xatomic.Int64        // the worker's OS thread, as the kernel names it; 0 while it has none
+	self      xatomic.Int64        // and as osthread.Self does
+	seen      published            // counts, as of the last publication
+	helping   xatomic.Pointer[Run] // what the worker, asleep in help, waits for
+	helper    park.Parker          // where it sleeps then
+	joins     joins                // what the worker waits for in its Joins
+	waitsFor  xatomic.Pointer[Run] // the outermost run that the worker helps
+	leapsFrom xatomic.Uint64       // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
+	hungry    xatomic.Bool         // nobody can steal from the worker, or thieves have asked: its next fork is to be published
+	calledUp  park.Parker          // where a spare stands by
 
 	discharged bool // a spare's thread is to end; plain, written by whoever takes it off standby, before Unpark
 	_          pad.Line
