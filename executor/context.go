@@ -1,7 +1,9 @@
 package executor
 
 import (
+	"cmp"
 	"context"
+	"runtime/debug"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -70,6 +72,29 @@ func (c *taskContext) notice() {
 	}
 	if err := c.parent.Err(); err != nil {
 		c.owner.cancel(err, context.Cause(c.parent))
+	}
+}
+
+// follow has the owner told when the caller's context ends, on another goroutine, until stop is called. It panics if one of
+// the context's methods does.
+func (c *taskContext) follow() (stop func() bool) {
+	return context.AfterFunc(c.parent, func() {
+		defer c.contain()
+		c.owner.cancel(cmp.Or(c.parent.Err(), context.Canceled), context.Cause(c.parent))
+	})
+}
+
+// unfollow calls what follow has returned. That may be the context's own code.
+func (c *taskContext) unfollow(stop func() bool) {
+	defer c.contain()
+	stop()
+}
+
+// contain, deferred, keeps a panic of the caller's context from ending a goroutine that is not the caller's: it ends the owner
+// instead.
+func (c *taskContext) contain() {
+	if v := recover(); v != nil {
+		c.owner.cancel(context.Canceled, &PanicError{v, debug.Stack()})
 	}
 }
 

@@ -52,7 +52,7 @@ func newCancelError(job string, err, cause error) error {
 }
 
 func (e *cancelError) Error() string {
-	if e.cause == e.err {
+	if isSame(e.cause, e.err) {
 		return fmt.Sprintf("run of %q: %v", e.job, e.err)
 	}
 	return fmt.Sprintf("run of %q: %v: %v", e.job, e.err, e.cause)

@@ -192,11 +192,15 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 	}
 	r := &Run{ex: ex, job: j}
 	r.ctx.owner, r.ctx.parent = r, ctx
-	if r.NoticeContext(); r.cancelled {
+	if r.ctx.notice(); r.cancelled {
 		return r.stillborn(r.err.Get())
 	}
 	if w != nil && w.depth > maxDepth {
 		return r.stillborn(ErrTooDeep)
+	}
+	// All that may panic because of ctx comes before admit, which counts the run: Close waits for what is counted.
+	if ctx.Done() != nil {
+		r.unlink = r.ctx.follow()
 	}
 	r.parent.Store(parent)
 	if !ex.admit(r) {
@@ -207,9 +211,6 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 		return r
 	}
 	r.embody(first.Body)
-	if ctx.Done() != nil {
-		r.unlink = context.AfterFunc(ctx, func() { r.cancel(ctx.Err(), context.Cause(ctx)) })
-	}
 	if w != nil {
 		r.mark = w.bottom()
 		r.launcher.Set(w)
@@ -232,8 +233,8 @@ func (r *Run) embody(body *Body) {
 	r.body = body
 }
 
-// begin has the job begin and returns its first item, or nil if the run is over. That it also is if Begin panics: nobody
-// must wait for it.
+// begin has the job begin and returns its first item, or nil if the run is over. That it also is if Begin panics, or returns an
+// item that cannot be run: nobody must wait for it.
 func (r *Run) begin() (first *Item) {
 	err := errNotBegun
 	defer func() {
@@ -242,14 +243,21 @@ func (r *Run) begin() (first *Item) {
 			r.stillborn(err)
 		}
 	}()
-	if first, err = r.job.Begin(r); err != nil {
-		first = nil
+	it, failure := r.job.Begin(r)
+	if it != nil && failure == nil && (it.Exec == nil || it.Body == nil || it.Body.hooks == nil) {
+		panic("executor: the job's Begin returned an item without an Exec, or without a Body that NewBody has made")
+	}
+	if err = failure; err == nil {
+		first = it
 	}
 	return first
 }
 
 // stillborn ends a run that never began.
 func (r *Run) stillborn(err error) *Run {
+	if r.unlink != nil {
+		r.ctx.unfollow(r.unlink)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err.Set(err)

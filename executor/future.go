@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -49,6 +50,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	f.ex = ex
 	f.Body = &ex.asyncs.Body
 	f.ctx.owner, f.ctx.parent = f, ctx
+	before := futuresOf(after) // it may panic: before f is counted, for which Close waits
 	w := ex.currentWorker()
 	if !ex.asyncs.begin(w) {
 		f.claimed.Store(1)
@@ -58,10 +60,6 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	if len(after) == 0 {
 		f.submit(w)
 		return
-	}
-	before := make([]*future, len(after))
-	for i, a := range after {
-		before[i] = a.awaitable()
 	}
 	f.after.Store(&before)
 	f.left.Arm(uint32(len(after)) + 1)
@@ -75,6 +73,23 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	if f.left.Done(1) {
 		f.submit(w)
 	}
+}
+
+// futuresOf is what stands behind each of all.
+func futuresOf(all []Awaitable) []*future {
+	if len(all) == 0 {
+		return nil
+	}
+	futures := make([]*future, len(all))
+	for i, a := range all {
+		if a != nil {
+			futures[i] = a.awaitable()
+		}
+		if futures[i] == nil || futures[i].ex == nil {
+			panic(fmt.Sprintf("executor: Async is to come after number %d of those given, which is nil or not of Async's making", i))
+		}
+	}
+	return futures
 }
 
 // submit makes f available; w is the calling worker of f's executor, or nil.
@@ -138,7 +153,7 @@ func (f *future) settle(w *Worker, err error) {
 	// D1(end): the end, then look for somebody to unwatch. Pairs with D1(watch).
 	e := f.ends.Swap(&ended)
 	if u := f.watched.Load(); u != nil {
-		u.stop()
+		f.ctx.unfollow(u.stop)
 	}
 	for e != nil {
 		next := e.next
@@ -175,7 +190,7 @@ func (f *future) watch() {
 	if f.watched.Load() != nil || f.isOver() || parent.Done() == nil { // Done last: contexts in contexts each ask the one above
 		return
 	}
-	u := &unwatch{context.AfterFunc(parent, func() { f.cancel(parent.Err(), context.Cause(parent)) })}
+	u := &unwatch{f.ctx.follow()}
 	// D1(watch): tell that there is somebody to unwatch, then look for the end. Pairs with D1(end).
 	if !f.watched.CompareAndSwap(nil, u) || f.isOver() {
 		u.stop()

@@ -29,7 +29,7 @@ type Run struct {
 	ended     bool // Finish was called: the body belongs to the next run
 	err       xatomic.Plain[error]
 	done      chan struct{} // made by the first who wants to block
-	unlink    func() bool   // undoes context.AfterFunc; constant from before the first item is submitted
+	unlink    func() bool   // undoes context.AfterFunc; constant from before the run is counted
 
 	prev, next *Run // in Executor.runs
 }
@@ -75,7 +75,12 @@ func (r *Run) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 // NoticeContext cancels the run if the caller's context has ended. The run learns of that by itself, but on another
 // goroutine: a task may see it first, and what it then returns is not the reason why the run ends. It is for
 // implementations of [Job], called when a task has failed.
-func (r *Run) NoticeContext() { r.ctx.notice() }
+//
+// A context that panics has ended by that: the run is cancelled with the [*PanicError] as the cause.
+func (r *Run) NoticeContext() {
+	defer r.ctx.contain()
+	r.ctx.notice()
+}
 
 // Repeats reports whether err, of a task that has failed, only says again why the run was stopped, which is reported anyhow.
 // An error of several parts does if all of them do. A panic never does, other than the one that stopped the run. It notices the
@@ -148,6 +153,7 @@ func (r *Run) Finish(failures ...error) {
 		err = errors.Join(failures...)
 	}
 	if r.unlink != nil {
+		r.ctx.unfollow(r.unlink)
 		r.NoticeContext() // a context that ended in time counts, however late its news
 	}
 	r.mu.Lock()
@@ -162,9 +168,6 @@ func (r *Run) Finish(failures ...error) {
 	r.ctx.cancel(context.Canceled, context.Canceled)
 	r.mu.Unlock()
 
-	if r.unlink != nil {
-		r.unlink()
-	}
 	// The state goes back before anybody learns of the end, so that whoever runs the job again finds it.
 	body.stop.Store(false)
 	body.run.Set(nil)

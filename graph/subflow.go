@@ -61,9 +61,13 @@ func (fn detached) run(_ *executor.Worker, r *runState, i uint32) error {
 	}
 	part.of.left.Add(1) // what calls this counts there too: taking it back does not come to 0
 	job := &detachedJob{Graph: sub, part: part}
+	defer func() { // also if the caller's context panics
+		if !job.begun {
+			part.of.left.Add(-1)
+		}
+	}()
 	run := part.of.Run().StartWithin(part.of.ctx.Get(), job)
 	if !job.begun {
-		part.of.left.Add(-1)
 		return run.Wait()
 	}
 	return nil

@@ -234,3 +234,33 @@ func TestDetachedSubflowErrors(t *testing.T) {
 	}
 	require.PanicsWithValue(t, `graph "g": the function of task 0 is nil`, func() { graph.New("g").DetachedSubflow(nil) })
 }
+
+// A context whose Err panics once it is told to.
+type panicky struct {
+	context.Context
+	late *atomic.Bool
+}
+
+func (c panicky) Err() error {
+	if c.late.Load() {
+		panic("Err")
+	}
+	return c.Context.Err()
+}
+
+// A detached subflow that cannot start, because the caller's context panics, is not waited for.
+func TestDetachedSubflowThatCannotStart(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	within(t, ex, func() {
+		late := new(atomic.Bool)
+		g := graph.New("outer")
+		g.DetachedSubflow(func(_ context.Context, sub *graph.Graph) error {
+			sub.Task(nothing)
+			late.Store(true)
+			return nil
+		})
+		var p *executor.PanicError
+		require.ErrorAs(t, ex.Run(panicky{t.Context(), late}, g), &p)
+		require.NoError(t, ex.Close())
+	})
+}
