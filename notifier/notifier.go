@@ -26,11 +26,12 @@ type Notifier struct {
 
 // A waiter is written by its own thread before it commits, and read by the thread that pops it from the stack.
 type waiter struct {
-	next   xatomic.Uint64 // the stack and epoch bits below this waiter; P1: published by the commit's compare-and-swap
-	epoch  uint64         // epoch bits of the next commit; the waiter's own thread only
-	alls   uint64         // calls of NotifyAll before the last Prepare; the waiter's own thread only
-	parker park.Parker
-	_      pad.Line
+	next     xatomic.Uint64 // the stack and epoch bits below this waiter; P1: published by the commit's compare-and-swap
+	epoch    uint64         // epoch bits of the next commit; the waiter's own thread only
+	alls     uint64         // calls of NotifyAll before the last Prepare; the waiter's own thread only
+	prepared bool           // between Prepare and Commit or Cancel; the waiter's own thread only
+	parker   park.Parker
+	_        pad.Line
 }
 
 // A word is the whole state:
@@ -87,22 +88,39 @@ func New(waiters int) *Notifier {
 }
 
 // Prepare announces that waiter w is about to check its condition for the last time. A Commit or a Cancel must follow.
-// The announcement itself is anonymous; w says whose call it is.
+// The announcement itself is anonymous; w says whose call it is. Prepare panics if w has prepared before and neither
+// followed, or is none of the notifier's waiters.
 //
 // Waiter w's thread only.
 func (n *Notifier) Prepare(w int) {
+	me := &n.waiters[w]
+	if me.prepared {
+		panic(fmt.Sprintf("notifier: waiter %d prepares again without a Commit or Cancel of the first time", w))
+	}
+	me.prepared = true
 	// D1(prepare): announce, then the caller checks the condition. Pairs with D1(notify): the notifier makes the
 	// condition true, then loads the word. At least one of the two sees the other. Checking first would let a
 	// notifier come in between and find nobody to wake.
-	n.waiters[w].alls = n.alls.Load()
+	me.alls = n.alls.Load()
 	n.state.Add(onePre)
 }
 
-// Commit sleeps until waiter w is notified. A notification since its Prepare makes it return at once.
+// unprepare ends what Prepare has begun, and panics if it has not: I1 would be lost, and the word with it.
+func (n *Notifier) unprepare(w int) *waiter {
+	me := &n.waiters[w]
+	if !me.prepared {
+		panic(fmt.Sprintf("notifier: Commit or Cancel of waiter %d, which has not prepared", w))
+	}
+	me.prepared = false
+	return me
+}
+
+// Commit sleeps until waiter w is notified. A notification since its Prepare makes it return at once. It panics if there was
+// no Prepare.
 //
 // Waiter w's thread only, after Prepare.
 func (n *Notifier) Commit(w int) {
-	me := &n.waiters[w]
+	me := n.unprepare(w)
 	for {
 		s := word(n.state.Load())
 		if s.signals() > 0 {
@@ -128,10 +146,12 @@ func (n *Notifier) Commit(w int) {
 }
 
 // Cancel withdraws waiter w's Prepare. If a notification was meant for w it goes on to another waiter; if there is no
-// other, Cancel returns true, and the caller must act on it: look at the condition as if it had slept and been woken.
+// other, Cancel returns true, and the caller must act on it: look at the condition as if it had slept and been woken. It
+// panics if there was no Prepare.
 //
 // Waiter w's thread only, after Prepare.
 func (n *Notifier) Cancel(w int) (notified bool) {
+	n.unprepare(w)
 	for {
 		s := word(n.state.Load())
 		next := uint64(s) - onePre
@@ -148,7 +168,7 @@ func (n *Notifier) Cancel(w int) (notified bool) {
 
 // Notify wakes up to count waiters, all of which look at the same condition, and returns how many. Waiters that have
 // prepared come before those that sleep: they cost nothing to wake. A waiter that prepares after Notify was called is
-// not owed anything by this call.
+// not owed anything by this call. A count below 1 wakes nobody.
 //
 // Any thread. The barrier between what the caller wrote before and the look at the waiters is inside, provided that the
 // write was atomic.

@@ -247,3 +247,65 @@ func TestPopRestoresTheWordBelow(t *testing.T) {
 		})
 	}
 }
+
+// What a waiter does out of turn is a panic that says so, and leaves the word as it was.
+func TestMisuse(t *testing.T) {
+	const (
+		twice   = "notifier: waiter 0 prepares again without a Commit or Cancel of the first time"
+		without = "notifier: Commit or Cancel of waiter 0, which has not prepared"
+	)
+	for _, test := range []struct {
+		tape  string // as in TestTransitions
+		value any    // nil: the index is out of range
+	}{
+		{"c0", without},
+		{"x0", without},
+		{"p1 c0", without}, // signals and waiters there are another's
+		{"p1 n c0", without},
+		{"p1 x0", without},
+		{"p0 p0", twice},
+		{"p0 n c0 c0", without},
+		{"p0 n c0 x0", without},
+		{"p0 x0 x0", without},
+		{"p0 x0 c0", without},
+		{"p2", nil},
+		{"c2", nil},
+		{"x2", nil},
+	} {
+		t.Run(test.tape, func(t *testing.T) {
+			n := notifier.New(2)
+			ops := strings.Fields(test.tape)
+			do := func(op string) {
+				w := int(op[len(op)-1] - '0')
+				switch op[0] {
+				case 'p':
+					n.Prepare(w)
+				case 'c':
+					n.Commit(w)
+				case 'x':
+					n.Cancel(w)
+				case 'n':
+					n.Notify(1)
+				}
+			}
+			within(t, n, func() {
+				for _, op := range ops[:len(ops)-1] {
+					do(op)
+				}
+				before := n.Fields()
+				if last := ops[len(ops)-1]; test.value != nil {
+					require.PanicsWithValue(t, test.value, func() { do(last) })
+				} else {
+					require.Panics(t, func() { do(last) })
+				}
+				require.Equal(t, before, n.Fields())
+				require.NoError(t, n.Check())
+			})
+		})
+	}
+	n := notifier.New(2)
+	n.Prepare(0)
+	require.Zero(t, n.Notify(0))
+	require.Zero(t, n.Notify(-1))
+	require.Equal(t, notifier.Fields{Pre: 1}, n.Fields())
+}
