@@ -82,8 +82,8 @@ func (d *Deque[T]) init(capacity int) {
 	d.shared.Store(d.ring)
 }
 
-// Push adds p at the bottom. p must not be nil: a nil item could not be told from an empty slot. Everything before the
-// Push happens before the Pop or Steal that returns p.
+// Push adds p at the bottom. p must not be nil: a nil item comes out as nil, as if there were none, though the others keep
+// their places. Everything before the Push happens before the Pop or Steal that returns p.
 //
 // Owner only.
 func (d *Deque[T]) Push(p *T) {
@@ -140,7 +140,7 @@ func (d *Deque[T]) Pop() *T {
 
 // PushAlone is Push for an owner who knows that there is no thief: it costs no locked instruction, and leaves what Len,
 // IsEmpty and Steal go by as it was. A deque is used with PushAlone and [Deque.PopAlone] until [Deque.Share], if at all, and
-// from then on with Push and [Deque.Pop].
+// from then on with Push and [Deque.Pop]. p must not be nil: PopAlone would never come to what is below it.
 //
 // Owner only.
 func (d *Deque[T]) PushAlone(p *T) {

@@ -355,3 +355,28 @@ func TestKindsAllocs(t *testing.T) {
 		require.Zero(t, d.occupied(), k.name)
 	}
 }
+
+// A nil item, which must not be pushed, comes out as nil. It costs no other item its place.
+func TestNilItem(t *testing.T) {
+	for _, k := range deque.Kinds() {
+		t.Run(k.String(), func(t *testing.T) {
+			g, err := deque.NewGroup[int](k, 1, deque.Options{})
+			require.NoError(t, err)
+			q := g.Queue(0)
+			items := []int{1, 2, 3}
+			for _, p := range []*int{&items[0], nil, &items[1], nil, nil, &items[2]} {
+				require.True(t, q.Push(p))
+			}
+			var got []int
+			for range 12 {
+				if p, _ := q.Steal(); p != nil {
+					got = append(got, *p)
+				}
+				if p := q.Pop(); p != nil {
+					got = append(got, *p)
+				}
+			}
+			require.ElementsMatch(t, items, got)
+		})
+	}
+}
