@@ -3,6 +3,9 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"os"
+	"os/exec"
+	"runtime"
 	"sync/atomic"
 	"testing"
 
@@ -74,4 +77,51 @@ func TestFirst(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	require.Panics(t, func() { _, _ = executor.First[int](t.Context(), ex) })
 	require.Panics(t, func() { _, _ = executor.First[int](t.Context(), ex, nil) })
+}
+
+// One function's runtime.Goexit is its failure and nobody else's: the others go on, and one of them may win.
+func TestFirstGoexit(t *testing.T) {
+	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
+		within(t, ex, func() {
+			var gone atomic.Int32
+			leave := func(context.Context) (string, error) {
+				defer gone.Add(1)
+				runtime.Goexit()
+				return "", nil
+			}
+			late := func(ctx context.Context) (string, error) { // wins once the others are gone, unless it is cancelled
+				eventually(func() bool { return gone.Load() == 2 || ex.Workers() == 1 })
+				return "late", ctx.Err()
+			}
+			for _, fns := range [][]attempt{{leave, late, leave}, {late, leave, leave}, {leave, leave, late}} {
+				gone.Store(0)
+				got, err := executor.First(t.Context(), ex, fns...)
+				require.NoError(t, err)
+				require.Equal(t, "late", got)
+			}
+			bad := func(context.Context) (string, error) { return "", errTest }
+			_, err := executor.First(t.Context(), ex, leave, bad, leave)
+			require.ErrorIs(t, err, executor.ErrGoexit)
+			require.ErrorIs(t, err, errTest)
+			require.Len(t, parts(err), 3)
+		})
+	})
+}
+
+// With GODEBUG=panicnil=1 a panic with nil is a failure too, although recover does not tell of it.
+func TestFirstPanicNil(t *testing.T) {
+	if os.Getenv("MAGPIE_PANICNIL") == "" {
+		test := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFirstPanicNil$", "-test.count=1")
+		test.Env = append(os.Environ(), "GODEBUG=panicnil=1", "MAGPIE_PANICNIL=1")
+		out, err := test.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return
+	}
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	none := func(context.Context) (string, error) { panic(nil) }
+	_, err := executor.First(t.Context(), ex, none)
+	require.ErrorIs(t, err, executor.ErrGoexit)
+	got, err := executor.First(t.Context(), ex, none, func(context.Context) (string, error) { return "good", nil })
+	require.NoError(t, err)
+	require.Equal(t, "good", got)
 }

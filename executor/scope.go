@@ -126,6 +126,10 @@ type scopeRun struct {
 	ctx  context.Context
 	root fork
 
+	// sparing says that Goexit in a child fails the child and not the run: whoever made the job accounts for it. Written by the
+	// root before it starts any.
+	sparing bool
+
 	// left counts the root while it is not done, and the workers between Enter and Leave.
 	left xatomic.Int64
 
@@ -151,6 +155,9 @@ func execRoot(w *Worker, it *Item) *Item {
 
 // fail keeps an error and stops the run.
 func (r *scopeRun) fail(err error) {
+	if r.sparing && err == ErrGoexit {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.replaces(err) || r.Run().Repeats(err) {
