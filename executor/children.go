@@ -89,6 +89,8 @@ func (s *Scope) joinChildren() (err error) {
 		if c.err != nil {
 			err = c.err
 		}
+		s.run.pass(&c.fork, s.fork)
+		s.skipped = s.skipped || c.skipped
 		s.children = c.next // now: Goexit may end the next await, and what is left is then joined by abandon
 		c.fn, c.sfn = nil, nil
 		c.reset()
@@ -104,7 +106,7 @@ func execChild(w *Worker, it *Item) *Item {
 	s := w.begin(f)
 	r := s.run
 	if r.Stopped() {
-		c.err = context.Cause(r.ctx)
+		c.err, c.skipped = context.Cause(r.ctx), true
 	} else {
 		var err error
 		switch {
@@ -117,7 +119,7 @@ func execChild(w *Worker, it *Item) *Item {
 		}
 		if err != nil {
 			c.err = err
-			r.fail(err)
+			r.fail(f, err, s.skipped)
 		}
 	}
 	w.end(f)

@@ -129,12 +129,15 @@ func (c *taskContext) cancel(err, cause error) {
 	c.end.Store(contextOver) // P1: publishes err
 }
 
-// hasEnded reports whether c is cancelled, also if that is just going on: the standard context behind it ends before c
-// is over, and who has seen that may ask.
-func (c *taskContext) hasEnded() bool {
+// ending is what c says of its end, or nil if it has not ended. It waits for an end that is just going on: the standard context
+// behind c ends before c is over, and a task that has seen that may ask. It asks nobody else's context.
+func (c *taskContext) ending() (err, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.end.Load() == contextOver
+	if c.end.Load() != contextOver {
+		return nil, nil
+	}
+	return c.err.Get(), cmp.Or(c.cause, c.err.Get())
 }
 
 // materialize returns the standard context that stands behind c. Value goes through it, so that context.Cause and

@@ -20,6 +20,13 @@
 // errors.Is, both context.Canceled or context.DeadlineExceeded and the cause. A task that fails cancels its run in the
 // same way, and the run's error is then the task's.
 //
+// What is a failure, and what only says again why the run was stopped, is decided by asking errors for Unwrap and Is. Of a tree
+// of errors the first few thousand are asked, so that it may lead round in a circle, and a method that panics has not answered.
+// Methods of the caller's context may panic as well: in Start and Async the caller gets the panic, in a task the task, and
+// otherwise the run, or the future, is cancelled with it as the cause. But package context calls Done, Err and Value on goroutines
+// of its own, where a panic ends the process; and a method that calls runtime.Goexit on a worker, or does not return, takes the
+// run with it.
+//
 // # Forks, scopes, futures
 //
 // A function that is given a [Scope], by [Call] or [Func], can start other work and wait for it: [Fork] hands one call to

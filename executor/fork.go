@@ -99,11 +99,12 @@ type fork struct {
 	err    error   // why it did not return
 	// state is 0 until somebody takes the fork from a deque; who does counts himself in, and exchanges it for forkDone at
 	// the end. From then on it is its owner's.
-	state  xatomic.Uint64
-	depth  uint32 // how many forks it is below; set with parent
-	kind   forkKind
-	joined bool // out of order: it stays in its pool until newer ones have been joined
-	own    bool // its owner has run it itself, which nobody else can be waiting for: state stays as it is
+	state   xatomic.Uint64
+	depth   uint32 // how many forks it is below; set with parent
+	kind    forkKind
+	skipped bool // a child: it was not begun
+	joined  bool // out of order: it stays in its pool until newer ones have been joined
+	own     bool // its owner has run it itself, which nobody else can be waiting for: state stays as it is
 
 	// What follows, and the call, is all that is used of a fork which nobody takes: of a call with small types one cache line.
 	turn  uint64  // how many calls it has been; for a Forked to tell
@@ -189,6 +190,7 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	r, err := c.result, c.err
 	var none R
 	c.result, c.fn = none, nil
+	s.run.pass(&c.fork, s.fork)
 	c.pool.release(c)
 	w.unfork(&c.fork, level)
 	if err != nil {
@@ -261,7 +263,7 @@ func (p *callPool[A, R]) release(c *call[A, R]) {
 // reset makes a fork that others knew of as good as new.
 func (f *fork) reset() {
 	f.turn++
-	f.joined, f.own = false, false
+	f.joined, f.own, f.skipped = false, false, false
 	f.err = nil
 	if f.state.Load() != 0 {
 		f.state.Store(0)

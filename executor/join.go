@@ -187,7 +187,7 @@ func (w *Worker) end(f *fork) {
 	s.finish(s.level)
 	w.base, w.thrown = s.base, nil
 	w.scope = nil
-	s.fork, s.body, s.run, s.next = nil, nil, nil, w.scopes
+	s.fork, s.body, s.run, s.skipped, s.next = nil, nil, nil, false, w.scopes
 	w.scopes = s
 	if f.owner == w {
 		f.own = true
@@ -223,8 +223,10 @@ func (w *Worker) complete(f *fork) {
 	if w.takeBack(f) {
 		w.runNow(&f.Item)
 	}
+	r := scopeRunOf(f.Body)
+	r.pass(f, nil)
 	if f.err != nil {
-		scopeRunOf(f.Body).fail(f.err)
+		r.fail(nil, f.err, false)
 	}
 }
 

@@ -87,11 +87,32 @@ func (r *Run) NoticeContext() {
 // end of the caller's context first. It is for implementations of [Job].
 func (r *Run) Repeats(err error) bool {
 	r.NoticeContext()
-	return r.ctx.hasEnded() && repeats(err, r.ctx.Err(), context.Cause(&r.ctx))
+	ended, cause := r.ctx.ending()
+	return saysAgain(err, ended, cause)
+}
+
+// saysAgain reports whether err says nothing but that a context has ended, and for what cause; ended is nil if it has not.
+func saysAgain(err, ended, cause error) bool {
+	return ended != nil && askError(func() bool {
+		looks := maxLooks
+		return repeats(err, ended, cause, &looks)
+	})
+}
+
+// maxLooks is at how many errors of a tree one question looks: that which an Unwrap gives may lead back to where it was.
+const maxLooks = 4096
+
+// askError puts a question to errors, whose methods are others' code and may panic. The answer then is no.
+func askError(question func() bool) (yes bool) {
+	defer func() { _ = recover() }()
+	return question()
 }
 
 // repeats reports whether err says nothing but that a context has ended, and for what cause.
-func repeats(err, ended, cause error) bool {
+func repeats(err, ended, cause error, looks *int) bool {
+	if *looks--; *looks < 0 {
+		return false
+	}
 	if isSame(err, cause) {
 		return true
 	}
@@ -99,9 +120,9 @@ func repeats(err, ended, cause error) bool {
 	case *PanicError:
 		return false
 	case interface{ Unwrap() []error }:
-		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !repeats(part, ended, cause) })
+		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !repeats(part, ended, cause, looks) })
 	case interface{ Unwrap() error }:
-		if repeats(e.Unwrap(), ended, cause) {
+		if repeats(e.Unwrap(), ended, cause, looks) {
 			return true
 		}
 		is, ok := err.(interface{ Is(error) bool })

@@ -2,7 +2,8 @@ package executor
 
 import (
 	"context"
-	"errors"
+	"reflect"
+	"slices"
 
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -22,6 +23,7 @@ type Scope struct {
 	base     uint64  // and Worker.base
 	forker   uintptr // tells the stack frame that made the newest fork; 0 if s is not to be used now, or check has not seen it
 	next     *Scope  // in Worker.scopes
+	skipped  bool    // of children joined, one was not begun
 }
 
 // check panics if s is not the scope of the function that runs on w, its worker, or if another goroutine calls than that
@@ -77,8 +79,9 @@ func (s *Scope) Hungry() bool {
 }
 
 // Func returns a job that runs fn with a scope. It may be run any number of times, also at once. The run's result is what fn
-// returns and the failures of children, joined; of those that it returns again, wrapped or not, what it returns. A child's
-// failure is the run's, whatever fn makes of it. It panics if fn is nil.
+// returns and the failures of children, joined. Where a function with a scope returns failures of children of its own, wrapped or
+// not, as [Scope.Wait] has returned them, they are told by what it returns. A child's failure is the run's, whatever fn makes of
+// it; an error that only passes on why the run was stopped, its context's error or cause, is none. It panics if fn is nil.
 func Func(name string, fn func(*Scope) error) Job {
 	if fn == nil {
 		panic("executor: Func of a nil function")
@@ -133,8 +136,32 @@ type scopeRun struct {
 	// left counts the root while it is not done, and the workers between Enter and Leave.
 	left xatomic.Int64
 
-	mu       xsync.Mutex
-	failures []error
+	mu       xsync.Mutex // guards what follows
+	failures []failure   // in the order in which they came
+	stopper  error       // the failure that stopped the run, if one did
+}
+
+// A failure is what functions of a run have failed with.
+type failure struct {
+	err error
+	in  *fork // the call in progress that has failed with it or has joined what did; nil if nobody joins that
+}
+
+// pass gives the failures in a call that has ended to the one that has joined it, or to nobody.
+func (r *scopeRun) pass(from, to *fork) {
+	if r.Stopped() { // else nothing has failed
+		r.passFailures(from, to)
+	}
+}
+
+func (r *scopeRun) passFailures(from, to *fork) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.failures {
+		if r.failures[i].in == from {
+			r.failures[i].in = to
+		}
+	}
 }
 
 func execRoot(w *Worker, it *Item) *Item {
@@ -145,7 +172,7 @@ func execRoot(w *Worker, it *Item) *Item {
 	r.fn = nil // frames in pools keep the body alive until they are used again
 	if !r.Stopped() {
 		if err := fn(s); err != nil {
-			r.fail(err)
+			r.fail(f, err, s.skipped)
 		}
 	}
 	w.end(f)
@@ -153,43 +180,80 @@ func execRoot(w *Worker, it *Item) *Item {
 	return nil
 }
 
-// fail keeps an error and stops the run.
-func (r *scopeRun) fail(err error) {
+// fail keeps what call f has failed with, and stops the run. Failures of what f has joined that err is or wraps, as a function
+// returns what Wait has returned to it, are told by err from then on. A panic is only itself, whatever its value. f is nil of a call
+// that nobody joins. skipped says that f may have failed because children of it were not begun.
+func (r *scopeRun) fail(f *fork, err error, skipped bool) {
 	if r.sparing && err == ErrGoexit {
 		return
 	}
+	_, panicked := err.(*PanicError)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.replaces(err) || r.Run().Repeats(err) {
+	told := false
+	kept := r.failures[:0]
+	for _, old := range r.failures {
+		if f != nil && old.in == f && (isSame(err, old.err) || !panicked && wraps(err, old.err)) {
+			if told {
+				continue
+			}
+			old.err, told = err, true
+		}
+		kept = append(kept, old)
+	}
+	clear(r.failures[len(kept):])
+	r.failures = kept
+	// One Goexit ends all functions that stand on each other.
+	ends := err == ErrGoexit && slices.ContainsFunc(kept, func(old failure) bool { return old.err == err })
+	if told || ends || r.repeats(err, skipped) {
 		return
 	}
-	r.failures = append(r.failures, err)
+	r.failures = append(r.failures, failure{err, f})
+	if r.stopper == nil {
+		r.stopper = err
+	}
 	r.Run().Abort(err)
 }
 
-// replaces puts err in the place of failures that it is or wraps, as a function returns what Wait has returned to it, and
-// reports whether there are any. A panic is only itself, whatever its value.
-func (r *scopeRun) replaces(err error) (found bool) {
-	_, panicked := err.(*PanicError)
-	kept := r.failures[:0]
-	for _, f := range r.failures {
-		if isSame(f, err) || !panicked && errors.Is(err, f) {
-			if found {
-				continue
-			}
-			f, found = err, true
+// repeats reports whether err only says again why the run was stopped. Under mu.
+//
+// If a failure has stopped it, an error that wraps that one may be a failure of its own, and is told too, unless it says that
+// the context has ended, or is of a call to which Wait has returned that one.
+func (r *scopeRun) repeats(err error, skipped bool) bool {
+	run := r.Run()
+	run.NoticeContext()
+	ended, cause := run.ctx.ending()
+	return saysAgain(err, ended, cause) &&
+		(skipped || !isSame(r.stopper, cause) || isSame(err, cause) || wraps(err, ended))
+}
+
+// wraps reports whether part is in the tree of err.
+func wraps(err, part error) bool {
+	looks := maxLooks
+	var in func(error) bool
+	in = func(err error) bool {
+		if looks--; looks < 0 || err == nil {
+			return false
 		}
-		kept = append(kept, f)
+		if isSame(err, part) || reflect.ValueOf(err).Comparable() && err == part {
+			return true
+		}
+		switch e := err.(type) {
+		case interface{ Unwrap() error }:
+			return in(e.Unwrap())
+		case interface{ Unwrap() []error }:
+			return slices.ContainsFunc(e.Unwrap(), in)
+		}
+		return false
 	}
-	r.failures = kept
-	return found
+	return askError(func() bool { return in(err) })
 }
 
 // Fail implements Hooks.
 func (r *scopeRun) Fail(w *Worker, it *Item, err error) *Item {
 	f := forkOf(it)
 	if f.kind != isCall { // whoever joins a call may still recover
-		r.fail(err)
+		r.fail(f, err, w.scope.skipped)
 	}
 	f.err = err
 	r.endFailed(w, f)
@@ -218,13 +282,18 @@ func (r *scopeRun) Enter(*Worker) { r.left.Add(1) }
 
 // Leave implements Hooks.
 func (r *scopeRun) Leave(*Worker) {
-	if r.left.Add(-1) == 0 {
-		r.Run().Finish(r.failures...)
+	if r.left.Add(-1) > 0 {
+		return
 	}
+	errs := make([]error, len(r.failures))
+	for i, f := range r.failures {
+		errs[i] = f.err
+	}
+	r.Run().Finish(errs...)
 }
 
 // Flush implements Hooks.
 func (r *scopeRun) Flush(*Worker) {}
 
 // Release implements Hooks.
-func (r *scopeRun) Release() { r.ctx, r.failures = nil, nil }
+func (r *scopeRun) Release() { r.ctx, r.failures, r.stopper = nil, nil, nil }

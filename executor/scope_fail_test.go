@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -288,4 +291,173 @@ func TestFuncReturnsUncomparable(t *testing.T) {
 		})
 		require.Equal(t, uncomparable{"a", "b"}, err)
 	})
+}
+
+// What a child fails with by itself is told, also if it wraps what another has failed with before; what only passes on why the
+// run was stopped is not, and what a function makes of its children's failures stands in their place.
+func TestFuncTellsEachFailure(t *testing.T) {
+	wrap := func(with string, err error) error { return fmt.Errorf("%s: %w", with, err) }
+	for name, test := range map[string]struct {
+		second func(s *executor.Scope) error // called when the first child has failed with io.EOF
+		want   string
+	}{
+		"wraps the same":   {func(*executor.Scope) error { return wrap("own", io.EOF) }, "EOF; own: EOF"},
+		"the same":         {func(*executor.Scope) error { return io.EOF }, "EOF"}, // as the cause is
+		"joins the same":   {func(*executor.Scope) error { return errors.Join(io.EOF, errTest) }, "EOF; EOF; the test's own"},
+		"wraps the cause":  {func(s *executor.Scope) error { return wrap("stopped", context.Cause(s.Context())) }, "EOF; stopped: EOF"}, // nobody can tell
+		"the cause":        {func(s *executor.Scope) error { return context.Cause(s.Context()) }, "EOF"},
+		"wraps the ending": {func(s *executor.Scope) error { return wrap("stopped", s.Context().Err()) }, "EOF"},
+		"nested run": {func(s *executor.Scope) error {
+			return wrap("nested", s.Executor().Run(s.Context(), one(nothing)))
+		}, "EOF"},
+		"children skipped": {func(s *executor.Scope) error {
+			s.Go(func(context.Context) error { return errTest })
+			return wrap("in vain", s.Wait())
+		}, "EOF"},
+		"goexit": {func(*executor.Scope) error { runtime.Goexit(); return nil }, "EOF; executor: task called runtime.Goexit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for sort, start := range map[string]func(s *executor.Scope, fn func(*executor.Scope) error){
+				"Spawn": func(s *executor.Scope, fn func(*executor.Scope) error) { s.Spawn(fn) },
+				"Fork": func(s *executor.Scope, fn func(*executor.Scope) error) {
+					s.Spawn(func(s *executor.Scope) error { return executor.Fork(s, apply, fn).Join(s) })
+				},
+			} {
+				t.Run(sort, func(t *testing.T) {
+					onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
+						for _, outer := range []string{"", "outer: "} {
+							met := barrier{n: 2}
+							err := runFunc(t, ex, func(s *executor.Scope) error {
+								s.Go(func(context.Context) error { met.meet(); return io.EOF })
+								start(s, func(s *executor.Scope) error {
+									met.meet()
+									eventually(s.Stopped)
+									return test.second(s)
+								})
+								if err := s.Wait(); outer != "" {
+									return wrap("outer", err)
+								}
+								return nil
+							})
+							if name == "goexit" && outer != "" {
+								continue // the root may be unwound
+							}
+							want := outer + test.want
+							if name == "the same" && outer != "" {
+								want = "outer: EOF" // it wraps both
+							}
+							require.Equal(t, want, strings.ReplaceAll(err.Error(), "\n", "; "))
+						}
+					})
+				})
+			}
+		})
+	}
+}
+
+func apply(s *executor.Scope, fn func(*executor.Scope) error) error { return fn(s) }
+
+// A function that returns a failure of a child of its own stands for that one, also if the child was of a call that it has
+// forked, wherever that was made.
+func TestFuncReplacesItsOwn(t *testing.T) {
+	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
+		for range testkit.Scale(20) {
+			err := runFunc(t, ex, func(s *executor.Scope) error {
+				return forkStolen(s, apply, func(s *executor.Scope) error {
+					s.Spawn(func(s *executor.Scope) error {
+						s.Go(func(context.Context) error { return io.EOF })
+						return s.Wait()
+					})
+					return s.Wait()
+				}).Join(s)
+			})
+			require.Equal(t, io.EOF, err)
+		}
+	})
+}
+
+// A chained or a fanned error leads to whatever is in it.
+type (
+	chained struct{ err error }
+	fanned  struct{ errs []error }
+)
+
+func (*chained) Error() string    { return "chained" }
+func (e *chained) Unwrap() error  { return e.err }
+func (*fanned) Error() string     { return "fanned" }
+func (e *fanned) Unwrap() []error { return e.errs }
+
+// A badError panics whatever it is asked.
+type badError struct{}
+
+func (badError) Error() string { return "bad" }
+func (badError) Is(error) bool { panic("Is") }
+func (badError) Unwrap() error { panic("Unwrap") }
+
+// A bearer can be compared, by its type, and panics when it is.
+type bearer struct{ err error }
+
+func (bearer) Error() string { return "bearer" }
+
+// isBad reports whether err is one of TestHostileErrors, which must not be asked.
+func isBad(err error) bool {
+	switch err.(type) {
+	case *chained, *fanned, badError, bearer:
+		return true
+	}
+	return false
+}
+
+// An error's tree may be endless, or its methods panic: it is a failure like any other.
+func TestHostileErrors(t *testing.T) {
+	circle, fan := &chained{}, &fanned{}
+	circle.err, fan.errs = circle, []error{fan, fan}
+	for name, bad := range map[string]error{
+		"circle": circle, "circles": fan, "panics": badError{}, "chained": &chained{badError{}}, "bearer": bearer{uncomparable{"a"}},
+	} {
+		for work, run := range map[string]func(ex *executor.Executor, first, second func(context.Context) error) error{
+			"children": func(ex *executor.Executor, first, second func(context.Context) error) error {
+				return ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+					s.Go(first)
+					s.Spawn(func(s *executor.Scope) error { return second(s.Context()) })
+					return s.Wait()
+				}))
+			},
+			"graph": func(ex *executor.Executor, first, second func(context.Context) error) error {
+				g := graph.New("g")
+				g.Task(first)
+				g.Task(second)
+				return ex.Run(t.Context(), g)
+			},
+		} {
+			t.Run(name+"/"+work, func(t *testing.T) {
+				onEach(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
+					for _, errs := range [][2]error{{bad, errTest}, {errTest, bad}, {bad, bad}} {
+						met := barrier{n: 2}
+						err := run(ex, func(context.Context) error { met.meet(); return errs[0] }, func(ctx context.Context) error {
+							met.meet()
+							<-ctx.Done()
+							return errs[1]
+						})
+						if work == "children" && isBad(errs[0]) && isBad(errs[1]) {
+							require.True(t, isBad(err), "%T", err) // the function returns it again, and it is that of both
+							continue
+						}
+						joined, ok := err.(interface{ Unwrap() []error })
+						require.True(t, ok, "%T", err)
+						told := 0
+						for _, part := range joined.Unwrap() {
+							if task, ok := part.(*graph.TaskError); ok {
+								part = task.Err
+							}
+							if told++; !isBad(part) {
+								require.Equal(t, errTest, part)
+							}
+						}
+						require.Equal(t, 2, told)
+					}
+				})
+			})
+		}
+	}
 }
