@@ -92,7 +92,7 @@ func (s *Scope) joinChildren() (err error) {
 		s.run.pass(&c.fork, s.fork)
 		s.skipped = s.skipped || c.skipped
 		s.children = c.next // now: Goexit may end the next await, and what is left is then joined by abandon
-		c.fn, c.sfn = nil, nil
+		c.Body, c.fn, c.sfn = nil, nil, nil
 		c.reset()
 		c.next = w.children
 		w.children = c

@@ -224,6 +224,7 @@ type forks interface {
 	oldestAbove(level uint64) *fork // of those in use and not joined, or nil
 	heldCount() int                 // how many in use were joined before newer ones
 	drop()                          // puts the newest out of use
+	forget()                        // lets go of what those out of use hold
 }
 
 // callPoolOf returns the worker's pool for calls of the type, which is the first to be looked for next time.
@@ -299,4 +300,15 @@ func (p *callPool[A, R]) drop() {
 	}
 	c.fn, c.arg, c.result = nil, noArg, noResult
 	c.reset()
+}
+
+// forget lets go of the functions and the runs of calls that are out of use. Those used since it did so last come first: a call
+// that is used has a Body from then on.
+func (p *callPool[A, R]) forget() {
+	for _, c := range p.calls[p.used:] {
+		if c.Body == nil {
+			return
+		}
+		c.Body, c.fn = nil, nil
+	}
 }

@@ -157,6 +157,7 @@ func (f *future) settle(w *Worker, err error) {
 	}
 	for e != nil {
 		next := e.next
+		e.next = nil // or that of Done, which f keeps, would keep alive what comes after f
 		switch {
 		case e.done != nil:
 			close(e.done)

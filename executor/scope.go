@@ -169,7 +169,7 @@ func execRoot(w *Worker, it *Item) *Item {
 	s := w.begin(f)
 	r := s.run
 	fn := r.fn
-	r.fn = nil // frames in pools keep the body alive until they are used again
+	r.fn = nil // what a caller keeps of the run, as its context, is not to keep the function alive
 	if !r.Stopped() {
 		if err := fn(s); err != nil {
 			r.fail(f, err, s.skipped)
@@ -281,7 +281,10 @@ func (r *scopeRun) endFailed(w *Worker, f *fork) {
 func (r *scopeRun) Enter(*Worker) { r.left.Add(1) }
 
 // Leave implements Hooks.
-func (r *scopeRun) Leave(*Worker) {
+func (r *scopeRun) Leave(w *Worker) {
+	for _, p := range w.pools {
+		p.forget() // here, and not in make: a private fork would pay for it
+	}
 	if r.left.Add(-1) > 0 {
 		return
 	}
