@@ -331,7 +331,7 @@ func TestFuncTellsEachFailure(t *testing.T) {
 								s.Go(func(context.Context) error { met.meet(); return io.EOF })
 								start(s, func(s *executor.Scope) error {
 									met.meet()
-									eventually(s.Stopped)
+									<-s.Context().Done()
 									return test.second(s)
 								})
 								if err := s.Wait(); outer != "" {
