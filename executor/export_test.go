@@ -19,6 +19,16 @@ func (ex *Executor) Actives() int { return int(ex.actives.Load()) }
 // Injected is how many items are in the injector.
 func (ex *Executor) Injected() int { return ex.injector.len() }
 
+// RunsInProgress is how many runs have begun and not ended.
+func (ex *Executor) RunsInProgress() (n int) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	for r := ex.runs; r != nil; r = r.next {
+		n++
+	}
+	return n
+}
+
 // Parked is how many workers sleep, in the notifier or in a nested run.
 func (ex *Executor) Parked() (n int) {
 	for _, w := range ex.crew() {

@@ -31,30 +31,31 @@ type inline struct {
 // drive lets the caller be the worker until nothing is ready, unless it is, or another goroutine is, which will then see
 // what the caller has made available. w is the worker if the caller is.
 func (ex *Executor) drive(w *Worker) {
-	if ex.inline == nil || w != nil {
+	if ex.inline == nil || w != nil || ex.injector.isEmpty() || !ex.inline.mu.TryLock() {
 		return
 	}
-	// Whoever fails to get the lock has injected before; whoever has it looks again after giving it up.
-	for !ex.injector.isEmpty() && ex.inline.mu.TryLock() {
-		ex.workers[0].driveOnce()
-	}
-}
-
-func (w *Worker) driveOnce() {
-	ex := w.ex
+	// Whoever fails to get the lock has injected before; whoever has it looks again after giving it up, also after Goexit.
+	defer ex.drive(nil)
 	defer ex.inline.mu.Unlock()
 	osthread.Lock()
 	defer osthread.Unlock()
+	w = ex.workers[0]
 	w.occupy()
-	defer w.vacate() // also after Goexit
-	for it := w.pop(); ; it = w.pop() {
-		if it == nil {
-			if it, _ = w.stealFrom(w.id); it == nil {
-				return
-			}
+	defer w.vacate()
+	w.drain()
+}
+
+// drain runs what is ready. What is left when runtime.Goexit ends a task, and with it the goroutine, is run before the
+// goroutine has ended: there is no other thread to take it over, and somebody may wait for it.
+func (w *Worker) drain() {
+	ended := false
+	defer func() {
+		if !ended {
+			w.drain()
 		}
-		w.exploit(it)
-	}
+	}()
+	w.exploit(w.pop())
+	ended = true
 }
 
 // shuffled has the items of an inline worker, in place of its deque.

@@ -160,6 +160,99 @@ func TestInlineGoexit(t *testing.T) {
 	require.NoError(t, ex.Close())
 }
 
+// Whatever a task leaves behind that calls Goexit is run before the goroutine ends, or Close would wait for it.
+func TestInlineGoexitLeavesNothing(t *testing.T) {
+	for seed := range uint64(20) {
+		ex := executor.NewInline(seed)
+		ran := 0
+		note := func(context.Context) error { ran++; return nil }
+		exit := func(context.Context) error { runtime.Goexit(); return nil }
+		for _, c := range []struct {
+			name string
+			ran  int // -1: as chance has it
+			job  func(context.Context)
+		}{
+			{"graph", -1, func(ctx context.Context) {
+				g := graph.New("g")
+				for i := range 9 {
+					task := g.Task(note)
+					if i == 4 {
+						task = g.Task(exit)
+					}
+					task.Precede(g.Task(note))
+				}
+				_ = ex.Run(ctx, g)
+			}},
+			{"another run", 15, func(ctx context.Context) {
+				_ = ex.Run(ctx, one(func(ctx context.Context) error {
+					for range 5 {
+						ex.Start(t.Context(), chain(3, note))
+					}
+					return ex.Run(ctx, fan(3, exit))
+				}))
+			}},
+			{"several", 15, func(ctx context.Context) {
+				_ = ex.Run(ctx, one(func(context.Context) error {
+					for range 5 {
+						ex.Start(t.Context(), fan(3, exit))
+						executor.Async(t.Context(), ex, func(ctx context.Context) (int, error) { return 0, exit(ctx) })
+						ex.Start(t.Context(), chain(3, note))
+					}
+					return nil
+				}))
+			}},
+			{"deferred", 3, func(ctx context.Context) {
+				_ = ex.Run(ctx, one(func(ctx context.Context) error {
+					defer func() {
+						if err := ex.Run(t.Context(), chain(3, note)); err != nil {
+							t.Error(err)
+						}
+					}()
+					return ex.Run(ctx, fan(3, exit))
+				}))
+			}},
+		} {
+			ran = 0
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				c.job(t.Context())
+				t.Errorf("%s: the goroutine goes on", c.name)
+			})
+			within(t, ex, wg.Wait)
+			require.Zero(t, ex.RunsInProgress(), c.name)
+			if c.ran >= 0 {
+				require.Equal(t, c.ran, ran, c.name)
+			}
+		}
+		within(t, ex, func() { require.NoError(t, ex.Close()) })
+	}
+}
+
+// A goroutine that injects while the worker's goroutine ends by Goexit is not left waiting.
+func TestInlineGoexitBesideOthers(t *testing.T) {
+	ex := executor.NewInline(1)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for range 500 {
+				if i > 0 {
+					if err := ex.Run(t.Context(), one(nothing)); err != nil {
+						t.Error(err)
+					}
+					continue
+				}
+				var exits sync.WaitGroup
+				exits.Go(func() {
+					_ = ex.Run(t.Context(), one(func(context.Context) error { runtime.Goexit(); return nil }))
+				})
+				exits.Wait()
+			}
+		})
+	}
+	within(t, ex, wg.Wait)
+	within(t, ex, func() { require.NoError(t, ex.Close()) })
+}
+
 // Goroutines take turns.
 func TestInlineTurns(t *testing.T) {
 	ex := executor.NewInline(7)
