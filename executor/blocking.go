@@ -11,14 +11,15 @@ import "github.com/magpie-go/magpie/deque"
 // for a while.
 //
 // fn runs on the calling goroutine; a panic or runtime.Goexit in it passes through. Blocking inside another Blocking, on a
-// goroutine that is no worker's, and on an executor of [NewInline], only calls fn. It costs half a microsecond, and the
-// waking of a thread if there is work for a spare: for a lock that is held for less it does not pay. It panics if fn is nil.
+// goroutine that is no worker's, and in a task of an executor of [NewInline] that no other executor's task has started, only
+// calls fn. It costs half a microsecond, and the waking of a thread if there is work for a spare: for a lock that is held for
+// less it does not pay. It panics if fn is nil.
 func Blocking(fn func()) {
 	if fn == nil {
 		panic("executor: Blocking of a nil function")
 	}
-	w := workerHere()
-	if w == nil || w.body == nil || w.blocking || w.shuffled != nil {
+	w := threadHere()
+	if w == nil || w.body == nil || w.blocking {
 		fn()
 		return
 	}

@@ -25,7 +25,8 @@ func NewInline(seed uint64) *Executor {
 
 // inline is what an executor without threads has instead.
 type inline struct {
-	mu sync.Mutex // held by the goroutine that is the worker
+	mu    sync.Mutex // held by the goroutine that is the worker
+	below *Worker    // the worker, of another executor, whose task that goroutine runs, or nil; its own, plain
 }
 
 // drive lets the caller be the worker until nothing is ready, unless it is, or another goroutine is, which will then see
@@ -39,6 +40,7 @@ func (ex *Executor) drive(w *Worker) {
 	defer ex.inline.mu.Unlock()
 	osthread.Lock()
 	defer osthread.Unlock()
+	ex.inline.below = workerHere()
 	w = ex.workers[0]
 	w.occupy()
 	defer w.vacate()

@@ -275,7 +275,7 @@ func (w *Worker) giveAway() {
 // blocksHere has the calling thread's worker, if it is one, let others have what they cannot see: it is about to wait for what is
 // none of its executor's.
 func blocksHere() {
-	w := workerHere()
+	w := threadHere()
 	if w == nil || w.body == nil || !w.hides {
 		return
 	}

@@ -13,17 +13,38 @@ import (
 
 // onThread maps osthread.Self of an OS thread to the worker that is locked to it, in the whole process. Only the thread
 // proves that a caller is a worker: a locked thread runs no other goroutine, whereas a context can be handed on.
+//
+// The tasks of several executors may stand on one stack: those of inline executors, each started by a task of the one below,
+// and at the bottom perhaps one with threads. The caller is then the worker of all of them, and onThread has the topmost.
 var onThread sync.Map // int64 → *Worker
 
 // currentWorker is the worker of this executor that the caller runs on, or nil.
 func (ex *Executor) currentWorker() *Worker {
-	if w := workerHere(); w != nil && w.ex == ex {
-		return w
+	w := workerHere()
+	for w != nil && w.ex != ex {
+		w = w.below()
 	}
-	return nil
+	return w
 }
 
-// workerHere is the worker, of whatever executor, that the caller runs on, or nil.
+// below is the worker on whose task the worker's own stand, or nil.
+func (w *Worker) below() *Worker {
+	if w.ex.inline == nil {
+		return nil
+	}
+	return w.ex.inline.below
+}
+
+// threadHere is the worker, of whatever executor, whose thread the caller runs on, or nil if the thread is no worker's own.
+func threadHere() *Worker {
+	w := workerHere()
+	for w != nil && w.ex.inline != nil {
+		w = w.below()
+	}
+	return w
+}
+
+// workerHere is the topmost worker, of whatever executor, that the caller runs on, or nil.
 func workerHere() *Worker {
 	self := osthread.Self()
 	v, ok := onThread.Load(self)
@@ -34,7 +55,17 @@ func workerHere() *Worker {
 	if osthread.Self() != self {
 		return nil
 	}
-	return v.(*Worker)
+	w := v.(*Worker)
+	if w.ex.inline == nil {
+		return w
+	}
+	// The thread of an inline worker goes on to others, and the caller may have come back to it since: now it stays.
+	osthread.Lock()
+	defer osthread.Unlock()
+	if now, _ := onThread.Load(osthread.Self()); now != v {
+		return nil
+	}
+	return w
 }
 
 // start runs the worker on a goroutine locked to a thread of its own. ready is told when the thread is set up, or that
@@ -92,7 +123,12 @@ func (w *Worker) occupy() {
 
 // vacate undoes occupy.
 func (w *Worker) vacate() {
-	onThread.Delete(w.self.Load())
+	if below := w.below(); below != nil {
+		w.ex.inline.below = nil
+		onThread.Store(w.self.Load(), below)
+	} else {
+		onThread.Delete(w.self.Load())
+	}
 	w.self.Store(0)
 	w.thread.Store(0)
 }
