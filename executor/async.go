@@ -164,7 +164,9 @@ func (a *asyncs) Flush(w *Worker) { a.Leave(w) }
 
 // Fail implements Hooks.
 func (a *asyncs) Fail(w *Worker, it *Item, err error) *Item {
-	futureOf(it).end(w, err)
+	if f := futureOf(it); !f.isOver() { // else Goexit ended one that came after f
+		f.end(w, err)
+	}
 	return nil
 }
 

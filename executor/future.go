@@ -140,8 +140,8 @@ func (f *future) tell(e *onEnd) bool {
 
 // end ends f, which the caller has claimed; w is the calling worker of f's executor, or nil.
 func (f *future) end(w *Worker, err error) {
+	defer f.ex.asyncs.end(w) // also if Goexit ends one that comes after f
 	f.settle(w, err)
-	f.ex.asyncs.end(w)
 }
 
 // settle publishes the end.
@@ -163,12 +163,11 @@ func (f *future) settle(w *Worker, err error) {
 			close(e.done)
 		case e.worker != nil:
 			e.worker.helper.Unpark()
-		case e.future.left.Done(1):
-			by := w
-			if w != nil && w.ex != e.future.ex {
-				by = nil
-			}
-			e.future.submit(by)
+		case !e.future.left.Done(1):
+		case w != nil && w.ex == e.future.ex:
+			e.future.submit(w)
+		default:
+			defer e.future.submit(nil) // an inline executor may run it at once, and Goexit in it must not lose the others
 		}
 		e = next
 	}

@@ -56,16 +56,19 @@ func workerHere() *Worker {
 		return nil
 	}
 	w := v.(*Worker)
-	if w.ex.inline == nil {
-		return w
-	}
-	// The thread of an inline worker goes on to others, and the caller may have come back to it since: now it stays.
-	osthread.Lock()
-	defer osthread.Unlock()
-	if now, _ := onThread.Load(osthread.Self()); now != v {
+	if w.ex.inline != nil && !w.isHere() {
 		return nil
 	}
 	return w
+}
+
+// isHere reports whether the caller runs on w, the topmost worker of some thread just before. An inline worker's thread goes on
+// to other goroutines, and the caller may have left it and come back: locked to its thread, it stays for the look.
+func (w *Worker) isHere() bool {
+	osthread.Lock()
+	defer osthread.Unlock()
+	v, _ := onThread.Load(osthread.Self())
+	return v == any(w)
 }
 
 // start runs the worker on a goroutine locked to a thread of its own. ready is told when the thread is set up, or that

@@ -72,7 +72,10 @@ type local struct {
 	pool   *spanItem // free ones
 	ready  []uint32  // what a task of a dynamic run has made ready
 	begun  []uint32  // tasks begun by tickets and not ended, the innermost last
-	_      pad.Line
+
+	// leaving has ended, but for the permits that it gives back, and next comes after it; see leave.
+	leaving, next *executor.Item
+	_             pad.Line
 }
 
 type failure struct {
@@ -280,8 +283,13 @@ func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *execu
 	if r.ranks != nil {
 		t = r.endTicket(w) // it is a ticket
 	}
-	r.fail(t, err)
 	l := &r.locals[w.ID()]
+	if l.leaving == &t.Item {
+		next := l.next
+		l.leaving, l.next = nil, nil
+		return next
+	}
+	r.fail(t, err)
 	l.done++
 	if r.isDynamic() {
 		return nil

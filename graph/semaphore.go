@@ -152,10 +152,6 @@ func (s *Semaphore) give(n int) {
 // for, since those of some runs nobody may be free to run, as when all workers wait for others. While there are permits for
 // a task put aside, one of its run is on the way that was: whoever is, and does not take them, calls wake for the next.
 func (s *Semaphore) wake() {
-	type woken struct {
-		item *executor.Item
-		run  *runState
-	}
 	var all []woken
 	s.mu.Lock()
 	for _, q := range s.waiting {
@@ -179,29 +175,50 @@ func (s *Semaphore) wake() {
 		s.forgetEmpty()
 	}
 	s.mu.Unlock()
-	for _, a := range all {
-		a.run.inject(a.item)
+	each(all, woken.inject)
+}
+
+// A woken task is put aside no longer.
+type woken struct {
+	item *executor.Item
+	run  *runState
+}
+
+func (a woken) inject() { a.run.inject(a.item) }
+
+// each calls do for all. A permit given back may have a task of an inline executor run here: runtime.Goexit in it must not lose
+// the others.
+func each[T any](all []T, do func(T)) {
+	done := 0
+	defer func() {
+		if done < len(all) {
+			each(all[done:], do)
+		}
+	}()
+	for done < len(all) {
+		done++
+		do(all[done-1])
 	}
 }
 
 // flush makes the tasks of a stopped run available, to be skipped.
 func (s *Semaphore) flush(r *runState) {
-	var mine []aside
+	var mine []woken
 	s.mu.Lock()
 	if i := slices.IndexFunc(s.waiting, func(q *queue) bool { return q.run == r }); i >= 0 {
-		mine = s.waiting[i].tasks[s.waiting[i].head:]
+		for _, a := range s.waiting[i].tasks[s.waiting[i].head:] {
+			mine = append(mine, woken{a.item, r})
+		}
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
 	s.mu.Unlock()
-	for _, a := range mine {
-		r.inject(a.item)
-	}
+	each(mine, woken.inject)
 }
 
 // OnStop implements executor.Stopper. D1(stop): see take.
 func (r *runState) OnStop() {
 	for s := range r.semaphores {
-		s.flush(r)
+		defer s.flush(r) // all of them, as in each
 	}
 }
 
@@ -240,30 +257,45 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 			continue
 		}
 		// From here on, if it was put aside, it may be run elsewhere.
-		for _, held := range t.limits[:n] {
-			held.give(held.need)
-		}
-		passOn(t.limits[n:])
 		if !put {
+			giveBack(t.limits, n)
 			return t.exec(w, it)
 		}
 		w.Uncount()
-		if l := &r.locals[w.ID()]; l.span != nil {
-			return r.claim(w, l)
+		l := &r.locals[w.ID()]
+		var next *executor.Item
+		if l.span != nil {
+			next = r.claim(w, l)
 		}
-		return nil
+		l.leave(it, next, t.limits, n)
+		return next
 	}
-	defer func() { // also after a panic, and after Goexit
-		for _, l := range t.limits {
-			l.give(l.need)
+	ended := false
+	defer func() { // after a panic, and after Goexit
+		if !ended {
+			giveBack(t.limits, len(t.limits))
 		}
 	}()
-	return t.exec(w, it)
+	next := t.exec(w, it)
+	ended = true
+	r.locals[w.ID()].leave(it, next, t.limits, len(t.limits))
+	return next
 }
 
-// passOn passes on the permits that a task may have been woken for, which it does not take.
-func passOn(limits []limit) {
-	for _, l := range limits {
-		l.wake()
-	}
+// giveBack gives back the permits of the first, which are held, and passes on those of the others, for which the task may have
+// been woken and which it does not take.
+func giveBack(limits []limit, held int) {
+	defer each(limits[held:], limit.wake)
+	each(limits[:held], limit.giveBack)
+}
+
+func (l limit) giveBack() { l.give(l.need) }
+func (l limit) wake()     { l.Semaphore.wake() }
+
+// leave is the last that execLimited does for an item, before it returns next. If a permit lets a task of an inline executor run
+// here, which calls runtime.Goexit, execLimited does not return: Fail then knows that the item itself has not failed.
+func (l *local) leave(it, next *executor.Item, limits []limit, held int) {
+	l.leaving, l.next = it, next
+	giveBack(limits, held)
+	l.leaving, l.next = nil, nil
 }
