@@ -192,6 +192,9 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 	}
 	r := &Run{ex: ex, job: j}
 	r.ctx.owner, r.ctx.parent = r, ctx
+	if w != nil {
+		w.noticeContexts()
+	}
 	if r.ctx.notice(); r.cancelled {
 		return r.stillborn(r.err.Get())
 	}

@@ -279,6 +279,7 @@ func (w *Worker) runOnly(it *Item) {
 		w.enter(it.Body)
 	}
 	w.counts.items++
+	w.noticeContexts()
 	it.Exec(w, it)
 	returned = true
 }

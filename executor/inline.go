@@ -2,6 +2,7 @@ package executor
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -27,6 +28,25 @@ func NewInline(seed uint64) *Executor {
 type inline struct {
 	mu    sync.Mutex // held by the goroutine that is the worker
 	below *Worker    // the worker, of another executor, whose task that goroutine runs, or nil; its own, plain
+}
+
+// noticeContexts has every run in progress on an inline executor see whether its caller's context has ended, the oldest first:
+// contexts of others may be derived from its own. Other goroutines bring the news too, but at a moment that no seed chooses. So
+// whatever looks whether a run is stopped looks here first. The worker only; elsewhere it does nothing.
+func (w *Worker) noticeContexts() {
+	if w.shuffled == nil {
+		return
+	}
+	ex := w.ex
+	var runs []*Run
+	ex.mu.Lock()
+	for r := ex.runs; r != nil; r = r.next {
+		runs = append(runs, r)
+	}
+	ex.mu.Unlock()
+	for _, r := range slices.Backward(runs) { // without the lock: some contexts are of others' making
+		r.NoticeContext()
+	}
 }
 
 // drive lets the caller be the worker until nothing is ready, unless it is, or another goroutine is, which will then see
@@ -119,5 +139,6 @@ func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
 		w.enter(it.Body)
 	}
 	w.counts.items++
+	w.noticeContexts()
 	return it.Exec(w, it), true
 }

@@ -63,10 +63,13 @@ func (s *Scope) Context() context.Context {
 // Executor is the one that runs s.
 func (s *Scope) Executor() *Executor { return s.w.ex }
 
-// Stopped reports whether the run was cancelled or has failed. It costs a load.
+// Stopped reports whether the run was cancelled or has failed. It costs two loads.
 func (s *Scope) Stopped() bool {
 	if s.body == nil {
 		misused()
+	}
+	if s.w.shuffled != nil {
+		s.w.noticeContexts()
 	}
 	return s.body.Stopped()
 }
