@@ -162,7 +162,7 @@ func (f *future) settle(w *Worker, err error) {
 		case e.done != nil:
 			close(e.done)
 		case e.worker != nil:
-			e.worker.helper.Unpark()
+			e.worker.wakeHelper()
 		case !e.future.left.Done(1):
 		case w != nil && w.ex == e.future.ex:
 			e.future.submit(w)
@@ -299,7 +299,7 @@ func (w *Worker) sleepUntil(f *future) {
 	w.state.Store(uint32(parked))
 	for !f.isOver() { // a wake-up may be meant for something else
 		w.counts.parks++
-		w.helper.Park()
+		w.sleepAsHelper()
 		w.counts.wakeups++
 	}
 	w.state.Store(state)

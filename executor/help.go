@@ -95,7 +95,7 @@ func (w *Worker) sleepFor(r *Run) *Item {
 	if it == nil && !r.over.Load() {
 		w.counts.parks++
 		w.state.Store(uint32(parked))
-		w.helper.Park()
+		w.sleepAsHelper()
 		w.counts.wakeups++
 	}
 	ex.sleepingHelpers.Add(-1)
@@ -156,7 +156,7 @@ func (ex *Executor) wakeHelpers(pushed *Run, by *Worker) {
 			continue
 		}
 		if r := w.helping.Load(); r != nil && (pushed == nil || pushed.isWithin(r)) {
-			w.helper.Unpark()
+			w.wakeHelper()
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (ex *Executor) wakeHelpers(pushed *Run, by *Worker) {
 func (ex *Executor) wakeHelpersOf(r *Run) {
 	for _, w := range ex.crew() {
 		if w.helping.Load() == r {
-			w.helper.Unpark()
+			w.wakeHelper()
 		}
 	}
 }

@@ -11,14 +11,23 @@ import (
 // NewInline returns an executor for tests. It has no threads: whoever starts a run, or a call of [Async], runs it before that
 // returns, on the calling goroutine, and with it whatever else is ready. What is ready is run in an order that the seed
 // chooses, and that is the same for the same seed: a test tries many, and finds what relies on an order that nothing
-// guarantees. It may be used under testing/synctest.
+// guarantees. When a task ends the context that its run was started with, no other task of the run begins after it.
 //
-// It has one worker, and in all else is an executor like others. Goroutines that use it at once take turns. A task that waits
-// for something that only the caller could do next waits for ever; runtime.Goexit in a task, as of t.FailNow, ends the
-// caller's goroutine too.
+// It has one worker, and in all else is an executor like others. Goroutines that use it at once take turns, and then choose the
+// order too. A task may use other executors, with threads or without, and is on the worker of each executor whose tasks stand
+// on its goroutine's stack: to run something there, and to wait for it, is to do it nested. A task that waits for something
+// that only the caller could do next waits for ever.
+//
+// runtime.Goexit in a task, as of t.FailNow, ends the caller's goroutine too, after what else is ready has run. The caller may
+// also be who gives back a permit of a semaphore that the task waited for, or ends a [Future] that it comes after.
+//
+// The executor may be used under testing/synctest: time passes while its tasks wait. It is for the bubble in which it was made,
+// as are its runs and futures: the runtime ends the process with a fatal error if an executor is used both in a bubble and
+// outside that. Make one in each bubble. Graphs, semaphores and other jobs may be used in one bubble after the other, and
+// outside. Executors of [New] are not for bubbles: time does not pass while a thread sleeps.
 func NewInline(seed uint64) *Executor {
 	ex := newExecutor(Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true})
-	ex.inline = &inline{}
+	ex.inline = &inline{woken: make(chan struct{}, 1)}
 	w := ex.workers[0]
 	w.shuffled, w.solo = &shuffled{rng: rand.NewPCG(seed, 0)}, false
 	return ex
@@ -28,6 +37,32 @@ func NewInline(seed uint64) *Executor {
 type inline struct {
 	mu    sync.Mutex // held by the goroutine that is the worker
 	below *Worker    // the worker, of another executor, whose task that goroutine runs, or nil; its own, plain
+
+	// woken has a permission for a worker that sleeps in a nested run, as a park.Parker does. Under testing/synctest time passes
+	// meanwhile, which it does not while a goroutine sleeps on a futex.
+	woken chan struct{}
+}
+
+// sleepAsHelper sleeps until wakeHelper is called, which may have been before.
+func (w *Worker) sleepAsHelper() {
+	if w.shuffled == nil {
+		w.helper.Park()
+		return
+	}
+	blocksHere()
+	<-w.ex.inline.woken
+}
+
+// wakeHelper lets w go on from sleepAsHelper, or return from the next at once. Any thread.
+func (w *Worker) wakeHelper() {
+	if w.shuffled == nil {
+		w.helper.Unpark()
+		return
+	}
+	select {
+	case w.ex.inline.woken <- struct{}{}:
+	default:
+	}
 }
 
 // noticeContexts has every run in progress on an inline executor see whether its caller's context has ended, the oldest first:

@@ -115,6 +115,37 @@ func TestInlineBlocking(t *testing.T) {
 	require.NoError(t, in.Close())
 }
 
+// A task of an inline executor that sleeps keeps the worker, on whose thread that is, from running what nobody else sees.
+func TestInlineSleepHidesNothing(t *testing.T) {
+	for _, kind := range executor.Deques() {
+		t.Run(kind.String(), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2, Spares: -1, Deque: kind})
+			semaphore := graph.NewSemaphore(1)
+			limited := func(f func(context.Context) error) *graph.Graph {
+				g := graph.New("limited")
+				g.Task(f).Limit(semaphore)
+				return g
+			}
+			holder, in := executor.NewInline(1), executor.NewInline(2)
+			within(t, ex, func() {
+				held, put := make(chan int), make(chan int)
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					_ = holder.Run(t.Context(), limited(func(context.Context) error { close(held); <-put; return nil }))
+				})
+				<-held
+				require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
+					ex.Start(t.Context(), one(func(context.Context) error { close(put); return nil }))
+					return in.Run(ctx, one(func(ctx context.Context) error { return in.Run(ctx, limited(nothing)) }))
+				})))
+				wg.Wait()
+			})
+			require.NoError(t, holder.Close())
+			require.NoError(t, in.Close())
+		})
+	}
+}
+
 // A permit given back, or the end of a future, may have an inline executor run a task here and now. Goexit in that one ends the
 // goroutine of whoever gave the permit; but the giver itself has ended, and the others that wait go on.
 func TestInlineGoexitPassesThrough(t *testing.T) {
