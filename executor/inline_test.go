@@ -16,6 +16,7 @@ import (
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -231,25 +232,29 @@ func TestInlineGoexitLeavesNothing(t *testing.T) {
 // A goroutine that injects while the worker's goroutine ends by Goexit is not left waiting.
 func TestInlineGoexitBesideOthers(t *testing.T) {
 	ex := executor.NewInline(1)
-	var wg sync.WaitGroup
-	for i := range 4 {
-		wg.Go(func() {
-			for range 500 {
-				if i > 0 {
-					if err := ex.Run(t.Context(), one(nothing)); err != nil {
-						t.Error(err)
-					}
-					continue
-				}
-				var exits sync.WaitGroup
-				exits.Go(func() {
-					_ = ex.Run(t.Context(), one(func(context.Context) error { runtime.Goexit(); return nil }))
-				})
-				exits.Wait()
+	within(t, ex, func() {
+		for i := range testkit.Scale(6000) {
+			var exiting atomic.Bool
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				_ = ex.Run(t.Context(), one(func(context.Context) error {
+					exiting.Store(true)
+					runtime.Goexit()
+					return nil
+				}))
+			})
+			for !exiting.Load() {
+				runtime.Gosched()
 			}
-		})
-	}
-	within(t, ex, wg.Wait)
+			for range i % 1000 { // so many nanoseconds later, until the other is gone
+				exiting.Load()
+			}
+			if err := ex.Run(t.Context(), one(nothing)); err != nil {
+				t.Error(err)
+			}
+			wg.Wait()
+		}
+	})
 	within(t, ex, func() { require.NoError(t, ex.Close()) })
 }
 
