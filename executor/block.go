@@ -16,17 +16,12 @@ const (
 	politeSpin = 2 * time.Microsecond
 )
 
-// block waits, outside the executor's workers, until e is over.
+// block waits, outside the executor's workers, until e is over. A worker of another executor blocks, as in Blocking.
 func (ex *Executor) block(e ending) {
-	blocksHere()
-	if ex.inline != nil {
-		<-e.Done() // another goroutine is the worker; time may stand still, as under testing/synctest
-		return
-	}
 	for start := time.Now(); !e.isOver(); {
 		waited := time.Since(start)
-		if waited > waitSpin {
-			<-e.Done()
+		if waited > waitSpin || ex.inline != nil { // time may stand still, as under testing/synctest
+			Blocking(func() { <-e.Done() })
 			return
 		}
 		if waited > politeSpin {

@@ -2,13 +2,15 @@
 
 package executor
 
-// block waits, outside the executor's workers, until e is over. The model knows no time.
+// block waits, outside the executor's workers, until e is over. A worker of another executor blocks, as in Blocking. The model
+// knows no time.
 func (ex *Executor) block(e ending) {
-	blocksHere()
-	switch e := e.(type) {
-	case *Run:
-		e.over.Await()
-	case *future:
-		e.ends.Await(&ended)
-	}
+	Blocking(func() {
+		switch e := e.(type) {
+		case *Run:
+			e.over.Await()
+		case *future:
+			e.ends.Await(&ended)
+		}
+	})
 }

@@ -3,12 +3,14 @@ package executor
 import "github.com/magpie-go/magpie/deque"
 
 // Blocking calls fn, which may wait for what the executor knows nothing of: I/O, a lock, a channel. Meanwhile a spare worker
-// stands in for the one that calls, so that as many tasks as there are workers go on. When fn has returned there is a worker
-// more than that, until a spare has nothing to do or, if it is never without, has run some dozens of tasks more.
+// stands in for the one that calls, and one for each that sleeps in a Wait or Join, so that as many tasks as there are workers
+// can go on, of whatever run. When fn has returned there are more workers than that, until spares have nothing to do or, if
+// they are never without, have run some dozens of tasks more.
 //
 // There are at most [Config.Spares] spare workers: when all of them stand in for others, fn blocks its worker, as it would
-// without Blocking. They are started when they are needed and used again; their threads end when nobody has called Blocking
-// for a while.
+// without Blocking. As long as there is one left, tasks may wait in Blocking for each other's steps, and for whatever else is
+// run on the executor: they wait for ever only if they wait for each other in a circle. Spare workers are started when
+// they are needed and used again; their threads end when nobody has called Blocking for a while.
 //
 // fn runs on the calling goroutine; a panic or runtime.Goexit in it passes through. Blocking inside another Blocking, on a
 // goroutine that is no worker's, and in a task of an executor of [NewInline] that no other executor's task has started, only
@@ -19,11 +21,18 @@ func Blocking(fn func()) {
 		panic("executor: Blocking of a nil function")
 	}
 	w := threadHere()
-	if w == nil || w.body == nil || w.blocking {
+	if w == nil || w.body == nil {
 		fn()
 		return
 	}
+	if w.alone && w.ex.spares.limit > 0 {
+		w.endAlone()
+	}
 	w.bringForward()
+	if w.blocking { // and runs a task that it waits for
+		fn()
+		return
+	}
 	state := w.state.Load()
 	w.state.Store(uint32(blocked))
 	w.blocking = true
@@ -36,15 +45,14 @@ func Blocking(fn func()) {
 	fn()
 }
 
-// bringForward lets others run what only this worker knows of: it might be what the item being run is about to wait for.
-// What others can see may stay where it is.
+// bringForward lets others run what only this worker knows of, before it blocks or sleeps: a task that blocks, here or
+// elsewhere, might wait for it. What others can see may stay where it is.
 func (w *Worker) bringForward() {
-	if w.alone && w.ex.spares.limit > 0 {
-		w.endAlone()
-	}
 	w.exposeForks()
 	w.seen.publish(&w.counts)
-	w.body.hooks.Flush(w)
+	if w.body != nil { // else the worker has left it
+		w.body.hooks.Flush(w)
+	}
 	w.giveAway() // also what Flush has pushed
 }
 

@@ -28,7 +28,8 @@ func rest(ex *Executor) {
 		for slices.ContainsFunc(ex.crew(), func(w *Worker) bool { return !resting(w) }) || ex.thieves.Load() != 0 {
 			model.Spin()
 		}
-		model.Assert(ex.spares.blocked == 0, "%d workers are blocked at rest", ex.spares.blocked)
+		blocked, asleep := ex.spares.blocked.Load(), ex.spares.asleep.Load()
+		model.Assert(blocked == 0 && asleep == 0, "at rest %d workers are blocked, and %d sleep in a wait", blocked, asleep)
 		death(ex)
 	})
 }
@@ -218,5 +219,35 @@ func TestModelBlockingClose(t *testing.T) {
 		j := newJob(func(*Worker) { Blocking(func() {}) })
 		beforehand(n, p, func() { j.ended(ex.Run(context.Background(), j)) })
 		death(ex)
+	})
+}
+
+// TestModelBlockingWhileOthersSleep: a spare blocks while the worker that it stood in for goes to sleep in a wait for what the
+// spare has begun. What comes from outside is run all the same.
+func TestModelBlockingWhileOthersSleep(t *testing.T) {
+	model.Check(t, func() {
+		ex := spared(1, 2, Adaptive)
+		var begun, goOn, done xatomic.Bool
+		outer, inner, other := newJob(nil), newJob(nil), newJob(func(*Worker) { done.Store(true) })
+		inner.first = func(*Worker) {
+			begun.Store(true)
+			goOn.Await()
+			Blocking(done.Await)
+		}
+		outer.first = func(*Worker) {
+			awaited := ex.Start(context.Background(), inner)
+			Blocking(begun.Await)
+			inner.ended(awaited.Wait())
+		}
+		var r, fromOutside *Run
+		model.Calm(func() {
+			r = ex.Start(context.Background(), outer)
+			begun.Await()
+			fromOutside = ex.Start(context.Background(), other)
+		})
+		goOn.Store(true)
+		outer.ended(r.Wait())
+		other.ended(fromOutside.Wait())
+		rest(ex)
 	})
 }

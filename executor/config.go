@@ -16,9 +16,11 @@ type Config struct {
 	// Workers is the number of worker threads, at most [MaxWorkers]. 0 means the process's own GOMAXPROCS, not counting
 	// what executors have added to it.
 	Workers int
-	// Spares is how many spare workers may stand in at once for workers that wait in [Blocking]. 0 means as many as there
-	// are workers, or as there is room for, a negative number none. Before it is needed a spare costs some memory in each
-	// graph that has run. Workers and spares together are at most [MaxWorkers].
+	// Spares is how many spare workers may stand in at once for workers that wait in [Blocking] and, while any does, for those
+	// that sleep in a Wait or Join. Tasks that wait for each other in Blocking need as many as may wait at once, in Blocking
+	// or for what they have started: with fewer they may wait for ever. 0 means as many as there are workers, or as there is
+	// room for, a negative number none. Before it is needed a spare costs some memory in each graph that has run. Workers and
+	// spares together are at most [MaxWorkers].
 	Spares int
 	// Name is the prefix of the threads' names, and stands in profiler labels, errors and dumps. "" means "magpie".
 	Name string

@@ -39,7 +39,7 @@
 // Run and Wait may be called from a task of the same executor, with any number of workers. The worker does not block:
 // it runs items of the run that is awaited, and of runs nested in it, until that is over. It never runs anything else
 // meanwhile, so a task that holds a lock does not find, on its own stack, another that wants the same lock. On a worker
-// of another executor, Wait blocks that worker. [Forked.Join] and [Scope.Wait] run only what the call that is joined has
+// of another executor, Wait waits as in [Blocking]. [Forked.Join] and [Scope.Wait] run only what the call that is joined has
 // started, [Future.Wait] only what it waits for.
 //
 // A task that waits for anything else, such as I/O or a lock, does so inside [Blocking]: a spare worker stands in for its own

@@ -19,8 +19,8 @@ func (ex *Executor) Dump(out io.Writer) error {
 	fmt.Fprintf(&b, "injector: %d items\n", ex.injector.len())
 	fmt.Fprintf(&b, "asyncs: %d not ended\n", ex.asyncs.left.Load())
 	spares := ex.spares.told()
-	fmt.Fprintf(&b, "spares: %d in service, %d on standby, at most %d; %d workers blocked\n",
-		spares.serving, spares.standby, ex.spares.limit, spares.blocked)
+	fmt.Fprintf(&b, "spares: %d in service, %d on standby, at most %d; %d workers blocked, %d asleep in a wait\n",
+		spares.serving, spares.standby, ex.spares.limit, spares.blocked, spares.asleep)
 	for _, w := range crew {
 		s := w.seen.snapshot()
 		deque := fmt.Sprintf("%d items", w.toSteal())

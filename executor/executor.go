@@ -309,12 +309,12 @@ func (ex *Executor) forget(r *Run) {
 
 // Close stops intake, waits for the runs in progress, ends every worker and its thread, and gives the reserved Ps back.
 // It may be called again, and then waits for the first call. From a task of the same executor it returns [ErrInTask]
-// and does nothing.
+// and does nothing; from a task of another it waits as in [Blocking].
 func (ex *Executor) Close() error {
 	if ex.currentWorker() != nil {
 		return ErrInTask
 	}
-	ex.close.Do(func() {
+	end := func() {
 		ex.mu.Lock()
 		ex.closed.Store(true)
 		ex.mu.Unlock()
@@ -326,7 +326,8 @@ func (ex *Executor) Close() error {
 		ex.alive.Wait()
 		ex.leaving.wait()
 		ex.release()
-	})
+	}
+	Blocking(func() { ex.close.Do(end) })
 	return nil
 }
 

@@ -232,7 +232,7 @@ type ending interface {
 
 // waitFor waits for f: the worker runs it itself, after what it comes after, except what others have begun.
 func (w *Worker) waitFor(f *future) {
-	w.exposeForks()
+	w.exposeForks() // or the call would keep them from others
 	type waiting struct {
 		*future
 		past int // how many of those that it comes after have ended
@@ -291,16 +291,13 @@ func (w *Worker) sleepUntil(f *future) {
 			return
 		}
 	}
-	w.giveAway()
+	w.bringForward()
 	if !f.tell(&onEnd{worker: w}) {
 		return
 	}
 	state := w.state.Load()
-	w.state.Store(uint32(parked))
 	for !f.isOver() { // a wake-up may be meant for something else
-		w.counts.parks++
-		w.sleepAsHelper()
-		w.counts.wakeups++
+		w.sleepInWait()
 	}
 	w.state.Store(state)
 }

@@ -6,7 +6,7 @@ import "github.com/magpie-go/magpie/deque"
 // the task that waits, so a foreign item must not be run here: it might want a lock that task holds. One that is met on
 // the way goes to the injector, for workers that are free.
 func (w *Worker) help(r *Run) {
-	w.exposeForks()
+	w.exposeForks() // below the floor
 	put := w.goInside(r, w.floorFor(r), nil)
 	if w.waitsFor.Load() == nil {
 		w.waitsFor.Store(r)
@@ -85,7 +85,7 @@ func (w *Worker) popFor(r *Run) *Item {
 // last look.
 func (w *Worker) sleepFor(r *Run) *Item {
 	ex := w.ex
-	w.giveAway()
+	w.bringForward()
 	w.state.Store(uint32(preparing))
 	w.helping.Store(r)
 	r.awaited.Add(1)
@@ -93,10 +93,7 @@ func (w *Worker) sleepFor(r *Run) *Item {
 	// D1(help): announce, then look once more. Pairs with D1(push) and D1(finish).
 	it := w.findFor(r)
 	if it == nil && !r.over.Load() {
-		w.counts.parks++
-		w.state.Store(uint32(parked))
-		w.sleepAsHelper()
-		w.counts.wakeups++
+		w.sleepInWait()
 	}
 	ex.sleepingHelpers.Add(-1)
 	r.awaited.Add(-1)

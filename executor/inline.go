@@ -49,8 +49,7 @@ func (w *Worker) sleepAsHelper() {
 		w.helper.Park()
 		return
 	}
-	blocksHere()
-	<-w.ex.inline.woken
+	Blocking(func() { <-w.ex.inline.woken })
 }
 
 // wakeHelper lets w go on from sleepAsHelper, or return from the next at once. Any thread.

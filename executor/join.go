@@ -475,7 +475,7 @@ func areHeld(all []hold) bool {
 // on the last look.
 func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	ex := w.ex
-	w.giveAway()
+	w.bringForward()
 	w.state.Store(uint32(preparing))
 	w.helping.Store(r)
 	ex.sleepingHelpers.Add(1)
@@ -487,10 +487,7 @@ func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	}
 	w.leapsFrom.Store(from)
 	if it == nil && !f.isDone() {
-		w.counts.parks++
-		w.state.Store(uint32(parked))
-		w.helper.Park()
-		w.counts.wakeups++
+		w.sleepInWait()
 	}
 	w.leapsFrom.Store(0)
 	ex.sleepingHelpers.Add(-1)

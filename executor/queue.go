@@ -272,17 +272,6 @@ func (w *Worker) giveAway() {
 	}
 }
 
-// blocksHere has the calling thread's worker, if it is one, let others have what they cannot see: it is about to wait for what is
-// none of its executor's.
-func blocksHere() {
-	w := threadHere()
-	if w == nil || w.body == nil || !w.hides {
-		return
-	}
-	w.exposeForks()
-	w.giveAway()
-}
-
 // bottom identifies the worker's end of what it has: it is even, changes with each item that is put, and goes back to what it
 // was when everything since has been popped, unless the last of it went to a thief.
 func (w *Worker) bottom() uint64 {

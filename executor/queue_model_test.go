@@ -127,20 +127,6 @@ func TestModelQueueBlocking(t *testing.T) {
 	})
 }
 
-// TestModelQueueElsewhere: a task waits for a run of another executor, which ends when somebody has run what it has pushed and nobody
-// sees.
-func TestModelQueueElsewhere(t *testing.T) {
-	onQueues(t, []Deque{BWoS, PadWS, PDQS}, func(cfg Config) {
-		ex := started(cfg)
-		var elsewhere Run
-		runJob(ex, func(j *job, w *Worker) {
-			j.push(w, func(*Worker) { elsewhere.over.Store(true) })
-			new(Executor).block(&elsewhere)
-		})
-		stop(ex)
-	})
-}
-
 // TestModelQueueBatch: of what a thief takes at once each item is run once.
 func TestModelQueueBatch(t *testing.T) {
 	for _, batch := range []deque.Batch{deque.Half, deque.Block} {

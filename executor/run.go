@@ -210,7 +210,7 @@ func (r *Run) Finish(failures ...error) {
 // Wait waits for the run's end and returns its result: nil if every task ran and returned nil.
 //
 // On a worker of the same executor it runs the run's own items meanwhile, never others, so a task may start runs and
-// wait for them, whatever the number of workers. On a worker of another executor it blocks that worker.
+// wait for them, whatever the number of workers. On a worker of another executor it waits as in [Blocking].
 func (r *Run) Wait() error {
 	if r.over.Load() {
 		return r.err.Get()

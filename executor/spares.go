@@ -11,73 +11,112 @@ import (
 // spares are the workers that stand in for those that block. A spare is in service, when it works as any other worker does,
 // on standby, when its thread sleeps apart from the others, or without a thread.
 //
-// So many are called up as workers block, or as there are. One more than that is surplus, when a Blocking has ended: it
-// leaves service when it looks for an item and, so that it comes to that soon, gives away what it has (tock). One that sleeps
-// in the notifier stays there until it is woken: the next Blocking then finds it in service.
+// While some worker blocks, as many spares are due as workers block or sleep in a wait, spares among them: so as many workers
+// as the configuration says can run whatever comes. A worker that sleeps in a wait cannot: it is woken only for what it waits
+// for, and that may be in the hands of a worker that blocks. While nobody blocks no spare is due: what a sleeping worker waits
+// for is then run by another worker, which goes on.
+//
+// A spare more than are due is surplus, when a Blocking or a sleep has ended: it leaves service when it looks for an item
+// and, so that it comes to that soon, gives away what it has (tock). One that sleeps in the notifier stays there until it is
+// woken: the next Blocking then finds it in service.
 type spares struct {
 	limit int           // constant
 	idle  time.Duration // constant from the first Blocking on
 
-	surplus xatomic.Int32 // serving − blocked, or 0; written under mu
+	blocked xatomic.Int32 // workers in Blocking; written under mu
+	asleep  xatomic.Int32 // workers asleep in a wait, other than within Blocking; written by those
+	serving xatomic.Int32 // spares in service; written under mu
 
 	mu       xsync.Mutex // guards what follows
-	blocked  int         // workers in Blocking
-	serving  int
-	standby  []*Worker // the last is called up first
-	gone     []*Worker // those without a thread
-	used     bool      // somebody has blocked since the last look at idle ones
-	watched  bool      // there will be another look
-	stopLook func()    // cancels it
+	standby  []*Worker   // the last is called up first
+	gone     []*Worker   // those without a thread
+	used     bool        // somebody has blocked since the last look at idle ones
+	watched  bool        // there will be another look
+	stopLook func()      // cancels it
 	closed   bool
 }
 
 // spareCounts is what a dump tells of spares.
-type spareCounts struct{ blocked, serving, standby int }
+type spareCounts struct{ blocked, asleep, serving, standby int }
 
 func (s *spares) told() spareCounts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return spareCounts{s.blocked, s.serving, len(s.standby)}
+	return spareCounts{int(s.blocked.Load()), int(s.asleep.Load()), int(s.serving.Load()), len(s.standby)}
 }
 
-// beginBlocking counts the calling worker as blocked and calls up a spare if that takes one.
+// beginBlocking counts the calling worker as blocked and calls up the spares that are due then.
 func (ex *Executor) beginBlocking() {
 	s := &ex.spares
 	s.mu.Lock()
-	s.blocked++
 	s.used = true
-	w, hasThread := ex.callUp()
+	// D1(block): blocked, then look who sleeps. Pairs with D1(wait).
+	s.blocked.Add(1)
+	ex.callUp()
 	s.mu.Unlock()
-	ex.sendFor(w, hasThread)
 }
 
 // endBlocking undoes beginBlocking.
 func (ex *Executor) endBlocking() {
 	s := &ex.spares
 	s.mu.Lock()
-	s.blocked--
+	s.blocked.Add(-1)
 	s.used = true
-	s.tell()
 	s.mu.Unlock()
 }
 
-// tell tells spares whether one of them is surplus. Under mu.
-func (s *spares) tell() { s.surplus.Store(int32(max(0, s.serving-s.blocked))) }
-
-// callUp puts a spare into service if fewer are than are due; sendFor has to be told of it. If there is none to be had, the
-// thread of one is about to end, and spareGone calls up what is due then. Under spares.mu.
-func (ex *Executor) callUp() (w *Worker, hasThread bool) {
-	s := &ex.spares
-	defer s.tell()
-	if s.serving >= min(s.blocked, s.limit) {
-		return nil, false
+// sleepInWait sleeps until the worker's helper is unparked, for what the worker waits for. If a worker blocks, a spare takes
+// the place of the one that sleeps, which nobody wakes for anything else.
+func (w *Worker) sleepInWait() {
+	s := &w.ex.spares
+	w.counts.parks++
+	w.state.Store(uint32(parked))
+	if !w.blocking { // else it has a spare already
+		// D1(wait): asleep, then look whether anybody blocks. Pairs with D1(block): one of the two calls up the spare.
+		s.asleep.Add(1)
+		if s.blocked.Load() > 0 {
+			s.mu.Lock()
+			w.ex.callUp()
+			s.mu.Unlock()
+		}
+		defer s.asleep.Add(-1)
 	}
+	w.sleepAsHelper()
+	w.counts.wakeups++
+}
+
+// due is how many spares are to be in service, if there are so many.
+func (s *spares) due() int32 {
+	blocked := s.blocked.Load()
+	if blocked == 0 {
+		return 0
+	}
+	return min(blocked+s.asleep.Load(), int32(s.limit))
+}
+
+// callUp puts spares into service until as many are as are due, or as many as were missing have been tried. Under spares.mu,
+// which it gives up while it wakes and starts them.
+func (ex *Executor) callUp() {
+	s := &ex.spares
+	for missing := s.due() - s.serving.Load(); missing > 0 && s.due() > s.serving.Load(); missing-- {
+		w, hasThread := ex.nextSpare()
+		if w == nil {
+			return
+		}
+		s.mu.Unlock()
+		ex.sendFor(w, hasThread)
+		s.mu.Lock()
+	}
+}
+
+// nextSpare puts a spare into service; sendFor has to be told of it. If there is none to be had, the thread of one is about to
+// end, and spareGone calls up what is due then. Under spares.mu.
+func (ex *Executor) nextSpare() (w *Worker, hasThread bool) {
+	s := &ex.spares
 	if last := len(s.standby) - 1; last >= 0 {
 		w, s.standby = s.standby[last], s.standby[:last]
-		s.serving++
-		return w, true
-	}
-	if last := len(s.gone) - 1; last >= 0 {
+		hasThread = true
+	} else if last := len(s.gone) - 1; last >= 0 {
 		w, s.gone = s.gone[last], s.gone[:last]
 	} else if i := len(ex.crew()); i < len(ex.workers) {
 		w = newWorker(ex, i)
@@ -86,15 +125,17 @@ func (ex *Executor) callUp() (w *Worker, hasThread bool) {
 	} else {
 		return nil, false
 	}
-	s.serving++
-	ex.watchSpares()
-	return w, false
+	s.serving.Add(1)
+	s.used = true // or a spare that sleeping workers call up again and again would get a thread each time
+	if !hasThread {
+		ex.watchSpares()
+	}
+	return w, hasThread
 }
 
-// sendFor wakes or starts a spare that was called up; w is nil if none was.
+// sendFor wakes or starts a spare that was called up.
 func (ex *Executor) sendFor(w *Worker, hasThread bool) {
 	switch {
-	case w == nil:
 	case hasThread:
 		w.calledUp.Unpark()
 	case osthread.Room(1) != nil:
@@ -115,10 +156,9 @@ func (ex *Executor) sendFor(w *Worker, hasThread bool) {
 func (ex *Executor) spareFailed(w *Worker) {
 	s := &ex.spares
 	s.mu.Lock()
-	s.serving--
+	s.serving.Add(-1)
 	w.state.Store(uint32(threadless))
 	s.gone = append(s.gone, w)
-	s.tell()
 	s.mu.Unlock()
 }
 
@@ -128,13 +168,15 @@ func (ex *Executor) spareGone(w *Worker) {
 	s := &ex.spares
 	s.mu.Lock()
 	s.gone = append(s.gone, w)
-	next, hasThread := ex.callUp()
+	ex.callUp()
 	s.mu.Unlock()
-	ex.sendFor(next, hasThread)
 }
 
-// isSurplus reports whether the worker is a spare, and there is one in service more than are needed.
-func (w *Worker) isSurplus() bool { return w.spare && w.ex.spares.surplus.Load() > 0 }
+// hasSurplus reports whether there is a spare in service more than are due. Under spares.mu, if somebody is to act on it.
+func (s *spares) hasSurplus() bool { return s.serving.Load() > s.due() }
+
+// isSurplus reports whether the worker is a spare, and there is one in service more than are due.
+func (w *Worker) isSurplus() bool { return w.spare && w.ex.spares.hasSurplus() }
 
 // dismissed takes the worker out of service if it is surplus. It has nothing in its deque. From then on it is on standby,
 // or discharged if spares were idle for long.
@@ -145,11 +187,10 @@ func (w *Worker) dismissed() bool {
 	s := &w.ex.spares
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.serving <= s.blocked || s.closed {
+	if !s.hasSurplus() || s.closed {
 		return false
 	}
-	s.serving--
-	s.tell()
+	s.serving.Add(-1) // a worker that has gone to sleep since calls up another, or this one, when it has got the lock
 	if s.used {
 		s.standby = append(s.standby, w)
 	} else {
@@ -198,10 +239,10 @@ func (ex *Executor) lookAtSpares() {
 	surplus := false
 	if !s.used {
 		idle, s.standby = s.standby, nil
-		surplus = s.serving > s.blocked
+		surplus = s.hasSurplus()
 	}
 	s.used = false
-	if s.serving > 0 || len(s.standby) > 0 {
+	if s.serving.Load() > 0 || len(s.standby) > 0 {
 		ex.watchSpares()
 	}
 	s.mu.Unlock()
