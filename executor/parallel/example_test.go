@@ -23,13 +23,38 @@ func Example() {
 	if err := parallel.For(ctx, on, 0, len(squares), func(i int) { squares[i] = i * i }); err != nil {
 		log.Fatal(err)
 	}
-	sum, err := parallel.Reduce(ctx, on, squares, 0, func(a, b int) int { return a + b })
+	sum, err := parallel.Reduce(ctx, on, squares, func(a, b int) int { return a + b })
 	fmt.Println(sum, err)
 	first, err := parallel.Find(ctx, on, squares, func(x int) bool { return x > 1000 })
 	fmt.Println(first, err)
 	// Output:
 	// 332833500 <nil>
 	// 32 <nil>
+}
+
+func ExampleFold() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+	lines := []string{"the pie and the jay", "the jackdaw", "a jay"}
+	counts, err := parallel.Fold(context.Background(), parallel.On{Executor: ex}, lines,
+		func() map[string]int { return map[string]int{} },
+		func(counts map[string]int, line string) map[string]int {
+			for word := range strings.FieldsSeq(line) {
+				counts[word]++
+			}
+			return counts
+		},
+		func(left, right map[string]int) map[string]int {
+			for word, n := range right {
+				left[word] += n
+			}
+			return left
+		})
+	fmt.Println(counts, err)
+	// Output: map[a:1 and:1 jackdaw:1 jay:2 pie:1 the:3] <nil>
 }
 
 func ExampleForEach() {

@@ -33,14 +33,19 @@ func Any[T any](ctx context.Context, on On, s []T, is func(T) bool) (bool, error
 
 // search tells found of the first element in each piece for which is holds.
 func search[T any](ctx context.Context, on On, s []T, is func(T) bool, stop func(lo int) bool, found func(i int)) error {
-	_, err := walkAll(ctx, on, 0, len(s), walk[nothing]{join: noJoin, stop: stop, piece: func(_ nothing, lo, hi int) nothing {
-		for i, x := range s[lo:hi] {
-			if is(x) {
-				found(lo + i)
-				break
+	w := walkEach(func(p strides) int {
+		lo, hi := p.first()
+		for ; lo < hi && !stop(lo); lo, hi = hi, p.next(hi) {
+			for i := lo; i < hi; i++ {
+				if is(s[i]) {
+					found(i)
+					return p.end
+				}
 			}
 		}
-		return nothing{}
-	}})
+		return lo
+	})
+	w.stop = stop
+	_, err := walkAll(ctx, on, 0, len(s), w)
 	return err
 }

@@ -3,6 +3,7 @@ package parallel
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 )
@@ -12,9 +13,23 @@ type nothing = struct{}
 
 func noJoin(nothing, nothing) nothing { return nothing{} }
 
+func fromNothing(lo int) (nothing, int) { return nothing{}, lo }
+
+// walkEach is a walk without a result, whose pieces are done by do: it returns the first index that it has not done.
+func walkEach(do func(p strides) int) *walk[nothing] {
+	return &walk[nothing]{begin: fromNothing, join: noJoin, piece: func(_ nothing, p strides) (nothing, int) { return nothing{}, do(p) }}
+}
+
 // For calls body for lo, …, hi-1.
 func For(ctx context.Context, on On, lo, hi int, body func(i int)) error {
-	return ForRange(ctx, on, lo, hi, func(lo, hi int) { loop(lo, hi, body) })
+	_, err := walkAll(ctx, on, lo, hi, walkEach(func(p strides) int {
+		lo, hi := p.first()
+		for ; lo < hi; lo, hi = hi, p.next(hi) {
+			loop(lo, hi, body)
+		}
+		return lo
+	}))
+	return err
 }
 
 // loop calls body for lo, …, hi-1. Four at a time make up for what it costs that lo and hi are no constants.
@@ -30,33 +45,67 @@ func loop(lo, hi int, body func(i int)) {
 	}
 }
 
-// ForRange calls body for ranges that make up lo, …, hi-1. It is for bodies that do little for one index: the loop is theirs.
+// longRange is how long a call of ForRange's body is to take: the worker looks for others that have nothing to do before
+// each. Measuring the time costs 70 ns (Xeon, November 2026), so this is nothing beside it, and a thief that wakes waits as
+// long as it has taken to wake.
+const longRange = 20 * time.Microsecond
+
+// ForRange calls body for ranges that make up lo, …, hi-1, each of at least one index and at most MaxInt. It is for bodies that
+// do little for one index: the loop is theirs. A call is not cut short when ctx ends, nor when another worker has nothing to do.
+// If Grain is 0, the ranges become longer while calls take less than 10 µs: where indices that are quickly done come before
+// others that take long, a Grain bounds what one call has to do.
 func ForRange(ctx context.Context, on On, lo, hi int, body func(lo, hi int)) error {
-	_, err := walkAll(ctx, on, lo, hi, walk[nothing]{join: noJoin, piece: func(_ nothing, lo, hi int) nothing {
-		body(lo, hi)
-		return nothing{}
-	}})
+	_, err := walkAll(ctx, on, lo, hi, walkEach(func(p strides) int {
+		if !p.share {
+			body(p.lo, p.end)
+			return p.end
+		}
+		for size := 1; ; {
+			lo := p.lo
+			p.lo += min(size, p.end-lo)
+			start := time.Now()
+			body(lo, p.lo)
+			if p.lo == p.end || p.ends() {
+				return p.lo
+			}
+			switch took := time.Since(start); {
+			case took < longRange/2:
+				size *= 2 // no more than it has done so far, and one
+			case took > longRange && size > 1:
+				size /= 2
+			}
+		}
+	}))
 	return err
 }
 
 // ForSlice calls body for every element of s, by its address.
 func ForSlice[T any](ctx context.Context, on On, s []T, body func(i int, x *T)) error {
-	return ForRange(ctx, on, 0, len(s), func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			body(i, &s[i])
+	_, err := walkAll(ctx, on, 0, len(s), walkEach(func(p strides) int {
+		lo, hi := p.first()
+		for ; lo < hi; lo, hi = hi, p.next(hi) {
+			for i := lo; i < hi; i++ {
+				body(i, &s[i])
+			}
 		}
-	})
+		return lo
+	}))
+	return err
 }
 
 // Map sets dst[i] to f(src[i]) for every i. dst is as long as src, and may be the same.
 func Map[A, B any](ctx context.Context, on On, dst []B, src []A, f func(A) B) error {
 	sameLength(len(dst), len(src))
-	return ForRange(ctx, on, 0, len(src), func(lo, hi int) {
-		dst, src := dst[lo:hi], src[lo:hi]
-		for i := range src {
-			dst[i] = f(src[i])
+	_, err := walkAll(ctx, on, 0, len(src), walkEach(func(p strides) int {
+		lo, hi := p.first()
+		for ; lo < hi; lo, hi = hi, p.next(hi) {
+			for i := lo; i < hi; i++ {
+				dst[i] = f(src[i])
+			}
 		}
-	})
+		return lo
+	}))
+	return err
 }
 
 func sameLength(dst, src int) {
@@ -74,9 +123,10 @@ const (
 )
 
 // ForEach calls body for every element of seq, which one worker goes through, in batches of Grain elements or, if that is 0, of
-// sixteen. After 64 batches for each worker it waits until all of them are done. The first error ends it.
+// sixteen. After 64 batches for each worker it waits until all of them are done. The first error ends it: no worker begins
+// another call, and no more elements are taken.
 func ForEach[T any](ctx context.Context, on On, seq iter.Seq[T], body func(T) error) error {
-	on.check(0)
+	on.check()
 	size := on.Grain
 	if size == 0 {
 		size = eachBatch
@@ -87,8 +137,11 @@ func ForEach[T any](ctx context.Context, on On, seq iter.Seq[T], body func(T) er
 		flush := func() {
 			work := batch
 			batch = nil
-			s.Go(func(context.Context) error {
+			s.Spawn(func(s *executor.Scope) error {
 				for _, x := range work {
+					if s.Stopped() {
+						return context.Cause(s.Context())
+					}
 					if err := body(x); err != nil {
 						return err
 					}
@@ -97,13 +150,13 @@ func ForEach[T any](ctx context.Context, on On, seq iter.Seq[T], body func(T) er
 			})
 		}
 		for x := range seq {
+			if s.Stopped() {
+				break
+			}
 			if batch = append(batch, x); len(batch) < size {
 				continue
 			}
 			flush()
-			if s.Stopped() {
-				break
-			}
 			if batches++; batches%(eachRound*on.Executor.Workers()) == 0 {
 				if s.Wait() != nil {
 					break

@@ -10,41 +10,56 @@ import (
 // Merge merges a and b, which are sorted by order, into dst, which is as long as both and does not overlap them. Of equal
 // elements those of a come first. If order panics, dst is left with anything in it.
 func Merge[T any](ctx context.Context, on On, dst, a, b []T, order func(T, T) int) error {
-	sameLength(len(dst), len(a)+len(b))
-	grain := on.Grain
-	if grain == 0 {
-		grain = mergeGrain
+	sameLength(len(dst), len(a)+len(b)) // which is negative if there is no such int
+	on.check()
+	m := &merger[T]{order: order, grain: on.Grain}
+	if m.grain == 0 {
+		m.grain = mergeGrain
 	}
-	_, err := call(ctx, on, len(dst), mergePart[T], merging[T]{dst, a, b, order, grain})
+	_, err := executor.Call(ctx, on.Executor, mergePart[T], merging[T]{m, dst, a, b})
 	return err
 }
 
 // mergeGrain is how many elements are merged by one worker: 20 µs for numbers compared by a function (Xeon, November 2026).
 const mergeGrain = 1 << 12
 
-type merging[T any] struct {
-	dst, a, b []T
-	order     func(T, T) int
-	grain     int
+// A merger is what the parts of a merge have in common.
+type merger[T any] struct {
+	job
+	order func(T, T) int
+	grain int
 }
 
-func mergePart[T any](s *executor.Scope, m merging[T]) nothing {
-	if len(m.dst) <= max(m.grain, 2) || s.Executor().Workers() == 1 {
+type merging[T any] struct {
+	*merger[T]
+	dst, a, b []T
+}
+
+// mergePart merges a and b into dst. If it is stopped, dst has their elements, in no order.
+func mergePart[T any](s *executor.Scope, m merging[T]) (none nothing) {
+	ok := false
+	defer m.end(&ok)
+	switch {
+	case len(m.a) == 0, len(m.b) == 0, m.stopped(s):
+		copy(m.dst[copy(m.dst, m.a):], m.b)
+	case len(m.dst) <= max(m.grain, 2):
 		mergeInto(m.dst, m.a, m.b, m.order)
-		return nothing{}
+	default:
+		// Where the longer one is cut in the middle, the other is cut so that equal elements of a stay before those of b.
+		var i, j int
+		if len(m.a) >= len(m.b) {
+			i = len(m.a) / 2
+			j, _ = slices.BinarySearchFunc(m.b, m.a[i], m.order)
+		} else {
+			j = len(m.b) / 2
+			i, _ = slices.BinarySearchFunc(m.a, m.b[j], func(x, y T) int { return notAfter(m.order(x, y)) })
+		}
+		right := executor.Fork(s, mergePart[T], merging[T]{m.merger, m.dst[i+j:], m.a[i:], m.b[j:]})
+		mergePart(s, merging[T]{m.merger, m.dst[:i+j], m.a[:i], m.b[:j]})
+		right.Join(s)
 	}
-	// Where the longer one is cut in the middle, the other is cut so that equal elements of a stay before those of b.
-	var i, j int
-	if len(m.a) >= len(m.b) {
-		i = len(m.a) / 2
-		j, _ = slices.BinarySearchFunc(m.b, m.a[i], m.order)
-	} else {
-		j = len(m.b) / 2
-		i, _ = slices.BinarySearchFunc(m.a, m.b[j], func(x, y T) int { return notAfter(m.order(x, y)) })
-	}
-	right := executor.Fork(s, mergePart[T], merging[T]{m.dst[i+j:], m.a[i:], m.b[j:], m.order, m.grain})
-	mergePart(s, merging[T]{m.dst[:i+j], m.a[:i], m.b[:j], m.order, m.grain})
-	return right.Join(s)
+	ok = true
+	return
 }
 
 func notAfter(c int) int {

@@ -101,13 +101,117 @@ func TestReduce(t *testing.T) {
 				s[i] = string(rune('a' + i%26))
 				want += s[i]
 			}
-			got, err := parallel.Reduce(t.Context(), on, s, "", func(a, b string) string { return a + b })
+			got, err := parallel.Reduce(t.Context(), on, s, func(a, b string) string { return a + b })
 			require.NoError(t, err)
 			require.Equal(t, want, got)
 		}
-		sum, err := parallel.MapReduce(t.Context(), on, []string{"a", "bb", "ccc"}, 0, func(s string) int { return len(s) }, func(a, b int) int { return a + b })
+		sum, err := parallel.MapReduce(t.Context(), on, []string{"a", "bb", "ccc"}, func(s string) int { return len(s) }, func(a, b int) int { return a + b })
 		require.NoError(t, err)
 		require.Equal(t, 6, sum)
+	})
+}
+
+// What op, add and join may do to their arguments, as a user writes it who counts words.
+func TestReduceMaps(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		for _, n := range []int{0, 1, 3000} {
+			s := numbers(rand.New(rand.NewPCG(1, 3)), n, 10)
+			want := map[int]int{}
+			for _, x := range s {
+				want[x]++
+			}
+			add := func(counts map[int]int, x int) map[int]int { counts[x]++; return counts }
+			join := func(a, b map[int]int) map[int]int {
+				for x, n := range b {
+					a[x] += n
+				}
+				clear(b)
+				return a
+			}
+			got, err := parallel.MapReduce(t.Context(), on, s, func(x int) map[int]int { return map[int]int{x: 1} }, join)
+			require.NoError(t, err)
+			if n == 0 {
+				require.Nil(t, got)
+			} else {
+				require.Equal(t, want, got)
+			}
+			got, err = parallel.Fold(t.Context(), on, s, func() map[int]int { return map[int]int{} }, add, join)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+	})
+}
+
+// Nothing is given to two calls of op, or of add and join, but as what the first has returned. After a cancellation, too.
+func TestReduceSharesNothing(t *testing.T) {
+	type box struct{ elements, used int } // used by one call at a time: the race detector says otherwise
+	onEach(t, func(t *testing.T, on parallel.On) {
+		made, left := atomic.Int64{}, atomic.Int64{}
+		zero := func() *box { made.Add(1); return &box{} }
+		join := func(a, b *box) *box {
+			if a == b || a == nil || b == nil || a.used != 0 || b.used != 0 {
+				panic(fmt.Sprintf("%p and %p are joined", a, b))
+			}
+			a.elements += b.elements
+			b.used++
+			left.Add(1)
+			return a
+		}
+		s := make([]int, 5000)
+		one := func(int) *box { b := zero(); b.elements = 1; return b }
+		add := func(b *box, _ int) *box {
+			if b.used != 0 {
+				panic("added to after it was joined")
+			}
+			b.elements++
+			return b
+		}
+		for name, f := range map[string]func(ctx context.Context, each func()) (*box, error){
+			"MapReduce": func(ctx context.Context, each func()) (*box, error) {
+				return parallel.MapReduce(ctx, on, s, func(x int) *box { each(); return one(x) }, join)
+			},
+			"Fold": func(ctx context.Context, each func()) (*box, error) {
+				return parallel.Fold(ctx, on, s, zero, func(b *box, x int) *box { each(); return add(b, x) }, join)
+			},
+		} {
+			made.Store(0)
+			left.Store(0)
+			b, err := f(t.Context(), func() {})
+			require.NoError(t, err)
+			require.Equal(t, box{elements: len(s)}, *b, name)
+			require.Equal(t, made.Load(), left.Load()+1, name)
+			for _, at := range []int64{1, 100, 3000} {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				var calls atomic.Int64
+				_, err := f(ctx, func() {
+					if calls.Add(1) == at {
+						cancel(errTest)
+						told()
+					}
+				})
+				var p *executor.PanicError
+				require.NotErrorAs(t, err, &p, "%s: a part that was left out is joined", name)
+				require.ErrorIs(t, err, errTest)
+			}
+		}
+	})
+}
+
+// An initial value of ExclusiveScan is counted once; Reduce has none to count.
+func TestInitialValues(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		ones := slices.Repeat([]int{1}, 10_000)
+		add := func(a, b int) int { return a + b }
+		sum, err := parallel.Reduce(t.Context(), on, ones, add)
+		require.NoError(t, err)
+		require.Equal(t, len(ones), sum)
+		sums := make([]int, len(ones))
+		require.NoError(t, parallel.ExclusiveScan(t.Context(), on, sums, ones, 10, add))
+		for i, sum := range sums {
+			if sum != 10+i {
+				t.Fatalf("sum %d is %d", i, sum)
+			}
+		}
 	})
 }
 
@@ -123,7 +227,7 @@ func TestReduceIsDeterministic(t *testing.T) {
 		ex, err := executor.New(executor.Config{Workers: workers})
 		require.NoError(t, err)
 		for range testkit.Scale(20) {
-			sum, err := parallel.Reduce(t.Context(), parallel.On{Executor: ex, Grain: 100}, s, 0, func(a, b float64) float64 { return a + b })
+			sum, err := parallel.Reduce(t.Context(), parallel.On{Executor: ex, Grain: 100}, s, func(a, b float64) float64 { return a + b })
 			require.NoError(t, err)
 			sums[sum] = true
 		}
@@ -392,7 +496,7 @@ func TestNested(t *testing.T) {
 		require.NoError(t, parallel.For(t.Context(), on, 0, 20, func(i int) {
 			s := make([]int, 50)
 			err := parallel.For(t.Context(), on, 0, len(s), func(j int) { s[j] = j })
-			n, err2 := parallel.Reduce(t.Context(), on, s, 0, func(a, b int) int { return a + b })
+			n, err2 := parallel.Reduce(t.Context(), on, s, func(a, b int) int { return a + b })
 			if err := errors.Join(err, err2); err != nil {
 				panic(err)
 			}
@@ -415,7 +519,7 @@ func TestStops(t *testing.T) {
 			}
 		})
 		require.ErrorIs(t, err, errTest)
-		_, err = parallel.Reduce(ctx, on, []int{1}, 0, func(a, b int) int { return a + b })
+		_, err = parallel.Reduce(ctx, on, []int{1}, func(a, b int) int { return a + b })
 		require.ErrorIs(t, err, errTest)
 		s := []int{3, 1, 2}
 		require.ErrorIs(t, parallel.Sort(ctx, on, s), errTest)

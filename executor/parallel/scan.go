@@ -6,14 +6,15 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// Scan sets dst[i] to what op makes of src[0], …, src[i], in their order. op must be associative. dst is as long as src, and
-// may be the same.
+// Scan sets dst[i] to what op makes of src[0], …, src[i], in their order. op must be associative, and must not change its
+// arguments, nor what they refer to: they are elements of src and dst. dst is as long as src, and may be the same.
 func Scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T) error {
 	return scan(ctx, on, dst, src, op, nil)
 }
 
 // ExclusiveScan sets dst[i] to what op makes of first and src[0], …, src[i-1], in this order, and so dst[0] to first. op must
-// be associative. dst is as long as src, and may be the same.
+// be associative, first need not be neutral: it is counted once. op must not change its arguments, nor what they refer to. dst is
+// as long as src, and may be the same.
 func ExclusiveScan[T any](ctx context.Context, on On, dst, src []T, first T, op func(T, T) T) error {
 	return scan(ctx, on, dst, src, op, &first)
 }
@@ -25,79 +26,87 @@ const blocksPerWorker = 4
 // at once, and so does another the last block, whose sum nobody needs.
 func scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T, first *T) error {
 	sameLength(len(dst), len(src))
+	on.check()
 	n := len(src)
-	on.check(n)
 	if n == 0 {
 		return ctx.Err()
 	}
 	size := min(on.Grain, n)
 	if size == 0 {
-		blocks := blocksPerWorker * on.Executor.Workers()
-		if on.Executor.Workers() == 1 {
-			blocks = 1
+		size = n
+		if workers := on.Executor.Workers(); workers > 1 {
+			size = 1 + (n-1)/(blocksPerWorker*workers)
 		}
-		size = max(1, (n+blocks-1)/blocks)
 	}
 	blocks := 1 + (n-1)/size
-	block := func(i int) (lo, hi int) { return i * size, min(n, (i+1)*size) }
 	return on.Executor.Run(ctx, executor.Func("parallel.Scan", func(s *executor.Scope) error {
 		sums := make([]T, blocks) // sums[i]: of blocks 0 to i-1, and first
-		each := func(from, to int, f func(i int)) {
-			w := &walk[nothing]{grain: 1, least: 1, join: noJoin, piece: func(_ nothing, lo, hi int) nothing {
-				for i := lo; i < hi; i++ {
-					f(i)
-				}
-				return nothing{}
-			}}
-			whole(s, part[nothing]{w, from, to})
+		each := func(blocks int, f func(i int, block strides)) {
+			w := walkEach(func(p strides) int {
+				lo := p.lo * size
+				f(p.lo, p.over(lo, lo+min(size, n-lo)))
+				return p.end
+			})
+			w.grain, w.least = 1, 1
+			whole(s, part[nothing]{w, 0, blocks})
 		}
 		if blocks > 1 {
-			each(1, blocks, func(i int) {
-				lo, hi := block(i - 1)
-				sum := src[lo]
-				for _, x := range src[lo+1 : hi] {
-					sum = op(sum, x)
+			each(blocks-1, func(i int, p strides) {
+				sum := src[p.lo]
+				p = p.over(p.lo+1, p.end)
+				lo, hi := p.first()
+				for ; lo < hi; lo, hi = hi, p.next(hi) {
+					for _, x := range src[lo:hi] {
+						sum = op(sum, x)
+					}
 				}
-				sums[i] = sum
+				sums[i+1] = sum
 			})
-		}
-		if s.Stopped() {
-			return context.Cause(s.Context())
 		}
 		if first != nil {
 			sums[0] = *first
 		}
-		for i := 1; i < blocks; i++ {
+		for i := 1; i < blocks && !s.Stopped(); i++ {
 			if i > 1 || first != nil {
 				sums[i] = op(sums[i-1], sums[i])
 			}
 		}
-		each(0, blocks, func(i int) {
-			lo, hi := block(i)
-			switch {
+		if s.Stopped() {
+			return context.Cause(s.Context())
+		}
+		each(blocks, func(i int, p strides) {
+			switch sum := sums[i]; {
 			case first != nil:
-				exclusive(dst[lo:hi], src[lo:hi], sums[i], op)
+				exclusive(p, dst, src, sum, op)
 			case i == 0:
 				dst[0] = src[0]
-				inclusive(dst[1:hi], src[1:hi], dst[0], op)
+				inclusive(p.over(1, p.end), dst, src, src[0], op)
 			default:
-				inclusive(dst[lo:hi], src[lo:hi], sums[i], op)
+				inclusive(p, dst, src, sum, op)
 			}
 		})
 		return nil
 	}))
 }
 
-func inclusive[T any](dst, src []T, sum T, op func(T, T) T) {
-	for i, x := range src {
-		sum = op(sum, x)
-		dst[i] = sum
+func inclusive[T any](p strides, dst, src []T, sum T, op func(T, T) T) {
+	lo, hi := p.first()
+	for ; lo < hi; lo, hi = hi, p.next(hi) {
+		dst := dst[lo:hi]
+		for i, x := range src[lo:hi] {
+			sum = op(sum, x)
+			dst[i] = sum
+		}
 	}
 }
 
-func exclusive[T any](dst, src []T, sum T, op func(T, T) T) {
-	for i, x := range src {
-		dst[i] = sum
-		sum = op(sum, x)
+func exclusive[T any](p strides, dst, src []T, sum T, op func(T, T) T) {
+	lo, hi := p.first()
+	for ; lo < hi; lo, hi = hi, p.next(hi) {
+		dst := dst[lo:hi]
+		for i, x := range src[lo:hi] {
+			dst[i] = sum
+			sum = op(sum, x)
+		}
 	}
 }

@@ -11,18 +11,19 @@ import (
 
 // Sort sorts s in ascending order, as [slices.Sort] does.
 func Sort[T cmp.Ordered](ctx context.Context, on On, s []T) error {
-	return sortBy(ctx, on, s, sorter[T]{
+	return sortBy(ctx, on, s, &sorter[T]{
 		less: cmp.Less[T],
-		rest: func(s []T) { slices.Sort(s) },
+		rest: slices.Sort[[]T],
 		cut:  cutOrdered[T],
 	})
 }
 
 // SortFunc sorts s by order, as [slices.SortFunc] does: equal elements may change places.
 func SortFunc[T any](ctx context.Context, on On, s []T, order func(T, T) int) error {
-	return sortBy(ctx, on, s, sorter[T]{
+	return sortBy(ctx, on, s, &sorter[T]{
 		less: func(a, b T) bool { return order(a, b) < 0 },
 		rest: func(s []T) { slices.SortFunc(s, order) },
+		cut:  cutFunc[T],
 	})
 }
 
@@ -32,9 +33,10 @@ const sortGrain = 1 << 11
 
 // A sorter is Quicksort until a part is small or has been cut badly too often; slices sorts that.
 type sorter[T any] struct {
+	job
 	less  func(a, b T) bool
 	rest  func([]T)
-	cut   func(s []T) (lo, hi int) // nil: cutFunc
+	cut   func(scope *executor.Scope, by *sorter[T], s []T) (lo, hi int)
 	grain int
 }
 
@@ -44,30 +46,32 @@ type sorting[T any] struct {
 	left int // cuts, before it is given up
 }
 
-func sortBy[T any](ctx context.Context, on On, s []T, by sorter[T]) error {
+func sortBy[T any](ctx context.Context, on On, s []T, by *sorter[T]) error {
+	on.check()
 	by.grain = on.Grain
 	if by.grain == 0 {
 		by.grain = sortGrain
 	}
-	if by.cut == nil {
-		by.cut = func(s []T) (int, int) { return cutFunc(s, by.less) }
-	}
-	_, err := call(ctx, on, len(s), sortPart[T], sorting[T]{&by, s, 2 * bits.Len(uint(len(s)))})
+	_, err := executor.Call(ctx, on.Executor, sortPart[T], sorting[T]{by, s, 2 * bits.Len(uint(len(s)))})
 	return err
 }
 
-func sortPart[T any](s *executor.Scope, p sorting[T]) nothing {
-	if s.Stopped() {
-		return nothing{}
+func sortPart[T any](s *executor.Scope, p sorting[T]) (none nothing) {
+	if p.stopped(s) {
+		return
 	}
-	if len(p.s) <= p.grain || p.left == 0 || s.Executor().Workers() == 1 {
+	ok := false
+	defer p.end(&ok)
+	if len(p.s) <= p.grain || p.left == 0 {
 		p.rest(p.s)
-		return nothing{}
+	} else {
+		lo, hi := p.cut(s, p.sorter, p.s)
+		right := executor.Fork(s, sortPart[T], sorting[T]{p.sorter, p.s[hi:], p.left - 1})
+		sortPart(s, sorting[T]{p.sorter, p.s[:lo], p.left - 1})
+		right.Join(s)
 	}
-	lo, hi := p.cut(p.s)
-	right := executor.Fork(s, sortPart[T], sorting[T]{p.sorter, p.s[hi:], p.left - 1})
-	sortPart(s, sorting[T]{p.sorter, p.s[:lo], p.left - 1})
-	return right.Join(s)
+	ok = true
+	return
 }
 
 // samples is how many elements the pivot is the median of: with so many, both sides are within some percent of a half, and
@@ -89,10 +93,10 @@ func pivot[T any](s []T, sort func([]T)) T {
 
 // cutOrdered arranges s so that nothing in s[:lo] is greater than anything behind it, nothing in s[hi:] less than anything
 // before it, and s[lo:hi] is where it belongs. NaNs are less than all others.
-func cutOrdered[T cmp.Ordered](s []T) (lo, hi int) {
+func cutOrdered[T cmp.Ordered](scope *executor.Scope, by *sorter[T], s []T) (lo, hi int) {
 	p := pivot(s, func(sample []T) { slices.Sort(sample) })
 	if p != p { // half of them are NaNs
-		return cutFunc(s, cmp.Less[T])
+		return cutFunc(scope, by, s)
 	}
 	i, j := 0, len(s)-1
 	for {
@@ -102,7 +106,7 @@ func cutOrdered[T cmp.Ordered](s []T) (lo, hi int) {
 		for p < s[j] {
 			j--
 		}
-		if i >= j {
+		if i >= j || by.stopped(scope) {
 			break
 		}
 		s[i], s[j] = s[j], s[i]
@@ -112,14 +116,14 @@ func cutOrdered[T cmp.Ordered](s []T) (lo, hi int) {
 	return i, j + 1
 }
 
-// cutFunc is cutOrdered for any order.
-func cutFunc[T any](s []T, less func(a, b T) bool) (lo, hi int) {
+// cutFunc is cutOrdered for any order. It leaves off when the sorter is stopped.
+func cutFunc[T any](scope *executor.Scope, by *sorter[T], s []T) (lo, hi int) {
 	p := pivot(s, func(sample []T) {
 		slices.SortFunc(sample, func(a, b T) int {
 			switch {
-			case less(a, b):
+			case by.less(a, b):
 				return -1
-			case less(b, a):
+			case by.less(b, a):
 				return 1
 			}
 			return 0
@@ -128,13 +132,13 @@ func cutFunc[T any](s []T, less func(a, b T) bool) (lo, hi int) {
 	// p itself stops both scans, unless less is no order: then what comes out is none either, but has all elements.
 	i, j := 0, len(s)-1
 	for {
-		for i < len(s)-1 && less(s[i], p) {
+		for i < len(s)-1 && by.less(s[i], p) && !by.stopped(scope) {
 			i++
 		}
-		for j > 0 && less(p, s[j]) {
+		for j > 0 && by.less(p, s[j]) && !by.stopped(scope) {
 			j--
 		}
-		if i >= j {
+		if i >= j || by.stopped(scope) {
 			break
 		}
 		s[i], s[j] = s[j], s[i]
@@ -150,37 +154,38 @@ func cutFunc[T any](s []T, less func(a, b T) bool) (lo, hi int) {
 // SortStable sorts s by order and leaves equal elements in the order in which they are, as [slices.SortStableFunc] does. It
 // takes as much memory again as s. If order panics, s is left with some elements twice and others missing.
 func SortStable[T any](ctx context.Context, on On, s []T, order func(T, T) int) error {
-	grain := on.Grain
-	if grain == 0 {
-		grain = sortGrain
+	on.check()
+	m := &merger[T]{order: order, grain: mergeGrain}
+	p := stable[T]{merger: m, s: s, grain: on.Grain}
+	if p.grain == 0 {
+		p.grain = sortGrain
 	}
-	if on.Executor != nil && on.Executor.Workers() == 1 {
-		grain = len(s)
-	}
-	p := stable[T]{s: s, order: order, grain: grain}
-	if len(s) > grain {
+	if len(s) > p.grain {
 		p.other = make([]T, len(s))
 	}
-	_, err := call(ctx, on, len(s), stablePart[T], p)
+	_, err := executor.Call(ctx, on.Executor, stablePart[T], p)
 	return err
 }
 
 type stable[T any] struct {
+	*merger[T]
 	s, other []T
 	there    bool // the result goes to other
-	order    func(T, T) int
 	grain    int
 }
 
-func stablePart[T any](s *executor.Scope, p stable[T]) nothing {
-	if len(p.s) <= p.grain {
-		if !s.Stopped() {
+func stablePart[T any](s *executor.Scope, p stable[T]) (none nothing) {
+	ok := false
+	defer p.end(&ok)
+	if stopped := p.stopped(s); stopped || len(p.s) <= p.grain {
+		if !stopped {
 			slices.SortStableFunc(p.s, p.order)
 		}
 		if p.there {
 			copy(p.other, p.s)
 		}
-		return nothing{}
+		ok = true
+		return
 	}
 	mid := len(p.s) / 2
 	left, right := p, p
@@ -194,9 +199,7 @@ func stablePart[T any](s *executor.Scope, p stable[T]) nothing {
 	if p.there {
 		from, to = p.s, p.other
 	}
-	if s.Stopped() {
-		copy(to, from) // no order, but all elements
-		return nothing{}
-	}
-	return mergePart(s, merging[T]{to, from[:mid], from[mid:], p.order, mergeGrain})
+	mergePart(s, merging[T]{p.merger, to, from[:mid], from[mid:]})
+	ok = true
+	return
 }
