@@ -15,7 +15,7 @@
 // If ctx ends, what has not begun is left out, and the error is ctx's. After a panic, which becomes a [*executor.PanicError], or
 // the first error of [ForEach], it is the same. Once the run knows of it, each worker begins no more than this:
 //
-//   - calls for the rest of 32 elements in all loops, reductions, scans and searches, however large the pieces are;
+//   - calls for the rest of 64 elements in all loops, reductions, scans and searches, however large the pieces are;
 //   - [ForEach]: no call;
 //   - [ForRange]: no call, but the ranges in progress are not cut short;
 //   - [SortFunc] and [SortStable]: the comparisons for one piece of Grain elements, by default 2048, or for the choice of
@@ -35,7 +35,7 @@ import (
 type On struct {
 	Executor *executor.Executor
 	// Grain is the number of elements that are worth a piece of their own. 0 means that it is found out while the work goes
-	// on: a worker looks every 32 elements whether another has nothing to do, and then gives half of what is left away. For
+	// on: a worker looks every 64 elements whether another has nothing to do, and then gives half of what is left away. For
 	// ForRange see there; for the sorts, Merge and ForEach 0 stands for a number that is right for short functions.
 	//
 	// With a Grain the pieces are always the same, whatever the number of workers, and so are the results of Reduce and of

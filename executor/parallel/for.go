@@ -32,13 +32,17 @@ func For(ctx context.Context, on On, lo, hi int, body func(i int)) error {
 	return err
 }
 
-// loop calls body for lo, …, hi-1. Four at a time make up for what it costs that lo and hi are no constants.
+// loop calls body for lo, …, hi-1. Eight at a time make up for what it costs that lo and hi are no constants.
 func loop(lo, hi int, body func(i int)) {
-	for ; hi-lo >= 4; lo += 4 {
+	for ; hi-lo >= 8; lo += 8 {
 		body(lo)
 		body(lo + 1)
 		body(lo + 2)
 		body(lo + 3)
+		body(lo + 4)
+		body(lo + 5)
+		body(lo + 6)
+		body(lo + 7)
 	}
 	for ; lo < hi; lo++ {
 		body(lo)

@@ -145,8 +145,9 @@ func (w *walk[R]) skip(s *executor.Scope, lo int) bool {
 }
 
 // stride is after how many elements a worker looks whether it is to go on. What has begun when a run is cancelled goes on for at
-// most so many elements.
-const stride = 32
+// most so many elements. Every 32, a loop over an empty function took 9 % longer than without a look, every 64 no longer (Xeon,
+// November 2026).
+const stride = 64
 
 // strides go through the indices lo, …, end-1 of a piece, at most MaxInt, in loops of few:
 //

@@ -87,7 +87,7 @@ func count(n int) iter.Seq[int] {
 }
 
 // atMost is how many calls a worker begins after a cancellation: the package's documentation says so.
-const atMost = 32
+const atMost = 64
 
 // Once a run knows that its context has ended, each worker calls the body for the rest of its stride and no more, however
 // large the pieces are: with a Grain, and without one after many bodies that took no time.
