@@ -55,27 +55,16 @@ func isChoice(s special) bool {
 	return false
 }
 
-// choosers says which tasks of the plan choose, or is nil if none does. Those of modules are not copied.
-func (g *Graph) choosers() []bool {
-	var all []bool
+// choosers says which of the plan's n tasks choose, or is nil if none does. Those of modules are not copied.
+func (g *Graph) choosers(n int) []bool {
+	if !g.chooses {
+		return nil
+	}
+	all := make([]bool, n)
 	for i, s := range g.special {
-		if isChoice(s) {
-			if all == nil {
-				all = make([]bool, g.planned())
-			}
-			all[i] = true
-		}
+		all[i] = isChoice(s)
 	}
 	return all
-}
-
-// planned is how many tasks the plan is to have.
-func (g *Graph) planned() int {
-	n := len(g.funcs)
-	for _, c := range g.copies {
-		n += c.tasks
-	}
-	return n
 }
 
 // checkChoices reports what would run too early or never.

@@ -24,7 +24,7 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 		if p.Chooses != nil && p.Chooses[i] {
 			looks = " shape=diamond"
 		}
-		switch g.priorityAt(uint32(i)) {
+		switch g.layout.priorities[uint32(i)] {
 		case High:
 			looks += " style=bold"
 		case Low:
@@ -47,5 +47,7 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 
 // quote writes a string in quotes as DOT has them: other characters than these have no escapes.
 func quote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+	return `"` + escapes.Replace(s) + `"`
 }
+
+var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

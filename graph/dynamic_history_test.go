@@ -141,8 +141,7 @@ func (x *execution) finish(t testing.TB, wait func() error) {
 func (x *execution) isQuiet() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	busy := func(g *graph.Graph) bool { return graph.Running(g) > 0 }
-	return !slices.ContainsFunc(x.subs, busy) && !slices.ContainsFunc(slices.Collect(maps.Values(x.graphs)), busy)
+	return !slices.ContainsFunc(x.subs, graph.IsRunning) && !slices.ContainsFunc(slices.Collect(maps.Values(x.graphs)), graph.IsRunning)
 }
 
 func (x *execution) String() string {

@@ -3,11 +3,11 @@ package graph
 // MaxIdleStates is maxIdleStates.
 const MaxIdleStates = maxIdleStates
 
-// Running is how many runs of g are in progress, those of graphs that it is a module of too.
-func Running(g *Graph) int {
+// IsRunning reports whether a run of g is in progress, or of a graph that it is a module of.
+func IsRunning(g *Graph) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.running
+	return g.holds > 0
 }
 
 // Permits is how many permits of s are free, and for how many runs tasks wait for one.

@@ -18,19 +18,26 @@ type Graph struct {
 	edges      []plan.Edge       // dropped by the freeze, restored by the next change, unless there are modules
 	names      map[uint32]string // of the tasks that have one
 	backward   bool              // some edge leads to the same or an earlier task: only then can there be a cycle
-	modules    map[uint32]*Graph // what tasks stand for
+	modules    []module          // ascending
 	special    map[uint32]special
+	chooses    bool // some of the special tasks choose
 	limits     map[uint32][]limit
 	priorities map[uint32]Priority // of the tasks that were given one
 
+	// Guarded by heights.
+	height   int  // greater than those of the modules
+	isModule bool // of another graph
+
 	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
-	plan    *plan.Plan  // nil while the graph is being changed
-	copies  []copied    // what the plan has of modules
-	nested  []copied    // modules that run by themselves: their tasks choose, or they need permits; first says nothing
-	uses    []use       // the graphs of both, once each
+	holds   int         // runs in progress, and graphs that are held of which this is a module
+	frozen  bool        // held since the last change; set under mu
+	edition uint64      // another one after every change of what the graph contains
+	uses    []use       // the graphs of the modules, once each
+	size    int         // see unfoldedSize
+	layout              // what follows is forgotten when the edition changes
+	plan    *plan.Plan  // nil if there is none yet
 	levels  []Priority  // of the plan's tasks; nil if all have the same
 	fault   error       // what Validate found
-	running int         // runs in progress
 	states  []*runState
 }
 
@@ -143,9 +150,9 @@ func (g *Graph) foreign(t, other Task, method string) {
 		g.name, method, g.taskName(t.index), other.graph.name))
 }
 
-// change prepares g for a change. A graph that was never frozen, or was thawed, needs nothing; one that runs is frozen.
+// change prepares g for a change. A graph that was never held, or was thawed, needs nothing; one that runs is frozen.
 func (g *Graph) change() {
-	if g.plan != nil {
+	if g.frozen {
 		g.thaw()
 	}
 }
@@ -153,46 +160,59 @@ func (g *Graph) change() {
 func (g *Graph) thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.running != 0 {
+	if g.holds != 0 {
 		panic(fmt.Sprintf("graph %q: changed while a run is in progress: wait for the run, or build another graph", g.name))
 	}
-	if g.modules == nil {
+	if g.modules == nil && g.plan != nil {
 		g.edges = g.plan.EdgeList()
 	}
 	g.forgetPlan()
+	g.frozen = false
 }
 
 func (g *Graph) forgetPlan() {
-	g.plan, g.fault, g.states, g.levels = nil, nil, nil, nil
-	g.copies, g.nested, g.uses = nil, nil, nil
+	g.plan, g.levels, g.fault, g.states = nil, nil, nil, nil
+	g.layout = layout{}
 }
 
 // freeze returns the graph's plan, or what is wrong with the graph.
 func (g *Graph) freeze() (*plan.Plan, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.holdLocked()
+	defer g.releaseLocked()
 	return g.freezeLocked()
 }
 
-// freezeLocked is freeze for a caller that holds mu.
+// freezeHeld is freeze for a caller that holds g.
+func (g *Graph) freezeHeld() (*plan.Plan, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.freezeLocked()
+}
+
+// freezeLocked is freeze for a caller that holds g and has locked mu.
 func (g *Graph) freezeLocked() (*plan.Plan, error) {
-	if g.plan != nil && !g.isStale() {
+	if g.plan != nil {
 		return g.plan, g.fault
 	}
-	g.forgetPlan()
-	funcs, edges, err := g.funcs, g.edges, error(nil)
+	u := &unfolding{
+		layout: layout{special: g.special, limits: g.limits, priorities: g.priorities},
+		funcs:  g.funcs,
+		edges:  g.edges,
+	}
 	if g.modules != nil {
-		if funcs, edges, err = g.unfold(); err != nil {
-			g.forgetPlan() // or tasks that are added now would be called by the names of those that were copied
+		var err error
+		if u, err = g.unfold(); err != nil {
 			return nil, err
 		}
 	}
-	p, err := plan.Freeze(funcs, edges, g.choosers())
+	p, err := plan.Freeze(u.funcs, u.edges, g.choosers(len(u.funcs)))
 	if err != nil {
-		g.forgetPlan()
 		return nil, fmt.Errorf("graph %q: %w", g.name, err)
 	}
-	g.plan, g.levels = p, g.levelsOf(p.Len())
+	g.plan, g.layout = p, u.layout
+	g.levels = g.layout.levelsOf(p.Len())
 	if g.modules == nil {
 		g.edges = nil
 	}

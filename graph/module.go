@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/magpie-go/magpie/internal/hugepage"
 	"github.com/magpie-go/magpie/internal/plan"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // Module adds a task that stands for the whole of another graph: it begins with the tasks of sub that have no predecessor,
 // and ends with those that have no successor. The same graph may stand for several tasks, of one graph or of many, and be
-// run by itself too. What is run is what sub is when the run begins: its plan is copied for the first run after a change. A
+// run by itself too. What is run is what sub is when the run begins: its tasks are copied for the first run after a change. A
 // run of g is one of sub, which must not be changed meanwhile.
 //
 // A failure of a task of sub is a [*TaskError] with the name of sub; if sub has conditions, or the module's task a limit, it is
@@ -19,166 +22,334 @@ func (g *Graph) Module(sub *Graph) Task {
 	if sub == nil {
 		panic(fmt.Sprintf("graph %q: the graph of module %d is nil", g.name, len(g.funcs)))
 	}
-	if sub.contains(g) {
+	if !g.putAbove(sub) {
 		panic(fmt.Sprintf("graph %q: module %q contains this graph: a graph cannot be a part of itself", g.name, sub.name))
 	}
 	t := g.Task(noTask)
-	if g.modules == nil {
-		g.modules = make(map[uint32]*Graph)
-	}
-	g.modules[t.index] = sub
+	g.modules = append(g.modules, module{t.index, sub})
 	return t.Named(sub.name)
 }
 
 // noTask is the function of tasks that only keep an order.
 func noTask(context.Context) error { return nil }
 
-// contains reports whether other is g or a module of it, however deep.
-func (g *Graph) contains(other *Graph) bool {
-	if g == other {
-		return true
-	}
-	for _, sub := range g.modules {
-		if sub.contains(other) {
-			return true
+// A module is a task that stands for a graph.
+type module struct {
+	task  uint32
+	graph *Graph
+}
+
+// runsApart reports whether a module of g is run as a whole and not copied. If its tasks choose, what of it runs is not known
+// before, so that nothing could come after all of it; if its task has a limit, the permits are to be held for all of it.
+func (g *Graph) runsApart(m module) bool { return m.graph.chooses || g.limits[m.task] != nil }
+
+// heights guards the heights of all graphs. Graphs with the same modules may be built at the same time.
+var heights xsync.Mutex
+
+// putAbove makes g higher than sub and all that sub contains, or returns false if sub contains g.
+//
+// Graphs built from the top down or from the bottom up are in order as they come. Otherwise sub and what it contains is moved
+// down, by one level more for each graph that was visited: as many levels can come between before the same graphs are visited
+// again, so that a visit is paid for by a level.
+func (g *Graph) putAbove(sub *Graph) bool {
+	heights.Lock()
+	defer heights.Unlock()
+	switch {
+	case g == sub:
+		return false
+	case !g.isModule && (g.modules == nil || g.height <= sub.height): // no lower than it must be, nor higher
+		g.height = sub.height + 1
+	case g.height <= sub.height:
+		all := sub.withAllInside()
+		if slices.Contains(all, g) {
+			return false
+		}
+		down := sub.height - g.height + 1 + len(all)
+		for _, s := range all {
+			s.height -= down
 		}
 	}
-	return false
+	sub.isModule = true
+	return true
 }
 
-// A copied module is so many tasks of the plan from first on: those of the module's plan and, unless that ends with one task
-// anyhow, one more that all of them precede.
-type copied struct {
-	first uint32
-	task  uint32 // the module's own, in the graph that it is a module of
-	use
-	tasks int // in the plan
+// withAllInside returns g and the graphs that it contains, however deep, once each.
+func (g *Graph) withAllInside() []*Graph {
+	all := []*Graph{g}
+	seen := map[*Graph]bool{g: true}
+	for i := 0; i < len(all); i++ {
+		for _, m := range all[i].modules {
+			if !seen[m.graph] {
+				seen[m.graph] = true
+				all = append(all, m.graph)
+			}
+		}
+	}
+	return all
 }
 
-// A use is a graph of which there are modules, and its plan when they were made.
+// A use is a graph of which there are modules, and its edition as of the last look.
 type use struct {
+	graph   *Graph
+	edition uint64
+}
+
+// hold keeps g, and all that it contains, from being changed until release is called as often. It returns g's edition, which
+// is another if any of that has been changed since the last look. What is held already has been looked at: however many
+// ways lead to a graph, it is visited once for each graph that it is a module of.
+func (g *Graph) hold() (edition uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.holdLocked()
+	return g.edition
+}
+
+// holdLocked is hold for a caller that has locked mu.
+func (g *Graph) holdLocked() {
+	if g.holds++; g.holds > 1 {
+		return
+	}
+	isNew := !g.frozen
+	if isNew {
+		g.frozen = true
+		g.uses = g.uniqueUses()
+	}
+	for i := range g.uses {
+		u := &g.uses[i]
+		if e := u.graph.hold(); e != u.edition {
+			u.edition, isNew = e, true
+		}
+	}
+	if isNew {
+		g.edition++
+		g.forgetPlan()
+		g.size = g.unfoldedSize()
+	}
+}
+
+// release takes back one hold.
+func (g *Graph) release() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.releaseLocked()
+}
+
+// releaseLocked is release for a caller that has locked mu.
+func (g *Graph) releaseLocked() {
+	if g.holds--; g.holds > 0 {
+		return
+	}
+	for _, u := range g.uses {
+		u.graph.release()
+	}
+}
+
+func (g *Graph) uniqueUses() (uses []use) {
+	seen := make(map[*Graph]bool)
+	for _, m := range g.modules {
+		if !seen[m.graph] {
+			seen[m.graph] = true
+			uses = append(uses, use{graph: m.graph})
+		}
+	}
+	return uses
+}
+
+// unfoldedSize is how many tasks the plan is to have, without those that copies end with; plan.Max+1 stands for all that is
+// too many. The modules are held.
+func (g *Graph) unfoldedSize() int {
+	n := len(g.funcs)
+	for _, m := range g.modules {
+		if !g.runsApart(m) {
+			n = min(n+m.graph.size, plan.Max+1)
+		}
+	}
+	return n
+}
+
+// A part is tasks of a plan that lie side by side: those of a graph, from the number own on. The task that ends the copy of a
+// module is a part of its own; it is called by the number after the last of the copy.
+type part struct {
+	first uint32 // in the plan
 	graph *Graph
-	plan  *plan.Plan
+	own   uint32
+}
+
+// A layout says what the tasks of a plan are, by their number there.
+type layout struct {
+	parts      []part // ascending
+	special    map[uint32]special
+	limits     map[uint32][]limit
+	priorities map[uint32]Priority // of the tasks that were given one
+}
+
+// An unfolding is the tasks and edges of a graph with those of its modules.
+type unfolding struct {
+	layout
+	funcs []plan.Func
+	edges []plan.Edge
 }
 
 // unfold returns the tasks and edges of g with those of its modules. A module's own task precedes the copy, and the last task
-// of the copy, or a further one behind it, takes over its edges. The caller holds mu, and no graph is a part of itself.
-func (g *Graph) unfold() (funcs []plan.Func, edges []plan.Edge, err error) {
-	funcs = slices.Clone(g.funcs)
-	exits := make(map[uint32]uint32)
-	used := make(map[*Graph]bool)
-	for i := range uint32(len(g.funcs)) {
-		sub := g.modules[i]
-		if sub == nil {
-			continue
+// of the copy, or a further one behind it, takes over its edges. The caller holds g, and no graph is a part of itself.
+func (g *Graph) unfold() (*unfolding, error) {
+	if g.size > plan.Max {
+		return nil, fmt.Errorf("graph %q: with its modules it has more than %d tasks: split it", g.name, plan.Max)
+	}
+	u := &unfolding{funcs: hugepage.MakeCap[plan.Func](g.size)}
+	u.special = make(map[uint32]special)
+	u.limits = make(map[uint32][]limit)
+	u.priorities = make(map[uint32]Priority)
+	_, err := u.add(g)
+	return u, err
+}
+
+// add adds the tasks of g and, behind them, the copies of its modules. It returns what the edges of its modules' tasks begin at.
+func (u *unfolding) add(g *Graph) (ends map[uint32]uint32, err error) {
+	first := uint32(len(u.funcs))
+	u.funcs = append(u.funcs, g.funcs...)
+	if len(g.funcs) > 0 {
+		u.parts = append(u.parts, part{first: first, graph: g})
+	}
+	place(u.special, g.special, first)
+	place(u.limits, g.limits, first)
+	place(u.priorities, g.priorities, first)
+	if len(g.modules) > 0 {
+		ends = make(map[uint32]uint32, len(g.modules))
+	}
+	for _, m := range g.modules {
+		var err error
+		if g.runsApart(m) {
+			_, err = m.graph.freezeHeld()
+			u.special[first+m.task] = apart{m.graph}
+		} else {
+			ends[m.task], err = u.copy(m.graph, first+m.task)
 		}
-		p, err := sub.freeze()
 		if err != nil {
-			return nil, nil, fmt.Errorf("graph %q: module %q: %w", g.name, sub.name, err)
+			return nil, &moduleError{g, m.graph, err}
 		}
-		if !used[sub] {
-			used[sub] = true
-			g.uses = append(g.uses, use{sub, p})
+	}
+	for _, e := range g.ownEdges() {
+		from, ok := ends[e.From]
+		if !ok {
+			from = first + e.From
 		}
-		if p.Chooses != nil || g.limits[i] != nil {
-			// What of it runs is not known before, so that nothing could come after all of it; or there are permits, to be
-			// held for all of it.
-			g.nested = append(g.nested, copied{task: i, use: use{sub, p}})
-			continue
+		u.edges = append(u.edges, plan.Edge{From: from, To: first + e.To})
+	}
+	return ends, nil
+}
+
+// place adds what is said of the tasks of a graph to what is said of those of a plan, in which they are from first on.
+func place[T any](all, own map[uint32]T, first uint32) {
+	for i, v := range own {
+		all[first+i] = v
+	}
+}
+
+// copy adds the tasks of sub behind task before of the plan, and returns the task that they end with.
+func (u *unfolding) copy(sub *Graph, before uint32) (end uint32, err error) {
+	if err := sub.checkCopied(); err != nil {
+		return 0, err
+	}
+	first := uint32(len(u.funcs))
+	ends, err := u.add(sub)
+	if err != nil {
+		return 0, err
+	}
+	n := uint32(len(sub.funcs))
+	isFirst, isLast := slices.Repeat([]bool{true}, int(n)), slices.Repeat([]bool{true}, int(n))
+	for _, e := range sub.ownEdges() {
+		isFirst[e.To], isLast[e.From] = false, false
+	}
+	var last []uint32
+	for i := range n {
+		if isFirst[i] {
+			u.edges = append(u.edges, plan.Edge{From: before, To: first + i})
 		}
-		first := len(funcs)
-		if first+p.Len()+1 > plan.Max {
-			return nil, nil, fmt.Errorf("graph %q: with its modules it has more than %d tasks: split it", g.name, plan.Max)
-		}
-		funcs = append(funcs, p.Funcs...)
-		exit, single := onlySink(p)
-		if exit += uint32(first); !single {
-			exit = uint32(len(funcs))
-			funcs = append(funcs, noTask)
-		}
-		exits[i] = exit
-		g.copies = append(g.copies, copied{uint32(first), i, use{sub, p}, len(funcs) - first})
-		for _, s := range p.Sources {
-			edges = append(edges, plan.Edge{From: i, To: uint32(first) + s})
-		}
-		for t := range uint32(p.Len()) {
-			for _, s := range p.Successors(t) {
-				edges = append(edges, plan.Edge{From: uint32(first) + t, To: uint32(first) + s})
+		if isLast[i] {
+			at, ok := ends[i]
+			if !ok {
+				at = first + i
 			}
-			if !single && len(p.Successors(t)) == 0 {
-				edges = append(edges, plan.Edge{From: uint32(first) + t, To: exit})
-			}
+			last = append(last, at)
 		}
-		if p.Len() == 0 {
-			edges = append(edges, plan.Edge{From: i, To: exit})
-		}
-		g.backward = true // exits come behind what they precede
 	}
-	for _, e := range g.edges {
-		if exit, ok := exits[e.From]; ok {
-			e.From = exit
-		}
-		edges = append(edges, e)
+	if len(last) == 1 {
+		return last[0], nil
 	}
-	return funcs, edges, nil
+	if n == 0 {
+		last = []uint32{before}
+	}
+	end = uint32(len(u.funcs))
+	u.funcs = append(u.funcs, noTask)
+	u.parts = append(u.parts, part{end, sub, end - first})
+	if p, ok := u.priorities[before]; ok {
+		u.priorities[end] = p
+	}
+	for _, at := range last {
+		u.edges = append(u.edges, plan.Edge{From: at, To: end})
+	}
+	return end, nil
 }
 
-// onlySink is the task of p that alone has no successor.
-func onlySink(p *plan.Plan) (sink uint32, single bool) {
-	for t := range uint32(p.Len()) {
-		if len(p.Successors(t)) == 0 {
-			if single {
-				return 0, false
-			}
-			sink, single = t, true
+// ownEdges are those between g's own tasks. The caller holds g.
+func (g *Graph) ownEdges() []plan.Edge {
+	if g.modules != nil {
+		return g.edges
+	}
+	g.mu.Lock() // a freeze by another holder drops them
+	defer g.mu.Unlock()
+	if g.plan != nil {
+		return g.plan.EdgeList()
+	}
+	return g.edges
+}
+
+// checkCopied reports what keeps a module that is copied from running, except what its modules report.
+func (g *Graph) checkCopied() error {
+	if !g.backward {
+		return nil
+	}
+	level, err := plan.Freeze(g.funcs, g.ownEdges(), nil)
+	if err != nil || level.Cycle() == nil {
+		return err
+	}
+	_, err = g.freezeHeld() // names the tasks
+	return err
+}
+
+// A moduleError is what is wrong with a module of a graph.
+type moduleError struct {
+	graph, module *Graph
+	err           error
+}
+
+// Error says it for modules in modules at once: the text of each inside that of the one around it would be copied as often as
+// they are deep.
+func (e *moduleError) Error() string {
+	var b strings.Builder
+	for {
+		fmt.Fprintf(&b, "graph %q: module %q: ", e.graph.name, e.module.name)
+		inner, ok := e.err.(*moduleError)
+		if !ok {
+			b.WriteString(e.err.Error())
+			return b.String()
 		}
-	}
-	return sink, single
-}
-
-// pin counts a run of g among those of its modules, which keeps them from being changed, or takes it back. The caller holds
-// mu.
-func (g *Graph) pin(runs int) {
-	for _, u := range g.uses {
-		u.graph.mu.Lock()
-		u.graph.running += runs
-		u.graph.pin(runs)
-		u.graph.mu.Unlock()
+		e = inner
 	}
 }
 
-// isStale reports whether a module has been changed since its plan was copied.
-func (g *Graph) isStale() bool {
-	for _, u := range g.uses {
-		if p, _ := u.graph.freeze(); p != u.plan {
-			return true
-		}
-	}
-	return false
-}
+func (e *moduleError) Unwrap() error { return e.err }
 
-// origin returns the graph that task i of the plan is of, and its index there. What stands behind the
-// copy of a module is called by the number after its last.
+// origin returns the graph that task i of the plan is of, and its number there.
 func (g *Graph) origin(i uint32) (*Graph, uint32) {
-	c, ok := g.copyAt(i)
-	if !ok {
-		return g, i
-	}
-	i -= c.first
-	if int(i) >= c.plan.Len() {
-		return c.graph, i
-	}
-	return c.graph.origin(i)
-}
-
-// copyAt returns the copy that task i of the plan is of, if it is of one.
-func (g *Graph) copyAt(i uint32) (copied, bool) {
-	at, found := slices.BinarySearchFunc(g.copies, i, func(c copied, i uint32) int { return int(int64(c.first) - int64(i)) })
+	at, found := slices.BinarySearchFunc(g.parts, i, func(p part, i uint32) int { return int(int64(p.first) - int64(i)) })
 	if !found {
 		at--
 	}
 	if at < 0 {
-		return copied{}, false
+		return g, i // not frozen
 	}
-	return g.copies[at], true
+	p := g.parts[at]
+	return p.graph, i - p.first + p.own
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
@@ -150,13 +151,24 @@ func TestModuleIsPinned(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	sub := graph.New("sub")
 	begun, free := make(chan struct{}), make(chan struct{})
-	sub.Task(func(context.Context) error { close(begun); <-free; return nil })
+	var runs atomic.Int32
+	sub.Task(func(context.Context) error {
+		if runs.Add(1) == 1 {
+			close(begun)
+			<-free
+		}
+		return nil
+	})
 	middle := graph.New("middle")
 	middle.Module(sub)
 	g := graph.New("g")
 	g.Module(middle)
 	r := ex.Start(t.Context(), g)
 	<-begun
+	for _, other := range []*graph.Graph{g, middle, sub} { // their ends do not free what the first still runs
+		require.NoError(t, run(t, ex, t.Context(), other))
+		require.NoError(t, other.Validate())
+	}
 	require.Panics(t, func() { sub.Task(nothing) })
 	require.Panics(t, func() { middle.Task(nothing) })
 	close(free)

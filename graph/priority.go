@@ -53,36 +53,16 @@ func (t Task) Priority(p Priority) Task {
 	return t
 }
 
-// hasPriorities reports whether a task of g, or of a module in its plan, was given a priority.
-func (g *Graph) hasPriorities() bool {
-	return g.priorities != nil || slices.ContainsFunc(g.copies, func(c copied) bool { return c.graph.hasPriorities() })
-}
-
-// priorityAt is that of task i of the plan.
-func (g *Graph) priorityAt(i uint32) Priority {
-	c, ok := g.copyAt(i)
-	if !ok {
-		return g.priorities[i]
-	}
-	i -= c.first
-	if int(i) >= c.plan.Len() {
-		return g.priorities[c.task] // the end of the copy
-	}
-	return c.graph.priorityAt(i)
-}
-
 // levelsOf returns the priorities of the plan's tasks, or nil if they are all the same.
-func (g *Graph) levelsOf(tasks int) []Priority {
-	if !g.hasPriorities() {
+func (l *layout) levelsOf(tasks int) []Priority {
+	if len(l.priorities) == 0 {
 		return nil
 	}
 	levels := make([]Priority, tasks)
-	several := false
-	for i := range levels {
-		levels[i] = g.priorityAt(uint32(i))
-		several = several || levels[i] != levels[0]
+	for i, p := range l.priorities {
+		levels[i] = p
 	}
-	if !several {
+	if !slices.ContainsFunc(levels, func(p Priority) bool { return p != levels[0] }) {
 		return nil
 	}
 	return levels

@@ -87,8 +87,10 @@ type failure struct {
 func (g *Graph) Begin(run *executor.Run) (*executor.Item, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.holdLocked()
 	p, err := g.freezeLocked()
 	if err != nil || p.Len() == 0 {
+		g.releaseLocked()
 		return nil, err
 	}
 	var r *runState
@@ -100,8 +102,6 @@ func (g *Graph) Begin(run *executor.Run) (*executor.Item, error) {
 	if n := run.Workers(); len(r.locals) < n {
 		r.locals = make([]local, n)
 	}
-	g.running++
-	g.pin(1)
 	r.ctx.Set(run.Context())
 	if r.isDynamic() {
 		r.rearm()
@@ -127,12 +127,6 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 	if r.isDynamic() {
 		r.root.Exec = execDynamicRoot
 	}
-	if g.hasSpecial() {
-		r.special, r.values = make([]special, n), make([]any, n)
-	}
-	if r.semaphores = g.semaphores(nil); r.semaphores != nil {
-		r.limited = make(map[uint32]limited)
-	}
 	for i := range n {
 		t := &r.records[i]
 		t.Body = &r.Body
@@ -144,20 +138,8 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 			t.Exec = execTask
 			t.join.Arm(1) // sources are submitted, not counted down: theirs is never looked at
 		}
-		if r.special != nil {
-			r.special[i] = g.specialAt(uint32(i))
-		}
-		switch {
-		case r.isDynamic():
+		if r.isDynamic() {
 			t.Exec = execDynamic
-		case r.special != nil && r.special[i] != nil:
-			t.Exec = execSpecial
-		}
-		if r.limited != nil {
-			if limits := g.limitsAt(uint32(i)); limits != nil {
-				r.limited[uint32(i)] = limited{t.Exec, limits}
-				t.Exec = execLimited
-			}
 		}
 		succ := p.Successors(uint32(i))
 		count := uint32(len(succ))
@@ -170,6 +152,26 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 		t.succ = p.Off[i] | count<<succShift
 	}
 	r.records[n].succ = p.Off[n]
+	if len(g.layout.special) > 0 {
+		r.special, r.values = make([]special, n), make([]any, n)
+	}
+	for i, s := range g.layout.special {
+		r.special[i] = s
+		if !r.isDynamic() {
+			r.records[i].Exec = execSpecial
+		}
+	}
+	if len(g.layout.limits) > 0 {
+		r.limited, r.semaphores = make(map[uint32]limited), make(map[*Semaphore]bool)
+	}
+	for i, limits := range g.layout.limits {
+		t := &r.records[i]
+		r.limited[i] = limited{t.Exec, limits}
+		t.Exec = execLimited
+		for _, l := range limits {
+			r.semaphores[l.Semaphore] = true
+		}
+	}
 	return r
 }
 
@@ -350,6 +352,5 @@ func (r *runState) Release() {
 	if len(g.states) < maxIdleStates {
 		g.states = append(g.states, r)
 	}
-	g.running--
-	g.pin(-1)
+	g.releaseLocked()
 }

@@ -222,28 +222,6 @@ func (r *runState) OnStop() {
 	}
 }
 
-// limitsAt are those of task i of the plan.
-func (g *Graph) limitsAt(i uint32) []limit {
-	owner, own := g.origin(i)
-	return owner.limits[own]
-}
-
-// semaphores adds those of g and its modules to all.
-func (g *Graph) semaphores(all map[*Semaphore]bool) map[*Semaphore]bool {
-	for _, limits := range g.limits {
-		for _, l := range limits {
-			if all == nil {
-				all = make(map[*Semaphore]bool)
-			}
-			all[l.Semaphore] = true
-		}
-	}
-	for _, c := range g.copies {
-		all = c.graph.semaphores(all)
-	}
-	return all
-}
-
 // execLimited runs a task that has limits, or puts it aside.
 func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)

@@ -14,41 +14,15 @@ func (g *Graph) addSpecial(s special) Task {
 		g.special = make(map[uint32]special)
 	}
 	g.special[t.index] = s
+	g.chooses = g.chooses || isChoice(s)
 	return t
 }
 
-// specialAt is what task i of the plan does if that is special, or nil.
-func (g *Graph) specialAt(i uint32) special {
-	owner, own := g.origin(i)
-	if s := owner.special[own]; s != nil {
-		return s
-	}
-	for _, c := range owner.nested {
-		if c.task == own {
-			return nestedModule{c.graph}
-		}
-	}
-	return nil
-}
+// An apart is a module that is run as a whole.
+type apart struct{ sub *Graph }
 
-// A nestedModule is a module that is not copied.
-type nestedModule struct{ sub *Graph }
-
-func (m nestedModule) run(w *executor.Worker, r *runState, _ uint32) error {
+func (m apart) run(w *executor.Worker, r *runState, _ uint32) error {
 	return w.Executor().Run(r.ctx.Get(), m.sub)
-}
-
-// hasSpecial reports whether g or a module of it has any such task.
-func (g *Graph) hasSpecial() bool {
-	if g.special != nil || g.nested != nil {
-		return true
-	}
-	for _, c := range g.copies {
-		if c.graph.hasSpecial() {
-			return true
-		}
-	}
-	return false
 }
 
 // execSpecial runs such a task, and counts it done.
