@@ -78,3 +78,26 @@ func TestModelMultiCondition(t *testing.T) {
 		})
 	}
 }
+
+// TestModelOverlap: a task runs twice at once, and what comes after it counts each end, also one that comes before the end that
+// it fired for has armed it again.
+func TestModelOverlap(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		var ends, joins xatomic.Int32
+		g := New("g")
+		model.Calm(func() {
+			both := g.MultiCondition(func(context.Context) ([]int, error) { return []int{0, 1}, nil })
+			task := g.Task(func(context.Context) error { ends.Add(1); return nil })
+			join := g.Task(func(context.Context) error { joins.Add(1); return nil })
+			task.Precede(join, join)
+			for range 2 {
+				one := g.Condition(func(context.Context) (int, error) { return 0, nil })
+				both.Precede(one)
+				one.Precede(task)
+			}
+			model.Assert(g.Validate() == nil, "Validate: %v", g.Validate())
+		})
+		err := ex.Run(context.Background(), g)
+		model.Assert(err == nil && ends.Load() == 2 && joins.Load() == 2, "%d ends, %d joins, error %v", ends.Load(), joins.Load(), err)
+	})
+}

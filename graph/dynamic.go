@@ -1,22 +1,17 @@
 package graph
 
-import (
-	"slices"
-
-	"github.com/magpie-go/magpie/executor"
-)
+import "github.com/magpie-go/magpie/executor"
 
 // isDynamic reports whether the run has choices, so that what is left is not known before, or tasks of several priorities, which
 // whoever makes them ready may not go on with. Then runState.left counts the tasks that are ready or run, there are no spans,
 // and what comes after a task that was skipped or has failed does not become ready.
 func (r *runState) isDynamic() bool { return r.plan.Chooses != nil || r.ranks != nil }
 
-// execDynamic runs a task of a dynamic run.
+// execDynamic runs a task of a dynamic run. The item of a task that is chosen while it runs is in several places at once.
 func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
 	i := r.index(t)
-	r.arm(t, i)
 	l := &r.locals[w.ID()]
 	if r.Stopped() {
 		l.done++
@@ -48,15 +43,11 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	ready := l.ready[:0]
 	succ := r.plan.Successors(i)
 	if r.plan.Chooses != nil && r.plan.Chooses[i] {
-		for _, c := range chosen {
-			// An item is in one place at a time, however often its task is named.
-			if 0 <= c && c < len(succ) && !slices.Contains(ready, succ[c]) {
-				ready = append(ready, succ[c])
-			}
-		}
+		ready = r.choose(l, ready, succ, chosen)
 	} else {
 		for _, j := range succ {
-			if s := &r.records[j]; s.join.Last() || s.join.Done(1) {
+			// What a condition chooses may overlap with what it chose before: one task may end twice before another has once.
+			if n := r.plan.Join[j]; n == 1 || r.records[j].join.DoneInTurn(n) {
 				ready = append(ready, j)
 			}
 		}
@@ -67,6 +58,23 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 		return nil
 	}
 	return r.makeAvailable(w, ready)
+}
+
+// choose appends to ready the tasks of succ with the numbers chosen, each task once, however often it is named.
+func (r *runState) choose(l *local, ready, succ []uint32, chosen []int) []uint32 {
+	if l.named == nil {
+		l.named = make([]bool, r.plan.Len())
+	}
+	for _, c := range chosen {
+		if 0 <= c && c < len(succ) && !l.named[succ[c]] {
+			l.named[succ[c]] = true
+			ready = append(ready, succ[c])
+		}
+	}
+	for _, i := range ready {
+		l.named[i] = false
+	}
+	return ready
 }
 
 // execDynamicRoot makes the sources ready.

@@ -15,6 +15,7 @@ type sketch struct {
 	p     *program
 	rng   *rand.Rand
 	depth int // of blocks that may still be inside
+	rush  int // how many rushes around what is drawn
 }
 
 // How large programs become.
@@ -39,7 +40,7 @@ func randomProgram(rng *rand.Rand) *program {
 
 // randomBlock draws one to three parts side by side.
 func (p *program) randomBlock(rng *rand.Rand, level, depth int) *block {
-	d := &sketch{&block{level: level, chooses: rng.IntN(2) == 0}, p, rng, depth}
+	d := &sketch{block: &block{level: level, chooses: rng.IntN(2) == 0}, p: p, rng: rng, depth: depth}
 	for range 1 + rng.IntN(3)*rng.IntN(2) {
 		in, out := d.part(2+rng.IntN(2), true)
 		d.sources = append(d.sources, in)
@@ -79,8 +80,11 @@ func (d *sketch) part(levels int, once bool) (in, out *vertex) {
 		return d.leaf()
 	}
 	kinds := 4
-	if d.chooses {
-		kinds = 10
+	switch {
+	case d.chooses && d.rush > 0:
+		kinds = 7 // of several at once on one route it is left open where each turns
+	case d.chooses:
+		kinds = 11
 	}
 	switch d.rng.IntN(kinds) {
 	case 0:
@@ -100,6 +104,8 @@ func (d *sketch) part(levels int, once bool) (in, out *vertex) {
 		return d.net(levels)
 	case 4, 5:
 		return d.fan(levels, once)
+	case 6:
+		return d.overlap(levels)
 	}
 	return d.walk(levels, once)
 }
@@ -247,6 +253,30 @@ func (d *sketch) fan(levels int, once bool) (in, out *vertex) {
 		}
 	}
 	d.rng.Shuffle(len(in.picks), func(i, k int) { in.picks[i], in.picks[k] = in.picks[k], in.picks[i] })
+	return in, out
+}
+
+// overlap draws a part that is begun several times at once, and a choice that goes on when it has come to its end as often.
+func (d *sketch) overlap(levels int) (in, out *vertex) {
+	d.rush++
+	defer func() { d.rush-- }()
+	d.p.overlaps = true
+	n := 2 + d.rng.IntN(3)
+	in = d.add(choosesMany)
+	begin, end := d.part(levels-1, false)
+	for i := range n {
+		c := d.add(choosesMany)
+		d.edge(in, c)
+		d.edge(c, begin)
+		in.picks, c.picks = append(in.picks, i), []int{0}
+	}
+	gather := d.choice(&route{id: d.p.routes, steps: n - 1})
+	d.p.routes++
+	out = d.add(plain)
+	gather.route.exit = out
+	d.edge(end, gather)
+	d.edge(gather, d.add(plain))
+	d.edge(gather, out)
 	return in, out
 }
 

@@ -16,6 +16,7 @@ type program struct {
 	root     *block
 	permits  []int // of each semaphore
 	routes   int
+	overlaps bool            // a task may begin again before it has ended
 	expected map[*vertex]int // how often each runs
 	tasks    int             // in all
 }

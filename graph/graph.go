@@ -103,8 +103,8 @@ func (t Task) Named(name string) Task {
 	return t
 }
 
-// Precede makes t come before each of the others. Saying it twice is saying it once more: harmless. It panics if a task
-// belongs to another graph.
+// Precede makes t come before each of the others. Saying it twice is saying it once more: harmless. If t is a condition, the
+// others are what it may choose, and do not wait for it. It panics if a task belongs to another graph.
 func (t Task) Precede(others ...Task) {
 	g := t.owner("Precede")
 	g.change()
@@ -116,7 +116,7 @@ func (t Task) Precede(others ...Task) {
 	}
 }
 
-// Succeed makes t come after each of the others. It panics if a task belongs to another graph.
+// Succeed makes t come after each of the others, as [Task.Precede] does. It panics if a task belongs to another graph.
 func (t Task) Succeed(others ...Task) {
 	g := t.owner("Succeed")
 	g.change()

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
@@ -222,4 +223,22 @@ func TestModulesInRandomOrder(t *testing.T) {
 	}
 	testkit.Proved(t, refused+allowed, "graphs made modules in random order")
 	require.NotZero(t, refused)
+}
+
+// A condition names very many tasks, each of them twice.
+func TestMultiConditionOfMany(t *testing.T) {
+	n := testkit.Scale(500_000)
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	g := graph.New("g")
+	var numbers []int
+	for i := range n {
+		numbers = append(numbers, i, n-1-i)
+	}
+	var ran atomic.Int64
+	choice := g.MultiCondition(func(context.Context) ([]int, error) { return numbers, nil })
+	for range n {
+		choice.Precede(g.Task(func(context.Context) error { ran.Add(1); return nil }))
+	}
+	require.NoError(t, run(t, ex, t.Context(), g))
+	require.EqualValues(t, n, ran.Load())
 }

@@ -26,7 +26,7 @@ type runState struct {
 	graph      *Graph
 	plan       *plan.Plan
 	special    []special           // by task; nil if there are none
-	values     []any               // what value tasks have made, likewise
+	values     []madeValue         // what value tasks have made, likewise
 	limited    map[uint32]limited  // tasks that need permits
 	semaphores map[*Semaphore]bool // theirs
 	ranks      *ranks              // of the tasks that are ready; nil if all have the same priority
@@ -71,6 +71,7 @@ type local struct {
 	owedTo *record
 	pool   *spanItem // free ones
 	ready  []uint32  // what a task of a dynamic run has made ready
+	named  []bool    // by task: which of ready a choice has named already; all false in between
 	begun  []uint32  // tasks begun by tickets and not ended, the innermost last
 
 	// leaving has ended, but for the permits that it gives back, and next comes after it; see leave.
@@ -153,7 +154,7 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 	}
 	r.records[n].succ = p.Off[n]
 	if len(g.layout.special) > 0 {
-		r.special, r.values = make([]special, n), make([]any, n)
+		r.special, r.values = make([]special, n), make([]madeValue, n)
 	}
 	for i, s := range g.layout.special {
 		r.special[i] = s

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // A Value is what a task makes and others take. Each run has its own, so that runs of a graph at once do not mix them up,
@@ -14,7 +15,8 @@ import (
 //	count := graph.From(words, func(ctx context.Context, w []string) (int, error) { return len(w), nil })
 //	graph.Use2(words, count, func(ctx context.Context, w []string, n int) error { … })
 //
-// A task comes after those whose values it takes. For other edges and for names there is [Value.Task].
+// A task comes after those whose values it takes. For other edges and for names there is [Value.Task]. In a loop each round makes
+// the values anew; what is taken if rounds overlap is said of [Graph.Condition].
 type Value[T any] struct{ task Task }
 
 // Task is the task that makes the value.
@@ -29,14 +31,14 @@ func (v Value[T]) Named(name string) Value[T] {
 // Make adds a task that makes a value. It panics if fn is nil, as do the other functions that add tasks.
 func Make[T any](g *Graph, fn func(context.Context) (T, error)) Value[T] {
 	mustBe(g, fn != nil)
-	return Value[T]{g.addValue(func(ctx context.Context, _ []any) (any, error) { return boxed(fn(ctx)) })}
+	return Value[T]{g.addValue(func(ctx context.Context, _ []madeValue) (any, error) { return boxed(fn(ctx)) })}
 }
 
 // From adds a task that makes a value of another.
 func From[A, T any](a Value[A], fn func(context.Context, A) (T, error)) Value[T] {
 	g := a.task.owner("From")
 	mustBe(g, fn != nil)
-	return Value[T]{g.addValue(func(ctx context.Context, made []any) (any, error) {
+	return Value[T]{g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		return boxed(fn(ctx, of(a, made)))
 	}, a.task)}
 }
@@ -45,7 +47,7 @@ func From[A, T any](a Value[A], fn func(context.Context, A) (T, error)) Value[T]
 func From2[A, B, T any](a Value[A], b Value[B], fn func(context.Context, A, B) (T, error)) Value[T] {
 	g := a.task.owner("From2")
 	mustBe(g, fn != nil)
-	return Value[T]{g.addValue(func(ctx context.Context, made []any) (any, error) {
+	return Value[T]{g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		return boxed(fn(ctx, of(a, made), of(b, made)))
 	}, a.task, b.task)}
 }
@@ -62,7 +64,7 @@ func FromAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error))
 	for i, a := range all {
 		before[i] = a.task
 	}
-	return Value[T]{g.addValue(func(ctx context.Context, made []any) (any, error) {
+	return Value[T]{g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		values := make([]A, len(all))
 		for i, a := range all {
 			values[i] = of(a, made)
@@ -75,14 +77,14 @@ func FromAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error))
 func Use[A any](a Value[A], fn func(context.Context, A) error) Task {
 	g := a.task.owner("Use")
 	mustBe(g, fn != nil)
-	return g.addValue(func(ctx context.Context, made []any) (any, error) { return nil, fn(ctx, of(a, made)) }, a.task)
+	return g.addValue(func(ctx context.Context, made []madeValue) (any, error) { return nil, fn(ctx, of(a, made)) }, a.task)
 }
 
 // Use2 adds a task that takes two values, which must be of the same graph, and makes none.
 func Use2[A, B any](a Value[A], b Value[B], fn func(context.Context, A, B) error) Task {
 	g := a.task.owner("Use2")
 	mustBe(g, fn != nil)
-	return g.addValue(func(ctx context.Context, made []any) (any, error) {
+	return g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		return nil, fn(ctx, of(a, made), of(b, made))
 	}, a.task, b.task)
 }
@@ -95,14 +97,21 @@ func mustBe(g *Graph, ok bool) {
 
 func boxed[T any](v T, err error) (any, error) { return v, err }
 
-// of is the value that a's task has made in the run. A nil of an interface type is boxed as no value at all.
-func of[A any](a Value[A], made []any) A {
-	v, _ := made[a.task.index].(A)
+// A madeValue is what a task has made, nil if it has not ended yet. It is a pointer because of tasks that overlap with themselves:
+// one may be made while others take the last.
+type madeValue = xatomic.Pointer[any]
+
+// of is the value that a's task has made in the run, the last if there were several. A nil of an interface type is boxed as no
+// value at all.
+func of[A any](a Value[A], made []madeValue) (v A) {
+	if last := made[a.task.index].Load(); last != nil {
+		v, _ = (*last).(A)
+	}
 	return v
 }
 
 // A valueTask is called with what the tasks of its graph have made, by their index in that.
-type valueTask func(ctx context.Context, made []any) (any, error)
+type valueTask func(ctx context.Context, made []madeValue) (any, error)
 
 func (g *Graph) addValue(fn valueTask, before ...Task) Task {
 	for _, b := range before {
@@ -122,6 +131,6 @@ func (fn valueTask) run(_ *executor.Worker, r *runState, i uint32) error {
 	if err != nil {
 		return err
 	}
-	r.values[i] = made
+	r.values[i].Store(&made)
 	return nil
 }

@@ -84,3 +84,37 @@ func TestJoinCountFiresOnce(t *testing.T) {
 		})
 	}
 }
+
+// One in every n counts fires, whoever counts, and after each turn the counter is as it was.
+func TestJoinCountInTurn(t *testing.T) {
+	for _, n := range []uint32{2, 3, 7} {
+		var c xatomic.JoinCount
+		c.Arm(n)
+		for range 3 {
+			for range n - 1 {
+				require.False(t, c.DoneInTurn(n))
+			}
+			require.True(t, c.Last())
+			require.True(t, c.DoneInTurn(n))
+		}
+		var fired xatomic.Int64
+		const threads = 4
+		turns := int(n) * testkit.Scale(5000)
+		testkit.Within(t, testkit.Patience, func() {
+			var all sync.WaitGroup
+			for range threads {
+				all.Go(func() {
+					for range turns {
+						if c.DoneInTurn(n) {
+							fired.Add(1)
+						}
+					}
+				})
+			}
+			all.Wait()
+		})
+		require.EqualValues(t, threads*turns/int(n), fired.Load())
+		require.False(t, c.Done(n-1))
+		require.True(t, c.Last(), "as it was")
+	}
+}
