@@ -147,7 +147,7 @@ func TestTooDeep(t *testing.T) {
 			err := run(t, s.ex, context.Background(), nestings[name](s.ex, 4200, func(context.Context) error { reached = true; return nil }))
 			require.False(t, reached)
 			deepest := err
-			for errors.Unwrap(err) != nil { // the whole message names every level
+			for errors.Unwrap(err) != nil { // the whole message leaves out the middle
 				deepest, err = err, errors.Unwrap(err)
 			}
 			require.IsType(t, &graph.TaskError{}, deepest)

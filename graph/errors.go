@@ -12,8 +12,32 @@ type TaskError struct {
 	Err   error  // what the task returned, a *executor.PanicError, or executor.ErrGoexit
 }
 
+// mostTold is how many levels of a failure, or tasks of a cycle, a message names. Of more the middle is left out, in the message
+// only.
+const mostTold = 12
+
+// Error tells failures of tasks in each other, as those of subflows are, at once: the text of each inside that of the one around
+// it would be copied as often as they are deep.
 func (e *TaskError) Error() string {
-	return fmt.Sprintf("graph %q: task %s: %v", e.Graph, e.Task, e.Err)
+	levels := []*TaskError{e}
+	for {
+		inner, ok := e.Err.(*TaskError)
+		if !ok {
+			break
+		}
+		e = inner
+		levels = append(levels, e)
+	}
+	var b strings.Builder
+	for i := 0; i < len(levels); i++ {
+		if more := len(levels) - mostTold; more > 0 && i == mostTold/2 {
+			fmt.Fprintf(&b, "… %d more …: ", more)
+			i += more
+		}
+		fmt.Fprintf(&b, "graph %q: task %s: ", levels[i].Graph, levels[i].Task)
+	}
+	fmt.Fprint(&b, e.Err)
+	return b.String()
 }
 
 // Unwrap returns Err.
@@ -34,11 +58,10 @@ func (g *Graph) newCycleError(path []uint32) *CycleError {
 }
 
 func (e *CycleError) Error() string {
-	const most = 12 // a longer path is cut in the middle, in the message only
 	path := e.Path
-	if len(path) > most {
-		path = append(append([]string{}, path[:most/2]...), fmt.Sprintf("… %d more …", len(path)-most))
-		path = append(path, e.Path[len(e.Path)-most/2:]...)
+	if more := len(path) - mostTold; more > 0 {
+		path = append(append([]string{}, path[:mostTold/2]...), fmt.Sprintf("… %d more …", more))
+		path = append(path, e.Path[len(e.Path)-mostTold/2:]...)
 	}
 	return fmt.Sprintf("graph %q: cycle: %s → %s: remove one of these edges", e.Graph, strings.Join(path, " → "), e.Path[0])
 }

@@ -279,3 +279,20 @@ func TestToldBesideAnEcho(t *testing.T) {
 		})
 	}
 }
+
+// The text of failures in each other names the outermost and the innermost, however many there are; errors.As finds them all.
+func TestTaskErrorDeep(t *testing.T) {
+	told := func(levels int) string {
+		err := errTask
+		for i := range levels {
+			err = &graph.TaskError{Graph: "g", Task: fmt.Sprint(levels - i), Err: err}
+		}
+		return err.Error()
+	}
+	require.Equal(t, `graph "g": task 1: graph "g": task 2: the task's own error`, told(2))
+	require.NotContains(t, told(12), "more")
+	const task = `graph "g": task %d: `
+	require.Equal(t, fmt.Sprintf(strings.Repeat(task, 6)+"… 1 more …: "+strings.Repeat(task, 6)+"the task's own error",
+		1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13), told(13))
+	require.Contains(t, told(500_000), "… 499988 more …") // would not end if each text were copied into the next
+}

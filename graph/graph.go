@@ -229,7 +229,8 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 
 // Validate reports what would keep the graph from running: a [*CycleError], or an error that names a task of a condition that
 // would run too early or never, or the module in which such a thing is. Run does the same checks; their result is kept until
-// the graph is changed.
+// the graph is changed. That a task waits for several branches of a condition is no mistake for Validate: in a loop all of them
+// may come to be chosen.
 func (g *Graph) Validate() error {
 	_, err := g.freeze()
 	return err
