@@ -37,19 +37,28 @@ func (c *JoinCount) Done(n uint32) bool {
 // DoneInTurn counts one predecessor down and reports whether the counter fired, which one in every n callers gets true for: the
 // counter is armed with n, and arms itself again. Unlike Done it may be called by several threads on behalf of one predecessor
 // that has finished as often, and the next turn may begin before the last has been armed. Any thread.
+//
+// It is not inlined because the compiler would order the caller's code in another way than without the hooks.
+//
+//go:noinline
 func (c *JoinCount) DoneInTurn(n uint32) bool {
 	before(update, unsafe.Pointer(&c.n))
 	left := int32(atomic.AddUint32(&c.n, ^uint32(0)))
 	after(update, unsafe.Pointer(&c.n))
 	// After k counts left is n−k, and n more for each time that somebody has armed the counter: 0 or below when it fires, since
 	// that was at most once for each n counts before.
-	if left%int32(n) != 0 {
-		return false
+	fired := left%int32(n) == 0
+	if fired {
+		c.armAgain(n)
 	}
+	return fired
+}
+
+// armAgain arms a counter that fires in turns, after a turn. The thread that saw it fire.
+func (c *JoinCount) armAgain(n uint32) {
 	before(update, unsafe.Pointer(&c.n))
 	atomic.AddUint32(&c.n, n)
 	after(update, unsafe.Pointer(&c.n))
-	return true
 }
 
 // DoneAlone is Done(1) without a locked instruction, for when no other thread can count down.
