@@ -3,6 +3,9 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/magpie-go/magpie/internal/errfmt"
 )
 
 var (
@@ -28,8 +31,22 @@ type PanicError struct {
 	Stack []byte // the worker's stack at the panic, as debug.Stack formats it
 }
 
-// Error tells the value and the stack: a panic that nobody looks into should still be found from a log line.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
+// Error tells the value, on one line: a program may send the text to a client, who must not see the stack. The verb %+v adds
+// the stack, also where another error of this module wraps e.
+func (e *PanicError) Error() string { return e.say("%v") }
+
+// Format implements [fmt.Formatter].
+func (e *PanicError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
+
+var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
+
+func (e *PanicError) say(verb string) string {
+	value := oneLine.Replace(fmt.Sprintf("panic: %v", e.Value))
+	if verb == "%v" {
+		return value
+	}
+	return fmt.Sprintf("%s\n\n%s", value, e.Stack)
+}
 
 // Unwrap returns the value if it is an error.
 func (e *PanicError) Unwrap() error {
@@ -52,11 +69,45 @@ func newCancelError(job string, err, cause error) error {
 	return &cancelError{job, err, cause}
 }
 
-func (e *cancelError) Error() string {
+func (e *cancelError) Error() string                 { return e.say("%v") }
+func (e *cancelError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
+func (e *cancelError) Unwrap() []error               { return []error{e.err, e.cause} }
+
+func (e *cancelError) say(verb string) string {
 	if isSame(e.cause, e.err) {
 		return fmt.Sprintf("run of %q: %v", e.job, e.err)
 	}
-	return fmt.Sprintf("run of %q: %v: %v", e.job, e.err, e.cause)
+	return fmt.Sprintf("run of %q: %v: "+verb, e.job, e.err, e.cause)
 }
 
-func (e *cancelError) Unwrap() []error { return []error{e.err, e.cause} }
+// join is errors.Join for errors of which %+v tells more. One error stays itself.
+func join(errs ...error) error {
+	var all []error
+	for _, err := range errs {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return &joinedError{all}
+}
+
+// A joinedError is several errors, each on a line of its own.
+type joinedError struct{ all []error }
+
+func (e *joinedError) Error() string                 { return e.say("%v") }
+func (e *joinedError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
+func (e *joinedError) Unwrap() []error               { return e.all }
+
+func (e *joinedError) say(verb string) string {
+	said := make([]string, len(e.all))
+	for i, err := range e.all {
+		said[i] = fmt.Sprintf(verb, err)
+	}
+	return strings.Join(said, "\n")
+}

@@ -65,7 +65,8 @@ func Example_service() {
 			return ctx.Err()
 		})
 		if err := ex.Run(r.Context(), g); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			log.Printf("%+v", err) // with the stack, if a task has panicked
+			http.Error(w, "no thumbnail", http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "scaled", size, "bytes")

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 	"sync/atomic"
 )
@@ -53,5 +52,5 @@ func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context
 		return *result, nil
 	}
 	var none T
-	return none, errors.Join(append([]error{err}, errs...)...)
+	return none, join(append([]error{err}, errs...)...)
 }

@@ -167,12 +167,7 @@ func (r *Run) Inject(it *Item) {
 // Finish ends the run with the failures of its tasks. It is for implementations of [Job]: called once, when every item of
 // the run has been counted.
 func (r *Run) Finish(failures ...error) {
-	var err error
-	if len(failures) == 1 {
-		err = failures[0]
-	} else {
-		err = errors.Join(failures...)
-	}
+	err := join(failures...)
 	if r.unlink != nil {
 		r.ctx.unfollow(r.unlink)
 		r.NoticeContext() // a context that ended in time counts, however late its news
@@ -180,11 +175,7 @@ func (r *Run) Finish(failures ...error) {
 	r.mu.Lock()
 	r.ended = true // from here on no Cancel reaches the body, which may soon serve another run
 	body := r.body
-	if stopped := r.err.Get(); stopped == nil {
-		r.err.Set(err)
-	} else if err != nil {
-		r.err.Set(&joinedError{stopped, err})
-	}
+	r.err.Set(join(r.err.Get(), err))
 	r.body = nil
 	r.ctx.cancel(context.Canceled, context.Canceled)
 	r.mu.Unlock()
@@ -246,9 +237,3 @@ func (r *Run) visit(w *Worker) {
 		r.visited.Or(bit)
 	}
 }
-
-// joinedError is errors.Join of two, on one line each.
-type joinedError struct{ first, second error }
-
-func (e *joinedError) Error() string   { return e.first.Error() + "\n" + e.second.Error() }
-func (e *joinedError) Unwrap() []error { return []error{e.first, e.second} }

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"strings"
+
+	"github.com/magpie-go/magpie/internal/errfmt"
 )
 
 // A TaskError is the failure of one task.
@@ -16,9 +18,14 @@ type TaskError struct {
 // only.
 const mostTold = 12
 
-// Error tells failures of tasks in each other, as those of subflows are, at once: the text of each inside that of the one around
-// it would be copied as often as they are deep.
-func (e *TaskError) Error() string {
+func (e *TaskError) Error() string { return e.say("%v") }
+
+// Format implements [fmt.Formatter]: %+v tells all that is known of Err, the stack of a panic too.
+func (e *TaskError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
+
+// say tells failures of tasks in each other, as those of subflows are, at once: the text of each inside that of the one around it
+// would be copied as often as they are deep.
+func (e *TaskError) say(verb string) string {
 	levels := []*TaskError{e}
 	for {
 		inner, ok := e.Err.(*TaskError)
@@ -36,7 +43,7 @@ func (e *TaskError) Error() string {
 		}
 		fmt.Fprintf(&b, "graph %q: task %s: ", levels[i].Graph, levels[i].Task)
 	}
-	fmt.Fprint(&b, e.Err)
+	fmt.Fprintf(&b, verb, e.Err)
 	return b.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/errfmt"
 )
 
 // A Stage is what is done with every token.
@@ -85,8 +86,13 @@ type StageError struct {
 	Err          error // what the stage returned, a *executor.PanicError, or executor.ErrGoexit
 }
 
-func (e *StageError) Error() string {
-	return fmt.Sprintf("pipeline %q: stage %d, token %d: %v", e.Pipeline, e.Stage, e.Token, e.Err)
+func (e *StageError) Error() string { return e.say("%v") }
+
+// Format implements [fmt.Formatter]: %+v tells all that is known of Err, the stack of a panic too.
+func (e *StageError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
+
+func (e *StageError) say(verb string) string {
+	return fmt.Sprintf("pipeline %q: stage %d, token %d: "+verb, e.Pipeline, e.Stage, e.Token, e.Err)
 }
 
 // Unwrap returns Err.

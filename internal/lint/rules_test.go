@@ -19,8 +19,8 @@ import (
 //
 // The scheduler knows nothing of graphs; deque and notifier know nothing of each other.
 var layers = map[string][]string{
-	"graph":             {"executor", "internal/plan", "internal/hugepage", "internal/xatomic", "internal/xsync", "internal/pad"},
-	"executor":          {"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic", "internal/xsync", "internal/pad"},
+	"graph":             {"executor", "internal/plan", "internal/hugepage", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
+	"executor":          {"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
 	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
 	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
 	"internal/park":     {"internal/xatomic", "internal/pad", "internal/model"}, // the last under the tag modelcheck only
@@ -30,6 +30,7 @@ var layers = map[string][]string{
 	"internal/hugepage": {},
 	"internal/osthread": {"internal/model"}, // likewise
 	"internal/pad":      {},
+	"internal/errfmt":   {},
 	"internal/procs":    {},
 	"internal/model":    {},
 }

@@ -87,7 +87,7 @@ func (d *driver) chore(limits []*limit) {
 	}
 	err := choreKinds[kind].do(c, n)
 	if wrong := c.explain(err); wrong != "" {
-		d.fail(fmt.Errorf("%s on %v: %s: %d of %d units ran, fault %v, struck %v: %w", c.name, d.life, wrong, c.ran.Load(), c.units, &c.fault, c.struck.Load(), err))
+		d.fail(fmt.Errorf("%s on %v: %s: %d of %d units ran, fault %v, struck %v: %+v", c.name, d.life, wrong, c.ran.Load(), c.units, &c.fault, c.struck.Load(), err))
 	}
 	d.chored[kind].Add(1)
 	d.done.Add(c.ran.Load())

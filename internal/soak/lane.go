@@ -159,7 +159,7 @@ func (l *lane) check(err error) (orphans []*lane) {
 		l.cells[i] = l.turn
 	}
 	if wrong := l.explain(ran, err); wrong != "" {
-		l.wrong("%s: %d tasks ran, %d failed, the run began: %v, its result: %v", wrong, ran, len(l.failed), l.began, err)
+		l.wrong("%s: %d tasks ran, %d failed, the run began: %v, its result: %+v", wrong, ran, len(l.failed), l.began, err)
 	}
 	l.soak.noteRun(l, ran, err)
 	return l.orphans
