@@ -22,7 +22,8 @@ type Config struct {
 	// room for, a negative number none. Before it is needed a spare costs some memory in each graph that has run. Workers and
 	// spares together are at most [MaxWorkers].
 	Spares int
-	// Name is the prefix of the threads' names, and stands in profiler labels, errors and dumps. "" means "magpie".
+	// Name is the prefix of the threads' names, and stands in profiler labels, dumps, and errors about the threads. "" means
+	// "magpie".
 	Name string
 	// Nice is the scheduling priority of the workers' threads, 0 (normal) to 19 (only what nobody else wants). Linux
 	// only; elsewhere anything but 0 is an error. With reserved Ps it is what keeps a service's latency unchanged beside
@@ -35,7 +36,8 @@ type Config struct {
 	// Capacity is how many items a worker's deque has room for, about; or, of one that grows, has room for at first. 0 means
 	// 1024, or 512 for [Split] and [ChaseLev]; of [PDQR] and [PDQS] it says nothing.
 	Capacity int
-	// BlockSize is how many items a block has, of a deque with blocks. 0 means about the root of the capacity (document 002).
+	// BlockSize is how many items a block has, of a deque with blocks. 0 means about the square root of the
+	// capacity.
 	BlockSize int
 	// Steal is how much a thief takes at once: [deque.One], the zero value, or more from a deque whose thieves can. The rest
 	// becomes the thief's own, to run or be stolen from; it takes 64 items at most. This is for many small items that do not wait
@@ -59,13 +61,17 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Workers == 0:
 		c.Workers = min(procs.Base(), MaxWorkers)
 	}
-	switch room := MaxWorkers - c.Workers; {
+	workers := c.Workers
+	if workers < 1 || workers > MaxWorkers {
+		workers = 1 // which leaves room for the most spares
+	}
+	switch room := MaxWorkers - workers; {
 	case c.Spares < 0:
 		c.Spares = 0
 	case c.Spares == 0:
-		c.Spares = max(0, min(c.Workers, room))
-	case c.Spares > room && 0 < c.Workers && room >= 0:
-		bad("Config.Spares is %d: with %d workers at most %d are possible", c.Spares, c.Workers, room)
+		c.Spares = min(workers, room)
+	case c.Spares > room:
+		bad("Config.Spares is %d: with %d workers at most %d are possible", c.Spares, workers, room)
 	}
 	if c.Nice < 0 || c.Nice > 19 {
 		bad("Config.Nice is %d: give 0 (normal) to 19 (lowest)", c.Nice)
@@ -81,9 +87,10 @@ func (c Config) withDefaults() (Config, error) {
 		bad("Config.Steal is %d: use deque.One, deque.Half or deque.Block", uint8(c.Steal))
 		checked.Steal = deque.One
 	}
-	if c.Deque < deques {
-		errs = append(errs, checked.checkQueues()...)
+	if c.Deque >= deques {
+		checked.Deque = BWoS // of which every Capacity, BlockSize and Steal is good that is good of any
 	}
+	errs = append(errs, checked.checkQueues()...)
 	if c.Name == "" {
 		c.Name = "magpie"
 	}

@@ -1,7 +1,9 @@
 package executor_test
 
 import (
+	"math"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
@@ -48,6 +50,61 @@ func TestBadConfigAllAtOnce(t *testing.T) {
 	require.Len(t, faults(err), 2)
 	require.ErrorContains(t, err, "Config.Steal is 9")
 	require.ErrorContains(t, err, "BlockSize is 5, but split has no blocks")
+}
+
+// A bad field is reported whatever the others are, and a good one never.
+func TestBadConfigInEveryCombination(t *testing.T) {
+	type value struct {
+		set  func(*executor.Config)
+		says string // "": it is good
+	}
+	fields := [][]value{
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Workers = 3 }, ""},
+			{func(c *executor.Config) { c.Workers = -1 }, "Config.Workers is -1"},
+			{func(c *executor.Config) { c.Workers = executor.MaxWorkers + 1 }, "Config.Workers is 4097"},
+			{func(c *executor.Config) { c.Workers = math.MinInt }, "Config.Workers is -"}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Spares = -1 }, ""}, {func(c *executor.Config) { c.Spares = 5 }, ""},
+			{func(c *executor.Config) { c.Spares = executor.MaxWorkers }, "Config.Spares is 4096"},
+			{func(c *executor.Config) { c.Spares = math.MaxInt }, "Config.Spares is "}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Nice = 20 }, "Config.Nice is 20"}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Policy = 9 }, "Config.Policy is 9"}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Deque = executor.PadWS }, ""},
+			{func(c *executor.Config) { c.Deque = executor.PDQS }, ""},
+			{func(c *executor.Config) { c.Deque = 99 }, "Config.Deque is 99"}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Capacity = -1 }, "Capacity is -1"},
+			{func(c *executor.Config) { c.Capacity = math.MaxInt }, "Capacity is "}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.BlockSize = -2 }, "BlockSize is -2"},
+			{func(c *executor.Config) { c.BlockSize = math.MaxInt }, "BlockSize is "}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Steal = 9 }, "Config.Steal is 9"}},
+	}
+	names := []string{"Config.Workers is", "Config.Spares is", "Config.Nice is", "Config.Policy is", "Config.Deque is",
+		"Capacity is", "BlockSize is", "Config.Steal is"}
+	ways := 1
+	for _, f := range fields {
+		ways *= len(f)
+	}
+	for way := range ways {
+		var cfg executor.Config
+		var want []string
+		for i, rest := 0, way; i < len(fields); i++ {
+			v := fields[i][rest%len(fields[i])]
+			rest /= len(fields[i])
+			v.set(&cfg)
+			want = append(want, v.says)
+		}
+		if strings.Join(want, "") == "" {
+			continue // it would make an executor
+		}
+		_, err := executor.New(cfg)
+		if err == nil {
+			t.Fatalf("%+v is accepted", cfg)
+		}
+		for i, says := range want {
+			if says != "" && !strings.Contains(err.Error(), says) || says == "" && strings.Contains(err.Error(), names[i]) {
+				t.Fatalf("%+v: want %q of the field that %q names, got %v", cfg, says, names[i], err)
+			}
+		}
+	}
 }
 
 func faults(err error) []error { return err.(interface{ Unwrap() []error }).Unwrap() }

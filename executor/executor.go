@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -63,7 +64,7 @@ func New(cfg Config) (*Executor, error) {
 		return nil, err
 	}
 	if err := osthread.Room(cfg.Workers); err != nil {
-		return nil, errors.Join(errors.New("executor: cannot start the workers' threads"), err)
+		return nil, fmt.Errorf("executor %q: cannot start the workers' threads: %w", cfg.Name, err)
 	}
 	ex := newExecutor(cfg)
 	if !cfg.KeepGOMAXPROCS {

@@ -103,11 +103,11 @@ func (w *Worker) start(ready func(error)) {
 func (w *Worker) setUpThread() error {
 	cfg := &w.ex.cfg
 	if err := osthread.SetName(cfg.Name + "-" + strconv.Itoa(w.id)); err != nil {
-		return fmt.Errorf("executor: name of worker %d: %w", w.id, err)
+		return fmt.Errorf("executor %q: name of worker %d: %w", cfg.Name, w.id, err)
 	}
 	if cfg.Nice != 0 {
 		if err := osthread.SetNice(cfg.Nice); err != nil {
-			return fmt.Errorf("executor: nice %d of worker %d: %w", cfg.Nice, w.id, err)
+			return fmt.Errorf("executor %q: nice %d of worker %d: %w", cfg.Name, cfg.Nice, w.id, err)
 		}
 	}
 	labels := pprof.Labels("executor", cfg.Name, "worker", strconv.Itoa(w.id))
