@@ -83,7 +83,12 @@ func execFuture(w *Worker, it *Item) *Item {
 	}
 	err := f.begin()
 	if err == nil {
+		before := w.labels
+		if labels := w.labelsFor(f.ctx.labels); labels != before || w.nested > 0 { // the task below may have labels of its own
+			w.setLabels(labels)
+		}
 		err = f.call.make()
+		w.setLabels(before) // each future is as a run of its own
 	}
 	f.end(w, err)
 	return nil

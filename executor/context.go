@@ -19,6 +19,7 @@ import (
 type taskContext struct {
 	owner  canceller
 	parent context.Context // the caller's
+	labels context.Context // labelsOf(parent)
 
 	mu    xsync.Mutex          // held by whoever changes what follows
 	err   xatomic.Plain[error] // what Err is once over

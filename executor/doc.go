@@ -56,6 +56,14 @@
 // until it is closed, so that other goroutines have as many Ps as before, and the kernel shares out the cores. With
 // [Config.Nice] it can be told that the workers come last.
 //
+// # Profiler labels
+//
+// A task has the labels of the context that its run was started with, or that was given to [Async]; without any, it has those of
+// its worker: "executor" and "worker", a name and a number. So pprof.Do around a Run labels all that the run does. A task may
+// use pprof.Do too, also around another Run with the context that this gives it. After a Wait inside pprof.Do a task may find
+// the labels of its run: the worker may have run tasks of others meanwhile. Labels that a task leaves behind last, at most, until
+// the worker turns to another run. On an executor of [NewInline] tasks have the labels of the goroutine that runs them.
+//
 // # Layers of your own
 //
 // The executor knows nothing of graphs. Package graph is built on [Item], [Body], [Hooks] and [Job] alone, and so can

@@ -168,7 +168,7 @@ func (ex *Executor) Run(ctx context.Context, j Job) error {
 	if r.over.Load() {
 		return r.err.Get()
 	}
-	return r.wait(w)
+	return r.wait(w, r.ctx.labels) // a task that gives ctx is taken to have its labels, as pprof.Do takes it
 }
 
 // Start starts a job and returns without waiting for its work. Cancelling ctx cancels the run. If the run cannot start,
@@ -192,7 +192,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 		panic("executor: Run and Start need a context and a job, got nil")
 	}
 	r := &Run{ex: ex, job: j}
-	r.ctx.owner, r.ctx.parent = r, ctx
+	r.ctx.owner, r.ctx.parent, r.ctx.labels = r, ctx, labelsOf(ctx)
 	if w != nil {
 		w.noticeContexts()
 	}

@@ -49,7 +49,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	}
 	f.ex = ex
 	f.Body = &ex.asyncs.Body
-	f.ctx.owner, f.ctx.parent = f, ctx
+	f.ctx.owner, f.ctx.parent, f.ctx.labels = f, ctx, labelsOf(ctx)
 	before := futuresOf(after) // it may panic: before f is counted, for which Close waits
 	w := ex.currentWorker()
 	if !ex.asyncs.begin(w) {

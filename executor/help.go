@@ -1,13 +1,20 @@
 package executor
 
-import "github.com/magpie-go/magpie/deque"
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/deque"
+)
 
 // help runs items of r, and of runs nested in it, until r is over: what Wait does on a worker. The worker's stack holds
 // the task that waits, so a foreign item must not be run here: it might want a lock that task holds. One that is met on
 // the way goes to the injector, for workers that are free.
-func (w *Worker) help(r *Run) {
+//
+// If it has run anything, the goroutine has labels afterwards.
+func (w *Worker) help(r *Run, labels context.Context) {
 	w.exposeForks() // below the floor
 	put := w.goInside(r, w.floorFor(r), nil)
+	put.labels = labels
 	if w.waitsFor.Load() == nil {
 		w.waitsFor.Store(r)
 	}

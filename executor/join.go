@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"context"
+
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -270,12 +272,13 @@ type inside struct {
 	joins    uint32
 	waitsFor *Run
 	state    uint32
+	labels   context.Context
 }
 
 // goInside lets the worker run items on top of the one being run: of r and of runs nested in it or, if only is set, of that
 // body, and none that lies below floor in its deque. Until comeOut nobody may use the scope of the one that waits.
 func (w *Worker) goInside(r *Run, floor uint64, only *Body) inside {
-	put := inside{w.body, w.awaits, w.floor, w.only, w.scope, 0, w.joins.n.Load(), w.waitsFor.Load(), w.state.Load()}
+	put := inside{w.body, w.awaits, w.floor, w.only, w.scope, 0, w.joins.n.Load(), w.waitsFor.Load(), w.state.Load(), w.labels}
 	w.awaits, w.floor, w.only, w.scope = r, floor, only, nil
 	if put.scope != nil {
 		put.forker, put.scope.forker = put.scope.forker, 0 // for check
@@ -290,7 +293,7 @@ func (w *Worker) comeOut(put inside) {
 		put.scope.forker = put.forker
 	}
 	if w.body != put.body {
-		w.enter(put.body)
+		w.turnTo(put.body, put.labels)
 	}
 	if w.joins.n.Load() != put.joins {
 		w.joins.n.Store(put.joins)
@@ -326,7 +329,8 @@ func (w *Worker) await(f *fork) {
 		return
 	}
 	r := f.Body.Run()
-	defer w.comeOut(w.goInside(r, w.bottom(), f.Body))
+	put := w.goInside(r, w.bottom(), f.Body)
+	defer w.comeOut(put)
 	w.joins.begin(f, w.takes)
 	if w.ex.sleepingHelpers.Load() > 0 {
 		// D1(leap): joins, then look for those who wait for what w has. Pairs with D1(join): they can go on to whoever
@@ -350,6 +354,9 @@ func (w *Worker) await(f *fork) {
 			w.runWithin(within, nil, it)
 		} else {
 			w.runItems(it)
+			if w.body != put.body {
+				w.turnTo(put.body, put.labels) // it has failed
+			}
 		}
 		spins = 0
 	}

@@ -206,15 +206,22 @@ func (r *Run) Wait() error {
 	if r.over.Load() {
 		return r.err.Get()
 	}
-	return r.wait(r.ex.currentWorker())
+	return r.wait(r.ex.currentWorker(), nil)
 }
 
-func (r *Run) wait(w *Worker) error {
-	if w != nil {
-		w.help(r)
+// wait waits, on w if that is not nil. If it has changed the goroutine's labels, it restores these or, if nil, those of the run
+// or future that waits.
+func (r *Run) wait(w *Worker, labels context.Context) error {
+	if w == nil {
+		r.ex.block(r)
 		return r.err.Get()
 	}
-	r.ex.block(r)
+	before := w.labels
+	if labels == nil {
+		labels = before
+	}
+	w.help(r, labels)
+	w.labels = before // what labels the task itself has set, it undoes
 	return r.err.Get()
 }
 

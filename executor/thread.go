@@ -1,9 +1,7 @@
 package executor
 
 import (
-	"context"
 	"fmt"
-	"runtime/pprof"
 	"strconv"
 	"sync"
 
@@ -110,8 +108,7 @@ func (w *Worker) setUpThread() error {
 			return fmt.Errorf("executor %q: nice %d of worker %d: %w", cfg.Name, cfg.Nice, w.id, err)
 		}
 	}
-	labels := pprof.Labels("executor", cfg.Name, "worker", strconv.Itoa(w.id))
-	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), labels))
+	w.labelThread()
 	w.occupy()
 	return nil
 }

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"runtime/debug"
 
 	"github.com/magpie-go/magpie/deque"
@@ -23,18 +24,20 @@ type Worker struct {
 	_       pad.Line
 
 	// Owner only, plain on purpose: the race detector checks the claim.
-	body   *Body  // of the item being run; nil when the worker has none
-	awaits *Run   // the run that the innermost help waits for; nil outside
-	floor  uint64 // the bottom below which there is nothing for that help
-	only   *Body  // if set, the only one whose items may be run
-	rng    uint64
-	victim int    // sticky: the last worker stolen from
-	losses uint32 // steals lost, also to users of the injector
-	crumbs int    // steals in a row that brought one short item each
-	counts counts
-	depth  int   // helps on the worker's stack
-	nested int   // of children and futures, those that are run on top of others
-	ended  int64 // futures, not yet counted out
+	body      *Body  // of the item being run; nil when the worker has none
+	awaits    *Run   // the run that the innermost help waits for; nil outside
+	floor     uint64 // the bottom below which there is nothing for that help
+	only      *Body  // if set, the only one whose items may be run
+	rng       uint64
+	victim    int    // sticky: the last worker stolen from
+	losses    uint32 // steals lost, also to users of the injector
+	crumbs    int    // steals in a row that brought one short item each
+	counts    counts
+	depth     int             // helps on the worker's stack
+	nested    int             // of children and futures, those that are run on top of others
+	ended     int64           // futures, not yet counted out
+	labels    context.Context // of the goroutine, as they were set last
+	ownLabels context.Context // those of a worker that runs nothing; nil for an inline worker
 	forkState
 	queueState
 	wakes    bool      // what the policy wants: a push wakes a worker if nobody is looking for work
@@ -256,7 +259,17 @@ func (w *Worker) putBack(it *Item) {
 // enter turns the worker to the items of another body, or of none. What it counted is published for the statistics
 // before the run it worked for can finish, so that after a run's end they know of all of it.
 func (w *Worker) enter(b *Body) {
-	if old := w.body; old != nil {
+	if b == nil {
+		w.turnTo(nil, w.ownLabels)
+		return
+	}
+	w.turnTo(b, w.labelsFor(b.Run().ctx.labels))
+}
+
+// turnTo is enter with the labels that the goroutine is to have then.
+func (w *Worker) turnTo(b *Body, labels context.Context) {
+	old := w.body
+	if old != nil {
 		w.seen.publish(&w.counts)
 		old.hooks.Leave(w)
 	}
@@ -265,6 +278,9 @@ func (w *Worker) enter(b *Body) {
 		b.hooks.Enter(w)
 	}
 	w.body = b
+	if old != nil || labels != w.labels { // tasks of old may have set labels and not told
+		w.setLabels(labels)
+	}
 }
 
 // failed deals with an item whose Exec did not return: it panicked with value or, if that is nil, called Goexit. What is
