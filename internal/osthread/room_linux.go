@@ -19,7 +19,7 @@ import (
 // Any thread.
 func Room(n int) error {
 	root := os.DirFS("/")
-	limits := threadLimits(root, maxThreads())
+	limits := threadLimits(root, maximum.ask)
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &r); err == nil && r.Cur < 1<<62 {
 		limits = append(limits, userLimit(root, int64(r.Cur), unix.Getuid())...)
@@ -28,9 +28,10 @@ func Room(n int) error {
 }
 
 // threadLimits reads what files tell of limits that bind everybody. The runtime's limit is given, not a file.
-func threadLimits(root fsys, runtimeMax int64) []limit {
+func threadLimits(root fsys, runtimeMax func(threads int64) int64) []limit {
 	status := readFields(root, "proc/self/status")
-	limits := []limit{{"the Go runtime's limit", runtimeMax, status["Threads"], "raise it with debug.SetMaxThreads"}}
+	threads := status["Threads"]
+	limits := []limit{{"the Go runtime's limit", runtimeMax(threads), threads, "raise it with debug.SetMaxThreads"}}
 	if most, ok := readInt(root, "proc/sys/kernel/threads-max"); ok {
 		limits = append(limits, limit{"kernel.threads-max", most, allThreads(root), "raise it with sysctl"})
 	}

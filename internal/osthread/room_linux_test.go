@@ -22,7 +22,7 @@ func TestThreadLimits(t *testing.T) {
 		"sys/fs/cgroup/pids/p/pids.max":     "50\n",
 		"sys/fs/cgroup/pids/p/pids.current": "20\n",
 	})
-	limits := threadLimits(root, 10000)
+	limits := threadLimits(root, func(int64) int64 { return 10000 })
 	require.Equal(t, []limit{
 		{"the Go runtime's limit", 10000, 7, "raise it with debug.SetMaxThreads"},
 		{"kernel.threads-max", 190000, 345, "raise it with sysctl"},
@@ -36,7 +36,7 @@ func TestThreadLimits(t *testing.T) {
 
 // TestThreadLimitsUnknown has no files: what is unknown forbids nothing, and the runtime's limit stands.
 func TestThreadLimitsUnknown(t *testing.T) {
-	limits := threadLimits(tree(nil), 10)
+	limits := threadLimits(tree(nil), func(int64) int64 { return 10 })
 	require.NoError(t, checkRoom(limits, 10))
 	require.ErrorContains(t, checkRoom(limits, 11), "the Go runtime's limit")
 }
@@ -65,13 +65,6 @@ func TestUserLimit(t *testing.T) {
 		files["proc/self/status"] = "Name:\tx\nCapEff:\t" + caps + "\n"
 		require.Equal(t, bound, len(userLimit(tree(files), 20, 1000)) == 1, caps)
 	}
-}
-
-func TestMaxThreads(t *testing.T) {
-	before := debug.SetMaxThreads(20000)
-	defer debug.SetMaxThreads(before)
-	require.EqualValues(t, 20000, maxThreads())
-	require.EqualValues(t, 20000, maxThreads(), "asking leaves it as it is")
 }
 
 // TestRoomRefused asks for more than a limit of the runtime's: the remedy that the error names must help.
