@@ -10,7 +10,8 @@ import "github.com/magpie-go/magpie/deque"
 // There are at most [Config.Spares] spare workers: when all of them stand in for others, fn blocks its worker, as it would
 // without Blocking. As long as there is one left, tasks may wait in Blocking for each other's steps, and for whatever else is
 // run on the executor: they wait for ever only if they wait for each other in a circle. Spare workers are started when
-// they are needed and used again; their threads end when nobody has called Blocking for a while.
+// they are needed and used again, and not where the limits of the system leave too little room for threads, as for [New]; their
+// threads end when nobody has called Blocking for a while.
 //
 // fn runs on the calling goroutine; a panic or runtime.Goexit in it passes through. Blocking inside another Blocking, on a
 // goroutine that is no worker's, and in a task of an executor of [NewInline] that no other executor's task has started, only

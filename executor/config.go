@@ -23,7 +23,7 @@ type Config struct {
 	// spares together are at most [MaxWorkers].
 	Spares int
 	// Name is the prefix of the threads' names, and stands in profiler labels, dumps, and errors about the threads. "" means
-	// "magpie".
+	// "magpie". Where the system refuses to name threads they have no names, and Dump says why.
 	Name string
 	// Nice is the scheduling priority of the workers' threads, 0 (normal) to 19 (only what nobody else wants). Linux
 	// only; elsewhere anything but 0 is an error. With reserved Ps it is what keeps a service's latency unchanged beside

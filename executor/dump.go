@@ -21,6 +21,9 @@ func (ex *Executor) Dump(out io.Writer) error {
 	spares := ex.spares.told()
 	fmt.Fprintf(&b, "spares: %d in service, %d on standby, at most %d; %d workers blocked, %d asleep in a wait\n",
 		spares.serving, spares.standby, ex.spares.limit, spares.blocked, spares.asleep)
+	if err := ex.unnamed.Load(); err != nil {
+		fmt.Fprintf(&b, "threads without names: %v\n", *err)
+	}
 	for _, w := range crew {
 		s := w.seen.snapshot()
 		deque := fmt.Sprintf("%d items", w.toSteal())

@@ -46,6 +46,8 @@ type Executor struct {
 	spares          spares
 	_               pad.Line
 
+	unnamed xatomic.Pointer[error] // why the system refused to name a thread, if it did
+
 	mu     xsync.Mutex  // guards what follows
 	runs   *Run         // those in progress, newest first
 	closed xatomic.Bool // set under mu: no further runs from outside
@@ -56,20 +58,23 @@ type Executor struct {
 	leaving threadList
 }
 
-// New starts an executor. It reports every bad field of cfg at once. The executor must be closed: its threads stay
-// until then.
+// New starts an executor. It reports every bad field of cfg at once. It also fails where the limits of the system leave no room
+// for the workers' threads and those that the Go runtime may start besides, one for each P and a few: the runtime ends the process
+// when it cannot start one. The executor must be closed: its threads stay until then.
 func New(cfg Config) (*Executor, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if err := osthread.Room(cfg.Workers); err != nil {
+	ps := 0
+	if !cfg.KeepGOMAXPROCS {
+		ps = cfg.Workers
+	}
+	if err := osthread.Claim(cfg.Workers, ps); err != nil {
 		return nil, fmt.Errorf("executor %q: cannot start the workers' threads: %w", cfg.Name, err)
 	}
 	ex := newExecutor(cfg)
-	if !cfg.KeepGOMAXPROCS {
-		ex.release = procs.Reserve(cfg.Workers)
-	}
+	ex.release = procs.Reserve(ps)
 	if err := ex.startWorkers(); err != nil {
 		_ = ex.Close() // the workers that did start leave; there is no run to wait for
 		return nil, err
@@ -144,10 +149,12 @@ func (ex *Executor) startWorkers() error {
 	ex.alive.Add(len(workers))
 	for _, w := range workers {
 		w.start(func(err error) {
+			osthread.Arrive()
 			if err != nil {
 				mu.Lock()
 				errs = append(errs, err)
 				mu.Unlock()
+				osthread.Unclaim()
 				ex.alive.Done()
 			}
 			up.Done()

@@ -138,13 +138,15 @@ func (ex *Executor) sendFor(w *Worker, hasThread bool) {
 	switch {
 	case hasThread:
 		w.calledUp.Unpark()
-	case osthread.Room(1) != nil:
+	case osthread.Claim(1, 0) != nil:
 		ex.spareFailed(w)
 	default:
 		ex.alive.Add(1)
 		w.discharged = false
 		w.start(func(err error) {
+			osthread.Arrive()
 			if err != nil {
+				osthread.Unclaim()
 				ex.spareFailed(w)
 				ex.alive.Done()
 			}

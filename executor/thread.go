@@ -101,7 +101,7 @@ func (w *Worker) start(ready func(error)) {
 func (w *Worker) setUpThread() error {
 	cfg := &w.ex.cfg
 	if err := osthread.SetName(cfg.Name + "-" + strconv.Itoa(w.id)); err != nil {
-		return fmt.Errorf("executor %q: name of worker %d: %w", cfg.Name, w.id, err)
+		w.ex.unnamed.Store(&err) // a name is for people: the executor works without, and Dump tells
 	}
 	if cfg.Nice != 0 {
 		if err := osthread.SetNice(cfg.Nice); err != nil {
@@ -141,6 +141,7 @@ func (w *Worker) live() {
 		w.ex.leaving.add(w.thread.Load())
 		w.vacate()
 		if stopped {
+			osthread.Unclaim()
 			if w.spare {
 				w.ex.spareGone(w)
 			}

@@ -6,25 +6,55 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// Room reports whether the process may start n more threads: an error names the first limit in the way, its value, what
-// is in use, and what to do. The Go runtime ends the process when it cannot start a thread, so this has to be asked
-// beforehand. It is a snapshot: others may take what was there.
+var claimed struct {
+	mu sync.Mutex // also held while room is looked for: of two that look at once each would take what there is
+	claim
+}
+
+// Claim claims room for n more threads with locked goroutines, in a process that is to have ps more Ps than now: an error names
+// the first limit in the way, its value, what is in use, and what to do. The Go runtime ends the process when it cannot start a
+// thread, so this has to be asked beforehand, and the threads that the runtime may start by itself have to fit too. It is a
+// snapshot: other processes may take what was there, and so may the program, which Claim does not know of.
 //
-// Any thread.
-func Room(n int) error {
+// Each of the threads is to call Arrive, when it exists, and Unclaim at its end. Any thread.
+func Claim(n, ps int) error {
+	claimed.mu.Lock()
+	defer claimed.mu.Unlock()
 	root := os.DirFS("/")
 	limits := threadLimits(root, maximum.ask)
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &r); err == nil && r.Cur < 1<<62 {
 		limits = append(limits, userLimit(root, int64(r.Cur), unix.Getuid())...)
 	}
-	return checkRoom(limits, n)
+	threads := limits[0].used
+	if err := checkRoom(limits, int64(n), claimed.others(threads, runtime.GOMAXPROCS(0)+ps)); err != nil {
+		return err
+	}
+	claimed.all += int64(n)
+	claimed.coming += int64(n)
+	return nil
+}
+
+// Arrive says that a thread exists for which room was claimed.
+func Arrive() {
+	claimed.mu.Lock()
+	defer claimed.mu.Unlock()
+	claimed.coming--
+}
+
+// Unclaim takes the claim of a thread back that has arrived and is about to end.
+func Unclaim() {
+	claimed.mu.Lock()
+	defer claimed.mu.Unlock()
+	claimed.all--
 }
 
 // threadLimits reads what files tell of limits that bind everybody. The runtime's limit is given, not a file.

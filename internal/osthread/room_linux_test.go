@@ -29,16 +29,16 @@ func TestThreadLimits(t *testing.T) {
 		{"pids.max of cgroup /sys/fs/cgroup/a", 100, 96, "raise it"},
 		{"pids.max of cgroup /sys/fs/cgroup/pids/p", 50, 20, "raise it"},
 	}, limits)
-	require.NoError(t, checkRoom(limits, 4))
-	require.EqualError(t, checkRoom(limits, 5),
-		"5 more threads do not fit pids.max of cgroup /sys/fs/cgroup/a: 100 allowed, 96 in use: ask for fewer, or raise it")
+	require.NoError(t, checkRoom(limits, 4, 0))
+	require.EqualError(t, checkRoom(limits, 5, 0),
+		"5 more threads, and 0 that the process may start besides, do not fit pids.max of cgroup /sys/fs/cgroup/a: 100 allowed, 96 in use: ask for fewer, or raise it")
 }
 
 // TestThreadLimitsUnknown has no files: what is unknown forbids nothing, and the runtime's limit stands.
 func TestThreadLimitsUnknown(t *testing.T) {
 	limits := threadLimits(tree(nil), func(int64) int64 { return 10 })
-	require.NoError(t, checkRoom(limits, 10))
-	require.ErrorContains(t, checkRoom(limits, 11), "the Go runtime's limit")
+	require.NoError(t, checkRoom(limits, 10, 0))
+	require.ErrorContains(t, checkRoom(limits, 11, 0), "the Go runtime's limit")
 }
 
 func TestUserLimit(t *testing.T) {
@@ -71,9 +71,9 @@ func TestUserLimit(t *testing.T) {
 func TestRoomRefused(t *testing.T) {
 	before := debug.SetMaxThreads(500)
 	defer debug.SetMaxThreads(before)
-	require.ErrorContains(t, Room(500), "the Go runtime's limit: 500 allowed")
+	require.ErrorContains(t, Claim(500, 0), "the Go runtime's limit: 500 allowed")
 	debug.SetMaxThreads(before)
-	err := Room(500)
+	err := Claim(500, 0)
 	if err != nil { // another limit of this machine
 		require.NotContains(t, err.Error(), "the Go runtime's limit")
 	}

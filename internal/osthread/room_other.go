@@ -2,5 +2,11 @@
 
 package osthread
 
-// Room is nil: what limits there are cannot be asked portably.
-func Room(int) error { return nil }
+// Claim is nil: what limits there are cannot be asked portably.
+func Claim(n, ps int) error { return nil }
+
+// Arrive does nothing.
+func Arrive() {}
+
+// Unclaim does nothing.
+func Unclaim() {}

@@ -49,5 +49,11 @@ func Gone(int64) bool { return true }
 // CPU is not possible.
 func CPU(int64) (time.Duration, error) { return 0, ErrUnsupported }
 
-// Room is nil: package model has limits of its own.
-func Room(int) error { return nil }
+// Claim is nil: package model has limits of its own.
+func Claim(n, ps int) error { return nil }
+
+// Arrive does nothing.
+func Arrive() {}
+
+// Unclaim does nothing.
+func Unclaim() {}

@@ -43,6 +43,6 @@ func TestFallbacks(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnsupported)
 	_, _, err = ThreadSwitches(ID())
 	require.ErrorIs(t, err, ErrUnsupported)
-	require.NoError(t, Room(1<<20))
+	require.NoError(t, Claim(1<<20, 0))
 	require.Zero(t, AvailableMemory())
 }

@@ -1,0 +1,141 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+const childVar = "MAGPIE_TEST_CHILD"
+
+// inChild runs a test of this package once more, in a process of its own that is told what to do, and returns what it prints.
+// In the child it returns told.
+func inChild(t *testing.T, tell string) (told, out string) {
+	t.Helper()
+	if told = os.Getenv(childVar); told != "" {
+		return told, ""
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), childVar+"="+tell, "GOMAXPROCS=2")
+	printed, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s: %s", tell, printed)
+	return "", string(printed)
+}
+
+// Near the user's limit on threads an executor starts fewer spares, or New refuses; the Go runtime, which needs threads of its
+// own, never finds the limit in its way: it would end the process.
+func TestThreadLimit(t *testing.T) {
+	if told := os.Getenv(childVar); told != "" {
+		var room int
+		_, err := fmt.Sscan(told, &room)
+		require.NoError(t, err)
+		beNobody(t)
+		runNearTheLimit(t, room)
+		return
+	}
+	refused, spares := 0, make(map[string]bool)
+	for _, room := range []int{0, 10, 40} {
+		_, out := inChild(t, fmt.Sprint(room))
+		switch _, after, ok := strings.Cut(out, "spares: "); {
+		case strings.Contains(out, "refused"):
+			refused++
+			require.Empty(t, spares, "refused with more room")
+		default:
+			require.True(t, ok, out)
+			n, _, _ := strings.Cut(after, " ")
+			spares[n] = true
+		}
+	}
+	require.Positive(t, refused, "New has accepted limits that are full")
+	require.Greater(t, len(spares), 1, "with less room there are fewer spares")
+	require.Contains(t, spares, "12", "with room for all there are all")
+}
+
+// beNobody gives up the rights of root, whom the limit does not bind, for those of a user without other processes. Whoever is
+// not root keeps its user: other processes of that may come and go, but few in the time that the child takes.
+func beNobody(t *testing.T) {
+	if os.Getuid() == 0 {
+		user := 1_000_000_000 + os.Getpid()
+		require.NoError(t, syscall.Setgid(user))
+		require.NoError(t, syscall.Setuid(user))
+	}
+}
+
+// runNearTheLimit blocks more tasks than there are workers and spares where there may be room more threads than there are.
+func runNearTheLimit(t *testing.T, room int) {
+	var limit unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NPROC, &limit))
+	limit.Cur = min(limit.Max, uint64(threadsOfUser(t)+room))
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NPROC, &limit))
+	ex, err := executor.New(executor.Config{Workers: 2, Spares: 12})
+	if err != nil {
+		require.ErrorContains(t, err, "RLIMIT_NPROC")
+		fmt.Println("refused")
+		return
+	}
+	most := 0
+	for range 2 {
+		gate := make(chan struct{})
+		r := ex.Start(context.Background(), fan(30, func(context.Context) error {
+			executor.Blocking(func() { <-gate })
+			return nil
+		}))
+		for range 6 {
+			runtime.GC() // all Ps have something to do
+			most = max(most, ex.Serving())
+			time.Sleep(time.Millisecond)
+		}
+		close(gate)
+		require.NoError(t, r.Wait())
+	}
+	require.NoError(t, ex.Close())
+	fmt.Println("spares:", most, "at most")
+}
+
+func threadsOfUser(t *testing.T) (n int) {
+	processes, err := os.ReadDir("/proc")
+	require.NoError(t, err)
+	for _, p := range processes {
+		var s syscall.Stat_t
+		if err := syscall.Stat("/proc/"+p.Name()+"/task", &s); err == nil {
+			status, _ := os.ReadFile("/proc/" + p.Name() + "/status")
+			_, uid, _ := strings.Cut(string(status), "\nUid:\t")
+			if strings.HasPrefix(uid, fmt.Sprint(os.Getuid(), "\t")) {
+				threads, _ := os.ReadDir("/proc/" + p.Name() + "/task")
+				n += len(threads)
+			}
+		}
+	}
+	return n
+}
+
+// Where the system refuses to name threads the executor works without names, and says so.
+func TestThreadNamesRefused(t *testing.T) {
+	told, out := inChild(t, "refuse")
+	if told == "" {
+		require.Contains(t, out, "worked")
+		return
+	}
+	require.NoError(t, refuseNames())
+	ex, err := executor.New(executor.Config{Workers: 2, Name: "nameless"})
+	require.NoError(t, err)
+	meetAll(t, ex)
+	require.Contains(t, dump(ex), "threads without names: operation not permitted")
+	if comm, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/comm", ex.Threads()[0])); err == nil {
+		require.NotContains(t, string(comm), "nameless", "the test has refused nothing")
+	}
+	require.ErrorIs(t, ex.Run(t.Context(), one(goexit)), executor.ErrGoexit)
+	require.NoError(t, ex.Run(t.Context(), one(nothing)))
+	require.NoError(t, ex.Close())
+	fmt.Println("worked")
+}
