@@ -149,7 +149,7 @@ func (ex *Executor) noThiefSoon() bool {
 }
 
 // anyoneAsleep is the cheap look before wakeOne and wakeHelpers.
-func (ex *Executor) anyoneAsleep() bool {
+func (ex *core) anyoneAsleep() bool {
 	return ex.notifier.Waiting() || ex.sleepingHelpers.Load() > 0
 }
 

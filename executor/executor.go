@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
+	"runtime"
 	"slices"
 	"time"
+	"weak"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -19,7 +22,23 @@ import (
 // An Executor is a number of workers, each locked to an OS thread of its own, that run items and steal from each
 // other; spare ones stand in for those that wait in [Blocking]. All methods may be called from any goroutine. Several
 // executors may live in one process.
+//
+// An Executor that is not closed, to which nothing refers any more and that has nothing to do, is closed by the garbage collector,
+// some time later, with a line in the log of package log. Its runs and futures refer to it.
 type Executor struct {
+	*core
+	_ noCopy
+}
+
+// noCopy has go vet tell of copies: what refers to a copy only does not keep the executor.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// core is an executor without the Executors that stand for it. There are two: that of New, to which programs, runs and futures
+// refer, and one to which workers do. So the first becomes unreachable although there are workers.
+type core struct {
 	// Constant.
 	cfg      Config
 	workers  []*Worker // those of the configuration, then room for the spares; see crew
@@ -56,6 +75,9 @@ type Executor struct {
 	alive   xsync.WaitGroup // one per worker
 	close   xsync.Once
 	leaving threadList
+
+	public weak.Pointer[Executor] // that of New; constant from before any run
+	unused runtime.Cleanup        // of the same
 }
 
 // New starts an executor. It reports every bad field of cfg at once. It also fails where the limits of the system leave no room
@@ -79,12 +101,23 @@ func New(cfg Config) (*Executor, error) {
 		_ = ex.Close() // the workers that did start leave; there is no run to wait for
 		return nil, err
 	}
-	return ex, nil
+	public := &Executor{core: ex.core}
+	ex.public = weak.Make(public)
+	ex.unused = runtime.AddCleanup(public, (*Executor).abandoned, ex)
+	return public, nil
+}
+
+// abandoned closes an executor that was not closed: nothing refers to it, so no run is in progress.
+func (ex *Executor) abandoned() {
+	if !ex.closed.Load() {
+		log.Printf("executor %q was not closed, and nothing refers to it: it is closed now", ex.cfg.Name)
+		ex.closeAside()
+	}
 }
 
 // newExecutor makes an executor whose workers have no threads yet.
 func newExecutor(cfg Config) *Executor {
-	ex := &Executor{
+	ex := &Executor{core: &core{
 		queues:   cfg.queues(),
 		asked:    cfg.Deque.Kind().Asks(),
 		cfg:      cfg,
@@ -93,7 +126,7 @@ func newExecutor(cfg Config) *Executor {
 		injector: newInjector(),
 		release:  func() {},
 		spares:   spares{limit: cfg.Spares, idle: spareIdle},
-	}
+	}}
 	if !ex.asked { // else forks wait for somebody to ask
 		ex.enough = enoughPublic * cfg.Workers
 	}
@@ -110,6 +143,7 @@ func newWorker(ex *Executor, i int) *Worker {
 	cfg := &ex.cfg
 	w := &Worker{
 		ex:     ex,
+		core:   ex.core,
 		id:     i,
 		rng:    uint64(i+1) * 0x9E3779B97F4A7C15,
 		victim: (i + 1) % cfg.Workers,
@@ -323,6 +357,7 @@ func (ex *Executor) Close() error {
 		return ErrInTask
 	}
 	end := func() {
+		ex.unused.Stop()
 		ex.mu.Lock()
 		ex.closed.Store(true)
 		ex.mu.Unlock()

@@ -164,7 +164,7 @@ func (f *future) settle(w *Worker, err error) {
 		case e.worker != nil:
 			e.worker.wakeHelper()
 		case !e.future.left.Done(1):
-		case w != nil && w.ex == e.future.ex:
+		case w != nil && w.core == e.future.ex.core:
 			e.future.submit(w)
 		default:
 			defer e.future.submit(nil) // an inline executor may run it at once, and Goexit in it must not lose the others
@@ -251,7 +251,7 @@ func (w *Worker) waitFor(f *future) {
 		own := f.future
 		todo = todo[:last]
 		switch {
-		case own.ex != w.ex:
+		case own.ex.core != w.core:
 			own.ex.block(own)
 			continue
 		case own.claimed.Load() != 0:

@@ -30,7 +30,7 @@ type forkState struct {
 // is given if it is at hand.
 func (w *Worker) publishForks(newest *fork) {
 	if w.public == w.level {
-		if w.ex.asked {
+		if w.core.asked {
 			w.poll() // for what is in the queue
 		}
 		return
@@ -54,13 +54,13 @@ func (w *Worker) publishForks(newest *fork) {
 	}
 	if w.queue != nil {
 		w.poll()
-		if w.ex.asked && w.queue.Wanted() {
+		if w.core.asked && w.queue.Wanted() {
 			w.setHungry() // L1: somebody has asked, and may sleep, for whom there was nothing
 		}
 		return
 	}
 	// D1(publish): as D1(push).
-	if w.ex.thieves.Load() == 0 && w.ex.anyoneAsleep() {
+	if w.core.thieves.Load() == 0 && w.core.anyoneAsleep() {
 		w.wakeFor(w.body.Run())
 	}
 }
@@ -152,7 +152,7 @@ func (f *fork) comesFrom(other *fork) bool {
 
 // noteEmpty has the next fork published if there is nothing to steal.
 func (w *Worker) noteEmpty() {
-	if !w.eager && !w.ex.asked && w.deque.IsEmpty() {
+	if !w.eager && !w.core.asked && w.deque.IsEmpty() {
 		w.setHungry()
 	}
 }
@@ -332,7 +332,7 @@ func (w *Worker) await(f *fork) {
 	put := w.goInside(r, w.bottom(), f.Body)
 	defer w.comeOut(put)
 	w.joins.begin(f, w.takes)
-	if w.ex.sleepingHelpers.Load() > 0 {
+	if w.core.sleepingHelpers.Load() > 0 {
 		// D1(leap): joins, then look for those who wait for what w has. Pairs with D1(join): they can go on to whoever
 		// has f.
 		w.ex.wakeHelpers(r, w)

@@ -44,7 +44,7 @@ func (w *Worker) work(it *Item) {
 // stealFrom tries one victim; the worker itself stands for the injector, as in document 000 (Algorithm 4, line 5).
 func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
 	if victim == w.id {
-		it, outcome := w.ex.injector.steal()
+		it, outcome := w.core.injector.steal()
 		if outcome == deque.Lost {
 			w.lose()
 		}
@@ -65,14 +65,14 @@ func (w *Worker) stealFrom(victim int) (*Item, deque.Outcome) {
 		it, outcome = v.steal()
 	}
 	w.counts.tried++
-	if w.ex.asked {
+	if w.core.asked {
 		v.setHungry() // L1
 	}
 	switch outcome {
 	case deque.Stolen:
 		w.counts.won++
 		w.victim = victim
-		if !w.eager && !w.ex.asked && v.deque.IsEmpty() {
+		if !w.eager && !w.core.asked && v.deque.IsEmpty() {
 			v.setHungry()
 		}
 	case deque.Lost:
@@ -188,7 +188,7 @@ func (w *Worker) sleep() {
 	w.counts.parks++
 	w.seen.publish(&w.counts)
 	w.state.Store(uint32(parked))
-	w.ex.notifier.Commit(w.id)
+	w.core.notifier.Commit(w.id)
 	w.state.Store(uint32(searching))
 	w.counts.wakeups++
 }

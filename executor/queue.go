@@ -92,10 +92,10 @@ func (w *Worker) makeQueues() {
 	if w.solo = w.alone && !w.fifo; !w.solo {
 		w.padws, _ = w.queue.(*deque.PadWS[Item])
 	}
-	if w.ex.asked {
+	if w.core.asked {
 		w.polled = true
 	}
-	w.eager = !w.ex.asked
+	w.eager = !w.core.asked
 	if kind.Receives() {
 		w.receiver, w.polled = w.queue.(deque.Receiver[Item]), true
 	}
@@ -231,7 +231,7 @@ func (w *Worker) poll() {
 
 // granted is called when there is more to steal than before.
 func (w *Worker) granted() {
-	if w.ex.asked && w.hungry.Load() {
+	if w.core.asked && w.hungry.Load() {
 		w.hungry.Store(false)
 		if w.queue.Wanted() {
 			w.hungry.Store(true) // L1: somebody has asked since, or for more, and may have seen it set
@@ -242,14 +242,14 @@ func (w *Worker) granted() {
 	switch {
 	case w.receiver == nil:
 		w.wakeForGrant()
-	case w.ex.thieves.Load() == 0:
+	case w.core.thieves.Load() == 0:
 		w.wakeThief() // helpers are dealt nothing
 	}
 }
 
 // wakeForGrant wakes somebody for items that may be of any run.
 func (w *Worker) wakeForGrant() {
-	if w.ex.thieves.Load() == 0 {
+	if w.core.thieves.Load() == 0 {
 		w.wakeFor(nil)
 	}
 }
@@ -295,7 +295,7 @@ func (w *Worker) offers() bool {
 		return true
 	}
 	// A submitter may be here too, while the only worker gets company: alone is not for it to read.
-	if w.queue != nil && w.ex.asked && w.ex.crewed.Load() > 1 && !w.hungry.Load() {
+	if w.queue != nil && w.core.asked && w.core.crewed.Load() > 1 && !w.hungry.Load() {
 		w.hungry.Store(true) // L1: after the request, which the owner then sees
 	}
 	return false

@@ -61,7 +61,7 @@ func (s *Scope) Context() context.Context {
 }
 
 // Executor is the one that runs s.
-func (s *Scope) Executor() *Executor { return s.w.ex }
+func (s *Scope) Executor() *Executor { return s.w.Executor() }
 
 // Stopped reports whether the run was cancelled or has failed. It costs two loads.
 func (s *Scope) Stopped() bool {

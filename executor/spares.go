@@ -178,7 +178,7 @@ func (ex *Executor) spareGone(w *Worker) {
 func (s *spares) hasSurplus() bool { return s.serving.Load() > s.due() }
 
 // isSurplus reports whether the worker is a spare, and there is one in service more than are due.
-func (w *Worker) isSurplus() bool { return w.spare && w.ex.spares.hasSurplus() }
+func (w *Worker) isSurplus() bool { return w.spare && w.core.spares.hasSurplus() }
 
 // dismissed takes the worker out of service if it is surplus. It has nothing in its deque. From then on it is on standby,
 // or discharged if spares were idle for long.

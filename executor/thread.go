@@ -19,7 +19,7 @@ var onThread sync.Map // int64 → *Worker
 // currentWorker is the worker of this executor that the caller runs on, or nil.
 func (ex *Executor) currentWorker() *Worker {
 	w := workerHere()
-	for w != nil && w.ex != ex {
+	for w != nil && w.core != ex.core {
 		w = w.below()
 	}
 	return w
@@ -72,7 +72,7 @@ func (w *Worker) isHere() bool {
 // start runs the worker on a goroutine locked to a thread of its own. ready is told when the thread is set up, or that
 // it could not be.
 //
-// These are the only goroutines that magpie starts.
+// These are the only goroutines that magpie starts, but that of closeAside.
 func (w *Worker) start(ready func(error)) {
 	xsync.Go(func() {
 		osthread.Lock() // and never unlocked: the thread has our name and nice, and ends with the goroutine
@@ -178,3 +178,6 @@ func (w *Worker) replace() {
 		}
 	})
 }
+
+// closeAside is Close on a goroutine of its own.
+func (ex *Executor) closeAside() { xsync.Go(func() { _ = ex.Close() }) }

@@ -17,6 +17,7 @@ type Worker struct {
 
 	// Constant; thieves read it, and not from a line that the owner writes.
 	ex      *Executor
+	core    *core // ex.core, a load less
 	id      int
 	deque   *deque.Deque[Item]
 	queue   deque.Queue[Item]   // nil, or what the worker pushes to instead of deque, see queue.go
@@ -98,7 +99,12 @@ func (w *Worker) run() *Run {
 func (w *Worker) bit() uint64 { return 1 << (w.id % 64) }
 
 // Executor is the worker's. Any thread.
-func (w *Worker) Executor() *Executor { return w.ex }
+func (w *Worker) Executor() *Executor {
+	if ex := w.core.public.Value(); ex != nil {
+		return ex
+	}
+	return w.ex // of an inline executor, or one to which nothing else refers
+}
 
 // Workers is how many IDs there are: of the executor's workers, and of the spare ones that it may come to have. Any thread.
 func (w *Worker) Workers() int { return len(w.ex.workers) }
@@ -118,7 +124,7 @@ func (w *Worker) Push(it *Item) {
 	w.deque.Push(it)
 	// D1(push): the item is in the deque, then look for somebody who will look there. Pairs with D1(park) in the
 	// policies and D1(help): those announce that they stop looking, then look once more.
-	if w.ex.thieves.Load() == 0 && w.ex.anyoneAsleep() {
+	if w.core.thieves.Load() == 0 && w.core.anyoneAsleep() {
 		w.wakeFor(w.body.Run())
 	}
 }
@@ -126,14 +132,14 @@ func (w *Worker) Push(it *Item) {
 // wakeFor wakes somebody for items of r, or of any run if r is nil.
 func (w *Worker) wakeFor(r *Run) {
 	w.wakeThief()
-	if w.ex.sleepingHelpers.Load() > 0 {
+	if w.core.sleepingHelpers.Load() > 0 {
 		w.ex.wakeHelpers(r, w)
 	}
 }
 
 // wakeThief wakes a worker that sleeps because it has found nothing, if that is what the policy wants.
 func (w *Worker) wakeThief() {
-	if w.wakes && w.ex.notifier.Waiting() {
+	if w.wakes && w.core.notifier.Waiting() {
 		w.ex.wakeOne()
 	}
 }
@@ -187,7 +193,7 @@ func (w *Worker) pop() *Item {
 		return w.popFor(w.awaits)
 	}
 	it := w.popOwn()
-	if it == nil && w.wakes && !w.ex.injector.isEmpty() && !w.isSurplus() {
+	if it == nil && w.wakes && !w.core.injector.isEmpty() && !w.isSurplus() {
 		it, _ = w.stealFrom(w.id)
 	}
 	return it
@@ -232,7 +238,7 @@ func (w *Worker) tock(it *Item) *Item {
 		w.handOver(it)
 		return nil
 	}
-	if w.ex.injector.isEmpty() {
+	if w.core.injector.isEmpty() {
 		return it
 	}
 	newcomer, _ := w.stealFrom(w.id)
