@@ -77,7 +77,6 @@ type core struct {
 	leaving threadList
 
 	public weak.Pointer[Executor] // that of New; constant from before any run
-	unused runtime.Cleanup        // of the same
 }
 
 // New starts an executor. It reports every bad field of cfg at once. It also fails where the limits of the system leave no room
@@ -103,7 +102,9 @@ func New(cfg Config) (*Executor, error) {
 	}
 	public := &Executor{core: ex.core}
 	ex.public = weak.Make(public)
-	ex.unused = runtime.AddCleanup(public, (*Executor).abandoned, ex)
+	// Not runtime.AddCleanup: cleanups wait on the P that has found them (Go 1.26), and those on a P that the end of another
+	// executor takes away wait until there are as many Ps again.
+	runtime.SetFinalizer(public, (*Executor).abandoned)
 	return public, nil
 }
 
@@ -357,7 +358,7 @@ func (ex *Executor) Close() error {
 		return ErrInTask
 	}
 	end := func() {
-		ex.unused.Stop()
+		runtime.SetFinalizer(ex, nil)
 		ex.mu.Lock()
 		ex.closed.Store(true)
 		ex.mu.Unlock()
