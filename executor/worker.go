@@ -25,20 +25,18 @@ type Worker struct {
 	_       pad.Line
 
 	// Owner only, plain on purpose: the race detector checks the claim.
-	body      *Body  // of the item being run; nil when the worker has none
-	awaits    *Run   // the run that the innermost help waits for; nil outside
-	floor     uint64 // the bottom below which there is nothing for that help
-	only      *Body  // if set, the only one whose items may be run
-	rng       uint64
-	victim    int    // sticky: the last worker stolen from
-	losses    uint32 // steals lost, also to users of the injector
-	crumbs    int    // steals in a row that brought one short item each
-	counts    counts
-	depth     int             // helps on the worker's stack
-	nested    int             // of children and futures, those that are run on top of others
-	ended     int64           // futures, not yet counted out
-	labels    context.Context // of the goroutine, as they were set last
-	ownLabels context.Context // those of a worker that runs nothing; nil for an inline worker
+	body   *Body  // of the item being run; nil when the worker has none
+	awaits *Run   // the run that the innermost help waits for; nil outside
+	floor  uint64 // the bottom below which there is nothing for that help
+	only   *Body  // if set, the only one whose items may be run
+	rng    uint64
+	victim int    // sticky: the last worker stolen from
+	losses uint32 // steals lost, also to users of the injector
+	crumbs int    // steals in a row that brought one short item each
+	counts counts
+	depth  int   // helps on the worker's stack
+	nested int   // of children and futures, those that are run on top of others
+	ended  int64 // futures, not yet counted out
 	forkState
 	queueState
 	wakes    bool      // what the policy wants: a push wakes a worker if nobody is looking for work
@@ -46,6 +44,9 @@ type Worker struct {
 	spare    bool      // constant: it stands in for workers that block
 	blocking bool      // the item being run is in Blocking
 	shuffled *shuffled // constant; set for an inline worker
+
+	labels    context.Context // of the goroutine, as they were set last
+	ownLabels context.Context // those of a worker that runs nothing; nil for an inline worker
 
 	_ pad.Line
 
