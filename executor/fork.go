@@ -189,7 +189,7 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	}
 	r, err := c.result, c.err
 	var none R
-	c.result, c.fn = none, nil
+	c.result = none
 	s.run.pass(&c.fork, s.fork)
 	c.pool.release(c)
 	w.unfork(&c.fork, level)
@@ -265,7 +265,7 @@ func (p *callPool[A, R]) release(c *call[A, R]) {
 func (f *fork) reset() {
 	f.turn++
 	f.joined, f.own, f.skipped = false, false, false
-	f.err = nil
+	f.err, f.parent = nil, nil
 	if f.state.Load() != 0 {
 		f.state.Store(0)
 	}
@@ -298,17 +298,17 @@ func (p *callPool[A, R]) drop() {
 	if c.joined {
 		p.held--
 	}
-	c.fn, c.arg, c.result = nil, noArg, noResult
+	c.arg, c.result = noArg, noResult
 	c.reset()
 }
 
 // forget lets go of the functions and the runs of calls that are out of use. Those used since it did so last come first: a call
-// that is used has a Body from then on.
+// that is used has an fn from then on.
 func (p *callPool[A, R]) forget() {
 	for _, c := range p.calls[p.used:] {
-		if c.Body == nil {
+		if c.fn == nil {
 			return
 		}
-		c.Body, c.fn = nil, nil
+		c.fn, c.Body = nil, nil
 	}
 }

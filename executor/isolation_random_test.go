@@ -95,13 +95,13 @@ func (s *stacks) enter(o *origin) (leave func()) {
 	}
 }
 
-// wait is called for whatever may run something else meanwhile.
-func (s *stacks) wait(what string, allowed func(*origin) bool, f func()) {
-	frames := s.here()
-	if len(*frames) == 0 { // a goroutine from outside
+// wait is called, by o, for whatever may run something else meanwhile.
+func (s *stacks) wait(o *origin, what string, allowed func(*origin) bool, f func()) {
+	if o == nil { // a goroutine from outside, on whatever thread
 		f()
 		return
 	}
+	frames := s.here()
 	at := len(*frames) - 1
 	was := (*frames)[at]
 	(*frames)[at].waits, (*frames)[at].allowed = what, allowed
@@ -160,10 +160,10 @@ func (p *isolated) start(ctx context.Context, rng *rand.Rand, o *origin, depth i
 	case 0:
 		p.graph(ctx, rng, o.child("run"), depth)
 	case 1:
-		p.futures(rng, depth)
+		p.futures(rng, o, depth)
 	default:
 		run, own := o.child("func"), branch(rng)
-		p.wait("Run", func(x *origin) bool { return x.isIn(run) }, func() {
+		p.wait(o, "Run", func(x *origin) bool { return x.isIn(run) }, func() {
 			must(p.ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error { p.scope(s, own, run, depth); return nil })))
 		})
 	}
@@ -180,10 +180,10 @@ func (p *isolated) graph(ctx context.Context, rng *rand.Rand, run *origin, depth
 		}
 		tasks = append(tasks, t)
 	}
-	p.wait("Run of a graph", func(x *origin) bool { return x.isIn(run) }, func() { must(p.ex.Run(ctx, g)) })
+	p.wait(run.parent, "Run of a graph", func(x *origin) bool { return x.isIn(run) }, func() { must(p.ex.Run(ctx, g)) })
 }
 
-func (p *isolated) futures(rng *rand.Rand, depth int) {
+func (p *isolated) futures(rng *rand.Rand, by *origin, depth int) {
 	var all []*executor.Future[int]
 	var before [][]*origin // the future itself, and those that it comes after
 	for i := range 1 + rng.IntN(4) {
@@ -202,7 +202,7 @@ func (p *isolated) futures(rng *rand.Rand, depth int) {
 		before = append(before, needs)
 	}
 	for _, i := range rng.Perm(len(all)) {
-		p.wait("Future.Wait", func(x *origin) bool { return slices.ContainsFunc(before[i], x.isIn) }, func() {
+		p.wait(by, "Future.Wait", func(x *origin) bool { return slices.ContainsFunc(before[i], x.isIn) }, func() {
 			_, err := all[i].Wait()
 			must(err)
 		})
@@ -228,7 +228,7 @@ func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int
 	join := func(i int) {
 		f := forks[i]
 		forks = slices.Delete(forks, i, i+1)
-		p.wait("Join", func(x *origin) bool {
+		p.wait(o, "Join", func(x *origin) bool {
 			b := x.below(o)
 			return x.isIn(f.o) || b != nil && (b.kind != "fork" || b.seq > f.o.seq)
 		}, func() { f.Join(s) })
@@ -257,7 +257,7 @@ func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int
 				join(rng.IntN(n))
 			}
 		case 5:
-			p.wait("Scope.Wait", func(x *origin) bool {
+			p.wait(o, "Scope.Wait", func(x *origin) bool {
 				b := x.below(o)
 				return b != nil && (b.kind != "fork" || b.seq > children)
 			}, func() { must(s.Wait()) })

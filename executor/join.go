@@ -27,9 +27,9 @@ type forkState struct {
 }
 
 // publishForks makes the worker's private forks available to others, oldest first, and wakes somebody for them. The newest
-// is given if it is at hand.
+// is given if it is at hand. An inline worker keeps them: there are no others.
 func (w *Worker) publishForks(newest *fork) {
-	if w.public == w.level {
+	if w.public == w.level || w.shuffled != nil {
 		if w.core.asked {
 			w.poll() // for what is in the queue
 		}
@@ -220,6 +220,7 @@ func (w *Worker) drop(level uint64, do func(*fork)) {
 // complete sees to it that f has been run. Nobody will join it, so its failure is the run's.
 func (w *Worker) complete(f *fork) {
 	if f.level > w.public {
+		f.isFrom(w.scope)
 		w.publishForks(nil) // or what f forks would do so, while f is run
 	}
 	if w.takeBack(f) {

@@ -1,0 +1,173 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	outside   = "a Scope is used outside the function that it was given to"
+	ended     = "a Forked is joined after its end"
+	elsewhere = "a Forked is joined with a Scope other than the one that it was forked with"
+)
+
+// uses are all that can be done with a scope. Each is called where the scope is not to be used.
+var uses = map[string]func(s *executor.Scope){
+	"Fork":  func(s *executor.Scope) { executor.Fork(s, noFork, 0) },
+	"Go":    func(s *executor.Scope) { s.Go(nothing) },
+	"Spawn": func(s *executor.Scope) { s.Spawn(func(*executor.Scope) error { return nil }) },
+	"Wait":  func(s *executor.Scope) { _ = s.Wait() },
+}
+
+// mustPanic calls f and demands a panic that says one of these.
+func mustPanic(f func(), want ...string) error {
+	value := recovered(f)
+	told, _ := value.(string)
+	for _, w := range want {
+		if strings.Contains(told, w) {
+			return nil
+		}
+	}
+	if value == nil {
+		return errors.New("no panic")
+	}
+	return errors.New("a panic that says " + told)
+}
+
+// A Scope that is used by a function other than the one it was given to is a panic that says so: wherever that function runs, and
+// whatever the one that it was given to does meanwhile.
+func TestScopeUsedElsewhere(t *testing.T) {
+	for name, use := range uses {
+		t.Run(name, func(t *testing.T) {
+			onOpenDeques(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+				misuse := func(s *executor.Scope) error { return mustPanic(func() { use(s) }, outside) }
+				err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+					s.Go(func(context.Context) error { return misuse(s) })
+					s.Spawn(func(*executor.Scope) error { return misuse(s) })
+					if err := s.Wait(); err != nil { // some run on top of it
+						return err
+					}
+					if err := ex.Run(s.Context(), one(func(context.Context) error { return misuse(s) })); err != nil {
+						return err
+					}
+					_, err := executor.Async(s.Context(), ex, func(context.Context) (int, error) { return 0, misuse(s) }).Wait()
+					return err
+				}))
+				require.NoError(t, err)
+				if ex.Workers() > 1 { // while the function goes on, and forks
+					inScope(t, ex, func(s *executor.Scope) {
+						f := forkStolen(s, func(*executor.Scope, int) error { return misuse(s) }, 0)
+						require.Equal(t, serialFib(10), fib(s, 10))
+						require.NoError(t, f.Join(s))
+					})
+				}
+				inScope(t, ex, func(s *executor.Scope) {
+					told := make(chan error)
+					go func() { told <- misuse(s) }()
+					require.NoError(t, <-told)
+					require.Equal(t, serialFib(10), fib(s, 10))
+				})
+				require.Empty(t, ex.ForksLeft())
+			})
+		})
+	}
+}
+
+// A Scope that was kept is of no use after the end of its function.
+func TestScopeUsedLater(t *testing.T) {
+	onEach(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		var kept *executor.Scope
+		inScope(t, ex, func(s *executor.Scope) { kept = s })
+		for name, use := range uses {
+			require.NoError(t, mustPanic(func() { use(kept) }, outside), name)
+		}
+		require.NoError(t, mustPanic(func() { kept.Context() }, outside))
+		require.NoError(t, mustPanic(func() { kept.Stopped() }, outside))
+	})
+}
+
+// A Forked is joined once, with the scope that it was forked with, by the function that has it.
+func TestForkedMisused(t *testing.T) {
+	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
+		for range testkit.Scale(20) {
+			inScope(t, ex, func(s *executor.Scope) {
+				var f executor.Forked[int, int]
+				var forked atomic.Bool
+				g := forkStolen(s, func(own *executor.Scope, _ int) error {
+					eventually(forked.Load)
+					h := executor.Fork(own, noFork, 0)
+					defer h.Join(own)
+					return errors.Join(
+						mustPanic(func() { f.Join(own) }, elsewhere), // on another worker
+						mustPanic(func() { f.Join(s) }, outside))
+				}, 0)
+				f = executor.Fork(s, fib, 5)
+				forked.Store(true)
+				require.NoError(t, g.Join(s))
+				s.Spawn(func(own *executor.Scope) error { return mustPanic(func() { f.Join(own) }, elsewhere) })
+				require.NoError(t, s.Wait())
+				told := make(chan error)
+				go func() { told <- mustPanic(func() { f.Join(s) }, outside) }()
+				require.NoError(t, <-told)
+				require.Equal(t, 5, f.Join(s))
+
+				again := executor.Fork(s, fib, 6) // has the place that f had
+				require.NoError(t, mustPanic(func() { f.Join(s) }, ended))
+				require.Equal(t, 8, again.Join(s))
+				require.NoError(t, mustPanic(func() { again.Join(s) }, ended))
+			})
+		}
+		require.Empty(t, ex.ForksLeft())
+	})
+}
+
+// A recursion in which some functions use the scope of the one around them, as happens with a closure that has one letter wrong.
+// The result is right, or the run says what is wrong.
+func TestRandomCaptures(t *testing.T) {
+	seed, runs := testkit.Seed(t), testkit.Count(t, 300)
+	rng := rand.New(rand.NewPCG(seed, 2))
+	for range runs {
+		ex := newExecutor(t, executor.Config{
+			Workers: 1 + rng.IntN(4), Deque: forkDeques[rng.IntN(len(forkDeques))], Policy: executor.Policies()[rng.IntN(len(executor.Policies()))],
+		})
+		n, often := 5+rng.IntN(10), int64(1+rng.IntN(50))
+		var calls atomic.Int64
+		var capturing func(outer *executor.Scope) func(s *executor.Scope, n int) int
+		capturing = func(outer *executor.Scope) func(s *executor.Scope, n int) int {
+			return func(s *executor.Scope, n int) int {
+				if n < 2 {
+					return n
+				}
+				used := s
+				if calls.Add(1)%often == 0 {
+					used = outer
+				}
+				f := executor.Fork(used, capturing(s), n-1)
+				y := capturing(s)(s, n-2)
+				return f.Join(used) + y
+			}
+		}
+		within(t, ex, func() {
+			r, err := executor.Call(t.Context(), ex, func(s *executor.Scope, n int) int { return capturing(s)(s, n) }, n)
+			if err == nil {
+				require.Equal(t, serialFib(n), r)
+			} else {
+				require.Contains(t, err.Error(), "executor: a ")
+			}
+			r, err = executor.Call(t.Context(), ex, fib, 12)
+			require.NoError(t, err)
+			require.Equal(t, serialFib(12), r)
+		})
+		require.Empty(t, ex.ForksLeft())
+		require.NoError(t, ex.Close())
+	}
+	testkit.Proved(t, runs, "recursions with captured scopes")
+}
