@@ -10,6 +10,7 @@ import (
 
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // scoped runs fn with a scope and checks that nothing of it is left.
@@ -398,6 +399,42 @@ func TestModelGoexitInForkAndChild(t *testing.T) {
 			return nil
 		})
 		model.Assert(errors.Is(err, ErrGoexit), "error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelJoinHoldsALock: a function that holds a lock joins a fork, which the worker that waits for this function has taken. That
+// one has a child in its deque that wants the lock.
+func TestModelJoinHoldsALock(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var mu xsync.Mutex
+		var begun, taken, locked xatomic.Bool
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, func(s *Scope, _ int) int {
+				begun.Store(true)
+				x := Fork(s, func(*Scope, int) int {
+					taken.Store(true)
+					locked.Await()
+					return 1
+				}, 0)
+				s.w.exposeForks()
+				taken.Await()
+				mu.Lock()
+				defer mu.Unlock()
+				locked.Store(true)
+				return x.Join(s)
+			}, 0)
+			s.Go(func(context.Context) error {
+				mu.Lock()
+				mu.Unlock()
+				return nil
+			})
+			begun.Await()
+			model.Assert(f.Join(s) == 1, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
 		stop(ex)
 	})
 }
