@@ -233,7 +233,7 @@ func TestLabelsInline(t *testing.T) {
 func TestRandomLabels(t *testing.T) {
 	seed, nodes := testkit.Seed(t), 0
 	for _, workers := range []int{1, 2} {
-		for i := range testkit.Scale(8) {
+		for i := range 8 {
 			ex := newExecutor(t, executor.Config{Workers: workers, Name: "lab"})
 			l := &labelTree{t: t, ex: ex, rng: rand.New(rand.NewPCG(seed, uint64(i)))}
 			within(t, ex, func() { l.node(t.Context(), 3) })
