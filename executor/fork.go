@@ -20,7 +20,7 @@ import (
 //
 // A Fork and its Join cost a few nanoseconds more than the call, and allocate nothing once the worker has as many frames
 // as it needs. Forks are best joined in the opposite order in which they were made; a Join in another order, or none, is
-// slower: the calls that come before it in that order are made first, at the latest when s ends.
+// slower: the calls that come before it in that order are made first, at the latest when the call ends that has forked them.
 //
 // A call that was forked is made also after the run was cancelled: it may look at s.Stopped. Only if the function that has
 // forked it fails before, and no other worker has begun it, it is not.
@@ -67,8 +67,9 @@ type Forked[A, R any] struct {
 }
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise it
-// waits; meanwhile the worker takes part in what the call has forked, and in nothing else. If others could take forks of s,
-// those made after this one, and children, are run before it.
+// waits; meanwhile the worker takes part in what the call has started, and in nothing else: if the caller holds a lock, nothing runs
+// on its stack that does not also keep the call from ending. The exception is of the caller's own making: if others could take
+// forks of the scope, those made after this one, and children started after it, are run before it.
 //
 // If the call panicked, Join panics with the same value, and if it called runtime.Goexit, with [ErrGoexit].
 func (f Forked[A, R]) Join(scope *Scope) R {

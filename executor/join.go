@@ -178,7 +178,7 @@ func (w *Worker) begin(f *fork) *Scope {
 	}
 	s.fork, s.body, s.run = f, f.Body, scopeRunOf(f.Body)
 	w.scope = s
-	s.level, s.base, s.forker = w.level, w.base, 0
+	s.level, s.base = w.level, w.base
 	w.base = w.level // forks that were joined before newer ones may go meanwhile; those of s stay above the level all the same
 	return s
 }
@@ -189,7 +189,7 @@ func (w *Worker) end(f *fork) {
 	s.finish(s.level)
 	w.base, w.thrown = s.base, nil
 	w.scope = nil
-	s.fork, s.body, s.run, s.skipped, s.next = nil, nil, nil, false, w.scopes
+	s.fork, s.body, s.run, s.forker, s.skipped, s.next = nil, nil, nil, 0, false, w.scopes
 	w.scopes = s
 	if f.owner == w {
 		f.own = true

@@ -89,9 +89,16 @@ func TestScopeUsedElsewhere(t *testing.T) {
 func TestScopeUsedLater(t *testing.T) {
 	onEach(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 		var kept *executor.Scope
-		inScope(t, ex, func(s *executor.Scope) { kept = s })
+		inScope(t, ex, func(s *executor.Scope) { kept = s; fib(s, 5) })
 		for name, use := range uses {
 			require.NoError(t, mustPanic(func() { use(kept) }, outside), name)
+		}
+		for range 10 { // on its worker, too
+			for name, use := range uses {
+				require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
+					return mustPanic(func() { use(kept) }, outside)
+				})), name)
+			}
 		}
 		require.NoError(t, mustPanic(func() { kept.Context() }, outside))
 		require.NoError(t, mustPanic(func() { kept.Stopped() }, outside))

@@ -13,6 +13,10 @@ import (
 // A Scope lets the function that is given it start other work on the same executor and wait for it. All that it starts
 // ends before it does. It is for the function that it was given to, and for what that calls: not for a child or a forked call,
 // which run elsewhere and have scopes of their own, nor for other goroutines, nor for later.
+//
+// Any other use panics: by a child or a forked call, which has captured the Scope of the function around it, by another
+// goroutine, after the end. One mistake is forgiven: a forked call may use the Scope that it was forked with, as long as nobody
+// has taken the call, since then Join makes it as a part of its own function. The race detector may report a misuse first.
 type Scope struct {
 	w        *Worker
 	body     *Body

@@ -363,15 +363,15 @@ func TestFuncReplacesItsOwn(t *testing.T) {
 	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(20) {
 			err := runFunc(t, ex, func(s *executor.Scope) error {
-				return forkStolen(s, apply, func(s *executor.Scope) error {
+				return fmt.Errorf("outer: %w", forkStolen(s, apply, func(s *executor.Scope) error {
 					s.Spawn(func(s *executor.Scope) error {
 						s.Go(func(context.Context) error { return io.EOF })
 						return s.Wait()
 					})
 					return s.Wait()
-				}).Join(s)
+				}).Join(s))
 			})
-			require.Equal(t, io.EOF, err)
+			require.EqualError(t, err, "outer: EOF")
 		}
 	})
 }
