@@ -26,8 +26,9 @@ type Config struct {
 	// "magpie". Where the system refuses to name threads they have no names, and Dump says why.
 	Name string
 	// Nice is the scheduling priority of the workers' threads, 0 (normal) to 19 (only what nobody else wants). Linux
-	// only; elsewhere anything but 0 is an error. With reserved Ps it is what keeps a service's latency unchanged beside
-	// heavy work, see the package example.
+	// only; elsewhere anything but 0 is an error. It is for work that may take long while the machine has other work to do. It
+	// does not by itself make handlers in the same process faster: reserved Ps do that for their median, and in the tail a worker
+	// with a high Nice that allocates can be slower, since the garbage collector waits for threads that the kernel has set aside.
 	Nice int
 	// Policy controls how many idle workers look for work. The zero value is [Adaptive].
 	Policy Policy
@@ -40,8 +41,8 @@ type Config struct {
 	// capacity.
 	BlockSize int
 	// Steal is how much a thief takes at once: [deque.One], the zero value, or more from a deque whose thieves can. The rest
-	// becomes the thief's own, to run or be stolen from; it takes 64 items at most. This is for many small items that do not wait
-	// for each other: whoever joins a fork or child that a thief has taken and not begun waits for that one.
+	// becomes the thief's own, to run or be stolen from; it takes 64 items at most. This is for many small items of graphs and
+	// jobs: forks and children that a thief has taken and does not begin at once go to the queue that all workers share.
 	Steal deque.Batch
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it by its number of workers until Close, so
 	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime's own updates of

@@ -8,7 +8,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/magpie-go/magpie/executor"
@@ -41,16 +40,10 @@ func Example() {
 	// Output: sum: 4950
 }
 
-// A service does heavy work beside its handlers. The workers' threads are nice: the kernel runs them when no handler
-// wants the core. GOMAXPROCS is raised by their number, so a busy worker never keeps a handler's goroutine waiting for a
-// P. When the design was tried out on two cores under full load, that took a handler's 99th percentile from 30 ms, with
-// the work on goroutines, to below 2 ms, that of an idle machine.
+// A service does heavy work beside its handlers. GOMAXPROCS is raised by the number of workers, so a busy worker never keeps a
+// handler's goroutine waiting for a P.
 func Example_service() {
-	cfg := executor.Config{Name: "thumbnails"}
-	if runtime.GOOS == "linux" {
-		cfg.Nice = 19
-	}
-	ex, err := executor.New(cfg)
+	ex, err := executor.New(executor.Config{Name: "thumbnails"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 }
 
 // A Forked stands for a call that was forked. It is joined with the Scope that it was forked with, at most once: any other Join
-// panics. One that is never joined is made before the function ends that was given the Scope.
+// panics, and so does one of the zero Forked. One that is never joined is made before the call ends that has forked it.
 type Forked[A, R any] struct {
 	c    *call[A, R]
 	turn uint64 // that c had

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -306,5 +307,49 @@ func TestJoinTwice(t *testing.T) {
 			require.Equal(t, "third", third.Join(s))
 		})
 		require.Empty(t, ex.ForksLeft())
+	})
+}
+
+// A call that another worker has begun, and that fails after the function that has forked it, is told as well.
+func TestForkAbandonedFails(t *testing.T) {
+	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
+		own, other := errors.New("own"), errors.New("other")
+		err := runScope(t.Context(), ex, func(s *executor.Scope) {
+			forkStolen(s, func(*executor.Scope, int) int { time.Sleep(time.Millisecond); panic(other) }, 0)
+			panic(own)
+		})
+		require.ErrorIs(t, err, own)
+		require.ErrorIs(t, err, other)
+	})
+}
+
+func throw(value any) error { panic(value) }
+
+// What a Join throws is known again as that failure, with its stack, after whatever has run on top meanwhile; and a panic in what
+// runs on top, with the same value, is not taken for it.
+func TestForkPanicKeepsItsStack(t *testing.T) {
+	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
+		var p *executor.PanicError
+		err := runScope(t.Context(), ex, func(s *executor.Scope) {
+			defer func() { s.Go(nothing); _ = s.Wait() }()
+			forkStolen(s, func(*executor.Scope, int) error { return throw(errTest) }, 0).Join(s)
+		})
+		require.ErrorAs(t, err, &p)
+		require.Contains(t, string(p.Stack), "executor_test.throw")
+
+		err = runScope(t.Context(), ex, func(s *executor.Scope) {
+			defer func() { s.Go(nothing); _ = s.Wait() }()
+			forkStolen(s, func(*executor.Scope, int) error { runtime.Goexit(); return nil }, 0).Join(s)
+		})
+		require.ErrorIs(t, err, executor.ErrGoexit)
+		require.NotErrorAs(t, err, &p)
+
+		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			f := forkStolen(s, func(*executor.Scope, int) int { panic("same") }, 0)
+			recovered(func() { f.Join(s) })
+			return ex.Run(t.Context(), one(func(context.Context) error { return throw("same") }))
+		}))
+		require.ErrorAs(t, err, &p)
+		require.Contains(t, string(p.Stack), "executor_test.throw")
 	})
 }

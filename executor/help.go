@@ -12,7 +12,7 @@ import (
 //
 // If it has run anything, the goroutine has labels afterwards.
 func (w *Worker) help(r *Run, labels context.Context) {
-	w.exposeForks() // below the floor
+	w.exposeForks()
 	put := w.goInside(r, w.floorFor(r), nil)
 	put.labels = labels
 	if w.waitsFor.Load() == nil {

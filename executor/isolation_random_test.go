@@ -51,6 +51,11 @@ func (o *origin) below(top *origin) *origin {
 	return o
 }
 
+// isJoinable reports whether the function that started o waits for it before it ends, whatever it does.
+func (o *origin) isJoinable() bool {
+	return o.kind == "fork" || o.kind == "child" || o.kind == "spawned"
+}
+
 func (o *origin) String() string {
 	if o == nil {
 		return "outside"
@@ -230,12 +235,26 @@ func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int
 		forks = slices.Delete(forks, i, i+1)
 		p.wait(o, "Join", func(x *origin) bool {
 			b := x.below(o)
-			return x.isIn(f.o) || b != nil && (b.kind != "fork" || b.seq > f.o.seq)
+			return x.isIn(f.o) || b != nil && b.isJoinable() && (b.kind != "fork" || b.seq > f.o.seq)
 		}, func() { f.Join(s) })
+	}
+	type startedRun struct {
+		*executor.Run
+		o *origin
+	}
+	var runs []startedRun
+	waitForRun := func() {
+		i := rng.IntN(len(runs))
+		r := runs[i]
+		runs = slices.Delete(runs, i, i+1)
+		p.wait(o, "Run.Wait", func(x *origin) bool { return x.isIn(r.o) }, func() { must(r.Wait()) })
 	}
 	for range rng.IntN(6) {
 		p.work(rng)
-		kind := rng.IntN(7)
+		if len(runs) > 0 && rng.IntN(6) == 0 {
+			waitForRun()
+		}
+		kind := rng.IntN(9)
 		if depth <= 0 {
 			kind = 4 + rng.IntN(2)
 		}
@@ -259,11 +278,17 @@ func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int
 		case 5:
 			p.wait(o, "Scope.Wait", func(x *origin) bool {
 				b := x.below(o)
-				return b != nil && (b.kind != "fork" || b.seq > children)
+				return b != nil && b.isJoinable() && (b.kind != "fork" || b.seq > children)
 			}, func() { must(s.Wait()) })
 			children = 0
 		case 6:
 			p.start(s.Context(), rng, o, depth-1)
+		default:
+			x, own := o.child("func"), branch(rng)
+			runs = append(runs, startedRun{p.ex.Start(s.Context(), executor.Func("f", func(s *executor.Scope) error {
+				p.scope(s, own, x, depth-1)
+				return nil
+			})), x})
 		}
 	}
 	for i := len(forks) - 1; i >= 0; i-- {
@@ -271,8 +296,11 @@ func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int
 			join(i)
 		}
 	}
+	for len(runs) > 0 && rng.IntN(8) > 0 { // else nobody waits for it
+		waitForRun()
+	}
 	frames := *p.here() // from here on the end of the call runs what is left of it
-	frames[len(frames)-1].allowed = func(x *origin) bool { return x.isIn(o) }
+	frames[len(frames)-1].allowed = func(x *origin) bool { b := x.below(o); return b != nil && b.isJoinable() }
 	frames[len(frames)-1].waits = "its end"
 	must(s.Wait())
 }

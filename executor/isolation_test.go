@@ -97,6 +97,35 @@ func TestJoinLeavesTheTakersOwnJoin(t *testing.T) {
 	})
 }
 
+// The taker of the joined fork has started a run and waits for it later, and helps the run that both are part of.
+func TestJoinLeavesTheTakersRuns(t *testing.T) {
+	onOpenDeques(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
+		var mu sync.Mutex
+		wants := one(func(context.Context) error { // mu
+			mu.Lock()
+			defer mu.Unlock()
+			return nil
+		})
+		for range testkit.Scale(3) {
+			outer := executor.Func("outer", func(s *executor.Scope) error {
+				var started atomic.Bool
+				f := forkStolen(s, func(s *executor.Scope, _ int) int {
+					eventually(started.Load)
+					x := slowFork(s) // taken by the other worker, in its Join of f
+					mu.Lock()
+					defer mu.Unlock()
+					return x.Join(s)
+				}, 0)
+				r := ex.Start(s.Context(), wants)
+				started.Store(true)
+				f.Join(s)
+				return r.Wait()
+			})
+			require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error { return ex.Run(ctx, outer) })))
+		}
+	})
+}
+
 // What a call has forked and not joined is made when the call ends, also if its joiner makes the call itself: not in a later Join
 // or Wait of the joiner.
 func TestUnjoinedForksEndWithTheirCall(t *testing.T) {

@@ -19,7 +19,7 @@ type forkState struct {
 	scopes        *Scope  // free ones
 	scope         *Scope  // that of the function that runs; only it may be used
 	stack         stack   // on which the worker runs
-	takes         uint64  // forks taken from deques
+	takes         uint64  // forks taken, of other workers' and of none
 	disorder      int     // forks that were joined before newer ones
 	thrown        error   // what rethrow panicked with last
 	eager         bool    // constant: hungry is always set
@@ -131,7 +131,7 @@ func (w *Worker) takeBack(f *fork) bool {
 			continue
 		}
 		w.exposeForks()
-		w.runNow(it)
+		w.runWithin(it.Body.Run(), it.Body, it)
 	}
 	w.exposeForks()
 	w.await(f) // also when it is in the injector, or in the hands of a thief who has not begun
@@ -220,12 +220,17 @@ func (w *Worker) drop(level uint64, do func(*fork)) {
 // complete sees to it that f has been run. Nobody will join it, so its failure is the run's.
 func (w *Worker) complete(f *fork) {
 	if f.level > w.public {
-		f.isFrom(w.scope)
+		f.isFrom(w.scope)   // an inline worker publishes nothing
 		w.publishForks(nil) // or what f forks would do so, while f is run
 	}
 	if w.takeBack(f) {
-		w.runNow(&f.Item)
+		w.runWithin(f.Body.Run(), f.Body, &f.Item)
 	}
+	w.tellFailure(f)
+}
+
+// tellFailure makes the failure of f, which nobody joins, the run's.
+func (w *Worker) tellFailure(f *fork) {
 	r := scopeRunOf(f.Body)
 	r.pass(f, nil)
 	if f.err != nil {
@@ -236,7 +241,9 @@ func (w *Worker) complete(f *fork) {
 // abandon ends what s has started, after a failure. Forks that nobody has taken are left out.
 func (w *Worker) abandon(s *Scope) {
 	w.drop(s.level, func(f *fork) {
-		w.takeBack(f)
+		if !w.takeBack(f) {
+			w.tellFailure(f)
+		}
 	})
 	if s.children != nil {
 		_ = s.joinChildren()
@@ -272,6 +279,7 @@ type inside struct {
 	forker   uintptr // of scope
 	joins    uint32
 	waitsFor *Run
+	thrown   error
 	state    uint32
 	labels   context.Context
 }
@@ -279,7 +287,8 @@ type inside struct {
 // goInside lets the worker run items on top of the one being run: of r and of runs nested in it or, if only is set, of that
 // body, and none that lies below floor in its deque. Until comeOut nobody may use the scope of the one that waits.
 func (w *Worker) goInside(r *Run, floor uint64, only *Body) inside {
-	put := inside{w.body, w.awaits, w.floor, w.only, w.scope, 0, w.joins.n.Load(), w.waitsFor.Load(), w.state.Load(), w.labels}
+	put := inside{w.body, w.awaits, w.floor, w.only, w.scope, 0, w.joins.n.Load(), w.waitsFor.Load(), w.thrown, w.state.Load(), w.labels}
+	w.thrown = nil
 	w.awaits, w.floor, w.only, w.scope = r, floor, only, nil
 	if put.scope != nil {
 		put.forker, put.scope.forker = put.scope.forker, 0 // for check
@@ -290,6 +299,7 @@ func (w *Worker) goInside(r *Run, floor uint64, only *Body) inside {
 // comeOut undoes goInside.
 func (w *Worker) comeOut(put inside) {
 	w.awaits, w.floor, w.only, w.scope = put.awaits, w.lowered(put.floor), put.only, put.scope
+	w.thrown = put.thrown
 	if put.scope != nil {
 		put.scope.forker = put.forker
 	}
@@ -312,9 +322,6 @@ func (w *Worker) runDownTo(body *Body, floor uint64) {
 		w.runItems(it)
 	}
 }
-
-// runNow runs it, and what it leaves behind.
-func (w *Worker) runNow(it *Item) { w.runWithin(it.Body.Run(), it.Body, it) }
 
 // runWithin runs it, and of what it leaves behind that of r and of runs nested in it or, if only is set, of that body.
 func (w *Worker) runWithin(r *Run, only *Body, it *Item) {
@@ -451,8 +458,8 @@ func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
 				if forkOf(it).comesFrom(f) {
 					return it, nil, from
 				}
-			} else if r := victim.waitsFor.Load(); r != nil && r.isWithin(f.Body.Run()) && it.Body.Run().isWithin(r) &&
-				areHeld(held[:n+1]) {
+			} else if r := victim.waitsFor.Load(); r != nil && r != f.Body.Run() && r.isWithin(f.Body.Run()) &&
+				it.Body.Run().isWithin(r) && areHeld(held[:n+1]) {
 				return it, r, from
 			}
 			ex.inject(it)

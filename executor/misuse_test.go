@@ -182,3 +182,35 @@ func TestRandomCaptures(t *testing.T) {
 	}
 	testkit.Proved(t, runs, "recursions with captured scopes")
 }
+
+// forkDeep forks on n frames, on more blocks of the stack than one.
+func forkDeep(s *executor.Scope, n int) (sum int) {
+	var room [512]byte
+	if n > 0 {
+		f := executor.Fork(s, noFork, 0)
+		sum = forkDeep(s, n-1) + f.Join(s)
+	}
+	for _, b := range room {
+		sum += int(b)
+	}
+	return sum
+}
+
+// A worker's stack has moved, and goroutines have got what it was on: they are no better for that.
+func TestScopeUsedFromAnOldStack(t *testing.T) {
+	for range testkit.Scale(5) {
+		ex := newExecutor(t, executor.Config{Workers: 1})
+		inScope(t, ex, func(s *executor.Scope) {
+			forkDeep(s, 16)
+			forkDeep(s, 500)
+			executor.Fork(s, noFork, 0).Join(s)
+			told := make(chan error)
+			for range 200 {
+				go func() { told <- mustPanic(func() { _ = s.Wait() }, outside) }()
+			}
+			for range 200 {
+				require.NoError(t, <-told)
+			}
+		})
+	}
+}

@@ -39,13 +39,16 @@ func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
 	if w.scope != s {
 		misused()
 	}
+	if moved = s.forker != 0 && !isNear(here, s.forker); moved || s.forker == 0 {
+		w.stack = stack{} // what it has may be another's by now
+	}
 	if !w.stack.has(here) {
 		if osthread.Self() != w.self.Load() {
 			misused()
 		}
 		w.stack.note(here)
 	}
-	if moved = s.forker != 0 && !isNear(here, s.forker); moved || s.forker == 0 {
+	if moved || s.forker == 0 {
 		s.forker = here | 1 // beside here, and no frame's
 	}
 	return moved

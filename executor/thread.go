@@ -155,8 +155,8 @@ func (w *Worker) live() {
 	stopped = true
 }
 
-// growStack has the runtime make the goroutine's stack larger, once and now: Fork tells frames by where they lie, and takes one for
-// another if the stack moves meanwhile.
+// growStack has the runtime make the goroutine's stack larger now, and not in the middle of the first tasks: Fork tells frames by where
+// they lie, and does not know them again after the stack has moved.
 //
 //go:noinline
 func growStack() byte {

@@ -73,6 +73,31 @@ var layers = []layer{
 		step:     count("^TestRandomDynamic$", 20_000),
 	},
 	{
+		name: "forks", what: "random programs of forks, children and runs", goal: million / 10, // each with a dozen faults
+		packages: []string{"./executor"},
+		step:     count("^TestRandomForks$", 5_000),
+	},
+	{
+		name: "isolation", what: "random programs whose threads run only what they wait for", goal: million / 10,
+		packages: []string{"./executor"},
+		step:     count("^TestIsolationRandom$", 5_000),
+	},
+	{
+		name: "captures", what: "recursions with captured scopes", goal: million / 10,
+		packages: []string{"./executor"},
+		step:     count("^TestRandomCaptures$", 10_000),
+	},
+	{
+		name: "blocking", what: "programs of tasks that wait for each other in Blocking", goal: million / 10,
+		packages: []string{"./executor"},
+		step:     count("^TestRandomBlockingForEachOther$", 5_000),
+	},
+	{
+		name: "nests", what: "random programs of executors in each other", goal: million / 10,
+		packages: []string{"./executor"},
+		step:     count("^TestRandomNests$", 5_000),
+	},
+	{
 		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 50 * million,
 		packages: []string{"./deque"}, step: fuzz("FuzzOps", million),
 	},
