@@ -103,7 +103,7 @@ type fork struct {
 	state   xatomic.Uint64
 	depth   uint32 // how many forks it is below; set with parent
 	kind    forkKind
-	skipped bool // a child: it was not begun
+	skipped bool // it was not begun, being a child, or has joined one that was not
 	joined  bool // out of order: it stays in its pool until newer ones have been joined
 	own     bool // its owner has run it itself, which nobody else can be waiting for: state stays as it is
 
@@ -192,6 +192,7 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	var none R
 	c.result = none
 	s.run.pass(&c.fork, s.fork)
+	s.skipped = s.skipped || c.skipped
 	c.pool.release(c)
 	w.unfork(&c.fork, level)
 	if err != nil {

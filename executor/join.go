@@ -187,6 +187,7 @@ func (w *Worker) begin(f *fork) *Scope {
 func (w *Worker) end(f *fork) {
 	s := w.scope
 	s.finish(s.level)
+	f.skipped = f.skipped || s.skipped
 	w.base, w.thrown = s.base, nil
 	w.scope = nil
 	s.fork, s.body, s.run, s.forker, s.skipped, s.next = nil, nil, nil, 0, false, w.scopes

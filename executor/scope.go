@@ -27,7 +27,7 @@ type Scope struct {
 	base     uint64  // and Worker.base
 	forker   uintptr // tells the stack frame that made the newest fork; 0 if s is not to be used now, or check has not seen it
 	next     *Scope  // in Worker.scopes
-	skipped  bool    // of children joined, one was not begun
+	skipped  bool    // it has joined what was skipped, see fork
 }
 
 // check panics if s is not the scope of the function that runs on w, its worker, or if another goroutine calls than that
