@@ -82,8 +82,8 @@ func (d *Deque[T]) init(capacity int) {
 	d.shared.Store(d.ring)
 }
 
-// Push adds p at the bottom. p must not be nil: a nil item comes out as nil, as if there were none, though the others keep
-// their places. Everything before the Push happens before the Pop or Steal that returns p.
+// Push adds p at the bottom. p must not be nil: a nil item comes out as nil, as if there were none, though the others
+// keep their places. Everything before the Push happens before the Pop or Steal that returns p.
 //
 // Owner only.
 func (d *Deque[T]) Push(p *T) {

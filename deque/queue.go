@@ -16,8 +16,8 @@ import "fmt"
 type Queue[T any] interface {
 	Thief[T]
 
-	// Push adds p and returns true, or false if there is no room: then p is still the caller's. It never waits for a thief. p must
-	// not be nil: a nil item comes out as nil, as if there were none.
+	// Push adds p and returns true, or false if there is no room: then p is still the caller's. It never waits for a
+	// thief. p must not be nil: a nil item comes out as nil, as if there were none.
 	Push(p *T) bool
 	// Pop removes the newest item, of a queue that is first in, first out the oldest, of those that no thief has; or returns nil
 	// if none is left.

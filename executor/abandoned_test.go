@@ -52,8 +52,8 @@ func collected(t *testing.T, condition func() bool) {
 	})
 }
 
-// Executors that nobody has closed and nothing refers to are closed, whatever they have done, and the log says so. Their threads
-// end and their Ps are given back.
+// Executors that nobody has closed and nothing refers to are closed, whatever they have done, and the log says so.
+// Their threads end and their Ps are given back.
 func TestAbandoned(t *testing.T) {
 	ps := runtime.GOMAXPROCS(0)
 	goroutines := runtime.NumGoroutine()
@@ -106,8 +106,8 @@ func TestAbandoned(t *testing.T) {
 	collected(t, func() bool { return runtime.NumGoroutine() <= goroutines })
 }
 
-// An executor in use is not closed: while a run or a future is in progress, also if nobody holds it, and while somebody holds
-// one that is over.
+// An executor in use is not closed: while a run or a future is in progress, also if nobody holds it, and while somebody
+// holds one that is over.
 func TestNotAbandoned(t *testing.T) {
 	j := newJournal(t)
 	gate := make(chan struct{})

@@ -16,8 +16,8 @@ import (
 // Async is for single calls from anywhere: it costs one allocation and a fraction of a run. What a task starts with it is
 // not part of the task's run, which does not wait for it; children that it should wait for belong in a [Scope].
 //
-// After Close the Future's error is [ErrClosed]. Async panics if fn is nil, and if one of after is nil or has not been made by
-// Async; then it has started nothing.
+// After Close the Future's error is [ErrClosed]. Async panics if fn is nil, and if one of after is nil or has not been
+// made by Async; then it has started nothing.
 func Async[T any](ctx context.Context, ex *Executor, fn func(context.Context) (T, error), after ...Awaitable) *Future[T] {
 	if fn == nil {
 		panic("executor: Async of a nil function")

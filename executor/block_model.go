@@ -2,8 +2,8 @@
 
 package executor
 
-// block waits, outside the executor's workers, until e is over. A worker of another executor blocks, as in Blocking. The model
-// knows no time.
+// block waits, outside the executor's workers, until e is over. A worker of another executor blocks, as in Blocking.
+// The model knows no time.
 func (ex *Executor) block(e ending) {
 	Blocking(func() {
 		switch e := e.(type) {

@@ -2,21 +2,21 @@ package executor
 
 import "github.com/magpie-go/magpie/deque"
 
-// Blocking calls fn, which may wait for what the executor knows nothing of: I/O, a lock, a channel. Meanwhile a spare worker
-// stands in for the one that calls, and one for each that sleeps in a Wait or Join, so that as many tasks as there are workers
-// can go on, of whatever run. When fn has returned there are more workers than that, until spares have nothing to do or, if
-// they are never without, have run some dozens of tasks more.
+// Blocking calls fn, which may wait for what the executor knows nothing of: I/O, a lock, a channel. Meanwhile a spare
+// worker stands in for the one that calls, and one for each that sleeps in a Wait or Join, so that as many tasks as
+// there are workers can go on, of whatever run. When fn has returned there are more workers than that, until spares
+// have nothing to do or, if they are never without, have run some dozens of tasks more.
 //
-// There are at most [Config.Spares] spare workers: when all of them stand in for others, fn blocks its worker, as it would
-// without Blocking. As long as there is one left, tasks may wait in Blocking for each other's steps, and for whatever else is
-// run on the executor: they wait for ever only if they wait for each other in a circle. Spare workers are started when
-// they are needed and used again, and not where the limits of the system leave too little room for threads, as for [New]; their
-// threads end when nobody has called Blocking for a while.
+// There are at most [Config.Spares] spare workers: when all of them stand in for others, fn blocks its worker, as it
+// would without Blocking. As long as there is one left, tasks may wait in Blocking for each other's steps, and for
+// whatever else is run on the executor: they wait for ever only if they wait for each other in a circle. Spare workers
+// are started when they are needed and used again, and not where the limits of the system leave too little room for
+// threads, as for [New]; their threads end when nobody has called Blocking for a while.
 //
-// fn runs on the calling goroutine; a panic or runtime.Goexit in it passes through. Blocking inside another Blocking, on a
-// goroutine that is no worker's, and in a task of an executor of [NewInline] that no other executor's task has started, only
-// calls fn. It costs half a microsecond, and the waking of a thread if there is work for a spare: for a lock that is held for
-// less it does not pay. It panics if fn is nil.
+// fn runs on the calling goroutine; a panic or runtime.Goexit in it passes through. Blocking inside another Blocking,
+// on a goroutine that is no worker's, and in a task of an executor of [NewInline] that no other executor's task has
+// started, only calls fn. It costs half a microsecond, and the waking of a thread if there is work for a spare: for a
+// lock that is held for less it does not pay. It panics if fn is nil.
 func Blocking(fn func()) {
 	if fn == nil {
 		panic("executor: Blocking of a nil function")

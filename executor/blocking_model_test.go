@@ -222,8 +222,8 @@ func TestModelBlockingClose(t *testing.T) {
 	})
 }
 
-// TestModelBlockingWhileOthersSleep: a spare blocks while the worker that it stood in for goes to sleep in a wait for what the
-// spare has begun. What comes from outside is run all the same.
+// TestModelBlockingWhileOthersSleep: a spare blocks while the worker that it stood in for goes to sleep in a wait for
+// what the spare has begun. What comes from outside is run all the same.
 func TestModelBlockingWhileOthersSleep(t *testing.T) {
 	model.Check(t, func() {
 		ex := spared(1, 2, Adaptive)

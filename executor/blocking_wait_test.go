@@ -47,8 +47,8 @@ var waits = []struct {
 	}},
 }
 
-// Every worker of the configuration sleeps in a wait for what a spare has begun, and that blocks: as many tasks as there are
-// workers go on all the same. So they do if the spare sleeps, and the only worker blocks.
+// Every worker of the configuration sleeps in a wait for what a spare has begun, and that blocks: as many tasks as
+// there are workers go on all the same. So they do if the spare sleeps, and the only worker blocks.
 func TestBlockingWhileOthersSleep(t *testing.T) {
 	for _, p := range executor.Policies() {
 		for _, kind := range waits {
@@ -67,8 +67,9 @@ func TestBlockingWhileOthersSleep(t *testing.T) {
 	}
 }
 
-// blockWhileOthersSleep has as many tasks as there are workers each wait for a piece that another worker has begun, and that
-// blocks, early if that may be before the task sleeps. If onSpare is set, a spare has the task, and the only worker the piece.
+// blockWhileOthersSleep has as many tasks as there are workers each wait for a piece that another worker has begun, and
+// that blocks, early if that may be before the task sleeps. If onSpare is set, a spare has the task, and the only
+// worker the piece.
 func blockWhileOthersSleep(t *testing.T, ex *executor.Executor, job func(ex *executor.Executor, piece, between func()) executor.Job,
 	onSpare, early bool,
 ) {

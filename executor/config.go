@@ -16,19 +16,20 @@ type Config struct {
 	// Workers is the number of worker threads, at most [MaxWorkers]. 0 means the process's own GOMAXPROCS, not counting
 	// what executors have added to it.
 	Workers int
-	// Spares is how many spare workers may stand in at once for workers that wait in [Blocking] and, while any does, for those
-	// that sleep in a Wait or Join. Tasks that wait for each other in Blocking need as many as may wait at once, in Blocking
-	// or for what they have started: with fewer they may wait for ever. 0 means as many as there are workers, or as there is
-	// room for, a negative number none. Before it is needed a spare costs some memory in each graph that has run. Workers and
-	// spares together are at most [MaxWorkers].
+	// Spares is how many spare workers may stand in at once for workers that wait in [Blocking] and, while any does,
+	// for those that sleep in a Wait or Join. Tasks that wait for each other in Blocking need as many as may wait at
+	// once, in Blocking or for what they have started: with fewer they may wait for ever. 0 means as many as there are
+	// workers, or as there is room for, a negative number none. Before it is needed a spare costs some memory in each
+	// graph that has run. Workers and spares together are at most [MaxWorkers].
 	Spares int
-	// Name is the prefix of the threads' names, and stands in profiler labels, dumps, and errors about the threads. "" means
-	// "magpie". Where the system refuses to name threads they have no names, and Dump says why.
+	// Name is the prefix of the threads' names, and stands in profiler labels, dumps, and errors about the threads. ""
+	// means "magpie". Where the system refuses to name threads they have no names, and Dump says why.
 	Name string
 	// Nice is the scheduling priority of the workers' threads, 0 (normal) to 19 (only what nobody else wants). Linux
-	// only; elsewhere anything but 0 is an error. It is for work that may take long while the machine has other work to do. It
-	// does not by itself make handlers in the same process faster: reserved Ps do that for their median, and in the tail a worker
-	// with a high Nice that allocates can be slower, since the garbage collector waits for threads that the kernel has set aside.
+	// only; elsewhere anything but 0 is an error. It is for work that may take long while the machine has other work to
+	// do. It does not by itself make handlers in the same process faster: reserved Ps do that for their median, and in
+	// the tail a worker with a high Nice that allocates can be slower, since the garbage collector waits for threads
+	// that the kernel has set aside.
 	Nice int
 	// Policy controls how many idle workers look for work. The zero value is [Adaptive].
 	Policy Policy
@@ -40,9 +41,10 @@ type Config struct {
 	// BlockSize is how many items a block has, of a deque with blocks. 0 means about the square root of the
 	// capacity.
 	BlockSize int
-	// Steal is how much a thief takes at once: [deque.One], the zero value, or more from a deque whose thieves can. The rest
-	// becomes the thief's own, to run or be stolen from; it takes 64 items at most. This is for many small items of graphs and
-	// jobs: forks and children that a thief has taken and does not begin at once go to the queue that all workers share.
+	// Steal is how much a thief takes at once: [deque.One], the zero value, or more from a deque whose thieves can. The
+	// rest becomes the thief's own, to run or be stolen from; it takes 64 items at most. This is for many small items
+	// of graphs and jobs: forks and children that a thief has taken and does not begin at once go to the queue that all
+	// workers share.
 	Steal deque.Batch
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it by its number of workers until Close, so
 	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime's own updates of

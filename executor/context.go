@@ -76,8 +76,8 @@ func (c *taskContext) notice() {
 	}
 }
 
-// follow has the owner told when the caller's context ends, on another goroutine, until stop is called. It panics if one of
-// the context's methods does.
+// follow has the owner told when the caller's context ends, on another goroutine, until stop is called. It panics if
+// one of the context's methods does.
 func (c *taskContext) follow() (stop func() bool) {
 	return context.AfterFunc(c.parent, func() {
 		defer c.contain()
@@ -91,8 +91,8 @@ func (c *taskContext) unfollow(stop func() bool) {
 	stop()
 }
 
-// contain, deferred, keeps a panic of the caller's context from ending a goroutine that is not the caller's: it ends the owner
-// instead.
+// contain, deferred, keeps a panic of the caller's context from ending a goroutine that is not the caller's: it ends
+// the owner instead.
 func (c *taskContext) contain() {
 	if v := recover(); v != nil {
 		c.owner.cancel(context.Canceled, &PanicError{v, debug.Stack()})
@@ -130,8 +130,8 @@ func (c *taskContext) cancel(err, cause error) {
 	c.end.Store(contextOver) // P1: publishes err
 }
 
-// ending is what c says of its end, or nil if it has not ended. It waits for an end that is just going on: the standard context
-// behind c ends before c is over, and a task that has seen that may ask. It asks nobody else's context.
+// ending is what c says of its end, or nil if it has not ended. It waits for an end that is just going on: the standard
+// context behind c ends before c is over, and a task that has seen that may ask. It asks nobody else's context.
 func (c *taskContext) ending() (err, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,12 +20,12 @@
 // errors.Is, both context.Canceled or context.DeadlineExceeded and the cause. A task that fails cancels its run in the
 // same way, and the run's error is then the task's.
 //
-// What is a failure, and what only says again why the run was stopped, is decided by asking errors for Unwrap and Is. Of a tree
-// of errors the first few thousand are asked, so that it may lead round in a circle, and a method that panics has not answered.
-// Methods of the caller's context may panic as well: in Start and Async the caller gets the panic, in a task the task, and
-// otherwise the run, or the future, is cancelled with it as the cause. But package context calls Done, Err and Value on goroutines
-// of its own, where a panic ends the process; and a method that calls runtime.Goexit on a worker, or does not return, takes the
-// run with it.
+// What is a failure, and what only says again why the run was stopped, is decided by asking errors for Unwrap and Is.
+// Of a tree of errors the first few thousand are asked, so that it may lead round in a circle, and a method that panics
+// has not answered. Methods of the caller's context may panic as well: in Start and Async the caller gets the panic, in
+// a task the task, and otherwise the run, or the future, is cancelled with it as the cause. But package context calls
+// Done, Err and Value on goroutines of its own, where a panic ends the process; and a method that calls runtime.Goexit
+// on a worker, or does not return, takes the run with it.
 //
 // # Forks, scopes, futures
 //
@@ -39,8 +39,8 @@
 // Run and Wait may be called from a task of the same executor, with any number of workers. The worker does not block:
 // it runs items of the run that is awaited, and of runs nested in it, until that is over. It never runs anything else
 // meanwhile, so a task that holds a lock does not find, on its own stack, another that wants the same lock. On a worker
-// of another executor, Wait waits as in [Blocking]. [Forked.Join] and [Scope.Wait] run only what the call that is joined has
-// started, [Future.Wait] only what it waits for.
+// of another executor, Wait waits as in [Blocking]. [Forked.Join] and [Scope.Wait] run only what the call that is
+// joined has started, [Future.Wait] only what it waits for.
 //
 // A task that waits for anything else, such as I/O or a lock, does so inside [Blocking]: a spare worker stands in for its own
 // meanwhile. In any other way it blocks its worker.
@@ -58,11 +58,12 @@
 //
 // # Profiler labels
 //
-// A task has the labels of the context that its run was started with, or that was given to [Async]; without any, it has those of
-// its worker: "executor" and "worker", a name and a number. So pprof.Do around a Run labels all that the run does. A task may
-// use pprof.Do too, also around another Run with the context that this gives it. After a Wait inside pprof.Do a task may find
-// the labels of its run: the worker may have run tasks of others meanwhile. Labels that a task leaves behind last, at most, until
-// the worker turns to another run. On an executor of [NewInline] tasks have the labels of the goroutine that runs them.
+// A task has the labels of the context that its run was started with, or that was given to [Async]; without any, it has
+// those of its worker: "executor" and "worker", a name and a number. So pprof.Do around a Run labels all that the run
+// does. A task may use pprof.Do too, also around another Run with the context that this gives it. After a Wait inside
+// pprof.Do a task may find the labels of its run: the worker may have run tasks of others meanwhile. Labels that a task
+// leaves behind last, at most, until the worker turns to another run. On an executor of [NewInline] tasks have the
+// labels of the goroutine that runs them.
 //
 // # Layers of your own
 //

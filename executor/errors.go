@@ -13,8 +13,8 @@ var (
 	ErrClosed = errors.New("executor: closed")
 	// ErrInTask is returned by a Close that is called from a task of the same executor: it would wait for itself.
 	ErrInTask = errors.New("executor: Close called from one of its own tasks; close it from outside")
-	// ErrGoexit is the failure of a task that called runtime.Goexit, as t.FailNow does in a test; also of one that called
-	// panic(nil), if GODEBUG has panicnil=1.
+	// ErrGoexit is the failure of a task that called runtime.Goexit, as t.FailNow does in a test; also of one that
+	// called panic(nil), if GODEBUG has panicnil=1.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
 	// ErrTooDeep is returned by a Run or Start from a task that stands on many others, each of which waits for the next:
 	// they share the stack of one thread. So do children that start children, and futures that wait for futures, which then
@@ -31,8 +31,8 @@ type PanicError struct {
 	Stack []byte // the worker's stack at the panic, as debug.Stack formats it
 }
 
-// Error tells the value, on one line: a program may send the text to a client, who must not see the stack. The verb %+v adds
-// the stack, also where another error of this module wraps e.
+// Error tells the value, on one line: a program may send the text to a client, who must not see the stack. The verb %+v
+// adds the stack, also where another error of this module wraps e.
 func (e *PanicError) Error() string { return e.say("%v") }
 
 // Format implements [fmt.Formatter].

@@ -23,8 +23,8 @@ import (
 // other; spare ones stand in for those that wait in [Blocking]. All methods may be called from any goroutine. Several
 // executors may live in one process.
 //
-// An Executor that is not closed, to which nothing refers any more and that has nothing to do, is closed by the garbage collector,
-// some time later, with a line in the log of package log. Its runs and futures refer to it.
+// An Executor that is not closed, to which nothing refers any more and that has nothing to do, is closed by the garbage
+// collector, some time later, with a line in the log of package log. Its runs and futures refer to it.
 type Executor struct {
 	*core
 	_ noCopy
@@ -36,8 +36,8 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// core is an executor without the Executors that stand for it. There are two: that of New, to which programs, runs and futures
-// refer, and one to which workers do. So the first becomes unreachable although there are workers.
+// core is an executor without the Executors that stand for it. There are two: that of New, to which programs, runs and
+// futures refer, and one to which workers do. So the first becomes unreachable although there are workers.
 type core struct {
 	// Constant.
 	cfg      Config
@@ -79,9 +79,9 @@ type core struct {
 	public weak.Pointer[Executor] // that of New; constant from before any run
 }
 
-// New starts an executor. It reports every bad field of cfg at once. It also fails where the limits of the system leave no room
-// for the workers' threads and those that the Go runtime may start besides, one for each P and a few: the runtime ends the process
-// when it cannot start one. The executor must be closed: its threads stay until then.
+// New starts an executor. It reports every bad field of cfg at once. It also fails where the limits of the system leave
+// no room for the workers' threads and those that the Go runtime may start besides, one for each P and a few: the
+// runtime ends the process when it cannot start one. The executor must be closed: its threads stay until then.
 func New(cfg Config) (*Executor, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -102,8 +102,8 @@ func New(cfg Config) (*Executor, error) {
 	}
 	public := &Executor{core: ex.core}
 	ex.public = weak.Make(public)
-	// Not runtime.AddCleanup: cleanups wait on the P that has found them (Go 1.26), and those on a P that the end of another
-	// executor takes away wait until there are as many Ps again.
+	// Not runtime.AddCleanup: cleanups wait on the P that has found them (Go 1.26), and those on a P that the end of
+	// another executor takes away wait until there are as many Ps again.
 	runtime.SetFinalizer(public, (*Executor).abandoned)
 	return public, nil
 }
@@ -279,8 +279,8 @@ func (r *Run) embody(body *Body) {
 	r.body = body
 }
 
-// begin has the job begin and returns its first item, or nil if the run is over. That it also is if Begin panics, or returns an
-// item that cannot be run: nobody must wait for it.
+// begin has the job begin and returns its first item, or nil if the run is over. That it also is if Begin panics, or
+// returns an item that cannot be run: nobody must wait for it.
 func (r *Run) begin() (first *Item) {
 	err := errNotBegun
 	defer func() {

@@ -49,8 +49,8 @@ func (ex *Executor) Resting() bool {
 	return ex.Thieves() == 0
 }
 
-// Blocked is how many workers are in Blocking, Asleep how many sleep in a wait and not in Blocking, Serving how many spares
-// are in service, and Standby on standby.
+// Blocked is how many workers are in Blocking, Asleep how many sleep in a wait and not in Blocking, Serving how many
+// spares are in service, and Standby on standby.
 func (ex *Executor) Blocked() int { return ex.spares.told().blocked }
 func (ex *Executor) Asleep() int  { return ex.spares.told().asleep }
 func (ex *Executor) Serving() int { return ex.spares.told().serving }

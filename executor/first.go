@@ -6,11 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// First calls fns, beginning them in their order, until one of them returns without an error, and returns what that one did.
-// The others are then cancelled: those that have not begun are left out, those that run see their context end. First waits for
-// those. If none ends well, the error is those of all, joined in the order of fns; a panic is the failure of the function, a
-// [*PanicError], and so is runtime.Goexit, [ErrGoexit]. It may be called from anywhere, as [Executor.Run] may; if it is called
-// from a task, and the task's own worker runs a function that calls Goexit, the task ends by that too.
+// First calls fns, beginning them in their order, until one of them returns without an error, and returns what that one
+// did. The others are then cancelled: those that have not begun are left out, those that run see their context end.
+// First waits for those. If none ends well, the error is those of all, joined in the order of fns; a panic is the
+// failure of the function, a [*PanicError], and so is runtime.Goexit, [ErrGoexit]. It may be called from anywhere, as
+// [Executor.Run] may; if it is called from a task, and the task's own worker runs a function that calls Goexit, the
+// task ends by that too.
 //
 // It panics if a function is nil, and if there is none.
 func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context) (T, error)) (T, error) {

@@ -18,9 +18,10 @@ import (
 //		return f.Join(s) + y
 //	}
 //
-// A Fork and its Join cost a few nanoseconds more than the call, and allocate nothing once the worker has as many frames
-// as it needs. Forks are best joined in the opposite order in which they were made; a Join in another order, or none, is
-// slower: the calls that come before it in that order are made first, at the latest when the call ends that has forked them.
+// A Fork and its Join cost a few nanoseconds more than the call, and allocate nothing once the worker has as many
+// frames as it needs. Forks are best joined in the opposite order in which they were made; a Join in another order, or
+// none, is slower: the calls that come before it in that order are made first, at the latest when the call ends that
+// has forked them.
 //
 // A call that was forked is made also after the run was cancelled: it may look at s.Stopped. Only if the function that has
 // forked it fails before, and no other worker has begun it, it is not.
@@ -59,17 +60,18 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	return Forked[A, R]{c, c.turn}
 }
 
-// A Forked stands for a call that was forked. It is joined with the Scope that it was forked with, at most once: any other Join
-// panics, and so does one of the zero Forked. One that is never joined is made before the call ends that has forked it.
+// A Forked stands for a call that was forked. It is joined with the Scope that it was forked with, at most once: any
+// other Join panics, and so does one of the zero Forked. One that is never joined is made before the call ends that has
+// forked it.
 type Forked[A, R any] struct {
 	c    *call[A, R]
 	turn uint64 // that c had
 }
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise it
-// waits; meanwhile the worker takes part in what the call has started, and in nothing else: if the caller holds a lock, nothing runs
-// on its stack that does not also keep the call from ending. The exception is of the caller's own making: if others could take
-// forks of the scope, those made after this one, and children started after it, are run before it.
+// waits; meanwhile the worker takes part in what the call has started, and in nothing else: if the caller holds a lock,
+// nothing runs on its stack that does not also keep the call from ending. The exception is of the caller's own making:
+// if others could take forks of the scope, those made after this one, and children started after it, are run before it.
 //
 // If the call panicked, Join panics with the same value, and if it called runtime.Goexit, with [ErrGoexit].
 func (f Forked[A, R]) Join(scope *Scope) R {
@@ -107,7 +109,8 @@ type fork struct {
 	joined  bool // out of order: it stays in its pool until newer ones have been joined
 	own     bool // its owner has run it itself, which nobody else can be waiting for: state stays as it is
 
-	// What follows, and the call, is all that is used of a fork which nobody takes: of a call with small types one cache line.
+	// What follows, and the call, is all that is used of a fork which nobody takes: of a call with small types one
+	// cache line.
 	turn  uint64  // how many calls it has been; for a Forked to tell
 	level uint64  // how many forks of the worker were not joined when it had been made, from Worker.base of a free worker on
 	outer uintptr // Scope.forker before it
@@ -171,8 +174,8 @@ func (s *Scope) finish(level uint64) {
 	s.w.drop(level, s.w.complete)
 }
 
-// joinChecked is Join of a fork that others may have taken, or that is not the newest, and if the caller may not be the one that
-// has forked it.
+// joinChecked is Join of a fork that others may have taken, or that is not the newest, and if the caller may not be the
+// one that has forked it.
 func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
 	w.check(s, here)
@@ -304,8 +307,8 @@ func (p *callPool[A, R]) drop() {
 	c.reset()
 }
 
-// forget lets go of the functions and the runs of calls that are out of use. Those used since it did so last come first: a call
-// that is used has an fn from then on.
+// forget lets go of the functions and the runs of calls that are out of use. Those used since it did so last come
+// first: a call that is used has an fn from then on.
 func (p *callPool[A, R]) forget() {
 	for _, c := range p.calls[p.used:] {
 		if c.fn == nil {

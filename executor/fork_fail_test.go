@@ -325,8 +325,8 @@ func TestForkAbandonedFails(t *testing.T) {
 
 func throw(value any) error { panic(value) }
 
-// What a Join throws is known again as that failure, with its stack, after whatever has run on top meanwhile; and a panic in what
-// runs on top, with the same value, is not taken for it.
+// What a Join throws is known again as that failure, with its stack, after whatever has run on top meanwhile; and a
+// panic in what runs on top, with the same value, is not taken for it.
 func TestForkPanicKeepsItsStack(t *testing.T) {
 	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		var p *executor.PanicError

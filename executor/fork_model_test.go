@@ -403,8 +403,8 @@ func TestModelGoexitInForkAndChild(t *testing.T) {
 	})
 }
 
-// TestModelJoinHoldsALock: a function that holds a lock joins a fork, which the worker that waits for this function has taken. That
-// one has a child in its deque that wants the lock.
+// TestModelJoinHoldsALock: a function that holds a lock joins a fork, which the worker that waits for this function has
+// taken. That one has a child in its deque that wants the lock.
 func TestModelJoinHoldsALock(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)

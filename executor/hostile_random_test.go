@@ -48,8 +48,9 @@ func (f *foe) context(parent context.Context) (context.Context, context.CancelFu
 			return nil
 		}
 	}
-	// Package context asks a context without AfterFunc for Err on a goroutine of its own once Done is closed, unless Done is that
-	// of a context of its own: what panics there ends the process, and so does an Err of nil. So no other is made here.
+	// Package context asks a context without AfterFunc for Err on a goroutine of its own once Done is closed, unless
+	// Done is that of a context of its own: what panics there ends the process, and so does an Err of nil. So no other
+	// is made here.
 	switch f.IntN(3) {
 	case 0:
 		return &c, cancel

@@ -46,8 +46,8 @@ func (c *hostile) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// A stopper is a hostile context that has AfterFunc, which package context calls in place of waiting for Done, unless Done is
-// that of a context of its own.
+// A stopper is a hostile context that has AfterFunc, which package context calls in place of waiting for Done, unless
+// Done is that of a context of its own.
 type stopper struct {
 	hostile
 	ended chan struct{}
@@ -87,7 +87,8 @@ func recoveredFrom(t testing.TB, f func()) (value any) {
 	return nil
 }
 
-// A caller that panics, because of what it was given, and recovers, has not started anything: Close does not wait for it.
+// A caller that panics, because of what it was given, and recovers, has not started anything: Close does not wait for
+// it.
 func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 	bg := t.Context()
 	live, cancel := context.WithCancel(bg)
@@ -191,8 +192,8 @@ func TestAsyncSaysWhatIsNil(t *testing.T) {
 	runtime.KeepAlive(good)
 }
 
-// A context of others' making that begins to panic while it is in use, or says strange things, ends what it was given to, and
-// neither a worker nor the process.
+// A context of others' making that begins to panic while it is in use, or says strange things, ends what it was given
+// to, and neither a worker nor the process.
 func TestContextTurnsHostile(t *testing.T) {
 	for name, c := range map[string]struct {
 		hostile

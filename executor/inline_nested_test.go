@@ -115,7 +115,8 @@ func TestInlineBlocking(t *testing.T) {
 	require.NoError(t, in.Close())
 }
 
-// A task of an inline executor that sleeps keeps the worker, on whose thread that is, from running what nobody else sees.
+// A task of an inline executor that sleeps keeps the worker, on whose thread that is, from running what nobody else
+// sees.
 func TestInlineSleepHidesNothing(t *testing.T) {
 	for _, kind := range executor.Deques() {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -146,8 +147,8 @@ func TestInlineSleepHidesNothing(t *testing.T) {
 	}
 }
 
-// A permit given back, or the end of a future, may have an inline executor run a task here and now. Goexit in that one ends the
-// goroutine of whoever gave the permit; but the giver itself has ended, and the others that wait go on.
+// A permit given back, or the end of a future, may have an inline executor run a task here and now. Goexit in that one
+// ends the goroutine of whoever gave the permit; but the giver itself has ended, and the others that wait go on.
 func TestInlineGoexitPassesThrough(t *testing.T) {
 	exit := func(context.Context) error { runtime.Goexit(); return nil }
 	onInlineToo(t, func(t *testing.T, ex *executor.Executor) {
@@ -246,8 +247,8 @@ type nest struct {
 	exs       []*executor.Executor
 	inline    []bool
 	semaphore *graph.Semaphore
-	// apart: several goroutines use the executors, and these have several workers. A task must then not wait for an executor
-	// whose worker may wait, elsewhere, for the task's own: it uses its own, and those that come after it.
+	// apart: several goroutines use the executors, and these have several workers. A task must then not wait for an
+	// executor whose worker may wait, elsewhere, for the task's own: it uses its own, and those that come after it.
 	apart  bool
 	exits  bool // some tasks call Goexit
 	exited atomic.Bool
@@ -399,8 +400,8 @@ func graphOf(bodies []func(context.Context) error) *graph.Graph {
 // maxNest is how deep tasks stand in tasks.
 const maxNest = 5
 
-// TestRandomNests: executors, with threads and without, used in each other's tasks: everything runs, every wait ends, and a
-// task knows whose it is. Goexit anywhere ends what it must, and leaves nothing behind.
+// TestRandomNests: executors, with threads and without, used in each other's tasks: everything runs, every wait ends,
+// and a task knows whose it is. Goexit anywhere ends what it must, and leaves nothing behind.
 func TestRandomNests(t *testing.T) {
 	seed, programs := testkit.Seed(t), testkit.Count(t, 200)
 	deep := 0

@@ -305,8 +305,8 @@ func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int
 	must(s.Wait())
 }
 
-// TestIsolationRandom: while a function waits, its thread runs what comes from what it waits for, and nothing else. Programs
-// of forks, children, runs, futures and Blocking, with every kind of deque and policy.
+// TestIsolationRandom: while a function waits, its thread runs what comes from what it waits for, and nothing else.
+// Programs of forks, children, runs, futures and Blocking, with every kind of deque and policy.
 func TestIsolationRandom(t *testing.T) {
 	seed, programs := testkit.Seed(t), testkit.Count(t, 150)
 	for i := range programs {

@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Join runs what the joined call has started, and nothing else: the joiner may hold a lock that anything else wants. The
-// tests of this file build the situations in which leapfrogging comes upon something else. They deadlock if it is run.
+// A Join runs what the joined call has started, and nothing else: the joiner may hold a lock that anything else wants.
+// The tests of this file build the situations in which leapfrogging comes upon something else. They deadlock if it is
+// run.
 
 func noFork(*executor.Scope, int) int { return 0 }
 
@@ -22,7 +23,8 @@ func slowFork(s *executor.Scope) executor.Forked[int, int] {
 	return forkStolen(s, func(*executor.Scope, int) int { time.Sleep(5 * time.Millisecond); return 1 }, 0)
 }
 
-// The taker of the joined fork is itself in a Join, and still has a child in its deque that is older than what it has taken.
+// The taker of the joined fork is itself in a Join, and still has a child in its deque that is older than what it has
+// taken.
 func TestJoinLeavesTheTakersChildren(t *testing.T) {
 	onOpenDeques(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
 		var mu sync.Mutex
@@ -126,8 +128,8 @@ func TestJoinLeavesTheTakersRuns(t *testing.T) {
 	})
 }
 
-// What a call has forked and not joined is made when the call ends, also if its joiner makes the call itself: not in a later Join
-// or Wait of the joiner.
+// What a call has forked and not joined is made when the call ends, also if its joiner makes the call itself: not in a
+// later Join or Wait of the joiner.
 func TestUnjoinedForksEndWithTheirCall(t *testing.T) {
 	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(20) {

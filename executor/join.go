@@ -9,10 +9,10 @@ import (
 
 // forkState is a worker's part of fork-join. Owner only, plain.
 type forkState struct {
-	// level is the level of the newest fork that is in use, or 0. Those up to public have been pushed to the deque, in
-	// the order of their levels; the others are private.
+	// level is the level of the newest fork that is in use, or base. Those up to public have been pushed to the deque,
+	// in the order of their levels; the others are private.
 	level, public uint64
-	base          uint64  // the level when the innermost scope began; level does not fall below it
+	base          uint64  // the level when the innermost scope began; of a free worker, where its levels begin
 	calls         any     // the *callPool that was used last
 	pools         []forks // all
 	children      *child  // free ones
@@ -65,8 +65,8 @@ func (w *Worker) publishForks(newest *fork) {
 	}
 }
 
-// exposeForks is publishForks for a worker that is about to run something on top of the call in progress, or to wait: its joiner may
-// come late. So the private forks are all of the scope that began last (I7).
+// exposeForks is publishForks for a worker that is about to run something on top of the call in progress, or to wait:
+// its joiner may come late. So the private forks are all of the scope that began last (I7).
 func (w *Worker) exposeForks() {
 	if w.public != w.level {
 		w.publishForks(nil)
@@ -141,8 +141,8 @@ func (w *Worker) takeBack(f *fork) bool {
 // isFrom notes that f was made in the call that s belongs to. Before, nobody but f's owner knows f.
 func (f *fork) isFrom(s *Scope) { f.Body, f.parent, f.depth = s.body, s.fork, s.fork.depth+1 }
 
-// comesFrom reports whether f, which has not begun, was made in the call of other, which has not ended, or in a call that was made
-// there, and so on. Forks above one that has not ended have not ended: nobody changes what this reads.
+// comesFrom reports whether f, which has not begun, was made in the call of other, which has not ended, or in a call
+// that was made there, and so on. Forks above one that has not ended have not ended: nobody changes what this reads.
 func (f *fork) comesFrom(other *fork) bool {
 	for f.depth > other.depth {
 		f = f.parent
@@ -390,14 +390,14 @@ type hold struct {
 
 func (h *hold) isTaken() bool { return h.state != 0 && h.state&forkDone == 0 }
 
-// isNewerThan reports whether the worker took the fork after it had taken so many. The state has the lower 30 bits of that count: the
-// worker does not take half as many on top of one wait.
+// isNewerThan reports whether the worker took the fork after it had taken so many. The state has the lower 30 bits of
+// that count: the worker does not take half as many on top of one wait.
 func (h *hold) isNewerThan(takes uint64) bool {
 	return int64(takes<<forkTakes-h.state>>forkTakes<<forkTakes) < 0
 }
 
-// joins are the forks that a worker waits for in its Joins, one on top of the other, for others to read. Of many the innermost
-// are there, and entries that a Join deeper down has left.
+// joins are the forks that a worker waits for in its Joins, one on top of the other, for others to read. Of many the
+// innermost are there, and entries that a Join deeper down has left.
 type joins struct {
 	n  xatomic.Uint32 // how many Joins wait
 	of [maxLeap]struct {
@@ -415,8 +415,9 @@ func (j *joins) begin(f *fork, takes uint64) {
 	j.n.Store(n + 1)
 }
 
-// after puts into list what the Joins wait for that began after the worker had taken h, as many as there is room for, and returns how
-// many these are. If the worker still has h then, each is a fork that comes from h, even one that has ended.
+// after puts into list what the Joins wait for that began after the worker had taken h, as many as there is room for,
+// and returns how many these are. If the worker still has h then, each is a fork that comes from h, even one that has
+// ended.
 func (j *joins) after(h *hold, list []hold) int {
 	n := j.n.Load()
 	for i := range min(len(list), int(n)) {
@@ -429,12 +430,13 @@ func (j *joins) after(h *hold, list []hold) int {
 	return min(len(list), int(n))
 }
 
-// leap steals an item that the end of f waits for, which is not done: leapfrogging (Wagner and Calder, 1993). It looks at the
-// worker that has f, at the workers that have what that one waits for in its Joins, and so on. If the item is of another body
-// than f, within is the run that it is for. It also returns the bits of the workers that it came to.
+// leap steals an item that the end of f waits for, which is not done: leapfrogging (Wagner and Calder, 1993). It looks
+// at the worker that has f, at the workers that have what that one waits for in its Joins, and so on. If the item is of
+// another body than f, within is the run that it is for. It also returns the bits of the workers that it came to.
 //
-// A worker's deque may have more than what comes from the fork that the worker has: it may have taken that fork in a Join of its
-// own. So each fork that is stolen is asked where it comes from, and goes to the injector if f does not wait for it.
+// A worker's deque may have more than what comes from the fork that the worker has: it may have taken that fork in a
+// Join of its own. So each fork that is stolen is asked where it comes from, and goes to the injector if f does not
+// wait for it.
 func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
 	ex := w.ex
 	var held [maxLeap]hold
@@ -474,10 +476,11 @@ func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
 	return nil, nil, from
 }
 
-// areHeld reports whether each fork that is in somebody's hands has been in the same ones since its state was read. A worker's
-// takes are counted, so that a fork which the worker had, and has again, does not pass.
+// areHeld reports whether each fork that is in somebody's hands has been in the same ones since its state was read. A
+// worker's takes are counted, so that a fork which the worker had, and has again, does not pass.
 //
-// All that a worker began to wait for after it took such a fork, the fork waits for: that is above it on the worker's stack.
+// All that a worker began to wait for after it took such a fork, the fork waits for: that is above it on the worker's
+// stack.
 func areHeld(all []hold) bool {
 	for _, h := range all {
 		if h.isTaken() && h.f.state.Load()&^forkWaited != h.state {

@@ -7,12 +7,13 @@ import (
 )
 
 // A task has the profiler labels of the context that its run was started with, as a goroutine has those of the one that
-// starts it, or if that context has none, the worker's: the executor's name and the worker's number. A worker sets labels when
-// it turns to another run, not at every task.
+// starts it, or if that context has none, the worker's: the executor's name and the worker's number. A worker sets
+// labels when it turns to another run, not at every task.
 //
-// A goroutine cannot be asked for its labels. A worker therefore does not know which labels a task has set by itself: it sets
-// labels whenever it turns away from a run. After it has run items on top of a task that waits it restores what that task
-// should have: in Executor.Run, the labels of the context that the task has given; in other waits those of its run or future.
+// A goroutine cannot be asked for its labels. A worker therefore does not know which labels a task has set by itself:
+// it sets labels whenever it turns away from a run. After it has run items on top of a task that waits it restores what
+// that task should have: in Executor.Run, the labels of the context that the task has given; in other waits those of
+// its run or future.
 
 // labelsOf returns a context that has the labels of ctx and finds them at once, or nil if ctx has none.
 func labelsOf(ctx context.Context) context.Context {
@@ -42,8 +43,8 @@ func (w *Worker) labelsFor(labels context.Context) context.Context {
 	return labels
 }
 
-// setLabels gives the worker's goroutine the labels of ctx. On an inline executor tasks have those of the calling goroutine,
-// which must keep them.
+// setLabels gives the worker's goroutine the labels of ctx. On an inline executor tasks have those of the calling
+// goroutine, which must keep them.
 func (w *Worker) setLabels(ctx context.Context) {
 	w.labels = ctx
 	if w.ownLabels != nil {

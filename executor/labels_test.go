@@ -60,8 +60,8 @@ func work(f func(context.Context)) executor.Job {
 	return executor.Func("work", func(s *executor.Scope) error { f(s.Context()); return nil })
 }
 
-// Tasks have the labels of the context that their run was given, and what they leave behind is gone when the worker turns to
-// another run.
+// Tasks have the labels of the context that their run was given, and what they leave behind is gone when the worker
+// turns to another run.
 func TestLabels(t *testing.T) {
 	for name, run := range labelledRuns {
 		t.Run(name, func(t *testing.T) {
@@ -228,8 +228,8 @@ func TestLabelsInline(t *testing.T) {
 	}
 }
 
-// Runs and futures in each other, each within pprof.Do or not, that leave labels behind at their end: each begins with the
-// labels of its context, and has them again after each thing that it has waited for.
+// Runs and futures in each other, each within pprof.Do or not, that leave labels behind at their end: each begins with
+// the labels of its context, and has them again after each thing that it has waited for.
 func TestRandomLabels(t *testing.T) {
 	seed, nodes := testkit.Seed(t), 0
 	for _, workers := range []int{1, 2} {

@@ -19,8 +19,8 @@ import (
 
 const childVar = "MAGPIE_TEST_CHILD"
 
-// inChild runs a test of this package once more, in a process of its own that is told what to do, and returns what it prints.
-// In the child it returns told.
+// inChild runs a test of this package once more, in a process of its own that is told what to do, and returns what it
+// prints. In the child it returns told.
 func inChild(t *testing.T, tell string) (told, out string) {
 	t.Helper()
 	if told = os.Getenv(childVar); told != "" {
@@ -35,8 +35,8 @@ func inChild(t *testing.T, tell string) (told, out string) {
 
 const plenty = 40 // of room, for what runNearTheLimit starts
 
-// Near the user's limit on threads an executor starts fewer spares, or New refuses; the Go runtime, which needs threads of its
-// own, never finds the limit in its way: it would end the process.
+// Near the user's limit on threads an executor starts fewer spares, or New refuses; the Go runtime, which needs threads
+// of its own, never finds the limit in its way: it would end the process.
 func TestThreadLimit(t *testing.T) {
 	if told := os.Getenv(childVar); told != "" {
 		var room int
@@ -64,8 +64,9 @@ func TestThreadLimit(t *testing.T) {
 	require.Contains(t, spares, "12", "with room for all there are all")
 }
 
-// beNobody gives up the rights of root, whom the limit does not bind, for those of a user without other processes. Whoever is
-// not root keeps its user: other processes of that may come and go, but few in the time that the child takes.
+// beNobody gives up the rights of root, whom the limit does not bind, for those of a user without other processes.
+// Whoever is not root keeps its user: other processes of that may come and go, but few in the time that the child
+// takes.
 func beNobody(t *testing.T) {
 	if os.Getuid() == 0 {
 		user := 1_000_000_000 + os.Getpid()
@@ -74,7 +75,8 @@ func beNobody(t *testing.T) {
 	}
 }
 
-// runNearTheLimit blocks more tasks than there are workers and spares where there may be room more threads than there are.
+// runNearTheLimit blocks more tasks than there are workers and spares where there may be room more threads than there
+// are.
 func runNearTheLimit(t *testing.T, room int) {
 	var limit unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NPROC, &limit))

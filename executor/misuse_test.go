@@ -46,8 +46,8 @@ func mustPanic(f func(), want ...string) error {
 	return errors.New("a panic that says " + told)
 }
 
-// A Scope that is used by a function other than the one it was given to is a panic that says so: wherever that function runs, and
-// whatever the one that it was given to does meanwhile.
+// A Scope that is used by a function other than the one it was given to is a panic that says so: wherever that function
+// runs, and whatever the one that it was given to does meanwhile.
 func TestScopeUsedElsewhere(t *testing.T) {
 	for name, use := range uses {
 		t.Run(name, func(t *testing.T) {
@@ -140,8 +140,8 @@ func TestForkedMisused(t *testing.T) {
 	})
 }
 
-// A recursion in which some functions use the scope of the one around them, as happens with a closure that has one letter wrong.
-// The result is right, or the run says what is wrong.
+// A recursion in which some functions use the scope of the one around them, as happens with a closure that has one
+// letter wrong. The result is right, or the run says what is wrong.
 func TestRandomCaptures(t *testing.T) {
 	seed, runs := testkit.Seed(t), testkit.Count(t, 300)
 	rng := rand.New(rand.NewPCG(seed, 2))

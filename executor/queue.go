@@ -337,7 +337,8 @@ func (w *Worker) stealBatch(victim *Worker) (*Item, deque.Outcome) {
 	}
 	for _, it := range rest {
 		if it.Body.forks {
-			// A fork's joiner may need it before the worker comes to it: in the injector the joiner finds it (retrieve).
+			// A fork's joiner may need it before the worker comes to it: in the injector the joiner finds it
+			// (retrieve).
 			w.ex.inject(it)
 			continue
 		}

@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A burden is too large to share an object's memory with others. It is also an error, a context's value, and a job's data.
+// A burden is too large to share an object's memory with others. It is also an error, a context's value, and a job's
+// data.
 type burden [1 << 10]int
 
 func (*burden) Error() string { return "burden" }
@@ -30,8 +31,8 @@ func deep(s *executor.Scope, n int, load func() *burden) int {
 	return deep(s, n-1, load) + f.Join(s)
 }
 
-// An executor that has nothing to do keeps nothing alive of what it has done, nor does a future or a graph that is kept what is
-// not its own.
+// An executor that has nothing to do keeps nothing alive of what it has done, nor does a future or a graph that is kept
+// what is not its own.
 func TestIdleKeepsNothingAlive(t *testing.T) {
 	bg := context.Background()
 	type key struct{}

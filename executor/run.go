@@ -91,7 +91,8 @@ func (r *Run) Repeats(err error) bool {
 	return saysAgain(err, ended, cause)
 }
 
-// saysAgain reports whether err says nothing but that a context has ended, and for what cause; ended is nil if it has not.
+// saysAgain reports whether err says nothing but that a context has ended, and for what cause; ended is nil if it has
+// not.
 func saysAgain(err, ended, cause error) bool {
 	return ended != nil && askError(func() bool {
 		looks := maxLooks
@@ -99,7 +100,8 @@ func saysAgain(err, ended, cause error) bool {
 	})
 }
 
-// maxLooks is at how many errors of a tree one question looks: that which an Unwrap gives may lead back to where it was.
+// maxLooks is at how many errors of a tree one question looks: that which an Unwrap gives may lead back to where it
+// was.
 const maxLooks = 4096
 
 // askError puts a question to errors, whose methods are others' code and may panic. The answer then is no.
@@ -209,8 +211,8 @@ func (r *Run) Wait() error {
 	return r.wait(r.ex.currentWorker(), nil)
 }
 
-// wait waits, on w if that is not nil. If it has changed the goroutine's labels, it restores these or, if nil, those of the run
-// or future that waits.
+// wait waits, on w if that is not nil. If it has changed the goroutine's labels, it restores these or, if nil, those of
+// the run or future that waits.
 func (r *Run) wait(w *Worker, labels context.Context) error {
 	if w == nil {
 		r.ex.block(r)

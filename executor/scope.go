@@ -15,8 +15,9 @@ import (
 // which run elsewhere and have scopes of their own, nor for other goroutines, nor for later.
 //
 // Any other use panics: by a child or a forked call, which has captured the Scope of the function around it, by another
-// goroutine, after the end. One mistake is forgiven: a forked call may use the Scope that it was forked with, as long as nobody
-// has taken the call, since then Join makes it as a part of its own function. The race detector may report a misuse first.
+// goroutine, after the end. One mistake is forgiven: a forked call may use the Scope that it was forked with, as long
+// as nobody has taken the call, since then Join makes it as a part of its own function. The race detector may report a
+// misuse first.
 type Scope struct {
 	w        *Worker
 	body     *Body
@@ -30,11 +31,12 @@ type Scope struct {
 	skipped  bool    // it has joined what was skipped, see fork
 }
 
-// check panics if s is not the scope of the function that runs on w, its worker, or if another goroutine calls than that
-// one. here is a place on the caller's stack. It reports whether the stack has moved since s was used last, so that nobody knows which
-// frame made the newest fork.
+// check panics if s is not the scope of the function that runs on w, its worker, or if another goroutine calls than
+// that one. here is a place on the caller's stack. It reports whether the stack has moved since s was used last, so
+// that nobody knows which frame made the newest fork.
 //
-// Fork and Join, which are called every few nanoseconds, do not come here if the last of them was on the same block of the stack.
+// Fork and Join, which are called every few nanoseconds, do not come here if the last of them was on the same block of
+// the stack.
 func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
 	if w.scope != s {
 		misused()
@@ -88,10 +90,11 @@ func (s *Scope) Hungry() bool {
 	return w.hungry.Load() && (!w.eager || !w.alone && w.isWanted())
 }
 
-// Func returns a job that runs fn with a scope. It may be run any number of times, also at once. The run's result is what fn
-// returns and the failures of children, joined. Where a function with a scope returns failures of children of its own, wrapped or
-// not, as [Scope.Wait] has returned them, they are told by what it returns. A child's failure is the run's, whatever fn makes of
-// it; an error that only passes on why the run was stopped, its context's error or cause, is none. It panics if fn is nil.
+// Func returns a job that runs fn with a scope. It may be run any number of times, also at once. The run's result is
+// what fn returns and the failures of children, joined. Where a function with a scope returns failures of children of
+// its own, wrapped or not, as [Scope.Wait] has returned them, they are told by what it returns. A child's failure is
+// the run's, whatever fn makes of it; an error that only passes on why the run was stopped, its context's error or
+// cause, is none. It panics if fn is nil.
 func Func(name string, fn func(*Scope) error) Job {
 	if fn == nil {
 		panic("executor: Func of a nil function")
@@ -139,8 +142,8 @@ type scopeRun struct {
 	ctx  context.Context
 	root fork
 
-	// sparing says that Goexit in a child fails the child and not the run: whoever made the job accounts for it. Written by the
-	// root before it starts any.
+	// sparing says that Goexit in a child fails the child and not the run: whoever made the job accounts for it.
+	// Written by the root before it starts any.
 	sparing bool
 
 	// left counts the root while it is not done, and the workers between Enter and Leave.
@@ -190,9 +193,10 @@ func execRoot(w *Worker, it *Item) *Item {
 	return nil
 }
 
-// fail keeps what call f has failed with, and stops the run. Failures of what f has joined that err is or wraps, as a function
-// returns what Wait has returned to it, are told by err from then on. A panic is only itself, whatever its value. f is nil of a call
-// that nobody joins. skipped says that f may have failed because children of it were not begun.
+// fail keeps what call f has failed with, and stops the run. Failures of what f has joined that err is or wraps, as a
+// function returns what Wait has returned to it, are told by err from then on. A panic is only itself, whatever its
+// value. f is nil of a call that nobody joins. skipped says that f may have failed because children of it were not
+// begun.
 func (r *scopeRun) fail(f *fork, err error, skipped bool) {
 	if r.sparing && err == ErrGoexit {
 		return
@@ -227,8 +231,8 @@ func (r *scopeRun) fail(f *fork, err error, skipped bool) {
 
 // repeats reports whether err only says again why the run was stopped. Under mu.
 //
-// If a failure has stopped it, an error that wraps that one may be a failure of its own, and is told too, unless it says that
-// the context has ended, or is of a call to which Wait has returned that one.
+// If a failure has stopped it, an error that wraps that one may be a failure of its own, and is told too, unless it
+// says that the context has ended, or is of a call to which Wait has returned that one.
 func (r *scopeRun) repeats(err error, skipped bool) bool {
 	run := r.Run()
 	run.NoticeContext()

@@ -293,8 +293,8 @@ func TestFuncReturnsUncomparable(t *testing.T) {
 	})
 }
 
-// What a child fails with by itself is told, also if it wraps what another has failed with before; what only passes on why the
-// run was stopped is not, and what a function makes of its children's failures stands in their place.
+// What a child fails with by itself is told, also if it wraps what another has failed with before; what only passes on
+// why the run was stopped is not, and what a function makes of its children's failures stands in their place.
 func TestFuncTellsEachFailure(t *testing.T) {
 	wrap := func(with string, err error) error { return fmt.Errorf("%s: %w", with, err) }
 	for name, test := range map[string]struct {
@@ -357,8 +357,8 @@ func TestFuncTellsEachFailure(t *testing.T) {
 
 func apply(s *executor.Scope, fn func(*executor.Scope) error) error { return fn(s) }
 
-// A function that returns a failure of a child of its own stands for that one, also if the child was of a call that it has
-// forked, wherever that was made.
+// A function that returns a failure of a child of its own stands for that one, also if the child was of a call that it
+// has forked, wherever that was made.
 func TestFuncReplacesItsOwn(t *testing.T) {
 	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(20) {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refuseNames has the kernel refuse to name threads, from now on and in all threads of the process: prctl(PR_SET_NAME) fails
-// with EPERM, as in containers that filter system calls.
+// refuseNames has the kernel refuse to name threads, from now on and in all threads of the process: prctl(PR_SET_NAME)
+// fails with EPERM, as in containers that filter system calls.
 func refuseNames() error {
 	const (
 		nr   = 0  // offset of the system call's number in struct seccomp_data

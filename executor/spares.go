@@ -11,14 +11,14 @@ import (
 // spares are the workers that stand in for those that block. A spare is in service, when it works as any other worker does,
 // on standby, when its thread sleeps apart from the others, or without a thread.
 //
-// While some worker blocks, as many spares are due as workers block or sleep in a wait, spares among them: so as many workers
-// as the configuration says can run whatever comes. A worker that sleeps in a wait cannot: it is woken only for what it waits
-// for, and that may be in the hands of a worker that blocks. While nobody blocks no spare is due: what a sleeping worker waits
-// for is then run by another worker, which goes on.
+// While some worker blocks, as many spares are due as workers block or sleep in a wait, spares among them: so as many
+// workers as the configuration says can run whatever comes. A worker that sleeps in a wait cannot: it is woken only for
+// what it waits for, and that may be in the hands of a worker that blocks. While nobody blocks no spare is due: what a
+// sleeping worker waits for is then run by another worker, which goes on.
 //
-// A spare more than are due is surplus, when a Blocking or a sleep has ended: it leaves service when it looks for an item
-// and, so that it comes to that soon, gives away what it has (tock). One that sleeps in the notifier stays there until it is
-// woken: the next Blocking then finds it in service.
+// A spare more than are due is surplus, when a Blocking or a sleep has ended: it leaves service when it looks for an
+// item and, so that it comes to that soon, gives away what it has (tock). One that sleeps in the notifier stays there
+// until it is woken: the next Blocking then finds it in service.
 type spares struct {
 	limit int           // constant
 	idle  time.Duration // constant from the first Blocking on
@@ -65,8 +65,8 @@ func (ex *Executor) endBlocking() {
 	s.mu.Unlock()
 }
 
-// sleepInWait sleeps until the worker's helper is unparked, for what the worker waits for. If a worker blocks, a spare takes
-// the place of the one that sleeps, which nobody wakes for anything else.
+// sleepInWait sleeps until the worker's helper is unparked, for what the worker waits for. If a worker blocks, a spare
+// takes the place of the one that sleeps, which nobody wakes for anything else.
 func (w *Worker) sleepInWait() {
 	s := &w.ex.spares
 	w.counts.parks++
@@ -94,8 +94,8 @@ func (s *spares) due() int32 {
 	return min(blocked+s.asleep.Load(), int32(s.limit))
 }
 
-// callUp puts spares into service until as many are as are due, or as many as were missing have been tried. Under spares.mu,
-// which it gives up while it wakes and starts them.
+// callUp puts spares into service until as many are as are due, or as many as were missing have been tried. Under
+// spares.mu, which it gives up while it wakes and starts them.
 func (ex *Executor) callUp() {
 	s := &ex.spares
 	for missing := s.due() - s.serving.Load(); missing > 0 && s.due() > s.serving.Load(); missing-- {
@@ -109,8 +109,8 @@ func (ex *Executor) callUp() {
 	}
 }
 
-// nextSpare puts a spare into service; sendFor has to be told of it. If there is none to be had, the thread of one is about to
-// end, and spareGone calls up what is due then. Under spares.mu.
+// nextSpare puts a spare into service; sendFor has to be told of it. If there is none to be had, the thread of one is
+// about to end, and spareGone calls up what is due then. Under spares.mu.
 func (ex *Executor) nextSpare() (w *Worker, hasThread bool) {
 	s := &ex.spares
 	if last := len(s.standby) - 1; last >= 0 {
@@ -174,7 +174,8 @@ func (ex *Executor) spareGone(w *Worker) {
 	s.mu.Unlock()
 }
 
-// hasSurplus reports whether there is a spare in service more than are due. Under spares.mu, if somebody is to act on it.
+// hasSurplus reports whether there is a spare in service more than are due. Under spares.mu, if somebody is to act on
+// it.
 func (s *spares) hasSurplus() bool { return s.serving.Load() > s.due() }
 
 // isSurplus reports whether the worker is a spare, and there is one in service more than are due.

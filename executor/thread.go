@@ -12,8 +12,9 @@ import (
 // onThread maps osthread.Self of an OS thread to the worker that is locked to it, in the whole process. Only the thread
 // proves that a caller is a worker: a locked thread runs no other goroutine, whereas a context can be handed on.
 //
-// The tasks of several executors may stand on one stack: those of inline executors, each started by a task of the one below,
-// and at the bottom perhaps one with threads. The caller is then the worker of all of them, and onThread has the topmost.
+// The tasks of several executors may stand on one stack: those of inline executors, each started by a task of the one
+// below, and at the bottom perhaps one with threads. The caller is then the worker of all of them, and onThread has the
+// topmost.
 var onThread sync.Map // int64 → *Worker
 
 // currentWorker is the worker of this executor that the caller runs on, or nil.
@@ -33,7 +34,8 @@ func (w *Worker) below() *Worker {
 	return w.ex.inline.below
 }
 
-// threadHere is the worker, of whatever executor, whose thread the caller runs on, or nil if the thread is no worker's own.
+// threadHere is the worker, of whatever executor, whose thread the caller runs on, or nil if the thread is no worker's
+// own.
 func threadHere() *Worker {
 	w := workerHere()
 	for w != nil && w.ex.inline != nil {
@@ -60,8 +62,9 @@ func workerHere() *Worker {
 	return w
 }
 
-// isHere reports whether the caller runs on w, the topmost worker of some thread just before. An inline worker's thread goes on
-// to other goroutines, and the caller may have left it and come back: locked to its thread, it stays for the look.
+// isHere reports whether the caller runs on w, the topmost worker of some thread just before. An inline worker's thread
+// goes on to other goroutines, and the caller may have left it and come back: locked to its thread, it stays for the
+// look.
 func (w *Worker) isHere() bool {
 	osthread.Lock()
 	defer osthread.Unlock()
@@ -155,8 +158,8 @@ func (w *Worker) live() {
 	stopped = true
 }
 
-// growStack has the runtime make the goroutine's stack larger now, and not in the middle of the first tasks: Fork tells frames by where
-// they lie, and does not know them again after the stack has moved.
+// growStack has the runtime make the goroutine's stack larger now, and not in the middle of the first tasks: Fork tells
+// frames by where they lie, and does not know them again after the stack has moved.
 //
 //go:noinline
 func growStack() byte {

@@ -79,8 +79,8 @@ func TestModelMultiCondition(t *testing.T) {
 	}
 }
 
-// TestModelOverlap: a task runs twice at once, and what comes after it counts each end, also one that comes before the end that
-// it fired for has armed it again.
+// TestModelOverlap: a task runs twice at once, and what comes after it counts each end, also one that comes before the
+// end that it fired for has armed it again.
 func TestModelOverlap(t *testing.T) {
 	onExecutors(t, []int{2}, func(ex *executor.Executor) {
 		var ends, joins xatomic.Int32

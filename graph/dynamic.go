@@ -7,7 +7,8 @@ import "github.com/magpie-go/magpie/executor"
 // and what comes after a task that was skipped or has failed does not become ready.
 func (r *runState) isDynamic() bool { return r.plan.Chooses != nil || r.ranks != nil }
 
-// execDynamic runs a task of a dynamic run. The item of a task that is chosen while it runs is in several places at once.
+// execDynamic runs a task of a dynamic run. The item of a task that is chosen while it runs is in several places at
+// once.
 func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
@@ -46,7 +47,8 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 		ready = r.choose(l, ready, succ, chosen)
 	} else {
 		for _, j := range succ {
-			// What a condition chooses may overlap with what it chose before: one task may end twice before another has once.
+			// What a condition chooses may overlap with what it chose before: one task may end twice before another has
+			// once.
 			if n := r.plan.Join[j]; n == 1 || r.records[j].join.DoneInTurn(n) {
 				ready = append(ready, j)
 			}

@@ -256,7 +256,8 @@ func (d *sketch) fan(levels int, once bool) (in, out *vertex) {
 	return in, out
 }
 
-// overlap draws a part that is begun several times at once, and a choice that goes on when it has come to its end as often.
+// overlap draws a part that is begun several times at once, and a choice that goes on when it has come to its end as
+// often.
 func (d *sketch) overlap(levels int) (in, out *vertex) {
 	d.rush++
 	defer func() { d.rush-- }()

@@ -14,8 +14,8 @@ type TaskError struct {
 	Err   error  // what the task returned, a *executor.PanicError, or executor.ErrGoexit
 }
 
-// mostTold is how many levels of a failure, or tasks of a cycle, a message names. Of more the middle is left out, in the message
-// only.
+// mostTold is how many levels of a failure, or tasks of a cycle, a message names. Of more the middle is left out, in
+// the message only.
 const mostTold = 12
 
 func (e *TaskError) Error() string { return e.say("%v") }
@@ -23,8 +23,8 @@ func (e *TaskError) Error() string { return e.say("%v") }
 // Format implements [fmt.Formatter]: %+v tells all that is known of Err, the stack of a panic too.
 func (e *TaskError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
 
-// say tells failures of tasks in each other, as those of subflows are, at once: the text of each inside that of the one around it
-// would be copied as often as they are deep.
+// say tells failures of tasks in each other, as those of subflows are, at once: the text of each inside that of the one
+// around it would be copied as often as they are deep.
 func (e *TaskError) say(verb string) string {
 	levels := []*TaskError{e}
 	for {

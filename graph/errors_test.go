@@ -280,7 +280,8 @@ func TestToldBesideAnEcho(t *testing.T) {
 	}
 }
 
-// The text of failures in each other names the outermost and the innermost, however many there are; errors.As finds them all.
+// The text of failures in each other names the outermost and the innermost, however many there are; errors.As finds
+// them all.
 func TestTaskErrorDeep(t *testing.T) {
 	told := func(levels int) string {
 		err := errTask

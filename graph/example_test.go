@@ -370,8 +370,8 @@ func ExampleGraph_Condition() {
 	// Output: 50 24 37 43 40 41 42 found
 }
 
-// The two halves of a round run at the same time. The condition is behind the task that joins them, so that the next round begins
-// when both have ended.
+// The two halves of a round run at the same time. The condition is behind the task that joins them, so that the next
+// round begins when both have ended.
 func ExampleGraph_Condition_join() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {

@@ -103,8 +103,8 @@ func (t Task) Named(name string) Task {
 	return t
 }
 
-// Precede makes t come before each of the others. Saying it twice is saying it once more: harmless. If t is a condition, the
-// others are what it may choose, and do not wait for it. It panics if a task belongs to another graph.
+// Precede makes t come before each of the others. Saying it twice is saying it once more: harmless. If t is a
+// condition, the others are what it may choose, and do not wait for it. It panics if a task belongs to another graph.
 func (t Task) Precede(others ...Task) {
 	g := t.owner("Precede")
 	g.change()
@@ -227,10 +227,10 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 	return g.plan, g.fault
 }
 
-// Validate reports what would keep the graph from running: a [*CycleError], or an error that names a task of a condition that
-// would run too early or never, or the module in which such a thing is. Run does the same checks; their result is kept until
-// the graph is changed. That a task waits for several branches of a condition is no mistake for Validate: in a loop all of them
-// may come to be chosen.
+// Validate reports what would keep the graph from running: a [*CycleError], or an error that names a task of a
+// condition that would run too early or never, or the module in which such a thing is. Run does the same checks; their
+// result is kept until the graph is changed. That a task waits for several branches of a condition is no mistake for
+// Validate: in a loop all of them may come to be chosen.
 func (g *Graph) Validate() error {
 	_, err := g.freeze()
 	return err

@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is done with graphs that contain each other takes time in proportion to their tasks, edges and modules: not to the
-// number of ways from one graph to another, and not to the tasks inside once for each graph around them. The sizes are such
-// that these tests would not end otherwise.
+// What is done with graphs that contain each other takes time in proportion to their tasks, edges and modules: not to
+// the number of ways from one graph to another, and not to the tasks inside once for each graph around them. The sizes
+// are such that these tests would not end otherwise.
 
-// A ladder is graphs of which each has several ways to the next below. All choose, so that none is copied and a run goes
-// down one way only. It returns the top and the bottom.
+// A ladder is graphs of which each has several ways to the next below. All choose, so that none is copied and a run
+// goes down one way only. It returns the top and the bottom.
 func ladder(levels int, bottom *graph.Graph, pairs bool) (top *graph.Graph) {
 	below := []*graph.Graph{bottom, bottom}
 	rung := func() *graph.Graph {
@@ -170,8 +170,8 @@ func TestModulesTooMany(t *testing.T) {
 	require.EqualError(t, g.Validate(), `graph "around": with its modules it has more than 536870911 tasks: split it`)
 }
 
-// In whatever order graphs become modules of each other, those are refused of which one would contain itself, and no others.
-// Each that is run runs what it contains, as changed in between.
+// In whatever order graphs become modules of each other, those are refused of which one would contain itself, and no
+// others. Each that is run runs what it contains, as changed in between.
 func TestModulesInRandomOrder(t *testing.T) {
 	seed, refused, allowed := testkit.Seed(t), 0, 0
 	ex := newExecutor(t, executor.Config{Workers: 1})

@@ -11,10 +11,10 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// Module adds a task that stands for the whole of another graph: it begins with the tasks of sub that have no predecessor,
-// and ends with those that have no successor. The same graph may stand for several tasks, of one graph or of many, and be
-// run by itself too. What is run is what sub is when the run begins: its tasks are copied for the first run after a change. A
-// run of g is one of sub, which must not be changed meanwhile.
+// Module adds a task that stands for the whole of another graph: it begins with the tasks of sub that have no
+// predecessor, and ends with those that have no successor. The same graph may stand for several tasks, of one graph or
+// of many, and be run by itself too. What is run is what sub is when the run begins: its tasks are copied for the first
+// run after a change. A run of g is one of sub, which must not be changed meanwhile.
 //
 // A failure of a task of sub is a [*TaskError] with the name of sub; if sub has conditions, or the module's task a limit, it is
 // run as a whole, and that error is within one of the module's task. It panics if sub is nil, or contains g.
@@ -39,8 +39,9 @@ type module struct {
 	graph *Graph
 }
 
-// runsApart reports whether a module of g is run as a whole and not copied. If its tasks choose, what of it runs is not known
-// before, so that nothing could come after all of it; if its task has a limit, the permits are to be held for all of it.
+// runsApart reports whether a module of g is run as a whole and not copied. If its tasks choose, what of it runs is not
+// known before, so that nothing could come after all of it; if its task has a limit, the permits are to be held for all
+// of it.
 func (g *Graph) runsApart(m module) bool { return m.graph.chooses || g.limits[m.task] != nil }
 
 // heights guards the heights of all graphs. Graphs with the same modules may be built at the same time.
@@ -48,9 +49,9 @@ var heights xsync.Mutex
 
 // putAbove makes g higher than sub and all that sub contains, or returns false if sub contains g.
 //
-// Graphs built from the top down or from the bottom up are in order as they come. Otherwise sub and what it contains is moved
-// down, by one level more for each graph that was visited: as many levels can come between before the same graphs are visited
-// again, so that a visit is paid for by a level.
+// Graphs built from the top down or from the bottom up are in order as they come. Otherwise sub and what it contains is
+// moved down, by one level more for each graph that was visited: as many levels can come between before the same graphs
+// are visited again, so that a visit is paid for by a level.
 func (g *Graph) putAbove(sub *Graph) bool {
 	heights.Lock()
 	defer heights.Unlock()
@@ -94,9 +95,9 @@ type use struct {
 	edition uint64
 }
 
-// hold keeps g, and all that it contains, from being changed until release is called as often. It returns g's edition, which
-// is another if any of that has been changed since the last look. What is held already has been looked at: however many
-// ways lead to a graph, it is visited once for each graph that it is a module of.
+// hold keeps g, and all that it contains, from being changed until release is called as often. It returns g's edition,
+// which is another if any of that has been changed since the last look. What is held already has been looked at:
+// however many ways lead to a graph, it is visited once for each graph that it is a module of.
 func (g *Graph) hold() (edition uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -155,8 +156,8 @@ func (g *Graph) uniqueUses() (uses []use) {
 	return uses
 }
 
-// unfoldedSize is how many tasks the plan is to have, without those that copies end with; plan.Max+1 stands for all that is
-// too many. The modules are held.
+// unfoldedSize is how many tasks the plan is to have, without those that copies end with; plan.Max+1 stands for all
+// that is too many. The modules are held.
 func (g *Graph) unfoldedSize() int {
 	n := len(g.funcs)
 	for _, m := range g.modules {
@@ -167,8 +168,8 @@ func (g *Graph) unfoldedSize() int {
 	return n
 }
 
-// A part is tasks of a plan that lie side by side: those of a graph, from the number own on. The task that ends the copy of a
-// module is a part of its own; it is called by the number after the last of the copy.
+// A part is tasks of a plan that lie side by side: those of a graph, from the number own on. The task that ends the
+// copy of a module is a part of its own; it is called by the number after the last of the copy.
 type part struct {
 	first uint32 // in the plan
 	graph *Graph
@@ -190,8 +191,9 @@ type unfolding struct {
 	edges []plan.Edge
 }
 
-// unfold returns the tasks and edges of g with those of its modules. A module's own task precedes the copy, and the last task
-// of the copy, or a further one behind it, takes over its edges. The caller holds g, and no graph is a part of itself.
+// unfold returns the tasks and edges of g with those of its modules. A module's own task precedes the copy, and the
+// last task of the copy, or a further one behind it, takes over its edges. The caller holds g, and no graph is a part
+// of itself.
 func (g *Graph) unfold() (*unfolding, error) {
 	if g.size > plan.Max {
 		return nil, fmt.Errorf("graph %q: with its modules it has more than %d tasks: split it", g.name, plan.Max)
@@ -204,7 +206,8 @@ func (g *Graph) unfold() (*unfolding, error) {
 	return u, err
 }
 
-// add adds the tasks of g and, behind them, the copies of its modules. It returns what the edges of its modules' tasks begin at.
+// add adds the tasks of g and, behind them, the copies of its modules. It returns what the edges of its modules' tasks
+// begin at.
 func (u *unfolding) add(g *Graph) (ends map[uint32]uint32, err error) {
 	first := uint32(len(u.funcs))
 	u.funcs = append(u.funcs, g.funcs...)
@@ -324,8 +327,8 @@ type moduleError struct {
 	err           error
 }
 
-// Error says it for modules in modules at once: the text of each inside that of the one around it would be copied as often as
-// they are deep.
+// Error says it for modules in modules at once: the text of each inside that of the one around it would be copied as
+// often as they are deep.
 func (e *moduleError) Error() string {
 	var b strings.Builder
 	for {

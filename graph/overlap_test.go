@@ -35,8 +35,8 @@ func rush(g *graph.Graph, times int, tasks ...graph.Task) {
 	}
 }
 
-// A join of n counts n ends of the tasks before it, whichever those are, and none is lost or counted twice: not when tasks end
-// while it runs, nor when one ends several times at once.
+// A join of n counts n ends of the tasks before it, whichever those are, and none is lost or counted twice: not when
+// tasks end while it runs, nor when one ends several times at once.
 func TestOverlapAtJoin(t *testing.T) {
 	everyExecutor(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		times := 6 * testkit.Scale(500)

@@ -186,8 +186,8 @@ type woken struct {
 
 func (a woken) inject() { a.run.inject(a.item) }
 
-// each calls do for all. A permit given back may have a task of an inline executor run here: runtime.Goexit in it must not lose
-// the others.
+// each calls do for all. A permit given back may have a task of an inline executor run here: runtime.Goexit in it must
+// not lose the others.
 func each[T any](all []T, do func(T)) {
 	done := 0
 	defer func() {
@@ -260,8 +260,8 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	return next
 }
 
-// giveBack gives back the permits of the first, which are held, and passes on those of the others, for which the task may have
-// been woken and which it does not take.
+// giveBack gives back the permits of the first, which are held, and passes on those of the others, for which the task
+// may have been woken and which it does not take.
 func giveBack(limits []limit, held int) {
 	defer each(limits[held:], limit.wake)
 	each(limits[:held], limit.giveBack)
@@ -270,8 +270,9 @@ func giveBack(limits []limit, held int) {
 func (l limit) giveBack() { l.give(l.need) }
 func (l limit) wake()     { l.Semaphore.wake() }
 
-// leave is the last that execLimited does for an item, before it returns next. If a permit lets a task of an inline executor run
-// here, which calls runtime.Goexit, execLimited does not return: Fail then knows that the item itself has not failed.
+// leave is the last that execLimited does for an item, before it returns next. If a permit lets a task of an inline
+// executor run here, which calls runtime.Goexit, execLimited does not return: Fail then knows that the item itself has
+// not failed.
 func (l *local) leave(it, next *executor.Item, limits []limit, held int) {
 	l.leaving, l.next = it, next
 	giveBack(limits, held)

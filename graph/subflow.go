@@ -9,11 +9,12 @@ import (
 // A subflow builds a graph while it runs.
 type subflow func(ctx context.Context, sub *Graph) error
 
-// Subflow adds a task whose work is a graph that is not known before: fn adds tasks to sub, which are run when it returns.
-// What comes after the task comes after all of them. The graph is built anew each time. Subflows may be in subflows, some
-// thousand deep: beyond that a worker's stack would not last, and the run fails with [executor.ErrTooDeep]. Each level stands on
-// the stack of a worker until what is in it has ended, and asks whether one of those around it was cancelled. What goes deeper, as
-// the walk of a long list does, is for [Graph.DetachedSubflow], or for a loop: see [Graph.Condition].
+// Subflow adds a task whose work is a graph that is not known before: fn adds tasks to sub, which are run when it
+// returns. What comes after the task comes after all of them. The graph is built anew each time. Subflows may be in
+// subflows, some thousand deep: beyond that a worker's stack would not last, and the run fails with
+// [executor.ErrTooDeep]. Each level stands on the stack of a worker until what is in it has ended, and asks whether one
+// of those around it was cancelled. What goes deeper, as the walk of a long list does, is for [Graph.DetachedSubflow],
+// or for a loop: see [Graph.Condition].
 //
 // If fn returns an error nothing of sub is run. A failure of a task of sub is a [*TaskError] within that of the subflow's
 // task. sub must not be used after fn has returned. It panics if fn is nil.

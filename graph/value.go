@@ -15,8 +15,8 @@ import (
 //	count := graph.From(words, func(ctx context.Context, w []string) (int, error) { return len(w), nil })
 //	graph.Use2(words, count, func(ctx context.Context, w []string, n int) error { … })
 //
-// A task comes after those whose values it takes. For other edges and for names there is [Value.Task]. In a loop each round makes
-// the values anew; what is taken if rounds overlap is said of [Graph.Condition].
+// A task comes after those whose values it takes. For other edges and for names there is [Value.Task]. In a loop each
+// round makes the values anew; what is taken if rounds overlap is said of [Graph.Condition].
 type Value[T any] struct{ task Task }
 
 // Task is the task that makes the value.
@@ -97,12 +97,12 @@ func mustBe(g *Graph, ok bool) {
 
 func boxed[T any](v T, err error) (any, error) { return v, err }
 
-// A madeValue is what a task has made, nil if it has not ended yet. It is a pointer because of tasks that overlap with themselves:
-// one may be made while others take the last.
+// A madeValue is what a task has made, nil if it has not ended yet. It is a pointer because of tasks that overlap with
+// themselves: one may be made while others take the last.
 type madeValue = xatomic.Pointer[any]
 
-// of is the value that a's task has made in the run, the last if there were several. A nil of an interface type is boxed as no
-// value at all.
+// of is the value that a's task has made in the run, the last if there were several. A nil of an interface type is
+// boxed as no value at all.
 func of[A any](a Value[A], made []madeValue) (v A) {
 	if last := made[a.task.index].Load(); last != nil {
 		v, _ = (*last).(A)

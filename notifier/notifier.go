@@ -115,8 +115,8 @@ func (n *Notifier) unprepare(w int) *waiter {
 	return me
 }
 
-// Commit sleeps until waiter w is notified. A notification since its Prepare makes it return at once. It panics if there was
-// no Prepare.
+// Commit sleeps until waiter w is notified. A notification since its Prepare makes it return at once. It panics if
+// there was no Prepare.
 //
 // Waiter w's thread only, after Prepare.
 func (n *Notifier) Commit(w int) {
@@ -146,8 +146,8 @@ func (n *Notifier) Commit(w int) {
 }
 
 // Cancel withdraws waiter w's Prepare. If a notification was meant for w it goes on to another waiter; if there is no
-// other, Cancel returns true, and the caller must act on it: look at the condition as if it had slept and been woken. It
-// panics if there was no Prepare.
+// other, Cancel returns true, and the caller must act on it: look at the condition as if it had slept and been woken.
+// It panics if there was no Prepare.
 //
 // Waiter w's thread only, after Prepare.
 func (n *Notifier) Cancel(w int) (notified bool) {

@@ -94,8 +94,8 @@ func TestForRangeNearTheEnds(t *testing.T) {
 	require.Positive(t, long, "no range was longer than MaxInt")
 }
 
-// For begins, wherever its range lies and however long it is, and calls the body for nothing outside it, and for each index
-// once if there is time for that.
+// For begins, wherever its range lies and however long it is, and calls the body for nothing outside it, and for each
+// index once if there is time for that.
 func TestForNearTheEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	executors := executorsForBounds(t)

@@ -12,8 +12,9 @@
 //
 // # Cancellation
 //
-// If ctx ends, what has not begun is left out, and the error is ctx's. After a panic, which becomes a [*executor.PanicError], or
-// the first error of [ForEach], it is the same. Once the run knows of it, each worker begins no more than this:
+// If ctx ends, what has not begun is left out, and the error is ctx's. After a panic, which becomes a
+// [*executor.PanicError], or the first error of [ForEach], it is the same. Once the run knows of it, each worker begins
+// no more than this:
 //
 //   - calls for the rest of 64 elements in all loops, reductions, scans and searches, however large the pieces are;
 //   - [ForEach]: no call;
@@ -21,8 +22,8 @@
 //   - [SortFunc] and [SortStable]: the comparisons for one piece of Grain elements, by default 2048, or for the choice of
 //     a pivot out of 127; for one merge of 4096 elements in [SortStable], of Grain elements in [Merge].
 //
-// The run knows of the end of ctx as soon as a goroutine of package context's has run. Slices that were to be written are
-// then left in between: sorted in part, but with all their elements (not so [SortStable] after a panic).
+// The run knows of the end of ctx as soon as a goroutine of package context's has run. Slices that were to be written
+// are then left in between: sorted in part, but with all their elements (not so [SortStable] after a panic).
 package parallel
 
 import (
@@ -34,9 +35,10 @@ import (
 // On says where to run, and in what pieces.
 type On struct {
 	Executor *executor.Executor
-	// Grain is the number of elements that are worth a piece of their own. 0 means that it is found out while the work goes
-	// on: a worker looks every 64 elements whether another has nothing to do, and then gives half of what is left away. For
-	// ForRange see there; for the sorts, Merge and ForEach 0 stands for a number that is right for short functions.
+	// Grain is the number of elements that are worth a piece of their own. 0 means that it is found out while the work
+	// goes on: a worker looks every 64 elements whether another has nothing to do, and then gives half of what is left
+	// away. For ForRange see there; for the sorts, Merge and ForEach 0 stands for a number that is right for short
+	// functions.
 	//
 	// With a Grain the pieces are always the same, whatever the number of workers, and so are the results of Reduce and of
 	// scans of floating-point numbers.

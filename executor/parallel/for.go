@@ -49,15 +49,15 @@ func loop(lo, hi int, body func(i int)) {
 	}
 }
 
-// longRange is how long a call of ForRange's body is to take: the worker looks for others that have nothing to do before
-// each. Measuring the time costs 70 ns (Xeon, November 2026), so this is nothing beside it, and a thief that wakes waits as
-// long as it has taken to wake.
+// longRange is how long a call of ForRange's body is to take: the worker looks for others that have nothing to do
+// before each. Measuring the time costs 70 ns (Xeon, November 2026), so this is nothing beside it, and a thief that
+// wakes waits as long as it has taken to wake.
 const longRange = 20 * time.Microsecond
 
-// ForRange calls body for ranges that make up lo, …, hi-1, each of at least one index and at most MaxInt. It is for bodies that
-// do little for one index: the loop is theirs. A call is not cut short when ctx ends, nor when another worker has nothing to do.
-// If Grain is 0, the ranges become longer while calls take less than 10 µs: where indices that are quickly done come before
-// others that take long, a Grain bounds what one call has to do.
+// ForRange calls body for ranges that make up lo, …, hi-1, each of at least one index and at most MaxInt. It is for
+// bodies that do little for one index: the loop is theirs. A call is not cut short when ctx ends, nor when another
+// worker has nothing to do. If Grain is 0, the ranges become longer while calls take less than 10 µs: where indices
+// that are quickly done come before others that take long, a Grain bounds what one call has to do.
 func ForRange(ctx context.Context, on On, lo, hi int, body func(lo, hi int)) error {
 	_, err := walkAll(ctx, on, lo, hi, walkEach(func(p strides) int {
 		if !p.share {
@@ -126,9 +126,9 @@ const (
 	eachRound = 64
 )
 
-// ForEach calls body for every element of seq, which one worker goes through, in batches of Grain elements or, if that is 0, of
-// sixteen. After 64 batches for each worker it waits until all of them are done. The first error ends it: no worker begins
-// another call, and no more elements are taken.
+// ForEach calls body for every element of seq, which one worker goes through, in batches of Grain elements or, if that
+// is 0, of sixteen. After 64 batches for each worker it waits until all of them are done. The first error ends it: no
+// worker begins another call, and no more elements are taken.
 func ForEach[T any](ctx context.Context, on On, seq iter.Seq[T], body func(T) error) error {
 	on.check()
 	size := on.Grain

@@ -45,7 +45,8 @@ func mergePart[T any](s *executor.Scope, m merging[T]) (none nothing) {
 	case len(m.dst) <= max(m.grain, 2):
 		mergeInto(m.dst, m.a, m.b, m.order)
 	default:
-		// Where the longer one is cut in the middle, the other is cut so that equal elements of a stay before those of b.
+		// Where the longer one is cut in the middle, the other is cut so that equal elements of a stay before those of
+		// b.
 		var i, j int
 		if len(m.a) >= len(m.b) {
 			i = len(m.a) / 2

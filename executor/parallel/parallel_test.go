@@ -142,7 +142,8 @@ func TestReduceMaps(t *testing.T) {
 	})
 }
 
-// Nothing is given to two calls of op, or of add and join, but as what the first has returned. After a cancellation, too.
+// Nothing is given to two calls of op, or of add and join, but as what the first has returned. After a cancellation,
+// too.
 func TestReduceSharesNothing(t *testing.T) {
 	type box struct{ elements, used int } // used by one call at a time: the race detector says otherwise
 	onEach(t, func(t *testing.T, on parallel.On) {

@@ -33,8 +33,8 @@ type walk[R any] struct {
 	least uint // parts of more are halved at once
 	// begin returns the result of no index, or of the index lo, and the first index whose result it is not.
 	begin func(lo int) (R, int)
-	// piece adds the result of a piece, or of its beginning, to that of the indices before it. It returns the first index
-	// that it has not done.
+	// piece adds the result of a piece, or of its beginning, to that of the indices before it. It returns the first
+	// index that it has not done.
 	piece func(acc R, p strides) (R, int)
 	join  func(left, right R) R
 	// stop, if it is not nil, says that nothing from lo on is needed any more.
@@ -117,7 +117,8 @@ func right[R any](s *executor.Scope, p part[R]) (acc R) {
 }
 
 // lazy goes through p piece by piece, and gives away half of what is left whenever another worker has nothing to do. It
-// adds to what the indices before p have come to, so that a worker that goes through several pieces has nothing to combine.
+// adds to what the indices before p have come to, so that a worker that goes through several pieces has nothing to
+// combine.
 func lazy[R any](s *executor.Scope, p part[R], acc R) R {
 	for p.lo < p.hi && !p.skip(s, p.lo) {
 		if p.size() > 1 && s.Hungry() {
@@ -144,9 +145,9 @@ func (w *walk[R]) skip(s *executor.Scope, lo int) bool {
 	return w.stopped(s) || w.stop != nil && w.stop(lo)
 }
 
-// stride is after how many elements a worker looks whether it is to go on. What has begun when a run is cancelled goes on for at
-// most so many elements. Every 32, a loop over an empty function took 9 % longer than without a look, every 64 no longer (Xeon,
-// November 2026).
+// stride is after how many elements a worker looks whether it is to go on. What has begun when a run is cancelled goes
+// on for at most so many elements. Every 32, a loop over an empty function took 9 % longer than without a look, every
+// 64 no longer (Xeon, November 2026).
 const stride = 64
 
 // strides go through the indices lo, …, end-1 of a piece, at most MaxInt, in loops of few:

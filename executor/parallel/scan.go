@@ -6,15 +6,15 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// Scan sets dst[i] to what op makes of src[0], …, src[i], in their order. op must be associative, and must not change its
-// arguments, nor what they refer to: they are elements of src and dst. dst is as long as src, and may be the same.
+// Scan sets dst[i] to what op makes of src[0], …, src[i], in their order. op must be associative, and must not change
+// its arguments, nor what they refer to: they are elements of src and dst. dst is as long as src, and may be the same.
 func Scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T) error {
 	return scan(ctx, on, dst, src, op, nil)
 }
 
-// ExclusiveScan sets dst[i] to what op makes of first and src[0], …, src[i-1], in this order, and so dst[0] to first. op must
-// be associative, first need not be neutral: it is counted once. op must not change its arguments, nor what they refer to. dst is
-// as long as src, and may be the same.
+// ExclusiveScan sets dst[i] to what op makes of first and src[0], …, src[i-1], in this order, and so dst[0] to first.
+// op must be associative, first need not be neutral: it is counted once. op must not change its arguments, nor what
+// they refer to. dst is as long as src, and may be the same.
 func ExclusiveScan[T any](ctx context.Context, on On, dst, src []T, first T, op func(T, T) T) error {
 	return scan(ctx, on, dst, src, op, &first)
 }

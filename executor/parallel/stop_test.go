@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// told waits until nobody is about to tell a run that its context has ended: the goroutines on which package context calls
-// those that asked for it are gone.
+// told waits until nobody is about to tell a run that its context has ended: the goroutines on which package context
+// calls those that asked for it are gone.
 func told() {
 	stacks := make([]byte, 1<<20)
 	for strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "created by context.(*afterFuncCtx)") {
@@ -89,8 +89,8 @@ func count(n int) iter.Seq[int] {
 // atMost is how many calls a worker begins after a cancellation: the package's documentation says so.
 const atMost = 64
 
-// Once a run knows that its context has ended, each worker calls the body for the rest of its stride and no more, however
-// large the pieces are: with a Grain, and without one after many bodies that took no time.
+// Once a run knows that its context has ended, each worker calls the body for the rest of its stride and no more,
+// however large the pieces are: with a Grain, and without one after many bodies that took no time.
 func TestStopsWithinAStride(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	executors := executorsForBounds(t)
@@ -213,7 +213,8 @@ func TestSortStopsWithinAPiece(t *testing.T) {
 			require.ErrorIs(t, err, errTest, "%s, Grain %d", name, on.Grain)
 			slices.Sort(s)
 			require.True(t, slices.Equal(want[:], s), "%s, Grain %d: an element is lost", name, on.Grain)
-			// The longest are the choice of a pivot from 127 elements, and a merge of mergeGrain elements within SortStable.
+			// The longest are the choice of a pivot from 127 elements, and a merge of mergeGrain elements within
+			// SortStable.
 			require.LessOrEqual(t, after.Load(), int64(1<<12*on.Executor.Workers()), "%s, Grain %d, cancelled by call %d", name, on.Grain, at)
 		}
 	}

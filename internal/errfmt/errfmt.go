@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Format implements fmt.Formatter for an error. say returns the error's text, in which the errors that it wraps are formatted
-// with the verb that say is given: %v for a text that fits a log line, %+v for all that is known, stacks of panics too. The
-// long text is written for %+v, the short one for everything else.
+// Format implements fmt.Formatter for an error. say returns the error's text, in which the errors that it wraps are
+// formatted with the verb that say is given: %v for a text that fits a log line, %+v for all that is known, stacks of
+// panics too. The long text is written for %+v, the short one for everything else.
 func Format(s fmt.State, verb rune, say func(verb string) string) {
 	if verb == 'v' && s.Flag('+') {
 		_, _ = io.WriteString(s, say("%+v"))

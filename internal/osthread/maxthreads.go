@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A threadMaximum asks for the number of threads at which the Go runtime ends the process. debug.SetMaxThreads is the only way
-// to ask, and sets it: asking must not undo what the program sets at the same time, nor set less than there are threads, which
-// ends the process at once.
+// A threadMaximum asks for the number of threads at which the Go runtime ends the process. debug.SetMaxThreads is the
+// only way to ask, and sets it: asking must not undo what the program sets at the same time, nor set less than there
+// are threads, which ends the process at once.
 type threadMaximum struct {
 	set func(int) int // debug.SetMaxThreads
 
@@ -17,9 +17,9 @@ type threadMaximum struct {
 
 // ask returns the number. The process has so many threads.
 //
-// Setting what is set already changes nothing, so ask sets its guess. Only if that was wrong it has changed the number and sets
-// it back, and if then something else is found than what ask has left, the program has set that meanwhile, and it stands. In
-// that moment the program's own SetMaxThreads returns the guess, and is undone if it sets just the guess.
+// Setting what is set already changes nothing, so ask sets its guess. Only if that was wrong it has changed the number
+// and sets it back, and if then something else is found than what ask has left, the program has set that meanwhile, and
+// it stands. In that moment the program's own SetMaxThreads returns the guess, and is undone if it sets just the guess.
 func (m *threadMaximum) ask(threads int64) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The program sets the maximum before any call that ask makes, or before two of them. Its last value stands, and is the answer
-// of the next ask.
+// The program sets the maximum before any call that ask makes, or before two of them. Its last value stands, and is the
+// answer of the next ask.
 func TestMaxThreadsOfTheProgramStands(t *testing.T) {
 	for _, start := range []int{10000, 20000} {
 		for _, guess := range []int{10000, 20000} {

@@ -20,8 +20,8 @@ func checkRoom(limits []limit, n, others int64) error {
 	return nil
 }
 
-// beyondPs is how many threads the Go runtime may come to have apart from one for each P and those with locked goroutines: for
-// its monitor, for starting others, for signals, and for some that are in system calls.
+// beyondPs is how many threads the Go runtime may come to have apart from one for each P and those with locked
+// goroutines: for its monitor, for starting others, for signals, and for some that are in system calls.
 const beyondPs = 6
 
 // A claim is what a process has claimed of the threads that it may have.
@@ -30,8 +30,8 @@ type claim struct {
 	coming int64 // those of them that need not exist yet
 }
 
-// others is how many threads, of those not asked for now, the process may still start, with so many Ps, when it has so many
-// threads. The Go runtime starts one for each P that has something to do, as in a garbage collection all have.
+// others is how many threads, of those not asked for now, the process may still start, with so many Ps, when it has so
+// many threads. The Go runtime starts one for each P that has something to do, as in a garbage collection all have.
 func (c claim) others(threads int64, ps int) int64 {
 	free := threads - (c.all - c.coming) // of locked goroutines
 	return c.coming + max(0, int64(ps)+beyondPs-max(0, free))

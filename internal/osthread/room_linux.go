@@ -19,10 +19,11 @@ var claimed struct {
 	claim
 }
 
-// Claim claims room for n more threads with locked goroutines, in a process that is to have ps more Ps than now: an error names
-// the first limit in the way, its value, what is in use, and what to do. The Go runtime ends the process when it cannot start a
-// thread, so this has to be asked beforehand, and the threads that the runtime may start by itself have to fit too. It is a
-// snapshot: other processes may take what was there, and so may the program, which Claim does not know of.
+// Claim claims room for n more threads with locked goroutines, in a process that is to have ps more Ps than now: an
+// error names the first limit in the way, its value, what is in use, and what to do. The Go runtime ends the process
+// when it cannot start a thread, so this has to be asked beforehand, and the threads that the runtime may start by
+// itself have to fit too. It is a snapshot: other processes may take what was there, and so may the program, which
+// Claim does not know of.
 //
 // Each of the threads is to call Arrive, when it exists, and Unclaim at its end. Any thread.
 func Claim(n, ps int) error {

@@ -34,9 +34,9 @@ func (c *JoinCount) Done(n uint32) bool {
 	return left == 0
 }
 
-// DoneInTurn counts one predecessor down and reports whether the counter fired, which one in every n callers gets true for: the
-// counter is armed with n, and arms itself again. Unlike Done it may be called by several threads on behalf of one predecessor
-// that has finished as often, and the next turn may begin before the last has been armed. Any thread.
+// DoneInTurn counts one predecessor down and reports whether the counter fired, which one in every n callers gets true
+// for: the counter is armed with n, and arms itself again. Unlike Done it may be called by several threads on behalf of
+// one predecessor that has finished as often, and the next turn may begin before the last has been armed. Any thread.
 //
 // It is not inlined because the compiler would order the caller's code in another way than without the hooks.
 //
@@ -45,8 +45,8 @@ func (c *JoinCount) DoneInTurn(n uint32) bool {
 	before(update, unsafe.Pointer(&c.n))
 	left := int32(atomic.AddUint32(&c.n, ^uint32(0)))
 	after(update, unsafe.Pointer(&c.n))
-	// After k counts left is n−k, and n more for each time that somebody has armed the counter: 0 or below when it fires, since
-	// that was at most once for each n counts before.
+	// After k counts left is n−k, and n more for each time that somebody has armed the counter: 0 or below when it
+	// fires, since that was at most once for each n counts before.
 	fired := left%int32(n) == 0
 	if fired {
 		c.armAgain(n)
