@@ -406,7 +406,7 @@ const maxNest = 5
 // TestRandomNests: executors, with threads and without, used in each other's tasks: everything runs, every wait ends,
 // and a task knows whose it is. Goexit anywhere ends what it must, and leaves nothing behind.
 func TestRandomNests(t *testing.T) {
-	seed, programs := testkit.Seed(t), testkit.Count(t, 200)
+	seed, programs := testkit.Seed(t), testkit.Count(t, 60)
 	deep := 0
 	for i := range programs {
 		own := seed + uint64(i)*0x9E3779B97F4A7C15
