@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/magpie-go/magpie/deque"
-	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // forkState is a worker's part of fork-join. Owner only, plain.
@@ -378,117 +377,6 @@ func (f *fork) isOlder(w *Worker, bottom uint64) bool {
 
 // isDone is for the owner.
 func (f *fork) isDone() bool { return f.own || f.state.Load()&forkDone != 0 }
-
-// maxLeap is how many forks in the hands of others leap looks at.
-const maxLeap = 8
-
-// A hold is a fork in the hands of a worker.
-type hold struct {
-	f     *fork
-	state uint64
-}
-
-func (h *hold) isTaken() bool { return h.state != 0 && h.state&forkDone == 0 }
-
-// isNewerThan reports whether the worker took the fork after it had taken so many. The state has the lower 30 bits of
-// that count: the worker does not take half as many on top of one wait.
-func (h *hold) isNewerThan(takes uint64) bool {
-	return int64(takes<<forkTakes-h.state>>forkTakes<<forkTakes) < 0
-}
-
-// joins are the forks that a worker waits for in its Joins, one on top of the other, for others to read. Of many the
-// innermost are there, and entries that a Join deeper down has left.
-type joins struct {
-	n  xatomic.Uint32 // how many Joins wait
-	of [maxLeap]struct {
-		f     xatomic.Pointer[fork]
-		takes xatomic.Uint64 // how many forks the worker had taken when the Join began
-	}
-}
-
-// begin enters a Join. comeOut ends it.
-func (j *joins) begin(f *fork, takes uint64) {
-	n := j.n.Load()
-	e := &j.of[n%maxLeap]
-	e.f.Store(f)
-	e.takes.Store(takes) // after f: who reads takes first reads of that Join or of a later one
-	j.n.Store(n + 1)
-}
-
-// after puts into list what the Joins wait for that began after the worker had taken h, as many as there is room for,
-// and returns how many these are. If the worker still has h then, each is a fork that comes from h, even one that has
-// ended.
-func (j *joins) after(h *hold, list []hold) int {
-	n := j.n.Load()
-	for i := range min(len(list), int(n)) {
-		e := &j.of[(n-1-uint32(i))%maxLeap]
-		if h.isNewerThan(e.takes.Load()) {
-			return i
-		}
-		list[i].f = e.f.Load()
-	}
-	return min(len(list), int(n))
-}
-
-// leap steals an item that the end of f waits for, which is not done: leapfrogging (Wagner and Calder, 1993). It looks
-// at the worker that has f, at the workers that have what that one waits for in its Joins, and so on. If the item is of
-// another body than f, within is the run that it is for. It also returns the bits of the workers that it came to.
-//
-// A worker's deque may have more than what comes from the fork that the worker has: it may have taken that fork in a
-// Join of its own. So each fork that is stolen is asked where it comes from, and goes to the injector if f does not
-// wait for it.
-func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
-	ex := w.ex
-	var held [maxLeap]hold
-	held[0].f = f
-	for n, known := 0, 1; n < known; n++ {
-		h := &held[n]
-		h.state = h.f.state.Load() &^ forkWaited
-		if !h.isTaken() {
-			continue
-		}
-		victim := ex.workers[h.state&forkTaker-1]
-		if victim == w {
-			continue
-		}
-		from |= victim.bit()
-		for victim.offers() {
-			it, _ := w.stealFrom(victim.id)
-			if it == nil {
-				continue // lost
-			}
-			if it.Body == f.Body {
-				if forkOf(it).comesFrom(f) {
-					return it, nil, from
-				}
-			} else if r := victim.waitsFor.Load(); r != nil && r != f.Body.Run() && r.isWithin(f.Body.Run()) &&
-				it.Body.Run().isWithin(r) && areHeld(held[:n+1]) {
-				return it, r, from
-			}
-			ex.inject(it)
-			return nil, nil, from
-		}
-		known += victim.joins.after(h, held[known:])
-		if !areHeld(held[:n+1]) {
-			break
-		}
-	}
-	return nil, nil, from
-}
-
-// areHeld reports whether each fork that is in somebody's hands has been in the same ones since its state was read. A
-// worker's takes are counted, so that a fork which the worker had, and has again, does not pass.
-//
-// All that a worker began to wait for after it took such a fork, the fork waits for: that is above it on the worker's
-// stack.
-func areHeld(all []hold) bool {
-	for _, h := range all {
-		if h.isTaken() && h.f.state.Load()&^forkWaited != h.state {
-			return false
-		}
-	}
-	return true
-}
 
 // sleepOn sleeps until f is done or there may be something to do that comes from it. It returns an item if it found one
 // on the last look.
