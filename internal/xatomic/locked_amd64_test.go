@@ -18,7 +18,10 @@ const probe = `package deque
 
 import _ "sync/atomic" // or the compiler would not inline atomics
 
-var probe = []Queue[int]{new(chaseLev[int]), new(ABP[int]), new(BWoS[int]), new(BWoSFIFO[int]), new(PadWS[int]), new(ADWS[int]), new(PDQR[int]), new(PDQS[int])}
+var probe = []Queue[int]{
+	new(chaseLev[int]), new(ABP[int]), new(BWoS[int]), new(BWoSFIFO[int]),
+	new(PadWS[int]), new(ADWS[int]), new(PDQR[int]), new(PDQS[int]),
+}
 `
 
 // probed is the code of all kinds.
@@ -31,8 +34,9 @@ func probed(t *testing.T) map[string][]string {
 	return listing(t, "deque", "-overlay", overlayOf(t, temp, map[string]string{target: file}))
 }
 
-// TestLockedInstructions: what the owner's pushes and pops cost. Of each function these are the ways from its beginning to a
-// return, each as the locked instructions and the calls on it, in order. PROTOCOL.md of the deque says which is whose.
+// TestLockedInstructions: what the owner's pushes and pops cost. Of each function these are the ways from its
+// beginning to a return, each as the locked instructions and the calls on it, in order. PROTOCOL.md of the deque says
+// which is whose.
 func TestLockedInstructions(t *testing.T) {
 	code := probed(t)
 	for f, want := range map[string][]string{
@@ -60,7 +64,8 @@ func TestLockedInstructions(t *testing.T) {
 	}
 }
 
-// TestOneCall: what an interface calls does these itself. Otherwise it would pass a dictionary on to what does, in another call.
+// TestOneCall: what an interface calls does these itself. Otherwise it would pass a dictionary on to what does, in
+// another call.
 func TestOneCall(t *testing.T) {
 	code := probed(t)
 	for _, f := range []string{"chaseLev.Poll", "ABP.Poll", "ABP.Push", "BWoS.Poll", "BWoSFIFO.Poll", "PadWS.Poll"} {
@@ -73,21 +78,45 @@ func TestOneCall(t *testing.T) {
 
 var operands = regexp.MustCompile(`^\t0x[0-9a-f]+ (\d+) \([^)]*\)\t([^\t]+)(?:\t(.*))?$`)
 
-// ways returns the different sequences of locked instructions on the ways through a function, sorted.
-func ways(t *testing.T, lines []string) []string {
+// A step is one line of a listing.
+type step struct {
+	pc       int
+	op, args string
+}
+
+func stepsOf(t *testing.T, lines []string) (steps []step) {
 	t.Helper()
-	type step struct{ op, args string }
-	var steps []step
-	at := map[int]int{} // of each address the step
 	for _, line := range lines {
 		m := operands.FindStringSubmatch(line)
 		require.NotNil(t, m, line)
 		pc, err := strconv.Atoi(m[1])
 		require.NoError(t, err)
-		if _, ok := at[pc]; !ok {
-			at[pc] = len(steps)
+		steps = append(steps, step{pc, m[2], m[3]})
+	}
+	return steps
+}
+
+// isLocked reports whether s is a locked instruction, given the line before it: an exchange with memory needs no
+// prefix.
+func (s step) isLocked(before step) bool {
+	return before.op == "LOCK" || strings.HasPrefix(s.op, "XCHG") && strings.Contains(s.args, "(")
+}
+
+// isNothing reports whether s does nothing: the compiler puts such instructions in for alignment and to mark inlined
+// calls.
+func (s step) isNothing() bool {
+	return s.op == "TEXT" || strings.HasPrefix(s.op, "NOP") || s.op == "XCHGL" && s.args == "AX, AX"
+}
+
+// ways returns the different sequences of locked instructions on the ways through a function, sorted.
+func ways(t *testing.T, lines []string) []string {
+	t.Helper()
+	steps := stepsOf(t, lines)
+	at := map[int]int{} // of each address the step
+	for i, s := range steps {
+		if _, ok := at[s.pc]; !ok {
+			at[s.pc] = i
 		}
-		steps = append(steps, step{m[2], m[3]})
 	}
 	type state struct {
 		i    int
@@ -101,7 +130,7 @@ func ways(t *testing.T, lines []string) []string {
 			require.Less(t, s.i, len(steps), "the function has no end")
 			require.Less(t, len(s.seen), 100, "locked instructions in a loop")
 			op, args := steps[s.i].op, steps[s.i].args
-			locked := s.i > 0 && steps[s.i-1].op == "LOCK" || strings.HasPrefix(op, "XCHG") && strings.Contains(args, "(")
+			locked := s.i > 0 && steps[s.i].isLocked(steps[s.i-1])
 			target, err := strconv.Atoi(args)
 			add := func(what string) { s.seen = strings.TrimPrefix(s.seen+" "+what, " ") }
 			switch {
@@ -113,7 +142,8 @@ func ways(t *testing.T, lines []string) []string {
 			case op == "UNDEF" || op == "CALL" && strings.Contains(strings.ToLower(args), "panic"):
 				return
 			case op == "CALL" && !strings.HasPrefix(args, "runtime."):
-				if call := args[strings.LastIndexByte(args, '.')+1 : strings.LastIndexByte(args, '(')]; !strings.HasSuffix(s.seen, call) {
+				call := args[strings.LastIndexByte(args, '.')+1 : strings.LastIndexByte(args, '(')]
+				if !strings.HasSuffix(s.seen, call) {
 					add(call) // in a loop once
 				}
 			case op == "JMP" && err == nil:

@@ -1,0 +1,141 @@
+package xatomic_test
+
+import (
+	"go/version"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sizesGo is the version of Go that the maxima of instructions in TestHotPathSizes are for. Those of locked
+// instructions are for every version.
+const sizesGo = "go1.26"
+
+// user is a package that forks: Fork and Join are compiled into the package that uses them.
+const user = `package user
+
+import "github.com/magpie-go/magpie/executor"
+
+func fib(s *executor.Scope, n int) int {
+	if n < 2 {
+		return n
+	}
+	f := executor.Fork(s, fib, n-1)
+	y := fib(s, n-2)
+	return f.Join(s) + y
+}
+
+var Fib = fib
+`
+
+// TestHotPathSizes bounds the machine code between one item and the next. For each function of the table, size is the
+// most instructions that it may have, and locked the most locked ones among them. Inlined code counts, called code
+// does not: with -v the test logs the number of calls too. A change that makes a function smaller lowers its maxima;
+// one that renames a function renames it in the table.
+func TestHotPathSizes(t *testing.T) {
+	temp := t.TempDir()
+	file := filepath.Join(temp, "user.go")
+	require.NoError(t, os.WriteFile(file, []byte(user), 0o666))
+	target, err := filepath.Abs("../user/user.go") // there is no such package but in the overlay
+	require.NoError(t, err)
+	overlay := overlayOf(t, temp, map[string]string{target: file})
+
+	code := map[string]map[string][]string{}
+	for _, pkg := range []string{"executor", "graph", "internal/user"} {
+		code[pkg] = listing(t, pkg, "-overlay", overlay)
+	}
+	sameGo := version.Lang(runtime.Version()) == sizesGo
+	if !sameGo {
+		t.Logf("the maxima of instructions are for %s: not checked with %s", sizesGo, runtime.Version())
+	}
+	for _, f := range []struct {
+		pkg, name    string // the package that is compiled, and the function in its listing
+		size, locked int
+	}{
+		{"executor", "executor.(*Worker).Push", 42, 0},
+		{"executor", "executor.(*Worker).popOwn", 20, 0},
+		{"executor", "executor.(*Worker).runItems", 81, 0},
+		{"internal/user", "executor.Fork[go.shape.int,go.shape.int]", 296, 0},
+		{"internal/user", "executor.Forked[go.shape.int,go.shape.int].Join", 54, 0},
+		{"graph", "graph.(*runState).release", 138, 1},
+		{"graph", "graph.execTask", 87, 1},
+	} {
+		lines := code[f.pkg][f.name]
+		if len(lines) == 0 {
+			t.Errorf("package %s has no function %s: if it was renamed, rename it in this table", f.pkg, f.name)
+			continue
+		}
+		size, locked, calls := sizeOf(t, lines)
+		t.Logf("%s: %d instructions, %d of them locked, %d calls", f.name, size, locked, calls)
+		if sameGo && size > f.size || locked > f.locked {
+			t.Errorf("%s: %d instructions and %d locked ones, at most %d and %d are allowed",
+				f.name, size, locked, f.size, f.locked)
+		}
+	}
+}
+
+// sizeOf counts a function's instructions, the locked ones among them, and its calls. What grows the stack at the end
+// of the function does not count, nor do instructions that do nothing.
+func sizeOf(t *testing.T, lines []string) (size, locked, calls int) {
+	t.Helper()
+	steps := stepsOf(t, lines)
+	end := len(steps)
+	for i, s := range steps {
+		if s.op == "CALL" && strings.HasPrefix(s.args, "runtime.morestack") {
+			end = i
+		}
+	}
+	if end < len(steps) { // the function begins with a comparison and a jump to where the stack is grown
+		for _, s := range steps {
+			if pc, err := strconv.Atoi(s.args); err == nil && strings.HasPrefix(s.op, "J") {
+				for end > 0 && steps[end-1].pc >= pc {
+					end--
+				}
+				break
+			}
+		}
+	}
+	for i, s := range steps[:end] {
+		if s.isNothing() || s.op == "LOCK" { // a prefix of the next
+			continue
+		}
+		size++
+		if i > 0 && s.isLocked(steps[i-1]) {
+			locked++
+		}
+		if s.op == "CALL" {
+			calls++
+		}
+	}
+	return size, locked, calls
+}
+
+func TestSizeOf(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(`
+0x0000 00000 (x.go:1)	TEXT	f(SB), ABIInternal, $8-16
+0x0000 00000 (x.go:1)	CMPQ	SP, 16(R14)
+0x0004 00004 (x.go:1)	JLS	40
+0x0006 00006 (x.go:1)	XCHGL	AX, AX
+0x0007 00007 (x.go:2)	LOCK
+0x0008 00008 (x.go:2)	CMPXCHGQ	CX, (DX)
+0x000c 00012 (x.go:3)	XCHGQ	AX, 8(DX)
+0x0010 00016 (x.go:3)	XCHGQ	AX, BX
+0x0014 00020 (x.go:4)	CALL	g(SB)
+0x0018 00024 (<unknown line number>)	NOP
+0x0018 00024 (x.go:5)	RET
+0x0028 00040 (x.go:5)	NOP
+0x0028 00040 (x.go:1)	MOVQ	AX, 8(SP)
+0x002c 00044 (x.go:1)	CALL	runtime.morestack_noctxt(SB)
+0x0030 00048 (x.go:1)	MOVQ	8(SP), AX
+0x0034 00052 (x.go:1)	JMP	0`), "\n")
+	for i := range lines {
+		lines[i] = "\t" + lines[i]
+	}
+	size, locked, calls := sizeOf(t, lines)
+	require.Equal(t, []int{7, 2, 1}, []int{size, locked, calls})
+}
