@@ -18,9 +18,22 @@ import (
 // and golang.org/x/sys only.
 //
 // The scheduler knows nothing of graphs; deque and notifier know nothing of each other.
+//
+// A package outside cmd and internal is a library, and so is a package of internal that a library imports. A new one
+// gets a row of its own, and its name in the row of each package that imports it: for "executor/internal/x", a row
+// "executor/internal/x": {"internal/pad"}, and "executor/internal/x" in the row of "executor".
+// TestEveryLibraryIsInTheTable fails for a library without a row.
 var layers = map[string][]string{
-	"graph":             {"executor", "internal/plan", "internal/hugepage", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
-	"executor":          {"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
+	"graph": {
+		"executor", "internal/plan", "internal/hugepage", "internal/xatomic", "internal/xsync", "internal/pad",
+		"internal/errfmt",
+	},
+	"executor": {
+		"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
+		"internal/xsync", "internal/pad", "internal/errfmt",
+	},
+	"executor/parallel": {"executor"},
+	"executor/pipeline": {"executor", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
 	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
 	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
 	"internal/park":     {"internal/xatomic", "internal/pad", "internal/model"}, // the last under the tag modelcheck only
@@ -35,19 +48,33 @@ var layers = map[string][]string{
 	"internal/model":    {},
 }
 
-// libraries are the packages of the table but the model checker's.
-var libraries = func() (dirs []string) {
-	for dir := range layers {
-		if dir != "internal/model" {
-			dirs = append(dirs, dir)
+// isLibrary reports whether dir has code that users compile. The model checker is none: it is in the table only because
+// libraries import it under its tag.
+func isLibrary(dir string) bool {
+	_, inTable := layers[dir]
+	return dir != "internal/model" && (inTable || !isTool(dir))
+}
+
+// isTool reports whether dir is in cmd or internal, where packages are no libraries unless a library imports them.
+func isTool(dir string) bool {
+	first, _, _ := strings.Cut(dir, "/")
+	return first == "cmd" || first == "internal"
+}
+
+// isPublic reports whether users can import dir.
+func isPublic(dir string) bool {
+	return !isTool(dir) && !slices.Contains(strings.Split(dir, "/"), "internal")
+}
+
+// unlisted returns the libraries among dirs that have no row in the table.
+func unlisted(dirs []string) (missing []string) {
+	for _, dir := range dirs {
+		if _, ok := layers[dir]; !ok && isLibrary(dir) {
+			missing = append(missing, dir)
 		}
 	}
-	slices.Sort(dirs)
-	return dirs
-}()
-
-// public are the packages that users import.
-var public = []string{"deque", "notifier", "executor", "graph"}
+	return missing
+}
 
 // A rule returns what a file does wrong.
 type rule func(f *file) []string
@@ -72,7 +99,8 @@ func imports(f *file) (wrong []string) {
 // isModuleDir reports whether p, an import path without the module's, is a package of the module.
 func isModuleDir(p string) bool {
 	first, _, _ := strings.Cut(p, "/")
-	return slices.Contains([]string{"executor", "deque", "notifier", "graph", "cmd", "internal"}, first)
+	_, inTable := layers[first]
+	return inTable || isTool(first)
 }
 
 // testsOnly are packages that judge others, and what they are made of. A user who builds the module compiles none of them.
@@ -161,14 +189,21 @@ func isScope(x ast.Expr) bool {
 	return ok && id.Name == "s"
 }
 
-// hotFiles are those of package executor between one item and the next.
-var hotFiles = []string{"executor/worker.go", "executor/policy.go", "executor/adaptive.go", "executor/help.go", "executor/injector.go"}
+// channelFiles are the files of libraries that may use channels: what users wait for, and the inline executor. All
+// other code of libraries may be between one item and the next.
+var channelFiles = []string{
+	"executor/async.go", "executor/block.go", "executor/context.go", "executor/future.go", "executor/inline.go",
+	"executor/run.go",
+}
 
-func channels(f *file) (wrong []string) {
-	hot := slices.Contains([]string{"deque", "notifier", "internal/park"}, f.dir()) && !f.isTest() || slices.Contains(hotFiles, f.path)
-	if !hot {
+func channels(f *file) []string {
+	if !f.isLibrary() || slices.Contains(channelFiles, f.path) {
 		return nil
 	}
+	return channelUses(f)
+}
+
+func channelUses(f *file) (wrong []string) {
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		what := ""
 		switch n := n.(type) {
@@ -194,7 +229,7 @@ func channels(f *file) (wrong []string) {
 // docs: every exported identifier of a public package says what it is. Error and String have no more to say than their
 // interfaces.
 func docs(f *file) (wrong []string) {
-	if !slices.Contains(public, f.dir()) || f.isTest() {
+	if !isPublic(f.dir()) || f.isTest() {
 		return nil
 	}
 	missing := func(n ast.Node, name string) {
@@ -300,29 +335,47 @@ func tags(files []*file, protocol string) (wrong []string) {
 var citation = regexp.MustCompile("`((?:Test|Fuzz)\\w+)`|package (\\w+)'s|;|\n")
 
 // citations checks what a package's PROTOCOL.md says of tests: those that it cites exist, and it cites every model program
-// of the package. tests are the module's, by folder and name.
+// of the package and of the packages in its folder internal. tests are the module's, by folder and name.
 func citations(dir, protocol string, tests map[string]map[string]bool) (wrong []string) {
+	folders := make(map[string]string) // by the package's name
+	for folder := range tests {
+		folders[path.Base(folder)] = folder
+	}
 	shown := make(map[string]bool)
 	whose := dir
 	for _, m := range citation.FindAllStringSubmatch(protocol, -1) {
 		switch name, other := m[1], m[2]; {
+		case name == "" && other == "":
+			whose = dir
 		case name == "":
-			if whose = other; other == "" {
-				whose = dir
-			}
+			whose = folders[other]
 		case !tests[whose][name]:
-			wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md cites %s, which package %s does not have", dir, name, whose))
-		case whose == dir:
-			shown[name] = true
+			wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md cites %s, which its package does not have", dir, name))
+		default:
+			shown[whose+" "+name] = true
 		}
 	}
-	for name := range tests[dir] {
-		if strings.HasPrefix(name, "TestModel") && !shown[name] {
-			wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md does not cite %s: say what it shows", dir, name))
+	for folder, names := range tests {
+		if protocolOf(folder) != dir {
+			continue
+		}
+		for name := range names {
+			if strings.HasPrefix(name, "TestModel") && !shown[folder+" "+name] {
+				wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md does not cite %s of package %s: say what it shows",
+					dir, name, path.Base(folder)))
+			}
 		}
 	}
 	slices.Sort(wrong)
 	return slices.Compact(wrong)
+}
+
+// protocolOf is the folder of the PROTOCOL.md that tells of dir: of the packages in a folder internal, that around it.
+func protocolOf(dir string) string {
+	if around, _, ok := strings.Cut(dir, "/internal/"); ok {
+		return around
+	}
+	return dir
 }
 
 // tests lists f's tests and fuzz targets.

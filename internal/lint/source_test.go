@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +31,7 @@ type file struct {
 
 func (f *file) dir() string     { return path.Dir(f.path) }
 func (f *file) isTest() bool    { return strings.HasSuffix(f.path, "_test.go") }
-func (f *file) isLibrary() bool { return slices.Contains(libraries, f.dir()) && !f.isTest() }
+func (f *file) isLibrary() bool { return isLibrary(f.dir()) && !f.isTest() }
 
 // at is where a node stands, for messages.
 func (f *file) at(n ast.Node) string {
