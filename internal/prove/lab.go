@@ -22,9 +22,26 @@ type lab struct {
 	binaries map[string]string // built test binaries
 }
 
-// run runs a command in the module, or a test binary in its package's folder, and returns what it printed. The command's
-// failure is an error with all of that.
+// run runs a command in the module and returns what it printed. The command's failure is an error with all of that.
 func (l *lab) run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	out, err := l.exec(ctx, dir, env, name, args...)
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		return "", l.failed(dir, env, name, args, err, out)
+	}
+	return out, nil
+}
+
+// failed is the error of a command, with how to repeat it and what it printed.
+func (l *lab) failed(dir string, env []string, name string, args []string, err error, out string) error {
+	said := fmt.Sprintf("%s %s %s", strings.Join(env, " "), name, strings.Join(args, " "))
+	return fmt.Errorf("%s\nin %s: %w\n%s", strings.TrimSpace(said), filepath.Join(l.root, dir), err, out)
+}
+
+// exec runs a command in a folder of the module and returns what it printed.
+func (l *lab) exec(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = filepath.Join(l.root, dir)
 	for _, v := range os.Environ() {
@@ -38,27 +55,32 @@ func (l *lab) run(ctx context.Context, dir string, env []string, name string, ar
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
-	}
-	if err != nil {
-		said := fmt.Sprintf("%s %s %s", strings.Join(env, " "), name, strings.Join(args, " "))
-		return "", fmt.Errorf("%s\nin %s: %w\n%s", strings.TrimSpace(said), cmd.Dir, err, out.String())
-	}
-	return out.String(), nil
+	return out.String(), err
 }
 
-// test runs tests of a package and returns what they printed.
-func (l *lab) test(ctx context.Context, pkg, tags, pattern string, env ...string) (string, error) {
+// test runs tests of a package, in its folder.
+func (l *lab) test(ctx context.Context, pkg, tags, pattern string, env ...string) (*report, error) {
 	binary, err := l.build(ctx, pkg, tags)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	out, err := l.run(ctx, pkg, env, binary, "-test.run", pattern, "-test.v", "-test.timeout", "0")
-	if err == nil && !strings.Contains(out, "\n--- PASS: ") {
-		err = fmt.Errorf("%s: no test matches %s", pkg, pattern)
+	args := []string{"-test.run", pattern, "-test.v=test2json", "-test.timeout", "0"}
+	out, failure := l.exec(ctx, pkg, env, binary, args...)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	return out, err
+	r, err := l.events(ctx, pkg, out)
+	switch {
+	case failure != nil && err != nil:
+		return nil, l.failed(pkg, env, binary, args, failure, out)
+	case failure != nil:
+		return nil, l.failed(pkg, env, binary, args, failure, r.text)
+	case err != nil:
+		return nil, err
+	case len(r.passed) == 0 || len(r.tests) == 0:
+		return nil, fmt.Errorf("%s: no test matches %s", pkg, pattern)
+	}
+	return r, nil
 }
 
 // build makes a package's test binary, once.

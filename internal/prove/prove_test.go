@@ -107,9 +107,31 @@ func TestNothingProved(t *testing.T) {
 
 // TestExploredLine: what model programs say is understood.
 func TestExploredLine(t *testing.T) {
-	const said = "    executor_model_test.go:134: TestModelPush/adaptive/W=2: 2849 schedules, 2120 states, 760163 steps, at most any number of preemptions\n"
-	require.Equal(t, []string{strings.TrimSuffix(said, "\n"), "TestModelPush/adaptive/W=2", "2849", "2120", "any number of"},
-		exploredLine.FindStringSubmatch(said))
+	const said = "    executor_model_test.go:134: TestModelPush/adaptive/W=2: 2849 schedules, 2120 states, 760163 steps, " +
+		"at most any number of preemptions\n"
+	require.Equal(t, []string{"2849", "2120", "any number of"}, exploredLine.FindStringSubmatch(said)[1:])
+}
+
+// TestReportOf: each test has its own output, and only what passed has passed.
+func TestReportOf(t *testing.T) {
+	r, err := reportOf(strings.NewReader(`{"Action":"start","Package":"p"}
+{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"a\n"}
+{"Action":"run","Package":"p","Test":"TestA/b"}
+{"Action":"output","Package":"p","Test":"TestA/b","Output":"b\n"}
+{"Action":"skip","Package":"p","Test":"TestA/b","Elapsed":0.1}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.2}
+{"Action":"output","Package":"p","Output":"PASS\n"}
+{"Action":"pass","Package":"p","Elapsed":0.3}
+`))
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(&report{
+		text: "a\nb\nPASS\n", tests: []string{"TestA", "TestA/b"},
+		outputs: map[string]string{"TestA": "a\n", "TestA/b": "b\n", "": "PASS\n"},
+		passed:  map[string]bool{"TestA": true, "": true},
+	}, r, cmp.AllowUnexported(report{})))
+	_, err = reportOf(strings.NewReader("{\n--- FAIL\n"))
+	require.ErrorContains(t, err, "the events of a test")
 }
 
 // TestVersion: a change of anything that the layer is built of is seen; one of comments is not, nor of what it is not

@@ -14,20 +14,22 @@ import (
 
 type step = func(ctx context.Context, l *lab, y *layer, r *record) error
 
-// exploredLine is what model.Check says of a program.
-var exploredLine = regexp.MustCompile(`(?m)^ +\S+: (Test\S+): (\d+) schedules, (\d+) states, \d+ steps, at most (.+) preemptions$`)
+// exploredLine is what model.Check logs of a program.
+var exploredLine = regexp.MustCompile(`(?m): (\d+) schedules, (\d+) states, \d+ steps, at most (.+) preemptions$`)
 
 // explored lists the model programs whose tests match, as "./package TestModelName/subtest".
 func explored(bound int, tests string) func(context.Context, *lab, *layer) ([]string, error) {
 	return func(ctx context.Context, l *lab, y *layer) (parts []string, err error) {
 		for _, pkg := range y.packages {
 			// Without preemptions they take no time, and tell their names.
-			out, err := l.test(ctx, pkg, y.tags, tests, "MAGPIE_MODEL_BOUND=0")
+			r, err := l.test(ctx, pkg, y.tags, tests, "MAGPIE_MODEL_BOUND=0")
 			if err != nil {
 				return nil, err
 			}
-			for _, m := range exploredLine.FindAllStringSubmatch(out, -1) {
-				parts = append(parts, pkg+" "+m[1])
+			for _, test := range r.tests {
+				if r.passed[test] && exploredLine.MatchString(r.outputs[test]) {
+					parts = append(parts, pkg+" "+test)
+				}
 			}
 		}
 		if len(parts) == 0 {
@@ -47,16 +49,16 @@ func explore(bound int) step {
 		pkg, test, _ := strings.Cut(r.next, " ")
 		start := time.Now()
 		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
-		out, err := l.test(ctx, pkg, y.tags, pattern, fmt.Sprintf("MAGPIE_MODEL_BOUND=%d", bound))
+		said, err := l.test(ctx, pkg, y.tags, pattern, fmt.Sprintf("MAGPIE_MODEL_BOUND=%d", bound))
 		if err != nil {
 			return err
 		}
-		m := exploredLine.FindAllStringSubmatch(out, -1)
-		if len(m) != 1 || m[0][1] != test || m[0][4] != words {
-			return fmt.Errorf("%s does not say that it explored with %s preemptions:\n%s", r.next, words, out)
+		m := exploredLine.FindAllStringSubmatch(said.outputs[test], -1)
+		if len(m) != 1 || !said.passed[test] || m[0][3] != words {
+			return fmt.Errorf("%s does not say that it explored with %s preemptions:\n%s", r.next, words, said.text)
 		}
-		schedules, _ := strconv.ParseInt(m[0][2], 10, 64) // digits: the expression says so
-		states, _ := strconv.ParseInt(m[0][3], 10, 64)
+		schedules, _ := strconv.ParseInt(m[0][1], 10, 64) // digits: the expression says so
+		states, _ := strconv.ParseInt(m[0][2], 10, 64)
 		r.Done += schedules
 		r.Results = append(r.Results, part{r.next, schedules, states, time.Since(start).Seconds()})
 		return nil
@@ -95,12 +97,12 @@ func (r *record) seed() uint64 { return r.Seed + r.Pieces }
 func count(tests string, piece int64) step {
 	return func(ctx context.Context, l *lab, y *layer, r *record) error {
 		for _, pkg := range y.packages {
-			out, err := l.test(ctx, pkg, y.tags, tests,
+			said, err := l.test(ctx, pkg, y.tags, tests,
 				fmt.Sprintf("MAGPIE_COUNT=%d", min(piece, y.goal-r.Done)), fmt.Sprintf("MAGPIE_SEED=%d", r.seed()))
 			if err != nil {
 				return err
 			}
-			if err := r.enterProved(y.what, out); err != nil {
+			if err := r.enterProved(y.what, said.text); err != nil {
 				return err
 			}
 		}
