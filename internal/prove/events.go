@@ -51,8 +51,8 @@ func reportOf(stream io.Reader) (*report, error) {
 	}
 }
 
-// events has test2json read what a test binary has printed under -test.v=test2json. go test -json does the same, and links
-// the binary again each time.
+// events has test2json read what a test binary has printed under -test.v=test2json. go test -json does the same, and
+// links the binary again each time.
 func (l *lab) events(ctx context.Context, pkg, printed string) (*report, error) {
 	cmd := exec.CommandContext(ctx, "go", "tool", "test2json", "-p", pkg)
 	cmd.Dir = l.root

@@ -10,15 +10,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
 // A lab runs tests of the module at root.
 type lab struct {
-	root     string
-	dir      string // of the records
-	temp     string
-	out      io.Writer
+	root string
+	dir  string // of the records
+	temp string
+	out  io.Writer
+	jobs int // parts at a time
+
+	mu       sync.Mutex
 	binaries map[string]string // built test binaries
 }
 
@@ -85,6 +89,8 @@ func (l *lab) test(ctx context.Context, pkg, tags, pattern string, env ...string
 
 // build makes a package's test binary, once.
 func (l *lab) build(ctx context.Context, pkg, tags string) (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	key := pkg + " " + tags
 	if binary := l.binaries[key]; binary != "" {
 		return binary, nil
@@ -101,7 +107,7 @@ func (l *lab) build(ctx context.Context, pkg, tags string) (string, error) {
 func (l *lab) timed(r *record, f func() error) error {
 	start := time.Now()
 	err := f()
-	r.Latest = time.Now().UTC().Truncate(time.Second)
+	r.Latest = now()
 	r.Seconds += time.Since(start).Seconds()
 	return err
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 )
 
 // A layer is one kind of evidence.
@@ -14,10 +16,11 @@ type layer struct {
 	tags     string   // that they are built with
 	allTests bool     // built with tags and without
 	files    []string // what else it depends on, as patterns
-	// step does the next piece of work and enters it in r.
+	// step does the next piece of work towards the goal and enters it in r.
 	step func(ctx context.Context, l *lab, y *layer, r *record) error
-	// parts, instead of a goal, lists what has to be done once each.
+	// Instead of a goal, parts lists what has to be done once each, and do does one.
 	parts func(ctx context.Context, l *lab, y *layer) ([]string, error)
+	part  func(ctx context.Context, l *lab, y *layer, name string) (part, error)
 }
 
 const million = 1_000_000
@@ -28,13 +31,14 @@ var layers = []layer{
 	{
 		name: "explore-3", what: "schedules: every model program, at most 3 preemptions",
 		tags: "modelcheck", packages: programs,
-		parts: explored(3, "^TestModel[^R]"), step: explore(3),
+		parts: explored("^TestModel[^R]"), part: explore(3),
 	},
 	{
 		name: "explore-all", what: "schedules: the smallest model programs, any number of preemptions",
 		tags: "modelcheck", packages: []string{"./deque", "./notifier"},
-		parts: explored(-1, `^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|EmptyIsTrue|(PadWS|ADWS|BWoS|ABP)\w*|Spurious|CancelForwards|Promise)$`),
-		step:  explore(-1),
+		parts: explored(`^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|` +
+			`EmptyIsTrue|(PadWS|ADWS|BWoS|ABP)\w*|Spurious|CancelForwards|Promise)$`),
+		part: explore(-1),
 	},
 	{
 		name: "pct-executor", what: "PCT runs of a whole executor", goal: million,
@@ -143,26 +147,10 @@ var layers = []layer{
 
 // do does what is left of the layer.
 func (y *layer) do(ctx context.Context, l *lab, r *record) error {
-	var parts []string
 	if y.parts != nil {
-		var err error
-		if parts, err = y.parts(ctx, l, y); err != nil {
-			return err
-		}
-		r.Parts = len(parts)
+		return y.doParts(ctx, l, r)
 	}
-	for {
-		if parts != nil {
-			for len(parts) > 0 && r.has(parts[0]) {
-				parts = parts[1:]
-			}
-			if len(parts) == 0 {
-				return nil
-			}
-			r.next = parts[0]
-		} else if r.Done >= y.goal {
-			return nil
-		}
+	for r.Done < y.goal {
 		if err := l.timed(r, func() error { return y.step(ctx, l, y, r) }); err != nil {
 			return fmt.Errorf("%s: %w", y.name, err)
 		}
@@ -171,4 +159,68 @@ func (y *layer) do(ctx context.Context, l *lab, r *record) error {
 		}
 		l.progress(y, r)
 	}
+	return nil
+}
+
+// doParts does the parts that the record lacks, several at a time.
+func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
+	names, err := y.parts(ctx, l, y)
+	if err != nil {
+		return fmt.Errorf("%s: %w", y.name, err)
+	}
+	version, err := y.partVersions(l.root)
+	if err != nil {
+		return err
+	}
+	r.Parts = len(names)
+	names = slices.DeleteFunc(names, r.has)
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	type outcome struct {
+		part part
+		err  error
+	}
+	todo, done := make(chan string, len(names)), make(chan outcome)
+	for _, name := range names {
+		todo <- name
+	}
+	close(todo)
+	var workers sync.WaitGroup
+	for range max(l.jobs, 1) {
+		workers.Go(func() {
+			for name := range todo {
+				p, err := y.part(ctx, l, y, name)
+				p.Version = version(name)
+				done <- outcome{p, err}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(done)
+	}()
+	var failure error
+	for o := range done {
+		err := o.err
+		if err == nil {
+			r.enter(o.part)
+			if err = r.save(l.dir); err == nil {
+				l.progress(y, r)
+			}
+		}
+		if err != nil {
+			if failure == nil {
+				failure = fmt.Errorf("%s: %w", y.name, err)
+			}
+			stop() // the others
+		}
+	}
+	if failure != nil {
+		return failure
+	}
+	return r.save(l.dir) // also if all parts were kept
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -37,6 +36,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	only := flags.String("only", "", "do the layers whose names begin with one of these `names`, comma-separated")
 	list := flags.Bool("list", false, "tell what layers there are and how far each has come")
+	check := flags.Bool("check", false, "check what README.md claims against the records")
+	jobs := flags.Int("jobs", 1, "explore `n` model programs at a time")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return exitOK
@@ -44,8 +45,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitBadInput
 	}
 	chosen, err := choose(*only)
-	if err == nil && flags.NArg() > 0 {
+	switch {
+	case err != nil:
+	case flags.NArg() > 0:
 		err = fmt.Errorf("takes flags only, got %q", flags.Arg(0))
+	case *jobs < 1:
+		err = fmt.Errorf("-jobs %d: at least 1", *jobs)
+	case *check && (*list || *only != ""):
+		err = errors.New("-check goes with no other flag: it looks at all that is claimed")
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "prove: %v\n", err)
@@ -54,9 +61,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	l, err := newLab(stdout)
 	if err == nil {
 		defer os.RemoveAll(l.temp)
-		if *list {
+		l.jobs = *jobs
+		switch {
+		case *check:
+			err = l.check()
+		case *list:
 			err = l.list(chosen)
-		} else {
+		default:
 			err = l.prove(ctx, chosen)
 		}
 	}
@@ -128,7 +139,8 @@ func (l *lab) prove(ctx context.Context, chosen []*layer) error {
 	return nil
 }
 
-// recordOf is the layer's record, or a new one if there is none of this code.
+// recordOf is the layer's record, or a new one if there is none of this code. A record of parts goes on with those
+// whose code has not changed.
 func (l *lab) recordOf(y *layer) (*record, error) {
 	code, err := y.version(l.root)
 	if err != nil {
@@ -139,31 +151,34 @@ func (l *lab) recordOf(y *layer) (*record, error) {
 		return nil, err
 	}
 	if r != nil && r.Version == code {
+		if r.Commit == "" {
+			r.Commit = commit(l.root) // it has the same code
+		}
 		return r, nil
 	}
-	if r != nil {
-		fmt.Fprintf(l.out, "%s: the code has changed since %s: begins anew\n", y.name, r.Latest.Format(time.DateOnly))
+	anew := &record{
+		Layer: y.name, Version: code, Commit: commit(l.root), Machine: machine(),
+		Seed: uint64(now().Unix()), Begun: now(),
 	}
-	now := time.Now().UTC().Truncate(time.Second)
-	return &record{Layer: y.name, Version: code, Commit: commit(l.root), Machine: machine(), Seed: uint64(now.Unix()), Begun: now}, nil
-}
-
-// commit is the tree's, or nothing if it has changes or is in no repository. Records do not count as changes.
-func commit(root string) string {
-	git := func(args ...string) (string, error) {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = root
-		out, err := cmd.Output()
-		return strings.TrimSpace(string(out)), err
+	if anew.Commit == "" {
+		fmt.Fprintf(l.out, "%s: the tree has changes that are not committed: the record will name no commit\n", y.name)
 	}
-	if changes, err := git("status", "--porcelain", "--", ".", ":!testdata/proof"); err != nil || changes != "" {
-		return ""
+	if r == nil {
+		return anew, nil
 	}
-	head, err := git("rev-parse", "--short=10", "HEAD")
-	if err != nil {
-		return ""
+	begins := "begins anew"
+	if y.parts != nil {
+		version, err := y.partVersions(l.root)
+		if err != nil {
+			return nil, err
+		}
+		all := len(r.Results)
+		r.keep(version)
+		begins = fmt.Sprintf("goes on with %d of %d programs, which it has not changed", len(r.Results), all)
+		anew.Results, anew.Done, anew.Seconds, anew.Latest = r.Results, r.Done, r.Seconds, r.Latest
 	}
-	return head
+	fmt.Fprintf(l.out, "%s: the code has changed since %s: %s\n", y.name, r.Latest.Format(time.DateOnly), begins)
+	return anew, nil
 }
 
 func machine() string {
@@ -185,8 +200,11 @@ func (l *lab) list(chosen []*layer) error {
 				return err
 			}
 			state = fmt.Sprintf("%s of %s", y.soFar(r), y.target(r))
+			if r.Commit != "" {
+				state += ", at commit " + r.Commit
+			}
 			if code != r.Version {
-				state += ", but the code has changed since"
+				state += "; the code has changed since"
 			}
 		}
 		fmt.Fprintf(l.out, "%-18s %s\n%-18s %s\n", y.name, y.what, "", state)

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -107,8 +110,8 @@ func TestNothingProved(t *testing.T) {
 
 // TestExploredLine: what model programs say is understood.
 func TestExploredLine(t *testing.T) {
-	const said = "    executor_model_test.go:134: TestModelPush/adaptive/W=2: 2849 schedules, 2120 states, 760163 steps, " +
-		"at most any number of preemptions\n"
+	const said = "    executor_model_test.go:134: TestModelPush/adaptive/W=2: " +
+		"2849 schedules, 2120 states, 760163 steps, at most any number of preemptions\n"
 	require.Equal(t, []string{"2849", "2120", "any number of"}, exploredLine.FindStringSubmatch(said)[1:])
 }
 
@@ -191,6 +194,87 @@ func TestVersion(t *testing.T) {
 	changes("one of all tests", true)
 }
 
+// TestParts: each part is done once, also several at a time, and those are done again whose code has changed.
+func TestParts(t *testing.T) {
+	_, l, out := toy(t, 0)
+	l.root = t.TempDir()
+	l.jobs = 2
+	write := func(name, text string) {
+		t.Helper()
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(l.root, name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(l.root, name), []byte(text), 0o666))
+	}
+	const a, b = "\nfunc TestModelA(*testing.T) {}\n", "\nfunc TestModelB(*testing.T) {}\n"
+	const deque = "package deque\n\nimport \"testing\"\n"
+	write("go.mod", "module m\n\ngo 1.26\n")
+	write("deque/a.go", "package deque\n")
+	write("deque/a_model_test.go", deque+a+b)
+	write("graph/a.go", "package graph\n")
+	write("graph/a_model_test.go", "package graph\n\nimport _ \"m/deque\"\nimport \"testing\"\n"+a)
+
+	var mu sync.Mutex
+	var did []string
+	fails := ""
+	all := []string{"./deque TestModelA/x", "./deque TestModelA/y", "./deque TestModelB", "./graph TestModelA"}
+	y := &layer{
+		name: "toy", packages: []string{"./deque", "./graph"}, tags: "modelcheck",
+		parts: func(context.Context, *lab, *layer) ([]string, error) { return slices.Clone(all), nil },
+		part: func(_ context.Context, _ *lab, _ *layer, name string) (part, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if name == fails {
+				return part{}, errors.New("a part that fails")
+			}
+			did = append(did, name)
+			return part{Name: name, Schedules: 10, Seconds: 1}, nil
+		},
+	}
+	do := func(want ...string) {
+		t.Helper()
+		did = nil
+		r, err := l.recordOf(y)
+		require.NoError(t, err)
+		require.NoError(t, y.do(t.Context(), l, r))
+		slices.Sort(did)
+		require.Empty(t, cmp.Diff(want, did))
+		kept, err := load(l.dir, "toy")
+		require.NoError(t, err)
+		require.True(t, kept.isComplete(y))
+		require.EqualValues(t, 10*len(all), kept.Done)
+		require.EqualValues(t, len(all), kept.Seconds)
+		code, err := y.version(l.root)
+		require.NoError(t, err)
+		require.Equal(t, code, kept.Version)
+	}
+	do(all...)
+	do()
+	write("deque/a_model_test.go", deque+a+"\nfunc TestModelB(*testing.T) { _ = 1 }\n")
+	do("./deque TestModelB")
+	require.Contains(t, out.String(), "the code has changed since ")
+	require.Contains(t, out.String(), "goes on with 3 of 4 programs")
+	write("deque/c_model_test.go", deque+"\nimport _ \"os\"\n\nfunc TestModelC(*testing.T) {}\n")
+	all = append(all, "./deque TestModelC")
+	do("./deque TestModelC")
+	write("graph/a.go", "package graph\n\nvar x int\n")
+	do("./graph TestModelA")
+	write("deque/c_model_test.go", deque+"\nvar x int\n\nfunc TestModelC(*testing.T) {}\n")
+	do(all[0], all[1], all[2], all[4])
+	write("deque/a.go", "package deque\n\nvar y int\n")
+	do(all[0], all[1], all[2], all[4], all[3])
+	all = all[:4]
+	write("deque/c_model_test.go", "package deque\n\nvar x int\n")
+	do()
+
+	l.jobs, fails = 1, all[1]
+	write("go.mod", "module m\n\ngo 1.25\n")
+	r, err := l.recordOf(y)
+	require.NoError(t, err)
+	require.EqualError(t, y.do(t.Context(), l, r), "toy: a part that fails")
+	fails = ""
+	did = nil
+	do(all[1:]...)
+}
+
 // TestLayersAreSound: names differ, each layer has either a goal or parts, and the version of each can be told.
 func TestLayersAreSound(t *testing.T) {
 	_, l, _ := toy(t, 1)
@@ -200,6 +284,8 @@ func TestLayersAreSound(t *testing.T) {
 		require.False(t, seen[y.name], y.name)
 		seen[y.name] = true
 		require.True(t, (y.goal > 0) != (y.parts != nil), y.name)
+		require.Equal(t, y.goal > 0, y.step != nil, y.name)
+		require.Equal(t, y.parts != nil, y.part != nil, y.name)
 		v, err := y.version(l.root)
 		require.NoError(t, err)
 		require.Len(t, v, 12)
@@ -208,7 +294,10 @@ func TestLayersAreSound(t *testing.T) {
 
 // TestBadInput: what cannot be understood is refused, with what to do.
 func TestBadInput(t *testing.T) {
-	for args, want := range map[string]string{"-only nix": `"nix": see -list`, "graphs": "takes flags only", "-x": "not defined"} {
+	for args, want := range map[string]string{
+		"-only nix": `"nix": see -list`, "graphs": "takes flags only", "-x": "not defined",
+		"-jobs 0": "-jobs 0: at least 1", "-check -only soak": "goes with no other flag",
+	} {
 		var out, errs bytes.Buffer
 		require.Equal(t, exitBadInput, run(t.Context(), strings.Fields(args), &out, &errs), args)
 		require.Contains(t, errs.String(), want)

@@ -12,8 +12,8 @@ import (
 // A record is what a layer has done so far.
 type record struct {
 	Layer   string    `json:"layer"`
-	Version string    `json:"version"`          // fingerprint of the code
-	Commit  string    `json:"commit,omitempty"` // that it was begun at; none if the tree had other changes
+	Version string    `json:"version"`          // fingerprint of the code that it holds for
+	Commit  string    `json:"commit,omitempty"` // with that code; none if the tree had other changes
 	Machine string    `json:"machine"`
 	Seed    uint64    `json:"seed"` // of the first piece; the next have the numbers that follow
 	Pieces  uint64    `json:"pieces"`
@@ -22,10 +22,8 @@ type record struct {
 	Seconds float64   `json:"seconds"` // of work
 	Done    int64     `json:"done"`
 	Also    counts    `json:"also,omitempty"`  // what else its tests say that they have proved
-	Parts   int       `json:"parts,omitempty"` // how many there are to do
+	Parts   int       `json:"parts,omitempty"` // how many there are to do; 0 when that is not known
 	Results []part    `json:"results,omitempty"`
-
-	next string // the part to do
 }
 
 type counts map[string]int64
@@ -33,6 +31,7 @@ type counts map[string]int64
 // A part is what became of one model program.
 type part struct {
 	Name      string  `json:"name"`
+	Version   string  `json:"version"` // fingerprint of its code
 	Schedules int64   `json:"schedules"`
 	States    int64   `json:"states"`
 	Seconds   float64 `json:"seconds"`
@@ -46,6 +45,29 @@ func (r *record) has(name string) bool {
 	}
 	return false
 }
+
+// enter adds a part.
+func (r *record) enter(p part) {
+	r.Results = append(r.Results, p)
+	r.Done += p.Schedules
+	r.Seconds += p.Seconds
+	r.Latest = now()
+}
+
+// keep drops the parts but those that hold for today's code, by the function that partVersions returns.
+func (r *record) keep(version func(part string) string) {
+	old := r.Results
+	r.Results, r.Done, r.Seconds, r.Parts = nil, 0, 0, 0
+	for _, p := range old {
+		if p.Version != "" && p.Version == version(p.Name) {
+			r.Results = append(r.Results, p)
+			r.Done += p.Schedules
+			r.Seconds += p.Seconds
+		}
+	}
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 func (r *record) isComplete(y *layer) bool {
 	if y.goal == 0 {

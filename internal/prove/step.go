@@ -18,7 +18,7 @@ type step = func(ctx context.Context, l *lab, y *layer, r *record) error
 var exploredLine = regexp.MustCompile(`(?m): (\d+) schedules, (\d+) states, \d+ steps, at most (.+) preemptions$`)
 
 // explored lists the model programs whose tests match, as "./package TestModelName/subtest".
-func explored(bound int, tests string) func(context.Context, *lab, *layer) ([]string, error) {
+func explored(tests string) func(context.Context, *lab, *layer) ([]string, error) {
 	return func(ctx context.Context, l *lab, y *layer) (parts []string, err error) {
 		for _, pkg := range y.packages {
 			// Without preemptions they take no time, and tell their names.
@@ -39,29 +39,29 @@ func explored(bound int, tests string) func(context.Context, *lab, *layer) ([]st
 	}
 }
 
-// explore explores the record's next program.
-func explore(bound int) step {
+// explore explores one program.
+func explore(bound int) func(context.Context, *lab, *layer, string) (part, error) {
 	words := fmt.Sprint(bound)
 	if bound < 0 {
 		words = "any number of"
 	}
-	return func(ctx context.Context, l *lab, y *layer, r *record) error {
-		pkg, test, _ := strings.Cut(r.next, " ")
+	return func(ctx context.Context, l *lab, y *layer, name string) (part, error) {
+		pkg, test, _ := strings.Cut(name, " ")
 		start := time.Now()
 		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
 		said, err := l.test(ctx, pkg, y.tags, pattern, fmt.Sprintf("MAGPIE_MODEL_BOUND=%d", bound))
 		if err != nil {
-			return err
+			return part{}, err
 		}
 		m := exploredLine.FindAllStringSubmatch(said.outputs[test], -1)
 		if len(m) != 1 || !said.passed[test] || m[0][3] != words {
-			return fmt.Errorf("%s does not say that it explored with %s preemptions:\n%s", r.next, words, said.text)
+			return part{}, fmt.Errorf("%s does not say that it explored with %s preemptions:\n%s",
+				name, words, said.text)
 		}
-		schedules, _ := strconv.ParseInt(m[0][1], 10, 64) // digits: the expression says so
-		states, _ := strconv.ParseInt(m[0][2], 10, 64)
-		r.Done += schedules
-		r.Results = append(r.Results, part{r.next, schedules, states, time.Since(start).Seconds()})
-		return nil
+		p := part{Name: name, Seconds: time.Since(start).Seconds()}
+		p.Schedules, _ = strconv.ParseInt(m[0][1], 10, 64) // digits: the expression says so
+		p.States, _ = strconv.ParseInt(m[0][2], 10, 64)
+		return p, nil
 	}
 }
 

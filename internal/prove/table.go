@@ -19,9 +19,13 @@ func (l *lab) writeTable() error {
 
 func (l *lab) table() (string, error) {
 	var b strings.Builder
-	b.WriteString("# What was shown\n\nWritten by `go run ./internal/prove`; how it is counted stands there. Each layer's record is the file with its name. " +
-		"Code is a fingerprint of what the layer was run on, with the commit; `go run ./internal/prove -list` tells which layers the code has changed since.\n\n")
-	b.WriteString("| layer | what | goal | done | hours | latest (UTC) | code | machine |\n|---|---|---:|---:|---:|---|---|---|\n")
+	b.WriteString("# What was shown\n\n" +
+		"Written by `go run ./internal/prove`; how it is counted stands there. Each layer's record is the file with " +
+		"its name.\nIt holds for the code in its row, a fingerprint and the commit with that code, and for no other:\n" +
+		"`go run ./internal/prove -list` tells which layers the code has changed since.\n" +
+		"The README says which of them are claimed of today's code.\n\n")
+	b.WriteString("| layer | what | goal | done | hours | latest (UTC) | holds for | machine |\n" +
+		"|---|---|---:|---:|---:|---|---|---|\n")
 	var parts strings.Builder
 	for i := range layers {
 		y := &layers[i]
