@@ -176,3 +176,13 @@ func TestCompareErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestShorten: what says the same in every name is told once, and GOMAXPROCS is no part of the value before it.
+func TestShorten(t *testing.T) {
+	names, common := shorten([]*RowComparison{
+		{Name: "Run/workload=fib/workers=1/n=35"}, {Name: "Run/workload=fib/workers=2/n=35"},
+		{Name: "Push/spin/n=35-8"},
+	})
+	require.Equal(t, []string{"Run/workload=fib/workers=1", "Run/workload=fib/workers=2", "Push/spin-8"}, names)
+	require.Equal(t, ", n=35", common)
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchunit"
 )
@@ -101,29 +102,41 @@ func scaled(scale benchunit.Scaler, s *benchmath.Summary) string {
 func shorten(rows []*RowComparison) (names []string, common string) {
 	values := make(map[string]map[string]bool) // by key
 	for _, r := range rows {
-		for part := range strings.SplitSeq(r.Name, "/") {
-			if k, v, ok := strings.Cut(part, "="); ok {
-				if values[k] == nil {
-					values[k] = make(map[string]bool)
+		for _, p := range nameParts(r.Name) {
+			if p.value != "" {
+				if values[p.key] == nil {
+					values[p.key] = make(map[string]bool)
 				}
-				values[k][v] = true
+				values[p.key][p.value] = true
 			}
 		}
 	}
 	told := make(map[string]bool)
 	for _, r := range rows {
-		var kept []string
-		for part := range strings.SplitSeq(r.Name, "/") {
-			k, _, ok := strings.Cut(part, "=")
+		var kept strings.Builder
+		for _, p := range nameParts(r.Name) {
 			switch {
-			case !ok || len(values[k]) > 1 || k == "workload" || k == "engine":
-				kept = append(kept, part)
-			case !told[k]:
-				told[k] = true
-				common += ", " + part
+			case p.value == "" || len(values[p.key]) > 1 || p.key == "workload" || p.key == "engine":
+				kept.WriteString(p.text)
+			case !told[p.key]:
+				told[p.key] = true
+				common += ", " + strings.TrimPrefix(p.text, "/")
 			}
 		}
-		names = append(names, strings.Join(kept, "/"))
+		names = append(names, kept.String())
 	}
 	return names, common
+}
+
+// A namePart is a part of a benchmark's name: its base, /key=value, /value or -GOMAXPROCS.
+type namePart struct{ text, key, value string } // value is empty if the part has no key
+
+func nameParts(name string) []namePart {
+	base, parts := benchfmt.Name(name).Parts()
+	all := []namePart{{text: string(base)}}
+	for _, part := range parts {
+		key, value, _ := strings.Cut(strings.TrimPrefix(string(part), "/"), "=")
+		all = append(all, namePart{string(part), key, value})
+	}
+	return all
 }
