@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/stretchr/testify/require"
 )
@@ -44,7 +45,7 @@ func TestStatsAddUp(t *testing.T) {
 			sum.Parks += w.Parks
 			sum.Wakeups += w.Wakeups
 		}
-		require.Equal(t, sum, second.Total)
+		require.Empty(t, cmp.Diff(sum, second.Total))
 		d := second.Sub(first)
 		require.EqualValues(t, 20*(3+2), d.Total.Tasks)
 		for i, w := range d.Workers {
@@ -52,7 +53,7 @@ func TestStatsAddUp(t *testing.T) {
 			require.GreaterOrEqual(t, w.StealsTried, w.StealsWon+w.StealsLost)
 		}
 		require.Positive(t, d.Total.StealsWon, "tasks that met on three workers were not stolen")
-		require.Equal(t, executor.Stats{Workers: make([]executor.WorkerStats, 3)}, second.Sub(second))
+		require.Empty(t, cmp.Diff(executor.Stats{Workers: make([]executor.WorkerStats, 3)}, second.Sub(second)))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -37,7 +38,7 @@ func TestEnvironmentFiles(t *testing.T) {
 	}
 	var e Environment
 	e.readFiles(root)
-	require.Equal(t, Environment{
+	require.Empty(t, cmp.Diff(Environment{
 		Kernel:       "6.1.0",
 		CPU:          "Abacus 3000",
 		Caches:       []string{"L1 data 48K", "L2 2048K"},
@@ -48,14 +49,14 @@ func TestEnvironmentFiles(t *testing.T) {
 		MemoryTotal:  2 << 20,
 		CgroupMemory: "1000",
 		CgroupCPU:    "150000 100000",
-	}, e)
+	}, e))
 }
 
 // TestEnvironmentWithoutFiles is any system but Linux.
 func TestEnvironmentWithoutFiles(t *testing.T) {
 	var e Environment
 	e.readFiles(fstest.MapFS{})
-	require.Equal(t, Environment{}, e)
+	require.Empty(t, cmp.Diff(Environment{}, e))
 }
 
 func TestCgroupUnlimited(t *testing.T) {
@@ -79,7 +80,7 @@ func TestReadEnvironment(t *testing.T) {
 	b, err := json.Marshal(e)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(b, &back))
-	require.Equal(t, *e, back)
+	require.Empty(t, cmp.Diff(*e, back))
 }
 
 func TestEnvironmentText(t *testing.T) {

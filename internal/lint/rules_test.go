@@ -104,7 +104,10 @@ func isModuleDir(p string) bool {
 }
 
 // testsOnly are packages that judge others, and what they are made of. A user who builds the module compiles none of them.
-var testsOnly = []string{"internal/history", "internal/testkit", "github.com/anishathalye/porcupine", "github.com/stretchr/testify"}
+var testsOnly = []string{
+	"internal/history", "internal/testkit",
+	"github.com/anishathalye/porcupine", "github.com/google/go-cmp", "github.com/stretchr/testify",
+}
 
 // testImports: only tests, and the packages for tests themselves, import testsOnly.
 func testImports(f *file) (wrong []string) {

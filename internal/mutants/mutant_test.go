@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -76,7 +77,7 @@ var gone int
 func TestParse(t *testing.T) {
 	m, err := parse("07-one-more.mutant", good)
 	require.NoError(t, err)
-	require.Equal(t, &mutant{
+	require.Empty(t, cmp.Diff(&mutant{
 		number:  7,
 		name:    "07-one-more",
 		bug:     "one and one is three, and no less",
@@ -88,7 +89,7 @@ func TestParse(t *testing.T) {
 			{old: []string{"\treturn a + b"}, new: []string{"\tc := a + b", "", "\treturn c + 1"}},
 			{old: []string{"var gone int"}},
 		},
-	}, m)
+	}, m, cmp.AllowUnexported(mutant{}, killers{}, edit{})))
 	require.Equal(t, "MAGPIE_MODEL_BOUND=2 go test -tags modelcheck,other -run '^TestSum$/^small$' ./sum", m.killers.String())
 }
 
