@@ -180,6 +180,8 @@ func TestVersion(t *testing.T) {
 
 	write("deque/a_model_test.go", "package deque\n\nimport _ \"m/testkit\"\n\nvar x int\n")
 	changes("a model program", true)
+	write("deque/export_test.go", "package deque\n\nvar x2 int\n")
+	changes("what the package exports to tests", true)
 	write("park/a.go", "package park\n\nvar x int\n")
 	changes("what the code imports", true)
 	write("testkit/a.go", "package testkit\n\nvar x int\n")

@@ -117,7 +117,7 @@ func digestTests(h io.Writer, name string, tests map[string]string) error {
 		}
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Recv == nil && strings.HasPrefix(d.Name.Name, "Test") {
+			if d.Recv == nil && strings.HasPrefix(d.Name.Name, "Test") && d.Name.Name != "TestMain" {
 				tests[d.Name.Name] = text.String()
 				continue
 			}
@@ -165,7 +165,7 @@ func (y *layer) paths(root string) (code, tests []string, err error) {
 		case y.allTests:
 			tests = append(tests, glob("", dir, "*_test.go"))
 		case y.tags == "modelcheck":
-			tests = append(tests, glob("", dir, "*_model_test.go"))
+			tests = append(tests, glob("", dir, "*_model_test.go"), glob("", dir, "*export_test.go"))
 		default:
 			tests = append(tests, glob("", dir, "*_test.go"), glob("exclude,", dir, "*_model_test.go"))
 		}
@@ -193,9 +193,11 @@ func packagesOf(root, tags string, deps bool, packages []string) ([]string, erro
 	return slices.Compact(dirs), nil
 }
 
-// hasTest reports whether a test file of the layer's packages matters to it: model programs have files of their own.
+// hasTest reports whether a test file of the layer's packages matters to it: model programs have files of their own,
+// which use of other test files only those that export the package's insides.
 func (y *layer) hasTest(name string) bool {
-	return y.allTests || strings.HasSuffix(name, "_model_test.go") == (y.tags == "modelcheck")
+	return y.allTests || strings.HasSuffix(name, "export_test.go") ||
+		strings.HasSuffix(name, "_model_test.go") == (y.tags == "modelcheck")
 }
 
 func digest(h io.Writer, name string) error {
