@@ -2,12 +2,16 @@
 
 package executor
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+)
 
 // TestAloneIsTheOwners: a submitter that looks for items while the only worker gets company reads nothing that this one writes. The
 // race detector is the judge.
 func TestAloneIsTheOwners(t *testing.T) {
-	for _, d := range Deques() {
+	for _, d := range deque.Kinds() {
 		ex := newExecutor(Config{Workers: 1, Spares: 1, Deque: d})
 		done := make(chan struct{})
 		go func() {

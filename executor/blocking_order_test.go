@@ -165,10 +165,10 @@ func TestRandomBlockingForEachOther(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		cfg := executor.Config{
 			Workers: 1 + rng.IntN(3), Spares: 2 * most, // a strand takes a thread, and one more that sleeps in the run of its scope
-			Policy: executor.Policies()[rng.IntN(2)],
+			Policy: oneOf(rng, executor.Policies()),
 		}
 		if rng.IntN(2) == 0 {
-			cfg.Deque = forkDeques[rng.IntN(len(forkDeques))]
+			cfg = oneOf(rng, forkStores).in(cfg)
 		}
 		ex := newExecutor(t, cfg)
 		for k := i; k < min(i+perExecutor, n); k++ {

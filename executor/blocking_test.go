@@ -133,14 +133,14 @@ func TestBlockingInside(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			deques := forkDeques
+			stores := forkStores
 			if c.name == "run within" {
-				deques = openDeques // a task waits, without Blocking, on the spare: nobody sees what that one hides
+				stores = openStores // a task waits, without Blocking, on the spare: nobody sees what that one hides
 			}
-			for _, d := range deques {
+			for _, s := range stores {
 				for _, w := range []int{1, 2} {
-					t.Run(fmt.Sprintf("%v/W=%d", d, w), func(t *testing.T) {
-						ex := newExecutor(t, executor.Config{Workers: w, Spares: 2, Deque: d})
+					t.Run(fmt.Sprintf("%v/W=%d", s, w), func(t *testing.T) {
+						ex := newExecutor(t, s.in(executor.Config{Workers: w, Spares: 2}))
 						within(t, ex, func() {
 							for range testkit.Scale(20) {
 								require.NoError(t, c.run(t.Context(), ex, make(chan struct{})))
@@ -277,10 +277,10 @@ func TestBlockingFlushes(t *testing.T) {
 // The only worker of an executor gets company in the middle of graphs and forks that it ran alone so far.
 func TestBlockingEndsAlone(t *testing.T) {
 	for _, p := range executor.Policies() {
-		for _, d := range forkDeques {
-			t.Run(fmt.Sprintf("%v/%v", p, d), func(t *testing.T) {
+		for _, s := range forkStores {
+			t.Run(fmt.Sprintf("%v/%v", p, s), func(t *testing.T) {
 				for round := range testkit.Scale(30) {
-					ex := newExecutor(t, executor.Config{Workers: 1, Policy: p, Deque: d})
+					ex := newExecutor(t, s.in(executor.Config{Workers: 1, Policy: p}))
 					var ran atomic.Int64
 					at := int64(1 + round*7%200)
 					now := func() {

@@ -217,9 +217,9 @@ func TestWaitKeepsNothing(t *testing.T) {
 			return func() error { _, err := f.Wait(); return err }
 		})},
 	} {
-		for _, d := range forkDeques {
-			t.Run(fmt.Sprintf("%s/%v", c.name, d), func(t *testing.T) {
-				ex := newExecutor(t, executor.Config{Workers: 1, Spares: 3, Deque: d})
+		for _, s := range forkStores {
+			t.Run(fmt.Sprintf("%s/%v", c.name, s), func(t *testing.T) {
+				ex := newExecutor(t, s.in(executor.Config{Workers: 1, Spares: 3}))
 				within(t, ex, func() { require.NoError(t, c.run(ex)) })
 				rests(t, ex)
 			})

@@ -143,8 +143,9 @@ func TestCloseAgainstStart(t *testing.T) {
 func TestNothingIsLeftAfterClose(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	ps := runtime.GOMAXPROCS(0)
+	policies := executor.Policies()
 	for i := range 100 {
-		ex, err := executor.New(executor.Config{Workers: 1 + i%5, Policy: executor.Policies()[i%2]})
+		ex, err := executor.New(executor.Config{Workers: 1 + i%5, Policy: policies[i%len(policies)]})
 		require.NoError(t, err)
 		var threads []int64
 		within(t, ex, func() {

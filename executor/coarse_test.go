@@ -29,10 +29,10 @@ func (m *meeting) wait() {
 // all run at once. Thieves may come late, when the worker that forked is busy with one of them.
 func TestCoarseForks(t *testing.T) {
 	const workers = 8
-	for _, d := range openDeques {
+	for _, s := range openStores {
 		for _, late := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%v/late=%v", d, late), func(t *testing.T) {
-				ex := newExecutor(t, executor.Config{Workers: workers, Deque: d})
+			t.Run(fmt.Sprintf("%v/late=%v", s, late), func(t *testing.T) {
+				ex := newExecutor(t, s.in(executor.Config{Workers: workers}))
 				within(t, ex, func() {
 					for range testkit.Scale(30) {
 						var begun atomic.Bool // the worker that forked is in the last of its forks
@@ -84,9 +84,9 @@ func fork(t *testing.T, ex *executor.Executor, n int, before func(), begun *atom
 // TestCoarseHalves: a worker that has forked one half of the work and goes on with the other does not keep the first from
 // a thief, however early or late that one comes.
 func TestCoarseHalves(t *testing.T) {
-	for _, d := range openDeques {
-		t.Run(d.String(), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
+	for _, s := range openStores {
+		t.Run(s.String(), func(t *testing.T) {
+			ex := newExecutor(t, s.in(executor.Config{Workers: 2}))
 			within(t, ex, func() {
 				for i := range testkit.Scale(100) {
 					met := &meeting{n: 2}

@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/procs"
@@ -33,10 +34,22 @@ type Config struct {
 	Nice int
 	// Policy controls how many idle workers look for work. The zero value is [Adaptive].
 	Policy Policy
-	// Deque is what workers keep their items in. The zero value is [Split].
-	Deque Deque
+	// Deque is the kind of deque that workers keep their items in. The zero value is [deque.KindChaseLev], which grows and
+	// hides nothing; the documentation of package deque says, with figures, which kind is for which work.
+	//
+	// An item that a bounded deque has no room for goes to a growable one beside it, or with [deque.KindBWoSFIFO] to the queue
+	// that all workers share: it is not lost, and nobody waits. With [deque.KindBWoSFIFO] a run of [Func] or [Call] fails with
+	// [ErrFIFO]. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt nothing, and helps with what
+	// the others had no room for.
+	//
+	// With kinds that hide items, of which [deque.Kind.Hides] tells, a task must not wait for what it has pushed, other than
+	// by what this module offers for it, or inside [Blocking]: while it runs, nobody may see that.
+	Deque deque.Kind
+	// Forks says when calls of [Fork] are pushed to the deque. The zero value is [PrivateForks]. With [deque.KindABP],
+	// [deque.KindBWoS], [deque.KindPDQS] and [deque.KindLocked] forks are pushed at once, whatever Forks says.
+	Forks Forks
 	// Capacity is how many items a worker's deque has room for, about; or, of one that grows, has room for at first. 0 means
-	// 1024, or 512 for [Split] and [ChaseLev]; of [PDQR] and [PDQS] it says nothing.
+	// 1024, or 512 for [deque.KindChaseLev]; of [deque.KindPDQR] and [deque.KindPDQS] it says nothing.
 	Capacity int
 	// BlockSize is how many items a block has, of a deque with blocks. 0 means about the square root of the
 	// capacity.
@@ -82,20 +95,30 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Policy >= policies {
 		bad("Config.Policy is %d: use one of %v", uint8(c.Policy), Policies())
 	}
-	if c.Deque >= deques {
-		bad("Config.Deque is %d: use one of %v", uint8(c.Deque), Deques())
+	known := slices.Contains(deque.Kinds(), c.Deque)
+	if !known {
+		bad("Config.Deque is %d: use one of %v", uint8(c.Deque), deque.Kinds())
+	}
+	if c.Forks >= forksModes {
+		bad("Config.Forks is %d: use one of %v", uint8(c.Forks), AllForks())
 	}
 	checked := c
 	if c.Steal > deque.Block {
 		bad("Config.Steal is %d: use deque.One, deque.Half or deque.Block", uint8(c.Steal))
 		checked.Steal = deque.One
 	}
-	if c.Deque >= deques {
-		checked.Deque = BWoS // of which every Capacity, BlockSize and Steal is good that is good of any
+	if !known {
+		checked.Deque = deque.KindBWoS // of which every Capacity, BlockSize and Steal is good that is good of any
 	}
 	errs = append(errs, checked.checkQueues()...)
 	if c.Name == "" {
 		c.Name = "magpie"
 	}
 	return c, errors.Join(errs...)
+}
+
+// pushesForks reports whether forks are pushed at once. Private forks need an owner that learns when others want them: of a
+// deque of Chase and Lev the thief that empties it says so, and of kinds that ask the one that asks.
+func (c *Config) pushesForks() bool {
+	return c.Forks == PushedForks || c.Deque != deque.KindChaseLev && !c.Deque.Asks()
 }

@@ -22,10 +22,11 @@ func TestBadConfig(t *testing.T) {
 		{executor.Config{Nice: 20}, "Config.Nice is 20"},
 		{executor.Config{Policy: 2}, "Config.Policy is 2"},
 		{executor.Config{Policy: 255}, "Config.Policy is 255"},
-		{executor.Config{Workers: 1 << 30, Deque: executor.PDQS}, "Config.Workers is 1073741824"},
-		{executor.Config{Workers: 2, Spares: 1 << 30, Deque: executor.PDQS}, "Config.Spares is 1073741824"},
-		{executor.Config{Capacity: -1}, "Config with Deque split: Capacity is -1: choose 1 to 16777216 for split, or 0 for the default"},
-		{executor.Config{Deque: executor.PadWS, Capacity: -1, BlockSize: -2}, "Config with Deque padws: Capacity is -1: choose 1 to 16777216 for padws, " +
+		{executor.Config{Forks: 2}, "Config.Forks is 2: use one of [private pushed]"},
+		{executor.Config{Workers: 1 << 30, Deque: deque.KindPDQS}, "Config.Workers is 1073741824"},
+		{executor.Config{Workers: 2, Spares: 1 << 30, Deque: deque.KindPDQS}, "Config.Spares is 1073741824"},
+		{executor.Config{Capacity: -1}, "Config with Deque chaselev: Capacity is -1: choose 1 to 16777216 for chaselev, or 0 for the default"},
+		{executor.Config{Deque: deque.KindPadWS, Capacity: -1, BlockSize: -2}, "Config with Deque padws: Capacity is -1: choose 1 to 16777216 for padws, " +
 			"or 0 for the default; BlockSize is -2: choose 1 to 32768, or 0 for the default"},
 	} {
 		ps := runtime.GOMAXPROCS(0)
@@ -49,7 +50,7 @@ func TestBadConfigAllAtOnce(t *testing.T) {
 	_, err = executor.New(executor.Config{Steal: 9, BlockSize: 5})
 	require.Len(t, faults(err), 2)
 	require.ErrorContains(t, err, "Config.Steal is 9")
-	require.ErrorContains(t, err, "BlockSize is 5, but split has no blocks")
+	require.ErrorContains(t, err, "BlockSize is 5, but chaselev has no blocks")
 }
 
 // A bad field is reported whatever the others are, and a good one never.
@@ -68,16 +69,18 @@ func TestBadConfigInEveryCombination(t *testing.T) {
 			{func(c *executor.Config) { c.Spares = math.MaxInt }, "Config.Spares is "}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Nice = 20 }, "Config.Nice is 20"}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Policy = 9 }, "Config.Policy is 9"}},
-		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Deque = executor.PadWS }, ""},
-			{func(c *executor.Config) { c.Deque = executor.PDQS }, ""},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Deque = deque.KindPadWS }, ""},
+			{func(c *executor.Config) { c.Deque = deque.KindPDQS }, ""},
 			{func(c *executor.Config) { c.Deque = 99 }, "Config.Deque is 99"}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Forks = executor.PushedForks }, ""},
+			{func(c *executor.Config) { c.Forks = 9 }, "Config.Forks is 9"}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Capacity = -1 }, "Capacity is -1"},
 			{func(c *executor.Config) { c.Capacity = math.MaxInt }, "Capacity is "}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.BlockSize = -2 }, "BlockSize is -2"},
 			{func(c *executor.Config) { c.BlockSize = math.MaxInt }, "BlockSize is "}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Steal = 9 }, "Config.Steal is 9"}},
 	}
-	names := []string{"Config.Workers is", "Config.Spares is", "Config.Nice is", "Config.Policy is", "Config.Deque is",
+	names := []string{"Config.Workers is", "Config.Spares is", "Config.Nice is", "Config.Policy is", "Config.Deque is", "Config.Forks is",
 		"Capacity is", "BlockSize is", "Config.Steal is"}
 	ways := 1
 	for _, f := range fields {
@@ -126,6 +129,21 @@ func TestPolicyNames(t *testing.T) {
 			require.ErrorContains(t, err, p.String(), "the message says what there is")
 		}
 	}
+}
+
+func TestForksNames(t *testing.T) {
+	require.Equal(t, []executor.Forks{executor.PrivateForks, executor.PushedForks}, executor.AllForks())
+	require.Equal(t, executor.PrivateForks, executor.Config{}.Forks, "the zero value is a good executor")
+	for _, f := range executor.AllForks() {
+		parsed, err := executor.ParseForks(f.String())
+		require.NoError(t, err)
+		require.Equal(t, f, parsed)
+	}
+	require.Equal(t, "private", executor.PrivateForks.String())
+	require.Equal(t, "pushed", executor.PushedForks.String())
+	require.Equal(t, "Forks(7)", executor.Forks(7).String())
+	_, err := executor.ParseForks("split")
+	require.EqualError(t, err, `executor: no way to fork "split": use one of [private pushed]`)
 }
 
 // With no number given there are as many workers as the process has Ps of its own, whatever other executors added.

@@ -120,7 +120,7 @@ func (ex *Executor) abandoned() {
 func newExecutor(cfg Config) *Executor {
 	ex := &Executor{core: &core{
 		queues:   cfg.queues(),
-		asked:    cfg.Deque.Kind().Asks(),
+		asked:    cfg.Deque.Asks(),
 		cfg:      cfg,
 		workers:  make([]*Worker, cfg.Workers+cfg.Spares),
 		notifier: notifier.New(cfg.Workers + cfg.Spares),

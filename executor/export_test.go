@@ -7,6 +7,9 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
+// PushesForks reports whether an executor with that configuration pushes forks at once.
+func (c *Config) PushesForks() bool { return c.pushesForks() }
+
 // Thieves is how many workers look for items, as the protocol counts them.
 func (ex *Executor) Thieves() int { return int(ex.thieves.Load()) }
 

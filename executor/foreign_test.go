@@ -13,7 +13,7 @@ import (
 
 // A Join runs no future, nor a task of a run, that the function has started besides: they may want what it holds.
 func TestJoinRunsNothingForeign(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2, Deque: executor.ChaseLev})
+	ex := newExecutor(t, executor.Config{Workers: 2, Forks: executor.PushedForks})
 	within(t, ex, func() {
 		for range testkit.Scale(50) {
 			busy, free := make(chan struct{}), make(chan struct{})

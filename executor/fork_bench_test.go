@@ -17,10 +17,10 @@ const (
 
 // BenchmarkFork is fib, of which every call forks one half: what a fork costs.
 func BenchmarkFork(b *testing.B) {
-	for _, d := range forkDeques {
+	for _, s := range forkStores {
 		for _, workers := range []int{1, 2} {
-			b.Run(fmt.Sprintf("%v/W=%d", d, workers), func(b *testing.B) {
-				ex := newExecutor(b, executor.Config{Workers: workers, Deque: d})
+			b.Run(fmt.Sprintf("%v/W=%d", s, workers), func(b *testing.B) {
+				ex := newExecutor(b, s.in(executor.Config{Workers: workers}))
 				for b.Loop() {
 					if r, err := executor.Call(context.Background(), ex, fib, benchFib); r != benchResult || err != nil {
 						b.Fatal(r, err)

@@ -425,10 +425,10 @@ func TestRandomForks(t *testing.T) {
 	var sites []*executor.Executor
 	var names []string
 	for _, policy := range executor.Policies() {
-		for _, d := range forkDeques {
+		for _, s := range forkStores {
 			for _, w := range someWorkers {
-				sites = append(sites, newExecutor(t, executor.Config{Workers: w, Policy: policy, Deque: d}))
-				names = append(names, fmt.Sprintf("%v/W=%d/%v", policy, w, d))
+				sites = append(sites, newExecutor(t, s.in(executor.Config{Workers: w, Policy: policy})))
+				names = append(names, fmt.Sprintf("%v/W=%d/%v", policy, w, s))
 			}
 		}
 	}

@@ -8,56 +8,81 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
-// forkDeques are the kinds of deque that scopes can do with. Of openDeques thieves see every fork when it is made, or soon.
-var forkDeques, openDeques = func() (all, open []executor.Deque) {
-	for _, d := range executor.Deques() {
-		if !d.Kind().FIFO() {
-			all = append(all, d)
+// A store is a kind of deque and a way to fork.
+type store struct {
+	deque deque.Kind
+	forks executor.Forks
+}
+
+func (s store) String() string { return fmt.Sprintf("%v-%v", s.deque, s.forks) }
+
+// in is the configuration with that store.
+func (s store) in(cfg executor.Config) executor.Config {
+	cfg.Deque, cfg.Forks = s.deque, s.forks
+	return cfg
+}
+
+// forkStores are the stores that scopes can do with, without those that differ in name only. Of openStores thieves see every
+// fork when it is made, or soon.
+var forkStores, openStores = func() (all, open []store) {
+	for _, d := range deque.Kinds() {
+		if d.FIFO() {
+			continue
 		}
-		if !d.Kind().Hides() {
-			open = append(open, d)
+		seen := map[bool]bool{} // whether forks are pushed
+		for _, forks := range executor.AllForks() {
+			s := store{d, forks}
+			cfg := s.in(executor.Config{})
+			if seen[cfg.PushesForks()] {
+				continue
+			}
+			seen[cfg.PushesForks()] = true
+			all = append(all, s)
+			if !d.Hides() {
+				open = append(open, s)
+			}
 		}
 	}
 	return all, open
 }()
 
-// onEachDeque runs a test for every policy, number of workers and kind of deque that scopes can do with.
+// onEachDeque runs a test for every policy, number of workers and store that scopes can do with.
 func onEachDeque(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	onDeques(t, forkDeques, workers, f)
+	onStores(t, forkStores, workers, f)
 }
 
-// onOpenDeques does so with the kinds that hide nothing: somebody is to take a fork while the worker that made it waits.
+// onOpenDeques does so with the stores that hide nothing: somebody is to take a fork while the worker that made it waits.
 func onOpenDeques(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	onDeques(t, openDeques, workers, f)
+	onStores(t, openStores, workers, f)
 }
 
-// onDeques runs a test for every policy and number of workers, with the two kinds that have code of their own for forks; for
-// one policy and number with the others.
-func onDeques(t *testing.T, deques []executor.Deque, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	policies := executor.Policies()
-	on := func(p executor.Policy, n int, d executor.Deque) {
-		t.Run(fmt.Sprintf("%v/W=%d/%v", p, n, d), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: n, Policy: p, Deque: d})
+// onStores runs a test for every policy and number of workers with the default kind of deque, and with each store of another
+// kind for one policy and number, which the seed chooses: the names of the subtests tell them. Each comes as often as another.
+func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, ex *executor.Executor)) {
+	on := func(p executor.Policy, n int, s store) {
+		t.Run(fmt.Sprintf("%v/W=%d/%v", p, n, s), func(t *testing.T) {
+			ex := newExecutor(t, s.in(executor.Config{Workers: n, Policy: p}))
 			within(t, ex, func() { f(t, ex) })
 		})
 	}
-	for i, d := range deques {
-		if d > executor.ChaseLev {
-			p := executor.AdaptivePublished
-			if d.Kind().Hides() {
-				p = executor.Adaptive // with the other policy thieves hardly ever sleep while somebody works
-			}
-			on(p, workers[len(workers)-1-i%max(1, len(workers)-1)], d)
+	policies := executor.Policies()
+	several := workers[min(1, len(workers)-1):] // one worker alone has the same deque, whatever its kind
+	turn := rand.New(rand.NewPCG(testkit.Seed(t), 7)).IntN(len(policies) * len(several))
+	for _, s := range stores {
+		if s.deque != deque.KindChaseLev {
+			on(policies[turn%len(policies)], several[turn/len(policies)%len(several)], s)
+			turn++
 			continue
 		}
 		for _, p := range policies {
 			for _, n := range workers {
-				on(p, n, d)
+				on(p, n, s)
 			}
 		}
 	}

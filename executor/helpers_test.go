@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -54,6 +55,9 @@ func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Execu
 		}
 	}
 }
+
+// oneOf draws one of a list.
+func oneOf[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
 
 // eventually waits for a condition that no event announces. The watchdog of the test bounds it.
 func eventually(condition func() bool) {

@@ -191,10 +191,9 @@ func TestRandomHostility(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	goroutines := runtime.NumGoroutine()
 	for range max(5, testkit.Scale(60)) {
-		cfg := executor.Config{
-			Workers: 1 + rng.IntN(3), Spares: 1 + rng.IntN(2), KeepGOMAXPROCS: true, Policy: executor.Policies()[rng.IntN(2)],
-			Deque: openDeques[rng.IntN(len(openDeques))],
-		}
+		cfg := oneOf(rng, openStores).in(executor.Config{
+			Workers: 1 + rng.IntN(3), Spares: 1 + rng.IntN(2), KeepGOMAXPROCS: true, Policy: oneOf(rng, executor.Policies()),
+		})
 		ex, err := executor.New(cfg)
 		require.NoError(t, err)
 		within(t, ex, func() {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -118,7 +119,7 @@ func TestInlineBlocking(t *testing.T) {
 // A task of an inline executor that sleeps keeps the worker, on whose thread that is, from running what nobody else
 // sees.
 func TestInlineSleepHidesNothing(t *testing.T) {
-	for _, kind := range executor.Deques() {
+	for _, kind := range deque.Kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
 			ex := newExecutor(t, executor.Config{Workers: 2, Spares: -1, Deque: kind})
 			semaphore := graph.NewSemaphore(1)
@@ -419,12 +420,9 @@ func TestRandomNests(t *testing.T) {
 				n.exs = append(n.exs, executor.NewInline(rng.Uint64()))
 				continue
 			}
-			cfg := executor.Config{Workers: 1, Spares: -1, Deque: executor.Deques()[rng.IntN(len(executor.Deques()))]}
+			cfg := oneOf(rng, forkStores).in(executor.Config{Workers: 1, Spares: -1})
 			if n.apart {
 				cfg.Workers, cfg.Spares = 1+rng.IntN(2), 2
-			}
-			if cfg.Deque == executor.BWoSFIFO {
-				cfg.Deque = executor.Split // has no scopes
 			}
 			ex, err := executor.New(cfg)
 			require.NoError(t, err)

@@ -312,13 +312,12 @@ func TestIsolationRandom(t *testing.T) {
 	for i := range programs {
 		own := seed + uint64(i)*0x9E3779B97F4A7C15
 		rng := rand.New(rand.NewPCG(own, 1))
-		cfg := executor.Config{
+		cfg := oneOf(rng, forkStores).in(executor.Config{
 			Workers: 1 + rng.IntN(5),
-			Deque:   forkDeques[rng.IntN(len(forkDeques))],
-			Policy:  executor.Policies()[rng.IntN(len(executor.Policies()))],
+			Policy:  oneOf(rng, executor.Policies()),
 			Spares:  30,
-		}
-		if cfg.Deque.Kind().Batches() && rng.IntN(2) == 0 {
+		})
+		if cfg.Deque.Batches() && rng.IntN(2) == 0 {
 			cfg.Steal = []deque.Batch{deque.Half, deque.Block}[rng.IntN(2)]
 		}
 		ex := newExecutor(t, cfg)

@@ -151,6 +151,9 @@ func death(ex *Executor) {
 		ex.sleepingHelpers.Load(), ex.actives.Load())
 }
 
+// oneOf chooses one of a list.
+func oneOf[T any](list []T) T { return list[model.Choose(len(list))] }
+
 // onEach checks a program for each policy and number of workers.
 func onEach(t *testing.T, workers []int, program func(n int, p Policy)) {
 	for _, p := range Policies() {

@@ -1,10 +1,6 @@
 package executor
 
-import (
-	"fmt"
-
-	"github.com/magpie-go/magpie/deque"
-)
+import "fmt"
 
 // A Policy controls how many of the idle workers look for work and when they sleep.
 type Policy uint8
@@ -31,83 +27,30 @@ func Policies() []Policy { return all[Policy](policies) }
 // ParsePolicy is the reverse of [Policy.String].
 func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "policy", policyNames[:]) }
 
-// A Deque is what each worker keeps its items in until it runs them or others steal them. Which is best for what is told, with
-// figures, in the documentation of package deque.
-type Deque uint8
+// Forks says when calls of [Fork] are pushed to the worker's deque, where thieves find them.
+type Forks uint8
 
-// With [Split], [PadWS], [ADWS] and [PDQR] forks, those of [Fork], stay in the worker's own hands until others want them; the
-// others keep them as any other item. What does not fit into a bounded one goes to a growable deque of the worker's, or with
-// [BWoSFIFO] to the queue that all workers share: it is not lost, and nobody waits.
-//
-// With those of which thieves do not see everything a task must not wait for what it has pushed, other than by what this module
-// offers for it, or inside [Blocking]: while it runs, nobody may see that.
 const (
-	// Split is ChaseLev, but keeps the newest forks in the worker's own hands and pushes them, the oldest first, when there is
-	// nothing to steal from it, or when one function has two that are not joined and there are few. A fork that nobody steals
-	// costs no locked instruction. Nobody sees that work until the worker's next Fork or Join.
-	Split Deque = iota
-	// ChaseLev is [deque.Deque]: it grows, and thieves see everything.
-	ChaseLev
-	// ABP is [deque.ABP]: bounded, and thieves see everything.
-	ABP
-	// BWoS is [deque.BWoS]: bounded. Thieves do not see the newest items, as many as a block has.
-	BWoS
-	// BWoSFIFO is [deque.BWoSFIFO]: as BWoS, but a worker, too, runs the oldest first. It is for graphs, jobs of one's own and
-	// futures: a [Scope] needs the newest back, and a run of [Func] or [Call] fails with [ErrFIFO].
-	BWoSFIFO
-	// PadWS is [deque.PadWS]: bounded. Thieves ask for what is in the newest block, and the worker answers between two items.
-	PadWS
-	// ADWS is [deque.ADWS]: it grows. Thieves ask for each item.
-	ADWS
-	// PDQR is [deque.PDQR]: it grows. Thieves ask for each item, and wait for it.
-	PDQR
-	// PDQS is [deque.PDQS]: it grows. Workers with items deal them to those without, but not to those that wait in a Join, a Wait
-	// or a Run: these help with what spilled only.
-	PDQS
-	// Locked is [deque.Locked]: it grows, under a mutex.
-	Locked
+	// PrivateForks stay with the worker until others want them. The worker pushes them, the oldest first, when there is
+	// nothing to steal from it, when a thief has asked, or when one function has two that are not joined and there are
+	// few to steal. A fork that nobody steals costs no locked instruction. Thieves do not see the others until the
+	// worker's next Fork or Join.
+	PrivateForks Forks = iota
+	// PushedForks are pushed at once, as any other item: thieves see them as soon as the kind of deque lets them.
+	PushedForks
 
-	deques // how many there are
+	forksModes // how many there are
 )
 
-// Kind is what package deque calls it. Split has the deque of ChaseLev.
-func (d Deque) Kind() deque.Kind {
-	switch d {
-	case ABP:
-		return deque.KindABP
-	case BWoS:
-		return deque.KindBWoS
-	case BWoSFIFO:
-		return deque.KindBWoSFIFO
-	case PadWS:
-		return deque.KindPadWS
-	case ADWS:
-		return deque.KindADWS
-	case PDQR:
-		return deque.KindPDQR
-	case PDQS:
-		return deque.KindPDQS
-	case Locked:
-		return deque.KindLocked
-	}
-	return deque.KindChaseLev
-}
+var forksNames = [forksModes]string{PrivateForks: "private", PushedForks: "pushed"}
 
-var dequeNames = func() (names [deques]string) {
-	for d := range deques {
-		names[d] = d.Kind().String()
-	}
-	names[Split] = "split"
-	return names
-}()
+func (f Forks) String() string { return nameOf(f, "Forks", forksNames[:]) }
 
-func (d Deque) String() string { return nameOf(d, "Deque", dequeNames[:]) }
+// AllForks lists every value of Forks.
+func AllForks() []Forks { return all[Forks](forksModes) }
 
-// Deques lists every kind of deque.
-func Deques() []Deque { return all[Deque](deques) }
-
-// ParseDeque is the reverse of [Deque.String].
-func ParseDeque(name string) (Deque, error) { return parse[Deque](name, "deque", dequeNames[:]) }
+// ParseForks is the reverse of [Forks.String].
+func ParseForks(name string) (Forks, error) { return parse[Forks](name, "way to fork", forksNames[:]) }
 
 // A kind is a small enumeration.
 type kind interface{ ~uint8 }

@@ -146,9 +146,9 @@ func TestRandomCaptures(t *testing.T) {
 	seed, runs := testkit.Seed(t), testkit.Count(t, 300)
 	rng := rand.New(rand.NewPCG(seed, 2))
 	for range runs {
-		ex := newExecutor(t, executor.Config{
-			Workers: 1 + rng.IntN(4), Deque: forkDeques[rng.IntN(len(forkDeques))], Policy: executor.Policies()[rng.IntN(len(executor.Policies()))],
-		})
+		ex := newExecutor(t, oneOf(rng, forkStores).in(executor.Config{
+			Workers: 1 + rng.IntN(4), Policy: oneOf(rng, executor.Policies()),
+		}))
 		n, often := 5+rng.IntN(10), int64(1+rng.IntN(50))
 		var calls atomic.Int64
 		var capturing func(outer *executor.Scope) func(s *executor.Scope, n int) int

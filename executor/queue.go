@@ -20,7 +20,7 @@ import (
 // queueOptions are those of the queues that workers have.
 func (c *Config) queueOptions() deque.Options {
 	o := deque.Options{Capacity: c.Capacity, BlockSize: c.BlockSize}
-	if c.Deque.Kind() != deque.KindChaseLev {
+	if c.Deque != deque.KindChaseLev {
 		o.Capacity = cmp.Or(o.Capacity, queueCapacity)
 	}
 	return o
@@ -28,12 +28,11 @@ func (c *Config) queueOptions() deque.Options {
 
 // checkQueues says all that is wrong with what the configuration, which names a deque, says about it.
 func (c *Config) checkQueues() (errs []error) {
-	kind := c.Deque.Kind()
-	if err := c.queueOptions().Check(kind); err != nil {
-		said := strings.NewReplacer("deque: ", "", kind.String(), c.Deque.String()).Replace(err.Error())
-		errs = append(errs, fmt.Errorf("executor: Config with Deque %v: %s", c.Deque, strings.ReplaceAll(said, "\n", "; ")))
+	if err := c.queueOptions().Check(c.Deque); err != nil {
+		said := strings.NewReplacer("deque: ", "", "\n", "; ").Replace(err.Error())
+		errs = append(errs, fmt.Errorf("executor: Config with Deque %v: %s", c.Deque, said))
 	}
-	if c.Steal != deque.One && !kind.Batches() {
+	if c.Steal != deque.One && !c.Deque.Batches() {
 		errs = append(errs, fmt.Errorf("executor: Config.Steal is %v, but from %v thieves take one item at a time: set Steal to %v, or Deque to one of %v",
 			c.Steal, c.Deque, deque.One, batching()))
 	}
@@ -42,24 +41,19 @@ func (c *Config) checkQueues() (errs []error) {
 
 // queues are what workers have besides their deques of Chase and Lev; nil if nothing. checkQueues has said yes.
 func (c *Config) queues() *deque.Group[Item] {
-	if c.Deque.Kind() == deque.KindChaseLev {
+	if c.Deque == deque.KindChaseLev {
 		return nil
 	}
-	group, err := deque.NewGroup[Item](c.Deque.Kind(), c.Workers+c.Spares, c.queueOptions())
+	group, err := deque.NewGroup[Item](c.Deque, c.Workers+c.Spares, c.queueOptions())
 	if err != nil {
 		panic(err)
 	}
 	return group
 }
 
-// batching lists the deques whose thieves can take several items at once.
-func batching() (list []Deque) {
-	for _, d := range Deques() {
-		if d.Kind().Batches() {
-			list = append(list, d)
-		}
-	}
-	return list
+// batching lists the kinds of deque whose thieves can take several items at once.
+func batching() []deque.Kind {
+	return slices.DeleteFunc(deque.Kinds(), func(k deque.Kind) bool { return !k.Batches() })
 }
 
 // queueState is a worker's part of this file. Owner only, plain; others may read what is constant.
@@ -79,13 +73,13 @@ type queueState struct {
 // makeQueues gives the worker what it keeps its items in.
 func (w *Worker) makeQueues() {
 	cfg := &w.ex.cfg
+	w.eager = cfg.pushesForks()
 	if w.ex.queues == nil {
 		w.deque = deque.New[Item](cmp.Or(cfg.Capacity, dequeCapacity))
 		w.aside, w.solo = w.alone, w.alone
-		w.eager = cfg.Deque == ChaseLev
 		return
 	}
-	kind := cfg.Deque.Kind()
+	kind := cfg.Deque
 	w.deque = deque.New[Item](0)
 	w.queue = w.ex.queues.Queue(w.id)
 	w.aside, w.hides, w.fifo = true, kind.Hides(), kind.FIFO()
@@ -95,7 +89,6 @@ func (w *Worker) makeQueues() {
 	if w.core.asked {
 		w.polled = true
 	}
-	w.eager = !w.core.asked
 	if kind.Receives() {
 		w.receiver, w.polled = w.queue.(deque.Receiver[Item]), true
 	}
@@ -106,8 +99,9 @@ func (w *Worker) makeQueues() {
 }
 
 // ErrFIFO is what a run of [Func] or [Call], and all of package parallel, ends with on an executor whose Config.Deque is
-// [BWoSFIFO].
-var ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Config.Deque is " + BWoSFIFO.String())
+// [deque.KindBWoSFIFO].
+var ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Config.Deque is " +
+	deque.KindBWoSFIFO.String())
 
 // pushAside is Push where the worker's items are not in a deque of Chase and Lev that others see.
 func (w *Worker) pushAside(it *Item) {
@@ -231,7 +225,7 @@ func (w *Worker) poll() {
 
 // granted is called when there is more to steal than before.
 func (w *Worker) granted() {
-	if w.core.asked && w.hungry.Load() {
+	if w.core.asked && !w.eager && w.hungry.Load() {
 		w.hungry.Store(false)
 		if w.queue.Wanted() {
 			w.hungry.Store(true) // L1: somebody has asked since, or for more, and may have seen it set

@@ -12,7 +12,7 @@ import (
 )
 
 // onQueues checks a program with two workers for each of the kinds of deque.
-func onQueues(t *testing.T, kinds []Deque, program func(cfg Config)) {
+func onQueues(t *testing.T, kinds []deque.Kind, program func(cfg Config)) {
 	for _, d := range kinds {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
 			model.Check(t, func() { program(Config{Workers: 2, Deque: d}) })
@@ -21,12 +21,12 @@ func onQueues(t *testing.T, kinds []Deque, program func(cfg Config)) {
 }
 
 // queueKinds are those that lie in a worker's queue, and not in its deque; of askedKinds thieves ask.
-var queueKinds, askedKinds = func() (queues, asked []Deque) {
-	for _, d := range Deques() {
-		if d.Kind() != deque.KindChaseLev {
+var queueKinds, askedKinds = func() (queues, asked []deque.Kind) {
+	for _, d := range deque.Kinds() {
+		if d != deque.KindChaseLev {
 			queues = append(queues, d)
 		}
-		if d.Kind().Asks() {
+		if d.Asks() {
 			asked = append(asked, d)
 		}
 	}
@@ -44,7 +44,7 @@ func TestModelQueue(t *testing.T) {
 
 // TestModelQueueSpills: what does not fit into the queue is run once too.
 func TestModelQueueSpills(t *testing.T) {
-	onQueues(t, []Deque{ABP, BWoS, BWoSFIFO, PadWS}, func(cfg Config) {
+	onQueues(t, []deque.Kind{deque.KindABP, deque.KindBWoS, deque.KindBWoSFIFO, deque.KindPadWS}, func(cfg Config) {
 		cfg.Capacity = 1
 		ex := started(cfg)
 		runJob(ex, pushes(4))
@@ -96,7 +96,7 @@ func TestModelQueueForkAsked(t *testing.T) {
 // TestModelQueueFork: a fork that forks is made once, and its result arrives; what others have asked for is taken back if they
 // do not come.
 func TestModelQueueFork(t *testing.T) {
-	onQueues(t, []Deque{Locked, PadWS, ADWS, PDQR, PDQS}, func(cfg Config) {
+	onQueues(t, []deque.Kind{deque.KindLocked, deque.KindPadWS, deque.KindADWS, deque.KindPDQR, deque.KindPDQS}, func(cfg Config) {
 		ex := started(cfg)
 		inner, calls := once()
 		err := scoped(ex, func(s *Scope) error {
@@ -114,7 +114,7 @@ func TestModelQueueFork(t *testing.T) {
 // TestModelQueueBlocking: a task waits, in Blocking, for what it has pushed and nobody sees, for its worker is alone or has it in its
 // queue.
 func TestModelQueueBlocking(t *testing.T) {
-	onQueues(t, []Deque{BWoS, PadWS, PDQS}, func(cfg Config) {
+	onQueues(t, []deque.Kind{deque.KindBWoS, deque.KindPadWS, deque.KindPDQS}, func(cfg Config) {
 		cfg.Workers, cfg.Spares = 1, 1
 		ex := started(cfg)
 		runJob(ex, func(j *job, w *Worker) {
@@ -144,7 +144,7 @@ func TestModelQueueBatch(t *testing.T) {
 // TestModelQueueSpillWakes: what others could see, and is on its way from a queue that spills to the deque when a thief looks for the
 // last time, is run by that one.
 func TestModelQueueSpillWakes(t *testing.T) {
-	onQueues(t, []Deque{BWoS, PadWS}, func(cfg Config) {
+	onQueues(t, []deque.Kind{deque.KindBWoS, deque.KindPadWS}, func(cfg Config) {
 		cfg.Capacity, cfg.BlockSize = 2, 1
 		ex := started(cfg)
 		var x, y xatomic.Bool

@@ -14,15 +14,15 @@ import (
 )
 
 // hidingDeques are the kinds of which thieves do not see everything.
-var hidingDeques = slices.DeleteFunc(executor.Deques(), func(d executor.Deque) bool { return !d.Kind().Hides() })
+var hidingDeques = slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { return !d.Hides() })
 
 // TestQueueConfigs: what can be asked of each kind of deque, and what is refused.
 func TestQueueConfigs(t *testing.T) {
-	for _, d := range executor.Deques() {
+	for _, d := range deque.Kinds() {
 		for _, steal := range []deque.Batch{deque.One, deque.Half, deque.Block} {
 			cfg := executor.Config{Workers: 2, Deque: d, Capacity: 3, Steal: steal}
 			ex, err := executor.New(cfg)
-			if steal != deque.One && !d.Kind().Batches() {
+			if steal != deque.One && !d.Batches() {
 				require.Nil(t, ex)
 				require.EqualError(t, err, fmt.Sprintf("executor: Config.Steal is %v, but from %v thieves take one item at a time: "+
 					"set Steal to one, or Deque to one of [bwos bwos-fifo padws locked]", steal, d))
@@ -38,9 +38,9 @@ func TestQueueConfigs(t *testing.T) {
 	}{
 		{executor.Config{Deque: 200}, "Config.Deque is 200"},
 		{executor.Config{Steal: 3}, "Config.Steal is 3"},
-		{executor.Config{Capacity: -1}, "Config with Deque split: Capacity is -1"},
-		{executor.Config{Deque: executor.PadWS, BlockSize: -1}, "Config with Deque padws: BlockSize is -1"},
-		{executor.Config{Deque: executor.ABP, BlockSize: 8}, "Config with Deque abp: BlockSize is 8, but abp has no blocks"},
+		{executor.Config{Capacity: -1}, "Config with Deque chaselev: Capacity is -1"},
+		{executor.Config{Deque: deque.KindPadWS, BlockSize: -1}, "Config with Deque padws: BlockSize is -1"},
+		{executor.Config{Deque: deque.KindABP, BlockSize: 8}, "Config with Deque abp: BlockSize is 8, but abp has no blocks"},
 	} {
 		ex, err := executor.New(c.cfg)
 		require.Nil(t, ex)
@@ -51,7 +51,7 @@ func TestQueueConfigs(t *testing.T) {
 // TestQueueFIFO: the only worker of an executor with a deque that is first in, first out runs what was pushed in that order,
 // also what does not fit. Scopes are refused.
 func TestQueueFIFO(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 1, Deque: executor.BWoSFIFO, Capacity: 4, Spares: -1})
+	ex := newExecutor(t, executor.Config{Workers: 1, Deque: deque.KindBWoSFIFO, Capacity: 4, Spares: -1})
 	within(t, ex, func() {
 		const items = 50 // before the next run has its turn
 		var ran []int
@@ -130,7 +130,7 @@ func TestQueueGivesAway(t *testing.T) {
 // each other, without its queue.
 func TestQueueAskedInAChain(t *testing.T) {
 	for _, d := range hidingDeques {
-		if d == executor.BWoS || d == executor.BWoSFIFO {
+		if d == deque.KindBWoS || d == deque.KindBWoSFIFO {
 			continue // nobody can ask
 		}
 		t.Run(d.String(), func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestQueueAskedInAChain(t *testing.T) {
 
 // TestQueueSpills: a queue that holds next to nothing loses nothing.
 func TestQueueSpills(t *testing.T) {
-	for _, d := range executor.Deques() {
+	for _, d := range deque.Kinds() {
 		for _, workers := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%v/W=%d", d, workers), func(t *testing.T) {
 				ex := newExecutor(t, executor.Config{Workers: workers, Deque: d, Capacity: 1})
@@ -191,9 +191,9 @@ func TestQueueSpills(t *testing.T) {
 
 // TestQueueForkInBlocking: a fork that is made inside Blocking is taken by others, although they sleep.
 func TestQueueForkInBlocking(t *testing.T) {
-	for _, d := range forkDeques {
-		t.Run(d.String(), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
+	for _, s := range forkStores {
+		t.Run(s.String(), func(t *testing.T) {
+			ex := newExecutor(t, s.in(executor.Config{Workers: 2}))
 			within(t, ex, func() {
 				for range testkit.Scale(20) {
 					gate := make(chan struct{})
@@ -215,7 +215,7 @@ func TestQueueForkInBlocking(t *testing.T) {
 
 // TestQueueFIFOGivesAway: what a deque that is first in, first out has given away comes before what follows.
 func TestQueueFIFOGivesAway(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 1, Deque: executor.BWoSFIFO, Spares: 1})
+	ex := newExecutor(t, executor.Config{Workers: 1, Deque: deque.KindBWoSFIFO, Spares: 1})
 	within(t, ex, func() {
 		end := make(chan struct{})
 		other := ex.Start(t.Context(), one(func(context.Context) error { executor.Blocking(func() { <-end }); return nil }))

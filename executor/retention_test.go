@@ -8,6 +8,7 @@ import (
 	"testing"
 	"weak"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/executor/pipeline"
@@ -187,9 +188,11 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 				runtime.KeepAlive(ex)
 			}
 			onEach(t, []int{1, 2}, check)
-			for _, d := range []executor.Deque{executor.ChaseLev, executor.PadWS, executor.PDQS} {
-				t.Run(fmt.Sprint(d), func(t *testing.T) {
-					ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
+			for _, s := range []store{
+				{deque.KindChaseLev, executor.PushedForks}, {deque.KindPadWS, executor.PrivateForks}, {deque.KindPDQS, executor.PushedForks},
+			} {
+				t.Run(fmt.Sprint(s), func(t *testing.T) {
+					ex := newExecutor(t, s.in(executor.Config{Workers: 2}))
 					within(t, ex, func() { check(t, ex) })
 				})
 			}

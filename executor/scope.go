@@ -110,7 +110,7 @@ type funcJob struct {
 func (j *funcJob) Name() string { return j.name }
 
 func (j *funcJob) Begin(run *Run) (*Item, error) {
-	if run.ex.cfg.Deque.Kind().FIFO() {
+	if run.ex.cfg.Deque.FIFO() {
 		return nil, ErrFIFO
 	}
 	r := &scopeRun{fn: j.fn, ctx: run.Context()}

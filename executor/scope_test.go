@@ -284,10 +284,10 @@ func TestScopeAtOnce(t *testing.T) {
 
 // Close waits for a run with all that it forks and starts after that.
 func TestScopeAndClose(t *testing.T) {
-	for _, d := range forkDeques {
+	for _, s := range forkStores {
 		for _, workers := range someWorkers {
-			t.Run(fmt.Sprintf("W=%d/%v", workers, d), func(t *testing.T) {
-				ex, err := executor.New(executor.Config{Workers: workers, Deque: d})
+			t.Run(fmt.Sprintf("W=%d/%v", workers, s), func(t *testing.T) {
+				ex, err := executor.New(s.in(executor.Config{Workers: workers}))
 				require.NoError(t, err)
 				within(t, ex, func() {
 					var ran atomic.Int64

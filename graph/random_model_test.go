@@ -20,9 +20,10 @@ var errWhim = errors.New("whim")
 // Every run ends; with no fault all tasks ran, with one nothing after it did, and the error says so.
 func TestModelRandom(t *testing.T) {
 	count := testkit.Count(t, 10_000)
+	policies := executor.Policies()
 	model.CheckRandom(t, count, testkit.Seed(t), func() {
 		ex, err := executor.New(executor.Config{
-			Workers: 1 + model.Choose(3), Policy: executor.Policies()[model.Choose(2)], KeepGOMAXPROCS: true,
+			Workers: 1 + model.Choose(3), Policy: policies[model.Choose(len(policies))], KeepGOMAXPROCS: true,
 		})
 		model.Assert(err == nil, "New: %v", err)
 		n := drawNet()

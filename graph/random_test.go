@@ -21,32 +21,30 @@ type site struct {
 	ex   *executor.Executor
 }
 
-// newSites makes a site for each policy and number of workers, and one for each kind of deque that has code of its own.
+// newSites makes a site for each policy and number of workers, and one for each policy and other kind of deque, with these
+// numbers in turn. What is drawn for a site is drawn evenly.
 func newSites(t *testing.T, workers ...int) (sites []*site) {
 	add := func(name string, cfg executor.Config) {
 		sites = append(sites, &site{name: name, ex: newExecutor(t, cfg)})
 	}
-	policies := executor.Policies()
-	for _, policy := range policies {
+	several := workers[1:] // one worker alone has the same deque, whatever its kind
+	for _, policy := range executor.Policies() {
 		for _, w := range workers {
 			add(fmt.Sprintf("%v/W=%d", policy, w), executor.Config{Workers: w, Policy: policy})
 		}
-	}
-	for i, d := range executor.Deques() {
-		if d <= executor.ChaseLev {
-			continue // one and the same for graphs
+		for i, d := range deque.Kinds() {
+			if d == deque.KindChaseLev {
+				continue
+			}
+			cfg := executor.Config{Workers: several[len(sites)%len(several)], Policy: policy, Deque: d}
+			if d.Batches() {
+				cfg.Steal = deque.Half
+			}
+			if i%2 == 1 && d != deque.KindADWS { // small: it spills
+				cfg.Capacity = 4
+			}
+			add(fmt.Sprintf("%v/W=%d/%v/capacity=%d/%v", policy, cfg.Workers, d, cfg.Capacity, cfg.Steal), cfg)
 		}
-		cfg := executor.Config{Workers: workers[len(workers)-1-i%(len(workers)-1)], Policy: executor.AdaptivePublished, Deque: d}
-		if d.Kind().Hides() {
-			cfg.Policy = executor.Adaptive // with the other policy thieves hardly ever sleep while somebody works
-		}
-		if d.Kind().Batches() {
-			cfg.Steal = deque.Half
-		}
-		if i%2 == 0 && d != executor.ADWS { // small: it spills
-			cfg.Capacity = 4
-		}
-		add(fmt.Sprintf("%v/W=%d/%v/capacity=%d/%v", cfg.Policy, cfg.Workers, d, cfg.Capacity, cfg.Steal), cfg)
 	}
 	return sites
 }

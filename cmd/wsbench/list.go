@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/bench"
 )
@@ -51,8 +52,8 @@ func (t *tool) runList(_ context.Context, args []string) error {
 		entry(p.String(), policyAbout[p])
 	}
 	section("\ndeques of engine magpie (-deque); graphs fork nothing, and split is chaselev to them")
-	for _, d := range executor.Deques() {
-		entry(d.String(), dequeAbout[d])
+	for _, d := range bench.Deques() {
+		entry(d, dequeAbout[d])
 	}
 	section("\nexperiments with deques alone (wsbench deque NAME…)")
 	for _, e := range t.experiments {
@@ -74,17 +75,17 @@ var policyAbout = map[executor.Policy]string{
 	executor.AdaptivePublished: "the published algorithm to the letter: the last thief spins while any task runs",
 }
 
-var dequeAbout = map[executor.Deque]string{
-	executor.Split:    "the newest forks in the worker's own hands, published when somebody wants them; the default",
-	executor.ChaseLev: "grows, and thieves see everything: every fork costs locked instructions",
-	executor.ABP:      "the bounded deque that began it all",
-	executor.BWoS:     "in blocks; thieves do not see the newest",
-	executor.BWoSFIFO: "the same, oldest first for its owner too; not for programs, which fork",
-	executor.PadWS:    "in blocks; thieves ask for items of the newest, and wait for nothing",
-	executor.ADWS:     "thieves ask for each item, and wait for nothing",
-	executor.PDQR:     "thieves ask for each item, and wait for it",
-	executor.PDQS:     "workers with items deal them to those without",
-	executor.Locked:   "under a mutex",
+var dequeAbout = map[string]string{
+	"split":                     "the newest forks in the worker's own hands, published when somebody wants them; the default",
+	deque.KindChaseLev.String(): "grows, and thieves see everything: every fork costs locked instructions",
+	deque.KindABP.String():      "the bounded deque that began it all",
+	deque.KindBWoS.String():     "in blocks; thieves do not see the newest",
+	deque.KindBWoSFIFO.String(): "the same, oldest first for its owner too; not for programs, which fork",
+	deque.KindPadWS.String():    "in blocks; thieves ask for items of the newest, and wait for nothing",
+	deque.KindADWS.String():     "thieves ask for each item, and wait for nothing",
+	deque.KindPDQR.String():     "thieves ask for each item, and wait for it",
+	deque.KindPDQS.String():     "workers with items deal them to those without",
+	deque.KindLocked.String():   "under a mutex",
 }
 
 func listHelp(*tool) string {

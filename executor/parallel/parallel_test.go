@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -20,25 +21,29 @@ import (
 
 var errTest = errors.New("test")
 
-// onEach runs a test on executors with several numbers of workers, deques and grains.
+// onEach runs a test on executors with several numbers of workers, deques, ways to fork and grains. With the default kind of
+// deque all combinations are run; with each other kind one, and the seed chooses how it forks.
 func onEach(t *testing.T, test func(t *testing.T, on parallel.On)) {
+	turn := int(testkit.Seed(t) % 1024)
 	for _, workers := range []int{1, 2, 4} {
-		for _, d := range executor.Deques() {
-			if d.Kind().FIFO() || d > executor.ChaseLev && workers != 2 {
-				continue // loops fork; and of those without code of their own for forks one number will do
-			}
-			ex, err := executor.New(executor.Config{Workers: workers, Deque: d})
+		on := func(d deque.Kind, forks executor.Forks, grains ...int) {
+			ex, err := executor.New(executor.Config{Workers: workers, Deque: d, Forks: forks})
 			require.NoError(t, err)
-			grains := []int{0, 1, 7, 100_000}
-			if d > executor.ChaseLev {
-				grains = grains[:1]
-			}
 			for _, grain := range grains {
-				t.Run(fmt.Sprintf("W=%d/%v/grain=%d", workers, d, grain), func(t *testing.T) {
+				t.Run(fmt.Sprintf("W=%d/%v-%v/grain=%d", workers, d, forks, grain), func(t *testing.T) {
 					testkit.Within(t, testkit.Patience, func() { test(t, parallel.On{Executor: ex, Grain: grain}) })
 				})
 			}
 			require.NoError(t, ex.Close())
+		}
+		ways := executor.AllForks()
+		for _, forks := range ways {
+			on(deque.KindChaseLev, forks, 0, 1, 7, 100_000)
+		}
+		for i, d := range deque.Kinds() {
+			if d != deque.KindChaseLev && !d.FIFO() && workers == 2 { // loops fork
+				on(d, ways[(turn+i)%len(ways)], 0)
+			}
 		}
 	}
 }

@@ -12,7 +12,12 @@ import (
 // "padws+half+capacity=64+blocksize=8". half and block are Config.Steal.
 func parseDeque(setting string) (cfg executor.Config, err error) {
 	name, options, more := strings.Cut(setting, "+")
-	if cfg.Deque, err = executor.ParseDeque(name); err != nil {
+	if name == deque.KindChaseLev.String() {
+		cfg.Forks = executor.PushedForks
+	} else if name == split {
+		name = deque.KindChaseLev.String()
+	}
+	if cfg.Deque, err = deque.ParseKind(name); err != nil {
 		return cfg, BadInput("no deque %q: there are %s", name, join(Deques()))
 	}
 	for option := ""; more; {

@@ -12,9 +12,9 @@ import (
 func TestParseDeque(t *testing.T) {
 	for setting, want := range map[string]executor.Config{
 		"split":                              {},
-		"padws":                              {Deque: executor.PadWS},
-		"locked+half":                        {Deque: executor.Locked, Steal: deque.Half},
-		"bwos+block+capacity=64+blocksize=8": {Deque: executor.BWoS, Steal: deque.Block, Capacity: 64, BlockSize: 8},
+		"padws":                              {Deque: deque.KindPadWS},
+		"locked+half":                        {Deque: deque.KindLocked, Steal: deque.Half},
+		"bwos+block+capacity=64+blocksize=8": {Deque: deque.KindBWoS, Steal: deque.Block, Capacity: 64, BlockSize: 8},
 	} {
 		got, err := parseDeque(setting)
 		require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 )
 
@@ -36,10 +37,10 @@ type Axes struct {
 	Workers  []int
 }
 
-// withoutForks are the axes of what forks nothing: without forks [executor.Split] is [executor.ChaseLev], and the same would be
+// withoutForks are the axes of what forks nothing: without forks split is chaselev, and the same would be
 // measured twice.
 func (a Axes) withoutForks() Axes {
-	same := []string{executor.Split.String(), executor.ChaseLev.String()}
+	same := []string{split, deque.KindChaseLev.String()}
 	seen := false
 	a.Deques = slices.DeleteFunc(slices.Clone(a.Deques), func(d string) bool {
 		again := seen && slices.Contains(same, d)
@@ -57,12 +58,16 @@ type Setting struct {
 	Workers int
 }
 
+// split is chaselev with private forks.
+const split = "split"
+
 // None stands where an engine has no choice of policy or deque.
 const None = "none"
 
 // Deques lists the kinds of deque there are.
 func Deques() (names []string) {
-	for _, d := range executor.Deques() {
+	names = []string{split}
+	for _, d := range deque.Kinds() {
 		names = append(names, d.String())
 	}
 	return names

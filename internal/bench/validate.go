@@ -37,7 +37,7 @@ func (s *Session) validate() error {
 			return err
 		}
 		for _, w := range s.Workloads {
-			if cfg.Deque.Kind().FIFO() && w.IsProgram() {
+			if cfg.Deque.FIFO() && w.IsProgram() {
 				return BadInput("%s forks, and deque %s does not give the newest back: choose another deque", w.Name, d)
 			}
 		}

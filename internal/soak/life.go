@@ -37,7 +37,7 @@ const niceToo = runtime.GOOS == "linux"
 // drawConfig draws one of everything that an executor can be.
 func drawConfig(rng *rand.Rand) executor.Config {
 	policies := executor.Policies()
-	deques := slices.DeleteFunc(executor.Deques(), func(d executor.Deque) bool { return d.Kind().FIFO() }) // it has scopes too
+	deques := slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { return d.FIFO() }) // it has scopes too
 	cfg := executor.Config{
 		Workers:        1 + rng.IntN(8),
 		Policy:         policies[rng.IntN(len(policies))],
@@ -48,7 +48,7 @@ func drawConfig(rng *rand.Rand) executor.Config {
 	if rng.IntN(3) == 0 {
 		cfg.Capacity = 1 << rng.IntN(6)
 	}
-	if kind := cfg.Deque.Kind(); kind.Batches() {
+	if kind := cfg.Deque; kind.Batches() {
 		cfg.Steal = deque.Batch(rng.IntN(3))
 	}
 	if nice := rng.IntN(3) == 0; nice && niceToo {
