@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/bench"
 )
@@ -51,9 +50,13 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	for _, p := range executor.Policies() {
 		entry(p.String(), policyAbout[p])
 	}
-	section("\ndeques of engine magpie (-deque); graphs fork nothing, and split is chaselev to them")
-	for _, d := range bench.Deques() {
-		entry(d, dequeAbout[d])
+	section("\nkinds of deque (-deque), of engine magpie and for the experiments")
+	for _, k := range t.dequeKinds {
+		entry(k.Name, k.About)
+	}
+	section("\nways to fork of engine magpie (-forks), for programs")
+	for _, f := range executor.AllForks() {
+		entry(f.String(), forksAbout[f])
 	}
 	section("\nexperiments with deques alone (wsbench deque NAME…)")
 	for _, e := range t.experiments {
@@ -61,10 +64,6 @@ func (t *tool) runList(_ context.Context, args []string) error {
 		if e.Size != "" {
 			size(e.Size, e.Default)
 		}
-	}
-	section("\nkinds of deque for them (-deque)")
-	for _, k := range t.dequeKinds {
-		entry(k.Name, k.About)
 	}
 	_, err = fmt.Fprint(t.stdout, b.String())
 	return err
@@ -75,21 +74,13 @@ var policyAbout = map[executor.Policy]string{
 	executor.AdaptivePublished: "the published algorithm to the letter: the last thief spins while any task runs",
 }
 
-var dequeAbout = map[string]string{
-	"split":                     "the newest forks in the worker's own hands, published when somebody wants them; the default",
-	deque.KindChaseLev.String(): "grows, and thieves see everything: every fork costs locked instructions",
-	deque.KindABP.String():      "the bounded deque that began it all",
-	deque.KindBWoS.String():     "in blocks; thieves do not see the newest",
-	deque.KindBWoSFIFO.String(): "the same, oldest first for its owner too; not for programs, which fork",
-	deque.KindPadWS.String():    "in blocks; thieves ask for items of the newest, and wait for nothing",
-	deque.KindADWS.String():     "thieves ask for each item, and wait for nothing",
-	deque.KindPDQR.String():     "thieves ask for each item, and wait for it",
-	deque.KindPDQS.String():     "workers with items deal them to those without",
-	deque.KindLocked.String():   "under a mutex",
+var forksAbout = map[executor.Forks]string{
+	executor.PrivateForks: "a fork is pushed when others want it, where the kind of deque allows that; the default",
+	executor.PushedForks:  "every fork is pushed at once",
 }
 
 func listHelp(*tool) string {
-	return "Usage: wsbench list\n\nLists the workloads, probes, engines, policies, experiments and deques there are.\n"
+	return "Usage: wsbench list\n\nLists the workloads, probes, engines, policies, deques, ways to fork and experiments there are.\n"
 }
 
 // kinds are the workloads that are graphs, and those that are programs.

@@ -33,7 +33,7 @@ func TestBadInput(t *testing.T) {
 		{"run -engine x", `no engine "x": there are magpie, serial, goroutines`},
 		{"run chain -engine magpie,x", `no engine "x"`},
 		{"run chain -policy x", `no policy "x": there are adaptive, adaptive-published`},
-		{"run chain -deque x", `no deque "x": there are split, chaselev`},
+		{"run chain -deque x", `no deque "x": there are chaselev, abp`},
 		{"run chain -format x", `no format "x": there are text, bench, json`},
 		{"run chain -n 0", "size must be at least 1, not 0"},
 		{"run chain -n -5", "size must be at least 1, not -5"},
@@ -62,6 +62,8 @@ func TestBadInput(t *testing.T) {
 		{"run chain -o ", "-o needs the name of a file"},
 		{"run chain -o " + dir + "/none/file", "none/file: no such file or directory"},
 		{"run idle -engine serial", "idle is a probe of the executor, and engine magpie is not among those to run"},
+		{"run chain -deque split", `no deque "split": it is deque chaselev with forks private`},
+		{"run chain -forks x", `no way to fork "x": there are private, pushed`},
 		{"deque nope", `no experiment "nope": there are owner, latency, thieves, retries, tree`},
 		{"deque owner -deque x", `no deque "x": there are chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`},
 		{"deque -deque chaselev,x", `no deque "x"`},
@@ -128,7 +130,7 @@ func TestHelp(t *testing.T) {
 		require.Contains(t, stdout, "\n  "+c.name+" ")
 	}
 	stdout, _, _ = wsbench("run", "-h")
-	for _, f := range []string{"workers", "engine", "policy", "deque", "n", "reps", "seed", "format", "o"} {
+	for _, f := range []string{"workers", "engine", "policy", "deque", "forks", "n", "reps", "seed", "format", "o"} {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}
 	stdout, _, _ = wsbench("deque", "-h")
@@ -147,7 +149,9 @@ func TestList(t *testing.T) {
 		switch {
 		case strings.HasPrefix(l, "    ") || l == "\n":
 		case strings.HasPrefix(l, "  "):
-			names[section] = append(names[section], strings.Fields(l)[0])
+			words := strings.Fields(l)
+			require.Greater(t, len(words), 1, "%q has no description", l)
+			names[section] = append(names[section], words[0])
 		default:
 			section = strings.Fields(l)[0]
 		}
@@ -158,7 +162,7 @@ func TestList(t *testing.T) {
 		"probes":    {"submit", "submit-idle", "idle", "sleeper", "rerun", "memory"},
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  {"adaptive", "adaptive-published"},
-		"deques":    {"split", "chaselev", "abp", "bwos", "bwos-fifo", "padws", "adws", "pdqr", "pdqs", "locked"},
+		"ways":      {"private", "pushed"},
 
 		"experiments": {"owner", "latency", "thieves", "retries", "tree"},
 		"kinds":       {"chaselev", "abp", "bwos", "bwos-fifo", "padws", "adws", "pdqr", "pdqs", "locked"},

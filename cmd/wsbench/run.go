@@ -34,7 +34,8 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		workers  = numbers{procs.Base()}
 		engines  list
 		policies = list{executor.Adaptive.String()}
-		deques   = list{bench.Deques()[0]}
+		deques   = list{executor.Config{}.Deque.String()}
+		forks    = list{executor.Config{}.Forks.String()}
 		o        = new(runOptions)
 		s        = &o.session
 	)
@@ -42,12 +43,13 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	fs.Var(&engines, "engine", "")
 	fs.Var(&policies, "policy", "")
 	fs.Var(&deques, "deque", "")
+	fs.Var(&forks, "forks", "")
 	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
 	}
 	s.N, s.Reps, s.Seed = o.n, o.reps, o.seed
-	s.Axes = bench.Axes{Policies: policies, Deques: deques, Workers: workers}
+	s.Axes = bench.Axes{Policies: policies, Deques: deques, Forks: forks, Workers: workers}
 	if len(names) == 0 {
 		s.Tour, s.Engines = true, t.engines
 		for _, w := range t.workloads {
@@ -141,11 +143,12 @@ every combination is run.
   -workers LIST   number of workers (default GOMAXPROCS, here %d)
   -engine LIST    %s (default %s; the tour: all)
   -policy LIST    %s (default %v)
-  -deque LIST     split, chaselev, padws … (default %s): where workers keep what is ready;
-                  wsbench list has them all. Graphs are not run with both split and
-                  chaselev, which differ in forks only. After the name may come how much
-                  a thief takes and what executor.Config says besides:
+  -deque LIST     chaselev, padws … (default %s): where workers keep what is ready;
+                  wsbench list has them all. After the name may come how much a thief
+                  takes and what executor.Config says besides:
                   padws+half+capacity=256+blocksize=16, or +block instead of +half
+  -forks LIST     %s (default %v): when programs push forks; graphs and
+                  probes fork nothing, and run with the first only
   -n SIZE         size, for all workloads alike (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
   -seed S         seed of random graphs and data (default %d)
@@ -157,7 +160,7 @@ every combination is run.
 Examples:
   wsbench run
   wsbench run btree fan -workers 1,2 -engine magpie,serial,goroutines
-  wsbench run fib fat thin -engine magpie,serial -deque split,chaselev
+  wsbench run fib fat thin -engine magpie,serial -forks private,pushed
   wsbench run btree -deque padws,padws+half,padws+block,padws+blocksize=8
   wsbench run dag -reps 10 -format bench -o new.txt
   wsbench run submit-idle idle
@@ -165,5 +168,5 @@ Examples:
 		names(graphs, workloadName), names(programs, workloadName),
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
 		t.engines[0].Name, names(executor.Policies(), executor.Policy.String), executor.Adaptive,
-		bench.Deques()[0], defaultReps, defaultSeed)
+		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks, defaultReps, defaultSeed)
 }

@@ -76,19 +76,19 @@ func TestCompareText(t *testing.T) {
 	text := b.String()
 	want := `OLD and NEW differ in commit: "old" and "new"
 
-sec/op, lower is better, policy=adaptive, deque=chaselev
+sec/op, lower is better, policy=adaptive, deque=chaselev, forks=private
 benchmark                                                    OLD          NEW                    delta
 Run/workload=chain/engine=magpie/workers=2/n=100000  1020.0µ ± ∞  510.0µ ± 2%  -50.00% (p=0.001 n=5+9)  [1]
 Run/workload=chain/engine=serial/workers=1/n=100000  1520.0µ ± ∞  760.0µ ± 1%         -50.00% (n=5+10)  [1]
 Run/workload=chain/engine=magpie/workers=2/n=7                 -   500.0µ ± ∞                           [1]
 
-sec/task, lower is better, policy=adaptive, deque=chaselev
+sec/task, lower is better, policy=adaptive, deque=chaselev, forks=private
 `
 	require.Equal(t, want, text[:min(len(want), len(text))])
 	require.Contains(t, text, "\n[1] need >= 6 samples for confidence interval at level 0.95\n[2] all samples are equal\n")
 	require.Contains(t, text, "not shown, for there is no better or worse in it (see -all): cpu-util, steals")
 	require.NotContains(t, text, "\nsteals")
-	require.Contains(t, text, "\np99-sec, lower is better, policy=adaptive, deque=chaselev, workers=2, n=20000\n")
+	require.Contains(t, text, "\np99-sec, lower is better, policy=adaptive, deque=chaselev, forks=private, workers=2, n=20000\n")
 
 	b.Reset()
 	require.NoError(t, c.WriteText(&b, true))

@@ -50,10 +50,10 @@ func DequeKinds() (kinds []*DequeKind) {
 }
 
 var dequeKindAbout = map[deque.Kind]string{
-	deque.KindChaseLev: "Chase and Lev's, which grows: a locked instruction for a push, and one for a pop",
+	deque.KindChaseLev: "Chase and Lev's, which grows: a locked instruction for a push, and one for a pop; the default of engine magpie",
 	deque.KindABP:      "Arora, Blumofe and Plaxton's, bounded: the yardstick of the paper",
 	deque.KindBWoS:     "block-based: thieves never see the owner's block",
-	deque.KindBWoSFIFO: "the same, first in first out for the owner too",
+	deque.KindBWoSFIFO: "the same, first in first out for the owner too; not for programs, which fork",
 	deque.KindPadWS:    "blocks, and in its own the owner grants what thieves have asked for",
 	deque.KindADWS:     "no blocks: the owner puts one item at a time where thieves can take it",
 	deque.KindPDQR:     "private: a thief asks, the owner answers (receiver-initiated)",

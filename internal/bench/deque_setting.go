@@ -12,13 +12,12 @@ import (
 // "padws+half+capacity=64+blocksize=8". half and block are Config.Steal.
 func parseDeque(setting string) (cfg executor.Config, err error) {
 	name, options, more := strings.Cut(setting, "+")
-	if name == deque.KindChaseLev.String() {
-		cfg.Forks = executor.PushedForks
-	} else if name == split {
-		name = deque.KindChaseLev.String()
+	if name == "split" {
+		return cfg, BadInput("no deque %q: it is deque %v with forks %v, which is the default; what was deque %[2]v has forks %[4]v",
+			name, deque.KindChaseLev, executor.PrivateForks, executor.PushedForks)
 	}
 	if cfg.Deque, err = deque.ParseKind(name); err != nil {
-		return cfg, BadInput("no deque %q: there are %s", name, join(Deques()))
+		return cfg, BadInput("no deque %q: there are %s", name, join(deque.Kinds()))
 	}
 	for option := ""; more; {
 		option, options, more = strings.Cut(options, "+")

@@ -11,7 +11,7 @@ import (
 
 func TestParseDeque(t *testing.T) {
 	for setting, want := range map[string]executor.Config{
-		"split":                              {},
+		"chaselev":                           {},
 		"padws":                              {Deque: deque.KindPadWS},
 		"locked+half":                        {Deque: deque.KindLocked, Steal: deque.Half},
 		"bwos+block+capacity=64+blocksize=8": {Deque: deque.KindBWoS, Steal: deque.Block, Capacity: 64, BlockSize: 8},
@@ -22,8 +22,9 @@ func TestParseDeque(t *testing.T) {
 		require.NoError(t, checkDeque(setting))
 	}
 	for setting, want := range map[string]string{
-		"":                       `no deque "": there are split, `,
-		"wheel+half":             `no deque "wheel": there are split, `,
+		"":                       `no deque "": there are chaselev, `,
+		"wheel+half":             `no deque "wheel": there are chaselev, `,
+		"split":                  `no deque "split": it is deque chaselev with forks private, which is the default; what was deque chaselev has forks pushed`,
 		"padws+":                 `deque "padws+": what is ""? After padws may come +half or `,
 		"padws+blocksize":        `what is "blocksize"?`,
 		"padws+blocksize=eight":  `what is "blocksize=eight"?`,
@@ -47,7 +48,7 @@ func TestDequeSettings(t *testing.T) {
 		require.NoError(t, err)
 		s := Session{
 			Workloads: []*Workload{btree}, Engines: Engines()[:1], N: 100, Reps: 1,
-			Axes: Axes{Policies: []string{"adaptive"}, Deques: []string{"padws+half+blocksize=8"}, Workers: []int{2}},
+			Axes: Axes{Policies: []string{"adaptive"}, Deques: []string{"padws+half+blocksize=8"}, Forks: []string{"pushed"}, Workers: []int{2}},
 			Emit: report.Add,
 		}
 		require.NoError(t, s.Run(t.Context()))

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 
-	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 )
 
@@ -34,50 +32,33 @@ type Engine struct {
 type Axes struct {
 	Policies []string
 	Deques   []string
+	Forks    []string
 	Workers  []int
 }
 
-// withoutForks are the axes of what forks nothing: without forks split is chaselev, and the same would be
-// measured twice.
+// withoutForks are the axes of what forks nothing: the first way to fork stands for all.
 func (a Axes) withoutForks() Axes {
-	same := []string{split, deque.KindChaseLev.String()}
-	seen := false
-	a.Deques = slices.DeleteFunc(slices.Clone(a.Deques), func(d string) bool {
-		again := seen && slices.Contains(same, d)
-		seen = seen || slices.Contains(same, d)
-		return again
-	})
+	a.Forks = a.Forks[:min(1, len(a.Forks))]
 	return a
 }
 
-// A Setting is one way to run a graph. Policy and Deque are [None] where the engine has none.
+// A Setting is one way to run a graph. Policy, Deque and Forks are [None] where the engine has none.
 type Setting struct {
 	Engine  string
 	Policy  string
 	Deque   string // and more, see parseDeque
+	Forks   string
 	Workers int
 }
 
-// split is chaselev with private forks.
-const split = "split"
-
-// None stands where an engine has no choice of policy or deque.
+// None stands where an engine has no choice of policy, deque or forks.
 const None = "none"
-
-// Deques lists the kinds of deque there are.
-func Deques() (names []string) {
-	names = []string{split}
-	for _, d := range deque.Kinds() {
-		names = append(names, d.String())
-	}
-	return names
-}
 
 func (s Setting) String() string {
 	if s.Policy == None {
 		return fmt.Sprintf("%s, %s", s.Engine, plural(s.Workers, "worker"))
 	}
-	return fmt.Sprintf("%s (%s, %s), %s", s.Engine, s.Policy, s.Deque, plural(s.Workers, "worker"))
+	return fmt.Sprintf("%s (%s, %s, %s), %s", s.Engine, s.Policy, s.Deque, s.Forks, plural(s.Workers, "worker"))
 }
 
 // A Runner runs one target or program in one setting. Start and Stop enclose each repetition, so that never two executors are
@@ -111,7 +92,7 @@ func Engines() []*Engine {
 			Name:        "serial",
 			About:       "the same plan walked by one goroutine, with a stack of ready tasks and plain counters",
 			Programs:    "a program: plain recursion, a loop, package slices",
-			Settings:    func(Axes) []Setting { return []Setting{{"serial", None, None, 1}} },
+			Settings:    func(Axes) []Setting { return []Setting{{"serial", None, None, None, 1}} },
 			Open:        openSerial,
 			OpenProgram: openSerialProgram,
 		},
@@ -132,8 +113,10 @@ func Engines() []*Engine {
 func magpieSettings(a Axes) (all []Setting) {
 	for _, p := range a.Policies {
 		for _, d := range a.Deques {
-			for _, w := range a.Workers {
-				all = append(all, Setting{"magpie", p, d, w})
+			for _, f := range a.Forks {
+				for _, w := range a.Workers {
+					all = append(all, Setting{"magpie", p, d, f, w})
+				}
 			}
 		}
 	}
@@ -142,7 +125,7 @@ func magpieSettings(a Axes) (all []Setting) {
 
 func goroutineSettings(a Axes) (all []Setting) {
 	for _, w := range a.Workers {
-		all = append(all, Setting{"goroutines", None, None, w})
+		all = append(all, Setting{"goroutines", None, None, None, w})
 	}
 	return all
 }
@@ -155,6 +138,9 @@ func executorFor(s Setting) (*executor.Executor, error) {
 	}
 	cfg, err := parseDeque(s.Deque)
 	if err != nil {
+		return nil, err
+	}
+	if cfg.Forks, err = executor.ParseForks(s.Forks); err != nil {
 		return nil, err
 	}
 	cfg.Workers, cfg.Policy, cfg.Name = s.Workers, p, threadName

@@ -13,10 +13,13 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// everySetting is all policies, several numbers of workers, and the deques that have code of their own in the executor: programs
+// everySetting is all policies and ways to fork, several numbers of workers, and the deques that have code of their own in the executor: programs
 // can do with them.
 func everySetting() Axes {
-	a := Axes{Deques: []string{"split", "chaselev", "padws", "locked"}, Workers: []int{1, 2, 4}}
+	a := Axes{Deques: []string{"chaselev", "padws", "locked"}, Workers: []int{1, 2, 4}}
+	for _, f := range executor.AllForks() {
+		a.Forks = append(a.Forks, f.String())
+	}
 	for _, p := range executor.Policies() {
 		a.Policies = append(a.Policies, p.String())
 	}
@@ -68,17 +71,17 @@ func TestEngineErrors(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	// Whatever forks has each deque, a graph one of the two that differ in forks only.
-	asked := Axes{Policies: []string{"p"}, Deques: []string{"chaselev", "padws", "split", "abp"}, Workers: []int{1}}
+	// A program has each way to fork, a graph the first.
+	asked := Axes{Policies: []string{"p"}, Deques: []string{"d", "e"}, Forks: []string{"f", "g"}, Workers: []int{1}}
 	require.Equal(t, asked, fib.axes(asked))
-	require.Equal(t, Axes{Policies: []string{"p"}, Deques: []string{"chaselev", "padws", "abp"}, Workers: []int{1}}, chain.axes(asked))
+	require.Equal(t, Axes{Policies: []string{"p"}, Deques: []string{"d", "e"}, Forks: []string{"f"}, Workers: []int{1}}, chain.axes(asked))
 	require.Equal(t, Axes{}, chain.axes(Axes{}))
 
-	asked = Axes{Policies: []string{"p", "q"}, Deques: []string{"d"}, Workers: []int{1, 4}}
+	asked = Axes{Policies: []string{"p", "q"}, Deques: []string{"d"}, Forks: []string{"f"}, Workers: []int{1, 4}}
 	want := map[string][]Setting{
-		"magpie":     {{"magpie", "p", "d", 1}, {"magpie", "p", "d", 4}, {"magpie", "q", "d", 1}, {"magpie", "q", "d", 4}},
-		"serial":     {{"serial", None, None, 1}},
-		"goroutines": {{"goroutines", None, None, 1}, {"goroutines", None, None, 4}},
+		"magpie":     {{"magpie", "p", "d", "f", 1}, {"magpie", "p", "d", "f", 4}, {"magpie", "q", "d", "f", 1}, {"magpie", "q", "d", "f", 4}},
+		"serial":     {{"serial", None, None, None, 1}},
+		"goroutines": {{"goroutines", None, None, None, 1}, {"goroutines", None, None, None, 4}},
 	}
 	for _, e := range Engines() {
 		require.Equal(t, want[e.Name], e.Settings(asked), e.Name)
@@ -99,7 +102,7 @@ func TestGOMAXPROCS(t *testing.T) {
 	const workers = 3
 	want := map[string]int{"magpie": base + workers, "serial": base, "goroutines": workers}
 	for _, e := range Engines() {
-		s := e.Settings(Axes{Policies: []string{"adaptive"}, Deques: []string{"split", "chaselev"}, Workers: []int{workers}})[0]
+		s := e.Settings(Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: []string{"private", "pushed"}, Workers: []int{workers}})[0]
 		r, err := e.Open(s, Target{g, p})
 		require.NoError(t, err)
 		require.NoError(t, r.Start())

@@ -96,7 +96,7 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	j.expect = m.wall
 	r = Result{
 		Workload: j.workload, Engine: j.setting.Engine, Policy: j.setting.Policy, Deque: j.setting.Deque,
-		Workers: j.setting.Workers, Tasks: j.tasks,
+		Forks: j.setting.Forks, Workers: j.setting.Workers, Tasks: j.tasks,
 		NSPerTask: float64(m.wall) / float64(j.tasks),
 		Steals:    after.Steals - before.Steals, Parks: after.Parks - before.Parks,
 		Verified: true,

@@ -80,7 +80,7 @@ func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err er
 		return r, &WrongAnswer{p.Name, s, err}
 	}
 	r = Result{
-		Workload: p.Name, Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Workers: s.Workers, N: n,
+		Workload: p.Name, Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks, Workers: s.Workers, N: n,
 		Steals: stats.StealsWon, Parks: stats.Parks,
 		Verified: true, Metrics: figures,
 	}

@@ -25,7 +25,7 @@ var measureProbes = func() func(t *testing.T) []Result {
 			for _, p := range Probes() {
 				s := &Session{
 					Probes: []*Probe{p},
-					Axes:   Axes{Policies: []string{"adaptive"}, Deques: []string{"split", "chaselev"}, Workers: []int{2}},
+					Axes:   Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: []string{"private", "pushed"}, Workers: []int{2}},
 					N:      small[p.Name],
 					Reps:   1,
 					Emit: func(r []Result) error {
@@ -83,7 +83,7 @@ func TestProbeInterleaving(t *testing.T) {
 	var results []Result
 	s := &Session{
 		Probes: []*Probe{p},
-		Axes:   Axes{Policies: []string{"adaptive", "adaptive-published"}, Deques: []string{"split", "chaselev"}, Workers: []int{1, 3}},
+		Axes:   Axes{Policies: []string{"adaptive", "adaptive-published"}, Deques: []string{"chaselev"}, Forks: []string{"private", "pushed"}, Workers: []int{1, 3}},
 		Reps:   2,
 		Emit: func(r []Result) error {
 			results = r
@@ -109,7 +109,7 @@ func TestWrongProbe(t *testing.T) {
 	}}
 	s := &Session{
 		Probes: []*Probe{p},
-		Axes:   Axes{Policies: []string{"adaptive"}, Deques: []string{"split", "chaselev"}, Workers: []int{1}},
+		Axes:   Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: []string{"private", "pushed"}, Workers: []int{1}},
 		Reps:   1,
 		Emit:   func([]Result) error { t.Error("emitted"); return nil },
 	}
@@ -123,7 +123,7 @@ func TestWrongProbe(t *testing.T) {
 func TestProbesStop(t *testing.T) {
 	for _, p := range []*Probe{submitIdle, idle, sleeper} {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-		s := Setting{"magpie", "adaptive", "chaselev", 1}
+		s := Setting{"magpie", "adaptive", "chaselev", "private", 1}
 		_, err := p.measure(ctx, s, 1<<20) // a quarter of an hour, and for submit-idle more
 		require.ErrorIs(t, err, context.DeadlineExceeded, p.Name)
 		cancel()
@@ -144,7 +144,7 @@ func TestUsedSince(t *testing.T) {
 		require.Empty(t, workerThreads())
 		return
 	}
-	ex, err := executorFor(Setting{"magpie", "adaptive", "chaselev", 2})
+	ex, err := executorFor(Setting{"magpie", "adaptive", "chaselev", "private", 2})
 	require.NoError(t, err)
 	before := workerThreads()
 	require.Len(t, before, 2)

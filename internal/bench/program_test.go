@@ -222,7 +222,7 @@ func (f *fakeProgram) workload() *Workload {
 	}
 }
 
-// TestProgramSession: programs are measured in turn as graphs are, and with every deque. Nothing is built.
+// TestProgramSession: programs are measured in turn as graphs are, and with every way to fork. Nothing is built.
 func TestProgramSession(t *testing.T) {
 	s, results := session(Engines()...)
 	s.Workloads = []*Workload{chain, (&fakeProgram{}).workload()}
@@ -230,10 +230,10 @@ func TestProgramSession(t *testing.T) {
 	var said []string
 	s.Step = func(what string, _ time.Duration) { said = append(said, what) }
 	require.NoError(t, s.Run(context.Background()))
-	var deques []string
+	var forks []string
 	for _, r := range *results {
 		require.True(t, r.Verified)
-		deques = append(deques, r.Workload+" "+r.Deque)
+		forks = append(forks, r.Workload+" "+r.Forks)
 		if r.Workload == "fake" {
 			require.Equal(t, 10, r.N)
 			require.Equal(t, 20, r.Tasks)
@@ -244,11 +244,11 @@ func TestProgramSession(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"chain split", "chain none", "chain none", "chain split", "chain none", "chain none",
-		"fake split", "fake chaselev", "fake none", "fake none", "fake split", "fake chaselev", "fake none", "fake none",
-	}, deques)
+		"chain private", "chain none", "chain none", "chain private", "chain none", "chain none",
+		"fake private", "fake pushed", "fake none", "fake none", "fake private", "fake pushed", "fake none", "fake none",
+	}, forks)
 	require.Contains(t, said, "preparing fake")
-	require.Contains(t, said, "warming up fake on magpie (adaptive, chaselev), 1 worker")
+	require.Contains(t, said, "warming up fake on magpie (adaptive, chaselev, pushed), 1 worker")
 	require.Contains(t, said, "fake on serial, 1 worker: 2 of 2")
 }
 

@@ -91,7 +91,7 @@ func benchName(r *Result) string {
 	}
 	name := fmt.Sprintf("%s/workload=%s/engine=%s", kind, r.Workload, r.Engine)
 	if r.Policy != None {
-		name += fmt.Sprintf("/policy=%s/deque=%s", r.Policy, r.Deque)
+		name += fmt.Sprintf("/policy=%s/deque=%s/forks=%s", r.Policy, r.Deque, r.Forks)
 	}
 	return name + fmt.Sprintf("/workers=%d/n=%d", r.Workers, r.N)
 }

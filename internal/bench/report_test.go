@@ -14,10 +14,10 @@ import (
 // someResults are five repetitions of two engines, and of a probe.
 func someResults() (all []Result) {
 	for rep := range 5 {
-		for i, s := range []Setting{{"magpie", "adaptive", "chaselev", 2}, {"serial", None, None, 1}} {
+		for i, s := range []Setting{{"magpie", "adaptive", "chaselev", "private", 2}, {"serial", None, None, None, 1}} {
 			wall := int64(1000000 + 10000*rep + 500000*i)
 			r := Result{
-				Workload: "chain", Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Workers: s.Workers,
+				Workload: "chain", Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks, Workers: s.Workers,
 				N: 100000, Rep: rep + 1, Seed: 42, Tasks: 100000, Edges: 99999,
 				BuildNS: 3000000, WallNS: wall, CPUNS: wall * 3 / 2, NSPerTask: float64(wall) / 100000, CPUUtil: 1.5,
 				VCtx: 7, ICtx: 8, PeakRSS: 9 << 20, Verified: true,
@@ -30,7 +30,7 @@ func someResults() (all []Result) {
 	}
 	for rep := range 5 {
 		all = append(all, Result{
-			Workload: "submit", Engine: "magpie", Policy: "adaptive", Deque: "chaselev", Workers: 2, N: 20000, Rep: rep + 1,
+			Workload: "submit", Engine: "magpie", Policy: "adaptive", Deque: "chaselev", Forks: "private", Workers: 2, N: 20000, Rep: rep + 1,
 			WallNS: 77777, CPUUtil: 1, Verified: true, Metrics: []Metric{{"p50-ns", 2100}, {"p99-ns", 9000 + float64(rep)}},
 		})
 	}
@@ -54,7 +54,7 @@ func report(t *testing.T, format string, results []Result, notes ...string) stri
 
 func TestTextReport(t *testing.T) {
 	require.Equal(t, `linux/amd64, Abacus 3000, 2 cores, go1.26.8
-policy adaptive, deque chaselev, repetitions 5; figures are medians, ± their 90% confidence intervals
+policy adaptive, deque chaselev, forks private, repetitions 5; figures are medians, ± their 90% confidence intervals
 
 workload  engine  workers       n  build ns/task    ns/task    wall  CPU util  steals  parks  vs serial  verified
 chain     magpie        2  100000           30.0  10.2 ± 2%  1.02ms      1.50       5      2      1.49x  yes
@@ -77,7 +77,7 @@ func TestTextReportColumns(t *testing.T) {
 	results[2].N = 7
 	results[2].WallNS = 1500
 	require.Equal(t, `linux/amd64, Abacus 3000, 2 cores, go1.26.8
-deque chaselev, repetitions 1; figures are medians
+deque chaselev, forks private, repetitions 1; figures are medians
 
 workload  engine  policy              workers       n  build ns/task  ns/task    wall  CPU util  steals  parks  verified
 chain     magpie  adaptive                  2  100000           30.0     10.0  1.00ms      1.50       3      2  yes
@@ -103,7 +103,7 @@ func TestJSONReport(t *testing.T) {
 		require.Empty(t, cmp.Diff(someResults()[i], got))
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(l), &fields))
-		for _, want := range strings.Fields("workload engine policy deque workers n rep build_ns wall_ns cpu_ns ns_per_task " +
+		for _, want := range strings.Fields("workload engine policy deque forks workers n rep build_ns wall_ns cpu_ns ns_per_task " +
 			"cpu_util steals parks vctx ictx peak_rss_bytes verified") {
 			require.Contains(t, fields, want)
 		}
@@ -150,9 +150,9 @@ func TestBenchReport(t *testing.T) {
 	require.Equal(t, -1, r.Units().GetBetter("p50-sec"))
 	require.Equal(t, 0, r.Units().GetBetter("steals"))
 	require.Len(t, names, 15)
-	require.Equal(t, "Run/workload=chain/engine=magpie/policy=adaptive/deque=chaselev/workers=2/n=100000", names[0])
+	require.Equal(t, "Run/workload=chain/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=2/n=100000", names[0])
 	require.Equal(t, "Run/workload=chain/engine=serial/workers=1/n=100000", names[1])
-	require.Equal(t, "Probe/workload=submit/engine=magpie/policy=adaptive/deque=chaselev/workers=2/n=20000", names[10])
+	require.Equal(t, "Probe/workload=submit/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=2/n=20000", names[10])
 }
 
 func TestUnknownFormat(t *testing.T) {

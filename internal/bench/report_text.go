@@ -71,6 +71,7 @@ var runColumns = []textColumn{
 	{"engine", false, "", func(g *group, _ []*group) string { return g.Engine }},
 	{"policy", false, "policy %s", func(g *group, _ []*group) string { return g.Policy }},
 	{"deque", false, "deque %s", func(g *group, _ []*group) string { return g.Deque }},
+	{"forks", false, "forks %s", func(g *group, _ []*group) string { return g.Forks }},
 	{"workers", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.Workers) }},
 	{"n", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.N) }},
 	{"reps", true, "repetitions %s", func(g *group, _ []*group) string { return strconv.Itoa(len(g.reps)) }},

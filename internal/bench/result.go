@@ -6,6 +6,7 @@ type Result struct {
 	Engine   string `json:"engine"`
 	Policy   string `json:"policy"`
 	Deque    string `json:"deque"`
+	Forks    string `json:"forks"`
 	Workers  int    `json:"workers"`
 	N        int    `json:"n"` // the size asked for; Tasks is what it came to
 	Rep      int    `json:"rep"`
@@ -71,7 +72,7 @@ var better = map[string]string{
 }
 
 // setting is the setting of the result.
-func (r *Result) setting() Setting { return Setting{r.Engine, r.Policy, r.Deque, r.Workers} }
+func (r *Result) setting() Setting { return Setting{r.Engine, r.Policy, r.Deque, r.Forks, r.Workers} }
 
 // isProbe reports whether the result is a probe's.
 func (r *Result) isProbe() bool { return len(r.Metrics) > 0 }

@@ -18,7 +18,7 @@ func session(engines ...*Engine) (*Session, *[]Result) {
 	return &Session{
 		Workloads: []*Workload{chain},
 		Engines:   engines,
-		Axes:      Axes{Policies: []string{"adaptive"}, Deques: []string{"split", "chaselev"}, Workers: []int{1}},
+		Axes:      Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: []string{"private", "pushed"}, Workers: []int{1}},
 		N:         10,
 		Reps:      3,
 		Seed:      5,
@@ -93,7 +93,7 @@ func TestWrongAnswer(t *testing.T) {
 		var wrong *WrongAnswer
 		require.ErrorAs(t, err, &wrong, tt.name)
 		require.ErrorContains(t, err, tt.want, tt.name)
-		require.Equal(t, Setting{"b", None, None, 1}, wrong.Setting, tt.name)
+		require.Equal(t, Setting{"b", None, None, None, 1}, wrong.Setting, tt.name)
 		require.Empty(t, *results, tt.name)
 	}
 }
@@ -206,6 +206,7 @@ func TestBadSessions(t *testing.T) {
 		{"many workers", func(s *Session) { s.Axes.Workers = []int{4097} }, []string{"workers must be 1 to 4096, not 4097"}},
 		{"policy", func(s *Session) { s.Axes.Policies = []string{"x"} }, []string{`no policy "x"`, "adaptive, adaptive-published"}},
 		{"deque", func(s *Session) { s.Axes.Deques = []string{"x"} }, []string{`no deque "x"`, "chaselev"}},
+		{"forks", func(s *Session) { s.Axes.Forks = []string{"x"} }, []string{`no way to fork "x"`, "private, pushed"}},
 		{"too many tasks", func(s *Session) { s.N = 1 << 30 }, []string{"at most 536870911 together fit a graph"}},
 		{"too large", func(s *Session) { s.Workloads, s.N = []*Workload{matmul}, 50_000_000 },
 			[]string{"matmul with n=50000000 needs about 55879367.9 GiB, and ", " GiB are available"}},

@@ -28,6 +28,11 @@ func (s *Session) validate() error {
 			return BadInput("no policy %q: there are %s", p, join(executor.Policies()))
 		}
 	}
+	for _, f := range s.Axes.Forks {
+		if _, err := executor.ParseForks(f); err != nil {
+			return BadInput("no way to fork %q: there are %s", f, join(executor.AllForks()))
+		}
+	}
 	for _, d := range s.Axes.Deques {
 		cfg, err := parseDeque(d)
 		if err != nil {

@@ -27,8 +27,8 @@ func (l *life) String() string {
 	if l.cfg.KeepGOMAXPROCS {
 		gomaxprocs = ", GOMAXPROCS kept"
 	}
-	return fmt.Sprintf("executor %s (%d workers, %v, %v, capacity %d, steal %v, nice %d%s)",
-		l.cfg.Name, l.cfg.Workers, l.cfg.Policy, l.cfg.Deque, l.cfg.Capacity, l.cfg.Steal, l.cfg.Nice, gomaxprocs)
+	return fmt.Sprintf("executor %s (%d workers, %v, %v, %v forks, capacity %d, steal %v, nice %d%s)",
+		l.cfg.Name, l.cfg.Workers, l.cfg.Policy, l.cfg.Deque, l.cfg.Forks, l.cfg.Capacity, l.cfg.Steal, l.cfg.Nice, gomaxprocs)
 }
 
 // niceToo is whether workers can be given a nice value.
@@ -36,19 +36,20 @@ const niceToo = runtime.GOOS == "linux"
 
 // drawConfig draws one of everything that an executor can be.
 func drawConfig(rng *rand.Rand) executor.Config {
-	policies := executor.Policies()
+	policies, forks := executor.Policies(), executor.AllForks()
 	deques := slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { return d.FIFO() }) // it has scopes too
 	cfg := executor.Config{
 		Workers:        1 + rng.IntN(8),
 		Policy:         policies[rng.IntN(len(policies))],
 		Deque:          deques[rng.IntN(len(deques))],
+		Forks:          forks[rng.IntN(len(forks))],
 		Spares:         rng.IntN(4) - 1,
 		KeepGOMAXPROCS: rng.IntN(2) == 0,
 	}
 	if rng.IntN(3) == 0 {
 		cfg.Capacity = 1 << rng.IntN(6)
 	}
-	if kind := cfg.Deque; kind.Batches() {
+	if cfg.Deque.Batches() {
 		cfg.Steal = deque.Batch(rng.IntN(3))
 	}
 	if nice := rng.IntN(3) == 0; nice && niceToo {
