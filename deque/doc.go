@@ -35,17 +35,17 @@
 //
 // And what a fork (fib, thin) or a task (btree, dag) costs in package executor, with one worker and with two:
 //
-//	             fib          thin         btree        dag
-//	split        8.8   4.5    4.5   2.3    13.9   7.7    56    56
-//	chaselev    28.0  15.3   14.0   7.6    as split, which differs in forks only
-//	padws        8.8   4.5    4.5   2.3    14.0   7.8    56    57
+//	                          fib          thin         btree        dag
+//	chaselev, private forks   8.8   4.5    4.5   2.3    13.9   7.7    56    56
+//	chaselev, pushed forks   28.0  15.3   14.0   7.6    as above: these fork nothing
+//	padws, private forks      8.8   4.5    4.5   2.3    14.0   7.8    56    57
 //
 // With one worker nobody steals: the executor then keeps its items in a private [Deque], whatever the kind, unless that is
 // bwos-fifo.
 //
 // From which follows:
 //
-//   - The executor's default, split, is [Deque] with forks in the worker's own hands until somebody wants them. It is right for
+//   - The executor's default is [Deque] with private forks, which stay with the worker until others want them. It is right for
 //     all work: no task is hidden, a fork until the next Fork or Join only, and nothing is full.
 //   - [PadWS] is for small items of which some are stolen: the owner hardly notices its thieves. In package executor it is as fast
 //     as the default, not faster: forks are private either way, and what else a task costs is more than a push. While its owner
