@@ -4,6 +4,7 @@ package executor
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
@@ -11,27 +12,50 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// onQueues checks a program with two workers for each of the kinds of deque.
+// onQueues checks a program with two workers for each of the kinds of deque and each policy.
 func onQueues(t *testing.T, kinds []deque.Kind, program func(cfg Config)) {
 	for _, d := range kinds {
-		t.Run(fmt.Sprint(d), func(t *testing.T) {
-			model.Check(t, func() { program(Config{Workers: 2, Deque: d}) })
-		})
+		for _, p := range Policies() {
+			t.Run(fmt.Sprintf("%v/%v", d, p), func(t *testing.T) {
+				model.Check(t, func() { program(Config{Workers: 2, Policy: p, Deque: d}) })
+			})
+		}
 	}
 }
 
-// queueKinds are those that lie in a worker's queue, and not in its deque; of askedKinds thieves ask.
-var queueKinds, askedKinds = func() (queues, asked []deque.Kind) {
-	for _, d := range deque.Kinds() {
-		if d != deque.KindChaseLev {
-			queues = append(queues, d)
-		}
-		if d.Asks() {
-			asked = append(asked, d)
+// onForks is onQueues for a program that forks: it does so in each way that makes a difference.
+func onForks(t *testing.T, kinds []deque.Kind, program func(cfg Config)) {
+	for _, d := range kinds {
+		for _, p := range Policies() {
+			seen := map[bool]bool{}
+			for _, forks := range AllForks() {
+				cfg := Config{Workers: 2, Policy: p, Deque: d, Forks: forks}
+				if seen[cfg.pushesForks()] {
+					continue
+				}
+				seen[cfg.pushesForks()] = true
+				t.Run(fmt.Sprintf("%v/%v/%v", d, p, forks), func(t *testing.T) {
+					model.Check(t, func() { program(cfg) })
+				})
+			}
 		}
 	}
-	return queues, asked
-}()
+}
+
+// kindsThat are those of the kinds for which is returns true.
+func kindsThat(kinds []deque.Kind, is func(deque.Kind) bool) []deque.Kind {
+	return slices.DeleteFunc(slices.Clone(kinds), func(d deque.Kind) bool { return !is(d) })
+}
+
+// queueKinds are those that lie in a worker's queue, and not in its deque. Of these askedKinds have thieves that ask,
+// hidingKinds hide items, and boundedKinds may have no room. Scopes can do with forkKinds.
+var (
+	queueKinds   = kindsThat(deque.Kinds(), func(d deque.Kind) bool { return d != deque.KindChaseLev })
+	askedKinds   = kindsThat(queueKinds, deque.Kind.Asks)
+	hidingKinds  = kindsThat(queueKinds, deque.Kind.Hides)
+	forkKinds    = kindsThat(deque.Kinds(), func(d deque.Kind) bool { return !d.FIFO() })
+	boundedKinds = []deque.Kind{deque.KindABP, deque.KindBWoS, deque.KindBWoSFIFO, deque.KindPadWS}
+)
 
 // TestModelQueue: what a worker pushes is run once, by it or by a thief, whatever it lies in.
 func TestModelQueue(t *testing.T) {
@@ -44,7 +68,7 @@ func TestModelQueue(t *testing.T) {
 
 // TestModelQueueSpills: what does not fit into the queue is run once too.
 func TestModelQueueSpills(t *testing.T) {
-	onQueues(t, []deque.Kind{deque.KindABP, deque.KindBWoS, deque.KindBWoSFIFO, deque.KindPadWS}, func(cfg Config) {
+	onQueues(t, boundedKinds, func(cfg Config) {
 		cfg.Capacity = 1
 		ex := started(cfg)
 		runJob(ex, pushes(4))
@@ -73,7 +97,7 @@ func TestModelQueueAsked(t *testing.T) {
 
 // TestModelQueueForkAsked: the same of a fork in the worker's own hands, as long as it forks and joins others.
 func TestModelQueueForkAsked(t *testing.T) {
-	onQueues(t, askedKinds, func(cfg Config) {
+	onForks(t, askedKinds, func(cfg Config) {
 		ex := started(cfg)
 		err := scoped(ex, func(s *Scope) error {
 			var done xatomic.Bool
@@ -96,7 +120,7 @@ func TestModelQueueForkAsked(t *testing.T) {
 // TestModelQueueFork: a fork that forks is made once, and its result arrives; what others have asked for is taken back if they
 // do not come.
 func TestModelQueueFork(t *testing.T) {
-	onQueues(t, []deque.Kind{deque.KindLocked, deque.KindPadWS, deque.KindADWS, deque.KindPDQR, deque.KindPDQS}, func(cfg Config) {
+	onForks(t, forkKinds, func(cfg Config) {
 		ex := started(cfg)
 		inner, calls := once()
 		err := scoped(ex, func(s *Scope) error {
@@ -114,7 +138,7 @@ func TestModelQueueFork(t *testing.T) {
 // TestModelQueueBlocking: a task waits, in Blocking, for what it has pushed and nobody sees, for its worker is alone or has it in its
 // queue.
 func TestModelQueueBlocking(t *testing.T) {
-	onQueues(t, []deque.Kind{deque.KindBWoS, deque.KindPadWS, deque.KindPDQS}, func(cfg Config) {
+	onQueues(t, hidingKinds, func(cfg Config) {
 		cfg.Workers, cfg.Spares = 1, 1
 		ex := started(cfg)
 		runJob(ex, func(j *job, w *Worker) {
