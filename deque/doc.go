@@ -45,8 +45,8 @@
 //
 // From which follows:
 //
-//   - The executor's default is [Deque] with private forks, which stay with the worker until others want them. It is right for
-//     all work: no task is hidden, a fork until the next Fork or Join only, and nothing is full.
+//   - The executor's default is [Deque] with private forks, which stay with the worker until others want them. It is
+//     right for all work: no task is hidden, a fork until the next Fork or Join only, and nothing is full.
 //   - [PadWS] is for small items of which some are stolen: the owner hardly notices its thieves. In package executor it is as fast
 //     as the default, not faster: forks are private either way, and what else a task costs is more than a push. While its owner
 //     runs a long item thieves get no more than was granted, so it is not for coarse work, nor for tasks that wait for each other.

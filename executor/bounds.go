@@ -9,8 +9,8 @@ const (
 	// searchRounds and searchPause bound how long the last thief looks before it sleeps: about 20 µs, long enough for a
 	// caller that submits run after run to find it awake, short against the 50 µs and more that waking a thread costs.
 	// After politeRounds it offers its core, before each further round, to whoever else wants to run there: it may be
-	// the very thread that is about to submit. With [deque.KindPDQS] a round is 3 µs longer: whoever waits to be dealt to
-	// waits so long.
+	// the very thread that is about to submit. With [deque.KindPDQS] a round is 3 µs longer: a worker that waits to be
+	// dealt to waits so long.
 	// Re-measure with wsbench run submit submit-idle.
 	searchRounds = 48
 	politeRounds = 16

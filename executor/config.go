@@ -34,16 +34,16 @@ type Config struct {
 	Nice int
 	// Policy controls how many idle workers look for work. The zero value is [Adaptive].
 	Policy Policy
-	// Deque is the kind of deque that workers keep their items in. The zero value is [deque.KindChaseLev], which grows and
-	// hides nothing; the documentation of package deque says, with figures, which kind is for which work.
+	// Deque is the kind of deque that workers keep their items in. The zero value is [deque.KindChaseLev], which grows
+	// and hides nothing; the documentation of package deque says, with figures, which kind is for which work.
 	//
-	// An item that a bounded deque has no room for goes to a growable one beside it, or with [deque.KindBWoSFIFO] to the queue
-	// that all workers share: it is not lost, and nobody waits. With [deque.KindBWoSFIFO] a run of [Func] or [Call] fails with
-	// [ErrFIFO]. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt nothing, and helps with what
-	// the others had no room for.
+	// An item that a bounded deque has no room for goes to a growable one beside it, or with [deque.KindBWoSFIFO] to
+	// the queue that all workers share: it is not lost, and nobody waits. With [deque.KindBWoSFIFO] a run of [Func] or
+	// [Call] fails with [ErrFIFO]. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt
+	// nothing, and helps with what the others had no room for.
 	//
-	// With kinds that hide items, of which [deque.Kind.Hides] tells, a task must not wait for what it has pushed, other than
-	// by what this module offers for it, or inside [Blocking]: while it runs, nobody may see that.
+	// With kinds that hide items, of which [deque.Kind.Hides] tells, a task must not wait for what it has pushed, other
+	// than by what this module offers for it, or inside [Blocking]: while it runs, nobody may see that.
 	Deque deque.Kind
 	// Forks says when calls of [Fork] are pushed to the deque. The zero value is [PrivateForks]. With [deque.KindABP],
 	// [deque.KindBWoS], [deque.KindPDQS] and [deque.KindLocked] forks are pushed at once, whatever Forks says.
@@ -117,8 +117,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, errors.Join(errs...)
 }
 
-// pushesForks reports whether forks are pushed at once. Private forks need an owner that learns when others want them: of a
-// deque of Chase and Lev the thief that empties it says so, and of kinds that ask the one that asks.
+// pushesForks reports whether forks are pushed at once. Private forks need an owner that learns when others want them:
+// of a deque of Chase and Lev the thief that empties it says so, and of kinds that ask the one that asks.
 func (c *Config) pushesForks() bool {
 	return c.Forks == PushedForks || c.Deque != deque.KindChaseLev && !c.Deque.Asks()
 }

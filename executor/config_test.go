@@ -25,9 +25,11 @@ func TestBadConfig(t *testing.T) {
 		{executor.Config{Forks: 2}, "Config.Forks is 2: use one of [private pushed]"},
 		{executor.Config{Workers: 1 << 30, Deque: deque.KindPDQS}, "Config.Workers is 1073741824"},
 		{executor.Config{Workers: 2, Spares: 1 << 30, Deque: deque.KindPDQS}, "Config.Spares is 1073741824"},
-		{executor.Config{Capacity: -1}, "Config with Deque chaselev: Capacity is -1: choose 1 to 16777216 for chaselev, or 0 for the default"},
-		{executor.Config{Deque: deque.KindPadWS, Capacity: -1, BlockSize: -2}, "Config with Deque padws: Capacity is -1: choose 1 to 16777216 for padws, " +
-			"or 0 for the default; BlockSize is -2: choose 1 to 32768, or 0 for the default"},
+		{executor.Config{Capacity: -1},
+			"Config with Deque chaselev: Capacity is -1: choose 1 to 16777216 for chaselev, or 0 for the default"},
+		{executor.Config{Deque: deque.KindPadWS, Capacity: -1, BlockSize: -2},
+			"Config with Deque padws: Capacity is -1: choose 1 to 16777216 for padws, or 0 for the default; " +
+				"BlockSize is -2: choose 1 to 32768, or 0 for the default"},
 	} {
 		ps := runtime.GOMAXPROCS(0)
 		ex, err := executor.New(c.cfg)
@@ -80,8 +82,8 @@ func TestBadConfigInEveryCombination(t *testing.T) {
 			{func(c *executor.Config) { c.BlockSize = math.MaxInt }, "BlockSize is "}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Steal = 9 }, "Config.Steal is 9"}},
 	}
-	names := []string{"Config.Workers is", "Config.Spares is", "Config.Nice is", "Config.Policy is", "Config.Deque is", "Config.Forks is",
-		"Capacity is", "BlockSize is", "Config.Steal is"}
+	names := []string{"Config.Workers is", "Config.Spares is", "Config.Nice is", "Config.Policy is", "Config.Deque is",
+		"Config.Forks is", "Capacity is", "BlockSize is", "Config.Steal is"}
 	ways := 1
 	for _, f := range fields {
 		ways *= len(f)

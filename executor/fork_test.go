@@ -28,8 +28,8 @@ func (s store) in(cfg executor.Config) executor.Config {
 	return cfg
 }
 
-// forkStores are the stores that scopes can do with, without those that differ in name only. Of openStores thieves see every
-// fork when it is made, or soon.
+// forkStores are the stores that scopes can do with, without those that differ in name only. Of openStores thieves see
+// every fork when it is made, or soon.
 var forkStores, openStores = func() (all, open []store) {
 	for _, d := range deque.Kinds() {
 		if d.FIFO() {
@@ -57,13 +57,15 @@ func onEachDeque(t *testing.T, workers []int, f func(t *testing.T, ex *executor.
 	onStores(t, forkStores, workers, f)
 }
 
-// onOpenDeques does so with the stores that hide nothing: somebody is to take a fork while the worker that made it waits.
+// onOpenDeques does so with the stores that hide nothing: somebody is to take a fork while the worker that made it
+// waits.
 func onOpenDeques(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	onStores(t, openStores, workers, f)
 }
 
-// onStores runs a test for every policy and number of workers with the default kind of deque, and with each store of another
-// kind for one policy and number, which the seed chooses: the names of the subtests tell them. Each comes as often as another.
+// onStores runs a test for every policy and number of workers with the default kind of deque, and with each store of
+// another kind for one policy and number, which the seed chooses: the names of the subtests tell them. Each comes as
+// often as another.
 func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	on := func(p executor.Policy, n int, s store) {
 		t.Run(fmt.Sprintf("%v/W=%d/%v", p, n, s), func(t *testing.T) {

@@ -40,7 +40,8 @@ func TestQueueConfigs(t *testing.T) {
 		{executor.Config{Steal: 3}, "Config.Steal is 3"},
 		{executor.Config{Capacity: -1}, "Config with Deque chaselev: Capacity is -1"},
 		{executor.Config{Deque: deque.KindPadWS, BlockSize: -1}, "Config with Deque padws: BlockSize is -1"},
-		{executor.Config{Deque: deque.KindABP, BlockSize: 8}, "Config with Deque abp: BlockSize is 8, but abp has no blocks"},
+		{executor.Config{Deque: deque.KindABP, BlockSize: 8},
+			"Config with Deque abp: BlockSize is 8, but abp has no blocks"},
 	} {
 		ex, err := executor.New(c.cfg)
 		require.Nil(t, ex)

@@ -21,8 +21,8 @@ type site struct {
 	ex   *executor.Executor
 }
 
-// newSites makes a site for each policy and number of workers, and one for each policy and other kind of deque, with these
-// numbers in turn. What is drawn for a site is drawn evenly.
+// newSites makes a site for each policy and number of workers, and one for each policy and other kind of deque, with
+// these numbers in turn. What is drawn for a site is drawn evenly.
 func newSites(t *testing.T, workers ...int) (sites []*site) {
 	add := func(name string, cfg executor.Config) {
 		sites = append(sites, &site{name: name, ex: newExecutor(t, cfg)})

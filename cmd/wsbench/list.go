@@ -80,7 +80,8 @@ var forksAbout = map[executor.Forks]string{
 }
 
 func listHelp(*tool) string {
-	return "Usage: wsbench list\n\nLists the workloads, probes, engines, policies, deques, ways to fork and experiments there are.\n"
+	return "Usage: wsbench list\n\n" +
+		"Lists the workloads, probes, engines, policies, deques, ways to fork and experiments there are.\n"
 }
 
 // kinds are the workloads that are graphs, and those that are programs.

@@ -168,5 +168,6 @@ Examples:
 		names(graphs, workloadName), names(programs, workloadName),
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
 		t.engines[0].Name, names(executor.Policies(), executor.Policy.String), executor.Adaptive,
-		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks, defaultReps, defaultSeed)
+		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks,
+		defaultReps, defaultSeed)
 }

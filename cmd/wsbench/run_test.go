@@ -22,7 +22,8 @@ func brokenEngine() *bench.Engine {
 	return &bench.Engine{
 		Name: "broken",
 		Settings: func(bench.Axes) []bench.Setting {
-			return []bench.Setting{{Engine: "broken", Policy: bench.None, Deque: bench.None, Forks: bench.None, Workers: 1}}
+			none := bench.None
+			return []bench.Setting{{Engine: "broken", Policy: none, Deque: none, Forks: none, Workers: 1}}
 		},
 		Open: func(s bench.Setting, t bench.Target) (bench.Runner, error) {
 			r, err := serial.Open(s, t)
@@ -73,7 +74,9 @@ func (brokenProgram) Verify() error { return errors.New("the result is 56, not 5
 // TestWrongProgram: so it is if a program's result is wrong.
 func TestWrongProgram(t *testing.T) {
 	for _, format := range bench.Formats() {
-		for _, engine := range []string{"magpie (adaptive, chaselev, private), 2 workers", "serial, 1 worker", "goroutines, 2 workers"} {
+		for _, engine := range []string{
+			"magpie (adaptive, chaselev, private), 2 workers", "serial, 1 worker", "goroutines, 2 workers",
+		} {
 			var out, errs bytes.Buffer
 			tool := newTool(&out, &errs)
 			for i, w := range tool.workloads {
@@ -94,8 +97,8 @@ func TestWrongProgram(t *testing.T) {
 
 // TestPrograms runs each from the command line, and looks at what scripts rely on.
 func TestPrograms(t *testing.T) {
-	stdout, stderr, status := wsbench(strings.Fields(
-		"run fib thin nqueens skynet sort scan mandelbrot -n 8 -reps 1 -workers 2 -engine magpie,serial,goroutines -forks private,pushed -format json")...)
+	stdout, stderr, status := wsbench(strings.Fields("run fib thin nqueens skynet sort scan mandelbrot -n 8 -reps 1 " +
+		"-workers 2 -engine magpie,serial,goroutines -forks private,pushed -format json")...)
 	require.Zero(t, status, stderr)
 	require.Empty(t, stderr)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
@@ -103,8 +106,8 @@ func TestPrograms(t *testing.T) {
 	for i, l := range lines {
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(l), &fields))
-		for _, f := range strings.Fields("workload engine policy deque forks workers n rep build_ns wall_ns cpu_ns ns_per_task " +
-			"cpu_util steals parks vctx ictx peak_rss_bytes verified") {
+		for _, f := range strings.Fields("workload engine policy deque forks workers n rep build_ns wall_ns cpu_ns " +
+			"ns_per_task cpu_util steals parks vctx ictx peak_rss_bytes verified") {
 			require.Contains(t, fields, f)
 		}
 		require.Equal(t, []string{"private", "pushed", "none", "none"}[i%4], fields["forks"])
@@ -127,7 +130,8 @@ func TestPrograms(t *testing.T) {
 
 	text, stderr, status := wsbench(strings.Fields("run fib -n 5 -reps 2 -workers 1 -format bench")...)
 	require.Zero(t, status, stderr)
-	require.Equal(t, 2, strings.Count(text, "\nBenchmarkRun/workload=fib/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=1/n=5"))
+	require.Equal(t, 2, strings.Count(text,
+		"\nBenchmarkRun/workload=fib/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=1/n=5"))
 	require.NotContains(t, text, "build-")
 }
 

@@ -88,7 +88,8 @@ sec/task, lower is better, policy=adaptive, deque=chaselev, forks=private
 	require.Contains(t, text, "\n[1] need >= 6 samples for confidence interval at level 0.95\n[2] all samples are equal\n")
 	require.Contains(t, text, "not shown, for there is no better or worse in it (see -all): cpu-util, steals")
 	require.NotContains(t, text, "\nsteals")
-	require.Contains(t, text, "\np99-sec, lower is better, policy=adaptive, deque=chaselev, forks=private, workers=2, n=20000\n")
+	require.Contains(t, text,
+		"\np99-sec, lower is better, policy=adaptive, deque=chaselev, forks=private, workers=2, n=20000\n")
 
 	b.Reset()
 	require.NoError(t, c.WriteText(&b, true))

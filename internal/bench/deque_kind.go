@@ -50,7 +50,7 @@ func DequeKinds() (kinds []*DequeKind) {
 }
 
 var dequeKindAbout = map[deque.Kind]string{
-	deque.KindChaseLev: "Chase and Lev's, which grows: a locked instruction for a push, and one for a pop; the default of engine magpie",
+	deque.KindChaseLev: "Chase and Lev's, which grows: a locked instruction a push, and one a pop; the default",
 	deque.KindABP:      "Arora, Blumofe and Plaxton's, bounded: the yardstick of the paper",
 	deque.KindBWoS:     "block-based: thieves never see the owner's block",
 	deque.KindBWoSFIFO: "the same, first in first out for the owner too; not for programs, which fork",

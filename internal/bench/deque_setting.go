@@ -13,8 +13,9 @@ import (
 func parseDeque(setting string) (cfg executor.Config, err error) {
 	name, options, more := strings.Cut(setting, "+")
 	if name == "split" {
-		return cfg, BadInput("no deque %q: it is deque %v with forks %v, which is the default; what was deque %[2]v has forks %[4]v",
-			name, deque.KindChaseLev, executor.PrivateForks, executor.PushedForks)
+		return cfg, BadInput(
+			"no deque %q: it is deque %v with forks %v, the default; deque %[2]v was what forks %[4]v are now", name,
+			deque.KindChaseLev, executor.PrivateForks, executor.PushedForks)
 	}
 	if cfg.Deque, err = deque.ParseKind(name); err != nil {
 		return cfg, BadInput("no deque %q: there are %s", name, join(deque.Kinds()))

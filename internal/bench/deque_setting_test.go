@@ -22,9 +22,10 @@ func TestParseDeque(t *testing.T) {
 		require.NoError(t, checkDeque(setting))
 	}
 	for setting, want := range map[string]string{
-		"":                       `no deque "": there are chaselev, `,
-		"wheel+half":             `no deque "wheel": there are chaselev, `,
-		"split":                  `no deque "split": it is deque chaselev with forks private, which is the default; what was deque chaselev has forks pushed`,
+		"":           `no deque "": there are chaselev, `,
+		"wheel+half": `no deque "wheel": there are chaselev, `,
+		"split": `no deque "split": it is deque chaselev with forks private, the default; ` +
+			"deque chaselev was what forks pushed are now",
 		"padws+":                 `deque "padws+": what is ""? After padws may come +half or `,
 		"padws+blocksize":        `what is "blocksize"?`,
 		"padws+blocksize=eight":  `what is "blocksize=eight"?`,
@@ -48,7 +49,10 @@ func TestDequeSettings(t *testing.T) {
 		require.NoError(t, err)
 		s := Session{
 			Workloads: []*Workload{btree}, Engines: Engines()[:1], N: 100, Reps: 1,
-			Axes: Axes{Policies: []string{"adaptive"}, Deques: []string{"padws+half+blocksize=8"}, Forks: []string{"pushed"}, Workers: []int{2}},
+			Axes: Axes{
+				Policies: []string{"adaptive"}, Deques: []string{"padws+half+blocksize=8"}, Forks: bothForks[1:],
+				Workers: []int{2},
+			},
 			Emit: report.Add,
 		}
 		require.NoError(t, s.Run(t.Context()))

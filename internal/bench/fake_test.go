@@ -17,6 +17,9 @@ type fakeEngine struct {
 	wrong func(run int, p *plan.Plan) (leaveOut int, miscount int) // nil: right
 }
 
+// bothForks are the ways to fork that programs differ in.
+var bothForks = []string{"private", "pushed"}
+
 func (f *fakeEngine) engine() *Engine {
 	return &Engine{
 		Name: f.name,

@@ -25,9 +25,12 @@ var measureProbes = func() func(t *testing.T) []Result {
 			for _, p := range Probes() {
 				s := &Session{
 					Probes: []*Probe{p},
-					Axes:   Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: []string{"private", "pushed"}, Workers: []int{2}},
-					N:      small[p.Name],
-					Reps:   1,
+					Axes: Axes{
+						Policies: []string{"adaptive"},
+						Deques:   []string{"chaselev"}, Forks: bothForks, Workers: []int{2},
+					},
+					N:    small[p.Name],
+					Reps: 1,
 					Emit: func(r []Result) error {
 						results = append(results, r...)
 						return nil
@@ -83,8 +86,11 @@ func TestProbeInterleaving(t *testing.T) {
 	var results []Result
 	s := &Session{
 		Probes: []*Probe{p},
-		Axes:   Axes{Policies: []string{"adaptive", "adaptive-published"}, Deques: []string{"chaselev"}, Forks: []string{"private", "pushed"}, Workers: []int{1, 3}},
-		Reps:   2,
+		Axes: Axes{
+			Policies: []string{"adaptive", "adaptive-published"},
+			Deques:   []string{"chaselev"}, Forks: bothForks, Workers: []int{1, 3},
+		},
+		Reps: 2,
 		Emit: func(r []Result) error {
 			results = r
 			return nil
@@ -109,9 +115,12 @@ func TestWrongProbe(t *testing.T) {
 	}}
 	s := &Session{
 		Probes: []*Probe{p},
-		Axes:   Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: []string{"private", "pushed"}, Workers: []int{1}},
-		Reps:   1,
-		Emit:   func([]Result) error { t.Error("emitted"); return nil },
+		Axes: Axes{
+			Policies: []string{"adaptive"},
+			Deques:   []string{"chaselev"}, Forks: bothForks, Workers: []int{1},
+		},
+		Reps: 1,
+		Emit: func([]Result) error { t.Error("emitted"); return nil },
 	}
 	var wrong *WrongAnswer
 	err := s.Run(context.Background())

@@ -17,8 +17,9 @@ func someResults() (all []Result) {
 		for i, s := range []Setting{{"magpie", "adaptive", "chaselev", "private", 2}, {"serial", None, None, None, 1}} {
 			wall := int64(1000000 + 10000*rep + 500000*i)
 			r := Result{
-				Workload: "chain", Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks, Workers: s.Workers,
-				N: 100000, Rep: rep + 1, Seed: 42, Tasks: 100000, Edges: 99999,
+				Workload: "chain", Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks,
+				Workers: s.Workers,
+				N:       100000, Rep: rep + 1, Seed: 42, Tasks: 100000, Edges: 99999,
 				BuildNS: 3000000, WallNS: wall, CPUNS: wall * 3 / 2, NSPerTask: float64(wall) / 100000, CPUUtil: 1.5,
 				VCtx: 7, ICtx: 8, PeakRSS: 9 << 20, Verified: true,
 			}
@@ -30,7 +31,8 @@ func someResults() (all []Result) {
 	}
 	for rep := range 5 {
 		all = append(all, Result{
-			Workload: "submit", Engine: "magpie", Policy: "adaptive", Deque: "chaselev", Forks: "private", Workers: 2, N: 20000, Rep: rep + 1,
+			Workload: "submit", Engine: "magpie", Policy: "adaptive", Deque: "chaselev", Forks: "private",
+			Workers: 2, N: 20000, Rep: rep + 1,
 			WallNS: 77777, CPUUtil: 1, Verified: true, Metrics: []Metric{{"p50-ns", 2100}, {"p99-ns", 9000 + float64(rep)}},
 		})
 	}
@@ -103,8 +105,8 @@ func TestJSONReport(t *testing.T) {
 		require.Empty(t, cmp.Diff(someResults()[i], got))
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(l), &fields))
-		for _, want := range strings.Fields("workload engine policy deque forks workers n rep build_ns wall_ns cpu_ns ns_per_task " +
-			"cpu_util steals parks vctx ictx peak_rss_bytes verified") {
+		for _, want := range strings.Fields("workload engine policy deque forks workers n rep build_ns wall_ns cpu_ns " +
+			"ns_per_task cpu_util steals parks vctx ictx peak_rss_bytes verified") {
 			require.Contains(t, fields, want)
 		}
 	}
@@ -150,9 +152,11 @@ func TestBenchReport(t *testing.T) {
 	require.Equal(t, -1, r.Units().GetBetter("p50-sec"))
 	require.Equal(t, 0, r.Units().GetBetter("steals"))
 	require.Len(t, names, 15)
-	require.Equal(t, "Run/workload=chain/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=2/n=100000", names[0])
+	require.Equal(t,
+		"Run/workload=chain/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=2/n=100000", names[0])
 	require.Equal(t, "Run/workload=chain/engine=serial/workers=1/n=100000", names[1])
-	require.Equal(t, "Probe/workload=submit/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=2/n=20000", names[10])
+	require.Equal(t,
+		"Probe/workload=submit/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=2/n=20000", names[10])
 }
 
 func TestUnknownFormat(t *testing.T) {

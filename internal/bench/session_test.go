@@ -18,7 +18,7 @@ func session(engines ...*Engine) (*Session, *[]Result) {
 	return &Session{
 		Workloads: []*Workload{chain},
 		Engines:   engines,
-		Axes:      Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: []string{"private", "pushed"}, Workers: []int{1}},
+		Axes:      Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: bothForks, Workers: []int{1}},
 		N:         10,
 		Reps:      3,
 		Seed:      5,

@@ -28,7 +28,8 @@ func (l *life) String() string {
 		gomaxprocs = ", GOMAXPROCS kept"
 	}
 	return fmt.Sprintf("executor %s (%d workers, %v, %v, %v forks, capacity %d, steal %v, nice %d%s)",
-		l.cfg.Name, l.cfg.Workers, l.cfg.Policy, l.cfg.Deque, l.cfg.Forks, l.cfg.Capacity, l.cfg.Steal, l.cfg.Nice, gomaxprocs)
+		l.cfg.Name, l.cfg.Workers, l.cfg.Policy, l.cfg.Deque, l.cfg.Forks, l.cfg.Capacity, l.cfg.Steal, l.cfg.Nice,
+		gomaxprocs)
 }
 
 // niceToo is whether workers can be given a nice value.
