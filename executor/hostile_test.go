@@ -144,15 +144,6 @@ func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 		},
 		"Call":  func(ex *executor.Executor) { _, _ = executor.Call(&hostile{Context: live, done: true}, ex, fib, 3) },
 		"First": func(ex *executor.Executor) { _, _ = executor.First(&hostile{Context: live, done: true}, ex, answer) },
-		"RunUntil": func(ex *executor.Executor) {
-			n := 0
-			_ = ex.RunUntil(live, one(nothing), func() bool {
-				if n++; n == 3 {
-					panic("done")
-				}
-				return false
-			})
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, make := range []func() *executor.Executor{

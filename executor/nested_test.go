@@ -362,3 +362,23 @@ func TestWaitForOutsidersRun(t *testing.T) {
 		}
 	})
 }
+
+// TestTooDeep: runs in each other use up a worker's stack. Before that ends the process, a run is refused.
+func TestTooDeep(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		depth := 0
+		var deeper func(ctx context.Context) error
+		deeper = func(ctx context.Context) error {
+			depth++
+			return ex.Run(ctx, one(deeper))
+		}
+		if ex.Workers() > 1 {
+			return // each level may run on another worker: nothing is too deep
+		}
+		within(t, ex, func() {
+			require.ErrorIs(t, ex.Run(t.Context(), one(deeper)), executor.ErrTooDeep)
+			require.Greater(t, depth, 1000)
+			require.NoError(t, ex.Run(t.Context(), one(nothing)))
+		})
+	})
+}

@@ -82,8 +82,10 @@ func TestSemaphore(t *testing.T) {
 					for n, g := range graphs {
 						for _, ex := range exs {
 							wg.Go(func() {
-								if err := ex.RunN(t.Context(), g, 2); err != nil {
-									t.Error(n, err)
+								for range 2 {
+									if err := ex.Run(t.Context(), g); err != nil {
+										t.Error(n, err)
+									}
 								}
 							})
 						}
