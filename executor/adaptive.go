@@ -123,7 +123,7 @@ func (ex *Executor) anyItem() bool {
 
 // inject makes an item available through the injector and wakes somebody to run it. Any thread.
 func (ex *Executor) inject(it *Item) {
-	run := it.Body.Run() // before the push: after it the item may be run and the run be over
+	run := it.Body.Run().asRun() // before the push: after it the item may be run and the run be over
 	ex.injector.push(it)
 	// D1(inject): as D1(push).
 	switch {

@@ -78,7 +78,7 @@ func (f *Future[T]) make() error {
 func execFuture(w *Worker, it *Item) *Item {
 	f := futureOf(it)
 	if !f.claim() {
-		w.Uncount()
+		w.uncount()
 		return nil
 	}
 	err := f.begin()
@@ -101,7 +101,7 @@ const asyncName = "async"
 type asyncs struct {
 	Body
 	ex  *Executor
-	all Run
+	all JobRun
 
 	// left counts those that have not ended. Workers count theirs and bring it here when they turn to something else. While
 	// it is not 0, Executor.running counts them as one run.
@@ -111,7 +111,7 @@ type asyncs struct {
 func (a *asyncs) init(ex *Executor) {
 	a.ex = ex
 	a.Body = NewBody(a)
-	a.all = Run{ex: ex}
+	a.all = JobRun{Run{ex: ex}}
 	a.all.job = &funcJob{name: asyncName}
 	a.run.Set(&a.all)
 }

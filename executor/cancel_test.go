@@ -158,7 +158,19 @@ func TestCancelledAndFailed(t *testing.T) {
 	})
 }
 
-// A Cancel after the end does nothing, also when the state that the run worked on serves another run by then.
+// A keeper is a job that keeps what it got in Begin.
+type keeper struct {
+	executor.Job
+	run *executor.JobRun
+}
+
+func (k *keeper) Begin(r *executor.JobRun) (*executor.Item, error) {
+	k.run = r
+	return k.Job.Begin(r)
+}
+
+// A Cancel after the end does nothing, nor does an Abort, also when the state that the run worked on serves another run
+// by then.
 func TestCancelAfterTheEnd(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		gate := make(chan struct{}, 1)
@@ -168,14 +180,15 @@ func TestCancelAfterTheEnd(t *testing.T) {
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		gate <- struct{}{}
-		old := ex.Start(ctx, g)
+		k := &keeper{Job: g}
+		old := ex.Start(ctx, k)
 		gate <- struct{}{}
 		require.NoError(t, old.Wait())
 
 		next := ex.Start(t.Context(), g)
 		gate <- struct{}{}
 		old.Cancel(errTest)
-		old.Abort(errTest)
+		k.run.Abort(errTest)
 		cancel()
 		gate <- struct{}{}
 		require.NoError(t, next.Wait())

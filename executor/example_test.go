@@ -132,7 +132,7 @@ type countdown struct {
 func (c *countdown) Name() string { return "countdown" }
 
 // Begin makes the countdown ready for a run and hands its item to the executor.
-func (c *countdown) Begin(*executor.Run) (*executor.Item, error) {
+func (c *countdown) Begin(*executor.JobRun) (*executor.Item, error) {
 	c.body = executor.NewBody(c)
 	c.Item = executor.Item{Body: &c.body, Exec: c.step}
 	c.left.Store(1)

@@ -222,18 +222,12 @@ func (ex *Executor) Start(ctx context.Context, j Job) *Run {
 	return ex.launch(ctx, j, w, w.run())
 }
 
-// StartWithin starts a job as [Executor.Start] does, nested in r, which must not end before the job's run. It is for
-// implementations of [Job], called by a task of r or of a run nested in it.
-func (r *Run) StartWithin(ctx context.Context, j Job) *Run {
-	return r.ex.launch(ctx, j, r.ex.currentWorker(), r)
-}
-
 // launch starts j, nested in parent unless that is nil, from worker w or, if that is nil, from outside.
 func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *Run {
 	if ctx == nil || j == nil {
 		panic("executor: Run and Start need a context and a job, got nil")
 	}
-	r := &Run{ex: ex, job: j}
+	r := &JobRun{Run{ex: ex, job: j}}
 	r.ctx.owner, r.ctx.parent, r.ctx.labels = r, ctx, labelsOf(ctx)
 	if w != nil {
 		w.noticeContexts()
@@ -249,12 +243,12 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 		r.unlink = r.ctx.follow()
 	}
 	r.parent.Store(parent)
-	if !ex.admit(r) {
+	if !ex.admit(&r.Run) {
 		return r.stillborn(ErrClosed)
 	}
 	first := r.begin()
 	if first == nil {
-		return r
+		return &r.Run
 	}
 	r.embody(first.Body)
 	if w != nil {
@@ -265,11 +259,11 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 		ex.inject(first)
 		ex.drive(nil)
 	}
-	return r
+	return &r.Run
 }
 
 // embody makes body that of the run. The job may have cancelled the run while it began.
-func (r *Run) embody(body *Body) {
+func (r *JobRun) embody(body *Body) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	body.run.Set(r)
@@ -281,11 +275,11 @@ func (r *Run) embody(body *Body) {
 
 // begin has the job begin and returns its first item, or nil if the run is over. That it also is if Begin panics, or
 // returns an item that cannot be run: nobody must wait for it.
-func (r *Run) begin() (first *Item) {
+func (r *JobRun) begin() (first *Item) {
 	err := errNotBegun
 	defer func() {
 		if first == nil {
-			r.ex.forget(r)
+			r.ex.forget(&r.Run)
 			r.stillborn(err)
 		}
 	}()

@@ -73,8 +73,8 @@ func (c *stopper) AfterFunc(f func()) func() bool {
 // A badJob begins as it is told.
 type badJob func() (*executor.Item, error)
 
-func (j badJob) Begin(*executor.Run) (*executor.Item, error) { return j() }
-func (j badJob) Name() string                                { return "bad" }
+func (j badJob) Begin(*executor.JobRun) (*executor.Item, error) { return j() }
+func (j badJob) Name() string                                   { return "bad" }
 
 // recoveredFrom calls f, which is to panic, and returns with what.
 func recoveredFrom(t testing.TB, f func()) (value any) {

@@ -81,7 +81,7 @@ func (w *Worker) noticeContexts() {
 	}
 	ex.mu.Unlock()
 	for _, r := range slices.Backward(runs) { // without the lock: some contexts are of others' making
-		r.NoticeContext()
+		r.noticeContext()
 	}
 }
 
@@ -140,9 +140,6 @@ func (s *shuffled) pop(floor int) *Item {
 }
 
 func (s *shuffled) bottom() uint64 { return 2 * uint64(len(s.items)) } // even, see noFloor
-
-// Shuffled reports whether items are to be pushed one by one, for an order to be chosen: see [NewInline].
-func (w *Worker) Shuffled() bool { return w.shuffled != nil }
 
 // popShuffled is popOwn of an inline worker.
 func (w *Worker) popShuffled() *Item {

@@ -16,11 +16,11 @@ type Item struct {
 }
 
 // A Body is what the items of one run have in common, as far as the executor reads it. The layer above embeds it in its
-// run state and may use it for one run after another; what belongs to one run only is in its [Run].
+// run state and may use it for one run after another; what belongs to one run only is in its [JobRun].
 type Body struct {
 	hooks   Hooks
-	stopper Stopper             // the hooks, if they are one
-	run     xatomic.Plain[*Run] // set before the first item is seen by a worker, constant until the run has finished
+	stopper Stopper                // the hooks, if they are one
+	run     xatomic.Plain[*JobRun] // set before the first item is seen by a worker, constant until the run has finished
 	stop    xatomic.Bool
 	forks   bool // constant: the items are forks
 }
@@ -36,7 +36,7 @@ func NewBody(h Hooks) Body {
 func (b *Body) Stopped() bool { return b.stop.Load() }
 
 // Run is the run in progress. Only between the Begin of its job and its Finish.
-func (b *Body) Run() *Run { return b.run.Get() }
+func (b *Body) Run() *JobRun { return b.run.Get() }
 
 // Hooks is how the executor tells the layer above what items cannot see. All methods are called on a worker.
 type Hooks interface {
@@ -52,7 +52,7 @@ type Hooks interface {
 	// Fail accounts for an item whose Exec did not return, because of err: a [*PanicError] or [ErrGoexit]. It returns
 	// the item to run next on this worker, or nil, as Exec would have.
 	Fail(w *Worker, it *Item, err error) *Item
-	// Release says that the run is over for the body, which may now serve another. [Run.Finish] calls it.
+	// Release says that the run is over for the body, which may now serve another. [JobRun.Finish] calls it.
 	Release()
 }
 
@@ -66,9 +66,9 @@ type Stopper interface {
 // A Job is work that an executor can run. *graph.Graph is one.
 type Job interface {
 	// Begin prepares one execution of the job and returns its first item, or nil if there is nothing to do. It is called
-	// by [Executor.Start] on the calling goroutine. From then on the job owns r's end: [Run.Finish] must be called
+	// by [Executor.Start] on the calling goroutine. From then on the job owns r's end: [JobRun.Finish] must be called
 	// exactly once, when the last item is done, unless Begin returned a nil item or an error.
-	Begin(r *Run) (*Item, error)
+	Begin(r *JobRun) (*Item, error)
 	// Name is for dumps and error messages.
 	Name() string
 }

@@ -34,7 +34,7 @@ func newJob(first func(*Worker)) *job {
 
 func (j *job) Name() string { return "job" }
 
-func (j *job) Begin(*Run) (*Item, error) { return j.item(j.first), nil }
+func (j *job) Begin(*JobRun) (*Item, error) { return j.item(j.first), nil }
 
 func (j *job) Enter(*Worker) { j.left.Add(1) }
 

@@ -130,7 +130,7 @@ func (w *Worker) takeBack(f *fork) bool {
 			continue
 		}
 		w.exposeForks()
-		w.runWithin(it.Body.Run(), it.Body, it)
+		w.runWithin(it.Body.Run().asRun(), it.Body, it)
 	}
 	w.exposeForks()
 	w.await(f) // also when it is in the injector, or in the hands of a thief who has not begun
@@ -224,7 +224,7 @@ func (w *Worker) complete(f *fork) {
 		w.publishForks(nil) // or what f forks would do so, while f is run
 	}
 	if w.takeBack(f) {
-		w.runWithin(f.Body.Run(), f.Body, &f.Item)
+		w.runWithin(f.Body.Run().asRun(), f.Body, &f.Item)
 	}
 	w.tellFailure(f)
 }
@@ -317,7 +317,7 @@ func (w *Worker) comeOut(put inside) {
 
 // runDownTo runs what lies above floor in the worker's deque and is of body, newest first.
 func (w *Worker) runDownTo(body *Body, floor uint64) {
-	defer w.comeOut(w.goInside(body.Run(), floor, body))
+	defer w.comeOut(w.goInside(body.Run().asRun(), floor, body))
 	for it := w.pop(); it != nil; it = w.pop() {
 		w.runItems(it)
 	}
@@ -336,7 +336,7 @@ func (w *Worker) await(f *fork) {
 	if f.isDone() {
 		return
 	}
-	r := f.Body.Run()
+	r := f.Body.Run().asRun()
 	put := w.goInside(r, w.bottom(), f.Body)
 	defer w.comeOut(put)
 	w.joins.begin(f, w.takes)

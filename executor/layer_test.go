@@ -33,12 +33,12 @@ func newLayer(name string, first step) *layer {
 	return l
 }
 
-func (l *layer) Name() string                                { return l.name }
-func (l *layer) Begin(*executor.Run) (*executor.Item, error) { return l.item(l.first), nil }
-func (l *layer) Enter(*executor.Worker)                      { l.left.Add(1) }
-func (l *layer) Flush(*executor.Worker)                      {}
-func (l *layer) Release()                                    {}
-func (l *layer) push(w *executor.Worker, f step)             { w.Push(l.item(f)) }
+func (l *layer) Name() string                                   { return l.name }
+func (l *layer) Begin(*executor.JobRun) (*executor.Item, error) { return l.item(l.first), nil }
+func (l *layer) Enter(*executor.Worker)                         { l.left.Add(1) }
+func (l *layer) Flush(*executor.Worker)                         {}
+func (l *layer) Release()                                       {}
+func (l *layer) push(w *executor.Worker, f step)                { w.Push(l.item(f)) }
 
 // item makes an item, to be pushed or returned.
 func (l *layer) item(f step) *executor.Item {

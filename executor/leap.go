@@ -75,6 +75,7 @@ func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
 			continue
 		}
 		from |= victim.bit()
+		own := f.Body.Run().asRun()
 		for victim.offers() {
 			it, _ := w.stealFrom(victim.id)
 			if it == nil {
@@ -84,7 +85,7 @@ func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
 				if forkOf(it).comesFrom(f) {
 					return it, nil, from
 				}
-			} else if r := victim.waitsFor.Load(); r != nil && r != f.Body.Run() && r.isWithin(f.Body.Run()) &&
+			} else if r := victim.waitsFor.Load(); r != nil && r != own && r.isWithin(own) &&
 				it.Body.Run().isWithin(r) && areHeld(held[:n+1]) {
 				return it, r, from
 			}

@@ -38,10 +38,6 @@ type Run struct {
 // cancelled, and at its end.
 func (r *Run) Context() context.Context { return &r.ctx }
 
-// Workers is how many workers may run the job, spare ones included: their IDs are below it. It is for implementations of
-// [Job] that keep something for each.
-func (r *Run) Workers() int { return len(r.ex.workers) }
-
 // Done returns a channel that is closed when the run has ended.
 func (r *Run) Done() <-chan struct{} {
 	r.mu.Lock()
@@ -68,27 +64,10 @@ func (r *Run) cancel(err, cause error) {
 // watch does nothing: a run is told of the end of the caller's context from its beginning.
 func (r *Run) watch() {}
 
-// Abort stops the run as Cancel does, because of a failure that the job itself will report through Finish. It is for
-// implementations of [Job].
-func (r *Run) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
-
-// NoticeContext cancels the run if the caller's context has ended. The run learns of that by itself, but on another
-// goroutine: a task may see it first, and what it then returns is not the reason why the run ends. It is for
-// implementations of [Job], called when a task has failed.
-//
-// A context that panics has ended by that: the run is cancelled with the [*PanicError] as the cause.
-func (r *Run) NoticeContext() {
+// noticeContext cancels the run if the caller's context has ended, see [JobRun.NoticeContext].
+func (r *Run) noticeContext() {
 	defer r.ctx.contain()
 	r.ctx.notice()
-}
-
-// Repeats reports whether err, of a task that has failed, only says again why the run was stopped, which is reported anyhow.
-// An error of several parts does if all of them do. A panic never does, other than the one that stopped the run. It notices the
-// end of the caller's context first. It is for implementations of [Job].
-func (r *Run) Repeats(err error) bool {
-	r.NoticeContext()
-	ended, cause := r.ctx.ending()
-	return saysAgain(err, ended, cause)
 }
 
 // saysAgain reports whether err says nothing but that a context has ended, and for what cause; ended is nil if it has
@@ -155,49 +134,6 @@ func (r *Run) stopped(err, cause, result error) *Body {
 	}
 	r.ctx.cancel(err, cause)
 	return r.body
-}
-
-// Inject makes an item of the run available to all workers, from any thread, while the run is in progress. It is for
-// implementations of [Job] that hold items back; a task pushes its own, see [Worker.Push].
-func (r *Run) Inject(it *Item) {
-	r.ex.inject(it)
-	if r.ex.inline != nil {
-		r.ex.drive(r.ex.currentWorker())
-	}
-}
-
-// Finish ends the run with the failures of its tasks. It is for implementations of [Job]: called once, when every item of
-// the run has been counted.
-func (r *Run) Finish(failures ...error) {
-	err := join(failures...)
-	if r.unlink != nil {
-		r.ctx.unfollow(r.unlink)
-		r.NoticeContext() // a context that ended in time counts, however late its news
-	}
-	r.mu.Lock()
-	r.ended = true // from here on no Cancel reaches the body, which may soon serve another run
-	body := r.body
-	r.err.Set(join(r.err.Get(), err))
-	r.body = nil
-	r.ctx.cancel(context.Canceled, context.Canceled)
-	r.mu.Unlock()
-
-	// The state goes back before anybody learns of the end, so that whoever runs the job again finds it.
-	body.stop.Store(false)
-	body.run.Set(nil)
-	body.hooks.Release()
-	r.parent.Store(nil)
-	r.ex.forget(r)
-	r.mu.Lock()
-	// D1(finish): over, then look for helpers that wait for it. Pairs with D1(help).
-	r.over.Store(true)
-	if r.done != nil {
-		close(r.done)
-	}
-	r.mu.Unlock()
-	if r.awaited.Load() > 0 {
-		r.ex.wakeHelpersOf(r)
-	}
 }
 
 // Wait waits for the run's end and returns its result: nil if every task ran and returned nil.

@@ -122,8 +122,8 @@ func TestBeginPanics(t *testing.T) {
 func TestBeginPanicsLate(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	var r *executor.Run
-	j := &early{do: func(begun *executor.Run) error {
-		r = begun
+	j := &early{do: func(begun *executor.JobRun) error {
+		r = &begun.Run
 		panic("late")
 	}}
 	within(t, ex, func() {
@@ -138,10 +138,10 @@ func TestBeginPanicsLate(t *testing.T) {
 // An early job does something to its run before that has begun.
 type early struct {
 	*layer
-	do func(*executor.Run) error
+	do func(*executor.JobRun) error
 }
 
-func (e *early) Begin(r *executor.Run) (*executor.Item, error) {
+func (e *early) Begin(r *executor.JobRun) (*executor.Item, error) {
 	if err := e.do(r); err != nil {
 		return nil, err
 	}
@@ -158,9 +158,9 @@ func TestCancelInBegin(t *testing.T) {
 			stopped = it.Body.Stopped()
 			return nil
 		})
-		for name, do := range map[string]func(r *executor.Run) error{
-			"Cancel":  func(r *executor.Run) error { r.Cancel(errTest); return nil },
-			"context": func(r *executor.Run) error { cancel(errTest); <-r.Context().Done(); return nil },
+		for name, do := range map[string]func(r *executor.JobRun) error{
+			"Cancel":  func(r *executor.JobRun) error { r.Cancel(errTest); return nil },
+			"context": func(r *executor.JobRun) error { cancel(errTest); <-r.Context().Done(); return nil },
 		} {
 			stopped = false
 			err := ex.Run(ctx, &early{l, do})
@@ -170,7 +170,7 @@ func TestCancelInBegin(t *testing.T) {
 		}
 		defer cancel(nil)
 		var done <-chan struct{}
-		r := ex.Start(ctx, &early{l, func(r *executor.Run) error { r.Cancel(nil); done = r.Done(); return errTest }})
+		r := ex.Start(ctx, &early{l, func(r *executor.JobRun) error { r.Cancel(nil); done = r.Done(); return errTest }})
 		require.True(t, closed(done))
 		require.Equal(t, errTest, r.Wait())
 		require.Equal(t, context.Canceled, r.Context().Err())

@@ -109,7 +109,7 @@ type funcJob struct {
 
 func (j *funcJob) Name() string { return j.name }
 
-func (j *funcJob) Begin(run *Run) (*Item, error) {
+func (j *funcJob) Begin(run *JobRun) (*Item, error) {
 	if run.ex.cfg.Deque.FIFO() {
 		return nil, ErrFIFO
 	}
@@ -235,7 +235,7 @@ func (r *scopeRun) fail(f *fork, err error, skipped bool) {
 // says that the context has ended, or is of a call to which Wait has returned that one.
 func (r *scopeRun) repeats(err error, skipped bool) bool {
 	run := r.Run()
-	run.NoticeContext()
+	run.noticeContext()
 	ended, cause := run.ctx.ending()
 	return saysAgain(err, ended, cause) &&
 		(skipped || !isSame(r.stopper, cause) || isSame(err, cause) || wraps(err, ended))

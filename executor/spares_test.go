@@ -218,9 +218,9 @@ func TestSparesConfig(t *testing.T) {
 		ex := newExecutor(t, executor.Config{Workers: c.workers, Spares: c.spares})
 		require.Equal(t, c.workers, ex.Workers())
 		l := newLayer("ids", nil)
-		l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
-			if w.Workers() != c.ids || l.Run().Workers() != c.ids {
-				t.Errorf("%+v: %d IDs", c, w.Workers())
+		l.first = func(*executor.Worker, *executor.Item) *executor.Item {
+			if n := l.Run().Workers(); n != c.ids {
+				t.Errorf("%+v: %d IDs", c, n)
 			}
 			return nil
 		}

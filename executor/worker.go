@@ -84,8 +84,8 @@ func (s workerState) String() string {
 	return [...]string{"running", "searching", "preparing", "parked", "blocked", "standing by", "without a thread"}[s]
 }
 
-// ID is the worker's index, 0 to [Worker.Workers]-1. No two items run under one ID at a time, save that one waits in a
-// nested run for the other. Any thread.
+// ID is the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, save that one waits in
+// a nested run for the other. Any thread.
 func (w *Worker) ID() int { return w.id }
 
 // run is that of the item being run; nil for no worker.
@@ -93,7 +93,7 @@ func (w *Worker) run() *Run {
 	if w == nil {
 		return nil
 	}
-	return w.body.Run()
+	return w.body.Run().asRun()
 }
 
 // bit is the worker's in sets of workers. Several may share one.
@@ -106,14 +106,6 @@ func (w *Worker) Executor() *Executor {
 	}
 	return w.ex // of an inline executor, or one to which nothing else refers
 }
-
-// Workers is how many IDs there are: of the executor's workers, and of the spare ones that it may come to have. Any thread.
-func (w *Worker) Workers() int { return len(w.ex.workers) }
-
-// Alone reports whether the executor has no other worker, so that the layer above can save what only thieves need. A task
-// that calls [Blocking] may end that for good: what was asked before it ran is not to be relied on after it. The item being
-// run only.
-func (w *Worker) Alone() bool { return w.alone }
 
 // Push makes an item available to every worker. The pushing worker gets it back, last in first out, unless another
 // takes it. The item being run only.
@@ -131,10 +123,10 @@ func (w *Worker) Push(it *Item) {
 }
 
 // wakeFor wakes somebody for items of r, or of any run if r is nil.
-func (w *Worker) wakeFor(r *Run) {
+func (w *Worker) wakeFor(r *JobRun) {
 	w.wakeThief()
 	if w.core.sleepingHelpers.Load() > 0 {
-		w.ex.wakeHelpers(r, w)
+		w.ex.wakeHelpers(r.asRun(), w)
 	}
 }
 
@@ -145,8 +137,8 @@ func (w *Worker) wakeThief() {
 	}
 }
 
-// Uncount leaves the item being run out of the tasks in [Stats]: it only distributes others. The item being run only.
-func (w *Worker) Uncount() { w.counts.overhead++ }
+// uncount leaves the item being run out of the tasks in [Stats].
+func (w *Worker) uncount() { w.counts.overhead++ }
 
 // exploit runs it and everything that follows from it on this worker (document 000, Algorithm 3, lines 5 to 12).
 func (w *Worker) exploit(it *Item) {

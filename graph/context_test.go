@@ -212,7 +212,7 @@ func TestCauseIsThatOfTheEnd(t *testing.T) {
 		r := ex.Start(ctx, g)
 		<-begun
 		ctx.expire()
-		r.NoticeContext()
+		require.Equal(t, context.DeadlineExceeded, r.Context().Err()) // so the run has noticed
 		cancel(errOutside)
 		close(ended)
 		require.ErrorIs(t, r.Wait(), context.DeadlineExceeded)

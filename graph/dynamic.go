@@ -81,8 +81,8 @@ func (r *runState) choose(l *local, ready, succ []uint32, chosen []int) []uint32
 
 // execDynamicRoot makes the sources ready.
 func execDynamicRoot(w *executor.Worker, it *executor.Item) *executor.Item {
-	w.Uncount()
 	r := stateOf(it.Body)
+	r.Run().Uncount(w)
 	return r.makeAvailable(w, r.plan.Sources)
 }
 

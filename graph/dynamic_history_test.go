@@ -55,8 +55,8 @@ func (b *built) newExecution(ex *executor.Executor, s script, clock *atomic.Int6
 }
 
 // Begin implements executor.Job: the tasks of an inline executor run before Start has returned.
-func (x *execution) Begin(r *executor.Run) (*executor.Item, error) {
-	x.run = r
+func (x *execution) Begin(r *executor.JobRun) (*executor.Item, error) {
+	x.run = &r.Run
 	close(x.begun)
 	return x.graphs[x.root].Begin(r)
 }

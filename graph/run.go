@@ -85,7 +85,7 @@ type failure struct {
 }
 
 // Begin implements executor.Job: it freezes and validates the graph, unless that is done, and takes a run state.
-func (g *Graph) Begin(run *executor.Run) (*executor.Item, error) {
+func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.holdLocked()
@@ -232,7 +232,7 @@ func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.It
 	case succSpan:
 		return r.fanOut(w, l, first, t.next().succ&succMask)
 	}
-	alone := w.Alone()
+	alone := r.Run().Alone(w)
 	var next *record
 	for _, i := range r.succ[first : first+count] {
 		s := &r.records[i]

@@ -239,7 +239,7 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 			giveBack(t.limits, n)
 			return t.exec(w, it)
 		}
-		w.Uncount()
+		r.Run().Uncount(w)
 		l := &r.locals[w.ID()]
 		var next *executor.Item
 		if l.span != nil {

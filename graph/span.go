@@ -23,7 +23,7 @@ type spanItem struct {
 
 // fanOut releases the ready tasks at first, …, end-1 of succ as a span and claims the first of them.
 func (r *runState) fanOut(w *executor.Worker, l *local, first, end uint32) *executor.Item {
-	if w.Shuffled() {
+	if r.Run().Shuffled() {
 		for _, i := range r.succ[first:end] {
 			w.Push(&r.records[i].Item)
 		}
@@ -39,8 +39,8 @@ func (r *runState) fanOut(w *executor.Worker, l *local, first, end uint32) *exec
 
 // execRoot releases the sources.
 func execRoot(w *executor.Worker, it *executor.Item) *executor.Item {
-	w.Uncount()
 	r := stateOf(it.Body)
+	r.Run().Uncount(w)
 	l := &r.locals[w.ID()]
 	l.done++ // the root
 	edges := uint32(r.plan.Edges())
@@ -49,9 +49,9 @@ func execRoot(w *executor.Worker, it *executor.Item) *executor.Item {
 
 // execSpan goes on with a span that came out of a deque.
 func execSpan(w *executor.Worker, it *executor.Item) *executor.Item {
-	w.Uncount()
 	s := spanOf(it)
 	r := stateOf(it.Body)
+	r.Run().Uncount(w)
 	l := &r.locals[w.ID()]
 	if s.tasks.IsEmpty() {
 		l.done++
@@ -103,7 +103,7 @@ func (r *runState) claimRecord(w *executor.Worker, l *local) *record {
 	s := l.span
 	var i uint32
 	var ok bool
-	if w.Alone() {
+	if r.Run().Alone(w) {
 		i, ok = s.tasks.ClaimAlone()
 	} else {
 		i, ok = s.tasks.Claim()

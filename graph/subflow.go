@@ -100,7 +100,7 @@ type detachedJob struct {
 }
 
 // Begin implements executor.Job.
-func (j *detachedJob) Begin(run *executor.Run) (*executor.Item, error) {
+func (j *detachedJob) Begin(run *executor.JobRun) (*executor.Item, error) {
 	first, err := j.Graph.Begin(run)
 	if first != nil {
 		j.begun = true

@@ -38,7 +38,7 @@ type cell struct {
 }
 
 // Begin implements executor.Job.
-func (p *Pipeline) Begin(r *executor.Run) (*executor.Item, error) {
+func (p *Pipeline) Begin(r *executor.JobRun) (*executor.Item, error) {
 	s := &run{Pipeline: p, ctx: r.Context()}
 	s.Body = executor.NewBody(s)
 	s.cells = make([]cell, p.lines*len(p.stages))

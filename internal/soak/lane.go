@@ -100,8 +100,8 @@ func (l *lane) wrong(format string, args ...any) {
 }
 
 // Begin implements executor.Job. It notes what Stats will have to say.
-func (l *lane) Begin(r *executor.Run) (*executor.Item, error) {
-	l.run = r
+func (l *lane) Begin(r *executor.JobRun) (*executor.Item, error) {
+	l.run = &r.Run
 	it, err := l.graph.Begin(r)
 	if it != nil {
 		l.began = true
