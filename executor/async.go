@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 
+	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -103,9 +104,9 @@ type asyncs struct {
 	ex  *Executor
 	all JobRun
 
-	// left counts those that have not ended. Workers count theirs and bring it here when they turn to something else. While
-	// it is not 0, Executor.running counts them as one run.
-	left xatomic.Int64
+	// left counts those that have not ended. Workers count theirs and bring it here when they turn to something else. Until
+	// its end, Executor.running counts them as one run. The next future begins it anew, under Executor.mu.
+	left left.Count
 }
 
 func (a *asyncs) init(ex *Executor) {
@@ -119,22 +120,17 @@ func (a *asyncs) init(ex *Executor) {
 // begin counts a future in, unless the executor is closed; w is the calling worker, or nil.
 func (a *asyncs) begin(w *Worker) bool {
 	ex := a.ex
-	for w != nil || !ex.closed.Load() {
-		n := a.left.Load()
-		if n == 0 {
-			break
-		}
-		if a.left.CompareAndSwap(n, n+1) {
-			return true
-		}
+	if (w != nil || !ex.closed.Load()) && a.left.TryIn() {
+		return true
 	}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	if ex.closed.Load() && w == nil {
 		return false
 	}
-	if a.left.Add(1) == 1 {
+	if !a.left.TryIn() {
 		ex.running.Add(1)
+		a.left.Start(1)
 	}
 	return true
 }
@@ -149,7 +145,7 @@ func (a *asyncs) end(w *Worker) {
 }
 
 func (a *asyncs) leave(n int64) {
-	if n > 0 && a.left.Add(-n) == 0 {
+	if n > 0 && a.left.Out(n) {
 		a.ex.running.Done()
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/osthread"
-	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
@@ -117,7 +117,7 @@ func (j *funcJob) Begin(run *JobRun) (*Item, error) {
 	r.Body = NewBody(r)
 	r.Body.forks = true
 	r.root.Exec, r.root.Body, r.root.kind = execRoot, &r.Body, isRoot
-	r.left.Store(1)
+	r.left.Start(1)
 	return &r.root.Item, nil
 }
 
@@ -147,7 +147,7 @@ type scopeRun struct {
 	sparing bool
 
 	// left counts the root while it is not done, and the workers between Enter and Leave.
-	left xatomic.Int64
+	left left.Count
 
 	mu       xsync.Mutex // guards what follows
 	failures []failure   // in the order in which they came
@@ -189,7 +189,7 @@ func execRoot(w *Worker, it *Item) *Item {
 		}
 	}
 	w.end(f)
-	r.left.Add(-1)
+	r.left.Out(1) // not the end: w is counted
 	return nil
 }
 
@@ -287,19 +287,19 @@ func (r *scopeRun) endFailed(w *Worker, f *fork) {
 	abandoned = true
 	w.end(f)
 	if f.kind == isRoot {
-		r.left.Add(-1)
+		r.left.Out(1) // not the end: w is counted
 	}
 }
 
 // Enter implements Hooks.
-func (r *scopeRun) Enter(*Worker) { r.left.Add(1) }
+func (r *scopeRun) Enter(*Worker) { r.left.In(1) }
 
 // Leave implements Hooks.
 func (r *scopeRun) Leave(w *Worker) {
 	for _, p := range w.pools {
 		p.forget() // here, and not in make: a private fork would pay for it
 	}
-	if r.left.Add(-1) > 0 {
+	if !r.left.Out(1) {
 		return
 	}
 	errs := make([]error, len(r.failures))

@@ -91,7 +91,7 @@ func execDynamicRoot(w *executor.Worker, it *executor.Item) *executor.Item {
 func (r *runState) makeAvailable(w *executor.Worker, ready []uint32) *executor.Item {
 	last := len(ready) - 1
 	if last > 0 {
-		r.left.Add(int64(last))
+		r.left.In(int64(last))
 	}
 	if r.ranks != nil {
 		r.ranks.add(ready...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/hugepage"
+	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/plan"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -36,7 +37,7 @@ type runState struct {
 	_ pad.Line
 	// left counts the tasks and spans that are not yet counted done, and the workers between Enter and Leave. Workers
 	// count in their locals and bring it here now and then.
-	left xatomic.Int64
+	left left.Count
 	_    pad.Line
 
 	mu       xsync.Mutex
@@ -106,14 +107,14 @@ func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
 	r.ctx.Set(run.Context())
 	if r.isDynamic() {
 		r.rearm()
-		r.left.Store(1)
+		r.left.Start(1)
 		return &r.root, nil
 	}
 	if len(p.Sources) == 1 {
-		r.left.Store(int64(p.Len()))
+		r.left.Start(int64(p.Len()))
 		return &r.records[p.Sources[0]].Item, nil
 	}
-	r.left.Store(int64(p.Len()) + 1) // the root counts
+	r.left.Start(int64(p.Len()) + 1) // the root counts
 	return &r.root, nil
 }
 
@@ -301,7 +302,7 @@ func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *execu
 }
 
 // Enter implements executor.Hooks.
-func (r *runState) Enter(*executor.Worker) { r.left.Add(1) }
+func (r *runState) Enter(*executor.Worker) { r.left.In(1) }
 
 // Leave implements executor.Hooks.
 func (r *runState) Leave(w *executor.Worker) { r.flush(w, 1) }
@@ -318,9 +319,7 @@ func (r *runState) flush(w *executor.Worker, more int64) {
 	}
 	n := l.done + more
 	l.done = 0
-	// Tasks count from the start, spans and workers are counted in before they are counted out. So 0 is the end, and
-	// one worker sees it.
-	if n != 0 && r.left.Add(-n) == 0 {
+	if n != 0 && r.left.Out(n) {
 		r.finish()
 	}
 }

@@ -84,7 +84,7 @@ func execSpan(w *executor.Worker, it *executor.Item) *executor.Item {
 	}
 	r.push(w, l, it) // what is left of it is the smaller half
 	// The new span counts at once: a worker that finds it empty may bring that to left before this one brings anything.
-	r.left.Add(1)
+	r.left.In(1)
 	half := r.newSpan(w, l, lo, hi)
 	l.attach(half)
 	w.Push(&half.Item)

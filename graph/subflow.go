@@ -62,11 +62,11 @@ func (fn detached) run(_ *executor.Worker, r *runState, i uint32) error {
 	if part.of == nil {
 		part = detachedPart{r, i}
 	}
-	part.of.left.Add(1) // what calls this counts there too: taking it back does not come to 0
+	part.of.left.In(1) // what calls this holds a unit there
 	job := &detachedJob{Graph: sub, part: part}
 	defer func() { // also if the caller's context panics
 		if !job.begun {
-			part.of.left.Add(-1)
+			part.of.left.Out(1) // not the end, for the same reason
 		}
 	}()
 	run := part.of.Run().StartWithin(part.of.ctx.Get(), job)
@@ -87,7 +87,7 @@ func (p detachedPart) ended(err error) {
 	if err != nil {
 		p.of.fail(&p.of.records[p.task], err)
 	}
-	if p.of.left.Add(-1) == 0 {
+	if p.of.left.Out(1) {
 		p.of.finish()
 	}
 }

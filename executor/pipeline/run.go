@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -21,7 +22,7 @@ type run struct {
 
 	_ pad.Line
 	// left counts the cells that are ready or run, and the workers between Enter and Leave.
-	left xatomic.Int64
+	left left.Count
 	_    pad.Line
 
 	mu       xsync.Mutex
@@ -59,7 +60,7 @@ func (p *Pipeline) Begin(r *executor.JobRun) (*executor.Item, error) {
 			}
 		}
 	}
-	s.left.Store(1)
+	s.left.Start(1)
 	return &s.cell(0, 0).Item, nil
 }
 
@@ -101,7 +102,7 @@ func (s *run) exec(w *executor.Worker, c *cell) *executor.Item {
 	}
 	switch {
 	case aside != nil && on != nil:
-		s.left.Add(1)
+		s.left.In(1)
 		w.Push(&aside.Item)
 		return &on.Item
 	case on != nil:
@@ -113,9 +114,9 @@ func (s *run) exec(w *executor.Worker, c *cell) *executor.Item {
 	}
 }
 
-// done counts a cell done that has made no other ready.
+// done counts a cell done that has made no other ready. The worker is counted too: this is not the end.
 func (s *run) done() *executor.Item {
-	s.left.Add(-1)
+	s.left.Out(1)
 	return nil
 }
 
@@ -142,11 +143,11 @@ func (s *run) Fail(_ *executor.Worker, it *executor.Item, err error) *executor.I
 }
 
 // Enter implements executor.Hooks.
-func (s *run) Enter(*executor.Worker) { s.left.Add(1) }
+func (s *run) Enter(*executor.Worker) { s.left.In(1) }
 
 // Leave implements executor.Hooks.
 func (s *run) Leave(*executor.Worker) {
-	if s.left.Add(-1) == 0 {
+	if s.left.Out(1) {
 		s.Run().Finish(s.failures...)
 	}
 }

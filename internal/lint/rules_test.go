@@ -26,20 +26,22 @@ import (
 var layers = map[string][]string{
 	"graph": {
 		"executor", "internal/plan", "internal/hugepage", "internal/xatomic", "internal/xsync", "internal/pad",
-		"internal/errfmt",
+		"internal/errfmt", "internal/left",
 	},
 	"executor": {
 		"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
-		"internal/xsync", "internal/pad", "internal/errfmt",
+		"internal/xsync", "internal/pad", "internal/errfmt", "internal/left",
 	},
 	"executor/parallel": {"executor"},
-	"executor/pipeline": {"executor", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
+	"executor/pipeline": {"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
 	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
 	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
 	"internal/park":     {"internal/xatomic", "internal/pad", "internal/model"}, // the last under the tag modelcheck only
+	"internal/left":     {"internal/xatomic", "internal/model"},                 // likewise
 	"internal/plan":     {"internal/hugepage"},
-	"internal/xatomic":  {"internal/model"}, // likewise
-	"internal/xsync":    {"internal/model"}, // likewise
+	"internal/xatomic":  {"internal/model"},                     // likewise
+	"internal/xsync":    {"internal/model"},                     // likewise
+	"internal/left":     {"internal/xatomic", "internal/model"}, // likewise
 	"internal/hugepage": {},
 	"internal/osthread": {"internal/model"}, // likewise
 	"internal/pad":      {},
