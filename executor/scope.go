@@ -5,8 +5,10 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/magpie-go/magpie/executor/internal/demand"
 	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
@@ -83,12 +85,13 @@ func (s *Scope) Stopped() bool {
 	return s.body.Stopped()
 }
 
-// Hungry reports whether another worker has, or soon will have, nothing to steal from the one that calls: what is forked now
-// is taken up at once. Algorithms that halve their work only when it helps ask here. It costs a load.
-func (s *Scope) Hungry() bool {
-	w := s.w
-	return w.hungry.Load() && (!w.eager || !w.alone && w.isWanted())
+func init() {
+	demand.Of = func(scope any) bool { return scope.(*Scope).w.inDemand() }
+	demand.Hint = func(scope any) *xatomic.Bool { return &scope.(*Scope).w.hungry }
 }
+
+// inDemand reports whether thieves could do with work of the worker's: what is forked now is taken up at once.
+func (w *Worker) inDemand() bool { return w.hungry.Load() && (!w.eager || !w.alone && w.isWanted()) }
 
 // Func returns a job that runs fn with a scope. It may be run any number of times, also at once. The run's result is
 // what fn returns and the failures of children, joined. Where a function with a scope returns failures of children of

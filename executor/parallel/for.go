@@ -49,8 +49,7 @@ func loop(lo, hi int, body func(i int)) {
 	}
 }
 
-// longRange is how long a call of ForRange's body is to take: the worker looks for others that have nothing to do
-// before each. Measuring the time costs 70 ns (Xeon, November 2026), so this is nothing beside it, and a thief that
+// longRange is how long a call of ForRange's body is to take: the worker looks for demand before each. Measuring the time costs 70 ns (Xeon, November 2026), so this is nothing beside it, and a thief that
 // wakes waits as long as it has taken to wake.
 const longRange = 20 * time.Microsecond
 
@@ -60,7 +59,7 @@ const longRange = 20 * time.Microsecond
 // that are quickly done come before others that take long, a Grain bounds what one call has to do.
 func ForRange(ctx context.Context, on On, lo, hi int, body func(lo, hi int)) error {
 	_, err := walkAll(ctx, on, lo, hi, walkEach(func(p strides) int {
-		if !p.share {
+		if p.hint == nil {
 			body(p.lo, p.end)
 			return p.end
 		}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/demand"
+	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // A job is what all parts of one call share.
@@ -29,7 +31,7 @@ func (j *job) end(ok *bool) {
 // A walk goes through indices in pieces, and combines what they come to in their order.
 type walk[R any] struct {
 	job
-	grain uint // of the pieces; 0: they end when a worker has nothing to do
+	grain uint // of the pieces; 0: they end when there is demand
 	least uint // parts of more are halved at once
 	// begin returns the result of no index, or of the index lo, and the first index whose result it is not.
 	begin func(lo int) (R, int)
@@ -50,8 +52,8 @@ type part[R any] struct {
 // size is how many indices the part has, which may be more than MaxInt.
 func (p *part[R]) size() uint { return uint(p.hi) - uint(p.lo) }
 
-// partsPerWorker is in how many parts for each worker a walk is divided at once. Long calls, whose worker does not look
-// whether others have nothing to do, then keep little from them.
+// partsPerWorker is in how many parts for each worker a walk is divided at once. Long calls, whose worker does not look for
+// demand, then keep little from others.
 const partsPerWorker = 4
 
 // walkAll does a walk as a run of its own.
@@ -116,12 +118,11 @@ func right[R any](s *executor.Scope, p part[R]) (acc R) {
 	return acc
 }
 
-// lazy goes through p piece by piece, and gives away half of what is left whenever another worker has nothing to do. It
-// adds to what the indices before p have come to, so that a worker that goes through several pieces has nothing to
-// combine.
+// lazy goes through p piece by piece, and gives away half of what is left whenever there is demand. It adds to what the
+// indices before p have come to, so that a worker that goes through several pieces has nothing to combine.
 func lazy[R any](s *executor.Scope, p part[R], acc R) R {
 	for p.lo < p.hi && !p.skip(s, p.lo) {
-		if p.size() > 1 && s.Hungry() {
+		if p.size() > 1 && demand.Of(s) {
 			mid := p.lo + int(p.size()/2)
 			half := executor.Fork(s, right[R], part[R]{p.walk, mid, p.hi})
 			acc = lazy(s, part[R]{p.walk, p.lo, mid}, acc)
@@ -159,15 +160,18 @@ const stride = 64
 //	return acc, lo
 type strides struct {
 	lo, end int
-	share   bool // the piece ends when another worker has nothing to do
 	scope   *executor.Scope
 	job     *job
+	hint    *xatomic.Bool // of demand, at which the piece ends; nil if it does not
 }
 
 // strides are those of the next piece of p.
 func (p *part[R]) strides(s *executor.Scope) strides {
-	end := p.lo + int(min(p.size(), math.MaxInt))
-	return strides{lo: p.lo, end: end, share: p.grain == 0, scope: s, job: &p.job}
+	next := strides{lo: p.lo, end: p.lo + int(min(p.size(), math.MaxInt)), scope: s, job: &p.job}
+	if p.grain == 0 {
+		next.hint = demand.Hint(s)
+	}
+	return next
 }
 
 // over is p with other indices.
@@ -188,4 +192,6 @@ func (p *strides) next(lo int) int {
 }
 
 // ends reports whether the rest of the piece is left out, or left to be shared.
-func (p *strides) ends() bool { return p.job.stopped(p.scope) || p.share && p.scope.Hungry() }
+func (p *strides) ends() bool {
+	return p.job.stopped(p.scope) || p.hint != nil && p.hint.Load() && demand.Of(p.scope)
+}

@@ -29,25 +29,26 @@ var layers = map[string][]string{
 		"internal/errfmt", "internal/left",
 	},
 	"executor": {
-		"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
+		"executor/internal/demand", "deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
 		"internal/xsync", "internal/pad", "internal/errfmt", "internal/left",
 	},
-	"executor/parallel": {"executor"},
+	"executor/parallel": {"executor", "executor/internal/demand", "internal/xatomic"},
 	"executor/pipeline": {"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
 	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
 	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
 	"internal/park":     {"internal/xatomic", "internal/pad", "internal/model"}, // the last under the tag modelcheck only
 	"internal/left":     {"internal/xatomic", "internal/model"},                 // likewise
 	"internal/plan":     {"internal/hugepage"},
-	"internal/xatomic":  {"internal/model"},                     // likewise
-	"internal/xsync":    {"internal/model"},                     // likewise
-	"internal/left":     {"internal/xatomic", "internal/model"}, // likewise
+	"internal/xatomic":  {"internal/model"}, // likewise
+	"internal/xsync":    {"internal/model"}, // likewise
 	"internal/hugepage": {},
 	"internal/osthread": {"internal/model"}, // likewise
 	"internal/pad":      {},
 	"internal/errfmt":   {},
 	"internal/procs":    {},
 	"internal/model":    {},
+
+	"executor/internal/demand": {"internal/xatomic"},
 }
 
 // isLibrary reports whether dir has code that users compile. The model checker is none: it is in the table only because
