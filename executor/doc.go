@@ -1,9 +1,9 @@
 // Package executor runs work on OS threads of its own that steal from each other.
 //
-// A [Worker] is a goroutine locked to a thread of its own. It runs items to completion, keeps what it makes ready in a
-// deque, and when it has nothing left it steals from the others; when there is nothing to steal it sleeps on a futex.
-// No goroutine is started per item, and on the way from one item to the next there is no channel, mutex, timer or
-// system call.
+// An [Executor] has a fixed number of workers, each a goroutine locked to a thread. A worker runs tasks to completion,
+// keeps what they make ready, and steals from the others when it has nothing left. When there is nothing to steal it sleeps
+// on a futex. No goroutine is started per task, and on the way from one task to the next there is no channel, mutex, timer
+// or system call.
 //
 //	ex, err := executor.New(executor.Config{})
 //	if err != nil { … }
@@ -12,27 +12,30 @@
 //
 // # Runs
 //
-// [Executor.Run] runs a [Job] and waits for it, [Executor.Start] does not wait. Any number of runs may be in progress,
-// from any number of goroutines. Everything before a Start happens before the job's items; everything they do happens
-// before the run's Wait returns.
-//
-// A run that is cancelled, by its context or by [Run.Cancel], skips what has not started. Its error matches, with
-// errors.Is, both context.Canceled or context.DeadlineExceeded and the cause. A task that fails cancels its run in the
-// same way, and the run's error is then the task's.
-//
-// What is a failure, and what only says again why the run was stopped, is decided by asking errors for Unwrap and Is.
-// Of a tree of errors the first few thousand are asked, so that it may lead round in a circle, and a method that panics
-// has not answered. Methods of the caller's context may panic as well: in Start and Async the caller gets the panic, in
-// a task the task, and otherwise the run, or the future, is cancelled with it as the cause. But package context calls
-// Done, Err and Value on goroutines of its own, where a panic ends the process; and a method that calls runtime.Goexit
-// on a worker, or does not return, takes the run with it.
+// [Executor.Run] runs a [Job] and waits for it, [Executor.Start] returns a [Run] at once. A Job is a graph, a pipeline, or
+// a function, see [Func]. Any number of runs may be in progress, from any number of goroutines. Everything before a Start
+// happens before the job's tasks; everything they do happens before the run's Wait returns.
 //
 // # Forks, scopes, futures
 //
-// A function that is given a [Scope], by [Call] or [Func], can start other work and wait for it: [Fork] hands one call to
-// whoever has nothing to do, for a few nanoseconds, [Scope.Go] starts a child that may fail. All of it ends before the
-// function's run does. [Async] starts a single call from anywhere and returns a [Future]. [First] calls several functions
-// and takes the first result. Package parallel is made of forks.
+// A function that is given a [Scope], by [Call] or [Func], can start other work and wait for it. [Fork] makes one call
+// available to workers that have nothing to do, for a few nanoseconds. [Scope.Go] starts a child that may fail. All of it
+// ends before the function's run does. [Async] starts a single call from anywhere and returns a [Future]. [First] calls
+// several functions and takes the first result. Package parallel is made of forks.
+//
+// # Errors
+//
+// A task that fails, by an error, a panic or [runtime.Goexit], cancels its run, and the run's error is the task's. A run
+// that is cancelled, by its context or by [Run.Cancel], skips what has not started. Its error then matches, with errors.Is,
+// both context.Canceled or context.DeadlineExceeded and the cause.
+//
+// An error that only says again why the run was stopped is not reported. Which ones do is decided by their Unwrap and Is
+// methods, and by no more than the first few thousand errors of a tree. A method that panics has not answered.
+//
+// A panic in a method of the caller's context goes to the caller in Start and Async, and to the task in a task. Elsewhere
+// it cancels the run or future, as the cause. Two cases are not contained: package context calls Done, Err and Value on
+// goroutines of its own, where a panic ends the process; and a method that calls runtime.Goexit on a worker, or does not
+// return, takes the run with it.
 //
 // # Waiting inside a task
 //
@@ -67,8 +70,10 @@
 //
 // # Layers of your own
 //
-// The executor knows nothing of graphs. Package graph is built on [Item], [Body], [Hooks] and [Job] alone, and so can
-// other layers be.
+// Some types are for implementations of [Job] only: [Item], [Body], [Hooks], [Stopper], [Worker] and [JobRun]. The executor
+// knows nothing of graphs: package graph is made of these types, and so can other layers be. [Job.Begin] gets a JobRun and
+// returns the first item. An item pushes others by its Worker, Hooks tell the job what its items cannot see, and the job
+// ends the run by [JobRun.Finish]. The example of Item is the smallest such layer.
 //
 // The protocols, their invariants and what is not promised are in PROTOCOL.md beside this file. Sources: document 000
 // is Lin, Huang and Wong, "An Efficient Work-Stealing Scheduler for Task Dependency Graph" (2020).

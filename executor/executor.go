@@ -19,7 +19,7 @@ import (
 	"github.com/magpie-go/magpie/notifier"
 )
 
-// An Executor is a number of workers, each locked to an OS thread of its own, that run items and steal from each
+// An Executor is a number of workers, each locked to an OS thread of its own, that run tasks and steal from each
 // other; spare ones stand in for those that wait in [Blocking]. All methods may be called from any goroutine. Several
 // executors may live in one process.
 //

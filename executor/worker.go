@@ -10,8 +10,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A Worker runs items on an OS thread of its own. Items are handed the worker that runs them; its methods are for the
-// item being run only.
+// A Worker runs items on an OS thread of its own. An item gets the worker that runs it; unless they say otherwise, the
+// methods are for the item being run only.
 type Worker struct {
 	_ pad.Line
 
