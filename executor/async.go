@@ -104,8 +104,8 @@ type asyncs struct {
 	ex  *Executor
 	all JobRun
 
-	// left counts those that have not ended. Workers count theirs and bring it here when they turn to something else. Until
-	// its end, Executor.running counts them as one run. The next future begins it anew, under Executor.mu.
+	// left counts those that have not ended. Workers count theirs and bring it here when they turn to something
+	// else. Until its end, Executor.running counts them as one run. The next future begins it anew, under Executor.mu.
 	left left.Count
 }
 

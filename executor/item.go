@@ -63,8 +63,8 @@ type Stopper interface {
 	OnStop()
 }
 
-// A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, what [Func] returns. Its methods are for
-// the executor to call.
+// A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, what [Func] returns. Its methods
+// are for the executor to call.
 type Job interface {
 	// Begin prepares one execution of the job and returns its first item, or nil if there is nothing to do. It is called
 	// by [Executor.Start] on the calling goroutine. From then on the job owns r's end: [JobRun.Finish] must be called

@@ -23,8 +23,8 @@ func (r *JobRun) asRun() *Run {
 func (r *JobRun) Workers() int { return len(r.ex.workers) }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run, so that the job can save
-// what only other workers need. A task that calls [Blocking] may end that for good: an answer from before the task is not
-// to be relied on after it. It costs a load.
+// what only other workers need. A task that calls [Blocking] may end that for good: an answer from before the task is
+// not to be relied on after it. It costs a load.
 func (r *JobRun) Alone(w *Worker) bool { return w.alone }
 
 // Shuffled reports whether the executor chooses the order of what is ready, see [NewInline]: then every item is to be
@@ -44,8 +44,8 @@ func (r *JobRun) Inject(it *Item) {
 	}
 }
 
-// StartWithin starts a job as [Executor.Start] does, nested in r, which must not end before the job's run. It is called by
-// a task of r or of a run nested in r.
+// StartWithin starts a job as [Executor.Start] does, nested in r, which must not end before the job's run. It is called
+// by a task of r or of a run nested in r.
 func (r *JobRun) StartWithin(ctx context.Context, j Job) *Run {
 	return r.ex.launch(ctx, j, r.ex.currentWorker(), &r.Run)
 }
@@ -54,14 +54,15 @@ func (r *JobRun) StartWithin(ctx context.Context, j Job) *Run {
 func (r *JobRun) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 
 // NoticeContext cancels the run if the caller's context has ended. The run learns of that end by itself, but on another
-// goroutine. A task may see it first, and what that task then returns is not the reason why the run ends. So NoticeContext
-// is called when a task has failed; Repeats does it too.
+// goroutine. A task may see it first, and what that task then returns is not the reason why the run ends. So
+// NoticeContext is called when a task has failed; Repeats does it too.
 //
 // A context that panics has ended: the run is cancelled with the [*PanicError] as the cause.
 func (r *JobRun) NoticeContext() { r.noticeContext() }
 
 // Repeats reports whether err, the failure of a task, only says again why the run was stopped, which the run reports
-// anyhow. An error of several parts does if all of them do. A panic does not, unless it is the one that stopped the run.
+// anyhow. An error of several parts does if all of them do. A panic does not, unless it is the one that stopped the
+// run.
 func (r *JobRun) Repeats(err error) bool {
 	r.noticeContext()
 	ended, cause := r.ctx.ending()

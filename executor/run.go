@@ -9,8 +9,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A Run is one execution of a job, see [Executor.Start]. All methods may be called from any goroutine, from tasks too, and
-// after the end.
+// A Run is one execution of a job, see [Executor.Start]. All methods may be called from any goroutine, from tasks too,
+// and after the end.
 type Run struct {
 	ex   *Executor
 	job  Job

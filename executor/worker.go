@@ -84,8 +84,8 @@ func (s workerState) String() string {
 	return [...]string{"running", "searching", "preparing", "parked", "blocked", "standing by", "without a thread"}[s]
 }
 
-// ID is the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, save that one waits in
-// a nested run for the other. Any thread.
+// ID is the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, save that one waits
+// in a nested run for the other. Any thread.
 func (w *Worker) ID() int { return w.id }
 
 // run is that of the item being run; nil for no worker.

@@ -52,8 +52,8 @@ type part[R any] struct {
 // size is how many indices the part has, which may be more than MaxInt.
 func (p *part[R]) size() uint { return uint(p.hi) - uint(p.lo) }
 
-// partsPerWorker is in how many parts for each worker a walk is divided at once. Long calls, whose worker does not look for
-// demand, then keep little from others.
+// partsPerWorker is in how many parts for each worker a walk is divided at once. Long calls, whose worker does not look
+// for demand, then keep little from others.
 const partsPerWorker = 4
 
 // walkAll does a walk as a run of its own.

@@ -5,17 +5,17 @@
 //
 //   - A unit is counted in before it is counted out.
 //   - Only a holder of a unit counts others in. It holds its own until they are counted.
-//   - A holder may hand its unit on, as a task that has ended does to one that it has made ready. It may also keep a unit
-//     that has ended, and count out several at once.
+//   - A holder may hand its unit on, as a task that has ended does to one that it has made ready. It may also keep a
+//     unit that has ended, and count out several at once.
 //
-// So the count is 0 only when nobody holds a unit, and then nobody can count one in: 0 is the end. The end is seen once, by
-// the caller whose Out comes to 0. Everything before the other calls of Out happens before that one returns.
+// So the count is 0 only when nobody holds a unit, and then nobody can count one in: 0 is the end. The end is seen
+// once, by the caller whose Out comes to 0. Everything before the other calls of Out happens before that one returns.
 package left
 
 import "github.com/magpie-go/magpie/internal/xatomic"
 
-// A Count is the number of units that are left. Its zero value is one that has ended. All methods may be called from any
-// thread.
+// A Count is the number of units that are left. Its zero value is one that has ended. All methods may be called from
+// any thread.
 type Count struct{ n xatomic.Int64 }
 
 // Start begins a count of n units, of which there is at least one. The count has ended, or has never begun, and nobody
@@ -44,8 +44,8 @@ func (c *Count) TryIn() bool {
 	}
 }
 
-// Out counts n units out, of which there is at least one. It reports whether that is the end; a caller that holds another
-// unit need not ask.
+// Out counts n units out, of which there is at least one. It reports whether that is the end; a caller that holds
+// another unit need not ask.
 func (c *Count) Out(n int64) (ended bool) {
 	now := c.n.Add(-n)
 	check(now >= 0 && n > 0, now)
