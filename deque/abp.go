@@ -20,10 +20,6 @@ type ABP[T any] struct {
 	slots []xatomic.Slot[T] // never changes; the last is the end of the array, and not free
 	_     pad.Line
 
-	// Owner only.
-	fresh int // items pushed since the last Poll
-	_     pad.Line
-
 	bottom xatomic.Uint64 // one past the newest item; written by the owner, read by thieves; P10: publishes the slots below
 	_      pad.Line
 
@@ -49,29 +45,28 @@ func NewABP[T any](capacity int) *ABP[T] {
 	return d
 }
 
-// Push adds p, which must not be nil, at the bottom. It returns false, and does nothing, if the slot there is past the end
-// of the array or that of a thief who has claimed an item and not yet read it: what to do then is the caller's business.
+// Push adds p, which must not be nil, at the bottom. It is Refused if the slot there is past the end of the array, or that of
+// a thief that has claimed an item and not yet read it.
 // Everything before the Push happens before the Pop or Steal that returns p.
 //
 // Owner only.
-func (d *ABP[T]) Push(p *T) bool {
+func (d *ABP[T]) Push(p *T) Effect {
 	b := d.bottom.Load()
 	if !d.slots[b].Free() {
-		return false // waiting for the thief would put the owner at the mercy of a preempted thread
+		return Refused // waiting for the thief would put the owner at the mercy of a preempted thread
 	}
 	d.slots[b].Put(p)
 	d.bottom.Store(b + 1) // P10
-	d.fresh++
-	return true
+	return Shown
 }
 
 // Pop removes the item pushed last, or returns nil if there is none.
 //
 // Owner only.
-func (d *ABP[T]) Pop() *T {
+func (d *ABP[T]) Pop() (*T, Effect) {
 	b := d.bottom.Load()
 	if b == 0 {
-		return nil
+		return nil, Nothing
 	}
 	b--
 	// D10(owner): announce the claim on slot b, then look at age. Pairs with D10(thief) in Steal, which looks at age and
@@ -81,28 +76,24 @@ func (d *ABP[T]) Pop() *T {
 	a := d.age.Load()
 	top := a & topMask
 	if b > top {
-		return d.slots[b].Take()
+		return d.slots[b].Take(), Nothing
 	}
 	// The last item, if a thief has not got it. Either way the deque is empty and the indices go back to the beginning:
 	// bottom first, for which every thief that comes now finds nothing, and then top together with the next tag.
 	d.bottom.Store(0)
 	next := a&^topMask + oneTag
 	if b == top && d.age.CompareAndSwap(a, next) { // C10
-		return d.slots[b].Take()
+		return d.slots[b].Take(), Nothing
 	}
 	d.age.Store(next) // no compare-and-swap: top is not below bottom, so no thief claims
-	return nil
+	return nil, Nothing
 }
 
-// Poll returns how many items were pushed since the last call. Owner only.
-func (d *ABP[T]) Poll() int {
-	n := d.fresh
-	d.fresh = 0
-	return n
-}
+// Poll does nothing: each Push tells. Owner only.
+func (d *ABP[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there is nothing to steal. Owner only.
-func (d *ABP[T]) Wanted() bool { return d.IsEmpty() }
+func (d *ABP[T]) Wanted() bool { return d.Len() == 0 }
 
 // Steal removes the item pushed first. Lost means that it may pay to try again; it says nothing about what is left.
 //
@@ -129,8 +120,5 @@ func (d *ABP[T]) Len() int {
 	return max(0, int(d.bottom.Load())-int(top))
 }
 
-// IsEmpty reports whether there was nothing to steal at some moment during the call. Any thread.
-func (d *ABP[T]) IsEmpty() bool { return d.Len() == 0 }
-
-// Offers is the contrary of IsEmpty. Any thread.
-func (d *ABP[T]) Offers() bool { return !d.IsEmpty() }
+// Ask reports whether there was something to steal at some moment during the call. Any thread.
+func (d *ABP[T]) Ask() bool { return d.Len() != 0 }

@@ -8,19 +8,17 @@ import (
 	"github.com/magpie-go/magpie/internal/model"
 )
 
-// A bounded deque may refuse an item.
-type bounded interface {
-	queue
-	Push(*int) bool
-}
-
-// push pushes all items. One that is refused comes out at once: its owner has it.
-func push(d interface{ Push(*int) bool }, own ledger, all ...*int) {
+// push pushes all items, and returns Shown if a push did. An item that is refused comes out at once: its owner has it.
+func push(d Queue[int], own ledger, all ...*int) (effect Effect) {
 	for _, p := range all {
-		if !d.Push(p) {
+		switch d.Push(p) {
+		case Refused:
 			own.note(p)
+		case Shown:
+			effect = Shown
 		}
 	}
+	return effect
 }
 
 // TestModelABPOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
@@ -31,9 +29,9 @@ func TestModelABPOwnerThief(t *testing.T) {
 		own, stolen := make(ledger, 3), make(ledger, 3)
 		join := thief(d, 2, stolen)
 		push(d, own, all[0], all[1])
-		own.note(d.Pop())
+		own.pop(d)
 		push(d, own, all[2])
-		own.note(d.Pop())
+		own.pop(d)
 		join()
 		settle(d, 3, own, stolen)
 	})
@@ -48,9 +46,9 @@ func TestModelABPTwoThieves(t *testing.T) {
 		push(d, own, all[0], all[1])
 		join1 := thief(d, 1, stolen1)
 		join2 := thief(d, 2, stolen2)
-		own.note(d.Pop())
+		own.pop(d)
 		push(d, own, all[2])
-		own.note(d.Pop())
+		own.pop(d)
 		join1()
 		join2()
 		settle(d, 3, own, stolen1, stolen2)
@@ -66,7 +64,7 @@ func TestModelABPLastItem(t *testing.T) {
 		push(d, own, all[0])
 		join1 := thief(d, 1, stolen1)
 		join2 := thief(d, 1, stolen2)
-		own.note(d.Pop())
+		own.pop(d)
 		join1()
 		join2()
 		model.Assert(own[0]+stolen1[0]+stolen2[0] == 1, "nobody got the item, and no one was faster")
@@ -83,12 +81,12 @@ func TestModelABPTag(t *testing.T) {
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		push(d, own, all[0])
 		join := thief(d, 1, stolen)
-		own.note(d.Pop())
+		own.pop(d)
 		push(d, own, all[1], all[2])
-		own.note(d.Pop())
-		own.note(d.Pop())
+		own.pop(d)
+		own.pop(d)
 		push(d, own, all[3])
-		own.note(d.Pop())
+		own.pop(d)
 		join()
 		settle(d, 4, own, stolen)
 	})
@@ -105,9 +103,9 @@ func TestModelABPSlowThief(t *testing.T) {
 		join1 := thief(d, 1, stolen1)
 		join2 := thief(d, 1, stolen2)
 		push(d, own, all[2])
-		own.note(d.Pop())
+		own.pop(d)
 		push(d, own, all[3])
-		own.note(d.Pop())
+		own.pop(d)
 		push(d, own, all[4])
 		join1()
 		join2()
@@ -125,7 +123,7 @@ func TestModelABPWrap(t *testing.T) {
 		join := thief(d, 2, stolen)
 		for _, p := range all {
 			push(d, own, p)
-			own.note(d.Pop())
+			own.pop(d)
 		}
 		join()
 		settle(d, 3, own, stolen)
@@ -144,7 +142,7 @@ func TestModelABPEmptyIsTrue(t *testing.T) {
 }
 
 // neverEmpty has two thieves steal one item each while there are two all the time or more, and settles.
-func neverEmpty(d queue, n int, own ledger, meanwhile ...func()) {
+func neverEmpty(d Queue[int], n int, own ledger, meanwhile ...func()) {
 	var joins [2]func()
 	ledgers := []ledger{own}
 	for i := range joins {

@@ -9,8 +9,7 @@ import (
 // one with [NewADWS]; an ADWS must not be copied.
 //
 // There is a mailbox for one item. A thief takes what lies in it, and asks for the next by the same step. The owner puts its
-// oldest item there when it next pushes, pops or polls. What is said of [PadWS] about NotReady, Poll and Granted holds here;
-// a steal costs the owner a locked instruction, and there is no more than one item to be stolen at a time.
+// oldest item there when it next pushes, pops or polls. What is said of [PadWS] about NotReady and Poll holds here; a steal costs the owner a locked instruction, and there is no more than one item to be stolen at a time.
 //
 // The deque keeps no pointer that was popped or stolen alive.
 type ADWS[T any] struct {
@@ -18,10 +17,9 @@ type ADWS[T any] struct {
 	_   pad.Line
 
 	// Owner only.
-	own   private[T]
-	keep  int
-	fresh int
-	_     pad.Line
+	own  private[T]
+	keep int
+	_    pad.Line
 
 	// mail is nil, ask, or an item. Thieves change nil and items to ask, the owner ask to an item and items to nil.
 	// P4: publishes the item, and what was written before it was pushed. C3: who moves an item out of it has it.
@@ -39,51 +37,40 @@ func NewADWS[T any](keep int) *ADWS[T] {
 	return &ADWS[T]{keep: keep, ask: &unique.ask}
 }
 
-// Push adds p, which must not be nil, and returns true. Everything before the Push happens before the Pop or Steal that
+// Push adds p, which must not be nil. Everything before the Push happens before the Pop or Steal that
 // returns p.
 //
 // Owner only.
-func (d *ADWS[T]) Push(p *T) bool {
+func (d *ADWS[T]) Push(p *T) Effect {
 	d.own.push(p)
-	if d.mail.Load() == d.ask {
-		d.answer()
+	if d.mail.Load() != d.ask {
+		return Nothing
 	}
-	return true
+	return d.answer()
 }
 
 // Pop removes the item pushed last of those that no thief has, or returns nil if there is none.
 //
 // Owner only.
-func (d *ADWS[T]) Pop() *T {
+func (d *ADWS[T]) Pop() (*T, Effect) {
 	p := d.own.pop()
 	if p == nil {
-		return d.takeBack()
+		return d.takeBack(), Nothing
 	}
-	if d.mail.Load() == d.ask {
-		d.answer()
+	if d.mail.Load() != d.ask {
+		return p, Nothing
 	}
-	return p
+	return p, d.answer()
 }
 
-// Poll answers a thief, if one has asked, and returns what Granted does. See [PadWS.Poll].
+// Poll answers a thief, if one has asked. See [PadWS.Poll].
 //
 // Owner only.
-func (d *ADWS[T]) Poll() int {
-	if d.mail.Load() == d.ask {
-		d.answer()
+func (d *ADWS[T]) Poll() Effect {
+	if d.mail.Load() != d.ask {
+		return Nothing
 	}
-	return d.Granted()
-}
-
-// Granted returns how many items became stealable since the last call. See [PadWS.Granted].
-//
-// Owner only.
-func (d *ADWS[T]) Granted() int {
-	n := d.fresh
-	if n != 0 {
-		d.fresh = 0
-	}
-	return n
+	return d.answer()
 }
 
 // Steal takes the item that was put ready, and asks for the next. Of the Outcomes it never returns Empty. L1 holds as for
@@ -104,8 +91,8 @@ func (d *ADWS[T]) Steal() (*T, Outcome) {
 	return nil, Lost
 }
 
-// Offers reports whether an item has been put ready. If not, a request stands. Any thread.
-func (d *ADWS[T]) Offers() bool {
+// Ask reports whether an item has been put ready. If not, a request stands. Any thread.
+func (d *ADWS[T]) Ask() bool {
 	p := d.mail.Load()
 	if p == nil {
 		d.mail.CompareAndSwap(nil, d.ask) // or another thief has asked
@@ -126,13 +113,13 @@ func (d *ADWS[T]) Len() int {
 func (d *ADWS[T]) Wanted() bool { return d.Len() == 0 }
 
 // answer puts the oldest item in the mailbox, which asks for one. If there is none to spare, it goes on asking.
-func (d *ADWS[T]) answer() {
+func (d *ADWS[T]) answer() Effect {
 	if d.own.count() <= d.keep {
-		return
+		return Nothing
 	}
 	d.mail.Store(d.own.oldest()) // P4
 	d.own.shift()
-	d.fresh++
+	return Shown
 }
 
 // takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the item

@@ -21,7 +21,7 @@ func TestModelADWS(t *testing.T) {
 		join1 := thief(d, 2, stolen1)
 		join2 := thief(d, 2, stolen2)
 		d.Push(all[1])
-		own.note(d.Pop())
+		own.pop(d)
 		d.Push(all[2])
 		drain(d, 3, func() { join1(); join2() }, own, stolen1, stolen2)
 	})
@@ -33,8 +33,8 @@ func TestModelADWSSleep(t *testing.T) {
 		d := NewADWS[int](0)
 		all := items(2)
 		var woken, over xatomic.Bool
-		notify := func(granted int) {
-			if granted > 0 {
+		notify := func(effect Effect) {
+			if effect == Shown {
 				woken.Store(true)
 			}
 		}
@@ -53,8 +53,7 @@ func TestModelADWSSleep(t *testing.T) {
 		})
 		for _, p := range all {
 			notify(d.Poll())
-			d.Push(p)
-			notify(d.Granted())
+			notify(d.Push(p))
 		}
 		for !over.Load() {
 			notify(d.Poll())

@@ -79,7 +79,7 @@ func TestBatch(t *testing.T) {
 			requireBatch(t, d, deque.Half, 9, 1, 3)
 			requireBatch(t, d, deque.Half, 9, 4, 2)
 			requireBatch(t, d, deque.Half, 9, 6, 1)
-			require.False(t, q.Offers())
+			require.False(t, q.Ask())
 			requireNoBatch(t, d, c.nothing)
 
 			q = c.make()
@@ -104,10 +104,10 @@ func TestBatchStaysInItsBlock(t *testing.T) {
 	requireBatch(t, d, deque.Block, 8, 2, 2)
 	requireBatch(t, d, deque.Block, 8, 4, 4)
 	requireNoBatch(t, d, deque.Empty)
-	require.Same(t, all[8], d.Pop())
-	require.Nil(t, d.Pop())
+	require.Same(t, all[8], pop(d))
+	require.Nil(t, pop(d))
 	for range 16 {
-		require.True(t, d.Push(new(int)), "what batches have emptied can be used again")
+		require.NotEqual(t, deque.Refused, d.Push(new(int)), "what batches have emptied can be used again")
 	}
 }
 
@@ -119,18 +119,18 @@ func TestBatchPadWSGranted(t *testing.T) {
 	}
 	requireNoBatch(t, d, deque.NotReady)
 	require.Equal(t, 1, d.Asked())
-	require.Equal(t, 1, d.Poll())
-	d.Ask(2)
-	require.Equal(t, 2, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
+	d.AskFor(2)
+	require.Equal(t, deque.Shown, d.Poll())
 	requireBatch(t, d, deque.Half, 16, 0, 2)
 	require.Equal(t, 2, d.Asked())
-	require.Equal(t, 2, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
 	requireBatch(t, d, deque.Block, 16, 2, 3)
 	require.Equal(t, 3, d.Asked())
 	requireNoBatch(t, d, deque.NotReady)
 	require.Equal(t, 3, d.Asked())
 	for want := 15; want >= 11; want-- {
-		require.Equal(t, want, *d.Pop())
+		require.Equal(t, want, *pop(d))
 	}
 	d.CheckRest()
 }

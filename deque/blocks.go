@@ -161,12 +161,20 @@ func (b *block[T]) yield(i uint64) *T {
 	return p
 }
 
-// isEmpty reports whether there was nothing to steal at some moment during the call.
+// offers reports whether there was something to steal at some moment during the call.
 //
 // Any thread.
-func (r *blockRing[T]) isEmpty() bool {
+func (r *blockRing[T]) offers() bool {
 	_, w := r.oldest()
-	return w&indexMask == closed
+	return w&indexMask != closed
+}
+
+// isExhausted reports whether nothing is left to steal below number n, that of the block that the owner fills. The block below
+// decides: when it is exhausted, so are all before it (I22).
+//
+// Owner only.
+func (r *blockRing[T]) isExhausted(n uint64) bool {
+	return r.first.Load() == n || r.at(n-1).word.Load()&indexMask == r.size
 }
 
 // len is about how many items there are to steal.

@@ -11,15 +11,18 @@ import (
 
 // TestModelBlocksPlain: inside a block the owner does no atomic operation.
 func TestModelBlocksPlain(t *testing.T) {
-	for name, make := range map[string]func() bounded{
-		"BWoS":     func() bounded { return NewBWoS[int](16, 4) },
-		"BWoSFIFO": func() bounded { return NewBWoSFIFO[int](16, 4) },
+	for name, make := range map[string]func() Queue[int]{
+		"BWoS":     func() Queue[int] { return NewBWoS[int](16, 4) },
+		"BWoSFIFO": func() Queue[int] { return NewBWoSFIFO[int](16, 4) },
 	} {
 		steps := func(pairs int) int {
 			return model.Explore(model.Config{}, func() {
 				d, p := make(), new(int)
 				for range pairs {
-					model.Assert(d.Push(p) && d.Push(p) && d.Pop() == p && d.Pop() == p, "not what was pushed")
+					model.Assert(d.Push(p) == Nothing && d.Push(p) == Nothing, "pushing told of something")
+					first, _ := d.Pop()
+					second, _ := d.Pop()
+					model.Assert(first == p && second == p, "not what was pushed")
 				}
 			}).Steps
 		}

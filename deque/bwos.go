@@ -26,7 +26,6 @@ type BWoS[T any] struct {
 	low    int                 // the first cell that is not a thief's
 	next   int                 // one past the newest item
 	number uint64              // of the owner's block
-	fresh  int                 // items granted since the last Poll
 	_      pad.Line
 }
 
@@ -40,29 +39,39 @@ func NewBWoS[T any](capacity, size int) *BWoS[T] {
 	return d
 }
 
-// Push adds p, which must not be nil, at the bottom. It returns false, and does nothing, if the owner's block is full and
-// the next one has items, or a thief is still about to read one there: what to do then is the caller's business.
+// Push adds p, which must not be nil, at the bottom. It is Refused if the owner's block is full and the next one has items, or
+// a thief is still about to read one there. It is Shown if the owner goes on to the next block, which grants the one before.
 // Everything before the Push happens before the Pop or Steal that returns p.
 //
 // Owner only.
-func (d *BWoS[T]) Push(p *T) bool {
-	if d.next == len(d.cells) && !d.advance() {
-		return false
+func (d *BWoS[T]) Push(p *T) Effect {
+	if d.next == len(d.cells) {
+		return d.pushAbove(p)
 	}
 	d.cells[d.next].Set(p)
 	d.next++
-	return true
+	return Nothing
+}
+
+// pushAbove is Push where the owner's block is full.
+func (d *BWoS[T]) pushAbove(p *T) Effect {
+	if !d.advance() {
+		return Refused
+	}
+	d.cells[0].Set(p)
+	d.next = 1
+	return Shown
 }
 
 // Pop removes the item pushed last, or returns nil if there is none.
 //
 // Owner only.
-func (d *BWoS[T]) Pop() *T {
+func (d *BWoS[T]) Pop() (*T, Effect) {
 	if d.next == d.low && !d.retreat() {
-		return nil
+		return nil, Nothing
 	}
 	d.next--
-	return take(&d.cells[d.next])
+	return take(&d.cells[d.next]), Nothing
 }
 
 // advance grants the owner's block, which is full, to thieves and goes on to the next. It returns false if that one is not
@@ -76,7 +85,6 @@ func (d *BWoS[T]) advance() bool {
 		return false
 	}
 	r.at(d.number).word.Store(r.round(d.number) | uint64(d.low)) // P20: grants what is above low
-	d.fresh += len(d.cells) - d.low
 	d.number++
 	d.cells, d.low, d.next = b.cells, 0, 0
 	return true
@@ -88,13 +96,10 @@ func (d *BWoS[T]) advance() bool {
 // Owner only.
 func (d *BWoS[T]) retreat() bool {
 	r := &d.ring
-	if d.number == r.first.Load() {
+	if r.isExhausted(d.number) {
 		return false
 	}
 	b := r.at(d.number - 1)
-	if b.word.Load()&indexMask == r.size {
-		return false
-	}
 	// C21: what is not claimed yet is the owner's from here on. Looking first and closing then would lose a claim in
 	// between: a thief and the owner would have the same item.
 	w := b.word.Swap(r.round(d.number-1) | closed)
@@ -109,17 +114,11 @@ func (d *BWoS[T]) retreat() bool {
 	return true
 }
 
-// Poll returns how many items were granted since the last call: thieves who want some wait until the owner's block is full.
-//
-// Owner only.
-func (d *BWoS[T]) Poll() int {
-	n := d.fresh
-	d.fresh = 0
-	return n
-}
+// Poll does nothing: thieves get nothing before the owner's block is full. Owner only.
+func (d *BWoS[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there is nothing to steal. Owner only.
-func (d *BWoS[T]) Wanted() bool { return d.ring.isEmpty() }
+func (d *BWoS[T]) Wanted() bool { return d.ring.isExhausted(d.number) }
 
 // Steal removes the item pushed first, unless that is in the owner's block: then the deque is Empty for thieves. Lost means
 // that it may pay to try again; it says nothing about what is left.
@@ -135,12 +134,9 @@ func (d *BWoS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	return d.ring.stealBatch(into, batch)
 }
 
-// IsEmpty reports whether there was nothing to steal at some moment during the call; the owner's block may have items all
-// the same. Any thread.
-func (d *BWoS[T]) IsEmpty() bool { return d.ring.isEmpty() }
-
-// Offers is the contrary of IsEmpty. Any thread.
-func (d *BWoS[T]) Offers() bool { return !d.ring.isEmpty() }
+// Ask reports whether there was something to steal at some moment during the call; the owner's block may have items all the
+// same. Any thread.
+func (d *BWoS[T]) Ask() bool { return d.ring.offers() }
 
 // Len is about the number of items outside the owner's block. Any thread.
 func (d *BWoS[T]) Len() int { return d.ring.len() }

@@ -23,7 +23,6 @@ type BWoSFIFO[T any] struct {
 
 	// Owner only, plain on purpose: the race detector checks the claim.
 	in, out fifoEnd[T]
-	fresh   int // items granted since the last Poll
 	_       pad.Line
 }
 
@@ -44,58 +43,66 @@ func NewBWoSFIFO[T any](capacity, size int) *BWoSFIFO[T] {
 	return d
 }
 
-// Push adds p, which must not be nil. It returns false, and does nothing, if the block is full and the next one has items,
-// or a thief is still about to read one there: what to do then is the caller's business. Everything before the Push happens
-// before the Pop or Steal that returns p.
+// Push adds p, which must not be nil. It is Refused if the block is full and the next one has items, or a thief is still about
+// to read one there. It is Shown if the block that it leaves is granted. Everything before the Push happens before the Pop or
+// Steal that returns p.
 //
 // Owner only.
-func (d *BWoSFIFO[T]) Push(p *T) bool {
-	if d.in.next == len(d.in.cells) && !d.advance() {
-		return false
+func (d *BWoSFIFO[T]) Push(p *T) Effect {
+	if d.in.next == len(d.in.cells) {
+		return d.pushBehind(p)
 	}
 	d.in.cells[d.in.next].Set(p)
 	d.in.next++
-	return true
+	return Nothing
+}
+
+// pushBehind is Push where the block that the owner fills is full.
+func (d *BWoSFIFO[T]) pushBehind(p *T) Effect {
+	effect := d.advance()
+	if effect != Refused {
+		d.in.cells[0].Set(p)
+		d.in.next = 1
+	}
+	return effect
 }
 
 // Pop removes the item pushed first, or returns nil if there is none.
 //
 // Owner only.
-func (d *BWoSFIFO[T]) Pop() *T {
+func (d *BWoSFIFO[T]) Pop() (*T, Effect) {
 	for d.out.number != d.in.number && d.out.next == len(d.out.cells) {
 		d.follow()
 	}
 	if d.out.number == d.in.number && d.out.next == d.in.next {
-		return nil
+		return nil, Nothing
 	}
 	d.out.next++
-	return take(&d.out.cells[d.out.next-1])
+	return take(&d.out.cells[d.out.next-1]), Nothing
 }
 
 // advance grants the block that the owner has filled to thieves, unless the owner takes items from it, and goes on to the
-// next; or begins it anew, if the owner has emptied it as well. It returns false if the next is not free.
+// next; or begins it anew, if the owner has emptied it as well. It is Refused if the next is not free.
 //
 // Owner only.
-func (d *BWoSFIFO[T]) advance() bool {
+func (d *BWoSFIFO[T]) advance() Effect {
 	if d.out.number == d.in.number && d.out.next == d.in.next {
 		d.out.next, d.in.next = 0, 0 // thieves have never been here
-		return true
+		return Nothing
 	}
 	r := &d.ring
 	n := d.in.number
 	b := r.next(n + 1)
 	if b == nil {
-		return false
+		return Refused
 	}
-	index := uint64(0)
+	index, effect := uint64(0), Shown
 	if d.out.number == n {
-		index = r.size
-	} else {
-		d.fresh += len(d.in.cells)
+		index, effect = r.size, Nothing
 	}
 	r.at(n).word.Store(r.round(n) | index) // P20
 	d.in = fifoEnd[T]{cells: b.cells, number: n + 1}
-	return true
+	return effect
 }
 
 // follow leaves a block from which everything has been taken, and goes on to the next, which may be empty as well. Unless
@@ -117,15 +124,11 @@ func (d *BWoSFIFO[T]) follow() {
 	d.out = fifoEnd[T]{cells: b.cells, next: low, number: n, low: low}
 }
 
-// Poll returns how many items were granted since the last call. Owner only.
-func (d *BWoSFIFO[T]) Poll() int {
-	n := d.fresh
-	d.fresh = 0
-	return n
-}
+// Poll does nothing: thieves get nothing before the owner has filled its block. Owner only.
+func (d *BWoSFIFO[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there is nothing to steal. Owner only.
-func (d *BWoSFIFO[T]) Wanted() bool { return d.ring.isEmpty() }
+func (d *BWoSFIFO[T]) Wanted() bool { return d.ring.isExhausted(d.in.number) }
 
 // Steal removes the item pushed first of those that are in neither of the owner's blocks; if there are none, the queue is
 // Empty for thieves. Lost means that it may pay to try again; it says nothing about what is left.
@@ -141,12 +144,9 @@ func (d *BWoSFIFO[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	return d.ring.stealBatch(into, batch)
 }
 
-// IsEmpty reports whether there was nothing to steal at some moment during the call; the owner's blocks may have items all
-// the same. Any thread.
-func (d *BWoSFIFO[T]) IsEmpty() bool { return d.ring.isEmpty() }
-
-// Offers is the contrary of IsEmpty. Any thread.
-func (d *BWoSFIFO[T]) Offers() bool { return !d.ring.isEmpty() }
+// Ask reports whether there was something to steal at some moment during the call; the owner's blocks may have items all the
+// same. Any thread.
+func (d *BWoSFIFO[T]) Ask() bool { return d.ring.offers() }
 
 // Len is about the number of items outside the owner's blocks. Any thread.
 func (d *BWoSFIFO[T]) Len() int { return d.ring.len() }

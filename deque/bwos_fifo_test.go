@@ -13,40 +13,40 @@ func TestBWoSFIFOUnseen(t *testing.T) {
 	for i := range 10 {
 		d.Push(&i)
 	}
-	require.Equal(t, 0, *d.Pop())
+	require.Equal(t, 0, *pop(d))
 	p, _ := d.Steal()
 	require.Equal(t, 4, *p)
 	for want := 1; want <= 3; want++ {
-		require.Equal(t, want, *d.Pop())
+		require.Equal(t, want, *pop(d))
 	}
 	p, _ = d.Steal()
 	require.Equal(t, 5, *p)
 	for want := 6; want <= 9; want++ {
-		require.Equal(t, want, *d.Pop())
-		require.True(t, d.IsEmpty())
+		require.Equal(t, want, *pop(d))
+		require.False(t, d.Ask())
 		_, outcome := d.Steal()
 		require.Equal(t, deque.Empty, outcome)
 	}
-	require.Nil(t, d.Pop())
+	require.Nil(t, pop(d))
 }
 
 // The owner comes round to a block where a thief has not yet read what it claimed.
 func TestBWoSFIFOSlowThief(t *testing.T) {
 	d := deque.NewBWoSFIFO[int](6, 2)
 	for i := range 8 { // in four blocks
-		require.True(t, d.Push(&i))
+		require.NotEqual(t, deque.Refused, d.Push(&i))
 	}
 	slow := d.Claim()
 	for _, want := range []int{0, 1, 3, 4, 5, 6} {
-		require.Equal(t, want, *d.Pop())
+		require.Equal(t, want, *pop(d))
 	}
-	require.True(t, d.Push(new(8)))
-	require.True(t, d.Push(new(9)))
-	require.False(t, d.Push(new(10)), "the owner must not wait for the thief, nor overwrite its item")
+	require.NotEqual(t, deque.Refused, d.Push(new(8)))
+	require.NotEqual(t, deque.Refused, d.Push(new(9)))
+	require.Equal(t, deque.Refused, d.Push(new(10)), "the owner must not wait for the thief, nor overwrite its item")
 	require.Equal(t, 2, *slow())
-	require.True(t, d.Push(new(10)))
+	require.NotEqual(t, deque.Refused, d.Push(new(10)))
 	for want := 7; want <= 10; want++ {
-		require.Equal(t, want, *d.Pop())
+		require.Equal(t, want, *pop(d))
 	}
-	require.Nil(t, d.Pop())
+	require.Nil(t, pop(d))
 }

@@ -17,7 +17,7 @@ func TestBWoSBlocks(t *testing.T) {
 		blocks, cells := d.Blocks()
 		require.Equal(t, [2]int{test.blocks, test.cells}, [2]int{blocks, cells}, "NewBWoS(%d, %d)", test.capacity, test.size)
 		n := 0
-		for d.Push(new(int)) {
+		for d.Push(new(int)) != deque.Refused {
 			n++
 		}
 		require.Equal(t, blocks*cells, n)
@@ -38,16 +38,16 @@ func TestBWoSUnseen(t *testing.T) {
 	}
 	_, outcome := d.Steal()
 	require.Equal(t, deque.Empty, outcome)
-	require.True(t, d.IsEmpty())
+	require.False(t, d.Ask())
 	d.Push(new(8))
-	require.False(t, d.IsEmpty(), "the owner has gone on")
-	require.Equal(t, 8, *d.Pop())
-	require.Equal(t, 7, *d.Pop(), "the owner has come back")
-	require.True(t, d.IsEmpty())
+	require.True(t, d.Ask(), "the owner has gone on")
+	require.Equal(t, 8, *pop(d))
+	require.Equal(t, 7, *pop(d), "the owner has come back")
+	require.False(t, d.Ask())
 	for want := 6; want >= 4; want-- {
-		require.Equal(t, want, *d.Pop())
+		require.Equal(t, want, *pop(d))
 	}
-	require.Nil(t, d.Pop())
+	require.Nil(t, pop(d))
 }
 
 // The owner takes back a block of which something has been stolen, and grants it again.
@@ -57,8 +57,8 @@ func TestBWoSHalfStolen(t *testing.T) {
 		d.Push(&i)
 	}
 	rest := d.Claim()
-	require.Equal(t, 4, *d.Pop())
-	require.Equal(t, 3, *d.Pop())
+	require.Equal(t, 4, *pop(d))
+	require.Equal(t, 3, *pop(d))
 	d.Push(new(13))
 	d.Push(new(14))
 	for want := 1; want <= 2; want++ {
@@ -68,27 +68,27 @@ func TestBWoSHalfStolen(t *testing.T) {
 	require.Equal(t, 0, *rest(), "the claim outlives the owner's return")
 	p, _ := d.Steal()
 	require.Equal(t, 13, *p)
-	require.Equal(t, 14, *d.Pop())
-	require.Nil(t, d.Pop())
+	require.Equal(t, 14, *pop(d))
+	require.Nil(t, pop(d))
 }
 
 // The owner comes round to a block where a thief has not yet read what it claimed.
 func TestBWoSSlowThief(t *testing.T) {
 	d := deque.NewBWoS[int](4, 2)
 	for i := range 4 {
-		require.True(t, d.Push(&i))
+		require.NotEqual(t, deque.Refused, d.Push(&i))
 	}
-	require.False(t, d.Push(new(4)), "the next block has items")
+	require.Equal(t, deque.Refused, d.Push(new(4)), "the next block has items")
 	slow := d.Claim()
 	p, _ := d.Steal()
 	require.Equal(t, 1, *p)
-	require.False(t, d.Push(new(4)), "the owner must not wait for the thief, nor overwrite its item")
-	require.Equal(t, 3, *d.Pop(), "a refused push changes nothing")
-	require.True(t, d.Push(new(3)))
+	require.Equal(t, deque.Refused, d.Push(new(4)), "the owner must not wait for the thief, nor overwrite its item")
+	require.Equal(t, 3, *pop(d), "a refused push changes nothing")
+	require.NotEqual(t, deque.Refused, d.Push(new(3)))
 	require.Equal(t, 0, *slow())
-	require.True(t, d.Push(new(4)))
+	require.NotEqual(t, deque.Refused, d.Push(new(4)))
 	for want := 4; want >= 2; want-- {
-		require.Equal(t, want, *d.Pop())
+		require.Equal(t, want, *pop(d))
 	}
-	require.Nil(t, d.Pop())
+	require.Nil(t, pop(d))
 }

@@ -1,12 +1,8 @@
 package deque
 
-import "github.com/magpie-go/magpie/internal/pad"
-
 // A chaseLev is a [Deque] as a [Queue].
 type chaseLev[T any] struct {
 	Deque[T]
-	fresh int // items pushed since the last Poll
-	_     pad.Line
 }
 
 func newChaseLev[T any](capacity int) *chaseLev[T] {
@@ -15,18 +11,15 @@ func newChaseLev[T any](capacity int) *chaseLev[T] {
 	return v
 }
 
-func (v *chaseLev[T]) Push(p *T) bool {
+func (v *chaseLev[T]) Push(p *T) Effect {
 	v.Deque.Push(p)
-	v.fresh++
-	return true
+	return Shown
 }
 
-func (v *chaseLev[T]) Poll() int {
-	n := v.fresh
-	v.fresh = 0
-	return n
-}
+func (v *chaseLev[T]) Pop() (*T, Effect) { return v.Deque.Pop(), Nothing }
+
+func (v *chaseLev[T]) Poll() Effect { return Nothing }
 
 func (v *chaseLev[T]) Wanted() bool { return distance(v.b, v.top.Load()) <= 0 }
 
-func (v *chaseLev[T]) Offers() bool { return !v.IsEmpty() }
+func (v *chaseLev[T]) Ask() bool { return !v.IsEmpty() }

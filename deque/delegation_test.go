@@ -56,7 +56,7 @@ func (s *delegation) round(t *testing.T, d inspected[item], thieves int, rng *ra
 		})
 	}
 	pop := func() bool {
-		it := d.Pop()
+		it, _ := d.Pop()
 		if it == nil {
 			return false
 		}
@@ -66,7 +66,7 @@ func (s *delegation) round(t *testing.T, d inspected[item], thieves int, rng *ra
 	}
 	for i := 0; i < len(all); {
 		for burst := 1 + rng.IntN(1<<rng.IntN(10)); burst > 0 && i < len(all); burst-- {
-			if !d.Push(&all[i]) {
+			if d.Push(&all[i]) == deque.Refused {
 				all[i].taken++
 			}
 			i++

@@ -18,10 +18,17 @@ func (l ledger) note(p *int) {
 }
 
 // popAll pops until nothing is left.
-func (l ledger) popAll(d interface{ Pop() *int }) {
-	for p := d.Pop(); p != nil; p = d.Pop() {
-		l.note(p)
+func (l ledger) popAll(d Queue[int]) {
+	for l.pop(d) != nil {
 	}
+}
+
+// pop pops an item and notes it.
+func (l ledger) pop(d Queue[int]) *int {
+	p, effect := d.Pop()
+	model.Assert(effect != Refused, "a pop was refused")
+	l.note(p)
+	return p
 }
 
 // onlyOnce checks that each of n items came out exactly once.
@@ -45,15 +52,8 @@ func items(n int) []*int {
 	return all
 }
 
-// A queue is what the programs need of a kind of deque.
-type queue interface {
-	Pop() *int
-	Steal() (*int, Outcome)
-	IsEmpty() bool
-}
-
 // thief starts a thread that steals n times, and returns what waits for its end.
-func thief(d interface{ Steal() (*int, Outcome) }, n int, got ledger) (join func()) {
+func thief(d Thief[int], n int, got ledger) (join func()) {
 	return model.Go(func() {
 		for range n {
 			p, outcome := d.Steal()
@@ -64,28 +64,26 @@ func thief(d interface{ Steal() (*int, Outcome) }, n int, got ledger) (join func
 }
 
 // settle pops what is left and checks that every item came out exactly once.
-func settle(d queue, n int, ledgers ...ledger) {
+func settle(d Queue[int], n int, ledgers ...ledger) {
 	own := make(ledger, n)
 	own.popAll(d)
 	onlyOnce(n, append(ledgers, own)...)
-	model.Assert(d.IsEmpty(), "the deque says that it has items")
-	if l, ok := d.(interface{ Len() int }); ok {
-		model.Assert(l.Len() == 0, "the deque says it has %d items", l.Len())
-	}
+	model.Assert(!d.Ask(), "the deque says that it has items")
+	model.Assert(d.Len() == 0, "the deque says it has %d items", d.Len())
 }
 
 // TestModelOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
 func TestModelOwnerThief(t *testing.T) {
 	model.Check(t, func() {
-		d := New[int](4)
+		d := newChaseLev[int](4)
 		all := items(3)
 		own, stolen := make(ledger, 3), make(ledger, 3)
 		join := thief(d, 2, stolen)
 		d.Push(all[0])
 		d.Push(all[1])
-		own.note(d.Pop())
+		own.pop(d)
 		d.Push(all[2])
-		own.note(d.Pop())
+		own.pop(d)
 		join()
 		settle(d, 3, own, stolen)
 	})
@@ -94,16 +92,16 @@ func TestModelOwnerThief(t *testing.T) {
 // TestModelTwoThieves: the same with two thieves.
 func TestModelTwoThieves(t *testing.T) {
 	model.Check(t, func() {
-		d := New[int](4)
+		d := newChaseLev[int](4)
 		all := items(3)
 		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
 		d.Push(all[0])
 		d.Push(all[1])
 		join1 := thief(d, 1, stolen1)
 		join2 := thief(d, 2, stolen2)
-		own.note(d.Pop())
+		own.pop(d)
 		d.Push(all[2])
-		own.note(d.Pop())
+		own.pop(d)
 		join1()
 		join2()
 		settle(d, 3, own, stolen1, stolen2)
@@ -113,13 +111,13 @@ func TestModelTwoThieves(t *testing.T) {
 // TestModelLastItem: one item, and everybody wants it; somebody gets it.
 func TestModelLastItem(t *testing.T) {
 	model.Check(t, func() {
-		d := New[int](2)
+		d := newChaseLev[int](2)
 		all := items(1)
 		own, stolen1, stolen2 := make(ledger, 1), make(ledger, 1), make(ledger, 1)
 		d.Push(all[0])
 		join1 := thief(d, 1, stolen1)
 		join2 := thief(d, 1, stolen2)
-		own.note(d.Pop())
+		own.pop(d)
 		join1()
 		join2()
 		model.Assert(own[0]+stolen1[0]+stolen2[0] == 1, "nobody got the item, and no one was faster")
@@ -130,15 +128,15 @@ func TestModelLastItem(t *testing.T) {
 // TestModelTwoLeft: the owner announces a pop of one of two while two thieves claim both.
 func TestModelTwoLeft(t *testing.T) {
 	model.Check(t, func() {
-		d := New[int](2)
+		d := newChaseLev[int](2)
 		all := items(2)
 		own, stolen1, stolen2 := make(ledger, 2), make(ledger, 2), make(ledger, 2)
 		d.Push(all[0])
 		d.Push(all[1])
 		join1 := thief(d, 1, stolen1)
 		join2 := thief(d, 1, stolen2)
-		own.note(d.Pop())
-		own.note(d.Pop())
+		own.pop(d)
+		own.pop(d)
 		join1()
 		join2()
 		settle(d, 2, own, stolen1, stolen2)
@@ -148,14 +146,14 @@ func TestModelTwoLeft(t *testing.T) {
 // TestModelGrowDuringSteal: a thief is in the middle of a steal while the owner grows the ring (CVE-2021-32810).
 func TestModelGrowDuringSteal(t *testing.T) {
 	model.Check(t, func() {
-		d := New[int](2)
+		d := newChaseLev[int](2)
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		d.Push(all[0])
 		d.Push(all[1])
 		join := thief(d, 2, stolen)
 		d.Push(all[2]) // the ring has two slots
-		own.note(d.Pop())
+		own.pop(d)
 		d.Push(all[3])
 		join()
 		settle(d, 4, own, stolen)
@@ -165,14 +163,14 @@ func TestModelGrowDuringSteal(t *testing.T) {
 // TestModelSlowThief: the owner comes round to a slot that a thief has claimed and not emptied.
 func TestModelSlowThief(t *testing.T) {
 	model.Check(t, func() {
-		d := New[int](2)
+		d := newChaseLev[int](2)
 		all := items(5)
 		own, stolen := make(ledger, 5), make(ledger, 5)
 		d.Push(all[0])
 		join := thief(d, 1, stolen)
 		for _, p := range all[1:] {
 			d.Push(p)
-			own.note(d.Pop())
+			own.pop(d)
 		}
 		join()
 		settle(d, 5, own, stolen)
@@ -182,7 +180,7 @@ func TestModelSlowThief(t *testing.T) {
 // TestModelWrap: the indices pass the end of their word meanwhile.
 func TestModelWrap(t *testing.T) {
 	model.Check(t, func() {
-		d := New[int](2)
+		d := newChaseLev[int](2)
 		var start uint64
 		start -= 2 * one
 		d.b = start
@@ -194,7 +192,7 @@ func TestModelWrap(t *testing.T) {
 		for _, p := range all {
 			d.Push(p)
 		}
-		own.note(d.Pop())
+		own.pop(d)
 		join()
 		settle(d, 4, own, stolen)
 	})

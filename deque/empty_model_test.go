@@ -12,7 +12,7 @@ import (
 // each gets one, or has lost a race for it: a scheduler that hears Empty then sleeps beside the other item.
 func TestModelEmptyIsTrue(t *testing.T) {
 	model.Check(t, func() {
-		d := New[int](2)
+		d := newChaseLev[int](2)
 		all := items(2)
 		for _, p := range all {
 			d.Push(p)

@@ -6,7 +6,8 @@ import (
 	"github.com/magpie-go/magpie/deque"
 )
 
-// A scheduler that takes the kind of its queues by name, and asks a queue what it needs to know.
+// A scheduler takes the kind of its queues by name. A thief that finds nothing sleeps, and the owner learns from its next push
+// that it has to notify one.
 func ExampleNewGroup() {
 	for _, name := range []string{"chaselev", "padws"} {
 		kind, err := deque.ParseKind(name)
@@ -21,20 +22,21 @@ func ExampleNewGroup() {
 		}
 		q := group.Queue(0) // the first worker's
 
-		// A thief that would sleep: if the queue hides what it has, it has been asked.
-		fmt.Println(kind, "has something:", q.Offers())
-		// Its owner's next push: of what it tells, a sleeper is to be notified.
-		item := "work"
-		q.Push(&item)
-		fmt.Println("to steal:", q.Poll())
+		fmt.Println(kind, "has something:", q.Ask())
+		items := []string{"old", "new"}
+		fmt.Println(q.Push(&items[0]), q.Push(&items[1]))
 		p, outcome := q.Steal()
 		fmt.Println(*p, outcome)
+		p, effect := q.Pop()
+		fmt.Println(*p, effect)
 	}
 	// Output:
 	// chaselev has something: false
-	// to steal: 1
-	// work stolen
+	// shown shown
+	// old stolen
+	// new nothing
 	// padws has something: false
-	// to steal: 1
-	// work stolen
+	// shown nothing
+	// old stolen
+	// new nothing
 }

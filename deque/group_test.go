@@ -32,22 +32,23 @@ func TestGroup(t *testing.T) {
 		require.Equal(t, k.Receives(), ok, k)
 
 		all := numbers(2)
-		require.False(t, q.Offers(), k)
+		require.False(t, q.Ask(), k)
 		for _, p := range all {
-			require.True(t, q.Push(p), k)
+			effect := q.Push(p)
+			require.NotEqual(t, deque.Refused, effect, k)
+			require.True(t, k.Hides() || effect == deque.Shown, k)
 		}
 		if !k.Hides() {
-			require.Equal(t, 2, q.Poll(), k)
-			require.True(t, q.Offers(), k)
+			require.True(t, q.Ask(), k)
 		}
 		require.LessOrEqual(t, q.Len(), 2, k)
 		if k.FIFO() {
-			require.Same(t, all[0], q.Pop(), k)
+			require.Same(t, all[0], pop(q), k)
 		} else {
-			require.Same(t, all[1], q.Pop(), k)
+			require.Same(t, all[1], pop(q), k)
 		}
-		require.NotNil(t, q.Pop(), k)
-		require.Nil(t, q.Pop(), k)
+		require.NotNil(t, pop(q), k)
+		require.Nil(t, pop(q), k)
 		require.NotSame(t, q, g.Queue(0), k)
 		require.Panics(t, func() { g.Queue(2) }, k)
 		require.Panics(t, func() { g.Queue(-1) }, k)
@@ -61,7 +62,7 @@ func TestGroupSizes(t *testing.T) {
 			g, err := deque.NewGroup[int](k, 1, deque.Options{Capacity: c.capacity})
 			require.NoError(t, err)
 			q, n := g.Queue(0), 0
-			for n <= c.most && q.Push(new(int)) {
+			for n <= c.most && q.Push(new(int)) != deque.Refused {
 				n++
 			}
 			bounded := map[deque.Kind]bool{deque.KindABP: true, deque.KindBWoS: true, deque.KindBWoSFIFO: true, deque.KindPadWS: true}[k]
@@ -72,18 +73,18 @@ func TestGroupSizes(t *testing.T) {
 	g, err := deque.NewGroup[int](deque.KindBWoS, 1, deque.Options{Capacity: 8, BlockSize: 3})
 	require.NoError(t, err)
 	q := g.Queue(0)
-	for range 4 {
+	for range 3 {
+		require.Equal(t, deque.Nothing, q.Push(new(int)))
 		require.Zero(t, q.Len())
-		q.Push(new(int))
 	}
+	require.Equal(t, deque.Shown, q.Push(new(int)))
 	require.Equal(t, 3, q.Len())
-	require.Equal(t, 3, q.Poll())
 
 	for _, k := range []deque.Kind{deque.KindPadWS, deque.KindADWS, deque.KindPDQR, deque.KindPDQS} {
 		g, err := deque.NewGroup[int](k, 2, deque.Options{Keep: 1})
 		require.NoError(t, err)
 		q := g.Queue(0)
-		q.Offers()
+		q.Ask()
 		q.Push(new(int))
 		require.True(t, q.Wanted(), "%v keeps one", k)
 		q.Push(new(int))

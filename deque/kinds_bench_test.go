@@ -4,30 +4,97 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
-	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// The owner's pair of push and pop, of each kind but the Deque, whose benchmarks are in bench_test.go. What an interface in
-// between would cost is left out, so each has a loop of its own.
+// queues makes two queues of a kind, which are those of a group.
+func queues(b *testing.B, k deque.Kind, o deque.Options) (d, other deque.Queue[item]) {
+	g, err := deque.NewGroup[item](k, 2, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return g.Queue(0), g.Queue(1)
+}
 
-func BenchmarkLockedPushPop(b *testing.B) {
-	d, p := deque.NewLocked[item](64), new(item)
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Push(p)
-		if d.Pop() != p {
-			b.Fatal("not what was pushed")
-		}
+// BenchmarkQueue is the owner's pair of push and pop, of each kind, through the interface. Nobody steals.
+func BenchmarkQueue(b *testing.B) {
+	for _, k := range deque.Kinds() {
+		b.Run(k.String(), func(b *testing.B) {
+			d, _ := queues(b, k, deque.Options{})
+			p, shown := new(item), 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if d.Push(p) == deque.Shown {
+					shown++
+				}
+				if got, _ := d.Pop(); got != p {
+					b.Fatal("not what was pushed")
+				}
+			}
+			if !k.Hides() && shown != b.N {
+				b.Fatal("Push does not tell")
+			}
+		})
 	}
 }
 
-func BenchmarkABPPushPop(b *testing.B) {
-	d, p := deque.NewABP[item](64), new(item)
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Push(p)
-		if d.Pop() != p {
-			b.Fatal("not what was pushed")
+// BenchmarkQueueRobbed is of an owner and a thief. See robbedSlowly.
+func BenchmarkQueueRobbed(b *testing.B) {
+	for _, k := range deque.Kinds() {
+		b.Run(k.String(), func(b *testing.B) {
+			d, other := queues(b, k, deque.Options{})
+			steal, p := d.Steal, new(item)
+			if k.Receives() {
+				steal = other.(deque.Receiver[item]).Receive
+			}
+			robbedSlowly(b, func() bool { return d.Push(p) != deque.Refused }, func() bool { return pop(d) != nil },
+				func() deque.Outcome { _, outcome := steal(); return outcome })
+		})
+	}
+}
+
+// BenchmarkQueueSteal is of a thief, or of an owner that waits to be dealt an item. See stealing.
+func BenchmarkQueueSteal(b *testing.B) {
+	for _, k := range deque.Kinds() {
+		b.Run(k.String(), func(b *testing.B) {
+			d, other := queues(b, k, deque.Options{})
+			steal, p := d.Steal, new(item)
+			if k.Receives() {
+				steal = other.(deque.Receiver[item]).Receive
+			}
+			stealing(b, func() { d.Push(p) }, func() { pop(d) }, func() deque.Outcome { _, outcome := steal(); return outcome })
+		})
+	}
+}
+
+// BenchmarkStealBatch is of a thief alone with a deque, in blocks of 32 if it has any, by how it takes the items. Per item, with
+// the push.
+func BenchmarkStealBatch(b *testing.B) {
+	for _, k := range deque.Kinds() {
+		if !k.Batches() {
+			continue
+		}
+		for _, batch := range []deque.Batch{deque.One, deque.Half, deque.Block} {
+			b.Run(k.String()+"/"+batch.String(), func(b *testing.B) {
+				d, _ := queues(b, k, deque.Options{Capacity: 1024})
+				p, into := new(item), make([]*item, 32)
+				items := 0
+				for b.Loop() {
+					for range 512 {
+						d.Push(p)
+					}
+					for {
+						n, outcome := d.(deque.Batcher[item]).StealBatch(into, batch)
+						items += n
+						if outcome != deque.Stolen {
+							break
+						}
+					}
+					for pop(d) != nil {
+						items++
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(items), "ns/item")
+			})
 		}
 	}
 }
@@ -41,18 +108,7 @@ func BenchmarkABPPushPopDeep(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Push(p)
-		if d.Pop() != p {
-			b.Fatal("not what was pushed")
-		}
-	}
-}
-
-func BenchmarkBWoSPushPop(b *testing.B) {
-	d, p := deque.NewBWoS[item](256, 0), new(item)
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Push(p)
-		if d.Pop() != p {
+		if got, _ := d.Pop(); got != p {
 			b.Fatal("not what was pushed")
 		}
 	}
@@ -68,7 +124,10 @@ func BenchmarkBWoSPushPopCrossing(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Push(p)
-		if d.Pop() != p || d.Pop() != p {
+		if first, _ := d.Pop(); first != p {
+			b.Fatal("not what was pushed")
+		}
+		if second, _ := d.Pop(); second != p {
 			b.Fatal("not what was pushed")
 		}
 		d.Push(p)
@@ -88,121 +147,4 @@ func BenchmarkBWoSWaves(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/200, "ns/pair")
-}
-
-// robbed lets a thief take what it can until the function that it returns is called, which says how much that was.
-func robbed(b *testing.B, steal func() (*item, deque.Outcome)) (stop func()) {
-	var over xatomic.Bool
-	stolen := make(chan int)
-	go func() {
-		n := 0
-		for !over.Load() {
-			if _, outcome := steal(); outcome == deque.Stolen {
-				n++
-			}
-		}
-		stolen <- n
-	}()
-	return func() {
-		over.Store(true)
-		b.ReportMetric(float64(<-stolen)/float64(b.N), "stolen/op")
-	}
-}
-
-func BenchmarkLockedPushPopRobbed(b *testing.B) {
-	d, p := deque.NewLocked[item](1024), new(item)
-	defer robbed(b, d.Steal)()
-	for b.Loop() {
-		d.Push(p)
-		d.Pop()
-	}
-}
-
-func BenchmarkABPPushPopRobbed(b *testing.B) {
-	d, p := deque.NewABP[item](1024), new(item)
-	defer robbed(b, d.Steal)()
-	for b.Loop() {
-		d.Push(p)
-		d.Pop()
-	}
-}
-
-// With three blocks of items below, which is what the thief can get at.
-func BenchmarkBWoSPushPopRobbed(b *testing.B) {
-	d, p := deque.NewBWoS[item](1024, 0), new(item)
-	for range 100 {
-		d.Push(p)
-	}
-	defer robbed(b, d.Steal)()
-	for b.Loop() {
-		d.Push(p)
-		d.Pop()
-	}
-}
-
-func BenchmarkBWoSFIFOPushPop(b *testing.B) {
-	d, p := deque.NewBWoSFIFO[item](256, 0), new(item)
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Push(p)
-		if d.Pop() != p {
-			b.Fatal("not what was pushed")
-		}
-	}
-}
-
-// What a worker does with any kind: push, tell whom to notify, pop; over an interface.
-func BenchmarkQueue(b *testing.B) {
-	for _, k := range deque.Kinds() {
-		g, err := deque.NewGroup[item](k, 1, deque.Options{})
-		if err != nil {
-			continue
-		}
-		b.Run(k.String(), func(b *testing.B) {
-			d, p, told := g.Queue(0), new(item), 0
-			for b.Loop() {
-				d.Push(p)
-				told += d.Poll()
-				if d.Pop() != p {
-					b.Fatal("not what was pushed")
-				}
-			}
-			if !k.Hides() && told != b.N {
-				b.Fatal("Poll does not tell")
-			}
-		})
-	}
-}
-
-// A thief alone with a deque, in blocks of 32 if it has any, by how it takes the items. Per item, with the push.
-func BenchmarkStealBatch(b *testing.B) {
-	for _, k := range []deque.Kind{deque.KindBWoS, deque.KindPadWS, deque.KindLocked} {
-		g, err := deque.NewGroup[item](k, 1, deque.Options{Capacity: 1024})
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, batch := range []deque.Batch{deque.One, deque.Half, deque.Block} {
-			b.Run(k.String()+"/"+batch.String(), func(b *testing.B) {
-				d, p := g.Queue(0), new(item)
-				into := make([]*item, 32)
-				items := 0
-				for b.Loop() {
-					for range 512 {
-						d.Push(p)
-					}
-					for {
-						n, outcome := d.(deque.Batcher[item]).StealBatch(into, batch)
-						items += n
-						if outcome != deque.Stolen {
-							break
-						}
-					}
-					for d.Pop() != nil {
-						items++
-					}
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(items), "ns/item")
-			})
-		}
-	}
 }

@@ -15,17 +15,16 @@ func TestKindsLayout(t *testing.T) {
 		require.GreaterOrEqual(t, begin, end+pad.Size)
 	}
 	var a ABP[int]
-	apart(unsafe.Offsetof(a.slots)+unsafe.Sizeof(a.slots), unsafe.Offsetof(a.fresh))
-	apart(unsafe.Offsetof(a.fresh)+unsafe.Sizeof(a.fresh), unsafe.Offsetof(a.bottom))
+	apart(unsafe.Offsetof(a.slots)+unsafe.Sizeof(a.slots), unsafe.Offsetof(a.bottom))
 	apart(unsafe.Offsetof(a.bottom)+unsafe.Sizeof(a.bottom), unsafe.Offsetof(a.age))
 	apart(unsafe.Offsetof(a.age)+unsafe.Sizeof(a.age), unsafe.Sizeof(a))
 
 	var b BWoS[int]
 	require.Zero(t, unsafe.Offsetof(b.ring), "what checks a pointer for nil reads what is first")
-	apart(unsafe.Offsetof(b.fresh)+unsafe.Sizeof(b.fresh), unsafe.Sizeof(b))
+	apart(unsafe.Offsetof(b.number)+unsafe.Sizeof(b.number), unsafe.Sizeof(b))
 	var f BWoSFIFO[int]
 	require.Zero(t, unsafe.Offsetof(f.ring))
-	apart(unsafe.Offsetof(f.fresh)+unsafe.Sizeof(f.fresh), unsafe.Sizeof(f))
+	apart(unsafe.Offsetof(f.out)+unsafe.Sizeof(f.out), unsafe.Sizeof(f))
 
 	var r blockRing[int]
 	apart(unsafe.Offsetof(r.shift)+unsafe.Sizeof(r.shift), unsafe.Offsetof(r.first))
@@ -37,12 +36,11 @@ func TestKindsLayout(t *testing.T) {
 
 	var c chaseLev[int]
 	require.Zero(t, unsafe.Offsetof(c.Deque))
-	apart(unsafe.Offsetof(c.fresh)+unsafe.Sizeof(c.fresh), unsafe.Sizeof(c))
 
 	var m ADWS[int]
 	require.Zero(t, unsafe.Offsetof(m.ask))
 	apart(unsafe.Offsetof(m.ask)+unsafe.Sizeof(m.ask), unsafe.Offsetof(m.own))
-	apart(unsafe.Offsetof(m.fresh)+unsafe.Sizeof(m.fresh), unsafe.Offsetof(m.mail))
+	apart(unsafe.Offsetof(m.keep)+unsafe.Sizeof(m.keep), unsafe.Offsetof(m.mail))
 	apart(unsafe.Offsetof(m.mail)+unsafe.Sizeof(m.mail), unsafe.Sizeof(m))
 	for _, align := range []uintptr{unsafe.Alignof(a), unsafe.Alignof(r), unsafe.Alignof(k)} {
 		require.Equal(t, uintptr(8), align, "64-bit atomics on 32-bit systems")

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -103,14 +104,14 @@ func sleepers(t *testing.T, d subject, thieves, n int, rng *rand.Rand) (stolen, 
 				if over.Load() {
 					return
 				}
-				if !d.Offers() {
+				if !d.Ask() {
 					b.sleep(ticket)
 				}
 			}
 		})
 	}
-	poll := func() {
-		if d.Poll() != 0 {
+	tell := func(effect deque.Effect) {
+		if effect == deque.Shown {
 			b.ring()
 		}
 	}
@@ -120,26 +121,29 @@ func sleepers(t *testing.T, d subject, thieves, n int, rng *rand.Rand) (stolen, 
 		for burst := 1 + rng.IntN(1<<rng.IntN(6)); burst > 0 && i < n; burst-- {
 			it := &items[i]
 			i++
-			if d.Push(it) {
+			effect := d.Push(it)
+			if effect != deque.Refused {
 				pushed++
 			} else {
 				it.taken++
+				effect = d.Poll()
 			}
-			poll()
+			tell(effect)
 		}
 		for rng.IntN(8) == 0 {
-			if it := d.Pop(); it != nil {
+			it, effect := d.Pop()
+			if it != nil {
 				it.taken++
 				pushed--
 			}
-			poll()
+			tell(effect)
 		}
 		for d.Len() > 0 || d.asked && taken.Load() != pushed {
-			poll()
+			tell(d.Poll())
 			runtime.Gosched()
 		}
 	}
-	for it := d.Pop(); it != nil; it = d.Pop() {
+	for it := pop(d); it != nil; it = pop(d) {
 		it.taken++
 	}
 	over.Store(true)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,7 @@ func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) 
 	items := make([]item, n)
 	var mine []*item // pushed and not popped: what may still be there
 	pop := func() bool {
-		it := d.Pop()
+		it := pop(d)
 		if it == nil {
 			mine = mine[:0]
 			return false
@@ -52,7 +53,7 @@ func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) 
 			it := &items[i]
 			it.number = i
 			i++
-			if d.Push(it) {
+			if d.Push(it) != deque.Refused {
 				mine = append(mine, it)
 			} else {
 				it.taken++

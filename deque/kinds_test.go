@@ -129,34 +129,36 @@ type pupil struct {
 	stolen  int // since the owner last found the deque empty
 	refused int
 	batches int
-	fresh   int  // accepted since the last Poll
-	grew    bool // Len did, in an operation of the owner since the last Poll
 }
 
-// own does an operation of the owner's.
-func (p *pupil) own(op func()) {
+// own does an operation of the owner's, and checks that it tells of what has come to be to steal.
+func (p *pupil) own(op func() deque.Effect) deque.Effect {
 	length := p.Len()
-	op()
-	p.grew = p.grew || p.Len() > length
+	effect := op()
+	p.check(effect == deque.Shown || p.Len() <= length, "an operation does not tell what has come to be to steal")
+	return effect
 }
 
 func (p *pupil) push() {
 	it := &item{number: p.pushed}
 	p.pushed++
-	accepted := false
-	p.own(func() { accepted = p.Push(it) })
-	if !accepted {
+	effect := p.own(func() deque.Effect { return p.Push(it) })
+	if effect == deque.Refused {
 		p.refused++
 		p.check(p.mayRefuse != nil && p.mayRefuse(len(p.list), p.stolen), "a push was refused")
 		return
 	}
 	p.list = append(p.list, it)
-	p.fresh++
+	p.check(p.unseen > 0 || effect == deque.Shown, "a push that thieves see does not tell")
 }
 
 func (p *pupil) pop() bool {
 	var it *item
-	p.own(func() { it = p.Pop() })
+	p.own(func() (effect deque.Effect) {
+		it, effect = p.Pop()
+		p.check(effect != deque.Refused, "a pop was refused")
+		return effect
+	})
 	if len(p.list) == 0 {
 		p.check(it == nil, "popped from an empty deque")
 		p.stolen = 0
@@ -246,24 +248,22 @@ func (p *pupil) batch() {
 
 func (p *pupil) remove(i int) { p.list = slices.Delete(p.list, i, i+1) }
 
-// poll polls, and checks that it tells of what has become stealable.
 func (p *pupil) poll() {
-	length, told := p.Len(), p.Poll()
-	p.check(told > 0 || !p.grew && p.Len() <= length, "Poll does not tell what has come to be to steal")
-	p.check(p.unseen > 0 || told == p.fresh, "Poll does not tell how many were pushed")
-	p.fresh, p.grew = 0, false
+	effect := p.own(p.Poll)
+	p.check(effect != deque.Refused, "a poll was refused")
+	p.check(p.unseen > 0 || effect == deque.Nothing, "a poll tells of what the pushes have told")
 }
 
 // ask is a thief that sleeps if it may, and the owner's answer (L1).
 func (p *pupil) ask() {
-	offers, length := p.Offers(), p.Len()
-	p.check(offers == (length > 0), "Len and Offers do not agree")
-	if offers {
+	found, length := p.Ask(), p.Len()
+	p.check(found == (length > 0), "Len and Ask do not agree")
+	if found {
 		return
 	}
 	p.check(p.receivers != nil || p.Wanted(), "a thief has found nothing and wants nothing")
 	p.poll()
-	p.check(!p.asked || p.Offers() == (len(p.list) > 0), "the owner does not answer")
+	p.check(!p.asked || p.Ask() == (len(p.list) > 0), "the owner does not answer")
 }
 
 func (p *pupil) check(ok bool, what string) {
@@ -300,7 +300,7 @@ func (p *pupil) obey(tape []byte) {
 	}
 	for p.pop() {
 	}
-	p.check(!p.Offers() && p.Len() == 0 && p.occupied() == 0 && !p.steal(), "an item is left")
+	p.check(!p.Ask() && p.Len() == 0 && p.occupied() == 0 && !p.steal(), "an item is left")
 }
 
 // TestKinds: with one thread, each kind does what a list does.
@@ -348,7 +348,7 @@ func TestKindsAllocs(t *testing.T) {
 			for i := range its {
 				d.Push(&its[i])
 			}
-			for d.Pop() != nil {
+			for pop(d.Queue) != nil {
 				d.Steal()
 			}
 		}), k.name)
@@ -365,14 +365,14 @@ func TestNilItem(t *testing.T) {
 			q := g.Queue(0)
 			items := []int{1, 2, 3}
 			for _, p := range []*int{&items[0], nil, &items[1], nil, nil, &items[2]} {
-				require.True(t, q.Push(p))
+				require.NotEqual(t, deque.Refused, q.Push(p))
 			}
 			var got []int
 			for range 12 {
 				if p, _ := q.Steal(); p != nil {
 					got = append(got, *p)
 				}
-				if p := q.Pop(); p != nil {
+				if p := pop(q); p != nil {
 					got = append(got, *p)
 				}
 			}

@@ -58,7 +58,7 @@ func growing(rng *rand.Rand, threads int) history.Scene {
 func (s *scene) push() int {
 	it := &s.items[s.pushed+1]
 	it.number = s.pushed + 1
-	if !s.d.Push(it) {
+	if s.d.Push(it) == deque.Refused {
 		return 0
 	}
 	s.pushed++
@@ -103,11 +103,11 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	case history.Push:
 		op.Item = s.push()
 	case history.Pop:
-		it = s.d.Pop()
+		it = pop(s.d.Queue)
 	case history.Steal:
 		it, outcome = s.d.Steal()
 	case history.IsEmpty:
-		op.Empty = !s.d.Offers()
+		op.Empty = !s.d.Ask()
 	case history.Len:
 		op.Len = s.d.Len()
 	}

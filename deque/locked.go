@@ -16,7 +16,6 @@ type Locked[T any] struct {
 	ring  []*T // a power of two
 	top   int  // where the oldest item is
 	count int  // of items
-	fresh int  // items pushed since the last Poll
 }
 
 // NewLocked returns an empty deque with room for at least capacity items before it grows for the first time.
@@ -27,11 +26,11 @@ func NewLocked[T any](capacity int) *Locked[T] {
 // at is the slot of the i-th item from the top.
 func (d *Locked[T]) at(i int) **T { return &d.ring[(d.top+i)&(len(d.ring)-1)] }
 
-// Push adds p, which must not be nil, at the bottom, and returns true. Everything before the Push happens before the Pop or
+// Push adds p, which must not be nil, at the bottom. It is Shown. Everything before the Push happens before the Pop or
 // Steal that returns p.
 //
 // Any thread, though the other kinds leave it to the owner.
-func (d *Locked[T]) Push(p *T) bool {
+func (d *Locked[T]) Push(p *T) Effect {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.count == len(d.ring) {
@@ -42,24 +41,23 @@ func (d *Locked[T]) Push(p *T) bool {
 	}
 	*d.at(d.count) = p
 	d.count++
-	d.fresh++
-	return true
+	return Shown
 }
 
 // Pop removes the item pushed last, or returns nil if there is none.
 //
 // Any thread, though the other kinds leave it to the owner.
-func (d *Locked[T]) Pop() *T {
+func (d *Locked[T]) Pop() (*T, Effect) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.count == 0 {
-		return nil
+		return nil, Nothing
 	}
 	d.count--
 	slot := d.at(d.count)
 	p := *slot
 	*slot = nil
-	return p
+	return p, Nothing
 }
 
 // Steal removes the item pushed first. It is Stolen or Empty.
@@ -84,20 +82,14 @@ func (d *Locked[T]) takeOldest() *T {
 	return p
 }
 
-// Poll returns how many items were pushed since the last call. Any thread.
-func (d *Locked[T]) Poll() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := d.fresh
-	d.fresh = 0
-	return n
-}
+// Poll does nothing: each Push tells. Any thread.
+func (d *Locked[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there was no item at some moment during the call. Any thread.
-func (d *Locked[T]) Wanted() bool { return d.IsEmpty() }
+func (d *Locked[T]) Wanted() bool { return d.Len() == 0 }
 
-// Offers is the contrary. Any thread.
-func (d *Locked[T]) Offers() bool { return !d.IsEmpty() }
+// Ask reports whether there was an item at some moment during the call. Any thread.
+func (d *Locked[T]) Ask() bool { return d.Len() != 0 }
 
 // StealBatch removes the oldest items, oldest first, and returns how many: of all that there are, what batch says. It is
 // Stolen or Empty.
@@ -122,6 +114,3 @@ func (d *Locked[T]) Len() int {
 	defer d.mu.Unlock()
 	return d.count
 }
-
-// IsEmpty reports whether there was no item at some moment during the call. Any thread.
-func (d *Locked[T]) IsEmpty() bool { return d.Len() == 0 }

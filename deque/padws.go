@@ -14,7 +14,7 @@ import (
 // [NotReady]. From blocks below the newest thieves steal without asking.
 //
 // That has a price: no thief can see what the owner has not granted, and an owner that neither pushes nor pops nor polls
-// answers nobody. See [PadWS.Poll] and [PadWS.Granted] for what a scheduler has to do about that, and PROTOCOL.md.
+// answers nobody. See [Queue] for what a scheduler has to do about that, and PROTOCOL.md.
 //
 // The deque keeps no pointer that was popped or stolen alive.
 type PadWS[T any] struct {
@@ -32,8 +32,7 @@ type PadWS[T any] struct {
 	epoch   uint64              // of here, with index zero
 	here    *padBlock[T]        // the newest block
 	number  int64               // its number
-	fresh   uint32              // what has been granted and Granted has not told
-	stats   PadWSStats
+	counts  padCounts
 	_       pad.Line
 
 	asked xatomic.Uint32 // requests not yet answered; added by thieves, subtracted by the owner
@@ -57,66 +56,55 @@ func NewPadWS[T any](config PadWSConfig) *PadWS[T] {
 	return d
 }
 
-// Push adds p and returns true, or false if the deque is full: then p is still the caller's, to run or to put elsewhere.
-// p must not be nil. Everything before the Push happens before the Pop or Steal that returns p.
+// Push adds p, which must not be nil. It is Refused if the deque is full, and then answers nobody. It is Shown if it grants
+// items, to thieves that have asked or because the owner goes on to the next block. Everything before the Push happens before
+// the Pop or Steal that returns p.
 //
 // Owner only.
-func (d *PadWS[T]) Push(p *T) bool {
+func (d *PadWS[T]) Push(p *T) Effect {
 	t := d.t
 	if t >= uint(len(d.items)) {
-		return d.advance() && d.Push(p) // and once only: the next block has room
+		return d.pushAbove(p)
 	}
 	d.items[t].Set(p)
 	d.t = t + 1
-	if d.asked.Load() != 0 {
-		d.answer()
+	if d.asked.Load() == 0 {
+		return Nothing
 	}
-	return true
+	return d.answer()
 }
 
 // Pop removes the item pushed last of those that no thief has, or returns nil if there is none. Then thieves have taken
 // all that was pushed and not popped: Pop takes back what was granted and not claimed.
 //
 // Owner only.
-func (d *PadWS[T]) Pop() *T {
+func (d *PadWS[T]) Pop() (*T, Effect) {
 	t := d.t - 1
 	if t+1 == d.granted {
 		if d.retreat() {
 			return d.Pop() // once only
 		}
-		return nil
+		return nil, Nothing
 	}
 	item := &d.items[t]
 	p := item.Get()
 	item.Set(nil) // R2
 	d.t = t
-	if d.asked.Load() != 0 {
-		d.answer()
+	if d.asked.Load() == 0 {
+		return p, Nothing
 	}
-	return p
+	return p, d.answer()
 }
 
-// Poll answers thieves, as every Push and Pop does, and returns what [PadWS.Granted] does. An owner polls before it does
-// anything that takes long: thieves get no more than it has granted until it pushes, pops or polls again.
+// Poll answers thieves, as every Push and Pop does. An owner polls before it does anything that takes long: thieves get no more
+// than it has granted until it pushes, pops or polls again.
 //
 // Owner only.
-func (d *PadWS[T]) Poll() int {
-	if d.fresh|d.asked.Load() == 0 {
-		return 0
+func (d *PadWS[T]) Poll() Effect {
+	if d.asked.Load() == 0 {
+		return Nothing
 	}
-	return d.poll()
-}
-
-// Granted returns how many items became stealable since the last call, in the owner's operations in between. A scheduler
-// whose thieves sleep calls it after each Push and notifies as many thieves (L1).
-//
-// Owner only.
-func (d *PadWS[T]) Granted() int {
-	n := int(d.fresh)
-	if n != 0 {
-		d.fresh = 0
-	}
-	return n
+	return d.answer()
 }
 
 // Wanted reports whether thieves have asked and not been answered, or there is nothing to steal. Owner only.
@@ -127,6 +115,10 @@ func (d *PadWS[T]) Wanted() bool {
 	if padIndex(d.here.claim.Load()) < d.granted {
 		return false
 	}
-	d.retire()
-	return d.oldest.Load() >= d.number
+	for k := d.oldest.Load(); k < d.number; k++ {
+		if padIndex(d.block(k).claim.Load()) != d.size {
+			return false
+		}
+	}
+	return true
 }

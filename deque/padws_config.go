@@ -39,10 +39,9 @@ func (c PadWSConfig) complete() PadWSConfig {
 	return c
 }
 
-// PadWSStats are counts of what the owner did since the deque was made. What thieves did they know from their Outcomes:
-// (NotReady + Lost) / Stolen is the number of retries per steal.
-type PadWSStats struct {
-	Answers   uint64 // polls that granted something
+// padCounts are counts of what the owner did since the deque was made.
+type padCounts struct {
+	Answers   uint64 // operations that granted something to thieves that had asked
 	Granted   uint64 // items that they granted; as many requests
 	Revokes   uint64 // times that Pop took back what was granted
 	Advances  uint64 // blocks entered from below
@@ -50,6 +49,3 @@ type PadWSStats struct {
 	NoRoom    uint64 // times that Push failed because all blocks hold items
 	Copying   uint64 // times that Push failed because a thief had not yet left the next block
 }
-
-// Stats returns the counts. Owner only.
-func (d *PadWS[T]) Stats() PadWSStats { return d.stats }

@@ -25,8 +25,14 @@ func (d *PadWS[T]) ComeRound(number int) {
 // Asked is how many requests stand.
 func (d *PadWS[T]) Asked() int { return int(d.asked.Load()) }
 
-// Ask leaves n requests.
-func (d *PadWS[T]) Ask(n int) { d.asked.Add(uint32(n)) }
+// AskFor leaves n requests.
+func (d *PadWS[T]) AskFor(n int) { d.asked.Add(uint32(n)) }
+
+// PadCounts are counts of what the owner did.
+type PadCounts = padCounts
+
+// Counts returns them. Owner only.
+func (d *PadWS[T]) Counts() PadCounts { return d.counts }
 
 // Own is how many items of its block the owner has. Owner only.
 func (d *PadWS[T]) Own() int { return int(d.t - d.granted) }

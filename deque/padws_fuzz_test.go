@@ -71,13 +71,13 @@ func (p *padProgram) claimed() (n int) {
 }
 
 func (p *padProgram) push() {
-	before := p.d.Stats()
-	if p.d.Push(new(p.next)) {
+	before := p.d.Counts()
+	if p.d.Push(new(p.next)) != deque.Refused {
 		p.inside = append(p.inside, p.next)
 		p.next++
 		return
 	}
-	after := p.d.Stats()
+	after := p.d.Counts()
 	switch {
 	case after.NoRoom == before.NoRoom+1:
 		require.Greater(p.t, len(p.inside), p.claimed(), "no room, says Push, and the oldest block is exhausted")
@@ -89,7 +89,7 @@ func (p *padProgram) push() {
 }
 
 func (p *padProgram) pop() {
-	got := p.d.Pop()
+	got := pop(p.d)
 	if got == nil {
 		require.Equal(p.t, p.claimed(), len(p.inside), "Pop says that there is nothing")
 		return

@@ -46,7 +46,7 @@ func TestModelPadWSOwnerThief(t *testing.T) {
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		join := thief(d, 3, stolen)
 		push(d, own, all[0], all[1])
-		own.note(d.Pop())
+		own.pop(d)
 		push(d, own, all[2], all[3])
 		own.popAll(d)
 		join()
@@ -83,7 +83,7 @@ func TestModelPadWSRevoke(t *testing.T) {
 		push(d, own, all[0], all[1])
 		model.Assert(d.Own() == 0, "the owner has %d", d.Own())
 		join := thief(d, 2, stolen)
-		own.note(d.Pop())
+		own.pop(d)
 		push(d, own, all[2])
 		own.popAll(d)
 		join()
@@ -100,8 +100,8 @@ func TestModelPadWSTakeover(t *testing.T) {
 		push(d, own, all[:3]...)
 		join1 := thief(d, 1, stolen1)
 		join2 := thief(d, 1, stolen2)
-		own.note(d.Pop())
-		own.note(d.Pop())
+		own.pop(d)
+		own.pop(d)
 		push(d, own, all[3])
 		own.popAll(d)
 		join1()
@@ -120,7 +120,7 @@ func TestModelPadWSReuse(t *testing.T) {
 		push(d, own, all[0])
 		join := thief(d, 2, stolen)
 		push(d, own, all[1], all[2])
-		own.note(d.Pop())
+		own.pop(d)
 		push(d, own, all[3])
 		own.popAll(d)
 		join()
@@ -167,7 +167,7 @@ func TestModelPadWSWrap(t *testing.T) {
 		padAsk(d)
 		push(d, own, all[0])
 		join := thief(d, 2, stolen)
-		own.note(d.Pop())
+		own.pop(d)
 		push(d, own, all[1], all[2])
 		own.popAll(d)
 		join()
@@ -190,8 +190,8 @@ func sleepAndWake(c PadWSConfig) {
 	all := items(2)
 	own, stolen := make(ledger, 2), make(ledger, 2)
 	var woken, over xatomic.Bool
-	notify := func(granted int) {
-		if granted > 0 {
+	notify := func(effect Effect) {
+		if effect == Shown {
 			woken.Store(true)
 		}
 	}
@@ -208,8 +208,7 @@ func sleepAndWake(c PadWSConfig) {
 	})
 	for _, p := range all {
 		notify(d.Poll())
-		push(d, own, p)
-		notify(d.Granted())
+		notify(push(d, own, p))
 	}
 	for !over.Load() {
 		notify(d.Poll())

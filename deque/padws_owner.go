@@ -10,53 +10,56 @@ func (d *PadWS[T]) block(number int64) *padBlock[T] {
 	return &d.blocks[uint64(number)%uint64(len(d.blocks))]
 }
 
-// poll is Poll when there is something to do or to tell. Without it Poll is so short that the compiler puts it into what an
-// interface calls, and there is one call less.
-func (d *PadWS[T]) poll() int {
-	if d.asked.Load() != 0 {
-		d.answer()
+// pushAbove is Push where the newest block is full.
+func (d *PadWS[T]) pushAbove(p *T) Effect {
+	left := d.granted != d.size
+	if !d.advance() {
+		return Refused
 	}
-	return d.Granted()
+	effect := d.Push(p) // never Refused: the block is empty
+	if left {
+		effect = Shown
+	}
+	return effect
 }
 
 // answer grants as many of the oldest items as thieves have asked for. What it cannot grant yet stays asked for: a
 // request that were dropped might be that of a thief that sleeps (L1).
-func (d *PadWS[T]) answer() {
+func (d *PadWS[T]) answer() Effect {
 	n := min(uint(d.asked.Load()), d.window)
 	if own := d.t - d.granted; own < d.keep+n {
 		if own <= d.keep {
-			return
+			return Nothing
 		}
 		n = own - d.keep
 	}
 	d.asked.Add(-uint32(n))
 	d.granted += n
 	d.here.grant.Store(d.epoch | padWord(d.granted)) // P2
-	d.stats.Answers++
-	d.stats.Granted += uint64(n)
-	d.fresh += uint32(n)
+	d.counts.Answers++
+	d.counts.Granted += uint64(n)
+	return Shown
 }
 
 // advance goes on to the next block, and leaves what is in this one to thieves. It reports whether there was one.
 func (d *PadWS[T]) advance() bool {
 	n := d.number + 1
 	if n-d.oldest.Load() >= int64(len(d.blocks)) && !d.retire() {
-		d.stats.NoRoom++
+		d.counts.NoRoom++
 		return false
 	}
 	b := d.block(n)
 	// I5: b is exhausted, or was left downwards: nothing in it can be claimed. But what was claimed may not be copied yet,
 	// and a thief that found the next lap's item there would take it from whoever is to get it.
 	if !b.isQuiet() {
-		d.stats.Copying++
+		d.counts.Copying++
 		return false
 	}
 	d.here.grant.Store(d.epoch | padWord(d.size)) // P2, I4: delegation ends
-	d.fresh += uint32(d.size - d.granted)
 	d.settle(n, b, b.begin())
 	d.t = 0
 	d.newest.Store(n)
-	d.stats.Advances++
+	d.counts.Advances++
 	return true
 }
 
@@ -76,7 +79,7 @@ func (d *PadWS[T]) retreat() bool {
 		// never come, while the owner says that there is nothing.
 		word := d.here.claim.Add(padEpoch) // G2
 		d.settle(d.number, d.here, word)
-		d.stats.Revokes++
+		d.counts.Revokes++
 		if d.granted < d.t {
 			return true
 		}
@@ -95,7 +98,7 @@ func (d *PadWS[T]) retreat() bool {
 		d.settle(k, b, word)
 		d.t = d.size
 		d.newest.Store(k)
-		d.stats.Takeovers++
+		d.counts.Takeovers++
 		return true
 	}
 	return false

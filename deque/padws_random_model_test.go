@@ -39,7 +39,7 @@ func TestModelRandomPadWS(t *testing.T) {
 					pushed++
 				}
 			case 3:
-				own.note(d.Pop())
+				own.pop(d)
 			default:
 				d.Poll()
 			}

@@ -17,12 +17,12 @@ func TestPadWSStress(t *testing.T) {
 			t.Run(fmt.Sprintf("thieves=%d,%dx%d", thieves, config.Blocks, config.Entries), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 				var given delegation
-				var sum deque.PadWSStats
+				var sum deque.PadCounts
 				round := func(r int) {
 					d := deque.NewPadWSAt[item](config, deque.PadEpochs-uint64(r%50))
 					given.round(t, d, thieves, rng)
 					d.CheckRest()
-					s := d.Stats()
+					s := d.Counts()
 					sum.Granted += s.Granted
 					sum.Revokes += s.Revokes
 					sum.Takeovers += s.Takeovers

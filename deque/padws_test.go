@@ -30,6 +30,12 @@ func requireNothing(t *testing.T, d *deque.PadWS[int], want deque.Outcome) {
 	require.Nil(t, p)
 }
 
+// pop pops an item.
+func pop[T any](d deque.Queue[T]) *T {
+	p, _ := d.Pop()
+	return p
+}
+
 func TestPadWSSizes(t *testing.T) {
 	for _, c := range []struct {
 		config   deque.PadWSConfig
@@ -48,13 +54,13 @@ func TestPadWSSizes(t *testing.T) {
 		require.Equal(t, c.capacity, d.Capacity(), "%+v", c.config)
 		p := new(int)
 		for range c.capacity {
-			require.True(t, d.Push(p))
+			require.NotEqual(t, deque.Refused, d.Push(p))
 		}
-		require.False(t, d.Push(p), "%+v", c.config)
+		require.Equal(t, deque.Refused, d.Push(p), "%+v", c.config)
 		for range c.capacity {
-			require.Same(t, p, d.Pop())
+			require.Same(t, p, pop(d))
 		}
-		require.Nil(t, d.Pop())
+		require.Nil(t, pop(d))
 	}
 	for _, c := range []deque.PadWSConfig{
 		{Capacity: -1}, {Entries: -1}, {Entries: 1<<15 + 1}, {Blocks: 1}, {Blocks: -1}, {Window: -1}, {Keep: -1},
@@ -72,27 +78,24 @@ func TestPadWSRequests(t *testing.T) {
 		requireNothing(t, d, deque.NotReady)
 	}
 	require.Equal(t, 1, d.Asked(), "one request, however many ask")
-	require.Zero(t, d.Poll(), "nothing to grant")
+	require.Equal(t, deque.Nothing, d.Poll(), "nothing to grant")
 	require.Equal(t, 1, d.Asked(), "what cannot be granted stays asked for")
 
-	require.True(t, d.Push(all[0]))
-	require.Equal(t, 1, d.Granted(), "the first item goes to who has asked")
-	require.Zero(t, d.Granted(), "told once")
+	require.Equal(t, deque.Shown, d.Push(all[0]), "the first item goes to the thief that has asked")
 	require.Zero(t, d.Asked())
-	require.True(t, d.Push(all[1]))
-	require.Zero(t, d.Granted())
+	require.Equal(t, deque.Nothing, d.Push(all[1]))
 	requireStolen(t, d, 0)
 	require.Equal(t, 1, d.Asked(), "for the next")
 	requireNothing(t, d, deque.NotReady)
-	require.Equal(t, 1, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
 	requireStolen(t, d, 1)
 
-	for _, p := range all[2:] {
-		require.True(t, d.Push(p))
+	require.Equal(t, deque.Shown, d.Push(all[2]))
+	for _, p := range all[3:] {
+		require.Equal(t, deque.Nothing, d.Push(p))
 	}
-	require.Equal(t, 1, d.Granted())
-	require.Equal(t, deque.PadWSStats{Answers: 3, Granted: 3}, d.Stats())
-	require.Equal(t, 7, *d.Pop())
+	require.Equal(t, deque.PadCounts{Answers: 3, Granted: 3}, d.Counts())
+	require.Equal(t, 7, *pop(d))
 	d.CheckRest()
 }
 
@@ -101,12 +104,10 @@ func TestPadWSKeep(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 8, Blocks: 2, Keep: 2})
 	all := numbers(4)
 	requireNothing(t, d, deque.NotReady)
-	d.Push(all[0])
-	d.Push(all[1])
+	require.Equal(t, deque.Nothing, d.Push(all[0]))
+	require.Equal(t, deque.Nothing, d.Push(all[1]))
 	requireNothing(t, d, deque.NotReady)
-	require.Zero(t, d.Granted())
-	d.Push(all[2])
-	require.Equal(t, 1, d.Granted())
+	require.Equal(t, deque.Shown, d.Push(all[2]))
 	require.Equal(t, 2, d.Own())
 	requireStolen(t, d, 0)
 }
@@ -119,7 +120,7 @@ func TestPadWSWindow(t *testing.T) {
 	}
 	thieves := make([]*deque.SlowPadThief[int], 5)
 	requireNothing(t, d, deque.NotReady)
-	require.Equal(t, 1, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
 	for i := range thieves { // each of them takes one, and asks for one when it is done
 		thieves[i] = deque.NewSlowPadThief(d)
 		for !thieves[i].Claimed() {
@@ -137,7 +138,7 @@ func TestPadWSWindow(t *testing.T) {
 		}
 	}
 	require.Equal(t, before+5, d.Asked())
-	require.Equal(t, 3, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
 	require.Equal(t, before+2, d.Asked())
 }
 
@@ -146,13 +147,12 @@ func TestPadWSRevoke(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 4, Blocks: 2})
 	all := numbers(2)
 	requireNothing(t, d, deque.NotReady)
-	d.Push(all[0])
-	require.Equal(t, 1, d.Granted())
+	require.Equal(t, deque.Shown, d.Push(all[0]))
 	require.Zero(t, d.Own())
-	require.Same(t, all[0], d.Pop())
-	require.EqualValues(t, 1, d.Stats().Revokes)
+	require.Same(t, all[0], pop(d))
+	require.EqualValues(t, 1, d.Counts().Revokes)
 	requireNothing(t, d, deque.NotReady)
-	require.Nil(t, d.Pop())
+	require.Nil(t, pop(d))
 	d.CheckRest()
 }
 
@@ -161,26 +161,25 @@ func TestPadWSBlocks(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 2, Blocks: 3})
 	all := numbers(6)
 	for i, p := range all {
-		require.True(t, d.Push(p))
-		require.Equal(t, map[int]int{2: 2, 4: 2}[i], d.Granted(), "item %d", i)
+		require.Equal(t, map[int]deque.Effect{2: deque.Shown, 4: deque.Shown}[i], d.Push(p), "item %d", i)
 	}
-	require.False(t, d.Push(new(6)), "no room")
-	require.EqualValues(t, 1, d.Stats().NoRoom)
+	require.Equal(t, deque.Refused, d.Push(new(6)), "no room")
+	require.EqualValues(t, 1, d.Counts().NoRoom)
 	requireStolen(t, d, 0)
 	require.Zero(t, d.Asked(), "nobody needs to be asked here")
 	requireStolen(t, d, 1)
 	require.Zero(t, d.Oldest(), "the last thief does not look again")
-	require.True(t, d.Push(new(6)), "the owner does")
+	require.NotEqual(t, deque.Refused, d.Push(new(6)), "the owner does")
 	require.Equal(t, 1, d.Oldest())
-	require.Equal(t, 6, *d.Pop())
+	require.Equal(t, 6, *pop(d))
 	for i := 5; i >= 3; i-- {
-		require.Equal(t, i, *d.Pop())
+		require.Equal(t, i, *pop(d))
 	}
 	requireNothing(t, d, deque.NotReady)
-	require.True(t, d.Push(all[3]))
+	require.NotEqual(t, deque.Refused, d.Push(all[3]))
 	requireStolen(t, d, 2)
-	require.Same(t, all[3], d.Pop())
-	require.Nil(t, d.Pop())
+	require.Same(t, all[3], pop(d))
+	require.Nil(t, pop(d))
 	require.Zero(t, d.Occupied())
 	d.CheckRest()
 }
@@ -190,12 +189,11 @@ func TestPadWSExhausted(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 1, Blocks: 2})
 	requireNothing(t, d, deque.NotReady)
 	for i := range 20 {
-		require.True(t, d.Push(new(i)))
-		require.Positive(t, d.Granted())
+		require.Equal(t, deque.Shown, d.Push(new(i)))
 		requireStolen(t, d, i)
 		requireNothing(t, d, deque.Empty)
 		require.Equal(t, 1, d.Asked(), "empty or not, the thief may sleep")
-		require.Nil(t, d.Pop())
+		require.Nil(t, pop(d))
 		d.CheckRest()
 	}
 }
@@ -205,27 +203,25 @@ func TestPadWSExhausted(t *testing.T) {
 func TestPadWSEmptyAsks(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 2, Blocks: 2})
 	all := numbers(3)
-	for _, p := range all {
-		d.Push(p)
-	}
-	require.Equal(t, 2, d.Granted(), "the block below")
+	d.Push(all[0])
+	d.Push(all[1])
+	require.Equal(t, deque.Shown, d.Push(all[2]), "the block below")
 	thief := deque.NewSlowPadThief(d)
 	thief.Step()
 	thief.Step()
-	require.Same(t, all[2], d.Pop())
-	require.Same(t, all[1], d.Pop())
-	require.True(t, d.Push(all[1]))
+	require.Same(t, all[2], pop(d))
+	require.Same(t, all[1], pop(d))
+	require.NotEqual(t, deque.Refused, d.Push(all[1]))
 	requireNothing(t, d, deque.NotReady)
-	require.Equal(t, 1, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
 	requireStolen(t, d, 0)
-	require.Equal(t, 1, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
 	for over := false; !over; {
 		_, _, over = thief.Step()
 	}
 	require.Zero(t, d.Asked())
 	requireNothing(t, d, deque.Empty)
-	require.True(t, d.Push(all[2]))
-	require.Equal(t, 1, d.Granted(), "the thief sleeps for ever")
+	require.Equal(t, deque.Shown, d.Push(all[2]), "the thief sleeps for ever")
 }
 
 // TestPadWSExhaustedAbove: a thief that looked when block 0 was the oldest finds block 3 in its place, and exhausts it
@@ -242,7 +238,7 @@ func TestPadWSExhaustedAbove(t *testing.T) {
 		requireStolen(t, d, i)
 	}
 	for _, p := range all[2:] {
-		require.True(t, d.Push(p))
+		require.NotEqual(t, deque.Refused, d.Push(p))
 	}
 	for {
 		p, outcome, over := thief.Step()
@@ -252,9 +248,9 @@ func TestPadWSExhaustedAbove(t *testing.T) {
 			break
 		}
 	}
-	require.Same(t, all[4], d.Pop())
-	require.Same(t, all[2], d.Pop())
-	require.Nil(t, d.Pop())
+	require.Same(t, all[4], pop(d))
+	require.Same(t, all[2], pop(d))
+	require.Nil(t, pop(d))
 	d.CheckRest()
 }
 
@@ -267,15 +263,15 @@ func TestPadWSCopying(t *testing.T) {
 	for !thief.Claimed() {
 		thief.Step()
 	}
-	require.False(t, d.Push(new(2)))
-	require.EqualValues(t, 1, d.Stats().Copying)
+	require.Equal(t, deque.Refused, d.Push(new(2)))
+	require.EqualValues(t, 1, d.Counts().Copying)
 	thief.Step()
-	require.False(t, d.Push(new(2)))
+	require.Equal(t, deque.Refused, d.Push(new(2)))
 	p, outcome, _ := thief.Step()
 	require.Equal(t, deque.Stolen, outcome)
 	require.Zero(t, *p)
-	require.True(t, d.Push(new(2)))
-	require.Zero(t, d.Stats().NoRoom)
+	require.NotEqual(t, deque.Refused, d.Push(new(2)))
+	require.Zero(t, d.Counts().NoRoom)
 }
 
 // TestPadWSEpochComesRound: what was granted in a block long ago is not granted again when the epoch is the same.
@@ -286,7 +282,7 @@ func TestPadWSEpochComesRound(t *testing.T) {
 		d.Push(p)
 	}
 	for range all {
-		d.Pop()
+		pop(d)
 	}
 	require.Zero(t, d.Newest())
 	d.ComeRound(1)
@@ -295,7 +291,7 @@ func TestPadWSEpochComesRound(t *testing.T) {
 	require.Equal(t, 1, d.Newest())
 	requireStolen(t, d, 0)
 	requireNothing(t, d, deque.NotReady)
-	require.Same(t, all[1], d.Pop())
+	require.Same(t, all[1], pop(d))
 }
 
 // TestPadWSRetention: nothing that was popped or stolen is kept.
@@ -316,7 +312,7 @@ func TestPadWSAllocs(t *testing.T) {
 		d.Steal()
 		d.Poll()
 		d.Steal()
-		for d.Pop() != nil {
+		for pop(d) != nil {
 		}
 	}))
 }
@@ -329,13 +325,13 @@ func TestPadWSWanted(t *testing.T) {
 		d.Push(p)
 	}
 	require.True(t, d.Wanted(), "nothing granted")
-	d.Ask(2)
+	d.AskFor(2)
 	require.True(t, d.Wanted(), "asked for")
-	require.Equal(t, 2, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
 	require.False(t, d.Wanted())
 	requireStolen(t, d, 0)
 	require.True(t, d.Wanted(), "asked for more")
-	require.Equal(t, 1, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
 	require.False(t, d.Wanted())
 	d.Push(new(4))
 	requireStolen(t, d, 1)

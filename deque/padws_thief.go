@@ -50,11 +50,11 @@ func (d *PadWS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	return n, Stolen
 }
 
-// Offers reports whether there was something to steal at some moment during the call. If not, a request stands, as after
+// Ask reports whether there was something to steal at some moment during the call. If not, a request stands, as after
 // Steal.
 //
 // Any thread.
-func (d *PadWS[T]) Offers() bool {
+func (d *PadWS[T]) Ask() bool {
 	_, outcome := d.find()
 	return outcome == Stolen || outcome == Lost // thieves were at work all over the blocks
 }
@@ -112,8 +112,8 @@ func (d *PadWS[T]) find() (padFind[T], Outcome) {
 
 // ask leaves a request unless there is one.
 //
-// L1: from here on a request stands until the owner grants for it, and then Granted tells. So a thief that prepared to
-// sleep before it called Steal or Offers, and got nothing, may sleep, if the owner notifies for what Granted says.
+// L1: from here on a request stands until an operation of the owner grants for it, and returns Shown. So a thief that prepared
+// to sleep before it called Steal or Ask, and got nothing, may sleep, if the owner then notifies.
 func (d *PadWS[T]) ask() {
 	if d.asked.Load() == 0 {
 		d.asked.Add(1)

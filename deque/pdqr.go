@@ -17,9 +17,8 @@ type PDQR[T any] struct {
 	_ pad.Line // see there
 
 	// Owner only.
-	own   private[T]
-	keep  int
-	fresh int
+	own  private[T]
+	keep int
 	// untold is set when thieves may sleep without a request: somebody has fetched what they had asked for, or the owner
 	// has taken it back.
 	untold bool
@@ -49,52 +48,42 @@ func NewPDQR[T any](keep int) *PDQR[T] {
 	return d
 }
 
-// Push adds p, which must not be nil, and returns true. Everything before the Push happens before the Pop or Steal that
+// Push adds p, which must not be nil. Everything before the Push happens before the Pop or Steal that
 // returns p.
 //
 // Owner only.
-func (d *PDQR[T]) Push(p *T) bool {
+func (d *PDQR[T]) Push(p *T) Effect {
 	d.own.push(p)
-	if m := d.mail.Load(); m == d.ask || m == d.idle { // L30: thieves that saw it idle may sleep
-		d.answer()
+	if m, asks := d.hear(); asks {
+		return d.tell(m)
 	}
-	return true
+	return Nothing
 }
 
 // Pop removes the item pushed last of those that no thief has, or returns nil if there is none: what was put ready for a
 // thief that has not fetched it, the owner takes back.
 //
 // Owner only.
-func (d *PDQR[T]) Pop() *T {
+func (d *PDQR[T]) Pop() (*T, Effect) {
 	p := d.own.pop()
 	if p == nil {
-		return d.takeBack()
+		return d.takeBack(), Nothing
 	}
-	if d.mail.Load() == d.ask {
-		d.answer()
+	if m, asks := d.hear(); asks {
+		return p, d.tell(m)
 	}
-	return p
+	return p, Nothing
 }
 
-// Poll answers a thief, as Push and Pop do. What it returns counts, besides items put ready, occasions on which a thief that
-// sleeps should be told to ask again: see [Queue].
+// Poll answers a thief, as Push and Pop do. These say Shown when an item has been put ready, and once more when it is gone and
+// there is another to spare: a thief that sleeps has to ask again (L30).
 //
 // Owner only.
-func (d *PDQR[T]) Poll() int {
-	switch m := d.mail.Load(); {
-	case m == nil:
-		if d.untold && d.own.count() > d.keep { // L30
-			d.untold = false
-			d.fresh++
-		}
-	case m == d.ask:
-		d.answer()
+func (d *PDQR[T]) Poll() Effect {
+	if m, asks := d.hear(); asks {
+		return d.tell(m)
 	}
-	n := d.fresh
-	if n != 0 {
-		d.fresh = 0
-	}
-	return n
+	return Nothing
 }
 
 // Wanted reports whether no item lies ready. Owner only.
@@ -124,8 +113,8 @@ func (d *PDQR[T]) Steal() (*T, Outcome) {
 	return nil, Lost // an item came and went
 }
 
-// Offers reports whether an item lies ready. If not, a request stands. Any thread.
-func (d *PDQR[T]) Offers() bool {
+// Ask reports whether an item lies ready. If not, a request stands. Any thread.
+func (d *PDQR[T]) Ask() bool {
 	for {
 		m := d.mail.Load()
 		if m != nil {
@@ -145,17 +134,30 @@ func (d *PDQR[T]) Len() int {
 	return 0
 }
 
-// answer puts the oldest item in the mailbox, which holds ask or idle, or refuses. So while the deque is idle the owner has no
-// more than it keeps, and only Push needs to look.
-func (d *PDQR[T]) answer() {
-	if d.own.count() > d.keep {
+// hear returns what is in the mailbox, and whether the owner has to do anything for thieves if it has an item to spare.
+func (d *PDQR[T]) hear() (m *T, asks bool) {
+	m = d.mail.Load()
+	return m, m == d.ask || m == d.idle || m == nil && d.untold
+}
+
+// tell is Poll where m, which the owner has found in the mailbox, is no item. If it is ask or idle the oldest item goes there:
+// thieves that saw it idle may sleep (L30). Without an item to spare the owner refuses.
+func (d *PDQR[T]) tell(m *T) Effect {
+	spare := d.own.count() > d.keep
+	switch {
+	case !spare:
+		if m == d.ask {
+			d.mail.Store(d.idle)
+		}
+		return Nothing
+	case m == nil:
+		d.untold = false
+	default:
 		d.mail.Store(d.own.oldest()) // P30
 		d.own.shift()
-		d.fresh++
 		d.untold = true
-	} else if d.mail.Load() == d.ask {
-		d.mail.Store(d.idle)
 	}
+	return Shown
 }
 
 // takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the item

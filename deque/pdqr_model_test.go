@@ -29,7 +29,7 @@ func TestModelPDQR(t *testing.T) {
 		join := thief(d, 3, stolen)
 		d.Push(all[0])
 		d.Push(all[1])
-		own.note(d.Pop())
+		own.pop(d)
 		d.Push(all[2])
 		d.Push(all[3])
 		drain(d, 4, join, own, stolen)
@@ -46,7 +46,7 @@ func TestModelPDQRTwoThieves(t *testing.T) {
 		join2 := thief(d, 1, stolen2)
 		d.Push(all[0])
 		d.Push(all[1])
-		own.note(d.Pop())
+		own.pop(d)
 		d.Push(all[2])
 		drain(d, 3, func() { join1(); join2() }, own, stolen1, stolen2)
 	})
@@ -76,15 +76,15 @@ func TestModelPDQRRefuse(t *testing.T) {
 		d.Push(all[1])
 		join := thief(d, 2, stolen)
 		d.Poll()
-		p := d.Pop()
+		p, _ := d.Pop()
 		model.Assert(p == all[1], "the owner has lost what it keeps")
 		own.note(p)
 		drain(d, 2, join, own, stolen)
 	})
 }
 
-// TestModelPDQRSleep: thieves that got nothing sleep, and the owner, which polls as long as it works, wakes as many as Poll
-// says. Each gets an item: nobody sleeps for ever, for then no one could go on.
+// TestModelPDQRSleep: thieves that got nothing sleep, and the owner, which polls as long as it works, wakes one whenever an
+// operation is Shown. Each gets an item: nobody sleeps for ever, for then no one could go on.
 func TestModelPDQRSleep(t *testing.T) {
 	for thieves := 1; thieves <= 2; thieves++ {
 		t.Run(fmt.Sprintf("thieves=%d", thieves), func(t *testing.T) {
@@ -111,7 +111,7 @@ func sleepers(d Queue[int], thieves int) {
 		joins[i] = model.Go(func() {
 			for {
 				states[i].Store(prepared)
-				if !d.Offers() {
+				if !d.Ask() {
 					states[i].Await(func(s int32) bool { return s != prepared })
 				} else if states[i].Swap(awake) == notified {
 					notify() // another in its place
@@ -123,23 +123,22 @@ func sleepers(d Queue[int], thieves int) {
 			}
 		})
 	}
-	poll := func() {
-		for n := d.Poll(); n > 0; n-- {
+	tell := func(effect Effect) {
+		if effect == Shown {
 			notify()
 		}
 	}
-	d.Push(all[0])
-	poll()
-	if d.Pop() == nil {
+	tell(d.Push(all[0]))
+	p, effect := d.Pop()
+	tell(effect)
+	if p == nil {
 		all = all[:thieves]
 	}
-	poll()
 	for _, p := range all[1:] {
-		d.Push(p)
-		poll()
+		tell(d.Push(p))
 	}
 	for over.Load() < int32(thieves) {
-		poll()
+		tell(d.Poll())
 		model.Spin()
 	}
 	for _, join := range joins {

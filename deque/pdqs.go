@@ -66,13 +66,12 @@ type PDQS[T any] struct {
 	_       pad.Line
 
 	// Owner only.
-	own     private[T]
-	keep    int
-	alarm   int // operations before the one at which it rings
-	random  pdqsRandom
-	mean    float64 // of alarm
-	undealt int     // alarms at which there was an item to spare and the one that was to get it did not wait
-	_       pad.Line
+	own    private[T]
+	keep   int
+	alarm  int // operations before the one at which it rings
+	random pdqsRandom
+	mean   float64 // of alarm
+	_      pad.Line
 
 	// cell is nil, waiting, or an item. Its owner changes nil to waiting and the others to nil, dealers change waiting to an
 	// item.
@@ -82,36 +81,32 @@ type PDQS[T any] struct {
 	_    pad.Line
 }
 
-// Push adds p, which must not be nil, and returns true. Everything before the Push happens before the Pop or Receive that
-// returns p.
+// Push adds p, which must not be nil. It is Shown if an alarm rings, there is an item to spare, and the owner that was to get
+// it does not wait: that one may be asleep. Everything before the Push happens before the Pop or Receive that returns p.
 //
 // Owner only.
-func (d *PDQS[T]) Push(p *T) bool {
+func (d *PDQS[T]) Push(p *T) Effect {
 	d.own.push(p)
-	d.tick()
-	return true
+	return d.Poll()
 }
 
 // Pop removes the item pushed last of those that were not dealt, or returns nil if there is none.
 //
 // Owner only.
-func (d *PDQS[T]) Pop() *T {
+func (d *PDQS[T]) Pop() (*T, Effect) {
 	p := d.own.pop()
-	d.tick()
-	return p
+	return p, d.Poll()
 }
 
-// Poll is an operation, as far as alarms are concerned. It returns how often since the last call an alarm rang, there was an
-// item to spare, and the one that was to get it did not wait: it may be asleep.
+// Poll is an operation, as far as alarms are concerned, and says of them what Push does.
 //
 // Owner only.
-func (d *PDQS[T]) Poll() int {
-	d.tick()
-	n := d.undealt
-	if n != 0 {
-		d.undealt = 0
+func (d *PDQS[T]) Poll() Effect {
+	if d.alarm > 0 {
+		d.alarm--
+		return Nothing
 	}
-	return n
+	return d.ring()
 }
 
 // Wanted reports whether there is nothing to deal. Owner only.
@@ -139,34 +134,25 @@ func (d *PDQS[T]) withdraw() (*T, Outcome) {
 // Steal finds nothing: a thief has to be the owner of another deque of the group, and to wait. Any thread.
 func (d *PDQS[T]) Steal() (*T, Outcome) { return nil, Empty }
 
-// Offers reports that there is nothing to steal. Any thread.
-func (d *PDQS[T]) Offers() bool { return false }
+// Ask reports that there is nothing to steal. Any thread.
+func (d *PDQS[T]) Ask() bool { return false }
 
 // Len is zero: nothing can be stolen. Any thread.
 func (d *PDQS[T]) Len() int { return 0 }
 
-// tick is part of each operation.
-func (d *PDQS[T]) tick() {
-	if d.alarm > 0 {
-		d.alarm--
-		return
-	}
-	d.ring()
-}
-
 // ring deals an item to another member, chosen at random, if it waits. Without an item to spare the alarm goes on ringing.
-func (d *PDQS[T]) ring() {
+func (d *PDQS[T]) ring() Effect {
 	if d.own.count() <= d.keep {
-		return
+		return Nothing
 	}
 	d.alarm = exponential(d.random.next(), d.mean)
 	to := &d.members[d.another()]
 	p := d.own.oldest()
 	if to.cell.Load() == d.waiting && to.cell.CompareAndSwap(d.waiting, p) { // P31, C31
 		d.own.shift()
-	} else {
-		d.undealt++
+		return Nothing
 	}
+	return Shown
 }
 
 // another is the index of another member that is present, if there is one.

@@ -64,7 +64,7 @@ func TestModelPDQS(t *testing.T) {
 		d := g.Queue(0)
 		d.Push(all[0])
 		d.Push(all[1])
-		own.note(d.Pop())
+		own.pop(d)
 		d.Push(all[2])
 		drain(d, 3, join, own, got)
 		dealt += got[0] + got[1] + got[2]
@@ -127,7 +127,7 @@ func TestModelPDQSEachOther(t *testing.T) {
 			d := g.Queue(i)
 			own[i], got[i] = make(ledger, 4), make(ledger, 4)
 			d.Push(all[2*i])
-			own[i].note(d.Pop())
+			own[i].pop(d)
 			receive(d, 1, got[i])
 			d.Push(all[2*i+1])
 			own[i].popAll(d)
@@ -162,13 +162,16 @@ func TestModelPDQSSleep(t *testing.T) {
 			over.Store(true)
 		})
 		d := g.Queue(0)
-		for _, p := range all {
-			d.Push(p)
-		}
-		for !over.Load() {
-			if d.Poll() > 0 {
+		tell := func(effect Effect) {
+			if effect == Shown {
 				woken.Store(true)
 			}
+		}
+		for _, p := range all {
+			tell(d.Push(p))
+		}
+		for !over.Load() {
+			tell(d.Poll())
 			model.Spin()
 		}
 		drain(d, 2, join, got)

@@ -32,12 +32,12 @@ func TestPDQS(t *testing.T) {
 	d, other := ringing[int](0)
 	all := numbers(4)
 	require.True(t, d.Wanted())
-	require.Nil(t, d.Pop())
-	require.True(t, d.Push(all[0]))
+	require.Nil(t, pop(d))
+	require.Equal(t, deque.Shown, d.Push(all[0]), "nobody waits, and somebody may sleep")
 	require.False(t, d.Wanted())
-	require.True(t, d.Push(all[1]))
-	require.True(t, d.Push(all[2]))
-	require.Equal(t, 4, d.Poll(), "nobody waits, and somebody may sleep")
+	require.Equal(t, deque.Shown, d.Push(all[1]))
+	require.Equal(t, deque.Shown, d.Push(all[2]))
+	require.Equal(t, deque.Shown, d.Poll())
 	p, outcome := other.Receive()
 	require.Nil(t, p)
 	require.Equal(t, deque.NotReady, outcome)
@@ -45,23 +45,23 @@ func TestPDQS(t *testing.T) {
 	p, outcome = d.Steal()
 	require.Nil(t, p)
 	require.Equal(t, deque.Empty, outcome)
-	require.False(t, d.Offers())
+	require.False(t, d.Ask())
 	require.Zero(t, d.Len())
 
 	other.Wait()
-	require.Zero(t, d.Poll(), "dealt")
+	require.Equal(t, deque.Nothing, d.Poll(), "dealt")
 	require.Same(t, all[0], other.Dealt())
-	require.Equal(t, 1, d.Poll(), "who has an item does not wait")
-	require.Same(t, all[2], d.Pop())
+	require.Equal(t, deque.Shown, d.Poll(), "who has an item does not wait")
+	require.Same(t, all[2], pop(d))
 	p, outcome = other.Withdraw()
 	require.Same(t, all[0], p)
 	require.Equal(t, deque.Stolen, outcome)
-	require.Same(t, all[1], d.Pop())
-	require.Nil(t, d.Pop())
+	require.Same(t, all[1], pop(d))
+	require.Nil(t, pop(d))
 	other.Wait()
 	d.Push(all[3])
 	require.True(t, d.Wanted(), "dealt at once")
-	require.Nil(t, d.Pop())
+	require.Nil(t, pop(d))
 	p, _ = other.Withdraw()
 	require.Same(t, all[3], p)
 }
@@ -70,14 +70,14 @@ func TestPDQS(t *testing.T) {
 func TestPDQSKeep(t *testing.T) {
 	d, other := ringing[int](1)
 	other.Wait()
-	d.Push(new(int))
-	require.Zero(t, d.Poll())
+	require.Equal(t, deque.Nothing, d.Push(new(int)))
+	require.Equal(t, deque.Nothing, d.Poll())
 	require.Nil(t, other.Dealt())
 	require.True(t, d.Wanted())
-	d.Push(new(int))
+	require.Equal(t, deque.Nothing, d.Push(new(int)), "dealt")
 	require.NotNil(t, other.Dealt())
-	require.Zero(t, d.Poll())
-	require.NotNil(t, d.Pop())
+	require.Equal(t, deque.Nothing, d.Poll())
+	require.NotNil(t, pop(d))
 }
 
 // TestPDQSAlone: with nobody to deal to, an owner has a deque of its own.
@@ -86,11 +86,11 @@ func TestPDQSAlone(t *testing.T) {
 	d.AlwaysRing()
 	all := numbers(10)
 	for _, p := range all {
-		d.Push(p)
+		require.Equal(t, deque.Shown, d.Push(p))
 	}
-	require.Equal(t, 11, d.Poll())
+	require.Equal(t, deque.Shown, d.Poll())
 	for _, p := range slices.Backward(all) {
-		require.Same(t, p, d.Pop())
+		require.Same(t, p, pop(d))
 	}
 	_, outcome := d.Receive()
 	require.Equal(t, deque.NotReady, outcome)
@@ -128,8 +128,12 @@ func TestPDQSAlarms(t *testing.T) {
 
 	d, rings := deque.NewPDQSGroup[int](2, 0, 10).Queue(0), 0
 	for range draws {
-		d.Push(new(int))
-		rings += d.Poll()
+		if d.Push(new(int)) == deque.Shown {
+			rings++
+		}
+		if d.Poll() == deque.Shown {
+			rings++
+		}
 	}
 	require.InEpsilon(t, 2*draws/10.5, rings, 0.1)
 }
@@ -225,12 +229,13 @@ type dealings struct{ popped, received, notReady, told int }
 func (s *dealings) round(d *deque.PDQS[item], mine []item, left *xatomic.Int64, rng *rand.Rand) {
 	for i, bursts := 0, 0; ; {
 		for burst := rng.IntN(1 << rng.IntN(8)); burst > 0 && i < len(mine); burst-- {
-			d.Push(&mine[i])
+			if d.Push(&mine[i]) == deque.Shown {
+				s.told++
+			}
 			i++
-			s.told += d.Poll()
 		}
 		for pops := rng.IntN(1 << rng.IntN(8)); pops > 0; pops-- {
-			it := d.Pop()
+			it := pop(d)
 			if it == nil {
 				var outcome deque.Outcome
 				if it, outcome = d.Receive(); outcome == deque.NotReady {

@@ -11,18 +11,6 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// Nobody steals.
-func BenchmarkPDQRPushPop(b *testing.B) {
-	d, p := deque.NewPDQR[item](0), new(item)
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Push(p)
-		if d.Pop() != p {
-			b.Fatal("not what was pushed")
-		}
-	}
-}
-
 // Nobody waits, so alarms are in vain.
 func BenchmarkPDQSPushPop(b *testing.B) {
 	for _, mean := range []int{1, 2, 4, 8, 16, 32, 64, 1024} {
@@ -31,18 +19,12 @@ func BenchmarkPDQSPushPop(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				d.Push(p)
-				if d.Pop() != p {
+				if got, _ := d.Pop(); got != p {
 					b.Fatal("not what was pushed")
 				}
 			}
 		})
 	}
-}
-
-func BenchmarkPDQRRobbed(b *testing.B) {
-	d, p := deque.NewPDQR[item](0), new(item)
-	robbedSlowly(b, func() bool { return d.Push(p) }, func() bool { return d.Pop() != nil },
-		func() deque.Outcome { _, outcome := d.Steal(); return outcome })
 }
 
 // stealing times steals from an owner that is busy all the time. The median says what a steal takes; the mean, how long an
@@ -78,31 +60,13 @@ func stealing(b *testing.B, push func(), pop func(), steal func() deque.Outcome)
 	b.ReportMetric(float64(tries)/float64(b.N), "tries/steal")
 }
 
-func BenchmarkPDQRSteal(b *testing.B) {
-	d, p := deque.NewPDQR[item](0), new(item)
-	stealing(b, func() { d.Push(p) }, func() { d.Pop() },
-		func() deque.Outcome { _, outcome := d.Steal(); return outcome })
-}
-
 func BenchmarkPDQSReceive(b *testing.B) {
 	for _, mean := range []int{1, 4, 16, 64, 1024} {
 		b.Run(fmt.Sprintf("mean=%d", mean), func(b *testing.B) {
 			g, p := deque.NewPDQSGroup[item](2, 0, mean), new(item)
 			d, to := g.Queue(0), g.Queue(1)
-			stealing(b, func() { d.Push(p) }, func() { d.Pop() },
+			stealing(b, func() { d.Push(p) }, func() { pop(d) },
 				func() deque.Outcome { _, outcome := to.Receive(); return outcome })
 		})
 	}
-}
-
-func BenchmarkADWSSteal(b *testing.B) {
-	d, p := deque.NewADWS[item](0), new(item)
-	stealing(b, func() { d.Push(p) }, func() { d.Pop() },
-		func() deque.Outcome { _, outcome := d.Steal(); return outcome })
-}
-
-func BenchmarkChaseLevSteal(b *testing.B) {
-	d, p := deque.New[item](64), new(item)
-	stealing(b, func() { d.Push(p) }, func() { d.Pop() },
-		func() deque.Outcome { _, outcome := d.Steal(); return outcome })
 }

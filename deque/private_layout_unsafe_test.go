@@ -23,6 +23,6 @@ func TestPrivateLayout(t *testing.T) {
 	var s PDQS[int]
 	require.Zero(t, unsafe.Offsetof(s.self))
 	apart(unsafe.Offsetof(s.waiting)+unsafe.Sizeof(s.waiting), unsafe.Offsetof(s.own))
-	apart(unsafe.Offsetof(s.undealt)+unsafe.Sizeof(s.undealt), unsafe.Offsetof(s.cell))
+	apart(unsafe.Offsetof(s.mean)+unsafe.Sizeof(s.mean), unsafe.Offsetof(s.cell))
 	apart(unsafe.Offsetof(s.cell)+unsafe.Sizeof(s.cell), unsafe.Sizeof(s))
 }

@@ -21,14 +21,14 @@ type privateProgram struct {
 }
 
 func (p *privateProgram) push(d deque.Queue[int]) {
-	require.True(p.t, d.Push(new(p.pushed)))
+	require.NotEqual(p.t, deque.Refused, d.Push(new(p.pushed)))
 	p.list = append(p.list, p.pushed)
 	p.pushed++
 }
 
 // pop: the owner has the newest of all, since thieves and the mailbox have older ones.
 func (p *privateProgram) pop(d deque.Queue[int]) {
-	got := d.Pop()
+	got := pop(d)
 	if got == nil {
 		require.Empty(p.t, p.list)
 	} else {
@@ -38,10 +38,10 @@ func (p *privateProgram) pop(d deque.Queue[int]) {
 }
 
 func (p *privateProgram) poll(d deque.Queue[int]) {
-	if n := d.Poll(); n > 0 {
+	if d.Poll() == deque.Shown {
 		require.NotZero(p.t, p.pushed)
 	}
-	require.Zero(p.t, d.Poll())
+	require.Equal(p.t, deque.Nothing, d.Poll(), "told twice")
 }
 
 func (p *privateProgram) look(d deque.Queue[int]) {
@@ -84,7 +84,7 @@ func TestPrivate(t *testing.T) {
 				case 1:
 					p.pop(d)
 				default:
-					d.Offers()
+					d.Ask()
 					p.poll(d)
 					got, outcome := d.Steal()
 					p.stolen(got, outcome)
@@ -114,7 +114,7 @@ func TestPrivateRetention(t *testing.T) {
 			moved = moved || d.First() < before
 		}
 		for range 2 {
-			d.Offers()
+			d.Ask()
 			d.Poll()
 			d.Steal()
 		}
@@ -125,7 +125,7 @@ func TestPrivateRetention(t *testing.T) {
 		}
 	}
 	require.True(t, moved)
-	for d.Pop() != nil {
+	for pop(d) != nil {
 	}
 	requireCollected(t, pointers, true)
 	runtime.KeepAlive(d)

@@ -2,42 +2,59 @@ package deque
 
 import "fmt"
 
-// A Queue is what a scheduler needs of a deque, of whatever kind: [NewGroup] makes them. Its methods are for the owner only but
-// for those of its [Thief].
+// A Queue is a deque of any kind, as a scheduler sees it. [NewGroup] makes them. Only the owner calls its methods, except those
+// of [Thief].
 //
-// Some kinds hide items ([Kind.Hides]). With those of which thieves ask ([Kind.Asks]) the owner answers when it next does something; one
-// that deals ([Kind.Receives]) acts at its alarms; one with blocks and no requests never shows the items of the block that it works
-// in, or two. A scheduler whose thieves sleep keeps this rule, and then nothing that comes to be to steal stays unseen, and no
-// request unanswered longer than until the owner's next operation (L1):
+// Owner and thieves of a scheduler whose thieves sleep keep these rules. Then no thief sleeps for ever while the owner could
+// show it an item (L1).
 //
-//   - The owner polls after each Push and Pop, and notifies if Poll does not return zero.
-//   - A thief prepares to sleep, asks Offers of each queue, and sleeps if all said no.
-//   - An owner that will do neither for long, because it sleeps or blocks, has nothing left, or gives it away before.
+//   - A thief prepares to sleep, then calls Ask of each queue, and sleeps if every Ask has returned false.
+//   - The owner notifies a thief if Push, Pop or Poll returns Shown.
+//   - A notified thief that finds an item notifies another: Shown may stand for several items.
+//   - The owner polls if Push returns Refused, and before it runs anything that takes long.
+//   - An owner that will not push, pop or poll for long, because it sleeps or blocks, has nothing left, or gives it away before.
+//
+// The owner of a kind that hides nothing ([Kind.Hides]) need not poll, nor give anything away.
 type Queue[T any] interface {
 	Thief[T]
 
-	// Push adds p and returns true, or false if there is no room: then p is still the caller's. It never waits for a
-	// thief. p must not be nil: a nil item comes out as nil, as if there were none.
-	Push(p *T) bool
-	// Pop removes the newest item, of a queue that is first in, first out the oldest, of those that no thief has; or returns nil
-	// if none is left.
-	Pop() *T
-	// Poll answers thieves that have asked, and returns how many items came to be to steal since the last call, by any
-	// operation: about, but never 0 if any did. Of a queue that deals: how often it had an item for one who did not wait.
-	Poll() int
+	// Push adds p, and answers thieves that have asked. It never waits for a thief. p must not be nil: a nil item comes out as
+	// nil, as if there were none.
+	Push(p *T) Effect
+	// Pop removes the newest item that no thief has, of a first-in-first-out queue the oldest, and answers thieves. It returns
+	// nil if no item is left. The effect is Nothing or Shown.
+	Pop() (*T, Effect)
+	// Poll answers thieves that have asked. The effect is Nothing or Shown.
+	Poll() Effect
 	// Wanted reports whether a thief could do with an item: there is none to steal, or more have been asked for.
 	Wanted() bool
 }
 
 // A Thief is the end of a [Queue] that any thread may use.
 type Thief[T any] interface {
-	// Steal removes one of the oldest items, of those that are to steal. A queue that hides items takes it for a request.
+	// Steal removes one of the oldest items that the owner has shown. If there is none, it leaves a request, as Ask does.
 	Steal() (*T, Outcome)
-	// Offers reports whether there was something to steal at some moment during the call. If it says no, a queue of which
-	// thieves ask has been asked, and its owner's next operation grants if it can.
-	Offers() bool
-	// Len is about the number of items to steal; those that are hidden do not count.
+	// Ask reports whether there was something to steal at some moment during the call. If not, it leaves a request with the
+	// owner, if this is a queue of which thieves ask ([Kind.Asks]).
+	Ask() bool
+	// Len is about the number of items to steal. Hidden items do not count.
 	Len() int
+}
+
+// An Effect says what an operation of the owner has done for thieves.
+type Effect uint8
+
+const (
+	Nothing Effect = iota // thieves see no more than before
+	Shown                 // there is more to steal than before: an owner whose thieves sleep notifies
+	Refused               // Push only: there is no room, the item is still the caller's
+)
+
+func (e Effect) String() string {
+	if e > Refused {
+		return fmt.Sprintf("Effect(%d)", uint8(e))
+	}
+	return [...]string{"nothing", "shown", "refused"}[e]
 }
 
 // A Batcher is a queue of which thieves can take several items at once.
@@ -70,7 +87,7 @@ func (b Batch) String() string {
 	return [...]string{"one", "half", "block"}[b]
 }
 
-// of is how many of n items a thief takes who has room for so many.
+// of is how many of n items a thief with this much room takes.
 func (b Batch) of(n, room int) int {
 	if room < 1 {
 		panic("deque: a batch without room for one item")

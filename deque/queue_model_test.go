@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelQueueSleep: a thief that prepares, hears from Offers that there is nothing, and sleeps, is woken by an owner that
+// TestModelQueueSleep: a thief that prepares, hears from Ask that there is nothing, and sleeps, is woken by an owner that
 // does what [Queue] says (L1). Nobody sleeps for ever: then no one could go on.
 func TestModelQueueSleep(t *testing.T) {
 	for name, make := range map[string]func() Queue[int]{
@@ -24,24 +24,24 @@ func TestModelQueueSleep(t *testing.T) {
 		"locked":            func() Queue[int] { return NewLocked[int](2) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			model.Check(t, func() { offersAndSleep(make()) })
+			model.Check(t, func() { askAndSleep(make()) })
 		})
 	}
 }
 
-func offersAndSleep(d Queue[int]) {
+func askAndSleep(d Queue[int]) {
 	all := items(3)
 	own, stolen := make(ledger, 3), make(ledger, 3)
 	var woken, over xatomic.Bool
-	poll := func() {
-		if d.Poll() != 0 {
+	tell := func(effect Effect) {
+		if effect == Shown {
 			woken.Store(true)
 		}
 	}
 	join := model.Go(func() {
 		for {
 			woken.Store(false) // prepares
-			if !d.Offers() {
+			if !d.Ask() {
 				woken.Await()
 			}
 			p, outcome := d.Steal()
@@ -53,11 +53,10 @@ func offersAndSleep(d Queue[int]) {
 		over.Store(true)
 	})
 	for _, p := range all {
-		push(d, own, p)
-		poll()
+		tell(push(d, own, p))
 	}
 	for !over.Load() {
-		poll()
+		tell(d.Poll())
 		model.Spin()
 	}
 	drain(d, 3, join, own, stolen)

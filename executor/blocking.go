@@ -1,7 +1,5 @@
 package executor
 
-import "github.com/magpie-go/magpie/deque"
-
 // Blocking calls fn, which may wait for what the executor knows nothing of: I/O, a lock, a channel. Meanwhile a spare
 // worker stands in for the one that calls, and one for each that sleeps in a Wait or Join, so that as many tasks as
 // there are workers can go on, of whatever run. When fn has returned there are more workers than that, until spares
@@ -64,6 +62,5 @@ func (w *Worker) endAlone() {
 		w.deque.Share()
 	}
 	w.aside, w.solo = w.queue != nil, false
-	w.padws, _ = w.queue.(*deque.PadWS[Item])
 	w.noteEmpty()
 }

@@ -63,7 +63,7 @@ type queueState struct {
 	polled   bool                 // constant; it wants to be polled before each item while hungry is set
 	fifo     bool                 // constant; queue gives the oldest item back
 	solo     bool                 // alone, unless fifo or shuffled: the worker's items are in deque, which nobody else looks into
-	padws    *deque.PadWS[Item]   // queue again, if it is one, unless solo: a call through an interface costs as much as its Push
+	shown    bool                 // an operation of queue has said so, and granted has not been called since
 	height   uint64               // see bottom; of a worker with a queue
 	moved    []*Item              // for openUp
 	loot     []*Item              // for stealBatch
@@ -83,9 +83,7 @@ func (w *Worker) makeQueues() {
 	w.deque = deque.New[Item](0)
 	w.queue = w.ex.queues.Queue(w.id)
 	w.aside, w.hides, w.fifo = true, kind.Hides(), kind.FIFO()
-	if w.solo = w.alone && !w.fifo; !w.solo {
-		w.padws, _ = w.queue.(*deque.PadWS[Item])
-	}
+	w.solo = w.alone && !w.fifo
 	if w.core.asked {
 		w.polled = true
 	}
@@ -105,23 +103,9 @@ var ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest 
 
 // pushAside is Push where the worker's items are not in a deque of Chase and Lev that others see.
 func (w *Worker) pushAside(it *Item) {
-	if p := w.padws; p != nil && !w.blocking {
-		w.height += 2
-		if !p.Push(it) {
-			w.spill(it)
-		}
-		if p.Granted() != 0 {
-			w.granted()
-		}
-		return
-	}
-	if w.solo {
-		w.putSolo(it)
-		return
-	}
 	w.putAside(it)
-	if w.queue != nil {
-		w.poll()
+	if w.shown {
+		w.granted()
 	}
 }
 
@@ -141,7 +125,14 @@ func (w *Worker) putAside(it *Item) {
 	case w.queue != nil:
 		w.height += 2
 		// What the worker runs while it blocks may wait for the item.
-		if w.blocking && w.hides || !w.queue.Push(it) {
+		if w.blocking && w.hides {
+			w.spill(it)
+			return
+		}
+		switch w.queue.Push(it) {
+		case deque.Shown:
+			w.shown = true
+		case deque.Refused:
 			w.spill(it)
 		}
 	default:
@@ -171,7 +162,7 @@ func (w *Worker) spill(it *Item) {
 // openUp moves all that is in the queue to the deque, the oldest first.
 func (w *Worker) openUp() {
 	hidden := w.moved[:0]
-	for it := w.queue.Pop(); it != nil; it = w.queue.Pop() {
+	for it, _ := w.queue.Pop(); it != nil; it, _ = w.queue.Pop() { // what it tells is moved as well
 		hidden = append(hidden, it)
 	}
 	for i := len(hidden) - 1; i >= 0; i-- {
@@ -184,12 +175,6 @@ func (w *Worker) openUp() {
 // popAside is popOwn for such a worker, without counting.
 func (w *Worker) popAside() *Item {
 	switch {
-	case w.padws != nil:
-		it := w.padws.Pop()
-		if w.padws.Granted() != 0 {
-			w.granted()
-		}
-		return w.popped(it)
 	case w.solo:
 		it := w.deque.PopAlone()
 		if it != nil {
@@ -197,8 +182,10 @@ func (w *Worker) popAside() *Item {
 		}
 		return it
 	case w.queue != nil:
-		it := w.queue.Pop()
-		w.poll()
+		it, effect := w.queue.Pop()
+		if effect == deque.Shown || w.shown {
+			w.granted()
+		}
 		return w.popped(it)
 	default:
 		return w.popShuffled()
@@ -218,13 +205,14 @@ func (w *Worker) popped(it *Item) *Item {
 
 // poll answers thieves that have asked the worker's queue, and wakes somebody if there is more to steal than before.
 func (w *Worker) poll() {
-	if p := w.padws; p != nil && p.Poll() != 0 || p == nil && w.queue.Poll() != 0 {
+	if w.queue.Poll() == deque.Shown || w.shown {
 		w.granted()
 	}
 }
 
 // granted is called when there is more to steal than before.
 func (w *Worker) granted() {
+	w.shown = false
 	if w.core.asked && !w.eager && w.hungry.Load() {
 		w.hungry.Store(false)
 		if w.queue.Wanted() {
@@ -285,7 +273,7 @@ func (w *Worker) bottom() uint64 {
 // offers reports whether a thief could take something from the worker just now. If not, the worker, if it has something, will
 // be told by its next poll that somebody has asked. Any thread.
 func (w *Worker) offers() bool {
-	if !w.deque.IsEmpty() || w.queue != nil && w.queue.Offers() {
+	if !w.deque.IsEmpty() || w.queue != nil && w.queue.Ask() {
 		return true
 	}
 	// A submitter may be here too, while the only worker gets company: alone is not for it to read.

@@ -102,9 +102,11 @@ type lossy struct {
 	pushes int
 }
 
-func (l *lossy) Push(p *bench.Item) bool {
-	l.pushes++
-	return l.pushes == 10 || l.Queue.Push(p)
+func (l *lossy) Push(p *bench.Item) deque.Effect {
+	if l.pushes++; l.pushes == 10 {
+		return deque.Shown
+	}
+	return l.Queue.Push(p)
 }
 
 // TestDequeWrong: a queue that loses an item, one line that says so, status 1, no time; a kind that cannot be made is bad

@@ -92,7 +92,7 @@ func (o *dequeOwner) push(n int) bool {
 	n = min(n, len(popped))
 	last := len(popped) - n
 	for i := len(popped) - 1; i >= last; i-- {
-		if !queue.Push(popped[i]) {
+		if queue.Push(popped[i]) == deque.Refused {
 			o.pushes += len(popped) - 1 - i
 			o.popped = popped[:i+1]
 			return false
@@ -110,7 +110,7 @@ func (o *dequeOwner) push(n int) bool {
 func (o *dequeOwner) pop(n int) (popped int) {
 	queue, into := o.queue, o.popped
 	for popped < n {
-		p := queue.Pop()
+		p, _ := queue.Pop()
 		if p == nil {
 			break
 		}

@@ -95,10 +95,10 @@ type brokenDeque struct {
 	pushes int
 }
 
-func (b *brokenDeque) Push(p *Item) bool {
+func (b *brokenDeque) Push(p *Item) deque.Effect {
 	if b.pushes++; b.pushes%100 == 0 {
 		if b.loses {
-			return true
+			return deque.Shown
 		}
 		b.Queue.Push(p)
 	}

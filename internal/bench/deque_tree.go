@@ -66,7 +66,7 @@ func newTraversal(r *dequeRun) (dequeTrial, error) {
 		w.idle.Store(busy)
 		t.workers = append(t.workers, w)
 	}
-	if !queues[0].Push(&t.nodes[0]) {
+	if queues[0].Push(&t.nodes[0]) == deque.Refused {
 		return nil, fmt.Errorf("no room for the root")
 	}
 	return t, nil
@@ -142,7 +142,7 @@ func (w *treeWorker) next() *Item {
 		w.refused = w.refused[:last]
 		return p
 	}
-	if p := w.queue.Pop(); p != nil {
+	if p, _ := w.queue.Pop(); p != nil {
 		return p
 	}
 	return w.find()
@@ -171,7 +171,7 @@ func (w *treeWorker) visit(p *Item) {
 
 func (w *treeWorker) push(node int) {
 	p := &w.nodes[node]
-	if !w.queue.Push(p) {
+	if w.queue.Push(p) == deque.Refused {
 		w.refusals++
 		w.refused = append(w.refused, p)
 	}
@@ -189,7 +189,7 @@ func (w *treeWorker) find() *Item {
 				return p
 			}
 		}
-		w.queue.Poll() // somebody may have asked whom there is nothing to give
+		w.queue.Poll() // a thief may have asked, and there is nothing to give
 		if n, ok := w.idled(); ok && n >= int64(len(w.nodes)) {
 			w.over.Store(true)
 		}

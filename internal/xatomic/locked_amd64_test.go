@@ -44,16 +44,16 @@ func TestLockedInstructions(t *testing.T) {
 		"Deque.Pop":     {"", "CMPXCHG", "XCHG", "XCHG CMPXCHG XCHG", "XCHG XCHG"},
 		"ABP.Push":      {"", "XCHG"},
 		"ABP.Pop":       {"", "XCHG", "XCHG XCHG CMPXCHG", "XCHG XCHG CMPXCHG XCHG", "XCHG XCHG XCHG"},
-		"BWoS.Push":     {"", "advance"},
+		"BWoS.Push":     {"", "pushAbove"},
 		"BWoS.Pop":      {"", "retreat"},
-		"BWoSFIFO.Push": {"", "advance"},
+		"BWoSFIFO.Push": {"", "pushBehind"},
 		"BWoSFIFO.Pop":  {"", "follow"},
-		"PadWS.Push":    {"", "advance", "advance Push", "answer"},
+		"PadWS.Push":    {"", "answer", "pushAbove"},
 		"PadWS.Pop":     {"", "answer", "retreat", "retreat Pop"},
 		"ADWS.Push":     {"", "answer"},
 		"ADWS.Pop":      {"", "answer", "takeBack"},
-		"PDQR.Push":     {"", "answer"},
-		"PDQR.Pop":      {"", "answer", "takeBack"},
+		"PDQR.Push":     {"", "tell"},
+		"PDQR.Pop":      {"", "takeBack", "tell"},
 		"PDQS.Push":     {"", "ring"},
 		"PDQS.Pop":      {"", "ring"},
 	} {
@@ -68,7 +68,7 @@ func TestLockedInstructions(t *testing.T) {
 // another call.
 func TestOneCall(t *testing.T) {
 	code := probed(t)
-	for _, f := range []string{"chaseLev.Poll", "ABP.Poll", "ABP.Push", "BWoS.Poll", "BWoSFIFO.Poll", "PadWS.Poll"} {
+	for _, f := range []string{"chaseLev.Poll", "ABP.Poll", "ABP.Push", "BWoS.Poll", "BWoSFIFO.Poll", "PadWS.Poll", "PDQS.Poll"} {
 		kind, method, _ := strings.Cut(f, ".")
 		lines := code["deque.(*"+kind+"[int])."+method]
 		require.NotEmpty(t, lines, f)
