@@ -5,18 +5,18 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// An ABP is a bounded work-stealing deque: one owner pushes and pops at the bottom, any thread steals at the top. Make one
-// with [NewABP]; an ABP must not be copied.
+// An abp is a bounded work-stealing deque: one owner pushes and pops at the bottom, any thread steals at the top. It
+// must not be copied.
 //
-// It is the deque of Arora, Blumofe and Plaxton (Thread scheduling for multiprogrammed multiprocessors, SPAA 1998, section
-// 3): indices begin at the array's first slot and go back there when the owner finds the deque empty, and a tag beside the
-// index of the top tells one such round from the next. What thieves leave behind below the top is lost until then, so a
-// Push may be refused while most of the array is free. One thing is different: a thief claims an item before it reads the
-// slot, see PROTOCOL.md.
+// It is the deque of Arora, Blumofe and Plaxton (Thread scheduling for multiprogrammed multiprocessors, SPAA 1998,
+// section 3): indices begin at the array's first slot and go back there when the owner finds the deque empty, and a tag
+// beside the index of the top tells one such round from the next. What thieves leave behind below the top is lost until
+// then, so a Push may be refused while most of the array is free. One thing is different: a thief claims an item before
+// it reads the slot, see PROTOCOL.md.
 //
-// A push costs one locked instruction, a pop one, and three for the last item. The deque keeps no pointer that was popped
-// or stolen alive.
-type ABP[T any] struct {
+// A push costs one locked instruction, a pop one, and three for the last item. The deque keeps no pointer that was
+// popped or stolen alive.
+type abp[T any] struct {
 	slots []xatomic.Slot[T] // never changes; the last is the end of the array, and not free
 	_     pad.Line
 
@@ -37,20 +37,20 @@ const (
 	oneTag  uint64 = 1 << topBits
 )
 
-// NewABP returns an empty deque for capacity items: at least one, at most 1<<24 - 1.
-func NewABP[T any](capacity int) *ABP[T] {
+// newABP returns an empty deque for capacity items: at least one, at most 1<<24 - 1.
+func newABP[T any](capacity int) *abp[T] {
 	n := min(max(capacity, 1), topMask)
-	d := &ABP[T]{slots: make([]xatomic.Slot[T], n+1)}
+	d := &abp[T]{slots: make([]xatomic.Slot[T], n+1)}
 	d.slots[n].Put(new(T)) // never taken
 	return d
 }
 
-// Push adds p, which must not be nil, at the bottom. It is Refused if the slot there is past the end of the array, or that of
-// a thief that has claimed an item and not yet read it.
-// Everything before the Push happens before the Pop or Steal that returns p.
+// Push adds p, which must not be nil, at the bottom. It is Refused if the slot there is past the end of the array, or
+// that of a thief that has claimed an item and not yet read it. Everything before the Push happens before the Pop or
+// Steal that returns p.
 //
 // Owner only.
-func (d *ABP[T]) Push(p *T) Effect {
+func (d *abp[T]) Push(p *T) Effect {
 	b := d.bottom.Load()
 	if !d.slots[b].Free() {
 		return Refused // waiting for the thief would put the owner at the mercy of a preempted thread
@@ -63,15 +63,15 @@ func (d *ABP[T]) Push(p *T) Effect {
 // Pop removes the item pushed last, or returns nil if there is none.
 //
 // Owner only.
-func (d *ABP[T]) Pop() (*T, Effect) {
+func (d *abp[T]) Pop() (*T, Effect) {
 	b := d.bottom.Load()
 	if b == 0 {
 		return nil, Nothing
 	}
 	b--
-	// D10(owner): announce the claim on slot b, then look at age. Pairs with D10(thief) in Steal, which looks at age and
-	// then at bottom. Looking at age before announcing would let a thief come as far as b in between, and both keep the
-	// item.
+	// D10(owner): announce the claim on slot b, then look at age. Pairs with D10(thief) in Steal, which looks at age
+	// and then at bottom. Looking at age before announcing would let a thief come as far as b in between, and both keep
+	// the item.
 	d.bottom.Store(b)
 	a := d.age.Load()
 	top := a & topMask
@@ -90,15 +90,15 @@ func (d *ABP[T]) Pop() (*T, Effect) {
 }
 
 // Poll does nothing: each Push tells. Owner only.
-func (d *ABP[T]) Poll() Effect { return Nothing }
+func (d *abp[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there is nothing to steal. Owner only.
-func (d *ABP[T]) Wanted() bool { return d.Len() == 0 }
+func (d *abp[T]) Wanted() bool { return d.Len() == 0 }
 
 // Steal removes the item pushed first. Lost means that it may pay to try again; it says nothing about what is left.
 //
 // Any thread, the owner's included.
-func (d *ABP[T]) Steal() (*T, Outcome) {
+func (d *abp[T]) Steal() (*T, Outcome) {
 	// D10(thief): age, then bottom. The other way round, the owner could pop everything and push anew between the two
 	// loads, and the old bottom would vouch for slots it never published.
 	a := d.age.Load()
@@ -115,10 +115,10 @@ func (d *ABP[T]) Steal() (*T, Outcome) {
 }
 
 // Len is about the number of items: exact while nothing is pushed, popped or stolen meanwhile. Any thread.
-func (d *ABP[T]) Len() int {
+func (d *abp[T]) Len() int {
 	top := d.age.Load() & topMask
 	return max(0, int(d.bottom.Load())-int(top))
 }
 
 // Ask reports whether there was something to steal at some moment during the call. Any thread.
-func (d *ABP[T]) Ask() bool { return d.Len() != 0 }
+func (d *abp[T]) Ask() bool { return d.Len() != 0 }

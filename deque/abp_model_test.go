@@ -24,7 +24,7 @@ func push(d Queue[int], own ledger, all ...*int) (effect Effect) {
 // TestModelABPOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
 func TestModelABPOwnerThief(t *testing.T) {
 	model.Check(t, func() {
-		d := NewABP[int](3)
+		d := newABP[int](3)
 		all := items(3)
 		own, stolen := make(ledger, 3), make(ledger, 3)
 		join := thief(d, 2, stolen)
@@ -40,7 +40,7 @@ func TestModelABPOwnerThief(t *testing.T) {
 // TestModelABPTwoThieves: the same with two thieves.
 func TestModelABPTwoThieves(t *testing.T) {
 	model.Check(t, func() {
-		d := NewABP[int](3)
+		d := newABP[int](3)
 		all := items(3)
 		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
 		push(d, own, all[0], all[1])
@@ -58,7 +58,7 @@ func TestModelABPTwoThieves(t *testing.T) {
 // TestModelABPLastItem: one item, and everybody wants it; somebody gets it.
 func TestModelABPLastItem(t *testing.T) {
 	model.Check(t, func() {
-		d := NewABP[int](1)
+		d := newABP[int](1)
 		all := items(1)
 		own, stolen1, stolen2 := make(ledger, 1), make(ledger, 1), make(ledger, 1)
 		push(d, own, all[0])
@@ -76,7 +76,7 @@ func TestModelABPLastItem(t *testing.T) {
 // tag.
 func TestModelABPTag(t *testing.T) {
 	model.Check(t, func() {
-		d := NewABP[int](2)
+		d := newABP[int](2)
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		push(d, own, all[0])
@@ -96,7 +96,7 @@ func TestModelABPTag(t *testing.T) {
 // the end of the array.
 func TestModelABPSlowThief(t *testing.T) {
 	model.Check(t, func() {
-		d := NewABP[int](2)
+		d := newABP[int](2)
 		all := items(5)
 		own, stolen1, stolen2 := make(ledger, 5), make(ledger, 5), make(ledger, 5)
 		push(d, own, all[0], all[1])
@@ -116,7 +116,7 @@ func TestModelABPSlowThief(t *testing.T) {
 // TestModelABPWrap: the tag passes the end of its word meanwhile.
 func TestModelABPWrap(t *testing.T) {
 	model.Check(t, func() {
-		d := NewABP[int](2)
+		d := newABP[int](2)
 		d.age.Store(^uint64(topMask))
 		all := items(3)
 		own, stolen := make(ledger, 3), make(ledger, 3)
@@ -133,7 +133,7 @@ func TestModelABPWrap(t *testing.T) {
 // TestModelABPEmptyIsTrue: of two thieves and two items each gets one, or has lost a race for it.
 func TestModelABPEmptyIsTrue(t *testing.T) {
 	model.Check(t, func() {
-		d := NewABP[int](2)
+		d := newABP[int](2)
 		all := items(2)
 		own := make(ledger, 2)
 		push(d, own, all...)

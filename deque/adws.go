@@ -5,14 +5,15 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// An ADWS is a growable work-stealing deque whose owner alone ever touches it: asynchronous delegation without blocks. Make
-// one with [NewADWS]; an ADWS must not be copied.
+// An adws is a growable work-stealing deque whose owner alone ever touches it: asynchronous delegation without blocks.
+// It must not be copied.
 //
-// There is a mailbox for one item. A thief takes what lies in it, and asks for the next by the same step. The owner puts its
-// oldest item there when it next pushes, pops or polls. What is said of [PadWS] about NotReady and Poll holds here; a steal costs the owner a locked instruction, and there is no more than one item to be stolen at a time.
+// There is a mailbox for one item. A thief takes what lies in it, and asks for the next by the same step. The owner
+// puts its oldest item there when it next pushes, pops or polls. What is said of [padWS] about NotReady and Poll holds
+// here; a steal costs the owner a locked instruction, and there is no more than one item to be stolen at a time.
 //
 // The deque keeps no pointer that was popped or stolen alive.
-type ADWS[T any] struct {
+type adws[T any] struct {
 	ask *T // no item has this address; never written again. First: see pad.Line
 	_   pad.Line
 
@@ -27,21 +28,21 @@ type ADWS[T any] struct {
 	_    pad.Line
 }
 
-// NewADWS returns an empty deque. While the owner has keep items or fewer it answers no thief.
-func NewADWS[T any](keep int) *ADWS[T] {
+// newADWS returns an empty deque. While the owner has keep items or fewer it answers no thief.
+func newADWS[T any](keep int) *adws[T] {
 	// The byte is for items of no size, which may all have one address.
 	unique := new(struct {
 		ask T
 		_   byte
 	})
-	return &ADWS[T]{keep: keep, ask: &unique.ask}
+	return &adws[T]{keep: keep, ask: &unique.ask}
 }
 
 // Push adds p, which must not be nil. Everything before the Push happens before the Pop or Steal that
 // returns p.
 //
 // Owner only.
-func (d *ADWS[T]) Push(p *T) Effect {
+func (d *adws[T]) Push(p *T) Effect {
 	d.own.push(p)
 	if d.mail.Load() != d.ask {
 		return Nothing
@@ -52,7 +53,7 @@ func (d *ADWS[T]) Push(p *T) Effect {
 // Pop removes the item pushed last of those that no thief has, or returns nil if there is none.
 //
 // Owner only.
-func (d *ADWS[T]) Pop() (*T, Effect) {
+func (d *adws[T]) Pop() (*T, Effect) {
 	p := d.own.pop()
 	if p == nil {
 		return d.takeBack(), Nothing
@@ -63,21 +64,21 @@ func (d *ADWS[T]) Pop() (*T, Effect) {
 	return p, d.answer()
 }
 
-// Poll answers a thief, if one has asked. See [PadWS.Poll].
+// Poll answers a thief, if one has asked. See [padWS.Poll].
 //
 // Owner only.
-func (d *ADWS[T]) Poll() Effect {
+func (d *adws[T]) Poll() Effect {
 	if d.mail.Load() != d.ask {
 		return Nothing
 	}
 	return d.answer()
 }
 
-// Steal takes the item that was put ready, and asks for the next. Of the Outcomes it never returns Empty. L1 holds as for
-// [PadWS.Steal]: after NotReady a request stands.
+// Steal takes the item that was put ready, and asks for the next. Of the Outcomes it never returns Empty. L1 holds as
+// for [padWS.Steal]: after NotReady a request stands.
 //
 // Any thread.
-func (d *ADWS[T]) Steal() (*T, Outcome) {
+func (d *adws[T]) Steal() (*T, Outcome) {
 	p := d.mail.Load()
 	switch {
 	case p == nil:
@@ -92,7 +93,7 @@ func (d *ADWS[T]) Steal() (*T, Outcome) {
 }
 
 // Ask reports whether an item has been put ready. If not, a request stands. Any thread.
-func (d *ADWS[T]) Ask() bool {
+func (d *adws[T]) Ask() bool {
 	p := d.mail.Load()
 	if p == nil {
 		d.mail.CompareAndSwap(nil, d.ask) // or another thief has asked
@@ -102,7 +103,7 @@ func (d *ADWS[T]) Ask() bool {
 }
 
 // Len is 1 if an item has been put ready, or 0. Any thread.
-func (d *ADWS[T]) Len() int {
+func (d *adws[T]) Len() int {
 	if p := d.mail.Load(); p == nil || p == d.ask {
 		return 0
 	}
@@ -110,10 +111,10 @@ func (d *ADWS[T]) Len() int {
 }
 
 // Wanted reports whether nothing has been put ready. Owner only.
-func (d *ADWS[T]) Wanted() bool { return d.Len() == 0 }
+func (d *adws[T]) Wanted() bool { return d.Len() == 0 }
 
 // answer puts the oldest item in the mailbox, which asks for one. If there is none to spare, it goes on asking.
-func (d *ADWS[T]) answer() Effect {
+func (d *adws[T]) answer() Effect {
 	if d.own.count() <= d.keep {
 		return Nothing
 	}
@@ -122,9 +123,9 @@ func (d *ADWS[T]) answer() Effect {
 	return Shown
 }
 
-// takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the item
-// would wait for a thief that may never come.
-func (d *ADWS[T]) takeBack() *T {
+// takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the
+// item would wait for a thief that may never come.
+func (d *adws[T]) takeBack() *T {
 	p := d.mail.Load()
 	if p == nil || p == d.ask || !d.mail.CompareAndSwap(p, nil) { // C3
 		return nil

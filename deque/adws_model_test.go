@@ -13,7 +13,7 @@ import (
 // there is nothing only when thieves have the rest.
 func TestModelADWS(t *testing.T) {
 	model.Check(t, func() {
-		d := NewADWS[int](0)
+		d := newADWS[int](0)
 		all := items(3)
 		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
 		d.Steal() // asks
@@ -30,7 +30,7 @@ func TestModelADWS(t *testing.T) {
 // TestModelADWSSleep: as TestModelPadWSSleep.
 func TestModelADWSSleep(t *testing.T) {
 	model.Check(t, func() {
-		d := NewADWS[int](0)
+		d := newADWS[int](0)
 		all := items(2)
 		var woken, over xatomic.Bool
 		notify := func(effect Effect) {

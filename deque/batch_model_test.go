@@ -27,7 +27,7 @@ func batchThief(d Batcher[int], n int, batch Batch, room int, got ledger) (join 
 // what they have claimed, and the owner gets the rest and grants it again.
 func TestModelBWoSBatchTakeover(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoS[int](6, 3)
+		d := newBWoS[int](6, 3)
 		all := items(6)
 		own, stolen1, stolen2 := make(ledger, 6), make(ledger, 6), make(ledger, 6)
 		push(d, own, all[:4]...)
@@ -46,7 +46,7 @@ func TestModelBWoSBatchTakeover(t *testing.T) {
 // TestModelBWoSBatchReuse: the owner comes round to a block of which two thieves have claimed everything, not all of it read.
 func TestModelBWoSBatchReuse(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoS[int](4, 2)
+		d := newBWoS[int](4, 2)
 		all := items(6)
 		own, stolen1, stolen2 := make(ledger, 6), make(ledger, 6), make(ledger, 6)
 		push(d, own, all[:3]...)
@@ -63,7 +63,7 @@ func TestModelBWoSBatchReuse(t *testing.T) {
 // TestModelBWoSFIFOBatch: the owner comes to a block, and later round to it, while a thief takes two of its items.
 func TestModelBWoSFIFOBatch(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoSFIFO[int](6, 3)
+		d := newBWoSFIFO[int](6, 3)
 		all := items(9)
 		own, stolen1, stolen2 := make(ledger, 9), make(ledger, 9), make(ledger, 9)
 		d.in.next, d.out.next = 2, 2 // so that the first block has one item
@@ -83,7 +83,7 @@ func TestModelBWoSFIFOBatch(t *testing.T) {
 // them and another one.
 func TestModelPadWSBatchRevoke(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 4, Blocks: 2, Window: 3})
+		d := newPadWS[int](padWSConfig{Entries: 4, Blocks: 2, Window: 3})
 		all := items(5)
 		own, stolen1, stolen2 := make(ledger, 5), make(ledger, 5), make(ledger, 5)
 		push(d, own, all[:3]...)
@@ -105,7 +105,7 @@ func TestModelPadWSBatchRevoke(t *testing.T) {
 // the owner keeps the rest.
 func TestModelPadWSBatchGrant(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 4, Blocks: 2, Window: 2})
+		d := newPadWS[int](padWSConfig{Entries: 4, Blocks: 2, Window: 2})
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		push(d, own, all...)
@@ -124,7 +124,7 @@ func TestModelPadWSBatchGrant(t *testing.T) {
 // TestModelPadWSBatchTakeover: the owner comes back to a block of which one thief takes half and another one item.
 func TestModelPadWSBatchTakeover(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 3, Blocks: 2})
+		d := newPadWS[int](padWSConfig{Entries: 3, Blocks: 2})
 		all := items(5)
 		own, stolen1, stolen2 := make(ledger, 5), make(ledger, 5), make(ledger, 5)
 		push(d, own, all[:4]...)
@@ -143,7 +143,7 @@ func TestModelPadWSBatchTakeover(t *testing.T) {
 // TestModelPadWSBatchReuse: the owner comes round to a block in which a thief is still copying a batch.
 func TestModelPadWSBatchReuse(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
+		d := newPadWS[int](padWSConfig{Entries: 2, Blocks: 2})
 		all := items(6)
 		own, stolen := make(ledger, 6), make(ledger, 6)
 		push(d, own, all[:3]...)

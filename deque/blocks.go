@@ -7,10 +7,10 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A blockRing is what [BWoS] and [BWoSFIFO] have in common: a number of blocks, and the thieves' part.
+// A blockRing is what [bwos] and [bwosFIFO] have in common: a number of blocks, and the thieves' part.
 //
-// A block has a number, and when it is used again the number that is as many higher as there are blocks. Thieves are in the
-// oldest block that is not exhausted.
+// A block has a number, and when it is used again the number that is as many higher as there are blocks. Thieves are in
+// the oldest block that is not exhausted.
 type blockRing[T any] struct {
 	blocks []block[T] // a power of two of them; never changes
 	size   uint64     // how many cells a block has
@@ -58,8 +58,8 @@ func (r *blockRing[T]) init(capacity, size int) {
 	}
 }
 
-// blockSize is how large a block of a deque for capacity items is by default: 1<<(n/2) items of 1<<n, the rule of PadWS (SPAA
-// 2024), n rounded up and its half down.
+// blockSize is how large a block of a deque for capacity items is by default: 1<<(n/2) items of 1<<n, the rule of PadWS
+// (SPAA 2024), n rounded up and its half down.
 func blockSize(capacity int) int { return 1 << (bits.Len(uint(max(capacity, 1)-1)) / 2) }
 
 // at is the block with number n.
@@ -81,15 +81,15 @@ func (r *blockRing[T]) next(n uint64) *block[T] {
 	if w&indexMask != r.size {
 		return nil // it has items
 	}
-	// P21: all cells are empty, and what thieves did to them happens before this. Going on without would put items where
-	// a slow thief is about to read the one that it has claimed. Waiting for that thief would put the owner at the mercy
-	// of a preempted thread.
+	// P21: all cells are empty, and what thieves did to them happens before this. Going on without would put items
+	// where a slow thief is about to read the one that it has claimed. Waiting for that thief would put the owner at
+	// the mercy of a preempted thread.
 	if uint64(b.done.Load()) != r.size {
 		return nil
 	}
 	b.done.Store(0)
-	// C22: nobody steals in the old number, also if no thief has come by since it was exhausted: whoever loads first from
-	// here on goes elsewhere, and whoever loaded it before finds another round.
+	// C22: nobody steals in the old number, also if no thief has come by since it was exhausted: whoever loads first
+	// from here on goes elsewhere, and whoever loaded it before finds another round.
 	old := n - uint64(len(r.blocks))
 	r.first.CompareAndSwap(old, old+1)
 	// P22: closed before the block below is granted. Otherwise a thief that has exhausted that one would find no block
@@ -143,7 +143,8 @@ func (r *blockRing[T]) stealBatch(into []*T, batch Batch) (int, Outcome) {
 		return 0, Empty
 	}
 	n := batch.of(int(r.size-i), len(into))
-	// C20: all of the cells in one step, for the round in w only. In two, the owner could take the block back in between.
+	// C20: all of the cells in one step, for the round in w only. In two, the owner could take the block back in
+	// between.
 	if !b.word.CompareAndSwap(w, w+uint64(n)) {
 		return 0, Lost
 	}
@@ -169,8 +170,8 @@ func (r *blockRing[T]) offers() bool {
 	return w&indexMask != closed
 }
 
-// isExhausted reports whether nothing is left to steal below number n, that of the block that the owner fills. The block below
-// decides: when it is exhausted, so are all before it (I22).
+// isExhausted reports whether nothing is left to steal below number n, that of the block that the owner fills. The
+// block below decides: when it is exhausted, so are all before it (I22).
 //
 // Owner only.
 func (r *blockRing[T]) isExhausted(n uint64) bool {

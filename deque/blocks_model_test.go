@@ -12,8 +12,8 @@ import (
 // TestModelBlocksPlain: inside a block the owner does no atomic operation.
 func TestModelBlocksPlain(t *testing.T) {
 	for name, make := range map[string]func() Queue[int]{
-		"BWoS":     func() Queue[int] { return NewBWoS[int](16, 4) },
-		"BWoSFIFO": func() Queue[int] { return NewBWoSFIFO[int](16, 4) },
+		"bwos":     func() Queue[int] { return newBWoS[int](16, 4) },
+		"bwosFIFO": func() Queue[int] { return newBWoSFIFO[int](16, 4) },
 	} {
 		steps := func(pairs int) int {
 			return model.Explore(model.Config{}, func() {

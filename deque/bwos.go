@@ -5,18 +5,18 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A BWoS is a bounded work-stealing deque in blocks: one owner pushes and pops at the bottom, any thread steals at the
-// top. Make one with [NewBWoS]; a BWoS must not be copied.
+// A bwos is a bounded work-stealing deque in blocks: one owner pushes and pops at the bottom, any thread steals at the
+// top. It must not be copied.
 //
-// It is the last-in-first-out variant of Wang and others (BWoS: Formally Verified Block-based Work Stealing for Parallel
-// Processing, OSDI 2023), after stdexec's bwos_lifo_queue (commit e92245d5); PROTOCOL.md says what is different. The owner
-// works in one block, where it needs no atomic operation at all, and thieves in the oldest of the others, so the two meet
-// only when the owner goes from one block to the next. The price is that thieves see nothing of the owner's block: up to a
-// block of items stays unseen, also while the owner is busy with something else.
+// It is the last-in-first-out variant of Wang and others (BWoS: Formally Verified Block-based Work Stealing for
+// Parallel Processing, OSDI 2023), after stdexec's bwos_lifo_queue (commit e92245d5); PROTOCOL.md says what is
+// different. The owner works in one block, where it needs no atomic operation at all, and thieves in the oldest of the
+// others, so the two meet only when the owner goes from one block to the next. The price is that thieves see nothing of
+// the owner's block: up to a block of items stays unseen, also while the owner is busy with something else.
 //
-// Going on to the next block costs one locked instruction, and three more if thieves have emptied that one since the owner
-// was there last; going back costs one. The deque keeps no pointer that was popped or stolen alive.
-type BWoS[T any] struct {
+// Going on to the next block costs one locked instruction, and three more if thieves have emptied that one since the
+// owner was there last; going back costs one. The deque keeps no pointer that was popped or stolen alive.
+type bwos[T any] struct {
 	// The blocks from first up to the owner's have been granted to thieves; these are full but for what was stolen from
 	// the oldest. Those above the owner's are empty.
 	ring blockRing[T] // first: see pad.Line
@@ -29,22 +29,22 @@ type BWoS[T any] struct {
 	_      pad.Line
 }
 
-// NewBWoS returns an empty deque for at least capacity items, in at least two blocks of size items each. If size is 0 the
-// blocks have about as many items as there are blocks: the rule of PadWS (SPAA 2024), by which a block of a deque for
-// 1<<n items has 1<<(n/2). No block has more than 32768.
-func NewBWoS[T any](capacity, size int) *BWoS[T] {
-	d := &BWoS[T]{}
+// newBWoS returns an empty deque for at least capacity items, in at least two blocks of size items each. If size is 0
+// the blocks have about as many items as there are blocks: the rule of PadWS (SPAA 2024), by which a block of a deque
+// for 1<<n items has 1<<(n/2). No block has more than 32768.
+func newBWoS[T any](capacity, size int) *bwos[T] {
+	d := &bwos[T]{}
 	d.ring.init(capacity, size)
 	d.cells = d.ring.at(0).cells
 	return d
 }
 
-// Push adds p, which must not be nil, at the bottom. It is Refused if the owner's block is full and the next one has items, or
-// a thief is still about to read one there. It is Shown if the owner goes on to the next block, which grants the one before.
-// Everything before the Push happens before the Pop or Steal that returns p.
+// Push adds p, which must not be nil, at the bottom. It is Refused if the owner's block is full and the next one has
+// items, or a thief is still about to read one there. It is Shown if the owner goes on to the next block, which grants
+// the one before. Everything before the Push happens before the Pop or Steal that returns p.
 //
 // Owner only.
-func (d *BWoS[T]) Push(p *T) Effect {
+func (d *bwos[T]) Push(p *T) Effect {
 	if d.next == len(d.cells) {
 		return d.pushAbove(p)
 	}
@@ -54,7 +54,7 @@ func (d *BWoS[T]) Push(p *T) Effect {
 }
 
 // pushAbove is Push where the owner's block is full.
-func (d *BWoS[T]) pushAbove(p *T) Effect {
+func (d *bwos[T]) pushAbove(p *T) Effect {
 	if !d.advance() {
 		return Refused
 	}
@@ -66,7 +66,7 @@ func (d *BWoS[T]) pushAbove(p *T) Effect {
 // Pop removes the item pushed last, or returns nil if there is none.
 //
 // Owner only.
-func (d *BWoS[T]) Pop() (*T, Effect) {
+func (d *bwos[T]) Pop() (*T, Effect) {
 	if d.next == d.low && !d.retreat() {
 		return nil, Nothing
 	}
@@ -74,11 +74,11 @@ func (d *BWoS[T]) Pop() (*T, Effect) {
 	return take(&d.cells[d.next]), Nothing
 }
 
-// advance grants the owner's block, which is full, to thieves and goes on to the next. It returns false if that one is not
-// free.
+// advance grants the owner's block, which is full, to thieves and goes on to the next. It returns false if that one is
+// not free.
 //
 // Owner only.
-func (d *BWoS[T]) advance() bool {
+func (d *bwos[T]) advance() bool {
 	r := &d.ring
 	b := r.next(d.number + 1)
 	if b == nil {
@@ -90,11 +90,11 @@ func (d *BWoS[T]) advance() bool {
 	return true
 }
 
-// retreat takes the block below the owner's, which is empty, back from thieves. It returns false if there is nothing left
-// in it: then there is nothing in any.
+// retreat takes the block below the owner's, which is empty, back from thieves. It returns false if there is nothing
+// left in it: then there is nothing in any.
 //
 // Owner only.
-func (d *BWoS[T]) retreat() bool {
+func (d *bwos[T]) retreat() bool {
 	r := &d.ring
 	if r.isExhausted(d.number) {
 		return false
@@ -115,28 +115,28 @@ func (d *BWoS[T]) retreat() bool {
 }
 
 // Poll does nothing: thieves get nothing before the owner's block is full. Owner only.
-func (d *BWoS[T]) Poll() Effect { return Nothing }
+func (d *bwos[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there is nothing to steal. Owner only.
-func (d *BWoS[T]) Wanted() bool { return d.ring.isExhausted(d.number) }
+func (d *bwos[T]) Wanted() bool { return d.ring.isExhausted(d.number) }
 
-// Steal removes the item pushed first, unless that is in the owner's block: then the deque is Empty for thieves. Lost means
-// that it may pay to try again; it says nothing about what is left.
+// Steal removes the item pushed first, unless that is in the owner's block: then the deque is Empty for thieves. Lost
+// means that it may pay to try again; it says nothing about what is left.
 //
 // Any thread, the owner's included.
-func (d *BWoS[T]) Steal() (*T, Outcome) { return d.ring.steal() }
+func (d *bwos[T]) Steal() (*T, Outcome) { return d.ring.steal() }
 
-// StealBatch is Steal for several items, of one block: of those that are left in the oldest it takes what batch says, oldest
-// first, and returns how many.
+// StealBatch is Steal for several items, of one block: of those that are left in the oldest it takes what batch says,
+// oldest first, and returns how many.
 //
 // Any thread, the owner's included.
-func (d *BWoS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
+func (d *bwos[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	return d.ring.stealBatch(into, batch)
 }
 
-// Ask reports whether there was something to steal at some moment during the call; the owner's block may have items all the
-// same. Any thread.
-func (d *BWoS[T]) Ask() bool { return d.ring.offers() }
+// Ask reports whether there was something to steal at some moment during the call; the owner's block may have items all
+// the same. Any thread.
+func (d *bwos[T]) Ask() bool { return d.ring.offers() }
 
 // Len is about the number of items outside the owner's block. Any thread.
-func (d *BWoS[T]) Len() int { return d.ring.len() }
+func (d *bwos[T]) Len() int { return d.ring.len() }

@@ -5,18 +5,18 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A BWoSFIFO is a bounded work-stealing queue in blocks: one owner pushes and pops, first in first out, and any thread
-// steals. Make one with [NewBWoSFIFO]; a BWoSFIFO must not be copied.
+// A bwosFIFO is a bounded work-stealing queue in blocks: one owner pushes and pops, first in first out, and any thread
+// steals. It must not be copied.
 //
-// It is the first-in-first-out variant of Wang and others (BWoS: Formally Verified Block-based Work Stealing for Parallel
-// Processing, OSDI 2023). The owner puts items into one block and takes them from another, the oldest, in both of which it
-// needs no atomic operation at all; thieves take from the oldest of the blocks between the two. They see nothing of the
-// owner's two blocks. In the authors' code for tokio (pull request 5283) they see the one that it puts items into, at the
-// price of publishing every push.
+// It is the first-in-first-out variant of Wang and others (BWoS: Formally Verified Block-based Work Stealing for
+// Parallel Processing, OSDI 2023). The owner puts items into one block and takes them from another, the oldest, in both
+// of which it needs no atomic operation at all; thieves take from the oldest of the blocks between the two. They see
+// nothing of the owner's two blocks. In the authors' code for tokio (pull request 5283) they see the one that it puts
+// items into, at the price of publishing every push.
 //
-// Going on to the next block costs four locked instructions for pushing and two for popping. The queue keeps no pointer that
-// was popped or stolen alive.
-type BWoSFIFO[T any] struct {
+// Going on to the next block costs four locked instructions for pushing and two for popping. The queue keeps no pointer
+// that was popped or stolen alive.
+type bwosFIFO[T any] struct {
 	// The blocks between out's and in's have been granted to thieves; these are full but for what was stolen from the
 	// oldest. Those below are exhausted, out's as well unless it is also in's.
 	ring blockRing[T] // first: see pad.Line
@@ -34,21 +34,21 @@ type fifoEnd[T any] struct {
 	low    int                 // out: the first cell that is not a thief's
 }
 
-// NewBWoSFIFO returns an empty queue for at least capacity items. It has blocks as [NewBWoS] makes them.
-func NewBWoSFIFO[T any](capacity, size int) *BWoSFIFO[T] {
-	d := &BWoSFIFO[T]{}
+// newBWoSFIFO returns an empty queue for at least capacity items. It has blocks as [newBWoS] makes them.
+func newBWoSFIFO[T any](capacity, size int) *bwosFIFO[T] {
+	d := &bwosFIFO[T]{}
 	d.ring.init(capacity, size)
 	d.in.cells = d.ring.at(0).cells
 	d.out.cells = d.in.cells
 	return d
 }
 
-// Push adds p, which must not be nil. It is Refused if the block is full and the next one has items, or a thief is still about
-// to read one there. It is Shown if the block that it leaves is granted. Everything before the Push happens before the Pop or
-// Steal that returns p.
+// Push adds p, which must not be nil. It is Refused if the block is full and the next one has items, or a thief is
+// still about to read one there. It is Shown if the block that it leaves is granted. Everything before the Push happens
+// before the Pop or Steal that returns p.
 //
 // Owner only.
-func (d *BWoSFIFO[T]) Push(p *T) Effect {
+func (d *bwosFIFO[T]) Push(p *T) Effect {
 	if d.in.next == len(d.in.cells) {
 		return d.pushBehind(p)
 	}
@@ -58,7 +58,7 @@ func (d *BWoSFIFO[T]) Push(p *T) Effect {
 }
 
 // pushBehind is Push where the block that the owner fills is full.
-func (d *BWoSFIFO[T]) pushBehind(p *T) Effect {
+func (d *bwosFIFO[T]) pushBehind(p *T) Effect {
 	effect := d.advance()
 	if effect != Refused {
 		d.in.cells[0].Set(p)
@@ -70,7 +70,7 @@ func (d *BWoSFIFO[T]) pushBehind(p *T) Effect {
 // Pop removes the item pushed first, or returns nil if there is none.
 //
 // Owner only.
-func (d *BWoSFIFO[T]) Pop() (*T, Effect) {
+func (d *bwosFIFO[T]) Pop() (*T, Effect) {
 	for d.out.number != d.in.number && d.out.next == len(d.out.cells) {
 		d.follow()
 	}
@@ -81,11 +81,11 @@ func (d *BWoSFIFO[T]) Pop() (*T, Effect) {
 	return take(&d.out.cells[d.out.next-1]), Nothing
 }
 
-// advance grants the block that the owner has filled to thieves, unless the owner takes items from it, and goes on to the
-// next; or begins it anew, if the owner has emptied it as well. It is Refused if the next is not free.
+// advance grants the block that the owner has filled to thieves, unless the owner takes items from it, and goes on to
+// the next; or begins it anew, if the owner has emptied it as well. It is Refused if the next is not free.
 //
 // Owner only.
-func (d *BWoSFIFO[T]) advance() Effect {
+func (d *bwosFIFO[T]) advance() Effect {
 	if d.out.number == d.in.number && d.out.next == d.in.next {
 		d.out.next, d.in.next = 0, 0 // thieves have never been here
 		return Nothing
@@ -105,11 +105,11 @@ func (d *BWoSFIFO[T]) advance() Effect {
 	return effect
 }
 
-// follow leaves a block from which everything has been taken, and goes on to the next, which may be empty as well. Unless
-// the owner fills that one, it takes it from thieves.
+// follow leaves a block from which everything has been taken, and goes on to the next, which may be empty as well.
+// Unless the owner fills that one, it takes it from thieves.
 //
 // Owner only.
-func (d *BWoSFIFO[T]) follow() {
+func (d *bwosFIFO[T]) follow() {
 	r := &d.ring
 	if mine := len(d.out.cells) - d.out.low; mine > 0 {
 		r.at(d.out.number).done.Add(uint32(mine)) // P21: for the owner itself, when thieves have done their part
@@ -125,28 +125,28 @@ func (d *BWoSFIFO[T]) follow() {
 }
 
 // Poll does nothing: thieves get nothing before the owner has filled its block. Owner only.
-func (d *BWoSFIFO[T]) Poll() Effect { return Nothing }
+func (d *bwosFIFO[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there is nothing to steal. Owner only.
-func (d *BWoSFIFO[T]) Wanted() bool { return d.ring.isExhausted(d.in.number) }
+func (d *bwosFIFO[T]) Wanted() bool { return d.ring.isExhausted(d.in.number) }
 
-// Steal removes the item pushed first of those that are in neither of the owner's blocks; if there are none, the queue is
-// Empty for thieves. Lost means that it may pay to try again; it says nothing about what is left.
+// Steal removes the item pushed first of those that are in neither of the owner's blocks; if there are none, the queue
+// is Empty for thieves. Lost means that it may pay to try again; it says nothing about what is left.
 //
 // Any thread, the owner's included.
-func (d *BWoSFIFO[T]) Steal() (*T, Outcome) { return d.ring.steal() }
+func (d *bwosFIFO[T]) Steal() (*T, Outcome) { return d.ring.steal() }
 
-// StealBatch is Steal for several items, of one block: of those that are left in the oldest it takes what batch says, oldest
-// first, and returns how many.
+// StealBatch is Steal for several items, of one block: of those that are left in the oldest it takes what batch says,
+// oldest first, and returns how many.
 //
 // Any thread, the owner's included.
-func (d *BWoSFIFO[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
+func (d *bwosFIFO[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	return d.ring.stealBatch(into, batch)
 }
 
-// Ask reports whether there was something to steal at some moment during the call; the owner's blocks may have items all the
-// same. Any thread.
-func (d *BWoSFIFO[T]) Ask() bool { return d.ring.offers() }
+// Ask reports whether there was something to steal at some moment during the call; the owner's blocks may have items
+// all the same. Any thread.
+func (d *bwosFIFO[T]) Ask() bool { return d.ring.offers() }
 
 // Len is about the number of items outside the owner's blocks. Any thread.
-func (d *BWoSFIFO[T]) Len() int { return d.ring.len() }
+func (d *bwosFIFO[T]) Len() int { return d.ring.len() }

@@ -12,7 +12,7 @@ import (
 // TestModelBWoSFIFOOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
 func TestModelBWoSFIFOOwnerThief(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoSFIFO[int](4, 1)
+		d := newBWoSFIFO[int](4, 1)
 		all := items(5)
 		own, stolen := make(ledger, 5), make(ledger, 5)
 		join := thief(d, 2, stolen)
@@ -29,7 +29,7 @@ func TestModelBWoSFIFOOwnerThief(t *testing.T) {
 // TestModelBWoSFIFOTakeover: the owner comes to a block while two thieves are at it: they keep what they have claimed.
 func TestModelBWoSFIFOTakeover(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoSFIFO[int](6, 2)
+		d := newBWoSFIFO[int](6, 2)
 		all := items(6)
 		own, stolen1, stolen2 := make(ledger, 6), make(ledger, 6), make(ledger, 6)
 		push(d, own, all[:5]...)
@@ -50,7 +50,7 @@ func TestModelBWoSFIFOTakeover(t *testing.T) {
 // what it claimed; or that has items, and then the queue is full.
 func TestModelBWoSFIFOReuse(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoSFIFO[int](4, 1)
+		d := newBWoSFIFO[int](4, 1)
 		all := items(7)
 		own, stolen1, stolen2 := make(ledger, 7), make(ledger, 7), make(ledger, 7)
 		push(d, own, all[:4]...)

@@ -12,7 +12,7 @@ import (
 // TestModelBWoSOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
 func TestModelBWoSOwnerThief(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoS[int](4, 1)
+		d := newBWoS[int](4, 1)
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		join := thief(d, 2, stolen)
@@ -29,7 +29,7 @@ func TestModelBWoSOwnerThief(t *testing.T) {
 // TestModelBWoSTwoThieves: the same with two thieves.
 func TestModelBWoSTwoThieves(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoS[int](4, 1)
+		d := newBWoS[int](4, 1)
 		all := items(4)
 		own, stolen1, stolen2 := make(ledger, 4), make(ledger, 4), make(ledger, 4)
 		push(d, own, all[:3]...)
@@ -49,7 +49,7 @@ func TestModelBWoSTwoThieves(t *testing.T) {
 // it again.
 func TestModelBWoSTakeover(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoS[int](4, 2)
+		d := newBWoS[int](4, 2)
 		all := items(5)
 		own, stolen1, stolen2 := make(ledger, 5), make(ledger, 5), make(ledger, 5)
 		push(d, own, all[:3]...)
@@ -69,7 +69,7 @@ func TestModelBWoSTakeover(t *testing.T) {
 // to work whoever gets it.
 func TestModelBWoSLastItem(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoS[int](2, 1)
+		d := newBWoS[int](2, 1)
 		all := items(4)
 		own, stolen1, stolen2 := make(ledger, 4), make(ledger, 4), make(ledger, 4)
 		push(d, own, all[0], all[1])
@@ -92,7 +92,7 @@ func TestModelBWoSLastItem(t *testing.T) {
 // claimed; or that they have not, and then the deque is full.
 func TestModelBWoSReuse(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoS[int](2, 1)
+		d := newBWoS[int](2, 1)
 		all := items(5)
 		own, stolen1, stolen2 := make(ledger, 5), make(ledger, 5), make(ledger, 5)
 		push(d, own, all[0], all[1])
@@ -111,7 +111,7 @@ func TestModelBWoSReuse(t *testing.T) {
 // are.
 func TestModelBWoSRounds(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoS[int](4, 1)
+		d := newBWoS[int](4, 1)
 		all := items(6)
 		own, stolen1, stolen2 := make(ledger, 6), make(ledger, 6), make(ledger, 6)
 		push(d, own, all[:3]...)
@@ -128,7 +128,7 @@ func TestModelBWoSRounds(t *testing.T) {
 // sleeps until the block that it knew as the oldest is the owner's.
 func TestModelBWoSEmptyIsTrue(t *testing.T) {
 	model.Check(t, func() {
-		d := NewBWoS[int](4, 1)
+		d := newBWoS[int](4, 1)
 		all := items(5)
 		own := make(ledger, 5)
 		push(d, own, all[:3]...)

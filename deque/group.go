@@ -11,7 +11,7 @@ type Options struct {
 	// Capacity is for how many items a queue has room: bounded ones for at least so many, others until they first grow. By
 	// default 1024 and 64.
 	Capacity int
-	// BlockSize is how many items a block has, of kinds that have blocks. By default about the root of Capacity, see [NewBWoS].
+	// BlockSize is how many items a block has, of kinds that have blocks. By default about the root of Capacity, see [newBWoS].
 	// What thieves cannot see is up to a block, or two.
 	BlockSize int
 	// Keep is how many items an owner keeps for itself, of kinds whose owners hand items out because thieves ask, or deal.
@@ -21,7 +21,7 @@ type Options struct {
 const (
 	boundedCapacity  = 1024
 	growableCapacity = 64
-	maxCapacity      = 1 << 24 // arbitrary, and more than fits one worker's use; ABP has one less
+	maxCapacity      = 1 << 24 // arbitrary, and more than fits one worker's use; abp has one less
 )
 
 // A Group is a number of queues of one kind whose owners steal from each other. Make one with [NewGroup].
@@ -44,26 +44,26 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	case KindChaseLev:
 		g.make = func(int) Queue[T] { return newChaseLev[T](growable) }
 	case KindABP:
-		g.make = func(int) Queue[T] { return NewABP[T](bounded) }
+		g.make = func(int) Queue[T] { return newABP[T](bounded) }
 	case KindBWoS:
-		g.make = func(int) Queue[T] { return NewBWoS[T](bounded, o.BlockSize) }
+		g.make = func(int) Queue[T] { return newBWoS[T](bounded, o.BlockSize) }
 	case KindBWoSFIFO:
-		g.make = func(int) Queue[T] { return NewBWoSFIFO[T](bounded, o.BlockSize) }
+		g.make = func(int) Queue[T] { return newBWoSFIFO[T](bounded, o.BlockSize) }
 	case KindPadWS:
-		c := PadWSConfig{Capacity: bounded, Entries: o.BlockSize, Keep: o.Keep}
-		g.make = func(int) Queue[T] { return NewPadWS[T](c) }
+		c := padWSConfig{Capacity: bounded, Entries: o.BlockSize, Keep: o.Keep}
+		g.make = func(int) Queue[T] { return newPadWS[T](c) }
 	case KindADWS:
 		g.make = func(int) Queue[T] {
-			d := NewADWS[T](o.Keep)
+			d := newADWS[T](o.Keep)
 			d.own.items = make([]*T, 0, growable)
 			return d
 		}
 	case KindLocked:
-		g.make = func(int) Queue[T] { return NewLocked[T](growable) }
+		g.make = func(int) Queue[T] { return newLocked[T](growable) }
 	case KindPDQR:
-		g.make = func(int) Queue[T] { return NewPDQR[T](o.Keep) }
+		g.make = func(int) Queue[T] { return newPDQR[T](o.Keep) }
 	case KindPDQS:
-		all := NewPDQSGroup[T](n, o.Keep, 0)
+		all := newPDQSGroup[T](n, o.Keep, 0)
 		all.present.Store(0)
 		g.make = func(i int) Queue[T] {
 			all.admit(i)

@@ -11,14 +11,14 @@ type Kind uint8
 
 const (
 	KindChaseLev Kind = iota // [Deque]: it grows, and hides nothing
-	KindABP                  // [ABP]: bounded, and hides nothing
-	KindBWoS                 // [BWoS]: bounded, and hides the newest items, as many as a block has
-	KindBWoSFIFO             // [BWoSFIFO]: as BWoS, but the owner, too, gets the oldest first
-	KindPadWS                // [PadWS]: bounded; thieves ask for what is in the newest block
-	KindADWS                 // [ADWS]: it grows; thieves ask for each item
+	KindABP                  // bounded, and hides nothing
+	KindBWoS                 // bounded, and hides the newest items, as many as a block has
+	KindBWoSFIFO             // as KindBWoS, but the owner, too, gets the oldest first
+	KindPadWS                // bounded; thieves ask for what is in the newest block
+	KindADWS                 // it grows; thieves ask for each item
 	KindPDQR                 // private deques, which grow; thieves ask for each item, and wait for the answer
 	KindPDQS                 // private deques, which grow; owners deal out to workers that have nothing
-	KindLocked               // [Locked]: it grows, under a mutex
+	KindLocked               // it grows, under a mutex
 )
 
 var kindNames = [...]string{"chaselev", "abp", "bwos", "bwos-fifo", "padws", "adws", "pdqr", "pdqs", "locked"}

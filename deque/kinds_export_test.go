@@ -1,16 +1,16 @@
 package deque
 
-// NewBWoSAt is NewBWoS with block numbers that start at start instead of zero.
-func NewBWoSAt[T any](capacity, size int, start uint64) *BWoS[T] {
-	d := NewBWoS[T](capacity, size)
+// NewBWoSAt is newBWoS with block numbers that start at start instead of zero.
+func NewBWoSAt[T any](capacity, size int, start uint64) *bwos[T] {
+	d := newBWoS[T](capacity, size)
 	d.ring.startAt(start)
 	d.number, d.cells = start, d.ring.at(start).cells
 	return d
 }
 
-// NewBWoSFIFOAt is likewise for NewBWoSFIFO.
-func NewBWoSFIFOAt[T any](capacity, size int, start uint64) *BWoSFIFO[T] {
-	d := NewBWoSFIFO[T](capacity, size)
+// NewBWoSFIFOAt is likewise for newBWoSFIFO.
+func NewBWoSFIFOAt[T any](capacity, size int, start uint64) *bwosFIFO[T] {
+	d := newBWoSFIFO[T](capacity, size)
 	d.ring.startAt(start)
 	d.in.number, d.in.cells = start, d.ring.at(start).cells
 	d.out = d.in
@@ -25,19 +25,19 @@ func (r *blockRing[T]) startAt(start uint64) {
 }
 
 // Blocks is how many blocks there are, and how many items each has.
-func (d *BWoS[T]) Blocks() (n, size int) { return len(d.ring.blocks), int(d.ring.size) }
+func (d *bwos[T]) Blocks() (n, size int) { return len(d.ring.blocks), int(d.ring.size) }
 
 // Blocks is how many blocks there are, and how many items each has.
-func (d *BWoSFIFO[T]) Blocks() (n, size int) { return len(d.ring.blocks), int(d.ring.size) }
+func (d *bwosFIFO[T]) Blocks() (n, size int) { return len(d.ring.blocks), int(d.ring.size) }
 
 // Number is that of the owner's block. Owner only.
-func (d *BWoS[T]) Number() uint64 { return d.number }
+func (d *bwos[T]) Number() uint64 { return d.number }
 
 // Claim is a Steal that stops between the claim and the read. It returns the rest, or nil if there is nothing to steal.
-func (d *BWoS[T]) Claim() (rest func() *T) { return d.ring.claim() }
+func (d *bwos[T]) Claim() (rest func() *T) { return d.ring.claim() }
 
 // Claim is a Steal that stops between the claim and the read. It returns the rest, or nil if there is nothing to steal.
-func (d *BWoSFIFO[T]) Claim() (rest func() *T) { return d.ring.claim() }
+func (d *bwosFIFO[T]) Claim() (rest func() *T) { return d.ring.claim() }
 
 func (r *blockRing[T]) claim() (rest func() *T) {
 	b, w := r.oldest()
@@ -48,10 +48,10 @@ func (r *blockRing[T]) claim() (rest func() *T) {
 }
 
 // Occupied is how many cells hold something. Owner only, while no thief is at work.
-func (d *BWoS[T]) Occupied() int { return d.ring.occupied() }
+func (d *bwos[T]) Occupied() int { return d.ring.occupied() }
 
 // Occupied is how many cells hold something. Owner only, while no thief is at work.
-func (d *BWoSFIFO[T]) Occupied() int { return d.ring.occupied() }
+func (d *bwosFIFO[T]) Occupied() int { return d.ring.occupied() }
 
 func (r *blockRing[T]) occupied() (n int) {
 	for i := range r.blocks {
@@ -64,18 +64,18 @@ func (r *blockRing[T]) occupied() (n int) {
 	return n
 }
 
-// NewABPAt is NewABP with tags that start at tag.
-func NewABPAt[T any](capacity int, tag uint64) *ABP[T] {
-	d := NewABP[T](capacity)
+// NewABPAt is newABP with tags that start at tag.
+func NewABPAt[T any](capacity int, tag uint64) *abp[T] {
+	d := newABP[T](capacity)
 	d.age.Store(tag * oneTag)
 	return d
 }
 
 // Tag is how often the indices have gone back to the beginning. Owner only.
-func (d *ABP[T]) Tag() uint64 { return d.age.Load() / oneTag }
+func (d *abp[T]) Tag() uint64 { return d.age.Load() / oneTag }
 
 // Claim is a Steal that stops between the claim and the read. It returns the rest, or nil if there is nothing to steal.
-func (d *ABP[T]) Claim() (rest func() *T) {
+func (d *abp[T]) Claim() (rest func() *T) {
 	a := d.age.Load()
 	if d.bottom.Load() <= a&topMask || !d.age.CompareAndSwap(a, a+1) {
 		return nil
@@ -84,7 +84,7 @@ func (d *ABP[T]) Claim() (rest func() *T) {
 }
 
 // Occupied is how many slots hold something. Owner only, while no thief is at work.
-func (d *ABP[T]) Occupied() (n int) {
+func (d *abp[T]) Occupied() (n int) {
 	for i := range len(d.slots) - 1 {
 		if !d.slots[i].Free() {
 			n++
@@ -94,7 +94,7 @@ func (d *ABP[T]) Occupied() (n int) {
 }
 
 // Occupied is how many slots hold something.
-func (d *Locked[T]) Occupied() (n int) {
+func (d *locked[T]) Occupied() (n int) {
 	for _, p := range d.ring {
 		if p != nil {
 			n++
@@ -104,7 +104,7 @@ func (d *Locked[T]) Occupied() (n int) {
 }
 
 // Occupied is how many items are in the deque, in the mailbox too. Owner only, while no thief is at work.
-func (d *ADWS[T]) Occupied() int { return d.own.occupied() + d.Len() }
+func (d *adws[T]) Occupied() int { return d.own.occupied() + d.Len() }
 
 // Blocks is how many blocks there are, and how many items each has.
-func (d *PadWS[T]) Blocks() (n, size int) { return len(d.blocks), int(d.size) }
+func (d *padWS[T]) Blocks() (n, size int) { return len(d.blocks), int(d.size) }

@@ -14,15 +14,15 @@ func TestKindsLayout(t *testing.T) {
 		t.Helper()
 		require.GreaterOrEqual(t, begin, end+pad.Size)
 	}
-	var a ABP[int]
+	var a abp[int]
 	apart(unsafe.Offsetof(a.slots)+unsafe.Sizeof(a.slots), unsafe.Offsetof(a.bottom))
 	apart(unsafe.Offsetof(a.bottom)+unsafe.Sizeof(a.bottom), unsafe.Offsetof(a.age))
 	apart(unsafe.Offsetof(a.age)+unsafe.Sizeof(a.age), unsafe.Sizeof(a))
 
-	var b BWoS[int]
+	var b bwos[int]
 	require.Zero(t, unsafe.Offsetof(b.ring), "what checks a pointer for nil reads what is first")
 	apart(unsafe.Offsetof(b.number)+unsafe.Sizeof(b.number), unsafe.Sizeof(b))
-	var f BWoSFIFO[int]
+	var f bwosFIFO[int]
 	require.Zero(t, unsafe.Offsetof(f.ring))
 	apart(unsafe.Offsetof(f.out)+unsafe.Sizeof(f.out), unsafe.Sizeof(f))
 
@@ -37,7 +37,7 @@ func TestKindsLayout(t *testing.T) {
 	var c chaseLev[int]
 	require.Zero(t, unsafe.Offsetof(c.Deque))
 
-	var m ADWS[int]
+	var m adws[int]
 	require.Zero(t, unsafe.Offsetof(m.ask))
 	apart(unsafe.Offsetof(m.ask)+unsafe.Sizeof(m.ask), unsafe.Offsetof(m.own))
 	apart(unsafe.Offsetof(m.keep)+unsafe.Sizeof(m.keep), unsafe.Offsetof(m.mail))

@@ -6,31 +6,31 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A Locked is a growable deque under a mutex: the yardstick that the other kinds are measured with, and so plain that
-// tests take its word for what they should have said. Make one with [NewLocked]; a Locked must not be copied.
+// A locked is a growable deque under a mutex: the yardstick that the other kinds are measured with, and so plain that
+// tests take its word for what they should have said. It must not be copied.
 //
-// Its answers are exact and final under the lock: no Steal is Lost. It keeps no pointer that was popped or stolen alive,
-// and its ring never shrinks. A thread that is suspended inside a call holds up all others.
-type Locked[T any] struct {
+// Its answers are exact and final under the lock: no Steal is Lost. It keeps no pointer that was popped or stolen
+// alive, and its ring never shrinks. A thread that is suspended inside a call holds up all others.
+type locked[T any] struct {
 	mu    xsync.Mutex
 	ring  []*T // a power of two
 	top   int  // where the oldest item is
 	count int  // of items
 }
 
-// NewLocked returns an empty deque with room for at least capacity items before it grows for the first time.
-func NewLocked[T any](capacity int) *Locked[T] {
-	return &Locked[T]{ring: make([]*T, 1<<bits.Len(uint(max(capacity, minCapacity)-1)))}
+// newLocked returns an empty deque with room for at least capacity items before it grows for the first time.
+func newLocked[T any](capacity int) *locked[T] {
+	return &locked[T]{ring: make([]*T, 1<<bits.Len(uint(max(capacity, minCapacity)-1)))}
 }
 
 // at is the slot of the i-th item from the top.
-func (d *Locked[T]) at(i int) **T { return &d.ring[(d.top+i)&(len(d.ring)-1)] }
+func (d *locked[T]) at(i int) **T { return &d.ring[(d.top+i)&(len(d.ring)-1)] }
 
 // Push adds p, which must not be nil, at the bottom. It is Shown. Everything before the Push happens before the Pop or
 // Steal that returns p.
 //
 // Any thread, though the other kinds leave it to the owner.
-func (d *Locked[T]) Push(p *T) Effect {
+func (d *locked[T]) Push(p *T) Effect {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.count == len(d.ring) {
@@ -47,7 +47,7 @@ func (d *Locked[T]) Push(p *T) Effect {
 // Pop removes the item pushed last, or returns nil if there is none.
 //
 // Any thread, though the other kinds leave it to the owner.
-func (d *Locked[T]) Pop() (*T, Effect) {
+func (d *locked[T]) Pop() (*T, Effect) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.count == 0 {
@@ -63,7 +63,7 @@ func (d *Locked[T]) Pop() (*T, Effect) {
 // Steal removes the item pushed first. It is Stolen or Empty.
 //
 // Any thread.
-func (d *Locked[T]) Steal() (*T, Outcome) {
+func (d *locked[T]) Steal() (*T, Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.count == 0 {
@@ -73,7 +73,7 @@ func (d *Locked[T]) Steal() (*T, Outcome) {
 }
 
 // takeOldest is called with the lock held, if there are items.
-func (d *Locked[T]) takeOldest() *T {
+func (d *locked[T]) takeOldest() *T {
 	slot := d.at(0)
 	p := *slot
 	*slot = nil
@@ -83,19 +83,19 @@ func (d *Locked[T]) takeOldest() *T {
 }
 
 // Poll does nothing: each Push tells. Any thread.
-func (d *Locked[T]) Poll() Effect { return Nothing }
+func (d *locked[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there was no item at some moment during the call. Any thread.
-func (d *Locked[T]) Wanted() bool { return d.Len() == 0 }
+func (d *locked[T]) Wanted() bool { return d.Len() == 0 }
 
 // Ask reports whether there was an item at some moment during the call. Any thread.
-func (d *Locked[T]) Ask() bool { return d.Len() != 0 }
+func (d *locked[T]) Ask() bool { return d.Len() != 0 }
 
-// StealBatch removes the oldest items, oldest first, and returns how many: of all that there are, what batch says. It is
-// Stolen or Empty.
+// StealBatch removes the oldest items, oldest first, and returns how many: of all that there are, what batch says. It
+// is Stolen or Empty.
 //
 // Any thread.
-func (d *Locked[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
+func (d *locked[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.count == 0 {
@@ -109,7 +109,7 @@ func (d *Locked[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 }
 
 // Len is the number of items at some moment during the call. Any thread.
-func (d *Locked[T]) Len() int {
+func (d *locked[T]) Len() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.count

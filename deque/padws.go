@@ -5,19 +5,18 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A PadWS is a bounded work-stealing deque without a locked instruction in the owner's Push and Pop, as long as nobody
-// steals: partial asynchronous delegation, after Wang, Liu, Fu, Härtig and Chen (2024). Make one with [NewPadWS]; a PadWS
-// must not be copied.
+// A padWS is a bounded work-stealing deque without a locked instruction in the owner's Push and Pop, as long as nobody
+// steals: partial asynchronous delegation, after Wang, Liu, Fu, Härtig and Chen (2024). It must not be copied.
 //
 // It is a stack of blocks. The owner works in the newest, whose items are its own until it grants some, because a thief
-// has asked. A thief takes what was granted before, asks for the next, and never waits: when nothing is granted it hears
-// [NotReady]. From blocks below the newest thieves steal without asking.
+// has asked. A thief takes what was granted before, asks for the next, and never waits: when nothing is granted it
+// hears [NotReady]. From blocks below the newest thieves steal without asking.
 //
-// That has a price: no thief can see what the owner has not granted, and an owner that neither pushes nor pops nor polls
-// answers nobody. See [Queue] for what a scheduler has to do about that, and PROTOCOL.md.
+// That has a price: no thief can see what the owner has not granted, and an owner that neither pushes nor pops nor
+// polls answers nobody. See [Queue] for what a scheduler has to do about that, and PROTOCOL.md.
 //
 // The deque keeps no pointer that was popped or stolen alive.
-type PadWS[T any] struct {
+type padWS[T any] struct {
 	// Never written again. First: see pad.Line.
 	blocks []padBlock[T] // block k is blocks[k mod length]
 	size   uint          // items in a block
@@ -45,10 +44,10 @@ type PadWS[T any] struct {
 	_      pad.Line
 }
 
-// NewPadWS returns an empty deque.
-func NewPadWS[T any](config PadWSConfig) *PadWS[T] {
+// newPadWS returns an empty deque.
+func newPadWS[T any](config padWSConfig) *padWS[T] {
 	c := config.complete()
-	d := &PadWS[T]{
+	d := &padWS[T]{
 		blocks: newPadBlocks[T](c.Blocks, c.Entries),
 		size:   uint(c.Entries), window: uint(c.Window), keep: uint(c.Keep),
 	}
@@ -56,12 +55,12 @@ func NewPadWS[T any](config PadWSConfig) *PadWS[T] {
 	return d
 }
 
-// Push adds p, which must not be nil. It is Refused if the deque is full, and then answers nobody. It is Shown if it grants
-// items, to thieves that have asked or because the owner goes on to the next block. Everything before the Push happens before
-// the Pop or Steal that returns p.
+// Push adds p, which must not be nil. It is Refused if the deque is full, and then answers nobody. It is Shown if it
+// grants items, to thieves that have asked or because the owner goes on to the next block. Everything before the Push
+// happens before the Pop or Steal that returns p.
 //
 // Owner only.
-func (d *PadWS[T]) Push(p *T) Effect {
+func (d *padWS[T]) Push(p *T) Effect {
 	t := d.t
 	if t >= uint(len(d.items)) {
 		return d.pushAbove(p)
@@ -78,7 +77,7 @@ func (d *PadWS[T]) Push(p *T) Effect {
 // all that was pushed and not popped: Pop takes back what was granted and not claimed.
 //
 // Owner only.
-func (d *PadWS[T]) Pop() (*T, Effect) {
+func (d *padWS[T]) Pop() (*T, Effect) {
 	t := d.t - 1
 	if t+1 == d.granted {
 		if d.retreat() {
@@ -96,11 +95,11 @@ func (d *PadWS[T]) Pop() (*T, Effect) {
 	return p, d.answer()
 }
 
-// Poll answers thieves, as every Push and Pop does. An owner polls before it does anything that takes long: thieves get no more
-// than it has granted until it pushes, pops or polls again.
+// Poll answers thieves, as every Push and Pop does. An owner polls before it does anything that takes long: thieves get
+// no more than it has granted until it pushes, pops or polls again.
 //
 // Owner only.
-func (d *PadWS[T]) Poll() Effect {
+func (d *padWS[T]) Poll() Effect {
 	if d.asked.Load() == 0 {
 		return Nothing
 	}
@@ -108,7 +107,7 @@ func (d *PadWS[T]) Poll() Effect {
 }
 
 // Wanted reports whether thieves have asked and not been answered, or there is nothing to steal. Owner only.
-func (d *PadWS[T]) Wanted() bool {
+func (d *padWS[T]) Wanted() bool {
 	if d.asked.Load() != 0 {
 		return true
 	}

@@ -2,17 +2,17 @@ package deque
 
 import "fmt"
 
-// PadWSConfig says how large a [PadWS] is. Zero in a field chooses its default.
+// padWSConfig says how large a [padWS] is. Zero in a field chooses its default.
 //
 // Larger blocks cost the owner less at their boundaries. Smaller ones let thieves steal without asking sooner.
-type PadWSConfig struct {
+type padWSConfig struct {
 	Capacity int // items, about; 256 by default
 	Entries  int // items in a block, at most 1<<15; by default about the root of Capacity, 2^(log2(Capacity)/2)
 	Blocks   int // at least 2; by default as many as Capacity takes
 	Window   int // how many items one answer grants at most; by default half a block, but at most 8
 
-	// Keep is how many items the owner keeps when it answers. None, the default, lets the first Push start a thief, and is
-	// for an owner that has what it runs next elsewhere. Thieves do not get the last Keep items of its block.
+	// Keep is how many items the owner keeps when it answers. None, the default, lets the first Push start a thief, and
+	// is for an owner that has what it runs next elsewhere. Thieves do not get the last Keep items of its block.
 	Keep int
 }
 
@@ -20,7 +20,7 @@ type PadWSConfig struct {
 const maxPadEntries = 1 << (padIndexBits - 1)
 
 // complete fills in what is zero. It panics if a field makes no sense.
-func (c PadWSConfig) complete() PadWSConfig {
+func (c padWSConfig) complete() padWSConfig {
 	if c.Capacity == 0 {
 		c.Capacity = 256
 	}
@@ -34,7 +34,7 @@ func (c PadWSConfig) complete() PadWSConfig {
 		c.Window = max(1, min(c.Entries/2, 8))
 	}
 	if c.Capacity < 0 || c.Entries < 1 || c.Entries > maxPadEntries || c.Blocks < 2 || c.Window < 0 || c.Keep < 0 {
-		panic(fmt.Sprintf("deque: a PadWS cannot be made with %+v", c))
+		panic(fmt.Sprintf("deque: a padWS cannot be made with %+v", c))
 	}
 	return c
 }

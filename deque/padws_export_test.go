@@ -5,9 +5,9 @@ import "fmt"
 // PadEpochs is how many epochs a block has before they come round.
 const PadEpochs = 1 << (64 - padIndexBits)
 
-// NewPadWSAt is NewPadWS with epochs that start at epoch.
-func NewPadWSAt[T any](c PadWSConfig, epoch uint64) *PadWS[T] {
-	d := NewPadWS[T](c)
+// NewPadWSAt is newPadWS with epochs that start at epoch.
+func NewPadWSAt[T any](c padWSConfig, epoch uint64) *padWS[T] {
+	d := newPadWS[T](c)
 	for i := range d.blocks {
 		d.blocks[i].claim.Store(epoch << padIndexBits)
 	}
@@ -17,35 +17,35 @@ func NewPadWSAt[T any](c PadWSConfig, epoch uint64) *PadWS[T] {
 
 // ComeRound moves the epoch of block number, which is quiet and not the newest, to just before that of its grant, as many
 // changes would. Owner only.
-func (d *PadWS[T]) ComeRound(number int) {
+func (d *padWS[T]) ComeRound(number int) {
 	b := d.block(int64(number))
 	b.claim.Store(b.grant.Load()&^padIndexMask - padEpoch | padWord(padIndex(b.claim.Load())))
 }
 
 // Asked is how many requests stand.
-func (d *PadWS[T]) Asked() int { return int(d.asked.Load()) }
+func (d *padWS[T]) Asked() int { return int(d.asked.Load()) }
 
 // AskFor leaves n requests.
-func (d *PadWS[T]) AskFor(n int) { d.asked.Add(uint32(n)) }
+func (d *padWS[T]) AskFor(n int) { d.asked.Add(uint32(n)) }
 
 // PadCounts are counts of what the owner did.
 type PadCounts = padCounts
 
 // Counts returns them. Owner only.
-func (d *PadWS[T]) Counts() PadCounts { return d.counts }
+func (d *padWS[T]) Counts() PadCounts { return d.counts }
 
 // Own is how many items of its block the owner has. Owner only.
-func (d *PadWS[T]) Own() int { return int(d.t - d.granted) }
+func (d *padWS[T]) Own() int { return int(d.t - d.granted) }
 
 // Newest and Oldest are the numbers of the owner's block and of the oldest that may hold something.
-func (d *PadWS[T]) Newest() int { return int(d.newest.Load()) }
-func (d *PadWS[T]) Oldest() int { return int(d.oldest.Load()) }
+func (d *padWS[T]) Newest() int { return int(d.newest.Load()) }
+func (d *padWS[T]) Oldest() int { return int(d.oldest.Load()) }
 
 // Capacity is how many items all blocks take.
-func (d *PadWS[T]) Capacity() int { return len(d.blocks) * int(d.size) }
+func (d *padWS[T]) Capacity() int { return len(d.blocks) * int(d.size) }
 
 // Occupied is how many places hold something. Owner only, while no thief is at work.
-func (d *PadWS[T]) Occupied() (n int) {
+func (d *padWS[T]) Occupied() (n int) {
 	for i := range d.blocks {
 		for j := range d.blocks[i].items {
 			if d.blocks[i].items[j].Get() != nil {
@@ -58,7 +58,7 @@ func (d *PadWS[T]) Occupied() (n int) {
 
 // CheckRest panics unless everything is as it must be between two operations. Owner only, while no thief is at work but
 // such as are suspended.
-func (d *PadWS[T]) CheckRest() {
+func (d *padWS[T]) CheckRest() {
 	must := func(ok bool, format string, args ...any) {
 		if !ok {
 			panic(fmt.Sprintf(format, args...))
@@ -87,7 +87,7 @@ func (d *PadWS[T]) CheckRest() {
 // A SlowPadThief is Steal cut into its steps, so that a test decides what happens between them. A step that ends the steal
 // says how.
 type SlowPadThief[T any] struct {
-	d    *PadWS[T]
+	d    *padWS[T]
 	b    *padBlock[T]
 	k, n int64
 	s, g padWord
@@ -96,7 +96,7 @@ type SlowPadThief[T any] struct {
 }
 
 // NewSlowPadThief returns a thief that has not begun.
-func NewSlowPadThief[T any](d *PadWS[T]) *SlowPadThief[T] { return &SlowPadThief[T]{d: d} }
+func NewSlowPadThief[T any](d *padWS[T]) *SlowPadThief[T] { return &SlowPadThief[T]{d: d} }
 
 // Claimed reports whether the thief has claimed an item and not yet left its place.
 func (th *SlowPadThief[T]) Claimed() bool { return th.step == 5 || th.step == 6 }

@@ -16,7 +16,7 @@ func TestPadWSLayout(t *testing.T) {
 			require.GreaterOrEqual(t, ends[i], ends[i-1]+pad.Size, "area %d", i/2)
 		}
 	}
-	var d PadWS[int]
+	var d padWS[int]
 	apart(0, unsafe.Offsetof(d.keep)+unsafe.Sizeof(d.keep),
 		unsafe.Offsetof(d.items), unsafe.Offsetof(d.counts)+unsafe.Sizeof(d.counts),
 		unsafe.Offsetof(d.asked), unsafe.Offsetof(d.asked)+unsafe.Sizeof(d.asked),

@@ -11,13 +11,13 @@ import (
 )
 
 // padAsk leaves the request of a thief that found nothing.
-func padAsk(d *PadWS[int]) {
+func padAsk(d *padWS[int]) {
 	_, outcome := d.Steal()
 	model.Assert(outcome == NotReady, "a steal from a new deque: %v", outcome)
 }
 
 // padSettle checks, when the thieves have ended, that every item came out exactly once and left its place.
-func padSettle(d *PadWS[int], n int, ledgers ...ledger) {
+func padSettle(d *padWS[int], n int, ledgers ...ledger) {
 	onlyOnce(n, ledgers...)
 	model.Assert(d.Occupied() == 0, "something is left in a block")
 	d.CheckRest()
@@ -26,7 +26,7 @@ func padSettle(d *PadWS[int], n int, ledgers ...ledger) {
 // TestModelPadWSLastItem: one item was granted; the owner takes it back while a thief claims it.
 func TestModelPadWSLastItem(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
+		d := newPadWS[int](padWSConfig{Entries: 2, Blocks: 2})
 		own, stolen := make(ledger, 1), make(ledger, 1)
 		padAsk(d)
 		push(d, own, items(1)[0])
@@ -41,7 +41,7 @@ func TestModelPadWSLastItem(t *testing.T) {
 // there is nothing only when the thief has the rest.
 func TestModelPadWSOwnerThief(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
+		d := newPadWS[int](padWSConfig{Entries: 2, Blocks: 2})
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		join := thief(d, 3, stolen)
@@ -57,7 +57,7 @@ func TestModelPadWSOwnerThief(t *testing.T) {
 // TestModelPadWSTwoThieves: the same with two thieves.
 func TestModelPadWSTwoThieves(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
+		d := newPadWS[int](padWSConfig{Entries: 2, Blocks: 2})
 		all := items(3)
 		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
 		padAsk(d)
@@ -75,7 +75,7 @@ func TestModelPadWSTwoThieves(t *testing.T) {
 // TestModelPadWSRevoke: the owner takes back two granted items, grants again, and pops, while a thief claims.
 func TestModelPadWSRevoke(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 3, Blocks: 2, Window: 2})
+		d := newPadWS[int](padWSConfig{Entries: 3, Blocks: 2, Window: 2})
 		all := items(3)
 		own, stolen := make(ledger, 3), make(ledger, 3)
 		padAsk(d)
@@ -94,7 +94,7 @@ func TestModelPadWSRevoke(t *testing.T) {
 // TestModelPadWSTakeover: the owner comes back to a block from which thieves steal.
 func TestModelPadWSTakeover(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 2, Blocks: 2})
+		d := newPadWS[int](padWSConfig{Entries: 2, Blocks: 2})
 		all := items(4)
 		own, stolen1, stolen2 := make(ledger, 4), make(ledger, 4), make(ledger, 4)
 		push(d, own, all[:3]...)
@@ -113,7 +113,7 @@ func TestModelPadWSTakeover(t *testing.T) {
 // TestModelPadWSReuse: the owner comes round to a block in which a thief is still copying.
 func TestModelPadWSReuse(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 1, Blocks: 2})
+		d := newPadWS[int](padWSConfig{Entries: 1, Blocks: 2})
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		padAsk(d)
@@ -132,7 +132,7 @@ func TestModelPadWSReuse(t *testing.T) {
 // whose thief this one may be.
 func TestModelPadWSExhaustedAbove(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWS[int](PadWSConfig{Entries: 1, Blocks: 3})
+		d := newPadWS[int](padWSConfig{Entries: 1, Blocks: 3})
 		all := items(5)
 		own, stolen := make(ledger, 5), make(ledger, 5)
 		var begun, pushed xatomic.Bool
@@ -161,7 +161,7 @@ func TestModelPadWSExhaustedAbove(t *testing.T) {
 // TestModelPadWSWrap: epochs come round meanwhile.
 func TestModelPadWSWrap(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPadWSAt[int](PadWSConfig{Entries: 1, Blocks: 2}, PadEpochs-1)
+		d := NewPadWSAt[int](padWSConfig{Entries: 1, Blocks: 2}, PadEpochs-1)
 		all := items(3)
 		own, stolen := make(ledger, 3), make(ledger, 3)
 		padAsk(d)
@@ -180,13 +180,13 @@ func TestModelPadWSWrap(t *testing.T) {
 func TestModelPadWSSleep(t *testing.T) {
 	for entries := 1; entries <= 2; entries++ { // of one, each push opens the block below; of two, none does
 		t.Run(fmt.Sprintf("entries=%d", entries), func(t *testing.T) {
-			model.Check(t, func() { sleepAndWake(PadWSConfig{Entries: entries, Blocks: 2}) })
+			model.Check(t, func() { sleepAndWake(padWSConfig{Entries: entries, Blocks: 2}) })
 		})
 	}
 }
 
-func sleepAndWake(c PadWSConfig) {
-	d := NewPadWS[int](c)
+func sleepAndWake(c padWSConfig) {
+	d := newPadWS[int](c)
 	all := items(2)
 	own, stolen := make(ledger, 2), make(ledger, 2)
 	var woken, over xatomic.Bool

@@ -1,17 +1,17 @@
 package deque
 
 // settle makes b, with this number, the owner's block: epoch and what thieves have claimed are those of word.
-func (d *PadWS[T]) settle(number int64, b *padBlock[T], word padWord) {
+func (d *padWS[T]) settle(number int64, b *padBlock[T], word padWord) {
 	d.here, d.items, d.number = b, b.items, number
 	d.epoch, d.granted = word&^padIndexMask, padIndex(word)
 }
 
-func (d *PadWS[T]) block(number int64) *padBlock[T] {
+func (d *padWS[T]) block(number int64) *padBlock[T] {
 	return &d.blocks[uint64(number)%uint64(len(d.blocks))]
 }
 
 // pushAbove is Push where the newest block is full.
-func (d *PadWS[T]) pushAbove(p *T) Effect {
+func (d *padWS[T]) pushAbove(p *T) Effect {
 	left := d.granted != d.size
 	if !d.advance() {
 		return Refused
@@ -25,7 +25,7 @@ func (d *PadWS[T]) pushAbove(p *T) Effect {
 
 // answer grants as many of the oldest items as thieves have asked for. What it cannot grant yet stays asked for: a
 // request that were dropped might be that of a thief that sleeps (L1).
-func (d *PadWS[T]) answer() Effect {
+func (d *padWS[T]) answer() Effect {
 	n := min(uint(d.asked.Load()), d.window)
 	if own := d.t - d.granted; own < d.keep+n {
 		if own <= d.keep {
@@ -42,15 +42,15 @@ func (d *PadWS[T]) answer() Effect {
 }
 
 // advance goes on to the next block, and leaves what is in this one to thieves. It reports whether there was one.
-func (d *PadWS[T]) advance() bool {
+func (d *padWS[T]) advance() bool {
 	n := d.number + 1
 	if n-d.oldest.Load() >= int64(len(d.blocks)) && !d.retire() {
 		d.counts.NoRoom++
 		return false
 	}
 	b := d.block(n)
-	// I5: b is exhausted, or was left downwards: nothing in it can be claimed. But what was claimed may not be copied yet,
-	// and a thief that found the next lap's item there would take it from whoever is to get it.
+	// I5: b is exhausted, or was left downwards: nothing in it can be claimed. But what was claimed may not be copied
+	// yet, and a thief that found the next lap's item there would take it from whoever is to get it.
 	if !b.isQuiet() {
 		d.counts.Copying++
 		return false
@@ -64,7 +64,7 @@ func (d *PadWS[T]) advance() bool {
 }
 
 // retire passes exhausted blocks, which no thief may come to do, and reports whether there were any.
-func (d *PadWS[T]) retire() bool {
+func (d *padWS[T]) retire() bool {
 	before := d.oldest.Load()
 	for k := before; k < d.number && padIndex(d.block(k).claim.Load()) == d.size; k++ {
 		d.oldest.CompareAndSwap(k, k+1) // or a thief has
@@ -73,7 +73,7 @@ func (d *PadWS[T]) retire() bool {
 }
 
 // retreat finds the owner, who has no item left, more: what it granted and nobody claimed, else those of a block below.
-func (d *PadWS[T]) retreat() bool {
+func (d *padWS[T]) retreat() bool {
 	if padIndex(d.here.claim.Load()) < d.granted {
 		// The revocation must come before the owner leaves: below it, what was granted would wait for a thief that may
 		// never come, while the owner says that there is nothing.
@@ -84,8 +84,8 @@ func (d *PadWS[T]) retreat() bool {
 			return true
 		}
 	}
-	// A block may be exhausted above one that is not: a thief with an old number comes to the block that took its place.
-	// So the owner looks at all of them.
+	// A block may be exhausted above one that is not: a thief with an old number comes to the block that took its
+	// place. So the owner looks at all of them.
 	for k := d.number - 1; k >= d.oldest.Load(); k-- {
 		b := d.block(k)
 		if padIndex(b.claim.Load()) == d.size {

@@ -14,7 +14,7 @@ import (
 func TestModelRandomPadWS(t *testing.T) {
 	n := testkit.Count(t, 5_000)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {
-		c := PadWSConfig{Entries: 1 + model.Choose(3), Blocks: 2 + model.Choose(2), Window: 1 + model.Choose(2), Keep: model.Choose(2)}
+		c := padWSConfig{Entries: 1 + model.Choose(3), Blocks: 2 + model.Choose(2), Window: 1 + model.Choose(2), Keep: model.Choose(2)}
 		d := NewPadWSAt[int](c, PadEpochs-uint64(model.Choose(4)))
 		const most = 12
 		all := items(most)

@@ -5,7 +5,7 @@ package deque
 // request stands then, too. [Lost] means that it may pay to try again.
 //
 // Any thread, the owner's included.
-func (d *PadWS[T]) Steal() (*T, Outcome) {
+func (d *padWS[T]) Steal() (*T, Outcome) {
 	f, outcome := d.find()
 	if outcome != Stolen {
 		return nil, outcome
@@ -24,11 +24,11 @@ func (d *PadWS[T]) Steal() (*T, Outcome) {
 	return p, Stolen
 }
 
-// StealBatch is Steal for several items, of one block: of those that may be had in the oldest it takes what batch says, oldest
-// first, and returns how many. In the owner's block these are the granted ones; it asks for as many as it takes.
+// StealBatch is Steal for several items, of one block: of those that may be had in the oldest it takes what batch says,
+// oldest first, and returns how many. In the owner's block these are the granted ones; it asks for as many as it takes.
 //
 // Any thread, the owner's included.
-func (d *PadWS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
+func (d *padWS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	f, outcome := d.find()
 	if outcome != Stolen {
 		return 0, outcome
@@ -54,13 +54,13 @@ func (d *PadWS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 // Steal.
 //
 // Any thread.
-func (d *PadWS[T]) Ask() bool {
+func (d *padWS[T]) Ask() bool {
 	_, outcome := d.find()
 	return outcome == Stolen || outcome == Lost // thieves were at work all over the blocks
 }
 
 // Len is about how many items have been granted and not claimed. Any thread.
-func (d *PadWS[T]) Len() (n int) {
+func (d *padWS[T]) Len() (n int) {
 	newest := d.newest.Load()
 	for k := d.oldest.Load(); k <= newest; k++ {
 		b := d.block(k)
@@ -80,7 +80,7 @@ type padFind[T any] struct {
 }
 
 // find finds the oldest items that thieves may have. It is Stolen if there are any, and otherwise what Steal is.
-func (d *PadWS[T]) find() (padFind[T], Outcome) {
+func (d *padWS[T]) find() (padFind[T], Outcome) {
 	for range len(d.blocks) + 1 {
 		k := d.oldest.Load()
 		newest := d.newest.Load()
@@ -98,8 +98,8 @@ func (d *PadWS[T]) find() (padFind[T], Outcome) {
 			d.oldest.CompareAndSwap(k, k+1) // I7, or another thread has
 			continue
 		}
-		// For one epoch the index in grant only grows, so that s may be claimed as long as claim is s, whatever the owner
-		// does meanwhile.
+		// For one epoch the index in grant only grows, so that s may be claimed as long as claim is s, whatever the
+		// owner does meanwhile.
 		g := b.grant.Load()
 		if s&^padIndexMask != g&^padIndexMask || s >= g {
 			d.ask()
@@ -112,9 +112,9 @@ func (d *PadWS[T]) find() (padFind[T], Outcome) {
 
 // ask leaves a request unless there is one.
 //
-// L1: from here on a request stands until an operation of the owner grants for it, and returns Shown. So a thief that prepared
-// to sleep before it called Steal or Ask, and got nothing, may sleep, if the owner then notifies.
-func (d *PadWS[T]) ask() {
+// L1: from here on a request stands until an operation of the owner grants for it, and returns Shown. So a thief that
+// prepared to sleep before it called Steal or Ask, and got nothing, may sleep, if the owner then notifies.
+func (d *padWS[T]) ask() {
 	if d.asked.Load() == 0 {
 		d.asked.Add(1)
 	}

@@ -5,28 +5,28 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A PDQR is a growable work-stealing deque whose owner alone ever touches it, and whose thieves ask for an item and wait for
-// the answer: the receiver-initiated private deque of Acar, Charguéraud and Rainey (2013). Make one with [NewPDQR]; a PDQR
-// must not be copied.
+// A pdqr is a growable work-stealing deque whose owner alone ever touches it, and whose thieves ask for an item and
+// wait for the answer: the receiver-initiated private deque of Acar, Charguéraud and Rainey (2013). It must not be
+// copied.
 //
-// It differs from [ADWS] in that a thief asks for itself, not for the next, and waits, though not for ever; and in that an
-// owner with nothing to spare says so, and nobody waits for it.
+// It differs from [adws] in that a thief asks for itself, not for the next, and waits, though not for ever; and in that
+// an owner with nothing to spare says so, and nobody waits for it.
 //
 // The deque keeps no pointer that was popped or stolen alive.
-type PDQR[T any] struct {
+type pdqr[T any] struct {
 	_ pad.Line // see there
 
 	// Owner only.
 	own  private[T]
 	keep int
-	// untold is set when thieves may sleep without a request: somebody has fetched what they had asked for, or the owner
-	// has taken it back.
+	// untold is set when thieves may sleep without a request: somebody has fetched what they had asked for, or the
+	// owner has taken it back.
 	untold bool
 	_      pad.Line
 
-	// mail is nil, ask, idle, or an item. Thieves change nil to ask and items to nil; the owner ask to an item or idle, idle
-	// to an item, items to nil, and nil to idle.
-	// P30: publishes the item, and what was written before it was pushed. C30: who moves an item out of it has it.
+	// mail is nil, ask, idle, or an item. Thieves change nil to ask and items to nil; the owner ask to an item or idle,
+	// idle to an item, items to nil, and nil to idle. P30: publishes the item, and what was written before it was
+	// pushed. C30: who moves an item out of it has it.
 	mail xatomic.Pointer[T]
 	_    pad.Line
 
@@ -34,8 +34,8 @@ type PDQR[T any] struct {
 	_         pad.Line
 }
 
-// NewPDQR returns an empty deque. While the owner has keep items or fewer it refuses thieves.
-func NewPDQR[T any](keep int) *PDQR[T] {
+// newPDQR returns an empty deque. While the owner has keep items or fewer it refuses thieves.
+func newPDQR[T any](keep int) *pdqr[T] {
 	// The bytes are for items of no size, which may all have one address.
 	unique := new(struct {
 		ask  T
@@ -43,7 +43,7 @@ func NewPDQR[T any](keep int) *PDQR[T] {
 		idle T
 		_    byte
 	})
-	d := &PDQR[T]{keep: keep, ask: &unique.ask, idle: &unique.idle}
+	d := &pdqr[T]{keep: keep, ask: &unique.ask, idle: &unique.idle}
 	d.mail.Store(d.idle)
 	return d
 }
@@ -52,7 +52,7 @@ func NewPDQR[T any](keep int) *PDQR[T] {
 // returns p.
 //
 // Owner only.
-func (d *PDQR[T]) Push(p *T) Effect {
+func (d *pdqr[T]) Push(p *T) Effect {
 	d.own.push(p)
 	if m, asks := d.hear(); asks {
 		return d.tell(m)
@@ -60,11 +60,11 @@ func (d *PDQR[T]) Push(p *T) Effect {
 	return Nothing
 }
 
-// Pop removes the item pushed last of those that no thief has, or returns nil if there is none: what was put ready for a
-// thief that has not fetched it, the owner takes back.
+// Pop removes the item pushed last of those that no thief has, or returns nil if there is none: what was put ready for
+// a thief that has not fetched it, the owner takes back.
 //
 // Owner only.
-func (d *PDQR[T]) Pop() (*T, Effect) {
+func (d *pdqr[T]) Pop() (*T, Effect) {
 	p := d.own.pop()
 	if p == nil {
 		return d.takeBack(), Nothing
@@ -75,11 +75,11 @@ func (d *PDQR[T]) Pop() (*T, Effect) {
 	return p, Nothing
 }
 
-// Poll answers a thief, as Push and Pop do. These say Shown when an item has been put ready, and once more when it is gone and
-// there is another to spare: a thief that sleeps has to ask again (L30).
+// Poll answers a thief, as Push and Pop do. These say Shown when an item has been put ready, and once more when it is
+// gone and there is another to spare: a thief that sleeps has to ask again (L30).
 //
 // Owner only.
-func (d *PDQR[T]) Poll() Effect {
+func (d *pdqr[T]) Poll() Effect {
 	if m, asks := d.hear(); asks {
 		return d.tell(m)
 	}
@@ -87,13 +87,14 @@ func (d *PDQR[T]) Poll() Effect {
 }
 
 // Wanted reports whether no item lies ready. Owner only.
-func (d *PDQR[T]) Wanted() bool { return d.Len() == 0 }
+func (d *pdqr[T]) Wanted() bool { return d.Len() == 0 }
 
-// Steal takes the item that was put ready, or asks for one and waits for some time. It is Empty if the owner has nothing to
-// spare, and NotReady if it has not yet answered. Whichever of them it is, the next item to spare is put ready.
+// Steal takes the item that was put ready, or asks for one and waits for some time. It is Empty if the owner has
+// nothing to spare, and NotReady if it has not yet answered. Whichever of them it is, the next item to spare is put
+// ready.
 //
 // Any thread.
-func (d *PDQR[T]) Steal() (*T, Outcome) {
+func (d *pdqr[T]) Steal() (*T, Outcome) {
 	m := d.mail.Load()
 	if m == nil {
 		asked := d.mail.CompareAndSwap(nil, d.ask)
@@ -114,7 +115,7 @@ func (d *PDQR[T]) Steal() (*T, Outcome) {
 }
 
 // Ask reports whether an item lies ready. If not, a request stands. Any thread.
-func (d *PDQR[T]) Ask() bool {
+func (d *pdqr[T]) Ask() bool {
 	for {
 		m := d.mail.Load()
 		if m != nil {
@@ -127,7 +128,7 @@ func (d *PDQR[T]) Ask() bool {
 }
 
 // Len is one if an item lies ready, otherwise zero. Any thread.
-func (d *PDQR[T]) Len() int {
+func (d *pdqr[T]) Len() int {
 	if m := d.mail.Load(); m != nil && m != d.ask && m != d.idle {
 		return 1
 	}
@@ -135,14 +136,14 @@ func (d *PDQR[T]) Len() int {
 }
 
 // hear returns what is in the mailbox, and whether the owner has to do anything for thieves if it has an item to spare.
-func (d *PDQR[T]) hear() (m *T, asks bool) {
+func (d *pdqr[T]) hear() (m *T, asks bool) {
 	m = d.mail.Load()
 	return m, m == d.ask || m == d.idle || m == nil && d.untold
 }
 
-// tell is Poll where m, which the owner has found in the mailbox, is no item. If it is ask or idle the oldest item goes there:
-// thieves that saw it idle may sleep (L30). Without an item to spare the owner refuses.
-func (d *PDQR[T]) tell(m *T) Effect {
+// tell is Poll where m, which the owner has found in the mailbox, is no item. If it is ask or idle the oldest item goes
+// there: thieves that saw it idle may sleep (L30). Without an item to spare the owner refuses.
+func (d *pdqr[T]) tell(m *T) Effect {
 	spare := d.own.count() > d.keep
 	switch {
 	case !spare:
@@ -160,9 +161,9 @@ func (d *PDQR[T]) tell(m *T) Effect {
 	return Shown
 }
 
-// takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the item
-// would wait for a thief that may never come. If there is nothing, the deque is idle from then on.
-func (d *PDQR[T]) takeBack() *T {
+// takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the
+// item would wait for a thief that may never come. If there is nothing, the deque is idle from then on.
+func (d *pdqr[T]) takeBack() *T {
 	for { // a thief may fetch the item meanwhile, and one may ask
 		m := d.mail.Load()
 		switch m {

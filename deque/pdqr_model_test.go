@@ -23,7 +23,7 @@ func drain(d Queue[int], n int, join func(), ledgers ...ledger) {
 // nothing only when the thief has the rest.
 func TestModelPDQR(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPDQR[int](0)
+		d := newPDQR[int](0)
 		all := items(4)
 		own, stolen := make(ledger, 4), make(ledger, 4)
 		join := thief(d, 3, stolen)
@@ -39,7 +39,7 @@ func TestModelPDQR(t *testing.T) {
 // TestModelPDQRTwoThieves: the same with two thieves.
 func TestModelPDQRTwoThieves(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPDQR[int](0)
+		d := newPDQR[int](0)
 		all := items(3)
 		own, stolen1, stolen2 := make(ledger, 3), make(ledger, 3), make(ledger, 3)
 		join1 := thief(d, 2, stolen1)
@@ -56,7 +56,7 @@ func TestModelPDQRTwoThieves(t *testing.T) {
 // ask for then.
 func TestModelPDQRLastItem(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPDQR[int](0)
+		d := newPDQR[int](0)
 		stolen1, stolen2 := make(ledger, 1), make(ledger, 1)
 		d.Push(items(1)[0])
 		join1 := thief(d, 2, stolen1)
@@ -69,7 +69,7 @@ func TestModelPDQRLastItem(t *testing.T) {
 // TestModelPDQRRefuse: a thief that waits is refused when the owner has no more than it keeps, and what it keeps stays.
 func TestModelPDQRRefuse(t *testing.T) {
 	model.Check(t, func() {
-		d := NewPDQR[int](1)
+		d := newPDQR[int](1)
 		all := items(2)
 		own, stolen := make(ledger, 2), make(ledger, 2)
 		d.Push(all[0])
@@ -88,7 +88,7 @@ func TestModelPDQRRefuse(t *testing.T) {
 func TestModelPDQRSleep(t *testing.T) {
 	for thieves := 1; thieves <= 2; thieves++ {
 		t.Run(fmt.Sprintf("thieves=%d", thieves), func(t *testing.T) {
-			model.Check(t, func() { sleepers(NewPDQR[int](0), thieves) })
+			model.Check(t, func() { sleepers(newPDQR[int](0), thieves) })
 		})
 	}
 }

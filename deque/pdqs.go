@@ -7,21 +7,21 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// defaultMean is how many operations of an owner with items to spare go by between two alarms, on average. An alarm costs
-// 25 ns, so 16 adds less than 2 ns to an operation; with 4 a receiver would wait no shorter (BenchmarkPDQSPushPop,
-// BenchmarkPDQSReceive).
+// defaultMean is how many operations of an owner with items to spare go by between two alarms, on average. An alarm
+// costs 25 ns, so 16 adds less than 2 ns to an operation; with 4 a receiver would wait no shorter
+// (BenchmarkPDQSPushPop, BenchmarkPDQSReceive).
 const defaultMean = 16
 
-// A PDQSGroup is a fixed number of deques whose owners deal items to each other: the sender-initiated private deques of Acar,
-// Charguéraud and Rainey (2013). Make one with [NewPDQSGroup].
-type PDQSGroup[T any] struct {
-	members []PDQS[T]
+// A pdqsGroup is a fixed number of deques whose owners deal items to each other: the sender-initiated private deques of
+// Acar, Charguéraud and Rainey (2013). Make one with [newPDQSGroup].
+type pdqsGroup[T any] struct {
+	members []pdqs[T]
 	present *xatomic.Int32 // how many members there are, from the first: others are dealt nothing
 }
 
-// NewPDQSGroup returns n empty deques. An owner that has more than keep items deals one of them about every mean of its
+// newPDQSGroup returns n empty deques. An owner that has more than keep items deals one of them about every mean of its
 // operations; 0 chooses a mean.
-func NewPDQSGroup[T any](n, keep, mean int) *PDQSGroup[T] {
+func newPDQSGroup[T any](n, keep, mean int) *pdqsGroup[T] {
 	if mean == 0 {
 		mean = defaultMean
 	}
@@ -30,7 +30,7 @@ func NewPDQSGroup[T any](n, keep, mean int) *PDQSGroup[T] {
 		waiting T
 		_       byte
 	})
-	g := &PDQSGroup[T]{members: make([]PDQS[T], n), present: new(xatomic.Int32)}
+	g := &pdqsGroup[T]{members: make([]pdqs[T], n), present: new(xatomic.Int32)}
 	g.present.Store(int32(n))
 	for i := range g.members {
 		d := &g.members[i]
@@ -41,26 +41,26 @@ func NewPDQSGroup[T any](n, keep, mean int) *PDQSGroup[T] {
 }
 
 // Queue is the i-th deque. Any thread.
-func (g *PDQSGroup[T]) Queue(i int) *PDQS[T] { return &g.members[i] }
+func (g *pdqsGroup[T]) Queue(i int) *pdqs[T] { return &g.members[i] }
 
 // admit has the members up to the i-th be dealt to. Any thread.
-func (g *PDQSGroup[T]) admit(i int) {
+func (g *pdqsGroup[T]) admit(i int) {
 	for n := g.present.Load(); n <= int32(i) && !g.present.CompareAndSwap(n, int32(i)+1); n = g.present.Load() {
 	}
 }
 
-// A PDQS is a growable deque whose owner alone ever touches it. Nobody steals: an owner that has nothing waits for some time
-// (see [PDQS.Receive]), and one that has enough now and then gives its oldest item to another, if that one waits just then.
-// It is part of a [PDQSGroup] and must not be copied.
+// A pdqs is a growable deque whose owner alone ever touches it. Nobody steals: an owner that has nothing waits for some
+// time (see [pdqs.Receive]), and one that has enough now and then gives its oldest item to another, if that one waits
+// just then. It is part of a [pdqsGroup] and must not be copied.
 //
-// Alarms say when. They ring after so many operations, at random, with an exponential distribution, that is as if at each
-// operation with the same probability: owners that began together do not deal together.
+// Alarms say when. They ring after so many operations, at random, with an exponential distribution, that is as if at
+// each operation with the same probability: owners that began together do not deal together.
 //
 // The deque keeps no pointer that was popped or dealt alive.
-type PDQS[T any] struct {
+type pdqs[T any] struct {
 	// Never written again. First: see pad.Line.
 	self    int
-	members []PDQS[T]
+	members []pdqs[T]
 	present *xatomic.Int32 // the group's
 	waiting *T             // no item has this address
 	_       pad.Line
@@ -73,19 +73,19 @@ type PDQS[T any] struct {
 	mean   float64 // of alarm
 	_      pad.Line
 
-	// cell is nil, waiting, or an item. Its owner changes nil to waiting and the others to nil, dealers change waiting to an
-	// item.
-	// P31: publishes the item, and what was written before it was pushed. C31: the step from waiting decides who deals, and
-	// whether the owner has waited in vain.
+	// cell is nil, waiting, or an item. Its owner changes nil to waiting and the others to nil, dealers change waiting
+	// to an item. P31: publishes the item, and what was written before it was pushed. C31: the step from waiting
+	// decides who deals, and whether the owner has waited in vain.
 	cell xatomic.Pointer[T]
 	_    pad.Line
 }
 
-// Push adds p, which must not be nil. It is Shown if an alarm rings, there is an item to spare, and the owner that was to get
-// it does not wait: that one may be asleep. Everything before the Push happens before the Pop or Receive that returns p.
+// Push adds p, which must not be nil. It is Shown if an alarm rings, there is an item to spare, and the owner that was
+// to get it does not wait: that one may be asleep. Everything before the Push happens before the Pop or Receive that
+// returns p.
 //
 // Owner only.
-func (d *PDQS[T]) Push(p *T) Effect {
+func (d *pdqs[T]) Push(p *T) Effect {
 	d.own.push(p)
 	return d.Poll()
 }
@@ -93,7 +93,7 @@ func (d *PDQS[T]) Push(p *T) Effect {
 // Pop removes the item pushed last of those that were not dealt, or returns nil if there is none.
 //
 // Owner only.
-func (d *PDQS[T]) Pop() (*T, Effect) {
+func (d *pdqs[T]) Pop() (*T, Effect) {
 	p := d.own.pop()
 	return p, d.Poll()
 }
@@ -101,7 +101,7 @@ func (d *PDQS[T]) Pop() (*T, Effect) {
 // Poll is an operation, as far as alarms are concerned, and says of them what Push does.
 //
 // Owner only.
-func (d *PDQS[T]) Poll() Effect {
+func (d *pdqs[T]) Poll() Effect {
 	if d.alarm > 0 {
 		d.alarm--
 		return Nothing
@@ -110,12 +110,12 @@ func (d *PDQS[T]) Poll() Effect {
 }
 
 // Wanted reports whether there is nothing to deal. Owner only.
-func (d *PDQS[T]) Wanted() bool { return d.own.count() <= d.keep }
+func (d *pdqs[T]) Wanted() bool { return d.own.count() <= d.keep }
 
 // Receive waits some time for an item that another owner deals. It is Stolen or NotReady.
 //
 // Owner only, of an empty deque.
-func (d *PDQS[T]) Receive() (*T, Outcome) {
+func (d *pdqs[T]) Receive() (*T, Outcome) {
 	d.cell.Store(d.waiting)
 	for looks := 0; looks < patience && d.cell.Load() == d.waiting; looks++ {
 	}
@@ -123,7 +123,7 @@ func (d *PDQS[T]) Receive() (*T, Outcome) {
 }
 
 // withdraw ends the wait. An item may have come until then.
-func (d *PDQS[T]) withdraw() (*T, Outcome) {
+func (d *pdqs[T]) withdraw() (*T, Outcome) {
 	p := d.cell.Swap(nil) // C31
 	if p == d.waiting {
 		return nil, NotReady
@@ -132,16 +132,17 @@ func (d *PDQS[T]) withdraw() (*T, Outcome) {
 }
 
 // Steal finds nothing: a thief has to be the owner of another deque of the group, and to wait. Any thread.
-func (d *PDQS[T]) Steal() (*T, Outcome) { return nil, Empty }
+func (d *pdqs[T]) Steal() (*T, Outcome) { return nil, Empty }
 
 // Ask reports that there is nothing to steal. Any thread.
-func (d *PDQS[T]) Ask() bool { return false }
+func (d *pdqs[T]) Ask() bool { return false }
 
 // Len is zero: nothing can be stolen. Any thread.
-func (d *PDQS[T]) Len() int { return 0 }
+func (d *pdqs[T]) Len() int { return 0 }
 
-// ring deals an item to another member, chosen at random, if it waits. Without an item to spare the alarm goes on ringing.
-func (d *PDQS[T]) ring() Effect {
+// ring deals an item to another member, chosen at random, if it waits. Without an item to spare the alarm goes on
+// ringing.
+func (d *pdqs[T]) ring() Effect {
 	if d.own.count() <= d.keep {
 		return Nothing
 	}
@@ -156,7 +157,7 @@ func (d *PDQS[T]) ring() Effect {
 }
 
 // another is the index of another member that is present, if there is one.
-func (d *PDQS[T]) another() int {
+func (d *pdqs[T]) another() int {
 	n := int(d.present.Load())
 	return (d.self + 1 + d.random.below(n-1)) % n
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // ringing returns a group in which everybody tries to deal at each operation.
-func ringing(n int) *PDQSGroup[int] {
-	g := NewPDQSGroup[int](n, 0, 0)
+func ringing(n int) *pdqsGroup[int] {
+	g := newPDQSGroup[int](n, 0, 0)
 	for i := range g.members {
 		g.Queue(i).AlwaysRing()
 	}
@@ -20,7 +20,7 @@ func ringing(n int) *PDQSGroup[int] {
 }
 
 // aim has the next three alarms of d be for member i.
-func (d *PDQS[T]) aim(i int) {
+func (d *pdqs[T]) aim(i int) {
 	for seed := pdqsRandom(1); ; seed++ {
 		d.random = seed
 		aimed := true
@@ -43,7 +43,7 @@ func exercised(t *testing.T, n int, what string) {
 }
 
 // receive notes what comes in n waits.
-func receive(d *PDQS[int], n int, got ledger) {
+func receive(d *pdqs[int], n int, got ledger) {
 	for range n {
 		p, outcome := d.Receive()
 		model.Assert((p != nil) == (outcome == Stolen), "Receive returned %v with outcome %v", p, outcome)

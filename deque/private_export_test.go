@@ -11,10 +11,10 @@ func (q *private[T]) occupied() (n int) {
 }
 
 // Occupied is how many places hold something. Owner only, while no thief is at work.
-func (d *PDQR[T]) Occupied() int { return d.own.occupied() + d.Len() }
+func (d *pdqr[T]) Occupied() int { return d.own.occupied() + d.Len() }
 
 // Occupied is how many places hold something. Owner only, while nobody deals.
-func (d *PDQS[T]) Occupied() int {
+func (d *pdqs[T]) Occupied() int {
 	n := d.own.occupied()
 	if d.cell.Load() != nil {
 		n++
@@ -23,20 +23,20 @@ func (d *PDQS[T]) Occupied() int {
 }
 
 // Private is how many items the owner has for itself. Owner only.
-func (d *PDQR[T]) Private() int { return d.own.count() }
+func (d *pdqr[T]) Private() int { return d.own.count() }
 
 // First is where in its slice the owner's items begin. Owner only.
-func (d *PDQR[T]) First() int { return d.own.first }
+func (d *pdqr[T]) First() int { return d.own.first }
 
 // A PDQRThief is Steal cut into its steps, so that a test decides what happens between them.
 type PDQRThief[T any] struct {
-	d     *PDQR[T]
+	d     *pdqr[T]
 	asked bool
 	seen  *T
 }
 
 // NewPDQRThief returns a thief that has not begun.
-func NewPDQRThief[T any](d *PDQR[T]) *PDQRThief[T] { return &PDQRThief[T]{d: d} }
+func NewPDQRThief[T any](d *pdqr[T]) *PDQRThief[T] { return &PDQRThief[T]{d: d} }
 
 // Step takes one step: a look, a request, or the taking of what was seen. It reports whether a steal is over, and how it
 // ended.
@@ -64,16 +64,16 @@ func (s *PDQRThief[T]) Step() (p *T, outcome Outcome, over bool) {
 }
 
 // Private is how many items the owner has for itself. Owner only.
-func (d *PDQS[T]) Private() int { return d.own.count() }
+func (d *pdqs[T]) Private() int { return d.own.count() }
 
 // Wait begins a Receive, and Withdraw ends it. Owner only.
-func (d *PDQS[T]) Wait() { d.cell.Store(d.waiting) }
+func (d *pdqs[T]) Wait() { d.cell.Store(d.waiting) }
 
 // Withdraw is the end of a Receive. Owner only.
-func (d *PDQS[T]) Withdraw() (*T, Outcome) { return d.withdraw() }
+func (d *pdqs[T]) Withdraw() (*T, Outcome) { return d.withdraw() }
 
 // Dealt is what has been dealt to the owner, which waits, or nil.
-func (d *PDQS[T]) Dealt() *T {
+func (d *pdqs[T]) Dealt() *T {
 	if p := d.cell.Load(); p != d.waiting {
 		return p
 	}
@@ -81,10 +81,10 @@ func (d *PDQS[T]) Dealt() *T {
 }
 
 // AlwaysRing has an alarm ring at every operation. Owner only.
-func (d *PDQS[T]) AlwaysRing() { d.mean, d.alarm = 0, 0 }
+func (d *pdqs[T]) AlwaysRing() { d.mean, d.alarm = 0, 0 }
 
 // Delays is how many operations go by before each of the next n alarms. Owner only.
-func (d *PDQS[T]) Delays(n int) (all []int) {
+func (d *pdqs[T]) Delays(n int) (all []int) {
 	for range n {
 		all = append(all, exponential(d.random.next(), d.mean))
 	}
@@ -92,7 +92,7 @@ func (d *PDQS[T]) Delays(n int) (all []int) {
 }
 
 // Others is whom the next n alarms are for. Owner only.
-func (d *PDQS[T]) Others(n int) (all []int) {
+func (d *pdqs[T]) Others(n int) (all []int) {
 	for range n {
 		all = append(all, d.another())
 	}

@@ -14,13 +14,13 @@ func TestPrivateLayout(t *testing.T) {
 		t.Helper()
 		require.GreaterOrEqual(t, begin, end+pad.Size)
 	}
-	var r PDQR[int]
+	var r pdqr[int]
 	apart(0, unsafe.Offsetof(r.own)) // what checks a pointer for nil reads what is first
 	apart(unsafe.Offsetof(r.untold)+unsafe.Sizeof(r.untold), unsafe.Offsetof(r.mail))
 	apart(unsafe.Offsetof(r.mail)+unsafe.Sizeof(r.mail), unsafe.Offsetof(r.ask))
 	apart(unsafe.Offsetof(r.idle)+unsafe.Sizeof(r.idle), unsafe.Sizeof(r))
 
-	var s PDQS[int]
+	var s pdqs[int]
 	require.Zero(t, unsafe.Offsetof(s.self))
 	apart(unsafe.Offsetof(s.waiting)+unsafe.Sizeof(s.waiting), unsafe.Offsetof(s.own))
 	apart(unsafe.Offsetof(s.mean)+unsafe.Sizeof(s.mean), unsafe.Offsetof(s.cell))

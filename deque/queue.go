@@ -2,11 +2,11 @@ package deque
 
 import "fmt"
 
-// A Queue is a deque of any kind, as a scheduler sees it. [NewGroup] makes them. Only the owner calls its methods, except those
-// of [Thief].
+// A Queue is a deque of any kind, as a scheduler sees it. [NewGroup] makes them. Only the owner calls its methods,
+// except those of [Thief].
 //
-// Owner and thieves of a scheduler whose thieves sleep keep these rules. Then no thief sleeps for ever while the owner could
-// show it an item (L1).
+// Owner and thieves of a scheduler whose thieves sleep keep these rules. Then no thief sleeps for ever while the owner
+// could show it an item (L1).
 //
 //   - A thief prepares to sleep, then calls Ask of each queue, and sleeps if every Ask has returned false.
 //   - The owner notifies a thief if Push, Pop or Poll returns Shown.
@@ -18,11 +18,11 @@ import "fmt"
 type Queue[T any] interface {
 	Thief[T]
 
-	// Push adds p, and answers thieves that have asked. It never waits for a thief. p must not be nil: a nil item comes out as
-	// nil, as if there were none.
+	// Push adds p, and answers thieves that have asked. It never waits for a thief. p must not be nil: a nil item comes
+	// out as nil, as if there were none.
 	Push(p *T) Effect
-	// Pop removes the newest item that no thief has, of a first-in-first-out queue the oldest, and answers thieves. It returns
-	// nil if no item is left. The effect is Nothing or Shown.
+	// Pop removes the newest item that no thief has, of a first-in-first-out queue the oldest, and answers thieves. It
+	// returns nil if no item is left. The effect is Nothing or Shown.
 	Pop() (*T, Effect)
 	// Poll answers thieves that have asked. The effect is Nothing or Shown.
 	Poll() Effect
@@ -32,10 +32,11 @@ type Queue[T any] interface {
 
 // A Thief is the end of a [Queue] that any thread may use.
 type Thief[T any] interface {
-	// Steal removes one of the oldest items that the owner has shown. If there is none, it leaves a request, as Ask does.
+	// Steal removes one of the oldest items that the owner has shown. If there is none, it leaves a request, as Ask
+	// does.
 	Steal() (*T, Outcome)
-	// Ask reports whether there was something to steal at some moment during the call. If not, it leaves a request with the
-	// owner, if this is a queue of which thieves ask ([Kind.Asks]).
+	// Ask reports whether there was something to steal at some moment during the call. If not, it leaves a request with
+	// the owner, if this is a queue of which thieves ask ([Kind.Asks]).
 	Ask() bool
 	// Len is about the number of items to steal. Hidden items do not count.
 	Len() int
@@ -59,13 +60,14 @@ func (e Effect) String() string {
 
 // A Batcher is a queue of which thieves can take several items at once.
 type Batcher[T any] interface {
-	// StealBatch removes the oldest items that are to steal, oldest first, and returns how many: at least one if the outcome
-	// is Stolen, otherwise none. It takes as many as batch says, but not more than fit, and one must fit. Any thread.
+	// StealBatch removes the oldest items that are to steal, oldest first, and returns how many: at least one if the
+	// outcome is Stolen, otherwise none. It takes as many as batch says, but not more than fit, and one must fit. Any
+	// thread.
 	StealBatch(into []*T, batch Batch) (int, Outcome)
 }
 
-// A Receiver is a queue that nobody can steal from: its Steal finds nothing. Its owner, when it has no items, waits for what
-// the owners of others deal out.
+// A Receiver is a queue that nobody can steal from: its Steal finds nothing. Its owner, when it has no items, waits for
+// what the owners of others deal out.
 type Receiver[T any] interface {
 	// Receive waits for an item a bounded time. It is Stolen or NotReady. Owner only, of an empty queue.
 	Receive() (*T, Outcome)

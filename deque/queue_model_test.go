@@ -14,14 +14,14 @@ import (
 func TestModelQueueSleep(t *testing.T) {
 	for name, make := range map[string]func() Queue[int]{
 		"chaselev":          func() Queue[int] { return newChaseLev[int](4) },
-		"abp":               func() Queue[int] { return NewABP[int](2) },
-		"bwos,block=1":      func() Queue[int] { return NewBWoS[int](2, 1) },
-		"bwos-fifo,block=1": func() Queue[int] { return NewBWoSFIFO[int](4, 1) },
-		"padws,block=1":     func() Queue[int] { return NewPadWS[int](PadWSConfig{Entries: 1, Blocks: 2}) },
-		"padws,block=4":     func() Queue[int] { return NewPadWS[int](PadWSConfig{Entries: 4, Blocks: 2}) },
-		"adws":              func() Queue[int] { return NewADWS[int](0) },
-		"pdqr":              func() Queue[int] { return NewPDQR[int](0) },
-		"locked":            func() Queue[int] { return NewLocked[int](2) },
+		"abp":               func() Queue[int] { return newABP[int](2) },
+		"bwos,block=1":      func() Queue[int] { return newBWoS[int](2, 1) },
+		"bwos-fifo,block=1": func() Queue[int] { return newBWoSFIFO[int](4, 1) },
+		"padws,block=1":     func() Queue[int] { return newPadWS[int](padWSConfig{Entries: 1, Blocks: 2}) },
+		"padws,block=4":     func() Queue[int] { return newPadWS[int](padWSConfig{Entries: 4, Blocks: 2}) },
+		"adws":              func() Queue[int] { return newADWS[int](0) },
+		"pdqr":              func() Queue[int] { return newPDQR[int](0) },
+		"locked":            func() Queue[int] { return newLocked[int](2) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			model.Check(t, func() { askAndSleep(make()) })

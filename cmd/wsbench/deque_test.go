@@ -115,10 +115,11 @@ func TestDequeWrong(t *testing.T) {
 	possible := func(int, int, int) error { return nil }
 	kinds := []*bench.DequeKind{
 		{Name: "lossy", Check: possible, Open: func(n, capacity, _ int) (queues []deque.Queue[bench.Item], err error) {
-			for range n {
-				queues = append(queues, &lossy{Queue: deque.NewLocked[bench.Item](capacity)})
+			g, err := deque.NewGroup[bench.Item](deque.KindLocked, n, deque.Options{Capacity: capacity})
+			for i := range n {
+				queues = append(queues, &lossy{Queue: g.Queue(i)})
 			}
-			return queues, nil
+			return queues, err
 		}},
 		{Name: "none", Check: func(int, int, int) error { return bench.BadInput("none: there is none") }},
 	}

@@ -134,7 +134,7 @@ func (o *dequeOwner) hear(stolen int) {
 	}
 }
 
-// makeRoom pops everything: a thief is slow, or the indices of an [deque.ABP] have come to the end of its array, from where
+// makeRoom pops everything: a thief is slow, or the indices of abp have come to the end of its array, from where
 // they get back only when it is empty.
 func (o *dequeOwner) makeRoom() {
 	if o.pop(math.MaxInt) == 0 {

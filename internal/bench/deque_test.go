@@ -88,7 +88,7 @@ func TestShareIsReached(t *testing.T) {
 	}
 }
 
-// brokenDeque is a Locked that loses every hundredth item, or has it twice.
+// brokenDeque is a deque that loses every hundredth item, or has it twice.
 type brokenDeque struct {
 	deque.Queue[Item]
 	loses  bool
@@ -109,10 +109,11 @@ func brokenKind(loses bool) *DequeKind {
 	return &DequeKind{
 		Name: "broken",
 		Open: func(n, capacity, _ int) (queues []deque.Queue[Item], err error) {
-			for range n {
-				queues = append(queues, &brokenDeque{Queue: deque.NewLocked[Item](capacity), loses: loses})
+			g, err := deque.NewGroup[Item](deque.KindLocked, n, deque.Options{Capacity: capacity})
+			for i := range n {
+				queues = append(queues, &brokenDeque{Queue: g.Queue(i), loses: loses})
 			}
-			return queues, nil
+			return queues, err
 		},
 		Check: func(int, int, int) error { return nil },
 	}

@@ -19,8 +19,8 @@ const probe = `package deque
 import _ "sync/atomic" // or the compiler would not inline atomics
 
 var probe = []Queue[int]{
-	new(chaseLev[int]), new(ABP[int]), new(BWoS[int]), new(BWoSFIFO[int]),
-	new(PadWS[int]), new(ADWS[int]), new(PDQR[int]), new(PDQS[int]),
+	new(chaseLev[int]), new(abp[int]), new(bwos[int]), new(bwosFIFO[int]),
+	new(padWS[int]), new(adws[int]), new(pdqr[int]), new(pdqs[int]),
 }
 `
 
@@ -42,20 +42,20 @@ func TestLockedInstructions(t *testing.T) {
 	for f, want := range map[string][]string{
 		"Deque.Push":    {"XCHG", "grow XCHG"},
 		"Deque.Pop":     {"", "CMPXCHG", "XCHG", "XCHG CMPXCHG XCHG", "XCHG XCHG"},
-		"ABP.Push":      {"", "XCHG"},
-		"ABP.Pop":       {"", "XCHG", "XCHG XCHG CMPXCHG", "XCHG XCHG CMPXCHG XCHG", "XCHG XCHG XCHG"},
-		"BWoS.Push":     {"", "pushAbove"},
-		"BWoS.Pop":      {"", "retreat"},
-		"BWoSFIFO.Push": {"", "pushBehind"},
-		"BWoSFIFO.Pop":  {"", "follow"},
-		"PadWS.Push":    {"", "answer", "pushAbove"},
-		"PadWS.Pop":     {"", "answer", "retreat", "retreat Pop"},
-		"ADWS.Push":     {"", "answer"},
-		"ADWS.Pop":      {"", "answer", "takeBack"},
-		"PDQR.Push":     {"", "tell"},
-		"PDQR.Pop":      {"", "takeBack", "tell"},
-		"PDQS.Push":     {"", "ring"},
-		"PDQS.Pop":      {"", "ring"},
+		"abp.Push":      {"", "XCHG"},
+		"abp.Pop":       {"", "XCHG", "XCHG XCHG CMPXCHG", "XCHG XCHG CMPXCHG XCHG", "XCHG XCHG XCHG"},
+		"bwos.Push":     {"", "pushAbove"},
+		"bwos.Pop":      {"", "retreat"},
+		"bwosFIFO.Push": {"", "pushBehind"},
+		"bwosFIFO.Pop":  {"", "follow"},
+		"padWS.Push":    {"", "answer", "pushAbove"},
+		"padWS.Pop":     {"", "answer", "retreat", "retreat Pop"},
+		"adws.Push":     {"", "answer"},
+		"adws.Pop":      {"", "answer", "takeBack"},
+		"pdqr.Push":     {"", "tell"},
+		"pdqr.Pop":      {"", "takeBack", "tell"},
+		"pdqs.Push":     {"", "ring"},
+		"pdqs.Pop":      {"", "ring"},
 	} {
 		kind, method, _ := strings.Cut(f, ".")
 		lines := code["deque.(*"+kind+"[go.shape.int])."+method]
@@ -68,7 +68,7 @@ func TestLockedInstructions(t *testing.T) {
 // another call.
 func TestOneCall(t *testing.T) {
 	code := probed(t)
-	for _, f := range []string{"chaseLev.Poll", "ABP.Poll", "ABP.Push", "BWoS.Poll", "BWoSFIFO.Poll", "PadWS.Poll", "PDQS.Poll"} {
+	for _, f := range []string{"chaseLev.Poll", "abp.Poll", "abp.Push", "bwos.Poll", "bwosFIFO.Poll", "padWS.Poll", "pdqs.Poll"} {
 		kind, method, _ := strings.Cut(f, ".")
 		lines := code["deque.(*"+kind+"[int])."+method]
 		require.NotEmpty(t, lines, f)
