@@ -39,40 +39,31 @@ func requireNoBatch(t *testing.T, d deque.Batcher[int], want deque.Outcome) {
 
 // TestBatch: what One, Half and Block take of seven items that may be had in one place.
 func TestBatch(t *testing.T) {
-	locked := func() deque.Queue[int] {
-		d := deque.NewLocked[int](2)
-		for _, p := range numbers(7) {
-			d.Push(p)
+	for _, k := range deque.Kinds() {
+		if !k.Batches() {
+			continue
 		}
-		return d
-	}
-	bwos := func() deque.Queue[int] {
-		d := deque.NewBWoS[int](14, 7)
-		for _, p := range numbers(8) {
-			d.Push(p)
-		}
-		return d
-	}
-	padWS := func() deque.Queue[int] {
-		d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 7, Blocks: 2})
-		for _, p := range numbers(8) {
-			d.Push(p)
-		}
-		return d
-	}
-	fifo := func() deque.Queue[int] {
-		d := deque.NewBWoSFIFO[int](28, 7)
-		for i := range 15 {
-			d.Push(new(i - 7))
-		}
-		return d
-	}
-	for _, c := range []struct {
-		make    func() deque.Queue[int]
-		nothing deque.Outcome
-	}{{locked, deque.Empty}, {bwos, deque.Empty}, {fifo, deque.Empty}, {padWS, deque.NotReady}} {
-		q := c.make()
-		t.Run(fmt.Sprintf("%T", q), func(t *testing.T) {
+		t.Run(k.String(), func(t *testing.T) {
+			o, nothing, first := deque.Options{Capacity: 28}, deque.Empty, 0
+			if k.Blocks() {
+				o.BlockSize = 7
+			}
+			if k.Asks() {
+				nothing = deque.NotReady
+			}
+			if k.FIFO() {
+				first = -7 // in the block that the owner takes from
+			}
+			make := func() deque.Queue[int] {
+				g, err := deque.NewGroup[int](k, 1, o)
+				require.NoError(t, err)
+				q := g.Queue(0)
+				for i := first; q.Len() < 7; i++ {
+					require.NotEqual(t, deque.Refused, q.Push(new(i)))
+				}
+				return q
+			}
+			q := make()
 			d := q.(deque.Batcher[int])
 			require.Equal(t, 7, q.Len())
 			requireBatch(t, d, deque.One, 9, 0, 1)
@@ -80,15 +71,15 @@ func TestBatch(t *testing.T) {
 			requireBatch(t, d, deque.Half, 9, 4, 2)
 			requireBatch(t, d, deque.Half, 9, 6, 1)
 			require.False(t, q.Ask())
-			requireNoBatch(t, d, c.nothing)
+			requireNoBatch(t, d, nothing)
 
-			q = c.make()
+			q = make()
 			d = q.(deque.Batcher[int])
 			requireBatch(t, d, deque.Half, 2, 0, 2)
 			requireBatch(t, d, deque.Block, 2, 2, 2)
 			requireBatch(t, d, deque.Block, 9, 4, 3)
-			requireNoBatch(t, d, c.nothing)
-			require.Panics(t, func() { c.make().(deque.Batcher[int]).StealBatch(nil, deque.One) })
+			requireNoBatch(t, d, nothing)
+			require.Panics(t, func() { make().(deque.Batcher[int]).StealBatch(nil, deque.One) })
 		})
 	}
 }

@@ -11,13 +11,13 @@ import (
 
 // TestModelBlocksPlain: inside a block the owner does no atomic operation.
 func TestModelBlocksPlain(t *testing.T) {
-	for name, make := range map[string]func() Queue[int]{
-		"bwos":     func() Queue[int] { return newBWoS[int](16, 4) },
-		"bwosFIFO": func() Queue[int] { return newBWoSFIFO[int](16, 4) },
-	} {
+	for _, k := range Kinds() {
+		if !k.Blocks() || k.Asks() {
+			continue
+		}
 		steps := func(pairs int) int {
 			return model.Explore(model.Config{}, func() {
-				d, p := make(), new(int)
+				d, p := group(k, Options{Capacity: 16, BlockSize: 4}).Queue(0), new(int)
 				for range pairs {
 					model.Assert(d.Push(p) == Nothing && d.Push(p) == Nothing, "pushing told of something")
 					first, _ := d.Pop()
@@ -26,6 +26,6 @@ func TestModelBlocksPlain(t *testing.T) {
 				}
 			}).Steps
 		}
-		require.Equal(t, steps(0), steps(100), name)
+		require.Equal(t, steps(0), steps(100), k)
 	}
 }

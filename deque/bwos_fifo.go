@@ -150,3 +150,14 @@ func (d *bwosFIFO[T]) Ask() bool { return d.ring.offers() }
 
 // Len is about the number of items outside the owner's blocks. Any thread.
 func (d *bwosFIFO[T]) Len() int { return d.ring.len() }
+
+func bwosFIFORow[T any]() row[T] {
+	return row[T]{
+		name:   "bwos-fifo",
+		about:  "the same, first in first out for the owner too",
+		traits: traits{hides: true, fifo: true, bounded: true, blocks: true, batches: true},
+		group: func(_ int, o Options) func(int) Queue[T] {
+			return func(int) Queue[T] { return newBWoSFIFO[T](o.Capacity, o.BlockSize) }
+		},
+	}
+}

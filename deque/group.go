@@ -21,16 +21,16 @@ type Options struct {
 const (
 	boundedCapacity  = 1024
 	growableCapacity = 64
-	maxCapacity      = 1 << 24 // arbitrary, and more than fits one worker's use; abp has one less
+	maxCapacity      = 1 << 24 // arbitrary, and more than fits one worker's use
 )
 
-// A Group is a number of queues of one kind whose owners steal from each other. Make one with [NewGroup].
+// A Group is a number of queues of one kind, whose owners steal from each other. Make one with [NewGroup].
 type Group[T any] struct {
 	n    int
 	make func(i int) Queue[T]
 }
 
-// NewGroup returns a group of n queues. Owners that deal do so to those that [Group.Queue] has made.
+// NewGroup returns a group of n queues. If their owners deal, they deal to those that [Group.Queue] has made.
 func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	if n < 1 {
 		return nil, fmt.Errorf("deque: a group has at least one queue, not %d", n)
@@ -38,57 +38,28 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	if err := o.Check(k); err != nil {
 		return nil, err
 	}
-	growable, bounded := cmp.Or(o.Capacity, growableCapacity), cmp.Or(o.Capacity, boundedCapacity)
-	g := &Group[T]{n: n}
-	switch k {
-	case KindChaseLev:
-		g.make = func(int) Queue[T] { return newChaseLev[T](growable) }
-	case KindABP:
-		g.make = func(int) Queue[T] { return newABP[T](bounded) }
-	case KindBWoS:
-		g.make = func(int) Queue[T] { return newBWoS[T](bounded, o.BlockSize) }
-	case KindBWoSFIFO:
-		g.make = func(int) Queue[T] { return newBWoSFIFO[T](bounded, o.BlockSize) }
-	case KindPadWS:
-		c := padWSConfig{Capacity: bounded, Entries: o.BlockSize, Keep: o.Keep}
-		g.make = func(int) Queue[T] { return newPadWS[T](c) }
-	case KindADWS:
-		g.make = func(int) Queue[T] {
-			d := newADWS[T](o.Keep)
-			d.own.items = make([]*T, 0, growable)
-			return d
-		}
-	case KindLocked:
-		g.make = func(int) Queue[T] { return newLocked[T](growable) }
-	case KindPDQR:
-		g.make = func(int) Queue[T] { return newPDQR[T](o.Keep) }
-	case KindPDQS:
-		all := newPDQSGroup[T](n, o.Keep, 0)
-		all.present.Store(0)
-		g.make = func(i int) Queue[T] {
-			all.admit(i)
-			return all.Queue(i)
+	if o.Capacity == 0 {
+		o.Capacity = growableCapacity
+		if k.Bounded() {
+			o.Capacity = boundedCapacity
 		}
 	}
-	return g, nil
+	return &Group[T]{n: n, make: rows[T]()[k].group(n, o)}, nil
 }
 
 // Check says all that is wrong with o for queues of kind k, and what to do about it.
 func (o Options) Check(k Kind) error {
-	if int(k) >= len(kindNames) {
+	if k >= numKinds {
 		return fmt.Errorf("deque: there is no %v: choose one of %v", k, Kinds())
 	}
-	limit := maxCapacity
-	if k == KindABP {
-		limit = topMask
-	}
+	limit := cmp.Or(k.row().most, maxCapacity)
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("deque: "+format, args...)) }
 	if o.Capacity < 0 || o.Capacity > limit {
 		bad("Capacity is %d: choose 1 to %d for %v, or 0 for the default", o.Capacity, limit, k)
 	}
 	switch {
-	case o.BlockSize != 0 && !k.blocks():
+	case o.BlockSize != 0 && !k.Blocks():
 		bad("BlockSize is %d, but %v has no blocks: leave it 0", o.BlockSize, k)
 	case o.BlockSize < 0 || o.BlockSize > maxBlock:
 		bad("BlockSize is %d: choose 1 to %d, or 0 for the default", o.BlockSize, maxBlock)

@@ -17,7 +17,20 @@ func TestKindNames(t *testing.T) {
 	require.Equal(t, "[chaselev abp bwos bwos-fifo padws adws pdqr pdqs locked]", fmt.Sprint(deque.Kinds()))
 	_, err := deque.ParseKind("lifo")
 	require.EqualError(t, err, `deque: there is no kind "lifo": choose one of chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`)
-	require.Equal(t, "Kind(200)", deque.Kind(200).String())
+	unknown := deque.Kind(200)
+	require.Equal(t, "Kind(200)", unknown.String())
+	require.False(t, unknown.Hides() || unknown.Asks() || unknown.Bounded())
+}
+
+// TestKindAbout: no row is left out, and each says in one line of its own what the kind is.
+func TestKindAbout(t *testing.T) {
+	seen := map[string]bool{"": true}
+	for _, k := range deque.Kinds() {
+		require.NotEmpty(t, k.String())
+		require.False(t, seen[k.About()], "%v: %q", k, k.About())
+		require.NotContains(t, k.About(), "\n")
+		seen[k.About()] = true
+	}
 }
 
 // TestGroup: the queues of a group, by the name of their kind, are what the kind says of itself.
@@ -65,8 +78,7 @@ func TestGroupSizes(t *testing.T) {
 			for n <= c.most && q.Push(new(int)) != deque.Refused {
 				n++
 			}
-			bounded := map[deque.Kind]bool{deque.KindABP: true, deque.KindBWoS: true, deque.KindBWoSFIFO: true, deque.KindPadWS: true}[k]
-			require.Equal(t, bounded, n <= c.most, "%v with %d", k, c.capacity)
+			require.Equal(t, k.Bounded(), n <= c.most, "%v with %d", k, c.capacity)
 			require.GreaterOrEqual(t, n, c.capacity, "%v with %d", k, c.capacity)
 		}
 	}
@@ -80,7 +92,10 @@ func TestGroupSizes(t *testing.T) {
 	require.Equal(t, deque.Shown, q.Push(new(int)))
 	require.Equal(t, 3, q.Len())
 
-	for _, k := range []deque.Kind{deque.KindPadWS, deque.KindADWS, deque.KindPDQR, deque.KindPDQS} {
+	for _, k := range deque.Kinds() {
+		if !k.Asks() && !k.Receives() {
+			continue
+		}
 		g, err := deque.NewGroup[int](k, 2, deque.Options{Keep: 1})
 		require.NoError(t, err)
 		q := g.Queue(0)

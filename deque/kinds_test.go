@@ -1,6 +1,7 @@
 package deque_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -22,11 +23,9 @@ type kind struct {
 type subject struct {
 	deque.Queue[item]
 	occupied func() int
-	// fifo says that the owner, too, takes the oldest item; unordered, that a thief may get a newer item before an older one,
-	// if there are other thieves.
-	fifo, unordered bool
-	// asked says that thieves see what the owner has answered with.
-	asked bool
+	// fifo and asked are what the kind says; unordered, that a thief may get a newer item before an older one, if there are
+	// other thieves.
+	fifo, asked, unordered bool
 	// receivers are the other members of a group whose owners deal: instead of stealing, thieves wait there.
 	receivers []*deque.PDQS[item]
 	// unseen is how many items a deque may have of which thieves see none, and passed how many older ones may be there when
@@ -42,36 +41,52 @@ type subject struct {
 	bottom func() uint64
 }
 
-var kinds = []kind{
-	{"chaselev", func(int) subject { return chaseLev(deque.NewChaseLevAt[item](2, wrap-3)) }},
-	{"locked", func(capacity int) subject {
-		d := deque.NewLocked[item](capacity)
-		return subject{Queue: d, occupied: d.Occupied}
-	}},
-	{"abp", func(capacity int) subject {
+// variants are how the tests make queues of each kind.
+var variants = map[deque.Kind][]kind{
+	deque.KindChaseLev: {{"", func(int) subject { return chaseLev(deque.NewChaseLevAt[item](2, wrap-3)) }}},
+	deque.KindABP: {{"", func(capacity int) subject {
 		d := deque.NewABPAt[item](capacity, 1<<40-3)
 		return subject{Queue: d, occupied: d.Occupied, round: d.Tag,
 			mayRefuse: func(held, stolen int) bool { return held+stolen == capacity }}
-	}},
-	{"bwos", bwos(0)},
-	{"bwos,block=1", bwos(1)},
-	{"bwos,block=3", bwos(3)},
-	{"bwos-fifo", bwosFIFO(0)},
-	{"bwos-fifo,block=1", bwosFIFO(1)},
-	{"bwos-fifo,block=3", bwosFIFO(3)},
-	{"padws", padWS(deque.PadWSConfig{})},
-	{"padws,block=1", padWS(deque.PadWSConfig{Entries: 1})},
-	{"padws,block=3", padWS(deque.PadWSConfig{Entries: 3, Window: 2})},
-	{"adws", func(int) subject {
+	}}},
+	deque.KindBWoS:     {{"", bwos(0)}, {",block=1", bwos(1)}, {",block=3", bwos(3)}},
+	deque.KindBWoSFIFO: {{"", bwosFIFO(0)}, {",block=1", bwosFIFO(1)}, {",block=3", bwosFIFO(3)}},
+	deque.KindPadWS: {
+		{"", padWS(deque.PadWSConfig{})},
+		{",block=1", padWS(deque.PadWSConfig{Entries: 1})},
+		{",block=3", padWS(deque.PadWSConfig{Entries: 3, Window: 2})},
+	},
+	deque.KindADWS: {{"", func(int) subject {
 		d := deque.NewADWS[item](0)
-		return subject{Queue: d, occupied: d.Occupied, asked: true, unseen: math.MaxInt, round: func() uint64 { return uint64(d.Len()) }}
-	}},
-	{"pdqr", func(int) subject {
+		return subject{Queue: d, occupied: d.Occupied, unseen: math.MaxInt, round: func() uint64 { return uint64(d.Len()) }}
+	}}},
+	deque.KindPDQR: {{"", func(int) subject {
 		d := deque.NewPDQR[item](0)
-		return subject{Queue: d, occupied: d.Occupied, asked: true, unseen: math.MaxInt, round: func() uint64 { return uint64(d.Len()) }}
-	}},
-	{"pdqs", pdqs(2)},
+		return subject{Queue: d, occupied: d.Occupied, unseen: math.MaxInt, round: func() uint64 { return uint64(d.Len()) }}
+	}}},
+	deque.KindPDQS: {{"", pdqs(2)}},
+	deque.KindLocked: {{"", func(capacity int) subject {
+		d := deque.NewLocked[item](capacity)
+		return subject{Queue: d, occupied: d.Occupied}
+	}}},
 }
+
+// kinds are the variants of all kinds. A kind without one panics: no test would know of it.
+var kinds = func() (all []kind) {
+	for _, k := range deque.Kinds() {
+		if len(variants[k]) == 0 {
+			panic(fmt.Sprintf("the tests have no %v", k))
+		}
+		for _, v := range variants[k] {
+			all = append(all, kind{k.String() + v.name, func(capacity int) subject {
+				s := v.make(capacity)
+				s.fifo, s.asked = k.FIFO(), k.Asks()
+				return s
+			}})
+		}
+	}
+	return all
+}()
 
 const receivers = 3
 
@@ -105,7 +120,7 @@ func bwosFIFO(size int) func(capacity int) subject {
 	return func(capacity int) subject {
 		d := deque.NewBWoSFIFOAt[item](capacity, size, math.MaxUint64-2)
 		blocks, size := d.Blocks()
-		return subject{Queue: d, occupied: d.Occupied, fifo: true, unseen: 2 * size, passed: size,
+		return subject{Queue: d, occupied: d.Occupied, unseen: 2 * size, passed: size,
 			mayRefuse: func(held, stolen int) bool { return held+stolen >= (blocks-1)*size }}
 	}
 }
@@ -115,7 +130,7 @@ func padWS(c deque.PadWSConfig) func(capacity int) subject {
 		c.Capacity = capacity
 		d := deque.NewPadWSAt[item](c, deque.PadEpochs-3)
 		blocks, size := d.Blocks()
-		return subject{Queue: d, occupied: d.Occupied, unordered: true, asked: true, unseen: math.MaxInt,
+		return subject{Queue: d, occupied: d.Occupied, unordered: true, unseen: math.MaxInt,
 			mayRefuse: func(held, _ int) bool { return held > (blocks-1)*size }}
 	}
 }

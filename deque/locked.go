@@ -114,3 +114,14 @@ func (d *locked[T]) Len() int {
 	defer d.mu.Unlock()
 	return d.count
 }
+
+func lockedRow[T any]() row[T] {
+	return row[T]{
+		name:   "locked",
+		about:  "a mutex around everything",
+		traits: traits{batches: true},
+		group: func(_ int, o Options) func(int) Queue[T] {
+			return func(int) Queue[T] { return newLocked[T](o.Capacity) }
+		},
+	}
+}

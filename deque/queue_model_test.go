@@ -3,6 +3,7 @@
 package deque
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/magpie-go/magpie/internal/model"
@@ -12,21 +13,66 @@ import (
 // TestModelQueueSleep: a thief that prepares, hears from Ask that there is nothing, and sleeps, is woken by an owner that
 // does what [Queue] says (L1). Nobody sleeps for ever: then no one could go on.
 func TestModelQueueSleep(t *testing.T) {
-	for name, make := range map[string]func() Queue[int]{
-		"chaselev":          func() Queue[int] { return newChaseLev[int](4) },
-		"abp":               func() Queue[int] { return newABP[int](2) },
-		"bwos,block=1":      func() Queue[int] { return newBWoS[int](2, 1) },
-		"bwos-fifo,block=1": func() Queue[int] { return newBWoSFIFO[int](4, 1) },
-		"padws,block=1":     func() Queue[int] { return newPadWS[int](padWSConfig{Entries: 1, Blocks: 2}) },
-		"padws,block=4":     func() Queue[int] { return newPadWS[int](padWSConfig{Entries: 4, Blocks: 2}) },
-		"adws":              func() Queue[int] { return newADWS[int](0) },
-		"pdqr":              func() Queue[int] { return newPDQR[int](0) },
-		"locked":            func() Queue[int] { return newLocked[int](2) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			model.Check(t, func() { askAndSleep(make()) })
-		})
+	eachKind(t, func(t *testing.T, k Kind, o Options) {
+		if k.Receives() {
+			t.Skip("nobody steals: TestModelPDQSSleep")
+		}
+		model.Check(t, func() { askAndSleep(group(k, o).Queue(0)) })
+	})
+}
+
+// eachKind runs a test for each kind, with queues that are small; with blocks, of one item each, and if thieves ask for what is in
+// the owner's block, of several.
+func eachKind(t *testing.T, test func(t *testing.T, k Kind, o Options)) {
+	for _, k := range Kinds() {
+		o := Options{Capacity: 3}
+		if !k.Blocks() {
+			t.Run(k.String(), func(t *testing.T) { test(t, k, o) })
+			continue
+		}
+		for _, size := range []int{1, 4} {
+			if o.BlockSize = size; size == 1 || k.Asks() {
+				t.Run(fmt.Sprintf("%v,block=%d", k, size), func(t *testing.T) { test(t, k, o) })
+			}
+		}
 	}
+}
+
+// group makes a group of two.
+func group(k Kind, o Options) *Group[int] {
+	g, err := NewGroup[int](k, 2, o)
+	model.Assert(err == nil, "%v", err)
+	return g
+}
+
+// TestModelQueue: what the owner pushes comes out exactly once, by its pops, or by a thief's steals if it is not refused; of a queue
+// that deals, by the other owner's receiving.
+func TestModelQueue(t *testing.T) {
+	eachKind(t, func(t *testing.T, k Kind, o Options) {
+		stolen := 0
+		model.Check(t, func() {
+			g := group(k, o)
+			d, all := g.Queue(0), items(4)
+			d.Ask() // a thief has been here
+			own, got := make(ledger, 4), make(ledger, 4)
+			var join func()
+			if other := g.Queue(1); k.Receives() {
+				d.(*pdqs[int]).mean = 0
+				join = model.Go(func() { receive(other.(*pdqs[int]), 2, got) })
+			} else {
+				join = thief(d, 2, got)
+			}
+			push(d, own, all[:2]...)
+			own.pop(d)
+			push(d, own, all[2:]...)
+			own.pop(d)
+			drain(d, 4, join, own, got)
+			for _, n := range got {
+				stolen += n
+			}
+		})
+		exercised(t, stolen, "an item stolen")
+	})
 }
 
 func askAndSleep(d Queue[int]) {

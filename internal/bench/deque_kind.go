@@ -13,7 +13,7 @@ type DequeKind struct {
 	Check func(n, capacity, block int) error
 }
 
-// An Item is what the experiments put into queues. Who takes one out of a queue for good marks it.
+// An Item is what the experiments put into queues. The thread that takes one out of a queue for good marks it.
 type Item struct {
 	id    uint32
 	taken uint32
@@ -27,8 +27,8 @@ func DequeKinds() (kinds []*DequeKind) {
 		}
 		kinds = append(kinds, &DequeKind{
 			Name:   k.String(),
-			About:  dequeKindAbout[k],
-			Blocks: k == deque.KindBWoS || k == deque.KindBWoSFIFO || k == deque.KindPadWS,
+			About:  k.About(),
+			Blocks: k.Blocks(),
 			Open: func(n, capacity, block int) ([]deque.Queue[Item], error) {
 				g, err := group(n, capacity, block)
 				if err != nil {
@@ -47,16 +47,4 @@ func DequeKinds() (kinds []*DequeKind) {
 		})
 	}
 	return kinds
-}
-
-var dequeKindAbout = map[deque.Kind]string{
-	deque.KindChaseLev: "Chase and Lev's, which grows: a locked instruction a push, and one a pop; the default",
-	deque.KindABP:      "Arora, Blumofe and Plaxton's, bounded: the yardstick of the paper",
-	deque.KindBWoS:     "block-based: thieves never see the owner's block",
-	deque.KindBWoSFIFO: "the same, first in first out for the owner too; not for programs, which fork",
-	deque.KindPadWS:    "blocks, and in its own the owner grants what thieves have asked for",
-	deque.KindADWS:     "no blocks: the owner puts one item at a time where thieves can take it",
-	deque.KindPDQR:     "private: a thief asks, the owner answers (receiver-initiated)",
-	deque.KindPDQS:     "private: the owner deals out to who waits (sender-initiated)",
-	deque.KindLocked:   "a mutex around everything",
 }
