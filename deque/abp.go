@@ -20,10 +20,13 @@ type abp[T any] struct {
 	slots []xatomic.Slot[T] // never changes; the last is the end of the array, and not free
 	_     pad.Line
 
-	bottom xatomic.Uint64 // one past the newest item; written by the owner, read by thieves; P10: publishes the slots below
+	// bottom is one past the newest item; written by the owner, read by thieves. P10: publishes the slots below.
+	bottom xatomic.Uint64
 	_      pad.Line
 
-	age xatomic.Uint64 // the tag and the index of the oldest item; C10: changed by who claims it, or by the owner when there is none
+	// age is the tag and the index of the oldest item. C10: changed by the thread that claims it, or by the owner when there is
+	// none.
+	age xatomic.Uint64
 	_   pad.Line
 }
 

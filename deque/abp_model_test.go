@@ -92,8 +92,8 @@ func TestModelABPTag(t *testing.T) {
 	})
 }
 
-// TestModelABPSlowThief: the owner comes back to the slot of a thief that has claimed an item and not yet read it, and to
-// the end of the array.
+// TestModelABPSlowThief: the owner comes back to the slot of a thief that has claimed an item and not yet read it, and
+// to the end of the array.
 func TestModelABPSlowThief(t *testing.T) {
 	model.Check(t, func() {
 		d := newABP[int](2)

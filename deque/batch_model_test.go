@@ -23,8 +23,8 @@ func batchThief(d Batcher[int], n int, batch Batch, room int, got ledger) (join 
 	})
 }
 
-// TestModelBWoSBatchTakeover: the owner takes a block back while one thief claims two of its items and another one: they keep
-// what they have claimed, and the owner gets the rest and grants it again.
+// TestModelBWoSBatchTakeover: the owner takes a block back while one thief claims two of its items and another one:
+// they keep what they have claimed, and the owner gets the rest and grants it again.
 func TestModelBWoSBatchTakeover(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](6, 3)
@@ -43,7 +43,8 @@ func TestModelBWoSBatchTakeover(t *testing.T) {
 	})
 }
 
-// TestModelBWoSBatchReuse: the owner comes round to a block of which two thieves have claimed everything, not all of it read.
+// TestModelBWoSBatchReuse: the owner comes round to a block of which two thieves have claimed everything, not all of it
+// read.
 func TestModelBWoSBatchReuse(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](4, 2)
@@ -79,8 +80,8 @@ func TestModelBWoSFIFOBatch(t *testing.T) {
 	})
 }
 
-// TestModelPadWSBatchRevoke: the owner takes back three granted items, grants again, and pops, while one thief claims two of
-// them and another one.
+// TestModelPadWSBatchRevoke: the owner takes back three granted items, grants again, and pops, while one thief claims
+// two of them and another one.
 func TestModelPadWSBatchRevoke(t *testing.T) {
 	model.Check(t, func() {
 		d := newPadWS[int](padWSConfig{Entries: 4, Blocks: 2, Window: 3})
@@ -101,8 +102,8 @@ func TestModelPadWSBatchRevoke(t *testing.T) {
 	})
 }
 
-// TestModelPadWSBatchGrant: a thief that takes all it may have while the owner grants more gets no more than was granted, and
-// the owner keeps the rest.
+// TestModelPadWSBatchGrant: a thief that takes all it may have while the owner grants more gets no more than was
+// granted, and the owner keeps the rest.
 func TestModelPadWSBatchGrant(t *testing.T) {
 	model.Check(t, func() {
 		d := newPadWS[int](padWSConfig{Entries: 4, Blocks: 2, Window: 2})

@@ -65,8 +65,8 @@ func TestModelBWoSFIFOReuse(t *testing.T) {
 	})
 }
 
-// TestModelBWoSFIFOOrder: what the owner pops was pushed before what it pops later, and a thief's steals likewise, though
-// the block numbers and rounds pass the end of their words meanwhile.
+// TestModelBWoSFIFOOrder: what the owner pops was pushed before what it pops later, and a thief's steals likewise,
+// though the block numbers and rounds pass the end of their words meanwhile.
 func TestModelBWoSFIFOOrder(t *testing.T) {
 	model.Check(t, func() {
 		d := NewBWoSFIFOAt[int](2, 1, math.MaxUint64)

@@ -45,8 +45,8 @@ func TestModelBWoSTwoThieves(t *testing.T) {
 	})
 }
 
-// TestModelBWoSTakeover: the owner takes a block back while thieves are at it, who keep what they have claimed, and grants
-// it again.
+// TestModelBWoSTakeover: the owner takes a block back while thieves are at it, who keep what they have claimed, and
+// grants it again.
 func TestModelBWoSTakeover(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](4, 2)
@@ -65,8 +65,8 @@ func TestModelBWoSTakeover(t *testing.T) {
 	})
 }
 
-// TestModelBWoSLastItem: the last item of a granted block, for which owner and thieves fall on it; and the deque goes on
-// to work whoever gets it.
+// TestModelBWoSLastItem: the last item of a granted block, for which owner and thieves fall on it; and the deque goes
+// on to work whoever gets it.
 func TestModelBWoSLastItem(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](2, 1)
@@ -88,8 +88,8 @@ func TestModelBWoSLastItem(t *testing.T) {
 	})
 }
 
-// TestModelBWoSReuse: the owner comes round to a block that thieves have exhausted, one of them without having read what it
-// claimed; or that they have not, and then the deque is full.
+// TestModelBWoSReuse: the owner comes round to a block that thieves have exhausted, one of them without having read
+// what it claimed; or that they have not, and then the deque is full.
 func TestModelBWoSReuse(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](2, 1)
@@ -106,9 +106,9 @@ func TestModelBWoSReuse(t *testing.T) {
 	})
 }
 
-// TestModelBWoSRounds: a thief sleeps, with the word of a block in its hand, until the block has come round and has items
-// again which are not the oldest. Should it claim one, the owner would find an empty block, and think that all before it
-// are.
+// TestModelBWoSRounds: a thief sleeps, with the word of a block in its hand, until the block has come round and has
+// items again which are not the oldest. Should it claim one, the owner would find an empty block, and think that all
+// before it are.
 func TestModelBWoSRounds(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](4, 1)
@@ -124,8 +124,8 @@ func TestModelBWoSRounds(t *testing.T) {
 	})
 }
 
-// TestModelBWoSEmptyIsTrue: no thief says that a deque is empty in which two items can be stolen all the time, though one
-// sleeps until the block that it knew as the oldest is the owner's.
+// TestModelBWoSEmptyIsTrue: no thief says that a deque is empty in which two items can be stolen all the time, though
+// one sleeps until the block that it knew as the oldest is the owner's.
 func TestModelBWoSEmptyIsTrue(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](4, 1)

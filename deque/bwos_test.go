@@ -15,7 +15,7 @@ func TestBWoSBlocks(t *testing.T) {
 	} {
 		d := deque.NewBWoS[int](test.capacity, test.size)
 		blocks, cells := d.Blocks()
-		require.Equal(t, [2]int{test.blocks, test.cells}, [2]int{blocks, cells}, "NewBWoS(%d, %d)", test.capacity, test.size)
+		require.Equal(t, [2]int{test.blocks, test.cells}, [2]int{blocks, cells}, "capacity %d, size %d", test.capacity, test.size)
 		n := 0
 		for d.Push(new(int)) != deque.Refused {
 			n++

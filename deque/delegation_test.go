@@ -34,8 +34,8 @@ func (s *delegation) String() string {
 		s.outcomes[deque.Empty], s.outcomes[deque.Stolen], s.outcomes[deque.Lost], s.outcomes[deque.NotReady])
 }
 
-// round has the owner push, now and then pop, and in the end pop what is left, while thieves steal. What finds no room the
-// owner takes itself. Every item comes out exactly once and leaves its place.
+// round has the owner push, now and then pop, and in the end pop what is left, while thieves steal. What finds no room
+// the owner takes itself. Every item comes out exactly once and leaves its place.
 func (s *delegation) round(t *testing.T, d inspected[item], thieves int, rng *rand.Rand) {
 	t.Helper()
 	all := make([]item, testkit.Scale(20000))

@@ -14,7 +14,7 @@ const (
 	Empty    Outcome = iota // there was nothing to steal
 	Stolen                  // the thief has an item
 	Lost                    // another thread was faster, or the deque was growing: there may be more
-	NotReady                // the owner has to answer first, and then there may be more; only of kinds whose thieves ask
+	NotReady                // the owner has to answer first, then there may be more; only of kinds whose thieves ask
 )
 
 func (o Outcome) String() string { return [...]string{"empty", "stolen", "lost", "not ready"}[o] }
@@ -112,7 +112,8 @@ func (d *Deque[T]) Pop() *T {
 	}
 	b := d.b - one
 	if n == int64(one) {
-		// The last item is claimed at the top, as a thief does it. Bottom stays: one locked instruction instead of three.
+		// The last item is claimed at the top, as a thief does it. Bottom stays: one locked instruction instead of
+		// three.
 		if !d.top.CompareAndSwap(t, t+one) { // C1
 			return nil
 		}
@@ -139,8 +140,8 @@ func (d *Deque[T]) Pop() *T {
 }
 
 // PushAlone is Push for an owner who knows that there is no thief: it costs no locked instruction, and leaves what Len,
-// IsEmpty and Steal go by as it was. A deque is used with PushAlone and [Deque.PopAlone] until [Deque.Share], if at all, and
-// from then on with Push and [Deque.Pop]. p must not be nil: PopAlone would never come to what is below it.
+// IsEmpty and Steal go by as it was. A deque is used with PushAlone and [Deque.PopAlone] until [Deque.Share], if at
+// all, and from then on with Push and [Deque.Pop]. p must not be nil: PopAlone would never come to what is below it.
 //
 // Owner only.
 func (d *Deque[T]) PushAlone(p *T) {
@@ -165,8 +166,8 @@ func (d *Deque[T]) PopAlone() *T {
 	return p
 }
 
-// Share lets thieves take what PushAlone has left, and the owner go on with Push and Pop. A thread that is to be a thief may
-// begin after it.
+// Share lets thieves take what PushAlone has left, and the owner go on with Push and Pop. A thread that is to be a
+// thief may begin after it.
 //
 // Owner only.
 func (d *Deque[T]) Share() { d.bottom.Store(d.b) } // P1: publishes all slots since top, which no PopAlone has moved

@@ -52,8 +52,11 @@ func crowd(t *testing.T) {
 }
 
 // thieve starts thieves that steal until over is set and nothing is left, several items at once now and then if d is a
-// Batcher; or wait for what its owner deals, if it has receivers. It returns a function that waits for them and tells what each got, in order, and how often they lost.
-func thieve(d interface{ Steal() (*item, deque.Outcome) }, thieves int, over *xatomic.Bool, receivers ...*deque.PDQS[item]) (wait func() (got [][]*item, lost int)) {
+// Batcher; or wait for what its owner deals, if it has receivers. It returns a function that waits for them and tells
+// what each got, in order, and how often they lost.
+func thieve(
+	d interface{ Steal() (*item, deque.Outcome) }, thieves int, over *xatomic.Bool, receivers ...*deque.PDQS[item],
+) (wait func() (got [][]*item, lost int)) {
 	var wg sync.WaitGroup
 	got := make([][]*item, thieves)
 	losses := make([]int, thieves)

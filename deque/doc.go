@@ -1,26 +1,31 @@
-// Package deque has the work queues of the executor: one owner, many thieves.
+// Package deque has work-stealing deques: one owner, many thieves.
 //
-// The cast: the owner is the one thread that pushes and pops, at the bottom, last in first out. Thieves are any other
-// threads; they steal at the top, first in first out, so they take the oldest item, which in a computation that
-// branches is the largest piece of work. A steal ends [Stolen], [Empty] or [Lost], of some kinds [NotReady]. A scheduler
-// must not take Lost for Empty when it decides to sleep.
+// The owner is the one thread that pushes and pops, at the bottom, last in first out. Thieves are any other threads;
+// they steal at the top, first in first out. So a thief takes the oldest item, which in a computation that branches is
+// the largest piece of work. A steal ends [Stolen], [Empty] or [Lost], of some kinds [NotReady]. A scheduler must not
+// take Lost for Empty when it decides to sleep.
 //
-// The owner's last-in-first-out order keeps caches warm and gives no fairness: what was pushed first may wait until
-// everything else is done. Use it for throughput, not for the tail of a latency distribution.
+// [Deque], the deque of Chase and Lev, is right for most uses: it grows, and thieves see every item. A scheduler that
+// is to work with any kind of deque takes each as a [Queue], from [NewGroup]. A [Kind] says what is special about it.
 //
-// A [Deque], that of Chase and Lev, grows and shows thieves every item; it is what the executor uses unless its Config.Deque
-// says otherwise. [PadWS] and [ADWS] have the owner hand out what thieves ask for: its pushes and pops cost no locked
-// instruction, but thieves cannot see what it has, and ask. With [PDQR] a thief waits for
-// the answer; with [PDQS] nobody asks, and owners deal. [BWoS], with no atomic operation for the owner inside a block, hides a
-// block of items from thieves, and [BWoSFIFO] is first in, first out for the owner too. [ABP] is the bounded deque that began it
-// all; [Locked] has a mutex.
+// Last in, first out keeps caches warm and gives no fairness: the first item pushed may wait until everything else is
+// done. Use it for throughput, not for the tail of a latency distribution.
 //
-// A scheduler that is to work with any kind takes each as a [Queue], from [NewGroup].
+// # Kinds
 //
-// # Which deque for which work
+// Two kinds besides chaselev show thieves every item: abp, the bounded deque of Arora, Blumofe and Plaxton, and locked,
+// which has a mutex. The others hide items. Then a push and a pop of the owner cost no locked instruction as long as
+// nobody steals.
 //
-// What a push or a pop costs its owner, in ns, by the share of the items that one thief steals, and how long the thief takes for
-// one; of each about 2 ns are the measuring loop's and the interface's:
+//   - bwos is bounded, in blocks. Thieves see nothing of the owner's block. bwos-fifo is first in, first out for the
+//     owner too.
+//   - padws is bounded, in blocks. Of the owner's block thieves get what they have asked for, when the owner next
+//     pushes, pops or polls.
+//   - adws and pdqr grow. Thieves ask for each item; a thief of pdqr waits for the answer.
+//   - pdqs grows. Owners without items wait, and owners with items deal.
+//
+// What a push or a pop costs its owner, in ns, by the share of the items that one thief steals, and how long the thief
+// takes for one; of each about 2 ns are the measuring loop's and the interface's:
 //
 //	             0 %   1 %   10 %   40 %   steal, median
 //	chaselev     8.1   9.4   18.0   37.5      180
@@ -40,27 +45,24 @@
 //	chaselev, pushed forks   28.0  15.3   14.0   7.6    as above: these fork nothing
 //	padws, private forks      8.8   4.5    4.5   2.3    14.0   7.8    56    57
 //
-// With one worker nobody steals: the executor then keeps its items in a private [Deque], whatever the kind, unless that is
-// bwos-fifo.
+// The executor's default is chaselev with private forks: each fork stays with the worker until a thief could do with it.
+// With one worker the executor keeps its items in a plain stack, whatever the kind, unless that is bwos-fifo.
 //
-// From which follows:
+//   - The default is right for all work: no task is hidden, a fork until the next Fork or Join only, and nothing is full.
+//   - padws is for small items of which some are stolen: the owner hardly notices its thieves. In package executor it
+//     is as fast as the default, not faster. While its owner runs a long item thieves get no more than was granted, so
+//     it is not for coarse work, nor for tasks that wait for each other.
+//   - bwos is as cheap, also for thieves, and needs no answers. But as many items as a block has are never seen: wide
+//     work pays for small blocks, and narrow work is done by one worker if blocks are large. A wide tree (fat) whose
+//     nodes do nothing took two workers 11.6 ns a node with blocks of 1, 5.7 with blocks of 64, and 11, nothing stolen,
+//     with blocks of 512; padws 23, 5.6 and 5.3, abp 12. A narrow one (thin) with 300 ns of work a node took 191 with
+//     blocks of 1 and 335 to 346, nothing stolen, with blocks of 8 and more; padws 201 to 206 with any, abp 192.
+//   - bwos-fifo is for fairness: the first item pushed is run first. The executor's scopes cannot do with it.
+//   - adws, pdqr and pdqs cost nothing while nobody steals; a steal costs their owner as much as one of chaselev does,
+//     or their thief more. They are here to compare with, as are abp and locked.
 //
-//   - The executor's default is [Deque] with private forks, which stay with the worker until others want them. It is
-//     right for all work: no task is hidden, a fork until the next Fork or Join only, and nothing is full.
-//   - [PadWS] is for small items of which some are stolen: the owner hardly notices its thieves. In package executor it is as fast
-//     as the default, not faster: forks are private either way, and what else a task costs is more than a push. While its owner
-//     runs a long item thieves get no more than was granted, so it is not for coarse work, nor for tasks that wait for each other.
-//   - [BWoS] is as cheap, also for thieves, and needs no answers. But as many items as a block has are never seen: work that is
-//     wide pays for small blocks, work that is narrow is done by one worker if blocks are large. A wide tree (fat)
-//     whose nodes do nothing took two workers 11.6 ns a node with blocks of 1, 5.7 with blocks of 64, and 11, nothing stolen, with
-//     blocks of 512; PadWS 23, 5.6 and 5.3, ABP 12. A narrow one (thin) with 300 ns of work a node took 191 with blocks of 1
-//     and 335 to 346, nothing stolen, with blocks of 8 and more; PadWS 201 to 206 with any, ABP 192.
-//   - [BWoSFIFO] is for fairness: what was pushed first is run first. Scopes cannot do with it.
-//   - [ADWS], [PDQR] and [PDQS] grow, and cost nothing while nobody steals; each steal costs their owner as much as Chase and
-//     Lev's, or their thief more. They are here to compare with, as are [ABP] and [Locked].
-//
-// Measured on 2026-11-21 on two virtual cores of an Intel Xeon, Linux, Go 1.26.8, by wsbench deque and wsbench run; medians.
-// Two cores say nothing about many thieves at one deque: wsbench deque thieves is for machines that have more.
+// Measured on 2026-11-21 on two virtual cores of an Intel Xeon, Linux, Go 1.26.8, by wsbench deque and wsbench run;
+// medians. Two cores say nothing about many thieves at one deque: wsbench deque thieves is for machines that have more.
 //
 // The algorithms, their invariants and what is not promised are in PROTOCOL.md beside this file.
 package deque

@@ -8,13 +8,14 @@ import (
 
 // Options say how large the queues of a [Group] are. Zero in a field chooses its default.
 type Options struct {
-	// Capacity is for how many items a queue has room: bounded ones for at least so many, others until they first grow. By
-	// default 1024 and 64.
+	// Capacity is for how many items a queue has room: bounded ones for at least so many, others until they first grow.
+	// By default 1024 and 64.
 	Capacity int
-	// BlockSize is how many items a block has, of kinds that have blocks. By default about the root of Capacity, see [newBWoS].
-	// What thieves cannot see is up to a block, or two.
+	// BlockSize is how many items a block has, of kinds that have blocks. By default about the root of Capacity, see
+	// [newBWoS]. What thieves cannot see is up to a block, or two.
 	BlockSize int
-	// Keep is how many items an owner keeps for itself, of kinds whose owners hand items out because thieves ask, or deal.
+	// Keep is how many items an owner keeps for itself, of kinds whose owners hand items out because thieves ask, or
+	// deal.
 	Keep int
 }
 
@@ -73,8 +74,8 @@ func (o Options) Check(k Kind) error {
 	return errors.Join(errs...)
 }
 
-// Queue makes queue i, of 0 to n-1. It is to be called once for each; different queues may be made at the same time, each by
-// its owner.
+// Queue makes queue i, of 0 to n-1. It is to be called once for each; different queues may be made at the same time,
+// each by its owner.
 func (g *Group[T]) Queue(i int) Queue[T] {
 	if i < 0 || i >= g.n {
 		panic(fmt.Sprintf("deque: queue %d of a group of %d", i, g.n))

@@ -6,8 +6,8 @@ import (
 	"github.com/magpie-go/magpie/deque"
 )
 
-// A scheduler takes the kind of its queues by name. A thief that finds nothing sleeps, and the owner learns from its next push
-// that it has to notify one.
+// A scheduler takes the kind of its queues by name. A thief that finds nothing sleeps, and the owner learns from its
+// next push that it has to notify one.
 func ExampleNewGroup() {
 	for _, name := range []string{"chaselev", "padws"} {
 		kind, err := deque.ParseKind(name)

@@ -16,7 +16,8 @@ func TestKindNames(t *testing.T) {
 	}
 	require.Equal(t, "[chaselev abp bwos bwos-fifo padws adws pdqr pdqs locked]", fmt.Sprint(deque.Kinds()))
 	_, err := deque.ParseKind("lifo")
-	require.EqualError(t, err, `deque: there is no kind "lifo": choose one of chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`)
+	require.EqualError(t, err, `deque: there is no kind "lifo": `+
+		`choose one of chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`)
 	unknown := deque.Kind(200)
 	require.Equal(t, "Kind(200)", unknown.String())
 	require.False(t, unknown.Hides() || unknown.Asks() || unknown.Bounded())
@@ -114,13 +115,17 @@ func TestGroupErrors(t *testing.T) {
 		o    deque.Options
 		want string
 	}{
-		{deque.Kind(9), 1, deque.Options{}, "there is no Kind(9): choose one of [chaselev abp bwos bwos-fifo padws adws pdqr pdqs locked]"},
+		{deque.Kind(9), 1, deque.Options{},
+			"there is no Kind(9): choose one of [chaselev abp bwos bwos-fifo padws adws pdqr pdqs locked]"},
 		{deque.KindABP, 0, deque.Options{}, "a group has at least one queue, not 0"},
-		{deque.KindLocked, 1, deque.Options{Capacity: -1}, "Capacity is -1: choose 1 to 16777216 for locked, or 0 for the default"},
-		{deque.KindABP, 1, deque.Options{Capacity: 1 << 24}, "Capacity is 16777216: choose 1 to 16777215 for abp, or 0 for the default"},
+		{deque.KindLocked, 1, deque.Options{Capacity: -1},
+			"Capacity is -1: choose 1 to 16777216 for locked, or 0 for the default"},
+		{deque.KindABP, 1, deque.Options{Capacity: 1 << 24},
+			"Capacity is 16777216: choose 1 to 16777215 for abp, or 0 for the default"},
 		{deque.KindABP, 1, deque.Options{BlockSize: 8}, "BlockSize is 8, but abp has no blocks: leave it 0"},
 		{deque.KindBWoS, 1, deque.Options{BlockSize: -8}, "BlockSize is -8: choose 1 to 32768, or 0 for the default"},
-		{deque.KindPadWS, 1, deque.Options{BlockSize: 1<<15 + 1}, "BlockSize is 32769: choose 1 to 32768, or 0 for the default"},
+		{deque.KindPadWS, 1, deque.Options{BlockSize: 1<<15 + 1},
+			"BlockSize is 32769: choose 1 to 32768, or 0 for the default"},
 		{deque.KindPadWS, 1, deque.Options{Keep: -1}, "Keep is -1: choose 0 or more"},
 		{deque.KindBWoS, 1, deque.Options{Keep: 1}, "Keep is 1, but an owner of bwos hands nothing out: leave it 0"},
 	} {

@@ -21,8 +21,8 @@ const (
 	numKinds
 )
 
-// rows is the table of kinds. To add one, write a file with its type and its row, give it a constant, and list it here: tests,
-// fuzz targets, model programs and benchmarks go by the table.
+// rows is the table of kinds. To add one, write a file with its type and its row, give it a constant, and list it here:
+// tests, fuzz targets, model programs and benchmarks go by the table.
 func rows[T any]() [numKinds]row[T] {
 	return [numKinds]row[T]{
 		KindChaseLev: chaseLevRow[T](),
@@ -44,7 +44,8 @@ type row[T any] struct {
 	traits
 	// most is the largest capacity, if it is not maxCapacity.
 	most int
-	// group makes n queues: it returns what makes queue i. The options have been checked, and their Capacity is not zero.
+	// group makes n queues: it returns what makes queue i. The options have been checked, and their Capacity is not
+	// zero.
 	group func(n int, o Options) func(i int) Queue[T]
 }
 

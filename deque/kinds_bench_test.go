@@ -61,13 +61,14 @@ func BenchmarkQueueSteal(b *testing.B) {
 			if k.Receives() {
 				steal = other.(deque.Receiver[item]).Receive
 			}
-			stealing(b, func() { d.Push(p) }, func() { pop(d) }, func() deque.Outcome { _, outcome := steal(); return outcome })
+			stealing(b, func() { d.Push(p) }, func() { d.Pop() },
+				func() deque.Outcome { _, outcome := steal(); return outcome })
 		})
 	}
 }
 
-// BenchmarkStealBatch is of a thief alone with a deque, in blocks of 32 if it has any, by how it takes the items. Per item, with
-// the push.
+// BenchmarkStealBatch is of a thief alone with a deque, in blocks of 32 if it has any, by how it takes the items. Per
+// item, with the push.
 func BenchmarkStealBatch(b *testing.B) {
 	for _, k := range deque.Kinds() {
 		if !k.Batches() {

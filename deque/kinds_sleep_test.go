@@ -58,8 +58,8 @@ func (b *bell) ringForAll() {
 	b.rung.Broadcast()
 }
 
-// TestKindsSleep: owner and thieves keep the rule of [deque.Queue] for thieves that sleep, and what can be stolen is: the owner
-// waits for that, and does no more than to poll. If a thief that sleeps is not told, this hangs.
+// TestKindsSleep: owner and thieves keep the rule of [deque.Queue] for thieves that sleep, and what can be stolen is:
+// the owner waits for that, and does no more than to poll. If a thief that sleeps is not told, this hangs.
 func TestKindsSleep(t *testing.T) {
 	crowd(t)
 	for _, k := range kinds {

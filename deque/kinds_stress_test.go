@@ -16,9 +16,9 @@ import (
 // A stress is what became of the items of some rounds.
 type stress struct{ popped, stolen, lost, refused int }
 
-// round has the owner push n items and pop some, and all in the end, while thieves steal. Every item comes out exactly once or
-// is refused; each thief gets items in the order they were pushed; and the owner pops what it pushed last and nobody stole, or
-// pops in the order of its pushes as well.
+// round has the owner push n items and pop some, and all in the end, while thieves steal. Every item comes out exactly
+// once or is refused; each thief gets items in the order they were pushed; and the owner pops what it pushed last and
+// nobody stole, or pops in the order of its pushes as well.
 func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) {
 	t.Helper()
 	var over xatomic.Bool

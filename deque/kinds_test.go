@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A kind of deque, as the tests of all kinds see it. Its make returns one for at least capacity items, whose rounds, where
-// there are such, are about to wrap.
+// A kind of deque, as the tests of all kinds see it. Its make returns one for at least capacity items, whose rounds,
+// where there are such, are about to wrap.
 type kind struct {
 	name string
 	make func(capacity int) subject
@@ -23,21 +23,22 @@ type kind struct {
 type subject struct {
 	deque.Queue[item]
 	occupied func() int
-	// fifo and asked are what the kind says; unordered, that a thief may get a newer item before an older one, if there are
-	// other thieves.
+	// fifo and asked are what the kind says; unordered, that a thief may get a newer item before an older one, if there
+	// are other thieves.
 	fifo, asked, unordered bool
 	// receivers are the other members of a group whose owners deal: instead of stealing, thieves wait there.
 	receivers []*deque.PDQS[item]
-	// unseen is how many items a deque may have of which thieves see none, and passed how many older ones may be there when
-	// they take one.
+	// unseen is how many items a deque may have of which thieves see none, and passed how many older ones may be there
+	// when they take one.
 	unseen, passed int
-	// mayRefuse reports whether a Push may be refused by a deque with held items, of which stolen have been stolen since the
-	// owner last found it empty. Nil: no Push is.
+	// mayRefuse reports whether a Push may be refused by a deque with held items, of which stolen have been stolen
+	// since the owner last found it empty. Nil: no Push is.
 	mayRefuse func(held, stolen int) bool
-	// round tells, by another number than before, that an operation of the owner may have made a thief lose. Nil: there is
-	// no such operation. Owner only.
+	// round tells, by another number than before, that an operation of the owner may have made a thief lose. Nil: there
+	// is no such operation. Owner only.
 	round func() uint64
-	// bottom tells, by the same number after a Pop that took an item, that this went at the top. Nil: none does. Owner only.
+	// bottom tells, by the same number after a Pop that took an item, that this went at the top. Nil: none does. Owner
+	// only.
 	bottom func() uint64
 }
 
@@ -58,11 +59,13 @@ var variants = map[deque.Kind][]kind{
 	},
 	deque.KindADWS: {{"", func(int) subject {
 		d := deque.NewADWS[item](0)
-		return subject{Queue: d, occupied: d.Occupied, unseen: math.MaxInt, round: func() uint64 { return uint64(d.Len()) }}
+		round := func() uint64 { return uint64(d.Len()) }
+		return subject{Queue: d, occupied: d.Occupied, unseen: math.MaxInt, round: round}
 	}}},
 	deque.KindPDQR: {{"", func(int) subject {
 		d := deque.NewPDQR[item](0)
-		return subject{Queue: d, occupied: d.Occupied, unseen: math.MaxInt, round: func() uint64 { return uint64(d.Len()) }}
+		round := func() uint64 { return uint64(d.Len()) }
+		return subject{Queue: d, occupied: d.Occupied, unseen: math.MaxInt, round: round}
 	}}},
 	deque.KindPDQS: {{"", pdqs(2)}},
 	deque.KindLocked: {{"", func(capacity int) subject {
@@ -104,7 +107,8 @@ func pdqs(mean int) func(capacity int) subject {
 }
 
 func chaseLev(d *deque.ChaseLev[item]) subject {
-	return subject{Queue: d, occupied: d.Occupied, round: func() uint64 { return uint64(d.Generation()) }, bottom: d.Bottom}
+	round := func() uint64 { return uint64(d.Generation()) }
+	return subject{Queue: d, occupied: d.Occupied, round: round, bottom: d.Bottom}
 }
 
 func bwos(size int) func(capacity int) subject {

@@ -19,8 +19,8 @@ type scene struct {
 	clock   history.Clock
 }
 
-// newScene draws what the threads do to d, into which it pushes initial items. The rates are those of a hundred calls of the
-// owner's and of a thief's.
+// newScene draws what the threads do to d, into which it pushes initial items. The rates are those of a hundred calls
+// of the owner's and of a thief's.
 func newScene(rng *rand.Rand, d subject, initial, threads int, owner, thief map[history.Kind]int) *scene {
 	s := &scene{d: d}
 	for range initial {
@@ -39,8 +39,8 @@ func newScene(rng *rand.Rand, d subject, initial, threads int, owner, thief map[
 	return s
 }
 
-// growing draws a scene with a Deque: a ring of two to eight slots, so that growth is near, whose indices are about to wrap
-// or not, and a few items in it.
+// growing draws a scene with a Deque: a ring of two to eight slots, so that growth is near, whose indices are about to
+// wrap or not, and a few items in it.
 func growing(rng *rand.Rand, threads int) history.Scene {
 	size := 2 << rng.IntN(3)
 	start := wrap - uint64(rng.IntN(12))
@@ -87,8 +87,8 @@ func look(f func() uint64) uint64 {
 	return f()
 }
 
-// call does one call and records it, other than a push that was refused, and what is said of emptiness by who may not see
-// all items.
+// call does one call and records it, other than a push that was refused, and what is said of emptiness by who may not
+// see all items.
 func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	op := history.Op{Thread: thread, Kind: kind}
 	var (
@@ -132,8 +132,9 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	return it
 }
 
-// TestLinearizable: whatever the owner and up to three thieves were told, a list that does one call after the other would
-// have told them, in an order that contradicts nobody's experience. Package history says what that means for each call.
+// TestLinearizable: whatever the owner and up to three thieves were told, a list that does one call after the other
+// would have told them, in an order that contradicts nobody's experience. Package history says what that means for each
+// call.
 func TestLinearizable(t *testing.T) {
 	history.Linearizable(t, 10000, "histories of a deque linearizable", []int{2, 3, 4}, growing)
 }

@@ -69,8 +69,8 @@ func BenchmarkPadWSPushSteal(b *testing.B) {
 	}
 }
 
-// robbedSlowly has an owner push 20 and pop 18, and pop all after ten such runs, while a thief steals and then pauses for some
-// loads: the figures for about a tenth stolen are the ones to compare.
+// robbedSlowly has an owner push 20 and pop 18, and pop all after ten such runs, while a thief steals and then pauses
+// for some loads: the figures for about a tenth stolen are the ones to compare.
 func robbedSlowly(b *testing.B, push func() bool, pop func() bool, steal func() deque.Outcome) {
 	for _, pause := range []int{100, 500, 2000} {
 		b.Run(fmt.Sprintf("pause=%d", pause), func(b *testing.B) {

@@ -34,7 +34,8 @@ type padBlock[T any] struct {
 	_     pad.Line
 }
 
-// begin gives the block a new epoch in which all its items are free and none is granted. The caller knows that it is quiet.
+// begin gives the block a new epoch in which all its items are free and none is granted. The caller knows that it is
+// quiet.
 func (b *padBlock[T]) begin() (epoch padWord) {
 	epoch = b.claim.Load()&^padIndexMask + padEpoch
 	b.claim.Store(epoch) // G2: no claim of an older epoch succeeds from here on

@@ -15,8 +15,8 @@ func NewPadWSAt[T any](c padWSConfig, epoch uint64) *padWS[T] {
 	return d
 }
 
-// ComeRound moves the epoch of block number, which is quiet and not the newest, to just before that of its grant, as many
-// changes would. Owner only.
+// ComeRound moves the epoch of block number, which is quiet and not the newest, to just before that of its grant, as
+// many changes would. Owner only.
 func (d *padWS[T]) ComeRound(number int) {
 	b := d.block(int64(number))
 	b.claim.Store(b.grant.Load()&^padIndexMask - padEpoch | padWord(padIndex(b.claim.Load())))
@@ -84,8 +84,8 @@ func (d *padWS[T]) CheckRest() {
 	}
 }
 
-// A SlowPadThief is Steal cut into its steps, so that a test decides what happens between them. A step that ends the steal
-// says how.
+// A SlowPadThief is Steal cut into its steps, so that a test decides what happens between them. A step that ends the
+// steal says how.
 type SlowPadThief[T any] struct {
 	d    *padWS[T]
 	b    *padBlock[T]

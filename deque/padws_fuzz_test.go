@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzPadWS runs a tape of bytes against a slice. The first bytes choose sizes and where epochs start; each of the others
-// is an operation: several pushes, pops or steals, a poll, or one step of a thief that is suspended in between.
+// FuzzPadWS runs a tape of bytes against a slice. The first bytes choose sizes and where epochs start; each of the
+// others is an operation: several pushes, pops or steals, a poll, or one step of a thief that is suspended in between.
 func FuzzPadWS(f *testing.F) {
 	const push, pop, poll, steal, a, b = 0, 2, 3, 4, 6, 7
 	const again = 1 << 5

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the owner writes with every push, what thieves write, and what both only read are on different lines; the items of
-// one block are apart from the next block's.
+// What the owner writes with every push, what thieves write, and what both only read are on different lines; the items
+// of one block are apart from the next block's.
 func TestPadWSLayout(t *testing.T) {
 	apart := func(ends ...uintptr) { // begin and end of each area, in order
 		for i := 2; i < len(ends); i += 2 {

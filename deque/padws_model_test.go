@@ -37,8 +37,8 @@ func TestModelPadWSLastItem(t *testing.T) {
 	})
 }
 
-// TestModelPadWSOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals, and Pop says that
-// there is nothing only when the thief has the rest.
+// TestModelPadWSOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals, and Pop says
+// that there is nothing only when the thief has the rest.
 func TestModelPadWSOwnerThief(t *testing.T) {
 	model.Check(t, func() {
 		d := newPadWS[int](padWSConfig{Entries: 2, Blocks: 2})
@@ -128,8 +128,8 @@ func TestModelPadWSReuse(t *testing.T) {
 	})
 }
 
-// TestModelPadWSExhaustedAbove: thieves may exhaust a block above one that still has an item. See TestPadWSExhaustedAbove,
-// whose thief this one may be.
+// TestModelPadWSExhaustedAbove: thieves may exhaust a block above one that still has an item. See
+// TestPadWSExhaustedAbove, whose thief this one may be.
 func TestModelPadWSExhaustedAbove(t *testing.T) {
 	model.Check(t, func() {
 		d := newPadWS[int](padWSConfig{Entries: 1, Blocks: 3})
@@ -175,8 +175,8 @@ func TestModelPadWSWrap(t *testing.T) {
 	})
 }
 
-// TestModelPadWSSleep: a thief that got nothing sleeps, and the owner, which polls as long as it works, wakes whom Granted
-// tells of. Nobody sleeps for ever: then no one could go on.
+// TestModelPadWSSleep: a thief that got nothing sleeps, and the owner, which polls as long as it works, wakes whom
+// Granted tells of. Nobody sleeps for ever: then no one could go on.
 func TestModelPadWSSleep(t *testing.T) {
 	for entries := 1; entries <= 2; entries++ { // of one, each push opens the block below; of two, none does
 		t.Run(fmt.Sprintf("entries=%d", entries), func(t *testing.T) {

@@ -9,12 +9,15 @@ import (
 	"github.com/magpie-go/magpie/internal/testkit"
 )
 
-// TestModelRandomPadWS: random programs of an owner and up to three thieves, of single items or batches, on blocks so small
-// that they come round many times. Every item comes out exactly once, and a Pop that finds nothing means that thieves have the rest.
+// TestModelRandomPadWS: random programs of an owner and up to three thieves, of single items or batches, on blocks so
+// small that they come round many times. Every item comes out exactly once, and a Pop that finds nothing means that
+// thieves have the rest.
 func TestModelRandomPadWS(t *testing.T) {
 	n := testkit.Count(t, 5_000)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {
-		c := padWSConfig{Entries: 1 + model.Choose(3), Blocks: 2 + model.Choose(2), Window: 1 + model.Choose(2), Keep: model.Choose(2)}
+		c := padWSConfig{
+			Entries: 1 + model.Choose(3), Blocks: 2 + model.Choose(2), Window: 1 + model.Choose(2), Keep: model.Choose(2),
+		}
 		d := NewPadWSAt[int](c, PadEpochs-uint64(model.Choose(4)))
 		const most = 12
 		all := items(most)

@@ -69,8 +69,8 @@ func TestPadWSSizes(t *testing.T) {
 	}
 }
 
-// TestPadWSRequests: a thief that finds nothing asks once; the owner's next operation grants, and tells; the steal after
-// that takes it and asks for the next.
+// TestPadWSRequests: a thief that finds nothing asks once; the owner's next operation grants, and tells; the steal
+// after that takes it and asks for the next.
 func TestPadWSRequests(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 8, Blocks: 2, Window: 2})
 	all := numbers(8)
@@ -198,8 +198,8 @@ func TestPadWSExhausted(t *testing.T) {
 	}
 }
 
-// TestPadWSEmptyAsks: a thief that took the last item of the owner's block without asking for the next, because the owner was
-// above when it looked, leaves it to the next thief to ask.
+// TestPadWSEmptyAsks: a thief that took the last item of the owner's block without asking for the next, because the
+// owner was above when it looked, leaves it to the next thief to ask.
 func TestPadWSEmptyAsks(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 2, Blocks: 2})
 	all := numbers(3)

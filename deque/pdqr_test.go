@@ -25,7 +25,8 @@ func TestPDQR(t *testing.T) {
 	require.Equal(t, deque.Nothing, d.Poll())
 	require.Nil(t, pop(d))
 
-	require.Equal(t, deque.Shown, d.Push(all[0]), "an idle deque's first item is put ready: a thief that saw it idle may sleep")
+	require.Equal(t, deque.Shown, d.Push(all[0]),
+		"an idle deque's first item is put ready: a thief that saw it idle may sleep")
 	require.Equal(t, deque.Nothing, d.Poll())
 	require.Equal(t, 1, d.Len())
 	require.True(t, d.Ask())
@@ -141,8 +142,8 @@ func TestPDQRStress(t *testing.T) {
 	})
 }
 
-// FuzzPDQR runs a tape of bytes against a slice. The first byte chooses how many the owner keeps; each of the others is an
-// operation, some of them many times, or a step of one of two thieves that are suspended in between.
+// FuzzPDQR runs a tape of bytes against a slice. The first byte chooses how many the owner keeps; each of the others is
+// an operation, some of them many times, or a step of one of two thieves that are suspended in between.
 func FuzzPDQR(f *testing.F) {
 	f.Add([]byte{0, 0, 3, 2, 3, 3, 0, 0, 2, 3, 1})
 	f.Add([]byte{0, 0, 0, 0, 5, 6, 5, 6, 5, 6, 1, 1, 1, 1})

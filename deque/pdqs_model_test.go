@@ -52,8 +52,8 @@ func receive(d *pdqs[int], n int, got ledger) {
 	}
 }
 
-// TestModelPDQS: an owner deals and pops while another waits, in vain or not, and waits again. Every item comes out exactly
-// once.
+// TestModelPDQS: an owner deals and pops while another waits, in vain or not, and waits again. Every item comes out
+// exactly once.
 func TestModelPDQS(t *testing.T) {
 	dealt := 0
 	model.Check(t, func() {
@@ -143,8 +143,8 @@ func TestModelPDQSEachOther(t *testing.T) {
 	exercised(t, crossed, "items dealt both ways")
 }
 
-// TestModelPDQSSleep: one that waits in vain sleeps, and the owner of an item, which polls as long as it has that, wakes it.
-// Nobody sleeps for ever: then no one could go on.
+// TestModelPDQSSleep: one that waits in vain sleeps, and the owner of an item, which polls as long as it has that,
+// wakes it. Nobody sleeps for ever: then no one could go on.
 func TestModelPDQSSleep(t *testing.T) {
 	dealt := 0
 	model.Check(t, func() {

@@ -259,8 +259,8 @@ func (s *dealings) round(d *deque.PDQS[item], mine []item, left *xatomic.Int64, 
 	}
 }
 
-// FuzzPDQS runs a tape of bytes against slices. The first byte chooses how many the owners keep; each of the others is an
-// operation of one of three owners, some of them many times. Waiting and its end are operations of their own.
+// FuzzPDQS runs a tape of bytes against slices. The first byte chooses how many the owners keep; each of the others is
+// an operation of one of three owners, some of them many times. Waiting and its end are operations of their own.
 func FuzzPDQS(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 13, 8, 0, 18, 4, 4, 4})
 	f.Add([]byte{0, 0, 1, 13, 14, 0, 1, 18, 19, 2, 2, 6, 5, 4, 13, 12, 17})
@@ -327,7 +327,8 @@ func FuzzPDQS(f *testing.F) {
 	})
 }
 
-// TestPDQSDealsToWhoIsThere: nothing is dealt to a queue of a group that nobody has asked for yet, or an alarm would be in vain.
+// TestPDQSDealsToWhoIsThere: nothing is dealt to a queue of a group that nobody has asked for yet, or an alarm would be
+// in vain.
 func TestPDQSDealsToWhoIsThere(t *testing.T) {
 	g, err := deque.NewGroup[int](deque.KindPDQS, 8, deque.Options{})
 	require.NoError(t, err)

@@ -27,8 +27,8 @@ func BenchmarkPDQSPushPop(b *testing.B) {
 	}
 }
 
-// stealing times steals from an owner that is busy all the time. The median says what a steal takes; the mean, how long an
-// owner is off its core.
+// stealing times steals from an owner that is busy all the time. The median says what a steal takes; the mean, how long
+// an owner is off its core.
 func stealing(b *testing.B, push func(), pop func(), steal func() deque.Outcome) {
 	var over xatomic.Bool
 	var wg sync.WaitGroup

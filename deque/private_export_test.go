@@ -38,8 +38,8 @@ type PDQRThief[T any] struct {
 // NewPDQRThief returns a thief that has not begun.
 func NewPDQRThief[T any](d *pdqr[T]) *PDQRThief[T] { return &PDQRThief[T]{d: d} }
 
-// Step takes one step: a look, a request, or the taking of what was seen. It reports whether a steal is over, and how it
-// ended.
+// Step takes one step: a look, a request, or the taking of what was seen. It reports whether a steal is over, and how
+// it ended.
 func (s *PDQRThief[T]) Step() (p *T, outcome Outcome, over bool) {
 	d := s.d
 	if p, s.seen = s.seen, nil; p != nil {

@@ -67,8 +67,8 @@ func (p *privateProgram) finish(d deque.Queue[int]) {
 	p.pop(d)
 }
 
-// TestPrivate: with one thread a private deque does what a list does. Now and then much is pushed, so that it grows, and
-// much stolen, so that it moves items instead.
+// TestPrivate: with one thread a private deque does what a list does. Now and then much is pushed, so that it grows,
+// and much stolen, so that it moves items instead.
 func TestPrivate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	stolen := 0

@@ -12,7 +12,8 @@ import "fmt"
 //   - The owner notifies a thief if Push, Pop or Poll returns Shown.
 //   - A notified thief that finds an item notifies another: Shown may stand for several items.
 //   - The owner polls if Push returns Refused, and before it runs anything that takes long.
-//   - An owner that will not push, pop or poll for long, because it sleeps or blocks, has nothing left, or gives it away before.
+//   - An owner that will not push, pop or poll for long, because it sleeps or blocks, has nothing left, or gives it
+//     away before.
 //
 // The owner of a kind that hides nothing ([Kind.Hides]) need not poll, nor give anything away.
 type Queue[T any] interface {

@@ -10,8 +10,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelQueueSleep: a thief that prepares, hears from Ask that there is nothing, and sleeps, is woken by an owner that
-// does what [Queue] says (L1). Nobody sleeps for ever: then no one could go on.
+// TestModelQueueSleep: a thief that prepares, hears from Ask that there is nothing, and sleeps, is woken by an owner
+// that does what [Queue] says (L1). Nobody sleeps for ever: then no one could go on.
 func TestModelQueueSleep(t *testing.T) {
 	eachKind(t, func(t *testing.T, k Kind, o Options) {
 		if k.Receives() {
@@ -21,8 +21,8 @@ func TestModelQueueSleep(t *testing.T) {
 	})
 }
 
-// eachKind runs a test for each kind, with queues that are small; with blocks, of one item each, and if thieves ask for what is in
-// the owner's block, of several.
+// eachKind runs a test for each kind, with queues that are small; with blocks, of one item each, and if thieves ask for
+// what is in the owner's block, of several.
 func eachKind(t *testing.T, test func(t *testing.T, k Kind, o Options)) {
 	for _, k := range Kinds() {
 		o := Options{Capacity: 3}
@@ -45,8 +45,8 @@ func group(k Kind, o Options) *Group[int] {
 	return g
 }
 
-// TestModelQueue: what the owner pushes comes out exactly once, by its pops, or by a thief's steals if it is not refused; of a queue
-// that deals, by the other owner's receiving.
+// TestModelQueue: what the owner pushes comes out exactly once, by its pops, or by a thief's steals if it is not
+// refused; of a queue that deals, by the other owner's receiving.
 func TestModelQueue(t *testing.T) {
 	eachKind(t, func(t *testing.T, k Kind, o Options) {
 		stolen := 0

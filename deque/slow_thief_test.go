@@ -65,9 +65,9 @@ func TestClaimAfterGrowth(t *testing.T) {
 	}
 }
 
-// A program is a sequence of owner's operations and whole steals, with the steps of one or more slow thieves in between.
-// It runs against a slice. Whatever a slow thief claims must be the oldest item at the time of the claim, and a claim
-// may fail only if top has moved or the ring has grown since the thief looked.
+// A program is a sequence of owner's operations and whole steals, with the steps of one or more slow thieves in
+// between. It runs against a slice. Whatever a slow thief claims must be the oldest item at the time of the claim, and
+// a claim may fail only if top has moved or the ring has grown since the thief looked.
 type program struct {
 	t      *testing.T
 	name   func() string
