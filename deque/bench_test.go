@@ -35,17 +35,6 @@ func BenchmarkPushPopDeep(b *testing.B) {
 	}
 }
 
-func BenchmarkPushPopAlone(b *testing.B) {
-	d, p := deque.New[item](64), new(item)
-	b.ReportAllocs()
-	for b.Loop() {
-		d.PushAlone(p)
-		if d.PopAlone() != p {
-			b.Fatal("not what was pushed")
-		}
-	}
-}
-
 func BenchmarkPushSteal(b *testing.B) {
 	d, p := deque.New[item](64), new(item)
 	b.ReportAllocs()

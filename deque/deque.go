@@ -139,39 +139,6 @@ func (d *Deque[T]) Pop() *T {
 	return d.ring.at(b).Take()
 }
 
-// PushAlone is Push for an owner who knows that there is no thief: it costs no locked instruction, and leaves what Len,
-// IsEmpty and Steal go by as it was. A deque is used with PushAlone and [Deque.PopAlone] until [Deque.Share], if at
-// all, and from then on with Push and [Deque.Pop]. p must not be nil: PopAlone would never come to what is below it.
-//
-// Owner only.
-func (d *Deque[T]) PushAlone(p *T) {
-	s := d.ring.at(d.b)
-	if !s.Free() {
-		d.grow()
-		s = d.ring.at(d.b)
-	}
-	s.Put(p)
-	d.b += one
-}
-
-// PopAlone is Pop for an owner who knows that there is no thief. See [Deque.PushAlone].
-//
-// Owner only.
-func (d *Deque[T]) PopAlone() *T {
-	b := d.b - one
-	p := d.ring.at(b).Take()
-	if p != nil {
-		d.b = b
-	}
-	return p
-}
-
-// Share lets thieves take what PushAlone has left, and the owner go on with Push and Pop. A thread that is to be a
-// thief may begin after it.
-//
-// Owner only.
-func (d *Deque[T]) Share() { d.bottom.Store(d.b) } // P1: publishes all slots since top, which no PopAlone has moved
-
 // Steal removes the item pushed first. Lost means that it may pay to try again; it says nothing about what is left.
 //
 // Any thread, the owner's included.
@@ -205,13 +172,6 @@ func (d *Deque[T]) IsEmpty() bool {
 	t := d.top.Load()
 	return distance(d.bottom.Load(), t) <= 0
 }
-
-// Bottom identifies the owner's end: it changes with every Push and goes back to what it was when everything since has
-// been popped, unless the last of it went at the top. An owner that pops only while Bottom differs from an earlier one
-// leaves alone what was there before. It is even.
-//
-// Owner only.
-func (d *Deque[T]) Bottom() uint64 { return d.b }
 
 // grow doubles the ring.
 //

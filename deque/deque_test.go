@@ -192,69 +192,6 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// The bottom tells an owner whether what it pushed since a mark has been popped.
-func TestBottom(t *testing.T) {
-	for _, start := range []uint64{0, wrap - 1} {
-		d := deque.NewAt[int](2, start)
-		d.Push(new(int))
-		mark := d.Bottom()
-		d.Push(new(int))
-		d.Push(new(int))
-		require.NotEqual(t, mark, d.Bottom())
-		d.Pop()
-		require.NotEqual(t, mark, d.Bottom())
-		d.Pop()
-		require.Equal(t, mark, d.Bottom())
-		require.Equal(t, 1, d.Len(), "what was there before is still there")
-	}
-}
-
-func TestAlone(t *testing.T) {
-	d := deque.New[int](8)
-	require.Nil(t, d.PopAlone())
-	for range 3 { // again on the grown ring
-		for i := range 100 {
-			d.PushAlone(&i)
-		}
-		require.True(t, d.IsEmpty(), "thieves see nothing")
-		_, outcome := d.Steal()
-		require.Equal(t, deque.Empty, outcome)
-		for i := 99; i >= 0; i-- {
-			require.Equal(t, i, *d.PopAlone())
-		}
-		require.Nil(t, d.PopAlone())
-		require.Nil(t, d.PopAlone())
-		require.Zero(t, d.Occupied())
-	}
-	require.Equal(t, 128, d.Cap())
-}
-
-// What was pushed alone is there for thieves once the deque is shared, on a ring that has grown too.
-func TestShare(t *testing.T) {
-	for _, n := range []int{0, 1, 8, 100} {
-		d := deque.New[int](8)
-		for i := range n + 2 {
-			d.PushAlone(&i)
-		}
-		d.PopAlone()
-		d.PopAlone()
-		d.Share()
-		require.Equal(t, n, d.Len())
-		for i := range n {
-			if i%2 == 0 {
-				p, outcome := d.Steal()
-				require.Equal(t, deque.Stolen, outcome)
-				require.Equal(t, i/2, *p)
-			} else {
-				require.Equal(t, n-1-i/2, *d.Pop())
-			}
-		}
-		require.Nil(t, d.Pop())
-		d.Push(new(int))
-		require.Equal(t, 1, d.Len())
-	}
-}
-
 func TestAllocs(t *testing.T) {
 	d := deque.New[int](64)
 	p := new(int)
@@ -271,9 +208,4 @@ func TestAllocs(t *testing.T) {
 		}
 		d.Steal()
 	}), "pushes, pops, a steal")
-	alone := deque.New[int](64)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		alone.PushAlone(p)
-		alone.PopAlone()
-	}), "alone")
 }

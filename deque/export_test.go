@@ -97,3 +97,6 @@ func (s *SlowThief[T]) Claim() bool { return s.d.top.CompareAndSwap(s.t, s.t+one
 
 // Yield takes the item that Claim claimed and frees its slot.
 func (s *SlowThief[T]) Yield() *T { return s.r.at(s.t).Yield() }
+
+// Bottom is the index of the owner's end. Owner only.
+func (d *Deque[T]) Bottom() uint64 { return d.b }

@@ -84,21 +84,6 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-func TestRetentionAlone(t *testing.T) {
-	d := deque.New[heavy](8)
-	var pointers []weak.Pointer[heavy]
-	for range 20 {
-		p := new(heavy)
-		d.PushAlone(p)
-		pointers = append(pointers, weak.Make(p))
-	}
-	requireCollected(t, pointers, false)
-	for d.PopAlone() != nil {
-	}
-	requireCollected(t, pointers, true)
-	runtime.KeepAlive(d)
-}
-
 // TestRetentionOfRings: growth drops the old ring, whose slots still point at the items.
 func TestRetentionOfRings(t *testing.T) {
 	d := deque.New[heavy](8)

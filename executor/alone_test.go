@@ -16,9 +16,9 @@ func TestAloneIsTheOwners(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			ex.wakeOne() // as inject does
+			_ = ex.anyItem() // as inject does, if a worker sleeps
 		}()
-		ex.workers[0].endAlone()
+		ex.roster[0].lane.Share(ex.lanes.Enough())
 		<-done
 	}
 }

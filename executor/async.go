@@ -84,8 +84,8 @@ func execFuture(w *Worker, it *Item) *Item {
 	}
 	err := f.begin()
 	if err == nil {
-		before := w.labels
-		if labels := w.labelsFor(f.ctx.labels); labels != before || w.nested > 0 { // the task below may have labels of its own
+		before := w.labels.set
+		if labels := w.labelsFor(f.ctx.labels); labels != before || w.waits.nested > 0 { // the task below may have labels of its own
 			w.setLabels(labels)
 		}
 		err = f.call.make()
@@ -138,7 +138,7 @@ func (a *asyncs) begin(w *Worker) bool {
 // end counts one out that w has run, or anybody else if that is nil.
 func (a *asyncs) end(w *Worker) {
 	if w != nil && w.body == &a.Body {
-		w.ended++
+		w.futures++
 		return
 	}
 	a.leave(1)
@@ -155,8 +155,8 @@ func (a *asyncs) Enter(*Worker) {}
 
 // Leave implements Hooks.
 func (a *asyncs) Leave(w *Worker) {
-	n := w.ended
-	w.ended = 0
+	n := w.futures
+	w.futures = 0
 	a.leave(n)
 }
 

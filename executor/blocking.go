@@ -1,5 +1,7 @@
 package executor
 
+import "github.com/magpie-go/magpie/deque"
+
 // Blocking calls fn, which may wait for what the executor knows nothing of: I/O, a lock, a channel. Meanwhile a spare
 // worker stands in for the one that calls, and one for each that sleeps in a Wait or Join, so that as many tasks as
 // there are workers can go on, of whatever run. When fn has returned there are more workers than that, until spares
@@ -24,8 +26,8 @@ func Blocking(fn func()) {
 		fn()
 		return
 	}
-	if w.alone && w.ex.spares.limit > 0 {
-		w.endAlone()
+	if w.lane.IsAlone() && w.ex.spares.Limit() > 0 {
+		w.lane.Share(w.ex.lanes.Enough()) // before there is another worker
 	}
 	w.bringForward()
 	if w.blocking { // and runs a task that it waits for
@@ -35,9 +37,11 @@ func Blocking(fn func()) {
 	state := w.state.Load()
 	w.state.Store(uint32(blocked))
 	w.blocking = true
-	w.ex.beginBlocking()
+	w.lane.KeepOpen(true) // what the worker runs while it blocks may wait for what it pushes
+	w.ex.spares.Block()
 	defer func() {
-		w.ex.endBlocking()
+		w.ex.spares.Unblock()
+		w.lane.KeepOpen(false)
 		w.blocking = false
 		w.state.Store(state)
 	}()
@@ -47,20 +51,23 @@ func Blocking(fn func()) {
 // bringForward lets others run what only this worker knows of, before it blocks or sleeps: a task that blocks, here or
 // elsewhere, might wait for it. What others can see may stay where it is.
 func (w *Worker) bringForward() {
-	w.exposeForks()
-	w.seen.publish(&w.counts)
+	w.forks.expose()
+	w.publishCounts()
 	if w.body != nil { // else the worker has left it
 		w.body.hooks.Flush(w)
 	}
-	w.giveAway() // also what Flush has pushed
+	w.giveAway() // also items that Flush has pushed
 }
 
-// endAlone makes the only worker one of several, before there is another, which its start then tells of it.
-func (w *Worker) endAlone() {
-	w.alone, w.enough = false, w.ex.enough
-	if !w.fifo {
-		w.deque.Share()
+// giveAway lets others have what they cannot see of the worker's lane, for which it will not answer: it is going to sleep, or
+// to block.
+func (w *Worker) giveAway() {
+	effect := w.lane.Expose()
+	if effect != deque.Refused {
+		w.tell(effect) // D1(overflow)
+		return
 	}
-	w.aside, w.solo = w.queue != nil, false
-	w.noteEmpty()
+	for it := w.popOwn(); it != nil; it = w.popOwn() {
+		w.ex.inject(it)
+	}
 }

@@ -25,10 +25,10 @@ func rest(ex *Executor) {
 			s := workerState(w.state.Load())
 			return s == parked || s == standingBy || s == threadless
 		}
-		for slices.ContainsFunc(ex.crew(), func(w *Worker) bool { return !resting(w) }) || ex.thieves.Load() != 0 {
+		for slices.ContainsFunc(ex.workers(), func(w *Worker) bool { return !resting(w) }) || ex.Thieves() != 0 {
 			model.Spin()
 		}
-		blocked, asleep := ex.spares.blocked.Load(), ex.spares.asleep.Load()
+		blocked, asleep := ex.Blocked(), ex.Asleep()
 		model.Assert(blocked == 0 && asleep == 0, "at rest %d workers are blocked, and %d sleep in a wait", blocked, asleep)
 		death(ex)
 	})
@@ -155,13 +155,13 @@ func TestModelBlockingIdle(t *testing.T) {
 		}
 		model.Calm(func() {
 			before.ended(ex.Run(context.Background(), before))
-			ex.lookAtSpares()
+			ex.spares.Look()
 		})
 		var join func()
 		j.first = func(w *Worker) {
 			var done xatomic.Bool
 			j.push(w, func(*Worker) { done.Store(true) })
-			join = model.Go(ex.lookAtSpares)
+			join = model.Go(ex.spares.Look)
 			Blocking(done.Await)
 		}
 		j.ended(ex.Run(context.Background(), j))

@@ -27,7 +27,7 @@ type child struct {
 	fork // first: see childOf
 	fn   func(context.Context) error
 	sfn  func(*Scope) error
-	next *child // in Scope.children, or in Worker.children
+	next *child // in Scope.children, or in forks.children
 }
 
 func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
@@ -35,16 +35,16 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	if here := frameOf(&s); !isBeside(here, s.forker) {
 		w.check(s, here)
 	}
-	c := w.children
+	c := w.forks.children
 	if c == nil {
 		c = &child{}
 		c.Exec, c.owner, c.kind = execChild, w, isChild
 	} else {
-		w.children = c.next
+		w.forks.children = c.next
 	}
 	c.fn, c.sfn = fn, sfn
-	w.exposeForks() // what is older comes first in the deque
-	c.floor = w.bottom()
+	w.forks.expose() // older forks come first in the lane
+	c.mark = w.lane.Mark()
 	c.isFrom(s)
 	c.next = s.children
 	s.children = c
@@ -74,16 +74,16 @@ func (s *Scope) adopt(older *child) {
 // joinChildren is Wait if there is a child.
 func (s *Scope) joinChildren() (err error) {
 	w := s.w
-	floor := s.children.floor
+	mark := s.children.mark
 	for c := s.children.next; c != nil; c = c.next {
-		if int64(c.floor-floor) < 0 { // not always the oldest's: forks below it may have been joined since
-			floor = c.floor
+		if int64(c.mark-mark) < 0 { // not always the oldest's: forks below it may have been joined since
+			mark = c.mark
 		}
 	}
-	w.nested++
-	defer func() { w.nested-- }()
-	w.exposeForks()
-	w.runDownTo(s.body, floor)
+	w.waits.nested++
+	defer func() { w.waits.nested-- }()
+	w.forks.expose()
+	w.runDownTo(s.body, mark)
 	for c := s.children; c != nil; c = s.children {
 		w.await(&c.fork)
 		if c.err != nil {
@@ -94,8 +94,8 @@ func (s *Scope) joinChildren() (err error) {
 		s.children = c.next // now: Goexit may end the next await, and what is left is then joined by abandon
 		c.Body, c.fn, c.sfn = nil, nil, nil
 		c.reset()
-		c.next = w.children
-		w.children = c
+		c.next = w.forks.children
+		w.forks.children = c
 	}
 	return err
 }
@@ -103,14 +103,14 @@ func (s *Scope) joinChildren() (err error) {
 func execChild(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
-	s := w.begin(f)
+	s := w.forks.begin(f)
 	r := s.run
 	if r.Stopped() {
 		c.err, c.skipped = context.Cause(r.ctx), true
 	} else {
 		var err error
 		switch {
-		case w.nested > maxNested:
+		case w.waits.nested > maxNested:
 			err = ErrTooDeep
 		case c.fn != nil:
 			err = c.fn(r.ctx)
@@ -122,6 +122,6 @@ func execChild(w *Worker, it *Item) *Item {
 			r.fail(f, err, s.skipped)
 		}
 	}
-	w.end(f)
+	w.forks.end(f)
 	return nil
 }

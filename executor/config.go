@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/internal/lane"
+	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/procs"
 )
 
@@ -45,8 +48,8 @@ type Config struct {
 	// With kinds that hide items, of which [deque.Kind.Hides] tells, a task must not wait for what it has pushed, other
 	// than by what this module offers for it, or inside [Blocking]: while it runs, nobody may see that.
 	Deque deque.Kind
-	// Forks says when calls of [Fork] are pushed to the deque. The zero value is [PrivateForks]. With [deque.KindABP],
-	// [deque.KindBWoS], [deque.KindPDQS] and [deque.KindLocked] forks are pushed at once, whatever Forks says.
+	// Forks says when calls of [Fork] are pushed to the deque. The zero value is [PrivateForks]. With kinds that hide items
+	// and that thieves cannot ask, [deque.KindBWoS] and [deque.KindPDQS], forks are pushed at once, whatever Forks says.
 	Forks Forks
 	// Capacity is how many items a worker's deque has room for, about; or, of one that grows, has room for at first. 0 means
 	// 1024, or 512 for [deque.KindChaseLev]; of [deque.KindPDQR] and [deque.KindPDQS] it says nothing.
@@ -92,7 +95,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Nice < 0 || c.Nice > 19 {
 		bad("Config.Nice is %d: give 0 (normal) to 19 (lowest)", c.Nice)
 	}
-	if c.Policy >= policies {
+	if int(c.Policy) >= len(policy.Table) {
 		bad("Config.Policy is %d: use one of %v", uint8(c.Policy), Policies())
 	}
 	known := slices.Contains(deque.Kinds(), c.Deque)
@@ -110,15 +113,35 @@ func (c Config) withDefaults() (Config, error) {
 	if !known {
 		checked.Deque = deque.KindBWoS // of which every Capacity, BlockSize and Steal is good that is good of any
 	}
-	errs = append(errs, checked.checkQueues()...)
+	errs = append(errs, checked.checkLanes()...)
 	if c.Name == "" {
 		c.Name = "magpie"
 	}
 	return c, errors.Join(errs...)
 }
 
-// pushesForks reports whether forks are pushed at once. Private forks need an owner that learns when others want them:
-// of a deque of Chase and Lev the thief that empties it says so, and of kinds that ask the one that asks.
-func (c *Config) pushesForks() bool {
-	return c.Forks == PushedForks || c.Deque != deque.KindChaseLev && !c.Deque.Asks()
+// lanes are the options of the workers' lanes.
+func (c *Config) lanes() lane.Options {
+	return lane.Options{
+		Kind:        c.Deque,
+		Capacity:    c.Capacity,
+		BlockSize:   c.BlockSize,
+		Batch:       c.Steal,
+		ForksPushed: c.Forks == PushedForks,
+		Enough:      enoughPublic * c.Workers,
+	}
+}
+
+// checkLanes says all that is wrong with the options of a known kind of deque.
+func (c *Config) checkLanes() (errs []error) {
+	if err := c.lanes().Queue().Check(c.Deque); err != nil {
+		said := strings.NewReplacer("deque: ", "", "\n", "; ").Replace(err.Error())
+		errs = append(errs, fmt.Errorf("executor: Config with Deque %v: %s", c.Deque, said))
+	}
+	if c.Steal != deque.One && !c.Deque.Batches() {
+		batching := slices.DeleteFunc(deque.Kinds(), func(k deque.Kind) bool { return !k.Batches() })
+		errs = append(errs, fmt.Errorf("executor: Config.Steal is %v, but from %v thieves take one item at a time: "+
+			"set Steal to %v, or Deque to one of %v", c.Steal, c.Deque, deque.One, batching))
+	}
+	return errs
 }

@@ -11,31 +11,31 @@ import (
 // what it tells is not one moment's state.
 func (ex *Executor) Dump(out io.Writer) error {
 	var b, list strings.Builder
-	crew := ex.crew()
+	workers := ex.workers()
 	fmt.Fprintf(&b, "executor %q: %d workers, policy %v, thieves %d, actives %d, helpers asleep %d, stopping %v\n",
 		ex.cfg.Name, ex.cfg.Workers, ex.cfg.Policy,
-		ex.thieves.Load(), ex.actives.Load(), ex.sleepingHelpers.Load(), ex.stop.Load())
+		ex.policy.Thieves().Load(), ex.policy.Actives(), ex.sleepingHelpers.Load(), ex.stop.Load())
 	fmt.Fprintf(&b, "notifier: %v\n", ex.notifier)
 	fmt.Fprintf(&b, "injector: %d items\n", ex.injector.len())
 	fmt.Fprintf(&b, "asyncs: %d not ended\n", ex.asyncs.left.Load())
-	spares := ex.spares.told()
+	spares := ex.spares.Counts()
 	fmt.Fprintf(&b, "spares: %d in service, %d on standby, at most %d; %d workers blocked, %d asleep in a wait\n",
-		spares.serving, spares.standby, ex.spares.limit, spares.blocked, spares.asleep)
+		spares.Serving, spares.Standby, ex.spares.Limit(), spares.Blocked, spares.Asleep)
 	if err := ex.unnamed.Load(); err != nil {
 		fmt.Fprintf(&b, "threads without names: %v\n", *err)
 	}
-	for _, w := range crew {
+	for _, w := range workers {
 		s := w.seen.snapshot()
-		deque := fmt.Sprintf("%d items", w.toSteal())
+		deque := fmt.Sprintf("%d items", w.lane.Len())
 		switch {
-		case len(crew) == 1 && !w.fifo:
-			deque = "private" // see deque.PushAlone
-		case w.hides:
+		case len(workers) == 1 && !w.lane.IsFIFO():
+			deque = "private" // nobody else looks into it
+		case w.lane.Hides():
 			deque += " to steal" // what is hidden only the worker knows
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
-			w.id, workerState(w.state.Load()), w.thread.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
-		if r := w.helping.Load(); r != nil {
+			w.id, workerState(w.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
+		if r := w.sleeper.run.Load(); r != nil {
 			fmt.Fprintf(&b, ", waits for run of %q", r.job.Name())
 		}
 		b.WriteByte('\n')

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/errfmt"
 )
 
@@ -20,6 +21,11 @@ var (
 	// they share the stack of one thread. So do children that start children, and futures that wait for futures, which then
 	// fail with it.
 	ErrTooDeep = errors.New("executor: too many tasks on one worker wait for each other")
+
+	// ErrFIFO is what a run of [Func] or [Call], and all of package parallel, ends with on an executor whose Config.Deque is
+	// [deque.KindBWoSFIFO].
+	ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Config.Deque is " +
+		deque.KindBWoSFIFO.String())
 
 	// errNotBegun is the result of a run whose caller got a panic in place of it; others may have it from Begin.
 	errNotBegun = errors.New("executor: the job's Begin panicked")

@@ -10,7 +10,9 @@ import (
 	"time"
 	"weak"
 
-	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/internal/lane"
+	"github.com/magpie-go/magpie/executor/internal/policy"
+	"github.com/magpie-go/magpie/executor/internal/spares"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/procs"
@@ -41,28 +43,24 @@ func (*noCopy) Unlock() {}
 type core struct {
 	// Constant.
 	cfg      Config
-	workers  []*Worker // those of the configuration, then room for the spares; see crew
+	roster   []*Worker // those of the configuration, then room for the spares; see workers
 	notifier *notifier.Notifier
-	queues   *deque.Group[Item] // nil: workers have deques of Chase and Lev only
-	asked    bool               // thieves ask for what is in queues, and set the owner's hungry when they have asked
-	enough   int                // see forkState; of workers that are not alone
-	release  func()             // gives the reserved Ps back
-	inline   *inline            // set if there are no threads
-	crewed   xatomic.Int32      // how many of workers there are; it seldom changes
+	policy   policy.Policy
+	lanes    *lane.Maker[Item]
+	release  func()        // gives the reserved Ps back
+	inline   *inline       // set if there are no threads
+	made     xatomic.Int32 // how many of roster there are; it seldom changes
 
 	_ pad.Line
 	// Read at every push, written when a worker goes to sleep or is woken.
-	thieves         xatomic.Int32 // workers that look for items, or were notified and will
-	sleepingHelpers xatomic.Int32 // workers asleep in a nested run
+	sleepingHelpers xatomic.Int32 // workers asleep in a wait inside a task
 	stop            xatomic.Bool  // the workers are to leave
-	_               pad.Line
-	actives         xatomic.Int32 // workers that run items; AdaptivePublished only
 	_               pad.Line
 	injector        injector
 	_               pad.Line
 	asyncs          asyncs
 	_               pad.Line
-	spares          spares
+	spares          spares.Ledger
 	_               pad.Line
 
 	unnamed xatomic.Pointer[error] // why the system refused to name a thread, if it did
@@ -117,60 +115,63 @@ func (ex *Executor) abandoned() {
 }
 
 // newExecutor makes an executor whose workers have no threads yet.
-func newExecutor(cfg Config) *Executor {
+func newExecutor(cfg Config) *Executor { return newExecutorOn(cfg, nil) }
+
+func newExecutorOn(cfg Config, inline *inline) *Executor {
+	lanes, err := lane.NewMaker[Item](cfg.Workers+cfg.Spares, cfg.lanes())
+	if err != nil {
+		panic(err) // withDefaults has said yes
+	}
 	ex := &Executor{core: &core{
-		queues:   cfg.queues(),
-		asked:    cfg.Deque.Asks(),
 		cfg:      cfg,
-		workers:  make([]*Worker, cfg.Workers+cfg.Spares),
+		roster:   make([]*Worker, cfg.Workers+cfg.Spares),
 		notifier: notifier.New(cfg.Workers + cfg.Spares),
+		lanes:    lanes,
 		injector: newInjector(),
 		release:  func() {},
-		spares:   spares{limit: cfg.Spares, idle: spareIdle},
+		inline:   inline,
 	}}
-	if !ex.asked { // else forks wait for somebody to ask
-		ex.enough = enoughPublic * cfg.Workers
-	}
+	ex.policy = policy.Table[cfg.Policy].New(machine{ex})
+	ex.spares.Init(spareHost{ex}, cfg.Spares, spareIdle)
 	for i := range cfg.Workers {
-		ex.workers[i] = newWorker(ex, i)
+		ex.roster[i] = newWorker(ex, i)
 	}
-	ex.crewed.Store(int32(cfg.Workers))
+	ex.made.Store(int32(cfg.Workers))
 	ex.asyncs.init(ex)
 	return ex
 }
 
 // newWorker makes worker i, which has no thread yet.
 func newWorker(ex *Executor, i int) *Worker {
-	cfg := &ex.cfg
 	w := &Worker{
-		ex:     ex,
-		core:   ex.core,
-		id:     i,
-		rng:    uint64(i+1) * 0x9E3779B97F4A7C15,
-		victim: (i + 1) % cfg.Workers,
-		wakes:  cfg.Policy == Adaptive,
-		alone:  cfg.Workers == 1 && i == 0,
-		spare:  i >= cfg.Workers,
+		ex:      ex,
+		core:    ex.core,
+		id:      i,
+		rng:     uint64(i+1) * 0x9E3779B97F4A7C15,
+		spare:   i >= ex.cfg.Workers,
+		thieves: ex.policy.Thieves(),
+		refills: ex.policy.Refills(),
+		inline:  ex.inline,
 	}
-	// Levels of different workers differ, so that Join tells another's fork from the newest.
-	w.base = uint64(i) << 40
-	w.level, w.public = w.base, w.base
-	if !w.alone {
-		w.enough = ex.enough
+	if ex.inline != nil {
+		w.lane.InitShuffled(ex.inline.seed)
+	} else {
+		ex.lanes.Init(&w.lane, i, ex.cfg.Workers == 1 && i == 0)
 	}
-	w.makeQueues()
-	w.hungry.Store(w.eager)
+	w.runItems = w.loopFor()
+	w.thief = ex.policy.Attach(host{w})
+	w.forks.init(w)
 	if w.spare {
 		w.state.Store(uint32(threadless))
 	}
 	return w
 }
 
-// crew are the workers that there are so far. It grows, before a new one's thread starts, and never shrinks.
+// workers are those that there are so far. They become more, before a new one's thread starts, and never fewer.
 //
-// P1: crewed publishes the new one. Who looks at the crew for the last time before it sleeps, and does not see it, has
-// announced itself before anything could be in the new one's deque: D1(push) then finds the sleeper.
-func (ex *Executor) crew() []*Worker { return ex.workers[:ex.crewed.Load()] }
+// P1: made publishes the new one. A worker that looks at all for the last time before it sleeps, and does not see the new one,
+// has announced itself before anything could be in that one's lane: D1(push) then finds the sleeper.
+func (ex *core) workers() []*Worker { return ex.roster[:ex.made.Load()] }
 
 // startWorkers returns when every worker has its thread, or could not be given one.
 func (ex *Executor) startWorkers() error {
@@ -179,7 +180,7 @@ func (ex *Executor) startWorkers() error {
 		mu   xsync.Mutex
 		errs []error
 	)
-	workers := ex.crew()
+	workers := ex.workers()
 	up.Add(len(workers))
 	ex.alive.Add(len(workers))
 	for _, w := range workers {
@@ -235,7 +236,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 	if r.ctx.notice(); r.cancelled {
 		return r.stillborn(r.err.Get())
 	}
-	if w != nil && w.depth > maxDepth {
+	if w != nil && w.waits.helps > maxDepth {
 		return r.stillborn(ErrTooDeep)
 	}
 	// All that may panic because of ctx comes before admit, which counts the run: Close waits for what is counted.
@@ -252,7 +253,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 	}
 	r.embody(first.Body)
 	if w != nil {
-		r.mark = w.bottom()
+		r.mark = w.lane.Mark()
 		r.launcher.Set(w)
 		w.Push(first)
 	} else {
@@ -357,7 +358,7 @@ func (ex *Executor) Close() error {
 		ex.closed.Store(true)
 		ex.mu.Unlock()
 		ex.running.Wait()
-		ex.spares.close()
+		ex.spares.Close()
 		// D1(stop): stop, then wake. Pairs with D1(park) and line 23 of the published policy: prepare, then look at stop.
 		ex.stop.Store(true)
 		ex.notifier.NotifyAll()

@@ -138,12 +138,15 @@ func TestModelLastThief(t *testing.T) {
 	})
 }
 
+// grows is how many items make a lane's deque larger.
+const grows = 3
+
 // TestModelGrow: a thief that meets a deque whose owner is making it larger does not keep the owner from going on. (It
 // did, when they shared a core: a steal lost to growth was tried again at once, for as long as it lasted.)
 func TestModelGrow(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
-		runJob(ex, pushes(dequeCapacity+1))
+		runJob(ex, pushes(grows))
 		stop(ex)
 	})
 }
@@ -156,7 +159,7 @@ func TestModelGrowForHelper(t *testing.T) {
 		var begun xatomic.Bool
 		inner.first = func(w *Worker) {
 			begun.Store(true)
-			for range dequeCapacity + 1 {
+			for range grows {
 				inner.push(w, nothing)
 			}
 		}

@@ -8,16 +8,16 @@ import (
 )
 
 // PushesForks reports whether an executor with that configuration pushes forks at once.
-func (c *Config) PushesForks() bool { return c.pushesForks() }
+func (c *Config) PushesForks() bool { return c.lanes().PushesForks() }
 
 // Thieves is how many workers look for items, as the protocol counts them.
-func (ex *Executor) Thieves() int { return int(ex.thieves.Load()) }
+func (ex *Executor) Thieves() int { return int(ex.policy.Thieves().Load()) }
 
 // SleepingHelpers is how many workers sleep in a nested run.
 func (ex *Executor) SleepingHelpers() int { return int(ex.sleepingHelpers.Load()) }
 
 // Actives is how many workers run items, as AdaptivePublished counts them.
-func (ex *Executor) Actives() int { return int(ex.actives.Load()) }
+func (ex *Executor) Actives() int { return ex.policy.Actives() }
 
 // Injected is how many items are in the injector.
 func (ex *Executor) Injected() int { return ex.injector.len() }
@@ -34,7 +34,7 @@ func (ex *Executor) RunsInProgress() (n int) {
 
 // Parked is how many workers sleep, in the notifier or in a nested run.
 func (ex *Executor) Parked() (n int) {
-	for _, w := range ex.crew() {
+	for _, w := range ex.workers() {
 		if workerState(w.state.Load()) == parked {
 			n++
 		}
@@ -44,7 +44,7 @@ func (ex *Executor) Parked() (n int) {
 
 // Resting reports whether nobody runs or looks for items.
 func (ex *Executor) Resting() bool {
-	for _, w := range ex.crew() {
+	for _, w := range ex.workers() {
 		if s := workerState(w.state.Load()); s != parked && s != standingBy && s != threadless {
 			return false
 		}
@@ -54,31 +54,33 @@ func (ex *Executor) Resting() bool {
 
 // Blocked is how many workers are in Blocking, Asleep how many sleep in a wait and not in Blocking, Serving how many
 // spares are in service, and Standby on standby.
-func (ex *Executor) Blocked() int { return ex.spares.told().blocked }
-func (ex *Executor) Asleep() int  { return ex.spares.told().asleep }
-func (ex *Executor) Serving() int { return ex.spares.told().serving }
-func (ex *Executor) Standby() int { return ex.spares.told().standby }
+func (ex *Executor) Blocked() int { return ex.spares.Counts().Blocked }
+func (ex *Executor) Asleep() int  { return ex.spares.Counts().Asleep }
+func (ex *Executor) Serving() int { return ex.spares.Counts().Serving }
+func (ex *Executor) Standby() int { return ex.spares.Counts().Standby }
 
 // SetSpareIdle sets how long spares stay that nobody needs. Before the first Blocking.
-func (ex *Executor) SetSpareIdle(d time.Duration) { ex.spares.idle = d }
+func (ex *Executor) SetSpareIdle(d time.Duration) { ex.spares.Init(spareHost{ex}, ex.cfg.Spares, d) }
 
-// FailSpare is a Blocking whose spare cannot be given a thread.
+// failingHost gives no spare a thread.
+type failingHost struct{ spareHost }
+
+func (h failingHost) Send(spare int, _ bool) { h.worker(spare).spareFailed() }
+
+// FailSpare is a Blocking whose spare cannot be given a thread. Before the first Blocking.
 func (ex *Executor) FailSpare() {
-	s := &ex.spares
-	s.mu.Lock()
-	s.blocked.Add(1)
-	w, _ := ex.nextSpare()
-	s.mu.Unlock()
-	ex.spareFailed(w)
-	ex.endBlocking()
+	ex.spares.Init(failingHost{spareHost{ex}}, ex.cfg.Spares, spareIdle)
+	ex.spares.Block()
+	ex.spares.Unblock()
+	ex.spares.Init(spareHost{ex}, ex.cfg.Spares, spareIdle)
 }
 
 // Threads is the identity of every worker's thread.
 func (ex *Executor) Threads() []int64 {
-	crew := ex.crew()
+	crew := ex.workers()
 	ids := make([]int64, len(crew))
 	for i, w := range crew {
-		ids[i] = w.thread.Load()
+		ids[i] = w.thread.id.Load()
 	}
 	return ids
 }
@@ -89,7 +91,7 @@ func Thread() int64 { return osthread.ID() }
 // OnWorker reports whether some worker, of whatever executor, claims the thread.
 func OnWorker(thread int64) (found bool) {
 	onThread.Range(func(key, w any) bool {
-		found = w.(*Worker).thread.Load() == thread || w.(*Worker).self.Load() != key // left behind
+		found = w.(*Worker).thread.id.Load() == thread || w.(*Worker).thread.self.Load() != key // left behind
 		return !found
 	})
 	return found
@@ -100,16 +102,17 @@ const PollInterval = pollInterval
 
 // ForksLeft tells of workers that have forks left, or "". Only while nobody runs a scope.
 func (ex *Executor) ForksLeft() (told string) {
-	for _, w := range ex.crew() {
+	for _, w := range ex.workers() {
+		f := &w.forks
 		calls := 0
-		for _, p := range w.pools {
+		for _, p := range f.pools {
 			if p.newest() != nil {
 				calls++
 			}
 		}
-		if w.level != w.base || w.public != w.base || w.disorder != 0 || w.thrown != nil || calls != 0 {
+		if f.level != f.base || f.public != f.base || f.disorder != 0 || f.thrown != nil || calls != 0 {
 			told += fmt.Sprintf("worker %d: level %d, public %d, disorder %d, thrown %v, calls of %d types\n",
-				w.id, w.level, w.public, w.disorder, w.thrown, calls)
+				w.id, f.level, f.public, f.disorder, f.thrown, calls)
 		}
 	}
 	return told

@@ -38,7 +38,7 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	if !isBeside(here, s.forker) {
 		moved = w.check(s, here)
 	}
-	p, ok := w.calls.(*callPool[A, R])
+	p, ok := w.forks.last.(*callPool[A, R])
 	if !ok {
 		p = callPoolOf[A, R](w)
 	}
@@ -50,12 +50,12 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	c.fn, c.arg = fn, arg
 	// A worker forks into its own hands and publishes when it has to: a published fork costs two locked instructions.
 	// See PROTOCOL.md, Forks.
-	w.level++
-	c.level = w.level
+	w.forks.level++
+	c.level = w.forks.level
 	c.outer = s.forker
 	s.forker = here
-	if w.hungry.Load() || (c.outer == here || moved) && w.deque.Len() < w.enough {
-		w.publishForks(&c.fork)
+	if w.lane.Demand() || (c.outer == here || moved) && w.lane.MayHaveFew() {
+		w.publish(&c.fork)
 	}
 	return Forked[A, R]{c, c.turn}
 }
@@ -79,15 +79,15 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 	s := scope // in a register
 	c := f.c
 	w := s.w
-	if c.level != w.level || c.turn != f.turn || c.level <= w.public || !isBeside(here, s.forker) {
+	if c.level != w.forks.level || c.turn != f.turn || c.level <= w.forks.public || !isBeside(here, s.forker) {
 		return c.joinChecked(s, f.turn, here)
 	}
-	w.level--
+	w.forks.level--
 	s.forker = c.outer
 	c.turn++ // for a second Join to tell
 	c.pool.used--
-	if w.hungry.Load() {
-		w.publishForks(nil) // the older ones
+	if w.lane.Demand() {
+		w.publish(nil) // the older ones
 	}
 	return c.make(s)
 }
@@ -96,12 +96,12 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 type fork struct {
 	Item // first: see forkOf
 
-	floor  uint64  // the deque's bottom before it was pushed
+	mark   uint64  // the lane's before it was pushed
 	parent *fork   // in whose call it was made; nil of a root
 	owner  *Worker // who forks and joins it
 	err    error   // why it did not return
-	// state is 0 until somebody takes the fork from a deque; who does counts himself in, and exchanges it for forkDone at
-	// the end. From then on it is its owner's.
+	// state is 0 until another worker takes the fork from a lane. That worker counts itself in, and exchanges it for forkDone
+	// at the end. From then on the state is its owner's.
 	state   xatomic.Uint64
 	depth   uint32 // how many forks it is below; set with parent
 	kind    forkKind
@@ -148,9 +148,9 @@ func (c *call[A, R]) make(s *Scope) R {
 	if s.children != nil {
 		return makeApart(s, fn, arg)
 	}
-	level := s.w.level
+	level := s.w.forks.level
 	r := fn(s, arg)
-	if s.children != nil || s.w.level != level {
+	if s.children != nil || s.w.forks.level != level {
 		s.finish(level)
 	}
 	return r
@@ -160,7 +160,7 @@ func (c *call[A, R]) make(s *Scope) R {
 func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 	defer s.adopt(s.children)
 	s.children = nil
-	level := s.w.level
+	level := s.w.forks.level
 	r := fn(s, arg)
 	s.finish(level)
 	return r
@@ -171,7 +171,7 @@ func (s *Scope) finish(level uint64) {
 	if s.children != nil {
 		_ = s.joinChildren()
 	}
-	s.w.drop(level, s.w.complete)
+	s.w.forks.drop(level, s.w.forks.complete)
 }
 
 // joinChecked is Join of a fork that others may have taken, or that is not the newest, and if the caller may not be the
@@ -179,6 +179,7 @@ func (s *Scope) finish(level uint64) {
 func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
 	w.check(s, here)
+	f := &w.forks
 	level := c.level
 	switch {
 	case c.owner == w && (c.turn != turn || c.joined):
@@ -188,7 +189,7 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	}
 	if w.takeBack(&c.fork) {
 		c.pool.release(c)
-		w.unfork(&c.fork, level)
+		f.remove(&c.fork, level)
 		return c.make(s)
 	}
 	r, err := c.result, c.err
@@ -197,22 +198,22 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	s.run.pass(&c.fork, s.fork)
 	s.skipped = s.skipped || c.skipped
 	c.pool.release(c)
-	w.unfork(&c.fork, level)
+	f.remove(&c.fork, level)
 	if err != nil {
-		w.rethrow(err)
+		f.rethrow(err)
 	}
 	return r
 }
 
-// execCall makes the call for whoever took the fork from a deque.
+// execCall makes the call for the worker that took the fork from a lane.
 func execCall[A, R any](w *Worker, it *Item) *Item {
 	c := callOf[A, R](it)
-	s := w.begin(&c.fork)
+	s := w.forks.begin(&c.fork)
 	var none A
 	arg := c.arg
 	c.arg = none
 	c.result = c.fn(s, arg)
-	w.end(&c.fork)
+	w.forks.end(&c.fork)
 	return nil
 }
 
@@ -223,8 +224,8 @@ type callPool[A, R any] struct {
 	held  int // of those in use, how many were joined before newer ones
 }
 
-// forks is a callPool of whatever type.
-type forks interface {
+// A pool is a callPool of any type.
+type pool interface {
 	newest() *fork                  // of those in use, or nil
 	oldestAbove(level uint64) *fork // of those in use and not joined, or nil
 	heldCount() int                 // how many in use were joined before newer ones
@@ -234,15 +235,16 @@ type forks interface {
 
 // callPoolOf returns the worker's pool for calls of the type, which is the first to be looked for next time.
 func callPoolOf[A, R any](w *Worker) *callPool[A, R] {
-	for _, some := range w.pools {
+	f := &w.forks
+	for _, some := range f.pools {
 		if p, ok := some.(*callPool[A, R]); ok {
-			w.calls = p
+			f.last = p
 			return p
 		}
 	}
 	p := &callPool[A, R]{}
-	w.pools = append(w.pools, p)
-	w.calls = p
+	f.pools = append(f.pools, p)
+	f.last = p
 	return p
 }
 

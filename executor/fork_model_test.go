@@ -16,9 +16,10 @@ import (
 // scoped runs fn with a scope and checks that nothing of it is left.
 func scoped(ex *Executor, fn func(*Scope) error) error {
 	err := ex.Run(context.Background(), Func("scope", fn))
-	for _, w := range ex.crew() {
-		model.Assert(w.level == w.base && w.public == w.base, "worker %d has forks left: level %d, public %d", w.id, w.level, w.public)
-		for _, p := range w.pools {
+	for _, w := range ex.workers() {
+		f := &w.forks
+		model.Assert(f.level == f.base && f.public == f.base, "worker %d has forks left: level %d, public %d", w.id, f.level, f.public)
+		for _, p := range f.pools {
 			model.Assert(p.newest() == nil, "worker %d has calls left", w.id)
 		}
 	}
@@ -203,9 +204,9 @@ func TestModelForkPublicAgain(t *testing.T) {
 		err := scoped(ex, func(s *Scope) error {
 			for i, fn := range fns {
 				f := Fork(s, fn, i)
-				model.Assert(s.w.public <= s.w.level, "%d forks, %d of them public", s.w.level, s.w.public)
+				model.Assert(s.w.forks.public <= s.w.forks.level, "%d forks, %d of them public", s.w.forks.level, s.w.forks.public)
 				model.Assert(f.Join(s) == i+1, "the wrong result")
-				model.Assert(s.w.public <= s.w.level, "%d forks, %d of them public", s.w.level, s.w.public)
+				model.Assert(s.w.forks.public <= s.w.forks.level, "%d forks, %d of them public", s.w.forks.level, s.w.forks.public)
 			}
 			return nil
 		})
@@ -234,12 +235,10 @@ func TestModelForkAbandoned(t *testing.T) {
 // TestModelChildrenBelow: a child that lies below where an older one was pushed is found.
 func TestModelChildrenBelow(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
-		ex := start(n, p)
+		ex := started(Config{Workers: n, Policy: p, Forks: PushedForks}) // alone it would publish nothing else
 		ran := 0
 		count := func(context.Context) error { ran++; return nil }
 		err := scoped(ex, func(s *Scope) error {
-			s.w.eager = true // alone it would publish nothing
-			s.w.hungry.Store(true)
 			f := Fork(s, func(*Scope, int) int { return 1 }, 0)
 			s.Go(count)
 			f.Join(s)
@@ -259,10 +258,10 @@ func TestModelForkHungry(t *testing.T) {
 		err := scoped(ex, func(s *Scope) error {
 			f := Fork(s, func(*Scope, int) int { stolen.Store(true); return 1 }, 0)
 			stolen.Await()
-			model.Assert(s.w.hungry.Load(), "nothing to steal, and nobody has said so")
+			model.Assert(s.w.lane.Demand(), "nothing to steal, and nobody has said so")
 			return func() error {
 				g := Fork(s, func(*Scope, int) int { return 2 }, 0)
-				model.Assert(s.w.public == s.w.level, "the next fork is private")
+				model.Assert(s.w.forks.public == s.w.forks.level, "the next fork is private")
 				model.Assert(g.Join(s)+f.Join(s) == 3, "the wrong result")
 				return nil
 			}()
@@ -277,12 +276,12 @@ func TestModelForkSiblingsArePublic(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
 		err := scoped(ex, func(s *Scope) error {
-			s.w.hungry.Store(false)
+			s.w.lane.Answer()
 			var forks [2]Forked[int, int]
 			for i := range forks {
 				forks[i] = Fork(s, func(_ *Scope, n int) int { return n }, i)
 			}
-			model.Assert(s.w.public == s.w.level, "of %d forks of a function %d are public", s.w.level, s.w.public)
+			model.Assert(s.w.forks.public == s.w.forks.level, "of %d forks of a function %d are public", s.w.forks.level, s.w.forks.public)
 			model.Assert(forks[1].Join(s) == 1 && forks[0].Join(s) == 0, "the wrong result")
 			return nil
 		})
@@ -418,7 +417,7 @@ func TestModelJoinHoldsALock(t *testing.T) {
 					locked.Await()
 					return 1
 				}, 0)
-				s.w.exposeForks()
+				s.w.forks.expose()
 				taken.Await()
 				mu.Lock()
 				defer mu.Unlock()

@@ -162,7 +162,7 @@ func (f *future) settle(w *Worker, err error) {
 		case e.done != nil:
 			close(e.done)
 		case e.worker != nil:
-			e.worker.wakeHelper()
+			e.worker.sleeper.wake(e.worker)
 		case !e.future.left.Done(1):
 		case w != nil && w.core == e.future.ex.core:
 			e.future.submit(w)
@@ -232,7 +232,7 @@ type ending interface {
 
 // waitFor waits for f: the worker runs it itself, after what it comes after, except what others have begun.
 func (w *Worker) waitFor(f *future) {
-	w.exposeForks() // or the call would keep them from others
+	w.forks.expose() // or the call would keep them from others
 	type waiting struct {
 		*future
 		past int // how many of those that it comes after have ended
@@ -255,7 +255,7 @@ func (w *Worker) waitFor(f *future) {
 			own.ex.block(own)
 			continue
 		case own.claimed.Load() != 0:
-		case w.nested < maxNested:
+		case w.waits.nested < maxNested:
 			w.runOnly(&own.Item)
 		case own.claim():
 			own.end(w, ErrTooDeep)
@@ -266,9 +266,9 @@ func (w *Worker) waitFor(f *future) {
 
 // runOnly runs it on top of the item that waits for it, and nothing that it leaves behind.
 func (w *Worker) runOnly(it *Item) {
-	defer w.comeOut(w.goInside(w.awaits, w.floor, w.only))
-	w.nested++
-	defer func() { w.nested-- }()
+	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
+	w.waits.nested++
+	defer func() { w.waits.nested-- }()
 	returned := false
 	defer func() {
 		if !returned {

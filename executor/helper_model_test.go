@@ -161,3 +161,19 @@ func TestModelWaitForOutsiders(t *testing.T) {
 		stop(ex)
 	})
 }
+
+// TestModelVisit: two workers that share a bit begin to run items of a run at the same time. When either goes on, the run
+// around it has the bit too (I5).
+func TestModelVisit(t *testing.T) {
+	model.Check(t, func() {
+		outer, inner := &Run{}, &Run{}
+		inner.parent.Store(outer)
+		visit := func(id int) {
+			inner.visit(&Worker{id: id})
+			model.Assert(outer.visited.Load() == 1, "worker %d is not known to the outer run", id)
+		}
+		join := model.Go(func() { visit(64) })
+		visit(0)
+		join()
+	})
+}

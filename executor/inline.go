@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -27,15 +26,13 @@ import (
 // a bubble and outside that. Make one in each bubble. Graphs, semaphores and other jobs may be used in one bubble after
 // the other, and outside. Executors of [New] are not for bubbles: time does not pass while a thread sleeps.
 func NewInline(seed uint64) *Executor {
-	ex := newExecutor(Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true})
-	ex.inline = &inline{woken: make(chan struct{}, 1)}
-	w := ex.workers[0]
-	w.shuffled, w.solo = &shuffled{rng: rand.NewPCG(seed, 0)}, false
-	return ex
+	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true}
+	return newExecutorOn(cfg, &inline{seed: seed, woken: make(chan struct{}, 1)})
 }
 
 // inline is what an executor without threads has instead.
 type inline struct {
+	seed  uint64
 	mu    sync.Mutex // held by the goroutine that is the worker
 	below *Worker    // the worker, of another executor, whose task that goroutine runs, or nil; its own, plain
 
@@ -44,23 +41,13 @@ type inline struct {
 	woken chan struct{}
 }
 
-// sleepAsHelper sleeps until wakeHelper is called, which may have been before.
-func (w *Worker) sleepAsHelper() {
-	if w.shuffled == nil {
-		w.helper.Park()
-		return
-	}
-	Blocking(func() { <-w.ex.inline.woken })
-}
+// sleep is sleeper.sleep of an inline worker.
+func (i *inline) sleep() { Blocking(func() { <-i.woken }) }
 
-// wakeHelper lets w go on from sleepAsHelper, or return from the next at once. Any thread.
-func (w *Worker) wakeHelper() {
-	if w.shuffled == nil {
-		w.helper.Unpark()
-		return
-	}
+// wake is sleeper.wake of an inline worker.
+func (i *inline) wake() {
 	select {
-	case w.ex.inline.woken <- struct{}{}:
+	case i.woken <- struct{}{}:
 	default:
 	}
 }
@@ -70,7 +57,7 @@ func (w *Worker) wakeHelper() {
 // seed chooses. So whatever looks whether a run is stopped looks here first. The worker only; elsewhere it does
 // nothing.
 func (w *Worker) noticeContexts() {
-	if w.shuffled == nil {
+	if w.inline == nil {
 		return
 	}
 	ex := w.ex
@@ -98,7 +85,7 @@ func (ex *Executor) drive(w *Worker) {
 	osthread.Lock()
 	defer osthread.Unlock()
 	ex.inline.below = workerHere()
-	w = ex.workers[0]
+	w = ex.roster[0]
 	w.occupy()
 	defer w.vacate()
 	w.drain()
@@ -115,64 +102,4 @@ func (w *Worker) drain() {
 	}()
 	w.exploit(w.pop())
 	ended = true
-}
-
-// shuffled has the items of an inline worker, in place of its deque.
-type shuffled struct {
-	items []*Item
-	rng   *rand.PCG
-}
-
-func (s *shuffled) push(it *Item) { s.items = append(s.items, it) }
-
-// pop takes any item from floor on, or returns nil if there is none.
-func (s *shuffled) pop(floor int) *Item {
-	last := len(s.items) - 1
-	if last < floor {
-		return nil
-	}
-	i := floor + int(s.rng.Uint64()%uint64(last-floor+1))
-	it := s.items[i]
-	s.items[i] = s.items[last]
-	s.items[last] = nil
-	s.items = s.items[:last]
-	return it
-}
-
-func (s *shuffled) bottom() uint64 { return 2 * uint64(len(s.items)) } // even, see noFloor
-
-// popShuffled is popOwn of an inline worker.
-func (w *Worker) popShuffled() *Item {
-	floor := 0
-	if w.awaits != nil && w.floor != noFloor {
-		floor = int(w.floor / 2)
-	}
-	return w.shuffled.pop(floor)
-}
-
-// runShuffled is runItems, one item at a time: what one returns is pushed among the others.
-func (w *Worker) runShuffled(it *Item) {
-	for ; it != nil; it = w.pop() {
-		next, ok := w.runOne(it)
-		if !ok {
-			return
-		}
-		if next != nil {
-			w.Push(next)
-		}
-	}
-}
-
-func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
-	defer func() {
-		if !ok {
-			w.failed(it, recover())
-		}
-	}()
-	if it.Body != w.body {
-		w.enter(it.Body)
-	}
-	w.counts.items++
-	w.noticeContexts()
-	return it.Exec(w, it), true
 }

@@ -35,6 +35,9 @@ func NewBody(h Hooks) Body {
 // themselves done. It is a plain load of a word that hardly ever changes: cheap enough for every item. Any thread.
 func (b *Body) Stopped() bool { return b.stop.Load() }
 
+// owner is the run in progress, or of a body that serves one after the other the last.
+func (b *Body) owner() *Run { return b.run.Get().asRun() }
+
 // Run is the run in progress. Only between the Begin of its job and its Finish.
 func (b *Body) Run() *JobRun { return b.run.Get() }
 

@@ -147,8 +147,8 @@ func death(ex *Executor) {
 	err := ex.Close()
 	model.Assert(err == nil, "Close: %v", err)
 	model.Assert(!ex.anyItem(), "an item is left")
-	model.Assert(ex.sleepingHelpers.Load() == 0 && ex.actives.Load() == 0, "%d helpers, %d actives at the end",
-		ex.sleepingHelpers.Load(), ex.actives.Load())
+	model.Assert(ex.sleepingHelpers.Load() == 0 && ex.Actives() == 0, "%d helpers, %d actives at the end",
+		ex.sleepingHelpers.Load(), ex.Actives())
 }
 
 // oneOf chooses one of a list.

@@ -20,12 +20,12 @@ func (r *JobRun) asRun() *Run {
 }
 
 // Workers is the number of workers that may run items of the run, spare ones included: their IDs are below it.
-func (r *JobRun) Workers() int { return len(r.ex.workers) }
+func (r *JobRun) Workers() int { return len(r.ex.roster) }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run, so that the job can save
 // what only other workers need. A task that calls [Blocking] may end that for good: an answer from before the task is
 // not to be relied on after it. It costs a load.
-func (r *JobRun) Alone(w *Worker) bool { return w.alone }
+func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 
 // Shuffled reports whether the executor chooses the order of what is ready, see [NewInline]: then every item is to be
 // pushed by itself. It is constant.

@@ -1,6 +1,10 @@
 package executor
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/magpie-go/magpie/executor/internal/policy"
+)
 
 // A Policy controls how many of the idle workers look for work and when they sleep.
 type Policy uint8
@@ -9,23 +13,26 @@ const (
 	// Adaptive keeps what [AdaptivePublished] promises, that no item waits in a deque while a worker sleeps, and that
 	// the number of thieves follows the work there is. In addition the last thief sleeps too when there is nothing to
 	// steal: publishing an item wakes a worker if nobody is looking.
-	Adaptive Policy = iota
+	Adaptive Policy = policy.Adaptive
 	// AdaptivePublished is the algorithm of document 000 (Algorithms 2 to 5) to the letter: publishing an item wakes
 	// nobody, so as long as any worker has work, one thief stays awake and looks around.
-	AdaptivePublished
-
-	policies // how many there are
+	AdaptivePublished Policy = policy.Published
 )
 
-var policyNames = [policies]string{Adaptive: "adaptive", AdaptivePublished: "adaptive-published"}
+var policyNames = func() (names []string) {
+	for _, row := range policy.Table {
+		names = append(names, row.Name)
+	}
+	return names
+}()
 
-func (p Policy) String() string { return nameOf(p, "Policy", policyNames[:]) }
+func (p Policy) String() string { return nameOf(p, "Policy", policyNames) }
 
 // Policies lists every policy.
-func Policies() []Policy { return all[Policy](policies) }
+func Policies() []Policy { return all(Policy(len(policyNames))) }
 
 // ParsePolicy is the reverse of [Policy.String].
-func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "policy", policyNames[:]) }
+func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "policy", policyNames) }
 
 // Forks says when calls of [Fork] are pushed to the worker's deque, where thieves find them.
 type Forks uint8

@@ -15,6 +15,12 @@ import (
 // that task should have: in Executor.Run, the labels of the context that the task has given; in other waits those of
 // its run or future.
 
+// labels are those of a worker's goroutine. Owner only, plain.
+type labels struct {
+	set context.Context // as they were set last
+	own context.Context // those of a worker that runs nothing; nil for an inline worker
+}
+
 // labelsOf returns a context that has the labels of ctx and finds them at once, or nil if ctx has none.
 func labelsOf(ctx context.Context) context.Context {
 	if c, ok := ctx.(*taskContext); ok {
@@ -31,14 +37,14 @@ func labelsOf(ctx context.Context) context.Context {
 // labelThread gives the goroutine, which has just begun, the worker's own labels.
 func (w *Worker) labelThread() {
 	labels := pprof.Labels("executor", w.ex.cfg.Name, "worker", strconv.Itoa(w.id))
-	w.ownLabels = pprof.WithLabels(context.Background(), labels)
-	w.setLabels(w.ownLabels)
+	w.labels.own = pprof.WithLabels(context.Background(), labels)
+	w.setLabels(w.labels.own)
 }
 
 // labelsFor is labels or, if nil, the worker's own.
 func (w *Worker) labelsFor(labels context.Context) context.Context {
 	if labels == nil {
-		return w.ownLabels
+		return w.labels.own
 	}
 	return labels
 }
@@ -46,8 +52,8 @@ func (w *Worker) labelsFor(labels context.Context) context.Context {
 // setLabels gives the worker's goroutine the labels of ctx. On an inline executor tasks have those of the calling
 // goroutine, which must keep them.
 func (w *Worker) setLabels(ctx context.Context) {
-	w.labels = ctx
-	if w.ownLabels != nil {
+	w.labels.set = ctx
+	if w.labels.own != nil {
 		pprof.SetGoroutineLabels(ctx)
 	}
 }

@@ -30,10 +30,10 @@ func onForks(t *testing.T, kinds []deque.Kind, program func(cfg Config)) {
 			seen := map[bool]bool{}
 			for _, forks := range AllForks() {
 				cfg := Config{Workers: 2, Policy: p, Deque: d, Forks: forks}
-				if seen[cfg.pushesForks()] {
+				if seen[cfg.PushesForks()] {
 					continue
 				}
-				seen[cfg.pushesForks()] = true
+				seen[cfg.PushesForks()] = true
 				t.Run(fmt.Sprintf("%v/%v/%v", d, p, forks), func(t *testing.T) {
 					model.Check(t, func() { program(cfg) })
 				})
@@ -85,8 +85,8 @@ func TestModelQueueAsked(t *testing.T) {
 		runJob(ex, func(j *job, w *Worker) {
 			j.push(w, func(*Worker) { done.Store(true) })
 			for !done.Load() {
-				if w.hungry.Load() { // as before each item
-					w.poll()
+				if w.lane.Demand() { // as before each item
+					w.tell(w.lane.Poll())
 				}
 				model.Spin()
 			}
@@ -143,7 +143,7 @@ func TestModelQueueBlocking(t *testing.T) {
 		ex := started(cfg)
 		runJob(ex, func(j *job, w *Worker) {
 			if model.Choose(2) == 1 {
-				w.endAlone()
+				w.lane.Share(ex.lanes.Enough())
 			}
 			blocks(j, w)
 		})
@@ -155,7 +155,7 @@ func TestModelQueueBlocking(t *testing.T) {
 func TestModelQueueBatch(t *testing.T) {
 	for _, batch := range []deque.Batch{deque.Half, deque.Block} {
 		t.Run(batch.String(), func(t *testing.T) {
-			onQueues(t, batching(), func(cfg Config) {
+			onQueues(t, slices.DeleteFunc(deque.Kinds(), func(k deque.Kind) bool { return !k.Batches() }), func(cfg Config) {
 				cfg.Steal = batch
 				ex := started(cfg)
 				runJob(ex, pushes(3))

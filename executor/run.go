@@ -18,7 +18,7 @@ type Run struct {
 	ctx  taskContext
 
 	launcher xatomic.Plain[*Worker] // whose task started the run, if one did
-	mark     uint64                 // the bottom of its deque just before
+	mark     uint64                 // of its lane just before
 
 	parent  xatomic.Pointer[Run] // the run whose task started this one, while both are in progress
 	visited xatomic.Uint64       // bit id%64: such a worker has run items of this run or of one nested in it
@@ -155,12 +155,12 @@ func (r *Run) wait(w *Worker, labels context.Context) error {
 		r.ex.block(r)
 		return r.err.Get()
 	}
-	before := w.labels
+	before := w.labels.set
 	if labels == nil {
 		labels = before
 	}
 	w.help(r, labels)
-	w.labels = before // what labels the task itself has set, it undoes
+	w.labels.set = before // what labels the task itself has set, it undoes
 	return r.err.Get()
 }
 
@@ -176,10 +176,13 @@ func (r *Run) isWithin(other *Run) bool {
 	return false
 }
 
-// visit notes that worker w begins to run items of r: from now on its deque may hold some.
+// visit notes that worker w begins to run items of r: from now on its lane may hold some.
+//
+// Outer runs come first: a worker with the same bit that finds the bit set in r relies on the runs around r (I5).
 func (r *Run) visit(w *Worker) {
-	bit := w.bit()
-	for ; r != nil && r.visited.Load()&bit == 0; r = r.parent.Load() {
-		r.visited.Or(bit)
+	if r == nil || r.visited.Load()&w.bit() != 0 {
+		return
 	}
+	r.parent.Load().visit(w)
+	r.visited.Or(w.bit())
 }

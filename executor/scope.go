@@ -26,10 +26,10 @@ type Scope struct {
 	run      *scopeRun
 	fork     *fork   // that the function is the call of
 	children *child  // those not joined, newest first
-	level    uint64  // Worker.level when the scope began; no fork of it is below
-	base     uint64  // and Worker.base
+	level    uint64  // forks.level when the scope began; no fork of it is below
+	base     uint64  // and forks.base
 	forker   uintptr // tells the stack frame that made the newest fork; 0 if s is not to be used now, or check has not seen it
-	next     *Scope  // in Worker.scopes
+	next     *Scope  // in forks.scopes
 	skipped  bool    // it has joined what was skipped, see fork
 }
 
@@ -40,17 +40,17 @@ type Scope struct {
 // Fork and Join, which are called every few nanoseconds, do not come here if the last of them was on the same block of
 // the stack.
 func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
-	if w.scope != s {
+	if w.forks.scope != s {
 		misused()
 	}
 	if moved = s.forker != 0 && !isNear(here, s.forker); moved || s.forker == 0 {
-		w.stack = stack{} // what it has may be another's by now
+		w.forks.stack = stack{} // its blocks may be another's by now
 	}
-	if !w.stack.has(here) {
-		if osthread.Self() != w.self.Load() {
+	if !w.forks.stack.has(here) {
+		if osthread.Self() != w.thread.self.Load() {
 			misused()
 		}
-		w.stack.note(here)
+		w.forks.stack.note(here)
 	}
 	if moved || s.forker == 0 {
 		s.forker = here | 1 // beside here, and no frame's
@@ -79,19 +79,16 @@ func (s *Scope) Stopped() bool {
 	if s.body == nil {
 		misused()
 	}
-	if s.w.shuffled != nil {
+	if s.w.inline != nil {
 		s.w.noticeContexts()
 	}
 	return s.body.Stopped()
 }
 
 func init() {
-	demand.Of = func(scope any) bool { return scope.(*Scope).w.inDemand() }
-	demand.Hint = func(scope any) *xatomic.Bool { return &scope.(*Scope).w.hungry }
+	demand.Of = func(scope any) bool { return scope.(*Scope).w.lane.IsWanted() }
+	demand.Hint = func(scope any) *xatomic.Bool { return scope.(*Scope).w.lane.DemandWord() }
 }
-
-// inDemand reports whether thieves could do with work of the worker's: what is forked now is taken up at once.
-func (w *Worker) inDemand() bool { return w.hungry.Load() && (!w.eager || !w.alone && w.isWanted()) }
 
 // Func returns a job that runs fn with a scope. It may be run any number of times, also at once. The run's result is
 // what fn returns and the failures of children, joined. Where a function with a scope returns failures of children of
@@ -182,7 +179,7 @@ func (r *scopeRun) passFailures(from, to *fork) {
 
 func execRoot(w *Worker, it *Item) *Item {
 	f := forkOf(it)
-	s := w.begin(f)
+	s := w.forks.begin(f)
 	r := s.run
 	fn := r.fn
 	r.fn = nil // what a caller keeps of the run, as its context, is not to keep the function alive
@@ -191,7 +188,7 @@ func execRoot(w *Worker, it *Item) *Item {
 			r.fail(f, err, s.skipped)
 		}
 	}
-	w.end(f)
+	w.forks.end(f)
 	r.left.Out(1) // not the end: w is counted
 	return nil
 }
@@ -270,7 +267,7 @@ func wraps(err, part error) bool {
 func (r *scopeRun) Fail(w *Worker, it *Item, err error) *Item {
 	f := forkOf(it)
 	if f.kind != isCall { // whoever joins a call may still recover
-		r.fail(f, err, w.scope.skipped)
+		r.fail(f, err, w.forks.scope.skipped)
 	}
 	f.err = err
 	r.endFailed(w, f)
@@ -286,9 +283,9 @@ func (r *scopeRun) endFailed(w *Worker, f *fork) {
 			r.endFailed(w, f)
 		}
 	}()
-	w.abandon(w.scope)
+	w.forks.abandon(w.forks.scope)
 	abandoned = true
-	w.end(f)
+	w.forks.end(f)
 	if f.kind == isRoot {
 		r.left.Out(1) // not the end: w is counted
 	}
@@ -299,7 +296,7 @@ func (r *scopeRun) Enter(*Worker) { r.left.In(1) }
 
 // Leave implements Hooks.
 func (r *scopeRun) Leave(w *Worker) {
-	for _, p := range w.pools {
+	for _, p := range w.forks.pools {
 		p.forget() // here, and not in make: a private fork would pay for it
 	}
 	if !r.left.Out(1) {

@@ -23,9 +23,9 @@ type WorkerStats struct {
 
 // Stats returns a snapshot.
 func (ex *Executor) Stats() Stats {
-	crew := ex.crew()
-	s := Stats{Workers: make([]WorkerStats, len(crew))}
-	for i, w := range crew {
+	workers := ex.workers()
+	s := Stats{Workers: make([]WorkerStats, len(workers))}
+	for i, w := range workers {
 		s.Workers[i] = w.seen.snapshot()
 		s.Total.add(s.Workers[i], 1)
 	}
@@ -57,7 +57,6 @@ func (a *WorkerStats) add(b WorkerStats, factor uint64) {
 type counts struct {
 	items    uint64
 	overhead uint64 // of the items, those that are not tasks
-	pops     uint64
 	tried    uint64
 	won      uint64
 	lost     uint64
@@ -70,14 +69,16 @@ type published struct {
 	tasks, pops, tried, won, lost, parks, wakeups xatomic.Tell64
 }
 
-func (p *published) publish(c *counts) {
+// publishCounts shows what the worker has counted. The worker itself only.
+func (w *Worker) publishCounts() {
+	p, c := &w.seen, &w.counts
 	set := func(to *xatomic.Tell64, v uint64) {
 		if to.Load() != v { // a load is free, a store is not
 			to.Store(v)
 		}
 	}
 	set(&p.tasks, c.items-c.overhead)
-	set(&p.pops, c.pops)
+	set(&p.pops, w.lane.Popped)
 	set(&p.tried, c.tried)
 	set(&p.won, c.won)
 	set(&p.lost, c.lost)

@@ -28,17 +28,17 @@ func (ex *Executor) currentWorker() *Worker {
 
 // below is the worker on whose task the worker's own stand, or nil.
 func (w *Worker) below() *Worker {
-	if w.ex.inline == nil {
+	if w.inline == nil {
 		return nil
 	}
-	return w.ex.inline.below
+	return w.inline.below
 }
 
 // threadHere is the worker, of whatever executor, whose thread the caller runs on, or nil if the thread is no worker's
 // own.
 func threadHere() *Worker {
 	w := workerHere()
-	for w != nil && w.ex.inline != nil {
+	for w != nil && w.inline != nil {
 		w = w.below()
 	}
 	return w
@@ -56,7 +56,7 @@ func workerHere() *Worker {
 		return nil
 	}
 	w := v.(*Worker)
-	if w.ex.inline != nil && !w.isHere() {
+	if w.inline != nil && !w.isHere() {
 		return nil
 	}
 	return w
@@ -118,22 +118,22 @@ func (w *Worker) setUpThread() error {
 
 // occupy makes the calling thread the worker's.
 func (w *Worker) occupy() {
-	w.thread.Store(osthread.ID())
-	w.self.Store(osthread.Self())
-	w.stack = stack{}
-	onThread.Store(w.self.Load(), w)
+	w.thread.id.Store(osthread.ID())
+	w.thread.self.Store(osthread.Self())
+	w.forks.stack = stack{}
+	onThread.Store(w.thread.self.Load(), w)
 }
 
 // vacate undoes occupy.
 func (w *Worker) vacate() {
 	if below := w.below(); below != nil {
-		w.ex.inline.below = nil
-		onThread.Store(w.self.Load(), below)
+		w.inline.below = nil
+		onThread.Store(w.thread.self.Load(), below)
 	} else {
-		onThread.Delete(w.self.Load())
+		onThread.Delete(w.thread.self.Load())
 	}
-	w.self.Store(0)
-	w.thread.Store(0)
+	w.thread.self.Store(0)
+	w.thread.id.Store(0)
 }
 
 // live is a worker's life on one thread: until the executor stops, a spare is discharged, or a task ends the goroutine.
@@ -141,19 +141,21 @@ func (w *Worker) live() {
 	stopped := false
 	growStack()
 	defer func() {
-		w.ex.leaving.add(w.thread.Load())
+		w.ex.leaving.add(w.thread.id.Load())
 		w.vacate()
 		if stopped {
 			osthread.Unclaim()
 			if w.spare {
-				w.ex.spareGone(w)
+				w.spareGone()
 			}
 			w.ex.alive.Done()
 		} else {
 			w.replace() // or magpie itself panicked, and the process is about to end
 		}
 	}()
-	w.work(w.pop()) // what another thread of this worker has left
+	if it := w.pop(); it != nil { // another thread of this worker has left it
+		w.work(it, false)
+	}
 	w.loop()
 	stopped = true
 }
@@ -167,12 +169,10 @@ func growStack() byte {
 	return room[osthread.ID()%int64(len(room))]
 }
 
-// replace starts a goroutine that takes over the worker: its deque, its counts and its place. Goexit cannot be stopped,
+// replace starts a goroutine that takes over the worker: its lane, its counts and its place. Goexit cannot be stopped,
 // so this one is lost, and its thread with it.
 func (w *Worker) replace() {
-	if w.ex.cfg.Policy == AdaptivePublished {
-		w.ex.actives.Add(-1) // what exploitPublished did not come to
-	}
+	w.thief.Lost()
 	w.start(func(err error) {
 		if err != nil {
 			// The first thread of this worker was set up in the same way. There is no caller to tell, and going on with

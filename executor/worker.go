@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/internal/lane"
+	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/park"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -15,56 +17,58 @@ import (
 type Worker struct {
 	_ pad.Line
 
-	// Constant; thieves read it, and not from a line that the owner writes.
-	ex      *Executor
-	core    *core // ex.core, a load less
-	id      int
-	deque   *deque.Deque[Item]
-	queue   deque.Queue[Item]   // nil, or what the worker pushes to instead of deque, see queue.go
-	batcher deque.Batcher[Item] // queue again, if thieves take several items at once
-	_       pad.Line
+	// Constant.
+	ex       *Executor
+	core     *core // ex.core, a load less
+	id       int
+	spare    bool                 // it stands in for workers that block
+	runItems func(*Worker, *Item) // the inner loop, see loops.go
+	thief    policy.Thief         // decides when the worker looks for work and sleeps
+	thieves  *xatomic.Int32       // the policy's word: while it is not 0, items that are shown wake nobody
+	refills  bool                 // the policy's: a worker without items looks at the injector before it becomes a thief
+	inline   *inline              // set if there is no thread
+	_        pad.Line
+
+	lane lane.Lane[Item] // has the worker's items
 
 	// Owner only, plain on purpose: the race detector checks the claim.
-	body   *Body  // of the item being run; nil when the worker has none
-	awaits *Run   // the run that the innermost help waits for; nil outside
-	floor  uint64 // the bottom below which there is nothing for that help
-	only   *Body  // if set, the only one whose items may be run
-	rng    uint64
-	victim int    // sticky: the last worker stolen from
-	losses uint32 // steals lost, also to users of the injector
-	crumbs int    // steals in a row that brought one short item each
-	counts counts
-	depth  int   // helps on the worker's stack
-	nested int   // of children and futures, those that are run on top of others
-	ended  int64 // futures, not yet counted out
-	forkState
-	queueState
-	wakes    bool      // what the policy wants: a push wakes a worker if nobody is looking for work
-	alone    bool      // there is no other worker; from the first that there is on it stays false
-	spare    bool      // constant: it stands in for workers that block
-	blocking bool      // the item being run is in Blocking
-	shuffled *shuffled // constant; set for an inline worker
-
-	labels    context.Context // of the goroutine, as they were set last
-	ownLabels context.Context // those of a worker that runs nothing; nil for an inline worker
-
-	_ pad.Line
+	body     *Body  // of the item being run; nil when the worker has none
+	counts   counts // beside body: both are used for each item
+	forks    forks
+	waits    waits // waits inside tasks, on the worker's stack
+	found    *Item // by the thief
+	losses   uint32
+	rng      uint64
+	futures  int64 // futures ended, not yet counted out
+	blocking bool  // the item being run is in Blocking
+	labels   labels
+	_        pad.Line
 
 	// Shared.
-	state     xatomic.Tell32       // a workerState, for dumps
-	thread    xatomic.Int64        // the worker's OS thread, as the kernel names it; 0 while it has none
-	self      xatomic.Int64        // and as osthread.Self does
-	seen      published            // counts, as of the last publication
-	helping   xatomic.Pointer[Run] // what the worker, asleep in help, waits for
-	helper    park.Parker          // where it sleeps then
-	joins     joins                // what the worker waits for in its Joins
-	waitsFor  xatomic.Pointer[Run] // the outermost run that the worker helps
-	leapsFrom xatomic.Uint64       // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
-	hungry    xatomic.Bool         // nobody can steal from the worker, or thieves have asked: its next fork is to be published
-	calledUp  park.Parker          // where a spare stands by
+	state    xatomic.Tell32 // a workerState, for dumps
+	thread   threadOf       // the worker's OS thread
+	seen     published      // counts, as of the last publication
+	sleeper  sleeper        // what the worker, asleep in a wait, waits for
+	leaps    leaps          // what leapfroggers read
+	calledUp park.Parker    // where a spare stands by
 
-	discharged bool // a spare's thread is to end; plain, written by whoever takes it off standby, before Unpark
+	discharged bool // a spare's thread is to end; plain, written before calledUp.Unpark
 	_          pad.Line
+}
+
+// waits is what a worker knows of the waits on its stack: of those of help, Join and Wait. Owner only, plain.
+type waits struct {
+	run    *Run   // the innermost waits for it; nil outside waits
+	mark   uint64 // the lane's mark below which there is nothing for that one, or noMark
+	only   *Body  // if set, only items of it may be run
+	helps  int    // how many are of help
+	nested int    // how many are of children and futures
+}
+
+// threadOf says which OS thread a worker has. Its worker writes it.
+type threadOf struct {
+	id   xatomic.Int64 // as the kernel names it; 0 while there is none
+	self xatomic.Int64 // as osthread.Self does
 }
 
 // workerState is where a worker stands, as dumps tell it.
@@ -93,7 +97,7 @@ func (w *Worker) run() *Run {
 	if w == nil {
 		return nil
 	}
-	return w.body.Run().asRun()
+	return w.body.owner()
 }
 
 // bit is the worker's in sets of workers. Several may share one.
@@ -110,117 +114,81 @@ func (w *Worker) Executor() *Executor {
 // Push makes an item available to every worker. The pushing worker gets it back, last in first out, unless another
 // takes it. The item being run only.
 func (w *Worker) Push(it *Item) {
-	if w.aside {
+	if !w.lane.IsDirect() {
 		w.pushAside(it)
 		return
 	}
-	w.deque.Push(it)
-	// D1(push): the item is in the deque, then look for somebody who will look there. Pairs with D1(park) in the
+	w.lane.PushDirect(it)
+	// D1(push): the item is in the lane, then look for somebody who will look there. Pairs with D1(park) in the
 	// policies and D1(help): those announce that they stop looking, then look once more.
-	if w.core.thieves.Load() == 0 && w.core.anyoneAsleep() {
-		w.wakeFor(w.body.Run())
-	}
-}
-
-// wakeFor wakes somebody for items of r, or of any run if r is nil.
-func (w *Worker) wakeFor(r *JobRun) {
-	w.wakeThief()
-	if w.core.sleepingHelpers.Load() > 0 {
-		w.ex.wakeHelpers(r.asRun(), w)
-	}
-}
-
-// wakeThief wakes a worker that sleeps because it has found nothing, if that is what the policy wants.
-func (w *Worker) wakeThief() {
-	if w.wakes && w.core.notifier.Waiting() {
-		w.ex.wakeOne()
+	if w.thieves.Load() == 0 && w.core.anyoneAsleep() {
+		w.wakeForPushed()
 	}
 }
 
 // uncount leaves the item being run out of the tasks in [Stats].
 func (w *Worker) uncount() { w.counts.overhead++ }
 
+// pushAside is Push for a lane that is not direct.
+func (w *Worker) pushAside(it *Item) { w.tell(w.put(it)) }
+
+// put adds an item to the worker's lane or, if that has no room, to the injector. The caller tells others of the effect.
+func (w *Worker) put(it *Item) deque.Effect {
+	effect := w.lane.Push(it)
+	if effect == deque.Refused {
+		w.ex.inject(it)
+		return deque.Nothing
+	}
+	return effect
+}
+
 // exploit runs it and everything that follows from it on this worker (document 000, Algorithm 3, lines 5 to 12).
 func (w *Worker) exploit(it *Item) {
 	for ; it != nil; it = w.pop() { // leaving the body may make an item ready, and so may a failure
-		w.runItems(it)
+		w.runItems(w, it)
 		w.enter(nil)
 	}
 }
 
-// runItems runs items until the worker has no more or one fails to return. One deferred call serves all in between.
-func (w *Worker) runItems(it *Item) {
-	if w.shuffled != nil {
-		w.runShuffled(it)
-		return
-	}
-	var current *Item // the item being run; apart from it, which so can stay in a register
-	returned := false
-	defer func() {
-		if !returned {
-			w.failed(current, recover())
-		}
-	}()
-	for it != nil {
-		if it.Body != w.body {
-			w.enter(it.Body)
-		}
-		if w.counts.items++; w.counts.items%pollInterval == 0 || w.polled && w.hungry.Load() {
-			if it = w.tock(it); it == nil {
-				break
-			}
-		}
-		current = it
-		if it = it.Exec(w, it); it == nil {
-			it = w.pop()
-		}
-	}
-	returned = true
-}
-
 // pop takes the item that the worker pushed last, of those that it may run here. If there is none, and the worker is free,
 // it takes one from outside: it would find that first anyhow, but only after it had become a thief and left its run. Not a
-// spare that is to leave, which would take again what it has just given away.
+// surplus spare, which would take again what it has just given away.
 func (w *Worker) pop() *Item {
-	if w.awaits != nil {
-		return w.popFor(w.awaits)
+	if w.waits.run != nil {
+		return w.popFor(w.waits.run)
 	}
 	it := w.popOwn()
-	if it == nil && w.wakes && !w.core.injector.isEmpty() && !w.isSurplus() {
-		it, _ = w.stealFrom(w.id)
+	if it == nil && w.refills && !w.core.injector.isEmpty() && !w.isSurplus() {
+		it, _ = w.takeSubmitted()
 	}
 	return it
 }
 
+// popOwn takes the item that the worker pushed last.
 func (w *Worker) popOwn() (it *Item) {
-	if w.aside {
-		it = w.popAside()
+	if w.lane.IsDirect() {
+		it = w.lane.PopDirect()
 	} else {
-		it = w.deque.Pop()
-	}
-	if it != nil {
-		w.counts.pops++
+		it = w.popAside()
 	}
 	return it
 }
 
-// tock is what a busy worker does every pollInterval items, when it has entered the body of the next. It returns the item
+// popAside is popOwn for a lane that is not direct.
+func (w *Worker) popAside() *Item {
+	it, effect := w.lane.Pop(w.limit())
+	w.tell(effect)
+	return it
+}
+
+// checkpoint is what a busy worker does every pollInterval items, when it has entered the body of the next. It returns the item
 // to go on with, and has entered that one's body, or nil if a helper has nothing more to do, or a spare is no longer needed.
-//
-// A worker whose queue thieves ask does it as soon as they have, and then only answers: otherwise they would wait as long as
-// items follow each other without the queue.
-func (w *Worker) tock(it *Item) *Item {
-	if w.polled {
-		w.poll()
-		if w.counts.items%pollInterval != 0 {
-			return it
-		}
-	}
+func (w *Worker) checkpoint(it *Item) *Item {
 	if w.counts.items%flushInterval == 0 {
-		w.seen.publish(&w.counts)
+		w.publishCounts()
 		w.body.hooks.Flush(w)
 	}
-	if r := w.awaits; r != nil {
+	if r := w.waits.run; r != nil {
 		if r.over.Load() {
 			w.putBack(it) // of a run that r has left behind
 			return nil
@@ -234,13 +202,13 @@ func (w *Worker) tock(it *Item) *Item {
 	if w.core.injector.isEmpty() {
 		return it
 	}
-	newcomer, _ := w.stealFrom(w.id)
+	newcomer, _ := w.takeSubmitted()
 	if newcomer == nil {
 		return it
 	}
 	// What the layer above meant to bring along with it must not wait for the newcomer, which may take long.
 	w.body.hooks.Flush(w)
-	// Behind the others that wait there, not into the deque: the newcomer may be endless too, and would never come back
+	// Behind the others that wait there, not into the lane: the newcomer may be endless too, and would never come back
 	// to it.
 	w.ex.inject(it)
 	if newcomer.Body != w.body {
@@ -249,7 +217,7 @@ func (w *Worker) tock(it *Item) *Item {
 	return newcomer
 }
 
-// putBack gives an item that was counted, and not run, to whoever runs it and counts it again.
+// putBack puts an item into the injector that was counted, and not run. The worker that runs it counts it again.
 func (w *Worker) putBack(it *Item) {
 	w.ex.inject(it)
 	w.counts.overhead++
@@ -259,36 +227,36 @@ func (w *Worker) putBack(it *Item) {
 // before the run it worked for can finish, so that after a run's end they know of all of it.
 func (w *Worker) enter(b *Body) {
 	if b == nil {
-		w.turnTo(nil, w.ownLabels)
+		w.turnTo(nil, w.labels.own)
 		return
 	}
-	w.turnTo(b, w.labelsFor(b.Run().ctx.labels))
+	w.turnTo(b, w.labelsFor(b.owner().ctx.labels))
 }
 
 // turnTo is enter with the labels that the goroutine is to have then.
 func (w *Worker) turnTo(b *Body, labels context.Context) {
 	old := w.body
 	if old != nil {
-		w.seen.publish(&w.counts)
+		w.publishCounts()
 		old.hooks.Leave(w)
 	}
 	if b != nil {
-		b.Run().visit(w)
+		b.owner().visit(w)
 		b.hooks.Enter(w)
 	}
 	w.body = b
-	if old != nil || labels != w.labels { // tasks of old may have set labels and not told
+	if old != nil || labels != w.labels.set { // tasks of old may have set labels and not told
 		w.setLabels(labels)
 	}
 }
 
-// failed deals with an item whose Exec did not return: it panicked with value or, if that is nil, called Goexit. What is
-// to run next goes to the deque: after Goexit, also if a deferred function panics meanwhile, runItems does not return.
+// failed deals with an item whose Exec did not return: it panicked with value or, if that is nil, called Goexit. The item that
+// is to run next goes to the lane: after Goexit, also if a deferred function panics meanwhile, runItems does not return.
 func (w *Worker) failed(it *Item, value any) {
 	defer w.enter(nil) // also if what the layer above waits for calls Goexit
 	err := error(ErrGoexit)
 	if value != nil {
-		if err = w.rethrown(value); err == nil {
+		if err = w.forks.rethrown(value); err == nil {
 			err = &PanicError{Value: value, Stack: debug.Stack()}
 		}
 	}

@@ -29,26 +29,29 @@ var layers = map[string][]string{
 		"internal/errfmt", "internal/left",
 	},
 	"executor": {
-		"executor/internal/demand", "deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
-		"internal/xsync", "internal/pad", "internal/errfmt", "internal/left",
+		"executor/internal/demand", "executor/internal/lane", "executor/internal/policy", "executor/internal/spares", "deque", "notifier",
+		"internal/park", "internal/osthread", "internal/procs", "internal/xatomic", "internal/xsync", "internal/pad",
+		"internal/errfmt", "internal/left",
 	},
-	"executor/parallel": {"executor", "executor/internal/demand", "internal/xatomic"},
-	"executor/pipeline": {"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
-	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
-	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
-	"internal/park":     {"internal/xatomic", "internal/pad", "internal/model"}, // the last under the tag modelcheck only
-	"internal/left":     {"internal/xatomic", "internal/model"},                 // likewise
-	"internal/plan":     {"internal/hugepage"},
-	"internal/xatomic":  {"internal/model"}, // likewise
-	"internal/xsync":    {"internal/model"}, // likewise
-	"internal/hugepage": {},
-	"internal/osthread": {"internal/model"}, // likewise
-	"internal/pad":      {},
-	"internal/errfmt":   {},
-	"internal/procs":    {},
-	"internal/model":    {},
-
 	"executor/internal/demand": {"internal/xatomic"},
+	"executor/internal/lane":   {"deque", "internal/pad", "internal/xatomic"},
+	"executor/internal/policy": {"deque", "internal/pad", "internal/xatomic"}, // deque for its Outcome: a policy sees no items
+	"executor/internal/spares": {"internal/xatomic", "internal/xsync"},
+	"executor/parallel":        {"executor", "executor/internal/demand", "internal/xatomic"},
+	"executor/pipeline":        {"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
+	"deque":                    {"internal/xatomic", "internal/xsync", "internal/pad"},
+	"notifier":                 {"internal/park", "internal/xatomic", "internal/pad"},
+	"internal/park":            {"internal/xatomic", "internal/pad", "internal/model"}, // the last under the tag modelcheck only
+	"internal/plan":            {"internal/hugepage"},
+	"internal/xatomic":         {"internal/model"},                     // likewise
+	"internal/xsync":           {"internal/model"},                     // likewise
+	"internal/left":            {"internal/xatomic", "internal/model"}, // likewise
+	"internal/hugepage":        {},
+	"internal/osthread":        {"internal/model"}, // likewise
+	"internal/pad":             {},
+	"internal/errfmt":          {},
+	"internal/procs":           {},
+	"internal/model":           {},
 }
 
 // isLibrary reports whether dir has code that users compile. The model checker is none: it is in the table only because

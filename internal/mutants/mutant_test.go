@@ -30,7 +30,8 @@ func TestMutantsApply(t *testing.T) {
 		require.True(t, hasTest(t, root, m.killers), "%s: there is no test for %v", m.name, m.killers)
 		of[filepath.Dir(m.file)]++
 	}
-	for _, dir := range []string{"deque", "notifier", "internal/park", "executor", "graph"} {
+	for _, dir := range []string{"deque", "notifier", "internal/park", "executor", "executor/internal/lane", "executor/internal/policy",
+		"executor/internal/spares", "graph"} {
 		require.NotZero(t, of[filepath.FromSlash(dir)], "%s has no mutant", dir)
 	}
 }

@@ -25,7 +25,10 @@ type layer struct {
 
 const million = 1_000_000
 
-var programs = []string{"./deque", "./notifier", "./executor", "./executor/pipeline", "./graph"}
+var programs = []string{
+	"./deque", "./notifier", "./executor", "./executor/internal/lane", "./executor/internal/policy",
+	"./executor/internal/spares", "./executor/pipeline", "./graph",
+}
 
 var layers = []layer{
 	{

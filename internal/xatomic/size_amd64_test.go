@@ -59,7 +59,7 @@ func TestHotPathSizes(t *testing.T) {
 	}{
 		{"executor", "executor.(*Worker).Push", 42, 0},
 		{"executor", "executor.(*Worker).popOwn", 20, 0},
-		{"executor", "executor.(*Worker).runItems", 81, 0},
+		{"executor", "executor.(*Worker).runPlain", 81, 0},
 		{"internal/user", "executor.Fork[go.shape.int,go.shape.int]", 296, 0},
 		{"internal/user", "executor.Forked[go.shape.int,go.shape.int].Join", 54, 0},
 		{"graph", "graph.(*runState).release", 138, 1},

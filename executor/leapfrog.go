@@ -2,8 +2,8 @@ package executor
 
 import "github.com/magpie-go/magpie/internal/xatomic"
 
-// maxLeap is how many forks in the hands of others leap looks at.
-const maxLeap = 8
+// maxLeaps is how many forks in the hands of others leapfrog looks at.
+const maxLeaps = 8
 
 // A hold is a fork in the hands of a worker.
 type hold struct {
@@ -19,32 +19,35 @@ func (h *hold) isNewerThan(takes uint64) bool {
 	return int64(takes<<forkTakes-h.state>>forkTakes<<forkTakes) < 0
 }
 
-// joins are the forks that a worker waits for in its Joins, one on top of the other, for others to read. Of many the
-// innermost are there, and entries that a Join deeper down has left.
-type joins struct {
-	n  xatomic.Uint32 // how many Joins wait
-	of [maxLeap]struct {
+// leaps is what a worker tells others of its waits, so that joiners can leapfrog. Its worker writes it.
+type leaps struct {
+	// The forks that the worker waits for in its Joins, one on top of the other. Of many the innermost are there, and
+	// entries that a Join deeper down has left.
+	joins xatomic.Uint32 // how many Joins wait
+	of    [maxLeaps]struct {
 		f     xatomic.Pointer[fork]
 		takes xatomic.Uint64 // how many forks the worker had taken when the Join began
 	}
+	waitsFor xatomic.Pointer[Run] // the outermost run that the worker helps
+	from     xatomic.Uint64       // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
 }
 
-// begin enters a Join. comeOut ends it.
-func (j *joins) begin(f *fork, takes uint64) {
-	n := j.n.Load()
-	e := &j.of[n%maxLeap]
+// begin enters a Join. exitNested ends it.
+func (j *leaps) begin(f *fork, takes uint64) {
+	n := j.joins.Load()
+	e := &j.of[n%maxLeaps]
 	e.f.Store(f)
-	e.takes.Store(takes) // after f: who reads takes first reads of that Join or of a later one
-	j.n.Store(n + 1)
+	e.takes.Store(takes) // after f: a thread that reads takes first reads of that Join or of a later one
+	j.joins.Store(n + 1)
 }
 
 // after puts into list what the Joins wait for that began after the worker had taken h, as many as there is room for,
 // and returns how many these are. If the worker still has h then, each is a fork that comes from h, even one that has
 // ended.
-func (j *joins) after(h *hold, list []hold) int {
-	n := j.n.Load()
+func (j *leaps) after(h *hold, list []hold) int {
+	n := j.joins.Load()
 	for i := range min(len(list), int(n)) {
-		e := &j.of[(n-1-uint32(i))%maxLeap]
+		e := &j.of[(n-1-uint32(i))%maxLeaps]
 		if h.isNewerThan(e.takes.Load()) {
 			return i
 		}
@@ -53,16 +56,17 @@ func (j *joins) after(h *hold, list []hold) int {
 	return min(len(list), int(n))
 }
 
-// leap steals an item that the end of f waits for, which is not done: leapfrogging (Wagner and Calder, 1993). It looks
+// leapfrog steals an item that the end of f waits for, which is not done (Wagner and Calder, "Leapfrogging: a portable
+// technique for implementing efficient futures", 1993). It looks
 // at the worker that has f, at the workers that have what that one waits for in its Joins, and so on. If the item is of
 // another body than f, within is the run that it is for. It also returns the bits of the workers that it came to.
 //
-// A worker's deque may have more than what comes from the fork that the worker has: it may have taken that fork in a
+// A worker's lane may have more than what comes from the fork that the worker has: it may have taken that fork in a
 // Join of its own. So each fork that is stolen is asked where it comes from, and goes to the injector if f does not
 // wait for it.
-func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
+func (w *Worker) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
 	ex := w.ex
-	var held [maxLeap]hold
+	var held [maxLeaps]hold
 	held[0].f = f
 	for n, known := 0, 1; n < known; n++ {
 		h := &held[n]
@@ -70,14 +74,13 @@ func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
 		if !h.isTaken() {
 			continue
 		}
-		victim := ex.workers[h.state&forkTaker-1]
+		victim := ex.roster[h.state&forkTaker-1]
 		if victim == w {
 			continue
 		}
 		from |= victim.bit()
-		own := f.Body.Run().asRun()
-		for victim.offers() {
-			it, _ := w.stealFrom(victim.id)
+		for victim.lane.Ask() {
+			it, _ := w.steal(victim)
 			if it == nil {
 				continue // lost
 			}
@@ -85,14 +88,14 @@ func (w *Worker) leap(f *fork) (it *Item, within *Run, from uint64) {
 				if forkOf(it).comesFrom(f) {
 					return it, nil, from
 				}
-			} else if r := victim.waitsFor.Load(); r != nil && r != own && r.isWithin(own) &&
-				it.Body.Run().isWithin(r) && areHeld(held[:n+1]) {
+			} else if r := victim.leaps.waitsFor.Load(); r != nil && r != f.Body.owner() && r.isWithin(f.Body.owner()) &&
+				it.Body.owner().isWithin(r) && areHeld(held[:n+1]) {
 				return it, r, from
 			}
 			ex.inject(it)
 			return nil, nil, from
 		}
-		known += victim.joins.after(h, held[known:])
+		known += victim.leaps.after(h, held[known:])
 		if !areHeld(held[:n+1]) {
 			break
 		}

@@ -1,6 +1,6 @@
 //go:build modelcheck
 
-package executor
+package spares
 
 import "time"
 

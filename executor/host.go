@@ -1,0 +1,123 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/internal/policy"
+	"github.com/magpie-go/magpie/internal/osthread"
+)
+
+// A machine is an executor as its policy sees it. It implements policy.Machine.
+type machine struct{ ex *Executor }
+
+func (m machine) Workers() int       { return len(m.ex.workers()) }
+func (m machine) AnyWork() bool      { return m.ex.anyItem() }
+func (m machine) AnySubmitted() bool { return !m.ex.injector.isEmpty() }
+func (m machine) Stopping() bool     { return m.ex.stop.Load() }
+func (m machine) AnyWaiter() bool    { return m.ex.notifier.Waiting() }
+func (m machine) Notify(n int) int   { return m.ex.notifier.Notify(n) }
+func (m machine) NotifyAll()         { m.ex.notifier.NotifyAll() }
+func (m machine) NotifyHelpers() {
+	if m.ex.sleepingHelpers.Load() > 0 {
+		m.ex.wakeHelpers(nil, nil)
+	}
+}
+
+// A host is a worker as its policy sees it. It implements policy.Host.
+type host struct{ w *Worker }
+
+var _ policy.Host = host{}
+
+func (h host) ID() int          { return h.w.id }
+func (h host) Random(n int) int { return h.w.random(n) }
+func (h host) Items() uint64    { return h.w.counts.items }
+func (h host) Searching()       { h.w.state.Store(uint32(searching)) }
+func (h host) Yield()           { osthread.Yield() }
+
+// Sees implements policy.Host. What a lane hides has to be asked for, waited for, or tried.
+func (h host) Sees(victim int) bool {
+	return h.w.lane.Hides() || h.w.core.roster[victim].lane.Ask()
+}
+
+// Try implements policy.Host.
+func (h host) Try(victim int) (outcome deque.Outcome) {
+	w := h.w
+	switch {
+	case victim != w.id:
+		w.found, outcome = w.stealMany(w.core.roster[victim])
+	case !w.core.injector.isEmpty():
+		w.found, outcome = w.takeSubmitted()
+	default:
+		w.found, outcome = w.receive()
+	}
+	return outcome
+}
+
+// Leave implements policy.Host.
+func (h host) Leave() bool { return h.w.leaveService() }
+
+// Prepare implements policy.Host.
+func (h host) Prepare() {
+	h.w.state.Store(uint32(preparing))
+	h.w.core.notifier.Prepare(h.w.id)
+}
+
+// Cancel implements policy.Host.
+func (h host) Cancel() bool { return h.w.core.notifier.Cancel(h.w.id) }
+
+// Commit implements policy.Host.
+func (h host) Commit() {
+	w := h.w
+	w.counts.parks++
+	w.publishCounts()
+	w.state.Store(uint32(parked))
+	w.core.notifier.Commit(w.id)
+	w.state.Store(uint32(searching))
+	w.counts.wakeups++
+}
+
+// Pause implements policy.Host.
+func (h host) Pause(n int) {
+	for ; n > 0 && h.w.core.injector.isEmpty(); n-- {
+	}
+}
+
+var epoch = time.Now()
+
+// Nanotime implements policy.Host.
+func (h host) Nanotime() int64 { return int64(time.Since(epoch)) }
+
+// random is a uniform index below n (xorshift64, and a multiplication instead of a remainder).
+func (w *Worker) random(n int) int {
+	x := w.rng
+	x ^= x << 13
+	x ^= x >> 7
+	x ^= x << 17
+	w.rng = x
+	return int(x >> 32 * uint64(n) >> 32)
+}
+
+// loop is a worker's life: work, then look for more (document 000, Algorithm 2).
+func (w *Worker) loop() {
+	for {
+		won := w.counts.won
+		if !w.thief.Find() {
+			if w.ex.stop.Load() || !w.standBy() {
+				return
+			}
+			continue
+		}
+		it := w.found
+		w.found = nil
+		w.work(it, w.counts.won != won)
+	}
+}
+
+// work runs it and all that follows, as an active worker.
+func (w *Worker) work(it *Item, stolen bool) {
+	w.state.Store(uint32(running))
+	w.thief.Busy(stolen)
+	w.exploit(it)
+	w.thief.Idle()
+}

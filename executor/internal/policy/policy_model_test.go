@@ -1,0 +1,408 @@
+//go:build modelcheck
+
+package policy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/notifier"
+)
+
+// A plant is an executor reduced to what policies see: counters in place of queues, and the notifier. It is a Machine.
+type plant struct {
+	policy   Policy
+	notifier *notifier.Notifier
+	injector xatomic.Int32
+	lanes    []xatomic.Int32
+	ran      xatomic.Int32
+	stop     xatomic.Bool
+	hands    []*hand
+	joins    []func()
+	run      func(h *hand) // what an item does, if that is not nothing
+}
+
+// A hand is a worker of a plant. It is a Host.
+type hand struct {
+	p      *plant
+	id     int
+	thief  Thief
+	turn   int
+	items  uint64
+	stolen bool
+	paused int // for so many looks at the injector
+	alive  bool
+	leaves xatomic.Bool   // it is to go
+	parked xatomic.Tell32 // 1 if it sleeps or is about to
+}
+
+// newPlant makes a plant of n workers under policy kind. None of them lives yet.
+func newPlant(kind, n int) *plant {
+	p := &plant{notifier: notifier.New(n), lanes: make([]xatomic.Int32, n)}
+	p.policy = Table[kind].New(p)
+	for i := range n {
+		h := &hand{p: p, id: i}
+		h.thief = p.policy.Attach(h)
+		p.hands = append(p.hands, h)
+	}
+	return p
+}
+
+// live starts the worker's thread.
+func (h *hand) live() {
+	h.alive = true
+	h.p.joins = append(h.p.joins, model.Go(func() {
+		for h.thief.Find() {
+			h.work()
+		}
+	}))
+}
+
+// work runs the item that has been found, and what follows.
+func (h *hand) work() {
+	p := h.p
+	h.thief.Busy(h.stolen)
+	for more := true; more; {
+		h.items++
+		if p.run != nil {
+			p.run(h)
+		}
+		p.ran.Add(1)
+		more = take(&p.lanes[h.id])
+		if !more && p.policy.Refills() && p.injector.Load() > 0 {
+			more = take(&p.injector)
+		}
+	}
+	h.thief.Idle()
+}
+
+// take takes an item, if there is one.
+func take(from *xatomic.Int32) bool {
+	for n := from.Load(); n > 0; n = from.Load() {
+		if from.CompareAndSwap(n, n-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// push shows an item, as a worker that runs one does (D1(push)).
+func (h *hand) push() {
+	h.p.lanes[h.id].Add(1)
+	if h.p.policy.Thieves().Load() == 0 && h.p.notifier.Waiting() {
+		h.p.policy.Shown()
+	}
+}
+
+// submit puts an item into the injector (D1(inject)).
+func (p *plant) submit() {
+	p.injector.Add(1)
+	p.policy.Submitted()
+}
+
+// await waits until so many items have been run. If a wake-up is lost, nobody can go on.
+func (p *plant) await(items int32) { p.ran.Await(func(n int32) bool { return n == items }) }
+
+// close stops the workers (D1(stop)) and waits for their threads, and looks at what is counted.
+func (p *plant) close() {
+	p.stop.Store(true)
+	p.notifier.NotifyAll()
+	for _, join := range p.joins {
+		join()
+	}
+	model.Assert(p.policy.Actives() == 0, "at the end %d workers are active", p.policy.Actives())
+	model.Assert(!p.AnyWork(), "an item is left")
+}
+
+// rest waits until the workers that live sleep and no thief is counted. If the count is wrong nobody can go on.
+func (p *plant) rest() {
+	model.Calm(func() {
+		for !p.rests() {
+			model.Spin()
+		}
+	})
+}
+
+func (p *plant) rests() bool {
+	for _, h := range p.hands {
+		if h.alive && h.parked.Load() == 0 {
+			return false
+		}
+	}
+	return p.policy.Thieves().Load() == 0
+}
+
+func (p *plant) Workers() int { return len(p.lanes) }
+
+func (p *plant) AnyWork() bool {
+	if p.injector.Load() > 0 {
+		return true
+	}
+	for i := range p.lanes {
+		if p.lanes[i].Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *plant) AnySubmitted() bool { return p.injector.Load() > 0 }
+func (p *plant) Stopping() bool     { return p.stop.Load() }
+func (p *plant) AnyWaiter() bool    { return p.notifier.Waiting() }
+func (p *plant) Notify(n int) int   { return p.notifier.Notify(n) }
+func (p *plant) NotifyAll()         { p.notifier.NotifyAll() }
+func (p *plant) NotifyHelpers()     {}
+
+func (h *hand) ID() int { return h.id }
+
+// Random takes turns, so that each victim's comes.
+func (h *hand) Random(n int) int { h.turn++; return h.turn % n }
+
+func (h *hand) Sees(victim int) bool { return h.p.lanes[victim].Load() > 0 }
+
+func (h *hand) Try(victim int) deque.Outcome {
+	from := &h.p.injector
+	if victim != h.id {
+		from = &h.p.lanes[victim]
+	}
+	if from.Load() == 0 || !take(from) {
+		return deque.Empty
+	}
+	h.stolen = victim != h.id
+	return deque.Stolen
+}
+
+func (h *hand) Leave() bool { return h.leaves.Load() }
+
+func (h *hand) Prepare()        { h.p.notifier.Prepare(h.id) }
+func (h *hand) Cancel() bool    { return h.p.notifier.Cancel(h.id) }
+func (h *hand) Searching()      {}
+func (h *hand) Yield()          { model.GiveWay() }
+func (h *hand) Items() uint64   { return h.items }
+func (h *hand) Nanotime() int64 { return 0 }
+
+func (h *hand) Pause(n int) {
+	h.paused += n
+	for ; n > 0 && h.p.injector.Load() == 0; n-- {
+	}
+}
+
+func (h *hand) Commit() {
+	h.parked.Store(1)
+	h.p.notifier.Commit(h.id)
+	h.parked.Store(0)
+}
+
+// onPolicies checks a program under each policy of the table, with each of these numbers of workers.
+func onPolicies(t *testing.T, workers []int, program func(kind, n int)) {
+	for kind, row := range Table {
+		for _, n := range workers {
+			t.Run(fmt.Sprintf("%s/%d", row.Name, n), func(t *testing.T) {
+				model.Check(t, func() { program(kind, n) })
+			})
+		}
+	}
+}
+
+// TestModelPolicyShown: an item that a busy worker shows while the last thief goes to sleep is found by that one.
+func TestModelPolicyShown(t *testing.T) {
+	onPolicies(t, []int{2, 3}, func(kind, n int) {
+		p := newPlant(kind, n)
+		busy := p.hands[0]
+		for _, h := range p.hands[1:] {
+			h.live()
+		}
+		busy.thief.Busy(false)
+		busy.push()
+		p.await(1)
+		busy.thief.Idle()
+		p.close()
+	})
+}
+
+// TestModelPolicyShownAgain: the same when the thief has just run an item, and goes to sleep again.
+func TestModelPolicyShownAgain(t *testing.T) {
+	onPolicies(t, []int{2}, func(kind, n int) {
+		p := newPlant(kind, n)
+		busy := p.hands[0]
+		p.hands[1].live()
+		busy.thief.Busy(false)
+		for i := range int32(2) {
+			busy.push()
+			p.await(1 + i)
+		}
+		busy.thief.Idle()
+		p.close()
+	})
+}
+
+// TestModelPolicySubmitted: what is submitted while the workers go to sleep is found.
+func TestModelPolicySubmitted(t *testing.T) {
+	onPolicies(t, []int{1, 2}, func(kind, n int) {
+		p := newPlant(kind, n)
+		for _, h := range p.hands {
+			h.live()
+		}
+		submissions := int32(2)
+		if n > 1 {
+			submissions = 1 // a hundred thousand schedules otherwise
+		}
+		for i := range submissions {
+			p.submit()
+			p.await(1 + i)
+		}
+		p.close()
+	})
+}
+
+// TestModelPolicySubmitters: workers that sleep are woken for two items of two submitters, each of which needs a
+// worker of its own.
+func TestModelPolicySubmitters(t *testing.T) {
+	onPolicies(t, []int{2}, func(kind, n int) {
+		p := newPlant(kind, n)
+		p.run = meet()
+		for _, h := range p.hands {
+			h.live()
+		}
+		p.rest()
+		join := model.Go(p.submit)
+		p.submit()
+		join()
+		p.await(2)
+		p.close()
+	})
+}
+
+// meet returns what an item does that waits for another to have begun.
+func meet() func(*hand) {
+	var begun xatomic.Int32
+	return func(*hand) {
+		begun.Add(1)
+		begun.Await(func(n int32) bool { return n >= 2 })
+	}
+}
+
+// TestModelPolicyLastThief: two items are shown, each of which needs a worker of its own. The thief that takes the
+// first is the last, and sees to the second.
+func TestModelPolicyLastThief(t *testing.T) {
+	onPolicies(t, []int{3}, func(kind, n int) {
+		p := newPlant(kind, n)
+		p.run = meet()
+		busy := p.hands[0]
+		for _, h := range p.hands[1:] {
+			h.live()
+		}
+		busy.thief.Busy(false)
+		busy.push()
+		busy.push()
+		p.await(2)
+		busy.thief.Idle()
+		p.close()
+	})
+}
+
+// TestModelPolicyLeave: a worker leaves, that may have been notified of what is submitted. Another runs that.
+func TestModelPolicyLeave(t *testing.T) {
+	onPolicies(t, []int{2}, func(kind, n int) {
+		p := newPlant(kind, n)
+		for _, h := range p.hands {
+			h.live()
+		}
+		p.hands[0].leaves.Store(true)
+		p.submit()
+		p.await(1)
+		p.submit()
+		p.await(2)
+		p.close()
+	})
+}
+
+// TestModelPolicyLeaveNotified: the same of one that is told to leave, and notified, when it and the other are about
+// to sleep: the notification is for either.
+func TestModelPolicyLeaveNotified(t *testing.T) {
+	onPolicies(t, []int{2}, func(kind, n int) {
+		p := newPlant(kind, n)
+		for _, h := range p.hands {
+			h.live()
+		}
+		for !p.notifier.Waiting() {
+			model.Spin()
+		}
+		p.hands[0].leaves.Store(true)
+		p.submit()
+		p.await(1)
+		p.close()
+	})
+}
+
+// TestModelPolicyLeaveShown: the same of what a busy worker shows, trusting in the thief that leaves.
+func TestModelPolicyLeaveShown(t *testing.T) {
+	onPolicies(t, []int{3}, func(kind, n int) {
+		p := newPlant(kind, n)
+		busy := p.hands[0]
+		for _, h := range p.hands[1:] {
+			h.live()
+		}
+		p.hands[1].leaves.Store(true)
+		busy.thief.Busy(false)
+		busy.push()
+		p.await(1)
+		busy.thief.Idle()
+		p.close()
+	})
+}
+
+// TestModelPolicyWakeAll: the workers are woken while they go to sleep, and nobody is counted as a thief that is
+// none: what is submitted after that is found.
+func TestModelPolicyWakeAll(t *testing.T) {
+	onPolicies(t, []int{1, 2}, func(kind, n int) {
+		p := newPlant(kind, n)
+		for _, h := range p.hands {
+			h.live()
+		}
+		p.policy.WakeAll()
+		p.submit()
+		p.await(1)
+		p.rest()
+		p.close()
+	})
+}
+
+// TestModelPolicyStop: the workers end, wherever they are on their way to sleep.
+func TestModelPolicyStop(t *testing.T) {
+	onPolicies(t, []int{1, 2, 3}, func(kind, n int) {
+		p := newPlant(kind, n)
+		for _, h := range p.hands {
+			h.live()
+		}
+		p.close()
+	})
+}
+
+// TestModelPolicyTrivial: a thief that pauses, because its last steals were trivial, finds all the same what is
+// shown, and what is submitted.
+func TestModelPolicyTrivial(t *testing.T) {
+	onPolicies(t, []int{2}, func(kind, n int) {
+		p := newPlant(kind, n)
+		busy, thief := p.hands[0], p.hands[1]
+		busy.thief.Busy(false)
+		model.Calm(func() { // steals, one after the other, on this thread
+			for range fewTrivial + 1 {
+				p.lanes[0].Add(1)
+				model.Assert(thief.thief.Find(), "a thief does not find what is there")
+				thief.work()
+			}
+		})
+		thief.live()
+		busy.push()
+		p.await(fewTrivial + 2)
+		p.submit()
+		p.await(fewTrivial + 3)
+		busy.thief.Idle()
+		p.close()
+		model.Assert(kind != Adaptive || thief.paused > 0, "a thief has not paused")
+	})
+}

@@ -1,0 +1,230 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// onEach runs a test of worlds for each policy, with several seeds.
+func onEach(t *testing.T, seeds int, test func(t *testing.T, make func(workers int) *world, rng *rand.Rand)) {
+	first := testkit.Seed(t)
+	for kind, row := range Table {
+		t.Run(row.Name, func(t *testing.T) {
+			for i := range uint64(testkit.Scale(seeds)) {
+				rng := rand.New(rand.NewPCG(first+i, uint64(kind)))
+				test(t, func(workers int) *world { return newWorld(t, rng.Uint64(), row.New, workers) }, rng)
+			}
+		})
+	}
+}
+
+// TestNoItemIsLeft: whatever is pushed and submitted, and in whatever order threads go on, no item stays while all
+// workers sleep; at rest no thief is counted; and the workers end when they are told to.
+func TestNoItemIsLeft(t *testing.T) {
+	onEach(t, 150, func(t *testing.T, make func(int) *world, rng *rand.Rand) {
+		w := make(1 + rng.IntN(4))
+		w.room, w.lossy = rng.IntN(20), rng.IntN(2) == 0
+		for range 1 + rng.IntN(2) {
+			w.submit(1 + rng.IntN(4))
+		}
+		w.rest()
+		w.room += 5
+		w.submit(2)
+		if rng.IntN(2) == 0 {
+			w.rest()
+		}
+		w.close()
+	})
+}
+
+// TestNoItemWaits: an item that is pushed is stolen by a worker that sleeps, although the one that has pushed it is
+// busy until that is done.
+func TestNoItemWaits(t *testing.T) {
+	onEach(t, 150, func(t *testing.T, make func(int) *world, rng *rand.Rand) {
+		w := make(2 + rng.IntN(3))
+		w.room = 20
+		for _, s := range w.workers[1:] {
+			s.waits = true // one worker is always able
+		}
+		for range 1 + rng.IntN(2) {
+			w.submit(1 + rng.IntN(4))
+		}
+		w.rest()
+		w.close()
+	})
+}
+
+// TestLeave: a worker that is to leave does, and neither what it was woken for is left nor what was pushed trusting
+// in it.
+func TestLeave(t *testing.T) {
+	onEach(t, 150, func(t *testing.T, make func(int) *world, rng *rand.Rand) {
+		w := make(2 + rng.IntN(3))
+		w.room = 10
+		leaving := 1 + rng.IntN(len(w.workers)-1)
+		atRest := rng.IntN(2) == 0
+		if atRest {
+			w.submit(1)
+			w.rest()
+		}
+		w.start("dismisser", func() {
+			for _, s := range w.workers[:leaving] {
+				s.leaves = true
+				w.pause()
+			}
+			w.policy.WakeAll()
+		})
+		w.submit(1 + rng.IntN(4))
+		w.rest()
+		if !atRest { // some were on their way to sleep, and not asleep
+			w.start("waker", w.policy.WakeAll)
+			w.rest()
+		}
+		for _, s := range w.workers[:leaving] {
+			w.check(s.state == standsBy, "worker %d has not left", s.id)
+		}
+		w.submit(3)
+		w.rest()
+		w.close()
+	})
+}
+
+// TestWakeAll: WakeAll wakes each worker that sleeps, and they go to sleep again.
+func TestWakeAll(t *testing.T) {
+	onEach(t, 30, func(t *testing.T, make func(int) *world, rng *rand.Rand) {
+		w := make(1 + rng.IntN(4))
+		w.rest()
+		before := []int{}
+		for _, s := range w.workers {
+			before = append(before, s.wakeups)
+		}
+		w.start("waker", w.policy.WakeAll)
+		w.rest()
+		for i, s := range w.workers {
+			w.check(s.wakeups > before[i], "worker %d was not woken", i)
+		}
+		w.start("waker", w.policy.WakeAll)
+		w.submit(2)
+		w.rest()
+		w.close()
+	})
+}
+
+// A lonely machine has workers of which only one does anything, which never finds any. It notes what that one does.
+type lonely struct {
+	outcome  deque.Outcome
+	tries    int
+	pauses   []int
+	items    uint64
+	now      int64
+	stopping bool
+}
+
+const lonelyWorkers = 4
+
+func (l *lonely) Workers() int       { return lonelyWorkers }
+func (l *lonely) AnyWork() bool      { return false }
+func (l *lonely) AnySubmitted() bool { return false }
+func (l *lonely) Stopping() bool     { return l.stopping }
+func (l *lonely) AnyWaiter() bool    { return false }
+func (l *lonely) Notify(int) int     { return 0 }
+func (l *lonely) NotifyAll()         {}
+func (l *lonely) NotifyHelpers()     {}
+func (l *lonely) ID() int            { return 1 }
+func (l *lonely) Random(n int) int   { return l.tries % n }
+func (l *lonely) Sees(int) bool      { return true }
+func (l *lonely) Leave() bool        { return false }
+func (l *lonely) Prepare()           { l.stopping = true } // and so Find returns
+func (l *lonely) Cancel() bool       { return false }
+func (l *lonely) Commit()            { panic("sleeps although the executor stops") }
+func (l *lonely) Searching()         {}
+func (l *lonely) Pause(n int)        { l.pauses = append(l.pauses, n) }
+func (l *lonely) Yield()             {}
+func (l *lonely) Items() uint64      { return l.items }
+func (l *lonely) Nanotime() int64    { return l.now }
+func (l *lonely) Try(int) deque.Outcome {
+	l.tries++
+	return l.outcome
+}
+
+// TestSearchIsBounded: a thief that finds nothing gives up, having looked at each place, and does not try for ever.
+func TestSearchIsBounded(t *testing.T) {
+	for _, row := range Table {
+		for _, outcome := range []deque.Outcome{deque.Empty, deque.NotReady} {
+			t.Run(fmt.Sprintf("%s/%v", row.Name, outcome), func(t *testing.T) {
+				l := &lonely{outcome: outcome}
+				p := row.New(l)
+				require.False(t, p.Attach(l).Find())
+				require.GreaterOrEqual(t, l.tries, lonelyWorkers)
+				most := max(searchRounds*lonelyWorkers, stealBound*(lonelyWorkers+1)+yieldBound)
+				require.LessOrEqual(t, l.tries, most)
+				require.Zero(t, p.Thieves().Load())
+			})
+		}
+	}
+}
+
+// TestStopIsSeen: a thief that is told to stop while it searches does not finish that.
+func TestStopIsSeen(t *testing.T) {
+	for _, row := range Table {
+		t.Run(row.Name, func(t *testing.T) {
+			l := &lonely{outcome: deque.Empty, stopping: true}
+			p := row.New(l)
+			require.False(t, p.Attach(l).Find())
+			require.LessOrEqual(t, l.tries, lonelyWorkers)
+			require.Zero(t, p.Thieves().Load())
+		})
+	}
+}
+
+// TestTrivialSteals: a thief whose steals bring one item each, which takes no time, waits before it steals again,
+// longer from one to the next, until a steal is worth it.
+func TestTrivialSteals(t *testing.T) {
+	l := &lonely{outcome: deque.Stolen}
+	thief := newAdaptive(l).Attach(l)
+	steal := func(stolen bool, items uint64, time int64) (waited int) {
+		l.pauses = nil
+		require.True(t, thief.Find())
+		for _, n := range l.pauses {
+			waited += n
+		}
+		thief.Busy(stolen)
+		l.items += items
+		l.now += time
+		thief.Idle()
+		return waited
+	}
+	few := func() {
+		t.Helper()
+		for range fewTrivial + 1 {
+			require.Zero(t, steal(true, 1, 0))
+		}
+	}
+	few()
+	for i := range trivialPauses + 5 {
+		require.Equal(t, trivialPause*min(i+1, trivialPauses), steal(true, 1, 0))
+	}
+	steal(false, 1, 0)
+	require.Equal(t, trivialPause*trivialPauses, steal(true, 2, 0), "what was submitted is no steal")
+	few() // the last brought another item
+	require.NotZero(t, steal(true, 1, trivialTime))
+	few() // the last took its time
+	require.NotZero(t, steal(true, 1, 0))
+}
+
+// TestTable: each policy has a name of its own, and begins without thieves.
+func TestTable(t *testing.T) {
+	names := make(map[string]bool)
+	for _, row := range Table {
+		require.NotEmpty(t, row.Name)
+		require.False(t, names[row.Name], "two policies are named %s", row.Name)
+		names[row.Name] = true
+		p := row.New(&lonely{})
+		require.Zero(t, p.Thieves().Load())
+		require.Zero(t, p.Actives())
+	}
+}

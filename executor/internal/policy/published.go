@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// published is document 000, Algorithms 2 to 5, to the letter, with line numbers in comments. Pushing an item wakes nobody: as
+// long as any worker is active, one thief stays awake and looks around.
+type published struct {
+	m       Machine
+	_       pad.Line
+	thieves xatomic.Int32
+	_       pad.Line
+	actives xatomic.Int32 // workers that run items
+	_       pad.Line
+}
+
+func newPublished(m Machine) Policy { return &published{m: m} }
+
+func (p *published) Thieves() *xatomic.Int32 { return &p.thieves }
+func (p *published) Refills() bool           { return false }
+func (p *published) Actives() int            { return int(p.actives.Load()) }
+
+// Shown implements Policy.
+func (p *published) Shown() {}
+
+// Submitted is Algorithm 1, line 6.
+func (p *published) Submitted() { p.m.Notify(1) }
+
+// WakeAll implements Policy. A worker that is woken counts itself.
+func (p *published) WakeAll() { p.m.Notify(p.m.Workers()) }
+
+// notify is the paper's notification: unconditional.
+func (p *published) notify() {
+	if p.m.Notify(1) == 0 {
+		p.m.NotifyHelpers()
+	}
+}
+
+// Attach implements Policy.
+func (p *published) Attach(h Host) Thief { return &publishedThief{p, h} }
+
+type publishedThief struct {
+	*published
+	h Host
+}
+
+// Busy begins Algorithm 3.
+func (t *publishedThief) Busy(bool) {
+	// D2(active): count as active, then look for thieves. Pairs with D2(last thief) in Find.
+	if t.actives.Add(1) == 1 && t.thieves.Load() == 0 { // line 2: guard A
+		t.notify()
+	}
+}
+
+// Idle ends Algorithm 3.
+func (t *publishedThief) Idle() { t.actives.Add(-1) } // line 13
+
+// Lost implements Thief.
+func (t *publishedThief) Lost() { t.actives.Add(-1) }
+
+// Find is Algorithm 5. Where the paper returns true without a task, after a sleep, its caller comes back here at once, so this
+// does too.
+func (t *publishedThief) Find() bool {
+	m, h := t.m, t.h
+	for {
+		t.thieves.Add(1) // line 2
+		for {
+			if h.Leave() {
+				// D1(dismiss): guards B and C, for those who have trusted in this thief. Items count also if there are other
+				// thieves: one that has looked at the injector is about to sleep, and what came after has woken this one.
+				if t.thieves.Add(-1) == 0 && t.actives.Load() > 0 || m.AnyWork() {
+					t.notify()
+				}
+				return false
+			}
+			if t.explore() { // line 4
+				t.found()
+				return true
+			}
+			h.Prepare() // line 10
+			if !m.AnySubmitted() {
+				break
+			}
+			h.Cancel()
+			if h.Try(h.ID()) == deque.Stolen {
+				t.found()
+				return true
+			}
+			// Line 20 goes to explore, not to the top: this worker still counts as a thief.
+		}
+		if m.Stopping() { // line 23
+			h.Cancel()
+			m.NotifyAll()
+			t.thieves.Add(-1)
+			return false
+		}
+		// D2(last thief): stop counting as a thief, then look for active workers. Without this guard C a worker that
+		// became active just before would find a thief that is about to sleep, and wake nobody.
+		if t.thieves.Add(-1) == 0 && t.actives.Load() > 0 { // line 29
+			h.Cancel()
+			continue
+		}
+		h.Commit() // line 33
+	}
+}
+
+// found ceases to count as a thief, because it has work.
+func (t *publishedThief) found() {
+	if t.thieves.Add(-1) == 0 { // guard B
+		t.notify()
+	}
+}
+
+// explore is Algorithm 4.
+func (t *publishedThief) explore() bool {
+	t.h.Searching()
+	n := t.m.Workers()
+	bound := stealBound * (n + 1) // the paper's STEAL_BOUND
+	for failed, yields := 0, 0; !t.m.Stopping(); {
+		if t.h.Try(t.h.Random(n)) == deque.Stolen {
+			return true
+		}
+		if failed++; failed >= bound {
+			t.h.Yield()
+			if yields++; yields == yieldBound {
+				return false
+			}
+		}
+	}
+	return false
+}
