@@ -5,12 +5,12 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// An adws is a growable work-stealing deque whose owner alone ever touches it: asynchronous delegation without blocks.
+// An adws is a growable work-stealing deque whose items only the owner touches: asynchronous delegation without blocks.
 // It must not be copied.
 //
-// There is a mailbox for one item. A thief takes what lies in it, and asks for the next by the same step. The owner
-// puts its oldest item there when it next pushes, pops or polls. What is said of [padWS] about NotReady and Poll holds
-// here; a steal costs the owner a locked instruction, and there is no more than one item to be stolen at a time.
+// There is a mailbox for one item. A thief takes the item in it, and by the same step asks for the next. The owner puts
+// its oldest item there when it next pushes, pops or polls. NotReady and Poll are as for [padWS]. A steal costs the
+// owner a locked instruction, and at most one item can be stolen at a time.
 //
 // The deque keeps no pointer that was popped or stolen alive.
 type adws[T any] struct {
@@ -22,15 +22,16 @@ type adws[T any] struct {
 	keep int
 	_    pad.Line
 
-	// mail is nil, ask, or an item. Thieves change nil and items to ask, the owner ask to an item and items to nil.
-	// P4: publishes the item, and what was written before it was pushed. C3: who moves an item out of it has it.
+	// mail is nil, ask, or an item. Thieves change nil and items to ask; the owner changes ask to an item, and an item
+	// to nil. P4: publishes the item, and everything written before it was pushed. C3: the thread that moves an item
+	// out of mail has it.
 	mail xatomic.Pointer[T]
 	_    pad.Line
 }
 
-// newADWS returns an empty deque. While the owner has keep items or fewer it answers no thief.
+// newADWS returns an empty deque. While the owner has keep items or fewer it answers no request.
 func newADWS[T any](keep int) *adws[T] {
-	// The byte is for items of no size, which may all have one address.
+	// The byte is for items of size zero, which may all have one address.
 	unique := new(struct {
 		ask T
 		_   byte
@@ -38,7 +39,7 @@ func newADWS[T any](keep int) *adws[T] {
 	return &adws[T]{keep: keep, ask: &unique.ask}
 }
 
-// Push adds p, which must not be nil. Everything before the Push happens before the Pop or Steal that
+// Push adds p, which must not be nil. Everything before the Push happens before the return of the Pop or Steal that
 // returns p.
 //
 // Owner only.
@@ -50,7 +51,7 @@ func (d *adws[T]) Push(p *T) Effect {
 	return d.answer()
 }
 
-// Pop removes the item pushed last of those that no thief has, or returns nil if there is none.
+// Pop removes the newest item that no thief has, or returns nil if there is none.
 //
 // Owner only.
 func (d *adws[T]) Pop() (*T, Effect) {
@@ -64,7 +65,7 @@ func (d *adws[T]) Pop() (*T, Effect) {
 	return p, d.answer()
 }
 
-// Poll answers a thief, if one has asked. See [padWS.Poll].
+// Poll answers a request, if there is one. See [padWS.Poll].
 //
 // Owner only.
 func (d *adws[T]) Poll() Effect {
@@ -74,8 +75,8 @@ func (d *adws[T]) Poll() Effect {
 	return d.answer()
 }
 
-// Steal takes the item that was put ready, and asks for the next. Of the Outcomes it never returns Empty. L1 holds as
-// for [padWS.Steal]: after NotReady a request stands.
+// Steal takes the item that was put ready, and asks for the next. The outcome is Stolen, NotReady or Lost. L1: after
+// NotReady a request stands, as for [padWS.Steal].
 //
 // Any thread.
 func (d *adws[T]) Steal() (*T, Outcome) {
@@ -102,7 +103,7 @@ func (d *adws[T]) Ask() bool {
 	return p != d.ask
 }
 
-// Len is 1 if an item has been put ready, or 0. Any thread.
+// Len returns 1 if an item has been put ready, otherwise 0. Any thread.
 func (d *adws[T]) Len() int {
 	if p := d.mail.Load(); p == nil || p == d.ask {
 		return 0
@@ -113,7 +114,7 @@ func (d *adws[T]) Len() int {
 // Wanted reports whether nothing has been put ready. Owner only.
 func (d *adws[T]) Wanted() bool { return d.Len() == 0 }
 
-// answer puts the oldest item in the mailbox, which asks for one. If there is none to spare, it goes on asking.
+// answer puts the oldest item into mail, which is ask. If there is none to spare, the request stands.
 func (d *adws[T]) answer() Effect {
 	if d.own.count() <= d.keep {
 		return Nothing
@@ -123,8 +124,8 @@ func (d *adws[T]) answer() Effect {
 	return Shown
 }
 
-// takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the
-// item would wait for a thief that may never come.
+// takeBack takes back an item that no thief has fetched, or returns nil. Otherwise the item would wait for a thief that
+// may never come, while Pop says that there is none.
 func (d *adws[T]) takeBack() *T {
 	p := d.mail.Load()
 	if p == nil || p == d.ask || !d.mail.CompareAndSwap(p, nil) { // C3

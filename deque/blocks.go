@@ -7,13 +7,13 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A blockRing is what [bwos] and [bwosFIFO] have in common: a number of blocks, and the thieves' part.
+// A blockRing is the common part of [bwos] and [bwosFIFO]: the blocks, and the operations of thieves.
 //
-// A block has a number, and when it is used again the number that is as many higher as there are blocks. Thieves are in
-// the oldest block that is not exhausted.
+// A block has a number. When it is used again, its number goes up by the number of blocks. Thieves are in the oldest
+// block that is not exhausted.
 type blockRing[T any] struct {
 	blocks []block[T] // a power of two of them; never changes
-	size   uint64     // how many cells a block has
+	size   uint64     // number of cells in a block
 	shift  int        // 1<<shift blocks
 	_      pad.Line
 
@@ -22,19 +22,22 @@ type blockRing[T any] struct {
 }
 
 type block[T any] struct {
-	cells []xatomic.Plain[*T] // of a granted block: those of who claims them; else the owner's
+	cells []xatomic.Plain[*T] // of a granted block: each belongs to the thread that claims it; else the owner's
 	_     pad.Line
 
 	word xatomic.Uint64 // round and index: see below
-	done xatomic.Uint32 // how many cells are empty for good in this round; P21: hands them back to the owner
+	done xatomic.Uint32 // number of cells that are empty for good in this round; P21: hands them back to the owner
 	_    pad.Line
 }
 
-// The word of a block has in its upper 48 bits the round: which of the numbers that the block has in turn. The lower 16
-// bits are the next cell to steal; or the number of cells, when none is left to steal: then the block is exhausted, and
-// that is final for its number. Or it is closed: the owner's, and may be granted yet.
+// The upper 48 bits of a block's word are the round: how many numbers the block has had before. The lower 16 bits are
+// one of three:
 //
-// W20: rounds come round after 2^48 of them; a thief would have to sleep through exactly that many.
+//   - the index of the next cell to steal;
+//   - the number of cells: none is left to steal, the block is exhausted, and that is final for its number;
+//   - closed: the block is the owner's, and may be granted later.
+//
+// W20: rounds wrap after 2^48 of them; a thief errs only if it sleeps through exactly that many.
 const (
 	indexBits        = 16
 	indexMask uint64 = 1<<indexBits - 1
@@ -42,7 +45,7 @@ const (
 	maxBlock         = 1 << (indexBits - 1)
 )
 
-// init makes a ring for at least capacity items, in at least two blocks of size items each. Its block 0 is the owner's.
+// init makes a ring for at least capacity items, in at least two blocks of size items each. Block 0 is the owner's.
 func (r *blockRing[T]) init(capacity, size int) {
 	capacity = max(capacity, 2)
 	if size <= 0 {
@@ -58,18 +61,18 @@ func (r *blockRing[T]) init(capacity, size int) {
 	}
 }
 
-// blockSize is how large a block of a deque for capacity items is by default: 1<<(n/2) items of 1<<n, the rule of PadWS
-// (SPAA 2024), n rounded up and its half down.
+// blockSize returns the default size of a block, for a deque of capacity items: 1<<(n/2) items of 1<<n, the rule of
+// PadWS (SPAA 2024), with n rounded up and its half rounded down.
 func blockSize(capacity int) int { return 1 << (bits.Len(uint(max(capacity, 1)-1)) / 2) }
 
-// at is the block with number n.
+// at returns the block with number n.
 func (r *blockRing[T]) at(n uint64) *block[T] { return &r.blocks[n&uint64(len(r.blocks)-1)] }
 
-// round is that of number n, as it is in words.
+// round returns the round of number n, in the upper bits of a word.
 func (r *blockRing[T]) round(n uint64) uint64 { return n >> r.shift << indexBits }
 
-// next is block n, closed and empty, where n is one more than the highest number that is in use. It returns nil if the
-// block is not free of its last number.
+// next returns block n, closed and empty, where n is one more than the highest number in use. It returns nil if the
+// block still has items or thieves of its last number.
 //
 // Owner only.
 func (r *blockRing[T]) next(n uint64) *block[T] {
@@ -81,24 +84,24 @@ func (r *blockRing[T]) next(n uint64) *block[T] {
 	if w&indexMask != r.size {
 		return nil // it has items
 	}
-	// P21: all cells are empty, and what thieves did to them happens before this. Going on without would put items
-	// where a slow thief is about to read the one that it has claimed. Waiting for that thief would put the owner at
-	// the mercy of a preempted thread.
+	// P21: all cells are empty, and the thieves' reads of them happen before this. Without the check the owner would
+	// put items where a slow thief is about to read an item that it has claimed. An owner that waited for the thief
+	// would be at the mercy of a preempted thread.
 	if uint64(b.done.Load()) != r.size {
 		return nil
 	}
 	b.done.Store(0)
-	// C22: nobody steals in the old number, also if no thief has come by since it was exhausted: whoever loads first
-	// from here on goes elsewhere, and whoever loaded it before finds another round.
+	// C22: first is past the old number, even if no thief has seen the block exhausted. So a thief that loads first
+	// from here on goes elsewhere, and a thief that loaded it before finds another round.
 	old := n - uint64(len(r.blocks))
 	r.first.CompareAndSwap(old, old+1)
-	// P22: closed before the block below is granted. Otherwise a thief that has exhausted that one would find no block
-	// with the next number, and look for it until the owner goes on.
+	// P22: the block is closed before the one below is granted. Otherwise a thief that has exhausted the one below
+	// would find no block with the next number, and look for it until the owner goes on.
 	b.word.Store(r.round(n) | closed)
 	return b
 }
 
-// oldest is the oldest block that is not exhausted, with its word from a moment when it was that.
+// oldest returns the oldest block that is not exhausted, with its word from a moment when it was the oldest.
 //
 // Any thread.
 func (r *blockRing[T]) oldest() (b *block[T], w uint64) {
@@ -108,8 +111,8 @@ func (r *blockRing[T]) oldest() (b *block[T], w uint64) {
 		w = b.word.Load()
 		switch {
 		case w&^indexMask != r.round(n):
-			// The block has another number, so first has moved. Taking it for number n would take newer items before
-			// older ones, or call the deque empty because the owner is there.
+			// The block has another number, so first has moved. A thief that took it for number n would steal newer
+			// items before older ones, or call the deque empty because the owner is there.
 		case w&indexMask == r.size:
 			r.first.CompareAndSwap(n, n+1) // C22: if it fails, another thread has done it
 		default:
@@ -126,7 +129,7 @@ func (r *blockRing[T]) steal() (*T, Outcome) {
 	if w&indexMask == closed {
 		return nil, Empty
 	}
-	// C20: the cell is claimed before it is read. The claim is good for the round in w only.
+	// C20: the thief claims the cell before it reads it. The claim is good for the round in w only.
 	if !b.word.CompareAndSwap(w, w+1) {
 		return nil, Lost
 	}
@@ -143,8 +146,8 @@ func (r *blockRing[T]) stealBatch(into []*T, batch Batch) (int, Outcome) {
 		return 0, Empty
 	}
 	n := batch.of(int(r.size-i), len(into))
-	// C20: all of the cells in one step, for the round in w only. In two, the owner could take the block back in
-	// between.
+	// C20: one step claims all of the cells, for the round in w only. Between two steps the owner could take the block
+	// back.
 	if !b.word.CompareAndSwap(w, w+uint64(n)) {
 		return 0, Lost
 	}
@@ -162,7 +165,7 @@ func (b *block[T]) yield(i uint64) *T {
 	return p
 }
 
-// offers reports whether there was something to steal at some moment during the call.
+// offers reports whether there was an item to steal at some moment during the call.
 //
 // Any thread.
 func (r *blockRing[T]) offers() bool {
@@ -170,15 +173,15 @@ func (r *blockRing[T]) offers() bool {
 	return w&indexMask != closed
 }
 
-// isExhausted reports whether nothing is left to steal below number n, that of the block that the owner fills. The
-// block below decides: when it is exhausted, so are all before it (I22).
+// isExhausted reports whether no item is left to steal below number n, which is that of the block that the owner fills.
+// The block below decides: when it is exhausted, so are all before it (I22).
 //
 // Owner only.
 func (r *blockRing[T]) isExhausted(n uint64) bool {
 	return r.first.Load() == n || r.at(n-1).word.Load()&indexMask == r.size
 }
 
-// len is about how many items there are to steal.
+// len returns about the number of items to steal.
 //
 // Any thread.
 func (r *blockRing[T]) len() (items int) {
@@ -193,7 +196,7 @@ func (r *blockRing[T]) len() (items int) {
 	return items
 }
 
-// take empties a cell that is the caller's. It leaves nil, so that the block keeps nothing alive.
+// take empties a cell that belongs to the caller. It leaves nil, so that the block keeps nothing alive.
 func take[T any](c *xatomic.Plain[*T]) *T {
 	p := c.Get()
 	c.Set(nil)

@@ -5,6 +5,6 @@ package deque
 // minCapacity is the smallest ring. Arbitrary; two slots would do.
 const minCapacity = 8
 
-// patience is how often who waits for an item looks whether it has come: about 3 µs. From owners that are busy with
-// small items it comes in 0.3 µs (BenchmarkQueueSteal, BenchmarkPDQSReceive); for larger ones nobody should wait.
+// patience is how often a thread that waits for an item looks for it: about 3 µs. An owner that is busy with small
+// items sends it in 0.3 µs (BenchmarkQueueSteal, BenchmarkPDQSReceive); with larger items waiting does not pay.
 const patience = 10000

@@ -2,8 +2,8 @@
 
 package deque
 
-// minCapacity is so small that small programs come round the ring and grow it.
+// minCapacity is so small that small programs go round the ring and grow it.
 const minCapacity = 2
 
-// patience is so short that it may be over before the item comes.
+// patience is so short that it may end before the item comes.
 const patience = 2

@@ -9,16 +9,17 @@ import (
 // top. It must not be copied.
 //
 // It is the last-in-first-out variant of Wang and others (BWoS: Formally Verified Block-based Work Stealing for
-// Parallel Processing, OSDI 2023), after stdexec's bwos_lifo_queue (commit e92245d5); PROTOCOL.md says what is
-// different. The owner works in one block, where it needs no atomic operation at all, and thieves in the oldest of the
-// others, so the two meet only when the owner goes from one block to the next. The price is that thieves see nothing of
-// the owner's block: up to a block of items stays unseen, also while the owner is busy with something else.
+// Parallel Processing, OSDI 2023), after stdexec's bwos_lifo_queue (commit e92245d5). PROTOCOL.md tells the
+// differences. The owner works in one block, where it needs no atomic operation. Thieves work in the oldest of the
+// other blocks. So owner and thieves meet only when the owner goes from one block to the next. The price is that
+// thieves see nothing of the owner's block: up to a block of items stays hidden, also while the owner runs something
+// that takes long.
 //
-// Going on to the next block costs one locked instruction, and three more if thieves have emptied that one since the
-// owner was there last; going back costs one. The deque keeps no pointer that was popped or stolen alive.
+// Going on to the next block costs one locked instruction, and three more if thieves have emptied that block since the
+// owner was there last. Going back costs one. The deque keeps no pointer that was popped or stolen alive.
 type bwos[T any] struct {
-	// The blocks from first up to the owner's have been granted to thieves; these are full but for what was stolen from
-	// the oldest. Those above the owner's are empty.
+	// The blocks from first up to the owner's have been granted to thieves. They are full, except for the items that
+	// were stolen from the oldest. The blocks above the owner's are empty.
 	ring blockRing[T] // first: see pad.Line
 
 	// Owner only, plain on purpose: the race detector checks the claim.
@@ -29,9 +30,8 @@ type bwos[T any] struct {
 	_      pad.Line
 }
 
-// newBWoS returns an empty deque for at least capacity items, in at least two blocks of size items each. If size is 0
-// the blocks have about as many items as there are blocks: the rule of PadWS (SPAA 2024), by which a block of a deque
-// for 1<<n items has 1<<(n/2). No block has more than 32768.
+// newBWoS returns an empty deque for at least capacity items, in at least two blocks of size items each. Size 0 means
+// [blockSize]. A block has at most [maxBlock] items.
 func newBWoS[T any](capacity, size int) *bwos[T] {
 	d := &bwos[T]{}
 	d.ring.init(capacity, size)
@@ -39,9 +39,9 @@ func newBWoS[T any](capacity, size int) *bwos[T] {
 	return d
 }
 
-// Push adds p, which must not be nil, at the bottom. It is Refused if the owner's block is full and the next one has
-// items, or a thief is still about to read one there. It is Shown if the owner goes on to the next block, which grants
-// the one before. Everything before the Push happens before the Pop or Steal that returns p.
+// Push adds p, which must not be nil, at the bottom. It is Refused if the owner's block is full, and the next block has
+// items or a thief that still has to read one. It is Shown if the owner goes on to the next block, which grants the
+// block before. Everything before the Push happens before the return of the Pop or Steal that returns p.
 //
 // Owner only.
 func (d *bwos[T]) Push(p *T) Effect {
@@ -53,7 +53,7 @@ func (d *bwos[T]) Push(p *T) Effect {
 	return Nothing
 }
 
-// pushAbove is Push where the owner's block is full.
+// pushAbove is Push when the owner's block is full.
 func (d *bwos[T]) pushAbove(p *T) Effect {
 	if !d.advance() {
 		return Refused
@@ -74,8 +74,8 @@ func (d *bwos[T]) Pop() (*T, Effect) {
 	return take(&d.cells[d.next]), Nothing
 }
 
-// advance grants the owner's block, which is full, to thieves and goes on to the next. It returns false if that one is
-// not free.
+// advance grants the owner's block, which is full, to thieves and goes on to the next. It returns false if the next
+// block is not free.
 //
 // Owner only.
 func (d *bwos[T]) advance() bool {
@@ -90,8 +90,8 @@ func (d *bwos[T]) advance() bool {
 	return true
 }
 
-// retreat takes the block below the owner's, which is empty, back from thieves. It returns false if there is nothing
-// left in it: then there is nothing in any.
+// retreat leaves the owner's block, which is empty, and takes the block below back from thieves. It returns false if no
+// item is left there: then no block has any.
 //
 // Owner only.
 func (d *bwos[T]) retreat() bool {
@@ -100,12 +100,12 @@ func (d *bwos[T]) retreat() bool {
 		return false
 	}
 	b := r.at(d.number - 1)
-	// C21: what is not claimed yet is the owner's from here on. Looking first and closing then would lose a claim in
-	// between: a thief and the owner would have the same item.
+	// C21: the cells that are not claimed yet are the owner's from here on. A load and then a store would lose a claim
+	// in between: a thief and the owner would have the same item.
 	w := b.word.Swap(r.round(d.number-1) | closed)
 	low := w & indexMask
 	if low == r.size {
-		// Thieves were faster. Exhausted is final, or a thief that has seen it would leave the owner's block behind.
+		// Thieves were faster. Exhausted is final: a thief that has seen it moves first past this block.
 		b.word.Store(w)
 		return false
 	}
@@ -114,31 +114,31 @@ func (d *bwos[T]) retreat() bool {
 	return true
 }
 
-// Poll does nothing: thieves get nothing before the owner's block is full. Owner only.
+// Poll does nothing: the owner grants items only when its block is full. Owner only.
 func (d *bwos[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there is nothing to steal. Owner only.
 func (d *bwos[T]) Wanted() bool { return d.ring.isExhausted(d.number) }
 
-// Steal removes the item pushed first, unless that is in the owner's block: then the deque is Empty for thieves. Lost
-// means that it may pay to try again; it says nothing about what is left.
+// Steal removes the item pushed first. If that is in the owner's block, the deque is Empty for thieves. Lost says
+// nothing about the items that are left: it may pay to try again.
 //
 // Any thread, the owner's included.
 func (d *bwos[T]) Steal() (*T, Outcome) { return d.ring.steal() }
 
-// StealBatch is Steal for several items, of one block: of those that are left in the oldest it takes what batch says,
-// oldest first, and returns how many.
+// StealBatch removes several items of the oldest block, oldest first, and returns their number. Batch says how many of
+// the items that are left in the block.
 //
 // Any thread, the owner's included.
 func (d *bwos[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	return d.ring.stealBatch(into, batch)
 }
 
-// Ask reports whether there was something to steal at some moment during the call; the owner's block may have items all
-// the same. Any thread.
+// Ask reports whether there was an item to steal at some moment during the call. If not, the owner's block may still
+// have items. Any thread.
 func (d *bwos[T]) Ask() bool { return d.ring.offers() }
 
-// Len is about the number of items outside the owner's block. Any thread.
+// Len returns about the number of items outside the owner's block. Any thread.
 func (d *bwos[T]) Len() int { return d.ring.len() }
 
 func bwosRow[T any]() row[T] {

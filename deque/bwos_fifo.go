@@ -9,16 +9,16 @@ import (
 // steals. It must not be copied.
 //
 // It is the first-in-first-out variant of Wang and others (BWoS: Formally Verified Block-based Work Stealing for
-// Parallel Processing, OSDI 2023). The owner puts items into one block and takes them from another, the oldest, in both
-// of which it needs no atomic operation at all; thieves take from the oldest of the blocks between the two. They see
-// nothing of the owner's two blocks. In the authors' code for tokio (pull request 5283) they see the one that it puts
-// items into, at the price of publishing every push.
+// Parallel Processing, OSDI 2023). The owner puts items into one block and takes items from another, the oldest. In
+// both it needs no atomic operation. Thieves take items from the oldest of the blocks between the two, and see nothing
+// of the owner's two blocks. In the authors' code for tokio (pull request 5283) thieves see the block that the owner
+// puts items into, at the price of publishing every push.
 //
 // Going on to the next block costs four locked instructions for pushing and two for popping. The queue keeps no pointer
 // that was popped or stolen alive.
 type bwosFIFO[T any] struct {
-	// The blocks between out's and in's have been granted to thieves; these are full but for what was stolen from the
-	// oldest. Those below are exhausted, out's as well unless it is also in's.
+	// The blocks between out's and in's have been granted to thieves. They are full, except for the items that were
+	// stolen from the oldest. The blocks below are exhausted, and so is out's unless it is also in's.
 	ring blockRing[T] // first: see pad.Line
 
 	// Owner only, plain on purpose: the race detector checks the claim.
@@ -26,7 +26,7 @@ type bwosFIFO[T any] struct {
 	_       pad.Line
 }
 
-// A fifoEnd is where the owner puts items, or takes them.
+// A fifoEnd is the place where the owner puts items, or the place where it takes them.
 type fifoEnd[T any] struct {
 	cells  []xatomic.Plain[*T] // of the block
 	next   int                 // the cell to fill, or to empty
@@ -34,7 +34,7 @@ type fifoEnd[T any] struct {
 	low    int                 // out: the first cell that is not a thief's
 }
 
-// newBWoSFIFO returns an empty queue for at least capacity items. It has blocks as [newBWoS] makes them.
+// newBWoSFIFO returns an empty queue for at least capacity items. Its blocks are like those of [newBWoS].
 func newBWoSFIFO[T any](capacity, size int) *bwosFIFO[T] {
 	d := &bwosFIFO[T]{}
 	d.ring.init(capacity, size)
@@ -43,9 +43,9 @@ func newBWoSFIFO[T any](capacity, size int) *bwosFIFO[T] {
 	return d
 }
 
-// Push adds p, which must not be nil. It is Refused if the block is full and the next one has items, or a thief is
-// still about to read one there. It is Shown if the block that it leaves is granted. Everything before the Push happens
-// before the Pop or Steal that returns p.
+// Push adds p, which must not be nil. It is Refused if the block is full, and the next block has items or a thief that
+// still has to read one. It is Shown if the owner leaves a block, which is granted. Everything before the Push happens
+// before the return of the Pop or Steal that returns p.
 //
 // Owner only.
 func (d *bwosFIFO[T]) Push(p *T) Effect {
@@ -57,7 +57,7 @@ func (d *bwosFIFO[T]) Push(p *T) Effect {
 	return Nothing
 }
 
-// pushBehind is Push where the block that the owner fills is full.
+// pushBehind is Push when the block that the owner fills is full.
 func (d *bwosFIFO[T]) pushBehind(p *T) Effect {
 	effect := d.advance()
 	if effect != Refused {
@@ -82,7 +82,8 @@ func (d *bwosFIFO[T]) Pop() (*T, Effect) {
 }
 
 // advance grants the block that the owner has filled to thieves, unless the owner takes items from it, and goes on to
-// the next; or begins it anew, if the owner has emptied it as well. It is Refused if the next is not free.
+// the next. If the owner has also emptied the block, it begins the block anew instead. It is Refused if the next block
+// is not free.
 //
 // Owner only.
 func (d *bwosFIFO[T]) advance() Effect {
@@ -105,8 +106,8 @@ func (d *bwosFIFO[T]) advance() Effect {
 	return effect
 }
 
-// follow leaves a block from which everything has been taken, and goes on to the next, which may be empty as well.
-// Unless the owner fills that one, it takes it from thieves.
+// follow leaves a block from which all items have been taken, and goes on to the next, which may be empty as well. It
+// takes the next block from thieves, unless that is the block that the owner fills.
 //
 // Owner only.
 func (d *bwosFIFO[T]) follow() {
@@ -118,37 +119,37 @@ func (d *bwosFIFO[T]) follow() {
 	b := r.at(n)
 	low := 0
 	if n != d.in.number {
-		// C21: what is not claimed yet is the owner's from here on, and nothing is left for thieves.
+		// C21: the cells that are not claimed yet are the owner's from here on, and no item is left for thieves.
 		low = int(b.word.Swap(r.round(n)|r.size) & indexMask)
 	}
 	d.out = fifoEnd[T]{cells: b.cells, next: low, number: n, low: low}
 }
 
-// Poll does nothing: thieves get nothing before the owner has filled its block. Owner only.
+// Poll does nothing: the owner grants items only when its block is full. Owner only.
 func (d *bwosFIFO[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there is nothing to steal. Owner only.
 func (d *bwosFIFO[T]) Wanted() bool { return d.ring.isExhausted(d.in.number) }
 
-// Steal removes the item pushed first of those that are in neither of the owner's blocks; if there are none, the queue
-// is Empty for thieves. Lost means that it may pay to try again; it says nothing about what is left.
+// Steal removes the oldest item outside the owner's blocks. If there is none, the queue is Empty for thieves. Lost says
+// nothing about the items that are left: it may pay to try again.
 //
 // Any thread, the owner's included.
 func (d *bwosFIFO[T]) Steal() (*T, Outcome) { return d.ring.steal() }
 
-// StealBatch is Steal for several items, of one block: of those that are left in the oldest it takes what batch says,
-// oldest first, and returns how many.
+// StealBatch removes several items of the oldest block, oldest first, and returns their number. Batch says how many of
+// the items that are left in the block.
 //
 // Any thread, the owner's included.
 func (d *bwosFIFO[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	return d.ring.stealBatch(into, batch)
 }
 
-// Ask reports whether there was something to steal at some moment during the call; the owner's blocks may have items
-// all the same. Any thread.
+// Ask reports whether there was an item to steal at some moment during the call. If not, the owner's blocks may still
+// have items. Any thread.
 func (d *bwosFIFO[T]) Ask() bool { return d.ring.offers() }
 
-// Len is about the number of items outside the owner's blocks. Any thread.
+// Len returns about the number of items outside the owner's blocks. Any thread.
 func (d *bwosFIFO[T]) Len() int { return d.ring.len() }
 
 func bwosFIFORow[T any]() row[T] {

@@ -6,23 +6,22 @@ import (
 	"fmt"
 )
 
-// Options say how large the queues of a [Group] are. Zero in a field chooses its default.
+// Options are the sizes of the queues of a [Group]. The zero value of a field chooses its default.
 type Options struct {
-	// Capacity is for how many items a queue has room: bounded ones for at least so many, others until they first grow.
-	// By default 1024 and 64.
+	// Capacity is the number of items for which a queue has room: a bounded queue for at least that many, another
+	// queue before it first grows. The defaults are 1024 and 64.
 	Capacity int
-	// BlockSize is how many items a block has, of kinds that have blocks. By default about the root of Capacity, see
-	// [newBWoS]. What thieves cannot see is up to a block, or two.
+	// BlockSize is the number of items in a block, for kinds with blocks. The default is about the square root of
+	// Capacity. Larger blocks hide more items: thieves do not see those of one block, or with KindBWoSFIFO of two.
 	BlockSize int
-	// Keep is how many items an owner keeps for itself, of kinds whose owners hand items out because thieves ask, or
-	// deal.
+	// Keep is the number of items that an owner keeps for itself, for kinds whose owners answer requests or deal.
 	Keep int
 }
 
 const (
 	boundedCapacity  = 1024
 	growableCapacity = 64
-	maxCapacity      = 1 << 24 // arbitrary, and more than fits one worker's use
+	maxCapacity      = 1 << 24 // arbitrary, and more than one worker needs
 )
 
 // A Group is a number of queues of one kind, whose owners steal from each other. Make one with [NewGroup].
@@ -31,7 +30,8 @@ type Group[T any] struct {
 	make func(i int) Queue[T]
 }
 
-// NewGroup returns a group of n queues. If their owners deal, they deal to those that [Group.Queue] has made.
+// NewGroup returns a group of n queues, which [Group.Queue] makes. Owners that deal, deal only to queues that have been
+// made. It fails if n is below one or o is wrong for k, see [Options.Check].
 func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	if n < 1 {
 		return nil, fmt.Errorf("deque: a group has at least one queue, not %d", n)
@@ -48,7 +48,7 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 	return &Group[T]{n: n, make: rows[T]()[k].group(n, o)}, nil
 }
 
-// Check says all that is wrong with o for queues of kind k, and what to do about it.
+// Check returns an error that says everything that is wrong with o for queues of kind k, and how to correct it.
 func (o Options) Check(k Kind) error {
 	if k >= numKinds {
 		return fmt.Errorf("deque: there is no %v: choose one of %v", k, Kinds())
@@ -74,8 +74,8 @@ func (o Options) Check(k Kind) error {
 	return errors.Join(errs...)
 }
 
-// Queue makes queue i, of 0 to n-1. It is to be called once for each; different queues may be made at the same time,
-// each by its owner.
+// Queue makes queue i of 0 to n-1. It must be called at most once for each i. Owners may make their queues at the same
+// time. It panics if i is out of range.
 func (g *Group[T]) Queue(i int) Queue[T] {
 	if i < 0 || i >= g.n {
 		panic(fmt.Sprintf("deque: queue %d of a group of %d", i, g.n))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Kind is one of the algorithms of this package. The package comment says which is for which work.
+// A Kind is one of the algorithms of this package. The package comment says for which work each is meant.
 type Kind uint8
 
 const (
@@ -13,16 +13,16 @@ const (
 	KindABP                  // of Arora, Blumofe and Plaxton: bounded, hides nothing
 	KindBWoS                 // in blocks: bounded, hides the items of the owner's block
 	KindBWoSFIFO             // in blocks, first in, first out for the owner too: bounded, hides the items of two blocks
-	KindPadWS                // in blocks, whose owners answer thieves: bounded
-	KindADWS                 // private, whose owners answer thieves: grows
-	KindPDQR                 // private, whose owners answer thieves that wait: grows
-	KindPDQS                 // private, whose owners deal items to those that wait: grows
+	KindPadWS                // in blocks, the owner answers requests of thieves: bounded
+	KindADWS                 // private, the owner answers requests of thieves: grows
+	KindPDQR                 // private, the owner answers requests of thieves, which wait: grows
+	KindPDQS                 // private, owners deal items to owners that wait: grows
 	KindLocked               // under a mutex: grows, hides nothing
 	numKinds
 )
 
-// rows is the table of kinds. To add one, write a file with its type and its row, give it a constant, and list it here:
-// tests, fuzz targets, model programs and benchmarks go by the table.
+// rows is the table of kinds. To add a kind, write a file with its type and its row, add a constant, and list the row
+// here: tests, fuzz targets, model programs and benchmarks iterate over the table.
 func rows[T any]() [numKinds]row[T] {
 	return [numKinds]row[T]{
 		KindChaseLev: chaseLevRow[T](),
@@ -37,27 +37,27 @@ func rows[T any]() [numKinds]row[T] {
 	}
 }
 
-// A row is all that the rest of the package knows of a kind.
+// A row describes a kind to the rest of the package.
 type row[T any] struct {
 	name  string
 	about string // one line
 	traits
-	// most is the largest capacity, if it is not maxCapacity.
+	// most is the largest capacity; 0 means maxCapacity.
 	most int
-	// group makes n queues: it returns what makes queue i. The options have been checked, and their Capacity is not
-	// zero.
+	// group prepares n queues and returns the function that makes queue i. The options have been checked, and their
+	// Capacity is not zero.
 	group func(n int, o Options) func(i int) Queue[T]
 }
 
-// traits are the answers to the questions of a Kind.
+// traits are the results of a Kind's methods.
 type traits struct {
 	hides, asks, fifo, bounded, blocks, batches, receives bool
 }
 
-// table has what does not depend on the type of items.
+// table is for the columns that do not depend on the type of items.
 var table = rows[byte]()
 
-// row is that of k, or an empty one if there is no such kind.
+// row returns the row of k, or an empty row if there is no such kind.
 func (k Kind) row() row[byte] {
 	if k >= numKinds {
 		return row[byte]{}
@@ -84,7 +84,7 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// ParseKind returns the kind of which name is the String.
+// ParseKind returns the kind whose String is name.
 func ParseKind(name string) (Kind, error) {
 	var names []string
 	for _, k := range Kinds() {
@@ -96,19 +96,20 @@ func ParseKind(name string) (Kind, error) {
 	return 0, fmt.Errorf("deque: there is no kind %q: choose one of %s", name, strings.Join(names, ", "))
 }
 
-// Hides reports whether thieves may find nothing although the owner has items. See [Queue] for what follows.
+// Hides reports whether thieves may find nothing although the owner has items. [Queue] has the rules for such kinds.
 func (k Kind) Hides() bool { return k.row().hides }
 
-// Asks reports whether thieves leave requests that the owner answers. Its [Options.Keep] is how many items it keeps.
+// Asks reports whether thieves leave requests that the owner answers. [Options.Keep] is the number of items that the
+// owner keeps for itself when it answers.
 func (k Kind) Asks() bool { return k.row().asks }
 
-// FIFO reports whether the owner, too, gets the oldest item.
+// FIFO reports whether the owner pops the oldest item, not the newest.
 func (k Kind) FIFO() bool { return k.row().fifo }
 
 // Bounded reports whether a Push may be [Refused].
 func (k Kind) Bounded() bool { return k.row().bounded }
 
-// Blocks reports whether queues of this kind have blocks: [Options.BlockSize] is of use.
+// Blocks reports whether queues of this kind have blocks, for which [Options.BlockSize] is.
 func (k Kind) Blocks() bool { return k.row().blocks }
 
 // Batches reports whether queues of this kind are a [Batcher].

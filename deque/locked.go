@@ -6,15 +6,15 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A locked is a growable deque under a mutex: the yardstick that the other kinds are measured with, and so plain that
-// tests take its word for what they should have said. It must not be copied.
+// A locked is a growable deque under a mutex. It is the baseline of the measurements and the oracle of the tests. It
+// must not be copied.
 //
-// Its answers are exact and final under the lock: no Steal is Lost. It keeps no pointer that was popped or stolen
-// alive, and its ring never shrinks. A thread that is suspended inside a call holds up all others.
+// Its results are exact under the lock: no Steal is Lost. It keeps no pointer that was popped or stolen alive, and its
+// ring never shrinks. A thread that is suspended inside a call holds up all others.
 type locked[T any] struct {
 	mu    xsync.Mutex
 	ring  []*T // a power of two
-	top   int  // where the oldest item is
+	top   int  // index of the oldest item
 	count int  // of items
 }
 
@@ -23,13 +23,13 @@ func newLocked[T any](capacity int) *locked[T] {
 	return &locked[T]{ring: make([]*T, 1<<bits.Len(uint(max(capacity, minCapacity)-1)))}
 }
 
-// at is the slot of the i-th item from the top.
+// at returns the slot of the i-th item from the top.
 func (d *locked[T]) at(i int) **T { return &d.ring[(d.top+i)&(len(d.ring)-1)] }
 
-// Push adds p, which must not be nil, at the bottom. It is Shown. Everything before the Push happens before the Pop or
-// Steal that returns p.
+// Push adds p, which must not be nil, at the bottom. It is Shown. Everything before the Push happens before the return
+// of the Pop or Steal that returns p.
 //
-// Any thread, though the other kinds leave it to the owner.
+// Any thread, unlike other kinds.
 func (d *locked[T]) Push(p *T) Effect {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,7 +46,7 @@ func (d *locked[T]) Push(p *T) Effect {
 
 // Pop removes the item pushed last, or returns nil if there is none.
 //
-// Any thread, though the other kinds leave it to the owner.
+// Any thread, unlike other kinds.
 func (d *locked[T]) Pop() (*T, Effect) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,7 +60,7 @@ func (d *locked[T]) Pop() (*T, Effect) {
 	return p, Nothing
 }
 
-// Steal removes the item pushed first. It is Stolen or Empty.
+// Steal removes the item pushed first. The outcome is Stolen or Empty.
 //
 // Any thread.
 func (d *locked[T]) Steal() (*T, Outcome) {
@@ -72,7 +72,7 @@ func (d *locked[T]) Steal() (*T, Outcome) {
 	return d.takeOldest(), Stolen
 }
 
-// takeOldest is called with the lock held, if there are items.
+// takeOldest removes the oldest item. The caller holds the lock, and there is an item.
 func (d *locked[T]) takeOldest() *T {
 	slot := d.at(0)
 	p := *slot
@@ -82,7 +82,7 @@ func (d *locked[T]) takeOldest() *T {
 	return p
 }
 
-// Poll does nothing: each Push tells. Any thread.
+// Poll does nothing: there are no requests. Any thread.
 func (d *locked[T]) Poll() Effect { return Nothing }
 
 // Wanted reports whether there was no item at some moment during the call. Any thread.
@@ -91,8 +91,8 @@ func (d *locked[T]) Wanted() bool { return d.Len() == 0 }
 // Ask reports whether there was an item at some moment during the call. Any thread.
 func (d *locked[T]) Ask() bool { return d.Len() != 0 }
 
-// StealBatch removes the oldest items, oldest first, and returns how many: of all that there are, what batch says. It
-// is Stolen or Empty.
+// StealBatch removes the oldest items, oldest first, and returns their number. Batch says how many of all items. The
+// outcome is Stolen or Empty.
 //
 // Any thread.
 func (d *locked[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
@@ -108,7 +108,7 @@ func (d *locked[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	return n, Stolen
 }
 
-// Len is the number of items at some moment during the call. Any thread.
+// Len returns the number of items at some moment during the call. Any thread.
 func (d *locked[T]) Len() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -5,15 +5,16 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A padWS is a bounded work-stealing deque without a locked instruction in the owner's Push and Pop, as long as nobody
-// steals: partial asynchronous delegation, after Wang, Liu, Fu, Härtig and Chen (2024). It must not be copied.
+// A padWS is a bounded work-stealing deque without a locked instruction in the owner's Push and Pop, as long as no
+// thief steals: partial asynchronous delegation, after Wang, Liu, Fu, Härtig and Chen, "Work Stealing through Partial
+// Asynchronous Delegation" (SPAA 2024). It must not be copied.
 //
-// It is a stack of blocks. The owner works in the newest, whose items are its own until it grants some, because a thief
-// has asked. A thief takes what was granted before, asks for the next, and never waits: when nothing is granted it
-// hears [NotReady]. From blocks below the newest thieves steal without asking.
+// It is a stack of blocks. The owner works in the newest block, whose items are its own until it grants some because a
+// thief has asked. A thief takes an item that was granted before, asks for the next, and never waits: when no item is
+// granted, its outcome is [NotReady]. In blocks below the newest thieves steal without asking.
 //
-// That has a price: no thief can see what the owner has not granted, and an owner that neither pushes nor pops nor
-// polls answers nobody. See [Queue] for what a scheduler has to do about that, and PROTOCOL.md.
+// The price is that thieves do not see items that the owner has not granted, and that an owner answers only when it
+// pushes, pops or polls. [Queue] has the rules that follow for a scheduler.
 //
 // The deque keeps no pointer that was popped or stolen alive.
 type padWS[T any] struct {
@@ -25,12 +26,12 @@ type padWS[T any] struct {
 	_      pad.Line
 
 	// Owner only, plain on purpose: the race detector checks the claim.
-	items   []xatomic.Plain[*T] // those of here
+	items   []xatomic.Plain[*T] // of block here
 	t       uint                // index of the next item in here
 	granted uint                // I1: items granted … t-1 of here are the owner's
 	epoch   uint64              // of here, with index zero
 	here    *padBlock[T]        // the newest block
-	number  int64               // its number
+	number  int64               // of here
 	counts  padCounts
 	_       pad.Line
 
@@ -55,9 +56,9 @@ func newPadWS[T any](config padWSConfig) *padWS[T] {
 	return d
 }
 
-// Push adds p, which must not be nil. It is Refused if the deque is full, and then answers nobody. It is Shown if it
-// grants items, to thieves that have asked or because the owner goes on to the next block. Everything before the Push
-// happens before the Pop or Steal that returns p.
+// Push adds p, which must not be nil. It is Refused if the deque is full, and then answers no request. It is Shown if
+// it grants items, because thieves have asked or because the owner goes on to the next block. Everything before the
+// Push happens before the return of the Pop or Steal that returns p.
 //
 // Owner only.
 func (d *padWS[T]) Push(p *T) Effect {
@@ -73,8 +74,8 @@ func (d *padWS[T]) Push(p *T) Effect {
 	return d.answer()
 }
 
-// Pop removes the item pushed last of those that no thief has, or returns nil if there is none. Then thieves have taken
-// all that was pushed and not popped: Pop takes back what was granted and not claimed.
+// Pop removes the newest item that no thief has claimed, or returns nil if there is none. It takes back items that were
+// granted and not claimed.
 //
 // Owner only.
 func (d *padWS[T]) Pop() (*T, Effect) {
@@ -95,8 +96,8 @@ func (d *padWS[T]) Pop() (*T, Effect) {
 	return p, d.answer()
 }
 
-// Poll answers thieves, as every Push and Pop does. An owner polls before it does anything that takes long: thieves get
-// no more than it has granted until it pushes, pops or polls again.
+// Poll answers requests, as every Push and Pop does. The owner polls before it runs an item that takes long: until its
+// next push, pop or poll thieves get only granted items.
 //
 // Owner only.
 func (d *padWS[T]) Poll() Effect {
@@ -106,7 +107,7 @@ func (d *padWS[T]) Poll() Effect {
 	return d.answer()
 }
 
-// Wanted reports whether thieves have asked and not been answered, or there is nothing to steal. Owner only.
+// Wanted reports whether a request is not answered, or there is nothing to steal. Owner only.
 func (d *padWS[T]) Wanted() bool {
 	if d.asked.Load() != 0 {
 		return true

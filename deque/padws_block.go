@@ -9,9 +9,9 @@ import (
 
 // A padWord is an index in a block, in the lower 16 bits, and the epoch for which it is meant, in the upper 48.
 //
-// W2: an epoch comes round after 2^48 changes of one block, 90 days at 30 ns each; a thief would have to sleep through
-// exactly that many between its look at claim and its compare-and-swap. What grant says of an older epoch does not live
-// that long: begin clears it, and no block changes its epoch twice otherwise but after a new grant.
+// W2: an epoch wraps after 2^48 changes of one block, 90 days at 30 ns each; a thief errs only if it sleeps through
+// exactly that many between its load of claim and its compare-and-swap. A grant of an older epoch does not live that
+// long: begin clears it, and between any two other changes of the epoch there is a new grant.
 type padWord = uint64
 
 const (
@@ -24,22 +24,21 @@ func padIndex(w padWord) uint { return uint(w & padIndexMask) }
 
 // A padBlock is a run of items that are stolen from its beginning.
 type padBlock[T any] struct {
-	claim xatomic.Uint64 // padWord: the next item to be stolen. C2: thieves add one; the owner changes the epoch
+	claim xatomic.Uint64 // padWord: the next item to steal. C2: thieves add to it; the owner changes the epoch
 	_     pad.Line
 	grant xatomic.Uint64 // padWord: items below it are granted, in its epoch. P2: publishes them; written by the owner
 	_     pad.Line
-	done  xatomic.Uint32 // P3: items that thieves have copied and left; set to zero by the owner
+	done  xatomic.Uint32 // P3: number of items that thieves have copied; set to zero by the owner
 	_     pad.Line
 	items []xatomic.Plain[*T] // the slice itself is never written again
 	_     pad.Line
 }
 
-// begin gives the block a new epoch in which all its items are free and none is granted. The caller knows that it is
-// quiet.
+// begin gives the block a new epoch in which all its items are free and none is granted. The block must be quiet.
 func (b *padBlock[T]) begin() (epoch padWord) {
 	epoch = b.claim.Load()&^padIndexMask + padEpoch
 	b.claim.Store(epoch) // G2: no claim of an older epoch succeeds from here on
-	// Without thieves these two are as they were, and a look is cheaper than a store.
+	// Without thieves these two have not changed, and a load is cheaper than a store.
 	if b.done.Load() != 0 {
 		b.done.Store(0)
 	}
@@ -49,7 +48,7 @@ func (b *padBlock[T]) begin() (epoch padWord) {
 	return epoch
 }
 
-// isQuiet reports that no thief is copying. The caller knows that nothing can be claimed.
+// isQuiet reports whether no thief is copying. There must be nothing to claim.
 func (b *padBlock[T]) isQuiet() bool { return uint(b.done.Load()) == padIndex(b.claim.Load()) }
 
 // newPadBlocks returns n blocks of size items each. The items of two blocks share no line.

@@ -2,24 +2,24 @@ package deque
 
 import "fmt"
 
-// padWSConfig says how large a [padWS] is. Zero in a field chooses its default.
+// A padWSConfig has the sizes of a [padWS]. The zero value of a field chooses its default.
 //
-// Larger blocks cost the owner less at their boundaries. Smaller ones let thieves steal without asking sooner.
+// Larger blocks cost the owner less at their boundaries. With smaller blocks thieves can steal without asking sooner.
 type padWSConfig struct {
 	Capacity int // items, about; 256 by default
-	Entries  int // items in a block, at most 1<<15; by default about the root of Capacity, 2^(log2(Capacity)/2)
+	Entries  int // items in a block, at most 1<<15; see blockSize for the default
 	Blocks   int // at least 2; by default as many as Capacity takes
-	Window   int // how many items one answer grants at most; by default half a block, but at most 8
+	Window   int // at most so many items are granted by one answer; by default half a block, but at most 8
 
-	// Keep is how many items the owner keeps when it answers. None, the default, lets the first Push start a thief, and
-	// is for an owner that has what it runs next elsewhere. Thieves do not get the last Keep items of its block.
+	// Keep is the number of items that the owner keeps when it answers: the newest of its block. With zero, the
+	// default, the first Push can start a thief; that is for an owner that has its next item elsewhere.
 	Keep int
 }
 
 // maxPadEntries is half of what an index in a padWord can count.
 const maxPadEntries = 1 << (padIndexBits - 1)
 
-// complete fills in what is zero. It panics if a field makes no sense.
+// complete fills in defaults. It panics if a field makes no sense.
 func (c padWSConfig) complete() padWSConfig {
 	if c.Capacity == 0 {
 		c.Capacity = 256
@@ -39,13 +39,13 @@ func (c padWSConfig) complete() padWSConfig {
 	return c
 }
 
-// padCounts are counts of what the owner did since the deque was made.
+// padCounts count the owner's actions since the deque was made.
 type padCounts struct {
-	Answers   uint64 // operations that granted something to thieves that had asked
-	Granted   uint64 // items that they granted; as many requests
-	Revokes   uint64 // times that Pop took back what was granted
+	Answers   uint64 // operations that granted items because thieves had asked
+	Granted   uint64 // items that they granted, one for each request
+	Revokes   uint64 // times that Pop took back granted items
 	Advances  uint64 // blocks entered from below
 	Takeovers uint64 // blocks entered from above
-	NoRoom    uint64 // times that Push failed because all blocks hold items
-	Copying   uint64 // times that Push failed because a thief had not yet left the next block
+	NoRoom    uint64 // pushes refused because all blocks hold items
+	Copying   uint64 // pushes refused because a thief was still copying in the next block
 }

@@ -1,6 +1,7 @@
 package deque
 
-// settle makes b, with this number, the owner's block: epoch and what thieves have claimed are those of word.
+// settle makes b, with that number, the owner's block. Word has its epoch, and the index up to which thieves have
+// claimed.
 func (d *padWS[T]) settle(number int64, b *padBlock[T], word padWord) {
 	d.here, d.items, d.number = b, b.items, number
 	d.epoch, d.granted = word&^padIndexMask, padIndex(word)
@@ -10,7 +11,7 @@ func (d *padWS[T]) block(number int64) *padBlock[T] {
 	return &d.blocks[uint64(number)%uint64(len(d.blocks))]
 }
 
-// pushAbove is Push where the newest block is full.
+// pushAbove is Push when the newest block is full.
 func (d *padWS[T]) pushAbove(p *T) Effect {
 	left := d.granted != d.size
 	if !d.advance() {
@@ -23,8 +24,8 @@ func (d *padWS[T]) pushAbove(p *T) Effect {
 	return effect
 }
 
-// answer grants as many of the oldest items as thieves have asked for. What it cannot grant yet stays asked for: a
-// request that were dropped might be that of a thief that sleeps (L1).
+// answer grants as many of the oldest items as thieves have asked for. Requests that it cannot answer yet stand: a
+// dropped request could be that of a thief that sleeps (L1).
 func (d *padWS[T]) answer() Effect {
 	n := min(uint(d.asked.Load()), d.window)
 	if own := d.t - d.granted; own < d.keep+n {
@@ -41,7 +42,8 @@ func (d *padWS[T]) answer() Effect {
 	return Shown
 }
 
-// advance goes on to the next block, and leaves what is in this one to thieves. It reports whether there was one.
+// advance goes on to the next block, and leaves the items of this block to thieves. It returns false if the next block
+// is not free.
 func (d *padWS[T]) advance() bool {
 	n := d.number + 1
 	if n-d.oldest.Load() >= int64(len(d.blocks)) && !d.retire() {
@@ -49,8 +51,8 @@ func (d *padWS[T]) advance() bool {
 		return false
 	}
 	b := d.block(n)
-	// I5: b is exhausted, or was left downwards: nothing in it can be claimed. But what was claimed may not be copied
-	// yet, and a thief that found the next lap's item there would take it from whoever is to get it.
+	// I5: b is exhausted, or was left downwards: nothing in it can be claimed. But a claimed item may not be copied
+	// yet: a thief that found the next lap's item in its place would take that one.
 	if !b.isQuiet() {
 		d.counts.Copying++
 		return false
@@ -63,20 +65,21 @@ func (d *padWS[T]) advance() bool {
 	return true
 }
 
-// retire passes exhausted blocks, which no thief may come to do, and reports whether there were any.
+// retire moves oldest past exhausted blocks, since thieves need not come by, and reports whether there were any.
 func (d *padWS[T]) retire() bool {
 	before := d.oldest.Load()
 	for k := before; k < d.number && padIndex(d.block(k).claim.Load()) == d.size; k++ {
-		d.oldest.CompareAndSwap(k, k+1) // or a thief has
+		d.oldest.CompareAndSwap(k, k+1) // if it fails, a thief has done it
 	}
 	return d.oldest.Load() != before
 }
 
-// retreat finds the owner, who has no item left, more: what it granted and nobody claimed, else those of a block below.
+// retreat finds more items for an owner that has none left: those that it granted and no thief claimed, else those of a
+// block below. It reports whether there are any.
 func (d *padWS[T]) retreat() bool {
 	if padIndex(d.here.claim.Load()) < d.granted {
-		// The revocation must come before the owner leaves: below it, what was granted would wait for a thief that may
-		// never come, while the owner says that there is nothing.
+		// The revocation must come before the owner goes down: otherwise the granted items would wait for a thief
+		// that may never come, while Pop says that there are none.
 		word := d.here.claim.Add(padEpoch) // G2
 		d.settle(d.number, d.here, word)
 		d.counts.Revokes++
@@ -84,8 +87,8 @@ func (d *padWS[T]) retreat() bool {
 			return true
 		}
 	}
-	// A block may be exhausted above one that is not: a thief with an old number comes to the block that took its
-	// place. So the owner looks at all of them.
+	// A block may be exhausted above one that is not: a thief with an old number comes to a newer block in its place
+	// (I7). So the owner looks at all of them.
 	for k := d.number - 1; k >= d.oldest.Load(); k-- {
 		b := d.block(k)
 		if padIndex(b.claim.Load()) == d.size {

@@ -1,8 +1,8 @@
 package deque
 
-// Steal removes the oldest item that thieves may have. [NotReady] means that the owner has to answer first, if it has
-// anything: the request stands. [Empty] means that thieves have taken all there was in the owner's block and below; the
-// request stands then, too. [Lost] means that it may pay to try again.
+// Steal removes the oldest item that thieves may claim. [NotReady] means that the owner has to answer first.
+// [Empty] means that thieves have taken all items of the owner's block and below. After both a request stands. [Lost]
+// means that it may pay to try again.
 //
 // Any thread, the owner's included.
 func (d *padWS[T]) Steal() (*T, Outcome) {
@@ -19,13 +19,14 @@ func (d *padWS[T]) Steal() (*T, Outcome) {
 	item.Set(nil) // R2
 	b.done.Add(1) // P3: and not before, or the owner's next item there would be lost
 	if f.newest {
-		d.asked.Add(1) // for the next steal, whoever's it is
+		d.asked.Add(1) // for the next steal, of any thief
 	}
 	return p, Stolen
 }
 
-// StealBatch is Steal for several items, of one block: of those that may be had in the oldest it takes what batch says,
-// oldest first, and returns how many. In the owner's block these are the granted ones; it asks for as many as it takes.
+// StealBatch removes several items of the oldest block, oldest first, and returns their number. Batch says how many of
+// the items that thieves may claim there. In the owner's block these are the granted items, and the thief asks for as
+// many as it takes.
 //
 // Any thread, the owner's included.
 func (d *padWS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
@@ -50,16 +51,16 @@ func (d *padWS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 	return n, Stolen
 }
 
-// Ask reports whether there was something to steal at some moment during the call. If not, a request stands, as after
+// Ask reports whether there was an item to steal at some moment during the call. If not, a request stands, as after
 // Steal.
 //
 // Any thread.
 func (d *padWS[T]) Ask() bool {
 	_, outcome := d.find()
-	return outcome == Stolen || outcome == Lost // thieves were at work all over the blocks
+	return outcome == Stolen || outcome == Lost // Lost: meanwhile thieves have stolen in all blocks
 }
 
-// Len is about how many items have been granted and not claimed. Any thread.
+// Len returns about the number of items that are granted and not claimed. Any thread.
 func (d *padWS[T]) Len() (n int) {
 	newest := d.newest.Load()
 	for k := d.oldest.Load(); k <= newest; k++ {
@@ -72,14 +73,14 @@ func (d *padWS[T]) Len() (n int) {
 	return n
 }
 
-// A padFind is what a thief may claim.
+// A padFind is a run of items that a thief may claim.
 type padFind[T any] struct {
 	block        *padBlock[T]
 	claim, grant padWord // of one epoch: the first item, and one past the last
 	newest       bool    // it was the owner's block
 }
 
-// find finds the oldest items that thieves may have. It is Stolen if there are any, and otherwise what Steal is.
+// find finds the oldest items that thieves may claim. The outcome is Stolen if there are any, otherwise that of Steal.
 func (d *padWS[T]) find() (padFind[T], Outcome) {
 	for range len(d.blocks) + 1 {
 		k := d.oldest.Load()
@@ -95,11 +96,11 @@ func (d *padWS[T]) find() (padFind[T], Outcome) {
 				d.ask()
 				return padFind[T]{}, Empty
 			}
-			d.oldest.CompareAndSwap(k, k+1) // I7, or another thread has
+			d.oldest.CompareAndSwap(k, k+1) // I7; if it fails, another thread has done it
 			continue
 		}
-		// For one epoch the index in grant only grows, so that s may be claimed as long as claim is s, whatever the
-		// owner does meanwhile.
+		// In one epoch the index in grant only grows. So s may be claimed as long as claim is s, whatever the owner
+		// does meanwhile.
 		g := b.grant.Load()
 		if s&^padIndexMask != g&^padIndexMask || s >= g {
 			d.ask()
@@ -112,8 +113,8 @@ func (d *padWS[T]) find() (padFind[T], Outcome) {
 
 // ask leaves a request unless there is one.
 //
-// L1: from here on a request stands until an operation of the owner grants for it, and returns Shown. So a thief that
-// prepared to sleep before it called Steal or Ask, and got nothing, may sleep, if the owner then notifies.
+// L1: from here on a request stands until an operation of the owner grants an item for it and returns Shown. So a thief
+// that has prepared to sleep, then called Steal or Ask, and got nothing, may sleep: the owner notifies.
 func (d *padWS[T]) ask() {
 	if d.asked.Load() == 0 {
 		d.asked.Add(1)

@@ -5,28 +5,28 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A pdqr is a growable work-stealing deque whose owner alone ever touches it, and whose thieves ask for an item and
-// wait for the answer: the receiver-initiated private deque of Acar, Charguéraud and Rainey (2013). It must not be
-// copied.
+// A pdqr is a growable work-stealing deque whose items only the owner touches. A thief asks for an item and waits for
+// the answer. It is the receiver-initiated private deque of Acar, Charguéraud and Rainey, "Scheduling Parallel Programs
+// by Work Stealing with Private Deques" (PPoPP 2013). It must not be copied.
 //
-// It differs from [adws] in that a thief asks for itself, not for the next, and waits, though not for ever; and in that
-// an owner with nothing to spare says so, and nobody waits for it.
+// There are two differences from [adws]. A thief asks for itself, not for the next thief, and waits a bounded time. An
+// owner with nothing to spare says so, and then no thief waits for it.
 //
 // The deque keeps no pointer that was popped or stolen alive.
 type pdqr[T any] struct {
-	_ pad.Line // see there
+	_ pad.Line // see pad.Line
 
 	// Owner only.
 	own  private[T]
 	keep int
-	// untold is set when thieves may sleep without a request: somebody has fetched what they had asked for, or the
-	// owner has taken it back.
+	// untold is set when thieves may sleep without a request: the item that was put ready for a request has been
+	// fetched by a thief, or taken back by the owner.
 	untold bool
 	_      pad.Line
 
-	// mail is nil, ask, idle, or an item. Thieves change nil to ask and items to nil; the owner ask to an item or idle,
-	// idle to an item, items to nil, and nil to idle. P30: publishes the item, and what was written before it was
-	// pushed. C30: who moves an item out of it has it.
+	// mail is nil, ask, idle, or an item. Thieves change nil to ask, and an item to nil. The owner changes ask to an
+	// item or idle, idle to an item, an item to nil, and nil to idle. P30: publishes the item, and everything written
+	// before it was pushed. C30: the thread that moves an item out of mail has it.
 	mail xatomic.Pointer[T]
 	_    pad.Line
 
@@ -36,7 +36,7 @@ type pdqr[T any] struct {
 
 // newPDQR returns an empty deque. While the owner has keep items or fewer it refuses thieves.
 func newPDQR[T any](keep int) *pdqr[T] {
-	// The bytes are for items of no size, which may all have one address.
+	// The bytes are for items of size zero, which may all have one address.
 	unique := new(struct {
 		ask  T
 		_    byte
@@ -48,7 +48,7 @@ func newPDQR[T any](keep int) *pdqr[T] {
 	return d
 }
 
-// Push adds p, which must not be nil. Everything before the Push happens before the Pop or Steal that
+// Push adds p, which must not be nil. Everything before the Push happens before the return of the Pop or Steal that
 // returns p.
 //
 // Owner only.
@@ -60,8 +60,8 @@ func (d *pdqr[T]) Push(p *T) Effect {
 	return Nothing
 }
 
-// Pop removes the item pushed last of those that no thief has, or returns nil if there is none: what was put ready for
-// a thief that has not fetched it, the owner takes back.
+// Pop removes the newest item that no thief has, or returns nil if there is none. If no other item is left, it takes
+// back an item that was put ready and that no thief has fetched.
 //
 // Owner only.
 func (d *pdqr[T]) Pop() (*T, Effect) {
@@ -75,8 +75,8 @@ func (d *pdqr[T]) Pop() (*T, Effect) {
 	return p, Nothing
 }
 
-// Poll answers a thief, as Push and Pop do. These say Shown when an item has been put ready, and once more when it is
-// gone and there is another to spare: a thief that sleeps has to ask again (L30).
+// Poll answers a request, as Push and Pop do. All three return Shown when they have put an item ready, and once more
+// when that item is gone and there is another to spare: a thief that sleeps has to ask again (L30).
 //
 // Owner only.
 func (d *pdqr[T]) Poll() Effect {
@@ -89,9 +89,9 @@ func (d *pdqr[T]) Poll() Effect {
 // Wanted reports whether no item lies ready. Owner only.
 func (d *pdqr[T]) Wanted() bool { return d.Len() == 0 }
 
-// Steal takes the item that was put ready, or asks for one and waits for some time. It is Empty if the owner has
-// nothing to spare, and NotReady if it has not yet answered. Whichever of them it is, the next item to spare is put
-// ready.
+// Steal takes the item that was put ready, or asks for one and waits a bounded time. The outcome is Empty if the owner
+// has nothing to spare, and NotReady if it has not yet answered. After both the owner puts the next item that it can
+// spare ready.
 //
 // Any thread.
 func (d *pdqr[T]) Steal() (*T, Outcome) {
@@ -104,7 +104,7 @@ func (d *pdqr[T]) Steal() (*T, Outcome) {
 		}
 	}
 	switch {
-	case m == d.ask: // another thief's, or the patience is over and the request stands
+	case m == d.ask: // another thief's request, or this thief's, which stands after the wait
 		return nil, NotReady
 	case m == d.idle:
 		return nil, Empty
@@ -127,7 +127,7 @@ func (d *pdqr[T]) Ask() bool {
 	}
 }
 
-// Len is one if an item lies ready, otherwise zero. Any thread.
+// Len returns 1 if an item lies ready, otherwise 0. Any thread.
 func (d *pdqr[T]) Len() int {
 	if m := d.mail.Load(); m != nil && m != d.ask && m != d.idle {
 		return 1
@@ -135,14 +135,14 @@ func (d *pdqr[T]) Len() int {
 	return 0
 }
 
-// hear returns what is in the mailbox, and whether the owner has to do anything for thieves if it has an item to spare.
+// hear returns the content of mail, and whether the owner has to call tell.
 func (d *pdqr[T]) hear() (m *T, asks bool) {
 	m = d.mail.Load()
 	return m, m == d.ask || m == d.idle || m == nil && d.untold
 }
 
-// tell is Poll where m, which the owner has found in the mailbox, is no item. If it is ask or idle the oldest item goes
-// there: thieves that saw it idle may sleep (L30). Without an item to spare the owner refuses.
+// tell is Poll when m, the content of mail, is no item. If m is ask or idle, tell puts the oldest item into mail:
+// thieves that saw it idle may sleep (L30). Without an item to spare it refuses a request.
 func (d *pdqr[T]) tell(m *T) Effect {
 	spare := d.own.count() > d.keep
 	switch {
@@ -161,10 +161,10 @@ func (d *pdqr[T]) tell(m *T) Effect {
 	return Shown
 }
 
-// takeBack takes what nobody has fetched from the mailbox: otherwise the owner would say that there is nothing, and the
-// item would wait for a thief that may never come. If there is nothing, the deque is idle from then on.
+// takeBack takes back an item that no thief has fetched. Otherwise the item would wait for a thief that may never come,
+// while Pop says that there is none. If there is no item, takeBack returns nil and the deque is idle.
 func (d *pdqr[T]) takeBack() *T {
-	for { // a thief may fetch the item meanwhile, and one may ask
+	for { // meanwhile a thief may fetch the item, or ask
 		m := d.mail.Load()
 		switch m {
 		case d.idle:

@@ -7,25 +7,26 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// defaultMean is how many operations of an owner with items to spare go by between two alarms, on average. An alarm
-// costs 25 ns, so 16 adds less than 2 ns to an operation; with 4 a receiver would wait no shorter
-// (BenchmarkPDQSPushPop, BenchmarkPDQSReceive).
+// defaultMean is the average number of operations between two alarms of an owner with items to spare. An alarm costs 25
+// ns, so 16 adds less than 2 ns to an operation; with 4 a receiver would wait as long (BenchmarkPDQSPushPop,
+// BenchmarkPDQSReceive).
 const defaultMean = 16
 
 // A pdqsGroup is a fixed number of deques whose owners deal items to each other: the sender-initiated private deques of
-// Acar, Charguéraud and Rainey (2013). Make one with [newPDQSGroup].
+// Acar, Charguéraud and Rainey, "Scheduling Parallel Programs by Work Stealing with Private Deques" (PPoPP 2013). Make
+// one with [newPDQSGroup].
 type pdqsGroup[T any] struct {
 	members []pdqs[T]
-	present *xatomic.Int32 // how many members there are, from the first: others are dealt nothing
+	present *xatomic.Int32 // number of members that are present, from the first: the others are dealt nothing
 }
 
 // newPDQSGroup returns n empty deques. An owner that has more than keep items deals one of them about every mean of its
-// operations; 0 chooses a mean.
+// operations. A mean of 0 stands for the default.
 func newPDQSGroup[T any](n, keep, mean int) *pdqsGroup[T] {
 	if mean == 0 {
 		mean = defaultMean
 	}
-	// The byte is for items of no size, which may all have one address.
+	// The byte is for items of size zero, which may all have one address.
 	unique := new(struct {
 		waiting T
 		_       byte
@@ -40,21 +41,21 @@ func newPDQSGroup[T any](n, keep, mean int) *pdqsGroup[T] {
 	return g
 }
 
-// Queue is the i-th deque. Any thread.
+// Queue returns the i-th deque. Any thread.
 func (g *pdqsGroup[T]) Queue(i int) *pdqs[T] { return &g.members[i] }
 
-// admit has the members up to the i-th be dealt to. Any thread.
+// admit makes the members up to the i-th present: from here on owners deal to them. Any thread.
 func (g *pdqsGroup[T]) admit(i int) {
 	for n := g.present.Load(); n <= int32(i) && !g.present.CompareAndSwap(n, int32(i)+1); n = g.present.Load() {
 	}
 }
 
-// A pdqs is a growable deque whose owner alone ever touches it. Nobody steals: an owner that has nothing waits for some
-// time (see [pdqs.Receive]), and one that has enough now and then gives its oldest item to another, if that one waits
-// just then. It is part of a [pdqsGroup] and must not be copied.
+// A pdqs is a growable deque whose items only the owner touches. There are no steals. An owner without items waits a
+// bounded time, see [pdqs.Receive]. An owner with enough items now and then deals its oldest item to another owner, if
+// that owner waits at that moment. A pdqs is part of a [pdqsGroup] and must not be copied.
 //
-// Alarms say when. They ring after so many operations, at random, with an exponential distribution, that is as if at
-// each operation with the same probability: owners that began together do not deal together.
+// An owner deals when its alarm rings, after a random number of operations with an exponential distribution: at each
+// operation the alarm is as likely to ring as at any other. So owners that began together do not deal together.
 //
 // The deque keeps no pointer that was popped or dealt alive.
 type pdqs[T any] struct {
@@ -68,21 +69,21 @@ type pdqs[T any] struct {
 	// Owner only.
 	own    private[T]
 	keep   int
-	alarm  int // operations before the one at which it rings
+	alarm  int // operations before the one at which the alarm rings
 	random pdqsRandom
 	mean   float64 // of alarm
 	_      pad.Line
 
-	// cell is nil, waiting, or an item. Its owner changes nil to waiting and the others to nil, dealers change waiting
-	// to an item. P31: publishes the item, and what was written before it was pushed. C31: the step from waiting
-	// decides who deals, and whether the owner has waited in vain.
+	// cell is nil, waiting, or an item. The owner changes nil to waiting, and waiting and items to nil; dealers change
+	// waiting to an item. P31: publishes the item, and everything written before it was pushed. C31: the step from
+	// waiting decides which dealer deals, and whether the owner has waited in vain.
 	cell xatomic.Pointer[T]
 	_    pad.Line
 }
 
-// Push adds p, which must not be nil. It is Shown if an alarm rings, there is an item to spare, and the owner that was
-// to get it does not wait: that one may be asleep. Everything before the Push happens before the Pop or Receive that
-// returns p.
+// Push adds p, which must not be nil. It is Shown if the alarm rings, there is an item to spare, and the chosen
+// receiver does not wait: it may be asleep. Everything before the Push happens before the return of the Pop or Receive
+// that returns p.
 //
 // Owner only.
 func (d *pdqs[T]) Push(p *T) Effect {
@@ -90,7 +91,7 @@ func (d *pdqs[T]) Push(p *T) Effect {
 	return d.Poll()
 }
 
-// Pop removes the item pushed last of those that were not dealt, or returns nil if there is none.
+// Pop removes the newest item, or returns nil if there is none. It is Shown as Push is.
 //
 // Owner only.
 func (d *pdqs[T]) Pop() (*T, Effect) {
@@ -98,7 +99,7 @@ func (d *pdqs[T]) Pop() (*T, Effect) {
 	return p, d.Poll()
 }
 
-// Poll is an operation, as far as alarms are concerned, and says of them what Push does.
+// Poll only counts as an operation for the alarm. It is Shown as Push is.
 //
 // Owner only.
 func (d *pdqs[T]) Poll() Effect {
@@ -112,7 +113,7 @@ func (d *pdqs[T]) Poll() Effect {
 // Wanted reports whether there is nothing to deal. Owner only.
 func (d *pdqs[T]) Wanted() bool { return d.own.count() <= d.keep }
 
-// Receive waits some time for an item that another owner deals. It is Stolen or NotReady.
+// Receive waits a bounded time for an item that another owner deals. The outcome is Stolen or NotReady.
 //
 // Owner only, of an empty deque.
 func (d *pdqs[T]) Receive() (*T, Outcome) {
@@ -122,7 +123,7 @@ func (d *pdqs[T]) Receive() (*T, Outcome) {
 	return d.withdraw()
 }
 
-// withdraw ends the wait. An item may have come until then.
+// withdraw ends the wait, and returns an item that has been dealt meanwhile.
 func (d *pdqs[T]) withdraw() (*T, Outcome) {
 	p := d.cell.Swap(nil) // C31
 	if p == d.waiting {
@@ -131,7 +132,7 @@ func (d *pdqs[T]) withdraw() (*T, Outcome) {
 	return p, Stolen
 }
 
-// Steal finds nothing: a thief has to be the owner of another deque of the group, and to wait. Any thread.
+// Steal finds nothing: only owners of the group's deques get items, by Receive. Any thread.
 func (d *pdqs[T]) Steal() (*T, Outcome) { return nil, Empty }
 
 // Ask reports that there is nothing to steal. Any thread.
@@ -140,8 +141,8 @@ func (d *pdqs[T]) Ask() bool { return false }
 // Len is zero: nothing can be stolen. Any thread.
 func (d *pdqs[T]) Len() int { return 0 }
 
-// ring deals an item to another member, chosen at random, if it waits. Without an item to spare the alarm goes on
-// ringing.
+// ring deals an item to another member, chosen at random, if that one waits. Without an item to spare the alarm goes
+// on ringing.
 func (d *pdqs[T]) ring() Effect {
 	if d.own.count() <= d.keep {
 		return Nothing
@@ -156,13 +157,13 @@ func (d *pdqs[T]) ring() Effect {
 	return Shown
 }
 
-// another is the index of another member that is present, if there is one.
+// another returns the index of a random other member that is present, or its own if there is none.
 func (d *pdqs[T]) another() int {
 	n := int(d.present.Load())
 	return (d.self + 1 + d.random.below(n-1)) % n
 }
 
-// pdqsRandom is the state of a generator of random numbers (xorshift64). It is not zero.
+// pdqsRandom is the state of a generator of random numbers (xorshift64). It must not be zero.
 type pdqsRandom uint64
 
 // golden spreads seeds that differ by one: 2^64 divided by the golden ratio, odd.
@@ -177,10 +178,10 @@ func (r *pdqsRandom) next() uint64 {
 	return uint64(x)
 }
 
-// below is a uniform index below n.
+// below returns a uniform index below n, or 0 if n is 0.
 func (r *pdqsRandom) below(n int) int { return int(r.next() >> 32 * uint64(n) >> 32) }
 
-// exponential makes a random number into one of operations, with the given mean, about, and at most 37 times that.
+// exponential turns a random number into a number of operations, with about the given mean, and at most 37 times that.
 func exponential(random uint64, mean float64) int {
 	const bits = 53
 	u := float64(random>>(64-bits)+1) / (1 << bits) // never 0, whose logarithm is infinite
