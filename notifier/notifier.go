@@ -8,14 +8,14 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// MaxWaiters is how many waiters one notifier can have.
+// MaxWaiters is the largest number of waiters of one notifier.
 const MaxWaiters = stackMask - 1
 
-// A Notifier wakes waiters that were told to sleep by their own checks. Make one with [New]; it must not be copied.
+// A Notifier wakes waiters that sleep because their condition was false. Make one with [New]; it must not be copied.
 //
-// It is the signal form of Eigen's EventCount (commit e5ac8cbd and later): a notification for a waiter that has
-// prepared and not yet committed is kept in the word as a signal, and any committing waiter may take it, so that
-// nobody waits for a preempted thread.
+// It is the signal form of Eigen's EventCount (commit e5ac8cbd and later): the word keeps a notification for a waiter
+// that has prepared and not yet committed as a signal, and any committing waiter may take it. So no thread waits for a
+// preempted one.
 type Notifier struct {
 	_       pad.Line
 	state   xatomic.Uint64 // a word
@@ -26,7 +26,7 @@ type Notifier struct {
 
 // A waiter is written by its own thread before it commits, and read by the thread that pops it from the stack.
 type waiter struct {
-	next     xatomic.Uint64 // the stack and epoch bits below this waiter; P1: published by the commit's compare-and-swap
+	next     xatomic.Uint64 // stack and epoch bits below this waiter; P1: published by the commit's compare-and-swap
 	epoch    uint64         // epoch bits of the next commit; the waiter's own thread only
 	alls     uint64         // calls of NotifyAll before the last Prepare; the waiter's own thread only
 	prepared bool           // between Prepare and Commit or Cancel; the waiter's own thread only
@@ -38,11 +38,11 @@ type waiter struct {
 //
 //	bits  0–13  stack    index of the waiter that committed last; all ones: none
 //	bits 14–27  pre      waiters between Prepare and Commit or Cancel
-//	bits 28–41  signals  notifications for those, not yet taken; signals ≤ pre
+//	bits 28–41  signals  notifications for pre-waiters, not yet taken; signals ≤ pre
 //	bits 42–63  epoch    changes with every commit of the waiter on top of the stack
 //
-// W1: the epoch is per waiter and keeps a slow pop from succeeding on a waiter that left and came back with another
-// next. It would have to come round, 2^22 commits of one waiter, while one thread is between a load and its
+// W1: the epoch is per waiter. It makes a slow pop fail if the waiter left the stack and came back with another next.
+// The pop errs only if the epoch wraps, by exactly 2^22 commits of one waiter, between its load and its
 // compare-and-swap.
 type word uint64
 
@@ -77,7 +77,7 @@ func (s word) String() string {
 	return fmt.Sprintf("stack=%s pre=%d signals=%d epoch=%d", top, s.pre(), s.signals(), uint64(s)>>epochShift)
 }
 
-// New returns a notifier for waiters 0 … waiters-1. It panics if there are more than [MaxWaiters] or fewer than none.
+// New returns a notifier for waiters 0 … waiters-1. It panics if waiters is negative or more than [MaxWaiters].
 func New(waiters int) *Notifier {
 	if waiters < 0 || waiters > MaxWaiters {
 		panic(fmt.Sprintf("notifier: %d waiters, want 0 to %d", waiters, MaxWaiters))
@@ -88,8 +88,7 @@ func New(waiters int) *Notifier {
 }
 
 // Prepare announces that waiter w is about to check its condition for the last time. A Commit or a Cancel must follow.
-// The announcement itself is anonymous; w says whose call it is. Prepare panics if w has prepared before and neither
-// followed, or is none of the notifier's waiters.
+// Prepare panics if w has prepared before and neither followed, or if the notifier has no waiter w.
 //
 // Waiter w's thread only.
 func (n *Notifier) Prepare(w int) {
@@ -99,13 +98,13 @@ func (n *Notifier) Prepare(w int) {
 	}
 	me.prepared = true
 	// D1(prepare): announce, then the caller checks the condition. Pairs with D1(notify): the notifier makes the
-	// condition true, then loads the word. At least one of the two sees the other. Checking first would let a
-	// notifier come in between and find nobody to wake.
+	// condition true, then loads the word. At least one of the two sees the other. If the waiter checked first, a
+	// notifier could come in between and find no waiter to wake.
 	me.alls = n.alls.Load()
 	n.state.Add(onePre)
 }
 
-// unprepare ends what Prepare has begun, and panics if it has not: I1 would be lost, and the word with it.
+// unprepare takes back waiter w's Prepare. It panics if there was none, which would break I1 and corrupt the word.
 func (n *Notifier) unprepare(w int) *waiter {
 	me := &n.waiters[w]
 	if !me.prepared {
@@ -124,7 +123,7 @@ func (n *Notifier) Commit(w int) {
 	for {
 		s := word(n.state.Load())
 		if s.signals() > 0 {
-			// Any signal will do: signals are for pre-waiters, and w is one of them.
+			// Any signal will do: signals are for any pre-waiter, and w is one.
 			if n.state.CompareAndSwap(uint64(s), uint64(s)-onePre-oneSignal) {
 				return
 			}
@@ -133,9 +132,9 @@ func (n *Notifier) Commit(w int) {
 		me.next.Store(uint64(s) & (stackMask | epochMask))
 		if n.state.CompareAndSwap(uint64(s), uint64(s)&preMask-onePre|uint64(w)|me.epoch) {
 			me.epoch += oneEpoch
-			// D2(commit): go on the stack, then look for a NotifyAll since Prepare. Pairs with D2(all). It left a signal
-			// for w, but signals carry no names: another that prepared later may have taken it, and its condition need
-			// not be w's.
+			// D2(commit): go on the stack, then look for a NotifyAll since Prepare. Pairs with D2(all). NotifyAll left
+			// a signal for w, but signals are anonymous: a waiter that prepared later, perhaps with another
+			// condition, may have taken it.
 			if n.alls.Load() != me.alls {
 				n.notifyAll()
 			}
@@ -145,9 +144,9 @@ func (n *Notifier) Commit(w int) {
 	}
 }
 
-// Cancel withdraws waiter w's Prepare. If a notification was meant for w it goes on to another waiter; if there is no
-// other, Cancel returns true, and the caller must act on it: look at the condition as if it had slept and been woken.
-// It panics if there was no Prepare.
+// Cancel withdraws waiter w's Prepare. If a notification was meant for w, Cancel passes it on to another waiter. If
+// there is no other, Cancel returns true, and the caller must check the condition as if it had slept and been woken.
+// Cancel panics if there was no Prepare.
 //
 // Waiter w's thread only, after Prepare.
 func (n *Notifier) Cancel(w int) (notified bool) {
@@ -166,12 +165,11 @@ func (n *Notifier) Cancel(w int) (notified bool) {
 	}
 }
 
-// Notify wakes up to count waiters, all of which look at the same condition, and returns how many. Waiters that have
-// prepared come before those that sleep: they cost nothing to wake. A waiter that prepares after Notify was called is
-// not owed anything by this call. A count below 1 wakes nobody.
+// Notify wakes up to count waiters, which all check the same condition, and returns how many it woke. Waiters that have
+// prepared come before waiters that sleep: they cost nothing to wake. A waiter that prepares after the call began need
+// not be woken by it. A count below 1 wakes no waiter.
 //
-// Any thread. The barrier between what the caller wrote before and the look at the waiters is inside, provided that the
-// write was atomic.
+// Any thread. If the caller has made the condition true by an atomic write, no further barrier is needed.
 func (n *Notifier) Notify(count int) (woken int) {
 	for woken < count {
 		// D1(notify): see Prepare.
@@ -185,8 +183,8 @@ func (n *Notifier) Notify(count int) (woken int) {
 			}
 		default:
 			w := &n.waiters[s.top()]
-			// The waiter cannot leave the stack without the word changing, so next is that of this commit if the
-			// compare-and-swap succeeds (W1), and discarded if not.
+			// The word changes when the waiter leaves the stack. So next is that of this commit if the
+			// compare-and-swap succeeds (W1), and is discarded if not.
 			if n.state.CompareAndSwap(uint64(s), uint64(s)&(preMask|signalMask)|w.next.Load()) {
 				woken++
 				w.parker.Unpark()
@@ -196,14 +194,14 @@ func (n *Notifier) Notify(count int) (woken int) {
 	return woken
 }
 
-// NotifyAll wakes every waiter that has prepared or sleeps, and returns how many there were. Any thread.
+// NotifyAll wakes every waiter that has prepared or sleeps, and returns their number. Any thread.
 func (n *Notifier) NotifyAll() (woken int) {
 	n.alls.Add(1) // D2(all): count the call, then empty the stack; see Commit
 	return n.notifyAll()
 }
 
-// notifyAll is NotifyAll for a waiter that was due to be woken by an earlier call. Counting it as another would make
-// those who have prepared since do the same, one after the other.
+// notifyAll is NotifyAll without counting the call. A waiter uses it to repeat an earlier call: if the repetition
+// counted, the waiters that have prepared since would repeat it too, one after the other.
 func (n *Notifier) notifyAll() (woken int) {
 	for {
 		// D1(notify): see Prepare.
@@ -211,7 +209,7 @@ func (n *Notifier) notifyAll() (woken int) {
 		if !s.waiting() {
 			return 0
 		}
-		// Every pre-waiter gets a signal, the stack is taken as a whole.
+		// Every pre-waiter gets a signal, and the stack is taken as a whole.
 		if !n.state.CompareAndSwap(uint64(s), uint64(s)&preMask|uint64(s)&preMask<<stackBits|stackMask) {
 			continue
 		}
@@ -226,9 +224,9 @@ func (n *Notifier) notifyAll() (woken int) {
 	}
 }
 
-// Waiting reports whether a Notify(1) would have found somebody to wake at some moment during the call. It is the cheap
-// check for callers that have more to do than to notify. Any thread; the same barrier as in Notify.
+// Waiting reports whether a Notify(1) would have found a waiter to wake at some moment during the call. It is a cheap
+// check before a notification that needs preparation. Any thread; barriers are as for Notify.
 func (n *Notifier) Waiting() bool { return word(n.state.Load()).waiting() }
 
-// String tells the word's fields, for dumps. Any thread.
+// String returns the word's fields, for dumps. Any thread.
 func (n *Notifier) String() string { return word(n.state.Load()).String() }
