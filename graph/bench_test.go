@@ -182,8 +182,8 @@ func BenchmarkRunOne(b *testing.B) {
 	}
 }
 
-// BenchmarkSubflow builds and runs a thousand tasks in a subflow; ns/task is to be compared with building and running them
-// as a graph of their own.
+// BenchmarkSubflow builds and runs a thousand tasks in a subflow; ns/task is to be compared with building and running
+// them as a graph of their own.
 func BenchmarkSubflow(b *testing.B) {
 	const n = 1000
 	fill := func(_ context.Context, g *graph.Graph) error {

@@ -2,8 +2,8 @@
 
 package graph
 
-// minSpan is the same in the smallest number with which everything still happens.
+// minSpan is the smallest number with which a span can be halved.
 const minSpan = 2
 
-// takesPerTurn likewise: with two a take is always somebody's turn.
+// takesPerTurn is the smallest number with which some takes are the turn of neither Normal nor Low.
 const takesPerTurn = 4

@@ -8,39 +8,45 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// Condition adds a task that chooses what comes next: fn returns the number of one of the tasks that this one precedes, from
-// 0 in the order in which they were named, and that one runs at once, whatever else it comes after. A number that none has
-// ends this way through the graph. So loops are made:
+// Condition adds a task that chooses the task to run next: fn returns the index of one of its successors, from 0 in the
+// order in which they were added. The chosen successor becomes ready at once, whatever its other predecessors. With an
+// index that no successor has, no successor runs. A loop:
 //
 //	body, again := g.Task(…), g.Condition(func(context.Context) (int, error) { … })
 //	begin.Precede(body)
 //	body.Precede(again)
 //	again.Precede(body, end) // 0: once more; 1: go on
 //
-// The run ends when nothing is left that could run. A task that a condition may choose may come after one other task besides,
-// as the body of a loop does after what begins it; not after several, which it would not wait for.
+// The run ends when no task is left that could run. A task that a condition may choose cannot wait for other tasks. So
+// it may have at most one other predecessor, as the body of a loop has the task that begins the loop.
 //
-// A task that comes after the branches of a condition would wait for all of them, though one is chosen. What is to
-// follow whichever branch was taken is therefore chosen too, by a condition at the end of each:
+// A task with the branches of a condition as predecessors would wait for all of them, though only one is chosen. A task
+// that is to run after any branch is therefore chosen too, by a condition at the end of each branch:
 //
 //	which.Precede(yes, no)  // 0 or 1
 //	yes.Precede(save)       // conditions, which return 0
 //	no.Precede(save)
 //
-// In a graph with conditions tasks may end several times in a run. A task that comes after n others then runs each time
-// that n ends of these have been counted. The count does not tell the others apart, nor rounds of a loop. So a join
-// waits for all of its predecessors, and runs once a round, if each of them ends once between two rounds; for that the
-// loop is closed behind the join: whatever a round begins has to end before the condition that begins the next, as in
-// the example.
+// In a graph with conditions a task may end several times in a run. A task with n predecessors runs each time that n
+// ends of predecessors have been counted. The count distinguishes neither the predecessors nor the rounds of a loop. So
+// a task with several predecessors runs once a round, after all of them, only if each of them ends once a round. To
+// ensure that, all tasks of a round must end before the condition that begins the next round, as in the example.
 //
-// If a task is chosen while it or what comes after it is still in progress, rounds overlap. What holds then: each
-// choice of a task runs it once; it may run several times at once, and its function has to be made for that; everything
-// that the counted ends of its predecessors did happens before a task runs; and no end is lost, so that over the run a
-// task after n others runs once for each n ends. What does not hold: that a task which joins others runs after each of
-// them, as one may have ended twice. One that takes a [Value] takes what was made last, which may be that of another
-// round, or the zero value if nothing was made yet. Rounds that are to overlap without mixing are each a run of their
-// own: a [Graph.Subflow], or a [Graph.Module] of a graph with conditions. A module without is copied, and the joins in
-// it are as any others. It panics if fn is nil.
+// Rounds overlap if a task is chosen while it or one of its successors is still in progress. Then this holds:
+//
+//   - Each choice of a task runs it once. It may run several times at once, and its function must allow that.
+//   - Everything that the counted ends of its predecessors did happens before a task runs.
+//   - No end is lost: over the run a task with n predecessors runs once for each n ends.
+//
+// This does not hold:
+//
+//   - A task need not run after each of its predecessors: one of them may have ended twice.
+//   - A task that takes a [Value] takes the one that was made last. It may be that of another round, or the zero value
+//     if none was made yet.
+//
+// To overlap rounds without mixing them, make each round a run of its own: a [Graph.Subflow], or a [Graph.Module] of a
+// graph with conditions. A module of a graph without conditions is copied into the graph, so its tasks mix too.
+// Condition panics if fn is nil.
 func (g *Graph) Condition(fn func(context.Context) (int, error)) Task {
 	if fn == nil {
 		g.nilFunction()
@@ -48,10 +54,10 @@ func (g *Graph) Condition(fn func(context.Context) (int, error)) Task {
 	return g.addSpecial(oneOf(fn))
 }
 
-// MultiCondition is [Graph.Condition] for any number of tasks, which then run at the same time: fn returns their
-// numbers. What is named twice is chosen once. A task after several of those chosen waits for all of its predecessors,
-// chosen or not. A loop that chooses several goes on when all have come together in one task; with a condition behind
-// each of them, rounds overlap.
+// MultiCondition is [Graph.Condition] for any number of tasks, which may run at the same time: fn returns their
+// indices. A task whose index is returned twice is chosen once. A task after several chosen tasks waits for all of its
+// predecessors, chosen or not. In a loop, join the chosen tasks in one task before the condition that begins the next
+// round; with a condition after each of them, rounds overlap.
 func (g *Graph) MultiCondition(fn func(context.Context) ([]int, error)) Task {
 	if fn == nil {
 		g.nilFunction()
@@ -59,7 +65,7 @@ func (g *Graph) MultiCondition(fn func(context.Context) ([]int, error)) Task {
 	return g.addSpecial(someOf(fn))
 }
 
-// oneOf chooses one of the successors, someOf any number of them. They are run by execDynamic.
+// oneOf chooses one of the successors, someOf any number of them. execDynamic runs both.
 type (
 	oneOf  func(context.Context) (int, error)
 	someOf func(context.Context) ([]int, error)
@@ -78,7 +84,8 @@ func isChoice(s special) bool {
 	return false
 }
 
-// choosers says which of the plan's n tasks choose, or is nil if none does. Those of modules are not copied.
+// choosers returns, for each of the plan's n tasks, whether it chooses, or nil if none does. A module whose tasks
+// choose is not copied into the plan.
 func (g *Graph) choosers(n int) []bool {
 	if !g.chooses {
 		return nil
@@ -90,7 +97,7 @@ func (g *Graph) choosers(n int) []bool {
 	return all
 }
 
-// checkChoices reports what would run too early or never.
+// checkChoices returns an error if a task could never run, or if a condition would start a task too early.
 func (g *Graph) checkChoices() error {
 	p := g.plan
 	reached := make([]bool, p.Len())
@@ -104,7 +111,8 @@ func (g *Graph) checkChoices() error {
 		}
 	}
 	if i := slices.Index(reached, false); i >= 0 {
-		return fmt.Errorf("graph %q: task %s can never run: it is in a loop that nothing begins, put a task before it", g.name, g.taskName(uint32(i)))
+		return fmt.Errorf("graph %q: task %s can never run: it is in a loop that nothing begins, put a task before it",
+			g.name, g.taskName(uint32(i)))
 	}
 	for i := range uint32(p.Len()) {
 		if !p.Chooses[i] {
@@ -112,8 +120,9 @@ func (g *Graph) checkChoices() error {
 		}
 		for _, s := range p.Successors(i) {
 			if p.Join[s] > 1 {
-				return fmt.Errorf("graph %q: task %s comes after %d tasks and may be chosen by %s, which would not wait for them: "+
-					"put a task between", g.name, g.taskName(s), p.Join[s], g.taskName(i))
+				return fmt.Errorf("graph %q: task %s comes after %d tasks and may be chosen by %s, "+
+					"which would not wait for them: put a task between",
+					g.name, g.taskName(s), p.Join[s], g.taskName(i))
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelCondition: a loop whose body is two tasks side by side and one that joins them, twice round: every task runs as
-// often, after those before it, and the run does not end before.
+// TestModelCondition: a loop whose body is two tasks side by side and one that joins them, twice round: every task runs
+// as often, after those before it, and the run does not end before.
 func TestModelCondition(t *testing.T) {
 	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
 		var left, right, joined xatomic.Plain[int]
@@ -49,7 +49,8 @@ func TestModelCondition(t *testing.T) {
 	})
 }
 
-// TestModelMultiCondition: two are chosen, and with one that fails the other may run or not; the run ends when both have.
+// TestModelMultiCondition: two are chosen, and with one that fails the other may run or not; the run ends when both
+// have.
 func TestModelMultiCondition(t *testing.T) {
 	whim := errors.New("whim")
 	for _, fails := range []bool{false, true} {

@@ -73,7 +73,8 @@ func TestConditionBranches(t *testing.T) {
 	}
 }
 
-// Several are chosen at once and run at the same time; the task behind them waits for those that it strongly comes after.
+// Several are chosen at once and run at the same time; the task behind them waits for those that it strongly comes
+// after.
 func TestMultiCondition(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 4})
 	var met atomic.Int32

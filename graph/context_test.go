@@ -68,8 +68,8 @@ func TestContextErrIsFinal(t *testing.T) {
 	}
 }
 
-// TestContextSaysWhatTheRunSays: the caller's context ends, and it is the run that finds out: the context's own news come
-// late, or never. What tasks have seen does not change then, and contexts derived from theirs say the same.
+// TestContextSaysWhatTheRunSays: the caller's context ends, and it is the run that finds out: the context's own news
+// come late, or never. What tasks have seen does not change then, and contexts derived from theirs say the same.
 func TestContextSaysWhatTheRunSays(t *testing.T) {
 	for name, look := range map[string]func(context.Context){
 		"never looked at": func(context.Context) {},

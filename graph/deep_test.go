@@ -137,8 +137,8 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// So deep that no stack would hold it, it ends with an error that says so, of the task that went too far. Several workers would
-// share the levels, each with a stack for so many.
+// So deep that no stack would hold it, it ends with an error that says so, of the task that went too far. Several
+// workers would share the levels, each with a stack for so many.
 func TestTooDeep(t *testing.T) {
 	for _, name := range []string{"subflows", "runs in tasks", "subflows in forked calls"} {
 		t.Run(name, func(t *testing.T) {

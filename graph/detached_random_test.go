@@ -92,8 +92,8 @@ func (g *garden) fill(sub *graph.Graph, depth int) {
 	}
 }
 
-// TestRandomDetached: whatever is detached within whatever, a run without a fault ends when everything has run, and one with a
-// fault tells of it, with nothing left behind.
+// TestRandomDetached: whatever is detached within whatever, a run without a fault ends when everything has run, and one
+// with a fault tells of it, with nothing left behind.
 func TestRandomDetached(t *testing.T) {
 	seed := testkit.Seed(t)
 	for _, workers := range []int{1, 2, 4, 0} {

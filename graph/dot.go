@@ -8,10 +8,10 @@ import (
 )
 
 // WriteDOT writes the graph in the DOT language of Graphviz, for example for dot -Tsvg. Tasks and edges stand in the
-// order in which they were added, so that equal graphs give equal drawings. A graph with a cycle can be drawn too, unless the
-// cycle is in a module: then the error says in which. Modules are drawn with their tasks; conditions are diamonds, whose edges
-// are dashed and have the numbers by which they are chosen. The outline of a task of high priority is bold, that of one of low
-// priority dotted.
+// order in which they were added, so that equal graphs give equal drawings. A graph with a cycle can be drawn too,
+// unless the cycle is in a module: then the error names the module. A module is drawn with its tasks. A condition is a
+// diamond; its edges are dashed and labelled with the indices by which it chooses. The outline of a task is bold if its
+// priority is high, and dotted if its priority is low.
 func (g *Graph) WriteDOT(out io.Writer) error {
 	p, err := g.freeze()
 	if p == nil {
@@ -45,7 +45,7 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 	return b.Flush()
 }
 
-// quote writes a string in quotes as DOT has them: other characters than these have no escapes.
+// quote quotes a string for DOT, which has no escapes for other characters.
 func quote(s string) string {
 	return `"` + escapes.Replace(s) + `"`
 }

@@ -2,13 +2,14 @@ package graph
 
 import "github.com/magpie-go/magpie/executor"
 
-// isDynamic reports whether the run has choices, so that what is left is not known before, or tasks of several priorities, which
-// whoever makes them ready may not go on with. Then runState.left counts the tasks that are ready or run, there are no spans,
-// and what comes after a task that was skipped or has failed does not become ready.
+// isDynamic reports whether the run has choices or tasks of several priorities. With choices, the number of tasks to
+// run is not known at the beginning. With several priorities, a worker does not choose the task that it runs next. In a
+// dynamic run, runState.left counts the tasks that are ready or run, there are no spans, and the successors of a task
+// that was skipped or has failed do not become ready.
 func (r *runState) isDynamic() bool { return r.plan.Chooses != nil || r.ranks != nil }
 
-// execDynamic runs a task of a dynamic run. The item of a task that is chosen while it runs is in several places at
-// once.
+// execDynamic runs a task of a dynamic run. If a task is chosen while it is ready or runs, its item is in several
+// places at once.
 func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
@@ -47,8 +48,7 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 		ready = r.choose(l, ready, succ, chosen)
 	} else {
 		for _, j := range succ {
-			// What a condition chooses may overlap with what it chose before: one task may end twice before another has
-			// once.
+			// Rounds may overlap: one predecessor of j may end twice before another has ended once.
 			if n := r.plan.Join[j]; n == 1 || r.records[j].join.DoneInTurn(n) {
 				ready = append(ready, j)
 			}
@@ -62,7 +62,7 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	return r.makeAvailable(w, ready)
 }
 
-// choose appends to ready the tasks of succ with the numbers chosen, each task once, however often it is named.
+// choose appends to ready the tasks of succ with the chosen indices, each task once.
 func (r *runState) choose(l *local, ready, succ []uint32, chosen []int) []uint32 {
 	if l.named == nil {
 		l.named = make([]bool, r.plan.Len())
@@ -86,8 +86,8 @@ func execDynamicRoot(w *executor.Worker, it *executor.Item) *executor.Item {
 	return r.makeAvailable(w, r.plan.Sources)
 }
 
-// makeAvailable makes tasks available that a task which has ended, or the root, has made ready. It returns the item to run next.
-// That task was counted in left and one of these takes its place; the others are counted before anybody can run them.
+// makeAvailable makes ready tasks available, and returns the item to run next. The task that has made them ready, or
+// the root, was counted in left. One of the ready tasks takes its place; the others are counted before they can run.
 func (r *runState) makeAvailable(w *executor.Worker, ready []uint32) *executor.Item {
 	last := len(ready) - 1
 	if last > 0 {
@@ -106,8 +106,8 @@ func (r *runState) makeAvailable(w *executor.Worker, ready []uint32) *executor.I
 	return &r.records[ready[last]].Item
 }
 
-// rearm makes the join counters what they were, of which a dynamic run may leave some half counted, and begins the turns of the
-// ranks anew, so that one worker runs the same tasks in the same order each time.
+// rearm arms the join counters, of which the previous dynamic run may have left some half counted. It also resets the
+// turns of the ranks, so that a single worker runs the tasks in the same order each time.
 func (r *runState) rearm() {
 	for i := range r.plan.Len() {
 		r.arm(&r.records[i], uint32(i))

@@ -226,7 +226,8 @@ func (d *sketch) net(levels int) (in, out *vertex) {
 	return in, out
 }
 
-// fan draws a choice of several parts at once: of all, with a task that comes after them, or of some that come to nothing.
+// fan draws a choice of several parts at once: of all, with a task that comes after them, or of some that come to
+// nothing.
 func (d *sketch) fan(levels int, once bool) (in, out *vertex) {
 	in = d.add(choosesMany)
 	d.limit(in)
@@ -358,8 +359,8 @@ func (d *sketch) arrange() {
 	}
 }
 
-// survey runs the block in sequence, to tell how often each task runs: what is documented of edges and choices, and no more.
-// Whatever the order, the numbers must be the same.
+// survey runs the block in sequence, to tell how often each task runs: what is documented of edges and choices, and no
+// more. Whatever the order, the numbers must be the same.
 func (d *sketch) survey() {
 	before := make(map[*vertex]int)
 	for range 2 {

@@ -11,8 +11,8 @@ import (
 // A tape is random numbers that come from bytes, one each: what is drawn from less of it is smaller.
 type tape struct{ bytes []byte }
 
-// Uint64 implements rand.Source. The byte decides what is drawn whether that looks at the upper bits or at the lower ones. The
-// bit below the upper byte is for rand.IntN, which draws again and again as long as it gets zeros.
+// Uint64 implements rand.Source. The byte decides what is drawn whether that looks at the upper bits or at the lower
+// ones. The bit below the upper byte is for rand.IntN, which draws again and again as long as it gets zeros.
 func (t *tape) Uint64() uint64 {
 	b := uint64(0)
 	if len(t.bytes) > 0 {

@@ -12,8 +12,8 @@ type hold struct {
 	begin, end int64
 }
 
-// holds lists them. A flow and a module have their permits while anything of what they stand for runs, unless Goexit has unwound
-// who waits for that.
+// holds lists them. A flow and a module have their permits while anything of what they stand for runs, unless Goexit
+// has unwound who waits for that.
 func (x *execution) holds(unwound bool) (all []hold) {
 	last := make(map[*firing]int64) // of what a flow has built
 	ends := make(map[*firing]int64)

@@ -8,8 +8,8 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// A program is graphs within graphs, of all kinds of tasks, such that what runs, and how often, does not depend on who is
-// faster.
+// A program is graphs within graphs, of all kinds of tasks, such that what runs, and how often, does not depend on who
+// is faster.
 type program struct {
 	vertices []*vertex
 	blocks   []*block
@@ -67,8 +67,8 @@ func (w work) String() string {
 	return [...]string{"plain", "makes", "chooses", "chooses many", "flow", "module"}[w]
 }
 
-// A route is taken through choices, one at a time. After so many steps it leads to the exit, or away from all if there is
-// none.
+// A route is taken through choices, one at a time. After so many steps it leads to the exit, or away from all if there
+// is none.
 type route struct {
 	id, steps int
 	exit      *vertex

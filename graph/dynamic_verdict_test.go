@@ -69,8 +69,8 @@ func (x *execution) fewAtOnce() error {
 	return nil
 }
 
-// skipped: after a run has been stopped each worker may begin one more of its tasks, except who has stopped it. Alone, it
-// begins none after a failure.
+// skipped: after a run has been stopped each worker may begin one more of its tasks, except who has stopped it. Alone,
+// it begins none after a failure.
 func (r *replay) skipped() error {
 	workers := r.x.ex.Workers()
 	for _, run := range r.runs {
@@ -220,8 +220,8 @@ func (x *execution) isUnwound() bool {
 	return slices.ContainsFunc(x.log, func(f *firing) bool { return f.fate == exited || f.fate == panickedOrExited })
 }
 
-// nothingIsLost: every run in which something failed is told of, unless that only repeats why a run around it was stopped, or
-// nobody waited for it any more.
+// nothingIsLost: every run in which something failed is told of, unless that only repeats why a run around it was
+// stopped, or nobody waited for it any more.
 func (r *replay) nothingIsLost() error {
 	for _, run := range r.runs {
 		if run.claimed || r.x.isUnwound() {

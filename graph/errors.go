@@ -11,20 +11,20 @@ import (
 type TaskError struct {
 	Graph string // the graph's name
 	Task  string // the task's name, or its number as in #3
-	Err   error  // what the task returned, a *executor.PanicError, or executor.ErrGoexit
+	Err   error  // the error that the task returned, an *executor.PanicError, or executor.ErrGoexit
 }
 
-// mostTold is how many levels of a failure, or tasks of a cycle, a message names. Of more the middle is left out, in
-// the message only.
+// mostTold is the largest number of levels of a failure, or of tasks of a cycle, that a message names. A longer message
+// leaves out the middle.
 const mostTold = 12
 
 func (e *TaskError) Error() string { return e.say("%v") }
 
-// Format implements [fmt.Formatter]: %+v tells all that is known of Err, the stack of a panic too.
+// Format implements [fmt.Formatter]: %+v adds the details of Err, such as the stack of a panic.
 func (e *TaskError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
 
-// say tells failures of tasks in each other, as those of subflows are, at once: the text of each inside that of the one
-// around it would be copied as often as they are deep.
+// say formats nested failures, as those of subflows are, in one loop. With recursion the innermost text would be copied
+// once for each level.
 func (e *TaskError) say(verb string) string {
 	levels := []*TaskError{e}
 	for {
@@ -70,5 +70,6 @@ func (e *CycleError) Error() string {
 		path = append(append([]string{}, path[:mostTold/2]...), fmt.Sprintf("… %d more …", more))
 		path = append(path, e.Path[len(e.Path)-mostTold/2:]...)
 	}
-	return fmt.Sprintf("graph %q: cycle: %s → %s: remove one of these edges", e.Graph, strings.Join(path, " → "), e.Path[0])
+	return fmt.Sprintf("graph %q: cycle: %s → %s: remove one of these edges",
+		e.Graph, strings.Join(path, " → "), e.Path[0])
 }

@@ -250,7 +250,8 @@ func TestNestedErrors(t *testing.T) {
 	}
 }
 
-// TestToldBesideAnEcho: what failed is told also if the same error says that the run was stopped, as that of a run within does.
+// TestToldBesideAnEcho: what failed is told also if the same error says that the run was stopped, as that of a run
+// within does.
 func TestToldBesideAnEcho(t *testing.T) {
 	begun := make(chan struct{})
 	untilStopped := func(ctx context.Context) { begun <- struct{}{}; <-ctx.Done() }

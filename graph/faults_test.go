@@ -160,8 +160,8 @@ func (h *history) nest(ctx context.Context, e *entry) error {
 }
 
 // injected is how many faults took effect, or somewhat less: tasks that failed, and what stopped the run if that was no
-// failure. Of several acts that would stop a run only the first does, and its end is a fault of the run outside if that one's
-// context had ended.
+// failure. Of several acts that would stop a run only the first does, and its end is a fault of the run outside if that
+// one's context had ended.
 func (h *history) injected() (n int) {
 	_, rest := parts(h.result)
 	stopped := len(rest) > 0 && h.outerErr == nil

@@ -9,15 +9,15 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A Graph is a set of tasks and of edges between them that say which task comes before which. Build it from one
-// goroutine, then run it as often as you like, also several times at once: a run has its own state, and the runs of one
-// graph do not see each other. Between runs it may be changed; changing it while a run is in progress panics.
+// A Graph is a set of tasks and of edges between them, each from a task to one that comes after it. Build it from one
+// goroutine, then run it any number of times, also at the same time: runs of one graph share no state. Between runs it
+// may be changed; changing it while a run is in progress panics.
 type Graph struct {
 	name       string
 	funcs      []plan.Func
 	edges      []plan.Edge       // dropped by the freeze, restored by the next change, unless there are modules
 	names      map[uint32]string // of the tasks that have one
-	backward   bool              // some edge leads to the same or an earlier task: only then can there be a cycle
+	backward   bool              // some edge leads to the same or an earlier task; otherwise there is no cycle
 	modules    []module          // ascending
 	special    map[uint32]special
 	chooses    bool // some of the special tasks choose
@@ -28,21 +28,21 @@ type Graph struct {
 	height   int  // greater than those of the modules
 	isModule bool // of another graph
 
-	mu      xsync.Mutex // guards what follows: runs may begin on several goroutines
-	holds   int         // runs in progress, and graphs that are held of which this is a module
+	mu      xsync.Mutex // guards the fields below: runs may begin on several goroutines
+	holds   int         // number of runs in progress, and of held graphs that have this one as a module
 	frozen  bool        // held since the last change; set under mu
-	edition uint64      // another one after every change of what the graph contains
+	edition uint64      // changes with every change of the graph or its modules
 	uses    []use       // the graphs of the modules, once each
 	size    int         // see unfoldedSize
-	layout              // what follows is forgotten when the edition changes
+	layout              // this and the fields below are reset when the edition changes
 	plan    *plan.Plan  // nil if there is none yet
 	levels  []Priority  // of the plan's tasks; nil if all have the same
-	fault   error       // what Validate found
+	fault   error       // the result of Validate
 	states  []*runState
 }
 
-// maxIdleStates is how many run states a graph keeps for later runs. One serves runs that follow each other; more than
-// a few would only hold memory.
+// maxIdleStates is the number of run states that a graph keeps for later runs. Runs that follow each other need one;
+// more than a few would only hold memory.
 const maxIdleStates = 4
 
 func init() {
@@ -52,14 +52,14 @@ func init() {
 // New returns an empty graph. The name stands in errors, dumps and drawings.
 func New(name string) *Graph { return &Graph{name: name} }
 
-// Name is the name given to New.
+// Name returns the name given to New.
 func (g *Graph) Name() string { return g.name }
 
-// Len is the number of tasks.
+// Len returns the number of tasks.
 func (g *Graph) Len() int { return len(g.funcs) }
 
-// Reserve makes room for so many tasks and edges in all. It saves the copies and the spare capacity of growing: worth
-// it from some hundred thousand tasks on.
+// Reserve makes room for that many tasks and edges in all. It saves the copies and the spare capacity of growth, which
+// pays from some hundred thousand tasks on.
 func (g *Graph) Reserve(tasks, edges int) {
 	g.change()
 	if tasks > cap(g.funcs) {
@@ -77,8 +77,8 @@ type Task struct {
 }
 
 // Task adds a task that runs fn. The context given to fn is the run's: it is cancelled when the caller's is, when
-// another task fails, and at the end of the run. If fn returns an error or panics, or calls runtime.Goexit, the run
-// fails with it. It panics if fn is nil.
+// another task fails, and at the end of the run. If fn returns an error, panics or calls runtime.Goexit, the run fails.
+// Task panics if fn is nil.
 func (g *Graph) Task(fn func(context.Context) error) Task {
 	if fn == nil {
 		g.nilFunction()
@@ -92,7 +92,7 @@ func (g *Graph) nilFunction() {
 	panic(fmt.Sprintf("graph %q: the function of task %d is nil", g.name, len(g.funcs)))
 }
 
-// Named gives the task a name for errors and drawings. A task without one is called by its number, as in #3.
+// Named gives the task a name for errors and drawings. A task without a name is called by its number, as in #3.
 func (t Task) Named(name string) Task {
 	g := t.owner("Named")
 	g.change()
@@ -103,8 +103,8 @@ func (t Task) Named(name string) Task {
 	return t
 }
 
-// Precede makes t come before each of the others. Saying it twice is saying it once more: harmless. If t is a
-// condition, the others are what it may choose, and do not wait for it. It panics if a task belongs to another graph.
+// Precede makes t come before each of the others. Repeating an edge is harmless. If t is a condition, it may choose
+// among the others, and they do not wait for it. Precede panics if a task belongs to another graph.
 func (t Task) Precede(others ...Task) {
 	g := t.owner("Precede")
 	g.change()
@@ -116,7 +116,7 @@ func (t Task) Precede(others ...Task) {
 	}
 }
 
-// Succeed makes t come after each of the others, as [Task.Precede] does. It panics if a task belongs to another graph.
+// Succeed makes t come after each of the others: it is the reverse of [Task.Precede].
 func (t Task) Succeed(others ...Task) {
 	g := t.owner("Succeed")
 	g.change()
@@ -144,13 +144,14 @@ func (t Task) owner(method string) *Graph {
 
 func (g *Graph) foreign(t, other Task, method string) {
 	if other.graph == nil {
-		panic(fmt.Sprintf("graph %q: %s of task %s was given a zero Task: make tasks with Graph.Task", g.name, method, g.taskName(t.index)))
+		panic(fmt.Sprintf("graph %q: %s of task %s was given a zero Task: make tasks with Graph.Task",
+			g.name, method, g.taskName(t.index)))
 	}
 	panic(fmt.Sprintf("graph %q: %s of task %s was given a task of graph %q: edges stay within a graph",
 		g.name, method, g.taskName(t.index), other.graph.name))
 }
 
-// change prepares g for a change. A graph that was never held, or was thawed, needs nothing; one that runs is frozen.
+// change prepares g for a change. Only a frozen graph needs preparation; a graph with a run in progress is frozen.
 func (g *Graph) change() {
 	if g.frozen {
 		g.thaw()
@@ -161,7 +162,8 @@ func (g *Graph) thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.holds != 0 {
-		panic(fmt.Sprintf("graph %q: changed while a run is in progress: wait for the run, or build another graph", g.name))
+		panic(fmt.Sprintf("graph %q: changed while a run is in progress: wait for the run, or build another graph",
+			g.name))
 	}
 	if g.modules == nil && g.plan != nil {
 		g.edges = g.plan.EdgeList()
@@ -175,7 +177,7 @@ func (g *Graph) forgetPlan() {
 	g.layout = layout{}
 }
 
-// freeze returns the graph's plan, or what is wrong with the graph.
+// freeze returns the graph's plan, or an error that says what is wrong with the graph.
 func (g *Graph) freeze() (*plan.Plan, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -227,16 +229,16 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 	return g.plan, g.fault
 }
 
-// Validate reports what would keep the graph from running: a [*CycleError], or an error that names a task of a
-// condition that would run too early or never, or the module in which such a thing is. Run does the same checks; their
-// result is kept until the graph is changed. That a task waits for several branches of a condition is no mistake for
-// Validate: in a loop all of them may come to be chosen.
+// Validate returns an error if the graph cannot run: a [*CycleError], or an error that names a task that a condition
+// would start too early or that could never run, or that names the module with such a mistake. Run does the same
+// checks. Their result is kept until the graph is changed. A task that waits for several branches of a condition is
+// valid: in a loop all of the branches may be chosen in the end.
 func (g *Graph) Validate() error {
 	_, err := g.freeze()
 	return err
 }
 
-// taskName is the name of task i of the plan, after that of the module that it is of.
+// taskName returns the name of task i of the plan, after the name of its module if it has one.
 func (g *Graph) taskName(i uint32) string {
 	owner, i := g.origin(i)
 	if owner != g {

@@ -11,26 +11,28 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// Module adds a task that stands for the whole of another graph: it begins with the tasks of sub that have no
-// predecessor, and ends with those that have no successor. The same graph may stand for several tasks, of one graph or
-// of many, and be run by itself too. What is run is what sub is when the run begins: its tasks are copied for the first
-// run after a change. A run of g is one of sub, which must not be changed meanwhile.
+// Module adds a task that runs another graph: it begins with the tasks of sub that have no predecessor, and ends with
+// those that have no successor. A graph may be a module several times, in one graph or in many, and also be run by
+// itself. A run of g runs sub as it is when the run begins: the tasks of sub are copied in the first run after a
+// change. A run of g counts as a run of sub, which must not be changed meanwhile.
 //
-// A failure of a task of sub is a [*TaskError] with the name of sub; if sub has conditions, or the module's task a limit, it is
-// run as a whole, and that error is within one of the module's task. It panics if sub is nil, or contains g.
+// A failure of a task of sub is a [*TaskError] with the name of sub. If sub has conditions, or if the module's task has
+// a limit, sub is run as a whole, and that error is wrapped in a TaskError of the module's task. Module panics if sub
+// is nil, or contains g.
 func (g *Graph) Module(sub *Graph) Task {
 	if sub == nil {
 		panic(fmt.Sprintf("graph %q: the graph of module %d is nil", g.name, len(g.funcs)))
 	}
 	if !g.putAbove(sub) {
-		panic(fmt.Sprintf("graph %q: module %q contains this graph: a graph cannot be a part of itself", g.name, sub.name))
+		panic(fmt.Sprintf("graph %q: module %q contains this graph: a graph cannot be a part of itself",
+			g.name, sub.name))
 	}
 	t := g.Task(noTask)
 	g.modules = append(g.modules, module{t.index, sub})
 	return t.Named(sub.name)
 }
 
-// noTask is the function of tasks that only keep an order.
+// noTask is the function of tasks that do nothing but order others.
 func noTask(context.Context) error { return nil }
 
 // A module is a task that stands for a graph.
@@ -39,26 +41,26 @@ type module struct {
 	graph *Graph
 }
 
-// runsApart reports whether a module of g is run as a whole and not copied. If its tasks choose, what of it runs is not
-// known before, so that nothing could come after all of it; if its task has a limit, the permits are to be held for all
-// of it.
+// runsApart reports whether a module of g is run as a whole and not copied. If its tasks choose, it is not known
+// beforehand which of them run, so a copy would have no last task. If its task has a limit, the permits are held until
+// the whole module has ended.
 func (g *Graph) runsApart(m module) bool { return m.graph.chooses || g.limits[m.task] != nil }
 
 // heights guards the heights of all graphs. Graphs with the same modules may be built at the same time.
 var heights xsync.Mutex
 
-// putAbove makes g higher than sub and all that sub contains, or returns false if sub contains g.
+// putAbove makes g higher than sub and all graphs that sub contains, or returns false if sub contains g.
 //
-// Graphs built from the top down or from the bottom up are in order as they come. Otherwise sub and what it contains is
-// moved down, by one level more for each graph that was visited: as many levels can come between before the same graphs
-// are visited again, so that a visit is paid for by a level.
+// If graphs are built from the top down or from the bottom up, no graph has to be moved. Otherwise sub and all that it
+// contains is moved down, by one level more for each graph that was visited. As many levels fit in between before the
+// same graphs are visited again, so the amortized cost of a level is one visit.
 func (g *Graph) putAbove(sub *Graph) bool {
 	heights.Lock()
 	defer heights.Unlock()
 	switch {
 	case g == sub:
 		return false
-	case !g.isModule && (g.modules == nil || g.height <= sub.height): // no lower than it must be, nor higher
+	case !g.isModule && (g.modules == nil || g.height <= sub.height): // g gets the least height that will do
 		g.height = sub.height + 1
 	case g.height <= sub.height:
 		all := sub.withAllInside()
@@ -74,7 +76,7 @@ func (g *Graph) putAbove(sub *Graph) bool {
 	return true
 }
 
-// withAllInside returns g and the graphs that it contains, however deep, once each.
+// withAllInside returns g and the graphs that it contains at any depth, once each.
 func (g *Graph) withAllInside() []*Graph {
 	all := []*Graph{g}
 	seen := map[*Graph]bool{g: true}
@@ -89,15 +91,16 @@ func (g *Graph) withAllInside() []*Graph {
 	return all
 }
 
-// A use is a graph of which there are modules, and its edition as of the last look.
+// A use is the graph of one or more modules, and the edition that it last had.
 type use struct {
 	graph   *Graph
 	edition uint64
 }
 
-// hold keeps g, and all that it contains, from being changed until release is called as often. It returns g's edition,
-// which is another if any of that has been changed since the last look. What is held already has been looked at:
-// however many ways lead to a graph, it is visited once for each graph that it is a module of.
+// hold forbids changes of g, and of all graphs that it contains, until release has been called as often. It returns g's
+// edition, which differs from the last if any of these graphs has changed. The modules of a graph that is already held
+// are not visited again: so a graph is visited once for each graph that it is a module of, however many paths lead to
+// it.
 func (g *Graph) hold() (edition uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -156,8 +159,8 @@ func (g *Graph) uniqueUses() (uses []use) {
 	return uses
 }
 
-// unfoldedSize is how many tasks the plan is to have, without those that copies end with; plan.Max+1 stands for all
-// that is too many. The modules are held.
+// unfoldedSize returns the number of tasks of the plan, not counting the tasks that end copies of modules. It is at
+// most plan.Max+1. The caller holds the modules.
 func (g *Graph) unfoldedSize() int {
 	n := len(g.funcs)
 	for _, m := range g.modules {
@@ -168,15 +171,15 @@ func (g *Graph) unfoldedSize() int {
 	return n
 }
 
-// A part is tasks of a plan that lie side by side: those of a graph, from the number own on. The task that ends the
-// copy of a module is a part of its own; it is called by the number after the last of the copy.
+// A part is a run of neighbouring tasks of a plan: those of a graph, from the number own on. The task that ends the
+// copy of a module is a part of its own; its number is one past the last of the copy.
 type part struct {
 	first uint32 // in the plan
 	graph *Graph
 	own   uint32
 }
 
-// A layout says what the tasks of a plan are, by their number there.
+// A layout describes the tasks of a plan, by their numbers there.
 type layout struct {
 	parts      []part // ascending
 	special    map[uint32]special
@@ -184,16 +187,16 @@ type layout struct {
 	priorities map[uint32]Priority // of the tasks that were given one
 }
 
-// An unfolding is the tasks and edges of a graph with those of its modules.
+// An unfolding has the tasks and edges of a graph and of its modules.
 type unfolding struct {
 	layout
 	funcs []plan.Func
 	edges []plan.Edge
 }
 
-// unfold returns the tasks and edges of g with those of its modules. A module's own task precedes the copy, and the
-// last task of the copy, or a further one behind it, takes over its edges. The caller holds g, and no graph is a part
-// of itself.
+// unfold returns the tasks and edges of g with those of its modules. A module's own task precedes the copy. The edges
+// to the successors of the module begin at the last task of the copy, or at an extra task behind the copy. The caller
+// holds g, and no graph contains itself.
 func (g *Graph) unfold() (*unfolding, error) {
 	if g.size > plan.Max {
 		return nil, fmt.Errorf("graph %q: with its modules it has more than %d tasks: split it", g.name, plan.Max)
@@ -206,8 +209,8 @@ func (g *Graph) unfold() (*unfolding, error) {
 	return u, err
 }
 
-// add adds the tasks of g and, behind them, the copies of its modules. It returns what the edges of its modules' tasks
-// begin at.
+// add adds the tasks of g and, behind them, the copies of its modules. For each copied module's task it returns the
+// task at which its edges begin.
 func (u *unfolding) add(g *Graph) (ends map[uint32]uint32, err error) {
 	first := uint32(len(u.funcs))
 	u.funcs = append(u.funcs, g.funcs...)
@@ -242,14 +245,14 @@ func (u *unfolding) add(g *Graph) (ends map[uint32]uint32, err error) {
 	return ends, nil
 }
 
-// place adds what is said of the tasks of a graph to what is said of those of a plan, in which they are from first on.
+// place copies a property of the tasks of a graph to those of a plan, where the tasks begin at first.
 func place[T any](all, own map[uint32]T, first uint32) {
 	for i, v := range own {
 		all[first+i] = v
 	}
 }
 
-// copy adds the tasks of sub behind task before of the plan, and returns the task that they end with.
+// copy adds the tasks of sub with the plan's task before as their predecessor, and returns the task that ends the copy.
 func (u *unfolding) copy(sub *Graph, before uint32) (end uint32, err error) {
 	if err := sub.checkCopied(); err != nil {
 		return 0, err
@@ -295,12 +298,12 @@ func (u *unfolding) copy(sub *Graph, before uint32) (end uint32, err error) {
 	return end, nil
 }
 
-// ownEdges are those between g's own tasks. The caller holds g.
+// ownEdges returns the edges between g's own tasks. The caller holds g.
 func (g *Graph) ownEdges() []plan.Edge {
 	if g.modules != nil {
 		return g.edges
 	}
-	g.mu.Lock() // a freeze by another holder drops them
+	g.mu.Lock() // a freeze by another holder drops g.edges
 	defer g.mu.Unlock()
 	if g.plan != nil {
 		return g.plan.EdgeList()
@@ -308,7 +311,7 @@ func (g *Graph) ownEdges() []plan.Edge {
 	return g.edges
 }
 
-// checkCopied reports what keeps a module that is copied from running, except what its modules report.
+// checkCopied returns an error if the own tasks of a copied module have a cycle or cannot be frozen.
 func (g *Graph) checkCopied() error {
 	if !g.backward {
 		return nil
@@ -321,14 +324,13 @@ func (g *Graph) checkCopied() error {
 	return err
 }
 
-// A moduleError is what is wrong with a module of a graph.
+// A moduleError says what is wrong with a module of a graph.
 type moduleError struct {
 	graph, module *Graph
 	err           error
 }
 
-// Error says it for modules in modules at once: the text of each inside that of the one around it would be copied as
-// often as they are deep.
+// Error formats nested modules in one loop. With recursion the innermost text would be copied once for each level.
 func (e *moduleError) Error() string {
 	var b strings.Builder
 	for {
@@ -344,9 +346,11 @@ func (e *moduleError) Error() string {
 
 func (e *moduleError) Unwrap() error { return e.err }
 
-// origin returns the graph that task i of the plan is of, and its number there.
+// origin returns the graph of task i of the plan, and the task's number there.
 func (g *Graph) origin(i uint32) (*Graph, uint32) {
-	at, found := slices.BinarySearchFunc(g.parts, i, func(p part, i uint32) int { return int(int64(p.first) - int64(i)) })
+	at, found := slices.BinarySearchFunc(g.parts, i, func(p part, i uint32) int {
+		return int(int64(p.first) - int64(i))
+	})
 	if !found {
 		at--
 	}

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// A Priority says which of the tasks that are ready begin first. Set it with [Task.Priority].
+// A Priority decides which of the ready tasks begin first. Set it with [Task.Priority].
 type Priority int8
 
 const (
-	Low    Priority = iota - 1 // what can wait: behind all others
-	Normal                     // what tasks have that were given no other
-	High                       // what others wait for: before all others
+	Low    Priority = iota - 1 // after all others
+	Normal                     // the default
+	High                       // before all others
 )
 
 func (p Priority) String() string {
@@ -26,20 +26,21 @@ func (p Priority) String() string {
 	return fmt.Sprintf("Priority(%d)", int8(p))
 }
 
-// Priority sets the task's priority. Of the tasks of a run that are ready a worker begins one of the highest priority, of those
-// the one that became ready first, whichever worker made it so. A task that has begun is not interrupted.
+// Priority sets the task's priority. A worker begins, of the ready tasks of a run with the highest priority, the one
+// that became ready first, whichever worker made it ready. A task that has begun is not interrupted.
 //
-// Nothing is put off for ever: of any sixteen tasks in a row that a run begins one is the oldest of Normal and one the oldest
-// of Low, if any such is ready. A task that becomes ready when k others of its priority are is the 16·(k+1)th to begin after
-// that, or an earlier one. A task that does not find the permits of a [Semaphore] has had its turn and is no longer ready;
-// permits are offered to those that wait in the order in which they came, and who is asked again is behind the others of its
-// priority.
+// No task waits for ever. Of any sixteen tasks in a row that a run begins, one is the oldest ready task of Normal, and
+// one the oldest of Low, if there is one. So if k other tasks of its priority are ready when a task becomes ready, it
+// is among the next 16·(k+1) tasks to begin. A task that does not get the permits of a [Semaphore] has used its turn
+// and is no longer ready. Waiting tasks are offered permits in the order in which they came, and a task that is ready
+// again is behind the others of its priority.
 //
-// A module's task begins and ends the module by its priority, in between those of the module have their own. Tasks of other
-// runs are not compared, also not of those within this one: subflows, and modules with conditions or a limit.
+// The priority of a module's task applies to the beginning and the end of the module; the tasks of the module have
+// their own. Tasks of different runs are not compared. Subflows, and modules with conditions or a limit, are runs of
+// their own.
 //
-// A graph whose tasks all have the same priority, whichever, runs as if there were none. With several a task costs some tens
-// of nanoseconds more, and workers share the lock of a queue. It panics if p is none of the three.
+// A graph whose tasks all have the same priority pays nothing for it. With several priorities a task costs some tens of
+// nanoseconds more, and workers share the lock of a queue. Priority panics if p is none of the three.
 func (t Task) Priority(p Priority) Task {
 	g := t.owner("Priority")
 	if p < Low || p > High {

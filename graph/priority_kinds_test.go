@@ -208,8 +208,8 @@ func TestPriorityFailures(t *testing.T) {
 	})
 }
 
-// A task may run on top of another of its run, if that waits for a run that theirs is a part of. A failure is told of the one
-// that failed.
+// A task may run on top of another of its run, if that waits for a run that theirs is a part of. A failure is told of
+// the one that failed.
 func TestPriorityOnTopOfEachOther(t *testing.T) {
 	for _, inner := range []error{nil, errTask} {
 		ex := newExecutor(t, executor.Config{Workers: 1})

@@ -17,8 +17,8 @@ func nothingInRanks(g *Graph) {
 	model.Assert(g.levels != nil && len(g.states) == 1 && g.states[0].leftInRanks() == 0, "%d tasks left", LeftInRanks(g))
 }
 
-// TestModelPriority: of three tasks of different priorities each runs once, whoever takes the tickets, and the run does not
-// end before.
+// TestModelPriority: of three tasks of different priorities each runs once, whoever takes the tickets, and the run does
+// not end before.
 func TestModelPriority(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		var ran [3]xatomic.Plain[int]
@@ -60,8 +60,8 @@ func TestModelPriorityStop(t *testing.T) {
 	})
 }
 
-// TestModelPriorityAside: two of different priorities share a permit, and a word that only the permit orders: the one that is
-// put aside comes back with a ticket.
+// TestModelPriorityAside: two of different priorities share a permit, and a word that only the permit orders: the one
+// that is put aside comes back with a ticket.
 func TestModelPriorityAside(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		var word xatomic.Plain[int]

@@ -106,8 +106,8 @@ func (s *leveled) order() (order []int) {
 	return order
 }
 
-// One worker runs the tasks that are ready highest first, those of one priority in their order, save at the turns of the lower
-// ones; the same in every run.
+// One worker runs the tasks that are ready highest first, those of one priority in their order, save at the turns of
+// the lower ones; the same in every run.
 func TestPriorityOrder(t *testing.T) {
 	oneAfterTheOther(t, func(t *testing.T, ex *executor.Executor) {
 		var j journal

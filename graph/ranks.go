@@ -7,14 +7,14 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// The ranks of a run whose tasks have several priorities are its tasks that are ready, in queues. What workers push, steal and
-// are woken for are tickets, and each entitles whoever runs it to begin one task: the first in the queues, whatever the ticket
-// was made for.
+// The ranks of a run with several priorities are queues of its ready tasks. Workers push and steal tickets instead of
+// tasks. A ticket entitles the worker that runs it to begin one task: the first in the queues, not the one for which
+// the ticket was made.
 //
-// There are as many tickets as tasks in the queues, save that a task is added before its ticket is made available. So a ticket
-// always finds a task; and while a ticket is still to come, a task is in the queues and the run in progress.
+// There are as many tickets as tasks in the queues, except that a task is added before its ticket is made available. So
+// a ticket always finds a task. As long as a ticket is outstanding, a task is in the queues and the run is in progress.
 type ranks struct {
-	ticket executor.Item // all of them: it may be in several places at once
+	ticket executor.Item // the item of all tickets: it may be in several places at once
 	levels []Priority    // by task
 
 	mu     xsync.Mutex
@@ -26,7 +26,7 @@ func newRanks(r *runState, levels []Priority) *ranks {
 	return &ranks{ticket: executor.Item{Exec: execTicket, Body: &r.Body}, levels: levels}
 }
 
-// add puts tasks that are ready at the ends of their queues. For each the caller then makes a ticket available.
+// add appends ready tasks to their queues. The caller then makes a ticket available for each.
 func (q *ranks) add(tasks ...uint32) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -35,7 +35,7 @@ func (q *ranks) add(tasks ...uint32) {
 	}
 }
 
-// take takes the task to begin, for a ticket.
+// take removes the task that a ticket is to begin.
 func (q *ranks) take() uint32 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +57,7 @@ func (q *ranks) take() uint32 {
 
 func (q *ranks) of(p Priority) *fifo { return &q.queues[p-Low] }
 
-// A fifo has tasks in the order in which they became ready, from head on.
+// A fifo is a queue of tasks in the order in which they became ready. The first is at head.
 type fifo struct {
 	tasks []uint32
 	head  int
@@ -69,15 +69,15 @@ func (q *fifo) add(i uint32) { q.tasks = append(q.tasks, i) }
 
 func (q *fifo) take() uint32 {
 	i := q.tasks[q.head]
-	if q.head++; 2*q.head >= len(q.tasks) { // no more are moved than were taken
+	if q.head++; 2*q.head >= len(q.tasks) { // no more tasks are moved than were taken
 		q.tasks = slices.Delete(q.tasks, 0, q.head)
 		q.head = 0
 	}
 	return i
 }
 
-// execTicket runs the task that a ticket is for. That is not returned, to be run next, because other items may come before
-// what is returned.
+// execTicket takes a task from the ranks and runs it. It does not return the task as the item to run next, because
+// other items may run before a returned item.
 func execTicket(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	i := r.ranks.take()
@@ -89,8 +89,8 @@ func execTicket(w *executor.Worker, it *executor.Item) *executor.Item {
 	return next
 }
 
-// endTicket takes back which task worker w has begun by a ticket, of those that have not ended the last. There are several when
-// one waits for a run that its own is a part of.
+// endTicket removes and returns the innermost task that worker w has begun by a ticket. There are several such tasks
+// when one waits for a nested run.
 func (r *runState) endTicket(w *executor.Worker) *record {
 	l := &r.locals[w.ID()]
 	last := len(l.begun) - 1
@@ -99,7 +99,7 @@ func (r *runState) endTicket(w *executor.Worker) *record {
 	return &r.records[i]
 }
 
-// inject makes a task that was put aside available to all workers.
+// inject makes a task that had been put aside available to all workers.
 func (r *runState) inject(it *executor.Item) {
 	if r.ranks != nil {
 		r.ranks.add(r.index(recordOf(it)))

@@ -6,9 +6,9 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// The executor hands back pointers to the items and bodies it was given. Each is the first field of the struct that it
-// is embedded in, so the pointer to the one is the pointer to the other. Items of this package are only ever embedded
-// in records and ranges, bodies in run states, and an item's Exec says which it is.
+// The executor returns pointers to the items and bodies that it was given. Each is the first field of the struct in
+// which it is embedded, so a pointer to the field is a pointer to the struct. Bodies of this package are embedded in
+// run states, and items in records and spanItems, or they are roots and tickets; an item's Exec tells which.
 
 func recordOf(it *executor.Item) *record { return (*record)(unsafe.Pointer(it)) }
 
@@ -16,18 +16,18 @@ func spanOf(it *executor.Item) *spanItem { return (*spanItem)(unsafe.Pointer(it)
 
 func stateOf(b *executor.Body) *runState { return (*runState)(unsafe.Pointer(b)) }
 
-// next is the record after t. The last task's is the sentinel.
+// next returns the record after t. After the last task's comes the sentinel.
 func (t *record) next() *record {
 	return (*record)(unsafe.Add(unsafe.Pointer(t), unsafe.Sizeof(record{})))
 }
 
-// index is the task's number.
+// index returns the task's number.
 func (r *runState) index(t *record) uint32 {
 	first := unsafe.Pointer(unsafe.SliceData(r.records))
 	return uint32((uintptr(unsafe.Pointer(t)) - uintptr(first)) / unsafe.Sizeof(record{}))
 }
 
-// Compile-time checks of what the casts above rely on.
+// Compile-time checks of the offsets on which the casts above rely.
 const (
 	_ = -unsafe.Offsetof(record{}.Item)
 	_ = -unsafe.Offsetof(spanItem{}.Item)

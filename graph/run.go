@@ -14,8 +14,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A runState is what one run of a graph needs; runs that follow each other use the same one. It implements
-// executor.Hooks.
+// A runState is the state of one run of a graph. Runs that follow each other reuse it. It implements executor.Hooks.
 type runState struct {
 	executor.Body // first: see stateOf
 
@@ -27,16 +26,16 @@ type runState struct {
 	graph      *Graph
 	plan       *plan.Plan
 	special    []special           // by task; nil if there are none
-	values     []madeValue         // what value tasks have made, likewise
+	values     []madeValue         // results of value tasks, by task; nil if there are no special tasks
 	limited    map[uint32]limited  // tasks that need permits
-	semaphores map[*Semaphore]bool // theirs
+	semaphores map[*Semaphore]bool // of which they need permits
 	ranks      *ranks              // of the tasks that are ready; nil if all have the same priority
 	root       executor.Item       // submitted in place of the sources if there are several
-	part       detachedPart        // of what the run is one, if it is
+	part       detachedPart        // if the run is that of a detached subflow
 
 	_ pad.Line
-	// left counts the tasks and spans that are not yet counted done, and the workers between Enter and Leave. Workers
-	// count in their locals and bring it here now and then.
+	// left counts the tasks and spans that are not yet counted done, and the workers between Enter and Leave. A worker
+	// counts in its local and adds that to left now and then.
 	left left.Count
 	_    pad.Line
 
@@ -44,38 +43,39 @@ type runState struct {
 	failures xatomic.Plain[[]failure] // under mu while the run is in progress
 }
 
-// A record is all that running one task touches: 32 bytes, half a cache line. Separate arrays cost half as much time
-// again.
+// A record is all the memory that a worker needs to run one task: 32 bytes, half a cache line. Separate arrays take 1.5
+// times as long.
 type record struct {
 	executor.Item // first: see recordOf
 	fn            plan.Func
 	join          xatomic.JoinCount // armed between runs; with one predecessor it stays at 1 and is never written
-	succ          uint32            // where in runState.succ the task's successors begin, and how many there are
+	succ          uint32            // index in runState.succ of the first successor, and the number of successors
 }
 
-// The upper three bits of a record's succ are the number of successors, so that few tasks have to look at the record
-// behind theirs, where the successors' end is.
+// The upper three bits of a record's succ are the number of successors, or one of two other values. For these, the end
+// of the successors is the beginning of those of the next record.
 const (
 	succShift = 29
 	succMask  = 1<<succShift - 1
-	succMany  = 6 // more than five: the end is where those of the next record begin
-	succSpan  = 7 // so many that all wait for nothing else, to be released as one span; the end likewise
+	succMany  = 6 // more than five successors
+	succSpan  = 7 // at least minSpan successors, all with no other predecessor: they are released as one span
 )
 
 const _ = uint(succMask - plan.Max) // every offset fits
 
-// A local is what one worker counts and keeps for a run.
+// A local is the part of a run's state that only one worker uses.
 type local struct {
 	done   int64     // tasks and spans finished, not yet in left
 	span   *spanItem // the span that the worker claims from; its item is in some deque
 	owed   uint32    // finished predecessors of owedTo that are not yet counted down
 	owedTo *record
-	pool   *spanItem // free ones
-	ready  []uint32  // what a task of a dynamic run has made ready
-	named  []bool    // by task: which of ready a choice has named already; all false in between
+	pool   *spanItem // free spans
+	ready  []uint32  // tasks that a task of a dynamic run has made ready
+	named  []bool    // by task: whether a choice has named it already; all false outside choose
 	begun  []uint32  // tasks begun by tickets and not ended, the innermost last
 
-	// leaving has ended, but for the permits that it gives back, and next comes after it; see leave.
+	// leaving is an item that has ended and is giving back its permits, and next is the item to run after it; see
+	// leave.
 	leaving, next *executor.Item
 	_             pad.Line
 }
@@ -138,7 +138,7 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 			t.join.Arm(join)
 		} else {
 			t.Exec = execTask
-			t.join.Arm(1) // sources are submitted, not counted down: theirs is never looked at
+			t.join.Arm(1) // sources are submitted, not counted down: their counters are never read
 		}
 		if r.isDynamic() {
 			t.Exec = execDynamic
@@ -178,7 +178,7 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 }
 
 // execTask runs a task with at most one predecessor, counts it done and releases its successors. It returns the item to
-// run next, which is one of those or the next of the span that the worker claims from.
+// run next: a successor, or the next task of the span that the worker claims from.
 func execTask(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
@@ -190,7 +190,7 @@ func execTask(w *executor.Worker, it *executor.Item) *executor.Item {
 	l := &r.locals[w.ID()]
 	l.done++
 	if l.span == nil {
-		// The commonest tasks, written out: none or one successor, nothing to push.
+		// The most frequent cases inlined: no successor or one, and nothing to push.
 		switch t.succ >> succShift {
 		case 0:
 			return nil
@@ -204,8 +204,8 @@ func execTask(w *executor.Worker, it *executor.Item) *executor.Item {
 	return r.release(w, l, t)
 }
 
-// execJoin runs a task with several predecessors. All have counted down, and those of the next run come later: the
-// thread that runs the task is the one to arm its counter again.
+// execJoin runs a task with several predecessors. All of them have counted down, and in the next run they count down
+// later. So the thread that runs the task arms its join counter again.
 func execJoin(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
@@ -213,14 +213,15 @@ func execJoin(w *executor.Worker, it *executor.Item) *executor.Item {
 	return execTask(w, it)
 }
 
-// arm is what execJoin does, for task i that may have fewer predecessors.
+// arm arms the join counter of task i again, if the task has several predecessors.
 func (r *runState) arm(t *record, i uint32) {
 	if join := r.plan.Join[i]; join > 1 {
 		t.join.Arm(join)
 	}
 }
 
-// release counts down t's successors and makes those available that became ready. It returns the item to run next.
+// release counts down the join counters of t's successors and makes the successors available that became ready. It
+// returns the item to run next.
 func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.Item {
 	first, count := t.succ&succMask, t.succ>>succShift
 	switch count {
@@ -249,7 +250,7 @@ func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.It
 		if next != nil {
 			r.push(w, l, &next.Item)
 		}
-		next = s // the newest goes on here: it is in the cache
+		next = s // this worker runs the newest: it is in the cache
 	}
 	if next != nil {
 		return &next.Item
@@ -260,8 +261,8 @@ func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.It
 	return nil
 }
 
-// push makes an item available to others. It comes before the span that the worker claims from: what was pushed last is
-// run first, or a wide graph would fill the deque with what its tasks release.
+// push makes an item available to other workers. The worker stops claiming from its span, so that it runs the item
+// before the rest of the span. Otherwise a wide graph would fill the deque with items that its tasks release.
 func (r *runState) push(w *executor.Worker, l *local, it *executor.Item) {
 	l.detach()
 	w.Push(it)
@@ -310,7 +311,7 @@ func (r *runState) Leave(w *executor.Worker) { r.flush(w, 1) }
 // Flush implements executor.Hooks.
 func (r *runState) Flush(w *executor.Worker) { r.flush(w, 0) }
 
-// flush brings what worker w has counted to left, and more. After it the worker's local is zero but for its pool.
+// flush subtracts the count of worker w, and more, from left. The worker no longer claims from a span nor owes a count.
 func (r *runState) flush(w *executor.Worker, more int64) {
 	l := &r.locals[w.ID()]
 	l.detach()
@@ -324,7 +325,7 @@ func (r *runState) flush(w *executor.Worker, more int64) {
 	}
 }
 
-// finish ends the run. Nobody else will touch r until it serves another.
+// finish ends the run. No other thread touches r until it serves another run.
 func (r *runState) finish() {
 	failures := r.failures.Get()
 	slices.SortFunc(failures, func(a, b failure) int { return cmp.Compare(a.task, b.task) })

@@ -8,17 +8,17 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A Semaphore limits how many of the tasks that share it run at once, in however many graphs, runs and executors. A task that
-// does not find its permits is put aside, and its worker does something else. Make one with [NewSemaphore].
+// A Semaphore limits how many of the tasks that share it run at once, across graphs, runs and executors. A task that
+// does not get its permits is put aside, and its worker runs other tasks. Make one with [NewSemaphore].
 type Semaphore struct {
 	permits int
 
 	mu      xsync.Mutex
 	free    int
-	waiting []*queue // one for each run of which tasks are put aside
+	waiting []*queue // one for each run with tasks that are put aside
 }
 
-// A queue has the tasks of a run that did not find their permits, from head on, the first first.
+// A queue has the tasks of a run that are put aside, in the order in which they came. The first is at head.
 type queue struct {
 	run   *runState
 	tasks []aside
@@ -31,19 +31,19 @@ type aside struct {
 	need int
 }
 
-// A limited task is what execLimited does with one that has its permits, and what those are.
+// A limited describes a task that needs permits: exec runs it once it holds the permits of limits.
 type limited struct {
 	exec   func(*executor.Worker, *executor.Item) *executor.Item
 	limits []limit
 }
 
-// A limit is how many permits of a semaphore a task needs.
+// A limit is the number of permits of a semaphore that a task needs.
 type limit struct {
 	*Semaphore
 	need int
 }
 
-// NewSemaphore returns a semaphore of so many permits. It panics if there is none.
+// NewSemaphore returns a semaphore with that many permits. It panics if permits is below one.
 func NewSemaphore(permits int) *Semaphore {
 	if permits < 1 {
 		panic(fmt.Sprintf("graph: a semaphore of %d permits: nothing would ever run", permits))
@@ -51,14 +51,14 @@ func NewSemaphore(permits int) *Semaphore {
 	return &Semaphore{permits: permits, free: permits}
 }
 
-// Limit has the task run only while it holds a permit of each of the semaphores; of one that is named twice, two. It takes all
-// of them or none, so that tasks which name the same in another order do not wait for each other. The permits are given back
-// when the task has ended, in whatever way; those of a detached subflow when its graph is built. A task that waits for a permit when its run is stopped is skipped at once. Who is
-// put aside first is asked first, but a task that comes just then may be faster.
+// Limit makes the task run only while it holds a permit of each of the semaphores, or two of one that is named twice.
+// The task takes all of them or none, so tasks that name the same semaphores in another order do not wait for each
+// other. It gives the permits back when it has ended, in whatever way; a detached subflow gives them back when its
+// graph is built. A task that waits for a permit when its run is stopped is skipped at once. Free permits are offered
+// to the task that was put aside first, but a task that comes at that moment may be faster.
 //
-// A task must not wait for work that needs a permit which it holds itself, nor may its subflow or module have such tasks: they
-// would wait for each other. Limit panics if a semaphore has fewer permits than
-// the task needs.
+// A task must not wait for work that needs a permit which the task itself holds, nor may its subflow or module have
+// such tasks: they would wait for each other. Limit panics if a semaphore has fewer permits than the task needs.
 func (t Task) Limit(semaphores ...*Semaphore) Task {
 	g := t.owner("Limit")
 	all := slices.Clone(g.limits[t.index])
@@ -83,7 +83,7 @@ func (t Task) Limit(semaphores ...*Semaphore) Task {
 	return t
 }
 
-// take takes the permits, or puts the task aside. Both are false if there are too few and the run is stopped.
+// take takes the permits, or puts the task aside. Both results are false if there are too few and the run is stopped.
 func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
 	l.mu.Lock()
 	if l.free >= l.need {
@@ -93,8 +93,8 @@ func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
 	}
 	l.putAside(it, r, l.need)
 	l.mu.Unlock()
-	// D1(limit): put it aside, then look whether the run is stopped. Pairs with D1(stop): stopped, then look for what is
-	// put aside.
+	// D1(limit): put the task aside, then look whether the run is stopped. Pairs with D1(stop): stop the run, then look
+	// for tasks that are put aside.
 	if r.Stopped() && l.withdraw(it, r) {
 		return false, false
 	}
@@ -109,7 +109,7 @@ func (s *Semaphore) putAside(it *executor.Item, r *runState, need int) {
 	s.waiting[i].tasks = append(s.waiting[i].tasks, aside{it, need})
 }
 
-// withdraw takes it out of those of r put aside, or returns false if somebody else has.
+// withdraw removes it from the tasks of r that are put aside, or returns false if another thread has removed it.
 func (s *Semaphore) withdraw(it *executor.Item, r *runState) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *Semaphore) withdraw(it *executor.Item, r *runState) bool {
 	return false
 }
 
-// remove takes out the task at i.
+// remove removes the task at i.
 func (q *queue) remove(i int) {
 	if i > q.head {
 		q.tasks = slices.Delete(q.tasks, i, i+1)
@@ -140,7 +140,7 @@ func (s *Semaphore) forgetEmpty() {
 	s.waiting = slices.DeleteFunc(s.waiting, func(q *queue) bool { return q.head == len(q.tasks) })
 }
 
-// give gives permits back and starts those who can use them.
+// give gives n permits back and wakes tasks that can use them.
 func (s *Semaphore) give(n int) {
 	s.mu.Lock()
 	s.free += n
@@ -148,9 +148,11 @@ func (s *Semaphore) give(n int) {
 	s.wake()
 }
 
-// wake makes available, to try again, tasks put aside for whom there are permits: of every run as many as there are permits
-// for, since those of some runs nobody may be free to run, as when all workers wait for others. While there are permits for
-// a task put aside, one of its run is on the way that was: whoever is, and does not take them, calls wake for the next.
+// wake makes tasks that are put aside available to try again: of every run, as many as there are permits for. All runs
+// are considered because for some runs no worker may be free, as when all workers wait for other runs.
+//
+// So while there are permits for a task that is put aside, a woken task of the same run is on its way. A woken task
+// that does not take the permits calls wake, for the next task.
 func (s *Semaphore) wake() {
 	var all []woken
 	s.mu.Lock()
@@ -178,7 +180,7 @@ func (s *Semaphore) wake() {
 	each(all, woken.inject)
 }
 
-// A woken task is put aside no longer.
+// A woken is a task that is no longer put aside.
 type woken struct {
 	item *executor.Item
 	run  *runState
@@ -186,8 +188,8 @@ type woken struct {
 
 func (a woken) inject() { a.run.inject(a.item) }
 
-// each calls do for all. A permit given back may have a task of an inline executor run here: runtime.Goexit in it must
-// not lose the others.
+// each calls do for all elements. When a permit is given back, a task of an inline executor may run in do: if it calls
+// runtime.Goexit, the remaining calls are made all the same.
 func each[T any](all []T, do func(T)) {
 	done := 0
 	defer func() {
@@ -201,7 +203,7 @@ func each[T any](all []T, do func(T)) {
 	}
 }
 
-// flush makes the tasks of a stopped run available, to be skipped.
+// flush makes the tasks of a stopped run available, so that they are skipped.
 func (s *Semaphore) flush(r *runState) {
 	var mine []woken
 	s.mu.Lock()
@@ -227,14 +229,14 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	t := r.limited[r.index(recordOf(it))]
 	if r.Stopped() {
-		return t.exec(w, it) // what others of its run were to be woken for is of no use to them either
+		return t.exec(w, it) // no wake: permits are of no use to the other tasks of its run either
 	}
 	for n, l := range t.limits {
 		taken, put := l.take(it, r)
 		if taken {
 			continue
 		}
-		// From here on, if it was put aside, it may be run elsewhere.
+		// From here on, if the task was put aside, another worker may run it.
 		if !put {
 			giveBack(t.limits, n)
 			return t.exec(w, it)
@@ -260,8 +262,8 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	return next
 }
 
-// giveBack gives back the permits of the first, which are held, and passes on those of the others, for which the task
-// may have been woken and which it does not take.
+// giveBack gives back the permits of the first held limits. For the other limits it calls wake: the task may have been
+// woken for their permits and does not take them.
 func giveBack(limits []limit, held int) {
 	defer each(limits[held:], limit.wake)
 	each(limits[:held], limit.giveBack)
@@ -270,9 +272,9 @@ func giveBack(limits []limit, held int) {
 func (l limit) giveBack() { l.give(l.need) }
 func (l limit) wake()     { l.Semaphore.wake() }
 
-// leave is the last that execLimited does for an item, before it returns next. If a permit lets a task of an inline
-// executor run here, which calls runtime.Goexit, execLimited does not return: Fail then knows that the item itself has
-// not failed.
+// leave gives back the permits of an item. It is the last step of execLimited, which then returns next. A permit may
+// let a task of an inline executor run here. If that task calls runtime.Goexit, execLimited does not return, and from
+// l.leaving Fail sees that the item itself has not failed.
 func (l *local) leave(it, next *executor.Item, limits []limit, held int) {
 	l.leaving, l.next = it, next
 	giveBack(limits, held)

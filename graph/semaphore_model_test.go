@@ -31,7 +31,8 @@ func TestModelSemaphore(t *testing.T) {
 	})
 }
 
-// TestModelSemaphores: two tasks need two permits each, named in opposite order: none holds one and waits for the other.
+// TestModelSemaphores: two tasks need two permits each, named in opposite order: none holds one and waits for the
+// other.
 func TestModelSemaphores(t *testing.T) {
 	onExecutors(t, []int{2}, func(ex *executor.Executor) {
 		var word xatomic.Plain[int]
@@ -69,8 +70,8 @@ func TestModelSemaphoreStop(t *testing.T) {
 	})
 }
 
-// TestModelSemaphorePassesOn: the permit is given back when tasks of two runs wait for it, one of which is cancelled at some
-// moment, perhaps after it was woken for it: the other gets it.
+// TestModelSemaphorePassesOn: the permit is given back when tasks of two runs wait for it, one of which is cancelled at
+// some moment, perhaps after it was woken for it: the other gets it.
 func TestModelSemaphorePassesOn(t *testing.T) {
 	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
 		s := NewSemaphore(1)

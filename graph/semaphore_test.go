@@ -179,8 +179,8 @@ func TestSemaphoreOfAll(t *testing.T) {
 	require.PanicsWithValue(t, `graph "g": Limit of task #3 by a nil semaphore`, func() { g.Task(nothing).Limit(nil) })
 }
 
-// A task that is woken for a permit and does not take it, because its run is stopped meanwhile or it finds no other, passes
-// it on.
+// A task that is woken for a permit and does not take it, because its run is stopped meanwhile or it finds no other,
+// passes it on.
 func TestSemaphorePassesOn(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	for range testkit.Scale(50) {

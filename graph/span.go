@@ -6,17 +6,17 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A spanItem stands for a set of ready tasks that are neighbours in succ, so that a task with a million successors
-// pushes one item and not a million.
+// A spanItem is a span: a set of ready tasks that are neighbours in succ. A task with a million successors pushes one
+// item instead of a million.
 //
-// Its item is always in a deque, or in the hands of a worker that is about to push it again or has found it empty. The
-// worker that made it claims tasks from the front, one at a time, also while the item is elsewhere; a thief that gets
-// the item takes the upper half. So no ready task is ever hidden behind one that runs.
+// The item of a span is always in a deque, or a worker has just taken it out and pushes it again or finds it empty. The
+// worker that made the span claims tasks from the front, one at a time, wherever the item is. A thief that gets the
+// item takes the upper half. So no ready task is ever hidden behind a task that runs.
 type spanItem struct {
 	executor.Item // first: see spanOf
 	tasks         xatomic.Span
 	owner         xatomic.Plain[int] // the worker that claims from it
-	refs          xatomic.Int32      // its place in a deque, and the owner while attached; whoever drops the last pools it
+	refs          xatomic.Int32      // one for the item, one for the owner while attached; the last drop pools the span
 	free          *spanItem          // next in a pool
 	_             pad.Line           // two workers' spans must not share a line: 60 ns a task instead of 12
 }
@@ -47,7 +47,7 @@ func execRoot(w *executor.Worker, it *executor.Item) *executor.Item {
 	return r.fanOut(w, l, edges, uint32(len(r.succ)))
 }
 
-// execSpan goes on with a span that came out of a deque.
+// execSpan runs the item of a span: it claims a task if the span is the worker's own, and otherwise takes half of it.
 func execSpan(w *executor.Worker, it *executor.Item) *executor.Item {
 	s := spanOf(it)
 	r := stateOf(it.Body)
@@ -82,8 +82,9 @@ func execSpan(w *executor.Worker, it *executor.Item) *executor.Item {
 		}
 		return &r.records[r.succ[lo]].Item
 	}
-	r.push(w, l, it) // what is left of it is the smaller half
-	// The new span counts at once: a worker that finds it empty may bring that to left before this one brings anything.
+	r.push(w, l, it) // the smaller half is left in it
+	// The new span is counted in left at once: another worker may find it empty and count it out before this worker
+	// flushes.
 	r.left.In(1)
 	half := r.newSpan(w, l, lo, hi)
 	l.attach(half)
@@ -91,7 +92,7 @@ func execSpan(w *executor.Worker, it *executor.Item) *executor.Item {
 	return r.claim(w, l)
 }
 
-// claim takes the next task of the worker's span, or nothing if it is used up.
+// claim takes the next task of the worker's span, or returns nil if the span is empty.
 func (r *runState) claim(w *executor.Worker, l *local) *executor.Item {
 	if t := r.claimRecord(w, l); t != nil {
 		return &t.Item
@@ -115,16 +116,16 @@ func (r *runState) claimRecord(w *executor.Worker, l *local) *record {
 	return &r.records[r.succ[i]]
 }
 
-// releaseInSpan ends a task whose only successor is s while the worker claims from a span. If the next task of the span
-// precedes s too, and nothing else, counting down can wait for it: s cannot become ready before. A join of a million
-// tasks is then not hit a million times.
+// releaseInSpan ends a task whose only successor is s while the worker claims from a span. If s is also the only
+// successor of the next task of the span, the worker counts down both together: s cannot become ready before. So the
+// join counter of a task with a million predecessors is not written a million times.
 func (r *runState) releaseInSpan(w *executor.Worker, l *local, s *record) *executor.Item {
 	if l.owedTo != s {
 		if other := l.settle(); other != nil {
 			w.Push(&other.Item)
 		}
 		if s.join.Last() {
-			return &s.Item // ready, and in the cache; the rest of the span is there for others meanwhile
+			return &s.Item // ready, and in the cache; meanwhile other workers can take the rest of the span
 		}
 	}
 	l.owed++
@@ -150,7 +151,7 @@ func (r *runState) precedesOnly(t, s *record) bool {
 	return t.succ>>succShift == 1 && &r.records[r.succ[t.succ&succMask]] == s
 }
 
-// settle counts down what is owed to owedTo. It returns that task if this made it ready.
+// settle counts down the join counter of owedTo by owed. It returns that task if this made it ready.
 func (l *local) settle() (ready *record) {
 	ready = l.owedTo
 	n := l.owed
@@ -161,7 +162,7 @@ func (l *local) settle() (ready *record) {
 	return nil
 }
 
-// newSpan makes a span that its caller will attach and push.
+// newSpan makes a span, which its caller attaches and pushes.
 func (r *runState) newSpan(w *executor.Worker, l *local, lo, hi uint32) *spanItem {
 	s := l.pool
 	if s == nil {
@@ -175,10 +176,10 @@ func (r *runState) newSpan(w *executor.Worker, l *local, lo, hi uint32) *spanIte
 	return s
 }
 
-// attach makes s, on which the caller holds a reference for it, the span that the worker claims from.
+// attach makes s the span that the worker claims from. It takes over a reference of the caller's.
 func (l *local) attach(s *spanItem) { l.span = s }
 
-// detach ends claiming from the worker's span, if it has one.
+// detach makes the worker stop claiming from its span, if it has one.
 func (l *local) detach() {
 	if s := l.span; s != nil {
 		l.span = nil

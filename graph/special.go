@@ -2,9 +2,9 @@ package graph
 
 import "github.com/magpie-go/magpie/executor"
 
-// A special is what a task does that is more than to call a function of a context.
+// A special is the work of a task that does more than call a func(context.Context) error.
 type special interface {
-	// run does it, for task i of the plan.
+	// run does the work of task i of the plan.
 	run(w *executor.Worker, r *runState, i uint32) error
 }
 
@@ -25,7 +25,7 @@ func (m apart) run(w *executor.Worker, r *runState, _ uint32) error {
 	return w.Executor().Run(r.ctx.Get(), m.sub)
 }
 
-// execSpecial runs such a task, and counts it done.
+// execSpecial runs a task with a special, and counts it done.
 func execSpecial(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)

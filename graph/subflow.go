@@ -9,15 +9,16 @@ import (
 // A subflow builds a graph while it runs.
 type subflow func(ctx context.Context, sub *Graph) error
 
-// Subflow adds a task whose work is a graph that is not known before: fn adds tasks to sub, which are run when it
-// returns. What comes after the task comes after all of them. The graph is built anew each time. Subflows may be in
-// subflows, some thousand deep: beyond that a worker's stack would not last, and the run fails with
-// [executor.ErrTooDeep]. Each level stands on the stack of a worker until what is in it has ended, and asks whether one
-// of those around it was cancelled. What goes deeper, as the walk of a long list does, is for [Graph.DetachedSubflow],
-// or for a loop: see [Graph.Condition].
+// Subflow adds a task that builds a graph while it runs: fn adds tasks to sub, which run when fn has returned. The
+// successors of the task come after all of them. The graph is built anew each time.
 //
-// If fn returns an error nothing of sub is run. A failure of a task of sub is a [*TaskError] within that of the subflow's
-// task. sub must not be used after fn has returned. It panics if fn is nil.
+// Subflows may be nested some thousand deep: beyond that a worker's stack would overflow, and the run fails with
+// [executor.ErrTooDeep]. Each level stays on the stack of a worker until its tasks have ended, and checks whether an
+// outer level was cancelled. For deeper nesting, as in the walk of a long list, use [Graph.DetachedSubflow], or a loop,
+// see [Graph.Condition].
+//
+// If fn returns an error, no task of sub runs. A failure of a task of sub is a [*TaskError] that is wrapped in one of
+// the subflow's task. sub must not be used after fn has returned. Subflow panics if fn is nil.
 func (g *Graph) Subflow(fn func(ctx context.Context, sub *Graph) error) Task {
 	if fn == nil {
 		g.nilFunction()
@@ -25,10 +26,10 @@ func (g *Graph) Subflow(fn func(ctx context.Context, sub *Graph) error) Task {
 	return g.addSpecial(subflow(fn))
 }
 
-// DetachedSubflow adds a task like [Graph.Subflow], except that what comes after the task comes after fn only: the tasks of sub
-// run beside it, and only the run, or the subflow that the task is in, waits for them. Their failures are those of the task.
-// One that is in a detached subflow itself is a part of what that is a part of, so that each may start the next without end.
-// It panics if fn is nil.
+// DetachedSubflow adds a task like [Graph.Subflow], except that the successors of the task wait only for fn. The tasks
+// of sub run beside them, and only the run, or the enclosing subflow, waits for the tasks of sub. Their failures are
+// failures of the task. A detached subflow inside a detached subflow becomes a part of the same run or subflow, so each
+// may start the next without end. DetachedSubflow panics if fn is nil.
 func (g *Graph) DetachedSubflow(fn func(ctx context.Context, sub *Graph) error) Task {
 	if fn == nil {
 		g.nilFunction()
@@ -50,7 +51,8 @@ func (fn subflow) build(r *runState, i uint32) (*Graph, error) {
 	return sub, fn(r.ctx.Get(), sub)
 }
 
-// A detached subflow counts in left of the run that it is part of, from before its graph begins until it has ended.
+// A detached subflow is counted in left of the run that it is part of, from before its graph begins until that has
+// ended.
 type detached subflow
 
 func (fn detached) run(_ *executor.Worker, r *runState, i uint32) error {
@@ -76,13 +78,13 @@ func (fn detached) run(_ *executor.Worker, r *runState, i uint32) error {
 	return nil
 }
 
-// A detachedPart is the run that a detached subflow is a part of, and the task that it comes from there.
+// A detachedPart is the run of which a detached subflow is a part, and the subflow's task in that run.
 type detachedPart struct {
 	of   *runState
 	task uint32
 }
 
-// ended ends the part with the result of its run. On any worker.
+// ended ends the part with the result of its run. Any worker.
 func (p detachedPart) ended(err error) {
 	if err != nil {
 		p.of.fail(&p.of.records[p.task], err)
@@ -92,7 +94,7 @@ func (p detachedPart) ended(err error) {
 	}
 }
 
-// A detachedJob is a graph that is run as a part.
+// A detachedJob is a graph that runs as a detached subflow.
 type detachedJob struct {
 	*Graph
 	part  detachedPart

@@ -11,8 +11,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelDetachedSubflow: a task waits for a run whose detached subflow has one within. The run does not end before these,
-// and who waits for it takes part in them.
+// TestModelDetachedSubflow: a task waits for a run whose detached subflow has one within. The run does not end before
+// these, and who waits for it takes part in them.
 func TestModelDetachedSubflow(t *testing.T) {
 	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
 		var first, second xatomic.Plain[bool]

@@ -8,18 +8,18 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A Value is what a task makes and others take. Each run has its own, so that runs of a graph at once do not mix them up,
-// and the types are checked when the program is compiled:
+// A Value is a result that a task makes and other tasks take. Each run has values of its own, so that runs at the same
+// time do not mix them up. The compiler checks the types:
 //
 //	words := graph.Make(g, func(ctx context.Context) ([]string, error) { … })
 //	count := graph.From(words, func(ctx context.Context, w []string) (int, error) { return len(w), nil })
 //	graph.Use2(words, count, func(ctx context.Context, w []string, n int) error { … })
 //
-// A task comes after those whose values it takes. For other edges and for names there is [Value.Task]. In a loop each
-// round makes the values anew; what is taken if rounds overlap is said of [Graph.Condition].
+// A task comes after the tasks whose values it takes. [Value.Task] is for other edges. In a loop each round makes the
+// values anew; [Graph.Condition] tells which value a task takes if rounds overlap.
 type Value[T any] struct{ task Task }
 
-// Task is the task that makes the value.
+// Task returns the task that makes the value.
 func (v Value[T]) Task() Task { return v.task }
 
 // Named names the task that makes the value.
@@ -28,13 +28,13 @@ func (v Value[T]) Named(name string) Value[T] {
 	return v
 }
 
-// Make adds a task that makes a value. It panics if fn is nil, as do the other functions that add tasks.
+// Make adds a task that makes a value. It panics if fn is nil, as From, FromAll, Use and the others do.
 func Make[T any](g *Graph, fn func(context.Context) (T, error)) Value[T] {
 	mustBe(g, fn != nil)
 	return Value[T]{g.addValue(func(ctx context.Context, _ []madeValue) (any, error) { return boxed(fn(ctx)) })}
 }
 
-// From adds a task that makes a value of another.
+// From adds a task that makes a value from another.
 func From[A, T any](a Value[A], fn func(context.Context, A) (T, error)) Value[T] {
 	g := a.task.owner("From")
 	mustBe(g, fn != nil)
@@ -43,7 +43,7 @@ func From[A, T any](a Value[A], fn func(context.Context, A) (T, error)) Value[T]
 	}, a.task)}
 }
 
-// From2 adds a task that makes a value of two others, which must be of the same graph.
+// From2 adds a task that makes a value from two others, which must be of the same graph.
 func From2[A, B, T any](a Value[A], b Value[B], fn func(context.Context, A, B) (T, error)) Value[T] {
 	g := a.task.owner("From2")
 	mustBe(g, fn != nil)
@@ -52,7 +52,8 @@ func From2[A, B, T any](a Value[A], b Value[B], fn func(context.Context, A, B) (
 	}, a.task, b.task)}
 }
 
-// FromAll adds a task that makes a value of any number of others of one type, in their order. There must be one at least.
+// FromAll adds a task that makes a value from any number of others of one type and one graph, in their order. It panics
+// if there is none.
 func FromAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error)) Value[T] {
 	if len(all) == 0 {
 		panic("graph: FromAll of no values: to which graph should the task belong?")
@@ -77,7 +78,9 @@ func FromAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error))
 func Use[A any](a Value[A], fn func(context.Context, A) error) Task {
 	g := a.task.owner("Use")
 	mustBe(g, fn != nil)
-	return g.addValue(func(ctx context.Context, made []madeValue) (any, error) { return nil, fn(ctx, of(a, made)) }, a.task)
+	return g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
+		return nil, fn(ctx, of(a, made))
+	}, a.task)
 }
 
 // Use2 adds a task that takes two values, which must be of the same graph, and makes none.
@@ -97,12 +100,12 @@ func mustBe(g *Graph, ok bool) {
 
 func boxed[T any](v T, err error) (any, error) { return v, err }
 
-// A madeValue is what a task has made, nil if it has not ended yet. It is a pointer because of tasks that overlap with
-// themselves: one may be made while others take the last.
+// A madeValue is the value that a task has made, nil if the task has not ended yet. It is an atomic pointer because a
+// task may overlap with itself: it may make a value while others take the last.
 type madeValue = xatomic.Pointer[any]
 
-// of is the value that a's task has made in the run, the last if there were several. A nil of an interface type is
-// boxed as no value at all.
+// of returns the value that a's task has made last in the run, or the zero value if it has made none. A nil of an
+// interface type is boxed as a nil any, for which the zero value is right as well.
 func of[A any](a Value[A], made []madeValue) (v A) {
 	if last := made[a.task.index].Load(); last != nil {
 		v, _ = (*last).(A)
@@ -110,13 +113,14 @@ func of[A any](a Value[A], made []madeValue) (v A) {
 	return v
 }
 
-// A valueTask is called with what the tasks of its graph have made, by their index in that.
+// A valueTask is called with the values of its graph, by the index of the task that made them.
 type valueTask func(ctx context.Context, made []madeValue) (any, error)
 
 func (g *Graph) addValue(fn valueTask, before ...Task) Task {
 	for _, b := range before {
 		if b.graph != g {
-			panic(fmt.Sprintf("graph %q: a task takes the value of a task of another graph: values stay within a graph", g.name))
+			panic(fmt.Sprintf("graph %q: a task takes the value of a task of another graph: "+
+				"values stay within a graph", g.name))
 		}
 	}
 	t := g.addSpecial(fn)
