@@ -19,14 +19,15 @@ import (
 //	}
 //
 // A Fork and its Join cost a few nanoseconds more than the call, and allocate nothing once the worker has as many
-// frames as it needs. Forks are best joined in the opposite order in which they were made; a Join in another order, or
-// none, is slower: the calls that come before it in that order are made first, at the latest when the call ends that
-// has forked them.
+// frames as it needs. Forks are best joined in the opposite order in which they were made. A Join in another order is
+// slower, and may make the calls that were forked later first. A call that is never joined is made when the function
+// that has forked it ends.
 //
-// A call that was forked is made also after the run was cancelled: it may look at s.Stopped. Only if the function that has
-// forked it fails before, and no other worker has begun it, it is not.
+// A forked call is made even after the run was cancelled: it may look at [Scope.Stopped]. It is not made if the
+// function that has forked it fails first and no other worker has begun it.
 //
-// It panics if fn is nil. Only the function that was given s may call it, on its own goroutine; fn is given a scope of its own.
+// Fork panics if fn is nil. Only the function that was given scope may call it, on its own goroutine. fn gets a scope
+// of its own.
 func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	if fn == nil {
 		panic("executor: Fork of a nil function")
@@ -48,8 +49,7 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	c := p.calls[p.used]
 	p.used++
 	c.fn, c.arg = fn, arg
-	// A worker forks into its own hands and publishes when it has to: a published fork costs two locked instructions.
-	// See PROTOCOL.md, Forks.
+	// A fork is private until there is demand: a published fork costs two locked instructions. See PROTOCOL.md, Forks.
 	w.forks.level++
 	c.level = w.forks.level
 	c.outer = s.forker
@@ -60,20 +60,20 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	return Forked[A, R]{c, c.turn}
 }
 
-// A Forked stands for a call that was forked. It is joined with the Scope that it was forked with, at most once: any
-// other Join panics, and so does one of the zero Forked. One that is never joined is made before the call ends that has
-// forked it.
+// A Forked stands for a forked call. It is joined at most once, with the Scope that it was forked with. Any other Join
+// panics, and so does a Join of the zero Forked. A call that is never joined is made before the function that has
+// forked it ends.
 type Forked[A, R any] struct {
 	c    *call[A, R]
 	turn uint64 // that c had
 }
 
-// Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise it
-// waits; meanwhile the worker takes part in what the call has started, and in nothing else: if the caller holds a lock,
-// nothing runs on its stack that does not also keep the call from ending. The exception is of the caller's own making:
-// if others could take forks of the scope, those made after this one, and children started after it, are run before it.
+// Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise Join
+// waits, and meanwhile the worker runs only what the call has started: if the caller holds a lock, nothing runs on its
+// stack that does not also keep the call from ending. There is one exception: if other workers could take forks of the
+// scope, Join first runs the forks made and the children started after this one.
 //
-// If the call panicked, Join panics with the same value, and if it called runtime.Goexit, with [ErrGoexit].
+// If the call panicked, Join panics with the same value. If it called [runtime.Goexit], Join panics with [ErrGoexit].
 func (f Forked[A, R]) Join(scope *Scope) R {
 	here := frameOf(&scope)
 	s := scope // in a register
@@ -84,7 +84,7 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 	}
 	w.forks.level--
 	s.forker = c.outer
-	c.turn++ // for a second Join to tell
+	c.turn++ // a second Join then panics
 	c.pool.used--
 	if w.lane.Demand() {
 		w.publish(nil) // the older ones
@@ -92,28 +92,28 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 	return c.make(s)
 }
 
-// A fork is what the executor knows of a forked call, whatever its types.
+// A fork is the part of a forked call, a child or a root that does not depend on its types.
 type fork struct {
 	Item // first: see forkOf
 
-	mark   uint64  // the lane's before it was pushed
-	parent *fork   // in whose call it was made; nil of a root
-	owner  *Worker // who forks and joins it
-	err    error   // why it did not return
-	// state is 0 until another worker takes the fork from a lane. That worker counts itself in, and exchanges it for forkDone
-	// at the end. From then on the state is its owner's.
+	mark   uint64  // of the owner's lane before the push
+	parent *fork   // the fork in whose call this one was made; nil for a root
+	owner  *Worker // the worker that makes and joins it
+	err    error   // the failure, if the call did not return
+	// state is 0, or forkWaited, until another worker takes the fork from a lane. That worker, the taker, adds its
+	// number and its count of takes. At the end it stores forkDone, and the state is the owner's again.
 	state   xatomic.Uint64
-	depth   uint32 // how many forks it is below; set with parent
+	depth   uint32 // the number of ancestors; set with parent
 	kind    forkKind
-	skipped bool // it was not begun, being a child, or has joined one that was not
-	joined  bool // out of order: it stays in its pool until newer ones have been joined
-	own     bool // its owner has run it itself, which nobody else can be waiting for: state stays as it is
+	skipped bool // a child that was not begun, or a call that has joined one
+	joined  bool // joined out of order: the fork stays in its pool until newer ones have been joined
+	own     bool // the owner itself has run it; no other worker waits for it, and state does not change
 
-	// What follows, and the call, is all that is used of a fork which nobody takes: of a call with small types one
-	// cache line.
-	turn  uint64  // how many calls it has been; for a Forked to tell
-	level uint64  // how many forks of the worker were not joined when it had been made, from Worker.base of a free worker on
-	outer uintptr // Scope.forker before it
+	// A fork that is not taken uses only the following fields and those of the call: one cache line if A and R are
+	// small.
+	turn  uint64  // how many calls the fork has been used for, see Forked
+	level uint64  // the position among the worker's forks that are not joined, see forks
+	outer uintptr // Scope.forker before the fork
 }
 
 type forkKind uint8
@@ -125,10 +125,10 @@ const (
 )
 
 const (
-	forkTaker  = 1<<32 - 1 // number of the worker that has taken it, plus 1
-	forkWaited = 1 << 32   // the owner sleeps until it is done
+	forkTaker  = 1<<32 - 1 // mask: the taker's ID plus 1
+	forkWaited = 1 << 32   // the owner sleeps until the fork is done
 	forkDone   = 1 << 33
-	forkTakes  = 34 // from this bit on, how many the worker had taken
+	forkTakes  = 34 // shift: the taker's forks.takes, this fork included
 )
 
 // A call is a forked call. Calls are reused.
@@ -140,11 +140,11 @@ type call[A, R any] struct {
 	result R
 }
 
-// make makes the call as part of the caller, on whose stack it is.
+// make makes the call on the caller's stack, with the caller's scope.
 func (c *call[A, R]) make(s *Scope) R {
 	fn, arg := c.fn, c.arg
 	var none A
-	c.arg = none // or it would keep alive what arg points to
+	c.arg = none // so that c does not keep alive what arg points to
 	if s.children != nil {
 		return makeApart(s, fn, arg)
 	}
@@ -156,7 +156,7 @@ func (c *call[A, R]) make(s *Scope) R {
 	return r
 }
 
-// makeApart makes a call while the scope has children: what fn waits for is its own.
+// makeApart makes a call while the caller's scope has children: fn waits only for children of its own.
 func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 	defer s.adopt(s.children)
 	s.children = nil
@@ -166,7 +166,7 @@ func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 	return r
 }
 
-// finish ends what a call has started that had s: its children, and the forks above level, which it has not joined.
+// finish ends what a call with scope s has started: its children, and its forks above level that are not joined.
 func (s *Scope) finish(level uint64) {
 	if s.children != nil {
 		_ = s.joinChildren()
@@ -174,8 +174,8 @@ func (s *Scope) finish(level uint64) {
 	s.w.forks.drop(level, s.w.forks.complete)
 }
 
-// joinChecked is Join of a fork that others may have taken, or that is not the newest, and if the caller may not be the
-// one that has forked it.
+// joinChecked is Join for a fork that another worker may have taken, or that is not the newest, or that the caller may
+// not have made.
 func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
 	w.check(s, here)
@@ -183,7 +183,8 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	level := c.level
 	switch {
 	case c.owner == w && (c.turn != turn || c.joined):
-		panic("executor: a Forked is joined after its end: it was joined before, or the function that forked it has ended")
+		panic("executor: a Forked is joined after its end: it was joined before, " +
+			"or the function that forked it has ended")
 	case c.owner != w || level <= s.level:
 		panic("executor: a Forked is joined with a Scope other than the one that it was forked with")
 	}
@@ -217,23 +218,23 @@ func execCall[A, R any](w *Worker, it *Item) *Item {
 	return nil
 }
 
-// A callPool has a worker's calls of one type: first those in use, in the order in which they were forked.
+// A callPool has a worker's calls of one type. The first used ones are in use, in the order in which they were forked.
 type callPool[A, R any] struct {
 	calls []*call[A, R]
 	used  int
-	held  int // of those in use, how many were joined before newer ones
+	held  int // the number of calls in use that were joined before newer ones
 }
 
 // A pool is a callPool of any type.
 type pool interface {
-	newest() *fork                  // of those in use, or nil
-	oldestAbove(level uint64) *fork // of those in use and not joined, or nil
-	heldCount() int                 // how many in use were joined before newer ones
+	newest() *fork                  // the newest in use, or nil
+	oldestAbove(level uint64) *fork // the oldest above level that is in use and not joined, or nil
+	heldCount() int                 // callPool.held
 	drop()                          // puts the newest out of use
-	forget()                        // lets go of what those out of use hold
+	forget()                        // drops the references of calls out of use
 }
 
-// callPoolOf returns the worker's pool for calls of the type, which is the first to be looked for next time.
+// callPoolOf returns the worker's pool for calls of the type, and sets forks.last to it.
 func callPoolOf[A, R any](w *Worker) *callPool[A, R] {
 	f := &w.forks
 	for _, some := range f.pools {
@@ -257,7 +258,7 @@ func (p *callPool[A, R]) grow(w *Worker) {
 	}
 }
 
-// release puts c out of use. Others newer than it may be in use still.
+// release puts c out of use. If newer calls are in use, c stays in its place, marked as joined.
 func (p *callPool[A, R]) release(c *call[A, R]) {
 	c.joined = true
 	p.held++
@@ -268,7 +269,7 @@ func (p *callPool[A, R]) release(c *call[A, R]) {
 	}
 }
 
-// reset makes a fork that others knew of as good as new.
+// reset makes a used fork ready for its next use.
 func (f *fork) reset() {
 	f.turn++
 	f.joined, f.own, f.skipped = false, false, false
@@ -309,8 +310,8 @@ func (p *callPool[A, R]) drop() {
 	c.reset()
 }
 
-// forget lets go of the functions and the runs of calls that are out of use. Those used since it did so last come
-// first: a call that is used has an fn from then on.
+// forget drops the functions and bodies of calls out of use. Calls that were used since the last forget come first, and
+// have an fn, so forget stops at the first call without one.
 func (p *callPool[A, R]) forget() {
 	for _, c := range p.calls[p.used:] {
 		if c.fn == nil {

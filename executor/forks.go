@@ -2,40 +2,40 @@ package executor
 
 import "github.com/magpie-go/magpie/deque"
 
-// forks are what a worker has of fork-join: the forks and children that it has made and not joined, and the scopes in which it
-// has. Owner only, plain.
+// forks is a worker's fork-join state: the forks that the worker has made and not joined, the scopes in use, and free
+// lists. Owner only, plain.
 type forks struct {
-	w *Worker // constant: whose they are
+	w *Worker // the owner; constant
 
-	// level is the level of the newest fork that is in use, or base. Those up to public have been pushed to the lane,
-	// in the order of their levels; the others are private.
+	// level is the level of the newest fork in use, or base. Forks up to public have been pushed to the lane, in the
+	// order of their levels; the others are private.
 	level, public uint64
-	base          uint64 // the level when the innermost scope began; of a free worker, where its levels begin
+	base          uint64 // the level when the innermost scope began; outside scopes, the worker's first level
 	last          any    // the *callPool that was used last
-	pools         []pool // all
-	children      *child // free ones
-	scopes        *Scope // free ones
-	scope         *Scope // that of the function that runs; only it may be used
-	stack         stack  // on which the worker runs
-	takes         uint64 // forks taken, of other workers' and of none
-	disorder      int    // forks that were joined before newer ones
+	pools         []pool // all pools
+	children      *child // free list
+	scopes        *Scope // free list
+	scope         *Scope // of the running function; no other may be used
+	stack         stack  // the stack on which the worker runs
+	takes         uint64 // the number of forks taken that belong to another worker or to none
+	disorder      int    // the number of forks in use that were joined before newer ones
 	thrown        error  // what rethrow panicked with last
 }
 
-// init sets the levels of the worker's forks. Levels of different workers differ, so that Join tells another's fork from the
-// newest.
+// init sets the levels of the worker's forks. Levels of different workers differ, so that Join can tell another
+// worker's fork from the newest of its own.
 func (f *forks) init(w *Worker) {
 	f.w = w
 	f.base = uint64(w.id) << 40
 	f.level, f.public = f.base, f.base
 }
 
-// publish makes the private forks available to others, oldest first, and wakes somebody for them. If newest is set it is the
-// newest, just made, and nothing need be done if there is no demand and enough to steal.
+// publish pushes the private forks, oldest first, and wakes a worker for them if there is no thief. If newest is set,
+// it is the fork just made, and publish does nothing unless there is demand or little to steal.
 func (w *Worker) publish(newest *fork) {
 	f := &w.forks
 	if f.public == f.level || w.lane.KeepsForks() {
-		w.tell(w.lane.Poll()) // for what else the lane has
+		w.tell(w.lane.Poll()) // the lane may have other items
 		return
 	}
 	if newest != nil && !w.lane.Demand() && !w.lane.HasFew() {
@@ -49,7 +49,7 @@ func (w *Worker) publish(newest *fork) {
 			next = f.oldestPrivate()
 		}
 		if next == nil {
-			f.public = f.level // what is left of them was joined before newer ones
+			f.public = f.level // the rest were joined before newer ones
 			break
 		}
 		f.public = next.level
@@ -68,15 +68,15 @@ func (w *Worker) publish(newest *fork) {
 	}
 }
 
-// expose is publish for a worker that is about to run something on top of the call in progress, or to wait: its joiner may
-// come late. So the private forks are all of the scope that began last (I7).
+// expose publishes all private forks. It is called before the worker runs something on top of the call in progress or
+// waits, because the call may then join its forks late. So all private forks are of the scope that began last (I7).
 func (f *forks) expose() {
 	if f.public != f.level {
 		f.w.publish(nil)
 	}
 }
 
-// oldestPrivate is the private fork with the lowest level that is not joined, or nil.
+// oldestPrivate returns the private fork that is not joined and has the lowest level, or nil.
 func (f *forks) oldestPrivate() (oldest *fork) {
 	for _, p := range f.pools {
 		if next := p.oldestAbove(f.public); next != nil && (oldest == nil || next.level < oldest.level) {
@@ -86,10 +86,10 @@ func (f *forks) oldestPrivate() (oldest *fork) {
 	return oldest
 }
 
-// remove takes a fork of that level, which has been released, out of account.
+// remove updates the levels after gone, a fork of that level, was joined and released.
 func (f *forks) remove(gone *fork, level uint64) {
 	if gone.joined {
-		f.disorder++ // it is not the newest of its pool
+		f.disorder++ // a newer fork of its pool is in use
 	}
 	if level == f.level && f.disorder == 0 {
 		f.level--
@@ -100,7 +100,7 @@ func (f *forks) remove(gone *fork, level uint64) {
 	f.public = min(f.public, f.level)
 }
 
-// recount finds out the level after forks were joined out of order.
+// recount computes level, disorder and public from the pools, after forks were joined out of order.
 func (f *forks) recount() {
 	f.level, f.disorder = f.base, 0
 	for _, p := range f.pools {
@@ -129,11 +129,11 @@ func (f *forks) begin(next *fork) *Scope {
 	s.fork, s.body, s.run = next, next.Body, scopeRunOf(next.Body)
 	f.scope = s
 	s.level, s.base = f.level, f.base
-	f.base = f.level // forks that were joined before newer ones may go meanwhile; those of s stay above the level all the same
+	f.base = f.level // while s lasts recount does not go below, even if forks joined out of order are dropped
 	return s
 }
 
-// end ends a fork, after all that it has started.
+// end ends a fork, after everything that it has started.
 func (f *forks) end(done *fork) {
 	s := f.scope
 	s.finish(s.level)
@@ -152,7 +152,7 @@ func (f *forks) end(done *fork) {
 	}
 }
 
-// drop puts the forks above level out of use, newest first, after do has been called for each.
+// drop puts the forks above level out of use, newest first. It first calls do for each that is not joined.
 func (f *forks) drop(level uint64, do func(*fork)) {
 	for f.level > level {
 		for _, p := range f.pools {
@@ -168,12 +168,12 @@ func (f *forks) drop(level uint64, do func(*fork)) {
 	}
 }
 
-// complete sees to it that a fork has been run. Nobody will join it, so its failure is the run's.
+// complete runs left, a fork that will not be joined, or waits until it has been run. Its failure becomes the run's.
 func (f *forks) complete(left *fork) {
 	w := f.w
 	if left.level > f.public {
-		left.isFrom(f.scope) // an inline worker publishes nothing
-		w.publish(nil)       // or what the fork itself forks would do so, while it is run
+		left.isFrom(f.scope) // publish does nothing on an inline worker
+		w.publish(nil)       // now: a fork made by left would else publish older forks from another scope (I7)
 	}
 	if w.takeBack(left) {
 		w.runWithin(left.Body.owner(), left.Body, &left.Item)
@@ -181,7 +181,7 @@ func (f *forks) complete(left *fork) {
 	left.tellFailure()
 }
 
-// abandon ends what s has started, after a failure. Forks that nobody has taken are left out.
+// abandon ends what s has started, after a failure. Forks that no other worker has taken are not run.
 func (f *forks) abandon(s *Scope) {
 	f.drop(s.level, func(left *fork) {
 		if !f.w.takeBack(left) {
@@ -193,7 +193,7 @@ func (f *forks) abandon(s *Scope) {
 	}
 }
 
-// rethrow ends the caller as the call that it joins has ended.
+// rethrow panics with err, the failure of the call that the caller joins, or with the value of the call's panic.
 func (f *forks) rethrow(err error) {
 	f.thrown = err
 	if p, ok := err.(*PanicError); ok {
@@ -202,7 +202,7 @@ func (f *forks) rethrow(err error) {
 	panic(err)
 }
 
-// rethrown returns the failure that the panic with value passes on, or nil.
+// rethrown returns the failure for which rethrow has panicked with value, or nil.
 func (f *forks) rethrown(value any) error {
 	err := f.thrown
 	f.thrown = nil
@@ -212,11 +212,11 @@ func (f *forks) rethrown(value any) error {
 	return nil
 }
 
-// isFrom notes that f was made in the call that s belongs to. Before, nobody but f's owner knows f.
+// isFrom notes that f was made in the call that s belongs to. Until then only f's owner knows f.
 func (f *fork) isFrom(s *Scope) { f.Body, f.parent, f.depth = s.body, s.fork, s.fork.depth+1 }
 
-// comesFrom reports whether f, which has not begun, was made in the call of other, which has not ended, or in a call
-// that was made there, and so on. Forks above one that has not ended have not ended: nobody changes what this reads.
+// comesFrom reports whether other is f or an ancestor of f. f has not begun and other has not ended. The ancestors of a
+// fork that has not ended have not ended either, so the fields that comesFrom reads are constant.
 func (f *fork) comesFrom(other *fork) bool {
 	for f.depth > other.depth {
 		f = f.parent
@@ -224,15 +224,16 @@ func (f *fork) comesFrom(other *fork) bool {
 	return f == other
 }
 
-// isOlder reports whether f, out of the lane of w, was there already when that had this mark.
+// isOlder reports whether f, taken from the lane of w, was pushed before the lane had this mark. Another worker's fork
+// counts as older.
 func (f *fork) isOlder(w *Worker, mark uint64) bool {
 	return f.owner != w || int64(f.mark-mark) < 0
 }
 
-// isDone is for the owner.
+// isDone reports whether f has been run. Owner only.
 func (f *fork) isDone() bool { return f.own || f.state.Load()&forkDone != 0 }
 
-// tellFailure makes the failure of f, which nobody joins, the run's.
+// tellFailure makes the failure of f, which will not be joined, the run's.
 func (f *fork) tellFailure() {
 	r := scopeRunOf(f.Body)
 	r.pass(f, nil)

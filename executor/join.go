@@ -2,11 +2,11 @@ package executor
 
 import "github.com/magpie-go/magpie/deque"
 
-// takeBack makes f the worker's own again and returns true, or waits until the worker that has taken it is done and returns
-// false. Forks and children that are newer than f, and in the lane above it, are run before.
+// takeBack returns true if no other worker has taken f, which the caller then runs or drops; otherwise it waits until f
+// is done and returns false. It first runs the forks and children that lie above f in the lane.
 func (w *Worker) takeBack(f *fork) bool {
 	if f.level > w.forks.public {
-		return true // private, and not the newest
+		return true // private
 	}
 	for !f.own && f.state.Load() == 0 && int64(w.lane.Mark()-f.mark) > 0 {
 		it := w.popOwn()
@@ -18,8 +18,8 @@ func (w *Worker) takeBack(f *fork) bool {
 			break
 		}
 		if it.Body != f.Body || forkOf(it).isOlder(w, f.mark) {
-			// Of a run or future that was started after f; or older than f, where thieves do not take the oldest first. It
-			// might want a lock that the joiner holds.
+			// The item is of a run or future that was started after f, or it is older than f, as may happen where
+			// thieves do not take the oldest first. It must not run here: it might want a lock that the joiner holds.
 			w.ex.inject(it)
 			continue
 		}
@@ -27,11 +27,12 @@ func (w *Worker) takeBack(f *fork) bool {
 		w.runWithin(it.Body.owner(), it.Body, it)
 	}
 	w.forks.expose()
-	w.await(f) // also when it is in the injector, or in the hands of a thief who has not begun
+	w.await(f) // f may also be in the injector, or taken by a thief and not begun
 	return false
 }
 
-// await waits until f, which another worker has, is done. Meanwhile the worker runs what f has forked and started.
+// await waits until f, which is not in the worker's lane, is done. Meanwhile the worker runs what f has forked and
+// started.
 func (w *Worker) await(f *fork) {
 	if f.isDone() {
 		return
@@ -41,8 +42,8 @@ func (w *Worker) await(f *fork) {
 	defer w.exitNested(outer)
 	w.leaps.begin(f, w.forks.takes)
 	if w.core.sleepingHelpers.Load() > 0 {
-		// D1(leapfrog): leaps, then look for joiners that wait for what w has. Pairs with D1(join): they can go on to the
-		// worker that has f.
+		// D1(leapfrog): write leaps, then look for joiners that sleep and may take w's items. Pairs with D1(join). Such
+		// a joiner can now go on to the worker that has f.
 		w.ex.wakeHelpers(r, w)
 	}
 	for spins := 0; !f.isDone(); spins++ {
@@ -63,22 +64,22 @@ func (w *Worker) await(f *fork) {
 		} else {
 			w.runItems(w, it)
 			if w.body != outer.body {
-				w.turnTo(outer.body, outer.labels) // it has failed
+				w.turnTo(outer.body, outer.labels) // the item failed, and failed left the body
 			}
 		}
 		spins = 0
 	}
 }
 
-// sleepOn sleeps until f is done or there may be something to do that comes from it. It returns an item if it found one
-// on the last look.
+// sleepOn sleeps until f is done or there may be an item that comes from f. If its last look before the sleep finds an
+// item, it returns that as leapfrog does.
 func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	ex := w.ex
 	w.bringForward()
 	w.state.Store(uint32(preparing))
 	w.sleeper.run.Store(r)
 	ex.sleepingHelpers.Add(1)
-	// D1(join): announce, then look once more. Pairs with D1(push), and with the exchange in end.
+	// D1(join): announce, then look once more. Pairs with D1(push), and with the Swap in forks.end.
 	f.state.Or(forkWaited)
 	it, within, from := w.leapfrog(f)
 	if it == nil {
@@ -100,7 +101,8 @@ func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	}
 }
 
-// retrieve takes f out of the injector, if it is there: a worker that waited for something else has met it.
+// retrieve takes f out of the injector, if it is there: a worker that met it while waiting for something else has put
+// it there.
 func (w *Worker) retrieve(f *fork) *Item {
 	for range w.ex.injector.len() {
 		if f.state.Load()&^forkWaited != 0 {

@@ -2,10 +2,10 @@ package executor
 
 import "github.com/magpie-go/magpie/internal/xatomic"
 
-// maxLeaps is how many forks in the hands of others leapfrog looks at.
+// maxLeaps is how many forks leapfrog follows, and how many Joins of a worker it can see.
 const maxLeaps = 8
 
-// A hold is a fork in the hands of a worker.
+// A hold is a fork with its state as read by leapfrog, without forkWaited.
 type hold struct {
 	f     *fork
 	state uint64
@@ -13,36 +13,36 @@ type hold struct {
 
 func (h *hold) isTaken() bool { return h.state != 0 && h.state&forkDone == 0 }
 
-// isNewerThan reports whether the worker took the fork after it had taken so many. The state has the lower 30 bits of
-// that count: the worker does not take half as many on top of one wait.
+// isNewerThan reports whether the taker took the fork after its count of takes was takes. The state has only the lower
+// 30 bits of the count, which is enough: a worker does not take 1<<29 forks during one wait.
 func (h *hold) isNewerThan(takes uint64) bool {
 	return int64(takes<<forkTakes-h.state>>forkTakes<<forkTakes) < 0
 }
 
-// leaps is what a worker tells others of its waits, so that joiners can leapfrog. Its worker writes it.
+// leaps publishes a worker's waits for joiners that leapfrog. The worker writes it.
 type leaps struct {
-	// The forks that the worker waits for in its Joins, one on top of the other. Of many the innermost are there, and
-	// entries that a Join deeper down has left.
-	joins xatomic.Uint32 // how many Joins wait
+	// The forks that the worker's Joins wait for, a ring that is used as a stack. It has the innermost maxLeaps Joins.
+	// Entries may be left of Joins that have ended.
+	joins xatomic.Uint32 // the number of Joins that wait
 	of    [maxLeaps]struct {
 		f     xatomic.Pointer[fork]
-		takes xatomic.Uint64 // how many forks the worker had taken when the Join began
+		takes xatomic.Uint64 // forks.takes when the Join began
 	}
 	waitsFor xatomic.Pointer[Run] // the outermost run that the worker helps
-	from     xatomic.Uint64       // bit id%64: it means to take items of such a worker, asleep in a Join; 0: of any
+	from     xatomic.Uint64       // while asleep in a Join: bits of the workers that it would steal from; 0: any worker
 }
 
-// begin enters a Join. exitNested ends it.
+// begin enters the Join of f. exitNested ends it.
 func (j *leaps) begin(f *fork, takes uint64) {
 	n := j.joins.Load()
 	e := &j.of[n%maxLeaps]
 	e.f.Store(f)
-	e.takes.Store(takes) // after f: a thread that reads takes first reads of that Join or of a later one
+	e.takes.Store(takes) // after f: a reader of takes, then f, gets the f of that Join or of a later one
 	j.joins.Store(n + 1)
 }
 
-// after puts into list what the Joins wait for that began after the worker had taken h, as many as there is room for,
-// and returns how many these are. If the worker still has h then, each is a fork that comes from h, even one that has
+// after fills list with the forks awaited by those Joins of the worker that began after it had taken h, innermost
+// first, and returns their number. If the worker still has h after that, each of them comes from h, even one that has
 // ended.
 func (j *leaps) after(h *hold, list []hold) int {
 	n := j.joins.Load()
@@ -56,14 +56,13 @@ func (j *leaps) after(h *hold, list []hold) int {
 	return min(len(list), int(n))
 }
 
-// leapfrog steals an item that the end of f waits for, which is not done (Wagner and Calder, "Leapfrogging: a portable
-// technique for implementing efficient futures", 1993). It looks
-// at the worker that has f, at the workers that have what that one waits for in its Joins, and so on. If the item is of
-// another body than f, within is the run that it is for. It also returns the bits of the workers that it came to.
+// leapfrog steals an item that f waits for. f is not done. (Wagner and Calder, "Leapfrogging: a portable technique for
+// implementing efficient futures", 1993.) It looks at the taker of f, at the takers of the forks that this worker waits
+// for in its Joins, and so on. If the item is not of f's body, within is the run to run it for. from has the bits of
+// the victims.
 //
-// A worker's lane may have more than what comes from the fork that the worker has: it may have taken that fork in a
-// Join of its own. So each fork that is stolen is asked where it comes from, and goes to the injector if f does not
-// wait for it.
+// A victim's lane may have items that do not come from the fork that it has taken, because it may have taken that fork
+// in a Join of its own. So leapfrog checks the ancestors of each fork stolen, and injects one that f does not wait for.
 func (w *Worker) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
 	ex := w.ex
 	var held [maxLeaps]hold
@@ -88,8 +87,8 @@ func (w *Worker) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
 				if forkOf(it).comesFrom(f) {
 					return it, nil, from
 				}
-			} else if r := victim.leaps.waitsFor.Load(); r != nil && r != f.Body.owner() && r.isWithin(f.Body.owner()) &&
-				it.Body.owner().isWithin(r) && areHeld(held[:n+1]) {
+			} else if r := victim.leaps.waitsFor.Load(); r != nil && r != f.Body.owner() &&
+				r.isWithin(f.Body.owner()) && it.Body.owner().isWithin(r) && areHeld(held[:n+1]) {
 				return it, r, from
 			}
 			ex.inject(it)
@@ -103,10 +102,10 @@ func (w *Worker) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
 	return nil, nil, from
 }
 
-// areHeld reports whether each fork that is in somebody's hands has been in the same ones since its state was read. A
-// worker's takes are counted, so that a fork which the worker had, and has again, does not pass.
+// areHeld reports whether each taken fork in all has the same taker since its state was read. The state has the taker's
+// count of takes, so a fork that the same worker has taken again does not pass.
 //
-// All that a worker began to wait for after it took such a fork, the fork waits for: that is above it on the worker's
+// A taken fork waits for everything that its taker has begun to wait for since, which is above the fork on the taker's
 // stack.
 func areHeld(all []hold) bool {
 	for _, h := range all {

@@ -2,8 +2,8 @@ package executor
 
 import "github.com/magpie-go/magpie/deque"
 
-// A worker runs items in one of three inner loops. It chooses one when it is made, by its lane: the plain loop, which all but a
-// few have, knows nothing of the others.
+// A worker runs items in one of three inner loops. It is chosen when the worker is made, by the kind of its lane, so
+// that the plain loop, that of the default lane, has no branches for the others.
 
 // loopFor chooses the worker's inner loop.
 func (w *Worker) loopFor() func(*Worker, *Item) {
@@ -17,9 +17,9 @@ func (w *Worker) loopFor() func(*Worker, *Item) {
 	}
 }
 
-// runPlain runs items until the worker has no more or one fails to return. One deferred call serves all in between.
+// runPlain runs items until the worker has no more or one fails to return. One deferred call serves all of them.
 func (w *Worker) runPlain(it *Item) {
-	var current *Item // the item being run; apart from it, which so can stay in a register
+	var current *Item // the item being run; a variable of its own, so that it can stay in a register
 	returned := false
 	defer func() {
 		if !returned {
@@ -43,8 +43,8 @@ func (w *Worker) runPlain(it *Item) {
 	returned = true
 }
 
-// runPolled is runPlain for a worker whose lane has thieves that ask, or wait to be dealt to. It answers them before each item:
-// otherwise they would wait as long as items follow each other without the lane.
+// runPolled is runPlain for a lane whose thieves ask for items, or wait to be dealt some. The worker answers them
+// before each item: otherwise they would wait as long as each item returns the next without a lane operation.
 func (w *Worker) runPolled(it *Item) {
 	var current *Item
 	returned := false
@@ -73,7 +73,8 @@ func (w *Worker) runPolled(it *Item) {
 	returned = true
 }
 
-// runShuffled is runPlain of an inline worker, one item at a time: an item that another returns is pushed among the others.
+// runShuffled is runPlain for an inline worker. An item that Exec returns is pushed, so that the seed chooses among
+// all.
 func (w *Worker) runShuffled(it *Item) {
 	for ; it != nil; it = w.pop() {
 		next, ok := w.runOne(it)
@@ -100,17 +101,18 @@ func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
 	return it.Exec(w, it), true
 }
 
-// tell acts on the effect of an operation on the worker's lane: it wakes somebody for items that thieves see since.
+// tell acts on the effect of an operation on the worker's lane: if thieves see more items than before, it wakes a
+// worker for them, unless there is a thief.
 //
-// D1(poll): to steal, then look for somebody who will look there. Pairs with D1(park) in the policies and D1(help), as D1(push)
-// does. A thief that has announced first, and looked before, has left a request, for which the next operation shows an
-// item (L1).
+// D1(poll): show the items, then look for a thief. Pairs with D1(park) in the policies and D1(help), as D1(push) does.
+// A thief that has announced its sleep and looked before the items were shown has left a request, and the owner's next
+// operation shows an item for it (L1).
 func (w *Worker) tell(effect deque.Effect) {
 	if effect != deque.Shown || w.thieves.Load() != 0 {
 		return
 	}
 	if w.lane.CanReceive() && w.lane.Len() == 0 {
-		w.ex.policy.Shown() // helpers are dealt nothing
+		w.ex.policy.Shown() // no wakeHelpers: helpers are dealt nothing
 		return
 	}
 	w.wakeFor(nil) // the items may be of any run

@@ -19,13 +19,13 @@ type Worker struct {
 
 	// Constant.
 	ex       *Executor
-	core     *core // ex.core, a load less
+	core     *core // ex.core: saves a load
 	id       int
 	spare    bool                 // it stands in for workers that block
 	runItems func(*Worker, *Item) // the inner loop, see loops.go
 	thief    policy.Thief         // decides when the worker looks for work and sleeps
-	thieves  *xatomic.Int32       // the policy's word: while it is not 0, items that are shown wake nobody
-	refills  bool                 // the policy's: a worker without items looks at the injector before it becomes a thief
+	thieves  *xatomic.Int32       // policy.Policy.Thieves: while it is not 0, an item shown wakes no worker
+	refills  bool                 // policy.Policy.Refills
 	inline   *inline              // set if there is no thread
 	_        pad.Line
 
@@ -36,10 +36,10 @@ type Worker struct {
 	counts   counts // beside body: both are used for each item
 	forks    forks
 	waits    waits // waits inside tasks, on the worker's stack
-	found    *Item // by the thief
+	found    *Item // the item that the last successful host.Try took
 	losses   uint32
 	rng      uint64
-	futures  int64 // futures ended, not yet counted out
+	futures  int64 // futures that have ended and are not yet counted out
 	blocking bool  // the item being run is in Blocking
 	labels   labels
 	_        pad.Line
@@ -47,31 +47,31 @@ type Worker struct {
 	// Shared.
 	state    xatomic.Tell32 // a workerState, for dumps
 	thread   threadOf       // the worker's OS thread
-	seen     published      // counts, as of the last publication
-	sleeper  sleeper        // what the worker, asleep in a wait, waits for
-	leaps    leaps          // what leapfroggers read
-	calledUp park.Parker    // where a spare stands by
+	seen     published      // a copy of counts, made by publishCounts
+	sleeper  sleeper        // where the worker sleeps in a wait
+	leaps    leaps          // what leapfrogging joiners read
+	calledUp park.Parker    // where a spare on standby sleeps
 
-	discharged bool // a spare's thread is to end; plain, written before calledUp.Unpark
+	discharged bool // the spare's thread is to end; plain, written before calledUp.Unpark
 	_          pad.Line
 }
 
-// waits is what a worker knows of the waits on its stack: of those of help, Join and Wait. Owner only, plain.
+// waits describes the waits (help, Join, Wait) on the worker's stack. Owner only, plain.
 type waits struct {
-	run    *Run   // the innermost waits for it; nil outside waits
-	mark   uint64 // the lane's mark below which there is nothing for that one, or noMark
-	only   *Body  // if set, only items of it may be run
-	helps  int    // how many are of help
-	nested int    // how many are of children and futures
+	run    *Run   // the run that the innermost wait is for; nil outside waits
+	mark   uint64 // the mark of the lane below which there is no item for the innermost wait, or noMark
+	only   *Body  // if set, the innermost wait runs items of this body only
+	helps  int    // the number of waits in help
+	nested int    // the number of waits for children and futures
 }
 
-// threadOf says which OS thread a worker has. Its worker writes it.
+// threadOf identifies a worker's OS thread. The worker writes it.
 type threadOf struct {
-	id   xatomic.Int64 // as the kernel names it; 0 while there is none
-	self xatomic.Int64 // as osthread.Self does
+	id   xatomic.Int64 // the kernel's ID; 0 while there is no thread
+	self xatomic.Int64 // what osthread.Self returns on it
 }
 
-// workerState is where a worker stands, as dumps tell it.
+// workerState is a worker's state as dumps show it.
 type workerState uint32
 
 const (
@@ -88,11 +88,11 @@ func (s workerState) String() string {
 	return [...]string{"running", "searching", "preparing", "parked", "blocked", "standing by", "without a thread"}[s]
 }
 
-// ID is the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, save that one waits
-// in a nested run for the other. Any thread.
+// ID returns the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, unless one
+// waits in a nested run for the other. Any thread.
 func (w *Worker) ID() int { return w.id }
 
-// run is that of the item being run; nil for no worker.
+// run returns the run of the item being run; nil if w is nil.
 func (w *Worker) run() *Run {
 	if w == nil {
 		return nil
@@ -100,27 +100,27 @@ func (w *Worker) run() *Run {
 	return w.body.owner()
 }
 
-// bit is the worker's in sets of workers. Several may share one.
+// bit returns the worker's bit in sets of workers. Several workers may share one.
 func (w *Worker) bit() uint64 { return 1 << (w.id % 64) }
 
-// Executor is the worker's. Any thread.
+// Executor returns the worker's executor. Any thread.
 func (w *Worker) Executor() *Executor {
 	if ex := w.core.public.Value(); ex != nil {
 		return ex
 	}
-	return w.ex // of an inline executor, or one to which nothing else refers
+	return w.ex // an inline executor, or one that the garbage collector has found unreachable
 }
 
-// Push makes an item available to every worker. The pushing worker gets it back, last in first out, unless another
-// takes it. The item being run only.
+// Push makes an item available to every worker. Unless another worker takes it, the pushing worker gets it back, last
+// in first out. The item being run only.
 func (w *Worker) Push(it *Item) {
 	if !w.lane.IsDirect() {
 		w.pushAside(it)
 		return
 	}
 	w.lane.PushDirect(it)
-	// D1(push): the item is in the lane, then look for somebody who will look there. Pairs with D1(park) in the
-	// policies and D1(help): those announce that they stop looking, then look once more.
+	// D1(push): put the item into the lane, then look for a thief. Pairs with D1(park) in the policies and D1(help): a
+	// thief and a helper announce that they stop looking, then look once more.
 	if w.thieves.Load() == 0 && w.core.anyoneAsleep() {
 		w.wakeForPushed()
 	}
@@ -132,7 +132,8 @@ func (w *Worker) uncount() { w.counts.overhead++ }
 // pushAside is Push for a lane that is not direct.
 func (w *Worker) pushAside(it *Item) { w.tell(w.put(it)) }
 
-// put adds an item to the worker's lane or, if that has no room, to the injector. The caller tells others of the effect.
+// put adds an item to the worker's lane or, if the lane refuses it, to the injector. The caller acts on the effect, see
+// tell.
 func (w *Worker) put(it *Item) deque.Effect {
 	effect := w.lane.Push(it)
 	if effect == deque.Refused {
@@ -142,17 +143,17 @@ func (w *Worker) put(it *Item) deque.Effect {
 	return effect
 }
 
-// exploit runs it and everything that follows from it on this worker (document 000, Algorithm 3, lines 5 to 12).
+// exploit runs item it and everything that follows from it on this worker (document 000, Algorithm 3, lines 5 to 12).
 func (w *Worker) exploit(it *Item) {
-	for ; it != nil; it = w.pop() { // leaving the body may make an item ready, and so may a failure
+	for ; it != nil; it = w.pop() { // leaving a body, or a failure, may push an item
 		w.runItems(w, it)
 		w.enter(nil)
 	}
 }
 
-// pop takes the item that the worker pushed last, of those that it may run here. If there is none, and the worker is free,
-// it takes one from outside: it would find that first anyhow, but only after it had become a thief and left its run. Not a
-// surplus spare, which would take again what it has just given away.
+// pop takes the item that the worker pushed last, among those that it may run here. If there is none, a worker that is
+// in no wait takes one from the injector, if the policy refills: as a thief it would look there first anyhow, but only
+// after it had left its run. A surplus spare does not: it would take back what it has just handed over.
 func (w *Worker) pop() *Item {
 	if w.waits.run != nil {
 		return w.popFor(w.waits.run)
@@ -181,8 +182,9 @@ func (w *Worker) popAside() *Item {
 	return it
 }
 
-// checkpoint is what a busy worker does every pollInterval items, when it has entered the body of the next. It returns the item
-// to go on with, and has entered that one's body, or nil if a helper has nothing more to do, or a spare is no longer needed.
+// checkpoint is called by a busy worker every pollInterval items, after it has entered the body of it, the next item.
+// It returns the item to go on with, whose body it has entered. It returns nil if the run that a helper waits for is
+// over, or if the worker is a surplus spare.
 func (w *Worker) checkpoint(it *Item) *Item {
 	if w.counts.items%flushInterval == 0 {
 		w.publishCounts()
@@ -190,7 +192,7 @@ func (w *Worker) checkpoint(it *Item) *Item {
 	}
 	if r := w.waits.run; r != nil {
 		if r.over.Load() {
-			w.putBack(it) // of a run that r has left behind
+			w.putBack(it) // its run was nested in r and goes on after it
 			return nil
 		}
 		return it
@@ -206,10 +208,10 @@ func (w *Worker) checkpoint(it *Item) *Item {
 	if newcomer == nil {
 		return it
 	}
-	// What the layer above meant to bring along with it must not wait for the newcomer, which may take long.
+	// What the layer above has held back must not wait for the newcomer, which may take long.
 	w.body.hooks.Flush(w)
-	// Behind the others that wait there, not into the lane: the newcomer may be endless too, and would never come back
-	// to it.
+	// The item goes to the end of the injector, not to the lane: the newcomer may be endless too, and the worker would
+	// never come back to the item.
 	w.ex.inject(it)
 	if newcomer.Body != w.body {
 		w.enter(newcomer.Body)
@@ -217,14 +219,14 @@ func (w *Worker) checkpoint(it *Item) *Item {
 	return newcomer
 }
 
-// putBack puts an item into the injector that was counted, and not run. The worker that runs it counts it again.
+// putBack puts an item that was counted but not run into the injector. The worker that runs it counts it again.
 func (w *Worker) putBack(it *Item) {
 	w.ex.inject(it)
 	w.counts.overhead++
 }
 
-// enter turns the worker to the items of another body, or of none. What it counted is published for the statistics
-// before the run it worked for can finish, so that after a run's end they know of all of it.
+// enter turns the worker to the items of body b, or of none if b is nil. It publishes the worker's counts before the
+// run of the old body can finish, so that the statistics are complete when a run has ended.
 func (w *Worker) enter(b *Body) {
 	if b == nil {
 		w.turnTo(nil, w.labels.own)
@@ -233,7 +235,7 @@ func (w *Worker) enter(b *Body) {
 	w.turnTo(b, w.labelsFor(b.owner().ctx.labels))
 }
 
-// turnTo is enter with the labels that the goroutine is to have then.
+// turnTo is enter with the labels that the goroutine has afterwards.
 func (w *Worker) turnTo(b *Body, labels context.Context) {
 	old := w.body
 	if old != nil {
@@ -245,15 +247,16 @@ func (w *Worker) turnTo(b *Body, labels context.Context) {
 		b.hooks.Enter(w)
 	}
 	w.body = b
-	if old != nil || labels != w.labels.set { // tasks of old may have set labels and not told
+	if old != nil || labels != w.labels.set { // tasks of old may have set labels of their own
 		w.setLabels(labels)
 	}
 }
 
-// failed deals with an item whose Exec did not return: it panicked with value or, if that is nil, called Goexit. The item that
-// is to run next goes to the lane: after Goexit, also if a deferred function panics meanwhile, runItems does not return.
+// failed handles an item whose Exec did not return: it panicked with value or, if value is nil, called Goexit. The item
+// that Hooks.Fail returns goes to the lane, because runItems does not return after Goexit, even if a deferred function
+// panics meanwhile.
 func (w *Worker) failed(it *Item, value any) {
-	defer w.enter(nil) // also if what the layer above waits for calls Goexit
+	defer w.enter(nil) // also if Fail ends by Goexit
 	err := error(ErrGoexit)
 	if value != nil {
 		if err = w.forks.rethrown(value); err == nil {
