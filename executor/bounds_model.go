@@ -2,7 +2,7 @@
 
 package executor
 
-// The same in the smallest numbers with which everything still happens: the fewer operations, the fewer interleavings.
+// The smallest numbers with which every path is still taken: the fewer operations, the fewer interleavings.
 const (
 	politeLosses     = 1
 	helpSpins        = 1

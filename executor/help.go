@@ -7,10 +7,10 @@ import (
 )
 
 // help runs items of r, and of runs nested in it, until r is over: what Wait does on a worker. The worker's stack holds
-// the task that waits, so a foreign item must not be run here: it might want a lock that task holds. One that is met on
-// the way goes to the injector, for workers that are free.
+// the waiting task, so a foreign item must not be run here: it might want a lock that the task holds. A foreign item
+// that the helper meets goes to the injector.
 //
-// If it has run anything, the goroutine has labels afterwards.
+// If help has run any item, the goroutine has the given labels afterwards.
 func (w *Worker) help(r *Run, labels context.Context) {
 	w.forks.expose()
 	outer := w.enterNested(r, w.markFor(r), nil)
@@ -19,9 +19,9 @@ func (w *Worker) help(r *Run, labels context.Context) {
 		w.leaps.waitsFor.Store(r)
 	}
 	w.waits.helps++
-	defer func() { // an item may call Goexit; deferred functions of the waiting task will then run
+	defer func() { // deferred: an item may call Goexit, and deferred functions of the waiting task then run
 		w.waits.helps--
-		w.lane.NoteEmpty() // forks that were in the lane have gone to the injector
+		w.lane.NoteEmpty() // foreign forks may have gone from the lane to the injector
 		w.exitNested(outer)
 	}()
 	for !r.over.Load() {
@@ -38,15 +38,17 @@ func (w *Worker) help(r *Run, labels context.Context) {
 	}
 }
 
-// maxDepth is how many helps there may be on a worker's stack. A level takes one to two kilobytes, and what the task itself
-// has; the runtime ends the process at a gigabyte, or a quarter of that on a 32-bit system.
+// maxDepth is how many helps there may be on a worker's stack. Each takes one to two kilobytes, besides the frames of
+// the task itself. The runtime ends the process when a stack reaches a gigabyte, or a quarter of that on a 32-bit
+// system.
 const maxDepth = 4096
 
-// maxNested is the same for children and futures, which take less than a kilobyte each: 32768, or 4096 on 32-bit systems.
+// maxNested is the same for waits for children and futures, which take less than a kilobyte each: 32768, or 4096 on
+// 32-bit systems.
 const maxNested = 1 << (12 + 3*(^uint(0)>>63))
 
-// sleepFor sleeps until r is over or there may be an item for its helper. It returns an item if it found one on the
-// last look.
+// sleepFor sleeps until r is over or there may be an item for its helper. If its last look before the sleep finds an
+// item, it returns the item.
 func (w *Worker) sleepFor(r *Run) *Item {
 	ex := w.ex
 	w.bringForward()
@@ -69,10 +71,10 @@ func (w *Worker) sleepFor(r *Run) *Item {
 // findFor looks for an item of r or of a run nested in it, wherever there may be one.
 func (w *Worker) findFor(r *Run) *Item {
 	ex := w.ex
-	// Each item once round; those put back come after what was there.
+	// Each item once: those put back come after the others.
 	for range ex.injector.len() {
 		it, outcome := w.takeSubmitted()
-		for outcome == deque.Lost { // the helper must not sleep beside the next
+		for outcome == deque.Lost { // the helper must not sleep while the next item is one of r
 			it, outcome = w.takeSubmitted()
 		}
 		if it == nil {
@@ -86,8 +88,8 @@ func (w *Worker) findFor(r *Run) *Item {
 	return w.stealFor(r)
 }
 
-// stealFor looks for such an item in the lanes of the workers that have run any, and of the one whose task started the
-// run. Others cannot hold one.
+// stealFor looks for an item of r or of a run nested in it in the lanes of the workers that have run any, and of the
+// worker whose task started r. Other lanes cannot hold one (I5).
 func (w *Worker) stealFor(r *Run) *Item {
 	ex := w.ex
 	visited := r.visited.Load()

@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// A machine is an executor as its policy sees it. It implements policy.Machine.
+// A machine shows an executor to its policy. It implements policy.Machine.
 type machine struct{ ex *Executor }
 
 func (m machine) Workers() int       { return len(m.ex.workers()) }
@@ -24,7 +24,7 @@ func (m machine) NotifyHelpers() {
 	}
 }
 
-// A host is a worker as its policy sees it. It implements policy.Host.
+// A host shows a worker to its policy. It implements policy.Host.
 type host struct{ w *Worker }
 
 var _ policy.Host = host{}
@@ -35,7 +35,8 @@ func (h host) Items() uint64    { return h.w.counts.items }
 func (h host) Searching()       { h.w.state.Store(uint32(searching)) }
 func (h host) Yield()           { osthread.Yield() }
 
-// Sees implements policy.Host. What a lane hides has to be asked for, waited for, or tried.
+// Sees implements policy.Host. Where lanes hide items it is always true: only a Try asks for a hidden item or waits for
+// it.
 func (h host) Sees(victim int) bool {
 	return h.w.lane.Hides() || h.w.core.roster[victim].lane.Ask()
 }
@@ -88,7 +89,7 @@ var epoch = time.Now()
 // Nanotime implements policy.Host.
 func (h host) Nanotime() int64 { return int64(time.Since(epoch)) }
 
-// random is a uniform index below n (xorshift64, and a multiplication instead of a remainder).
+// random returns a uniform index below n: xorshift64, scaled by a multiplication instead of a remainder.
 func (w *Worker) random(n int) int {
 	x := w.rng
 	x ^= x << 13
@@ -98,7 +99,7 @@ func (w *Worker) random(n int) int {
 	return int(x >> 32 * uint64(n) >> 32)
 }
 
-// loop is a worker's life: work, then look for more (document 000, Algorithm 2).
+// loop finds work and runs it until the worker's thread is to end (document 000, Algorithm 2).
 func (w *Worker) loop() {
 	for {
 		won := w.counts.won
@@ -114,7 +115,8 @@ func (w *Worker) loop() {
 	}
 }
 
-// work runs it and all that follows, as an active worker.
+// work runs item it and everything that follows from it, as an active worker. stolen says that the thief has won a
+// steal.
 func (w *Worker) work(it *Item, stolen bool) {
 	w.state.Store(uint32(running))
 	w.thief.Busy(stolen)

@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// outer is what a worker puts aside while it runs other items on top of the one that waits.
+// outer is the state of a worker that enterNested saves and exitNested restores.
 type outer struct {
 	body     *Body
 	run      *Run
@@ -22,8 +22,9 @@ type outer struct {
 	labels   context.Context
 }
 
-// enterNested lets the worker run items on top of the one being run: of r and of runs nested in it or, if only is set, of that
-// body, and none that lies below mark in its lane. Until exitNested nobody may use the scope of the one that waits.
+// enterNested lets the worker run items on top of the one being run: those of r and of runs nested in it or, if only is
+// set, those of that body, and none below mark in its lane. Until exitNested the scope of the waiting item must not be
+// used.
 func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 	f := &w.forks
 	o := outer{
@@ -57,7 +58,7 @@ func (w *Worker) exitNested(o outer) {
 	w.state.Store(o.state)
 }
 
-// runDownTo runs what lies above mark in the worker's lane and is of body, newest first.
+// runDownTo runs the items of body that lie above mark in the worker's lane, newest first.
 func (w *Worker) runDownTo(body *Body, mark uint64) {
 	defer w.exitNested(w.enterNested(body.owner(), mark, body))
 	for it := w.pop(); it != nil; it = w.pop() {
@@ -65,7 +66,8 @@ func (w *Worker) runDownTo(body *Body, mark uint64) {
 	}
 }
 
-// runWithin runs it, and of what it leaves behind that of r and of runs nested in it or, if only is set, of that body.
+// runWithin runs item it, and those of the items that it pushes that are of r or of a run nested in r or, if only is
+// set, of that body.
 func (w *Worker) runWithin(r *Run, only *Body, it *Item) {
 	defer w.exitNested(w.enterNested(r, w.lane.Mark(), only))
 	for ; it != nil; it = w.pop() {
@@ -73,14 +75,14 @@ func (w *Worker) runWithin(r *Run, only *Body, it *Item) {
 	}
 }
 
-// noMark is no lane's mark.
+// noMark stands for no mark: items of any age may be run. No lane reaches it.
 const noMark = ^uint64(0)
 
-// markFor is the mark below which the worker's own lane cannot hold items of r.
+// markFor returns the mark below which the worker's own lane has no items of r, or noMark if it is not known.
 func (w *Worker) markFor(r *Run) uint64 {
 	switch {
 	case r.visited.Load()&w.bit() != 0:
-		return noMark // it has run items of r, which may have pushed others anywhere
+		return noMark // the worker has run items of r, which may have pushed others at any mark
 	case r.launcher.Get() == w:
 		return w.lowered(r.mark)
 	default:
@@ -88,8 +90,8 @@ func (w *Worker) markFor(r *Run) uint64 {
 	}
 }
 
-// lowered is the mark, or the lane's if that has come to be below: what was above is gone, and a lane that met the mark on its
-// way up again would have items below that are to be run.
+// lowered returns mark or the lane's current mark, whichever is lower. If the lane's is lower, everything above mark is
+// gone, and items that the worker pushes next lie below mark although they may be run.
 func (w *Worker) lowered(mark uint64) uint64 {
 	if now := w.lane.Mark(); mark != noMark && int64(now-mark) < 0 {
 		return now
@@ -97,7 +99,7 @@ func (w *Worker) lowered(mark uint64) uint64 {
 	return mark
 }
 
-// limit is the mark below which a lane that pops in any order is not to pop.
+// limit is the mark below which a lane that pops in any order must not pop.
 func (w *Worker) limit() uint64 {
 	if w.waits.mark == noMark {
 		return 0
@@ -105,10 +107,11 @@ func (w *Worker) limit() uint64 {
 	return w.waits.mark
 }
 
-// popFor takes the worker's newest item of r or of a run nested in it, or of the only body that it is to run.
+// popFor takes the worker's newest item of r or of a run nested in it or, if waits.only is set, of that body. It
+// injects other items that it meets.
 func (w *Worker) popFor(r *Run) *Item {
 	waits := &w.waits
-	// Once r is over nothing more is run here, also not of runs that it has left behind.
+	// Once r is over nothing more is run here, not even items of runs that were nested in it and go on.
 	for !r.over.Load() && (w.lane.Mark() != waits.mark || w.lane.IsFIFO()) {
 		it := w.popOwn()
 		switch {
@@ -120,23 +123,23 @@ func (w *Worker) popFor(r *Run) *Item {
 			return it
 		}
 		w.ex.inject(it)
-		waits.mark = w.lowered(waits.mark) // if thieves had what lay above, out of order
+		waits.mark = w.lowered(waits.mark) // it may be lower, if thieves have taken items above it out of order
 	}
 	return nil
 }
 
 // A sleeper is where a worker sleeps in a wait: in help, in a Join, or for a future.
 type sleeper struct {
-	run    xatomic.Pointer[Run] // what the worker, asleep or about to be, helps with
+	run    xatomic.Pointer[Run] // the run that the worker, asleep or about to be, helps
 	parker park.Parker
 }
 
-// sleepInWait sleeps until the worker's sleeper is woken, for what the worker waits for. If a worker blocks, a spare takes the
-// place of the one that sleeps, which nobody wakes for anything else.
+// sleepInWait sleeps until the worker's sleeper is woken. The worker is woken only for what it waits for. So while any
+// worker is in Blocking, a spare stands in for this one.
 func (w *Worker) sleepInWait() {
 	w.counts.parks++
 	w.state.Store(uint32(parked))
-	if !w.blocking { // else it has a spare already
+	if !w.blocking { // else a spare stands in for it already
 		w.ex.spares.Sleep()
 		defer w.ex.spares.Wake()
 	}
@@ -144,7 +147,7 @@ func (w *Worker) sleepInWait() {
 	w.counts.wakeups++
 }
 
-// sleep sleeps until wake is called, which may have been before.
+// sleep sleeps until wake is called. If wake was called before, it returns at once.
 func (s *sleeper) sleep(w *Worker) {
 	if w.inline == nil {
 		s.parker.Park()
@@ -153,7 +156,7 @@ func (s *sleeper) sleep(w *Worker) {
 	w.inline.sleep()
 }
 
-// wake lets w, whose sleeper s is, go on from sleep, or return from the next at once. Any thread.
+// wake ends the sleep of w, the worker of s, or the next one if w is awake. Any thread.
 func (s *sleeper) wake(w *Worker) {
 	if w.inline == nil {
 		s.parker.Unpark()

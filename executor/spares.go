@@ -2,7 +2,7 @@ package executor
 
 import "github.com/magpie-go/magpie/internal/osthread"
 
-// A spareHost is an executor as the ledger of its spares sees it. It implements spares.Host: spare i is worker
+// A spareHost shows an executor to the ledger of its spares. It implements spares.Host. Spare i is worker
 // Config.Workers+i.
 type spareHost struct{ ex *Executor }
 
@@ -50,33 +50,33 @@ func (h spareHost) WakeAll() { h.ex.policy.WakeAll() }
 // spareNumber is the number of a spare in the ledger.
 func (w *Worker) spareNumber() int { return w.id - w.core.cfg.Workers }
 
-// spareFailed takes a spare out of service that could not be given a thread.
+// spareFailed takes a spare for which no thread could be started out of service.
 func (w *Worker) spareFailed() {
 	w.state.Store(uint32(threadless))
 	w.core.spares.Failed(w.spareNumber())
 }
 
-// spareGone is the last that the thread of a spare does with it: it may be started again.
+// spareGone is called last by the thread of a spare that ends. The spare may then be given another thread.
 func (w *Worker) spareGone() {
 	w.state.Store(uint32(threadless))
 	w.core.spares.Gone(w.spareNumber())
 }
 
-// isSurplus reports whether the worker is a spare, and there is one in service more than are due.
+// isSurplus reports whether the worker is a spare and more spares are in service than are due.
 func (w *Worker) isSurplus() bool { return w.spare && w.core.spares.HasSurplus() }
 
-// leaveService takes the worker out of service if it is surplus, and reports whether it has. It has nothing in its lane.
+// leaveService takes the worker out of service if it is surplus, and reports whether it did. Its lane is empty (I10).
 func (w *Worker) leaveService() bool { return w.spare && w.core.spares.Leave(w.spareNumber()) }
 
-// standBy sleeps until the worker is called up. It returns false if its thread is to end.
+// standBy sleeps until the spare is called up or discharged. It returns false if its thread is to end.
 func (w *Worker) standBy() bool {
 	w.state.Store(uint32(standingBy))
 	w.calledUp.Park()
 	return !w.discharged
 }
 
-// handOver gives it, and all that is in the worker's lane, to others: a busy one looks at the injector now and then, and
-// never at another's lane. The worker is surplus, and no task waits on its stack.
+// handOver injects item it and all items of the worker's lane: a busy worker looks at the injector now and then, but
+// never at another's lane. The worker is a surplus spare, and no task waits on its stack.
 func (w *Worker) handOver(it *Item) {
 	w.body.hooks.Flush(w)
 	w.putBack(it)

@@ -5,22 +5,22 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// steal takes one of the oldest items of a victim's, of those that are to steal.
+// steal takes one of the oldest items in the victim's lane that thieves see.
 func (w *Worker) steal(victim *Worker) (*Item, deque.Outcome) {
 	it, outcome := victim.lane.Steal()
 	w.countSteal(outcome)
 	return it, outcome
 }
 
-// stealMany is steal for a worker that is free: if Config.Steal says so, it takes several items at once. The first it
-// returns; the others are its own from then on.
+// stealMany is steal for a worker that is in no wait: if Config.Steal says so, it takes several items at once. It
+// returns the first and puts the others into its own lane.
 func (w *Worker) stealMany(victim *Worker) (*Item, deque.Outcome) {
 	it, rest, outcome := w.lane.StealFrom(&victim.lane)
 	w.countSteal(outcome)
-	// Nobody is woken for them: the worker is a thief, and looks for more itself when it ceases to be one.
+	// No worker is woken for the rest: this worker is a thief, and looks for more items when it ceases to be one.
 	for _, it := range rest {
 		if it.Body.forks {
-			// A fork's joiner may need it before the worker comes to it: in the injector the joiner finds it
+			// The joiner of a fork may need it before this worker comes to it. In the injector the joiner finds it
 			// (retrieve).
 			w.ex.inject(it)
 			continue
@@ -32,7 +32,7 @@ func (w *Worker) stealMany(victim *Worker) (*Item, deque.Outcome) {
 	return it, outcome
 }
 
-// receive waits a bounded time for an item that another worker deals out, if the lane is made for that.
+// receive waits a bounded time for an item that another worker deals out, if the lane is of a kind that receives.
 func (w *Worker) receive() (*Item, deque.Outcome) {
 	if !w.lane.CanReceive() || w.lane.IsAlone() {
 		return nil, deque.Empty
@@ -62,8 +62,8 @@ func (w *Worker) countSteal(outcome deque.Outcome) {
 	}
 }
 
-// lose is called after a lost steal. Somebody else has the item then, or the owner is making the ring larger: that lasts
-// until the owner gets on, and it may be waiting for this very core.
+// lose is called after a lost steal: another thread has taken the item, or the owner is making the ring larger. The
+// latter lasts until the owner runs, and the owner may be waiting for this very core.
 func (w *Worker) lose() {
 	if w.losses++; w.losses%politeLosses == 0 {
 		osthread.Yield()

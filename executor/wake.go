@@ -1,8 +1,8 @@
 package executor
 
-// inject makes an item available through the injector and wakes somebody to run it. Any thread.
+// inject makes an item available through the injector and wakes a worker for it if there is no thief. Any thread.
 func (ex *Executor) inject(it *Item) {
-	run := it.Body.owner() // before the push: after it the item may be run and the run be over
+	run := it.Body.owner() // before the push: after it the run may end, and the body serve another
 	ex.injector.push(it)
 	// D1(inject): as D1(push).
 	ex.policy.Submitted()
@@ -11,7 +11,8 @@ func (ex *Executor) inject(it *Item) {
 	}
 }
 
-// anyItem reports whether there was an item to take, in a lane or in the injector, at the moment of the look at each.
+// anyItem reports whether there was an item to take in the injector or a lane. It looks at one after the other: an item
+// that appears meanwhile may be missed.
 func (ex *Executor) anyItem() bool {
 	if !ex.injector.isEmpty() {
 		return true
@@ -24,12 +25,12 @@ func (ex *Executor) anyItem() bool {
 	return false
 }
 
-// anyoneAsleep is the cheap look before wakeFor.
+// anyoneAsleep is the cheap check before wakeFor.
 func (ex *core) anyoneAsleep() bool {
 	return ex.notifier.Waiting() || ex.sleepingHelpers.Load() > 0
 }
 
-// wakeFor wakes somebody for items of r, or of any run if r is nil.
+// wakeFor wakes a worker, and the helpers concerned, for items of r in w's lane, or of any run if r is nil.
 func (w *Worker) wakeFor(r *Run) {
 	w.core.policy.Shown()
 	if w.core.sleepingHelpers.Load() > 0 {
@@ -37,11 +38,11 @@ func (w *Worker) wakeFor(r *Run) {
 	}
 }
 
-// wakeForPushed wakes somebody for items of the run of the item being run.
+// wakeForPushed is wakeFor for items of the run of the item being run.
 func (w *Worker) wakeForPushed() { w.wakeFor(w.body.owner()) }
 
-// wakeHelpers wakes the helpers, asleep, that may run items of run pushed, or of any run if it is nil, that are in the
-// lane of worker by, or anywhere if that is nil.
+// wakeHelpers wakes the sleeping helpers that may run items of run pushed, or of any run if pushed is nil, in the lane
+// of worker by, or anywhere if by is nil.
 func (ex *Executor) wakeHelpers(pushed *Run, by *Worker) {
 	for _, w := range ex.workers() {
 		if from := w.leaps.from.Load(); from != 0 && by != nil && from&by.bit() == 0 {
@@ -53,7 +54,7 @@ func (ex *Executor) wakeHelpers(pushed *Run, by *Worker) {
 	}
 }
 
-// wakeHelpersOf wakes the helpers that wait for r's end.
+// wakeHelpersOf wakes the sleeping helpers that wait for the end of r.
 func (ex *Executor) wakeHelpersOf(r *Run) {
 	for _, w := range ex.workers() {
 		if w.sleeper.run.Load() == r {

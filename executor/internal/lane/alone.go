@@ -2,7 +2,8 @@ package lane
 
 import "github.com/magpie-go/magpie/deque"
 
-// alone is the owner's end while there is no thief: a plain stack, without a locked instruction. Thieves' ends see nothing.
+// alone is the owner's end while there is no thief: a plain stack, without locked instructions. The thieves' end sees
+// none of its items.
 type alone[T any] struct {
 	l     *Lane[T]
 	items []*T
@@ -21,13 +22,13 @@ func (a *alone[T]) pop(uint64) (*T, deque.Effect) {
 		return nil, deque.Nothing
 	}
 	p := a.items[last]
-	a.items[last] = nil // or it would be kept alive
+	a.items[last] = nil // so that the item is not kept alive
 	a.items = a.items[:last]
 	a.l.Popped++
 	return p, deque.Nothing
 }
 
-// poll forgets a demand: a submitter that looks for work may have asked.
+// poll clears demand. There is no thief, but a submitter, or the owner itself, may have called Ask.
 func (a *alone[T]) poll() deque.Effect {
 	a.l.Answer()
 	return deque.Nothing
@@ -36,7 +37,7 @@ func (a *alone[T]) poll() deque.Effect {
 func (a *alone[T]) expose() deque.Effect { return deque.Nothing }
 func (a *alone[T]) keepOpen(bool)        {}
 
-// share moves all items to the open deque, which is empty, and gives the lane the other end.
+// share moves all items to the open deque, which is empty, and gives the lane its owner's end for thieves.
 func (a *alone[T]) share(l *Lane[T]) {
 	for i, p := range a.items {
 		l.open.Push(p)

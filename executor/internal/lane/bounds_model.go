@@ -2,7 +2,7 @@
 
 package lane
 
-// The smallest numbers with which everything still happens.
+// The smallest numbers with which every path is still taken.
 const (
 	dequeCapacity = 2
 	queueCapacity = 4

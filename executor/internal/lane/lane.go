@@ -8,17 +8,18 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A Lane has the items of one worker, its owner. [Maker.Init] makes one of the zero value. It must not be copied after that.
+// A Lane has the items of one worker, its owner. [Maker.Init] or [Lane.InitShuffled] prepares the zero value. A Lane
+// must not be copied after that.
 type Lane[T any] struct {
 	_ pad.Line
 
 	// Constant; thieves read it.
 	open  *deque.Deque[T]
-	queue deque.Queue[T] // nil of a direct lane
+	queue deque.Queue[T] // nil if direct, or shuffled
 	kind  deque.Kind
-	// forksPushed says that the owner shows each fork at once. Demand is always set then.
+	// forksPushed says that the owner shows each fork at once. Then demand is always set.
 	forksPushed bool
-	asks        bool // thieves ask for what is in queue: demand says that one has
+	asks        bool // thieves ask for items of queue, and set demand when they have
 	shuffled    bool // there is no thief, and no order
 	_           pad.Line
 
@@ -29,16 +30,16 @@ type Lane[T any] struct {
 	enough int      // see HasFew
 	alone  bool     // there is no thief
 	batch  deque.Batch
-	stolen []*T // room for StealFrom; nil if the owner takes one item at a time
+	stolen []*T // buffer of StealFrom; nil if the owner steals one item at a time
 	_      pad.Line
 
-	// demand says that thieves could do with an item: there is nothing to steal, or one has asked. Thieves set it, the
-	// owner clears it.
+	// demand says that thieves need an item: there is nothing to steal, or a thief has asked. Thieves and the owner set
+	// it; the owner clears it.
 	demand xatomic.Bool
 	_      pad.Line
 }
 
-// An owner is the owner's end of a lane that is not direct. What its methods return is explained at those of Lane.
+// An owner is the owner's end of a lane that is not direct. Its methods are those of Lane with the same names.
 type owner[T any] interface {
 	push(p *T) deque.Effect
 	pop(limit uint64) (*T, deque.Effect)
@@ -49,7 +50,7 @@ type owner[T any] interface {
 
 // ---- The owner's end ----
 
-// Push adds p. If the effect is Refused there is no room, and p is still the caller's. Owner only.
+// Push adds p. If the effect is Refused, there is no room, and p is still the caller's. Owner only.
 func (l *Lane[T]) Push(p *T) deque.Effect {
 	if l.IsDirect() {
 		l.PushDirect(p)
@@ -58,8 +59,9 @@ func (l *Lane[T]) Push(p *T) deque.Effect {
 	return l.own.push(p)
 }
 
-// Pop removes the item pushed last, of a lane that is first in, first out the oldest; or returns nil if none is left. Of a
-// lane of [Lane.InitShuffled] it removes any that was pushed at mark limit or above. The effect is Nothing or Shown. Owner only.
+// Pop removes the item that was pushed last, or the oldest if the lane is first in, first out. It returns nil if none
+// is left. In a lane of [Lane.InitShuffled], Pop removes any item that lies at mark limit or above. The effect is
+// Nothing or Shown. Owner only.
 func (l *Lane[T]) Pop(limit uint64) (*T, deque.Effect) {
 	if l.IsDirect() {
 		return l.PopDirect(), deque.Nothing
@@ -75,8 +77,9 @@ func (l *Lane[T]) Poll() deque.Effect {
 	return l.own.poll()
 }
 
-// Expose lets thieves see all items, for an owner that will not answer them for long. If the effect is Refused there is no
-// place where they would see them in order: the owner has to pop them and give them away otherwise. Owner only.
+// Expose shows all items to thieves. The owner calls it before it sleeps or blocks and so cannot answer thieves. If the
+// effect is Refused, the lane is first in, first out, and has no place where thieves would find the items in order: the
+// owner has to pop them and inject them. Owner only.
 func (l *Lane[T]) Expose() deque.Effect {
 	if l.IsDirect() {
 		return deque.Nothing
@@ -84,21 +87,22 @@ func (l *Lane[T]) Expose() deque.Effect {
 	return l.own.expose()
 }
 
-// KeepOpen has Push show each item at once, or no longer, whatever the kind hides. Owner only.
+// KeepOpen determines whether Push shows each item at once even if the kind of queue hides items. Owner only.
 func (l *Lane[T]) KeepOpen(open bool) {
 	if !l.IsDirect() {
 		l.own.keepOpen(open)
 	}
 }
 
-// Mark tells where the owner's end is: how many items were pushed and not popped. It changes with each push and goes back to
-// what it was when everything since has been popped, unless the last of it went to a thief. Owner only.
+// Mark returns the position of the owner's end: the number of items pushed less those popped by the owner. It grows
+// with each push, and is back at an earlier value when the owner has popped everything pushed since, unless thieves
+// have taken some of it. Owner only.
 func (l *Lane[T]) Mark() uint64 { return l.Pushed - l.Popped }
 
 // IsAlone reports whether there is no thief. Owner only.
 func (l *Lane[T]) IsAlone() bool { return l.alone }
 
-// Share ends the time in which there is no thief. Threads that become thieves begin after it. Owner only.
+// Share ends the state in which there is no thief. It is called before the first thief begins. Owner only.
 func (l *Lane[T]) Share(enough int) {
 	l.alone, l.enough = false, enough
 	if a, ok := l.own.(*alone[T]); ok {
@@ -107,19 +111,20 @@ func (l *Lane[T]) Share(enough int) {
 	l.NoteEmpty()
 }
 
-// MayHaveFew reports whether there may be so few items to steal that the second fork of one function is worth showing. Only
-// of a direct lane a yes is sure: see HasFew. Owner only.
+// MayHaveFew reports whether there may be so few items to steal that the second fork of one function is worth showing.
+// It counts the open deque only: if it returns true, HasFew has the exact answer. Owner only.
 func (l *Lane[T]) MayHaveFew() bool { return l.open.Len() < l.enough }
 
-// HasFew is MayHaveFew, to be sure. Owner only.
+// HasFew reports whether there are so few items to steal that the second fork of one function is worth showing. Owner
+// only.
 func (l *Lane[T]) HasFew() bool { return l.Len() < l.enough }
 
 // ---- Demand ----
 
-// Demand reports whether thieves could do with an item, or forks are always pushed. Any thread.
+// Demand reports whether thieves need an item, or forks are always pushed. Any thread.
 func (l *Lane[T]) Demand() bool { return l.demand.Load() }
 
-// DemandWord is the word that Demand reads.
+// DemandWord returns the word that Demand reads.
 func (l *Lane[T]) DemandWord() *xatomic.Bool { return &l.demand }
 
 // want sets demand.
@@ -129,15 +134,15 @@ func (l *Lane[T]) want() {
 	}
 }
 
-// Answer says that the owner is about to show all the forks that it has, since there was demand. Owner only.
+// Answer clears demand. The owner calls it before it shows all its private forks. Owner only.
 func (l *Lane[T]) Answer() {
 	if !l.forksPushed && l.demand.Load() {
 		l.demand.Store(false)
 	}
 }
 
-// Answered says that the owner has shown its forks. A thief may have asked since Answer, and gone to sleep, when there was
-// nothing for it: demand is set again (L1). Owner only.
+// Answered sets demand again if a thief has asked since Answer and got nothing: it may sleep (L1). The owner calls it
+// after it has shown its forks. Owner only.
 func (l *Lane[T]) Answered() {
 	if l.asks && !l.alone && l.queue.Wanted() {
 		l.want()
@@ -151,7 +156,7 @@ func (l *Lane[T]) NoteEmpty() {
 	}
 }
 
-// IsWanted reports whether thieves could do with an item just now, also where demand is always set. Owner only.
+// IsWanted reports whether thieves need an item now. Unlike Demand it is exact where demand is always set. Owner only.
 func (l *Lane[T]) IsWanted() bool {
 	if !l.Demand() {
 		return false
@@ -161,7 +166,7 @@ func (l *Lane[T]) IsWanted() bool {
 
 // ---- The thieves' end ----
 
-// Steal removes one of the oldest items that are to steal. Any thread but the owner's.
+// Steal removes one of the oldest items that thieves see. Any thread but the owner's.
 func (l *Lane[T]) Steal() (p *T, outcome deque.Outcome) {
 	if l.queue == nil || !l.open.IsEmpty() {
 		p, outcome = l.open.Steal()
@@ -182,9 +187,9 @@ func (l *Lane[T]) robbed(outcome deque.Outcome) {
 	}
 }
 
-// StealFrom is Steal from the lane of a victim by the owner of l, which takes as many items as l is made for. The first is
-// the oldest; the rest follow in the order in which the owner is to push them. The owner clears rest, and has nothing and waits
-// for nothing.
+// StealFrom steals from victim for the owner of l, up to as many items as l's Batch says. first is the oldest. rest has
+// the others in the order in which the owner is to push them, and the owner clears it afterwards. l is empty, and the
+// owner is in no wait. Owner of l only.
 func (l *Lane[T]) StealFrom(victim *Lane[T]) (first *T, rest []*T, outcome deque.Outcome) {
 	if l.stolen == nil || !victim.open.IsEmpty() {
 		first, outcome = victim.Steal()
@@ -198,24 +203,24 @@ func (l *Lane[T]) StealFrom(victim *Lane[T]) (first *T, rest []*T, outcome deque
 	first, rest = l.stolen[0], l.stolen[1:n]
 	l.stolen[0] = nil
 	if !l.IsFIFO() {
-		slices.Reverse(rest) // the oldest last, and so first to be run
+		slices.Reverse(rest) // the oldest is pushed last, and so run first
 	}
 	return first, rest, outcome
 }
 
-// Ask reports whether there was something to steal at some moment during the call. If it says no, thieves that ask have asked:
-// the owner's next operation shows something if it can. Any thread.
+// Ask reports whether there was something to steal at some moment during the call. If there was not, and the lane is of
+// a kind whose thieves ask, it leaves a request: the owner's next operation shows an item if there is one. Any thread.
 func (l *Lane[T]) Ask() bool {
 	if !l.open.IsEmpty() || l.queue != nil && l.queue.Ask() {
 		return true
 	}
 	if l.asks {
-		l.want() // L1: after the request, which the owner then sees
+		l.want() // L1: after the request: the owner sees demand, and then the request
 	}
 	return false
 }
 
-// Len is about how many items thieves see. Any thread.
+// Len returns about how many items thieves see. Any thread.
 func (l *Lane[T]) Len() int {
 	n := l.open.Len()
 	if l.queue != nil {
@@ -224,18 +229,19 @@ func (l *Lane[T]) Len() int {
 	return n
 }
 
-// isEmpty reports whether thieves see nothing, without asking.
+// isEmpty reports whether thieves see no item. It leaves no request.
 func (l *Lane[T]) isEmpty() bool { return l.open.IsEmpty() && (l.queue == nil || l.queue.Len() == 0) }
 
-// Hides reports whether thieves may find nothing although the owner has items. Any thread.
+// Hides reports whether the owner may have items that thieves do not see. Any thread.
 func (l *Lane[T]) Hides() bool { return l.kind.Hides() }
 
-// IsPolled reports whether the owner is to poll before each item while there is demand: thieves ask, or wait to be dealt to.
-// Constant.
+// IsPolled reports whether the owner must call Poll before each item while there is demand, because thieves ask, or
+// wait for items to be dealt. Constant.
 func (l *Lane[T]) IsPolled() bool { return l.kind.Asks() || l.kind.Receives() }
 
-// KeepsForks reports whether forks are to stay private: the lane does not give them back in their order. Owner only.
+// KeepsForks reports whether forks must stay private, because the lane does not return items in their order. Owner
+// only.
 func (l *Lane[T]) KeepsForks() bool { return l.shuffled }
 
-// IsFIFO reports whether the owner, too, gets the oldest item. Any thread.
+// IsFIFO reports whether Pop, too, returns the oldest item. Any thread.
 func (l *Lane[T]) IsFIFO() bool { return l.kind.FIFO() }

@@ -7,17 +7,17 @@ import (
 	"github.com/magpie-go/magpie/deque"
 )
 
-// Options say what lanes the workers of an executor have.
+// Options describe the lanes of an executor's workers.
 type Options struct {
 	Kind        deque.Kind
-	Capacity    int         // of a queue, or of the deque of a direct lane at first; 0 means a default
-	BlockSize   int         // of a queue with blocks; 0 means its default
+	Capacity    int         // of a queue, in items, or of the first ring of a direct lane's deque; 0 means a default
+	BlockSize   int         // of a queue with blocks, in items; 0 means its default
 	Batch       deque.Batch // how much a thief takes at once
 	ForksPushed bool        // the owner shows each fork at once
-	Enough      int         // with so many items to steal the second fork of one function stays private
+	Enough      int         // if thieves see so many items, the second fork of one function stays private
 }
 
-// Queue are the options of the queues that lanes have.
+// Queue returns the options of the lanes' queues.
 func (o Options) Queue() deque.Options {
 	q := deque.Options{Capacity: o.Capacity, BlockSize: o.BlockSize}
 	if o.Kind != deque.KindChaseLev {
@@ -26,9 +26,9 @@ func (o Options) Queue() deque.Options {
 	return q
 }
 
-// PushesForks reports whether the owner shows each fork at once. It does, whatever ForksPushed says, where the queue hides items
-// and thieves cannot ask: a fork that was pushed because there was nothing to steal would stay hidden, and then no thief would
-// cause another to be pushed.
+// PushesForks reports whether the owner shows each fork at once. It does so, whatever ForksPushed says, if the queue
+// hides items and thieves cannot ask. In such a lane a fork pushed on demand may stay hidden, and no thief would cause
+// the next to be pushed.
 func (o Options) PushesForks() bool { return o.ForksPushed || o.Kind.Hides() && !o.Kind.Asks() }
 
 // A Maker makes the lanes of the workers of one executor, which steal from each other.
@@ -37,11 +37,11 @@ type Maker[T any] struct {
 	queues *deque.Group[T] // nil if lanes are direct
 }
 
-// NewMaker returns a maker of n lanes. The error is that of the options of the queues.
+// NewMaker returns a maker of n lanes. It fails if the options of the queues are bad.
 func NewMaker[T any](n int, o Options) (*Maker[T], error) {
 	m := &Maker[T]{o: o}
 	if !m.o.PushesForks() && o.Kind.Asks() {
-		m.o.Enough = 0 // forks wait for somebody to ask
+		m.o.Enough = 0 // forks stay private until a thief asks
 	}
 	if o.Kind == deque.KindChaseLev {
 		return m, nil
@@ -51,7 +51,8 @@ func NewMaker[T any](n int, o Options) (*Maker[T], error) {
 	return m, err
 }
 
-// Init makes l the lane of worker i. It is called once for each worker.
+// Init makes l the lane of worker i. isAlone says that there is no thief until Share. It is called once for each
+// worker.
 func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 	l.kind, l.asks, l.forksPushed = m.o.Kind, m.o.Kind.Asks(), m.o.PushesForks()
 	l.alone = isAlone
@@ -74,10 +75,10 @@ func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 	l.demand.Store(l.forksPushed)
 }
 
-// Enough is for [Lane.Share].
+// Enough returns the argument for [Lane.Share].
 func (m *Maker[T]) Enough() int { return m.o.Enough }
 
-// InitShuffled makes l the lane of an inline worker.
+// InitShuffled makes l the lane of an inline worker, whose order the seed chooses.
 func (l *Lane[T]) InitShuffled(seed uint64) {
 	l.open, l.alone, l.shuffled = deque.New[T](0), true, true
 	l.own = &shuffled[T]{l: l, rng: rand.NewPCG(seed, 0)}

@@ -2,12 +2,12 @@ package lane
 
 import "github.com/magpie-go/magpie/deque"
 
-// queued is the owner's end of a lane with a queue. The overflow goes to the open deque: what the queue has no room for, and
-// what it must not hide. All that is in the queue goes there first, so that the open deque has what is older.
+// queued is the owner's end of a lane with a queue. Items that the queue has no room for, or must not hide, overflow to
+// the open deque. Before that, everything in the queue moves there, so that the open deque has the older items (I11).
 type queued[T any] struct {
 	l     *Lane[T]
-	open  bool // the queue would hide items, and must not
-	moved []*T // for openUp
+	open  bool // the queue hides items, and must not: see KeepOpen
+	moved []*T // buffer of openUp
 }
 
 func (q *queued[T]) push(p *T) deque.Effect {
@@ -23,11 +23,11 @@ func (q *queued[T]) push(p *T) deque.Effect {
 
 // overflow pushes p to the open deque. It does not wait for a thief to make room.
 //
-// D1(overflow): the effect is Shown for all that was moved as well as for p: a thief that looked meanwhile may have seen it
-// neither here nor there.
+// D1(overflow): the effect Shown is for the items moved as well as for p: a thief that looked meanwhile may have seen
+// them neither in the queue nor in the deque.
 func (q *queued[T]) overflow(p *T) deque.Effect {
 	if q.l.IsFIFO() {
-		return deque.Refused // in the open deque it would come before what is older
+		return deque.Refused // from the open deque p would be taken before older items
 	}
 	_ = q.openUp()
 	q.l.Pushed++
@@ -35,8 +35,8 @@ func (q *queued[T]) overflow(p *T) deque.Effect {
 	return deque.Shown
 }
 
-// openUp moves all that is in the queue to the open deque, the oldest first. The effect is also that of the pops: what they
-// have shown in answer to thieves may stay in the queue, for those.
+// openUp moves all items of the queue to the open deque, the oldest first. The effect is that of the pops: items that they
+// have shown to thieves may stay in the queue.
 func (q *queued[T]) openUp() (shown deque.Effect) {
 	hidden := q.moved[:0]
 	for {
@@ -69,7 +69,7 @@ func (q *queued[T]) pop(uint64) (*T, deque.Effect) {
 
 func (q *queued[T]) poll() deque.Effect { return q.told(q.l.queue.Poll()) }
 
-// told passes an effect on. If thieves were answered, there is no demand any more.
+// told returns effect. If the effect answers thieves that have asked, told clears demand.
 func (q *queued[T]) told(effect deque.Effect) deque.Effect {
 	if l := q.l; effect == deque.Shown && l.asks && l.demand.Load() {
 		l.Answer()
@@ -95,9 +95,8 @@ func (q *queued[T]) expose() deque.Effect {
 
 func (q *queued[T]) keepOpen(open bool) { q.open = open && q.l.kind.Hides() }
 
-// CanReceive reports whether the lane is of a kind whose owners, when they have nothing, wait for what others deal out. Any
-// thread.
+// CanReceive reports whether an owner without items can wait for items that other owners deal out. Any thread.
 func (l *Lane[T]) CanReceive() bool { return l.kind.Receives() }
 
-// Receive waits for an item a bounded time. Owner only, of a lane that can receive and has nothing.
+// Receive waits a bounded time for an item that another owner deals out. The lane can receive and is empty. Owner only.
 func (l *Lane[T]) Receive() (*T, deque.Outcome) { return l.queue.(deque.Receiver[T]).Receive() }

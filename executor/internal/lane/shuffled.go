@@ -6,7 +6,8 @@ import (
 	"github.com/magpie-go/magpie/deque"
 )
 
-// shuffled is the owner's end of an inline worker's lane: a bag. There is no thief, and a seed chooses what is popped.
+// shuffled is the owner's end of an inline worker's lane: a bag, from which a seed chooses the item to pop. There is no
+// thief.
 type shuffled[T any] struct {
 	l     *Lane[T]
 	items []*T
@@ -19,7 +20,7 @@ func (s *shuffled[T]) push(p *T) deque.Effect {
 	return deque.Nothing
 }
 
-// pop takes any item from limit on: the mark is the number of items.
+// pop takes any item at index limit or above. An index is a mark here, since the mark is the number of items.
 func (s *shuffled[T]) pop(limit uint64) (*T, deque.Effect) {
 	n := uint64(len(s.items))
 	if n <= limit {

@@ -6,13 +6,13 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// adaptive keeps what the published algorithm promises, that no item waits while a worker sleeps and that the number of thieves
-// follows the work there is. In addition the last thief sleeps too when there is nothing to steal.
+// adaptive keeps the promise of the published algorithm: no item waits while a worker sleeps, and the number of thieves
+// follows the available work. In addition the last thief sleeps too when there is nothing to steal.
 //
-// The rule: a thief is a worker that looks for items, or one that was notified and has not got up yet; thieves counts them.
-// Whoever makes an item available wakes a worker if there is no thief (Shown, Submitted). A worker that ceases to be a thief
-// looks once more, at everything, after it has ceased to count. Either it sees the item, or the maker of the item saw no
-// thief. So no item waits in a deque while a worker sleeps. See PROTOCOL.md.
+// A thief is a worker that looks for items, or one that was notified and has not got up yet. thieves counts them. A
+// thread that makes an item available wakes a worker if there is no thief (Shown, Submitted). A worker that ceases to
+// be a thief first ceases to count, then looks everywhere once more. Either it sees the item, or the thread that made
+// the item available saw no thief. So no item waits in a lane while a worker sleeps. See PROTOCOL.md.
 type adaptive struct {
 	m       Machine
 	_       pad.Line
@@ -40,8 +40,9 @@ func (p *adaptive) Submitted() {
 	}
 }
 
-// noThiefSoon reports whether there is no thief, after waiting for one. A caller that submits run after run finds the
-// worker that has just finished the last on its way to look for more, and waking another would cost ten times as much.
+// noThiefSoon waits a bounded time for a thief, and reports whether there is none. If a caller submits run after run,
+// the worker that has just finished the last run is about to become a thief. Waking another would cost ten times as
+// much.
 func (p *adaptive) noThiefSoon() bool {
 	for range thiefPatience {
 		if p.thieves.Load() != 0 {
@@ -51,15 +52,15 @@ func (p *adaptive) noThiefSoon() bool {
 	return true
 }
 
-// wakeOne wakes one worker if there is no thief. The caller has made an item available, or knows of one.
+// wakeOne wakes one worker if there is no thief. There is an item, or there was one.
 func (p *adaptive) wakeOne() {
-	// The waker counts the woken as a thief, so that others who push before it has got up wake nobody else.
+	// The waker counts the woken worker as a thief, so that threads that show items before it gets up wake no other.
 	for p.thieves.CompareAndSwap(0, 1) {
 		if p.m.Notify(1) > 0 {
 			return
 		}
-		// Nobody to wake. But for a moment the count spoke of a thief that did not exist: a worker may have gone to
-		// sleep since Notify looked, and an item may have been pushed after that trusting in the count. Look again.
+		// No worker was woken, but for a moment the count included a thief that did not exist. Since Notify looked, a
+		// worker may have gone to sleep, and then an item may have been shown without a wake-up. So look again.
 		if p.thieves.Add(-1) != 0 || !p.m.AnyWork() {
 			return
 		}
@@ -70,11 +71,11 @@ func (p *adaptive) wakeOne() {
 	}
 }
 
-// WakeAll implements Policy. NotifyAll would not do: a waiter that it has just missed notifies others once more, and nobody
-// would have counted those.
+// WakeAll implements Policy. It does not use NotifyAll, which also wakes workers that prepare after its call and that
+// would not be counted as thieves.
 func (p *adaptive) WakeAll() {
 	n := p.m.Workers()
-	// As in wakeOne: they are counted beforehand, and then for a moment the count spoke of some that did not exist.
+	// As in wakeOne: the workers are counted before they are woken, so the count may include thieves that do not exist.
 	p.thieves.Add(int32(n))
 	woken := p.m.Notify(n)
 	if p.thieves.Add(int32(woken-n)) == 0 && p.m.AnyWork() {
@@ -90,11 +91,11 @@ func (p *adaptive) Attach(h Host) Thief {
 type adaptiveThief struct {
 	*adaptive
 	h       Host
-	victim  int    // the last that it has stolen from
+	victim  int    // where search begins: the last victim of a successful steal
 	trivial int    // trivial steals in a row, see bounds.go
-	begun   uint64 // items that the worker had run at Busy
-	since   int64  // the time of Busy, if timed
-	stolen  bool
+	begun   uint64 // Host.Items at Busy
+	since   int64  // Host.Nanotime at Busy, if timed
+	stolen  bool   // the argument of Busy
 	timed   bool
 }
 
@@ -108,16 +109,16 @@ func (t *adaptiveThief) Find() bool {
 			found = t.search()
 		}
 		if leaves || found {
-			// Guard B of the paper: an item may have been pushed trusting in this thief, which now is none.
-			// D1(dismiss): a spare that leaves is none either, and what has woken it goes on to another.
+			// Guard B of document 000: an item may have been shown without a wake-up because this worker was a thief.
+			// D1(dismiss): the same holds for a spare that leaves. The wake-up that it has received goes on to another.
 			if t.thieves.Add(-1) == 0 && t.m.AnyWork() {
 				t.wakeOne()
 			}
 			return found
 		}
 		t.h.Prepare()
-		// D1(park): cease to count, then look everywhere. Looking first would miss an item pushed between the two by
-		// somebody who still saw a thief.
+		// D1(park): cease to count, then look everywhere. Looking first would miss an item that is shown between the
+		// two, without a wake-up because there still was a thief.
 		t.thieves.Add(-1)
 		if t.m.Stopping() {
 			t.h.Cancel()
@@ -125,12 +126,12 @@ func (t *adaptiveThief) Find() bool {
 		}
 		if t.m.AnyWork() {
 			if !t.h.Cancel() {
-				t.thieves.Add(1) // otherwise whoever notified has counted this worker
+				t.thieves.Add(1) // if Cancel returns true, the notifier has counted this worker
 			}
 			continue
 		}
 		t.h.Commit()
-		// Whoever notified has counted this worker as a thief.
+		// The notifier has counted this worker as a thief.
 	}
 }
 
@@ -138,7 +139,7 @@ func (t *adaptiveThief) Find() bool {
 func (t *adaptiveThief) search() bool {
 	h := t.h
 	h.Searching()
-	// Not while something comes from outside, which others may wait for.
+	// Pause returns when an item is submitted.
 	if t.trivial > fewTrivial {
 		h.Pause(trivialPause * min(t.trivial-fewTrivial, trivialPauses))
 	}
@@ -148,7 +149,7 @@ func (t *adaptiveThief) search() bool {
 			return true
 		}
 		lost := outcome == deque.Lost
-		// From the last success on, all the way round: no victim is left out.
+		// All the way round from the last successful victim, so that no victim is left out.
 		n := t.m.Workers()
 		for i := range n {
 			v := t.victim + i
@@ -167,7 +168,7 @@ func (t *adaptiveThief) search() bool {
 			}
 		}
 		if lost {
-			continue // there is something; a lost race is not a failed round
+			continue // a lost race is not a failed round: there was an item
 		}
 		if round++; round >= crowdRounds && t.thieves.Load() > 1 || t.m.Stopping() {
 			return false
@@ -175,7 +176,7 @@ func (t *adaptiveThief) search() bool {
 		if round > politeRounds {
 			h.Yield()
 		}
-		// Wait away from the deques: reading a word takes its cache line from the owner who writes it.
+		// Pause does not read the lanes: a read would take the cache line from the owner that writes it.
 		h.Pause(searchPause)
 	}
 	return false
@@ -193,7 +194,7 @@ func (t *adaptiveThief) Busy(stolen bool) {
 	}
 }
 
-// Idle implements Thief. It finds out whether the steal was worth it.
+// Idle implements Thief. It finds out whether the steal was trivial, see bounds.go.
 func (t *adaptiveThief) Idle() {
 	switch {
 	case !t.stolen:

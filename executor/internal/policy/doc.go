@@ -1,9 +1,10 @@
-// Package policy decides how many of an executor's idle workers look for work, and when they sleep.
+// Package policy implements the control policies of executors. A policy decides how many idle workers look for work,
+// and when they sleep.
 //
-// A [Policy] is one executor's; a [Thief] is one worker's part of it. Both see the executor through [Machine] and [Host] only, and
-// no items: the same code runs on a simulated machine.
+// A [Policy] belongs to one executor, a [Thief] to one of its workers. They see the executor through [Machine] and
+// [Host] only, and see no items, so the same code runs on a simulated machine.
 //
-// A policy is one file here and one row of [Table].
+// A policy is one file of this package and one row of [Table].
 package policy
 
 import (
@@ -13,84 +14,85 @@ import (
 
 // A Policy controls the workers of one executor.
 type Policy interface {
-	// Thieves counts the workers that look for work, or were notified and will. While it is not 0, a worker that shows an
-	// item need not call Shown: a thief that ceases to count looks everywhere once more.
+	// Thieves counts the thieves: the workers that look for work, or were notified and will. While it is not 0, a
+	// worker that shows an item need not call Shown, because a worker that ceases to be a thief looks everywhere once
+	// more.
 	Thieves() *xatomic.Int32
-	// Shown is called by a worker that has shown an item to thieves, when Thieves is 0 and some worker sleeps.
+	// Shown is called by a worker that has shown an item to thieves, if Thieves is 0.
 	Shown()
-	// Submitted is called after an item was put where all workers look, the injector. Any thread.
+	// Submitted is called after an item was put into the injector. Any thread.
 	Submitted()
-	// WakeAll wakes every worker that sleeps, for those to leave that are to. Any thread.
+	// WakeAll wakes every worker that sleeps, so that surplus spares leave service. Any thread.
 	WakeAll()
 	// Refills reports whether a worker without items looks at the injector before it becomes a thief. It is constant.
 	Refills() bool
-	// Attach makes worker h's part.
+	// Attach returns the part of worker h. It is called once for each worker.
 	Attach(h Host) Thief
-	// Actives is how many workers are active, for dumps; 0 if the policy does not count them. Any thread.
+	// Actives returns the number of active workers, for dumps; 0 if the policy does not count them. Any thread.
 	Actives() int
 }
 
-// A Thief is a worker's part of a policy. Its worker only.
+// A Thief is a worker's part of a policy. Its methods are for that worker only.
 type Thief interface {
-	// Find looks for work, and sleeps while there is none. It returns true when a Try has found some, and false when the
-	// executor stops or the worker leaves.
+	// Find looks for work, and sleeps while there is none. It returns true after a Try that has found work, and false
+	// when the executor stops or the worker leaves service.
 	Find() bool
-	// Busy says that the worker begins to run what it has found or, if it was not stolen, what it has.
+	// Busy is called when the worker becomes active: it has stolen an item, or has found one otherwise.
 	Busy(stolen bool)
-	// Idle says that it has run that, and all that followed from it.
+	// Idle is called when the worker has run that item and everything that followed from it.
 	Idle()
-	// Lost says that the worker's thread has ended between Busy and Idle. Another thread goes on.
+	// Lost is called when the worker's thread ends between Busy and Idle. Another thread goes on as the worker.
 	Lost()
 }
 
 // A Machine is an executor as its policy sees it. Its methods may be called on any thread.
 type Machine interface {
-	// Workers is how many workers there are. Their IDs are below it. It may grow.
+	// Workers returns the number of workers. Their IDs are below it. It may grow.
 	Workers() int
-	// AnyWork reports whether some item was to be taken, at the moment of the look at each place. Items that come to be while
-	// it looks may be missed.
+	// AnyWork reports whether there was an item to take, in the injector or a lane. It looks at one after the other: an
+	// item that appears meanwhile may be missed.
 	AnyWork() bool
 	// AnySubmitted reports whether there is an item in the injector.
 	AnySubmitted() bool
-	// Stopping reports whether the workers are to leave for good.
+	// Stopping reports whether the executor stops: workers then leave for good.
 	Stopping() bool
-	// AnyWaiter reports whether a worker has prepared to sleep, or sleeps. Workers that wait inside a task do not count.
+	// AnyWaiter reports whether a worker sleeps or has prepared to. Workers that wait inside a task do not count.
 	AnyWaiter() bool
-	// Notify wakes up to n of these and returns how many it has woken.
+	// Notify wakes up to n of the workers that sleep or have prepared to, and returns how many it has woken.
 	Notify(n int) int
-	// NotifyAll wakes all of them.
+	// NotifyAll wakes all workers that sleep or have prepared to.
 	NotifyAll()
-	// NotifyHelpers wakes the workers that sleep inside tasks and may help with any item.
+	// NotifyHelpers wakes the workers that sleep inside tasks, which may help with any item.
 	NotifyHelpers()
 }
 
 // A Host is a worker as its policy sees it. Its methods are for that worker's thread only.
 type Host interface {
-	// ID is the worker's index.
+	// ID returns the worker's index.
 	ID() int
-	// Random is a uniform index below n.
+	// Random returns a uniform index below n.
 	Random(n int) int
 	// Sees reports whether it may pay to Try a victim.
 	Sees(victim int) bool
-	// Try takes work from a worker or, if victim is the worker's own ID, from where no worker's queue is: the injector, or what
-	// others deal out. The outcome is Stolen if it has found some.
+	// Try steals from the lane of a victim. If victim is the worker's own ID, Try takes an item from the injector or
+	// one that another worker deals out. The outcome is Stolen if it has found one.
 	Try(victim int) deque.Outcome
-	// Leave takes the worker out of service, if it is to go, and says so.
+	// Leave takes the worker out of service if it is a surplus spare, and reports whether it did.
 	Leave() bool
-	// Prepare announces that the worker is about to sleep. Cancel or Commit comes next.
+	// Prepare announces that the worker is about to sleep. Cancel or Commit follows.
 	Prepare()
-	// Cancel takes that back. It returns true if somebody has notified the worker meanwhile.
+	// Cancel undoes Prepare. It returns true if the worker was notified meanwhile.
 	Cancel() bool
-	// Commit sleeps until the worker is notified, which may have been since Prepare.
+	// Commit sleeps until the worker is notified. A notification since Prepare counts.
 	Commit()
-	// Searching says that the worker looks for work, for dumps.
+	// Searching records, for dumps, that the worker looks for work.
 	Searching()
-	// Pause waits for about n looks at the injector, or until there is something.
+	// Pause waits for about n looks at the injector, or until it has an item.
 	Pause(n int)
 	// Yield offers the core to other threads.
 	Yield()
-	// Items is how many items the worker has run.
+	// Items returns how many items the worker has run.
 	Items() uint64
-	// Nanotime is a clock's time, in nanoseconds.
+	// Nanotime returns a clock's time, in nanoseconds.
 	Nanotime() int64
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// published is document 000, Algorithms 2 to 5, to the letter, with line numbers in comments. Pushing an item wakes nobody: as
-// long as any worker is active, one thief stays awake and looks around.
+// published is document 000, Algorithms 2 to 5, to the letter, with line numbers in comments. Pushing an item wakes no
+// worker. Instead, as long as any worker is active, one thief stays awake.
 type published struct {
 	m       Machine
 	_       pad.Line
@@ -29,10 +29,10 @@ func (p *published) Shown() {}
 // Submitted is Algorithm 1, line 6.
 func (p *published) Submitted() { p.m.Notify(1) }
 
-// WakeAll implements Policy. A worker that is woken counts itself.
+// WakeAll implements Policy. A woken worker counts itself as a thief.
 func (p *published) WakeAll() { p.m.Notify(p.m.Workers()) }
 
-// notify is the paper's notification: unconditional.
+// notify is the paper's notification, which does not look at the count of thieves.
 func (p *published) notify() {
 	if p.m.Notify(1) == 0 {
 		p.m.NotifyHelpers()
@@ -61,16 +61,17 @@ func (t *publishedThief) Idle() { t.actives.Add(-1) } // line 13
 // Lost implements Thief.
 func (t *publishedThief) Lost() { t.actives.Add(-1) }
 
-// Find is Algorithm 5. Where the paper returns true without a task, after a sleep, its caller comes back here at once, so this
-// does too.
+// Find is Algorithm 5. The paper's returns true without a task after a sleep, and is called again at once. Find loops
+// instead.
 func (t *publishedThief) Find() bool {
 	m, h := t.m, t.h
 	for {
 		t.thieves.Add(1) // line 2
 		for {
 			if h.Leave() {
-				// D1(dismiss): guards B and C, for those who have trusted in this thief. Items count also if there are other
-				// thieves: one that has looked at the injector is about to sleep, and what came after has woken this one.
+				// D1(dismiss): guards B and C, for items shown while this worker was a thief. It looks at AnyWork even
+				// if there are other thieves: another may have looked at the injector already and be about to sleep,
+				// while the notification of a later item has woken this worker.
 				if t.thieves.Add(-1) == 0 && t.actives.Load() > 0 || m.AnyWork() {
 					t.notify()
 				}
@@ -97,8 +98,8 @@ func (t *publishedThief) Find() bool {
 			t.thieves.Add(-1)
 			return false
 		}
-		// D2(last thief): stop counting as a thief, then look for active workers. Without this guard C a worker that
-		// became active just before would find a thief that is about to sleep, and wake nobody.
+		// D2(last thief): cease to count as a thief, then look for active workers. This is guard C: without it, a
+		// worker that has just become active may have seen this thief, which is about to sleep, and woken no other.
 		if t.thieves.Add(-1) == 0 && t.actives.Load() > 0 { // line 29
 			h.Cancel()
 			continue
@@ -107,7 +108,7 @@ func (t *publishedThief) Find() bool {
 	}
 }
 
-// found ceases to count as a thief, because it has work.
+// found ceases to count the worker as a thief, because it has work.
 func (t *publishedThief) found() {
 	if t.thieves.Add(-1) == 0 { // guard B
 		t.notify()

@@ -1,6 +1,6 @@
 package policy
 
-// Kinds of policy.
+// The indices of Table.
 const (
 	Adaptive = iota
 	Published
@@ -8,7 +8,7 @@ const (
 
 // Table has a row for each kind of policy.
 var Table = [...]struct {
-	Name string // as flags and dumps have it
+	Name string // in flags and dumps
 	New  func(Machine) Policy
 }{
 	Adaptive:  {"adaptive", newAdaptive},

@@ -1,7 +1,8 @@
-// Package spares keeps account of an executor's spare workers: those that stand in for workers that block.
+// Package spares keeps account of an executor's spare workers, which stand in for workers that block.
 //
-// A spare is in service, when it works as any other worker does, on standby, when its thread sleeps apart from the others, or
-// without a thread. A [Ledger] says which spares are to be where. It starts, wakes and ends no thread: its [Host] does.
+// A spare is in service, on standby or without a thread. In service it works as any other worker does. On standby its
+// thread sleeps apart from the others. A [Ledger] decides the state of each spare. It starts, wakes and ends no thread:
+// its [Host] does.
 package spares
 
 import (
@@ -11,55 +12,57 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A Ledger has the account of one executor's spares.
+// A Ledger is the account of one executor's spares.
 //
-// While some worker blocks, as many spares are due as workers block or sleep in a wait, spares among them: so as many
-// workers as the configuration says can run whatever comes. A worker that sleeps in a wait cannot: it is woken only for
-// what it waits for, and that may be in the hands of a worker that blocks. While nobody blocks no spare is due: what a
-// sleeping worker waits for is then run by another worker, which goes on.
+// While any worker blocks, as many spares are due as workers, spares included, block or sleep in a wait (I9). So as
+// many workers as configured can run any item. A worker that sleeps in a wait cannot: it is woken only for what it
+// waits for, which a blocked worker may have. While no worker blocks, no spare is due: another worker runs what the
+// sleeping worker waits for, and goes on.
 //
-// A spare more than are due is surplus, when a Blocking or a sleep has ended. It leaves service when it looks for an item. A
-// surplus spare that sleeps among the workers stays there until it is woken: the next Blocking then finds it in service.
+// When a Blocking or a sleep ends, more spares may be in service than are due. A surplus spare leaves service when it
+// looks for an item. One that sleeps among the workers stays in service until it is woken, so that the next Blocking
+// finds it there.
 type Ledger struct {
 	host  Host
-	limit int           // how many spares there may be
-	idle  time.Duration // how long, at least, spares stay that nobody needs
+	limit int           // the largest number of spares
+	idle  time.Duration // how long, at least, the thread of an idle spare is kept
 
 	blocked xatomic.Int32 // workers in Blocking; written under mu
-	asleep  xatomic.Int32 // workers asleep in a wait, other than within Blocking; written by those
+	asleep  xatomic.Int32 // workers asleep in a wait that are not in Blocking; written by these workers
 	serving xatomic.Int32 // spares in service; written under mu
 
 	mu       xsync.Mutex // guards what follows
-	made     int         // spares made so far
-	standby  []int       // the last is called up first
-	gone     []int       // those without a thread
-	used     bool        // somebody has blocked since the last look at idle spares
-	watched  bool        // there will be another look
+	made     int         // the number of spares made so far
+	standby  []int       // spares on standby; the last is called up first
+	gone     []int       // spares without a thread
+	used     bool        // since the last Look a worker has blocked or unblocked, or a spare was called up
+	watched  bool        // another Look is scheduled
 	stopLook func()      // cancels it
 	closed   bool
 }
 
 // A Host is an executor as its ledger sees it. Spares are numbered from 0.
 type Host interface {
-	// Make makes a spare, the first time that it is needed. Spares are made in their order, one at a time.
+	// Make makes a spare, before its first use. Spares are made in order, one at a time.
 	Make(spare int)
-	// Send has a spare go to work: it wakes the spare's thread, or starts one. If it cannot, it calls Failed.
+	// Send puts a spare to work: it wakes the spare's thread, or starts one. If no thread can be started, it calls
+	// Failed.
 	Send(spare int, hasThread bool)
-	// Discharge wakes the thread of a spare on standby, or about to be, and has it end.
+	// Discharge ends the thread of a spare that is on standby or about to be.
 	Discharge(spare int)
-	// WakeAll wakes the workers that sleep because they have found nothing, for those to leave that are surplus.
+	// WakeAll wakes the workers that sleep because they have found no work, so that surplus spares among them leave.
 	WakeAll()
 }
 
-// Init makes l the ledger of a host with up to limit spares, of which those that nobody needs stay for idle at least.
+// Init makes l the ledger of a host with up to limit spares. The thread of an idle spare is kept for idle at least.
 func (l *Ledger) Init(host Host, limit int, idle time.Duration) {
 	l.host, l.limit, l.idle = host, limit, idle
 }
 
-// Limit is how many spares there may be.
+// Limit returns the largest number of spares.
 func (l *Ledger) Limit() int { return l.limit }
 
-// Counts is what a dump tells of spares.
+// Counts has the numbers of a ledger that dumps show.
 type Counts struct{ Blocked, Asleep, Serving, Standby int }
 
 // Counts returns a snapshot.
@@ -69,11 +72,11 @@ func (l *Ledger) Counts() Counts {
 	return Counts{int(l.blocked.Load()), int(l.asleep.Load()), int(l.serving.Load()), len(l.standby)}
 }
 
-// Block counts the calling worker as blocked and calls up the spares that are due then.
+// Block counts the calling worker as blocked, and calls up the spares that are then due.
 func (l *Ledger) Block() {
 	l.mu.Lock()
 	l.used = true
-	// D1(block): blocked, then look who sleeps. Pairs with D1(wait).
+	// D1(block): count as blocked, then look at asleep. Pairs with D1(wait).
 	l.blocked.Add(1)
 	l.callUp()
 	l.mu.Unlock()
@@ -87,9 +90,9 @@ func (l *Ledger) Unblock() {
 	l.mu.Unlock()
 }
 
-// Sleep counts the calling worker as asleep in a wait. If a worker blocks, a spare takes the place of the one that sleeps.
+// Sleep counts the calling worker as asleep in a wait. If any worker blocks, it calls up a spare in its place.
 func (l *Ledger) Sleep() {
-	// D1(wait): asleep, then look whether anybody blocks. Pairs with D1(block): one of the two calls up the spare.
+	// D1(wait): count as asleep, then look at blocked. Pairs with D1(block): one of the two calls up the spare.
 	l.asleep.Add(1)
 	if l.blocked.Load() > 0 {
 		l.mu.Lock()
@@ -101,7 +104,7 @@ func (l *Ledger) Sleep() {
 // Wake undoes Sleep.
 func (l *Ledger) Wake() { l.asleep.Add(-1) }
 
-// due is how many spares are to be in service, if there are so many.
+// due returns how many spares should be in service.
 func (l *Ledger) due() int32 {
 	blocked := l.blocked.Load()
 	if blocked == 0 {
@@ -110,8 +113,8 @@ func (l *Ledger) due() int32 {
 	return min(blocked+l.asleep.Load(), int32(l.limit))
 }
 
-// callUp puts spares into service until as many are as are due, or as many as were missing have been tried. Under mu, which it
-// gives up while the host wakes and starts them.
+// callUp puts spares into service until as many serve as are due. It tries at most as many as were missing at first.
+// The caller holds mu, which callUp releases while the host wakes and starts threads.
 func (l *Ledger) callUp() {
 	for missing := l.due() - l.serving.Load(); missing > 0 && l.due() > l.serving.Load(); missing-- {
 		spare, hasThread, ok := l.next()
@@ -124,8 +127,8 @@ func (l *Ledger) callUp() {
 	}
 }
 
-// next puts a spare into service; the host has to be told of it. If there is none to be had, the thread of one is about to end,
-// and Gone calls up what is due then. Under mu.
+// next puts a spare into service, for the caller to Send. ok is false if there is none: the threads of the spares that
+// neither serve nor stand by are then about to end, and Gone calls up the spares that are due. The caller holds mu.
 func (l *Ledger) next() (spare int, hasThread, ok bool) {
 	if last := len(l.standby) - 1; last >= 0 {
 		spare, l.standby = l.standby[last], l.standby[:last]
@@ -140,14 +143,14 @@ func (l *Ledger) next() (spare int, hasThread, ok bool) {
 		return 0, false, false
 	}
 	l.serving.Add(1)
-	l.used = true // or a spare that sleeping workers call up again and again would get a thread each time
+	l.used = true // else a spare that is called up again and again by sleeping workers would lose its thread each time
 	if !hasThread {
 		l.watch()
 	}
 	return spare, hasThread, true
 }
 
-// Failed takes a spare out of service that could not be given a thread. Those that block go on without it.
+// Failed takes a spare for which no thread could be started out of service. No other spare is called up in its place.
 func (l *Ledger) Failed(spare int) {
 	l.mu.Lock()
 	l.serving.Add(-1)
@@ -155,7 +158,7 @@ func (l *Ledger) Failed(spare int) {
 	l.mu.Unlock()
 }
 
-// Gone says that the thread of a spare ends. The spare may be given another.
+// Gone is called when the thread of a spare ends. The spare may be given another, now if one is due.
 func (l *Ledger) Gone(spare int) {
 	l.mu.Lock()
 	l.gone = append(l.gone, spare)
@@ -163,11 +166,11 @@ func (l *Ledger) Gone(spare int) {
 	l.mu.Unlock()
 }
 
-// HasSurplus reports whether there is a spare in service more than are due.
+// HasSurplus reports whether more spares are in service than are due.
 func (l *Ledger) HasSurplus() bool { return l.serving.Load() > l.due() }
 
-// Leave takes a spare out of service if one is surplus, and reports whether it has. The spare has nothing in its lane. From
-// then on it is on standby or, if spares were idle for long, discharged.
+// Leave takes the calling spare out of service if there is a surplus, and reports whether it did. The spare's lane is
+// empty (I10). The spare is on standby afterwards, or discharged if spares have been idle for long.
 func (l *Ledger) Leave(spare int) bool {
 	if !l.HasSurplus() {
 		return false
@@ -177,7 +180,7 @@ func (l *Ledger) Leave(spare int) bool {
 	if !l.HasSurplus() || l.closed {
 		return false
 	}
-	l.serving.Add(-1) // a worker that has gone to sleep since calls up another, or this one, when it has got the lock
+	l.serving.Add(-1) // a worker that goes to sleep after HasSurplus calls up a spare, maybe this one, once mu is free
 	if l.used {
 		l.standby = append(l.standby, spare)
 	} else {
@@ -186,7 +189,7 @@ func (l *Ledger) Leave(spare int) bool {
 	return true
 }
 
-// watch sees to it that spares that nobody needs are looked for. Under mu.
+// watch schedules a Look, unless one is scheduled. The caller holds mu.
 func (l *Ledger) watch() {
 	if !l.watched && !l.closed {
 		l.watched = true
@@ -194,8 +197,9 @@ func (l *Ledger) watch() {
 	}
 }
 
-// Look ends the threads on standby if nobody has blocked since the last look, and wakes the surplus spares that sleep among
-// the workers: those then leave, and so end. It goes on while any spare has a thread.
+// Look ends the threads of idle spares. If the ledger was not used since the last Look, it discharges the spares on
+// standby, and wakes surplus spares that sleep among the workers, which then leave and are discharged. It schedules the
+// next Look while any spare has a thread.
 func (l *Ledger) Look() {
 	l.mu.Lock()
 	l.watched = false
@@ -222,8 +226,8 @@ func (l *Ledger) Look() {
 	}
 }
 
-// Close ends what goes by time, and the threads on standby. No worker blocks any more; spares in service end as other
-// workers do.
+// Close cancels the scheduled Look and ends the threads on standby. No worker blocks any more. Spares in service end as
+// other workers do.
 func (l *Ledger) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

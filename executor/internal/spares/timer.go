@@ -4,7 +4,7 @@ package spares
 
 import "time"
 
-// after calls f once d has passed, unless stop is called before.
+// after calls f after time d, unless stop is called before.
 func after(d time.Duration, f func()) (stop func()) {
 	t := time.AfterFunc(d, f)
 	return func() { t.Stop() }

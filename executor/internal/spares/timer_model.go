@@ -4,5 +4,5 @@ package spares
 
 import "time"
 
-// after does nothing: the model knows no time. What f does, programs call themselves.
+// after does nothing: the model has no time. Model programs call f, Look, themselves.
 func after(time.Duration, func()) (stop func()) { return func() {} }
