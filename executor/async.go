@@ -7,18 +7,18 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// Async has fn called on the executor and returns at once. The Future carries what fn returns; a panic of fn becomes its
-// error, a [*PanicError]. fn is called after all of after have ended without an error; if one has not, fn is not called,
-// and the Future ends with that one's error. Cancelling ctx before fn is called ends the Future with ctx's error; after
-// that, fn is to look at the context that it is given.
+// Async calls fn on the executor and returns at once. The Future has what fn returns. If fn panics, the Future's error
+// is a [*PanicError]. fn is called when all futures in after have ended without an error. If one of them ends with an
+// error, fn is not called, and the Future ends with that error. If ctx ends before fn is called, the Future ends with
+// an error that matches ctx's. Later, fn itself has to look at the context that it is given.
 //
-// The context that fn is given also ends when fn returns: what fn starts and does not wait for needs another one.
+// The context that fn is given also ends when fn returns. Work that fn starts and does not wait for needs another one.
 //
-// Async is for single calls from anywhere: it costs one allocation and a fraction of a run. What a task starts with it is
-// not part of the task's run, which does not wait for it; children that it should wait for belong in a [Scope].
+// Async is for single calls from anywhere: it costs one allocation and a fraction of a run. A future that a task starts
+// is not part of the task's run, which does not wait for it. Work that the run should wait for belongs in a [Scope].
 //
-// After Close the Future's error is [ErrClosed]. Async panics if fn is nil, and if one of after is nil or has not been
-// made by Async; then it has started nothing.
+// After Close the Future's error is [ErrClosed]. Async panics if fn is nil, and if an element of after is nil or was
+// not made by Async. It has then started nothing.
 func Async[T any](ctx context.Context, ex *Executor, fn func(context.Context) (T, error), after ...Awaitable) *Future[T] {
 	if fn == nil {
 		panic("executor: Async of a nil function")
@@ -31,24 +31,24 @@ func Async[T any](ctx context.Context, ex *Executor, fn func(context.Context) (T
 
 // An Awaitable is a [Future] of any type.
 type Awaitable interface {
-	// Done returns a channel that is closed at the end.
+	// Done returns a channel that is closed when the Future has ended.
 	Done() <-chan struct{}
 	awaitable() *future
 }
 
-// A Future is what becomes of a call of [Async]. All methods may be called from any goroutine, from tasks too, and after
-// the end.
+// A Future is the result of a call of [Async], once the call has ended. All methods may be called from any goroutine,
+// from tasks too, and after the end.
 type Future[T any] struct {
 	state  future
 	fn     func(context.Context) (T, error)
 	result xatomic.Plain[T]
 }
 
-// Wait waits for the end and returns what the function returned, or why it was not called.
+// Wait waits for the end and returns what the function returned, or the error for which it was not called.
 //
-// On a worker of the same executor it calls the function itself unless somebody has begun to, after those that it comes
-// after, so that a task may wait for what it has started, whatever the number of workers. If another worker has begun, this
-// one sleeps.
+// On a worker of the same executor, Wait calls the function itself unless it has begun, and before it those of the
+// futures that it comes after. So a task may wait for a future that it has started, with any number of workers. If
+// another worker has begun the function, the worker sleeps.
 func (f *Future[T]) Wait() (T, error) {
 	f.state.wait()
 	return f.result.Get(), f.state.err.Get()
@@ -56,11 +56,12 @@ func (f *Future[T]) Wait() (T, error) {
 
 func (f *Future[T]) drop() { f.fn = nil }
 
-// Done returns a channel that is closed at the end.
+// Done returns a channel that is closed when the Future has ended.
 func (f *Future[T]) Done() <-chan struct{} { return f.state.Done() }
 
-// Cancel ends the Future with context.Canceled and the cause if its function has not been called, and else cancels the
-// context that the function was given. A nil cause means context.Canceled. It does not wait.
+// Cancel ends the Future with an error that matches [context.Canceled] and the cause if its function has not been
+// called, and otherwise cancels the context that the function was given. A nil cause means context.Canceled. Cancel
+// does not wait.
 func (f *Future[T]) Cancel(cause error) { f.state.cancel(context.Canceled, cause) }
 
 func (f *Future[T]) awaitable() *future {
@@ -85,11 +86,12 @@ func execFuture(w *Worker, it *Item) *Item {
 	err := f.begin()
 	if err == nil {
 		before := w.labels.set
-		if labels := w.labelsFor(f.ctx.labels); labels != before || w.waits.nested > 0 { // the task below may have labels of its own
+		// In a nested wait the task below may have set labels of its own.
+		if labels := w.labelsFor(f.ctx.labels); labels != before || w.waits.nested > 0 {
 			w.setLabels(labels)
 		}
 		err = f.call.make()
-		w.setLabels(before) // each future is as a run of its own
+		w.setLabels(before) // the labels of a future end with it, as those of a run do
 	}
 	f.end(w, err)
 	return nil
@@ -97,15 +99,16 @@ func execFuture(w *Worker, it *Item) *Item {
 
 const asyncName = "async"
 
-// asyncs is what all futures of an executor have in common: the body of their items, as if they were one run that never
-// ends. It implements Hooks.
+// asyncs is the state that all futures of an executor share: the body of their items, which behaves as that of one run
+// that never ends. It implements Hooks.
 type asyncs struct {
 	Body
 	ex  *Executor
 	all JobRun
 
-	// left counts those that have not ended. Workers count theirs and bring it here when they turn to something
-	// else. Until its end, Executor.running counts them as one run. The next future begins it anew, under Executor.mu.
+	// left counts the futures that have not ended. A worker counts those that it ends in Worker.futures, and subtracts
+	// them when it leaves the body, or at a Flush. While left is not 0, core.running counts all futures as one run.
+	// After left has come to 0 the next future starts it anew, under core.mu.
 	left left.Count
 }
 
@@ -117,7 +120,7 @@ func (a *asyncs) init(ex *Executor) {
 	a.run.Set(&a.all)
 }
 
-// begin counts a future in, unless the executor is closed; w is the calling worker, or nil.
+// begin counts a future in. It returns false if the executor is closed and w, the calling worker, is nil.
 func (a *asyncs) begin(w *Worker) bool {
 	ex := a.ex
 	if (w != nil || !ex.closed.Load()) && a.left.TryIn() {
@@ -135,7 +138,7 @@ func (a *asyncs) begin(w *Worker) bool {
 	return true
 }
 
-// end counts one out that w has run, or anybody else if that is nil.
+// end counts a future out that worker w has ended, or another thread if w is nil.
 func (a *asyncs) end(w *Worker) {
 	if w != nil && w.body == &a.Body {
 		w.futures++
@@ -165,7 +168,7 @@ func (a *asyncs) Flush(w *Worker) { a.Leave(w) }
 
 // Fail implements Hooks.
 func (a *asyncs) Fail(w *Worker, it *Item, err error) *Item {
-	if f := futureOf(it); !f.isOver() { // else Goexit ended one that came after f
+	if f := futureOf(it); !f.isOver() { // else f has ended, and the Goexit came from a future after it
 		f.end(w, err)
 	}
 	return nil

@@ -2,9 +2,9 @@ package executor
 
 import "context"
 
-// Go starts a child of the scope: fn runs on any worker, as part of the same run. Children that have not begun when the
-// run is cancelled or fails are skipped; one that fails ends the run as a task of a graph does. fn must not use s: a child that
-// starts others is for [Scope.Spawn]. It panics if fn is nil.
+// Go starts a child of the scope: fn runs on any worker, as part of the same run. If it fails, it cancels the run.
+// Children that have not begun when the run is cancelled or fails are skipped. fn must not use s: for a child that
+// starts others there is [Scope.Spawn]. Go panics if fn is nil.
 func (s *Scope) Go(fn func(context.Context) error) {
 	if fn == nil {
 		panic("executor: Scope.Go of a nil function")
@@ -12,8 +12,8 @@ func (s *Scope) Go(fn func(context.Context) error) {
 	s.spawn(fn, nil)
 }
 
-// Spawn is Go for a function that starts children of its own: it is given a scope, which ends before the child does. So a
-// chain of children, each of which starts the next, stands on one stack in the end: beyond some ten thousand they fail
+// Spawn is Go for a function that starts children of its own. fn gets a scope, and its children end before it does. So
+// a chain of children, each of which starts the next, may come to lie on one stack: beyond some ten thousand they fail
 // with [ErrTooDeep].
 func (s *Scope) Spawn(fn func(*Scope) error) {
 	if fn == nil {
@@ -43,7 +43,7 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 		w.forks.children = c.next
 	}
 	c.fn, c.sfn = fn, sfn
-	w.forks.expose() // older forks come first in the lane
+	w.forks.expose() // first: older forks lie below the child in the lane
 	c.mark = w.lane.Mark()
 	c.isFrom(s)
 	c.next = s.children
@@ -51,9 +51,10 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	w.Push(&c.Item)
 }
 
-// Wait waits until all children of the scope have ended. Meanwhile the worker runs them and, of what the scope has forked,
-// calls that were forked after the first child; it takes part in what these have started, and runs nothing else. It returns
-// the failure of the child that was started first of those that failed or, if children were skipped, why.
+// Wait waits until all children of the scope have ended. Meanwhile the worker runs the children, the calls that the
+// scope has forked after the first child, and what these have started, and nothing else. Wait returns the failure of
+// the child that was started first among those that failed. A skipped child counts as failed with the cause for which
+// the run was stopped.
 func (s *Scope) Wait() error {
 	s.w.check(s, frameOf(&s))
 	if s.children == nil {
@@ -62,7 +63,7 @@ func (s *Scope) Wait() error {
 	return s.joinChildren()
 }
 
-// adopt gives the scope older children back, below those that it has.
+// adopt appends older children to the scope's.
 func (s *Scope) adopt(older *child) {
 	end := &s.children
 	for *end != nil {
@@ -71,12 +72,12 @@ func (s *Scope) adopt(older *child) {
 	*end = older
 }
 
-// joinChildren is Wait if there is a child.
+// joinChildren is Wait for a scope that has children.
 func (s *Scope) joinChildren() (err error) {
 	w := s.w
 	mark := s.children.mark
 	for c := s.children.next; c != nil; c = c.next {
-		if int64(c.mark-mark) < 0 { // not always the oldest's: forks below it may have been joined since
+		if int64(c.mark-mark) < 0 { // the oldest child's need not be the lowest: forks below it may have been joined since
 			mark = c.mark
 		}
 	}
@@ -91,7 +92,7 @@ func (s *Scope) joinChildren() (err error) {
 		}
 		s.run.pass(&c.fork, s.fork)
 		s.skipped = s.skipped || c.skipped
-		s.children = c.next // now: Goexit may end the next await, and what is left is then joined by abandon
+		s.children = c.next // now: if Goexit ends the next await, abandon joins the rest
 		c.Body, c.fn, c.sfn = nil, nil, nil
 		c.reset()
 		c.next = w.forks.children

@@ -13,28 +13,28 @@ type future struct {
 	call caller // the Future
 	ex   *Executor
 	ctx  taskContext
-	left xatomic.JoinCount // futures to wait for, and the call that sets it up
+	left xatomic.JoinCount // futures to wait for, and init until it has entered the future with each
 
-	claimed xatomic.Uint32             // 1 once somebody has begun it, or cancelled it
+	claimed xatomic.Uint32             // 1 after the future was begun or cancelled
 	err     xatomic.Plain[error]       // P1: published by ends
-	ends    xatomic.Pointer[onEnd]     // those who wait for the end, newest first; at the end &ended
-	after   xatomic.Pointer[[]*future] // those that it starts after; nil at the end, or a chain would stay alive as a whole
-	told    xatomic.Pointer[onEnd]     // the one of those with the channel of Done
-	watched xatomic.Pointer[unwatch]   // set once somebody is to be told of the end of the caller's context
+	ends    xatomic.Pointer[onEnd]     // the waiters for the end, newest first; &ended after the end
+	after   xatomic.Pointer[[]*future] // futures that it starts after; nil after the end, or whole chains would stay alive
+	told    xatomic.Pointer[onEnd]     // the entry of ends with the channel of Done
+	watched xatomic.Pointer[unwatch]   // set when the future is to be told of the end of the caller's context
 }
 
-// A caller is a Future as its future sees it.
+// A caller is the Future of a future.
 type caller interface {
 	make() error // calls the function, with future.ctx, and keeps the result
-	drop()       // forgets the function
+	drop()       // drops the reference to the function
 }
 
-// An onEnd is somebody who waits for a future's end: one of the three.
+// An onEnd is a waiter for a future's end. One of future, worker and done is set.
 type onEnd struct {
 	next   *onEnd
-	future *future // to be started after it
-	worker *Worker // to be woken
-	done   chan struct{}
+	future *future       // to start after the end
+	worker *Worker       // to wake
+	done   chan struct{} // to close
 }
 
 var ended onEnd
@@ -50,7 +50,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	f.ex = ex
 	f.Body = &ex.asyncs.Body
 	f.ctx.owner, f.ctx.parent, f.ctx.labels = f, ctx, labelsOf(ctx)
-	before := futuresOf(after) // it may panic: before f is counted, for which Close waits
+	before := futuresOf(after) // may panic, so before f is counted: Close waits for what is counted
 	w := ex.currentWorker()
 	if !ex.asyncs.begin(w) {
 		f.claimed.Store(1)
@@ -75,7 +75,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	}
 }
 
-// futuresOf is what stands behind each of all.
+// futuresOf returns the future of each Awaitable.
 func futuresOf(all []Awaitable) []*future {
 	if len(all) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func futuresOf(all []Awaitable) []*future {
 	return futures
 }
 
-// submit makes f available; w is the calling worker of f's executor, or nil.
+// submit makes f available to the workers. w is the calling worker of f's executor, or nil.
 func (f *future) submit(w *Worker) {
 	if w != nil {
 		w.Push(&f.Item)
@@ -102,11 +102,11 @@ func (f *future) submit(w *Worker) {
 	}
 }
 
-// claim reports whether it is the caller who begins f, or cancels it. The item stays where it is: whoever comes upon it
-// later finds that there is nothing to do.
+// claim reports whether the caller is the one to begin or cancel f. The item stays where it is: a worker that takes it
+// later finds nothing to do.
 func (f *future) claim() bool { return f.claimed.Load() == 0 && f.claimed.CompareAndSwap(0, 1) }
 
-// begin returns why f's function is not to be called, or nil. The caller has claimed it.
+// begin returns the error for which f's function must not be called, or nil. The caller has claimed f.
 func (f *future) begin() error {
 	if before := f.after.Load(); before != nil {
 		for _, b := range *before {
@@ -121,10 +121,10 @@ func (f *future) begin() error {
 	return nil
 }
 
-// isOver reports whether f has ended: then err and the result are constant.
+// isOver reports whether f has ended. Its err and result are constant from then on.
 func (f *future) isOver() bool { return f.ends.Load() == &ended }
 
-// tell enters e among those who are told of the end, or returns false if f has ended.
+// tell adds e to the waiters for the end. It returns false if f has ended.
 func (f *future) tell(e *onEnd) bool {
 	for {
 		first := f.ends.Load()
@@ -138,26 +138,26 @@ func (f *future) tell(e *onEnd) bool {
 	}
 }
 
-// end ends f, which the caller has claimed; w is the calling worker of f's executor, or nil.
+// end ends f, which the caller has claimed. w is the calling worker of f's executor, or nil.
 func (f *future) end(w *Worker, err error) {
-	defer f.ex.asyncs.end(w) // also if Goexit ends one that comes after f
+	defer f.ex.asyncs.end(w) // deferred: settle may run a future that comes after f inline, and that one may call Goexit
 	f.settle(w, err)
 }
 
-// settle publishes the end.
+// settle publishes the end of f and tells the waiters.
 func (f *future) settle(w *Worker, err error) {
 	f.call.drop()
 	f.err.Set(err)
 	f.after.Store(nil)
 	f.ctx.cancel(context.Canceled, context.Canceled)
-	// D1(end): the end, then look for somebody to unwatch. Pairs with D1(watch).
+	// D1(end): publish the end, then look at watched. Pairs with D1(watch).
 	e := f.ends.Swap(&ended)
 	if u := f.watched.Load(); u != nil {
 		f.ctx.unfollow(u.stop)
 	}
 	for e != nil {
 		next := e.next
-		e.next = nil // or that of Done, which f keeps, would keep alive what comes after f
+		e.next = nil // f.told keeps e, which must not keep other waiters alive
 		switch {
 		case e.done != nil:
 			close(e.done)
@@ -167,13 +167,13 @@ func (f *future) settle(w *Worker, err error) {
 		case w != nil && w.core == e.future.ex.core:
 			e.future.submit(w)
 		default:
-			defer e.future.submit(nil) // an inline executor may run it at once, and Goexit in it must not lose the others
+			defer e.future.submit(nil) // deferred: an inline executor may run it now, and Goexit in it must not skip the rest
 		}
 		e = next
 	}
 }
 
-// cancel implements canceller: it ends f, or its context if somebody has begun it.
+// cancel implements canceller. It ends f's context, and f itself unless it has begun.
 func (f *future) cancel(err, cause error) {
 	if cause == nil {
 		cause = err
@@ -184,14 +184,14 @@ func (f *future) cancel(err, cause error) {
 	}
 }
 
-// watch implements canceller: it has f cancelled when the caller's context ends, without anybody's looking.
+// watch implements canceller. From now on f is cancelled when the caller's context ends.
 func (f *future) watch() {
 	parent := f.ctx.parent
-	if f.watched.Load() != nil || f.isOver() || parent.Done() == nil { // Done last: contexts in contexts each ask the one above
+	if f.watched.Load() != nil || f.isOver() || parent.Done() == nil { // Done last: each nested context asks the one above
 		return
 	}
 	u := &unwatch{f.ctx.follow()}
-	// D1(watch): tell that there is somebody to unwatch, then look for the end. Pairs with D1(end).
+	// D1(watch): set watched, then look for the end. Pairs with D1(end).
 	if !f.watched.CompareAndSwap(nil, u) || f.isOver() {
 		u.stop()
 	}
@@ -224,18 +224,19 @@ func (f *future) wait() {
 	}
 }
 
-// An ending is what block waits for the end of.
+// An ending is a run or future that block waits for.
 type ending interface {
 	isOver() bool
 	Done() <-chan struct{}
 }
 
-// waitFor waits for f: the worker runs it itself, after what it comes after, except what others have begun.
+// waitFor waits for f. If f has not begun, the worker first waits in the same way for the futures that f comes after,
+// then runs f itself. It sleeps while it waits for a future that another thread has begun.
 func (w *Worker) waitFor(f *future) {
-	w.forks.expose() // or the call would keep them from others
+	w.forks.expose() // f could keep them from thieves for long
 	type waiting struct {
 		*future
-		past int // how many of those that it comes after have ended
+		past int // how many of the futures that it comes after were looked at
 	}
 	for todo := []waiting{{f, 0}}; len(todo) > 0; {
 		last := len(todo) - 1
@@ -264,7 +265,7 @@ func (w *Worker) waitFor(f *future) {
 	}
 }
 
-// runOnly runs it on top of the item that waits for it, and nothing that it leaves behind.
+// runOnly runs item it on top of the item that waits for it, and no item that it pushes.
 func (w *Worker) runOnly(it *Item) {
 	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
 	w.waits.nested++
@@ -284,7 +285,7 @@ func (w *Worker) runOnly(it *Item) {
 	returned = true
 }
 
-// sleepUntil sleeps until f, which somebody else has begun, has ended.
+// sleepUntil sleeps until f, which another thread has begun, has ended.
 func (w *Worker) sleepUntil(f *future) {
 	for range helpSpins {
 		if f.isOver() {
@@ -296,7 +297,7 @@ func (w *Worker) sleepUntil(f *future) {
 		return
 	}
 	state := w.state.Load()
-	for !f.isOver() { // a wake-up may be meant for something else
+	for !f.isOver() { // a wake-up may be an old one, for an earlier wait
 		w.sleepInWait()
 	}
 	w.state.Store(state)

@@ -10,15 +10,15 @@ import (
 )
 
 // A Run is one execution of a job, see [Executor.Start]. All methods may be called from any goroutine, from tasks too,
-// and after the end.
+// and after the run has ended.
 type Run struct {
 	ex   *Executor
 	job  Job
 	body *Body
 	ctx  taskContext
 
-	launcher xatomic.Plain[*Worker] // whose task started the run, if one did
-	mark     uint64                 // of its lane just before
+	launcher xatomic.Plain[*Worker] // the worker whose task started the run, if one did
+	mark     uint64                 // of the launcher's lane just before
 
 	parent  xatomic.Pointer[Run] // the run whose task started this one, while both are in progress
 	visited xatomic.Uint64       // bit id%64: such a worker has run items of this run or of one nested in it
@@ -29,14 +29,14 @@ type Run struct {
 	cancelled bool
 	ended     bool // Finish was called: the body belongs to the next run
 	err       xatomic.Plain[error]
-	done      chan struct{} // made by the first who wants to block
+	done      chan struct{} // made by the first call of Done
 	unlink    func() bool   // undoes context.AfterFunc; constant from before the run is counted
 
 	prev, next *Run // in Executor.runs
 }
 
-// Context is what the run's tasks are given: cancelled when the caller's context is, when the run fails or is
-// cancelled, and at its end.
+// Context returns the context that the run's tasks are given. It is cancelled when the caller's context is, when the
+// run fails or is cancelled, and when the run ends.
 func (r *Run) Context() context.Context { return &r.ctx }
 
 // Done returns a channel that is closed when the run has ended.
@@ -52,17 +52,17 @@ func (r *Run) Done() <-chan struct{} {
 	return r.done
 }
 
-// Cancel ends the run early: tasks that have not started are skipped, those that run see their context cancelled with
-// the cause. A nil cause means context.Canceled. It does not wait, and does nothing if the run has failed, was
+// Cancel ends the run early. Tasks that have not started are skipped. Tasks that run see their context cancelled with
+// the cause. A nil cause means [context.Canceled]. Cancel does not wait. It does nothing if the run has failed, was
 // cancelled or has ended before.
 func (r *Run) Cancel(cause error) { r.cancel(context.Canceled, cause) }
 
-// cancel cancels the run because its context said err, for that cause.
+// cancel implements canceller.
 func (r *Run) cancel(err, cause error) {
 	r.stop(err, cause, newCancelError(r.job.Name(), err, cause))
 }
 
-// watch does nothing: a run is told of the end of the caller's context from its beginning.
+// watch implements canceller. It does nothing: a run follows the caller's context from the start.
 func (r *Run) watch() {}
 
 // noticeContext cancels the run if the caller's context has ended, see [JobRun.NoticeContext].
@@ -71,8 +71,8 @@ func (r *Run) noticeContext() {
 	r.ctx.notice()
 }
 
-// saysAgain reports whether err says nothing but that a context has ended, and for what cause; ended is nil if it has
-// not.
+// saysAgain reports whether err says only that the run's context has ended, and for what cause. ended is the context's
+// error, or nil if it has not ended.
 func saysAgain(err, ended, cause error) bool {
 	return ended != nil && askError(func() bool {
 		looks := maxLooks
@@ -80,17 +80,16 @@ func saysAgain(err, ended, cause error) bool {
 	})
 }
 
-// maxLooks is at how many errors of a tree one question looks: that which an Unwrap gives may lead back to where it
-// was.
+// maxLooks is how many errors of a tree repeats and wraps look at: an Unwrap may return an error from higher up.
 const maxLooks = 4096
 
-// askError puts a question to errors, whose methods are others' code and may panic. The answer then is no.
+// askError returns question(), or false if it panics: it calls methods of errors, which are user code.
 func askError(question func() bool) (yes bool) {
 	defer func() { _ = recover() }()
 	return question()
 }
 
-// repeats reports whether err says nothing but that a context has ended, and for what cause.
+// repeats is saysAgain without its guards. It looks at *looks errors at most.
 func repeats(err, ended, cause error, looks *int) bool {
 	if *looks--; *looks < 0 {
 		return false
@@ -113,15 +112,15 @@ func repeats(err, ended, cause error, looks *int) bool {
 	return errors.Is(err, ended) || errors.Is(err, cause)
 }
 
-// stop cancels the run's context, which will say err and cause, and makes result part of the run's. The first stop
-// counts.
+// stop stops the run: it cancels the run's context with err and cause, and makes result part of the run's error. Only
+// the first stop counts.
 func (r *Run) stop(err, cause, result error) {
 	if body := r.stopped(err, cause, result); body != nil && body.stopper != nil {
 		body.stopper.OnStop()
 	}
 }
 
-// stopped returns the body that is now stopped, if it is this call that did that.
+// stopped is stop without OnStop. It returns the body if this call has stopped it.
 func (r *Run) stopped(err, cause, result error) *Body {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,17 +129,19 @@ func (r *Run) stopped(err, cause, result error) *Body {
 	}
 	r.cancelled = true
 	r.err.Set(result)
-	if r.body != nil { // else embody will see
+	if r.body != nil { // else embody stops it
 		r.body.stop.Store(true)
 	}
 	r.ctx.cancel(err, cause)
 	return r.body
 }
 
-// Wait waits for the run's end and returns its result: nil if every task ran and returned nil.
+// Wait waits for the run's end and returns its error: nil if every task ran and returned nil. The package documentation
+// says what else it can be.
 //
-// On a worker of the same executor it runs the run's own items meanwhile, never others, so a task may start runs and
-// wait for them, whatever the number of workers. On a worker of another executor it waits as in [Blocking].
+// On a worker of the same executor, Wait meanwhile runs items of the run and of runs nested in it, and no others. So a
+// task may start runs and wait for them, with any number of workers. On a worker of another executor it waits as in
+// [Blocking].
 func (r *Run) Wait() error {
 	if r.over.Load() {
 		return r.err.Get()
@@ -148,8 +149,8 @@ func (r *Run) Wait() error {
 	return r.wait(r.ex.currentWorker(), nil)
 }
 
-// wait waits, on w if that is not nil. If it has changed the goroutine's labels, it restores these or, if nil, those of
-// the run or future that waits.
+// wait waits for the run's end. w is the calling worker, or nil. If the worker runs items meanwhile, the goroutine has
+// the given labels afterwards or, if these are nil, the labels that the worker set last.
 func (r *Run) wait(w *Worker, labels context.Context) error {
 	if w == nil {
 		r.ex.block(r)
@@ -160,13 +161,13 @@ func (r *Run) wait(w *Worker, labels context.Context) error {
 		labels = before
 	}
 	w.help(r, labels)
-	w.labels.set = before // what labels the task itself has set, it undoes
+	w.labels.set = before // a task that has set labels of its own, as pprof.Do does, restores them itself
 	return r.err.Get()
 }
 
 func (r *Run) isOver() bool { return r.over.Load() }
 
-// isWithin reports whether r is other or nested in it, however deeply.
+// isWithin reports whether r is other or nested in it, at any depth.
 func (r *Run) isWithin(other *Run) bool {
 	for ; r != nil; r = r.parent.Load() {
 		if r == other {

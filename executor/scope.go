@@ -12,39 +12,39 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A Scope lets the function that is given it start other work on the same executor and wait for it. All that it starts
-// ends before it does. It is for the function that it was given to, and for what that calls: not for a child or a forked call,
-// which run elsewhere and have scopes of their own, nor for other goroutines, nor for later.
+// A Scope lets a function start other work on the same executor and wait for it. Everything that the function starts
+// ends before the function does. Only the function that is given the Scope, and functions that it calls, may use it, on
+// its own goroutine and until it returns. A child or a forked call runs elsewhere and gets a Scope of its own.
 //
-// Any other use panics: by a child or a forked call, which has captured the Scope of the function around it, by another
-// goroutine, after the end. One mistake is forgiven: a forked call may use the Scope that it was forked with, as long
-// as nobody has taken the call, since then Join makes it as a part of its own function. The race detector may report a
-// misuse first.
+// Any other use panics: use by a child or a forked call that has captured the Scope of the function around it, by
+// another goroutine, or after the function has returned. One mistake is not noticed: a forked call may use the Scope
+// that it was forked with if no other worker has taken the call, since Join then makes it as a part of its own
+// function. The race detector may report a misuse first.
 type Scope struct {
 	w        *Worker
 	body     *Body
 	run      *scopeRun
-	fork     *fork   // that the function is the call of
-	children *child  // those not joined, newest first
-	level    uint64  // forks.level when the scope began; no fork of it is below
-	base     uint64  // and forks.base
-	forker   uintptr // tells the stack frame that made the newest fork; 0 if s is not to be used now, or check has not seen it
+	fork     *fork   // whose call the function is
+	children *child  // not joined, newest first
+	level    uint64  // forks.level when the scope began; the scope's forks are above it
+	base     uint64  // forks.base before the scope
+	forker   uintptr // identifies the stack frame that made the newest fork; 0 while s is not in use, or not yet checked
 	next     *Scope  // in forks.scopes
-	skipped  bool    // it has joined what was skipped, see fork
+	skipped  bool    // the function has joined a child that was not begun, see fork
 }
 
-// check panics if s is not the scope of the function that runs on w, its worker, or if another goroutine calls than
-// that one. here is a place on the caller's stack. It reports whether the stack has moved since s was used last, so
-// that nobody knows which frame made the newest fork.
+// check panics if s is not the scope of the function that runs on its worker w, or if the caller is on another
+// goroutine. here is an address on the caller's stack. check reports whether the stack has moved since s was used last:
+// then it is not known which frame made the newest fork.
 //
-// Fork and Join, which are called every few nanoseconds, do not come here if the last of them was on the same block of
-// the stack.
+// Fork and Join do not call it if the last of them was on the same block of the stack: they are called every few
+// nanoseconds.
 func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
 	if w.forks.scope != s {
 		misused()
 	}
 	if moved = s.forker != 0 && !isNear(here, s.forker); moved || s.forker == 0 {
-		w.forks.stack = stack{} // its blocks may be another's by now
+		w.forks.stack = stack{} // its blocks may belong to another stack by now
 	}
 	if !w.forks.stack.has(here) {
 		if osthread.Self() != w.thread.self.Load() {
@@ -53,7 +53,7 @@ func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
 		w.forks.stack.note(here)
 	}
 	if moved || s.forker == 0 {
-		s.forker = here | 1 // beside here, and no frame's
+		s.forker = here | 1 // beside here, and different from every frame
 	}
 	return moved
 }
@@ -63,7 +63,7 @@ func misused() {
 		"needs the Scope that Fork, Spawn, Func or Call gives it, not one that it has captured, and only while it runs")
 }
 
-// Context is the run's: cancelled when the caller's is, when a child fails, and at the end of the run.
+// Context returns the run's context: it is cancelled when the caller's is, when a child fails, and when the run ends.
 func (s *Scope) Context() context.Context {
 	if s.run == nil {
 		misused()
@@ -71,7 +71,7 @@ func (s *Scope) Context() context.Context {
 	return s.run.ctx
 }
 
-// Executor is the one that runs s.
+// Executor returns the executor that runs the function.
 func (s *Scope) Executor() *Executor { return s.w.Executor() }
 
 // Stopped reports whether the run was cancelled or has failed. It costs two loads.
@@ -90,11 +90,11 @@ func init() {
 	demand.Hint = func(scope any) *xatomic.Bool { return scope.(*Scope).w.lane.DemandWord() }
 }
 
-// Func returns a job that runs fn with a scope. It may be run any number of times, also at once. The run's result is
-// what fn returns and the failures of children, joined. Where a function with a scope returns failures of children of
-// its own, wrapped or not, as [Scope.Wait] has returned them, they are told by what it returns. A child's failure is
-// the run's, whatever fn makes of it; an error that only passes on why the run was stopped, its context's error or
-// cause, is none. It panics if fn is nil.
+// Func returns a job that runs fn with a scope. The job may be run any number of times, also at the same time. The
+// run's error joins the error of fn and the failures of children. A child's failure is part of it even if fn returns
+// nil. If a function with a scope returns a failure of one of its children, wrapped or not, as [Scope.Wait] has
+// returned it, the failure is reported once, as the function returned it. An error that only says why the run was
+// stopped, such as its context's error or cause, is not a failure. Func panics if fn is nil.
 func Func(name string, fn func(*Scope) error) Job {
 	if fn == nil {
 		panic("executor: Func of a nil function")
@@ -121,8 +121,8 @@ func (j *funcJob) Begin(run *JobRun) (*Item, error) {
 	return &r.root.Item, nil
 }
 
-// Call runs fn with a scope on the executor and returns what it returns, or the zero value and an error if the run has failed,
-// or ctx has ended before fn has.
+// Call runs fn with a scope on the executor and returns its result. If the run fails, or ctx ends before fn does, it
+// returns the zero value and an error. Call panics if fn is nil.
 func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg A) (result R, err error) {
 	if fn == nil {
 		panic("executor: Call of a nil function")
@@ -142,11 +142,11 @@ type scopeRun struct {
 	ctx  context.Context
 	root fork
 
-	// sparing says that Goexit in a child fails the child and not the run: whoever made the job accounts for it.
-	// Written by the root before it starts any.
+	// sparing says that Goexit in a child does not fail the run: the maker of the job accounts for it. The root writes
+	// it before it starts a child.
 	sparing bool
 
-	// left counts the root while it is not done, and the workers between Enter and Leave.
+	// left counts the root until it is done, and the workers between Enter and Leave.
 	left left.Count
 
 	mu       xsync.Mutex // guards what follows
@@ -154,15 +154,15 @@ type scopeRun struct {
 	stopper  error       // the failure that stopped the run, if one did
 }
 
-// A failure is what functions of a run have failed with.
+// A failure is an error of a function of the run.
 type failure struct {
 	err error
-	in  *fork // the call in progress that has failed with it or has joined what did; nil if nobody joins that
+	in  *fork // the call that has failed with err, or the call in progress that has joined that one; nil if none will
 }
 
-// pass gives the failures in a call that has ended to the one that has joined it, or to nobody.
+// pass moves the failures of call from, which has ended, to the call that has joined it; to is nil if none will.
 func (r *scopeRun) pass(from, to *fork) {
-	if r.Stopped() { // else nothing has failed
+	if r.Stopped() { // else there is no failure
 		r.passFailures(from, to)
 	}
 }
@@ -182,7 +182,7 @@ func execRoot(w *Worker, it *Item) *Item {
 	s := w.forks.begin(f)
 	r := s.run
 	fn := r.fn
-	r.fn = nil // what a caller keeps of the run, as its context, is not to keep the function alive
+	r.fn = nil // so that a caller that keeps, say, the run's context does not keep the function alive
 	if !r.Stopped() {
 		if err := fn(s); err != nil {
 			r.fail(f, err, s.skipped)
@@ -193,10 +193,11 @@ func execRoot(w *Worker, it *Item) *Item {
 	return nil
 }
 
-// fail keeps what call f has failed with, and stops the run. Failures of what f has joined that err is or wraps, as a
-// function returns what Wait has returned to it, are told by err from then on. A panic is only itself, whatever its
-// value. f is nil of a call that nobody joins. skipped says that f may have failed because children of it were not
-// begun.
+// fail records err, the failure of call f, and stops the run. f is nil if it will not be joined. skipped says that f
+// may have failed because children of it were not begun.
+//
+// If err is or wraps recorded failures of calls that f has joined, because f returns what Wait returned to it, err
+// replaces these. A panic replaces only a failure that is the same error.
 func (r *scopeRun) fail(f *fork, err error, skipped bool) {
 	if r.sparing && err == ErrGoexit {
 		return
@@ -217,7 +218,7 @@ func (r *scopeRun) fail(f *fork, err error, skipped bool) {
 	}
 	clear(r.failures[len(kept):])
 	r.failures = kept
-	// One Goexit ends all functions that stand on each other.
+	// One Goexit ends all functions on one stack.
 	ends := err == ErrGoexit && slices.ContainsFunc(kept, func(old failure) bool { return old.err == err })
 	if told || ends || r.repeats(err, skipped) {
 		return
@@ -229,10 +230,10 @@ func (r *scopeRun) fail(f *fork, err error, skipped bool) {
 	r.Run().Abort(err)
 }
 
-// repeats reports whether err only says again why the run was stopped. Under mu.
+// repeats reports whether err only says again why the run was stopped. The caller holds mu.
 //
-// If a failure has stopped it, an error that wraps that one may be a failure of its own, and is told too, unless it
-// says that the context has ended, or is of a call to which Wait has returned that one.
+// If a failure has stopped the run, an error that wraps it may be a failure of its own, and is recorded too, unless the
+// error says that the context has ended, or skipped is set.
 func (r *scopeRun) repeats(err error, skipped bool) bool {
 	run := r.Run()
 	run.noticeContext()
@@ -266,7 +267,7 @@ func wraps(err, part error) bool {
 // Fail implements Hooks.
 func (r *scopeRun) Fail(w *Worker, it *Item, err error) *Item {
 	f := forkOf(it)
-	if f.kind != isCall { // whoever joins a call may still recover
+	if f.kind != isCall { // the function that joins a call may still recover from its failure
 		r.fail(f, err, w.forks.scope.skipped)
 	}
 	f.err = err
@@ -274,8 +275,8 @@ func (r *scopeRun) Fail(w *Worker, it *Item, err error) *Item {
 	return nil
 }
 
-// endFailed ends f, which did not return. What it waits for may call Goexit, which passes through here: it is then taken up
-// where it was.
+// endFailed ends f, which did not return. If a Goexit in a call that abandon waits for unwinds endFailed, a deferred
+// call goes on where it was.
 func (r *scopeRun) endFailed(w *Worker, f *fork) {
 	abandoned := false
 	defer func() {
@@ -297,7 +298,7 @@ func (r *scopeRun) Enter(*Worker) { r.left.In(1) }
 // Leave implements Hooks.
 func (r *scopeRun) Leave(w *Worker) {
 	for _, p := range w.forks.pools {
-		p.forget() // here, and not in make: a private fork would pay for it
+		p.forget() // here, not in make, so that private forks do not pay for it
 	}
 	if !r.left.Out(1) {
 		return

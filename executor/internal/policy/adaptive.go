@@ -71,8 +71,8 @@ func (p *adaptive) wakeOne() {
 	}
 }
 
-// WakeAll implements Policy. It does not use NotifyAll, which also wakes workers that prepare after its call and that
-// would not be counted as thieves.
+// WakeAll implements Policy. It does not use NotifyAll: a worker that commits to sleep after such a call notifies all
+// others once more, and these would not be counted as thieves.
 func (p *adaptive) WakeAll() {
 	n := p.m.Workers()
 	// As in wakeOne: the workers are counted before they are woken, so the count may include thieves that do not exist.
@@ -126,12 +126,12 @@ func (t *adaptiveThief) Find() bool {
 		}
 		if t.m.AnyWork() {
 			if !t.h.Cancel() {
-				t.thieves.Add(1) // if Cancel returns true, the notifier has counted this worker
+				t.thieves.Add(1) // if Cancel returns true, the waker has counted this worker
 			}
 			continue
 		}
 		t.h.Commit()
-		// The notifier has counted this worker as a thief.
+		// The waker has counted this worker as a thief.
 	}
 }
 
