@@ -19,7 +19,9 @@ import (
 //
 // After Close the Future's error is [ErrClosed]. Async panics if fn is nil, and if an element of after is nil or was
 // not made by Async. It has then started nothing.
-func Async[T any](ctx context.Context, ex *Executor, fn func(context.Context) (T, error), after ...Awaitable) *Future[T] {
+func Async[T any](
+	ctx context.Context, ex *Executor, fn func(context.Context) (T, error), after ...Awaitable,
+) *Future[T] {
 	if fn == nil {
 		panic("executor: Async of a nil function")
 	}

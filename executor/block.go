@@ -8,15 +8,15 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// waitSpin bounds how long Wait looks before it blocks: about what blocking and being woken costs, so that at worst
-// the wait takes twice the processor time it had to. After politeSpin it offers its core each time: the worker may have
-// been woken there.
+// waitSpin is how long Wait spins before it blocks: about the cost of blocking and being woken, so that at worst the
+// wait takes twice the processor time that it needs. After politeSpin it offers its core in each round, because a woken
+// worker may wait for that core.
 const (
 	waitSpin   = 50 * time.Microsecond
 	politeSpin = 2 * time.Microsecond
 )
 
-// block waits, outside the executor's workers, until e is over. A worker of another executor blocks, as in Blocking.
+// block waits until e is over. The caller is no worker of ex. On a worker of another executor it waits as in Blocking.
 func (ex *Executor) block(e ending) {
 	for start := time.Now(); !e.isOver(); {
 		waited := time.Since(start)

@@ -2,8 +2,8 @@
 
 package executor
 
-// block waits, outside the executor's workers, until e is over. A worker of another executor blocks, as in Blocking.
-// The model knows no time.
+// block waits until e is over. The caller is no worker of ex. On a worker of another executor it waits as in Blocking.
+// The model has no time, so it does not spin.
 func (ex *Executor) block(e ending) {
 	Blocking(func() {
 		switch e := e.(type) {

@@ -77,7 +77,7 @@ func (s *Scope) joinChildren() (err error) {
 	w := s.w
 	mark := s.children.mark
 	for c := s.children.next; c != nil; c = c.next {
-		if int64(c.mark-mark) < 0 { // the oldest child's need not be the lowest: forks below it may have been joined since
+		if int64(c.mark-mark) < 0 { // the oldest child's mark may not be the lowest: forks below may have been joined
 			mark = c.mark
 		}
 	}

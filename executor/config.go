@@ -12,63 +12,65 @@ import (
 	"github.com/magpie-go/magpie/internal/procs"
 )
 
-// MaxWorkers is how many workers one executor can have, spare ones included.
+// MaxWorkers is the largest number of workers of one executor, spare ones included.
 const MaxWorkers = 4096
 
-// Config says what executor to make. The zero value makes a good one.
+// A Config describes an executor to [New]. The zero value is a good choice.
 type Config struct {
 	// Workers is the number of worker threads, at most [MaxWorkers]. 0 means the process's own GOMAXPROCS, not counting
 	// what executors have added to it.
 	Workers int
-	// Spares is how many spare workers may stand in at once for workers that wait in [Blocking] and, while any does,
-	// for those that sleep in a Wait or Join. Tasks that wait for each other in Blocking need as many as may wait at
-	// once, in Blocking or for what they have started: with fewer they may wait for ever. 0 means as many as there are
-	// workers, or as there is room for, a negative number none. Before it is needed a spare costs some memory in each
-	// graph that has run. Workers and spares together are at most [MaxWorkers].
+	// Spares is the largest number of spare workers. Spare workers stand in for workers that wait in [Blocking] and,
+	// while any does, for workers that sleep in a Wait or Join. If tasks wait for each other in Blocking, Spares must
+	// be at least the number of tasks that may wait at once, in Blocking or for work that they have started: otherwise
+	// they may wait for ever. 0 means the number of workers, or less if there is no room for so many; a negative number
+	// means none. A spare that has never been needed costs some memory in each graph that has run. Workers and spares
+	// together are at most [MaxWorkers].
 	Spares int
-	// Name is the prefix of the threads' names, and stands in profiler labels, dumps, and errors about the threads. ""
-	// means "magpie". Where the system refuses to name threads they have no names, and Dump says why.
+	// Name is the prefix of the threads' names. It also appears in profiler labels, dumps, and errors about the
+	// threads. "" means "magpie". If the system refuses to name threads, they have no names, and Dump says why.
 	Name string
-	// Nice is the scheduling priority of the workers' threads, 0 (normal) to 19 (only what nobody else wants). Linux
-	// only; elsewhere anything but 0 is an error. It is for work that may take long while the machine has other work to
-	// do. It does not by itself make handlers in the same process faster: reserved Ps do that for their median, and in
-	// the tail a worker with a high Nice that allocates can be slower, since the garbage collector waits for threads
-	// that the kernel has set aside.
+	// Nice is the scheduling priority of the workers' threads, 0 (normal) to 19 (lowest). On systems other than Linux
+	// anything but 0 is an error. It is for long work on a machine that has other work to do. It does not by itself
+	// make other goroutines of the process faster: their median latency depends on the reserved Ps, see KeepGOMAXPROCS.
+	// Their tail latency can get worse if a worker with a high Nice allocates, because the garbage collector waits for
+	// threads that the kernel does not run.
 	Nice int
 	// Policy controls how many idle workers look for work. The zero value is [Adaptive].
 	Policy Policy
-	// Deque is the kind of deque that workers keep their items in. The zero value is [deque.KindChaseLev], which grows
-	// and hides nothing; the documentation of package deque says, with figures, which kind is for which work.
+	// Deque is the kind of deque in which workers keep their items. The zero value is [deque.KindChaseLev], which grows
+	// and hides no items. The documentation of package deque says, with figures, which kind suits which work.
 	//
-	// An item that a bounded deque has no room for goes to a growable one beside it, or with [deque.KindBWoSFIFO] to
-	// the queue that all workers share: it is not lost, and nobody waits. With [deque.KindBWoSFIFO] a run of [Func] or
-	// [Call] fails with [ErrFIFO]. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt
-	// nothing, and helps with what the others had no room for.
+	// If a bounded deque has no room for an item, the item goes to a growable deque beside it, or with
+	// [deque.KindBWoSFIFO] to the queue that all workers share. It is not lost, and the worker does not wait. With
+	// [deque.KindBWoSFIFO] a run of [Func] or [Call] fails with [ErrFIFO]. With [deque.KindPDQS] a worker that waits in
+	// a Join, a Wait or a Run is dealt no items, and helps only with items that did not fit into the deques of others.
 	//
-	// With kinds that hide items, of which [deque.Kind.Hides] tells, a task must not wait for what it has pushed, other
-	// than by what this module offers for it, or inside [Blocking]: while it runs, nobody may see that.
+	// If the kind hides items, see [deque.Kind.Hides], a task must wait for items that it has pushed only by the means
+	// of this module, or inside [Blocking]. While the task runs, other workers may not see these items.
 	Deque deque.Kind
-	// Forks says when calls of [Fork] are pushed to the deque. The zero value is [PrivateForks]. With kinds that hide items
-	// and that thieves cannot ask, [deque.KindBWoS] and [deque.KindPDQS], forks are pushed at once, whatever Forks says.
+	// Forks says when calls of [Fork] are pushed to the deque. The zero value is [PrivateForks]. With [deque.KindBWoS]
+	// and [deque.KindPDQS], which hide items and whose thieves cannot ask, forks are pushed at once, whatever Forks
+	// says.
 	Forks Forks
-	// Capacity is how many items a worker's deque has room for, about; or, of one that grows, has room for at first. 0 means
-	// 1024, or 512 for [deque.KindChaseLev]; of [deque.KindPDQR] and [deque.KindPDQS] it says nothing.
+	// Capacity is about how many items a worker's deque has room for, or at first has room for if it grows. 0 means
+	// 1024, or 512 for [deque.KindChaseLev]. [deque.KindPDQR] and [deque.KindPDQS] ignore it.
 	Capacity int
-	// BlockSize is how many items a block has, of a deque with blocks. 0 means about the square root of the
+	// BlockSize is the number of items of a block, in a deque with blocks. 0 means about the square root of the
 	// capacity.
 	BlockSize int
-	// Steal is how much a thief takes at once: [deque.One], the zero value, or more from a deque whose thieves can. The
-	// rest becomes the thief's own, to run or be stolen from; it takes 64 items at most. This is for many small items
-	// of graphs and jobs: forks and children that a thief has taken and does not begin at once go to the queue that all
-	// workers share.
+	// Steal is how much a thief takes at once: [deque.One], the zero value, or more if the kind of deque allows it, but
+	// at most 64 items. The thief puts the items that it does not run at once into its own deque. More than one is for
+	// many small items of graphs and other jobs: forks and children that a thief does not run at once go to the queue
+	// that all workers share.
 	Steal deque.Batch
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it by its number of workers until Close, so
-	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime's own updates of
-	// GOMAXPROCS, after a change of the CPU quota, are off.
+	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime does not update
+	// GOMAXPROCS by itself when the CPU quota changes.
 	KeepGOMAXPROCS bool
 }
 
-// withDefaults validates c, reporting every bad field at once.
+// withDefaults validates c, reporting every bad field at once, and fills in the defaults.
 func (c Config) withDefaults() (Config, error) {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("executor: "+format, args...)) }
@@ -76,13 +78,14 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Workers < 0:
 		bad("Config.Workers is %d: give the number of workers, or 0 for GOMAXPROCS", c.Workers)
 	case c.Workers > MaxWorkers:
-		bad("Config.Workers is %d: at most %d are possible, and more than there are CPUs seldom help", c.Workers, MaxWorkers)
+		bad("Config.Workers is %d: at most %d are possible, and more than there are CPUs seldom help",
+			c.Workers, MaxWorkers)
 	case c.Workers == 0:
 		c.Workers = min(procs.Base(), MaxWorkers)
 	}
 	workers := c.Workers
 	if workers < 1 || workers > MaxWorkers {
-		workers = 1 // which leaves room for the most spares
+		workers = 1 // leaves the most room for spares
 	}
 	switch room := MaxWorkers - workers; {
 	case c.Spares < 0:
@@ -111,7 +114,7 @@ func (c Config) withDefaults() (Config, error) {
 		checked.Steal = deque.One
 	}
 	if !known {
-		checked.Deque = deque.KindBWoS // of which every Capacity, BlockSize and Steal is good that is good of any
+		checked.Deque = deque.KindBWoS // accepts every Capacity, BlockSize and Steal that any kind accepts
 	}
 	errs = append(errs, checked.checkLanes()...)
 	if c.Name == "" {
@@ -120,7 +123,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, errors.Join(errs...)
 }
 
-// lanes are the options of the workers' lanes.
+// lanes returns the options of the workers' lanes.
 func (c *Config) lanes() lane.Options {
 	return lane.Options{
 		Kind:        c.Deque,
@@ -132,7 +135,7 @@ func (c *Config) lanes() lane.Options {
 	}
 }
 
-// checkLanes says all that is wrong with the options of a known kind of deque.
+// checkLanes returns everything that is wrong with the options of a known kind of deque.
 func (c *Config) checkLanes() (errs []error) {
 	if err := c.lanes().Queue().Check(c.Deque); err != nil {
 		said := strings.NewReplacer("deque: ", "", "\n", "; ").Replace(err.Error())

@@ -10,36 +10,39 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A taskContext is the context that tasks are given. It is part of their Run or Future and gets a standard one behind it
-// only when a task asks for its Done channel or a value, so that those of tasks that never look cost no allocation.
+// A taskContext is the context that tasks are given. It is part of their Run or Future. It gets a standard context
+// behind it only when a task asks for its Done channel or a value, so that a context which is not asked costs no
+// allocation.
 //
-// It ends when its owner is told to stop and at no other time, so that it, what is derived from it and the owner's result
-// name the same error. The end of the caller's context tells the owner, but from another goroutine, and some contexts of
-// others' making tell nobody: every method therefore looks first, and tells the owner what it sees.
+// It ends when its owner is cancelled or ends, and at no other time, so that its error and those of derived contexts
+// agree with the owner's result. The owner is told when the caller's context ends, but from another goroutine, and a
+// context of the caller's own type may tell it late. Every method therefore looks at the caller's context first, and
+// tells the owner what it sees.
 type taskContext struct {
 	owner  canceller
 	parent context.Context // the caller's
 	labels context.Context // labelsOf(parent)
 
-	mu    xsync.Mutex          // held by whoever changes what follows
-	err   xatomic.Plain[error] // what Err is once over
+	mu    xsync.Mutex          // held to change what follows
+	err   xatomic.Plain[error] // the result of Err when over
 	cause error
 	end   xatomic.Uint32 // contextLive, contextEnding, contextOver
 	real  xatomic.Pointer[realContext]
 }
 
-// What taskContext.end says.
+// Values of taskContext.end.
 const (
 	contextLive   = iota
 	contextEnding // the standard context may have ended
-	contextOver   // everything has; err is set
+	contextOver   // the taskContext has ended; err is set
 )
 
-// A canceller is what a taskContext belongs to.
+// A canceller is the Run or future that a taskContext belongs to.
 type canceller interface {
-	// cancel ends what it stands for, because the caller's context said err, for that cause.
+	// cancel cancels it. err is the error of the caller's context.
 	cancel(err, cause error)
-	// watch sees to it that the end of the caller's context is noticed without anybody's looking.
+	// watch arranges that it is cancelled when the caller's context ends, even if no method of the taskContext is
+	// called.
 	watch()
 }
 
@@ -58,7 +61,7 @@ func (c *taskContext) Value(key any) any {
 func (c *taskContext) Err() error {
 	c.notice()
 	if real := c.real.Load(); real != nil {
-		return real.Err() // nobody sees the error before context.Cause knows the cause
+		return real.Err() // so that no task sees the error before context.Cause returns the cause
 	}
 	if c.end.Load() == contextOver {
 		return c.err.Get()
@@ -76,8 +79,8 @@ func (c *taskContext) notice() {
 	}
 }
 
-// follow has the owner told when the caller's context ends, on another goroutine, until stop is called. It panics if
-// one of the context's methods does.
+// follow arranges that the owner is cancelled, on another goroutine, when the caller's context ends, until stop is
+// called. It panics if a method of that context does.
 func (c *taskContext) follow() (stop func() bool) {
 	return context.AfterFunc(c.parent, func() {
 		defer c.contain()
@@ -85,22 +88,22 @@ func (c *taskContext) follow() (stop func() bool) {
 	})
 }
 
-// unfollow calls what follow has returned. That may be the context's own code.
+// unfollow calls stop, which follow has returned. It may be user code of the context.
 func (c *taskContext) unfollow(stop func() bool) {
 	defer c.contain()
 	stop()
 }
 
-// contain, deferred, keeps a panic of the caller's context from ending a goroutine that is not the caller's: it ends
-// the owner instead.
+// contain is deferred around calls of the caller's context on other goroutines. It recovers from a panic and cancels
+// the owner with it.
 func (c *taskContext) contain() {
 	if v := recover(); v != nil {
 		c.owner.cancel(context.Canceled, &PanicError{v, debug.Stack()})
 	}
 }
 
-// mayHaveEnded reports whether a context that c is in has begun to end. Thousands of our own may be nested in each other:
-// asking each for its Err, which asks all above it, would cost the square of that at each level.
+// mayHaveEnded reports whether a context above c has begun to end. Thousands of taskContexts may be nested. It does not
+// call their Err, which asks all contexts above in turn: that would take quadratic time.
 func (c *taskContext) mayHaveEnded() bool {
 	for {
 		up, ok := c.parent.(*taskContext)
@@ -114,7 +117,7 @@ func (c *taskContext) mayHaveEnded() bool {
 	}
 }
 
-// cancel cancels c for the first time; later calls do nothing.
+// cancel cancels c. Only the first call has an effect.
 func (c *taskContext) cancel(err, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,14 +127,15 @@ func (c *taskContext) cancel(err, cause error) {
 	c.err.Set(err)
 	c.cause = cause
 	if real := c.real.Load(); real != nil {
-		c.end.Store(contextEnding) // before anybody sees its end: who has seen that may notice what it means for contexts within c
+		// Before real ends: a task that sees that end may look at contexts within c, see mayHaveEnded.
+		c.end.Store(contextEnding)
 		real.end(err, cause)
 	}
 	c.end.Store(contextOver) // P1: publishes err
 }
 
-// ending is what c says of its end, or nil if it has not ended. It waits for an end that is just going on: the standard
-// context behind c ends before c is over, and a task that has seen that may ask. It asks nobody else's context.
+// ending returns the error and cause of c, or nil if c has not ended. If cancel is in progress it waits for it: a task
+// may have seen the end of the standard context, which comes first. It calls no method of another context.
 func (c *taskContext) ending() (err, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,8 +145,8 @@ func (c *taskContext) ending() (err, cause error) {
 	return c.err.Get(), cmp.Or(c.cause, c.err.Get())
 }
 
-// materialize returns the standard context that stands behind c. Value goes through it, so that context.Cause and
-// derived contexts find the standard machinery there.
+// materialize returns the standard context behind c, and makes it first if there is none. Value uses it, so that
+// context.Cause and derived contexts find a standard context.
 func (c *taskContext) materialize() *realContext {
 	if real := c.real.Load(); real != nil {
 		return real
@@ -160,7 +164,7 @@ func (c *taskContext) materialize() *realContext {
 	return real
 }
 
-// A realContext is a standard context with the values of another, that ends only when it is told to.
+// A realContext is a standard context that has the values of another, and ends only by a call of end.
 type realContext struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -174,8 +178,8 @@ func newRealContext(parent context.Context) *realContext {
 	return real
 }
 
-// end ends the context with err, for that cause. A CancelCauseFunc can give a context any cause, but no error other than
-// context.Canceled: any other comes through the link.
+// end ends the context with err and cause. A CancelCauseFunc gives a context the error context.Canceled only, so any
+// other error comes through the link.
 func (r *realContext) end(err, cause error) {
 	if err == context.Canceled {
 		r.cancel(cause)
@@ -186,9 +190,9 @@ func (r *realContext) end(err, cause error) {
 	r.link.end()
 }
 
-// A link stands between a realContext and the values that it has, and takes its error from nobody. The standard context
-// behind it carries the cause: asking the caller's would give what that one says by then, which may have been cancelled
-// once more, above a context of others' making that has ended by itself.
+// A link is the parent of a realContext. It has the values of the caller's context, but an error of its own. The
+// standard context in it has the cause. The caller's context must not be asked for it: that one may report another
+// cause by then.
 type link struct {
 	context.Context
 	setCause context.CancelCauseFunc

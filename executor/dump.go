@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Dump writes what every worker is doing, what waits in the queues, the notifier's word and the runs in progress. It
-// is meant for a person who wonders why nothing happens. It may be called at any time, also while the executor hangs;
-// what it tells is not one moment's state.
+// Dump writes to out the state of every worker, the lengths of the queues, the notifier's state and the runs in
+// progress. It helps to find out why an executor hangs. It may be called at any time. The output is not a consistent
+// snapshot. The error is that of out.
 func (ex *Executor) Dump(out io.Writer) error {
 	var b, list strings.Builder
 	workers := ex.workers()
@@ -29,9 +29,9 @@ func (ex *Executor) Dump(out io.Writer) error {
 		deque := fmt.Sprintf("%d items", w.lane.Len())
 		switch {
 		case len(workers) == 1 && !w.lane.IsFIFO():
-			deque = "private" // nobody else looks into it
+			deque = "private" // not to be seen by other threads
 		case w.lane.Hides():
-			deque += " to steal" // what is hidden only the worker knows
+			deque += " to steal" // only the worker knows the number of hidden items
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
 			w.id, workerState(w.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)

@@ -10,35 +10,36 @@ import (
 )
 
 var (
-	// ErrClosed is returned by a Run or Start after Close.
+	// ErrClosed is the error of a run or future that was started after Close.
 	ErrClosed = errors.New("executor: closed")
 	// ErrInTask is returned by a Close that is called from a task of the same executor: it would wait for itself.
 	ErrInTask = errors.New("executor: Close called from one of its own tasks; close it from outside")
-	// ErrGoexit is the failure of a task that called runtime.Goexit, as t.FailNow does in a test; also of one that
-	// called panic(nil), if GODEBUG has panicnil=1.
+	// ErrGoexit is the failure of a task that called [runtime.Goexit], as t.FailNow does in a test. It is also the
+	// failure of a task that called panic(nil), if GODEBUG has panicnil=1.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
-	// ErrTooDeep is returned by a Run or Start from a task that stands on many others, each of which waits for the next:
-	// they share the stack of one thread. So do children that start children, and futures that wait for futures, which then
-	// fail with it.
+	// ErrTooDeep is the error of a run that is started from a task while too many tasks on its worker wait for each
+	// other: they share the stack of one thread. Children of children, and futures that wait for futures, fail with it
+	// too.
 	ErrTooDeep = errors.New("executor: too many tasks on one worker wait for each other")
 
-	// ErrFIFO is what a run of [Func] or [Call], and all of package parallel, ends with on an executor whose Config.Deque is
-	// [deque.KindBWoSFIFO].
+	// ErrFIFO is the error of a run of [Func] or [Call], and of every function of package parallel, on an executor
+	// whose Config.Deque is [deque.KindBWoSFIFO].
 	ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Config.Deque is " +
 		deque.KindBWoSFIFO.String())
 
-	// errNotBegun is the result of a run whose caller got a panic in place of it; others may have it from Begin.
+	// errNotBegun is the error of a run whose Begin panicked. Start passes the panic on to its caller; a job that has
+	// kept the run gets this error.
 	errNotBegun = errors.New("executor: the job's Begin panicked")
 )
 
 // A PanicError is the failure of a task that panicked.
 type PanicError struct {
-	Value any    // what was given to panic
+	Value any    // the argument of panic
 	Stack []byte // the worker's stack at the panic, as debug.Stack formats it
 }
 
-// Error tells the value, on one line: a program may send the text to a client, who must not see the stack. The verb %+v
-// adds the stack, also where another error of this module wraps e.
+// Error returns the value, on one line. It leaves out the stack, because a program may send the text to a client. The
+// verb %+v adds the stack, also if another error of this module wraps e.
 func (e *PanicError) Error() string { return e.say("%v") }
 
 // Format implements [fmt.Formatter].
@@ -60,8 +61,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// A cancelError is the result of a run that was cancelled from outside. It matches both what the context says of
-// itself and why it was cancelled.
+// A cancelError is the error of a run or future that was cancelled from outside. It matches both the context's error
+// and its cause.
 type cancelError struct {
 	job   string
 	err   error // context.Canceled or context.DeadlineExceeded
@@ -86,7 +87,7 @@ func (e *cancelError) say(verb string) string {
 	return fmt.Sprintf("run of %q: %v: "+verb, e.job, e.err, e.cause)
 }
 
-// join is errors.Join for errors of which %+v tells more. One error stays itself.
+// join is errors.Join for errors that have a longer form for %+v. It returns a single error as it is.
 func join(errs ...error) error {
 	var all []error
 	for _, err := range errs {

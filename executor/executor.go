@@ -21,40 +21,40 @@ import (
 	"github.com/magpie-go/magpie/notifier"
 )
 
-// An Executor is a number of workers, each locked to an OS thread of its own, that run tasks and steal from each
-// other; spare ones stand in for those that wait in [Blocking]. All methods may be called from any goroutine. Several
-// executors may live in one process.
+// An Executor is a number of workers, each locked to an OS thread of its own, that run tasks and steal from each other.
+// Spare workers stand in for those that wait in [Blocking]. All methods may be called from any goroutine. There may be
+// several executors in one process.
 //
-// An Executor that is not closed, to which nothing refers any more and that has nothing to do, is closed by the garbage
-// collector, some time later, with a line in the log of package log. Its runs and futures refer to it.
+// If an Executor becomes unreachable and is not closed, the garbage collector closes it some time later, with a line in
+// the log of package log. Its runs in progress, and the Runs and Futures that a program keeps, refer to it.
 type Executor struct {
 	*core
 	_ noCopy
 }
 
-// noCopy has go vet tell of copies: what refers to a copy only does not keep the executor.
+// noCopy makes go vet report copies: a reference to a copy does not keep the executor open.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// core is an executor without the Executors that stand for it. There are two: that of New, to which programs, runs and
-// futures refer, and one to which workers do. So the first becomes unreachable although there are workers.
+// core is the state of an executor. Two Executors share it: that of New, to which programs, runs and futures refer, and
+// another, to which the workers refer. So the first can become unreachable while there are workers.
 type core struct {
 	// Constant.
 	cfg      Config
-	roster   []*Worker // those of the configuration, then room for the spares; see workers
+	roster   []*Worker // the configured workers, then room for the spares; see workers
 	notifier *notifier.Notifier
 	policy   policy.Policy
 	lanes    *lane.Maker[Item]
 	release  func()        // gives the reserved Ps back
 	inline   *inline       // set if there are no threads
-	made     xatomic.Int32 // how many of roster there are; it seldom changes
+	made     xatomic.Int32 // the number of workers in roster; it seldom changes
 
 	_ pad.Line
 	// Read at every push, written when a worker goes to sleep or is woken.
-	sleepingHelpers xatomic.Int32 // workers asleep in a wait inside a task
-	stop            xatomic.Bool  // the workers are to leave
+	sleepingHelpers xatomic.Int32 // workers asleep in a wait for a run or a fork
+	stop            xatomic.Bool  // the workers' threads are to end
 	_               pad.Line
 	injector        injector
 	_               pad.Line
@@ -66,20 +66,20 @@ type core struct {
 	unnamed xatomic.Pointer[error] // why the system refused to name a thread, if it did
 
 	mu     xsync.Mutex  // guards what follows
-	runs   *Run         // those in progress, newest first
+	runs   *Run         // in progress, newest first
 	closed xatomic.Bool // set under mu: no further runs from outside
 
-	running xsync.WaitGroup // one per run in progress
-	alive   xsync.WaitGroup // one per worker
+	running xsync.WaitGroup // one for each run in progress, and one while there are futures in progress
+	alive   xsync.WaitGroup // one for each worker with a thread
 	close   xsync.Once
 	leaving threadList
 
-	public weak.Pointer[Executor] // that of New; constant from before any run
+	public weak.Pointer[Executor] // the Executor that New has returned; constant from before any run
 }
 
-// New starts an executor. It reports every bad field of cfg at once. It also fails where the limits of the system leave
-// no room for the workers' threads and those that the Go runtime may start besides, one for each P and a few: the
-// runtime ends the process when it cannot start one. The executor must be closed: its threads stay until then.
+// New starts an executor. It reports every bad field of cfg at once. It also fails if the limits of the system leave no
+// room for the workers' threads and the threads that the Go runtime may start besides, one for each P and a few: the
+// runtime ends the process when it cannot start a thread. The executor should be closed: its threads stay until then.
 func New(cfg Config) (*Executor, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -100,13 +100,14 @@ func New(cfg Config) (*Executor, error) {
 	}
 	public := &Executor{core: ex.core}
 	ex.public = weak.Make(public)
-	// Not runtime.AddCleanup: cleanups wait on the P that has found them (Go 1.26), and those on a P that the end of
-	// another executor takes away wait until there are as many Ps again.
+	// Not runtime.AddCleanup: a cleanup is queued on the P that has found it (Go 1.26). If the end of another executor
+	// takes that P away, the cleanup waits until there are as many Ps again.
 	runtime.SetFinalizer(public, (*Executor).abandoned)
 	return public, nil
 }
 
-// abandoned closes an executor that was not closed: nothing refers to it, so no run is in progress.
+// abandoned is the finalizer of an Executor: it closes one that was not closed. No run is in progress, since a run
+// refers to its Executor.
 func (ex *Executor) abandoned() {
 	if !ex.closed.Load() {
 		log.Printf("executor %q was not closed, and nothing refers to it: it is closed now", ex.cfg.Name)
@@ -120,7 +121,7 @@ func newExecutor(cfg Config) *Executor { return newExecutorOn(cfg, nil) }
 func newExecutorOn(cfg Config, inline *inline) *Executor {
 	lanes, err := lane.NewMaker[Item](cfg.Workers+cfg.Spares, cfg.lanes())
 	if err != nil {
-		panic(err) // withDefaults has said yes
+		panic(err) // withDefaults has checked the options
 	}
 	ex := &Executor{core: &core{
 		cfg:      cfg,
@@ -167,13 +168,14 @@ func newWorker(ex *Executor, i int) *Worker {
 	return w
 }
 
-// workers are those that there are so far. They become more, before a new one's thread starts, and never fewer.
+// workers returns the workers made so far. A worker is added before its thread starts; none is ever removed.
 //
-// P1: made publishes the new one. A worker that looks at all for the last time before it sleeps, and does not see the new one,
-// has announced itself before anything could be in that one's lane: D1(push) then finds the sleeper.
+// P1: made publishes the new worker. If another worker, on its last look at all lanes before it sleeps, does not see
+// the new one, it has announced its sleep before any item could be in the new one's lane: D1(push) then finds the
+// sleeper.
 func (ex *core) workers() []*Worker { return ex.roster[:ex.made.Load()] }
 
-// startWorkers returns when every worker has its thread, or could not be given one.
+// startWorkers starts the threads of all workers. It returns when each has been started or has failed to start.
 func (ex *Executor) startWorkers() error {
 	var (
 		up   xsync.WaitGroup
@@ -200,22 +202,23 @@ func (ex *Executor) startWorkers() error {
 	return errors.Join(errs...)
 }
 
-// Workers is the number of workers, not counting spare ones: so many tasks run at a time.
+// Workers returns the number of workers, not counting spare ones: the number of tasks that run at a time.
 func (ex *Executor) Workers() int { return ex.cfg.Workers }
 
-// Run runs a job and waits for its end: Start and [Run.Wait]. The error is nil if every task ran and returned nil; see
-// the package documentation for what else it can be.
+// Run runs a job and waits for its end, as Start and [Run.Wait] do. The error is nil if every task ran and returned
+// nil. The package documentation says what else it can be.
 func (ex *Executor) Run(ctx context.Context, j Job) error {
 	w := ex.currentWorker()
 	r := ex.launch(ctx, j, w, w.run())
 	if r.over.Load() {
 		return r.err.Get()
 	}
-	return r.wait(w, r.ctx.labels) // a task that gives ctx is taken to have its labels, as pprof.Do takes it
+	return r.wait(w, r.ctx.labels) // as pprof.Do does, take it that the calling task has the labels of its ctx
 }
 
-// Start starts a job and returns without waiting for its work. Cancelling ctx cancels the run. If the run cannot start,
-// because the executor is closed, the context cancelled or the job invalid, it is over at once, and its Wait says why.
+// Start starts a job and returns without waiting for its end. Cancelling ctx cancels the run. If the run cannot start,
+// because the executor is closed, the context cancelled or the job invalid, it is over at once, and its Wait returns
+// the error.
 //
 // A run that is started from a task of the same executor is nested in that task's run.
 func (ex *Executor) Start(ctx context.Context, j Job) *Run {
@@ -223,7 +226,7 @@ func (ex *Executor) Start(ctx context.Context, j Job) *Run {
 	return ex.launch(ctx, j, w, w.run())
 }
 
-// launch starts j, nested in parent unless that is nil, from worker w or, if that is nil, from outside.
+// launch starts j, nested in parent unless that is nil. w is the calling worker, or nil.
 func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *Run {
 	if ctx == nil || j == nil {
 		panic("executor: Run and Start need a context and a job, got nil")
@@ -239,7 +242,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 	if w != nil && w.waits.helps > maxDepth {
 		return r.stillborn(ErrTooDeep)
 	}
-	// All that may panic because of ctx comes before admit, which counts the run: Close waits for what is counted.
+	// Calls of ctx's methods, which may panic, come before admit, which counts the run: Close waits for counted runs.
 	if ctx.Done() != nil {
 		r.unlink = r.ctx.follow()
 	}
@@ -263,7 +266,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 	return &r.Run
 }
 
-// embody makes body that of the run. The job may have cancelled the run while it began.
+// embody makes body the run's. The run may have been cancelled since its start.
 func (r *JobRun) embody(body *Body) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -274,8 +277,8 @@ func (r *JobRun) embody(body *Body) {
 	r.body = body
 }
 
-// begin has the job begin and returns its first item, or nil if the run is over. That it also is if Begin panics, or
-// returns an item that cannot be run: nobody must wait for it.
+// begin calls the job's Begin and returns the first item, or nil if the run is over. The run is over too if Begin
+// panics or returns an item that cannot be run, so that Wait and Close do not wait for it.
 func (r *JobRun) begin() (first *Item) {
 	err := errNotBegun
 	defer func() {
@@ -294,7 +297,7 @@ func (r *JobRun) begin() (first *Item) {
 	return first
 }
 
-// stillborn ends a run that never began.
+// stillborn ends a run that did not begin.
 func (r *Run) stillborn(err error) *Run {
 	if r.unlink != nil {
 		r.ctx.unfollow(r.unlink)
@@ -312,8 +315,8 @@ func (r *Run) stillborn(err error) *Run {
 	return r
 }
 
-// admit enters r among the runs in progress, unless the executor is closed. While Close waits for a run, its tasks may
-// still start others: running is not 0 then.
+// admit adds r to the runs in progress. If the executor is closed it returns false, unless r is nested: while Close
+// waits for a run, the run's tasks may start others, and running is not 0.
 func (ex *Executor) admit(r *Run) bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -329,7 +332,7 @@ func (ex *Executor) admit(r *Run) bool {
 	return true
 }
 
-// forget takes r out of the runs in progress.
+// forget removes r from the runs in progress.
 func (ex *Executor) forget(r *Run) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -345,9 +348,9 @@ func (ex *Executor) forget(r *Run) {
 	ex.running.Done()
 }
 
-// Close stops intake, waits for the runs in progress, ends every worker and its thread, and gives the reserved Ps back.
-// It may be called again, and then waits for the first call. From a task of the same executor it returns [ErrInTask]
-// and does nothing; from a task of another it waits as in [Blocking].
+// Close refuses new runs and futures, waits for those in progress, ends every worker and its thread, and gives the
+// reserved Ps back. A second call waits for the first. Called from a task of the same executor, Close does nothing and
+// returns [ErrInTask]. On a worker of another executor it waits as in [Blocking].
 func (ex *Executor) Close() error {
 	if ex.currentWorker() != nil {
 		return ErrInTask
@@ -359,7 +362,8 @@ func (ex *Executor) Close() error {
 		ex.mu.Unlock()
 		ex.running.Wait()
 		ex.spares.Close()
-		// D1(stop): stop, then wake. Pairs with D1(park) and line 23 of the published policy: prepare, then look at stop.
+		// D1(stop): set stop, then wake all. Pairs with D1(park), and line 23 in policy published: prepare, then look
+		// at stop.
 		ex.stop.Store(true)
 		ex.notifier.NotifyAll()
 		ex.alive.Wait()
@@ -370,8 +374,8 @@ func (ex *Executor) Close() error {
 	return nil
 }
 
-// A threadList collects the threads that workers have left and that may not be gone yet. The runtime ends such a thread a
-// moment after its goroutine.
+// A threadList has the threads of ended workers that may still exist: the runtime ends such a thread a moment after its
+// goroutine.
 type threadList struct {
 	mu  xsync.Mutex
 	ids []int64
@@ -379,11 +383,11 @@ type threadList struct {
 
 func (l *threadList) add(id int64) {
 	l.mu.Lock()
-	l.ids = append(slices.DeleteFunc(l.ids, osthread.Gone), id) // an executor that lives long has many
+	l.ids = append(slices.DeleteFunc(l.ids, osthread.Gone), id) // deletes ids so that the list does not grow for ever
 	l.mu.Unlock()
 }
 
-// wait waits until the threads are gone, or a second has passed: then an id has been given to a new thread.
+// wait waits until the threads are gone, or for a second at most: the system may have given an ID to a new thread.
 func (l *threadList) wait() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// First calls fns, beginning them in their order, until one of them returns without an error, and returns what that one
-// did. The others are then cancelled: those that have not begun are left out, those that run see their context end.
-// First waits for those. If none ends well, the error is those of all, joined in the order of fns; a panic is the
-// failure of the function, a [*PanicError], and so is runtime.Goexit, [ErrGoexit]. It may be called from anywhere, as
-// [Executor.Run] may; if it is called from a task, and the task's own worker runs a function that calls Goexit, the
-// task ends by that too.
+// First calls the functions fns on the executor, beginning them in their order, and returns the result of the first
+// that returns without an error. It then cancels the others: functions that have not begun are not called, and
+// functions that run see their context end. First waits for the latter. If every function fails, the error joins all
+// their errors, in the order of fns. A function that panics fails with a [*PanicError], and one that calls
+// [runtime.Goexit] with [ErrGoexit].
 //
-// It panics if a function is nil, and if there is none.
+// First may be called from anywhere, as [Executor.Run] may. If it is called from a task, and the task's own worker runs
+// a function that calls Goexit, the task ends by that too. First panics if there is no function, or if one is nil.
 func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	if len(fns) == 0 {
 		panic("executor: First of no functions")

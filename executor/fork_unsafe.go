@@ -2,22 +2,22 @@ package executor
 
 import "unsafe"
 
-// forkOf is the fork whose first field is the item.
+// forkOf returns the fork whose first field is the item.
 func forkOf(it *Item) *fork { return (*fork)(unsafe.Pointer(it)) }
 
-// callOf is the call whose first field is the fork of the item. Only a call's own Exec knows its types.
+// callOf returns the call whose first field is the item's fork. Only the call's own Exec knows its types.
 func callOf[A, R any](it *Item) *call[A, R] { return (*call[A, R])(unsafe.Pointer(it)) }
 
-// childOf is the child whose first field is the fork of the item.
+// childOf returns the child whose first field is the item's fork.
 func childOf(it *Item) *child { return (*child)(unsafe.Pointer(it)) }
 
-// futureOf is the future whose first field is the item.
+// futureOf returns the future whose first field is the item.
 func futureOf(it *Item) *future { return (*future)(unsafe.Pointer(it)) }
 
-// scopeRunOf is the run whose first field is the body. Forks have no other bodies.
+// scopeRunOf returns the run whose first field is the body. Every fork has such a body.
 func scopeRunOf(b *Body) *scopeRun { return (*scopeRun)(unsafe.Pointer(b)) }
 
-// isSame reports whether a and b are copies of one interface value, whatever is in it: comparing them may panic.
+// isSame reports whether a and b are copies of one interface value. Unlike ==, it does not panic.
 func isSame(a, b any) bool {
 	type words [2]unsafe.Pointer
 	return *(*words)(unsafe.Pointer(&a)) == *(*words)(unsafe.Pointer(&b))

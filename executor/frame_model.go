@@ -4,18 +4,18 @@ package executor
 
 import "runtime"
 
-// frameOf tells stack frames apart, by their depth: addresses change from one execution to the next.
+// frameOf identifies a stack frame by its depth: addresses change from one execution to the next.
 func frameOf(**Scope) uintptr {
 	var callers [256]uintptr
 	return uintptr(runtime.Callers(2, callers[:]))
 }
 
-// isBeside is always true: the model's threads are no threads of the system.
+// isBeside is always true: the threads of a model program are not OS threads.
 func isBeside(_, _ uintptr) bool { return true }
 
 func isNear(_, _ uintptr) bool { return true }
 
-// A stack knows nothing here.
+// A stack has no state in model programs.
 type stack struct{}
 
 func (*stack) has(uintptr) bool { return true }

@@ -4,25 +4,27 @@ package executor
 
 import "unsafe"
 
-// frameOf tells stack frames apart: s is a parameter of a function that is inlined or called with it, so that its address
-// lies in the frame of the caller or at a constant distance from it. A frame has another number after the stack has moved.
+// frameOf identifies the stack frame of the caller. s is a parameter of a function that is inlined or called, so its
+// address lies in the frame of that function's caller or at a constant distance from it. The number of a frame changes
+// when the stack moves.
 func frameOf(s **Scope) uintptr { return uintptr(unsafe.Pointer(s)) }
 
-// stackBlock is the smallest size that a stack has, and where blocks begin: each belongs to one stack as a whole.
+// stackBlock is the smallest size, and the alignment, of a stack: a block of that size and alignment belongs to one
+// stack.
 const stackBlock = 2048
 
-// isBeside reports whether two places are in one block of a stack. It is how a call on another goroutine is noticed for
-// the price of a load: other is on the worker's stack.
+// isBeside reports whether two addresses are in one block of a stack. If other is on the worker's stack, it shows for
+// the price of a load that here is too, and not on another goroutine's.
 //
-// After the runtime has moved that stack, a block of the old one may belong to another goroutine's until the worker's
-// next Fork or Join. A misuse there is then noticed later.
+// After the runtime has moved the worker's stack, a block of the old stack may belong to another goroutine until the
+// worker's next Fork or Join. A misuse by that goroutine is not noticed until then.
 func isBeside(here, other uintptr) bool { return here^other < stackBlock }
 
-// isNear reports whether two places, of frames of which one has called the other, may be on one stack that has not
-// moved.
+// isNear reports whether two addresses may be on one stack that has not moved, if the function of one frame has called
+// that of the other.
 func isNear(here, other uintptr) bool { return here-other+4*stackBlock < 8*stackBlock }
 
-// A stack has the blocks of the stack of a worker's goroutine where scopes were used last.
+// A stack caches blocks of the worker's stack, those in which scopes were used last.
 type stack [8]uintptr
 
 func (s *stack) has(here uintptr) bool { return s[here/stackBlock%8] == here/stackBlock }

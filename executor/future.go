@@ -18,7 +18,7 @@ type future struct {
 	claimed xatomic.Uint32             // 1 after the future was begun or cancelled
 	err     xatomic.Plain[error]       // P1: published by ends
 	ends    xatomic.Pointer[onEnd]     // the waiters for the end, newest first; &ended after the end
-	after   xatomic.Pointer[[]*future] // futures that it starts after; nil after the end, or whole chains would stay alive
+	after   xatomic.Pointer[[]*future] // futures that it starts after; nil after the end, to keep no chain alive
 	told    xatomic.Pointer[onEnd]     // the entry of ends with the channel of Done
 	watched xatomic.Pointer[unwatch]   // set when the future is to be told of the end of the caller's context
 }
@@ -86,7 +86,8 @@ func futuresOf(all []Awaitable) []*future {
 			futures[i] = a.awaitable()
 		}
 		if futures[i] == nil || futures[i].ex == nil {
-			panic(fmt.Sprintf("executor: Async is to come after number %d of those given, which is nil or not of Async's making", i))
+			panic(fmt.Sprintf("executor: Async is to come after number %d of those given, "+
+				"which is nil or not of Async's making", i))
 		}
 	}
 	return futures
@@ -140,7 +141,7 @@ func (f *future) tell(e *onEnd) bool {
 
 // end ends f, which the caller has claimed. w is the calling worker of f's executor, or nil.
 func (f *future) end(w *Worker, err error) {
-	defer f.ex.asyncs.end(w) // deferred: settle may run a future that comes after f inline, and that one may call Goexit
+	defer f.ex.asyncs.end(w) // deferred: on an inline executor settle may run other futures, which may call Goexit
 	f.settle(w, err)
 }
 
@@ -167,7 +168,8 @@ func (f *future) settle(w *Worker, err error) {
 		case w != nil && w.core == e.future.ex.core:
 			e.future.submit(w)
 		default:
-			defer e.future.submit(nil) // deferred: an inline executor may run it now, and Goexit in it must not skip the rest
+			// Deferred: an inline executor may run it now, and Goexit in it must not skip the rest.
+			defer e.future.submit(nil)
 		}
 		e = next
 	}
@@ -187,7 +189,8 @@ func (f *future) cancel(err, cause error) {
 // watch implements canceller. From now on f is cancelled when the caller's context ends.
 func (f *future) watch() {
 	parent := f.ctx.parent
-	if f.watched.Load() != nil || f.isOver() || parent.Done() == nil { // Done last: each nested context asks the one above
+	// Done last: each nested context asks the one above.
+	if f.watched.Load() != nil || f.isOver() || parent.Done() == nil {
 		return
 	}
 	u := &unwatch{f.ctx.follow()}

@@ -6,13 +6,13 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// An injector is the queue of items that come from outside: the master queue of document 000 (Algorithm 1). Submitters
-// share the owner's end of a deque under a lock, workers steal the oldest without one. An item from outside never goes
-// to a worker's deque, whose owner alone may push.
+// An injector is the queue that all workers share: the master queue of document 000 (Algorithm 1). It has items that
+// come from outside, and items that workers give away. Threads that push share the owner's end of a deque under a lock.
+// Workers steal the oldest item without a lock.
 type injector struct {
-	queue *deque.Deque[Item] // constant; every thief reads it again and again
+	queue *deque.Deque[Item] // constant; thieves read it often
 	_     pad.Line
-	mu    xsync.Mutex // held by whoever pushes
+	mu    xsync.Mutex // held to push
 }
 
 func newInjector() injector { return injector{queue: deque.New[Item](injectorCapacity)} }

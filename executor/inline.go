@@ -7,37 +7,38 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// NewInline returns an executor for tests. It has no threads: whoever starts a run, or a call of [Async], runs it before that
-// returns, on the calling goroutine, and with it whatever else is ready. What is ready is run in an order that the seed
-// chooses, and that is the same for the same seed: a test tries many, and finds what relies on an order that nothing
-// guarantees. When a task ends the context that its run was started with, no other task of the run begins after it.
+// NewInline returns an executor for tests, which has no threads. A call that starts a run or an [Async] runs it before
+// it returns, on the calling goroutine, together with all other tasks that are ready. The seed chooses the order of
+// ready tasks. The same seed gives the same order: a test that tries many seeds finds tasks that rely on an order which
+// is not guaranteed. When a task ends the context that its run was started with, no other task of the run begins after
+// it.
 //
-// It has one worker, and in all else is an executor like others. Goroutines that use it at once take turns, and then
-// choose the order too. A task may use other executors, with threads or without, and is on the worker of each executor
-// whose tasks stand on its goroutine's stack: to run something there, and to wait for it, is to do it nested. A task
-// that waits for something that only the caller could do next waits for ever.
+// The executor has one worker, and otherwise behaves as others do. Goroutines that use it at the same time take turns,
+// and then influence the order. A task may use other executors, with threads or without. It is on the worker of each
+// executor whose tasks are on its goroutine's stack: a run that it starts on one of these is nested. A task that waits
+// for something that only the calling goroutine could do next waits for ever.
 //
-// runtime.Goexit in a task, as of t.FailNow, ends the caller's goroutine too, after what else is ready has run. The
-// caller may also be who gives back a permit of a semaphore that the task waited for, or ends a [Future] that it comes
-// after.
+// [runtime.Goexit] in a task, such as that of t.FailNow, also ends the calling goroutine, after the other ready tasks
+// have run. The caller may also be a function that gives back the permit of a semaphore that the task waited for, or
+// that ends a [Future] that the task comes after.
 //
-// The executor may be used under testing/synctest: time passes while its tasks wait. It is for the bubble in which it
-// was made, as are its runs and futures: the runtime ends the process with a fatal error if an executor is used both in
-// a bubble and outside that. Make one in each bubble. Graphs, semaphores and other jobs may be used in one bubble after
-// the other, and outside. Executors of [New] are not for bubbles: time does not pass while a thread sleeps.
+// The executor may be used under testing/synctest: time passes while its tasks wait. The executor, its runs and its
+// futures belong to the bubble in which it was made: the runtime ends the process with a fatal error if an executor is
+// used both in a bubble and outside it. Graphs, semaphores and other jobs may be used in several bubbles, one after the
+// other, and outside. Executors of [New] are not for bubbles: time does not pass while a thread sleeps.
 func NewInline(seed uint64) *Executor {
 	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true}
 	return newExecutorOn(cfg, &inline{seed: seed, woken: make(chan struct{}, 1)})
 }
 
-// inline is what an executor without threads has instead.
+// inline is the state of an executor without threads.
 type inline struct {
 	seed  uint64
 	mu    sync.Mutex // held by the goroutine that is the worker
-	below *Worker    // the worker, of another executor, whose task that goroutine runs, or nil; its own, plain
+	below *Worker    // another executor's worker whose task that goroutine runs, or nil; plain, under mu
 
-	// woken has a permission for a worker that sleeps in a nested run, as a park.Parker does. Under testing/synctest
-	// time passes meanwhile, which it does not while a goroutine sleeps on a futex.
+	// woken takes the place of the sleeper's park.Parker. Under testing/synctest, time passes while a goroutine waits
+	// for a channel, but not while it sleeps on a futex.
 	woken chan struct{}
 }
 
@@ -52,10 +53,10 @@ func (i *inline) wake() {
 	}
 }
 
-// noticeContexts has every run in progress on an inline executor see whether its caller's context has ended, the oldest
-// first: contexts of others may be derived from its own. Other goroutines bring the news too, but at a moment that no
-// seed chooses. So whatever looks whether a run is stopped looks here first. The worker only; elsewhere it does
-// nothing.
+// noticeContexts cancels every run in progress on an inline executor whose caller's context has ended. It begins with
+// the oldest run: the contexts of other runs may be derived from its own. Other goroutines tell a run of that end too,
+// but at a moment that no seed chooses, so noticeContexts is called before a run is checked for its stop. The worker
+// only. On an executor with threads it does nothing.
 func (w *Worker) noticeContexts() {
 	if w.inline == nil {
 		return
@@ -67,19 +68,19 @@ func (w *Worker) noticeContexts() {
 		runs = append(runs, r)
 	}
 	ex.mu.Unlock()
-	for _, r := range slices.Backward(runs) { // without the lock: some contexts are of others' making
+	for _, r := range slices.Backward(runs) { // without the lock: a context may be user code
 		r.noticeContext()
 	}
 }
 
-// drive lets the caller be the worker until nothing is ready, unless it is, or another goroutine is, which will then
-// see what the caller has made available. w is the worker if the caller is.
+// drive makes the caller the worker of an inline executor until nothing is ready. It does nothing if the caller is the
+// worker already, which is then w, or if another goroutine is, which runs the caller's items too.
 func (ex *Executor) drive(w *Worker) {
 	if ex.inline == nil || w != nil || ex.injector.isEmpty() || !ex.inline.mu.TryLock() {
 		return
 	}
-	// Whoever fails to get the lock has injected before; whoever has it looks again after giving it up, also after
-	// Goexit.
+	// A goroutine that fails to get the lock has injected its items before. The goroutine that has the lock looks at
+	// the injector again after it has unlocked it, even after Goexit.
 	defer ex.drive(nil)
 	defer ex.inline.mu.Unlock()
 	osthread.Lock()
@@ -91,8 +92,8 @@ func (ex *Executor) drive(w *Worker) {
 	w.drain()
 }
 
-// drain runs what is ready. What is left when runtime.Goexit ends a task, and with it the goroutine, is run before the
-// goroutine has ended: there is no other thread to take it over, and somebody may wait for it.
+// drain runs all ready items. If runtime.Goexit ends a task, and with it the goroutine, a deferred call runs the rest:
+// there is no other thread to take them over, and another goroutine may wait for them.
 func (w *Worker) drain() {
 	ended := false
 	defer func() {

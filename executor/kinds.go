@@ -10,12 +10,12 @@ import (
 type Policy uint8
 
 const (
-	// Adaptive keeps what [AdaptivePublished] promises, that no item waits in a deque while a worker sleeps, and that
-	// the number of thieves follows the work there is. In addition the last thief sleeps too when there is nothing to
-	// steal: publishing an item wakes a worker if nobody is looking.
+	// Adaptive keeps the promises of [AdaptivePublished]: no item waits in a deque while a worker sleeps, and the
+	// number of workers that look for work follows the available work. In addition the last of these sleeps too when
+	// there is nothing to steal. Pushing an item wakes a worker if none is looking.
 	Adaptive Policy = policy.Adaptive
-	// AdaptivePublished is the algorithm of document 000 (Algorithms 2 to 5) to the letter: publishing an item wakes
-	// nobody, so as long as any worker has work, one thief stays awake and looks around.
+	// AdaptivePublished is the algorithm of document 000 (Algorithms 2 to 5) to the letter. Pushing an item wakes no
+	// worker. Instead, as long as any worker has work, one worker without work stays awake and looks for some.
 	AdaptivePublished Policy = policy.Published
 )
 
@@ -38,15 +38,14 @@ func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "poli
 type Forks uint8
 
 const (
-	// PrivateForks stay with the worker until others want them. The worker pushes them, the oldest first, when there is
-	// nothing to steal from it, when a thief has asked, or when one function has two that are not joined and there are
-	// few to steal. A fork that nobody steals costs no locked instruction. Thieves do not see the others until the
-	// worker's next Fork or Join.
+	// PrivateForks stay with the worker until thieves need them. In a Fork or Join the worker pushes them, the oldest
+	// first, if there is nothing to steal from it, if a thief has asked, or if one function has two that are not joined
+	// and there is little to steal. A fork that is not pushed costs no locked instruction.
 	PrivateForks Forks = iota
-	// PushedForks are pushed at once, as any other item: thieves see them as soon as the kind of deque lets them.
+	// PushedForks are pushed at once, as other items are. Thieves see them as soon as the kind of deque allows.
 	PushedForks
 
-	forksModes // how many there are
+	forksModes // the number of values
 )
 
 var forksNames = [forksModes]string{PrivateForks: "private", PushedForks: "pushed"}

@@ -6,22 +6,22 @@ import (
 	"strconv"
 )
 
-// A task has the profiler labels of the context that its run was started with, as a goroutine has those of the one that
-// starts it, or if that context has none, the worker's: the executor's name and the worker's number. A worker sets
-// labels when it turns to another run, not at every task.
+// A task has the profiler labels of the context that its run was started with. If that context has none, the task has
+// the worker's own: the executor's name and the worker's number. A worker sets labels when it turns to another run, not
+// at every task.
 //
-// A goroutine cannot be asked for its labels. A worker therefore does not know which labels a task has set by itself:
-// it sets labels whenever it turns away from a run. After it has run items on top of a task that waits it restores what
-// that task should have: in Executor.Run, the labels of the context that the task has given; in other waits those of
-// its run or future.
+// The runtime does not tell a goroutine's labels, so a worker does not know which labels a task has set by itself. It
+// therefore sets labels whenever it leaves a run. After it has run items on top of a waiting task, it restores the
+// labels that the task should have: in Executor.Run those of the context that the task has passed, in other waits those
+// of the task's run or future.
 
-// labels are those of a worker's goroutine. Owner only, plain.
+// labels are the profiler labels of a worker's goroutine. Owner only, plain.
 type labels struct {
-	set context.Context // as they were set last
-	own context.Context // those of a worker that runs nothing; nil for an inline worker
+	set context.Context // has the labels that the worker has set last
+	own context.Context // has the labels of a worker that runs no task; nil for an inline worker
 }
 
-// labelsOf returns a context that has the labels of ctx and finds them at once, or nil if ctx has none.
+// labelsOf returns a context that has the labels of ctx and finds them without a search, or nil if ctx has none.
 func labelsOf(ctx context.Context) context.Context {
 	if c, ok := ctx.(*taskContext); ok {
 		return c.labels // Value would make a standard context
@@ -34,14 +34,14 @@ func labelsOf(ctx context.Context) context.Context {
 	return pprof.WithLabels(ctx, pprof.LabelSet{})
 }
 
-// labelThread gives the goroutine, which has just begun, the worker's own labels.
+// labelThread gives the calling goroutine, which has just begun, the worker's own labels.
 func (w *Worker) labelThread() {
 	labels := pprof.Labels("executor", w.ex.cfg.Name, "worker", strconv.Itoa(w.id))
 	w.labels.own = pprof.WithLabels(context.Background(), labels)
 	w.setLabels(w.labels.own)
 }
 
-// labelsFor is labels or, if nil, the worker's own.
+// labelsFor returns labels or, if that is nil, the worker's own.
 func (w *Worker) labelsFor(labels context.Context) context.Context {
 	if labels == nil {
 		return w.labels.own
@@ -49,8 +49,8 @@ func (w *Worker) labelsFor(labels context.Context) context.Context {
 	return labels
 }
 
-// setLabels gives the worker's goroutine the labels of ctx. On an inline executor tasks have those of the calling
-// goroutine, which must keep them.
+// setLabels gives the worker's goroutine the labels of ctx. On an inline executor it does not: the goroutine is the
+// caller's, and must keep its labels.
 func (w *Worker) setLabels(ctx context.Context) {
 	w.labels.set = ctx
 	if w.labels.own != nil {

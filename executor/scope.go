@@ -28,7 +28,7 @@ type Scope struct {
 	children *child  // not joined, newest first
 	level    uint64  // forks.level when the scope began; the scope's forks are above it
 	base     uint64  // forks.base before the scope
-	forker   uintptr // identifies the stack frame that made the newest fork; 0 while s is not in use, or not yet checked
+	forker   uintptr // the stack frame that made the newest fork; 0 while s is not in use, or not yet checked
 	next     *Scope  // in forks.scopes
 	skipped  bool    // the function has joined a child that was not begun, see fork
 }
@@ -59,8 +59,9 @@ func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
 }
 
 func misused() {
-	panic("executor: a Scope is used outside the function that it was given to: a function that forks, or starts children, " +
-		"needs the Scope that Fork, Spawn, Func or Call gives it, not one that it has captured, and only while it runs")
+	panic("executor: a Scope is used outside the function that it was given to: " +
+		"a function that forks, or starts children, needs the Scope that Fork, Spawn, Func or Call gives it, " +
+		"not one that it has captured, and only while it runs")
 }
 
 // Context returns the run's context: it is cancelled when the caller's is, when a child fails, and when the run ends.

@@ -2,23 +2,25 @@ package executor
 
 import "github.com/magpie-go/magpie/internal/xatomic"
 
-// Stats is what an executor has counted since it was made. A worker counts in plain words of its own and publishes them
-// when it runs out of work, when a run ends on it, when it blocks and every thousand items, so a snapshot taken while runs
-// are in progress may lag by that much. After a run's end everything it did is in.
+// Stats has the counters of an executor since it was made. Each worker publishes its counters when it runs out of work,
+// when it turns to another run, when it blocks, and about every thousand items. A snapshot that is taken while runs are
+// in progress may lag by so much. When a run has ended, its work is counted in full.
 type Stats struct {
-	Workers []WorkerStats // by worker; spare ones after the others, as many as were needed so far
+	Workers []WorkerStats // by worker ID; spare workers follow the others, as many as were needed so far
 	Total   WorkerStats
 }
 
-// WorkerStats is what one worker has counted, or the sum of several.
+// WorkerStats has the counters of one worker, or the sum of several.
 type WorkerStats struct {
-	Tasks       uint64 // tasks run, those that were skipped after a failure or cancellation included
-	Pops        uint64 // items taken from the worker's own deque
-	StealsTried uint64 // attempts on other workers' deques that were not seen to be empty beforehand; every one if they hide items
-	StealsWon   uint64 // of these, how many brought an item, or several
-	StealsLost  uint64 // of these, how many were lost to another thread
-	Parks       uint64 // times the worker went to sleep
-	Wakeups     uint64 // times it was woken
+	Tasks uint64 // tasks run; includes tasks that were skipped after a failure or cancellation
+	Pops  uint64 // items taken from the worker's own deque
+	// StealsTried counts attempts to steal from other workers' deques. It leaves out deques that were seen to be empty
+	// beforehand, unless the kind of deque hides items.
+	StealsTried uint64
+	StealsWon   uint64 // attempts to steal that brought an item, or several
+	StealsLost  uint64 // attempts to steal that were lost to another thread
+	Parks       uint64 // times that the worker went to sleep
+	Wakeups     uint64 // times that the worker was woken
 }
 
 // Stats returns a snapshot.
@@ -32,10 +34,10 @@ func (ex *Executor) Stats() Stats {
 	return s
 }
 
-// Sub returns what was counted between old and s, two snapshots of one executor.
+// Sub returns the difference between s and old, an earlier snapshot of the same executor.
 func (s Stats) Sub(old Stats) Stats {
 	d := Stats{Workers: append([]WorkerStats(nil), s.Workers...), Total: s.Total}
-	for i := range old.Workers { // later there may be more
+	for i := range old.Workers { // s may have more
 		d.Workers[i].add(old.Workers[i], ^uint64(0))
 	}
 	d.Total.add(old.Total, ^uint64(0))
@@ -56,7 +58,7 @@ func (a *WorkerStats) add(b WorkerStats, factor uint64) {
 // counts are a worker's own counters.
 type counts struct {
 	items    uint64
-	overhead uint64 // of the items, those that are not tasks
+	overhead uint64 // items that are not tasks
 	tried    uint64
 	won      uint64
 	lost     uint64
@@ -64,16 +66,16 @@ type counts struct {
 	wakeups  uint64
 }
 
-// published holds what others may see of a worker's counts.
+// published is the copy of a worker's counts that other threads read.
 type published struct {
 	tasks, pops, tried, won, lost, parks, wakeups xatomic.Tell64
 }
 
-// publishCounts shows what the worker has counted. The worker itself only.
+// publishCounts publishes the worker's counts. Owner only.
 func (w *Worker) publishCounts() {
 	p, c := &w.seen, &w.counts
 	set := func(to *xatomic.Tell64, v uint64) {
-		if to.Load() != v { // a load is free, a store is not
+		if to.Load() != v { // a load is cheap, a store is not
 			to.Store(v)
 		}
 	}

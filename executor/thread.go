@@ -9,15 +9,15 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// onThread maps osthread.Self of an OS thread to the worker that is locked to it, in the whole process. Only the thread
-// proves that a caller is a worker: a locked thread runs no other goroutine, whereas a context can be handed on.
+// onThread maps the osthread.Self of an OS thread to the worker that is locked to it, for the whole process. The thread
+// identifies the worker reliably: a locked thread runs no other goroutine, whereas a context can be handed on.
 //
-// The tasks of several executors may stand on one stack: those of inline executors, each started by a task of the one
-// below, and at the bottom perhaps one with threads. The caller is then the worker of all of them, and onThread has the
-// topmost.
+// Tasks of several executors may be on one stack: those of inline executors, each started by a task of the one below,
+// and at the bottom perhaps a task of an executor with threads. The caller is then the worker of all of them, and
+// onThread has the topmost.
 var onThread sync.Map // int64 → *Worker
 
-// currentWorker is the worker of this executor that the caller runs on, or nil.
+// currentWorker returns the worker of this executor that the caller runs on, or nil.
 func (ex *Executor) currentWorker() *Worker {
 	w := workerHere()
 	for w != nil && w.core != ex.core {
@@ -26,7 +26,7 @@ func (ex *Executor) currentWorker() *Worker {
 	return w
 }
 
-// below is the worker on whose task the worker's own stand, or nil.
+// below returns the worker whose task is below those of the inline worker w on the stack, or nil.
 func (w *Worker) below() *Worker {
 	if w.inline == nil {
 		return nil
@@ -34,8 +34,7 @@ func (w *Worker) below() *Worker {
 	return w.inline.below
 }
 
-// threadHere is the worker, of whatever executor, whose thread the caller runs on, or nil if the thread is no worker's
-// own.
+// threadHere returns the worker, of any executor, whose thread the caller runs on, or nil if the thread is no worker's.
 func threadHere() *Worker {
 	w := workerHere()
 	for w != nil && w.inline != nil {
@@ -44,14 +43,15 @@ func threadHere() *Worker {
 	return w
 }
 
-// workerHere is the topmost worker, of whatever executor, that the caller runs on, or nil.
+// workerHere returns the topmost worker, of any executor, that the caller runs on, or nil.
 func workerHere() *Worker {
 	self := osthread.Self()
 	v, ok := onThread.Load(self)
 	if !ok {
 		return nil
 	}
-	// A goroutine that is no worker's may have gone on to another thread since it asked, and a worker have begun on that one.
+	// A goroutine that is no worker's may have moved to another thread since the first Self, and a worker may have
+	// begun on the old one.
 	if osthread.Self() != self {
 		return nil
 	}
@@ -62,9 +62,9 @@ func workerHere() *Worker {
 	return w
 }
 
-// isHere reports whether the caller runs on w, the topmost worker of some thread just before. An inline worker's thread
-// goes on to other goroutines, and the caller may have left it and come back: locked to its thread, it stays for the
-// look.
+// isHere reports whether the caller runs on the inline worker w, which onThread had for the caller's thread just
+// before. The thread of an inline worker goes on to other goroutines, and the caller may have left it since. The lock
+// keeps the caller on one thread during the look.
 func (w *Worker) isHere() bool {
 	osthread.Lock()
 	defer osthread.Unlock()
@@ -72,16 +72,16 @@ func (w *Worker) isHere() bool {
 	return v == any(w)
 }
 
-// start runs the worker on a goroutine locked to a thread of its own. ready is told when the thread is set up, or that
-// it could not be.
+// start runs the worker on a goroutine locked to a thread of its own. It calls ready when the thread is set up, or with
+// an error if that failed.
 //
-// These are the only goroutines that magpie starts, but that of closeAside.
+// Package executor starts no other goroutines, except in closeAside.
 func (w *Worker) start(ready func(error)) {
 	xsync.Go(func() {
-		osthread.Lock() // and never unlocked: the thread has our name and nice, and ends with the goroutine
+		osthread.Lock() // never unlocked: the thread has the worker's name and nice, and ends with the goroutine
 		if osthread.IsMain() {
-			// A goroutine that ends while locked to the main thread leaves a thread that can neither end nor serve. While
-			// this one holds it, another goroutine gets another thread.
+			// A goroutine that ends while locked to the main thread leaves a thread that can neither end nor run
+			// others. While this one is locked to it, another goroutine gets another thread.
 			var up xsync.WaitGroup
 			up.Add(1)
 			w.start(func(err error) {
@@ -104,7 +104,7 @@ func (w *Worker) start(ready func(error)) {
 func (w *Worker) setUpThread() error {
 	cfg := &w.ex.cfg
 	if err := osthread.SetName(cfg.Name + "-" + strconv.Itoa(w.id)); err != nil {
-		w.ex.unnamed.Store(&err) // a name is for people: the executor works without, and Dump tells
+		w.ex.unnamed.Store(&err) // no failure: the executor works without names, and Dump reports err
 	}
 	if cfg.Nice != 0 {
 		if err := osthread.SetNice(cfg.Nice); err != nil {
@@ -136,7 +136,7 @@ func (w *Worker) vacate() {
 	w.thread.id.Store(0)
 }
 
-// live is a worker's life on one thread: until the executor stops, a spare is discharged, or a task ends the goroutine.
+// live runs the worker on the calling thread until the executor stops, the spare is discharged, or a task calls Goexit.
 func (w *Worker) live() {
 	stopped := false
 	growStack()
@@ -150,18 +150,18 @@ func (w *Worker) live() {
 			}
 			w.ex.alive.Done()
 		} else {
-			w.replace() // or magpie itself panicked, and the process is about to end
+			w.replace() // a task called Goexit; or this package panicked, and the process is about to end
 		}
 	}()
-	if it := w.pop(); it != nil { // another thread of this worker has left it
+	if it := w.pop(); it != nil { // left by the worker's thread before this one
 		w.work(it, false)
 	}
 	w.loop()
 	stopped = true
 }
 
-// growStack has the runtime make the goroutine's stack larger now, and not in the middle of the first tasks: Fork tells
-// frames by where they lie, and does not know them again after the stack has moved.
+// growStack makes the runtime grow the goroutine's stack now, not during the first tasks: Fork identifies frames by
+// their addresses, which change when the stack moves.
 //
 //go:noinline
 func growStack() byte {
@@ -169,14 +169,14 @@ func growStack() byte {
 	return room[osthread.ID()%int64(len(room))]
 }
 
-// replace starts a goroutine that takes over the worker: its lane, its counts and its place. Goexit cannot be stopped,
-// so this one is lost, and its thread with it.
+// replace starts a goroutine on another thread that takes over the worker. Goexit cannot be stopped, so the calling
+// goroutine and its thread are lost.
 func (w *Worker) replace() {
 	w.thief.Lost()
 	w.start(func(err error) {
 		if err != nil {
-			// The first thread of this worker was set up in the same way. There is no caller to tell, and going on with
-			// a worker less could hang its runs.
+			// The first thread of this worker was set up in the same way. There is no caller to report to, and without
+			// the worker its runs could hang.
 			panic(err)
 		}
 	})

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Find returns the index of the first element of s for which is holds, or -1. What comes behind one that was found is not
-// looked at any more, as far as it has not been.
+// Find returns the index of the first element of s for which is returns true, or -1 if there is none. Once such an
+// element was found, elements after it are no longer looked at, but some may have been already.
 func Find[T any](ctx context.Context, on On, s []T, is func(T) bool) (int, error) {
 	var first atomic.Int64
 	first.Store(int64(len(s)))
@@ -24,15 +24,18 @@ func Find[T any](ctx context.Context, on On, s []T, is func(T) bool) (int, error
 	return -1, err
 }
 
-// Any reports whether is holds for any element of s. After the first nothing more is looked at.
+// Any reports whether is returns true for any element of s. Once such an element was found, no more are looked at.
 func Any[T any](ctx context.Context, on On, s []T, is func(T) bool) (bool, error) {
 	var found atomic.Bool
 	err := search(ctx, on, s, is, func(int) bool { return found.Load() }, func(int) { found.Store(true) })
 	return found.Load() && err == nil, err
 }
 
-// search tells found of the first element in each piece for which is holds.
-func search[T any](ctx context.Context, on On, s []T, is func(T) bool, stop func(lo int) bool, found func(i int)) error {
+// search calls found for the first element in each piece for which is returns true. It looks at no element from lo on
+// if stop(lo) returns true.
+func search[T any](
+	ctx context.Context, on On, s []T, is func(T) bool, stop func(lo int) bool, found func(i int),
+) error {
 	w := walkEach(func(p strides) int {
 		lo, hi := p.first()
 		for ; lo < hi && !stop(lo); lo, hi = hi, p.next(hi) {

@@ -8,16 +8,20 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// nothing is the result of pieces that have none.
+// nothing is the type of the result of pieces without a result.
 type nothing = struct{}
 
 func noJoin(nothing, nothing) nothing { return nothing{} }
 
 func fromNothing(lo int) (nothing, int) { return nothing{}, lo }
 
-// walkEach is a walk without a result, whose pieces are done by do: it returns the first index that it has not done.
+// walkEach returns a walk without a result. do runs a piece and returns the first index that it has not done.
 func walkEach(do func(p strides) int) *walk[nothing] {
-	return &walk[nothing]{begin: fromNothing, join: noJoin, piece: func(_ nothing, p strides) (nothing, int) { return nothing{}, do(p) }}
+	return &walk[nothing]{
+		begin: fromNothing,
+		join:  noJoin,
+		piece: func(_ nothing, p strides) (nothing, int) { return nothing{}, do(p) },
+	}
 }
 
 // For calls body for lo, …, hi-1.
@@ -32,7 +36,7 @@ func For(ctx context.Context, on On, lo, hi int, body func(i int)) error {
 	return err
 }
 
-// loop calls body for lo, …, hi-1. Eight at a time make up for what it costs that lo and hi are no constants.
+// loop calls body for lo, …, hi-1. It is unrolled to make up for the cost of bounds that are not constant.
 func loop(lo, hi int, body func(i int)) {
 	for ; hi-lo >= 8; lo += 8 {
 		body(lo)
@@ -49,15 +53,15 @@ func loop(lo, hi int, body func(i int)) {
 	}
 }
 
-// longRange is how long a call of ForRange's body is to take: the worker looks for demand before each. Measuring
-// the time costs 70 ns (Xeon, November 2026), so this is nothing beside it, and a thief that wakes waits as long as it
-// has taken to wake.
+// longRange is the time that ForRange lets a call of body take: the worker looks for demand after each. Measuring the
+// time costs 70 ns (Xeon, November 2026), little against longRange. A woken thief waits for about as long as its
+// wake-up took.
 const longRange = 20 * time.Microsecond
 
-// ForRange calls body for ranges that make up lo, …, hi-1, each of at least one index and at most MaxInt. It is for
-// bodies that do little for one index: the loop is theirs. A call is not cut short when ctx ends, nor when another
-// worker has nothing to do. If Grain is 0, the ranges become longer while calls take less than 10 µs: where indices
-// that are quickly done come before others that take long, a Grain bounds what one call has to do.
+// ForRange calls body for ranges that together are lo, …, hi-1, each of at least one index and at most MaxInt. It is
+// for a body that does little for one index, and contains the loop itself. A call is not cut short when ctx ends, nor
+// when another worker has nothing to do. If Grain is 0, the ranges become longer while calls take less than 10 µs. If
+// fast indices come before slow ones, a Grain bounds the length of a call.
 func ForRange(ctx context.Context, on On, lo, hi int, body func(lo, hi int)) error {
 	_, err := walkAll(ctx, on, lo, hi, walkEach(func(p strides) int {
 		if p.hint == nil {
@@ -74,7 +78,7 @@ func ForRange(ctx context.Context, on On, lo, hi int, body func(lo, hi int)) err
 			}
 			switch took := time.Since(start); {
 			case took < longRange/2:
-				size *= 2 // no more than it has done so far, and one
+				size *= 2 // at most one more than the number of indices done so far
 			case took > longRange && size > 1:
 				size /= 2
 			}
@@ -83,7 +87,7 @@ func ForRange(ctx context.Context, on On, lo, hi int, body func(lo, hi int)) err
 	return err
 }
 
-// ForSlice calls body for every element of s, by its address.
+// ForSlice calls body with the index and the address of every element of s.
 func ForSlice[T any](ctx context.Context, on On, s []T, body func(i int, x *T)) error {
 	_, err := walkAll(ctx, on, 0, len(s), walkEach(func(p strides) int {
 		lo, hi := p.first()
@@ -97,7 +101,7 @@ func ForSlice[T any](ctx context.Context, on On, s []T, body func(i int, x *T)) 
 	return err
 }
 
-// Map sets dst[i] to f(src[i]) for every i. dst is as long as src, and may be the same.
+// Map sets dst[i] to f(src[i]) for every i. dst must be as long as src, and may be the same slice.
 func Map[A, B any](ctx context.Context, on On, dst []B, src []A, f func(A) B) error {
 	sameLength(len(dst), len(src))
 	_, err := walkAll(ctx, on, 0, len(src), walkEach(func(p strides) int {
@@ -119,15 +123,16 @@ func sameLength(dst, src int) {
 }
 
 const (
-	// eachBatch is how many elements go to one child if no Grain is given. Arbitrary: a child costs what 5 to 10 short bodies do.
+	// eachBatch is how many elements go to one child if no Grain is given. Arbitrary: a child costs as much as 5 to 10
+	// short bodies.
 	eachBatch = 16
-	// eachRound is how many batches a worker may have to do before no more elements are taken. Arbitrary: it bounds
-	// what a long sequence keeps in memory.
+	// eachRound is how many batches for each worker are started before ForEach waits for them. Arbitrary: it bounds the
+	// memory that a long sequence takes.
 	eachRound = 64
 )
 
-// ForEach calls body for every element of seq, which one worker goes through, in batches of Grain elements or, if that
-// is 0, of sixteen. After 64 batches for each worker it waits until all of them are done. The first error ends it: no
+// ForEach calls body for every element of seq. One worker iterates over seq, and makes batches of Grain elements or, if
+// Grain is 0, of 16. After 64 batches for each worker, ForEach waits until these are done. After the first error no
 // worker begins another call, and no more elements are taken.
 func ForEach[T any](ctx context.Context, on On, seq iter.Seq[T], body func(T) error) error {
 	on.check()

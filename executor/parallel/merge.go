@@ -7,10 +7,10 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// Merge merges a and b, which are sorted by order, into dst, which is as long as both and does not overlap them. Of equal
-// elements those of a come first. If order panics, dst is left with anything in it.
+// Merge merges a and b, which must be sorted by order, into dst. dst must be as long as both together, and must not
+// overlap them. Among equal elements those of a come first. If order panics, the contents of dst are undefined.
 func Merge[T any](ctx context.Context, on On, dst, a, b []T, order func(T, T) int) error {
-	sameLength(len(dst), len(a)+len(b)) // which is negative if there is no such int
+	sameLength(len(dst), len(a)+len(b)) // a sum that overflows is negative, and so differs
 	on.check()
 	m := &merger[T]{order: order, grain: on.Grain}
 	if m.grain == 0 {
@@ -20,10 +20,11 @@ func Merge[T any](ctx context.Context, on On, dst, a, b []T, order func(T, T) in
 	return err
 }
 
-// mergeGrain is how many elements are merged by one worker: 20 µs for numbers compared by a function (Xeon, November 2026).
+// mergeGrain is up to how many elements one worker merges by itself. It takes 20 µs for numbers that a function
+// compares (Xeon, November 2026).
 const mergeGrain = 1 << 12
 
-// A merger is what the parts of a merge have in common.
+// A merger has the state that the parts of a merge share.
 type merger[T any] struct {
 	job
 	order func(T, T) int
@@ -45,8 +46,7 @@ func mergePart[T any](s *executor.Scope, m merging[T]) (none nothing) {
 	case len(m.dst) <= max(m.grain, 2):
 		mergeInto(m.dst, m.a, m.b, m.order)
 	default:
-		// Where the longer one is cut in the middle, the other is cut so that equal elements of a stay before those of
-		// b.
+		// The longer slice is cut in the middle, and the other one so that equal elements of a stay before those of b.
 		var i, j int
 		if len(m.a) >= len(m.b) {
 			i = len(m.a) / 2

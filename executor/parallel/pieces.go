@@ -11,35 +11,35 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A job is what all parts of one call share.
+// A job has the state that all parts of one call share.
 type job struct {
-	// failed is set when a part panics or ends by Goexit. Its run learns of that only where the part is joined: until
-	// then the other parts would go on.
+	// failed is set when a part panics or ends by Goexit. The run is stopped only when the part is joined. Without
+	// failed the other parts would go on until then.
 	failed atomic.Bool
 }
 
-// stopped reports whether the parts that have not begun are left out: then the call fails.
+// stopped reports whether parts that have not begun must be left out. The call then fails.
 func (j *job) stopped(s *executor.Scope) bool { return s.Stopped() || j.failed.Load() }
 
-// end is deferred by each part, with whether it has come to its end.
+// end is deferred by each part. *ok is true if the part has come to its end.
 func (j *job) end(ok *bool) {
 	if !*ok {
 		j.failed.Store(true)
 	}
 }
 
-// A walk goes through indices in pieces, and combines what they come to in their order.
+// A walk goes through indices in pieces, and combines the results of the pieces in order.
 type walk[R any] struct {
 	job
-	grain uint // of the pieces; 0: they end when there is demand
-	least uint // parts of more are halved at once
-	// begin returns the result of no index, or of the index lo, and the first index whose result it is not.
+	grain uint // size of the pieces; 0: pieces end when there is demand
+	least uint // parts larger than this are halved at the start
+	// begin returns the result of no index and lo, or the result of index lo and lo+1.
 	begin func(lo int) (R, int)
-	// piece adds the result of a piece, or of its beginning, to that of the indices before it. It returns the first
-	// index that it has not done.
+	// piece adds the result of a piece, or of its beginning, to acc, that of the indices before it. It returns the sum
+	// and the first index that it has not done.
 	piece func(acc R, p strides) (R, int)
 	join  func(left, right R) R
-	// stop, if it is not nil, says that nothing from lo on is needed any more.
+	// stop, if it is not nil, reports whether the indices from lo on are no longer needed.
 	stop func(lo int) bool
 }
 
@@ -49,14 +49,14 @@ type part[R any] struct {
 	lo, hi int
 }
 
-// size is how many indices the part has, which may be more than MaxInt.
+// size returns the number of indices of the part, which may exceed MaxInt.
 func (p *part[R]) size() uint { return uint(p.hi) - uint(p.lo) }
 
-// partsPerWorker is in how many parts for each worker a walk is divided at once. Long calls, whose worker does not look
-// for demand, then keep little from others.
+// partsPerWorker is the number of parts, for each worker, into which a walk is divided at the start. During a long call
+// a worker does not look for demand, and so keeps at most its own part from the others.
 const partsPerWorker = 4
 
-// walkAll does a walk as a run of its own.
+// walkAll runs a walk over lo, …, hi-1 as a run of its own.
 func walkAll[R any](ctx context.Context, on On, lo, hi int, w *walk[R]) (R, error) {
 	on.check()
 	p := part[R]{w, lo, max(lo, hi)}
@@ -70,8 +70,8 @@ func walkAll[R any](ctx context.Context, on On, lo, hi int, w *walk[R]) (R, erro
 	return executor.Call(ctx, on.Executor, whole[R], p)
 }
 
-// whole goes through part p. All halves that it forks are forked by this one frame: so others see all of them, however long
-// it is busy with the first piece.
+// whole runs part p. This one frame forks all the halves, so that other workers see all of them, however long the first
+// piece takes.
 func whole[R any](s *executor.Scope, p part[R]) (acc R) {
 	ok := false
 	defer p.end(&ok)
@@ -97,7 +97,7 @@ func whole[R any](s *executor.Scope, p part[R]) (acc R) {
 	return acc
 }
 
-// half is how many indices stay on the left when p is halved: a multiple of the grain.
+// half returns the number of indices of the left half of p: a multiple of the grain.
 func (p *part[R]) half() uint {
 	if p.grain == 0 {
 		return p.size() / 2
@@ -106,7 +106,7 @@ func (p *part[R]) half() uint {
 	return pieces / 2 * p.grain
 }
 
-// right goes through what lazy has forked.
+// right runs a half that lazy has forked.
 func right[R any](s *executor.Scope, p part[R]) (acc R) {
 	ok := false
 	defer p.end(&ok)
@@ -118,8 +118,8 @@ func right[R any](s *executor.Scope, p part[R]) (acc R) {
 	return acc
 }
 
-// lazy goes through p piece by piece, and gives away half of what is left whenever there is demand. It adds to what the
-// indices before p have come to, so that a worker that goes through several pieces has nothing to combine.
+// lazy runs p piece by piece, and forks half of the rest whenever there is demand. acc is the result of the indices
+// before p: lazy adds to it, so that a worker that runs several pieces need not combine their results.
 func lazy[R any](s *executor.Scope, p part[R], acc R) R {
 	for p.lo < p.hi && !p.skip(s, p.lo) {
 		if p.size() > 1 && demand.Of(s) {
@@ -133,7 +133,8 @@ func lazy[R any](s *executor.Scope, p part[R], acc R) R {
 	return acc
 }
 
-// combine joins the results of two parts. Those of parts that were left out are none: join is not to see them.
+// combine joins the results of two parts. If the walk was stopped, parts may have been left out, and have no results
+// for join: combine then does not call it.
 func (w *walk[R]) combine(s *executor.Scope, left, right R) R {
 	if w.stopped(s) {
 		return left
@@ -141,17 +142,17 @@ func (w *walk[R]) combine(s *executor.Scope, left, right R) R {
 	return w.join(left, right)
 }
 
-// skip reports whether what is from lo on is not to be done.
+// skip reports whether the indices from lo on must be left out.
 func (w *walk[R]) skip(s *executor.Scope, lo int) bool {
 	return w.stopped(s) || w.stop != nil && w.stop(lo)
 }
 
-// stride is after how many elements a worker looks whether it is to go on. What has begun when a run is cancelled goes
-// on for at most so many elements. Every 32, a loop over an empty function took 9 % longer than without a look, every
-// 64 no longer (Xeon, November 2026).
+// stride is after how many elements a worker checks whether to go on. After a run was cancelled, each worker goes on
+// for at most so many. A loop over an empty function took 9 % longer with a check every 32 elements than without, and
+// no longer with a check every 64 (Xeon, November 2026).
 const stride = 64
 
-// strides go through the indices lo, …, end-1 of a piece, at most MaxInt, in loops of few:
+// strides divide the indices lo, …, end-1 of a piece, at most MaxInt, into short loops:
 //
 //	lo, hi := p.first()
 //	for ; lo < hi; lo, hi = hi, p.next(hi) {
@@ -162,10 +163,10 @@ type strides struct {
 	lo, end int
 	scope   *executor.Scope
 	job     *job
-	hint    *xatomic.Bool // of demand, at which the piece ends; nil if it does not
+	hint    *xatomic.Bool // demand.Hint, if the piece ends on demand; else nil
 }
 
-// strides are those of the next piece of p.
+// strides returns the strides of the next piece of p.
 func (p *part[R]) strides(s *executor.Scope) strides {
 	next := strides{lo: p.lo, end: p.lo + int(min(p.size(), math.MaxInt)), scope: s, job: &p.job}
 	if p.grain == 0 {
@@ -174,16 +175,17 @@ func (p *part[R]) strides(s *executor.Scope) strides {
 	return next
 }
 
-// over is p with other indices.
+// over returns p with other indices.
 func (p strides) over(lo, end int) strides {
 	p.lo, p.end = lo, end
 	return p
 }
 
-// first is the first stride, which is empty only if the piece is.
+// first returns the first stride, which is empty only if the piece is.
 func (p *strides) first() (lo, hi int) { return p.lo, p.lo + min(stride, p.end-p.lo) }
 
-// next is the end of the stride that begins at lo. It is lo itself if the piece is at its end, or is to end here.
+// next returns the end of the stride that begins at lo. It returns lo at the end of the piece, or if the piece must end
+// here.
 func (p *strides) next(lo int) int {
 	if lo == p.end || p.ends() {
 		return lo
@@ -191,7 +193,7 @@ func (p *strides) next(lo int) int {
 	return lo + min(stride, p.end-lo)
 }
 
-// ends reports whether the rest of the piece is left out, or left to be shared.
+// ends reports whether the piece must end here, because the job is stopped or there is demand for the rest.
 func (p *strides) ends() bool {
 	return p.job.stopped(p.scope) || p.hint != nil && p.hint.Load() && demand.Of(p.scope)
 }

@@ -5,16 +5,17 @@ import (
 	"context"
 )
 
-// Reduce combines the elements of s, in their order, with op, which must be associative. Of one element it returns
-// that, of none the zero value of T. op must not change its arguments if that changes elements of s: see [Fold].
+// Reduce combines the elements of s, in their order, with op, which must be associative. For one element it returns
+// that element, for none the zero value of T. op must not change its arguments if that changes elements of s: see
+// [Fold].
 //
-// Floating-point addition is not quite associative: with a Grain the result is always the same.
+// Floating-point addition is not associative, so the result may differ from run to run, unless there is a Grain.
 func Reduce[T any](ctx context.Context, on On, s []T, op func(T, T) T) (T, error) {
 	return MapReduce(ctx, on, s, func(x T) T { return x }, op)
 }
 
-// MapReduce is Reduce of what f makes of the elements. op is given every result, of f or its own, once: it may change
-// both its arguments, and return one of them, if f never returns anything twice that can be changed.
+// MapReduce is Reduce for the results of f for the elements. op is given every result of f and of op once. So op may
+// change both its arguments, and return one of them, if f returns a new value each time.
 func MapReduce[T, R any](ctx context.Context, on On, s []T, f func(T) R, op func(R, R) R) (R, error) {
 	return walkAll(ctx, on, 0, len(s), &walk[R]{
 		join: op,
@@ -36,17 +37,18 @@ func MapReduce[T, R any](ctx context.Context, on On, s []T, f func(T) R, op func
 	})
 }
 
-// Fold adds the elements of s, in their order, to accumulators, and combines these in the order of what they have taken
-// up: add returns acc with x added, join returns left with right added. Of no elements it returns zero().
+// Fold adds the elements of s, in their order, to accumulators, and combines the accumulators in the order of their
+// elements. add returns acc with x added. join returns left with right added. For no elements Fold returns zero().
 //
-// Every accumulator begins as a result of zero, and is in one place at a time: add may change acc, and join both its
-// arguments, and return what it has changed. So zero must return something new each time, if it returns anything that
-// can be changed, such as a map.
+// Every accumulator begins as a result of zero, and is used by one call at a time. So add may change acc, and join both
+// its arguments, and return a changed argument. zero must then return a new value each time, if it is one that can be
+// changed, such as a map.
 //
-// How many accumulators there are depends on the number of workers and, without a Grain, on time. So the result is only
-// defined if a zero value changes nothing: an initial value that does, such as a sum to start from, is to be added to
-// the result instead.
-func Fold[T, R any](ctx context.Context, on On, s []T, zero func() R, add func(acc R, x T) R, join func(left, right R) R) (R, error) {
+// The number of accumulators depends on the number of workers and, without a Grain, on time. So the result of zero must
+// be neutral: an initial value that is not, such as a sum to start from, has to be added to the result of Fold instead.
+func Fold[T, R any](
+	ctx context.Context, on On, s []T, zero func() R, add func(acc R, x T) R, join func(left, right R) R,
+) (R, error) {
 	return walkAll(ctx, on, 0, len(s), &walk[R]{
 		join:  join,
 		begin: func(lo int) (R, int) { return zero(), lo },
@@ -62,8 +64,8 @@ func Fold[T, R any](ctx context.Context, on On, s []T, zero func() R, add func(a
 	})
 }
 
-// MinMax returns the least and the greatest element of s, the first of equal ones, or zeros if s is empty. As for package
-// slices, a NaN is both.
+// MinMax returns the least and the greatest element of s, the first of equal ones, or zeros if s is empty. As in
+// [slices.Min] and [slices.Max], if any element is a NaN both results are NaN.
 func MinMax[T cmp.Ordered](ctx context.Context, on On, s []T) (least, greatest T, err error) {
 	type both struct{ least, greatest T }
 	b, err := walkAll(ctx, on, 0, len(s), &walk[both]{

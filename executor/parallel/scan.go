@@ -6,24 +6,25 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// Scan sets dst[i] to what op makes of src[0], …, src[i], in their order. op must be associative, and must not change
-// its arguments, nor what they refer to: they are elements of src and dst. dst is as long as src, and may be the same.
+// Scan sets dst[i] to src[0], …, src[i] combined by op, in this order. op must be associative. It must not change its
+// arguments, nor values that they refer to: they are elements of src and dst. dst must be as long as src, and may be
+// the same slice.
 func Scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T) error {
 	return scan(ctx, on, dst, src, op, nil)
 }
 
-// ExclusiveScan sets dst[i] to what op makes of first and src[0], …, src[i-1], in this order, and so dst[0] to first.
-// op must be associative, first need not be neutral: it is counted once. op must not change its arguments, nor what
-// they refer to. dst is as long as src, and may be the same.
+// ExclusiveScan sets dst[i] to first and src[0], …, src[i-1] combined by op, in this order, and so dst[0] to first. op
+// must be associative. first need not be neutral: it is used once. op must not change its arguments, nor values that
+// they refer to. dst must be as long as src, and may be the same slice.
 func ExclusiveScan[T any](ctx context.Context, on On, dst, src []T, first T, op func(T, T) T) error {
 	return scan(ctx, on, dst, src, op, &first)
 }
 
-// blocksPerWorker makes up for blocks that take longer than others.
+// blocksPerWorker is how many blocks there are for each worker: several, since some blocks take longer than others.
 const blocksPerWorker = 4
 
-// scan goes through src twice: first it sums up blocks, then it scans each from the sum of those before. One worker scans
-// at once, and so does another the last block, whose sum nobody needs.
+// scan goes through src twice. First it computes the sum of each block but the last. Then it scans each block,
+// beginning with the sum of the blocks before. With one worker and no Grain there is a single block, and no first pass.
 func scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T, first *T) error {
 	sameLength(len(dst), len(src))
 	on.check()
@@ -40,7 +41,7 @@ func scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T, firs
 	}
 	blocks := 1 + (n-1)/size
 	return on.Executor.Run(ctx, executor.Func("parallel.Scan", func(s *executor.Scope) error {
-		sums := make([]T, blocks) // sums[i]: of blocks 0 to i-1, and first
+		sums := make([]T, blocks) // sums[i] is the sum of first and blocks 0 to i-1
 		each := func(blocks int, f func(i int, block strides)) {
 			w := walkEach(func(p strides) int {
 				lo := p.lo * size

@@ -18,7 +18,7 @@ func Sort[T cmp.Ordered](ctx context.Context, on On, s []T) error {
 	})
 }
 
-// SortFunc sorts s by order, as [slices.SortFunc] does: equal elements may change places.
+// SortFunc sorts s by order, as [slices.SortFunc] does. The sort is not stable.
 func SortFunc[T any](ctx context.Context, on On, s []T, order func(T, T) int) error {
 	return sortBy(ctx, on, s, &sorter[T]{
 		less: func(a, b T) bool { return order(a, b) < 0 },
@@ -27,11 +27,11 @@ func SortFunc[T any](ctx context.Context, on On, s []T, order func(T, T) int) er
 	})
 }
 
-// sortGrain is how many elements are sorted by one worker: 60 µs for numbers, 120 µs if they are compared
-// by a function (Xeon, November 2026).
+// sortGrain is up to how many elements one worker sorts by itself. It takes 60 µs for numbers, 120 µs if a function
+// compares them (Xeon, November 2026).
 const sortGrain = 1 << 11
 
-// A sorter is Quicksort until a part is small or has been cut badly too often; slices sorts that.
+// A sorter is a Quicksort. Package slices sorts parts that are small, or that result from too many cuts.
 type sorter[T any] struct {
 	job
 	less  func(a, b T) bool
@@ -43,7 +43,7 @@ type sorter[T any] struct {
 type sorting[T any] struct {
 	*sorter[T]
 	s    []T
-	left int // cuts, before it is given up
+	left int // how many more times the part may be cut
 }
 
 func sortBy[T any](ctx context.Context, on On, s []T, by *sorter[T]) error {
@@ -74,28 +74,28 @@ func sortPart[T any](s *executor.Scope, p sorting[T]) (none nothing) {
 	return
 }
 
-// samples is how many elements the pivot is the median of: with so many, both sides are within some percent of a half, and
-// all workers have as much to do.
+// samples is the number of elements whose median is the pivot. With so many, each side has half of the elements to
+// within some percent, and all workers have about the same work.
 const samples = 127
 
-// pivot returns an element of about the middle.
+// pivot returns an element near the median.
 func pivot[T any](s []T, sort func([]T)) T {
 	var room [samples]T
 	sample := room[:min(samples, 1+len(s)/16)]
 	step := len(s) / len(sample)
 	for i := range sample {
-		// Not the same distance each time: the elements may have a period.
+		// The distances vary: the elements may have a period.
 		sample[i] = s[i*step+int(uint32(i)*2654435761>>8)%step]
 	}
 	sort(sample)
 	return sample[len(sample)/2]
 }
 
-// cutOrdered arranges s so that nothing in s[:lo] is greater than anything behind it, nothing in s[hi:] less than anything
-// before it, and s[lo:hi] is where it belongs. NaNs are less than all others.
+// cutOrdered partitions s: no element of s[:lo] is greater than any element after it, no element of s[hi:] is less than
+// any element before it, and the elements of s[lo:hi] are in their final places. NaNs are less than other values.
 func cutOrdered[T cmp.Ordered](scope *executor.Scope, by *sorter[T], s []T) (lo, hi int) {
 	p := pivot(s, func(sample []T) { slices.Sort(sample) })
-	if p != p { // half of them are NaNs
+	if p != p { // about half of the elements are NaNs
 		return cutFunc(scope, by, s)
 	}
 	i, j := 0, len(s)-1
@@ -116,7 +116,7 @@ func cutOrdered[T cmp.Ordered](scope *executor.Scope, by *sorter[T], s []T) (lo,
 	return i, j + 1
 }
 
-// cutFunc is cutOrdered for any order. It leaves off when the sorter is stopped.
+// cutFunc is cutOrdered for any order. It ends early when the sorter is stopped.
 func cutFunc[T any](scope *executor.Scope, by *sorter[T], s []T) (lo, hi int) {
 	p := pivot(s, func(sample []T) {
 		slices.SortFunc(sample, func(a, b T) int {
@@ -129,7 +129,8 @@ func cutFunc[T any](scope *executor.Scope, by *sorter[T], s []T) (lo, hi int) {
 			return 0
 		})
 	})
-	// p itself stops both scans, unless less is no order: then what comes out is none either, but has all elements.
+	// p itself stops both scans. If less is no strict weak order it may not: the bounds then do, and s, in no
+	// particular order, keeps all its elements.
 	i, j := 0, len(s)-1
 	for {
 		for i < len(s)-1 && by.less(s[i], p) && !by.stopped(scope) {
@@ -151,8 +152,8 @@ func cutFunc[T any](scope *executor.Scope, by *sorter[T], s []T) (lo, hi int) {
 	return i, i
 }
 
-// SortStable sorts s by order and leaves equal elements in the order in which they are, as [slices.SortStableFunc] does. It
-// takes as much memory again as s. If order panics, s is left with some elements twice and others missing.
+// SortStable sorts s by order and keeps equal elements in their original order, as [slices.SortStableFunc] does. It
+// allocates as much memory as s takes. If order panics, s may have some elements twice and lack others.
 func SortStable[T any](ctx context.Context, on On, s []T, order func(T, T) int) error {
 	on.check()
 	m := &merger[T]{order: order, grain: mergeGrain}
@@ -170,7 +171,7 @@ func SortStable[T any](ctx context.Context, on On, s []T, order func(T, T) int) 
 type stable[T any] struct {
 	*merger[T]
 	s, other []T
-	there    bool // the result goes to other
+	there    bool // the result goes to other, not to s
 	grain    int
 }
 

@@ -9,49 +9,51 @@ import (
 	"github.com/magpie-go/magpie/internal/errfmt"
 )
 
-// A Stage is what is done with every token.
+// A Stage is one step of a pipeline.
 type Stage struct {
-	// Serial says that tokens are taken one at a time, in the order in which they entered. The first stage must be serial.
+	// Serial says that the stage takes one token at a time, in the order in which they entered the pipeline. The first
+	// stage must be serial.
 	Serial bool
-	// Run does it. An error ends the run. So do a panic and runtime.Goexit.
+	// Run is called for every token. If it returns an error, panics, or calls [runtime.Goexit], the run fails.
 	Run func(*Token) error
 }
 
-// A Token is one pass through the pipeline. It is valid while the stage runs that was given it, and its methods are for that
-// stage.
+// A Token is one pass through the pipeline. Only the function Stage.Run that gets the token may use it, and only until
+// it returns.
 type Token struct {
 	run          *run
 	line, number int
 	last         bool
 }
 
-// Line is the token's line: no other token that is on its way has the same.
+// Line returns the token's line, from 0. No other token in the pipeline has the same line.
 func (t *Token) Line() int { return t.line }
 
-// Number counts the tokens that entered, from 0.
+// Number returns how many tokens have entered the pipeline before this one.
 func (t *Token) Number() int { return t.number }
 
-// Context is the run's: cancelled when the caller's is, when a stage fails, and at the end of the run.
+// Context returns the run's context: it is cancelled when the caller's is, when a stage fails, and when the run ends.
 func (t *Token) Context() context.Context { return t.run.ctx }
 
-// Stop says that this is no token any more, and no other will follow: those on their way go on to the end. It is for the
-// first stage, and panics elsewhere.
+// Stop says that there are no more tokens: this one does not enter the pipeline, and tokens in the pipeline go on to
+// the end. It is for the first stage, and panics in any other.
 func (t *Token) Stop() {
 	if t.run.at[t.line] != 0 {
-		panic(fmt.Sprintf("pipeline %q: Stop in stage %d: only the first stage says when there are no more tokens", t.run.name, t.run.at[t.line]))
+		panic(fmt.Sprintf("pipeline %q: Stop in stage %d: only the first stage says when there are no more tokens",
+			t.run.name, t.run.at[t.line]))
 	}
 	t.last = true
 }
 
-// A Pipeline is a job: run it with [executor.Executor.Run], as often as you like, also several times at once if its stages
-// can bear that.
+// A Pipeline is a job for [executor.Executor.Run]. It may be run any number of times, also at the same time if its
+// stages allow it.
 type Pipeline struct {
 	name   string
 	lines  int
 	stages []Stage
 }
 
-// New returns a pipeline. The error says what is wrong with the lines or the stages.
+// New returns a pipeline with a number of lines. It reports every error in lines and stages at once.
 func New(name string, lines int, stages ...Stage) (*Pipeline, error) {
 	var errs []error
 	bad := func(format string, args ...any) {
@@ -76,7 +78,7 @@ func New(name string, lines int, stages ...Stage) (*Pipeline, error) {
 	return &Pipeline{name, lines, append([]Stage(nil), stages...)}, nil
 }
 
-// Name is the name given to New.
+// Name returns the name given to New.
 func (p *Pipeline) Name() string { return p.name }
 
 // A StageError is the failure of a stage.
@@ -88,7 +90,7 @@ type StageError struct {
 
 func (e *StageError) Error() string { return e.say("%v") }
 
-// Format implements [fmt.Formatter]: %+v tells all that is known of Err, the stack of a panic too.
+// Format implements [fmt.Formatter]. The verb %+v formats Err by %+v, and so adds the stack of a panic.
 func (e *StageError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
 
 func (e *StageError) say(verb string) string {

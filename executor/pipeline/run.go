@@ -17,8 +17,8 @@ type run struct {
 	ctx    context.Context
 	cells  []cell // by line, then stage
 	tokens []Token
-	at     []int // the stage that each line is in, or was in last; written by the cell that runs
-	next   int   // number of the next token; the first stage is serial
+	at     []int // by line: the stage that runs or has run last; written by the cell that runs
+	next   int   // number of the next token; used by the first stage, which is serial
 
 	_ pad.Line
 	// left counts the cells that are ready or run, and the workers between Enter and Leave.
@@ -29,9 +29,9 @@ type run struct {
 	failures []error
 }
 
-// A cell is one stage of one line. It becomes ready when the token of its line has come through the stage before and, if
-// the stage is serial, the line before has come through this one. The first stage comes after the last, whose line is then
-// free.
+// A cell is one stage of one line. It becomes ready when the token of its line has come through the stage before and,
+// if the stage is serial, the token of the line before has come through this one. The first stage follows on the last:
+// the line is then free for another token.
 type cell struct {
 	executor.Item
 	line, stage int
@@ -52,7 +52,7 @@ func (p *Pipeline) Begin(r *executor.JobRun) (*executor.Item, error) {
 			c.line, c.stage = line, stage
 			c.Body = &s.Body
 			c.Exec = func(w *executor.Worker, _ *executor.Item) *executor.Item { return s.exec(w, c) }
-			// The first token of a line finds the line free, and the first of all nobody before it.
+			// The first token of a line finds the line free, and line 0 has no token before it.
 			if stage > 0 && line > 0 && p.stages[stage].Serial {
 				c.join.Arm(2)
 			} else {
@@ -66,7 +66,7 @@ func (p *Pipeline) Begin(r *executor.JobRun) (*executor.Item, error) {
 
 func (s *run) cell(line, stage int) *cell { return &s.cells[line*len(s.stages)+stage] }
 
-// exec runs a cell, and returns the next of its token.
+// exec runs a cell. It returns the next cell of the same token if that is ready, else that of the next line.
 func (s *run) exec(w *executor.Worker, c *cell) *executor.Item {
 	serial := s.stages[c.stage].Serial
 	if serial {
@@ -90,7 +90,7 @@ func (s *run) exec(w *executor.Worker, c *cell) *executor.Item {
 	if t.last {
 		return s.done()
 	}
-	// The next line's cell is for others, the next of the token goes on here: its data is in the cache.
+	// The token's next cell goes on here, because the token's data is in the cache. The next line's cell is pushed.
 	var aside, on *cell
 	if serial {
 		if n := s.cell((c.line+1)%s.lines, c.stage); n.join.Done(1) {
@@ -114,13 +114,13 @@ func (s *run) exec(w *executor.Worker, c *cell) *executor.Item {
 	}
 }
 
-// done counts a cell done that has made no other ready. The worker is counted too: this is not the end.
+// done counts out a cell that has made no other ready. The worker is counted too, so the count does not come to 0.
 func (s *run) done() *executor.Item {
 	s.left.Out(1)
 	return nil
 }
 
-// fail keeps a stage's error and stops the run.
+// fail records a stage's error and stops the run.
 func (s *run) fail(c *cell, err error) {
 	failed := &StageError{s.name, c.stage, s.tokens[c.line].number, err}
 	s.mu.Lock()
