@@ -66,8 +66,7 @@ func TestLeave(t *testing.T) {
 		w := make(2 + rng.IntN(3))
 		w.room = 10
 		leaving := 1 + rng.IntN(len(w.workers)-1)
-		atRest := rng.IntN(2) == 0
-		if atRest {
+		if rng.IntN(2) == 0 {
 			w.submit(1)
 			w.rest()
 		}
@@ -80,10 +79,8 @@ func TestLeave(t *testing.T) {
 		})
 		w.submit(1 + rng.IntN(4))
 		w.rest()
-		if !atRest { // some were on their way to sleep, and not asleep
-			w.start("waker", w.policy.WakeAll)
-			w.rest()
-		}
+		w.start("waker", w.policy.WakeAll) // again: some may have been on their way to sleep, and not asleep
+		w.rest()
 		for _, s := range w.workers[:leaving] {
 			w.check(s.state == standsBy, "worker %d has not left", s.id)
 		}
