@@ -365,7 +365,8 @@ func TestRandom(t *testing.T) {
 	for _, v := range variants() {
 		t.Run(v.String(), func(t *testing.T) {
 			shown, refused, stolen := 0, 0, 0
-			for range testkit.Scale(150) {
+			seen := func() bool { return shown > 0 && stolen > 0 && (refused > 0 || !v.Kind.FIFO()) }
+			for i := 0; i < testkit.Scale(150) || !seen() && i < 1000; i++ {
 				p := newPupil(t, v.small(rng.IntN))
 				for range rng.IntN(80) {
 					p.do(rng.IntN(ops), rng.IntN(8))
@@ -373,9 +374,7 @@ func TestRandom(t *testing.T) {
 				p.finish()
 				shown, refused, stolen = shown+p.shown, refused+p.refused, stolen+p.stolen
 			}
-			require.NotZero(t, shown, "nothing was shown")
-			require.NotZero(t, stolen, "nothing was stolen")
-			require.Equal(t, v.Kind.FIFO(), refused > 0, "%d pushes were refused", refused)
+			require.True(t, seen(), "%d operations have shown something, %d refused, %d items stolen", shown, refused, stolen)
 		})
 	}
 }
