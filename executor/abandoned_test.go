@@ -52,7 +52,7 @@ func collected(t *testing.T, condition func() bool) {
 	})
 }
 
-// Executors that nobody has closed and nothing refers to are closed, whatever they have done, and the log says so.
+// Executors that are unreachable and were not closed are closed, whatever they have done, and the log says so.
 // Their threads end and their Ps are given back.
 func TestAbandoned(t *testing.T) {
 	ps := runtime.GOMAXPROCS(0)
@@ -102,12 +102,12 @@ func TestAbandoned(t *testing.T) {
 		collected(t, func() bool { return j.count(said) == 1 })
 	}
 	collected(t, func() bool { return runtime.GOMAXPROCS(0) == ps })
-	goroutines++ // the one that waits here
+	goroutines++ // the test's own
 	collected(t, func() bool { return runtime.NumGoroutine() <= goroutines })
 }
 
-// An executor in use is not closed: while a run or a future is in progress, also if nobody holds it, and while somebody
-// holds one that is over.
+// An executor in use is not closed: not while a run or a future is in progress, even if it is unreachable, nor while
+// the program holds one that has ended.
 func TestNotAbandoned(t *testing.T) {
 	j := newJournal(t)
 	gate := make(chan struct{})
@@ -142,7 +142,7 @@ func TestNotAbandoned(t *testing.T) {
 	collected(t, func() bool { return j.count("held") == 1 })
 }
 
-// Nothing is said of executors that were closed.
+// The log says nothing of executors that were closed.
 func TestNotAbandonedAfterClose(t *testing.T) {
 	j := newJournal(t)
 	for range 5 {

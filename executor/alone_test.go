@@ -8,8 +8,8 @@ import (
 	"github.com/magpie-go/magpie/deque"
 )
 
-// TestAloneIsTheOwners: a submitter that looks for items while the only worker gets company reads nothing that this one writes. The
-// race detector is the judge.
+// TestAloneIsTheOwners: a submitter that looks for items while the lane of the only worker is shared reads no word that
+// the worker writes. The race detector checks it.
 func TestAloneIsTheOwners(t *testing.T) {
 	for _, d := range deque.Kinds() {
 		ex := newExecutor(Config{Workers: 1, Spares: 1, Deque: d})

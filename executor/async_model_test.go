@@ -31,8 +31,8 @@ func drained(ex *Executor) {
 	model.Assert(ex.asyncs.left.Load() == 0, "%d futures are left", ex.asyncs.left.Load())
 }
 
-// TestModelAsync: futures from outside are called once each, whoever waits for them sees the result, and Close, which comes
-// at once, waits for the one that nobody else waits for.
+// TestModelAsync: futures from outside are called once each, every waiter sees the result, and Close, which is called
+// at once, waits for the one without a waiter.
 func TestModelAsync(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -45,7 +45,7 @@ func TestModelAsync(t *testing.T) {
 	})
 }
 
-// TestModelAsyncInside: a task waits for what it has started, on whatever worker that is called.
+// TestModelAsyncInside: a task waits for a future that it has started, on whichever worker the future is called.
 func TestModelAsyncInside(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -73,7 +73,7 @@ func TestModelAsyncAfter(t *testing.T) {
 	})
 }
 
-// TestModelAsyncCancel: a future that is cancelled has been called, or has not and says so; whoever waits is told.
+// TestModelAsyncCancel: a cancelled future was called, or has an error that says that it was not. Waiters are told.
 func TestModelAsyncCancel(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -91,7 +91,7 @@ func TestModelAsyncCancel(t *testing.T) {
 	})
 }
 
-// TestModelAsyncSleeps: a worker that waits for what another has begun sleeps, and is woken by the end.
+// TestModelAsyncSleeps: a worker that waits for a future that another worker has begun sleeps, and is woken at the end.
 func TestModelAsyncSleeps(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -106,7 +106,7 @@ func TestModelAsyncSleeps(t *testing.T) {
 				release.Await()
 				return 7, nil
 			})
-			begun.Await() // so it is another worker that has it
+			begun.Await() // another worker has it
 			isSeven(f)
 		})
 		j.ended(ex.Run(context.Background(), j))

@@ -61,8 +61,8 @@ func TestAsyncFails(t *testing.T) {
 	require.ErrorIs(t, err, executor.ErrClosed)
 }
 
-// A future that comes after others sees what they returned. If one of them fails, it ends with that one's error, and so do
-// those after it.
+// A future that comes after others sees their results. If one of them fails, it ends with the error of that one, and so
+// do those after it.
 func TestAsyncAfter(t *testing.T) {
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		ctx := t.Context()
@@ -86,7 +86,7 @@ func TestAsyncAfter(t *testing.T) {
 	})
 }
 
-// A task waits for what it has started, and for what that comes after, with any number of workers.
+// A task waits for a future that it has started, and for those before it, with any number of workers.
 func TestAsyncInside(t *testing.T) {
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		within(t, ex, func() {
@@ -170,7 +170,7 @@ func TestAsyncCancel(t *testing.T) {
 	})
 }
 
-// Close waits for those that have not ended, and those that they start; it refuses others.
+// Close waits for futures in progress, and for those that they start. It refuses others.
 func TestAsyncClose(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		for range testkit.Scale(50) {
@@ -215,7 +215,7 @@ func BenchmarkAsync(b *testing.B) {
 	}
 }
 
-// Done is one channel, which a loop may ask for again and again.
+// Done returns the same channel each time.
 func TestAsyncDoneIsOne(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	free := make(chan struct{})
@@ -227,8 +227,8 @@ func TestAsyncDoneIsOne(t *testing.T) {
 	require.Equal(t, done, f.Done())
 }
 
-// Futures each of which waits for the one before in its function, and children each of which starts the next, stand on one
-// stack. Before that ends the process they are refused.
+// Futures each of which waits for the one before in its function, and children each of which starts the next, are on
+// one stack. They are refused before the stack is too large for the process.
 func TestTooDeepInOneRun(t *testing.T) {
 	if testkit.Race {
 		return // the frames are larger: the stack would not last

@@ -18,7 +18,7 @@ func spared(n, spares int, p Policy) *Executor {
 	return started(Config{Workers: n, Spares: spares, Policy: p})
 }
 
-// rest closes an executor whose workers have come to rest: they do, which needs a right count of thieves.
+// rest closes an executor after all its workers have gone to sleep. They do so only if the count of thieves is right.
 func rest(ex *Executor) {
 	model.Calm(func() {
 		resting := func(w *Worker) bool {
@@ -34,7 +34,7 @@ func rest(ex *Executor) {
 	})
 }
 
-// beforehand runs f, without exploring how where that alone would take half a million schedules.
+// beforehand runs f. Where that alone would take half a million schedules, it does not explore them.
 func beforehand(n int, p Policy, f func()) {
 	if n > 1 && p == AdaptivePublished {
 		model.Calm(f)
@@ -43,14 +43,14 @@ func beforehand(n int, p Policy, f func()) {
 	}
 }
 
-// blocks is the first item of a job that waits for what it has pushed.
+// blocks is the first item of a job. It waits for an item that it has pushed.
 func blocks(j *job, w *Worker) {
 	var done xatomic.Bool
 	j.push(w, func(*Worker) { done.Store(true) })
 	Blocking(done.Await)
 }
 
-// TestModelBlocking: a task waits for what it has pushed.
+// TestModelBlocking: a task waits for an item that it has pushed.
 func TestModelBlocking(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
@@ -59,7 +59,7 @@ func TestModelBlocking(t *testing.T) {
 	})
 }
 
-// TestModelBlockingCrew: what a spare pushes as soon as it is there is run by a worker that was on its way to sleep.
+// TestModelBlockingCrew: an item that a new spare pushes at once is run by a worker that was on its way to sleep.
 func TestModelBlockingCrew(t *testing.T) {
 	model.Check(t, func() {
 		ex := spared(2, 1, Adaptive) // with the published policy the worker would not sleep
@@ -77,7 +77,8 @@ func TestModelBlockingCrew(t *testing.T) {
 	})
 }
 
-// TestModelBlockingAgain: the spare of one Blocking is there, on its way to leave, or gone to stand by when the next begins.
+// TestModelBlockingAgain: the spare of one Blocking is there, on its way to leave, or gone to stand by when the next
+// begins.
 func TestModelBlockingAgain(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
@@ -90,7 +91,8 @@ func TestModelBlockingAgain(t *testing.T) {
 	})
 }
 
-// TestModelBlockingLeaves: what is pushed trusting in a spare that leaves is run all the same, by a worker that sleeps.
+// TestModelBlockingLeaves: an item is pushed without a wake-up because a spare is a thief, which then leaves. A worker
+// that sleeps runs it.
 func TestModelBlockingLeaves(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
@@ -104,7 +106,7 @@ func TestModelBlockingLeaves(t *testing.T) {
 	})
 }
 
-// TestModelBlockingLeavesASubmission: the same for what is submitted from outside and wakes the spare.
+// TestModelBlockingLeavesASubmission: the same for an item that is submitted from outside and wakes the spare.
 func TestModelBlockingLeavesASubmission(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
@@ -115,7 +117,7 @@ func TestModelBlockingLeavesASubmission(t *testing.T) {
 	})
 }
 
-// TestModelBlockingHandsOver: a surplus spare leaves soon, whatever it has in its deque.
+// TestModelBlockingHandsOver: a surplus spare leaves soon, even if it has items in its deque.
 func TestModelBlockingHandsOver(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
@@ -141,14 +143,14 @@ func TestModelBlockingHandsOver(t *testing.T) {
 	})
 }
 
-// TestModelBlockingIdle: the threads of spares that nobody needs end while somebody blocks again.
+// TestModelBlockingIdle: the threads of idle spares end while a task blocks again.
 func TestModelBlockingIdle(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
 		before, j := newJob(nil), newJob(nil)
 		before.first = func(*Worker) {
 			Blocking(func() {
-				for p == Adaptive && ex.Parked() == 0 { // the spare is to sleep, and to be in service still
+				for p == Adaptive && ex.Parked() == 0 { // until the spare sleeps and is still in service
 					model.Spin()
 				}
 			})
@@ -170,7 +172,7 @@ func TestModelBlockingIdle(t *testing.T) {
 	})
 }
 
-// TestModelBlockingForks: forks that only the blocked worker knew of, of an executor that had no other before.
+// TestModelBlockingForks: the only worker of an executor blocks with private forks.
 func TestModelBlockingForks(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
@@ -223,11 +225,11 @@ func TestModelBlockingClose(t *testing.T) {
 }
 
 // TestModelBlockingWhileOthersSleep: a spare blocks while the worker that it stood in for goes to sleep in a wait for
-// what the spare has begun. What comes from outside is run all the same.
+// a task that the spare has begun. An item from outside is run all the same.
 func TestModelBlockingWhileOthersSleep(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		if p == AdaptivePublished {
-			return // half a million schedules, with nothing of that policy's own
+			return // half a million schedules, and no path of that policy's own
 		}
 		ex := spared(n, 2, p)
 		var begun, goOn, done xatomic.Bool

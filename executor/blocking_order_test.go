@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A strand is a sequence of steps, some of which call other strands. Any step may need that an earlier one has been
-// made, of whatever strand: earlier in one order of all steps in which the strands could be run by a single thread that
-// takes turns.
+// A strand is a sequence of steps, some of which call other strands. A step may need that another step was made
+// before, of any strand: one that is earlier in an order of all steps in which a single thread could run the strands
+// in turns.
 type strand struct {
 	steps []strandStep
 	next  int       // steps that have a place in the order
@@ -155,8 +155,8 @@ func strandGraph(ex *executor.Executor, strands []*strand) *graph.Graph {
 	return g
 }
 
-// Tasks wait for each other's steps, in Blocking and in every other way in which one may wait for what it has started:
-// with enough spares none waits for ever, whatever the number of workers.
+// Tasks wait for each other's steps in Blocking, and in every other way for work that they have started:
+// with enough spares none waits for ever, with any number of workers.
 func TestRandomBlockingForEachOther(t *testing.T) {
 	seed := testkit.Seed(t)
 	const most, perExecutor = 24, 50

@@ -15,7 +15,7 @@ import (
 	"github.com/magpie-go/magpie/internal/testkit"
 )
 
-// Many goroutines submit what blocks, forks, nests and fails at random.
+// Many goroutines submit tasks that block, fork, nest and fail at random.
 func TestRandomBlocking(t *testing.T) {
 	for _, p := range executor.Policies() {
 		for _, n := range [][2]int{{1, 1}, {1, 3}, {2, 1}, {3, 0}} {

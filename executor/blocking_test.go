@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rests waits until nobody runs or looks for items, and checks what is left then.
+// rests waits until no worker runs or looks for items, and checks what is left then.
 func rests(t *testing.T, ex *executor.Executor) {
 	t.Helper()
 	eventually(ex.Resting)
@@ -35,7 +35,7 @@ func both(n int, f, g func(context.Context) error) *graph.Graph {
 	return b
 }
 
-// Tasks wait for another of their run, and that for them: one more than there are workers.
+// All tasks of a run wait for each other, one more than there are workers.
 func TestBlocking(t *testing.T) {
 	onEach(t, []int{1, 2, 3}, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(50) {
@@ -60,7 +60,7 @@ func TestBlocking(t *testing.T) {
 	})
 }
 
-// What waits in any way of starting work lets the rest of it go on.
+// A task that waits in Blocking lets the rest of its run go on, however it was started.
 func TestBlockingInside(t *testing.T) {
 	wait := func(gate chan struct{}) { executor.Blocking(func() { <-gate }) }
 	for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestBlockingInside(t *testing.T) {
 			return ex.Run(ctx, one(func(ctx context.Context) (err error) {
 				executor.Blocking(func() {
 					err = ex.Run(ctx, both(1,
-						func(context.Context) error { <-gate; return nil }, // somebody has to come for the other
+						func(context.Context) error { <-gate; return nil }, // a spare has to run the other
 						func(context.Context) error { close(gate); return nil }))
 				})
 				return err
@@ -135,7 +135,7 @@ func TestBlockingInside(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			stores := forkStores
 			if c.name == "run within" {
-				stores = openStores // a task waits, without Blocking, on the spare: nobody sees what that one hides
+				stores = openStores // a task on the spare waits without Blocking: no thief sees what the spare hides
 			}
 			for _, s := range stores {
 				for _, w := range []int{1, 2} {
@@ -201,7 +201,7 @@ func TestBlockingEnds(t *testing.T) {
 	})
 }
 
-// Where there is no worker to stand in for, fn is called and nothing else.
+// Where there is no worker to stand in for, Blocking only calls fn.
 func TestBlockingElsewhere(t *testing.T) {
 	ran := 0
 	executor.Blocking(func() { ran++ })
@@ -242,7 +242,7 @@ func (h *holder) Flush(w *executor.Worker) {
 	}
 }
 
-// What the layer above holds back others can run while its worker blocks.
+// Other workers can run the items that a layer holds back while its worker blocks.
 func TestBlockingFlushes(t *testing.T) {
 	test := func(t *testing.T, ex *executor.Executor) {
 		gate := make(chan struct{})
@@ -274,7 +274,7 @@ func TestBlockingFlushes(t *testing.T) {
 	}
 }
 
-// The only worker of an executor gets company in the middle of graphs and forks that it ran alone so far.
+// The first spare of an executor with one worker starts in the middle of graphs and forks.
 func TestBlockingEndsAlone(t *testing.T) {
 	for _, p := range executor.Policies() {
 		for _, s := range forkStores {

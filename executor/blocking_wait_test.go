@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waits are the ways in which a task waits for piece, which it has started. It calls between first.
+// waits are the ways in which a task waits for piece, which it has started. The task calls between first.
 var waits = []struct {
 	name string
 	job  func(ex *executor.Executor, piece, between func()) executor.Job
@@ -47,8 +47,8 @@ var waits = []struct {
 	}},
 }
 
-// Every worker of the configuration sleeps in a wait for what a spare has begun, and that blocks: as many tasks as
-// there are workers go on all the same. So they do if the spare sleeps, and the only worker blocks.
+// Every configured worker sleeps in a wait for a task that a spare has begun and that blocks: as many tasks as
+// there are workers go on all the same. The same holds if the spare sleeps and the only worker blocks.
 func TestBlockingWhileOthersSleep(t *testing.T) {
 	for _, p := range executor.Policies() {
 		for _, kind := range waits {
@@ -114,7 +114,7 @@ func forkApart(s *executor.Scope, fn func()) executor.Forked[int, int] {
 	return executor.Fork(s, func(*executor.Scope, int) int { fn(); return 0 }, 0)
 }
 
-// What only a worker knows of, others can run while it waits: what it waits for may need it.
+// While a worker waits, other workers can run the items that only it knew of: the awaited work may need them.
 func TestWaitKeepsNothing(t *testing.T) {
 	elsewhere := func(t *testing.T, wait func(ctx context.Context, other *executor.Executor, gate chan struct{}) error) func(ex *executor.Executor) error {
 		return func(ex *executor.Executor) error {

@@ -38,8 +38,8 @@ func TestCancelledBeforeStart(t *testing.T) {
 	})
 }
 
-// However a run is stopped from outside, the task in progress sees its context cancelled, and the error matches what the
-// context says and the cause, although the task returns no more than the former. No other task starts.
+// However a run is stopped from outside, the task in progress sees its context cancelled. The run's error matches the
+// context's error and the cause, although the task returns the former only. No other task starts.
 func TestStopARun(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop  func(r *executor.Run, cancel context.CancelCauseFunc)
@@ -158,7 +158,7 @@ func TestCancelledAndFailed(t *testing.T) {
 	})
 }
 
-// A keeper is a job that keeps what it got in Begin.
+// A keeper is a job that keeps the JobRun of its Begin.
 type keeper struct {
 	executor.Job
 	run *executor.JobRun
@@ -169,7 +169,7 @@ func (k *keeper) Begin(r *executor.JobRun) (*executor.Item, error) {
 	return k.Job.Begin(r)
 }
 
-// A Cancel after the end does nothing, nor does an Abort, also when the state that the run worked on serves another run
+// A Cancel or Abort after the end does nothing, even if the body of the run serves another run
 // by then.
 func TestCancelAfterTheEnd(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
@@ -228,7 +228,7 @@ func TestCancelAroundTheEnd(t *testing.T) {
 	})
 }
 
-// TestCancelIsToldOnce: a task that returns why its run was cancelled as soon as it can know, before the run itself does, has not
+// TestCancelIsToldOnce: a task that returns the cause of its run's cancellation before the run itself knows it has not
 // failed. The standard context behind the task's ends first.
 func TestCancelIsToldOnce(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})

@@ -30,7 +30,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Close from a task says so and does nothing: that run, and runs started after, go on.
+// Close in a task returns ErrInTask and does nothing: the run, and later runs, go on.
 func TestCloseInTask(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		other := newExecutor(t, executor.Config{Workers: 1})
@@ -39,7 +39,7 @@ func TestCloseInTask(t *testing.T) {
 			if !assertInTask(t, err) || !assertInTask(t, ex.Close()) {
 				return err
 			}
-			return other.Close() // another executor is another matter
+			return other.Close() // another executor may be closed
 		})))
 		require.NoError(t, ex.Run(t.Context(), one(nothing)))
 	})
@@ -54,7 +54,7 @@ func assertInTask(t *testing.T, err error) bool {
 	return true
 }
 
-// Close waits for the runs in progress, and lets their tasks start others; from outside nothing starts any more. Every
+// Close waits for the runs in progress, and lets their tasks start others. Runs from outside are refused. Every
 // one of several Closes waits.
 func TestCloseWaitsForRuns(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A meeting is for n who wait for each other: only if all of them run at once does anybody go on.
+// A meeting is a barrier of n calls: they go on only if all of them run at the same time.
 type meeting struct {
 	n    int32
 	here atomic.Int32
@@ -25,8 +25,8 @@ func (m *meeting) wait() {
 	}
 }
 
-// TestCoarseForks: the forks of one function are all to be had, however long each takes: with as many workers as forks,
-// all run at once. Thieves may come late, when the worker that forked is busy with one of them.
+// TestCoarseForks: thieves get all forks of one function, however long each takes: with as many workers as forks,
+// all run at the same time. Thieves may come late, when the worker that forked runs one of them.
 func TestCoarseForks(t *testing.T) {
 	const workers = 8
 	for _, s := range openStores {
@@ -81,8 +81,8 @@ func fork(t *testing.T, ex *executor.Executor, n int, before func(), begun *atom
 	require.Equal(t, n*(n-1)/2, sum)
 }
 
-// TestCoarseHalves: a worker that has forked one half of the work and goes on with the other does not keep the first from
-// a thief, however early or late that one comes.
+// TestCoarseHalves: a worker that forks one half of its work and goes on with the other does not keep the first from
+// a thief, however late the thief comes.
 func TestCoarseHalves(t *testing.T) {
 	for _, s := range openStores {
 		t.Run(s.String(), func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestCoarseHalves(t *testing.T) {
 	}
 }
 
-// TestCoarseChildren: so it is with children.
+// TestCoarseChildren: the same for children.
 func TestCoarseChildren(t *testing.T) {
 	const workers = 8
 	ex := newExecutor(t, executor.Config{Workers: workers})

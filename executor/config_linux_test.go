@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The workers' threads have the name and nice that were asked for, also those that took over after a Goexit. The
+// The workers' threads have the configured name and nice, also those that took over after a Goexit. The
 // process's other threads keep theirs.
 func TestThreadNameAndNice(t *testing.T) {
 	own, err := niceOf(int64(os.Getpid()))
 	require.NoError(t, err)
-	asked := min(max(own, 0)+5, 19) // more than the process has, if there is more: less is not everybody's to ask for
+	asked := min(max(own, 0)+5, 19) // a higher nice than the process's, if there is one: a lower one needs privileges
 	ex := newExecutor(t, executor.Config{Workers: 2, Name: "svc", Nice: asked})
 	within(t, ex, func() {
 		check := func() {

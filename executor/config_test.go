@@ -150,7 +150,8 @@ func TestForksNames(t *testing.T) {
 	require.EqualError(t, err, `executor: no way to fork "split": use one of [private pushed]`)
 }
 
-// With no number given there are as many workers as the process has Ps of its own, whatever other executors added.
+// Without a number there are as many workers as the process has Ps of its own, not counting those that other executors
+// added.
 func TestDefaultWorkers(t *testing.T) {
 	own := runtime.GOMAXPROCS(0)
 	require.Equal(t, own, newExecutor(t, executor.Config{}).Workers())

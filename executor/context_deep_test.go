@@ -21,8 +21,8 @@ func nestedFutures(ctx context.Context, ex *executor.Executor, levels int, leaf 
 	}).Wait()
 }
 
-// TestContextsInContexts: what a task asks of a context takes no more than a look at each of those around it, or some, the first
-// time and later: not the square of their number, which takes minutes here, or its cube.
+// TestContextsInContexts: a method of a task's context takes linear time in the number of contexts around it, the first
+// time and later. Quadratic time would take minutes here.
 func TestContextsInContexts(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	levels := max(1000, testkit.Scale(4000))

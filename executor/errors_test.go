@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The text of an error that a panic has become is fit for a log line and for a client: no line break, no stack,
-// whatever the value is and whatever wraps the error. %+v tells the stack.
+// The text of a PanicError is fit for a log line and for a client: no line break, no stack,
+// whatever the value is and whatever wraps the error. %+v has the stack.
 func TestPanicErrorIsOneLine(t *testing.T) {
 	for name, run := range panicking {
 		for _, value := range []any{"boom", errors.New("boom"), "boom\r\nboom\n", errors.Join(errors.New("boom"), errors.New("boom")), 42} {

@@ -44,7 +44,8 @@ func ExampleFork() {
 	// Output: 2036 <nil>
 }
 
-// Children of a scope are joined before it ends. The first that fails ends the run; those that have not begun are skipped.
+// Children of a scope are joined before it ends. The first that fails ends the run; those that have not begun are
+// skipped.
 func ExampleScope_Go() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {

@@ -22,7 +22,7 @@ func TestModelLife(t *testing.T) {
 	})
 }
 
-// TestModelSubmit: what is submitted while the workers go to sleep is run.
+// TestModelSubmit: items submitted while the workers go to sleep are run.
 func TestModelSubmit(t *testing.T) {
 	onEach(t, []int{2, 3}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -67,7 +67,7 @@ func TestModelSubmitters(t *testing.T) {
 	})
 }
 
-// TestModelPush: what a busy worker pushes while the others go to sleep is run by one of them.
+// TestModelPush: an item that a busy worker pushes while the others go to sleep is run by one of them.
 func TestModelPush(t *testing.T) {
 	onEach(t, []int{2, 3}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -95,8 +95,8 @@ func TestModelPushAgain(t *testing.T) {
 	})
 }
 
-// TestModelPushAndSubmit: a worker pushes while the other is on its way to sleep, and then relies on that other to run
-// what is submitted when it sleeps: whoever meant to wake it for the push may not have found it.
+// TestModelPushAndSubmit: a worker pushes while the other is on its way to sleep, and then relies on the other to run
+// an item that is submitted when it sleeps: the wake-up for the push may not have found it.
 func TestModelPushAndSubmit(t *testing.T) {
 	model.Check(t, func() {
 		ex := start(2, Adaptive) // with the published policy the other would not sleep
@@ -123,8 +123,8 @@ func TestModelPushAndSubmit(t *testing.T) {
 	})
 }
 
-// TestModelLastThief: two items are pushed, and each needs a worker of its own. The thief who takes the first is the last
-// and must see to the second.
+// TestModelLastThief: two items are pushed, and each needs a worker of its own. The thief that takes the first is the
+// last one and must wake a worker for the second.
 func TestModelLastThief(t *testing.T) {
 	onEach(t, []int{3}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -230,7 +230,7 @@ func TestModelTurns(t *testing.T) {
 	})
 }
 
-// TestModelStats: after a run's end the statistics know of all of it.
+// TestModelStats: after a run's end the statistics are complete.
 func TestModelStats(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)

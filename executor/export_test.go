@@ -42,7 +42,7 @@ func (ex *Executor) Parked() (n int) {
 	return n
 }
 
-// Resting reports whether nobody runs or looks for items.
+// Resting reports whether no worker runs or looks for items.
 func (ex *Executor) Resting() bool {
 	for _, w := range ex.workers() {
 		if s := workerState(w.state.Load()); s != parked && s != standingBy && s != threadless {
@@ -59,7 +59,7 @@ func (ex *Executor) Asleep() int  { return ex.spares.Counts().Asleep }
 func (ex *Executor) Serving() int { return ex.spares.Counts().Serving }
 func (ex *Executor) Standby() int { return ex.spares.Counts().Standby }
 
-// SetSpareIdle sets how long spares stay that nobody needs. Before the first Blocking.
+// SetSpareIdle sets how long the threads of idle spares are kept. It must be called before the first Blocking.
 func (ex *Executor) SetSpareIdle(d time.Duration) { ex.spares.Init(spareHost{ex}, ex.cfg.Spares, d) }
 
 // failingHost gives no spare a thread.
@@ -67,7 +67,7 @@ type failingHost struct{ spareHost }
 
 func (h failingHost) Send(spare int, _ bool) { h.worker(spare).spareFailed() }
 
-// FailSpare is a Blocking whose spare cannot be given a thread. Before the first Blocking.
+// FailSpare is a Blocking whose spare cannot be given a thread. It must be called before the first Blocking.
 func (ex *Executor) FailSpare() {
 	ex.spares.Init(failingHost{spareHost{ex}}, ex.cfg.Spares, spareIdle)
 	ex.spares.Block()
@@ -88,7 +88,7 @@ func (ex *Executor) Threads() []int64 {
 // Thread is the identity of the calling thread.
 func Thread() int64 { return osthread.ID() }
 
-// OnWorker reports whether some worker, of whatever executor, claims the thread.
+// OnWorker reports whether a worker of any executor claims the thread.
 func OnWorker(thread int64) (found bool) {
 	onThread.Range(func(key, w any) bool {
 		found = w.(*Worker).thread.id.Load() == thread || w.(*Worker).thread.self.Load() != key // left behind
@@ -100,7 +100,7 @@ func OnWorker(thread int64) (found bool) {
 // PollInterval is how many items a busy worker runs between two looks at the injector.
 const PollInterval = pollInterval
 
-// ForksLeft tells of workers that have forks left, or "". Only while nobody runs a scope.
+// ForksLeft describes the workers that have forks left; "" means none. No scope may be in use.
 func (ex *Executor) ForksLeft() (told string) {
 	for _, w := range ex.workers() {
 		f := &w.forks

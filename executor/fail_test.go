@@ -18,7 +18,7 @@ func goexit(context.Context) error {
 	return nil
 }
 
-// panicWith is named, to be found in a stack.
+// panicWith panics. The tests look for its name in stacks.
 func panicWith(value any) error { panic(value) }
 
 // A panic becomes an error with the value and the stack of the function that panicked. The worker goes on.
@@ -59,7 +59,7 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// In a nested run the inner task fails with the panic, the outer one with what it makes of it.
+// In a nested run the inner task fails with the panic, the outer one with the error that it returns.
 func TestPanicInNestedRun(t *testing.T) {
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		after := false
@@ -99,8 +99,8 @@ func TestGoexit(t *testing.T) {
 	})
 }
 
-// Goexit unwinds the whole stack, so every task on it fails: the one that called it and those that waited below. With one
-// worker these are all; with several a waiting task may be on another stack and be told by Wait.
+// Goexit unwinds the whole stack, so every task on it fails: the one that called it and those that waited below. With
+// one worker these are all; with several a waiting task may be on another stack and be told by Wait.
 func TestGoexitInNestedRuns(t *testing.T) {
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		const depth = 5
@@ -133,8 +133,8 @@ func TestGoexitInNestedRuns(t *testing.T) {
 	})
 }
 
-// Goexit runs deferred functions first. What these do is the task's doing like anything else: they may run jobs, and
-// wait for those in progress, the one whose task called Goexit too.
+// Goexit runs deferred functions first. These may do what a task may: they may run jobs, and
+// wait for runs in progress, even the one whose task called Goexit.
 func TestDeferredAfterGoexit(t *testing.T) {
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		var ran atomic.Int64

@@ -79,7 +79,7 @@ func TestFirst(t *testing.T) {
 	require.Panics(t, func() { _, _ = executor.First[int](t.Context(), ex, nil) })
 }
 
-// One function's runtime.Goexit is its failure and nobody else's: the others go on, and one of them may win.
+// The Goexit of one function is the failure of that one only: the others go on, and one of them may win.
 func TestFirstGoexit(t *testing.T) {
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		within(t, ex, func() {
@@ -108,7 +108,7 @@ func TestFirstGoexit(t *testing.T) {
 	})
 }
 
-// With GODEBUG=panicnil=1 a panic with nil is a failure too, although recover does not tell of it.
+// With GODEBUG=panicnil=1 a panic with nil is a failure too, although recover returns nil.
 func TestFirstPanicNil(t *testing.T) {
 	if os.Getenv("MAGPIE_PANICNIL") == "" {
 		test := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFirstPanicNil$", "-test.count=1")

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Join runs no future, nor a task of a run, that the function has started besides: they may want what it holds.
+// A Join does not run futures, or tasks of runs, that the function has started: they may want a lock that it holds.
 func TestJoinRunsNothingForeign(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2, Forks: executor.PushedForks})
 	within(t, ex, func() {
@@ -39,7 +39,7 @@ func TestJoinRunsNothingForeign(t *testing.T) {
 	})
 }
 
-// Wait runs no run that the function has started besides: it may want what the function holds.
+// Wait does not run other runs that the function has started: they may want a lock that it holds.
 func TestWaitRunsNothingForeign(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		within(t, ex, func() {

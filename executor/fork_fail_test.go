@@ -42,7 +42,7 @@ func onEachWay(t *testing.T, f func(t *testing.T, ex *executor.Executor, way fun
 	}
 }
 
-// Join panics with what the fork panicked with. Whoever recovers goes on as if nothing had happened.
+// Join panics with the value of the fork's panic. A function that recovers goes on unharmed.
 func TestForkPanicIsRecovered(t *testing.T) {
 	onEachWay(t, func(t *testing.T, ex *executor.Executor, way func(*executor.Scope, any) executor.Forked[any, int]) {
 		for _, value := range panicValues {
@@ -71,7 +71,7 @@ func parts(err error) (all []error) {
 	return all
 }
 
-// A panic that nobody recovers is the run's result, with the stack of who panicked first, however many joins it has come
+// A panic that is not recovered is the run's error, with the stack of the first panic, however many joins it has come
 // through.
 func TestForkPanicEndsTheRun(t *testing.T) {
 	onEachWay(t, func(t *testing.T, ex *executor.Executor, way func(*executor.Scope, any) executor.Forked[any, int]) {
@@ -96,7 +96,7 @@ func TestForkPanicEndsTheRun(t *testing.T) {
 	})
 }
 
-// A panic is not lost because nobody joins the fork.
+// A panic is not lost if the fork is not joined.
 func TestForkPanicWithoutJoin(t *testing.T) {
 	onEachWay(t, func(t *testing.T, ex *executor.Executor, way func(*executor.Scope, any) executor.Forked[any, int]) {
 		for _, value := range panicValues {
@@ -136,8 +136,8 @@ func TestForkPanicsAgain(t *testing.T) {
 	})
 }
 
-// Older forks that are not joined when a newer one panics, or the function that made them, are run at most once, also if
-// somebody recovers; the scope that goes on is unharmed.
+// Older forks that are not joined when a newer one panics, or the function that made them, are run at most once, also
+// if a function recovers. Its scope is unharmed.
 func TestForkPanicLeavesForks(t *testing.T) {
 	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(30) {
@@ -252,7 +252,7 @@ func TestForkGoexitIsRecovered(t *testing.T) {
 	})
 }
 
-// Forks are made in a run that was cancelled too: somebody counts on their results.
+// A forked call is made even if the run was cancelled: its joiner needs the result.
 func TestForkInCancelledRun(t *testing.T) {
 	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -261,7 +261,7 @@ func TestForkInCancelledRun(t *testing.T) {
 		err := runScope(ctx, ex, func(s *executor.Scope) {
 			before := executor.Fork(s, fib, 10)
 			cancel(errTest)
-			_ = s.Context().Err() // that the run was cancelled it learns from whoever looks
+			_ = s.Context().Err() // the run notices its cancellation at the first look
 			stopped = s.Stopped()
 			results = [2]int{fib(s, 11), before.Join(s)}
 		})
@@ -282,7 +282,8 @@ func TestCallOfCancelledRun(t *testing.T) {
 	})
 }
 
-// A second Join is noticed as long as no other fork has the frame, in order and out of order, and whatever else was forked.
+// A second Join is noticed as long as no other fork has the frame, in order and out of order, and whatever else was
+// forked.
 func TestJoinTwice(t *testing.T) {
 	const want = "executor: a Forked is joined after its end: it was joined before, or the function that forked it has ended"
 	onEachDeque(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
@@ -310,7 +311,7 @@ func TestJoinTwice(t *testing.T) {
 	})
 }
 
-// A call that another worker has begun, and that fails after the function that has forked it, is told as well.
+// The failure of a call that another worker has begun is reported even if the function that has forked it fails first.
 func TestForkAbandonedFails(t *testing.T) {
 	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		own, other := errors.New("own"), errors.New("other")
@@ -325,8 +326,8 @@ func TestForkAbandonedFails(t *testing.T) {
 
 func throw(value any) error { panic(value) }
 
-// What a Join throws is known again as that failure, with its stack, after whatever has run on top meanwhile; and a
-// panic in what runs on top, with the same value, is not taken for it.
+// A panic of Join is recognized as the fork's failure, with its stack, whatever has run on top meanwhile. A
+// panic with the same value in a call on top is not taken for it.
 func TestForkPanicKeepsItsStack(t *testing.T) {
 	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		var p *executor.PanicError

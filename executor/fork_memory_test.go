@@ -70,7 +70,7 @@ func goMany(s *executor.Scope, n int) {
 	}
 }
 
-// What was joined is kept alive by nobody: neither the argument nor the result.
+// Neither the argument nor the result of a joined fork is kept alive.
 func TestForkKeepsNothingAlive(t *testing.T) {
 	type large [1 << 10]int
 	renews := func(_ *executor.Scope, p *large) *large { return &large{p[0] + 1} }

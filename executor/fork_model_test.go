@@ -50,7 +50,7 @@ func TestModelFork(t *testing.T) {
 	})
 }
 
-// TestModelForkNested: a fork that forks. Its owner, if it has to wait, takes part in what the thief has forked.
+// TestModelForkNested: a fork that forks. Its owner, if it has to wait, runs what the thief has forked.
 func TestModelForkNested(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -68,8 +68,8 @@ func TestModelForkNested(t *testing.T) {
 	})
 }
 
-// TestModelForkSiblings: the forks of one function are all to be had at once: three that wait for each other run on three
-// workers.
+// TestModelForkSiblings: thieves can take all forks of one function at the same time: three that wait for each other
+// run on three workers.
 func TestModelForkSiblings(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -119,7 +119,7 @@ func TestModelForkOrder(t *testing.T) {
 	})
 }
 
-// TestModelForkPanics: a fork panics, on whatever worker; who joins it may recover, and the run goes on.
+// TestModelForkPanics: a fork panics, on any worker. Its joiner may recover, and the run goes on.
 func TestModelForkPanics(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -144,7 +144,7 @@ func TestModelForkPanics(t *testing.T) {
 	})
 }
 
-// TestModelChildren: children run once each, on whatever worker, before Wait returns.
+// TestModelChildren: children run once each, on any worker, before Wait returns.
 func TestModelChildren(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -165,7 +165,7 @@ func TestModelChildren(t *testing.T) {
 	})
 }
 
-// TestModelJoinSleeps: the owner has to sleep in a Join until the thief is done, who waits for something that comes from
+// TestModelJoinSleeps: the owner has to sleep in a Join until the thief is done. The thief waits for an item from
 // outside.
 func TestModelJoinSleeps(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
@@ -182,7 +182,7 @@ func TestModelJoinSleeps(t *testing.T) {
 		})
 		err := scoped(ex, func(s *Scope) error {
 			f := Fork(s, fn, 0)
-			stolen.Await() // so it is a thief who has it
+			stolen.Await() // a thief has it
 			model.Assert(f.Join(s) == 1, "the wrong result")
 			return nil
 		})
@@ -192,7 +192,8 @@ func TestModelJoinSleeps(t *testing.T) {
 	})
 }
 
-// TestModelForkPublicAgain: a fork at the level of one that was public and is joined is private again, and joined as such.
+// TestModelForkPublicAgain: a fork at the level of one that was public and is joined is private again, and joined as
+// such.
 func TestModelForkPublicAgain(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -215,7 +216,7 @@ func TestModelForkPublicAgain(t *testing.T) {
 	})
 }
 
-// TestModelForkAbandoned: what a failed function has forked is not run once it has failed, unless a thief has it.
+// TestModelForkAbandoned: the forks of a function are not run after it has failed, unless a thief has them.
 func TestModelForkAbandoned(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -290,7 +291,7 @@ func TestModelForkSiblingsArePublic(t *testing.T) {
 	})
 }
 
-// TestModelLeapSleeps: who waits in a Join takes what the thief has forked, at whatever moment that comes: the two meet.
+// TestModelLeapSleeps: a joiner takes what the thief has forked, whenever the thief forks it: the two calls meet.
 func TestModelLeapSleeps(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -314,8 +315,8 @@ func TestModelLeapSleeps(t *testing.T) {
 	})
 }
 
-// TestModelLeapIntoANestedRun: who waits in a Join takes part in a run that the thief has started, and leaves it when there
-// is nothing more: else that run, which the thief waits for, would not end.
+// TestModelLeapIntoANestedRun: a joiner takes part in a run that the thief has started, and leaves it when there
+// is no more work. Otherwise that run, which the thief waits for, would not end.
 func TestModelLeapIntoANestedRun(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -342,8 +343,8 @@ func TestModelLeapIntoANestedRun(t *testing.T) {
 	})
 }
 
-// TestModelChildrenAndGoexit: Goexit ends a child that Wait runs, and with it the Wait; what is left of the children has run,
-// or never will, and nobody waits for ever.
+// TestModelChildrenAndGoexit: Goexit ends a child that Wait runs, and with it the Wait. The other children have run,
+// or never will, and no wait lasts for ever.
 func TestModelChildrenAndGoexit(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -359,8 +360,8 @@ func TestModelChildrenAndGoexit(t *testing.T) {
 	})
 }
 
-// TestModelGoexitInALeap: what a Wait takes over from the thief of a child ends the Wait by Goexit. Children that it has
-// joined before are not waited for again.
+// TestModelGoexitInALeap: an item that a Wait takes from the thief of a child ends the Wait by Goexit. Children that
+// Wait has joined before are not waited for again.
 func TestModelGoexitInALeap(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -380,8 +381,8 @@ func TestModelGoexitInALeap(t *testing.T) {
 	})
 }
 
-// TestModelGoexitInForkAndChild: a fork that a thief has calls Goexit, and so does the child that it leaves: the fork ends all
-// the same, and so does who waits for it.
+// TestModelGoexitInForkAndChild: a fork that a thief has taken calls Goexit, and so does its child. The fork ends all
+// the same, and so does its joiner.
 func TestModelGoexitInForkAndChild(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -403,7 +404,7 @@ func TestModelGoexitInForkAndChild(t *testing.T) {
 }
 
 // TestModelJoinHoldsALock: a function that holds a lock joins a fork, which the worker that waits for this function has
-// taken. That one has a child in its deque that wants the lock.
+// taken. This worker has a child in its deque that wants the lock.
 func TestModelJoinHoldsALock(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)

@@ -258,7 +258,7 @@ func (e *execution) do(s *executor.Scope, n *node) (v int, err error) {
 	return v, nil
 }
 
-// recover is deferred by who expects the fault. It lets nothing else pass.
+// recover is deferred by functions that expect the fault. Any other panic fails the execution.
 func (e *execution) recover() {
 	switch value := recover(); {
 	case value == nil: // or Goexit, on this stack
@@ -269,7 +269,7 @@ func (e *execution) recover() {
 	}
 }
 
-// start starts n, as part of who forks, and appends how to join it.
+// start starts n with scope s, and appends a function that joins it.
 func (e *execution) start(s *executor.Scope, n *node, joins *[]func() int, v *int) {
 	e.states[n.id].forked.Add(1)
 	joined := func(got int) int {
@@ -319,7 +319,7 @@ func (p *program) execute(ex *executor.Executor, f fault) error {
 	e.cancel = cancel
 	defer cancel(nil)
 	_ = e.launch(ctx, p.nodes[0]).Wait()
-	for { // those too that the fault has left alone; they may have started others
+	for { // also runs that the fault has left alone, which may have started others
 		known := len(e.known())
 		for _, r := range e.known() {
 			_ = r.Wait()
@@ -419,7 +419,7 @@ func (n *node) within(top *node) bool {
 	return false
 }
 
-// TestRandomForks: random programs do what the sequential one does, and with a fault in whatever node what is left of it.
+// TestRandomForks: random programs do what the sequential program does, and with a fault in any node the rest of it.
 func TestRandomForks(t *testing.T) {
 	seed, programs := testkit.Seed(t), testkit.Count(t, 500)
 	var sites []*executor.Executor

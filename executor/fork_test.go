@@ -28,7 +28,7 @@ func (s store) in(cfg executor.Config) executor.Config {
 	return cfg
 }
 
-// forkStores are the stores that scopes can do with, without those that differ in name only. Of openStores thieves see
+// forkStores are the stores that scopes can use, without those that differ in name only. With openStores thieves see
 // every fork when it is made, or soon.
 var forkStores, openStores = func() (all, open []store) {
 	for _, d := range deque.Kinds() {
@@ -52,12 +52,12 @@ var forkStores, openStores = func() (all, open []store) {
 	return all, open
 }()
 
-// onEachDeque runs a test for every policy, number of workers and store that scopes can do with.
+// onEachDeque runs a test for every policy, number of workers and store that scopes can use.
 func onEachDeque(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	onStores(t, forkStores, workers, f)
 }
 
-// onOpenDeques does so with the stores that hide nothing: somebody is to take a fork while the worker that made it
+// onOpenDeques does so with the stores that hide nothing: a thief has to take a fork while the worker that made it
 // waits.
 func onOpenDeques(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	onStores(t, openStores, workers, f)
@@ -92,7 +92,7 @@ func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, 
 
 var (
 	someWorkers = []int{1, 2, 4, 8}
-	thieves     = []int{2, 4, 8} // there is somebody to take a fork
+	thieves     = []int{2, 4, 8} // there is a thief to take a fork
 )
 
 // inScope runs f with a scope, in a run that must not fail.
@@ -105,8 +105,8 @@ func runScope(ctx context.Context, ex *executor.Executor, f func(s *executor.Sco
 	return ex.Run(ctx, executor.Func("test", func(s *executor.Scope) error { f(s); return nil }))
 }
 
-// forkStolen forks f and returns when another worker has begun it. There must be a worker to do so, and no older fork
-// that nobody has taken.
+// forkStolen forks f and returns when another worker has begun it. There must be such a worker, and no older fork
+// that is not taken.
 func forkStolen[A, R any](s *executor.Scope, f func(*executor.Scope, A) R, arg A) executor.Forked[A, R] {
 	var begun atomic.Bool
 	future := executor.Fork(s, func(s *executor.Scope, arg A) R {
@@ -219,7 +219,7 @@ func upTo(n int) []int {
 	return all
 }
 
-// Forks are joined in whatever order or not at all, on every level of a tree: each is run once, before the run ends.
+// Forks are joined in any order or not at all, on every level of a tree: each is run once, before the run ends.
 func TestForkOrders(t *testing.T) {
 	for name, order := range joinOrders {
 		t.Run(name, func(t *testing.T) {
@@ -315,16 +315,16 @@ func TestForkOfNilPanics(t *testing.T) {
 	})
 }
 
-// What functions panic with.
+// Values that functions panic with.
 var panicValues = []any{"text", 42, errTest, []int{1}, incomparable{[]int{1}}, &incomparable{}}
 
-// Ways to fork a function: whoever is to run it.
+// Ways to fork a function, by the worker that runs it.
 var ways = map[string]func(*executor.Scope, any) executor.Forked[any, int]{
 	"forked": func(s *executor.Scope, value any) executor.Forked[any, int] { return executor.Fork(s, panics, value) },
 	"stolen": func(s *executor.Scope, value any) executor.Forked[any, int] { return forkStolen(s, panics, value) },
 }
 
-// TestForkManyInOrder: forks that are joined in the order in which they were made, and many that nobody joins.
+// TestForkManyInOrder: forks that are joined in the order in which they were made, and many that are not joined.
 func TestForkManyInOrder(t *testing.T) {
 	const n = 20_000
 	for _, workers := range []int{1, 2} {

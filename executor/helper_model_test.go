@@ -23,8 +23,8 @@ func TestModelNested(t *testing.T) {
 	})
 }
 
-// TestModelHelperSleeps: a task waits for a run whose item another worker has, and has to be woken at its end or when it
-// pushes something. Up to two sleeps, the helper's or a worker's, end for no reason.
+// TestModelHelperSleeps: a task waits for a run whose item another worker has, and has to be woken at its end or when
+// it pushes something. Up to two sleeps, the helper's or a worker's, end for no reason.
 func TestModelHelperSleeps(t *testing.T) {
 	park.Spurious = true
 	defer func() { park.Spurious = false }()
@@ -42,8 +42,8 @@ func TestModelHelperSleeps(t *testing.T) {
 	})
 }
 
-// TestModelHelperOfHelper: a helper finds what a run pushes that is nested in the one it waits for, on a worker that has
-// run nothing else of it.
+// TestModelHelperOfHelper: a helper finds the items of a run nested in the one that it waits for, on a worker that has
+// run no other item of it.
 func TestModelHelperOfHelper(t *testing.T) {
 	onEach(t, []int{3}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -87,8 +87,8 @@ func TestModelIsolation(t *testing.T) {
 	})
 }
 
-// TestModelIsolationFromOwn: the same for what the task itself has made before it waits: an item of its own run, and a run
-// that it started after the one that it waits for.
+// TestModelIsolationFromOwn: the same for items that the task itself has made before it waits: one of its own run, and
+// a run that it started after the one that it waits for.
 func TestModelIsolationFromOwn(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -112,8 +112,8 @@ func TestModelIsolationFromOwn(t *testing.T) {
 	})
 }
 
-// TestModelIsolationOfThieves: the same for what a helper steals. Two tasks wait for one run, and one of them has pushed an
-// item of its own before.
+// TestModelIsolationOfThieves: the same for items that a helper steals. Two tasks wait for one run, and one of them has
+// pushed an item of its own before.
 func TestModelIsolationOfThieves(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)

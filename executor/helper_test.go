@@ -32,8 +32,8 @@ func runSplit(t *testing.T, ex *executor.Executor, elsewhere func(l *layer, w *e
 	}))
 }
 
-// A helper sleeps while the rest of its run is in the hands of others. Every item that they push then wakes it if nobody
-// else is there to run it.
+// A helper sleeps while other workers run the rest of its run. Every item that they push wakes it if no worker
+// is there to run the item.
 func TestHelperIsWokenForItems(t *testing.T) {
 	onEach(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
 		pushed, byHelper := testkit.Scale(200), 0
@@ -84,8 +84,8 @@ func TestHelperAndEndAtOnce(t *testing.T) {
 	})
 }
 
-// A worker that is busy with runs from outside looks at the injector between two of them. It may then have no run of its
-// own, and helpers may be asleep.
+// A worker that is busy with runs from outside looks at the injector between two of them. It may then have no run of
+// its own, and helpers may be asleep.
 func TestPollBesideASleepingHelper(t *testing.T) {
 	onEach(t, []int{3}, func(t *testing.T, ex *executor.Executor) {
 		err := runSplit(t, ex, func(*layer, *executor.Worker, int64) *executor.Item {
@@ -117,8 +117,8 @@ func TestPollBesideASleepingHelper(t *testing.T) {
 	})
 }
 
-// A busy worker puts the chain that it runs aside for a newcomer from outside. If the run has a helper asleep, that takes
-// the chain over: the newcomer may take for ever, or until just that chain has ended, as here.
+// A busy worker puts the chain that it runs aside for a newcomer from outside. If the run has a helper asleep, the
+// helper takes the chain over: the newcomer may take for ever, or until that very chain has ended, as here.
 func TestHelperTakesOverAChain(t *testing.T) {
 	onEach(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(100) {
@@ -148,8 +148,8 @@ func TestHelperTakesOverAChain(t *testing.T) {
 	})
 }
 
-// Two helpers go through the injector at the same time, each for the item of its own run. The one whose item comes first
-// then waits for the other's: a helper that loses the race for one item must not go to sleep beside the next.
+// Two helpers go through the injector at the same time, each for the item of its own run. The one whose item comes
+// first then waits for the other's: a helper that loses the race for one item must not go to sleep beside the next.
 func TestHelpersShareTheInjector(t *testing.T) {
 	onEach(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
 		for round := range testkit.Scale(1000) {
@@ -188,9 +188,9 @@ func TestHelpersShareTheInjector(t *testing.T) {
 	})
 }
 
-// Two helpers of one run, and the worker that runs its task. The task pushes an item for each of them at the moment when
-// they go to sleep or get up, and the three must meet: a helper must not sleep because it lost the race for one item
-// while there is another.
+// Two helpers of one run, and the worker that runs its task. The task pushes an item for each of them at the moment
+// when they go to sleep or get up, and the three must meet: a helper must not sleep because it lost the race for one
+// item while there is another.
 func TestHelpersMeet(t *testing.T) {
 	onEach(t, []int{3}, func(t *testing.T, ex *executor.Executor) {
 		rounds := testkit.Scale(20000)

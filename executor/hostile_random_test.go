@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A foe does to an executor what nobody should, as its seed chooses. Only one goroutine uses it.
+// A foe misuses an executor, as its seed chooses. Only one goroutine uses it.
 type foe struct {
 	*rand.Rand
 	ex *executor.Executor
@@ -103,7 +103,7 @@ func (f *foe) act(ctx context.Context, depth int) error {
 	return f.error(ctx)
 }
 
-// attack makes one call of the public API. A panic is its caller's, who recovers.
+// attack makes one call of the public API. Its caller recovers from a panic.
 func (f *foe) attack(parent context.Context, depth int) {
 	defer func() { _ = recover() }()
 	ctx, cancel := f.context(parent)
@@ -186,7 +186,8 @@ func (f *foe) attack(parent context.Context, depth int) {
 	}
 }
 
-// Whatever is done to an executor, if what was begun can end, Close returns, and leaves no goroutine and no thread.
+// However an executor is misused, if everything that has begun can end, Close returns and leaves no goroutine and no
+// thread.
 func TestRandomHostility(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	goroutines := runtime.NumGoroutine()

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A hostile context is one of others' making whose methods may panic, or say what they must not.
+// A hostile context is a user's context whose methods may panic, or return what they must not.
 type hostile struct {
 	context.Context
 	done, err, value, deadline, after bool         // which methods panic
@@ -76,7 +76,7 @@ type badJob func() (*executor.Item, error)
 func (j badJob) Begin(*executor.JobRun) (*executor.Item, error) { return j() }
 func (j badJob) Name() string                                   { return "bad" }
 
-// recoveredFrom calls f, which is to panic, and returns with what.
+// recoveredFrom calls f, which must panic, and returns the panic's value.
 func recoveredFrom(t testing.TB, f func()) (value any) {
 	t.Helper()
 	defer func() {
@@ -87,7 +87,7 @@ func recoveredFrom(t testing.TB, f func()) (value any) {
 	return nil
 }
 
-// A caller that panics, because of what it was given, and recovers, has not started anything: Close does not wait for
+// A call that panics because of its arguments has not started anything: Close does not wait for
 // it.
 func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 	bg := t.Context()
@@ -172,7 +172,7 @@ func newInline(t testing.TB) *executor.Executor {
 	return ex
 }
 
-// What is wrong is said, where it would otherwise be the address of nil.
+// The panic says which argument is nil, instead of being a nil dereference.
 func TestAsyncSaysWhatIsNil(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	answer := func(context.Context) (int, error) { return 42, nil }
@@ -183,7 +183,7 @@ func TestAsyncSaysWhatIsNil(t *testing.T) {
 	runtime.KeepAlive(good)
 }
 
-// A context of others' making that begins to panic while it is in use, or says strange things, ends what it was given
+// A user's context that begins to panic while it is in use, or returns strange values, ends the run that it was given
 // to, and neither a worker nor the process.
 func TestContextTurnsHostile(t *testing.T) {
 	for name, c := range map[string]struct {

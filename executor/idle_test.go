@@ -11,7 +11,7 @@ import (
 
 var adaptive = []int{1, 2, 3, 8}
 
-// Under the adaptive policy nobody looks for work while one worker has all there is: the others sleep.
+// Under the adaptive policy the other workers sleep while one worker has all the work.
 func TestOthersSleepDuringALongTask(t *testing.T) {
 	for _, n := range adaptive {
 		ex := newExecutor(t, executor.Config{Workers: n})
@@ -49,7 +49,7 @@ func TestOneThiefDuringALongTask(t *testing.T) {
 	}
 }
 
-// With nothing to do every worker sleeps, and the counts by which the policies decide are back to zero. Then nobody wakes
+// Without work every worker sleeps, and the counts by which the policies decide are back to zero. Then no worker wakes
 // up any more.
 func TestQuiescence(t *testing.T) {
 	onEach(t, adaptive, func(t *testing.T, ex *executor.Executor) {
@@ -60,8 +60,8 @@ func TestQuiescence(t *testing.T) {
 			require.ErrorIs(t, ex.Run(t.Context(), fan(5, goexit)), executor.ErrGoexit)
 			comesToRest(t, ex)
 		}
-		// Under the published policy a worker that was notified may not have got up yet, so the first look may be early.
-		// A worker that gets up now and then without a reason never lets two looks agree.
+		// Under the published policy a worker that was notified may not have got up yet, so the first look may be
+		// early. A worker that gets up now and then without a reason never lets two looks agree.
 		for before := ex.Stats().Total; ; {
 			time.Sleep(300 * time.Millisecond)
 			now := ex.Stats().Total

@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/internal/history"
 )
 
-// A scene is an injector and what some threads are going to do to it. There are no roles: anybody may submit, workers put
+// A scene is an injector and the calls of some threads on it. There are no roles: any thread may submit, workers put
 // back what they cannot run.
 type scene struct {
 	q       injector
@@ -26,8 +26,8 @@ type part struct {
 	item int
 }
 
-// newScene draws a scene. In every other one the ring is as the executor makes it, which no scene fills, and a lost steal
-// was lost to a thief. The others have the smallest ring, mostly full, and the first to push makes it grow.
+// newScene draws a scene. In every other one the ring is as the executor makes it, which no scene fills, and a lost
+// steal was lost to a thief. The others have the smallest ring, mostly full, and the first to push makes it grow.
 func newScene(rng *rand.Rand, threads int) history.Scene {
 	s := &scene{q: newInjector()}
 	slots := injectorCapacity
@@ -119,9 +119,9 @@ func (s *scene) number(it *Item) int {
 	return history.Foreign
 }
 
-// TestInjectorLinearizable: whatever two to four threads were told that push to the injector and steal from it, a queue
-// that does one call after the other would have told them: first in, first out, and empty when it is. Package history says
-// what that means for each call.
+// TestInjectorLinearizable: the results of two to four threads that push to the injector and steal from it are those of
+// a queue that does one call after the other: first in, first out, and empty only when it is. Package history says what
+// that means for each call.
 func TestInjectorLinearizable(t *testing.T) {
 	history.Linearizable(t, 10000, "histories of the injector linearizable", []int{2, 3, 4}, newScene)
 }

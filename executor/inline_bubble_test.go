@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each bubble has an executor of its own. What describes work is shared by all of them, and used outside too.
+// Each bubble has an executor of its own. Graphs and other jobs are shared by all of them, and used outside too.
 func TestInlineBubbles(t *testing.T) {
 	semaphore := graph.NewSemaphore(1)
 	ran := 0

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A task that ends its caller's context ends what follows at once, and not when another goroutine has brought the news:
-// what runs is a function of the seed.
+// A task that ends its caller's context stops the run at once, not when another goroutine has told the run:
+// the tasks that run are a function of the seed.
 func TestInlineCancelIsSeeded(t *testing.T) {
 	const n = 60
 	for _, c := range []struct {

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A worker on whose thread an inline executor has run something, or runs it, is still that worker.
+// A worker is still that worker while an inline executor runs tasks on its thread, and after that.
 func TestInlineInTask(t *testing.T) {
 	inTask := func(outer, inner *executor.Executor, f func(context.Context) error) error {
 		return outer.Run(t.Context(), one(func(ctx context.Context) error {
@@ -98,7 +98,7 @@ func onInlineToo(t *testing.T, f func(t *testing.T, ex *executor.Executor)) {
 	})
 }
 
-// Blocking in a task of an inline executor stands in for the worker on whose thread that is.
+// Blocking in a task of an inline executor calls up a spare for the worker on whose thread the task is.
 func TestInlineBlocking(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1, Spares: 1})
 	in := executor.NewInline(1)
@@ -116,8 +116,8 @@ func TestInlineBlocking(t *testing.T) {
 	require.NoError(t, in.Close())
 }
 
-// A task of an inline executor that sleeps keeps the worker, on whose thread that is, from running what nobody else
-// sees.
+// While a task of an inline executor sleeps, the worker on whose thread it is does not run. It hides no items that no
+// other worker sees.
 func TestInlineSleepHidesNothing(t *testing.T) {
 	for _, kind := range deque.Kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestInlineSleepHidesNothing(t *testing.T) {
 }
 
 // A permit given back, or the end of a future, may have an inline executor run a task here and now. Goexit in that one
-// ends the goroutine of whoever gave the permit; but the giver itself has ended, and the others that wait go on.
+// ends the goroutine of the giver; but the giver's task itself has ended, and other waiting tasks go on.
 func TestInlineGoexitPassesThrough(t *testing.T) {
 	exit := func(context.Context) error { runtime.Goexit(); return nil }
 	onInlineToo(t, func(t *testing.T, ex *executor.Executor) {
@@ -284,7 +284,7 @@ func (n *nest) choose(rng *rand.Rand, at spot) (int, spot) {
 	return i, in
 }
 
-// act is what a task at that spot does. It returns what is not as documented.
+// act is the function of a task at that spot. It returns an error if something is not as documented.
 func (n *nest) act(ctx context.Context, seed uint64, at spot) error {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for step := range rng.IntN(4) {
@@ -296,8 +296,8 @@ func (n *nest) act(ctx context.Context, seed uint64, at spot) error {
 		var ran atomic.Int64
 		kinds := 7
 		if n.apart {
-			// Without permits: one may be given to a task that no worker is free to begin, while all of them wait for runs
-			// that need the permit. PROTOCOL.md, Not guaranteed.
+			// Without permits: one may be given to a task that no worker is free to begin, while all of them wait for
+			// runs that need the permit. PROTOCOL.md, Not guaranteed.
 			kinds = 6
 		}
 		k, kind := 1+rng.IntN(3), rng.IntN(kinds)

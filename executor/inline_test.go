@@ -20,7 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trail runs a graph inline and returns the order of its tasks: one before n others before one, and a loop of three beside.
+// trail runs a graph inline and returns the order of its tasks: one before n others before one, and a loop of three
+// beside.
 func trail(t *testing.T, seed uint64, n int) (order []int) {
 	ex := executor.NewInline(seed)
 	defer func() { require.NoError(t, ex.Close()) }()
@@ -146,7 +147,7 @@ func TestInlineEverything(t *testing.T) {
 	}
 }
 
-// Goexit, as of a test that fails in a task, ends the goroutine; the executor serves the next.
+// Goexit, such as that of a test that fails in a task, ends the goroutine. The executor serves the next one.
 func TestInlineGoexit(t *testing.T) {
 	ex := executor.NewInline(1)
 	reached := false
@@ -161,7 +162,8 @@ func TestInlineGoexit(t *testing.T) {
 	require.NoError(t, ex.Close())
 }
 
-// Whatever a task leaves behind that calls Goexit is run before the goroutine ends, or Close would wait for it.
+// The items that a task has pushed before it calls Goexit are run before the goroutine ends. Otherwise Close would wait
+// for them.
 func TestInlineGoexitLeavesNothing(t *testing.T) {
 	for seed := range uint64(20) {
 		ex := executor.NewInline(seed)

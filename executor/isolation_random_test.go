@@ -19,9 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An origin is a function of a random program, or a run: what it was started by, and as the how manieth.
+// An origin is a function or a run of a random program: its parent, and its number among those that the parent has
+// started.
 type origin struct {
-	parent *origin // nil of a future: it belongs to nobody
+	parent *origin // nil for a future
 	seq    int
 	kind   string
 	kids   int
@@ -100,7 +101,7 @@ func (s *stacks) enter(o *origin) (leave func()) {
 	}
 }
 
-// wait is called, by o, for whatever may run something else meanwhile.
+// wait is called by o around each wait, during which the thread may run other functions.
 func (s *stacks) wait(o *origin, what string, allowed func(*origin) bool, f func()) {
 	if o == nil { // a goroutine from outside, on whatever thread
 		f()
@@ -214,7 +215,7 @@ func (p *isolated) futures(rng *rand.Rand, by *origin, depth int) {
 	}
 }
 
-// scope is a function with a scope. It joins forks in whatever order, or not.
+// scope is a function with a scope. It joins forks in any order, or not.
 func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int) {
 	defer p.enter(o)()
 	type forked struct {
@@ -305,7 +306,7 @@ func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int
 	must(s.Wait())
 }
 
-// TestIsolationRandom: while a function waits, its thread runs what comes from what it waits for, and nothing else.
+// TestIsolationRandom: while a function waits, its thread runs only what comes from the work that it waits for.
 // Programs of forks, children, runs, futures and Blocking, with every kind of deque and policy.
 func TestIsolationRandom(t *testing.T) {
 	seed, programs := testkit.Seed(t), testkit.Count(t, 150)

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Join runs what the joined call has started, and nothing else: the joiner may hold a lock that anything else wants.
-// The tests of this file build the situations in which leapfrogging comes upon something else. They deadlock if it is
+// A Join runs what the joined call has started, and nothing else: the joiner may hold a lock that another call wants.
+// The tests of this file build situations in which leapfrogging meets other items. They deadlock if one of these is
 // run.
 
 func noFork(*executor.Scope, int) int { return 0 }
 
-// slowFork forks a call that another worker has begun when slowFork returns, and which then takes a while.
+// slowFork forks a call that takes a while, and returns when another worker has begun it.
 func slowFork(s *executor.Scope) executor.Forked[int, int] {
 	return forkStolen(s, func(*executor.Scope, int) int { time.Sleep(5 * time.Millisecond); return 1 }, 0)
 }

@@ -122,7 +122,7 @@ func birth(n int, p Policy) *Executor {
 	return ex
 }
 
-// start makes an executor whose workers sleep, without exploring how they come to that: TestModelLife does.
+// start makes an executor whose workers sleep. It does not explore how they come to sleep: TestModelLife does.
 func start(n int, p Policy) *Executor { return started(Config{Workers: n, Policy: p}) }
 
 // started is start for any configuration. Spares have no threads yet.

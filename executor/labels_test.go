@@ -60,7 +60,7 @@ func work(f func(context.Context)) executor.Job {
 	return executor.Func("work", func(s *executor.Scope) error { f(s.Context()); return nil })
 }
 
-// Tasks have the labels of the context that their run was given, and what they leave behind is gone when the worker
+// Tasks have the labels of the context that their run was given. Labels that they leave behind are gone when the worker
 // turns to another run.
 func TestLabels(t *testing.T) {
 	for name, run := range labelledRuns {
@@ -133,7 +133,7 @@ func async(ctx context.Context, ex *executor.Executor, f func(context.Context)) 
 	return executor.Async(ctx, ex, func(ctx context.Context) (int, error) { f(ctx); return 0, nil })
 }
 
-// A worker goes on from one future to the next without turning to something else. Each is as a run of its own.
+// A worker goes on from one future to the next without leaving their body. Each has the labels of its own context.
 func TestLabelsOfFuturesInARow(t *testing.T) {
 	ex := newLabelled(t)
 	within(t, ex, func() {
@@ -183,7 +183,7 @@ func TestLabelsOfAnIdleWorker(t *testing.T) {
 	})
 }
 
-// Goexit ends the goroutine and so its labels: the one that takes over has its own.
+// Goexit ends the goroutine and with it its labels. The goroutine that takes over has its own.
 func TestLabelsAfterGoexit(t *testing.T) {
 	ex := newLabelled(t)
 	within(t, ex, func() {

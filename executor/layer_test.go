@@ -15,8 +15,8 @@ type layer struct {
 	name  string
 	first step
 
-	// left counts the items that exist and are not done, and the workers between Enter and Leave. The items keep it above
-	// zero while any is left, the workers while they have items to count.
+	// left counts the items that exist and are not done, and the workers between Enter and Leave. The items keep it
+	// above zero while any is left, the workers while they have items to count.
 	left atomic.Int64
 
 	mu       sync.Mutex

@@ -64,9 +64,8 @@ func TestThreadLimit(t *testing.T) {
 	require.Contains(t, spares, "12", "with room for all there are all")
 }
 
-// beNobody gives up the rights of root, whom the limit does not bind, for those of a user without other processes.
-// Whoever is not root keeps its user: other processes of that may come and go, but few in the time that the child
-// takes.
+// beNobody changes from root, for which the limit does not hold, to a user without other processes. A process that is
+// not root keeps its user: other processes of the user may come and go, but few in the time that the child takes.
 func beNobody(t *testing.T) {
 	if os.Getuid() == 0 {
 		user := 1_000_000_000 + os.Getpid()
@@ -121,7 +120,7 @@ func threadsOfUser(t *testing.T) (n int) {
 	return n
 }
 
-// Where the system refuses to name threads the executor works without names, and says so.
+// Where the system refuses to name threads, the executor works without names, and Dump says so.
 func TestThreadNamesRefused(t *testing.T) {
 	told, out := inChild(t, "refuse")
 	if told == "" {

@@ -35,7 +35,7 @@ func TestShortRunBesideEndlessOnes(t *testing.T) {
 	})
 }
 
-// Endless runs that are more than there are workers all get on: none is put aside for good because another came.
+// Of more endless runs than workers all make progress: none is put aside for good because of another.
 func TestEndlessRunsShareTheWorkers(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		var stop atomic.Bool
@@ -71,8 +71,8 @@ func TestAllWorkersAtOnce(t *testing.T) {
 	})
 }
 
-// The lost wake-up: submissions that come while workers are anywhere between looking for work and sleeping. Each must be
-// run without another one coming to the rescue.
+// The lost wake-up: submissions that come while workers are anywhere between looking for work and sleeping. Each must
+// be run without a later one causing it.
 func TestNoWakeUpIsLost(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 1))
 	onEach(t, []int{1, 2, 8}, func(t *testing.T, ex *executor.Executor) {
@@ -126,7 +126,7 @@ func TestPushWakesASleeper(t *testing.T) {
 	})
 }
 
-// Two items pushed one after the other wake two workers, if need be the second by way of the first.
+// Two items pushed one after the other wake two workers; the first of these may wake the second.
 func TestWakingSpreads(t *testing.T) {
 	onEach(t, []int{3, 8}, func(t *testing.T, ex *executor.Executor) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 3))

@@ -1,6 +1,6 @@
 //go:build !race
 
-// Whatever uses a Scope on another thread reads what the owner writes: the race detector is right to say so first.
+// A use of a Scope on another thread reads words that the owner writes: the race detector may report it first.
 
 package executor_test
 
@@ -46,8 +46,8 @@ func mustPanic(f func(), want ...string) error {
 	return errors.New("a panic that says " + told)
 }
 
-// A Scope that is used by a function other than the one it was given to is a panic that says so: wherever that function
-// runs, and whatever the one that it was given to does meanwhile.
+// A use of a Scope by a function that it was not given to panics and says so, wherever that function
+// runs, and whatever the function that it was given to does meanwhile.
 func TestScopeUsedElsewhere(t *testing.T) {
 	for name, use := range uses {
 		t.Run(name, func(t *testing.T) {
@@ -196,7 +196,7 @@ func forkDeep(s *executor.Scope, n int) (sum int) {
 	return sum
 }
 
-// A worker's stack has moved, and goroutines have got what it was on: they are no better for that.
+// A worker's stack has moved, and goroutines have got the memory of the old one. A misuse by them is noticed.
 func TestScopeUsedFromAnOldStack(t *testing.T) {
 	for range testkit.Scale(5) {
 		ex := newExecutor(t, executor.Config{Workers: 1})

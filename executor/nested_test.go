@@ -126,7 +126,7 @@ func TestContextOfNestedRun(t *testing.T) {
 	})
 }
 
-// A worker that waits for one of several runs meets items of the others. None may be left where nobody looks, in
+// A worker that waits for one of several runs meets items of the others. None may be lost, in
 // whatever order the runs are awaited and whatever they release.
 func TestStartSeveralWaitInAnyOrder(t *testing.T) {
 	orders := [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
@@ -180,7 +180,8 @@ func TestRunsThatAwaitEachOther(t *testing.T) {
 	})
 }
 
-// A helper is not kept by a run that the awaited one has started and left behind, be that one long chain or many tasks.
+// A helper returns at the end of the awaited run, even if a run nested in that goes on, as one long chain or many
+// tasks.
 func TestWaitEndsWithItsRun(t *testing.T) {
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		var stop atomic.Bool
@@ -212,8 +213,8 @@ func TestWaitEndsWithItsRun(t *testing.T) {
 	})
 }
 
-// The first item of a nested run lies in the deque of the worker whose task started it. A sibling that waits for the run
-// finds it there, while that worker is busy.
+// The first item of a nested run lies in the deque of the worker whose task started it. A sibling that waits for the
+// run finds it there, while that worker is busy.
 func TestWaitForSiblingsRun(t *testing.T) {
 	onEach(t, []int{2, 4}, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(200) {
@@ -363,7 +364,7 @@ func TestWaitForOutsidersRun(t *testing.T) {
 	})
 }
 
-// TestTooDeep: runs in each other use up a worker's stack. Before that ends the process, a run is refused.
+// TestTooDeep: runs nested too deep are refused, before the worker's stack is too large for the process.
 func TestTooDeep(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		depth := 0

@@ -47,8 +47,8 @@ func kindsThat(kinds []deque.Kind, is func(deque.Kind) bool) []deque.Kind {
 	return slices.DeleteFunc(slices.Clone(kinds), func(d deque.Kind) bool { return !is(d) })
 }
 
-// queueKinds are those that lie in a worker's queue, and not in its deque. Of these askedKinds have thieves that ask,
-// hidingKinds hide items, and boundedKinds may have no room. Scopes can do with forkKinds.
+// queueKinds are the kinds with a queue beside the open deque. Of these askedKinds have thieves that ask,
+// hidingKinds hide items, and boundedKinds may have no room. Scopes can use forkKinds.
 var (
 	queueKinds   = kindsThat(deque.Kinds(), func(d deque.Kind) bool { return d != deque.KindChaseLev })
 	askedKinds   = kindsThat(queueKinds, deque.Kind.Asks)
@@ -57,7 +57,7 @@ var (
 	boundedKinds = []deque.Kind{deque.KindABP, deque.KindBWoS, deque.KindBWoSFIFO, deque.KindPadWS}
 )
 
-// TestModelQueue: what a worker pushes is run once, by it or by a thief, whatever it lies in.
+// TestModelQueue: an item that a worker pushes is run once, by the worker or by a thief, with any kind of queue.
 func TestModelQueue(t *testing.T) {
 	onQueues(t, queueKinds, func(cfg Config) {
 		ex := started(cfg)
@@ -66,7 +66,7 @@ func TestModelQueue(t *testing.T) {
 	})
 }
 
-// TestModelQueueSpills: what does not fit into the queue is run once too.
+// TestModelQueueSpills: items that overflow are run once too.
 func TestModelQueueSpills(t *testing.T) {
 	onQueues(t, boundedKinds, func(cfg Config) {
 		cfg.Capacity = 1
@@ -76,8 +76,8 @@ func TestModelQueueSpills(t *testing.T) {
 	})
 }
 
-// TestModelQueueAsked: what a busy worker has pushed, and hides, while the other goes to sleep is run by that one, as long as
-// the busy one begins items: it is woken.
+// TestModelQueueAsked: an item that a busy worker has pushed, and hides, while the other goes to sleep is run by the
+// other, as long as the busy one begins items: it wakes the other.
 func TestModelQueueAsked(t *testing.T) {
 	onQueues(t, askedKinds, func(cfg Config) {
 		ex := started(cfg)
@@ -95,7 +95,7 @@ func TestModelQueueAsked(t *testing.T) {
 	})
 }
 
-// TestModelQueueForkAsked: the same of a fork in the worker's own hands, as long as it forks and joins others.
+// TestModelQueueForkAsked: the same for a private fork, as long as the worker forks and joins others.
 func TestModelQueueForkAsked(t *testing.T) {
 	onForks(t, askedKinds, func(cfg Config) {
 		ex := started(cfg)
@@ -117,8 +117,8 @@ func TestModelQueueForkAsked(t *testing.T) {
 	})
 }
 
-// TestModelQueueFork: a fork that forks is made once, and its result arrives; what others have asked for is taken back if they
-// do not come.
+// TestModelQueueFork: a fork that forks is made once, and its result arrives. Forks that thieves have asked for are
+// taken back if they do not come.
 func TestModelQueueFork(t *testing.T) {
 	onForks(t, forkKinds, func(cfg Config) {
 		ex := started(cfg)
@@ -135,8 +135,8 @@ func TestModelQueueFork(t *testing.T) {
 	})
 }
 
-// TestModelQueueBlocking: a task waits, in Blocking, for what it has pushed and nobody sees, for its worker is alone or has it in its
-// queue.
+// TestModelQueueBlocking: a task waits, in Blocking, for an item that it has pushed and no thief sees, because its
+// worker is alone or has it in its queue.
 func TestModelQueueBlocking(t *testing.T) {
 	onQueues(t, hidingKinds, func(cfg Config) {
 		cfg.Workers, cfg.Spares = 1, 1
@@ -151,7 +151,7 @@ func TestModelQueueBlocking(t *testing.T) {
 	})
 }
 
-// TestModelQueueBatch: of what a thief takes at once each item is run once.
+// TestModelQueueBatch: each of several items that a thief takes at once is run once.
 func TestModelQueueBatch(t *testing.T) {
 	for _, batch := range []deque.Batch{deque.Half, deque.Block} {
 		t.Run(batch.String(), func(t *testing.T) {
@@ -165,8 +165,8 @@ func TestModelQueueBatch(t *testing.T) {
 	}
 }
 
-// TestModelQueueSpillWakes: what others could see, and is on its way from a queue that spills to the deque when a thief looks for the
-// last time, is run by that one.
+// TestModelQueueSpillWakes: an item that thieves could see, and that moves from the queue to the open deque when a
+// thief looks for the last time, is run by that thief.
 func TestModelQueueSpillWakes(t *testing.T) {
 	onQueues(t, []deque.Kind{deque.KindBWoS, deque.KindPadWS}, func(cfg Config) {
 		cfg.Capacity, cfg.BlockSize = 2, 1

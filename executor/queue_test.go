@@ -16,7 +16,7 @@ import (
 // hidingDeques are the kinds of which thieves do not see everything.
 var hidingDeques = slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { return !d.Hides() })
 
-// TestQueueConfigs: what can be asked of each kind of deque, and what is refused.
+// TestQueueConfigs: the options that each kind of deque accepts, and those that are refused.
 func TestQueueConfigs(t *testing.T) {
 	for _, d := range deque.Kinds() {
 		for _, steal := range []deque.Batch{deque.One, deque.Half, deque.Block} {
@@ -49,8 +49,8 @@ func TestQueueConfigs(t *testing.T) {
 	}
 }
 
-// TestQueueFIFO: the only worker of an executor with a deque that is first in, first out runs what was pushed in that order,
-// also what does not fit. Scopes are refused.
+// TestQueueFIFO: the only worker of an executor with a deque that is first in, first out runs items in that order,
+// also those that do not fit. Scopes are refused.
 func TestQueueFIFO(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1, Deque: deque.KindBWoSFIFO, Capacity: 4, Spares: -1})
 	within(t, ex, func() {
@@ -75,7 +75,7 @@ func TestQueueFIFO(t *testing.T) {
 	})
 }
 
-// TestQueueGivesAway: what a worker has that nobody sees is run by others while it waits for what it does not take part in.
+// TestQueueGivesAway: hidden items of a worker are run by others while it waits for work that it takes no part in.
 func TestQueueGivesAway(t *testing.T) {
 	type closed = chan struct{}
 	until := func(done closed) func(context.Context) (int, error) {
@@ -127,12 +127,12 @@ func TestQueueGivesAway(t *testing.T) {
 	}
 }
 
-// TestQueueAskedInAChain: what a worker has pushed goes to another one that asks for it while the first runs items that follow
-// each other, without its queue.
+// TestQueueAskedInAChain: an item that a worker has pushed goes to a thief that asks for it while the worker runs items
+// that follow each other without its queue.
 func TestQueueAskedInAChain(t *testing.T) {
 	for _, d := range hidingDeques {
 		if d == deque.KindBWoS || d == deque.KindBWoSFIFO {
-			continue // nobody can ask
+			continue // thieves cannot ask
 		}
 		t.Run(d.String(), func(t *testing.T) {
 			ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
@@ -159,7 +159,7 @@ func TestQueueAskedInAChain(t *testing.T) {
 	}
 }
 
-// TestQueueSpills: a queue that holds next to nothing loses nothing.
+// TestQueueSpills: a tiny queue loses no item.
 func TestQueueSpills(t *testing.T) {
 	for _, d := range deque.Kinds() {
 		for _, workers := range []int{1, 3} {
@@ -214,7 +214,7 @@ func TestQueueForkInBlocking(t *testing.T) {
 	}
 }
 
-// TestQueueFIFOGivesAway: what a deque that is first in, first out has given away comes before what follows.
+// TestQueueFIFOGivesAway: items that a first in, first out deque has given away run before later ones.
 func TestQueueFIFOGivesAway(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1, Deque: deque.KindBWoSFIFO, Spares: 1})
 	within(t, ex, func() {
@@ -231,7 +231,7 @@ func TestQueueFIFOGivesAway(t *testing.T) {
 		var again step
 		again = func(w *executor.Worker, _ *executor.Item) *executor.Item {
 			if len(ran) < 5 {
-				l.push(w, again) // endless, if nobody runs the others
+				l.push(w, again) // endless, if no worker runs the others
 			}
 			return nil
 		}

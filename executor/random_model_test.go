@@ -13,15 +13,15 @@ import (
 	"github.com/magpie-go/magpie/internal/testkit"
 )
 
-// A whim is a program that draws what it does: an executor of up to three workers, and a spare, and what is asked of it.
+// A whim is a random program: an executor of up to three workers and a spare, and calls on it.
 type whim struct {
 	ex    *Executor
 	room  int // items that may still be made: executions are to stay short
 	exits int // goroutines that may still be ended
 }
 
-// TestModelRandom: whatever is pushed, submitted, nested, broken off and done while a spare stands in, every item runs once,
-// every run ends, and nothing is left at the end.
+// TestModelRandom: however items are pushed, submitted, nested, ended by Goexit and run beside a Blocking, every item
+// runs once, every run ends, and nothing is left at the end.
 func TestModelRandom(t *testing.T) {
 	n := testkit.Count(t, 10_000)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {

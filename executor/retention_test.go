@@ -32,8 +32,8 @@ func deep(s *executor.Scope, n int, load func() *burden) int {
 	return deep(s, n-1, load) + f.Join(s)
 }
 
-// An executor that has nothing to do keeps nothing alive of what it has done, nor does a future or a graph that is kept
-// what is not its own.
+// An idle executor keeps nothing alive of the work that it has done. A future or a graph that is kept does not keep
+// alive values of others.
 func TestIdleKeepsNothingAlive(t *testing.T) {
 	bg := context.Background()
 	type key struct{}

@@ -27,7 +27,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// Start returns while the work goes on. Done and Wait tell of the end, to any number of callers.
+// Start returns while the work goes on. Done and Wait report the end to any number of callers.
 func TestStartDoesNotWait(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		gate := make(chan struct{})
@@ -50,7 +50,7 @@ func TestStartDoesNotWait(t *testing.T) {
 	})
 }
 
-// What happens before a Start is seen by the tasks, what they do by whoever waits. The variables are plain, so the race
+// Tasks see what happens before Start, and a caller of Wait sees what they do. The variables are plain, so the race
 // detector checks it.
 func TestRunPublishes(t *testing.T) {
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
@@ -118,7 +118,7 @@ func TestBeginPanics(t *testing.T) {
 	})
 }
 
-// Whoever got hold of a run in its Begin is not left waiting when that panics.
+// A goroutine that waits for a run, which it got from Begin, is not left waiting when Begin panics.
 func TestBeginPanicsLate(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	var r *executor.Run
@@ -135,7 +135,7 @@ func TestBeginPanicsLate(t *testing.T) {
 	})
 }
 
-// An early job does something to its run before that has begun.
+// An early job calls methods of its run in Begin.
 type early struct {
 	*layer
 	do func(*executor.JobRun) error
@@ -149,7 +149,7 @@ func (e *early) Begin(r *executor.JobRun) (*executor.Item, error) {
 }
 
 // A job that cancels its run in Begin, or sees the caller's context end there, runs nothing if it looks; one that then
-// returns an error ends with that. Who waits for the end is told.
+// returns an error ends with that. Waiters are told.
 func TestCancelInBegin(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -258,7 +258,7 @@ func TestRunOnAnothersWorker(t *testing.T) {
 	})
 }
 
-// A goroutine that a task starts is no worker, whatever context it was given.
+// A goroutine that a task starts is no worker, even if it has the task's context.
 func TestGoroutineOfATaskIsNoWorker(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	within(t, ex, func() {

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a fork's Wait returns is about its own children only.
+// The Wait of a fork reports failures of its own children only.
 func TestScopeWaitInForkAfterAFailure(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	within(t, ex, func() {
@@ -36,8 +36,8 @@ func TestScopeWaitInForkAfterAFailure(t *testing.T) {
 	})
 }
 
-// Of several children that fail Wait returns the failure of the first started, not of the first to fail. The run's result
-// has each once, also if the function returns what Wait did.
+// Of several children that fail Wait returns the failure of the first started, not of the first to fail. The run's
+// result has each once, also if the function returns what Wait did.
 func TestScopeFailures(t *testing.T) {
 	errs := []error{errors.New("older"), errors.New("newer")}
 	fail := map[string]func(i int) error{
@@ -189,8 +189,8 @@ func TestCallFails(t *testing.T) {
 	})
 }
 
-// What a function makes of a child's failure is what the run fails with: wrapped, and once. A failure that it passes over is
-// the run's all the same.
+// If a function wraps a child's failure, the run's error has it wrapped, and once. A failure that the function does not
+// return is part of the run's error all the same.
 func TestFuncWrapsFailures(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		other := errors.New("other")
@@ -241,7 +241,7 @@ func TestGoexitInForkAndChild(t *testing.T) {
 				}
 				err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
 					f := executor.Fork(s, leave, 1)
-					executor.Fork(s, leave, 2) // nobody joins it
+					executor.Fork(s, leave, 2) // not joined
 					if i%2 == 0 {
 						for range 100 {
 							runtime.Gosched() // for a thief
@@ -257,8 +257,8 @@ func TestGoexitInForkAndChild(t *testing.T) {
 	})
 }
 
-// A child that uses the scope of the function that started it, as one would write it with errgroup, is told so. On another
-// worker it mostly is, and else is a data race.
+// A child that uses the scope of the function that started it, as one would write it with errgroup, panics. On another
+// worker it mostly does, and otherwise is a data race.
 func TestScopeMisused(t *testing.T) {
 	onEach(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
 		within(t, ex, func() {
@@ -293,8 +293,8 @@ func TestFuncReturnsUncomparable(t *testing.T) {
 	})
 }
 
-// What a child fails with by itself is told, also if it wraps what another has failed with before; what only passes on
-// why the run was stopped is not, and what a function makes of its children's failures stands in their place.
+// A failure of a child's own is reported, even if it wraps the earlier failure of another. An error that only passes on
+// why the run was stopped is not. The error in which a function returns its children's failures replaces these.
 func TestFuncTellsEachFailure(t *testing.T) {
 	wrap := func(with string, err error) error { return fmt.Errorf("%s: %w", with, err) }
 	for name, test := range map[string]struct {
@@ -357,8 +357,8 @@ func TestFuncTellsEachFailure(t *testing.T) {
 
 func apply(s *executor.Scope, fn func(*executor.Scope) error) error { return fn(s) }
 
-// A function that returns a failure of a child of its own stands for that one, also if the child was of a call that it
-// has forked, wherever that was made.
+// The error of a function that returns the failure of a child replaces that failure, also if the child was of a call
+// that it has forked, on whichever worker that was made.
 func TestFuncReplacesItsOwn(t *testing.T) {
 	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(20) {

@@ -33,7 +33,7 @@ func (b *brood) child(i int) func(context.Context) error {
 	}
 }
 
-// check says that everything that was begun has ended, and has begun once, or at most once if some were skipped.
+// check fails unless every function has ended, and has begun once, or at most once if some were skipped.
 func (b *brood) check(t testing.TB, skipped bool) {
 	t.Helper()
 	for i := range b.begun {
@@ -85,7 +85,7 @@ func TestScopeChildren(t *testing.T) {
 	}
 }
 
-// Wait waits for all that was started before it, on every level. A scope may go on after it.
+// Wait waits for all children started before it, on every level. A scope may go on after it.
 func TestScopeWaits(t *testing.T) {
 	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(30) {
@@ -117,7 +117,7 @@ func TestScopeWaits(t *testing.T) {
 	})
 }
 
-// A fork waits for its own children, whoever runs it, and not for those of the function that joins it.
+// A fork waits for its own children, on any worker, and not for those of the function that joins it.
 func TestScopeWaitInFork(t *testing.T) {
 	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(30) {

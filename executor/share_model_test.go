@@ -10,8 +10,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelHelpersShareTheInjector: every worker waits for a run of its own whose item lies in the injector, and one of the
-// two items waits for the other. The helper that loses the race for the first must not sleep beside the next.
+// TestModelHelpersShareTheInjector: every worker waits for a run of its own whose item lies in the injector, and one of
+// the two items waits for the other. The helper that loses the race for the first must not sleep beside the next.
 func TestModelHelpersShareTheInjector(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -36,7 +36,7 @@ func TestModelHelpersShareTheInjector(t *testing.T) {
 				})
 				waiting[i] = ex.Start(context.Background(), waits[i])
 			}
-			met.meet(nil) // nobody is left to take what is started now, but those who wait for it
+			met.meet(nil) // only the waiting workers are left to take what is started now
 			for i := range runs {
 				runs[i] = ex.Start(context.Background(), awaited[i])
 			}
@@ -49,8 +49,9 @@ func TestModelHelpersShareTheInjector(t *testing.T) {
 	})
 }
 
-// TestModelHelperAfterLastThief: a helper sleeps, and the two items that it and a thief have to run are pushed trusting in
-// that thief. When the thief takes one it is the last, and no worker sleeps: it must wake the helper for the other.
+// TestModelHelperAfterLastThief: a helper sleeps, and the two items that it and a thief have to run are pushed without
+// a wake-up because of that thief. When the thief takes one it is the last, and no worker sleeps: it must wake the
+// helper for the other.
 func TestModelHelperAfterLastThief(t *testing.T) {
 	onEach(t, []int{3}, func(n int, p Policy) {
 		ex := start(n, p)

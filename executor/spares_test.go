@@ -64,7 +64,7 @@ func TestBlockingGoexitOnASpare(t *testing.T) {
 	})
 }
 
-// One spare serves a thousand calls one after the other, on one thread.
+// One spare serves a thousand calls of Blocking one after the other, on one thread.
 func TestSparesAreReused(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		threads := make(map[int64]bool)
@@ -82,7 +82,7 @@ func TestSparesAreReused(t *testing.T) {
 	})
 }
 
-// Spares that nobody needs end their threads, and come back when they are needed.
+// The threads of idle spares end, and are started again when they are needed.
 func TestSparesGoAfterIdling(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		ex.SetSpareIdle(2 * time.Millisecond)
@@ -110,7 +110,7 @@ func TestSparesGoAfterIdling(t *testing.T) {
 	})
 }
 
-// A surplus spare leaves although there is always something to run.
+// A surplus spare leaves even if there is always an item to run.
 func TestSpareLeavesEndlessWork(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		var stop atomic.Bool
@@ -171,7 +171,7 @@ func TestCloseAfterBlocking(t *testing.T) {
 	}
 }
 
-// A dump says who is blocked, and what becomes of the spares.
+// A dump shows which workers are blocked, and the states of the spares.
 func TestDumpOfSpares(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1, Spares: 3})
 	within(t, ex, func() {
@@ -193,7 +193,7 @@ func TestDumpOfSpares(t *testing.T) {
 	})
 }
 
-// A spare for which there was no thread is left out, and told of as such; the next Blocking finds it.
+// A spare for which no thread could be started is left out and shown as such. The next Blocking finds it.
 func TestSpareWithoutAThread(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		ex.FailSpare()

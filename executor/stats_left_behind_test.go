@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A helper that finds its run over in the middle of another one's chain puts the next item into the injector. It has not
-// run that item, and must not count it: whoever runs it does.
+// A helper that finds its run over in the middle of another one's chain puts the next item into the injector. It has
+// not run that item, and must not count it: the worker that runs it does.
 func TestStatsOfRunLeftBehind(t *testing.T) {
 	const tasks = 1000 // more than a helper runs without looking whether its run is over
 	ex := newExecutor(t, executor.Config{Workers: 1})

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// After a run's end its tasks are all counted, skipped ones too, and nothing that only distributes others.
+// After a run's end its tasks are all counted, skipped ones too, but not items that only push others.
 func TestStatsCountTasks(t *testing.T) {
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		for _, n := range []int{1, 3, 100, 5000} {
@@ -57,7 +57,7 @@ func TestStatsAddUp(t *testing.T) {
 	})
 }
 
-// A worker that does not come to rest tells of its progress all the same.
+// A worker that never runs out of work publishes its counters all the same.
 func TestStatsDuringARun(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -13,8 +13,8 @@ import (
 
 var sink int
 
-// BenchmarkFor is ten million iterations of nothing: by a function for each, and by one for a range of them. The loops are
-// the plain ones over the same functions.
+// BenchmarkFor is ten million empty iterations, with a function for each, and with one for a range of them. The loops
+// are the plain ones over the same functions.
 func BenchmarkFor(b *testing.B) {
 	const n = 10_000_000
 	body := func(int) {}

@@ -94,7 +94,7 @@ func TestForRangeNearTheEnds(t *testing.T) {
 	require.Positive(t, long, "no range was longer than MaxInt")
 }
 
-// For begins, wherever its range lies and however long it is, and calls the body for nothing outside it, and for each
+// For runs, wherever its range lies and however long it is. It calls the body for no index outside it, and for each
 // index once if there is time for that.
 func TestForNearTheEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
@@ -139,7 +139,7 @@ func TestForNearTheEnds(t *testing.T) {
 	}
 }
 
-// The longest slices there are, whose elements take no memory: each function calls what it is given, and ends when that
+// The longest possible slices, whose elements take no memory: each function calls its argument, and ends when that
 // cancels the context.
 func TestLongestSlices(t *testing.T) {
 	type none = struct{}

@@ -116,7 +116,7 @@ func TestReduce(t *testing.T) {
 	})
 }
 
-// What op, add and join may do to their arguments, as a user writes it who counts words.
+// op, add and join change their arguments as far as they may, as a program that counts words would.
 func TestReduceMaps(t *testing.T) {
 	onEach(t, func(t *testing.T, on parallel.On) {
 		for _, n := range []int{0, 1, 3000} {
@@ -147,8 +147,8 @@ func TestReduceMaps(t *testing.T) {
 	})
 }
 
-// Nothing is given to two calls of op, or of add and join, but as what the first has returned. After a cancellation,
-// too.
+// No value is given to two calls of op, or of add and join, unless the first has returned it. This holds after a
+// cancellation too.
 func TestReduceSharesNothing(t *testing.T) {
 	type box struct{ elements, used int } // used by one call at a time: the race detector says otherwise
 	onEach(t, func(t *testing.T, on parallel.On) {
@@ -286,7 +286,7 @@ func TestScan(t *testing.T) {
 	})
 }
 
-// shapes are what sorting meets.
+// shapes are inputs of sorts.
 var shapes = map[string]func(rng *rand.Rand, n int) []int{
 	"random":     func(rng *rand.Rand, n int) []int { return numbers(rng, n, 1<<30) },
 	"few values": func(rng *rand.Rand, n int) []int { return numbers(rng, n, 4) },
@@ -333,7 +333,7 @@ func TestSort(t *testing.T) {
 	})
 }
 
-// An order that is none sorts nothing, but loses nothing.
+// With a function that is no order, sorts lose no element.
 func TestSortWithoutOrder(t *testing.T) {
 	onEach(t, func(t *testing.T, on parallel.On) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
@@ -433,7 +433,7 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// What comes behind the first is not looked at.
+// After the first match no more elements are looked at.
 func TestAnyStopsEarly(t *testing.T) {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	require.NoError(t, err)
@@ -476,7 +476,7 @@ func TestForEach(t *testing.T) {
 	})
 }
 
-// A few long iterations are shared, however unequal: with as many workers all run at once.
+// A few long iterations are shared, however unequal: with as many workers all run at the same time.
 func TestForIsShared(t *testing.T) {
 	const workers = 4
 	ex, err := executor.New(executor.Config{Workers: workers})

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// told waits until nobody is about to tell a run that its context has ended: the goroutines on which package context
-// calls those that asked for it are gone.
+// told waits until no goroutine is about to tell a run that its context has ended: the goroutines on which package
+// context calls those that asked for it are gone.
 func told() {
 	stacks := make([]byte, 1<<20)
 	for strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "created by context.(*afterFuncCtx)") {
@@ -28,7 +28,7 @@ func told() {
 	}
 }
 
-// endless is how many elements no worker comes to the end of.
+// endless is a number of elements that no worker reaches.
 const endless = math.MaxInt / 2
 
 // A function of the package that calls call for elements, of a slice of n or for n indices.
@@ -125,7 +125,7 @@ func TestStopsWithinAStride(t *testing.T) {
 	}
 }
 
-// ForEach calls the body no more after its first error, whatever the Grain, and takes no more elements.
+// After its first error ForEach does not call the body again, whatever the Grain, and takes no more elements.
 func TestForEachStopsAtTheFirstError(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		ex, err := executor.New(executor.Config{Workers: workers})

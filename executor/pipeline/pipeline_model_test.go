@@ -15,9 +15,9 @@ import (
 
 var errWhim = errors.New("whim")
 
-// TestModelPipeline: two tokens on one line and on two, through a serial stage, a parallel one and a serial one. What a token
-// carries is in a plain word of its line, and what a serial stage counts in one of its own: whatever is not ordered is a data
-// race.
+// TestModelPipeline: two tokens on one line and on two, through a serial stage, a parallel one and a serial one. What a
+// token carries is in a plain word of its line, and what a serial stage counts is in one of its own: accesses that are
+// not ordered are a data race.
 func TestModelPipeline(t *testing.T) {
 	for _, lines := range []int{1, 2} {
 		for _, fails := range []bool{false, true} {

@@ -94,8 +94,8 @@ func (c *course) check() {
 	require.Zero(c.t, c.inside.Load())
 }
 
-// TestPipelines: every token goes through every stage once and in order; serial stages take one at a time, in the order of
-// entering; no more tokens are inside than there are lines.
+// TestPipelines: every token goes through every stage once and in order; serial stages take one at a time, in the order
+// of entering; no more tokens are inside than there are lines.
 func TestPipelines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for _, workers := range []int{1, 2, 4} {
