@@ -78,7 +78,10 @@ func TestAbandoned(t *testing.T) {
 			return err
 		},
 		"blocking": func(ex *executor.Executor) error {
-			return ex.Run(t.Context(), fan(5, func(context.Context) error { executor.Blocking(runtime.Gosched); return nil }))
+			return ex.Run(t.Context(), fan(5, func(context.Context) error {
+				executor.Blocking(runtime.Gosched)
+				return nil
+			}))
 		},
 		"goexit": func(ex *executor.Executor) error { _ = ex.Run(t.Context(), one(goexit)); return nil },
 		"cancelled": func(ex *executor.Executor) error {

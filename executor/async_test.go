@@ -75,8 +75,14 @@ func TestAsyncAfter(t *testing.T) {
 				return fmt.Sprint(n, s), nil
 			}, a, b)
 			bad := executor.Async(ctx, ex, func(context.Context) (int, error) { return 0, errTest }, a)
-			never := executor.Async(ctx, ex, func(context.Context) (int, error) { t.Error("called"); return 0, nil }, c, bad, b)
-			after := executor.Async(ctx, ex, func(context.Context) (int, error) { t.Error("called"); return 0, nil }, never)
+			never := executor.Async(ctx, ex, func(context.Context) (int, error) {
+				t.Error("called")
+				return 0, nil
+			}, c, bad, b)
+			after := executor.Async(ctx, ex, func(context.Context) (int, error) {
+				t.Error("called")
+				return 0, nil
+			}, never)
 			_, err := after.Wait()
 			require.Equal(t, errTest, err)
 			s, err := c.Wait()

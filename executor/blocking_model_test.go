@@ -29,7 +29,8 @@ func rest(ex *Executor) {
 			model.Spin()
 		}
 		blocked, asleep := ex.Blocked(), ex.Asleep()
-		model.Assert(blocked == 0 && asleep == 0, "at rest %d workers are blocked, and %d sleep in a wait", blocked, asleep)
+		model.Assert(blocked == 0 && asleep == 0, "at rest %d workers are blocked, and %d sleep in a wait", blocked,
+			asleep)
 		death(ex)
 	})
 }
@@ -209,7 +210,8 @@ func TestModelBlockingGoexit(t *testing.T) {
 			})
 		}
 		err := ex.Run(context.Background(), j)
-		model.Assert(errors.Is(err, ErrGoexit) && j.failures == 2 && j.ran == 2, "the run's error is %v, %d ran", err, j.ran)
+		model.Assert(errors.Is(err, ErrGoexit) && j.failures == 2 && j.ran == 2, "the run's error is %v, %d ran", err,
+			j.ran)
 		rest(ex)
 	})
 }

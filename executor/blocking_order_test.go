@@ -113,7 +113,9 @@ func (step *strandStep) call(ctx context.Context, ex *executor.Executor, s *exec
 	case 2:
 		var futures []*executor.Future[int]
 		for _, c := range step.calls {
-			futures = append(futures, executor.Async(ctx, ex, func(ctx context.Context) (int, error) { return 0, c.run(ctx, ex, nil) }))
+			futures = append(futures, executor.Async(ctx, ex, func(ctx context.Context) (int, error) {
+				return 0, c.run(ctx, ex, nil)
+			}))
 		}
 		for _, f := range futures {
 			_, e := f.Wait()
@@ -137,7 +139,9 @@ func (step *strandStep) call(ctx context.Context, ex *executor.Executor, s *exec
 	var forks []executor.Forked[*strand, error]
 	last := len(step.calls) - 1
 	for _, c := range step.calls[:last] {
-		forks = append(forks, executor.Fork(s, func(s *executor.Scope, c *strand) error { return c.run(ctx, ex, s) }, c))
+		forks = append(forks, executor.Fork(s, func(s *executor.Scope, c *strand) error {
+			return c.run(ctx, ex, s)
+		}, c))
 	}
 	err = step.calls[last].run(ctx, ex, s)
 	for i := last - 1; i >= 0; i-- {
@@ -164,7 +168,8 @@ func TestRandomBlockingForEachOther(t *testing.T) {
 	for i := 0; i < n; i += perExecutor {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		cfg := executor.Config{
-			Workers: 1 + rng.IntN(3), Spares: 2 * most, // a strand takes a thread, and one more that sleeps in the run of its scope
+			// A strand takes a thread, and one more that sleeps in the run of its scope.
+			Workers: 1 + rng.IntN(3), Spares: 2 * most,
 			Policy: oneOf(rng, executor.Policies()),
 		}
 		if rng.IntN(2) == 0 {

@@ -51,7 +51,10 @@ func blockAtRandom(t *testing.T, ex *executor.Executor) {
 			}
 		case 4:
 			_, err = executor.Call(t.Context(), ex, func(s *executor.Scope, n int) int {
-				f := executor.Fork(s, func(*executor.Scope, int) int { executor.Blocking(runtime.Gosched); return 1 }, n)
+				f := executor.Fork(s, func(*executor.Scope, int) int {
+					executor.Blocking(runtime.Gosched)
+					return 1
+				}, n)
 				executor.Blocking(runtime.Gosched)
 				return f.Join(s)
 			}, 1)

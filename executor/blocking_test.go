@@ -311,7 +311,10 @@ func TestBlockingEndsAlone(t *testing.T) {
 						}
 						require.Len(t, ex.Threads(), 2)
 						rests(t, ex)
-						require.NoError(t, ex.Run(t.Context(), fan(100, func(context.Context) error { now(); return nil })))
+						require.NoError(t, ex.Run(t.Context(), fan(100, func(context.Context) error {
+							now()
+							return nil
+						})))
 					})
 					require.NoError(t, ex.Close())
 				}

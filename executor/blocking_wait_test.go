@@ -58,10 +58,11 @@ func TestBlockingWhileOthersSleep(t *testing.T) {
 			}{
 				{1, false, false}, {1, false, true}, {1, true, false}, {1, true, true}, {2, false, true},
 			} {
-				t.Run(fmt.Sprintf("%v/%s/W=%d/onSpare=%v/early=%v", p, kind.name, c.n, c.onSpare, c.early), func(t *testing.T) {
-					ex := newExecutor(t, executor.Config{Workers: c.n, Spares: 2 * c.n, Policy: p})
-					within(t, ex, func() { blockWhileOthersSleep(t, ex, kind.job, c.onSpare, c.early) })
-				})
+				t.Run(fmt.Sprintf("%v/%s/W=%d/onSpare=%v/early=%v", p, kind.name, c.n, c.onSpare, c.early),
+					func(t *testing.T) {
+						ex := newExecutor(t, executor.Config{Workers: c.n, Spares: 2 * c.n, Policy: p})
+						within(t, ex, func() { blockWhileOthersSleep(t, ex, kind.job, c.onSpare, c.early) })
+					})
 			}
 		}
 	}
@@ -70,7 +71,8 @@ func TestBlockingWhileOthersSleep(t *testing.T) {
 // blockWhileOthersSleep has as many tasks as there are workers each wait for a piece that another worker has begun, and
 // that blocks, early if that may be before the task sleeps. If onSpare is set, a spare has the task, and the only
 // worker the piece.
-func blockWhileOthersSleep(t *testing.T, ex *executor.Executor, job func(ex *executor.Executor, piece, between func()) executor.Job,
+func blockWhileOthersSleep(t *testing.T, ex *executor.Executor,
+	job func(ex *executor.Executor, piece, between func()) executor.Job,
 	onSpare, early bool,
 ) {
 	n := ex.Workers()
@@ -116,7 +118,8 @@ func forkApart(s *executor.Scope, fn func()) executor.Forked[int, int] {
 
 // While a worker waits, other workers can run the items that only it knew of: the awaited work may need them.
 func TestWaitKeepsNothing(t *testing.T) {
-	elsewhere := func(t *testing.T, wait func(ctx context.Context, other *executor.Executor, gate chan struct{}) error) func(ex *executor.Executor) error {
+	elsewhere := func(t *testing.T, wait func(ctx context.Context, other *executor.Executor,
+		gate chan struct{}) error) func(ex *executor.Executor) error {
 		return func(ex *executor.Executor) error {
 			other, gate := newExecutor(t, executor.Config{Workers: 1}), make(chan struct{})
 			return ex.Run(t.Context(), executor.Func("elsewhere", func(s *executor.Scope) error {
@@ -130,7 +133,8 @@ func TestWaitKeepsNothing(t *testing.T) {
 		}
 	}
 	// inScope has a spare begin what wait waits for, and forks what that needs.
-	inScope := func(t *testing.T, start func(s *executor.Scope, piece func()) (wait func() error)) func(ex *executor.Executor) error {
+	inScope := func(t *testing.T, start func(s *executor.Scope,
+		piece func()) (wait func() error)) func(ex *executor.Executor) error {
 		return func(ex *executor.Executor) error {
 			begun, forked, gate := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			return ex.Run(t.Context(), executor.Func("in scope", func(s *executor.Scope) error {
@@ -167,7 +171,8 @@ func TestWaitKeepsNothing(t *testing.T) {
 		}))
 	}
 	// held has the layer above hold back what the task needs that wait waits for.
-	held := func(t *testing.T, start func(ctx context.Context, ex *executor.Executor, piece func()) (wait func() error)) func(ex *executor.Executor) error {
+	held := func(t *testing.T, start func(ctx context.Context, ex *executor.Executor,
+		piece func()) (wait func() error)) func(ex *executor.Executor) error {
 		return func(ex *executor.Executor) (err error) {
 			begun, gate := make(chan struct{}), make(chan struct{})
 			h := &holder{layer: newLayer("holder", nil)}
@@ -189,17 +194,23 @@ func TestWaitKeepsNothing(t *testing.T) {
 		name string
 		run  func(ex *executor.Executor) error
 	}{
-		{"another executor's run", elsewhere(t, func(ctx context.Context, other *executor.Executor, gate chan struct{}) error {
-			return other.Run(ctx, one(func(context.Context) error { <-gate; return nil }))
-		})},
-		{"another executor's future", elsewhere(t, func(ctx context.Context, other *executor.Executor, gate chan struct{}) error {
-			_, err := executor.Async(ctx, other, func(context.Context) (int, error) { <-gate; return 0, nil }).Wait()
-			return err
-		})},
-		{"another executor's end", elsewhere(t, func(ctx context.Context, other *executor.Executor, gate chan struct{}) error {
-			other.Start(ctx, one(func(context.Context) error { <-gate; return nil }))
-			return other.Close()
-		})},
+		{"another executor's run", elsewhere(t,
+			func(ctx context.Context, other *executor.Executor, gate chan struct{}) error {
+				return other.Run(ctx, one(func(context.Context) error { <-gate; return nil }))
+			})},
+		{"another executor's future", elsewhere(t,
+			func(ctx context.Context, other *executor.Executor, gate chan struct{}) error {
+				_, err := executor.Async(ctx, other, func(context.Context) (int, error) {
+					<-gate
+					return 0, nil
+				}).Wait()
+				return err
+			})},
+		{"another executor's end", elsewhere(t,
+			func(ctx context.Context, other *executor.Executor, gate chan struct{}) error {
+				other.Start(ctx, one(func(context.Context) error { <-gate; return nil }))
+				return other.Close()
+			})},
 		{"Blocking in Blocking", nested},
 		{"older fork", inScope(t, func(s *executor.Scope, piece func()) (wait func() error) {
 			f := forkApart(s, piece)
@@ -212,7 +223,8 @@ func TestWaitKeepsNothing(t *testing.T) {
 		{"held back, run", held(t, func(ctx context.Context, ex *executor.Executor, piece func()) (wait func() error) {
 			return ex.Start(ctx, one(func(context.Context) error { piece(); return nil })).Wait
 		})},
-		{"held back, future", held(t, func(ctx context.Context, ex *executor.Executor, piece func()) (wait func() error) {
+		{"held back, future", held(t, func(ctx context.Context, ex *executor.Executor,
+			piece func()) (wait func() error) {
 			f := executor.Async(ctx, ex, func(context.Context) (int, error) { piece(); return 0, nil })
 			return func() error { _, err := f.Wait(); return err }
 		})},

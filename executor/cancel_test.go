@@ -45,10 +45,13 @@ func TestStopARun(t *testing.T) {
 		stop  func(r *executor.Run, cancel context.CancelCauseFunc)
 		cause error
 	}{
-		"Cancel":           {func(r *executor.Run, _ context.CancelCauseFunc) { r.Cancel(errTest) }, errTest},
-		"Cancel(nil)":      {func(r *executor.Run, _ context.CancelCauseFunc) { r.Cancel(nil) }, context.Canceled},
-		"context":          {func(_ *executor.Run, cancel context.CancelCauseFunc) { cancel(errTest) }, errTest},
-		"first of several": {func(r *executor.Run, _ context.CancelCauseFunc) { r.Cancel(errTest); r.Cancel(context.Canceled) }, errTest},
+		"Cancel":      {func(r *executor.Run, _ context.CancelCauseFunc) { r.Cancel(errTest) }, errTest},
+		"Cancel(nil)": {func(r *executor.Run, _ context.CancelCauseFunc) { r.Cancel(nil) }, context.Canceled},
+		"context":     {func(_ *executor.Run, cancel context.CancelCauseFunc) { cancel(errTest) }, errTest},
+		"first of several": {func(r *executor.Run, _ context.CancelCauseFunc) {
+			r.Cancel(errTest)
+			r.Cancel(context.Canceled)
+		}, errTest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {

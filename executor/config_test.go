@@ -68,7 +68,8 @@ func TestBadConfigInEveryCombination(t *testing.T) {
 			{func(c *executor.Config) { c.Workers = -1 }, "Config.Workers is -1"},
 			{func(c *executor.Config) { c.Workers = executor.MaxWorkers + 1 }, "Config.Workers is 4097"},
 			{func(c *executor.Config) { c.Workers = math.MinInt }, "Config.Workers is -"}},
-		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Spares = -1 }, ""}, {func(c *executor.Config) { c.Spares = 5 }, ""},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Spares = -1 }, ""},
+			{func(c *executor.Config) { c.Spares = 5 }, ""},
 			{func(c *executor.Config) { c.Spares = executor.MaxWorkers }, "Config.Spares is 4096"},
 			{func(c *executor.Config) { c.Spares = math.MaxInt }, "Config.Spares is "}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Nice = 20 }, "Config.Nice is 20"}},
@@ -107,7 +108,8 @@ func TestBadConfigInEveryCombination(t *testing.T) {
 			t.Fatalf("%+v is accepted", cfg)
 		}
 		for i, says := range want {
-			if says != "" && !strings.Contains(err.Error(), says) || says == "" && strings.Contains(err.Error(), names[i]) {
+			if says != "" && !strings.Contains(err.Error(), says) ||
+				says == "" && strings.Contains(err.Error(), names[i]) {
 				t.Fatalf("%+v: want %q of the field that %q names, got %v", cfg, says, names[i], err)
 			}
 		}

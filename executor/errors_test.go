@@ -18,7 +18,8 @@ import (
 // whatever the value is and whatever wraps the error. %+v has the stack.
 func TestPanicErrorIsOneLine(t *testing.T) {
 	for name, run := range panicking {
-		for _, value := range []any{"boom", errors.New("boom"), "boom\r\nboom\n", errors.Join(errors.New("boom"), errors.New("boom")), 42} {
+		for _, value := range []any{"boom", errors.New("boom"), "boom\r\nboom\n",
+			errors.Join(errors.New("boom"), errors.New("boom")), 42} {
 			t.Run(fmt.Sprintf("%s/%T", name, value), func(t *testing.T) {
 				ex := newExecutor(t, executor.Config{Workers: 2})
 				within(t, ex, func() {
@@ -79,7 +80,9 @@ var panicking = map[string]func(ctx context.Context, ex *executor.Executor, valu
 		return ex.Run(ctx, one(func(ctx context.Context) error { return ex.Run(ctx, one(taskPanics(value))) }))
 	},
 	"pipeline": func(ctx context.Context, ex *executor.Executor, value any) error {
-		p, err := pipeline.New("p", 1, pipeline.Stage{Serial: true, Run: func(*pipeline.Token) error { return panicWith(value) }})
+		p, err := pipeline.New("p", 1, pipeline.Stage{Serial: true, Run: func(*pipeline.Token) error {
+			return panicWith(value)
+		}})
 		if err != nil {
 			return err
 		}

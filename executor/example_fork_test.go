@@ -81,7 +81,9 @@ func ExampleAsync() {
 
 	ctx := context.Background()
 	words := executor.Async(ctx, ex, func(context.Context) ([]string, error) { return []string{"pica", "corvus"}, nil })
-	order := executor.Async(ctx, ex, func(context.Context) (func(a, b string) int, error) { return cmp.Compare[string], nil })
+	order := executor.Async(ctx, ex, func(context.Context) (func(a, b string) int, error) {
+		return cmp.Compare[string], nil
+	})
 	sorted := executor.Async(ctx, ex, func(context.Context) ([]string, error) {
 		w, _ := words.Wait() // has ended, and well
 		by, _ := order.Wait()

@@ -24,7 +24,11 @@ func TestJoinRunsNothingForeign(t *testing.T) {
 			var r *executor.Run
 			err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
 				fork := executor.Fork(s, func(*executor.Scope, int) int { return 1 }, 0)
-				f = executor.Async(t.Context(), ex, func(context.Context) (int, error) { mu.Lock(); defer mu.Unlock(); return 1, nil })
+				f = executor.Async(t.Context(), ex, func(context.Context) (int, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					return 1, nil
+				})
 				r = ex.Start(t.Context(), one(func(context.Context) error { mu.Lock(); defer mu.Unlock(); return nil }))
 				mu.Lock()
 				fork.Join(s)

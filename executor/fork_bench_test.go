@@ -22,7 +22,8 @@ func BenchmarkFork(b *testing.B) {
 			b.Run(fmt.Sprintf("%v/W=%d", s, workers), func(b *testing.B) {
 				ex := newExecutor(b, s.in(executor.Config{Workers: workers}))
 				for b.Loop() {
-					if r, err := executor.Call(context.Background(), ex, fib, benchFib); r != benchResult || err != nil {
+					if r, err := executor.Call(context.Background(), ex, fib, benchFib); r != benchResult ||
+						err != nil {
 						b.Fatal(r, err)
 					}
 				}

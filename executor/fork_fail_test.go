@@ -30,7 +30,8 @@ func panics(_ *executor.Scope, value any) int {
 }
 
 // onEachWay runs a test on executors on which f can be forked in that way.
-func onEachWay(t *testing.T, f func(t *testing.T, ex *executor.Executor, way func(*executor.Scope, any) executor.Forked[any, int])) {
+func onEachWay(t *testing.T, f func(t *testing.T, ex *executor.Executor,
+	way func(*executor.Scope, any) executor.Forked[any, int])) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			on, workers := onEachDeque, someWorkers
@@ -79,7 +80,9 @@ func TestForkPanicEndsTheRun(t *testing.T) {
 			after := false
 			err := runScope(t.Context(), ex, func(s *executor.Scope) {
 				outer := executor.Fork(s, func(s *executor.Scope, _ int) int {
-					return executor.Fork(s, func(s *executor.Scope, _ int) int { return way(s, value).Join(s) }, 1).Join(s)
+					return executor.Fork(s, func(s *executor.Scope, _ int) int {
+						return way(s, value).Join(s)
+					}, 1).Join(s)
 				}, 1)
 				outer.Join(s)
 				after = true
@@ -285,7 +288,8 @@ func TestCallOfCancelledRun(t *testing.T) {
 // A second Join is noticed as long as no other fork has the frame, in order and out of order, and whatever else was
 // forked.
 func TestJoinTwice(t *testing.T) {
-	const want = "executor: a Forked is joined after its end: it was joined before, or the function that forked it has ended"
+	const want = "executor: a Forked is joined after its end: it was joined before, " +
+		"or the function that forked it has ended"
 	onEachDeque(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		inScope(t, ex, func(s *executor.Scope) {
 			one := func(*executor.Scope, int) int { return 1 }

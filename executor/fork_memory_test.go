@@ -113,7 +113,9 @@ func TestForkKeepsNothingAlive(t *testing.T) {
 					// Still in the run, so that it is not its end that lets them go.
 					eventually(func() bool {
 						runtime.GC()
-						return !slices.ContainsFunc(pointers, func(p weak.Pointer[large]) bool { return p.Value() != nil })
+						return !slices.ContainsFunc(pointers, func(p weak.Pointer[large]) bool {
+							return p.Value() != nil
+						})
 					})
 				})
 				runtime.KeepAlive(ex)

@@ -18,7 +18,8 @@ func scoped(ex *Executor, fn func(*Scope) error) error {
 	err := ex.Run(context.Background(), Func("scope", fn))
 	for _, w := range ex.workers() {
 		f := &w.forks
-		model.Assert(f.level == f.base && f.public == f.base, "worker %d has forks left: level %d, public %d", w.id, f.level, f.public)
+		model.Assert(f.level == f.base && f.public == f.base, "worker %d has forks left: level %d, public %d", w.id,
+			f.level, f.public)
 		for _, p := range f.pools {
 			model.Assert(p.newest() == nil, "worker %d has calls left", w.id)
 		}
@@ -205,13 +206,16 @@ func TestModelForkPublicAgain(t *testing.T) {
 		err := scoped(ex, func(s *Scope) error {
 			for i, fn := range fns {
 				f := Fork(s, fn, i)
-				model.Assert(s.w.forks.public <= s.w.forks.level, "%d forks, %d of them public", s.w.forks.level, s.w.forks.public)
+				model.Assert(s.w.forks.public <= s.w.forks.level, "%d forks, %d of them public", s.w.forks.level,
+					s.w.forks.public)
 				model.Assert(f.Join(s) == i+1, "the wrong result")
-				model.Assert(s.w.forks.public <= s.w.forks.level, "%d forks, %d of them public", s.w.forks.level, s.w.forks.public)
+				model.Assert(s.w.forks.public <= s.w.forks.level, "%d forks, %d of them public", s.w.forks.level,
+					s.w.forks.public)
 			}
 			return nil
 		})
-		model.Assert(err == nil && *calls[0] == 1 && *calls[1] == 1, "%d and %d calls, error %v", *calls[0], *calls[1], err)
+		model.Assert(err == nil && *calls[0] == 1 && *calls[1] == 1, "%d and %d calls, error %v", *calls[0], *calls[1],
+			err)
 		stop(ex)
 	})
 }
@@ -282,7 +286,8 @@ func TestModelForkSiblingsArePublic(t *testing.T) {
 			for i := range forks {
 				forks[i] = Fork(s, func(_ *Scope, n int) int { return n }, i)
 			}
-			model.Assert(s.w.forks.public == s.w.forks.level, "of %d forks of a function %d are public", s.w.forks.level, s.w.forks.public)
+			model.Assert(s.w.forks.public == s.w.forks.level, "of %d forks of a function %d are public",
+				s.w.forks.level, s.w.forks.public)
 			model.Assert(forks[1].Join(s) == 1 && forks[0].Join(s) == 0, "the wrong result")
 			return nil
 		})

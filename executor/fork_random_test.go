@@ -80,7 +80,8 @@ func (p *program) fill(rng *rand.Rand, n *node, starts int) {
 		open = append(open[:i], open[i+1:]...)
 	}
 	for range starts {
-		kind := [...]nodeKind{forkedInt, forkedInt, forkedInt, forkedStruct, forkedStruct, spawned, spawned, leaf, nested}[rng.IntN(9)]
+		kind := [...]nodeKind{forkedInt, forkedInt, forkedInt, forkedStruct, forkedStruct, spawned, spawned, leaf,
+			nested}[rng.IntN(9)]
 		n.steps = append(n.steps, programStep{start: p.add(n, kind), join: -1})
 		if kind <= forkedStruct {
 			open = append(open, forks)
@@ -304,7 +305,10 @@ func (e *execution) start(s *executor.Scope, n *node, joins *[]func() int, v *in
 
 // launch starts the run of which n is the first function.
 func (e *execution) launch(ctx context.Context, n *node) *executor.Run {
-	r := e.ex.Start(ctx, executor.Func(fmt.Sprint(n.id), func(s *executor.Scope) error { _, err := e.do(s, n); return err }))
+	r := e.ex.Start(ctx, executor.Func(fmt.Sprint(n.id), func(s *executor.Scope) error {
+		_, err := e.do(s, n)
+		return err
+	}))
 	e.mu.Lock()
 	e.runs[n] = r
 	e.mu.Unlock()
@@ -388,7 +392,8 @@ func (e *execution) checkRuns() error {
 				return fmt.Errorf("run %d was cancelled, and its result is %w", n.id, err)
 			}
 		case kind == goexitFault: // besides, it ends what it meets on the stack
-			if own && !caught && !errors.Is(err, executor.ErrGoexit) || err != nil && !stems(err, e.err) && !errors.Is(err, executor.ErrGoexit) {
+			if own && !caught && !errors.Is(err, executor.ErrGoexit) ||
+				err != nil && !stems(err, e.err) && !errors.Is(err, executor.ErrGoexit) {
 				return fmt.Errorf("run %d after Goexit: %w", n.id, err)
 			}
 		case own && !caught:
@@ -433,7 +438,8 @@ func TestRandomForks(t *testing.T) {
 		}
 	}
 	seeds := []uint64{
-		9811995331058573393, // a run was over while a fork of it waited: it had a level that those of the runs around it had
+		// A run was over while a fork of it waited: the fork had a level that forks of the runs around it had.
+		9811995331058573393,
 	}
 	for i := range programs {
 		seeds = append(seeds, seed+uint64(i)*0x9E3779B97F4A7C15)
@@ -451,7 +457,8 @@ func TestRandomForks(t *testing.T) {
 				faults = append(faults, f, fault{})
 			}
 			for _, f := range faults {
-				require.NoError(t, p.execute(ex, f), "program %d on %s with fault %v; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%v",
+				require.NoError(t, p.execute(ex, f),
+					"program %d on %s with fault %v; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%v",
 					i, names[at], f, own, p.nodes[0])
 			}
 		})

@@ -268,7 +268,8 @@ func TestForkNests(t *testing.T) {
 		for range testkit.Scale(20) {
 			var ran atomic.Int64
 			inner := func(s *executor.Scope, n int) int {
-				if err := ex.Run(s.Context(), fan(3, func(context.Context) error { ran.Add(1); return nil })); err != nil {
+				if err := ex.Run(s.Context(),
+					fan(3, func(context.Context) error { ran.Add(1); return nil })); err != nil {
 					panic(err)
 				}
 				r, err := executor.Call(s.Context(), ex, fib, n)

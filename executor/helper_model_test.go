@@ -94,7 +94,8 @@ func TestModelIsolationFromOwn(t *testing.T) {
 		ex := start(n, p)
 		waiting, helper := false, 0
 		foreign := func(w *Worker) {
-			model.Assert(!waiting || w.ID() != helper, "a helper runs what does not belong to the run that it waits for")
+			model.Assert(!waiting || w.ID() != helper,
+				"a helper runs what does not belong to the run that it waits for")
 		}
 		outer, inner, other := newJob(nil), newJob(nothing), newJob(foreign)
 		var r *Run

@@ -12,7 +12,8 @@ import (
 
 // runSplit runs, inside a task, a job that has one item on another worker than the one that helps: elsewhere is what it
 // does. The helper, told by its thread, has nothing to run until that item pushes something.
-func runSplit(t *testing.T, ex *executor.Executor, elsewhere func(l *layer, w *executor.Worker, helper int64) *executor.Item) error {
+func runSplit(t *testing.T, ex *executor.Executor,
+	elsewhere func(l *layer, w *executor.Worker, helper int64) *executor.Item) error {
 	return ex.Run(t.Context(), one(func(ctx context.Context) error {
 		helper := executor.Thread()
 		l := newLayer("split", nil)

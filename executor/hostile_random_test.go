@@ -31,7 +31,8 @@ func (f *foe) chance(n int) bool { return f.IntN(n) == 0 }
 // context returns a context that may be hostile, at once or later, and a function that ends it.
 func (f *foe) context(parent context.Context) (context.Context, context.CancelFunc) {
 	live, cancel := context.WithCancel(parent)
-	c := hostile{Context: live, done: f.chance(8), err: f.chance(4), value: f.chance(6), after: f.chance(6), stop: f.chance(3)}
+	c := hostile{Context: live, done: f.chance(8), err: f.chance(4), value: f.chance(6), after: f.chance(6),
+		stop: f.chance(3)}
 	if f.chance(2) {
 		c.late = new(atomic.Bool)
 		if turn := c.late; f.chance(2) {

@@ -105,24 +105,31 @@ func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 	}
 	body := executor.NewBody(nil)
 	for name, call := range map[string]func(ex *executor.Executor){
-		"nil Awaitable":     func(ex *executor.Executor) { executor.Async(bg, ex, answer, nil) },
-		"nil Future":        func(ex *executor.Executor) { executor.Async(bg, ex, answer, none) },
-		"zero Future":       func(ex *executor.Executor) { executor.Async(bg, ex, answer, new(executor.Future[int])) },
-		"empty Awaitable":   func(ex *executor.Executor) { executor.Async(bg, ex, answer, embeds{}) },
-		"behind a good one": func(ex *executor.Executor) { executor.Async(bg, ex, answer, executor.Async(bg, ex, answer), nil) },
+		"nil Awaitable":   func(ex *executor.Executor) { executor.Async(bg, ex, answer, nil) },
+		"nil Future":      func(ex *executor.Executor) { executor.Async(bg, ex, answer, none) },
+		"zero Future":     func(ex *executor.Executor) { executor.Async(bg, ex, answer, new(executor.Future[int])) },
+		"empty Awaitable": func(ex *executor.Executor) { executor.Async(bg, ex, answer, embeds{}) },
+		"behind a good one": func(ex *executor.Executor) {
+			executor.Async(bg, ex, answer, executor.Async(bg, ex, answer), nil)
+		},
 		"nil Awaitable in a task": func(ex *executor.Executor) {
 			inTask(ex, func(ctx context.Context) { executor.Async(ctx, ex, answer, nil) })
 		},
-		"no context":   func(ex *executor.Executor) { executor.Async(nil, ex, answer) }, //nolint:staticcheck // on purpose
-		"nil job":      func(ex *executor.Executor) { _ = ex.Run(bg, nil) },
-		"nil graph":    func(ex *executor.Executor) { _ = ex.Run(bg, (*graph.Graph)(nil)) },
-		"Begin panics": func(ex *executor.Executor) { ex.Start(bg, badJob(func() (*executor.Item, error) { panic("Begin") })) },
+		"no context": func(ex *executor.Executor) {
+			executor.Async(nil, ex, answer) //nolint:staticcheck // on purpose
+		},
+		"nil job":   func(ex *executor.Executor) { _ = ex.Run(bg, nil) },
+		"nil graph": func(ex *executor.Executor) { _ = ex.Run(bg, (*graph.Graph)(nil)) },
+		"Begin panics": func(ex *executor.Executor) {
+			ex.Start(bg, badJob(func() (*executor.Item, error) { panic("Begin") }))
+		},
 		"no Body": func(ex *executor.Executor) {
 			ex.Start(bg, badJob(func() (*executor.Item, error) { return &executor.Item{}, nil }))
 		},
 		"empty Body": func(ex *executor.Executor) {
 			ex.Start(live, badJob(func() (*executor.Item, error) {
-				return &executor.Item{Body: &executor.Body{}, Exec: func(*executor.Worker, *executor.Item) *executor.Item { return nil }}, nil
+				return &executor.Item{Body: &executor.Body{},
+					Exec: func(*executor.Worker, *executor.Item) *executor.Item { return nil }}, nil
 			}))
 		},
 		"no Exec": func(ex *executor.Executor) {
@@ -133,9 +140,15 @@ func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 				ex.Start(ctx, badJob(func() (*executor.Item, error) { return &executor.Item{}, nil }))
 			})
 		},
-		"context without Done":  func(ex *executor.Executor) { ex.Start(&hostile{Context: live, done: true}, one(nothing)) },
-		"context without Err":   func(ex *executor.Executor) { ex.Start(&hostile{Context: live, err: true}, one(nothing)) },
-		"context without Value": func(ex *executor.Executor) { ex.Start(&hostile{Context: live, value: true}, one(nothing)) },
+		"context without Done": func(ex *executor.Executor) {
+			ex.Start(&hostile{Context: live, done: true}, one(nothing))
+		},
+		"context without Err": func(ex *executor.Executor) {
+			ex.Start(&hostile{Context: live, err: true}, one(nothing))
+		},
+		"context without Value": func(ex *executor.Executor) {
+			ex.Start(&hostile{Context: live, value: true}, one(nothing))
+		},
 		"context without AfterFunc": func(ex *executor.Executor) {
 			ex.Start(newStopper(hostile{Context: live, after: true}), one(nothing))
 		},
@@ -178,7 +191,8 @@ func TestAsyncSaysWhatIsNil(t *testing.T) {
 	answer := func(context.Context) (int, error) { return 42, nil }
 	good := executor.Async(t.Context(), ex, answer)
 	for _, bad := range []executor.Awaitable{nil, (*executor.Future[string])(nil), new(executor.Future[int])} {
-		require.Contains(t, fmt.Sprint(recoveredFrom(t, func() { executor.Async(t.Context(), ex, answer, good, bad) })), "after number 1")
+		require.Contains(t, fmt.Sprint(recoveredFrom(t, func() { executor.Async(t.Context(), ex, answer, good, bad) })),
+			"after number 1")
 	}
 	runtime.KeepAlive(good)
 }

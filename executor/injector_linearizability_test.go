@@ -44,7 +44,8 @@ func newScene(rng *rand.Rand, threads int) history.Scene {
 		weights := map[history.Kind]int{history.Push: 40, history.Steal: 40, history.IsEmpty: 10, history.Len: 10}
 		switch rng.IntN(3) {
 		case 0: // submits
-			weights = map[history.Kind]int{history.Push: pushes, history.Steal: 90 - pushes, history.IsEmpty: 5, history.Len: 5}
+			weights = map[history.Kind]int{history.Push: pushes, history.Steal: 90 - pushes, history.IsEmpty: 5,
+				history.Len: 5}
 		case 1: // works
 			weights = map[history.Kind]int{history.Steal: 80, history.IsEmpty: 15, history.Len: 5}
 		}

@@ -66,7 +66,9 @@ func TestInlineWaitsInBubble(t *testing.T) {
 			result <- a.Run(t.Context(), limited(func(context.Context) error { time.Sleep(time.Hour); return nil }))
 		}()
 		synctest.Wait()
-		require.NoError(t, b.Run(t.Context(), one(func(ctx context.Context) error { return b.Run(ctx, limited(nothing)) })))
+		require.NoError(t, b.Run(t.Context(), one(func(ctx context.Context) error {
+			return b.Run(ctx, limited(nothing))
+		})))
 		require.Equal(t, time.Hour, time.Since(begin))
 		require.NoError(t, <-result)
 		require.NoError(t, a.Close())

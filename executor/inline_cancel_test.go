@@ -84,7 +84,10 @@ func TestInlineCancelIsSeeded(t *testing.T) {
 				defer cancel()
 				var errs []error
 				for i := range n {
-					_, err := executor.Async(derived, ex, func(context.Context) (int, error) { note(i); return 0, nil }).Wait()
+					_, err := executor.Async(derived, ex, func(context.Context) (int, error) {
+						note(i)
+						return 0, nil
+					}).Wait()
 					errs = append(errs, err)
 				}
 				return errors.Join(errs...)

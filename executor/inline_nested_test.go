@@ -46,7 +46,8 @@ func TestInlineInTask(t *testing.T) {
 				require.NoError(t, inTask(ex, in, func(ctx context.Context) error {
 					require.ErrorIs(t, ex.Close(), executor.ErrInTask)
 					require.ErrorIs(t, in.Close(), executor.ErrInTask)
-					if _, err := executor.Async(ctx, ex, func(ctx context.Context) (int, error) { return 0, nested(ctx) }).Wait(); err != nil {
+					if _, err := executor.Async(ctx, ex,
+						func(ctx context.Context) (int, error) { return 0, nested(ctx) }).Wait(); err != nil {
 						return err
 					}
 					return nested(ctx)
@@ -165,7 +166,10 @@ func TestInlineGoexitPassesThrough(t *testing.T) {
 			}},
 			{"dynamic", func(hold, after func(context.Context) error, limit ...*graph.Semaphore) *graph.Graph {
 				g := graph.New("g")
-				g.Condition(func(ctx context.Context) (int, error) { return 0, hold(ctx) }).Limit(limit...).Precede(g.Task(after))
+				g.Condition(func(ctx context.Context) (int, error) {
+					return 0,
+						hold(ctx)
+				}).Limit(limit...).Precede(g.Task(after))
 				return g
 			}},
 			{"priorities", func(hold, after func(context.Context) error, limit ...*graph.Semaphore) *graph.Graph {
@@ -214,12 +218,13 @@ func TestInlineGoexitPassesThrough(t *testing.T) {
 					_, _ = executor.Async(t.Context(), gate, func(context.Context) (int, error) {
 						f = executor.Async(t.Context(), gate, func(context.Context) (int, error) { return 1, nil })
 						for _, on := range []*executor.Executor{in, ex, in, ex} {
-							after = append(after, executor.Async(t.Context(), on, func(ctx context.Context) (int, error) {
-								if on == in {
-									runtime.Goexit()
-								}
-								return 2, nil
-							}, f))
+							after = append(after,
+								executor.Async(t.Context(), on, func(ctx context.Context) (int, error) {
+									if on == in {
+										runtime.Goexit()
+									}
+									return 2, nil
+								}, f))
 						}
 						return 0, nil
 					}).Wait()
@@ -370,7 +375,9 @@ func (n *nest) use(ctx context.Context, ex *executor.Executor, kind int, bodies 
 		failed, err := executor.Call(ctx, ex, func(s *executor.Scope, _ int) error {
 			var all []executor.Forked[int, error]
 			for _, body := range bodies {
-				all = append(all, executor.Fork(s, func(s *executor.Scope, _ int) error { return body(s.Context()) }, 0))
+				all = append(all, executor.Fork(s, func(s *executor.Scope, _ int) error {
+					return body(s.Context())
+				}, 0))
 			}
 			var errs []error
 			for _, f := range slices.Backward(all) {
@@ -386,7 +393,10 @@ func (n *nest) use(ctx context.Context, ex *executor.Executor, kind int, bodies 
 	default:
 		g := graph.New("limited")
 		for _, body := range bodies {
-			g.Task(func(context.Context) error { runtime.Gosched(); return nil }).Limit(n.semaphore).Precede(g.Task(body))
+			g.Task(func(context.Context) error {
+				runtime.Gosched()
+				return nil
+			}).Limit(n.semaphore).Precede(g.Task(body))
 		}
 		return ex.Run(ctx, g)
 	}
@@ -434,7 +444,8 @@ func TestRandomNests(t *testing.T) {
 		}
 		failed := make([]error, goroutines)
 		tell := func() string {
-			return fmt.Sprintf("program %d: inline %v, apart %v, exits %v; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1",
+			return fmt.Sprintf("program %d: inline %v, apart %v, exits %v; "+
+				"to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1",
 				i, n.inline, n.apart, n.exits, own)
 		}
 		testkit.Within(t, testkit.Patience, func() {

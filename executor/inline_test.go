@@ -272,7 +272,8 @@ func TestInlineTurns(t *testing.T) {
 				if err := ex.Run(t.Context(), one(func(context.Context) error { inside++; return nil })); err != nil {
 					failed.Add(1)
 				}
-				if _, err := executor.Async(t.Context(), ex, func(context.Context) (int, error) { inside++; return 0, nil }).Wait(); err != nil {
+				if _, err := executor.Async(t.Context(), ex,
+					func(context.Context) (int, error) { inside++; return 0, nil }).Wait(); err != nil {
 					failed.Add(1)
 				}
 			}
@@ -298,7 +299,8 @@ func TestInlineUnderSynctest(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		require.ErrorIs(t, ex.Run(ctx, one(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })), context.DeadlineExceeded)
+		require.ErrorIs(t, ex.Run(ctx, one(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })),
+			context.DeadlineExceeded)
 		require.NoError(t, ex.Close())
 	})
 }

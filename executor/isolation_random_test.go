@@ -170,7 +170,10 @@ func (p *isolated) start(ctx context.Context, rng *rand.Rand, o *origin, depth i
 	default:
 		run, own := o.child("func"), branch(rng)
 		p.wait(o, "Run", func(x *origin) bool { return x.isIn(run) }, func() {
-			must(p.ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error { p.scope(s, own, run, depth); return nil })))
+			must(p.ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error {
+				p.scope(s, own, run, depth)
+				return nil
+			})))
 		})
 	}
 }

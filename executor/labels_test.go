@@ -206,7 +206,8 @@ func TestLabelsAfterGoexit(t *testing.T) {
 			}))
 		})
 		require.Equal(t, told("inner"), inner)
-		require.Contains(t, []string{told("outer"), ""}, after, "pprof.Do restores those of the context that it was given")
+		require.Contains(t, []string{told("outer"), ""}, after,
+			"pprof.Do restores those of the context that it was given")
 	})
 }
 

@@ -42,12 +42,13 @@ func TestEndlessRunsShareTheWorkers(t *testing.T) {
 		progress := make([]atomic.Int64, ex.Workers()+2)
 		var runs []*executor.Run
 		for i := range progress {
-			runs = append(runs, ex.Start(t.Context(), newLayer("endless", func(_ *executor.Worker, self *executor.Item) *executor.Item {
-				if progress[i].Add(1); stop.Load() {
-					return nil
-				}
-				return self
-			})))
+			runs = append(runs, ex.Start(t.Context(),
+				newLayer("endless", func(_ *executor.Worker, self *executor.Item) *executor.Item {
+					if progress[i].Add(1); stop.Load() {
+						return nil
+					}
+					return self
+				})))
 		}
 		for range 5 {
 			for i := range progress {

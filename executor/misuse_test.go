@@ -62,7 +62,9 @@ func TestScopeUsedElsewhere(t *testing.T) {
 					if err := ex.Run(s.Context(), one(func(context.Context) error { return misuse(s) })); err != nil {
 						return err
 					}
-					_, err := executor.Async(s.Context(), ex, func(context.Context) (int, error) { return 0, misuse(s) }).Wait()
+					_, err := executor.Async(s.Context(), ex, func(context.Context) (int, error) {
+						return 0, misuse(s)
+					}).Wait()
 					return err
 				}))
 				require.NoError(t, err)
@@ -167,7 +169,9 @@ func TestRandomCaptures(t *testing.T) {
 			}
 		}
 		within(t, ex, func() {
-			r, err := executor.Call(t.Context(), ex, func(s *executor.Scope, n int) int { return capturing(s)(s, n) }, n)
+			r, err := executor.Call(t.Context(), ex, func(s *executor.Scope, n int) int {
+				return capturing(s)(s, n)
+			}, n)
 			if err == nil {
 				require.Equal(t, serialFib(n), r)
 			} else {

@@ -155,12 +155,13 @@ func TestModelQueueBlocking(t *testing.T) {
 func TestModelQueueBatch(t *testing.T) {
 	for _, batch := range []deque.Batch{deque.Half, deque.Block} {
 		t.Run(batch.String(), func(t *testing.T) {
-			onQueues(t, slices.DeleteFunc(deque.Kinds(), func(k deque.Kind) bool { return !k.Batches() }), func(cfg Config) {
-				cfg.Steal = batch
-				ex := started(cfg)
-				runJob(ex, pushes(3))
-				stop(ex)
-			})
+			onQueues(t, slices.DeleteFunc(deque.Kinds(), func(k deque.Kind) bool { return !k.Batches() }),
+				func(cfg Config) {
+					cfg.Steal = batch
+					ex := started(cfg)
+					runJob(ex, pushes(3))
+					stop(ex)
+				})
 		})
 	}
 }

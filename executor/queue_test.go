@@ -24,8 +24,9 @@ func TestQueueConfigs(t *testing.T) {
 			ex, err := executor.New(cfg)
 			if steal != deque.One && !d.Batches() {
 				require.Nil(t, ex)
-				require.EqualError(t, err, fmt.Sprintf("executor: Config.Steal is %v, but from %v thieves take one item at a time: "+
-					"set Steal to one, or Deque to one of [bwos bwos-fifo padws locked]", steal, d))
+				require.EqualError(t, err,
+					fmt.Sprintf("executor: Config.Steal is %v, but from %v thieves take one item at a time: "+
+						"set Steal to one, or Deque to one of [bwos bwos-fifo padws locked]", steal, d))
 				continue
 			}
 			require.NoError(t, err, "%+v", cfg)
@@ -82,14 +83,18 @@ func TestQueueGivesAway(t *testing.T) {
 		return func(context.Context) (int, error) { <-done; return 0, nil }
 	}
 	// What is waited for begins first, if the executor's own workers are to run it.
-	for name, begin := range map[string]func(ctx context.Context, ex, other *executor.Executor, done closed) (wait func()){
+	for name, begin := range map[string]func(ctx context.Context, ex, other *executor.Executor,
+		done closed) (wait func()){
 		"a run": func(ctx context.Context, ex, _ *executor.Executor, done closed) func() {
 			r := ex.Start(ctx, one(func(context.Context) error { <-done; return nil }))
 			return func() { _ = r.Wait() }
 		},
 		"a future": func(ctx context.Context, ex, _ *executor.Executor, done closed) func() {
 			begun := make(closed)
-			f := executor.Async(ctx, ex, func(ctx context.Context) (int, error) { close(begun); return until(done)(ctx) })
+			f := executor.Async(ctx, ex, func(ctx context.Context) (int, error) {
+				close(begun)
+				return until(done)(ctx)
+			})
 			<-begun
 			return func() { _, _ = f.Wait() }
 		},
@@ -105,7 +110,8 @@ func TestQueueGivesAway(t *testing.T) {
 	} {
 		for _, d := range hidingDeques {
 			t.Run(fmt.Sprintf("%v/%v", name, d), func(t *testing.T) {
-				ex, other := newExecutor(t, executor.Config{Workers: 3, Deque: d}), newExecutor(t, executor.Config{Workers: 1})
+				ex, other := newExecutor(t, executor.Config{Workers: 3, Deque: d}),
+					newExecutor(t, executor.Config{Workers: 1})
 				within(t, ex, func() {
 					for i := range testkit.Scale(40) {
 						done := make(closed)
@@ -219,7 +225,10 @@ func TestQueueFIFOGivesAway(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1, Deque: deque.KindBWoSFIFO, Spares: 1})
 	within(t, ex, func() {
 		end := make(chan struct{})
-		other := ex.Start(t.Context(), one(func(context.Context) error { executor.Blocking(func() { <-end }); return nil }))
+		other := ex.Start(t.Context(), one(func(context.Context) error {
+			executor.Blocking(func() { <-end })
+			return nil
+		}))
 		eventually(func() bool { return ex.Serving() == 1 }) // the spare is the only one who runs items
 		var ran []int
 		l := newLayer("fifo", nil)

@@ -46,7 +46,9 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 			_, err := executor.Call(bg, ex, func(s *executor.Scope, n int) int {
 				var all []executor.Forked[int, int]
 				for range 5 {
-					all = append(all, executor.Fork(s, func(s *executor.Scope, n int) int { return deep(s, n, load) }, n))
+					all = append(all, executor.Fork(s, func(s *executor.Scope, n int) int {
+						return deep(s, n, load)
+					}, n))
 				}
 				for _, f := range all { // the oldest first
 					f.Join(s)
@@ -59,7 +61,9 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 			_, err := executor.Call(bg, ex, func(s *executor.Scope, n int) int {
 				b := load()
 				f := executor.Fork(s, func(*executor.Scope, int) int { return b[0] }, 0)
-				_, err := executor.Call(s.Context(), ex, func(s *executor.Scope, n int) int { return deep(s, n, load) }, n)
+				_, err := executor.Call(s.Context(), ex, func(s *executor.Scope, n int) int {
+					return deep(s, n, load)
+				}, n)
 				if err != nil {
 					panic(err)
 				}
@@ -91,7 +95,10 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 				for range 20 {
 					b := load()
 					s.Go(func(context.Context) error { b[0]++; return nil })
-					s.Spawn(func(s *executor.Scope) error { s.Go(func(context.Context) error { b[1]++; return nil }); return nil })
+					s.Spawn(func(s *executor.Scope) error {
+						s.Go(func(context.Context) error { b[1]++; return nil })
+						return nil
+					})
 				}
 				return nil
 			}))

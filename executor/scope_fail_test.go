@@ -162,7 +162,9 @@ func TestScopeSkips(t *testing.T) {
 				}
 				require.Equal(t, errTest, waited[1])
 				require.ErrorIs(t, err, errTest)
-				require.Len(t, slices.DeleteFunc(parts(err), func(err error) bool { return cancelled && err == context.Canceled }), 1)
+				require.Len(t, slices.DeleteFunc(parts(err), func(err error) bool {
+					return cancelled && err == context.Canceled
+				}), 1)
 			})
 		})
 	}
@@ -301,10 +303,12 @@ func TestFuncTellsEachFailure(t *testing.T) {
 		second func(s *executor.Scope) error // called when the first child has failed with io.EOF
 		want   string
 	}{
-		"wraps the same":   {func(*executor.Scope) error { return wrap("own", io.EOF) }, "EOF; own: EOF"},
-		"the same":         {func(*executor.Scope) error { return io.EOF }, "EOF"}, // as the cause is
-		"joins the same":   {func(*executor.Scope) error { return errors.Join(io.EOF, errTest) }, "EOF; EOF; the test's own"},
-		"wraps the cause":  {func(s *executor.Scope) error { return wrap("stopped", context.Cause(s.Context())) }, "EOF; stopped: EOF"}, // nobody can tell
+		"wraps the same": {func(*executor.Scope) error { return wrap("own", io.EOF) }, "EOF; own: EOF"},
+		"the same":       {func(*executor.Scope) error { return io.EOF }, "EOF"}, // as the cause is
+		"joins the same": {func(*executor.Scope) error { return errors.Join(io.EOF, errTest) },
+			"EOF; EOF; the test's own"},
+		"wraps the cause": {func(s *executor.Scope) error { return wrap("stopped", context.Cause(s.Context())) },
+			"EOF; stopped: EOF"}, // nobody can tell
 		"the cause":        {func(s *executor.Scope) error { return context.Cause(s.Context()) }, "EOF"},
 		"wraps the ending": {func(s *executor.Scope) error { return wrap("stopped", s.Context().Err()) }, "EOF"},
 		"nested run": {func(s *executor.Scope) error {
@@ -314,7 +318,8 @@ func TestFuncTellsEachFailure(t *testing.T) {
 			s.Go(func(context.Context) error { return errTest })
 			return wrap("in vain", s.Wait())
 		}, "EOF"},
-		"goexit": {func(*executor.Scope) error { runtime.Goexit(); return nil }, "EOF; executor: task called runtime.Goexit"},
+		"goexit": {func(*executor.Scope) error { runtime.Goexit(); return nil },
+			"EOF; executor: task called runtime.Goexit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for sort, start := range map[string]func(s *executor.Scope, fn func(*executor.Scope) error){
@@ -413,7 +418,8 @@ func TestHostileErrors(t *testing.T) {
 	circle, fan := &chained{}, &fanned{}
 	circle.err, fan.errs = circle, []error{fan, fan}
 	for name, bad := range map[string]error{
-		"circle": circle, "circles": fan, "panics": badError{}, "chained": &chained{badError{}}, "bearer": bearer{uncomparable{"a"}},
+		"circle": circle, "circles": fan, "panics": badError{}, "chained": &chained{badError{}},
+		"bearer": bearer{uncomparable{"a"}},
 	} {
 		for work, run := range map[string]func(ex *executor.Executor, first, second func(context.Context) error) error{
 			"children": func(ex *executor.Executor, first, second func(context.Context) error) error {
@@ -434,13 +440,15 @@ func TestHostileErrors(t *testing.T) {
 				onEach(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
 					for _, errs := range [][2]error{{bad, errTest}, {errTest, bad}, {bad, bad}} {
 						met := barrier{n: 2}
-						err := run(ex, func(context.Context) error { met.meet(); return errs[0] }, func(ctx context.Context) error {
-							met.meet()
-							<-ctx.Done()
-							return errs[1]
-						})
+						err := run(ex, func(context.Context) error { met.meet(); return errs[0] },
+							func(ctx context.Context) error {
+								met.meet()
+								<-ctx.Done()
+								return errs[1]
+							})
 						if work == "children" && isBad(errs[0]) && isBad(errs[1]) {
-							require.True(t, isBad(err), "%T", err) // the function returns it again, and it is that of both
+							require.True(t, isBad(err), "%T",
+								err) // the function returns it again, and it is that of both
 							continue
 						}
 						joined, ok := err.(interface{ Unwrap() []error })

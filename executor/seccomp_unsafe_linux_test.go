@@ -31,7 +31,8 @@ func refuseNames() error {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
 	const allThreads = 1 // SECCOMP_FILTER_FLAG_TSYNC
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, allThreads, uintptr(unsafe.Pointer(&program))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, allThreads,
+		uintptr(unsafe.Pointer(&program))); errno != 0 {
 		return fmt.Errorf("seccomp: %w", errno)
 	}
 	return nil

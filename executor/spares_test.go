@@ -54,7 +54,11 @@ func TestBlockingGoexitOnASpare(t *testing.T) {
 			l := newLayer("exits", nil)
 			l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
 				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(gate); return nil })
-				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(gone); runtime.Goexit(); return nil })
+				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {
+					close(gone)
+					runtime.Goexit()
+					return nil
+				})
 				executor.Blocking(func() { <-gone; <-gate })
 				return nil
 			}
@@ -102,7 +106,8 @@ func TestSparesGoAfterIdling(t *testing.T) {
 			require.Len(t, spares, ex.Workers())
 			hasThread := func(id int64) bool { return id != 0 }
 			eventually(func() bool {
-				return ex.Serving() == 0 && ex.Standby() == 0 && !slices.ContainsFunc(ex.Threads()[ex.Workers():], hasThread)
+				return ex.Serving() == 0 && ex.Standby() == 0 &&
+					!slices.ContainsFunc(ex.Threads()[ex.Workers():], hasThread)
 			})
 			require.False(t, slices.ContainsFunc(spares, executor.OnWorker))
 			rests(t, ex)

@@ -55,7 +55,8 @@ func BenchmarkFor(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("range/W=%d", workers), func(b *testing.B) {
 			for b.Loop() {
-				if err := parallel.ForRange(context.Background(), parallel.On{Executor: ex}, 0, n, inRange); err != nil {
+				if err := parallel.ForRange(context.Background(), parallel.On{Executor: ex}, 0, n,
+					inRange); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -79,14 +79,16 @@ func TestForRangeNearTheEnds(t *testing.T) {
 		at := min(lo, hi)
 		for i, p := range pieces {
 			require.Equal(t, at, p.lo, "ForRange(%d, %d), Grain %d: range %d of %v", lo, hi, on.Grain, i, pieces)
-			require.Positive(t, p.hi-p.lo, "ForRange(%d, %d), Grain %d: range %d is empty, or its length overflows", lo, hi, on.Grain, i)
+			require.Positive(t, p.hi-p.lo, "ForRange(%d, %d), Grain %d: range %d is empty, or its length overflows", lo,
+				hi, on.Grain, i)
 			if on.Grain > 0 {
 				require.LessOrEqual(t, p.hi-p.lo, on.Grain)
 			}
 			at = p.hi
 		}
 		require.Equal(t, hi, max(at, hi))
-		require.Equal(t, max(lo, hi) == hi && lo != hi, at == hi && len(pieces) > 0, "ForRange(%d, %d), Grain %d ends at %d", lo, hi, on.Grain, at)
+		require.Equal(t, max(lo, hi) == hi && lo != hi, at == hi && len(pieces) > 0,
+			"ForRange(%d, %d), Grain %d ends at %d", lo, hi, on.Grain, at)
 		if length > math.MaxInt {
 			long++
 		}
@@ -157,11 +159,14 @@ func TestLongestSlices(t *testing.T) {
 			return err
 		},
 		"MapReduce": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			_, err := parallel.MapReduce(ctx, on, s, func(none) int { call(); return 1 }, func(a, b int) int { return a + b })
+			_, err := parallel.MapReduce(ctx, on, s, func(none) int { call(); return 1 }, func(a, b int) int {
+				return a + b
+			})
 			return err
 		},
 		"Fold": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			_, err := parallel.Fold(ctx, on, s, func() int { return 0 }, func(n int, _ none) int { call(); return n + 1 }, func(a, b int) int { return a + b })
+			_, err := parallel.Fold(ctx, on, s, func() int { return 0 },
+				func(n int, _ none) int { call(); return n + 1 }, func(a, b int) int { return a + b })
 			return err
 		},
 		"Scan": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {

@@ -63,12 +63,13 @@ func ExampleForEach() {
 		log.Fatal(err)
 	}
 	defer ex.Close()
-	err = parallel.ForEach(context.Background(), parallel.On{Executor: ex}, strings.SplitSeq("a,b,,d", ","), func(s string) error {
-		if s == "" {
-			return fmt.Errorf("an empty field")
-		}
-		return nil
-	})
+	err = parallel.ForEach(context.Background(), parallel.On{Executor: ex}, strings.SplitSeq("a,b,,d", ","),
+		func(s string) error {
+			if s == "" {
+				return fmt.Errorf("an empty field")
+			}
+			return nil
+		})
 	fmt.Println(err)
 	// Output: an empty field
 }
@@ -81,7 +82,9 @@ func ExampleMap() {
 	defer ex.Close()
 	names := []string{"pica", "corvus", "garrulus"}
 	lengths := make([]int, len(names))
-	err = parallel.Map(context.Background(), parallel.On{Executor: ex}, lengths, names, func(s string) int { return len(s) })
+	err = parallel.Map(context.Background(), parallel.On{Executor: ex}, lengths, names, func(s string) int {
+		return len(s)
+	})
 	fmt.Println(lengths, err)
 	// Output: [4 6 8] <nil>
 }

@@ -92,7 +92,9 @@ func TestMap(t *testing.T) {
 				require.Equal(t, fmt.Sprint(src[i]), dst[i])
 			}
 		}
-		require.Panics(t, func() { _ = parallel.Map(t.Context(), on, make([]int, 1), make([]int, 2), func(int) int { return 0 }) })
+		require.Panics(t, func() {
+			_ = parallel.Map(t.Context(), on, make([]int, 1), make([]int, 2), func(int) int { return 0 })
+		})
 	})
 }
 
@@ -110,7 +112,8 @@ func TestReduce(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, want, got)
 		}
-		sum, err := parallel.MapReduce(t.Context(), on, []string{"a", "bb", "ccc"}, func(s string) int { return len(s) }, func(a, b int) int { return a + b })
+		sum, err := parallel.MapReduce(t.Context(), on, []string{"a", "bb", "ccc"},
+			func(s string) int { return len(s) }, func(a, b int) int { return a + b })
 		require.NoError(t, err)
 		require.Equal(t, 6, sum)
 	})
@@ -133,7 +136,9 @@ func TestReduceMaps(t *testing.T) {
 				clear(b)
 				return a
 			}
-			got, err := parallel.MapReduce(t.Context(), on, s, func(x int) map[int]int { return map[int]int{x: 1} }, join)
+			got, err := parallel.MapReduce(t.Context(), on, s, func(x int) map[int]int {
+				return map[int]int{x: 1}
+			}, join)
 			require.NoError(t, err)
 			if n == 0 {
 				require.Nil(t, got)
@@ -233,7 +238,8 @@ func TestReduceIsDeterministic(t *testing.T) {
 		ex, err := executor.New(executor.Config{Workers: workers})
 		require.NoError(t, err)
 		for range testkit.Scale(20) {
-			sum, err := parallel.Reduce(t.Context(), parallel.On{Executor: ex, Grain: 100}, s, func(a, b float64) float64 { return a + b })
+			sum, err := parallel.Reduce(t.Context(), parallel.On{Executor: ex, Grain: 100}, s,
+				func(a, b float64) float64 { return a + b })
 			require.NoError(t, err)
 			sums[sum] = true
 		}
@@ -325,7 +331,9 @@ func TestSort(t *testing.T) {
 				require.NoError(t, parallel.Sort(t.Context(), on, got))
 				require.True(t, slices.Equal(want, got), "%s %d", name, n)
 				got = slices.Clone(s)
-				require.NoError(t, parallel.SortFunc(t.Context(), on, got, func(a, b int) int { return cmp.Compare(b, a) }))
+				require.NoError(t, parallel.SortFunc(t.Context(), on, got, func(a, b int) int {
+					return cmp.Compare(b, a)
+				}))
 				slices.Reverse(got)
 				require.True(t, slices.Equal(want, got), "%s %d, by a function", name, n)
 			}
@@ -440,7 +448,9 @@ func TestAnyStopsEarly(t *testing.T) {
 	defer ex.Close()
 	var looks atomic.Int64
 	s := make([]int, 20_000_000)
-	found, err := parallel.Any(t.Context(), parallel.On{Executor: ex}, s, func(int) bool { return looks.Add(1) >= 1000 })
+	found, err := parallel.Any(t.Context(), parallel.On{Executor: ex}, s, func(int) bool {
+		return looks.Add(1) >= 1000
+	})
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Less(t, looks.Load(), int64(len(s)/10))
@@ -450,10 +460,11 @@ func TestForEach(t *testing.T) {
 	onEach(t, func(t *testing.T, on parallel.On) {
 		for _, n := range []int{0, 1, 15, 16, 17, 10_000} {
 			var sum atomic.Int64
-			err := parallel.ForEach(t.Context(), on, slices.Values(numbers(rand.New(rand.NewPCG(1, 1)), n, 1000)), func(x int) error {
-				sum.Add(int64(x) + 1)
-				return nil
-			})
+			err := parallel.ForEach(t.Context(), on, slices.Values(numbers(rand.New(rand.NewPCG(1, 1)), n, 1000)),
+				func(x int) error {
+					sum.Add(int64(x) + 1)
+					return nil
+				})
 			require.NoError(t, err)
 			want := n
 			for _, x := range numbers(rand.New(rand.NewPCG(1, 1)), n, 1000) {

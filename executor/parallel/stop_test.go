@@ -49,15 +49,20 @@ var callers = map[string]caller{
 		return parallel.Map(ctx, on, s, s, func(struct{}) struct{} { call(); return struct{}{} })
 	},
 	"MapReduce": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.MapReduce(ctx, on, make([]struct{}, n), func(struct{}) int { call(); return 1 }, func(a, b int) int { return a + b })
+		_, err := parallel.MapReduce(ctx, on, make([]struct{}, n), func(struct{}) int { call(); return 1 },
+			func(a, b int) int { return a + b })
 		return err
 	},
 	"Reduce": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.Reduce(ctx, on, make([]struct{}, n), func(_, _ struct{}) struct{} { call(); return struct{}{} })
+		_, err := parallel.Reduce(ctx, on, make([]struct{}, n),
+			func(_, _ struct{}) struct{} { call(); return struct{}{} })
 		return err
 	},
 	"Fold": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.Fold(ctx, on, make([]struct{}, n), func() int { return 0 }, func(n int, _ struct{}) int { call(); return n + 1 },
+		_, err := parallel.Fold(ctx, on, make([]struct{}, n), func() int { return 0 }, func(n int, _ struct{}) int {
+			call()
+			return n + 1
+		},
 			func(a, b int) int { return a + b })
 		return err
 	},
@@ -67,7 +72,8 @@ var callers = map[string]caller{
 	},
 	"ExclusiveScan": func(ctx context.Context, on parallel.On, n int, call func()) error {
 		s := make([]struct{}, n)
-		return parallel.ExclusiveScan(ctx, on, s, s, struct{}{}, func(_, _ struct{}) struct{} { call(); return struct{}{} })
+		return parallel.ExclusiveScan(ctx, on, s, s, struct{}{},
+			func(_, _ struct{}) struct{} { call(); return struct{}{} })
 	},
 	"Find": func(ctx context.Context, on parallel.On, n int, call func()) error {
 		_, err := parallel.Find(ctx, on, make([]struct{}, n), func(struct{}) bool { call(); return false })
@@ -120,7 +126,8 @@ func TestStopsWithinAStride(t *testing.T) {
 				require.ErrorIs(t, err, errTest, "%s, Grain %d", name, on.Grain)
 			})
 			require.LessOrEqual(t, after.Load(), int64(atMost*on.Executor.Workers()),
-				"calls begun by %d workers after the cancellation: %s, Grain %d, cancelled by call %d", on.Executor.Workers(), name, on.Grain, at)
+				"calls begun by %d workers after the cancellation: %s, Grain %d, cancelled by call %d",
+				on.Executor.Workers(), name, on.Grain, at)
 		}
 	}
 }
@@ -132,12 +139,13 @@ func TestForEachStopsAtTheFirstError(t *testing.T) {
 		require.NoError(t, err)
 		for _, grain := range []int{0, 100, 10_000} {
 			calls := 0
-			err := parallel.ForEach(t.Context(), parallel.On{Executor: ex, Grain: grain}, count(10_000), func(int) error {
-				if workers == 1 {
-					calls++
-				}
-				return errTest
-			})
+			err := parallel.ForEach(t.Context(), parallel.On{Executor: ex, Grain: grain}, count(10_000),
+				func(int) error {
+					if workers == 1 {
+						calls++
+					}
+					return errTest
+				})
 			require.Equal(t, errTest, err)
 			require.LessOrEqual(t, calls, 1)
 		}
@@ -177,7 +185,8 @@ func TestSortStopsWithinAPiece(t *testing.T) {
 	for i := range want {
 		want[i] = i
 	}
-	for name, sort := range map[string]func(ctx context.Context, on parallel.On, s []int, order func(a, b int) int) error{
+	for name, sort := range map[string]func(ctx context.Context, on parallel.On, s []int,
+		order func(a, b int) int) error{
 		"SortFunc":   parallel.SortFunc[int],
 		"SortStable": parallel.SortStable[int],
 		"Merge": func(ctx context.Context, on parallel.On, s []int, order func(a, b int) int) error {
@@ -215,7 +224,8 @@ func TestSortStopsWithinAPiece(t *testing.T) {
 			require.True(t, slices.Equal(want[:], s), "%s, Grain %d: an element is lost", name, on.Grain)
 			// The longest are the choice of a pivot from 127 elements, and a merge of mergeGrain elements within
 			// SortStable.
-			require.LessOrEqual(t, after.Load(), int64(1<<12*on.Executor.Workers()), "%s, Grain %d, cancelled by call %d", name, on.Grain, at)
+			require.LessOrEqual(t, after.Load(), int64(1<<12*on.Executor.Workers()),
+				"%s, Grain %d, cancelled by call %d", name, on.Grain, at)
 		}
 	}
 }

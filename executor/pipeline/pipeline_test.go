@@ -44,7 +44,8 @@ type courseStage struct {
 }
 
 func newCourse(t *testing.T, lines, tokens int, serial []bool) (*course, *pipeline.Pipeline) {
-	c := &course{t: t, tokens: tokens, serial: serial, most: lines, stages: make([]courseStage, len(serial)), passed: make([]atomic.Int32, tokens)}
+	c := &course{t: t, tokens: tokens, serial: serial, most: lines, stages: make([]courseStage, len(serial)),
+		passed: make([]atomic.Int32, tokens)}
 	stages := make([]pipeline.Stage, len(serial))
 	for i := range stages {
 		stages[i] = pipeline.Stage{Serial: serial[i], Run: func(t *pipeline.Token) error { return c.pass(i, t) }}
@@ -144,7 +145,9 @@ func TestRuns(t *testing.T) {
 	})
 	require.EqualValues(t, 5*20*4950, sum.Load())
 	// From a task.
-	require.NoError(t, ex.Run(t.Context(), executor.Func("task", func(*executor.Scope) error { return ex.Run(t.Context(), p) })))
+	require.NoError(t, ex.Run(t.Context(), executor.Func("task", func(*executor.Scope) error {
+		return ex.Run(t.Context(), p)
+	})))
 }
 
 func TestFailures(t *testing.T) {
@@ -199,10 +202,14 @@ func TestFailures(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	fine := pipeline.Stage{Serial: true, Run: func(*pipeline.Token) error { return nil }}
 	for want, make := range map[string]func() (*pipeline.Pipeline, error){
-		"0 lines":                     func() (*pipeline.Pipeline, error) { return pipeline.New("p", 0, fine) },
-		"no stages":                   func() (*pipeline.Pipeline, error) { return pipeline.New("p", 1) },
-		"the first stage is parallel": func() (*pipeline.Pipeline, error) { return pipeline.New("p", 1, pipeline.Stage{Run: fine.Run}, fine) },
-		"stage 1 has no function":     func() (*pipeline.Pipeline, error) { return pipeline.New("p", 1, fine, pipeline.Stage{}) },
+		"0 lines":   func() (*pipeline.Pipeline, error) { return pipeline.New("p", 0, fine) },
+		"no stages": func() (*pipeline.Pipeline, error) { return pipeline.New("p", 1) },
+		"the first stage is parallel": func() (*pipeline.Pipeline, error) {
+			return pipeline.New("p", 1, pipeline.Stage{Run: fine.Run}, fine)
+		},
+		"stage 1 has no function": func() (*pipeline.Pipeline, error) {
+			return pipeline.New("p", 1, fine, pipeline.Stage{})
+		},
 	} {
 		p, err := make()
 		require.Nil(t, p)
