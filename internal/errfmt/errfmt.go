@@ -1,4 +1,4 @@
-// Package errfmt formats errors that have more to tell than fits a line.
+// Package errfmt formats errors whose whole text does not fit a line.
 package errfmt
 
 import (
@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// Format implements fmt.Formatter for an error. say returns the error's text, in which the errors that it wraps are
-// formatted with the verb that say is given: %v for a text that fits a log line, %+v for all that is known, stacks of
-// panics too. The long text is written for %+v, the short one for everything else.
+// Format implements fmt.Formatter for an error. say returns the error's text and formats the wrapped errors with the
+// verb that it is given: %v for a text that fits a log line, %+v for everything known, with the stacks of panics.
+// Format writes the long text for %+v and the short one for every other verb.
 func Format(s fmt.State, verb rune, say func(verb string) string) {
 	if verb == 'v' && s.Flag('+') {
 		_, _ = io.WriteString(s, say("%+v"))

@@ -8,8 +8,8 @@ import (
 
 const pageSize = 2 << 20
 
-// advise makes the request for the whole huge pages inside s. The runtime gives large zeroed arrays fresh from the
-// kernel without touching them, so nothing is populated yet.
+// advise asks for the whole huge pages inside s. The runtime takes large zeroed arrays fresh from the kernel and does
+// not touch them, so no page is populated yet.
 func advise[T any](s []T) {
 	var t T
 	size := uintptr(len(s)) * unsafe.Sizeof(t)
@@ -19,6 +19,6 @@ func advise[T any](s []T) {
 	first := unsafe.Pointer(unsafe.SliceData(s))
 	skip := -uintptr(first) % pageSize
 	length := (size - skip) / pageSize * pageSize
-	// An error means that this kernel has no huge pages: nothing to do about it.
+	// An error means that this kernel has no huge pages: the array works all the same.
 	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(first, skip)), length), unix.MADV_HUGEPAGE)
 }

@@ -2,5 +2,5 @@
 
 package left
 
-// check does nothing: the rules are checked by the model programs of the packages that count.
+// check does nothing: the model programs of the packages that use a Count check the rules.
 func check(bool, int64) {}

@@ -36,8 +36,9 @@ func TestTryIn(t *testing.T) {
 	require.Zero(t, c.Load())
 }
 
-// TestEndIsSeenOnce: of threads that hold units, count others in and count several out at once, one sees the end, and
-// with it all that the others have written. Threads that hold nothing get in before the end or not at all.
+// TestEndIsSeenOnce: threads hold units, count others in and count several out at once. Exactly one of them sees the
+// end, and with it everything that the others have written. A thread that holds no unit gets in before the end or not
+// at all.
 func TestEndIsSeenOnce(t *testing.T) {
 	const threads = 4
 	var late, missed int64

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProcessCPU computes until the clock says so: a clock that stood still, or whose unit is wrong by a thousand, would
-// keep it for hours.
+// TestProcessCPU computes until the process's CPU clock has advanced. A clock that stands still, or whose unit is wrong
+// by a factor of a thousand, would keep it for hours.
 func TestProcessCPU(t *testing.T) {
 	begin, watchdog := ProcessCPU(), time.Now().Add(time.Minute)
 	require.Positive(t, begin)

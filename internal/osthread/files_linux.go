@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// fsys is the root of the file system; tests give a tree of their own.
+// fsys is the root of the file system; a test passes a tree of its own.
 type fsys = fs.FS
 
 func readString(root fsys, name string) string {
@@ -19,13 +19,13 @@ func readString(root fsys, name string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// readInt reads a file that holds one number. There is none in a missing file, nor in one that says max.
+// readInt reads a file that holds one number. ok is false if the file is missing or says max.
 func readInt(root fsys, name string) (n int64, ok bool) {
 	n, err := strconv.ParseInt(readString(root, name), 10, 64)
 	return n, err == nil
 }
 
-// readFields reads lines like "MemAvailable:   1234 kB" or "inactive_file 1234". Sizes in kB are given in bytes.
+// readFields reads lines like "MemAvailable: 1234 kB" or "inactive_file 1234". It converts kB to bytes.
 func readFields(root fsys, name string) map[string]int64 {
 	m := make(map[string]int64)
 	for line := range strings.Lines(readString(root, name)) {
@@ -45,11 +45,11 @@ func readFields(root fsys, name string) map[string]int64 {
 	return m
 }
 
-// cgroups lists the directories of the process's cgroup and of those above it, relative to root, lowest first. The
-// controller is a name of version 1, or empty for version 2.
+// cgroups lists the directories of the process's cgroup and of the cgroups above it, relative to root, lowest first.
+// The controller is a name of version 1, or empty for version 2.
 //
-// A container may see the path of the host beside a mount that begins at its own cgroup. Then the directories below the
-// mount do not exist, which readers pass over, and the mount, always last, is the process's own.
+// A container may see the path on the host beside a mount that begins at the container's own cgroup. The directories
+// below the mount then do not exist, and readers pass over them. The mount, always last, is the process's own cgroup.
 func cgroups(root fsys, controller string) []string {
 	mount := path.Join("sys/fs/cgroup", controller)
 	for line := range strings.Lines(readString(root, "proc/self/cgroup")) {

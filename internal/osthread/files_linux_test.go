@@ -43,8 +43,10 @@ func TestCgroups(t *testing.T) {
 		name, file, controller string
 		want                   []string
 	}{
-		{"version 2", mixed, "", []string{"sys/fs/cgroup/user.slice/u.service", "sys/fs/cgroup/user.slice", "sys/fs/cgroup"}},
-		{"version 1", mixed, "memory", []string{"sys/fs/cgroup/memory/box/4a:b", "sys/fs/cgroup/memory/box", "sys/fs/cgroup/memory"}},
+		{"version 2", mixed, "", []string{
+			"sys/fs/cgroup/user.slice/u.service", "sys/fs/cgroup/user.slice", "sys/fs/cgroup"}},
+		{"version 1", mixed, "memory", []string{
+			"sys/fs/cgroup/memory/box/4a:b", "sys/fs/cgroup/memory/box", "sys/fs/cgroup/memory"}},
 		{"two controllers of one hierarchy", mixed, "cpu", []string{"sys/fs/cgroup/cpu/c", "sys/fs/cgroup/cpu"}},
 		{"root", "0::/\n", "", []string{"sys/fs/cgroup"}},
 		{"outside of the namespace", "0::/../../x\n", "", []string{"sys/fs/cgroup/x", "sys/fs/cgroup"}},

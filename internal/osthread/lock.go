@@ -4,7 +4,7 @@ package osthread
 
 import "runtime"
 
-// Lock ties the calling goroutine to its thread, which from then on runs no other: runtime.LockOSThread.
+// Lock ties the calling goroutine to its thread, which from then on runs no other goroutine: runtime.LockOSThread.
 func Lock() { runtime.LockOSThread() }
 
 // Unlock undoes one Lock.

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The program sets the maximum before any call that ask makes, or before two of them. Its last value stands, and is the
-// answer of the next ask.
+// The program sets the maximum before one of the calls that ask makes, or before two of them. The program's last value
+// stands, and the next ask returns it.
 func TestMaxThreadsOfTheProgramStands(t *testing.T) {
 	for _, start := range []int{10000, 20000} {
 		for _, guess := range []int{10000, 20000} {
@@ -32,7 +32,8 @@ func TestMaxThreadsOfTheProgramStands(t *testing.T) {
 								return before
 							}
 							m.ask(7)
-							at := fmt.Sprintf("start %d, guess %d, %d before call %d, %d before call %d", start, guess, a, first, b, second)
+							at := fmt.Sprintf("start %d, guess %d, %d before call %d, %d before call %d",
+								start, guess, a, first, b, second)
 							require.Equal(t, want, now, at)
 							calls = 100 // nothing more is set
 							require.EqualValues(t, want, m.ask(7), at)
@@ -45,7 +46,7 @@ func TestMaxThreadsOfTheProgramStands(t *testing.T) {
 	}
 }
 
-// Asking never sets less than there are threads.
+// ask never sets a number below that of the threads that exist.
 func TestMaxThreadsIsNeverTooFew(t *testing.T) {
 	for _, threads := range []int64{1, 4999, 5000, 5001, 9999, 12000} {
 		now := 100000
@@ -61,7 +62,7 @@ func TestMaxThreadsIsNeverTooFew(t *testing.T) {
 	}
 }
 
-// Asking again, with nothing set meanwhile, sets what is set.
+// A second ask, with no change meanwhile, sets the value that is already set.
 func TestMaxThreadsAsksQuietly(t *testing.T) {
 	for range 3 {
 		m := threadMaximum{guess: 10000, set: func(n int) int {

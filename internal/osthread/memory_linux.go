@@ -2,8 +2,8 @@ package osthread
 
 import "os"
 
-// AvailableMemory is how many bytes the process may still use before the system, its cgroup or one above refuses; at
-// least 1, so that "none" is not taken for "unknown", which is 0.
+// AvailableMemory returns how many bytes the process may still use before the system, its cgroup or a cgroup above
+// refuses. The result is at least 1 where it is known; 0 means unknown.
 //
 // Any thread.
 func AvailableMemory() int64 { return availableMemory(os.DirFS("/")) }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPeakRSSUnit tells bytes from kilobytes: a test binary has more than a megabyte and less than a terabyte.
+// TestPeakRSSUnit tells bytes from kilobytes: a test binary uses more than a megabyte and less than a terabyte.
 func TestPeakRSSUnit(t *testing.T) {
 	require.Greater(t, PeakRSS(), int64(1<<20))
 	require.Less(t, PeakRSS(), int64(1<<40))

@@ -15,17 +15,18 @@ import (
 )
 
 var claimed struct {
-	mu sync.Mutex // also held while room is looked for: of two that look at once each would take what there is
+	mu sync.Mutex // held while room is looked for as well: two concurrent calls would each take the same room
 	claim
 }
 
-// Claim claims room for n more threads with locked goroutines, in a process that is to have ps more Ps than now: an
-// error names the first limit in the way, its value, what is in use, and what to do. The Go runtime ends the process
-// when it cannot start a thread, so this has to be asked beforehand, and the threads that the runtime may start by
-// itself have to fit too. It is a snapshot: other processes may take what was there, and so may the program, which
-// Claim does not know of.
+// Claim claims room for n more threads with locked goroutines, in a process that is to have ps more Ps than now. An
+// error names the first limit in the way, its value, the number in use, and a remedy.
 //
-// Each of the threads is to call Arrive, when it exists, and Unclaim at its end. Any thread.
+// The Go runtime ends the process when it cannot start a thread. So Claim has to come before the start, and it leaves
+// room for the threads that the runtime may start by itself. Claim sees a snapshot: other processes may take the room,
+// and so may threads of the program for which it has claimed nothing.
+//
+// Each of the threads calls Arrive when it exists and Unclaim at its end. Any thread.
 func Claim(n, ps int) error {
 	claimed.mu.Lock()
 	defer claimed.mu.Unlock()
@@ -44,21 +45,21 @@ func Claim(n, ps int) error {
 	return nil
 }
 
-// Arrive says that a thread exists for which room was claimed.
+// Arrive notes that a thread exists for which room was claimed. Any thread.
 func Arrive() {
 	claimed.mu.Lock()
 	defer claimed.mu.Unlock()
 	claimed.coming--
 }
 
-// Unclaim takes the claim of a thread back that has arrived and is about to end.
+// Unclaim gives back the claim of a thread that has arrived and is about to end. Any thread.
 func Unclaim() {
 	claimed.mu.Lock()
 	defer claimed.mu.Unlock()
 	claimed.all--
 }
 
-// threadLimits reads what files tell of limits that bind everybody. The runtime's limit is given, not a file.
+// threadLimits reads the limits that bind every user. The runtime's limit comes from runtimeMax, the others from files.
 func threadLimits(root fsys, runtimeMax func(threads int64) int64) []limit {
 	status := readFields(root, "proc/self/status")
 	threads := status["Threads"]
@@ -76,8 +77,8 @@ func threadLimits(root fsys, runtimeMax func(threads int64) int64) []limit {
 	return limits
 }
 
-// userLimit is RLIMIT_NPROC, where it binds the process. It counts the threads of the real user in all processes, and
-// exempts root and who may override resource limits.
+// userLimit returns RLIMIT_NPROC if it binds the process. The kernel counts the threads of the real user in all
+// processes. It exempts root and processes that may override resource limits.
 func userLimit(root fsys, most int64, uid int) []limit {
 	if uid == 0 || mayExceedLimits(root) {
 		return nil
@@ -98,11 +99,11 @@ func mayExceedLimits(root fsys) bool {
 	return false
 }
 
-// threadsOf counts the threads of a user's processes. Processes that end meanwhile, or are hidden, count nothing.
+// threadsOf counts the threads of a user's processes. A process that ends meanwhile, or is hidden, counts nothing.
 func threadsOf(root fsys, uid int64) (n int64) {
-	dirs, _ := fs.Glob(root, "proc/[0-9]*") // it fails for a bad pattern only
+	dirs, _ := fs.Glob(root, "proc/[0-9]*") // Glob fails for a bad pattern only
 	for _, dir := range dirs {
-		// The first number of Uid is the real one, the one that the kernel counts by.
+		// The first number of Uid is the real user, by which the kernel counts.
 		if status := readFields(root, path.Join(dir, "status")); status["Threads"] > 0 && status["Uid"] == uid {
 			n += status["Threads"]
 		}

@@ -31,11 +31,11 @@ func TestThreadLimits(t *testing.T) {
 		{"pids.max of cgroup /sys/fs/cgroup/pids/p", 50, 20, "raise it"},
 	}, limits, cmp.AllowUnexported(limit{})))
 	require.NoError(t, checkRoom(limits, 4, 0))
-	require.EqualError(t, checkRoom(limits, 5, 0),
-		"5 more threads, and 0 that the process may start besides, do not fit pids.max of cgroup /sys/fs/cgroup/a: 100 allowed, 96 in use: ask for fewer, or raise it")
+	require.EqualError(t, checkRoom(limits, 5, 0), "5 more threads, and 0 that the process may start besides, "+
+		"do not fit pids.max of cgroup /sys/fs/cgroup/a: 100 allowed, 96 in use: ask for fewer, or raise it")
 }
 
-// TestThreadLimitsUnknown has no files: what is unknown forbids nothing, and the runtime's limit stands.
+// TestThreadLimitsUnknown has no files: an unknown limit forbids nothing, and the runtime's limit stands.
 func TestThreadLimitsUnknown(t *testing.T) {
 	limits := threadLimits(tree(nil), func(int64) int64 { return 10 })
 	require.NoError(t, checkRoom(limits, 10, 0))
@@ -68,7 +68,7 @@ func TestUserLimit(t *testing.T) {
 	}
 }
 
-// TestRoomRefused asks for more than a limit of the runtime's: the remedy that the error names must help.
+// TestRoomRefused asks for more than the runtime's limit: the remedy that the error names must help.
 func TestRoomRefused(t *testing.T) {
 	before := debug.SetMaxThreads(500)
 	defer debug.SetMaxThreads(before)

@@ -2,7 +2,7 @@
 
 package osthread
 
-// Claim is nil: what limits there are cannot be asked portably.
+// Claim returns nil: no portable call tells the limits.
 func Claim(n, ps int) error { return nil }
 
 // Arrive does nothing.

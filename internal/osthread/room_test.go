@@ -13,13 +13,15 @@ func TestCheckRoom(t *testing.T) {
 	}
 	for _, c := range []struct {
 		n, others int64
-		want      string // part of the error; empty: there is room
+		want      string // part of the error; "" means no error
 	}{
 		{0, 0, ""},
 		{5, 0, ""},
 		{2, 3, ""},
-		{6, 0, "6 more threads, and 0 that the process may start besides, do not fit b: 50 allowed, 45 in use: ask for fewer, or raise b"},
-		{2, 4, "2 more threads, and 4 that the process may start besides, do not fit b: 50 allowed, 45 in use: ask for fewer, or raise b"},
+		{6, 0, "6 more threads, and 0 that the process may start besides, " +
+			"do not fit b: 50 allowed, 45 in use: ask for fewer, or raise b"},
+		{2, 4, "2 more threads, and 4 that the process may start besides, " +
+			"do not fit b: 50 allowed, 45 in use: ask for fewer, or raise b"},
 		{1, 90, "do not fit a: 100 allowed, 10 in use"},
 	} {
 		err := checkRoom(limits, c.n, c.others)
@@ -31,7 +33,8 @@ func TestCheckRoom(t *testing.T) {
 	}
 }
 
-// Threads that were claimed and have not arrived count once, whether or not they exist already; locked ones serve no P.
+// Claimed threads that have not arrived count once, whether or not they exist already. Threads with locked goroutines
+// serve no P.
 func TestOthers(t *testing.T) {
 	for _, c := range []struct {
 		claim   claim

@@ -4,7 +4,7 @@ package osthread
 
 import "testing"
 
-// pretendNoFS has Self do what it does on older systems.
+// pretendNoFS makes Self take the path of older systems.
 func pretendNoFS(t *testing.T) {
 	was := readsFS
 	readsFS = false

@@ -2,5 +2,5 @@
 
 package osthread
 
-// Self tells the calling thread from the others that live: [ID].
+// Self returns a number that tells the calling thread from the other live threads: its [ID].
 func Self() int64 { return ID() }

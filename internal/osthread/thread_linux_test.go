@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onThread runs f on a thread of its own, which ends with it, and returns the thread's id. What f finds out it hands out
-// in variables: it must not end the test itself, being on another goroutine.
+// onThread runs f on a thread of its own, which ends with f, and returns the thread's id. f stores its results in
+// variables. It must not end the test itself, for it runs on another goroutine.
 func onThread(f func()) (id int64) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
 		if IsMain() {
-			// A goroutine that ends on the main thread wedges it: hold it while another takes another thread.
+			// A goroutine that ends on the main thread wedges it. Hold the main thread while f runs on another one.
 			id = onThread(f)
 			runtime.UnlockOSThread()
 			return
@@ -33,7 +33,7 @@ func onThread(f func()) (id int64) {
 	return id
 }
 
-// awaitGone waits until a thread whose goroutine has ended has left.
+// awaitGone waits until the thread of a goroutine that has ended is gone.
 func awaitGone(t *testing.T, id int64) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !Gone(id); time.Sleep(time.Millisecond) {
@@ -54,7 +54,7 @@ func TestID(t *testing.T) {
 	require.NotEqual(t, ID(), other, "two locked threads at the same time")
 }
 
-// atInit holds what init found: init runs on the main thread, in every Go program.
+// atInit holds the results of calls in init, which runs on the main thread in every Go program.
 var atInit struct{ isMain, gone bool }
 
 func init() { atInit.isMain, atInit.gone = IsMain(), Gone(ID()) }
@@ -86,7 +86,7 @@ func TestSetName(t *testing.T) {
 	}
 }
 
-// niceOf reads a thread's nice value, the 19th field. The second is a name in parentheses, with spaces perhaps.
+// niceOf reads a thread's nice value, the 19th field. The second field is a name in parentheses, which may hold spaces.
 func niceOf(thread string) string {
 	stat, err := os.ReadFile("/proc/" + thread + "/stat")
 	if err != nil {
@@ -109,7 +109,7 @@ func TestSetNice(t *testing.T) {
 	require.Equal(t, before, niceOf("self"), "the main thread keeps its own")
 }
 
-// TestSetNiceRefused gives the rights of root up, on a thread that is thrown away: the kernel keeps them by thread.
+// TestSetNiceRefused gives up the rights of root on a thread of its own: the kernel keeps them by thread.
 func TestSetNiceRefused(t *testing.T) {
 	var errno syscall.Errno
 	var up, down error
@@ -142,8 +142,8 @@ func TestGone(t *testing.T) {
 	require.True(t, Gone(foreign()), "a thread of another process is none of ours")
 }
 
-// foreign is the id of a thread that is not ours: the parent's main thread or, where the parent has no id in our PID
-// namespace, one beyond all that the kernel gives.
+// foreign is the id of a thread of another process: the parent's main thread or, where the parent has no id in the PID
+// namespace of the test, an id that the kernel never gives.
 func foreign() int64 {
 	if parent := os.Getppid(); parent > 0 {
 		return int64(parent)
@@ -179,7 +179,7 @@ func TestCPU(t *testing.T) {
 	require.Error(t, err, "not the caller's")
 }
 
-// Self is the same all the time on one thread, and another on every thread that lives.
+// Self stays the same on one thread, and differs between live threads.
 func TestSelf(t *testing.T) {
 	const threads = 50
 	for _, fallback := range []bool{false, true} {

@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/internal/model"
 )
 
-// The threads of a program under package model stand for those of the operating system.
+// The threads of a program under package model take the place of the operating system's.
 
 // ID identifies the calling thread of the program. Outside an exploration it is 0.
 func ID() int64 {
@@ -43,13 +43,13 @@ func Yield() {
 	model.GiveWay()
 }
 
-// Gone is true: nobody waits for a thread that has ended.
+// Gone is true: no thread waits for one that has ended.
 func Gone(int64) bool { return true }
 
-// CPU is not possible.
+// CPU is not supported.
 func CPU(int64) (time.Duration, error) { return 0, ErrUnsupported }
 
-// Claim is nil: package model has limits of its own.
+// Claim returns nil: package model has limits of its own.
 func Claim(n, ps int) error { return nil }
 
 // Arrive does nothing.

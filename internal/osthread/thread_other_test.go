@@ -32,7 +32,7 @@ func TestID(t *testing.T) {
 	require.Len(t, seen, n+1, "every locked goroutine has a number of its own")
 }
 
-// TestFallbacks has what cannot be had say so, by the documented value.
+// TestFallbacks checks that each function without an implementation returns its documented value.
 func TestFallbacks(t *testing.T) {
 	require.False(t, IsMain())
 	require.True(t, Gone(ID()))

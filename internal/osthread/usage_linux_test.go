@@ -21,7 +21,7 @@ func TestContextSwitches(t *testing.T) {
 func sleep(n int) {
 	for range n {
 		ts := unix.NsecToTimespec(int64(time.Millisecond))
-		_ = unix.Nanosleep(&ts, nil) // EINTR: it slept all the same
+		_ = unix.Nanosleep(&ts, nil) // EINTR: the thread blocked all the same
 	}
 }
 
@@ -44,7 +44,7 @@ func TestThreadSwitches(t *testing.T) {
 
 func TestPeakRSS(t *testing.T) {
 	const size = 64 << 20
-	// Touched and given back: a peak that is no longer there.
+	// The pages are touched and given back, so the peak is above what is resident.
 	b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	require.NoError(t, err)
 	for i := 0; i < size; i += os.Getpagesize() {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProcessCPU is the processor time that the process has used, in user and system mode.
+// ProcessCPU returns the processor time that the process has used, in user and system mode.
 //
 // Any thread.
 func ProcessCPU() time.Duration {
@@ -16,7 +16,7 @@ func ProcessCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// ContextSwitches is how often threads of the process gave up their core, and how often it was taken away.
+// ContextSwitches returns how often threads of the process gave up their core, and how often they were preempted.
 //
 // Any thread.
 func ContextSwitches() (voluntary, involuntary int64) {
@@ -26,7 +26,7 @@ func ContextSwitches() (voluntary, involuntary int64) {
 
 func rusage() (u unix.Rusage) {
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		panic("osthread: getrusage: " + err.Error()) // it fails for wrong arguments only
+		panic("osthread: getrusage: " + err.Error()) // Getrusage fails for wrong arguments only
 	}
 	return u
 }

@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ProcessCPU is the processor time that the process has used, in user and system mode.
+// ProcessCPU returns the processor time that the process has used, in user and system mode.
 //
 // Any thread.
 func ProcessCPU() time.Duration {
 	var created, exited, kernel, user windows.Filetime
 	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user); err != nil {
-		panic("osthread: GetProcessTimes: " + err.Error()) // it fails for a wrong handle only
+		panic("osthread: GetProcessTimes: " + err.Error()) // GetProcessTimes fails for a wrong handle only
 	}
-	// Durations, unlike times, count from zero: Nanoseconds would subtract the epoch.
+	// A duration counts from zero: Filetime.Nanoseconds would subtract the epoch.
 	ticks := func(f windows.Filetime) time.Duration {
 		return time.Duration(int64(f.HighDateTime)<<32|int64(f.LowDateTime)) * 100
 	}

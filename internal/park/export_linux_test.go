@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// ReplaceWait puts wait in the place of the futex call until restore is called. wait may call real.
+// ReplaceWait replaces the futex call by wait until restore is called. wait may call real.
 func ReplaceWait(wait func(real func() syscall.Errno) syscall.Errno) (restore func()) {
 	real := futexWait
 	futexWait = func(word *xatomic.Uint32, while uint32) syscall.Errno {

@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A wait that ends early, for whatever reason the kernel may have, is no permission.
+// A wait that ends early, for any reason of the kernel's, is no permission.
 func TestFutexReturnsEarly(t *testing.T) {
 	for _, errno := range []syscall.Errno{0, syscall.EAGAIN, syscall.EINTR} {
 		t.Run(errno.Error(), func(t *testing.T) {
-			// Every sleep ends early ten times before it is a real one. Only the parked thread counts.
+			// Every sleep ends early ten times before it is a real one. Only waits of the parked thread count.
 			const perRound = 10
 			var early, quota xatomic.Int64
 			defer park.ReplaceWait(func(real func() syscall.Errno) syscall.Errno {
@@ -52,7 +52,7 @@ func TestFutexReturnsEarly(t *testing.T) {
 	}
 }
 
-// The kernel finds the word changed and says EAGAIN when an Unpark comes between the announcement and the wait.
+// An Unpark between the announcement and the wait changes the word, and the kernel returns EAGAIN.
 func TestUnparkJustBeforeTheWait(t *testing.T) {
 	var p park.Parker
 	var results []syscall.Errno

@@ -12,7 +12,7 @@ import (
 // Kind names how threads sleep in this build.
 const Kind = "model"
 
-// sleeper is the futex as package model plays it. Outside an exploration nobody sleeps: the caller looks again.
+// sleeper is the futex of package model. Outside an exploration sleep returns at once, and the caller looks again.
 type sleeper struct{}
 
 // Spurious says whether waits that end for no reason are explored.

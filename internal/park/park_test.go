@@ -80,7 +80,7 @@ func TestPermissionsDoNotAddUp(t *testing.T) {
 	})
 }
 
-// Wakes that bring no permission come from delayed wakes of an earlier Unpark, and from the system.
+// A wake that brings no permission comes from a delayed wake of an earlier Unpark, or from the system.
 func TestWakesForNothing(t *testing.T) {
 	testkit.Within(t, testkit.Patience, func() {
 		var p park.Parker
@@ -101,13 +101,13 @@ func TestWakesForNothing(t *testing.T) {
 			p.Unpark()
 			wait()
 		}
-		p.WakeForNothing() // nobody there
+		p.WakeForNothing() // no owner sleeps
 		p.Unpark()
 		p.Park()
 	})
 }
 
-// Two threads pass one plain word to and fro. A lost permission hangs, a permission from nowhere is a race.
+// Two threads pass one plain word to and fro. A lost permission hangs, and a permission too many is a race.
 func TestPingPong(t *testing.T) {
 	rounds := testkit.Scale(20000)
 	if park.Kind != "futex" {
@@ -136,8 +136,8 @@ func TestPingPong(t *testing.T) {
 	require.Equal(t, 2*rounds, ball)
 }
 
-// Several threads unpark one. The parked one looks at a count before it parks, and must never sleep with the count
-// behind: that is a lost permission, and a hang.
+// Several threads unpark one. The parked thread looks at a count before it parks. A lost permission would leave it
+// asleep after the last change of the count: a hang.
 func TestManyUnparkOne(t *testing.T) {
 	const unparkers = 3
 	each := testkit.Scale(20000)

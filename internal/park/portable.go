@@ -11,7 +11,7 @@ import (
 // Kind names how threads sleep in this build.
 const Kind = "portable"
 
-// sleeper sleeps on a condition variable. The mutex makes "the word still says parked, so wait" one step as seen by
+// sleeper sleeps on a condition variable. The mutex makes the comparison of the word and the wait one step as seen by
 // wake, as the kernel does for a futex.
 type sleeper struct {
 	mu   sync.Mutex

@@ -7,7 +7,7 @@ func (p *Plan) Cycle() []uint32 {
 	if left == nil {
 		return nil
 	}
-	// Every task that is left has a predecessor that is left too. Walking backwards from any of them must come round.
+	// Every task that is left has a predecessor that is left too. A walk backwards from any of them must come round.
 	pred := make([]uint32, p.Len())
 	for i := range p.Len() {
 		if left[i] == 0 {
@@ -32,14 +32,14 @@ func (p *Plan) Cycle() []uint32 {
 	for t := pred[at]; t != at; t = pred[t] {
 		path = append(path, t)
 	}
-	// pred leads backwards; the path is told forwards.
+	// pred leads backwards; the path is returned forwards.
 	for i, j := 1, len(path)-1; i < j; i, j = i+1, j-1 {
 		path[i], path[j] = path[j], path[i]
 	}
 	return path
 }
 
-// unreachable counts joins down as a run would, and returns what is left of the counters if some never fire.
+// unreachable counts joins down as a run would. If some tasks never become ready it returns the counters, else nil.
 func (p *Plan) unreachable() []uint32 {
 	join := append([]uint32(nil), p.Join...)
 	var ready []uint32

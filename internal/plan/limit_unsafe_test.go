@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pretend is a slice that says it is n long and has only one element: enough for what must be refused by its length.
+// pretend returns a slice of length n with only one element: enough for code that must refuse it by its length.
 func pretend[T any](n int) []T {
 	var s []T
 	*(*struct {
@@ -22,13 +22,14 @@ func pretend[T any](n int) []T {
 }
 
 func TestFreezeRefusesTooMuch(t *testing.T) {
+	const tooMuch = "at most 536870911 together fit a graph: split it, or join through common tasks"
 	for _, test := range []struct {
 		tasks, edges int
 		want         string
 	}{
-		{plan.Max + 1, 0, "536870912 tasks and 0 edges, at most 536870911 together fit a graph: split it, or join through common tasks"},
-		{1, plan.Max, "1 tasks and 536870911 edges, at most 536870911 together fit a graph: split it, or join through common tasks"},
-		{1 << 28, 1 << 28, "268435456 tasks and 268435456 edges, at most 536870911 together fit a graph: split it, or join through common tasks"},
+		{plan.Max + 1, 0, "536870912 tasks and 0 edges, " + tooMuch},
+		{1, plan.Max, "1 tasks and 536870911 edges, " + tooMuch},
+		{1 << 28, 1 << 28, "268435456 tasks and 268435456 edges, " + tooMuch},
 	} {
 		p, err := plan.Freeze(pretend[plan.Func](test.tasks), pretend[plan.Edge](test.edges), nil)
 		require.EqualError(t, err, test.want)

@@ -1,7 +1,7 @@
 // Package plan is the frozen form of a task graph: compact arrays that never change after the freeze.
 //
-// The executor-backed run in package graph, the serial yardstick, the validation and the test oracle all read this one
-// form, so that they cannot disagree about what the graph is.
+// The run of a graph in package graph, the serial yardstick, the validation and the test oracle all read this one form,
+// so that they cannot disagree about the graph.
 package plan
 
 import (
@@ -14,8 +14,7 @@ import (
 // Func is the body of a task.
 type Func = func(context.Context) error
 
-// Max bounds the sum of a plan's tasks and edges. Indices are 32 bits wide, of which package graph keeps three for
-// itself.
+// Max bounds the sum of a plan's tasks and edges. Indices are 32 bits wide, and package graph keeps three of the bits.
 const Max = 1<<29 - 1
 
 // A Plan is one frozen graph. All slices are read-only. Tasks are numbered from 0 in the order they were added.
@@ -24,39 +23,41 @@ type Plan struct {
 	Off   []uint32 // len = tasks+1; the successors of i are Succ[Off[i]:Off[i+1]]
 	Succ  []uint32 // successors, grouped by predecessor, in the order the edges were added; then the sources
 	Join  []uint32 // number of predecessors of each task: the join counter's initial value
-	// Chooses says which tasks choose among their successors instead of preceding them, which are then not counted in Join;
-	// nil if none does.
+	// Chooses says which tasks choose among their successors instead of preceding them; nil if none does. Join does not
+	// count the edges of such a task.
 	Chooses []bool
-	// Sources lists the tasks without predecessors, and that none chooses, ascending. It is the end of Succ, as if a task
-	// before all others preceded them.
+	// Sources lists, in ascending order, the tasks without an incoming edge. It is the end of Succ, as if a task before
+	// all others preceded them.
 	Sources []uint32
 }
 
 // An Edge says that task From precedes task To.
 type Edge struct{ From, To uint32 }
 
-// Len is the number of tasks.
+// Len returns the number of tasks.
 func (p *Plan) Len() int { return len(p.Funcs) }
 
-// Edges is the number of edges.
+// Edges returns the number of edges.
 func (p *Plan) Edges() int { return len(p.Succ) - len(p.Sources) }
 
-// Successors returns the tasks that i precedes.
+// Successors returns the tasks that i precedes or chooses from.
 func (p *Plan) Successors(i uint32) []uint32 { return p.Succ[p.Off[i]:p.Off[i+1]] }
 
-// Freeze groups edges by predecessor and counts joins. It keeps funcs and chooses, which is nil or as long, and does not
-// keep edges. It does not look for cycles: see [Plan.Cycle].
+// Freeze groups edges by predecessor and counts joins. It keeps funcs and chooses, which is nil or as long as funcs,
+// and does not keep edges. It returns an error for more than [Max] tasks and edges. It does not look for cycles: see
+// [Plan.Cycle].
 func Freeze(funcs []Func, edges []Edge, chooses []bool) (*Plan, error) {
 	n := len(funcs)
 	if n+len(edges) > Max {
-		return nil, fmt.Errorf("%d tasks and %d edges, at most %d together fit a graph: split it, or join through common tasks",
-			n, len(edges), Max)
+		return nil, fmt.Errorf("%d tasks and %d edges, "+
+			"at most %d together fit a graph: split it, or join through common tasks", n, len(edges), Max)
 	}
 	p := &Plan{Funcs: funcs, Off: hugepage.Make[uint32](n + 1), Join: hugepage.Make[uint32](n), Chooses: chooses}
-	// Counting sort. While edges are scattered, Off[i+1] is the next free place of task i; at the end it is i's limit.
+	// Counting sort. While edges are scattered, Off[i+1] is the next free place of task i; at the end it is task i's
+	// limit.
 	for _, e := range edges {
 		p.Off[e.From+1]++
-		p.Join[e.To]++ // the weak edges too, for now: what has none of either kind is a source
+		p.Join[e.To]++ // weak edges too for now: a source has no incoming edge of either kind
 	}
 	var sum uint32
 	for i := 1; i <= n; i++ {
@@ -92,7 +93,7 @@ func Freeze(funcs []Func, edges []Edge, chooses []bool) (*Plan, error) {
 	return p, nil
 }
 
-// Precedes returns the tasks that i precedes and does not choose from.
+// Precedes returns the tasks that i precedes: none if i chooses among its successors.
 func (p *Plan) Precedes(i uint32) []uint32 {
 	if p.Chooses != nil && p.Chooses[i] {
 		return nil
@@ -100,7 +101,7 @@ func (p *Plan) Precedes(i uint32) []uint32 {
 	return p.Successors(i)
 }
 
-// OnlyPredecessor reports whether each of tasks has one predecessor only.
+// OnlyPredecessor reports whether each of tasks has exactly one predecessor.
 func (p *Plan) OnlyPredecessor(tasks []uint32) bool {
 	for _, t := range tasks {
 		if p.Join[t] != 1 {
@@ -121,6 +122,6 @@ func (p *Plan) EdgeList() []Edge {
 	return edges
 }
 
-// Of returns the plan of a *graph.Graph, freezing it first if need be. Package graph sets it: the tools of this module
-// read plans, its users have no need to.
+// Of returns the plan of a *graph.Graph and freezes the graph first if need be. Package graph sets it: the tools of
+// this module read plans, and users of the module need none.
 var Of func(graph any) (*Plan, error)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// noop has a body for each of n tasks.
+// noop returns n bodies that do nothing.
 func noop(n int) []plan.Func {
 	funcs := make([]plan.Func, n)
 	for i := range funcs {
@@ -40,7 +40,7 @@ func randomEdges(rng *rand.Rand, n, count int, acyclic bool) (edges []plan.Edge)
 	return edges
 }
 
-// model is a plan as one would write it down.
+// model is a plan in its plainest form.
 type model struct {
 	successors map[uint32][]uint32
 	join       []uint32
@@ -101,7 +101,8 @@ func requireModel(t *testing.T, m *model, p *plan.Plan, edges []plan.Edge) {
 	require.True(t, slices.Equal(m.sources, p.Sources), "%v, want %v", p.Sources, m.sources)
 	require.True(t, slices.Equal(m.sources, p.Succ[len(edges):]), "the sources are the end of Succ")
 	for i := range uint32(n) {
-		require.True(t, slices.Equal(m.successors[i], p.Successors(i)), "task %d: %v, want %v", i, p.Successors(i), m.successors[i])
+		require.True(t, slices.Equal(m.successors[i], p.Successors(i)),
+			"task %d: %v, want %v", i, p.Successors(i), m.successors[i])
 		single := true
 		for _, s := range m.successors[i] {
 			single = single && m.join[s] == 1
@@ -146,17 +147,18 @@ func TestFreezeRandom(t *testing.T) {
 		requireModel(t, newModel(n, edges), p, edges)
 		require.True(t, slices.Equal(before, edges), "Freeze must leave the edges as they are")
 
-		// Frozen again from its own list it is the same plan.
+		// Freezing its own edge list gives the same plan.
 		again := mustFreeze(t, noop(n), p.EdgeList())
-		require.True(t, slices.Equal(p.Off, again.Off) && slices.Equal(p.Succ, again.Succ) && slices.Equal(p.Join, again.Join))
+		require.True(t,
+			slices.Equal(p.Off, again.Off) && slices.Equal(p.Succ, again.Succ) && slices.Equal(p.Join, again.Join))
 
-		// It keeps none of the edges it was given.
+		// The plan keeps none of the edges that Freeze was given.
 		clear(edges)
 		requireModel(t, newModel(n, before), p, before)
 	}
 }
 
-// requireCycle checks that each task of the cycle precedes the next, and no task comes twice.
+// requireCycle checks that each task of the cycle precedes the next, and that no task occurs twice.
 func requireCycle(t *testing.T, p *plan.Plan, cycle []uint32) {
 	t.Helper()
 	require.NotEmpty(t, cycle)
@@ -240,7 +242,7 @@ func TestCycleInLargeChain(t *testing.T) {
 	require.Len(t, mustFreeze(t, funcs, edges).Cycle(), n)
 }
 
-// A recorder has tasks that note their order.
+// A recorder has tasks that note the order in which they run.
 type recorder struct {
 	order []uint32
 	fail  map[uint32]error
@@ -260,7 +262,7 @@ func (r *recorder) funcs(n int) []plan.Func {
 	return funcs
 }
 
-// requireLegal checks that every task ran once, after all that precede it.
+// requireLegal checks that every task ran once, after all its predecessors.
 func (r *recorder) requireLegal(t *testing.T, n int, edges []plan.Edge) {
 	t.Helper()
 	at := make([]int, n)

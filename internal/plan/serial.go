@@ -2,16 +2,16 @@ package plan
 
 import "context"
 
-// A Serial walks a plan on the calling goroutine: a LIFO stack of ready tasks and plain join counters, nothing else. It
-// is the yardstick for an executor's overhead and the oracle of the tests. The zero value is not usable; one Serial
-// serves one goroutine at a time and may walk its plan again and again.
+// A Serial walks a plan on the calling goroutine, with a LIFO stack of ready tasks and plain join counters. It is the
+// yardstick for an executor's overhead and the oracle of the tests. The zero value is not usable. A Serial serves one
+// goroutine at a time and may walk its plan any number of times.
 type Serial struct {
 	plan  *Plan
 	join  []uint32
 	ready []uint32
 }
 
-// NewSerial allocates what walks of p need.
+// NewSerial allocates the memory for walks of p.
 func NewSerial(p *Plan) *Serial {
 	return &Serial{plan: p, join: append([]uint32(nil), p.Join...), ready: make([]uint32, 0, len(p.Sources)+64)}
 }

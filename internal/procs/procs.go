@@ -1,40 +1,40 @@
-// Package procs is the process's one ledger of reserved Ps.
+// Package procs is the process's ledger of reserved Ps.
 //
-// A worker that computes keeps its P busy. With as many workers as Ps, every other goroutine of the process waits for
-// the runtime to preempt one of them, 10 ms at a time. So an executor raises GOMAXPROCS by its workers while it lives,
-// and leaves it to the kernel to share the cores out. Several executors may do so at once, and the program itself may
-// set GOMAXPROCS meanwhile: one ledger tells whose is how much, where executors that each saved and restored a number
-// would restore each other's reservations.
+// A worker that computes keeps its P busy. With as many workers as Ps, every other goroutine of the process waits up to
+// 10 ms for the runtime to preempt a worker. So an executor raises GOMAXPROCS by the number of its workers while it
+// lives, and leaves it to the kernel to share out the cores. Several executors may do so at once, and the program
+// itself may set GOMAXPROCS meanwhile. If each executor saved and restored a number, executors would restore each
+// other's reservations, so the reservations of a process are in one ledger.
 //
 // While Ps are reserved, the runtime's automatic updates of GOMAXPROCS, after a change of the CPU quota or affinity,
-// are off. They come back with the last release if they were on before, as far as can be told: a program that has set
-// GOMAXPROCS to the very value that the runtime would choose is taken for one that has not set it.
+// are off. The last release turns them on again if they were on before. A program that has set GOMAXPROCS to the very
+// value that the runtime would choose cannot be told from a program that has not set it.
 package procs
 
 import "sync"
 
-// Reserve raises GOMAXPROCS by n until release is called; calling that again does nothing. If somebody else sets
-// GOMAXPROCS in between, their value stands: it becomes the process's own, and the release leaves it alone. Reserving
-// none changes nothing, a negative number panics.
+// Reserve raises GOMAXPROCS by n until release is called; a second call of release does nothing. If the program sets
+// GOMAXPROCS in between, the program's value stands: it becomes the process's own, and release leaves it alone.
+// Reserve(0) changes nothing; a negative n panics.
 //
 // Any thread; Reserve and release may stop the world.
 func Reserve(n int) (release func()) { return process.reserve(n) }
 
-// Base is the process's own GOMAXPROCS: what it would be if nothing were reserved.
+// Base returns the process's own GOMAXPROCS: its value without any reservation.
 //
 // Any thread.
 func Base() int { return process.currentBase() }
 
 var process = ledger{rt: goRuntime{}}
 
-// A ledger knows how much of GOMAXPROCS is whose. What was set last is always base + reserved.
+// A ledger knows how much of GOMAXPROCS is reserved. The value that it has set last is always base + reserved.
 type ledger struct {
 	rt runtimeProcs
 
 	mu       sync.Mutex
-	base     int  // what the process has without what is reserved; known while reserved > 0
+	base     int  // GOMAXPROCS without the reservations; known while reserved > 0
 	reserved int  // the sum of this epoch's reservations
-	epoch    int  // changes when somebody else has set GOMAXPROCS: earlier reservations are void
+	epoch    int  // changes when the program has set GOMAXPROCS: earlier reservations are void
 	auto     bool // base is the runtime's own choice, to be handed back
 }
 
@@ -43,7 +43,8 @@ func (l *ledger) reserve(n int) (release func()) {
 		panic("procs: Reserve of a negative number")
 	}
 	if n == 0 {
-		// With an entry in the ledger, it would set GOMAXPROCS to what it is, which ends the automatic updates.
+		// With an entry in the ledger, reserve would set GOMAXPROCS to its current value, which ends the automatic
+		// updates.
 		return func() {}
 	}
 	l.mu.Lock()
@@ -59,8 +60,8 @@ func (l *ledger) reserve(n int) (release func()) {
 	return sync.OnceFunc(func() { l.release(n, epoch) })
 }
 
-// isAutomatic reports whether base is the runtime's own choice. It can be found out only by asking for that choice,
-// which costs nothing if it is in force already. If it is not, GOMAXPROCS is wrong until the caller sets it.
+// isAutomatic reports whether base is the runtime's own choice. The only way to find out is to set that choice, which
+// costs nothing if it is in force already. If it is not, GOMAXPROCS is wrong until the caller sets it.
 func (l *ledger) isAutomatic() bool {
 	if l.rt.fixed() {
 		return false
@@ -94,8 +95,8 @@ func (l *ledger) currentBase() int {
 	return l.base
 }
 
-// notice finds out whether somebody else has set GOMAXPROCS since the ledger last did. Their value does not include what
-// was reserved, so nothing of it is left to take back.
+// notice finds out whether the program has set GOMAXPROCS since the ledger last did. The program's value includes no
+// reservation, so nothing is left to take back.
 func (l *ledger) notice() {
 	if l.reserved > 0 && l.rt.get() != l.base+l.reserved {
 		l.reserved = 0

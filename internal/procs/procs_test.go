@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeRuntime stands for the Go runtime. It counts how often the world was stopped, by the rules of Go 1.26: setting
-// what is in force stops nothing but ends automatic updates, and the default stops nothing if it is in force by itself.
+// fakeRuntime takes the place of the Go runtime. It counts how often the world was stopped, by the rules of Go 1.26:
+// setting the value in force stops nothing but ends automatic updates; the default stops nothing if it is in force
+// already.
 type fakeRuntime struct {
 	procs     int
 	standard  int
@@ -46,7 +47,7 @@ func (f *fakeRuntime) fixed() bool { return f.env }
 type step struct {
 	reserve  int // > 0: reserve so many
 	release  int // > 0: release the reservation of that number, counting from 1
-	user     int // > 0: somebody sets GOMAXPROCS
+	user     int // > 0: the program sets GOMAXPROCS
 	standard int // > 0: the quota changes; the runtime follows if updates are automatic
 
 	procs int // expected afterwards
@@ -173,7 +174,7 @@ func TestLedger(t *testing.T) {
 			{release: 1, procs: 7, base: 6},
 			{release: 2, procs: 7, base: 6},
 			{release: 3, procs: 6, base: 6},
-		}, wantStops: 5}, // the default asked for at the second is what it needs
+		}, wantStops: 5}, // the default asked for at the second reservation is the value that it needs
 
 		{name: "somebody sets it, environment", start: standard, env: true, steps: []step{
 			{reserve: 2, procs: 6, base: 4},
@@ -184,7 +185,7 @@ func TestLedger(t *testing.T) {
 		}, wantStops: 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			// Asking for the base makes the ledger look. It must also see for itself what has happened meanwhile.
+			// A call of currentBase makes the ledger look. Without it, the ledger must notice the changes by itself.
 			for _, ask := range []bool{true, false} {
 				rt := &fakeRuntime{procs: c.start, standard: standard, automatic: c.auto, env: c.env}
 				l := &ledger{rt: rt}
@@ -228,13 +229,13 @@ func TestReserveNone(t *testing.T) {
 	require.PanicsWithValue(t, "procs: Reserve of a negative number", func() { l.reserve(-1) })
 }
 
-// TestManyReservers has goroutines reserve and release at random. The race detector watches the fake, which has no lock
-// of its own: the ledger's must cover every call.
+// TestManyReservers reserves and releases at random on several goroutines. The race detector watches the fake, which
+// has no lock of its own: the ledger's lock must cover every call.
 func TestManyReservers(t *testing.T) {
 	const reservers, rounds = 8, 200
 	rt := &fakeRuntime{procs: 4, standard: 4, automatic: true}
 	l := &ledger{rt: rt}
-	bases := make([]int, reservers) // the first wrong one each has seen; 0: none
+	bases := make([]int, reservers) // the first wrong base that each goroutine has seen; 0: none
 	var all sync.WaitGroup
 	for i := range reservers {
 		all.Go(func() {
@@ -245,7 +246,7 @@ func TestManyReservers(t *testing.T) {
 					bases[i] = b
 				}
 				if rng.IntN(2) == 0 {
-					runtime.Gosched() // others come in between
+					runtime.Gosched() // other goroutines come in between
 				}
 				release()
 			}

@@ -39,7 +39,8 @@ func TestGoBlocks(t *testing.T) {
 	require.NoError(t, err)
 	own := regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(string(gomod), "module readme")
 	own = regexp.MustCompile(`(?m)^tool .*$`).ReplaceAllString(own, "")
-	own += fmt.Sprintf("\nrequire github.com/magpie-go/magpie v0.0.0\nreplace github.com/magpie-go/magpie => %s\n", module)
+	own += "\nrequire github.com/magpie-go/magpie v0.0.0\n" +
+		fmt.Sprintf("replace github.com/magpie-go/magpie => %s\n", module)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(own), 0o666))
 	gosum, err := os.ReadFile(filepath.Join(module, "go.sum"))
 	require.NoError(t, err)
@@ -62,7 +63,7 @@ func TestGoBlocks(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// fragment makes a program of a few statements about an executor, or of functions.
+// fragment makes a program of function declarations, or of a few statements about an executor.
 func fragment(code string) string {
 	if strings.HasPrefix(code, "func ") {
 		return "package main\n\nimport \"github.com/magpie-go/magpie/executor\"\n\nfunc main() {}\n\n" + code
@@ -89,7 +90,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestCommands checks that what follows "go run" and "go test" in the README is there.
+// TestCommands checks that the packages named after "go run" and "go test" in the README exist.
 func TestCommands(t *testing.T) {
 	text := readme(t)
 	require.Contains(t, blocks(text, "sh"), "go run ./cmd/wsbench run\n")

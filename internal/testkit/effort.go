@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Count is how much of its work a test does: quick, or what the environment variable MAGPIE_COUNT says, for the long
-// command.
+// Count returns how much of its work a test does: Scale(quick), or the value of the environment variable MAGPIE_COUNT,
+// which the long command (internal/prove) sets.
 func Count(t testing.TB, quick int) int {
 	t.Helper()
 	s := os.Getenv("MAGPIE_COUNT")
@@ -21,7 +21,7 @@ func Count(t testing.TB, quick int) int {
 	return n
 }
 
-// Proved logs how much a test has done, in the words that the long command adds up.
+// Proved logs how much a test has done, in the form that the long command adds up.
 func Proved(t testing.TB, n int, what string) {
 	t.Helper()
 	t.Logf("proved: %d %s", n, what)

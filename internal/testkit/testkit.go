@@ -1,4 +1,5 @@
-// Package testkit has what the tests of several packages share: a watchdog for code that may hang, and seeds.
+// Package testkit has what the tests of several packages share: a watchdog for code that may hang, seeds, and amounts
+// of work.
 package testkit
 
 import (
@@ -14,14 +15,14 @@ import (
 )
 
 // Patience is how long a test waits for something that takes microseconds before it calls it a hang. No verdict depends
-// on its length: a busy machine only makes a test slow.
+// on its length: on a busy machine a test is only slower.
 const Patience = 60 * time.Second
 
-// hangs is where Within tells what it saw at a hang.
+// hangs is where Within reports a hang.
 var hangs io.Writer = os.Stderr
 
-// Within runs f and fails the test at once, with what dump tells and all stacks, if f has not returned after d. A hung f
-// is left behind. f may end the test with FailNow, as require does.
+// Within runs f. If f has not returned after d, Within fails the test at once, with the results of dump and all stacks,
+// and leaves f behind. f may end the test with FailNow, as require does.
 func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 	t.Helper()
 	done := make(chan bool, 1)
@@ -45,15 +46,15 @@ func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 		}
 		stacks := make([]byte, 1<<20)
 		told.Write(stacks[:runtime.Stack(stacks, true)])
-		// To standard error at once, besides: what hung may go on when the test is given up, and end the process before
-		// the test's log is written.
+		// Write to standard error as well: the hung code may go on when the test is given up, and end the process
+		// before the test's log is written.
 		fmt.Fprintf(hangs, "hung for %v\n%s\n", d, &told)
 		t.Fatalf("hung for %v\n%s", d, &told)
 	}
 }
 
-// Seed returns the seed of a randomized test and logs it: a new one every time, or that of the environment variable
-// MAGPIE_SEED, to repeat a failure.
+// Seed returns the seed of a randomized test and logs it. It is a new one every time, or the value of the environment
+// variable MAGPIE_SEED, which repeats a failure.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -67,7 +68,7 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// Scale is n, or less with -short, and under the race detector, which makes code about ten times slower.
+// Scale returns n, or a tenth of it with -short and under the race detector, which makes code about ten times slower.
 func Scale(n int) int {
 	if Race || flag.Parsed() && testing.Short() {
 		return max(1, n/10)

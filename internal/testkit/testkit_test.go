@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A recorder is a test that notes how it ended.
+// A recorder is a test that notes its failure.
 type recorder struct {
 	testing.TB
 	log    strings.Builder
