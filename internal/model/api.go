@@ -5,17 +5,17 @@ import (
 	"unsafe"
 )
 
-// The functions below are called by the code under test and by its twins of atomics and threads. Outside an exploration
-// those for words do nothing.
+// The code under test calls the functions below, directly or through its twins of atomics and threads. Outside an
+// exploration Point, Done, Read, Write, Spin and GiveWay do nothing.
 
-// Point is called before an atomic operation on the word at p, and [Done] after it.
+// Point is called before an atomic operation on the word at p. [Done] is called after it.
 func Point(kind Kind, p unsafe.Pointer) {
 	if x := active; x != nil {
 		x.step(kind, p, nil)
 	}
 }
 
-// Done says what an operation came to: a failed compare-and-swap is a load.
+// Done says what kind of operation it was in the end: a failed compare-and-swap is a load.
 func Done(kind Kind, p unsafe.Pointer) {
 	if x := active; x != nil {
 		x.sync(kind, p)
@@ -39,7 +39,7 @@ func Write(p unsafe.Pointer) {
 // Active reports whether an exploration is going on.
 func Active() bool { return active != nil }
 
-// Go starts a thread of the program and returns what waits for its end.
+// Go starts a thread of the program and returns a function that waits for its end.
 func Go(f func()) (join func()) {
 	x := active
 	t := x.spawn(f)
@@ -51,15 +51,16 @@ func Go(f func()) (join func()) {
 	}
 }
 
-// Spin is called in a loop that waits for other threads: the caller goes on when one has changed something since it last
-// came here.
+// Spin is called in a loop that waits for other threads. The caller goes on when another thread has changed something
+// since the caller last came here.
 func Spin() {
 	if x := active; x != nil {
 		x.yield()
 	}
 }
 
-// GiveWay is called where the caller offers its core to others: it goes on as from [Spin], or when no other thread can.
+// GiveWay is called where the caller offers its core to other threads. The caller goes on as after [Spin], or when no
+// other thread can go on.
 func GiveWay() {
 	if x := active; x != nil {
 		t := x.current
@@ -69,37 +70,38 @@ func GiveWay() {
 	}
 }
 
-// Block is [Point] for an operation that waits until ready, which must not come to Point itself.
+// Block is [Point] for an operation that waits until ready returns true. ready must not call Point.
 func Block(kind Kind, p unsafe.Pointer, ready func() bool) { active.step(kind, p, ready) }
 
-// Self is the number of the thread that calls, from 0.
+// Self returns the number of the calling thread, from 0.
 func Self() int { return active.current.id }
 
-// Calm runs f without exploring: threads go on as long as they can, and of several the first does. It is for the parts of
-// a program that others examine.
+// Calm runs f without exploring: the running thread goes on as long as it can, and then the next one that can. Calm is
+// for the parts of a program that other model programs examine.
 func Calm(f func()) {
 	active.calm++
 	f()
 	active.calm--
 }
 
-// Choose picks one of n outcomes; every one is explored.
+// Choose picks one of n outcomes; each of them is explored.
 func Choose(n int) int {
 	x, i := active, 0
 	if x.calm == 0 && !x.covered {
 		i = x.strategy.value(n)
 		x.decisions = append(x.decisions, i)
 	}
-	// In a calm, too: it may be another thread's, of which the caller's past tells nothing.
+	// Add i in a calm too: the calm may be that of another thread, which the caller's past does not include.
 	x.current.past = x.current.past.and(uint64(i))
 	return i
 }
 
-// maxSpurious bounds the waits that end for no reason in one execution: any number would never end.
+// maxSpurious bounds the waits that end for no reason in one execution. Without a bound there would be executions
+// without end.
 const maxSpurious = 2
 
-// FutexWait sleeps on the word at p, whose value unchanged compares, until a wake. It may return for no reason, as
-// the kernel's may: spurious says whether that is explored.
+// FutexWait sleeps on the word at p until a wake, if unchanged reports that the word still has the expected value. With
+// spurious set, a return for no reason, as from the kernel's futex, is explored too.
 func FutexWait(p unsafe.Pointer, unchanged func() bool, spurious bool) {
 	x := active
 	x.step(Wait, p, nil)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A T is what Check needs of a *testing.T.
+// A T is the part of a *testing.T that Check uses.
 type T interface {
 	Helper()
 	Name() string
@@ -17,9 +17,9 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// Check explores program up to two preemptions, or as many as the environment variable MAGPIE_MODEL_BOUND says, -1 for any
-// number, and fails the test with the schedule and trace of the first failure. MAGPIE_MODEL_REPLAY takes one schedule
-// instead.
+// Check explores program up to two preemptions and fails the test with the schedule and trace of the first failure. The
+// environment variable MAGPIE_MODEL_BOUND sets another number of preemptions, -1 for any number. MAGPIE_MODEL_REPLAY
+// takes one schedule instead.
 func Check(t T, program func()) {
 	t.Helper()
 	cfg := Config{Preemptions: 2}
@@ -31,16 +31,17 @@ func Check(t T, program func()) {
 		cfg.Preemptions = n
 	}
 	if res, ok := check(t, cfg, program); ok {
-		t.Logf("%s: %d schedules, %d states, %d steps, at most %s preemptions", t.Name(), res.Executions, res.States, res.Steps, words(cfg.Preemptions))
+		t.Logf("%s: %d schedules, %d states, %d steps, at most %s preemptions",
+			t.Name(), res.Executions, res.States, res.Steps, words(cfg.Preemptions))
 	}
 }
 
-// priorityChanges is how often priorities change at random in an execution of CheckRandom: one less than the depth, in
-// PCT's terms, of the bugs that it finds with a known probability.
+// priorityChanges is how often priorities change at random in an execution of CheckRandom. In PCT's terms it is one
+// less than the depth of the bugs that CheckRandom finds with a known probability.
 const priorityChanges = 3
 
-// CheckRandom takes so many random executions of program, by PCT, whose bounds need not be small: the program may draw
-// with [Choose] what it does. It fails like Check.
+// CheckRandom runs program in the given number of random executions, by PCT. The program need not be small: it may draw
+// its operations with [Choose]. CheckRandom fails like Check.
 func CheckRandom(t T, executions int, seed uint64, program func()) {
 	t.Helper()
 	if res, ok := check(t, Config{Preemptions: priorityChanges, Random: executions, Seed: seed}, program); ok {
@@ -48,7 +49,7 @@ func CheckRandom(t T, executions int, seed uint64, program func()) {
 	}
 }
 
-// check reports whether there was an exploration, and not only one schedule.
+// check returns ok if it has explored, and false if it has only replayed one schedule.
 func check(t T, cfg Config, program func()) (res Result, ok bool) {
 	t.Helper()
 	if cfg.Replay = os.Getenv("MAGPIE_MODEL_REPLAY"); cfg.Replay != "" {
@@ -67,14 +68,15 @@ func check(t T, cfg Config, program func()) (res Result, ok bool) {
 	return res, true
 }
 
-// again is the command that takes a schedule again, of one test and no other whose name begins like it.
+// again returns the command that replays a schedule of one test, and of no other test whose name has it as a prefix.
 func again(schedule, test string) string {
 	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
 	folder := "the package's folder"
-	if dir, err := os.Getwd(); err == nil { // go test runs a test there
+	if dir, err := os.Getwd(); err == nil { // the working directory of a test is its package's folder
 		folder = filepath.Base(dir)
 	}
-	return fmt.Sprintf("again, in %s: MAGPIE_MODEL_REPLAY=%s go test -tags modelcheck -run '%s'", folder, schedule, pattern)
+	return fmt.Sprintf("again, in %s: MAGPIE_MODEL_REPLAY=%s go test -tags modelcheck -run '%s'",
+		folder, schedule, pattern)
 }
 
 func words(bound int) string {

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// maxThreads is how many threads a program may have. Beyond a handful there are too many interleavings anyway.
+// maxThreads is how many threads a program may have. With more than a handful there are too many interleavings anyway.
 const maxThreads = 8
 
-// A clock is a vector clock: how far each thread had come, as far as its holder knows.
+// A clock is a vector clock: how far each thread had come, as far as the clock's holder knows.
 type clock [maxThreads]uint32
 
 func (c *clock) join(o *clock) {
@@ -17,15 +17,15 @@ func (c *clock) join(o *clock) {
 	}
 }
 
-// A word is what is known of one word in memory.
+// A word is the state of one word in memory.
 type word struct {
 	name int
-	// of an atomic word: what a load learns, the clock of the store that it sees
-	released clock
-	changed  past   // that of the last operation which changed it
-	loads    uint64 // the sum of those of the loads since: they have no order
-	// for races: when each thread last came to the word, and how
-	plain                         bool // somebody came plainly
+	// For an atomic word:
+	released clock  // the clock of the last store, which a load joins
+	changed  past   // the past of the last operation that changed the word
+	loads    uint64 // the sum of the pasts of the loads since then, which have no order
+	// For races: when each thread last accessed the word, and how.
+	plain                         bool // there was a plain access
 	read, written, loaded, stored clock
 }
 
@@ -36,7 +36,7 @@ func (x *execution) wordName(p unsafe.Pointer) string {
 	return fmt.Sprintf("w%d", x.words.at(p).name)
 }
 
-// sync lets the current thread learn from, and add to, what an atomic word carries.
+// sync joins the clock of an atomic word into the current thread's, and the thread's into the word's.
 func (x *execution) sync(kind Kind, p unsafe.Pointer) {
 	t := x.current
 	if kind != Load {
@@ -66,7 +66,8 @@ func (x *execution) sync(kind Kind, p unsafe.Pointer) {
 	t.clock[t.id]++
 }
 
-// access checks a plain access. It may not meet another thread's of which one writes, plainly or not.
+// access checks a plain access. It is a race with an unordered access of another thread, plain or atomic, if one of the
+// two writes.
 func (x *execution) access(write bool, p unsafe.Pointer) {
 	if x.covered {
 		return
@@ -84,7 +85,7 @@ func (x *execution) access(write bool, p unsafe.Pointer) {
 	w.written[t.id] = t.clock[t.id]
 }
 
-// after fails the execution unless what other threads did before happens before what the current one is about to do.
+// after fails the execution unless the earlier accesses of other threads happen before the current thread's next one.
 func (x *execution) after(before *clock, p unsafe.Pointer, did string) {
 	t := x.current
 	for id, at := range before {
@@ -98,6 +99,6 @@ func (x *execution) race(p unsafe.Pointer, other int, did string) {
 	if x.tracing {
 		x.note(Load, p)
 	}
-	x.stop(fmt.Sprintf("data race: thread %d comes to word %s, which thread %d has %s, plainly at least one of them, and nothing orders the two",
-		x.current.id, x.wordName(p), other, did))
+	x.stop(fmt.Sprintf("data race: thread %d comes to word %s, which thread %d has %s, "+
+		"plainly at least one of them, and nothing orders the two", x.current.id, x.wordName(p), other, did))
 }

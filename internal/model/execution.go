@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// Kind is what an operation does to its word.
+// Kind is the kind of an operation.
 type Kind uint8
 
 const (
@@ -27,7 +27,7 @@ func (k Kind) String() string {
 	return [...]string{"load", "store", "update", "lock", "wait", "wake", "yield", "join"}[k]
 }
 
-// active is the execution in progress, or nil. Only the thread that holds the baton runs, so nothing guards it.
+// active is the execution in progress, or nil. Only the thread that holds the baton runs, so no lock guards it.
 var active *execution
 
 // An execution is one run of a program.
@@ -39,14 +39,14 @@ type execution struct {
 	current     *thread
 	preemptions int
 	steps       int
-	calm        int // no decisions are taken
+	calm        int // if not 0, no decisions are taken
 	spurious    int // waits that ended for no reason
-	writes      int // operations that changed a word: what a thread that yields waits for
+	writes      int // operations that changed a word; a thread that yields waits for one of another thread
 	options     []*thread
 	decisions   []int
 	turn        int  // how often choose was called
-	common      int  // for how many turns it does what the last execution did
-	covered     bool // it has come to a state from which all is known, and is only to end, anyhow
+	common      int  // the first turns in which it does the same as the execution before
+	covered     bool // it has come to a state from which all is explored, and only has to end
 	*memory
 
 	failure string
@@ -55,29 +55,29 @@ type execution struct {
 	trace   strings.Builder
 }
 
-// A turn is what choose came to.
+// A turn is the outcome of one call of choose.
 type turn struct {
 	thread   uint8
-	options  uint8 // how many there were, if that was a decision, else 0
+	options  uint8 // the number of options if there was a decision to take, else 0
 	preempts bool
 }
 
-// A thread of the program. It runs on a goroutine, and only while it is current.
+// A thread of the program. It runs on a goroutine, and only while it is x.current.
 type thread struct {
 	id      int
 	baton   chan struct{} // its goroutine's
-	parent  *thread       // until the first operation: who started it and waits for it to come there
+	parent  *thread       // until the first operation: the thread that started it and waits for that operation
 	done    bool
-	enabled func() bool // whether it can go on; nil: it can
+	enabled func() bool // reports whether it can go on; nil: it can
 	clock   clock
 	past    past
 	wrote   int            // its part of x.writes
-	seen    int            // what the others had written at its last yield
-	polite  bool           // it goes on, although not enabled, if nobody is
-	yields  bool           // it has come to a yield
+	seen    int            // the other threads' part of x.writes at its last yield
+	polite  bool           // it goes on, although not enabled, if no thread is enabled
+	yields  bool           // it is at a yield
 	asleep  unsafe.Pointer // the word it sleeps on
 	woken   bool
-	wakers  past // the past of the one who woke it
+	wakers  past // the past of the thread that woke it
 }
 
 func newExecution(cfg Config, s strategy, m *memory) *execution {
@@ -97,7 +97,7 @@ func (x *execution) run(program func()) {
 	x.memory.options, x.memory.decisions = x.options, x.decisions
 }
 
-// spawn makes a thread. Its parent, if it has one, must let it come to its first operation: see begin.
+// spawn makes a thread. Its parent, if it has one, calls begin to let it come to its first operation.
 func (x *execution) spawn(f func()) *thread {
 	if len(x.threads) == maxThreads {
 		x.giveUp("more than %d threads", maxThreads)
@@ -129,7 +129,7 @@ func (x *execution) spawn(f func()) *thread {
 	return t
 }
 
-// begin runs the new thread up to its first operation. Its coming there is no decision of its own: nobody can see it.
+// begin runs the new thread up to its first operation. That takes no decision, for no thread can observe it.
 func (x *execution) begin(t *thread) {
 	x.handOver(t)
 	<-t.parent.baton
@@ -141,13 +141,13 @@ func (x *execution) handOver(t *thread) {
 	t.baton <- struct{}{}
 }
 
-// leave ends thread t, which holds the baton, and with it the execution if something went wrong.
+// leave ends thread t, which holds the baton. If something went wrong it ends the execution as well.
 func (x *execution) leave(t *thread, wrong string) {
 	t.done = true
-	x.writes++ // somebody may wait for it
+	x.writes++ // a thread may wait for t's end
 	if wrong != "" && x.failure == "" {
 		x.fail(wrong)
-		return // over is closed; threads that are left stay where they are
+		return // over is closed; the other threads stay blocked
 	}
 	if t.parent != nil {
 		x.handOver(t.parent)
@@ -161,7 +161,7 @@ func (x *execution) leave(t *thread, wrong string) {
 	}
 }
 
-// choose decides who goes on. It returns nil if nobody can: the execution is over.
+// choose decides which thread goes on. It returns nil if none can: the execution is over.
 func (x *execution) choose() *thread {
 	if x.turn < x.common {
 		x.turn++
@@ -169,14 +169,14 @@ func (x *execution) choose() *thread {
 	}
 	t, now := x.pick()
 	if t == nil {
-		return nil // the memory may be another execution's by now
+		return nil // the memory may belong to the next execution by now
 	}
 	x.turns = append(x.turns[:x.turn], now)
 	x.turn++
 	return t
 }
 
-// again is pick for a turn that the last execution took, too.
+// again is pick for a turn that the execution before took as well.
 func (x *execution) again(then turn) *thread {
 	if then.options > 0 {
 		x.decisions = append(x.decisions, x.strategy.value(int(then.options)))
@@ -194,7 +194,7 @@ func (x *execution) again(then turn) *thread {
 	return t
 }
 
-// pick decides who goes on, and says what there was to decide.
+// pick decides which thread goes on, and returns the decision as a turn.
 func (x *execution) pick() (*thread, turn) {
 	x.options = x.options[:0]
 	add := func(t *thread) {
@@ -203,9 +203,10 @@ func (x *execution) pick() (*thread, turn) {
 		}
 	}
 	add(x.current)
-	// A thread that gives way is followed by the next in order. Any other choice, too, holds somebody up.
+	// After a thread that gives way comes the next in order, at no cost. Any other choice counts as a preemption too.
 	costs := len(x.options) == 1 || x.current.polite
-	last := x.calm > 0 || x.covered || costs && x.cfg.Preemptions >= 0 && x.cfg.Random == 0 && x.preemptions >= x.cfg.Preemptions
+	last := x.calm > 0 || x.covered ||
+		costs && x.cfg.Preemptions >= 0 && x.cfg.Random == 0 && x.preemptions >= x.cfg.Preemptions
 	for i := range x.threads {
 		if last && len(x.options) > 0 {
 			break
@@ -215,7 +216,7 @@ func (x *execution) pick() (*thread, turn) {
 		}
 	}
 	if len(x.options) == 0 {
-		// The current one last, or it would be followed by itself for ever.
+		// The current thread comes last, or it would follow itself for ever.
 		for i := range x.threads {
 			if t := x.threads[(x.current.id+1+i)%len(x.threads)]; t.polite && !t.done {
 				x.options = append(x.options, t)
@@ -267,7 +268,7 @@ func (x *execution) fail(what string) {
 	}
 }
 
-// step is where the current thread comes before an operation. It returns when the thread is to do it.
+// step is called by the current thread before an operation. It returns when the thread may do the operation.
 func (x *execution) step(kind Kind, p unsafe.Pointer, enabled func() bool) {
 	t := x.current
 	t.enabled = enabled
@@ -296,7 +297,7 @@ func (x *execution) step(kind Kind, p unsafe.Pointer, enabled func() bool) {
 	}
 }
 
-// yield lets the current thread wait until others have changed something since it last did.
+// yield makes the current thread wait until other threads have changed something since its last yield.
 func (x *execution) yield() {
 	t := x.current
 	t.yields = true
@@ -306,16 +307,16 @@ func (x *execution) yield() {
 	t.past = t.past.and(uint64(Yield))
 }
 
-// news reports whether others than t have changed something since its last yield.
+// news reports whether threads other than t have changed something since t's last yield.
 func (x *execution) news(t *thread) bool { return x.writes-t.wrote != t.seen }
 
-// giveUp ends the execution because the checker cannot go on, and never returns. It does not panic: the code under test
-// recovers from what a task throws.
+// giveUp ends the execution because the checker cannot go on, and never returns. It does not panic, for the code under
+// test recovers from the panics of tasks.
 func (x *execution) giveUp(format string, args ...any) {
 	x.stop("model: " + fmt.Sprintf(format, args...))
 }
 
-// stop fails the execution and never returns: its threads stay where they are. Only tests clear them away.
+// stop fails the execution and never returns. The execution's threads stay blocked; only tests end them.
 func (x *execution) stop(what string) {
 	t := x.current
 	x.fail(what)
@@ -323,7 +324,7 @@ func (x *execution) stop(what string) {
 	runtime.Goexit()
 }
 
-// isEngine has the files of this package that stand between a program and note.
+// isEngine has the files of this package that may stand between a program and note on the stack.
 var isEngine = map[string]bool{"api.go": true, "clock.go": true, "execution.go": true}
 
 // note adds a line to the trace.
@@ -334,7 +335,8 @@ func (x *execution) note(kind Kind, p unsafe.Pointer) {
 		f, more := frames.Next()
 		dir := filepath.Base(filepath.Dir(f.File))
 		if !isEngine[filepath.Base(f.File)] && dir != "xatomic" || !more {
-			fmt.Fprintf(&x.trace, "thread %d  %-6s %s  %s/%s:%d\n", x.current.id, kind, x.wordName(p), dir, filepath.Base(f.File), f.Line)
+			fmt.Fprintf(&x.trace, "thread %d  %-6s %s  %s/%s:%d\n",
+				x.current.id, kind, x.wordName(p), dir, filepath.Base(f.File), f.Line)
 			return
 		}
 	}

@@ -9,27 +9,28 @@ import (
 
 // Config bounds an exploration.
 type Config struct {
-	// Preemptions is how many times, in one execution, a thread that could go on may be held up for another, or one that
-	// gives way be followed by another than the next. A negative number means any. Most bugs need one or two.
+	// Preemptions bounds the preemptions of one execution: a thread that could go on is held up for another, or a
+	// thread that gives way is followed by another than the next. A negative number means no bound. Most bugs need one
+	// or two.
 	Preemptions int
-	// Random, if not 0, takes so many executions by PCT (probabilistic concurrency testing, Burckhardt et al. 2010)
-	// instead of all of them: threads have random priorities, which change Preemptions times at random steps.
+	// Random, if not 0, takes that many executions by PCT (probabilistic concurrency testing, Burckhardt et al. 2010)
+	// instead of all of them. Threads then have random priorities, which change Preemptions times at random steps.
 	Random int
-	// Seed is that of the random choices.
+	// Seed is the seed of the random choices.
 	Seed uint64
-	// Full takes equivalent interleavings too: see reduction.go.
+	// Full explores equivalent interleavings too: see reduction.go.
 	Full bool
 	// Steps is the number of operations after which an execution counts as a livelock. 0 means 10000.
 	Steps int
-	// Replay takes one execution, that of a failure's schedule, whose bound counts in place of Preemptions and Random.
+	// Replay takes the one execution of a failure's schedule. The schedule's bound replaces Preemptions and Random.
 	Replay string
 }
 
 // Result says what an exploration did.
 type Result struct {
-	Executions int // how many different sequences of decisions
+	Executions int // the number of different sequences of decisions
 	Steps      int // operations in all of them
-	States     int // different states in which there was a decision to take; 0 if Full or Random
+	States     int // different states with a decision to take; 0 if Full or Random
 	Failure    *Failure
 }
 
@@ -40,7 +41,7 @@ type Failure struct {
 	Trace    string // one line for each operation: thread, operation, place
 }
 
-// Error tells the whole failure, the trace shortened to its end.
+// Error returns the whole failure, with the trace cut to its last operations.
 func (f *Failure) Error() string {
 	const most = 200
 	trace := strings.Split(strings.TrimSuffix(f.Trace, "\n"), "\n")
@@ -50,9 +51,9 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("%s\nschedule: %s\n%s", f.What, f.Schedule, strings.Join(trace, "\n"))
 }
 
-// Explore runs program, on a thread of its own that may start others with [Go], in every interleaving within the
-// bounds, up to the first failure. The program must behave the same whenever the same decisions are taken: it may not
-// depend on time, on random numbers or on addresses. One exploration goes on at a time in a process. It panics if
+// Explore runs program in every interleaving within the bounds, up to the first failure. The program runs on a thread
+// of its own and may start others with [Go]. It must behave the same whenever the same decisions are taken: it may not
+// depend on time, on random numbers or on addresses. A process has one exploration at a time. Explore panics if
 // cfg.Replay is no schedule.
 func Explore(cfg Config, program func()) (res Result) {
 	if cfg.Steps == 0 {
@@ -66,7 +67,7 @@ func Explore(cfg Config, program func()) (res Result) {
 	}()
 	m := &memory{}
 	defer m.release()
-	// Threads take turns: with more Ps each handing over would wake a thread of the system to look for work that there is not.
+	// Threads take turns. With more Ps, each hand-over would wake an OS thread to look for work that does not exist.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for {
 		x := newExecution(cfg, choose, m)
@@ -77,7 +78,7 @@ func Explore(cfg Config, program func()) (res Result) {
 			res.Failure = &Failure{What: x.failure, Schedule: schedule{cfg.bound(), x.decisions}.String()}
 			again := x
 			if !x.tracing {
-				// The decisions again, this time noting who did what.
+				// Take the same decisions again, this time with a trace.
 				m := &memory{}
 				defer m.release()
 				again = newExecution(cfg, &replay{decisions: x.decisions}, m)
@@ -86,7 +87,8 @@ func Explore(cfg Config, program func()) (res Result) {
 			}
 			res.Failure.Trace = again.trace.String()
 			if firstLine(again.failure) != firstLine(x.failure) {
-				res.Failure.Trace += "the replay ended differently, the program is not deterministic: " + again.failure + "\n"
+				res.Failure.Trace += "the replay ended differently, the program is not deterministic: " +
+					again.failure + "\n"
 			}
 			return res
 		}
@@ -96,13 +98,13 @@ func Explore(cfg Config, program func()) (res Result) {
 	}
 }
 
-// firstLine leaves the stack of a panic out, which has addresses.
+// firstLine leaves out the stack of a panic, which has addresses.
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
 }
 
-// A strategy takes the decisions of one execution after another.
+// A strategy takes the decisions of all executions, one after the other.
 type strategy interface {
 	// thread picks one of x.options, the threads that can go on. The first is the running thread, if it is among them.
 	thread(x *execution) int
@@ -110,7 +112,7 @@ type strategy interface {
 	value(n int) int
 	// next goes on to the next execution, or returns false after the last.
 	next() bool
-	// common is how many turns of the last execution the next one begins with.
+	// common returns the number of turns of the last execution that the next one begins with.
 	common() int
 }
 
@@ -145,8 +147,8 @@ type depthFirst struct {
 
 type decision struct {
 	options, taken int
-	turn           int    // the execution's, when it was to be taken
-	state          uint64 // the execution's, then
+	turn           int    // the execution's turn when the decision came up
+	state          uint64 // the execution's state then
 }
 
 func (d *depthFirst) value(n int) int {
@@ -155,7 +157,7 @@ func (d *depthFirst) value(n int) int {
 		d.stack = append(d.stack, decision{options: n, turn: active.turn, state: active.state()})
 	case d.stack[d.at].options != n:
 		active.giveUp("the program is not deterministic: %d options where there were %d", n, d.stack[d.at].options)
-	case d.at == len(d.stack)-1 && d.stack[d.at].state != active.state(): // earlier ones would show here
+	case d.at == len(d.stack)-1 && d.stack[d.at].state != active.state(): // a change in an earlier decision shows here
 		active.giveUp("the program is not deterministic: the same decisions led to another state")
 	}
 	d.at++
@@ -163,7 +165,7 @@ func (d *depthFirst) value(n int) int {
 }
 
 func (d *depthFirst) thread(x *execution) int {
-	// The state of a decision on the stack is known because this is where the search came to it first.
+	// The states of decisions on the stack are known because the search first came to them there.
 	if d.known != nil && d.at == len(d.stack) && d.known.covers(x) {
 		x.covered = true
 		return 0
@@ -190,7 +192,7 @@ func (d *depthFirst) common() int {
 	return d.stack[len(d.stack)-1].turn
 }
 
-// pct runs the thread of highest priority. At some steps, and where it yields, the running one falls to the lowest.
+// pct runs the thread of highest priority. At some steps, and where it yields, the running thread falls to the lowest.
 type pct struct {
 	left     int
 	changes  int
@@ -219,7 +221,7 @@ func (p *pct) thread(x *execution) int {
 		}
 	}
 	if x.current.yields {
-		p.fall(x.current) // or two that look round in turn would keep the others from running
+		p.fall(x.current) // without it, two threads that poll in turn would keep the others from running
 	}
 	best := p.best(options)
 	if p.at[step] {
@@ -253,7 +255,7 @@ func (p *pct) next() bool {
 
 func (p *pct) common() int { return 0 }
 
-// replay takes given decisions, and then always the first option.
+// replay takes given decisions, and after them always the first option.
 type replay struct {
 	decisions []int
 	at        int

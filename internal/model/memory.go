@@ -2,7 +2,7 @@ package model
 
 import "unsafe"
 
-// A memory is what one execution leaves to the next.
+// A memory is the storage that one execution passes to the next.
 type memory struct {
 	words     wordTable
 	turns     []turn
@@ -11,7 +11,7 @@ type memory struct {
 	idle      []*goroutine
 }
 
-// release ends the goroutines. No execution may be going on.
+// release ends the goroutines. No execution may be in progress.
 func (m *memory) release() {
 	for _, g := range m.idle {
 		close(g.baton)
@@ -19,13 +19,13 @@ func (m *memory) release() {
 	m.idle = nil
 }
 
-// A goroutine is what threads run on, one after the other: its stack has grown already.
+// A goroutine runs threads, one after the other: its stack has grown already.
 type goroutine struct {
 	baton chan struct{}
 	do    func() (returned bool)
 }
 
-// goroutine is an idle one, or a new one.
+// goroutine returns an idle goroutine, or a new one.
 func (m *memory) goroutine() *goroutine {
 	if last := len(m.idle) - 1; last >= 0 {
 		g := m.idle[last]
@@ -43,7 +43,8 @@ func (m *memory) goroutine() *goroutine {
 	return g
 }
 
-// A wordTable has a word for each address that an execution has come to. It is a hash table with open addressing, at most half full.
+// A wordTable has a word for each address that an execution has accessed. It is a hash table with open addressing, at
+// most half full.
 type wordTable struct {
 	slots []slot
 	used  []uint32 // indices of slots
@@ -51,13 +52,13 @@ type wordTable struct {
 }
 
 type slot struct {
-	p unsafe.Pointer // keeps what is there alive: nothing else can come to have the address
+	p unsafe.Pointer // keeps the object alive, so that no other object can get the address
 	w *word
 }
 
 const fewestSlots = 1 << 8
 
-// forget makes ws as new, and lets go of what is at its addresses.
+// forget empties ws and releases the objects at its addresses.
 func (ws *wordTable) forget() {
 	for _, i := range ws.used {
 		ws.spare = append(ws.spare, ws.slots[i].w)
@@ -79,7 +80,7 @@ func (ws *wordTable) at(p unsafe.Pointer) *word {
 	return ws.slots[i].w
 }
 
-// find returns the index of p's slot, or of the free one that would be.
+// find returns the index of p's slot, or of the free slot where p belongs.
 func (ws *wordTable) find(p unsafe.Pointer) uint32 {
 	mask := uint32(len(ws.slots) - 1)
 	i := uint32(uint64(uintptr(p))*0x9E3779B97F4A7C15>>32) & mask

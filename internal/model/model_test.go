@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A cell is a word for these tests: atomic by load and store, plain by read and write.
+// A cell is a word for these tests: load and store access it atomically, read and write plainly.
 type cell struct{ v int }
 
 func (c *cell) p() unsafe.Pointer { return unsafe.Pointer(&c.v) }
@@ -34,7 +34,7 @@ func (c *cell) add(d int) {
 	Done(Update, c.p())
 }
 
-// cas tells the value that it found.
+// cas returns the value that it found.
 func (c *cell) cas(old, new int) int {
 	Point(Update, c.p())
 	found := c.v
@@ -57,7 +57,7 @@ func (c *cell) write(v int) {
 	c.v = v
 }
 
-// lostUpdate is the classic: two threads load, add and store.
+// lostUpdate is the classic case: two threads load, add and store.
 func lostUpdate() {
 	c := new(cell)
 	inc := func() { c.store(c.load() + 1) }
@@ -67,7 +67,7 @@ func lostUpdate() {
 	Assert(c.load() == 2, "counted %d of 2", c.v)
 }
 
-// unordered has one thread come to a cell after another, with nothing that orders the two.
+// unordered has one thread access a cell after another, with nothing that orders the two accesses.
 func unordered(first, second func(*cell)) func() {
 	return func() {
 		c, news := new(cell), new(cell)
@@ -101,16 +101,18 @@ func TestFindsAndReplays(t *testing.T) {
 		{"data race", func() {
 			c, flag := new(cell), new(cell)
 			join := Go(func() { c.write(1); flag.store(1) })
-			flag.load() // sees it or not
+			flag.load() // it sees the store or not
 			c.read()
 			join()
 		}, "data race: "},
 		{"plain read, atomic store before", unordered((*cell).touch, (*cell).glance), "has stored to"},
 		{"atomic store, plain read before", unordered((*cell).glance, (*cell).touch), "has read"},
-		{"atomic load, plain write before", unordered(func(c *cell) { c.write(1) }, func(c *cell) { c.load() }), "has written"},
-		{"plain write, atomic load before", unordered(func(c *cell) { c.load() }, func(c *cell) { c.write(1) }), "has loaded"},
+		{"atomic load, plain write before",
+			unordered(func(c *cell) { c.write(1) }, func(c *cell) { c.load() }), "has written"},
+		{"plain write, atomic load before",
+			unordered(func(c *cell) { c.load() }, func(c *cell) { c.write(1) }), "has loaded"},
 		{"deadlock", func() {
-			// The waiter looks, then sleeps; the wake may come in between, and nothing rechecks.
+			// The waiter looks, then sleeps; the wake may come in between, and no thread looks again.
 			c := new(cell)
 			join := Go(func() {
 				if c.load() == 0 {
@@ -139,7 +141,7 @@ func TestFindsAndReplays(t *testing.T) {
 			require.Contains(t, res.Failure.What, c.want)
 			require.Contains(t, res.Failure.Trace, "model_test.go")
 			require.NotContains(t, res.Failure.Trace, "not deterministic")
-			for _, bound := range []int{-1, 0, 2} { // the schedule has its own
+			for _, bound := range []int{-1, 0, 2} { // the schedule's own bound counts
 				again := Explore(Config{Preemptions: bound, Replay: res.Failure.Schedule}, c.program)
 				require.NotNil(t, again.Failure)
 				require.Equal(t, firstLine(res.Failure.What), firstLine(again.Failure.What))
@@ -150,8 +152,8 @@ func TestFindsAndReplays(t *testing.T) {
 	}
 }
 
-// TestCounts checks the number of executions where it is known: two threads of k operations each interleave in
-// (2k over k) ways, and a bound of no preemption leaves those in which each runs to its end.
+// TestCounts checks the number of executions where it is known: two threads of k operations each interleave in (2k over
+// k) ways; without preemptions only the one interleaving is left in which each thread runs to its end.
 func TestCounts(t *testing.T) {
 	program := func(k int) func() {
 		return func() {
@@ -177,7 +179,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestOrder: what an atomic store publishes may be read plainly by who saw it.
+// TestOrder: a thread that has loaded a store may plainly read the words that were written before it.
 func TestOrder(t *testing.T) {
 	res := Explore(Config{Preemptions: -1}, func() {
 		c, flag := new(cell), new(cell)
@@ -200,7 +202,7 @@ func TestRandomFinds(t *testing.T) {
 	require.Equal(t, res.Failure.What, again.Failure.What)
 }
 
-// manyPreemptions goes wrong only if the threads take turns.
+// manyPreemptions fails only if the threads take turns.
 func manyPreemptions() {
 	c := new(cell)
 	step := func(from int) {
@@ -216,8 +218,7 @@ func manyPreemptions() {
 	Assert(c.load() != 6, "they took turns")
 }
 
-// TestReplayOfManyPreemptions: where there is something to choose depends on the bound, which therefore is part of the
-// schedule.
+// TestReplayOfManyPreemptions: the bound decides where there is a decision to take, so it is part of the schedule.
 func TestReplayOfManyPreemptions(t *testing.T) {
 	res := Explore(Config{Preemptions: 2}, manyPreemptions)
 	require.Nil(t, res.Failure)
@@ -228,7 +229,7 @@ func TestReplayOfManyPreemptions(t *testing.T) {
 	require.Equal(t, res.Failure.What, again.Failure.What)
 }
 
-// TestCheckerIsNotRecovered: code under test that recovers from panics does not hide that the checker gave up.
+// TestCheckerIsNotRecovered: code under test that recovers from panics does not hide that the checker has given up.
 func TestCheckerIsNotRecovered(t *testing.T) {
 	runs := 0
 	for name, c := range map[string]struct {
@@ -288,13 +289,15 @@ func TestScheduleRoundTrip(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	for _, text := range []string{"", "z5", "1.2", "x:1", ":1", "-2:1", "2:x9", "2:-1", "2:z-5", "2:1..1", "2:1.", "2:z9999999999", "2:z2000000"} {
+	for _, text := range []string{
+		"", "z5", "1.2", "x:1", ":1", "-2:1", "2:x9", "2:-1", "2:z-5", "2:1..1", "2:1.", "2:z9999999999", "2:z2000000",
+	} {
 		_, err := parseSchedule(text)
 		require.ErrorContains(t, err, "schedule", text)
 	}
 }
 
-// A report is what Check tells the test.
+// A report records what Check tells the test.
 type report struct{ logged, fatal string }
 
 func (r *report) Helper()                         {}
@@ -316,7 +319,8 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, "TestA/b/W=1: 1 schedules, 0 states, 1 steps, at most 2 preemptions", check(fine).logged)
 
 	said := check(lostUpdate).fatal
-	require.Regexp(t, `(?s)counted 1 of 2.*\nagain, in model: MAGPIE_MODEL_REPLAY=\S+ go test -tags modelcheck -run '\^TestA\$/\^b\$/\^W=1\$'$`, said)
+	require.Regexp(t, `(?s)counted 1 of 2.*\nagain, in model: MAGPIE_MODEL_REPLAY=\S+ `+
+		`go test -tags modelcheck -run '\^TestA\$/\^b\$/\^W=1\$'$`, said)
 	_, schedule, _ := strings.Cut(said, "MAGPIE_MODEL_REPLAY=")
 	schedule, _, _ = strings.Cut(schedule, " ")
 	t.Setenv("MAGPIE_MODEL_REPLAY", schedule)
@@ -325,7 +329,8 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, "TestA/b/W=1: took one schedule again, without a failure", check(fine).logged)
 
 	t.Setenv("MAGPIE_MODEL_REPLAY", "x9")
-	require.Equal(t, `MAGPIE_MODEL_REPLAY: schedule "x9" does not begin with its bound, as in 2:z5.1; want what a failure printed`, check(fine).fatal)
+	require.Equal(t, `MAGPIE_MODEL_REPLAY: schedule "x9" does not begin with its bound, as in 2:z5.1; `+
+		`want what a failure printed`, check(fine).fatal)
 	t.Setenv("MAGPIE_MODEL_REPLAY", "")
 	for _, bound := range []string{"-7", "two"} {
 		t.Setenv("MAGPIE_MODEL_BOUND", bound)
@@ -333,7 +338,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestFailuresLeaveNoGoroutines: neither a failing execution's threads that have ended, nor those of its replay.
+// TestFailuresLeaveNoGoroutines: threads that have ended leave no goroutines, neither those of a failed execution nor
+// those of its replay.
 func TestFailuresLeaveNoGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {
@@ -345,12 +351,13 @@ func TestFailuresLeaveNoGoroutines(t *testing.T) {
 		})
 		require.Contains(t, res.Failure.What, "oops")
 	}
-	for start := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) { // require.Eventually has one of its own
+	// require.Eventually would add a goroutine of its own.
+	for start := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 		require.Less(t, time.Since(start), time.Minute, "%d goroutines are left", runtime.NumGoroutine()-before)
 	}
 }
 
-// TestFewerThreads: a program that starts fewer threads the next time is told so.
+// TestFewerThreads: a program that starts fewer threads the second time is reported as not deterministic.
 func TestFewerThreads(t *testing.T) {
 	runs := 0
 	res := Explore(Config{Preemptions: 2}, func() {
@@ -368,7 +375,7 @@ func TestFewerThreads(t *testing.T) {
 	require.Contains(t, res.Failure.What, "not deterministic")
 }
 
-// TestPanicAtOnce: nobody goes on after a panic in a thread that has not come to an operation.
+// TestPanicAtOnce: no thread goes on after a panic in a thread that has not come to an operation.
 func TestPanicAtOnce(t *testing.T) {
 	for range 10 {
 		runs, steps := 0, 0
@@ -380,7 +387,7 @@ func TestPanicAtOnce(t *testing.T) {
 			steps++
 		})
 		require.Contains(t, res.Failure.What, "early")
-		require.Equal(t, 2, runs) // the second for the trace
+		require.Equal(t, 2, runs) // the second run is for the trace
 		require.Zero(t, steps)
 	}
 }

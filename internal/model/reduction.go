@@ -2,20 +2,20 @@ package model
 
 import "unsafe"
 
-// Interleavings that differ only in the order of operations that do not concern each other lead to the same state, and
-// from there to the same ends. The search therefore remembers, by a hash, the states in which it has taken decisions, and
-// does not go on from one that it comes to again with no more preemptions left than it had then (happens-before caching:
-// Musuvathi and Qadeer, Partial-order reduction for context-bounded state exploration, 2007). Unlike sleep sets this
-// loses nothing under a bound.
+// Interleavings that differ only in the order of independent operations lead to the same state, and from there to the
+// same ends. So the search remembers, by a hash, the states in which it has taken decisions. It does not go on from a
+// state that it reaches again with no more preemptions left than before (happens-before caching: Musuvathi and Qadeer,
+// Partial-order reduction for context-bounded state exploration, 2007). Unlike sleep sets, this loses nothing under a
+// bound.
 //
-// A state is what each thread has behind it: which operations, and for each of them which ones of other threads it came
-// after, on the same word. That is all that a deterministic program can know. The hashes have 64 bits: with ten million
-// states the chance that two of them share one is 3 in a million.
+// A state is the past of each thread: its operations, and for each of them the operations of other threads on the same
+// word that it came after. A deterministic program can depend on nothing else. The hashes have 64 bits: with ten
+// million states the chance that two of them share one is 3 in a million.
 
-// past is the hash of what happened before a point, in the order that operations on the same words have.
+// past is the hash of the operations before a point, in the order that operations on the same words have.
 type past uint64
 
-// and is the past p followed by something that v tells.
+// and returns the past p followed by an event with the value v.
 func (p past) and(v uint64) past {
 	h := (uint64(p) ^ v) * 0x9E3779B97F4A7C15
 	h ^= h >> 32
@@ -24,8 +24,8 @@ func (p past) and(v uint64) past {
 	return past(h + 1)
 }
 
-// event adds an operation on w to the current thread's past. Operations that change w come after all before them, others
-// after the last that did.
+// event adds an operation on w to the current thread's past. An operation that changes w comes after all earlier
+// operations on w; a load comes after the last change of w.
 func (x *execution) event(kind Kind, w *word) {
 	t := x.current
 	t.past = t.past.and(uint64(kind) + 1).and(uint64(w.changed))
@@ -37,14 +37,14 @@ func (x *execution) event(kind Kind, w *word) {
 	w.changed, w.loads = t.past, 0
 }
 
-// eventAt is event for an operation that leaves the word at p as it is.
+// eventAt is event for an operation that does not change the word at p.
 func (x *execution) eventAt(kind Kind, p unsafe.Pointer) {
 	if !x.covered {
 		x.event(kind, x.words.at(p))
 	}
 }
 
-// state is the hash of where the execution stands.
+// state returns the hash of the execution's state.
 func (x *execution) state() uint64 {
 	h := past(0).and(uint64(x.current.id)).and(uint64(x.spurious))
 	for _, t := range x.threads {
@@ -56,11 +56,11 @@ func (x *execution) state() uint64 {
 	return uint64(h)
 }
 
-// A cache holds the states from which the search has gone on, and the preemptions that had been used up.
+// A cache holds the states from which the search has gone on, each with the preemptions used up there.
 type cache map[uint64]int
 
-// covers reports whether what follows has been explored already, or will be from a state on the stack. If not, it counts
-// as explored from now on.
+// covers reports whether the continuations of x are explored already, or will be from a state on the stack. If not,
+// they count as explored from now on.
 func (c cache) covers(x *execution) bool {
 	used := 0
 	if x.cfg.Preemptions >= 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bothWays takes s with equivalent interleavings and without, under each bound, and requires that it has the same ends. It
-// returns those under no bound, and the numbers of executions.
+// bothWays explores s with and without equivalent interleavings, under each bound, and requires the same ends both
+// ways. It returns the ends under no bound, and the numbers of executions with them and without.
 func (s script) bothWays(t *testing.T, steps int) (ends []end, all, taken int) {
 	t.Helper()
 	for _, bound := range []int{0, 1, 2, 3, -1} {
@@ -24,8 +24,8 @@ func (s script) bothWays(t *testing.T, steps int) (ends []end, all, taken int) {
 	return ends, all, taken
 }
 
-// TestReductionLosesNothing: whatever threads can see, and however an execution can fail, under any bound, they are seen
-// to when equivalent interleavings are left out. Together the scripts have all instructions.
+// TestReductionLosesNothing: without equivalent interleavings threads observe the same values and executions fail in
+// the same ways, under any bound. Together the scripts have all instructions.
 func TestReductionLosesNothing(t *testing.T) {
 	left := make(map[string]bool)
 	for _, i := range instructions {
@@ -35,7 +35,7 @@ func TestReductionLosesNothing(t *testing.T) {
 	for _, c := range []struct {
 		script string
 		steps  int
-		fails  []string // how, if not well, executions end: the beginnings
+		fails  []string // the beginnings of the failures with which executions end, besides those that end well
 	}{
 		{"add0 add0 add0 add0 | add1 add1 add1 | add2 add2 add2", 100, nil},
 		{"load0 set1 | cas0 load1 | add0", 100, nil},
@@ -47,23 +47,28 @@ func TestReductionLosesNothing(t *testing.T) {
 		{"giveway0 load0 giveway0 load0 | giveway0 set0 giveway0 | add0", 100, nil},
 		{"look0 look1 | set0 look0 | set1", 100, nil},
 		{"spin0 add1 | spin1 | set0 spin1", 100, nil},
-		{"yield0 yield0 add1 | add0 add0 load1 load1 | load1", 100, []string{"deadlock: thread 0 waits, thread 1 waits"}},
+		{"yield0 yield0 add1 | add0 add0 load1 load1 | load1", 100, []string{
+			"deadlock: thread 0 waits, thread 1 waits"}},
 		{"await0 cas1 | await1 clear0 | set0 cas1", 100, []string{"deadlock: thread 0 waits, thread 1 waits"}},
 		{"calm0 load0 | add0 load1 | calm1", 100, nil},
 		{"calmly0 load1 | add1 load1 | set0 load1", 100, nil},
-		{"add0 calmly1 set2 add0 | load1 pick0 set1 | await2 load0", 100, nil}, // picks in the other's calm, or before it
+		// The pick comes in the other thread's calm, or before it.
+		{"add0 calmly1 set2 add0 | load1 pick0 set1 | await2 load0", 100, nil},
 		{"start0 load1 | start1 load0", 100, nil},
 		{"lock0 load0 | lock0 | set0 lock0", 100, nil},
 		{"hold0 load1 | hold0 | set0 set1", 100, nil},
 		{"wait0 load1 | doze0 load1 | set0 wake0 wake0", 100, nil},
 		{"wait0 load1 | wake0 set0 | wait0", 100, []string{
-			"deadlock: thread 0 sleeps", "deadlock: thread 0 sleeps, thread 1 sleeps", "deadlock: thread 0 waits, thread 1 sleeps",
+			"deadlock: thread 0 sleeps",
+			"deadlock: thread 0 sleeps, thread 1 sleeps",
+			"deadlock: thread 0 waits, thread 1 sleeps",
 		}},
 		{"doze0 doze0 | set0 wake0 doze0", 100, nil},
 		{"doze1 doze0 set0 set1 | add1 write0 clear0", 100, []string{"deadlock: thread 0 waits, thread 1 sleeps"}},
 		{"write0 set1 | read0 load1 | read0", 100, nil},
 		{"write0 write1 | read0 read1", 100, []string{
-			"data race: thread 0 comes to word w3, which thread 1 has written", "data race: thread 1 comes to word w3, which thread 0 has read",
+			"data race: thread 0 comes to word w3, which thread 1 has written",
+			"data race: thread 1 comes to word w3, which thread 0 has read",
 		}},
 		{"load0 look0 | add1 look1 | set0", 6, []string{"livelock: no end after 6 operations"}},
 	} {
@@ -86,7 +91,8 @@ func TestReductionLosesNothing(t *testing.T) {
 	require.Less(t, 2*taken, all)
 }
 
-// TestReductionOfRandomPrograms: the same for random scripts, some of which end in the middle.
+// TestReductionOfRandomPrograms is TestReductionLosesNothing for random scripts, some of which are cut off in the
+// middle.
 func TestReductionOfRandomPrograms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	n := testkit.Count(t, 300)
@@ -111,7 +117,7 @@ func sleepers(woken *[]string) func() {
 			return func() {
 				FutexWait(word.p(), func() bool { return word.v == 0 }, true)
 				flag.add(1)
-				order += name // no step comes between
+				order += name // no step comes in between
 			}
 		}
 		a, b := Go(sleeper("a")), Go(sleeper("b"))
@@ -128,7 +134,8 @@ func sleepers(woken *[]string) func() {
 	}
 }
 
-// The same for a program that spins, sleeps and wakes, and for what its threads see of each other besides.
+// TestReductionOfSleep is TestReductionLosesNothing for a program that spins, sleeps and wakes, and for the order in
+// which its threads wake.
 func TestReductionOfSleep(t *testing.T) {
 	for _, bound := range []int{0, 1, 2, 3, -1} {
 		var want, got []string

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A schedule is what leads to one execution: the decisions, and the bound on preemptions, by which it goes whether there
-// is a decision to take. It is written "2:1.z5.1": the bound, then the decisions, with runs of zeros, the commonest, as z
-// and their length.
+// A schedule leads to one execution: it has the decisions, and the bound on preemptions, on which it depends where
+// there is a decision to take. It is written "2:1.z5.1": the bound, then the decisions. A run of zeros, the commonest
+// decision, is written as z and its length.
 type schedule struct {
-	bound     int // negative: none
+	bound     int // negative: no bound
 	decisions []int
 }
 
-// bound is the one that decides where there is something to choose.
+// bound returns the bound by which pick decides where there is a decision to take.
 func (c *Config) bound() int {
 	if c.Random > 0 {
 		return -1

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A script is a small program: for each thread the instructions that it follows, each with the number of its word, as
-// "cas0". The last thread is the one that starts the others, and waits for them in the end.
+// A script is a small program: the instructions of each thread, each with the number of its word, as "cas0". The last
+// thread starts the others and waits for them at the end.
 type script [][]string
 
 func (s script) String() string {
@@ -20,7 +20,7 @@ func (s script) String() string {
 	return strings.Join(threads, " | ")
 }
 
-// A stage is what the threads of one execution of a script have in common.
+// A stage is the state that the threads of one execution of a script share.
 type stage struct {
 	x     *execution
 	words [3]*cell // 0 at first
@@ -37,7 +37,7 @@ type player struct {
 
 func (p *player) note(v int) { p.saw[p.id] = append(p.saw[p.id], v) }
 
-// exit ends the calling thread if the execution has failed. Threads come here after each operation: see clear.
+// exit ends the calling thread if the execution has failed. Each thread calls it after each operation: see clear.
 func (p *stage) exit() {
 	if p.x.failure != "" {
 		runtime.Goexit()
@@ -62,14 +62,14 @@ func (p *player) wait(w *cell, spurious bool) {
 	p.note(w.load())
 }
 
-// An instruction is what a script may tell a thread to do with a word.
+// An instruction is an operation, or several, of a thread on a word.
 type instruction struct {
 	name  string
-	costs int // about how many operations it is, more if it can be many
+	costs int // the approximate number of operations, higher if there can be many
 	do    func(p *player, w *cell)
 }
 
-// simple is how many of the instructions, the first ones, are one operation that never waits.
+// simple is the number of the first instructions that are one operation which never waits.
 const simple = 5
 
 var instructions = []instruction{
@@ -80,7 +80,7 @@ var instructions = []instruction{
 	{"cas", 1, func(p *player, w *cell) { p.note(w.cas(0, 1+p.id)) }},
 	{"choose", 1, func(p *player, _ *cell) { p.note(Choose(2)) }},
 	{"pick", 6, func(p *player, _ *cell) {
-		i := Choose(8) // numbers that the kinds of operations have, too
+		i := Choose(8) // numbers that are kinds of operations too
 		p.note(i)
 		if i == 0 {
 			GiveWay()
@@ -150,7 +150,7 @@ var instructions = []instruction{
 	{"calmly", 2, func(p *player, w *cell) {
 		p.note(w.load())
 		p.exit()
-		Calm(func() { p.await(w) }) // others go on meanwhile
+		Calm(func() { p.await(w) }) // the other threads go on meanwhile
 	}},
 	{"start", 5, func(p *player, w *cell) {
 		join := Go(func() {
@@ -173,7 +173,7 @@ func parse(text string) (s script) {
 	return s
 }
 
-// find looks an instruction up, and the number of its word.
+// find returns an instruction by its name, and the number of its word.
 func find(name string) (instruction, int) {
 	last := len(name) - 1
 	i := slices.IndexFunc(instructions, func(i instruction) bool { return i.name == name[:last] })
@@ -187,7 +187,7 @@ func (s script) run(on *stage) {
 	}
 	on.x, on.plain, on.lock, on.saw = active, new(cell), new(cell), make([][]int, len(s))
 	for _, w := range append(on.words[:], on.plain, on.lock) {
-		on.x.words.at(w.p()) // so that words have the same names in every execution
+		on.x.words.at(w.p()) // gives words the same names in every execution
 	}
 	var joins []func()
 	for id := range s {
@@ -212,13 +212,13 @@ func (s script) run(on *stage) {
 	}
 }
 
-// An end is what one execution of a script came to.
+// An end is the outcome of one execution of a script.
 type end struct {
 	saw, words, failure string
 	steps               int
 }
 
-// ends takes every execution of s within cfg, goes on after failures, and returns all ends.
+// ends takes every execution of s within cfg, continues after failures, and returns all ends.
 func (s script) ends(cfg Config) (found []end, executions int) {
 	distinct := make(map[end]bool)
 	strategy, m := newStrategy(&cfg), &memory{}
@@ -228,7 +228,7 @@ func (s script) ends(cfg Config) (found []end, executions int) {
 		x := newExecution(cfg, strategy, m)
 		x.run(func() { s.run(&on) })
 		executions++
-		if x.covered { // it only went to its end
+		if x.covered { // it only ran to its end
 			x.clear()
 			continue
 		}
@@ -243,8 +243,8 @@ func (s script) ends(cfg Config) (found []end, executions int) {
 	return found, executions
 }
 
-// clear lets the threads of an execution that has failed end, one after the other: there are thousands of them. Each
-// comes back from where it waits, to the next exit.
+// clear lets the threads of an execution that has failed end, one after the other: thousands would be left otherwise.
+// Each thread comes back from where it waits, and goes on to the next exit.
 func (x *execution) clear() {
 	me := &thread{baton: make(chan struct{}, 1)}
 	for _, t := range x.threads {
@@ -259,8 +259,8 @@ func (x *execution) clear() {
 	}
 }
 
-// draw returns a random script of two or three threads. Half of what they do are simple operations, which keep the others
-// going, half is of few kinds: those meet more often so.
+// draw returns a random script of two or three threads. Half of the instructions are simple ones, which keep the other
+// threads going. The other half are of few kinds, so that equal kinds meet more often.
 func draw(rng *rand.Rand) script {
 	var kinds []instruction
 	for range 1 + rng.IntN(3) {

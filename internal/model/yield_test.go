@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestYieldIsFair: a loop that changes something and yields does not keep the others from running, and ends its yield
-// when there is nobody else.
+// TestYieldIsFair: a loop that changes something and yields does not keep other threads from running. Its yield ends
+// when there is no other thread.
 func TestYieldIsFair(t *testing.T) {
 	res := Explore(Config{Preemptions: 2}, func() {
 		c, looks := new(cell), new(cell)
@@ -27,7 +27,7 @@ func TestYieldIsFair(t *testing.T) {
 	require.Nil(t, res.Failure)
 }
 
-// TestPoliteTakeTurns: threads that give way to each other go on in turn when there is nobody else.
+// TestPoliteTakeTurns: threads that give way to each other go on in turn when no other thread can go on.
 func TestPoliteTakeTurns(t *testing.T) {
 	for bound := range 3 {
 		res := Explore(Config{Preemptions: bound}, func() {

@@ -35,17 +35,17 @@ func TestJoinCount(t *testing.T) {
 	require.True(t, c.Done(1))
 }
 
-// The thread that sees the counter fire arms it again, plainly; that it may is what the race detector checks.
+// The thread that sees the counter fire arms it again with a plain write. The race detector checks that it may.
 func TestJoinCountFiresOnce(t *testing.T) {
 	rounds := testkit.Scale(20000)
 	for _, threads := range []int{2, 3, 8} {
 		t.Run(fmt.Sprintf("threads=%d", threads), func(t *testing.T) {
 			var (
 				c         xatomic.JoinCount
-				round     xatomic.Int64 // set by whoever fired, to let the others into the next round
+				round     xatomic.Int64 // set by the thread that saw it fire, to let the others into the next round
 				fired     = make([]int, rounds)
 				byLast    xatomic.Int64
-				effects   = make([]int, threads) // written before counting down, read by whoever fired
+				effects   = make([]int, threads) // written before counting down, read by the thread that saw it fire
 				waitGroup sync.WaitGroup
 			)
 			c.Arm(uint32(threads))
@@ -57,7 +57,7 @@ func TestJoinCountFiresOnce(t *testing.T) {
 								yield()
 							}
 							effects[id]++
-							// The short cut, as the executor takes it: the last one need not count down.
+							// The executor's short cut: the thread with the last count need not count down.
 							last := c.Last()
 							if last {
 								byLast.Add(1)
@@ -85,7 +85,7 @@ func TestJoinCountFiresOnce(t *testing.T) {
 	}
 }
 
-// One in every n counts fires, whoever counts, and after each turn the counter is as it was.
+// One in every n counts fires, whichever thread counts, and after each turn the counter has its first value again.
 func TestJoinCountInTurn(t *testing.T) {
 	for _, n := range []uint32{2, 3, 7} {
 		var c xatomic.JoinCount
@@ -115,6 +115,6 @@ func TestJoinCountInTurn(t *testing.T) {
 		})
 		require.EqualValues(t, threads*turns/int(n), fired.Load())
 		require.False(t, c.Done(n-1))
-		require.True(t, c.Last(), "as it was")
+		require.True(t, c.Last(), "as before the turns")
 	}
 }

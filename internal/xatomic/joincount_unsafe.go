@@ -5,19 +5,19 @@ import (
 	"unsafe"
 )
 
-// A JoinCount counts a task's unfinished predecessors. It is armed by whoever owns the task, then counted down by
-// anybody, and armed again by the one thread that saw it fire.
+// A JoinCount counts a task's unfinished predecessors. The thread that owns the task arms it, any thread may count it
+// down, and the one thread that sees it fire arms it again.
 type JoinCount struct{ n uint32 }
 
-// Arm sets the count. The caller is the only one to touch it: every thread that counted down before has been seen to by
-// an atomic of this or of another word, and those who will count down later learn of the task through another.
+// Arm sets the count. No other thread accesses it at the same time: atomic operations on this word or on another order
+// the earlier counts before Arm, and Arm before the later counts.
 func (c *JoinCount) Arm(n uint32) {
 	write(unsafe.Pointer(&c.n))
 	c.n = n
 }
 
 // Last reports whether the caller's count is the only one outstanding. Counts only fall while armed, and the caller's
-// own is among them, so a true answer stays true and saves the locked instruction of Done. Any thread that owes a count.
+// own is among them, so true stays true and saves the locked instruction of Done. Any thread that owes a count.
 func (c *JoinCount) Last() bool {
 	before(load, unsafe.Pointer(&c.n))
 	n := atomic.LoadUint32(&c.n)
@@ -34,19 +34,19 @@ func (c *JoinCount) Done(n uint32) bool {
 	return left == 0
 }
 
-// DoneInTurn counts one predecessor down and reports whether the counter fired, which one in every n callers gets true
-// for: the counter is armed with n, and arms itself again. Unlike Done it may be called by several threads on behalf of
-// one predecessor that has finished as often, and the next turn may begin before the last has been armed. Any thread.
+// DoneInTurn counts one predecessor down and reports whether the counter fired. One call in every n gets true: the
+// counter is armed with n, and arms itself again. Unlike Done, several threads may call it on behalf of one predecessor
+// that has finished several times, and the next turn may begin before the counter is armed for it. Any thread.
 //
-// It is not inlined because the compiler would order the caller's code in another way than without the hooks.
+// It is not inlined because the compiler would order the caller's code differently with the hooks and without.
 //
 //go:noinline
 func (c *JoinCount) DoneInTurn(n uint32) bool {
 	before(update, unsafe.Pointer(&c.n))
 	left := int32(atomic.AddUint32(&c.n, ^uint32(0)))
 	after(update, unsafe.Pointer(&c.n))
-	// After k counts left is n−k, and n more for each time that somebody has armed the counter: 0 or below when it
-	// fires, since that was at most once for each n counts before.
+	// After k counts left is n−k, plus n for each time that the counter was armed again. It was armed at most once for
+	// each n counts before, so left is 0 or below when the counter fires.
 	fired := left%int32(n) == 0
 	if fired {
 		c.armAgain(n)
@@ -54,7 +54,7 @@ func (c *JoinCount) DoneInTurn(n uint32) bool {
 	return fired
 }
 
-// armAgain arms a counter that fires in turns, after a turn. The thread that saw it fire.
+// armAgain arms a counter that fires in turns, after a turn. Only the thread that saw it fire.
 func (c *JoinCount) armAgain(n uint32) {
 	before(update, unsafe.Pointer(&c.n))
 	atomic.AddUint32(&c.n, n)

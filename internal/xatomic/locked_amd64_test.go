@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// probe has the compiler make every kind of deque, of integers.
+// probe makes the compiler generate every kind of deque, for integers.
 const probe = `package deque
 
 import _ "sync/atomic" // or the compiler would not inline atomics
@@ -21,7 +21,7 @@ import _ "sync/atomic" // or the compiler would not inline atomics
 var probe = rows[int]()
 `
 
-// probed is the code of all kinds.
+// probed returns the code of all kinds of deque.
 func probed(t *testing.T) map[string][]string {
 	temp := t.TempDir()
 	file := filepath.Join(temp, "probe.go")
@@ -31,9 +31,9 @@ func probed(t *testing.T) map[string][]string {
 	return listing(t, "deque", "-overlay", overlayOf(t, temp, map[string]string{target: file}))
 }
 
-// TestLockedInstructions: what the owner's pushes and pops cost. Of each function these are the ways from its
-// beginning to a return, each as the locked instructions and the calls on it, in order. PROTOCOL.md of the deque says
-// which is whose.
+// TestLockedInstructions checks the cost of the owner's pushes and pops. The table has, for each function, the paths
+// from its beginning to a return: each is the sequence of locked instructions and calls on it. The deque's PROTOCOL.md
+// says for each kind which it needs.
 func TestLockedInstructions(t *testing.T) {
 	code := probed(t)
 	costs := map[string][]string{
@@ -62,18 +62,20 @@ func TestLockedInstructions(t *testing.T) {
 	}
 	method := regexp.MustCompile(`^deque\.\(\*(\w+)\[go\.shape\.int\]\)\.(Push|Pop)$`)
 	for f := range code {
-		// A chaseLev is a Deque; of locked it is the mutex that costs.
+		// A chaseLev is a Deque. The cost of locked is its mutex.
 		if m := method.FindStringSubmatch(f); m != nil && m[1] != "chaseLev" && m[1] != "locked" {
-			require.Contains(t, costs, m[1]+"."+m[2], "a kind of which nothing is said")
+			require.Contains(t, costs, m[1]+"."+m[2], "a kind that the table lacks")
 		}
 	}
 }
 
-// TestOneCall: what an interface calls does these itself. Otherwise it would pass a dictionary on to what does, in
-// another call.
+// TestOneCall checks that a method called through an interface contains its code. Otherwise it would pass a dictionary
+// on to the generic code, in another call.
 func TestOneCall(t *testing.T) {
 	code := probed(t)
-	for _, f := range []string{"chaseLev.Poll", "abp.Poll", "abp.Push", "bwos.Poll", "bwosFIFO.Poll", "padWS.Poll", "pdqs.Poll"} {
+	for _, f := range []string{
+		"chaseLev.Poll", "abp.Poll", "abp.Push", "bwos.Poll", "bwosFIFO.Poll", "padWS.Poll", "pdqs.Poll",
+	} {
 		kind, method, _ := strings.Cut(f, ".")
 		lines := code["deque.(*"+kind+"[int])."+method]
 		require.NotEmpty(t, lines, f)
@@ -101,23 +103,23 @@ func stepsOf(t *testing.T, lines []string) (steps []step) {
 	return steps
 }
 
-// isLocked reports whether s is a locked instruction, given the line before it: an exchange with memory needs no
-// prefix.
+// isLocked reports whether s is a locked instruction, given the line before it. An exchange with memory is locked
+// without a prefix.
 func (s step) isLocked(before step) bool {
 	return before.op == "LOCK" || strings.HasPrefix(s.op, "XCHG") && strings.Contains(s.args, "(")
 }
 
-// isNothing reports whether s does nothing: the compiler puts such instructions in for alignment and to mark inlined
+// isNothing reports whether s does nothing. The compiler inserts such instructions for alignment and to mark inlined
 // calls.
 func (s step) isNothing() bool {
 	return s.op == "TEXT" || strings.HasPrefix(s.op, "NOP") || s.op == "XCHGL" && s.args == "AX, AX"
 }
 
-// ways returns the different sequences of locked instructions on the ways through a function, sorted.
+// ways returns the different sequences of locked instructions and calls on the paths through a function, sorted.
 func ways(t *testing.T, lines []string) []string {
 	t.Helper()
 	steps := stepsOf(t, lines)
-	at := map[int]int{} // of each address the step
+	at := map[int]int{} // the step at each address
 	for i, s := range steps {
 		if _, ok := at[s.pc]; !ok {
 			at[s.pc] = i
@@ -149,7 +151,7 @@ func ways(t *testing.T, lines []string) []string {
 			case op == "CALL" && !strings.HasPrefix(args, "runtime."):
 				call := args[strings.LastIndexByte(args, '.')+1 : strings.LastIndexByte(args, '(')]
 				if !strings.HasSuffix(s.seen, call) {
-					add(call) // in a loop once
+					add(call) // in a loop only once
 				}
 			case op == "JMP" && err == nil:
 				s.i = at[target]

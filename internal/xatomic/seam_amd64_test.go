@@ -14,9 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSeamIsFree: what the model checker needs costs nothing in a build without it. The executor and the graph, with the
-// deque compiled into them, come to the same instructions, in whatever order, as when the hooks are cut out of this package's
-// source. They once did not: a hook was given its word by a method of a generic type, which cost every push a look in a dictionary.
+// TestSeamIsFree: the hooks of the model checker cost nothing in a build without it. The executor and the graph, with
+// the deque compiled into them, have the same instructions, in any order, as with the hooks cut out of this package's
+// source. They once had not: a hook got its word from a method of a generic type, which cost every push a dictionary
+// lookup.
 func TestSeamIsFree(t *testing.T) {
 	hook := regexp.MustCompile(`(?m)^\s*(before|after|read|write)\(.*\)( //.*)?\n`)
 	temp := t.TempDir()
@@ -38,7 +39,7 @@ func TestSeamIsFree(t *testing.T) {
 	for _, pkg := range []string{"executor", "graph"} {
 		with, without := instructions(t, pkg), instructions(t, pkg, "-overlay", file)
 		require.Equal(t, slices.Sorted(maps.Keys(without)), slices.Sorted(maps.Keys(with)))
-		require.Greater(t, len(with), 50, "is the listing of %s read rightly?", pkg)
+		require.Greater(t, len(with), 50, "is the listing of %s parsed correctly?", pkg)
 		deques = deques || slices.ContainsFunc(slices.Collect(maps.Keys(with)), isPush)
 		for f, code := range with {
 			if !slices.Equal(code, without[f]) {
@@ -61,8 +62,8 @@ var (
 	instruction = regexp.MustCompile(`^\t0x[0-9a-f]+ \d+ \([^)]*\)\t([^\t]+)`)
 )
 
-// turned has one name for the jumps after a comparison and after the same with its operands exchanged, between which the
-// compiler chooses.
+// turned gives one name to the two jumps after a comparison and after the same comparison with exchanged operands. The
+// compiler chooses between them.
 var turned = strings.NewReplacer("JHI", "JCS", "JCC", "JLS", "JGT", "JLT", "JGE", "JLE")
 
 // instructions compiles a package and returns the names of each function's instructions, sorted.
@@ -78,7 +79,7 @@ func instructions(t *testing.T, pkg string, flags ...string) map[string][]string
 	return code
 }
 
-// overlayOf writes a file for go's -overlay, by which files are read as others.
+// overlayOf writes a file for go's -overlay flag, by which the build reads other files in place of those named.
 func overlayOf(t *testing.T, dir string, files map[string]string) string {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"Replace": files})

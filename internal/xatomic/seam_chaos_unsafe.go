@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// Under the build tag magpie_chaos a thread now and then dawdles after an atomic step: where, by the rules of the
-// protocols, anybody else may come in between.
+// Under the build tag magpie_chaos a thread now and then dawdles after an atomic step: at the points where, by the
+// rules of the protocols, any other thread may come in between.
 
 type kind uint8
 
@@ -31,10 +31,10 @@ func after(kind, unsafe.Pointer) {
 	}
 }
 
-// dawdling is the share of steps after which a thread dawdles, of 1<<32.
+// dawdling is the share of steps after which a thread dawdles, in units of 1/2³².
 var dawdling atomic.Uint32
 
-// Dawdle has threads dawdle after one in n atomic steps, n at least 2, or never if n is 0. Any thread.
+// Dawdle makes threads dawdle after one in n atomic steps, n at least 2, or never if n is 0. Any thread.
 func Dawdle(n uint32) {
 	if n == 0 {
 		dawdling.Store(0)
@@ -43,17 +43,17 @@ func Dawdle(n uint32) {
 	dawdling.Store(uint32(1 << 32 / uint64(n)))
 }
 
-// dawdle loses some time: mostly too little to leave the core, so that it is the step of another core that comes in
-// between, sometimes the goroutine's P or the core as well.
+// dawdle loses some time. Mostly the time is too short to leave the core, so that a step on another core comes in
+// between. Sometimes the goroutine's P or the core is lost as well.
 func dawdle() {
 	switch r := rand.Uint32(); {
 	case r%8 == 0:
-		runtime.Gosched() // a locked goroutine hands its P over, and waits for it
+		runtime.Gosched() // a locked goroutine hands its P over and waits for it
 	case r%64 == 1:
 		time.Sleep(50 * time.Microsecond)
 	default:
 		for range r >> 8 % 2048 {
-			spun.Load() // a call that cannot be optimized away, and keeps the loop from being unrolled to nothing
+			spun.Load() // a load that cannot be optimized away, so that the loop stays
 		}
 	}
 }

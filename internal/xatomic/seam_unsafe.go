@@ -4,8 +4,8 @@ package xatomic
 
 import "unsafe"
 
-// What the operations of this package tell a model checker: before and after an atomic step, and before a plain access.
-// In a normal build that is nobody, and the calls vanish.
+// The hooks by which the operations of this package tell a model checker of each step: before and after an atomic step,
+// and before a plain access. In a normal build they do nothing, and the calls vanish.
 
 type kind uint8
 

@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sizesGo is the version of Go that the maxima of instructions in TestHotPathSizes are for. Those of locked
-// instructions are for every version.
+// sizesGo is the version of Go for which the maxima of instructions in TestHotPathSizes hold. The maxima of locked
+// instructions hold for every version.
 const sizesGo = "go1.26"
 
-// user is a package that forks: Fork and Join are compiled into the package that uses them.
+// user is a package that forks: the compiler generates Fork and Join in the package that uses them.
 const user = `package user
 
 import "github.com/magpie-go/magpie/executor"
@@ -41,7 +41,7 @@ func TestHotPathSizes(t *testing.T) {
 	temp := t.TempDir()
 	file := filepath.Join(temp, "user.go")
 	require.NoError(t, os.WriteFile(file, []byte(user), 0o666))
-	target, err := filepath.Abs("../user/user.go") // there is no such package but in the overlay
+	target, err := filepath.Abs("../user/user.go") // the package exists in the overlay only
 	require.NoError(t, err)
 	overlay := overlayOf(t, temp, map[string]string{target: file})
 
@@ -79,8 +79,8 @@ func TestHotPathSizes(t *testing.T) {
 	}
 }
 
-// sizeOf counts a function's instructions, the locked ones among them, and its calls. What grows the stack at the end
-// of the function does not count, nor do instructions that do nothing.
+// sizeOf counts a function's instructions, the locked ones among them, and its calls. It does not count the code at the
+// end that grows the stack, nor instructions that do nothing.
 func sizeOf(t *testing.T, lines []string) (size, locked, calls int) {
 	t.Helper()
 	steps := stepsOf(t, lines)
@@ -90,7 +90,7 @@ func sizeOf(t *testing.T, lines []string) (size, locked, calls int) {
 			end = i
 		}
 	}
-	if end < len(steps) { // the function begins with a comparison and a jump to where the stack is grown
+	if end < len(steps) { // the function begins with a comparison and a jump to the code that grows the stack
 		for _, s := range steps {
 			if pc, err := strconv.Atoi(s.args); err == nil && strings.HasPrefix(s.op, "J") {
 				for end > 0 && steps[end-1].pc >= pc {
@@ -101,7 +101,7 @@ func sizeOf(t *testing.T, lines []string) (size, locked, calls int) {
 		}
 	}
 	for i, s := range steps[:end] {
-		if s.isNothing() || s.op == "LOCK" { // a prefix of the next
+		if s.isNothing() || s.op == "LOCK" { // LOCK is a prefix of the next instruction
 			continue
 		}
 		size++

@@ -28,8 +28,8 @@ func TestSlot(t *testing.T) {
 	require.True(t, s.Free())
 }
 
-// The slot goes round between an owner, who publishes it by an index, and a thief, who hands it back by Yield alone.
-// Item and slot are plain words in between: the race detector checks both directions.
+// The slot goes round between an owner, which publishes it by an index, and a thief, which hands it back by Yield
+// alone. Item and slot are plain words in between: the race detector checks both directions.
 func TestSlotHandOver(t *testing.T) {
 	rounds := testkit.Scale(100000)
 	var (

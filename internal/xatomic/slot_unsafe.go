@@ -7,18 +7,19 @@ import (
 
 // A Slot is one place of a queue's ring. At any time it belongs to one thread, which reads and writes it plainly:
 //
-//   - free (nil): to the ring's owner, who may Put
-//   - put: to whoever claims the place by the queue's indices, which also publish what was put
+//   - free (nil): to the ring's owner, which may Put
+//   - put: to the thread that claims the place by the queue's indices, which also publish the item
 //   - claimed by a thief: to that thief, until its Yield makes the slot free again
 //
 // Only the step from the thief back to the owner has no index of its own: it is the nil that Yield stores and Free
-// loads, atomically. So pushing costs no atomic store to the slot. The race detector checks the claim, because the
-// accesses in between are plain.
+// loads, atomically. So a push needs no atomic store to the slot. The accesses in between are plain, so the race
+// detector checks this claim.
 //
-// The pointer is unsafe.Pointer because sync/atomic has no type with both plain and atomic access. It always holds a *T.
+// The pointer is unsafe.Pointer because sync/atomic has no type with both plain and atomic access. It always holds a
+// *T.
 type Slot[T any] struct{ p unsafe.Pointer }
 
-// Free reports whether the slot is the owner's to Put into. Owner only.
+// Free reports whether the owner may Put into the slot. Owner only.
 func (s *Slot[T]) Free() bool {
 	before(load, unsafe.Pointer(&s.p))
 	p := atomic.LoadPointer(&s.p)
@@ -26,13 +27,13 @@ func (s *Slot[T]) Free() bool {
 	return p == nil
 }
 
-// Put fills a free slot. p is published by the index that the owner stores next. Owner only.
+// Put fills a free slot. The index that the owner stores next publishes p. Owner only.
 func (s *Slot[T]) Put(p *T) {
 	write(unsafe.Pointer(&s.p))
 	s.p = unsafe.Pointer(p)
 }
 
-// Peek reads a slot that nobody else can claim. Owner only.
+// Peek reads a slot that no other thread can claim. Owner only.
 func (s *Slot[T]) Peek() *T {
 	read(unsafe.Pointer(&s.p))
 	return (*T)(s.p)

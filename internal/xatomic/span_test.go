@@ -77,14 +77,14 @@ func TestSpanAtItsLimit(t *testing.T) {
 	require.Equal(t, []uint32{limit / 2, limit}, []uint32{lo, hi})
 }
 
-// One claims from the front while others halve, and halve what they got: every index goes to exactly one.
+// One thread claims from the front while others take halves. Every index goes to exactly one of them.
 func TestSpanStress(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	const thieves = 3
 	halved := 0
 	for round := 0; round < 20 || halved == 0 && round < 2000; round++ {
 		n := uint32(1 + rng.IntN(testkit.Scale(20000)))
-		taken := make([]int32, n) // plain: the race detector sees an index that two have
+		taken := make([]int32, n) // plain: the race detector sees an index that two threads have
 		var s xatomic.Span
 		s.Set(0, n)
 		var wg sync.WaitGroup
@@ -122,5 +122,5 @@ func TestSpanStress(t *testing.T) {
 			halved += c
 		}
 	}
-	require.Positive(t, halved, "nobody ever halved the span")
+	require.Positive(t, halved, "no thread ever halved the span")
 }

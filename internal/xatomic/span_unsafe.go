@@ -5,21 +5,21 @@ import (
 	"unsafe"
 )
 
-// A Span is a set of consecutive indices that its owner takes from the front, one by one, while others may take the
-// upper half. It is one word, the next index in the lower half and the limit in the upper.
+// A Span is a set of consecutive indices. Its owner takes them from the front, one by one, while other threads may take
+// the upper half. It is one word, with the next index in the lower half and the limit in the upper half.
 type Span struct {
 	_ [0]atomic.Uint64 // aligns the word on 32-bit systems
 	v uint64
 }
 
-// Set makes the span lo, …, hi-1. lo and hi are at most 1<<31. The caller is the only one to know the span.
+// Set makes the span lo, …, hi-1. lo and hi are at most 1<<31. No other thread knows the span.
 func (s *Span) Set(lo, hi uint32) {
 	write(unsafe.Pointer(&s.v))
 	s.v = uint64(hi)<<32 | uint64(lo)
 }
 
-// Claim takes the first index. It always moves the lower half on, also past the limit, by one for every failed call:
-// there must be fewer than 1<<31 of those. Any thread.
+// Claim takes the first index. Every call moves the lower half on by one, failed calls past the limit: there must be
+// fewer than 1<<31 failed calls. Any thread.
 func (s *Span) Claim() (i uint32, ok bool) {
 	before(update, unsafe.Pointer(&s.v))
 	v := atomic.AddUint64(&s.v, 1)
@@ -36,7 +36,7 @@ func (s *Span) ClaimAlone() (i uint32, ok bool) {
 	return i, i < uint32(s.v>>32)
 }
 
-// Halve takes the upper half, the larger if the number is odd. Any thread.
+// Halve takes the upper half, which is the larger one if the number is odd. Any thread.
 func (s *Span) Halve() (lo, hi uint32, ok bool) {
 	for {
 		v := s.load()
@@ -54,7 +54,7 @@ func (s *Span) Halve() (lo, hi uint32, ok bool) {
 	}
 }
 
-// IsEmpty reports whether nothing was left at the moment of the call; that is final. Any thread.
+// IsEmpty reports whether nothing was left at the moment of the call. An empty span stays empty. Any thread.
 func (s *Span) IsEmpty() bool {
 	v := s.load()
 	return uint32(v) >= uint32(v>>32)

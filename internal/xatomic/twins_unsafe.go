@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// The twins of the types in sync/atomic, as far as the module uses them: with the hooks of the seam around every step.
+// The twins of the types in sync/atomic, as far as the module uses them, with the hooks of the seam around every step.
 
-// number is what the integer types of sync/atomic have in common.
+// number is the common part of the integer types of sync/atomic.
 type number[V any, A any] interface {
 	*A
 	Load() V
@@ -125,7 +125,7 @@ func (x *Pointer[T]) CompareAndSwap(old, p *T) bool {
 	return ok
 }
 
-// Words that only tell how things stand: see xatomic.go.
+// Words for dumps and statistics: see xatomic.go.
 type (
 	Tell32 = atomic.Uint32
 	Tell64 = atomic.Uint64

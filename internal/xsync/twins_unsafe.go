@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/internal/model"
 )
 
-// A Mutex is the twin of sync.Mutex. Outside an exploration it is one.
+// A Mutex is the twin of sync.Mutex. Outside an exploration it is a sync.Mutex.
 type Mutex struct {
 	real   sync.Mutex
 	locked bool
@@ -53,7 +53,8 @@ func (o *Once) Do(f func()) {
 	}
 }
 
-// A WaitGroup is the twin of sync.WaitGroup, as far as the module uses it. Outside an exploration it is one.
+// A WaitGroup is the twin of sync.WaitGroup, as far as the module uses it. Outside an exploration it is a
+// sync.WaitGroup.
 type WaitGroup struct {
 	real sync.WaitGroup
 	n    int
@@ -83,7 +84,7 @@ func (g *WaitGroup) Wait() {
 	model.Done(model.Load, g.word())
 }
 
-// Go starts f on a thread of the program.
+// Go starts f on a thread of the model program, or outside an exploration on a goroutine of its own.
 func Go(f func()) {
 	if !model.Active() {
 		go f()

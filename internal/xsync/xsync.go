@@ -1,10 +1,10 @@
 //go:build !modelcheck
 
-// Package xsync is the seam through which executor and graph reach locks, wait groups and new goroutines: what they need
-// to start, to end and to report, not on any hot path.
+// Package xsync is the seam through which executor and graph reach locks, wait groups and new goroutines. They use
+// these to start, to end and to report, not on any hot path.
 //
-// In a normal build its types are aliases of those in sync and cost nothing. Under the build tag modelcheck they are twins
-// that tell package model before every step.
+// In a normal build its types are aliases of those in sync and cost nothing. Under the build tag modelcheck they are
+// twins that tell package model before every step.
 package xsync
 
 import "sync"
