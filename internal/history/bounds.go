@@ -2,14 +2,14 @@ package history
 
 import "fmt"
 
-// The rules for what is no answer of a list: lost steals, and lengths that are not exact. They hold for the deque and for
-// the queue.
+// The rules for answers that no model of a list gives: lost steals, and lengths that are not exact. They hold for the
+// deque and for the queue.
 
-// checkLost: somebody is to blame for each lost steal.
+// checkLost: each lost steal has a call that explains it.
 func (h *History) checkLost() error {
-	blamed := make(map[int]map[*Op]bool) // by each thread
-	// A thread's calls follow one another. Each in its turn blames, of the claims that overlap it and are left, the one
-	// that ends first, which is the least use to later ones: if there is any assignment, this is one.
+	blamed := make(map[int]map[*Op]bool) // by thread
+	// A thread's calls follow one another. Each lost steal blames, of the overlapping claims not yet blamed, the one
+	// that ends first, which is of the least use to later steals. So if there is any assignment, this one is found.
 	for i := range h.Ops {
 		lost := &h.Ops[i]
 		if !lost.Lost {
@@ -66,7 +66,8 @@ func (h *History) checkLen() error {
 			}
 		}
 		if l.Len < max(0, least) || l.Len > most {
-			return fmt.Errorf("thread %d found a length of %d at time %d, possible are %d to %d", l.Thread, l.Len, l.Call, max(0, least), most)
+			return fmt.Errorf("thread %d found a length of %d at time %d, possible are %d to %d",
+				l.Thread, l.Len, l.Call, max(0, least), most)
 		}
 	}
 	return nil

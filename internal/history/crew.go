@@ -10,13 +10,13 @@ import (
 	"github.com/magpie-go/magpie/internal/testkit"
 )
 
-// A Clock gives times: numbers from 1 on, no two the same. The zero Clock is ready.
+// A Clock gives times: numbers from 1 on, no two of them equal. The zero Clock is ready.
 type Clock struct{ last atomic.Int64 }
 
-// Now is later than every time that anybody has been given. Any thread.
+// Now returns a time later than every time returned before. Any thread.
 func (c *Clock) Now() int64 { return c.last.Add(1) }
 
-// A Crew is a number of threads that do something at the same time, over and over.
+// A Crew is a group of threads that do something at the same time, over and over.
 type Crew struct {
 	t       testing.TB
 	work    []chan func(thread int)
@@ -28,7 +28,7 @@ type Crew struct {
 func NewCrew(t testing.TB, threads int) *Crew {
 	t.Helper()
 	procs := runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(max(procs, threads+1)) // none of them waits for a P: who runs is the system's business
+	runtime.GOMAXPROCS(max(procs, threads+1)) // no thread waits for a P: the system decides which runs
 	dawdle(true)
 	c := &Crew{t: t}
 	var ended sync.WaitGroup
@@ -54,12 +54,12 @@ func NewCrew(t testing.TB, threads int) *Crew {
 	return c
 }
 
-// Play has every thread play every round: no thread begins one before all have finished the one before, and they begin it
-// as nearly at once as can be. It returns when all rounds are over.
+// Play makes every thread play every round. No thread begins a round before all have finished the round before, and all
+// begin it as nearly at once as possible. Play returns when all rounds are over.
 func (c *Crew) Play(rounds int, play func(thread, round int)) {
 	c.t.Helper()
 	c.arrived.Store(0)
-	c.plays++ // who shares a core with whom changes from play to play
+	c.plays++ // the threads that share a core change from play to play
 	var done sync.WaitGroup
 	done.Add(len(c.work))
 	for _, work := range c.work {
@@ -75,11 +75,11 @@ func (c *Crew) Play(rounds int, play func(thread, round int)) {
 	testkit.Within(c.t, testkit.Patience, done.Wait)
 }
 
-// meet waits until as many have arrived.
+// meet waits until all threads have arrived, which is when arrived has reached all.
 func (c *Crew) meet(all int64) {
-	// Threads in a tight loop see the last one come within nanoseconds of each other; but one that looks for long may keep
-	// that last one from its core. Some microseconds: with a tenth of that, 32-bit code, which plays faster than it wakes,
-	// hardly ever overlaps.
+	// Threads in a tight loop see the last arrival within nanoseconds of each other. A thread that loops for long may
+	// keep the last one from its core. The limit is some microseconds: with a tenth of it, 32-bit code, which plays
+	// faster than it wakes, hardly ever overlaps.
 	const looks = 5000
 	c.arrived.Add(1)
 	for n := 0; c.arrived.Load() < all; n++ {
@@ -89,8 +89,8 @@ func (c *Crew) meet(all int64) {
 	}
 }
 
-// Pause lets some time pass between two calls: none, a few nanoseconds to a microsecond, or a turn of whoever else wants
-// the core. What it does is up to dice, 32 random bits.
+// Pause lets some time pass between two calls: none, a few nanoseconds to a microsecond, or a turn of another thread on
+// the core. The 32 random bits in dice decide.
 func Pause(dice uint32) {
 	switch dice % 16 {
 	case 0:

@@ -4,7 +4,7 @@ package history
 
 import "github.com/magpie-go/magpie/internal/xatomic"
 
-// Under the tag magpie_chaos threads dawdle in the middle of calls, while a crew is there: then calls overlap on any
+// Under the tag magpie_chaos threads dawdle in the middle of calls while a crew exists. So calls overlap on any
 // machine, and in all ways.
 func dawdle(on bool) {
 	if on {

@@ -2,5 +2,5 @@
 
 package history
 
-// dawdle does nothing: without the tag magpie_chaos, threads waste no time inside calls.
+// dawdle does nothing: without the tag magpie_chaos threads do not dawdle inside calls.
 func dawdle(bool) {}

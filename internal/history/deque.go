@@ -8,12 +8,15 @@ import (
 // Owner is the thread that pushes to a deque and pops from it.
 const Owner = 0
 
-// CheckDeque says what is wrong with a history of a deque, nil if nothing is. The package comment lists what is demanded.
+// CheckDeque returns an error that says what is wrong with a history of a deque, or nil. The package comment lists the
+// rules.
 func (h *History) CheckDeque() error {
-	return h.check(h.checkOwner, h.checkLost, h.checkLen, func() error { return h.checkOrder(dequeModel, h.seenOnceMore) })
+	return h.check(h.checkOwner, h.checkLost, h.checkLen, func() error {
+		return h.checkOrder(dequeModel, h.seenOnceMore)
+	})
 }
 
-// checkOwner: nobody else is at the bottom.
+// checkOwner: only the owner pushes and pops.
 func (h *History) checkOwner() error {
 	for i := range h.Ops {
 		if o := &h.Ops[i]; (o.Kind == Push || o.Kind == Pop) && o.Thread != Owner {
@@ -23,7 +26,7 @@ func (h *History) checkOwner() error {
 	return nil
 }
 
-// dequeModel: a queue, and the newest goes first to the owner.
+// dequeModel is a queue whose owner pops the newest item first.
 func dequeModel(l list, o *Op) (ok bool, next list) {
 	if o.Kind != Pop {
 		return queueModel(l, o)
@@ -34,8 +37,8 @@ func dequeModel(l list, o *Op) (ok bool, next list) {
 	return l == "", l
 }
 
-// seenOnceMore reports whether o may have found an item that was gone: one that was claimed at the top during o, while the
-// owner, who had counted it out, put bottom back.
+// seenOnceMore reports whether o may have found an item that was gone: an item that was claimed at the top during o,
+// while the owner, which had counted it out, put bottom back.
 func (h *History) seenOnceMore(o *Op) bool {
 	if !o.Lost && (o.Kind != IsEmpty || o.Empty) {
 		return false

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// A History is what some threads did to one deque or queue.
+// A History is the calls of some threads on one deque or queue.
 type History struct {
-	Initial int // items 1 … Initial were there before, the oldest first
+	Initial int // items 1 … Initial were there at the beginning, the oldest first
 	Ops     []Op
 }
 
-// Of puts together what each thread has recorded.
+// Of joins the calls that each thread has recorded.
 func Of(initial int, ops [][]Op) *History {
 	h := &History{Initial: initial}
 	for _, of := range ops {
@@ -22,7 +22,7 @@ func Of(initial int, ops [][]Op) *History {
 	return h
 }
 
-// check is the first complaint of some rules, with the whole history.
+// check returns the first error of the rules, with the whole history.
 func (h *History) check(rules ...func() error) error {
 	for _, rule := range append([]func() error{h.checkForm}, rules...) {
 		if err := rule(); err != nil {
@@ -32,14 +32,15 @@ func (h *History) check(rules ...func() error) error {
 	return nil
 }
 
-// checkForm: the history is one that the other rules can judge.
+// checkForm: the history has a form that the other rules can judge.
 func (h *History) checkForm() error {
 	last := make(map[int]int64)
 	pushed := make(map[int]bool)
 	for i := range h.Ops {
 		o := &h.Ops[i]
 		switch {
-		case o.Item < 0 || o.Item > Foreign || h.Initial >= Foreign || o.Kind == Push && (o.Item == 0 || o.Item == Foreign):
+		case o.Item < 0 || o.Item > Foreign || h.Initial >= Foreign,
+			o.Kind == Push && (o.Item == 0 || o.Item == Foreign):
 			return fmt.Errorf("items are numbers from 1 to %d: %v", Foreign-1, o)
 		case o.Kind == Push && (o.Item <= h.Initial || pushed[o.Item]):
 			return fmt.Errorf("an item is pushed once: %v", o)
@@ -68,8 +69,8 @@ func (h *History) Overlapping() (pairs int) {
 	return pairs
 }
 
-// String is a table of the calls in the order in which they began. A mark in a thread's column says that the thread was
-// inside a call of its own when the line's call began.
+// String returns a table of the calls in the order of their beginnings. A mark in a thread's column says that the
+// thread was inside a call of its own when the line's call began.
 func (h *History) String() string {
 	ops := slices.SortedFunc(slices.Values(h.Ops), func(o, p Op) int { return cmp.Compare(o.Call, p.Call) })
 	threads := 0

@@ -2,7 +2,7 @@ package history
 
 import "fmt"
 
-// A Kind says what was called.
+// A Kind is the method that was called.
 type Kind uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 
 func (k Kind) String() string { return [...]string{"push", "pop", "steal", "isEmpty", "len"}[k] }
 
-// Foreign is an item that nobody has pushed.
+// Foreign is an item that no thread has pushed.
 const Foreign = 255
 
 // An Op is one call and what it returned.
@@ -25,7 +25,7 @@ type Op struct {
 	Call, Return int64 // by the history's clock
 
 	Item  int  // the item pushed, popped or stolen, from 1 on; 0: none; Foreign
-	Lost  bool // Steal: not for want of items
+	Lost  bool // Steal: it failed, though not for want of items
 	AtTop bool // Pop: took the item at the top, as a thief does
 	Grew  bool // Push: the ring may have grown
 	Empty bool // IsEmpty: the answer
@@ -41,7 +41,7 @@ func (o *Op) removes() bool { return o.Item != 0 && (o.Kind == Steal || o.Kind =
 // putsBack reports whether the operation may have put bottom back: a Pop that did not take its item at the bottom.
 func (o *Op) putsBack() bool { return o.Kind == Pop && (o.Item == 0 || o.AtTop) }
 
-// overlaps reports whether neither of two operations was over before the other began.
+// overlaps reports whether neither of the two operations was over before the other began.
 func (o *Op) overlaps(p *Op) bool { return o.Call < p.Return && p.Call < o.Return }
 
 func (o *Op) String() string {

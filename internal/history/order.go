@@ -10,11 +10,11 @@ import (
 // list is the model's state: one byte for each item, the oldest first.
 type list string
 
-// A model does o to l. It is not ok if l would have answered otherwise.
+// A model applies o to l and returns the next list. ok is false if l would have given another answer.
 type model func(l list, o *Op) (ok bool, next list)
 
-// checkOrder: there is an order of the calls, other than of those that are left out, in which a list would have answered
-// the same.
+// checkOrder: there is an order of the calls in which a list would have given the same answers. It ignores the calls
+// for which leftOut is true.
 func (h *History) checkOrder(step model, leftOut func(o *Op) bool) error {
 	initial := make([]byte, h.Initial)
 	for i := range initial {
@@ -45,5 +45,6 @@ func (h *History) checkOrder(step model, leftOut func(o *Op) bool) error {
 	for i, o := range longest {
 		fmt.Fprintf(&b, "%s%d: %v", [...]string{"", "; "}[min(i, 1)], o.ClientId, o.Input)
 	}
-	return fmt.Errorf("no order of the calls explains the answers; the longest explained part, thread by thread:\n%s", &b)
+	return fmt.Errorf("no order of the calls explains the answers; "+
+		"the longest explained part, thread by thread:\n%s", &b)
 }

@@ -2,9 +2,9 @@ package history
 
 import "golang.org/x/sys/unix"
 
-// pin keeps the calling thread on one of the cores that it may use, counted from place round and round. Left alone, the
-// kernel finds that threads which yield all the time fit well on one core, where nothing ever overlaps. It returns what
-// undoes it. Pinning that fails is no error: the tally will tell.
+// pin keeps the calling thread on one of the cores that it may use: the one at place, counted round and round. Without
+// it the kernel puts threads that yield all the time on one core, where calls never overlap. pin returns a function
+// that undoes it. A failure to pin is no error: the tally shows it.
 func pin(place int) (unpin func()) {
 	var may, one unix.CPUSet
 	if unix.SchedGetaffinity(0, &may) != nil || may.Count() == 0 {

@@ -2,5 +2,5 @@
 
 package history
 
-// pin does nothing: where threads run is the system's business.
+// pin does nothing: the system decides where threads run.
 func pin(int) (unpin func()) { return func() {} }

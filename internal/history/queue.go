@@ -2,15 +2,15 @@ package history
 
 import "fmt"
 
-// CheckQueue says what is wrong with a history of a queue, to which any thread may push, nil if nothing is. The package
-// comment lists what is demanded.
+// CheckQueue returns an error that says what is wrong with a history of a queue, to which any thread may push, or nil.
+// The package comment lists the rules.
 func (h *History) CheckQueue() error {
 	return h.check(h.checkNoPops, h.checkLost, h.checkLen, func() error {
 		return h.checkOrder(queueModel, func(*Op) bool { return false })
 	})
 }
 
-// checkNoPops: a queue has one end to take from.
+// checkNoPops: no thread pops from a queue.
 func (h *History) checkNoPops() error {
 	for i := range h.Ops {
 		if o := &h.Ops[i]; o.Kind == Pop {
@@ -20,7 +20,7 @@ func (h *History) checkNoPops() error {
 	return nil
 }
 
-// queueModel: first in, first out.
+// queueModel is first in, first out.
 func queueModel(l list, o *Op) (ok bool, next list) {
 	switch {
 	case o.Kind == Push:

@@ -10,21 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A Scene is a deque or queue and what each thread is going to do to it, once.
+// A Scene is a deque or queue and the calls that each thread will make on it, once.
 type Scene interface {
-	// Play is a thread's part. All threads play at the same time.
+	// Play makes a thread's calls. All threads play at the same time.
 	Play(thread int)
-	// Judge says, when all have played, what happened and what is wrong with it.
+	// Judge returns, when all threads have played, the history and an error that says what is wrong with it.
 	Judge() (*History, error)
 }
 
-// A Step is one call of a thread, and dice for the Pause before it.
+// A Step is one call of a thread, with the dice for the Pause before it.
 type Step struct {
 	Kind Kind
 	Dice uint32
 }
 
-// Steps draws n calls, each of a kind with the weight that it has of a hundred.
+// Steps draws n calls. The weights of the kinds are percentages.
 func Steps(rng *rand.Rand, n int, weights map[Kind]int) []Step {
 	steps := make([]Step, n)
 	for i := range steps {
@@ -37,10 +37,11 @@ func Steps(rng *rand.Rand, n int, weights map[Kind]int) []Step {
 	return steps
 }
 
-// Linearizable plays scenes: as many as testkit.Count makes of quick, an equal share with each number of threads. It fails
-// the test if one is judged to be wrong, and logs how much it has proved, in the words of what.
+// Linearizable plays scenes: testkit.Count(t, quick) of them, an equal share with each number of threads in crews. It
+// fails the test if a scene is judged to be wrong. It logs with testkit.Proved how many it has played, with what as the
+// unit.
 //
-// The seed repeats the scenes, not what the threads make of them: a failure prints its history.
+// The seed repeats the scenes, not the schedules of the threads: a failure prints its history.
 func Linearizable(t *testing.T, quick int, what string, crews []int, draw func(rng *rand.Rand, threads int) Scene) {
 	t.Helper()
 	seed := testkit.Seed(t)
@@ -54,7 +55,7 @@ func Linearizable(t *testing.T, quick int, what string, crews []int, draw func(r
 			}
 			tally := playAll(t, seed, threads, share, draw)
 			t.Log(tally)
-			// On a single core hardly ever is a thread suspended in the middle of a call: there only the tally tells.
+			// On a single core a thread is hardly ever suspended in the middle of a call: there the tally alone tells.
 			if share >= 1000 && runtime.NumCPU() > 1 {
 				require.Positive(t, tally.overlapping, "no two calls overlapped, which shows nothing")
 			}

@@ -2,7 +2,7 @@ package history
 
 import "fmt"
 
-// A Tally is what happened in a number of histories. Without overlap, without lost steals, histories show little.
+// A Tally counts the events of a number of histories. Histories without overlap and without lost steals show little.
 type Tally struct {
 	histories, overlapping, pairs, calls   int
 	stolen, lost, empty, popped, top, grew int
@@ -36,7 +36,9 @@ func (s *Tally) Add(h *History) {
 }
 
 func (s *Tally) String() string {
-	return fmt.Sprintf("%d of %d histories with calls that overlap, %.1f pairs in each of %.1f calls; %d stolen, %d lost, %d empty; "+
-		"%d popped, %d more at the top; may have grown %d times", s.overlapping, s.histories, float64(s.pairs)/float64(max(1, s.histories)),
-		float64(s.calls)/float64(max(1, s.histories)), s.stolen, s.lost, s.empty, s.popped, s.top, s.grew)
+	each := float64(max(1, s.histories))
+	return fmt.Sprintf("%d of %d histories with calls that overlap, %.1f pairs in each of %.1f calls; "+
+		"%d stolen, %d lost, %d empty; %d popped, %d more at the top; may have grown %d times",
+		s.overlapping, s.histories, float64(s.pairs)/each, float64(s.calls)/each,
+		s.stolen, s.lost, s.empty, s.popped, s.top, s.grew)
 }

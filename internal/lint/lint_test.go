@@ -25,7 +25,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// fileRules are the rules that look at one file at a time, each with source that breaks it.
+// fileRules are the rules that look at one file at a time, each with source that breaks it and source that keeps it.
 var fileRules = []struct {
 	name   string
 	check  rule
@@ -49,8 +49,14 @@ var fileRules = []struct {
 			{"executor/x_test.go", `package executor; import "github.com/magpie-go/magpie/graph"`},
 		}},
 	{"unsafe", unsafeFiles,
-		[]source{{"deque/x.go", `package deque; import "unsafe"`}, {"deque/x_test.go", `package deque; import "unsafe"`}},
-		[]source{{"deque/x_unsafe.go", `package deque; import "unsafe"`}, {"deque/x_unsafe_linux.go", `package deque; import "unsafe"`}}},
+		[]source{
+			{"deque/x.go", `package deque; import "unsafe"`},
+			{"deque/x_test.go", `package deque; import "unsafe"`},
+		},
+		[]source{
+			{"deque/x_unsafe.go", `package deque; import "unsafe"`},
+			{"deque/x_unsafe_linux.go", `package deque; import "unsafe"`},
+		}},
 	{"no cgo, no linkname", noCgoNoLinkname,
 		[]source{
 			{"cmd/x/x.go", `package main; import "C"`},
@@ -93,8 +99,10 @@ var fileRules = []struct {
 			{"graph/x.go", "package graph\n\n// Some constants.\nconst (\n\tA = iota\n\tB // is told\n)\n"},
 		},
 		[]source{
-			{"deque/x.go", `package deque; func f() {}; func (d *deque) F() {}; func (e *E) Error() string { return "" }`},
-			{"graph/x.go", "package graph\n\n// T is told.\ntype T int\n\n// V is told.\nvar V int\n\nconst (\n\tA = 1 // told\n)\n"},
+			{"deque/x.go", "package deque; func f() {}; func (d *deque) F() {}; " +
+				`func (e *E) Error() string { return "" }`},
+			{"graph/x.go", "package graph\n\n// T is told.\ntype T int\n\n// V is told.\nvar V int\n\n" +
+				"const (\n\tA = 1 // told\n)\n"},
 			{"internal/plan/x.go", `package plan; func F() {}`},
 			{"executor/internal/x/x.go", `package x; func F() {}`},
 		}},
@@ -121,7 +129,7 @@ func TestFileRules(t *testing.T) {
 	}
 }
 
-// TestModelOnlyUnderItsTag: a normal build knows nothing of the model checker.
+// TestModelOnlyUnderItsTag: a normal build has no part of the model checker.
 func TestModelOnlyUnderItsTag(t *testing.T) {
 	normal := config{goos: "linux", goarch: "amd64"}
 	for _, f := range moduleFiles(t) {
@@ -131,8 +139,7 @@ func TestModelOnlyUnderItsTag(t *testing.T) {
 	}
 }
 
-// TestRulesKnowTheFiles: a file that was renamed must not fall out of a rule in silence, nor stay excepted from one
-// that it keeps.
+// TestRulesKnowTheFiles: a renamed file must not escape a rule in silence, nor stay excepted from a rule that it keeps.
 func TestRulesKnowTheFiles(t *testing.T) {
 	files := make(map[string]*file)
 	dirs := make(map[string]bool)
@@ -153,7 +160,7 @@ func TestRulesKnowTheFiles(t *testing.T) {
 	}
 }
 
-// TestEveryLibraryIsInTheTable: a new package must not fall out of the rules in silence.
+// TestEveryLibraryIsInTheTable: a new package must not escape the rules in silence.
 func TestEveryLibraryIsInTheTable(t *testing.T) {
 	require.Equal(t, []string{"stack", "executor/internal/stack"},
 		unlisted([]string{"stack", "executor/internal/stack", "executor", "internal/stack", "internal/model", "cmd/x"}))
@@ -185,7 +192,8 @@ func TestTags(t *testing.T) {
 }
 
 func TestTagsRuleBites(t *testing.T) {
-	const good = "package p\n\n// D1(a): mine, then yours. Pairs with D1(b).\nvar x int // P1\n\n// D1(b): see D1(a).\nvar y int\n"
+	const good = "package p\n\n// D1(a): mine, then yours. Pairs with D1(b).\nvar x int // P1\n\n" +
+		"// D1(b): see D1(a).\nvar y int\n"
 	check := func(src, protocol string) []string { return tags([]*file{parse(t, "p/x.go", src)}, protocol) }
 	require.Empty(t, check(good, "**D1** and **P1**"))
 	require.Empty(t, check(good, ""), "without a protocol the tags need no definition")
@@ -217,16 +225,18 @@ func TestCitations(t *testing.T) {
 }
 
 func TestCitationsRuleBites(t *testing.T) {
-	f := parse(t, "p/x_test.go", "package p\n\nfunc TestA() {}\nfunc TestModelB() {}\nfunc FuzzC() {}\nfunc (TestD) TestD() {}\nfunc testE() {}\n")
+	f := parse(t, "p/x_test.go", "package p\n\n"+
+		"func TestA() {}\nfunc TestModelB() {}\nfunc FuzzC() {}\nfunc (TestD) TestD() {}\nfunc testE() {}\n")
 	require.Equal(t, []string{"TestA", "TestModelB", "FuzzC"}, f.tests())
 	tests := map[string]map[string]bool{
 		"p": {"TestA": true, "TestModelB": true, "FuzzC": true}, "q": {"TestModelD": true},
 		"r": {}, "r/internal/s": {"TestModelE": true}, "r/t": {"TestModelF": true},
 	}
-	require.Empty(t, citations("p", "`TestA`, `FuzzC`; package q's all, `TestModelD`; `TestModelB`; `TestModel…`", tests))
+	const cites = "`TestA`, `FuzzC`; package q's all, `TestModelD`; `TestModelB`; `TestModel…`"
+	require.Empty(t, citations("p", cites, tests))
 	require.Empty(t, citations("p", "package q's `TestModelD`\n`TestModelB`", tests))
 	require.Empty(t, citations("r", "package s's `TestModelE`", tests))
-	require.NotEmpty(t, citations("r", "package t's `TestModelF`", tests), "no citation of package s's")
+	require.NotEmpty(t, citations("r", "package t's `TestModelF`", tests), "package s's TestModelE is not cited")
 	for name, protocol := range map[string]string{
 		"a test that is gone":            "`TestModelB`, `TestE`",
 		"a model program not cited":      "`TestA`",
@@ -238,19 +248,20 @@ func TestCitationsRuleBites(t *testing.T) {
 	}
 }
 
-// TestEveryTestIsCompiled: a test whose build constraint no configuration of .ci/run fulfils proves nothing for ever.
+// TestEveryTestIsCompiled: a test whose build constraint no configuration of .ci/run fulfils never runs.
 func TestEveryTestIsCompiled(t *testing.T) {
 	all := configs(read(t, ".ci/run"))
 	var seen []string
 	for _, c := range all {
 		seen = append(seen, c.goos+"/"+c.goarch+"/"+strings.Join(c.tags, ","))
 	}
-	require.Subset(t, seen, []string{"linux/amd64/", "linux/amd64/race", "linux/amd64/magpie_portable_park", "linux/386/", "windows/amd64/"},
-		"this is what .ci/run was understood to do")
+	require.Subset(t, seen, []string{
+		"linux/amd64/", "linux/amd64/race", "linux/amd64/magpie_portable_park", "linux/386/", "windows/amd64/",
+	}, "configs has missed some lines of .ci/run")
 	for _, f := range moduleFiles(t) {
 		if f.isTest() {
-			require.True(t, slices.ContainsFunc(all, func(c config) bool { return c.covers(f.dir()) && c.builds(t, f.path) }),
-				"%s is compiled by no configuration of .ci/run", f.path)
+			compiles := func(c config) bool { return c.covers(f.dir()) && c.builds(t, f.path) }
+			require.True(t, slices.ContainsFunc(all, compiles), "%s is compiled by no configuration of .ci/run", f.path)
 		}
 	}
 }
@@ -258,7 +269,8 @@ func TestEveryTestIsCompiled(t *testing.T) {
 func TestConfigs(t *testing.T) {
 	got := configs("step 'x'\nfor target in linux/386 darwin/arm64; do\n\tGOOS=${target} go build ./...\ndone\n" +
 		"GOOS=darwin go vet ./... # all\ngo test $(some ./...)\n" +
-		"GOARCH=386 go test -race ./internal/... ./deque\ngo test -tags a,b -run '^T' ./graph | grep x\ngo mod verify\n")
+		"GOARCH=386 go test -race ./internal/... ./deque\n" +
+		"go test -tags a,b -run '^T' ./graph | grep x\ngo mod verify\n")
 	require.Empty(t, cmp.Diff([]config{
 		{goos: "darwin", goarch: "amd64", patterns: []string{"./..."}},
 		{goos: "linux", goarch: "amd64", patterns: []string{"./..."}},
@@ -273,7 +285,7 @@ func TestConfigs(t *testing.T) {
 	require.True(t, got[0].covers("anything"))
 }
 
-// TestTopLevel: what stands at the top is what a visitor sees first. What git ignores does not count.
+// TestTopLevel: the top level is what a visitor sees first. Files that git ignores do not count.
 func TestTopLevel(t *testing.T) {
 	required := []string{"go.mod", "go.sum", "executor", "deque", "notifier", "graph", "cmd", "internal",
 		"README.md", "LICENSE", "CHANGELOG.md", ".ci"}

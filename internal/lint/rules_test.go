@@ -14,8 +14,8 @@ import (
 )
 
 // layers is the import table of the architecture: for each library package, the packages of this module that it may
-// import. What a package of the table imports must be in the table. Beyond that, libraries import the standard library
-// and golang.org/x/sys only.
+// import. Each of those is in the table too. Besides them, libraries import the standard library and golang.org/x/sys
+// only.
 //
 // The scheduler knows nothing of graphs; deque and notifier know nothing of each other.
 //
@@ -29,39 +29,43 @@ var layers = map[string][]string{
 		"internal/errfmt", "internal/left",
 	},
 	"executor": {
-		"executor/internal/demand", "executor/internal/lane", "executor/internal/policy", "executor/internal/spares", "deque", "notifier",
-		"internal/park", "internal/osthread", "internal/procs", "internal/xatomic", "internal/xsync", "internal/pad",
-		"internal/errfmt", "internal/left",
+		"executor/internal/demand", "executor/internal/lane", "executor/internal/policy", "executor/internal/spares",
+		"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
+		"internal/xsync", "internal/pad", "internal/errfmt", "internal/left",
 	},
 	"executor/internal/demand": {"internal/xatomic"},
 	"executor/internal/lane":   {"deque", "internal/pad", "internal/xatomic"},
-	"executor/internal/policy": {"deque", "internal/pad", "internal/xatomic"}, // deque for its Outcome: a policy sees no items
+	"executor/internal/policy": {"deque", "internal/pad", "internal/xatomic"}, // deque for its Outcome only
 	"executor/internal/spares": {"internal/xatomic", "internal/xsync"},
 	"executor/parallel":        {"executor", "executor/internal/demand", "internal/xatomic"},
-	"executor/pipeline":        {"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt"},
-	"deque":                    {"internal/xatomic", "internal/xsync", "internal/pad"},
-	"notifier":                 {"internal/park", "internal/xatomic", "internal/pad"},
-	"internal/park":            {"internal/xatomic", "internal/pad", "internal/model"}, // the last under the tag modelcheck only
-	"internal/plan":            {"internal/hugepage"},
-	"internal/xatomic":         {"internal/model"},                     // likewise
-	"internal/xsync":           {"internal/model"},                     // likewise
-	"internal/left":            {"internal/xatomic", "internal/model"}, // likewise
-	"internal/hugepage":        {},
-	"internal/osthread":        {"internal/model"}, // likewise
-	"internal/pad":             {},
-	"internal/errfmt":          {},
-	"internal/procs":           {},
-	"internal/model":           {},
+	"executor/pipeline": {
+		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
+	},
+	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
+	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
+	"internal/plan":     {"internal/hugepage"},
+	"internal/hugepage": {},
+	"internal/pad":      {},
+	"internal/errfmt":   {},
+	"internal/procs":    {},
+	"internal/model":    {},
+
+	// These import internal/model under the tag modelcheck only.
+	"internal/park":     {"internal/xatomic", "internal/pad", "internal/model"},
+	"internal/xatomic":  {"internal/model"},
+	"internal/xsync":    {"internal/model"},
+	"internal/left":     {"internal/xatomic", "internal/model"},
+	"internal/osthread": {"internal/model"},
 }
 
-// isLibrary reports whether dir has code that users compile. The model checker is none: it is in the table only because
-// libraries import it under its tag.
+// isLibrary reports whether dir has code that users compile. The model checker has none: it is in the table only
+// because libraries import it under its tag.
 func isLibrary(dir string) bool {
 	_, inTable := layers[dir]
 	return dir != "internal/model" && (inTable || !isTool(dir))
 }
 
-// isTool reports whether dir is in cmd or internal, where packages are no libraries unless a library imports them.
+// isTool reports whether dir is in cmd or internal, where a package is a library only if a library imports it.
 func isTool(dir string) bool {
 	first, _, _ := strings.Cut(dir, "/")
 	return first == "cmd" || first == "internal"
@@ -82,7 +86,7 @@ func unlisted(dirs []string) (missing []string) {
 	return missing
 }
 
-// A rule returns what a file does wrong.
+// A rule returns messages about what is wrong with a file.
 type rule func(f *file) []string
 
 func imports(f *file) (wrong []string) {
@@ -109,7 +113,8 @@ func isModuleDir(p string) bool {
 	return inTable || isTool(first)
 }
 
-// testsOnly are packages that judge others, and what they are made of. A user who builds the module compiles none of them.
+// testsOnly are the packages that judge others, and their dependencies. A user who builds the module compiles none of
+// them.
 var testsOnly = []string{
 	"internal/history", "internal/testkit",
 	"github.com/anishathalye/porcupine", "github.com/google/go-cmp", "github.com/stretchr/testify",
@@ -121,7 +126,8 @@ func testImports(f *file) (wrong []string) {
 		return nil
 	}
 	for i, p := range f.imports() {
-		if slices.ContainsFunc(testsOnly, func(only string) bool { return p == only || strings.HasPrefix(p, only+"/") }) {
+		isIt := func(only string) bool { return p == only || strings.HasPrefix(p, only+"/") }
+		if slices.ContainsFunc(testsOnly, isIt) {
 			wrong = append(wrong, f.at(f.ast.Imports[i])+": "+p+" is for tests only")
 		}
 	}
@@ -135,15 +141,17 @@ func TestTestImports(t *testing.T) {
 			require.NotEmpty(t, testImports(f), "the rule lets pass: %s imports %s", path, only)
 		}
 	}
-	require.NotEmpty(t, testImports(parse(t, "executor/x.go", `package x; import "github.com/stretchr/testify/require"`)))
-	require.Empty(t, testImports(parse(t, "internal/history/x.go", `package x; import "github.com/anishathalye/porcupine"`)))
+	testify := `package x; import "github.com/stretchr/testify/require"`
+	require.NotEmpty(t, testImports(parse(t, "executor/x.go", testify)))
+	porcupine := `package x; import "github.com/anishathalye/porcupine"`
+	require.Empty(t, testImports(parse(t, "internal/history/x.go", porcupine)))
 	require.Empty(t, testImports(parse(t, "deque/x_test.go", `package x; import "`+module+`/internal/history"`)))
 	for _, f := range moduleFiles(t) {
 		require.Empty(t, testImports(f))
 	}
 }
 
-// unsafeFiles leaves out internal/model, which is about words of memory throughout and never part of a normal build.
+// unsafeFiles exempts internal/model, which handles words of memory throughout and is never part of a normal build.
 func unsafeFiles(f *file) (wrong []string) {
 	if f.dir() == "internal/model" {
 		return nil
@@ -172,7 +180,7 @@ func noCgoNoLinkname(f *file) (wrong []string) {
 	return wrong
 }
 
-// goStatements: workers are the only goroutines that the libraries start, and only executor/thread.go starts them, through
+// goStatements: workers are the only goroutines that the libraries start. Only executor/thread.go starts them, through
 // internal/xsync.
 func goStatements(f *file) (wrong []string) {
 	if !f.isLibrary() || f.path == "executor/thread.go" || f.dir() == "internal/xsync" {
@@ -192,14 +200,14 @@ func goStatements(f *file) (wrong []string) {
 	return wrong
 }
 
-// isScope reports whether x is an executor.Scope, by the name that those have: its Go starts a child.
+// isScope reports whether x is an executor.Scope, going by the usual name: the Go method of a Scope starts a child.
 func isScope(x ast.Expr) bool {
 	id, ok := x.(*ast.Ident)
 	return ok && id.Name == "s"
 }
 
-// channelFiles are the files of libraries that may use channels: what users wait for, and the inline executor. All
-// other code of libraries may be between one item and the next.
+// channelFiles are the files of libraries that may use channels: code that users wait in, and the inline executor. All
+// other code of libraries may run between one item and the next.
 var channelFiles = []string{
 	"executor/async.go", "executor/block.go", "executor/context.go", "executor/future.go", "executor/inline.go",
 	"executor/run.go",
@@ -235,8 +243,8 @@ func channelUses(f *file) (wrong []string) {
 	return wrong
 }
 
-// docs: every exported identifier of a public package says what it is. Error and String have no more to say than their
-// interfaces.
+// docs: every exported identifier of a public package has a doc comment. Error and String are exempt: their interfaces
+// say it all.
 func docs(f *file) (wrong []string) {
 	if !isPublic(f.dir()) || f.isTest() {
 		return nil
@@ -264,7 +272,8 @@ func docs(f *file) (wrong []string) {
 					}
 				case *ast.ValueSpec:
 					for _, name := range s.Names {
-						if name.IsExported() && s.Doc == nil && s.Comment == nil && (d.Doc == nil || d.Lparen.IsValid()) {
+						documented := s.Doc != nil || s.Comment != nil || d.Doc != nil && !d.Lparen.IsValid()
+						if name.IsExported() && !documented {
 							missing(name, name.Name)
 						}
 					}
@@ -289,7 +298,7 @@ func isExportedType(e ast.Expr) bool {
 }
 
 // Tags cite obligations: P publication, D Dekker, C claim, G generation, W wrap, R retention, L liveness. D1(push) is
-// the site push of D1, and stands there followed by a colon.
+// the site push of D1. At that site a comment has the tag followed by a colon.
 var (
 	tag  = regexp.MustCompile(`\b([PDCGWRL][1-9][0-9]*)\b(?:\(([^)]*)\))?`)
 	site = regexp.MustCompile(`\b([PDCGWRL][1-9][0-9]*)\(([^)]*)\):`)
@@ -340,13 +349,14 @@ func tags(files []*file, protocol string) (wrong []string) {
 	return slices.Compact(wrong)
 }
 
-// citation finds tests in a PROTOCOL.md; "package graph's" says whose they are, until the next semicolon or line.
+// citation finds tests in a PROTOCOL.md. The words "package graph's" name their package, until the next semicolon or
+// line.
 var citation = regexp.MustCompile("`((?:Test|Fuzz)\\w+)`|package (\\w+)'s|;|\n")
 
-// citations checks what a package's PROTOCOL.md says of tests: those that it cites exist, and it cites every model program
-// of the package and of the packages in its folder internal. tests are the module's, by folder and name.
+// citations checks the tests cited in a package's PROTOCOL.md: they exist, and every model program of the package and
+// of the packages in its folder internal is among them. tests are the tests of the module, by folder and name.
 func citations(dir, protocol string, tests map[string]map[string]bool) (wrong []string) {
-	folders := make(map[string]string) // by the package's name
+	folders := make(map[string]string) // by package name
 	for folder := range tests {
 		folders[path.Base(folder)] = folder
 	}
@@ -379,7 +389,8 @@ func citations(dir, protocol string, tests map[string]map[string]bool) (wrong []
 	return slices.Compact(wrong)
 }
 
-// protocolOf is the folder of the PROTOCOL.md that tells of dir: of the packages in a folder internal, that around it.
+// protocolOf returns the folder whose PROTOCOL.md covers dir. For a package in a folder internal it is the folder
+// around that one.
 func protocolOf(dir string) string {
 	if around, _, ok := strings.Cut(dir, "/internal/"); ok {
 		return around

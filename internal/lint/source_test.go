@@ -1,5 +1,5 @@
-// Package lint checks the house rules that a compiler does not: which package may import which, where unsafe and the go
-// statement may stand, that the tags in comments mean something. Each rule was somebody's defect once.
+// Package lint checks the house rules that a compiler does not: the imports of each package, the places of unsafe and
+// of the go statement, the meaning of tags in comments. Each rule has caught a real defect.
 package lint
 
 import (
@@ -33,17 +33,17 @@ func (f *file) dir() string     { return path.Dir(f.path) }
 func (f *file) isTest() bool    { return strings.HasSuffix(f.path, "_test.go") }
 func (f *file) isLibrary() bool { return isLibrary(f.dir()) && !f.isTest() }
 
-// at is where a node stands, for messages.
+// at returns the position of a node, for messages.
 func (f *file) at(n ast.Node) string {
 	return f.path + ":" + strconv.Itoa(f.fset.Position(n.Pos()).Line)
 }
 
-// imports lists what f imports, packages of this module by their folder.
+// imports lists the imports of f, packages of this module by their folder.
 func (f *file) imports() (paths []string) {
 	for _, spec := range f.ast.Imports {
 		p, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			panic(err) // the parser has seen to it
+			panic(err) // the parser accepted it
 		}
 		paths = append(paths, strings.TrimPrefix(p, module+"/"))
 	}
@@ -67,8 +67,7 @@ func parse(t testing.TB, path, src string) *file {
 	return &file{path, fset, parsed}
 }
 
-// moduleFiles parses every Go file of the module, whatever its build constraints. Modules inside this one are not part
-// of it.
+// moduleFiles parses every Go file of the module, whatever its build constraints. It skips modules inside this one.
 func moduleFiles(t testing.TB) (files []*file) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -83,7 +82,8 @@ func moduleFiles(t testing.TB) (files []*file) {
 			if rel == "." {
 				return nil
 			}
-			if strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_") || d.Name() == "testdata" || exists(filepath.Join(name, "go.mod")) {
+			skip := strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_") || d.Name() == "testdata"
+			if skip || exists(filepath.Join(name, "go.mod")) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -128,8 +128,8 @@ func (c config) builds(t testing.TB, name string) bool {
 	return ok
 }
 
-// configs reads the ways of .ci/run: its lines with go test and go vet. What a function of the script leaves out of a pattern does
-// not count.
+// configs reads the configurations of .ci/run from its lines with go test and go vet. It ignores that a function of the
+// script may exclude packages from a pattern.
 func configs(script string) (all []config) {
 	for line := range strings.Lines(script) {
 		c := config{goos: "linux", goarch: "amd64"}
