@@ -1,26 +1,29 @@
-// Command mutants asks of the module's tests whether they would notice.
+// Command mutants checks that the module's tests notice bugs.
 //
-// Its testdata holds small, deliberate bugs in the deque, the notifier, the executor, the graph and the parker, each with
-// the tests that must fail because of it. The command builds those tests against a changed copy of one file, by go's
-// overlay: the tree is left alone.
+// Its testdata holds small, deliberate bugs in the deque, the notifier, the executor, the graph and the parker, each
+// with the tests that must fail because of it. The command builds those tests against a changed copy of one file, by
+// go's overlay, and leaves the tree alone.
 //
 //	go run ./internal/mutants               all of them
-//	go run ./internal/mutants -run 07 -v    those whose name matches, with what the tests say
-//	go run ./internal/mutants -list         what there is
+//	go run ./internal/mutants -run 07 -v    those whose name matches, with the output of the tests
+//	go run ./internal/mutants -list         list the mutants
 //
-// A mutant is killed when one of its tests fails or crashes the process; if its file says so, also when one does not end: a
-// test may take with the mutant ten seconds more than five times what it takes without, which depends on the machine. That
-// is said of each such kill. Model programs fail at once where others would hang. A mutant that no test kills fails the
-// command, and so does one that does not build, whose lines are not there, or that hangs without saying so: on a busy
-// machine that may be a survivor. When all is well the last line is "proved: N mutants killed".
+// A mutant is killed when one of its tests fails or crashes the process. If the mutant's file says so, a test that does
+// not end kills it too: with the mutant, a test may take ten seconds more than five times its time without. Such a kill
+// depends on the machine and is reported as one by a time limit. Model programs fail at once where other tests would
+// hang.
+//
+// The command fails if a mutant survives, does not build, does not find its lines, or hangs although its file does not
+// say so: on a busy machine that may be a survivor. When all mutants are killed the last line is "proved: N mutants
+// killed".
 //
 // # Files
 //
-// A mutant is a file NN-name.mutant: a header, then one edit or more, each of lines that stand exactly once in the file
-// that it changes and the lines that take their place.
+// A mutant is a file NN-name.mutant: a header, then one or more edits. An edit has old lines, which stand exactly once
+// in the file that it changes, and the new lines that replace them.
 //
-//	bug: what is wrong, in one sentence; a line that begins with a tab goes on with the one before
-//	seen: where the field has made this bug, if it has (optional)
+//	bug: what is wrong, in one sentence; a line that begins with a tab continues the line before
+//	seen: where this bug was seen in practice (optional)
 //	file: deque/deque.go
 //	package: ./deque
 //	tags: modelcheck (optional)

@@ -24,9 +24,9 @@ func main() {
 // Exit statuses.
 const (
 	exitOK          = 0
-	exitFailed      = 1 // a survivor, or a mutant that is no use
+	exitFailed      = 1 // a survivor, or a mutant that is of no use
 	exitBadInput    = 2
-	exitInterrupted = 130 // as of a shell command that SIGINT ended
+	exitInterrupted = 130 // as for a shell command that SIGINT ended
 )
 
 const usage = `usage: go run ./internal/mutants [-run regexp] [-list] [-v]
@@ -103,24 +103,24 @@ func (m *mutant) describe(to io.Writer) {
 	fmt.Fprintf(to, "    %v\n", m.killers)
 }
 
-// A gate runs mutants and tells how each fares.
+// A gate runs mutants and reports the fate of each.
 type gate struct {
 	lab     lab
 	stdout  io.Writer
 	verbose bool
-	margin  time.Duration // how much more than five times what they take otherwise killers may take with a mutant
+	margin  time.Duration // time for the killers of a mutant beyond five times that without it
 	limits  map[killers]time.Duration
 }
 
-// A trial is how a mutant fared.
+// A trial is the fate of a mutant.
 type trial struct {
 	verdict
 	output string
 	took   time.Duration
-	err    error // the mutant is of no use
+	err    error // why the mutant is of no use
 }
 
-// run returns an error if there is a survivor, or a mutant of no use.
+// run returns an error if a mutant survives or is of no use.
 func (g *gate) run(ctx context.Context, all []*mutant) error {
 	start := time.Now()
 	if err := g.baseline(ctx, all); err != nil {
@@ -163,24 +163,25 @@ func (g *gate) run(ctx context.Context, all []*mutant) error {
 	return verdictOf(survivors, useless)
 }
 
-// verdictOf says what to do about mutants that were not killed.
+// verdictOf returns an error that says what to do about mutants that were not killed.
 func verdictOf(survivors []*mutant, useless []error) error {
 	errs := slices.Clone(useless)
 	if len(useless) > 0 {
-		errs = append(errs, fmt.Errorf("mend these mutants (%d): a mutant changes lines that are there, builds, and fails a test in time", len(useless)))
+		errs = append(errs, fmt.Errorf("mend these mutants (%d): "+
+			"a mutant changes lines that are there, builds, and fails a test in time", len(useless)))
 	}
 	for _, m := range survivors {
 		errs = append(errs, fmt.Errorf("%s survived: %v passes although %s", m.name, m.killers, m.bug))
 	}
 	if len(survivors) > 0 {
-		errs = append(errs, fmt.Errorf("write a test or model program that fails with the mutant and name it there, or widen its run field;\n"+
-			"only if no caller can tell the difference, remove the mutant. To look at one: go run ./internal/mutants -v -run '^%s$'",
-			survivors[0].name))
+		errs = append(errs, fmt.Errorf("write a test or model program that fails with the mutant and name it there, "+
+			"or widen its run field;\nonly if no caller can tell the difference, remove the mutant. "+
+			"To look at one: go run ./internal/mutants -v -run '^%s$'", survivors[0].name))
 	}
 	return errors.Join(errs...)
 }
 
-// baseline demands that all killers pass on the code as it is, and sets their time limits.
+// baseline requires that all killers pass on the code as it is, and sets their time limits.
 func (g *gate) baseline(ctx context.Context, all []*mutant) error {
 	fmt.Fprintln(g.stdout, "without mutants:")
 	var binaries, tests []killers
@@ -225,7 +226,8 @@ func (g *gate) try(ctx context.Context, m *mutant) trial {
 	t := g.lab.test(ctx, b.path, m.killers, g.limits[m.killers])
 	t.took = time.Since(start)
 	if t.err == nil && t.hung && m.hangs == "" {
-		t.err = fmt.Errorf("%s: %s hangs: %s; this may be a survivor on a slow machine: name a test that fails instead, or say hangs: yes",
+		t.err = fmt.Errorf("%s: %s hangs: %s; "+
+			"this may be a survivor on a slow machine: name a test that fails instead, or say hangs: yes",
 			m.name, t.failed, shorten(t.how))
 	}
 	return t
@@ -244,7 +246,7 @@ func (m *mutant) show(to io.Writer) {
 	}
 }
 
-// shorten cuts a message to what fits beside the rest of a line.
+// shorten cuts a message so that it fits the rest of a line.
 func shorten(s string) string {
 	const most = 120
 	if r := []rune(strings.TrimSpace(s)); len(r) > most {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// toy makes a small module with these mutants: lines of theirs from "--- old" on, by name.
+// toy makes a small module with these mutants, by name. The texts are the lines of their files after the header.
 func toy(t *testing.T, mutants map[string]string) (root string) {
 	root = t.TempDir()
 	write(t, root, "go.mod", "module toy\n\ngo 1.26.0\n")
@@ -89,7 +89,7 @@ func inToy(t *testing.T, root string, args ...string) (status int, stdout, stder
 	return status, out.String(), errs.String()
 }
 
-// TestAllKilled: what the command says when all is well, also called below the module's root.
+// TestAllKilled: the output when all mutants are killed, also if the command is called below the module's root.
 func TestAllKilled(t *testing.T) {
 	root := toy(t, map[string]string{"01-wrong": wrong, "02-starts-late": startsLate})
 	status, out, errs := inToy(t, root+"/sum")
@@ -104,8 +104,8 @@ proved: 2 mutants killed
 $`, out)
 }
 
-// TestSurvivorsFail: a survivor fails the command, which tells its name and what no test has noticed; a mutant that does
-// not apply or build is no kill either.
+// TestSurvivorsFail: a survivor fails the command, which prints its name and its bug. A mutant that does not apply or
+// build is no kill either.
 func TestSurvivorsFail(t *testing.T) {
 	root := toy(t, map[string]string{"01-wrong": wrong, "02-unseen": unseen, "03-not-go": notGo, "04-misses": misses})
 	status, out, errs := inToy(t, root)
@@ -126,8 +126,8 @@ func TestSurvivorsFail(t *testing.T) {
 	require.Contains(t, out, "\n--- PASS: TestSum (", "what the tests say")
 }
 
-// TestHangs: a test that does not end, by its own time limit or, if that does not end it, from outside, is a kill if the
-// mutant says so, which is told apart from others. Else the mutant is of no use.
+// TestHangs: if the mutant says so, a test that does not end is a kill, whether its own time limit ends it or the
+// command does. Such kills are counted apart. If the mutant does not say so, it is of no use.
 func TestHangs(t *testing.T) {
 	root := toy(t, map[string]string{
 		"01-endless":          "hangs: yes\n" + endless,
@@ -143,12 +143,14 @@ func TestHangs(t *testing.T) {
 	require.ErrorContains(t, err, "mend these mutants (1)")
 	require.NotContains(t, err.Error(), "02-")
 	require.Contains(t, out.String(), "01-endless: killed by TestSum/none, which hangs: no end after 3s (")
-	require.Contains(t, out.String(), "02-endless-and-deaf: killed by TestSum/none, which hangs: no end after 8s, nor by its own time limit (")
-	require.Contains(t, out.String(), "\n3/3 03-endless-untold: ERROR\n2 of 3 mutants killed, 2 of them by a time limit, in ")
+	require.Contains(t, out.String(), "02-endless-and-deaf: "+
+		"killed by TestSum/none, which hangs: no end after 8s, nor by its own time limit (")
+	require.Contains(t, out.String(), "\n3/3 03-endless-untold: ERROR\n"+
+		"2 of 3 mutants killed, 2 of them by a time limit, in ")
 	require.NotContains(t, out.String(), "proved")
 }
 
-// TestKillersMustPass: tests that fail anyhow, or are not there, kill nothing.
+// TestKillersMustPass: tests that fail without a mutant, or do not exist, kill nothing.
 func TestKillersMustPass(t *testing.T) {
 	root := toy(t, map[string]string{"01-wrong": wrong})
 	name := folder + "/01-wrong.mutant"
@@ -159,7 +161,8 @@ func TestKillersMustPass(t *testing.T) {
 	require.Contains(t, errs, "go test -run '^TestOther$' ./sum: no test ran")
 	require.NotContains(t, out, "killed")
 
-	write(t, root, "sum/other_test.go", "package sum\n\nimport \"testing\"\n\nfunc TestOther(t *testing.T) { t.Fatal(\"anyhow\") }\n")
+	write(t, root, "sum/other_test.go", "package sum\n\nimport \"testing\"\n\n"+
+		"func TestOther(t *testing.T) { t.Fatal(\"anyhow\") }\n")
 	status, out, errs = inToy(t, root)
 	require.Equal(t, exitFailed, status)
 	require.Contains(t, errs, "go test -run '^TestOther$' ./sum fails without any mutant: TestOther: anyhow")
@@ -213,7 +216,7 @@ func TestInterrupted(t *testing.T) {
 	require.Equal(t, "mutants: interrupted\n", errs.String())
 }
 
-// TestInOrder: results come in the order of the list, and once the loop has ended nothing is done any more.
+// TestInOrder: results come in the order of the list, and once the loop has ended no call is running.
 func TestInOrder(t *testing.T) {
 	list := strings.Split("abcdefghijklmnopqrstuvwxyz", "")
 	var running, done atomic.Int32
@@ -245,7 +248,7 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// TestUnneeded: tests of package x_test are left out of the build if no killer is among them.
+// TestUnneeded: tests of package x_test are left out of the build if none of them is a killer.
 func TestUnneeded(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "sum/sum_test.go", "package sum\n\nfunc TestSum(t *testing.T) {}\n")

@@ -16,12 +16,12 @@ import (
 // A mutant is one bug, and the tests that must notice it.
 type mutant struct {
 	number  int
-	name    string // its file's name without the extension, number and all
+	name    string // its file's name without the extension
 	bug     string
-	seen    string // where the field has made it; may be empty
-	file    string // what it changes, from the module's root, with slashes
+	seen    string // where the bug was seen in practice; may be empty
+	file    string // the file that it changes, from the module's root, with slashes
 	killers killers
-	hangs   string // "yes" if a test that does not end may be what kills it; else empty
+	hangs   string // "yes" if a test that does not end may kill it; else empty
 	edits   []edit
 }
 
@@ -30,7 +30,7 @@ type killers struct {
 	pkg   string // as in ./deque
 	tags  string
 	run   string
-	bound string // of preemptions, for model programs; empty: theirs
+	bound string // of preemptions, for model programs; empty: the programs' own
 }
 
 func (k killers) String() string {
@@ -44,13 +44,13 @@ func (k killers) String() string {
 	return fmt.Sprintf("%s -run '%s' %s", s, k.run, k.pkg)
 }
 
-// binary is what killers have in common that one test binary can run.
+// binary returns the part of k on which the test binary depends.
 func (k killers) binary() killers { return killers{pkg: k.pkg, tags: k.tags} }
 
 // An edit replaces lines.
 type edit struct{ old, new []string }
 
-// folder is where the mutants are, from the module's root.
+// folder is the folder of the mutants, from the module's root.
 const folder = "internal/mutants/testdata"
 
 var (
@@ -58,8 +58,8 @@ var (
 	tagName  = regexp.MustCompile(`^[a-zA-Z0-9_.]+$`)
 )
 
-// load reads all mutants of the module at root, in the order of their numbers. It tells of every file that is wrong, one
-// that is no mutant too: a mutant with another ending would be left out in silence.
+// load reads all mutants of the module at root, in the order of their numbers. Its error names every file that is
+// wrong. A file with another ending is wrong too: it would be left out in silence.
 func load(root string) ([]*mutant, error) {
 	dir := filepath.Join(root, filepath.FromSlash(folder))
 	files, err := os.ReadDir(dir)
@@ -94,7 +94,7 @@ func load(root string) ([]*mutant, error) {
 	return all, errors.Join(errs...)
 }
 
-// parse reads a mutant. file is its file's name.
+// parse reads a mutant from text. file is the name of its file.
 func parse(file, text string) (*mutant, error) {
 	parts := fileName.FindStringSubmatch(file)
 	if parts == nil {
@@ -118,7 +118,7 @@ const (
 	newMark = "--- new"
 )
 
-// A field is one of the header's.
+// A field is one field of the header.
 type field struct {
 	key      string
 	value    *string
@@ -174,7 +174,7 @@ func (m *mutant) header(lines []string) (rest []string, err error) {
 	return rest, m.check()
 }
 
-// check looks at what the fields say.
+// check checks the values of the fields.
 func (m *mutant) check() error {
 	if !fs.ValidPath(m.file) || path.Ext(m.file) != ".go" || strings.HasSuffix(m.file, "_test.go") {
 		return fmt.Errorf("file %q: want a Go file that is no test, from the module's root", m.file)
@@ -199,7 +199,7 @@ func (m *mutant) check() error {
 	return nil
 }
 
-// edits reads the lines from the first mark on. before is how many lines came before them.
+// edits reads the lines from the first mark on. before is the number of lines before them.
 func edits(lines []string, before int) (all []edit, err error) {
 	var part *[]string
 	for i, line := range lines {

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMutantsApply: every mutant still finds the lines that it changes, is Go, and names a test that there is. A change of
-// the core so shows at once which mutants go with it.
+// TestMutantsApply: every mutant finds the lines that it changes, is valid Go, and names a test that exists. So a
+// change of the core shows at once which mutants must change with it.
 func TestMutantsApply(t *testing.T) {
 	root, err := moduleRoot(t.Context(), ".")
 	require.NoError(t, err)
@@ -91,7 +91,8 @@ func TestParse(t *testing.T) {
 			{old: []string{"var gone int"}},
 		},
 	}, m, cmp.AllowUnexported(mutant{}, killers{}, edit{})))
-	require.Equal(t, "MAGPIE_MODEL_BOUND=2 go test -tags modelcheck,other -run '^TestSum$/^small$' ./sum", m.killers.String())
+	require.Equal(t, "MAGPIE_MODEL_BOUND=2 go test -tags modelcheck,other -run '^TestSum$/^small$' ./sum",
+		m.killers.String())
 }
 
 func TestParseRejects(t *testing.T) {
@@ -126,28 +127,31 @@ func TestParseRejects(t *testing.T) {
 		require.ErrorContains(t, err, "07-one-more: ")
 		require.ErrorContains(t, err, c.want)
 	}
-	for _, name := range []string{"one-more.mutant", "7-one-more.mutant", "07-One-More.mutant", "07.mutant", "07-one-more.pending"} {
+	for _, name := range []string{
+		"one-more.mutant", "7-one-more.mutant", "07-One-More.mutant", "07.mutant", "07-one-more.pending",
+	} {
 		_, err := parse(name, good)
 		require.ErrorContains(t, err, "a mutant's file is named like")
 	}
 }
 
-// TestOldLinesStandOnce: lines that are not there, or twice, say neither where the bug belongs.
+// TestOldLinesStandOnce: lines that do not occur, or occur twice, do not say where the bug belongs.
 func TestOldLinesStandOnce(t *testing.T) {
 	m, err := parse("07-one-more.mutant", good)
 	require.NoError(t, err)
-	for text, want := range map[string]string{
-		"\treturn a + b\nvar gone int\n":                  "",
-		"\treturn a + b\n":                                `edit 2 stand in sum/sum.go 0 times, want once: "var gone int"`,
-		"\treturn a + b // here\nvar gone int\n":          `edit 1 stand in sum/sum.go 0 times, want once: "return a + b"`,
-		"\treturn a + b\n\treturn a + b\nvar gone int\n":  `edit 1 stand in sum/sum.go 2 times, want once: "return a + b"`,
-		"\treturn a + b\nvar gone int\nvar gone int\nx\n": `edit 2 stand in sum/sum.go 2 times`,
+	for _, c := range []struct{ text, want string }{
+		{"\treturn a + b\nvar gone int\n", ""},
+		{"\treturn a + b\n", `edit 2 stand in sum/sum.go 0 times, want once: "var gone int"`},
+		{"\treturn a + b // here\nvar gone int\n", `edit 1 stand in sum/sum.go 0 times, want once: "return a + b"`},
+		{"\treturn a + b\n\treturn a + b\nvar gone int\n",
+			`edit 1 stand in sum/sum.go 2 times, want once: "return a + b"`},
+		{"\treturn a + b\nvar gone int\nvar gone int\nx\n", `edit 2 stand in sum/sum.go 2 times`},
 	} {
 		root := t.TempDir()
-		write(t, root, "sum/sum.go", text)
+		write(t, root, "sum/sum.go", c.text)
 		got, err := m.mutate(root)
-		if want != "" {
-			require.ErrorContains(t, err, want)
+		if c.want != "" {
+			require.ErrorContains(t, err, c.want)
 			continue
 		}
 		require.NoError(t, err)

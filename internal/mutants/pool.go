@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// inOrder does f for everything in list, as many at a time as there are processors, and yields the results in the order
-// of list. When the loop over it ends, early too, no f runs any more.
+// inOrder calls f for each element of list, as many at a time as there are processors, and yields the results in the
+// order of list. When the loop over it ends, even early, no call of f is running.
 func inOrder[T, R any](list []T, f func(T) R) iter.Seq2[T, R] {
 	return func(yield func(T, R) bool) {
 		results := make([]chan R, len(list))

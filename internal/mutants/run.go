@@ -19,7 +19,7 @@ type lab struct {
 	temp string // for binaries and changed files
 }
 
-// moduleRoot is the root of the module that the command was called in.
+// moduleRoot returns the root of the module around dir.
 func moduleRoot(ctx context.Context, dir string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "env", "GOMOD")
 	cmd.Dir = dir
@@ -34,17 +34,17 @@ func moduleRoot(ctx context.Context, dir string) (string, error) {
 	return filepath.Dir(mod), nil
 }
 
-// boundVariable tells model programs how many preemptions to explore.
+// boundVariable sets how many preemptions model programs explore.
 const boundVariable = "MAGPIE_MODEL_BOUND"
 
-// A build is a test binary, or why there is none.
+// A build is a test binary, or the error that prevented it.
 type build struct {
 	path string
 	err  error
 }
 
-// build makes the test binary of a package. overlay maps files to those to read in their place, or to "" if they are not to
-// be there; it may be nil.
+// build makes the test binary of a package. overlay may be nil. It maps files to the files that the build reads in
+// their place, or to "" for files that the build leaves out.
 func (l *lab) build(ctx context.Context, k killers, overlay map[string]string) build {
 	path, err := l.compile(ctx, k, overlay)
 	return build{path, err}
@@ -56,7 +56,7 @@ func (l *lab) compile(ctx context.Context, k killers, overlay map[string]string)
 		return "", err
 	}
 	binary = filepath.Join(dir, "test.exe")
-	args := []string{"test", "-c", "-ldflags=-w", "-o", binary} // no debugger will look: links sooner
+	args := []string{"test", "-c", "-ldflags=-w", "-o", binary} // without debug information it links sooner
 	if k.tags != "" {
 		args = append(args, "-tags", k.tags)
 	}
@@ -109,8 +109,8 @@ var (
 	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
 )
 
-// unneeded is an overlay without the tests of package x_test, if no killer is among them. They take most of the time that a
-// build takes, all of them anew for each mutant.
+// unneeded returns an overlay that leaves out the tests of package x_test if none of them is a killer. They take most
+// of the time of a build, and are compiled anew for each mutant.
 func (l *lab) unneeded(k killers) (overlay map[string]string, err error) {
 	overlay = make(map[string]string)
 	top, _, _ := strings.Cut(k.run, "/")
@@ -140,20 +140,20 @@ func (l *lab) unneeded(k killers) (overlay map[string]string, err error) {
 	return overlay, nil
 }
 
-// grace is how long a test process may take to end itself and to print all stacks once its time is up.
+// grace is how long a test process may take to end itself and to print all stacks after its time limit.
 const grace = 5 * time.Second
 
-// test runs the killers in binary until the first that fails. The verdict names no test if all pass; that nobody
-// failed although the process did is an error.
+// test runs the killers in binary up to the first that fails. The verdict names no test if all pass. If the process
+// fails and no test has failed, test returns an error.
 func (l *lab) test(ctx context.Context, binary string, k killers, limit time.Duration) (t trial) {
 	inTime, cancel := context.WithTimeout(ctx, limit+grace)
 	defer cancel()
 	cmd := exec.CommandContext(inTime, binary, "-test.v", "-test.failfast", "-test.paniconexit0",
 		"-test.run="+k.run, "-test.timeout="+limit.String())
 	cmd.Dir = filepath.Join(l.root, filepath.FromSlash(k.pkg))
-	cmd.WaitDelay = time.Second // for what it may have started, which has its output
+	cmd.WaitDelay = time.Second // a process that it has started may hold its output open
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "MAGPIE_") { // more work, or a replay, is for those who call the tests
+		if !strings.HasPrefix(v, "MAGPIE_") { // counts and replays are for tests called by hand
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
@@ -183,7 +183,7 @@ func (l *lab) test(ctx context.Context, binary string, k killers, limit time.Dur
 	return t
 }
 
-// tail is what matters of a long output: its last lines.
+// tail returns the last lines of a long output.
 func tail(output string) string {
 	const most = 40
 	lines := strings.SplitAfter(output, "\n")

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// A verdict is what a run of tests came to.
+// A verdict is the outcome of a run of tests.
 type verdict struct {
 	passed int    // tests, subtests not counted
 	failed string // the test that failed, or that ran when the process ended; empty: none
-	how    string // the first line of what it says
-	hung   bool   // a time limit said so
-	last   string // the test that the end of the output is of; empty: none began
+	how    string // the first line of its message
+	hung   bool   // it was ended by a time limit
+	last   string // the test to which the end of the output belongs; empty: none began
 }
 
-// endedFromOutside is for a process that had to be ended after so long: it is its last test that hangs.
+// endedFromOutside is called if the process had to be ended, after the given time: its last test hangs.
 func (v *verdict) endedFromOutside(after time.Duration) {
 	if v.last != "" {
 		v.failed, v.hung = v.last, true
@@ -32,10 +32,10 @@ var (
 	timeout = regexp.MustCompile(`^panic: test timed out after (\S+)`)
 )
 
-// read judges by the output of go test -v. It does not look at the exit status.
+// read derives the verdict from the output of go test -v. It does not see the exit status.
 func read(output string) (v verdict) {
 	var (
-		current string              // test whose output this is
+		current string              // the test to which the output belongs
 		said    map[string][]string // lines by test
 		crashed bool
 	)
@@ -76,7 +76,7 @@ func read(output string) (v verdict) {
 	return v
 }
 
-// firstLine is the first line of a failed test's last message: what it logged on its way comes before.
+// firstLine returns the first line of a failed test's last message: earlier messages are logs.
 func firstLine(lines []string) string {
 	how, at := "says nothing", -1
 	for i, line := range lines {
@@ -87,7 +87,7 @@ func firstLine(lines []string) string {
 	if how != "" {
 		return how
 	}
-	// As testify writes it: fields on lines of their own, each with lines that go on with it.
+	// A message of testify: fields on lines of their own, each with lines that continue it.
 	var fields []string
 	inside := false
 	for _, line := range lines[at+1:] {
@@ -99,8 +99,9 @@ func firstLine(lines []string) string {
 			if inside {
 				fields = append(fields, strings.TrimSpace(value))
 			}
-		case !strings.HasPrefix(line, "        ") || strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "Diff:"):
-			inside = false // the message has ended, or goes on with what is too long for a line
+		case !strings.HasPrefix(line, "        "), strings.TrimSpace(line) == "",
+			strings.HasPrefix(strings.TrimSpace(line), "Diff:"):
+			inside = false // the message has ended, or the rest is too long for a line
 		case inside:
 			fields = append(fields, strings.Join(strings.Fields(line), " "))
 		}

@@ -100,7 +100,7 @@ FAIL
 	}
 }
 
-// TestEndedFromOutside: a process that its own time limit does not end hangs in the test that it was in, if in any.
+// TestEndedFromOutside: a process that its own time limit does not end hangs in its last test, if one began.
 func TestEndedFromOutside(t *testing.T) {
 	v := read("=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n")
 	require.Empty(t, v.failed)

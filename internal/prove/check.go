@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// staleAfter is how many commits may change a layer's code before README.md may not claim the layer any more. The longest
-// layer takes hours, so it cannot follow each commit. Twenty or so commits settle an issue: with thirty, a layer is run
+// staleAfter is how many commits may change a layer's code before README.md may no longer claim the layer. The longest
+// layer takes hours, so it cannot follow each commit. Twenty or so commits settle an issue: with thirty, a layer runs
 // once an issue.
 const staleAfter = 30
 
@@ -38,7 +38,7 @@ func claimsOf(readme string) (names []string, err error) {
 	return names, nil
 }
 
-// check compares what README.md claims with the records.
+// check compares the claims of README.md with the records.
 func (l *lab) check() error {
 	text, err := os.ReadFile(filepath.Join(l.root, "README.md"))
 	if err != nil {
@@ -54,7 +54,7 @@ func (l *lab) check() error {
 	return checkClaims(names, layers, l.root, l.dir, l.out)
 }
 
-// checkClaims returns all that is wrong with the claims of layers by their names. The records are in dir.
+// checkClaims joins the errors of all claims. names are the claimed layers, and dir has the records.
 func checkClaims(names []string, layers []layer, root, dir string, out io.Writer) error {
 	var wrong []error
 	for _, name := range names {
@@ -73,7 +73,7 @@ func checkClaims(names []string, layers []layer, root, dir string, out io.Writer
 	return errors.Join(wrong...)
 }
 
-// claim says how far the layer's record holds for today's code, or why it may not be claimed.
+// claim returns how far the layer's record holds for today's code, or an error if the layer may not be claimed.
 func (y *layer) claim(root, dir string) (state string, err error) {
 	r, err := load(dir, y.name)
 	again := fmt.Sprintf("run it (go run ./internal/prove -only %s) or stop claiming it", y.name)
@@ -100,16 +100,19 @@ func (y *layer) claim(root, dir string) (state string, err error) {
 		return "", err
 	}
 	if n > staleAfter {
-		return "", fmt.Errorf("%d commits since %s have changed its code, at most %d may: %s", n, r.Commit, staleAfter, again)
+		return "", fmt.Errorf("%d commits since %s have changed its code, at most %d may: %s",
+			n, r.Commit, staleAfter, again)
 	}
-	return fmt.Sprintf("holds for commit %s; %d commits since have changed its code, at most %d may", r.Commit, n, staleAfter), nil
+	return fmt.Sprintf("holds for commit %s; %d commits since have changed its code, at most %d may",
+		r.Commit, n, staleAfter), nil
 }
 
-// commitsSince counts the commits since one that have changed the layer's code, some of them perhaps only its comments.
+// commitsSince counts the commits since one that have changed the layer's code, or its comments.
 func (y *layer) commitsSince(root, since string) (int, error) {
 	if _, err := git(root, "merge-base", "--is-ancestor", since, "HEAD"); err != nil {
 		if shallow, err := git(root, "rev-parse", "--is-shallow-repository"); err == nil && shallow == "true" {
-			return 0, fmt.Errorf("the commits since %s cannot be counted in a shallow clone: git fetch --unshallow first", since)
+			return 0, fmt.Errorf("the commits since %s cannot be counted in a shallow clone: "+
+				"git fetch --unshallow first", since)
 		}
 		return 0, fmt.Errorf("the commits since %s cannot be counted: HEAD does not come from it: %w", since, err)
 	}
@@ -130,7 +133,8 @@ func (y *layer) commitsSince(root, since string) (int, error) {
 	return len(commits), nil
 }
 
-// commit is the tree's, or nothing if it has changes or is in no repository. Records do not count as changes.
+// commit returns the commit of the tree, or "" if the tree has changes or is in no repository. Records do not count as
+// changes.
 func commit(root string) string {
 	if changes, err := git(root, "status", "--porcelain", "--", ".", ":!testdata/proof"); err != nil || changes != "" {
 		return ""

@@ -124,7 +124,7 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestCheckNeedsTheHistory: commits that cannot be counted are no few commits.
+// TestCheckNeedsTheHistory: commits that cannot be counted do not pass for few.
 func TestCheckNeedsTheHistory(t *testing.T) {
 	h := newHistory(t)
 	h.record(10)
@@ -133,7 +133,8 @@ func TestCheckNeedsTheHistory(t *testing.T) {
 
 	whole := h.root
 	h.root = filepath.Join(t.TempDir(), "clone")
-	out, err := exec.Command("git", "clone", "-q", "--depth=1", "file://"+filepath.ToSlash(whole), h.root).CombinedOutput()
+	out, err := exec.Command("git", "clone", "-q", "--depth=1",
+		"file://"+filepath.ToSlash(whole), h.root).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	_, err = h.check()
 	require.ErrorContains(t, err, "cannot be counted in a shallow clone: git fetch --unshallow first")
@@ -144,17 +145,18 @@ func TestCheckNeedsTheHistory(t *testing.T) {
 	_, err = h.check()
 	require.ErrorContains(t, err, "HEAD does not come from it")
 
-	require.NoError(t, os.WriteFile(filepath.Join(h.root, "deque/b.go"), []byte("package deque\n\nvar b int\n"), 0o666))
+	changed := []byte("package deque\n\nvar b int\n")
+	require.NoError(t, os.WriteFile(filepath.Join(h.root, "deque/b.go"), changed, 0o666))
 	h.record(10)
 	said, err := h.check()
-	require.NoError(t, err, "of the same code nothing is to be counted")
+	require.NoError(t, err, "for the same code there is nothing to count")
 	require.Equal(t, "toy: holds for this code\n", said)
 	h.commit("deque/b.go", "package deque\n\nvar c int\n")
 	_, err = h.check()
 	require.ErrorContains(t, err, "does not say since which commit", "the tree had changes")
 }
 
-// TestNoSuchLayer: a claim of a layer that was renamed fails, and so does each that is wrong.
+// TestNoSuchLayer: the claim of a renamed layer fails, and every wrong claim is reported.
 func TestNoSuchLayer(t *testing.T) {
 	h := newHistory(t)
 	err := checkClaims([]string{"nix", "toy"}, []layer{h.layer}, h.root, h.dir, &bytes.Buffer{})

@@ -18,15 +18,15 @@ type event struct {
 	Output string
 }
 
-// A report is what tests have printed and which of them have passed.
+// A report is the output of tests, with the names of those that have passed.
 type report struct {
-	text    string            // all of it
+	text    string            // the whole output
 	tests   []string          // in the order in which they began
-	outputs map[string]string // of each test, without its subtests'
+	outputs map[string]string // by test, without that of its subtests
 	passed  map[string]bool
 }
 
-// reportOf reads go test -json.
+// reportOf reads the output of go test -json.
 func reportOf(stream io.Reader) (*report, error) {
 	r := &report{outputs: map[string]string{}, passed: map[string]bool{}}
 	var text strings.Builder
@@ -51,8 +51,8 @@ func reportOf(stream io.Reader) (*report, error) {
 	}
 }
 
-// events has test2json read what a test binary has printed under -test.v=test2json. go test -json does the same, and
-// links the binary again each time.
+// events converts, with test2json, the output of a test binary under -test.v=test2json. go test -json does the same,
+// but links the binary again each time.
 func (l *lab) events(ctx context.Context, pkg, printed string) (*report, error) {
 	cmd := exec.CommandContext(ctx, "go", "tool", "test2json", "-p", pkg)
 	cmd.Dir = l.root

@@ -17,16 +17,16 @@ import (
 // A lab runs tests of the module at root.
 type lab struct {
 	root string
-	dir  string // of the records
+	dir  string // the folder of the records
 	temp string
 	out  io.Writer
-	jobs int // parts at a time
+	jobs int // the number of parts at a time
 
 	mu       sync.Mutex
 	binaries map[string]string // built test binaries
 }
 
-// run runs a command in the module and returns what it printed. The command's failure is an error with all of that.
+// run runs a command in the module and returns its output. If the command fails, the error has the output.
 func (l *lab) run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	out, err := l.exec(ctx, dir, env, name, args...)
 	if ctx.Err() != nil {
@@ -38,13 +38,13 @@ func (l *lab) run(ctx context.Context, dir string, env []string, name string, ar
 	return out, nil
 }
 
-// failed is the error of a command, with how to repeat it and what it printed.
+// failed returns the error of a command, with the way to repeat it and its output.
 func (l *lab) failed(dir string, env []string, name string, args []string, err error, out string) error {
 	said := fmt.Sprintf("%s %s %s", strings.Join(env, " "), name, strings.Join(args, " "))
 	return fmt.Errorf("%s\nin %s: %w\n%s", strings.TrimSpace(said), filepath.Join(l.root, dir), err, out)
 }
 
-// exec runs a command in a folder of the module and returns what it printed.
+// exec runs a command in a folder of the module and returns its output.
 func (l *lab) exec(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = filepath.Join(l.root, dir)
@@ -103,7 +103,7 @@ func (l *lab) build(ctx context.Context, pkg, tags string) (string, error) {
 	return binary, nil
 }
 
-// timed adds the time that f takes to the record.
+// timed runs f and adds its time to the record.
 func (l *lab) timed(r *record, f func() error) error {
 	start := time.Now()
 	err := f()
@@ -112,11 +112,12 @@ func (l *lab) timed(r *record, f func() error) error {
 	return err
 }
 
-// progress tells how far a layer has come.
+// progress prints how far a layer has come.
 func (l *lab) progress(y *layer, r *record) {
 	if y.goal == 0 {
 		p := r.Results[len(r.Results)-1]
-		fmt.Fprintf(l.out, "%s: %d of %d: %s, %d schedules in %v\n", y.name, len(r.Results), r.Parts, p.Name, p.Schedules, seconds(p.Seconds))
+		fmt.Fprintf(l.out, "%s: %d of %d: %s, %d schedules in %v\n",
+			y.name, len(r.Results), r.Parts, p.Name, p.Schedules, seconds(p.Seconds))
 		return
 	}
 	left := ""
@@ -134,7 +135,7 @@ func seconds(s float64) time.Duration {
 	return d.Round(10 * time.Millisecond)
 }
 
-// moduleRoot is the root of the module that the command was called in.
+// moduleRoot returns the root of the module around the working directory.
 func moduleRoot() (string, error) {
 	out, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {

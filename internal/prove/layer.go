@@ -10,15 +10,15 @@ import (
 // A layer is one kind of evidence.
 type layer struct {
 	name     string
-	what     string   // what it counts, in the words of the tests' lines "proved: N what"
-	goal     int64    // how many; 0 if the layer has parts
-	packages []string // whose tests are part of it
-	tags     string   // that they are built with
-	allTests bool     // built with tags and without
-	files    []string // what else it depends on, as patterns
+	what     string   // the unit of the goal, as in the tests' lines "proved: N what"
+	goal     int64    // the number of units; 0 if the layer has parts
+	packages []string // the packages whose tests are part of it
+	tags     string   // the build tags of the tests
+	allTests bool     // the tests are built both with tags and without
+	files    []string // patterns of other files that it depends on
 	// step does the next piece of work towards the goal and enters it in r.
 	step func(ctx context.Context, l *lab, y *layer, r *record) error
-	// Instead of a goal, parts lists what has to be done once each, and do does one.
+	// A layer without a goal has parts, each to be done once. parts lists them, and part does one.
 	parts func(ctx context.Context, l *lab, y *layer) ([]string, error)
 	part  func(ctx context.Context, l *lab, y *layer, name string) (part, error)
 }
@@ -54,7 +54,7 @@ var layers = []layer{
 		step: count("^TestModelRandom$", 100_000),
 	},
 	{
-		name: "mutants", what: "mutants killed", goal: 20, // or more: all that there are, in one piece
+		name: "mutants", what: "mutants killed", goal: 20, // at least: a piece does all of them
 		packages: append([]string{"./internal/mutants"}, programs...), tags: "modelcheck", allTests: true,
 		files: []string{"internal/mutants/testdata/*.mutant"},
 		step:  command("go", "run", "./internal/mutants"),
@@ -80,7 +80,7 @@ var layers = []layer{
 		step:     count("^TestRandomDynamic$", 20_000),
 	},
 	{
-		name: "forks", what: "random programs of forks, children and runs", goal: million / 10, // each with a dozen faults
+		name: "forks", what: "random programs of forks, children and runs", goal: million / 10, // a dozen faults each
 		packages: []string{"./executor"},
 		step:     count("^TestRandomForks$", 5_000),
 	},
@@ -142,13 +142,14 @@ var layers = []layer{
 		step:     soak(500 * million),
 	},
 	{
-		name: "soak-dawdling", what: "tasks under stress, with threads that dawdle after atomic steps", goal: 500 * million,
+		name: "soak-dawdling", what: "tasks under stress, with threads that dawdle after atomic steps",
+		goal: 500 * million,
 		tags: "magpie_chaos", packages: []string{"./internal/soak"},
 		step: soak(50 * million),
 	},
 }
 
-// do does what is left of the layer.
+// do does the rest of the layer.
 func (y *layer) do(ctx context.Context, l *lab, r *record) error {
 	if y.parts != nil {
 		return y.doParts(ctx, l, r)
@@ -219,11 +220,11 @@ func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 			if failure == nil {
 				failure = fmt.Errorf("%s: %w", y.name, err)
 			}
-			stop() // the others
+			stop() // the other parts
 		}
 	}
 	if failure != nil {
 		return failure
 	}
-	return r.save(l.dir) // also if all parts were kept
+	return r.save(l.dir) // even if no part was done
 }

@@ -21,7 +21,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitBadInput    = 2
-	exitInterrupted = 130 // as of a shell command that SIGINT ended
+	exitInterrupted = 130 // as for a shell command that SIGINT ended
 )
 
 func main() {
@@ -34,9 +34,9 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("prove", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	only := flags.String("only", "", "do the layers whose names begin with one of these `names`, comma-separated")
-	list := flags.Bool("list", false, "tell what layers there are and how far each has come")
-	check := flags.Bool("check", false, "check what README.md claims against the records")
+	only := flags.String("only", "", "run the layers whose names begin with one of these comma-separated `names`")
+	list := flags.Bool("list", false, "list the layers, and how far each has come")
+	check := flags.Bool("check", false, "check the claims of README.md against the records")
 	jobs := flags.Int("jobs", 1, "explore `n` model programs at a time")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -114,7 +114,7 @@ func newLab(out io.Writer) (*lab, error) {
 	return &lab{root: root, dir: dir, temp: temp, out: out, binaries: make(map[string]string)}, nil
 }
 
-// prove does what is left of the chosen layers.
+// prove does the rest of the chosen layers.
 func (l *lab) prove(ctx context.Context, chosen []*layer) error {
 	if err := l.writeTable(); err != nil {
 		return err
@@ -139,8 +139,8 @@ func (l *lab) prove(ctx context.Context, chosen []*layer) error {
 	return nil
 }
 
-// recordOf is the layer's record, or a new one if there is none of this code. A record of parts goes on with those
-// whose code has not changed.
+// recordOf returns the layer's record, or a new one if there is none for this code. A new record of parts keeps the
+// parts whose code has not changed.
 func (l *lab) recordOf(y *layer) (*record, error) {
 	code, err := y.version(l.root)
 	if err != nil {
@@ -152,7 +152,7 @@ func (l *lab) recordOf(y *layer) (*record, error) {
 	}
 	if r != nil && r.Version == code {
 		if r.Commit == "" {
-			r.Commit = commit(l.root) // it has the same code
+			r.Commit = commit(l.root) // HEAD has the same code
 		}
 		return r, nil
 	}
@@ -186,7 +186,7 @@ func machine() string {
 	return fmt.Sprintf("%s, %d cores, %s %s, %s/%s, %s", e.CPU, e.Cores, e.GOOS, e.Kernel, e.GOOS, e.GOARCH, e.Go)
 }
 
-// list tells how far the chosen layers have come.
+// list prints how far the chosen layers have come.
 func (l *lab) list(chosen []*layer) error {
 	for _, y := range chosen {
 		r, err := load(l.dir, y.name)

@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPiece is what the layer of these tests repeats, in a process of its own.
+// TestPiece is the test that the layer of these tests repeats, in a process of its own.
 func TestPiece(t *testing.T) {
 	if os.Getenv("MAGPIE_SEED") == "" {
-		t.Setenv("MAGPIE_SEED", "0") // on its own it passes
+		t.Setenv("MAGPIE_SEED", "0") // outside the layer it passes
 	}
 	n := testkit.Count(t, 1)
 	require.Zero(t, testkit.Seed(t)%1000/500, "a piece that fails")
@@ -30,15 +30,21 @@ func TestPiece(t *testing.T) {
 
 // toy is a layer of TestPiece, and a lab for it.
 func toy(t *testing.T, goal int64) (*layer, *lab, *bytes.Buffer) {
-	y := &layer{name: "toy", what: "pieces of work", goal: goal, packages: []string{"./internal/prove"}, step: count("^TestPiece$", 10)}
+	y := &layer{
+		name: "toy", what: "pieces of work", goal: goal, packages: []string{"./internal/prove"},
+		step: count("^TestPiece$", 10),
+	}
 	root, err := moduleRoot()
 	require.NoError(t, err)
 	out := &bytes.Buffer{}
-	l := &lab{root: root, dir: t.TempDir(), temp: t.TempDir(), out: out, binaries: map[string]string{"./internal/prove ": os.Args[0]}}
+	l := &lab{
+		root: root, dir: t.TempDir(), temp: t.TempDir(), out: out,
+		binaries: map[string]string{"./internal/prove ": os.Args[0]},
+	}
 	return y, l, out
 }
 
-// TestLayerIsTakenUpAgain: what a layer has done is kept, and it ends when it has done enough.
+// TestLayerIsTakenUpAgain: a layer's record is kept, and the layer ends at its goal.
 func TestLayerIsTakenUpAgain(t *testing.T) {
 	y, l, out := toy(t, 15)
 	r, err := l.recordOf(y)
@@ -68,8 +74,8 @@ func TestLayerIsTakenUpAgain(t *testing.T) {
 	require.Contains(t, out.String(), "the code has changed")
 }
 
-// TestLayerFails: a piece that fails ends the layer, with how to repeat it and what it said, and what was done before is
-// kept.
+// TestLayerFails: a piece that fails ends the layer, with an error that says how to repeat the piece and has its
+// output. The record of earlier pieces is kept.
 func TestLayerFails(t *testing.T) {
 	y, l, _ := toy(t, 100)
 	r, err := l.recordOf(y)
@@ -83,7 +89,7 @@ func TestLayerFails(t *testing.T) {
 	require.EqualValues(t, 10, kept.Done)
 }
 
-// TestInterrupt: an interrupted layer says so.
+// TestInterrupt: an interrupted layer returns the context's error.
 func TestInterrupt(t *testing.T) {
 	y, l, _ := toy(t, 100)
 	r, err := l.recordOf(y)
@@ -94,12 +100,13 @@ func TestInterrupt(t *testing.T) {
 	require.Zero(t, r.Done)
 }
 
-// TestNothingProved: a piece that passes without having done anything is an error.
+// TestNothingProved: a piece that passes without any work is an error.
 func TestNothingProved(t *testing.T) {
 	r := &record{}
 	require.ErrorContains(t, r.enterProved("things", "ok\n"), `says nowhere "proved: N things"`)
 	require.Error(t, r.enterProved("things", "x: proved: 7 other things\n"))
-	require.NoError(t, r.enterProved("things", "    x_test.go:3: proved: 7 things\n    x_test.go:4: proved: 5 things\n"))
+	require.NoError(t, r.enterProved("things",
+		"    x_test.go:3: proved: 7 things\n    x_test.go:4: proved: 5 things\n"))
 	require.EqualValues(t, 12, r.Done)
 	require.NoError(t, r.enterProved("things", "x: proved: 1 things\ny: proved: 3 others\n"))
 	require.Equal(t, counts{"others": 3}, r.Also)
@@ -108,14 +115,14 @@ func TestNothingProved(t *testing.T) {
 	require.ErrorContains(t, err, "no test matches")
 }
 
-// TestExploredLine: what model programs say is understood.
+// TestExploredLine: the log line of model programs is understood.
 func TestExploredLine(t *testing.T) {
 	const said = "    executor_model_test.go:134: TestModelPush/adaptive/W=2: " +
 		"2849 schedules, 2120 states, 760163 steps, at most any number of preemptions\n"
 	require.Equal(t, []string{"2849", "2120", "any number of"}, exploredLine.FindStringSubmatch(said)[1:])
 }
 
-// TestReportOf: each test has its own output, and only what passed has passed.
+// TestReportOf: each test has its own output, and only tests that passed are in passed.
 func TestReportOf(t *testing.T) {
 	r, err := reportOf(strings.NewReader(`{"Action":"start","Package":"p"}
 {"Action":"run","Package":"p","Test":"TestA"}
@@ -137,8 +144,8 @@ func TestReportOf(t *testing.T) {
 	require.ErrorContains(t, err, "the events of a test")
 }
 
-// TestVersion: a change of anything that the layer is built of is seen; one of comments is not, nor of what it is not
-// built of.
+// TestVersion: the version changes with anything that the layer is built from. It does not change with comments, nor
+// with other code.
 func TestVersion(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {
@@ -196,7 +203,7 @@ func TestVersion(t *testing.T) {
 	changes("one of all tests", true)
 }
 
-// TestParts: each part is done once, also several at a time, and those are done again whose code has changed.
+// TestParts: each part is done once, even with several at a time. Parts whose code has changed are done again.
 func TestParts(t *testing.T) {
 	_, l, out := toy(t, 0)
 	l.root = t.TempDir()
@@ -277,7 +284,7 @@ func TestParts(t *testing.T) {
 	do(all[1:]...)
 }
 
-// TestLayersAreSound: names differ, each layer has either a goal or parts, and the version of each can be told.
+// TestLayersAreSound: names are unique, each layer has either a goal or parts, and a version.
 func TestLayersAreSound(t *testing.T) {
 	_, l, _ := toy(t, 1)
 	seen := map[string]bool{}
@@ -294,7 +301,7 @@ func TestLayersAreSound(t *testing.T) {
 	}
 }
 
-// TestBadInput: what cannot be understood is refused, with what to do.
+// TestBadInput: wrong arguments are refused, with a message that says what to do.
 func TestBadInput(t *testing.T) {
 	for args, want := range map[string]string{
 		"-only nix": `"nix": see -list`, "graphs": "takes flags only", "-x": "not defined",

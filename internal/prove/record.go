@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// A record is what a layer has done so far.
+// A record is the work that a layer has done so far.
 type record struct {
 	Layer   string    `json:"layer"`
 	Version string    `json:"version"`          // fingerprint of the code that it holds for
-	Commit  string    `json:"commit,omitempty"` // with that code; none if the tree had other changes
+	Commit  string    `json:"commit,omitempty"` // a commit with that code; "" if the tree had other changes
 	Machine string    `json:"machine"`
-	Seed    uint64    `json:"seed"` // of the first piece; the next have the numbers that follow
+	Seed    uint64    `json:"seed"` // of the first piece; those of later pieces follow it
 	Pieces  uint64    `json:"pieces"`
 	Begun   time.Time `json:"begun"`
 	Latest  time.Time `json:"latest"`
 	Seconds float64   `json:"seconds"` // of work
 	Done    int64     `json:"done"`
-	Also    counts    `json:"also,omitempty"`  // what else its tests say that they have proved
-	Parts   int       `json:"parts,omitempty"` // how many there are to do; 0 when that is not known
+	Also    counts    `json:"also,omitempty"`  // other units that the tests say they have proved
+	Parts   int       `json:"parts,omitempty"` // the number of parts to do; 0 if it is not known
 	Results []part    `json:"results,omitempty"`
 }
 
 type counts map[string]int64
 
-// A part is what became of one model program.
+// A part is the result of one model program.
 type part struct {
 	Name      string  `json:"name"`
 	Version   string  `json:"version"` // fingerprint of its code
@@ -54,7 +54,7 @@ func (r *record) enter(p part) {
 	r.Latest = now()
 }
 
-// keep drops the parts but those that hold for today's code, by the function that partVersions returns.
+// keep drops the parts that do not hold for today's code. version is the function that partVersions returns.
 func (r *record) keep(version func(part string) string) {
 	old := r.Results
 	r.Results, r.Done, r.Seconds, r.Parts = nil, 0, 0, 0

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// The kinds of pieces that layers do.
+// Steps and parts of layers, by kind.
 
 type step = func(ctx context.Context, l *lab, y *layer, r *record) error
 
-// exploredLine is what model.Check logs of a program.
+// exploredLine matches the line that model.Check logs for a program.
 var exploredLine = regexp.MustCompile(`(?m): (\d+) schedules, (\d+) states, \d+ steps, at most (.+) preemptions$`)
 
 // explored lists the model programs whose tests match, as "./package TestModelName/subtest".
 func explored(tests string) func(context.Context, *lab, *layer) ([]string, error) {
 	return func(ctx context.Context, l *lab, y *layer) (parts []string, err error) {
 		for _, pkg := range y.packages {
-			// Without preemptions they take no time, and tell their names.
+			// Without preemptions the programs take no time, and print their names.
 			r, err := l.test(ctx, pkg, y.tags, tests, "MAGPIE_MODEL_BOUND=0")
 			if err != nil {
 				return nil, err
@@ -59,16 +59,16 @@ func explore(bound int) func(context.Context, *lab, *layer, string) (part, error
 				name, words, said.text)
 		}
 		p := part{Name: name, Seconds: time.Since(start).Seconds()}
-		p.Schedules, _ = strconv.ParseInt(m[0][1], 10, 64) // digits: the expression says so
+		p.Schedules, _ = strconv.ParseInt(m[0][1], 10, 64) // the expression matches digits only
 		p.States, _ = strconv.ParseInt(m[0][2], 10, 64)
 		return p, nil
 	}
 }
 
-// provedLine is what testkit.Proved says.
+// provedLine matches the line that testkit.Proved logs.
 var provedLine = regexp.MustCompile(`(?m)\bproved: (\d+) (.+)$`)
 
-// enterProved adds what a piece says it has proved.
+// enterProved adds the numbers that a piece says it has proved.
 func (r *record) enterProved(what, out string) error {
 	found := counts{}
 	for _, m := range provedLine.FindAllStringSubmatch(out, -1) {
@@ -93,7 +93,7 @@ func (r *record) enterProved(what, out string) error {
 
 func (r *record) seed() uint64 { return r.Seed + r.Pieces }
 
-// count repeats tests that take their number from the environment.
+// count returns a step that repeats tests which take their number from the environment.
 func count(tests string, piece int64) step {
 	return func(ctx context.Context, l *lab, y *layer, r *record) error {
 		for _, pkg := range y.packages {
@@ -110,7 +110,7 @@ func count(tests string, piece int64) step {
 	}
 }
 
-// command runs a command that says what it has proved.
+// command returns a step that runs a command which says what it has proved.
 func command(name string, args ...string) step {
 	return func(ctx context.Context, l *lab, y *layer, r *record) error {
 		out, err := l.run(ctx, ".", nil, name, args...)
@@ -123,7 +123,7 @@ func command(name string, args ...string) step {
 
 var fuzzLine = regexp.MustCompile(`(?m)^fuzz: elapsed: .*, execs: (\d+) `)
 
-// fuzz lets go's fuzzer go on from the corpus that it keeps in its cache.
+// fuzz returns a step in which go's fuzzer continues from the corpus in its cache.
 func fuzz(target string, piece int64) step {
 	return func(ctx context.Context, l *lab, y *layer, r *record) error {
 		for _, pkg := range y.packages {
@@ -146,7 +146,7 @@ func fuzz(target string, piece int64) step {
 
 var soakLine = regexp.MustCompile(`(?m)^soak: seed \d+: (\d+) tasks in `)
 
-// soak runs the soak command.
+// soak returns a step that runs the soak command.
 func soak(piece int64) step {
 	return func(ctx context.Context, l *lab, y *layer, r *record) error {
 		out, err := l.run(ctx, ".", nil, "go", "run", "-tags", y.tags, "./internal/soak",

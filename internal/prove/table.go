@@ -20,10 +20,10 @@ func (l *lab) writeTable() error {
 func (l *lab) table() (string, error) {
 	var b strings.Builder
 	b.WriteString("# What was shown\n\n" +
-		"Written by `go run ./internal/prove`; how it is counted stands there. Each layer's record is the file with " +
-		"its name.\nIt holds for the code in its row, a fingerprint and the commit with that code, and for no other:\n" +
-		"`go run ./internal/prove -list` tells which layers the code has changed since.\n" +
-		"The README says which of them are claimed of today's code.\n\n")
+		"Written by `go run ./internal/prove`; the command's documentation says what is counted. Each layer's record " +
+		"is the file with its name.\nIt holds for the code in its row, given by a fingerprint and by a commit, and " +
+		"for no other code:\n`go run ./internal/prove -list` shows the layers whose code has changed since.\n" +
+		"The README says which layers are claimed for today's code.\n\n")
 	b.WriteString("| layer | what | goal | done | hours | latest (UTC) | holds for | machine |\n" +
 		"|---|---|---:|---:|---:|---|---|---|\n")
 	var parts strings.Builder

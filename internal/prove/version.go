@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// version is a fingerprint of all that a layer's result depends on: its tests, what of the module they are compiled with,
-// and go.mod, which names the rest. Comments do not count.
+// version returns a fingerprint of all that a layer's result depends on: its tests, the packages of the module that
+// they are compiled with, and go.mod, which names the rest. Comments do not count.
 func (y *layer) version(root string) (string, error) {
 	h := sha256.New()
 	if err := y.fingerprint(h, root, y.packages, digest); err != nil {
@@ -29,7 +29,7 @@ func (y *layer) version(root string) (string, error) {
 
 func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil))[:12] }
 
-// fingerprint writes what the tests of packages depend on to h. digest writes one Go file.
+// fingerprint writes to h the files on which the tests of packages depend. digest writes one Go file.
 func (y *layer) fingerprint(h io.Writer, root string, packages []string, digest func(io.Writer, string) error) error {
 	own, err := packagesOf(root, y.tags, false, packages)
 	if err != nil {
@@ -72,8 +72,9 @@ func (y *layer) fingerprint(h io.Writer, root string, packages []string, digest 
 	return nil
 }
 
-// partVersions returns a function that tells the fingerprint of a part, "./package TestName/subtest": of what version
-// covers, that of the part's package, without the other tests of the package. It is empty for a part that is not there.
+// partVersions returns a function that returns the fingerprint of a part, "./package TestName/subtest". It covers what
+// version covers, but of the part's package alone, and without the package's other tests. It is empty for a part that
+// does not exist.
 func (y *layer) partVersions(root string) (func(part string) string, error) {
 	versions := make(map[string]string) // by package and test
 	for _, pkg := range y.packages {
@@ -102,8 +103,8 @@ func (y *layer) partVersions(root string) (func(part string) string, error) {
 	}, nil
 }
 
-// digestTests is digest of a test file without its tests, whose texts it enters in tests. The imports do not count
-// either: what is imported is in the fingerprint.
+// digestTests writes a test file without its tests to h, and enters the texts of the tests in tests. It leaves out the
+// imports: the imported packages are in the fingerprint.
 func digestTests(h io.Writer, name string, tests map[string]string) error {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
@@ -131,7 +132,7 @@ func digestTests(h io.Writer, name string, tests map[string]string) error {
 	return nil
 }
 
-// paths lists what version covers as git's pathspecs: those of code and those of tests.
+// paths returns the files that version covers as git's pathspecs: those of code and those of tests.
 func (y *layer) paths(root string) (code, tests []string, err error) {
 	glob := func(magic, dir, pattern string) string { return ":(" + magic + "glob)" + dir + "/" + pattern }
 	relative := func(deps bool) (dirs []string, err error) {
@@ -173,8 +174,8 @@ func (y *layer) paths(root string) (code, tests []string, err error) {
 	return code, tests, nil
 }
 
-// packagesOf lists the folders of packages, and if deps is set of all packages of the module that they and their tests
-// are compiled with, in order.
+// packagesOf lists the folders of packages, sorted. If deps is set it adds all packages of the module that they and
+// their tests are compiled with.
 func packagesOf(root, tags string, deps bool, packages []string) ([]string, error) {
 	args := []string{"list", "-tags", tags, "-f", "{{if .Module}}{{if .Module.Main}}{{.Dir}}{{end}}{{end}}"}
 	if deps {
@@ -193,8 +194,8 @@ func packagesOf(root, tags string, deps bool, packages []string) ([]string, erro
 	return slices.Compact(dirs), nil
 }
 
-// hasTest reports whether a test file of the layer's packages matters to it: model programs have files of their own,
-// which use of other test files only those that export the package's insides.
+// hasTest reports whether the layer depends on a test file of its packages. Model programs are in files of their own,
+// and use no other test files than those that export the package's internals.
 func (y *layer) hasTest(name string) bool {
 	return y.allTests || strings.HasSuffix(name, "export_test.go") ||
 		strings.HasSuffix(name, "_model_test.go") == (y.tags == "modelcheck")
