@@ -28,12 +28,12 @@ func compareHelp(*tool) string {
 	return `Usage: wsbench compare OLD NEW
 
 Compares two files that wsbench run or deque has written with -format bench or json, or
-any in the Go benchmark format: medians with their 95% confidence intervals, and the
-difference, judged by the Mann-Whitney U test. "~" stands for a difference that may be
-chance (p >= 0.05). The figures are those of benchstat. Ten repetitions or more tell more
+two in the Go benchmark format: medians with their 95% confidence intervals, and the
+difference, judged by the Mann-Whitney U test. "~" means that the difference may be
+chance (p >= 0.05). The figures are those of benchstat. Ten repetitions or more show more
 than five.
 
-  -all            also show units that have no better or worse, as cpu-util
+  -all            also show units in which neither more nor less is better, as cpu-util
 
 To measure before and after a change:
   wsbench run btree dag -reps 10 -format bench -o old.txt

@@ -21,7 +21,7 @@ func (t *tool) runDeque(ctx context.Context, args []string) error {
 	})
 }
 
-// dequeOptions is what the arguments of wsbench deque ask for.
+// dequeOptions holds the arguments of wsbench deque.
 type dequeOptions struct {
 	request
 	session bench.DequeSession
@@ -84,11 +84,12 @@ const (
 )
 
 var shortNotes = []string{
-	"This was a quick look. At length: wsbench deque owner latency thieves retries tree. Everything else: wsbench deque -h.",
+	"This was a quick look. At length: wsbench deque owner latency thieves retries tree.",
+	"Everything else: wsbench deque -h.",
 }
 
-// possibleKinds are those of which queues of that capacity can be made, or all if there is none: then the session will say
-// why.
+// possibleKinds returns the kinds that allow queues of the given capacity. If no kind does, it returns all: the session
+// will report why.
 func (t *tool) possibleKinds(capacity int) []*bench.DequeKind {
 	impossible := func(k *bench.DequeKind) bool { return k.Check(2, capacity, 0) != nil }
 	if all := slices.DeleteFunc(slices.Clone(t.dequeKinds), impossible); len(all) > 0 {
@@ -112,47 +113,47 @@ func dequeHelp(t *tool) string {
 	}
 	return fmt.Sprintf(`Usage: wsbench deque [EXPERIMENT…] [flags]
 
-Puts all kinds of deque to the experiments of Wang, Liu, Fu, Härtig and Chen, "Work Stealing
-through Partial Asynchronous Delegation" (SPAA 2024). No scheduler takes part: there are an
-owner and its thieves, or workers, each on a thread of its own, and on a core of its own if
+Runs the experiments of Wang, Liu, Fu, Härtig and Chen, "Work Stealing through Partial
+Asynchronous Delegation" (SPAA 2024), on all kinds of deque. No scheduler takes part: there are
+an owner and its thieves, or workers, each on a thread of its own, and on a core of its own if
 there are enough. Each item has to come out exactly once, or no time is shown. Without an
-experiment it makes a short form of all.
+experiment it runs a short form of all.
 
 Experiments:
 %s
-owner, latency and retries have one thief, and an owner who pushes and pops in bursts of 1 to
-16 and keeps %d items, or %d blocks if that is more, in its queue. The share that is stolen is
+owner, latency and retries have one thief, and an owner that pushes and pops in bursts of 1 to
+16 and keeps %d items, or %d blocks if that is more, in its queue. The stolen share is the
 items stolen per item pushed: every %d pushes the owner tells the thief how many steals are due,
-and the thief makes no more. In owner the owner waits, its clock stopped, for a thief that is
-behind; in the others it goes on, and a thief that cannot keep up gets a smaller share. What
-share was really reached is among the figures. In thieves they steal as fast as they can.
-Retries are steals that lost a race or found nothing ready; Empty is counted apart. After %v
-an owner ends, whatever has been done by then.
+and the thief makes no more. In owner, the owner waits for a thief that is behind, with its
+clock stopped; in the others it goes on, and a thief that cannot keep up gets a smaller share.
+The share that was reached is among the figures. In thieves, the thieves steal as fast as they
+can. Retries are steals that lost a race or found nothing ready; steals that found the queue
+empty are counted apart. After %v an owner ends, whether it is done or not.
 
-In tree a node that is popped or stolen has its children pushed; one that is refused for want
-of room is visited at once. A worker whose queue is empty steals from others at random.
+In tree, a worker that pops or steals a node pushes the node's children; it visits a child at
+once if its queue has no room. A worker whose queue is empty steals from others at random.
 
-Flags, before or after the experiments. Where they take a LIST, separated by commas, every
-combination is run.
+Flags, before or after the experiments. A LIST is separated by commas, and every combination
+is run.
   -deque LIST     %s
                   (default all)
   -capacity N     items in a queue; some kinds grow (default %d)
-  -block LIST     items in a block, of kinds that have blocks (default %d; tree: 1,2,4,…,256)
+  -block LIST     items in a block, for kinds with blocks (default %d; tree: 1,2,4,…,256)
   -stolen LIST    percent of the pushed items to steal (owner: 0,1,5,10,20,30,40; latency: 10;
-                  retries: the same as owner but 0)
+                  retries: those of owner without 0)
   -thieves LIST   numbers of thieves (default 1,2,4,… as long as each has a core)
-  -workers N      of tree (default %d)
+  -workers N      workers of tree (default %d)
   -tree LIST      trees, by name or as FANOUT:DEPTH or FANOUT:DEPTH:SPINE: a spine of complete
                   trees, the root of each a child of the root before (default fat,thin):
-%s  -work N         about N ns of work for each node of a tree, and after each push and pop; not
-                  in owner (default 0)
+%s  -work N         about N ns of work for each node of a tree, and after each push and pop, but
+                  not in owner (default 0)
   -n SIZE         pushes of owner, latency and retries, steals of thieves (default: each its own);
                   trees have their own size
   -reps N         repetitions of each combination, in turn (default %d; the short form: %d)
-  -seed S         seed of the bursts, and of whom workers steal from (default %d)
+  -seed S         seed of the bursts, and of the victims of workers (default %d)
   -format FORMAT  text: tables; bench: the Go benchmark format, as benchstat and wsbench compare
                   read it; json: one object per line and repetition (default text)
-  -o FILE         write to FILE, which is replaced only if all goes well
+  -o FILE         write to FILE, which is replaced only if the command succeeds
 
 Examples:
   wsbench deque
@@ -160,6 +161,7 @@ Examples:
   wsbench deque thieves -thieves 1,2,4,8
   wsbench deque tree -deque abp,bwos,padws -block 1,8,64,256 -tree thin,8:6
   wsbench deque latency retries -reps 10 -format bench -o new.txt
-`, experiments.String(), bench.KeptItems, bench.KeptBlocks, bench.LongestRound, bench.RunLimit, names(t.dequeKinds, kindName), defaultCapacity, bench.DefaultBlock,
+`, experiments.String(), bench.KeptItems, bench.KeptBlocks, bench.LongestRound, bench.RunLimit,
+		names(t.dequeKinds, kindName), defaultCapacity, bench.DefaultBlock,
 		defaultTreeWorkers, trees.String(), defaultReps, shortReps, defaultSeed)
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/magpie-go/magpie/internal/bench"
 )
 
-// tiny are flags with which an experiment takes next to no time.
+// tiny are flags that make an experiment take next to no time.
 const tiny = " -capacity 64 -block 8 -n 100 -reps 1 -workers 2 -tree 5:3 -thieves 1,2 -stolen 20"
 
-// TestDequeFormats runs all experiments on all kinds that can be made, in every format, to standard output and to a file.
+// TestDequeFormats runs all experiments on all possible kinds, in every format, to standard output and to a file.
 func TestDequeFormats(t *testing.T) {
 	kinds := 0
 	for _, k := range bench.DequeKinds() {
@@ -55,19 +55,22 @@ func TestDequeFormats(t *testing.T) {
 			require.Contains(t, stdout, "steals/s, higher is better")
 		case "text":
 			for _, e := range bench.DequeExperiments() {
-				require.Contains(t, text, "\n"+e.Name+" (figure "+e.Figure+"): "+e.About+"\nmedians of 1 repetition; capacity 64, ")
+				require.Contains(t, text,
+					"\n"+e.Name+" (figure "+e.Figure+"): "+e.About+"\nmedians of 1 repetition; capacity 64, ")
 			}
 			require.True(t, strings.HasSuffix(text, "\n\n"+strings.Join(shortNotes, "\n")+"\n"))
 		}
 	}
 }
 
-// TestDequeOptions: flags anywhere, and what is run if nothing is said.
+// TestDequeOptions: flags may stand anywhere, and without arguments the short form of all experiments runs.
 func TestDequeOptions(t *testing.T) {
 	tool := newTool(nil, nil)
 	for _, args := range []string{
-		"tree owner -deque padws,abp -block 8,1 -stolen 5,0 -thieves 3 -workers 4 -tree 2:2,thin -work 7 -n 9 -reps 2 -seed 3 -capacity 99",
-		"-deque abp,padws -block=8,1,8 owner --stolen 5,0 -thieves 3 -tree 2:2,thin -work 7 tree -workers 4 -n 9 -reps 2 -seed 3 -capacity 99 owner",
+		"tree owner -deque padws,abp -block 8,1 -stolen 5,0 -thieves 3 -workers 4 -tree 2:2,thin " +
+			"-work 7 -n 9 -reps 2 -seed 3 -capacity 99",
+		"-deque abp,padws -block=8,1,8 owner --stolen 5,0 -thieves 3 -tree 2:2,thin -work 7 " +
+			"tree -workers 4 -n 9 -reps 2 -seed 3 -capacity 99 owner",
 	} {
 		o, err := tool.parseDeque(strings.Fields(args))
 		require.NoError(t, err)
@@ -109,8 +112,8 @@ func (l *lossy) Push(p *bench.Item) deque.Effect {
 	return l.Queue.Push(p)
 }
 
-// TestDequeWrong: a queue that loses an item, one line that says so, status 1, no time; a kind that cannot be made is bad
-// input if it is asked for, and otherwise left out.
+// TestDequeWrong: for a queue that loses an item the command prints one line that says so, and no time, and exits with
+// status 1. A kind that cannot be made is bad input if it is named, and left out otherwise.
 func TestDequeWrong(t *testing.T) {
 	possible := func(int, int, int) error { return nil }
 	kinds := []*bench.DequeKind{

@@ -35,9 +35,9 @@ func (t *tool) runEnv(_ context.Context, args []string) error {
 func envHelp(*tool) string {
 	return `Usage: wsbench env [flags]
 
-Says what machine this is, and how much of it this process may use.
+Describes the machine, and how much of it this process may use.
 
   -format FORMAT  text or json (default text)
-  -o FILE         write to FILE, which is replaced only if all goes well
+  -o FILE         write to FILE, which is replaced only if the command succeeds
 `
 }

@@ -71,20 +71,20 @@ func (t *tool) runList(_ context.Context, args []string) error {
 
 var policyAbout = map[executor.Policy]string{
 	executor.Adaptive:          "as many thieves as there is work for, none when there is none; the default",
-	executor.AdaptivePublished: "the published algorithm to the letter: the last thief spins while any task runs",
+	executor.AdaptivePublished: "the published algorithm, unchanged: the last thief spins while any task runs",
 }
 
 var forksAbout = map[executor.Forks]string{
-	executor.PrivateForks: "a fork is pushed when others want it, where the kind of deque allows that; the default",
+	executor.PrivateForks: "a fork is pushed when thieves want work, if the kind of deque allows that; the default",
 	executor.PushedForks:  "every fork is pushed at once",
 }
 
 func listHelp(*tool) string {
 	return "Usage: wsbench list\n\n" +
-		"Lists the workloads, probes, engines, policies, deques, ways to fork and experiments there are.\n"
+		"Lists the workloads, probes, engines, policies, deques, ways to fork and experiments.\n"
 }
 
-// kinds are the workloads that are graphs, and those that are programs.
+// kinds returns the workloads that are graphs, and those that are programs.
 func (t *tool) kinds() (graphs, programs []*bench.Workload) {
 	for _, w := range t.workloads {
 		if w.IsProgram() {
@@ -96,7 +96,7 @@ func (t *tool) kinds() (graphs, programs []*bench.Workload) {
 	return graphs, programs
 }
 
-// names lists what values are called.
+// names lists the names of values, separated by commas.
 func names[T any](values []T, name func(T) string) string {
 	var all []string
 	for _, v := range values {
@@ -105,7 +105,7 @@ func names[T any](values []T, name func(T) string) string {
 	return strings.Join(all, ", ")
 }
 
-// pickNamed finds the values of these names, in the order in which they are known.
+// pickNamed returns the values with the names in asked, in the order of known.
 func pickNamed[T any](what string, known []T, name func(T) string, asked []string) (picked []T, err error) {
 	for _, v := range known {
 		if slices.Contains(asked, name(v)) {

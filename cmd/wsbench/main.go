@@ -1,14 +1,14 @@
-// Command wsbench runs task graphs and fork-join programs on Magpie's executor, serially and on plain goroutines, verifies
-// what they did and says how long it took. It puts single deques to the experiments of a paper, too.
+// Command wsbench runs task graphs and fork-join programs on Magpie's executor, serially and on plain goroutines,
+// verifies the results and reports the times. It also runs a paper's experiments on single deques.
 //
 //	wsbench run                 a tour of the graphs, in a few seconds
 //	wsbench run WORKLOAD…       run and verify workloads
 //	wsbench deque               experiments with deques, without the executor
 //	wsbench list                workloads, engines, policies, experiments, deques
 //	wsbench compare OLD NEW     compare two files that run or deque wrote with -format bench or json
-//	wsbench env                 what machine this is
+//	wsbench env                 describe the machine
 //
-// Without arguments, or with -h, it explains itself.
+// Without arguments, or with -h, it prints its usage.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal ends the run in progress and what comes after it. A second ends the process.
+	// The first signal cancels the run in progress and those after it. A second ends the process.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -36,7 +36,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1 // a wrong answer, or results that could not be written
 	exitBadInput    = 2
-	exitInterrupted = 130 // as of a shell command that SIGINT ended
+	exitInterrupted = 130 // as for a shell command that SIGINT ended
 )
 
 // run is the command without the process around it.
@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return newTool(stdout, stderr).run(ctx, args)
 }
 
-// A tool is the command with what it can measure.
+// A tool is the command with everything that it can measure.
 type tool struct {
 	stdout, stderr io.Writer
 	workloads      []*bench.Workload
@@ -55,7 +55,10 @@ type tool struct {
 }
 
 func newTool(stdout, stderr io.Writer) *tool {
-	return &tool{stdout, stderr, bench.Workloads(), bench.Probes(), bench.Engines(), bench.DequeExperiments(), bench.DequeKinds()}
+	return &tool{
+		stdout, stderr, bench.Workloads(), bench.Probes(), bench.Engines(),
+		bench.DequeExperiments(), bench.DequeKinds(),
+	}
 }
 
 // A subcommand parses its own arguments. It returns errHelp if they ask for its help.
@@ -69,11 +72,13 @@ var errHelp = errors.New("help requested")
 
 func subcommands() []subcommand {
 	return []subcommand{
-		{"run", "[WORKLOAD…] [flags]", "run and verify workloads; without any, a tour of the five graphs", runHelp, (*tool).runRun},
-		{"deque", "[EXPERIMENT…] [flags]", "all kinds of deque alone: owners, thieves, latencies, trees", dequeHelp, (*tool).runDeque},
+		{"run", "[WORKLOAD…] [flags]", "run and verify workloads; without any, a tour of the five graphs",
+			runHelp, (*tool).runRun},
+		{"deque", "[EXPERIMENT…] [flags]", "all kinds of deque alone: owners, thieves, latencies, trees",
+			dequeHelp, (*tool).runDeque},
 		{"list", "", "workloads, probes, engines, policies, experiments, deques", listHelp, (*tool).runList},
 		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},
-		{"env", "[flags]", "what machine this is, and how much of it may be used", envHelp, (*tool).runEnv},
+		{"env", "[flags]", "the machine, and how much of it may be used", envHelp, (*tool).runEnv},
 	}
 }
 
@@ -93,10 +98,11 @@ func (t *tool) run(ctx context.Context, args []string) int {
 		}
 		return t.report(ctx, err)
 	}
-	return t.report(ctx, bench.BadInput("no command %q: there are %s (wsbench -h explains them)", args[0], commandNames()))
+	return t.report(ctx,
+		bench.BadInput("no command %q: there are %s (wsbench -h explains them)", args[0], commandNames()))
 }
 
-// report says on one line what went wrong, and returns the exit status for it.
+// report prints an error on one line, and returns its exit status.
 func (t *tool) report(ctx context.Context, err error) int {
 	var bad *bench.InputError
 	switch {
@@ -127,8 +133,8 @@ func commandNames() string {
 
 func mainHelp() string {
 	var b strings.Builder
-	b.WriteString(`wsbench measures what running a task costs, of a graph or of a program that forks: on
-Magpie's executor, serially, and on plain goroutines; and what the deques cost under it.
+	b.WriteString(`wsbench measures what it costs to run a task of a graph, or of a program that forks:
+on Magpie's executor, serially, and on plain goroutines. It measures the deques alone, too.
 Every run is verified; no time is ever shown for a wrong answer.
 
 Usage: wsbench COMMAND [arguments]
@@ -144,7 +150,7 @@ Begin with
 
 which takes less than half a minute. wsbench COMMAND -h tells more about a command.
 
-Exit status: 0 all is well; 1 a wrong answer, or results that could not be written;
+Exit status: 0 success; 1 a wrong answer, or results that could not be written;
 2 bad input, and nothing was measured; 130 interrupted.
 `)
 	return b.String()

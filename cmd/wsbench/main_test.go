@@ -65,11 +65,13 @@ func TestBadInput(t *testing.T) {
 		{"run chain -deque split", `no deque "split": it is deque chaselev with forks private`},
 		{"run chain -forks x", `no way to fork "x": there are private, pushed`},
 		{"deque nope", `no experiment "nope": there are owner, latency, thieves, retries, tree`},
-		{"deque owner -deque x", `no deque "x": there are chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`},
+		{"deque owner -deque x",
+			`no deque "x": there are chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`},
 		{"deque -deque chaselev,x", `no deque "x"`},
 		{"deque owner -capacity 0", "capacity must be at least 1, not 0"},
 		{"deque owner -capacity -3", "capacity must be at least 1, not -3"},
-		{"deque owner -capacity 99999999", "Capacity is 99999999: choose 1 to 16777216 for chaselev, or 0 for the default"},
+		{"deque owner -capacity 99999999",
+			"Capacity is 99999999: choose 1 to 16777216 for chaselev, or 0 for the default"},
 		{"deque owner -capacity 100", "owner needs room for 8 blocks of 64 items: choose a capacity of at least 512"},
 		{"deque owner -deque padws -block 0", "a block must have at least 1 item, not 0"},
 		{"deque tree -deque padws -block 99999", "BlockSize is 99999: choose 1 to 32768"},
@@ -114,9 +116,12 @@ func TestBadInput(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// TestHelp: help is asked for, so it goes to standard output, and fits a terminal.
+// TestHelp: help that is asked for goes to standard output, and fits a terminal.
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "deque -h", "deque owner -h", "list -h", "env -help", "compare -h"} {
+	for _, args := range []string{
+		"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "deque -h", "deque owner -h",
+		"list -h", "env -help", "compare -h",
+	} {
 		stdout, stderr, status := wsbench(strings.Fields(args)...)
 		require.Zero(t, status, args)
 		require.Empty(t, stderr, args)
@@ -186,10 +191,10 @@ func TestEnv(t *testing.T) {
 	require.Positive(t, e.Cores)
 }
 
-// figures are what varies in a table of results, and the spaces before, which vary with them.
+// figures matches the parts of a table of results that vary, and the spaces before them, which vary too.
 var figures = regexp.MustCompile(` +[0-9.]+( ± [0-9]+%|ns|µs|ms|s|x)?`)
 
-// TestTour runs all workloads on all engines, in a size that shows nothing but that it works.
+// TestTour runs all workloads on all engines, in a size that only shows that they work.
 func TestTour(t *testing.T) {
 	stdout, stderr, status := wsbench("run", "-n", "200", "-workers", "2", "-reps", "5")
 	require.Zero(t, status, stderr)
@@ -212,7 +217,7 @@ func TestTour(t *testing.T) {
 	}
 }
 
-// TestFlagsAnywhere: before, between and after the workloads is the same.
+// TestFlagsAnywhere: flags mean the same before, between and after the workloads.
 func TestFlagsAnywhere(t *testing.T) {
 	tool := newTool(nil, nil)
 	want, err := tool.parseRun(strings.Fields("-n 5 -workers 2,1,2 -engine serial,magpie chain fan chain"))
@@ -246,7 +251,7 @@ func summary(o *runOptions) (all []any) {
 	return append(all, s.Axes, s.N, s.Reps, s.Seed, s.Tour, o.format, o.output)
 }
 
-// TestDefaults: what is run if nothing is said.
+// TestDefaults: without arguments the tour runs.
 func TestDefaults(t *testing.T) {
 	tool := newTool(nil, nil)
 	o, err := tool.parseRun(nil)

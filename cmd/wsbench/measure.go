@@ -8,12 +8,12 @@ import (
 	"github.com/magpie-go/magpie/internal/bench"
 )
 
-// A request is what the arguments of any measurement ask for.
+// A request holds the arguments that all measurements have.
 type request struct {
 	n, reps        int
 	seed           uint64
 	format, output string
-	notes          []string // that follow its tables
+	notes          []string // printed after its tables
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 	defaultSeed = 42
 )
 
-// parse parses args, in which flags of a request may stand besides those of fs, and returns the others.
+// parse parses args, which may have flags of a request besides those of fs, and returns the other arguments.
 func (r *request) parse(fs *flag.FlagSet, args []string) (others []string, err error) {
 	fs.IntVar(&r.n, "n", 0, "")
 	fs.IntVar(&r.reps, "reps", defaultReps, "")
@@ -44,15 +44,15 @@ func (r *request) parse(fs *flag.FlagSet, args []string) (others []string, err e
 }
 
 type (
-	// A stepper is told what comes next, and how long it will probably take.
+	// A stepper announces the next measurement, and how long it will probably take.
 	stepper func(what string, expect time.Duration)
-	// An emitter is given results that are verified.
+	// An emitter receives verified results.
 	emitter[R any] func([]R) error
 	// A reporter opens a report.
 	reporter[R any] func(format string, w io.Writer, env *bench.Environment, notes []string) (bench.Report[R], error)
 )
 
-// measure has run make the measurements, and reports them as r asks for.
+// measure calls run to make the measurements, and reports them in the format and to the output of r.
 func measure[R any](t *tool, r *request, open reporter[R], run func(stepper, emitter[R]) error) error {
 	p := newProgress(t.stderr)
 	return t.withOutput(r.output, func(w io.Writer) error {
@@ -66,7 +66,7 @@ func measure[R any](t *tool, r *request, open reporter[R], run func(stepper, emi
 			return report.Add(results)
 		})
 		p.clear()
-		// What was measured before something went wrong is verified, and told.
+		// Measurements from before an error are verified, and reported.
 		if err := report.Close(); runErr == nil {
 			return err
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/magpie-go/magpie/internal/bench"
 )
 
-// withOutput has write write to the file of that name, which is replaced only if write succeeds, or to standard output
-// if the name is empty.
+// withOutput calls write with the file of that name, which is replaced only if write succeeds. If the name is empty it
+// uses standard output.
 func (t *tool) withOutput(name string, write func(io.Writer) error) error {
 	if name == "" {
 		return write(t.stdout)
@@ -17,7 +17,7 @@ func (t *tool) withOutput(name string, write func(io.Writer) error) error {
 		return bench.BadInput("-o: %v", err)
 	}
 	if err := write(f); err != nil {
-		_ = f.Abandon() // what went wrong before is what to tell
+		_ = f.Abandon() // the error of write is the one to report
 		return err
 	}
 	return f.Commit()

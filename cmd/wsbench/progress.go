@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// A progress is a line that says what is being measured, for who waits at a terminal. It is drawn before and cleared
-// after something that takes long, never meanwhile: a terminal that draws takes processor time from what is measured.
+// A progress is a line at a terminal that says what is being measured. It is drawn before a long measurement and
+// cleared after it, never meanwhile: a terminal that draws takes processor time from the measurement.
 type progress struct {
-	w     io.Writer // nil if nobody watches
+	w     io.Writer // nil if standard error is no terminal
 	drawn bool
 }
 
 const (
-	// slow is how long something must take to be announced.
+	// slow is the expected time from which on a measurement is announced.
 	slow = time.Second
 	// lineWidth keeps the line from being wrapped: only the last row of a wrapped line could be cleared.
 	lineWidth = 79
@@ -37,7 +37,7 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// step announces what comes next if it will take long.
+// step announces the next measurement if it will take long.
 func (p *progress) step(what string, expect time.Duration) {
 	p.clear()
 	if p.w == nil || expect < slow {
@@ -48,7 +48,7 @@ func (p *progress) step(what string, expect time.Duration) {
 	p.drawn = true
 }
 
-// clear takes the line away.
+// clear removes the line.
 func (p *progress) clear() {
 	if p.drawn {
 		fmt.Fprint(p.w, "\r\x1b[K")

@@ -22,7 +22,7 @@ func (t *tool) runRun(ctx context.Context, args []string) error {
 	})
 }
 
-// runOptions is what the arguments of wsbench run ask for.
+// runOptions holds the arguments of wsbench run.
 type runOptions struct {
 	request
 	session bench.Session
@@ -76,7 +76,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	return o, nil
 }
 
-// pick finds the workloads and probes of these names.
+// pick adds the workloads and probes of these names to s.
 func (t *tool) pick(s *bench.Session, names []string) error {
 	seen := make(map[string]bool)
 	for _, name := range names {
@@ -114,13 +114,13 @@ func (t *tool) workloadNames() (names []string) {
 	return names
 }
 
-// tourNotes follow the table of the tour.
+// tourNotes are printed after the table of the tour.
 var tourNotes = []string{
-	"How to read it: ns/task is the time of a whole run divided by its tasks; vs serial is the speed compared with one",
-	"goroutine that walks the same graph. The tasks of chain, btree, dag and fan do next to nothing, so their rows show what",
-	"scheduling a task costs: the less, the better. Only the tasks of matmul are real work, which more workers finish sooner.",
-	"Full sizes: wsbench run chain btree dag fan matmul. Programs that fork, sort and loop: wsbench run fib sort mandelbrot",
-	"-engine magpie,serial. Everything else: wsbench run -h.",
+	"How to read it: ns/task is the time of a whole run divided by its tasks; vs serial is the speed compared with",
+	"one goroutine that walks the same graph. The tasks of chain, btree, dag and fan do next to nothing, so their",
+	"rows show what scheduling a task costs: less is better. Only the tasks of matmul are real work, which more",
+	"workers finish sooner. Full sizes: wsbench run chain btree dag fan matmul. Programs that fork, sort and loop:",
+	"wsbench run fib sort mandelbrot -engine magpie,serial. Everything else: wsbench run -h.",
 }
 
 func runHelp(t *tool) string {
@@ -130,7 +130,7 @@ func runHelp(t *tool) string {
 
 Builds each graph, has every engine check the order of its edges in an untimed run, then
 measures repetitions of all combinations in turn and verifies each. Programs are verified
-by their results. Without a workload it makes a tour of the graphs, in small sizes on all
+by their results. Without a workload it runs a tour of the graphs, in small sizes on all
 engines.
 
 Graphs:   %s
@@ -138,24 +138,24 @@ Programs: %s
 Probes:   %s
 (wsbench list explains them)
 
-Flags, before or after the workloads. Where they take a LIST, separated by commas,
-every combination is run.
+Flags, before or after the workloads. A LIST is separated by commas, and every
+combination is run.
   -workers LIST   number of workers (default GOMAXPROCS, here %d)
   -engine LIST    %s (default %s; the tour: all)
   -policy LIST    %s (default %v)
-  -deque LIST     chaselev, padws … (default %s): where workers keep what is ready;
-                  wsbench list has them all. After the name may come how much a thief
-                  takes and what executor.Config says besides:
-                  padws+half+capacity=256+blocksize=16, or +block instead of +half
+  -deque LIST     chaselev, padws … (default %s): the kind of deque for ready tasks;
+                  wsbench list has all kinds. After the name may come options: how much
+                  a thief takes (+half or +block), +capacity=N and +blocksize=N, as in
+                  padws+half+capacity=256+blocksize=16; see executor.Config
   -forks LIST     %s (default %v): when programs push forks; graphs and
-                  probes fork nothing, and run with the first only
-  -n SIZE         size, for all workloads alike (default: each workload's own)
+                  probes have no forks, and run with the first only
+  -n SIZE         size of every workload (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
   -seed S         seed of random graphs and data (default %d)
   -format FORMAT  text: a table; bench: the Go benchmark format, as benchstat and
                   wsbench compare read it; json: one object per line and repetition
                   (default text)
-  -o FILE         write to FILE, which is replaced only if all goes well
+  -o FILE         write to FILE, which is replaced only if the command succeeds
 
 Examples:
   wsbench run

@@ -16,7 +16,7 @@ import (
 	"github.com/magpie-go/magpie/internal/bench"
 )
 
-// brokenEngine runs everything, and says that it ran one task too few.
+// brokenEngine returns an engine that runs everything and reports one task too few.
 func brokenEngine() *bench.Engine {
 	serial := bench.Engines()[1]
 	return &bench.Engine{
@@ -42,7 +42,8 @@ func (m miscounting) Counts() bench.Counts {
 	return c
 }
 
-// TestWrongAnswer: status 1, one line that says what is wrong, and no time; a file stays as it was.
+// TestWrongAnswer: the command prints one line that says what is wrong, and no time, and exits with status 1. An output
+// file stays as it was.
 func TestWrongAnswer(t *testing.T) {
 	for _, format := range bench.Formats() {
 		var out, errs bytes.Buffer
@@ -66,12 +67,12 @@ func TestWrongAnswer(t *testing.T) {
 	}
 }
 
-// brokenProgram is fib whose result is one too many.
+// brokenProgram is fib with a result that is one too large.
 type brokenProgram struct{ bench.Program }
 
 func (brokenProgram) Verify() error { return errors.New("the result is 56, not 55") }
 
-// TestWrongProgram: so it is if a program's result is wrong.
+// TestWrongProgram is TestWrongAnswer for a program with a wrong result.
 func TestWrongProgram(t *testing.T) {
 	for _, format := range bench.Formats() {
 		for _, engine := range []string{
@@ -95,7 +96,7 @@ func TestWrongProgram(t *testing.T) {
 	}
 }
 
-// TestPrograms runs each from the command line, and looks at what scripts rely on.
+// TestPrograms runs each program from the command line, and checks the fields that scripts rely on.
 func TestPrograms(t *testing.T) {
 	stdout, stderr, status := wsbench(strings.Fields("run fib thin nqueens skynet sort scan mandelbrot -n 8 -reps 1 " +
 		"-workers 2 -engine magpie,serial,goroutines -forks private,pushed -format json")...)
@@ -113,12 +114,12 @@ func TestPrograms(t *testing.T) {
 		require.Equal(t, []string{"private", "pushed", "none", "none"}[i%4], fields["forks"])
 	}
 
-	// What nothing has is no column.
+	// A column without values is left out.
 	table, stderr, status := wsbench(strings.Fields("run fib fat -n 2 -reps 5 -workers 1 -engine magpie,serial")...)
 	require.Zero(t, status, stderr)
 	require.NotContains(t, table, "build")
 	require.Contains(t, table, "vs serial")
-	// Beside a graph it is, and stays empty.
+	// Beside a graph, which has values, the programs' cells are empty.
 	table, stderr, status = wsbench(strings.Fields("run fib chain -n 5 -reps 5 -workers 1 -forks pushed,private")...)
 	require.Zero(t, status, stderr)
 	rows := strings.Split(strings.TrimSpace(table), "\n")
@@ -135,7 +136,7 @@ func TestPrograms(t *testing.T) {
 	require.NotContains(t, text, "build-")
 }
 
-// TestInterrupted: status 130, and a file stays as it was. What had been measured completely is shown.
+// TestInterrupted: the status is 130, and a file stays as it was. Results that were complete are shown.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var out, errs bytes.Buffer
@@ -162,11 +163,12 @@ func TestInterrupted(t *testing.T) {
 	require.Contains(t, out.String(), `"workload":"chain"`)
 }
 
-// TestOutput writes each format to a file, which then holds what standard output would have.
+// TestOutput writes each format to a file instead of standard output.
 func TestOutput(t *testing.T) {
 	for _, format := range bench.Formats() {
 		file := filepath.Join(t.TempDir(), "new")
-		stdout, stderr, status := wsbench(strings.Fields("run fan -n 20 -reps 2 -workers 1,2 -engine magpie,serial -format " + format + " -o " + file)...)
+		args := "run fan -n 20 -reps 2 -workers 1,2 -engine magpie,serial -format " + format + " -o " + file
+		stdout, stderr, status := wsbench(strings.Fields(args)...)
 		require.Zero(t, status, stderr)
 		require.Empty(t, stdout)
 		require.Empty(t, stderr)
@@ -193,7 +195,8 @@ func TestOutput(t *testing.T) {
 func TestCompareRuns(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"old", "new"} {
-		_, stderr, status := wsbench(strings.Fields("run chain -n 30 -reps 6 -workers 1 -engine serial -format bench -o " + dir + "/" + name)...)
+		args := "run chain -n 30 -reps 6 -workers 1 -engine serial -format bench -o " + dir + "/" + name
+		_, stderr, status := wsbench(strings.Fields(args)...)
 		require.Zero(t, status, stderr)
 	}
 	stdout, stderr, status := wsbench("compare", dir+"/old", dir+"/new")
@@ -206,7 +209,7 @@ func TestCompareRuns(t *testing.T) {
 	require.Greater(t, len(all), len(stdout))
 }
 
-// TestProbe runs one from the command line.
+// TestProbe runs a probe from the command line.
 func TestProbe(t *testing.T) {
 	stdout, stderr, status := wsbench(strings.Fields("run submit -n 20 -reps 1 -workers 1,2")...)
 	require.Zero(t, status, stderr)
@@ -217,7 +220,7 @@ type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
-// TestUnwritable: results that nobody got are a failure.
+// TestUnwritable: results that cannot be written are a failure.
 func TestUnwritable(t *testing.T) {
 	for _, args := range []string{"run chain -n 5 -reps 1", "run chain -n 5 -reps 1 -format json", "list", "env"} {
 		var errs strings.Builder
@@ -226,7 +229,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// TestProgress: only what takes long is announced, and the line is taken away before anything else is said.
+// TestProgress: only long measurements are announced, and the line is removed before any other output.
 func TestProgress(t *testing.T) {
 	var b strings.Builder
 	p := &progress{w: &b}
@@ -239,12 +242,12 @@ func TestProgress(t *testing.T) {
 	p.clear()
 	require.Equal(t, "long, about 2s …\r\x1b[K", b.String())
 
-	// It is never so long that a terminal would wrap it.
+	// The line is never so long that a terminal would wrap it.
 	b.Reset()
 	p.step(strings.Repeat("long ", 50), time.Hour)
 	require.Len(t, []rune(b.String()), lineWidth)
 
-	// Where nobody watches there is none.
+	// Without a terminal there is no line.
 	require.False(t, isTerminal(&b))
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	require.NoError(t, err)

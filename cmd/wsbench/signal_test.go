@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// beMain, in the environment of the test binary, makes it the command itself.
+// beMain is an environment variable that makes the test binary run the command itself.
 const beMain = "WSBENCH_TEST_BE_MAIN"
 
 func TestMain(m *testing.M) {
@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSignal interrupts the real process while a task sleeps, while a program recurses and looks at nothing, or while threads
-// visit a tree: the run is cancelled and the status says so.
+// TestSignal interrupts the real process while a task sleeps, while a program recurses without a check, or while
+// threads visit a tree. The run is cancelled and the status says so.
 func TestSignal(t *testing.T) {
 	fib := "57"
 	if strconv.IntSize == 32 {
@@ -46,7 +46,7 @@ func TestSignal(t *testing.T) {
 		stdout, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		// When the first has been reported, what takes minutes begins.
+		// After the report of the first measurement, one that takes minutes begins.
 		line, err := bufio.NewReader(stdout).ReadString('\n')
 		require.NoError(t, err)
 		require.Contains(t, line, strings.Fields(what)[1])

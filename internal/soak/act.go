@@ -12,7 +12,7 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// An act is what a task does beside noting that it ran.
+// An act is something that a task does besides noting that it ran.
 type act uint8
 
 const (
@@ -37,29 +37,32 @@ const (
 )
 
 func (a act) String() string {
-	return [numActs]string{"spin", "yield", "gosched", "sleep", "block", "allocate", "collect", "dump", "close in a task", "nested run",
-		"run on another executor", "run left behind", "wait for one left behind", "error", "panic", "goexit", "cancel"}[a]
+	return [numActs]string{"spin", "yield", "gosched", "sleep", "block", "allocate", "collect", "dump",
+		"close in a task", "nested run", "run on another executor", "run left behind",
+		"wait for one left behind", "error", "panic", "goexit", "cancel"}[a]
 }
 
-// Acts by what they are drawn for. One that stands twice is drawn twice as often.
+// Acts by purpose. An act that is listed twice is drawn twice as often.
 var (
-	delays = []act{actSpin, actSpin, actSpin, actYield, actYield, actGosched, actGosched, actSleep, actBlock, actAllocate}
+	delays = []act{
+		actSpin, actSpin, actSpin, actYield, actYield, actGosched, actGosched, actSleep, actBlock, actAllocate,
+	}
 	rare   = []act{actCollect, actDump, actClose}
 	nests  = []act{actNested, actNested, actNested, actAbroad, actOrphan, actOrphan, actJoin}
 	faults = []act{actError, actPanic, actGoexit, actCancel}
 )
 
-// A planned act is one of a certain task. What it draws comes from the seed.
+// A planned act belongs to one task. Its random choices come from the seed.
 type planned struct {
 	task uint32
 	act  act
 	seed uint64
 }
 
-// maxDepth is how deep runs nest. Those at that depth start no others.
+// maxDepth is how deep runs nest. Runs at that depth start no others.
 const maxDepth = 3
 
-// addActs plans at most n acts of the given kinds, at random tasks of f that have none yet.
+// addActs plans at most n acts, drawn from of, at random tasks of f that have none yet.
 func addActs(plan []planned, f *form, rng *rand.Rand, n int, of []act) []planned {
 next:
 	for range n {
@@ -77,7 +80,7 @@ next:
 	return plan
 }
 
-// addDelays plans a few delays, and now and then something rarer.
+// addDelays plans a few delays, and now and then a rarer act.
 func addDelays(plan []planned, f *form, rng *rand.Rand) []planned {
 	plan = addActs(plan, f, rng, rng.IntN(4), delays)
 	if rng.IntN(100) == 0 {
@@ -86,7 +89,7 @@ func addDelays(plan []planned, f *form, rng *rand.Rand) []planned {
 	return plan
 }
 
-// A fault is what a task fails with, or cancels its run for.
+// A fault is the error of a task, or the cause for which the task cancels its run.
 type fault struct {
 	act  act
 	task uint32
@@ -94,7 +97,7 @@ type fault struct {
 
 func (f *fault) Error() string { return fmt.Sprintf("injected: %v by task %d", f.act, f.task) }
 
-// perform does what was planned for a task.
+// perform performs the act that is planned for a task.
 func (l *lane) perform(ctx context.Context, task uint32) error {
 	var p planned
 	for _, p = range l.plan {
@@ -155,7 +158,7 @@ func litter(n int) {
 	runtime.KeepAlive(list)
 }
 
-// failAs fails as planned. With what is noted first: the result must tell.
+// failAs fails as planned. It notes the error first: the run's result must have it.
 func (l *lane) failAs(p planned) error {
 	if p.act == actGoexit {
 		l.noteFailure(executor.ErrGoexit)
@@ -181,7 +184,7 @@ func (l *lane) startAnother(ctx context.Context, p planned) {
 	sub := l.soak.pool.takeSmall(rng)
 	t := trip{life: l.life, pulse: l.pulse, depth: l.depth + 1}
 	if p.act == actAbroad {
-		// Nothing there starts a run here: the two would wait for each other's workers.
+		// Tasks there start no runs here: the two executors would wait for each other's workers.
 		t.life, t.depth = l.soak.abroad, maxDepth
 	}
 	if rng.IntN(2) == 0 {
@@ -208,7 +211,7 @@ func (l *lane) startAnother(ctx context.Context, p planned) {
 	l.soak.pool.put(sub)
 }
 
-// join waits for a run that a task of this one has started and left.
+// join waits for a run that a task of this run has started and left behind.
 func (l *lane) join() {
 	l.mu.Lock()
 	var o *lane
@@ -217,12 +220,12 @@ func (l *lane) join() {
 	}
 	l.mu.Unlock()
 	if o != nil {
-		l.await(nil, func() { _ = o.handle.Wait() }) // its result is checked by whoever checks this run
+		l.await(nil, func() { _ = o.handle.Wait() }) // its result is checked together with that of this run
 	}
 }
 
-// await waits for a run inside a task. Another's task that calls Goexit on this stack meanwhile takes this one with it,
-// which then has failed too, and leaves the run it waited for.
+// await waits for a run inside a task. Meanwhile another task may call Goexit on this stack. That ends this task too,
+// which then has failed and leaves behind the run that it waited for.
 func (l *lane) await(sub *lane, wait func()) {
 	returned := false
 	defer func() {
@@ -238,7 +241,7 @@ func (l *lane) await(sub *lane, wait func()) {
 	returned = true
 }
 
-// leave hands runs on to whoever checks this one.
+// leave leaves runs behind, to be checked when this one is over.
 func (l *lane) leave(orphans ...*lane) {
 	l.mu.Lock()
 	l.orphans = append(l.orphans, orphans...)

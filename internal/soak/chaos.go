@@ -17,7 +17,7 @@ import (
 // competitor is the name of the disturbance by threads that compute.
 const competitor = "competitor"
 
-// disturbances lists what there is, also what does not exist on this system or in this build.
+// disturbances lists all disturbances, with those that do not exist on this system or in this build.
 func disturbances() []disturbance {
 	return []disturbance{
 		{name: "gc", begin: collect},
@@ -31,7 +31,7 @@ func disturbances() []disturbance {
 	}
 }
 
-// choose keeps the disturbances that a comma-separated list names: all, none, or some.
+// choose returns the disturbances in list: all, none, or names separated by commas.
 func choose(all []disturbance, list string) ([]disturbance, error) {
 	switch list {
 	case "all":
@@ -80,7 +80,7 @@ func repeat(goroutines int, f func()) (end func()) {
 
 func collect(*soak, *rand.Rand) (end func(), err error) { return repeat(1, runtime.GC), nil }
 
-// collectAlways has the next collection due as soon as one is over, and something to collect.
+// collectAlways makes the next collection due as soon as one is over, and makes garbage for it.
 func collectAlways(_ *soak, rng *rand.Rand) (end func(), err error) {
 	before := debug.SetGCPercent(1)
 	stop := repeat(1, func() {
@@ -93,7 +93,7 @@ func collectAlways(_ *soak, rng *rand.Rand) (end func(), err error) {
 	}, nil
 }
 
-// profile has every thread that computes interrupted a hundred times a second.
+// profile interrupts every thread that computes a hundred times a second.
 func profile(*soak, *rand.Rand) (end func(), err error) {
 	if err := pprof.StartCPUProfile(io.Discard); err != nil {
 		return nil, fmt.Errorf("profile: %w; run without it", err)
@@ -101,7 +101,7 @@ func profile(*soak, *rand.Rand) (end func(), err error) {
 	return pprof.StopCPUProfile, nil
 }
 
-// compete has threads of the usual priority compute.
+// compete runs threads that compute at the usual priority.
 func compete(_ *soak, rng *rand.Rand) (end func(), err error) {
 	var sum atomic.Uint64
 	return repeat(1+rng.IntN(3), func() {
@@ -115,8 +115,8 @@ func compete(_ *soak, rng *rand.Rand) (end func(), err error) {
 	}), nil
 }
 
-// changeGOMAXPROCS sets what executors have raised, lower and higher, as a program may that knows nothing of them. In
-// the end it is what the program began with, or has room for workers.
+// changeGOMAXPROCS sets GOMAXPROCS, which executors have raised, lower and higher, as a program may that knows nothing
+// of them. In the end it is the value from the beginning, or has room for workers.
 func changeGOMAXPROCS(s *soak, rng *rand.Rand) (end func(), err error) {
 	stop := repeat(1, func() {
 		runtime.GOMAXPROCS(1 + rng.IntN(8))
@@ -128,8 +128,8 @@ func changeGOMAXPROCS(s *soak, rng *rand.Rand) (end func(), err error) {
 	}, nil
 }
 
-// saveGOMAXPROCS notes GOMAXPROCS. restore sets it, and has the runtime adjust it by itself again if it did, as far as
-// can be told.
+// saveGOMAXPROCS returns GOMAXPROCS. restore sets it again, and turns the runtime's automatic updates on again if they
+// seem to have been on.
 func saveGOMAXPROCS() (procs int, restore func()) {
 	procs = runtime.GOMAXPROCS(0)
 	return procs, func() {

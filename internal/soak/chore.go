@@ -13,7 +13,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// A chore is work of another kind than a graph of plain tasks, done once: so many units, of which one may fail.
+// A chore is work of another kind than a graph of plain tasks, done once: a number of units, one of which may fail.
 type chore struct {
 	*driver
 	ctx    context.Context
@@ -21,21 +21,21 @@ type chore struct {
 	name   string
 	units  int64
 	ran    atomic.Int64
-	at     int64 // which unit fails, from 1; 0: none
+	at     int64 // the unit that fails, from 1; 0: none
 	fault  fault
 	struck atomic.Bool
 	limits []*limit
 }
 
-// A limit is a semaphore, with what it lets pass.
+// A limit is a semaphore, with a count of the tasks that it has let pass.
 type limit struct {
 	semaphore *graph.Semaphore
 	permits   int64
 	inside    atomic.Int64
 }
 
-// choreKinds do a chore of about so many units and return the run's result, or what is wrong with what it has computed. Each
-// sets units before it begins.
+// choreKinds are the kinds of chores. do does a chore of about n units. It returns the run's result, or errWrongValue
+// if the run has computed a wrong value. It sets units before it begins.
 var choreKinds = []struct {
 	name string
 	do   func(c *chore, n int) error
@@ -47,8 +47,8 @@ var choreKinds = []struct {
 	{"conditions, subflows and modules", (*chore).flow},
 }
 
-// chores does work of all kinds, from several goroutines on an executor of its own: what a fork or a subflow costs in tasks is
-// not known before, so that its Stats are not compared with anything.
+// chores does chores of all kinds, from several goroutines on an executor of its own. The number of tasks of a fork or
+// a subflow is not known in advance, so the executor's Stats are not checked.
 func (d *driver) chores() {
 	l, err := d.open(drawConfig(d.rng))
 	if err != nil {
@@ -87,7 +87,8 @@ func (d *driver) chore(limits []*limit) {
 	}
 	err := choreKinds[kind].do(c, n)
 	if wrong := c.explain(err); wrong != "" {
-		d.fail(fmt.Errorf("%s on %v: %s: %d of %d units ran, fault %v, struck %v: %+v", c.name, d.life, wrong, c.ran.Load(), c.units, &c.fault, c.struck.Load(), err))
+		d.fail(fmt.Errorf("%s on %v: %s: %d of %d units ran, fault %v, struck %v: %+v",
+			c.name, d.life, wrong, c.ran.Load(), c.units, &c.fault, c.struck.Load(), err))
 	}
 	d.chored[kind].Add(1)
 	d.done.Add(c.ran.Load())
@@ -96,7 +97,7 @@ func (d *driver) chore(limits []*limit) {
 
 var errWrongValue = errors.New("a wrong value")
 
-// explain tells what is wrong with a result. Nothing: "".
+// explain returns what is wrong with a result, or "".
 func (c *chore) explain(err error) string {
 	ran, struck := c.ran.Load(), c.struck.Load()
 	cause := error(&c.fault)
@@ -118,7 +119,7 @@ func (c *chore) explain(err error) string {
 	return ""
 }
 
-// unit is what each unit does.
+// unit is the body of each unit.
 func (c *chore) unit() error {
 	n := c.ran.Add(1)
 	if n%pulseEvery == 0 {
@@ -151,7 +152,8 @@ func (c *chore) must() {
 func (c *chore) limited(l *limit) error {
 	defer l.inside.Add(-1)
 	if l.inside.Add(1) > l.permits {
-		c.fail(fmt.Errorf("%s on %v: more tasks than the %d permits of a semaphore run at once", c.name, c.life, l.permits))
+		c.fail(fmt.Errorf("%s on %v: more tasks than the %d permits of a semaphore run at once",
+			c.name, c.life, l.permits))
 	}
 	return c.unit()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// equal is err, or that the result is wrong.
+// equal returns err or, if err is nil and got is not want, an error.
 func equal(got, want int64, err error) error {
 	if err == nil && got != want {
 		return fmt.Errorf("%w: %d, not %d", errWrongValue, got, want)
@@ -18,7 +18,7 @@ func equal(got, want int64, err error) error {
 	return err
 }
 
-// forks sums up numbers, halving them.
+// forks adds up numbers by halving them.
 func (c *chore) forks(n int) error {
 	c.units = int64(n)
 	type span struct{ from, to int64 }
@@ -59,7 +59,7 @@ func (c *chore) scopes(n int) error {
 	}))
 }
 
-// futures sums up in futures of which each comes after two before it.
+// futures adds up in futures, each of which comes after two earlier ones.
 func (c *chore) futures(n int) error {
 	c.units = int64(n)
 	all := make([]*executor.Future[int64], n)
@@ -88,12 +88,12 @@ func (c *chore) futures(n int) error {
 	}
 	got, err := all[n-1].Wait()
 	for _, f := range all {
-		_, _ = f.Wait() // so that none is left behind
+		_, _ = f.Wait() // so that no future is left behind
 	}
 	return equal(got, c.units, err)
 }
 
-// pipeline has tokens go through stages.
+// pipeline sends tokens through stages.
 func (c *chore) pipeline(n int) error {
 	tokens := 1 + n/4
 	c.units = int64(tokens * 3)
@@ -122,7 +122,8 @@ func (c *chore) pipeline(n int) error {
 	return c.life.ex.Run(c.ctx, p)
 }
 
-// flow is a graph of all that graphs may have: a loop around a subflow, and the same module twice, with limits on some tasks.
+// flow runs a graph with everything that graphs may have: a loop around a subflow, the same module twice, and limits on
+// some tasks.
 func (c *chore) flow(n int) error {
 	rounds, wide := int64(1+c.rng.IntN(4)), int64(1+n/8)
 	c.units = rounds*(wide+1) + 2*(wide+1) + 2
@@ -159,7 +160,7 @@ func (c *chore) flow(n int) error {
 		}
 		return nil
 	})
-	round := int64(0) // plain: one at a time
+	round := int64(0) // plain: rounds follow one another
 	again := g.Condition(func(context.Context) (int, error) {
 		sum.Add(1)
 		if round++; round < rounds {

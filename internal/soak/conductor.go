@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A disturbance is something that goes on in the process beside the runs. begin starts it and returns what ends it,
-// which leaves everything as it was.
+// A disturbance is an activity in the process beside the runs. begin starts it. end stops it and leaves everything as
+// it was.
 type disturbance struct {
 	name    string
-	missing string // why it does not exist here
+	missing string // why it does not exist here; "" if it does
 	begin   func(s *soak, rng *rand.Rand) (end func(), err error)
 }
 
@@ -20,7 +20,7 @@ type disturbance struct {
 type conductor struct {
 	soak  *soak
 	times []atomic.Int64 // how often each was switched on
-	beset atomic.Int64   // times that there was a competitor beside nice workers
+	beset atomic.Int64   // how often a competitor ran beside nice workers
 
 	mu sync.Mutex
 	on []string
@@ -30,7 +30,7 @@ func newConductor(s *soak) *conductor {
 	return &conductor{soak: s, times: make([]atomic.Int64, len(s.storms))}
 }
 
-// begin lets chaos reign until end is called.
+// begin switches disturbances on and off until end is called.
 func (c *conductor) begin() (end func()) {
 	stop := make(chan struct{})
 	stopped := make(chan struct{})
@@ -38,7 +38,7 @@ func (c *conductor) begin() (end func()) {
 		defer close(stopped)
 		rng := c.soak.rng(streamChaos, 0)
 		for {
-			// Each disturbance once in a round, alone or beside others, and perhaps a quiet spell.
+			// A round has each disturbance once, alone or beside others, and perhaps a quiet spell.
 			deck := rng.Perm(len(c.soak.storms))
 			for len(deck) > 0 {
 				n := min(len(deck), 1+rng.IntN(3))
@@ -58,7 +58,7 @@ func (c *conductor) begin() (end func()) {
 	}
 }
 
-// phase has these disturbances on for about a tenth of a second. It reports whether there is to be another.
+// phase has these disturbances on for about a tenth of a second. It reports whether another phase is to follow.
 func (c *conductor) phase(which []int, rng *rand.Rand, stop <-chan struct{}) bool {
 	var ends []func()
 	var names []string
@@ -102,7 +102,7 @@ func (c *conductor) show(names []string) {
 	c.mu.Unlock()
 }
 
-// what tells what is on at the moment.
+// what returns the names of the disturbances that are on.
 func (c *conductor) what() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// usually is after how many atomic steps, on average, a thread dawdles when nothing else was said.
+// usually is the average number of atomic steps after which a thread dawdles, unless the disturbance is on.
 const usually = 1000
 
 func init() { xatomic.Dawdle(usually) }
 
-// dawdling has threads lose time at the library's own contention points much more often than they do anyhow in this
-// build, or a little less.
+// dawdling makes threads lose time at the library's own contention points, mostly much more often than usual in this
+// build.
 var dawdling = disturbance{name: "dawdling", begin: func(_ *soak, rng *rand.Rand) (end func(), err error) {
 	xatomic.Dawdle(8 << rng.IntN(9))
 	return func() { xatomic.Dawdle(usually) }, nil

@@ -22,13 +22,13 @@ func (s *soak) newDriver(ctx context.Context, i int) *driver {
 
 func (d *driver) ended() bool { return d.ctx.Err() != nil || d.done.Load() >= d.tasks }
 
-// work plays scenarios to the soak's end. Each is played equally often, in random order.
+// work plays scenarios until the soak ends. It plays each equally often, in random order.
 func (d *driver) work() {
 	for !d.ended() {
 		var err error
 		cfg := drawConfig(d.rng)
 		if d.number == 0 && niceToo {
-			cfg.Nice = 19 // there always is one
+			cfg.Nice = 19 // so that there always is one with nice workers
 		}
 		if d.life, err = d.open(cfg); err != nil {
 			d.fail(err)
@@ -53,14 +53,14 @@ func (d *driver) playOne(i int) {
 	d.pulse.Add(1)
 }
 
-// fork is a driver for a goroutine beside this one, on the same executor.
+// fork returns a driver for another goroutine, on the same executor.
 func (d *driver) fork() *driver {
 	sub := *d
 	sub.rng = rand.New(rand.NewPCG(d.rng.Uint64(), d.rng.Uint64()))
 	return &sub
 }
 
-// trip is what all trips of this driver have in common.
+// trip returns a trip of this driver with the given plan.
 func (d *driver) trip(plan []planned) trip {
 	return trip{life: d.life, pulse: d.pulse, plan: plan}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// explain tells what is wrong with a result of a run in which so many tasks ran. Nothing: "".
+// explain returns what is wrong with the result of a run in which ran tasks ran, or "".
 func (l *lane) explain(ran int, err error) string {
 	if err == nil {
 		switch {
@@ -30,7 +30,7 @@ func (l *lane) explain(ran int, err error) string {
 		}
 		return "no reason not to begin"
 	}
-	// Every task that failed is told, and no other: none here returns the context's error.
+	// Every task that failed is in the result, and no other: no task here returns the context's error.
 	for _, f := range l.failed {
 		if !errors.Is(err, f) {
 			return "a failure is not told: " + f.Error()
@@ -45,7 +45,7 @@ func (l *lane) explain(ran int, err error) string {
 	return ""
 }
 
-// isCancellation reports whether err says that the run was cancelled as it may have been.
+// isCancellation reports whether err says that the run was cancelled, and for a cause that there was.
 func (l *lane) isCancellation(err error) bool {
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		return false
@@ -58,7 +58,8 @@ func (l *lane) isCancellation(err error) bool {
 	return l.lenient
 }
 
-// failuresOf counts the task errors of one graph that err joins. Those of another may be why the run was cancelled.
+// failuresOf counts the task errors of one graph that err joins. Those of another graph may be the cause of a
+// cancellation.
 func failuresOf(graphName string, err error) int {
 	switch e := err.(type) {
 	case *graph.TaskError:

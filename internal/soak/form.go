@@ -2,11 +2,11 @@ package main
 
 import "math/rand/v2"
 
-// A form is the structure of a graph: for each task the ones right before it. Those have smaller numbers.
+// A form is the structure of a graph: the direct predecessors of each task, which have smaller numbers.
 type form struct {
 	name  string
 	n     int
-	first []uint32 // where in preds each task's begin; one more than tasks
+	first []uint32 // where each task's part of preds begins; one entry more than tasks
 	preds []uint32
 }
 
@@ -78,7 +78,7 @@ var shapes = []shape{
 					p = append(p, uint32(i-1-rng.IntN(min(i, 100))))
 				}
 			}
-			b.add(p...) // the same one twice is one edge said twice
+			b.add(p...) // a predecessor may occur twice: the edge is then added twice
 		}
 	}},
 	// Layers of random width, each task after some of the layer before.

@@ -12,46 +12,46 @@ import (
 
 // A lane is a graph with a cell for each task, in which the task notes that it ran. One run at a time uses it.
 //
-// Cells are plain: a task reads those of the tasks before it, so the race detector checks every edge.
+// Cells are plain words: a task reads those of its predecessors, so the race detector checks every edge.
 type lane struct {
 	*form
 	soak  *soak
-	home  *spares // where it is put back
+	home  *spares // the spares to which it is returned
 	graph *graph.Graph
 
 	turn  uint32   // of the run in progress, or the last
-	cells []uint32 // the turn in which a task ran last; with the mark, it has something to perform in the turn that comes
+	cells []uint32 // the turn in which each task ran last; with the mark, it has an act to perform in the next turn
 
 	trip
 	began  bool
 	run    *executor.Run // for tasks: from Begin
-	handle *executor.Run // for who waits: from Start
+	handle *executor.Run // for the goroutine that waits: from Start
 
-	mu      sync.Mutex // guards what follows; held by tasks
-	failed  []error    // what tasks have failed with
-	causes  []error    // what the run was cancelled with, or may have been
-	orphans []*lane    // runs that tasks have started without waiting
+	mu      sync.Mutex // guards the fields below; tasks lock it
+	failed  []error    // the errors of tasks
+	causes  []error    // the causes for which the run was cancelled, or may have been
+	orphans []*lane    // runs that tasks have left behind
 }
 
-// A trip is what is laid down for one run.
+// A trip has the settings of one run.
 type trip struct {
 	life    *life
 	pulse   *atomic.Int64 // of the driver
-	depth   int           // 0, or how many runs it is nested in
-	lenient bool          // it may be cancelled for reasons that are not in causes
+	depth   int           // the number of runs around it
+	lenient bool          // it may be cancelled for causes that are not in causes
 	plan    []planned
 }
 
-// mark in a cell sends the task to the plan.
+// mark in a cell says that the task has an act in the plan.
 const mark = 1 << 31
 
-// pulseEvery is how many tasks of a run show the watchdog that it goes on as one.
+// pulseEvery is the number of tasks between two pulses of a run, which show the watchdog that it progresses.
 const pulseEvery = 1024
 
-// newLane builds f's graph. find tells tasks their lane; nil stands for this one, always.
+// newLane builds f's graph. find returns the lane of a task's run; nil means that it is always this one.
 func newLane(s *soak, f *form, find func(context.Context) *lane) *lane {
 	l := &lane{form: f, soak: s, cells: make([]uint32, f.n)}
-	l.graph = graph.New(fmt.Sprintf("%s.%d", f.name, s.built.Add(1))) // a name of its own: errors tell it
+	l.graph = graph.New(fmt.Sprintf("%s.%d", f.name, s.built.Add(1))) // a name of its own, for errors
 	l.graph.Reserve(f.n, len(f.preds))
 	tasks := make([]graph.Task, f.n)
 	for i := range uint32(f.n) {
@@ -67,7 +67,7 @@ func newLane(s *soak, f *form, find func(context.Context) *lane) *lane {
 	return l
 }
 
-// sibling is another lane for runs of the same graph.
+// sibling returns another lane for runs of the same graph.
 func (l *lane) sibling() *lane {
 	return &lane{form: l.form, soak: l.soak, graph: l.graph, cells: make([]uint32, l.n)}
 }
@@ -99,7 +99,7 @@ func (l *lane) wrong(format string, args ...any) {
 	l.soak.fail(fmt.Errorf("%s of %d tasks, on %v: %s", l.name, l.n, l.life, fmt.Sprintf(format, args...)))
 }
 
-// Begin implements executor.Job. It notes what Stats will have to say.
+// Begin implements executor.Job. It adds to the number of tasks that Stats must report.
 func (l *lane) Begin(r *executor.JobRun) (*executor.Item, error) {
 	l.run = &r.Run
 	it, err := l.graph.Begin(r)
@@ -117,7 +117,7 @@ func (l *lane) Name() string { return l.graph.Name() }
 func (l *lane) prepare(t trip) {
 	l.trip = t
 	l.began, l.run, l.handle = false, nil, nil
-	l.failed, l.causes, l.orphans = l.failed[:0], l.causes[:0], nil // orphans are handed on
+	l.failed, l.causes, l.orphans = l.failed[:0], l.causes[:0], nil // check has returned the orphans
 	for _, p := range l.plan {
 		l.cells[p.task] = l.turn | mark
 	}
@@ -134,8 +134,8 @@ func (l *lane) mayBeCancelledBy(cause error) {
 // start starts the run.
 func (l *lane) start(ctx context.Context) { l.handle = l.life.ex.Start(ctx, l) }
 
-// finish waits for the run that was started and checks it, with everything that its tasks have left behind. Then the
-// lane may serve another. Not in a task.
+// finish waits for the run that was started and checks it, with every run that its tasks have left behind. Then the
+// lane may serve another run. Not in a task.
 func (l *lane) finish() {
 	left := l.check(l.handle.Wait())
 	for len(left) > 0 {
@@ -145,7 +145,7 @@ func (l *lane) finish() {
 	}
 }
 
-// check checks a run that is over with that result. It returns the runs that tasks have left behind.
+// check checks a run that is over, with its result. It returns the runs that tasks have left behind.
 func (l *lane) check(err error) (orphans []*lane) {
 	ran := 0
 	for i, c := range l.cells {
@@ -159,7 +159,8 @@ func (l *lane) check(err error) (orphans []*lane) {
 		l.cells[i] = l.turn
 	}
 	if wrong := l.explain(ran, err); wrong != "" {
-		l.wrong("%s: %d tasks ran, %d failed, the run began: %v, its result: %+v", wrong, ran, len(l.failed), l.began, err)
+		l.wrong("%s: %d tasks ran, %d failed, the run began: %v, its result: %+v",
+			wrong, ran, len(l.failed), l.began, err)
 	}
 	l.soak.noteRun(l, ran, err)
 	return l.orphans

@@ -11,15 +11,15 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// A life is that of one executor.
+// A life is the life of one executor.
 type life struct {
 	number   int64
 	ex       *executor.Executor
 	cfg      executor.Config
 	closing  atomic.Bool  // from here on a run may find it closed
-	expected atomic.Int64 // tasks that Stats must tell in the end: those of every run that began
+	expected atomic.Int64 // the number of tasks that Stats must report in the end: those of every run that began
 
-	uncounted bool // how many tasks it has to run cannot be told
+	uncounted bool // the number of its tasks is not known
 }
 
 func (l *life) String() string {
@@ -32,13 +32,13 @@ func (l *life) String() string {
 		gomaxprocs)
 }
 
-// niceToo is whether workers can be given a nice value.
+// niceToo is whether workers can have a nice value.
 const niceToo = runtime.GOOS == "linux"
 
-// drawConfig draws one of everything that an executor can be.
+// drawConfig draws a configuration from all that an executor can have.
 func drawConfig(rng *rand.Rand) executor.Config {
 	policies, forks := executor.Policies(), executor.AllForks()
-	deques := slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { return d.FIFO() }) // it has scopes too
+	deques := slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { return d.FIFO() }) // scopes need LIFO
 	cfg := executor.Config{
 		Workers:        1 + rng.IntN(8),
 		Policy:         policies[rng.IntN(len(policies))],
@@ -77,7 +77,7 @@ func (s *soak) open(cfg executor.Config) (*life, error) {
 	return l, nil
 }
 
-// close ends an executor, and checks that nothing is left of it and that it has counted what it ran.
+// close closes an executor, and checks that no thread of it is left and that it has counted the tasks that it ran.
 func (s *soak) close(l *life) {
 	l.closing.Store(true)
 	if err := l.ex.Close(); err != nil {

@@ -17,7 +17,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1 // something was wrong, or hung
 	exitBadInput    = 2
-	exitInterrupted = 130 // as of a shell command that SIGINT ended
+	exitInterrupted = 130 // as for a shell command that SIGINT ended
 )
 
 func main() {
@@ -31,9 +31,9 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("soak", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	tasks := flags.Int64("tasks", 100_000_000, "end after so many `tasks`")
-	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "draw everything from this `number`")
-	list := flags.String("chaos", "all", "`which` disturbances: all, none, or some of them, comma-separated")
+	tasks := flags.Int64("tasks", 100_000_000, "end after this number of `tasks`")
+	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "the `seed` of all random choices")
+	list := flags.String("chaos", "all", "`which` disturbances: all, none, or names separated by commas")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return exitOK

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A pool keeps lanes that nobody uses. Building a graph costs many times what running it does, so each is run again and
-// again, and after a while replaced by one of a form newly drawn.
+// A pool keeps lanes that no run uses. Building a graph costs many times what running it does, so each lane is used
+// again and again. After a while it is replaced by one of a newly drawn form.
 type pool struct {
 	soak *soak
 
@@ -18,7 +18,7 @@ type pool struct {
 // spares are the lanes of one form.
 type spares struct {
 	shape shape
-	size  int // at most
+	size  int // the maximum
 	rng   *rand.Rand
 	form  *form
 	uses  int
@@ -28,7 +28,7 @@ type spares struct {
 const (
 	smallSize = 64
 	bigSize   = 40_000
-	formUses  = 300 // after which the form is drawn anew
+	formUses  = 300 // the uses after which the form is drawn anew
 )
 
 func newPool(s *soak) *pool {
@@ -42,10 +42,10 @@ func newPool(s *soak) *pool {
 	return p
 }
 
-// takeSmall takes a lane with a few tasks, perhaps none.
+// takeSmall takes a lane with few tasks, or none.
 func (p *pool) takeSmall(rng *rand.Rand) *lane { return p.take(&p.small[rng.IntN(len(p.small))]) }
 
-// takeBig takes a lane with thousands of tasks, mostly.
+// takeBig takes a lane that has thousands of tasks, mostly.
 func (p *pool) takeBig(rng *rand.Rand) *lane { return p.take(&p.big[rng.IntN(len(p.big))]) }
 
 func (p *pool) take(s *spares) *lane {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A report tells what a soak has done.
+// A report is a summary of a soak.
 type report struct {
 	seed    uint64
 	tasks   int64
@@ -24,7 +24,7 @@ type report struct {
 	stopped bool
 }
 
-// A tally is how often something happened.
+// A tally counts how often something happened.
 type tally struct {
 	name string
 	n    int64
@@ -74,7 +74,7 @@ func (r *report) write(out io.Writer) {
 	}
 }
 
-// showProgress writes a line now and then to who waits: every second at a terminal, otherwise every half minute.
+// showProgress writes a line to standard error: every second at a terminal, otherwise every half minute.
 func (s *soak) showProgress(over <-chan struct{}, start time.Time) {
 	every, begin, end := 30*time.Second, "", "\n"
 	if isTerminal(s.stderr) {
@@ -92,8 +92,8 @@ func (s *soak) showProgress(over <-chan struct{}, start time.Time) {
 			return
 		case <-ticker.C:
 			done := s.done.Load()
-			fmt.Fprintf(s.stderr, "%ssoak: %.3g of %.3g tasks, %.3g tasks/s, chaos: %s%s",
-				begin, float64(done), float64(s.options.tasks), float64(done)/time.Since(start).Seconds(), s.chaos.what(), end)
+			fmt.Fprintf(s.stderr, "%ssoak: %.3g of %.3g tasks, %.3g tasks/s, chaos: %s%s", begin, float64(done),
+				float64(s.options.tasks), float64(done)/time.Since(start).Seconds(), s.chaos.what(), end)
 			shown = true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// A scenario is one way to use an executor. do plays it to its end, all runs checked.
+// A scenario is one way to use an executor. do plays it to its end and checks all runs.
 type scenario struct {
 	name string
 	do   func(d *driver)
@@ -29,7 +29,7 @@ var scenarios = []scenario{
 
 // bigGraphs runs graphs of thousands of tasks, each several times.
 func (d *driver) bigGraphs() {
-	times := min(max(1, d.tasks/4_000_000), 12) // a short soak too is to play everything
+	times := min(max(1, d.tasks/4_000_000), 12) // so that a short soak plays everything too
 	for range 6 {
 		l := d.pool.takeBig(d.rng)
 		for range times {
@@ -69,7 +69,7 @@ func (d *driver) swarm() {
 
 type laneKey struct{}
 
-// atOnce runs one graph several times at once. Tasks find out from their context which run they are of.
+// atOnce runs one graph several times at once. Tasks learn from their context which run they belong to.
 func (d *driver) atOnce() {
 	size := smallSize
 	if d.rng.IntN(4) == 0 {
@@ -88,7 +88,7 @@ func (d *driver) atOnce() {
 			for range 8 {
 				plan := addDelays(nil, f, sub.rng)
 				if sub.rng.IntN(8) == 0 {
-					plan = addActs(plan, f, sub.rng, 2, faults) // the others must not notice
+					plan = addActs(plan, f, sub.rng, 2, faults) // the other runs must not notice
 				}
 				l.prepare(sub.trip(plan))
 				l.start(ctx)
@@ -99,7 +99,7 @@ func (d *driver) atOnce() {
 	all.Wait()
 }
 
-// nested has tasks that start runs, and wait for them or do not.
+// nested has tasks that start runs, and wait for them or leave them behind.
 func (d *driver) nested() {
 	for range 10 {
 		l := d.takeAny()
@@ -135,7 +135,7 @@ func (d *driver) takeAny() *lane {
 
 var errRandomMoment = errors.New("cancelled at a random moment")
 
-// cancelled cancels runs from outside: by themselves, by their context, by a deadline, or before they begin.
+// cancelled cancels runs from outside: by Cancel, by their context, by a deadline, or before they begin.
 func (d *driver) cancelled() {
 	for range 10 {
 		l := d.takeAny()
@@ -176,7 +176,7 @@ func (d *driver) cancelled() {
 	}
 }
 
-// pass lets some time pass without sleeping: a timer would be too coarse.
+// pass spins for a time: a timer would be too coarse.
 func pass(t time.Duration) {
 	for start := time.Now(); time.Since(start) < t; {
 		osthread.Yield()
@@ -185,7 +185,10 @@ func pass(t time.Duration) {
 
 // mixed plays several scenarios at once on the same executor.
 func (d *driver) mixed() {
-	others := []func(*driver){(*driver).bigGraphs, (*driver).swarm, (*driver).atOnce, (*driver).nested, (*driver).failing, (*driver).cancelled, (*driver).chores}
+	others := []func(*driver){
+		(*driver).bigGraphs, (*driver).swarm, (*driver).atOnce, (*driver).nested, (*driver).failing,
+		(*driver).cancelled, (*driver).chores,
+	}
 	var all sync.WaitGroup
 	for _, i := range d.rng.Perm(len(others))[:2+d.rng.IntN(2)] {
 		sub := d.fork()
@@ -194,7 +197,7 @@ func (d *driver) mixed() {
 	all.Wait()
 }
 
-// closeDuringRuns closes an executor while goroutines start runs on it. Each run is complete or finds it closed.
+// closeDuringRuns closes an executor while goroutines start runs on it. Each run completes or finds it closed.
 func (d *driver) closeDuringRuns() {
 	for range 3 {
 		l, err := d.open(drawConfig(d.rng))

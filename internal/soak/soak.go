@@ -13,7 +13,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// options say what to do.
+// options are the settings of a soak.
 type options struct {
 	tasks   int64
 	seed    uint64
@@ -27,38 +27,38 @@ func defaults(tasks int64, seed uint64, stderr io.Writer) options {
 	return options{tasks, seed, stderr, disturbances(), 3, scenarios}
 }
 
-// A soak runs scenarios until so many tasks have run.
+// A soak runs scenarios until options.tasks tasks have run.
 type soak struct {
 	options
-	procs  int // GOMAXPROCS in the beginning
+	procs  int // GOMAXPROCS at the beginning
 	chaos  *conductor
 	pool   *pool
-	abroad *life // on which nested runs of other executors run
+	abroad *life // the executor for nested runs on another executor
 
-	done   atomic.Int64 // tasks that ran in runs that were checked
+	done   atomic.Int64 // tasks that ran in checked runs
 	pulses []pulse      // of each driver
 	acts   [numActs]atomic.Int64
 	runs   [numResults]atomic.Int64
 	chored []atomic.Int64 // chores, by kind
-	played []atomic.Int64 // scenarios
+	played []atomic.Int64 // scenarios, by their index
 	opened atomic.Int64   // executors
 	built  atomic.Int64   // graphs
-	nice   atomic.Int64   // of these, open and nice
+	nice   atomic.Int64   // open executors with nice workers
 
 	stop context.CancelFunc
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	lives map[*life]bool
-	err   error // the first thing that was wrong
+	err   error // the first error
 }
 
-// A pulse changes as long as a driver gets anywhere.
+// A pulse changes as long as a driver progresses.
 type pulse struct {
 	atomic.Int64
 	_ [120]byte // on a cache line of its own: tasks write it
 }
 
-// How runs end.
+// The ways in which runs end.
 type result uint8
 
 const (
@@ -69,7 +69,7 @@ const (
 	numResults
 )
 
-// Streams of random numbers that come from the seed.
+// Streams of random numbers from the seed.
 const (
 	streamForms = iota
 	streamChaos
@@ -80,7 +80,7 @@ func (s *soak) rng(stream, n uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, stream<<32|n))
 }
 
-// fail ends the soak because something is wrong. Any thread.
+// fail ends the soak with an error. Any thread.
 func (s *soak) fail(err error) {
 	s.mu.Lock()
 	if s.err == nil {
@@ -108,7 +108,7 @@ func (s *soak) noteRun(l *lane, ran int, err error) {
 func newSoak(o options, stop context.CancelFunc) *soak {
 	s := &soak{
 		options: o,
-		pulses:  make([]pulse, o.drivers+1), // the last is of what is not a driver's
+		pulses:  make([]pulse, o.drivers+1), // the last is for work outside drivers
 		chored:  make([]atomic.Int64, len(choreKinds)),
 		played:  make([]atomic.Int64, len(o.play)),
 		stop:    stop,
@@ -119,7 +119,7 @@ func newSoak(o options, stop context.CancelFunc) *soak {
 	return s
 }
 
-// soakFor runs a soak to its end, ctx's end, or the first thing that is wrong. It returns what was done in any case.
+// soakFor runs a soak to its end, the end of ctx, or the first error. It reports the work done in any case.
 func soakFor(ctx context.Context, o options) (*report, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -145,7 +145,7 @@ func soakFor(ctx context.Context, o options) (*report, error) {
 	close(over)
 	<-shown
 	if stuck != nil {
-		return s.report(time.Since(start)), stuck // what hangs is left behind
+		return s.report(time.Since(start)), stuck // the hung goroutines are left behind
 	}
 	restore()
 	s.mu.Lock()
@@ -157,7 +157,7 @@ func soakFor(ctx context.Context, o options) (*report, error) {
 	return s.report(time.Since(start)), err
 }
 
-// drive has the drivers at work while the conductor disturbs them.
+// drive runs the drivers while the conductor disturbs them.
 func (s *soak) drive(ctx context.Context) {
 	var err error
 	if s.abroad, err = s.open(executor.Config{Workers: 2}); err != nil {

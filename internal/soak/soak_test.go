@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSoak is the command. The chaos is the whole process's: no other test runs meanwhile.
+// TestSoak runs the command. The chaos affects the whole process: no other test runs meanwhile.
 func TestSoak(t *testing.T) {
 	n := testkit.Count(t, 20_000_000)
 	stderr := io.Writer(os.Stderr)
@@ -33,7 +33,7 @@ func TestSoak(t *testing.T) {
 	require.False(t, r.stopped)
 	testkit.Proved(t, int(r.tasks), "tasks under stress")
 	if n < 10_000_000 {
-		return // not enough to have met everything
+		return // not enough for everything to have happened
 	}
 	for _, tallies := range [][]tally{r.runs, r.played, r.acts, r.chores, r.chaos} {
 		for _, happened := range tallies {
@@ -45,7 +45,7 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: what the chaos changes in the process is as it was.
+// TestNothingIsLeft: after a soak everything that the chaos changes in the process is as before.
 func TestNothingIsLeft(t *testing.T) {
 	procs := runtime.GOMAXPROCS(0)
 	gc := debug.SetGCPercent(77)
@@ -70,7 +70,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// hang has a soak with a task that does not end before the test does.
+// hang makes a soak with a task that does not end before the test does.
 func hang(t *testing.T, drivers int) (s *soak, stderr *bytes.Buffer) {
 	stderr = new(bytes.Buffer)
 	s = newSoak(options{stderr: stderr, drivers: drivers, tasks: 1}, func() {})
@@ -97,20 +97,23 @@ func hang(t *testing.T, drivers int) (s *soak, stderr *bytes.Buffer) {
 //go:noinline
 func theStuckTask(release chan struct{}) { <-release }
 
-// TestWatchdog: what hangs is told, with the executors' state and all stacks.
+// TestWatchdog: a hang is reported, with the executors' state and all stacks.
 func TestWatchdog(t *testing.T) {
 	s, stderr := hang(t, 1)
-	ticks := make(chan time.Time, patience+1) // the first finds what has gone on before
+	ticks := make(chan time.Time, patience+1) // the first tick sees earlier pulses
 	for range cap(ticks) {
 		ticks <- time.Time{}
 	}
 	require.ErrorContains(t, s.watch(nil, ticks), "no progress for 10s")
-	for _, part := range []string{"executor soak1 (1 workers", "worker 0: running", "notifier: ", "runs in progress: 1", "run of \"loose.", "theStuckTask"} {
+	for _, part := range []string{
+		"executor soak1 (1 workers", "worker 0: running", "notifier: ", "runs in progress: 1",
+		"run of \"loose.", "theStuckTask",
+	} {
 		require.Contains(t, stderr.String(), part)
 	}
 }
 
-// TestWatchdogPerDriver: a driver that hangs is not hidden by another that does not.
+// TestWatchdogPerDriver: a driver that hangs is noticed although another progresses.
 func TestWatchdogPerDriver(t *testing.T) {
 	s, stderr := hang(t, 2)
 	ticks := make(chan time.Time)
@@ -129,7 +132,7 @@ func TestWatchdogPerDriver(t *testing.T) {
 	require.Contains(t, stderr.String(), "theStuckTask")
 }
 
-// TestWatchdogEnds: a soak that is over is not watched any more, and one that goes on is left in peace.
+// TestWatchdogEnds: a soak that is over is not watched, and one that progresses is not reported.
 func TestWatchdogEnds(t *testing.T) {
 	s := newSoak(options{drivers: 1}, func() {})
 	ticks, finished := make(chan time.Time), make(chan struct{})
@@ -200,11 +203,12 @@ func TestForms(t *testing.T) {
 		}
 	}
 	again := newSoak(options{seed: s.seed}, nil)
-	require.Equal(t, shapes[4].form(500, s.rng(streamForms, 9)), shapes[4].form(500, again.rng(streamForms, 9)), "the seed decides")
+	same := shapes[4].form(500, again.rng(streamForms, 9))
+	require.Equal(t, shapes[4].form(500, s.rng(streamForms, 9)), same, "the seed decides")
 }
 
-// TestChecksBite: what a broken executor might do to a lane is noticed. The lane is a chain of three; run plays the
-// executor and returns the run's result.
+// TestChecksBite: the checks notice what a broken executor might do to a lane. The lane is a chain of three tasks; run
+// plays the executor and returns the run's result.
 func TestChecksBite(t *testing.T) {
 	failure := &fault{actError, 1}
 	cause := errors.New("why")
@@ -216,22 +220,35 @@ func TestChecksBite(t *testing.T) {
 	began := func(l *lane) { l.began = true }
 	for name, c := range map[string]struct {
 		run  func(l *lane) error
-		want string // "": all is well
+		want string // part of the error; "" means no error
 	}{
-		"complete":                {func(l *lane) error { began(l); visit(l, 0, 1, 2); return nil }, ""},
-		"a task twice":            {func(l *lane) error { began(l); visit(l, 0, 1, 1, 2); return nil }, "task 1 ran twice"},
-		"a task too early":        {func(l *lane) error { began(l); visit(l, 1, 0, 2); return nil }, "task 1 ran before task 0"},
-		"a task missing":          {func(l *lane) error { began(l); visit(l, 0, 1); return nil }, "not all tasks ran"},
-		"an error for no reason":  {func(l *lane) error { began(l); visit(l, 0, 1, 2); return failure }, "nobody cancelled"},
-		"a failure lost":          {func(l *lane) error { began(l); visit(l, 0, 1, 2); l.noteFailure(failure); return nil }, "tasks have failed"},
-		"another failure told":    {func(l *lane) error { began(l); l.noteFailure(failure); return cause }, "not told"},
-		"cancelled":               {func(l *lane) error { began(l); l.mayBeCancelledBy(cause); return errors.Join(context.Canceled, cause) }, ""},
-		"cancelled by nobody":     {func(l *lane) error { began(l); return context.Canceled }, "nobody cancelled"},
-		"cancelled otherwise":     {func(l *lane) error { began(l); l.mayBeCancelledBy(cause); return context.Canceled }, "nobody cancelled"},
+		"complete":     {func(l *lane) error { began(l); visit(l, 0, 1, 2); return nil }, ""},
+		"a task twice": {func(l *lane) error { began(l); visit(l, 0, 1, 1, 2); return nil }, "task 1 ran twice"},
+		"a task too early": {
+			func(l *lane) error { began(l); visit(l, 1, 0, 2); return nil }, "task 1 ran before task 0"},
+		"a task missing": {func(l *lane) error { began(l); visit(l, 0, 1); return nil }, "not all tasks ran"},
+		"an error for no reason": {
+			func(l *lane) error { began(l); visit(l, 0, 1, 2); return failure }, "nobody cancelled"},
+		"a failure lost": {
+			func(l *lane) error { began(l); visit(l, 0, 1, 2); l.noteFailure(failure); return nil },
+			"tasks have failed"},
+		"another failure told": {func(l *lane) error { began(l); l.noteFailure(failure); return cause }, "not told"},
+		"cancelled": {
+			func(l *lane) error {
+				began(l)
+				l.mayBeCancelledBy(cause)
+				return errors.Join(context.Canceled, cause)
+			}, ""},
+		"cancelled by nobody": {func(l *lane) error { began(l); return context.Canceled }, "nobody cancelled"},
+		"cancelled otherwise": {
+			func(l *lane) error { began(l); l.mayBeCancelledBy(cause); return context.Canceled },
+			"nobody cancelled"},
 		"cancelled from around":   {func(l *lane) error { began(l); l.lenient = true; return context.Canceled }, ""},
 		"not begun":               {func(l *lane) error { l.life.closing.Store(true); return executor.ErrClosed }, ""},
 		"not begun for no reason": {func(l *lane) error { return executor.ErrClosed }, "no reason"},
-		"not begun, tasks ran":    {func(l *lane) error { l.life.closing.Store(true); visit(l, 0); return executor.ErrClosed }, "never began"},
+		"not begun, tasks ran": {
+			func(l *lane) error { l.life.closing.Store(true); visit(l, 0); return executor.ErrClosed },
+			"never began"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSoak(options{drivers: 1}, func() {})
@@ -247,7 +264,7 @@ func TestChecksBite(t *testing.T) {
 	}
 }
 
-// TestCloseBites: so is an executor whose statistics do not agree.
+// TestCloseBites: close notices an executor whose statistics do not agree.
 func TestCloseBites(t *testing.T) {
 	s := newSoak(options{drivers: 1}, func() {})
 	l, err := s.open(executor.Config{Workers: 2})

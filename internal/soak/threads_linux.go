@@ -26,7 +26,7 @@ func threads() (ids []int) {
 	return ids
 }
 
-// threadsNamed is the number of threads whose name begins so.
+// threadsNamed returns the number of threads whose names begin with prefix.
 func threadsNamed(prefix string) (n int) {
 	for _, id := range threads() {
 		name, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/comm", id))
@@ -37,8 +37,8 @@ func threadsNamed(prefix string) (n int) {
 	return n
 }
 
-// signals interrupts threads wherever they are, asleep or not, with the signal that the runtime stops goroutines by. It
-// takes one that nobody sent for a stale one.
+// signals interrupts threads wherever they are, asleep or not, with the signal by which the runtime stops goroutines.
+// The runtime takes a signal that it has not sent for a stale one.
 var signals = disturbance{name: "signals", begin: func(_ *soak, rng *rand.Rand) (end func(), err error) {
 	pid := unix.Getpid()
 	return repeat(1, func() {
@@ -49,7 +49,7 @@ var signals = disturbance{name: "signals", begin: func(_ *soak, rng *rand.Rand) 
 	}), nil
 }}
 
-// affinity takes all cores but one away from threads, all of them to the same or each to its own, and gives them back.
+// affinity restricts threads to one core, all to the same or each to its own, and then gives them all cores back.
 var affinity = disturbance{name: "affinity", begin: func(s *soak, rng *rand.Rand) (end func(), err error) {
 	whole, cores, err := allowedCores()
 	if err != nil {
@@ -97,15 +97,15 @@ func bind(id int, to *unix.CPUSet) error {
 	return nil
 }
 
-// unbind gives every thread all cores. A thread starts with the cores of the one that started it, so it looks again
-// until there is none with fewer.
+// unbind gives every thread all cores. A new thread inherits the cores of the thread that started it, so unbind repeats
+// until no thread has fewer.
 func unbind(whole unix.CPUSet) error {
 	for again := true; again; {
 		again = false
 		for _, id := range threads() {
 			var has unix.CPUSet
 			if err := unix.SchedGetaffinity(id, &has); err != nil || has == whole {
-				continue // gone, or done
+				continue // gone, or done already
 			}
 			if err := bind(id, &whole); err != nil {
 				return err

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// whole is what the test binary was given, before any test narrowed it.
+// whole is the set of cores of the test binary, before any test has narrowed it.
 var whole, _, _ = allowedCores()
 
 func checkAffinity(t *testing.T) {

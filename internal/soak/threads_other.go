@@ -2,10 +2,10 @@
 
 package main
 
-// threadsNamed finds none: threads have no names that can be read.
+// threadsNamed returns 0: the names of threads cannot be read.
 func threadsNamed(string) int { return 0 }
 
-const onlyLinux = "exists only on Linux: elsewhere nobody may address another thread of the process by number"
+const onlyLinux = "exists only on Linux: elsewhere a process cannot address one of its threads by number"
 
 var (
 	signals  = disturbance{name: "signals", missing: onlyLinux}

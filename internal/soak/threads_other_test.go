@@ -4,5 +4,5 @@ package main
 
 import "testing"
 
-// checkAffinity has nothing to check: no disturbance changes it here.
+// checkAffinity does nothing: no disturbance changes the affinity here.
 func checkAffinity(*testing.T) {}

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// The watchdog's patience, in ticks of its own, so that a process that was stopped for a while is not taken for one that
-// hangs. One driver has more: its workers may be nice, and others not.
+// The watchdog's patience is in ticks of its own, so that a process that was stopped for a while does not seem to hang.
+// A single driver gets more: its workers may be nice while others are not.
 const (
 	patience       = 10
 	driverPatience = 60
 	tick           = time.Second
 )
 
-// watch returns nil when finished is closed, or tells everything about the process and returns an error when nothing
-// progresses any more.
+// watch returns nil when finished is closed. When nothing progresses any longer it prints everything about the process
+// and returns an error.
 func (s *soak) watch(finished <-chan struct{}, ticks <-chan time.Time) error {
 	last := make([]int64, len(s.pulses))
-	silent := make([]int, len(s.pulses)) // ticks
-	idle := 0                            // ticks without any pulse
+	silent := make([]int, len(s.pulses)) // ticks since each pulse changed
+	idle := 0                            // ticks since any pulse changed
 	for {
 		select {
 		case <-finished:
@@ -49,9 +49,10 @@ func (s *soak) watch(finished <-chan struct{}, ticks <-chan time.Time) error {
 	}
 }
 
-// tell writes what every executor and every goroutine is doing.
+// tell prints the state of every executor and every goroutine.
 func (s *soak) tell() {
-	fmt.Fprintf(s.stderr, "\nsoak: no progress; seed %d, %d tasks done, chaos: %s\n", s.seed, s.done.Load(), s.chaos.what())
+	fmt.Fprintf(s.stderr, "\nsoak: no progress; seed %d, %d tasks done, chaos: %s\n",
+		s.seed, s.done.Load(), s.chaos.what())
 	for _, l := range s.living() {
 		dump := make(chan string, 1)
 		go func() {
