@@ -9,23 +9,23 @@ import (
 	"syscall"
 )
 
-// An AtomicFile takes the place of the file of its name when it is complete, and not before: whatever goes wrong, the
-// old file stays as it is. What is no regular file, as /dev/null, cannot be replaced and is written to directly.
+// An AtomicFile replaces the file of its name when it is complete, and not before: after any error the old file is as
+// it was. A file that is not regular, such as /dev/null, cannot be replaced and is written to directly.
 type AtomicFile struct {
 	file *os.File
-	name string      // what it replaces; empty if it replaces nothing
+	name string      // the file that it replaces; empty if it replaces none
 	mode fs.FileMode // of the new file
 }
 
-// CreateAtomic begins a file that Commit will put in the place of name. It fails early if that cannot be done.
+// CreateAtomic begins a file that Commit will put in the place of name. It fails at once if that cannot be done.
 func CreateAtomic(name string) (*AtomicFile, error) {
-	// Through a symbolic link it is the file that is replaced, not the link.
+	// If name is a symbolic link, the file that it leads to is replaced, not the link.
 	if real, err := filepath.EvalSymlinks(name); err == nil {
 		name = real
 	}
 	f := &AtomicFile{name: name, mode: 0o644}
 	switch old, err := os.Stat(name); {
-	case err != nil: // there is none
+	case err != nil: // there is no old file
 	case old.IsDir():
 		return nil, fmt.Errorf("%s: %w", name, syscall.EISDIR)
 	case !old.Mode().IsRegular():
@@ -34,12 +34,12 @@ func CreateAtomic(name string) (*AtomicFile, error) {
 	default:
 		f.mode = old.Mode().Perm()
 	}
-	// In the same directory, for across file systems a rename does not replace.
+	// In the same directory, for a rename across file systems does not replace.
 	var err error
 	f.file, err = os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
-		err = fmt.Errorf("%s: %w", name, pathErr.Err) // the temporary name would tell nobody anything
+		err = fmt.Errorf("%s: %w", name, pathErr.Err) // the temporary name would mean nothing to a user
 	}
 	if err != nil {
 		return nil, err

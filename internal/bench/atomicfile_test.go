@@ -42,7 +42,7 @@ func TestAtomicFile(t *testing.T) {
 	require.Len(t, left, 1, "no temporary file stays")
 }
 
-// TestAtomicFileMode: the file can be read by whom files of this user usually can, or could before.
+// TestAtomicFileMode: a new file gets the usual mode, and a replaced one keeps its mode.
 func TestAtomicFileMode(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out")
 	for _, mode := range []os.FileMode{0o644, 0o600} {
@@ -67,7 +67,7 @@ func TestAtomicFileErrors(t *testing.T) {
 	_, err = CreateAtomic(dir)
 	require.ErrorContains(t, err, "is a directory")
 
-	// What is in the way appears only later: the temporary file goes.
+	// The obstacle appears only after CreateAtomic: Commit fails and removes the temporary file.
 	f, err := CreateAtomic(filepath.Join(dir, "taken"))
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "taken", "x"), 0o755))
@@ -77,7 +77,7 @@ func TestAtomicFileErrors(t *testing.T) {
 	require.Len(t, left, 1)
 }
 
-// TestAtomicFileLink: a link stays a link, and what it leads to is replaced.
+// TestAtomicFileLink: a link stays a link, and the file that it leads to is replaced.
 func TestAtomicFileLink(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
@@ -96,7 +96,7 @@ func TestAtomicFileLink(t *testing.T) {
 	require.Equal(t, os.ModeSymlink, info.Mode().Type())
 }
 
-// TestAtomicFileDevice: a device is written to and stays one.
+// TestAtomicFileDevice: a device is written to and stays a device.
 func TestAtomicFileDevice(t *testing.T) {
 	for _, end := range []func(*AtomicFile) error{(*AtomicFile).Commit, (*AtomicFile).Abandon} {
 		f, err := CreateAtomic(os.DevNull)

@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// btree is all fork and no join: the parallelism doubles with every level.
+// btree forks and never joins: the parallelism doubles with every level.
 var btree = &Workload{
 	Name:    "btree",
 	About:   "binary tree of n empty tasks, each before its two children: fork without join",
@@ -16,7 +16,7 @@ var btree = &Workload{
 	Tour:    1<<20 - 1,
 	Shape: func(n int) Shape {
 		s := shapeOf(float64(n), float64(n)-1, float64(n)/2+1)
-		s.Data = float64(n) / 2 * 16 // the inner tasks, kept while the graph is described
+		s.Data = float64(n) / 2 * 16 // the inner tasks, kept while the graph is built
 		return s
 	},
 	Make: func(n int, _ uint64) Work { return btreeWork{effectless{}, n} },
@@ -41,8 +41,8 @@ func (b btreeWork) Build(g *graph.Graph, body func(int) plan.Func) {
 	}
 }
 
-// effectless is the data of a workload whose tasks are empty. That each ran, once and in order, is told by the order
-// check and the engine's own count.
+// effectless is the data of a workload whose tasks are empty. The order check and the engine's own count show that each
+// task ran, once and in order.
 type effectless struct{}
 
 func (effectless) Body(int) plan.Func { return empty }

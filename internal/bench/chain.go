@@ -8,8 +8,8 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// chain has no parallelism at all: it shows what handing on from one task to the next costs, and what workers without
-// work cost beside it.
+// chain has no parallelism at all. It shows the cost of passing from one task to the next, and that of idle workers
+// beside it.
 var chain = &Workload{
 	Name:    "chain",
 	About:   "n tasks one after the other, each adding 1 to a counter: pure overhead per task",

@@ -10,21 +10,21 @@ import (
 	"golang.org/x/perf/benchproc"
 )
 
-// A Comparison holds two files in the Go benchmark format or in format json, with the statistics that benchstat computes: medians with
-// their confidence intervals at 0.95, differences judged by the Mann-Whitney U test at 0.05.
+// A Comparison holds two files in the Go benchmark format or in format json, with the statistics that benchstat
+// computes: medians with their confidence intervals at 0.95, and differences judged by the Mann-Whitney U test at 0.05.
 type Comparison struct {
 	Units  []*UnitComparison
 	Differ []string // keys of the files' configuration that differ, as in `go: "go1.25" and "go1.26"`
 }
 
-// A UnitComparison compares everything measured in one unit, which is tidied: sec where the files say ns.
+// A UnitComparison compares all measurements in one unit. The unit is tidied: sec where the files have ns.
 type UnitComparison struct {
 	Unit   string
-	Better int // +1 if higher is better, -1 if lower, 0 if neither
+	Better int // +1 if higher is better, -1 if lower is, 0 if neither is
 	Rows   []*RowComparison
 }
 
-// A RowComparison compares one benchmark. Old or New is nil if it is only in the other file.
+// A RowComparison compares one benchmark. Old or New is nil if the benchmark is only in the other file.
 type RowComparison struct {
 	Name     string
 	Old, New *benchmath.Summary
@@ -32,7 +32,7 @@ type RowComparison struct {
 	Warnings []string
 }
 
-// Delta is the difference in percent, or ~ if it may be chance.
+// Delta returns the difference in percent, or ~ if it may be chance.
 func (r *RowComparison) Delta() string {
 	if r.Old == nil || r.New == nil {
 		return ""
@@ -40,7 +40,8 @@ func (r *RowComparison) Delta() string {
 	return r.Test.FormatDelta(r.Old.Center, r.New.Center) + " (" + r.Test.String() + ")"
 }
 
-// Compare reads two files and compares them. Files that cannot be read, or hold no benchmark, are an [InputError].
+// Compare reads two files and compares them. It returns an [InputError] for a file that cannot be read or has no
+// benchmark.
 func Compare(oldFile, newFile string) (*Comparison, error) {
 	c := newComparer()
 	var configs [2]map[string]string
@@ -54,7 +55,7 @@ func Compare(oldFile, newFile string) (*Comparison, error) {
 	return &Comparison{Units: c.compare(files[0], files[1]), Differ: differing(configs[0], configs[1])}, nil
 }
 
-// A comparer projects results onto rows and units, in the order in which it meets them.
+// A comparer projects results onto rows and units, in the order of their first occurrence.
 type comparer struct {
 	rowBy, unitBy *benchproc.Projection
 	unit          *benchproc.Field
@@ -114,7 +115,8 @@ func (c *comparer) read(name string) (*samples, map[string]string, error) {
 		return nil, nil, BadInput("%v", err)
 	}
 	if len(s.values) == 0 {
-		return nil, nil, BadInput("%s: no benchmark results: write it with wsbench run or deque, -format bench -o FILE", name)
+		return nil, nil, BadInput("%s: no benchmark results: "+
+			"write it with wsbench run or deque, -format bench -o FILE", name)
 	}
 	for k, m := range file.Units() {
 		c.metadata[k] = m
@@ -180,7 +182,7 @@ func compareRow(name string, old, new []float64, assume benchmath.Assumption) *R
 	return r
 }
 
-// differing lists the keys that two configurations have different values for.
+// differing lists the keys for which two configurations have different values.
 func differing(old, new map[string]string) (all []string) {
 	for k, v := range old {
 		if w, ok := new[k]; ok && v != w {

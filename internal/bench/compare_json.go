@@ -10,8 +10,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// benchText is what the file of that name says, in the Go benchmark format. Results in format json are put into it; they say
-// nothing of the machine.
+// benchText returns the content of a file in the Go benchmark format. It converts results in format json, which do not
+// describe the machine.
 func benchText(name string) ([]byte, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -39,7 +39,7 @@ func benchText(name string) ([]byte, error) {
 	}
 }
 
-// jsonLine is the name and the figures of a Result or a DequeResult.
+// jsonLine returns the benchmark name and the figures of a Result or a DequeResult.
 func jsonLine(raw json.RawMessage) (name string, values []Metric, err error) {
 	var d DequeResult
 	if err := json.Unmarshal(raw, &d); err != nil {

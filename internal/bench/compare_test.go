@@ -13,7 +13,7 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// benchFile writes a file with the results, whose wall times are multiplied by factor.
+// benchFile writes a file with the results, with their wall times multiplied by factor.
 func benchFile(t *testing.T, name string, results []Result, factor float64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -33,7 +33,7 @@ func benchFile(t *testing.T, name string, results []Result, factor float64) stri
 	return path
 }
 
-// TestCompareComputes compares with the statistics computed directly, in the way of benchstat: median, interval at 0.95,
+// TestCompareComputes compares with statistics computed directly, as benchstat computes them: median, interval at 0.95,
 // Mann-Whitney U test.
 func TestCompareComputes(t *testing.T) {
 	old, new := someResults()[:10], someResults()[:10]
@@ -85,8 +85,9 @@ Run/workload=chain/engine=magpie/workers=2/n=7                 -   500.0µ ± �
 sec/task, lower is better, policy=adaptive, deque=chaselev, forks=private
 `
 	require.Equal(t, want, text[:min(len(want), len(text))])
-	require.Contains(t, text, "\n[1] need >= 6 samples for confidence interval at level 0.95\n[2] all samples are equal\n")
-	require.Contains(t, text, "not shown, for there is no better or worse in it (see -all): cpu-util, steals")
+	require.Contains(t, text, "\n[1] need >= 6 samples for confidence interval at level 0.95\n"+
+		"[2] all samples are equal\n")
+	require.Contains(t, text, "not shown, for neither more nor less of them is better (see -all): cpu-util, steals")
 	require.NotContains(t, text, "\nsteals")
 	require.Contains(t, text,
 		"\np99-sec, lower is better, policy=adaptive, deque=chaselev, forks=private, workers=2, n=20000\n")
@@ -97,7 +98,7 @@ sec/task, lower is better, policy=adaptive, deque=chaselev, forks=private
 	require.NotContains(t, b.String(), "not shown")
 }
 
-// TestCompareForeign reads what go test -bench prints.
+// TestCompareForeign reads the output of go test -bench.
 func TestCompareForeign(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -126,7 +127,7 @@ Push-2     0.000 ± 0%  0.000 ± 0%  ~ (p=1.000 n=6)  [1]
 `, b.String())
 }
 
-// TestCompareJSON: results say the same in both formats, but for the machine.
+// TestCompareJSON: results are the same in both formats, but for the machine.
 func TestCompareJSON(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, results []Result, deques []DequeResult) string {
@@ -180,7 +181,7 @@ func TestCompareErrors(t *testing.T) {
 	}
 }
 
-// TestShorten: what says the same in every name is told once, and GOMAXPROCS is no part of the value before it.
+// TestShorten: a part that is the same in every name is printed once, and GOMAXPROCS is no part of the value before it.
 func TestShorten(t *testing.T) {
 	names, common := shorten([]*RowComparison{
 		{Name: "Run/workload=fib/workers=1/n=35"}, {Name: "Run/workload=fib/workers=2/n=35"},

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// WriteText writes one table for each unit that improves in some direction; if all is set, also for those that only
-// explain the others.
+// WriteText writes one table for each unit in which more or less is better. If all is set it writes the other units
+// too, which only explain those.
 func (c *Comparison) WriteText(w io.Writer, all bool) error {
 	var b strings.Builder
 	for _, d := range c.Differ {
 		fmt.Fprintf(&b, "OLD and NEW differ in %s\n", d)
 	}
-	// If no unit has a direction, all are shown.
+	// If in no unit more or less is better, all units are shown.
 	all = all || !slices.ContainsFunc(c.Units, func(u *UnitComparison) bool { return u.Better != 0 })
 	var hidden []string
 	var notes footnotes
@@ -39,13 +39,14 @@ func (c *Comparison) WriteText(w io.Writer, all bool) error {
 		fmt.Fprintf(&b, "[%d] %s\n", i+1, n)
 	}
 	if len(hidden) > 0 {
-		fmt.Fprintf(&b, "\nnot shown, for there is no better or worse in it (see -all): %s\n", strings.Join(hidden, ", "))
+		fmt.Fprintf(&b, "\nnot shown, for neither more nor less of them is better (see -all): %s\n",
+			strings.Join(hidden, ", "))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// footnotes are numbered from 1, the same text once.
+// footnotes are numbered from 1. Equal texts are one footnote.
 type footnotes struct{ texts []string }
 
 func (f *footnotes) mark(text string) string {
@@ -79,7 +80,7 @@ func writeUnit(b *strings.Builder, u *UnitComparison, notes *footnotes) {
 	_ = t.write(b) // a strings.Builder takes everything
 }
 
-// rowScale is the prefix that both sides of a row are shown with.
+// rowScale returns the prefix with which both sides of a row are shown.
 func rowScale(unit string, r *RowComparison) benchunit.Scaler {
 	var centers []float64
 	for _, s := range []*benchmath.Summary{r.Old, r.New} {
@@ -97,8 +98,8 @@ func scaled(scale benchunit.Scaler, s *benchmath.Summary) string {
 	return scale.Format(s.Center) + " ± " + s.PctRangeString()
 }
 
-// shorten leaves out of the names of benchmarks the parts of the form key=value that say the same wherever they occur,
-// and tells them in common.
+// shorten cuts, from the names of benchmarks, the parts of the form key=value that have the same value in all names,
+// and returns them in common.
 func shorten(rows []*RowComparison) (names []string, common string) {
 	values := make(map[string]map[string]bool) // by key
 	for _, r := range rows {

@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// dag is irregular: random edges, up to four in and four out, over a thousand tasks ahead.
+// dag is irregular: random edges, up to four in and four out, which lead over a thousand tasks ahead.
 var dag = &Workload{
 	Name:    "dag",
 	About:   "random graph of n tasks with up to 4 predecessors and 4 successors at most 1024 tasks away",
@@ -16,7 +16,7 @@ var dag = &Workload{
 	Default: 4000000,
 	Tour:    500000,
 	Shape: func(n int) Shape {
-		// 3.2 edges a task for large n; a task and its successors may be ready at once, if not many.
+		// Large graphs have 3.2 edges a task. A task and its successors may be ready at once, if there are not many.
 		s := shapeOf(float64(n), 3.25*float64(n), float64(n)/8+1)
 		s.Data = 18 * float64(n) // visited, in-degrees, a closure for each task
 		return s
@@ -31,13 +31,13 @@ type dagWork struct {
 }
 
 const (
-	dagDraws = 4    // edges drawn for each task, and the most that may lead to one
-	dagReach = 1024 // how far an edge leads, at most
+	dagDraws = 4    // edges drawn for each task, and the maximum that lead to one task
+	dagReach = 1024 // the maximum distance of an edge
 )
 
 func (d *dagWork) Build(g *graph.Graph, body func(int) plan.Func) {
 	g.Reserve(d.n, d.n*13/4)
-	// Tasks are added as far ahead as edges reach. The ring holds their handles.
+	// Tasks are added up to the farthest edge so far. The ring holds their handles.
 	var ring [2 * dagReach]graph.Task
 	added := 0
 	d.edges(func(from, to int) {
@@ -51,7 +51,7 @@ func (d *dagWork) Build(g *graph.Graph, body func(int) plan.Func) {
 	}
 }
 
-// edges draws the edges. Exactly four numbers are drawn for each task, whether they lead to an edge or not, so that the
+// edges draws the edges. It draws exactly four numbers for each task, whether they lead to an edge or not, so that the
 // graph of a size and seed is the same everywhere.
 func (d *dagWork) edges(yield func(from, to int)) {
 	rng := splitmix64(d.seed)
@@ -96,7 +96,7 @@ func (d *dagWork) Verify() error {
 	return nil
 }
 
-// splitmix64 is the generator of the same name (Steele, Lea, Flood 2014); the value is its state.
+// splitmix64 is the generator of that name (Steele, Lea, Flood 2014); the value is its state.
 type splitmix64 uint64
 
 func (s *splitmix64) next() uint64 {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A stopwatch measures pieces of time that are hardly longer than looking at the clock takes.
+// A stopwatch measures times that are hardly longer than a look at the clock.
 type stopwatch struct {
 	begin time.Time
-	cost  time.Duration // that a piece of time seems to take although nothing happens
+	cost  time.Duration // the time between two looks with nothing in between
 }
 
 func newStopwatch() *stopwatch {
@@ -22,10 +22,10 @@ func newStopwatch() *stopwatch {
 		}
 		means = append(means, (s.now()-begin)/looks)
 	}
-	slices.Sort(means) // the median: a round may have been interrupted
+	slices.Sort(means) // for the median: a round may have been interrupted
 	s.cost = means[rounds/2]
 	return s
 }
 
-// now is the time since the stopwatch was made.
+// now returns the time since the stopwatch was made.
 func (s *stopwatch) now() time.Duration { return time.Since(s.begin) }

@@ -2,30 +2,31 @@ package bench
 
 import "runtime"
 
-// A DequeExperiment is one of those of Wang, Liu, Fu, Härtig and Chen (2024), to which any kind of deque can be put.
+// A DequeExperiment is one of the experiments of Wang, Liu, Fu, Härtig and Chen (2024). It works with any kind of
+// deque.
 type DequeExperiment struct {
 	Name   string
 	Figure string // of the paper
 	About  string // one line
-	Size   string // what n counts; empty if n is given otherwise
+	Size   string // the unit of n; empty if n is given otherwise
 
-	Default, Short int // n
+	Default, Short int // the default n
 
-	// points are what is measured of each kind, but for what all experiments have.
+	// points returns the points that are measured of each kind, without the settings that all experiments share.
 	points  func(s *DequeSession, n int) []dequeRun
 	prepare func(*dequeRun) (dequeTrial, error)
-	blocks  []int // tried if no others are asked for
-	short   []int // likewise, in a short session
-	bare    bool  // nobody works: it would be measured too
+	blocks  []int // the sizes of blocks if the session has none
+	short   []int // the same for a short session
+	bare    bool  // the session's Work is ignored: it would be measured too
 
-	views []dequeView // what the tables show
+	views []dequeView // the tables
 	notes []string    // how to read them
 }
 
-// A dequeTrial is one repetition, ready to be run.
+// A dequeTrial is one repetition, ready to run.
 type dequeTrial interface {
 	run(*dequeRun) error
-	figures() []Metric // of a run without an error
+	figures() []Metric // after a run without an error
 }
 
 // DequeExperiments lists the experiments.
@@ -33,10 +34,10 @@ func DequeExperiments() []*DequeExperiment {
 	return []*DequeExperiment{ownerExperiment, latencyExperiment, thievesExperiment, retriesExperiment, treeExperiment}
 }
 
-// DefaultBlock is the size of blocks in experiments that do not try several.
+// DefaultBlock is the size of blocks in experiments with a single size.
 const DefaultBlock = 64
 
-// oneBlock is for them.
+// oneBlock is that size as a list.
 var oneBlock = []int{DefaultBlock}
 
 func (e *DequeExperiment) size(s *DequeSession) int {
@@ -49,7 +50,7 @@ func (e *DequeExperiment) size(s *DequeSession) int {
 	return e.Default
 }
 
-// pick returns what is asked for, or an experiment's own.
+// pick returns asked if there is any, or else the list for the session's length.
 func pick[T any](asked []T, isShort bool, own, short []T) []T {
 	switch {
 	case asked != nil:
@@ -61,7 +62,7 @@ func pick[T any](asked []T, isShort bool, own, short []T) []T {
 	}
 }
 
-// shares are the points of an experiment with one thief, for all shares but those below least.
+// shares returns the points of an experiment with one thief: the shares from least up.
 func shares(own, short []int, least int) func(*DequeSession, int) []dequeRun {
 	return func(s *DequeSession, n int) (all []dequeRun) {
 		for _, share := range pick(s.Stolen, s.Short, own, short) {
@@ -73,7 +74,7 @@ func shares(own, short []int, least int) func(*DequeSession, int) []dequeRun {
 	}
 }
 
-// numbersOfThieves are those that have a core each, and two at least.
+// numbersOfThieves returns the numbers of thieves for which each thief has a core, and 1 and 2 in any case.
 func numbersOfThieves() (all []int) {
 	for n := 1; n <= max(2, runtime.NumCPU()-1); n *= 2 {
 		all = append(all, n)

@@ -28,14 +28,15 @@ var ownerExperiment = &DequeExperiment{
 		{title: "retries per steal", metric: "retries/steal", column: "stolen"},
 	},
 	notes: []string{
-		"Columns: percent of the pushed items that were to be stolen. A flat row is an owner that thieves do not disturb; the bars",
-		"show its throughput, the best of the table as the full height. The clock stands still while the owner waits for a thief",
-		"that is behind; a share that was not reached all the same is more than an owner of that kind gives. Both need a core: other",
-		"work on this machine shows as noise. About 2 ns of each figure are the loop's own.",
+		"Columns: percent of the pushed items that were to be stolen. A flat row is an owner that thieves do not",
+		"disturb. The bars show its throughput; the best of the table has the full height. The clock stops while the",
+		"owner waits for a thief that is behind. A share that was still not reached is more than an owner of that",
+		"kind gives. Both need a core: other work on this machine shows as noise. About 2 ns of each figure are the",
+		"loop's own.",
 	},
 }
 
-var reachedView = dequeView{title: "share really stolen, in percent", metric: "stolen-percent", column: "stolen"}
+var reachedView = dequeView{title: "share that was stolen, in percent", metric: "stolen-percent", column: "stolen"}
 
 type ownerTrial struct{ *shared }
 
@@ -61,12 +62,18 @@ var latencyExperiment = &DequeExperiment{
 		return latencyTrial{s}
 	}),
 	views: []dequeView{
-		{title: "ns per successful steal, and how it went", metrics: []string{"mean-ns", "p50-ns", "p99-ns", "retries/steal", "stolen-percent"}},
-		{title: "latency in proportion to that of pdqr", metrics: []string{"mean-ns", "p50-ns", "p99-ns"}, base: "pdqr"},
+		{
+			title:   "ns per successful steal, and how it went",
+			metrics: []string{"mean-ns", "p50-ns", "p99-ns", "retries/steal", "stolen-percent"},
+		},
+		{
+			title:   "latency in proportion to that of pdqr",
+			metrics: []string{"mean-ns", "p50-ns", "p99-ns"}, base: "pdqr",
+		},
 	},
 	notes: []string{
-		"The paper has PadWS at about 0.32 of pdqr and pdqs. On cores that are shared with others the median tells more than the",
-		"mean: a thread that loses its core waits for milliseconds.",
+		"In the paper PadWS takes about 0.32 of the time of pdqr and pdqs. On cores that are shared with other work",
+		"the median says more than the mean: a thread that loses its core waits for milliseconds.",
 	},
 }
 
@@ -107,8 +114,10 @@ var thievesExperiment = &DequeExperiment{
 		{title: "retries per steal", metric: "retries/steal", column: "thieves"},
 	},
 	notes: []string{
-		"Columns: number of thieves. The paper's machine has 88 hardware threads, this one " + plural(runtime.NumCPU(), "core") + ": with more",
-		"threads than cores, owner and thieves take turns, and rows show how that is borne, not how a kind scales.",
+		"Columns: number of thieves. The paper's machine has 88 hardware threads, this one " +
+			plural(runtime.NumCPU(), "core") + ".",
+		"With more threads than cores, owner and thieves take turns. Then rows show how a kind copes with that,",
+		"not how it scales.",
 	},
 }
 
@@ -124,14 +133,18 @@ var retriesExperiment = &DequeExperiment{
 	short:   oneBlock,
 	prepare: sharing(func(_ *dequeRun, s *shared) dequeTrial { return retriesTrial{s} }),
 	views: []dequeView{
-		{title: "retries per steal: a race lost, or nothing ready yet", metric: "retries/steal", column: "stolen", bar: moreIsTaller},
+		{
+			title:  "retries per steal: a race lost, or nothing ready yet",
+			metric: "retries/steal", column: "stolen", bar: moreIsTaller,
+		},
 		{title: "times found empty, per steal", metric: "empties/steal", column: "stolen"},
 		reachedView,
 	},
 	notes: []string{
-		"Columns: percent of the pushed items that were to be stolen. The owner never waits: where a thief cannot keep up, the",
-		"share is smaller. An owner that has lost its core answers nobody: then there are as many retries as thieves have patience.",
-		"Empty is true when thieves were quick, and with the kinds that hide items it need not be.",
+		"Columns: percent of the pushed items that were to be stolen. The owner never waits: if a thief cannot keep",
+		"up, the share is smaller. An owner that has lost its core does not answer: then a thief retries as long as",
+		"its patience lasts. Empty may be right, if the thief was quick. With the kinds that hide items it may be",
+		"wrong.",
 	},
 }
 
@@ -148,7 +161,8 @@ var treeExperiment = &DequeExperiment{
 	About:  "how long workers take for a tree that begins in one queue, by the size of blocks",
 	points: func(s *DequeSession, _ int) (all []dequeRun) {
 		for _, t := range pick(s.Trees, s.Short, Trees(), shortTrees()) {
-			all = append(all, dequeRun{tree: t, DequePoint: DequePoint{Tree: t.Name, Workers: s.Workers, N: int(t.size())}})
+			point := DequePoint{Tree: t.Name, Workers: s.Workers, N: int(t.size())}
+			all = append(all, dequeRun{tree: t, DequePoint: point})
 		}
 		return all
 	},
@@ -161,8 +175,9 @@ var treeExperiment = &DequeExperiment{
 		{title: "time in proportion to that of abp", metric: "ns/node", column: "block", table: "tree", base: "abp"},
 	},
 	notes: []string{
-		"Columns: items in a block; the first is of the kinds that have none. The bars show speed. In the paper the fat tree is slow",
-		"with small blocks and the thin one with large blocks, of BWoS; PadWS is good with all but the smallest and largest.",
-		"With " + plural(runtime.NumCPU(), "core") + " no tree can be faster than that many times what one worker takes.",
+		"Columns: items in a block; the first is for the kinds without blocks. The bars show speed. In the paper",
+		"BWoS is slow on the fat tree with small blocks and on the thin one with large blocks; PadWS is good with",
+		"all but the smallest and largest.",
+		"With " + plural(runtime.NumCPU(), "core") + " a tree can be faster than with one by that factor at most.",
 	},
 }

@@ -2,18 +2,18 @@ package bench
 
 import "github.com/magpie-go/magpie/deque"
 
-// A DequeKind makes the queues of one kind of deque, to be measured by a [DequeExperiment].
+// A DequeKind makes the queues of one kind of deque, for a [DequeExperiment].
 type DequeKind struct {
 	Name  string
 	About string // one line
-	// Blocks says that the size of a block matters to this kind.
+	// Blocks says that the kind has blocks, whose size matters.
 	Blocks bool
-	// Open makes n queues that know of each other. Check says why it cannot.
+	// Open makes n queues of one group. Check returns the error that Open would return.
 	Open  func(n, capacity, block int) ([]deque.Queue[Item], error)
 	Check func(n, capacity, block int) error
 }
 
-// An Item is what the experiments put into queues. The thread that takes one out of a queue for good marks it.
+// An Item is the item of the experiments. The thread that takes it out of a queue for good marks it.
 type Item struct {
 	id    uint32
 	taken uint32

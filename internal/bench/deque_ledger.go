@@ -2,7 +2,7 @@ package bench
 
 import "fmt"
 
-// A ledger is the items of one run, each of which goes into a queue and has to come out exactly once.
+// A ledger has the items of one run. Each of them goes into a queue and has to come out exactly once.
 type ledger []Item
 
 func newLedger(n int) ledger {
@@ -13,8 +13,8 @@ func newLedger(n int) ledger {
 	return l
 }
 
-// check says what is wrong if of the first n items, which went in, takes came out. Two threads that mark the same item at
-// once may leave one mark, so the marks alone would not do.
+// check returns an error unless the first n items, which went in, came out once each, in takes takes. The marks alone
+// would not do: two threads that mark the same item at once may leave one mark.
 func (l ledger) check(n, takes int) error {
 	for i, item := range l {
 		want := uint32(0)

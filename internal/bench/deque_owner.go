@@ -8,26 +8,26 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// A dequeOwner pushes items and pops them again, in bursts, so that its queue always has something to steal. What it pops it
-// pushes again: it touches no item, and needs no more of them than are stolen and kept.
+// A dequeOwner pushes items and pops them again, in bursts, so that its queue always has something to steal. It pushes
+// again the items that it pops. So it touches no item, and needs no more items than are stolen and kept.
 type dequeOwner struct {
 	queue deque.Queue[Item]
 	keep  int // items that stay in the queue
 	work  int // after each operation
 
 	items  ledger
-	used   int     // of items, those that were pushed at least once
-	popped []*Item // to be pushed again
+	used   int     // the number of items that were pushed at least once
+	popped []*Item // items to push again
 
 	bursts *bursts
 	burst  int
 
 	pushes, pops int
-	stolen       int // as last heard
+	stolen       int // the last number that it has heard
 	lonely       patience
 }
 
-// bursts are the lengths of bursts before they begin again: enough of them, and at random, not to be in step with any block.
+// bursts are the lengths of bursts, in a cycle. They are many and random, so as not to be in step with any block.
 type bursts [1021]uint8
 
 const longestBurst = 16
@@ -41,10 +41,10 @@ func newBursts(seed uint64) *bursts {
 	return b
 }
 
-// newDequeOwner returns an owner whose thieves take so many items at most. Its queue has items in it.
+// newDequeOwner returns an owner whose thieves take at most steals items. Its queue has items in it.
 func newDequeOwner(r *dequeRun, queue deque.Queue[Item], steals int) *dequeOwner {
 	keep := r.keep()
-	// No more than are kept, and the longest burst, are in the queue at once, and as many again may have been popped.
+	// At most keep and the longest burst are in the queue at once, and as many again may have been popped.
 	most := keep + longestBurst
 	o := &dequeOwner{
 		queue: queue, keep: keep, work: r.Work,
@@ -58,11 +58,11 @@ func newDequeOwner(r *dequeRun, queue deque.Queue[Item], steals int) *dequeOwner
 	return o
 }
 
-// level is how many items should be in the queue.
+// level returns how many items should be in the queue.
 func (o *dequeOwner) level() int { return o.used - len(o.popped) - o.stolen }
 
-// round pushes n items, unless it runs out of them, and pops after each burst what is more than to be kept. Nothing in its
-// loops is there but the queue and a stack.
+// round pushes n items, unless it runs out of them. After each burst it pops the items beyond those to keep. Its loops
+// touch only the queue and a stack.
 func (o *dequeOwner) round(n int) {
 	for n > 0 {
 		if o.burst++; o.burst == len(o.bursts) {
@@ -78,7 +78,7 @@ func (o *dequeOwner) round(n int) {
 	}
 }
 
-// supply sees to it that n items can be pushed, as long as there are any that never were.
+// supply makes n items available to push, as long as there are items that never were pushed.
 func (o *dequeOwner) supply(n int) {
 	for len(o.popped) < n && o.used < len(o.items) {
 		o.popped = append(o.popped, &o.items[o.used])
@@ -86,7 +86,7 @@ func (o *dequeOwner) supply(n int) {
 	}
 }
 
-// push pushes n items, or as many as there are. It returns false if there is no room.
+// push pushes n items, or as many as are available. It returns false if there is no room.
 func (o *dequeOwner) push(n int) bool {
 	queue, popped := o.queue, o.popped
 	n = min(n, len(popped))
@@ -106,7 +106,7 @@ func (o *dequeOwner) push(n int) bool {
 	return true
 }
 
-// pop pops n items, or as many as there are, and returns how many.
+// pop pops n items, or as many as there are, and returns their number.
 func (o *dequeOwner) pop(n int) (popped int) {
 	queue, into := o.queue, o.popped
 	for popped < n {
@@ -125,7 +125,7 @@ func (o *dequeOwner) pop(n int) (popped int) {
 	return popped
 }
 
-// hear learns how many items have been stolen. If there are no more for long, the thieves have perhaps no core.
+// hear notes how many items have been stolen. If the number stays the same for long, the thieves may have no core.
 func (o *dequeOwner) hear(stolen int) {
 	if stolen == o.stolen {
 		o.lonely.pause()
@@ -134,20 +134,20 @@ func (o *dequeOwner) hear(stolen int) {
 	}
 }
 
-// makeRoom pops everything: a thief is slow, or the indices of abp have come to the end of its array, from where
-// they get back only when it is empty.
+// makeRoom pops everything. Either a thief is slow, or the indices of abp are at the end of its array, and go back only
+// when the queue is empty.
 func (o *dequeOwner) makeRoom() {
 	if o.pop(math.MaxInt) == 0 {
 		osthread.Yield()
 	}
 }
 
-// check empties the queue, from which nobody steals any more, and says what is wrong if not every item has come out once:
+// check empties the queue, when no thief steals any longer. It returns an error unless every item has come out once: it
 // was stolen by one of the thieves, or popped and not pushed again.
 func (o *dequeOwner) check(thieves ...*dequeThief) error {
 	takes := 0
 	for _, t := range thieves {
-		for t.deals && t.try() { // what was dealt and not yet received
+		for t.deals && t.try() { // receives items that were dealt before
 		}
 		takes += t.counts.stolen()
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// someDequeResults are of two experiments with deques with and without blocks, three repetitions each.
+// someDequeResults are those of two experiments, with deques with and without blocks, three repetitions each.
 func someDequeResults() (all []DequeResult) {
 	for rep := range 3 {
 		for i, d := range []DequePoint{
@@ -21,7 +21,8 @@ func someDequeResults() (all []DequeResult) {
 			{Experiment: "owner", Deque: "padws", Capacity: 64, Block: 8, Stolen: 10, N: 10},
 		} {
 			all = append(all, DequeResult{DequePoint: d, Rep: rep + 1, Verified: true, Metrics: []Metric{
-				{"ns/op", float64(8 >> i * (rep + 1))}, {"stolen-percent", float64(d.Stolen)}, {"retries/steal", 0.5}, {"empties/steal", 0},
+				{"ns/op", float64(8 >> i * (rep + 1))}, {"stolen-percent", float64(d.Stolen)},
+				{"retries/steal", 0.5}, {"empties/steal", 0},
 			}})
 		}
 	}
@@ -41,7 +42,8 @@ func someDequeResults() (all []DequeResult) {
 
 func dequeReport(t *testing.T, format string) string {
 	var b bytes.Buffer
-	r, err := NewDequeReport(format, &b, &Environment{GOOS: "linux", GOARCH: "amd64", Cores: 2, Go: "go1.26"}, []string{"a note"})
+	env := &Environment{GOOS: "linux", GOARCH: "amd64", Cores: 2, Go: "go1.26"}
+	r, err := NewDequeReport(format, &b, env, []string{"a note"})
 	require.NoError(t, err)
 	require.NoError(t, r.Add(someDequeResults()))
 	require.NoError(t, r.Close())
@@ -99,17 +101,20 @@ func TestNoBase(t *testing.T) {
 	require.NotContains(t, b.String(), "in proportion")
 }
 
-// TestProportions: each row is compared with that of the same settings.
+// TestProportions: each row is compared with the base in the same settings.
 func TestProportions(t *testing.T) {
 	var b bytes.Buffer
 	r, err := NewDequeReport("text", &b, &Environment{}, nil)
 	require.NoError(t, err)
 	for i, d := range []DequePoint{
-		{Experiment: "latency", Deque: "padws", Block: 8, Stolen: 1}, {Experiment: "latency", Deque: "padws", Block: 8, Stolen: 10},
-		{Experiment: "latency", Deque: "pdqr", Stolen: 1}, {Experiment: "latency", Deque: "pdqr", Stolen: 10},
+		{Experiment: "latency", Deque: "padws", Block: 8, Stolen: 1},
+		{Experiment: "latency", Deque: "padws", Block: 8, Stolen: 10},
+		{Experiment: "latency", Deque: "pdqr", Stolen: 1},
+		{Experiment: "latency", Deque: "pdqr", Stolen: 10},
 	} {
 		x := []float64{1, 4, 10, 20}[i]
-		require.NoError(t, r.Add([]DequeResult{{DequePoint: d, Metrics: []Metric{{"mean-ns", x}, {"p50-ns", 2 * x}, {"p99-ns", x * x}}}}))
+		figures := []Metric{{"mean-ns", x}, {"p50-ns", 2 * x}, {"p99-ns", x * x}}
+		require.NoError(t, r.Add([]DequeResult{{DequePoint: d, Metrics: figures}}))
 	}
 	require.NoError(t, r.Close())
 	require.Contains(t, b.String(), `
@@ -130,16 +135,19 @@ func TestDequeJSON(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(l), &r))
 		require.Equal(t, someDequeResults()[i], r)
 	}
-	require.Contains(t, lines[0], `{"experiment":"owner","deque":"abp","capacity":64,"work":0,"n":10,"rep":1,"seed":0,`)
+	require.Contains(t, lines[0],
+		`{"experiment":"owner","deque":"abp","capacity":64,"work":0,"n":10,"rep":1,"seed":0,`)
 	require.Contains(t, lines[3], `"block":8,"stolen_percent":10,`)
 }
 
-// TestDequeBench: what is written can be compared.
+// TestDequeBench: the output can be compared.
 func TestDequeBench(t *testing.T) {
 	text := dequeReport(t, "bench")
 	require.True(t, strings.HasPrefix(text, "Unit ns/op better=lower\nUnit retries/steal better=lower\n"))
-	require.Contains(t, text, "\nBenchmarkDeque/experiment=owner/deque=abp/capacity=64/stolen=0/n=10 1 8 ns/op 0 stolen-percent ")
-	require.Contains(t, text, "\nBenchmarkDeque/experiment=tree/deque=padws/capacity=64/block=16/workers=8/tree=fat/n=100 1 5 ns/node 1e-05 steals 0 refused\n")
+	require.Contains(t, text, "\nBenchmarkDeque/experiment=owner/deque=abp/capacity=64/stolen=0/n=10 "+
+		"1 8 ns/op 0 stolen-percent ")
+	require.Contains(t, text, "\nBenchmarkDeque/experiment=tree/deque=padws/capacity=64/block=16/workers=8/"+
+		"tree=fat/n=100 1 5 ns/node 1e-05 steals 0 refused\n")
 	file := filepath.Join(t.TempDir(), "bench")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	c, err := Compare(file, file)

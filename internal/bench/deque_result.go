@@ -5,13 +5,14 @@ import (
 	"strconv"
 )
 
-// A DequePoint is what one repetition of a deque experiment is told. What an experiment has no use for is 0 or empty.
+// A DequePoint has the settings of one repetition of a deque experiment. Settings that an experiment does not have are
+// 0 or empty.
 type DequePoint struct {
 	Experiment string `json:"experiment"`
 	Deque      string `json:"deque"`
 	Capacity   int    `json:"capacity"`                 // of a queue; some kinds grow
-	Block      int    `json:"block,omitempty"`          // items in a block, of kinds that have blocks
-	Stolen     int    `json:"stolen_percent,omitempty"` // the share that was asked for; what was reached is a metric
+	Block      int    `json:"block,omitempty"`          // items in a block, for kinds with blocks
+	Stolen     int    `json:"stolen_percent,omitempty"` // the share asked for; a metric has the share reached
 	Thieves    int    `json:"thieves,omitempty"`
 	Workers    int    `json:"workers,omitempty"`
 	Tree       string `json:"tree,omitempty"`
@@ -19,13 +20,14 @@ type DequePoint struct {
 	N          int    `json:"n"`    // pushes, steals or nodes
 }
 
-// A DequeResult is one repetition. The field names of its JSON form are part of the command line's interface. As with a
-// [Result], one that is not verified is never reported: each item came out of the queue once.
+// A DequeResult is one repetition. The field names of its JSON form are part of the command line's interface. It is
+// verified that each item came out of the queue once. As with a [Result], results that are not verified are never
+// reported.
 type DequeResult struct {
 	DequePoint
 	Rep      int      `json:"rep"`
 	Seed     uint64   `json:"seed"`
-	WallNS   int64    `json:"wall_ns"` // of everything but the preparation; what was measured are the metrics
+	WallNS   int64    `json:"wall_ns"` // all but the preparation; the metrics have the figures of the experiment
 	CPUNS    int64    `json:"cpu_ns"`
 	CPUUtil  float64  `json:"cpu_util"`
 	VCtx     int64    `json:"vctx"`
@@ -34,10 +36,10 @@ type DequeResult struct {
 	Metrics  []Metric `json:"metrics"`
 }
 
-// A setting of a point, by the name of its flag.
+// A pointKey is a setting of a point, with the name of its flag.
 type pointKey struct{ name, value string }
 
-// keys are the settings that the experiment has, but for those that all have.
+// keys returns the settings of the experiment, without those that all experiments have.
 func (p DequePoint) keys() (all []pointKey) {
 	add := func(name string, value int, always bool) {
 		if value != 0 || always {
@@ -55,7 +57,7 @@ func (p DequePoint) keys() (all []pointKey) {
 	return all
 }
 
-// key is the value of a setting, or empty.
+// key returns the value of a setting, or "".
 func (p DequePoint) key(name string) string {
 	for _, k := range p.keys() {
 		if k.name == name {
@@ -75,7 +77,7 @@ func (p DequePoint) String() string {
 
 func (r *DequeResult) benchLine() (name string, values []Metric) { return r.benchName(), r.Metrics }
 
-// benchName is the name of its benchmark, without the word itself.
+// benchName returns the name of the point's benchmark, without the word Benchmark.
 func (p DequePoint) benchName() string {
 	s := fmt.Sprintf("Deque/experiment=%s/deque=%s/capacity=%d", p.Experiment, p.Deque, p.Capacity)
 	for _, k := range p.keys() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A DequeSession is a set of experiments with deques to make one after the other.
+// A DequeSession is a set of experiments with deques, to be made one after the other.
 type DequeSession struct {
 	Experiments []*DequeExperiment
 	Kinds       []*DequeKind
@@ -19,7 +19,7 @@ type DequeSession struct {
 	Trees    []Tree
 	Work     int
 	N        int  // 0: each experiment's own
-	Short    bool // what is an experiment's own is for a quick look
+	Short    bool // defaults are for a quick look
 	Reps     int
 	Seed     uint64
 
@@ -28,7 +28,7 @@ type DequeSession struct {
 	Emit func([]DequeResult) error
 }
 
-// A dequeRun is one repetition, as an experiment gets it.
+// A dequeRun is one repetition, with everything that an experiment needs.
 type dequeRun struct {
 	DequePoint
 	kind *DequeKind
@@ -37,19 +37,20 @@ type dequeRun struct {
 	ctx  context.Context
 }
 
-// threads is how many there are, each with a queue.
+// threads returns the number of threads, each with a queue.
 func (r *dequeRun) threads() int { return max(2, 1+r.Thieves, r.Workers) }
 
-// keep is how many items an owner keeps in its queue, so that there is always something to steal.
+// keep returns how many items an owner keeps in its queue, so that there is always something to steal.
 func (r *dequeRun) keep() int { return min(r.Capacity/2, max(KeptItems, KeptBlocks*r.Block)) }
 
-// An owner keeps so many items in its queue, or blocks if that is more: of some kinds thieves see nothing of two of them.
+// An owner keeps this many items in its queue, or this many blocks if that is more. In some kinds thieves do not see
+// two of the blocks.
 const (
 	KeptItems  = 256
 	KeptBlocks = 4
 )
 
-// Run makes the experiments. Before the first it reports what is wrong with the session, as an [InputError].
+// Run makes the experiments. If the session is wrong it returns an [InputError] before the first.
 func (s *DequeSession) Run(ctx context.Context) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (s *DequeSession) Run(ctx context.Context) error {
 	return nil
 }
 
-// runs are what e is to repeat.
+// runs returns the repetitions of e, one for each point.
 func (s *DequeSession) runs(e *DequeExperiment) (all []*dequeRun) {
 	for _, k := range s.Kinds {
 		blocks := []int{0}
@@ -87,7 +88,8 @@ func (s *DequeSession) runs(e *DequeExperiment) (all []*dequeRun) {
 	return all
 }
 
-// runExperiment repeats e at all points in turn. The first time is not measured: it pays for memory that the others find.
+// runExperiment repeats e at all points in turn. The first round is not measured: it pays for memory that later rounds
+// find.
 func (s *DequeSession) runExperiment(ctx context.Context, e *DequeExperiment) (results []DequeResult, err error) {
 	runs := s.runs(e)
 	pace := s.newPace((1 + s.Reps) * len(runs))
@@ -107,7 +109,7 @@ func (s *DequeSession) runExperiment(ctx context.Context, e *DequeExperiment) (r
 	return results, nil
 }
 
-// A pace tells how long many short repetitions will take, and that not all the time.
+// A pace announces how long many short repetitions will take, at most once a second.
 type pace struct {
 	tell        func(what string, expect time.Duration)
 	total, done int
@@ -147,8 +149,9 @@ func (e *DequeExperiment) repeat(ctx context.Context, r *dequeRun) (result Deque
 	}
 	return DequeResult{
 		DequePoint: r.DequePoint,
-		WallNS:     m.wall.Nanoseconds(), CPUNS: m.cpu.Nanoseconds(), CPUUtil: float64(m.cpu) / float64(max(m.wall, 1)),
-		VCtx: m.vctx, ICtx: m.ictx,
+		WallNS:     m.wall.Nanoseconds(), CPUNS: m.cpu.Nanoseconds(),
+		CPUUtil: float64(m.cpu) / float64(max(m.wall, 1)),
+		VCtx:    m.vctx, ICtx: m.ictx,
 		Verified: true, Metrics: trial.figures(),
 	}, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// parseDeque reads the Deque of a [Setting]: a kind, then what executor.Config says of it besides, each after a plus sign, as in
-// "padws+half+capacity=64+blocksize=8". half and block are Config.Steal.
+// parseDeque reads the Deque of a [Setting]: a kind, then the options of executor.Config for it, each after a plus
+// sign, as in "padws+half+capacity=64+blocksize=8". half and block are values of Config.Steal.
 func parseDeque(setting string) (cfg executor.Config, err error) {
 	name, options, more := strings.Cut(setting, "+")
 	if name == "split" {
@@ -34,14 +34,14 @@ func parseDeque(setting string) (cfg executor.Config, err error) {
 		case key == "blocksize" && err == nil && number > 0:
 			cfg.BlockSize = number
 		default:
-			return cfg, BadInput("deque %q: what is %q? After %s may come +half or +block, which is how much a thief takes, +capacity=N and +blocksize=N",
-				setting, option, name)
+			return cfg, BadInput("deque %q: what is %q? After %s may come +half or +block, "+
+				"which is how much a thief takes, +capacity=N and +blocksize=N", setting, option, name)
 		}
 	}
 	return cfg, nil
 }
 
-// checkDeque reports what would keep an executor with that deque from being made.
+// checkDeque returns the error for which executor.New refuses that deque.
 func checkDeque(setting string) error {
 	cfg, err := parseDeque(setting)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestParseDeque(t *testing.T) {
 	}
 }
 
-// TestDequeSettings: what is measured has the deque's whole name, in every format.
+// TestDequeSettings: results have the deque's whole name, in every format.
 func TestDequeSettings(t *testing.T) {
 	for _, format := range Formats() {
 		var out bytes.Buffer

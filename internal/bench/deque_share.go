@@ -7,11 +7,12 @@ import (
 	"github.com/magpie-go/magpie/internal/pad"
 )
 
-// A shared queue has one owner, who makes a number of pushes, and one thief, who sees to it that a share of them is stolen:
-// after each round the owner tells how often it has pushed, and the thief makes the steals that are due then, no more.
+// A shared queue has one owner, which makes a number of pushes, and one thief, which makes sure that a share of them is
+// stolen. After each round the owner tells how often it has pushed, and the thief makes the steals that are due then,
+// and no more.
 //
-// A thief that cannot keep up is waited for by the owner after each round, or the owner goes on until all steals that were
-// due have been made: then the share that is reached is smaller.
+// If the thief cannot keep up, either the owner waits for it after each round, or the owner goes on until all steals
+// that were due have been made. In the second case the share that is reached is smaller.
 type shared struct {
 	crowd
 	owner  *dequeOwner
@@ -19,22 +20,23 @@ type shared struct {
 	pushes int
 	share  int // percent
 
-	waits bool // the owner waits, at the end of each round, for what was due in the round before
+	waits bool // at the end of each round the owner waits for the steals that were due in the round before
 	watch *stopwatch
 	began time.Duration
-	timed time.Duration // in rounds, without what is in between
+	timed time.Duration // in rounds, not between them
 
-	latencies []time.Duration // if there is room the thief notes how long it took from the first attempt to the item
+	latencies []time.Duration // up to its capacity: the thief's times from the first attempt to the item
 	_         pad.Line
 
 	pushed atomic.Int64 // written by the owner, read by the thief
 	_      pad.Line
 }
 
-// answeringRound is a round in which every kind of owner has answered: one that deals does so about every 16 operations.
+// answeringRound is a round in which every kind of owner answers: an owner that deals does so about every 16
+// operations.
 const answeringRound = 8
 
-// LongestRound is how many pushes the owner makes before it tells of them, and hears how many items were stolen.
+// LongestRound is how many pushes the owner makes before it tells their number and hears how many items were stolen.
 const LongestRound = 64
 
 // sharing prepares a trial of a shared queue.
@@ -53,10 +55,10 @@ func sharing(trial func(*dequeRun, *shared) dequeTrial) func(*dequeRun) (dequeTr
 	}
 }
 
-// due is how many of so many items are to be stolen.
+// due returns how many of the pushed items are to be stolen.
 func (s *shared) due(pushed int) int { return int(int64(pushed) * int64(s.share) / 100) }
 
-// run returns when the owner has made its pushes, and says what is wrong if not every item came out once.
+// run returns when the owner has made its pushes, with an error unless every item came out once.
 func (s *shared) run(r *dequeRun) error {
 	threads := []func(){s.own}
 	if s.thief != nil {
@@ -75,7 +77,7 @@ func (s *shared) run(r *dequeRun) error {
 	return s.owner.check(s.thief)
 }
 
-// counts are those of the thief.
+// counts returns the outcomes of the thief's attempts.
 func (s *shared) counts() (c outcomes) {
 	if s.thief != nil {
 		c = s.thief.counts
@@ -83,13 +85,13 @@ func (s *shared) counts() (c outcomes) {
 	return c
 }
 
-// reached is the share that was really stolen, in percent.
+// reached returns the share that was stolen, in percent.
 func (s *shared) reached() Metric {
 	c := s.counts()
 	return Metric{"stolen-percent", 100 * float64(c.stolen()) / float64(max(s.owner.pushes, 1))}
 }
 
-// own is what the owner does.
+// own is the owner's thread.
 func (s *shared) own() {
 	defer s.over.Store(true)
 	o := s.owner
@@ -102,7 +104,7 @@ func (s *shared) own() {
 	}
 }
 
-// done reports whether the owner has done its part, or as much of it as there is time for.
+// done reports whether the owner has done its part, or its time is over.
 func (s *shared) done() bool {
 	switch {
 	case s.owner.pushes >= s.pushes && (s.waits || s.owner.stolen >= s.due(s.pushes)):
@@ -113,9 +115,10 @@ func (s *shared) done() bool {
 	return s.thief == nil || s.owner.stolen > 0
 }
 
-// settle tells the thief what was pushed, hears what was stolen, and returns how long the next round should be. If the thief
-// has to wait for operations of the owner, rounds are so short that about one item is stolen in each, but have two pushes: with
-// one the clock would disturb what it measures, with two by half a nanosecond.
+// settle tells the thief what was pushed, notes what was stolen, and returns the length of the next round. If the thief
+// has to wait for operations of the owner, rounds become so short that about one item is stolen in each, but have at
+// least two pushes: a look at the clock for each push would disturb the measurement; for every two it adds half a
+// nanosecond.
 func (s *shared) settle(size int) int {
 	before := s.due(int(s.pushed.Swap(int64(min(s.owner.pushes, s.pushes)))))
 	if s.thief == nil {
@@ -135,8 +138,8 @@ func (s *shared) settle(size int) int {
 	return min(size, LongestRound)
 }
 
-// wait waits until so many items have been stolen, and reports whether they were. They are not if the thief finds nothing
-// meanwhile: it needs an operation of the owner.
+// wait waits until that many items have been stolen, and reports whether they were. It returns false if the thief finds
+// nothing meanwhile: then the thief needs an operation of the owner.
 func (s *shared) wait(stolen int) bool {
 	failed := s.thief.failed.Load()
 	idle := newPatience(2)
@@ -149,7 +152,7 @@ func (s *shared) wait(stolen int) bool {
 	return true
 }
 
-// rob is what the thief does.
+// rob is the thief's thread.
 func (s *shared) rob() {
 	t := s.thief
 	for !s.over.Load() {

@@ -11,11 +11,11 @@ import (
 	"github.com/magpie-go/magpie/internal/testkit"
 )
 
-// possibleDeques are the kinds that can be made.
+// possibleDeques returns the kinds that can be made.
 func possibleDeques() (all []*DequeKind) {
 	for i, k := range DequeKinds() {
 		if testkit.Race && i%4 != 0 {
-			continue // package deque has its own tests for that
+			continue // the tests of package deque cover that
 		}
 		if k.Check(2, 64, 0) == nil {
 			all = append(all, k)
@@ -24,7 +24,7 @@ func possibleDeques() (all []*DequeKind) {
 	return all
 }
 
-// tinyDeques is a session that takes next to no time, of all experiments with these kinds.
+// tinyDeques returns a session that takes next to no time, of all experiments with these kinds.
 func tinyDeques(kinds ...*DequeKind) (*DequeSession, *[]DequeResult) {
 	results := new([]DequeResult)
 	return &DequeSession{
@@ -38,7 +38,7 @@ func tinyDeques(kinds ...*DequeKind) (*DequeSession, *[]DequeResult) {
 	}, results
 }
 
-// TestDequeExperiments puts every kind to every experiment.
+// TestDequeExperiments runs every experiment on every kind.
 func TestDequeExperiments(t *testing.T) {
 	require.GreaterOrEqual(t, len(possibleDeques()), 3)
 	for _, k := range possibleDeques() {
@@ -57,7 +57,7 @@ func TestDequeExperiments(t *testing.T) {
 			for _, m := range r.Metrics {
 				require.GreaterOrEqual(t, m.Value, 0.0, "%v: %s", r.DequePoint, m.Name)
 			}
-			// The first figure is what the experiment is for.
+			// The first figure is the subject of the experiment.
 			if r.Experiment != "retries" {
 				require.Positive(t, r.Metrics[0].Value, "%v: %s", r.DequePoint, r.Metrics[0].Name)
 			}
@@ -65,10 +65,10 @@ func TestDequeExperiments(t *testing.T) {
 	}
 }
 
-// TestShareIsReached: what was to be stolen is, and no more, as the owner waits for the thief. Some is in any case. That the rest is
-// cannot be said of a run that was ended for lack of time, when of few pushes the last round is a large part; of one under the race
-// detector; nor of pdqs, whose owner, and not the thief, says how often it deals: once in about 16 operations, which for half of
-// the pushes is too seldom.
+// TestShareIsReached: the share to steal is reached and not exceeded, as the owner waits for the thief. Some items are
+// stolen in any case. The whole share need not be reached in three cases: a run that was ended for lack of time, where
+// the last round is a large part of few pushes; a run under the race detector; and pdqs, whose owner, not the thief,
+// decides how often it deals. It deals once in about 16 operations, which is too seldom for half of the pushes.
 func TestShareIsReached(t *testing.T) {
 	for _, k := range possibleDeques() {
 		s, results := tinyDeques(k)
@@ -119,7 +119,7 @@ func brokenKind(loses bool) *DequeKind {
 	}
 }
 
-// TestBrokenDeque: what loses or doubles items is found out in every experiment, and no figure of it is told.
+// TestBrokenDeque: every experiment detects a deque that loses or doubles items, and reports no figure of it.
 func TestBrokenDeque(t *testing.T) {
 	defer func(d time.Duration) { stallLimit = d }(stallLimit)
 	stallLimit = 300 * time.Millisecond
@@ -134,7 +134,8 @@ func TestBrokenDeque(t *testing.T) {
 			var wrong *WrongAnswer
 			require.ErrorAs(t, err, &wrong, e.Name)
 			require.Equal(t, e.Name, wrong.Workload)
-			require.Regexp(t, `^wrong answer: \w+ on broken, .*: (item \d+ of \d+ came out (0|[2-9]|[0-9]{2,}) times|nothing has happened for 300ms)$`, err.Error())
+			require.Regexp(t, `^wrong answer: \w+ on broken, .*: (item \d+ of \d+ came out (0|[2-9]|[0-9]{2,}) times|`+
+				`nothing has happened for 300ms)$`, err.Error())
 			require.Empty(t, *results)
 		}
 	}
@@ -155,13 +156,13 @@ func TestLedger(t *testing.T) {
 	require.EqualError(t, marked(1, 1, 1, 0).check(3, 4), "4 items came out, 3 went in")
 }
 
-// TestDequeInterrupted ends runs that would take for ever.
+// TestDequeInterrupted interrupts runs that would take for ever.
 func TestDequeInterrupted(t *testing.T) {
 	for _, e := range DequeExperiments() {
 		s, results := tinyDeques(possibleDeques()[0])
 		s.Experiments, s.N, s.Work, s.Trees = []*DequeExperiment{e}, 1<<22, 1<<10, []Tree{{"long", 1, 0, 1 << 20}}
 		if e == ownerExperiment {
-			s.N = 1 << 29 // it does no work
+			s.N = 1 << 29 // the run does no work
 			s.Stolen = []int{0}
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
@@ -171,7 +172,7 @@ func TestDequeInterrupted(t *testing.T) {
 	}
 }
 
-// TestRunLimit: what takes too long ends early, with all figures.
+// TestRunLimit: a run that takes too long ends early, with all figures.
 func TestRunLimit(t *testing.T) {
 	defer func(d time.Duration) { runLimit = d }(runLimit)
 	runLimit = 20 * time.Millisecond
@@ -189,7 +190,9 @@ func TestRunLimit(t *testing.T) {
 }
 
 func TestParseTree(t *testing.T) {
-	for s, size := range map[string]float64{"fat": 2113665, "thin": 1966080, "64:3": 266305, "2:3:1000": 15000, "1:4": 5, "7:0:3": 3, "3:1:1": 4} {
+	for s, size := range map[string]float64{
+		"fat": 2113665, "thin": 1966080, "64:3": 266305, "2:3:1000": 15000, "1:4": 5, "7:0:3": 3, "3:1:1": 4,
+	} {
 		tree, err := ParseTree(s)
 		require.NoError(t, err)
 		require.Equal(t, size, tree.size(), s)
@@ -213,9 +216,11 @@ func TestParseTree(t *testing.T) {
 	}
 }
 
-// TestTreeShapes visits trees of all kinds; that each node is visited once is checked by the run.
+// TestTreeShapes visits trees of all kinds. The run checks that each node is visited once.
 func TestTreeShapes(t *testing.T) {
-	for shape, refused := range map[string]bool{"1:0": false, "1:50": false, "2:0:70": false, "5:4": true, "3:2:20": true, "100:1:3": true} {
+	for shape, refused := range map[string]bool{
+		"1:0": false, "1:50": false, "2:0:70": false, "5:4": true, "3:2:20": true, "100:1:3": true,
+	} {
 		tree, err := ParseTree(shape)
 		require.NoError(t, err)
 		s, results := tinyDeques(DequeKinds()[1])
@@ -227,7 +232,7 @@ func TestTreeShapes(t *testing.T) {
 	}
 }
 
-// TestPace: short repetitions are told together, with the time that is left.
+// TestPace: short repetitions are announced together, with the time that is left.
 func TestPace(t *testing.T) {
 	var told []string
 	s := &DequeSession{Step: func(what string, expect time.Duration) {

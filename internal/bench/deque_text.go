@@ -14,7 +14,7 @@ func writeExperiments(b *strings.Builder, results []DequeResult) {
 	}
 }
 
-// write writes everything about e.
+// write writes the tables and notes of e.
 func (e *DequeExperiment) write(b *strings.Builder, cells []*dequeCell) {
 	fmt.Fprintf(b, "\n%s (figure %s): %s\nmedians of %s; capacity %d", e.Name, e.Figure, e.About,
 		plural(cells[0].reps, "repetition"), cells[0].Capacity)
@@ -36,14 +36,14 @@ func (e *DequeExperiment) write(b *strings.Builder, cells []*dequeCell) {
 	}
 }
 
-// A dequeCell is all repetitions at one point.
+// A dequeCell has all repetitions at one point.
 type dequeCell struct {
 	DequePoint
 	reps    int
 	medians map[string]float64 // by metric
 }
 
-// dequeCells puts the results of e together, in the order in which they first appear.
+// dequeCells groups the results of e by point, in the order of their first occurrence.
 func dequeCells(e *DequeExperiment, results []DequeResult) (all []*dequeCell) {
 	byPoint := make(map[DequePoint][]DequeResult)
 	for _, r := range results {
@@ -68,7 +68,8 @@ func dequeCells(e *DequeExperiment, results []DequeResult) (all []*dequeCell) {
 	return all
 }
 
-// valuesOf are the values of a setting, in the order in which they first appear; of those that have it.
+// valuesOf returns the values of a setting, in the order of their first occurrence. Cells without the setting are
+// ignored.
 func valuesOf(cells []*dequeCell, name string) (values []string) {
 	for _, c := range cells {
 		if v := c.key(name); v != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/pad"
 )
 
-// A dequeThief takes items of others, and counts what becomes of it when it tries.
+// A dequeThief takes items of another thread, and counts the outcomes.
 type dequeThief struct {
 	steal  func() (*Item, deque.Outcome)
 	deals  bool // steal is Receive
@@ -15,13 +15,13 @@ type dequeThief struct {
 	patience
 	_ pad.Line
 
-	// Read by the owner, now and then.
+	// The owner reads these now and then.
 	stolen atomic.Int64
 	failed atomic.Int64
 	_      pad.Line
 }
 
-// newDequeThief returns thief i, whose own queue queues[i] stays empty, of queues[0]. There are so many threads.
+// newDequeThief returns thief i of queues[0], one of so many threads. Its own queue, queues[i], stays empty.
 func newDequeThief(queues []deque.Queue[Item], i, threads int) *dequeThief {
 	t := &dequeThief{steal: queues[0].Steal, patience: newPatience(threads)}
 	if r, ok := queues[i].(deque.Receiver[Item]); ok {
@@ -30,13 +30,13 @@ func newDequeThief(queues []deque.Queue[Item], i, threads int) *dequeThief {
 	return t
 }
 
-// try tries to steal once, and marks what it gets.
+// try tries to steal once, and marks the item that it gets.
 func (t *dequeThief) try() bool {
 	p, outcome := t.steal()
 	t.counts[outcome]++
 	if outcome != deque.Stolen {
 		t.failed.Add(1)
-		if !t.deals { // who is dealt to had better lose its core while it waits
+		if !t.deals { // a receiver had better lose its core while it waits
 			t.pause()
 		}
 		return false
@@ -46,7 +46,7 @@ func (t *dequeThief) try() bool {
 	return true
 }
 
-// outcomes counts what attempts to steal ended with.
+// outcomes counts the outcomes of attempts to steal.
 type outcomes [4]int
 
 func (o *outcomes) stolen() int { return o[deque.Stolen] }
@@ -57,8 +57,8 @@ func (o *outcomes) add(other *outcomes) {
 	}
 }
 
-// retries are the attempts that failed, per item stolen, in two figures. Empty is no reason to try again, and not one of the
-// retries, though with the kinds that hide items it may not be true.
+// retries returns two figures of failed attempts per item stolen. Empty is no reason to try again and not among the
+// retries, though with the kinds that hide items it may be wrong.
 func (o *outcomes) retries() []Metric {
 	stolen := float64(max(o.stolen(), 1))
 	return []Metric{

@@ -2,7 +2,7 @@ package bench
 
 import "time"
 
-// besieged is one queue that any number of thieves steal from as fast as they can, until so many items are stolen.
+// besieged is one queue from which any number of thieves steal as fast as they can, until a number of items are stolen.
 type besieged struct {
 	crowd
 	owner   *dequeOwner
@@ -19,8 +19,8 @@ func newBesieged(r *dequeRun) (dequeTrial, error) {
 	if err != nil {
 		return nil, err
 	}
-	// More than are stolen: what thieves cannot see must not be all that is left, and they steal on until they hear that it
-	// is over.
+	// More items than are stolen: the items that are left must not all be hidden from thieves, and the thieves steal on
+	// until they see that the run is over.
 	b := &besieged{owner: newDequeOwner(r, queues[0], r.N+2*r.keep()), steals: r.N, watch: newStopwatch()}
 	for i := range r.Thieves {
 		b.thieves = append(b.thieves, newDequeThief(queues, 1+i, 1+r.Thieves))
@@ -43,7 +43,7 @@ func (b *besieged) run(r *dequeRun) error {
 	return b.owner.check(b.thieves...)
 }
 
-// sum is how many items have been stolen so far.
+// sum returns how many items have been stolen so far.
 func (b *besieged) sum() (stolen int64) {
 	for _, t := range b.thieves {
 		stolen += t.stolen.Load()
@@ -51,8 +51,8 @@ func (b *besieged) sum() (stolen int64) {
 	return stolen
 }
 
-// own is what the owner does: it feeds the thieves, and pops and pushes when they have enough, for some of them may have
-// asked for more.
+// own is the owner's thread: it feeds the thieves. When they have enough it still pops and pushes, for some of them may
+// have asked for more.
 func (b *besieged) own() {
 	defer b.over.Store(true)
 	o := b.owner

@@ -11,34 +11,33 @@ import (
 	"github.com/magpie-go/magpie/internal/pad"
 )
 
-// A crowd is the threads of one run: an owner and thieves, or workers.
+// A crowd has the threads of one run: an owner and thieves, or workers.
 type crowd struct {
 	_     pad.Line
-	over  atomic.Bool // read by all; set when the run is over, or is to end without having come to its end
+	over  atomic.Bool // read by all; set when the run is over, or has to end early
 	_     pad.Line
 	ready atomic.Int32
 	_     pad.Line
 }
 
-// RunLimit is how long an owner goes on, if something has been stolen by then. Where threads share a core some kinds take
-// milliseconds for an item; what was measured until then is as good.
+// RunLimit is how long an owner goes on at most, if something has been stolen by then. Where threads share a core some
+// kinds take milliseconds for an item; the measurements up to the limit are as good.
 const RunLimit = time.Second
 
 // Tests make these shorter.
 var (
 	runLimit   = RunLimit
-	stallLimit = 10 * time.Second // how long a run may make no progress before it is given up
+	stallLimit = 10 * time.Second // a run without progress for so long is given up
 )
 
-// run runs each function on a thread of its own, and on a core of its own if there are enough; none begins before all are there.
-// It returns when all functions have, which
-// look at over now and then: it is set when ctx ends, or when progress has told the same for too long. That is the fault of
-// a queue that has lost something.
+// run runs each function on a thread of its own, and on a core of its own if there are enough. No function begins
+// before all threads exist. run returns when all functions have. The functions look at over now and then: it is set
+// when ctx ends, or when progress has returned the same for too long, which shows that a queue has lost something.
 func (c *crowd) run(ctx context.Context, progress func() int64, threads ...func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// A P for each, however few cores there are: the kernel shares those out fairly, and not 10 ms at a time.
+	// A P for each thread, however few cores there are: the kernel shares the cores out fairly, and in less than 10 ms.
 	defer withProcs(max(runtime.GOMAXPROCS(0), len(threads)+1))()
 	defer context.AfterFunc(ctx, func() { c.over.Store(true) })()
 	left := make(chan struct{})
@@ -82,8 +81,8 @@ func (c *crowd) attend(n int, left <-chan struct{}, progress func() int64) (stal
 	return stalled
 }
 
-// A patience decides how often who finds nothing to do gives its core away. Where every thread has a core of its own that is
-// rare, for it costs as much as some steals.
+// A patience decides how often a thread that finds nothing to do gives its core away. Where every thread has a core of
+// its own that is rare, for it costs as much as some steals.
 type patience struct{ spins, limit int }
 
 func newPatience(threads int) patience {
@@ -100,7 +99,7 @@ func (p *patience) pause() {
 	}
 }
 
-// spin is work that takes about as many ns as it is told.
+// spin is work that takes about n ns.
 //
 //go:noinline
 func spin(n int) uint32 {

@@ -11,7 +11,8 @@ import (
 	"github.com/magpie-go/magpie/internal/pad"
 )
 
-// A traversal is workers that visit all nodes of a tree, each with a queue of its own, of which the first has the root.
+// A traversal has workers that visit all nodes of a tree. Each has a queue of its own, and the first queue has the
+// root.
 type traversal struct {
 	crowd
 	tree     Tree
@@ -26,20 +27,20 @@ type traversal struct {
 type treeWorker struct {
 	*traversal
 	queue   deque.Queue[Item]
-	receive func() (*Item, deque.Outcome) // nil if one has to steal
+	receive func() (*Item, deque.Outcome) // nil for kinds whose thieves steal
 	others  []deque.Thief[Item]
 	rng     *rand.PCG
 
-	refused  []*Item // nodes for which the queue had no room: they come first
-	refusals int     // how many there were
+	refused  []*Item // nodes for which the queue had no room: they are visited first
+	refusals int     // their number, those visited included
 	visits   int
 	counts   outcomes
 
 	began, ended time.Duration
 	_            pad.Line
 
-	// idle is how many nodes the worker had visited when it had none left, or busy. Written by the worker, read by all
-	// that are idle. All nodes have been visited when nobody is busy and the sum is right.
+	// idle is busy, or the number of nodes that the worker had visited when it had none left. The worker writes it, and
+	// all idle workers read it. All nodes have been visited when no worker is busy and the numbers add up to all nodes.
 	idle atomic.Int64
 	_    pad.Line
 }
@@ -52,7 +53,10 @@ func newTraversal(r *dequeRun) (dequeTrial, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &traversal{tree: r.tree, complete: int(r.tree.completeSize()), nodes: newLedger(r.N), work: r.Work, watch: newStopwatch()}
+	t := &traversal{
+		tree: r.tree, complete: int(r.tree.completeSize()), nodes: newLedger(r.N), work: r.Work,
+		watch: newStopwatch(),
+	}
 	for i, q := range queues {
 		w := &treeWorker{traversal: t, queue: q, rng: rand.NewPCG(r.seed, uint64(i))}
 		if recv, ok := q.(deque.Receiver[Item]); ok {
@@ -103,7 +107,7 @@ func (t *traversal) figures() []Metric {
 	}
 }
 
-// idled is how many nodes have been visited, if no worker is busy.
+// idled returns how many nodes have been visited, if no worker is busy.
 func (t *traversal) idled() (n int64, ok bool) {
 	for _, w := range t.workers {
 		i := w.idle.Load()
@@ -115,7 +119,7 @@ func (t *traversal) idled() (n int64, ok bool) {
 	return n, true
 }
 
-// progress is another number each time while a worker is busy: every tree has an end.
+// progress returns a new number each time while a worker is busy: every tree has an end.
 func (t *traversal) progress() int64 {
 	if n, ok := t.idled(); ok {
 		return n
@@ -123,7 +127,7 @@ func (t *traversal) progress() int64 {
 	return int64(t.watch.now())
 }
 
-// run is what a worker does.
+// run is a worker's thread.
 func (w *treeWorker) run() {
 	w.began = w.watch.now()
 	for p := w.next(); p != nil; p = w.next() {
@@ -132,7 +136,7 @@ func (w *treeWorker) run() {
 	w.ended = w.watch.now()
 }
 
-// next is the node to visit, or nil if it is over.
+// next returns the node to visit, or nil if the run is over.
 func (w *treeWorker) next() *Item {
 	if w.visits%1024 == 0 && w.over.Load() {
 		return nil // interrupted
@@ -177,7 +181,7 @@ func (w *treeWorker) push(node int) {
 	}
 }
 
-// find gets a node from others. It returns nil when all nodes have been visited, or the run is to end.
+// find gets a node from another worker. It returns nil when all nodes have been visited, or the run has to end.
 func (w *treeWorker) find() *Item {
 	w.idle.Store(int64(w.visits))
 	for !w.over.Load() {
@@ -189,7 +193,7 @@ func (w *treeWorker) find() *Item {
 				return p
 			}
 		}
-		w.queue.Poll() // a thief may have asked, and there is nothing to give
+		w.queue.Poll() // a thief may have asked, and has to hear that there is nothing
 		if n, ok := w.idled(); ok && n >= int64(len(w.nodes)) {
 			w.over.Store(true)
 		}

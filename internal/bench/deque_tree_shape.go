@@ -6,25 +6,26 @@ import (
 	"strings"
 )
 
-// A Tree is what experiment tree traverses: a spine of complete trees. The root of each is also a child of the root before,
-// its first, which is pushed before the others: a thief takes the rest of the spine, its victim keeps what hangs there.
+// A Tree is the tree of experiment tree: a spine of complete trees. The root of each is also the first child of the
+// root before. It is pushed before the other children, so a thief takes the rest of the spine, and its victim keeps the
+// complete tree.
 type Tree struct {
 	Name   string
 	Fanout int // children of a node of a complete tree
 	Depth  int // of a complete tree: 0 is a leaf
-	Spine  int // how many there are
+	Spine  int // the number of complete trees
 }
 
-// Trees lists those that have names. A traversal of theirs takes some tens of milliseconds: on a machine that has other work
-// threads wait for a core that long now and then.
+// Trees lists the trees that have names. A traversal of one takes some tens of milliseconds: on a machine with other
+// work, threads wait for a core that long now and then.
 func Trees() []Tree {
 	return []Tree{
-		{"fat", 128, 3, 1},     // at first the queue of who has the root fills, and then all of them
+		{"fat", 128, 3, 1},     // first the queue of the worker with the root fills, then all queues
 		{"thin", 2, 3, 131072}, // a handful of items at any time, in all queues together
 	}
 }
 
-// shortTrees are smaller, for a quick look.
+// shortTrees are smaller trees, for a quick look.
 func shortTrees() []Tree { return []Tree{{"fat", 64, 3, 1}, {"thin", 2, 3, 16384}} }
 
 // ParseTree returns the tree of that name, or with that fanout, depth and length of the spine: 64:3 or 2:3:1000.
@@ -43,7 +44,8 @@ func ParseTree(s string) (Tree, error) {
 		*into[i], ok = n, err == nil
 	}
 	if !ok {
-		return t, BadInput("no tree %q: there are fat, thin, and FANOUT:DEPTH or FANOUT:DEPTH:SPINE as in 64:3 or 2:3:1000", s)
+		return t, BadInput("no tree %q: "+
+			"there are fat, thin, and FANOUT:DEPTH or FANOUT:DEPTH:SPINE as in 64:3 or 2:3:1000", s)
 	}
 	if t.Fanout < 1 || t.Depth < 0 || t.Spine < 1 {
 		return t, BadInput("tree %s: fanout and spine must be at least 1, and the depth not negative", s)
@@ -54,13 +56,13 @@ func ParseTree(s string) (Tree, error) {
 	return t, nil
 }
 
-// mostTreeNodes bounds memory.
+// mostTreeNodes bounds the memory.
 const mostTreeNodes = 1 << 28
 
-// size is how many nodes there are, of whatever tree.
+// size returns the number of nodes.
 func (t Tree) size() float64 { return t.completeSize() * float64(t.Spine) }
 
-// completeSize is how many nodes a complete tree has.
+// completeSize returns the number of nodes of one complete tree.
 func (t Tree) completeSize() float64 {
 	if t.Fanout == 1 {
 		return float64(t.Depth) + 1
@@ -69,5 +71,6 @@ func (t Tree) completeSize() float64 {
 }
 
 func (t Tree) String() string {
-	return fmt.Sprintf("%s: %d children, depth %d, spine of %d: %.0f nodes", t.Name, t.Fanout, t.Depth, t.Spine, t.size())
+	return fmt.Sprintf("%s: %d children, depth %d, spine of %d: %.0f nodes",
+		t.Name, t.Fanout, t.Depth, t.Spine, t.size())
 }

@@ -2,13 +2,13 @@ package bench
 
 import "math"
 
-// Bounds of what can be asked for. Arbitrary, but for the largest n: an Item counts in 32 bits.
+// Bounds of the settings. They are arbitrary, but for the largest n: an Item counts in 32 bits.
 const (
 	mostDequeThreads = 1024
 	mostDequeN       = math.MaxInt32 / 2
 )
 
-// validate reports what would keep the session from being run, before anything is.
+// validate returns an error if the session cannot run.
 func (s *DequeSession) validate() error {
 	if s.N < 0 || s.N > mostDequeN {
 		return BadInput("size must be 1 to %d, not %d", mostDequeN, s.N)
@@ -48,7 +48,7 @@ func (s *DequeSession) validate() error {
 	return nil
 }
 
-// validateRuns refuses what e cannot be run with.
+// validateRuns refuses settings with which e cannot run.
 func (s *DequeSession) validateRuns(e *DequeExperiment) error {
 	runs := s.runs(e)
 	if len(runs) == 0 {
@@ -68,7 +68,7 @@ func (s *DequeSession) validateRuns(e *DequeExperiment) error {
 		}
 		items := float64(r.N)
 		if r.Thieves+r.Workers == 0 {
-			items *= float64(r.Stolen) / 100 // what is popped is pushed again
+			items *= float64(r.Stolen) / 100 // the items that are popped are pushed again
 		}
 		need := bytesPerItem*items + bytesPerSlot*float64(r.Capacity)*float64(r.threads())
 		if err := fitsMemory(e.Name, r.N, need, available); err != nil {
@@ -79,6 +79,6 @@ func (s *DequeSession) validateRuns(e *DequeExperiment) error {
 }
 
 const (
-	bytesPerItem = 16 // itself, and a latency or a pointer to it
-	bytesPerSlot = 24 // in a queue, the owner's list of what it popped included
+	bytesPerItem = 16 // an item, and a latency or a pointer to the item
+	bytesPerSlot = 24 // of a queue, with the owner's list of popped items
 )

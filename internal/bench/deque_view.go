@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// A dequeView is a kind of table of the results of an experiment: a row for each deque, and a column for each value of a
+// A dequeView is a table of the results of an experiment, with a row for each deque and a column for each value of a
 // setting.
 type dequeView struct {
 	title  string
 	metric string
 	scale  float64 // of the metric; 0 is 1
-	column string  // the setting
-	table  string  // a setting that has a table for each value
-	base   string  // a deque by whose figures those of all are divided; without it there is no table
+	column string  // the setting of the columns
+	table  string  // a setting with a table for each value
+	base   string  // a deque by whose figures all are divided; if it was not measured there is no table
 
-	// bar is the height of a bar, up to 1, given the extremes of the table; nil if there are no bars.
+	// bar returns the height of a bar, up to 1, given the extremes of the table; nil if there are no bars.
 	bar func(v, least, most float64) float64
 
-	metrics []string // are the columns if no setting is
+	metrics []string // the columns, if no setting is
 }
 
-// moreIsTaller is for what had better be more, lessIsTaller for what had better be less.
+// moreIsTaller is for figures of which more is better, lessIsTaller for those of which less is better.
 func moreIsTaller(v, _, most float64) float64  { return v / most }
 func lessIsTaller(v, least, _ float64) float64 { return least / v }
 
@@ -40,10 +40,10 @@ func (v *dequeView) write(b *strings.Builder, cells []*dequeCell) {
 	}
 }
 
-// A grid is what a table shows. What was not measured is not a number.
+// A grid has the figures of a table. A figure that was not measured is NaN.
 type grid struct {
 	rows, columns []string
-	rests         []string    // by row: what stands after the name of the deque
+	rests         []string    // by row: the text after the name of the deque
 	values        [][]float64 // by row and column
 }
 
@@ -75,7 +75,7 @@ func (v *dequeView) grid(cells []*dequeCell) *grid {
 	return g
 }
 
-// headings are the values of the setting that is the column, and "" first if some deques do not have it.
+// headings returns the values of the columns' setting, with "" first if some deques do not have it.
 func (v *dequeView) headings(cells []*dequeCell) []string {
 	values := valuesOf(cells, v.column)
 	slices.SortStableFunc(values, func(x, y string) int {
@@ -89,7 +89,7 @@ func (v *dequeView) headings(cells []*dequeCell) []string {
 	return values
 }
 
-// rest tells the settings of c that are neither column nor table, and not the same everywhere.
+// rest lists the settings of c that are neither column nor table, and not the same everywhere.
 func (v *dequeView) rest(c *dequeCell, cells []*dequeCell) (s string) {
 	for _, k := range c.keys() {
 		if k.name != v.column && k.name != v.table && len(valuesOf(cells, k.name)) > 1 {
@@ -99,7 +99,8 @@ func (v *dequeView) rest(c *dequeCell, cells []*dequeCell) (s string) {
 	return s
 }
 
-// over divides the figures of each row by those of that deque in the same settings, and reports whether it was measured.
+// over divides the figures of each row by those of the deque base in the same settings. It returns false if base was
+// not measured.
 func (g *grid) over(base string) bool {
 	before := make([][]float64, len(g.values))
 	for i, row := range g.values {
@@ -113,7 +114,7 @@ func (g *grid) over(base string) bool {
 		for j := range row {
 			d := before[k][j]
 			if math.IsNaN(d) {
-				d = before[k][0] // it does not have the setting of the columns
+				d = before[k][0] // base does not have the setting of the columns
 			}
 			row[j] /= d
 		}
@@ -138,7 +139,7 @@ func (v *dequeView) writeGrid(b *strings.Builder, title string, g *grid) {
 			case math.IsNaN(x):
 				row = append(row, "")
 			case 0 < x && x < 0.001:
-				row = append(row, "0.00") // and not 0, which is said of what never happened
+				row = append(row, "0.00") // not 0, which is for events that never happened
 			default:
 				row = append(row, significant(x))
 			}
@@ -149,7 +150,7 @@ func (v *dequeView) writeGrid(b *strings.Builder, title string, g *grid) {
 	_ = t.write(b) // a strings.Builder takes everything
 }
 
-// bars draws a row.
+// bars draws the bars of a row.
 func (v *dequeView) bars(g *grid, row int) string {
 	if v.bar == nil {
 		return ""
@@ -157,7 +158,7 @@ func (v *dequeView) bars(g *grid, row int) string {
 	least, most := math.Inf(1), 0.0
 	for _, r := range g.values {
 		for _, x := range r {
-			if x > 0 { // is a number
+			if x > 0 { // not NaN
 				least, most = min(least, x), max(most, x)
 			}
 		}

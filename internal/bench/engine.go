@@ -14,21 +14,22 @@ type Engine struct {
 	About    string // one line: how it runs graphs
 	Programs string // one line: how it runs programs
 
-	// Settings lists, of all that is asked for, what differs for this engine.
+	// Settings returns the settings, among all combinations of asked, that differ for this engine.
 	Settings func(asked Axes) []Setting
-	// Bytes estimates what the engine needs, besides the graph, where width tasks are ready at once; nil: next to nothing.
+	// Bytes estimates the memory that the engine needs besides the graph, if width tasks are ready at once; nil: next
+	// to none.
 	Bytes func(width float64) float64
 	// ProgramBytes is Bytes for a program in which width goroutines can be alive at once.
 	ProgramBytes func(width float64) float64
-	// ProgramWidth is how many goroutines a program may be at most; 0: any number.
+	// ProgramWidth is the maximum number of goroutines in a program; 0: any number.
 	ProgramWidth float64
 	// Open prepares to run t in setting s, with all the memory that runs need.
 	Open func(s Setting, t Target) (Runner, error)
-	// OpenProgram prepares to run p in setting s. Its runners count no tasks, and take no notice of the context.
+	// OpenProgram prepares to run p in setting s. Its runners count no tasks, and ignore the context.
 	OpenProgram func(s Setting, p Program) Runner
 }
 
-// Axes are the values asked for; every combination is one setting.
+// Axes are the values asked for. Every combination is one setting.
 type Axes struct {
 	Policies []string
 	Deques   []string
@@ -36,22 +37,22 @@ type Axes struct {
 	Workers  []int
 }
 
-// withoutForks are the axes of what forks nothing: the first way to fork stands for all.
+// withoutForks returns the axes for workloads that fork nothing: they have the first way to fork only.
 func (a Axes) withoutForks() Axes {
 	a.Forks = a.Forks[:min(1, len(a.Forks))]
 	return a
 }
 
-// A Setting is one way to run a graph. Policy, Deque and Forks are [None] where the engine has none.
+// A Setting is one way to run a graph. Policy, Deque and Forks are [None] where the engine has no choice.
 type Setting struct {
 	Engine  string
 	Policy  string
-	Deque   string // and more, see parseDeque
+	Deque   string // with options, see parseDeque
 	Forks   string
 	Workers int
 }
 
-// None stands where an engine has no choice of policy, deque or forks.
+// None is the value of policy, deque or forks for an engine that has no choice.
 const None = "none"
 
 func (s Setting) String() string {
@@ -61,8 +62,8 @@ func (s Setting) String() string {
 	return fmt.Sprintf("%s (%s, %s, %s), %s", s.Engine, s.Policy, s.Deque, s.Forks, plural(s.Workers, "worker"))
 }
 
-// A Runner runs one target or program in one setting. Start and Stop enclose each repetition, so that never two executors are
-// alive, nor one beside an engine that uses none.
+// A Runner runs one target or program in one setting. Start and Stop enclose each repetition, so that at no time two
+// executors are alive, or one beside another engine.
 type Runner interface {
 	Start() error
 	Run(context.Context) error // the timed part
@@ -70,14 +71,14 @@ type Runner interface {
 	Stop() error
 }
 
-// Counts is what a runner counts.
+// Counts are the counts of a runner.
 type Counts struct {
 	Tasks  uint64
 	Steals uint64
 	Parks  uint64
 }
 
-// Engines lists the engines. The first is the one to measure, the others are what to compare it with.
+// Engines lists the engines. The first is the one to measure, the others are for comparison.
 func Engines() []*Engine {
 	return []*Engine{
 		{
@@ -158,7 +159,9 @@ type magpie struct {
 }
 
 func openMagpie(s Setting, t Target) (Runner, error) {
-	return &magpie{setting: s, run: func(ctx context.Context, ex *executor.Executor) error { return ex.Run(ctx, t.Graph) }}, nil
+	return &magpie{setting: s, run: func(ctx context.Context, ex *executor.Executor) error {
+		return ex.Run(ctx, t.Graph)
+	}}, nil
 }
 
 func openMagpieProgram(s Setting, p Program) Runner {
@@ -179,8 +182,8 @@ func (m *magpie) Counts() Counts {
 
 func (m *magpie) Stop() error { return m.ex.Close() }
 
-// withProcs sets GOMAXPROCS, and returns a function that sets it back. It stops the world, so it leaves alone what is
-// right already.
+// withProcs sets GOMAXPROCS, and returns a function that sets it back. Setting stops the world, so withProcs leaves a
+// value alone that is right already.
 func withProcs(n int) (restore func()) {
 	old := runtime.GOMAXPROCS(0)
 	if old == n {

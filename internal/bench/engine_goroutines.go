@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	// goroutineBytes is what a goroutine takes: the smallest stack, its descriptor, its closure.
+	// goroutineBytes is the memory of a goroutine: the smallest stack, its descriptor, its closure.
 	goroutineBytes = 2048 + 512
-	// goroutinesAlive bounds how many there are at once. One that only starts others is preempted every 10 ms, and then
-	// those run: with a million ready tasks some ten thousand goroutines were alive, on one processor and on two.
+	// goroutinesAlive bounds how many are alive at once. A goroutine that only starts others is preempted every 10 ms,
+	// and then the others run: with a million ready tasks some ten thousand goroutines were alive, on one processor and
+	// on two.
 	goroutinesAlive = 1 << 17
 )
 
-// goroutines is what a careful Go programmer writes without a library. A goroutine runs a task and then, of the tasks
-// that this made ready, the first itself; each of the others gets a goroutine. Predecessors are counted down in a flat
-// array of atomic counters, which tasks with one predecessor do without. The tasks that are left are counted once a
-// goroutine and not once a task: that was a seventh faster than a WaitGroup on btree, dag and fan.
+// goroutines is the code that a careful Go programmer writes without a library. A goroutine runs a task, and then the
+// first of the tasks that this has made ready; each of the others gets a goroutine. Predecessors are counted down in a
+// flat array of atomic counters, which tasks with one predecessor do without. The tasks that are left are counted once
+// a goroutine and not once a task: that was a seventh faster than a WaitGroup on btree, dag and fan.
 type goroutines struct {
 	plan    *plan.Plan
 	workers int
@@ -32,7 +33,7 @@ type goroutines struct {
 	failOnce sync.Once
 	err      error
 	_        [128]byte
-	left     atomic.Int64 // written by all, hence apart
+	left     atomic.Int64 // all goroutines write it, so it is padded
 	_        [128]byte
 }
 
@@ -63,7 +64,7 @@ func (g *goroutines) Run(ctx context.Context) error {
 	return g.err
 }
 
-// from runs task t and what follows from it.
+// from runs task t and the tasks that follow from it.
 func (g *goroutines) from(t uint32) {
 	p := g.plan
 	ran := int64(0)
@@ -99,7 +100,7 @@ func (g *goroutines) Stop() error {
 	return nil
 }
 
-// goroutinesProgram has a program do its work with goroutines.
+// goroutinesProgram runs a program with goroutines.
 type goroutinesProgram struct {
 	program Program
 	workers int

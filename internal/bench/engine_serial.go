@@ -6,7 +6,7 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// serial walks the plan on the calling goroutine: what there is to do, with nothing to schedule.
+// serial walks the plan on the calling goroutine: the work alone, without scheduling.
 type serial struct {
 	walk *plan.Serial
 	ran  int
@@ -31,7 +31,7 @@ func (s *serial) Counts() Counts { return Counts{Tasks: uint64(s.ran)} }
 
 func (s *serial) Stop() error { return nil }
 
-// serialProgram has a program do its work serially.
+// serialProgram runs a program serially.
 type serialProgram struct{ program Program }
 
 func openSerialProgram(_ Setting, p Program) Runner { return serialProgram{p} }

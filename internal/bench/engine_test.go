@@ -13,8 +13,8 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// everySetting is all policies and ways to fork, several numbers of workers, and the deques that have code of their own
-// in the executor: programs can do with them.
+// everySetting has all policies and ways to fork, several numbers of workers, and the deques that have code of their
+// own in the executor and are usable by programs.
 func everySetting() Axes {
 	a := Axes{Deques: []string{"chaselev", "padws", "locked"}, Workers: []int{1, 2, 4}}
 	for _, f := range executor.AllForks() {
@@ -51,7 +51,7 @@ func TestEnginesAgree(t *testing.T) {
 	}
 }
 
-// TestEngineErrors has a task fail on every engine: the run ends, and with that error.
+// TestEngineErrors has a task fail on every engine: the run ends with its error.
 func TestEngineErrors(t *testing.T) {
 	broken := errors.New("broken")
 	g := graph.New("failing")
@@ -71,7 +71,7 @@ func TestEngineErrors(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	// A program has each way to fork, a graph the first.
+	// A program has each way to fork, a graph the first only.
 	asked := Axes{Policies: []string{"p"}, Deques: []string{"d", "e"}, Forks: []string{"f", "g"}, Workers: []int{1}}
 	require.Equal(t, asked, fib.axes(asked))
 	one := asked
@@ -93,7 +93,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestGOMAXPROCS checks what each engine runs with, and that it is put back.
+// TestGOMAXPROCS checks each engine's GOMAXPROCS, and that it is restored.
 func TestGOMAXPROCS(t *testing.T) {
 	base := runtime.GOMAXPROCS(0)
 	var seen int
@@ -107,7 +107,9 @@ func TestGOMAXPROCS(t *testing.T) {
 	const workers = 3
 	want := map[string]int{"magpie": base + workers, "serial": base, "goroutines": workers}
 	for _, e := range Engines() {
-		a := Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: bothForks, Workers: []int{workers}}
+		a := Axes{
+			Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: bothForks, Workers: []int{workers},
+		}
 		s := e.Settings(a)[0]
 		r, err := e.Open(s, Target{g, p})
 		require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	"github.com/magpie-go/magpie/internal/procs"
 )
 
-// An Environment says on what machine, and with how much of it, figures were measured. What cannot be found out is
-// empty or zero.
+// An Environment describes the machine on which figures were measured, and how much of it they could use. Unknown
+// fields are empty or zero.
 type Environment struct {
 	GOOS       string `json:"goos"`
 	GOARCH     string `json:"goarch"`
@@ -39,7 +39,7 @@ type Environment struct {
 	CgroupCPU       string `json:"cgroup_cpu_max,omitempty"`    // the strictest: "quota period" in µs, or "max period"
 }
 
-// ReadEnvironment looks at the machine.
+// ReadEnvironment describes the machine.
 func ReadEnvironment() *Environment {
 	e := &Environment{
 		GOOS:            runtime.GOOS,
@@ -55,7 +55,7 @@ func ReadEnvironment() *Environment {
 	return e
 }
 
-// readFiles fills in what Linux tells in the files of /proc and /sys below root. Elsewhere they are missing.
+// readFiles fills in the fields from the files of /proc and /sys below root. Other systems than Linux do not have them.
 func (e *Environment) readFiles(root fs.FS) {
 	e.Kernel = line(root, "proc/sys/kernel/osrelease")
 	cpuinfo := text(root, "proc/cpuinfo")
@@ -74,7 +74,7 @@ func (e *Environment) readFiles(root fs.FS) {
 	e.CgroupMemory, e.CgroupCPU = cgroupLimits(root)
 }
 
-// commit is the revision that this program was built from, if the build says.
+// commit returns the revision that this program was built from, or "" if it is not known.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -95,7 +95,7 @@ func commit() string {
 	return revision + dirty
 }
 
-// Summary is the environment in one line.
+// Summary returns the environment in one line.
 func (e *Environment) Summary() string {
 	parts := []string{e.GOOS + "/" + e.GOARCH}
 	if e.CPU != "" {
@@ -140,7 +140,7 @@ func (e *Environment) WriteText(w io.Writer) error {
 	say("GOMAXPROCS", fmt.Sprint(e.GOMAXPROCS))
 	say("threads sleep on", e.Park)
 	say("commit", e.Commit)
-	t.rows = t.rows[1:] // the two columns explain themselves
+	t.rows = t.rows[1:] // the two columns need no heading
 	return t.write(w)
 }
 

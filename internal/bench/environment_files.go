@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// text is the content of a file, or empty.
+// text returns the content of a file, or "".
 func text(root fs.FS, name string) string {
 	b, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -16,10 +16,10 @@ func text(root fs.FS, name string) string {
 	return string(b)
 }
 
-// line is the only line of a file, or empty.
+// line returns the only line of a file, or "".
 func line(root fs.FS, name string) string { return strings.TrimSpace(text(root, name)) }
 
-// field is the first value of a key in lines of the form "key : value".
+// field returns the first value of a key in lines of the form "key : value".
 func field(text, key string) string {
 	for l := range strings.Lines(text) {
 		if k, v, ok := strings.Cut(l, ":"); ok && strings.TrimSpace(k) == key {
@@ -38,7 +38,7 @@ func hasWord(text, word string) bool {
 	return false
 }
 
-// bracketed is the choice that is marked in a line of the form "always [madvise] never".
+// bracketed returns the marked choice in a line of the form "always [madvise] never".
 func bracketed(s string) string {
 	_, s, _ = strings.Cut(s, "[")
 	s, _, _ = strings.Cut(s, "]")
@@ -65,7 +65,7 @@ func caches(root fs.FS) (all []string) {
 	return all
 }
 
-// cgroupLimits finds the strictest limits of this process's cgroup (version 2) and those it is in.
+// cgroupLimits finds the strictest limits of this process's cgroup (version 2) and the cgroups above it.
 func cgroupLimits(root fs.FS) (memory, cpu string) {
 	own := ""
 	for l := range strings.Lines(text(root, "proc/self/cgroup")) {

@@ -12,10 +12,12 @@ import (
 )
 
 func TestEnvironmentFiles(t *testing.T) {
+	const cpuinfo = "processor\t: 0\nmodel name\t: Abacus 3000\nflags\t\t: fpu hypervisor sse\n\n" +
+		"processor\t: 1\nmodel name\t: Other\n"
 	root := fstest.MapFS{}
 	for name, text := range map[string]string{
 		"proc/sys/kernel/osrelease":                            "6.1.0\n",
-		"proc/cpuinfo":                                         "processor\t: 0\nmodel name\t: Abacus 3000\nflags\t\t: fpu hypervisor sse\n\nprocessor\t: 1\nmodel name\t: Other\n",
+		"proc/cpuinfo":                                         cpuinfo,
 		"proc/meminfo":                                         "MemTotal:        2048 kB\nMemFree: 1 kB\n",
 		"proc/loadavg":                                         "0.10 0.20 0.30 1/99 1234\n",
 		"proc/self/cgroup":                                     "1:cpu:/old\n0::/a/b\n",
@@ -52,7 +54,7 @@ func TestEnvironmentFiles(t *testing.T) {
 	}, e))
 }
 
-// TestEnvironmentWithoutFiles is any system but Linux.
+// TestEnvironmentWithoutFiles is the case of any system but Linux.
 func TestEnvironmentWithoutFiles(t *testing.T) {
 	var e Environment
 	e.readFiles(fstest.MapFS{})
@@ -107,5 +109,6 @@ threads sleep on     unknown
 commit               unknown
 `, b.String())
 	require.Equal(t, "linux/amd64, Abacus 3000, 2 cores, go1.26.8", e.Summary())
-	require.Equal(t, "plan9/386, 1 core, go1.26.8", (&Environment{GOOS: "plan9", GOARCH: "386", Cores: 1, Go: "go1.26.8"}).Summary())
+	plan9 := &Environment{GOOS: "plan9", GOARCH: "386", Cores: 1, Go: "go1.26.8"}
+	require.Equal(t, "plan9/386, 1 core, go1.26.8", plan9.Summary())
 }

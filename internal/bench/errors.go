@@ -2,7 +2,7 @@ package bench
 
 import "fmt"
 
-// An InputError says what is wrong with what was asked for. Nothing has been measured.
+// An InputError says what is wrong with a request. Nothing has been measured.
 type InputError struct{ msg string }
 
 func (e *InputError) Error() string { return e.msg }
@@ -10,10 +10,11 @@ func (e *InputError) Error() string { return e.msg }
 // BadInput returns an *InputError.
 func BadInput(format string, args ...any) error { return &InputError{fmt.Sprintf(format, args...)} }
 
-// A WrongAnswer says that a run did not do what its graph demands. Its time means nothing and is not reported.
+// A WrongAnswer says that a run did not do what its graph or program demands. Its time means nothing and is not
+// reported.
 type WrongAnswer struct {
 	Workload string
-	Setting  fmt.Stringer // a [Setting] or, of an experiment with deques, a [DequePoint]
+	Setting  fmt.Stringer // a [Setting] or, for an experiment with deques, a [DequePoint]
 	Err      error
 }
 

@@ -7,17 +7,17 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// A fakeEngine walks graphs serially and notes what is done with it. It can be told to do it wrong.
+// A fakeEngine walks graphs serially and logs the calls. It can be made to do it wrong.
 type fakeEngine struct {
 	name string
 	log  *[]string
 	up   *int // runners started and not stopped, of all engines together
-	runs int  // so far, of all runners
+	runs int  // the number of runs so far, of all runners
 
-	wrong func(run int, p *plan.Plan) (leaveOut int, miscount int) // nil: right
+	wrong func(run int, p *plan.Plan) (leaveOut int, miscount int) // nil: no mistakes
 }
 
-// bothForks are the ways to fork that programs differ in.
+// bothForks are the ways to fork.
 var bothForks = []string{"private", "pushed"}
 
 func (f *fakeEngine) engine() *Engine {

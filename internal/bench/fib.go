@@ -6,7 +6,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// fib is what a fork and its join cost: there is nothing else to do. Every inner node forks one call and makes the other.
+// fib shows the cost of a fork and its join: it has no other work. Every inner node forks one call and makes the other.
 var fib = &Workload{
 	Name:    "fib",
 	About:   "nth Fibonacci number by definition: one fork and one call each, down to the end; figures are per fork",
@@ -17,11 +17,14 @@ var fib = &Workload{
 		return Shape{Tasks: forks, Width: forks}
 	},
 	Program: func(n int, _ uint64) Program {
-		return &recursion[int]{arg: n, want: fibonacci[int64](n), serial: fibSerial, goroutines: fibGoroutines, fork: fibFork}
+		return &recursion[int]{
+			arg: n, want: fibonacci[int64](n),
+			serial: fibSerial, goroutines: fibGoroutines, fork: fibFork,
+		}
 	},
 }
 
-// fibMost is an argument for which there would be far too many forks.
+// fibMost is an argument with far too many forks.
 const fibMost = 90
 
 // fibonacci computes the number in a loop.
@@ -41,14 +44,14 @@ func fibSerial(n int) int64 {
 	return fibSerial(n-2) + x
 }
 
-func fibGoroutines(c *crew, n int) int64 {
+func fibGoroutines(g *spawner, n int) int64 {
 	if n < 2 {
 		return int64(n)
 	}
 	var x int64
 	var wg sync.WaitGroup
-	c.start(&wg, func() { x = fibGoroutines(c, n-1) })
-	y := fibGoroutines(c, n-2)
+	g.start(&wg, func() { x = fibGoroutines(g, n-1) })
+	y := fibGoroutines(g, n-2)
 	wg.Wait()
 	return x + y
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/magpie-go/magpie/executor/parallel"
 )
 
-// mandelbrot is a loop whose iterations differ: rows through the middle of the set take many times as long as those at the
-// edge.
+// mandelbrot is a loop whose iterations differ: rows through the middle of the set take many times as long as rows at
+// its edge.
 var mandelbrot = &Workload{
 	Name:    "mandelbrot",
 	About:   "n×n picture of the Mandelbrot set by parallel.For over its rows, which differ; figures are per row",
@@ -29,11 +29,11 @@ var mandelbrot = &Workload{
 
 type mandelbrotProgram struct {
 	n     int
-	steps []uint16 // by pixel: until it is known to lie outside
+	steps []uint16 // by pixel: the steps until it is known to lie outside
 	want  uint64   // checksum of the picture
 }
 
-// mandelbrotSteps is when a pixel counts as part of the set.
+// mandelbrotSteps is the number of steps after which a pixel counts as part of the set.
 const mandelbrotSteps = 256
 
 // row computes a row of the square of side 2.5 around the set.
@@ -66,7 +66,7 @@ func (m *mandelbrotProgram) checksum() uint64 {
 	return sum
 }
 
-// Reset leaves pixels that no row may have.
+// Reset gives the pixels a value that no row has.
 func (m *mandelbrotProgram) Reset() {
 	for i := range m.steps {
 		m.steps[i] = mandelbrotSteps + 1

@@ -9,10 +9,11 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// matmul is numerical work in tasks of some size: here the schedule must not be what is seen.
+// matmul is numerical work in tasks of some size: here the schedule must not matter.
 //
-// Its graph has one task for each row of the two factors, which initialises it, an empty task that joins them, and one
-// task for each row of the product: 2n+1+n tasks and 3n edges, where naming every pair would take 2n² edges.
+// Its graph has one task for each row of the two factors, which initialises the row, an empty task that joins them, and
+// one task for each row of the product: 2n+1+n tasks and 3n edges. With an edge for each pair of rows there would be
+// 2n².
 var matmul = &Workload{
 	Name:    "matmul",
 	About:   "product of two n×n float64 matrices, a task for each row: real work in coarse tasks",
@@ -98,7 +99,7 @@ func (m *matmulWork) multiply(c []float64, row int) {
 	}
 }
 
-// Reset fills the matrices with what no task may leave behind.
+// Reset fills the matrices with NaN, which no task leaves behind.
 func (m *matmulWork) Reset() {
 	for _, x := range [][]float64{m.a, m.b, m.c} {
 		for i := range x {
@@ -107,7 +108,7 @@ func (m *matmulWork) Reset() {
 	}
 }
 
-// Verify computes one entry of each row of the product directly, the entries of the corners among them.
+// Verify computes one entry of each row of the product directly, those of two corners among them.
 func (m *matmulWork) Verify() error {
 	rng := splitmix64(m.seed)
 	for i := range m.n {

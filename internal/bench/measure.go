@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// A job is one workload in one size on one setting, ready to be repeated.
+// A job is one workload in one size and setting, ready to be repeated.
 type job struct {
 	workload string
 	setting  Setting
@@ -17,10 +17,10 @@ type job struct {
 	tasks    int
 	program  bool
 	runner   Runner
-	expect   time.Duration // how long a repetition took last
+	expect   time.Duration // the time of the last repetition
 }
 
-// data is what a Work and a Program have in common.
+// data is the common part of a Work and a Program.
 type data interface {
 	Reset()
 	Verify() error
@@ -35,13 +35,13 @@ func openJob(e *Engine, s Setting, workload string, work Work, t Target) (*job, 
 	return &job{workload: workload, setting: s, data: work, tasks: t.Plan.Len(), runner: r}, nil
 }
 
-// openProgramJob prepares the runs of p, which has so many tasks, on engine e.
+// openProgramJob prepares the runs of p, which has the given number of tasks, on engine e.
 func openProgramJob(e *Engine, s Setting, workload string, p Program, tasks int) *job {
 	return &job{workload: workload, setting: s, data: p, tasks: tasks, program: true, runner: e.OpenProgram(s, p)}
 }
 
-// repeat measures and verifies one repetition. The repetition of a program goes on when ctx has ended and repeat returned,
-// see [attend]; the job is not to be used again then.
+// repeat measures and verifies one repetition. If ctx ends, repeat returns while the repetition of a program goes on,
+// see [attend]; the job must not be used again then.
 func (j *job) repeat(ctx context.Context) (r Result, err error) {
 	if err := ctx.Err(); err != nil {
 		return r, err
@@ -52,8 +52,8 @@ func (j *job) repeat(ctx context.Context) (r Result, err error) {
 	return attend(ctx, func() (Result, error) { return j.repeatNow(ctx) })
 }
 
-// attend waits for f, or for the end of ctx. Programs take no notice of a context, it would cost them as much as a fork.
-// What ctx does not end is left behind: it ends by itself, or with the process.
+// attend waits for f, or for the end of ctx. Programs ignore the context, for checking it would cost as much as a fork.
+// If ctx ends first, f is left behind: it ends by itself, or with the process.
 func attend[R any](ctx context.Context, f func() (R, error)) (result R, err error) {
 	var r R
 	done := make(chan error, 1)
@@ -105,14 +105,14 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	return r, nil
 }
 
-// A measurement is what the process spent while something ran.
+// A measurement has the time and resources that the process used while a function ran.
 type measurement struct {
 	wall, cpu  time.Duration
 	vctx, ictx int64
 	peakRSS    int64
 }
 
-// measure runs f. The garbage collection before it keeps what came earlier from being paid for in f's time.
+// measure runs f. The garbage collection before it keeps f from paying for earlier garbage.
 func measure(f func() error) (m measurement, err error) {
 	runtime.GC()
 	// Where the peak cannot be reset, it is the peak since the process began.

@@ -6,7 +6,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// nqueens is a search: nobody knows beforehand how much there is behind a task, and its argument is more than a number.
+// nqueens is a search: the work behind a task is not known in advance, and the argument is more than a number.
 var nqueens = &Workload{
 	Name:    "nqueens",
 	About:   "all ways to place n queens on an n×n board, one task for each queen placed; the board is the argument",
@@ -20,10 +20,11 @@ var nqueens = &Workload{
 	},
 }
 
-// mostQueens is how many fit on a board.
+// mostQueens is the largest board.
 const mostQueens = 16
 
-// queens is what is known of n queens: in how many ways they can be placed, and how many are until all ways are found.
+// queens has the known figures of n queens: the number of ways to place them, and the number of queens placed until all
+// ways are found.
 var queens = [mostQueens + 1]struct {
 	solutions int64
 	placed    float64
@@ -67,7 +68,7 @@ func queensSerial(b board) (solutions int64) {
 	return solutions
 }
 
-func queensGoroutines(g *crew, b board) (solutions int64) {
+func queensGoroutines(g *spawner, b board) (solutions int64) {
 	if b.rows == b.n {
 		return 1
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// An orderCheck is a Work whose graph is that of another, and whose tasks check the order in which they run.
+// An orderCheck is a Work with the graph of another, whose tasks check the order in which they run.
 //
-// A task stamps itself when it starts and, before it ends, looks at the stamps of its successors: all must be missing.
-// A task that starts before one of its predecessors has finished is seen by that predecessor, or sees itself stamped
-// later; so every edge is checked, in every run, whatever the timing.
+// A task stamps itself when it starts. Before it ends it looks at the stamps of its successors: all must be missing. If
+// a task starts before one of its predecessors has finished, that predecessor sees the stamp. So every edge is checked,
+// in every run, whatever the timing.
 type orderCheck struct {
 	Work
 	plan   *plan.Plan

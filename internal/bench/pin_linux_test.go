@@ -15,7 +15,7 @@ func affinity(t *testing.T) *unix.CPUSet {
 	return &set
 }
 
-// TestPin: if there are enough processors each thread of a crowd has one of its own, and gives it back.
+// TestPin: if there are enough processors, each thread of a crowd has a processor of its own, and gives it back.
 func TestPin(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -2,5 +2,5 @@
 
 package bench
 
-// pin is not possible.
+// pin is not supported.
 func pin(int, int) (restore func()) { return func() {} }

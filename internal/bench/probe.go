@@ -10,17 +10,17 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// A Probe measures something of an executor that is not the time of a graph.
+// A Probe measures something of an executor other than the time of a graph.
 type Probe struct {
 	Name    string
 	About   string // one line
-	Size    string // what n counts
+	Size    string // the unit of n
 	Default int
 
-	// Shape says how large a graph the probe makes at size n, and how much data; nil means next to nothing.
+	// Shape returns the size of the probe's graph and its data; nil means next to nothing.
 	Shape func(n int) Shape
-	// Measure makes the measurement on ex, which nobody else uses. An error means that something went wrong that the
-	// executor is to blame for, unless ctx has ended.
+	// Measure makes the measurement on ex, which has no other user. Unless ctx has ended, an error is the fault of the
+	// executor.
 	Measure func(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error)
 }
 
@@ -36,7 +36,7 @@ func (s *Session) probeSize(p *Probe) int {
 	return p.Default
 }
 
-// runProbe measures p on every setting of the executor, in turn.
+// runProbe measures p in every setting of the executor, in turn.
 func (s *Session) runProbe(ctx context.Context, p *Probe) ([]Result, error) {
 	n := s.probeSize(p)
 	var results []Result
@@ -88,7 +88,7 @@ func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err er
 	return r, nil
 }
 
-// progress is how a repetition is called while one waits for it.
+// progress returns the text that announces a repetition.
 func progress(what string, s Setting, rep, reps int) string {
 	return fmt.Sprintf("%s on %v: %d of %d", what, s, rep+1, reps)
 }
@@ -120,14 +120,14 @@ func newOneTask() *oneTask {
 	return o
 }
 
-// submit runs the graph and says how long that took. The run has no context to watch, as in the simplest program.
+// submit runs the graph and returns the time that it took. The run has no context to watch, as in the simplest program.
 func (o *oneTask) submit(ex *executor.Executor) (time.Duration, error) {
 	begin := time.Now()
 	err := ex.Run(context.Background(), o.graph)
 	return time.Since(begin), err
 }
 
-// ran says whether the task ran so often.
+// ran returns an error unless the task ran that often.
 func (o *oneTask) ran(times int) error {
 	if o.runs != times {
 		return fmt.Errorf("the task ran %d times in %d submissions", o.runs, times)
@@ -135,7 +135,7 @@ func (o *oneTask) ran(times int) error {
 	return nil
 }
 
-// quantile is the smallest of times that a fraction q of them does not exceed, in ns. It sorts times.
+// quantile returns the smallest of times that a fraction q of them does not exceed, in ns. It sorts times.
 func quantile(times []time.Duration, q float64) float64 {
 	slices.Sort(times)
 	i := int(q*float64(len(times))+0.999999) - 1

@@ -15,16 +15,16 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// idle tells the processor time of the whole process and that of the workers' threads. The first includes the end of the
-// probe's own sleep, which on a virtual machine alone can take milliseconds.
+// idle measures the processor time of the whole process and that of the workers' threads. The first includes the end of
+// the probe's own sleep, which can take milliseconds on a virtual machine.
 var idle = &Probe{
 	Name:    "idle",
 	About:   "an executor with nothing to do for n ms: the processor time used all the same",
 	Size:    "milliseconds",
 	Default: 5000,
 	Measure: func(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error) {
-		// What the workers do when they have just started is not idling yet. And memory that the runtime would otherwise
-		// give back little by little, using a hundredth of a core, it gives back at once.
+		// Workers that have just started are not idle yet. FreeOSMemory gives back at once the memory that the runtime
+		// would otherwise give back little by little, using a hundredth of a core.
 		debug.FreeOSMemory()
 		if err := sleep(ctx, 200*time.Millisecond); err != nil {
 			return nil, err
@@ -42,7 +42,8 @@ var idle = &Probe{
 		if len(before) > 0 {
 			used := usedSince(before)
 			figures = append(figures,
-				Metric{"worker-cpu-ns", float64(used.cpu.Nanoseconds())}, Metric{"worker-switches", float64(used.switches)})
+				Metric{"worker-cpu-ns", float64(used.cpu.Nanoseconds())},
+				Metric{"worker-switches", float64(used.switches)})
 		}
 		return figures, nil
 	},
@@ -79,8 +80,8 @@ type threadUse struct {
 	switches int64 // how often it gave up its core, or lost it
 }
 
-// workerThreads finds the threads of an executor's workers by their names, and says what each has used. Where threads
-// have no names it finds none.
+// workerThreads finds the threads of an executor's workers by their names, and returns what each has used. It finds
+// none where threads have no names.
 func workerThreads() map[int64]threadUse {
 	names, _ := filepath.Glob("/proc/self/task/*/comm")
 	found := make(map[int64]threadUse)
@@ -110,7 +111,7 @@ func workerThreads() map[int64]threadUse {
 	return found
 }
 
-// usedSince is what the same threads have used together since then.
+// usedSince returns what the same threads have used together since before.
 func usedSince(before map[int64]threadUse) (sum threadUse) {
 	for id, now := range workerThreads() {
 		sum.cpu += now.cpu - before[id].cpu

@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// reruns is how many runs the allocations of one are averaged over. Arbitrary.
+// reruns is the number of runs over which allocations are averaged. It is arbitrary.
 const reruns = 10
 
 var rerun = &Probe{
@@ -42,7 +42,7 @@ var rerun = &Probe{
 	},
 }
 
-// denseEdges is how many successors each task of the denser of two graphs has.
+// denseEdges is the number of successors of each task in the denser of two graphs.
 const denseEdges = 8
 
 var memory = &Probe{
@@ -69,7 +69,8 @@ var memory = &Probe{
 	},
 }
 
-// heapOfBand says what the heap grows by when a graph is built and run whose n tasks each precede the next few.
+// heapOfBand returns by how much the heap grows when a graph is built and run in which each of n tasks precedes the
+// next few.
 func heapOfBand(ctx context.Context, ex *executor.Executor, n, few int) (bytes float64, edges int, err error) {
 	before := liveHeap()
 	g := graph.New("band")
@@ -95,9 +96,9 @@ func heapOfBand(ctx context.Context, ex *executor.Executor, n, few int) (bytes f
 	return bytes, edges, nil
 }
 
-// liveHeap is the size of what is reachable.
+// liveHeap returns the size of the reachable heap.
 func liveHeap() float64 {
-	// What has a finalizer or sits in a sync.Pool survives the first collection.
+	// Objects with finalizers or in a sync.Pool survive the first collection.
 	for range 3 {
 		runtime.GC()
 	}

@@ -41,7 +41,7 @@ var submit = &Probe{
 
 var submitIdle = &Probe{
 	Name:    "submit-idle",
-	About:   "the same after 1 ms of silence each time, in turn with waking a bare thread: latency from sleep",
+	About:   "submit after 1 ms of silence each time, in turn with waking a bare thread: latency from sleep",
 	Size:    "submissions",
 	Default: 500,
 	Shape:   func(n int) Shape { return Shape{Data: 16 * float64(n)} },
@@ -74,7 +74,7 @@ var submitIdle = &Probe{
 	},
 }
 
-// A bareThread is a goroutine that is locked to its thread and parked: what waking somebody costs at the least.
+// A bareThread is a goroutine that is locked to its thread and parked: waking it shows the least cost of a wake-up.
 type bareThread struct {
 	parker  park.Parker
 	stop    atomic.Bool
@@ -99,7 +99,7 @@ func newBareThread() *bareThread {
 	return b
 }
 
-// wake unparks the thread and spins until it has answered.
+// wake unparks the thread, spins until it has answered, and returns the time that this took.
 func (b *bareThread) wake() time.Duration {
 	want := b.answers.Load() + 1
 	begin := time.Now()

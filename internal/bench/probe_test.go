@@ -12,7 +12,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// small sizes of the probes: enough to run every line, not to measure.
+// small has sizes of the probes that suffice to run every line, not to measure.
 var small = map[string]int{"submit": 50, "submit-idle": 3, "idle": 20, "sleeper": 20, "rerun": 1000, "memory": 200000}
 
 // measureProbes measures every probe once for all tests.
@@ -70,7 +70,7 @@ func TestProbes(t *testing.T) {
 		require.Contains(t, figures["idle"], "worker-cpu-ns")
 		require.Contains(t, figures["idle"], "worker-switches")
 	}
-	// These are counted, not timed. The race detector allocates too, hence some slack.
+	// These figures are counted, not timed. The race detector allocates too, hence some slack.
 	require.Less(t, figures["rerun"]["allocs/op"], 100.0)
 	require.InDelta(t, 48, figures["memory"]["B/task"], 32)
 	require.InDelta(t, 4, figures["memory"]["B/edge"], 4)
@@ -79,10 +79,11 @@ func TestProbes(t *testing.T) {
 // TestProbeInterleaving: settings take turns, each with an executor of its own.
 func TestProbeInterleaving(t *testing.T) {
 	var workers []int
-	p := &Probe{Name: "p", Default: 1, Measure: func(_ context.Context, ex *executor.Executor, n int) ([]Metric, error) {
+	p := &Probe{Name: "p", Default: 1}
+	p.Measure = func(_ context.Context, ex *executor.Executor, n int) ([]Metric, error) {
 		workers = append(workers, ex.Workers())
 		return []Metric{{"p50-ns", float64(n)}}, nil
-	}}
+	}
 	var results []Result
 	s := &Session{
 		Probes: []*Probe{p},
@@ -108,11 +109,12 @@ func TestProbeInterleaving(t *testing.T) {
 func TestWrongProbe(t *testing.T) {
 	o := newOneTask()
 	o.runs = 1
-	p := &Probe{Name: "p", Default: 1, Measure: func(_ context.Context, ex *executor.Executor, n int) ([]Metric, error) {
+	p := &Probe{Name: "p", Default: 1}
+	p.Measure = func(_ context.Context, ex *executor.Executor, n int) ([]Metric, error) {
 		_, err := o.submit(ex)
 		require.NoError(t, err)
 		return []Metric{{"p50-ns", 1}}, o.ran(1)
-	}}
+	}
 	s := &Session{
 		Probes: []*Probe{p},
 		Axes: Axes{
@@ -147,7 +149,7 @@ func TestQuantile(t *testing.T) {
 	require.Equal(t, 7.0, quantile([]time.Duration{7}, 0.5))
 }
 
-// TestUsedSince counts a worker's thread that has something to do, and nobody else's.
+// TestUsedSince counts a worker's thread that has something to do, and no other thread.
 func TestUsedSince(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		require.Empty(t, workerThreads())

@@ -15,7 +15,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// smallSizes of the programs: the least, and some with work for several workers.
+// smallSizes of the programs: the smallest sizes, and some with work for several workers.
 var smallSizes = map[string][]int{
 	"fib":        {2, 20},
 	"fat":        {1, 2},
@@ -49,7 +49,7 @@ func TestProgramsAgree(t *testing.T) {
 	}
 }
 
-// TestProgramVerify runs each program right, then leaves out everything, and then spoils the result in every way.
+// TestProgramVerify runs each program correctly, then leaves out everything, and then spoils the result in every way.
 func TestProgramVerify(t *testing.T) {
 	type spoil struct {
 		name string
@@ -96,7 +96,8 @@ func TestProgramVerify(t *testing.T) {
 	}
 }
 
-// TestProgramShapes pins how many tasks the figures are per, and counts them where that is not the size.
+// TestProgramShapes pins the numbers of tasks by which figures are divided, and counts the tasks where the number is
+// not the size.
 func TestProgramShapes(t *testing.T) {
 	for w, want := range map[*Workload]float64{
 		fib: 14930351, fat: 17043521, thin: 8388607, nqueens: 4674889, skynet: 1111111,
@@ -141,7 +142,7 @@ func TestProgramShapes(t *testing.T) {
 	for n := 1; n < 3000; n += 1 + n/10 {
 		require.Equal(t, parts(span{0, int64(n)}), skynet.Shape(n).Tasks, "skynet, n=%d", n)
 	}
-	// No size is too large to be told so.
+	// Even the largest size gives a shape, which is refused later.
 	for _, w := range programs() {
 		if w.Most == 0 {
 			s := w.Shape(math.MaxInt)
@@ -150,7 +151,7 @@ func TestProgramShapes(t *testing.T) {
 	}
 }
 
-// TestKnownResults compares what programs are verified by with what is known elsewhere.
+// TestKnownResults compares the values by which programs are verified with published ones.
 func TestKnownResults(t *testing.T) {
 	require.EqualValues(t, 9227465, fibonacci[int64](35))
 	require.EqualValues(t, 73712, queens[13].solutions)
@@ -159,25 +160,25 @@ func TestKnownResults(t *testing.T) {
 	require.EqualValues(t, 1, sumBelow(2))
 }
 
-// TestCrew: there are never more goroutines than allowed, and what has none is called all the same.
-func TestCrew(t *testing.T) {
+// TestSpawner: there are never more goroutines than allowed, and a function without one is called all the same.
+func TestSpawner(t *testing.T) {
 	for _, most := range []int64{0, 1, 3, 1000} {
-		c := &crew{most: most}
-		require.EqualValues(t, 6765, fibGoroutines(c, 20))
-		require.Zero(t, c.alive.Load())
-		require.EqualValues(t, 4161, fatGoroutines(c, 2))
-		require.EqualValues(t, 92, queensGoroutines(c, board{n: 8}))
+		g := &spawner{most: most}
+		require.EqualValues(t, 6765, fibGoroutines(g, 20))
+		require.Zero(t, g.alive.Load())
+		require.EqualValues(t, 4161, fatGoroutines(g, 2))
+		require.EqualValues(t, 92, queensGoroutines(g, board{n: 8}))
 	}
 	before := runtime.NumGoroutine()
-	c := &crew{most: 5}
+	g := &spawner{most: 5}
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	for range 5 {
-		c.start(&wg, func() { <-stop })
+		g.start(&wg, func() { <-stop })
 	}
 	inline := 0
 	for range 10 {
-		c.start(&wg, func() { inline++ })
+		g.start(&wg, func() { inline++ })
 	}
 	require.Equal(t, 10, inline)
 	require.LessOrEqual(t, runtime.NumGoroutine(), before+5)
@@ -185,10 +186,10 @@ func TestCrew(t *testing.T) {
 	wg.Wait()
 }
 
-// A fakeProgram is right until it is told otherwise.
+// A fakeProgram is right unless wrong is set.
 type fakeProgram struct {
 	done, wrong bool
-	begun       func()        // nil: nobody wants to know
+	begun       func()        // called when it begins; may be nil
 	wait        chan struct{} // nil: does not wait
 }
 
@@ -245,7 +246,8 @@ func TestProgramSession(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"chain private", "chain none", "chain none", "chain private", "chain none", "chain none",
-		"fake private", "fake pushed", "fake none", "fake none", "fake private", "fake pushed", "fake none", "fake none",
+		"fake private", "fake pushed", "fake none", "fake none",
+		"fake private", "fake pushed", "fake none", "fake none",
 	}, forks)
 	require.Contains(t, said, "preparing fake")
 	require.Contains(t, said, "warming up fake on magpie (adaptive, chaselev, pushed), 1 worker")
@@ -265,8 +267,8 @@ func TestWrongProgram(t *testing.T) {
 	}
 }
 
-// TestCancelledProgram ends the context while a program runs, which takes no notice: nobody waits for it. When it ends, its
-// engine is stopped.
+// TestCancelledProgram ends the context while a program runs, which ignores it: the session does not wait for it. When
+// the program ends, its engine is stopped.
 func TestCancelledProgram(t *testing.T) {
 	for _, e := range Engines() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -285,7 +287,7 @@ func TestCancelledProgram(t *testing.T) {
 	}
 }
 
-// A tellingRunner tells when it has been stopped.
+// A tellingRunner sends on a channel when it has been stopped.
 type tellingRunner struct {
 	Runner
 	stopped chan<- error
@@ -297,7 +299,7 @@ func (r tellingRunner) Stop() error {
 	return err
 }
 
-// TestCancelledPreparation does not wait for it either.
+// TestCancelledPreparation: the session does not wait for a preparation either.
 func TestCancelledPreparation(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s, results := session(Engines()...)
@@ -322,7 +324,7 @@ func TestProgramFits(t *testing.T) {
 	require.EqualError(t, programFits("x", 1, Shape{Tasks: 1}, 3<<30, 2<<30),
 		"x with n=1 needs about 3.0 GiB, and 2.0 GiB are available: choose a smaller n")
 
-	// Each goroutine counts, up to as many as a crew has; graphs do not.
+	// Each goroutine counts, up to the bound of a spawner; graphs do not.
 	require.EqualValues(t, 100*callBytes, Engines()[2].ProgramBytes(100))
 	require.Equal(t, float64(callsAlive*callBytes), Engines()[2].ProgramBytes(1e12))
 	s, _ := session(Engines()...)
@@ -332,11 +334,12 @@ func TestProgramFits(t *testing.T) {
 	s.Engines = s.Engines[:2]
 	require.NoError(t, s.validateSize(scan, 16*1000))
 
-	// Where goroutines would be too many, other engines are not.
+	// A size with too many goroutines is possible on the other engines.
 	s, _ = session(Engines()...)
 	s.N = 37
 	require.EqualError(t, s.validateSize(fib, math.MaxInt),
-		"fib with n=37 has 3.91e+07 tasks, engine goroutines is for 3.36e+07 at most: choose a smaller n or another engine")
+		"fib with n=37 has 3.91e+07 tasks, engine goroutines is for 3.36e+07 at most: "+
+			"choose a smaller n or another engine")
 	s.Engines = s.Engines[:2]
 	require.NoError(t, s.validateSize(fib, 0))
 	s, _ = session(Engines()...)

@@ -9,13 +9,13 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// A recursion is a program that is a function of one argument, written three times, whose result is known beforehand.
+// A recursion is a program that is a function of one argument, written three times, with a known result.
 type recursion[A any] struct {
 	arg  A
 	want int64
 
 	serial     func(A) int64
-	goroutines func(*crew, A) int64
+	goroutines func(*spawner, A) int64
 	fork       func(*executor.Scope, A) int64
 
 	got int64
@@ -23,7 +23,7 @@ type recursion[A any] struct {
 
 func (r *recursion[A]) Serial() { r.got = r.serial(r.arg) }
 
-func (r *recursion[A]) Goroutines(int) { r.got = r.goroutines(&crew{most: callsAlive}, r.arg) }
+func (r *recursion[A]) Goroutines(int) { r.got = r.goroutines(&spawner{most: callsAlive}, r.arg) }
 
 func (r *recursion[A]) Magpie(ex *executor.Executor) (err error) {
 	r.got, err = executor.Call(context.Background(), ex, r.fork, r.arg)
@@ -39,15 +39,16 @@ func (r *recursion[A]) Verify() error {
 	return nil
 }
 
-// A crew is the goroutines of one recursion. Without a bound they take as much memory as there is: those that wait keep
-// their stacks, and of those that are ready the scheduler runs the oldest first, which have the most before them.
-type crew struct {
+// A spawner starts the goroutines of one recursion, and bounds how many are alive. Without a bound they take all
+// memory: waiting goroutines keep their stacks, and of the ready ones the scheduler runs the oldest first, which have
+// the most work before them.
+type spawner struct {
 	most  int64
 	alive atomic.Int64
 }
 
 // start calls f on a goroutine of wg, or at once if there are too many.
-func (c *crew) start(wg *sync.WaitGroup, f func()) {
+func (c *spawner) start(wg *sync.WaitGroup, f func()) {
 	if c.alive.Add(1) > c.most {
 		c.alive.Add(-1)
 		f()

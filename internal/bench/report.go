@@ -11,14 +11,14 @@ import (
 type Report[R any] interface {
 	// Add takes the results of one workload, probe or experiment.
 	Add([]R) error
-	// Close writes what waits for the end.
+	// Close writes the rest.
 	Close() error
 }
 
 // Formats lists the formats of a report.
 func Formats() []string { return []string{"text", "bench", "json"} }
 
-// NewReport returns a report in one of [Formats] on w. Notes are lines that follow the tables of format text.
+// NewReport returns a report in one of [Formats] on w. Notes are lines after the tables of format text.
 func NewReport(format string, w io.Writer, env *Environment, notes []string) (Report[Result], error) {
 	return newReport(format, w, env, notes, style[Result]{writeResults, (*Result).benchLine})
 }
@@ -28,7 +28,7 @@ func NewDequeReport(format string, w io.Writer, env *Environment, notes []string
 	return newReport(format, w, env, notes, style[DequeResult]{writeExperiments, (*DequeResult).benchLine})
 }
 
-// A style is what the formats need to know of R.
+// A style has what the formats need for results of type R.
 type style[R any] struct {
 	text  func(*strings.Builder, []R)
 	bench func(*R) (name string, values []Metric)
@@ -50,7 +50,7 @@ func unknownFormat(format string, known []string) error {
 	return BadInput("no format %q: there are %s", format, join(known))
 }
 
-// CheckFormat reports a format that is none of those known.
+// CheckFormat returns an [InputError] if known does not contain format.
 func CheckFormat(format string, known []string) error {
 	if slices.Contains(known, format) {
 		return nil

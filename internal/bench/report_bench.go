@@ -9,7 +9,7 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// pkgPath is what the pkg key of the Go benchmark format says.
+// pkgPath is the value of the pkg key of the Go benchmark format.
 const pkgPath = "github.com/magpie-go/magpie/cmd/wsbench"
 
 // benchReport writes the Go benchmark format, one line per repetition.
@@ -33,7 +33,7 @@ func (b benchReport[R]) Close() error { return nil }
 type benchLines struct {
 	out    *benchfmt.Writer
 	config []benchfmt.Config
-	units  map[string]bool // whose metadata is written
+	units  map[string]bool // the units whose metadata is written
 }
 
 func newBenchLines(w io.Writer, env *Environment) *benchLines {
@@ -83,7 +83,7 @@ func (b *benchLines) declare(unit string) error {
 
 func (r *Result) benchLine() (name string, values []Metric) { return benchName(r), r.values() }
 
-// benchName is the name of a result's benchmark, without the word itself, which the writer adds.
+// benchName returns the name of a result's benchmark, without the word Benchmark, which the writer adds.
 func benchName(r *Result) string {
 	kind := "Run"
 	if r.isProbe() {

@@ -14,7 +14,8 @@ import (
 // someResults are five repetitions of two engines, and of a probe.
 func someResults() (all []Result) {
 	for rep := range 5 {
-		for i, s := range []Setting{{"magpie", "adaptive", "chaselev", "private", 2}, {"serial", None, None, None, 1}} {
+		magpie := Setting{"magpie", "adaptive", "chaselev", "private", 2}
+		for i, s := range []Setting{magpie, {"serial", None, None, None, 1}} {
 			wall := int64(1000000 + 10000*rep + 500000*i)
 			r := Result{
 				Workload: "chain", Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks,
@@ -33,14 +34,17 @@ func someResults() (all []Result) {
 		all = append(all, Result{
 			Workload: "submit", Engine: "magpie", Policy: "adaptive", Deque: "chaselev", Forks: "private",
 			Workers: 2, N: 20000, Rep: rep + 1,
-			WallNS: 77777, CPUUtil: 1, Verified: true, Metrics: []Metric{{"p50-ns", 2100}, {"p99-ns", 9000 + float64(rep)}},
+			WallNS: 77777, CPUUtil: 1, Verified: true,
+			Metrics: []Metric{{"p50-ns", 2100}, {"p99-ns", 9000 + float64(rep)}},
 		})
 	}
 	return all
 }
 
 func someEnvironment() *Environment {
-	return &Environment{GOOS: "linux", GOARCH: "amd64", CPU: "Abacus 3000", Cores: 2, GOMAXPROCS: 2, Go: "go1.26.8", Kernel: "6.1"}
+	return &Environment{
+		GOOS: "linux", GOARCH: "amd64", CPU: "Abacus 3000", Cores: 2, GOMAXPROCS: 2, Go: "go1.26.8", Kernel: "6.1",
+	}
 }
 
 func report(t *testing.T, format string, results []Result, notes ...string) string {
@@ -70,7 +74,7 @@ a note
 `, report(t, "text", someResults(), "a note"))
 }
 
-// TestTextReportColumns: what differs becomes a column, what nobody has is left out.
+// TestTextReportColumns: a setting that differs becomes a column, and one without values is left out.
 func TestTextReportColumns(t *testing.T) {
 	results := someResults()[:1]
 	results = append(results, results[0], results[0])
@@ -105,14 +109,14 @@ func TestJSONReport(t *testing.T) {
 		require.Empty(t, cmp.Diff(someResults()[i], got))
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(l), &fields))
-		for _, want := range strings.Fields("workload engine policy deque forks workers n rep build_ns wall_ns cpu_ns " +
-			"ns_per_task cpu_util steals parks vctx ictx peak_rss_bytes verified") {
+		for _, want := range strings.Fields("workload engine policy deque forks workers n rep build_ns " +
+			"wall_ns cpu_ns ns_per_task cpu_util steals parks vctx ictx peak_rss_bytes verified") {
 			require.Contains(t, fields, want)
 		}
 	}
 }
 
-// TestBenchReport reads the report with the library that benchstat reads with.
+// TestBenchReport reads the report with the library that benchstat uses.
 func TestBenchReport(t *testing.T) {
 	text := report(t, "bench", someResults())
 	require.Equal(t, 1, strings.Count(text, "Unit ns/task better=lower\n"))
@@ -126,8 +130,8 @@ func TestBenchReport(t *testing.T) {
 			want := someResults()[len(names)]
 			names = append(names, rec.Name.String())
 			for key, v := range map[string]string{
-				"goos": "linux", "goarch": "amd64", "pkg": pkgPath, "cpu": "Abacus 3000", "kernel": "6.1", "gomaxprocs": "2",
-				"go": "go1.26.8", "commit": "",
+				"goos": "linux", "goarch": "amd64", "pkg": pkgPath, "cpu": "Abacus 3000", "kernel": "6.1",
+				"gomaxprocs": "2", "go": "go1.26.8", "commit": "",
 			} {
 				require.Equal(t, v, rec.GetConfig(key), key)
 			}
@@ -172,7 +176,7 @@ var errFull = errors.New("disk full")
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errFull }
 
-// TestWriteErrors: results that cannot be written are no success.
+// TestWriteErrors: results that cannot be written are an error.
 func TestWriteErrors(t *testing.T) {
 	for _, format := range Formats() {
 		r, err := NewReport(format, failingWriter{}, someEnvironment(), nil)
@@ -189,7 +193,7 @@ func TestSignificant(t *testing.T) {
 	}
 }
 
-// TestMetricsHaveADirection: a figure of a probe without one would be left out of comparisons.
+// TestMetricsHaveADirection: a figure of a probe without a direction would be left out of comparisons.
 func TestMetricsHaveADirection(t *testing.T) {
 	explains := map[string]bool{"bare-p50-ns": true, "bare-p99-ns": true}
 	for _, r := range measureProbes(t) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// textReport writes tables for people, when everything has been measured.
+// textReport writes tables for people when everything has been measured.
 type textReport[R any] struct {
 	w       io.Writer
 	env     *Environment
@@ -57,12 +57,12 @@ func writeResults(b *strings.Builder, results []Result) {
 	}
 }
 
-// A textColumn is a column of the table of runs. One whose value never differs is told in a line above the table
-// instead, if it has a name for that. One without any value is left out.
+// A textColumn is a column of the table of runs. If all rows share a value and the column has a format for that, the
+// value is in a line above the table instead. A column without values is left out.
 type textColumn struct {
 	heading string
 	right   bool
-	common  string // how a value that all rows share is told
+	common  string // the format of a value that all rows share
 	value   func(g *group, all []*group) string
 }
 
@@ -128,8 +128,8 @@ func writeRuns(b *strings.Builder, all []*group) {
 	_ = t.write(b) // a strings.Builder takes everything
 }
 
-// sharedValue is the value of a column that is the same in all rows, those left out that have none. It is [None] if no
-// row has a value.
+// sharedValue returns the value of a column that is the same in all rows that have one. It is [None] if no row has a
+// value.
 func sharedValue(c textColumn, all []*group) (value string, shared bool) {
 	value = None
 	for _, g := range all {
@@ -144,7 +144,7 @@ func sharedValue(c textColumn, all []*group) (value string, shared bool) {
 	return value, true
 }
 
-// versusSerial is how many times faster a group is than the serial walk of the same graph, or the serial program.
+// versusSerial returns how many times faster a group is than the serial walk of the same graph, or the serial program.
 func versusSerial(g *group, all []*group) string {
 	s := serialOf(g, all)
 	if s == nil {
@@ -153,7 +153,7 @@ func versusSerial(g *group, all []*group) string {
 	return significant(s.perTask.Center/g.perTask.Center) + "x"
 }
 
-// build is what building a task took, if anything was built.
+// build returns the time of building a task, or None if nothing was built.
 func (g *group) build() string {
 	if g.BuildNS == 0 {
 		return None
@@ -173,7 +173,7 @@ func (g *group) wall() string {
 	}
 }
 
-// count is the median of a figure that only magpie's executor has.
+// count returns the median of a figure that only magpie's executor has.
 func (g *group) count(figure func(*Result) float64) string {
 	if g.Policy == None {
 		return None

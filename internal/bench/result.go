@@ -8,35 +8,35 @@ type Result struct {
 	Deque    string `json:"deque"`
 	Forks    string `json:"forks"`
 	Workers  int    `json:"workers"`
-	N        int    `json:"n"` // the size asked for; Tasks is what it came to
+	N        int    `json:"n"` // the size asked for; Tasks is the number that results
 	Rep      int    `json:"rep"`
 	Seed     uint64 `json:"seed"`
-	Tasks    int    `json:"tasks"` // of a program: what its workload says that figures are per
+	Tasks    int    `json:"tasks"` // for a program: the unit of its figures, see its workload
 	Edges    int    `json:"edges"`
 
-	// BuildNS is the time of describing the graph, freezing it and checking it for cycles. What the workload itself does
-	// meanwhile is in it: dag draws its edges and makes a closure for each task. Graphs are built as often as they are
-	// run, all in advance: repetition i shows build i, whatever the setting. A program is not built: 0.
+	// BuildNS is the time of building the graph, freezing it and checking it for cycles. It includes the workload's own
+	// work: dag draws its edges and makes a closure for each task. Graphs are built as often as they are run, all in
+	// advance: repetition i has the time of build i, whatever the setting. For a program, which is not built, it is 0.
 	BuildNS int64 `json:"build_ns"`
-	// WallNS is the time from handing the built graph, or the program, to the engine until the engine says that all is done.
+	// WallNS is the time from handing the built graph, or the program, to the engine until the engine reports the end.
 	WallNS int64 `json:"wall_ns"`
 	// CPUNS is the processor time, user and system, of the whole process meanwhile.
 	CPUNS     int64   `json:"cpu_ns"`
 	NSPerTask float64 `json:"ns_per_task"` // WallNS / Tasks
-	CPUUtil   float64 `json:"cpu_util"`    // CPUNS / WallNS: how many cores were kept busy
+	CPUUtil   float64 `json:"cpu_util"`    // CPUNS / WallNS: the number of busy cores
 
 	Steals  uint64 `json:"steals"`         // items that thieves took from other workers' deques
-	Parks   uint64 `json:"parks"`          // times that a worker went to sleep
+	Parks   uint64 `json:"parks"`          // how often a worker went to sleep
 	VCtx    int64  `json:"vctx"`           // voluntary context switches of the process
 	ICtx    int64  `json:"ictx"`           // involuntary ones
-	PeakRSS int64  `json:"peak_rss_bytes"` // the most memory resident during the run, what was there before included
+	PeakRSS int64  `json:"peak_rss_bytes"` // the most memory resident during the run, earlier memory included
 
-	// Verified says that the data after this run is right, that the engine counted exactly Tasks tasks, and that in an
-	// untimed run of the same graph on the same setting the order of every edge held; or that the program's result is
-	// right. Results that are not verified are never reported.
+	// Verified says that the data after this run is right and the engine counted exactly Tasks tasks, and that in an
+	// untimed run of the same graph in the same setting the order of every edge held. For a program it says that the
+	// result is right. Results that are not verified are never reported.
 	Verified bool `json:"verified"`
 
-	// Metrics are what a probe measured instead of the time of a graph.
+	// Metrics are the figures of a probe, which has no time of a graph.
 	Metrics []Metric `json:"metrics,omitempty"`
 }
 
@@ -46,7 +46,7 @@ type Metric struct {
 	Value float64 `json:"value"`
 }
 
-// better says of each unit in which direction it improves. Units that are missing only explain the others.
+// better gives the direction in which each unit improves. Units that are missing only explain the others.
 var better = map[string]string{
 	"ns/op":         "lower",
 	"ns/task":       "lower",
@@ -71,16 +71,16 @@ var better = map[string]string{
 	"steals/s":      "higher",
 }
 
-// setting is the setting of the result.
+// setting returns the setting of the result.
 func (r *Result) setting() Setting { return Setting{r.Engine, r.Policy, r.Deque, r.Forks, r.Workers} }
 
 // isProbe reports whether the result is a probe's.
 func (r *Result) isProbe() bool { return len(r.Metrics) > 0 }
 
-// values are the figures of a result in the units of the Go benchmark format.
+// values returns the figures of a result in the units of the Go benchmark format.
 func (r *Result) values() []Metric {
 	if r.isProbe() {
-		return r.Metrics // how long the probe took is not a figure
+		return r.Metrics // the time of a probe is not a figure
 	}
 	all := []Metric{{"ns/op", float64(r.WallNS)}, {"ns/task", r.NSPerTask}}
 	if r.BuildNS != 0 {

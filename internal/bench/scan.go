@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/executor/parallel"
 )
 
-// scan goes through much memory and does little with it, and in parallel it goes through it twice: two workers gain next to
+// scan reads much memory and does little with it. In parallel it reads the memory twice, so two workers gain next to
 // nothing.
 var scan = &Workload{
 	Name:    "scan",
@@ -40,7 +40,7 @@ func (s *scanProgram) Verify() error {
 
 func (s *scanProgram) Serial() { prefixSums(s.dst, s.src, 0) }
 
-// prefixSums sets dst to the prefix sums of src, all of them larger by sum.
+// prefixSums sets dst to the prefix sums of src, each increased by sum.
 func prefixSums(dst, src []int64, sum int64) {
 	dst = dst[:len(src)]
 	for i, x := range src {
@@ -50,15 +50,16 @@ func prefixSums(dst, src []int64, sum int64) {
 }
 
 func (s *scanProgram) Magpie(ex *executor.Executor) error {
-	return parallel.Scan(context.Background(), parallel.On{Executor: ex}, s.dst, s.src, func(a, b int64) int64 { return a + b })
+	add := func(a, b int64) int64 { return a + b }
+	return parallel.Scan(context.Background(), parallel.On{Executor: ex}, s.dst, s.src, add)
 }
 
-// Goroutines has each add up a part, and then scan it.
+// Goroutines starts goroutines that add up a part each, and then goroutines that scan a part each.
 func (s *scanProgram) Goroutines(workers int) {
 	n := len(s.src)
 	size := (n + workers - 1) / workers
 	part := func(i int) (lo, hi int) { return min(n, size*i), min(n, size*(i+1)) }
-	sums := make([]int64, workers+1) // sums[i]: of parts 0 to i-1
+	sums := make([]int64, workers+1) // sums[i] is the sum of parts 0 to i-1
 	var wg sync.WaitGroup
 	for i := range workers - 1 {
 		wg.Go(func() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Session is a set of measurements to make one after the other.
+// A Session is a set of measurements to be made one after the other.
 type Session struct {
 	Workloads []*Workload
 	Probes    []*Probe
@@ -18,14 +18,14 @@ type Session struct {
 	Reps int    // repetitions of each setting
 	Seed uint64 // of the workloads that are random
 
-	// Step, if not nil, is told what comes next and how long it will probably take. It is called between measurements,
+	// Step, if not nil, is called with the next measurement and its expected time. It is called between measurements,
 	// never during one.
 	Step func(what string, expect time.Duration)
-	// Emit is given the results of one workload or probe after the other, each when all of them are verified.
+	// Emit is called with the results of each workload or probe when all of them are verified.
 	Emit func([]Result) error
 }
 
-// Run makes the measurements. Before the first it reports what is wrong with the session, as an [InputError].
+// Run makes the measurements. If the session is wrong it returns an [InputError] before the first.
 func (s *Session) Run(ctx context.Context) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Session) Run(ctx context.Context) error {
 	return nil
 }
 
-// size is the n that w is measured with.
+// size returns the n with which w is measured.
 func (s *Session) size(w *Workload) int {
 	switch {
 	case s.N != 0:
@@ -74,7 +74,7 @@ type prepared struct {
 	jobs   []*job
 	tasks  int
 	edges  int
-	builds []time.Duration // by repetition; of a program none
+	builds []time.Duration // by repetition; nil for a program
 }
 
 // runWorkload prepares w and measures it.
@@ -88,7 +88,7 @@ func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error
 	if err != nil {
 		return nil, err
 	}
-	// The first run of a graph pays for memory that the later ones find there. It is verified, not measured.
+	// The first run of a graph pays for memory that later runs find. It is verified, not measured.
 	for _, j := range p.jobs {
 		s.step("warming up "+w.Name+" on "+j.setting.String(), guess(p.tasks))
 		if _, err := j.repeat(ctx); err != nil {
@@ -114,7 +114,7 @@ func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error
 	return results, nil
 }
 
-// prepareGraph has every setting check the order of the edges, and builds the graph to measure.
+// prepareGraph checks the order of the edges in every setting, and builds the graph to measure.
 func (s *Session) prepareGraph(ctx context.Context, w *Workload, n int) (p prepared, err error) {
 	work := w.Make(n, s.Seed)
 	if err := s.checkOrder(ctx, w, work); err != nil {
@@ -164,7 +164,7 @@ func (s *Session) checkOrder(ctx context.Context, w *Workload, work Work) error 
 	return nil
 }
 
-// buildOften builds the graph once for each repetition, and returns the last with the times of all.
+// buildOften builds the graph once for each repetition. It returns the last graph and the times of all.
 func (s *Session) buildOften(ctx context.Context, w *Workload, work Work) (t Target, times []time.Duration, err error) {
 	for range s.Reps {
 		if err := ctx.Err(); err != nil {
@@ -196,5 +196,5 @@ func (s *Session) openAll(w *Workload, work Work, t Target) (jobs []*job, err er
 	return jobs, nil
 }
 
-// guess is how long something may take that happens once for each task and has not been measured.
+// guess returns the expected time of something that happens once for each task and has not been measured.
 func guess(tasks int) time.Duration { return time.Duration(tasks) * 200 * time.Nanosecond }

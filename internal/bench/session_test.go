@@ -12,16 +12,18 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// session returns one that runs chain on the engines, and collects what it emits.
+// session returns a session that runs chain on the engines, and the results that it emits.
 func session(engines ...*Engine) (*Session, *[]Result) {
 	results := new([]Result)
 	return &Session{
 		Workloads: []*Workload{chain},
 		Engines:   engines,
-		Axes:      Axes{Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: bothForks, Workers: []int{1}},
-		N:         10,
-		Reps:      3,
-		Seed:      5,
+		Axes: Axes{
+			Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: bothForks, Workers: []int{1},
+		},
+		N:    10,
+		Reps: 3,
+		Seed: 5,
 		Emit: func(r []Result) error {
 			*results = append(*results, r...)
 			return nil
@@ -29,7 +31,7 @@ func session(engines ...*Engine) (*Session, *[]Result) {
 	}, results
 }
 
-// TestInterleaving also checks, in the fakes, that never two runners are started at once.
+// TestInterleaving also checks, in the fakes, that two runners are never started at once.
 func TestInterleaving(t *testing.T) {
 	a, b, log := fakes()
 	s, results := session(a.engine(), b.engine())
@@ -98,7 +100,7 @@ func TestWrongAnswer(t *testing.T) {
 	}
 }
 
-// TestWrongOrder has an engine that runs all tasks, and counts right, in a wrong order.
+// TestWrongOrder has an engine that runs all tasks, and counts correctly, in a wrong order.
 func TestWrongOrder(t *testing.T) {
 	a, _, _ := fakes()
 	e := a.engine()
@@ -133,7 +135,7 @@ func (b *backwards) Run(ctx context.Context) error {
 func (b *backwards) Counts() Counts { return Counts{Tasks: b.ran} }
 func (b *backwards) Stop() error    { return nil }
 
-// TestCancelled ends the context in the middle: what was complete before has been emitted, the rest is not.
+// TestCancelled ends the context in the middle: results that were complete have been emitted, the others are not.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a, _, _ := fakes()
@@ -150,7 +152,7 @@ func TestCancelled(t *testing.T) {
 	require.Equal(t, "chain", (*results)[2].Workload)
 }
 
-// TestCancelledBefore measures nothing.
+// TestCancelledBefore: if the context has ended before the session, nothing is measured.
 func TestCancelledBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -172,7 +174,7 @@ func TestEmitError(t *testing.T) {
 	require.Len(t, *log, 5) // and nothing more is measured
 }
 
-// TestStep checks that the wait for a repetition is announced with the time the last one took.
+// TestStep: a repetition is announced with the time that the last one took.
 func TestStep(t *testing.T) {
 	a, _, _ := fakes()
 	s, results := session(a.engine())
@@ -203,14 +205,17 @@ func TestBadSessions(t *testing.T) {
 		{"negative size", func(s *Session) { s.N = -1 }, []string{"size must be at least 1"}},
 		{"no repetition", func(s *Session) { s.Reps = 0 }, []string{"repetitions must be at least 1"}},
 		{"no worker", func(s *Session) { s.Axes.Workers = []int{2, 0} }, []string{"workers must be 1 to 4096, not 0"}},
-		{"many workers", func(s *Session) { s.Axes.Workers = []int{4097} }, []string{"workers must be 1 to 4096, not 4097"}},
-		{"policy", func(s *Session) { s.Axes.Policies = []string{"x"} }, []string{`no policy "x"`, "adaptive, adaptive-published"}},
+		{"many workers", func(s *Session) { s.Axes.Workers = []int{4097} },
+			[]string{"workers must be 1 to 4096, not 4097"}},
+		{"policy", func(s *Session) { s.Axes.Policies = []string{"x"} },
+			[]string{`no policy "x"`, "adaptive, adaptive-published"}},
 		{"deque", func(s *Session) { s.Axes.Deques = []string{"x"} }, []string{`no deque "x"`, "chaselev"}},
 		{"forks", func(s *Session) { s.Axes.Forks = []string{"x"} }, []string{`no way to fork "x"`, "private, pushed"}},
 		{"too many tasks", func(s *Session) { s.N = 1 << 30 }, []string{"at most 536870911 together fit a graph"}},
 		{"too large", func(s *Session) { s.Workloads, s.N = []*Workload{matmul}, 50_000_000 },
 			[]string{"matmul with n=50000000 needs about 55879367.9 GiB, and ", " GiB are available"}},
-		{"a probe too large", func(s *Session) { s.Workloads, s.Probes, s.N = nil, []*Probe{idle, submit}, math.MaxInt },
+		{"a probe too large",
+			func(s *Session) { s.Workloads, s.Probes, s.N = nil, []*Probe{idle, submit}, math.MaxInt },
 			[]string{"submit with n=", " needs about ", " GiB are available"}},
 		{"a probe of too many tasks", func(s *Session) { s.Workloads, s.Probes, s.N = nil, []*Probe{memory}, 1<<27 },
 			[]string{"memory with n=134217728 has 134217728 tasks and 1073741824 edges, at most 536870911 together"}},
@@ -237,7 +242,8 @@ func TestFits(t *testing.T) {
 	need := 1e6*bytesPerTask + 2e6*bytesPerEdge + 5.0
 	require.Equal(t, need, shape.Bytes())
 	require.NoError(t, fits("x", 1, shape, need, need))
-	require.EqualError(t, fits("x", 1, shape, 3<<30, 2<<30), "x with n=1 needs about 3.0 GiB, and 2.0 GiB are available: choose a smaller n")
+	require.EqualError(t, fits("x", 1, shape, 3<<30, 2<<30),
+		"x with n=1 needs about 3.0 GiB, and 2.0 GiB are available: choose a smaller n")
 	require.NoError(t, fits("x", 1, Shape{Tasks: plan.Max}, 0, 1))
 	require.ErrorContains(t, fits("x", 1, Shape{Tasks: plan.Max, Edges: 1}, 0, 1), "together fit a graph")
 }

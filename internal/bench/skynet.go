@@ -6,8 +6,8 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// skynet is the program of that name by which languages compare their threads. There a million goroutines send numbers
-// through channels; here they are forked.
+// skynet is the program of that name by which languages compare their threads. Elsewhere a million goroutines send
+// numbers through channels; here they are forked.
 var skynet = &Workload{
 	Name:    "skynet",
 	About:   "sum of 0 to n-1, one task for each number and each ten of tasks: 10 children to a node",
@@ -25,7 +25,7 @@ var skynet = &Workload{
 
 const skynetChildren = 10
 
-// sumBelow is the sum of 0 to n-1, which wraps around where adding one by one does.
+// sumBelow returns the sum of 0 to n-1. It wraps around where adding one by one does.
 func sumBelow(n int64) int64 {
 	if n%2 == 0 {
 		return n / 2 * (n - 1)
@@ -36,8 +36,8 @@ func sumBelow(n int64) int64 {
 // A span is the numbers first to first+size-1.
 type span struct{ first, size int64 }
 
-// child returns the ith tenth of the span, which is empty if there are not that many numbers. The first are longer by one
-// if it does not come out even.
+// child returns the ith tenth of the span, which may be empty. If the tenths are not equal, the first ones are longer
+// by one.
 func (p span) child(i int64) span {
 	each, more := p.size/skynetChildren, p.size%skynetChildren
 	c := span{p.first + i*each + min(i, more), each}
@@ -47,7 +47,7 @@ func (p span) child(i int64) span {
 	return c
 }
 
-// skynetTasks counts tasks. Parts of one level have only two sizes, so it is told for which it is known.
+// skynetTasks counts tasks. The parts of one level have only two sizes, and known has the results by size.
 func skynetTasks(size int, known map[int]float64) float64 {
 	if size <= 1 {
 		return float64(size)
@@ -72,7 +72,7 @@ func skynetSerial(p span) (sum int64) {
 	return sum
 }
 
-func skynetGoroutines(c *crew, p span) (sum int64) {
+func skynetGoroutines(g *spawner, p span) (sum int64) {
 	if p.size == 1 {
 		return p.first
 	}
@@ -80,9 +80,9 @@ func skynetGoroutines(c *crew, p span) (sum int64) {
 	var wg sync.WaitGroup
 	last := min(skynetChildren, p.size) - 1
 	for i := range last {
-		c.start(&wg, func() { sums[i] = skynetGoroutines(c, p.child(i)) })
+		g.start(&wg, func() { sums[i] = skynetGoroutines(g, p.child(i)) })
 	}
-	sum = skynetGoroutines(c, p.child(last))
+	sum = skynetGoroutines(g, p.child(last))
 	wg.Wait()
 	for _, s := range sums {
 		sum += s

@@ -11,7 +11,7 @@ import (
 	"github.com/magpie-go/magpie/executor/parallel"
 )
 
-// sorting is memory and branches as much as scheduling: what a user of package parallel gets.
+// sorting depends on memory and branches as much as on scheduling, as for a user of package parallel.
 var sorting = &Workload{
 	Name:    "sort",
 	About:   "n random int64 sorted: parallel.Sort, slices.Sort, Quicksort by goroutines; figures are per element",
@@ -42,7 +42,7 @@ func randomNumbers(n int, seed uint64) []int64 {
 	return s
 }
 
-// contentOf is the same for the same elements in any order, and with all likelihood for no others.
+// contentOf returns the same value for the same elements in any order, and very probably another for other elements.
 func contentOf(s []int64) (c [2]uint64) {
 	for _, x := range s {
 		rng := splitmix64(x)
@@ -82,7 +82,8 @@ func (s *sortProgram) Goroutines(int) {
 	wg.Wait()
 }
 
-// sortGoroutines is Quicksort with a goroutine for each right half. What has been cut so often in vain goes to slices.
+// sortGoroutines is Quicksort with a goroutine for each right half. After too many cuts it falls back to package
+// slices.
 func sortGoroutines(wg *sync.WaitGroup, s []int64, cuts int) {
 	for ; len(s) > sortGrain && cuts > 0; cuts-- {
 		// Hoare's partition around the median of three.

@@ -7,19 +7,19 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// confidence is the level of the intervals in the table. Five repetitions, the default, suffice for it; for the 0.95 of
-// compare it takes six.
+// confidence is the level of the intervals in the table. Five repetitions, the default, suffice for it; the 0.95 of
+// compare needs six.
 const confidence = 0.9
 
-// A group is all repetitions of one workload in one setting and size.
+// A group has all repetitions of one workload in one setting and size.
 type group struct {
-	Result   // the first; what differs between repetitions is in reps
+	Result   // the first repetition
 	reps     []Result
 	perTask  benchmath.Summary
 	perBuild benchmath.Summary
 }
 
-// groups puts results together, in the order in which they first appear.
+// groups groups results, in the order of their first occurrence.
 func groups(results []Result) []*group {
 	type key struct {
 		workload string
@@ -45,7 +45,7 @@ func groups(results []Result) []*group {
 	return all
 }
 
-// summary is the median of a figure over the repetitions, with its confidence interval.
+// summary returns the median of a figure over the repetitions, with its confidence interval.
 func (g *group) summary(figure func(*Result) float64) benchmath.Summary {
 	values := make([]float64, len(g.reps))
 	for i := range g.reps {
@@ -67,7 +67,7 @@ func serialOf(g *group, all []*group) *group {
 	return nil
 }
 
-// spread shows a summary as in "10.2 ± 3%", and without the interval if there are too few repetitions for one.
+// spread formats a summary as in "10.2 ± 3%", without the interval if there are too few repetitions for one.
 func spread(s benchmath.Summary) string {
 	if math.IsInf(s.Hi, 0) {
 		return significant(s.Center)
@@ -75,7 +75,7 @@ func spread(s benchmath.Summary) string {
 	return fmt.Sprintf("%s ± %s", significant(s.Center), s.PctRangeString())
 }
 
-// significant shows three digits of a figure, and all of those before the point.
+// significant formats a figure with three digits, or with all of those before the point.
 func significant(x float64) string {
 	switch {
 	case x == 0:
@@ -91,7 +91,7 @@ func significant(x float64) string {
 	}
 }
 
-// median is the median of values.
+// median returns the median of values.
 func median(values []float64) float64 {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), confidence).Center
 }

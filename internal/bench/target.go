@@ -8,13 +8,13 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// A Target is a graph made ready to run: described, frozen, checked for cycles.
+// A Target is a graph ready to run: built, frozen, checked for cycles.
 type Target struct {
 	Graph *graph.Graph
 	Plan  *plan.Plan
 }
 
-// describe builds the graph of a work, with the bodies of w, and says how long that took.
+// describe builds the graph of w, with the bodies of w, and returns the time that it took.
 func describe(name string, w Work) (Target, time.Duration, error) {
 	begin := time.Now()
 	g := graph.New(name)

@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// fat has many forks in one function, thin one: trees of about as many nodes, which are counted.
+// fat has many forks in one function, and thin has one. The trees have about as many nodes each, which are counted.
 var (
 	fat = &Workload{
 		Name:    "fat",
@@ -54,16 +54,16 @@ func fatSerial(depth int) int64 {
 	return n
 }
 
-func fatGoroutines(c *crew, depth int) int64 {
+func fatGoroutines(g *spawner, depth int) int64 {
 	if depth == 0 {
 		return 1
 	}
 	var counts [fatChildren - 1]int64
 	var wg sync.WaitGroup
 	for i := range counts {
-		c.start(&wg, func() { counts[i] = fatGoroutines(c, depth-1) })
+		g.start(&wg, func() { counts[i] = fatGoroutines(g, depth-1) })
 	}
-	n := 1 + fatGoroutines(c, depth-1)
+	n := 1 + fatGoroutines(g, depth-1)
 	wg.Wait()
 	for _, count := range counts {
 		n += count
@@ -94,14 +94,14 @@ func thinSerial(depth int) int64 {
 	return 1 + n + thinSerial(depth-1)
 }
 
-func thinGoroutines(c *crew, depth int) int64 {
+func thinGoroutines(g *spawner, depth int) int64 {
 	if depth == 0 {
 		return 1
 	}
 	var count int64
 	var wg sync.WaitGroup
-	c.start(&wg, func() { count = thinGoroutines(c, depth-1) })
-	n := 1 + thinGoroutines(c, depth-1)
+	g.start(&wg, func() { count = thinGoroutines(g, depth-1) })
+	n := 1 + thinGoroutines(g, depth-1)
 	wg.Wait()
 	return n + count
 }

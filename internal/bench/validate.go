@@ -10,7 +10,7 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// validate reports what would keep the session from being run, before anything is.
+// validate returns an error if the session cannot run.
 func (s *Session) validate() error {
 	if s.N < 0 {
 		return BadInput("size must be at least 1, not %d", s.N)
@@ -81,8 +81,8 @@ func (s *Session) validateSize(w *Workload, available float64) error {
 		if w.IsProgram() {
 			bytes = e.ProgramBytes
 			if e.ProgramWidth > 0 && shape.Width > e.ProgramWidth {
-				return BadInput("%s with n=%d has %.3g tasks, engine %s is for %.3g at most: choose a smaller n or another engine",
-					w.Name, n, shape.Width, e.Name, e.ProgramWidth)
+				return BadInput("%s with n=%d has %.3g tasks, engine %s is for %.3g at most: "+
+					"choose a smaller n or another engine", w.Name, n, shape.Width, e.Name, e.ProgramWidth)
 			}
 		}
 		if bytes != nil {
@@ -92,7 +92,7 @@ func (s *Session) validateSize(w *Workload, available float64) error {
 	return check(w.Name, n, shape, need, available)
 }
 
-// programFits refuses a size at which a program has nothing to do, would not come to an end, or does not fit in memory.
+// programFits refuses a size at which a program has no tasks, would not end, or does not fit in memory.
 func programFits(name string, n int, shape Shape, need, available float64) error {
 	if shape.Tasks < 1 {
 		return BadInput("%s with n=%d has no tasks: choose a larger n", name, n)
@@ -104,11 +104,12 @@ func programFits(name string, n int, shape Shape, need, available float64) error
 	return fitsMemory(name, n, need, available)
 }
 
-// fits refuses a size that a graph cannot have, or that memory cannot hold: the kernel would end the process half-way.
+// fits refuses a size that a graph cannot have, or that does not fit in memory: the kernel would end the process
+// half-way.
 func fits(name string, n int, shape Shape, need, available float64) error {
 	if shape.Tasks+shape.Edges > plan.Max {
-		return BadInput("%s with n=%d has %.0f tasks and %.0f edges, at most %d together fit a graph: choose a smaller n",
-			name, n, shape.Tasks, shape.Edges, plan.Max)
+		return BadInput("%s with n=%d has %.0f tasks and %.0f edges, at most %d together fit a graph: "+
+			"choose a smaller n", name, n, shape.Tasks, shape.Edges, plan.Max)
 	}
 	return fitsMemory(name, n, need, available)
 }
@@ -121,8 +122,8 @@ func fitsMemory(name string, n int, need, available float64) error {
 	return nil
 }
 
-// available is how much memory may be used. It is no more than can be addressed, which is what is left if the rest is
-// unknown.
+// available returns how much memory may be used, in bytes. It is at most the addressable memory, which is also the
+// result if the rest is unknown.
 func available() float64 {
 	if a := osthread.AvailableMemory(); a > 0 {
 		return min(float64(a), math.MaxInt)

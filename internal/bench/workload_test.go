@@ -27,7 +27,7 @@ func TestShapes(t *testing.T) {
 		{matmul, 1, 4, [][2]uint32{{0, 2}, {1, 2}, {2, 3}}},
 		{matmul, 2, 7, [][2]uint32{{0, 4}, {1, 4}, {2, 4}, {3, 4}, {4, 5}, {4, 6}}},
 		{dag, 1, 1, nil},
-		{dag, 3, 3, nil}, // the first draws all lead beyond
+		{dag, 3, 3, nil}, // the first draws all lead beyond the last task
 	}
 	for _, tt := range tests {
 		target, _, err := describe(tt.w.Name, tt.w.Make(tt.n, 42))
@@ -41,7 +41,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestShapePrediction compares what Shape promises with what Build makes: the estimate of memory rests on it.
+// TestShapePrediction compares Shape with the result of Build: the estimate of memory depends on it.
 func TestShapePrediction(t *testing.T) {
 	for _, w := range graphs() {
 		for _, n := range []int{1, 2, 3, 10, 100, 3000} {
@@ -49,7 +49,7 @@ func TestShapePrediction(t *testing.T) {
 			require.NoError(t, err)
 			shape := w.Shape(n)
 			require.EqualValues(t, shape.Tasks, target.Plan.Len(), "%s, n=%d", w.Name, n)
-			if w == dag { // a bound, close for large n only
+			if w == dag { // Shape is a bound, close for large n only
 				require.LessOrEqual(t, float64(target.Plan.Edges()), shape.Edges, "n=%d", n)
 			} else {
 				require.EqualValues(t, shape.Edges, target.Plan.Edges(), "%s, n=%d", w.Name, n)
@@ -58,7 +58,7 @@ func TestShapePrediction(t *testing.T) {
 	}
 }
 
-// TestDagFigures pins the two graphs whose figures others can compare: the published default, and one small enough to
+// TestDagFigures pins the two graphs whose figures can be compared: the published default, and one small enough to
 // check against an independent program.
 func TestDagFigures(t *testing.T) {
 	tests := []struct {
@@ -94,7 +94,7 @@ func TestDagFigures(t *testing.T) {
 	}
 }
 
-// TestDagBuild has the ring of handles follow the edges: the built graph has those that were drawn.
+// TestDagBuild: the ring of handles follows the edges, so the built graph has the edges that were drawn.
 func TestDagBuild(t *testing.T) {
 	for _, n := range []int{2, 1000, 1025, 5000} {
 		w := dag.Make(n, 3).(*dagWork)
@@ -119,7 +119,7 @@ func TestSplitmix64(t *testing.T) {
 	}
 }
 
-// TestVerify runs each workload right, and then with one task left out.
+// TestVerify runs each workload correctly, and then with one task left out.
 func TestVerify(t *testing.T) {
 	for _, w := range graphs() {
 		work := w.Make(50, 42)
@@ -149,7 +149,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// sameAsEmpty reports whether a task does nothing anyhow.
+// sameAsEmpty reports whether a task does nothing even when it runs.
 func sameAsEmpty(w *Workload, task int) bool {
 	return w == btree || w == fan || w == matmul && task == 2*50
 }
@@ -196,7 +196,7 @@ func TestOrderCheckEveryEdge(t *testing.T) {
 	require.NoError(t, err)
 	for _, e := range target.Plan.EdgeList() {
 		check.Reset()
-		// Ascending is a right order. Now e.To runs just before e.From.
+		// Ascending order is right. Here e.To runs just before e.From.
 		for i := range uint32(target.Plan.Len()) {
 			if i == e.From {
 				require.NoError(t, target.Plan.Funcs[e.To](ctx))
