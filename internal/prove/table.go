@@ -20,8 +20,8 @@ func (l *lab) writeTable() error {
 func (l *lab) table() (string, error) {
 	var b strings.Builder
 	b.WriteString("# What was shown\n\n" +
-		"Written by `go run ./internal/prove`; the command's documentation says what is counted. Each layer's record " +
-		"is the file with its name.\nIt holds for the code in its row, given by a fingerprint and by a commit, and " +
+		"Written by `go run ./internal/prove`; its documentation says what is counted. Each layer's record is " +
+		"the file with its name.\nIt holds for the code in its row, given by a fingerprint and by a commit, and " +
 		"for no other code:\n`go run ./internal/prove -list` shows the layers whose code has changed since.\n" +
 		"The README says which layers are claimed for today's code.\n\n")
 	b.WriteString("| layer | what | goal | done | hours | latest (UTC) | holds for | machine |\n" +
