@@ -60,8 +60,8 @@ func TestModelBlocking(t *testing.T) {
 	})
 }
 
-// TestModelBlockingCrew: an item that a new spare pushes at once is run by a worker that was on its way to sleep.
-func TestModelBlockingCrew(t *testing.T) {
+// TestModelBlockingWorkers: an item that a new spare pushes at once is run by a worker that was on its way to sleep.
+func TestModelBlockingWorkers(t *testing.T) {
 	model.Check(t, func() {
 		ex := spared(2, 1, Adaptive) // with the published policy the worker would not sleep
 		var done xatomic.Bool

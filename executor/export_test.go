@@ -77,9 +77,9 @@ func (ex *Executor) FailSpare() {
 
 // Threads is the identity of every worker's thread.
 func (ex *Executor) Threads() []int64 {
-	crew := ex.workers()
-	ids := make([]int64, len(crew))
-	for i, w := range crew {
+	workers := ex.workers()
+	ids := make([]int64, len(workers))
+	for i, w := range workers {
 		ids[i] = w.thread.id.Load()
 	}
 	return ids

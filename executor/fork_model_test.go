@@ -255,8 +255,8 @@ func TestModelChildrenBelow(t *testing.T) {
 	})
 }
 
-// TestModelForkHungry: when a thief has taken the only fork that was public, the next one is published.
-func TestModelForkHungry(t *testing.T) {
+// TestModelForkDemand: when a thief has taken the only fork that was public, the next one is published.
+func TestModelForkDemand(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var stolen xatomic.Bool
@@ -296,8 +296,8 @@ func TestModelForkSiblingsArePublic(t *testing.T) {
 	})
 }
 
-// TestModelLeapSleeps: a joiner takes what the thief has forked, whenever the thief forks it: the two calls meet.
-func TestModelLeapSleeps(t *testing.T) {
+// TestModelLeapfrogSleeps: a joiner takes what the thief has forked, whenever the thief forks it: the two calls meet.
+func TestModelLeapfrogSleeps(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var stolen xatomic.Bool
@@ -320,9 +320,9 @@ func TestModelLeapSleeps(t *testing.T) {
 	})
 }
 
-// TestModelLeapIntoANestedRun: a joiner takes part in a run that the thief has started, and leaves it when there
+// TestModelLeapfrogIntoANestedRun: a joiner takes part in a run that the thief has started, and leaves it when there
 // is no more work. Otherwise that run, which the thief waits for, would not end.
-func TestModelLeapIntoANestedRun(t *testing.T) {
+func TestModelLeapfrogIntoANestedRun(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var stolen xatomic.Bool
@@ -365,9 +365,9 @@ func TestModelChildrenAndGoexit(t *testing.T) {
 	})
 }
 
-// TestModelGoexitInALeap: an item that a Wait takes from the thief of a child ends the Wait by Goexit. Children that
+// TestModelGoexitInALeapfrog: an item that a Wait takes from the thief of a child ends the Wait by Goexit. Children that
 // Wait has joined before are not waited for again.
-func TestModelGoexitInALeap(t *testing.T) {
+func TestModelGoexitInALeapfrog(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var stolen xatomic.Bool

@@ -66,8 +66,8 @@ func TestModelQueue(t *testing.T) {
 	})
 }
 
-// TestModelQueueSpills: items that overflow are run once too.
-func TestModelQueueSpills(t *testing.T) {
+// TestModelQueueOverflows: items that overflow are run once too.
+func TestModelQueueOverflows(t *testing.T) {
 	onQueues(t, boundedKinds, func(cfg Config) {
 		cfg.Capacity = 1
 		ex := started(cfg)
@@ -166,9 +166,9 @@ func TestModelQueueBatch(t *testing.T) {
 	}
 }
 
-// TestModelQueueSpillWakes: an item that thieves could see, and that moves from the queue to the open deque when a
+// TestModelQueueOverflowWakes: an item that thieves could see, and that moves from the queue to the open deque when a
 // thief looks for the last time, is run by that thief.
-func TestModelQueueSpillWakes(t *testing.T) {
+func TestModelQueueOverflowWakes(t *testing.T) {
 	onQueues(t, []deque.Kind{deque.KindBWoS, deque.KindPadWS}, func(cfg Config) {
 		cfg.Capacity, cfg.BlockSize = 2, 1
 		ex := started(cfg)

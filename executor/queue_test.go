@@ -165,8 +165,8 @@ func TestQueueAskedInAChain(t *testing.T) {
 	}
 }
 
-// TestQueueSpills: a tiny queue loses no item.
-func TestQueueSpills(t *testing.T) {
+// TestQueueOverflows: a tiny queue loses no item.
+func TestQueueOverflows(t *testing.T) {
 	for _, d := range deque.Kinds() {
 		for _, workers := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%v/W=%d", d, workers), func(t *testing.T) {

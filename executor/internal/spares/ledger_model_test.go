@@ -9,23 +9,23 @@ import (
 	"github.com/magpie-go/magpie/internal/model"
 )
 
-// A crew is a Host whose spares do nothing.
-type crew struct {
+// A fakeHost is a Host whose spares do nothing.
+type fakeHost struct {
 	l         Ledger
 	fails     int // how many threads cannot be started
 	discharge func(spare int)
 }
 
-func newCrew(limit int) *crew {
-	c := &crew{discharge: func(int) {}}
+func newHost(limit int) *fakeHost {
+	c := &fakeHost{discharge: func(int) {}}
 	c.l.Init(c, limit, time.Second)
 	return c
 }
 
-func (c *crew) Make(int)            {}
-func (c *crew) WakeAll()            {}
-func (c *crew) Discharge(spare int) { c.discharge(spare) }
-func (c *crew) Send(spare int, _ bool) {
+func (c *fakeHost) Make(int)            {}
+func (c *fakeHost) WakeAll()            {}
+func (c *fakeHost) Discharge(spare int) { c.discharge(spare) }
+func (c *fakeHost) Send(spare int, _ bool) {
 	if c.fails > 0 {
 		c.fails--
 		c.l.Failed(spare)
@@ -33,7 +33,7 @@ func (c *crew) Send(spare int, _ bool) {
 }
 
 // serve checks that so many spares are in service.
-func (c *crew) serve(want int) {
+func (c *fakeHost) serve(want int) {
 	counts := c.l.Counts()
 	model.Assert(counts.Serving == want, "%+v, want %d in service", counts, want)
 }
@@ -42,7 +42,7 @@ func (c *crew) serve(want int) {
 // spare for the second.
 func TestModelLedgerBlockAndSleep(t *testing.T) {
 	model.Check(t, func() {
-		c := newCrew(3)
+		c := newHost(3)
 		join := model.Go(c.l.Sleep)
 		c.l.Block()
 		join()
@@ -53,7 +53,7 @@ func TestModelLedgerBlockAndSleep(t *testing.T) {
 // TestModelLedgerTwo: the same of several of each.
 func TestModelLedgerTwo(t *testing.T) {
 	model.Check(t, func() {
-		c := newCrew(3)
+		c := newHost(3)
 		join1, join2 := model.Go(c.l.Sleep), model.Go(c.l.Block)
 		c.l.Block()
 		join1()
@@ -65,7 +65,7 @@ func TestModelLedgerTwo(t *testing.T) {
 // TestModelLedgerLeave: a worker goes to sleep while a spare that is surplus leaves. In service are as many as are due.
 func TestModelLedgerLeave(t *testing.T) {
 	model.Check(t, func() {
-		c := newCrew(2)
+		c := newHost(2)
 		c.l.Block()
 		c.l.Sleep()
 		c.l.Wake()
@@ -82,7 +82,7 @@ func TestModelLedgerLeave(t *testing.T) {
 // TestModelLedgerLeaveTwice: of two spares, one of them surplus, one leaves.
 func TestModelLedgerLeaveTwice(t *testing.T) {
 	model.Check(t, func() {
-		c := newCrew(2)
+		c := newHost(2)
 		c.l.Block()
 		c.l.Block()
 		c.l.Unblock()
@@ -96,7 +96,7 @@ func TestModelLedgerLeaveTwice(t *testing.T) {
 // TestModelLedgerGone: a worker blocks while the thread of the only spare ends. The spare is given another.
 func TestModelLedgerGone(t *testing.T) {
 	model.Check(t, func() {
-		c := newCrew(1)
+		c := newHost(1)
 		c.l.Block()
 		c.l.Unblock()
 		c.l.Look()
@@ -114,7 +114,7 @@ func TestModelLedgerGone(t *testing.T) {
 // or its thread ends and it comes back.
 func TestModelLedgerLook(t *testing.T) {
 	model.Check(t, func() {
-		c := newCrew(1)
+		c := newHost(1)
 		c.l.Block()
 		c.l.Unblock()
 		model.Assert(c.l.Leave(0), "a surplus spare stays")
@@ -131,7 +131,7 @@ func TestModelLedgerLook(t *testing.T) {
 // and the next call makes up for it.
 func TestModelLedgerFailed(t *testing.T) {
 	model.Check(t, func() {
-		c := newCrew(3)
+		c := newHost(3)
 		c.fails = 1
 		join := model.Go(c.l.Block)
 		c.l.Block()
