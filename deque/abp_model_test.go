@@ -21,7 +21,7 @@ func push(d Queue[int], own ledger, all ...*int) (effect Effect) {
 	return effect
 }
 
-// TestModelABPOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
+// TestModelABPOwnerThief: every pushed item comes out exactly once, by a pop or a steal.
 func TestModelABPOwnerThief(t *testing.T) {
 	model.Check(t, func() {
 		d := newABP[int](3)
@@ -55,7 +55,7 @@ func TestModelABPTwoThieves(t *testing.T) {
 	})
 }
 
-// TestModelABPLastItem: one item, and everybody wants it; somebody gets it.
+// TestModelABPLastItem: the owner and two thieves go for one item; one of them gets it.
 func TestModelABPLastItem(t *testing.T) {
 	model.Check(t, func() {
 		d := newABP[int](1)
@@ -72,8 +72,8 @@ func TestModelABPLastItem(t *testing.T) {
 	})
 }
 
-// TestModelABPTag: a thief that has looked sleeps through rounds of the indices, and finds everything as it was but the
-// tag.
+// TestModelABPTag: a thief that has looked sleeps through rounds of the indices, and then finds all words as they were
+// except the tag.
 func TestModelABPTag(t *testing.T) {
 	model.Check(t, func() {
 		d := newABP[int](2)
@@ -113,7 +113,7 @@ func TestModelABPSlowThief(t *testing.T) {
 	})
 }
 
-// TestModelABPWrap: the tag passes the end of its word meanwhile.
+// TestModelABPWrap: the tag wraps meanwhile.
 func TestModelABPWrap(t *testing.T) {
 	model.Check(t, func() {
 		d := newABP[int](2)
@@ -130,7 +130,7 @@ func TestModelABPWrap(t *testing.T) {
 	})
 }
 
-// TestModelABPEmptyIsTrue: of two thieves and two items each gets one, or has lost a race for it.
+// TestModelABPEmptyIsTrue: there are two items for two thieves, and each gets one, or has lost a race for it.
 func TestModelABPEmptyIsTrue(t *testing.T) {
 	model.Check(t, func() {
 		d := newABP[int](2)
@@ -141,7 +141,7 @@ func TestModelABPEmptyIsTrue(t *testing.T) {
 	})
 }
 
-// neverEmpty has two thieves steal one item each while there are two all the time or more, and settles.
+// neverEmpty lets two thieves steal one item each while there are always at least two, and settles.
 func neverEmpty(d Queue[int], n int, own ledger, meanwhile ...func()) {
 	var joins [2]func()
 	ledgers := []ledger{own}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What thieves leave below the top is lost until the owner finds the deque empty.
+// The slots below the top are not used until the owner finds the deque empty.
 func TestABPFull(t *testing.T) {
 	d := deque.NewABP[int](4)
 	for i := range 4 {
@@ -35,7 +35,7 @@ func TestABPFull(t *testing.T) {
 	require.NotEqual(t, deque.Refused, d.Push(new(int)))
 }
 
-// The owner comes to the slot of a thief that has not yet read what it claimed.
+// The owner comes to the slot of a thief that has not yet read the item that it claimed.
 func TestABPSlowThief(t *testing.T) {
 	d := deque.NewABP[int](4)
 	d.Push(new(7))

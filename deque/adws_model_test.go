@@ -9,8 +9,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelADWS: what the owner pushes comes out exactly once, by its pops or the steals of two thieves, and Pop says
-// that there is nothing only when thieves have the rest.
+// TestModelADWS: every pushed item comes out exactly once, by a pop or the steals of two thieves, and Pop returns nil
+// only when thieves have the rest.
 func TestModelADWS(t *testing.T) {
 	model.Check(t, func() {
 		d := newADWS[int](0)

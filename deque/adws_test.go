@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestADWS: the oldest item goes to who has asked, the newest to the owner, and back to the owner what nobody fetched.
+// TestADWS: a thief that has asked gets the oldest item, the owner pops the newest, and takes back an item that no
+// thief has fetched.
 func TestADWS(t *testing.T) {
 	d := deque.NewADWS[int](0)
 	nothing := func() {
@@ -48,7 +49,7 @@ func TestADWSKeep(t *testing.T) {
 	require.Same(t, all[0], p)
 }
 
-// TestADWSWithoutSize: items of no size may all have one address, but none that of a request.
+// TestADWSWithoutSize: items of size zero may all have one address, but not that of ask.
 func TestADWSWithoutSize(t *testing.T) {
 	d := deque.NewADWS[struct{}](0)
 	for range 3 {
@@ -60,7 +61,7 @@ func TestADWSWithoutSize(t *testing.T) {
 	}
 }
 
-// TestADWSKeepsItsSize: a deque out of which thieves take what the owner pushes does not grow.
+// TestADWSKeepsItsSize: the deque does not grow if thieves take all that the owner pushes.
 func TestADWSKeepsItsSize(t *testing.T) {
 	d, p := deque.NewADWS[int](0), new(int)
 	for range 10 {

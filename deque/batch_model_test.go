@@ -8,7 +8,8 @@ import (
 	"github.com/magpie-go/magpie/internal/model"
 )
 
-// batchThief starts a thread that steals n batches of at most room items, and returns what waits for its end.
+// batchThief starts a thread that steals n batches of at most room items, and returns a function that waits for its
+// end.
 func batchThief(d Batcher[int], n int, batch Batch, room int, got ledger) (join func()) {
 	return model.Go(func() {
 		for range n {
@@ -23,8 +24,8 @@ func batchThief(d Batcher[int], n int, batch Batch, room int, got ledger) (join 
 	})
 }
 
-// TestModelBWoSBatchTakeover: the owner takes a block back while one thief claims two of its items and another one:
-// they keep what they have claimed, and the owner gets the rest and grants it again.
+// TestModelBWoSBatchTakeover: the owner takes a block back while one thief claims two of its items and another thief
+// one. The thieves keep the items that they have claimed, and the owner gets the rest and grants it again.
 func TestModelBWoSBatchTakeover(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](6, 3)
@@ -43,8 +44,8 @@ func TestModelBWoSBatchTakeover(t *testing.T) {
 	})
 }
 
-// TestModelBWoSBatchReuse: the owner comes round to a block of which two thieves have claimed everything, not all of it
-// read.
+// TestModelBWoSBatchReuse: the owner comes round to a block of which two thieves have claimed all items and not yet
+// read all.
 func TestModelBWoSBatchReuse(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](4, 2)
@@ -81,7 +82,7 @@ func TestModelBWoSFIFOBatch(t *testing.T) {
 }
 
 // TestModelPadWSBatchRevoke: the owner takes back three granted items, grants again, and pops, while one thief claims
-// two of them and another one.
+// two of them and another thief one.
 func TestModelPadWSBatchRevoke(t *testing.T) {
 	model.Check(t, func() {
 		d := newPadWS[int](padWSConfig{Entries: 4, Blocks: 2, Window: 3})
@@ -102,8 +103,8 @@ func TestModelPadWSBatchRevoke(t *testing.T) {
 	})
 }
 
-// TestModelPadWSBatchGrant: a thief that takes all it may have while the owner grants more gets no more than was
-// granted, and the owner keeps the rest.
+// TestModelPadWSBatchGrant: a thief takes all items that it may while the owner grants more. It gets only granted
+// items, and the owner keeps the rest.
 func TestModelPadWSBatchGrant(t *testing.T) {
 	model.Check(t, func() {
 		d := newPadWS[int](padWSConfig{Entries: 4, Blocks: 2, Window: 2})
@@ -122,7 +123,8 @@ func TestModelPadWSBatchGrant(t *testing.T) {
 	})
 }
 
-// TestModelPadWSBatchTakeover: the owner comes back to a block of which one thief takes half and another one item.
+// TestModelPadWSBatchTakeover: the owner comes back to a block of which one thief takes half and another thief one
+// item.
 func TestModelPadWSBatchTakeover(t *testing.T) {
 	model.Check(t, func() {
 		d := newPadWS[int](padWSConfig{Entries: 3, Blocks: 2})

@@ -12,7 +12,7 @@ func TestBatchNames(t *testing.T) {
 	require.Equal(t, "[one half block]", fmt.Sprint([]deque.Batch{deque.One, deque.Half, deque.Block}))
 }
 
-// requireBatch steals a batch, of at most room items, which is to be of those numbered want and so many more.
+// requireBatch steals a batch of at most room items, and requires consecutive items of which the first is want.
 func requireBatch(t *testing.T, d deque.Batcher[int], batch deque.Batch, room, want, count int) {
 	t.Helper()
 	into := make([]*int, room)
@@ -37,7 +37,7 @@ func requireNoBatch(t *testing.T, d deque.Batcher[int], want deque.Outcome) {
 	require.Nil(t, into[0])
 }
 
-// TestBatch: what One, Half and Block take of seven items that may be had in one place.
+// TestBatch: the numbers of items that One, Half and Block take of seven in one place.
 func TestBatch(t *testing.T) {
 	for _, k := range deque.Kinds() {
 		if !k.Batches() {
@@ -84,7 +84,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestBatchStaysInItsBlock: a batch is of one block, and the next of the next.
+// TestBatchStaysInItsBlock: a batch is from one block, and the next batch from the next block.
 func TestBatchStaysInItsBlock(t *testing.T) {
 	all := numbers(9)
 	d := deque.NewBWoS[int](16, 4)
@@ -102,7 +102,7 @@ func TestBatchStaysInItsBlock(t *testing.T) {
 	}
 }
 
-// TestBatchPadWSGranted: in the owner's block a batch is of what the owner has granted, and asks for as much.
+// TestBatchPadWSGranted: in the owner's block a batch has only granted items, and asks for as many.
 func TestBatchPadWSGranted(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 16, Blocks: 2, Window: 4})
 	for _, p := range numbers(16) {

@@ -56,7 +56,7 @@ func BenchmarkStealEmpty(b *testing.B) {
 	}
 }
 
-// The owner pushes and pops while a thief on another core takes what it can.
+// The owner pushes and pops while a thief on another core steals all the time.
 func BenchmarkPushPopRobbed(b *testing.B) {
 	d, p := deque.New[item](1024), new(item)
 	var over xatomic.Bool

@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/internal/model"
 )
 
-// TestModelBWoSFIFOOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
+// TestModelBWoSFIFOOwnerThief: every pushed item comes out exactly once, by a pop or a steal.
 func TestModelBWoSFIFOOwnerThief(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoSFIFO[int](4, 1)
@@ -26,7 +26,8 @@ func TestModelBWoSFIFOOwnerThief(t *testing.T) {
 	})
 }
 
-// TestModelBWoSFIFOTakeover: the owner comes to a block while two thieves are at it: they keep what they have claimed.
+// TestModelBWoSFIFOTakeover: the owner comes to a block while two thieves steal from it. They keep the items that they
+// have claimed.
 func TestModelBWoSFIFOTakeover(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoSFIFO[int](6, 2)
@@ -46,8 +47,8 @@ func TestModelBWoSFIFOTakeover(t *testing.T) {
 	})
 }
 
-// TestModelBWoSFIFOReuse: the owner comes round to a block that thieves have a part of, one of them without having read
-// what it claimed; or that has items, and then the queue is full.
+// TestModelBWoSFIFOReuse: the owner comes round to a block of which thieves have taken a part, and one of them has not
+// yet read its item; or to a block that has items, and then the queue is full.
 func TestModelBWoSFIFOReuse(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoSFIFO[int](4, 1)
@@ -65,8 +66,8 @@ func TestModelBWoSFIFOReuse(t *testing.T) {
 	})
 }
 
-// TestModelBWoSFIFOOrder: what the owner pops was pushed before what it pops later, and a thief's steals likewise,
-// though the block numbers and rounds pass the end of their words meanwhile.
+// TestModelBWoSFIFOOrder: the owner pops items in the order of the pushes, and a thief steals them in that order, while
+// the block numbers and rounds wrap.
 func TestModelBWoSFIFOOrder(t *testing.T) {
 	model.Check(t, func() {
 		d := NewBWoSFIFOAt[int](2, 1, math.MaxUint64)

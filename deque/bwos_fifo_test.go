@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Thieves see what is between the block that the owner takes from and the one that it fills.
+// Thieves see the items between the block that the owner takes from and the block that it fills.
 func TestBWoSFIFOUnseen(t *testing.T) {
 	d := deque.NewBWoSFIFO[int](16, 4)
 	for i := range 10 {
@@ -30,7 +30,7 @@ func TestBWoSFIFOUnseen(t *testing.T) {
 	require.Nil(t, pop(d))
 }
 
-// The owner comes round to a block where a thief has not yet read what it claimed.
+// The owner comes round to a block where a thief has not yet read the item that it claimed.
 func TestBWoSFIFOSlowThief(t *testing.T) {
 	d := deque.NewBWoSFIFO[int](6, 2)
 	for i := range 8 { // in four blocks

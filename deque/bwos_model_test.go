@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/internal/model"
 )
 
-// TestModelBWoSOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
+// TestModelBWoSOwnerThief: every pushed item comes out exactly once, by a pop or a steal.
 func TestModelBWoSOwnerThief(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](4, 1)
@@ -45,8 +45,8 @@ func TestModelBWoSTwoThieves(t *testing.T) {
 	})
 }
 
-// TestModelBWoSTakeover: the owner takes a block back while thieves are at it, who keep what they have claimed, and
-// grants it again.
+// TestModelBWoSTakeover: the owner takes a block back while thieves steal from it, and grants it again. The thieves
+// keep the items that they have claimed.
 func TestModelBWoSTakeover(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](4, 2)
@@ -65,8 +65,8 @@ func TestModelBWoSTakeover(t *testing.T) {
 	})
 }
 
-// TestModelBWoSLastItem: the last item of a granted block, for which owner and thieves fall on it; and the deque goes
-// on to work whoever gets it.
+// TestModelBWoSLastItem: the owner and thieves go for the last item of a granted block. The deque works on, whichever
+// of them gets it.
 func TestModelBWoSLastItem(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](2, 1)
@@ -88,8 +88,8 @@ func TestModelBWoSLastItem(t *testing.T) {
 	})
 }
 
-// TestModelBWoSReuse: the owner comes round to a block that thieves have exhausted, one of them without having read
-// what it claimed; or that they have not, and then the deque is full.
+// TestModelBWoSReuse: the owner comes round to a block that thieves have exhausted, and one of them has not yet read
+// its item; or to a block that is not exhausted, and then the deque is full.
 func TestModelBWoSReuse(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](2, 1)
@@ -106,9 +106,9 @@ func TestModelBWoSReuse(t *testing.T) {
 	})
 }
 
-// TestModelBWoSRounds: a thief sleeps, with the word of a block in its hand, until the block has come round and has
-// items again which are not the oldest. Should it claim one, the owner would find an empty block, and think that all
-// before it are.
+// TestModelBWoSRounds: a thief that has loaded a block's word sleeps until the block has come round and has items again
+// that are not the oldest. If it claimed one, the owner could find the block exhausted and conclude that all before it
+// are.
 func TestModelBWoSRounds(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](4, 1)
@@ -124,8 +124,8 @@ func TestModelBWoSRounds(t *testing.T) {
 	})
 }
 
-// TestModelBWoSEmptyIsTrue: no thief says that a deque is empty in which two items can be stolen all the time, though
-// one sleeps until the block that it knew as the oldest is the owner's.
+// TestModelBWoSEmptyIsTrue: no thief finds a deque empty from which two items can be stolen all the time, even if it
+// sleeps until the block that it saw as the oldest is the owner's.
 func TestModelBWoSEmptyIsTrue(t *testing.T) {
 	model.Check(t, func() {
 		d := newBWoS[int](4, 1)
@@ -136,7 +136,7 @@ func TestModelBWoSEmptyIsTrue(t *testing.T) {
 	})
 }
 
-// TestModelBWoSWrap: block numbers and rounds pass the end of their words meanwhile.
+// TestModelBWoSWrap: block numbers and rounds wrap meanwhile.
 func TestModelBWoSWrap(t *testing.T) {
 	model.Check(t, func() {
 		d := NewBWoSAt[int](2, 1, math.MaxUint64)

@@ -15,7 +15,8 @@ func TestBWoSBlocks(t *testing.T) {
 	} {
 		d := deque.NewBWoS[int](test.capacity, test.size)
 		blocks, cells := d.Blocks()
-		require.Equal(t, [2]int{test.blocks, test.cells}, [2]int{blocks, cells}, "capacity %d, size %d", test.capacity, test.size)
+		require.Equal(t, [2]int{test.blocks, test.cells}, [2]int{blocks, cells}, "capacity %d, size %d",
+			test.capacity, test.size)
 		n := 0
 		for d.Push(new(int)) != deque.Refused {
 			n++
@@ -25,7 +26,7 @@ func TestBWoSBlocks(t *testing.T) {
 	}
 }
 
-// Thieves see nothing of the owner's block, and everything else.
+// Thieves see no item of the owner's block, and all other items.
 func TestBWoSUnseen(t *testing.T) {
 	d := deque.NewBWoS[int](16, 4)
 	for i := range 8 {
@@ -50,7 +51,7 @@ func TestBWoSUnseen(t *testing.T) {
 	require.Nil(t, pop(d))
 }
 
-// The owner takes back a block of which something has been stolen, and grants it again.
+// The owner takes back a block from which items have been stolen, and grants it again.
 func TestBWoSHalfStolen(t *testing.T) {
 	d := deque.NewBWoS[int](8, 4)
 	for i := range 5 {
@@ -72,7 +73,7 @@ func TestBWoSHalfStolen(t *testing.T) {
 	require.Nil(t, pop(d))
 }
 
-// The owner comes round to a block where a thief has not yet read what it claimed.
+// The owner comes round to a block where a thief has not yet read the item that it claimed.
 func TestBWoSSlowThief(t *testing.T) {
 	d := deque.NewBWoS[int](4, 2)
 	for i := range 4 {

@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An inspected queue tells how many of its places hold something.
+// An inspected queue returns the number of its places that are not nil.
 type inspected[T any] interface {
 	deque.Queue[T]
 	Occupied() int
 }
 
-// A delegation is what became of the items of some rounds of a deque whose thieves ask.
+// A delegation counts the fates of the items of some rounds of a deque whose thieves ask.
 type delegation struct {
 	popped   int
 	outcomes [4]int // of steals
@@ -34,8 +34,8 @@ func (s *delegation) String() string {
 		s.outcomes[deque.Empty], s.outcomes[deque.Stolen], s.outcomes[deque.Lost], s.outcomes[deque.NotReady])
 }
 
-// round has the owner push, now and then pop, and in the end pop what is left, while thieves steal. What finds no room
-// the owner takes itself. Every item comes out exactly once and leaves its place.
+// round lets the owner push, now and then pop, and in the end pop the rest, while thieves steal. The owner takes a
+// refused item itself. Every item comes out exactly once and leaves its place.
 func (s *delegation) round(t *testing.T, d inspected[item], thieves int, rng *rand.Rand) {
 	t.Helper()
 	all := make([]item, testkit.Scale(20000))
@@ -95,7 +95,7 @@ func (s *delegation) round(t *testing.T, d inspected[item], thieves int, rng *ra
 	require.Zero(t, d.Occupied())
 }
 
-// stressMailbox runs rounds of deques that keep no item or one, until all has happened that exercised wants.
+// stressMailbox runs rounds of deques that keep no item or one, until exercised returns true.
 func stressMailbox(t *testing.T, make func(keep int) inspected[item], exercised func(*delegation) bool) {
 	crowd(t)
 	for thieves := 1; thieves <= 3; thieves++ {

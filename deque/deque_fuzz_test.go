@@ -14,9 +14,10 @@ func FuzzOps(f *testing.F) {
 	const again = 1 << 5                         // once more
 	add := func(beforeWrap, size byte, ops ...byte) { f.Add(append([]byte{beforeWrap<<2 | size}, ops...)) }
 	add(0, 2, pop, steal, push+2*again, steal, pop, pop, pop, steal)
-	add(0, 0, push+again, a, a, a, a, push, a, steal+again)                             // growth over a claimed slot
-	add(9, 0, push+again, a, a, a, push, a, steal+2*again)                              // growth between look and claim
-	add(9, 0, push+again, a, a, push+4*again, a, b, b, b, b, b)                         // growth before the thief fetches the ring
+	add(0, 0, push+again, a, a, a, a, push, a, steal+again) // growth over a claimed slot
+	add(9, 0, push+again, a, a, a, push, a, steal+2*again)  // growth between look and claim
+	// growth before the thief fetches the ring
+	add(9, 0, push+again, a, a, push+4*again, a, b, b, b, b, b)
 	add(9, 1, push, a, a, a, pop, a, push, steal)                                       // the last item, to the owner
 	add(9, 1, push+again, a, a, a, b, b, b, b, a, b, pop)                               // two thieves after one item
 	add(9, 1, push, a, steal, push, a, a, a)                                            // an old top and a new bottom

@@ -52,7 +52,7 @@ func items(n int) []*int {
 	return all
 }
 
-// thief starts a thread that steals n times, and returns what waits for its end.
+// thief starts a thread that steals n times, and returns a function that waits for its end.
 func thief(d Thief[int], n int, got ledger) (join func()) {
 	return model.Go(func() {
 		for range n {
@@ -63,7 +63,7 @@ func thief(d Thief[int], n int, got ledger) (join func()) {
 	})
 }
 
-// settle pops what is left and checks that every item came out exactly once.
+// settle pops the rest and checks that every item came out exactly once.
 func settle(d Queue[int], n int, ledgers ...ledger) {
 	own := make(ledger, n)
 	own.popAll(d)
@@ -72,7 +72,7 @@ func settle(d Queue[int], n int, ledgers ...ledger) {
 	model.Assert(d.Len() == 0, "the deque says it has %d items", d.Len())
 }
 
-// TestModelOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals.
+// TestModelOwnerThief: every pushed item comes out exactly once, by a pop or a steal.
 func TestModelOwnerThief(t *testing.T) {
 	model.Check(t, func() {
 		d := newChaseLev[int](4)
@@ -108,7 +108,7 @@ func TestModelTwoThieves(t *testing.T) {
 	})
 }
 
-// TestModelLastItem: one item, and everybody wants it; somebody gets it.
+// TestModelLastItem: the owner and two thieves go for one item; one of them gets it.
 func TestModelLastItem(t *testing.T) {
 	model.Check(t, func() {
 		d := newChaseLev[int](2)
@@ -125,7 +125,7 @@ func TestModelLastItem(t *testing.T) {
 	})
 }
 
-// TestModelTwoLeft: the owner announces a pop of one of two while two thieves claim both.
+// TestModelTwoLeft: the owner announces a pop of one of two items while two thieves claim both.
 func TestModelTwoLeft(t *testing.T) {
 	model.Check(t, func() {
 		d := newChaseLev[int](2)
@@ -177,7 +177,7 @@ func TestModelSlowThief(t *testing.T) {
 	})
 }
 
-// TestModelWrap: the indices pass the end of their word meanwhile.
+// TestModelWrap: the indices wrap meanwhile.
 func TestModelWrap(t *testing.T) {
 	model.Check(t, func() {
 		d := newChaseLev[int](2)

@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An item's fields are plain on purpose: the owner writes before the push, and whoever has the item afterwards is the
-// only one to touch it, or the race detector objects.
+// An item's fields are plain on purpose: the owner writes them before the push, and afterwards only the thread that has
+// the item touches them. The race detector checks that.
 type item struct {
 	number int
 	taken  int
 }
 
-// requireOnce: every item came out exactly once.
+// requireOnce requires that every item came out exactly once.
 func requireOnce(t *testing.T, items []item) {
 	t.Helper()
 	for i := range items {
@@ -30,8 +30,8 @@ func requireOnce(t *testing.T, items []item) {
 	}
 }
 
-// rounds repeats round until it has been exercised, at least atLeast times. A race that a thousand rounds did not
-// exercise fails the test: then it shows nothing.
+// rounds repeats round until exercised returns true, at least atLeast times. A race that a thousand rounds did not
+// exercise fails the test.
 func rounds(t *testing.T, atLeast int, round func(r int), exercised func() error) {
 	t.Helper()
 	const atMost = 1000
@@ -45,15 +45,15 @@ func rounds(t *testing.T, atLeast int, round func(r int), exercised func() error
 	t.Fatalf("after %d rounds: %v", atMost, err)
 }
 
-// crowd lets more threads run than there are cores, so that the system suspends them wherever they are.
+// crowd lets more threads run than there are cores, so that the system suspends them at any point.
 func crowd(t *testing.T) {
 	before := runtime.GOMAXPROCS(8)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
 // thieve starts thieves that steal until over is set and nothing is left, several items at once now and then if d is a
-// Batcher; or wait for what its owner deals, if it has receivers. It returns a function that waits for them and tells
-// what each got, in order, and how often they lost.
+// Batcher. If d has receivers, they receive instead. It returns a function that waits for them and returns the items
+// that each got, in order, and how often they lost.
 func thieve(
 	d interface{ Steal() (*item, deque.Outcome) }, thieves int, over *xatomic.Bool, receivers ...*deque.PDQS[item],
 ) (wait func() (got [][]*item, lost int)) {
@@ -108,7 +108,7 @@ func thieve(
 	}
 }
 
-// TestStress: a deque that grows, or not, and whose indices wrap.
+// TestStress stresses a deque that may grow, and whose indices wrap.
 func TestStress(t *testing.T) {
 	crowd(t)
 	for _, thieves := range []int{1, 2, 4} {
@@ -150,7 +150,7 @@ func TestStress(t *testing.T) {
 	}
 }
 
-// TestLastItems has owner and thieves meet at the bottom over and over: one, two or three items, popped at once.
+// TestLastItems lets owner and thieves meet at the last items over and over: one, two or three items, popped at once.
 func TestLastItems(t *testing.T) {
 	crowd(t)
 	for count := 1; count <= 3; count++ {
@@ -193,7 +193,7 @@ func TestLastItems(t *testing.T) {
 	}
 }
 
-// TestSPSC: one pushes, one steals, nobody pops; everything arrives in order, though the ring grows meanwhile.
+// TestSPSC: the owner only pushes and one thief steals. All items arrive in order, though the ring grows meanwhile.
 func TestSPSC(t *testing.T) {
 	crowd(t)
 	n := testkit.Scale(300000)
@@ -216,7 +216,7 @@ func TestSPSC(t *testing.T) {
 	require.Positive(t, d.Generation(), "the ring never grew")
 }
 
-// TestStampede: many thieves and the owner fall on a full deque.
+// TestStampede: many thieves and the owner empty a full deque at once.
 func TestStampede(t *testing.T) {
 	crowd(t)
 	const thieves = 8
@@ -257,7 +257,7 @@ func TestStampede(t *testing.T) {
 	t.Logf("%d popped, %d stolen, %d lost", popped, stolen, lost)
 }
 
-// TestWatchers: Len and IsEmpty are for anybody, and never tell of more than was pushed or less than nothing.
+// TestWatchers: any thread may call Len and IsEmpty, and Len is never above the number of pushed items or below zero.
 func TestWatchers(t *testing.T) {
 	crowd(t)
 	d := deque.NewAt[item](2, wrap-3)

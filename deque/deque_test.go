@@ -103,7 +103,8 @@ func TestIsEmpty(t *testing.T) {
 
 func TestNewCapacity(t *testing.T) {
 	for _, test := range []struct{ capacity, size int }{
-		{-5, deque.MinCapacity}, {0, deque.MinCapacity}, {1, deque.MinCapacity}, {8, 8}, {9, 16}, {16, 16}, {17, 32}, {1000, 1024}, {1024, 1024}, {1025, 2048},
+		{-5, deque.MinCapacity}, {0, deque.MinCapacity}, {1, deque.MinCapacity}, {8, 8}, {9, 16}, {16, 16}, {17, 32},
+		{1000, 1024}, {1024, 1024}, {1025, 2048},
 	} {
 		d := deque.New[int](test.capacity)
 		require.Equal(t, test.size, d.Cap(), "New(%d)", test.capacity)

@@ -8,8 +8,9 @@ import (
 	"github.com/magpie-go/magpie/internal/model"
 )
 
-// TestModelEmptyIsTrue: no thief says that a deque is empty which has an item all the time. Of two thieves and two
-// items each gets one, or has lost a race for it: a scheduler that hears Empty then sleeps beside the other item.
+// TestModelEmptyIsTrue: no thief finds a deque empty that has an item all the time. There are two items for two
+// thieves, and each gets one, or has lost a race for it. After a wrong Empty a scheduler would sleep beside the other
+// item.
 func TestModelEmptyIsTrue(t *testing.T) {
 	model.Check(t, func() {
 		d := newChaseLev[int](2)

@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/deque"
 )
 
-// The owner works on what it pushed last, a thief helps with what was pushed first.
+// The owner works on the items that it pushed last, a thief helps with the items that were pushed first.
 func Example() {
 	type job struct{ from, to int }
 	d := deque.New[job](16)
@@ -28,7 +28,7 @@ func Example() {
 			case deque.Stolen:
 				work(j)
 			case deque.Lost:
-				// Somebody was faster; there may be more.
+				// Another thread was faster; there may be more.
 			case deque.Empty:
 				// A scheduler would look at another victim now.
 			}

@@ -2,10 +2,10 @@ package deque
 
 import "weak"
 
-// IndexBits is how wide an index is.
+// IndexBits is the width of an index.
 const IndexBits = 64 - genBits
 
-// MinCapacity is the smallest ring, which is smaller where the model checker is.
+// MinCapacity is the size of the smallest ring, which is smaller under the model checker.
 const MinCapacity = minCapacity
 
 // NewAt is New with indices that start at start instead of zero, and a ring of exactly size slots, a power of two.
@@ -26,23 +26,23 @@ func (d *Deque[T]) startAt(size int, start uint64) {
 // ChaseLev is a Deque as a Queue.
 type ChaseLev[T any] = chaseLev[T]
 
-// NewChaseLevAt is likewise.
+// NewChaseLevAt is NewAt for a ChaseLev.
 func NewChaseLevAt[T any](size int, start uint64) *ChaseLev[T] {
 	d := newChaseLev[T](size)
 	d.startAt(size, start)
 	return d
 }
 
-// Cap is the size of the ring. Owner only.
+// Cap returns the size of the ring. Owner only.
 func (d *Deque[T]) Cap() int { return len(d.ring.slots) }
 
-// Generation is that of the ring. Owner only.
+// Generation returns the generation of the ring. Owner only.
 func (d *Deque[T]) Generation() int { return int(d.ring.gen) }
 
-// Ring is a weak pointer to the ring. Owner only.
+// Ring returns a weak pointer to the ring. Owner only.
 func (d *Deque[T]) Ring() weak.Pointer[ring[T]] { return weak.Make(d.ring) }
 
-// Occupied is how many slots of the ring hold something. Owner only, while no thief is at work.
+// Occupied returns the number of slots of the ring that are not nil. Owner only, while no thief is active.
 func (d *Deque[T]) Occupied() (n int) {
 	for i := range d.ring.slots {
 		if !d.ring.slots[i].Free() {
@@ -52,7 +52,7 @@ func (d *Deque[T]) Occupied() (n int) {
 	return n
 }
 
-// CheckRest panics unless everything is as it must be between two operations. Owner only.
+// CheckRest panics if an invariant between two operations does not hold. Owner only.
 func (d *Deque[T]) CheckRest() {
 	t := d.top.Load()
 	switch {
@@ -98,5 +98,5 @@ func (s *SlowThief[T]) Claim() bool { return s.d.top.CompareAndSwap(s.t, s.t+one
 // Yield takes the item that Claim claimed and frees its slot.
 func (s *SlowThief[T]) Yield() *T { return s.r.at(s.t).Yield() }
 
-// Bottom is the index of the owner's end. Owner only.
+// Bottom returns the index of the owner's end. Owner only.
 func (d *Deque[T]) Bottom() uint64 { return d.b }

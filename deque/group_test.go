@@ -23,7 +23,7 @@ func TestKindNames(t *testing.T) {
 	require.False(t, unknown.Hides() || unknown.Asks() || unknown.Bounded())
 }
 
-// TestKindAbout: no row is left out, and each says in one line of its own what the kind is.
+// TestKindAbout: every row has a description of one line, and no two are the same.
 func TestKindAbout(t *testing.T) {
 	seen := map[string]bool{"": true}
 	for _, k := range deque.Kinds() {
@@ -34,7 +34,7 @@ func TestKindAbout(t *testing.T) {
 	}
 }
 
-// TestGroup: the queues of a group, by the name of their kind, are what the kind says of itself.
+// TestGroup: the queues of a group, chosen by the name of their kind, behave as the methods of Kind say.
 func TestGroup(t *testing.T) {
 	for _, k := range deque.Kinds() {
 		g, err := deque.NewGroup[int](k, 2, deque.Options{})

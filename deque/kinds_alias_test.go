@@ -1,6 +1,6 @@
 package deque
 
-// Tests outside the package look into these.
+// Aliases for tests outside the package.
 type (
 	ABP[T any]       = abp[T]
 	BWoS[T any]      = bwos[T]

@@ -6,7 +6,7 @@ import (
 	"github.com/magpie-go/magpie/deque"
 )
 
-// queues makes two queues of a kind, which are those of a group.
+// queues makes a group of two queues of a kind.
 func queues(b *testing.B, k deque.Kind, o deque.Options) (d, other deque.Queue[item]) {
 	g, err := deque.NewGroup[item](k, 2, o)
 	if err != nil {
@@ -15,7 +15,7 @@ func queues(b *testing.B, k deque.Kind, o deque.Options) (d, other deque.Queue[i
 	return g.Queue(0), g.Queue(1)
 }
 
-// BenchmarkQueue is the owner's pair of push and pop, of each kind, through the interface. Nobody steals.
+// BenchmarkQueue measures the owner's pair of push and pop, of each kind, through the interface, without thieves.
 func BenchmarkQueue(b *testing.B) {
 	for _, k := range deque.Kinds() {
 		b.Run(k.String(), func(b *testing.B) {
@@ -37,7 +37,7 @@ func BenchmarkQueue(b *testing.B) {
 	}
 }
 
-// BenchmarkQueueRobbed is of an owner and a thief. See robbedSlowly.
+// BenchmarkQueueRobbed measures an owner with a thief. See robbedSlowly.
 func BenchmarkQueueRobbed(b *testing.B) {
 	for _, k := range deque.Kinds() {
 		b.Run(k.String(), func(b *testing.B) {
@@ -52,7 +52,7 @@ func BenchmarkQueueRobbed(b *testing.B) {
 	}
 }
 
-// BenchmarkQueueSteal is of a thief, or of an owner that waits to be dealt an item. See stealing.
+// BenchmarkQueueSteal measures a thief, or an owner that waits for a dealt item. See stealing.
 func BenchmarkQueueSteal(b *testing.B) {
 	for _, k := range deque.Kinds() {
 		b.Run(k.String(), func(b *testing.B) {
@@ -67,8 +67,8 @@ func BenchmarkQueueSteal(b *testing.B) {
 	}
 }
 
-// BenchmarkStealBatch is of a thief alone with a deque, in blocks of 32 if it has any, by how it takes the items. Per
-// item, with the push.
+// BenchmarkStealBatch measures a thief alone with a deque, in blocks of 32 if it has any, for each Batch. Per item,
+// with the push.
 func BenchmarkStealBatch(b *testing.B) {
 	for _, k := range deque.Kinds() {
 		if !k.Batches() {
@@ -100,7 +100,7 @@ func BenchmarkStealBatch(b *testing.B) {
 	}
 }
 
-// The pair with other items below, so that none is the last.
+// The pair of push and pop with other items below, so that none is the last.
 func BenchmarkABPPushPopDeep(b *testing.B) {
 	d, p := deque.NewABP[item](64), new(item)
 	for range 10 {
@@ -115,7 +115,7 @@ func BenchmarkABPPushPopDeep(b *testing.B) {
 	}
 }
 
-// Two pairs at the end of a block, of which one goes on to the next block and back.
+// Two pairs of push and pop at the end of a block: one of them goes on to the next block and back.
 func BenchmarkBWoSPushPopCrossing(b *testing.B) {
 	d, p := deque.NewBWoS[item](256, 0), new(item)
 	_, size := d.Blocks()
@@ -135,7 +135,7 @@ func BenchmarkBWoSPushPopCrossing(b *testing.B) {
 	}
 }
 
-// Waves of 200 pushes and 200 pops, which cross from block to block once in sixteen operations. Per pair.
+// Waves of 200 pushes and 200 pops, which change the block once in sixteen operations. Per pair.
 func BenchmarkBWoSWaves(b *testing.B) {
 	d, p := deque.NewBWoS[item](256, 0), new(item)
 	b.ReportAllocs()

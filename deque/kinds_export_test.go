@@ -8,7 +8,7 @@ func NewBWoSAt[T any](capacity, size int, start uint64) *bwos[T] {
 	return d
 }
 
-// NewBWoSFIFOAt is likewise for newBWoSFIFO.
+// NewBWoSFIFOAt is newBWoSFIFO with block numbers that start at start.
 func NewBWoSFIFOAt[T any](capacity, size int, start uint64) *bwosFIFO[T] {
 	d := newBWoSFIFO[T](capacity, size)
 	d.ring.startAt(start)
@@ -24,19 +24,21 @@ func (r *blockRing[T]) startAt(start uint64) {
 	}
 }
 
-// Blocks is how many blocks there are, and how many items each has.
+// Blocks returns the number of blocks, and of items in each.
 func (d *bwos[T]) Blocks() (n, size int) { return len(d.ring.blocks), int(d.ring.size) }
 
-// Blocks is how many blocks there are, and how many items each has.
+// Blocks returns the number of blocks, and of items in each.
 func (d *bwosFIFO[T]) Blocks() (n, size int) { return len(d.ring.blocks), int(d.ring.size) }
 
-// Number is that of the owner's block. Owner only.
+// Number returns the number of the owner's block. Owner only.
 func (d *bwos[T]) Number() uint64 { return d.number }
 
-// Claim is a Steal that stops between the claim and the read. It returns the rest, or nil if there is nothing to steal.
+// Claim is a Steal that stops between the claim and the read. It returns the rest of the Steal as a function, or nil if
+// there is nothing to steal.
 func (d *bwos[T]) Claim() (rest func() *T) { return d.ring.claim() }
 
-// Claim is a Steal that stops between the claim and the read. It returns the rest, or nil if there is nothing to steal.
+// Claim is a Steal that stops between the claim and the read. It returns the rest of the Steal as a function, or nil if
+// there is nothing to steal.
 func (d *bwosFIFO[T]) Claim() (rest func() *T) { return d.ring.claim() }
 
 func (r *blockRing[T]) claim() (rest func() *T) {
@@ -47,10 +49,10 @@ func (r *blockRing[T]) claim() (rest func() *T) {
 	return func() *T { return b.yield(w & indexMask) }
 }
 
-// Occupied is how many cells hold something. Owner only, while no thief is at work.
+// Occupied returns the number of cells that are not nil. Owner only, while no thief is active.
 func (d *bwos[T]) Occupied() int { return d.ring.occupied() }
 
-// Occupied is how many cells hold something. Owner only, while no thief is at work.
+// Occupied returns the number of cells that are not nil. Owner only, while no thief is active.
 func (d *bwosFIFO[T]) Occupied() int { return d.ring.occupied() }
 
 func (r *blockRing[T]) occupied() (n int) {
@@ -71,10 +73,11 @@ func NewABPAt[T any](capacity int, tag uint64) *abp[T] {
 	return d
 }
 
-// Tag is how often the indices have gone back to the beginning. Owner only.
+// Tag returns how often the indices have gone back to the beginning. Owner only.
 func (d *abp[T]) Tag() uint64 { return d.age.Load() / oneTag }
 
-// Claim is a Steal that stops between the claim and the read. It returns the rest, or nil if there is nothing to steal.
+// Claim is a Steal that stops between the claim and the read. It returns the rest of the Steal as a function, or nil if
+// there is nothing to steal.
 func (d *abp[T]) Claim() (rest func() *T) {
 	a := d.age.Load()
 	if d.bottom.Load() <= a&topMask || !d.age.CompareAndSwap(a, a+1) {
@@ -83,7 +86,7 @@ func (d *abp[T]) Claim() (rest func() *T) {
 	return func() *T { return d.slots[a&topMask].Yield() }
 }
 
-// Occupied is how many slots hold something. Owner only, while no thief is at work.
+// Occupied returns the number of slots that are not nil. Owner only, while no thief is active.
 func (d *abp[T]) Occupied() (n int) {
 	for i := range len(d.slots) - 1 {
 		if !d.slots[i].Free() {
@@ -93,7 +96,7 @@ func (d *abp[T]) Occupied() (n int) {
 	return n
 }
 
-// Occupied is how many slots hold something.
+// Occupied returns the number of slots that are not nil.
 func (d *locked[T]) Occupied() (n int) {
 	for _, p := range d.ring {
 		if p != nil {
@@ -103,8 +106,8 @@ func (d *locked[T]) Occupied() (n int) {
 	return n
 }
 
-// Occupied is how many items are in the deque, in the mailbox too. Owner only, while no thief is at work.
+// Occupied returns the number of items, that in the mailbox included. Owner only, while no thief is active.
 func (d *adws[T]) Occupied() int { return d.own.occupied() + d.Len() }
 
-// Blocks is how many blocks there are, and how many items each has.
+// Blocks returns the number of blocks, and of items in each.
 func (d *padWS[T]) Blocks() (n, size int) { return len(d.blocks), int(d.size) }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Words that the owner writes, those that thieves write and those that nobody writes are on lines of their own.
+// Words that the owner writes, words that thieves write, and words that are never written are on different lines.
 func TestKindsLayout(t *testing.T) {
 	apart := func(end, begin uintptr) {
 		t.Helper()

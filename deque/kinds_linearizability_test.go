@@ -12,7 +12,8 @@ func drawKind(k kind) func(rng *rand.Rand, threads int) history.Scene {
 	return func(rng *rand.Rand, threads int) history.Scene {
 		d := k.make(2 << rng.IntN(3))
 		pushes := 30 + rng.IntN(40)
-		owner := map[history.Kind]int{history.Push: pushes, history.Pop: 93 - pushes, history.Steal: 4, history.IsEmpty: 3}
+		owner := map[history.Kind]int{history.Push: pushes, history.Pop: 93 - pushes, history.Steal: 4,
+			history.IsEmpty: 3}
 		thief := map[history.Kind]int{history.Steal: 85, history.IsEmpty: 15}
 		if d.unseen == 0 {
 			thief = map[history.Kind]int{history.Steal: 80, history.IsEmpty: 10, history.Len: 10}

@@ -12,7 +12,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A bell is where thieves sleep.
+// A bell lets thieves sleep until it is rung.
 type bell struct {
 	mu    sync.Mutex
 	rung  sync.Cond
@@ -58,13 +58,13 @@ func (b *bell) ringForAll() {
 	b.rung.Broadcast()
 }
 
-// TestKindsSleep: owner and thieves keep the rule of [deque.Queue] for thieves that sleep, and what can be stolen is:
-// the owner waits for that, and does no more than to poll. If a thief that sleeps is not told, this hangs.
+// TestKindsSleep: owner and thieves keep the rules of [deque.Queue] for thieves that sleep, and all items that can be
+// stolen are stolen: the owner waits for that and only polls. If a sleeping thief is not notified, the test hangs.
 func TestKindsSleep(t *testing.T) {
 	crowd(t)
 	for _, k := range kinds {
 		if k.make(2).receivers != nil {
-			continue // no thief that sleeps gets anything
+			continue // a sleeping thief gets no item
 		}
 		t.Run(k.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
@@ -86,7 +86,7 @@ func TestKindsSleep(t *testing.T) {
 	}
 }
 
-// sleepers has thieves steal some of n items, and returns how many, and how often a thief slept.
+// sleepers lets thieves steal some of n items, and returns the number of stolen items and of sleeps.
 func sleepers(t *testing.T, d subject, thieves, n int, rng *rand.Rand) (stolen, slept int) {
 	var over xatomic.Bool
 	var taken xatomic.Uint32

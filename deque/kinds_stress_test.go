@@ -13,18 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A stress is what became of the items of some rounds.
+// A stress counts the fates of the items of some rounds.
 type stress struct{ popped, stolen, lost, refused int }
 
-// round has the owner push n items and pop some, and all in the end, while thieves steal. Every item comes out exactly
-// once or is refused; each thief gets items in the order they were pushed; and the owner pops what it pushed last and
-// nobody stole, or pops in the order of its pushes as well.
+// round lets the owner push n items and pop some, and all in the end, while thieves steal. Every item comes out exactly
+// once or is refused. Each thief gets items in the order in which they were pushed. The owner pops the newest item that
+// was not stolen or, if it is first in, first out, pops in the order of its pushes.
 func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) {
 	t.Helper()
 	var over xatomic.Bool
 	wait := thieve(d.Queue, thieves, &over, d.receivers...)
 	items := make([]item, n)
-	var mine []*item // pushed and not popped: what may still be there
+	var mine []*item // pushed and not popped: these may still be there
 	pop := func() bool {
 		it := pop(d)
 		if it == nil {
@@ -34,7 +34,7 @@ func (s *stress) round(t *testing.T, d subject, thieves, n int, rng *rand.Rand) 
 		it.taken++
 		s.popped++
 		i := len(mine) - 1
-		if d.fifo || d.unordered { // those before it, or after it, have been stolen
+		if d.fifo || d.unordered { // items before it, or after it, have been stolen
 			i = slices.Index(mine, it)
 		}
 		if i < 0 || mine[i] != it {
@@ -87,7 +87,7 @@ func (s *stress) String() string {
 	return fmt.Sprintf("%d popped, %d stolen, %d lost, %d refused", s.popped, s.stolen, s.lost, s.refused)
 }
 
-// TestKindsStress: every kind, larger and smaller ones.
+// TestKindsStress stresses deques of every kind, large and small.
 func TestKindsStress(t *testing.T) {
 	crowd(t)
 	for _, k := range kinds {

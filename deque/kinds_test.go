@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A kind of deque, as the tests of all kinds see it. Its make returns one for at least capacity items, whose rounds,
-// where there are such, are about to wrap.
+// A kind describes a kind of deque for the tests of all kinds. make returns one for at least capacity items, whose
+// rounds, if it has any, are about to wrap.
 type kind struct {
 	name string
 	make func(capacity int) subject
@@ -23,26 +23,25 @@ type kind struct {
 type subject struct {
 	deque.Queue[item]
 	occupied func() int
-	// fifo and asked are what the kind says; unordered, that a thief may get a newer item before an older one, if there
-	// are other thieves.
+	// fifo and asked are properties of the kind. unordered means that a thief may get a newer item before an older one
+	// if there are other thieves.
 	fifo, asked, unordered bool
-	// receivers are the other members of a group whose owners deal: instead of stealing, thieves wait there.
+	// receivers are the other members of a group whose owners deal: thieves receive there instead of stealing.
 	receivers []*deque.PDQS[item]
-	// unseen is how many items a deque may have of which thieves see none, and passed how many older ones may be there
-	// when they take one.
+	// unseen is the largest number of items that a deque may have while thieves see none, and passed the largest number
+	// of older items that may be left when a thief takes one.
 	unseen, passed int
-	// mayRefuse reports whether a Push may be refused by a deque with held items, of which stolen have been stolen
-	// since the owner last found it empty. Nil: no Push is.
+	// mayRefuse reports whether a Push may be refused by a deque with held items, if stolen items have been stolen
+	// since the owner last found it empty. Nil: no Push is refused.
 	mayRefuse func(held, stolen int) bool
-	// round tells, by another number than before, that an operation of the owner may have made a thief lose. Nil: there
-	// is no such operation. Owner only.
+	// round returns a number that changes when an operation of the owner may have made a thief lose. Nil: there is no
+	// such operation. Owner only.
 	round func() uint64
-	// bottom tells, by the same number after a Pop that took an item, that this went at the top. Nil: none does. Owner
-	// only.
+	// bottom returns a number that a Pop does not change if it takes its item at the top. Nil: no Pop does. Owner only.
 	bottom func() uint64
 }
 
-// variants are how the tests make queues of each kind.
+// variants are the queues of each kind that the tests make.
 var variants = map[deque.Kind][]kind{
 	deque.KindChaseLev: {{"", func(int) subject { return chaseLev(deque.NewChaseLevAt[item](2, wrap-3)) }}},
 	deque.KindABP: {{"", func(capacity int) subject {
@@ -74,7 +73,7 @@ var variants = map[deque.Kind][]kind{
 	}}},
 }
 
-// kinds are the variants of all kinds. A kind without one panics: no test would know of it.
+// kinds returns the variants of all kinds. It panics if a kind has none, since no test would run it.
 var kinds = func() (all []kind) {
 	for _, k := range deque.Kinds() {
 		if len(variants[k]) == 0 {
@@ -93,7 +92,7 @@ var kinds = func() (all []kind) {
 
 const receivers = 3
 
-// pdqs is a deque whose owner tries to deal about every mean of its operations.
+// pdqs makes a deque whose owner tries to deal about every mean of its operations.
 func pdqs(mean int) func(capacity int) subject {
 	return func(int) subject {
 		g := deque.NewPDQSGroup[item](1+receivers, 0, mean)
@@ -139,7 +138,7 @@ func padWS(c deque.PadWSConfig) func(capacity int) subject {
 	}
 }
 
-// A pupil is a deque that is told what to do, and a list that knows what the answer should be.
+// A pupil is a deque that runs a tape, and a list as its oracle.
 type pupil struct {
 	subject
 	t       *testing.T
@@ -150,7 +149,7 @@ type pupil struct {
 	batches int
 }
 
-// own does an operation of the owner's, and checks that it tells of what has come to be to steal.
+// own does an operation of the owner's, and checks that it returns Shown if there is more to steal.
 func (p *pupil) own(op func() deque.Effect) deque.Effect {
 	length := p.Len()
 	effect := op()
@@ -195,7 +194,7 @@ func (p *pupil) pop() bool {
 	return true
 }
 
-// receive is a thief that waits until the owner deals.
+// receive is a thief's wait until the owner deals.
 func (p *pupil) receive() bool {
 	r := p.receivers[p.stolen%len(p.receivers)]
 	for r.Wait(); r.Dealt() == nil && len(p.list) > 0; {
@@ -235,7 +234,7 @@ func (p *pupil) steal() bool {
 	return true
 }
 
-// batch steals several items, or one if the kind cannot.
+// batch steals several items, or one if the kind has no batches.
 func (p *pupil) batch() {
 	b, ok := p.Queue.(deque.Batcher[item])
 	if !ok {
@@ -273,7 +272,7 @@ func (p *pupil) poll() {
 	p.check(p.unseen > 0 || effect == deque.Nothing, "a poll tells of what the pushes have told")
 }
 
-// ask is a thief that sleeps if it may, and the owner's answer (L1).
+// ask is a thief's Ask before it sleeps, and the owner's answer (L1).
 func (p *pupil) ask() {
 	found, length := p.Ask(), p.Len()
 	p.check(found == (length > 0), "Len and Ask do not agree")
@@ -292,7 +291,7 @@ func (p *pupil) check(ok bool, what string) {
 	}
 }
 
-// Operations of a tape. Each byte is one, so many times over.
+// Operations of a tape. Each byte is one operation, repeated.
 const (
 	tapePush = iota
 	tapePop
@@ -342,12 +341,15 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// FuzzKinds is the same with tapes that fuzzing finds. The first byte chooses the kind, the second the capacity.
+// FuzzKinds is TestKinds with tapes that fuzzing finds. The first byte chooses the kind, the second the capacity.
 func FuzzKinds(f *testing.F) {
 	for i := range kinds {
-		f.Add([]byte{byte(i), 6, tapePush + 11*again, tapePop + 2*again, tapeSteal + 11*again, tapePush, tapePop + 11*again, tapePoll,
-			tapePush + 11*again, tapePush + 11*again, tapeBatch + 3*again, tapeAsk, tapePop + 11*again, tapePop + 11*again})
-		f.Add([]byte{byte(i), 0, tapePush + again, tapeSteal, tapePush, tapePop, tapePush, tapeSteal, tapeAsk, tapePush, tapePop, tapePop,
+		f.Add([]byte{byte(i), 6, tapePush + 11*again, tapePop + 2*again, tapeSteal + 11*again, tapePush,
+			tapePop + 11*again, tapePoll,
+			tapePush + 11*again, tapePush + 11*again, tapeBatch + 3*again, tapeAsk, tapePop + 11*again,
+			tapePop + 11*again})
+		f.Add([]byte{byte(i), 0, tapePush + again, tapeSteal, tapePush, tapePop, tapePush, tapeSteal, tapeAsk,
+			tapePush, tapePop, tapePop,
 			tapePush, tapeAsk, tapePush + 4*again, tapeSteal, tapeBatch + 5*again, tapePush})
 	}
 	f.Fuzz(func(t *testing.T, tape []byte) {
@@ -359,7 +361,7 @@ func FuzzKinds(f *testing.F) {
 	})
 }
 
-// TestKindsAllocs: nothing is allocated as long as there is room.
+// TestKindsAllocs: no operation allocates as long as there is room.
 func TestKindsAllocs(t *testing.T) {
 	for _, k := range kinds {
 		d, its := k.make(64), make([]item, 64)
@@ -375,7 +377,7 @@ func TestKindsAllocs(t *testing.T) {
 	}
 }
 
-// A nil item, which must not be pushed, comes out as nil. It costs no other item its place.
+// A nil item, which must not be pushed, comes out as nil. The other items keep their places.
 func TestNilItem(t *testing.T) {
 	for _, k := range deque.Kinds() {
 		t.Run(k.String(), func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A line that the owner writes with every push must not hold what thieves write, nor the other way round; and a deque
-// must not share its last line with what stands behind it.
+// No line has words that the owner writes with every push and words that thieves write. A deque does not share its last
+// line with the memory after it.
 func TestLayout(t *testing.T) {
 	var d Deque[int]
 	type area struct {
@@ -17,7 +17,7 @@ func TestLayout(t *testing.T) {
 		begin, end uintptr
 	}
 	areas := []area{
-		{"what is first", 0, 0}, // what checks a pointer for nil reads it
+		{"what is first", 0, 0}, // a nil check of the pointer reads it
 		{"owner only", unsafe.Offsetof(d.b), unsafe.Offsetof(d.ring) + unsafe.Sizeof(d.ring)},
 		{"bottom, shared", unsafe.Offsetof(d.bottom), unsafe.Offsetof(d.shared) + unsafe.Sizeof(d.shared)},
 		{"top", unsafe.Offsetof(d.top), unsafe.Offsetof(d.top) + unsafe.Sizeof(d.top)},

@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/internal/history"
 )
 
-// A scene is a deque and what its owner and some thieves are going to do to it.
+// A scene is a deque and the operations that its owner and some thieves are to do.
 type scene struct {
 	d       subject
 	initial int
@@ -19,8 +19,8 @@ type scene struct {
 	clock   history.Clock
 }
 
-// newScene draws what the threads do to d, into which it pushes initial items. The rates are those of a hundred calls
-// of the owner's and of a thief's.
+// newScene draws the operations of the threads on d, into which it pushes initial items. The rates are for a hundred
+// calls of the owner and of a thief.
 func newScene(rng *rand.Rand, d subject, initial, threads int, owner, thief map[history.Kind]int) *scene {
 	s := &scene{d: d}
 	for range initial {
@@ -39,8 +39,8 @@ func newScene(rng *rand.Rand, d subject, initial, threads int, owner, thief map[
 	return s
 }
 
-// growing draws a scene with a Deque: a ring of two to eight slots, so that growth is near, whose indices are about to
-// wrap or not, and a few items in it.
+// growing draws a scene with a Deque that has a few items in a ring of two to eight slots, so that growth is near. Its
+// indices may be about to wrap.
 func growing(rng *rand.Rand, threads int) history.Scene {
 	size := 2 << rng.IntN(3)
 	start := wrap - uint64(rng.IntN(12))
@@ -49,7 +49,8 @@ func growing(rng *rand.Rand, threads int) history.Scene {
 	}
 	initial := rng.IntN(min(size, 4) + 1)
 	pushes := 25 + rng.IntN(50) // from a deque that is empty most of the time to one that grows
-	owner := map[history.Kind]int{history.Push: pushes, history.Pop: 90 - pushes, history.Steal: 4, history.IsEmpty: 3, history.Len: 3}
+	owner := map[history.Kind]int{history.Push: pushes, history.Pop: 90 - pushes, history.Steal: 4,
+		history.IsEmpty: 3, history.Len: 3}
 	thief := map[history.Kind]int{history.Steal: 80, history.IsEmpty: 10, history.Len: 10}
 	return newScene(rng, chaseLev(deque.NewChaseLevAt[item](size, start)), initial, threads, owner, thief)
 }
@@ -73,13 +74,13 @@ func (s *scene) Play(thread int) {
 }
 
 func (s *scene) Judge() (*history.History, error) {
-	for s.call(history.Owner, history.Pop) != nil { // what is left
+	for s.call(history.Owner, history.Pop) != nil { // the rest
 	}
 	h := history.Of(s.initial, s.ops)
 	return h, h.CheckDeque()
 }
 
-// look is what f says, if there is an f.
+// look calls f, if there is an f.
 func look(f func() uint64) uint64 {
 	if f == nil {
 		return 0
@@ -87,15 +88,15 @@ func look(f func() uint64) uint64 {
 	return f()
 }
 
-// call does one call and records it, other than a push that was refused, and what is said of emptiness by who may not
-// see all items.
+// call does one call and records it. It records neither refused pushes nor empty results of threads that may not see
+// all items.
 func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	op := history.Op{Thread: thread, Kind: kind}
 	var (
 		outcome       deque.Outcome
 		round, bottom uint64
 	)
-	if thread == history.Owner { // may look at what is the owner's
+	if thread == history.Owner { // may read the owner's words
 		round, bottom = look(s.d.round), look(s.d.bottom)
 	}
 	op.Call = s.clock.Now()
@@ -132,8 +133,8 @@ func (s *scene) call(thread int, kind history.Kind) (it *item) {
 	return it
 }
 
-// TestLinearizable: whatever the owner and up to three thieves were told, a list that does one call after the other
-// would have told them, in an order that contradicts nobody's experience. Package history says what that means for each
+// TestLinearizable: the results of the calls of the owner and up to three thieves are those of a list that does one
+// call after the other, in an order that agrees with the real time of the calls. Package history has the rules for each
 // call.
 func TestLinearizable(t *testing.T) {
 	history.Linearizable(t, 10000, "histories of a deque linearizable", []int{2, 3, 4}, growing)

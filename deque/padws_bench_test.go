@@ -3,14 +3,14 @@ package deque_test
 import (
 	"fmt"
 	"sync"
-	_ "sync/atomic" // or the compiler would not inline atomics of a deque of items, as it does in package executor
+	_ "sync/atomic" // without it the compiler does not inline atomics of a deque of items, as it does in executor
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// Two pairs over the boundary of two blocks: the dearest there are.
+// Two pairs across the boundary of two blocks: the most expensive ones.
 func BenchmarkPadWSPushPopBoundary(b *testing.B) {
 	d, p := deque.NewPadWS[item](deque.PadWSConfig{Entries: 16, Blocks: 16}), new(item)
 	for range 15 {
@@ -69,8 +69,8 @@ func BenchmarkPadWSPushSteal(b *testing.B) {
 	}
 }
 
-// robbedSlowly has an owner push 20 and pop 18, and pop all after ten such runs, while a thief steals and then pauses
-// for some loads: the figures for about a tenth stolen are the ones to compare.
+// robbedSlowly lets an owner push 20 and pop 18, and pop all after ten such runs, while a thief steals and then pauses
+// for some loads. Compare the figures for about a tenth stolen.
 func robbedSlowly(b *testing.B, push func() bool, pop func() bool, steal func() deque.Outcome) {
 	for _, pause := range []int{100, 500, 2000} {
 		b.Run(fmt.Sprintf("pause=%d", pause), func(b *testing.B) {

@@ -2,7 +2,7 @@ package deque
 
 import "fmt"
 
-// PadEpochs is how many epochs a block has before they come round.
+// PadEpochs is the number of epochs of a block before they wrap.
 const PadEpochs = 1 << (64 - padIndexBits)
 
 // NewPadWSAt is newPadWS with epochs that start at epoch.
@@ -22,29 +22,29 @@ func (d *padWS[T]) ComeRound(number int) {
 	b.claim.Store(b.grant.Load()&^padIndexMask - padEpoch | padWord(padIndex(b.claim.Load())))
 }
 
-// Asked is how many requests stand.
+// Asked returns the number of requests that stand.
 func (d *padWS[T]) Asked() int { return int(d.asked.Load()) }
 
 // AskFor leaves n requests.
 func (d *padWS[T]) AskFor(n int) { d.asked.Add(uint32(n)) }
 
-// PadCounts are counts of what the owner did.
+// PadCounts count the owner's actions.
 type PadCounts = padCounts
 
-// Counts returns them. Owner only.
+// Counts returns the counts of the owner's actions. Owner only.
 func (d *padWS[T]) Counts() PadCounts { return d.counts }
 
-// Own is how many items of its block the owner has. Owner only.
+// Own returns the number of items of its block that the owner has. Owner only.
 func (d *padWS[T]) Own() int { return int(d.t - d.granted) }
 
-// Newest and Oldest are the numbers of the owner's block and of the oldest that may hold something.
+// Newest and Oldest return the numbers of the owner's block and of the oldest block that may hold items.
 func (d *padWS[T]) Newest() int { return int(d.newest.Load()) }
 func (d *padWS[T]) Oldest() int { return int(d.oldest.Load()) }
 
-// Capacity is how many items all blocks take.
+// Capacity returns the number of items for which all blocks have room.
 func (d *padWS[T]) Capacity() int { return len(d.blocks) * int(d.size) }
 
-// Occupied is how many places hold something. Owner only, while no thief is at work.
+// Occupied returns the number of places that are not nil. Owner only, while no thief is active.
 func (d *padWS[T]) Occupied() (n int) {
 	for i := range d.blocks {
 		for j := range d.blocks[i].items {
@@ -56,8 +56,8 @@ func (d *padWS[T]) Occupied() (n int) {
 	return n
 }
 
-// CheckRest panics unless everything is as it must be between two operations. Owner only, while no thief is at work but
-// such as are suspended.
+// CheckRest panics if an invariant between two operations does not hold. Owner only, while no thief is active;
+// suspended thieves are allowed.
 func (d *padWS[T]) CheckRest() {
 	must := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -85,7 +85,7 @@ func (d *padWS[T]) CheckRest() {
 }
 
 // A SlowPadThief is Steal cut into its steps, so that a test decides what happens between them. A step that ends the
-// steal says how.
+// steal returns its outcome.
 type SlowPadThief[T any] struct {
 	d    *padWS[T]
 	b    *padBlock[T]

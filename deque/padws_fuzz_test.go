@@ -14,16 +14,19 @@ func FuzzPadWS(f *testing.F) {
 	const again = 1 << 5
 	f.Add([]byte{0, 0, push, steal, poll, steal, pop})
 	f.Add([]byte{0x12, 0, push + 7*again, steal + 3*again, push + 7*again, pop + 7*again, steal, pop})
-	f.Add([]byte{0x00, 9, steal, push, a, a, a, a, a, pop, push, push, push, a, a})                      // copying
-	f.Add([]byte{0x00, 1, steal, push, a, a, a, a, pop, push, a})                                        // a claim after a revocation
-	f.Add([]byte{0x10, 0, a, a, steal, push, steal, push, steal, push + 2*again, a, a, a, a, a, pop})    // exhausted above
+	f.Add([]byte{0x00, 9, steal, push, a, a, a, a, a, pop, push, push, push, a, a}) // copying
+	// a claim after a revocation
+	f.Add([]byte{0x00, 1, steal, push, a, a, a, a, pop, push, a})
+	// exhausted above
+	f.Add([]byte{0x10, 0, a, a, steal, push, steal, push, steal, push + 2*again, a, a, a, a, a, pop})
 	f.Add([]byte{0x01, 2, push + 4*again, a, b, a, b, a, b, a, b, pop + 3*again, a, b, a, b, a, b, pop}) // takeover
 	f.Fuzz(func(t *testing.T, tape []byte) {
 		if len(tape) < 2 || len(tape) > 500 {
 			return
 		}
 		config := deque.PadWSConfig{
-			Entries: 1 + int(tape[0]&3), Blocks: 2 + int(tape[0]>>4&3), Window: 1 + int(tape[0]>>2&3), Keep: int(tape[0] >> 6 & 1),
+			Entries: 1 + int(tape[0]&3), Blocks: 2 + int(tape[0]>>4&3), Window: 1 + int(tape[0]>>2&3),
+			Keep: int(tape[0] >> 6 & 1),
 		}
 		p := newPadProgram(t, config, deque.PadEpochs-uint64(tape[1]&15))
 		for _, op := range tape[2:] {
@@ -47,18 +50,19 @@ func FuzzPadWS(f *testing.F) {
 	})
 }
 
-// A padProgram is a PadWS, two suspended thieves, and what should be in it.
+// A padProgram is a PadWS, two suspended thieves, and the expected items.
 type padProgram struct {
 	t       *testing.T
 	d       *deque.PadWS[int]
 	thieves [2]*deque.SlowPadThief[int]
-	inside  []int // in the order pushed, those too that a suspended thief has claimed
+	inside  []int // in the order of the pushes, with those that a suspended thief has claimed
 	next    int
 }
 
 func newPadProgram(t *testing.T, c deque.PadWSConfig, epoch uint64) *padProgram {
 	d := deque.NewPadWSAt[int](c, epoch)
-	return &padProgram{t: t, d: d, thieves: [2]*deque.SlowPadThief[int]{deque.NewSlowPadThief(d), deque.NewSlowPadThief(d)}}
+	return &padProgram{t: t, d: d,
+		thieves: [2]*deque.SlowPadThief[int]{deque.NewSlowPadThief(d), deque.NewSlowPadThief(d)}}
 }
 
 func (p *padProgram) claimed() (n int) {
@@ -113,7 +117,7 @@ func (p *padProgram) step(id int) {
 	}
 }
 
-// remove takes an item out of the model. What the owner pops is the newest, but for those that thieves have claimed.
+// remove removes an item from the model. The owner pops the newest item that no thief has claimed.
 func (p *padProgram) remove(item int, popped bool) {
 	for i := len(p.inside) - 1; i >= 0; i-- {
 		if p.inside[i] == item {

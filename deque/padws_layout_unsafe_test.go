@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the owner writes with every push, what thieves write, and what both only read are on different lines; the items
-// of one block are apart from the next block's.
+// Words that the owner writes with every push, words that thieves write, and words that both only read are on different
+// lines. The items of two blocks share no line.
 func TestPadWSLayout(t *testing.T) {
 	apart := func(ends ...uintptr) { // begin and end of each area, in order
 		for i := 2; i < len(ends); i += 2 {
@@ -32,6 +32,7 @@ func TestPadWSLayout(t *testing.T) {
 	blocks := newPadBlocks[int](4, 3)
 	for i := range blocks[1:] {
 		last, first := &blocks[i].items[2], &blocks[i+1].items[0]
-		require.GreaterOrEqual(t, uintptr(unsafe.Pointer(first)), uintptr(unsafe.Pointer(last))+unsafe.Sizeof(*last)+pad.Size)
+		require.GreaterOrEqual(t, uintptr(unsafe.Pointer(first)),
+			uintptr(unsafe.Pointer(last))+unsafe.Sizeof(*last)+pad.Size)
 	}
 }

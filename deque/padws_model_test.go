@@ -37,8 +37,8 @@ func TestModelPadWSLastItem(t *testing.T) {
 	})
 }
 
-// TestModelPadWSOwnerThief: what the owner pushes comes out exactly once, by its pops or a thief's steals, and Pop says
-// that there is nothing only when the thief has the rest.
+// TestModelPadWSOwnerThief: every pushed item comes out exactly once, by a pop or a steal, and Pop returns nil only
+// when the thief has the rest.
 func TestModelPadWSOwnerThief(t *testing.T) {
 	model.Check(t, func() {
 		d := newPadWS[int](padWSConfig{Entries: 2, Blocks: 2})
@@ -158,7 +158,7 @@ func TestModelPadWSExhaustedAbove(t *testing.T) {
 	})
 }
 
-// TestModelPadWSWrap: epochs come round meanwhile.
+// TestModelPadWSWrap: epochs wrap meanwhile.
 func TestModelPadWSWrap(t *testing.T) {
 	model.Check(t, func() {
 		d := NewPadWSAt[int](padWSConfig{Entries: 1, Blocks: 2}, PadEpochs-1)
@@ -175,8 +175,8 @@ func TestModelPadWSWrap(t *testing.T) {
 	})
 }
 
-// TestModelPadWSSleep: a thief that got nothing sleeps, and the owner, which polls as long as it works, wakes whom
-// Granted tells of. Nobody sleeps for ever: then no one could go on.
+// TestModelPadWSSleep: a thief that got nothing sleeps, and the owner, which polls as long as it works, wakes it when
+// an operation returns Shown. A thief that sleeps for ever is a deadlock.
 func TestModelPadWSSleep(t *testing.T) {
 	for entries := 1; entries <= 2; entries++ { // of one, each push opens the block below; of two, none does
 		t.Run(fmt.Sprintf("entries=%d", entries), func(t *testing.T) {

@@ -16,7 +16,8 @@ func TestModelRandomPadWS(t *testing.T) {
 	n := testkit.Count(t, 5_000)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {
 		c := padWSConfig{
-			Entries: 1 + model.Choose(3), Blocks: 2 + model.Choose(2), Window: 1 + model.Choose(2), Keep: model.Choose(2),
+			Entries: 1 + model.Choose(3), Blocks: 2 + model.Choose(2), Window: 1 + model.Choose(2),
+			Keep: model.Choose(2),
 		}
 		d := NewPadWSAt[int](c, PadEpochs-uint64(model.Choose(4)))
 		const most = 12

@@ -13,7 +13,8 @@ import (
 func TestPadWSStress(t *testing.T) {
 	crowd(t)
 	for thieves := 1; thieves <= 3; thieves++ {
-		for _, config := range []deque.PadWSConfig{{Entries: 1, Blocks: 2}, {Entries: 4, Blocks: 3, Window: 4}, {Capacity: 256, Keep: 1}} {
+		for _, config := range []deque.PadWSConfig{{Entries: 1, Blocks: 2}, {Entries: 4, Blocks: 3, Window: 4},
+			{Capacity: 256, Keep: 1}} {
 			t.Run(fmt.Sprintf("thieves=%d,%dx%d", thieves, config.Blocks, config.Entries), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 				var given delegation
@@ -30,7 +31,8 @@ func TestPadWSStress(t *testing.T) {
 				}
 				testkit.Within(t, 2*testkit.Patience, func() {
 					rounds(t, 4, round, func() error {
-						if !given.exercised() || sum.Granted == 0 || sum.Revokes == 0 || sum.Takeovers == 0 || sum.NoRoom == 0 {
+						if !given.exercised() || sum.Granted == 0 || sum.Revokes == 0 || sum.Takeovers == 0 ||
+							sum.NoRoom == 0 {
 							return fmt.Errorf("%v, %+v", &given, sum)
 						}
 						return nil

@@ -69,8 +69,8 @@ func TestPadWSSizes(t *testing.T) {
 	}
 }
 
-// TestPadWSRequests: a thief that finds nothing asks once; the owner's next operation grants, and tells; the steal
-// after that takes it and asks for the next.
+// TestPadWSRequests: a thief that finds nothing asks once. The owner's next operation grants an item and returns Shown.
+// The steal after that takes the item and asks for the next.
 func TestPadWSRequests(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 8, Blocks: 2, Window: 2})
 	all := numbers(8)
@@ -112,7 +112,7 @@ func TestPadWSKeep(t *testing.T) {
 	requireStolen(t, d, 0)
 }
 
-// TestPadWSWindow: one answer grants as many items as were asked for, but no more than Window.
+// TestPadWSWindow: one answer grants as many items as thieves have asked for, but at most Window.
 func TestPadWSWindow(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 16, Blocks: 2, Window: 3})
 	for _, p := range numbers(16) {
@@ -142,7 +142,7 @@ func TestPadWSWindow(t *testing.T) {
 	require.Equal(t, before+2, d.Asked())
 }
 
-// TestPadWSRevoke: Pop takes back what nobody has claimed.
+// TestPadWSRevoke: Pop takes back granted items that no thief has claimed.
 func TestPadWSRevoke(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 4, Blocks: 2})
 	all := numbers(2)
@@ -156,7 +156,7 @@ func TestPadWSRevoke(t *testing.T) {
 	d.CheckRest()
 }
 
-// TestPadWSBlocks: below the owner's block nobody needs to ask, until the owner comes back.
+// TestPadWSBlocks: below the owner's block thieves need not ask, until the owner comes back.
 func TestPadWSBlocks(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 2, Blocks: 3})
 	all := numbers(6)
@@ -184,7 +184,7 @@ func TestPadWSBlocks(t *testing.T) {
 	d.CheckRest()
 }
 
-// TestPadWSExhausted: when thieves have taken all, the owner, whose block has no place left, still can push.
+// TestPadWSExhausted: when thieves have taken all items, the owner can push although its block has no place left.
 func TestPadWSExhausted(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 1, Blocks: 2})
 	requireNothing(t, d, deque.NotReady)
@@ -198,8 +198,8 @@ func TestPadWSExhausted(t *testing.T) {
 	}
 }
 
-// TestPadWSEmptyAsks: a thief that took the last item of the owner's block without asking for the next, because the
-// owner was above when it looked, leaves it to the next thief to ask.
+// TestPadWSEmptyAsks: a thief takes the last item of the owner's block without asking for the next, because the owner
+// was above when the thief looked. The next thief asks.
 func TestPadWSEmptyAsks(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 2, Blocks: 2})
 	all := numbers(3)
@@ -225,7 +225,7 @@ func TestPadWSEmptyAsks(t *testing.T) {
 }
 
 // TestPadWSExhaustedAbove: a thief that looked when block 0 was the oldest finds block 3 in its place, and exhausts it
-// before block 2. The owner finds what is in block 2.
+// before block 2. The owner finds the items of block 2.
 func TestPadWSExhaustedAbove(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 1, Blocks: 3})
 	all := numbers(5)
@@ -274,7 +274,7 @@ func TestPadWSCopying(t *testing.T) {
 	require.Zero(t, d.Counts().NoRoom)
 }
 
-// TestPadWSEpochComesRound: what was granted in a block long ago is not granted again when the epoch is the same.
+// TestPadWSEpochComesRound: a grant of long ago is not valid again when the block's epoch has come round to its own.
 func TestPadWSEpochComesRound(t *testing.T) {
 	d := deque.NewPadWS[int](deque.PadWSConfig{Entries: 1, Blocks: 3})
 	all := numbers(3)
@@ -294,7 +294,7 @@ func TestPadWSEpochComesRound(t *testing.T) {
 	require.Same(t, all[1], pop(d))
 }
 
-// TestPadWSRetention: nothing that was popped or stolen is kept.
+// TestPadWSRetention: the deque keeps no item that was popped or stolen.
 func TestPadWSRetention(t *testing.T) {
 	d := deque.NewPadWS[heavy](deque.PadWSConfig{Entries: 4, Blocks: 8})
 	requireNothingRetained(t, d, func() {

@@ -10,8 +10,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// drain has the owner pop until nothing is left, and checks, when join says that the thieves have ended, that every
-// item came out exactly once.
+// drain pops until nothing is left, waits by join for the end of the thieves, and checks that every item came out
+// exactly once.
 func drain(d Queue[int], n int, join func(), ledgers ...ledger) {
 	own := make(ledger, n)
 	own.popAll(d)
@@ -19,8 +19,8 @@ func drain(d Queue[int], n int, join func(), ledgers ...ledger) {
 	onlyOnce(n, append(ledgers, own)...)
 }
 
-// TestModelPDQR: what the owner pushes comes out exactly once, by its pops or a thief's steals, and Pop says that there
-// is nothing only when the thief has the rest.
+// TestModelPDQR: every pushed item comes out exactly once, by a pop or a steal, and Pop returns nil only when the thief
+// has the rest.
 func TestModelPDQR(t *testing.T) {
 	model.Check(t, func() {
 		d := newPDQR[int](0)
@@ -52,8 +52,8 @@ func TestModelPDQRTwoThieves(t *testing.T) {
 	})
 }
 
-// TestModelPDQRLastItem: the owner takes back the item that it put ready while two thieves fetch it, and refuses what
-// they ask for then.
+// TestModelPDQRLastItem: the owner takes back the item that it put ready while two thieves fetch it, and then refuses
+// their requests.
 func TestModelPDQRLastItem(t *testing.T) {
 	model.Check(t, func() {
 		d := newPDQR[int](0)
@@ -66,7 +66,7 @@ func TestModelPDQRLastItem(t *testing.T) {
 	})
 }
 
-// TestModelPDQRRefuse: a thief that waits is refused when the owner has no more than it keeps, and what it keeps stays.
+// TestModelPDQRRefuse: an owner that has no more items than it keeps refuses a thief that waits, and keeps its items.
 func TestModelPDQRRefuse(t *testing.T) {
 	model.Check(t, func() {
 		d := newPDQR[int](1)
@@ -84,7 +84,7 @@ func TestModelPDQRRefuse(t *testing.T) {
 }
 
 // TestModelPDQRSleep: thieves that got nothing sleep, and the owner, which polls as long as it works, wakes one
-// whenever an operation is Shown. Each gets an item: nobody sleeps for ever, for then no one could go on.
+// whenever an operation returns Shown. Each thief gets an item. A thief that sleeps for ever is a deadlock.
 func TestModelPDQRSleep(t *testing.T) {
 	for thieves := 1; thieves <= 2; thieves++ {
 		t.Run(fmt.Sprintf("thieves=%d", thieves), func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 
 var _ deque.Queue[item] = (*deque.PDQR[item])(nil)
 
-// TestPDQR: the oldest item goes to who has asked, the newest to the owner, and back to the owner what nobody fetched.
+// TestPDQR: a thief that has asked gets the oldest item, the owner pops the newest, and takes back an item that no
+// thief has fetched.
 func TestPDQR(t *testing.T) {
 	d := deque.NewPDQR[int](0)
 	steal := func(want *int, outcome deque.Outcome) {
@@ -63,7 +64,7 @@ func TestPDQR(t *testing.T) {
 	steal(nil, deque.Empty)
 }
 
-// TestPDQRTakenBack: an item for which somebody was woken has gone; the next is told of.
+// TestPDQRTakenBack: the item for which a thief was woken is gone; the owner returns Shown for the next.
 func TestPDQRTakenBack(t *testing.T) {
 	d := deque.NewPDQR[int](0)
 	require.False(t, d.Ask())
@@ -96,7 +97,7 @@ func TestPDQRKeep(t *testing.T) {
 	require.Zero(t, d.Occupied())
 }
 
-// TestPDQRWithoutSize: items of no size may all have one address, but none that of a request or of idleness.
+// TestPDQRWithoutSize: items of size zero may all have one address, but not that of ask or idle.
 func TestPDQRWithoutSize(t *testing.T) {
 	d := deque.NewPDQR[struct{}](0)
 	for range 3 {
@@ -112,7 +113,7 @@ func TestPDQRWithoutSize(t *testing.T) {
 	}
 }
 
-// TestPDQRKeepsItsSize: a deque out of which thieves take what the owner pushes does not grow.
+// TestPDQRKeepsItsSize: the deque does not grow if thieves take all that the owner pushes.
 func TestPDQRKeepsItsSize(t *testing.T) {
 	d, p := deque.NewPDQR[int](0), new(int)
 	for range 10 {
@@ -142,8 +143,8 @@ func TestPDQRStress(t *testing.T) {
 	})
 }
 
-// FuzzPDQR runs a tape of bytes against a slice. The first byte chooses how many the owner keeps; each of the others is
-// an operation, some of them many times, or a step of one of two thieves that are suspended in between.
+// FuzzPDQR runs a tape of bytes against a slice. The first byte chooses how many items the owner keeps. Each of the
+// others is an operation, some of them repeated, or a step of one of two thieves that are suspended in between.
 func FuzzPDQR(f *testing.F) {
 	f.Add([]byte{0, 0, 3, 2, 3, 3, 0, 0, 2, 3, 1})
 	f.Add([]byte{0, 0, 0, 0, 5, 6, 5, 6, 5, 6, 1, 1, 1, 1})

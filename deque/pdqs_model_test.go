@@ -10,7 +10,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// ringing returns a group in which everybody tries to deal at each operation.
+// ringing returns a group in which every owner tries to deal at each operation.
 func ringing(n int) *pdqsGroup[int] {
 	g := newPDQSGroup[int](n, 0, 0)
 	for i := range g.members {
@@ -19,7 +19,7 @@ func ringing(n int) *pdqsGroup[int] {
 	return g
 }
 
-// aim has the next three alarms of d be for member i.
+// aim makes the next three alarms of d choose member i.
 func (d *pdqs[T]) aim(i int) {
 	for seed := pdqsRandom(1); ; seed++ {
 		d.random = seed
@@ -34,7 +34,7 @@ func (d *pdqs[T]) aim(i int) {
 	}
 }
 
-// exercised fails a test whose program never came to what it is about.
+// exercised fails the test if no schedule of its program reached the case that it is for.
 func exercised(t *testing.T, n int, what string) {
 	t.Helper()
 	if n == 0 && os.Getenv("MAGPIE_MODEL_REPLAY") == "" {
@@ -42,7 +42,7 @@ func exercised(t *testing.T, n int, what string) {
 	}
 }
 
-// receive notes what comes in n waits.
+// receive waits n times and notes the items.
 func receive(d *pdqs[int], n int, got ledger) {
 	for range n {
 		p, outcome := d.Receive()
@@ -72,7 +72,7 @@ func TestModelPDQS(t *testing.T) {
 	exercised(t, dealt, "an item dealt")
 }
 
-// TestModelPDQSLastItem: the only item is dealt to one who is just giving up.
+// TestModelPDQSLastItem: the only item is dealt to an owner that gives up its wait.
 func TestModelPDQSLastItem(t *testing.T) {
 	dealt := 0
 	model.Check(t, func() {
@@ -88,7 +88,7 @@ func TestModelPDQSLastItem(t *testing.T) {
 	exercised(t, dealt, "the item dealt")
 }
 
-// TestModelPDQSTwoDealers: two deal to one who waits.
+// TestModelPDQSTwoDealers: two owners deal to one that waits.
 func TestModelPDQSTwoDealers(t *testing.T) {
 	dealt := [2]int{}
 	model.Check(t, func() {
@@ -116,7 +116,7 @@ func TestModelPDQSTwoDealers(t *testing.T) {
 	exercised(t, dealt[1], "an item of the other dealt")
 }
 
-// TestModelPDQSEachOther: both deal, and both wait.
+// TestModelPDQSEachOther: two owners deal to each other, and both wait.
 func TestModelPDQSEachOther(t *testing.T) {
 	crossed := 0
 	model.Check(t, func() {
@@ -143,8 +143,8 @@ func TestModelPDQSEachOther(t *testing.T) {
 	exercised(t, crossed, "items dealt both ways")
 }
 
-// TestModelPDQSSleep: one that waits in vain sleeps, and the owner of an item, which polls as long as it has that,
-// wakes it. Nobody sleeps for ever: then no one could go on.
+// TestModelPDQSSleep: an owner that waits in vain sleeps, and the owner of an item, which polls as long as it has the
+// item, wakes it. An owner that sleeps for ever is a deadlock.
 func TestModelPDQSSleep(t *testing.T) {
 	dealt := 0
 	model.Check(t, func() {

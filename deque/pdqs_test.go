@@ -27,7 +27,7 @@ func ringing[T any](keep int) (d, other *deque.PDQS[T]) {
 	return g.Queue(0), g.Queue(1)
 }
 
-// TestPDQS: the oldest item goes to who waits, the newest to the owner.
+// TestPDQS: an owner that waits gets the oldest item, the owner of the items pops the newest.
 func TestPDQS(t *testing.T) {
 	d, other := ringing[int](0)
 	all := numbers(4)
@@ -66,7 +66,7 @@ func TestPDQS(t *testing.T) {
 	require.Same(t, all[3], p)
 }
 
-// TestPDQSKeep: what the owner keeps is not dealt, and no alarm is told of.
+// TestPDQSKeep: the items that the owner keeps are not dealt, and no alarm is Shown.
 func TestPDQSKeep(t *testing.T) {
 	d, other := ringing[int](1)
 	other.Wait()
@@ -80,7 +80,7 @@ func TestPDQSKeep(t *testing.T) {
 	require.NotNil(t, pop(d))
 }
 
-// TestPDQSAlone: with nobody to deal to, an owner has a deque of its own.
+// TestPDQSAlone: in a group of one, the owner's deque works as a private one.
 func TestPDQSAlone(t *testing.T) {
 	d := deque.NewPDQSGroup[int](1, 0, 0).Queue(0)
 	d.AlwaysRing()
@@ -96,7 +96,8 @@ func TestPDQSAlone(t *testing.T) {
 	require.Equal(t, deque.NotReady, outcome)
 }
 
-// TestPDQSAlarms: alarms ring as seldom as they should, for everybody else alike, and the same with each group.
+// TestPDQSAlarms: alarms have the right mean and distribution, choose all other members alike, and are the same in each
+// group.
 func TestPDQSAlarms(t *testing.T) {
 	const n, draws = 5, 10000
 	for _, mean := range []int{1, 4, 16, 1000} {
@@ -138,7 +139,7 @@ func TestPDQSAlarms(t *testing.T) {
 	require.InEpsilon(t, 2*draws/10.5, rings, 0.1)
 }
 
-// TestPDQSWithoutSize: items of no size may all have one address, but not that of waiting.
+// TestPDQSWithoutSize: items of size zero may all have one address, but not that of waiting.
 func TestPDQSWithoutSize(t *testing.T) {
 	d, other := ringing[struct{}](0)
 	for range 3 {
@@ -152,7 +153,7 @@ func TestPDQSWithoutSize(t *testing.T) {
 	}
 }
 
-// TestPDQSKeepsItsSize: a deque out of which is dealt what the owner pushes does not grow.
+// TestPDQSKeepsItsSize: the deque does not grow if the owner deals all that it pushes.
 func TestPDQSKeepsItsSize(t *testing.T) {
 	d, other := ringing[int](0)
 	p := new(int)
@@ -222,10 +223,10 @@ func TestPDQSStress(t *testing.T) {
 	}
 }
 
-// dealings are what became of one member.
+// dealings count the actions of one member.
 type dealings struct{ popped, received, notReady, told int }
 
-// round has the owner of d push all its items, now and then popping, and then pop and receive until no items are left.
+// round lets the owner of d push all its items, now and then popping, and then pop and receive until no items are left.
 func (s *dealings) round(d *deque.PDQS[item], mine []item, left *xatomic.Int64, rng *rand.Rand) {
 	for i, bursts := 0, 0; ; {
 		for burst := rng.IntN(1 << rng.IntN(8)); burst > 0 && i < len(mine); burst-- {
@@ -259,8 +260,9 @@ func (s *dealings) round(d *deque.PDQS[item], mine []item, left *xatomic.Int64, 
 	}
 }
 
-// FuzzPDQS runs a tape of bytes against slices. The first byte chooses how many the owners keep; each of the others is
-// an operation of one of three owners, some of them many times. Waiting and its end are operations of their own.
+// FuzzPDQS runs a tape of bytes against slices. The first byte chooses how many items the owners keep. Each of the
+// others is an operation of one of three owners, some of them repeated. The begin and the end of a wait are operations
+// of their own.
 func FuzzPDQS(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 13, 8, 0, 18, 4, 4, 4})
 	f.Add([]byte{0, 0, 1, 13, 14, 0, 1, 18, 19, 2, 2, 6, 5, 4, 13, 12, 17})
@@ -277,7 +279,7 @@ func FuzzPDQS(f *testing.F) {
 		for i := range programs {
 			programs[i] = privateProgram{t: t, keep: keep}
 		}
-		// settle looks whom i has dealt to: that is to have the oldest.
+		// settle finds the owner to which i has dealt, and checks that it has got the oldest item.
 		settle := func(i int) {
 			for j := range n {
 				if got := g.Queue(j).Dealt(); got != nil && !dealt[j] {
@@ -327,7 +329,7 @@ func FuzzPDQS(f *testing.F) {
 	})
 }
 
-// TestPDQSDealsToWhoIsThere: nothing is dealt to a queue of a group that nobody has asked for yet, or an alarm would be
+// TestPDQSDealsToWhoIsThere: no item is dealt to a queue that Group.Queue has not made yet; otherwise alarms would be
 // in vain.
 func TestPDQSDealsToWhoIsThere(t *testing.T) {
 	g, err := deque.NewGroup[int](deque.KindPDQS, 8, deque.Options{})

@@ -11,7 +11,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// Nobody waits, so alarms are in vain.
+// No owner waits, so alarms are in vain.
 func BenchmarkPDQSPushPop(b *testing.B) {
 	for _, mean := range []int{1, 2, 4, 8, 16, 32, 64, 1024} {
 		b.Run(fmt.Sprintf("mean=%d", mean), func(b *testing.B) {
@@ -27,8 +27,8 @@ func BenchmarkPDQSPushPop(b *testing.B) {
 	}
 }
 
-// stealing times steals from an owner that is busy all the time. The median says what a steal takes; the mean, how long
-// an owner is off its core.
+// stealing times steals from an owner that is busy all the time. The median is the duration of a steal. The mean also
+// has the time for which the owner is off its core.
 func stealing(b *testing.B, push func(), pop func(), steal func() deque.Outcome) {
 	var over xatomic.Bool
 	var wg sync.WaitGroup

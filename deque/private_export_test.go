@@ -1,6 +1,6 @@
 package deque
 
-// occupied is how many places hold something, those of items that have left included.
+// occupied returns the number of places that are not nil, including those of items that have left.
 func (q *private[T]) occupied() (n int) {
 	for _, p := range q.items[:cap(q.items)] {
 		if p != nil {
@@ -10,10 +10,10 @@ func (q *private[T]) occupied() (n int) {
 	return n
 }
 
-// Occupied is how many places hold something. Owner only, while no thief is at work.
+// Occupied returns the number of places that are not nil. Owner only, while no thief is active.
 func (d *pdqr[T]) Occupied() int { return d.own.occupied() + d.Len() }
 
-// Occupied is how many places hold something. Owner only, while nobody deals.
+// Occupied returns the number of places that are not nil. Owner only, while no owner deals.
 func (d *pdqs[T]) Occupied() int {
 	n := d.own.occupied()
 	if d.cell.Load() != nil {
@@ -22,10 +22,10 @@ func (d *pdqs[T]) Occupied() int {
 	return n
 }
 
-// Private is how many items the owner has for itself. Owner only.
+// Private returns the number of items that the owner has for itself. Owner only.
 func (d *pdqr[T]) Private() int { return d.own.count() }
 
-// First is where in its slice the owner's items begin. Owner only.
+// First returns the index in its slice at which the owner's items begin. Owner only.
 func (d *pdqr[T]) First() int { return d.own.first }
 
 // A PDQRThief is Steal cut into its steps, so that a test decides what happens between them.
@@ -38,8 +38,8 @@ type PDQRThief[T any] struct {
 // NewPDQRThief returns a thief that has not begun.
 func NewPDQRThief[T any](d *pdqr[T]) *PDQRThief[T] { return &PDQRThief[T]{d: d} }
 
-// Step takes one step: a look, a request, or the taking of what was seen. It reports whether a steal is over, and how
-// it ended.
+// Step takes one step: a load, a request, or the claim of an item. It reports whether the steal has ended, and its
+// outcome.
 func (s *PDQRThief[T]) Step() (p *T, outcome Outcome, over bool) {
 	d := s.d
 	if p, s.seen = s.seen, nil; p != nil {
@@ -63,7 +63,7 @@ func (s *PDQRThief[T]) Step() (p *T, outcome Outcome, over bool) {
 	return nil, NotReady, false
 }
 
-// Private is how many items the owner has for itself. Owner only.
+// Private returns the number of items that the owner has for itself. Owner only.
 func (d *pdqs[T]) Private() int { return d.own.count() }
 
 // Wait begins a Receive, and Withdraw ends it. Owner only.
@@ -72,7 +72,7 @@ func (d *pdqs[T]) Wait() { d.cell.Store(d.waiting) }
 // Withdraw is the end of a Receive. Owner only.
 func (d *pdqs[T]) Withdraw() (*T, Outcome) { return d.withdraw() }
 
-// Dealt is what has been dealt to the owner, which waits, or nil.
+// Dealt returns the item that has been dealt to the owner, which waits, or nil.
 func (d *pdqs[T]) Dealt() *T {
 	if p := d.cell.Load(); p != d.waiting {
 		return p
@@ -80,10 +80,10 @@ func (d *pdqs[T]) Dealt() *T {
 	return nil
 }
 
-// AlwaysRing has an alarm ring at every operation. Owner only.
+// AlwaysRing makes the alarm ring at every operation. Owner only.
 func (d *pdqs[T]) AlwaysRing() { d.mean, d.alarm = 0, 0 }
 
-// Delays is how many operations go by before each of the next n alarms. Owner only.
+// Delays returns the number of operations before each of the next n alarms. Owner only.
 func (d *pdqs[T]) Delays(n int) (all []int) {
 	for range n {
 		all = append(all, exponential(d.random.next(), d.mean))
@@ -91,7 +91,7 @@ func (d *pdqs[T]) Delays(n int) (all []int) {
 	return all
 }
 
-// Others is whom the next n alarms are for. Owner only.
+// Others returns the members that the next n alarms choose. Owner only.
 func (d *pdqs[T]) Others(n int) (all []int) {
 	for range n {
 		all = append(all, d.another())
@@ -99,5 +99,5 @@ func (d *pdqs[T]) Others(n int) (all []int) {
 	return all
 }
 
-// Exponential makes a random number into one of operations between alarms.
+// Exponential turns a random number into a number of operations between alarms.
 var Exponential = exponential

@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Words that the owner writes, those that others write too and those that nobody writes are on lines of their own.
+// Words that only the owner writes, words that others write too, and words that are never written are on different
+// lines.
 func TestPrivateLayout(t *testing.T) {
 	apart := func(end, begin uintptr) {
 		t.Helper()
 		require.GreaterOrEqual(t, begin, end+pad.Size)
 	}
 	var r pdqr[int]
-	apart(0, unsafe.Offsetof(r.own)) // what checks a pointer for nil reads what is first
+	apart(0, unsafe.Offsetof(r.own)) // a nil check of the pointer reads the first word
 	apart(unsafe.Offsetof(r.untold)+unsafe.Sizeof(r.untold), unsafe.Offsetof(r.mail))
 	apart(unsafe.Offsetof(r.mail)+unsafe.Sizeof(r.mail), unsafe.Offsetof(r.ask))
 	apart(unsafe.Offsetof(r.idle)+unsafe.Sizeof(r.idle), unsafe.Sizeof(r))

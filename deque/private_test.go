@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A privateProgram knows what a private deque should have: what was pushed and has not come out, oldest first.
+// A privateProgram has the expected items of a private deque, oldest first: those pushed that have not come out.
 type privateProgram struct {
 	t      *testing.T
 	keep   int
@@ -67,8 +67,8 @@ func (p *privateProgram) finish(d deque.Queue[int]) {
 	p.pop(d)
 }
 
-// TestPrivate: with one thread a private deque does what a list does. Now and then much is pushed, so that it grows,
-// and much stolen, so that it moves items instead.
+// TestPrivate: with one thread a private deque does what a list does. Now and then many items are pushed, so that it
+// grows, and many are stolen, so that it moves items instead.
 func TestPrivate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	stolen := 0

@@ -10,8 +10,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelQueueSleep: a thief that prepares, hears from Ask that there is nothing, and sleeps, is woken by an owner
-// that does what [Queue] says (L1). Nobody sleeps for ever: then no one could go on.
+// TestModelQueueSleep: a thief prepares, Ask returns false, and the thief sleeps. An owner that keeps the rules of
+// [Queue] wakes it (L1). A thief that sleeps for ever is a deadlock.
 func TestModelQueueSleep(t *testing.T) {
 	eachKind(t, func(t *testing.T, k Kind, o Options) {
 		if k.Receives() {
@@ -21,8 +21,8 @@ func TestModelQueueSleep(t *testing.T) {
 	})
 }
 
-// eachKind runs a test for each kind, with queues that are small; with blocks, of one item each, and if thieves ask for
-// what is in the owner's block, of several.
+// eachKind runs a test for each kind, with small queues. Blocks have one item, or several if thieves ask for items of
+// the owner's block.
 func eachKind(t *testing.T, test func(t *testing.T, k Kind, o Options)) {
 	for _, k := range Kinds() {
 		o := Options{Capacity: 3}
@@ -45,8 +45,8 @@ func group(k Kind, o Options) *Group[int] {
 	return g
 }
 
-// TestModelQueue: what the owner pushes comes out exactly once, by its pops, or by a thief's steals if it is not
-// refused; of a queue that deals, by the other owner's receiving.
+// TestModelQueue: every item that is not refused comes out exactly once, by a pop or a steal, or if the owner deals, by
+// a Receive of the other owner.
 func TestModelQueue(t *testing.T) {
 	eachKind(t, func(t *testing.T, k Kind, o Options) {
 		stolen := 0

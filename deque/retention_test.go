@@ -31,7 +31,7 @@ func requireCollected(t *testing.T, pointers []weak.Pointer[heavy], want bool) {
 	}
 }
 
-// requireNothingRetained: d keeps what it holds, and nothing that was popped, or that steal had somebody steal.
+// requireNothingRetained checks that d keeps the items that it holds, and no item that was popped or stolen.
 func requireNothingRetained(t *testing.T, d inspected[heavy], steal func()) {
 	t.Helper()
 	for r := range 8 {
@@ -53,7 +53,7 @@ func requireNothingRetained(t *testing.T, d inspected[heavy], steal func()) {
 	runtime.KeepAlive(d)
 }
 
-// TestRetention: the deque keeps what it holds, and nothing that was popped or stolen.
+// TestRetention: the deque keeps the items that it holds, and no item that was popped or stolen.
 func TestRetention(t *testing.T) {
 	for _, n := range []int{1, 2, 8, 9, 100} { // more than eight items make it grow
 		d := deque.New[heavy](8)

@@ -66,15 +66,15 @@ func TestClaimAfterGrowth(t *testing.T) {
 }
 
 // A program is a sequence of owner's operations and whole steals, with the steps of one or more slow thieves in
-// between. It runs against a slice. Whatever a slow thief claims must be the oldest item at the time of the claim, and
-// a claim may fail only if top has moved or the ring has grown since the thief looked.
+// between. It runs against a slice. A slow thief must claim the oldest item at the time of the claim, and a claim may
+// fail only if top has moved or the ring has grown since the thief looked.
 type program struct {
 	t      *testing.T
 	name   func() string
 	d      *deque.Deque[int]
 	model  []int
 	pushed int
-	moved  int // counts what makes a thief's look out of date
+	moved  int // counts the operations that make a thief's look out of date
 	thief  []thiefState
 	won    int
 	lost   int
@@ -250,7 +250,8 @@ func TestSlowThieves(t *testing.T) {
 	won, lost, grown := 0, 0, 0
 	for n := range testkit.Scale(30000) {
 		var tape []byte
-		p := newProgram(t, 3, wrap-uint64(rng.IntN(20)), func() string { return fmt.Sprintf("program %d: %s", n, tape) })
+		p := newProgram(t, 3, wrap-uint64(rng.IntN(20)),
+			func() string { return fmt.Sprintf("program %d: %s", n, tape) })
 		pushes := 1 + rng.IntN(6) // of eight operations that are not a thief's
 		for range 60 {
 			switch r := rng.IntN(16); {

@@ -38,7 +38,7 @@ func BenchmarkPrepareNotifyCommit(b *testing.B) {
 	}
 }
 
-// Two threads wake each other in turn: one wake-up and one sleep each. They wait for different things, so each has a
+// Two threads wake each other in turn: one wake-up and one sleep each. They have different conditions, so each has a
 // notifier of its own.
 func BenchmarkPingPong(b *testing.B) {
 	ping, pong := notifier.New(1), notifier.New(1)

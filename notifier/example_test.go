@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/notifier"
 )
 
-// A consumer that takes from a counter and sleeps while it is zero. Nobody holds a lock while checking.
+// A consumer takes from a counter and sleeps while it is zero. No lock is held during the check.
 func Example() {
 	const jobs = 5
 	n := notifier.New(1)
@@ -24,7 +24,7 @@ func Example() {
 				continue
 			}
 			n.Prepare(me)
-			if available.Load() > 0 { // the last look: what comes after it, a Notify tells
+			if available.Load() > 0 { // the last check: a Notify tells of later changes
 				n.Cancel(me)
 				continue
 			}
@@ -41,7 +41,7 @@ func Example() {
 	// Output: all done
 }
 
-// Whoever withdraws with a notification in hand that nobody else can use has to act on it.
+// A waiter that cancels has to act on its notification if no other waiter can take it.
 func ExampleNotifier_Cancel() {
 	n := notifier.New(2)
 	n.Prepare(0)

@@ -2,7 +2,7 @@ package notifier
 
 import "fmt"
 
-// EpochBits is how wide a waiter's epoch is.
+// EpochBits is the width of a waiter's epoch.
 const EpochBits = 64 - epochShift
 
 // Fields is the word, unpacked.
@@ -11,7 +11,7 @@ type Fields struct {
 	Stack        []int // top first
 }
 
-// Fields unpacks the word and walks the stack. While nobody else is at work.
+// Fields unpacks the word and walks the stack. No other thread may use the notifier meanwhile.
 func (n *Notifier) Fields() Fields {
 	s := word(n.state.Load())
 	f := Fields{Pre: s.pre(), Signals: s.signals()}
@@ -25,7 +25,7 @@ func (n *Notifier) Fields() Fields {
 	return f
 }
 
-// Check says what is wrong with a word at any moment. Any thread.
+// Check returns an error if the word violates an invariant that holds at all times. Any thread.
 func (n *Notifier) Check() error {
 	s := word(n.state.Load())
 	switch {
@@ -41,7 +41,7 @@ func (n *Notifier) Check() error {
 	return nil
 }
 
-// HasSleeper reports whether anybody is on the stack. Any thread.
+// HasSleeper reports whether a waiter is on the stack. Any thread.
 func (n *Notifier) HasSleeper() bool { return word(n.state.Load()).hasTop() }
 
 // StartEpochs gives every waiter the same epoch. While there is no waiter.
@@ -51,13 +51,14 @@ func (n *Notifier) StartEpochs(epoch uint64) {
 	}
 }
 
-// Sleeps is how often waiter w went on the stack since its epoch was start. While nobody is at work.
+// Sleeps returns how often waiter w went on the stack since its epoch was start. No other thread may use the notifier
+// meanwhile.
 func (n *Notifier) Sleeps(w int, start uint64) uint64 {
 	return (n.waiters[w].epoch - start<<epochShift) >> epochShift
 }
 
-// CommitAwake is Commit, but where Commit sleeps it goes on: waiter w stays on the stack, and the thread does not block.
-// It reports whether it left w there. Rise is what must follow a notification of w.
+// CommitAwake is Commit without the sleep: waiter w stays on the stack, and the thread does not block. It reports
+// whether it left w there. A call of Rise must follow the notification of w.
 func (n *Notifier) CommitAwake(w int) (asleep bool) {
 	me := &n.waiters[w]
 	epoch := me.epoch
@@ -70,5 +71,5 @@ func (n *Notifier) CommitAwake(w int) (asleep bool) {
 	return asleep
 }
 
-// Rise is what Commit would do last, had CommitAwake not cut it short: it returns when waiter w has been unparked.
+// Rise is the rest of the Commit that CommitAwake began: it returns when waiter w has been unparked.
 func (n *Notifier) Rise(w int) { n.waiters[w].parker.Park() }

@@ -16,14 +16,21 @@ func FuzzOps(f *testing.F) {
 	cancel := func(w byte) byte { return w<<3 | 4 }
 	notify := func(n byte) byte { return n<<3 | 5 }
 	const all = 7
-	add := func(epochs byte, ops ...byte) { f.Add(append([]byte{epochs}, ops...)) }                   // epochs are left until they wrap
-	add(200, prepare(0), commit(0), prepare(1), commit(1), notify(1), notify(2), notify(1))           // last to sleep, first to rise
-	add(200, prepare(0), notify(1), commit(0), prepare(0), commit(0))                                 // a signal before the Commit
-	add(200, prepare(0), commit(0), prepare(1), notify(1), cancel(1))                                 // Cancel forwards
-	add(200, prepare(0), prepare(1), notify(1), cancel(0), commit(1))                                 // Cancel leaves the signal
-	add(200, prepare(0), commit(0), prepare(1), prepare(2), all, commit(1), prepare(3), cancel(2))    // all, awake and asleep
-	add(200, prepare(0), all, prepare(1), commit(1), commit(0), commit(1))                            // a newcomer leaves all's signal
-	add(200, prepare(0), prepare(1), commit(0), notify(3), commit(1), notify(0), prepare(2), all)     // more than there are
+	// epochs is the number of commits of a waiter before its epoch wraps
+	add := func(epochs byte, ops ...byte) { f.Add(append([]byte{epochs}, ops...)) }
+	// last to sleep, first to rise
+	add(200, prepare(0), commit(0), prepare(1), commit(1), notify(1), notify(2), notify(1))
+	// a signal before the Commit
+	add(200, prepare(0), notify(1), commit(0), prepare(0), commit(0))
+	add(200, prepare(0), commit(0), prepare(1), notify(1), cancel(1)) // Cancel forwards
+	// Cancel leaves the signal
+	add(200, prepare(0), prepare(1), notify(1), cancel(0), commit(1))
+	// all, awake and asleep
+	add(200, prepare(0), commit(0), prepare(1), prepare(2), all, commit(1), prepare(3), cancel(2))
+	// a newcomer leaves all's signal
+	add(200, prepare(0), all, prepare(1), commit(1), commit(0), commit(1))
+	// more than there are
+	add(200, prepare(0), prepare(1), commit(0), notify(3), commit(1), notify(0), prepare(2), all)
 	add(1, prepare(4), commit(4), notify(1), prepare(4), commit(4), notify(1), prepare(4), commit(4)) // epochs wrap
 	f.Fuzz(func(t *testing.T, tape []byte) {
 		if len(tape) == 0 || len(tape) > 1000 {
@@ -78,7 +85,7 @@ func FuzzOps(f *testing.F) {
 					at[w] = prepared
 					pre++
 				case op <= 3 && at[w] == prepared:
-					// A signal that NotifyAll gave is left to those it was meant for.
+					// A signal of NotifyAll is left to the waiters for which it was meant.
 					if !owed[w] && signals > 0 && signals <= owing() {
 						continue
 					}

@@ -41,13 +41,13 @@ func await(n *Notifier, w int, t *tokens) {
 	}
 }
 
-// settled checks the word when nobody waits: any signal or waiter left would mislead the next.
+// settled checks the word when no waiter waits: no signal and no waiter may be left in it.
 func settled(n *Notifier) {
 	s := word(n.state.Load())
 	model.Assert(!s.hasTop() && s.pre() == 0 && s.signals() == 0, "at the end the word is %v", s)
 }
 
-// TestModelNoLostWakeup: two waiters, two notifiers who put a token each. A lost wake-up is a deadlock.
+// TestModelNoLostWakeup: two waiters, and two notifiers that put a token each. A lost wake-up is a deadlock.
 func TestModelNoLostWakeup(t *testing.T) {
 	model.Check(t, func() {
 		n, tok := New(2), new(tokens)
@@ -94,7 +94,7 @@ func TestModelNotifyTwo(t *testing.T) {
 	})
 }
 
-// TestModelNotifyAll: a flag for which everybody waits.
+// TestModelNotifyAll: all waiters wait for one flag.
 func TestModelNotifyAll(t *testing.T) {
 	model.Check(t, func() {
 		n, flag := New(2), new(xatomic.Bool)
@@ -120,14 +120,14 @@ func TestModelNotifyAll(t *testing.T) {
 }
 
 // TestModelCancelForwards: a waiter that has a token already prepares and cancels. A notification that reached it must
-// not be lost for the other, who sleeps.
+// not be lost for the other waiter, which sleeps.
 func TestModelCancelForwards(t *testing.T) {
 	model.Check(t, func() {
 		n, tok := New(2), new(tokens)
 		join0 := model.Go(func() { await(n, 0, tok) })
 		join1 := model.Go(func() {
 			n.Prepare(1)
-			n.Cancel(1) // nobody else waits if this is true, or waiter 0 has yet to look
+			n.Cancel(1) // if this is true no other waits, or waiter 0 has yet to look
 		})
 		tok.put()
 		n.Notify(1)
@@ -137,8 +137,8 @@ func TestModelCancelForwards(t *testing.T) {
 	})
 }
 
-// TestModelWoken: Notify says how many it woke. With two asleep or about to be, Notify(1) twice wakes two, whoever
-// comes first, and never one of them twice.
+// TestModelWoken: Notify returns how many waiters it woke. With two waiters asleep or about to sleep, Notify(1) twice
+// wakes both, in any order, and neither of them twice.
 func TestModelWoken(t *testing.T) {
 	model.Check(t, func() {
 		n := New(2)
@@ -156,8 +156,8 @@ func TestModelWoken(t *testing.T) {
 	})
 }
 
-// TestModelCommitAgain: a waiter that is woken and commits again at once, while the notifier that woke it is still at
-// it, and another pops: the epoch keeps their compare-and-swaps apart.
+// TestModelCommitAgain: a woken waiter commits again at once, while the notifier that woke it is still in its call and
+// another pops. The epoch keeps their compare-and-swaps apart.
 func TestModelCommitAgain(t *testing.T) {
 	model.Check(t, func() {
 		n := New(2)
@@ -184,8 +184,8 @@ func TestModelCommitAgain(t *testing.T) {
 	})
 }
 
-// TestModelPromise: who has prepared before somebody notifies all goes on, also if another that prepares later, with a
-// condition of its own, takes the signal that was left for him.
+// TestModelPromise: a waiter that has prepared before a NotifyAll goes on, even if a waiter that prepares later, with
+// another condition, takes the signal that was left for the first.
 func TestModelPromise(t *testing.T) {
 	model.Check(t, func() {
 		n, gone := New(2), new(xatomic.Bool)
@@ -228,7 +228,7 @@ func TestModelPromiseInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestModelWalk: while NotifyAll walks along the sleepers the first of them sleeps again.
+// TestModelWalk: while NotifyAll walks along the sleepers, the first of them sleeps again.
 func TestModelWalk(t *testing.T) {
 	model.Check(t, func() {
 		n, all := New(2), new(xatomic.Bool)

@@ -26,7 +26,7 @@ func (g *group) start(f func()) {
 
 func (g *group) wait() { g.Wait() }
 
-// A fakeQueue is a queue as far as a scheduler's sleep is concerned: it has a length.
+// A fakeQueue stands for a scheduler's queue: it has only a length.
 type fakeQueue struct{ n xatomic.Int64 }
 
 const fakeQueueSize = 10
@@ -85,86 +85,88 @@ func TestStress(t *testing.T) {
 	}{
 		{1, 1, 1}, {1, 4, 1}, {4, 1, 1}, {4, 4, 1}, {4, 4, 2}, {3, 3, 0},
 	} {
-		t.Run(fmt.Sprintf("producers=%d,consumers=%d,notify=%d", test.producers, test.consumers, test.count), func(t *testing.T) {
-			const start = 1<<notifier.EpochBits - 3
-			seed := testkit.Seed(t)
-			slept, cancelled, forwarded := uint64(0), xatomic.Int64{}, xatomic.Int64{}
-			for round := 0; round < 3 || slept == 0; round++ {
-				require.Less(t, round, 300, "nobody ever slept")
-				perProducer := testkit.Scale(6000) / test.producers / test.consumers * test.consumers
-				perConsumer := perProducer * test.producers / test.consumers
-				n := notifier.New(test.consumers)
-				n.StartEpochs(start)
-				queues := make([]fakeQueue, 10)
-				stop := audit(t, n)
-				within(t, n, func() {
-					var threads group
-					for id := range test.consumers {
-						rng := rand.New(rand.NewPCG(seed, uint64(round<<8|id)))
-						threads.start(func() {
-							for taken := 0; taken < perConsumer; {
-								if queues[rng.IntN(len(queues))].pop() {
-									taken++
-									continue
-								}
-								n.Prepare(id)
-								empty := true
-								for i := range queues {
-									empty = empty && queues[i].isEmpty()
-								}
-								if !empty {
-									cancelled.Add(1)
-									if n.Cancel(id) {
-										forwarded.Add(1)
+		t.Run(fmt.Sprintf("producers=%d,consumers=%d,notify=%d", test.producers, test.consumers, test.count),
+			func(t *testing.T) {
+				const start = 1<<notifier.EpochBits - 3
+				seed := testkit.Seed(t)
+				slept, cancelled, forwarded := uint64(0), xatomic.Int64{}, xatomic.Int64{}
+				for round := 0; round < 3 || slept == 0; round++ {
+					require.Less(t, round, 300, "nobody ever slept")
+					perProducer := testkit.Scale(6000) / test.producers / test.consumers * test.consumers
+					perConsumer := perProducer * test.producers / test.consumers
+					n := notifier.New(test.consumers)
+					n.StartEpochs(start)
+					queues := make([]fakeQueue, 10)
+					stop := audit(t, n)
+					within(t, n, func() {
+						var threads group
+						for id := range test.consumers {
+							rng := rand.New(rand.NewPCG(seed, uint64(round<<8|id)))
+							threads.start(func() {
+								for taken := 0; taken < perConsumer; {
+									if queues[rng.IntN(len(queues))].pop() {
+										taken++
+										continue
 									}
-									continue
+									n.Prepare(id)
+									empty := true
+									for i := range queues {
+										empty = empty && queues[i].isEmpty()
+									}
+									if !empty {
+										cancelled.Add(1)
+										if n.Cancel(id) {
+											forwarded.Add(1)
+										}
+										continue
+									}
+									n.Commit(id)
 								}
-								n.Commit(id)
-							}
-						})
-					}
-					for id := range test.producers {
-						rng := rand.New(rand.NewPCG(seed, uint64(round<<8|128|id)))
-						threads.start(func() {
-							for made := 0; made < perProducer; {
-								if !queues[rng.IntN(len(queues))].push() {
-									runtime.Gosched()
-									continue
-								}
-								made++
-								if test.count == 0 {
-									n.NotifyAll()
-								} else {
-									n.Notify(test.count)
-								}
-								if rng.IntN(128) == 0 {
-									// Let them empty the queues and sleep.
-									for range 1 + rng.IntN(100) {
+							})
+						}
+						for id := range test.producers {
+							rng := rand.New(rand.NewPCG(seed, uint64(round<<8|128|id)))
+							threads.start(func() {
+								for made := 0; made < perProducer; {
+									if !queues[rng.IntN(len(queues))].push() {
 										runtime.Gosched()
+										continue
+									}
+									made++
+									if test.count == 0 {
+										n.NotifyAll()
+									} else {
+										n.Notify(test.count)
+									}
+									if rng.IntN(128) == 0 {
+										// Let them empty the queues and sleep.
+										for range 1 + rng.IntN(100) {
+											runtime.Gosched()
+										}
 									}
 								}
-							}
-						})
+							})
+						}
+						threads.wait()
+					})
+					stop()
+					for w := range test.consumers {
+						slept += n.Sleeps(w, start)
 					}
-					threads.wait()
-				})
-				stop()
-				for w := range test.consumers {
-					slept += n.Sleeps(w, start)
+					require.Equal(t, notifier.Fields{}, n.Fields(), "everybody has left")
+					for i := range queues {
+						require.True(t, queues[i].isEmpty())
+					}
 				}
-				require.Equal(t, notifier.Fields{}, n.Fields(), "everybody has left")
-				for i := range queues {
-					require.True(t, queues[i].isEmpty())
-				}
-			}
-			t.Logf("%d slept, %d cancelled, %d of those with a notification", slept, cancelled.Load(), forwarded.Load())
-		})
+				t.Logf("%d slept, %d cancelled, %d of those with a notification", slept, cancelled.Load(),
+					forwarded.Load())
+			})
 	}
 }
 
 // TestEveryNotificationCounts: tasks that need each other. In each round as many waiters are notified, one by one, as
-// must come to a meeting; every Notify that says it woke somebody must bring one more. A notification spent on a waiter
-// that has left, or two on one, leaves the meeting short and hangs.
+// must come to a meeting, and every Notify that returns 1 must bring one more. If a notification is spent on a waiter
+// that has left, or two on one waiter, the meeting is short and the test hangs.
 func TestEveryNotificationCounts(t *testing.T) {
 	const waiters = 4
 	meetings := testkit.Scale(8000)
@@ -196,7 +198,7 @@ func TestEveryNotificationCounts(t *testing.T) {
 			})
 		}
 		for range meetings {
-			// present must come to what Notify says, exactly.
+			// present must become exactly the sum of Notify's results.
 			woken := n.Notify(1 + int(tokens.Load()%3))
 			tokens.Add(int64(woken))
 			if woken == 0 {

@@ -16,7 +16,7 @@ func within(t *testing.T, n *notifier.Notifier, f func()) {
 	testkit.Within(t, testkit.Patience, f, n.String)
 }
 
-// until waits for what another thread does.
+// until waits until a condition is true, which another thread makes true.
 func until(condition func() bool) {
 	for !condition() {
 		runtime.Gosched()
@@ -26,7 +26,8 @@ func until(condition func() bool) {
 func TestNew(t *testing.T) {
 	require.Equal(t, 1<<14-2, notifier.MaxWaiters)
 	for _, waiters := range []int{-1, notifier.MaxWaiters + 1} {
-		require.PanicsWithValue(t, fmt.Sprintf("notifier: %d waiters, want 0 to 16382", waiters), func() { notifier.New(waiters) })
+		require.PanicsWithValue(t, fmt.Sprintf("notifier: %d waiters, want 0 to 16382", waiters),
+			func() { notifier.New(waiters) })
 	}
 	none := notifier.New(0)
 	require.Zero(t, none.Notify(1))
@@ -34,7 +35,7 @@ func TestNew(t *testing.T) {
 	require.False(t, none.Waiting())
 }
 
-// At the limit every field of the word is as full as it can be, and none runs over into the next.
+// At the limit every field of the word is as full as it can be, and none overflows into the next.
 func TestMaxWaiters(t *testing.T) {
 	const most = notifier.MaxWaiters
 	n := notifier.New(most)
@@ -85,7 +86,8 @@ func TestTransitions(t *testing.T) {
 		{"prepare", "p0 |1,0 p1 |2,0"},
 		{"cancel without notification", "p0 x0 |0,0"},
 		{"sleep, wake", "p0 s0 |0,0,0 n=1 |0,0 w0"},
-		{"sleepers are woken last in, first out", "p0 p1 p2 s1 s0 s2 |0,0,2,0,1 n=1 w2 |0,0,0,1 n=1 w0 n=1 w1 |0,0 n=0"},
+		{"sleepers are woken last in, first out",
+			"p0 p1 p2 s1 s0 s2 |0,0,2,0,1 n=1 w2 |0,0,0,1 n=1 w0 n=1 w1 |0,0 n=0"},
 		{"notify before commit", "p0 n=1 |1,1 c0 |0,0"},
 		{"a second notification finds nobody", "p0 n=1 n=0 |1,1 c0 n=0"},
 		{"pre-waiters come before sleepers", "p0 s0 p1 n=1 |1,1,0 c1 |0,0,0 n=1 w0"},
@@ -206,9 +208,8 @@ func TestSleepAndWake(t *testing.T) {
 	})
 }
 
-// A waiter is slow between popping and being popped: a thread that means to pop waiter 0 with the next it has read must
-// not succeed once waiter 0 has left and come back on top of somebody else. The epoch makes the words differ, also
-// where it wraps.
+// A thread has read waiter 0's next in order to pop it. The pop must not succeed if waiter 0 has left and come back on
+// top of another waiter meanwhile. The epoch makes the words differ, also where it wraps.
 func TestEpochTellsCommitsApart(t *testing.T) {
 	for _, epoch := range []uint64{0, 1<<notifier.EpochBits - 1, 1<<notifier.EpochBits - 2} {
 		n := notifier.New(2)
@@ -227,8 +228,8 @@ func TestEpochTellsCommitsApart(t *testing.T) {
 	}
 }
 
-// A pop brings the word back that was there before the commit it undoes, the epoch of the sleeper below included: all
-// its bits.
+// A pop restores the stack and epoch bits from before the commit that it undoes, all bits of the epoch of the sleeper
+// below included.
 func TestPopRestoresTheWordBelow(t *testing.T) {
 	for _, epoch := range []uint64{0, 1, 1<<notifier.EpochBits - 1, 1 << (notifier.EpochBits - 1), 0x2aaaaa, 0x155555} {
 		n := notifier.New(2)
@@ -248,7 +249,7 @@ func TestPopRestoresTheWordBelow(t *testing.T) {
 	}
 }
 
-// What a waiter does out of turn is a panic that says so, and leaves the word as it was.
+// A waiter's calls in a wrong order panic with a message, and leave the word as it was.
 func TestMisuse(t *testing.T) {
 	const (
 		twice   = "notifier: waiter 0 prepares again without a Commit or Cancel of the first time"

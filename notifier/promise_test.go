@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The package's promise: who prepared before somebody notified all does not sleep, whatever others do who prepare after.
-// Their conditions need not be the same.
+// The package's promise: a waiter that prepared before a NotifyAll does not sleep, whatever waiters do that prepare
+// later. Their conditions need not be the same.
 func TestNotifyAllIsForThoseWhoHadPrepared(t *testing.T) {
 	n := notifier.New(2)
 	within(t, n, func() {
@@ -22,8 +22,8 @@ func TestNotifyAllIsForThoseWhoHadPrepared(t *testing.T) {
 	})
 }
 
-// Every waiter waits for the next turn, and the next turn begins when all have seen this one: a waiter that is not told
-// hangs everybody.
+// Every waiter waits for the next turn, and the next turn begins when all have seen this one. If a waiter is not
+// notified, all hang.
 func TestTurns(t *testing.T) {
 	const waiters = 4
 	turns := testkit.Scale(2000)
@@ -40,7 +40,7 @@ func TestTurns(t *testing.T) {
 					} else {
 						n.Commit(w)
 						if turn.Load() == mine {
-							continue // woken by what was meant for another
+							continue // woken by a notification for another
 						}
 					}
 					mine++
@@ -63,9 +63,9 @@ func TestTurns(t *testing.T) {
 	require.Equal(t, notifier.Fields{}, n.Fields())
 }
 
-// Who prepared after the call of NotifyAll sleeps in peace, also while those who had prepared before still help
-// themselves to what the call owes them. Otherwise each would wake the others once more, and one call would echo among
-// idle waiters for as long as two of them overlap.
+// A waiter that prepared after the call of NotifyAll is not woken by it, also while waiters that had prepared before
+// repeat the call. Otherwise each would wake the others once more, and one call would echo among idle waiters for as
+// long as two of them overlap.
 func TestNotifyAllDoesNotEcho(t *testing.T) {
 	n := notifier.New(3)
 	within(t, n, func() {
@@ -78,7 +78,7 @@ func TestNotifyAllDoesNotEcho(t *testing.T) {
 		require.True(t, n.CommitAwake(0), "finds no signal, but the call counted")
 		require.NotContains(t, n.Fields().Stack, 0)
 
-		// Whatever waiter 0 left for waiter 2 goes to somebody else.
+		// The signal that waiter 0 left for waiter 2 goes to another waiter.
 		if n.Fields().Signals > 0 {
 			n.Prepare(1)
 			require.False(t, n.CommitAwake(1))

@@ -24,7 +24,7 @@ func (n *Notifier) wakeForNothing(w int) bool {
 	return errno == 0 && woken == 1
 }
 
-// Waiters whom the kernel wakes for nothing go back to sleep: they stay on the stack, and whoever notifies finds them.
+// Waiters that wake spuriously go back to sleep: they stay on the stack, and a notifier finds them.
 func TestWakesForNothing(t *testing.T) {
 	const waiters = 3
 	n := New(waiters)
@@ -32,7 +32,7 @@ func TestWakesForNothing(t *testing.T) {
 	testkit.Within(t, testkit.Patience, func() {
 		var (
 			wg       sync.WaitGroup
-			permits  xatomic.Int64 // one for every notification that found somebody
+			permits  xatomic.Int64 // one for every notification that found a waiter
 			returns  xatomic.Int64
 			over     xatomic.Bool
 			spurious = 0
