@@ -56,7 +56,7 @@ var shapes = map[string]func(g *graph.Graph, n int){
 	},
 }
 
-// TestAllocations: running a graph again allocates a constant, whatever the graph's size and shape.
+// TestAllocations: a rerun of a graph allocates a constant amount, for any size and shape of the graph.
 func TestAllocations(t *testing.T) {
 	for name, build := range shapes {
 		for _, w := range []int{1, 2} {
@@ -88,8 +88,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestRunStateIsReused: what a run needs is kept for the next, also after a failure, and a burst of runs at once leaves
-// little behind.
+// TestRunStateIsReused: a graph keeps the run state for the next run, also after a failure, and keeps few after a burst
+// of runs at once.
 func TestRunStateIsReused(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")
@@ -124,7 +124,7 @@ func TestRunStateIsReused(t *testing.T) {
 	require.Zero(t, graph.IdleStates(at), "states of the graph as it was are of no use")
 }
 
-// TestMemory: what a graph that has been built and run once keeps, for each task of a chain.
+// TestMemory measures the memory of a chain that has been built and run once, for each task.
 func TestMemory(t *testing.T) {
 	const most = 60
 	n := 1 << 19

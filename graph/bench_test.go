@@ -112,7 +112,7 @@ func BenchmarkPriority(b *testing.B) {
 	}
 }
 
-// BenchmarkCondition is a loop of a task and a condition: what the two cost each time round.
+// BenchmarkCondition measures a round of a loop of a task and a condition.
 func BenchmarkCondition(b *testing.B) {
 	const rounds = 1000
 	for _, w := range []int{1, 2} {
@@ -165,7 +165,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// BenchmarkRunOne is what a run costs by itself: a graph of one task, from a goroutine, back to back.
+// BenchmarkRunOne measures the cost of a run itself: a graph of one task, from a goroutine, back to back.
 func BenchmarkRunOne(b *testing.B) {
 	for _, w := range []int{1, 2} {
 		b.Run(fmt.Sprintf("W=%d", w), func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// TestModelBlockingEndsAlone: the only worker gets a spare in the middle of a run: what it has counted down and claimed
-// alone so far, the two count down and claim together.
+// TestModelBlockingEndsAlone: the only worker gets a spare in the middle of a run. So far it has counted down and
+// claimed without locked instructions; from then on the two do so together.
 func TestModelBlockingEndsAlone(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -49,8 +49,8 @@ func TestCancelBefore(t *testing.T) {
 	}
 }
 
-// TestCancelDuring cancels the caller's context in the middle of a run. Whatever the tasks make of it, the run's error
-// matches the context's error and its cause; unless the run was not told before every task had run and returned nil.
+// TestCancelDuring cancels the caller's context in the middle of a run. Whatever the tasks return, the run's error
+// matches the context's error and its cause, unless every task had run and returned nil before the run noticed.
 func TestCancelDuring(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -102,7 +102,7 @@ func TestCancelDuring(t *testing.T) {
 	}
 }
 
-// pollErr does not ask for Done, so it sees the context's error as early as anybody can.
+// pollErr polls Err instead of waiting for Done, so it sees the context's error as early as possible.
 func pollErr(ctx context.Context) error {
 	for ctx.Err() == nil {
 		runtime.Gosched()
@@ -137,7 +137,7 @@ func TestDeadlineDuring(t *testing.T) {
 				err = run(t, ex, ctx, g)
 			}
 			if err == nil {
-				// The task saw the deadline pass and returned nil before the run was told: every task ran.
+				// The task saw the deadline pass and returned nil before the run noticed: every task ran.
 				require.Equal(t, "nothing", name)
 			} else {
 				require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -180,7 +180,7 @@ func TestRunCancel(t *testing.T) {
 	}
 }
 
-// TestCancelAndFailure: a run that was cancelled and in which a task then failed by itself tells both.
+// TestCancelAndFailure: if a run was cancelled and then a task failed by itself, the result has both.
 func TestCancelAndFailure(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")
@@ -191,7 +191,8 @@ func TestCancelAndFailure(t *testing.T) {
 	r.Cancel(errOutside)
 	within(t, ex, func() {
 		err := r.Wait()
-		require.EqualError(t, err, "run of \"g\": context canceled: the caller's cause\ngraph \"g\": task a: the task's own error")
+		require.EqualError(t, err,
+			"run of \"g\": context canceled: the caller's cause\ngraph \"g\": task a: the task's own error")
 		require.ErrorIs(t, err, context.Canceled)
 		require.ErrorIs(t, err, errOutside)
 		require.ErrorIs(t, err, errTask)

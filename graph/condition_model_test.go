@@ -13,8 +13,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelCondition: a loop whose body is two tasks side by side and one that joins them, twice round: every task runs
-// as often, after those before it, and the run does not end before.
+// TestModelCondition: a loop of two rounds, whose body is two tasks side by side and one that joins them. Every task
+// runs twice, after its predecessors, and the run does not end before.
 func TestModelCondition(t *testing.T) {
 	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
 		var left, right, joined xatomic.Plain[int]
@@ -28,7 +28,8 @@ func TestModelCondition(t *testing.T) {
 			a, b := g.Task(count(&left)), g.Task(count(&right))
 			join := g.Task(func(context.Context) error {
 				joined.Set(joined.Get() + 1)
-				model.Assert(left.Get() == joined.Get() && right.Get() == joined.Get(), "joined after %d and %d", left.Get(), right.Get())
+				model.Assert(left.Get() == joined.Get() && right.Get() == joined.Get(), "joined after %d and %d",
+					left.Get(), right.Get())
 				return nil
 			})
 			again := g.Condition(func(context.Context) (int, error) {
@@ -49,8 +50,8 @@ func TestModelCondition(t *testing.T) {
 	})
 }
 
-// TestModelMultiCondition: two are chosen, and with one that fails the other may run or not; the run ends when both
-// have.
+// TestModelMultiCondition: two tasks are chosen. If one fails, the other may run or not. The run ends when both have
+// ended.
 func TestModelMultiCondition(t *testing.T) {
 	whim := errors.New("whim")
 	for _, fails := range []bool{false, true} {
@@ -80,8 +81,8 @@ func TestModelMultiCondition(t *testing.T) {
 	}
 }
 
-// TestModelOverlap: a task runs twice at once, and what comes after it counts each end, also one that comes before the
-// end that it fired for has armed it again.
+// TestModelOverlap: a task runs twice at once, and its successor counts each end, also an end that comes before the
+// successor, which an earlier end made ready, has armed its join counter again.
 func TestModelOverlap(t *testing.T) {
 	onExecutors(t, []int{2}, func(ex *executor.Executor) {
 		var ends, joins xatomic.Int32
@@ -99,6 +100,7 @@ func TestModelOverlap(t *testing.T) {
 			model.Assert(g.Validate() == nil, "Validate: %v", g.Validate())
 		})
 		err := ex.Run(context.Background(), g)
-		model.Assert(err == nil && ends.Load() == 2 && joins.Load() == 2, "%d ends, %d joins, error %v", ends.Load(), joins.Load(), err)
+		model.Assert(err == nil && ends.Load() == 2 && joins.Load() == 2, "%d ends, %d joins, error %v", ends.Load(),
+			joins.Load(), err)
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A loop goes round as often as its condition says, without growing anything, and the run ends after it.
+// A loop has as many rounds as its condition chooses, no buffer grows, and the run ends after it.
 func TestConditionLoop(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		ex := newExecutor(t, executor.Config{Workers: workers})
@@ -46,7 +46,7 @@ func TestConditionLoop(t *testing.T) {
 	}
 }
 
-// Of the branches only that runs which is chosen; a number that none has ends the way.
+// Only the chosen branch runs; with an index that no branch has, none runs.
 func TestConditionBranches(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		ex := newExecutor(t, executor.Config{Workers: workers})
@@ -73,8 +73,8 @@ func TestConditionBranches(t *testing.T) {
 	}
 }
 
-// Several are chosen at once and run at the same time; the task behind them waits for those that it strongly comes
-// after.
+// Several tasks are chosen at once and run at the same time. The task after them waits for all of its predecessors that
+// are no conditions.
 func TestMultiCondition(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 4})
 	var met atomic.Int32
@@ -99,7 +99,7 @@ func TestMultiCondition(t *testing.T) {
 	require.ElementsMatch(t, []string{"0", "2", "3", "after 2"}, j.take())
 }
 
-// A walk of conditions is the one that the sequential program takes, in several runs at once.
+// A walk through conditions is that of the sequential program, in several runs at once.
 func TestConditionWalk(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	type walk struct {
@@ -125,7 +125,9 @@ func TestConditionWalk(t *testing.T) {
 			begin := g.Condition(func(context.Context) (int, error) { return 0, nil })
 			tasks := make([]graph.Task, n)
 			for i := range tasks {
-				tasks[i] = g.Condition(func(ctx context.Context) (int, error) { return next(ctx.Value(key{}).(*walk), i), nil })
+				tasks[i] = g.Condition(func(ctx context.Context) (int, error) {
+					return next(ctx.Value(key{}).(*walk), i), nil
+				})
 			}
 			begin.Precede(tasks...) // so that none is a source
 			for i := range tasks {
@@ -159,7 +161,7 @@ func TestConditionWalk(t *testing.T) {
 	}
 }
 
-// Loops in modules, twice, beside wide parts; a module with choices ends when nothing of it is left.
+// Loops in modules, twice, beside wide parts. A module with choices ends when none of its tasks is left.
 func TestConditionInModule(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		ex := newExecutor(t, executor.Config{Workers: workers})
@@ -266,13 +268,14 @@ func TestConditionFailures(t *testing.T) {
 	}
 }
 
-// What cannot be meant is named.
+// Errors name the tasks that could never run or would start too early.
 func TestConditionMistakes(t *testing.T) {
 	never := func(context.Context) (int, error) { return 0, nil }
 	g := graph.New("g")
 	c := g.Condition(never).Named("c")
 	c.Precede(c)
-	require.EqualError(t, g.Validate(), `graph "g": task c can never run: it is in a loop that nothing begins, put a task before it`)
+	require.EqualError(t, g.Validate(),
+		`graph "g": task c can never run: it is in a loop that nothing begins, put a task before it`)
 	g.Task(nothing)
 	require.Error(t, g.Validate(), "another source does not help")
 
@@ -281,7 +284,9 @@ func TestConditionMistakes(t *testing.T) {
 	a, b, join := g.Task(nothing), g.Task(nothing), g.Task(nothing).Named("join")
 	join.Succeed(a, b)
 	c.Precede(join)
-	require.EqualError(t, g.Validate(), `graph "g": task join comes after 2 tasks and may be chosen by c, which would not wait for them: put a task between`)
+	require.EqualError(t, g.Validate(),
+		`graph "g": task join comes after 2 tasks and may be chosen by c, `+
+			`which would not wait for them: put a task between`)
 
 	// A cycle of strong edges remains one.
 	g = graph.New("g")
@@ -306,7 +311,7 @@ func TestConditionMistakes(t *testing.T) {
 	require.Equal(t, "\tn0 -> n2 [style=dashed label=1];\n", string(lines[5]))
 }
 
-// A join that one run has left half counted is whole again for the next.
+// A join counter that one run has left half counted is armed for the next run.
 func TestConditionHalfJoin(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		ex := newExecutor(t, executor.Config{Workers: workers})

@@ -22,8 +22,7 @@ func kept(t *testing.T, ctx context.Context, prepare func(context.Context) error
 	return seen, err
 }
 
-// TestContextAfterRun: what a task leaves behind, a goroutine for example, sees the run's end, also if it asks for Done
-// only then.
+// TestContextAfterRun: a goroutine that a task leaves behind sees the run's end, also if it asks for Done only then.
 func TestContextAfterRun(t *testing.T) {
 	for name, prepare := range map[string]func(context.Context) error{
 		"never looked at": nothing,
@@ -68,8 +67,8 @@ func TestContextErrIsFinal(t *testing.T) {
 	}
 }
 
-// TestContextSaysWhatTheRunSays: the caller's context ends, and it is the run that finds out: the context's own news
-// come late, or never. What tasks have seen does not change then, and contexts derived from theirs say the same.
+// TestContextSaysWhatTheRunSays: the caller's context ends and notifies the run late, or never, so the run has to find
+// out. Errors that tasks have seen do not change then, and contexts derived from theirs have the same.
 func TestContextSaysWhatTheRunSays(t *testing.T) {
 	for name, look := range map[string]func(context.Context){
 		"never looked at": func(context.Context) {},
@@ -99,7 +98,7 @@ func TestContextSaysWhatTheRunSays(t *testing.T) {
 	}
 }
 
-// TestContextEndIsSeenAtOnce: a task that asks sees the end of the caller's context however late the run is told.
+// TestContextEndIsSeenAtOnce: a task that asks sees the end of the caller's context, however late the run is notified.
 func TestContextEndIsSeenAtOnce(t *testing.T) {
 	cause := errors.New("the caller's cause")
 	for name, look := range map[string]func(*testing.T, context.Context){
@@ -128,8 +127,8 @@ func TestContextEndIsSeenAtOnce(t *testing.T) {
 	}
 }
 
-// TestCauseComesWithTheError: whoever sees that a context has ended finds out why. The task asks all the time, so as to
-// come in the middle of the cancellation.
+// TestCauseComesWithTheError: a context that has an error has a cause too. The task asks all the time, so that it asks
+// in the middle of the cancellation.
 func TestCauseComesWithTheError(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	g := graph.New("g")
@@ -154,7 +153,7 @@ func TestCauseComesWithTheError(t *testing.T) {
 	})
 }
 
-// An untellingContext calls nobody when it ends.
+// An untellingContext does not notify when it ends.
 type untellingContext struct{ context.Context }
 
 func (c untellingContext) Done() <-chan struct{} { return make(chan struct{}) }
@@ -184,7 +183,7 @@ func (c *manualContext) Err() error {
 
 type gateKey struct{}
 
-// TestContextOfOthersMaking: the caller's context need not be one of the standard ones.
+// TestContextOfOthersMaking: the caller's context need not be of package context.
 func TestContextOfOthersMaking(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	ctx := newManualContext(t.Context())
@@ -193,8 +192,8 @@ func TestContextOfOthersMaking(t *testing.T) {
 	require.ErrorIs(t, run(t, ex, ctx, g), context.DeadlineExceeded)
 }
 
-// TestCauseIsThatOfTheEnd: what ends above a context of others' making after that one has ended itself is no cause any
-// more, even if nobody has asked before.
+// TestCauseIsThatOfTheEnd: a context that is not of package context has ended. A later end of its parent is not the
+// cause, even if no one has asked for the cause before.
 func TestCauseIsThatOfTheEnd(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	above, cancel := context.WithCancelCause(t.Context())
@@ -248,7 +247,7 @@ func TestContextValuesAndDerived(t *testing.T) {
 	within(t, ex, func() { <-afterFunc })
 }
 
-// TestContextIsTheRuns: two runs of one graph have a context each; cancelling one leaves the other alone.
+// TestContextIsTheRuns: two runs of one graph have a context each. Cancelling one does not affect the other.
 func TestContextIsTheRuns(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")

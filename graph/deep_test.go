@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A leaf is what lies at the bottom.
+// A leaf is the work at the innermost level.
 type leaf func(context.Context) error
 
-// nestings build a graph with so many levels inside each other, and the leaf at the bottom.
+// nestings build a graph with that many nested levels and the leaf inside.
 var nestings = map[string]func(ex *executor.Executor, levels int, bottom leaf) *graph.Graph{
 	"subflows": func(_ *executor.Executor, levels int, bottom leaf) *graph.Graph {
 		g := graph.New("g")
@@ -56,7 +56,7 @@ func deep(levels int, bottom leaf) func(context.Context, *graph.Graph) error {
 	}
 }
 
-// calls builds a task with a forked call with a subflow in it; for each of these three one level.
+// calls builds a task with a forked call with a subflow in it. Each of the three counts as a level.
 func calls(ex *executor.Executor, levels int, bottom leaf) func(context.Context, *graph.Graph) error {
 	return func(_ context.Context, sub *graph.Graph) error {
 		if levels < 3 {
@@ -69,7 +69,8 @@ func calls(ex *executor.Executor, levels int, bottom leaf) func(context.Context,
 			return ex.Run(s.Context(), g)
 		}
 		sub.Task(func(ctx context.Context) error {
-			return ex.Run(ctx, executor.Func("forks", func(s *executor.Scope) error { return executor.Fork(s, call, levels-3).Join(s) }))
+			return ex.Run(ctx, executor.Func("forks",
+				func(s *executor.Scope) error { return executor.Fork(s, call, levels-3).Join(s) }))
 		}).Precede(sub.Task(nothing))
 		return nil
 	}
@@ -87,7 +88,7 @@ func runs(ex *executor.Executor, levels int, bottom leaf) leaf {
 	}
 }
 
-// Subflows lie in each other a thousand deep.
+// Subflows are nested a thousand deep.
 func TestSubflowDeep(t *testing.T) {
 	for _, w := range []int{1, 2} {
 		ex := newExecutor(t, executor.Config{Workers: w})
@@ -100,7 +101,7 @@ func TestSubflowDeep(t *testing.T) {
 	}
 }
 
-// Work lies in other work, and however it ends down there is told at the top.
+// Work is nested in other work, and the outermost result tells how the innermost ended.
 func TestDeep(t *testing.T) {
 	for name, build := range nestings {
 		for _, w := range []int{1, 2, 4} {
@@ -137,14 +138,15 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// So deep that no stack would hold it, it ends with an error that says so, of the task that went too far. Several
-// workers would share the levels, each with a stack for so many.
+// Work that is nested too deep for any stack fails with ErrTooDeep, in the task that went too far. Several workers
+// would share the levels, each with a stack of its own.
 func TestTooDeep(t *testing.T) {
 	for _, name := range []string{"subflows", "runs in tasks", "subflows in forked calls"} {
 		t.Run(name, func(t *testing.T) {
 			s := &site{ex: newExecutor(t, executor.Config{Workers: 1})}
 			reached := false
-			err := run(t, s.ex, context.Background(), nestings[name](s.ex, 4200, func(context.Context) error { reached = true; return nil }))
+			err := run(t, s.ex, context.Background(),
+				nestings[name](s.ex, 4200, func(context.Context) error { reached = true; return nil }))
 			require.False(t, reached)
 			deepest := err
 			for errors.Unwrap(err) != nil { // the whole message leaves out the middle

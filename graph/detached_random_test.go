@@ -45,7 +45,7 @@ func (g *garden) do(context.Context) error {
 	return nil
 }
 
-// fill adds one to three tasks to sub, and subflows that do the same, so many deep.
+// fill adds one to three tasks to sub, and subflows that do the same, to the given depth.
 func (g *garden) fill(sub *graph.Graph, depth int) {
 	grow := func(_ context.Context, sub *graph.Graph) error { g.fill(sub, depth-1); return nil }
 	var last graph.Task
@@ -92,8 +92,8 @@ func (g *garden) fill(sub *graph.Graph, depth int) {
 	}
 }
 
-// TestRandomDetached: whatever is detached within whatever, a run without a fault ends when everything has run, and one
-// with a fault tells of it, with nothing left behind.
+// TestRandomDetached: with any nesting of detached subflows, a run without a fault ends when all tasks have run, and a
+// run with a fault reports it. Neither leaves anything behind.
 func TestRandomDetached(t *testing.T) {
 	seed := testkit.Seed(t)
 	for _, workers := range []int{1, 2, 4, 0} {

@@ -8,14 +8,14 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// A built program has its graphs: one for each block that a module stands for, and one for the whole.
+// A built program has the graphs of a program: one for each block that is a module, and one for the whole.
 type built struct {
 	*program
 	graphs     map[*block]*graph.Graph
 	semaphores []*graph.Semaphore
 }
 
-// A parcel is what makers make.
+// A parcel is the value of a maker.
 type parcel struct {
 	from  *firing
 	value uint64
@@ -130,11 +130,14 @@ func (b *built) maker(g *graph.Graph, v *vertex, flow *firing, values map[*verte
 	case len(all) == 1:
 		values[v] = graph.From(all[0], func(ctx context.Context, a parcel) (parcel, error) { return do(ctx, a) })
 	case len(all) == 2 && last:
-		return graph.Use2(all[0], all[1], func(ctx context.Context, a, b parcel) error { _, err := do(ctx, a, b); return err })
+		return graph.Use2(all[0], all[1],
+			func(ctx context.Context, a, b parcel) error { _, err := do(ctx, a, b); return err })
 	case len(all) == 2:
-		values[v] = graph.From2(all[0], all[1], func(ctx context.Context, a, b parcel) (parcel, error) { return do(ctx, a, b) })
+		values[v] = graph.From2(all[0], all[1],
+			func(ctx context.Context, a, b parcel) (parcel, error) { return do(ctx, a, b) })
 	default:
-		values[v] = graph.FromAll(all, func(ctx context.Context, all []parcel) (parcel, error) { return do(ctx, all...) })
+		values[v] = graph.FromAll(all,
+			func(ctx context.Context, all []parcel) (parcel, error) { return do(ctx, all...) })
 	}
 	return values[v].Task()
 }

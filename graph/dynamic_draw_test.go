@@ -8,8 +8,8 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// A sketch is a block being made, of parts that lie behind and beside each other. Each part has one task that it begins
-// with, which comes after at most one other, and one that it ends with.
+// A sketch is a block under construction, of parts after and beside each other. Each part begins with one task, which
+// has at most one predecessor, and ends with one task.
 type sketch struct {
 	*block
 	p     *program
@@ -18,7 +18,7 @@ type sketch struct {
 	rush  int // how many rushes around what is drawn
 }
 
-// How large programs become.
+// Limits on the size of programs.
 const (
 	mostVertices = 60  // at which no further part is begun
 	mostTasks    = 700 // in one run
@@ -48,7 +48,8 @@ func (p *program) randomBlock(rng *rand.Rand, level, depth int) *block {
 			d.sinks = append(d.sinks, out)
 		}
 	}
-	d.chooses = slices.ContainsFunc(d.vertices, func(v *vertex) bool { return v.does == chooses || v.does == choosesMany })
+	d.chooses = slices.ContainsFunc(d.vertices,
+		func(v *vertex) bool { return v.does == chooses || v.does == choosesMany })
 	d.arrange()
 	d.name = fmt.Sprintf("block %d", len(p.blocks))
 	p.blocks = append(p.blocks, d.block)
@@ -73,8 +74,8 @@ func (d *sketch) edge(from, to *vertex) {
 	}
 }
 
-// part draws a part of so many levels. Only in what runs once in a run of the block may a way end before the part does;
-// out is nil if it never comes to its end.
+// part draws a part with that many levels. Only a part that runs once in a run of the block may stop before its end;
+// out is nil if it never gets there.
 func (d *sketch) part(levels int, once bool) (in, out *vertex) {
 	if levels == 0 || len(d.p.vertices) >= mostVertices {
 		return d.leaf()
@@ -133,8 +134,8 @@ func (d *sketch) leaf() (in, out *vertex) {
 	return in, out
 }
 
-// limit has the task need permits. Whoever holds one while others run that it waits for keeps to the first semaphore of
-// its block, and they to later ones.
+// limit makes the task need permits. A task that holds a permit while it waits for other tasks uses only the first
+// semaphore of its block, and those tasks use later ones.
 func (d *sketch) limit(v *vertex) {
 	last := len(d.p.permits)
 	if v.child != nil {
@@ -159,7 +160,7 @@ func (d *sketch) rank(v *vertex) {
 	}
 }
 
-// inner is a block inside this one: a new one, or one that is elsewhere too, or none.
+// inner returns a block inside this one: a new block, one that is also used elsewhere, or none.
 func (d *sketch) inner() *block {
 	if d.rng.IntN(2) == 0 {
 		for _, b := range d.p.blocks {
@@ -176,7 +177,7 @@ func (d *sketch) inner() *block {
 	return d.p.randomBlock(d.rng, d.level+1, d.depth-1)
 }
 
-// net draws tasks with whatever edges between them, of which some make values and take those of others.
+// net draws tasks with random edges between them. Some tasks make values and take those of others.
 func (d *sketch) net(levels int) (in, out *vertex) {
 	preds := randomModel(d.rng, 1+d.rng.IntN(4*levels)).preds
 	begins, ends := make([]*vertex, len(preds)), make([]*vertex, len(preds))
@@ -226,8 +227,7 @@ func (d *sketch) net(levels int) (in, out *vertex) {
 	return in, out
 }
 
-// fan draws a choice of several parts at once: of all, with a task that comes after them, or of some that come to
-// nothing.
+// fan draws a choice of several parts at once: of all, with a task after them, or of some that have no successors.
 func (d *sketch) fan(levels int, once bool) (in, out *vertex) {
 	in = d.add(choosesMany)
 	d.limit(in)
@@ -248,7 +248,7 @@ func (d *sketch) fan(levels int, once bool) (in, out *vertex) {
 		}
 	}
 	for range d.rng.IntN(3) {
-		in.picks = append(in.picks, d.rng.IntN(2*n+4)-n-4) // nobody, or somebody again
+		in.picks = append(in.picks, d.rng.IntN(2*n+4)-n-4) // none, or one again
 		if last := len(in.picks) - 1; !all && in.picks[last] >= 0 {
 			in.picks[last] = n
 		}
@@ -257,8 +257,7 @@ func (d *sketch) fan(levels int, once bool) (in, out *vertex) {
 	return in, out
 }
 
-// overlap draws a part that is begun several times at once, and a choice that goes on when it has come to its end as
-// often.
+// overlap draws a part that is begun several times at once, and a choice that goes on when the part has ended as often.
 func (d *sketch) overlap(levels int) (in, out *vertex) {
 	d.rush++
 	defer func() { d.rush-- }()
@@ -282,7 +281,7 @@ func (d *sketch) overlap(levels int) (in, out *vertex) {
 	return in, out
 }
 
-// walk draws parts with a choice behind each, which goes on to another or the same, in loops.
+// walk draws parts with a choice after each, which goes on to another part or the same, in loops.
 func (d *sketch) walk(levels int, once bool) (in, out *vertex) {
 	r := &route{id: d.p.routes, steps: 1 + d.rng.IntN(5)}
 	d.p.routes++
@@ -336,7 +335,7 @@ func (d *sketch) choice(r *route) *vertex {
 	return c
 }
 
-// arrange puts the block's tasks in a random order, but makers before who takes what they make.
+// arrange puts the block's tasks in a random order, with makers before the tasks that take their values.
 func (d *sketch) arrange() {
 	all := d.vertices
 	d.rng.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
@@ -359,8 +358,8 @@ func (d *sketch) arrange() {
 	}
 }
 
-// survey runs the block in sequence, to tell how often each task runs: what is documented of edges and choices, and no
-// more. Whatever the order, the numbers must be the same.
+// survey runs the block in sequence, by the documented rules of edges and choices only, to find out how often each task
+// runs. The numbers must be the same in any order.
 func (d *sketch) survey() {
 	before := make(map[*vertex]int)
 	for range 2 {
@@ -397,7 +396,8 @@ func (d *sketch) survey() {
 	}
 	for _, v := range d.vertices {
 		if before[v] != v.often {
-			panic(fmt.Sprintf("the program leaves open whether task %d runs %d times or %d\n%v", v.id, before[v], v.often, d.p))
+			panic(fmt.Sprintf("the program leaves open whether task %d runs %d times or %d\n%v", v.id, before[v],
+				v.often, d.p))
 		}
 	}
 }

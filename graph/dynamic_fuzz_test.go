@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A tape is random numbers that come from bytes, one each: what is drawn from less of it is smaller.
+// A tape is a source of random numbers from bytes, one each. Shorter tapes give smaller programs.
 type tape struct{ bytes []byte }
 
-// Uint64 implements rand.Source. The byte decides what is drawn whether that looks at the upper bits or at the lower
-// ones. The bit below the upper byte is for rand.IntN, which draws again and again as long as it gets zeros.
+// Uint64 implements rand.Source. The byte is in the upper and in the lower bits, since callers use either. The bit
+// below the upper byte is for rand.IntN, which draws again as long as it gets zeros.
 func (t *tape) Uint64() uint64 {
 	b := uint64(0)
 	if len(t.bytes) > 0 {
@@ -22,7 +22,7 @@ func (t *tape) Uint64() uint64 {
 	return b<<56 | 1<<55 | b
 }
 
-// FuzzDynamic draws programs and what goes wrong in them from a tape.
+// FuzzDynamic draws programs and their faults from a tape.
 func FuzzDynamic(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 40 {

@@ -40,7 +40,7 @@ type walkKey struct {
 	route *route
 }
 
-// A firing is a vertex being run once.
+// A firing is one execution of a vertex.
 type firing struct {
 	entry
 	x      *execution
@@ -51,7 +51,8 @@ type firing struct {
 }
 
 func (b *built) newExecution(ex *executor.Executor, s script, clock *atomic.Int64) *execution {
-	return &execution{caller: newCaller(s, clock), built: b, ex: ex, times: make(map[*vertex]int), walks: make(map[walkKey]int)}
+	return &execution{caller: newCaller(s, clock), built: b, ex: ex, times: make(map[*vertex]int),
+		walks: make(map[walkKey]int)}
 }
 
 // Begin implements executor.Job: the tasks of an inline executor run before Start has returned.
@@ -64,7 +65,7 @@ func (x *execution) Begin(r *executor.JobRun) (*executor.Item, error) {
 // Name implements executor.Job.
 func (x *execution) Name() string { return x.root.name }
 
-// begin is how every vertex's function begins.
+// begin is the beginning of every vertex's function.
 func begin(ctx context.Context, v *vertex, flow *firing) *firing {
 	x := ctx.Value(executionKey{}).(*execution)
 	f := &firing{x: x, v: v, flow: flow}
@@ -82,7 +83,7 @@ func begin(ctx context.Context, v *vertex, flow *firing) *firing {
 	return f
 }
 
-// ends is how it ends.
+// ends is the end of every vertex's function.
 func (f *firing) ends() error {
 	if f.fault != nil {
 		return f.x.misbehave(f.ctx, &f.entry)
@@ -121,7 +122,7 @@ func (x *execution) start() (wait func() error) {
 	return r.Wait
 }
 
-// finish waits for the run, and those that it has left behind: whoever waited for them was unwound by Goexit.
+// finish waits for the run, and for nested runs that it has left behind because Goexit unwound the tasks that waited.
 func (x *execution) finish(t testing.TB, wait func() error) {
 	t.Helper()
 	if !x.script.ending.isBefore() {
@@ -137,11 +138,12 @@ func (x *execution) finish(t testing.TB, wait func() error) {
 	}
 }
 
-// isQuiet reports whether none of its graphs is run any more, by nobody.
+// isQuiet reports whether no run of its graphs is in progress.
 func (x *execution) isQuiet() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return !slices.ContainsFunc(x.subs, graph.IsRunning) && !slices.ContainsFunc(slices.Collect(maps.Values(x.graphs)), graph.IsRunning)
+	return !slices.ContainsFunc(x.subs, graph.IsRunning) &&
+		!slices.ContainsFunc(slices.Collect(maps.Values(x.graphs)), graph.IsRunning)
 }
 
 func (x *execution) String() string {
@@ -155,7 +157,8 @@ func (x *execution) String() string {
 		if _, known := runs[f.ctx]; !known {
 			runs[f.ctx] = len(runs)
 		}
-		fmt.Fprintf(&s, "run %d, task %d: %d to %d, fate %d, chosen %v, error %v\n", runs[f.ctx], f.v.id, f.start, f.end, f.fate, f.chosen, f.err)
+		fmt.Fprintf(&s, "run %d, task %d: %d to %d, fate %d, chosen %v, error %v\n", runs[f.ctx], f.v.id, f.start,
+			f.end, f.fate, f.chosen, f.err)
 	}
 	return s.String()
 }

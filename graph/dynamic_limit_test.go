@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A hold is a vertex with its permits, from one moment to another, as far as is seen.
+// A hold is a vertex with its permits, and the observed period for which it held them.
 type hold struct {
 	v          *vertex
 	begin, end int64
 }
 
-// holds lists them. A flow and a module have their permits while anything of what they stand for runs, unless Goexit
-// has unwound who waits for that.
+// holds lists the holds. A flow or a module has its permits while any task inside it runs, unless Goexit has unwound
+// the task that waits for them.
 func (x *execution) holds(unwound bool) (all []hold) {
 	last := make(map[*firing]int64) // of what a flow has built
 	ends := make(map[*firing]int64)
@@ -38,7 +38,7 @@ func (x *execution) holds(unwound bool) (all []hold) {
 	return all
 }
 
-// only is the module that a run is of, if there is only one that it can be of.
+// only returns the module of which a run is, if there is only one candidate.
 func (x *execution) only(run *rerun) (only *vertex) {
 	if run.flow != nil || run.root == x.root {
 		return nil
@@ -54,7 +54,7 @@ func (x *execution) only(run *rerun) (only *vertex) {
 	return only
 }
 
-// limited: at no moment did the tasks of all executions hold more permits than there are.
+// limited checks that at no moment the tasks of all executions held more permits than there are.
 func (b *built) limited(all []*execution) error {
 	for s, permits := range b.permits {
 		var changes []change
@@ -76,13 +76,13 @@ func (b *built) limited(all []*execution) error {
 	return nil
 }
 
-// A change is by how much something grows at a moment.
+// A change is an increment at a moment.
 type change struct {
 	at int64
 	by int
 }
 
-// highest is how large it becomes, and when.
+// highest returns the largest sum of changes, and its moment.
 func highest(changes []change) (at int64, most int) {
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	n := 0

@@ -8,8 +8,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// A program is graphs within graphs, of all kinds of tasks, such that what runs, and how often, does not depend on who
-// is faster.
+// A program is nested graphs of all kinds of tasks. Which tasks run, and how often, does not depend on timing.
 type program struct {
 	vertices []*vertex
 	blocks   []*block
@@ -21,7 +20,7 @@ type program struct {
 	tasks    int             // in all
 }
 
-// A block is what makes one graph, or several that are alike.
+// A block describes one graph, or several equal ones.
 type block struct {
 	name     string
 	level    int  // the first semaphore that its tasks may need
@@ -51,7 +50,7 @@ type vertex struct {
 	priority graph.Priority
 }
 
-// work is what a vertex does.
+// work is the kind of a vertex.
 type work uint8
 
 const (
@@ -67,14 +66,14 @@ func (w work) String() string {
 	return [...]string{"plain", "makes", "chooses", "chooses many", "flow", "module"}[w]
 }
 
-// A route is taken through choices, one at a time. After so many steps it leads to the exit, or away from all if there
-// is none.
+// A route goes through choices, one at a time. After a number of steps it leads to the exit, or to no successor if
+// there is no exit.
 type route struct {
 	id, steps int
 	exit      *vertex
 }
 
-// pick is the number of the successor of v that is chosen in the nth decision.
+// pick returns the index of the successor of v that the nth decision chooses.
 func (r *route) pick(v *vertex, n int) int {
 	if n%(r.steps+1) == r.steps {
 		if r.exit == nil {
@@ -98,7 +97,7 @@ func mix(all ...uint64) (h uint64) {
 	return h
 }
 
-// label is what errors call the vertex.
+// label returns the name of the vertex in errors.
 func (v *vertex) label() string {
 	switch {
 	case v.does == stands:
@@ -109,7 +108,7 @@ func (v *vertex) label() string {
 	return fmt.Sprintf("#%d", v.index)
 }
 
-// chosen are the different successors that a choice of these numbers means.
+// chosen returns the distinct successors with these indices.
 func (v *vertex) chosen(numbers []int) (all []*vertex) {
 	for _, n := range numbers {
 		if 0 <= n && n < len(v.succ) && !slices.Contains(all, v.succ[n]) {
@@ -119,7 +118,7 @@ func (v *vertex) chosen(numbers []int) (all []*vertex) {
 	return all
 }
 
-// count tells how often each vertex runs, if the block is run so many times, and returns how many tasks that is in all.
+// count sets how often each vertex runs if the block is run that many times, and returns the number of tasks in all.
 func (p *program) count(b *block, times int) (tasks int) {
 	if times == 0 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A rerun is what the oracle makes of one run of an execution: what may begin by what is documented.
+// A rerun is the oracle's state of one run of an execution: the tasks that may begin by the documentation.
 type rerun struct {
 	ctx     context.Context
 	root    *block  // what it is a run of
@@ -27,7 +27,7 @@ type pass struct {
 	mod *block
 }
 
-// A replay goes through what an execution did, in the order in which it did that.
+// A replay goes through the events of an execution in their order.
 type replay struct {
 	x      *execution
 	runs   []*rerun // in the order in which they began
@@ -39,7 +39,7 @@ type replay struct {
 	claims []func() // to take back what was found to be told
 }
 
-// A taker is a vertex that has taken what another made.
+// A taker is a vertex that has taken the value of another.
 type taker struct {
 	v    *vertex
 	from *firing
@@ -60,7 +60,8 @@ func (x *execution) replay() (*replay, error) {
 	for _, f := range x.log {
 		run := r.of[f.ctx]
 		if run == nil {
-			run = &rerun{ctx: f.ctx, root: f.v.block, flow: f.flow, ready: make(map[*vertex]int), joined: make(map[*vertex]int), copies: make(map[*block]int)}
+			run = &rerun{ctx: f.ctx, root: f.v.block, flow: f.flow, ready: make(map[*vertex]int),
+				joined: make(map[*vertex]int), copies: make(map[*block]int)}
 			r.of[f.ctx] = run
 			r.runs = append(r.runs, run)
 		}
@@ -93,7 +94,7 @@ func (x *execution) replay() (*replay, error) {
 	return r, nil
 }
 
-// place makes v ready, or what it stands for, and what comes after that as soon as there is a pass.
+// place makes v or its module's tasks ready, and the successors of these as soon as there is a pass.
 func (r *replay) place(run *rerun, v *vertex) {
 	if v.does != stands {
 		run.ready[v]++
@@ -112,7 +113,7 @@ func (r *replay) place(run *rerun, v *vertex) {
 	}
 }
 
-// passIn is what lets begin who comes after v in a run.
+// passIn returns the pass that lets the successors of v begin in a run.
 func (v *vertex) passIn(run *rerun) pass {
 	switch {
 	case v.does == flows:
@@ -177,7 +178,7 @@ func (v *vertex) takesTwice(other *vertex) bool {
 	return n > 1
 }
 
-// end makes ready what comes after f.
+// end makes the successors of f ready.
 func (r *replay) end(f *firing) {
 	run := r.of[f.ctx]
 	v := f.v
@@ -207,7 +208,7 @@ func (r *replay) end(f *firing) {
 	}
 }
 
-// over: a run inside another is at its end.
+// over notes the end of a nested run.
 func (r *replay) over(run *rerun) {
 	if run.failed {
 		return

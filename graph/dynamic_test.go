@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drawScript draws where something goes wrong in one execution, and what. An inline executor has no goroutine to spare.
+// drawScript draws the faults of one execution and their places. An inline executor has no other goroutine.
 func (p *program) drawScript(rng *rand.Rand, inline bool) script {
 	var s script
 	faults := 1
@@ -41,7 +41,7 @@ func (p *program) drawScript(rng *rand.Rand, inline bool) script {
 // exits reports whether the task ends its goroutine.
 func (k kind) exits() bool { return k == exits || k == exitsPanicking || k == panicsExiting }
 
-// A place is where programs are run.
+// A place is an executor on which programs are run.
 type place struct {
 	site
 	inline bool
@@ -74,7 +74,7 @@ func (pl *place) atOnce(t testing.TB, b *built, scripts ...script) {
 	}
 }
 
-// examine runs a program without a fault, with some, several times at once, and after each without.
+// examine runs a program without a fault, with faults, several times at once, and after each without.
 func (pl *place) examine(t testing.TB, rng *rand.Rand, p *program) {
 	t.Helper()
 	b := p.build()
@@ -93,7 +93,7 @@ func (pl *place) examine(t testing.TB, rng *rand.Rand, p *program) {
 }
 
 // TestRandomDynamic runs random programs of all kinds of tasks, without and with faults, on executors with threads and
-// without, and compares what they do with what is documented. MAGPIE_SEED is the seed of the first program.
+// without, and compares them with the documentation. MAGPIE_SEED is the seed of the first program.
 func TestRandomDynamic(t *testing.T) {
 	seed, programs := testkit.Seed(t), testkit.Count(t, 1000)
 	var places []*place
@@ -110,7 +110,8 @@ func TestRandomDynamic(t *testing.T) {
 			pl = places[n]
 		}
 		tell := func() string {
-			return fmt.Sprintf("program %d on %s; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%v", i, pl.name, own, p)
+			return fmt.Sprintf("program %d on %s; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%v", i,
+				pl.name, own, p)
 		}
 		testkit.Within(t, testkit.Patience, func() { pl.examine(telling{t, tell}, rng, p) }, dumpOf(pl.ex), tell)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// verdict says what is wrong with an execution that is over.
+// verdict returns an error if an execution that is over violates the documentation.
 func (x *execution) verdict() error {
 	if x.wrong != nil {
 		return x.wrong
@@ -39,7 +39,7 @@ func (x *execution) verdict() error {
 	return r.nothingIsLost()
 }
 
-// complete: a run without an error has run all, as often as the oracle says, and nothing went wrong in it.
+// complete checks that a run without an error has run all tasks, as often as the oracle, and that none failed.
 func (x *execution) complete() error {
 	for _, v := range x.vertices {
 		if v.does != stands && x.times[v] != x.expected[v] {
@@ -57,7 +57,7 @@ func (x *execution) complete() error {
 	return nil
 }
 
-// fewAtOnce: no more tasks are in progress at a time than there are workers.
+// fewAtOnce checks that no more tasks are in progress at a time than there are workers.
 func (x *execution) fewAtOnce() error {
 	var all []change
 	for _, f := range x.log {
@@ -69,8 +69,8 @@ func (x *execution) fewAtOnce() error {
 	return nil
 }
 
-// skipped: after a run has been stopped each worker may begin one more of its tasks, except who has stopped it. Alone,
-// it begins none after a failure.
+// skipped checks the tasks that begin after a run has been stopped: each worker may begin one, except the worker that
+// has stopped the run. A single worker begins none after a failure.
 func (r *replay) skipped() error {
 	workers := r.x.ex.Workers()
 	for _, run := range r.runs {
@@ -92,7 +92,7 @@ func (r *replay) skipped() error {
 	return nil
 }
 
-// explained: a result of a run that has failed tells what happened in it.
+// explained checks that the result of a run that has failed agrees with the events of the run.
 func (r *replay) explained(run *rerun, result error) error {
 	run.claimed = true
 	r.claims = append(r.claims, func() { run.claimed = false })
@@ -108,7 +108,8 @@ func (r *replay) explained(run *rerun, result error) error {
 	}
 	for _, f := range run.firings {
 		if f.fate.isFailure() && f.reported == nil && !f.isEcho(err, cause) {
-			return fmt.Errorf("the failure of task %d at %d is not told by the result of its run: %w", f.v.id, f.end, result)
+			return fmt.Errorf("the failure of task %d at %d is not told by the result of its run: %w", f.v.id, f.end,
+				result)
 		}
 	}
 	if !slices.IsSortedFunc(failed, func(a, b *graph.TaskError) int { return run.place(a) - run.place(b) }) {
@@ -127,19 +128,20 @@ func (r *replay) explained(run *rerun, result error) error {
 		return r.x.stoppedBy(rest[0])
 	}
 	// It can only have been stopped by the end of a run around it.
-	if !slices.ContainsFunc(r.runs, func(other *rerun) bool { return other != run && context.Cause(other.ctx) == cause }) {
+	if !slices.ContainsFunc(r.runs,
+		func(other *rerun) bool { return other != run && context.Cause(other.ctx) == cause }) {
 		return fmt.Errorf("nobody has stopped the run of %s: %w", run.root.name, rest[0])
 	}
 	return nil
 }
 
-// isCancellation reports whether e is that of a run that was cancelled with err, for that cause.
+// isCancellation reports whether e is the error of a run that was cancelled with err, for that cause.
 func isCancellation(e, err, cause error) bool {
 	joined, ok := e.(interface{ Unwrap() []error })
 	return ok && slices.Equal(joined.Unwrap(), []error{err, cause}) && strings.HasPrefix(e.Error(), "run of ")
 }
 
-// stoppedBy: the whole was stopped by one of the acts that stop it.
+// stoppedBy checks that the whole was stopped by one of the acts that stop it.
 func (x *execution) stoppedBy(e error) error {
 	joined, ok := e.(interface{ Unwrap() []error })
 	if !ok || len(joined.Unwrap()) != 2 || !x.canHaveStopped(joined.Unwrap()[0], joined.Unwrap()[1]) {
@@ -148,7 +150,7 @@ func (x *execution) stoppedBy(e error) error {
 	return nil
 }
 
-// place is where a failure stands among those of a run: those of modules' tasks come last.
+// place returns the position of a failure among those of a run: failures of modules' tasks come last.
 func (run *rerun) place(e *graph.TaskError) int {
 	for _, v := range run.root.vertices {
 		if v.label() == e.Task && run.name() == e.Graph {
@@ -166,7 +168,7 @@ func (run *rerun) name() string {
 	return run.root.name
 }
 
-// happened: the failure that is told is that of a task of the run, or of a run that the task waited for.
+// happened checks that a reported failure is that of a task of the run, or of a run that the task waited for.
 func (r *replay) happened(run *rerun, told *graph.TaskError) error {
 	for _, f := range run.firings {
 		if f.reported != nil || !f.fate.isFailure() || f.v.label() != told.Task || f.graphName() != told.Graph {
@@ -180,7 +182,7 @@ func (r *replay) happened(run *rerun, told *graph.TaskError) error {
 		f.reported = nil
 	}
 	if errors.Is(told.Err, executor.ErrGoexit) && r.x.isUnwound() {
-		return nil // what it waited for has called Goexit on its stack
+		return nil // a task that it waited for has called Goexit on its stack
 	}
 	var why error
 	for _, inner := range r.runs {
@@ -199,7 +201,7 @@ func (r *replay) happened(run *rerun, told *graph.TaskError) error {
 	return fmt.Errorf("nothing like this failure has happened: %.300v (%w)", told, why)
 }
 
-// graphName is the name of the graph that the firing's task is of.
+// graphName returns the name of the graph of the firing's task.
 func (f *firing) graphName() string {
 	if f.flow != nil {
 		return f.flow.v.label()
@@ -220,8 +222,8 @@ func (x *execution) isUnwound() bool {
 	return slices.ContainsFunc(x.log, func(f *firing) bool { return f.fate == exited || f.fate == panickedOrExited })
 }
 
-// nothingIsLost: every run in which something failed is told of, unless that only repeats why a run around it was
-// stopped, or nobody waited for it any more.
+// nothingIsLost checks that every run with a failure is reported, unless the failure only repeats why an outer run was
+// stopped, or no task waited for the run any more.
 func (r *replay) nothingIsLost() error {
 	for _, run := range r.runs {
 		if run.claimed || r.x.isUnwound() {
@@ -244,6 +246,7 @@ func (r *replay) isEchoed(run *rerun) bool {
 		if other == run || cause == context.Canceled && !byNothing { // or it just ended
 			return false
 		}
-		return context.Cause(run.ctx) == cause || slices.ContainsFunc(run.firings, func(f *firing) bool { return f.isEcho(err, cause) })
+		return context.Cause(run.ctx) == cause ||
+			slices.ContainsFunc(run.firings, func(f *firing) bool { return f.isEcho(err, cause) })
 	})
 }

@@ -84,9 +84,10 @@ func TestPanics(t *testing.T) {
 			var nilPanic *runtime.PanicNilError
 			require.ErrorAs(t, err, &nilPanic)
 		}},
-		{"a context's error before anything was cancelled", context.Canceled, func(t *testing.T, err error, p *executor.PanicError) {
-			require.ErrorIs(t, err, context.Canceled)
-		}},
+		{"a context's error before anything was cancelled", context.Canceled,
+			func(t *testing.T, err error, p *executor.PanicError) {
+				require.ErrorIs(t, err, context.Canceled)
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := graph.New("g")
@@ -118,8 +119,8 @@ func TestGoexit(t *testing.T) {
 	}
 }
 
-// failBeside runs a graph of two tasks at once: one fails with errTask, the other returns what answer makes of its
-// context after that.
+// failBeside runs a graph of two tasks at once: one fails with errTask, and then the other returns answer of its
+// context.
 func failBeside(t *testing.T, ctx context.Context, answer func(ctx context.Context) error) error {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")
@@ -129,13 +130,15 @@ func failBeside(t *testing.T, ctx context.Context, answer func(ctx context.Conte
 	return run(t, ex, ctx, g)
 }
 
-// TestEchoes: what only says that the run has failed is not a failure of its own.
+// TestEchoes: an error that only says that the run has failed is not a failure of its own.
 func TestEchoes(t *testing.T) {
 	for name, answer := range map[string]func(context.Context) error{
 		"the context's error":         func(ctx context.Context) error { return ctx.Err() },
 		"the context's error wrapped": func(ctx context.Context) error { return fmt.Errorf("reading: %w", ctx.Err()) },
 		"the cause":                   context.Cause,
-		"the cause wrapped":           func(ctx context.Context) error { return fmt.Errorf("reading: %w", context.Cause(ctx)) },
+		"the cause wrapped": func(ctx context.Context) error {
+			return fmt.Errorf("reading: %w", context.Cause(ctx))
+		},
 		"of a derived context": func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, time.Hour)
 			defer cancel()
@@ -202,14 +205,16 @@ func TestCauseInTasks(t *testing.T) {
 	require.Equal(t, err, seen, "the cause is the failure that is reported")
 }
 
-// TestPanicIsToldOnce: what only repeats that another task has panicked is left out too.
+// TestPanicIsToldOnce: an error that only repeats that another task has panicked is left out too.
 func TestPanicIsToldOnce(t *testing.T) {
 	for name, echo := range map[string]func(context.Context, *executor.Executor) error{
 		"the cause": func(ctx context.Context, _ *executor.Executor) error { return context.Cause(ctx) },
 		"the cause, said": func(ctx context.Context, _ *executor.Executor) error {
 			return fmt.Errorf("beside: %w", context.Cause(ctx))
 		},
-		"a run not begun": func(ctx context.Context, ex *executor.Executor) error { return ex.Run(ctx, graph.New("inner")) },
+		"a run not begun": func(ctx context.Context, ex *executor.Executor) error {
+			return ex.Run(ctx, graph.New("inner"))
+		},
 		"the cause, twice": func(ctx context.Context, _ *executor.Executor) error {
 			return errors.Join(ctx.Err(), context.Cause(ctx))
 		},
@@ -234,7 +239,7 @@ var errOutside = errors.New("the caller's cause")
 
 func (untellingContext) AfterFunc(func()) func() bool { return func() bool { return true } }
 
-// TestNestedErrors: what a nested run returns is an error like any other, and can be told apart from the outer.
+// TestNestedErrors: the error of a nested run is an error like any other, and distinct from the outer.
 func TestNestedErrors(t *testing.T) {
 	for _, w := range []int{1, 2} {
 		ex := newExecutor(t, executor.Config{Workers: w})
@@ -250,8 +255,8 @@ func TestNestedErrors(t *testing.T) {
 	}
 }
 
-// TestToldBesideAnEcho: what failed is told also if the same error says that the run was stopped, as that of a run
-// within does.
+// TestToldBesideAnEcho: a failure is reported even if the same error also says that the run was stopped, as the error
+// of a nested run does.
 func TestToldBesideAnEcho(t *testing.T) {
 	begun := make(chan struct{})
 	untilStopped := func(ctx context.Context) { begun <- struct{}{}; <-ctx.Done() }
@@ -281,8 +286,7 @@ func TestToldBesideAnEcho(t *testing.T) {
 	}
 }
 
-// The text of failures in each other names the outermost and the innermost, however many there are; errors.As finds
-// them all.
+// The text of nested failures names the outermost and the innermost levels, at any depth; errors.As finds all.
 func TestTaskErrorDeep(t *testing.T) {
 	told := func(levels int) string {
 		err := errTask

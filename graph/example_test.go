@@ -16,7 +16,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// A graph that loads, does two things with what was loaded at the same time, and reports.
+// A graph that loads data, processes it in two tasks at the same time, and reports.
 func Example() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
@@ -25,7 +25,7 @@ func Example() {
 	}
 	defer ex.Close()
 
-	// What a task writes, the tasks that come after it may read.
+	// A task may read everything that its predecessors wrote.
 	var lines []string
 	var longest, words int
 
@@ -59,7 +59,7 @@ func Example() {
 	// Output: 2 lines, 9 words, the longest line has 28 bytes
 }
 
-// The first task to fail ends the run: what has not started is skipped.
+// The first task to fail ends the run: tasks that have not started are skipped.
 func Example_errors() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
@@ -69,7 +69,8 @@ func Example_errors() {
 	defer ex.Close()
 
 	g := graph.New("etl")
-	open := g.Task(func(context.Context) error { return fmt.Errorf("input.csv: %w", io.ErrUnexpectedEOF) }).Named("open")
+	open := g.Task(func(context.Context) error { return fmt.Errorf("input.csv: %w", io.ErrUnexpectedEOF) }).
+		Named("open")
 	parse := g.Task(func(context.Context) error { fmt.Println("parsing"); return nil }).Named("parse")
 	open.Precede(parse)
 
@@ -127,7 +128,7 @@ func Example_cancellation() {
 
 	g := graph.New("serve")
 	serve := g.Task(func(ctx context.Context) error {
-		cancel(errShutdown) // as somebody else would
+		cancel(errShutdown) // as another goroutine would
 		<-ctx.Done()
 		fmt.Println("stopping:", context.Cause(ctx))
 		return ctx.Err()
@@ -205,7 +206,7 @@ func ExampleGraph_WriteDOT() {
 	// }
 }
 
-// A graph stands for a task of another, twice.
+// A graph is a module of another graph, twice.
 func ExampleGraph_Module() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
@@ -218,14 +219,15 @@ func ExampleGraph_Module() {
 	double.Task(func(context.Context) error { n *= 2; return nil })
 
 	g := graph.New("g")
-	first, add, second := g.Module(double), g.Task(func(context.Context) error { n += 10; return nil }), g.Module(double)
+	first, add, second := g.Module(double), g.Task(func(context.Context) error { n += 10; return nil }),
+		g.Module(double)
 	first.Precede(add)
 	add.Precede(second)
 	fmt.Println(ex.Run(context.Background(), g), n)
 	// Output: <nil> 24
 }
 
-// How many tasks there are to be is known when the graph runs.
+// The number of tasks is known only when the graph runs.
 func ExampleGraph_Subflow() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
@@ -258,7 +260,7 @@ func ExampleGraph_Subflow() {
 	// Output: map[corvus:6 garrulus:8 pica:4]
 }
 
-// A service answers at once and tidies up behind its answer; the run is over when both are done.
+// A service answers at once and tidies up after its answer. The run ends when both are done.
 func ExampleGraph_DetachedSubflow() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
@@ -292,7 +294,7 @@ func ExampleGraph_DetachedSubflow() {
 	// over
 }
 
-// What a task makes others take, with its type.
+// A task makes a typed value that other tasks take.
 func ExampleValue() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
@@ -313,7 +315,7 @@ func ExampleValue() {
 	// Output: 2 [pica corvus]
 }
 
-// At most two of the downloads run at once, in whatever graph they are.
+// At most two of the downloads run at once, across graphs.
 func ExampleTask_Limit() {
 	ex, err := executor.New(executor.Config{Workers: 4})
 	if err != nil {
@@ -370,7 +372,7 @@ func ExampleGraph_Condition() {
 	// Output: 50 24 37 43 40 41 42 found
 }
 
-// The two halves of a round run at the same time. The condition is behind the task that joins them, so that the next
+// The two halves of a round run at the same time. The condition comes after the task that joins them, so that the next
 // round begins when both have ended.
 func ExampleGraph_Condition_join() {
 	ex, err := executor.New(executor.Config{Workers: 2})
@@ -404,7 +406,7 @@ func ExampleGraph_Condition_join() {
 	// Output: 150 after 4 rounds
 }
 
-// What follows both branches is chosen at the end of either: a task that comes after both would wait for both.
+// The task after the branches is chosen at the end of either: as a successor of both it would wait for both.
 func ExampleGraph_Condition_branches() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
@@ -435,7 +437,7 @@ func ExampleGraph_Condition_branches() {
 	// saved
 }
 
-// What others wait for goes first, what can wait goes last; with one worker that is the whole order.
+// Tasks of high priority begin first, tasks of low priority last. With one worker that is the whole order.
 func ExampleTask_Priority() {
 	ex, err := executor.New(executor.Config{Workers: 1})
 	if err != nil {

@@ -10,14 +10,14 @@ func IsRunning(g *Graph) bool {
 	return g.holds > 0
 }
 
-// Permits is how many permits of s are free, and for how many runs tasks wait for one.
+// Permits returns the number of free permits of s, and of runs with tasks that wait for one.
 func Permits(s *Semaphore) (free, waiting int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.free, len(s.waiting)
 }
 
-// IdleStates is how many run states g keeps for later runs.
+// IdleStates returns the number of run states that g keeps for later runs.
 func IdleStates(g *Graph) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -34,7 +34,7 @@ func IsRanked(g *Graph) bool {
 	return g.levels != nil
 }
 
-// LeftInRanks is how many tasks the idle run states of g have in their queues, or in the hands of a worker.
+// LeftInRanks returns the number of tasks that the idle run states of g have in their queues, or that a worker has.
 func LeftInRanks(g *Graph) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,13 +56,13 @@ func (r *runState) leftInRanks() (n int) {
 	return n
 }
 
-// Ranks are the ranks of no run, of tasks with these priorities.
+// Ranks are ranks without a run, of tasks with these priorities.
 func Ranks(levels []Priority) (add func(task uint32), take func() uint32) {
 	q := newRanks(new(runState), levels)
 	return func(task uint32) { q.add(task) }, q.take
 }
 
-// WaitingFor is how many tasks are put aside for want of permits of s.
+// WaitingFor returns the number of tasks that are put aside because s has too few permits.
 func WaitingFor(s *Semaphore) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

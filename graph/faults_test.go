@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kind is what a task with a fault does besides its work.
+// kind is the kind of a task's fault.
 type kind uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	cancelsNil       // without a cause
 	cancelsFails     // and returns an error of its own
 	cancelsEchoes    // and returns the context's error
-	endsContext      // ends the caller's context, in the way that the script says
+	endsContext      // ends the caller's context, as the script says
 	endsContextFails // and returns an error of its own
 	endsContextEchoes
 	nests     // runs another graph, with a fault, and returns its error
@@ -37,12 +37,13 @@ const (
 	// On their own the next two are harmless.
 	echoes // returns the context's error, nil if there is none
 	causes // returns the context's cause
-	kinds  // how many there are
+	kinds  // number of kinds
 )
 
-var kindNames = [kinds]string{"fails", "fails with Canceled", "fails with DeadlineExceeded", "panics", "panics with an error",
-	"panics with Canceled", "panics with nil", "exits", "exits, panicking", "panics, exiting", "cancels", "cancels without a cause",
-	"cancels and fails", "cancels and echoes", "ends the context", "ends the context and fails", "ends the context and echoes",
+var kindNames = [kinds]string{"fails", "fails with Canceled", "fails with DeadlineExceeded", "panics",
+	"panics with an error", "panics with Canceled", "panics with nil", "exits", "exits, panicking", "panics, exiting",
+	"cancels", "cancels without a cause", "cancels and fails", "cancels and echoes", "ends the context",
+	"ends the context and fails", "ends the context and echoes",
 	"nests", "nests, deaf", "echoes", "echoes the cause"}
 
 func (k kind) String() string { return kindNames[k] }
@@ -54,7 +55,7 @@ func (k kind) stops() bool { return cancels <= k && k <= endsContextEchoes }
 
 func (k kind) nests() bool { return k == nests || k == nestsDeaf }
 
-// misbehave is the rest of a task with a fault.
+// misbehave is the part of a task that acts out its fault.
 func (h *history) misbehave(ctx context.Context, e *entry) error {
 	if !e.fault.kind.nests() {
 		return h.caller.misbehave(ctx, e)
@@ -65,7 +66,7 @@ func (h *history) misbehave(ctx context.Context, e *entry) error {
 	return h.ends(e, well)
 }
 
-// misbehave is that of a fault that is no nested run.
+// misbehave acts out a fault that is no nested run.
 func (c *caller) misbehave(ctx context.Context, e *entry) error {
 	switch e.fault.kind {
 	case cancels:
@@ -119,8 +120,8 @@ func (c *caller) misbehave(ctx context.Context, e *entry) error {
 	return c.ends(e, well)
 }
 
-// fails notes that the task is about to return an error around err, which is told from those of all others. It returns
-// nil if err is nil.
+// fails notes that the task is about to return an error that wraps err and is distinct from those of all other tasks.
+// It returns nil if err is nil.
 func (c *caller) fails(e *entry, err error) error {
 	if err == nil {
 		return c.ends(e, well)
@@ -144,7 +145,7 @@ func (c *caller) ends(e *entry, f fate) error {
 	return nil
 }
 
-// nest runs the model's other graph as the fault says.
+// nest runs the model's other graph, with the fault's script.
 func (h *history) nest(ctx context.Context, e *entry) error {
 	inner := h.m.nests.newHistory(h.ex, e.fault.sub)
 	inner.outer = ctx
@@ -159,19 +160,19 @@ func (h *history) nest(ctx context.Context, e *entry) error {
 	return err
 }
 
-// injected is how many faults took effect, or somewhat less: tasks that failed, and what stopped the run if that was no
-// failure. Of several acts that would stop a run only the first does, and its end is a fault of the run outside if that
-// one's context had ended.
+// injected returns the number of faults that took effect, or somewhat less: tasks that failed, and the act that stopped
+// the run if that was no failure. Of several acts only the first stops the run. If the context of an outer run had
+// ended, that is a fault of the outer run.
 func (h *history) injected() (n int) {
 	_, rest := parts(h.result)
 	stopped := len(rest) > 0 && h.outerErr == nil
 	for _, f := range h.script.faults {
 		if f.kind.nests() || !h.tasks[f.task].fate.isFailure() {
-			continue // what goes wrong in a run inside is counted below
+			continue // faults of a nested run are counted below
 		}
 		n++
 		if f.kind.stops() {
-			stopped = false // by this very task, maybe: one fault
+			stopped = false // perhaps by this task: one fault
 		}
 	}
 	if stopped {
@@ -194,15 +195,20 @@ func TestInjected(t *testing.T) {
 		outer  error
 		want   int
 	}{
-		"nothing went wrong":            {fates: [3]fate{well, well, well}},
-		"a task failed":                 {script{faults: []fault{{kind: fails}}}, [3]fate{erred}, failed, nil, 1},
-		"stopped before a task failed":  {script{faults: []fault{{kind: fails}}}, [3]fate{}, stopped, nil, 1},
-		"two cancelled":                 {script{faults: []fault{{kind: cancels}, {task: 1, kind: endsContext}}}, [3]fate{well, well}, stopped, nil, 1},
-		"one cancelled after a failure": {script{faults: []fault{{kind: fails}, {task: 1, kind: cancels}}}, [3]fate{erred, well}, failed, nil, 1},
-		"one cancelled and failed":      {script{faults: []fault{{kind: cancelsFails}}}, [3]fate{erred}, errors.Join(failed, stopped), nil, 1},
-		"one cancelled, another failed": {script{faults: []fault{{kind: cancels}, {task: 1, kind: panics}}}, [3]fate{well, panicked}, errors.Join(failed, stopped), nil, 2},
-		"the run outside was stopped":   {script{faults: []fault{{kind: fails}}}, [3]fate{erred}, errors.Join(failed, stopped), context.Canceled, 1},
-		"it had ended before":           {script{ending: beforeCancel}, [3]fate{}, stopped, nil, 1},
+		"nothing went wrong":           {fates: [3]fate{well, well, well}},
+		"a task failed":                {script{faults: []fault{{kind: fails}}}, [3]fate{erred}, failed, nil, 1},
+		"stopped before a task failed": {script{faults: []fault{{kind: fails}}}, [3]fate{}, stopped, nil, 1},
+		"two cancelled": {script{faults: []fault{{kind: cancels}, {task: 1, kind: endsContext}}},
+			[3]fate{well, well}, stopped, nil, 1},
+		"one cancelled after a failure": {script{faults: []fault{{kind: fails}, {task: 1, kind: cancels}}},
+			[3]fate{erred, well}, failed, nil, 1},
+		"one cancelled and failed": {script{faults: []fault{{kind: cancelsFails}}}, [3]fate{erred},
+			errors.Join(failed, stopped), nil, 1},
+		"one cancelled, another failed": {script{faults: []fault{{kind: cancels}, {task: 1, kind: panics}}},
+			[3]fate{well, panicked}, errors.Join(failed, stopped), nil, 2},
+		"the run outside was stopped": {script{faults: []fault{{kind: fails}}}, [3]fate{erred},
+			errors.Join(failed, stopped), context.Canceled, 1},
+		"it had ended before": {script{ending: beforeCancel}, [3]fate{}, stopped, nil, 1},
 	} {
 		h := m.newHistory(nil, c.script)
 		for i, f := range c.fates {

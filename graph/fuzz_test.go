@@ -130,7 +130,7 @@ func FuzzGraph(f *testing.F) {
 	})
 }
 
-// checkCyclic checks what is said of a graph with a cycle, and that it does not run.
+// checkCyclic checks that a graph with a cycle is reported correctly and does not run.
 func checkCyclic(t *testing.T, ex *executor.Executor, m *model, err error) {
 	var told *graph.CycleError
 	require.ErrorAs(t, err, &told)
@@ -144,7 +144,8 @@ func checkCyclic(t *testing.T, ex *executor.Executor, m *model, err error) {
 		require.False(t, seen[from], "%d stands twice in %v", from, path)
 		seen[from] = true
 	}
-	ran, _ := plan.NewSerial(&plan.Plan{Funcs: unrun(p.Len()), Off: p.Off, Succ: p.Succ, Join: p.Join, Sources: p.Sources}).
+	ran, _ := plan.NewSerial(&plan.Plan{Funcs: unrun(p.Len()), Off: p.Off, Succ: p.Succ, Join: p.Join,
+		Sources: p.Sources}).
 		Run(context.Background())
 	require.Less(t, ran, p.Len(), "the serial walk got through a graph with a cycle")
 	h := m.newHistory(ex, script{})

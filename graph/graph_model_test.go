@@ -21,8 +21,8 @@ type net struct {
 	now   *pass // the run in progress, for nets of which one run is in progress at a time
 }
 
-// A pass is what one run of a net has done. Tasks write their mark plainly and read those of their predecessors, so a
-// missing order is a data race.
+// A pass records one run of a net. Tasks write their mark plainly and read those of their predecessors, so a missing
+// order is a data race.
 type pass struct {
 	marks []xatomic.Slot[int]
 	act   func(task int) error // what tasks do besides, if anything
@@ -74,7 +74,7 @@ func (p *pass) run(n *net, task int) error {
 
 func (p *pass) has(task int) bool { return p.marks[task].Peek() != nil }
 
-// count is how many tasks ran.
+// count returns the number of tasks that ran.
 func (p *pass) count() (n int) {
 	for i := range p.marks {
 		if p.has(i) {
@@ -84,26 +84,26 @@ func (p *pass) count() (n int) {
 	return n
 }
 
-// ended checks the end of a run that nothing stopped.
+// ended checks the end of a run that was not stopped.
 func (p *pass) ended(err error) {
 	model.Assert(err == nil, "the run failed: %v", err)
 	model.Assert(p.count() == len(p.marks), "of %d tasks %d ran", len(p.marks), p.count())
 }
 
-// once runs the net, whose tasks do what act says.
+// once runs the net, whose tasks call act.
 func (n *net) once(ex *executor.Executor, act func(task int) error) (*pass, error) {
 	n.now = n.newPass()
 	n.now.act = act
 	return n.now, ex.Run(context.Background(), n)
 }
 
-// again runs the net with nothing in its way.
+// again runs the net without faults.
 func (n *net) again(ex *executor.Executor) {
 	p, err := n.once(ex, nil)
 	p.ended(err)
 }
 
-// A meeting is come to by n tasks, all of which have to be running at once.
+// A meeting makes n tasks wait until all of them run at once.
 type meeting struct {
 	n       int32
 	arrived xatomic.Int32
@@ -232,7 +232,7 @@ func TestModelSources(t *testing.T) {
 	})
 }
 
-// TestModelConcurrentRuns: two runs of one graph at once do not see each other, and their states are kept for the next.
+// TestModelConcurrentRuns: two runs of one graph at once share no state, and their states are kept for the next.
 func TestModelConcurrentRuns(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		n := newNet(3, []int{0, 1, 2})
@@ -248,8 +248,8 @@ func TestModelConcurrentRuns(t *testing.T) {
 	})
 }
 
-// TestModelTwoRunsOnOneWorker: a worker that takes up another run has brought to the first what it counted, in whatever
-// order the two end.
+// TestModelTwoRunsOnOneWorker: a worker that turns to another run has added its counts to the first, in whichever order
+// the two end.
 func TestModelTwoRunsOnOneWorker(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		a, b := diamond(), fan(minSpan)
@@ -260,8 +260,8 @@ func TestModelTwoRunsOnOneWorker(t *testing.T) {
 	})
 }
 
-// TestModelNewcomer: a worker that takes up another run in the middle of a span owes nothing to the join after it, for
-// which that run's task may wait.
+// TestModelNewcomer: a worker that turns to another run in the middle of a span owes no count to the join after the
+// span, for which that run's task may wait.
 func TestModelNewcomer(t *testing.T) {
 	onExecutors(t, []int{2}, func(ex *executor.Executor) {
 		a, b := fan(minSpan+1), newNet(1)
@@ -296,8 +296,8 @@ func TestModelCancel(t *testing.T) {
 	})
 }
 
-// breaks checks that a task's failure is the run's, that nothing after it runs and that the next run is whole. The task
-// that fails is one of a join's predecessors, or the one after the join.
+// breaks checks that a task's failure is the run's, that no successor runs, and that the next run is complete. The task
+// that fails is a predecessor or the successor of a join.
 func breaks(t *testing.T, fail func() error, isIt func(error) bool) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		n := diamond()
@@ -330,7 +330,8 @@ func TestModelPanic(t *testing.T) {
 
 // TestModelGoexit: a task ends its worker's goroutine while its neighbour runs.
 func TestModelGoexit(t *testing.T) {
-	breaks(t, func() error { runtime.Goexit(); return nil }, func(err error) bool { return errors.Is(err, executor.ErrGoexit) })
+	breaks(t, func() error { runtime.Goexit(); return nil },
+		func(err error) bool { return errors.Is(err, executor.ErrGoexit) })
 }
 
 // TestModelNested: a task runs another graph and waits for it.

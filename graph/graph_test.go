@@ -31,7 +31,7 @@ func TestSmoke(t *testing.T) {
 	})
 }
 
-// panicText returns what f panics with. It fails the test if f does not panic, or not with a text.
+// panicText returns the text of f's panic. It fails the test if f does not panic, or not with a text.
 func panicText(t *testing.T, f func()) (text string) {
 	t.Helper()
 	defer func() {
@@ -142,7 +142,8 @@ func TestCycles(t *testing.T) {
 					require.ElementsMatch(t, c.path, cycle.Path)
 					for i, from := range cycle.Path {
 						to := cycle.Path[(i+1)%len(cycle.Path)]
-						require.True(t, edges[[2]string{from, to}], "%s does not precede %s in %v", from, to, cycle.Path)
+						require.True(t, edges[[2]string{from, to}], "%s does not precede %s in %v", from, to,
+							cycle.Path)
 					}
 				}
 			}
@@ -169,7 +170,8 @@ func TestCycleMessage(t *testing.T) {
 	require.EqualError(t, ring(12), `graph "ring": cycle: `+
 		`#0 → #1 → #2 → #3 → #4 → #5 → #6 → #7 → #8 → #9 → #10 → #11 → #0: remove one of these edges`)
 	require.EqualError(t, ring(1000), `graph "ring": cycle: `+
-		`#0 → #1 → #2 → #3 → #4 → #5 → … 988 more … → #994 → #995 → #996 → #997 → #998 → #999 → #0: remove one of these edges`)
+		`#0 → #1 → #2 → #3 → #4 → #5 → … 988 more … → #994 → #995 → #996 → #997 → #998 → #999 → #0: `+
+		`remove one of these edges`)
 
 	var cycle *graph.CycleError
 	require.ErrorAs(t, ring(1000), &cycle)
@@ -198,7 +200,7 @@ func TestChangeWhileRunning(t *testing.T) {
 			r := ex.Start(t.Context(), g)
 			<-started
 			text := panicText(t, func() { change(g, a, b) })
-			// Looking is allowed.
+			// Reading is allowed.
 			require.NoError(t, g.Validate())
 			require.NoError(t, g.WriteDOT(io.Discard))
 			require.Equal(t, 2, g.Len())
@@ -272,8 +274,8 @@ func TestEmptyGraph(t *testing.T) {
 	require.True(t, ran)
 }
 
-// TestDuplicateEdges: an edge said more than once, also so often that the task has as many successors as a span, delays
-// its successor no more than one said once.
+// TestDuplicateEdges: an edge that is added several times delays its successor no more than one that is added once,
+// also if the task then has as many successors as a span.
 func TestDuplicateEdges(t *testing.T) {
 	everyExecutor(t, []int{1, 4}, func(t *testing.T, ex *executor.Executor) {
 		for times := 1; times <= 20; times++ {
@@ -332,7 +334,7 @@ func TestWidths(t *testing.T) {
 	})
 }
 
-// TestChangeBetweenRuns: a graph that has run can be added to, and what it had stays.
+// TestChangeBetweenRuns: tasks can be added to a graph that has run, and its old tasks stay.
 func TestChangeBetweenRuns(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("growing")
@@ -359,7 +361,7 @@ func TestChangeBetweenRuns(t *testing.T) {
 	require.NoError(t, run(t, ex, t.Context(), g))
 }
 
-// TestCycleMadeLater: the verdict on a graph is of the graph as it is, not as it was.
+// TestCycleMadeLater: Validate reports on the graph as it is, not as it was.
 func TestCycleMadeLater(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")
@@ -369,7 +371,7 @@ func TestCycleMadeLater(t *testing.T) {
 	b.Precede(a)
 	var cycle *graph.CycleError
 	require.ErrorAs(t, run(t, ex, t.Context(), g), &cycle)
-	a.Named("z") // a change that cures nothing
+	a.Named("z") // a change that does not remove the cycle
 	require.EqualError(t, g.Validate(), `graph "g": cycle: z → b → z: remove one of these edges`)
 }
 
@@ -411,7 +413,7 @@ func TestReserveKeepsTasks(t *testing.T) {
 	require.Equal(t, 2, ran)
 }
 
-// TestAcrossExecutors: a graph belongs to no executor, and what it keeps from one serves another with more workers.
+// TestAcrossExecutors: a graph belongs to no executor, and a run state from one serves another with more workers.
 func TestAcrossExecutors(t *testing.T) {
 	g, sum := graph.New("shared"), new(atomic.Int64)
 	source := g.Task(nothing)

@@ -31,7 +31,7 @@ func dumpOf(ex *executor.Executor) func() string {
 	}
 }
 
-// within runs f under the watchdog, which tells the state of ex.
+// within runs f under the watchdog, which dumps ex.
 func within(t testing.TB, ex *executor.Executor, f func()) {
 	t.Helper()
 	testkit.Within(t, testkit.Patience, f, dumpOf(ex))
@@ -57,8 +57,8 @@ func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executo
 
 func nothing(context.Context) error { return nil }
 
-// parts takes a run's result apart: the failures of tasks, in the order in which they are joined, and what else there
-// is, which can only be that the run was cancelled.
+// parts splits a run's result into the failures of tasks, in the order in which they are joined, and the rest, which
+// can only be that the run was cancelled.
 func parts(err error) (failed []*graph.TaskError, rest []error) {
 	if err == nil {
 		return nil, nil
@@ -95,7 +95,7 @@ func failedTasks(err error) (names []string) {
 	return names
 }
 
-// A barrier lets a party of goroutines go on when all have come.
+// A barrier lets a number of goroutines go on when all have come.
 type barrier struct {
 	mu   sync.Mutex
 	need int

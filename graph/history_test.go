@@ -13,18 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A model is a graph whose tasks keep account of what happens to them.
+// A model is a graph whose tasks record their execution.
 type model struct {
 	g     *graph.Graph
 	preds [][]int
 	names []string
-	want  []uint64 // what the tasks compute; see oracle
-	nests *model   // what tasks with a fault that nests run
+	want  []uint64 // the values that the tasks compute; see oracle
+	nests *model   // run by tasks with a fault that nests
 	log   *history // of the run in progress; if there is none, it is in the run's context
 }
 
-// A history is what one run did. The plain words in it are on purpose: every edge must order its two tasks, and Run's
-// return come after all of them, or the race detector objects.
+// A history records one run. Its words are plain on purpose: the race detector checks that every edge orders its two
+// tasks, and that Run returns after all of them.
 type history struct {
 	caller
 	m     *model
@@ -40,23 +40,23 @@ type history struct {
 	outerCause error
 }
 
-// An entry is what one task did.
+// An entry records one task.
 type entry struct {
-	fault *fault // what it is to do
+	fault *fault // to act out
 	runs  atomic.Int32
 	fate  fate
 	// Stamps of the run's clock: when its function began, and when it was about to return, panic or exit.
 	start, end int64
 	value      uint64
-	err        error // erred: what it returned
-	thrown     any   // panicked: with what
+	err        error // erred: the returned error
+	thrown     any   // panicked: the value
 	halted     bool  // it called Run.Cancel
 	ctx        context.Context
 	late       bool // at its end the context had ended
 	reported   *graph.TaskError
 }
 
-// fate is how a task ended.
+// fate is the way in which a task ended.
 type fate uint8
 
 const (
@@ -65,7 +65,7 @@ const (
 	erred
 	panicked
 	exited
-	panickedOrExited // it is not said which
+	panickedOrExited // unspecified which
 )
 
 func (f fate) isFailure() bool { return f > well }
@@ -101,7 +101,7 @@ func (m *model) body(ctx context.Context, i int) error {
 	return h.ends(e, well)
 }
 
-// oracle walks the model's plan on this goroutine and keeps what the tasks compute.
+// oracle walks the model's plan on this goroutine and keeps the values that the tasks compute.
 func (m *model) oracle(t testing.TB) {
 	t.Helper()
 	p, err := plan.Of(m.g)
@@ -119,7 +119,7 @@ func (m *model) oracle(t testing.TB) {
 	h.check(t, nil)
 }
 
-// workers is how many tasks may be in progress at a time.
+// workers returns the number of tasks that may be in progress at a time.
 func (h *history) workers() int {
 	if h.ex == nil {
 		return 1
@@ -127,7 +127,7 @@ func (h *history) workers() int {
 	return h.ex.Workers()
 }
 
-// context is what the run's tasks had, nil if none ran on an executor.
+// context returns the context of the run's tasks, nil if none ran on an executor.
 func (h *history) context() context.Context {
 	if h.ex == nil {
 		return nil
@@ -140,7 +140,7 @@ func (h *history) context() context.Context {
 	return nil
 }
 
-// String tells the graph, what its tasks were to do, and what they did.
+// String returns the graph, the faults of its tasks, and their records.
 func (h *history) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "graph %q: %s\n", h.m.g.Name(), h.m.edges())
@@ -164,7 +164,7 @@ func (h *history) String() string {
 	return b.String()
 }
 
-// once runs the model on ex, with nothing else there, and checks what it did.
+// once runs the model on an ex that is otherwise idle, and checks its history.
 func (m *model) once(t testing.TB, ex *executor.Executor, s script) *history {
 	t.Helper()
 	before := ex.Stats().Total.Tasks
@@ -182,8 +182,8 @@ func (m *model) once(t testing.TB, ex *executor.Executor, s script) *history {
 	return h
 }
 
-// counted is how many tasks Stats must and may count: all of a run, those that were skipped too. A nested run that was
-// begun on a cancelled context adds none.
+// counted returns the least and the largest number of tasks that Stats may count: all of a run, including those that
+// were skipped. A nested run that was begun on a cancelled context adds none.
 func (h *history) counted() (least, most int) {
 	if h.script.ending.isBefore() {
 		return 0, 0
@@ -199,13 +199,13 @@ func (h *history) counted() (least, most int) {
 	return least, most
 }
 
-// complete runs the model on ex, with no fault and nothing else there.
+// complete runs the model without faults on an ex that is otherwise idle.
 func (m *model) complete(t testing.TB, ex *executor.Executor) {
 	t.Helper()
 	m.once(t, ex, script{}).checkValues(t)
 }
 
-// checkValues: what the tasks computed is what they should have.
+// checkValues compares the values that the tasks computed with the oracle's.
 func (h *history) checkValues(t testing.TB) {
 	t.Helper()
 	for i := range h.tasks {

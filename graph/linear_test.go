@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is done with graphs that contain each other takes time in proportion to their tasks, edges and modules: not to
-// the number of ways from one graph to another, and not to the tasks inside once for each graph around them. The sizes
-// are such that these tests would not end otherwise.
+// Operations on nested graphs take time in proportion to their tasks, edges and modules, not to the number of paths
+// from one graph to another, nor to the product of inner tasks and outer graphs. The sizes are such that these tests
+// would not end otherwise.
 
-// A ladder is graphs of which each has several ways to the next below. All choose, so that none is copied and a run
-// goes down one way only. It returns the top and the bottom.
+// A ladder is a row of graphs, each with several modules of the next. All have conditions, so that none is copied and a
+// run takes one path only. It returns the top and the bottom.
 func ladder(levels int, bottom *graph.Graph, pairs bool) (top *graph.Graph) {
 	below := []*graph.Graph{bottom, bottom}
 	rung := func() *graph.Graph {
@@ -50,7 +50,8 @@ func TestModulesInLadder(t *testing.T) {
 			within(t, ex, func() {
 				ran := 0
 				bottom := graph.New("bottom")
-				bottom.Task(func(context.Context) error { ran++; return nil }).Precede(bottom.Condition(func(context.Context) (int, error) { return -1, nil }))
+				bottom.Task(func(context.Context) error { ran++; return nil }).
+					Precede(bottom.Condition(func(context.Context) (int, error) { return -1, nil }))
 				top := ladder(100, bottom, pairs)
 				require.NoError(t, top.Validate())
 				require.NoError(t, top.WriteDOT(io.Discard))
@@ -72,7 +73,7 @@ func TestModulesInLadder(t *testing.T) {
 	}
 }
 
-// Modules that are copied, in each other, built from the bottom up, from the top down, and from the middle.
+// Nested modules that are copied, built from the bottom up, from the top down, and from the middle.
 func TestModulesInChain(t *testing.T) {
 	levels := testkit.Scale(20_000)
 	for name, build := range map[string]func(all []*graph.Graph, join func(i int)){
@@ -123,7 +124,7 @@ func TestModulesInChain(t *testing.T) {
 	}
 }
 
-// A graph that is a module already is given modules which have many inside, the same ones again and again.
+// A graph that is a module already is given modules that contain many graphs, the same ones again and again.
 func TestModulesInTheMiddle(t *testing.T) {
 	const n = 10_000
 	inside := graph.New("inside")
@@ -158,7 +159,7 @@ func TestModulesApart(t *testing.T) {
 	require.NoError(t, run(t, ex, t.Context(), g))
 }
 
-// More tasks than a graph can have are refused before they are made.
+// More tasks than a graph can have are refused before they are copied.
 func TestModulesTooMany(t *testing.T) {
 	g := graph.New("g")
 	g.Task(nothing)
@@ -170,8 +171,8 @@ func TestModulesTooMany(t *testing.T) {
 	require.EqualError(t, g.Validate(), `graph "around": with its modules it has more than 536870911 tasks: split it`)
 }
 
-// In whatever order graphs become modules of each other, those are refused of which one would contain itself, and no
-// others. Each that is run runs what it contains, as changed in between.
+// In any order in which graphs become modules of each other, exactly those modules are refused by which a graph would
+// contain itself. Each graph that is run runs all that it contains, with the latest changes.
 func TestModulesInRandomOrder(t *testing.T) {
 	seed, refused, allowed := testkit.Seed(t), 0, 0
 	ex := newExecutor(t, executor.Config{Workers: 1})

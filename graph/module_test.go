@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A journal notes what runs.
+// A journal notes the tasks that run.
 type journal struct {
 	mu    sync.Mutex
 	lines []string
@@ -29,7 +29,7 @@ func (j *journal) task(name string) func(context.Context) error {
 	}
 }
 
-// take returns what was noted, and forgets it.
+// take returns the notes and clears them.
 func (j *journal) take() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -38,7 +38,7 @@ func (j *journal) take() []string {
 	return lines
 }
 
-// A chain of graphs in each other runs in its order, again and again, and the same graph in two places runs twice.
+// A chain of nested graphs runs in its order, again and again, and a graph in two places runs twice.
 func TestModule(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestModule(t *testing.T) {
 			require.NoError(t, run(t, ex, t.Context(), inner))
 			require.Equal(t, []string{"a", "b"}, j.take(), "by itself")
 
-			// A change of what is deep inside is seen, and one of the whole too.
+			// A change deep inside takes effect, and so does one of the whole.
 			a.Succeed(inner.Task(j.task("0")))
 			require.NoError(t, run(t, ex, t.Context(), outer))
 			require.Equal(t, []string{"begin", "0", "a", "b", "between", "0", "a", "b", "end"}, j.take())
@@ -78,7 +78,7 @@ func TestModule(t *testing.T) {
 	}
 }
 
-// What is wide inside a module begins after what precedes the module, and ends before what succeeds it.
+// All tasks of a wide module begin after the predecessors of the module, and end before its successors.
 func TestModuleOrder(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		ex := newExecutor(t, executor.Config{Workers: workers})
@@ -104,7 +104,8 @@ func TestModuleOrder(t *testing.T) {
 func TestModuleErrors(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	sub := graph.New("sub")
-	sub.Task(func(context.Context) error { return nil }).Precede(sub.Task(func(context.Context) error { return errTask }).Named("bad"))
+	sub.Task(func(context.Context) error { return nil }).
+		Precede(sub.Task(func(context.Context) error { return errTask }).Named("bad"))
 	g := graph.New("g")
 	g.Module(sub).Precede(g.Task(func(context.Context) error { t.Error("not skipped"); return nil }))
 	err := run(t, ex, t.Context(), g)
@@ -113,8 +114,10 @@ func TestModuleErrors(t *testing.T) {
 	require.Equal(t, graph.TaskError{Graph: "sub", Task: "bad", Err: errTask}, *failed)
 
 	require.PanicsWithValue(t, `graph "g": the graph of module 2 is nil`, func() { g.Module(nil) })
-	require.PanicsWithValue(t, `graph "g": module "g" contains this graph: a graph cannot be a part of itself`, func() { g.Module(g) })
-	require.PanicsWithValue(t, `graph "sub": module "g" contains this graph: a graph cannot be a part of itself`, func() { sub.Module(g) })
+	require.PanicsWithValue(t, `graph "g": module "g" contains this graph: a graph cannot be a part of itself`,
+		func() { g.Module(g) })
+	require.PanicsWithValue(t, `graph "sub": module "g" contains this graph: a graph cannot be a part of itself`,
+		func() { sub.Module(g) })
 
 	round := graph.New("round")
 	x, y := round.Task(nothing), round.Task(nothing)
@@ -126,12 +129,13 @@ func TestModuleErrors(t *testing.T) {
 	require.ErrorAs(t, g2.Validate(), &cycle)
 	require.Equal(t, "round", cycle.Graph)
 
-	// A module that was copied before one with a fault was come upon is forgotten.
+	// A module that was copied before one with a fault was found is discarded.
 	half := graph.New("half")
 	half.Module(sub)
 	half.Module(round)
 	require.Error(t, half.Validate())
-	require.PanicsWithValue(t, `graph "half": Precede of task #2 was given a task of graph "round": edges stay within a graph`,
+	require.PanicsWithValue(t,
+		`graph "half": Precede of task #2 was given a task of graph "round": edges stay within a graph`,
 		func() { half.Task(nothing).Precede(x) })
 
 	g3 := graph.New("g3")
@@ -165,7 +169,7 @@ func TestModuleIsPinned(t *testing.T) {
 	g.Module(middle)
 	r := ex.Start(t.Context(), g)
 	<-begun
-	for _, other := range []*graph.Graph{g, middle, sub} { // their ends do not free what the first still runs
+	for _, other := range []*graph.Graph{g, middle, sub} { // the first still holds them
 		require.NoError(t, run(t, ex, t.Context(), other))
 		require.NoError(t, other.Validate())
 	}
@@ -177,7 +181,7 @@ func TestModuleIsPinned(t *testing.T) {
 	middle.Task(nothing)
 }
 
-// Runs of graphs that share a module do not see each other.
+// Runs of graphs that share a module share no state.
 func TestModuleShared(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 4})
 	sub := graph.New("sub")

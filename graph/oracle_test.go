@@ -37,8 +37,8 @@ func TestOracle(t *testing.T) {
 	})
 }
 
-// TestOracleFaults does the same with tasks that fail in every way they can, also many of one run. After each such run
-// the same graph must run completely: nothing of a failed run may be left in what the graph keeps for the next.
+// TestOracleFaults does the same with tasks that fail in every way, also many of one run. After each such run the same
+// graph must run completely: a failed run must leave nothing in the run state that the graph keeps.
 func TestOracleFaults(t *testing.T) {
 	seed := testkit.Seed(t)
 	everyExecutor(t, oracleWorkers, func(t *testing.T, ex *executor.Executor) {

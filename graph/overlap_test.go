@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rush adds conditions to g that choose each of tasks so many times in all, also while they run.
+// rush adds conditions to g that choose each of tasks the given number of times in all, also while they run.
 func rush(g *graph.Graph, times int, tasks ...graph.Task) {
 	const drivers = 4
 	begin := g.MultiCondition(func(context.Context) ([]int, error) { return []int{0, 1, 2, 3}, nil })
@@ -35,8 +35,8 @@ func rush(g *graph.Graph, times int, tasks ...graph.Task) {
 	}
 }
 
-// A join of n counts n ends of the tasks before it, whichever those are, and none is lost or counted twice: not when
-// tasks end while it runs, nor when one ends several times at once.
+// A join of n predecessors counts any n of their ends. No end is lost or counted twice, not even if predecessors end
+// while the join runs, or if one ends several times at once.
 func TestOverlapAtJoin(t *testing.T) {
 	everyExecutor(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		times := 6 * testkit.Scale(500)
@@ -60,7 +60,7 @@ func TestOverlapAtJoin(t *testing.T) {
 	})
 }
 
-// A task that takes what a task makes which runs again meanwhile gets something whole that it has made.
+// A task takes the value of a task that runs again meanwhile: it gets one of the values, not a mixture.
 func TestOverlapAtValue(t *testing.T) {
 	everyExecutor(t, []int{1, 4}, func(t *testing.T, ex *executor.Executor) {
 		times := testkit.Scale(2000)

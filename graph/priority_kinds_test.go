@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A medley is a graph of tasks of every kind, and what runs of it have done.
+// A medley is a graph of tasks of every kind, and the tallies of its runs.
 type medley struct {
 	*graph.Graph
 	fail  func(ctx context.Context, task string) error // called by every task
 	limit *graph.Semaphore
 }
 
-// A tally is what one run of a medley counts.
+// A tally has the counts of one run of a medley.
 type tally struct {
 	ran     atomic.Int32
 	rounds  int
@@ -109,7 +109,7 @@ func newMedley(rng *rand.Rand) *medley {
 	return k
 }
 
-// once runs it, and checks what a run without failures has done.
+// once runs the medley, and checks the tally of a run without failures.
 func (k *medley) once(ex *executor.Executor) error {
 	tally := new(tally)
 	if err := ex.Run(context.WithValue(context.Background(), tallyKey{}, tally), k.Graph); err != nil {
@@ -117,8 +117,10 @@ func (k *medley) once(ex *executor.Executor) error {
 	}
 	// Those around it, two modules, a loop, a subflow; then on to a multiple of three.
 	const want = 2 + 2*20 + 2 + 11 + 2
-	if tally.ran.Load() != want || tally.rounds != medleyRounds || tally.limited != medleyLimited || tally.product != 6 {
-		return fmt.Errorf("%d tasks instead of %d, %d rounds, %d limited, product %d", tally.ran.Load(), want, tally.rounds, tally.limited, tally.product)
+	if tally.ran.Load() != want || tally.rounds != medleyRounds || tally.limited != medleyLimited ||
+		tally.product != 6 {
+		return fmt.Errorf("%d tasks instead of %d, %d rounds, %d limited, product %d", tally.ran.Load(), want,
+			tally.rounds, tally.limited, tally.product)
 	}
 	return nil
 }
@@ -151,10 +153,11 @@ func TestPriorityKinds(t *testing.T) {
 	oneAfterTheOther(t, check)
 }
 
-// Wherever a run fails or is cancelled, it ends, says so, and leaves nothing behind for the next.
+// A run that fails or is cancelled at any place ends, reports it, and leaves nothing behind for the next.
 func TestPriorityFailures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-	places := []string{"source", "sink", "in a module", "before the loop", "in a nested loop", "after the loop", "subflow", "in a subflow",
+	places := []string{"source", "sink", "in a module", "before the loop", "in a nested loop", "after the loop",
+		"subflow", "in a subflow",
 		"limited", "value", "condition"}
 	everyExecutor(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		for name, fail := range map[string]func() error{
@@ -188,7 +191,7 @@ func TestPriorityFailures(t *testing.T) {
 				}
 			}
 		}
-		// Cancelled by somebody else, at any time.
+		// Cancelled by another goroutine, at any time.
 		k := newMedley(rng)
 		for range testkit.Scale(30) {
 			within(t, ex, func() {
@@ -208,8 +211,8 @@ func TestPriorityFailures(t *testing.T) {
 	})
 }
 
-// A task may run on top of another of its run, if that waits for a run that theirs is a part of. A failure is told of
-// the one that failed.
+// A task may run on top of another task of its run, if that one waits for an enclosing run. A failure is reported for
+// the task that failed.
 func TestPriorityOnTopOfEachOther(t *testing.T) {
 	for _, inner := range []error{nil, errTask} {
 		ex := newExecutor(t, executor.Config{Workers: 1})

@@ -14,18 +14,20 @@ import (
 
 // nothingInRanks checks that a run of g has left no task in its queues.
 func nothingInRanks(g *Graph) {
-	model.Assert(g.levels != nil && len(g.states) == 1 && g.states[0].leftInRanks() == 0, "%d tasks left", LeftInRanks(g))
+	model.Assert(g.levels != nil && len(g.states) == 1 && g.states[0].leftInRanks() == 0, "%d tasks left",
+		LeftInRanks(g))
 }
 
-// TestModelPriority: of three tasks of different priorities each runs once, whoever takes the tickets, and the run does
-// not end before.
+// TestModelPriority: three tasks of different priorities run once each, whichever worker runs the tickets, and the run
+// does not end before.
 func TestModelPriority(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		var ran [3]xatomic.Plain[int]
 		g := New("g")
 		model.Calm(func() {
 			for i := range ran {
-				g.Task(func(context.Context) error { ran[i].Set(ran[i].Get() + 1); return nil }).Priority(Low + Priority(i))
+				g.Task(func(context.Context) error { ran[i].Set(ran[i].Get() + 1); return nil }).
+					Priority(Low + Priority(i))
 			}
 			model.Assert(g.Validate() == nil, "Validate")
 		})
@@ -38,7 +40,7 @@ func TestModelPriority(t *testing.T) {
 	})
 }
 
-// TestModelPriorityStop: one of them fails: the tickets of those that are skipped are used up all the same.
+// TestModelPriorityStop: one of three tasks fails, and the tickets of the skipped tasks are used up all the same.
 func TestModelPriorityStop(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		whim := errors.New("whim")
@@ -60,8 +62,8 @@ func TestModelPriorityStop(t *testing.T) {
 	})
 }
 
-// TestModelPriorityAside: two of different priorities share a permit, and a word that only the permit orders: the one
-// that is put aside comes back with a ticket.
+// TestModelPriorityAside: two tasks of different priorities share a permit, and a word that only the permit orders. A
+// task that is put aside comes back with a ticket.
 func TestModelPriorityAside(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		var word xatomic.Plain[int]

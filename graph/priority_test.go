@@ -64,7 +64,7 @@ func randomSketch(rng *rand.Rand, most int) *leveled {
 	return s
 }
 
-// order is how one worker has to run it.
+// order returns the order in which one worker has to run the tasks.
 func (s *leveled) order() (order []int) {
 	join := make([]int, len(s.levels))
 	for _, succ := range s.succ {
@@ -72,7 +72,7 @@ func (s *leveled) order() (order []int) {
 			join[j]++
 		}
 	}
-	var ready []int // in the order in which they became so
+	var ready []int // in the order in which they became ready
 	for i, n := range join {
 		if n == 0 {
 			ready = append(ready, i)
@@ -106,8 +106,8 @@ func (s *leveled) order() (order []int) {
 	return order
 }
 
-// One worker runs the tasks that are ready highest first, those of one priority in their order, save at the turns of
-// the lower ones; the same in every run.
+// One worker runs ready tasks of the highest priority first, and those of one priority in their order, except at the
+// turns of the lower priorities. The order is the same in every run.
 func TestPriorityOrder(t *testing.T) {
 	oneAfterTheOther(t, func(t *testing.T, ex *executor.Executor) {
 		var j journal
@@ -142,7 +142,7 @@ func TestPriorityOrder(t *testing.T) {
 	})
 }
 
-// What one worker makes ready another begins in the same order, though all of it is in the deque of the first.
+// Tasks that one worker makes ready begin on another in the same order, though all tickets are in the first's deque.
 func TestPriorityAcrossWorkers(t *testing.T) {
 	everyExecutor(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(20) {
@@ -168,7 +168,7 @@ func TestPriorityAcrossWorkers(t *testing.T) {
 	})
 }
 
-// While there is always a task of high priority that is ready, of sixteen tasks one is of Normal and one of Low.
+// As long as a task of high priority is always ready, one of sixteen tasks is of Normal and one of Low.
 func TestPriorityTurns(t *testing.T) {
 	require.Equal(t, 16, graph.TakesPerTurn, "Task.Priority promises it")
 	oneAfterTheOther(t, func(t *testing.T, ex *executor.Executor) {
@@ -199,20 +199,21 @@ func TestPriorityTurns(t *testing.T) {
 				require.NoError(t, run(t, ex, t.Context(), g))
 				for _, p := range lower {
 					turn := map[graph.Priority]int{graph.Normal: 8, graph.Low: 16}[p]
-					require.Equal(t, []int{turn, turn + 16, turn + 32, turn + 48, turn + 64}, at[p], "%v of %v", p, lower)
+					require.Equal(t, []int{turn, turn + 16, turn + 32, turn + 48, turn + 64}, at[p], "%v of %v", p,
+						lower)
 				}
 			}
 		}
 	})
 }
 
-// However tasks become ready, one that has k of its priority before it is the 16·(k+1)th to begin, or an earlier one.
+// In whichever order tasks become ready, one with k of its priority before it is among the next 16·(k+1) to begin.
 func TestPriorityBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range testkit.Scale(50) {
 		const tasks = 2000
 		levels := make([]graph.Priority, tasks)
-		mix := rng.IntN(8) // how many in ten are not of High
+		mix := rng.IntN(8) // so many in ten are not of High
 		for i := range levels {
 			levels[i] = graph.High
 			if rng.IntN(10) < mix {
@@ -265,7 +266,7 @@ func TestPriorityOfModules(t *testing.T) {
 			require.Equal(t, []string{"inner high", "middle", "low", "inner low", "after"}, j.take())
 		}
 
-		// What comes after the end of a module of high priority does not wait for others that are ready.
+		// The successors of a module of high priority do not wait for other ready tasks.
 		empty := graph.New("empty")
 		g = graph.New("g")
 		start := g.Task(nothing)
@@ -275,7 +276,7 @@ func TestPriorityOfModules(t *testing.T) {
 		require.NoError(t, run(t, ex, t.Context(), g))
 		require.Equal(t, []string{"after", "normal"}, j.take())
 
-		// A change of what is in the module is seen.
+		// A change of the module takes effect.
 		middle.Task(j.task("new")).Priority(graph.High)
 		g = graph.New("g")
 		g.Module(middle)
@@ -321,7 +322,7 @@ func TestPriorityOfLimited(t *testing.T) {
 	})
 }
 
-// A graph whose tasks all have the same priority runs as if they had none.
+// A graph whose tasks all have the same priority runs as without priorities.
 func TestPriorityOneLevel(t *testing.T) {
 	for _, p := range priorities {
 		sub := graph.New("sub")
@@ -347,8 +348,10 @@ func TestPriorityOneLevel(t *testing.T) {
 func TestPriorityMistakes(t *testing.T) {
 	g := graph.New("g")
 	a := g.Task(nothing).Named("a")
-	require.PanicsWithValue(t, `graph "g": Priority(2) of task a: there are Low, Normal and High`, func() { a.Priority(2) })
-	require.PanicsWithValue(t, `graph "g": Priority(-2) of task a: there are Low, Normal and High`, func() { a.Priority(-2) })
+	require.PanicsWithValue(t, `graph "g": Priority(2) of task a: there are Low, Normal and High`,
+		func() { a.Priority(2) })
+	require.PanicsWithValue(t, `graph "g": Priority(-2) of task a: there are Low, Normal and High`,
+		func() { a.Priority(-2) })
 	require.Panics(t, func() { graph.Task{}.Priority(graph.High) })
 	require.Equal(t, "[low normal high]", fmt.Sprint(priorities))
 	require.Zero(t, graph.Normal)
@@ -374,7 +377,7 @@ func TestPriorityMistakes(t *testing.T) {
 	}
 }
 
-// Drawings tell priorities, those of modules too.
+// Drawings show priorities, those of modules too.
 func TestPriorityDOT(t *testing.T) {
 	sub := graph.New("sub")
 	sub.Task(nothing).Priority(graph.Low)
@@ -392,7 +395,7 @@ func TestPriorityDOT(t *testing.T) {
 `)
 }
 
-// A rerun with several priorities allocates a constant too; that with one has TestAllocations.
+// A rerun with several priorities allocates a constant amount too; for one priority there is TestAllocations.
 func TestPriorityAllocations(t *testing.T) {
 	for name, build := range shapes {
 		for _, w := range []int{1, 2} {

@@ -16,8 +16,8 @@ import (
 
 var errWhim = errors.New("whim")
 
-// TestModelRandom: runs of a graph that is drawn, with what goes wrong in it, several at once and one after the other.
-// Every run ends; with no fault all tasks ran, with one nothing after it did, and the error says so.
+// TestModelRandom: runs of a random graph with a random fault, several at once and one after the other. Every run ends.
+// Without a fault all tasks run. With one no later task runs, and the error reports the fault.
 func TestModelRandom(t *testing.T) {
 	count := testkit.Count(t, 10_000)
 	policies := executor.Policies()
@@ -91,10 +91,12 @@ func (n *net) runTogether(ex *executor.Executor, runs int, exits *int) {
 				return
 			}
 			model.Assert(p.has(faulty), "the task with a fault did not run")
-			model.Assert(errors.Is(err, errWhim) || errors.Is(err, executor.ErrGoexit), "task %d of %v, fault %d: %v", faulty, n.preds, kind, err)
+			model.Assert(errors.Is(err, errWhim) || errors.Is(err, executor.ErrGoexit), "task %d of %v, fault %d: %v",
+				faulty, n.preds, kind, err)
 			for task, preds := range n.preds {
 				for _, before := range preds {
-					model.Assert(before != faulty || !p.has(task), "task %d ran after task %d, which has a fault", task, faulty)
+					model.Assert(before != faulty || !p.has(task), "task %d ran after task %d, which has a fault",
+						task, faulty)
 				}
 			}
 		}()

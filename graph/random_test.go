@@ -15,19 +15,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A site is an executor that many graphs are run on, one after the other.
+// A site is an executor on which many graphs run, one after the other.
 type site struct {
 	name string
 	ex   *executor.Executor
 }
 
 // newSites makes a site for each policy and number of workers, and one for each policy and other kind of deque, with
-// these numbers in turn. What is drawn for a site is drawn evenly.
+// these numbers in turn. All sites are drawn equally often.
 func newSites(t *testing.T, workers ...int) (sites []*site) {
 	add := func(name string, cfg executor.Config) {
 		sites = append(sites, &site{name: name, ex: newExecutor(t, cfg)})
 	}
-	several := workers[1:] // one worker alone has the same deque, whatever its kind
+	several := workers[1:] // one worker alone has the same lane for every kind
 	for _, policy := range executor.Policies() {
 		for _, w := range workers {
 			add(fmt.Sprintf("%v/W=%d", policy, w), executor.Config{Workers: w, Policy: policy})
@@ -40,7 +40,7 @@ func newSites(t *testing.T, workers ...int) (sites []*site) {
 			if d.Batches() {
 				cfg.Steal = deque.Half
 			}
-			if i%2 == 1 && d != deque.KindADWS { // small: it spills
+			if i%2 == 1 && d != deque.KindADWS { // small: it overflows
 				cfg.Capacity = 4
 			}
 			add(fmt.Sprintf("%v/W=%d/%v/capacity=%d/%v", policy, cfg.Workers, d, cfg.Capacity, cfg.Steal), cfg)
@@ -49,13 +49,13 @@ func newSites(t *testing.T, workers ...int) (sites []*site) {
 	return sites
 }
 
-// muster checks that there are as many workers as ever: whoever calls Goexit is replaced, by one.
+// muster checks that the number of workers has not changed: a worker that ends by Goexit is replaced by one.
 func (s *site) muster(t testing.TB) {
 	t.Helper()
 	w := s.ex.Workers()
 	b := newBarrier(w)
 	threads := make([]int64, w)
-	var runs []*executor.Run // one for each: a worker that waits for others may hide what it has
+	var runs []*executor.Run // one for each: a worker that waits for others may hide its items
 	for i := range w {
 		g := graph.New("muster")
 		g.Task(func(context.Context) error {
@@ -72,14 +72,14 @@ func (s *site) muster(t testing.TB) {
 	require.Len(t, slices.Compact(threads), w)
 }
 
-// How large a graph may be to be run with every fault at every task, and with a fault at every task. Of larger ones a
-// part is, so that on average they take no longer.
+// The largest graphs that are run with every fault at every task, and with a fault at every task. Larger graphs are run
+// with a part of the faults, so that on average they take no longer.
 const (
 	everyFault = 4
 	everyTask  = 12
 )
 
-// examine runs m on the site without a fault, then with many, and after each without.
+// examine runs m on the site without a fault, then with many faults, and after each without.
 func (s *site) examine(t testing.TB, rng *rand.Rand, m *model) (injected int) {
 	m.oracle(t)
 	m.complete(t, s.ex)
@@ -139,8 +139,8 @@ func (s *site) overlap(t testing.TB, rng *rand.Rand, m *model) (injected int) {
 	return injected
 }
 
-// TestRandomGraphs runs random graphs with faults of every kind at every position, and demands of each run what is
-// promised of it: see history.verdict. MAGPIE_SEED is the seed of the first graph.
+// TestRandomGraphs runs random graphs with faults of every kind at every position, and checks each run by
+// history.verdict. MAGPIE_SEED is the seed of the first graph.
 func TestRandomGraphs(t *testing.T) {
 	seed, graphs := testkit.Seed(t), testkit.Count(t, 2000)
 	sites := newSites(t, 1, 2, 4, 16)
@@ -160,7 +160,8 @@ func TestRandomGraphs(t *testing.T) {
 		}
 		m := randomModel(rng, n)
 		tell := func() string {
-			return fmt.Sprintf("graph %d on %s; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%s", i, s.name, own, m.edges())
+			return fmt.Sprintf("graph %d on %s; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%s", i, s.name,
+				own, m.edges())
 		}
 		testkit.Within(t, testkit.Patience, func() {
 			injected += s.examine(telling{t, tell}, rng, m)
@@ -176,7 +177,7 @@ func TestRandomGraphs(t *testing.T) {
 	testkit.Proved(t, injected, "faults injected")
 }
 
-// telling is a test that tells more of its failures.
+// telling is a test that logs more about its failures.
 type telling struct {
 	testing.TB
 	tell func() string

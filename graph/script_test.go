@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// ending is how the context that a run is begun with ends, if it does.
+// ending is the way in which the context of a run's caller ends.
 type ending uint8
 
 const (
@@ -13,23 +13,24 @@ const (
 	endCancel                    // is cancelled without a cause
 	endCause                     // with one
 	endDeadline                  // passes its deadline
-	endSilently                  // and tells nobody: as if the goroutine with the news came late
+	endSilently                  // and notifies no one: as if the notifying goroutine were late
 	beforeCancel                 // has been cancelled before the run begins
 	beforeDeadline               // has passed its deadline by then
 )
 
 func (e ending) String() string {
-	return [...]string{"cannot end", "cancelled", "cancelled with a cause", "deadline", "silent deadline", "cancelled before", "deadline before"}[e]
+	return [...]string{"cannot end", "cancelled", "cancelled with a cause", "deadline", "silent deadline",
+		"cancelled before", "deadline before"}[e]
 }
 
 func (e ending) isBefore() bool { return e >= beforeCancel }
 
 var (
-	beginnings = []ending{endNever, endCancel, endCause} // of contexts that nobody ends
+	beginnings = []ending{endNever, endCancel, endCause} // of contexts that never end
 	endings    = []ending{endCancel, endCause, endDeadline, endSilently}
 )
 
-// A script is what goes wrong in one run.
+// A script has the faults of one run.
 type script struct {
 	faults  []fault // of different tasks
 	ending  ending
@@ -37,7 +38,7 @@ type script struct {
 	delay   int // of that, in yields
 }
 
-// outside is what the goroutine that began the run does to it, at any time.
+// outside is the act of the goroutine that began the run, at any time.
 type outside uint8
 
 const (
@@ -71,7 +72,7 @@ func (s script) String() string {
 	return fmt.Sprintf("context %v, faults %v, its caller %v", s.ending, s.faults, s.outside)
 }
 
-// singles are the faults that stop a run on their own, each with every ending that makes a difference to it.
+// singles are the faults that stop a run on their own, each with every ending that matters for it.
 var singles = func() (all []script) {
 	for k := range echoes {
 		if !k.ends() {
@@ -95,7 +96,7 @@ func (m *model) single(rng *rand.Rand, i, task int) script {
 	return s
 }
 
-// fault is a fault of that kind. What a nested run does is drawn.
+// fault returns a fault of that kind. The script of a nested run is drawn.
 func (m *model) fault(rng *rand.Rand, task int, k kind) fault {
 	f := fault{task: task, kind: k}
 	if !k.nests() {
@@ -121,7 +122,7 @@ func (m *model) drawFaults(rng *rand.Rand, probability float64) script {
 	return s
 }
 
-// drawScript draws what one run is to suffer: one fault, two or many, or its caller, or a context that is over.
+// drawScript draws the script of one run: one fault, two or many, an act of the caller, or a context that has ended.
 func (m *model) drawScript(rng *rand.Rand) script {
 	n := len(m.preds)
 	switch rng.IntN(8) {

@@ -12,8 +12,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelSemaphore: two tasks share a permit, and a word that only the permit orders: each runs once, the other not
-// meanwhile, and no wake-up is lost.
+// TestModelSemaphore: two tasks share a permit, and a word that only the permit orders. Each runs once, never at the
+// same time as the other, and no wake-up is lost.
 func TestModelSemaphore(t *testing.T) {
 	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
 		var word xatomic.Plain[int]
@@ -31,8 +31,8 @@ func TestModelSemaphore(t *testing.T) {
 	})
 }
 
-// TestModelSemaphores: two tasks need two permits each, named in opposite order: none holds one and waits for the
-// other.
+// TestModelSemaphores: two tasks need the same two permits, named in opposite order. Neither holds one while it waits
+// for the other.
 func TestModelSemaphores(t *testing.T) {
 	onExecutors(t, []int{2}, func(ex *executor.Executor) {
 		var word xatomic.Plain[int]
@@ -50,13 +50,13 @@ func TestModelSemaphores(t *testing.T) {
 	})
 }
 
-// TestModelSemaphoreStop: a task fails while others wait for the permit that a task of another run holds: its run ends
-// although nobody gives the permit back before.
+// TestModelSemaphoreStop: a task fails while others wait for a permit that a task of another run holds. Its run ends
+// although the permit is not given back before.
 func TestModelSemaphoreStop(t *testing.T) {
 	onExecutors(t, []int{2}, func(ex *executor.Executor) {
 		whim := errors.New("whim")
 		s := NewSemaphore(1)
-		s.free = 0 // somebody holds it
+		s.free = 0 // the permit is held
 		ran := 0
 		g := New("g")
 		model.Calm(func() {
@@ -70,12 +70,12 @@ func TestModelSemaphoreStop(t *testing.T) {
 	})
 }
 
-// TestModelSemaphorePassesOn: the permit is given back when tasks of two runs wait for it, one of which is cancelled at
-// some moment, perhaps after it was woken for it: the other gets it.
+// TestModelSemaphorePassesOn: the permit is given back while tasks of two runs wait for it. One run is cancelled at
+// some moment, perhaps after its task was woken. The other gets the permit.
 func TestModelSemaphorePassesOn(t *testing.T) {
 	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
 		s := NewSemaphore(1)
-		s.free = 0 // somebody holds it
+		s.free = 0 // the permit is held
 		ran := [2]int{}
 		var runs [2]*executor.Run
 		model.Calm(func() {

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A gate counts who is inside, and how many were at most.
+// A gate counts the tasks inside, and keeps the largest count.
 type gate struct {
 	permits int32
 	inside  atomic.Int32
@@ -36,12 +36,13 @@ func (g *gate) enter() {
 	}
 }
 
-// Never more tasks than permits are inside, in several runs of several graphs on two executors; every task runs.
+// At most as many tasks as permits are inside, in several runs of several graphs on two executors. Every task runs.
 func TestSemaphore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for _, workers := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
-			exs := []*executor.Executor{newExecutor(t, executor.Config{Workers: workers}), newExecutor(t, executor.Config{Workers: 2})}
+			exs := []*executor.Executor{newExecutor(t, executor.Config{Workers: workers}),
+				newExecutor(t, executor.Config{Workers: 2})}
 			for range testkit.Scale(20) {
 				gates := make([]*gate, 3)
 				semaphores := make([]*graph.Semaphore, 3)
@@ -101,13 +102,14 @@ func TestSemaphore(t *testing.T) {
 	}
 }
 
-// Permits come back whatever becomes of the task, and those that wait in a run that is stopped do not hold it up.
+// Permits are given back in whichever way the task ends, and waiting tasks do not hold up a run that is stopped.
 func TestSemaphoreFailures(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		ex := newExecutor(t, executor.Config{Workers: workers})
 		s := graph.NewSemaphore(1)
 		for name, fail := range map[string]func() error{
-			"error": func() error { return errTask }, "panic": func() error { panic(errTask) }, "goexit": func() error { runtime.Goexit(); return nil },
+			"error": func() error { return errTask }, "panic": func() error { panic(errTask) },
+			"goexit": func() error { runtime.Goexit(); return nil },
 		} {
 			g := graph.New("g")
 			for i := range 20 {
@@ -121,7 +123,7 @@ func TestSemaphoreFailures(t *testing.T) {
 			within(t, ex, func() { require.Error(t, ex.Run(t.Context(), g), name) })
 		}
 
-		// One holds the permit; others wait for it in a run that is then cancelled, which ends all the same.
+		// One task holds the permit. Others wait for it in a run that is then cancelled, which ends all the same.
 		begun, free := make(chan struct{}), make(chan struct{})
 		holder := graph.New("holder")
 		holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(s)
@@ -152,7 +154,7 @@ func TestSemaphoreFailures(t *testing.T) {
 	}
 }
 
-// Tasks that are special, and tasks in modules, have limits too.
+// Special tasks and tasks in modules have limits too.
 func TestSemaphoreOfAll(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 4})
 	s := graph.NewSemaphore(2)
@@ -165,7 +167,8 @@ func TestSemaphoreOfAll(t *testing.T) {
 			sub.Task(func(context.Context) error { inside(); return nil })
 			return nil
 		}).Limit(s).Limit(s)
-		graph.Use(graph.Make(sub, func(context.Context) (int, error) { inside(); return 1, nil }).Named("one"), func(context.Context, int) error { inside(); return nil }).Limit(s, s)
+		graph.Use(graph.Make(sub, func(context.Context) (int, error) { inside(); return 1, nil }).Named("one"),
+			func(context.Context, int) error { inside(); return nil }).Limit(s, s)
 	}
 	g := graph.New("g")
 	g.Module(sub)
@@ -174,12 +177,14 @@ func TestSemaphoreOfAll(t *testing.T) {
 	require.NoError(t, run(t, ex, t.Context(), g))
 	require.Zero(t, in.wrong.Load())
 
-	require.PanicsWithValue(t, "graph: a semaphore of 0 permits: nothing would ever run", func() { graph.NewSemaphore(0) })
-	require.PanicsWithValue(t, `graph "g": task #2 needs 3 permits of a semaphore that has 2: it would never run`, func() { g.Task(nothing).Limit(s, s).Limit(s) })
+	require.PanicsWithValue(t, "graph: a semaphore of 0 permits: nothing would ever run",
+		func() { graph.NewSemaphore(0) })
+	require.PanicsWithValue(t, `graph "g": task #2 needs 3 permits of a semaphore that has 2: it would never run`,
+		func() { g.Task(nothing).Limit(s, s).Limit(s) })
 	require.PanicsWithValue(t, `graph "g": Limit of task #3 by a nil semaphore`, func() { g.Task(nothing).Limit(nil) })
 }
 
-// A task that is woken for a permit and does not take it, because its run is stopped meanwhile or it finds no other,
+// A task that is woken for a permit and does not take it, because its run is stopped or a second permit is missing,
 // passes it on.
 func TestSemaphorePassesOn(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
@@ -191,7 +196,7 @@ func TestSemaphorePassesOn(t *testing.T) {
 			holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(b)
 			first := ex.Start(t.Context(), holder)
 			<-begun
-			// One needs b, which is held, and a. The others need a alone: they get it, whatever becomes of the one.
+			// One task needs b, which is held, and a. The others need only a: they get it, however the first ends.
 			ctx, cancel := context.WithCancel(t.Context())
 			both := graph.New("both")
 			both.Task(nothing).Limit(b, a)
@@ -236,7 +241,8 @@ func TestSemaphoreOfTwo(t *testing.T) {
 	})
 }
 
-// A permit that is given back goes to a task that somebody may run: if all workers wait for others, to one of those.
+// A permit that is given back goes to a task that some worker can run: if all workers wait for other runs, to a task of
+// those.
 func TestSemaphoreInNestedRuns(t *testing.T) {
 	ex, other := newExecutor(t, executor.Config{Workers: 1}), newExecutor(t, executor.Config{Workers: 1})
 	for range testkit.Scale(50) {
@@ -261,7 +267,7 @@ func TestSemaphoreInNestedRuns(t *testing.T) {
 	}
 }
 
-// One that needs more permits than there are does not keep those that need fewer from running.
+// A task that needs more permits than are free does not keep tasks that need fewer from running.
 func TestSemaphoreHeadOfLine(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 4})
 	within(t, ex, func() {

@@ -10,8 +10,8 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// A drawing is a model being made. Edges are between places in the topological order, which need not be the order in
-// which the tasks were added.
+// A drawing is a model under construction. Edges are between places in the topological order, which need not be the
+// order in which the tasks were added.
 type drawing struct {
 	*model
 	rng   *rand.Rand

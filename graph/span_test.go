@@ -52,10 +52,11 @@ func (m *meeting) check(t testing.TB) {
 	require.Len(t, distinct, m.party, "tasks that ran at once were on threads %v", m.threads)
 }
 
-// TestMeet: as many tasks as there are workers run at once, each on a thread of its own, however they became ready. The
-// executor must bring a ready task to a sleeping worker even if the worker that released it is stuck in another.
+// TestMeet: as many tasks as there are workers run at once, each on a thread of its own, in whichever way they became
+// ready. A ready task must reach a sleeping worker even if the worker that released it is stuck in another task.
 func TestMeet(t *testing.T) {
-	for _, form := range []string{"sources", "successors", "among quick sources", "among quick successors", "behind chains", "before a sink"} {
+	for _, form := range []string{"sources", "successors", "among quick sources", "among quick successors",
+		"behind chains", "before a sink"} {
 		t.Run(form, func(t *testing.T) {
 			everyExecutor(t, []int{2, 4, 8}, func(t *testing.T, ex *executor.Executor) {
 				w := ex.Workers()
@@ -116,7 +117,7 @@ func TestCoarseFan(t *testing.T) {
 		for range 8 {
 			source.Precede(g.Task(func(ctx context.Context) error {
 				err := m.task(ctx)
-				time.Sleep(time.Millisecond) // work that others could be made to wait for
+				time.Sleep(time.Millisecond) // work for which other tasks could have to wait
 				return err
 			}))
 		}
@@ -130,10 +131,11 @@ func TestCoarseFan(t *testing.T) {
 	})
 }
 
-// TestSpanStress has many thieves at spans of tiny tasks: each task must run exactly once, whoever claims, halves or
-// finds a span empty at the same time.
+// TestSpanStress lets many thieves steal from spans of tiny tasks: each task must run exactly once, while workers claim
+// from, halve and empty the spans at the same time.
 func TestSpanStress(t *testing.T) {
-	for _, c := range []struct{ name, form string }{{"wide", "wide"}, {"narrow", "narrow"}, {"fans of fans", "nested"}} {
+	for _, c := range []struct{ name, form string }{{"wide", "wide"}, {"narrow", "narrow"},
+		{"fans of fans", "nested"}} {
 		t.Run(c.name, func(t *testing.T) {
 			everyExecutor(t, []int{2, 4}, func(t *testing.T, ex *executor.Executor) {
 				g := graph.New(c.name)
@@ -177,7 +179,8 @@ func TestSpanStress(t *testing.T) {
 						require.NoError(t, ex.Run(t.Context(), g))
 						for i := range counts {
 							if n := counts[i].Load(); n != int32(runs) {
-								require.FailNow(t, "lost or doubled", "task %d of %d ran %d times in %d runs", i, len(counts), n, runs)
+								require.FailNow(t, "lost or doubled", "task %d of %d ran %d times in %d runs", i,
+									len(counts), n, runs)
 							}
 						}
 					}
@@ -216,11 +219,11 @@ func (j *joinGraph) add(preds ...int) (task int, handle graph.Task) {
 	return task, handle
 }
 
-// TestCoalescedJoins: the counts that a worker owes to a join while it goes through a span arrive, whatever the order
-// in which the span's tasks precede which joins.
+// TestCoalescedJoins: the counts that a worker owes to a join while it goes through a span arrive, in any order of the
+// span's tasks and any assignment of joins to them.
 func TestCoalescedJoins(t *testing.T) {
 	const width = 1000
-	// Each form says which of the sinks the i-th task of the fan precedes.
+	// Each form returns the sink that the i-th task of the fan precedes.
 	forms := map[string]func(rng *rand.Rand, i int) []int{
 		"one sink":              func(*rand.Rand, int) []int { return []int{0} },
 		"two sinks alternating": func(_ *rand.Rand, i int) []int { return []int{i % 2} },
@@ -358,7 +361,7 @@ func TestOwedCountsDoNotWaitForNewcomers(t *testing.T) {
 	})
 }
 
-// TestFaultsInSpan: a task that fails inside a span leaves neither the span nor what its worker owes behind.
+// TestFaultsInSpan: a task that fails inside a span leaves behind neither the span nor the counts that its worker owes.
 func TestFaultsInSpan(t *testing.T) {
 	for name, fail := range map[string]func() error{
 		"error":  func() error { return errTask },

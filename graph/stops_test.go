@@ -29,7 +29,7 @@ var (
 	errTooLate   = errors.New("the run was cancelled after its end")
 )
 
-// A caller is who begins a run, with all that ends it early.
+// A caller begins a run, and has all acts that end it early.
 type caller struct {
 	script script
 	clock  *atomic.Int64
@@ -59,7 +59,7 @@ func (c *caller) cancelRun(e *entry, cause error) {
 	c.stopped(s)
 }
 
-// meddle does to the run what its caller is to do.
+// meddle does the caller's act of the script.
 func (c *caller) meddle() {
 	for range c.script.delay {
 		runtime.Gosched()
@@ -97,7 +97,7 @@ func (c *caller) stopped(s stop) {
 // canHaveStopped reports whether one of the stops can have been the first, with err and cause.
 func (c *caller) canHaveStopped(err, cause error) bool {
 	return slices.ContainsFunc(c.stops, func(s stop) bool {
-		// What was known before another began was before it.
+		// A stop that was known before another began was before it.
 		late := slices.ContainsFunc(c.stops, func(other stop) bool { return other.told && other.end < s.begin })
 		return err == s.err && cause == s.cause && !late
 	})
@@ -143,13 +143,13 @@ func (c *caller) open(parent context.Context) context.Context {
 	return ctx
 }
 
-// A silentContext is past its deadline when the test says so, and nobody hears of it who does not ask for Err.
+// A silentContext is past its deadline when the test says so, and only Err tells of it.
 type silentContext struct{ *manualContext }
 
-// AfterFunc is what package context looks for in a context of others' making.
+// AfterFunc is the method that package context calls on contexts that are not its own.
 func (silentContext) AfterFunc(func()) func() bool { return func() bool { return true } }
 
-// finish waits for the run, and those that its tasks began, and checks them.
+// finish waits for the run and for the runs that its tasks began, and checks them.
 func (h *history) finish(t testing.TB) {
 	t.Helper()
 	h.meddle()

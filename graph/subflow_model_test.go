@@ -11,8 +11,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// TestModelDetachedSubflow: a task waits for a run whose detached subflow has one within. The run does not end before
-// these, and who waits for it takes part in them.
+// TestModelDetachedSubflow: a task waits for a run with a detached subflow inside a detached subflow. The run ends
+// after both, and the waiting worker takes part in them.
 func TestModelDetachedSubflow(t *testing.T) {
 	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
 		var first, second xatomic.Plain[bool]
@@ -24,7 +24,7 @@ func TestModelDetachedSubflow(t *testing.T) {
 			inner.DetachedSubflow(func(_ context.Context, sub *Graph) error {
 				sub.DetachedSubflow(func(_ context.Context, sub *Graph) error {
 					begin := sub.Task(noTask)
-					// One comes from the deque, when the outer one is over.
+					// The inner one comes from the deque, when the outer one is over.
 					begin.Precede(sub.Task(set(&first)), sub.Task(set(&second)))
 					return nil
 				})
@@ -32,7 +32,8 @@ func TestModelDetachedSubflow(t *testing.T) {
 			})
 			g.Task(func(ctx context.Context) error {
 				err := ex.Run(ctx, inner)
-				model.Assert(err == nil && first.Get() && second.Get(), "over before %v, %v, or error %v", first, second, err)
+				model.Assert(err == nil && first.Get() && second.Get(), "over before %v, %v, or error %v", first,
+					second, err)
 				return nil
 			})
 			model.Assert(g.Validate() == nil && inner.Validate() == nil, "Validate")

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a subflow builds runs before what comes after it, in every run anew.
+// The tasks of a subflow run before its successors, and are built anew in every run.
 func TestSubflow(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
@@ -66,7 +66,8 @@ func TestSubflowErrors(t *testing.T) {
 		var failed *graph.TaskError
 
 		g := graph.New("g")
-		g.Subflow(func(_ context.Context, sub *graph.Graph) error { sub.Task(never); return errTask }).Named("flow").Precede(g.Task(never))
+		g.Subflow(func(_ context.Context, sub *graph.Graph) error { sub.Task(never); return errTask }).Named("flow").
+			Precede(g.Task(never))
 		err := run(t, ex, t.Context(), g)
 		require.ErrorAs(t, err, &failed)
 		require.Equal(t, graph.TaskError{Graph: "g", Task: "flow", Err: errTask}, *failed)
@@ -99,7 +100,8 @@ func TestSubflowErrors(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		g = graph.New("g")
 		g.Subflow(func(_ context.Context, sub *graph.Graph) error {
-			sub.Task(func(context.Context) error { cancel(errTask); return nil }).Precede(sub.Task(func(ctx context.Context) error { <-ctx.Done(); return nil }))
+			sub.Task(func(context.Context) error { cancel(errTask); return nil }).
+				Precede(sub.Task(func(ctx context.Context) error { <-ctx.Done(); return nil }))
 			return nil
 		}).Precede(g.Task(never))
 		require.ErrorIs(t, run(t, ex, ctx, g), errTask)
@@ -132,7 +134,7 @@ func TestSubflowTree(t *testing.T) {
 	}
 }
 
-// What comes after a detached subflow does not wait for it, the run does.
+// The successors of a detached subflow do not wait for it, the run does.
 func TestDetachedSubflow(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
@@ -164,7 +166,7 @@ func TestDetachedSubflow(t *testing.T) {
 	}
 }
 
-// Each starts the next: no stack grows.
+// Each detached subflow starts the next: no stack grows.
 func TestDetachedSubflowsWithoutEnd(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	left := 10_000
@@ -194,7 +196,8 @@ func TestDetachedSubflowErrors(t *testing.T) {
 			fn   func(*graph.Graph) error
 			want string
 		}{
-			{"building it fails", func(*graph.Graph) error { return errTask }, `graph "g": task flow: the task's own error`},
+			{"building it fails", func(*graph.Graph) error { return errTask },
+				`graph "g": task flow: the task's own error`},
 			{"nothing built", func(*graph.Graph) error { return nil }, ""},
 			{"a task of it fails", func(sub *graph.Graph) error {
 				sub.Task(func(context.Context) error { return errTask }).Named("bad")
@@ -221,7 +224,7 @@ func TestDetachedSubflowErrors(t *testing.T) {
 			}
 		}
 
-		// Cancelled while the subflow runs: its tasks see that, and the run's result says it once.
+		// Cancelled while the subflow runs: its tasks see that, and the run's result has it once.
 		begun := make(chan struct{})
 		g := build(func(sub *graph.Graph) error {
 			sub.Task(func(ctx context.Context) error { close(begun); <-ctx.Done(); return ctx.Err() })
@@ -232,7 +235,8 @@ func TestDetachedSubflowErrors(t *testing.T) {
 		r.Cancel(errTask)
 		require.EqualError(t, r.Wait(), `run of "g": context canceled: the task's own error`)
 	}
-	require.PanicsWithValue(t, `graph "g": the function of task 0 is nil`, func() { graph.New("g").DetachedSubflow(nil) })
+	require.PanicsWithValue(t, `graph "g": the function of task 0 is nil`,
+		func() { graph.New("g").DetachedSubflow(nil) })
 }
 
 // A context whose Err panics once it is told to.

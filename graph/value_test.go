@@ -22,10 +22,13 @@ func TestValue(t *testing.T) {
 			var mu sync.Mutex
 			got := map[string]int{}
 			sub := graph.New("sub")
-			word := graph.Make(sub, func(ctx context.Context) (string, error) { return ctx.Value(key{}).(string), nil }).Named("word")
+			word := graph.Make(sub,
+				func(ctx context.Context) (string, error) { return ctx.Value(key{}).(string), nil }).Named("word")
 			size := graph.From(word, func(_ context.Context, s string) (int, error) { return len(s), nil })
-			twice := graph.From2(word, size, func(_ context.Context, s string, n int) (string, error) { return strings.Repeat(s, n), nil })
-			all := graph.FromAll([]graph.Value[string]{word, twice, word}, func(_ context.Context, all []string) (string, error) { return strings.Join(all, " "), nil })
+			twice := graph.From2(word, size,
+				func(_ context.Context, s string, n int) (string, error) { return strings.Repeat(s, n), nil })
+			all := graph.FromAll([]graph.Value[string]{word, twice, word},
+				func(_ context.Context, all []string) (string, error) { return strings.Join(all, " "), nil })
 			graph.Use2(all, size, func(_ context.Context, s string, n int) error {
 				mu.Lock()
 				defer mu.Unlock()
@@ -74,9 +77,10 @@ func TestValueErrors(t *testing.T) {
 	require.Equal(t, graph.TaskError{Graph: "g", Task: "bad", Err: errTask}, *failed)
 
 	other := graph.Make(graph.New("other"), func(context.Context) (int, error) { return 1, nil })
-	require.PanicsWithValue(t, `graph "g": a task takes the value of a task of another graph: values stay within a graph`, func() {
-		graph.From2(bad, other, func(context.Context, int, int) (int, error) { return 0, nil })
-	})
+	require.PanicsWithValue(t,
+		`graph "g": a task takes the value of a task of another graph: values stay within a graph`, func() {
+			graph.From2(bad, other, func(context.Context, int, int) (int, error) { return 0, nil })
+		})
 	require.Panics(t, func() { graph.Make[int](g, nil) })
 	require.Panics(t, func() { graph.From[int, int](bad, nil) })
 	require.Panics(t, func() { graph.From2[int, int, int](bad, bad, nil) })

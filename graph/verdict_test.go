@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// check compares what a run did and returned with what is promised.
+// check compares the history and the result of a run with the documentation.
 func (h *history) check(t testing.TB, err error) {
 	t.Helper()
 	if wrong := h.verdict(err); wrong != nil {
@@ -22,7 +22,7 @@ func (h *history) check(t testing.TB, err error) {
 	}
 }
 
-// verdict says what is wrong with a run that is over, with its tasks and its result.
+// verdict returns an error if the tasks or the result of a run that is over violate the documentation.
 func (h *history) verdict(err error) error {
 	if err := h.ordered(); err != nil {
 		return err
@@ -36,8 +36,8 @@ func (h *history) verdict(err error) error {
 	return h.explained(err)
 }
 
-// ordered: each task is run at most once, after its predecessors, and only if they ended well. It is not run if one of
-// them stopped the run: the task is released after that.
+// ordered checks that each task is run at most once, after its predecessors, and only if they ended well. It is not run
+// if one of them stopped the run: the task is released after that.
 func (h *history) ordered() error {
 	for i := range h.tasks {
 		e := &h.tasks[i]
@@ -63,7 +63,7 @@ func (h *history) ordered() error {
 	return nil
 }
 
-// fewAtOnce: no more tasks are in progress at a time than there are workers.
+// fewAtOnce checks that no more tasks are in progress at a time than there are workers.
 func (h *history) fewAtOnce() error {
 	change := make([]int8, h.clock.Load()+1)
 	for i := range h.tasks {
@@ -83,8 +83,8 @@ func (h *history) fewAtOnce() error {
 	return nil
 }
 
-// skipped: a run that has been stopped skips what has not started. A task has if a worker has looked whether it is to
-// run, so after the stop each worker may begin one, but not the one that has stopped the run.
+// skipped checks that a run that has been stopped skips tasks that have not started. A task has started if a worker has
+// checked for the stop, so after the stop each worker may begin one, except the worker that has stopped the run.
 func (h *history) skipped() error {
 	after := func(stamp int64) (began int) {
 		for i := range h.tasks {
@@ -108,7 +108,8 @@ func (h *history) skipped() error {
 	}
 	for i := range h.tasks {
 		if e := &h.tasks[i]; e.late && after(e.end) >= h.workers() {
-			return fmt.Errorf("%d tasks began after task %d had seen its context end, on %d workers", after(e.end), i, h.workers())
+			return fmt.Errorf("%d tasks began after task %d had seen its context end, on %d workers", after(e.end), i,
+				h.workers())
 		}
 	}
 	if h.workers() > 1 {
@@ -122,13 +123,13 @@ func (h *history) skipped() error {
 	return nil
 }
 
-// isJoinOfOne reports whether err, or what it joins, is a join of a single error.
+// isJoinOfOne reports whether err, or an error that it joins, is a join of a single error.
 func isJoinOfOne(err error) bool {
 	joined, ok := err.(interface{ Unwrap() []error })
 	return ok && (len(joined.Unwrap()) == 1 || slices.ContainsFunc(joined.Unwrap(), isJoinOfOne))
 }
 
-// explained: the result tells what happened, all of it and nothing else.
+// explained checks that the result has all that happened, and nothing else.
 func (h *history) explained(result error) error {
 	if isJoinOfOne(result) {
 		return errors.New("an error that joins only one")
@@ -175,7 +176,8 @@ func (h *history) explained(result error) error {
 	return nil
 }
 
-// explainedByStop: the run was first stopped by something that is not a task's failure, which cancelled is to tell.
+// explainedByStop checks a run that was first stopped by an act that is not a task's failure; cancelled has to report
+// it.
 func (h *history) explainedByStop(cancelled error) error {
 	joined, ok := cancelled.(interface{ Unwrap() []error })
 	if !ok {
@@ -205,7 +207,7 @@ func (h *history) canHaveStopped(err, cause error) bool {
 	return h.outerErr != nil && err == h.outerErr && cause == h.outerCause || h.caller.canHaveStopped(err, cause)
 }
 
-// explainedByFailure: the run was first stopped by a task's failure.
+// explainedByFailure checks a run that was first stopped by a task's failure.
 func (h *history) explainedByFailure() error {
 	ctx := h.context()
 	cause := context.Cause(ctx)
@@ -222,13 +224,14 @@ func (h *history) explainedByFailure() error {
 		}
 	}
 	if !canBeFirst {
-		return errors.New("the result tells only of failures, and all of them came after something else had stopped the run")
+		return errors.New("the result tells only of failures, and all of them " +
+			"came after something else had stopped the run")
 	}
 	return fmt.Errorf("the context's cause is not what stopped the run: %w", cause)
 }
 
-// leavesOutEchoes: every failure is reported but those that only repeat what the context says. The first is reported
-// also if it looks like one.
+// leavesOutEchoes checks that every failure is reported, except those that only repeat the context's error. The first
+// is reported even if it looks like one of these.
 func (h *history) leavesOutEchoes(ctx context.Context, first *entry) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if err == nil || cause == nil {
@@ -246,13 +249,14 @@ func (h *history) leavesOutEchoes(ctx context.Context, first *entry) error {
 			continue
 		}
 		if echo == (e.reported != nil) {
-			return fmt.Errorf("task %d: reported: %v, only repeats %q, cause %q: %v", i, e.reported != nil, err, cause, echo)
+			return fmt.Errorf("task %d: reported: %v, only repeats %q, cause %q: %v", i, e.reported != nil, err,
+				cause, echo)
 		}
 	}
 	return nil
 }
 
-// isEcho reports whether what the task returned only repeats why the run was stopped: every part of it does.
+// isEcho reports whether the task's error only repeats why the run was stopped: every part of it does.
 func (e *entry) isEcho(err, cause error) bool {
 	return e.fate == erred && !slices.ContainsFunc(partsOf(e.err, cause), func(part error) bool {
 		_, panicked := part.(*executor.PanicError)
@@ -260,7 +264,7 @@ func (e *entry) isEcho(err, cause error) bool {
 	})
 }
 
-// partsOf lists what err is made of, down to cause.
+// partsOf lists the errors in the tree of err, down to cause.
 func partsOf(err, cause error) (all []error) {
 	switch e := err.(type) {
 	case *executor.PanicError:
@@ -280,7 +284,7 @@ func partsOf(err, cause error) (all []error) {
 	return []error{err}
 }
 
-// isReportedWell compares the report with what the task did.
+// isReportedWell compares the report with the task's record.
 func (e *entry) isReportedWell(graphName string) error {
 	if e.reported.Graph != graphName {
 		return fmt.Errorf("reported as of graph %q", e.reported.Graph)
