@@ -54,7 +54,7 @@ type Config struct {
 	// says.
 	Forks Forks
 	// Capacity is about how many items a worker's deque has room for, or at first has room for if it grows. 0 means
-	// 1024, or 512 for [deque.KindChaseLev]. [deque.KindPDQR] and [deque.KindPDQS] ignore it.
+	// 1024, or 512 for [deque.KindChaseLev].
 	Capacity int
 	// BlockSize is the number of items of a block, in a deque with blocks. 0 means about the square root of the
 	// capacity.
