@@ -443,3 +443,31 @@ func TestModelJoinHoldsALock(t *testing.T) {
 		stop(ex)
 	})
 }
+
+// TestModelForkDemandStays: a Join that would publish older forks finds that all were joined before newer ones. There is
+// still nothing to steal, and demand must say so, or later forks would all stay private.
+func TestModelForkDemandStays(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var taken, release xatomic.Bool
+		one := func(*Scope, int) int { return 1 }
+		err := scoped(ex, func(s *Scope) error {
+			busy := Fork(s, func(*Scope, int) int { taken.Store(true); release.Await(); return 1 }, 0)
+			taken.Await() // by the other worker, which steals nothing meanwhile
+			model.Calm(func() {
+				s.w.lane.Answer()
+				f := Fork(s, one, 0)
+				g := func() Forked[int, int] { return Fork(s, one, 0) }()
+				model.Assert(f.Join(s) == 1, "the wrong result")
+				s.w.lane.NoteEmpty()
+				model.Assert(g.Join(s) == 1, "the wrong result")
+				model.Assert(s.w.lane.Demand(), "nothing to steal, and demand does not say so")
+			})
+			release.Store(true)
+			model.Assert(busy.Join(s) == 1, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}

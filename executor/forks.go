@@ -50,6 +50,7 @@ func (w *Worker) publish(newest *fork) {
 		}
 		if next == nil {
 			f.public = f.level // the rest were joined before newer ones
+			w.lane.NoteEmpty() // Answer has cleared demand, and nothing may have been pushed
 			break
 		}
 		f.public = next.level

@@ -1,10 +1,6 @@
 package executor
 
-import (
-	"context"
-
-	"github.com/magpie-go/magpie/deque"
-)
+import "context"
 
 // help runs items of r, and of runs nested in it, until r is over: what Wait does on a worker. The worker's stack holds
 // the waiting task, so a foreign item must not be run here: it might want a lock that the task holds. A foreign item
@@ -73,10 +69,7 @@ func (w *Worker) findFor(r *Run) *Item {
 	ex := w.ex
 	// Each item once: those put back come after the others.
 	for range ex.injector.len() {
-		it, outcome := w.takeSubmitted()
-		for outcome == deque.Lost { // the helper must not sleep while the next item is one of r
-			it, outcome = w.takeSubmitted()
-		}
+		it := w.nextSubmitted()
 		if it == nil {
 			break
 		}

@@ -35,19 +35,20 @@ func (h host) Items() uint64    { return h.w.counts.items }
 func (h host) Searching()       { h.w.state.Store(uint32(searching)) }
 func (h host) Yield()           { osthread.Yield() }
 
-// Sees implements policy.Host. Where lanes hide items it is always true: only a Try asks for a hidden item or waits for
-// it.
+// Sees implements policy.Host. Where lanes hide items it is always true, since a Try asks for them, unless they are dealt
+// out: then a Try of the worker itself waits for one.
 func (h host) Sees(victim int) bool {
-	return h.w.lane.Hides() || h.w.core.roster[victim].lane.Ask()
+	l := &h.w.lane
+	return l.Hides() && !l.CanReceive() || h.w.core.roster[victim].lane.Ask()
 }
 
 // Try implements policy.Host.
 func (h host) Try(victim int) (outcome deque.Outcome) {
 	w := h.w
-	switch {
-	case victim != w.id:
-		w.found, outcome = w.stealMany(w.core.roster[victim])
-	case !w.core.injector.isEmpty():
+	switch v := w.core.roster[victim]; {
+	case v != w && !(w.lane.CanReceive() && v.lane.Len() == 0):
+		w.found, outcome = w.stealMany(v)
+	case v == w && !w.core.injector.isEmpty():
 		w.found, outcome = w.takeSubmitted()
 	default:
 		w.found, outcome = w.receive()

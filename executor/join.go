@@ -1,7 +1,5 @@
 package executor
 
-import "github.com/magpie-go/magpie/deque"
-
 // takeBack returns true if no other worker has taken f, which the caller then runs or drops; otherwise it waits until f
 // is done and returns false. It first runs the forks and children that lie above f in the lane.
 func (w *Worker) takeBack(f *fork) bool {
@@ -108,10 +106,7 @@ func (w *Worker) retrieve(f *fork) *Item {
 		if f.state.Load()&^forkWaited != 0 {
 			return nil
 		}
-		it, outcome := w.takeSubmitted()
-		for outcome == deque.Lost {
-			it, outcome = w.takeSubmitted()
-		}
+		it := w.nextSubmitted()
 		if it == nil || it == &f.Item {
 			return it
 		}

@@ -28,6 +28,14 @@ var policyNames = func() (names []string) {
 
 func (p Policy) String() string { return nameOf(p, "Policy", policyNames) }
 
+// About describes the policy in one line.
+func (p Policy) About() string {
+	if int(p) >= len(policy.Table) {
+		return ""
+	}
+	return policy.Table[p].About
+}
+
 // Policies lists every policy.
 func Policies() []Policy { return all(Policy(len(policyNames))) }
 

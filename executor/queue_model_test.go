@@ -178,7 +178,7 @@ func TestModelQueueOverflowWakes(t *testing.T) {
 			j.push(w, func(*Worker) { y.Store(true) }) // grants x
 			x.Await()
 			j.push(w, nothing) // grants y
-			j.push(w, nothing) // spills
+			j.push(w, nothing) // overflows
 			y.Await()
 		})
 		stop(ex)

@@ -175,7 +175,7 @@ func TestQueueOverflows(t *testing.T) {
 					for range testkit.Scale(20) {
 						const items = 1000
 						var ran [items]atomic.Int32
-						l := newLayer("spills", nil)
+						l := newLayer("overflow", nil)
 						l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
 							for i := range items {
 								l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {

@@ -51,6 +51,16 @@ func (w *Worker) takeSubmitted() (*Item, deque.Outcome) {
 	return it, outcome
 }
 
+// nextSubmitted is takeSubmitted for a worker that is about to sleep: after a lost steal it tries again, since the worker
+// must not sleep while the next item is one that it waits for.
+func (w *Worker) nextSubmitted() *Item {
+	for {
+		if it, outcome := w.takeSubmitted(); outcome != deque.Lost {
+			return it
+		}
+	}
+}
+
 func (w *Worker) countSteal(outcome deque.Outcome) {
 	w.counts.tried++
 	switch outcome {

@@ -48,7 +48,7 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	}
 	section("\npolicies of engine magpie (-policy)")
 	for _, p := range executor.Policies() {
-		entry(p.String(), policyAbout[p])
+		entry(p.String(), p.About())
 	}
 	section("\nkinds of deque (-deque), of engine magpie and for the experiments")
 	for _, k := range t.dequeKinds {
@@ -67,11 +67,6 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	}
 	_, err = fmt.Fprint(t.stdout, b.String())
 	return err
-}
-
-var policyAbout = map[executor.Policy]string{
-	executor.Adaptive:          "as many thieves as there is work for, none when there is none; the default",
-	executor.AdaptivePublished: "the published algorithm, unchanged: the last thief spins while any task runs",
 }
 
 var forksAbout = map[executor.Forks]string{

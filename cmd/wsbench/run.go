@@ -148,7 +148,8 @@ combination is run.
                   a thief takes (+half or +block), +capacity=N and +blocksize=N, as in
                   padws+half+capacity=256+blocksize=16; see executor.Config
   -forks LIST     %s (default %v): when programs push forks; graphs and
-                  probes have no forks, and run with the first only
+                  probes have no forks, and run with the first only. Deques that hide
+                  tasks and that thieves cannot ask, as bwos and pdqs, push them always
   -n SIZE         size of every workload (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
   -seed S         seed of random graphs and data (default %d)

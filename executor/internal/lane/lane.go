@@ -16,7 +16,9 @@ type Lane[T any] struct {
 	// Constant; thieves read it.
 	open  *deque.Deque[T]
 	queue deque.Queue[T] // nil if direct, or shuffled
-	kind  deque.Kind
+	// batcher is queue, if the lanes' owners steal several items at once.
+	batcher deque.Batcher[T]
+	kind    deque.Kind
 	// forksPushed says that the owner shows each fork at once. Then demand is always set.
 	forksPushed bool
 	asks        bool // thieves ask for items of queue, and set demand when they have
@@ -195,7 +197,7 @@ func (l *Lane[T]) StealFrom(victim *Lane[T]) (first *T, rest []*T, outcome deque
 		first, outcome = victim.Steal()
 		return first, nil, outcome
 	}
-	n, outcome := victim.queue.(deque.Batcher[T]).StealBatch(l.stolen, l.batch)
+	n, outcome := victim.batcher.StealBatch(l.stolen, l.batch)
 	victim.robbed(outcome)
 	if n == 0 {
 		return nil, nil, outcome

@@ -180,7 +180,7 @@ func (p *pupil) expose() {
 	effect := p.own("an exposure", false, p.l.Expose)
 	want := deque.Nothing
 	switch {
-	case !p.v.Kind.Hides() || p.v.alone && !p.v.Kind.FIFO():
+	case !p.v.Kind.Hides() || p.v.alone:
 	case p.v.Kind.FIFO():
 		want = deque.Refused
 	default:

@@ -71,6 +71,7 @@ func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 	}
 	if m.o.Batch != deque.One {
 		l.batch, l.stolen = m.o.Batch, make([]*T, maxBatch)
+		l.batcher = l.queue.(deque.Batcher[T])
 	}
 	l.demand.Store(l.forksPushed)
 }

@@ -1,13 +1,18 @@
 package lane
 
-import "github.com/magpie-go/magpie/deque"
+import (
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/pad"
+)
 
 // queued is the owner's end of a lane with a queue. Items that the queue has no room for, or must not hide, overflow to
 // the open deque. Before that, everything in the queue moves there, so that the open deque has the older items (I11).
 type queued[T any] struct {
+	_     pad.Line
 	l     *Lane[T]
 	open  bool // the queue hides items, and must not: see KeepOpen
 	moved []*T // buffer of openUp
+	_     pad.Line
 }
 
 func (q *queued[T]) push(p *T) deque.Effect {
@@ -32,11 +37,11 @@ func (q *queued[T]) overflow(p *T) deque.Effect {
 	_ = q.openUp()
 	q.l.Pushed++
 	q.l.open.Push(p)
-	return deque.Shown
+	return q.told(deque.Shown)
 }
 
-// openUp moves all items of the queue to the open deque, the oldest first. The effect is that of the pops: items that they
-// have shown to thieves may stay in the queue.
+// openUp moves all items of the queue to the open deque, the oldest first. The effect is that of the pops: items that
+// they have shown to thieves may stay in the queue.
 func (q *queued[T]) openUp() (shown deque.Effect) {
 	hidden := q.moved[:0]
 	for {
@@ -81,7 +86,7 @@ func (q *queued[T]) told(effect deque.Effect) deque.Effect {
 func (q *queued[T]) expose() deque.Effect {
 	l := q.l
 	switch {
-	case !l.kind.Hides():
+	case l.alone || !l.kind.Hides():
 		return deque.Nothing
 	case l.IsFIFO():
 		return deque.Refused
