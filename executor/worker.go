@@ -130,7 +130,15 @@ func (w *Worker) Push(it *Item) {
 func (w *Worker) uncount() { w.counts.overhead++ }
 
 // pushAside is Push for a lane that is not direct.
-func (w *Worker) pushAside(it *Item) { w.tell(w.put(it)) }
+func (w *Worker) pushAside(it *Item) {
+	switch effect := w.lane.PushAside(it); effect {
+	case deque.Nothing:
+	case deque.Refused:
+		w.ex.inject(it)
+	default:
+		w.tell(effect)
+	}
+}
 
 // put adds an item to the worker's lane or, if the lane refuses it, to the injector. The caller acts on the effect, see
 // tell.
@@ -177,8 +185,10 @@ func (w *Worker) popOwn() (it *Item) {
 
 // popAside is popOwn for a lane that is not direct.
 func (w *Worker) popAside() *Item {
-	it, effect := w.lane.Pop(w.limit())
-	w.tell(effect)
+	it, effect := w.lane.PopAside(w.limit())
+	if effect != deque.Nothing {
+		w.tell(effect)
+	}
 	return it
 }
 
