@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/bench"
 )
 
@@ -166,12 +169,20 @@ func TestList(t *testing.T) {
 		"programs,": {"fib", "fat", "thin", "nqueens", "skynet", "sort", "scan", "mandelbrot"},
 		"probes":    {"submit", "submit-idle", "idle", "sleeper", "rerun", "memory"},
 		"engines":   {"magpie", "serial", "goroutines"},
-		"policies":  {"adaptive", "adaptive-published"},
-		"ways":      {"private", "pushed"},
+		"policies":  texts(executor.Policies()),
+		"ways":      texts(executor.AllForks()),
 
 		"experiments": {"owner", "latency", "thieves", "retries", "tree"},
-		"kinds":       {"chaselev", "abp", "bwos", "bwos-fifo", "padws", "adws", "pdqr", "pdqs", "locked"},
+		"kinds":       texts(deque.Kinds()),
 	}, names)
+}
+
+// texts returns the texts of all in list.
+func texts[T fmt.Stringer](list []T) (all []string) {
+	for _, x := range list {
+		all = append(all, x.String())
+	}
+	return all
 }
 
 func TestEnv(t *testing.T) {
