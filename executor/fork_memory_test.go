@@ -112,7 +112,7 @@ func TestForkKeepsNothingAlive(t *testing.T) {
 					inner.Join(s)
 					// Still in the run, so that it is not its end that lets them go.
 					eventually(func() bool {
-						runtime.GC()
+						collect()
 						return !slices.ContainsFunc(pointers, func(p weak.Pointer[large]) bool {
 							return p.Value() != nil
 						})

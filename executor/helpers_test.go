@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -58,6 +59,17 @@ func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Execu
 
 // oneOf draws one of a list.
 func oneOf[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
+
+// collect is runtime.GC for a task. GC yields after each span that it sweeps. On a worker, which is locked to its thread,
+// a yield costs two switches of threads: a minute in all if the heap is large and the machine busy.
+func collect() {
+	done := make(chan struct{})
+	go func() {
+		runtime.GC()
+		close(done)
+	}()
+	<-done
+}
 
 // eventually waits for a condition that no event announces. The watchdog of the test bounds it.
 func eventually(condition func() bool) {

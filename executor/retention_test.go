@@ -188,7 +188,7 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 				}
 				require.NotEmpty(t, all)
 				eventually(func() bool {
-					runtime.GC()
+					collect()
 					return !slices.ContainsFunc(all, func(p weak.Pointer[burden]) bool { return p.Value() != nil })
 				})
 				runtime.KeepAlive(kept)
