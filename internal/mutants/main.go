@@ -29,7 +29,7 @@ const (
 	exitInterrupted = 130 // as for a shell command that SIGINT ended
 )
 
-const usage = `usage: go run ./internal/mutants [-run regexp] [-list] [-v]
+const usage = `usage: go run ./internal/mutants [-run regexp] [-part K/N] [-list] [-v]
 
 Builds bugs into the concurrent core, one at a time and outside the tree, and demands that the tests fail.
 
@@ -51,6 +51,7 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 		flags.PrintDefaults()
 	}
 	pattern := flags.String("run", "", "only mutants whose name matches the `regexp`")
+	part := flags.String("part", "0/1", "of these, part `K/N`: number K, K+N, K+2N …, from 0")
 	list := flags.Bool("list", false, "list the mutants instead of running them")
 	verbose := flags.Bool("v", false, "show each mutant's change, and what the tests print")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -65,6 +66,10 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	if err != nil {
 		return complain(exitBadInput, fmt.Errorf("-run: %w", err))
 	}
+	var k, n int
+	if read, err := fmt.Sscanf(*part, "%d/%d", &k, &n); err != nil || read != 2 || k < 0 || k >= n {
+		return complain(exitBadInput, fmt.Errorf("-part is %q: give K/N with K from 0 to N-1, as 0/2 and 1/2", *part))
+	}
 	root, err := moduleRoot(ctx, dir)
 	if err != nil {
 		return complain(exitBadInput, err)
@@ -76,6 +81,12 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	all = slices.DeleteFunc(all, func(m *mutant) bool { return !re.MatchString(m.name) })
 	if len(all) == 0 {
 		return complain(exitBadInput, fmt.Errorf("no mutant's name matches %q: see -list", *pattern))
+	}
+	if n > 1 {
+		known := len(all)
+		number := -1
+		all = slices.DeleteFunc(all, func(*mutant) bool { number++; return number%n != k })
+		fmt.Fprintf(stdout, "part %d/%d: %d of %d mutants\n", k, n, len(all), known)
 	}
 	if *list {
 		for _, m := range all {

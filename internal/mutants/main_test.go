@@ -179,6 +179,8 @@ func TestBadInput(t *testing.T) {
 	for want, args := range map[string][]string{
 		`no mutant's name matches "nobody": see -list`: {"-run", "nobody"},
 		"-run: error parsing regexp":                   {"-run", "("},
+		`-part is "2/2": give K/N`:                     {"-part", "2/2"},
+		`-part is "half": give K/N`:                    {"-part", "half"},
 		`unexpected argument "01"`:                     {"01"},
 		"flag provided but not defined: -x":            {"-x"},
 	} {
