@@ -273,19 +273,7 @@ func (w *Worker) runOnly(it *Item) {
 	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
 	w.waits.nested++
 	defer func() { w.waits.nested-- }()
-	returned := false
-	defer func() {
-		if !returned {
-			w.failed(it, recover())
-		}
-	}()
-	if w.body != it.Body {
-		w.enter(it.Body)
-	}
-	w.counts.items++
-	w.noticeContexts()
-	it.Exec(w, it)
-	returned = true
+	w.runOne(it)
 }
 
 // sleepUntil sleeps until f, which another thread has begun, has ended.

@@ -87,6 +87,7 @@ func (w *Worker) runShuffled(it *Item) {
 	}
 }
 
+// runOne runs item it and returns the item that Exec has returned. If Exec does not return, ok is false.
 func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
 	defer func() {
 		if !ok {

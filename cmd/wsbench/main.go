@@ -76,7 +76,8 @@ func subcommands() []subcommand {
 			runHelp, (*tool).runRun},
 		{"deque", "[EXPERIMENT…] [flags]", "all kinds of deque alone: owners, thieves, latencies, trees",
 			dequeHelp, (*tool).runDeque},
-		{"list", "", "workloads, probes, engines, policies, deques, ways to fork, experiments", listHelp, (*tool).runList},
+		{"list", "", "workloads, probes, engines, policies, deques, ways to fork, experiments",
+			listHelp, (*tool).runList},
 		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},
 		{"env", "[flags]", "the machine, and how much of it may be used", envHelp, (*tool).runEnv},
 	}
