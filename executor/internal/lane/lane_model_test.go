@@ -19,7 +19,7 @@ func onKinds(t *testing.T, is func(deque.Kind) bool, program func(o Options)) {
 		}
 		checked++
 		o := Options{Kind: k, Capacity: 2}
-		if hasBlocks(k) {
+		if k.Blocks() {
 			o.BlockSize = 1
 		}
 		t.Run(k.String(), func(t *testing.T) { model.Check(t, func() { program(o) }) })
