@@ -3,7 +3,6 @@
 package deque
 
 import (
-	"os"
 	"testing"
 
 	"github.com/magpie-go/magpie/internal/model"
@@ -34,14 +33,6 @@ func (d *pdqs[T]) aim(i int) {
 	}
 }
 
-// exercised fails the test if no schedule of its program reached the case that it is for.
-func exercised(t *testing.T, n int, what string) {
-	t.Helper()
-	if n == 0 && os.Getenv("MAGPIE_MODEL_REPLAY") == "" {
-		t.Fatalf("never: %s", what)
-	}
-}
-
 // receive waits n times and notes the items.
 func receive(d *pdqs[int], n int, got ledger) {
 	for range n {
@@ -69,7 +60,7 @@ func TestModelPDQS(t *testing.T) {
 		drain(d, 3, join, own, got)
 		dealt += got[0] + got[1] + got[2]
 	})
-	exercised(t, dealt, "an item dealt")
+	model.Reached(t, dealt, "an item dealt")
 }
 
 // TestModelPDQSLastItem: the only item is dealt to an owner that gives up its wait.
@@ -85,7 +76,7 @@ func TestModelPDQSLastItem(t *testing.T) {
 		drain(d, 1, join, got)
 		dealt += got[0]
 	})
-	exercised(t, dealt, "the item dealt")
+	model.Reached(t, dealt, "the item dealt")
 }
 
 // TestModelPDQSTwoDealers: two owners deal to one that waits.
@@ -112,8 +103,8 @@ func TestModelPDQSTwoDealers(t *testing.T) {
 			dealt[i] += got[2*i]
 		}
 	})
-	exercised(t, dealt[0], "an item of the one dealt")
-	exercised(t, dealt[1], "an item of the other dealt")
+	model.Reached(t, dealt[0], "an item of the one dealt")
+	model.Reached(t, dealt[1], "an item of the other dealt")
 }
 
 // TestModelPDQSEachOther: two owners deal to each other, and both wait.
@@ -140,7 +131,7 @@ func TestModelPDQSEachOther(t *testing.T) {
 			crossed++
 		}
 	})
-	exercised(t, crossed, "items dealt both ways")
+	model.Reached(t, crossed, "items dealt both ways")
 }
 
 // TestModelPDQSSleep: an owner that waits in vain sleeps, and the owner of an item, which polls as long as it has the
@@ -177,5 +168,5 @@ func TestModelPDQSSleep(t *testing.T) {
 		drain(d, 2, join, got)
 		dealt += got[0]
 	})
-	exercised(t, dealt, "an item dealt")
+	model.Reached(t, dealt, "an item dealt")
 }

@@ -71,7 +71,7 @@ func TestModelQueue(t *testing.T) {
 				stolen += n
 			}
 		})
-		exercised(t, stolen, "an item stolen")
+		model.Reached(t, stolen, "an item stolen")
 	})
 }
 

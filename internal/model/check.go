@@ -36,6 +36,15 @@ func Check(t T, program func()) {
 	}
 }
 
+// Reached fails the test if n is 0: in no schedule did the program do what it is there to check. One schedule that is
+// replayed, and schedules without preemptions, need not do it.
+func Reached(t T, n int, what string) {
+	t.Helper()
+	if n == 0 && os.Getenv("MAGPIE_MODEL_REPLAY") == "" && os.Getenv("MAGPIE_MODEL_BOUND") != "0" {
+		t.Fatalf("never: %s", what)
+	}
+}
+
 // priorityChanges is how often priorities change at random in an execution of CheckRandom. In PCT's terms it is one
 // less than the depth of the bugs that CheckRandom finds with a known probability.
 const priorityChanges = 3
