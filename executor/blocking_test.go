@@ -19,10 +19,10 @@ import (
 func rests(t *testing.T, ex *executor.Executor) {
 	t.Helper()
 	eventually(ex.Resting)
-	require.Zero(t, ex.Blocked())
-	require.Zero(t, ex.SleepingHelpers())
-	require.Zero(t, ex.Actives())
-	require.Zero(t, ex.Injected())
+	require.Zero(t, ex.Blocked(), dump(ex))
+	require.Zero(t, ex.SleepingHelpers(), dump(ex))
+	require.Zero(t, ex.Actives(), dump(ex))
+	require.Zero(t, ex.Injected(), dump(ex))
 }
 
 // both is a graph of n tasks f and one g, in no order.

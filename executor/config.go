@@ -38,6 +38,8 @@ type Config struct {
 	Nice int
 	// Policy controls how many idle workers look for work. The zero value is [Adaptive].
 	Policy Policy
+	// PolicyOptions change how some policies work. The zero value is what their documents have.
+	PolicyOptions PolicyOptions
 	// Deque is the kind of deque in which workers keep their items. The zero value is [deque.KindChaseLev], which grows
 	// and hides no items. The documentation of package deque says, with figures, which kind suits which work.
 	//
@@ -100,6 +102,10 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if int(c.Policy) >= len(policy.Table) {
 		bad("Config.Policy is %d: use one of %v", uint8(c.Policy), Policies())
+	} else {
+		for _, err := range c.PolicyOptions.internal().Check(int(c.Policy)) {
+			bad("Config.PolicyOptions.%w", err)
+		}
 	}
 	known := slices.Contains(deque.Kinds(), c.Deque)
 	if !known {

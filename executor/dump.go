@@ -42,7 +42,7 @@ func (ex *Executor) Dump(out io.Writer) error {
 	}
 	ex.mu.Lock()
 	runs := 0
-	for r := ex.runs; r != nil; r = r.next {
+	for r := ex.runs.Load(); r != nil; r = r.next {
 		runs++
 		fmt.Fprintf(&list, "run of %q: context error %v", r.job.Name(), r.ctx.Err())
 		if p := r.parent.Load(); p != nil {

@@ -65,9 +65,9 @@ type core struct {
 
 	unnamed xatomic.Pointer[error] // why the system refused to name a thread, if it did
 
-	mu     xsync.Mutex  // guards what follows
-	runs   *Run         // in progress, newest first
-	closed xatomic.Bool // set under mu: no further runs from outside
+	mu     xsync.Mutex          // guards what follows
+	runs   xatomic.Pointer[Run] // in progress, newest first; written under mu
+	closed xatomic.Bool         // set under mu: no further runs from outside
 
 	running xsync.WaitGroup // one for each run in progress, and one while there are futures in progress
 	alive   xsync.WaitGroup // one for each worker with a thread
@@ -132,7 +132,7 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 		release:  func() {},
 		inline:   inline,
 	}}
-	ex.policy = policy.Table[cfg.Policy].New(machine{ex})
+	ex.policy = policy.Table[cfg.Policy].New(machine{ex}, cfg.PolicyOptions.internal())
 	ex.spares.Init(spareHost{ex}, cfg.Spares, spareIdle)
 	for i := range cfg.Workers {
 		ex.roster[i] = newWorker(ex, i)
@@ -323,11 +323,11 @@ func (ex *Executor) admit(r *Run) bool {
 	if ex.closed.Load() && r.parent.Load() == nil {
 		return false
 	}
-	r.next = ex.runs
+	r.next = ex.runs.Load()
 	if r.next != nil {
 		r.next.prev = r
 	}
-	ex.runs = r
+	ex.runs.Store(r) // D3(run): before the run's first item
 	ex.running.Add(1)
 	return true
 }
@@ -339,7 +339,7 @@ func (ex *Executor) forget(r *Run) {
 	if r.prev != nil {
 		r.prev.next = r.next
 	} else {
-		ex.runs = r.next
+		ex.runs.Store(r.next)
 	}
 	if r.next != nil {
 		r.next.prev = r.prev
@@ -347,6 +347,9 @@ func (ex *Executor) forget(r *Run) {
 	r.prev, r.next = nil, nil
 	ex.running.Done()
 }
+
+// isRunning reports whether a run or a future is in progress. Any thread.
+func (ex *core) isRunning() bool { return ex.runs.Load() != nil || ex.asyncs.left.Load() != 0 }
 
 // Close refuses new runs and futures, waits for those in progress, ends every worker and its thread, and gives the
 // reserved Ps back. A second call waits for the first. Called from a task of the same executor, Close does nothing and

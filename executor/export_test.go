@@ -26,7 +26,7 @@ func (ex *Executor) Injected() int { return ex.injector.len() }
 func (ex *Executor) RunsInProgress() (n int) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	for r := ex.runs; r != nil; r = r.next {
+	for r := ex.runs.Load(); r != nil; r = r.next {
 		n++
 	}
 	return n

@@ -12,6 +12,8 @@ import (
 type machine struct{ ex *Executor }
 
 func (m machine) Workers() int       { return len(m.ex.workers()) }
+func (m machine) Limit() int         { return len(m.ex.roster) }
+func (m machine) Running() bool      { return m.ex.isRunning() }
 func (m machine) AnyWork() bool      { return m.ex.anyItem() }
 func (m machine) AnySubmitted() bool { return !m.ex.injector.isEmpty() }
 func (m machine) Stopping() bool     { return m.ex.stop.Load() }

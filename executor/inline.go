@@ -64,7 +64,7 @@ func (w *Worker) noticeContexts() {
 	ex := w.ex
 	var runs []*Run
 	ex.mu.Lock()
-	for r := ex.runs; r != nil; r = r.next {
+	for r := ex.runs.Load(); r != nil; r = r.next {
 		runs = append(runs, r)
 	}
 	ex.mu.Unlock()

@@ -17,6 +17,23 @@ const (
 	// AdaptivePublished is the algorithm of document 000 (Algorithms 2 to 5) to the letter. Pushing an item wakes no
 	// worker. Instead, as long as any worker has work, one worker without work stays awake and looks for some.
 	AdaptivePublished Policy = policy.Published
+	// ABP is the policy of Arora, Blumofe and Plaxton, with which documents 000 (section III) and 004 (section 2)
+	// compare. A worker without work offers its core before each attempt to steal, and tries until it has an item. It is
+	// for comparisons, and for a machine that has nothing else to do: during a run every worker keeps a core busy. While
+	// no run is in progress the workers sleep.
+	ABP Policy = policy.ABP
+	// MBWS is the balanced work stealing of document 004 (Algorithm 2) as document 000 has it, without support by the
+	// kernel. Each steal lets other thieves wake two workers, a thief that has failed often sleeps, and one, the
+	// watchdog, does not sleep during a run. It is for comparisons: it keeps one more core busy than there is work for,
+	// and is slower than [Adaptive] to find workers for new work.
+	MBWS Policy = policy.MBWS
+	// WSGI is the work stealing with global information of document 004 (section 5.5): one worker without work stays
+	// awake for every two with work. It is for comparisons: it shows the price of exact counts, which a lock guards.
+	WSGI Policy = policy.WSGI
+	// Taskflow is the control of the library of that name since its version 3.5. Each item pushed wakes a worker that
+	// sleeps, and a worker sleeps when it has found all deques empty. It is for comparisons, and for few items that are
+	// worth a wake-up each.
+	Taskflow Policy = policy.Taskflow
 )
 
 var policyNames = func() (names []string) {
@@ -28,12 +45,12 @@ var policyNames = func() (names []string) {
 
 func (p Policy) String() string { return nameOf(p, "Policy", policyNames) }
 
-// About describes the policy in one line.
+// About describes the policy in three lines: its algorithm, when it is the right one, and its costs.
 func (p Policy) About() string {
 	if int(p) >= len(policy.Table) {
 		return ""
 	}
-	return policy.Table[p].About
+	return policy.Table[p].About()
 }
 
 // Policies lists every policy.
@@ -41,6 +58,48 @@ func Policies() []Policy { return all(Policy(len(policyNames))) }
 
 // ParsePolicy is the reverse of [Policy.String].
 func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "policy", policyNames) }
+
+// PolicyOptions are what some policies leave open. New refuses an option that the policy does not have.
+type PolicyOptions struct {
+	// SleepThreshold is after how many failed attempts in a row a worker without work considers sleeping, 1 to 1048576.
+	// 0 means 64. Document 004 (section 5.4) studies 32 to 4096. Only MBWS and WSGI have it.
+	SleepThreshold int
+	// Yields says when a worker without work offers its core to other threads. Only ABP has it.
+	Yields Yields
+	// BusyWakes lets a worker wake two others for each item that it pushes, if they sleep. Thieves then wake no worker
+	// (004, section 5.5, "downgraded BWS"). Only MBWS has it.
+	BusyWakes bool
+}
+
+func (o PolicyOptions) internal() policy.Options {
+	return policy.Options{SleepThreshold: o.SleepThreshold, Yields: policy.Yields(o.Yields), BusyWakes: o.BusyWakes}
+}
+
+// Yields says when a worker without work offers its core to other threads (document 004, section 5.3).
+type Yields uint8
+
+const (
+	// YieldEach is before each attempt to steal: ABP as published.
+	YieldEach = Yields(policy.YieldEach)
+	// YieldNever is not at all.
+	YieldNever = Yields(policy.YieldNever)
+	// YieldDelayed is before each attempt, once twice as many as there are workers have failed in a row.
+	YieldDelayed = Yields(policy.YieldDelayed)
+	// YieldSelective is before each 64th attempt.
+	YieldSelective = Yields(policy.YieldSelective)
+)
+
+var yieldsNames = policy.YieldsNames[:]
+
+func (y Yields) String() string { return nameOf(y, "Yields", yieldsNames) }
+
+// AllYields lists every value of Yields.
+func AllYields() []Yields { return all(Yields(len(yieldsNames))) }
+
+// ParseYields is the reverse of [Yields.String].
+func ParseYields(name string) (Yields, error) {
+	return parse[Yields](name, "way to yield", yieldsNames)
+}
 
 // Forks says when calls of [Fork] are pushed to the worker's deque, where thieves find them.
 type Forks uint8

@@ -17,7 +17,6 @@ func (w *Worker) steal(victim *Worker) (*Item, deque.Outcome) {
 func (w *Worker) stealMany(victim *Worker) (*Item, deque.Outcome) {
 	it, rest, outcome := w.lane.StealFrom(&victim.lane)
 	w.countSteal(outcome)
-	// No worker is woken for the rest: this worker is a thief, and looks for more items when it ceases to be one.
 	for _, it := range rest {
 		if it.Body.forks {
 			// The joiner of a fork may need it before this worker comes to it. In the injector the joiner finds it
@@ -26,7 +25,8 @@ func (w *Worker) stealMany(victim *Worker) (*Item, deque.Outcome) {
 			continue
 		}
 		it.Body.owner().visit(w)
-		w.put(it)
+		// Most policies wake no worker for it: this worker is a thief, and looks for more items when it ceases to be one.
+		w.tell(w.put(it))
 	}
 	clear(rest)
 	return it, outcome

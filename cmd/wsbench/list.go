@@ -48,7 +48,11 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	}
 	section("\npolicies of engine magpie (-policy)")
 	for _, p := range executor.Policies() {
-		entry(p.String(), p.About())
+		name := p.String()
+		for line := range strings.Lines(p.About()) {
+			entry(name, strings.TrimSuffix(line, "\n"))
+			name = ""
+		}
 	}
 	section("\nkinds of deque (-deque), of engine magpie and for the experiments")
 	for _, k := range t.dequeKinds {

@@ -142,7 +142,9 @@ Flags, before or after the workloads. A LIST is separated by commas, and every
 combination is run.
   -workers LIST   number of workers (default GOMAXPROCS, here %d)
   -engine LIST    %s (default %s; the tour: all)
-  -policy LIST    %s (default %v)
+  -policy LIST    %s (default %v).
+                  After the name may come +threshold=N, +yields=HOW and +busywakes, as in
+                  mbws+threshold=128; see executor.PolicyOptions
   -deque LIST     chaselev, padws … (default %s): the kind of deque for ready tasks;
                   wsbench list has all kinds. After the name may come options: how much
                   a thief takes (+half or +block), +capacity=N and +blocksize=N, as in

@@ -46,7 +46,7 @@ func (a Axes) withoutForks() Axes {
 // A Setting is one way to run a graph. Policy, Deque and Forks are [None] where the engine has no choice.
 type Setting struct {
 	Engine  string
-	Policy  string
+	Policy  string // with options, see parsePolicy
 	Deque   string // with options, see parseDeque
 	Forks   string
 	Workers int
@@ -133,18 +133,17 @@ func goroutineSettings(a Axes) (all []Setting) {
 
 // executorFor starts the executor of a setting.
 func executorFor(s Setting) (*executor.Executor, error) {
-	p, err := executor.ParsePolicy(s.Policy)
+	cfg, err := parseDeque(s.Deque)
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := parseDeque(s.Deque)
-	if err != nil {
+	if err := parsePolicy(s.Policy, &cfg); err != nil {
 		return nil, err
 	}
 	if cfg.Forks, err = executor.ParseForks(s.Forks); err != nil {
 		return nil, err
 	}
-	cfg.Workers, cfg.Policy, cfg.Name = s.Workers, p, threadName
+	cfg.Workers, cfg.Name = s.Workers, threadName
 	return executor.New(cfg)
 }
 

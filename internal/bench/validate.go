@@ -24,8 +24,8 @@ func (s *Session) validate() error {
 		}
 	}
 	for _, p := range s.Axes.Policies {
-		if _, err := executor.ParsePolicy(p); err != nil {
-			return BadInput("no policy %q: there are %s", p, join(executor.Policies()))
+		if err := checkPolicy(p); err != nil {
+			return err
 		}
 	}
 	for _, f := range s.Axes.Forks {

@@ -35,7 +35,9 @@ var layers = map[string][]string{
 	},
 	"executor/internal/demand": {"internal/xatomic"},
 	"executor/internal/lane":   {"deque", "internal/pad", "internal/xatomic"},
-	"executor/internal/policy": {"deque", "internal/pad", "internal/xatomic"}, // deque for its Outcome only
+	"executor/internal/policy": { // deque for its Outcome only
+		"deque", "internal/pad", "internal/xatomic", "internal/xsync",
+	},
 	"executor/internal/spares": {"internal/xatomic", "internal/xsync"},
 	"executor/parallel":        {"executor", "executor/internal/demand", "internal/xatomic"},
 	"executor/pipeline": {

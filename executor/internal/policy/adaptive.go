@@ -20,7 +20,7 @@ type adaptive struct {
 	_       pad.Line
 }
 
-func newAdaptive(m Machine) Policy { return &adaptive{m: m} }
+func newAdaptive(m Machine, _ Options) Policy { return &adaptive{m: m} }
 
 func (p *adaptive) Thieves() *xatomic.Int32 { return &p.thieves }
 func (p *adaptive) Refills() bool           { return true }

@@ -21,6 +21,18 @@ const (
 	stealBound = 2
 	yieldBound = 100
 
+	// taskflowYields is the same of Taskflow 3.11 and later.
+	taskflowYields = 150
+
+	// sleepThreshold is the default of Options.SleepThreshold: that of document 004 (section 5.1).
+	sleepThreshold = 64
+
+	// wishes is the number of wake-ups that a thief with an item wishes under mbws (004, Algorithm 2, line 13).
+	wishes = 2
+
+	// breath is the argument of Host.Pause where the documents have no pause. A model program lets other threads go on.
+	breath = 0
+
 	// thiefPatience is how often a submitter looks for a thief before it wakes a worker: a third of a microsecond.
 	thiefPatience = 1024
 

@@ -16,7 +16,7 @@ import (
 type Policy interface {
 	// Thieves counts the thieves: the workers that look for work, or were notified and will. While it is not 0, a
 	// worker that shows an item need not call Shown, because a worker that ceases to be a thief looks everywhere once
-	// more.
+	// more. It is always 0 if the policy wants to hear of each item.
 	Thieves() *xatomic.Int32
 	// Shown is called by a worker that has shown an item to thieves, if Thieves is 0.
 	Shown()
@@ -26,7 +26,7 @@ type Policy interface {
 	WakeAll()
 	// Refills reports whether a worker without items looks at the injector before it becomes a thief. It is constant.
 	Refills() bool
-	// Attach returns the part of worker h. It is called once for each worker.
+	// Attach returns the part of worker h. It is called once for each worker, before Machine.Workers counts it.
 	Attach(h Host) Thief
 	// Actives returns the number of active workers, for dumps; 0 if the policy does not count them. Any thread.
 	Actives() int
@@ -49,6 +49,11 @@ type Thief interface {
 type Machine interface {
 	// Workers returns the number of workers. Their IDs are below it. It may grow.
 	Workers() int
+	// Limit returns the largest number of workers that there will be. It is constant.
+	Limit() int
+	// Running reports whether a run or a future is in progress. It is true from before its first item is submitted
+	// until its last item is done. Without a run, only items of futures that have ended may be left.
+	Running() bool
 	// AnyWork reports whether there was an item to take, in the injector or a lane. It looks at one after the other: an
 	// item that appears meanwhile may be missed.
 	AnyWork() bool
@@ -87,7 +92,8 @@ type Host interface {
 	Commit()
 	// Searching records, for dumps, that the worker looks for work.
 	Searching()
-	// Pause waits for about n looks at the injector, or until it has an item.
+	// Pause waits for about n looks at the injector, or until it has an item. On a simulated machine other threads may
+	// go on.
 	Pause(n int)
 	// Yield offers the core to other threads.
 	Yield()

@@ -19,6 +19,7 @@ type plant struct {
 	injector xatomic.Int32
 	lanes    []xatomic.Int32
 	ran      xatomic.Int32
+	left     xatomic.Int32 // items that have not been run
 	stop     xatomic.Bool
 	hands    []*hand
 	joins    []func()
@@ -40,9 +41,9 @@ type hand struct {
 }
 
 // newPlant makes a plant of n workers under policy kind. None of them lives yet.
-func newPlant(kind, n int) *plant {
+func newPlant(kind, n int, o Options) *plant {
 	p := &plant{notifier: notifier.New(n), lanes: make([]xatomic.Int32, n)}
-	p.policy = Table[kind].New(p)
+	p.policy = Table[kind].New(p, o)
 	for i := range n {
 		h := &hand{p: p, id: i}
 		h.thief = p.policy.Attach(h)
@@ -71,6 +72,7 @@ func (h *hand) work() {
 			p.run(h)
 		}
 		p.ran.Add(1)
+		p.left.Add(-1)
 		more = take(&p.lanes[h.id])
 		if !more && p.policy.Refills() && p.injector.Load() > 0 {
 			more = take(&p.injector)
@@ -91,6 +93,7 @@ func take(from *xatomic.Int32) bool {
 
 // push shows an item, as a worker that runs one does (D1(push)).
 func (h *hand) push() {
+	h.p.left.Add(1)
 	h.p.lanes[h.id].Add(1)
 	if h.p.policy.Thieves().Load() == 0 && h.p.notifier.Waiting() {
 		h.p.policy.Shown()
@@ -99,8 +102,20 @@ func (h *hand) push() {
 
 // submit puts an item into the injector (D1(inject)).
 func (p *plant) submit() {
+	p.left.Add(1)
 	p.injector.Add(1)
 	p.policy.Submitted()
+}
+
+// busy makes worker 0 one that runs an item, on the program's own thread. idle ends the item.
+func (p *plant) busy() (h *hand, idle func()) {
+	h = p.hands[0]
+	p.left.Add(1)
+	h.thief.Busy(false)
+	return h, func() {
+		h.thief.Idle()
+		p.left.Add(-1)
+	}
 }
 
 // await waits until so many items have been run. If a wake-up is lost, nobody can go on.
@@ -135,7 +150,9 @@ func (p *plant) rests() bool {
 	return p.policy.Thieves().Load() == 0
 }
 
-func (p *plant) Workers() int { return len(p.lanes) }
+func (p *plant) Workers() int  { return len(p.lanes) }
+func (p *plant) Limit() int    { return len(p.lanes) }
+func (p *plant) Running() bool { return p.left.Load() > 0 }
 
 func (p *plant) AnyWork() bool {
 	if p.injector.Load() > 0 {
@@ -148,6 +165,8 @@ func (p *plant) AnyWork() bool {
 	}
 	return false
 }
+
+func (p *plant) anyShown() bool { return p.lanes[0].Load() > 0 }
 
 func (p *plant) AnySubmitted() bool { return p.injector.Load() > 0 }
 func (p *plant) Stopping() bool     { return p.stop.Load() }
@@ -187,6 +206,7 @@ func (h *hand) Nanotime() int64 { return 0 }
 func (h *hand) Pause(n int) {
 	h.paused += n
 	for ; n > 0 && h.p.injector.Load() == 0; n-- {
+		model.GiveWay()
 	}
 }
 
@@ -196,53 +216,66 @@ func (h *hand) Commit() {
 	h.parked.Store(0)
 }
 
+// variants are options of policies that change the protocol.
+var variants = []struct {
+	kind int
+	name string
+	o    Options
+}{
+	{MBWS, "mbws+busywakes", Options{BusyWakes: true}},
+}
+
 // onPolicies checks a program under each policy of the table, with each of these numbers of workers.
-func onPolicies(t *testing.T, workers []int, program func(kind, n int)) {
-	for kind, row := range Table {
-		for _, n := range workers {
-			t.Run(fmt.Sprintf("%s/%d", row.Name, n), func(t *testing.T) {
-				model.Check(t, func() { program(kind, n) })
+func onPolicies(t *testing.T, workers []int, program func(kind, n int, o Options)) {
+	for _, n := range workers {
+		check := func(name string, kind int, o Options) {
+			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
+				model.Check(t, func() { program(kind, n, o) })
 			})
+		}
+		for kind, row := range Table {
+			check(row.Name, kind, Options{})
+		}
+		for _, v := range variants {
+			check(v.name, v.kind, v.o)
 		}
 	}
 }
 
 // TestModelPolicyShown: an item that a busy worker shows while the last thief goes to sleep is found by that one.
 func TestModelPolicyShown(t *testing.T) {
-	onPolicies(t, []int{2, 3}, func(kind, n int) {
-		p := newPlant(kind, n)
-		busy := p.hands[0]
+	onPolicies(t, []int{2, 3}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
+		busy, idle := p.busy()
 		for _, h := range p.hands[1:] {
 			h.live()
 		}
-		busy.thief.Busy(false)
 		busy.push()
 		p.await(1)
-		busy.thief.Idle()
+		idle()
 		p.close()
 	})
 }
 
 // TestModelPolicyShownAgain: the same when the thief has just run an item, and goes to sleep again.
 func TestModelPolicyShownAgain(t *testing.T) {
-	onPolicies(t, []int{2}, func(kind, n int) {
-		p := newPlant(kind, n)
-		busy := p.hands[0]
+	onPolicies(t, []int{2}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
+		busy, idle := p.busy()
 		p.hands[1].live()
-		busy.thief.Busy(false)
 		for i := range int32(2) {
 			busy.push()
 			p.await(1 + i)
 		}
-		busy.thief.Idle()
+		idle()
 		p.close()
 	})
 }
 
 // TestModelPolicySubmitted: what is submitted while the workers go to sleep is found.
 func TestModelPolicySubmitted(t *testing.T) {
-	onPolicies(t, []int{1, 2}, func(kind, n int) {
-		p := newPlant(kind, n)
+	onPolicies(t, []int{1, 2}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
 		for _, h := range p.hands {
 			h.live()
 		}
@@ -261,8 +294,8 @@ func TestModelPolicySubmitted(t *testing.T) {
 // TestModelPolicySubmitters: workers that sleep are woken for two items of two submitters, each of which needs a
 // worker of its own.
 func TestModelPolicySubmitters(t *testing.T) {
-	onPolicies(t, []int{2}, func(kind, n int) {
-		p := newPlant(kind, n)
+	onPolicies(t, []int{2}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
 		p.run = meet()
 		for _, h := range p.hands {
 			h.live()
@@ -288,26 +321,69 @@ func meet() func(*hand) {
 // TestModelPolicyLastThief: two items are shown, each of which needs a worker of its own. The thief that takes the
 // first is the last, and sees to the second.
 func TestModelPolicyLastThief(t *testing.T) {
-	onPolicies(t, []int{3}, func(kind, n int) {
-		p := newPlant(kind, n)
+	onPolicies(t, []int{3}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
 		p.run = meet()
-		busy := p.hands[0]
+		busy, idle := p.busy()
 		for _, h := range p.hands[1:] {
 			h.live()
 		}
-		busy.thief.Busy(false)
 		busy.push()
 		busy.push()
 		p.await(2)
-		busy.thief.Idle()
+		idle()
+		p.close()
+	})
+}
+
+// TestModelPolicyHandOver: the thief that has stayed awake takes an item that needs another worker. That worker, which
+// may be about to sleep or sleep, finds the item that is shown after that.
+func TestModelPolicyHandOver(t *testing.T) {
+	onPolicies(t, []int{3}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
+		p.run = meet()
+		busy, idle := p.busy()
+		for _, h := range p.hands[1:] {
+			h.live()
+		}
+		busy.push()
+		for p.anyShown() {
+			model.Spin()
+		}
+		busy.push()
+		p.await(2)
+		idle()
+		p.close()
+	})
+}
+
+// TestModelPolicyWide: the first item of a run, which one of the sleeping workers is woken for, shows another that needs
+// a worker of its own.
+func TestModelPolicyWide(t *testing.T) {
+	onPolicies(t, []int{2}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
+		meets, first := meet(), true
+		p.run = func(h *hand) {
+			if first {
+				first = false
+				h.push()
+			}
+			meets(h)
+		}
+		for _, h := range p.hands {
+			h.live()
+		}
+		p.rest()
+		p.submit()
+		p.await(2)
 		p.close()
 	})
 }
 
 // TestModelPolicyLeave: a worker leaves, that may have been notified of what is submitted. Another runs that.
 func TestModelPolicyLeave(t *testing.T) {
-	onPolicies(t, []int{2}, func(kind, n int) {
-		p := newPlant(kind, n)
+	onPolicies(t, []int{2}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
 		for _, h := range p.hands {
 			h.live()
 		}
@@ -323,8 +399,8 @@ func TestModelPolicyLeave(t *testing.T) {
 // TestModelPolicyLeaveNotified: the same of one that is told to leave, and notified, when it and the other are about
 // to sleep: the notification is for either.
 func TestModelPolicyLeaveNotified(t *testing.T) {
-	onPolicies(t, []int{2}, func(kind, n int) {
-		p := newPlant(kind, n)
+	onPolicies(t, []int{2}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
 		for _, h := range p.hands {
 			h.live()
 		}
@@ -340,17 +416,16 @@ func TestModelPolicyLeaveNotified(t *testing.T) {
 
 // TestModelPolicyLeaveShown: the same of what a busy worker shows, trusting in the thief that leaves.
 func TestModelPolicyLeaveShown(t *testing.T) {
-	onPolicies(t, []int{3}, func(kind, n int) {
-		p := newPlant(kind, n)
-		busy := p.hands[0]
+	onPolicies(t, []int{3}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
+		busy, idle := p.busy()
 		for _, h := range p.hands[1:] {
 			h.live()
 		}
 		p.hands[1].leaves.Store(true)
-		busy.thief.Busy(false)
 		busy.push()
 		p.await(1)
-		busy.thief.Idle()
+		idle()
 		p.close()
 	})
 }
@@ -358,8 +433,8 @@ func TestModelPolicyLeaveShown(t *testing.T) {
 // TestModelPolicyWakeAll: the workers are woken while they go to sleep, and nobody is counted as a thief that is
 // none: what is submitted after that is found.
 func TestModelPolicyWakeAll(t *testing.T) {
-	onPolicies(t, []int{1, 2}, func(kind, n int) {
-		p := newPlant(kind, n)
+	onPolicies(t, []int{1, 2}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
 		for _, h := range p.hands {
 			h.live()
 		}
@@ -373,8 +448,8 @@ func TestModelPolicyWakeAll(t *testing.T) {
 
 // TestModelPolicyStop: the workers end, wherever they are on their way to sleep.
 func TestModelPolicyStop(t *testing.T) {
-	onPolicies(t, []int{1, 2, 3}, func(kind, n int) {
-		p := newPlant(kind, n)
+	onPolicies(t, []int{1, 2, 3}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
 		for _, h := range p.hands {
 			h.live()
 		}
@@ -385,12 +460,13 @@ func TestModelPolicyStop(t *testing.T) {
 // TestModelPolicyTrivial: a thief that pauses, because its last steals were trivial, finds all the same what is
 // shown, and what is submitted.
 func TestModelPolicyTrivial(t *testing.T) {
-	onPolicies(t, []int{2}, func(kind, n int) {
-		p := newPlant(kind, n)
-		busy, thief := p.hands[0], p.hands[1]
-		busy.thief.Busy(false)
+	onPolicies(t, []int{2}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
+		busy, idle := p.busy()
+		thief := p.hands[1]
 		model.Calm(func() { // steals, one after the other, on this thread
 			for range fewTrivial + 1 {
+				p.left.Add(1)
 				p.lanes[0].Add(1)
 				model.Assert(thief.thief.Find(), "a thief does not find what is there")
 				thief.work()
@@ -401,7 +477,7 @@ func TestModelPolicyTrivial(t *testing.T) {
 		p.await(fewTrivial + 2)
 		p.submit()
 		p.await(fewTrivial + 3)
-		busy.thief.Idle()
+		idle()
 		p.close()
 		model.Assert(kind != Adaptive || thief.paused > 0, "a thief has not paused")
 	})

@@ -17,7 +17,7 @@ func onEach(t *testing.T, seeds int, test func(t *testing.T, make func(workers i
 		t.Run(row.Name, func(t *testing.T) {
 			for i := range uint64(testkit.Scale(seeds)) {
 				rng := rand.New(rand.NewPCG(first+i, uint64(kind)))
-				test(t, func(workers int) *world { return newWorld(t, rng.Uint64(), row.New, workers) }, rng)
+				test(t, func(workers int) *world { return newWorld(t, rng.Uint64(), row.New, Options{}, workers) }, rng)
 			}
 		})
 	}
@@ -111,8 +111,9 @@ func TestWakeAll(t *testing.T) {
 	})
 }
 
-// A lonely machine has workers of which only one does anything, which never finds any. It notes what that one does.
+// A lonely machine has workers of which only one does anything. It notes what that worker does.
 type lonely struct {
+	id       int
 	outcome  deque.Outcome
 	tries    int
 	pauses   []int
@@ -121,9 +122,26 @@ type lonely struct {
 	stopping bool
 }
 
-const lonelyWorkers = 4
+const (
+	lonelyWorkers = 4
+	lonelyTries   = 100 // after so many attempts the run in progress is over
+)
+
+// attach gives the lonely machine a policy, and returns the thief that does something.
+func (l *lonely) attach(row Row) (Policy, Thief) {
+	p := row.New(l, Options{})
+	for i := range lonelyWorkers {
+		if i != 1 {
+			p.Attach(&lonely{id: i})
+		}
+	}
+	l.id = 1
+	return p, p.Attach(l)
+}
 
 func (l *lonely) Workers() int       { return lonelyWorkers }
+func (l *lonely) Limit() int         { return lonelyWorkers }
+func (l *lonely) Running() bool      { return l.tries < lonelyTries }
 func (l *lonely) AnyWork() bool      { return false }
 func (l *lonely) AnySubmitted() bool { return false }
 func (l *lonely) Stopping() bool     { return l.stopping }
@@ -131,7 +149,7 @@ func (l *lonely) AnyWaiter() bool    { return false }
 func (l *lonely) Notify(int) int     { return 0 }
 func (l *lonely) NotifyAll()         {}
 func (l *lonely) NotifyHelpers()     {}
-func (l *lonely) ID() int            { return 1 }
+func (l *lonely) ID() int            { return l.id }
 func (l *lonely) Random(n int) int   { return l.tries % n }
 func (l *lonely) Sees(int) bool      { return true }
 func (l *lonely) Leave() bool        { return false }
@@ -154,10 +172,11 @@ func TestSearchIsBounded(t *testing.T) {
 		for _, outcome := range []deque.Outcome{deque.Empty, deque.NotReady} {
 			t.Run(fmt.Sprintf("%s/%v", row.Name, outcome), func(t *testing.T) {
 				l := &lonely{outcome: outcome}
-				p := row.New(l)
-				require.False(t, p.Attach(l).Find())
+				p, thief := l.attach(row)
+				require.False(t, thief.Find())
 				require.GreaterOrEqual(t, l.tries, lonelyWorkers)
-				most := max(searchRounds*lonelyWorkers, stealBound*(lonelyWorkers+1)+yieldBound)
+				most := max(searchRounds*lonelyWorkers, stealBound*(lonelyWorkers+1)+max(yieldBound, taskflowYields)+1,
+					lonelyTries+sleepThreshold)
 				require.LessOrEqual(t, l.tries, most)
 				require.Zero(t, p.Thieves().Load())
 			})
@@ -170,8 +189,8 @@ func TestStopIsSeen(t *testing.T) {
 	for _, row := range Table {
 		t.Run(row.Name, func(t *testing.T) {
 			l := &lonely{outcome: deque.Empty, stopping: true}
-			p := row.New(l)
-			require.False(t, p.Attach(l).Find())
+			p, thief := l.attach(row)
+			require.False(t, thief.Find())
 			require.LessOrEqual(t, l.tries, lonelyWorkers)
 			require.Zero(t, p.Thieves().Load())
 		})
@@ -182,7 +201,7 @@ func TestStopIsSeen(t *testing.T) {
 // longer from one to the next, until a steal is worth it.
 func TestTrivialSteals(t *testing.T) {
 	l := &lonely{outcome: deque.Stolen}
-	thief := newAdaptive(l).Attach(l)
+	_, thief := l.attach(Table[Adaptive])
 	steal := func(stolen bool, items uint64, time int64) (waited int) {
 		l.pauses = nil
 		require.True(t, thief.Find())
@@ -220,7 +239,7 @@ func TestTable(t *testing.T) {
 		require.NotEmpty(t, row.Name)
 		require.False(t, names[row.Name], "two policies are named %s", row.Name)
 		names[row.Name] = true
-		p := row.New(&lonely{})
+		p := row.New(&lonely{}, Options{})
 		require.Zero(t, p.Thieves().Load())
 		require.Zero(t, p.Actives())
 	}

@@ -17,7 +17,7 @@ type published struct {
 	_       pad.Line
 }
 
-func newPublished(m Machine) Policy { return &published{m: m} }
+func newPublished(m Machine, _ Options) Policy { return &published{m: m} }
 
 func (p *published) Thieves() *xatomic.Int32 { return &p.thieves }
 func (p *published) Refills() bool           { return false }

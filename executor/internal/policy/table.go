@@ -1,17 +1,70 @@
 package policy
 
 // Table has a row for each kind of policy.
-var Table = []struct {
-	Name  string // in flags and dumps
-	About string // in one line
-	New   func(Machine) Policy
-}{
-	{"adaptive", "as many thieves as there is work for, none when there is none; the default", newAdaptive},
-	{"adaptive-published", "the published algorithm, unchanged: the last thief spins while any task runs", newPublished},
+var Table = []Row{
+	{
+		Name:  "adaptive",
+		Does:  "as many thieves as there is work for, and none when there is none",
+		When:  "always, unless an experiment needs another: it is the default",
+		Costs: "a load for each task pushed; a wake-up when there is work and no thief",
+		New:   newAdaptive,
+	},
+	{
+		Name:  "adaptive-published",
+		Does:  "document 000, Algorithms 2 to 5: while any task runs, one thief stays awake and tries",
+		When:  "to compare with the published algorithm; tasks that come often and wait for none",
+		Costs: "nothing for a task pushed; one more core than there is work for",
+		New:   newPublished,
+	},
+	{
+		Name:  "abp",
+		Does:  "Arora, Blumofe and Plaxton: a thief offers its core before each attempt, and sleeps between runs only",
+		When:  "to compare; a machine of its own and runs that keep every worker busy",
+		Costs: "every core during a run, whatever there is to do",
+		New:   newABP, Knobs: []int{KnobYields},
+	},
+	{
+		Name:  "mbws",
+		Does:  "document 000's form of 004: each theft lets thieves wake two sleepers; one thief, the watchdog, never sleeps",
+		When:  "to compare; work whose width changes slowly",
+		Costs: "nothing for a task pushed; one more core than there is work for; a slow start when work grows",
+		New:   newMBWS, Knobs: []int{KnobSleepThreshold, KnobBusyWakes},
+	},
+	{
+		Name:  "wsgi",
+		Does:  "document 004's work stealing with global information: one thief for two busy workers, counted under a lock",
+		When:  "to compare: it shows the price of exact counts",
+		Costs: "a lock for each theft and each worker that runs out of tasks",
+		New:   newWSGI, Knobs: []int{KnobSleepThreshold},
+	},
+	{
+		Name:  "taskflow",
+		Does:  "Taskflow since 3.5: each task pushed wakes a sleeper; a worker sleeps when it has seen all deques empty",
+		When:  "to compare; few tasks, each worth a wake-up",
+		Costs: "a wake-up for each task pushed while a worker sleeps",
+		New:   newTaskflow,
+	},
 }
+
+// A Row describes a kind of policy. Does, When and Costs have a line each.
+type Row struct {
+	Name  string // in flags and dumps
+	Does  string // what the policy does
+	When  string // when it is the right one
+	Costs string
+	Knobs []int // the indices in Knobs of the options that it has
+	New   func(Machine, Options) Policy
+}
+
+// About returns the three lines of a row.
+func (r *Row) About() string { return r.Does + "\nwhen: " + r.When + "\ncosts: " + r.Costs }
 
 // The indices in Table of the kinds that package executor has constants for.
 const (
 	Adaptive = iota
 	Published
+	ABP
+	MBWS
+	WSGI
+	Taskflow
 )

@@ -1,0 +1,236 @@
+package policy
+
+import (
+	"cmp"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// mbws is document 004's balanced work stealing (Algorithm 2) without its kernel support, as document 000 has it
+// (section III). A thief that has got an item wishes two wake-ups. Other thieves take the wishes over and wake the
+// sleeping workers that they meet. A thief that has failed often and has no wishes sleeps. One thief, the watchdog, does
+// not sleep while a run is in progress: all thieves might sleep otherwise while busy workers show items.
+//
+// The watchdog is a role, and the word watchdog says which thief has it. A thief without an item takes the role if
+// nobody has it: when it begins to look for work, before each attempt, and after it has prepared to sleep. The watchdog
+// gives the role up when it has got an item, leaves service, or sleeps because there is no run: it clears the word
+// first, and unless there is no run it then wakes others, which take the role. So if the role is free while a run is in
+// progress, no worker sleeps, or one was woken.
+type mbws struct {
+	crowd
+	watchdog xatomic.Int32 // 1 plus the ID of the watchdog; 0 if there is none
+	silence
+	threshold int
+	busyWakes bool
+	// yieldTo offers the core to a busy victim that does not run, and reports whether there is reason to think so. It is
+	// nil if the policy has no stand-in for the kernel's support.
+	yieldTo func(t *mbwsThief, victim int) bool
+	peers   []*mbwsThief // by ID. P1: an entry is written before Machine.Workers counts it
+}
+
+func newMBWS(m Machine, o Options) Policy { return makeMBWS(m, o, nil) }
+
+func makeMBWS(m Machine, o Options, yieldTo func(*mbwsThief, int) bool) *mbws {
+	return &mbws{
+		crowd:     crowd{m: m},
+		threshold: cmp.Or(o.SleepThreshold, sleepThreshold),
+		busyWakes: o.BusyWakes,
+		yieldTo:   yieldTo,
+		peers:     make([]*mbwsThief, m.Limit()),
+	}
+}
+
+// Thieves implements Policy.
+func (p *mbws) Thieves() *xatomic.Int32 {
+	if p.busyWakes {
+		return &p.none
+	}
+	return &p.thieves
+}
+
+// Shown implements Policy. The watchdog finds the item, unless busy workers are to wake others.
+func (p *mbws) Shown() {
+	if p.busyWakes {
+		p.m.Notify(wishes)
+	}
+}
+
+// Submitted implements Policy.
+//
+// D3(run): as in policy abp. While there is a thief the watchdog is awake.
+func (p *mbws) Submitted() {
+	if p.thieves.Load() == 0 {
+		p.m.Notify(1)
+	}
+}
+
+// WakeAll implements Policy.
+func (p *mbws) WakeAll() { p.wakeAll() }
+
+// Attach implements Policy.
+func (p *mbws) Attach(h Host) Thief {
+	t := &mbwsThief{mbws: p, h: h, id: h.ID()}
+	p.peers[t.id] = t
+	return t
+}
+
+type mbwsThief struct {
+	*mbws
+	deaf
+	h      Host
+	id     int
+	failed int // the steal counter, n in the document
+	_      pad.Line
+	wishes xatomic.Int32  // the wake-up counter, c in the document
+	status xatomic.Uint32 // an mbwsStatus
+	_      pad.Line
+}
+
+// An mbwsStatus is what a worker tells its peers. Correctness does not depend on it.
+type mbwsStatus uint32
+
+const (
+	mbwsThieving mbwsStatus = iota
+	mbwsBusy
+	mbwsSleeping
+)
+
+func (t *mbwsThief) tell(s mbwsStatus) { t.status.Store(uint32(s)) }
+
+func (t *mbwsThief) isWatchdog() bool { return t.watchdog.Load() == int32(t.id+1) }
+
+// volunteer takes the role of the watchdog if no thief has it. The caller counts as a thief.
+func (t *mbwsThief) volunteer() {
+	if t.watchdog.Load() == 0 {
+		t.watchdog.CompareAndSwap(0, int32(t.id+1))
+	}
+}
+
+// resign gives up the role of the watchdog, if the worker has it, and wakes up to n others, one of which takes the role.
+// The document's watchdog appoints one of those that it wakes.
+func (t *mbwsThief) resign(n int) {
+	if t.isWatchdog() {
+		// D4(resign): clear the word, then look for workers that sleep. Pairs with D4(watchdog).
+		t.watchdog.Store(0)
+		t.wish(-t.m.Notify(n))
+	}
+}
+
+// Busy implements Thief.
+func (t *mbwsThief) Busy(bool) { t.tell(mbwsBusy) }
+
+// Find implements Thief.
+func (t *mbwsThief) Find() bool {
+	m, h := t.m, t.h
+	t.failed = 0
+	t.tell(mbwsThieving)
+	t.join()
+	for {
+		t.volunteer()
+		if h.Leave() {
+			// D1(dismiss): as in policy adaptive.
+			t.resign(1)
+			t.leave()
+			return false
+		}
+		if t.attempts() {
+			if !t.busyWakes {
+				t.wish(wishes)
+			}
+			t.resign(max(1, int(t.wishes.Load())))
+			t.leave()
+			return true
+		}
+		if t.isWatchdog() && m.Running() && !m.Stopping() {
+			h.Pause(breath)
+			continue
+		}
+		h.Prepare()
+		t.tell(mbwsSleeping)
+		if t.maySleep() {
+			h.Commit()
+		} else {
+			h.Cancel()
+			h.Pause(breath)
+		}
+		if m.Stopping() {
+			return false
+		}
+		t.tell(mbwsThieving)
+		t.join()
+	}
+}
+
+// maySleep ceases to count the worker as a thief and as the watchdog, and reports whether it may sleep. The worker has
+// prepared.
+func (t *mbwsThief) maySleep() bool {
+	// While the word says that a thief is the watchdog, that thief counts.
+	if t.isWatchdog() {
+		t.watchdog.Store(0)
+	}
+	t.thieves.Add(-1)
+	if t.m.Stopping() {
+		return false
+	}
+	// D4(watchdog): prepare, then look for a watchdog. Pairs with D4(resign).
+	if t.watchdog.Load() != 0 {
+		return true
+	}
+	// D3(rest): cease to count, then look for a run. Pairs with D3(run). D1(park): the same of items.
+	return !t.m.Running() && !t.m.AnyWork()
+}
+
+// attempts tries until it has an item, or has failed so often that the worker considers sleeping.
+func (t *mbwsThief) attempts() bool {
+	t.h.Searching()
+	for !t.m.Stopping() {
+		t.volunteer()
+		victim := t.h.Random(t.m.Workers())
+		if t.h.Try(victim) == deque.Stolen {
+			return true
+		}
+		if victim != t.id {
+			t.manage(victim)
+		}
+		if t.failed++; t.failed <= t.threshold {
+			continue
+		}
+		t.failed = 0
+		if t.wishes.Load() == 0 {
+			return false
+		}
+		t.wish(-1) // a sleep and a wake-up cancel each other out
+	}
+	return false
+}
+
+// manage does what Algorithm 2 has in lines 17 to 31: the attempt to steal from victim has failed.
+func (t *mbwsThief) manage(victim int) {
+	peer := t.peers[victim]
+	switch mbwsStatus(peer.status.Load()) {
+	case mbwsBusy:
+		if t.yieldTo != nil && t.yieldTo(t, victim) {
+			return
+		}
+		if n := peer.wishes.Load(); n > 0 && peer.wishes.CompareAndSwap(n, n-1) {
+			t.wish(1)
+		}
+	case mbwsSleeping:
+		// The worker that is woken need not be the victim: it is the one that went to sleep last.
+		if t.wishes.Load() > 0 {
+			t.wish(-t.m.Notify(1))
+		}
+	}
+}
+
+// wish adds n to the worker's wishes. Peers may take some over meanwhile. There are never fewer than none.
+func (t *mbwsThief) wish(n int) {
+	for n != 0 {
+		old := t.wishes.Load()
+		if t.wishes.CompareAndSwap(old, max(old+int32(n), 0)) {
+			return
+		}
+	}
+}

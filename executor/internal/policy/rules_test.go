@@ -1,0 +1,247 @@
+package policy
+
+import (
+	"testing"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A scene is a machine whose workers' attempts a test decides. It notes what they ask for. It implements Machine.
+type scene struct {
+	running bool
+	waiting int // workers that sleep
+	notified,
+	yields int
+	actors []*actor
+}
+
+// An actor is a worker of a scene. It implements Host.
+type actor struct {
+	*scene
+	id      int
+	thief   Thief
+	tries   int
+	outcome func(victim int) deque.Outcome
+	next    int // the next victim
+	slept   int
+}
+
+func newScene(kind, workers int, o Options) (*scene, Policy) {
+	s := &scene{running: true}
+	for i := range workers {
+		s.actors = append(s.actors, &actor{scene: s, id: i})
+	}
+	p := Table[kind].New(s, o)
+	for _, a := range s.actors {
+		a.thief = p.Attach(a)
+	}
+	return s, p
+}
+
+func (s *scene) Workers() int       { return len(s.actors) }
+func (s *scene) Limit() int         { return len(s.actors) }
+func (s *scene) Running() bool      { return s.running }
+func (s *scene) AnyWork() bool      { return false }
+func (s *scene) AnySubmitted() bool { return false }
+func (s *scene) Stopping() bool     { return !s.running }
+func (s *scene) AnyWaiter() bool    { return s.waiting > 0 }
+func (s *scene) NotifyAll()         { s.Notify(s.waiting) }
+func (s *scene) NotifyHelpers()     {}
+func (s *scene) Notify(n int) int {
+	n = max(0, min(n, s.waiting))
+	s.waiting -= n
+	s.notified += n
+	return n
+}
+
+func (a *actor) ID() int         { return a.id }
+func (a *actor) Sees(int) bool   { return true }
+func (a *actor) Leave() bool     { return false }
+func (a *actor) Prepare()        {}
+func (a *actor) Cancel() bool    { return false }
+func (a *actor) Commit()         { a.slept++; a.running = false }
+func (a *actor) Searching()      {}
+func (a *actor) Pause(int)       {}
+func (a *actor) Yield()          { a.yields++ }
+func (a *actor) Items() uint64   { return 0 }
+func (a *actor) Nanotime() int64 { return 0 }
+
+// Random takes turns.
+func (a *actor) Random(n int) int { a.next++; return a.next % n }
+
+func (a *actor) Try(victim int) deque.Outcome {
+	a.tries++
+	if a.outcome == nil {
+		return deque.Empty
+	}
+	return a.outcome(victim)
+}
+
+// after returns an outcome: a steal after n attempts.
+func after(n int) func(int) deque.Outcome {
+	return func(int) deque.Outcome {
+		if n--; n < 0 {
+			return deque.Stolen
+		}
+		return deque.Empty
+	}
+}
+
+// TestYields: a thief yields before each attempt, or as its option says (004, section 5.3).
+func TestYields(t *testing.T) {
+	const workers, failed = 4, 200
+	for yields, want := range map[Yields]int{
+		YieldEach:      failed + 1,
+		YieldNever:     0,
+		YieldDelayed:   failed + 1 - 2*workers,
+		YieldSelective: failed / 64,
+	} {
+		s, _ := newScene(ABP, workers, Options{Yields: yields})
+		a := s.actors[0]
+		a.outcome = after(failed)
+		require.True(t, a.thief.Find())
+		require.Equal(t, failed+1, a.tries)
+		require.Equal(t, want, s.yields, YieldsNames[yields])
+	}
+}
+
+// TestWishes: a thief with an item wishes two wake-ups. Another takes them over from it while it is busy, and makes them
+// when it meets workers that sleep (004, Algorithm 2).
+func TestWishes(t *testing.T) {
+	s, p := newScene(MBWS, 3, Options{SleepThreshold: 10})
+	m := p.(*mbws)
+	busy, thief, sleeper := s.actors[0], s.actors[1], s.actors[2]
+	m.watchdog.Store(99) // neither is the watchdog
+
+	busy.outcome = after(0)
+	require.True(t, busy.thief.Find())
+	busy.thief.Busy(true)
+	require.EqualValues(t, 2, m.peers[0].wishes.Load())
+
+	thief.outcome = after(6) // it meets each of the others twice
+	require.True(t, thief.thief.Find())
+	require.Zero(t, m.peers[0].wishes.Load(), "taken over")
+	require.EqualValues(t, 2+2, m.peers[1].wishes.Load(), "no worker was there to be woken")
+
+	m.peers[2].tell(mbwsSleeping)
+	s.waiting = 1
+	thief.outcome = after(6)
+	require.True(t, thief.thief.Find())
+	require.Equal(t, 1, s.notified, "the sleeper was woken")
+	require.EqualValues(t, 2+2-1+2, m.peers[1].wishes.Load())
+
+	// In place of a sleep, a thief gives up a wish.
+	sleeper.thief.Busy(false)
+	thief.tries, thief.outcome = 0, nil
+	require.False(t, thief.thief.Find())
+	require.Equal(t, 1, thief.slept)
+	require.Zero(t, m.peers[1].wishes.Load())
+	require.Equal(t, (5+1)*(10+1), thief.tries, "five wishes, each in place of a sleep")
+}
+
+// TestSleepThreshold: a thief that is not the watchdog sleeps after so many failed attempts. The watchdog does not
+// sleep while a run is in progress.
+func TestSleepThreshold(t *testing.T) {
+	for _, kind := range []int{MBWS} {
+		for threshold, want := range map[int]int{0: sleepThreshold, 32: 32, 256: 256, 4096: 4096} {
+			s, p := newScene(kind, 3, Options{SleepThreshold: threshold})
+			p.(*mbws).watchdog.Store(99)
+			a := s.actors[0]
+			require.False(t, a.thief.Find())
+			require.Equal(t, want+1, a.tries)
+
+			s, _ = newScene(kind, 3, Options{SleepThreshold: threshold})
+			a = s.actors[0]
+			a.outcome = after(10 * want)
+			require.True(t, a.thief.Find())
+			require.Zero(t, a.slept)
+		}
+	}
+}
+
+// TestBusyWakes: with BusyWakes each push wakes two workers, whatever thieves there are. Thieves wish no wake-ups.
+func TestBusyWakes(t *testing.T) {
+	s, p := newScene(MBWS, 5, Options{BusyWakes: true})
+	a := s.actors[0]
+	a.outcome = after(0)
+	require.True(t, a.thief.Find())
+	require.Zero(t, p.(*mbws).peers[0].wishes.Load())
+	p.(*mbws).join()
+	require.Zero(t, p.Thieves().Load(), "workers that push call Shown although there is a thief")
+	s.waiting = 3
+	p.Shown()
+	require.Equal(t, 2, s.notified)
+}
+
+// TestWSGIRatio: there is one thief for every two busy workers, at least one during a run, and none between runs.
+func TestWSGIRatio(t *testing.T) {
+	const workers = 8
+	s, p := newScene(WSGI, workers, Options{})
+	w := p.(*wsgi)
+	for busy := range workers + 1 {
+		require.Equal(t, max(1, (busy+1)/2), w.count(0, 0), "%d busy workers", busy)
+		if busy < workers {
+			s.waiting, s.notified = workers, 0
+			s.actors[busy].thief.Busy(false)
+			require.Equal(t, max(1, (busy+2)/2), s.notified, "as many are woken as are missing")
+		}
+	}
+	for i := range workers {
+		s.actors[i].thief.Idle()
+	}
+	require.Equal(t, 1, w.count(0, 0))
+	s.running = false
+	require.Zero(t, w.count(0, 0))
+}
+
+// TestOptions: an option that the policy does not have, and a value that there is not, are refused with what to do.
+func TestOptions(t *testing.T) {
+	set := []Options{{SleepThreshold: 10}, {Yields: YieldNever}, {BusyWakes: true}}
+	require.Len(t, set, len(Knobs))
+	for i, row := range Table {
+		require.Empty(t, Options{}.Check(i))
+		for k, o := range set {
+			require.True(t, Knobs[k].IsSet(o))
+			errs := o.Check(i)
+			has := false
+			for _, knob := range row.Knobs {
+				has = has || knob == k
+			}
+			require.Equal(t, !has, len(errs) == 1, "%s, %+v: %v", row.Name, o, errs)
+			if !has {
+				require.ErrorContains(t, errs[0], Knobs[k].Name)
+				require.ErrorContains(t, errs[0], "or use policy ")
+			}
+		}
+	}
+	for _, o := range []Options{{SleepThreshold: -1}, {SleepThreshold: mostSleepThreshold + 1}} {
+		require.Len(t, o.Check(MBWS), 1)
+	}
+	require.Len(t, Options{Yields: yieldModes}.Check(ABP), 1)
+	require.Len(t, Options{Yields: yieldModes, SleepThreshold: -1}.Check(Adaptive), 4)
+}
+
+// TestOneWatchdog: at most one worker is the watchdog, whatever happens, and while a run is in progress and some worker
+// sleeps, one is, or will be.
+func TestOneWatchdog(t *testing.T) {
+	first := testkit.Seed(t)
+	for i := range uint64(testkit.Scale(100)) {
+		w := newWorld(t, first+i, newMBWS, Options{SleepThreshold: 1 + int(i%5)}, 4)
+		w.room = 40
+		for _, s := range w.workers[1:] {
+			s.waits = true
+		}
+		p := w.policy.(*mbws)
+		w.watch = func() {
+			id := int(p.watchdog.Load()) - 1
+			w.check(id < 0 || p.thieves.Load() > 0, "worker %d is the watchdog, and there is no thief", id)
+		}
+		w.submit(5)
+		w.rest()
+		require.Zero(t, p.watchdog.Load(), "between runs there is no watchdog")
+		w.watch = nil
+		w.close()
+	}
+}

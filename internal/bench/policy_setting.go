@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// parsePolicy reads the Policy of a [Setting] into cfg: a policy, then executor.PolicyOptions for it, each after a plus
+// sign, as in "mbws+threshold=128".
+func parsePolicy(setting string, cfg *executor.Config) (err error) {
+	name, options, more := strings.Cut(setting, "+")
+	if cfg.Policy, err = executor.ParsePolicy(name); err != nil {
+		return BadInput("no policy %q: there are %s", name, join(executor.Policies()))
+	}
+	o := &cfg.PolicyOptions
+	for option := ""; more; {
+		option, options, more = strings.Cut(options, "+")
+		key, value, _ := strings.Cut(option, "=")
+		number, notNumber := strconv.Atoi(value)
+		yields, notYields := executor.ParseYields(value)
+		switch {
+		case option == "busywakes":
+			o.BusyWakes = true
+		case key == "threshold" && notNumber == nil && number > 0:
+			o.SleepThreshold = number
+		case key == "yields" && notYields == nil:
+			o.Yields = yields
+		default:
+			return BadInput("policy %q: what is %q? After a policy may come +threshold=N, +yields=%s and +busywakes, "+
+				"see executor.PolicyOptions", setting, option, strings.ReplaceAll(join(executor.AllYields()), ", ", "|"))
+		}
+	}
+	return nil
+}
+
+// checkPolicy returns the error for which executor.New refuses that policy.
+func checkPolicy(setting string) error {
+	cfg := executor.Config{Workers: 1, KeepGOMAXPROCS: true}
+	if err := parsePolicy(setting, &cfg); err != nil {
+		return err
+	}
+	ex, err := executor.New(cfg)
+	if err != nil {
+		return BadInput("policy %s: %s", setting, strings.TrimPrefix(err.Error(), "executor: "))
+	}
+	return ex.Close()
+}
