@@ -27,6 +27,20 @@ func (m *Mutex) Lock() {
 	model.Done(model.Lock, m.word())
 }
 
+func (m *Mutex) TryLock() bool {
+	if !model.Active() {
+		return m.real.TryLock()
+	}
+	model.Point(model.Lock, m.word())
+	if m.locked {
+		model.Done(model.Load, m.word())
+		return false
+	}
+	m.locked = true
+	model.Done(model.Lock, m.word())
+	return true
+}
+
 func (m *Mutex) Unlock() {
 	if !model.Active() {
 		m.real.Unlock()
