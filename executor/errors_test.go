@@ -10,6 +10,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/executor/pipeline"
+	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -86,6 +87,14 @@ var panicking = map[string]func(ctx context.Context, ex *executor.Executor, valu
 		if err != nil {
 			return err
 		}
+		return ex.Run(ctx, p)
+	},
+	"pool": func(ctx context.Context, ex *executor.Executor, value any) error {
+		p, err := pool.New("p", pool.Options{})
+		if err != nil {
+			return err
+		}
+		p.Add(func(*pool.Task) error { return panicWith(value) })
 		return ex.Run(ctx, p)
 	},
 	"cause": func(ctx context.Context, ex *executor.Executor, value any) error { // of a cancelled run

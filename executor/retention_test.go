@@ -12,6 +12,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/executor/pipeline"
+	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/stretchr/testify/require"
 )
@@ -150,6 +151,17 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 			}}, pipeline.Stage{Run: func(*pipeline.Token) error { b := load(); b[0]++; return nil }})
 			if err != nil {
 				return err
+			}
+			return ex.Run(bg, p)
+		},
+		"pool": func(ex *executor.Executor, load func() *burden) any {
+			b := load()
+			p, err := pool.New("p", pool.Options{Queue: pool.PerThread, Stealing: pool.NeighbourHalf})
+			if err != nil {
+				return err
+			}
+			for i := range 20 {
+				p.Add(func(*pool.Task) error { _ = b[i]; load(); return nil })
 			}
 			return ex.Run(bg, p)
 		},

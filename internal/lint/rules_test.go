@@ -43,6 +43,10 @@ var layers = map[string][]string{
 	"executor/pipeline": {
 		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
 	},
+	"executor/pool": { // internal/model under the tag modelcheck only
+		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
+		"internal/model",
+	},
 	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
 	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
 	"internal/plan":     {"internal/hugepage"},

@@ -1,0 +1,161 @@
+package pool
+
+import "fmt"
+
+// A Queue is the way in which the tasks of a run that have not begun are kept.
+type Queue uint8
+
+const (
+	Centralised Queue = iota // one queue for all workers
+	PerThread                // a queue for each worker
+	ByPriority               // one heap for all workers
+)
+
+// queues has a row for each Queue.
+var queues = []struct {
+	name, about string
+	steals      bool // it may be combined with stealing
+	make        func(s *run) queue
+}{
+	Centralised: {"centralised", "one locked queue for all workers, first in first out", false, newCentralised},
+	PerThread: {"perthread", "a queue for each worker, dealt in turn before the run; with locks only if others steal",
+		true, newPerThread},
+	ByPriority: {"priority", "one locked heap for all workers: the largest priority first, then the oldest", false,
+		newByPriority},
+}
+
+func (q Queue) String() string {
+	if int(q) >= len(queues) {
+		return fmt.Sprintf("Queue(%d)", uint8(q))
+	}
+	return queues[q].name
+}
+
+// About describes the queue in one line.
+func (q Queue) About() string {
+	if int(q) >= len(queues) {
+		return ""
+	}
+	return queues[q].about
+}
+
+// Steals reports whether the queue may be combined with stealing.
+func (q Queue) Steals() bool { return int(q) < len(queues) && queues[q].steals }
+
+// Queues lists every queue.
+func Queues() []Queue { return list[Queue](len(queues)) }
+
+// ParseQueue is the reverse of [Queue.String].
+func ParseQueue(name string) (Queue, error) { return parse("queue", name, Queues()) }
+
+// Stealing says what a worker whose queue is empty takes from the queues of others: from which of them, and how many of
+// its tasks. Stolen tasks go to the queue of the thief.
+type Stealing uint8
+
+const (
+	NoStealing    Stealing = iota // nothing
+	NeighbourOne                  // one task of the next queue that is not empty
+	NeighbourHalf                 // half of its tasks, rounded up
+	NeighbourAll                  // all of its tasks
+	RandomOne                     // one task of a queue chosen at random among those that are not empty
+	RandomHalf                    // half of its tasks, rounded up
+	RandomAll                     // all of its tasks
+)
+
+// stealings has a row for each Stealing.
+var stealings = []struct {
+	name, about string
+	victim      func(q *stolen, d *drainer) (index int) // a queue that is not empty, or -1 if all are empty
+	amount      func(n int) int                         // of n tasks, n > 0
+}{
+	NoStealing:    {"off", "a worker runs the tasks of its own queue only", nil, nil},
+	NeighbourOne:  {"neighbour+one", "take one task of the next queue that is not empty", neighbour, one},
+	NeighbourHalf: {"neighbour+half", "take half of the next queue that is not empty, rounded up", neighbour, half},
+	NeighbourAll:  {"neighbour+all", "take all of the next queue that is not empty", neighbour, whole},
+	RandomOne:     {"random+one", "take one task of a random queue that is not empty", random, one},
+	RandomHalf:    {"random+half", "take half of a random queue that is not empty, rounded up", random, half},
+	RandomAll:     {"random+all", "take all of a random queue that is not empty", random, whole},
+}
+
+func (s Stealing) String() string {
+	if int(s) >= len(stealings) {
+		return fmt.Sprintf("Stealing(%d)", uint8(s))
+	}
+	return stealings[s].name
+}
+
+// About describes the way to steal in one line.
+func (s Stealing) About() string {
+	if int(s) >= len(stealings) {
+		return ""
+	}
+	return stealings[s].about
+}
+
+// Stealings lists every way to steal, NoStealing first.
+func Stealings() []Stealing { return list[Stealing](len(stealings)) }
+
+// ParseStealing is the reverse of [Stealing.String].
+func ParseStealing(name string) (Stealing, error) { return parse("way to steal", name, Stealings()) }
+
+// Idle says what a drainer does when no task is left for it and tasks of other drainers are still running.
+type Idle uint8
+
+const (
+	// Leave ends the drainer. No task can come any more, and the executor's policy decides what its worker does.
+	Leave Idle = iota
+	// Spin looks at the queues again and again until all tasks have ended, without yielding: the busy-waiting of
+	// document 001. It costs the whole time of a core for each idle worker, and the cache lines and locks of the queues
+	// at which these look. Now and then the drainer goes to the end of the executor's queue, so that a drainer without
+	// a worker comes to run.
+	Spin
+)
+
+var idles = []struct{ name, about string }{
+	Leave: {"leave", "a worker without a task leaves the run"},
+	Spin:  {"spin", "a worker without a task looks again and again until all tasks have ended: a busy core each"},
+}
+
+func (i Idle) String() string {
+	if int(i) >= len(idles) {
+		return fmt.Sprintf("Idle(%d)", uint8(i))
+	}
+	return idles[i].name
+}
+
+// About describes the way to be idle in one line.
+func (i Idle) About() string {
+	if int(i) >= len(idles) {
+		return ""
+	}
+	return idles[i].about
+}
+
+// Idles lists every way to be idle.
+func Idles() []Idle { return list[Idle](len(idles)) }
+
+// ParseIdle is the reverse of [Idle.String].
+func ParseIdle(name string) (Idle, error) { return parse("way to be idle", name, Idles()) }
+
+// kind is a small enumeration.
+type kind interface {
+	~uint8
+	fmt.Stringer
+}
+
+func list[K kind](n int) []K {
+	all := make([]K, n)
+	for i := range all {
+		all[i] = K(i)
+	}
+	return all
+}
+
+func parse[K kind](what, name string, all []K) (K, error) {
+	for _, k := range all {
+		if k.String() == name {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("pool: no %s %q: use one of %v", what, name, all)
+}
