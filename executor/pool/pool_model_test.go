@@ -25,20 +25,27 @@ func TestModelTake(t *testing.T) {
 	}
 }
 
-// TestModelSteal: one drainer has all tasks, and two steal from it and from each other.
+// TestModelSteal: one drainer has all tasks, and the others steal from it and from each other.
 func TestModelSteal(t *testing.T) {
 	for _, s := range Stealings()[1:] {
-		t.Run("stealing="+s.String(), func(t *testing.T) {
-			model.Check(t, func() {
-				q, ds := newQueue(Options{Queue: PerThread, Stealing: s}, 3, make([]int, 6)...)
-				for i := 1; i < 3; i++ { // their tasks are not part of the program
-					own := &q.(*stolen).queues[i]
-					own.first, own.end = 0, 0
-					own.left = xatomic.Int64{}
-				}
-				takeOnThreads(q, ds, []bool{true, false, false, true, false, false})
+		for _, drainers := range []int{2, 3} {
+			t.Run(fmt.Sprintf("stealing=%v/drainers=%d", s, drainers), func(t *testing.T) {
+				model.Check(t, func() {
+					const has = 3
+					q, ds := newQueue(Options{Queue: PerThread, Stealing: s}, drainers, make([]int, has*drainers)...)
+					want := make([]bool, has*drainers)
+					for i := range want {
+						want[i] = i%drainers == 0
+					}
+					for i := 1; i < drainers; i++ { // their tasks are not part of the program
+						own := &q.(*stolen).queues[i]
+						own.first, own.end = 0, 0
+						own.left = xatomic.Int64{}
+					}
+					takeOnThreads(q, ds, want, has)
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -48,26 +55,28 @@ func takeWith(o Options, drainers, tasks int) {
 	for i := range want {
 		want[i] = true
 	}
-	takeOnThreads(q, ds, want)
+	takeOnThreads(q, ds, want, tasks)
 }
 
-// takeOnThreads has each drainer take its tasks on a thread. Those in want come out.
-func takeOnThreads(q queue, ds []drainer, want []bool) {
+// takeOnThreads has each drainer take its tasks on a thread. Those in want come out; there are as many as tasks.
+func takeOnThreads(q queue, ds []drainer, want []bool, tasks int) {
 	came := make([]xatomic.Plain[bool], len(want)) // plain: a task that came out twice is a race
+	var left xatomic.Int32
+	left.Store(int32(tasks))
 	take := func(d *drainer) {
 		for {
 			number, got := q.take(d)
 			switch got {
 			case taken:
+				left.Add(-1)
 				model.Assert(!came[number].Get(), "task %d came out twice", number)
 				came[number].Set(true)
 			case again:
 				model.GiveWay()
 			case none:
-				if q, ok := q.(*stolen); ok {
-					for i := range q.queues {
-						model.Assert(q.queues[i].left.Load() == 0, "drainer %d leaves, and queue %d has tasks", d.index, i)
-					}
+				if _, isPrivate := q.(*private); !isPrivate {
+					// Each of the others may have taken one that it has not counted yet.
+					model.Assert(int(left.Load()) < len(ds), "drainer %d leaves, and %d tasks are left", d.index, left.Load())
 				}
 				return
 			}
@@ -151,13 +160,35 @@ func findTwo(o Options) {
 	})
 }
 
-func onTwoWorkers(f func(*executor.Executor)) {
+// TestModelSpinAlone: one worker, which helps in a wait, has two drainers. The first that is idle spins, and the other
+// must come to run.
+func TestModelSpinAlone(t *testing.T) {
+	model.Check(t, func() {
+		onWorkers(1, func(ex *executor.Executor) {
+			p, err := New("p", Options{Queue: PerThread, Idle: Spin, Drainers: 2})
+			model.Assert(err == nil, "New: %v", err)
+			for range 3 {
+				p.Add(func(*Task) error { return nil })
+			}
+			outer, err := New("outer", Options{})
+			model.Assert(err == nil, "New: %v", err)
+			outer.Add(func(*Task) error { return ex.Run(context.Background(), p) })
+			err = ex.Run(context.Background(), outer)
+			model.Assert(err == nil, "Run: %v", err)
+			model.Assert(p.Stats().Total.Tasks == 3, "%d tasks ran", p.Stats().Total.Tasks)
+		})
+	})
+}
+
+func onTwoWorkers(f func(*executor.Executor)) { onWorkers(2, f) }
+
+func onWorkers(workers int, f func(*executor.Executor)) {
 	var ex *executor.Executor
 	model.Calm(func() {
 		var err error
-		ex, err = executor.New(executor.Config{Workers: 2, KeepGOMAXPROCS: true})
+		ex, err = executor.New(executor.Config{Workers: workers, KeepGOMAXPROCS: true})
 		model.Assert(err == nil, "New: %v", err)
-		for int(ex.Stats().Total.Parks) < 2 {
+		for int(ex.Stats().Total.Parks) < workers {
 			model.GiveWay()
 		}
 	})
