@@ -27,7 +27,7 @@ const million = 1_000_000
 
 var programs = []string{
 	"./deque", "./notifier", "./executor", "./executor/internal/lane", "./executor/internal/policy",
-	"./executor/internal/spares", "./executor/pipeline", "./graph",
+	"./executor/internal/spares", "./executor/pipeline", "./executor/pool", "./graph",
 }
 
 var layers = []layer{
