@@ -14,10 +14,10 @@
 //
 // # Drainers
 //
-// A run has as many drainers as the executor has workers, unless [Options.Drainers] says otherwise. A drainer is an item of the executor
-// that takes tasks from the queues, one after the other, until none is left for it. Any worker may run a drainer, and
-// between two tasks another worker may take it over. So a pool runs under every policy, on every kind of deque and with
-// one worker, beside other runs and inside a task. A queue per thread belongs to a drainer.
+// A run has as many drainers as the executor has workers, unless [Options.Drainers] says otherwise. A drainer is an
+// item of the executor that takes tasks from the queues, one after the other, until none is left for it. Any worker may
+// run a drainer, and between two tasks another worker may take it over. So a pool runs under every policy, on every
+// kind of deque and with one worker, beside other runs and inside a task. A queue per thread belongs to a drainer.
 //
 // While a task waits in [executor.Blocking], its drainer waits too, and with it the queue of the drainer, unless other
 // drainers steal. A task must therefore not wait for another task of the same pool.
