@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/bench"
 )
 
@@ -25,7 +26,7 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	entry := func(name, about string) { fmt.Fprintf(&b, "  %-20s%s\n", name, about) }
 	size := func(what string, n int) { entry("", fmt.Sprintf("n: %s, default %d", what, n)) }
 
-	graphs, programs := t.kinds()
+	graphs, programs, lists := t.kinds()
 	section("workloads that are graphs (wsbench run NAME…)")
 	for _, w := range graphs {
 		entry(w.Name, w.About)
@@ -33,6 +34,11 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	}
 	section("\nprograms, whose tasks come into being while they run (the same command)")
 	for _, w := range programs {
+		entry(w.Name, w.About)
+		size(w.Size, w.Default)
+	}
+	section("\nlists of tasks, made in advance, as in document 001 (the same command)")
+	for _, w := range lists {
 		entry(w.Name, w.About)
 		size(w.Size, w.Default)
 	}
@@ -62,6 +68,18 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	for _, f := range executor.AllForks() {
 		entry(f.String(), forksAbout[f])
 	}
+	section("\nqueues of engine magpie (-queue), for lists of tasks")
+	for _, q := range pool.Queues() {
+		entry(q.String(), q.About())
+	}
+	section("\nstealing from queues of their own (-queue perthread+neighbour+half)")
+	for _, s := range pool.Stealings()[1:] {
+		entry("+"+s.String(), s.About())
+	}
+	section("\nidling while the last tasks run (-queue perthread+spin)")
+	for _, i := range pool.Idles() {
+		entry("+"+i.String(), i.About())
+	}
 	section("\nexperiments with deques alone (wsbench deque NAME…)")
 	for _, e := range t.experiments {
 		entry(e.Name, e.About)
@@ -80,19 +98,22 @@ var forksAbout = map[executor.Forks]string{
 
 func listHelp(*tool) string {
 	return "Usage: wsbench list\n\n" +
-		"Lists the workloads, probes, engines, policies, deques, ways to fork and experiments.\n"
+		"Lists the workloads, probes, engines, policies, deques, ways to fork, queues and experiments.\n"
 }
 
-// kinds returns the workloads that are graphs, and those that are programs.
-func (t *tool) kinds() (graphs, programs []*bench.Workload) {
+// kinds returns the workloads that are graphs, those that are programs, and those that are lists of tasks.
+func (t *tool) kinds() (graphs, programs, lists []*bench.Workload) {
 	for _, w := range t.workloads {
-		if w.IsProgram() {
+		switch {
+		case w.IsProgram():
 			programs = append(programs, w)
-		} else {
+		case w.IsDivision():
+			lists = append(lists, w)
+		default:
 			graphs = append(graphs, w)
 		}
 	}
-	return graphs, programs
+	return graphs, programs, lists
 }
 
 // names lists the names of values, separated by commas.

@@ -4,7 +4,7 @@
 //	wsbench run                 a tour of the graphs, in a few seconds
 //	wsbench run WORKLOAD…       run and verify workloads
 //	wsbench deque               experiments with deques, without the executor
-//	wsbench list                workloads, engines, policies, deques, ways to fork, experiments
+//	wsbench list                workloads, engines, policies, deques, ways to fork, queues, experiments
 //	wsbench compare OLD NEW     compare two files that run or deque wrote with -format bench or json
 //	wsbench env                 describe the machine
 //
@@ -76,7 +76,7 @@ func subcommands() []subcommand {
 			runHelp, (*tool).runRun},
 		{"deque", "[EXPERIMENT…] [flags]", "all kinds of deque alone: owners, thieves, latencies, trees",
 			dequeHelp, (*tool).runDeque},
-		{"list", "", "workloads, probes, engines, policies, deques, ways to fork, experiments",
+		{"list", "", "workloads, probes, engines, policies, deques, forks, queues, experiments",
 			listHelp, (*tool).runList},
 		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},
 		{"env", "[flags]", "the machine, and how much of it may be used", envHelp, (*tool).runEnv},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/bench"
 )
 
@@ -67,6 +68,17 @@ func TestBadInput(t *testing.T) {
 		{"run idle -engine serial", "idle is a probe of the executor, and engine magpie is not among those to run"},
 		{"run chain -deque split", `no deque "split": it is deque chaselev with forks private`},
 		{"run chain -forks x", `no way to fork "x": there are private, pushed`},
+		{"run sleep -queue x", `no queue "x": there are centralised, perthread, priority`},
+		{"run sleep -queue perthread,centralised+one", `queue "centralised+one": what is "one"?`},
+		{"run sleep -queue priority+random+half", "use priority, or perthread+random+half"},
+		{"run sleep -tasks 0", "tasks must be at least 1, not 0"},
+		{"run sleep -tasks 41", "sleep with n=40 can be divided into at most 40 tasks, not 41"},
+		{"run sleep -unit 0s", "the unit of sleep is 0s"},
+		{"run sleep -unit 5", `invalid value "5" for flag -unit`},
+		{"run mandelbrot-views -view 7", "no view 7: there are 0 to 6"},
+		{"run search -hit 2", "the word is at 2 of the text"},
+		{"run chain -queue perthread", "are for lists of tasks, and none is asked for: there are mandelbrot-views"},
+		{"run chain -view 2", "are for lists of tasks, and none is asked for"},
 		{"deque nope", `no experiment "nope": there are owner, latency, thieves, retries, tree`},
 		{"deque owner -deque x",
 			`no deque "x": there are chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`},
@@ -138,7 +150,7 @@ func TestHelp(t *testing.T) {
 		require.Contains(t, stdout, "\n  "+c.name+" ")
 	}
 	stdout, _, _ = wsbench("run", "-h")
-	for _, f := range []string{"workers", "engine", "policy", "deque", "forks", "n", "reps", "seed", "format", "o"} {
+	for _, f := range strings.Fields("workers engine policy deque forks queue tasks view unit hit n reps seed format o") {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}
 	stdout, _, _ = wsbench("deque", "-h")
@@ -171,6 +183,12 @@ func TestList(t *testing.T) {
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  texts(executor.Policies()),
 		"ways":      texts(executor.AllForks()),
+		"lists":     {"mandelbrot-views", "matmul-k", "sleep", "sleep-permuted", "search"},
+		"queues":    texts(pool.Queues()),
+		"stealing": {
+			"+neighbour+one", "+neighbour+half", "+neighbour+all", "+random+one", "+random+half", "+random+all",
+		},
+		"idling": {"+leave", "+spin"},
 
 		"experiments": {"owner", "latency", "thieves", "retries", "tree"},
 		"kinds":       texts(deque.Kinds()),

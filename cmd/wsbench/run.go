@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/bench"
 	"github.com/magpie-go/magpie/internal/procs"
 )
@@ -36,6 +37,9 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		policies = list{executor.Adaptive.String()}
 		deques   = list{executor.Config{}.Deque.String()}
 		forks    = list{executor.Config{}.Forks.String()}
+		queues   list
+		tasks    numbers
+		params   = bench.DefaultParams()
 		o        = new(runOptions)
 		s        = &o.session
 	)
@@ -44,12 +48,22 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	fs.Var(&policies, "policy", "")
 	fs.Var(&deques, "deque", "")
 	fs.Var(&forks, "forks", "")
+	fs.Var(&queues, "queue", "")
+	fs.Var(&tasks, "tasks", "")
+	fs.IntVar(&params.View, "view", params.View, "")
+	fs.DurationVar(&params.Unit, "unit", params.Unit, "")
+	fs.Float64Var(&params.Hit, "hit", params.Hit, "")
 	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
 	}
 	s.N, s.Reps, s.Seed = o.n, o.reps, o.seed
-	s.Axes = bench.Axes{Policies: policies, Deques: deques, Forks: forks, Workers: workers}
+	s.Axes = bench.Axes{
+		Policies: policies, Deques: deques, Forks: forks, Workers: workers, Queues: queues, Tasks: tasks,
+	}
+	if isSet(fs, "view") || isSet(fs, "unit") || isSet(fs, "hit") {
+		s.Params = &params
+	}
 	if len(names) == 0 {
 		s.Tour, s.Engines = true, t.engines
 		for _, w := range t.workloads {
@@ -124,17 +138,19 @@ var tourNotes = []string{
 }
 
 func runHelp(t *tool) string {
-	graphs, programs := t.kinds()
+	graphs, programs, lists := t.kinds()
+	params := bench.DefaultParams()
 	workloadName := func(w *bench.Workload) string { return w.Name }
 	return fmt.Sprintf(`Usage: wsbench run [WORKLOAD…] [flags]
 
 Builds each graph, has every engine check the order of its edges in an untimed run, then
-measures repetitions of all combinations in turn and verifies each. Programs are verified
-by their results. Without a workload it runs a tour of the graphs, in small sizes on all
-engines.
+measures repetitions of all combinations in turn and verifies each. Programs, and lists of
+tasks, are verified by their results. Without a workload it runs a tour of the graphs, in
+small sizes on all engines.
 
 Graphs:   %s
 Programs: %s
+Lists:    %s
 Probes:   %s
 (wsbench list explains them)
 
@@ -152,6 +168,14 @@ combination is run.
   -forks LIST     %s (default %v): when programs push forks; graphs and
                   probes have no forks, and run with the first only. Deques that hide
                   tasks and that thieves cannot ask, as bwos and pdqs, push them always
+  -queue LIST     %s (default %s): the queue of a list
+                  of tasks. After perthread may come a way to steal, and after any queue
+                  +spin, busy-waiting, as in perthread+random+half+spin; wsbench list
+                  explains them
+  -tasks LIST     number of tasks of a list (default: each workload's own)
+  -view V         the view of mandelbrot-views, 0 to 6 (default %d)
+  -unit D         the unit of sleep and sleep-permuted (default %v)
+  -hit F          where the word of search is, 0 to 1 (default %v)
   -n SIZE         size of every workload (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
   -seed S         seed of random graphs and data (default %d)
@@ -166,11 +190,14 @@ Examples:
   wsbench run fib fat thin -engine magpie,serial -forks private,pushed
   wsbench run btree -deque padws,padws+half,padws+block,padws+blocksize=8
   wsbench run dag -reps 10 -format bench -o new.txt
+  wsbench run sleep sleep-permuted -workers 4 -queue centralised,perthread,perthread+neighbour+half
+  wsbench run search -queue centralised,priority -tasks 16,64,256
   wsbench run submit-idle idle
 `,
-		names(graphs, workloadName), names(programs, workloadName),
+		names(graphs, workloadName), names(programs, workloadName), names(lists, workloadName),
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
 		t.engines[0].Name, names(executor.Policies(), executor.Policy.String), executor.Adaptive,
 		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks,
+		names(pool.Queues(), pool.Queue.String), bench.DefaultQueue, params.View, params.Unit, params.Hit,
 		defaultReps, defaultSeed)
 }

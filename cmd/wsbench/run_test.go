@@ -136,6 +136,36 @@ func TestPrograms(t *testing.T) {
 	require.NotContains(t, text, "build-")
 }
 
+// TestLists runs lists of tasks from the command line, and checks the fields that scripts rely on.
+func TestLists(t *testing.T) {
+	stdout, stderr, status := wsbench(strings.Fields("run sleep sleep-permuted search matmul-k mandelbrot-views -n 16 " +
+		"-reps 1 -workers 2 -unit 10us -queue centralised,perthread+random+half,priority -tasks 4,16 -format json")...)
+	require.Zero(t, status, stderr)
+	require.Empty(t, stderr)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	require.Len(t, lines, 5*3*2)
+	for i, l := range lines {
+		var r struct {
+			Queue    string
+			Tasks    int
+			Verified bool
+			BoundNS  int64 `json:"bound_ns"`
+			Pool     map[string]any
+		}
+		require.NoError(t, json.Unmarshal([]byte(l), &r))
+		require.Equal(t, []string{"centralised", "perthread+random+half", "priority"}[i/2%3], r.Queue)
+		require.Equal(t, []int{4, 16}[i%2], r.Tasks)
+		require.True(t, r.Verified)
+		require.Equal(t, i < 12, r.BoundNS > 0)
+		for _, f := range strings.Fields("tasks busy_ns steals moved failed_steals lock_waits lock_wait_ns looks") {
+			require.Contains(t, r.Pool, f)
+		}
+	}
+	stdout, stderr, status = wsbench(strings.Fields("run sleep -n 4 -reps 1 -workers 2 -unit 1us -engine magpie,serial")...)
+	require.Zero(t, status, stderr)
+	require.Regexp(t, `workload +engine +queue +workers +n +tasks +ns/task.* busy +queue steals +.*vs bound`, stdout)
+}
+
 // TestInterrupted: the status is 130, and a file stays as it was. Results that were complete are shown.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

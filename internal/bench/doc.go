@@ -7,6 +7,9 @@
 // none. Each repetition is verified: a wrong answer ends the session with a [WrongAnswer], and no time of that workload
 // is reported. A program has a result that is known, or can be checked.
 //
+// A [Division] is work that is divided into a list of tasks before it runs. Package pool runs the list from one of its
+// queues, which together with the number of tasks makes a Setting a [DivisionPoint].
+//
 // A [Probe] is a measurement other than the time of a graph: latencies, the cost of an idle executor, memory.
 //
 // A [DequeExperiment] measures single kinds of deque, without an executor: the costs of their owners and thieves. A

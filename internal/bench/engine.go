@@ -35,6 +35,10 @@ type Axes struct {
 	Deques   []string
 	Forks    []string
 	Workers  []int
+
+	// Of the workloads that are a [Division]. Without a value they have [DefaultQueue] and their own number of tasks.
+	Queues []string
+	Tasks  []int
 }
 
 // withoutForks returns the axes for workloads that fork nothing: they have the first way to fork only.

@@ -14,7 +14,7 @@ func BadInput(format string, args ...any) error { return &InputError{fmt.Sprintf
 // reported.
 type WrongAnswer struct {
 	Workload string
-	Setting  fmt.Stringer // a [Setting] or, for an experiment with deques, a [DequePoint]
+	Setting  fmt.Stringer // a [Setting], a [DivisionPoint] or a [DequePoint]
 	Err      error
 }
 

@@ -39,10 +39,13 @@ const mandelbrotSteps = 256
 // row computes a row of the square of side 2.5 around the set.
 func (m *mandelbrotProgram) row(y int) {
 	scale := 2.5 / float64(m.n)
-	ci := float64(y)*scale - 1.25
-	pixels := m.steps[y*m.n : (y+1)*m.n]
+	mandelbrotRow(m.steps[y*m.n:(y+1)*m.n], -2, float64(y)*scale-1.25, scale)
+}
+
+// mandelbrotRow computes pixels at the distance scale from each other, from left on, all with the imaginary part ci.
+func mandelbrotRow(pixels []uint16, left, ci, scale float64) {
 	for x := range pixels {
-		cr := float64(x)*scale - 2
+		cr := float64(x)*scale + left
 		zr, zi := 0.0, 0.0
 		step := uint16(0)
 		for ; step < mandelbrotSteps; step++ {

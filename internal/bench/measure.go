@@ -16,8 +16,17 @@ type job struct {
 	data     data
 	tasks    int
 	program  bool
+	division *DivisionPoint // if the workload is a division
 	runner   Runner
 	expect   time.Duration // the time of the last repetition
+}
+
+// at returns the setting for messages.
+func (j *job) at() fmt.Stringer {
+	if j.division != nil {
+		return *j.division
+	}
+	return j.setting
 }
 
 // data is the common part of a Work and a Program.
@@ -72,7 +81,7 @@ func attend[R any](ctx context.Context, f func() (R, error)) (result R, err erro
 
 func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	if err := j.runner.Start(); err != nil {
-		return r, fmt.Errorf("starting %v: %w", j.setting, err)
+		return r, fmt.Errorf("starting %v: %w", j.at(), err)
 	}
 	j.data.Reset()
 	before := j.runner.Counts()
@@ -85,13 +94,13 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	case ctx.Err() != nil:
 		return r, ctx.Err() // a run that was cut short is no wrong answer
 	case err != nil:
-		return r, &WrongAnswer{j.workload, j.setting, err}
+		return r, &WrongAnswer{j.workload, j.at(), err}
 	}
 	if ran := after.Tasks - before.Tasks; !j.program && ran != uint64(j.tasks) {
-		return r, &WrongAnswer{j.workload, j.setting, fmt.Errorf("%d tasks ran, the graph has %d", ran, j.tasks)}
+		return r, &WrongAnswer{j.workload, j.at(), fmt.Errorf("%d tasks ran, the graph has %d", ran, j.tasks)}
 	}
 	if err := j.data.Verify(); err != nil {
-		return r, &WrongAnswer{j.workload, j.setting, err}
+		return r, &WrongAnswer{j.workload, j.at(), err}
 	}
 	j.expect = m.wall
 	r = Result{
@@ -102,6 +111,9 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		Verified: true,
 	}
 	m.fill(&r)
+	if d, ok := j.data.(*divided); ok {
+		d.fill(&r, *j.division)
+	}
 	return r, nil
 }
 

@@ -89,7 +89,7 @@ func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err er
 }
 
 // progress returns the text that announces a repetition.
-func progress(what string, s Setting, rep, reps int) string {
+func progress(what string, s fmt.Stringer, rep, reps int) string {
 	return fmt.Sprintf("%s on %v: %d of %d", what, s, rep+1, reps)
 }
 

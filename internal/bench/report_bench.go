@@ -93,5 +93,15 @@ func benchName(r *Result) string {
 	if r.Policy != None {
 		name += fmt.Sprintf("/policy=%s/deque=%s/forks=%s", r.Policy, r.Deque, r.Forks)
 	}
-	return name + fmt.Sprintf("/workers=%d/n=%d", r.Workers, r.N)
+	name += fmt.Sprintf("/workers=%d/n=%d", r.Workers, r.N)
+	if r.isDivision() {
+		if r.Queue != None {
+			name += "/queue=" + r.Queue
+		}
+		if r.Inputs != "" {
+			name += "/" + r.Inputs
+		}
+		name += fmt.Sprintf("/tasks=%d", r.Tasks)
+	}
+	return name
 }

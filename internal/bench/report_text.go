@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,8 +74,16 @@ var runColumns = []textColumn{
 	{"policy", false, "policy %s", func(g *group, _ []*group) string { return g.Policy }},
 	{"deque", false, "deque %s", func(g *group, _ []*group) string { return g.Deque }},
 	{"forks", false, "forks %s", func(g *group, _ []*group) string { return g.Forks }},
+	{"queue", false, "", func(g *group, _ []*group) string { return cmp.Or(g.Queue, None) }},
+	{"inputs", false, "%s", func(g *group, _ []*group) string { return cmp.Or(g.Inputs, None) }},
 	{"workers", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.Workers) }},
 	{"n", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.N) }},
+	{"tasks", true, "", func(g *group, _ []*group) string {
+		if !g.isDivision() {
+			return None
+		}
+		return strconv.Itoa(g.Tasks)
+	}},
 	{"reps", true, "repetitions %s", func(g *group, _ []*group) string { return strconv.Itoa(len(g.reps)) }},
 	{"build ns/task", true, "", func(g *group, _ []*group) string { return g.build() }},
 	{"ns/task", true, "", func(g *group, _ []*group) string { return spread(g.perTask) }},
@@ -86,6 +96,25 @@ var runColumns = []textColumn{
 	}},
 	{"parks", true, "", func(g *group, _ []*group) string {
 		return g.count(func(r *Result) float64 { return float64(r.Parks) })
+	}},
+	{"busy", true, "", (*group).busy},
+	{"queue steals", true, "", func(g *group, _ []*group) string {
+		return g.ofPool(func(r *Result) float64 { return float64(r.Pool.Steals) }, whole)
+	}},
+	{"moved/steal", true, "", func(g *group, _ []*group) string {
+		return g.ofPool(func(r *Result) float64 { return r.Pool.movedPerSteal() }, significant)
+	}},
+	{"failed", true, "", func(g *group, _ []*group) string {
+		return g.ofPool(func(r *Result) float64 { return float64(r.Pool.FailedSteals) }, whole)
+	}},
+	{"lock waits", true, "", func(g *group, _ []*group) string {
+		return g.ofPool(func(r *Result) float64 { return float64(r.Pool.LockWaits) }, whole)
+	}},
+	{"vs bound", true, "", func(g *group, _ []*group) string {
+		if g.BoundNS == 0 {
+			return None
+		}
+		return significant(g.median((*Result).vsBound)) + "x"
 	}},
 	{"vs serial", true, "", versusSerial},
 	{"verified", false, "", func(g *group, _ []*group) string { return yes(g.Verified) }},
@@ -180,6 +209,26 @@ func (g *group) count(figure func(*Result) float64) string {
 	}
 	return fmt.Sprintf("%.0f", g.median(figure))
 }
+
+// busy returns the time that the drainers of a pool spent in tasks, of the least and the most busy one.
+func (g *group) busy(_ []*group) string {
+	if g.Pool == nil {
+		return None
+	}
+	least := g.median(func(r *Result) float64 { return float64(slices.Min(r.Pool.BusyNS)) })
+	most := g.median(func(r *Result) float64 { return float64(slices.Max(r.Pool.BusyNS)) })
+	return significant(least/1e6) + "–" + significant(most/1e6) + "ms"
+}
+
+// ofPool returns the median of a figure that only a pool has.
+func (g *group) ofPool(figure func(*Result) float64, format func(float64) string) string {
+	if g.Pool == nil {
+		return None
+	}
+	return format(g.median(figure))
+}
+
+func whole(x float64) string { return fmt.Sprintf("%.0f", x) }
 
 func yes(b bool) string {
 	if b {

@@ -1,5 +1,7 @@
 package bench
 
+import "slices"
+
 // A Result is one repetition. The field names of its JSON form are part of the command line's interface.
 type Result struct {
 	Workload string `json:"workload"`
@@ -36,6 +38,13 @@ type Result struct {
 	// result is right. Results that are not verified are never reported.
 	Verified bool `json:"verified"`
 
+	// Of a workload that is a list of tasks: see [DivisionPoint]. Tasks is the number of the tasks.
+	Queue  string `json:"queue,omitempty"`
+	Inputs string `json:"inputs,omitempty"`
+	// BoundNS is a lower bound of WallNS, if one is known: the longest task, or the sum of all divided by the workers.
+	BoundNS int64        `json:"bound_ns,omitempty"`
+	Pool    *PoolFigures `json:"pool,omitempty"` // of engine magpie
+
 	// Metrics are the figures of a probe, which has no time of a graph.
 	Metrics []Metric `json:"metrics,omitempty"`
 }
@@ -69,6 +78,8 @@ var better = map[string]string{
 	"ns/node":       "lower",
 	"retries/steal": "lower",
 	"steals/s":      "higher",
+
+	"vs-bound": "lower",
 }
 
 // setting returns the setting of the result.
@@ -86,6 +97,20 @@ func (r *Result) values() []Metric {
 	if r.BuildNS != 0 {
 		all = append(all, Metric{"build-ns/task", r.buildPerTask()})
 	}
+	if r.BoundNS != 0 {
+		all = append(all, Metric{"vs-bound", r.vsBound()})
+	}
+	if p := r.Pool; p != nil {
+		all = append(all,
+			Metric{"busy-least-ns", float64(slices.Min(p.BusyNS))},
+			Metric{"busy-most-ns", float64(slices.Max(p.BusyNS))},
+			Metric{"queue-steals", float64(p.Steals)},
+			Metric{"moved/steal", p.movedPerSteal()},
+			Metric{"failed-steals", float64(p.FailedSteals)},
+			Metric{"lock-waits", float64(p.LockWaits)},
+			Metric{"lock-wait-ns", float64(p.LockWaitNS)},
+			Metric{"looks", float64(p.Looks)})
+	}
 	return append(all,
 		Metric{"cpu-util", r.CPUUtil},
 		Metric{"steals", float64(r.Steals)},
@@ -94,5 +119,11 @@ func (r *Result) values() []Metric {
 		Metric{"ictx", float64(r.ICtx)},
 		Metric{"peak-rss-bytes", float64(r.PeakRSS)})
 }
+
+// isDivision reports whether the result is that of a list of tasks.
+func (r *Result) isDivision() bool { return r.Queue != "" }
+
+// vsBound returns how many times longer the run took than the lower bound.
+func (r *Result) vsBound() float64 { return float64(r.WallNS) / float64(r.BoundNS) }
 
 func (r *Result) buildPerTask() float64 { return float64(r.BuildNS) / float64(r.Tasks) }

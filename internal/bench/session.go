@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"time"
@@ -17,6 +18,8 @@ type Session struct {
 	Tour bool   // a workload's own size is its Tour, not its Default
 	Reps int    // repetitions of each setting
 	Seed uint64 // of the workloads that are random
+
+	Params *Params // of the workloads that are a [Division]; nil: DefaultParams
 
 	// Step, if not nil, is called with the next measurement and its expected time. It is called between measurements,
 	// never during one.
@@ -81,8 +84,11 @@ type prepared struct {
 func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error) {
 	n := s.size(w)
 	prepare := s.prepareGraph
-	if w.IsProgram() {
+	switch {
+	case w.IsProgram():
 		prepare = s.prepareProgram
+	case w.IsDivision():
+		prepare = s.prepareDivision
 	}
 	p, err := prepare(ctx, w, n)
 	if err != nil {
@@ -90,7 +96,7 @@ func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error
 	}
 	// The first run of a graph pays for memory that later runs find. It is verified, not measured.
 	for _, j := range p.jobs {
-		s.step("warming up "+w.Name+" on "+j.setting.String(), guess(p.tasks))
+		s.step("warming up "+w.Name+" on "+j.at().String(), guess(p.tasks))
 		if _, err := j.repeat(ctx); err != nil {
 			return nil, err
 		}
@@ -98,7 +104,7 @@ func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error
 	var results []Result
 	for rep := range s.Reps {
 		for _, j := range p.jobs {
-			s.step(progress(w.Name, j.setting, rep, s.Reps), j.expect)
+			s.step(progress(w.Name, j.at(), rep, s.Reps), j.expect)
 			r, err := j.repeat(ctx)
 			if err != nil {
 				return nil, err
@@ -139,6 +145,51 @@ func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p pre
 	for _, e := range s.Engines {
 		for _, setting := range e.Settings(w.axes(s.Axes)) {
 			p.jobs = append(p.jobs, openProgramJob(e, setting, w.Name, program, p.tasks))
+		}
+	}
+	return p, nil
+}
+
+// prepareDivision makes the division, and divides it for every setting, queue and number of tasks.
+func (s *Session) prepareDivision(ctx context.Context, w *Workload, n int) (p prepared, err error) {
+	s.step("preparing "+w.Name, guess(n))
+	d, err := attend(ctx, func() (Division, error) {
+		d := w.Division()
+		d.Inputs(n, s.Seed, s.params())
+		return d, ctx.Err()
+	})
+	if err != nil {
+		return p, err
+	}
+	inputs := ""
+	if d, ok := d.(interface{ inputs() string }); ok {
+		inputs = d.inputs()
+	}
+	counts := s.Axes.Tasks
+	if len(counts) == 0 {
+		counts = []int{min(n, cmp.Or(w.Parts, n))}
+	}
+	for _, e := range s.Engines {
+		for _, setting := range e.Settings(w.axes(s.Axes)) {
+			queues := []string{None}
+			if setting.Policy != None {
+				queues = s.Axes.Queues
+				if len(queues) == 0 {
+					queues = []string{DefaultQueue}
+				}
+			}
+			for _, queue := range queues {
+				for _, count := range counts {
+					program, err := newDivided(w.Name, d, count, queue, s.Seed)
+					if err != nil {
+						return p, err
+					}
+					j := openProgramJob(e, setting, w.Name, program, count)
+					j.division = &DivisionPoint{setting, queue, count, inputs}
+					p.jobs = append(p.jobs, j)
+					p.tasks = max(p.tasks, count)
+				}
+			}
 		}
 	}
 	return p, nil

@@ -25,11 +25,15 @@ func groups(results []Result) []*group {
 		workload string
 		setting  Setting
 		n        int
+		division DivisionPoint // empty for other workloads
 	}
 	var all []*group
 	byKey := make(map[key]*group)
 	for _, r := range results {
-		k := key{r.Workload, r.setting(), r.N}
+		k := key{workload: r.Workload, setting: r.setting(), n: r.N}
+		if r.isDivision() {
+			k.division = DivisionPoint{Queue: r.Queue, Tasks: r.Tasks, Inputs: r.Inputs}
+		}
 		g := byKey[k]
 		if g == nil {
 			g = &group{Result: r}
@@ -60,7 +64,8 @@ func (g *group) median(figure func(*Result) float64) float64 { return g.summary(
 // serialOf finds the serial runs of the same graph or program.
 func serialOf(g *group, all []*group) *group {
 	for _, s := range all {
-		if s.Engine == "serial" && s.Workload == g.Workload && s.N == g.N {
+		if s.Engine == "serial" && s.Workload == g.Workload && s.N == g.N && s.Inputs == g.Inputs &&
+			(!s.isDivision() || s.Tasks == g.Tasks) {
 			return s
 		}
 	}

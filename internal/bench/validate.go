@@ -47,6 +47,9 @@ func (s *Session) validate() error {
 			}
 		}
 	}
+	if err := s.validateDivisions(); err != nil {
+		return err
+	}
 	available := available()
 	for _, w := range s.Workloads {
 		if err := s.validateSize(w, available); err != nil {
@@ -73,12 +76,12 @@ func (s *Session) validateSize(w *Workload, available float64) error {
 	}
 	shape := w.Shape(n)
 	check, need := fits, shape.Bytes()
-	if w.IsProgram() {
+	if w.Make == nil {
 		check, need = programFits, shape.Data
 	}
 	for _, e := range s.Engines {
 		bytes := e.Bytes
-		if w.IsProgram() {
+		if w.Make == nil {
 			bytes = e.ProgramBytes
 			if e.ProgramWidth > 0 && shape.Width > e.ProgramWidth {
 				return BadInput("%s with n=%d has %.3g tasks, engine %s is for %.3g at most: "+

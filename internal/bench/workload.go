@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// A Workload is a kind of task graph, or of program, that can be made in many sizes.
+// A Workload is a kind of task graph, of program, or of list of tasks, that can be made in many sizes.
 type Workload struct {
 	Name    string
 	About   string // one line
@@ -20,8 +20,12 @@ type Workload struct {
 	Shape func(n int) Shape
 	// Make returns the instance of size n if it is a graph. The seed is that of its random choices.
 	Make func(n int, seed uint64) Work
-	// Program returns the instance of size n if it is a program. Exactly one of Make and Program is nil.
+	// Program returns the instance of size n if it is a program.
 	Program func(n int, seed uint64) Program
+	// Division returns an instance, without its inputs, if it is a list of tasks. Exactly one of Make, Program and
+	// Division is not nil.
+	Division func() Division
+	Parts    int // of a division: the number of its tasks; 0: n
 }
 
 // A Shape is the extent of a graph or program, known before it is made. The counts are floats, which do not wrap around
@@ -58,14 +62,17 @@ const (
 // Bytes estimates the peak memory of building and running such a graph, without that of [Engine.Bytes].
 func (s Shape) Bytes() float64 { return s.Tasks*bytesPerTask + s.Edges*bytesPerEdge + s.Data }
 
-// Workloads lists the workloads: graphs, in the order of the tour, and then programs.
-func Workloads() []*Workload { return append(graphs(), programs()...) }
+// Workloads lists the workloads: graphs, in the order of the tour, then programs, then lists of tasks.
+func Workloads() []*Workload { return append(append(graphs(), programs()...), divisions()...) }
 
 // graphs lists the workloads that are graphs.
 func graphs() []*Workload { return []*Workload{chain, btree, dag, fan, matmul} }
 
 // IsProgram reports whether the instances are programs.
 func (w *Workload) IsProgram() bool { return w.Program != nil }
+
+// IsDivision reports whether the instances are lists of tasks.
+func (w *Workload) IsDivision() bool { return w.Division != nil }
 
 // axes returns the axes in which runs of w differ.
 func (w *Workload) axes(asked Axes) Axes {

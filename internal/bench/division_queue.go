@@ -1,0 +1,93 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/magpie-go/magpie/executor/pool"
+)
+
+// DefaultQueue is the queue of a [Division] if none is asked for.
+var DefaultQueue = pool.Centralised.String()
+
+// parseQueue reads the Queue of a [DivisionPoint]: a queue, then a way to steal and a way to be idle, each after a plus
+// sign, as in "perthread+neighbour+half+spin".
+func parseQueue(asked string) (o pool.Options, err error) {
+	words := strings.Split(asked, "+")
+	name := words[0]
+	if o.Queue, err = pool.ParseQueue(name); err != nil {
+		return o, BadInput("no queue %q: there are %s", name, join(pool.Queues()))
+	}
+	var others []string
+	for _, w := range words[1:] {
+		if idle, err := pool.ParseIdle(w); err == nil {
+			o.Idle = idle
+		} else {
+			others = append(others, w)
+		}
+	}
+	if len(others) == 0 {
+		return o, nil
+	}
+	stealing := strings.Join(others, "+")
+	o.Stealing, err = pool.ParseStealing(stealing)
+	switch {
+	case err != nil && !o.Queue.Steals():
+		return o, BadInput("queue %q: what is %q? After %s may come +%v", asked, stealing, name, pool.Spin)
+	case err != nil:
+		return o, BadInput("queue %q: what is %q? After %s may come a way to steal, +%s, and +%v",
+			asked, stealing, name, strings.Join(stealingOptions(), ", +"), pool.Spin)
+	case o.Stealing != pool.NoStealing && !o.Queue.Steals():
+		return o, BadInput("queue %q: all workers share the queue %s, so none steals: use %[2]s, or %v+%v",
+			asked, name, pool.PerThread, o.Stealing)
+	}
+	return o, nil
+}
+
+// stealingOptions lists the ways to steal, without "off".
+func stealingOptions() (names []string) {
+	for _, s := range pool.Stealings()[1:] {
+		names = append(names, s.String())
+	}
+	return names
+}
+
+// validateDivisions returns an error if the divisions among the workloads cannot run as asked.
+func (s *Session) validateDivisions() error {
+	if !slices.ContainsFunc(s.Workloads, (*Workload).IsDivision) {
+		if len(s.Axes.Queues)+len(s.Axes.Tasks) == 0 && s.Params == nil {
+			return nil
+		}
+		var names []string
+		for _, w := range divisions() {
+			names = append(names, w.Name)
+		}
+		return BadInput("queues, numbers of tasks, views, units and hits are for lists of tasks, "+
+			"and none is asked for: there are %s", join(names))
+	}
+	for _, q := range s.Axes.Queues {
+		if _, err := parseQueue(q); err != nil {
+			return err
+		}
+	}
+	for _, count := range s.Axes.Tasks {
+		if count < 1 {
+			return BadInput("tasks must be at least 1, not %d", count)
+		}
+		for _, w := range s.Workloads {
+			if n := s.size(w); w.IsDivision() && count > n {
+				return BadInput("%s with n=%d can be divided into at most %d tasks, not %d: choose fewer, or a larger n",
+					w.Name, n, n, count)
+			}
+		}
+	}
+	return s.params().validate()
+}
+
+// params returns the parameters of the divisions.
+func (s *Session) params() Params {
+	if s.Params == nil {
+		return DefaultParams()
+	}
+	return *s.Params
+}

@@ -1,0 +1,344 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor/pool"
+	"github.com/stretchr/testify/require"
+)
+
+// everyQueue lists every queue with every way to steal and to be idle, as asked for by -queue.
+func everyQueue() (all []string) {
+	for _, q := range pool.Queues() {
+		all = append(all, q.String(), q.String()+"+spin")
+		if q.Steals() {
+			for _, s := range stealingOptions() {
+				all = append(all, q.String()+"+"+s, q.String()+"+"+s+"+spin")
+			}
+		}
+	}
+	return all
+}
+
+func divisionSession(n int, engines ...*Engine) (*Session, *[]Result) {
+	s, results := session(engines...)
+	s.N, s.Reps, s.Axes.Workers = n, 1, []int{2}
+	s.Params = &Params{View: 3, Unit: time.Microsecond, Hit: 0.4}
+	return s, results
+}
+
+// TestDivisionsAgree has every engine run every division, from every queue and in several sizes and numbers of tasks
+// and workers: all results are right.
+func TestDivisionsAgree(t *testing.T) {
+	require.Len(t, divisions(), 5)
+	few := []string{"centralised", "perthread+neighbour+half", "priority+spin"}
+	for _, tt := range []struct {
+		n, tasks, workers int
+		queues            []string
+		deque             string
+	}{
+		{60, 7, 2, everyQueue(), "chaselev"}, {60, 60, 4, few, "padws"}, {20, 20, 1, few, "bwos-fifo"},
+		{1, 1, 2, few, "chaselev"},
+	} {
+		s, results := divisionSession(tt.n, Engines()...)
+		s.Workloads = divisions()
+		s.Axes.Queues, s.Axes.Workers, s.Axes.Deques = tt.queues, []int{tt.workers}, []string{tt.deque}
+		s.Axes.Tasks = []int{tt.tasks}
+		require.NoError(t, s.Run(context.Background()))
+		require.Len(t, *results, 5*(len(tt.queues)+2))
+		for _, r := range *results {
+			require.True(t, r.Verified)
+			require.Equal(t, tt.tasks, r.Tasks)
+			require.Equal(t, r.Engine == "magpie", r.Pool != nil)
+			require.Equal(t, r.Engine != "magpie", r.Queue == None)
+			if r.Pool != nil {
+				require.Len(t, r.Pool.BusyNS, min(r.Workers, r.Tasks))
+			}
+			if r.BoundNS != 0 {
+				require.GreaterOrEqual(t, r.vsBound(), 1.0, "faster than the lower bound")
+			}
+		}
+	}
+}
+
+// TestDivisionVerify runs each division correctly, then leaves out tasks, runs one twice, and spoils the result.
+func TestDivisionVerify(t *testing.T) {
+	const n, count = 24, 6
+	for _, w := range divisions() {
+		d := w.Division()
+		d.Inputs(n, 42, Params{Unit: time.Microsecond, Hit: 0.9})
+		p, err := newDivided(w.Name, d, count, None, 42)
+		require.NoError(t, err)
+		p.Reset()
+		require.Error(t, p.Verify(), "%s, nothing done", w.Name)
+		p.Serial()
+		require.NoError(t, p.Verify(), w.Name)
+		p.ran[0].Add(1)
+		require.ErrorContains(t, p.Verify(), "task 0 ran 2 times", w.Name)
+
+		p.Reset()
+		p.Serial()
+		switch d := d.(type) {
+		case *viewsDivision:
+			d.steps[5] ^= 1
+		case *matmulKDivision:
+			d.c[n*n-1]++
+		case *sleepDivision:
+			d.slept.Add(-1)
+		case *searchDivision:
+			d.got.Add(1)
+		}
+		require.Error(t, p.Verify(), "%s, spoilt", w.Name)
+
+		p.Reset()
+		for _, part := range p.parts[1:] {
+			p.work(part)
+		}
+		if w == search {
+			require.NoError(t, p.Verify(), "the word was found without task 0")
+			p.ran[5].Store(0)
+			p.found.Store(false)
+		}
+		require.Error(t, p.Verify(), "%s, a task left out", w.Name)
+	}
+	// The pool's own count is compared.
+	d := sleepLinear.Division()
+	d.Inputs(n, 42, Params{Unit: 1})
+	p, err := newDivided("sleep", d, count, "perthread", 42)
+	require.NoError(t, err)
+	p.Reset()
+	p.Serial()
+	require.ErrorContains(t, p.Verify(), "the pool counts 0 tasks")
+}
+
+// TestSearchEndsAll: the tasks after the hit do not run.
+func TestSearchEndsAll(t *testing.T) {
+	d := search.Division()
+	d.Inputs(1000, 1, Params{Hit: 0.5})
+	p, err := newDivided("search", d, 100, None, 1)
+	require.NoError(t, err)
+	for _, run := range []func(){p.Serial, func() { p.Goroutines(1) }} {
+		p.Reset()
+		run()
+		require.NoError(t, p.Verify())
+		require.EqualValues(t, 1, p.ran[50].Load())
+		require.Zero(t, p.ran[51].Load())
+	}
+}
+
+// TestSearchPriorities: the task that has the word is among those of the largest priority.
+func TestSearchPriorities(t *testing.T) {
+	for _, hit := range []float64{0, 0.33, 0.75, 1} {
+		d := &searchDivision{}
+		d.Inputs(1000, 1, Params{Hit: hit})
+		require.Equal(t, target, d.words[d.at])
+		require.Len(t, d.words, 1000)
+		most := math.MinInt
+		parts := d.Tasks(50)
+		for _, p := range parts {
+			most = max(most, p.Priority)
+		}
+		for _, p := range parts {
+			if p.From <= d.at && d.at < p.To {
+				require.Equal(t, most, p.Priority, "hit %v", hit)
+			}
+		}
+	}
+}
+
+// TestCut: the parts follow on each other, cover everything, and differ by one at most.
+func TestCut(t *testing.T) {
+	for n := 1; n < 40; n++ {
+		for count := 1; count <= n; count++ {
+			at := 0
+			for i, p := range cut(n, count) {
+				require.Equal(t, Part{Number: i, From: at, To: p.To}, p)
+				require.Contains(t, []int{n / count, (n + count - 1) / count}, p.To-p.From)
+				at = p.To
+			}
+			require.Equal(t, n, at)
+		}
+	}
+	require.Equal(t, math.MaxInt, share(math.MaxInt, 7, 7))
+}
+
+// TestViews: each view is more uneven than the one before. Its unevenness is the share of the steps in its longest task.
+func TestViews(t *testing.T) {
+	last := 0.0
+	for view := range views {
+		d := &viewsDivision{}
+		d.Inputs(128, 0, Params{View: view})
+		total, longest := 0, 0
+		for _, p := range d.Tasks(16) {
+			steps := 0
+			for _, s := range d.steps[p.From*128 : p.To*128] {
+				steps += int(s)
+			}
+			total += steps
+			longest = max(longest, steps)
+		}
+		uneven := float64(longest) / float64(total)
+		require.Greater(t, uneven, last, "view %d", view)
+		last = uneven
+	}
+	// View 0 is the picture of the workload mandelbrot.
+	m := mandelbrot.Program(64, 0).(*mandelbrotProgram)
+	d := &viewsDivision{}
+	d.Inputs(64, 0, Params{})
+	require.Equal(t, m.want, d.want)
+}
+
+// TestBound compares the lower bounds with those of the guide's table, and with the longest task.
+func TestBound(t *testing.T) {
+	for _, tt := range []struct {
+		workers, n int
+		want       float64 // units
+	}{{4, 40, 205}, {16, 160, 805}, {64, 320, 802.5}, {100, 40, 40}} {
+		for _, w := range []*Workload{sleepLinear, sleepPermuted} {
+			d := w.Division().(*sleepDivision)
+			d.Inputs(tt.n, 3, DefaultParams())
+			bound := d.bound(d.Tasks(tt.n), tt.workers)
+			require.Equal(t, time.Duration(tt.want*float64(time.Millisecond)), bound)
+		}
+	}
+	linear, permuted := &sleepDivision{}, &sleepDivision{permuted: true}
+	linear.Inputs(40, 3, DefaultParams())
+	permuted.Inputs(40, 3, DefaultParams())
+	require.NotEqual(t, linear.units, permuted.units)
+	require.ElementsMatch(t, linear.units, permuted.units)
+}
+
+func TestParseQueue(t *testing.T) {
+	for _, q := range everyQueue() {
+		o, err := parseQueue(q)
+		require.NoError(t, err)
+		_, err = pool.New("p", o)
+		require.NoError(t, err)
+		require.Equal(t, strings.Contains(q, "spin"), o.Idle == pool.Spin)
+	}
+	o, err := parseQueue("perthread+spin+random+half")
+	require.NoError(t, err)
+	require.Equal(t, pool.Options{Queue: pool.PerThread, Stealing: pool.RandomHalf, Idle: pool.Spin}, o)
+	o, err = parseQueue("priority+off+leave")
+	require.NoError(t, err)
+	require.Equal(t, pool.Options{Queue: pool.ByPriority}, o)
+	for asked, want := range map[string]string{
+		"x":               `no queue "x": there are centralised, perthread, priority`,
+		"":                `no queue "": there are centralised`,
+		"centralised+one": `queue "centralised+one": what is "one"? After centralised may come +spin`,
+		"centralised+random+one": "all workers share the queue centralised, so none steals: use centralised, " +
+			"or perthread+random+one",
+		"perthread+one":            `what is "one"? After perthread may come a way to steal, +neighbour+one, +neighbour+half`,
+		"perthread+random":         `what is "random"? After perthread may come`,
+		"perthread+one+neighbour":  `what is "one+neighbour"?`,
+		"perthread++spin":          `what is ""?`,
+		"priority+neighbour+all":   `use priority, or perthread+neighbour+all`,
+		"perthread+neighbour+some": `what is "neighbour+some"?`,
+	} {
+		_, err := parseQueue(asked)
+		require.ErrorContains(t, err, want, asked)
+		var bad *InputError
+		require.ErrorAs(t, err, &bad)
+	}
+}
+
+// TestDivisionInput: what does not fit is refused before anything is measured.
+func TestDivisionInput(t *testing.T) {
+	for want, change := range map[string]func(s *Session){
+		"tasks must be at least 1, not 0":                      func(s *Session) { s.Axes.Tasks = []int{0} },
+		"sleep with n=10 can be divided into at most 10 tasks": func(s *Session) { s.Axes.Tasks = []int{11} },
+		`no queue "x"`:                                          func(s *Session) { s.Axes.Queues = []string{"x"} },
+		"no view 7: there are 0 to 6":                           func(s *Session) { s.Params.View = 7 },
+		"no view -1":                                            func(s *Session) { s.Params.View = -1 },
+		"the unit of sleep is 0s":                               func(s *Session) { s.Params.Unit = 0 },
+		"the unit of sleep is 2s":                               func(s *Session) { s.Params.Unit = 2 * time.Second },
+		"the word is at 1.5 of the text":                        func(s *Session) { s.Params.Hit = 1.5 },
+		"the word is at NaN of the text":                        func(s *Session) { s.Params.Hit = math.NaN() },
+		"are for lists of tasks, and none is asked for: there ": func(s *Session) { s.Workloads = []*Workload{chain} },
+		"matmul-k goes up to n=32768":                           func(s *Session) { s.N, s.Workloads = 1<<16, []*Workload{matmulK} },
+	} {
+		s, results := divisionSession(10, Engines()...)
+		s.Workloads = []*Workload{sleepLinear}
+		change(s)
+		require.ErrorContains(t, s.Run(context.Background()), want)
+		require.Empty(t, *results)
+	}
+}
+
+// wrongDivision finds nothing and does nothing.
+type wrongDivision struct{ sleepDivision }
+
+func (*wrongDivision) Work(Part) bool { return false }
+
+// TestWrongDivision: the error names the queue and the number of tasks, and nothing is emitted.
+func TestWrongDivision(t *testing.T) {
+	for i, want := range []string{
+		"wrong answer: wrong on magpie (adaptive, chaselev, perthread+random+one), 2 workers, 4 tasks: the tasks slept",
+		"wrong answer: wrong on serial, 1 worker, 4 tasks: the tasks slept for 0 units",
+		"wrong answer: wrong on goroutines, 2 workers, 4 tasks: ",
+	} {
+		s, results := divisionSession(8, Engines()[i])
+		wrong := *sleepLinear
+		wrong.Name, wrong.Division = "wrong", func() Division { return &wrongDivision{} }
+		s.Workloads = []*Workload{&wrong}
+		s.Axes.Queues, s.Axes.Tasks = []string{"perthread+random+one"}, []int{4}
+		require.ErrorContains(t, s.Run(context.Background()), want)
+		require.Empty(t, *results)
+	}
+}
+
+// TestDivisionReports: the queue and its figures are in every format, and results of other workloads have none of it.
+func TestDivisionReports(t *testing.T) {
+	s, results := divisionSession(20, Engines()[:2]...)
+	s.Workloads = []*Workload{sleepLinear, mandelbrotViews}
+	s.Reps, s.Axes.Queues = 2, []string{"centralised", "perthread+neighbour+one"}
+	require.NoError(t, s.Run(context.Background()))
+	all := append(*results, someResults()...)
+
+	text := report(t, "text", all)
+	for _, want := range []string{
+		"queue steals", "moved/steal", "lock waits", "vs bound", "busy", "perthread+neighbour+one", "view=3", "unit=1µs",
+	} {
+		require.Contains(t, text, want)
+	}
+	lines := report(t, "bench", all)
+	require.Contains(t, lines, "Run/workload=sleep/engine=magpie/policy=adaptive/deque=chaselev/forks=private/"+
+		"workers=2/n=20/queue=perthread+neighbour+one/unit=1µs/tasks=20 ")
+	require.Contains(t, lines, "Run/workload=mandelbrot-views/engine=serial/workers=1/n=20/view=3/tasks=20 ")
+	for _, unit := range []string{"vs-bound", "queue-steals", "moved/steal", "lock-waits", "failed-steals", "busy-most-ns"} {
+		require.Contains(t, lines, " "+unit)
+	}
+	var objects []map[string]any
+	for l := range strings.Lines(report(t, "json", all)) {
+		var o map[string]any
+		require.NoError(t, json.Unmarshal([]byte(l), &o))
+		objects = append(objects, o)
+	}
+	for i, o := range objects {
+		isDivision := i < len(*results)
+		for _, field := range []string{"queue", "inputs"} {
+			require.Equal(t, isDivision, o[field] != nil, field)
+		}
+		require.Equal(t, isDivision && o["engine"] == "magpie", o["pool"] != nil)
+		require.Equal(t, o["workload"] == "sleep", o["bound_ns"] != nil)
+	}
+
+	// Groups are told apart by the queue, and compared with the serial run of the same tasks.
+	groups := groups(*results)
+	require.Len(t, groups, 6)
+	for _, g := range groups {
+		require.Len(t, g.reps, 2)
+		require.Equal(t, "serial", serialOf(g, groups).Engine)
+	}
+	// A file in format json gives the same names.
+	line, err := json.Marshal((*results)[0])
+	require.NoError(t, err)
+	name, _, err := jsonLine(line)
+	require.NoError(t, err)
+	require.Equal(t, benchName(&(*results)[0]), name)
+}

@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync/atomic"
+)
+
+// search is document 001's text search, which ends all tasks when one has found the word. The word is in the text once.
+// The priorities are those of a user who knows in which tenth of the text the word is likely.
+var search = &Workload{
+	Name:    "search",
+	About:   "search for a word in a random text of n words, in ranges; the first hit ends all; -hit says where it is",
+	Size:    "words",
+	Default: 1 << 22,
+	Parts:   64,
+	Shape: func(n int) Shape {
+		return Shape{Tasks: float64(n), Data: 24 * float64(n)} // letters and a space, and the header of a string
+	},
+	Division: func() Division { return new(searchDivision) },
+}
+
+// target is the word. It is longer than all others.
+const target = "workstealing"
+
+type searchDivision struct {
+	words []string
+	hit   float64
+	at    int
+	got   atomic.Int64 // where the word was found, or -1
+}
+
+// Inputs implements Division. As in the document, the text is divided into words in advance.
+func (s *searchDivision) Inputs(n int, seed uint64, p Params) {
+	s.hit, s.at = p.Hit, int(math.Round(p.Hit*float64(n-1)))
+	rng := splitmix64(seed)
+	var text strings.Builder
+	for i := range n {
+		if i == s.at {
+			text.WriteString(target + " ")
+			continue
+		}
+		letters := rng.next()
+		for range 3 + letters%6 {
+			letters /= 26
+			text.WriteByte('a' + byte(letters%26))
+		}
+		text.WriteByte(' ')
+	}
+	s.words = strings.Fields(text.String())
+}
+
+// inputs returns the parameters that the workload uses.
+func (s *searchDivision) inputs() string { return fmt.Sprintf("hit=%v", s.hit) }
+
+// Tasks implements Division.
+func (s *searchDivision) Tasks(count int) []Part {
+	parts := cut(len(s.words), count)
+	tenth := func(at int) int { return 10 * at / len(s.words) }
+	for i := range parts {
+		p := &parts[i]
+		p.Priority = -abs(tenth((p.From+p.To)/2) - tenth(s.at))
+	}
+	return parts
+}
+
+func abs(i int) int { return max(i, -i) }
+
+// Work implements Division.
+func (s *searchDivision) Work(p Part) (found bool) {
+	for i := p.From; i < p.To; i++ {
+		if s.words[i] == target {
+			s.got.Store(int64(i))
+			return true
+		}
+	}
+	return false
+}
+
+// Reset implements Division.
+func (s *searchDivision) Reset() { s.got.Store(-1) }
+
+// Verify implements Division.
+func (s *searchDivision) Verify() error {
+	if got := s.got.Load(); got != int64(s.at) {
+		return fmt.Errorf("the word was found at %d, it is at %d", got, s.at)
+	}
+	return nil
+}
