@@ -6,9 +6,16 @@ import "fmt"
 type Queue uint8
 
 const (
-	Centralised Queue = iota // one queue for all workers
-	PerThread                // a queue for each worker
-	ByPriority               // one heap for all workers
+	// Centralised is one queue for all workers, first in first out. It balances any load, and is right for tasks of
+	// microseconds or more. Each task takes the lock that all workers share.
+	Centralised Queue = iota
+	// PerThread is a queue for each worker, dealt in turn before the first task begins. Without stealing it is right
+	// for tasks that take the same time, and a task takes no lock and no atomic operation. With stealing it is for
+	// tasks that differ, and a task takes a lock that is free unless a thief has it.
+	PerThread
+	// ByPriority is one heap for all workers. It is for tasks of different priority, above all to find a result early.
+	// Each task takes the lock that all workers share, for a time that grows with the logarithm of the tasks left.
+	ByPriority
 )
 
 // queues has a row for each Queue.

@@ -44,7 +44,9 @@ func cut(n, count int) []Part {
 }
 
 // share returns n*i/count without overflow.
-func share(n, i, count int) int { return n/count*i + n%count*i/count }
+func share(n, i, count int) int {
+	return n/count*i + int(int64(n%count)*int64(i)/int64(count))
+}
 
 // Params are inputs of the workloads that are a [Division].
 type Params struct {

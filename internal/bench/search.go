@@ -16,7 +16,7 @@ var search = &Workload{
 	Default: 1 << 22,
 	Parts:   64,
 	Shape: func(n int) Shape {
-		return Shape{Tasks: float64(n), Data: 24 * float64(n)} // letters and a space, and the header of a string
+		return Shape{Tasks: float64(n), Data: 32 * float64(n)} // letters in a buffer that grows, and a string
 	},
 	Division: func() Division { return new(searchDivision) },
 }

@@ -22,7 +22,7 @@ func sleeping(name, about string, permuted bool) *Workload {
 		About:    about,
 		Size:     "sleeps",
 		Default:  40,
-		Most:     1 << 20,
+		Most:     1 << 16,
 		Shape:    func(n int) Shape { return Shape{Tasks: float64(n), Data: 8 * float64(n)} },
 		Division: func() Division { return &sleepDivision{permuted: permuted} },
 	}
