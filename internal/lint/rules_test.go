@@ -54,6 +54,7 @@ var layers = map[string][]string{
 	"internal/pad":      {},
 	"internal/errfmt":   {},
 	"internal/procs":    {},
+	"internal/peer":     {"internal/osthread", "internal/pad"},
 	"internal/model":    {},
 
 	// These import internal/model under the tag modelcheck only.

@@ -1,0 +1,371 @@
+//go:build !modelcheck
+
+package peer
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+func TestEnterLeave(t *testing.T) {
+	need(t, SameCPU)
+	a := newActor(t)
+	area, id := a.area.Load(), a.ID()
+	require.NotNil(t, area)
+	require.NotEqual(t, noCPU, area.cpu.Load(), "the kernel has written the CPU")
+	a.do(func() { _ = a.Enter() })
+	require.Same(t, area, a.area.Load(), "a second Enter does nothing")
+	require.Equal(t, id, a.ID())
+	require.NoError(t, Has(SameCPU))
+	a.do(func() {
+		if err := Has(SameCPU); err != nil { // on a thread that is registered
+			t.Error(err)
+		}
+	})
+
+	a.do(a.Leave)
+	require.Zero(t, a.ID())
+	require.Nil(t, a.area.Load())
+	require.Equal(t, noCPU, area.cpu.Load(), "the kernel writes the area no longer")
+	a.do(a.Leave) // does nothing
+	_, ok := a.Clock()
+	require.False(t, ok)
+
+	// Another thread enters the same Thread, and has the area.
+	b := newActor(t)
+	b.do(b.Leave)
+	b.do(func() {
+		if err := a.Enter(); err != nil {
+			t.Error(err)
+		}
+	})
+	require.Equal(t, b.last(), a.ID())
+	require.True(t, area.cpu.Load() != noCPU || slices.Contains(areas.free, area), "the area is lost")
+	b.do(a.Leave)
+}
+
+// last returns the id of the actor's thread, entered or not.
+func (a *actor) last() (id int64) {
+	a.do(func() { id = osthread.ID() })
+	return id
+}
+
+// TestAreasAreReused has many threads, one at a time: they need no more memory than one.
+func TestAreasAreReused(t *testing.T) {
+	need(t, SameCPU)
+	free := func() int {
+		areas.mu.Lock()
+		defer areas.mu.Unlock()
+		return len(areas.free)
+	}
+	before := free()
+	require.Positive(t, before)
+	for range 100 {
+		var th Thread
+		onThread(func() {
+			if err := th.Enter(); err != nil {
+				t.Error(err)
+			}
+			th.Leave()
+		})
+	}
+	require.Equal(t, before, free())
+}
+
+func TestMisuse(t *testing.T) {
+	need(t, SameCPU)
+	a, b := newActor(t), newActor(t)
+	b.do(func() {
+		panics(t, "enters a Thread that thread", func() { _ = a.Enter() })
+		panics(t, "leaves a Thread that thread", a.Leave)
+	})
+}
+
+func panics(t *testing.T, want string, f func()) {
+	defer func() {
+		if p, ok := recover().(string); !ok || !strings.Contains(p, want) {
+			t.Errorf("want a panic that says %q, have %q", want, p)
+		}
+	}()
+	f()
+}
+
+func TestSharesCPU(t *testing.T) {
+	need(t, SameCPU, Pull)
+	all := cpus(t, 2)
+	manyPs(t, 3)
+	me, same, other := newActor(t), newActor(t), newActor(t)
+	me.pin(t, all[0])
+	same.pin(t, all[0])
+	other.pin(t, all[1])
+	for _, running := range []bool{true, false} {
+		if running {
+			defer same.spin()()
+			defer other.spin()()
+			time.Sleep(10 * time.Millisecond) // both have been in user mode since pin
+		}
+		asked := 0
+		me.do(func() {
+			for range 100 {
+				for range 1000 {
+					asked++
+					if !me.SharesCPU(&same.Thread) || me.SharesCPU(&other.Thread) {
+						t.Errorf("wrong the %dth time: %v %v %v", asked, me.area.Load().cpu.Load(),
+							same.area.Load().cpu.Load(), other.area.Load().cpu.Load())
+						return
+					}
+				}
+				osthread.Yield()
+			}
+		})
+		require.Equal(t, 100_000, asked)
+	}
+	me.do(func() {
+		var nobody Thread
+		if me.SharesCPU(&me.Thread) || me.SharesCPU(&nobody) || nobody.SharesCPU(&me.Thread) {
+			t.Error("SharesCPU of oneself, or of no thread")
+		}
+	})
+}
+
+func TestClock(t *testing.T) {
+	need(t, Clock)
+	var nobody Thread
+	_, ok := nobody.Clock()
+	require.False(t, ok)
+
+	manyPs(t, 1)
+	a := &actor{tasks: make(chan func())}
+	var done sync.WaitGroup
+	done.Go(func() { onNewThread(a.serve) })
+	a.do(func() { _ = a.Enter() }) // the clock is there without a registration
+	clock := func() int64 {
+		ns, ok := a.Clock()
+		require.True(t, ok)
+		return ns
+	}
+	end := a.spin()
+	begin := clock()
+	await(t, "the clock of a thread that spins stands", func() bool { return clock() > begin+int64(time.Millisecond) })
+	end()
+	await(t, "the clock of a thread that sleeps advances", func() bool {
+		before := clock()
+		time.Sleep(5 * time.Millisecond)
+		return clock() == before
+	})
+	close(a.tasks)
+	done.Wait()
+	_, ok = a.Clock()
+	require.False(t, ok)
+}
+
+// TestClockOfTheDead asks for a thread that ended without Leave.
+func TestClockOfTheDead(t *testing.T) {
+	need(t, Clock)
+	var a Thread
+	onThread(func() { _ = a.Enter() })
+	id := a.ID()
+	await(t, "the thread does not end", func() bool { return osthread.Gone(id) })
+	_, ok := a.Clock()
+	require.False(t, ok)
+}
+
+// TestPull pulls a running thread: the caller need not wait for it to be preempted.
+func TestPull(t *testing.T) {
+	need(t, SameCPU, Pull)
+	all := cpus(t, 2)
+	manyPs(t, 2)
+	me, v := newActor(t), newActor(t)
+	me.pin(t, all[0])
+	tries := 0
+	await(t, "a pulled thread does not get to the CPU of the caller", func() bool {
+		tries++
+		v.pin(t, all[1])
+		v.do(func() {}) // it has been in user mode since
+		require.EqualValues(t, all[1], v.area.Load().cpu.Load())
+		v.unpin(t)
+		came := false
+		end := v.begin(func() { came = came || int(v.area.Load().cpu.Load()) == all[0] })
+		v.again.Store(0)
+		var err error
+		me.do(func() { err = me.Pull(&v.Thread) })
+		require.NoError(t, err)
+		end()
+		require.Equal(t, startSet, v.set(t))
+		return came
+	})
+	t.Logf("at try %d", tries)
+
+	var one, again, leftNow error
+	v.again.Store(0)
+	me.do(func() {
+		one, again = me.Pull(&v.Thread), me.Pull(&v.Thread)
+	})
+	require.NoError(t, one)
+	require.ErrorIs(t, again, errTooSoon)
+	require.ErrorIs(t, again, ErrRefused)
+	time.Sleep(CoolDown)
+	me.do(func() { one = me.Pull(&v.Thread) })
+	require.NoError(t, one)
+
+	v.do(v.Leave)
+	v.again.Store(0)
+	me.do(func() { leftNow = me.Pull(&v.Thread) })
+	require.ErrorIs(t, leftNow, errNobody)
+}
+
+func TestPullRefused(t *testing.T) {
+	need(t, SameCPU, Pull)
+	all := cpus(t, 2)
+	me, v := newActor(t), newActor(t)
+	me.pin(t, all[0])
+	pull := func() (err error) {
+		v.again.Store(0)
+		me.do(func() { err = me.Pull(&v.Thread) })
+		require.ErrorIs(t, err, ErrRefused)
+		return err
+	}
+	v.pin(t, all[1])
+	pinned := v.set(t)
+	require.ErrorIs(t, pull(), errPinned)
+	require.Equal(t, pinned, v.set(t))
+	v.pin(t, all[0])
+	pinned = v.set(t)
+	require.ErrorIs(t, pull(), errPinned)
+	require.Equal(t, pinned, v.set(t))
+	v.unpin(t)
+
+	v.pull.Store(held)
+	require.ErrorIs(t, pull(), errHeld)
+	v.pull.Store(idle)
+
+	var self, nobody error
+	me.do(func() {
+		self = me.Pull(&me.Thread)
+		nobody = new(Thread).Pull(&v.Thread)
+	})
+	require.ErrorIs(t, self, errNobody)
+	require.ErrorIs(t, nobody, errNobody)
+	require.Equal(t, startSet, v.set(t))
+	require.Equal(t, idle, v.pull.Load())
+}
+
+// Leave waits for a pull: afterwards nobody uses the thread's id.
+func TestLeaveWaitsForPull(t *testing.T) {
+	need(t, SameCPU, Pull)
+	manyPs(t, 2)
+	me, v := newActor(t), newActor(t)
+	calls, leaves, left := 0, make(chan struct{}), make(chan struct{})
+	id := v.ID()
+	replace(t, &system.setAffinity, func(got int64, set *unix.CPUSet) syscall.Errno {
+		calls++
+		switch {
+		case got != id:
+			t.Error("another thread than the peer")
+		case calls == 1:
+			close(leaves)
+			time.Sleep(10 * time.Millisecond)
+		}
+		select {
+		case <-left:
+			t.Error("the thread has left before it had its set of CPUs back")
+		default:
+		}
+		return 0
+	})
+	var err error
+	var both sync.WaitGroup
+	both.Go(func() { me.do(func() { err = me.Pull(&v.Thread) }) })
+	<-leaves
+	v.do(v.Leave)
+	close(left)
+	both.Wait()
+	require.NoError(t, err)
+	require.Equal(t, 2, calls)
+}
+
+// TestHostile has threads that enter and leave while others ask about them and pull them.
+func TestHostile(t *testing.T) {
+	need(t, SameCPU, Clock, Pull)
+	const n = 4
+	manyPs(t, n)
+	actors := make([]*actor, n)
+	for i := range actors {
+		actors[i] = newActor(t)
+	}
+	recorder, err := Record(actors[0].ID())
+	records := err == nil
+	if !records {
+		t.Log("without records: ", err)
+	}
+	var counts [n]Counts
+	rounds := testkit.Scale(5000)
+	var all sync.WaitGroup
+	for i, me := range actors {
+		all.Go(func() {
+			me.do(func() {
+				for round := range rounds {
+					other := (i + 1 + round%(n-1)) % n
+					v, c := &actors[other].Thread, &counts[i]
+					ask := func() bool { return me.SharesCPU(v) }
+					c.Asked++
+					if other == 0 && records {
+						recorder.Check(c, ask)
+					} else {
+						ask()
+					}
+					if round%16 == 0 {
+						v.Clock()
+						v.again.Store(0)
+						if me.Pull(v) == nil {
+							c.Pulls++
+						} else {
+							c.PullsRefused++
+						}
+					}
+					if round%100 == 0 {
+						me.Leave()
+						if err := me.Enter(); err != nil {
+							t.Error(err)
+						}
+					}
+					if records && i == 0 && round == rounds*3/4 {
+						if err := recorder.Close(); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		})
+	}
+	all.Wait()
+	var sum Counts
+	for i := range counts {
+		sum.Add(counts[i])
+		require.Equal(t, startSet, actors[i].set(t))
+	}
+	t.Logf("%+v", sum)
+	require.Positive(t, sum.Pulls)
+	require.EqualValues(t, n*rounds, sum.Asked)
+	if records {
+		require.Positive(t, sum.Checked)
+		require.Positive(t, sum.Unknown, "the record is closed before the end")
+	}
+}
+
+// The set of the start is that of the main thread, which the Go runtime counts too.
+func TestMasks(t *testing.T) {
+	require.Zero(t, startErrno)
+	require.Positive(t, startSet.Count())
+	require.LessOrEqual(t, runtime.NumCPU(), startSet.Count())
+}
