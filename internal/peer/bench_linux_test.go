@@ -3,8 +3,6 @@
 package peer
 
 import (
-	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,10 +94,76 @@ func BenchmarkRecorder(b *testing.B) {
 	})
 }
 
-// BenchmarkPullLatency compares what a puller may do after it has moved a peer that another thread keeps from its core:
-// how long the peer then waits for a core, and how long the puller is away. The median in microseconds of b.N pulls.
-func BenchmarkPullLatency(b *testing.B) {
-	need(b, SameCPU, Pull, Records)
+// A way is a way to give a CPU up to a thread that waits for it, with what has come of it.
+type way struct {
+	name          string
+	giveUp        func()
+	tries, worked int   // worked: the thread ran before the caller was back
+	away, gain    int64 // how long the caller was away, and how long the thread ran meanwhile
+}
+
+// try gives the CPU up once.
+func (w *way) try(v *actor, giveUp func()) {
+	before, _ := v.Clock()
+	begin := sinceStart()
+	giveUp()
+	end := sinceStart()
+	after, _ := v.Clock()
+	w.tries++
+	w.away += end - begin
+	w.gain += after - before
+	if after > before {
+		w.worked++
+	}
+}
+
+func report(b *testing.B, all []way) {
+	b.ReportMetric(0, "ns/op")
+	for _, w := range all {
+		n := float64(w.tries)
+		b.ReportMetric(100*float64(w.worked)/n, w.name+"-worked-%")
+		b.ReportMetric(float64(w.away)/n/1e3, w.name+"-away-us")
+		b.ReportMetric(float64(w.gain)/n/1e3, w.name+"-gain-us")
+	}
+}
+
+// BenchmarkGiveUp compares ways to let the one other thread of a CPU run. The ways take turns, so that a noisy machine
+// disturbs all alike.
+func BenchmarkGiveUp(b *testing.B) {
+	need(b, SameCPU, Clock, Pull, Records)
+	manyPs(b, 2)
+	me, v := newActor(b), newActor(b)
+	me.pin(b, cpus(b, 1)[0])
+	v.pin(b, cpus(b, 1)[0])
+	r := v.record(b)
+	defer v.spin()()
+	ways := compared()
+	me.do(func() {
+		for range b.N {
+			for i := range ways {
+				// Both have run for a while since they were switched.
+				for begin := sinceStart(); sinceStart() < begin+int64(300*time.Microsecond) || r.State() != Preempted; {
+				}
+				ways[i].try(v, ways[i].giveUp)
+			}
+		}
+	})
+	report(b, ways)
+}
+
+func compared() []way {
+	return []way{
+		{name: "nothing", giveUp: func() {}},
+		{name: "yield", giveUp: osthread.Yield},
+		{name: "sleep1", giveUp: func() { pause(1000) }},
+		{name: "sleep50", giveUp: func() { pause(50_000) }},
+		{name: "sleep200", giveUp: func() { pause(200_000) }},
+	}
+}
+
+// BenchmarkGiveUpAfterPull compares the same ways after a pull of a thread that another thread keeps from its core.
+func BenchmarkGiveUpAfterPull(b *testing.B) {
+	need(b, SameCPU, Clock, Pull, Records)
 	all := cpus(b, 2)
 	manyPs(b, 3)
 	me, v, hog := newActor(b), newActor(b), newActor(b)
@@ -107,60 +171,34 @@ func BenchmarkPullLatency(b *testing.B) {
 	hog.pin(b, all[1])
 	r := v.record(b)
 	defer hog.spin()()
-	var back atomic.Int64 // when v was last back on a core after some time without one
-	last := sinceStart()
-	defer v.begin(func() {
-		now := sinceStart()
-		if now-last > int64(50*time.Microsecond) {
-			back.Store(now)
-		}
-		last = now
-	})()
-	for _, c := range []struct {
-		name string
-		then func()
-	}{
-		{"nothing", func() {}},
-		{"yield", osthread.Yield},
-		{"sleep 1us", func() { pause(1000) }},
-		{"sleep 50us", func() { pause(50_000) }},
-		{"sleep 200us", func() { pause(200_000) }},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			replace(b, &afterPull, c.then)
-			var waits, away []int64
-			for range b.N {
-				waits, away = append(waits, 0), append(away, 0)
-				i := len(waits) - 1
-				await(b, "no peer is preempted", func() bool {
-					v.pin(b, all[1])
-					v.unpin(b)
-					pulled := false
-					me.do(func() {
-						preempted := func() bool {
-							return r.State() == Preempted && int(v.area.Load().cpu.Load()) == all[1]
-						}
-						for end := time.Now().Add(20 * time.Millisecond); !preempted(); {
-							if time.Now().After(end) {
-								return
-							}
-						}
-						v.again.Store(0)
-						begin := sinceStart()
-						pulled = me.Pull(&v.Thread) == nil
-						away[i] = sinceStart() - begin
-						for back.Load() < begin && sinceStart() < begin+int64(50*time.Millisecond) {
-						}
-						waits[i] = back.Load() - begin
-					})
-					return pulled
-				})
+	defer v.spin()()
+	// pull waits until v is preempted on the other CPU, and pulls it.
+	pull := func(w *way) (done bool) {
+		v.pin(b, all[1])
+		v.unpin(b)
+		me.do(func() {
+			for end := time.Now().Add(20 * time.Millisecond); ; {
+				if r.State() == Preempted && int(v.area.Load().cpu.Load()) == all[1] {
+					break
+				}
+				if time.Now().After(end) {
+					return
+				}
 			}
-			slices.Sort(waits)
-			slices.Sort(away)
-			b.ReportMetric(float64(waits[len(waits)/2])/1e3, "wait-us")
-			b.ReportMetric(float64(away[len(away)/2])/1e3, "away-us")
-			b.ReportMetric(0, "ns/op")
+			v.again.Store(0)
+			done = true
+			w.try(v, func() { done = me.Pull(&v.Thread) == nil })
 		})
+		return done
 	}
+	was := afterPull
+	defer func() { afterPull = was }()
+	ways := compared()
+	for range b.N {
+		for i := range ways {
+			afterPull = ways[i].giveUp
+			await(b, "no peer is preempted", func() bool { return pull(&ways[i]) })
+		}
+	}
+	report(b, ways)
 }

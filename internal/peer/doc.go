@@ -11,6 +11,8 @@
 //   - [Thread.Pull] moves a preempted peer to the caller's CPU and gives that CPU up. The kernel then picks the peer,
 //     or another thread that waits for that CPU.
 //
+// A caller that shares its CPU with a preempted peer gives the CPU up by sched_yield (osthread.Yield).
+//
 // A [Recorder] is the reference: it has the kernel's own records of when a thread got and lost its core.
 // [Recorder.Check] counts in [Counts] how often the calls above are wrong.
 //

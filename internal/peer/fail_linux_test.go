@@ -104,6 +104,8 @@ func TestPullFails(t *testing.T) {
 	need(t, SameCPU, Pull)
 	me, v := newActor(t), newActor(t)
 	cpu := int(me.area.Load().cpu.Load())
+	replace(t, &sinceStart, func() int64 { return 1 })
+	replace(t, &afterPull, func() {})
 	var one, all unix.CPUSet
 	one.Set(cpu)
 	all.Fill()
@@ -166,6 +168,7 @@ func TestCoolDown(t *testing.T) {
 	require.NoError(t, me.Pull(&v.Thread))
 	now += int64(CoolDown) - 1
 	require.ErrorIs(t, me.Pull(&v.Thread), errTooSoon)
+	require.ErrorIs(t, errTooSoon, ErrRefused)
 	now++
 	require.NoError(t, me.Pull(&v.Thread))
 }

@@ -89,11 +89,12 @@ func restore(id int64, set *unix.CPUSet) error {
 	return affinityError("sched_setaffinity, for the set that thread "+strconv.FormatInt(id, 10)+" had before", errno)
 }
 
-// afterPull is giveUp. A benchmark compares others.
-var afterPull = giveUp
+// afterPull gives the caller's CPU up. A benchmark compares other ways.
+var afterPull = nap
 
-// giveUp gives the caller's CPU up for long enough that the kernel runs a thread that waits for it. After sched_yield
-// the kernel often picks the caller again, or prefers threads that waited there before: of two busy cores, a pulled
-// thread ran within 60 us in half of all cases after a sleep of 50 us, and within 4 ms after sched_yield, which is as
-// late as without (BenchmarkPullLatency). Sleeps of 1 us and 200 us gave the same 60 us; the kernel's timers add 50.
-func giveUp() { pause(50_000) }
+// nap sleeps for the shortest time that timers can tell, 60 us with the kernel's usual timer slack. The kernel runs a
+// thread that waits for the CPU meanwhile. After sched_yield it often picks the caller again, the more so as the other
+// thread has just come. On 2 CPUs with Linux 6.18, 99 % of pulled threads ran before the caller was back from a sleep,
+// a quarter did with sched_yield, a tenth with neither (BenchmarkGiveUpAfterPull). Longer sleeps keep the caller away
+// longer; it can ask and sleep again instead.
+func nap() { pause(1000) }
