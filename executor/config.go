@@ -106,6 +106,9 @@ func (c Config) withDefaults() (Config, error) {
 		for _, err := range c.PolicyOptions.internal().Check(int(c.Policy)) {
 			bad("Config.PolicyOptions.%w", err)
 		}
+		if err := c.Policy.Available(); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	known := slices.Contains(deque.Kinds(), c.Deque)
 	if !known {

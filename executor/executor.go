@@ -153,6 +153,7 @@ func newWorker(ex *Executor, i int) *Worker {
 		thieves: ex.policy.Thieves(),
 		refills: ex.policy.Refills(),
 		inline:  ex.inline,
+		peers:   newPeers(&ex.cfg),
 	}
 	if ex.inline != nil {
 		w.lane.InitShuffled(ex.inline.seed)

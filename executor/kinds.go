@@ -27,6 +27,16 @@ const (
 	// watchdog, does not sleep during a run. It is for comparisons: it keeps one more core busy than there is work for,
 	// and is slower than [Adaptive] to find workers for new work.
 	MBWS Policy = policy.MBWS
+	// BWSSame is MBWS with a stand-in for the kernel support of document 004, for machines that other programs use too:
+	// a worker without work yields to a busy one that was last on the same CPU, and so has no core. It needs Linux with
+	// rseq, and no C library that uses rseq itself (see [Policy.Available]). It misses workers that lost another core.
+	BWSSame Policy = policy.BWSSame
+	// BWSClock is BWSSame that also yields to a busy worker whose thread's processor time stands still. It is for
+	// comparisons: it finds nearly all workers without a core, and needs microseconds and two system calls for each look.
+	BWSClock Policy = policy.BWSClock
+	// BWSPull is BWSClock that has the kernel move the thread of such a worker to the thief's CPU, and gives that up. It
+	// is the closest to document 004, for comparisons: each move costs some system calls and a cold cache.
+	BWSPull Policy = policy.BWSPull
 	// WSGI is the work stealing with global information of document 004 (section 5.5): one worker without work stays
 	// awake for every two with work. It is for comparisons: it shows the price of exact counts, which a lock guards.
 	WSGI Policy = policy.WSGI
@@ -62,17 +72,25 @@ func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "poli
 // PolicyOptions are what some policies leave open. New refuses an option that the policy does not have.
 type PolicyOptions struct {
 	// SleepThreshold is after how many failed attempts in a row a worker without work considers sleeping, 1 to 1048576.
-	// 0 means 64. Document 004 (section 5.4) studies 32 to 4096. Only MBWS and WSGI have it.
+	// 0 means 64. Document 004 (section 5.4) studies 32 to 4096. MBWS, BWSSame, BWSClock, BWSPull and WSGI have it.
 	SleepThreshold int
 	// Yields says when a worker without work offers its core to other threads. Only ABP has it.
 	Yields Yields
 	// BusyWakes lets a worker wake two others for each item that it pushes, if they sleep. Thieves then wake no worker
-	// (004, section 5.5, "downgraded BWS"). Only MBWS has it.
+	// (004, section 5.5, "downgraded BWS"). MBWS, BWSSame, BWSClock and BWSPull have it.
 	BusyWakes bool
+	// CheckPeers compares each answer about a busy worker's thread with the kernel's records of when that thread had a
+	// core, where the system permits it, see [PeerStats]. BWSSame, BWSClock and BWSPull have it.
+	CheckPeers bool
 }
 
 func (o PolicyOptions) internal() policy.Options {
-	return policy.Options{SleepThreshold: o.SleepThreshold, Yields: policy.Yields(o.Yields), BusyWakes: o.BusyWakes}
+	return policy.Options{
+		SleepThreshold: o.SleepThreshold,
+		Yields:         policy.Yields(o.Yields),
+		BusyWakes:      o.BusyWakes,
+		CheckPeers:     o.CheckPeers,
+	}
 }
 
 // Yields says when a worker without work offers its core to other threads (document 004, section 5.3).

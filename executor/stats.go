@@ -21,6 +21,7 @@ type WorkerStats struct {
 	StealsLost  uint64 // attempts to steal that were lost to another thread
 	Parks       uint64 // times that the worker went to sleep
 	Wakeups     uint64 // times that the worker was woken
+	Peers       PeerStats
 }
 
 // Stats returns a snapshot.
@@ -29,6 +30,7 @@ func (ex *Executor) Stats() Stats {
 	s := Stats{Workers: make([]WorkerStats, len(workers))}
 	for i, w := range workers {
 		s.Workers[i] = w.seen.snapshot()
+		s.Workers[i].Peers = w.peers.snapshot()
 		s.Total.add(s.Workers[i], 1)
 	}
 	return s
@@ -53,6 +55,7 @@ func (a *WorkerStats) add(b WorkerStats, factor uint64) {
 	a.StealsLost += factor * b.StealsLost
 	a.Parks += factor * b.Parks
 	a.Wakeups += factor * b.Wakeups
+	a.Peers.add(b.Peers, factor)
 }
 
 // counts are a worker's own counters.
@@ -86,6 +89,7 @@ func (w *Worker) publishCounts() {
 	set(&p.lost, c.lost)
 	set(&p.parks, c.parks)
 	set(&p.wakeups, c.wakeups)
+	w.peers.publish()
 }
 
 func (p *published) snapshot() WorkerStats {

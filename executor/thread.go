@@ -121,11 +121,13 @@ func (w *Worker) occupy() {
 	w.thread.id.Store(osthread.ID())
 	w.thread.self.Store(osthread.Self())
 	w.forks.stack = stack{}
+	w.peers.enter()
 	onThread.Store(w.thread.self.Load(), w)
 }
 
 // vacate undoes occupy.
 func (w *Worker) vacate() {
+	w.peers.leave()
 	if below := w.below(); below != nil {
 		w.inline.below = nil
 		onThread.Store(w.thread.self.Load(), below)

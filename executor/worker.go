@@ -27,6 +27,7 @@ type Worker struct {
 	thieves  *xatomic.Int32       // policy.Policy.Thieves: while it is not 0, an item shown wakes no worker
 	refills  bool                 // policy.Policy.Refills
 	inline   *inline              // set if there is no thread
+	peers    *peers               // set if the policy asks about other workers' threads
 	_        pad.Line
 
 	lane lane.Lane[Item] // has the worker's items

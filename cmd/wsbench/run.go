@@ -159,8 +159,8 @@ combination is run.
   -workers LIST   number of workers (default GOMAXPROCS, here %d)
   -engine LIST    %s (default %s; the tour: all)
   -policy LIST    %s (default %v).
-                  After the name may come +threshold=N, +yields=HOW and +busywakes, as in
-                  mbws+threshold=128; see executor.PolicyOptions
+                  After the name may come +threshold=N, +yields=HOW, +busywakes and +check,
+                  as in mbws+threshold=128; see executor.PolicyOptions
   -deque LIST     chaselev, padws … (default %s): the kind of deque for ready tasks;
                   wsbench list has all kinds. After the name may come options: how much
                   a thief takes (+half or +block), +capacity=N and +blocksize=N, as in

@@ -80,6 +80,7 @@ type Counts struct {
 	Tasks  uint64
 	Steals uint64
 	Parks  uint64
+	Peers  executor.PeerStats
 }
 
 // Engines lists the engines. The first is the one to measure, the others are for comparison.
@@ -180,7 +181,7 @@ func (m *magpie) Run(ctx context.Context) error { return m.run(ctx, m.ex) }
 
 func (m *magpie) Counts() Counts {
 	t := m.ex.Stats().Total
-	return Counts{Tasks: t.Tasks, Steals: t.StealsWon, Parks: t.Parks}
+	return Counts{Tasks: t.Tasks, Steals: t.StealsWon, Parks: t.Parks, Peers: t.Peers}
 }
 
 func (m *magpie) Stop() error { return m.ex.Close() }

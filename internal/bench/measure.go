@@ -110,6 +110,7 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		Steals:    after.Steals - before.Steals, Parks: after.Parks - before.Parks,
 		Verified: true,
 	}
+	r.Peers = peerFigures(after.Peers)
 	m.fill(&r)
 	if d, ok := j.data.(*divided); ok {
 		d.fill(&r, *j.division)

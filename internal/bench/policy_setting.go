@@ -23,12 +23,14 @@ func parsePolicy(setting string, cfg *executor.Config) (err error) {
 		switch {
 		case option == "busywakes":
 			o.BusyWakes = true
+		case option == "check":
+			o.CheckPeers = true
 		case key == "threshold" && notNumber == nil && number > 0:
 			o.SleepThreshold = number
 		case key == "yields" && notYields == nil:
 			o.Yields = yields
 		default:
-			return BadInput("policy %q: what is %q? After a policy may come +threshold=N, +yields=%s and +busywakes, "+
+			return BadInput("policy %q: what is %q? After a policy may come +threshold=N, +yields=%s, +busywakes and +check, "+
 				"see executor.PolicyOptions", setting, option, strings.ReplaceAll(join(executor.AllYields()), ", ", "|"))
 		}
 	}

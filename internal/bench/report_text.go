@@ -68,7 +68,9 @@ type textColumn struct {
 	value   func(g *group, all []*group) string
 }
 
-var runColumns = []textColumn{
+var runColumns = slices.Concat(firstColumns, peerColumns, lastColumns)
+
+var firstColumns = []textColumn{
 	{"workload", false, "", func(g *group, _ []*group) string { return g.Workload }},
 	{"engine", false, "", func(g *group, _ []*group) string { return g.Engine }},
 	{"policy", false, "policy %s", func(g *group, _ []*group) string { return g.Policy }},
@@ -97,6 +99,9 @@ var runColumns = []textColumn{
 	{"parks", true, "", func(g *group, _ []*group) string {
 		return g.count(func(r *Result) float64 { return float64(r.Parks) })
 	}},
+}
+
+var lastColumns = []textColumn{
 	{"busy", true, "", (*group).busy},
 	{"queue steals", true, "", func(g *group, _ []*group) string {
 		return g.ofPool(func(r *Result) float64 { return float64(r.Pool.Steals) }, whole)

@@ -45,6 +45,9 @@ type Result struct {
 	BoundNS int64        `json:"bound_ns,omitempty"`
 	Pool    *PoolFigures `json:"pool,omitempty"` // of engine magpie
 
+	// Peers is set under the policies of the names bws-…
+	Peers *PeerFigures `json:"peers,omitempty"`
+
 	// Metrics are the figures of a probe, which has no time of a graph.
 	Metrics []Metric `json:"metrics,omitempty"`
 }
@@ -110,6 +113,9 @@ func (r *Result) values() []Metric {
 			Metric{"lock-waits", float64(p.LockWaits)},
 			Metric{"lock-wait-ns", float64(p.LockWaitNS)},
 			Metric{"looks", float64(p.Looks)})
+	}
+	if r.Peers != nil {
+		all = append(all, r.Peers.metrics()...)
 	}
 	return append(all,
 		Metric{"cpu-util", r.CPUUtil},

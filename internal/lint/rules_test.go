@@ -31,7 +31,7 @@ var layers = map[string][]string{
 	"executor": {
 		"executor/internal/demand", "executor/internal/lane", "executor/internal/policy", "executor/internal/spares",
 		"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
-		"internal/xsync", "internal/pad", "internal/errfmt", "internal/left",
+		"internal/xsync", "internal/pad", "internal/errfmt", "internal/left", "internal/peer",
 	},
 	"executor/internal/demand": {"internal/xatomic"},
 	"executor/internal/lane":   {"deque", "internal/pad", "internal/xatomic"},

@@ -81,14 +81,11 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-// Counts are the uses of this package by a worker, and the errors that records have shown. The worker that counts is
-// the only one to write them.
+// Counts are a worker's questions whether a peer is preempted, and the errors that records have shown. The worker that
+// counts is the only one to write them.
 type Counts struct {
-	Asked        uint64 // whether a peer is preempted
-	Preempted    uint64 // the answers "yes" among them
-	Yields       uint64 // of the core, to whatever the kernel picks
-	Pulls        uint64 // that have moved a peer
-	PullsRefused uint64
+	Asked     uint64
+	Preempted uint64 // the answers "preempted"
 
 	Checked       uint64 // answers that a record could judge
 	FalsePositive uint64 // of those: "preempted", and the peer was running
@@ -96,24 +93,20 @@ type Counts struct {
 	Unknown       uint64 // answers that no record could judge: the peer was switched meanwhile, or never yet
 }
 
-// Add adds d to c.
-func (c *Counts) Add(d Counts) {
-	c.Asked += d.Asked
-	c.Preempted += d.Preempted
-	c.Yields += d.Yields
-	c.Pulls += d.Pulls
-	c.PullsRefused += d.PullsRefused
-	c.Checked += d.Checked
-	c.FalsePositive += d.FalsePositive
-	c.FalseNegative += d.FalseNegative
-	c.Unknown += d.Unknown
+// Count counts an answer.
+func (c *Counts) Count(preempted bool) {
+	c.Asked++
+	if preempted {
+		c.Preempted++
+	}
 }
 
-// judge counts an answer about a thread that was in one state all the time.
+// judge counts an answer about a thread that was in one state all the time, or in state Unknown.
 //
 // A blocked thread is no error of either kind: it is off its core, as the answer "preempted" says, and needs none, as
 // the answer "not preempted" says.
 func (c *Counts) judge(preempted bool, s State) {
+	c.Count(preempted)
 	if s == Unknown {
 		c.Unknown++
 		return

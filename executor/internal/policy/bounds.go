@@ -30,6 +30,9 @@ const (
 	// wishes is the number of wake-ups that a thief with an item wishes under mbws (004, Algorithm 2, line 13).
 	wishes = 2
 
+	// clockInterval is at one of how many attempts a thief looks at a victim's clock, which takes microseconds.
+	clockInterval = 8
+
 	// breath is the argument of Host.Pause where the documents have no pause. A model program lets other threads go on.
 	breath = 0
 

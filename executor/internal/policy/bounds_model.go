@@ -15,6 +15,7 @@ const (
 	taskflowYields = 1
 	sleepThreshold = 1
 	wishes         = 1
+	clockInterval  = 2
 	breath         = 1
 	thiefPatience  = 1
 	fewTrivial     = 1

@@ -97,8 +97,33 @@ type Host interface {
 	Pause(n int)
 	// Yield offers the core to other threads.
 	Yield()
+	// Preempted reports whether the thread of a victim that runs items seems to have no core, by the given sign. Only
+	// policies that need the sign call it, see Row.Needs.
+	Preempted(victim int, sign Sign) bool
+	// YieldTo offers the core to other threads, because a victim is preempted.
+	YieldTo(victim int)
+	// Pull moves the thread of a victim to the worker's CPU and gives that CPU up. It reports whether it did: the system
+	// may refuse, and a thread is not moved often. Only policies that need it call it.
+	Pull(victim int) bool
 	// Items returns how many items the worker has run.
 	Items() uint64
 	// Nanotime returns a clock's time, in nanoseconds.
 	Nanotime() int64
 }
+
+// A Sign is how a thief can tell that another worker's thread has no core.
+type Sign uint8
+
+const (
+	SameCPU      Sign = iota // the thread was last on the CPU that the thief runs on
+	StoppedClock             // the thread's processor time does not advance
+)
+
+// A Need is something of the system without which a policy does not work.
+type Need uint8
+
+const (
+	NeedSameCPU Need = 1 << iota
+	NeedStoppedClock
+	NeedPull
+)

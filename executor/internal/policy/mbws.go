@@ -24,8 +24,8 @@ type mbws struct {
 	silence
 	threshold int
 	busyWakes bool
-	// yieldTo offers the core to a busy victim that does not run, and reports whether there is reason to think so. It is
-	// nil if the policy has no stand-in for the kernel's support.
+	// yieldTo gives the thief's core to a busy victim that has none, and reports whether it did. It is nil if the policy
+	// has no stand-in for the kernel's support, see bws.go.
 	yieldTo func(t *mbwsThief, victim int) bool
 	peers   []*mbwsThief // by ID. P1: an entry is written before Machine.Workers counts it
 }

@@ -14,6 +14,9 @@ type Options struct {
 	Yields Yields
 	// BusyWakes has busy workers wake two others for each item that they show, in place of thieves (004, section 5.5).
 	BusyWakes bool
+	// CheckPeers has each answer of Host.Preempted compared with the kernel's records, where that is permitted. It is
+	// for the host.
+	CheckPeers bool
 }
 
 // mostSleepThreshold is the largest SleepThreshold. Document 004 studies 32 to 4096.
@@ -62,6 +65,7 @@ var Knobs = []Knob{
 	KnobSleepThreshold: {"SleepThreshold", func(o Options) bool { return o.SleepThreshold != 0 }},
 	KnobYields:         {"Yields", func(o Options) bool { return o.Yields != YieldEach }},
 	KnobBusyWakes:      {"BusyWakes", func(o Options) bool { return o.BusyWakes }},
+	KnobCheckPeers:     {"CheckPeers", func(o Options) bool { return o.CheckPeers }},
 }
 
 // The indices in Knobs.
@@ -69,6 +73,7 @@ const (
 	KnobSleepThreshold = iota
 	KnobYields
 	KnobBusyWakes
+	KnobCheckPeers
 )
 
 // Check returns everything that is wrong with o for the policy of a row of Table.

@@ -159,8 +159,13 @@ func (l *lonely) Commit()            { panic("sleeps although the executor stops
 func (l *lonely) Searching()         {}
 func (l *lonely) Pause(n int)        { l.pauses = append(l.pauses, n) }
 func (l *lonely) Yield()             {}
+func (l *lonely) YieldTo(int)        {}
+func (l *lonely) Pull(int) bool      { return false }
 func (l *lonely) Items() uint64      { return l.items }
 func (l *lonely) Nanotime() int64    { return l.now }
+func (l *lonely) Preempted(int, Sign) bool {
+	return false
+}
 func (l *lonely) Try(int) deque.Outcome {
 	l.tries++
 	return l.outcome

@@ -20,12 +20,16 @@ type scene struct {
 // An actor is a worker of a scene. It implements Host.
 type actor struct {
 	*scene
-	id      int
-	thief   Thief
-	tries   int
-	outcome func(victim int) deque.Outcome
-	next    int // the next victim
-	slept   int
+	id        int
+	thief     Thief
+	tries     int
+	outcome   func(victim int) deque.Outcome
+	next      int // the next victim
+	slept     int
+	only      bool // it tries to steal from worker 0 only
+	pulls     int  // every other is refused
+	asked     [2]int
+	preempted [2]bool
 }
 
 func newScene(kind, workers int, o Options) (*scene, Policy) {
@@ -56,20 +60,31 @@ func (s *scene) Notify(n int) int {
 	return n
 }
 
-func (a *actor) ID() int         { return a.id }
-func (a *actor) Sees(int) bool   { return true }
-func (a *actor) Leave() bool     { return false }
-func (a *actor) Prepare()        {}
-func (a *actor) Cancel() bool    { return false }
-func (a *actor) Commit()         { a.slept++; a.running = false }
-func (a *actor) Searching()      {}
-func (a *actor) Pause(int)       {}
-func (a *actor) Yield()          { a.yields++ }
-func (a *actor) Items() uint64   { return 0 }
+func (a *actor) ID() int       { return a.id }
+func (a *actor) Sees(int) bool { return true }
+func (a *actor) Leave() bool   { return false }
+func (a *actor) Prepare()      {}
+func (a *actor) Cancel() bool  { return false }
+func (a *actor) Commit()       { a.slept++; a.running = false }
+func (a *actor) Searching()    {}
+func (a *actor) Pause(int)     {}
+func (a *actor) Yield()        { a.yields++ }
+func (a *actor) Items() uint64 { return 0 }
+func (a *actor) YieldTo(int)   { a.yields++ }
+func (a *actor) Pull(int) bool { a.pulls++; return a.pulls%2 == 0 }
+func (a *actor) Preempted(_ int, sign Sign) bool {
+	a.asked[sign]++
+	return a.preempted[sign]
+}
 func (a *actor) Nanotime() int64 { return 0 }
 
 // Random takes turns.
-func (a *actor) Random(n int) int { a.next++; return a.next % n }
+func (a *actor) Random(n int) int {
+	if a.next++; a.only {
+		return 0
+	}
+	return a.next % n
+}
 
 func (a *actor) Try(victim int) deque.Outcome {
 	a.tries++
@@ -161,6 +176,54 @@ func TestSleepThreshold(t *testing.T) {
 	}
 }
 
+// TestYieldTo: a thief gives its core to a busy victim that has none, and then does nothing else in this attempt (004,
+// Algorithm 2, lines 18 and 19). The policies differ in the sign that they go by.
+func TestYieldTo(t *testing.T) {
+	const failed = 3 * 2 * clockInterval
+	for _, test := range []struct {
+		name          string
+		kind          int
+		preempted     [2]bool
+		yields, pulls int
+		clocks        int // how often the clock was looked at
+		overs         int // wishes taken over
+	}{
+		{"mbws", MBWS, [2]bool{true, true}, 0, 0, 0, 2},
+		{"same", BWSSame, [2]bool{true, true}, failed, 0, 0, 0},
+		{"same, on another CPU", BWSSame, [2]bool{false, true}, 0, 0, 0, 2},
+		{"clock", BWSClock, [2]bool{true, true}, failed, 0, 0, 0},
+		{"clock, on another CPU", BWSClock, [2]bool{false, true}, 6, 0, 6, 2},
+		{"clock, running", BWSClock, [2]bool{false, false}, 0, 0, 6, 2},
+		{"pull", BWSPull, [2]bool{true, true}, failed, 0, 0, 0},
+		{"pull, on another CPU", BWSPull, [2]bool{false, true}, 0, 6, 6, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, p := newScene(test.kind, 2, Options{SleepThreshold: 1000})
+			m := p.(*mbws)
+			m.watchdog.Store(99)
+			busy, thief := s.actors[0], s.actors[1]
+			busy.thief.Busy(false)
+			m.peers[0].wishes.Store(2)
+			thief.preempted = test.preempted
+			left := failed
+			thief.outcome = func(victim int) deque.Outcome {
+				if victim == 0 {
+					if left--; left < 0 {
+						return deque.Stolen
+					}
+				}
+				return deque.Empty
+			}
+			thief.only = true
+			require.True(t, thief.thief.Find())
+			require.Equal(t, test.yields, s.yields, "yields")
+			require.Equal(t, test.pulls, thief.pulls, "pulls")
+			require.Equal(t, test.clocks, thief.asked[StoppedClock], "looks at the clock")
+			require.EqualValues(t, 2-test.overs, m.peers[0].wishes.Load(), "wishes left")
+		})
+	}
+}
+
 // TestBusyWakes: with BusyWakes each push wakes two workers, whatever thieves there are. Thieves wish no wake-ups.
 func TestBusyWakes(t *testing.T) {
 	s, p := newScene(MBWS, 5, Options{BusyWakes: true})
@@ -198,7 +261,7 @@ func TestWSGIRatio(t *testing.T) {
 
 // TestOptions: an option that the policy does not have, and a value that there is not, are refused with what to do.
 func TestOptions(t *testing.T) {
-	set := []Options{{SleepThreshold: 10}, {Yields: YieldNever}, {BusyWakes: true}}
+	set := []Options{{SleepThreshold: 10}, {Yields: YieldNever}, {BusyWakes: true}, {CheckPeers: true}}
 	require.Len(t, set, len(Knobs))
 	for i, row := range Table {
 		require.Empty(t, Options{}.Check(i))

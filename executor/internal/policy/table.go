@@ -31,6 +31,29 @@ var Table = []Row{
 		New:   newMBWS, Knobs: []int{KnobSleepThreshold, KnobBusyWakes},
 	},
 	{
+		Name:  "bws-same",
+		Does:  "mbws, and a thief yields to a busy worker that was last on the thief's own CPU, and so has no core",
+		When:  "to compare on a machine that other programs use too; Linux with rseq, and no C library in the way",
+		Costs: "as mbws, and two loads for each failed attempt; misses workers preempted on other CPUs",
+		New:   newBWSSame, Needs: NeedSameCPU, Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
+	},
+	{
+		Name:  "bws-clock",
+		Does:  "bws-same, and a thief also yields to a busy worker whose thread's CPU clock stands still",
+		When:  "as bws-same, to see what it misses",
+		Costs: "as bws-same, and some microseconds at every eighth failed attempt",
+		New:   newBWSClock, Needs: NeedSameCPU | NeedStoppedClock,
+		Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
+	},
+	{
+		Name:  "bws-pull",
+		Does:  "bws-clock, but a thief moves the busy worker's thread to its own CPU, and then gives that up",
+		When:  "as bws-same, and threads that no one else has pinned; the closest to the kernel support of 004",
+		Costs: "as bws-clock, and some system calls and a cold cache for each thread moved",
+		New:   newBWSPull, Needs: NeedSameCPU | NeedStoppedClock | NeedPull,
+		Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
+	},
+	{
 		Name:  "wsgi",
 		Does:  "document 004's work stealing with global information: one thief for two busy workers, counted under a lock",
 		When:  "to compare: it shows the price of exact counts",
@@ -53,6 +76,7 @@ type Row struct {
 	When  string // when it is the right one
 	Costs string
 	Knobs []int // the indices in Knobs of the options that it has
+	Needs Need
 	New   func(Machine, Options) Policy
 }
 
@@ -65,6 +89,9 @@ const (
 	Published
 	ABP
 	MBWS
+	BWSSame
+	BWSClock
+	BWSPull
 	WSGI
 	Taskflow
 )

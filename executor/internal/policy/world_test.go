@@ -422,6 +422,15 @@ func (s *worker) Pause(int) { s.w.pause() }
 // Yield implements Host.
 func (s *worker) Yield() { s.w.pause() }
 
+// Preempted implements Host.
+func (s *worker) Preempted(int, Sign) bool { s.w.pause(); return s.w.rng.IntN(4) == 0 }
+
+// YieldTo implements Host.
+func (s *worker) YieldTo(int) { s.w.pause() }
+
+// Pull implements Host.
+func (s *worker) Pull(int) bool { s.w.pause(); return s.w.rng.IntN(2) == 0 }
+
 // Items implements Host.
 func (s *worker) Items() uint64 { return s.items }
 

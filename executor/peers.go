@@ -1,0 +1,196 @@
+package executor
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/magpie-go/magpie/executor/internal/policy"
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/peer"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// peers is what a worker has under a policy whose thieves ask whether the threads of busy workers have a core.
+type peers struct {
+	thread  peer.Thread
+	checked bool                           // PolicyOptions.CheckPeers
+	record  xatomic.Pointer[peer.Recorder] // of the thread; nil if there is none, or none is permitted
+	counts  PeerStats                      // owner only
+	seen    [peerWords]xatomic.Tell64      // a copy of counts, made by publishCounts
+}
+
+// needs are the features of the system that a policy may need.
+var needs = map[policy.Need]peer.Feature{
+	policy.NeedSameCPU:      peer.SameCPU,
+	policy.NeedStoppedClock: peer.Clock,
+	policy.NeedPull:         peer.Pull,
+}
+
+// Available returns nil if this system has what the policy needs, and otherwise an error that says what is missing and
+// wraps [errors.ErrUnsupported]. New returns that error too. Only the policies BWSSame, BWSClock and BWSPull need
+// something.
+func (p Policy) Available() error {
+	if int(p) >= len(policy.Table) {
+		return fmt.Errorf("executor: there is no %v: use one of %v", p, Policies())
+	}
+	for need, feature := range needs {
+		if policy.Table[p].Needs&need == 0 {
+			continue
+		}
+		if err := peer.Has(feature); err != nil {
+			return fmt.Errorf("executor: policy %v does not work here, use %v in its place: %w", p, MBWS, err)
+		}
+	}
+	return nil
+}
+
+// newPeers returns the peers of a worker; nil if the policy needs none.
+func newPeers(cfg *Config) *peers {
+	if policy.Table[cfg.Policy].Needs == 0 {
+		return nil
+	}
+	return &peers{checked: cfg.PolicyOptions.CheckPeers}
+}
+
+// enter makes the calling thread the worker's. Without the kernel's help, which New has found to be there, thieves take
+// the worker for one that runs.
+func (p *peers) enter() {
+	if p == nil {
+		return
+	}
+	_ = p.thread.Enter()
+	if p.checked {
+		if r, err := peer.Record(osthread.ID()); err == nil {
+			p.record.Store(r)
+		}
+	}
+}
+
+// leave undoes enter. The worker's thread only.
+func (p *peers) leave() {
+	if p == nil {
+		return
+	}
+	if r := p.record.Swap(nil); r != nil {
+		_ = r.Close()
+	}
+	p.thread.Leave()
+}
+
+// stillTime is how long a clock is watched. A thread that runs for so long advances it.
+const stillTime = 2 * time.Microsecond
+
+// stands reports whether the thread has used no processor time for a while.
+func (p *peers) stands() bool {
+	before, ok := p.thread.Clock()
+	if !ok {
+		return false
+	}
+	for start := time.Now(); time.Since(start) < stillTime; {
+	}
+	after, ok := p.thread.Clock()
+	return ok && after == before
+}
+
+// Preempted implements policy.Host.
+func (h host) Preempted(victim int, sign policy.Sign) bool {
+	me, v := h.w.peers, h.w.core.roster[victim].peers
+	ask := func() bool {
+		if sign == policy.StoppedClock {
+			return v.stands()
+		}
+		return me.thread.SharesCPU(&v.thread)
+	}
+	c := (*peer.Counts)(&me.counts.SameCPU)
+	if sign == policy.StoppedClock {
+		c = (*peer.Counts)(&me.counts.StoppedClock)
+	}
+	if me.checked {
+		return v.record.Load().Check(c, ask)
+	}
+	said := ask()
+	c.Count(said)
+	return said
+}
+
+// YieldTo implements policy.Host. The kernel chooses among all threads that wait for the CPU.
+func (h host) YieldTo(int) {
+	h.w.peers.counts.Yields++
+	osthread.Yield()
+}
+
+// Pull implements policy.Host.
+func (h host) Pull(victim int) bool {
+	me, v := h.w.peers, h.w.core.roster[victim].peers
+	if me.thread.Pull(&v.thread) != nil {
+		me.counts.PullsRefused++
+		return false
+	}
+	me.counts.Pulls++
+	return true
+}
+
+// PeerStats says how often a worker's thieves thought that a busy worker had no core, under the policies BWSSame,
+// BWSClock and BWSPull, and what they did then. Other policies leave it zero.
+type PeerStats struct {
+	SameCPU      Answers // whether the busy worker was last on the thief's CPU
+	StoppedClock Answers // whether its thread's processor time stood still
+	Yields       uint64  // times that the thief gave up its core because of such an answer
+	Pulls        uint64  // times that it had the busy worker's thread moved to its own CPU, and then gave that up
+	PullsRefused uint64  // times that the system refused that, or the thread had been moved a moment before
+}
+
+// Answers counts the answers of a stand-in for the kernel's knowledge of which threads have a core. With
+// [PolicyOptions.CheckPeers] and where the system permits it, each answer is compared with the kernel's records of the
+// thread.
+type Answers struct {
+	Asked     uint64
+	Preempted uint64 // answers that the busy worker has no core
+
+	Checked       uint64 // answers that a record could judge
+	FalsePositive uint64 // of those: "no core", and the thread was running
+	FalseNegative uint64 // of those: "a core", and the thread was waiting for one
+	Unknown       uint64 // answers that no record could judge: the thread was switched meanwhile, or is not recorded
+}
+
+// peerWords is the number of words of a PeerStats.
+const peerWords = 2*6 + 3
+
+// words returns the words of s.
+func (s *PeerStats) words() [peerWords]*uint64 {
+	a, b := &s.SameCPU, &s.StoppedClock
+	return [...]*uint64{
+		&a.Asked, &a.Preempted, &a.Checked, &a.FalsePositive, &a.FalseNegative, &a.Unknown,
+		&b.Asked, &b.Preempted, &b.Checked, &b.FalsePositive, &b.FalseNegative, &b.Unknown,
+		&s.Yields, &s.Pulls, &s.PullsRefused,
+	}
+}
+
+// add adds b, factor times.
+func (s *PeerStats) add(b PeerStats, factor uint64) {
+	from := b.words()
+	for i, to := range s.words() {
+		*to += factor * *from[i]
+	}
+}
+
+// publish copies the counts for other threads. Owner only.
+func (p *peers) publish() {
+	if p == nil {
+		return
+	}
+	for i, n := range p.counts.words() {
+		p.seen[i].Store(*n)
+	}
+}
+
+// snapshot returns what was published last. Any thread.
+func (p *peers) snapshot() (s PeerStats) {
+	if p == nil {
+		return s
+	}
+	for i, n := range s.words() {
+		*n = p.seen[i].Load()
+	}
+	return s
+}
