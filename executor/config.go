@@ -70,6 +70,22 @@ type Config struct {
 	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime does not update
 	// GOMAXPROCS by itself when the CPU quota changes.
 	KeepGOMAXPROCS bool
+	// Verbatim leaves out what this executor adds to the work stealing of document 000 (Lin, Huang and Wong, "An
+	// Efficient Work-Stealing Scheduler for Task Dependency Graph", 2020), to compare with the paper. It goes with every
+	// Policy. The paper's own is [AdaptivePublished].
+	//
+	//   - Each task of a graph is an item of its own. The sources are submitted together, with one notification, or
+	//     pushed one by one if a task starts the run. A task pushes all successors that it makes ready but the last,
+	//     which it leaves to its worker. Without Verbatim many tasks may be one item, of which a thief takes half.
+	//   - A busy worker does not look at the queue of submissions. So runs that keep all workers busy for ever starve
+	//     all later runs.
+	//   - A worker that has run out of items always becomes a thief, whatever the policy.
+	//   - A thief that has lost a steal does not yield for that. With [Adaptive] it still does.
+	//   - One worker alone has a deque as any other worker does.
+	//
+	// What the paper does not have stays as it is: among others nested runs, forks, [Blocking] and its spares. The
+	// list of all differences is in PROTOCOL.md.
+	Verbatim bool
 }
 
 // withDefaults validates c, reporting every bad field at once, and fills in the defaults.

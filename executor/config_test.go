@@ -84,9 +84,10 @@ func TestBadConfigInEveryCombination(t *testing.T) {
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.BlockSize = -2 }, "BlockSize is -2"},
 			{func(c *executor.Config) { c.BlockSize = math.MaxInt }, "BlockSize is "}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Steal = 9 }, "Config.Steal is 9"}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Verbatim = true }, ""}},
 	}
 	names := []string{"Config.Workers is", "Config.Spares is", "Config.Nice is", "Config.Policy is", "Config.Deque is",
-		"Config.Forks is", "Capacity is", "BlockSize is", "Config.Steal is"}
+		"Config.Forks is", "Capacity is", "BlockSize is", "Config.Steal is", "Verbatim"}
 	ways := 1
 	for _, f := range fields {
 		ways *= len(f)

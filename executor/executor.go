@@ -151,14 +151,14 @@ func newWorker(ex *Executor, i int) *Worker {
 		rng:     uint64(i+1) * 0x9E3779B97F4A7C15,
 		spare:   i >= ex.cfg.Workers,
 		thieves: ex.policy.Thieves(),
-		refills: ex.policy.Refills(),
+		refills: ex.policy.Refills() && !ex.cfg.Verbatim,
 		inline:  ex.inline,
 		peers:   newPeers(&ex.cfg),
 	}
 	if ex.inline != nil {
 		w.lane.InitShuffled(ex.inline.seed)
 	} else {
-		ex.lanes.Init(&w.lane, i, ex.cfg.Workers == 1 && i == 0)
+		ex.lanes.Init(&w.lane, i, ex.cfg.Workers == 1 && i == 0 && !ex.cfg.Verbatim)
 	}
 	w.runItems = w.loopFor()
 	w.thief = ex.policy.Attach(host{w})
@@ -255,13 +255,18 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 	if first == nil {
 		return &r.Run
 	}
+	others := r.others
+	r.others = nil
 	r.embody(first.Body)
 	if w != nil {
 		r.mark = w.lane.Mark()
 		r.launcher.Set(w)
 		w.Push(first)
+		if others != nil {
+			w.pushAll(others)
+		}
 	} else {
-		ex.inject(first)
+		ex.injectAll(first, others)
 		ex.drive(nil)
 	}
 	return &r.Run
@@ -284,6 +289,7 @@ func (r *JobRun) begin() (first *Item) {
 	err := errNotBegun
 	defer func() {
 		if first == nil {
+			r.others = nil
 			r.ex.forget(&r.Run)
 			r.stillborn(err)
 		}

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"iter"
+
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -17,9 +19,17 @@ type injector struct {
 
 func newInjector() injector { return injector{queue: deque.New[Item](injectorCapacity)} }
 
-func (q *injector) push(it *Item) {
+func (q *injector) push(it *Item) { q.pushAll(it, nil) }
+
+// pushAll pushes first and then the others, if there are any, without another thread's items in between.
+func (q *injector) pushAll(first *Item, others iter.Seq[*Item]) {
 	q.mu.Lock()
-	q.queue.Push(it)
+	q.queue.Push(first)
+	if others != nil {
+		for it := range others {
+			q.queue.Push(it)
+		}
+	}
 	q.mu.Unlock()
 }
 

@@ -1,6 +1,9 @@
 package executor
 
-import "context"
+import (
+	"context"
+	"iter"
+)
 
 // A JobRun is a [Run] with the methods that its [Job] needs. An implementation of Job gets it from [Job.Begin] and
 // [Body.Run].
@@ -30,6 +33,14 @@ func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 // Shuffled reports whether the executor chooses the order in which items run, see [NewInline]. The job must then push
 // every item by itself. It is constant.
 func (r *JobRun) Shuffled() bool { return r.ex.inline != nil }
+
+// Verbatim reports whether [Config.Verbatim] is set. The job must then push, or begin with, each task by itself. It is
+// constant.
+func (r *JobRun) Verbatim() bool { return r.ex.cfg.Verbatim }
+
+// BeginWith adds items that the run begins with to the one that [Job.Begin] returns. They become available together
+// with that one, after it and in this order. The executor calls others once, after Begin has returned. Begin only.
+func (r *JobRun) BeginWith(others iter.Seq[*Item]) { r.others = others }
 
 // Uncount leaves the item that w, the calling worker, is running out of the tasks in [Stats]. It is for items that only
 // push others.

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -31,6 +32,8 @@ type Run struct {
 	err       xatomic.Plain[error]
 	done      chan struct{} // made by the first call of Done
 	unlink    func() bool   // undoes context.AfterFunc; constant from before the run is counted
+
+	others iter.Seq[*Item] // see JobRun.BeginWith; the starter only, until the first item is available
 
 	prev, next *Run // in Executor.runs
 }

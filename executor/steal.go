@@ -75,7 +75,14 @@ func (w *Worker) countSteal(outcome deque.Outcome) {
 // lose is called after a lost steal: another thread has taken the item, or the owner is making the ring larger. The
 // latter lasts until the owner runs, and the owner may be waiting for this very core.
 func (w *Worker) lose() {
-	if w.losses++; w.losses%politeLosses == 0 {
+	if w.losses++; w.losses%politeLosses == 0 && w.yieldsWhenLost() {
 		osthread.Yield()
 	}
+}
+
+// yieldsWhenLost reports whether lost steals make the worker yield. With Config.Verbatim only the policy does. Waits and
+// Adaptive try a lost steal again at once, and rely on lose under any Config.
+func (w *Worker) yieldsWhenLost() bool {
+	cfg := &w.core.cfg
+	return !cfg.Verbatim || cfg.Policy == Adaptive || w.waits.run != nil
 }

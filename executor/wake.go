@@ -1,9 +1,15 @@
 package executor
 
+import "iter"
+
 // inject makes an item available through the injector and wakes a worker for it if there is no thief. Any thread.
-func (ex *Executor) inject(it *Item) {
-	run := it.Body.owner() // before the push: after it the run may end, and the body serve another
-	ex.injector.push(it)
+func (ex *Executor) inject(it *Item) { ex.injectAll(it, nil) }
+
+// injectAll is inject for several items of one run: first, and the others if there are any. It wakes one worker for all
+// of them (document 000, Algorithm 1).
+func (ex *Executor) injectAll(first *Item, others iter.Seq[*Item]) {
+	run := first.Body.owner() // before the push: after it the run may end, and the body serve another
+	ex.injector.pushAll(first, others)
 	// D1(inject): as D1(push).
 	ex.policy.Submitted()
 	if ex.sleepingHelpers.Load() > 0 {

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"iter"
 	"runtime/debug"
 
 	"github.com/magpie-go/magpie/deque"
@@ -127,6 +128,14 @@ func (w *Worker) Push(it *Item) {
 	}
 }
 
+// pushAll pushes the items that a run begins with, beside its first. They are of one run, which does not end before
+// they have been run.
+func (w *Worker) pushAll(items iter.Seq[*Item]) {
+	for it := range items {
+		w.Push(it)
+	}
+}
+
 // uncount leaves the item being run out of the tasks in [Stats].
 func (w *Worker) uncount() { w.counts.overhead++ }
 
@@ -211,6 +220,9 @@ func (w *Worker) checkpoint(it *Item) *Item {
 	if w.isSurplus() {
 		w.handOver(it)
 		return nil
+	}
+	if w.core.cfg.Verbatim {
+		return it // only thieves look at the injector
 	}
 	if w.core.injector.isEmpty() {
 		return it

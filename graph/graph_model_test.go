@@ -116,6 +116,11 @@ func (m *meeting) meet() {
 
 // onExecutors checks a program with each policy and number of workers, which sleep when it begins.
 func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor)) {
+	onExecutorsWith(t, executor.Config{KeepGOMAXPROCS: true}, workers, program)
+}
+
+// onExecutorsWith is onExecutors for an otherwise complete configuration.
+func onExecutorsWith(t *testing.T, cfg executor.Config, workers []int, program func(ex *executor.Executor)) {
 	for _, policy := range executor.Policies() {
 		for _, n := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", policy, n), func(t *testing.T) {
@@ -123,7 +128,9 @@ func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor
 					var ex *executor.Executor
 					model.Calm(func() {
 						var err error
-						ex, err = executor.New(executor.Config{Workers: n, Policy: policy, KeepGOMAXPROCS: true})
+						cfg := cfg
+						cfg.Workers, cfg.Policy = n, policy
+						ex, err = executor.New(cfg)
 						model.Assert(err == nil, "New: %v", err)
 						for int(ex.Stats().Total.Parks) < n {
 							model.Spin()
@@ -227,6 +234,43 @@ func TestModelSpanOnTwo(t *testing.T) {
 func TestModelSources(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		n := newNet(3)
+		n.again(ex)
+		n.again(ex)
+	})
+}
+
+var verbatim = executor.Config{Verbatim: true, KeepGOMAXPROCS: true}
+
+// TestModelVerbatimSources: sources that are items of their own are submitted with one notification, and run at once.
+func TestModelVerbatimSources(t *testing.T) {
+	onExecutorsWith(t, verbatim, []int{2}, func(ex *executor.Executor) {
+		m := meeting{n: 2}
+		p, err := newNet(2).once(ex, func(int) error {
+			m.meet()
+			return nil
+		})
+		p.ended(err)
+	})
+}
+
+// TestModelVerbatimFan: successors that are items of their own run at once.
+func TestModelVerbatimFan(t *testing.T) {
+	onExecutorsWith(t, verbatim, []int{2}, func(ex *executor.Executor) {
+		m := meeting{n: 2}
+		p, err := fan(minSpan).once(ex, func(task int) error {
+			if task == 1 || task == minSpan {
+				m.meet()
+			}
+			return nil
+		})
+		p.ended(err)
+	})
+}
+
+// TestModelVerbatimJoin is TestModelJoin, also for one worker with a deque as any other has.
+func TestModelVerbatimJoin(t *testing.T) {
+	onExecutorsWith(t, verbatim, both, func(ex *executor.Executor) {
+		n := diamond()
 		n.again(ex)
 		n.again(ex)
 	})

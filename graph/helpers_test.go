@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -44,7 +45,8 @@ func run(t testing.TB, ex *executor.Executor, ctx context.Context, g *graph.Grap
 	return err
 }
 
-// everyExecutor runs f as a subtest for each of a number of workers under each policy.
+// everyExecutor runs f as a subtest for each of a number of workers under each policy. The largest number of workers is
+// tried with Config.Verbatim, too.
 func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	for _, policy := range executor.Policies() {
 		for _, w := range workers {
@@ -52,6 +54,10 @@ func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executo
 				f(t, newExecutor(t, executor.Config{Workers: w, Policy: policy}))
 			})
 		}
+		w := slices.Max(workers)
+		t.Run(fmt.Sprintf("%v/W=%d/verbatim", policy, w), func(t *testing.T) {
+			f(t, newExecutor(t, executor.Config{Workers: w, Policy: policy, Verbatim: true}))
+		})
 	}
 }
 

@@ -21,8 +21,8 @@ type site struct {
 	ex   *executor.Executor
 }
 
-// newSites makes a site for each policy and number of workers, and one for each policy and other kind of deque, with
-// these numbers in turn. All sites are drawn equally often.
+// newSites makes a site for each policy and number of workers, one for each policy with Config.Verbatim, and one for
+// each policy and other kind of deque, with these numbers in turn. All sites are drawn equally often.
 func newSites(t *testing.T, workers ...int) (sites []*site) {
 	add := func(name string, cfg executor.Config) {
 		sites = append(sites, &site{name: name, ex: newExecutor(t, cfg)})
@@ -32,6 +32,8 @@ func newSites(t *testing.T, workers ...int) (sites []*site) {
 		for _, w := range workers {
 			add(fmt.Sprintf("%v/W=%d", policy, w), executor.Config{Workers: w, Policy: policy})
 		}
+		add(fmt.Sprintf("%v/W=%d/verbatim", policy, several[0]),
+			executor.Config{Workers: several[0], Policy: policy, Verbatim: true})
 		for i, d := range deque.Kinds() {
 			if d == deque.KindChaseLev {
 				continue

@@ -30,7 +30,8 @@ type runState struct {
 	limited    map[uint32]limited  // tasks that need permits
 	semaphores map[*Semaphore]bool // of which they need permits
 	ranks      *ranks              // of the tasks that are ready; nil if all have the same priority
-	root       executor.Item       // submitted in place of the sources if there are several
+	root       executor.Item       // submitted in place of the sources if there are several, except with Config.Verbatim
+	spans      bool                // wide fan-outs are released as spans: the records with succSpan are for that
 	part       detachedPart        // if the run is that of a detached subflow
 
 	_ pad.Line
@@ -105,12 +106,17 @@ func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
 		r.locals = make([]local, n)
 	}
 	r.ctx.Set(run.Context())
+	r.setSpans(!run.Verbatim())
 	if r.isDynamic() {
 		r.rearm()
+	}
+	switch {
+	case run.Verbatim():
+		return r.beginWithSources(run), nil
+	case r.isDynamic():
 		r.left.Start(1)
 		return &r.root, nil
-	}
-	if len(p.Sources) == 1 {
+	case len(p.Sources) == 1:
 		r.left.Start(int64(p.Len()))
 		return &r.records[p.Sources[0]].Item, nil
 	}
@@ -120,7 +126,7 @@ func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
 
 func newRunState(g *Graph, p *plan.Plan) *runState {
 	n := p.Len()
-	r := &runState{graph: g, plan: p, succ: p.Succ, records: hugepage.Make[record](n + 1)}
+	r := &runState{graph: g, plan: p, succ: p.Succ, records: hugepage.Make[record](n + 1), spans: true}
 	r.Body = executor.NewBody(r)
 	r.root = executor.Item{Exec: execRoot, Body: &r.Body}
 	if g.levels != nil {
@@ -143,15 +149,7 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 		if r.isDynamic() {
 			t.Exec = execDynamic
 		}
-		succ := p.Successors(uint32(i))
-		count := uint32(len(succ))
-		switch {
-		case len(succ) >= minSpan && p.OnlyPredecessor(succ):
-			count = succSpan
-		case len(succ) >= succMany:
-			count = succMany
-		}
-		t.succ = p.Off[i] | count<<succShift
+		t.succ = r.succOf(uint32(i))
 	}
 	r.records[n].succ = p.Off[n]
 	if len(g.layout.special) > 0 {
@@ -175,6 +173,56 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 		}
 	}
 	return r
+}
+
+// succOf returns the succ of task i's record.
+func (r *runState) succOf(i uint32) uint32 {
+	succ := r.plan.Successors(i)
+	count := uint32(len(succ))
+	switch {
+	case r.spans && len(succ) >= minSpan && r.plan.OnlyPredecessor(succ):
+		count = succSpan
+	case len(succ) >= succMany:
+		count = succMany
+	}
+	return r.plan.Off[i] | count<<succShift
+}
+
+// setSpans says whether wide fan-outs are released as spans in the next run.
+func (r *runState) setSpans(spans bool) {
+	if r.spans == spans {
+		return // as in nearly every run: the last was on an executor of the same form
+	}
+	r.spans = spans
+	for i := range r.plan.Len() {
+		r.records[i].succ = r.succOf(uint32(i))
+	}
+}
+
+// beginWithSources begins a run in which each source is an item of its own from the beginning (Config.Verbatim). It
+// returns the first.
+func (r *runState) beginWithSources(run *executor.JobRun) *executor.Item {
+	sources := r.plan.Sources
+	count := r.plan.Len()
+	if r.isDynamic() {
+		count = len(sources) // of the tasks that are ready
+	}
+	r.left.Start(int64(count))
+	item := func(i uint32) *executor.Item { return &r.records[i].Item }
+	if r.ranks != nil {
+		r.ranks.add(sources...)
+		item = func(uint32) *executor.Item { return &r.ranks.ticket }
+	}
+	if len(sources) > 1 {
+		run.BeginWith(func(yield func(*executor.Item) bool) {
+			for _, i := range sources[1:] {
+				if !yield(item(i)) {
+					return
+				}
+			}
+		})
+	}
+	return item(sources[0])
 }
 
 // execTask runs a task with at most one predecessor, counts it done and releases its successors. It returns the item to
