@@ -80,8 +80,8 @@ func (w *Worker) lose() {
 	}
 }
 
-// yieldsWhenLost reports whether lost steals make the worker yield. With Config.Verbatim only the policy does. Waits and
-// Adaptive try a lost steal again at once, and rely on lose under any Config.
+// yieldsWhenLost reports whether lost steals make the worker yield. With Config.Verbatim only the policy does. Waits
+// and Adaptive try a lost steal again at once, and rely on lose under any Config.
 func (w *Worker) yieldsWhenLost() bool {
 	cfg := &w.core.cfg
 	return !cfg.Verbatim || cfg.Policy == Adaptive || w.waits.run != nil

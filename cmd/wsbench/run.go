@@ -53,6 +53,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	fs.IntVar(&params.View, "view", params.View, "")
 	fs.DurationVar(&params.Unit, "unit", params.Unit, "")
 	fs.Float64Var(&params.Hit, "hit", params.Hit, "")
+	verbatim := fs.Bool("verbatim", false, "")
 	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
@@ -60,6 +61,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	s.N, s.Reps, s.Seed = o.n, o.reps, o.seed
 	s.Axes = bench.Axes{
 		Policies: policies, Deques: deques, Forks: forks, Workers: workers, Queues: queues, Tasks: tasks,
+		Verbatim: *verbatim,
 	}
 	if isSet(fs, "view") || isSet(fs, "unit") || isSet(fs, "hit") {
 		s.Params = &params
@@ -168,6 +170,9 @@ combination is run.
   -forks LIST     %s (default %v): when programs push forks; graphs and
                   probes have no forks, and run with the first only. Deques that hide
                   tasks and that thieves cannot ask, as bwos and pdqs, push them always
+  -verbatim       engine magpie in the form of the paper that policy adaptive-published
+                  is from: no spans of tasks, no polling, and so on; see executor.Config.
+                  Its results are those of magpie-verbatim
   -queue LIST     %s (default %s): the queue of a list
                   of tasks. After perthread may come a way to steal, and after any queue
                   +spin, busy-waiting, as in perthread+random+half+spin; wsbench list

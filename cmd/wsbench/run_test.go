@@ -166,6 +166,21 @@ func TestLists(t *testing.T) {
 	require.Regexp(t, `workload +engine +queue +workers +n +tasks +ns/task.* busy +queue steals +.*vs bound`, stdout)
 }
 
+// TestVerbatim: results with -verbatim, and no others, are those of an engine with a name of its own.
+func TestVerbatim(t *testing.T) {
+	text, stderr, status := wsbench(
+		strings.Fields("run fan sleeper -n 5 -reps 1 -workers 1 -verbatim -engine magpie,serial -format bench")...)
+	require.Zero(t, status, stderr)
+	require.Contains(t, text, "workload=fan/engine=magpie-verbatim/policy=adaptive/")
+	require.Contains(t, text, "workload=sleeper/engine=magpie-verbatim/policy=adaptive/")
+	require.Contains(t, text, "workload=fan/engine=serial/")
+	require.NotContains(t, text, "engine=magpie/")
+
+	text, stderr, status = wsbench(strings.Fields("run fan -n 5 -reps 1 -workers 1 -format bench")...)
+	require.Zero(t, status, stderr)
+	require.NotContains(t, text, "verbatim")
+}
+
 // TestInterrupted: the status is 130, and a file stays as it was. Results that were complete are shown.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

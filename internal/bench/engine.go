@@ -39,6 +39,8 @@ type Axes struct {
 	// Of the workloads that are a [Division]. Without a value they have [DefaultQueue] and their own number of tasks.
 	Queues []string
 	Tasks  []int
+
+	Verbatim bool // engine magpie runs with executor.Config.Verbatim
 }
 
 // withoutForks returns the axes for workloads that fork nothing: they have the first way to fork only.
@@ -116,12 +118,19 @@ func Engines() []*Engine {
 	}
 }
 
+// verbatimName is the Engine of settings of engine magpie with executor.Config.Verbatim.
+const verbatimName = "magpie-verbatim"
+
 func magpieSettings(a Axes) (all []Setting) {
+	name := "magpie"
+	if a.Verbatim {
+		name = verbatimName
+	}
 	for _, p := range a.Policies {
 		for _, d := range a.Deques {
 			for _, f := range a.Forks {
 				for _, w := range a.Workers {
-					all = append(all, Setting{"magpie", p, d, f, w})
+					all = append(all, Setting{name, p, d, f, w})
 				}
 			}
 		}
@@ -149,6 +158,7 @@ func executorFor(s Setting) (*executor.Executor, error) {
 		return nil, err
 	}
 	cfg.Workers, cfg.Name = s.Workers, threadName
+	cfg.Verbatim = s.Engine == verbatimName
 	return executor.New(cfg)
 }
 

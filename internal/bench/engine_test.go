@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,18 @@ func everySetting() Axes {
 	return a
 }
 
+// settingsOf returns the engine's settings, and those with executor.Config.Verbatim if they differ.
+func settingsOf(e *Engine, a Axes) []Setting {
+	all := e.Settings(a)
+	a.Verbatim = true
+	for _, s := range e.Settings(a) {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // TestEnginesAgree has every engine run the same random graphs, with tasks that check the order of the edges, several
 // times each.
 func TestEnginesAgree(t *testing.T) {
@@ -35,7 +48,7 @@ func TestEnginesAgree(t *testing.T) {
 			check, target, err := newOrderCheck(w.Name, work)
 			require.NoError(t, err)
 			for _, e := range Engines() {
-				for _, s := range e.Settings(w.axes(everySetting())) {
+				for _, s := range settingsOf(e, w.axes(everySetting())) {
 					j, err := openJob(e, s, w.Name, check, target)
 					require.NoError(t, err)
 					for range 3 {
@@ -90,6 +103,38 @@ func TestSettings(t *testing.T) {
 	}
 	for _, e := range Engines() {
 		require.Equal(t, want[e.Name], e.Settings(asked), e.Name)
+	}
+
+	// Only engine magpie has a verbatim form, with a name of its own.
+	asked.Verbatim = true
+	for i := range want["magpie"] {
+		want["magpie"][i].Engine = "magpie-verbatim"
+	}
+	for _, e := range Engines() {
+		require.Equal(t, want[e.Name], e.Settings(asked), e.Name)
+	}
+	require.Equal(t, "magpie-verbatim (p, d, f), 1 worker", want["magpie"][0].String())
+}
+
+// TestVerbatimEngine: the form that a setting names is that of its executor. On one worker, that of the name runs the
+// middle of a fan task by task.
+func TestVerbatimEngine(t *testing.T) {
+	const n = 100
+	g := graph.New("fan")
+	source := g.Task(empty)
+	for range n {
+		source.Precede(g.Task(empty))
+	}
+	for _, verbatim := range []bool{false, true} {
+		a := Axes{
+			Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: bothForks[:1], Workers: []int{1},
+			Verbatim: verbatim,
+		}
+		ex, err := executorFor(magpieSettings(a)[0])
+		require.NoError(t, err)
+		require.NoError(t, ex.Run(context.Background(), g))
+		require.Equal(t, verbatim, ex.Stats().Total.Pops == n-1)
+		require.NoError(t, ex.Close())
 	}
 }
 
