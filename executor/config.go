@@ -71,8 +71,8 @@ type Config struct {
 	// GOMAXPROCS by itself when the CPU quota changes.
 	KeepGOMAXPROCS bool
 	// Verbatim leaves out what this executor adds to the work stealing of document 000 (Lin, Huang and Wong, "An
-	// Efficient Work-Stealing Scheduler for Task Dependency Graph", 2020), to compare with the paper. It goes with every
-	// Policy. The paper's own is [AdaptivePublished].
+	// Efficient Work-Stealing Scheduler for Task Dependency Graph", 2020), to compare with the paper. It goes with
+	// every Policy. The paper's own is [AdaptivePublished].
 	//
 	//   - Each task of a graph is an item of its own. The sources are submitted together, with one notification, or
 	//     pushed one by one if a task starts the run. A task pushes all successors that it makes ready but the last,

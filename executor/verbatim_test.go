@@ -97,7 +97,8 @@ func TestVerbatimPushesEachTask(t *testing.T) {
 		for range 3 {
 			popped := pops(func() { require.NoError(t, ex.Run(t.Context(), wide)) })
 			nested := pops(func() {
-				require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error { return ex.Run(ctx, many) })))
+				start := func(ctx context.Context) error { return ex.Run(ctx, many) }
+				require.NoError(t, ex.Run(t.Context(), one(start)))
 			})
 			if verbatim {
 				require.Equal(t, n-1, popped)

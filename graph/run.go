@@ -30,7 +30,7 @@ type runState struct {
 	limited    map[uint32]limited  // tasks that need permits
 	semaphores map[*Semaphore]bool // of which they need permits
 	ranks      *ranks              // of the tasks that are ready; nil if all have the same priority
-	root       executor.Item       // submitted in place of the sources if there are several, except with Config.Verbatim
+	root       executor.Item       // submitted in place of the sources if there are several, unless Verbatim
 	spans      bool                // wide fan-outs are released as spans: the records with succSpan are for that
 	part       detachedPart        // if the run is that of a detached subflow
 

@@ -6,8 +6,11 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// published is document 000, Algorithms 2 to 5, to the letter, with line numbers in comments. Pushing an item wakes no
-// worker. Instead, as long as any worker is active, one thief stays awake.
+// published is document 000, Algorithms 2 to 5, with line numbers in comments. Pushing an item wakes no worker.
+// Instead, as long as any worker is active, one thief stays awake.
+//
+// The document has no spares and no workers that wait inside tasks. For spares there is Leave in Find, and for such
+// workers NotifyHelpers in notify. PROTOCOL.md lists all differences.
 type published struct {
 	m       Machine
 	_       pad.Line

@@ -48,7 +48,7 @@ var Table = []Row{
 	{
 		Name:  "bws-pull",
 		Does:  "bws-clock, but a thief moves the busy worker's thread to its own CPU, and then gives that up",
-		When:  "as bws-same, and threads that no one else has pinned; the closest to the kernel support of 004",
+		When:  "as bws-same, with threads that nothing has pinned; the closest to the kernel support of 004",
 		Costs: "as bws-clock, and some system calls and a cold cache for each thread moved",
 		New:   newBWSPull, Needs: NeedSameCPU | NeedStoppedClock | NeedPull,
 		Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
