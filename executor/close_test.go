@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -143,7 +144,7 @@ func TestCloseAgainstStart(t *testing.T) {
 func TestNothingIsLeftAfterClose(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	ps := runtime.GOMAXPROCS(0)
-	policies := executor.Policies()
+	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
 	for i := range 100 {
 		ex, err := executor.New(executor.Config{Workers: 1 + i%5, Policy: policies[i%len(policies)]})
 		require.NoError(t, err)

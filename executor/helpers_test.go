@@ -47,7 +47,7 @@ func dump(ex *executor.Executor) string {
 
 // onEach runs a test for every policy and number of workers.
 func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	for _, p := range executor.Policies() {
+	for _, p := range testkit.Usable(executor.Policies(), executor.Policy.Available) {
 		for _, n := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
 				ex := newExecutor(t, executor.Config{Workers: n, Policy: p})

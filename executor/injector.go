@@ -19,18 +19,28 @@ type injector struct {
 
 func newInjector() injector { return injector{queue: deque.New[Item](injectorCapacity)} }
 
-func (q *injector) push(it *Item) { q.pushAll(it, nil) }
+func (q *injector) push(it *Item) {
+	q.mu.Lock()
+	q.queue.Push(it)
+	q.mu.Unlock()
+}
 
-// pushAll pushes first and then the others, if there are any, without another thread's items in between.
-func (q *injector) pushAll(first *Item, others iter.Seq[*Item]) {
+// pushAll pushes first and then the others, if there are any, without another thread's items in between. It returns
+// their number.
+func (q *injector) pushAll(first *Item, others iter.Seq[*Item]) int {
+	if others == nil {
+		q.push(first)
+		return 1
+	}
+	n := 1 // on the heap: the loop is a closure
 	q.mu.Lock()
 	q.queue.Push(first)
-	if others != nil {
-		for it := range others {
-			q.queue.Push(it)
-		}
+	for it := range others {
+		q.queue.Push(it)
+		n++
 	}
 	q.mu.Unlock()
+	return n
 }
 
 func (q *injector) steal() (*Item, deque.Outcome) { return q.queue.Steal() }

@@ -15,7 +15,7 @@ import (
 // onQueues checks a program with two workers for each of the kinds of deque and each policy.
 func onQueues(t *testing.T, kinds []deque.Kind, program func(cfg Config)) {
 	for _, d := range kinds {
-		for _, p := range Policies() {
+		for _, p := range explored {
 			t.Run(fmt.Sprintf("%v/%v", d, p), func(t *testing.T) {
 				model.Check(t, func() { program(Config{Workers: 2, Policy: p, Deque: d}) })
 			})
@@ -26,7 +26,7 @@ func onQueues(t *testing.T, kinds []deque.Kind, program func(cfg Config)) {
 // onForks is onQueues for a program that forks: it does so in each way that makes a difference.
 func onForks(t *testing.T, kinds []deque.Kind, program func(cfg Config)) {
 	for _, d := range kinds {
-		for _, p := range Policies() {
+		for _, p := range explored {
 			seen := map[bool]bool{}
 			for _, forks := range AllForks() {
 				cfg := Config{Workers: 2, Policy: p, Deque: d, Forks: forks}

@@ -5,13 +5,13 @@ import "iter"
 // inject makes an item available through the injector and wakes a worker for it if there is no thief. Any thread.
 func (ex *Executor) inject(it *Item) { ex.injectAll(it, nil) }
 
-// injectAll is inject for several items of one run: first, and the others if there are any. It wakes one worker for all
-// of them (document 000, Algorithm 1).
+// injectAll is inject for several items of one run: first, and the others if there are any. The policy is told once
+// (document 000, Algorithm 1).
 func (ex *Executor) injectAll(first *Item, others iter.Seq[*Item]) {
 	run := first.Body.owner() // before the push: after it the run may end, and the body serve another
-	ex.injector.pushAll(first, others)
+	n := ex.injector.pushAll(first, others)
 	// D1(inject): as D1(push).
-	ex.policy.Submitted()
+	ex.policy.Submitted(n)
 	if ex.sleepingHelpers.Load() > 0 {
 		ex.wakeHelpers(run, nil)
 	}

@@ -121,7 +121,7 @@ func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor
 
 // onExecutorsWith is onExecutors for an otherwise complete configuration.
 func onExecutorsWith(t *testing.T, cfg executor.Config, workers []int, program func(ex *executor.Executor)) {
-	for _, policy := range executor.Policies() {
+	for _, policy := range []executor.Policy{executor.Adaptive, executor.AdaptivePublished} {
 		for _, n := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", policy, n), func(t *testing.T) {
 				model.Check(t, func() {

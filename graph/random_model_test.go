@@ -20,7 +20,7 @@ var errWhim = errors.New("whim")
 // Without a fault all tasks run. With one no later task runs, and the error reports the fault.
 func TestModelRandom(t *testing.T) {
 	count := testkit.Count(t, 10_000)
-	policies := executor.Policies()
+	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
 	model.CheckRandom(t, count, testkit.Seed(t), func() {
 		ex, err := executor.New(executor.Config{
 			Workers: 1 + model.Choose(3), Policy: policies[model.Choose(len(policies))], KeepGOMAXPROCS: true,

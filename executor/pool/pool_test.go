@@ -78,7 +78,7 @@ func (l *ledger) total(t *testing.T, most int32) (total int) {
 
 // TestEverywhere: on every policy and kind of deque, with any number of workers, every kind of pool runs each task once.
 func TestEverywhere(t *testing.T) {
-	for _, policy := range executor.Policies() {
+	for _, policy := range testkit.Usable(executor.Policies(), executor.Policy.Available) {
 		for _, kind := range deque.Kinds() {
 			for _, workers := range []int{1, 2, 4} {
 				ex := newExecutor(t, executor.Config{Workers: workers, Policy: policy, Deque: kind})
@@ -106,6 +106,7 @@ func TestEverywhere(t *testing.T) {
 func TestRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	every, stolen := everyOptions(), 0
+	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
 	for round := 0; round < testkit.Scale(400) || stolen == 0; round++ {
 		o := every[rng.IntN(len(every))]
 		o.Seed, o.Timed, o.Drainers = rng.Uint64(), rng.IntN(2) == 0, rng.IntN(5)
@@ -116,7 +117,7 @@ func TestRandom(t *testing.T) {
 		} else {
 			ex = newExecutor(t, executor.Config{
 				Workers: workers,
-				Policy:  executor.Policies()[rng.IntN(len(executor.Policies()))],
+				Policy:  policies[rng.IntN(len(policies))],
 				Deque:   deque.Kinds()[rng.IntN(len(deque.Kinds()))],
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/executor"
@@ -21,7 +22,7 @@ func everySetting() Axes {
 	for _, f := range executor.AllForks() {
 		a.Forks = append(a.Forks, f.String())
 	}
-	for _, p := range executor.Policies() {
+	for _, p := range testkit.Usable(executor.Policies(), executor.Policy.Available) {
 		a.Policies = append(a.Policies, p.String())
 	}
 	return a

@@ -75,3 +75,13 @@ func Scale(n int) int {
 	}
 	return n
 }
+
+// Usable returns the values for which missing returns nil: a test leaves out what the system does not have.
+func Usable[T any](all []T, missing func(T) error) (usable []T) {
+	for _, v := range all {
+		if missing(v) == nil {
+			usable = append(usable, v)
+		}
+	}
+	return usable
+}

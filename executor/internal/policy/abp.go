@@ -18,7 +18,7 @@ func (p *abp) Shown() {}
 // Submitted implements Policy.
 //
 // D3(run): the run was counted, and its item injected, before this look for workers that sleep. Pairs with D3(rest).
-func (p *abp) Submitted() { p.wakeAll() }
+func (p *abp) Submitted(int) { p.wakeAll() }
 
 // WakeAll implements Policy.
 func (p *abp) WakeAll() { p.wakeAll() }

@@ -33,8 +33,8 @@ func (p *adaptive) Shown() {
 	}
 }
 
-// Submitted implements Policy.
-func (p *adaptive) Submitted() {
+// Submitted implements Policy. The worker that is woken wakes another, if there are more items.
+func (p *adaptive) Submitted(int) {
 	if p.m.AnyWaiter() && p.noThiefSoon() {
 		p.wakeOne()
 	}

@@ -20,8 +20,8 @@ type Policy interface {
 	Thieves() *xatomic.Int32
 	// Shown is called by a worker that has shown an item to thieves, if Thieves is 0.
 	Shown()
-	// Submitted is called after an item was put into the injector. Any thread.
-	Submitted()
+	// Submitted is called after n items were put into the injector, n > 0. Any thread.
+	Submitted(n int)
 	// WakeAll wakes every worker that sleeps, so that surplus spares leave service. Any thread.
 	WakeAll()
 	// Refills reports whether a worker without items looks at the injector before it becomes a thief. It is constant.

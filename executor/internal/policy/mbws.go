@@ -60,7 +60,7 @@ func (p *mbws) Shown() {
 // Submitted implements Policy.
 //
 // D3(run): as in policy abp. While there is a thief the watchdog is awake.
-func (p *mbws) Submitted() {
+func (p *mbws) Submitted(int) {
 	if p.thieves.Load() == 0 {
 		p.m.Notify(1)
 	}

@@ -102,10 +102,13 @@ func (h *hand) push() {
 }
 
 // submit puts an item into the injector (D1(inject)).
-func (p *plant) submit() {
-	p.left.Add(1)
-	p.injector.Add(1)
-	p.policy.Submitted()
+func (p *plant) submit() { p.submitAll(1) }
+
+// submitAll is submit for several items at once.
+func (p *plant) submitAll(n int) {
+	p.left.Add(int32(n))
+	p.injector.Add(int32(n))
+	p.policy.Submitted(n)
 }
 
 // busy makes worker 0 one that runs an item, on the program's own thread. idle ends the item.
@@ -313,6 +316,21 @@ func TestModelPolicySubmitters(t *testing.T) {
 		join := model.Go(p.submit)
 		p.submit()
 		join()
+		p.await(2)
+		p.close()
+	})
+}
+
+// TestModelPolicyBatch: the same of two items that are submitted at once.
+func TestModelPolicyBatch(t *testing.T) {
+	onPolicies(t, []int{2}, func(kind, n int, o Options) {
+		p := newPlant(kind, n, o)
+		p.run = meet()
+		for _, h := range p.hands {
+			h.live()
+		}
+		p.rest()
+		p.submitAll(2)
 		p.await(2)
 		p.close()
 	})

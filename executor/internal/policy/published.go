@@ -30,7 +30,7 @@ func (p *published) Actives() int            { return int(p.actives.Load()) }
 func (p *published) Shown() {}
 
 // Submitted is Algorithm 1, line 6.
-func (p *published) Submitted() { p.m.Notify(1) }
+func (p *published) Submitted(int) { p.m.Notify(1) }
 
 // WakeAll implements Policy. A woken worker counts itself as a thief.
 func (p *published) WakeAll() { p.m.Notify(p.m.Workers()) }

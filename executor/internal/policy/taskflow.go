@@ -22,7 +22,7 @@ func (p *taskflow) Actives() int            { return 0 }
 func (p *taskflow) Shown() { p.m.Notify(1) }
 
 // Submitted implements Policy.
-func (p *taskflow) Submitted() { p.m.Notify(1) }
+func (p *taskflow) Submitted(n int) { p.m.Notify(n) }
 
 // WakeAll implements Policy.
 func (p *taskflow) WakeAll() { p.m.Notify(p.m.Workers()) }

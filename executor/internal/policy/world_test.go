@@ -155,22 +155,27 @@ func (w *world) rest() {
 	}
 }
 
-// submit starts a thread that submits so many items, one by one.
+// submit starts a thread that submits so many items, one by one or several at once.
 func (w *world) submit(items int) {
 	w.submitters++
 	w.left += items
 	w.start("submitter", func() {
-		for range items {
+		for left := items; left > 0; {
 			w.pause()
 			if w.rng.IntN(4) == 0 {
 				w.injector++
 				w.stale++
 				w.pause()
-				w.policy.Submitted()
+				w.policy.Submitted(1)
 			}
-			w.injector++
+			n := 1
+			if w.rng.IntN(2) == 0 {
+				n = left
+			}
+			left -= n
+			w.injector += n
 			w.pause()
-			w.policy.Submitted()
+			w.policy.Submitted(n)
 		}
 		w.submitters--
 	})

@@ -32,7 +32,7 @@ func (p *wsgi) Shown() {}
 // Submitted implements Policy.
 //
 // D3(run): as in policy abp.
-func (p *wsgi) Submitted() {
+func (p *wsgi) Submitted(int) {
 	if p.thieves.Load() == 0 {
 		p.m.Notify(1)
 	}

@@ -1,0 +1,81 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// bws are the policies that need something of the system.
+var bws = []executor.Policy{executor.BWSSame, executor.BWSClock, executor.BWSPull}
+
+// TestAvailable: New refuses exactly the policies that are not available, and says what to use in their place.
+func TestAvailable(t *testing.T) {
+	for _, p := range executor.Policies() {
+		missing := p.Available()
+		require.True(t, missing == nil || slices.Contains(bws, p), "policy %v needs something: %v", p, missing)
+		ex, err := executor.New(executor.Config{Workers: 1, Policy: p})
+		if missing == nil {
+			require.NoError(t, err)
+			require.NoError(t, ex.Close())
+			continue
+		}
+		t.Logf("other tests leave policy %v out: %v", p, missing)
+		require.ErrorIs(t, missing, errors.ErrUnsupported)
+		require.ErrorIs(t, err, errors.ErrUnsupported)
+		require.ErrorContains(t, err, "use "+executor.MBWS.String())
+	}
+	require.Error(t, executor.Policy(77).Available())
+	if runtime.GOOS != "linux" {
+		require.Error(t, executor.BWSSame.Available())
+	}
+}
+
+// TestPeerStats: thieves ask about busy workers and count the answers. Records judge them, where these are permitted.
+func TestPeerStats(t *testing.T) {
+	usable := func(p executor.Policy) error { return p.Available() }
+	for _, p := range testkit.Usable(bws, usable) {
+		for _, check := range []bool{false, true} {
+			ex := newExecutor(t, executor.Config{
+				Workers: 3, Policy: p, PolicyOptions: executor.PolicyOptions{CheckPeers: check},
+			})
+			var total executor.PeerStats
+			for deadline := time.Now().Add(testkit.Patience); total.SameCPU.Asked == 0; {
+				require.True(t, time.Now().Before(deadline), "no thief asks")
+				busy := executor.Func("busy", func(*executor.Scope) error {
+					for start := time.Now(); time.Since(start) < 5*time.Millisecond; {
+					}
+					return nil
+				})
+				require.NoError(t, ex.Run(context.Background(), busy))
+				eventually(ex.Resting)
+				total = ex.Stats().Total.Peers
+			}
+			for _, a := range []executor.Answers{total.SameCPU, total.StoppedClock} {
+				require.LessOrEqual(t, a.Preempted, a.Asked)
+				require.LessOrEqual(t, a.FalsePositive+a.FalseNegative, a.Checked)
+				if check {
+					require.Equal(t, a.Asked, a.Checked+a.Unknown)
+				} else {
+					require.Zero(t, a.Checked+a.Unknown)
+				}
+			}
+			if p == executor.BWSSame {
+				require.Zero(t, total.StoppedClock)
+			}
+			if p != executor.BWSPull {
+				require.Zero(t, total.Pulls+total.PullsRefused)
+			}
+		}
+	}
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	require.NoError(t, ex.Run(context.Background(), executor.Func("f", func(*executor.Scope) error { return nil })))
+	require.Zero(t, ex.Stats().Total.Peers)
+}
