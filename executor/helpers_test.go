@@ -45,10 +45,16 @@ func dump(ex *executor.Executor) string {
 	return b.String()
 }
 
-// onEach runs a test for every policy and number of workers.
+// onEach runs a test under every policy: under the first two with each number of workers, under each other policy with
+// one of these, and with -short or the race detector under one of the others.
 func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	for _, p := range testkit.Usable(executor.Policies(), executor.Policy.Available) {
-		for _, n := range workers {
+	for i, p := range testkit.Thorough(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+		numbers := workers
+		if i >= 2 {
+			k := i % len(workers)
+			numbers = workers[k : k+1]
+		}
+		for _, n := range numbers {
 			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
 				ex := newExecutor(t, executor.Config{Workers: n, Policy: p})
 				within(t, ex, func() { f(t, ex) })

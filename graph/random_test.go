@@ -28,7 +28,7 @@ func newSites(t *testing.T, workers ...int) (sites []*site) {
 		sites = append(sites, &site{name: name, ex: newExecutor(t, cfg)})
 	}
 	several := workers[1:] // one worker alone has the same lane for every kind
-	for _, policy := range testkit.Usable(executor.Policies(), executor.Policy.Available) {
+	for _, policy := range testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
 		for _, w := range workers {
 			add(fmt.Sprintf("%v/W=%d", policy, w), executor.Config{Workers: w, Policy: policy})
 		}

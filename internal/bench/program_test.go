@@ -36,7 +36,7 @@ func TestProgramsAgree(t *testing.T) {
 			require.Positive(t, tasks, "%s, n=%d", w.Name, n)
 			program := w.Program(n, 42)
 			for _, e := range Engines() {
-				for _, s := range e.Settings(w.axes(everySetting())) {
+				for _, s := range e.Settings(w.axes(everySetting(t))) {
 					j := openProgramJob(e, s, w.Name, program, tasks)
 					r, err := j.repeat(context.Background())
 					require.NoError(t, err, "n=%d", n)

@@ -6,8 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,4 +86,24 @@ func Usable[T any](all []T, missing func(T) error) (usable []T) {
 		}
 	}
 	return usable
+}
+
+// Thorough returns all, or what Some returns with -short and under the race detector.
+func Thorough[T any](t testing.TB, all []T) []T {
+	t.Helper()
+	if Race || testing.Short() {
+		return Some(t, all)
+	}
+	return all
+}
+
+// Some returns the first two of all, and one of the others, which the seed draws.
+func Some[T any](t testing.TB, all []T) []T {
+	t.Helper()
+	const first = 2
+	if len(all) <= first+1 {
+		return all
+	}
+	rng := rand.New(rand.NewPCG(Seed(t), 11))
+	return append(slices.Clone(all[:first]), all[first+rng.IntN(len(all)-first)])
 }
