@@ -18,7 +18,8 @@ import (
 // rests waits until no worker runs or looks for items, and checks what is left then.
 func rests(t *testing.T, ex *executor.Executor) {
 	t.Helper()
-	eventually(ex.Resting)
+	// A worker that was woken may not have got up yet: then an item is left in the injector.
+	eventually(func() bool { return ex.Resting() && ex.Injected() == 0 })
 	require.Zero(t, ex.Blocked(), dump(ex))
 	require.Zero(t, ex.SleepingHelpers(), dump(ex))
 	require.Zero(t, ex.Actives(), dump(ex))

@@ -34,8 +34,13 @@ var _ policy.Host = host{}
 func (h host) ID() int          { return h.w.id }
 func (h host) Random(n int) int { return h.w.random(n) }
 func (h host) Items() uint64    { return h.w.counts.items }
-func (h host) Searching()       { h.w.state.Store(uint32(searching)) }
 func (h host) Yield()           { osthread.Yield() }
+
+// Searching implements policy.Host. A thief that does not sleep publishes its counts here.
+func (h host) Searching() {
+	h.w.state.Store(uint32(searching))
+	h.w.publishCounts()
+}
 
 // Sees implements policy.Host. Where lanes hide items it is always true, since a Try asks for them, unless they are dealt
 // out: then a Try of the worker itself waits for one.

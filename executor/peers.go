@@ -20,10 +20,13 @@ type peers struct {
 }
 
 // needs are the features of the system that a policy may need.
-var needs = map[policy.Need]peer.Feature{
-	policy.NeedSameCPU:      peer.SameCPU,
-	policy.NeedStoppedClock: peer.Clock,
-	policy.NeedPull:         peer.Pull,
+var needs = []struct {
+	need    policy.Need
+	feature peer.Feature
+}{
+	{policy.NeedSameCPU, peer.SameCPU},
+	{policy.NeedStoppedClock, peer.Clock},
+	{policy.NeedPull, peer.Pull},
 }
 
 // Available returns nil if this system has what the policy needs, and otherwise an error that says what is missing and
@@ -33,11 +36,11 @@ func (p Policy) Available() error {
 	if int(p) >= len(policy.Table) {
 		return fmt.Errorf("executor: there is no %v: use one of %v", p, Policies())
 	}
-	for need, feature := range needs {
-		if policy.Table[p].Needs&need == 0 {
+	for _, n := range needs {
+		if policy.Table[p].Needs&n.need == 0 {
 			continue
 		}
-		if err := peer.Has(feature); err != nil {
+		if err := peer.Has(n.feature); err != nil {
 			return fmt.Errorf("executor: policy %v does not work here, use %v in its place: %w", p, MBWS, err)
 		}
 	}
@@ -130,8 +133,9 @@ func (h host) Pull(victim int) bool {
 	return true
 }
 
-// PeerStats says how often a worker's thieves thought that a busy worker had no core, under the policies BWSSame,
-// BWSClock and BWSPull, and what they did then. Other policies leave it zero.
+// PeerStats says how often the worker, as a thief, took a busy worker for one without a core, under the policies BWSSame,
+// BWSClock and BWSPull, and what it did then. Other policies leave it zero. A busy worker that sleeps in the system
+// looks like one without a core; the records do not count that as an error.
 type PeerStats struct {
 	SameCPU      Answers // whether the busy worker was last on the thief's CPU
 	StoppedClock Answers // whether its thread's processor time stood still
@@ -180,7 +184,9 @@ func (p *peers) publish() {
 		return
 	}
 	for i, n := range p.counts.words() {
-		p.seen[i].Store(*n)
+		if to := &p.seen[i]; to.Load() != *n { // as in publishCounts
+			to.Store(*n)
+		}
 	}
 }
 

@@ -4,7 +4,7 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 
 // Stats has the counters of an executor since it was made. Each worker publishes its counters when it runs out of work,
 // when it turns to another run, when it blocks, and about every thousand items. A snapshot that is taken while runs are
-// in progress may lag by so much. When a run has ended, its work is counted in full.
+// in progress may lag by so much. When a run has ended, its tasks are counted in full; attempts to steal may still lag.
 type Stats struct {
 	Workers []WorkerStats // by worker ID; spare workers follow the others, as many as were needed so far
 	Total   WorkerStats

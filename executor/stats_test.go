@@ -44,6 +44,7 @@ func TestStatsAddUp(t *testing.T) {
 			sum.StealsLost += w.StealsLost
 			sum.Parks += w.Parks
 			sum.Wakeups += w.Wakeups
+			addPeers(&sum.Peers, w.Peers)
 		}
 		require.Empty(t, cmp.Diff(sum, second.Total))
 		d := second.Sub(first)
@@ -55,6 +56,21 @@ func TestStatsAddUp(t *testing.T) {
 		require.Positive(t, d.Total.StealsWon, "tasks that met on three workers were not stolen")
 		require.Empty(t, cmp.Diff(executor.Stats{Workers: make([]executor.WorkerStats, 3)}, second.Sub(second)))
 	})
+}
+
+// addPeers adds every counter of b.
+func addPeers(a *executor.PeerStats, b executor.PeerStats) {
+	for _, p := range [][2]*executor.Answers{{&a.SameCPU, &b.SameCPU}, {&a.StoppedClock, &b.StoppedClock}} {
+		p[0].Asked += p[1].Asked
+		p[0].Preempted += p[1].Preempted
+		p[0].Checked += p[1].Checked
+		p[0].FalsePositive += p[1].FalsePositive
+		p[0].FalseNegative += p[1].FalseNegative
+		p[0].Unknown += p[1].Unknown
+	}
+	a.Yields += b.Yields
+	a.Pulls += b.Pulls
+	a.PullsRefused += b.PullsRefused
 }
 
 // A worker that never runs out of work publishes its counters all the same.

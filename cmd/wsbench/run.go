@@ -160,9 +160,10 @@ Flags, before or after the workloads. A LIST is separated by commas, and every
 combination is run.
   -workers LIST   number of workers (default GOMAXPROCS, here %d)
   -engine LIST    %s (default %s; the tour: all)
-  -policy LIST    %s (default %v).
-                  After the name may come +threshold=N, +yields=HOW, +busywakes and +check,
-                  as in mbws+threshold=128; see executor.PolicyOptions
+  -policy LIST    adaptive, abp … (default %v): how idle workers look for work and
+                  sleep; wsbench list has all policies. After the name may come
+                  +threshold=N, +yields=HOW, +busywakes and +check, as in
+                  mbws+threshold=128; see executor.PolicyOptions
   -deque LIST     chaselev, padws … (default %s): the kind of deque for ready tasks;
                   wsbench list has all kinds. After the name may come options: how much
                   a thief takes (+half or +block), +capacity=N and +blocksize=N, as in
@@ -201,7 +202,7 @@ Examples:
 `,
 		names(graphs, workloadName), names(programs, workloadName), names(lists, workloadName),
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
-		t.engines[0].Name, names(executor.Policies(), executor.Policy.String), executor.Adaptive,
+		t.engines[0].Name, executor.Adaptive,
 		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks,
 		names(pool.Queues(), pool.Queue.String), bench.DefaultQueue, params.View, params.Unit, params.Hit,
 		defaultReps, defaultSeed)

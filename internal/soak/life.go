@@ -37,7 +37,8 @@ const niceToo = runtime.GOOS == "linux"
 
 // drawConfig draws a configuration from all that an executor can have.
 func drawConfig(rng *rand.Rand) executor.Config {
-	policies, forks := executor.Policies(), executor.AllForks()
+	policies := slices.DeleteFunc(executor.Policies(), func(p executor.Policy) bool { return p.Available() != nil })
+	forks := executor.AllForks()
 	deques := slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { return d.FIFO() }) // scopes need LIFO
 	cfg := executor.Config{
 		Workers:        1 + rng.IntN(8),

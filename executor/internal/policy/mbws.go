@@ -13,11 +13,11 @@ import (
 // sleeping workers that they meet. A thief that has failed often and has no wishes sleeps. One thief, the watchdog, does
 // not sleep while a run is in progress: all thieves might sleep otherwise while busy workers show items.
 //
-// The watchdog is a role, and the word watchdog says which thief has it. A thief without an item takes the role if
-// nobody has it: when it begins to look for work, before each attempt, and after it has prepared to sleep. The watchdog
-// gives the role up when it has got an item, leaves service, or sleeps because there is no run: it clears the word
-// first, and unless there is no run it then wakes others, which take the role. So if the role is free while a run is in
-// progress, no worker sleeps, or one was woken.
+// The watchdog is a role, and the word watchdog says which thief has it. A thief takes the role if it is free, when it
+// begins to look for work and before each attempt. A thief that has prepared to sleep during a run, and finds the role
+// free, does not sleep. The watchdog gives the role up when it has got an item, leaves service, or sleeps because there
+// is no run: it clears the word first, and unless there is no run it then wakes others, which take the role. So if the
+// role is free while a run is in progress, no worker sleeps, or one was woken.
 type mbws struct {
 	crowd
 	watchdog xatomic.Int32 // 1 plus the ID of the watchdog; 0 if there is none
@@ -109,13 +109,18 @@ func (t *mbwsThief) volunteer() {
 }
 
 // resign gives up the role of the watchdog, if the worker has it, and wakes up to n others, one of which takes the role.
-// The document's watchdog appoints one of those that it wakes.
+// The document's watchdog appoints one of those that it wakes. If no worker has the role, the last watchdog may have gone
+// to sleep before this run, and the worker wakes others too.
 func (t *mbwsThief) resign(n int) {
-	if t.isWatchdog() {
+	switch t.watchdog.Load() {
+	case int32(t.id + 1):
 		// D4(resign): clear the word, then look for workers that sleep. Pairs with D4(watchdog).
 		t.watchdog.Store(0)
-		t.wish(-t.m.Notify(n))
+	case 0:
+	default:
+		return
 	}
+	t.wish(-t.m.Notify(n))
 }
 
 // Busy implements Thief.
@@ -199,6 +204,10 @@ func (t *mbwsThief) attempts() bool {
 		}
 		t.failed = 0
 		if t.wishes.Load() == 0 {
+			return false
+		}
+		if !t.m.Running() {
+			t.wishes.Store(0) // a wish does not outlive its run: the thief would stay awake for it
 			return false
 		}
 		t.wish(-1) // a sleep and a wake-up cancel each other out

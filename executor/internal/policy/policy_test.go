@@ -45,7 +45,7 @@ func TestNoItemIsLeft(t *testing.T) {
 // TestNoItemWaits: an item that is pushed is stolen by a worker that sleeps, although the one that has pushed it is
 // busy until that is done.
 func TestNoItemWaits(t *testing.T) {
-	onEach(t, 150, func(t *testing.T, make func(int) *world, rng *rand.Rand) {
+	onEach(t, 300, func(t *testing.T, make func(int) *world, rng *rand.Rand) {
 		w := make(2 + rng.IntN(3))
 		w.room = 20
 		for _, s := range w.workers[1:] {

@@ -10,8 +10,10 @@ import (
 
 // A scene is a machine whose workers' attempts a test decides. It notes what they ask for. It implements Machine.
 type scene struct {
-	running bool
-	waiting int // workers that sleep
+	running  bool
+	stopping bool
+	work     bool // there is an item
+	waiting  int  // workers that sleep
 	notified,
 	yields int
 	actors []*actor
@@ -27,7 +29,8 @@ type actor struct {
 	next      int // the next victim
 	slept     int
 	only      bool // it tries to steal from worker 0 only
-	pulls     int  // every other is refused
+	leaves    bool
+	pulls     int // every other is refused
 	asked     [2]int
 	preempted [2]bool
 }
@@ -47,9 +50,9 @@ func newScene(kind, workers int, o Options) (*scene, Policy) {
 func (s *scene) Workers() int       { return len(s.actors) }
 func (s *scene) Limit() int         { return len(s.actors) }
 func (s *scene) Running() bool      { return s.running }
-func (s *scene) AnyWork() bool      { return false }
+func (s *scene) AnyWork() bool      { return s.work }
 func (s *scene) AnySubmitted() bool { return false }
-func (s *scene) Stopping() bool     { return !s.running }
+func (s *scene) Stopping() bool     { return s.stopping }
 func (s *scene) AnyWaiter() bool    { return s.waiting > 0 }
 func (s *scene) NotifyAll()         { s.Notify(s.waiting) }
 func (s *scene) NotifyHelpers()     {}
@@ -62,10 +65,10 @@ func (s *scene) Notify(n int) int {
 
 func (a *actor) ID() int       { return a.id }
 func (a *actor) Sees(int) bool { return true }
-func (a *actor) Leave() bool   { return false }
+func (a *actor) Leave() bool   { return a.leaves }
 func (a *actor) Prepare()      {}
 func (a *actor) Cancel() bool  { return false }
-func (a *actor) Commit()       { a.slept++; a.running = false }
+func (a *actor) Commit()       { a.slept++; a.running, a.stopping = false, true }
 func (a *actor) Searching()    {}
 func (a *actor) Pause(int)     {}
 func (a *actor) Yield()        { a.yields++ }
@@ -156,6 +159,23 @@ func TestWishes(t *testing.T) {
 	require.Equal(t, (5+1)*(10+1), thief.tries, "five wishes, each in place of a sleep")
 }
 
+// TestWatchdogSleepsDuringAnAttempt: a thief finds the first item of a run while the watchdog, which saw no run, goes to
+// sleep. The thief wakes it: the worker that runs the item would be alone otherwise, whatever it pushes.
+func TestWatchdogSleepsDuringAnAttempt(t *testing.T) {
+	s, p := newScene(MBWS, 2, Options{})
+	m := p.(*mbws)
+	m.peers[0].volunteer()
+	thief := s.actors[1]
+	thief.outcome = func(int) deque.Outcome {
+		m.watchdog.Store(0)
+		s.waiting = 1
+		return deque.Stolen
+	}
+	require.True(t, thief.thief.Find())
+	require.Equal(t, 1, s.notified)
+	require.Zero(t, m.watchdog.Load())
+}
+
 // TestSleepThreshold: a thief that is not the watchdog sleeps after so many failed attempts. The watchdog does not
 // sleep while a run is in progress.
 func TestSleepThreshold(t *testing.T) {
@@ -196,6 +216,7 @@ func TestYieldTo(t *testing.T) {
 		{"clock, running", BWSClock, [2]bool{false, false}, 0, 0, 6, 2},
 		{"pull", BWSPull, [2]bool{true, true}, failed, 0, 0, 0},
 		{"pull, on another CPU", BWSPull, [2]bool{false, true}, 0, 6, 6, 2},
+		{"pull, running", BWSPull, [2]bool{false, false}, 0, 0, 6, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, p := newScene(test.kind, 2, Options{SleepThreshold: 1000})
@@ -257,6 +278,31 @@ func TestWSGIRatio(t *testing.T) {
 	require.Equal(t, 1, w.count(0, 0))
 	s.running = false
 	require.Zero(t, w.count(0, 0))
+}
+
+// TestLastThiefLeaves: a thief that leaves service as the last wakes another for an item that is there, also between
+// runs: the item of a future that has ended keeps the executor from being collected.
+func TestLastThiefLeaves(t *testing.T) {
+	for kind, row := range Table {
+		s, _ := newScene(kind, 2, Options{})
+		s.running, s.work, s.waiting = false, true, 1
+		a := s.actors[0]
+		a.leaves = true
+		require.False(t, a.thief.Find(), row.Name)
+		require.Equal(t, 1, s.notified, row.Name)
+	}
+}
+
+// TestWishesEndWithTheRun: between runs a thief does not stay awake for wishes that are left.
+func TestWishesEndWithTheRun(t *testing.T) {
+	s, p := newScene(MBWS, 2, Options{SleepThreshold: 10})
+	m := p.(*mbws)
+	m.peers[0].wishes.Store(1000)
+	s.running = false
+	a := s.actors[0]
+	a.thief.(*mbwsThief).attempts()
+	require.LessOrEqual(t, a.tries, 11)
+	require.Zero(t, m.peers[0].wishes.Load())
 }
 
 // TestOptions: an option that the policy does not have, and a value that there is not, are refused with what to do.

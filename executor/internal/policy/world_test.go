@@ -158,10 +158,11 @@ func (w *world) rest() {
 // submit starts a thread that submits so many items, one by one or several at once.
 func (w *world) submit(items int) {
 	w.submitters++
-	w.left += items
 	w.start("submitter", func() {
 		for left := items; left > 0; {
-			w.pause()
+			for range 1 + w.rng.IntN(4)*w.rng.IntN(40) { // the run before may be over meanwhile
+				w.pause()
+			}
 			if w.rng.IntN(4) == 0 {
 				w.injector++
 				w.stale++
@@ -173,6 +174,8 @@ func (w *world) submit(items int) {
 				n = left
 			}
 			left -= n
+			w.left += n
+			w.pause()
 			w.injector += n
 			w.pause()
 			w.policy.Submitted(n)
@@ -305,9 +308,12 @@ func (s *worker) work(stolen bool) {
 	s.thief.Busy(stolen)
 	for more := true; more; more = s.pop() {
 		s.items++
-		w.count()
+		stale := w.stale > 0 && (w.left == 0 || w.rng.IntN(2) == 0)
+		if stale {
+			w.stale--
+		}
 		w.clock += int64(w.rng.IntN(100))
-		for w.room > 0 && w.rng.IntN(2) == 0 {
+		for !stale && w.room > 0 && w.rng.IntN(2) == 0 {
 			w.room--
 			w.left++
 			w.pause()
@@ -316,6 +322,9 @@ func (s *worker) work(stolen bool) {
 			if w.policy.Thieves().Load() == 0 && w.AnyWaiter() {
 				w.policy.Shown()
 			}
+		}
+		if !stale {
+			w.left--
 		}
 		if s.waits && s.lane > 0 && w.rng.IntN(4) == 0 {
 			w.await(func() bool { return s.lane == 0 }) // what it has pushed others take
@@ -329,15 +338,6 @@ func (s *worker) work(stolen bool) {
 		}
 	}
 	s.thief.Idle()
-}
-
-// count counts an item that has been run.
-func (w *world) count() {
-	if w.stale > 0 && (w.left == 0 || w.rng.IntN(2) == 0) {
-		w.stale--
-	} else {
-		w.left--
-	}
 }
 
 // pop takes an item that the worker has, or a submitted one if the policy says so.

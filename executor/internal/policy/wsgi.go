@@ -106,6 +106,9 @@ func (t *wsgiThief) Find() bool {
 // cease ceases to count the worker as a thief. It goes on to run an item, or out of service. Guard B, see crowd.leave.
 func (t *wsgiThief) cease() {
 	missing := t.count(0, -1)
+	if missing <= 0 && t.thieves.Load() == 0 && t.m.AnyWork() {
+		missing = 1 // no run is in progress, but an item of an ended future is left
+	}
 	if missing > 0 && t.m.Notify(missing) == 0 && t.m.AnyWork() {
 		t.m.NotifyHelpers()
 	}
