@@ -45,8 +45,8 @@ func dump(ex *executor.Executor) string {
 	return b.String()
 }
 
-// onEach runs a test under every policy: under the first two with each number of workers, under each other policy with
-// one of these, and with -short or the race detector under one of the others.
+// onEach runs a test under several policies: under the first two with each number of workers, under others that the seed
+// draws with one of these. Each run of all tests so comes to every policy often; MAGPIE_ALL=1 runs each test under all.
 func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	for i, p := range testkit.Thorough(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
 		numbers := workers

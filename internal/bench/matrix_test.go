@@ -63,7 +63,11 @@ func TestEveryCombination(t *testing.T) {
 	all := specimens(t)
 	const stride = 7 // of the lists of tasks each combination runs every seventh; package pool's tests run all
 	combination := 0
-	for _, p := range testkit.Thorough(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
+	if testkit.Race || testing.Short() {
+		policies = testkit.Some(t, policies)
+	}
+	for _, p := range policies {
 		for _, k := range deque.Kinds() {
 			for _, workers := range []int{1, 2, 4} {
 				ex, err := executor.New(executor.Config{Workers: workers, Policy: p, Deque: k})

@@ -88,22 +88,35 @@ func Usable[T any](all []T, missing func(T) error) (usable []T) {
 	return usable
 }
 
-// Thorough returns all, or what Some returns with -short and under the race detector.
+// Thorough returns the first two of all and two of the others, or what Some returns with -short and under the race
+// detector. With MAGPIE_ALL=1 it returns all.
 func Thorough[T any](t testing.TB, all []T) []T {
 	t.Helper()
-	if Race || testing.Short() {
+	switch {
+	case os.Getenv("MAGPIE_ALL") == "1":
+		return all
+	case Race || testing.Short():
 		return Some(t, all)
 	}
-	return all
+	return draw(t, all, 2)
 }
 
-// Some returns the first two of all, and one of the others, which the seed draws.
+// Some returns the first two of all and one of the others.
 func Some[T any](t testing.TB, all []T) []T {
 	t.Helper()
+	return draw(t, all, 1)
+}
+
+// draw returns the first two of all and some of the others, which the seed draws.
+func draw[T any](t testing.TB, all []T, others int) []T {
+	t.Helper()
 	const first = 2
-	if len(all) <= first+1 {
+	if len(all) <= first+others {
 		return all
 	}
 	rng := rand.New(rand.NewPCG(Seed(t), 11))
-	return append(slices.Clone(all[:first]), all[first+rng.IntN(len(all)-first)])
+	drawn := slices.Clone(all)
+	rest := drawn[first:]
+	rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	return drawn[:first+others]
 }
