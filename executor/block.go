@@ -29,3 +29,6 @@ func (ex *Executor) block(e ending) {
 		}
 	}
 }
+
+// giveWay is where a model program lets other threads go on.
+func giveWay() {}

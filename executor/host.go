@@ -89,6 +89,7 @@ func (h host) Commit() {
 // Pause implements policy.Host.
 func (h host) Pause(n int) {
 	for ; n > 0 && h.w.core.injector.isEmpty(); n-- {
+		giveWay()
 	}
 }
 

@@ -134,8 +134,8 @@ func (h host) Pull(victim int) bool {
 }
 
 // PeerStats says how often the worker, as a thief, took a busy worker for one without a core, under the policies BWSSame,
-// BWSClock and BWSPull, and what it did then. Other policies leave it zero. A busy worker that sleeps in the system
-// looks like one without a core; the records do not count that as an error.
+// BWSClock and BWSPull, and what it did then. Other policies leave it zero. A busy worker that sleeps in the system,
+// as a task in Blocking may, looks like one without a core.
 type PeerStats struct {
 	SameCPU      Answers // whether the busy worker was last on the thief's CPU
 	StoppedClock Answers // whether its thread's processor time stood still
@@ -154,18 +154,19 @@ type Answers struct {
 	Checked       uint64 // answers that a record could judge
 	FalsePositive uint64 // of those: "no core", and the thread was running
 	FalseNegative uint64 // of those: "a core", and the thread was waiting for one
+	Blocked       uint64 // of those: "no core", and the thread slept in the system, and wanted none
 	Unknown       uint64 // answers that no record could judge: the thread was switched meanwhile, or is not recorded
 }
 
 // peerWords is the number of words of a PeerStats.
-const peerWords = 2*6 + 3
+const peerWords = 2*7 + 3
 
 // words returns the words of s.
 func (s *PeerStats) words() [peerWords]*uint64 {
 	a, b := &s.SameCPU, &s.StoppedClock
 	return [...]*uint64{
-		&a.Asked, &a.Preempted, &a.Checked, &a.FalsePositive, &a.FalseNegative, &a.Unknown,
-		&b.Asked, &b.Preempted, &b.Checked, &b.FalsePositive, &b.FalseNegative, &b.Unknown,
+		&a.Asked, &a.Preempted, &a.Checked, &a.FalsePositive, &a.FalseNegative, &a.Blocked, &a.Unknown,
+		&b.Asked, &b.Preempted, &b.Checked, &b.FalsePositive, &b.FalseNegative, &b.Blocked, &b.Unknown,
 		&s.Yields, &s.Pulls, &s.PullsRefused,
 	}
 }

@@ -60,7 +60,7 @@ func TestPeerStats(t *testing.T) {
 			}
 			for _, a := range []executor.Answers{total.SameCPU, total.StoppedClock} {
 				require.LessOrEqual(t, a.Preempted, a.Asked)
-				require.LessOrEqual(t, a.FalsePositive+a.FalseNegative, a.Checked)
+				require.LessOrEqual(t, a.FalsePositive+a.FalseNegative+a.Blocked, a.Checked)
 				if check {
 					require.Equal(t, a.Asked, a.Checked+a.Unknown)
 				} else {

@@ -66,6 +66,7 @@ func addPeers(a *executor.PeerStats, b executor.PeerStats) {
 		p[0].Checked += p[1].Checked
 		p[0].FalsePositive += p[1].FalsePositive
 		p[0].FalseNegative += p[1].FalseNegative
+		p[0].Blocked += p[1].Blocked
 		p[0].Unknown += p[1].Unknown
 	}
 	a.Yields += b.Yields

@@ -27,7 +27,7 @@ func parseQueue(asked string) (o pool.Options, err error) {
 		}
 	}
 	if len(others) == 0 {
-		return o, nil
+		return o, checkSpelling(asked, o)
 	}
 	stealing := strings.Join(others, "+")
 	o.Stealing, err = pool.ParseStealing(stealing)
@@ -41,7 +41,22 @@ func parseQueue(asked string) (o pool.Options, err error) {
 		return o, BadInput("queue %q: all workers share the queue %s, so none steals: use %[2]s, or %v+%v",
 			asked, name, pool.PerThread, o.Stealing)
 	}
-	return o, nil
+	return o, checkSpelling(asked, o)
+}
+
+// checkSpelling refuses another spelling of a queue than the one by which results are compared.
+func checkSpelling(asked string, o pool.Options) error {
+	words := []string{o.Queue.String()}
+	if o.Stealing != pool.NoStealing {
+		words = append(words, o.Stealing.String())
+	}
+	if o.Idle == pool.Spin {
+		words = append(words, o.Idle.String())
+	}
+	if name := strings.Join(words, "+"); name != asked {
+		return BadInput("queue %q: write it as %s", asked, name)
+	}
+	return nil
 }
 
 // stealingOptions lists the ways to steal, without "off".

@@ -221,24 +221,25 @@ func TestParseQueue(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, strings.Contains(q, "spin"), o.Idle == pool.Spin)
 	}
-	o, err := parseQueue("perthread+spin+random+half")
+	o, err := parseQueue("perthread+random+half+spin")
 	require.NoError(t, err)
 	require.Equal(t, pool.Options{Queue: pool.PerThread, Stealing: pool.RandomHalf, Idle: pool.Spin}, o)
-	o, err = parseQueue("priority+off+leave")
-	require.NoError(t, err)
-	require.Equal(t, pool.Options{Queue: pool.ByPriority}, o)
 	for asked, want := range map[string]string{
 		"x":               `no queue "x": there are centralised, perthread, priority`,
 		"":                `no queue "": there are centralised`,
 		"centralised+one": `queue "centralised+one": what is "one"? After centralised may come +spin`,
 		"centralised+random+one": "all workers share the queue centralised, so none steals: use centralised, " +
 			"or perthread+random+one",
-		"perthread+one":            `what is "one"? After perthread may come a way to steal, +neighbour+one, +neighbour+half`,
-		"perthread+random":         `what is "random"? After perthread may come`,
-		"perthread+one+neighbour":  `what is "one+neighbour"?`,
-		"perthread++spin":          `what is ""?`,
-		"priority+neighbour+all":   `use priority, or perthread+neighbour+all`,
-		"perthread+neighbour+some": `what is "neighbour+some"?`,
+		"perthread+one":           `what is "one"? After perthread may come a way to steal, +neighbour+one, +neighbour+half`,
+		"perthread+random":        `what is "random"? After perthread may come`,
+		"perthread+one+neighbour": `what is "one+neighbour"?`,
+		"perthread++spin":         `what is ""?`,
+		// One spelling for each, by which results are compared.
+		"perthread+spin+random+half": `write it as perthread+random+half+spin`,
+		"priority+off+leave":         `write it as priority`,
+		"perthread+spin+leave":       `write it as perthread`,
+		"priority+neighbour+all":     `use priority, or perthread+neighbour+all`,
+		"perthread+neighbour+some":   `what is "neighbour+some"?`,
 	} {
 		_, err := parseQueue(asked)
 		require.ErrorContains(t, err, want, asked)

@@ -23,6 +23,7 @@ type AnswerFigures struct {
 	Checked       uint64 `json:"checked"`
 	FalsePositive uint64 `json:"false_positive"`
 	FalseNegative uint64 `json:"false_negative"`
+	Blocked       uint64 `json:"blocked"`
 	Unknown       uint64 `json:"unknown"`
 }
 
@@ -62,10 +63,10 @@ func (p *PeerFigures) preempted() float64 {
 
 // wrong returns the share of answers that the kernel's records contradict, among those that they could judge.
 func (a AnswerFigures) wrong() float64 {
-	return float64(a.FalsePositive+a.FalseNegative) / float64(max(1, a.Checked))
+	return float64(a.FalsePositive+a.FalseNegative+a.Blocked) / float64(max(1, a.Checked))
 }
 
-// peerColumns are columns of the table of runs.
+// peerColumns are columns of the table of runs: sums of all repetitions, not medians.
 var peerColumns = []textColumn{
 	{"no core", true, "", ofPeers(func(p *PeerFigures) string { return percent(p.preempted()) })},
 	{"CPU wrong", true, "", ofPeers(func(p *PeerFigures) string { return p.SameCPU.errors() })},
@@ -106,16 +107,18 @@ func (a *AnswerFigures) add(b AnswerFigures) {
 	a.Checked += b.Checked
 	a.FalsePositive += b.FalsePositive
 	a.FalseNegative += b.FalseNegative
+	a.Blocked += b.Blocked
 	a.Unknown += b.Unknown
 }
 
-// errors returns the shares of wrong answers "no core" and "a core".
+// errors returns the shares of wrong answers: "no core" of a thread that ran, "a core" of one that waited for it, and "no
+// core" of one that slept.
 func (a AnswerFigures) errors() string {
 	if a.Checked == 0 {
 		return None
 	}
 	share := func(n uint64) string { return percent(float64(n) / float64(a.Checked)) }
-	return fmt.Sprintf("+%s -%s", share(a.FalsePositive), share(a.FalseNegative))
+	return fmt.Sprintf("+%s -%s ~%s", share(a.FalsePositive), share(a.FalseNegative), share(a.Blocked))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }

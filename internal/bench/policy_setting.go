@@ -15,9 +15,14 @@ func parsePolicy(setting string, cfg *executor.Config) (err error) {
 		return BadInput("no policy %q: there are %s", name, join(executor.Policies()))
 	}
 	o := &cfg.PolicyOptions
+	seen := make(map[string]bool)
 	for option := ""; more; {
 		option, options, more = strings.Cut(options, "+")
 		key, value, _ := strings.Cut(option, "=")
+		if seen[key] {
+			return BadInput("policy %q: +%s is given twice", setting, key)
+		}
+		seen[key] = true
 		number, notNumber := strconv.Atoi(value)
 		yields, notYields := executor.ParseYields(value)
 		switch {

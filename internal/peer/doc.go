@@ -1,5 +1,5 @@
-// Package peer tells a thread of the process about another one, its peer, and gives the peer a core: is the peer on a
-// core now, how much processor time has it used, and may it have the caller's core.
+// Package peer tells a thread of the process about another one, its peer: whether the peer is on a core now, and how much
+// processor time it has used. It can also give the caller's core to the peer.
 //
 // Ding and others, BWS: Balanced Work Stealing for Time-Sharing Multicores (EuroSys 2012), added two system calls to
 // Linux for that. The calls here are what a stock kernel has instead. None is exact:
@@ -90,6 +90,7 @@ type Counts struct {
 	Checked       uint64 // answers that a record could judge
 	FalsePositive uint64 // of those: "preempted", and the peer was running
 	FalseNegative uint64 // of those: "not preempted", and the peer was preempted
+	Blocked       uint64 // of those: "preempted", and the peer slept in the system
 	Unknown       uint64 // answers that no record could judge: the peer was switched meanwhile, or never yet
 }
 
@@ -103,8 +104,7 @@ func (c *Counts) Count(preempted bool) {
 
 // judge counts an answer about a thread that was in one state all the time, or in state Unknown.
 //
-// A blocked thread is no error of either kind: it is off its core, as the answer "preempted" says, and needs none, as
-// the answer "not preempted" says.
+// A blocked thread is off its core, as the answer "preempted" says, but needs none: it is an error of a kind of its own.
 func (c *Counts) judge(preempted bool, s State) {
 	c.Count(preempted)
 	if s == Unknown {
@@ -117,5 +117,7 @@ func (c *Counts) judge(preempted bool, s State) {
 		c.FalsePositive++
 	case !preempted && s == Preempted:
 		c.FalseNegative++
+	case preempted && s == Blocked:
+		c.Blocked++
 	}
 }

@@ -34,7 +34,7 @@ func TestCounts(t *testing.T) {
 		{false, Running, Counts{Checked: 1}},
 		{true, Preempted, Counts{Checked: 1}},
 		{false, Preempted, Counts{Checked: 1, FalseNegative: 1}},
-		{true, Blocked, Counts{Checked: 1}},
+		{true, Blocked, Counts{Checked: 1, Blocked: 1}},
 		{false, Blocked, Counts{Checked: 1}},
 	} {
 		var got Counts

@@ -1,0 +1,38 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParsePolicy(t *testing.T) {
+	for asked, want := range map[string]executor.Config{
+		"adaptive":         {},
+		"abp+yields=never": {Policy: executor.ABP, PolicyOptions: executor.PolicyOptions{Yields: executor.YieldNever}},
+		"mbws+threshold=32+busywakes": {
+			Policy: executor.MBWS, PolicyOptions: executor.PolicyOptions{SleepThreshold: 32, BusyWakes: true},
+		},
+		"bws-clock+check": {Policy: executor.BWSClock, PolicyOptions: executor.PolicyOptions{CheckPeers: true}},
+	} {
+		var cfg executor.Config
+		require.NoError(t, parsePolicy(asked, &cfg), asked)
+		require.Equal(t, want, cfg)
+	}
+	for asked, want := range map[string]string{
+		"x":                            `no policy "x": there are adaptive, `,
+		"mbws+":                        `what is ""?`,
+		"mbws+threshold":               `what is "threshold"? After a policy may come +threshold=N, +yields=each|never|`,
+		"mbws+threshold=0":             `what is "threshold=0"?`,
+		"mbws+threshold=5+threshold=6": `+threshold is given twice`,
+		"abp+yields=often":             `what is "yields=often"?`,
+		"abp+busywakes":                `policy abp does not have it: leave it zero, or use policy mbws or `,
+		"adaptive+threshold=5":         `SleepThreshold is set, and policy adaptive does not have it`,
+	} {
+		err := checkPolicy(asked)
+		require.ErrorContains(t, err, want, asked)
+		var bad *InputError
+		require.ErrorAs(t, err, &bad)
+	}
+}
