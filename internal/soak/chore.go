@@ -50,7 +50,7 @@ var choreKinds = []struct {
 // chores does chores of all kinds, from several goroutines on an executor of its own. The number of tasks of a fork or
 // a subflow is not known in advance, so the executor's Stats are not checked.
 func (d *driver) chores() {
-	l, err := d.open(drawConfig(d.rng))
+	l, err := d.open(drawConfig(d.rng, d.every))
 	if err != nil {
 		d.fail(err)
 		return

@@ -26,7 +26,7 @@ func (d *driver) ended() bool { return d.ctx.Err() != nil || d.done.Load() >= d.
 func (d *driver) work() {
 	for !d.ended() {
 		var err error
-		cfg := drawConfig(d.rng)
+		cfg := drawConfig(d.rng, d.every)
 		if d.number == 0 && niceToo {
 			cfg.Nice = 19 // so that there always is one with nice workers
 		}

@@ -35,9 +35,12 @@ func (l *life) String() string {
 // niceToo is whether workers can have a nice value.
 const niceToo = runtime.GOOS == "linux"
 
-// drawConfig draws a configuration from all that an executor can have.
-func drawConfig(rng *rand.Rand) executor.Config {
-	policies := slices.DeleteFunc(executor.Policies(), func(p executor.Policy) bool { return p.Available() != nil })
+// drawConfig draws a configuration from all that an executor can have, with the first two policies or every one.
+func drawConfig(rng *rand.Rand, every bool) executor.Config {
+	policies := []executor.Policy{executor.Adaptive, executor.AdaptivePublished}
+	if every {
+		policies = slices.DeleteFunc(executor.Policies(), func(p executor.Policy) bool { return p.Available() != nil })
+	}
 	forks := executor.AllForks()
 	deques := slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { return d.FIFO() }) // scopes need LIFO
 	cfg := executor.Config{

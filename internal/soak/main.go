@@ -34,6 +34,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	tasks := flags.Int64("tasks", 100_000_000, "end after this number of `tasks`")
 	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "the `seed` of all random choices")
 	list := flags.String("chaos", "all", "`which` disturbances: all, none, or names separated by commas")
+	every := flags.Bool("every-policy", false,
+		"draw every policy: those whose thieves stay awake take the cores from other executors, so tasks take long")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return exitOK
@@ -41,6 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitBadInput
 	}
 	o := defaults(*tasks, *seed, stderr)
+	o.every = *every
 	var err error
 	o.storms, err = choose(o.storms, *list)
 	if err == nil && flags.NArg() > 0 {

@@ -200,7 +200,7 @@ func (d *driver) mixed() {
 // closeDuringRuns closes an executor while goroutines start runs on it. Each run completes or finds it closed.
 func (d *driver) closeDuringRuns() {
 	for range 3 {
-		l, err := d.open(drawConfig(d.rng))
+		l, err := d.open(drawConfig(d.rng, d.every))
 		if err != nil {
 			d.fail(err)
 			return

@@ -21,10 +21,11 @@ type options struct {
 	storms  []disturbance
 	drivers int
 	play    []scenario
+	every   bool // every policy is drawn, not only those whose thieves sleep
 }
 
 func defaults(tasks int64, seed uint64, stderr io.Writer) options {
-	return options{tasks, seed, stderr, disturbances(), 3, scenarios}
+	return options{tasks, seed, stderr, disturbances(), 3, scenarios, false}
 }
 
 // A soak runs scenarios until options.tasks tasks have run.

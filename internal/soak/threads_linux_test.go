@@ -23,7 +23,7 @@ func checkAffinity(t *testing.T) {
 func TestThreadsNamed(t *testing.T) {
 	require.NotEmpty(t, threads())
 	s := newSoak(options{drivers: 1}, func() {})
-	l, err := s.open(drawConfig(s.rng(streamDriver, 0)))
+	l, err := s.open(drawConfig(s.rng(streamDriver, 0), false))
 	require.NoError(t, err)
 	require.Equal(t, l.cfg.Workers, threadsNamed(l.cfg.Name+"-"))
 	s.close(l)
