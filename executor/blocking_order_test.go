@@ -170,7 +170,7 @@ func TestRandomBlockingForEachOther(t *testing.T) {
 		cfg := executor.Config{
 			// A strand takes a thread, and one more that sleeps in the run of its scope.
 			Workers: 1 + rng.IntN(3), Spares: 2 * most,
-			Policy: oneOf(rng, testkit.Usable(executor.Policies(), executor.Policy.Available)),
+			Policy: oneOf(rng, usable()),
 		}
 		if rng.IntN(2) == 0 {
 			cfg = oneOf(rng, forkStores).in(cfg)

@@ -17,7 +17,7 @@ import (
 
 // Many goroutines submit tasks that block, fork, nest and fail at random.
 func TestRandomBlocking(t *testing.T) {
-	for _, p := range testkit.Thorough(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for _, p := range testkit.Thorough(t, usable()) {
 		for _, n := range [][2]int{{1, 1}, {1, 3}, {2, 1}, {3, 0}} {
 			t.Run(fmt.Sprintf("%v/W=%d/spares=%d", p, n[0], n[1]), func(t *testing.T) {
 				ex := newExecutor(t, executor.Config{Workers: n[0], Spares: n[1], Policy: p})

@@ -277,7 +277,7 @@ func TestBlockingFlushes(t *testing.T) {
 
 // The first spare of an executor with one worker starts in the middle of graphs and forks.
 func TestBlockingEndsAlone(t *testing.T) {
-	for _, p := range testkit.Thorough(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for _, p := range testkit.Thorough(t, usable()) {
 		for _, s := range forkStores {
 			t.Run(fmt.Sprintf("%v/%v", p, s), func(t *testing.T) {
 				for round := range testkit.Scale(30) {

@@ -51,7 +51,7 @@ var waits = []struct {
 // Every configured worker sleeps in a wait for a task that a spare has begun and that blocks: as many tasks as
 // there are workers go on all the same. The same holds if the spare sleeps and the only worker blocks.
 func TestBlockingWhileOthersSleep(t *testing.T) {
-	for _, p := range testkit.Thorough(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for _, p := range testkit.Thorough(t, usable()) {
 		for _, kind := range waits {
 			for _, c := range []struct {
 				n              int

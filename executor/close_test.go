@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -144,7 +143,7 @@ func TestCloseAgainstStart(t *testing.T) {
 func TestNothingIsLeftAfterClose(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	ps := runtime.GOMAXPROCS(0)
-	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
+	policies := usable()
 	for i := range 100 {
 		ex, err := executor.New(executor.Config{Workers: 1 + i%5, Policy: policies[i%len(policies)]})
 		require.NoError(t, err)

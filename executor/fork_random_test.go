@@ -429,7 +429,7 @@ func TestRandomForks(t *testing.T) {
 	seed, programs := testkit.Seed(t), testkit.Count(t, 500)
 	var sites []*executor.Executor
 	var names []string
-	for _, policy := range testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for _, policy := range testkit.Some(t, usable()) {
 		for _, s := range forkStores {
 			for _, w := range someWorkers {
 				sites = append(sites, newExecutor(t, s.in(executor.Config{Workers: w, Policy: policy})))

@@ -73,7 +73,7 @@ func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, 
 			within(t, ex, func() { f(t, ex) })
 		})
 	}
-	policies := testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available))
+	policies := testkit.Some(t, usable())
 	several := workers[min(1, len(workers)-1):] // one worker alone has the same deque, whatever its kind
 	turn := rand.New(rand.NewPCG(testkit.Seed(t), 7)).IntN(len(policies) * len(several))
 	for _, s := range stores {

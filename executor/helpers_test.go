@@ -45,10 +45,11 @@ func dump(ex *executor.Executor) string {
 	return b.String()
 }
 
-// onEach runs a test under several policies: under the first two with each number of workers, under others that the seed
-// draws with one of these. Each run of all tests so comes to every policy often; MAGPIE_ALL=1 runs each test under all.
+// onEach runs a test under several policies: under the first two with each number of workers, under others that the
+// seed draws with one of these. Each run of all tests so comes to every policy often; MAGPIE_ALL=1 runs each test under
+// all.
 func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	for i, p := range testkit.Thorough(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for i, p := range testkit.Thorough(t, usable()) {
 		numbers := workers
 		if i >= 2 {
 			k := i % len(workers)
@@ -63,11 +64,16 @@ func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Execu
 	}
 }
 
+// usable are the policies that the system has what they need for.
+func usable() []executor.Policy {
+	return testkit.Usable(executor.Policies(), executor.Policy.Available)
+}
+
 // oneOf draws one of a list.
 func oneOf[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
 
-// collect is runtime.GC for a task. GC yields after each span that it sweeps. On a worker, which is locked to its thread,
-// a yield costs two switches of threads: a minute in all if the heap is large and the machine busy.
+// collect is runtime.GC for a task. GC yields after each span that it sweeps. On a worker, which is locked to its
+// thread, a yield costs two switches of threads: a minute in all if the heap is large and the machine busy.
 func collect() {
 	done := make(chan struct{})
 	go func() {

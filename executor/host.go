@@ -42,8 +42,8 @@ func (h host) Searching() {
 	h.w.publishCounts()
 }
 
-// Sees implements policy.Host. Where lanes hide items it is always true, since a Try asks for them, unless they are dealt
-// out: then a Try of the worker itself waits for one.
+// Sees implements policy.Host. Where lanes hide items it is always true, since a Try asks for them, unless they are
+// dealt out: then a Try of the worker itself waits for one.
 func (h host) Sees(victim int) bool {
 	l := &h.w.lane
 	return l.Hides() && !l.CanReceive() || h.w.core.roster[victim].lane.Ask()

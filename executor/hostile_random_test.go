@@ -194,7 +194,7 @@ func TestRandomHostility(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	for range max(5, testkit.Scale(60)) {
 		cfg := oneOf(rng, openStores).in(executor.Config{
-			Workers: 1 + rng.IntN(3), Spares: 1 + rng.IntN(2), Policy: oneOf(rng, testkit.Usable(executor.Policies(), executor.Policy.Available)),
+			Workers: 1 + rng.IntN(3), Spares: 1 + rng.IntN(2), Policy: oneOf(rng, usable()),
 			KeepGOMAXPROCS: true,
 		})
 		ex, err := executor.New(cfg)

@@ -318,7 +318,7 @@ func TestIsolationRandom(t *testing.T) {
 		rng := rand.New(rand.NewPCG(own, 1))
 		cfg := oneOf(rng, forkStores).in(executor.Config{
 			Workers: 1 + rng.IntN(5),
-			Policy:  oneOf(rng, testkit.Usable(executor.Policies(), executor.Policy.Available)),
+			Policy:  oneOf(rng, usable()),
 			Spares:  30,
 		})
 		if cfg.Deque.Batches() && rng.IntN(2) == 0 {

@@ -19,9 +19,9 @@ const (
 	// differs from the document, less so with [Config.Verbatim]; PROTOCOL.md lists the differences.
 	AdaptivePublished Policy = policy.Published
 	// ABP is the policy of Arora, Blumofe and Plaxton, with which documents 000 (section III) and 004 (section 2)
-	// compare. A worker without work offers its core before each attempt to steal, and tries until it has an item. It is
-	// for comparisons, and for a machine that has nothing else to do: during a run every worker keeps a core busy. While
-	// no run is in progress the workers sleep.
+	// compare. A worker without work offers its core before each attempt to steal, and tries until it has an item. It
+	// is for comparisons, and for a machine that has nothing else to do: during a run every worker keeps a core busy.
+	// While no run is in progress the workers sleep.
 	ABP Policy = policy.ABP
 	// MBWS is the balanced work stealing of document 004 (Algorithm 2) as document 000 has it, without support by the
 	// kernel. Each steal lets other thieves wake two workers, a thief that has failed often sleeps, and one, the
@@ -33,10 +33,11 @@ const (
 	// rseq, and no C library that uses rseq itself (see [Policy.Available]). It misses workers that lost another core.
 	BWSSame Policy = policy.BWSSame
 	// BWSClock is BWSSame that also yields to a busy worker whose thread's processor time stands still. It is for
-	// comparisons: it finds nearly all workers without a core, and needs microseconds and two system calls for each look.
+	// comparisons: it finds nearly all workers without a core, and needs microseconds and two system calls for each
+	// look.
 	BWSClock Policy = policy.BWSClock
-	// BWSPull is BWSClock that has the kernel move the thread of such a worker to the thief's CPU, and gives that up. It
-	// is the closest to document 004, for comparisons: each move costs some system calls and a cold cache.
+	// BWSPull is BWSClock that has the kernel move the thread of such a worker to the thief's CPU, and gives that up.
+	// It is the closest to document 004, for comparisons: each move costs some system calls and a cold cache.
 	BWSPull Policy = policy.BWSPull
 	// WSGI is the work stealing with global information of document 004 (section 5.5): one worker without work stays
 	// awake for every two with work. It is for comparisons: it shows the price of exact counts, which a lock guards.

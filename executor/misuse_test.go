@@ -149,7 +149,7 @@ func TestRandomCaptures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	for range runs {
 		ex := newExecutor(t, oneOf(rng, forkStores).in(executor.Config{
-			Workers: 1 + rng.IntN(4), Policy: oneOf(rng, testkit.Usable(executor.Policies(), executor.Policy.Available)),
+			Workers: 1 + rng.IntN(4), Policy: oneOf(rng, usable()),
 		}))
 		n, often := 5+rng.IntN(10), int64(1+rng.IntN(50))
 		var calls atomic.Int64

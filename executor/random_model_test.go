@@ -24,9 +24,10 @@ type whim struct {
 // runs once, every run ends, and nothing is left at the end.
 func TestModelRandom(t *testing.T) {
 	n := testkit.Count(t, 10_000)
+	policies := testkit.Usable(Policies(), Policy.Available)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {
 		h := &whim{room: 12, exits: 2}
-		cfg := Config{Workers: 1 + model.Choose(3), Spares: 1, Policy: oneOf(testkit.Usable(Policies(), Policy.Available)), KeepGOMAXPROCS: true}
+		cfg := Config{Workers: 1 + model.Choose(3), Spares: 1, Policy: oneOf(policies), KeepGOMAXPROCS: true}
 		if model.Choose(2) == 0 {
 			cfg.Deque = oneOf(deque.Kinds())
 			cfg.Capacity = model.Choose(3)

@@ -151,7 +151,7 @@ func TestSpareLeavesEndlessWork(t *testing.T) {
 
 // Close comes while spares are on their way in or out.
 func TestCloseAfterBlocking(t *testing.T) {
-	for _, p := range testkit.Thorough(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for _, p := range testkit.Thorough(t, usable()) {
 		t.Run(p.String(), func(t *testing.T) {
 			for i := range testkit.Scale(100) {
 				ex, err := executor.New(executor.Config{Workers: 1 + i%2, Policy: p, KeepGOMAXPROCS: true})

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
@@ -25,7 +26,7 @@ func (w *Worker) stealMany(victim *Worker) (*Item, deque.Outcome) {
 			continue
 		}
 		it.Body.owner().visit(w)
-		// Most policies wake no worker for it: this worker is a thief, and looks for more items when it ceases to be one.
+		// Most policies wake no worker for it: this worker is a thief, and looks for more when it ceases to be one.
 		w.tell(w.put(it))
 	}
 	clear(rest)
@@ -51,8 +52,8 @@ func (w *Worker) takeSubmitted() (*Item, deque.Outcome) {
 	return it, outcome
 }
 
-// nextSubmitted is takeSubmitted for a worker that is about to sleep: after a lost steal it tries again, since the worker
-// must not sleep while the next item is one that it waits for.
+// nextSubmitted is takeSubmitted for a worker that is about to sleep: after a lost steal it tries again, since the
+// worker must not sleep while the next item is one that it waits for.
 func (w *Worker) nextSubmitted() *Item {
 	for {
 		if it, outcome := w.takeSubmitted(); outcome != deque.Lost {
@@ -80,9 +81,9 @@ func (w *Worker) lose() {
 	}
 }
 
-// yieldsWhenLost reports whether lost steals make the worker yield. With Config.Verbatim only the policy does. Waits
-// and Adaptive try a lost steal again at once, and rely on lose under any Config.
+// yieldsWhenLost reports whether lost steals make the worker yield. With Config.Verbatim they do not, except where a
+// lost steal is tried again at once: in waits, and under a policy that does so.
 func (w *Worker) yieldsWhenLost() bool {
 	cfg := &w.core.cfg
-	return !cfg.Verbatim || cfg.Policy == Adaptive || w.waits.run != nil
+	return !cfg.Verbatim || policy.Table[cfg.Policy].Retries || w.waits.run != nil
 }

@@ -16,7 +16,7 @@ import (
 
 // bothForms runs a test under every policy with Config.Verbatim and without it.
 func bothForms(t *testing.T, workers int, f func(t *testing.T, ex *executor.Executor, verbatim bool)) {
-	for _, p := range testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for _, p := range testkit.Some(t, usable()) {
 		for _, verbatim := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%v/verbatim=%t", p, verbatim), func(t *testing.T) {
 				ex := newExecutor(t, executor.Config{Workers: workers, Policy: p, Verbatim: verbatim})
@@ -144,7 +144,7 @@ func TestVerbatimStealsEachTask(t *testing.T) {
 
 // A worker that is busy does not turn to a run that is submitted meanwhile.
 func TestVerbatimDoesNotPoll(t *testing.T) {
-	for _, p := range testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for _, p := range testkit.Some(t, usable()) {
 		t.Run(p.String(), func(t *testing.T) {
 			ex := newExecutor(t, executor.Config{Workers: 1, Policy: p, Verbatim: true})
 			within(t, ex, func() {

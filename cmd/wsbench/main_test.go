@@ -150,7 +150,8 @@ func TestHelp(t *testing.T) {
 		require.Contains(t, stdout, "\n  "+c.name+" ")
 	}
 	stdout, _, _ = wsbench("run", "-h")
-	for _, f := range strings.Fields("workers engine policy deque forks verbatim queue tasks view unit hit n reps seed format o") {
+	for _, f := range strings.Fields(
+		"workers engine policy deque forks verbatim queue tasks view unit hit n reps seed format o") {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}
 	stdout, _, _ = wsbench("deque", "-h")

@@ -138,8 +138,9 @@ func TestPrograms(t *testing.T) {
 
 // TestLists runs lists of tasks from the command line, and checks the fields that scripts rely on.
 func TestLists(t *testing.T) {
-	stdout, stderr, status := wsbench(strings.Fields("run sleep sleep-permuted search matmul-k mandelbrot-views -n 16 " +
-		"-reps 1 -workers 2 -unit 10us -queue centralised,perthread+random+half,priority -tasks 4,16 -format json")...)
+	stdout, stderr, status := wsbench(strings.Fields("run sleep sleep-permuted search matmul-k mandelbrot-views " +
+		"-n 16 -reps 1 -workers 2 -unit 10us -queue centralised,perthread+random+half,priority -tasks 4,16 " +
+		"-format json")...)
 	require.Zero(t, status, stderr)
 	require.Empty(t, stderr)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
@@ -161,7 +162,8 @@ func TestLists(t *testing.T) {
 			require.Contains(t, r.Pool, f)
 		}
 	}
-	stdout, stderr, status = wsbench(strings.Fields("run sleep -n 4 -reps 1 -workers 2 -unit 1us -engine magpie,serial")...)
+	stdout, stderr, status = wsbench(
+		strings.Fields("run sleep -n 4 -reps 1 -workers 2 -unit 1us -engine magpie,serial")...)
 	require.Zero(t, status, stderr)
 	require.Regexp(t, `workload +engine +queue +workers +n +tasks +ns/task.* busy +queue steals +.*vs bound`, stdout)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/magpie-go/magpie/executor/pool"
 )
 
-// Rows that take different times are dealt to the workers in advance. A worker that has run all of its own takes half of
-// those that another has left.
+// Rows that take different times are dealt to the workers in advance. A worker that has run all of its own takes half
+// of those that another has left.
 func Example() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {

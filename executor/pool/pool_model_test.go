@@ -76,7 +76,8 @@ func takeOnThreads(q queue, ds []drainer, want []bool, tasks int) {
 			case none:
 				if _, isPrivate := q.(*private); !isPrivate {
 					// Each of the others may have taken one that it has not counted yet.
-					model.Assert(int(left.Load()) < len(ds), "drainer %d leaves, and %d tasks are left", d.index, left.Load())
+					model.Assert(int(left.Load()) < len(ds),
+						"drainer %d leaves, and %d tasks are left", d.index, left.Load())
 				}
 				return
 			}

@@ -76,7 +76,8 @@ func (l *ledger) total(t *testing.T, most int32) (total int) {
 	return total
 }
 
-// TestEverywhere: on every policy and kind of deque, with any number of workers, every kind of pool runs each task once.
+// TestEverywhere: on every policy and kind of deque, with any number of workers, every kind of pool runs each task
+// once.
 func TestEverywhere(t *testing.T) {
 	for _, policy := range testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
 		for _, kind := range deque.Kinds() {

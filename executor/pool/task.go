@@ -24,10 +24,10 @@ func (t *Task) Number() int { return t.number }
 // and when the run ends.
 func (t *Task) Context() context.Context { return t.run.ctx }
 
-// Found says that the result of the run is found: no further task begins, on any worker. Tasks that are running, or just
-// beginning on another worker, see their context end with the cause [ErrFound]. The run's error is nil, unless a task
-// fails otherwise. Found reports whether this call is the first of the run. The caller of the first may store the result
-// in a variable that is read after the run.
+// Found says that the result of the run is found: no further task begins, on any worker. Tasks that are running, or
+// just beginning on another worker, see their context end with the cause [ErrFound]. The run's error is nil, unless a
+// task fails otherwise. Found reports whether this call is the first of the run. The caller of the first may store the
+// result in a variable that is read after the run.
 func (t *Task) Found() bool {
 	s := t.run
 	if s.found.Swap(1) != 0 {

@@ -91,8 +91,8 @@ func (s *Session) validateDivisions() error {
 		}
 		for _, w := range s.Workloads {
 			if n := s.size(w); w.IsDivision() && count > n {
-				return BadInput("%s with n=%d can be divided into at most %d tasks, not %d: choose fewer, or a larger n",
-					w.Name, n, n, count)
+				return BadInput("%s with n=%d can be divided into at most %d tasks, not %d: choose fewer, or a larger "+
+					"n", w.Name, n, n, count)
 			}
 		}
 	}

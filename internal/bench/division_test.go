@@ -167,7 +167,8 @@ func TestCut(t *testing.T) {
 	require.Equal(t, math.MaxInt, share(math.MaxInt, 7, 7))
 }
 
-// TestViews: each view is more uneven than the one before. Its unevenness is the share of the steps in its longest task.
+// TestViews: each view is more uneven than the one before. Its unevenness is the share of the steps in its longest
+// task.
 func TestViews(t *testing.T) {
 	last := 0.0
 	for view := range views {
@@ -230,7 +231,8 @@ func TestParseQueue(t *testing.T) {
 		"centralised+one": `queue "centralised+one": what is "one"? After centralised may come +spin`,
 		"centralised+random+one": "all workers share the queue centralised, so none steals: use centralised, " +
 			"or perthread+random+one",
-		"perthread+one":           `what is "one"? After perthread may come a way to steal, +neighbour+one, +neighbour+half`,
+		"perthread+one": `what is "one"? After perthread may come a way to steal, ` +
+			`+neighbour+one, +neighbour+half`,
 		"perthread+random":        `what is "random"? After perthread may come`,
 		"perthread+one+neighbour": `what is "one+neighbour"?`,
 		"perthread++spin":         `what is ""?`,
@@ -261,7 +263,9 @@ func TestDivisionInput(t *testing.T) {
 		"the word is at 1.5 of the text":                        func(s *Session) { s.Params.Hit = 1.5 },
 		"the word is at NaN of the text":                        func(s *Session) { s.Params.Hit = math.NaN() },
 		"are for lists of tasks, and none is asked for: there ": func(s *Session) { s.Workloads = []*Workload{chain} },
-		"matmul-k goes up to n=32768":                           func(s *Session) { s.N, s.Workloads = 1<<16, []*Workload{matmulK} },
+		"matmul-k goes up to n=32768": func(s *Session) {
+			s.N, s.Workloads = 1<<16, []*Workload{matmulK}
+		},
 	} {
 		s, results := divisionSession(10, Engines()...)
 		s.Workloads = []*Workload{sleepLinear}
@@ -303,7 +307,8 @@ func TestDivisionReports(t *testing.T) {
 
 	text := report(t, "text", all)
 	for _, want := range []string{
-		"queue steals", "moved/steal", "lock waits", "vs bound", "busy", "perthread+neighbour+one", "view=3", "unit=1µs",
+		"queue steals", "moved/steal", "lock waits", "vs bound", "busy", "perthread+neighbour+one", "view=3",
+		"unit=1µs",
 	} {
 		require.Contains(t, text, want)
 	}
@@ -311,7 +316,9 @@ func TestDivisionReports(t *testing.T) {
 	require.Contains(t, lines, "Run/workload=sleep/engine=magpie/policy=adaptive/deque=chaselev/forks=private/"+
 		"workers=2/n=20/queue=perthread+neighbour+one/unit=1µs/tasks=20 ")
 	require.Contains(t, lines, "Run/workload=mandelbrot-views/engine=serial/workers=1/n=20/view=3/tasks=20 ")
-	for _, unit := range []string{"vs-bound", "queue-steals", "moved/steal", "lock-waits", "failed-steals", "busy-most-ns"} {
+	for _, unit := range []string{
+		"vs-bound", "queue-steals", "moved/steal", "lock-waits", "failed-steals", "busy-most-ns",
+	} {
 		require.Contains(t, lines, " "+unit)
 	}
 	var objects []map[string]any

@@ -49,9 +49,8 @@ func specimens(t *testing.T) (all []specimen) {
 			work := w.Make(n, seed)
 			check, target, err := newOrderCheck(w.Name, work)
 			require.NoError(t, err)
-			all = append(all, specimen{w.Name, false, false, check, func(ctx context.Context, ex *executor.Executor) error {
-				return ex.Run(ctx, target.Graph)
-			}})
+			run := func(ctx context.Context, ex *executor.Executor) error { return ex.Run(ctx, target.Graph) }
+			all = append(all, specimen{w.Name, false, false, check, run})
 		}
 	}
 	return all

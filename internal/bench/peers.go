@@ -2,12 +2,13 @@ package bench
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/magpie-go/magpie/executor"
 )
 
-// PeerFigures say how often thieves under a policy of the name bws-… took a busy worker for one without a core, how often
-// they were wrong by the kernel's records, and what they did.
+// PeerFigures say how often thieves under a policy of the name bws-… took a busy worker for one without a core, how
+// often they were wrong by the kernel's records, and what they did.
 type PeerFigures struct {
 	SameCPU      AnswerFigures `json:"same_cpu"`
 	StoppedClock AnswerFigures `json:"stopped_clock"`
@@ -61,64 +62,36 @@ func (p *PeerFigures) preempted() float64 {
 	return float64(p.SameCPU.Preempted+p.StoppedClock.Preempted) / float64(max(1, asked))
 }
 
-// wrong returns the share of answers that the kernel's records contradict, among those that they could judge.
+// wrong returns the share of answers that the kernel's records contradict, among those that they could judge. It is not
+// a number if they could judge none.
 func (a AnswerFigures) wrong() float64 {
-	return float64(a.FalsePositive+a.FalseNegative+a.Blocked) / float64(max(1, a.Checked))
+	return float64(a.FalsePositive+a.FalseNegative+a.Blocked) / float64(a.Checked)
 }
 
-// peerColumns are columns of the table of runs: sums of all repetitions, not medians.
+// peerColumns are columns of the table of runs.
 var peerColumns = []textColumn{
-	{"no core", true, "", ofPeers(func(p *PeerFigures) string { return percent(p.preempted()) })},
-	{"CPU wrong", true, "", ofPeers(func(p *PeerFigures) string { return p.SameCPU.errors() })},
-	{"clock wrong", true, "", ofPeers(func(p *PeerFigures) string { return p.StoppedClock.errors() })},
-	{"yields", true, "", ofPeers(func(p *PeerFigures) string { return whole(float64(p.Yields)) })},
-	{"pulls", true, "", ofPeers(func(p *PeerFigures) string { return whole(float64(p.Pulls)) })},
+	{"no core", true, "", ofPeers((*PeerFigures).preempted, percent)},
+	{"CPU wrong", true, "", ofPeers(func(p *PeerFigures) float64 { return p.SameCPU.wrong() }, percent)},
+	{"clock wrong", true, "", ofPeers(func(p *PeerFigures) float64 { return p.StoppedClock.wrong() }, percent)},
+	{"yields", true, "", ofPeers(func(p *PeerFigures) float64 { return float64(p.Yields) }, whole)},
+	{"pulls", true, "", ofPeers(func(p *PeerFigures) float64 { return float64(p.Pulls) }, whole)},
 }
 
-// ofPeers returns the value of a column: that of all repetitions together.
-func ofPeers(figure func(*PeerFigures) string) func(*group, []*group) string {
+// ofPeers returns a column of the medians of a figure that only the policies bws-… have, of the repetitions in which it
+// is known: thieves have asked, and a share is one of something.
+func ofPeers(figure func(*PeerFigures) float64, format func(float64) string) func(*group, []*group) string {
 	return func(g *group, _ []*group) string {
-		var sum PeerFigures
-		asked := false
+		var known []float64
 		for _, r := range g.reps {
-			if r.Peers != nil {
-				sum.add(r.Peers)
-				asked = true
+			if r.Peers != nil && !math.IsNaN(figure(r.Peers)) {
+				known = append(known, figure(r.Peers))
 			}
 		}
-		if !asked {
+		if len(known) == 0 {
 			return None
 		}
-		return figure(&sum)
+		return format(median(known))
 	}
-}
-
-func (p *PeerFigures) add(b *PeerFigures) {
-	p.SameCPU.add(b.SameCPU)
-	p.StoppedClock.add(b.StoppedClock)
-	p.Yields += b.Yields
-	p.Pulls += b.Pulls
-	p.PullsRefused += b.PullsRefused
-}
-
-func (a *AnswerFigures) add(b AnswerFigures) {
-	a.Asked += b.Asked
-	a.Preempted += b.Preempted
-	a.Checked += b.Checked
-	a.FalsePositive += b.FalsePositive
-	a.FalseNegative += b.FalseNegative
-	a.Blocked += b.Blocked
-	a.Unknown += b.Unknown
-}
-
-// errors returns the shares of wrong answers: "no core" of a thread that ran, "a core" of one that waited for it, and "no
-// core" of one that slept.
-func (a AnswerFigures) errors() string {
-	if a.Checked == 0 {
-		return None
-	}
-	share := func(n uint64) string { return percent(float64(n) / float64(a.Checked)) }
-	return fmt.Sprintf("+%s -%s ~%s", share(a.FalsePositive), share(a.FalseNegative), share(a.Blocked))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }

@@ -35,8 +35,9 @@ func parsePolicy(setting string, cfg *executor.Config) (err error) {
 		case key == "yields" && notYields == nil:
 			o.Yields = yields
 		default:
-			return BadInput("policy %q: what is %q? After a policy may come +threshold=N, +yields=%s, +busywakes and +check, "+
-				"see executor.PolicyOptions", setting, option, strings.ReplaceAll(join(executor.AllYields()), ", ", "|"))
+			ways := strings.ReplaceAll(join(executor.AllYields()), ", ", "|")
+			return BadInput("policy %q: what is %q? After a policy may come +threshold=N, +yields=%s, "+
+				"+busywakes and +check, see executor.PolicyOptions", setting, option, ways)
 		}
 	}
 	return nil

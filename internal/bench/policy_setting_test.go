@@ -23,7 +23,7 @@ func TestParsePolicy(t *testing.T) {
 	for asked, want := range map[string]string{
 		"x":                            `no policy "x": there are adaptive, `,
 		"mbws+":                        `what is ""?`,
-		"mbws+threshold":               `what is "threshold"? After a policy may come +threshold=N, +yields=each|never|`,
+		"mbws+threshold":               `what is "threshold"? After a policy may come +threshold=N, +yields=each|`,
 		"mbws+threshold=0":             `what is "threshold=0"?`,
 		"mbws+threshold=5+threshold=6": `+threshold is given twice`,
 		"abp+yields=often":             `what is "yields=often"?`,

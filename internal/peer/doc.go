@@ -1,5 +1,5 @@
-// Package peer tells a thread of the process about another one, its peer: whether the peer is on a core now, and how much
-// processor time it has used. It can also give the caller's core to the peer.
+// Package peer tells a thread of the process about another one, its peer: whether the peer is on a core now, and how
+// much processor time it has used. It can also give the caller's core to the peer.
 //
 // Ding and others, BWS: Balanced Work Stealing for Time-Sharing Multicores (EuroSys 2012), added two system calls to
 // Linux for that. The calls here are what a stock kernel has instead. None is exact:
@@ -104,7 +104,8 @@ func (c *Counts) Count(preempted bool) {
 
 // judge counts an answer about a thread that was in one state all the time, or in state Unknown.
 //
-// A blocked thread is off its core, as the answer "preempted" says, but needs none: it is an error of a kind of its own.
+// A blocked thread is off its core, as the answer "preempted" says, but needs none: it is an error of a kind of its
+// own.
 func (c *Counts) judge(preempted bool, s State) {
 	c.Count(preempted)
 	if s == Unknown {

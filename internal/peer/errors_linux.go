@@ -63,8 +63,8 @@ func affinityError(call string, errno syscall.Errno) error {
 	case unix.ENOSYS, unix.EPERM, unix.EACCES:
 		remedy = filtered
 	case unix.EINVAL:
-		remedy = "the system has more than 1024 CPUs, or the thread's set of CPUs has changed: use a policy that does " +
-			"not pull"
+		remedy = "the system has more than 1024 CPUs, or the thread's set of CPUs has changed: use a policy that " +
+			"does not pull"
 	}
 	return &unsupported{Pull, call, errno, remedy}
 }

@@ -173,8 +173,9 @@ func TestAccuracy(t *testing.T) {
 		}
 		share := func(part, whole uint64) float64 { return 100 * float64(part) / float64(max(1, whole)) }
 		t.Logf("%-9s asked %d: not judged %.3f%%; of %d judged %.2f%% agree, %.4f%% false positives, "+
-			"%.2f%% false negatives; %.2f%% were preempted", name, sum.Asked, share(sum.Unknown, sum.Asked), sum.Checked,
-			100-share(sum.FalsePositive+sum.FalseNegative, sum.Checked), share(sum.FalsePositive, sum.Checked),
+			"%.2f%% false negatives; %.2f%% were preempted", name, sum.Asked, share(sum.Unknown, sum.Asked),
+			sum.Checked, 100-share(sum.FalsePositive+sum.FalseNegative, sum.Checked),
+			share(sum.FalsePositive, sum.Checked),
 			share(sum.FalseNegative, sum.Checked), share(sum.preempted, sum.Asked))
 		require.Positive(t, sum.Checked)
 		require.Less(t, share(sum.FalsePositive, sum.Checked), 20.0, "the answers have nothing to do with the records")

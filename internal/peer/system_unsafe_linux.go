@@ -69,7 +69,8 @@ func rseq(a *area, flags uintptr) syscall.Errno {
 
 // mapAreas returns a page of areas. The page is never unmapped.
 func mapAreas() ([]*area, syscall.Errno) {
-	page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	page, err := unix.Mmap(
+		-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
 		return nil, errnoOf(err)
 	}

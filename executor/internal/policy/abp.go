@@ -2,8 +2,8 @@ package policy
 
 import "github.com/magpie-go/magpie/deque"
 
-// abp is the policy of Arora, Blumofe and Plaxton, as documents 000 (section III) and 004 (section 2) compare with it: a
-// thief offers its core before every attempt, and tries until it has an item. No worker sleeps while a run is in
+// abp is the policy of Arora, Blumofe and Plaxton, as documents 000 (section III) and 004 (section 2) compare with it:
+// a thief offers its core before every attempt, and tries until it has an item. No worker sleeps while a run is in
 // progress. The documents do not say where workers are between two runs; here they sleep.
 type abp struct {
 	crowd

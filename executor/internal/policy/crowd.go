@@ -5,7 +5,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A crowd counts the thieves of an executor. It has the methods that most policies share.
+// A crowd counts the thieves of an executor. It has what policies share that count their thieves.
 type crowd struct {
 	m       Machine
 	_       pad.Line

@@ -102,8 +102,8 @@ type Host interface {
 	Preempted(victim int, sign Sign) bool
 	// YieldTo offers the core to other threads, because a victim is preempted.
 	YieldTo(victim int)
-	// Pull moves the thread of a victim to the worker's CPU and gives that CPU up. It reports whether it did: the system
-	// may refuse, and a thread is not moved often. Only policies that need it call it.
+	// Pull moves the thread of a victim to the worker's CPU and gives that CPU up. It reports whether it did: the
+	// system may refuse, and a thread is not moved often. Only policies that need it call it.
 	Pull(victim int) bool
 	// Items returns how many items the worker has run.
 	Items() uint64

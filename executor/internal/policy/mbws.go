@@ -10,8 +10,8 @@ import (
 
 // mbws is document 004's balanced work stealing (Algorithm 2) without its kernel support, as document 000 has it
 // (section III). A thief that has got an item wishes two wake-ups. Other thieves take the wishes over and wake the
-// sleeping workers that they meet. A thief that has failed often and has no wishes sleeps. One thief, the watchdog, does
-// not sleep while a run is in progress: all thieves might sleep otherwise while busy workers show items.
+// sleeping workers that they meet. A thief that has failed often and has no wishes sleeps. One thief, the watchdog,
+// does not sleep while a run is in progress: all thieves might sleep otherwise while busy workers show items.
 //
 // The watchdog is a role, and the word watchdog says which thief has it. A thief takes the role if it is free, when it
 // begins to look for work and before each attempt. A thief that has prepared to sleep during a run, and finds the role
@@ -24,20 +24,15 @@ type mbws struct {
 	silence
 	threshold int
 	busyWakes bool
-	// yieldTo gives the thief's core to a busy victim that has none, and reports whether it did. It is nil if the policy
-	// has no stand-in for the kernel's support, see bws.go.
-	yieldTo func(t *mbwsThief, victim int) bool
-	peers   []*mbwsThief // by ID. P1: an entry is written before Machine.Workers counts it
+	standIn   *standIn     // nil if there is none: see bws.go
+	peers     []*mbwsThief // by ID. P1: an entry is written before Machine.Workers counts it
 }
 
-func newMBWS(m Machine, o Options) Policy { return makeMBWS(m, o, nil) }
-
-func makeMBWS(m Machine, o Options, yieldTo func(*mbwsThief, int) bool) *mbws {
+func newMBWS(m Machine, o Options) Policy {
 	return &mbws{
 		crowd:     crowd{m: m},
 		threshold: cmp.Or(o.SleepThreshold, sleepThreshold),
 		busyWakes: o.BusyWakes,
-		yieldTo:   yieldTo,
 		peers:     make([]*mbwsThief, m.Limit()),
 	}
 }
@@ -108,9 +103,9 @@ func (t *mbwsThief) volunteer() {
 	}
 }
 
-// resign gives up the role of the watchdog, if the worker has it, and wakes up to n others, one of which takes the role.
-// The document's watchdog appoints one of those that it wakes. If no worker has the role, the last watchdog may have gone
-// to sleep before this run, and the worker wakes others too.
+// resign gives up the role of the watchdog, if the worker has it, and wakes up to n others, one of which takes the
+// role. The document's watchdog appoints one of those that it wakes. If no worker has the role, the last watchdog may
+// have gone to sleep before this run, and the worker wakes others too.
 func (t *mbwsThief) resign(n int) {
 	switch t.watchdog.Load() {
 	case int32(t.id + 1):
@@ -220,7 +215,7 @@ func (t *mbwsThief) manage(victim int) {
 	peer := t.peers[victim]
 	switch mbwsStatus(peer.status.Load()) {
 	case mbwsBusy:
-		if t.yieldTo != nil && t.yieldTo(t, victim) {
+		if t.standIn != nil && t.standIn.giveCore(t, victim) {
 			return
 		}
 		if n := peer.wishes.Load(); n > 0 && peer.wishes.CompareAndSwap(n, n-1) {

@@ -125,8 +125,8 @@ func TestYields(t *testing.T) {
 	}
 }
 
-// TestWishes: a thief with an item wishes two wake-ups. Another takes them over from it while it is busy, and makes them
-// when it meets workers that sleep (004, Algorithm 2).
+// TestWishes: a thief with an item wishes two wake-ups. Another takes them over from it while it is busy, and makes
+// them when it meets workers that sleep (004, Algorithm 2).
 func TestWishes(t *testing.T) {
 	s, p := newScene(MBWS, 3, Options{SleepThreshold: 10})
 	m := p.(*mbws)
@@ -159,8 +159,8 @@ func TestWishes(t *testing.T) {
 	require.Equal(t, (5+1)*(10+1), thief.tries, "five wishes, each in place of a sleep")
 }
 
-// TestWatchdogSleepsDuringAnAttempt: a thief finds the first item of a run while the watchdog, which saw no run, goes to
-// sleep. The thief wakes it: the worker that runs the item would be alone otherwise, whatever it pushes.
+// TestWatchdogSleepsDuringAnAttempt: a thief finds the first item of a run while the watchdog, which saw no run, goes
+// to sleep. The thief wakes it: the worker that runs the item would be alone otherwise, whatever it pushes.
 func TestWatchdogSleepsDuringAnAttempt(t *testing.T) {
 	s, p := newScene(MBWS, 2, Options{})
 	m := p.(*mbws)

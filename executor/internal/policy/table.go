@@ -7,7 +7,7 @@ var Table = []Row{
 		Does:  "as many thieves as there is work for, and none when there is none",
 		When:  "always, unless an experiment needs another: it is the default",
 		Costs: "a load for each task pushed; a wake-up when there is work and no thief",
-		New:   newAdaptive,
+		New:   newAdaptive, Retries: true,
 	},
 	{
 		Name:  "adaptive-published",
@@ -25,8 +25,8 @@ var Table = []Row{
 	},
 	{
 		Name:  "mbws",
-		Does:  "document 000's form of 004: each theft lets thieves wake two sleepers; one thief, the watchdog, never sleeps",
-		When:  "to compare; work whose width changes slowly",
+		Does:  "document 000's form of 004: each theft lets thieves wake two workers; one, the watchdog, stays awake",
+		When:  "to compare",
 		Costs: "nothing for a task pushed; one more core than there is work for; a slow start when work grows",
 		New:   newMBWS, Knobs: []int{KnobSleepThreshold, KnobBusyWakes},
 	},
@@ -35,14 +35,14 @@ var Table = []Row{
 		Does:  "mbws, and a thief yields to a busy worker that was last on the thief's own CPU, and so has no core",
 		When:  "to compare on a machine that other programs use too; Linux with rseq, and no C library in the way",
 		Costs: "as mbws, and two loads for each failed attempt; misses workers preempted on other CPUs",
-		New:   newBWSSame, Needs: NeedSameCPU, Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
+		New:   standIn{}.new, Needs: NeedSameCPU, Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
 	},
 	{
 		Name:  "bws-clock",
 		Does:  "bws-same, and a thief also yields to a busy worker whose thread's CPU clock stands still",
 		When:  "as bws-same, to see what it misses",
 		Costs: "as bws-same, and some microseconds at every eighth failed attempt",
-		New:   newBWSClock, Needs: NeedSameCPU | NeedStoppedClock,
+		New:   standIn{clock: true}.new, Needs: NeedSameCPU | NeedStoppedClock,
 		Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
 	},
 	{
@@ -50,19 +50,19 @@ var Table = []Row{
 		Does:  "bws-clock, but a thief moves the busy worker's thread to its own CPU, and then gives that up",
 		When:  "as bws-same, with threads that nothing has pinned; the closest to the kernel support of 004",
 		Costs: "as bws-clock, and some system calls and a cold cache for each thread moved",
-		New:   newBWSPull, Needs: NeedSameCPU | NeedStoppedClock | NeedPull,
+		New:   standIn{clock: true, pull: true}.new, Needs: NeedSameCPU | NeedStoppedClock | NeedPull,
 		Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
 	},
 	{
 		Name:  "wsgi",
-		Does:  "document 004's work stealing with global information: one thief for two busy workers, counted under a lock",
+		Does:  "document 004's WSGI, with global information: one thief for two busy workers, counted under a lock",
 		When:  "to compare: it shows the price of exact counts",
 		Costs: "a lock for each theft and each worker that runs out of tasks",
 		New:   newWSGI, Knobs: []int{KnobSleepThreshold},
 	},
 	{
 		Name:  "taskflow",
-		Does:  "Taskflow since 3.5: each task pushed wakes a sleeper; a worker sleeps when it has seen all deques empty",
+		Does:  "Taskflow since 3.5: each task pushed wakes a worker; a worker sleeps if all deques are empty",
 		When:  "to compare; few tasks, each worth a wake-up",
 		Costs: "a wake-up for each task pushed while a worker sleeps",
 		New:   newTaskflow,
@@ -77,7 +77,9 @@ type Row struct {
 	Costs string
 	Knobs []int // the indices in Knobs of the options that it has
 	Needs Need
-	New   func(Machine, Options) Policy
+	// Retries says that thieves try a lost steal again at once: they rely on lost steals to yield.
+	Retries bool
+	New     func(Machine, Options) Policy
 }
 
 // About returns the three lines of a row.
