@@ -20,8 +20,9 @@ type world struct {
 	threads    []*thread
 	turn       *thread // the one that goes on
 	injector   int     // items there
-	left       int     // items that have not been run
-	stale      int     // items there, in the injector or a worker's hands, that no run waits for
+	left       int     // items that a run waits for: not run to the end
+	fresh      int     // of those, not begun
+	stale      int     // items that no run waits for, not begun
 	room       int     // items that may still be made
 	submitters int     // that have not ended
 	stopping   bool
@@ -175,6 +176,7 @@ func (w *world) submit(items int) {
 			}
 			left -= n
 			w.left += n
+			w.fresh += n
 			w.pause()
 			w.injector += n
 			w.pause()
@@ -308,14 +310,17 @@ func (s *worker) work(stolen bool) {
 	s.thief.Busy(stolen)
 	for more := true; more; more = s.pop() {
 		s.items++
-		stale := w.stale > 0 && (w.left == 0 || w.rng.IntN(2) == 0)
+		stale := w.stale > 0 && (w.fresh == 0 || w.rng.IntN(2) == 0)
 		if stale {
 			w.stale--
+		} else {
+			w.fresh--
 		}
 		w.clock += int64(w.rng.IntN(100))
 		for !stale && w.room > 0 && w.rng.IntN(2) == 0 {
 			w.room--
 			w.left++
+			w.fresh++
 			w.pause()
 			s.lane++
 			w.pause()
