@@ -39,7 +39,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		forks    = list{executor.Config{}.Forks.String()}
 		queues   list
 		tasks    numbers
-		params   = bench.DefaultParams()
+		params   = make(map[string]string)
 		o        = new(runOptions)
 		s        = &o.session
 	)
@@ -50,21 +50,21 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	fs.Var(&forks, "forks", "")
 	fs.Var(&queues, "queue", "")
 	fs.Var(&tasks, "tasks", "")
-	fs.IntVar(&params.View, "view", params.View, "")
-	fs.DurationVar(&params.Unit, "unit", params.Unit, "")
-	fs.Float64Var(&params.Hit, "hit", params.Hit, "")
+	for _, p := range bench.Params(t.workloads) {
+		fs.Func(p.Name, "", func(value string) error {
+			params[p.Name] = value
+			return nil
+		})
+	}
 	verbatim := fs.Bool("verbatim", false, "")
 	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
 	}
-	s.N, s.Reps, s.Seed = o.n, o.reps, o.seed
+	s.N, s.Reps, s.Seed, s.Params = o.n, o.reps, o.seed, params
 	s.Axes = bench.Axes{
 		Policies: policies, Deques: deques, Forks: forks, Workers: workers, Queues: queues, Tasks: tasks,
 		Verbatim: *verbatim,
-	}
-	if isSet(fs, "view") || isSet(fs, "unit") || isSet(fs, "hit") {
-		s.Params = &params
 	}
 	if len(names) == 0 {
 		s.Tour, s.Engines = true, t.engines
@@ -141,7 +141,10 @@ var tourNotes = []string{
 
 func runHelp(t *tool) string {
 	graphs, programs, lists := t.kinds()
-	params := bench.DefaultParams()
+	var params strings.Builder
+	for _, p := range bench.Params(t.workloads) {
+		fmt.Fprintf(&params, "  %-15s %s (default %s)\n", "-"+p.Name+" "+p.Unit, p.About, p.Default)
+	}
 	workloadName := func(w *bench.Workload) string { return w.Name }
 	return fmt.Sprintf(`Usage: wsbench run [WORKLOAD…] [flags]
 
@@ -179,10 +182,7 @@ combination is run.
                   +spin, busy-waiting, as in perthread+random+half+spin; wsbench list
                   explains them
   -tasks LIST     number of tasks of a list (default: each workload's own)
-  -view V         the view of mandelbrot-views, 0 to 6 (default %d)
-  -unit D         the unit of sleep and sleep-permuted (default %v)
-  -hit F          where the word of search is, 0 to 1 (default %v)
-  -n SIZE         size of every workload (default: each workload's own)
+%s  -n SIZE         size of every workload (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
   -seed S         seed of random graphs and data (default %d)
   -format FORMAT  text: a table; bench: the Go benchmark format, as benchstat and
@@ -204,6 +204,6 @@ Examples:
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
 		t.engines[0].Name, executor.Adaptive,
 		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks,
-		names(pool.Queues(), pool.Queue.String), bench.DefaultQueue, params.View, params.Unit, params.Hit,
+		names(pool.Queues(), pool.Queue.String), bench.DefaultQueue, params.String(),
 		defaultReps, defaultSeed)
 }

@@ -83,7 +83,10 @@ func TestWrongProgram(t *testing.T) {
 			for i, w := range tool.workloads {
 				if w.Name == "fib" {
 					broken := *w
-					broken.Program = func(n int, seed uint64) bench.Program { return brokenProgram{w.Program(n, seed)} }
+					broken.Program = func(n int, seed uint64, v bench.Values) (bench.Program, error) {
+						p, err := w.Program(n, seed, v)
+						return brokenProgram{p}, err
+					}
 					tool.workloads[i] = &broken
 				}
 			}

@@ -15,7 +15,7 @@ import (
 // benchmark.h of document 001. On engine magpie a package pool runs the tasks, from the queue of the setting.
 type Division interface {
 	// Inputs prepares the instance of size n: setInputs in the document.
-	Inputs(n int, seed uint64, p Params)
+	Inputs(n int, seed uint64, v Values)
 	// Tasks divides the work into count tasks: getTasks in the document.
 	Tasks(count int) []Part
 	// Work does the work of a task: workerTask in the document. It reports whether it has found the result, if the
@@ -46,28 +46,6 @@ func cut(n, count int) []Part {
 // share returns n*i/count without overflow.
 func share(n, i, count int) int {
 	return n/count*i + int(int64(n%count)*int64(i)/int64(count))
-}
-
-// Params are inputs of the workloads that are a [Division].
-type Params struct {
-	View int           // of mandelbrot-views
-	Unit time.Duration // of the sleep workloads: the shortest sleep
-	Hit  float64       // of search: where the word is, from 0, the beginning of the text, to 1
-}
-
-// DefaultParams are the parameters of a full measurement.
-func DefaultParams() Params { return Params{View: 1, Unit: time.Millisecond, Hit: 0.75} }
-
-func (p Params) validate() error {
-	switch {
-	case p.View < 0 || p.View >= len(views):
-		return BadInput("no view %d: there are 0 to %d", p.View, len(views)-1)
-	case p.Unit <= 0 || p.Unit > time.Second:
-		return BadInput("the unit of sleep is %v: choose more than 0, and at most 1s", p.Unit)
-	case !(p.Hit >= 0 && p.Hit <= 1):
-		return BadInput("the word is at %v of the text: choose 0, the beginning, to 1, the end", p.Hit)
-	}
-	return nil
 }
 
 // divisions lists the workloads that are divisions.
@@ -188,7 +166,7 @@ func (p *divided) Verify() error {
 
 // fill adds what the setting and the pool have to tell to the result of a run.
 func (p *divided) fill(r *Result, point DivisionPoint) {
-	r.Queue, r.Inputs = point.Queue, point.Inputs
+	r.Queue = point.Queue
 	if b, ok := p.Division.(bounded); ok {
 		r.BoundNS = b.bound(p.parts, r.Workers).Nanoseconds()
 	}
@@ -200,9 +178,8 @@ func (p *divided) fill(r *Result, point DivisionPoint) {
 // A DivisionPoint is the [Setting] of a run of a [Division].
 type DivisionPoint struct {
 	Setting
-	Queue  string // see parseQueue; [None] where the engine has no choice
-	Tasks  int
-	Inputs string // as in "view=3", see Params; may be empty
+	Queue string // see parseQueue; [None] where the engine has no choice
+	Tasks int
 }
 
 func (p DivisionPoint) String() string {

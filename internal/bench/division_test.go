@@ -3,7 +3,9 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +30,6 @@ func everyQueue() (all []string) {
 func divisionSession(n int, engines ...*Engine) (*Session, *[]Result) {
 	s, results := session(engines...)
 	s.N, s.Reps, s.Axes.Workers = n, 1, []int{2}
-	s.Params = &Params{View: 3, Unit: time.Microsecond, Hit: 0.4}
 	return s, results
 }
 
@@ -47,6 +48,7 @@ func TestDivisionsAgree(t *testing.T) {
 	} {
 		s, results := divisionSession(tt.n, Engines()...)
 		s.Workloads = divisions()
+		s.Params = map[string]string{"view": "3", "unit": "1µs", "hit": "0.4"}
 		s.Axes.Queues, s.Axes.Workers, s.Axes.Deques = tt.queues, []int{tt.workers}, []string{tt.deque}
 		s.Axes.Tasks = []int{tt.tasks}
 		require.NoError(t, s.Run(context.Background()))
@@ -71,7 +73,7 @@ func TestDivisionVerify(t *testing.T) {
 	const n, count = 24, 6
 	for _, w := range divisions() {
 		d := w.Division()
-		d.Inputs(n, 42, Params{Unit: time.Microsecond, Hit: 0.9})
+		d.Inputs(n, 42, valuesFor(t, w, "unit=1µs/hit=0.9"))
 		p, err := newDivided(w.Name, d, count, None, 42)
 		require.NoError(t, err)
 		p.Reset()
@@ -108,7 +110,7 @@ func TestDivisionVerify(t *testing.T) {
 	}
 	// The pool's own count is compared.
 	d := sleepLinear.Division()
-	d.Inputs(n, 42, Params{Unit: 1})
+	d.Inputs(n, 42, valuesFor(t, sleepLinear, "unit=1ns"))
 	p, err := newDivided("sleep", d, count, "perthread", 42)
 	require.NoError(t, err)
 	p.Reset()
@@ -119,7 +121,7 @@ func TestDivisionVerify(t *testing.T) {
 // TestSearchEndsAll: the tasks after the hit do not run.
 func TestSearchEndsAll(t *testing.T) {
 	d := search.Division()
-	d.Inputs(1000, 1, Params{Hit: 0.5})
+	d.Inputs(1000, 1, valuesFor(t, search, "hit=0.5"))
 	p, err := newDivided("search", d, 100, None, 1)
 	require.NoError(t, err)
 	for _, run := range []func(){p.Serial, func() { p.Goroutines(1) }} {
@@ -135,7 +137,7 @@ func TestSearchEndsAll(t *testing.T) {
 func TestSearchPriorities(t *testing.T) {
 	for _, hit := range []float64{0, 0.33, 0.75, 1} {
 		d := &searchDivision{}
-		d.Inputs(1000, 1, Params{Hit: hit})
+		d.Inputs(1000, 1, valuesFor(t, search, fmt.Sprintf("hit=%v", hit)))
 		require.Equal(t, target, d.words[d.at])
 		require.Len(t, d.words, 1000)
 		most := math.MinInt
@@ -173,7 +175,7 @@ func TestViews(t *testing.T) {
 	last := 0.0
 	for view := range views {
 		d := &viewsDivision{}
-		d.Inputs(128, 0, Params{View: view})
+		d.Inputs(128, 0, valuesFor(t, mandelbrotViews, fmt.Sprintf("view=%d", view)))
 		total, longest := 0, 0
 		for _, p := range d.Tasks(16) {
 			steps := 0
@@ -188,9 +190,11 @@ func TestViews(t *testing.T) {
 		last = uneven
 	}
 	// View 0 is the picture of the workload mandelbrot.
-	m := mandelbrot.Program(64, 0).(*mandelbrotProgram)
+	p, err := mandelbrot.Program(64, 0, Values{})
+	require.NoError(t, err)
+	m := p.(*mandelbrotProgram)
 	d := &viewsDivision{}
-	d.Inputs(64, 0, Params{})
+	d.Inputs(64, 0, valuesFor(t, mandelbrotViews, "view=0"))
 	require.Equal(t, m.want, d.want)
 }
 
@@ -202,14 +206,14 @@ func TestBound(t *testing.T) {
 	}{{4, 40, 205}, {16, 160, 805}, {64, 320, 802.5}, {100, 40, 40}} {
 		for _, w := range []*Workload{sleepLinear, sleepPermuted} {
 			d := w.Division().(*sleepDivision)
-			d.Inputs(tt.n, 3, DefaultParams())
+			d.Inputs(tt.n, 3, valuesFor(t, w, ""))
 			bound := d.bound(d.Tasks(tt.n), tt.workers)
 			require.Equal(t, time.Duration(tt.want*float64(time.Millisecond)), bound)
 		}
 	}
 	linear, permuted := &sleepDivision{}, &sleepDivision{permuted: true}
-	linear.Inputs(40, 3, DefaultParams())
-	permuted.Inputs(40, 3, DefaultParams())
+	linear.Inputs(40, 3, valuesFor(t, sleepLinear, ""))
+	permuted.Inputs(40, 3, valuesFor(t, sleepPermuted, ""))
 	require.NotEqual(t, linear.units, permuted.units)
 	require.ElementsMatch(t, linear.units, permuted.units)
 }
@@ -255,14 +259,10 @@ func TestDivisionInput(t *testing.T) {
 	for want, change := range map[string]func(s *Session){
 		"tasks must be at least 1, not 0":                      func(s *Session) { s.Axes.Tasks = []int{0} },
 		"sleep with n=10 can be divided into at most 10 tasks": func(s *Session) { s.Axes.Tasks = []int{11} },
-		`no queue "x"`:                                          func(s *Session) { s.Axes.Queues = []string{"x"} },
-		"no view 7: there are 0 to 6":                           func(s *Session) { s.Params.View = 7 },
-		"no view -1":                                            func(s *Session) { s.Params.View = -1 },
-		"the unit of sleep is 0s":                               func(s *Session) { s.Params.Unit = 0 },
-		"the unit of sleep is 2s":                               func(s *Session) { s.Params.Unit = 2 * time.Second },
-		"the word is at 1.5 of the text":                        func(s *Session) { s.Params.Hit = 1.5 },
-		"the word is at NaN of the text":                        func(s *Session) { s.Params.Hit = math.NaN() },
-		"are for lists of tasks, and none is asked for: there ": func(s *Session) { s.Workloads = []*Workload{chain} },
+		`no queue "x"`: func(s *Session) { s.Axes.Queues = []string{"x"} },
+		"are for lists of tasks, and none is asked for: there ": func(s *Session) {
+			s.Workloads, s.Axes.Tasks = []*Workload{chain}, []int{1}
+		},
 		"matmul-k goes up to n=32768": func(s *Session) {
 			s.N, s.Workloads = 1<<16, []*Workload{matmulK}
 		},
@@ -273,6 +273,42 @@ func TestDivisionInput(t *testing.T) {
 		require.ErrorContains(t, s.Run(context.Background()), want)
 		require.Empty(t, *results)
 	}
+}
+
+// TestParams: values that are wrong, and parameters that no workload has, are refused before anything is measured.
+func TestParams(t *testing.T) {
+	for _, tt := range []struct{ workload, name, value, want string }{
+		{"mandelbrot-views", "view", "7", "-view 7: choose 0 to 6"},
+		{"mandelbrot-views", "view", "-1", "-view -1: choose 0 to 6"},
+		{"mandelbrot-views", "view", "two", "-view two: choose 0 to 6"},
+		{"sleep", "unit", "0s", "-unit 0s: choose a time of more than 0, and at most 1s"},
+		{"sleep-permuted", "unit", "2s", "-unit 2s: choose a time of more than 0, and at most 1s"},
+		{"search", "hit", "1.5", "-hit 1.5: choose 0, the beginning, to 1, the end"},
+		{"search", "hit", "NaN", "-hit NaN: choose 0"},
+		{"chain", "hit", "0.5", "-hit is for search, which is not to run"},
+		{"search", "unit", "1ms", "-unit is for sleep and sleep-permuted, which is not to run"},
+	} {
+		s, results := divisionSession(10, Engines()...)
+		s.Workloads = slices.DeleteFunc(Workloads(), func(w *Workload) bool { return w.Name != tt.workload })
+		s.Params = map[string]string{tt.name: tt.value}
+		err := s.Run(context.Background())
+		require.ErrorContains(t, err, tt.want)
+		var bad *InputError
+		require.ErrorAs(t, err, &bad)
+		require.Empty(t, *results)
+	}
+}
+
+// valuesFor returns the values of the parameters of w, as in "view=3/unit=1ms". Others than those of w are ignored.
+func valuesFor(t *testing.T, w *Workload, s string) Values {
+	asked := make(map[string]string)
+	for pair := range strings.SplitSeq(s, "/") {
+		name, value, _ := strings.Cut(pair, "=")
+		asked[name] = value
+	}
+	v, err := w.values(asked)
+	require.NoError(t, err)
+	return v
 }
 
 // wrongDivision finds nothing and does nothing.
@@ -302,6 +338,7 @@ func TestDivisionReports(t *testing.T) {
 	s, results := divisionSession(20, Engines()[:2]...)
 	s.Workloads = []*Workload{sleepLinear, mandelbrotViews}
 	s.Reps, s.Axes.Queues = 2, []string{"centralised", "perthread+neighbour+one"}
+	s.Params = map[string]string{"view": "3", "unit": "1µs"}
 	require.NoError(t, s.Run(context.Background()))
 	all := append(*results, someResults()...)
 
@@ -314,7 +351,7 @@ func TestDivisionReports(t *testing.T) {
 	}
 	lines := report(t, "bench", all)
 	require.Contains(t, lines, "Run/workload=sleep/engine=magpie/policy=adaptive/deque=chaselev/forks=private/"+
-		"workers=2/n=20/queue=perthread+neighbour+one/unit=1µs/tasks=20 ")
+		"workers=2/n=20/unit=1µs/queue=perthread+neighbour+one/tasks=20 ")
 	require.Contains(t, lines, "Run/workload=mandelbrot-views/engine=serial/workers=1/n=20/view=3/tasks=20 ")
 	for _, unit := range []string{
 		"vs-bound", "queue-steals", "moved/steal", "lock-waits", "failed-steals", "busy-most-ns",

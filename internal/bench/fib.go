@@ -16,11 +16,11 @@ var fib = &Workload{
 		forks := fibonacci[float64](min(n, fibMost)+1) - 1
 		return Shape{Tasks: forks, Width: forks}
 	},
-	Program: func(n int, _ uint64) Program {
+	Program: func(n int, _ uint64, _ Values) (Program, error) {
 		return &recursion[int]{
 			arg: n, want: fibonacci[int64](n),
 			serial: fibSerial, goroutines: fibGoroutines, fork: fibFork,
-		}
+		}, nil
 	},
 }
 

@@ -19,11 +19,11 @@ var mandelbrot = &Workload{
 	Shape: func(n int) Shape {
 		return Shape{Tasks: float64(n), Width: float64(n), Data: 2 * float64(n) * float64(n)}
 	},
-	Program: func(n int, _ uint64) Program {
+	Program: func(n int, _ uint64, _ Values) (Program, error) {
 		m := &mandelbrotProgram{n: n, steps: make([]uint16, n*n)}
 		m.Serial()
 		m.want = m.checksum()
-		return m
+		return m, nil
 	},
 }
 

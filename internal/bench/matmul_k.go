@@ -34,7 +34,7 @@ type matmulKDivision struct {
 }
 
 // Inputs implements Division.
-func (m *matmulKDivision) Inputs(n int, seed uint64, _ Params) {
+func (m *matmulKDivision) Inputs(n int, seed uint64, _ Values) {
 	m.n, m.seed, m.rows = n, seed, make([]sync.Mutex, n)
 	rng := splitmix64(seed)
 	draw := func() []float64 {

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
@@ -24,21 +23,20 @@ type specimen struct {
 func specimens(t *testing.T) (all []specimen) {
 	const seed = 3
 	for _, w := range Workloads() {
-		n := 1
-		for n < 12 && w.Shape(n+1).Tasks <= 100 { // some programs grow exponentially
+		n := max(1, w.Small)
+		for w.Small == 0 && n < 12 && w.Shape(n+1).Tasks <= 100 { // some programs grow exponentially
 			n++
 		}
 		switch {
 		case w.IsProgram():
-			p := w.Program(n, seed)
+			p, err := w.Program(n, seed, valuesFor(t, w, ""))
+			require.NoError(t, err)
 			all = append(all, specimen{w.Name, false, true, p, func(_ context.Context, ex *executor.Executor) error {
 				return p.Magpie(ex)
 			}})
 		case w.IsDivision():
-			params := DefaultParams()
-			params.Unit = 10 * time.Microsecond
 			d := w.Division()
-			d.Inputs(n, seed, params)
+			d.Inputs(n, seed, valuesFor(t, w, "unit=10µs"))
 			for _, queue := range everyQueue() {
 				p, err := newDivided(w.Name, d, n, queue, seed)
 				require.NoError(t, err)

@@ -14,9 +14,9 @@ var nqueens = &Workload{
 	Default: 13,
 	Most:    mostQueens,
 	Shape:   func(n int) Shape { return Shape{Tasks: queens[n].placed, Width: queens[n].placed} },
-	Program: func(n int, _ uint64) Program {
+	Program: func(n int, _ uint64, _ Values) (Program, error) {
 		return &recursion[board]{arg: board{n: int8(n)}, want: queens[n].solutions,
-			serial: queensSerial, goroutines: queensGoroutines, fork: queensFork}
+			serial: queensSerial, goroutines: queensGoroutines, fork: queensFork}, nil
 	},
 }
 

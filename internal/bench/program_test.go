@@ -34,7 +34,8 @@ func TestProgramsAgree(t *testing.T) {
 		for _, n := range smallSizes[w.Name] {
 			tasks := int(w.Shape(n).Tasks)
 			require.Positive(t, tasks, "%s, n=%d", w.Name, n)
-			program := w.Program(n, 42)
+			program, err := w.Program(n, 42, valuesFor(t, w, ""))
+			require.NoError(t, err)
 			for _, e := range Engines() {
 				for _, s := range e.Settings(w.axes(everySetting(t))) {
 					j := openProgramJob(e, s, w.Name, program, tasks)
@@ -57,7 +58,8 @@ func TestProgramVerify(t *testing.T) {
 	}
 	for _, w := range programs() {
 		n := smallSizes[w.Name][len(smallSizes[w.Name])-1]
-		p := w.Program(n, 42)
+		p, err := w.Program(n, 42, valuesFor(t, w, ""))
+		require.NoError(t, err)
 		var spoils []spoil
 		each := func(from, to int, name string, do func(i int)) {
 			for i := from; i < to; i += max(1, (to-from)/10) {
@@ -219,7 +221,7 @@ func (f *fakeProgram) workload() *Workload {
 	return &Workload{
 		Name:    "fake",
 		Shape:   func(n int) Shape { return Shape{Tasks: float64(2 * n)} },
-		Program: func(int, uint64) Program { return f },
+		Program: func(int, uint64, Values) (Program, error) { return f, nil },
 	}
 }
 
@@ -306,10 +308,10 @@ func TestCancelledPreparation(t *testing.T) {
 	wait := make(chan struct{})
 	defer close(wait)
 	w := (&fakeProgram{}).workload()
-	w.Program = func(int, uint64) Program {
+	w.Program = func(int, uint64, Values) (Program, error) {
 		cancel()
 		<-wait
-		return nil
+		return nil, nil
 	}
 	s.Workloads = []*Workload{w}
 	require.ErrorIs(t, s.Run(ctx), context.Canceled)

@@ -94,12 +94,12 @@ func benchName(r *Result) string {
 		name += fmt.Sprintf("/policy=%s/deque=%s/forks=%s", r.Policy, r.Deque, r.Forks)
 	}
 	name += fmt.Sprintf("/workers=%d/n=%d", r.Workers, r.N)
+	if r.Inputs != "" {
+		name += "/" + r.Inputs
+	}
 	if r.isDivision() {
 		if r.Queue != None {
 			name += "/queue=" + r.Queue
-		}
-		if r.Inputs != "" {
-			name += "/" + r.Inputs
 		}
 		name += fmt.Sprintf("/tasks=%d", r.Tasks)
 	}

@@ -13,7 +13,8 @@ type Result struct {
 	N        int    `json:"n"` // the size asked for; Tasks is the number that results
 	Rep      int    `json:"rep"`
 	Seed     uint64 `json:"seed"`
-	Tasks    int    `json:"tasks"` // for a program: the unit of its figures, see its workload
+	Inputs   string `json:"inputs,omitempty"` // values of the workload's parameters, as in "view=3", separated by slashes
+	Tasks    int    `json:"tasks"`            // for a program: the unit of its figures, see its workload
 	Edges    int    `json:"edges"`
 
 	// BuildNS is the time of building the graph, freezing it and checking it for cycles. It includes the workload's own
@@ -39,8 +40,7 @@ type Result struct {
 	Verified bool `json:"verified"`
 
 	// Of a workload that is a list of tasks: see [DivisionPoint]. Tasks is the number of the tasks.
-	Queue  string `json:"queue,omitempty"`
-	Inputs string `json:"inputs,omitempty"`
+	Queue string `json:"queue,omitempty"`
 	// BoundNS is a lower bound of WallNS, if one is known: the longest task, or the sum of all divided by the workers.
 	BoundNS int64        `json:"bound_ns,omitempty"`
 	Pool    *PoolFigures `json:"pool,omitempty"` // of engine magpie

@@ -19,8 +19,8 @@ var scan = &Workload{
 	Shape: func(n int) Shape {
 		return Shape{Tasks: float64(n), Width: executor.MaxWorkers, Data: 2 * 8 * float64(n)}
 	},
-	Program: func(n int, seed uint64) Program {
-		return &scanProgram{src: randomNumbers(n, seed), dst: make([]int64, n)}
+	Program: func(n int, seed uint64, _ Values) (Program, error) {
+		return &scanProgram{src: randomNumbers(n, seed), dst: make([]int64, n)}, nil
 	},
 }
 

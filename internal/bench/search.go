@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"sync/atomic"
 )
@@ -15,25 +17,34 @@ var search = &Workload{
 	Size:    "words",
 	Default: 1 << 22,
 	Parts:   64,
+	Params:  []*Param{hitParam},
 	Shape: func(n int) Shape {
 		return Shape{Tasks: float64(n), Data: 32 * float64(n)} // letters in a buffer that grows, and a string
 	},
 	Division: func() Division { return new(searchDivision) },
 }
 
+var hitParam = NewParam("hit", "F", "0.75", "where the word of search is: 0, the beginning of the text, to 1",
+	func(s string) (float64, error) {
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(f >= 0 && f <= 1) {
+			return 0, errors.New("choose 0, the beginning, to 1, the end")
+		}
+		return f, nil
+	})
+
 // target is the word. It is longer than all others.
 const target = "workstealing"
 
 type searchDivision struct {
 	words []string
-	hit   float64
 	at    int
 	got   atomic.Int64 // where the word was found, or -1
 }
 
 // Inputs implements Division. As in the document, the text is divided into words in advance.
-func (s *searchDivision) Inputs(n int, seed uint64, p Params) {
-	s.hit, s.at = p.Hit, int(math.Round(p.Hit*float64(n-1)))
+func (s *searchDivision) Inputs(n int, seed uint64, v Values) {
+	s.at = int(math.Round(value[float64](v, hitParam) * float64(n-1)))
 	rng := splitmix64(seed)
 	var text strings.Builder
 	for i := range n {
@@ -50,9 +61,6 @@ func (s *searchDivision) Inputs(n int, seed uint64, p Params) {
 	}
 	s.words = strings.Fields(text.String())
 }
-
-// inputs returns the parameters that the workload uses.
-func (s *searchDivision) inputs() string { return fmt.Sprintf("hit=%v", s.hit) }
 
 // Tasks implements Division.
 func (s *searchDivision) Tasks(count int) []Part {

@@ -19,7 +19,7 @@ type Session struct {
 	Reps int    // repetitions of each setting
 	Seed uint64 // of the workloads that are random
 
-	Params *Params // of the workloads that are a [Division]; nil: DefaultParams
+	Params map[string]string // values of the workloads' parameters, by name, as in flags
 
 	// Step, if not nil, is called with the next measurement and its expected time. It is called between measurements,
 	// never during one.
@@ -78,6 +78,7 @@ type prepared struct {
 	tasks  int
 	edges  int
 	builds []time.Duration // by repetition; nil for a program
+	values Values
 }
 
 // runWorkload prepares w and measures it.
@@ -110,7 +111,7 @@ func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error
 				return nil, err
 			}
 			r.N, r.Rep, r.Seed = n, rep+1, s.Seed
-			r.Edges = p.edges
+			r.Edges, r.Inputs = p.edges, p.values.String()
 			if p.builds != nil {
 				r.BuildNS = p.builds[rep].Nanoseconds()
 			}
@@ -131,14 +132,17 @@ func (s *Session) prepareGraph(ctx context.Context, w *Workload, n int) (p prepa
 		return p, err
 	}
 	jobs, err := s.openAll(w, work, target)
-	return prepared{jobs, target.Plan.Len(), target.Plan.Edges(), builds}, err
+	return prepared{jobs: jobs, tasks: target.Plan.Len(), edges: target.Plan.Edges(), builds: builds}, err
 }
 
 // prepareProgram makes the program.
 func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p prepared, err error) {
 	p.tasks = int(w.Shape(n).Tasks)
+	if p.values, err = w.values(s.Params); err != nil {
+		return p, err
+	}
 	s.step("preparing "+w.Name, guess(p.tasks))
-	program, err := attend(ctx, func() (Program, error) { return w.Program(n, s.Seed), ctx.Err() })
+	program, err := attend(ctx, func() (Program, error) { return w.Program(n, s.Seed, p.values) })
 	if err != nil {
 		return p, err
 	}
@@ -152,18 +156,17 @@ func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p pre
 
 // prepareDivision makes the division, and divides it for every setting, queue and number of tasks.
 func (s *Session) prepareDivision(ctx context.Context, w *Workload, n int) (p prepared, err error) {
+	if p.values, err = w.values(s.Params); err != nil {
+		return p, err
+	}
 	s.step("preparing "+w.Name, guess(n))
 	d, err := attend(ctx, func() (Division, error) {
 		d := w.Division()
-		d.Inputs(n, s.Seed, s.params())
+		d.Inputs(n, s.Seed, p.values)
 		return d, ctx.Err()
 	})
 	if err != nil {
 		return p, err
-	}
-	inputs := ""
-	if d, ok := d.(interface{ inputs() string }); ok {
-		inputs = d.inputs()
 	}
 	counts := s.Axes.Tasks
 	if len(counts) == 0 {
@@ -185,7 +188,7 @@ func (s *Session) prepareDivision(ctx context.Context, w *Workload, n int) (p pr
 						return p, err
 					}
 					j := openProgramJob(e, setting, w.Name, program, count)
-					j.division = &DivisionPoint{setting, queue, count, inputs}
+					j.division = &DivisionPoint{setting, queue, count}
 					p.jobs = append(p.jobs, j)
 					p.tasks = max(p.tasks, count)
 				}

@@ -17,9 +17,9 @@ var skynet = &Workload{
 		tasks := skynetTasks(n, make(map[int]float64))
 		return Shape{Tasks: tasks, Width: tasks}
 	},
-	Program: func(n int, _ uint64) Program {
+	Program: func(n int, _ uint64, _ Values) (Program, error) {
 		return &recursion[span]{arg: span{0, int64(n)}, want: sumBelow(int64(n)),
-			serial: skynetSerial, goroutines: skynetGoroutines, fork: skynetFork}
+			serial: skynetSerial, goroutines: skynetGoroutines, fork: skynetFork}, nil
 	},
 }
 

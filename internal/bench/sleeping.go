@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
@@ -16,6 +17,15 @@ var (
 	sleepPermuted = sleeping("sleep-permuted", "the same sleeps in an order that the seed chooses", true)
 )
 
+var unitParam = NewParam("unit", "D", "1ms", "the shortest sleep of sleep and sleep-permuted",
+	func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err != nil || d <= 0 || d > time.Second {
+			return 0, errors.New("choose a time of more than 0, and at most 1s")
+		}
+		return d, nil
+	})
+
 func sleeping(name, about string, permuted bool) *Workload {
 	return &Workload{
 		Name:     name,
@@ -23,6 +33,7 @@ func sleeping(name, about string, permuted bool) *Workload {
 		Size:     "sleeps",
 		Default:  40,
 		Most:     1 << 16,
+		Params:   []*Param{unitParam},
 		Shape:    func(n int) Shape { return Shape{Tasks: float64(n), Data: 8 * float64(n)} },
 		Division: func() Division { return &sleepDivision{permuted: permuted} },
 	}
@@ -37,8 +48,8 @@ type sleepDivision struct {
 }
 
 // Inputs implements Division.
-func (s *sleepDivision) Inputs(n int, seed uint64, p Params) {
-	s.unit, s.units = p.Unit, make([]int, n)
+func (s *sleepDivision) Inputs(n int, seed uint64, v Values) {
+	s.unit, s.units = value[time.Duration](v, unitParam), make([]int, n)
 	for i := range s.units {
 		s.units[i] = i + 1
 		s.want += int64(i + 1)
@@ -48,9 +59,6 @@ func (s *sleepDivision) Inputs(n int, seed uint64, p Params) {
 		rng.Shuffle(n, func(i, j int) { s.units[i], s.units[j] = s.units[j], s.units[i] })
 	}
 }
-
-// inputs returns the parameters that the workload uses.
-func (s *sleepDivision) inputs() string { return fmt.Sprintf("unit=%v", s.unit) }
 
 // Tasks implements Division.
 func (s *sleepDivision) Tasks(count int) []Part { return cut(len(s.units), count) }

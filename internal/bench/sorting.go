@@ -20,10 +20,10 @@ var sorting = &Workload{
 	Shape: func(n int) Shape {
 		return Shape{Tasks: float64(n), Width: float64(n) / sortGrain, Data: 2 * 8 * float64(n)}
 	},
-	Program: func(n int, seed uint64) Program {
+	Program: func(n int, seed uint64, _ Values) (Program, error) {
 		s := &sortProgram{random: randomNumbers(n, seed), s: make([]int64, n)}
 		s.content = contentOf(s.random)
-		return s
+		return s, nil
 	},
 }
 

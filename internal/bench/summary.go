@@ -25,14 +25,15 @@ func groups(results []Result) []*group {
 		workload string
 		setting  Setting
 		n        int
+		inputs   string
 		division DivisionPoint // empty for other workloads
 	}
 	var all []*group
 	byKey := make(map[key]*group)
 	for _, r := range results {
-		k := key{workload: r.Workload, setting: r.setting(), n: r.N}
+		k := key{workload: r.Workload, setting: r.setting(), n: r.N, inputs: r.Inputs}
 		if r.isDivision() {
-			k.division = DivisionPoint{Queue: r.Queue, Tasks: r.Tasks, Inputs: r.Inputs}
+			k.division = DivisionPoint{Queue: r.Queue, Tasks: r.Tasks}
 		}
 		g := byKey[k]
 		if g == nil {

@@ -15,9 +15,9 @@ var (
 		Size:    "depth",
 		Default: 4,
 		Shape:   func(n int) Shape { return treeShape(fatChildren, n) },
-		Program: func(n int, _ uint64) Program {
+		Program: func(n int, _ uint64, _ Values) (Program, error) {
 			return &recursion[int]{arg: n, want: int64(treeNodes(fatChildren, n)),
-				serial: fatSerial, goroutines: fatGoroutines, fork: fatFork}
+				serial: fatSerial, goroutines: fatGoroutines, fork: fatFork}, nil
 		},
 	}
 	thin = &Workload{
@@ -26,9 +26,9 @@ var (
 		Size:    "depth",
 		Default: 22,
 		Shape:   func(n int) Shape { return treeShape(2, n) },
-		Program: func(n int, _ uint64) Program {
+		Program: func(n int, _ uint64, _ Values) (Program, error) {
 			return &recursion[int]{arg: n, want: int64(treeNodes(2, n)),
-				serial: thinSerial, goroutines: thinGoroutines, fork: thinFork}
+				serial: thinSerial, goroutines: thinGoroutines, fork: thinFork}, nil
 		},
 	}
 )

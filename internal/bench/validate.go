@@ -50,6 +50,9 @@ func (s *Session) validate() error {
 	if err := s.validateDivisions(); err != nil {
 		return err
 	}
+	if err := s.validateParams(); err != nil {
+		return err
+	}
 	available := available()
 	for _, w := range s.Workloads {
 		if err := s.validateSize(w, available); err != nil {

@@ -1,7 +1,5 @@
 package bench
 
-import "fmt"
-
 // mandelbrotViews is document 001's Mandelbrot set: rows differ, and the larger the number of the view, the more.
 var mandelbrotViews = &Workload{
 	Name:    "mandelbrot-views",
@@ -9,11 +7,14 @@ var mandelbrotViews = &Workload{
 	Size:    "rows and columns",
 	Default: 1024,
 	Parts:   64,
+	Params:  []*Param{viewParam},
 	Shape: func(n int) Shape {
 		return Shape{Tasks: float64(n), Data: 2 * float64(n) * float64(n)}
 	},
 	Division: func() Division { return new(viewsDivision) },
 }
+
+var viewParam = intParam("view", "V", 1, 0, len(views)-1, "the view of mandelbrot-views: the larger, the more uneven")
 
 // views are the squares that the pictures show: the document names views and does not describe them. View 0 is the one
 // of the workload mandelbrot. Each following one shows the set smaller, and lower: fewer rows have most of the steps.
@@ -33,15 +34,12 @@ type viewsDivision struct {
 }
 
 // Inputs implements Division.
-func (v *viewsDivision) Inputs(n int, _ uint64, p Params) {
+func (v *viewsDivision) Inputs(n int, _ uint64, p Values) {
 	v.mandelbrotProgram = mandelbrotProgram{n: n, steps: make([]uint16, n*n)}
-	v.view = p.View
+	v.view = value[int](p, viewParam)
 	v.Work(Part{From: 0, To: n})
 	v.want = v.checksum()
 }
-
-// inputs returns the parameters that the workload uses.
-func (v *viewsDivision) inputs() string { return fmt.Sprintf("view=%d", v.view) }
 
 // Tasks implements Division.
 func (v *viewsDivision) Tasks(count int) []Part { return cut(v.n, count) }

@@ -15,13 +15,15 @@ type Workload struct {
 	Default int    // n of a full measurement
 	Tour    int    // n in the tour; 0: it is not in the tour
 	Most    int    // the largest n; 0: bounded by memory and patience only
+	Small   int    // n of an instance that runs within milliseconds; 0: 1 to 12, with few tasks
+	Params  []*Param
 
 	// Shape returns the extent of the instance of size n.
 	Shape func(n int) Shape
 	// Make returns the instance of size n if it is a graph. The seed is that of its random choices.
 	Make func(n int, seed uint64) Work
-	// Program returns the instance of size n if it is a program.
-	Program func(n int, seed uint64) Program
+	// Program returns the instance of size n, with the values of Params, if it is a program.
+	Program func(n int, seed uint64, v Values) (Program, error)
 	// Division returns an instance, without its inputs, if it is a list of tasks. Exactly one of Make, Program and
 	// Division is not nil.
 	Division func() Division

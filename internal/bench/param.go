@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Param is an input of some workloads besides their size. It is a flag of wsbench run.
+type Param struct {
+	Name    string
+	Unit    string // stands for the value in help: F in "-hit F"
+	About   string // one line
+	Default string
+
+	// parse reads a value. Its error is a phrase after the value, as in "choose 0 to 6".
+	parse func(string) (any, error)
+}
+
+// NewParam returns a parameter whose values parse reads. An error of parse is a phrase that follows the value in a
+// message, as in "choose 0 to 6".
+func NewParam[T any](name, unit, byDefault, about string, parse func(string) (T, error)) *Param {
+	return &Param{name, unit, about, byDefault, func(s string) (any, error) { return parse(s) }}
+}
+
+// intParam returns a parameter with the values from least to most.
+func intParam(name, unit string, byDefault, least, most int, about string) *Param {
+	return NewParam(name, unit, strconv.Itoa(byDefault), about, func(s string) (int, error) {
+		i, err := strconv.Atoi(s)
+		if err != nil || i < least || i > most {
+			return 0, fmt.Errorf("choose %d to %d", least, most)
+		}
+		return i, nil
+	})
+}
+
+// Params lists the parameters of all workloads, in the order of their first workload.
+func Params(workloads []*Workload) (all []*Param) {
+	for _, w := range workloads {
+		for _, p := range w.Params {
+			all = appendNew(all, p)
+		}
+	}
+	return all
+}
+
+// Values are the values of the parameters of a workload.
+type Values struct {
+	byName map[string]any
+	inputs string
+}
+
+// value returns the value of a parameter of the workload.
+func value[T any](v Values, p *Param) T { return v.byName[p.Name].(T) }
+
+// String returns the values as in "view=3", in the form of the Go benchmark format. It is empty for a workload without
+// parameters.
+func (v Values) String() string { return v.inputs }
+
+// values reads the values of the parameters of w. Parameters that asked does not have get their defaults.
+func (w *Workload) values(asked map[string]string) (v Values, err error) {
+	v.byName = make(map[string]any)
+	var inputs []string
+	for _, p := range w.Params {
+		text, ok := asked[p.Name]
+		if !ok {
+			text = p.Default
+		}
+		if v.byName[p.Name], err = p.parse(text); err != nil {
+			var bad *InputError
+			if errors.As(err, &bad) {
+				return v, err
+			}
+			return v, BadInput("-%s %s: %v", p.Name, text, err)
+		}
+		inputs = append(inputs, fmt.Sprintf("%s=%v", p.Name, v.byName[p.Name]))
+	}
+	v.inputs = strings.Join(inputs, "/")
+	return v, nil
+}
+
+// validateParams returns an error if no workload has a parameter that is asked for, or a value is wrong.
+func (s *Session) validateParams() error {
+	for _, p := range Params(Workloads()) {
+		if _, ok := s.Params[p.Name]; !ok || slices.ContainsFunc(s.Workloads, p.isOf) {
+			continue
+		}
+		var names []string
+		for _, w := range Workloads() {
+			if p.isOf(w) {
+				names = append(names, w.Name)
+			}
+		}
+		return BadInput("-%s is for %s, which is not to run", p.Name, strings.Join(names, " and "))
+	}
+	for _, w := range s.Workloads {
+		if _, err := w.values(s.Params); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isOf reports whether p is a parameter of w.
+func (p *Param) isOf(w *Workload) bool { return slices.Contains(w.Params, p) }
