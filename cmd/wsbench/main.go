@@ -46,6 +46,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // A tool is the command with everything that it can measure.
 type tool struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	workloads      []*bench.Workload
 	probes         []*bench.Probe
@@ -56,7 +57,7 @@ type tool struct {
 
 func newTool(stdout, stderr io.Writer) *tool {
 	return &tool{
-		stdout, stderr, bench.Workloads(), bench.Probes(), bench.Engines(),
+		os.Stdin, stdout, stderr, bench.Workloads(), bench.Probes(), bench.Engines(),
 		bench.DequeExperiments(), bench.DequeKinds(),
 	}
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pool"
@@ -19,6 +22,9 @@ func (t *tool) runRun(ctx context.Context, args []string) error {
 	}
 	return measure(t, &o.request, bench.NewReport, func(step stepper, emit emitter[bench.Result]) error {
 		o.session.Step, o.session.Emit = step, emit
+		if o.loop {
+			return t.loop(ctx, &o.session)
+		}
 		return o.session.Run(ctx)
 	})
 }
@@ -27,6 +33,27 @@ func (t *tool) runRun(ctx context.Context, args []string) error {
 type runOptions struct {
 	request
 	session bench.Session
+	loop    bool
+}
+
+// loop repeats the workload of s between a line of standard input and the input's end. An empty line of standard output
+// says that it has prepared.
+func (t *tool) loop(ctx context.Context, s *bench.Session) error {
+	var ended atomic.Bool
+	begin := func() error {
+		fmt.Fprintln(t.stdout)
+		in := bufio.NewReader(t.stdin)
+		if _, err := in.ReadString('\n'); err != nil {
+			ended.Store(true)
+			return nil
+		}
+		go func() {
+			_, _ = io.Copy(io.Discard, in)
+			ended.Store(true)
+		}()
+		return nil
+	}
+	return s.Loop(ctx, begin, func() bool { return !ended.Load() })
 }
 
 func (t *tool) parseRun(args []string) (*runOptions, error) {
@@ -57,6 +84,9 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		})
 	}
 	verbatim := fs.Bool("verbatim", false, "")
+	fs.BoolVar(&s.Whole, "whole", false, "")
+	fs.BoolVar(&s.Pin, "pin", false, "")
+	fs.BoolVar(&o.loop, "loop", false, "")
 	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
@@ -79,6 +109,9 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		if err := t.pick(s, names); err != nil {
 			return nil, err
 		}
+	}
+	if o.loop && (o.format != "json" || o.output != "") {
+		return nil, bench.BadInput("-loop needs -format json, and writes to standard output")
 	}
 	if len(engines) > 0 {
 		if s.Engines, err = pickNamed("engine", t.engines, engineName, engines); err != nil {
@@ -177,6 +210,13 @@ combination is run.
   -verbatim       engine magpie in the form of the paper that policy adaptive-published
                   is from: no spans of tasks, no polling, and so on; see executor.Config.
                   Its results are those of magpie-verbatim
+  -whole          time everything that a process does: building the graph, making the
+                  executor, running, closing. This is the window of perf stat in document 000
+  -pin            as many processors as workers, dealt over the processor packages, as
+                  with taskset in document 000
+  -loop           for a program that runs several wsbench at once: write an empty line when
+                  all is prepared, wait for a line, then repeat one workload in one setting
+                  until standard input ends (with -format json only)
   -queue LIST     %s (default %s): the queue of a list
                   of tasks. After perthread may come a way to steal, and after any queue
                   +spin, busy-waiting, as in perthread+random+half+spin; wsbench list

@@ -85,6 +85,14 @@ type Counts struct {
 	Peers  executor.PeerStats
 }
 
+// since returns the counts of what happened after before. Those of peers go on.
+func (c Counts) since(before Counts) Counts {
+	c.Tasks -= before.Tasks
+	c.Steals -= before.Steals
+	c.Parks -= before.Parks
+	return c
+}
+
 // Engines lists the engines. The first is the one to measure, the others are for comparison.
 func Engines() []*Engine {
 	return []*Engine{

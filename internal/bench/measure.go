@@ -16,7 +16,10 @@ type job struct {
 	data     data
 	tasks    int
 	program  bool
-	division *DivisionPoint // if the workload is a division
+	division *DivisionPoint         // if the workload is a division
+	open     func() (Runner, error) // builds the graph again, if there is one
+	whole    bool
+	pin      bool
 	runner   Runner
 	expect   time.Duration // the time of the last repetition
 }
@@ -37,16 +40,30 @@ type data interface {
 
 // openJob prepares the runs of target, whose tasks are those of work, on engine e.
 func openJob(e *Engine, s Setting, workload string, work Work, t Target) (*job, error) {
-	r, err := e.Open(s, t)
-	if err != nil {
-		return nil, fmt.Errorf("opening %v: %w", s, err)
+	open := func(t Target) (Runner, error) {
+		r, err := e.Open(s, t)
+		if err != nil {
+			return nil, fmt.Errorf("opening %v: %w", s, err)
+		}
+		return r, nil
 	}
-	return &job{workload: workload, setting: s, data: work, tasks: t.Plan.Len(), runner: r}, nil
+	r, err := open(t)
+	return &job{workload: workload, setting: s, data: work, tasks: t.Plan.Len(), runner: r,
+		open: func() (Runner, error) {
+			t, _, err := describe(workload, work)
+			if err != nil {
+				return nil, err
+			}
+			return open(t)
+		},
+	}, err
 }
 
 // openProgramJob prepares the runs of p, which has the given number of tasks, on engine e.
 func openProgramJob(e *Engine, s Setting, workload string, p Program, tasks int) *job {
-	return &job{workload: workload, setting: s, data: p, tasks: tasks, program: true, runner: e.OpenProgram(s, p)}
+	return &job{workload: workload, setting: s, data: p, tasks: tasks, program: true, runner: e.OpenProgram(s, p),
+		open: func() (Runner, error) { return e.OpenProgram(s, p), nil },
+	}
 }
 
 // repeat measures and verifies one repetition. If ctx ends, repeat returns while the repetition of a program goes on,
@@ -80,15 +97,20 @@ func attend[R any](ctx context.Context, f func() (R, error)) (result R, err erro
 }
 
 func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
-	if err := j.runner.Start(); err != nil {
-		return r, fmt.Errorf("starting %v: %w", j.at(), err)
+	if j.pin {
+		restore, err := pinProcess(j.setting.Workers)
+		if err != nil {
+			return r, err
+		}
+		defer restore()
 	}
-	j.data.Reset()
-	before := j.runner.Counts()
-	m, err := measure(func() error { return j.runner.Run(ctx) })
-	after := j.runner.Counts()
-	if stopErr := j.runner.Stop(); err == nil {
-		err = stopErr
+	var m measurement
+	var counts Counts
+	if j.whole {
+		j.data.Reset()
+		m, err = measure(func() error { counts, err = j.runWhole(ctx); return err })
+	} else {
+		m, counts, err = j.runAlone(ctx)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -96,8 +118,8 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	case err != nil:
 		return r, &WrongAnswer{j.workload, j.at(), err}
 	}
-	if ran := after.Tasks - before.Tasks; !j.program && ran != uint64(j.tasks) {
-		return r, &WrongAnswer{j.workload, j.at(), fmt.Errorf("%d tasks ran, the graph has %d", ran, j.tasks)}
+	if !j.program && counts.Tasks != uint64(j.tasks) {
+		return r, &WrongAnswer{j.workload, j.at(), fmt.Errorf("%d tasks ran, the graph has %d", counts.Tasks, j.tasks)}
 	}
 	if err := j.data.Verify(); err != nil {
 		return r, &WrongAnswer{j.workload, j.at(), err}
@@ -107,15 +129,48 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		Workload: j.workload, Engine: j.setting.Engine, Policy: j.setting.Policy, Deque: j.setting.Deque,
 		Forks: j.setting.Forks, Workers: j.setting.Workers, Tasks: j.tasks,
 		NSPerTask: float64(m.wall) / float64(j.tasks),
-		Steals:    after.Steals - before.Steals, Parks: after.Parks - before.Parks,
-		Verified: true,
+		Steals:    counts.Steals, Parks: counts.Parks,
+		Whole: j.whole, Pinned: j.pin, Verified: true,
 	}
-	r.Peers = peerFigures(after.Peers)
+	r.Peers = peerFigures(counts.Peers)
 	m.fill(&r)
 	if d, ok := j.data.(*divided); ok {
 		d.fill(&r, *j.division)
 	}
 	return r, nil
+}
+
+// runAlone runs the runner once. The measurement is that of its run.
+func (j *job) runAlone(ctx context.Context) (m measurement, counts Counts, err error) {
+	if err := j.runner.Start(); err != nil {
+		return m, counts, fmt.Errorf("starting %v: %w", j.at(), err)
+	}
+	j.data.Reset()
+	before := j.runner.Counts()
+	m, err = measure(func() error { return j.runner.Run(ctx) })
+	counts = j.runner.Counts().since(before)
+	if stopErr := j.runner.Stop(); err == nil {
+		err = stopErr
+	}
+	return m, counts, err
+}
+
+// runWhole does once everything that a process does: it builds the graph, starts the engine, runs and stops it.
+func (j *job) runWhole(ctx context.Context) (counts Counts, err error) {
+	runner, err := j.open()
+	if err != nil {
+		return counts, err
+	}
+	if err := runner.Start(); err != nil {
+		return counts, fmt.Errorf("starting %v: %w", j.at(), err)
+	}
+	before := runner.Counts()
+	err = runner.Run(ctx)
+	counts = runner.Counts().since(before)
+	if stopErr := runner.Stop(); err == nil {
+		err = stopErr
+	}
+	return counts, err
 }
 
 // A measurement has the time and resources that the process used while a function ran.

@@ -97,6 +97,12 @@ func benchName(r *Result) string {
 	if r.Inputs != "" {
 		name += "/" + r.Inputs
 	}
+	if r.Whole {
+		name += "/window=whole"
+	}
+	if r.Pinned {
+		name += "/pinned=true"
+	}
 	if r.isDivision() {
 		if r.Queue != None {
 			name += "/queue=" + r.Queue

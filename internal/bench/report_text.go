@@ -78,6 +78,18 @@ var firstColumns = []textColumn{
 	{"forks", false, "forks %s", func(g *group, _ []*group) string { return g.Forks }},
 	{"queue", false, "", func(g *group, _ []*group) string { return cmp.Or(g.Queue, None) }},
 	{"inputs", false, "%s", func(g *group, _ []*group) string { return cmp.Or(g.Inputs, None) }},
+	{"window", false, "the window of the figures is the %s process", func(g *group, _ []*group) string {
+		if g.Whole {
+			return "whole"
+		}
+		return None
+	}},
+	{"pinned", false, "threads %s", func(g *group, _ []*group) string {
+		if g.Pinned {
+			return "pinned"
+		}
+		return None
+	}},
 	{"workers", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.Workers) }},
 	{"n", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.N) }},
 	{"tasks", true, "", func(g *group, _ []*group) string {

@@ -34,6 +34,14 @@ type Result struct {
 	ICtx    int64  `json:"ictx"`           // involuntary ones
 	PeakRSS int64  `json:"peak_rss_bytes"` // the most memory resident during the run, earlier memory included
 
+	// Whole says that WallNS, CPUNS and what follows from them are of everything that a process does with the graph:
+	// they include building it, and making and closing the executor. This is the window of perf stat, which document 000
+	// uses, without the start of the process and of the Go runtime.
+	Whole bool `json:"whole,omitempty"`
+	// Pinned says that the process had as many processors as Workers, or all if there are fewer, dealt over the
+	// processor packages, as with taskset in document 000.
+	Pinned bool `json:"pinned,omitempty"`
+
 	// Verified says that the data after this run is right and the engine counted exactly Tasks tasks, and that in an
 	// untimed run of the same graph in the same setting the order of every edge held. For a program it says that the
 	// result is right. Results that are not verified are never reported.

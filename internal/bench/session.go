@@ -21,6 +21,9 @@ type Session struct {
 
 	Params map[string]string // values of the workloads' parameters, by name, as in flags
 
+	Whole bool // the timed part of a repetition is everything, see [Result.Whole]
+	Pin   bool // a repetition has as many processors as workers, dealt over the packages
+
 	// Step, if not nil, is called with the next measurement and its expected time. It is called between measurements,
 	// never during one.
 	Step func(what string, expect time.Duration)
@@ -74,6 +77,8 @@ func (s *Session) step(what string, expect time.Duration) {
 
 // A prepared workload is ready to be measured.
 type prepared struct {
+	n      int
+	seed   uint64
 	jobs   []*job
 	tasks  int
 	edges  int
@@ -83,7 +88,27 @@ type prepared struct {
 
 // runWorkload prepares w and measures it.
 func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error) {
-	n := s.size(w)
+	p, err := s.prepare(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	var results []Result
+	for rep := range s.Reps {
+		for _, j := range p.jobs {
+			s.step(progress(w.Name, j.at(), rep, s.Reps), j.expect)
+			r, err := p.repeat(ctx, j, rep)
+			if err != nil {
+				return nil, err
+			}
+			results = append(results, r)
+		}
+	}
+	return results, nil
+}
+
+// prepare prepares w, and warms it up: the first run of a graph pays for memory that later runs find. It is verified,
+// not measured.
+func (s *Session) prepare(ctx context.Context, w *Workload) (p prepared, err error) {
 	prepare := s.prepareGraph
 	switch {
 	case w.IsProgram():
@@ -91,34 +116,30 @@ func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error
 	case w.IsDivision():
 		prepare = s.prepareDivision
 	}
-	p, err := prepare(ctx, w, n)
-	if err != nil {
-		return nil, err
+	n := s.size(w)
+	if p, err = prepare(ctx, w, n); err != nil {
+		return p, err
 	}
-	// The first run of a graph pays for memory that later runs find. It is verified, not measured.
+	p.n, p.seed = n, s.Seed
 	for _, j := range p.jobs {
+		j.whole, j.pin = s.Whole, s.Pin
 		s.step("warming up "+w.Name+" on "+j.at().String(), guess(p.tasks))
 		if _, err := j.repeat(ctx); err != nil {
-			return nil, err
+			return p, err
 		}
 	}
-	var results []Result
-	for rep := range s.Reps {
-		for _, j := range p.jobs {
-			s.step(progress(w.Name, j.at(), rep, s.Reps), j.expect)
-			r, err := j.repeat(ctx)
-			if err != nil {
-				return nil, err
-			}
-			r.N, r.Rep, r.Seed = n, rep+1, s.Seed
-			r.Edges, r.Inputs = p.edges, p.values.String()
-			if p.builds != nil {
-				r.BuildNS = p.builds[rep].Nanoseconds()
-			}
-			results = append(results, r)
-		}
+	return p, nil
+}
+
+// repeat measures j, one of the jobs of p, once more. rep is the number of repetitions before.
+func (p *prepared) repeat(ctx context.Context, j *job, rep int) (Result, error) {
+	r, err := j.repeat(ctx)
+	r.N, r.Rep, r.Seed = p.n, rep+1, p.seed
+	r.Edges, r.Inputs = p.edges, p.values.String()
+	if p.builds != nil {
+		r.BuildNS = p.builds[rep%len(p.builds)].Nanoseconds()
 	}
-	return results, nil
+	return r, err
 }
 
 // prepareGraph checks the order of the edges in every setting, and builds the graph to measure.

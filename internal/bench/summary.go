@@ -26,12 +26,14 @@ func groups(results []Result) []*group {
 		setting  Setting
 		n        int
 		inputs   string
+		whole    bool
+		pinned   bool
 		division DivisionPoint // empty for other workloads
 	}
 	var all []*group
 	byKey := make(map[key]*group)
 	for _, r := range results {
-		k := key{workload: r.Workload, setting: r.setting(), n: r.N, inputs: r.Inputs}
+		k := key{workload: r.Workload, setting: r.setting(), n: r.N, inputs: r.Inputs, whole: r.Whole, pinned: r.Pinned}
 		if r.isDivision() {
 			k.division = DivisionPoint{Queue: r.Queue, Tasks: r.Tasks}
 		}

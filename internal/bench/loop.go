@@ -1,0 +1,36 @@
+package bench
+
+import "context"
+
+// Loop prepares the only workload of s in its only setting and calls begin. Then it repeats the workload as long as
+// more returns true, and emits each result at once: a program of a co-run, which others start and end.
+func (s *Session) Loop(ctx context.Context, begin func() error, more func() bool) error {
+	if err := s.validate(); err != nil {
+		return err
+	}
+	if len(s.Workloads) != 1 || len(s.Probes) > 0 {
+		return BadInput("a loop repeats one workload, and %d are to run", len(s.Workloads)+len(s.Probes))
+	}
+	one := *s
+	one.Reps = 1
+	p, err := one.prepare(ctx, s.Workloads[0])
+	if err != nil {
+		return err
+	}
+	if len(p.jobs) != 1 {
+		return BadInput("a loop repeats one workload in one setting, and there are %d settings", len(p.jobs))
+	}
+	if err := begin(); err != nil {
+		return err
+	}
+	for rep := 0; more(); rep++ {
+		r, err := p.repeat(ctx, p.jobs[0], rep)
+		if err != nil {
+			return err
+		}
+		if err := s.Emit([]Result{r}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLoop: a loop prepares before it begins, and repeats until it is told to end.
+func TestLoop(t *testing.T) {
+	for _, w := range []*Workload{chain, fib, sleepLinear} {
+		s, results := session(Engines()[0])
+		s.Workloads, s.N, s.Axes.Forks = []*Workload{w}, 10, bothForks[:1]
+		begun, left := false, 3
+		require.NoError(t, s.Loop(context.Background(), func() error {
+			begun = true
+			require.Empty(t, *results, "measured before it began")
+			return nil
+		}, func() bool {
+			require.True(t, begun)
+			require.Len(t, *results, 3-left, "results come late")
+			left--
+			return left >= 0
+		}))
+		require.Len(t, *results, 3)
+		for i, r := range *results {
+			require.True(t, r.Verified)
+			require.Equal(t, i+1, r.Rep)
+			require.Equal(t, 10, r.N)
+			require.Equal(t, w == chain, r.BuildNS > 0)
+		}
+	}
+}
+
+func TestLoopInput(t *testing.T) {
+	for want, change := range map[string]func(*Session){
+		"a loop repeats one workload, and 2 are to run": func(s *Session) { s.Workloads = []*Workload{chain, fib} },
+		"a loop repeats one workload, and 0 are to run": func(s *Session) { s.Workloads = nil },
+		"and there are 2 settings":                      func(s *Session) { s.Axes.Workers = []int{1, 2} },
+		"size must be at least 1":                       func(s *Session) { s.N = -1 },
+	} {
+		s, results := session(Engines()[0])
+		s.Workloads, s.N = []*Workload{chain}, 10
+		change(s)
+		never := func() error { t.Error("it began"); return nil }
+		err := s.Loop(context.Background(), never, func() bool { return false })
+		require.ErrorContains(t, err, want)
+		require.Empty(t, *results)
+	}
+	s, _ := session(Engines()[0])
+	s.Workloads, s.N = []*Workload{chain}, 10
+	broken := errors.New("broken")
+	require.ErrorIs(t, s.Loop(context.Background(), func() error { return broken }, func() bool { return true }), broken)
+}
+
+// TestWhole: the window is larger than the run alone, for it has the building of the graph.
+func TestWhole(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		s, results := session(Engines()...)
+		s.Workloads, s.N, s.Reps, s.Whole = []*Workload{chain, fib}, 20, 1, whole
+		require.NoError(t, s.Run(context.Background()))
+		for _, r := range *results {
+			require.Equal(t, whole, r.Whole)
+			require.True(t, r.Verified)
+			if r.Workload == "chain" {
+				require.EqualValues(t, 20, r.Tasks)
+			}
+		}
+	}
+	s, results := session(Engines()[0])
+	s.Workloads, s.N, s.Reps, s.Whole = []*Workload{chain}, 200000, 1, true
+	require.NoError(t, s.Run(context.Background()))
+	r := (*results)[0]
+	require.Greater(t, r.WallNS, int64(200000), "a task cannot be built within a nanosecond")
+}

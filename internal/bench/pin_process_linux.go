@@ -1,0 +1,64 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// pinProcess lets the threads of the process run on n of the processors that it may use, or on all if there are fewer.
+// They are dealt over the processor packages: with two packages, half are of each. Threads that start later inherit it.
+func pinProcess(n int) (restore func(), err error) {
+	var may, set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &may); err != nil {
+		return nil, fmt.Errorf("-pin: %w", err)
+	}
+	byPackage := make(map[string][]int)
+	var packages []string
+	for cpu, left := 0, may.Count(); left > 0; cpu++ {
+		if !may.IsSet(cpu) {
+			continue
+		}
+		left--
+		// Without the file all processors are of one package.
+		id, _ := os.ReadFile(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu))
+		key := strings.TrimSpace(string(id))
+		if byPackage[key] == nil {
+			packages = append(packages, key)
+		}
+		byPackage[key] = append(byPackage[key], cpu)
+	}
+	for i := 0; set.Count() < min(n, may.Count()); i++ {
+		key := packages[i%len(packages)]
+		if cpus := byPackage[key]; len(cpus) > 0 {
+			set.Set(cpus[0])
+			byPackage[key] = cpus[1:]
+		}
+	}
+	if err := setAffinity(&set); err != nil {
+		return nil, fmt.Errorf("-pin: %w", err)
+	}
+	return func() { _ = setAffinity(&may) }, nil // the set was allowed before
+}
+
+// setAffinity sets the processors of all threads of the process.
+func setAffinity(set *unix.CPUSet) error {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		id, err := strconv.Atoi(t.Name())
+		if err != nil {
+			continue
+		}
+		if err := unix.SchedSetaffinity(id, set); err != nil && !errors.Is(err, unix.ESRCH) { // it has ended meanwhile
+			return err
+		}
+	}
+	return nil
+}
