@@ -42,6 +42,12 @@ func isSet(fs *flag.FlagSet, name string) bool {
 	return set
 }
 
+// given returns the names of the flags that were given.
+func given(fs *flag.FlagSet) (names []string) {
+	fs.Visit(func(f *flag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
 // A list is the value of a flag that takes values separated by commas. A value given twice counts once.
 type list []string
 

@@ -4,6 +4,7 @@
 //	wsbench run                 a tour of the graphs, in a few seconds
 //	wsbench run WORKLOAD…       run and verify workloads
 //	wsbench deque               experiments with deques, without the executor
+//	wsbench replay ID…          repeat the experiments of the source documents, and judge their claims
 //	wsbench list                workloads, engines, policies, deques, ways to fork, queues, experiments
 //	wsbench compare OLD NEW     compare two files that run or deque wrote with -format bench or json
 //	wsbench env                 describe the machine
@@ -77,6 +78,8 @@ func subcommands() []subcommand {
 			runHelp, (*tool).runRun},
 		{"deque", "[EXPERIMENT…] [flags]", "all kinds of deque alone: owners, thieves, latencies, trees",
 			dequeHelp, (*tool).runDeque},
+		{"replay", "EXPERIMENT… [flags]", "the experiments of the source documents, judged claim by claim in a report",
+			replayHelp, (*tool).runReplay},
 		{"list", "", "workloads, probes, engines, policies, deques, forks, queues, experiments",
 			listHelp, (*tool).runList},
 		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},

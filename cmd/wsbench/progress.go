@@ -43,7 +43,16 @@ func (p *progress) step(what string, expect time.Duration) {
 	if p.w == nil || expect < slow {
 		return
 	}
-	text := []rune(fmt.Sprintf("%s, about %v …", what, expect.Round(100*time.Millisecond)))
+	p.say(fmt.Sprintf("%s, about %v …", what, expect.Round(100*time.Millisecond)))
+}
+
+// say draws the line.
+func (p *progress) say(what string) {
+	p.clear()
+	if p.w == nil {
+		return
+	}
+	text := []rune(what)
 	fmt.Fprint(p.w, string(text[:min(len(text), lineWidth)]))
 	p.drawn = true
 }

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/replay"
+)
+
+// runReplay is wsbench replay.
+func (t *tool) runReplay(ctx context.Context, args []string) error {
+	fs := newFlags("replay")
+	r := replay.Replay{Options: replay.Options{Seed: defaultSeed}}
+	o := &r.Options
+	fs.BoolVar(&o.Full, "full", false, "")
+	fs.IntVar(&o.Reps, "reps", 0, "")
+	fs.Uint64Var(&o.Seed, "seed", defaultSeed, "")
+	dryRun := fs.Bool("dry-run", false, "")
+	resume := fs.String("resume", "", "")
+	fs.StringVar(&r.Dir, "o", "", "")
+	ids, err := parse(fs, args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case isSet(fs, "resume") && (len(ids) > 0 || len(given(fs)) > 1):
+		return bench.BadInput("-resume takes the experiments and the options from its directory: leave out all others")
+	case isSet(fs, "resume") && *resume == "":
+		return bench.BadInput("-resume needs the directory of a replay")
+	case isSet(fs, "resume"):
+	case len(ids) == 0:
+		return bench.BadInput("replay needs experiments, or all: wsbench replay list has them")
+	case len(ids) == 1 && ids[0] == "list":
+		return t.listExperiments(*o)
+	case isSet(fs, "reps") && o.Reps < 1:
+		return bench.BadInput("repetitions must be at least 1, not %d", o.Reps)
+	default:
+		if r.Experiments, err = replay.Pick(ids); err != nil {
+			return err
+		}
+	}
+	if *dryRun {
+		return replay.DryRun(t.stdout, r.Experiments, *o)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	r.Command = []string{exe}
+	if r.Drawer = replay.FindDrawer(); r.Drawer == nil {
+		fmt.Fprintln(t.stderr, "wsbench: there is no wsfigures, so the report will have no figures: "+
+			"go install github.com/magpie-go/magpie/cmd/wsfigures@latest")
+	}
+	line := newProgress(t.stderr)
+	defer line.clear()
+	r.Step = func(p replay.Progress) {
+		line.say(fmt.Sprintf("%d of %d, %v left: %s", p.Done+1, p.Total, p.Left.Round(time.Second), p.What))
+	}
+	run := r.Begin
+	if isSet(fs, "resume") {
+		r.Dir, run = *resume, r.Resume
+	} else if r.Dir == "" {
+		r.Dir = "replay"
+	}
+	err = run(ctx)
+	line.clear()
+	var bad *bench.InputError
+	switch {
+	case err == nil:
+		fmt.Fprintf(t.stdout, "%s\n", filepath.Join(r.Dir, replay.ReportFile))
+	case !errors.As(err, &bad):
+		fmt.Fprintf(t.stderr, "wsbench: what was measured is kept: go on with wsbench replay -resume %s\n", r.Dir)
+	}
+	return err
+}
+
+// listExperiments writes the experiments.
+func (t *tool) listExperiments(o replay.Options) error {
+	var b strings.Builder
+	writeExperiments(&b, o)
+	_, err := fmt.Fprint(t.stdout, b.String())
+	return err
+}
+
+func writeExperiments(b *strings.Builder, o replay.Options) {
+	for _, e := range replay.Experiments() {
+		fmt.Fprintf(b, "  %-18s%s\n", e.ID, e.About)
+		fmt.Fprintf(b, "  %-18s%s; about %v\n", "", e.Place, e.Expect(o).Round(time.Second))
+	}
+}
+
+func replayHelp(*tool) string {
+	var experiments strings.Builder
+	writeExperiments(&experiments, replay.Options{Seed: defaultSeed})
+	return fmt.Sprintf(`Usage: wsbench replay EXPERIMENT… [flags]
+
+Repeats what the source documents measured, judges each of their claims by it, and writes a
+report: one HTML file that opens offline, with the figures as SVG, all repetitions as CSV, in
+the Go benchmark format and as JSON lines beside it. An experiment is an ID of the list below,
+the number of a document for all of that document, or all.
+
+%s
+Durations are those of a machine with two cores; experiments that share measurements make them
+once. Each measurement runs in a process of its own. Ctrl-C loses the one in progress.
+
+Flags:
+  -o DIR        the directory of the results and the report, which must be new or empty
+                (default replay)
+  -resume DIR   go on with an interrupted replay, or make the report of a complete one again
+  -full         the sizes of the documents; without it, sizes for a small machine
+  -reps N       repetitions of each setting (default: each experiment's own)
+  -seed S       seed of random graphs and data (default %d)
+  -dry-run      print the commands that would be run, and how long they take
+
+Examples:
+  wsbench replay list
+  wsbench replay 000/fig2 -o fig2
+  wsbench replay all
+  wsbench replay -resume replay
+`, experiments.String(), defaultSeed)
+}

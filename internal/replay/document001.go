@@ -1,0 +1,287 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The experiments of document 001, with its queues: centralised, one per thread with six ways to steal, and a priority
+// queue. As in the document, workers without a task look again and again (+spin).
+var document001 = []*Experiment{f1, f2, f3, f4, f5}
+
+// queues001 are the configurations of the synthetic benchmark.
+var queues001 = []string{
+	"centralised+spin", "perthread+spin",
+	"perthread+neighbour+one+spin", "perthread+neighbour+half+spin", "perthread+neighbour+all+spin",
+	"perthread+random+one+spin", "perthread+random+half+spin", "perthread+random+all+spin",
+}
+
+// shortQueue shortens the name of a queue for figures.
+func shortQueue(q string) string {
+	q = strings.TrimSuffix(q, "+spin")
+	return strings.TrimPrefix(strings.ReplaceAll(q, "+", " "), "perthread ")
+}
+
+var busy = []metric{
+	wallMS, {"bound_ns", "lower bound, ms", 1e-6}, {"pool.steals", "steals", 1}, {"pool.moved", "tasks moved", 1},
+	{"pool.failed_steals", "failed steals", 1}, {"pool.lock_waits", "lock waits", 1},
+}
+
+var f1 = &Experiment{
+	ID: "001/f1", Place: "Results 1, \"Time taken v/s number of tasks, 1000×1000 MM\"",
+	About: "matrix multiplication by queue and number of tasks",
+	Notes: "Each task has a range of the innermost index, as in the document, and a private partial product, without which " +
+		"its tasks race. The document does not give its number of threads: here it is that of the cores, and twice that.",
+	plan: func(p *Plan) {
+		sizes := []int{p.size(192, 500), p.size(384, 1000)}
+		for _, n := range sizes {
+			for _, w := range []int{p.Cores, 2 * p.Cores} {
+				p.run(6*time.Second, "matmul-k -n %d -workers %d -tasks 4,16,64,160 -reps %d -queue "+
+					"centralised+spin,perthread+spin,perthread+neighbour+one+spin,perthread+random+half+spin", n, w, p.reps(5, 10))
+			}
+		}
+	},
+	figures: func(d *Data) (all []*Figure) {
+		for _, n := range d.values("n") {
+			w := d.values("workers")[0]
+			all = append(all, chart{
+				file: "001-f1-" + n, title: fmt.Sprintf("%s×%[1]s matrices, %s threads", n, w), x: "tasks", xLabel: "tasks",
+				logX: true, y: "wall_ns", yLabel: "time, ms", scale: 1e-6, series: "queue", label: shortQueue,
+			}.lines(d.where("n=%s workers=%s", n, w)))
+		}
+		return all
+	},
+	columns: []string{"n", "workers", "tasks", "queue"},
+	metrics: busy,
+	claims: []*Claim{
+		{
+			ID: "001/f1 perthread", Place: "Results 1",
+			Says: "Queues per thread without stealing are slightly faster than the centralised one, by some 10 ms.",
+			judge: func(d *Data) Verdict {
+				faster, cases, found := d.gaps("perthread+spin", "centralised+spin")
+				return verdict(2*faster > cases, "per-thread against centralised, by threads, n and tasks: %s", found)
+			},
+		},
+		{
+			ID: "001/f1 stealing", Place: "Results 1",
+			Says: "With stealing the time is about the same or slightly longer, for the work is even.",
+			judge: func(d *Data) Verdict {
+				faster, cases, found := d.gaps("perthread+neighbour+one+spin", "perthread+spin")
+				return verdict(2*faster <= cases, "stealing against none, by threads, n and tasks: %s", found)
+			},
+		},
+		{
+			ID: "001/f1 gap", Place: "Results 1",
+			Says: "The gap between the centralised queue and queues per thread grows with the input and the number of tasks.",
+			judge: func(d *Data) Verdict {
+				gap := func(n, tasks string) float64 {
+					part := d.where("n=%s tasks=%s", n, tasks)
+					return part.median("wall_ns", "queue=centralised+spin") - part.median("wall_ns", "queue=perthread+spin")
+				}
+				ns, tasks := d.values("n"), d.values("tasks")
+				if len(ns) < 2 || len(tasks) < 2 {
+					return verdict(false, "NaN")
+				}
+				few, many := tasks[0], tasks[len(tasks)-1]
+				small, large := ns[0], ns[len(ns)-1]
+				return verdict(gap(large, many) > gap(large, few) && gap(large, many) > gap(small, many),
+					"n=%s: %s with %s tasks, %s with %s; n=%s: %s with %[5]s tasks", large, ms(gap(large, few)), few,
+					ms(gap(large, many)), many, small, ms(gap(small, many)))
+			},
+		},
+	},
+}
+
+// gaps compares the time with queue a to that with queue b, for each number of threads, size and number of tasks.
+func (d *Data) gaps(a, b string) (faster, cases int, found string) {
+	var all []string
+	for _, w := range d.values("workers") {
+		for _, n := range d.values("n") {
+			for _, t := range d.values("tasks") {
+				part := d.where("workers=%s n=%s tasks=%s", w, n, t)
+				x, y := part.median("wall_ns", "queue=%s", a), part.median("wall_ns", "queue=%s", b)
+				cases++
+				if x < y {
+					faster++
+				}
+				all = append(all, fmt.Sprintf("%s/%s/%s %s", w, n, t, percent(x, y)))
+			}
+		}
+	}
+	return faster, cases, fmt.Sprintf("faster in %d of %d: %s", faster, cases, strings.Join(all, ", "))
+}
+
+var (
+	f2 = sleepExperiment("f2", "Results 2, \"Random sleep, 4 threads/40 tasks\"", 4, 40, "1ms")
+	f3 = sleepExperiment("f3", "Results 2, \"Random sleep, 16 threads/160 tasks\"", 16, 160, "500us")
+	f4 = sleepExperiment("f4", "Results 2, \"Random sleep, 64 threads/320 tasks\"", 64, 320, "500us")
+)
+
+// sleepExperiment is the synthetic benchmark with that many threads and tasks.
+func sleepExperiment(name, place string, threads, tasks int, unit string) *Experiment {
+	id := "001/" + name
+	e := &Experiment{
+		ID: id, Place: place,
+		About: fmt.Sprintf("tasks that sleep for 1 to %d units, on %d threads, by queue", tasks, threads),
+		Notes: "The text has task i sleep for i units, and the title says random: both are here. Task i sleeping for i units, " +
+			"the centralised queue and the deal to threads give the same assignment, so the queue's lock is all that can " +
+			"differ. Ticks are the lower bound of any schedule. The unit is " + unit + ", not a second.",
+		plan: func(p *Plan) {
+			seconds := time.Duration(float64(p.size(3, 10))*2.2*float64(tasks*tasks/threads/2)*unitOf(unit)*8) * time.Nanosecond
+			for _, workload := range []string{"sleep", "sleep-permuted"} {
+				p.run(seconds/2, "%s -n %d -workers %d -unit %s -reps %d -queue %s", workload, tasks, threads, unit,
+					p.reps(3, 10), strings.Join(queues001, ","))
+			}
+		},
+		figures: func(d *Data) []*Figure {
+			c := chart{
+				file: "001-" + name, title: fmt.Sprintf("%d threads, %d tasks", threads, tasks), x: "queue", y: "wall_ns",
+				yLabel: "time, ms", scale: 1e-6, series: "workload", bound: "bound_ns",
+				label: func(w string) string {
+					if w == "sleep" {
+						return "in order"
+					}
+					return "permuted"
+				},
+			}
+			f := c.bars(d)
+			for i, q := range f.X.Categories {
+				f.X.Categories[i] = shortQueue(q)
+			}
+			return []*Figure{f}
+		},
+		columns: []string{"workload", "queue", "tasks", "workers"},
+		metrics: busy,
+	}
+	best := func(queues ...string) func(*Data, string) float64 {
+		return func(d *Data, workload string) float64 {
+			return d.median("wall_ns", "workload=%s queue=%s", workload, strings.Join(queues, "|"))
+		}
+	}
+	faster := func(what, says string, a, b func(*Data, string) float64) *Claim {
+		return &Claim{
+			ID: id + " " + what, Place: place, Says: says,
+			judge: func(d *Data) Verdict {
+				held, found := true, []string{}
+				for _, w := range d.values("workload") {
+					x, y := a(d, w), b(d, w)
+					held = held && x < 0.99*y // less is noise
+					found = append(found, fmt.Sprintf("%s: %s against %s, %s", w, ms(x), ms(y), percent(x, y)))
+				}
+				return verdict(held, "%s", strings.Join(found, "; "))
+			},
+		}
+	}
+	one, half, all := "perthread+neighbour+one+spin", "perthread+neighbour+half+spin", "perthread+neighbour+all+spin"
+	randomOne, randomHalf, randomAll := queues001[5], queues001[6], queues001[7]
+	e.claims = []*Claim{
+		faster("perthread", "A significant dip from the centralised queue to queues per thread without stealing.",
+			best("perthread+spin"), best("centralised+spin")),
+		faster("one", "Stealing one is slower again than no stealing.", best("perthread+spin"), best(one)),
+		faster("half", "Stealing half is the best of stealing from neighbours: faster than one.", best(half), best(one)),
+		faster("all", "Stealing all is slower again than half.", best(half), best(all)),
+		faster("random", "Random victims are better than neighbours.", best(randomOne, randomHalf, randomAll),
+			best(one, half, all)),
+		{
+			ID: id + " bound", Place: "beyond the document",
+			Says: "Stealing gets within 5 % of the lower bound of any schedule.",
+			judge: func(d *Data) Verdict {
+				held, found := true, []string{}
+				for _, w := range d.values("workload") {
+					part := d.where("workload=%s", w)
+					least, _ := part.where("queue=%s", strings.Join(queues001[2:], "|")).extremes("queue", "wall_ns", 0)
+					bound := part.stat("bound_ns").Median
+					held = held && least <= 1.05*bound
+					found = append(found, fmt.Sprintf("%s: %s, bound %s; without stealing %s", w, ms(least), ms(bound),
+						ms(part.median("wall_ns", "queue=perthread+spin"))))
+				}
+				return verdict(held, "%s", strings.Join(found, "; "))
+			},
+		},
+	}
+	switch name {
+	case "f2":
+		e.claims = append(e.claims, stealsClaim(id, 3, 40))
+	case "f4":
+		e.claims = append(e.claims, stealsClaim(id, 63, 320), &Claim{
+			ID: id + " uneven", Place: "Summary",
+			Says: "On uneven work stealing clearly helps.",
+			judge: func(d *Data) Verdict {
+				held, found := true, []string{}
+				for _, w := range d.values("workload") {
+					part := d.where("workload=%s", w)
+					none := part.median("wall_ns", "queue=perthread+spin")
+					least, _ := part.where("queue=%s", strings.Join(queues001[2:], "|")).extremes("queue", "wall_ns", 0)
+					held = held && least < 0.95*none
+					found = append(found, fmt.Sprintf("%s: %s with the best way to steal, %s", w, ms(least), percent(least, none)))
+				}
+				return verdict(held, "%s", strings.Join(found, "; "))
+			},
+		})
+	}
+	return e
+}
+
+// unitOf returns a unit of sleep in nanoseconds.
+func unitOf(unit string) float64 {
+	d, _ := time.ParseDuration(unit) // written above
+	return float64(d)
+}
+
+// stealsClaim is what the document says of the number of steals.
+func stealsClaim(id string, steals, tasks int) *Claim {
+	return &Claim{
+		ID: id + " steals", Place: "Results 2",
+		Says: fmt.Sprintf("Stealing one, there are %d steals with %d tasks.", steals, tasks),
+		judge: func(d *Data) Verdict {
+			part := d.where("queue=perthread+neighbour+one+spin")
+			s := part.stat("pool.steals")
+			return verdict(s.Least <= float64(steals) && float64(steals) <= s.Most, "%s", part.each("workload", "pool.steals", 1))
+		},
+	}
+}
+
+var f5 = &Experiment{
+	ID: "001/f5", Place: "Results 3, \"Centralized vs priority scheduling\"",
+	About: "text search that ends with the first hit, by number of tasks: centralised against priority queue",
+	Notes: "The word is at three quarters of the text. Priorities are those of a user who knows in which tenth it is likely.",
+	plan: func(p *Plan) {
+		p.run(10*time.Second, "search -n %d -workers %d -tasks 4,16,64,256 -reps %d -queue centralised+spin,priority+spin",
+			p.size(1<<21, 1<<23), p.Cores, p.reps(7, 10))
+	},
+	figures: func(d *Data) []*Figure {
+		return []*Figure{chart{
+			file: "001-f5", title: "Text search", x: "tasks", xLabel: "tasks", logX: true, y: "wall_ns", yLabel: "time, ms",
+			scale: 1e-6, series: "queue", label: shortQueue,
+		}.lines(d)}
+	},
+	columns: []string{"tasks", "queue", "workers", "n"},
+	metrics: busy,
+	claims: []*Claim{
+		{
+			ID: "001/f5 priority", Place: "Results 3",
+			Says: "The priority queue is clearly faster than the centralised one.",
+			judge: func(d *Data) Verdict {
+				faster, cases, found := d.gaps("priority+spin", "centralised+spin")
+				return verdict(faster > cases/2, "priority against centralised, by threads, n and tasks: %s", found)
+			},
+		},
+		{
+			ID: "001/f5 gap", Place: "Results 3",
+			Says: "The gap is small with few tasks and grows with their number.",
+			judge: func(d *Data) Verdict {
+				gap := func(tasks string) float64 {
+					return d.median("wall_ns", "queue=centralised+spin tasks=%s", tasks) -
+						d.median("wall_ns", "queue=priority+spin tasks=%s", tasks)
+				}
+				tasks := d.values("tasks")
+				if len(tasks) < 2 {
+					return verdict(false, "NaN")
+				}
+				few, many := tasks[0], tasks[len(tasks)-1]
+				return verdict(gap(many) > gap(few), "%s with %s tasks, %s with %s", ms(gap(few)), few, ms(gap(many)), many)
+			},
+		},
+	},
+}

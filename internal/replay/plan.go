@@ -1,0 +1,104 @@
+package replay
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Options say how large the experiments are.
+type Options struct {
+	Full bool   // the documents' sizes, not those for this machine
+	Reps int    // repetitions; 0: each experiment's own
+	Seed uint64 // of random graphs and data
+	// Cores is the number of cores to plan for; 0: those of this machine.
+	Cores int
+}
+
+// A Measurement is a number of runs of wsbench: of one program alone, or of several that run at the same time.
+type Measurement struct {
+	Programs []Program
+	Expect   time.Duration // from a development machine with two cores; replay scales it by how others went
+}
+
+// A Program is the arguments of a run of wsbench, and names that tell its results from those of others.
+type Program struct {
+	Args []string          `json:"args"`
+	Tags map[string]string `json:"tags,omitempty"`
+}
+
+// Key identifies a measurement: measurements with the same key are made once.
+func (m *Measurement) Key() string {
+	var all []string
+	for _, p := range m.Programs {
+		all = append(all, strings.Join(p.Args, " "))
+	}
+	return strings.Join(all, " & ")
+}
+
+func (m *Measurement) String() string { return m.Key() }
+
+// A Plan collects the measurements of an experiment.
+type Plan struct {
+	Options
+	list []*Measurement
+}
+
+func (e *Experiment) measurements(o Options) []*Measurement {
+	if o.Cores == 0 {
+		o.Cores = runtime.NumCPU()
+	}
+	p := &Plan{Options: o}
+	e.plan(p)
+	return p.list
+}
+
+// size returns the size for this machine, or that of the document.
+func (p *Plan) size(here, document int) int {
+	if p.Full {
+		return document
+	}
+	return here
+}
+
+// reps returns the repetitions: those asked for, or else the experiment's own.
+func (p *Plan) reps(here, document int) int {
+	if p.Reps > 0 {
+		return p.Reps
+	}
+	return p.size(here, document)
+}
+
+// Workers returns numbers of workers up to most: 1, 2, 4, and so on, at least up to four times the cores, for beyond
+// the cores the policies differ in what their thieves take from each other.
+func (p *Plan) workers(most int) (all []int) {
+	for w := 1; w <= min(most, 4*p.Cores); w *= 2 {
+		all = append(all, w)
+	}
+	return all
+}
+
+// run plans wsbench run with the arguments, which are separated by spaces.
+func (p *Plan) run(expect time.Duration, format string, args ...any) {
+	p.alone(expect, nil, "run "+fmt.Sprintf(format, args...))
+}
+
+// deque plans wsbench deque.
+func (p *Plan) deque(expect time.Duration, format string, args ...any) {
+	p.alone(expect, nil, "deque "+fmt.Sprintf(format, args...))
+}
+
+// alone plans a run of one program.
+func (p *Plan) alone(expect time.Duration, tags map[string]string, args string) {
+	p.list = append(p.list, &Measurement{[]Program{p.program(tags, args)}, expect})
+}
+
+// together plans a co-run: each program repeats its work until every other has done it often enough.
+func (p *Plan) together(expect time.Duration, programs ...Program) {
+	p.list = append(p.list, &Measurement{programs, expect})
+}
+
+func (p *Plan) program(tags map[string]string, args string) Program {
+	return Program{append(strings.Fields(args), "-seed", fmt.Sprint(p.Seed)), tags}
+}

@@ -1,0 +1,181 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/bench"
+)
+
+// A Replay makes the measurements of experiments, and the report on them.
+type Replay struct {
+	Dir         string // of the results and the report
+	Experiments []*Experiment
+	Options     Options
+
+	Command []string // wsbench, as a command
+	Env     []string // of the command, besides this process's
+	Drawer  Drawer
+
+	// Step, if not nil, is called before each measurement.
+	Step func(Progress)
+}
+
+// Progress is what a replay is about to do.
+type Progress struct {
+	What        string
+	Done, Total int           // measurements
+	Left        time.Duration // to the end, as far as is known
+}
+
+// Begin begins a replay in a directory that is new or empty.
+func (r *Replay) Begin(ctx context.Context) error {
+	m := manifest{
+		Full: r.Options.Full, Reps: r.Options.Reps, Seed: r.Options.Seed,
+		Env: bench.ReadEnvironment(), Begun: time.Now().UTC().Round(time.Second),
+	}
+	m.Cores = m.Env.Cores
+	if r.Options.Cores != 0 {
+		m.Cores = r.Options.Cores
+	}
+	r.Options.Cores = m.Cores
+	for _, e := range r.Experiments {
+		m.Experiments = append(m.Experiments, e.ID)
+	}
+	s, err := createStore(r.Dir, m)
+	if err != nil {
+		return err
+	}
+	return r.run(ctx, s)
+}
+
+// Resume goes on with the replay in r.Dir. It takes the experiments and options from there.
+func (r *Replay) Resume(ctx context.Context) error {
+	s, err := openStore(r.Dir)
+	if err != nil {
+		return err
+	}
+	m := s.manifest
+	if r.Experiments, err = Pick(m.Experiments); err != nil {
+		return errors.Join(err, s.close())
+	}
+	r.Options = Options{Full: m.Full, Reps: m.Reps, Seed: m.Seed, Cores: m.Cores}
+	if here := bench.ReadEnvironment(); !sameMachine(here, m.Env) {
+		err := bench.BadInput("%s has measurements of another machine, %s, and this one is %s: "+
+			"figures of both cannot be compared", r.Dir, m.Env.Summary(), here.Summary())
+		return errors.Join(err, s.close())
+	}
+	return r.run(ctx, s)
+}
+
+func sameMachine(a, b *bench.Environment) bool {
+	return b != nil && a.CPU == b.CPU && a.Cores == b.Cores && a.GOARCH == b.GOARCH && a.GOOS == b.GOOS
+}
+
+// run makes the measurements that the store does not have, and writes the report.
+func (r *Replay) run(ctx context.Context, s *store) (err error) {
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := r.measure(ctx, s); err != nil {
+		return err
+	}
+	return r.report(ctx, s)
+}
+
+func (r *Replay) measure(ctx context.Context, s *store) error {
+	var todo []*Measurement
+	keys := make(map[string]bool)
+	done := 0
+	for _, e := range r.Experiments {
+		for _, m := range e.measurements(r.Options) {
+			if keys[m.Key()] {
+				continue // two experiments have it
+			}
+			keys[m.Key()] = true
+			if rec := s.records[m.Key()]; rec != nil && rec.Refused == "" {
+				done++
+				continue
+			}
+			todo = append(todo, m)
+		}
+	}
+	run := &runner{r.Command, r.Env}
+	var left, expected, took time.Duration
+	for _, m := range todo {
+		left += m.Expect
+	}
+	for i, m := range todo {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.Step != nil {
+			pace := 1.0 // of this machine, by the measurements so far
+			if expected > 0 {
+				pace = float64(took) / float64(expected)
+			}
+			r.Step(Progress{m.String(), done + i, done + len(todo), time.Duration(pace * float64(left))})
+		}
+		begin := time.Now()
+		rec, err := run.measure(ctx, m)
+		var refused *refusal
+		switch {
+		case errors.As(err, &refused):
+			rec = &record{Key: m.Key(), Refused: refused.Error(), At: time.Now().UTC().Round(time.Second)}
+		case err != nil:
+			return err
+		}
+		if err := s.add(rec); err != nil {
+			return err
+		}
+		left -= m.Expect
+		expected += m.Expect
+		took += time.Since(begin)
+	}
+	return nil
+}
+
+// DryRun writes the measurements that a replay would make.
+func DryRun(w io.Writer, experiments []*Experiment, o Options) error {
+	var sum time.Duration
+	seen := make(map[string]bool)
+	for _, e := range experiments {
+		if _, err := fmt.Fprintf(w, "%s (%s): %s\n", e.ID, e.Place, e.About); err != nil {
+			return err
+		}
+		for _, m := range e.measurements(o) {
+			again := ""
+			if seen[m.Key()] {
+				again = ", which is made already"
+			} else {
+				sum += m.Expect
+			}
+			seen[m.Key()] = true
+			for i, p := range m.Programs {
+				joint := "wsbench"
+				if i > 0 {
+					joint = "      &"
+				}
+				end := ""
+				if i == len(m.Programs)-1 {
+					end = fmt.Sprintf("  # %v%s", m.Expect.Round(time.Second/10), again)
+				}
+				if _, err := fmt.Fprintf(w, "  %s %s%s\n", joint, quote(p.Args), end); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d measurements, about %v\n", len(seen), sum.Round(time.Second))
+	return err
+}
+
+// ids lists the experiments.
+func ids(experiments []*Experiment) (all []string) {
+	for _, e := range experiments {
+		all = append(all, e.ID)
+	}
+	return slices.Clip(all)
+}

@@ -1,0 +1,283 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/bench"
+	"golang.org/x/perf/benchfmt"
+)
+
+// ReportFile is the name of the report in the directory of a replay.
+const ReportFile = "index.html"
+
+// A page is what the report shows.
+type page struct {
+	Title       string
+	Date        time.Time
+	Full        bool
+	Environment [][2]string
+	Commit      string
+	Took        time.Duration
+	Summary     []documentSummary
+	Experiments []*section
+	Undrawn     bool
+}
+
+// A documentSummary counts the verdicts on a document's claims.
+type documentSummary struct {
+	Number, Title                string
+	Held, NotHeld, CannotShow, N int
+}
+
+// A section is the part of an experiment.
+type section struct {
+	*Experiment
+	Judgements []judgement
+	Figures    []drawing
+	Table      *Table
+	Rows       int
+	Missing    int // measurements that were not made
+	Refused    []string
+	CSV        string
+}
+
+// A drawing is a figure with its SVG.
+type drawing struct {
+	*Figure
+	SVG template.HTML
+}
+
+// A judgement is the verdict on a claim.
+type judgement struct {
+	*Claim
+	Verdict
+}
+
+// Class returns the name of the outcome for the style sheet.
+func (j judgement) Class() string {
+	return [...]string{"held", "not-held", "cannot-show"}[j.Outcome]
+}
+
+// Anchor returns the experiment's place in the page.
+func (s *section) Anchor() string { return fileName(s.ID) }
+
+func fileName(id string) string { return strings.ReplaceAll(id, "/", "-") }
+
+// report writes everything that is made of the results: for each experiment its table as CSV and its figures as SVG,
+// all results in the Go benchmark format, and the page.
+func (r *Replay) report(ctx context.Context, s *store) error {
+	p := &page{
+		Title: "Replay of the experiments of documents " + strings.Join(r.documents(), ", "), Date: time.Now().UTC(),
+		Full: r.Options.Full, Commit: s.manifest.Env.Commit, Environment: environmentRows(s.manifest.Env),
+	}
+	for _, rec := range s.records {
+		p.Took += time.Duration(rec.TookNS)
+	}
+	p.Took = p.Took.Round(time.Second)
+	var lines bytes.Buffer
+	out := benchfmt.NewWriter(&lines)
+	var figures []*Figure
+	for _, e := range r.Experiments {
+		d, err := s.data(r.Options, e.measurements(r.Options))
+		if err != nil {
+			return err
+		}
+		sec, err := e.section(d)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(r.Dir, sec.CSV), csvOf(d)); err != nil {
+			return err
+		}
+		if err := writeBench(out, e, d); err != nil {
+			return err
+		}
+		for _, f := range sec.Figures {
+			figures = append(figures, f.Figure)
+		}
+		p.Experiments = append(p.Experiments, sec)
+	}
+	if err := writeFile(filepath.Join(r.Dir, "results.txt"), lines.Bytes()); err != nil {
+		return err
+	}
+	if p.Undrawn = r.Drawer == nil; !p.Undrawn {
+		if err := r.Drawer.draw(ctx, r.Dir, figures); err != nil {
+			return err
+		}
+		for _, sec := range p.Experiments {
+			for i := range sec.Figures {
+				if err := sec.Figures[i].load(r.Dir); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	p.Summary = summaries(p.Experiments)
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(r.Dir, ReportFile), b.Bytes())
+}
+
+func (r *Replay) documents() (all []string) {
+	for _, e := range r.Experiments {
+		all = appendNew(all, e.Document())
+	}
+	return all
+}
+
+// section judges the claims of e and makes its figures and its table.
+func (e *Experiment) section(d *Data) (*section, error) {
+	s := &section{
+		Experiment: e, Rows: len(d.Rows), Refused: d.Refused, CSV: fileName(e.ID) + ".csv",
+		Table: d.tabulate(e.columns, e.metrics),
+	}
+	for _, c := range e.claims {
+		s.Judgements = append(s.Judgements, judgement{c, c.verdict(d)})
+	}
+	if e.figures != nil {
+		for _, f := range e.figures(d) {
+			if len(f.Series) > 0 {
+				s.Figures = append(s.Figures, drawing{Figure: f})
+			}
+		}
+	}
+	return s, nil
+}
+
+// verdict judges c. Without the measurements that it is about it cannot be shown.
+func (c *Claim) verdict(d *Data) Verdict {
+	v := c.judge(d)
+	if strings.Contains(v.Found, "NaN") {
+		needs := "measurements that were not made"
+		if len(d.Refused) > 0 {
+			needs = strings.Join(d.Refused, "; ")
+		}
+		return Verdict{CannotShow, "nothing", needs}
+	}
+	return v
+}
+
+// load reads the SVG of a drawing, to be part of the page.
+func (f *drawing) load(dir string) error {
+	svg, err := os.ReadFile(filepath.Join(dir, f.File+".svg"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the drawer made no %s.svg", f.File)
+	}
+	if err != nil {
+		return err
+	}
+	// A page has SVG elements without the prologue of a file.
+	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
+		svg = svg[i:]
+	}
+	f.SVG = template.HTML(svg) // our own drawer made it, from numbers and our own names
+	return nil
+}
+
+func summaries(sections []*section) (all []documentSummary) {
+	for _, s := range sections {
+		if n := len(all); n == 0 || all[n-1].Number != s.Document() {
+			all = append(all, documentSummary{Number: s.Document(), Title: documents[s.Document()]})
+		}
+		sum := &all[len(all)-1]
+		for _, j := range s.Judgements {
+			sum.N++
+			switch j.Outcome {
+			case Held:
+				sum.Held++
+			case NotHeld:
+				sum.NotHeld++
+			case CannotShow:
+				sum.CannotShow++
+			}
+		}
+	}
+	return all
+}
+
+// csvOf returns all repetitions, with a column for each setting and figure.
+func csvOf(d *Data) []byte {
+	settings, figures := make(map[string]bool), make(map[string]bool)
+	for _, r := range d.Rows {
+		for name := range r.Settings {
+			settings[name] = true
+		}
+		for name := range r.Figures {
+			figures[name] = true
+		}
+	}
+	first, rest := slices.Sorted(maps.Keys(settings)), slices.Sorted(maps.Keys(figures))
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write(slices.Concat(first, rest)) // a bytes.Buffer takes everything
+	for _, r := range d.Rows {
+		var line []string
+		for _, name := range first {
+			line = append(line, r.Settings[name])
+		}
+		for _, name := range rest {
+			text := ""
+			if x, ok := r.Figures[name]; ok {
+				text = fmt.Sprint(x)
+			}
+			line = append(line, text)
+		}
+		_ = w.Write(line)
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// writeBench writes the repetitions in the Go benchmark format.
+func writeBench(w *benchfmt.Writer, e *Experiment, d *Data) error {
+	for _, r := range d.Rows {
+		name := "Replay/experiment=" + fileName(e.ID)
+		for _, s := range slices.Sorted(maps.Keys(r.Settings)) {
+			if s == "rep" || s == "seed" || s == "verified" {
+				continue
+			}
+			name += "/" + s + "=" + strings.ReplaceAll(r.Settings[s], " ", "_")
+		}
+		line := &benchfmt.Result{Name: benchfmt.Name(name), Iters: 1}
+		for _, f := range slices.Sorted(maps.Keys(r.Figures)) {
+			line.Values = append(line.Values, benchfmt.Value{Value: r.Figures[f], Unit: f})
+		}
+		if len(line.Values) == 0 {
+			continue
+		}
+		if err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func environmentRows(env *bench.Environment) (rows [][2]string) {
+	var b strings.Builder
+	_ = env.WriteText(&b) // a strings.Builder takes everything
+	for line := range strings.Lines(b.String()) {
+		what, value, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		rows = append(rows, [2]string{what, strings.TrimSpace(value)})
+	}
+	return rows
+}
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))

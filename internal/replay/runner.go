@@ -1,0 +1,255 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A runner makes measurements with runs of wsbench in processes of their own. So the memory of one is not part of
+// another's figures, and a run that fails takes nothing with it.
+type runner struct {
+	command []string // wsbench
+	env     []string // besides this process's
+}
+
+// coRunReps is how often each program of a co-run is to be measured while all others run.
+const coRunReps = 4
+
+// measure makes a measurement.
+func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
+	begin := time.Now()
+	energy := readEnergy(os.DirFS("/"))
+	runs := make([]programRuns, len(m.Programs))
+	for i, p := range m.Programs {
+		runs[i].Program = p
+	}
+	var err error
+	if len(runs) == 1 {
+		runs[0].Results, err = r.alone(ctx, m.Programs[0])
+	} else {
+		err = r.together(ctx, runs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) == 1 {
+		runs[0].Joules = energy.since(os.DirFS("/"))
+	}
+	return &record{
+		Key: m.Key(), Programs: runs, TookNS: time.Since(begin).Nanoseconds(), At: time.Now().UTC().Round(time.Second),
+	}, nil
+}
+
+func (r *runner) start(ctx context.Context, p Program, more ...string) *exec.Cmd {
+	args := append(append(r.command[1:len(r.command):len(r.command)], p.Args...), "-format", "json")
+	cmd := exec.CommandContext(ctx, r.command[0], append(args, more...)...)
+	cmd.Env = append(os.Environ(), r.env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second // then it is killed
+	return cmd
+}
+
+// alone runs one program.
+func (r *runner) alone(ctx context.Context, p Program) ([]json.RawMessage, error) {
+	cmd := r.start(ctx, p)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return nil, failure(ctx, p, err, &errs)
+	}
+	results, err := results(&out)
+	if err == nil && len(results) == 0 {
+		err = errors.New("no results")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("wsbench %s: %w", quote(p.Args), err)
+	}
+	return results, nil
+}
+
+// A refusal says why a program cannot run on this machine. It is a result: what depends on it cannot be shown here.
+type refusal struct {
+	program Program
+	message string
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("wsbench %s: %s", quote(r.program.Args), r.message)
+}
+
+// statusRefused is the exit status of wsbench for bad input, which a policy that this machine lacks is too.
+const statusRefused = 2
+
+func failure(ctx context.Context, p Program, err error, stderr *bytes.Buffer) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	message := strings.TrimPrefix(strings.TrimSpace(stderr.String()), "wsbench: ")
+	var exit *exec.ExitError
+	switch {
+	case message == "" || !errors.As(err, &exit):
+		message = strings.TrimSpace(err.Error() + " " + message)
+	case exit.ExitCode() == statusRefused:
+		return &refusal{p, message}
+	}
+	return fmt.Errorf("wsbench %s: %s", quote(p.Args), message)
+}
+
+// results reads the lines that wsbench wrote.
+func results(r io.Reader) (all []json.RawMessage, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		if _, err := parseRow(lines.Bytes(), nil); err != nil {
+			return nil, err
+		}
+		all = append(all, json.RawMessage(bytes.Clone(lines.Bytes())))
+	}
+	return all, lines.Err()
+}
+
+// together runs programs at the same time. All prepare; then all begin, and repeat until each has made coRunReps
+// repetitions. A repetition that was in progress when the slowest had made its last does not count.
+func (r *runner) together(ctx context.Context, runs []programRuns) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	mates := make([]*mate, len(runs))
+	for i := range runs {
+		m, err := r.startMate(ctx, runs[i].Program)
+		if err != nil {
+			cancel()
+			for _, started := range mates[:i] {
+				_ = started.wait(ctx)
+			}
+			return err
+		}
+		mates[i] = m
+	}
+	err := func() error {
+		for _, m := range mates {
+			if err := m.await(m.ready); err != nil {
+				return err
+			}
+		}
+		for _, m := range mates {
+			if _, err := io.WriteString(m.stdin, "begin\n"); err != nil {
+				return err
+			}
+		}
+		for _, m := range mates {
+			if err := m.await(m.enough); err != nil {
+				return err
+			}
+		}
+		return nil
+	}()
+	for i, m := range mates {
+		runs[i].Results = m.soFar() // before any has ended: afterwards the others have the machine
+	}
+	if err != nil {
+		cancel()
+	}
+	for _, m := range mates {
+		_ = m.stdin.Close() // which ends the loop
+	}
+	for _, m := range mates {
+		if waitErr := m.wait(ctx); err == nil {
+			err = waitErr
+		}
+	}
+	return err
+}
+
+// A mate is a program of a co-run: wsbench with the flag -loop. It writes an empty line when it has prepared, waits for
+// a line, and then repeats its work until its standard input ends.
+type mate struct {
+	program Program
+	cmd     *exec.Cmd
+	stdin   io.WriteCloser
+	stderr  bytes.Buffer
+
+	ready, enough chan struct{} // closed
+	ended         chan struct{} // closed when there is no more output
+
+	mu      sync.Mutex
+	results []json.RawMessage
+	err     error
+}
+
+func (r *runner) startMate(ctx context.Context, p Program) (m *mate, err error) {
+	m = &mate{
+		program: p, cmd: r.start(ctx, p, "-loop"),
+		ready: make(chan struct{}), enough: make(chan struct{}), ended: make(chan struct{}),
+	}
+	m.cmd.Stderr = &m.stderr
+	if m.stdin, err = m.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	stdout, err := m.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("wsbench %s: %w", quote(p.Args), err)
+	}
+	go m.read(stdout)
+	return m, nil
+}
+
+// read reads the output to its end.
+func (m *mate) read(stdout io.Reader) {
+	defer close(m.ended)
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		if len(lines.Bytes()) == 0 {
+			close(m.ready)
+			continue
+		}
+		_, err := parseRow(lines.Bytes(), nil)
+		m.mu.Lock()
+		if err != nil && m.err == nil {
+			m.err = err
+		}
+		m.results = append(m.results, json.RawMessage(bytes.Clone(lines.Bytes())))
+		if len(m.results) == coRunReps {
+			close(m.enough)
+		}
+		m.mu.Unlock()
+	}
+}
+
+// await waits until c is closed, or m has ended, which it should not.
+func (m *mate) await(c chan struct{}) error {
+	select {
+	case <-c:
+		return nil
+	case <-m.ended:
+		return errors.New("ended early")
+	}
+}
+
+func (m *mate) soFar() []json.RawMessage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.results[:len(m.results):len(m.results)]
+}
+
+// wait waits for the end of the process, and returns the error with which it ended.
+func (m *mate) wait(ctx context.Context) error {
+	<-m.ended
+	if err := m.cmd.Wait(); err != nil {
+		return failure(ctx, m.program, err, &m.stderr)
+	}
+	return m.err
+}
