@@ -43,13 +43,14 @@ func (m *Measurement) String() string { return m.Key() }
 type Plan struct {
 	Options
 	list []*Measurement
+	keys map[string]bool
 }
 
 func (e *Experiment) measurements(o Options) []*Measurement {
 	if o.Cores == 0 {
 		o.Cores = runtime.NumCPU()
 	}
-	p := &Plan{Options: o}
+	p := &Plan{Options: o, keys: make(map[string]bool)}
 	e.plan(p)
 	return p.list
 }
@@ -91,12 +92,20 @@ func (p *Plan) deque(expect time.Duration, format string, args ...any) {
 
 // alone plans a run of one program.
 func (p *Plan) alone(expect time.Duration, tags map[string]string, args string) {
-	p.list = append(p.list, &Measurement{[]Program{p.program(tags, args)}, expect})
+	p.add(&Measurement{[]Program{p.program(tags, args)}, expect})
+}
+
+// add adds a measurement, unless it is planned already.
+func (p *Plan) add(m *Measurement) {
+	if key := m.Key(); !p.keys[key] {
+		p.keys[key] = true
+		p.list = append(p.list, m)
+	}
 }
 
 // together plans a co-run: each program repeats its work until every other has done it often enough.
 func (p *Plan) together(expect time.Duration, programs ...Program) {
-	p.list = append(p.list, &Measurement{programs, expect})
+	p.add(&Measurement{programs, expect})
 }
 
 func (p *Plan) program(tags map[string]string, args string) Program {

@@ -60,15 +60,15 @@ func (r *Replay) Resume(ctx context.Context) error {
 		return err
 	}
 	m := s.manifest
-	if r.Experiments, err = Pick(m.Experiments); err != nil {
-		return errors.Join(err, s.close())
-	}
-	r.Options = Options{Full: m.Full, Reps: m.Reps, Seed: m.Seed, Cores: m.Cores}
 	if here := bench.ReadEnvironment(); !sameMachine(here, m.Env) {
 		err := bench.BadInput("%s has measurements of another machine, %s, and this one is %s: "+
 			"figures of both cannot be compared", r.Dir, m.Env.Summary(), here.Summary())
 		return errors.Join(err, s.close())
 	}
+	if r.Experiments, err = Pick(m.Experiments); err != nil {
+		return errors.Join(err, s.close())
+	}
+	r.Options = Options{Full: m.Full, Reps: m.Reps, Seed: m.Seed, Cores: m.Cores}
 	return r.run(ctx, s)
 }
 

@@ -161,7 +161,10 @@ func (e *Experiment) section(d *Data) (*section, error) {
 
 // verdict judges c. Without the measurements that it is about it cannot be shown.
 func (c *Claim) verdict(d *Data) Verdict {
-	v := c.judge(d)
+	v := Verdict{Found: "NaN"}
+	if len(d.Rows) > 0 {
+		v = c.judge(d)
+	}
 	if strings.Contains(v.Found, "NaN") {
 		needs := "measurements that were not made"
 		if len(d.Refused) > 0 {

@@ -121,33 +121,29 @@ func results(r io.Reader) (all []json.RawMessage, err error) {
 // together runs programs at the same time. All prepare; then all begin, and repeat until each has made coRunReps
 // repetitions. A repetition that was in progress when the slowest had made its last does not count.
 func (r *runner) together(ctx context.Context, runs []programRuns) error {
-	ctx, cancel := context.WithCancel(ctx)
+	live, cancel := context.WithCancel(ctx)
 	defer cancel()
-	mates := make([]*mate, len(runs))
-	for i := range runs {
-		m, err := r.startMate(ctx, runs[i].Program)
-		if err != nil {
-			cancel()
-			for _, started := range mates[:i] {
-				_ = started.wait(ctx)
-			}
-			return err
-		}
-		mates[i] = m
-	}
+	var mates []*mate
 	err := func() error {
+		for i := range runs {
+			m, err := r.startMate(live, runs[i].Program)
+			if err != nil {
+				return err
+			}
+			mates = append(mates, m)
+		}
 		for _, m := range mates {
-			if err := m.await(m.ready); err != nil {
+			if err := m.await(ctx, m.ready); err != nil {
 				return err
 			}
 		}
 		for _, m := range mates {
 			if _, err := io.WriteString(m.stdin, "begin\n"); err != nil {
-				return err
+				return fmt.Errorf("wsbench %s: %w", quote(m.program.Args), err)
 			}
 		}
 		for _, m := range mates {
-			if err := m.await(m.enough); err != nil {
+			if err := m.await(ctx, m.enough); err != nil {
 				return err
 			}
 		}
@@ -155,12 +151,10 @@ func (r *runner) together(ctx context.Context, runs []programRuns) error {
 	}()
 	for i, m := range mates {
 		runs[i].Results = m.soFar() // before any has ended: afterwards the others have the machine
+		_ = m.stdin.Close()         // which ends the loop
 	}
 	if err != nil {
 		cancel()
-	}
-	for _, m := range mates {
-		_ = m.stdin.Close() // which ends the loop
 	}
 	for _, m := range mates {
 		if waitErr := m.wait(ctx); err == nil {
@@ -179,11 +173,13 @@ type mate struct {
 	stderr  bytes.Buffer
 
 	ready, enough chan struct{} // closed
-	ended         chan struct{} // closed when there is no more output
+	ended         chan struct{} // closed when the process has ended
 
 	mu      sync.Mutex
 	results []json.RawMessage
-	err     error
+	wrong   error // a line that is no result
+
+	err error // with which the process ended; set before ended is closed
 }
 
 func (r *runner) startMate(ctx context.Context, p Program) (m *mate, err error) {
@@ -202,13 +198,16 @@ func (r *runner) startMate(ctx context.Context, p Program) (m *mate, err error) 
 	if err := m.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("wsbench %s: %w", quote(p.Args), err)
 	}
-	go m.read(stdout)
+	go func() {
+		defer close(m.ended)
+		m.read(stdout)
+		m.err = m.cmd.Wait()
+	}()
 	return m, nil
 }
 
 // read reads the output to its end.
 func (m *mate) read(stdout io.Reader) {
-	defer close(m.ended)
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
@@ -218,8 +217,8 @@ func (m *mate) read(stdout io.Reader) {
 		}
 		_, err := parseRow(lines.Bytes(), nil)
 		m.mu.Lock()
-		if err != nil && m.err == nil {
-			m.err = err
+		if err != nil && m.wrong == nil {
+			m.wrong = err
 		}
 		m.results = append(m.results, json.RawMessage(bytes.Clone(lines.Bytes())))
 		if len(m.results) == coRunReps {
@@ -229,14 +228,22 @@ func (m *mate) read(stdout io.Reader) {
 	}
 }
 
-// await waits until c is closed, or m has ended, which it should not.
-func (m *mate) await(c chan struct{}) error {
+// await waits until c is closed. It returns an error if m ends before, which it should not.
+func (m *mate) await(ctx context.Context, c chan struct{}) error {
 	select {
 	case <-c:
 		return nil
 	case <-m.ended:
-		return errors.New("ended early")
 	}
+	select {
+	case <-c: // and then it ended
+		return nil
+	default:
+	}
+	if err := m.wait(ctx); err != nil {
+		return err
+	}
+	return fmt.Errorf("wsbench %s: ended early", quote(m.program.Args))
 }
 
 func (m *mate) soFar() []json.RawMessage {
@@ -248,8 +255,8 @@ func (m *mate) soFar() []json.RawMessage {
 // wait waits for the end of the process, and returns the error with which it ended.
 func (m *mate) wait(ctx context.Context) error {
 	<-m.ended
-	if err := m.cmd.Wait(); err != nil {
-		return failure(ctx, m.program, err, &m.stderr)
+	if m.err != nil {
+		return failure(ctx, m.program, m.err, &m.stderr)
 	}
-	return m.err
+	return m.wrong
 }

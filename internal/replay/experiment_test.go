@@ -1,0 +1,102 @@
+package replay
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEveryClaimIsJudged holds the list of what the documents claim against the claims of the experiments.
+func TestEveryClaimIsJudged(t *testing.T) {
+	text, err := os.ReadFile("testdata/claims.txt")
+	require.NoError(t, err)
+	listed := make(map[string]bool)
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		_, ids, ok := strings.Cut(line, " = ")
+		require.True(t, ok, "no ID: %s", line)
+		for id := range strings.SplitSeq(ids, ", ") {
+			listed[id] = true
+		}
+	}
+	judged := make(map[string]bool)
+	for _, e := range Experiments() {
+		require.NotEmpty(t, e.claims, e.ID)
+		for _, c := range e.claims {
+			require.False(t, judged[c.ID], "%s is there twice", c.ID)
+			judged[c.ID] = true
+			require.NotNil(t, c.judge, c.ID)
+			require.NotEmpty(t, c.Says, c.ID)
+			require.NotEmpty(t, c.Place, c.ID)
+			require.Equal(t, e.Document(), c.ID[:3])
+		}
+	}
+	require.Equal(t, slices.Sorted(maps.Keys(listed)), slices.Sorted(maps.Keys(judged)))
+}
+
+// TestWithoutMeasurements: a claim about which nothing was measured cannot be shown, whatever it is.
+func TestWithoutMeasurements(t *testing.T) {
+	env := &bench.Environment{Cores: 1000}
+	for _, e := range Experiments() {
+		s, err := e.section(&Data{Env: env, Refused: []string{"no luck"}})
+		require.NoError(t, err)
+		for _, j := range s.Judgements {
+			require.Equal(t, CannotShow, j.Outcome, "%s: %s", j.ID, j.Found)
+			require.NotEmpty(t, j.Needs, j.ID)
+		}
+		require.Empty(t, s.Figures, e.ID)
+	}
+}
+
+// TestExperiments: each experiment has measurements of its own key, at both sizes, and the tags of programs do not
+// contain spaces, which separate conditions.
+func TestExperiments(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, e := range Experiments() {
+		require.False(t, seen[e.ID], e.ID)
+		seen[e.ID] = true
+		require.Contains(t, documents, e.Document())
+		for _, full := range []bool{false, true} {
+			for _, cores := range []int{1, 2, 40} {
+				o := Options{Full: full, Cores: cores, Seed: 42}
+				all := e.measurements(o)
+				require.NotEmpty(t, all)
+				keys := make(map[string]bool)
+				for _, m := range all {
+					require.False(t, keys[m.Key()], "%s measures twice: %s", e.ID, m)
+					keys[m.Key()] = true
+					require.Positive(t, m.Expect, "%s", m)
+					for _, p := range m.Programs {
+						require.Contains(t, []string{"run", "deque"}, p.Args[0])
+						for name, tag := range p.Tags {
+							require.NotContains(t, tag, " ", "%s: %s", m, name)
+						}
+					}
+				}
+				require.Positive(t, e.Expect(o))
+			}
+		}
+	}
+}
+
+func TestPick(t *testing.T) {
+	all, err := Pick([]string{"all"})
+	require.NoError(t, err)
+	require.Equal(t, Experiments(), all)
+	some, err := Pick([]string{"002", "000/fig2", "002/fig1"})
+	require.NoError(t, err)
+	require.Equal(t, append([]*Experiment{fig2}, document002...), some)
+	for _, id := range []string{"003", "000/fig9", "", "fig2", "000/"} {
+		_, err := Pick([]string{"all", id})
+		var bad *bench.InputError
+		require.ErrorAs(t, err, &bad, id)
+		require.ErrorContains(t, err, "wsbench replay list has them")
+	}
+}

@@ -1,0 +1,271 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/perf/benchfmt"
+)
+
+func read(t *testing.T, r *Replay, name string) string {
+	text, err := os.ReadFile(filepath.Join(r.Dir, name))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestReplay makes a replay of two experiments that share a measurement, and reads everything that it leaves.
+func TestReplay(t *testing.T) {
+	r := fakeReplay(t, experiment("000/x", "fast 100", "slow 300"), experiment("001/y", "fast 100", "refused 1"))
+	var steps []Progress
+	r.Step = func(p Progress) { steps = append(steps, p) }
+	require.NoError(t, r.Begin(context.Background()))
+
+	require.Len(t, steps, 3, "a shared measurement is made once")
+	for i, p := range steps {
+		require.Equal(t, i, p.Done)
+		require.Equal(t, 3, p.Total)
+		require.Positive(t, p.Left)
+	}
+	require.Equal(t, 3*time.Second, steps[0].Left)
+
+	page := read(t, r, ReportFile)
+	for _, want := range []string{
+		"nothing &lt;at all&gt;", "It takes at most 100 ns.", "fast 100, slow 300", "bws-same: no rseq here", "Nothing is not drawn",
+		`class="held"`, `class="cannot-show"`,
+	} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, `class="not-held"`)
+	require.NotContains(t, page, "http://")
+
+	rows, err := csv.NewReader(strings.NewReader(read(t, r, "000-x.csv"))).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 5)
+	require.Contains(t, rows[0], "circuit")
+	require.Contains(t, rows[0], "pool.steals")
+
+	lines := benchfmt.NewReader(strings.NewReader(read(t, r, "results.txt")), "results.txt")
+	n := 0
+	for lines.Scan() {
+		if result, ok := lines.Result().(*benchfmt.Result); ok {
+			n++
+			require.Contains(t, string(result.Name), "/experiment=00")
+			require.NotEmpty(t, result.Values)
+		} else {
+			t.Errorf("%v", lines.Result())
+		}
+	}
+	require.Equal(t, 6, n)
+}
+
+// TestResume: a replay that was stopped anywhere goes on with what is missing, and no other.
+func TestResume(t *testing.T) {
+	whole := []string{"fast 100", "slow 300", "fast 200", "fast 400"}
+	for stop := range whole {
+		e := experiment("000/x", whole...)
+		r := fakeReplay(t, e)
+		ctx, cancel := context.WithCancel(context.Background())
+		r.Step = func(p Progress) {
+			if p.Done == stop {
+				cancel()
+			}
+		}
+		require.ErrorIs(t, r.Begin(ctx), context.Canceled)
+		_, err := os.Stat(filepath.Join(r.Dir, ReportFile))
+		require.ErrorIs(t, err, os.ErrNotExist)
+
+		s, err := openStore(r.Dir)
+		require.NoError(t, err)
+		require.Len(t, s.records, stop)
+		var todo []string
+		again := fakeReplay(t, e)
+		again.Dir = r.Dir
+		again.Step = func(p Progress) { todo = append(todo, p.What) }
+		again.Options = Options{Seed: 42, Cores: s.manifest.Cores}
+		require.NoError(t, again.run(context.Background(), s))
+		require.Len(t, todo, len(whole)-stop)
+		require.Contains(t, read(t, again, ReportFile), "fast 200")
+	}
+}
+
+// TestInterrupt: a measurement in progress is ended, and its process with it.
+func TestInterrupt(t *testing.T) {
+	r := fakeReplay(t, experiment("000/x", "fast 100", "forever 1"))
+	ctx, cancel := context.WithCancel(context.Background())
+	r.Step = func(p Progress) {
+		if p.Done == 1 {
+			time.AfterFunc(50*time.Millisecond, cancel)
+		}
+	}
+	begin := time.Now()
+	require.ErrorIs(t, r.Begin(ctx), context.Canceled)
+	require.Less(t, time.Since(begin), time.Minute)
+}
+
+// TestFailures: a run that fails ends the replay, and what was measured before is kept.
+func TestFailures(t *testing.T) {
+	for run, want := range map[string]string{
+		"wrong 1":      "wsbench run wrong 1 -seed 42: wrong answer: 4 is not 5",
+		"unverified 1": "a result that is not verified",
+		"silent 1":     "no results",
+		"garbage 1":    "not a result",
+	} {
+		r := fakeReplay(t, experiment("000/x", "fast 100", run))
+		err := r.Begin(context.Background())
+		require.ErrorContains(t, err, want)
+		var bad *bench.InputError
+		require.False(t, errors.As(err, &bad))
+		require.Len(t, strings.Split(strings.TrimSpace(read(t, r, recordsFile)), "\n"), 1)
+	}
+}
+
+// TestCoRun: all programs begin together, and each is measured often enough while the others run.
+func TestCoRun(t *testing.T) {
+	e := experiment("004/x")
+	plan := func(programs ...string) func(*Plan) {
+		return func(p *Plan) {
+			var all []Program
+			for i, args := range programs {
+				all = append(all, p.program(map[string]string{"process": string(rune('1' + i))}, "run "+args))
+			}
+			p.together(time.Second, all...)
+		}
+	}
+	e.plan = plan("slow 300", "fast 100", "fast 100")
+	r := fakeReplay(t, e)
+	require.NoError(t, r.Begin(context.Background()))
+	var rec record
+	require.NoError(t, json.Unmarshal([]byte(read(t, r, recordsFile)), &rec))
+	require.Len(t, rec.Programs, 3)
+	require.Len(t, rec.Programs[0].Results, coRunReps)
+	require.Greater(t, len(rec.Programs[1].Results), coRunReps, "the fast program stopped before the slow one")
+	s, err := openStore(r.Dir)
+	require.NoError(t, err)
+	d, err := s.data(r.Options, e.measurements(r.Options))
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "2", "3"}, d.values("process"))
+
+	for bad, want := range map[string]string{"deserter 1": "ended early", "refused 1": ""} {
+		e.plan = plan("fast 100", bad)
+		r := fakeReplay(t, e)
+		if err := r.Begin(context.Background()); want != "" {
+			require.ErrorContains(t, err, want)
+		} else {
+			require.NoError(t, err)
+			require.Contains(t, read(t, r, ReportFile), "no rseq here")
+		}
+	}
+}
+
+// TestDirectory: a directory that cannot be used is refused before anything is measured, and nothing in it is lost.
+func TestDirectory(t *testing.T) {
+	begin := func(r *Replay) error { return r.Begin(context.Background()) }
+	resume := func(r *Replay) error { return r.Resume(context.Background()) }
+	replayed := func(r *Replay) {
+		require.NoError(t, r.Begin(context.Background()))
+	}
+	for _, tt := range []struct {
+		name    string
+		prepare func(*Replay)
+		run     func(*Replay) error
+		want    string
+	}{
+		{"a file", func(r *Replay) { require.NoError(t, os.WriteFile(r.Dir, nil, 0o644)) }, begin,
+			"choose another directory with -o"},
+		{"not empty", func(r *Replay) {
+			require.NoError(t, os.MkdirAll(r.Dir, 0o755))
+			require.NoError(t, os.WriteFile(r.Dir+"/precious", nil, 0o644))
+		}, begin, "is not empty"},
+		{"a replay", replayed, begin, "go on with it by -resume"},
+		{"nothing to resume", func(*Replay) {}, resume, "has no replay to resume"},
+		{"manifest cut in half", func(r *Replay) {
+			replayed(r)
+			require.NoError(t, os.Truncate(filepath.Join(r.Dir, manifestFile), 20))
+		}, resume, "cannot be resumed"},
+		{"damaged line", func(r *Replay) {
+			replayed(r)
+			name := filepath.Join(r.Dir, recordsFile)
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(name, append([]byte("half of a li\n"), text...), 0o644))
+		}, resume, "line 1 is damaged"},
+		{"another machine", func(r *Replay) {
+			replayed(r)
+			name := filepath.Join(r.Dir, manifestFile)
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			text = bytes.Replace(text, []byte(`"cores": `), []byte(`"cores": 9`), -1)
+			require.NoError(t, os.WriteFile(name, text, 0o644))
+		}, resume, "has measurements of another machine"},
+	} {
+		r := fakeReplay(t, experiment("000/x", "fast 100"))
+		tt.prepare(r)
+		err := tt.run(r)
+		var bad *bench.InputError
+		require.ErrorAs(t, err, &bad, tt.name)
+		require.ErrorContains(t, err, tt.want, tt.name)
+	}
+}
+
+// TestHalfALine: the last line may be cut off. It is dropped, and measured again.
+func TestHalfALine(t *testing.T) {
+	e := experiment("000/x", "fast 100", "slow 300")
+	r := fakeReplay(t, e)
+	require.NoError(t, r.Begin(context.Background()))
+	name := filepath.Join(r.Dir, recordsFile)
+	info, err := os.Stat(name)
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(name, info.Size()-30))
+	s, err := openStore(r.Dir)
+	require.NoError(t, err)
+	require.Len(t, s.records, 1)
+	require.NoError(t, r.run(context.Background(), s))
+	s, err = openStore(r.Dir)
+	require.NoError(t, err)
+	require.Len(t, s.records, 2)
+}
+
+func TestDryRun(t *testing.T) {
+	var b strings.Builder
+	require.NoError(t, DryRun(&b, Experiments(), Options{Cores: 2, Seed: 42}))
+	out := b.String()
+	require.Contains(t, out, "  wsbench run chain -policy adaptive-published,adaptive,mbws,abp -workers 1 ")
+	require.Contains(t, out, "\n        & run ")
+	require.Contains(t, out, "which is made already")
+	require.Regexp(t, `\d+ measurements, about \d+m`, out)
+}
+
+// TestDrawer: figures are drawn by a command that reads JSON, and are part of the page.
+func TestDrawer(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "draw")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\ncat >$2/input.json\n"+
+		"printf '<?xml version=\"1.0\"?>\\n<svg><text>drawn</text></svg>' >$2/000-x.svg\n"), 0o755))
+	r := fakeReplay(t, experiment("000/x", "fast 100", "slow 300"))
+	r.Drawer = Drawer{script}
+	require.NoError(t, r.Begin(context.Background()))
+	page := read(t, r, ReportFile)
+	require.Contains(t, page, "<figure><svg><text>drawn</text></svg>")
+	require.NotContains(t, page, "<?xml")
+	var input struct{ Figures []*Figure }
+	require.NoError(t, json.Unmarshal([]byte(read(t, r, "input.json")), &input))
+	require.Equal(t, "000-x", input.Figures[0].File)
+	require.Equal(t, 300.0, input.Figures[0].Series[1].Points[0].Y)
+
+	r = fakeReplay(t, experiment("000/x", "fast 100"))
+	r.Drawer = Drawer{"false"}
+	require.ErrorContains(t, r.Begin(context.Background()), "drawing the figures: false")
+	r = fakeReplay(t, experiment("000/x", "fast 100"))
+	r.Drawer = Drawer{"true"}
+	require.ErrorContains(t, r.Begin(context.Background()), "the drawer made no 000-x.svg")
+}
