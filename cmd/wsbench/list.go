@@ -9,6 +9,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/replay"
 )
 
 // runList is wsbench list.
@@ -87,6 +88,10 @@ func (t *tool) runList(_ context.Context, args []string) error {
 			size(e.Size, e.Default)
 		}
 	}
+	section("\nreplays of what the source documents measured (wsbench replay ID…)")
+	for _, e := range replay.Experiments() {
+		entry(e.ID, e.About)
+	}
 	_, err = fmt.Fprint(t.stdout, b.String())
 	return err
 }
@@ -98,7 +103,7 @@ var forksAbout = map[executor.Forks]string{
 
 func listHelp(*tool) string {
 	return "Usage: wsbench list\n\n" +
-		"Lists the workloads, probes, engines, policies, deques, ways to fork, queues and experiments.\n"
+		"Lists the workloads, probes, engines, policies, deques, ways to fork, queues, experiments and replays.\n"
 }
 
 // kinds returns the workloads that are graphs, those that are programs, and those that are lists of tasks.

@@ -78,7 +78,7 @@ func subcommands() []subcommand {
 			runHelp, (*tool).runRun},
 		{"deque", "[EXPERIMENT…] [flags]", "all kinds of deque alone: owners, thieves, latencies, trees",
 			dequeHelp, (*tool).runDeque},
-		{"replay", "EXPERIMENT… [flags]", "the experiments of the source documents, judged claim by claim in a report",
+		{"replay", "EXPERIMENT… [flags]", "the experiments of the source documents, judged claim by claim",
 			replayHelp, (*tool).runReplay},
 		{"list", "", "workloads, probes, engines, policies, deques, forks, queues, experiments",
 			listHelp, (*tool).runList},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/magpie-go/magpie/internal/replay"
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/deque"
@@ -29,8 +30,7 @@ func wsbench(args ...string) (stdout, stderr string, status int) {
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	tests := []struct{ args, want string }{
-		{"frob", `no command "frob": there are run, deque, list, compare, env`},
-		{"replay fig1", `no command "replay": there are run, deque, list, compare, env`},
+		{"frob", `no command "frob": there are run, deque, replay, list, compare, env`},
 		{"-frob", `no command "-frob"`},
 		{"run nope", `no workload "nope": there are chain, btree, dag, fan, matmul, fib, fat,`},
 		{"run chain nope", `no workload "nope"`},
@@ -74,6 +74,18 @@ func TestBadInput(t *testing.T) {
 		{"run sleep -tasks 0", "tasks must be at least 1, not 0"},
 		{"run sleep -tasks 41", "sleep with n=40 can be divided into at most 40 tasks, not 41"},
 		{"run sleep -unit 0s", "-unit 0s: choose a time of more than 0, and at most 1s"},
+		{"run chain -engine serial -policy abp", "-policy is for engine magpie, which is not among those to run"},
+		{"run sleep -engine goroutines -queue perthread", "-queue is for engine magpie"},
+		{"run chain -engine serial -verbatim", "-verbatim is for engine magpie"},
+		{"run chain -loop", "-loop needs -format json"},
+		{"run chain fib -n 10 -loop -format json", "a loop repeats one workload, and 2 are to run"},
+		{"replay", "replay needs experiments, or all"},
+		{"replay 000/fig77", "no experiment \"000/fig77\""},
+		{"replay -resume /nowhere", "has no replay to resume"},
+		{"replay 000 -resume x", "leave out all others"},
+		{"replay -resume x -full", "leave out all others"},
+		{"replay 000 -reps 0", "repetitions must be at least 1, not 0"},
+		{"replay 002/fig2d -o /dev/null", "choose another directory with -o"},
 		{"run sleep -unit 5", "-unit 5: choose a time of more than 0, and at most 1s"},
 		{"run mandelbrot-views -view 7", "-view 7: choose 0 to 6"},
 		{"run search -hit 2", "-hit 2: choose 0, the beginning, to 1, the end"},
@@ -166,6 +178,10 @@ func TestList(t *testing.T) {
 	require.Empty(t, stderr)
 	section := ""
 	names := make(map[string][]string)
+	var replays []string
+	for _, e := range replay.Experiments() {
+		replays = append(replays, e.ID)
+	}
 	for l := range strings.Lines(stdout) {
 		switch {
 		case strings.HasPrefix(l, "    ") || l == "\n":
@@ -180,7 +196,7 @@ func TestList(t *testing.T) {
 	require.Equal(t, map[string][]string{
 		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
 		"programs,": {"fib", "fat", "thin", "nqueens", "skynet", "sort", "scan", "mandelbrot"},
-		"probes":    {"submit", "submit-idle", "idle", "sleeper", "rerun", "memory"},
+		"probes":    {"submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  texts(executor.Policies()),
 		"ways":      texts(executor.AllForks()),
@@ -193,6 +209,7 @@ func TestList(t *testing.T) {
 
 		"experiments": {"owner", "latency", "thieves", "retries", "tree"},
 		"kinds":       texts(deque.Kinds()),
+		"replays":     replays,
 	}, names)
 }
 

@@ -53,13 +53,16 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 		return err
 	}
 	r.Command = []string{exe}
-	if r.Drawer = replay.FindDrawer(); r.Drawer == nil {
-		fmt.Fprintln(t.stderr, "wsbench: there is no wsfigures, so the report will have no figures: "+
-			"go install github.com/magpie-go/magpie/cmd/wsfigures@latest")
-	}
+	r.Drawer = replay.FindDrawer()
 	line := newProgress(t.stderr)
 	defer line.clear()
+	said := r.Drawer != nil
 	r.Step = func(p replay.Progress) {
+		if !said {
+			said = true
+			fmt.Fprintln(t.stderr, "wsbench: there is no wsfigures, so the report will have no figures: "+
+				"go install github.com/magpie-go/magpie/cmd/wsfigures@latest")
+		}
 		line.say(fmt.Sprintf("%d of %d, %v left: %s", p.Done+1, p.Total, p.Left.Round(time.Second), p.What))
 	}
 	run := r.Begin

@@ -118,6 +118,14 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 			return nil, err
 		}
 	}
+	if s.Engines[0] != t.engines[0] {
+		// Only the executor has these settings. Without it they would be ignored.
+		for _, name := range []string{"policy", "deque", "forks", "queue", "verbatim"} {
+			if isSet(fs, name) {
+				return nil, bench.BadInput("-%s is for engine %s, which is not among those to run", name, t.engines[0].Name)
+			}
+		}
+	}
 	if len(s.Probes) > 0 && s.Engines[0] != t.engines[0] {
 		return nil, bench.BadInput("%s is a probe of the executor, and engine %s is not among those to run",
 			s.Probes[0].Name, t.engines[0].Name)

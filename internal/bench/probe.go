@@ -26,7 +26,7 @@ type Probe struct {
 
 // Probes lists the probes.
 func Probes() []*Probe {
-	return []*Probe{submit, submitIdle, idle, sleeper, thieves, rerun, memory}
+	return []*Probe{submit, submitIdle, idle, sleeper, awake, rerun, memory}
 }
 
 func (s *Session) probeSize(p *Probe) int {

@@ -546,7 +546,7 @@ var lemma2 = &Experiment{
 		"from an empty deque and a yield, on this machine; threads that share a core take turns.",
 	plan: func(p *Plan) {
 		for _, w := range p.workers(40)[1:] {
-			p.run(3*time.Second, "thieves -policy adaptive,%s,mbws,abp,taskflow -workers %d -n 50 -reps %d", ours, w, p.reps(5, 10))
+			p.run(3*time.Second, "awake -policy adaptive,%s,mbws,abp,taskflow -workers %d -n 50 -reps %d", ours, w, p.reps(5, 10))
 		}
 	},
 	figures: func(d *Data) []*Figure {
@@ -588,7 +588,7 @@ var lemma2 = &Experiment{
 	}},
 }
 
-// instants returns the times in µs for which probe thieves tells the mean number of thieves.
+// instants returns the times in µs for which probe awake tells the mean number of thieves.
 func (d *Data) instants() (all []float64) {
 	for _, r := range d.Rows[:min(1, len(d.Rows))] {
 		for name := range r.Figures {

@@ -17,10 +17,10 @@ import (
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
-// thieves measures how many thieves are awake while one task runs, after a wide part of the graph that had all workers
+// awake measures how many thieves are awake while one task runs, after a wide part of the graph that had all workers
 // awake. Lemma 2 of document 000 bounds the time after which one thief is left.
-var thieves = &Probe{
-	Name:    "thieves",
+var awake = &Probe{
+	Name:    "awake",
 	About:   "thieves that are awake during one task of n ms, which comes after many: how many, and for how long",
 	Size:    "milliseconds",
 	Default: 50,
@@ -31,7 +31,7 @@ var thieves = &Probe{
 		}
 		defer w.close()
 		var begun, over atomic.Bool
-		g := graph.New("thieves")
+		g := graph.New("awake")
 		last := g.Task(func(context.Context) error {
 			begun.Store(true)
 			for begin := time.Now(); time.Since(begin) < time.Duration(n)*time.Millisecond; {
@@ -81,7 +81,7 @@ func openWatch(workers int) (*threadWatch, error) {
 			continue // a thread has its name a moment after it starts
 		}
 		if len(threads) < workers {
-			return nil, BadInput("probe thieves needs a system whose threads have names and states in /proc: Linux")
+			return nil, BadInput("probe awake needs a system whose threads have names and states in /proc: Linux")
 		}
 		for id := range threads {
 			f, err := os.Open(fmt.Sprintf("/proc/self/task/%d/stat", id))
@@ -114,7 +114,7 @@ func (w *threadWatch) watch(begun, over *atomic.Bool) {
 	for !over.Load() {
 		s := threadSample{at: time.Since(begin)}
 		for _, f := range w.stats {
-			if awake(f, buffer) {
+			if isAwake(f, buffer) {
 				s.awake++
 			}
 		}
@@ -122,9 +122,9 @@ func (w *threadWatch) watch(begun, over *atomic.Bool) {
 	}
 }
 
-// awake reports whether the state in a thread's file stat is R: it runs, or waits for a core only. The state follows the
+// isAwake reports whether the state in a thread's file stat is R: it runs, or waits for a core only. The state follows the
 // thread's name, which is in brackets.
-func awake(stat io.ReaderAt, buffer []byte) bool {
+func isAwake(stat io.ReaderAt, buffer []byte) bool {
 	n, _ := stat.ReadAt(buffer, 0)
 	i := bytes.LastIndexByte(buffer[:n], ')')
 	return i >= 0 && i+2 < n && buffer[i+2] == 'R'
