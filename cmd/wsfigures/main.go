@@ -1,0 +1,129 @@
+// Command wsfigures draws figures of measurements, given as JSON, as SVG files:
+//
+//	wsfigures [-o DIR] [-png] FILE…
+//
+// FILE - is the standard input. Each file has a document {"figures": […]} whose figures are lines, bars or steps;
+// internal/figure has the fields. Nothing is drawn unless all figures of all files can be. The exit status is 2 if a
+// figure can't be drawn, and 1 if a file can't be written.
+//
+// It is a module of its own, so that users of Magpie don't depend on what it draws with.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/magpie-go/magpie/cmd/wsfigures/internal/figure"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("wsfigures", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	dir := flags.String("o", ".", "write the files into `DIR`, which is made if it doesn't exist")
+	png := flags.Bool("png", false, "write a PNG file beside each SVG file")
+	flags.Usage = func() {
+		fmt.Fprintln(stderr, "usage: wsfigures [-o DIR] [-png] FILE…\n\nIt draws the figures of each FILE, - for the "+
+			"standard input, as SVG files.")
+		flags.PrintDefaults()
+	}
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	}
+	if flags.NArg() == 0 {
+		fmt.Fprintln(stderr, "wsfigures: no files: name some, or - for the standard input")
+		return 2
+	}
+	var figures []figure.Figure
+	status := 0
+	from := make(map[string]string)
+	for _, name := range flags.Args() {
+		read, err := readFile(name, stdin)
+		if err != nil {
+			fmt.Fprintf(stderr, "wsfigures: %v\n", err)
+			status = 2
+		}
+		for _, f := range read {
+			if other, ok := from[f.File]; ok {
+				fmt.Fprintf(stderr, "wsfigures: %s and %s both have a figure %s\n", other, name, f.File)
+				status = 2
+			}
+			from[f.File] = name
+		}
+		figures = append(figures, read...)
+	}
+	if status != 0 {
+		return status
+	}
+	if err := write(*dir, *png, figures, stdout); err != nil {
+		fmt.Fprintf(stderr, "wsfigures: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func readFile(name string, stdin io.Reader) ([]figure.Figure, error) {
+	in := stdin
+	if name == "-" {
+		name = "standard input"
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	figures, err := figure.Read(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return figures, nil
+}
+
+// write draws the figures into files of dir and lists these.
+func write(dir string, png bool, figures []figure.Figure, stdout io.Writer) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	save := func(name string, content []byte) error {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, content, 0o666); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(stdout, name)
+		return err
+	}
+	for i := range figures {
+		f := &figures[i]
+		svg, err := f.SVG()
+		if err != nil {
+			return err
+		}
+		if err := save(f.File+".svg", svg); err != nil {
+			return err
+		}
+		if !png {
+			continue
+		}
+		var b bytes.Buffer
+		if err := f.PNG(&b); err != nil {
+			return err
+		}
+		if err := save(f.File+".png", b.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
