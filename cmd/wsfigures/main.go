@@ -1,12 +1,32 @@
-// Command wsfigures draws figures of measurements, given as JSON, as SVG files:
-//
-//	wsfigures [-o DIR] [-png] FILE…
-//
-// FILE - is the standard input. Each file has a document {"figures": […]} whose figures are lines, bars or steps;
-// internal/figure has the fields. Nothing is drawn unless all figures of all files can be. The exit status is 2 if a
-// figure can't be drawn, and 1 if a file can't be written.
-//
-// It is a module of its own, so that users of Magpie don't depend on what it draws with.
+/*
+Command wsfigures draws figures of measurements, given as JSON, as SVG files:
+
+	wsfigures [-o DIR] [-png] FILE…
+
+FILE - is the standard input. A file has a document like this one:
+
+	{"figures": [{
+	  "file": "fig1", "title": "Time of a chain", "kind": "lines",
+	  "x": {"label": "workers"}, "y": {"label": "time in s", "zero": true},
+	  "series": [{"name": "adaptive", "points": [
+	    {"x": 1, "y": 0.5, "low": 0.4, "high": 0.6}, {"x": 2, "y": 0.3, "low": 0.3, "high": 0.4}]}],
+	  "marks": [{"name": "lower bound", "points": [{"x": 1, "y": 0.4}, {"x": 2, "y": 0.2}]}],
+	  "note": "Medians of 5; band: least to most"
+	}]}
+
+The kinds are:
+
+  - lines: a line with points for each series, with a band from low to high. Marks are dashed lines.
+  - bars: a group of bars for each of x.categories, with whiskers from low to high. A point's x is the index of its
+    category. Marks are ticks across the groups.
+  - steps: a step function for each series. Marks are dashed steps.
+
+An axis has the fields label, log, zero, min and max. low, high, marks and note may be missing, and so may the name of
+an only series. Unknown fields are errors. Nothing is drawn unless all figures of all files can be drawn. The exit
+status is 2 if a figure cannot be drawn, and 1 if a file cannot be written.
+
+The command is a module of its own, so that users of Magpie do not depend on its drawing library.
+*/
 package main
 
 import (
@@ -28,7 +48,7 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("wsfigures", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	dir := flags.String("o", ".", "write the files into `DIR`, which is made if it doesn't exist")
+	dir := flags.String("o", ".", "write the files into `DIR`, which is made if it does not exist")
 	png := flags.Bool("png", false, "write a PNG file beside each SVG file")
 	flags.Usage = func() {
 		fmt.Fprintln(stderr, "usage: wsfigures [-o DIR] [-png] FILE…\n\nIt draws the figures of each FILE, - for the "+

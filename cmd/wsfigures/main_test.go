@@ -76,6 +76,19 @@ func TestRunCannotWriteOrRead(t *testing.T) {
 	require.Equal(t, 1, strings.Count(stderr.String(), "\n"))
 }
 
+// TestDocument draws the example of the command's documentation.
+func TestDocument(t *testing.T) {
+	source, err := os.ReadFile("main.go")
+	require.NoError(t, err)
+	_, example, ok := strings.Cut(string(source), "like this one:\n")
+	require.True(t, ok)
+	example, _, ok = strings.Cut(example, "The kinds are:")
+	require.True(t, ok)
+	var stderr bytes.Buffer
+	require.Equal(t, 0, run([]string{"-o", t.TempDir(), "-"}, strings.NewReader(example), &bytes.Buffer{}, &stderr))
+	require.Empty(t, stderr.String())
+}
+
 func TestFlags(t *testing.T) {
 	var stderr bytes.Buffer
 	require.Equal(t, 0, run([]string{"-h"}, nil, &bytes.Buffer{}, &stderr))

@@ -12,7 +12,7 @@ import (
 type extent struct{ min, max float64 }
 
 // extents returns the ranges of both axes: of the data and the bounds, with a margin on each side that the figure
-// doesn't fix by min, max or zero.
+// does not fix by min, max or zero.
 func (f *Figure) extents() (x, y extent) {
 	x, y = extent{math.Inf(1), math.Inf(-1)}, extent{math.Inf(1), math.Inf(-1)}
 	for _, list := range [][]Series{f.Series, f.Marks} {

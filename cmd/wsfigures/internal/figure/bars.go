@@ -37,7 +37,7 @@ func (f barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			hatched(c, vg.Rectangle{
 				Min: vg.Point{X: x(left) + inset, Y: low},
 				Max: vg.Point{X: x(left+width) - inset, Y: high},
-			}, fills[i%len(fills)])
+			}, fillOf(i))
 		}
 	}
 	for i, s := range f.Series {
@@ -102,8 +102,8 @@ func (s *sheet) nameBars(width vg.Length) {
 // aboveBar is the distance between a bar's whisker and its name.
 const aboveBar = 6
 
-// barTop returns the height above the axis of what is drawn of series i in a category. It is infinite if the series has
-// no bar there.
+// barTop returns the height above the axis of the bar of series i in a category, with its whisker and the bounds. It is
+// infinite if the series has no bar there.
 func (s *sheet) barTop(i, category int) vg.Length {
 	top := math.Inf(-1)
 	for _, p := range s.Series[i].Points {
@@ -181,7 +181,7 @@ func (s *sheet) drawKey(c draw.Canvas, top vg.Point) {
 		for _, item := range row {
 			hatched(c, vg.Rectangle{
 				Min: vg.Point{X: item.x, Y: y + 3}, Max: vg.Point{X: item.x + swatch, Y: y + 12},
-			}, fills[item.series%len(fills)])
+			}, fillOf(item.series))
 			c.FillText(labelText, vg.Point{X: item.x + swatch + 4, Y: y + 4}, item.name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -80,7 +81,7 @@ func (s *sheet) axisHeight() vg.Length {
 
 func heightOf(n int, l vg.Length) vg.Length { return vg.Length(n) * l }
 
-// below returns the height of what is below the x axis and its numbers.
+// below returns the height of everything below the x axis and its numbers.
 func (s *sheet) below() vg.Length {
 	h := vg.Length(margin) + s.categories.height
 	if len(s.xLabel) > 0 {
@@ -92,7 +93,7 @@ func (s *sheet) below() vg.Length {
 	return h
 }
 
-// above returns the height of what is above the data.
+// above returns the height of everything above the data.
 func (s *sheet) above() vg.Length {
 	h := margin + heightOf(len(s.title), leading(titleText)) + 5
 	if len(s.key) > 0 {
@@ -202,7 +203,8 @@ type categories struct {
 	lines  [][]string // of each category
 	turned bool       // by 45°
 	steep  bool       // by 90°
-	every  int        // category that has its name drawn
+	style  text.Style
+	every  int // category that has its name drawn
 	height vg.Length
 	left   vg.Length // to add at the left, for turned names
 }
@@ -215,7 +217,7 @@ func (s *sheet) layCategories(left, width vg.Length) categories {
 		return categories{}
 	}
 	pitch := width / vg.Length(n)
-	l := categories{every: 1}
+	l := categories{every: 1, style: labelText}
 	fits, most := true, 1
 	for _, name := range s.X.Categories {
 		lines, whole := wrap(labelText, name, pitch-6)
@@ -234,22 +236,30 @@ func (s *sheet) layCategories(left, width vg.Length) categories {
 	}
 	l.turned = pitch >= 1.5*labelText.Font.Size
 	l.steep = !l.turned
-	l.every = max(1, int(math.Ceil(float64(leading(labelText)/pitch))))
+	if pitch < leading(l.style) {
+		const smallest = 6
+		l.style.Font.Size = max(smallest, pitch/leading(l.style)*l.style.Font.Size)
+		l.every = int(math.Ceil(float64(leading(l.style)/pitch - 1e-9)))
+	}
 	for i, lines := range l.lines {
-		w := labelText.Width(lines[0])
+		w := l.style.Width(lines[0])
 		if l.steep {
 			l.height = max(l.height, 6+w)
 			continue
 		}
 		l.height = max(l.height, 6+(w+labelText.Font.Size)*math.Sqrt2/2)
-		at := left + pitch*(vg.Length(i)+0.5)
-		l.left = max(l.left, w*math.Sqrt2/2-at+margin)
+		// Space added at the left moves a category by a part of it, which is 0 at the right edge.
+		along := (vg.Length(i) + 0.5) / vg.Length(n)
+		at := left + width*along
+		l.left = max(l.left, (w*math.Sqrt2/2-at+margin)/(1-along))
 	}
 	return l
 }
 
+// drawCategories draws the names of the categories downwards from top.
 func (s *sheet) drawCategories(c, data draw.Canvas, top vg.Length) {
-	size := labelText.Font.Size
+	style := s.categories.style
+	size := style.Font.Size
 	for i, lines := range s.categories.lines {
 		if i%s.categories.every != 0 {
 			continue
@@ -257,12 +267,10 @@ func (s *sheet) drawCategories(c, data draw.Canvas, top vg.Length) {
 		x := data.X(s.plot.X.Norm(float64(i)))
 		switch {
 		case s.categories.turned:
-			style := labelText
 			style.Rotation = math.Pi / 4
 			w := style.Width(lines[0]) * math.Sqrt2 / 2
 			c.FillText(style, vg.Point{X: x - w + size*0.3, Y: top - 4 - size*0.6 - w}, lines[0])
 		case s.categories.steep:
-			style := labelText
 			style.Rotation = math.Pi / 2
 			c.FillText(style, vg.Point{X: x + size*0.35, Y: top - 4 - style.Width(lines[0])}, lines[0])
 		default:

@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// checkSVG checks what every SVG has to fulfil, and returns its texts.
+// checkSVG checks that an SVG is well formed, self-contained and without undefined coordinates. It returns its texts.
 func checkSVG(t testing.TB, svg []byte) (texts []string) {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(svg))
@@ -162,7 +162,10 @@ func random(r *rand.Rand) *Figure {
 		case r.IntN(5) == 0:
 			return 0
 		case r.IntN(3) == 0:
-			return min(max(magnitude*(v-0.5+offset), -most), most)
+			if v = magnitude * (v - 0.5 + offset); math.Abs(v) < least {
+				return 0
+			}
+			return min(max(v, -most), most)
 		default:
 			return math.Trunc(10 * v)
 		}
@@ -274,7 +277,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestSpread: labels keep their order, don't overlap, stay in the range if there is room, and move only if they must.
+// TestSpread: labels keep their order, do not overlap, stay in the range if there is room, and move only if they must.
 func TestSpread(t *testing.T) {
 	require.Equal(t, []vg.Length{10, 50}, spread([]vg.Length{10, 50}, []vg.Length{10, 10}, 0, 100))
 	require.Equal(t, []vg.Length{45, 55}, spread([]vg.Length{50, 50}, []vg.Length{10, 10}, 0, 100))
@@ -326,9 +329,12 @@ func TestNeighboursDiffer(t *testing.T) {
 		require.NotContains(t, seen, look)
 		seen[look] = i
 	}
-	for i := range fills {
-		a, b := fills[i], fills[(i+1)%len(fills)]
+	bars := make(map[fill]int)
+	for i := range len(fills) * int(hatches) {
+		a, b := fillOf(i), fillOf(i+1)
 		require.True(t, a.hatch != b.hatch || math.Abs(lightness(a)-lightness(b)) > 0.2, "fills %d and %d", i, i+1)
+		require.NotContains(t, bars, a)
+		bars[a] = i
 	}
 }
 

@@ -102,7 +102,7 @@ func Read(r io.Reader) ([]Figure, error) {
 func locate(data []byte, offset int64, err error) error {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		if at := e.Offset - 1; at >= 0 && at < int64(len(data)) && (data[at] == 'N' || data[at] == 'I') {
-			return fmt.Errorf("line %d: NaN and infinity can't be drawn", line(data, e.Offset))
+			return fmt.Errorf("line %d: NaN and infinity cannot be drawn", line(data, e.Offset))
 		}
 		return fmt.Errorf("line %d: %w", line(data, e.Offset), err)
 	}
@@ -111,7 +111,7 @@ func locate(data []byte, offset int64, err error) error {
 		if field == "" {
 			field = "the document"
 		}
-		return fmt.Errorf("line %d: %s can't be %s", line(data, e.Offset), field, e.Value)
+		return fmt.Errorf("line %d: %s cannot be %s", line(data, e.Offset), field, e.Value)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("line %d: the input ends in the middle", line(data, int64(len(data))))
@@ -137,7 +137,7 @@ const (
 	least         = 1e-100
 )
 
-// Check returns an error, of one line, if the figure can't be drawn.
+// Check returns an error, of one line, if the figure cannot be drawn.
 func (f *Figure) Check() error {
 	if f.File == "" {
 		return errors.New("file is missing")
@@ -241,13 +241,13 @@ func (a *Axis) check(name string) error {
 	return nil
 }
 
-func (f *Figure) checkSeries(what string, i int, s Series) error {
-	if err := checkText("name of "+what, s.Name); err != nil {
+func (f *Figure) checkSeries(list string, i int, s Series) error {
+	if err := checkText("name of "+list, s.Name); err != nil {
 		return err
 	}
-	at := fmt.Sprintf("%s %q", what, s.Name)
+	at := fmt.Sprintf("%s %q", list, s.Name)
 	if s.Name == "" {
-		at = fmt.Sprintf("%s %d", what, i+1)
+		at = fmt.Sprintf("%s %d", list, i+1)
 	}
 	if len(s.Points) == 0 {
 		return fmt.Errorf("%s has no points", at)
@@ -257,7 +257,7 @@ func (f *Figure) checkSeries(what string, i int, s Series) error {
 		if err := f.checkPoint(p); err != nil {
 			return fmt.Errorf("%s: point %d: %w", at, i+1, err)
 		}
-		if f.Kind == Bars && what == "series" {
+		if f.Kind == Bars && list == "series" {
 			if seen[*p.X] {
 				return fmt.Errorf("%s: point %d: a second bar for category %v", at, i+1, *p.X)
 			}
@@ -318,14 +318,14 @@ func checkNumber(name string, v float64, log bool) error {
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// checkText refuses what XML can't hold, and control characters.
+// checkText refuses control characters and all others that XML excludes.
 func checkText(field, text string) error {
 	if len(text) > maxText {
 		return fmt.Errorf("%s has %d bytes: at most %d", field, len(text), maxText)
 	}
 	for _, r := range text {
 		if !unicode.IsGraphic(r) {
-			return fmt.Errorf("%s %.60q has the character %U, which can't be drawn", field, text, r)
+			return fmt.Errorf("%s %.60q has the character %U, which cannot be drawn", field, text, r)
 		}
 	}
 	return nil

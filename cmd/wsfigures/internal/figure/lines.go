@@ -116,7 +116,7 @@ func (f linePlotter) xys(c draw.Canvas, p *plot.Plot, points []Point) plotter.XY
 	return xys
 }
 
-// whisker draws a range as an upright line with caps. A white edge keeps it apart from what is below it.
+// whisker draws a range as an upright line with caps. A white edge keeps it apart from a bar below it.
 func whisker(c draw.Canvas, style draw.LineStyle, x, low, high, half vg.Length) {
 	low, high = max(low, c.Min.Y), min(high, c.Max.Y)
 	if high-low < 0.5 { // outside, or shorter than the lines are wide
@@ -127,6 +127,6 @@ func whisker(c draw.Canvas, style draw.LineStyle, x, low, high, half vg.Length) 
 		{{X: x - half, Y: low}, {X: x + half, Y: low}},
 		{{X: x - half, Y: high}, {X: x + half, Y: high}},
 	}
-	stroke(c, draw.LineStyle{Color: white, Width: style.Width + 1.2}, lines...)
+	stroke(c, draw.LineStyle{Color: white, Width: style.Width + 0.4*half}, lines...)
 	stroke(c, style, lines...)
 }

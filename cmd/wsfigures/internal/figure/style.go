@@ -47,17 +47,25 @@ const (
 	crossed
 	level
 	upright
+	hatches
 )
 
 var fills = []fill{
-	{rgb(0x0072b2), plain, nil},
-	{rgb(0xf0b23c), plain, nil},
+	{rgb(0x0072b2), plain, white},
+	{rgb(0xf0b23c), plain, black},
 	{rgb(0xd9effb), rising, rgb(0x0072b2)},
 	{rgb(0x00694d), falling, white},
 	{rgb(0xf2d5e4), crossed, rgb(0x9c3f74)},
 	{rgb(0xd55e00), level, white},
 	{rgb(0xf7f1b5), upright, rgb(0x6b6400)},
 	{rgb(0x4d4d4d), crossed, white},
+}
+
+// fillOf returns the fill of series i. Series with the same colour differ in hatching.
+func fillOf(i int) fill {
+	f := fills[i%len(fills)]
+	f.hatch = (f.hatch + hatch(i/len(fills))) % hatches
+	return f
 }
 
 func rgb(hex uint32) color.Color {

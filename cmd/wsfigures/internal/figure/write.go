@@ -18,8 +18,8 @@ import (
 // SVG returns the figure as an SVG document without identifiers, style sheets and references, so that several can be
 // put into one HTML page.
 //
-// Text remains text. Its font is that which it was measured in, Liberation Sans, or another of the same widths; in any
-// other font the reader's program fits each text into the width that was measured.
+// Text remains text. It is measured in Liberation Sans. If the reader's program has neither this font nor another of
+// the same widths, it fits each text into the measured width.
 func (f *Figure) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
