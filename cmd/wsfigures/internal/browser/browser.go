@@ -1,0 +1,204 @@
+// Package browser opens HTML files in a headless Chromium and lists their defects.
+package browser
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// names are the commands of Chromium and its kin. Those without a window come first: they start sooner.
+var names = []string{
+	"chromium-headless-shell", "headless-shell", "chromium", "chromium-browser",
+	"google-chrome", "google-chrome-stable",
+	"/Applications/Chromium.app/Contents/MacOS/Chromium",
+	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+}
+
+// Find returns the path of an installed browser.
+func Find() (string, error) {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("no chromium-headless-shell, chromium or google-chrome is installed")
+}
+
+// A Page is an HTML file as the browser shows it, with its folded parts open.
+type Page struct {
+	Title    string
+	Figures  []Figure // the SVG elements
+	Images   []Image
+	Width    float64  // of the window
+	Wide     []string // elements beyond the right or left edge of the window
+	Console  []string // errors and warnings
+	Requests []string // URLs other than the file's own and data: URLs
+	PNG      []byte   // a picture of the whole page
+
+	own string // the file's URL
+}
+
+// A Figure is an SVG element.
+type Figure struct {
+	Name          string // its label, or its place among the figures
+	Width, Height float64
+	Visible       bool
+	Outside       []string // texts that are not wholly inside the figure
+	Overlaps      []string // pairs of level texts that overlap
+}
+
+// An Image is an element img.
+type Image struct {
+	Source string // the beginning
+	Loaded bool
+}
+
+//go:embed measure.js
+var measure string
+
+// Open opens a file in the browser at path, in a window of the width. Requests to other hosts fail, and are in the
+// result.
+func Open(ctx context.Context, path, file string, width int) (*Page, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(file); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", file)
+	}
+	const height = 1000
+	options := slices.Concat(chromedp.DefaultExecAllocatorOptions[:], []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path),
+		chromedp.WindowSize(width, height),
+		chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
+		chromedp.WSURLReadTimeout(time.Minute), // a busy machine starts it slowly
+	})
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root
+	}
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	defer stop()
+	ctx, closeTab := chromedp.NewContext(ctx, chromedp.WithLogf(discard), chromedp.WithErrorf(discard))
+	defer closeTab()
+
+	slashed := "/" + strings.TrimPrefix(filepath.ToSlash(file), "/") // a volume of Windows has none
+	own := (&url.URL{Scheme: "file", Path: slashed}).String()
+	r := &recorder{own: own}
+	if err := chromedp.Listen(ctx, r.event); err != nil { // starts the browser
+		return nil, fmt.Errorf("%s does not start: %w", path, err)
+	}
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), height), chromedp.Navigate(own)); err != nil {
+		return nil, fmt.Errorf("%s does not open: %w", file, err)
+	}
+	p, err := chromedp.Run(ctx, chromedp.Evaluate[Page](measure, chromedp.EvalAwaitPromise))
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be measured: %w", file, err)
+	}
+	if p.PNG, err = chromedp.Run(ctx, chromedp.FullScreenshot(100)); err != nil {
+		return nil, fmt.Errorf("no picture of %s: %w", file, err)
+	}
+	p.own = own
+	p.Console, p.Requests = r.lists()
+	return &p, nil
+}
+
+func discard(string, ...any) {}
+
+// recorder collects the events of a tab.
+type recorder struct {
+	own      string
+	mu       sync.Mutex
+	console  []string
+	requests []string
+}
+
+func (r *recorder) event(ev any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch ev := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		if u := ev.Request.URL; u != r.own && !strings.HasPrefix(u, "data:") {
+			r.requests = append(r.requests, u)
+		}
+	case *network.EventWebSocketCreated:
+		r.requests = append(r.requests, ev.URL)
+	case *runtime.EventConsoleAPICalled:
+		switch ev.Type {
+		case runtime.ConsoleAPICalledTypeError, runtime.ConsoleAPICalledTypeWarning, runtime.ConsoleAPICalledTypeAssert:
+			var words []string
+			for _, a := range ev.Args {
+				if words = append(words, a.Description); a.Description == "" {
+					words[len(words)-1] = strings.Trim(string(a.Value), `"`)
+				}
+			}
+			r.console = append(r.console, string(ev.Type)+": "+strings.Join(words, " "))
+		}
+	case *runtime.EventExceptionThrown:
+		text := ev.ExceptionDetails.Text
+		if e := ev.ExceptionDetails.Exception; e != nil {
+			text += " " + e.Description
+		}
+		r.console = append(r.console, "exception: "+text)
+	case *log.EventEntryAdded:
+		if e := ev.Entry; e.Level == log.EntryLevelError || e.Level == log.EntryLevelWarning {
+			r.console = append(r.console, strings.TrimSpace(fmt.Sprintf("%s: %s %s", e.Level, e.Text, e.URL)))
+		}
+	}
+}
+
+func (r *recorder) lists() (console, requests []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.console), slices.Clone(r.requests)
+}
+
+// Problems lists the page's defects, a line each.
+func (p *Page) Problems() (all []string) {
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	for _, c := range p.Console {
+		add("the console has %s", c)
+	}
+	for _, r := range p.Requests {
+		add("the page requests %s", r)
+	}
+	for _, w := range p.Wide {
+		add("beyond the %v pixels of the window is %s", p.Width, w)
+	}
+	for _, i := range p.Images {
+		if !i.Loaded {
+			add("the image %s does not load", i.Source)
+		}
+	}
+	for _, f := range p.Figures {
+		if f.Width < 1 || f.Height < 1 {
+			add("figure %q has the size %v×%v", f.Name, f.Width, f.Height)
+		} else if !f.Visible {
+			add("figure %q is not visible", f.Name)
+		}
+		for _, text := range f.Outside {
+			add("figure %q does not hold its text %q", f.Name, text)
+		}
+		for _, pair := range f.Overlaps {
+			add("in figure %q two texts overlap: %s", f.Name, pair)
+		}
+	}
+	return all
+}
