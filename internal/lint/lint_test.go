@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -170,6 +171,41 @@ func TestEveryLibraryIsInTheTable(t *testing.T) {
 	}
 	missing := unlisted(slices.Sorted(maps.Keys(dirs)))
 	require.Empty(t, missing, "libraries without a row in the import table, layers: give each one")
+}
+
+// TestNestedModules: a nested module must not become a dependency of this one, nor escape .ci/run in silence.
+func TestNestedModules(t *testing.T) {
+	var dirs []string
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "go.mod" {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(name))
+		if rel != "." {
+			dirs = append(dirs, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	require.NoError(t, err)
+	require.Equal(t, nestedModules, dirs)
+	for _, dir := range dirs {
+		require.Empty(t, nestedModule(dir, read(t, dir+"/go.mod")))
+		require.Contains(t, read(t, ".ci/run"), "(cd "+dir+" && go vet ./... && go test ./... && go mod tidy -diff)")
+		require.NotContains(t, read(t, "go.mod"), module+"/"+dir)
+	}
+}
+
+func TestNestedModuleRuleBites(t *testing.T) {
+	const good = "module " + module + "/cmd/x\n\ngo 1.26.0\n\nrequire (\n\tgonum.org/v1/plot v0.17.0\n)\n"
+	require.Empty(t, nestedModule("cmd/x", good))
+	for name, goMod := range map[string]string{
+		"another name":         strings.Replace(good, "cmd/x", "cmd/y", 1),
+		"a replacement":        good + "\nreplace a => ../a\n",
+		"the module around it": good + "\nrequire " + module + " v0.1.0\n",
+		"the same in a block":  strings.Replace(good, "(\n", "(\n\t"+module+" v0.1.0\n", 1),
+	} {
+		require.NotEmpty(t, nestedModule("cmd/x", goMod), name)
+	}
 }
 
 func TestTags(t *testing.T) {

@@ -113,6 +113,25 @@ func imports(f *file) (wrong []string) {
 	return wrong
 }
 
+// nestedModules are the modules inside this one, by folder. The tools there depend on what users of the libraries are
+// not to depend on. Each has a step of its own in .ci/run.
+var nestedModules = []string{"cmd/wsfigures"}
+
+// nestedModule checks the go.mod of the nested module in dir. It neither requires this module nor replaces anything:
+// go install with a version refuses a module with replacements.
+func nestedModule(dir, goMod string) (wrong []string) {
+	if !strings.HasPrefix(goMod, "module "+module+"/"+dir+"\n") {
+		wrong = append(wrong, dir+"/go.mod: the module is not named after its folder")
+	}
+	if regexp.MustCompile(`(?m)^\s*replace\b`).MatchString(goMod) {
+		wrong = append(wrong, dir+"/go.mod: it replaces modules, so that go install refuses it")
+	}
+	if regexp.MustCompile(`(?m)^\s*(require\s+)?` + regexp.QuoteMeta(module) + `\s`).MatchString(goMod) {
+		wrong = append(wrong, dir+"/go.mod: it requires the module around it")
+	}
+	return wrong
+}
+
 // isModuleDir reports whether p, an import path without the module's, is a package of the module.
 func isModuleDir(p string) bool {
 	first, _, _ := strings.Cut(p, "/")
