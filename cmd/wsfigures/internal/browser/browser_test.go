@@ -17,15 +17,10 @@ import (
 	"github.com/magpie-go/magpie/cmd/wsfigures/internal/figure"
 )
 
-// open opens a page with the body. Without a browser it skips the test, except where the environment says CI=true.
+// open opens a page with the body.
 func open(t *testing.T, body string) *Page {
 	t.Helper()
-	path, err := Find()
-	if err != nil && os.Getenv("CI") == "true" {
-		require.NoError(t, err, ".ci/browser installs one")
-	} else if err != nil {
-		t.Skipf("%v; .ci/browser installs one", err)
-	}
+	path := find(t)
 	file := filepath.Join(t.TempDir(), "a page.html")
 	const head = "<!doctype html><html lang=en><head><meta charset=utf-8><title>Page</title></head><body>"
 	require.NoError(t, os.WriteFile(file, []byte(head+body+"</body></html>"), 0o666))
@@ -35,6 +30,17 @@ func open(t *testing.T, body string) *Page {
 	require.NoError(t, err)
 	require.Equal(t, "Page", p.Title)
 	return p
+}
+
+// find finds a browser. Without one it skips the test, except where the environment says CI=true.
+func find(t *testing.T) (path string) {
+	path, err := Find()
+	if err != nil && os.Getenv("CI") == "true" {
+		require.NoError(t, err, ".ci/browser installs one")
+	} else if err != nil {
+		t.Skipf("%v; .ci/browser installs one", err)
+	}
+	return path
 }
 
 // TestFigures: the samples of every kind, in one page, have sizes, show all their texts, and request nothing.
