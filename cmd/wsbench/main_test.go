@@ -195,7 +195,7 @@ func TestList(t *testing.T) {
 	}
 	require.Equal(t, map[string][]string{
 		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
-		"programs,": {"fib", "fat", "thin", "nqueens", "skynet", "sort", "scan", "mandelbrot"},
+		"programs,": {"fib", "fat", "thin", "nqueens", "skynet", "sort", "scan", "mandelbrot", "mm", "mi"},
 		"probes":    {"submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  texts(executor.Policies()),

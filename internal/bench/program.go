@@ -23,7 +23,7 @@ type Program interface {
 
 // programs lists the workloads that are programs.
 func programs() []*Workload {
-	return []*Workload{fib, fat, thin, nqueens, skynet, sorting, scan, mandelbrot}
+	return []*Workload{fib, fat, thin, nqueens, skynet, sorting, scan, mandelbrot, mm, mi}
 }
 
 // mostTasks bounds the tasks of a program. A hundred times as many would take days, and a function that forks itself

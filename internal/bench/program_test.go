@@ -25,6 +25,8 @@ var smallSizes = map[string][]int{
 	"sort":       {1, 2, 50_000},
 	"scan":       {1, 3, 50_000},
 	"mandelbrot": {1, 64},
+	"mm":         {1, 100},
+	"mi":         {1, 50},
 }
 
 // TestProgramsAgree has every engine run every program in every setting: all results are right.
@@ -85,6 +87,12 @@ func TestProgramVerify(t *testing.T) {
 		case *mandelbrotProgram:
 			each(0, n*n, "other pixel", func(i int) { p.steps[i] ^= 1 })
 			each(0, n, "row left out", func(i int) { p.steps[i*n] = mandelbrotSteps + 1 })
+		case *mmProgram:
+			each(0, n*n, "larger", func(i int) { p.c[i]++ })
+			each(0, n*n, "left out", func(i int) { p.c[i] = math.NaN() })
+		case *miProgram:
+			each(0, n, "last bit", func(i int) { p.rows[i][i] = math.Nextafter(p.rows[i][i], 9) })
+			each(1, n, "changed places", func(i int) { p.rows[i-1], p.rows[i] = p.rows[i], p.rows[i-1] })
 		}
 		require.NotEmpty(t, spoils, w.Name)
 		for _, s := range spoils {
@@ -103,11 +111,11 @@ func TestProgramVerify(t *testing.T) {
 func TestProgramShapes(t *testing.T) {
 	for w, want := range map[*Workload]float64{
 		fib: 14930351, fat: 17043521, thin: 8388607, nqueens: 4674889, skynet: 1111111,
-		sorting: 10000000, scan: 10000000, mandelbrot: 2048,
+		sorting: 10000000, scan: 10000000, mandelbrot: 2048, mm: 32 * 32 * 32, mi: 800 * 800,
 	} {
 		require.Equal(t, want, w.Shape(w.Default).Tasks, w.Name)
 	}
-	require.Len(t, programs(), 8)
+	require.Len(t, programs(), 10)
 
 	var forks func(n int) float64
 	forks = func(n int) float64 {
