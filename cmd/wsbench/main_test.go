@@ -89,6 +89,10 @@ func TestBadInput(t *testing.T) {
 		{"run sleep -unit 5", "-unit 5: choose a time of more than 0, and at most 1s"},
 		{"run mandelbrot-views -view 7", "-view 7: choose 0 to 6"},
 		{"run search -hit 2", "-hit 2: choose 0, the beginning, to 1, the end"},
+		{"run raytracer -picture ", "-picture needs the name of a file"},
+		{"run raytracer -picture " + dir + "/none/file", "-picture: " + dir + "/none/file: no such file or directory"},
+		{"run raytracer -picture " + dir, "-picture: " + dir + ": is a directory"},
+		{"run chain -picture " + dir + "/file", "-picture is for raytracer, which is not to run"},
 		{"run chain -queue perthread", "are for lists of tasks, and none is asked for: there are mandelbrot-views"},
 		{"run chain -view 2", "-view is for mandelbrot-views, which is not to run"},
 		{"deque nope", `no experiment "nope": there are owner, latency, thieves, retries, tree`},
@@ -163,7 +167,7 @@ func TestHelp(t *testing.T) {
 	}
 	stdout, _, _ = wsbench("run", "-h")
 	for _, f := range strings.Fields(
-		"workers engine policy deque forks verbatim queue tasks view unit hit n reps seed format o") {
+		"workers engine policy deque forks verbatim queue tasks picture view unit hit n reps seed format o") {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}
 	stdout, _, _ = wsbench("deque", "-h")
@@ -195,7 +199,7 @@ func TestList(t *testing.T) {
 	}
 	require.Equal(t, map[string][]string{
 		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
-		"programs,": {"fib", "fat", "thin", "nqueens", "skynet", "sort", "scan", "mandelbrot", "mm", "mi"},
+		"programs,": {"fib", "fat", "thin", "nqueens", "skynet", "sort", "scan", "mandelbrot", "mm", "mi", "raytracer"},
 		"probes":    {"submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  texts(executor.Policies()),

@@ -184,7 +184,11 @@ func runHelp(t *tool) string {
 	graphs, programs, lists := t.kinds()
 	var params strings.Builder
 	for _, p := range bench.Params(t.workloads) {
-		fmt.Fprintf(&params, "  %-15s %s (default %s)\n", "-"+p.Name+" "+p.Unit, p.About, p.Default)
+		about := p.About
+		if p.Default != "" {
+			about += " (default " + p.Default + ")"
+		}
+		fmt.Fprintf(&params, "  %-15s %s\n", "-"+p.Name+" "+p.Unit, about)
 	}
 	workloadName := func(w *bench.Workload) string { return w.Name }
 	return fmt.Sprintf(`Usage: wsbench run [WORKLOAD…] [flags]

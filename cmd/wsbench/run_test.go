@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,6 +139,23 @@ func TestPrograms(t *testing.T) {
 	require.Equal(t, 2, strings.Count(text,
 		"\nBenchmarkRun/workload=fib/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=1/n=5"))
 	require.NotContains(t, text, "build-")
+}
+
+// TestPicture: the picture is there in any format, is no input of the results, and no part of them.
+func TestPicture(t *testing.T) {
+	for _, format := range bench.Formats() {
+		file := filepath.Join(t.TempDir(), "a.png")
+		stdout, stderr, status := wsbench(
+			strings.Fields("run raytracer -n 40 -reps 1 -workers 2 -format " + format + " -picture " + file)...)
+		require.Zero(t, status, stderr)
+		require.NotContains(t, stdout, "picture")
+		f, err := os.Open(file)
+		require.NoError(t, err)
+		picture, err := png.Decode(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		require.Equal(t, image.Pt(40, 30), picture.Bounds().Size())
+	}
 }
 
 // TestLists runs lists of tasks from the command line, and checks the fields that scripts rely on.

@@ -13,8 +13,9 @@ type Param struct {
 	Name    string
 	Unit    string // stands for the value in help: F in "-hit F"
 	About   string // one line
-	Default string
+	Default string // empty: without a value in the flags there is none
 
+	output bool // it names a file to write, which the results do not depend on
 	// parse reads a value. Its error is a phrase after the value, as in "choose 0 to 6".
 	parse func(string) (any, error)
 }
@@ -22,7 +23,10 @@ type Param struct {
 // NewParam returns a parameter whose values parse reads. An error of parse is a phrase that follows the value in a
 // message, as in "choose 0 to 6".
 func NewParam[T any](name, unit, byDefault, about string, parse func(string) (T, error)) *Param {
-	return &Param{name, unit, about, byDefault, func(s string) (any, error) { return parse(s) }}
+	return &Param{
+		Name: name, Unit: unit, About: about, Default: byDefault,
+		parse: func(s string) (any, error) { return parse(s) },
+	}
 }
 
 // intParam returns a parameter with the values from least to most.
@@ -34,6 +38,25 @@ func intParam(name, unit string, byDefault, least, most int, about string) *Para
 		}
 		return i, nil
 	})
+}
+
+// outputParam returns a parameter that is the name of a file to write.
+func outputParam(name, about string) *Param {
+	p := NewParam(name, "FILE", "", about, func(file string) (string, error) {
+		if file == "" {
+			return "", BadInput("-%s needs the name of a file", name)
+		}
+		f, err := CreateAtomic(file)
+		if err == nil {
+			err = f.Abandon()
+		}
+		if err != nil {
+			return "", BadInput("-%s: %v", name, err)
+		}
+		return file, nil
+	})
+	p.output = true
+	return p
 }
 
 // Params lists the parameters of all workloads, in the order of their first workload.
@@ -55,6 +78,12 @@ type Values struct {
 // value returns the value of a parameter of the workload.
 func value[T any](v Values, p *Param) T { return v.byName[p.Name].(T) }
 
+// outputFile returns the name of the file that an [outputParam] has, or nothing.
+func outputFile(v Values, p *Param) string {
+	file, _ := v.byName[p.Name].(string)
+	return file
+}
+
 // String returns the values as in "view=3", in the form of the Go benchmark format. It is empty for a workload without
 // parameters.
 func (v Values) String() string { return v.inputs }
@@ -66,7 +95,9 @@ func (w *Workload) values(asked map[string]string) (v Values, err error) {
 	for _, p := range w.Params {
 		text, ok := asked[p.Name]
 		if !ok {
-			text = p.Default
+			if text = p.Default; text == "" {
+				continue
+			}
 		}
 		if v.byName[p.Name], err = p.parse(text); err != nil {
 			var bad *InputError
@@ -74,6 +105,9 @@ func (w *Workload) values(asked map[string]string) (v Values, err error) {
 				return v, err
 			}
 			return v, BadInput("-%s %s: %v", p.Name, text, err)
+		}
+		if p.output {
+			continue
 		}
 		inputs = append(inputs, fmt.Sprintf("%s=%v", p.Name, v.byName[p.Name]))
 	}

@@ -21,9 +21,15 @@ type Program interface {
 	Verify() error
 }
 
+// A keeper is a [Program] whose result may be kept.
+type keeper interface {
+	// Keep writes the result of a verified run, if it is asked for.
+	Keep() error
+}
+
 // programs lists the workloads that are programs.
 func programs() []*Workload {
-	return []*Workload{fib, fat, thin, nqueens, skynet, sorting, scan, mandelbrot, mm, mi}
+	return []*Workload{fib, fat, thin, nqueens, skynet, sorting, scan, mandelbrot, mm, mi, raytracer}
 }
 
 // mostTasks bounds the tasks of a program. A hundred times as many would take days, and a function that forks itself

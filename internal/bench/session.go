@@ -84,6 +84,7 @@ type prepared struct {
 	edges  int
 	builds []time.Duration // by repetition; nil for a program
 	values Values
+	result keeper // of a program that keeps its result; else nil
 }
 
 // runWorkload prepares w and measures it.
@@ -128,6 +129,11 @@ func (s *Session) prepare(ctx context.Context, w *Workload) (p prepared, err err
 			return p, err
 		}
 	}
+	if p.result != nil {
+		if err := p.result.Keep(); err != nil {
+			return p, err
+		}
+	}
 	return p, nil
 }
 
@@ -167,6 +173,7 @@ func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p pre
 	if err != nil {
 		return p, err
 	}
+	p.result, _ = program.(keeper)
 	for _, e := range s.Engines {
 		for _, setting := range e.Settings(w.axes(s.Axes)) {
 			p.jobs = append(p.jobs, openProgramJob(e, setting, w.Name, program, p.tasks))
