@@ -199,7 +199,7 @@ func TestList(t *testing.T) {
 	}
 	require.Equal(t, map[string][]string{
 		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
-		"programs,": {"fib", "fat", "thin", "nqueens", "skynet", "sort", "scan", "mandelbrot", "mm", "mi", "raytracer"},
+		"programs,": strings.Fields("fib fat thin nqueens skynet sort scan mandelbrot mm mi raytracer clip"),
 		"probes":    {"submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  texts(executor.Policies()),

@@ -19,9 +19,9 @@ func smallIntegers(n int, rng *splitmix64) []float64 {
 	return x
 }
 
-// checkProduct returns an error if c is not the product of a and b, which have [smallIntegers]. It multiplies c, and the
-// factors one after the other, by vectors of positive integers (Freivalds 1977). A single wrong entry always makes the
-// results differ.
+// checkProduct returns an error if c is not the product of a and b, which have [smallIntegers]. It multiplies c, and
+// the factors one after the other, by vectors of positive integers (Freivalds 1977). A single wrong entry always makes
+// the results differ.
 func checkProduct(c, a, b []float64, n int, seed uint64) error {
 	rng := splitmix64(seed + 1)
 	x := make([]float64, n)

@@ -12,7 +12,7 @@ import (
 // problem until a block is left. Unlike matmul it is no graph, and the parts of one sum come one after the other.
 var mm = &Workload{
 	Name:    "mm",
-	About:   "product of two n×n float64 matrices, the longest side halved down to 32×32×32; figures are per such block",
+	About:   "product of two n×n float64 matrices by halving the longest side down to 32; figures are per 32×32×32",
 	Size:    "rows (the paper: 1600)",
 	Default: 1000,
 	Most:    freivaldsMost,

@@ -28,6 +28,7 @@ var smallSizes = map[string][]int{
 	"mm":         {1, 100},
 	"mi":         {1, 50},
 	"raytracer":  {1, 24},
+	"clip":       {1, 40},
 }
 
 // TestProgramsAgree has every engine run every program in every setting: all results are right.
@@ -94,6 +95,9 @@ func TestProgramVerify(t *testing.T) {
 		case *miProgram:
 			each(0, n, "last bit", func(i int) { p.rows[i][i] = math.Nextafter(p.rows[i][i], 9) })
 			each(1, n, "changed places", func(i int) { p.rows[i-1], p.rows[i] = p.rows[i], p.rows[i-1] })
+		case *clipProgram:
+			each(0, n, "larger intersection", func(i int) { p.got[i].intersections *= 1 + 0x1p-52 })
+			each(0, n, "larger union", func(i int) { p.got[i].unions *= 1 + 0x1p-52 })
 		case *raytracerProgram:
 			each(0, len(p.picture.Pix), "other pixel", func(i int) { p.picture.Pix[i] ^= 1 })
 		}
@@ -114,11 +118,12 @@ func TestProgramVerify(t *testing.T) {
 func TestProgramShapes(t *testing.T) {
 	for w, want := range map[*Workload]float64{
 		fib: 14930351, fat: 17043521, thin: 8388607, nqueens: 4674889, skynet: 1111111,
-		sorting: 10000000, scan: 10000000, mandelbrot: 2048, mm: 32 * 32 * 32, mi: 800 * 800, raytracer: 360,
+		sorting: 10000000, scan: 10000000, mandelbrot: 2048,
+		mm: 32 * 32 * 32, mi: 800 * 800, raytracer: 360, clip: 100000,
 	} {
 		require.Equal(t, want, w.Shape(w.Default).Tasks, w.Name)
 	}
-	require.Len(t, programs(), 11)
+	require.Len(t, programs(), 12)
 
 	var forks func(n int) float64
 	forks = func(n int) float64 {
