@@ -92,6 +92,8 @@ func (t *tool) runList(_ context.Context, args []string) error {
 	for _, e := range replay.Experiments() {
 		entry(e.ID, e.About)
 	}
+	section("\nload beside a measurement (wsbench loop)")
+	entry("loop", "threads that compute until they are told to end, outside any executor: LOOP of document 004")
 	_, err = fmt.Fprint(t.stdout, b.String())
 	return err
 }

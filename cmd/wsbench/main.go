@@ -1,10 +1,12 @@
 // Command wsbench runs task graphs and fork-join programs on Magpie's executor, serially and on plain goroutines,
-// verifies the results and reports the times. It also runs a paper's experiments on single deques.
+// verifies the results and reports the times. It also runs a paper's experiments on single deques, and threads that
+// compute beside a measurement.
 //
 //	wsbench run                 a tour of the graphs, in a few seconds
 //	wsbench run WORKLOAD…       run and verify workloads
 //	wsbench deque               experiments with deques, without the executor
 //	wsbench replay ID…          repeat the experiments of the source documents, and judge their claims
+//	wsbench loop                threads that compute until they are told to end
 //	wsbench list                workloads, engines, policies, deques, ways to fork, queues, experiments
 //	wsbench compare OLD NEW     compare two files that run or deque wrote with -format bench or json
 //	wsbench env                 describe the machine
@@ -80,6 +82,8 @@ func subcommands() []subcommand {
 			dequeHelp, (*tool).runDeque},
 		{"replay", "EXPERIMENT… [flags]", "the experiments of the source documents, judged claim by claim",
 			replayHelp, (*tool).runReplay},
+		{"loop", "[flags]", "threads that compute until they are told to end",
+			loopHelp, (*tool).runLoop},
 		{"list", "", "workloads, probes, engines, policies, deques, forks, queues, experiments",
 			listHelp, (*tool).runList},
 		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},

@@ -30,7 +30,7 @@ func wsbench(args ...string) (stdout, stderr string, status int) {
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	tests := []struct{ args, want string }{
-		{"frob", `no command "frob": there are run, deque, replay, list, compare, env`},
+		{"frob", `no command "frob": there are run, deque, replay, loop, list, compare, env`},
 		{"-frob", `no command "-frob"`},
 		{"run nope", `no workload "nope": there are chain, btree, dag, fan, matmul, fib, fat,`},
 		{"run chain nope", `no workload "nope"`},
@@ -125,6 +125,11 @@ func TestBadInput(t *testing.T) {
 		{"deque owner -o ", "-o needs the name of a file"},
 		{"deque -workers x", `invalid value "x" for flag -workers`},
 		{"deque -bogus", "flag provided but not defined: -bogus (wsbench deque -h lists the flags)"},
+		{"loop x", `loop takes no arguments, got "x"`},
+		{"loop -workers 0", "workers must be 1 to 4096, not 0"},
+		{"loop -workers 5000", "workers must be 1 to 4096, not 5000"},
+		{"loop -workers x", `invalid value "x" for flag -workers`},
+		{"loop -n 5", "flag provided but not defined: -n (wsbench loop -h lists the flags)"},
 		{"list x", `list takes no arguments, got "x"`},
 		{"list -x", "flag provided but not defined: -x"},
 		{"env x", `env takes no arguments, got "x"`},
@@ -151,7 +156,7 @@ func TestBadInput(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, args := range []string{
 		"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "deque -h", "deque owner -h",
-		"list -h", "env -help", "compare -h",
+		"loop -h", "list -h", "env -help", "compare -h",
 	} {
 		stdout, stderr, status := wsbench(strings.Fields(args)...)
 		require.Zero(t, status, args)
@@ -214,6 +219,7 @@ func TestList(t *testing.T) {
 		"experiments": {"owner", "latency", "thieves", "retries", "tree"},
 		"kinds":       texts(deque.Kinds()),
 		"replays":     replays,
+		"load":        {"loop"},
 	}, names)
 }
 

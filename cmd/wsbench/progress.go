@@ -28,8 +28,9 @@ func newProgress(stderr io.Writer) *progress {
 	return &progress{}
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether a stream is a terminal or another device without an end, such as the null device.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	if !ok {
 		return false
 	}

@@ -1,0 +1,52 @@
+package spin
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestRun: threads compute until the context ends, and use processor time. Meanwhile there is a P for each of them, and
+// afterwards GOMAXPROCS is what it was.
+func TestRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, threads := range []int{1, 3} {
+		for wait := 20 * time.Millisecond; ; wait *= 2 {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan Usage)
+			go func() { done <- Run(ctx, threads) }()
+			for runtime.GOMAXPROCS(0) != 1+threads {
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(wait)
+			cancel()
+			u := <-done
+			require.Equal(t, 1, runtime.GOMAXPROCS(0))
+			require.Equal(t, threads, u.Threads)
+			require.GreaterOrEqual(t, u.Wall, wait)
+			require.LessOrEqual(t, u.CPU, time.Duration(threads)*u.Wall+100*time.Millisecond)
+			if u.CPU > 0 && u.Rounds > 0 { // on a busy machine, with a coarse clock, it takes a while
+				break
+			}
+			require.Less(t, wait, 30*time.Second)
+		}
+	}
+}
+
+// TestEnded: with a context that has ended, Run ends at once.
+func TestEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, 2, Run(ctx, 2).Threads)
+	require.Zero(t, spin(ended()).Rounds)
+}
+
+func ended() *atomic.Bool {
+	var b atomic.Bool
+	b.Store(true)
+	return &b
+}
