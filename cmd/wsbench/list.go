@@ -132,6 +132,26 @@ func names[T any](values []T, name func(T) string) string {
 	return strings.Join(all, ", ")
 }
 
+// wrapped breaks a list of names into lines of the width of a terminal. Lines but the first begin with indent spaces.
+func wrapped(list string, indent int) string {
+	var b strings.Builder
+	at := indent
+	for i, word := range strings.Fields(list) {
+		switch {
+		case i == 0:
+		case at+1+len(word) > lineWidth:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			at = indent
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += len(word)
+	}
+	return b.String()
+}
+
 // pickNamed returns the values with the names in asked, in the order of known.
 func pickNamed[T any](what string, known []T, name func(T) string, asked []string) (picked []T, err error) {
 	for _, v := range known {

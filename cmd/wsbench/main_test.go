@@ -54,6 +54,8 @@ func TestBadInput(t *testing.T) {
 		{"run thin sort -n 200", "thin with n=200 has 3.21e+60 tasks, "},
 		{"run nqueens -n 17", "nqueens goes up to n=16, not 17: choose a smaller n"},
 		{"run mandelbrot -n 9000000", "GiB are available"},
+		{"run cg -n 8", "cg has no instance with n=8: choose n=1400, 7000, 14000, 75000"},
+		{"run ep -n 41", "ep goes up to n=40, not 41: choose a smaller n"},
 		{"run chain -reps 0", "repetitions must be at least 1, not 0"},
 		{"run chain -workers 0", "workers must be 1 to 4096, not 0"},
 		{"run chain -workers 5000", "workers must be 1 to 4096, not 5000"},
@@ -93,6 +95,10 @@ func TestBadInput(t *testing.T) {
 		{"run raytracer -picture " + dir + "/none/file", "-picture: " + dir + "/none/file: no such file or directory"},
 		{"run raytracer -picture " + dir, "-picture: " + dir + ": is a directory"},
 		{"run chain -picture " + dir + "/file", "-picture is for raytracer, which is not to run"},
+		{"run sta -circuit c17", "-circuit c17: choose c6288, tv80, b19, or a file whose name ends in .bench or .v"},
+		{"run sta -circuit ../../internal/bench/testdata/cut.bench", "cut.bench:3:20: the line ends where a name is " +
+			"expected: complete it; or the file is cut in half"},
+		{"run sta -corners 0", "-corners 0: choose 1 to 256"},
 		{"run chain -queue perthread", "are for lists of tasks, and none is asked for: there are mandelbrot-views"},
 		{"run chain -view 2", "-view is for mandelbrot-views, which is not to run"},
 		{"deque nope", `no experiment "nope": there are owner, latency, thieves, retries, tree`},
@@ -204,7 +210,7 @@ func TestList(t *testing.T) {
 	}
 	require.Equal(t, map[string][]string{
 		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
-		"programs,": strings.Fields("fib fat thin nqueens skynet sort scan mandelbrot mm mi raytracer clip"),
+		"programs,": strings.Fields("fib fat thin nqueens skynet sort scan mandelbrot mm mi raytracer clip bfs ep cg loop sta"),
 		"probes":    {"submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
 		"engines":   {"magpie", "serial", "goroutines"},
 		"policies":  texts(executor.Policies()),

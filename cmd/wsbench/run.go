@@ -252,7 +252,7 @@ Examples:
   wsbench run search -queue centralised,priority -tasks 16,64,256
   wsbench run submit-idle idle
 `,
-		names(graphs, workloadName), names(programs, workloadName), names(lists, workloadName),
+		names(graphs, workloadName), wrapped(names(programs, workloadName), 10), names(lists, workloadName),
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
 		t.engines[0].Name, executor.Adaptive,
 		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks,

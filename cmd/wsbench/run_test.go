@@ -104,11 +104,11 @@ func TestWrongProgram(t *testing.T) {
 // TestPrograms runs each program from the command line, and checks the fields that scripts rely on.
 func TestPrograms(t *testing.T) {
 	stdout, stderr, status := wsbench(strings.Fields("run fib thin nqueens skynet sort scan mandelbrot mm mi " +
-		"raytracer clip -n 8 -reps 1 -workers 2 -engine magpie,serial,goroutines -forks private,pushed -format json")...)
+		"raytracer clip sta -n 8 -reps 1 -workers 2 -engine magpie,serial,goroutines -forks private,pushed -format json")...)
 	require.Zero(t, status, stderr)
 	require.Empty(t, stderr)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	require.Len(t, lines, 11*4)
+	require.Len(t, lines, 12*4)
 	for i, l := range lines {
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(l), &fields))

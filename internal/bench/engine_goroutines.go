@@ -38,11 +38,17 @@ type goroutines struct {
 }
 
 func openGoroutines(s Setting, t Target) (Runner, error) {
-	g := &goroutines{plan: t.Plan, workers: s.Workers, join: make([]atomic.Uint32, t.Plan.Len())}
-	for i, n := range t.Plan.Join {
+	g := newGoroutines(t.Plan)
+	g.workers = s.Workers
+	return g, nil
+}
+
+func newGoroutines(p *plan.Plan) *goroutines {
+	g := &goroutines{plan: p, join: make([]atomic.Uint32, p.Len())}
+	for i, n := range p.Join {
 		g.join[i].Store(n)
 	}
-	return g, nil
+	return g
 }
 
 func (g *goroutines) Start() error {

@@ -59,12 +59,17 @@ func mandelbrotRow(pixels []uint16, left, ci, scale float64) {
 	}
 }
 
+// The constants of the checksum FNV-1a.
+const (
+	fnvPrime  = 1099511628211
+	fnvOffset = 14695981039346656037
+)
+
 // checksum depends on each pixel and its place.
 func (m *mandelbrotProgram) checksum() uint64 {
-	const prime = 1099511628211 // of FNV-1a
-	sum := uint64(14695981039346656037)
+	sum := uint64(fnvOffset)
 	for _, s := range m.steps {
-		sum = (sum ^ uint64(s)) * prime
+		sum = (sum ^ uint64(s)) * fnvPrime
 	}
 	return sum
 }

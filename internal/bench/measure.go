@@ -38,6 +38,9 @@ type data interface {
 	Verify() error
 }
 
+// propertied data has figures that no run changes, as the number of gates of a circuit.
+type propertied interface{ properties() []Metric }
+
 // openJob prepares the runs of target, whose tasks are those of work, on engine e.
 func openJob(e *Engine, s Setting, workload string, work Work, t Target) (*job, error) {
 	open := func(t Target) (Runner, error) {
@@ -134,6 +137,9 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	}
 	r.Peers = peerFigures(counts.Peers)
 	m.fill(&r)
+	if p, ok := j.data.(propertied); ok {
+		r.Properties = p.properties()
+	}
 	if d, ok := j.data.(*divided); ok {
 		d.fill(&r, *j.division)
 	}

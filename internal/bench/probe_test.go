@@ -13,7 +13,9 @@ import (
 )
 
 // small has sizes of the probes that suffice to run every line, not to measure.
-var small = map[string]int{"submit": 50, "submit-idle": 3, "idle": 20, "sleeper": 20, "rerun": 1000, "memory": 200000}
+var small = map[string]int{
+	"submit": 50, "submit-idle": 3, "idle": 20, "sleeper": 20, "awake": 20, "rerun": 1000, "memory": 200000,
+}
 
 // measureProbes measures every probe once for all tests.
 var measureProbes = func() func(t *testing.T) []Result {

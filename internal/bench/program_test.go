@@ -2,9 +2,11 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/circuit"
 )
 
 // smallSizes of the programs: the smallest sizes, and some with work for several workers.
@@ -29,6 +32,11 @@ var smallSizes = map[string][]int{
 	"mi":         {1, 50},
 	"raytracer":  {1, 24},
 	"clip":       {1, 40},
+	"bfs":        {1, 2, 5000},
+	"ep":         {1, epBatch + 1},
+	"cg":         {cgSmall},
+	"loop":       {1},
+	"sta":        {1, 3},
 }
 
 // TestProgramsAgree has every engine run every program in every setting: all results are right.
@@ -86,6 +94,18 @@ func TestProgramVerify(t *testing.T) {
 		case *scanProgram:
 			each(0, n, "larger", func(i int) { p.dst[i]++ })
 			each(0, n, "left out", func(i int) { p.dst[i] = 0 })
+		case *timingProgram:
+			each(p.timer.Circuit().Inputs(), p.timer.Circuit().Len(), "another size", func(i int) {
+				p.timer.Resize(circuit.Net(i), 16)
+			})
+			each(p.timer.Circuit().Inputs(), p.timer.Circuit().Len(), "one change more", func(i int) {
+				changes := p.changes
+				p.changes = []timingChange{{circuit.Net(i), 16}}
+				p.Serial()
+				p.changes = changes
+			})
+			each(0, 10, "other slacks", func(i int) { p.slacks ^= 1 << i })
+			each(0, 1, "an error", func(int) { p.err = errors.New("an error") })
 		case *mandelbrotProgram:
 			each(0, n*n, "other pixel", func(i int) { p.steps[i] ^= 1 })
 			each(0, n, "row left out", func(i int) { p.steps[i*n] = mandelbrotSteps + 1 })
@@ -100,6 +120,22 @@ func TestProgramVerify(t *testing.T) {
 			each(0, n, "larger union", func(i int) { p.got[i].unions *= 1 + 0x1p-52 })
 		case *raytracerProgram:
 			each(0, len(p.picture.Pix), "other pixel", func(i int) { p.picture.Pix[i] ^= 1 })
+		case *loopProgram:
+			each(0, 1, "too few", func(int) { p.made = p.rounds - 1 })
+		case *bfsProgram:
+			each(0, n, "farther", func(i int) { p.distance[i]++ })
+			each(0, n, "left out", func(i int) { p.distance[i], p.parent[i] = p.distance[i]-1, -1 })
+			each(1, n, "its own parent", func(i int) { p.parent[i] = int32(i) })
+			each(1, n, "no edge", func(i int) { p.parent[i] = notTo(p, int32(i)) })
+		case *epProgram:
+			each(0, 5, "one pair more", func(i int) { p.got.counts[i]++ })
+			each(0, 3, "changed sum", func(i int) { p.got.x *= 1 + 1e-7 })
+			each(0, 3, "changed other sum", func(i int) { p.got.y *= 1 - 1e-7 })
+			each(0, 2, "batch left out", func(i int) { p.batches[i] = epTally{}; p.sum() })
+		case *cgProgram:
+			each(0, 3, "larger", func(i int) { p.zeta *= 1 + 1e-9 })
+			each(0, 3, "smaller", func(i int) { p.zeta *= 1 - 1e-9 })
+			each(0, 3, "not solved", func(i int) { p.residual = 1e-9 })
 		}
 		require.NotEmpty(t, spoils, w.Name)
 		for _, s := range spoils {
@@ -113,6 +149,15 @@ func TestProgramVerify(t *testing.T) {
 	}
 }
 
+// notTo returns a node other than 0 that is as near as a parent of node has to be, or farther, and has no edge to it.
+func notTo(b *bfsProgram, node int32) int32 {
+	for p := int32(1); ; p++ {
+		if b.distance[p] >= b.distance[node]-1 && !slices.Contains(b.edges(p), node) {
+			return p
+		}
+	}
+}
+
 // TestProgramShapes pins the numbers of tasks by which figures are divided, and counts the tasks where the number is
 // not the size.
 func TestProgramShapes(t *testing.T) {
@@ -120,10 +165,11 @@ func TestProgramShapes(t *testing.T) {
 		fib: 14930351, fat: 17043521, thin: 8388607, nqueens: 4674889, skynet: 1111111,
 		sorting: 10000000, scan: 10000000, mandelbrot: 2048,
 		mm: 32 * 32 * 32, mi: 800 * 800, raytracer: 360, clip: 100000,
+		bfs: 1 << 20, ep: 1 << 24, cg: 15 * 26 * 7000, threadLoop: 500000, timing: 500,
 	} {
 		require.Equal(t, want, w.Shape(w.Default).Tasks, w.Name)
 	}
-	require.Len(t, programs(), 12)
+	require.Len(t, programs(), 17)
 
 	var forks func(n int) float64
 	forks = func(n int) float64 {
@@ -162,7 +208,7 @@ func TestProgramShapes(t *testing.T) {
 	}
 	// Even the largest size gives a shape, which is refused later.
 	for _, w := range programs() {
-		if w.Most == 0 {
+		if w.Most == 0 && w.Sizes == nil {
 			s := w.Shape(math.MaxInt)
 			require.Greater(t, max(s.Tasks, s.Data), 1e9, w.Name)
 		}

@@ -53,6 +53,9 @@ type Result struct {
 	BoundNS int64        `json:"bound_ns,omitempty"`
 	Pool    *PoolFigures `json:"pool,omitempty"` // of engine magpie
 
+	// Properties are figures of the workload's data, which no run changes.
+	Properties []Metric `json:"properties,omitempty"`
+
 	// Peers is set under the policies of the names bws-…
 	Peers *PeerFigures `json:"peers,omitempty"`
 
@@ -91,6 +94,9 @@ var better = map[string]string{
 	"steals/s":      "higher",
 
 	"vs-bound": "lower",
+
+	"settled-ns":   "lower",
+	"late-thieves": "lower",
 }
 
 // setting returns the setting of the result.

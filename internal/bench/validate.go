@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/magpie-go/magpie/executor"
@@ -76,6 +77,9 @@ func (s *Session) validateSize(w *Workload, available float64) error {
 	n := s.size(w)
 	if w.Most > 0 && n > w.Most {
 		return BadInput("%s goes up to n=%d, not %d: choose a smaller n", w.Name, w.Most, n)
+	}
+	if w.Sizes != nil && !slices.Contains(w.Sizes, n) {
+		return BadInput("%s has no instance with n=%d: choose n=%s", w.Name, n, join(w.Sizes))
 	}
 	shape := w.Shape(n)
 	check, need := fits, shape.Bytes()

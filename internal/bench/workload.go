@@ -15,6 +15,7 @@ type Workload struct {
 	Default int    // n of a full measurement
 	Tour    int    // n in the tour; 0: it is not in the tour
 	Most    int    // the largest n; 0: bounded by memory and patience only
+	Sizes   []int  // the only n that a session takes; nil: any
 	Small   int    // n of an instance that runs within milliseconds; 0: 1 to 12, with few tasks
 	Params  []*Param
 

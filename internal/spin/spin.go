@@ -26,15 +26,34 @@ type Usage struct {
 // The threads work in registers, and look at one shared word after each round. They do not compete for caches or memory
 // with what runs beside them.
 func Run(ctx context.Context, threads int) Usage {
-	defer procs.Reserve(threads)()
 	var end atomic.Bool
 	defer context.AfterFunc(ctx, func() { end.Store(true) })()
+	return run(threads, &end, func() {})
+}
 
+// RunRounds computes on so many threads until all together have made that many rounds, and then tells them to end. Each
+// makes some more until it hears that.
+func RunRounds(threads int, rounds uint64) Usage {
+	var end atomic.Bool
+	var made atomic.Uint64
+	return run(threads, &end, func() {
+		if made.Add(tellEvery) >= rounds {
+			end.Store(true)
+		}
+	})
+}
+
+// tellEvery is the number of rounds after which a thread tells the others, on a shared word.
+const tellEvery = 64
+
+// run computes on so many threads until end is true. Each calls made after every tellEvery rounds.
+func run(threads int, end *atomic.Bool, made func()) Usage {
+	defer procs.Reserve(threads)()
 	used := make([]Usage, threads)
 	before, begin := osthread.ProcessCPU(), time.Now()
 	var wg sync.WaitGroup
 	for i := range used {
-		wg.Go(func() { used[i] = spin(&end) })
+		wg.Go(func() { used[i] = spin(end, made) })
 	}
 	wg.Wait()
 	sum := Usage{Threads: threads, Wall: time.Since(begin)}
@@ -52,7 +71,7 @@ func Run(ctx context.Context, threads int) Usage {
 const roundLength = 1000
 
 // spin computes on the thread of the calling goroutine.
-func spin(end *atomic.Bool) (u Usage) {
+func spin(end *atomic.Bool, made func()) (u Usage) {
 	osthread.Lock()
 	defer osthread.Unlock()
 	id := osthread.ID()
@@ -61,6 +80,9 @@ func spin(end *atomic.Bool) (u Usage) {
 	for ; !end.Load(); u.Rounds++ {
 		for range roundLength {
 			x *= 6364136223846793005
+		}
+		if (u.Rounds+1)%tellEvery == 0 {
+			made()
 		}
 		if x == 0 { // never, as x is odd, but the compiler must compute x
 			break

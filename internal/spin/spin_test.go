@@ -42,11 +42,21 @@ func TestEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.Equal(t, 2, Run(ctx, 2).Threads)
-	require.Zero(t, spin(ended()).Rounds)
+	require.Zero(t, spin(ended(), func() {}).Rounds)
 }
 
 func ended() *atomic.Bool {
 	var b atomic.Bool
 	b.Store(true)
 	return &b
+}
+
+// TestRunRounds: the threads end by themselves when they have made the rounds, and few more.
+func TestRunRounds(t *testing.T) {
+	for _, threads := range []int{1, 3} {
+		u := RunRounds(threads, 1000)
+		require.Equal(t, threads, u.Threads)
+		require.GreaterOrEqual(t, u.Rounds, uint64(1000))
+		require.Positive(t, u.Wall)
+	}
 }

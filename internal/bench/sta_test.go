@@ -1,0 +1,79 @@
+package bench
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/internal/circuit"
+)
+
+// TestTimingOfFile: a circuit from a file runs on every engine. Its name is part of the results' inputs.
+func TestTimingOfFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "my  adder.bench")
+	require.NoError(t, os.WriteFile(path, []byte("INPUT(a)\nINPUT(b)\nOUTPUT(s)\nOUTPUT(c)\n"+
+		"s = XOR(a, b)\nc = AND(a, b)\n"), 0o666))
+	s, results := session(Engines()...)
+	s.Workloads = []*Workload{timing}
+	s.N, s.Reps = 30, 1
+	s.Params = map[string]string{"circuit": path, "corners": "2"}
+	require.NoError(t, s.Run(context.Background()))
+	require.NotEmpty(t, *results)
+	for _, r := range *results {
+		require.Equal(t, "circuit=my_adder.bench/corners=2", r.Inputs)
+		require.Equal(t, 30, r.Tasks)
+		require.True(t, r.Verified)
+	}
+}
+
+// TestTimingCircuits runs every circuit that is not from a file.
+func TestTimingCircuits(t *testing.T) {
+	gates := map[string]int{"c6288": 2416, "tv80": 5300, "b19": 255300}
+	for name, want := range gates {
+		if name == "b19" && testing.Short() {
+			continue
+		}
+		p, err := timing.Program(2, 1, valuesFor(t, timing, "circuit="+name+"/corners=1"))
+		require.NoError(t, err)
+		require.Equal(t, want, p.(*timingProgram).timer.Circuit().Gates())
+		p.Reset()
+		p.Goroutines(2)
+		require.NoError(t, p.Verify())
+	}
+}
+
+// TestTimingChanges: the same seed makes the same changes, each of them changes the size of a gate, and the clock is
+// too fast at first.
+func TestTimingChanges(t *testing.T) {
+	c := circuit.C6288()
+	p, err := newTiming(3000, 7, c, 1)
+	require.NoError(t, err)
+	again, err := newTiming(3000, 7, c, 1)
+	require.NoError(t, err)
+	require.Equal(t, p.changes, again.changes)
+	require.Equal(t, p.want, again.want)
+	other, err := newTiming(3000, 8, c, 1)
+	require.NoError(t, err)
+	require.NotEqual(t, p.changes, other.changes)
+	require.NotEqual(t, p.want, other.want)
+
+	p.Reset()
+	worst, total := p.timer.Slack()
+	require.InDelta(t, -p.timer.Latest()/10, worst, 1e-6)
+	require.Less(t, total, worst)
+	for _, change := range p.changes {
+		require.NotEqual(t, circuit.Input, c.Kind(change.gate))
+		require.NotEqual(t, change.size, p.timer.Size(change.gate))
+		p.timer.Resize(change.gate, change.size)
+	}
+}
+
+func TestTimingMemory(t *testing.T) {
+	_, err := newTiming(1, 1, circuit.C6288(), 1<<30)
+	var bad *InputError
+	require.ErrorAs(t, err, &bad)
+	require.ErrorContains(t, err, "for c6288 with -corners 1073741824, and ")
+}
