@@ -15,7 +15,7 @@ func (t *tool) runDeque(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return measure(t, &o.request, bench.NewDequeReport, func(step stepper, emit emitter[bench.DequeResult]) error {
+	return measure(t, &o.request, func(step stepper, emit emitter[bench.DequeResult]) error {
 		o.session.Step, o.session.Emit = step, emit
 		return o.session.Run(ctx)
 	})
@@ -35,6 +35,7 @@ func (t *tool) parseDeque(args []string) (*dequeOptions, error) {
 		stolen numbers
 		crowds numbers
 		trees  list
+		works  numbers
 		o      = new(dequeOptions)
 		s      = &o.session
 	)
@@ -45,13 +46,13 @@ func (t *tool) parseDeque(args []string) (*dequeOptions, error) {
 	fs.Var(&crowds, "thieves", "")
 	fs.IntVar(&s.Workers, "workers", defaultTreeWorkers, "")
 	fs.Var(&trees, "tree", "")
-	fs.IntVar(&s.Work, "work", 0, "")
+	fs.Var(&works, "work", "")
 	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
 	}
 	s.N, s.Reps, s.Seed = o.n, o.reps, o.seed
-	s.Blocks, s.Stolen, s.Thieves = blocks, stolen, crowds
+	s.Blocks, s.Stolen, s.Thieves, s.Work = blocks, stolen, crowds, works
 	for _, name := range trees {
 		tree, err := bench.ParseTree(name)
 		if err != nil {
@@ -123,12 +124,13 @@ Experiments:
 %s
 owner, latency and retries have one thief, and an owner that pushes and pops in bursts of 1 to
 16 and keeps %d items, or %d blocks if that is more, in its queue. The stolen share is the
-items stolen per item pushed: every %d pushes the owner tells the thief how many steals are due,
-and the thief makes no more. In owner, the owner waits for a thief that is behind, with its
-clock stopped; in the others it goes on, and a thief that cannot keep up gets a smaller share.
-The share that was reached is among the figures. In thieves, the thieves steal as fast as they
-can. Retries are steals that lost a race or found nothing ready; steals that found the queue
-empty are counted apart. After %v an owner ends, whether it is done or not.
+items stolen per item pushed: every %d pushes the owner tells the thief how many steals are due.
+The thief makes no more, and spaces them evenly by the clock. In owner, the owner waits for a
+thief that is behind, with its clock stopped; in the others it goes on, and a thief that cannot
+keep up gets a smaller share. The share that was reached is among the figures. In thieves, the
+thieves steal as fast as they can. Retries are steals that lost a race or found nothing ready,
+up to %d for an item; steals that found the queue empty are counted apart. After %v an owner
+ends, whether it is done or not.
 
 In tree, a worker that pops or steals a node pushes the node's children; it visits a child at
 once if its queue has no room. A worker whose queue is empty steals from others at random.
@@ -138,15 +140,16 @@ is run.
   -deque LIST     %s
                   (default all)
   -capacity N     items in a queue; some kinds grow (default %d)
-  -block LIST     items in a block, for kinds with blocks (default %d; tree: 1,2,4,…,256)
+  -block LIST     items in a block, for kinds with blocks (default %d; tree: 1,2,4,…
+                  up to a quarter of the capacity)
   -stolen LIST    percent of the pushed items to steal (owner: 0,1,5,10,20,30,40; latency: 10;
                   retries: those of owner without 0)
   -thieves LIST   numbers of thieves (default 1,2,4,… as long as each has a core)
   -workers N      workers of tree (default %d)
   -tree LIST      trees, by name or as FANOUT:DEPTH or FANOUT:DEPTH:SPINE: a spine of complete
                   trees, the root of each a child of the root before (default fat,thin):
-%s  -work N         about N ns of work for each node of a tree, and after each push and pop, but
-                  not in owner (default 0)
+%s  -work LIST      about so many ns of work for each node of a tree, and after each push and pop,
+                  but not in owner (default 0; tree: %d)
   -n SIZE         pushes of owner, latency and retries, steals of thieves (default: each its own);
                   trees have their own size
   -reps N         repetitions of each combination, in turn (default %d; the short form: %d)
@@ -159,9 +162,9 @@ Examples:
   wsbench deque
   wsbench deque owner -deque chaselev,bwos,padws -stolen 0,10,40
   wsbench deque thieves -thieves 1,2,4,8
-  wsbench deque tree -deque abp,bwos,padws -block 1,8,64,256 -tree thin,8:6
+  wsbench deque tree -deque abp,bwos,padws -block 1,8,64,256 -tree thin,8:6 -work 0,300
   wsbench deque latency retries -reps 10 -format bench -o new.txt
-`, experiments.String(), bench.KeptItems, bench.KeptBlocks, bench.LongestRound, bench.RunLimit,
+`, experiments.String(), bench.KeptItems, bench.KeptBlocks, bench.LongestRound, bench.MostRetries, bench.RunLimit,
 		names(t.dequeKinds, kindName), defaultCapacity, bench.DefaultBlock,
-		defaultTreeWorkers, trees.String(), defaultReps, shortReps, defaultSeed)
+		defaultTreeWorkers, trees.String(), bench.TreeWork, defaultReps, shortReps, defaultSeed)
 }

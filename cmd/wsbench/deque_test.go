@@ -81,7 +81,7 @@ func TestDequeOptions(t *testing.T) {
 		require.Equal(t, []int{5, 0}, s.Stolen)
 		require.Equal(t, []int{3}, s.Thieves)
 		require.Equal(t, []string{"2:2", "thin"}, []string{s.Trees[0].Name, s.Trees[1].Name})
-		require.Equal(t, []int{4, 7, 9, 2, 99}, []int{s.Workers, s.Work, s.N, s.Reps, s.Capacity})
+		require.Equal(t, []int{4, 7, 9, 2, 99}, []int{s.Workers, s.Work[0], s.N, s.Reps, s.Capacity})
 		require.EqualValues(t, 3, s.Seed)
 		require.False(t, s.Short)
 		require.Empty(t, o.notes)

@@ -44,20 +44,18 @@ func (r *request) parse(fs *flag.FlagSet, args []string) (others []string, err e
 }
 
 type (
-	// A stepper announces the next measurement, and how long it will probably take.
+	// A stepper announces the next measurement, and how long it is to the end of its kind.
 	stepper func(what string, expect time.Duration)
 	// An emitter receives verified results.
 	emitter[R any] func([]R) error
-	// A reporter opens a report.
-	reporter[R any] func(format string, w io.Writer, env *bench.Environment, notes []string) (bench.Report[R], error)
 )
 
 // measure calls run to make the measurements, and reports them in the format and to the output of r.
-func measure[R any](t *tool, r *request, open reporter[R], run func(stepper, emitter[R]) error) error {
+func measure[R bench.Record](t *tool, r *request, run func(stepper, emitter[R]) error) error {
 	p := newProgress(t.stderr)
 	return t.withOutput(r.output, func(w io.Writer) error {
 		defer p.clear()
-		report, err := open(r.format, w, bench.ReadEnvironment(), r.notes)
+		report, err := bench.NewReport[R](r.format, w, bench.ReadEnvironment(), r.notes)
 		if err != nil {
 			return err
 		}

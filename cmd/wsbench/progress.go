@@ -44,7 +44,7 @@ func (p *progress) step(what string, expect time.Duration) {
 	if p.w == nil || expect < slow {
 		return
 	}
-	p.say(fmt.Sprintf("%s, about %v …", what, expect.Round(100*time.Millisecond)))
+	p.say(fmt.Sprintf("%s, about %v to the end …", what, expect.Round(100*time.Millisecond)))
 }
 
 // say draws the line.

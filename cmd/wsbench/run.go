@@ -20,7 +20,7 @@ func (t *tool) runRun(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return measure(t, &o.request, bench.NewReport, func(step stepper, emit emitter[bench.Result]) error {
+	return measure(t, &o.request, func(step stepper, emit emitter[bench.Result]) error {
 		o.session.Step, o.session.Emit = step, emit
 		if o.loop {
 			return t.loop(ctx, &o.session)

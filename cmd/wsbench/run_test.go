@@ -305,11 +305,11 @@ func TestProgress(t *testing.T) {
 	p.step("short", slow-1)
 	require.Empty(t, b.String())
 	p.step("long", 2*time.Second)
-	require.Equal(t, "long, about 2s …", b.String())
+	require.Equal(t, "long, about 2s to the end …", b.String())
 	p.step("short", 0)
-	require.Equal(t, "long, about 2s …\r\x1b[K", b.String())
+	require.Equal(t, "long, about 2s to the end …\r\x1b[K", b.String())
 	p.clear()
-	require.Equal(t, "long, about 2s …\r\x1b[K", b.String())
+	require.Equal(t, "long, about 2s to the end …\r\x1b[K", b.String())
 
 	// The line is never so long that a terminal would wrap it.
 	b.Reset()

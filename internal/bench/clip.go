@@ -74,7 +74,7 @@ func newClipping(n int, seed uint64, _ Values) (Program, error) {
 	}
 	for i, rank := range ranks {
 		times := float64(n) / float64(rank)
-		centre := point{float64(i%side) + rng.float(), float64(i/side) + rng.float()}
+		centre := vertex{float64(i%side) + rng.float(), float64(i/side) + rng.float()}
 		radius := clipRadius * math.Pow(times, clipGrowth)
 		c.polygons[i] = newStar(centre, radius, int(clipVertices*math.Sqrt(times)), &rng)
 	}

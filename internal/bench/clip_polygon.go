@@ -2,42 +2,42 @@ package bench
 
 import "math"
 
-// A point is a place in the plane, or a difference of places.
-type point struct{ x, y float64 }
+// A vertex is a place in the plane, or a difference of places.
+type vertex struct{ x, y float64 }
 
-func (a point) minus(b point) point { return point{a.x - b.x, a.y - b.y} }
+func (a vertex) minus(b vertex) vertex { return vertex{a.x - b.x, a.y - b.y} }
 
 // cross returns twice the area of the triangle with the sides a and b, positive if b is to the left of a.
-func (a point) cross(b point) float64 { return a.x*b.y - a.y*b.x }
+func (a vertex) cross(b vertex) float64 { return a.x*b.y - a.y*b.x }
 
 // A polygon has its vertices counterclockwise.
 type polygon struct {
-	vertices  []point
-	low, high point // corners of the box around it
+	vertices  []vertex
+	low, high vertex // corners of the box around it
 	area      float64
 }
 
 // newStar returns a polygon that is seen as a whole from its centre, and may have dents. It is within the radius.
-func newStar(centre point, radius float64, vertices int, rng *splitmix64) polygon {
+func newStar(centre vertex, radius float64, vertices int, rng *splitmix64) polygon {
 	p := polygon{
-		vertices: make([]point, vertices),
-		low:      point{math.Inf(1), math.Inf(1)}, high: point{math.Inf(-1), math.Inf(-1)},
+		vertices: make([]vertex, vertices),
+		low:      vertex{math.Inf(1), math.Inf(1)}, high: vertex{math.Inf(-1), math.Inf(-1)},
 	}
 	for k := range p.vertices {
 		angle := 2 * math.Pi * (float64(k) + 0.9*rng.float()) / float64(vertices)
 		sin, cos := math.Sincos(angle)
 		r := radius * (0.6 + 0.4*rng.float())
-		v := point{centre.x + r*cos, centre.y + r*sin}
+		v := vertex{centre.x + r*cos, centre.y + r*sin}
 		p.vertices[k] = v
-		p.low = point{min(p.low.x, v.x), min(p.low.y, v.y)}
-		p.high = point{max(p.high.x, v.x), max(p.high.y, v.y)}
+		p.low = vertex{min(p.low.x, v.x), min(p.low.y, v.y)}
+		p.high = vertex{max(p.high.x, v.x), max(p.high.y, v.y)}
 	}
 	p.area = area(p.vertices)
 	return p
 }
 
 // area returns the area of the polygon with these vertices.
-func area(vertices []point) float64 {
+func area(vertices []vertex) float64 {
 	var s surveyor
 	for _, v := range vertices {
 		s.add(v)
@@ -48,12 +48,12 @@ func area(vertices []point) float64 {
 // A surveyor adds up the area of a polygon whose vertices come one after the other. Triangles from the first vertex
 // keep the numbers small.
 type surveyor struct {
-	first, last point // last as seen from first
+	first, last vertex // last as seen from first
 	begun       bool
 	twice       float64
 }
 
-func (s *surveyor) add(p point) {
+func (s *surveyor) add(p vertex) {
 	if !s.begun {
 		s.begun, s.first = true, p
 		return
@@ -67,23 +67,23 @@ func (s *surveyor) area() float64 { return s.twice / 2 }
 
 // tiles cover the plane around the polygons without gaps: a square grid whose corners have been moved.
 type tiles struct {
-	corners []point
+	corners []vertex
 	side    int // corners in a row
 	margin  int // tiles between the edge and those that have the centres of polygons
 }
 
 func newTiles(side, margin int, rng *splitmix64) tiles {
 	t := tiles{side: side + 2*margin + 1, margin: margin}
-	t.corners = make([]point, t.side*t.side)
+	t.corners = make([]vertex, t.side*t.side)
 	jitter := func() float64 { return clipJitter * (2*rng.float() - 1) }
 	for i := range t.corners {
-		t.corners[i] = point{float64(i%t.side-margin) + jitter(), float64(i/t.side-margin) + jitter()}
+		t.corners[i] = vertex{float64(i%t.side-margin) + jitter(), float64(i/t.side-margin) + jitter()}
 	}
 	return t
 }
 
 // A tile is a convex polygon, counterclockwise.
-type tile [4]point
+type tile [4]vertex
 
 func (t *tiles) tile(x, y int) tile {
 	i := y*t.side + x
@@ -98,7 +98,7 @@ func (t *tiles) span(low, high float64) (first, last int) {
 
 // clip returns the area that t has in common with a polygon. It is the algorithm of Sutherland and Hodgman (1974) in
 // the form without intermediate polygons: each vertex passes through the four sides to the surveyor.
-func (t *tile) clip(vertices []point) float64 {
+func (t *tile) clip(vertices []vertex) float64 {
 	var c clipper
 	for k := range c.sides {
 		c.sides[k].from = t[k]
@@ -121,15 +121,15 @@ type clipper struct {
 
 // A clipSide is a side, and what it remembers of the polygon that passes.
 type clipSide struct {
-	from, along point
+	from, along vertex
 	begun       bool
-	first, last point
+	first, last vertex
 	// How far the points are to the left of the side, times the side's length.
 	firstLeft, lastLeft float64
 }
 
 // add gives p to side k, or to the surveyor behind the last side.
-func (c *clipper) add(k int, p point) {
+func (c *clipper) add(k int, p vertex) {
 	if k == len(c.sides) {
 		c.out.add(p)
 		return
@@ -147,14 +147,14 @@ func (c *clipper) add(k int, p point) {
 	}
 }
 
-// crossing gives the point where the way from the last point to p crosses side k, if it does, to the next side.
-func (c *clipper) crossing(k int, p point, left float64) {
+// crossing gives the vertex where the way from the last vertex to p crosses side k, if it does, to the next side.
+func (c *clipper) crossing(k int, p vertex, left float64) {
 	s := &c.sides[k]
 	if (left >= 0) == (s.lastLeft >= 0) {
 		return
 	}
 	f := s.lastLeft / (s.lastLeft - left)
-	c.add(k+1, point{s.last.x + f*(p.x-s.last.x), s.last.y + f*(p.y-s.last.y)})
+	c.add(k+1, vertex{s.last.x + f*(p.x-s.last.x), s.last.y + f*(p.y-s.last.y)})
 }
 
 // close ends the polygon that has passed to side k.

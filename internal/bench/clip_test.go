@@ -13,25 +13,25 @@ func TestClip(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		tile     tile
-		vertices []point
+		vertices []vertex
 		want     float64
 	}{
 		{"the same", square, square[:], 1},
 		{"inside", square, diamond[:], 0.5},
 		{"around", diamond, square[:], 0.5},
-		{"a corner", square, []point{{0.5, 0.5}, {3, 0.5}, {3, 3}, {0.5, 3}}, 0.25},
-		{"one side in common", square, []point{{1, 0}, {2, 0}, {2, 1}, {1, 1}}, 0},
-		{"half", square, []point{{-1, 0}, {0.5, 0}, {0.5, 1}, {-1, 1}}, 0.5},
-		{"a corner in common", square, []point{{1, 1}, {2, 1}, {2, 2}}, 0},
-		{"apart", square, []point{{5, 0}, {6, 0}, {6, 1}}, 0},
-		{"apart, but the boxes meet", diamond, []point{{0.9, 0.9}, {1, 0.9}, {1, 1}}, 0},
+		{"a corner", square, []vertex{{0.5, 0.5}, {3, 0.5}, {3, 3}, {0.5, 3}}, 0.25},
+		{"one side in common", square, []vertex{{1, 0}, {2, 0}, {2, 1}, {1, 1}}, 0},
+		{"half", square, []vertex{{-1, 0}, {0.5, 0}, {0.5, 1}, {-1, 1}}, 0.5},
+		{"a corner in common", square, []vertex{{1, 1}, {2, 1}, {2, 2}}, 0},
+		{"apart", square, []vertex{{5, 0}, {6, 0}, {6, 1}}, 0},
+		{"apart, but the boxes meet", diamond, []vertex{{0.9, 0.9}, {1, 0.9}, {1, 1}}, 0},
 		{"two prongs", square,
-			[]point{{-2, 0}, {3, 0}, {3, 0.25}, {-1, 0.25}, {-1, 0.75}, {3, 0.75}, {3, 1}, {-2, 1}}, 0.5},
-		{"a dent", square, []point{{0, 0}, {1, 0}, {0.5, 0.5}, {1, 1}, {0, 1}}, 0.75},
-		{"a dent from outside", square, []point{{0, 0}, {2, 0}, {0.5, 0.5}, {2, 1}, {0, 1}}, 1 - 0.5*0.5*(1.0/3)},
+			[]vertex{{-2, 0}, {3, 0}, {3, 0.25}, {-1, 0.25}, {-1, 0.75}, {3, 0.75}, {3, 1}, {-2, 1}}, 0.5},
+		{"a dent", square, []vertex{{0, 0}, {1, 0}, {0.5, 0.5}, {1, 1}, {0, 1}}, 0.75},
+		{"a dent from outside", square, []vertex{{0, 0}, {2, 0}, {0.5, 0.5}, {2, 1}, {0, 1}}, 1 - 0.5*0.5*(1.0/3)},
 	} {
 		for first := range tt.vertices {
-			turned := append(append([]point(nil), tt.vertices[first:]...), tt.vertices[:first]...)
+			turned := append(append([]vertex(nil), tt.vertices[first:]...), tt.vertices[:first]...)
 			require.InDelta(t, tt.want, tt.tile.clip(turned), 1e-15, "%s, vertex %d first", tt.name, first)
 		}
 	}
@@ -55,7 +55,7 @@ func TestTiles(t *testing.T) {
 			sum += area(tile[:])
 		}
 	}
-	inner := []point{{-2, -2}, {32, -2}, {32, 32}, {-2, 32}}
+	inner := []vertex{{-2, -2}, {32, -2}, {32, 32}, {-2, 32}}
 	require.Greater(t, sum, area(inner))
 	covered := 0.0
 	for y := range all.side - 1 {

@@ -71,17 +71,22 @@ type cell struct{ row, unit benchproc.Key }
 func newComparer() *comparer {
 	c := &comparer{metadata: make(benchfmt.UnitMetadataMap)}
 	var parser benchproc.ProjectionParser
-	filter, err := benchproc.NewFilter("*")
-	if err == nil {
-		c.rowBy, err = parser.Parse(".fullname", filter)
-	}
-	if err == nil {
-		c.unitBy, c.unit, err = parser.ParseWithUnit("", filter)
-	}
-	if err != nil {
-		panic(err) // the expressions are constant
-	}
+	c.rowBy = must(parser.Parse(".fullname", everything))
+	var err error
+	c.unitBy, c.unit, err = parser.ParseWithUnit("", everything)
+	must(c.unitBy, err)
 	return c
+}
+
+// everything is a filter that keeps everything.
+var everything = must(benchproc.NewFilter("*"))
+
+// must is for expressions of benchproc that are constant, or made of names of settings.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 func (c *comparer) read(name string) (*samples, map[string]string, error) {

@@ -21,7 +21,7 @@ func benchFile(t *testing.T, name string, results []Result, factor float64) stri
 	require.NoError(t, err)
 	env := someEnvironment()
 	env.Commit = name
-	r, err := NewReport("bench", f, env, nil)
+	r, err := NewReport[Result]("bench", f, env, nil)
 	require.NoError(t, err)
 	for i := range results {
 		results[i].WallNS = int64(float64(results[i].WallNS) * factor)
@@ -132,10 +132,10 @@ func TestCompareJSON(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, results []Result, deques []DequeResult) string {
 		var b bytes.Buffer
-		r, err := NewReport(name, &b, &Environment{}, nil)
+		r, err := NewReport[Result](name, &b, &Environment{}, nil)
 		require.NoError(t, err)
 		require.NoError(t, r.Add(results))
-		d, err := NewDequeReport(name, &b, &Environment{}, nil)
+		d, err := NewReport[DequeResult](name, &b, &Environment{}, nil)
 		require.NoError(t, err)
 		require.NoError(t, d.Add(deques))
 		path := filepath.Join(dir, name)

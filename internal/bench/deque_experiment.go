@@ -15,9 +15,9 @@ type DequeExperiment struct {
 	// points returns the points that are measured of each kind, without the settings that all experiments share.
 	points  func(s *DequeSession, n int) []dequeRun
 	prepare func(*dequeRun) (dequeTrial, error)
-	blocks  []int // the sizes of blocks if the session has none
-	short   []int // the same for a short session
-	bare    bool  // the session's Work is ignored: it would be measured too
+	blocks  func(*DequeSession) []int // the sizes of blocks if the session has none; nil: DefaultBlock only
+	work    int                       // of each node, or after each operation, if the session has none
+	bare    bool                      // there is no work: it would be measured too
 
 	views []dequeView // the tables
 	notes []string    // how to read them
@@ -37,9 +37,6 @@ func DequeExperiments() []*DequeExperiment {
 // DefaultBlock is the size of blocks in experiments with a single size.
 const DefaultBlock = 64
 
-// oneBlock is that size as a list.
-var oneBlock = []int{DefaultBlock}
-
 func (e *DequeExperiment) size(s *DequeSession) int {
 	if s.N != 0 {
 		return s.N
@@ -48,6 +45,28 @@ func (e *DequeExperiment) size(s *DequeSession) int {
 		return e.Short
 	}
 	return e.Default
+}
+
+// blocksFor returns the sizes of blocks for runs of e.
+func (e *DequeExperiment) blocksFor(s *DequeSession, k *DequeKind) []int {
+	switch {
+	case !k.Blocks:
+		return []int{0}
+	case s.Blocks != nil:
+		return s.Blocks
+	case e.blocks != nil:
+		return e.blocks(s)
+	default:
+		return []int{DefaultBlock}
+	}
+}
+
+// works returns the amounts of work for runs of e.
+func (e *DequeExperiment) works(s *DequeSession) []int {
+	if e.bare {
+		return []int{0}
+	}
+	return pick(s.Work, s.Short, []int{e.work}, []int{e.work})
 }
 
 // pick returns asked if there is any, or else the list for the session's length.

@@ -43,7 +43,7 @@ func someDequeResults() (all []DequeResult) {
 func dequeReport(t *testing.T, format string) string {
 	var b bytes.Buffer
 	env := &Environment{GOOS: "linux", GOARCH: "amd64", Cores: 2, Go: "go1.26"}
-	r, err := NewDequeReport(format, &b, env, []string{"a note"})
+	r, err := NewReport[DequeResult](format, &b, env, []string{"a note"})
 	require.NoError(t, err)
 	require.NoError(t, r.Add(someDequeResults()))
 	require.NoError(t, r.Close())
@@ -92,7 +92,7 @@ padws     0.00  0.00
 // TestNoBase: a table of proportions to a deque that was not measured is left out.
 func TestNoBase(t *testing.T) {
 	var b bytes.Buffer
-	r, err := NewDequeReport("text", &b, &Environment{}, nil)
+	r, err := NewReport[DequeResult]("text", &b, &Environment{}, nil)
 	require.NoError(t, err)
 	results := someDequeResults()
 	require.NoError(t, r.Add(results[len(results)-1:]))
@@ -104,26 +104,30 @@ func TestNoBase(t *testing.T) {
 // TestProportions: each row is compared with the base in the same settings.
 func TestProportions(t *testing.T) {
 	var b bytes.Buffer
-	r, err := NewDequeReport("text", &b, &Environment{}, nil)
+	r, err := NewReport[DequeResult]("text", &b, &Environment{}, nil)
 	require.NoError(t, err)
 	for i, d := range []DequePoint{
 		{Experiment: "latency", Deque: "padws", Block: 8, Stolen: 1},
 		{Experiment: "latency", Deque: "padws", Block: 8, Stolen: 10},
 		{Experiment: "latency", Deque: "pdqr", Stolen: 1},
 		{Experiment: "latency", Deque: "pdqr", Stolen: 10},
+		{Experiment: "latency", Deque: "padws", Block: 64, Stolen: 10},
+		{Experiment: "latency", Deque: "locked", Stolen: 10},
 	} {
-		x := []float64{1, 4, 10, 20}[i]
+		x := []float64{1, 4, 10, 20, 5, 40}[i]
 		figures := []Metric{{"mean-ns", x}, {"p50-ns", 2 * x}, {"p99-ns", x * x}}
 		require.NoError(t, r.Add([]DequeResult{{DequePoint: d, Metrics: figures}}))
 	}
 	require.NoError(t, r.Close())
 	require.Contains(t, b.String(), `
 latency in proportion to that of pdqr
-deque             mean-ns  p50-ns  p99-ns
-padws, stolen 1      0.10    0.10    0.01
-padws, stolen 10     0.20    0.20    0.04
-pdqr, stolen 1       1.00    1.00    1.00
-pdqr, stolen 10      1.00    1.00    1.00
+deque                       mean-ns  p50-ns  p99-ns
+padws, block 8, stolen 1       0.10    0.10    0.01
+padws, block 8, stolen 10      0.20    0.20    0.04
+pdqr, stolen 1                 1.00    1.00    1.00
+pdqr, stolen 10                1.00    1.00    1.00
+padws, block 64, stolen 10     0.25    0.25    0.06
+locked, stolen 10              2.00    2.00    4.00
 `)
 }
 

@@ -1,10 +1,5 @@
 package bench
 
-import (
-	"fmt"
-	"strconv"
-)
-
 // A DequePoint has the settings of one repetition of a deque experiment. Settings that an experiment does not have are
 // 0 or empty.
 type DequePoint struct {
@@ -36,52 +31,28 @@ type DequeResult struct {
 	Metrics  []Metric `json:"metrics"`
 }
 
-// A pointKey is a setting of a point, with the name of its flag.
-type pointKey struct{ name, value string }
+func (r DequeResult) figures() []Metric { return r.Metrics }
+func (r DequeResult) isVerified() bool  { return r.Verified }
 
-// keys returns the settings of the experiment, without those that all experiments have.
-func (p DequePoint) keys() (all []pointKey) {
-	add := func(name string, value int, always bool) {
-		if value != 0 || always {
-			all = append(all, pointKey{name, strconv.Itoa(value)})
-		}
+// own returns the settings of the experiment, without those that all experiments have.
+func (p DequePoint) own() point {
+	all := point{}.with("block", p.Block).with("stolen", p.Stolen)
+	if p.Experiment == ownerExperimentName && p.Stolen == 0 {
+		all.settings = append(all.settings, attribute{"stolen", "0"})
 	}
-	add("block", p.Block, false)
-	add("stolen", p.Stolen, p.Experiment == ownerExperimentName)
-	add("thieves", p.Thieves, false)
-	add("workers", p.Workers, false)
-	if p.Tree != "" {
-		all = append(all, pointKey{"tree", p.Tree})
-	}
-	add("work", p.Work, false)
-	return all
+	return all.with("thieves", p.Thieves).with("workers", p.Workers).with("tree", p.Tree).with("work", p.Work)
 }
 
-// key returns the value of a setting, or "".
-func (p DequePoint) key(name string) string {
-	for _, k := range p.keys() {
-		if k.name == name {
-			return k.value
-		}
-	}
-	return ""
+func (p DequePoint) point() point {
+	all := point{kind: "Deque"}.with("experiment", p.Experiment).with("deque", p.Deque).with("capacity", p.Capacity)
+	all.settings = append(all.settings, p.own().settings...)
+	return all.with("n", p.N)
 }
 
 func (p DequePoint) String() string {
 	s := p.Deque
-	for _, k := range p.keys() {
+	for _, k := range p.own().settings {
 		s += ", " + k.name + " " + k.value
 	}
 	return s
-}
-
-func (r *DequeResult) benchLine() (name string, values []Metric) { return r.benchName(), r.Metrics }
-
-// benchName returns the name of the point's benchmark, without the word Benchmark.
-func (p DequePoint) benchName() string {
-	s := fmt.Sprintf("Deque/experiment=%s/deque=%s/capacity=%d", p.Experiment, p.Deque, p.Capacity)
-	for _, k := range p.keys() {
-		s += "/" + k.name + "=" + k.value
-	}
-	return s + fmt.Sprintf("/n=%d", p.N)
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -17,9 +16,9 @@ type DequeSession struct {
 	Thieves  []int
 	Workers  int
 	Trees    []Tree
-	Work     int
-	N        int  // 0: each experiment's own
-	Short    bool // defaults are for a quick look
+	Work     []int // of each node, or after each operation, in ns; nil: each experiment's own
+	N        int   // 0: each experiment's own
+	Short    bool  // defaults are for a quick look
 	Reps     int
 	Seed     uint64
 
@@ -55,103 +54,57 @@ func (s *DequeSession) Run(ctx context.Context) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
+	var subjects []subject[DequeResult]
 	for _, e := range s.Experiments {
-		results, err := s.runExperiment(ctx, e)
-		if err != nil {
-			return err
-		}
-		if err := s.Emit(results); err != nil {
-			return err
-		}
+		subjects = append(subjects, func(ctx context.Context) ([]DequeResult, error) { return s.runExperiment(ctx, e) })
 	}
-	return nil
+	return measureAll(ctx, subjects, s.Emit)
 }
 
 // runs returns the repetitions of e, one for each point.
 func (s *DequeSession) runs(e *DequeExperiment) (all []*dequeRun) {
 	for _, k := range s.Kinds {
-		blocks := []int{0}
-		if k.Blocks {
-			blocks = pick(s.Blocks, s.Short, e.blocks, e.short)
-		}
-		for _, b := range blocks {
-			for _, r := range e.points(s, e.size(s)) {
-				r.Experiment, r.Deque, r.Capacity, r.Block = e.Name, k.Name, s.Capacity, b
-				if !e.bare {
-					r.Work = s.Work
+		for _, b := range e.blocksFor(s, k) {
+			for _, work := range e.works(s) {
+				for _, r := range e.points(s, e.size(s)) {
+					r.Experiment, r.Deque, r.Capacity, r.Block, r.Work = e.Name, k.Name, s.Capacity, b, work
+					r.kind, r.seed = k, s.Seed
+					all = append(all, &r)
 				}
-				r.kind, r.seed = k, s.Seed
-				all = append(all, &r)
 			}
 		}
 	}
 	return all
 }
 
-// runExperiment repeats e at all points in turn. The first round is not measured: it pays for memory that later rounds
-// find.
-func (s *DequeSession) runExperiment(ctx context.Context, e *DequeExperiment) (results []DequeResult, err error) {
-	runs := s.runs(e)
-	pace := s.newPace((1 + s.Reps) * len(runs))
-	for rep := range 1 + s.Reps {
-		for _, r := range runs {
-			pace.step(e.Name)
+// runExperiment measures e at all points.
+func (s *DequeSession) runExperiment(ctx context.Context, e *DequeExperiment) ([]DequeResult, error) {
+	var trials []trial[DequeResult]
+	for _, r := range s.runs(e) {
+		trials = append(trials, trial[DequeResult]{r.DequePoint, func(ctx context.Context, rep int) (DequeResult, error) {
 			result, err := e.repeat(ctx, r)
-			if err != nil {
-				return nil, err
-			}
 			result.Rep, result.Seed = rep, s.Seed
-			if rep > 0 {
-				results = append(results, result)
-			}
-		}
+			return result, err
+		}})
 	}
-	return results, nil
-}
-
-// A pace announces how long many short repetitions will take, at most once a second.
-type pace struct {
-	tell        func(what string, expect time.Duration)
-	total, done int
-	begin, told time.Time
-}
-
-func (s *DequeSession) newPace(total int) *pace {
-	return &pace{tell: s.Step, total: total, begin: time.Now(), told: time.Now()}
-}
-
-func (p *pace) step(what string) {
-	defer func() { p.done++ }()
-	if p.tell == nil || time.Since(p.told) < time.Second {
-		return
-	}
-	p.told = time.Now()
-	each := time.Since(p.begin) / time.Duration(max(p.done, 1))
-	p.tell(fmt.Sprintf("%s: %d of %d, to the end", what, p.done+1, p.total), each*time.Duration(p.total-p.done))
+	return repeatAll(ctx, series{what: e.Name, reps: s.Reps, step: s.Step}, trials)
 }
 
 // repeat measures and verifies one repetition.
 func (e *DequeExperiment) repeat(ctx context.Context, r *dequeRun) (result DequeResult, err error) {
-	if err := ctx.Err(); err != nil {
-		return result, err
-	}
 	r.ctx = ctx
 	trial, err := e.prepare(r)
 	if err != nil {
 		return result, err
 	}
-	m, err := measure(func() error { return trial.run(r) })
-	switch {
-	case ctx.Err() != nil:
-		return result, ctx.Err()
-	case err != nil:
-		return result, &WrongAnswer{e.Name, r.DequePoint, err}
+	m, err := attempt{subject: e.Name, at: r.DequePoint, run: func() error { return trial.run(r) }}.measure(ctx)
+	if err != nil {
+		return result, err
 	}
 	return DequeResult{
 		DequePoint: r.DequePoint,
-		WallNS:     m.wall.Nanoseconds(), CPUNS: m.cpu.Nanoseconds(),
-		CPUUtil: float64(m.cpu) / float64(max(m.wall, 1)),
-		VCtx:    m.vctx, ICtx: m.ictx,
+		WallNS:     m.wall.Nanoseconds(), CPUNS: m.cpu.Nanoseconds(), CPUUtil: m.cpuUtil(),
+		VCtx: m.vctx, ICtx: m.ictx,
 		Verified: true, Metrics: trial.figures(),
 	}, nil
 }

@@ -45,7 +45,7 @@ func TestParseDeque(t *testing.T) {
 func TestDequeSettings(t *testing.T) {
 	for _, format := range Formats() {
 		var out bytes.Buffer
-		report, err := NewReport(format, &out, ReadEnvironment(), nil)
+		report, err := NewReport[Result](format, &out, ReadEnvironment(), nil)
 		require.NoError(t, err)
 		s := Session{
 			Workloads: []*Workload{btree}, Engines: Engines()[:1], N: 100, Reps: 1,

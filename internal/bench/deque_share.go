@@ -9,7 +9,9 @@ import (
 
 // A shared queue has one owner, which makes a number of pushes, and one thief, which makes sure that a share of them is
 // stolen. After each round the owner tells how often it has pushed, and the thief makes the steals that are due then,
-// and no more.
+// and no more. The thief spaces them evenly over the next round, by the clock: the owner also tells how long it takes
+// for the pushes between two steals. Steals in bursts would wait for answers that the owner has no time to give. If the
+// owner told each push that makes a steal due, it would pay for that in the round.
 //
 // If the thief cannot keep up, either the owner waits for it after each round, or the owner goes on until all steals
 // that were due have been made. In the second case the share that is reached is smaller.
@@ -20,17 +22,26 @@ type shared struct {
 	pushes int
 	share  int // percent
 
-	waits bool // at the end of each round the owner waits for the steals that were due in the round before
-	watch *stopwatch
-	began time.Duration
-	timed time.Duration // in rounds, not between them
+	waits   bool       // at the end of each round the owner waits for the steals that were due in the round before
+	watch   *stopwatch // the owner's
+	began   time.Duration
+	timed   time.Duration // in rounds, not between them, with the looks at the clock
+	rounds  int
+	perPush float64 // ns, of the last few rounds
+	_       pad.Line
 
-	latencies []time.Duration // up to its capacity: the thief's times from the first attempt to the item
-	_         pad.Line
+	thiefWatch *stopwatch
+	latencies  []time.Duration // up to its capacity: the thief's times from the first attempt to the item
+	_          pad.Line
 
-	pushed atomic.Int64 // written by the owner, read by the thief
+	// Written by the owner, read by the thief.
+	pushed atomic.Int64
+	gap    atomic.Int64 // ns from one steal to the next
 	_      pad.Line
 }
+
+// gaugeEvery is the number of rounds, or of latencies, for one measurement of the clock's cost.
+const gaugeEvery = 32
 
 // answeringRound is a round in which every kind of owner answers: an owner that deals does so about every 16
 // operations.
@@ -46,7 +57,7 @@ func sharing(trial func(*dequeRun, *shared) dequeTrial) func(*dequeRun) (dequeTr
 		if err != nil {
 			return nil, err
 		}
-		s := &shared{pushes: r.N, share: r.Stolen, watch: newStopwatch()}
+		s := &shared{pushes: r.N, share: r.Stolen, watch: newStopwatch(), thiefWatch: newStopwatch()}
 		s.owner = newDequeOwner(r, queues[0], s.due(r.N))
 		if r.Stolen > 0 {
 			s.thief = newDequeThief(queues, 1, 2)
@@ -71,24 +82,24 @@ func (s *shared) run(r *dequeRun) error {
 	if err := s.crowd.run(r.ctx, progress, threads...); err != nil {
 		return err
 	}
-	if s.thief == nil {
-		return s.owner.check()
-	}
-	return s.owner.check(s.thief)
+	return s.owner.check(s.thieves()...)
 }
 
-// counts returns the outcomes of the thief's attempts.
-func (s *shared) counts() (c outcomes) {
-	if s.thief != nil {
-		c = s.thief.counts
+// thieves returns the thief, if there is one.
+func (s *shared) thieves() []*dequeThief {
+	if s.thief == nil {
+		return nil
 	}
-	return c
+	return []*dequeThief{s.thief}
 }
 
 // reached returns the share that was stolen, in percent.
 func (s *shared) reached() Metric {
-	c := s.counts()
-	return Metric{"stolen-percent", 100 * float64(c.stolen()) / float64(max(s.owner.pushes, 1))}
+	stolen := 0
+	for _, t := range s.thieves() {
+		stolen = t.counts.stolen()
+	}
+	return Metric{"stolen-percent", 100 * float64(stolen) / float64(max(s.owner.pushes, 1))}
 }
 
 // own is the owner's thread.
@@ -96,12 +107,37 @@ func (s *shared) own() {
 	defer s.over.Store(true)
 	o := s.owner
 	s.began = s.watch.now()
+	s.watch.gauge(gaugeEvery)
 	for size := LongestRound; !s.done() && !s.over.Load(); {
 		begin := s.watch.now()
 		o.round(size)
-		s.timed += s.watch.now() - begin - s.watch.cost
+		took := s.watch.now() - begin
+		s.timed += took
+		if s.rounds++; s.rounds%gaugeEvery == 0 {
+			s.watch.gauge(1)
+		}
+		s.pace(took, size)
 		size = s.settle(size)
 	}
+}
+
+// spent returns the time in rounds, in ns.
+func (s *shared) spent() float64 {
+	return max(0, float64(s.timed.Nanoseconds())-float64(s.rounds)*s.watch.cost())
+}
+
+// pace tells the thief how far apart its steals should be, after a round of n pushes. A round in which the owner lost
+// its core counts as one of twice the usual length.
+func (s *shared) pace(took time.Duration, n int) {
+	if s.thief == nil {
+		return
+	}
+	last := float64(took.Nanoseconds()) / float64(n)
+	if s.perPush == 0 {
+		s.perPush = last
+	}
+	s.perPush += (min(last, 2*s.perPush) - s.perPush) / 8
+	s.gap.Store(int64(s.perPush * 100 / float64(s.share)))
 }
 
 // done reports whether the owner has done its part, or its time is over.
@@ -141,10 +177,10 @@ func (s *shared) settle(size int) int {
 // wait waits until that many items have been stolen, and reports whether they were. It returns false if the thief finds
 // nothing meanwhile: then the thief needs an operation of the owner.
 func (s *shared) wait(stolen int) bool {
-	failed := s.thief.failed.Load()
+	failed := s.thief.failures.Load()
 	idle := newPatience(2)
 	for s.thief.stolen.Load() < int64(stolen) {
-		if s.thief.failed.Load() != failed || s.over.Load() {
+		if s.thief.failures.Load() != failed || s.over.Load() {
 			return false
 		}
 		idle.pause()
@@ -152,24 +188,38 @@ func (s *shared) wait(stolen int) bool {
 	return true
 }
 
-// rob is the thief's thread.
+// rob is the thief's thread. A thief that is more than a round behind steals twice as often, until it has caught up.
 func (s *shared) rob() {
-	t := s.thief
-	for !s.over.Load() {
-		if t.counts.stolen() >= s.due(int(s.pushed.Load())) {
+	t, watch := s.thief, s.thiefWatch
+	watch.gauge(gaugeEvery)
+	aRound := s.due(LongestRound) + 1
+	for next := time.Duration(0); !s.over.Load(); {
+		behind := s.due(int(s.pushed.Load())) - t.counts.stolen()
+		if behind <= 0 {
 			t.pause()
 			continue
 		}
-		if len(s.latencies) == cap(s.latencies) {
-			t.try()
+		begin := watch.now()
+		if begin < next {
+			t.pause()
 			continue
 		}
-		begin := s.watch.now()
 		for !t.try() {
 			if s.over.Load() {
 				return
 			}
 		}
-		s.latencies = append(s.latencies, max(0, s.watch.now()-begin-s.watch.cost))
+		gap := time.Duration(s.gap.Load())
+		if behind > aRound {
+			gap /= 2
+		}
+		next = begin + gap
+		if len(s.latencies) == cap(s.latencies) {
+			continue
+		}
+		s.latencies = append(s.latencies, watch.now()-begin)
+		if len(s.latencies)%gaugeEvery == 0 {
+			watch.gauge(1)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -160,7 +161,7 @@ func TestLedger(t *testing.T) {
 func TestDequeInterrupted(t *testing.T) {
 	for _, e := range DequeExperiments() {
 		s, results := tinyDeques(possibleDeques()[0])
-		s.Experiments, s.N, s.Work, s.Trees = []*DequeExperiment{e}, 1<<22, 1<<10, []Tree{{"long", 1, 0, 1 << 20}}
+		s.Experiments, s.N, s.Work, s.Trees = []*DequeExperiment{e}, 1<<22, []int{1 << 10}, []Tree{{"long", 1, 0, 1 << 20}}
 		if e == ownerExperiment {
 			s.N = 1 << 29 // the run does no work
 			s.Stolen = []int{0}
@@ -191,7 +192,7 @@ func TestRunLimit(t *testing.T) {
 
 func TestParseTree(t *testing.T) {
 	for s, size := range map[string]float64{
-		"fat": 2113665, "thin": 1966080, "64:3": 266305, "2:3:1000": 15000, "1:4": 5, "7:0:3": 3, "3:1:1": 4,
+		"fat": 262657, "thin": 245760, "64:3": 266305, "2:3:1000": 15000, "1:4": 5, "7:0:3": 3, "3:1:1": 4,
 	} {
 		tree, err := ParseTree(s)
 		require.NoError(t, err)
@@ -216,6 +217,38 @@ func TestParseTree(t *testing.T) {
 	}
 }
 
+// TestTreeDefaults: nodes of trees have work, and blocks go up to a quarter of the capacity, whatever that is.
+func TestTreeDefaults(t *testing.T) {
+	blocks := func(s *DequeSession) (blocks []int) {
+		require.NoError(t, s.validate())
+		for _, r := range s.runs(treeExperiment) {
+			require.Equal(t, TreeWork, r.Work)
+			if r.Tree == "fat" {
+				blocks = append(blocks, r.Block)
+			}
+		}
+		return blocks
+	}
+	padws := slices.IndexFunc(DequeKinds(), func(k *DequeKind) bool { return k.Name == "padws" })
+	s := &DequeSession{
+		Experiments: []*DequeExperiment{treeExperiment}, Kinds: DequeKinds()[padws : padws+1],
+		Capacity: 8192, Workers: 8, Reps: 1,
+	}
+	require.Equal(t, []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048}, blocks(s))
+	s.Short = true
+	require.Equal(t, []int{1, 8, 64, 512, 2048}, blocks(s))
+	s.Capacity = 64
+	require.Equal(t, []int{1, 8, 16}, blocks(s))
+	s.Capacity = 3
+	require.Equal(t, []int{1}, blocks(s))
+	s.Capacity = 1 << 20
+	require.Equal(t, []int{1, 8, 64, 512, 4096, 32768}, blocks(s))
+	s.Work = []int{0, 7}
+	s.Experiments = []*DequeExperiment{ownerExperiment, retriesExperiment}
+	require.Len(t, s.runs(ownerExperiment), 3)
+	require.Len(t, s.runs(retriesExperiment), 2*2)
+}
+
 // TestTreeShapes visits trees of all kinds. The run checks that each node is visited once.
 func TestTreeShapes(t *testing.T) {
 	for shape, refused := range map[string]bool{
@@ -230,20 +263,4 @@ func TestTreeShapes(t *testing.T) {
 		require.Equal(t, "refused", (*results)[0].Metrics[2].Name)
 		require.Equal(t, refused, (*results)[0].Metrics[2].Value > 0, shape)
 	}
-}
-
-// TestPace: short repetitions are announced together, with the time that is left.
-func TestPace(t *testing.T) {
-	var told []string
-	s := &DequeSession{Step: func(what string, expect time.Duration) {
-		told = append(told, what+", "+expect.Round(time.Second).String())
-	}}
-	p := s.newPace(4)
-	p.step("a")
-	p.step("b")
-	require.Empty(t, told)
-	p.begin, p.told = p.begin.Add(-20*time.Second), p.told.Add(-time.Second)
-	p.step("c")
-	p.step("d")
-	require.Equal(t, []string{"c: 3 of 4, to the end, 20s"}, told)
 }

@@ -13,13 +13,23 @@ type dequeThief struct {
 	deals  bool // steal is Receive
 	counts outcomes
 	patience
-	_ pad.Line
+
+	// Retries are attempts that lost a race or found nothing ready. Empty is no reason to try again, though with the
+	// kinds that hide items it may be wrong. Of each item the first MostRetries count: a thief that has retried more
+	// often waits for an owner that has lost its core.
+	retries int
+	failed  int // since the last item
+	atOnce  int // items that took no retry
+	_       pad.Line
 
 	// The owner reads these now and then.
-	stolen atomic.Int64
-	failed atomic.Int64
-	_      pad.Line
+	stolen   atomic.Int64
+	failures atomic.Int64
+	_        pad.Line
 }
+
+// MostRetries is how many retries count for one item.
+const MostRetries = 32
 
 // newDequeThief returns thief i of queues[0], one of so many threads. Its own queue, queues[i], stays empty.
 func newDequeThief(queues []deque.Queue[Item], i, threads int) *dequeThief {
@@ -35,12 +45,21 @@ func (t *dequeThief) try() bool {
 	p, outcome := t.steal()
 	t.counts[outcome]++
 	if outcome != deque.Stolen {
-		t.failed.Add(1)
+		if outcome != deque.Empty {
+			if t.failed++; t.failed <= MostRetries {
+				t.retries++
+			}
+		}
+		t.failures.Add(1)
 		if !t.deals { // a receiver had better lose its core while it waits
 			t.pause()
 		}
 		return false
 	}
+	if t.failed == 0 {
+		t.atOnce++
+	}
+	t.failed = 0
 	p.taken++
 	t.stolen.Store(int64(t.counts.stolen()))
 	return true
@@ -57,12 +76,19 @@ func (o *outcomes) add(other *outcomes) {
 	}
 }
 
-// retries returns two figures of failed attempts per item stolen. Empty is no reason to try again and not among the
-// retries, though with the kinds that hide items it may be wrong.
-func (o *outcomes) retries() []Metric {
-	stolen := float64(max(o.stolen(), 1))
+// failures returns the figures of failed attempts per item stolen.
+func failures(thieves ...*dequeThief) []Metric {
+	var counts outcomes
+	retries, atOnce := 0, 0
+	for _, t := range thieves {
+		counts.add(&t.counts)
+		retries += t.retries
+		atOnce += t.atOnce
+	}
+	stolen := float64(max(counts.stolen(), 1))
 	return []Metric{
-		{"retries/steal", float64(o[deque.NotReady]+o[deque.Lost]) / stolen},
-		{"empties/steal", float64(o[deque.Empty]) / stolen},
+		{"retries/steal", float64(retries) / stolen},
+		{"empties/steal", float64(counts[deque.Empty]) / stolen},
+		{"at-once-percent", 100 * float64(atOnce) / stolen},
 	}
 }

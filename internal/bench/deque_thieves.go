@@ -66,9 +66,5 @@ func (b *besieged) own() {
 }
 
 func (b *besieged) figures() []Metric {
-	var counts outcomes
-	for _, t := range b.thieves {
-		counts.add(&t.counts)
-	}
-	return append([]Metric{{"steals/s", float64(b.stolen) / b.took.Seconds()}}, counts.retries()...)
+	return append([]Metric{{"steals/s", float64(b.stolen) / b.took.Seconds()}}, failures(b.thieves...)...)
 }

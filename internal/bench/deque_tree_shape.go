@@ -20,13 +20,13 @@ type Tree struct {
 // work, threads wait for a core that long now and then.
 func Trees() []Tree {
 	return []Tree{
-		{"fat", 128, 3, 1},     // first the queue of the worker with the root fills, then all queues
-		{"thin", 2, 3, 131072}, // a handful of items at any time, in all queues together
+		{"fat", 512, 2, 1},    // first the queue of the worker with the root fills, then all queues
+		{"thin", 2, 3, 16384}, // a handful of items at any time, in all queues together
 	}
 }
 
 // shortTrees are smaller trees, for a quick look.
-func shortTrees() []Tree { return []Tree{{"fat", 64, 3, 1}, {"thin", 2, 3, 16384}} }
+func shortTrees() []Tree { return []Tree{{"fat", 160, 2, 1}, {"thin", 2, 3, 2048}} }
 
 // ParseTree returns the tree of that name, or with that fanout, depth and length of the spine: 64:3 or 2:3:1000.
 func ParseTree(s string) (Tree, error) {

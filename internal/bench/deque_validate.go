@@ -19,8 +19,10 @@ func (s *DequeSession) validate() error {
 	if s.Capacity < 1 {
 		return BadInput("capacity must be at least 1, not %d", s.Capacity)
 	}
-	if s.Work < 0 {
-		return BadInput("work must not be negative, but is %d", s.Work)
+	for _, n := range s.Work {
+		if n < 0 {
+			return BadInput("work must not be negative, but is %d", n)
+		}
 	}
 	if s.Workers < 1 || s.Workers > mostDequeThreads {
 		return BadInput("workers must be 1 to %d, not %d", mostDequeThreads, s.Workers)

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"golang.org/x/perf/benchproc"
 )
 
 // A dequeView is a table of the results of an experiment, with a row for each deque and a column for each value of a
@@ -28,102 +29,105 @@ type dequeView struct {
 func moreIsTaller(v, _, most float64) float64  { return v / most }
 func lessIsTaller(v, least, _ float64) float64 { return least / v }
 
-func (v *dequeView) write(b *strings.Builder, cells []*dequeCell) {
+func (v *dequeView) write(b *strings.Builder, all []*group) {
 	if v.table == "" {
-		v.writeGrid(b, v.title, v.grid(cells))
+		v.writeGrid(b, v.title, all)
 		return
 	}
-	for _, value := range valuesOf(cells, v.table) {
-		some := slices.DeleteFunc(slices.Clone(cells), func(c *dequeCell) bool { return c.key(v.table) != value })
-		title := v.title + ", " + v.table + " " + value + " of " + plural(some[0].N, "node")
-		v.writeGrid(b, title, v.grid(some))
+	for _, value := range valuesOf(all, v.table) {
+		isOther := func(g *group) bool { return g.value(v.table) != value }
+		some := slices.DeleteFunc(slices.Clone(all), isOther)
+		v.writeGrid(b, v.title+", "+v.table+" "+value+" of "+some[0].value("n")+" nodes", some)
 	}
 }
 
-// A grid has the figures of a table. A figure that was not measured is NaN.
+// A grid has the figures of a table. A figure that was not measured is missing.
 type grid struct {
-	rows, columns []string
-	rests         []string    // by row: the text after the name of the deque
-	values        [][]float64 // by row and column
+	rows    []benchproc.Key
+	columns []string
+	values  map[gridCell]float64
 }
 
-func (v *dequeView) grid(cells []*dequeCell) *grid {
-	g := &grid{columns: v.metrics}
-	if v.metrics == nil {
-		g.columns = v.headings(cells)
-	}
-	for _, c := range cells {
-		rest := v.rest(c, cells)
-		if g.rows = appendNew(g.rows, c.Deque+rest); len(g.rests) < len(g.rows) {
-			g.rests = append(g.rests, rest)
+type gridCell struct {
+	row    benchproc.Key
+	column string
+}
+
+// grid returns the figures of the groups, or nil if they are to be divided by others that were not measured.
+func (v *dequeView) grid(all []*group) *grid {
+	var parser benchproc.ProjectionParser
+	rowBy := must(parser.Parse("/deque"+v.rest(all), everything))
+	columnBy := must(parser.Parse("/"+cmp.Or(v.column, "deque")+"@num", everything))
+	g := &grid{columns: v.metrics, values: make(map[gridCell]float64)}
+	var headings []benchproc.Key
+	for _, one := range all {
+		figure := one.median
+		if v.base != "" {
+			base := v.baseOf(one, all)
+			if base == nil {
+				return nil
+			}
+			figure = func(unit string) float64 { return one.median(unit) / base.median(unit) }
 		}
-	}
-	g.values = make([][]float64, len(g.rows))
-	for i := range g.values {
-		g.values[i] = slices.Repeat([]float64{math.NaN()}, len(g.columns))
-	}
-	for _, c := range cells {
-		row := g.values[slices.Index(g.rows, c.Deque+v.rest(c, cells))]
+		row := rowBy.Project(one.bench)
+		g.rows = appendNew(g.rows, row)
+		for _, m := range v.metrics {
+			g.values[gridCell{row, m}] = figure(m)
+		}
 		if v.metrics == nil {
-			row[slices.Index(g.columns, c.key(v.column))] = c.medians[v.metric] * cmp.Or(v.scale, 1)
-			continue
+			heading := columnBy.Project(one.bench)
+			headings = appendNew(headings, heading)
+			g.values[gridCell{row, heading.StringValues()}] = figure(v.metric) * cmp.Or(v.scale, 1)
 		}
-		for i, m := range v.metrics {
-			row[i] = c.medians[m]
-		}
+	}
+	benchproc.SortKeys(headings)
+	for _, h := range headings {
+		g.columns = append(g.columns, h.StringValues())
+	}
+	if last := len(g.columns) - 1; last > 0 && g.columns[last] == "" { // of deques without the setting: first
+		g.columns = append([]string{""}, g.columns[:last]...)
 	}
 	return g
 }
 
-// headings returns the values of the columns' setting, with "" first if some deques do not have it.
-func (v *dequeView) headings(cells []*dequeCell) []string {
-	values := valuesOf(cells, v.column)
-	slices.SortStableFunc(values, func(x, y string) int {
-		a, _ := strconv.Atoi(x)
-		b, _ := strconv.Atoi(y)
-		return a - b
-	})
-	if slices.ContainsFunc(cells, func(c *dequeCell) bool { return c.key(v.column) == "" }) {
-		values = append([]string{""}, values...)
+// baseOf returns the group of the deque base in the same settings, or nil. Bases have no blocks.
+func (v *dequeView) baseOf(g *group, all []*group) *group {
+	isBase := func(b *group) bool { return b.value("deque") == v.base && b.isPeer(g, "deque", "block") }
+	if i := slices.IndexFunc(all, isBase); i >= 0 {
+		return all[i]
 	}
-	return values
+	return nil
 }
 
-// rest lists the settings of c that are neither column nor table, and not the same everywhere.
-func (v *dequeView) rest(c *dequeCell, cells []*dequeCell) (s string) {
-	for _, k := range c.keys() {
-		if k.name != v.column && k.name != v.table && len(valuesOf(cells, k.name)) > 1 {
-			s += ", " + k.name + " " + k.value
+// rest lists the settings that are neither rows, columns nor tables, and not the same everywhere, as a projection.
+func (v *dequeView) rest(all []*group) (projection string) {
+	told := []string{"deque", v.column, v.table}
+	for _, g := range all {
+		for _, s := range g.settings {
+			if !slices.Contains(told, s.name) && len(valuesOf(all, s.name)) > 1 {
+				projection += ",/" + s.name
+				told = append(told, s.name)
+			}
+		}
+	}
+	return projection
+}
+
+// rowName returns the deque and, of the other settings, names and values.
+func rowName(row benchproc.Key) string {
+	fields := row.Projection().FlattenedFields()
+	s := row.Get(fields[0])
+	for _, f := range fields[1:] {
+		if value := row.Get(f); value != "" {
+			s += ", " + strings.TrimPrefix(f.Name, "/") + " " + value
 		}
 	}
 	return s
 }
 
-// over divides the figures of each row by those of the deque base in the same settings. It returns false if base was
-// not measured.
-func (g *grid) over(base string) bool {
-	before := make([][]float64, len(g.values))
-	for i, row := range g.values {
-		before[i] = slices.Clone(row)
-	}
-	for i, row := range g.values {
-		k := slices.Index(g.rows, base+g.rests[i])
-		if k < 0 {
-			return false
-		}
-		for j := range row {
-			d := before[k][j]
-			if math.IsNaN(d) {
-				d = before[k][0] // base does not have the setting of the columns
-			}
-			row[j] /= d
-		}
-	}
-	return true
-}
-
-func (v *dequeView) writeGrid(b *strings.Builder, title string, g *grid) {
-	if v.base != "" && !g.over(v.base) {
+func (v *dequeView) writeGrid(b *strings.Builder, title string, all []*group) {
+	g := v.grid(all)
+	if g == nil {
 		return
 	}
 	var t table
@@ -132,11 +136,11 @@ func (v *dequeView) writeGrid(b *strings.Builder, title string, g *grid) {
 		t.column(cmp.Or(c, "-"), true)
 	}
 	t.column("", false)
-	for i, name := range g.rows {
-		row := []string{name}
-		for _, x := range g.values[i] {
-			switch {
-			case math.IsNaN(x):
+	for _, r := range g.rows {
+		row := []string{rowName(r)}
+		for _, c := range g.columns {
+			switch x, ok := g.values[gridCell{r, c}]; {
+			case !ok:
 				row = append(row, "")
 			case 0 < x && x < 0.001:
 				row = append(row, "0.00") // not 0, which is for events that never happened
@@ -144,29 +148,27 @@ func (v *dequeView) writeGrid(b *strings.Builder, title string, g *grid) {
 				row = append(row, significant(x))
 			}
 		}
-		t.row(append(row, v.bars(g, i))...)
+		t.row(append(row, v.bars(g, r))...)
 	}
 	b.WriteString("\n" + title + "\n")
 	_ = t.write(b) // a strings.Builder takes everything
 }
 
 // bars draws the bars of a row.
-func (v *dequeView) bars(g *grid, row int) string {
+func (v *dequeView) bars(g *grid, row benchproc.Key) string {
 	if v.bar == nil {
 		return ""
 	}
 	least, most := math.Inf(1), 0.0
-	for _, r := range g.values {
-		for _, x := range r {
-			if x > 0 { // not NaN
-				least, most = min(least, x), max(most, x)
-			}
+	for _, x := range g.values {
+		if x > 0 {
+			least, most = min(least, x), max(most, x)
 		}
 	}
 	var s strings.Builder
-	for _, x := range g.values[row] {
-		switch {
-		case math.IsNaN(x):
+	for _, c := range g.columns {
+		switch x, ok := g.values[gridCell{row, c}]; {
+		case !ok:
 			s.WriteByte(' ')
 		case x <= 0:
 			s.WriteRune(barRunes[0])

@@ -16,5 +16,6 @@
 // [DequeSession] makes such experiments as a Session makes its measurements. A run in which not every item came out
 // once is a WrongAnswer.
 //
-// The fields of [Result] and [DequeResult] document the meaning of each figure.
+// The fields of [Result] and [DequeResult] document the meaning of each figure. Both are a [Record]: a point, which is
+// a list of settings, and figures with their units. A [Report] groups, names and tabulates records, whatever they are of.
 package bench

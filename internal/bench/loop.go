@@ -17,14 +17,18 @@ func (s *Session) Loop(ctx context.Context, begin func() error, more func() bool
 	if err != nil {
 		return err
 	}
-	if len(p.jobs) != 1 {
-		return BadInput("a loop repeats one workload in one setting, and there are %d settings", len(p.jobs))
+	if len(p.trials) != 1 {
+		return BadInput("a loop repeats one workload in one setting, and there are %d settings", len(p.trials))
+	}
+	repeat := p.trials[0].repeat
+	if _, err := repeat(ctx, 0); err != nil { // the warm-up
+		return err
 	}
 	if err := begin(); err != nil {
 		return err
 	}
-	for rep := 0; more(); rep++ {
-		r, err := p.repeat(ctx, p.jobs[0], rep)
+	for rep := 1; more(); rep++ {
+		r, err := repeat(ctx, rep)
 		if err != nil {
 			return err
 		}

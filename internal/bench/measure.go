@@ -21,7 +21,6 @@ type job struct {
 	whole    bool
 	pin      bool
 	runner   Runner
-	expect   time.Duration // the time of the last repetition
 }
 
 // at returns the setting for messages.
@@ -107,27 +106,32 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		}
 		defer restore()
 	}
-	var m measurement
 	var counts Counts
+	verify := func() error {
+		if !j.program && counts.Tasks != uint64(j.tasks) {
+			return fmt.Errorf("%d tasks ran, the graph has %d", counts.Tasks, j.tasks)
+		}
+		return j.data.Verify()
+	}
+	a := attempt{subject: j.workload, at: j.at(), verify: verify}
 	if j.whole {
-		j.data.Reset()
-		m, err = measure(func() error { counts, err = j.runWhole(ctx); return err })
+		a.run = func() (err error) { counts, err = j.runWhole(ctx); return err }
 	} else {
-		m, counts, err = j.runAlone(ctx)
+		if err := j.runner.Start(); err != nil {
+			return r, fmt.Errorf("starting %v: %w", j.at(), err)
+		}
+		before := j.runner.Counts()
+		a.run = func() error { return j.runner.Run(ctx) }
+		a.stop = func() error {
+			counts = j.runner.Counts().since(before)
+			return j.runner.Stop()
+		}
 	}
-	switch {
-	case ctx.Err() != nil:
-		return r, ctx.Err() // a run that was cut short is no wrong answer
-	case err != nil:
-		return r, &WrongAnswer{j.workload, j.at(), err}
+	j.data.Reset()
+	m, err := a.measure(ctx)
+	if err != nil {
+		return r, err
 	}
-	if !j.program && counts.Tasks != uint64(j.tasks) {
-		return r, &WrongAnswer{j.workload, j.at(), fmt.Errorf("%d tasks ran, the graph has %d", counts.Tasks, j.tasks)}
-	}
-	if err := j.data.Verify(); err != nil {
-		return r, &WrongAnswer{j.workload, j.at(), err}
-	}
-	j.expect = m.wall
 	r = Result{
 		Workload: j.workload, Engine: j.setting.Engine, Policy: j.setting.Policy, Deque: j.setting.Deque,
 		Forks: j.setting.Forks, Workers: j.setting.Workers, Tasks: j.tasks,
@@ -146,21 +150,6 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	return r, nil
 }
 
-// runAlone runs the runner once. The measurement is that of its run.
-func (j *job) runAlone(ctx context.Context) (m measurement, counts Counts, err error) {
-	if err := j.runner.Start(); err != nil {
-		return m, counts, fmt.Errorf("starting %v: %w", j.at(), err)
-	}
-	j.data.Reset()
-	before := j.runner.Counts()
-	m, err = measure(func() error { return j.runner.Run(ctx) })
-	counts = j.runner.Counts().since(before)
-	if stopErr := j.runner.Stop(); err == nil {
-		err = stopErr
-	}
-	return m, counts, err
-}
-
 // runWhole does once everything that a process does: it builds the graph, starts the engine, runs and stops it.
 func (j *job) runWhole(ctx context.Context) (counts Counts, err error) {
 	runner, err := j.open()
@@ -177,6 +166,35 @@ func (j *job) runWhole(ctx context.Context) (counts Counts, err error) {
 		err = stopErr
 	}
 	return counts, err
+}
+
+// An attempt is one repetition of a job, a probe or an experiment.
+type attempt struct {
+	subject string
+	at      fmt.Stringer // the setting
+	run     func() error // the measured part
+	stop    func() error // comes after run in any case; may be nil
+	verify  func() error // may be nil
+}
+
+// measure makes the attempt. An error is a [WrongAnswer], unless ctx has ended.
+func (a attempt) measure(ctx context.Context) (measurement, error) {
+	m, err := measure(a.run)
+	if a.stop != nil {
+		if stopErr := a.stop(); err == nil {
+			err = stopErr
+		}
+	}
+	if ctx.Err() != nil {
+		return m, ctx.Err() // a run that was cut short is no wrong answer
+	}
+	if err == nil && a.verify != nil {
+		err = a.verify()
+	}
+	if err != nil {
+		return m, &WrongAnswer{a.subject, a.at, err}
+	}
+	return m, nil
 }
 
 // A measurement has the time and resources that the process used while a function ran.
@@ -206,8 +224,10 @@ func measure(f func() error) (m measurement, err error) {
 	return m, err
 }
 
+// cpuUtil returns the number of busy cores.
+func (m *measurement) cpuUtil() float64 { return float64(m.cpu) / float64(max(m.wall, 1)) }
+
 func (m *measurement) fill(r *Result) {
-	r.WallNS, r.CPUNS = m.wall.Nanoseconds(), m.cpu.Nanoseconds()
-	r.CPUUtil = float64(m.cpu) / float64(max(m.wall, 1))
+	r.WallNS, r.CPUNS, r.CPUUtil = m.wall.Nanoseconds(), m.cpu.Nanoseconds(), m.cpuUtil()
 	r.VCtx, r.ICtx, r.PeakRSS = m.vctx, m.ictx, m.peakRSS
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/magpie-go/magpie/executor"
 )
@@ -68,30 +67,14 @@ func (a AnswerFigures) wrong() float64 {
 	return float64(a.FalsePositive+a.FalseNegative+a.Blocked) / float64(a.Checked)
 }
 
-// peerColumns are columns of the table of runs.
+// peerColumns are columns of the table of runs. Figures are of the repetitions in which they are known: thieves have
+// asked, and a share is one of something.
 var peerColumns = []textColumn{
-	{"no core", true, "", ofPeers((*PeerFigures).preempted, percent)},
-	{"CPU wrong", true, "", ofPeers(func(p *PeerFigures) float64 { return p.SameCPU.wrong() }, percent)},
-	{"clock wrong", true, "", ofPeers(func(p *PeerFigures) float64 { return p.StoppedClock.wrong() }, percent)},
-	{"yields", true, "", ofPeers(func(p *PeerFigures) float64 { return float64(p.Yields) }, whole)},
-	{"pulls", true, "", ofPeers(func(p *PeerFigures) float64 { return float64(p.Pulls) }, whole)},
-}
-
-// ofPeers returns a column of the medians of a figure that only the policies bws-… have, of the repetitions in which it
-// is known: thieves have asked, and a share is one of something.
-func ofPeers(figure func(*PeerFigures) float64, format func(float64) string) func(*group, []*group) string {
-	return func(g *group, _ []*group) string {
-		var known []float64
-		for _, r := range g.reps {
-			if r.Peers != nil && !math.IsNaN(figure(r.Peers)) {
-				known = append(known, figure(r.Peers))
-			}
-		}
-		if len(known) == 0 {
-			return None
-		}
-		return format(median(known))
-	}
+	figureColumn("no core", "peers-preempted", percent),
+	figureColumn("CPU wrong", "same-cpu-wrong", percent),
+	figureColumn("clock wrong", "clock-wrong", percent),
+	figureColumn("yields", "peer-yields", whole),
+	figureColumn("pulls", "peer-pulls", whole),
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.3g%%", 100*share) }

@@ -36,48 +36,40 @@ func (s *Session) probeSize(p *Probe) int {
 	return p.Default
 }
 
-// runProbe measures p in every setting of the executor, in turn.
+// runProbe measures p in every setting of the executor.
 func (s *Session) runProbe(ctx context.Context, p *Probe) ([]Result, error) {
 	n := s.probeSize(p)
-	var results []Result
-	expect := time.Duration(0)
-	for rep := range s.Reps {
-		for _, setting := range magpieSettings(s.Axes.withoutForks()) {
-			s.step(progress(p.Name, setting, rep, s.Reps), expect)
+	var trials []trial[Result]
+	for _, setting := range magpieSettings(s.Axes.withoutForks()) {
+		trials = append(trials, trial[Result]{setting, func(ctx context.Context, rep int) (Result, error) {
 			r, err := p.measure(ctx, setting, n)
-			if err != nil {
-				return nil, err
-			}
-			r.Rep, r.Seed = rep+1, s.Seed
-			expect = time.Duration(r.WallNS)
-			results = append(results, r)
-		}
+			r.Rep, r.Seed = rep, s.Seed
+			return r, err
+		}})
 	}
-	return results, nil
+	return repeatAll(ctx, series{what: p.Name, reps: s.Reps, cold: true, step: s.Step}, trials)
 }
 
 func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err error) {
-	if err := ctx.Err(); err != nil {
-		return r, err
-	}
 	ex, err := executorFor(s)
 	if err != nil {
 		return r, fmt.Errorf("starting %v: %w", s, err)
 	}
 	var figures []Metric
-	m, err := measure(func() (err error) {
-		figures, err = p.Measure(ctx, ex, n)
-		return err
-	})
-	stats := ex.Stats().Total
-	if closeErr := ex.Close(); err == nil {
-		err = closeErr
-	}
-	switch {
-	case ctx.Err() != nil:
-		return r, ctx.Err()
-	case err != nil:
-		return r, &WrongAnswer{p.Name, s, err}
+	var stats executor.WorkerStats
+	m, err := attempt{
+		subject: p.Name, at: s,
+		run: func() (err error) {
+			figures, err = p.Measure(ctx, ex, n)
+			return err
+		},
+		stop: func() error {
+			stats = ex.Stats().Total
+			return ex.Close()
+		},
+	}.measure(ctx)
+	if err != nil {
+		return r, err
 	}
 	r = Result{
 		Workload: p.Name, Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks, Workers: s.Workers, N: n,
@@ -86,11 +78,6 @@ func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err er
 	}
 	m.fill(&r)
 	return r, nil
-}
-
-// progress returns the text that announces a repetition.
-func progress(what string, s fmt.Stringer, rep, reps int) string {
-	return fmt.Sprintf("%s on %v: %d of %d", what, s, rep+1, reps)
 }
 
 // sleep waits for d or the end of ctx.

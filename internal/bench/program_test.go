@@ -314,8 +314,7 @@ func TestProgramSession(t *testing.T) {
 		"fake private", "fake pushed", "fake none", "fake none",
 	}, forks)
 	require.Contains(t, said, "preparing fake")
-	require.Contains(t, said, "warming up fake on magpie (adaptive, chaselev, pushed), 1 worker")
-	require.Contains(t, said, "fake on serial, 1 worker: 2 of 2")
+	require.Contains(t, said, "warming up fake on magpie (adaptive, chaselev, private), 1 worker")
 }
 
 // TestWrongProgram: a wrong result on any engine ends the session, and nothing of the workload is emitted.

@@ -4,47 +4,45 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
-	"strings"
 )
 
 // A Report writes results of type R in one format.
-type Report[R any] interface {
-	// Add takes the results of one workload, probe or experiment.
-	Add([]R) error
-	// Close writes the rest.
-	Close() error
+type Report[R Record] struct{ to format }
+
+// A format writes records.
+type format interface {
+	add(Record) error
+	close() error // writes the rest
 }
 
 // Formats lists the formats of a report.
 func Formats() []string { return []string{"text", "bench", "json"} }
 
 // NewReport returns a report in one of [Formats] on w. Notes are lines after the tables of format text.
-func NewReport(format string, w io.Writer, env *Environment, notes []string) (Report[Result], error) {
-	return newReport(format, w, env, notes, style[Result]{writeResults, (*Result).benchLine})
-}
-
-// NewDequeReport is [NewReport] for experiments with deques.
-func NewDequeReport(format string, w io.Writer, env *Environment, notes []string) (Report[DequeResult], error) {
-	return newReport(format, w, env, notes, style[DequeResult]{writeExperiments, (*DequeResult).benchLine})
-}
-
-// A style has what the formats need for results of type R.
-type style[R any] struct {
-	text  func(*strings.Builder, []R)
-	bench func(*R) (name string, values []Metric)
-}
-
-func newReport[R any](format string, w io.Writer, env *Environment, notes []string, s style[R]) (Report[R], error) {
-	switch format {
+func NewReport[R Record](name string, w io.Writer, env *Environment, notes []string) (*Report[R], error) {
+	switch name {
 	case "text":
-		return &textReport[R]{w: w, env: env, notes: notes, tables: s.text}, nil
+		return &Report[R]{&textFormat{w: w, env: env, notes: notes}}, nil
 	case "bench":
-		return benchReport[R]{newBenchLines(w, env), s.bench}, nil
+		return &Report[R]{newBenchFormat(w, env)}, nil
 	case "json":
-		return jsonReport[R]{json.NewEncoder(w)}, nil
+		return &Report[R]{jsonFormat{json.NewEncoder(w)}}, nil
 	}
-	return nil, unknownFormat(format, Formats())
+	return nil, unknownFormat(name, Formats())
 }
+
+// Add takes the results of one workload, probe or experiment.
+func (r *Report[R]) Add(results []R) error {
+	for _, result := range results {
+		if err := r.to.add(result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close writes the rest.
+func (r *Report[R]) Close() error { return r.to.close() }
 
 func unknownFormat(format string, known []string) error {
 	return BadInput("no format %q: there are %s", format, join(known))
@@ -58,16 +56,8 @@ func CheckFormat(format string, known []string) error {
 	return unknownFormat(format, known)
 }
 
-// jsonReport writes one object per line and repetition.
-type jsonReport[R any] struct{ *json.Encoder }
+// jsonFormat writes one object per line and repetition.
+type jsonFormat struct{ *json.Encoder }
 
-func (j jsonReport[R]) Add(results []R) error {
-	for i := range results {
-		if err := j.Encode(&results[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (j jsonReport[R]) Close() error { return nil }
+func (j jsonFormat) add(r Record) error { return j.Encode(r) }
+func (j jsonFormat) close() error       { return nil }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"fmt"
 	"io"
 	"strconv"
 
@@ -12,32 +11,15 @@ import (
 // pkgPath is the value of the pkg key of the Go benchmark format.
 const pkgPath = "github.com/magpie-go/magpie/cmd/wsbench"
 
-// benchReport writes the Go benchmark format, one line per repetition.
-type benchReport[R any] struct {
-	*benchLines
-	tell func(*R) (name string, values []Metric)
-}
-
-func (b benchReport[R]) Add(results []R) error {
-	for i := range results {
-		if err := b.line(b.tell(&results[i])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b benchReport[R]) Close() error { return nil }
-
-// benchLines are lines of the Go benchmark format.
-type benchLines struct {
+// benchFormat writes the Go benchmark format, one line per repetition.
+type benchFormat struct {
 	out    *benchfmt.Writer
 	config []benchfmt.Config
 	units  map[string]bool // the units whose metadata is written
 }
 
-func newBenchLines(w io.Writer, env *Environment) *benchLines {
-	b := &benchLines{out: benchfmt.NewWriter(w), units: make(map[string]bool)}
+func newBenchFormat(w io.Writer, env *Environment) *benchFormat {
+	b := &benchFormat{out: benchfmt.NewWriter(w), units: make(map[string]bool)}
 	for _, c := range [][2]string{
 		{"goos", env.GOOS},
 		{"goarch", env.GOARCH},
@@ -55,20 +37,21 @@ func newBenchLines(w io.Writer, env *Environment) *benchLines {
 	return b
 }
 
-// line writes one repetition of the benchmark of that name.
-func (b *benchLines) line(name string, values []Metric) error {
-	line := &benchfmt.Result{Config: b.config, Name: benchfmt.Name(name), Iters: 1}
-	for _, m := range values {
-		if err := b.declare(m.Name); err != nil {
+func (b *benchFormat) add(r Record) error {
+	line := benchResult(r)
+	line.Config = b.config
+	for _, v := range line.Values {
+		if err := b.declare(v.Unit); err != nil {
 			return err
 		}
-		line.Values = append(line.Values, benchfmt.Value{Value: m.Value, Unit: m.Name})
 	}
 	return b.out.Write(line)
 }
 
+func (b *benchFormat) close() error { return nil }
+
 // declare writes a unit's metadata before the unit is first used.
-func (b *benchLines) declare(unit string) error {
+func (b *benchFormat) declare(unit string) error {
 	if b.units[unit] || better[unit] == "" {
 		return nil
 	}
@@ -79,35 +62,4 @@ func (b *benchLines) declare(unit string) error {
 		OrigUnit:        unit,
 		Value:           better[unit],
 	})
-}
-
-func (r *Result) benchLine() (name string, values []Metric) { return benchName(r), r.values() }
-
-// benchName returns the name of a result's benchmark, without the word Benchmark, which the writer adds.
-func benchName(r *Result) string {
-	kind := "Run"
-	if r.isProbe() {
-		kind = "Probe"
-	}
-	name := fmt.Sprintf("%s/workload=%s/engine=%s", kind, r.Workload, r.Engine)
-	if r.Policy != None {
-		name += fmt.Sprintf("/policy=%s/deque=%s/forks=%s", r.Policy, r.Deque, r.Forks)
-	}
-	name += fmt.Sprintf("/workers=%d/n=%d", r.Workers, r.N)
-	if r.Inputs != "" {
-		name += "/" + r.Inputs
-	}
-	if r.Whole {
-		name += "/window=whole"
-	}
-	if r.Pinned {
-		name += "/pinned=true"
-	}
-	if r.isDivision() {
-		if r.Queue != None {
-			name += "/queue=" + r.Queue
-		}
-		name += fmt.Sprintf("/tasks=%d", r.Tasks)
-	}
-	return name
 }

@@ -50,7 +50,7 @@ func someEnvironment() *Environment {
 func report(t *testing.T, format string, results []Result, notes ...string) string {
 	t.Helper()
 	var b strings.Builder
-	r, err := NewReport(format, &b, someEnvironment(), notes)
+	r, err := NewReport[Result](format, &b, someEnvironment(), notes)
 	require.NoError(t, err)
 	require.NoError(t, r.Add(results[:3]))
 	require.NoError(t, r.Add(results[3:]))
@@ -94,7 +94,7 @@ chain     magpie  adaptive                  2       7           30.0     10.0  1
 
 func TestEmptyTextReport(t *testing.T) {
 	var b strings.Builder
-	r, err := NewReport("text", &b, someEnvironment(), []string{"a note"})
+	r, err := NewReport[Result]("text", &b, someEnvironment(), []string{"a note"})
 	require.NoError(t, err)
 	require.NoError(t, r.Close())
 	require.Empty(t, b.String())
@@ -164,7 +164,7 @@ func TestBenchReport(t *testing.T) {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	_, err := NewReport("xml", nil, nil, nil)
+	_, err := NewReport[Result]("xml", nil, nil, nil)
 	var bad *InputError
 	require.ErrorAs(t, err, &bad)
 	require.EqualError(t, err, `no format "xml": there are text, bench, json`)
@@ -179,7 +179,7 @@ func (failingWriter) Write([]byte) (int, error) { return 0, errFull }
 // TestWriteErrors: results that cannot be written are an error.
 func TestWriteErrors(t *testing.T) {
 	for _, format := range Formats() {
-		r, err := NewReport(format, failingWriter{}, someEnvironment(), nil)
+		r, err := NewReport[Result](format, failingWriter{}, someEnvironment(), nil)
 		require.NoError(t, err)
 		require.ErrorIs(t, errors.Join(r.Add(someResults()), r.Close()), errFull, format)
 	}

@@ -10,27 +10,35 @@ import (
 	"time"
 )
 
-// textReport writes tables for people when everything has been measured.
-type textReport[R any] struct {
+// textFormat writes tables for people when everything has been measured.
+type textFormat struct {
 	w       io.Writer
 	env     *Environment
 	notes   []string
-	tables  func(*strings.Builder, []R)
-	results []R
+	records []Record
 }
 
-func (t *textReport[R]) Add(results []R) error {
-	t.results = append(t.results, results...)
+func (t *textFormat) add(r Record) error {
+	t.records = append(t.records, r)
 	return nil
 }
 
-func (t *textReport[R]) Close() error {
-	if len(t.results) == 0 {
+func (t *textFormat) close() error {
+	if len(t.records) == 0 {
 		return nil
 	}
 	var b strings.Builder
 	b.WriteString(t.env.Summary() + "\n")
-	t.tables(&b, t.results)
+	all := groupsOf(t.records)
+	for _, write := range []struct {
+		kind   string
+		tables func(*strings.Builder, []*group)
+	}{{"Run", writeRuns}, {"Probe", writeProbes}, {"Deque", writeExperiments}} {
+		isOther := func(g *group) bool { return g.kind != write.kind }
+		if some := slices.DeleteFunc(slices.Clone(all), isOther); len(some) > 0 {
+			write.tables(&b, some)
+		}
+	}
 	for i, line := range t.notes {
 		if i == 0 {
 			b.WriteByte('\n')
@@ -39,24 +47,6 @@ func (t *textReport[R]) Close() error {
 	}
 	_, err := io.WriteString(t.w, b.String())
 	return err
-}
-
-// writeResults writes a table of the workloads and one of the probes, if there are any.
-func writeResults(b *strings.Builder, results []Result) {
-	var runs, probes []*group
-	for _, g := range groups(results) {
-		if g.isProbe() {
-			probes = append(probes, g)
-		} else {
-			runs = append(runs, g)
-		}
-	}
-	if len(runs) > 0 {
-		writeRuns(b, runs)
-	}
-	if len(probes) > 0 {
-		writeProbes(b, probes)
-	}
 }
 
 // A textColumn is a column of the table of runs. If all rows share a value and the column has a format for that, the
@@ -71,70 +61,62 @@ type textColumn struct {
 var runColumns = slices.Concat(firstColumns, peerColumns, lastColumns)
 
 var firstColumns = []textColumn{
-	{"workload", false, "", func(g *group, _ []*group) string { return g.Workload }},
-	{"engine", false, "", func(g *group, _ []*group) string { return g.Engine }},
-	{"policy", false, "policy %s", func(g *group, _ []*group) string { return g.Policy }},
-	{"deque", false, "deque %s", func(g *group, _ []*group) string { return g.Deque }},
-	{"forks", false, "forks %s", func(g *group, _ []*group) string { return g.Forks }},
-	{"queue", false, "", func(g *group, _ []*group) string { return cmp.Or(g.Queue, None) }},
-	{"inputs", false, "%s", func(g *group, _ []*group) string { return cmp.Or(g.Inputs, None) }},
-	{"window", false, "the window of the figures is the %s process", func(g *group, _ []*group) string {
-		if g.Whole {
-			return "whole"
-		}
-		return None
-	}},
-	{"pinned", false, "threads %s", func(g *group, _ []*group) string {
-		if g.Pinned {
-			return "pinned"
-		}
-		return None
-	}},
-	{"workers", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.Workers) }},
-	{"n", true, "", func(g *group, _ []*group) string { return strconv.Itoa(g.N) }},
-	{"tasks", true, "", func(g *group, _ []*group) string {
-		if !g.isDivision() {
-			return None
-		}
-		return strconv.Itoa(g.Tasks)
-	}},
-	{"reps", true, "repetitions %s", func(g *group, _ []*group) string { return strconv.Itoa(len(g.reps)) }},
-	{"build ns/task", true, "", func(g *group, _ []*group) string { return g.build() }},
-	{"ns/task", true, "", func(g *group, _ []*group) string { return spread(g.perTask) }},
-	{"wall", true, "", func(g *group, _ []*group) string { return g.wall() }},
-	{"CPU util", true, "", func(g *group, _ []*group) string {
-		return fmt.Sprintf("%.2f", g.median(func(r *Result) float64 { return r.CPUUtil }))
-	}},
-	{"steals", true, "", func(g *group, _ []*group) string {
-		return g.count(func(r *Result) float64 { return float64(r.Steals) })
-	}},
-	{"parks", true, "", func(g *group, _ []*group) string {
-		return g.count(func(r *Result) float64 { return float64(r.Parks) })
-	}},
+	settingColumn("workload", false, ""),
+	settingColumn("engine", false, ""),
+	settingColumn("policy", false, "policy %s"),
+	settingColumn("deque", false, "deque %s"),
+	settingColumn("forks", false, "forks %s"),
+	settingColumn("queue", false, ""),
+	settingColumn(inputsName, false, "%s"),
+	settingColumn(windowName, false, "the window of the figures is the %s process"),
+	settingColumn(pinnedName, false, "threads %s"),
+	settingColumn("workers", true, ""),
+	settingColumn("n", true, ""),
+	settingColumn("tasks", true, ""),
+	{"reps", true, "repetitions %s", func(g *group, _ []*group) string { return strconv.Itoa(g.reps) }},
+	figureColumn("build ns/task", "build-ns/task", significant),
+	{"ns/task", true, "", func(g *group, _ []*group) string { return spread(g.summary("ns/task")) }},
+	figureColumn("wall", "ns/op", wall),
+	figureColumn("CPU util", "cpu-util", func(x float64) string { return fmt.Sprintf("%.2f", x) }),
+	countColumn("steals"),
+	countColumn("parks"),
 }
 
 var lastColumns = []textColumn{
-	{"busy", true, "", (*group).busy},
-	{"queue steals", true, "", func(g *group, _ []*group) string {
-		return g.ofPool(func(r *Result) float64 { return float64(r.Pool.Steals) }, whole)
-	}},
-	{"moved/steal", true, "", func(g *group, _ []*group) string {
-		return g.ofPool(func(r *Result) float64 { return r.Pool.movedPerSteal() }, significant)
-	}},
-	{"failed", true, "", func(g *group, _ []*group) string {
-		return g.ofPool(func(r *Result) float64 { return float64(r.Pool.FailedSteals) }, whole)
-	}},
-	{"lock waits", true, "", func(g *group, _ []*group) string {
-		return g.ofPool(func(r *Result) float64 { return float64(r.Pool.LockWaits) }, whole)
-	}},
-	{"vs bound", true, "", func(g *group, _ []*group) string {
-		if g.BoundNS == 0 {
+	{"busy", true, "", busyTime},
+	figureColumn("queue steals", "queue-steals", whole),
+	figureColumn("moved/steal", "moved/steal", significant),
+	figureColumn("failed", "failed-steals", whole),
+	figureColumn("lock waits", "lock-waits", whole),
+	figureColumn("vs bound", "vs-bound", func(x float64) string { return significant(x) + "x" }),
+	{"vs serial", true, "", versusSerial},
+	{"verified", false, "", func(g *group, _ []*group) string { return yes(g.verified) }},
+}
+
+// settingColumn returns the column of a setting.
+func settingColumn(name string, right bool, common string) textColumn {
+	return textColumn{name, right, common, func(g *group, _ []*group) string { return cmp.Or(g.value(name), None) }}
+}
+
+// figureColumn returns the column of the medians of the figures in a unit.
+func figureColumn(heading, unit string, format func(float64) string) textColumn {
+	return textColumn{heading, true, "", func(g *group, _ []*group) string {
+		if !g.has(unit) {
 			return None
 		}
-		return significant(g.median((*Result).vsBound)) + "x"
-	}},
-	{"vs serial", true, "", versusSerial},
-	{"verified", false, "", func(g *group, _ []*group) string { return yes(g.Verified) }},
+		return format(g.median(unit))
+	}}
+}
+
+// countColumn returns the column of a figure that only magpie's executor has.
+func countColumn(unit string) textColumn {
+	c := figureColumn(unit, unit, whole)
+	return textColumn{unit, true, "", func(g *group, all []*group) string {
+		if g.value("policy") == "" {
+			return None
+		}
+		return c.value(g, all)
+	}}
 }
 
 // writeRuns writes the table of workloads.
@@ -154,7 +136,7 @@ func writeRuns(b *strings.Builder, all []*group) {
 		b.WriteString(strings.Join(common, ", ") + "; ")
 	}
 	b.WriteString("figures are medians")
-	if strings.Contains(spread(all[0].perTask), "±") {
+	if strings.Contains(spread(all[0].summary("ns/task")), "±") {
 		fmt.Fprintf(b, ", ± their %.0f%% confidence intervals", 100*confidence)
 	}
 	b.WriteString("\n\n")
@@ -196,53 +178,27 @@ func versusSerial(g *group, all []*group) string {
 	if s == nil {
 		return None
 	}
-	return significant(s.perTask.Center/g.perTask.Center) + "x"
+	return significant(s.median("ns/task")/g.median("ns/task")) + "x"
 }
 
-// build returns the time of building a task, or None if nothing was built.
-func (g *group) build() string {
-	if g.BuildNS == 0 {
-		return None
-	}
-	return significant(g.perBuild.Center)
-}
-
-func (g *group) wall() string {
-	wall := time.Duration(g.median(func(r *Result) float64 { return float64(r.WallNS) }))
-	switch {
-	case wall >= time.Second:
-		return fmt.Sprintf("%.2fs", wall.Seconds())
-	case wall >= time.Millisecond:
-		return significant(wall.Seconds()*1e3) + "ms"
+// wall formats a time in ns.
+func wall(ns float64) string {
+	switch t := time.Duration(ns); {
+	case t >= time.Second:
+		return fmt.Sprintf("%.2fs", t.Seconds())
+	case t >= time.Millisecond:
+		return significant(t.Seconds()*1e3) + "ms"
 	default:
-		return significant(wall.Seconds()*1e6) + "µs"
+		return significant(t.Seconds()*1e6) + "µs"
 	}
 }
 
-// count returns the median of a figure that only magpie's executor has.
-func (g *group) count(figure func(*Result) float64) string {
-	if g.Policy == None {
+// busyTime returns the time that the drainers of a pool spent in tasks, of the least and the most busy one.
+func busyTime(g *group, _ []*group) string {
+	if !g.has("busy-least-ns") {
 		return None
 	}
-	return fmt.Sprintf("%.0f", g.median(figure))
-}
-
-// busy returns the time that the drainers of a pool spent in tasks, of the least and the most busy one.
-func (g *group) busy(_ []*group) string {
-	if g.Pool == nil {
-		return None
-	}
-	least := g.median(func(r *Result) float64 { return float64(slices.Min(r.Pool.BusyNS)) })
-	most := g.median(func(r *Result) float64 { return float64(slices.Max(r.Pool.BusyNS)) })
-	return significant(least/1e6) + "–" + significant(most/1e6) + "ms"
-}
-
-// ofPool returns the median of a figure that only a pool has.
-func (g *group) ofPool(figure func(*Result) float64, format func(float64) string) string {
-	if g.Pool == nil {
-		return None
-	}
-	return format(g.median(figure))
+	return significant(g.median("busy-least-ns")/1e6) + "–" + significant(g.median("busy-most-ns")/1e6) + "ms"
 }
 
 func whole(x float64) string { return fmt.Sprintf("%.0f", x) }
@@ -262,10 +218,9 @@ func writeProbes(b *strings.Builder, all []*group) {
 		t.column(h, h == "workers" || h == "n" || h == "reps" || h == "median")
 	}
 	for _, g := range all {
-		for i, m := range g.Metrics {
-			median := g.summary(func(r *Result) float64 { return r.Metrics[i].Value })
-			t.row(g.Workload, g.Policy, g.Deque, strconv.Itoa(g.Workers), strconv.Itoa(g.N), strconv.Itoa(len(g.reps)),
-				m.Name, spread(median))
+		for _, figure := range g.bench.Values {
+			t.row(g.value("workload"), g.value("policy"), g.value("deque"), g.value("workers"), g.value("n"),
+				strconv.Itoa(g.reps), figure.Unit, spread(g.summary(figure.Unit)))
 		}
 	}
 	_ = t.write(b) // a strings.Builder takes everything

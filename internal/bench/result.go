@@ -93,29 +93,54 @@ var better = map[string]string{
 	"retries/steal": "lower",
 	"steals/s":      "higher",
 
+	"at-once-percent": "higher",
+
 	"vs-bound": "lower",
 
 	"settled-ns":   "lower",
 	"late-thieves": "lower",
 }
 
-// setting returns the setting of the result.
-func (r *Result) setting() Setting { return Setting{r.Engine, r.Policy, r.Deque, r.Forks, r.Workers} }
-
 // isProbe reports whether the result is a probe's.
-func (r *Result) isProbe() bool { return len(r.Metrics) > 0 }
+func (r Result) isProbe() bool { return len(r.Metrics) > 0 }
 
-// values returns the figures of a result in the units of the Go benchmark format.
-func (r *Result) values() []Metric {
+// isDivision reports whether the result is that of a list of tasks.
+func (r Result) isDivision() bool { return r.Queue != "" }
+
+func (r Result) isVerified() bool { return r.Verified }
+
+func (r Result) point() point {
+	p := point{kind: "Run"}
+	if r.isProbe() {
+		p.kind = "Probe"
+	}
+	p = p.with("workload", r.Workload).with("engine", r.Engine)
+	if r.Policy != None {
+		p = p.with("policy", r.Policy).with("deque", r.Deque).with("forks", r.Forks)
+	}
+	p = p.with("workers", r.Workers).with("n", r.N).with(inputsName, r.Inputs)
+	if r.Whole {
+		p = p.with(windowName, "whole")
+	}
+	if r.Pinned {
+		p = p.with(pinnedName, "pinned")
+	}
+	if r.isDivision() {
+		p = p.with("queue", r.Queue).with("tasks", r.Tasks)
+	}
+	return p
+}
+
+func (r Result) figures() []Metric {
 	if r.isProbe() {
 		return r.Metrics // the time of a probe is not a figure
 	}
 	all := []Metric{{"ns/op", float64(r.WallNS)}, {"ns/task", r.NSPerTask}}
 	if r.BuildNS != 0 {
-		all = append(all, Metric{"build-ns/task", r.buildPerTask()})
+		all = append(all, Metric{"build-ns/task", float64(r.BuildNS) / float64(r.Tasks)})
 	}
 	if r.BoundNS != 0 {
-		all = append(all, Metric{"vs-bound", r.vsBound()})
+		all = append(all, Metric{"vs-bound", float64(r.WallNS) / float64(r.BoundNS)})
 	}
 	if p := r.Pool; p != nil {
 		all = append(all,
@@ -139,11 +164,3 @@ func (r *Result) values() []Metric {
 		Metric{"ictx", float64(r.ICtx)},
 		Metric{"peak-rss-bytes", float64(r.PeakRSS)})
 }
-
-// isDivision reports whether the result is that of a list of tasks.
-func (r *Result) isDivision() bool { return r.Queue != "" }
-
-// vsBound returns how many times longer the run took than the lower bound.
-func (r *Result) vsBound() float64 { return float64(r.WallNS) / float64(r.BoundNS) }
-
-func (r *Result) buildPerTask() float64 { return float64(r.BuildNS) / float64(r.Tasks) }

@@ -24,8 +24,8 @@ type Session struct {
 	Whole bool // the timed part of a repetition is everything, see [Result.Whole]
 	Pin   bool // a repetition has as many processors as workers, dealt over the packages
 
-	// Step, if not nil, is called with the next measurement and its expected time. It is called between measurements,
-	// never during one.
+	// Step, if not nil, is called with the next measurement, and the expected time to the end of its kind: of building
+	// a graph, or of all repetitions. It is called between measurements, never during one.
 	Step func(what string, expect time.Duration)
 	// Emit is called with the results of each workload or probe when all of them are verified.
 	Emit func([]Result) error
@@ -36,25 +36,14 @@ func (s *Session) Run(ctx context.Context) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
+	var subjects []subject[Result]
 	for _, w := range s.Workloads {
-		results, err := s.runWorkload(ctx, w)
-		if err != nil {
-			return err
-		}
-		if err := s.Emit(results); err != nil {
-			return err
-		}
+		subjects = append(subjects, func(ctx context.Context) ([]Result, error) { return s.runWorkload(ctx, w) })
 	}
 	for _, p := range s.Probes {
-		results, err := s.runProbe(ctx, p)
-		if err != nil {
-			return err
-		}
-		if err := s.Emit(results); err != nil {
-			return err
-		}
+		subjects = append(subjects, func(ctx context.Context) ([]Result, error) { return s.runProbe(ctx, p) })
 	}
-	return nil
+	return measureAll(ctx, subjects, s.Emit)
 }
 
 // size returns the n with which w is measured.
@@ -77,9 +66,8 @@ func (s *Session) step(what string, expect time.Duration) {
 
 // A prepared workload is ready to be measured.
 type prepared struct {
-	n      int
-	seed   uint64
 	jobs   []*job
+	trials []trial[Result] // of the jobs
 	tasks  int
 	edges  int
 	builds []time.Duration // by repetition; nil for a program
@@ -93,22 +81,14 @@ func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error
 	if err != nil {
 		return nil, err
 	}
-	var results []Result
-	for rep := range s.Reps {
-		for _, j := range p.jobs {
-			s.step(progress(w.Name, j.at(), rep, s.Reps), j.expect)
-			r, err := p.repeat(ctx, j, rep)
-			if err != nil {
-				return nil, err
-			}
-			results = append(results, r)
-		}
+	results, err := repeatAll(ctx, series{what: w.Name, reps: s.Reps, guess: guess(p.tasks), step: s.Step}, p.trials)
+	if err == nil && p.result != nil {
+		err = p.result.Keep()
 	}
-	return results, nil
+	return results, err
 }
 
-// prepare prepares w, and warms it up: the first run of a graph pays for memory that later runs find. It is verified,
-// not measured.
+// prepare prepares w and its trials.
 func (s *Session) prepare(ctx context.Context, w *Workload) (p prepared, err error) {
 	prepare := s.prepareGraph
 	switch {
@@ -121,31 +101,19 @@ func (s *Session) prepare(ctx context.Context, w *Workload) (p prepared, err err
 	if p, err = prepare(ctx, w, n); err != nil {
 		return p, err
 	}
-	p.n, p.seed = n, s.Seed
 	for _, j := range p.jobs {
 		j.whole, j.pin = s.Whole, s.Pin
-		s.step("warming up "+w.Name+" on "+j.at().String(), guess(p.tasks))
-		if _, err := j.repeat(ctx); err != nil {
-			return p, err
-		}
-	}
-	if p.result != nil {
-		if err := p.result.Keep(); err != nil {
-			return p, err
-		}
+		p.trials = append(p.trials, trial[Result]{j.at(), func(ctx context.Context, rep int) (Result, error) {
+			r, err := j.repeat(ctx)
+			r.N, r.Rep, r.Seed = n, rep, s.Seed
+			r.Edges, r.Inputs = p.edges, p.values.String()
+			if p.builds != nil && rep > 0 {
+				r.BuildNS = p.builds[(rep-1)%len(p.builds)].Nanoseconds()
+			}
+			return r, err
+		}})
 	}
 	return p, nil
-}
-
-// repeat measures j, one of the jobs of p, once more. rep is the number of repetitions before.
-func (p *prepared) repeat(ctx context.Context, j *job, rep int) (Result, error) {
-	r, err := j.repeat(ctx)
-	r.N, r.Rep, r.Seed = p.n, rep+1, p.seed
-	r.Edges, r.Inputs = p.edges, p.values.String()
-	if p.builds != nil {
-		r.BuildNS = p.builds[rep%len(p.builds)].Nanoseconds()
-	}
-	return r, err
 }
 
 // prepareGraph checks the order of the edges in every setting, and builds the graph to measure.
