@@ -210,10 +210,14 @@ var circuits = []struct {
 	here, document int
 	expect         time.Duration // of three repetitions
 }{
-	{"c6288", 400, 80800, 5 * time.Second},
-	{"tv80", 150, 51000, 5 * time.Second},
-	{"b19", 4, 10100, 8 * time.Second},
+	{"c6288", 150, 80800, 3 * time.Second},
+	{"tv80", 80, 51000, 3 * time.Second},
+	{"b19", 2, 10100, 8 * time.Second},
 }
+
+// corners is the number of corners of the analysis: with 64 a task takes some two microseconds, so that a graph of them
+// can gain from workers, as OpenTimer's do.
+const corners = 64
 
 // fig4Policies are those of figures 4 and 5.
 const fig4Policies = ours + ",mbws,abp"
@@ -223,8 +227,8 @@ func planTiming(p *Plan) {
 	for _, c := range circuits {
 		for _, w := range p.workers(40) {
 			for policy := range strings.SplitSeq(fig4Policies, ",") {
-				p.alone(c.expect/2, nil, fmt.Sprintf("run sta -circuit %s -n %d -policy %s -workers %d -reps %d -pin",
-					c.name, p.size(c.here, c.document), policy, w, p.reps(3, 5)))
+				p.alone(c.expect/2, nil, fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -workers %d -reps %d -pin",
+					c.name, corners, p.size(c.here, c.document), policy, w, p.reps(3, 5)))
 			}
 		}
 	}
@@ -436,7 +440,7 @@ var fig5CoRun = &Experiment{
 		for _, c := range circuits[:2] {
 			planCoRuns(p, c.name, p.size(c.here, c.document), []int{2, 4, 8})
 		}
-		planCoRuns(p, "b19", p.size(2, 10100), []int{2, 4})
+		planCoRuns(p, "b19", p.size(1, 10100), []int{2, 4})
 	},
 	figures: func(d *Data) (all []*Figure) {
 		for _, c := range circuits {
@@ -516,7 +520,7 @@ var fig5CoRun = &Experiment{
 // planCoRuns plans the analysis of a circuit alone, and by several processes at once.
 func planCoRuns(p *Plan, circuit string, ops int, processes []int) {
 	for policy := range strings.SplitSeq(fig4Policies, ",") {
-		args := fmt.Sprintf("run sta -circuit %s -n %d -policy %s -workers %d", circuit, ops, policy, p.Cores)
+		args := fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -workers %d", circuit, corners, ops, policy, p.Cores)
 		p.alone(2*time.Second, map[string]string{"processes": "1"}, args+fmt.Sprintf(" -reps %d", p.reps(5, 5)))
 		for _, k := range processes {
 			var programs []Program

@@ -26,14 +26,14 @@ type app struct {
 }
 
 var apps = []app{
-	{"bfs", 1, 1 << 19, 10000000},
-	{"ep", 1, 20, 30},
-	{"mm", 1, 384, 1600},
-	{"raytracer", 1, 160, 800},
-	{"loop", 1, 400, 100000},
+	{"bfs", 1, 1 << 18, 10000000},
+	{"ep", 1, 22, 30},
+	{"mm", 1, 512, 1600},
+	{"raytracer", 1, 200, 800},
+	{"loop", 1, 150, 100000},
 	{"cg", 2, 1400, 75000},
-	{"clip", 2, 3000, 100000},
-	{"mi", 2, 256, 500},
+	{"clip", 2, 20000, 1000000},
+	{"mi", 2, 400, 500},
 }
 
 // isLoop reports whether a is the one that is not of work stealing: plain threads.

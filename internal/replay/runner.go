@@ -23,7 +23,7 @@ type runner struct {
 }
 
 // coRunReps is how often each program of a co-run is to be measured while all others run.
-const coRunReps = 4
+const coRunReps = 6
 
 // measure makes a measurement.
 func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
