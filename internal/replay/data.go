@@ -80,7 +80,8 @@ type Data struct {
 	Env  *bench.Environment
 	Rows []Row
 
-	Refused []string // why some measurements could not be made
+	Refused    []string // why some measurements could not be made
+	Unrecorded []string // why the switches of some co-runs were not recorded
 }
 
 func appendNew[T comparable](all []T, v T) []T {
@@ -93,7 +94,7 @@ func appendNew[T comparable](all []T, v T) []T {
 // where returns the part of d whose rows have these settings, given as in "policy=abp workers=2". A setting may have
 // several values, separated by |.
 func (d *Data) where(format string, args ...any) *Data {
-	part := &Data{Options: d.Options, Env: d.Env, Refused: d.Refused}
+	part := &Data{Options: d.Options, Env: d.Env, Refused: d.Refused, Unrecorded: d.Unrecorded}
 	conditions := strings.Fields(fmt.Sprintf(format, args...))
 	for _, r := range d.Rows {
 		if !slices.ContainsFunc(conditions, func(c string) bool { return !r.meets(c) }) {

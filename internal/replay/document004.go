@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/magpie-go/magpie/internal/switches"
 )
 
 // The experiments of document 004: ABP is its original Cilk++, and bws-clock its BWS, with the peer's CPU clock in place
@@ -168,7 +170,11 @@ func pct(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 // coMetrics are the columns of tables of co-runs.
 var (
 	coColumns = []string{"co", "under", "workload", "policy", "workers"}
-	coMetrics = []metric{wallMS, util, {"vctx", "voluntary switches", 1}, {"ictx", "involuntary switches", 1}, steals, parks}
+	coMetrics = []metric{
+		wallMS, util, {"vctx", "voluntary switches", 1}, {"ictx", "involuntary switches", 1},
+		{"switches", "recorded switches", 1}, {"to-thief-switches", "to thieves", 1},
+		{"external-switches", "to the other program", 1}, steals, parks,
+	}
 )
 
 var sec2 = &Experiment{
@@ -392,13 +398,16 @@ var fig2Of004 = &Experiment{
 			ID: "004/fig2 switches", Place: "5.2",
 			Says: "BWS has 98 % fewer context switches with CLIP and MM, 99 % fewer with MI and EP, and for most pairs 70 % fewer.",
 			judge: func(d *Data) Verdict {
-				switches := func(co, policy string) float64 {
+				count := func(co, policy string) float64 {
 					part := d.where("co=%s under=%s", co, policy)
+					if d.recorded() {
+						return part.stat("switches").Mean
+					}
 					return part.stat("vctx").Mean + part.stat("ictx").Mean
 				}
 				fewer, all, found := 0, d.coRuns(""), []string{}
 				for _, co := range all {
-					x := switches(co, balanced) / switches(co, "abp")
+					x := count(co, balanced) / count(co, "abp")
 					if x < 0.3 {
 						fewer++
 					}
@@ -406,27 +415,93 @@ var fig2Of004 = &Experiment{
 						found = append(found, co+" "+percent(x, 1))
 					}
 				}
-				return verdict(2*fewer > len(all), "70 %% fewer in %d of %d pairs; %s (voluntary and involuntary together)", fewer,
-					len(all), strings.Join(found, ", "))
+				source := "voluntary and involuntary together"
+				if d.recorded() {
+					source = "by the kernel's records" + d.lostRecords()
+				}
+				return verdict(2*fewer > len(all), "70 %% fewer in %d of %d pairs; %s (%s)", fewer, len(all),
+					strings.Join(found, ", "), source)
 			},
 		},
 		{
 			ID: "004/fig2 to-thief", Place: "5.2",
 			Says: "93 % of the context switches are to thieves under ABP, and 32 % under BWS.",
-			judge: func(*Data) Verdict {
-				return Verdict{CannotShow, "the kernel counts voluntary and involuntary switches only",
-					"an instrumented kernel that knows which threads are thieves"}
-			},
+			judge: needsRecords(func(d *Data) Verdict {
+				// The document's figures are those of co-runs of both groups.
+				share := func(policy string) float64 {
+					part := d.where("kind=mixed under=%s", policy)
+					return part.stat("to-thief-switches").Mean / part.stat("switches").Mean
+				}
+				abp, bws := share("abp"), share(balanced)
+				return verdict(abp > 0.5 && bws < 0.5*abp, "ABP %s, %s %s, adaptive %s; a thief is a thread that gives its core "+
+					"up within %v%s", pct(abp), balanced, pct(bws), pct(share("adaptive")), switches.ThiefTime, d.lostRecords())
+			}),
 		},
 		{
 			ID: "004/fig2 external", Place: "5.2",
 			Says: "For BFS and group 2, BWS has 45 % to 96 % fewer switches to the other program.",
-			judge: func(*Data) Verdict {
-				return Verdict{CannotShow, "the kernel counts voluntary and involuntary switches only",
-					"the kernel's switch records of all processors"}
-			},
+			judge: needsRecords(func(d *Data) Verdict {
+				held, found := true, []string{}
+				for _, a := range apps {
+					if a.name != "bfs" && a.group != 2 {
+						continue
+					}
+					external := func(policy string) float64 {
+						return d.where("workload=%s under=%s", a.name, policy).stat("external-switches").Mean
+					}
+					x := external(balanced) / external("abp")
+					held = held && x <= 0.55
+					found = append(found, a.name+" "+percent(x, 1))
+				}
+				return verdict(held, "%s%s", strings.Join(found, ", "), d.lostRecords())
+			}),
 		},
 	},
+}
+
+// recorded reports whether the switches of all co-runs were recorded.
+func (d *Data) recorded() bool {
+	found := false
+	for _, r := range d.Rows {
+		if r.Settings["under"] == "" {
+			continue
+		}
+		if _, found = r.Figures["switches"]; !found {
+			return false
+		}
+	}
+	return found
+}
+
+// lostRecords returns a remark if some records were lost.
+func (d *Data) lostRecords() string {
+	lost, n := 0, 0
+	for _, r := range d.Rows {
+		if records, ok := r.Figures["lost-switch-records"]; ok {
+			n++
+			if records > 0 {
+				lost++
+			}
+		}
+	}
+	if lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; some records were lost in %d of %d repetitions", lost, n)
+}
+
+// needsRecords judges only by the kernel's records of the switches.
+func needsRecords(judge func(*Data) Verdict) func(*Data) Verdict {
+	return func(d *Data) Verdict {
+		if d.recorded() {
+			return judge(d)
+		}
+		needs := "the kernel's switch records of all co-runs"
+		if len(d.Unrecorded) > 0 {
+			needs += ": " + strings.Join(d.Unrecorded, "; ")
+		}
+		return Verdict{CannotShow, "the kernel's counts of voluntary and involuntary switches only", needs}
+	}
 }
 
 func unfairnessClaim(kind string, abp, bws float64) *Claim {

@@ -100,3 +100,54 @@ func TestPick(t *testing.T) {
 		require.ErrorContains(t, err, "wsbench replay list has them")
 	}
 }
+
+// TestSwitchClaims: the claims about context switches are judged by the records if there are any.
+func TestSwitchClaims(t *testing.T) {
+	row := func(co, workload, under string, figures map[string]float64) Row {
+		return Row{map[string]string{"co": co, "workload": workload, "under": under, "kind": "mixed"}, figures}
+	}
+	recorded := func(total, toThief, external float64) map[string]float64 {
+		return map[string]float64{
+			"vctx": 1, "ictx": 1, "switches": total, "to-thief-switches": toThief, "external-switches": external,
+		}
+	}
+	both := func(workload string, abp, bws map[string]float64) []Row {
+		return []Row{
+			row("mm+clip", workload, "abp", abp), row("mm+clip", workload, balanced, bws),
+			row("mm+clip", workload, "adaptive", bws),
+		}
+	}
+	judge := func(d *Data) map[string]Verdict {
+		d.Env = &bench.Environment{Cores: 2}
+		all := make(map[string]Verdict)
+		for _, c := range fig2Of004.claims {
+			all[strings.TrimPrefix(c.ID, "004/fig2 ")] = c.verdict(d)
+		}
+		return all
+	}
+	d := &Data{}
+	for _, workload := range []string{"bfs", "cg", "clip", "mi", "mm"} {
+		d.Rows = append(d.Rows, both(workload, recorded(1000, 900, 50), recorded(200, 60, 20))...)
+	}
+	v := judge(d)
+	require.Equal(t, Verdict{Held, "70 % fewer in 1 of 1 pairs; mm+clip -80 % (by the kernel's records)", ""}, v["switches"])
+	require.Equal(t, Verdict{Held, "ABP 90 %, bws-clock 30 %, adaptive 30 %; a thief is a thread that gives its core up " +
+		"within 500µs", ""}, v["to-thief"])
+	require.Equal(t, Verdict{Held, "bfs -60 %, cg -60 %, clip -60 %, mi -60 %", ""}, v["external"])
+
+	d.Rows[0].Figures["lost-switch-records"] = 7
+	v = judge(d)
+	for _, id := range []string{"switches", "to-thief", "external"} {
+		require.Contains(t, v[id].Found, "; some records were lost in 1 of 1 repetitions")
+	}
+
+	delete(d.Rows[1].Figures, "switches")
+	d.Unrecorded = []string{"no luck"}
+	v = judge(d)
+	require.Equal(t, Verdict{NotHeld, "70 % fewer in 0 of 1 pairs; mm+clip +0 % (voluntary and involuntary together)", ""},
+		v["switches"])
+	for _, id := range []string{"to-thief", "external"} {
+		require.Equal(t, CannotShow, v[id].Outcome)
+		require.Contains(t, v[id].Needs, "no luck")
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/switches"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/perf/benchfmt"
 )
@@ -165,6 +166,49 @@ func TestCoRun(t *testing.T) {
 			require.Contains(t, read(t, r, ReportFile), "no rseq here")
 		}
 	}
+}
+
+// TestSwitches: the switches of a co-run are recorded, and divided by the repetitions. Where that is not permitted, the
+// programs are measured all the same, and the report says once why.
+func TestSwitches(t *testing.T) {
+	e := experiment("004/x")
+	e.plan = func(p *Plan) {
+		p.together(time.Second, p.program(nil, "run slow 300"), p.program(nil, "run fast 100"))
+		p.together(time.Second, p.program(nil, "run fast 300"), p.program(nil, "run fast 100"))
+	}
+	data := func(r *Replay) *Data {
+		require.NoError(t, r.Begin(context.Background()))
+		s, err := openStore(r.Dir)
+		require.NoError(t, err)
+		d, err := s.data(r.Options, e.measurements(r.Options))
+		require.NoError(t, err)
+		require.NoError(t, s.close())
+		return d
+	}
+	t.Run("permitted", func(t *testing.T) {
+		recording, err := recordSwitches()
+		if err != nil {
+			t.Skip(err)
+		}
+		require.NoError(t, recording.Stop())
+		d := data(fakeReplay(t, e))
+		require.Empty(t, d.Unrecorded)
+		for _, r := range d.Rows {
+			require.Positive(t, r.Figures["switches"])
+		}
+		// The fakes sleep and do not compute: they switch seldom.
+		require.Less(t, d.where("workload=slow").stat("switches").Mean, 1e5)
+	})
+	t.Run("refused", func(t *testing.T) {
+		defer func(was func() (*switches.Recording, error)) { recordSwitches = was }(recordSwitches)
+		recordSwitches = func() (*switches.Recording, error) { return nil, errors.New("not here: ask for it") }
+		r := fakeReplay(t, e)
+		d := data(r)
+		require.Equal(t, []string{"not here: ask for it"}, d.Unrecorded)
+		require.NotEmpty(t, d.Rows)
+		require.Zero(t, d.stat("switches").N)
+		require.Equal(t, 1, strings.Count(read(t, r, ReportFile), "not here: ask for it"))
+	})
 }
 
 // TestDirectory: a directory that cannot be used is refused before anything is measured, and nothing in it is lost.

@@ -34,6 +34,7 @@ type page struct {
 	Summary     []documentSummary
 	Experiments []*section
 	Undrawn     bool
+	Unrecorded  []string // why the switches of co-runs were not recorded
 }
 
 // A documentSummary counts the verdicts on a document's claims.
@@ -94,6 +95,9 @@ func (r *Replay) report(ctx context.Context, s *store) error {
 		d, err := s.data(r.Options, e.measurements(r.Options))
 		if err != nil {
 			return err
+		}
+		for _, why := range d.Unrecorded {
+			p.Unrecorded = appendNew(p.Unrecorded, why)
 		}
 		sec, err := e.section(d)
 		if err != nil {

@@ -10,9 +10,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/magpie-go/magpie/internal/switches"
 )
 
 // A runner makes measurements with runs of wsbench in processes of their own. So the memory of one is not part of
@@ -33,11 +36,12 @@ func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
 	for i, p := range m.Programs {
 		runs[i].Program = p
 	}
+	var unrecorded string
 	var err error
 	if len(runs) == 1 {
 		runs[0].Results, err = r.alone(ctx, m.Programs[0])
 	} else {
-		err = r.together(ctx, runs)
+		unrecorded, err = r.together(ctx, runs)
 	}
 	if err != nil {
 		return nil, err
@@ -47,6 +51,7 @@ func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
 	}
 	return &record{
 		Key: m.Key(), Programs: runs, TookNS: time.Since(begin).Nanoseconds(), At: time.Now().UTC().Round(time.Second),
+		Unrecorded: unrecorded,
 	}, nil
 }
 
@@ -120,11 +125,15 @@ func results(r io.Reader) (all []json.RawMessage, err error) {
 
 // together runs programs at the same time. All prepare; then all begin, and repeat until each has made coRunReps
 // repetitions. A repetition that was in progress when the slowest had made its last does not count.
-func (r *runner) together(ctx context.Context, runs []programRuns) error {
+//
+// Meanwhile their context switches are recorded. Where that is not possible, unrecorded says why, and the programs are
+// measured without.
+func (r *runner) together(ctx context.Context, runs []programRuns) (unrecorded string, err error) {
 	live, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var mates []*mate
-	err := func() error {
+	var recording *switches.Recording
+	err = func() error {
 		for i := range runs {
 			m, err := r.startMate(live, runs[i].Program)
 			if err != nil {
@@ -135,6 +144,14 @@ func (r *runner) together(ctx context.Context, runs []programRuns) error {
 		for _, m := range mates {
 			if err := m.await(ctx, m.ready); err != nil {
 				return err
+			}
+		}
+		var err error
+		if recording, err = recordSwitches(); err != nil {
+			unrecorded = err.Error()
+		} else {
+			for i, m := range mates {
+				m.count(recording, slices.Concat(mates[:i], mates[i+1:]))
 			}
 		}
 		for _, m := range mates {
@@ -150,8 +167,8 @@ func (r *runner) together(ctx context.Context, runs []programRuns) error {
 		return nil
 	}()
 	for i, m := range mates {
-		runs[i].Results = m.soFar() // before any has ended: afterwards the others have the machine
-		_ = m.stdin.Close()         // which ends the loop
+		runs[i].Results, runs[i].Switches = m.soFar() // before any has ended: afterwards the others have the machine
+		_ = m.stdin.Close()                           // which ends the loop
 	}
 	if err != nil {
 		cancel()
@@ -161,8 +178,14 @@ func (r *runner) together(ctx context.Context, runs []programRuns) error {
 			err = waitErr
 		}
 	}
-	return err
+	if recording != nil {
+		err = errors.Join(err, recording.Stop())
+	}
+	return unrecorded, err
 }
+
+// recordSwitches begins to record context switches. Tests replace it.
+var recordSwitches = switches.Record
 
 // A mate is a program of a co-run: wsbench with the flag -loop. It writes an empty line when it has prepared, waits for
 // a line, and then repeats its work until its standard input ends.
@@ -175,9 +198,12 @@ type mate struct {
 	ready, enough chan struct{} // closed
 	ended         chan struct{} // closed when the process has ended
 
-	mu      sync.Mutex
-	results []json.RawMessage
-	wrong   error // a line that is no result
+	mu        sync.Mutex
+	results   []json.RawMessage
+	wrong     error // a line that is no result
+	recording *switches.Recording
+	others    []int            // the process ids of the other programs
+	switches  *switches.Counts // up to the last result; nil without a recording
 
 	err error // with which the process ended; set before ended is closed
 }
@@ -221,6 +247,10 @@ func (m *mate) read(stdout io.Reader) {
 			m.wrong = err
 		}
 		m.results = append(m.results, json.RawMessage(bytes.Clone(lines.Bytes())))
+		if m.recording != nil {
+			counts := m.recording.Counts(m.cmd.Process.Pid, m.others...)
+			m.switches = &counts
+		}
 		if len(m.results) == coRunReps {
 			close(m.enough)
 		}
@@ -246,10 +276,21 @@ func (m *mate) await(ctx context.Context, c chan struct{}) error {
 	return fmt.Errorf("wsbench %s: ended early", quote(m.program.Args))
 }
 
-func (m *mate) soFar() []json.RawMessage {
+// count has m count its switches from now on.
+func (m *mate) count(r *switches.Recording, others []*mate) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.results[:len(m.results):len(m.results)]
+	m.recording = r
+	for _, o := range others {
+		m.others = append(m.others, o.cmd.Process.Pid)
+	}
+}
+
+// soFar returns the results, and the switches up to the last one.
+func (m *mate) soFar() ([]json.RawMessage, *switches.Counts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.results[:len(m.results):len(m.results)], m.switches
 }
 
 // wait waits for the end of the process, and returns the error with which it ended.

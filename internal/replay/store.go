@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/switches"
 )
 
 // A record is a measurement that has been made: a line of the file of records.
@@ -24,6 +25,8 @@ type record struct {
 	Refused  string        `json:"refused,omitempty"` // why it cannot be made on this machine
 	TookNS   int64         `json:"took_ns"`           // all of it, with the preparation
 	At       time.Time     `json:"at"`                // the end
+
+	Unrecorded string `json:"unrecorded,omitempty"` // why the switches of a co-run were not recorded
 }
 
 // programRuns are the results of one program of a measurement.
@@ -31,6 +34,8 @@ type programRuns struct {
 	Program
 	Results []json.RawMessage `json:"results"`          // as wsbench wrote them
 	Joules  float64           `json:"joules,omitempty"` // of all processor packages meanwhile, if it can be read
+
+	Switches *switches.Counts `json:"switches,omitempty"` // of all results of a co-run, if they can be recorded
 }
 
 // A manifest says which replay a directory has. It is written first, so that a directory can always be resumed.
@@ -165,6 +170,9 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 		if rec.Refused != "" {
 			d.Refused = appendNew(d.Refused, rec.Refused)
 		}
+		if rec.Unrecorded != "" {
+			d.Unrecorded = appendNew(d.Unrecorded, rec.Unrecorded)
+		}
 		for i, p := range rec.Programs {
 			for _, line := range p.Results {
 				// The tags are those of the plan: they may have changed since.
@@ -174,6 +182,12 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 				}
 				if p.Joules > 0 {
 					row.Figures["joules"] = p.Joules / float64(len(p.Results))
+				}
+				if s, n := p.Switches, float64(len(p.Results)); s != nil {
+					row.Figures["switches"] = float64(s.Total) / n
+					row.Figures["to-thief-switches"] = float64(s.ToThief) / n
+					row.Figures["external-switches"] = float64(s.External) / n
+					row.Figures["lost-switch-records"] = float64(s.Lost) / n
 				}
 				d.Rows = append(d.Rows, row)
 			}
