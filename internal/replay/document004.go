@@ -368,7 +368,8 @@ var fig2Of004 = &Experiment{
 	ID: "004/fig2", Place: "Section 5.2, figure 2",
 	About: "slowdowns and unfairness of all pairs of benchmarks",
 	Notes: document4 + " A program repeats its benchmark until both have run it often enough. Unfairness is the larger slowdown " +
-		"less the smaller. The solo time is that under the same policy.",
+		"less the smaller. The solo time is that under the same policy. Recorded switches are from and to the threads of a " +
+		"program, also between its repetitions; voluntary and involuntary ones are from them, within repetitions only.",
 	plan: planAllPairs,
 	figures: func(d *Data) (all []*Figure) {
 		for i, kind := range kinds004 {

@@ -35,7 +35,9 @@ type programRuns struct {
 	Results []json.RawMessage `json:"results"`          // as wsbench wrote them
 	Joules  float64           `json:"joules,omitempty"` // of all processor packages meanwhile, if it can be read
 
-	Switches *switches.Counts `json:"switches,omitempty"` // of all results of a co-run, if they can be recorded
+	// Switches are those of a co-run from its begin to the last result, with what the program does between repetitions.
+	// They are nil if they cannot be recorded.
+	Switches *switches.Counts `json:"switches,omitempty"`
 }
 
 // A manifest says which replay a directory has. It is written first, so that a directory can always be resumed.
