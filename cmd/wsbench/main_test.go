@@ -210,13 +210,14 @@ func TestList(t *testing.T) {
 	}
 	require.Equal(t, map[string][]string{
 		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
-		"programs,": strings.Fields("fib fat thin nqueens skynet sort scan mandelbrot mm mi raytracer clip bfs ep cg loop sta"),
-		"probes":    {"submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
-		"engines":   {"magpie", "serial", "goroutines"},
-		"policies":  texts(executor.Policies()),
-		"ways":      texts(executor.AllForks()),
-		"lists":     {"mandelbrot-views", "matmul-k", "sleep", "sleep-permuted", "search"},
-		"queues":    texts(pool.Queues()),
+		"programs,": strings.Fields("fib fat thin nqueens skynet sort scan mandelbrot mm mi raytracer clip bfs ep " +
+			"cg loop sta"),
+		"probes":   {"submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
+		"engines":  {"magpie", "serial", "goroutines"},
+		"policies": texts(executor.Policies()),
+		"ways":     texts(executor.AllForks()),
+		"lists":    {"mandelbrot-views", "matmul-k", "sleep", "sleep-permuted", "search"},
+		"queues":   texts(pool.Queues()),
 		"stealing": {
 			"+neighbour+one", "+neighbour+half", "+neighbour+all", "+random+one", "+random+half", "+random+all",
 		},

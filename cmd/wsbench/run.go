@@ -122,7 +122,8 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		// Only the executor has these settings. Without it they would be ignored.
 		for _, name := range []string{"policy", "deque", "forks", "queue", "verbatim"} {
 			if isSet(fs, name) {
-				return nil, bench.BadInput("-%s is for engine %s, which is not among those to run", name, t.engines[0].Name)
+				return nil, bench.BadInput("-%s is for engine %s, which is not among those to run", name,
+					t.engines[0].Name)
 			}
 		}
 	}

@@ -104,7 +104,8 @@ func TestWrongProgram(t *testing.T) {
 // TestPrograms runs each program from the command line, and checks the fields that scripts rely on.
 func TestPrograms(t *testing.T) {
 	stdout, stderr, status := wsbench(strings.Fields("run fib thin nqueens skynet sort scan mandelbrot mm mi " +
-		"raytracer clip sta -n 8 -reps 1 -workers 2 -engine magpie,serial,goroutines -forks private,pushed -format json")...)
+		"raytracer clip sta -n 8 -reps 1 -workers 2 -engine magpie,serial,goroutines -forks private,pushed -format " +
+		"json")...)
 	require.Zero(t, status, stderr)
 	require.Empty(t, stderr)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")

@@ -81,7 +81,8 @@ func (s *DequeSession) runs(e *DequeExperiment) (all []*dequeRun) {
 func (s *DequeSession) runExperiment(ctx context.Context, e *DequeExperiment) ([]DequeResult, error) {
 	var trials []trial[DequeResult]
 	for _, r := range s.runs(e) {
-		trials = append(trials, trial[DequeResult]{r.DequePoint, func(ctx context.Context, rep int) (DequeResult, error) {
+		trials = append(trials, trial[DequeResult]{r.DequePoint, func(ctx context.Context, rep int) (DequeResult,
+			error) {
 			result, err := e.repeat(ctx, r)
 			result.Rep, result.Seed = rep, s.Seed
 			return result, err

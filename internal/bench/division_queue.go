@@ -77,7 +77,8 @@ func (s *Session) validateDivisions() error {
 		for _, w := range divisions() {
 			names = append(names, w.Name)
 		}
-		return BadInput("queues and numbers of tasks are for lists of tasks, and none is asked for: there are %s", join(names))
+		return BadInput("queues and numbers of tasks are for lists of tasks, and none is asked for: there are %s",
+			join(names))
 	}
 	for _, q := range s.Axes.Queues {
 		if _, err := parseQueue(q); err != nil {

@@ -52,7 +52,8 @@ func TestLoopInput(t *testing.T) {
 	s, _ := session(Engines()[0])
 	s.Workloads, s.N = []*Workload{chain}, 10
 	broken := errors.New("broken")
-	require.ErrorIs(t, s.Loop(context.Background(), func() error { return broken }, func() bool { return true }), broken)
+	require.ErrorIs(t, s.Loop(context.Background(), func() error { return broken }, func() bool { return true }),
+		broken)
 }
 
 // TestWhole: the window is larger than the run alone, for it has the building of the graph.

@@ -1,6 +1,9 @@
 package bench
 
-import "sync"
+import (
+	"errors"
+	"sync"
+)
 
 // matmulK is document 001's matrix multiplication, in which each task has a range of the innermost index.
 //
@@ -13,11 +16,34 @@ var matmulK = &Workload{
 	Size:    "rows",
 	Default: 1000,
 	Parts:   40,
+	Params:  []*Param{matmulInput},
 	Most:    freivaldsMost,
 	Shape: func(n int) Shape {
 		return Shape{Tasks: float64(n), Data: 3 * 8 * float64(n) * float64(n)}
 	},
 	Division: func() Division { return new(matmulKDivision) },
+}
+
+// matmulInput says what the first matrix has: the document supposes that skewed numbers or a sparse matrix make the
+// work uneven. The work depends on numbers only as far as zeros are skipped, so skewed input has its zeros on one side:
+// the tasks of that side have next to no work.
+var matmulInput = NewParam("input", "I", "dense", "the first matrix of matmul-k: dense, skewed or sparse",
+	func(s string) (string, error) {
+		if s != "dense" && s != "skewed" && s != "sparse" {
+			return "", errors.New("choose dense, skewed or sparse")
+		}
+		return s, nil
+	})
+
+// isZero reports whether an entry of the first matrix is made 0. Of a sparse matrix nine in ten are.
+func isZero(input string, column, n int, rng *splitmix64) bool {
+	switch input {
+	case "skewed":
+		return rng.next()%uint64(n) >= uint64(column)
+	case "sparse":
+		return rng.next()%10 != 0
+	}
+	return false
 }
 
 // matmulKDivision has matrices of small integers: all sums are exact, in whatever order they are added.
@@ -30,10 +56,15 @@ type matmulKDivision struct {
 }
 
 // Inputs implements Division.
-func (m *matmulKDivision) Inputs(n int, seed uint64, _ Values) {
+func (m *matmulKDivision) Inputs(n int, seed uint64, v Values) {
 	m.n, m.seed, m.rows = n, seed, make([]sync.Mutex, n)
 	rng := splitmix64(seed)
 	m.a, m.b, m.c = smallIntegers(n, &rng), smallIntegers(n, &rng), make([]float64, n*n)
+	for i := range m.a {
+		if isZero(value[string](v, matmulInput), i%n, n, &rng) {
+			m.a[i] = 0
+		}
+	}
 	m.buffers.New = func() any { return new([]float64) }
 }
 
@@ -54,6 +85,9 @@ func (m *matmulKDivision) Work(p Part) bool {
 		clear(partial)
 		for k := p.From; k < p.To; k++ {
 			a := m.a[i*n+k]
+			if a == 0 {
+				continue
+			}
 			factors := m.b[k*n : (k+1)*n]
 			partial := partial[:len(factors)] // spares a bounds check for each product
 			for j, b := range factors {

@@ -39,25 +39,33 @@ func pinProcess(n int) (restore func(), err error) {
 			byPackage[key] = cpus[1:]
 		}
 	}
+	restore = func() { _ = setAffinity(&may) } // the set was allowed before
 	if err := setAffinity(&set); err != nil {
+		restore()
 		return nil, fmt.Errorf("-pin: %w", err)
 	}
-	return func() { _ = setAffinity(&may) }, nil // the set was allowed before
+	return restore, nil
 }
 
-// setAffinity sets the processors of all threads of the process.
+// setAffinity sets the processors of all threads of the process. A thread that another has started meanwhile may be
+// missed, so it looks again until there is no new one.
 func setAffinity(set *unix.CPUSet) error {
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return err
-	}
-	for _, t := range threads {
-		id, err := strconv.Atoi(t.Name())
+	done := make(map[int]bool)
+	for found := true; found; {
+		found = false
+		threads, err := os.ReadDir("/proc/self/task")
 		if err != nil {
-			continue
-		}
-		if err := unix.SchedSetaffinity(id, set); err != nil && !errors.Is(err, unix.ESRCH) { // it has ended meanwhile
 			return err
+		}
+		for _, t := range threads {
+			id, err := strconv.Atoi(t.Name())
+			if err != nil || done[id] {
+				continue
+			}
+			done[id], found = true, true
+			if err := unix.SchedSetaffinity(id, set); err != nil && !errors.Is(err, unix.ESRCH) { // it has ended
+				return err
+			}
 		}
 	}
 	return nil

@@ -122,8 +122,8 @@ func (w *threadWatch) watch(begun, over *atomic.Bool) {
 	}
 }
 
-// isAwake reports whether the state in a thread's file stat is R: it runs, or waits for a core only. The state follows the
-// thread's name, which is in brackets.
+// isAwake reports whether the state in a thread's file stat is R: it runs, or waits for a core only. The state follows
+// the thread's name, which is in brackets.
 func isAwake(stat io.ReaderAt, buffer []byte) bool {
 	n, _ := stat.ReadAt(buffer, 0)
 	i := bytes.LastIndexByte(buffer[:n], ')')

@@ -40,8 +40,8 @@ type series struct {
 	step  func(what string, expect time.Duration)
 }
 
-// repeatAll returns the results of all repetitions. Those of the warm-up are verified, and not among them: the first run
-// pays for memory that later runs find.
+// repeatAll returns the results of all repetitions. Those of the warm-up are verified, and not among them: the first
+// run pays for memory that later runs find.
 func repeatAll[R any](ctx context.Context, s series, trials []trial[R]) (results []R, err error) {
 	first := 0
 	if s.cold {

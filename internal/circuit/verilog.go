@@ -281,7 +281,8 @@ func (p *verilogParser) declaration() error {
 // connection reads a net: its name, or a bit of a vector.
 func (p *verilogParser) connection() (string, error) {
 	if p.tok.kind == number {
-		return "", p.errorf(p.tok.at, "the constant %s: constants are not read, simplify the circuit or make it an input",
+		return "", p.errorf(p.tok.at, "the constant %s: constants are not read, simplify the circuit or make it an "+
+			"input",
 			p.tok.text)
 	}
 	t, err := p.identifier("a net")

@@ -14,7 +14,8 @@ import (
 )
 
 // A Row is one repetition: its settings and its figures, by name. The names are those of the JSON form of wsbench run
-// and wsbench deque; figures that are in an object have its name and a dot before theirs. Tags of the program are settings.
+// and wsbench deque; figures that are in an object have its name and a dot before theirs. Tags of the program are
+// settings.
 type Row struct {
 	Settings map[string]string
 	Figures  map[string]float64
@@ -39,6 +40,9 @@ func parseRow(line []byte, tags map[string]string) (Row, error) {
 		return r, fmt.Errorf("a result that is not verified: %s", line)
 	}
 	r.add("", object)
+	if _, ok := r.Settings["stolen_percent"]; !ok && r.Settings["experiment"] != "" {
+		r.Settings["stolen_percent"] = "0" // the JSON form of wsbench deque leaves it out
+	}
 	for input := range strings.SplitSeq(r.Settings["inputs"], "/") { // of a workload: circuit=c6288
 		if name, value, ok := strings.Cut(input, "="); ok {
 			r.Settings[name] = value

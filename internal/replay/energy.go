@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// An energy has the energy counters of the processor packages, by domain of the kernel's power capping framework (RAPL).
+// An energy has the energy counters of the processor packages, by domain of the kernel's power capping framework
+// (RAPL).
 type energy map[string]counter
 
 // A counter counts microjoules, up to its range, and begins again.
@@ -24,7 +25,8 @@ func readEnergy(root fs.FS) energy {
 	}
 	for _, d := range domains {
 		// intel-rapl:0 is a package, intel-rapl:0:0 a part of one, and intel-rapl-mmio:0 the same package again.
-		if name, number, ok := strings.Cut(d.Name(), ":"); !ok || name != "intel-rapl" || strings.Contains(number, ":") {
+		if name, number, ok := strings.Cut(d.Name(), ":"); !ok || name != "intel-rapl" || strings.Contains(number,
+			":") {
 			continue
 		}
 		value, ok := number(root, path.Join(dir, d.Name(), "energy_uj"))

@@ -26,7 +26,8 @@ func fakeWsbench(args []string) int {
 	what, wall := args[1], args[2]
 	result := func(rep int) {
 		fmt.Printf(`{"workload":%q,"policy":"abp","workers":2,"n":7,"rep":%d,"inputs":"circuit=c17/ops=3",`+
-			`"wall_ns":%s,"pool":{"steals":4},"metrics":[{"name":"p50-ns","value":9}],"verified":true}`+"\n", what, rep, wall)
+			`"wall_ns":%s,"pool":{"steals":4},"metrics":[{"name":"p50-ns","value":9}],"verified":true}`+"\n", what,
+			rep, wall)
 	}
 	switch what {
 	case "refused":
@@ -95,7 +96,8 @@ func experiment(id string, runs ...string) *Experiment {
 		},
 		figures: func(d *Data) []*Figure {
 			return []*Figure{chart{
-				file: fileName(id), title: "Nothing", x: "n", xLabel: "n", y: "wall_ns", yLabel: "ns", series: "workload",
+				file: fileName(id), title: "Nothing", x: "n", xLabel: "n", y: "wall_ns", yLabel: "ns",
+				series: "workload",
 			}.lines(d)}
 		},
 		columns: []string{"workload", "circuit"},

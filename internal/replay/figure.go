@@ -2,6 +2,8 @@ package replay
 
 import (
 	"cmp"
+	"math"
+	"slices"
 	"strconv"
 )
 
@@ -121,8 +123,9 @@ func (s *Series) add(x float64, stat Stat, scale float64) {
 	s.Points = append(s.Points, Point{x, stat.Median * scale, &low, &high})
 }
 
-// add adds a series that has points.
+// add adds a series, without points that were not measured, if there are others.
 func (f *Figure) add(s Series) {
+	s.Points = slices.DeleteFunc(s.Points, func(p Point) bool { return math.IsNaN(p.Y) || math.IsInf(p.Y, 0) })
 	if len(s.Points) > 0 {
 		f.Series = append(f.Series, s)
 	}

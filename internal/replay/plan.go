@@ -19,6 +19,7 @@ type Options struct {
 // A Measurement is a number of runs of wsbench: of one program alone, or of several that run at the same time.
 type Measurement struct {
 	Programs []Program
+	Reps     int           // of a co-run: how often each program is to be measured while all others run
 	Expect   time.Duration // from a development machine with two cores; replay scales it by how others went
 }
 
@@ -71,10 +72,14 @@ func (p *Plan) reps(here, document int) int {
 	return p.size(here, document)
 }
 
-// Workers returns numbers of workers up to most: 1, 2, 4, and so on, at least up to four times the cores, for beyond
-// the cores the policies differ in what their thieves take from each other.
-func (p *Plan) workers(most int) (all []int) {
-	for w := 1; w <= min(most, 4*p.Cores); w *= 2 {
+// workers returns the numbers of workers of document 000: 1, 4, 8, and so on up to 40. For a small machine they are 1,
+// 2,
+// 4, and so on up to four times the cores: beyond the cores the policies differ in what their thieves take from others.
+func (p *Plan) workers() (all []int) {
+	if p.Full {
+		return []int{1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40}
+	}
+	for w := 1; w <= min(40, 4*p.Cores); w *= 2 {
 		all = append(all, w)
 	}
 	return all
@@ -92,7 +97,7 @@ func (p *Plan) deque(expect time.Duration, format string, args ...any) {
 
 // alone plans a run of one program.
 func (p *Plan) alone(expect time.Duration, tags map[string]string, args string) {
-	p.add(&Measurement{[]Program{p.program(tags, args)}, expect})
+	p.add(&Measurement{Programs: []Program{p.program(tags, args)}, Expect: expect})
 }
 
 // add adds a measurement, unless it is planned already.
@@ -105,7 +110,7 @@ func (p *Plan) add(m *Measurement) {
 
 // together plans a co-run: each program repeats its work until every other has done it often enough.
 func (p *Plan) together(expect time.Duration, programs ...Program) {
-	p.add(&Measurement{programs, expect})
+	p.add(&Measurement{Programs: programs, Reps: p.reps(8, 20), Expect: expect})
 }
 
 func (p *Plan) program(tags map[string]string, args string) Program {

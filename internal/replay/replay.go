@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/bench"
@@ -170,12 +169,4 @@ func DryRun(w io.Writer, experiments []*Experiment, o Options) error {
 	}
 	_, err := fmt.Fprintf(w, "%d measurements, about %v\n", len(seen), sum.Round(time.Second))
 	return err
-}
-
-// ids lists the experiments.
-func ids(experiments []*Experiment) (all []string) {
-	for _, e := range experiments {
-		all = append(all, e.ID)
-	}
-	return slices.Clip(all)
 }

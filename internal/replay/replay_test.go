@@ -41,7 +41,8 @@ func TestReplay(t *testing.T) {
 
 	page := read(t, r, ReportFile)
 	for _, want := range []string{
-		"nothing &lt;at all&gt;", "It takes at most 100 ns.", "fast 100, slow 300", "bws-same: no rseq here", "Nothing is not drawn",
+		"nothing &lt;at all&gt;", "It takes at most 100 ns.", "fast 100, slow 300", "bws-same: no rseq here",
+		"Nothing is not drawn",
 		`class="held"`, `class="cannot-show"`,
 	} {
 		require.Contains(t, page, want)
@@ -143,13 +144,14 @@ func TestCoRun(t *testing.T) {
 		}
 	}
 	e.plan = plan("slow 300", "fast 100", "fast 100")
+	reps := e.measurements(Options{Cores: 2})[0].Reps
 	r := fakeReplay(t, e)
 	require.NoError(t, r.Begin(context.Background()))
 	var rec record
 	require.NoError(t, json.Unmarshal([]byte(read(t, r, recordsFile)), &rec))
 	require.Len(t, rec.Programs, 3)
-	require.Len(t, rec.Programs[0].Results, coRunReps)
-	require.Greater(t, len(rec.Programs[1].Results), coRunReps, "the fast program stopped before the slow one")
+	require.Len(t, rec.Programs[0].Results, reps)
+	require.Greater(t, len(rec.Programs[1].Results), reps, "the fast program stopped before the slow one")
 	s, err := openStore(r.Dir)
 	require.NoError(t, err)
 	d, err := s.data(r.Options, e.measurements(r.Options))
@@ -226,6 +228,16 @@ func TestDirectory(t *testing.T) {
 	}{
 		{"a file", func(r *Replay) { require.NoError(t, os.WriteFile(r.Dir, nil, 0o644)) }, begin,
 			"choose another directory with -o"},
+		{"an empty manifest", func(r *Replay) {
+			replayed(r)
+			require.NoError(t, os.WriteFile(filepath.Join(r.Dir, manifestFile), []byte("{}"), 0o644))
+		}, resume, "does not say which machine was measured"},
+		{"in use", func(r *Replay) {
+			replayed(r)
+			s, err := openStore(r.Dir)
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, s.close()) })
+		}, resume, "is in use by another replay"},
 		{"not empty", func(r *Replay) {
 			require.NoError(t, os.MkdirAll(r.Dir, 0o755))
 			require.NoError(t, os.WriteFile(r.Dir+"/precious", nil, 0o644))

@@ -50,7 +50,6 @@ type section struct {
 	Figures    []drawing
 	Table      *Table
 	Rows       int
-	Missing    int // measurements that were not made
 	Refused    []string
 	CSV        string
 }
@@ -255,7 +254,7 @@ func writeBench(w *benchfmt.Writer, e *Experiment, d *Data) error {
 	for _, r := range d.Rows {
 		name := "Replay/experiment=" + fileName(e.ID)
 		for _, s := range slices.Sorted(maps.Keys(r.Settings)) {
-			if s == "rep" || s == "seed" || s == "verified" {
+			if s == "rep" || s == "seed" || s == "verified" || s == "inputs" { // inputs has several, each of its own
 				continue
 			}
 			name += "/" + s + "=" + strings.ReplaceAll(r.Settings[s], " ", "_")

@@ -25,9 +25,6 @@ type runner struct {
 	env     []string // besides this process's
 }
 
-// coRunReps is how often each program of a co-run is to be measured while all others run.
-const coRunReps = 6
-
 // measure makes a measurement.
 func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
 	begin := time.Now()
@@ -41,7 +38,7 @@ func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
 	if len(runs) == 1 {
 		runs[0].Results, err = r.alone(ctx, m.Programs[0])
 	} else {
-		unrecorded, err = r.together(ctx, runs)
+		unrecorded, err = r.together(ctx, runs, m.Reps)
 	}
 	if err != nil {
 		return nil, err
@@ -123,19 +120,19 @@ func results(r io.Reader) (all []json.RawMessage, err error) {
 	return all, lines.Err()
 }
 
-// together runs programs at the same time. All prepare; then all begin, and repeat until each has made coRunReps
-// repetitions. A repetition that was in progress when the slowest had made its last does not count.
+// together runs programs at the same time. All prepare; then all begin, and repeat until each has made so
+// many repetitions. A repetition that was in progress when the slowest had made its last does not count.
 //
 // Meanwhile their context switches are recorded. Where that is not possible, unrecorded says why, and the programs are
 // measured without.
-func (r *runner) together(ctx context.Context, runs []programRuns) (unrecorded string, err error) {
+func (r *runner) together(ctx context.Context, runs []programRuns, reps int) (unrecorded string, err error) {
 	live, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var mates []*mate
 	var recording *switches.Recording
 	err = func() error {
 		for i := range runs {
-			m, err := r.startMate(live, runs[i].Program)
+			m, err := r.startMate(live, runs[i].Program, reps)
 			if err != nil {
 				return err
 			}
@@ -168,7 +165,9 @@ func (r *runner) together(ctx context.Context, runs []programRuns) (unrecorded s
 	}()
 	for i, m := range mates {
 		runs[i].Results, runs[i].Switches = m.soFar() // before any has ended: afterwards the others have the machine
-		_ = m.stdin.Close()                           // which ends the loop
+	}
+	for _, m := range mates {
+		_ = m.stdin.Close() // which ends the loop
 	}
 	if err != nil {
 		cancel()
@@ -191,6 +190,7 @@ var recordSwitches = switches.Record
 // a line, and then repeats its work until its standard input ends.
 type mate struct {
 	program Program
+	reps    int
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
 	stderr  bytes.Buffer
@@ -208,9 +208,9 @@ type mate struct {
 	err error // with which the process ended; set before ended is closed
 }
 
-func (r *runner) startMate(ctx context.Context, p Program) (m *mate, err error) {
+func (r *runner) startMate(ctx context.Context, p Program, reps int) (m *mate, err error) {
 	m = &mate{
-		program: p, cmd: r.start(ctx, p, "-loop"),
+		program: p, reps: reps, cmd: r.start(ctx, p, "-loop"),
 		ready: make(chan struct{}), enough: make(chan struct{}), ended: make(chan struct{}),
 	}
 	m.cmd.Stderr = &m.stderr
@@ -236,8 +236,10 @@ func (r *runner) startMate(ctx context.Context, p Program) (m *mate, err error) 
 func (m *mate) read(stdout io.Reader) {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 1<<24)
+	ready := false
 	for lines.Scan() {
-		if len(lines.Bytes()) == 0 {
+		if len(lines.Bytes()) == 0 && !ready {
+			ready = true
 			close(m.ready)
 			continue
 		}
@@ -251,10 +253,15 @@ func (m *mate) read(stdout io.Reader) {
 			counts := m.recording.Counts(m.cmd.Process.Pid, m.others...)
 			m.switches = &counts
 		}
-		if len(m.results) == coRunReps {
+		if len(m.results) == m.reps {
 			close(m.enough)
 		}
 		m.mu.Unlock()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.wrong == nil {
+		m.wrong = lines.Err()
 	}
 }
 

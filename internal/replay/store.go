@@ -74,7 +74,8 @@ func createStore(dir string, m manifest) (*store, error) {
 	case err != nil:
 		return nil, bench.BadInput("%v: choose another directory with -o", err)
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == manifestFile }):
-		return nil, bench.BadInput("%s has a replay: go on with it by -resume %[1]s, or choose another directory with -o",
+		return nil, bench.BadInput("%s has a replay: go on with it by -resume %[1]s, or choose another directory "+
+			"with -o",
 			dir)
 	case len(entries) > 0:
 		return nil, bench.BadInput("%s is not empty: choose another directory with -o", dir)
@@ -84,7 +85,7 @@ func createStore(dir string, m manifest) (*store, error) {
 		return nil, err
 	}
 	if err := writeFile(filepath.Join(dir, manifestFile), append(text, '\n')); err != nil {
-		return nil, err
+		return nil, bench.BadInput("%v: choose another directory with -o", err)
 	}
 	return openStore(dir)
 }
@@ -99,12 +100,20 @@ func openStore(dir string) (*store, error) {
 	case err != nil:
 		return nil, bench.BadInput("%v", err)
 	}
-	if err := json.Unmarshal(text, &s.manifest); err != nil {
+	err = json.Unmarshal(text, &s.manifest)
+	if err == nil && s.manifest.Env == nil {
+		err = errors.New("it does not say which machine was measured")
+	}
+	if err != nil {
 		return nil, bench.BadInput("%s: %v: the replay cannot be resumed", filepath.Join(dir, manifestFile), err)
 	}
 	name := filepath.Join(dir, recordsFile)
 	if s.file, err = os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
 		return nil, bench.BadInput("%v", err)
+	}
+	if err := lockFile(s.file); err != nil {
+		return nil, errors.Join(bench.BadInput("%s is in use by another replay: wait for its end (%v)", dir, err),
+			s.file.Close())
 	}
 	if err := s.read(); err != nil {
 		return nil, errors.Join(err, s.file.Close())
@@ -116,7 +125,8 @@ func openStore(dir string) (*store, error) {
 // is made again. Another line that is wrong is an error, for nobody knows how much else is.
 func (s *store) read() error {
 	r := bufio.NewReader(s.file)
-	for end := int64(0); ; {
+	end := int64(0)
+	for number := 1; ; number++ {
 		line, err := r.ReadBytes('\n')
 		switch {
 		case err == io.EOF:
@@ -132,7 +142,6 @@ func (s *store) read() error {
 		}
 		var rec record
 		if err := json.Unmarshal(line, &rec); err != nil {
-			number := len(s.records) + 1
 			return bench.BadInput("%s: line %d is damaged (%v): remove that line, and its measurement is made again",
 				s.file.Name(), number, err)
 		}

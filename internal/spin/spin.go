@@ -20,8 +20,8 @@ type Usage struct {
 	Rounds  uint64        // of arithmetic, by all threads
 }
 
-// Run computes on so many threads until ctx ends. GOMAXPROCS is higher by their number meanwhile, so each thread has a P
-// and the other goroutines keep theirs.
+// Run computes on so many threads until ctx ends. GOMAXPROCS is higher by their number meanwhile, so each thread has a
+// P and the other goroutines keep theirs.
 //
 // The threads work in registers, and look at one shared word after each round. They do not compete for caches or memory
 // with what runs beside them.

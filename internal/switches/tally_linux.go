@@ -54,7 +54,7 @@ type cpu struct {
 const (
 	headerSize = 8
 	sampleSize = 16
-	switchSize = headerSize + 8 + sampleSize  // process and thread that come next (switch out) or came before (switch in)
+	switchSize = headerSize + 8 + sampleSize  // process and thread that come next, or came before
 	lostSize   = headerSize + 16 + sampleSize // id and number
 )
 

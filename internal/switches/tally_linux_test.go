@@ -87,8 +87,9 @@ func TestTally(t *testing.T) {
 			first:   Counts{Total: 2},
 		},
 		"records of no interest": {
-			records: [][]byte{header(unix.PERF_RECORD_SWITCH, unix.PERF_RECORD_MISC_SWITCH_OUT, headerSize), out(0, 11, 12, 0)},
-			first:   Counts{Total: 1},
+			records: [][]byte{header(unix.PERF_RECORD_SWITCH, unix.PERF_RECORD_MISC_SWITCH_OUT, headerSize), out(0,
+				11, 12, 0)},
+			first: Counts{Total: 1},
 		},
 		"a damaged record": {
 			records: [][]byte{out(0, 11, 12, 0), header(unix.PERF_RECORD_LOST, 0, 0), out(0, 12, 11, 0)},

@@ -16,7 +16,8 @@ const root = "../../../.."
 // TestReport reads reports of wsbench replay: the one that the repository keeps, and one made now.
 func TestReport(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "replay")
-	make := exec.Command("go", "run", "-C", root, "./cmd/wsbench", "replay", "001/f5", "002/fig2d", "-reps", "1", "-o", made)
+	make := exec.Command("go", "run", "-C", root, "./cmd/wsbench", "replay", "001/f5", "002/fig2d", "-reps", "1",
+		"-o", made)
 	out, err := make.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for file, figures := range map[string]int{
