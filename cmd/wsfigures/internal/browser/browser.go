@@ -15,8 +15,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -48,7 +50,7 @@ type Page struct {
 	Wide     []string // elements beyond the right or left edge of the window
 	Console  []string // errors and warnings
 	Requests []string // URLs other than the file's own and data: URLs
-	PNG      []byte   // a picture of the whole page
+	PNG      []byte   // a picture of the page, at most 16000 pixels tall
 
 	own string // the file's URL
 }
@@ -112,12 +114,35 @@ func Open(ctx context.Context, path, file string, width int) (*Page, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be measured: %w", file, err)
 	}
-	if p.PNG, err = chromedp.Run(ctx, chromedp.FullScreenshot(100)); err != nil {
+	tall, err := chromedp.Run(ctx, chromedp.Evaluate[float64]("document.documentElement.scrollHeight"))
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be measured: %w", file, err)
+	}
+	if p.PNG, err = chromedp.Run(ctx, picture(float64(width), min(tall, tallest))); err != nil {
 		return nil, fmt.Errorf("no picture of %s: %w", file, err)
 	}
 	p.own = own
 	p.Console, p.Requests = r.lists()
 	return &p, nil
+}
+
+// tallest is the height of a picture up to which Chromium makes one. The picture of a taller page is of its beginning.
+const tallest = 16000
+
+// picture takes a picture of the upper left part of a page.
+func picture(width, height float64) chromedp.Action[[]byte] {
+	return func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
+		beyond := true
+		r, err := cdp.Call(ctx, t, page.CaptureScreenshot, page.CaptureScreenshotParams{
+			CaptureBeyondViewport: &beyond,
+			Clip:                  &page.Viewport{Width: width, Height: height, Scale: 1},
+			Format:                page.CaptureScreenshotFormatPng,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return r.Data, nil
+	}
 }
 
 func discard(string, ...any) {}
