@@ -52,6 +52,7 @@ var layers = map[string][]string{
 	"internal/plan":     {"internal/hugepage"},
 	"internal/hugepage": {},
 	"internal/pad":      {},
+	"internal/allot":    {},
 	"internal/errfmt":   {},
 	"internal/procs":    {},
 	"internal/peer":     {"internal/osthread", "internal/pad"},

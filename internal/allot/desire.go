@@ -1,0 +1,88 @@
+package allot
+
+// A Count is what a job counted during a cycle.
+type Count struct {
+	// Attempts is the number of steal attempts of all workers, and Pure the number of those that were purely
+	// unsuccessful: the victim was itself stealing. An attempt is no waste, and not counted in Pure, if the victim runs
+	// an item and has no others (document 003, section 4.2).
+	Attempts, Pure uint64
+
+	Usage     int // workers awake at the end of the cycle, those in Blocking left out
+	Allotment int // processors allotted for the cycle
+
+	// Busy is the time that workers did not spend on stealing, summed over all of them, and Length that of the cycle,
+	// in the same unit. They are for ASteal.
+	Busy, Length int64
+
+	// Ready is the number of items that could run at the end of the cycle, the running ones included. It is for
+	// Instant.
+	Ready int
+}
+
+// A Rule estimates the processor desire of a job.
+type Rule interface {
+	// Next returns the desire for the next cycle, at least 1. The desire during the cycle that ends was desire, 1 in a
+	// job's first. The job counted c.
+	Next(desire int, c Count) int
+}
+
+// Permille is a ratio in thousandths.
+type Permille uint32
+
+// WSAP is the rule of document 003 (section 6.1). The share of purely unsuccessful attempts tells what part of its
+// workers the job wastes. While it is at most 1 − η, the job asks for so many workers that its efficiency would fall to
+// η if the new ones found nothing. This explores parallelism that does not show yet. Otherwise it asks for so many as
+// would have had efficiency η.
+type WSAP struct {
+	Efficiency Permille // η, from 1 to 1000. The document uses 500, and 750 in its experiment P3.
+}
+
+// Next returns usage/η, or (1 − Pure/Attempts)/η · usage. It is exact, and rounds up.
+func (r WSAP) Next(_ int, c Count) int {
+	if r.Efficiency < 1 || r.Efficiency > 1000 {
+		panic("allot: the target efficiency of WSAP is not between 1 and 1000 thousandths")
+	}
+	usage, efficiency := uint64(max(c.Usage, 0)), uint64(r.Efficiency)
+	attempts, pure := c.Attempts, min(c.Pure, c.Attempts)
+	for attempts >= 1<<36 { // The products below fit into 64 bits, with usage below 2^18.
+		attempts, pure = attempts/2, pure/2
+	}
+	if pure*1000 <= attempts*(1000-efficiency) {
+		return max(1, divideUp(usage*1000, efficiency))
+	}
+	return max(1, divideUp((attempts-pure)*usage*1000, attempts*efficiency))
+}
+
+func divideUp(a, b uint64) int { return int((a + b - 1) / b) }
+
+// ASteal is the rule of Agrawal, Leiserson, He and Hsu, "Adaptive Work-Stealing with Parallelism Feedback" (2008). A
+// job that wastes its processors divides its desire by ρ, and one that uses all that it desired multiplies it. Unlike
+// WSAP it goes by the time spent, not by the outcome of attempts, and by the allotment, not by the usage.
+type ASteal struct {
+	Efficiency Permille // δ: a cycle is efficient if this share of the allotted time was busy. 800 is usual.
+	Response   Permille // ρ, above 1000. From 1500 to 2000 is usual.
+}
+
+// Next rounds a smaller desire down and a larger one up, so that a small ρ changes a small desire, too.
+func (r ASteal) Next(desire int, c Count) int {
+	if r.Response <= 1000 {
+		panic("allot: the response of ASteal is not above 1000 thousandths")
+	}
+	desire = max(desire, 1)
+	switch {
+	case c.Busy*1000 < c.Length*int64(r.Efficiency)*int64(c.Allotment):
+		return max(1, int(int64(desire)*1000/int64(r.Response)))
+	case c.Allotment >= desire:
+		return divideUp(uint64(desire)*uint64(r.Response), 1000)
+	default: // efficient and deprived
+		return desire
+	}
+}
+
+// Instant takes the instantaneous parallelism for the desire, as Cilk-AP-INST does (document 003, section 7.1.1). A
+// loop that spawns its iterations one by one has only one item more than workers, however many iterations follow
+// (section 4.2): its desire grows by one a cycle.
+type Instant struct{}
+
+// Next returns the number of ready items.
+func (Instant) Next(_ int, c Count) int { return max(1, c.Ready) }
