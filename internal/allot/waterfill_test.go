@@ -1,6 +1,7 @@
 package allot
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -38,6 +39,11 @@ func TestWaterFill(t *testing.T) {
 		"odd ones: who lacks": {8, []Job{{Desire: 4}, {Desire: 9}, {Desire: 5}}, []int{2, 3, 3}},
 		"odd ones: keys": {8,
 			[]Job{{Key: 2, Desire: 9}, {Key: 1, Desire: 9}, {Key: 0, Desire: 9}}, []int{2, 3, 3}},
+		"absurd values": {5, []Job{
+			{Desire: math.MaxInt, Weight: math.MaxInt, Minimum: math.MaxInt, Limit: math.MaxInt},
+			{Key: 1, Desire: math.MaxInt, Weight: math.MinInt, Minimum: math.MinInt, Limit: math.MinInt},
+			{Desire: math.MinInt},
+		}, []int{4, 1, 0}},
 		"beyond the machine": {3, []Job{{Key: 0, Desire: 9}, {Key: 1, Desire: 11}}, []int{1, 2}},
 	} {
 		require.Equal(t, c.want, WaterFill(c.processors, c.jobs), name)

@@ -216,6 +216,68 @@ func TestManyJobs(t *testing.T) {
 	}
 }
 
+// TestQueue: with partitions jobs wait in order of arrival, even one that would find processors.
+func TestQueue(t *testing.T) {
+	job := func(name string, arrival, limit int) Job {
+		return Job{Name: name, Arrival: arrival, Limit: limit, Phases: []Phase{Parallel(100 * limit)}}
+	}
+	r := Machine{Processors: 4, Partition: 3, Control: Static}.Run([]Job{
+		job("third", 12, 1), job("first", 5, 3), job("second", 10, 2),
+	})
+	for i, start := range []int{105, 5, 105} {
+		require.Equal(t, start, r.Jobs[i].Start, r.Jobs[i].Name)
+		require.Equal(t, start+100, r.Jobs[i].Finish, r.Jobs[i].Name)
+	}
+	require.Equal(t, float64(193+100+195)/3, r.MeanResponse())
+}
+
+// TestSignals: usage follows the allotment, by signals while workers run tasks.
+func TestSignals(t *testing.T) {
+	newJob := func(thieves int) *job {
+		j := &job{workers: make([]worker, 6), allotment: 4}
+		j.wake(4)
+		for i := range 4 {
+			if i >= thieves {
+				j.workers[i] = worker{isAwake: true, left: 9}
+			}
+		}
+		return j
+	}
+	signalled := func(j *job) (n int) {
+		for _, w := range j.workers {
+			if w.isSignalled {
+				n++
+			}
+		}
+		return n
+	}
+	follow := func(j *job, allotment, awake, signals int) {
+		t.Helper()
+		j.allotment = allotment
+		j.adjust()
+		j.sleep()
+		require.Equal(t, []int{awake, signals}, []int{j.awake, signalled(j)})
+	}
+	j := newJob(0)
+	follow(j, 2, 4, 2)
+	follow(j, 2, 4, 2) // signalled once only
+	follow(j, 3, 4, 1)
+	follow(j, 4, 4, 0) // no worker wakes in their place
+	follow(j, 6, 6, 0)
+
+	j = newJob(0)
+	follow(j, 1, 4, 3)
+	for i := range j.workers {
+		j.workers[i].left = 0
+	}
+	follow(j, 1, 1, 0)
+
+	j = newJob(2)
+	follow(j, 2, 2, 0) // the thieves have slept
+	require.False(t, j.workers[0].isAwake || j.workers[1].isAwake)
+	follow(j, 1, 2, 1)
+}
+
 // TestProcessControl: a job whose workers run long tasks gives processors back at the end of a task only (experiment
 // O3). With a limit nobody waits.
 func TestProcessControl(t *testing.T) {
