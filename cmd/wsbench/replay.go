@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,13 +57,20 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 	r.Drawer = replay.FindDrawer()
 	line := newProgress(t.stderr)
 	defer line.clear()
-	said := r.Drawer != nil
+	env := bench.ReadEnvironment()
+	var notes []string
+	if r.Drawer == nil {
+		notes = append(notes, "there is no wsfigures, so the report will have no figures: "+
+			"go install github.com/magpie-go/magpie/cmd/wsfigures@latest")
+	}
+	if note := busyNote(env.Load, env.Cores); note != "" {
+		notes = append(notes, note)
+	}
 	r.Step = func(p replay.Progress) {
-		if !said {
-			said = true
-			fmt.Fprintln(t.stderr, "wsbench: there is no wsfigures, so the report will have no figures: "+
-				"go install github.com/magpie-go/magpie/cmd/wsfigures@latest")
+		for _, note := range notes {
+			fmt.Fprintf(t.stderr, "wsbench: %s\n", note)
 		}
+		notes = nil
 		line.say(fmt.Sprintf("%d of %d, %v left: %s", p.Done+1, p.Total, p.Left.Round(time.Second), p.What))
 	}
 	run := r.Begin
@@ -81,6 +89,15 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 		fmt.Fprintf(t.stderr, "wsbench: what was measured is kept: go on with wsbench replay -resume %s\n", r.Dir)
 	}
 	return err
+}
+
+// busyNote returns a warning if the load average of the last minute says that other work takes the machine's cores.
+func busyNote(load string, cores int) string {
+	minute, _, _ := strings.Cut(load, " ")
+	if l, err := strconv.ParseFloat(minute, 64); err != nil || l <= 0.5*float64(cores) {
+		return ""
+	}
+	return fmt.Sprintf("the load average is %s on %d cores: other work disturbs the measurements", minute, cores)
 }
 
 // listExperiments writes the experiments.
