@@ -69,9 +69,9 @@ padws        3.33  5.00   █▆
 `,
 		`
 time in proportion to that of abp, tree fat of 100 nodes
-deque     -     8    16
+deque     -      8     16
 abp    1.00
-padws        0.33  0.50
+padws        0.333  0.500
 `,
 		`
 steals, tree fat of 100 nodes
@@ -122,11 +122,11 @@ func TestProportions(t *testing.T) {
 	require.Contains(t, b.String(), `
 latency in proportion to that of pdqr
 deque                       mean-ns  p50-ns  p99-ns
-padws, block 8, stolen 1       0.10    0.10    0.01
-padws, block 8, stolen 10      0.20    0.20    0.04
+padws, block 8, stolen 1      0.100   0.100   0.010
+padws, block 8, stolen 10     0.200   0.200   0.040
 pdqr, stolen 1                 1.00    1.00    1.00
 pdqr, stolen 10                1.00    1.00    1.00
-padws, block 64, stolen 10     0.25    0.25    0.06
+padws, block 64, stolen 10    0.250   0.250   0.062
 locked, stolen 10              2.00    2.00    4.00
 `)
 }

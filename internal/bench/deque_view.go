@@ -145,7 +145,7 @@ func (v *dequeView) writeGrid(b *strings.Builder, title string, all []*group) {
 			case 0 < x && x < 0.001:
 				row = append(row, "0.00") // not 0, which is for events that never happened
 			default:
-				row = append(row, significant(x))
+				row = append(row, Significant(x))
 			}
 		}
 		t.row(append(row, v.bars(g, r))...)

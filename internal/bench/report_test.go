@@ -187,9 +187,10 @@ func TestWriteErrors(t *testing.T) {
 
 func TestSignificant(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0", 0.00012345: "0.00012", 0.0123: "0.01", 1.234: "1.23", 12.34: "12.3", 123.4: "123", 12345.6: "12346",
+		0: "0", 0.00012345: "0.00012", 0.0123: "0.012", -0.5: "-0.500",
+		1.234: "1.23", 12.34: "12.3", 123.4: "123", 12345.6: "12346",
 	} {
-		require.Equal(t, want, significant(x))
+		require.Equal(t, want, Significant(x))
 	}
 }
 

@@ -74,7 +74,7 @@ var firstColumns = []textColumn{
 	settingColumn("n", true, ""),
 	settingColumn("tasks", true, ""),
 	{"reps", true, "repetitions %s", func(g *group, _ []*group) string { return strconv.Itoa(g.reps) }},
-	figureColumn("build ns/task", "build-ns/task", significant),
+	figureColumn("build ns/task", "build-ns/task", Significant),
 	{"ns/task", true, "", func(g *group, _ []*group) string { return spread(g.summary("ns/task")) }},
 	figureColumn("wall", "ns/op", wall),
 	figureColumn("CPU util", "cpu-util", func(x float64) string { return fmt.Sprintf("%.2f", x) }),
@@ -85,10 +85,10 @@ var firstColumns = []textColumn{
 var lastColumns = []textColumn{
 	{"busy", true, "", busyTime},
 	figureColumn("queue steals", "queue-steals", whole),
-	figureColumn("moved/steal", "moved/steal", significant),
+	figureColumn("moved/steal", "moved/steal", Significant),
 	figureColumn("failed", "failed-steals", whole),
 	figureColumn("lock waits", "lock-waits", whole),
-	figureColumn("vs bound", "vs-bound", func(x float64) string { return significant(x) + "x" }),
+	figureColumn("vs bound", "vs-bound", func(x float64) string { return Significant(x) + "x" }),
 	{"vs serial", true, "", versusSerial},
 	{"verified", false, "", func(g *group, _ []*group) string { return yes(g.verified) }},
 }
@@ -178,7 +178,7 @@ func versusSerial(g *group, all []*group) string {
 	if s == nil {
 		return None
 	}
-	return significant(s.median("ns/task")/g.median("ns/task")) + "x"
+	return Significant(s.median("ns/task")/g.median("ns/task")) + "x"
 }
 
 // wall formats a time in ns.
@@ -187,9 +187,9 @@ func wall(ns float64) string {
 	case t >= time.Second:
 		return fmt.Sprintf("%.2fs", t.Seconds())
 	case t >= time.Millisecond:
-		return significant(t.Seconds()*1e3) + "ms"
+		return Significant(t.Seconds()*1e3) + "ms"
 	default:
-		return significant(t.Seconds()*1e6) + "µs"
+		return Significant(t.Seconds()*1e6) + "µs"
 	}
 }
 
@@ -198,7 +198,7 @@ func busyTime(g *group, _ []*group) string {
 	if !g.has("busy-least-ns") {
 		return None
 	}
-	return significant(g.median("busy-least-ns")/1e6) + "–" + significant(g.median("busy-most-ns")/1e6) + "ms"
+	return Significant(g.median("busy-least-ns")/1e6) + "–" + Significant(g.median("busy-most-ns")/1e6) + "ms"
 }
 
 func whole(x float64) string { return fmt.Sprintf("%.0f", x) }

@@ -31,10 +31,9 @@ var busy = []metric{
 var f1 = &Experiment{
 	ID: "001/f1", Place: "Results 1, \"Time taken v/s number of tasks, 1000×1000 MM\"",
 	About: "matrix multiplication by queue and number of tasks",
-	Notes: "Each task has a range of the innermost index, as in the document, and a private partial product, " +
-		"without which " +
-		"its tasks race. The document does not give its number of threads: here it is that of the cores, and twice " +
-		"that.",
+	Notes: "Each task has a range of the innermost index, as in the document, and a private partial product, without " +
+		"which its tasks race. The document does not give its number of threads: here it is that of the cores, and " +
+		"twice that.",
 	plan: func(p *Plan) {
 		sizes := []int{p.size(192, 500), p.size(384, 1000)}
 		for _, n := range sizes {
@@ -155,11 +154,9 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 	e := &Experiment{
 		ID: id, Place: place,
 		About: fmt.Sprintf("tasks that sleep for 1 to %d units, on %d threads, by queue", tasks, threads),
-		Notes: "The text has task i sleep for i units, and the title says random: both are here. Task i sleeping " +
-			"for i units, " +
-			"the centralised queue and the deal to threads give the same assignment, so the queue's lock is all " +
-			"that can " +
-			"differ. Ticks are the lower bound of any schedule. The unit is " + unit + ", not a second.",
+		Notes: "The text has task i sleep for i units, and the title says random: both are here. Task i sleeping for " +
+			"i units, the centralised queue and the deal to threads give the same assignment, so the queue's lock is " +
+			"all that can differ. Ticks are the lower bound of any schedule. The unit is " + unit + ", not a second.",
 		plan: func(p *Plan) {
 			seconds := time.Duration(float64(p.size(3,
 				10))*2.2*float64(tasks*tasks/threads/2)*unitOf(unit)*8) * time.Nanosecond
@@ -269,8 +266,8 @@ func stealsClaim(id string, steals, tasks int) *Claim {
 var f5 = &Experiment{
 	ID: "001/f5", Place: "Results 3, \"Centralized vs priority scheduling\"",
 	About: "text search that ends with the first hit, by number of tasks: centralised against priority queue",
-	Notes: "The word is at three quarters of the text. Priorities are those of a user who knows in which tenth it " +
-		"is likely.",
+	Notes: "The word is at three quarters of the text. Priorities are those of a user who knows in which tenth it is " +
+		"likely.",
 	plan: func(p *Plan) {
 		p.run(10*time.Second, "search -n %d -workers %d -tasks 4,16,64,256 -reps %d -queue "+
 			"centralised+spin,priority+spin",
@@ -317,8 +314,8 @@ var f5 = &Experiment{
 var summary001 = &Experiment{
 	ID: "001/summary", Place: "Results 2, Summary",
 	About: "what stealing gains on uneven and on even work, and how that changes with threads and tasks",
-	Notes: "The uneven work is that of f2 to f4 and the Mandelbrot set in views of rising unevenness, the even " +
-		"work that of f1.",
+	Notes: "The uneven work is that of f2 to f4 and the Mandelbrot set in views of rising unevenness, the even work " +
+		"that of f1.",
 	plan: func(p *Plan) {
 		for _, e := range []*Experiment{f1, f2, f3, f4} {
 			e.plan(p)

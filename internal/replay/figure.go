@@ -123,6 +123,11 @@ func (s *Series) add(x float64, stat Stat, scale float64) {
 	s.Points = append(s.Points, Point{x, stat.Median * scale, &low, &high})
 }
 
+// at adds the point of a category.
+func (s *Series) at(category int, y float64) {
+	s.Points = append(s.Points, Point{X: float64(category), Y: y})
+}
+
 // add adds a series, without points that were not measured, if there are others.
 func (f *Figure) add(s Series) {
 	s.Points = slices.DeleteFunc(s.Points, func(p Point) bool { return math.IsNaN(p.Y) || math.IsInf(p.Y, 0) })

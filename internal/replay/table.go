@@ -3,8 +3,9 @@ package replay
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
+
+	"github.com/magpie-go/magpie/internal/bench"
 )
 
 // A metric is a column of a table: a figure, in a unit for people.
@@ -73,20 +74,5 @@ func (s Stat) text(scale float64) string {
 		significant(s.Median*scale), significant(s.Least*scale), significant(s.Most*scale))
 }
 
-// significant formats a figure with three digits, or with all of those before the point.
-func significant(x float64) string {
-	switch a := math.Abs(x); {
-	case x == 0:
-		return "0"
-	case a < 0.001:
-		return fmt.Sprintf("%.2g", x)
-	case a < 1:
-		return fmt.Sprintf("%.3f", x)
-	case a < 10:
-		return fmt.Sprintf("%.2f", x)
-	case a < 100:
-		return fmt.Sprintf("%.1f", x)
-	default:
-		return fmt.Sprintf("%.0f", x)
-	}
-}
+// significant formats a figure for people.
+var significant = bench.Significant

@@ -1,0 +1,132 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+var fig5CoRun = &Experiment{
+	ID: "000/fig5-corun", Place: "Section III-B, figure 5 (right)",
+	About: "2 to 8 timing analyses at once, each with as many workers as there are cores: weighted speed-up",
+	Notes: "The weighted speed-up sums the solo time of each process over its time in the co-run. As in the " +
+		"document, the solo time is that of the same scheduler.",
+	plan: func(p *Plan) {
+		for _, c := range circuits[:2] {
+			planCoRuns(p, c.name, c.corners, p.size(c.here, c.document), []int{2, 4, 8})
+		}
+		b19 := circuits[2]
+		planCoRuns(p, b19.name, b19.corners, p.size(2, b19.document), []int{2, 4})
+	},
+	figures: func(d *Data) (all []*Figure) {
+		for _, c := range circuits {
+			f := chart{
+				file: "000-fig5-corun-" + c.name, title: "Weighted speed-up, " + c.name, xLabel: "processes",
+				yLabel: "weighted speed-up",
+			}.frame("lines")
+			f.Y.Zero = true
+			part := d.where("circuit=%s", c.name)
+			for _, p := range part.values("policy") {
+				s := Series{Name: p}
+				for _, k := range part.values("processes") {
+					if k == "1" {
+						continue
+					}
+					var x float64
+					_, _ = fmt.Sscan(k, &x)
+					s.Points = append(s.Points, Point{X: x, Y: part.speedup(p, k)})
+				}
+				f.add(s)
+			}
+			all = append(all, f)
+		}
+		return all
+	},
+	columns: []string{"circuit", "policy", "processes"},
+	metrics: []metric{wallMS, util},
+	claims: []*Claim{
+		{
+			ID: "000/fig5-corun abp-lowest", Place: "III-B, fig. 5 (right)",
+			Says: "ABP has the lowest throughput in all co-runs, whatever the circuit.",
+			judge: func(d *Data) Verdict {
+				lowest, cases, found := 0, 0, []string{}
+				for _, c := range d.values("circuit") {
+					part := d.where("circuit=%s", c)
+					for _, k := range part.values("processes") {
+						if k == "1" {
+							continue
+						}
+						cases++
+						if part.speedup("abp", k) <= min(part.speedup("mbws", k), part.speedup(ours, k)) {
+							lowest++
+						}
+						found = append(found, fmt.Sprintf("%s %s× ABP %s, MBWS %s, ours %s", k, c,
+							significant(part.speedup("abp", k)), significant(part.speedup("mbws", k)),
+							significant(part.speedup(ours, k))))
+					}
+				}
+				return verdict(lowest == cases, "lowest in %d of %d: %s", lowest, cases, strings.Join(found, "; "))
+			},
+		},
+		{
+			ID: "000/fig5-corun c6288", Place: "III-B, fig. 5 (right), c6288",
+			Says: "Ours and MBWS are close except on c6288, where 8 co-runs reach 6.6 (ours), 4.36 (MBWS) and 1.9 " +
+				"(ABP).",
+			judge: func(d *Data) Verdict {
+				part := d.where("circuit=c6288")
+				k := part.last("processes")
+				close := true
+				for _, c := range []string{"tv80", "b19"} {
+					other := d.where("circuit=%s", c)
+					r := other.speedup(ours, other.last("processes")) / other.speedup("mbws", other.last("processes"))
+					close = close && r > 0.85 && r < 1.15
+				}
+				return verdict(close && part.speedup(ours, k) > 1.2*part.speedup("mbws", k),
+					"with %s processes ours reaches %s, MBWS %s, ABP %s", k, significant(part.speedup(ours, k)),
+					significant(part.speedup("mbws", k)), significant(part.speedup("abp", k)))
+			},
+		},
+		{
+			ID: "000/fig5-corun b19", Place: "III-B, fig. 5 (right), b19",
+			Says: "On b19, 8 co-runs reach 1.49 (ABP), 1.89 (ours) and 1.95 (MBWS).",
+			judge: func(d *Data) Verdict {
+				part := d.where("circuit=b19")
+				k := part.last("processes")
+				return verdict(min(part.speedup(ours, k), part.speedup("mbws", k)) > 1.1*part.speedup("abp", k),
+					"with %s processes ours reaches %s, MBWS %s, ABP %s", k, significant(part.speedup(ours, k)),
+					significant(part.speedup("mbws", k)), significant(part.speedup("abp", k)))
+			},
+		},
+	},
+}
+
+// planCoRuns plans the analysis of a circuit alone, and by several processes at once.
+func planCoRuns(p *Plan, circuit string, corners, ops int, processes []int) {
+	for policy := range strings.SplitSeq(fig4Policies, ",") {
+		args := fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -workers %d", circuit, corners, ops,
+			policy, p.Cores)
+		p.alone(2*time.Second, map[string]string{"processes": "1"}, args+fmt.Sprintf(" -reps %d", p.reps(5, 5)))
+		for _, k := range processes {
+			var programs []Program
+			for i := range k {
+				tags := map[string]string{"processes": fmt.Sprint(k), "process": fmt.Sprint(i + 1)}
+				programs = append(programs, p.program(tags, args))
+			}
+			p.together(time.Duration(k+1)*time.Second, programs...)
+		}
+	}
+}
+
+// speedup returns the weighted speed-up of k processes under a policy.
+func (d *Data) speedup(policy, k string) (sum float64) {
+	part := d.where("policy=%s processes=%s", policy, k)
+	solo := d.where("policy=%s processes=1", policy).stat("wall_ns").Mean
+	if len(part.Rows) == 0 {
+		return math.NaN()
+	}
+	for _, i := range part.values("process") {
+		sum += solo / part.where("process=%s", i).stat("wall_ns").Mean
+	}
+	return sum
+}
