@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// allocations is how many objects a call of f allocates, on average, in the whole process: the least of three attempts,
-// since others in the process allocate now and then. testing.AllocsPerRun would take all Ps but one away from the
-// workers.
-func allocations(f func()) float64 {
+// allocations is how many objects a call of f allocates, on average, in the whole process. Others in the process
+// allocate now and then, so it tries until the average is at most enough, or many times, and returns the least.
+// testing.AllocsPerRun would take all Ps but one away from the workers.
+func allocations(f func(), enough float64) float64 {
 	const calls = 100
 	least := math.Inf(1)
-	for range 3 {
+	for try := 0; try < 20 && least > enough; try++ {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range calls {
@@ -76,11 +76,13 @@ func TestAllocations(t *testing.T) {
 						}
 						// The rest of the process allocates a little too.
 						const others = 0.5
-						require.LessOrEqual(t, allocations(func() { rerun(context.Background()) }), 2+others)
+						const plain, withCancel = 2 + others, 8 + others
+						background := func() { rerun(context.Background()) }
+						require.LessOrEqual(t, allocations(background, plain), plain)
 
 						ctx, cancel := context.WithCancel(context.Background())
 						defer cancel()
-						require.LessOrEqual(t, allocations(func() { rerun(ctx) }), 8+others)
+						require.LessOrEqual(t, allocations(func() { rerun(ctx) }, withCancel), withCancel)
 					})
 				})
 			}

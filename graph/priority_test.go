@@ -415,7 +415,7 @@ func TestPriorityAllocations(t *testing.T) {
 							rerun()
 						}
 						require.True(t, graph.IsRanked(g))
-						require.LessOrEqual(t, allocations(rerun), 2.5)
+						require.LessOrEqual(t, allocations(rerun, 2.5), 2.5)
 					})
 				})
 			}
