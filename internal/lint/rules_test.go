@@ -53,6 +53,7 @@ var layers = map[string][]string{
 	"internal/hugepage": {},
 	"internal/pad":      {},
 	"internal/allot":    {},
+	"internal/gat":      {"internal/allot", "internal/xatomic"},
 	"internal/errfmt":   {},
 	"internal/procs":    {},
 	"internal/peer":     {"internal/osthread", "internal/pad"},
