@@ -17,10 +17,10 @@
 //
 // # Rebalancing
 //
-// A rebalance holds byte 0. It frees the slots whose jobs are dead, reads the desires of the others, computes the
-// allotments by [allot.WaterFill], writes them to the vector that is not active, and makes it the active one by one
-// store. A job that dies at any point of it leaves either the old vector active or the new one. The rest of what it
-// leaves behind is overwritten by the next rebalance.
+// A rebalance holds byte 0. It reads the desires of the live jobs, computes the allotments by [allot.WaterFill], writes
+// them to the vector that is not active, and makes it the active one by one store. Then it frees the slots of dead jobs.
+// A job that dies at any point of it leaves either the old vector active or the new one. The rest of what it leaves
+// behind is overwritten by the next rebalance.
 //
 // Byte 0 is only ever tried. A job that finds it locked keeps its allotment and tries again at its next update. So a
 // job that is stopped (SIGSTOP) while it holds byte 0 stops all rebalancing, and nothing else: the others go on with the
@@ -37,8 +37,8 @@
 //     desire any. If more jobs do, each of them is allotted one.
 //   - No allotment in the active vector exceeds the desire that its rebalance read. A desire may have fallen since;
 //     [Job.Update] and [Job.Allotment] never return more than the job's latest desire.
-//   - While no job holds byte 0, no slot is free whose byte is locked, and a slot in use whose byte is not locked is that
-//     of a dead job.
+//   - While no job holds byte 0, no slot is free whose byte is locked, a free slot is allotted nothing, and a slot in use
+//     whose byte is not locked is that of a dead job.
 //   - An allotment is no permission to use a processor at once: when one shrinks and another grows, the job that grows
 //     may use a processor for up to a cycle before the other has given it back. The sum of usages may be greater than
 //     the number of processors for that time, the sum of allotments may not.

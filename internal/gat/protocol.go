@@ -2,6 +2,7 @@ package gat
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/allot"
@@ -133,22 +134,27 @@ func (m *member) format() {
 	m.set64(&t.magic, magic)
 }
 
-// join takes a slot and rebalances. The caller holds byte 0.
+// join takes a slot. The caller holds byte 0. It rebalances before, to free the slots of dead jobs. The new job desires
+// nothing yet, so no rebalance is needed after.
 func (m *member) join() error {
 	t := m.t
 	m.slot = -1 // none is the caller's own
-	live, err := m.reap()
+	isLive, err := m.survey()
 	if err != nil {
 		return err
 	}
-	if live == 0 {
-		m.set32(&t.processors, m.terms.processors)
-		m.set64(&t.cycle, m.terms.cycle)
-	} else if p, c := t.processors.Load(), t.cycle.Load(); p != m.terms.processors || c != m.terms.cycle {
+	p, c := t.processors.Load(), t.cycle.Load()
+	agrees := p == m.terms.processors && c == m.terms.cycle
+	if !agrees && slices.Contains(isLive[:], true) {
 		return fmt.Errorf("%w: the table has %d processors and a cycle of %v, this job %d and %v; "+
 			"give all jobs the same, or another table, or end the other jobs first", ErrTerms,
 			p, time.Duration(c), m.terms.processors, time.Duration(m.terms.cycle))
 	}
+	if err := m.rebalance(); err != nil {
+		return err
+	}
+	m.set32(&t.processors, m.terms.processors)
+	m.set64(&t.cycle, m.terms.cycle)
 	slot, err := m.take()
 	if err != nil {
 		return err
@@ -156,7 +162,7 @@ func (m *member) join() error {
 	m.fill(&t.jobs[slot])
 	m.slot = slot
 	m.set32(&t.states[slot], used) // last: whoever reads used finds the words that fill wrote
-	return m.rebalance()
+	return nil
 }
 
 // take locks the byte of a free slot. If the job dies before the slot is marked as used, the kernel frees the byte, and
@@ -194,24 +200,17 @@ func (m *member) fill(s *slot) {
 	m.set64(&s.heartbeat, m.beat)
 }
 
-// reap frees the slots of dead jobs and counts the live ones. The caller holds byte 0, so nobody takes a slot between
-// the look at its byte and the store to its state.
-func (m *member) reap() (live int, err error) {
+// survey finds the slots of live jobs. The caller holds byte 0, so nobody takes or gives back a slot meanwhile.
+func (m *member) survey() (isLive [slots]bool, err error) {
 	for i := range slots {
 		if m.t.states[i].Load() == free {
 			continue
 		}
-		alive, err := m.isAlive(i)
-		if err != nil {
-			return 0, err
+		if isLive[i], err = m.isAlive(i); err != nil {
+			return isLive, err
 		}
-		if alive {
-			live++
-			continue
-		}
-		m.set32(&m.t.states[i], free)
 	}
-	return live, nil
+	return isLive, nil
 }
 
 // isAlive reports whether a slot has a live job. A description does not see its own locks.
@@ -223,30 +222,49 @@ func (m *member) isAlive(slot int) (bool, error) {
 }
 
 // rebalance computes the allotments of the live jobs and publishes them if any has changed. The caller holds byte 0.
+//
+// Only then does it free the slots of dead jobs. If it freed them before, and died, nothing would tell the others that
+// processors are allotted to nobody: they would find out at a tenth update only.
 func (m *member) rebalance() error {
-	if _, err := m.reap(); err != nil {
+	isLive, err := m.survey()
+	if err != nil {
 		return err
 	}
-	t, now := m.t, m.now()
-	var jobs []allot.Job
+	m.publish(m.allotments(&isLive))
 	for i := range slots {
-		if t.states[i].Load() != free {
-			jobs = append(jobs, t.jobs[i].job(i, now, m.terms.cycle))
+		if !isLive[i] {
+			m.set32(&m.t.states[i], free)
 		}
 	}
-	var allotments [slots]uint32
-	for i, a := range allot.WaterFill(int(m.terms.processors), jobs) {
-		allotments[jobs[i].Key] = uint32(a)
+	return nil
+}
+
+// allotments computes the vector from what the table has now.
+func (m *member) allotments(isLive *[slots]bool) (v [slots]uint32) {
+	var jobs []allot.Job
+	now := m.now()
+	for i := range slots {
+		if isLive[i] {
+			jobs = append(jobs, m.t.jobs[i].job(i, now, m.terms.cycle))
+		}
 	}
+	for i, a := range allot.WaterFill(int(m.terms.processors), jobs) {
+		v[jobs[i].Key] = uint32(a)
+	}
+	return v
+}
+
+// publish makes v the active vector.
+func (m *member) publish(v [slots]uint32) {
+	t := m.t
 	g := t.published.Load()
-	if t.hasVector(g, &allotments) {
-		return nil
+	if t.hasVector(g, &v) {
+		return
 	}
 	for i := range slots {
-		m.set32(&t.vectors[(g+1)&1][i], allotments[i])
+		m.set32(&t.vectors[(g+1)&1][i], v[i])
 	}
 	m.set64(&t.published, g+1)
-	return nil
 }
 
 // hasVector reports whether the vector of generation g has these allotments.
@@ -349,7 +367,7 @@ func (m *member) tryRebalance() error {
 	return m.unlock()
 }
 
-// leave frees the slot and rebalances, if byte 0 can be locked. If not, the slot is that of a dead job as soon as the
+// leave gives up the allotment and frees the slot, if byte 0 can be locked. If not, the slot is that of a dead job as soon as the
 // caller closes the description, which frees the slot's byte.
 func (m *member) leave() error {
 	if m.check() != nil {
@@ -359,10 +377,11 @@ func (m *member) leave() error {
 	if !ok || err != nil {
 		return err
 	}
-	m.set32(&m.t.states[m.slot], free)
+	m.set32(&m.t.jobs[m.slot].desire, 0)
 	if err := m.rebalance(); err != nil {
 		return err
 	}
+	m.set32(&m.t.states[m.slot], free) // after the rebalance, as there
 	m.step()
 	if err := m.locks.free(life(m.slot)); err != nil { // before byte 0: a free slot can be taken
 		return err

@@ -1,0 +1,208 @@
+package gat
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// stepsOf returns how many steps a process of the script "once" has.
+func stepsOf(t *testing.T, path string) int {
+	t.Helper()
+	out, err := command(path, "once", 0, 0).Output()
+	require.NoError(t, err)
+	steps, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	require.NoError(t, err)
+	require.Greater(t, steps, 30)
+	return steps
+}
+
+// kills returns the steps before which processes die, spread over all of them. With MAGPIE_ALL=1 they are a thousand.
+func kills(t *testing.T, steps int) (at []int) {
+	n := testkit.Scale(200)
+	if os.Getenv("MAGPIE_ALL") == "1" {
+		n = 1000
+	}
+	if n >= steps {
+		for i := range n {
+			at = append(at, 1+i%steps)
+		}
+		return at
+	}
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 1))
+	return rng.Perm(steps + 1)[:n] // 0: does not die
+}
+
+// TestKill: a process is killed before any of its steps. A job that lives on has all processors after two updates, and
+// no slot is lost.
+func TestKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	a := join(t, path, childProcessors, Terms{Name: "a"})
+	update(t, a, 8)
+	at := kills(t, stepsOf(t, path))
+	for _, step := range at {
+		err := command(path, "once", step, unix.SIGKILL).Run()
+		require.Equal(t, step != 0, err != nil, "step %d: %v", step, err)
+		update(t, a, 8)
+		require.Equal(t, 8, update(t, a, 8), "step %d: the dead job's processors", step)
+		require.Len(t, look(t, path).Jobs, 1, "step %d: the dead job's slot", step)
+	}
+	t.Logf("%d kills", len(at))
+}
+
+// TestKillFirst: a process is killed before any step of its making the table. The next job finds it in order.
+func TestKillFirst(t *testing.T) {
+	dir := t.TempDir()
+	at := kills(t, stepsOf(t, filepath.Join(dir, "first")))
+	for i, step := range at {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		if i%2 == 1 { // make another program's file a table
+			require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("another program's ", 2000)), 0o600))
+		}
+		err := command(path, "once", step, unix.SIGKILL).Run()
+		require.Equal(t, step != 0, err != nil, "step %d: %v", step, err)
+		_, err = Read(path)
+		require.True(t, err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrForeign), "%v", err)
+		a, err := Join(path, 4, testCycle, Terms{}) // with another number of processors
+		require.NoError(t, err, "step %d", step)
+		require.Equal(t, 4, update(t, a, 8))
+		require.Len(t, look(t, path).Jobs, 1, "step %d: the dead job's slot", step)
+		require.NoError(t, a.Leave())
+		require.Empty(t, look(t, path).Jobs)
+		require.NoError(t, os.Remove(path))
+	}
+	t.Logf("%d kills", len(at))
+}
+
+// TestStop: a process stops before any of its steps, some of which hold byte 0, and is killed then. Meanwhile the other
+// job goes on, and has a valid allotment.
+func TestStop(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	a := join(t, path, childProcessors, Terms{Name: "a"})
+	update(t, a, 8)
+	steps, holds := stepsOf(t, path), 0
+	stride := max(1, steps/testkit.Scale(60))
+	for step := 1; step < steps; step += stride {
+		c := command(path, "once", step, unix.SIGSTOP)
+		require.NoError(t, c.Start())
+		awaitStopped(t, c)
+		before := a.Allotment()
+		require.LessOrEqual(t, update(t, a, 7), 7)
+		held, err := a.at.Load().held(rebalancing)
+		require.NoError(t, err)
+		if held {
+			holds++
+			require.Equal(t, min(before, 7), a.Allotment(), "nothing changes while byte 0 is held")
+		}
+		sum := 0
+		for _, j := range look(t, path).Jobs {
+			sum += j.Allotment
+		}
+		require.LessOrEqual(t, sum, childProcessors)
+		end(c)
+		update(t, a, 8)
+		require.Equal(t, 8, update(t, a, 8), "step %d: the dead job's processors", step)
+		require.Len(t, look(t, path).Jobs, 1, "step %d: the dead job's slot", step)
+	}
+	require.NotZero(t, holds, "no process stopped while it held byte 0")
+}
+
+// TestStopHoldsJoin: while a stopped process holds byte 0, no job can join. The error says why. When the process goes
+// on, others can.
+func TestStopHoldsJoin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	a := join(t, path, childProcessors, Terms{Name: "a"})
+	c := command(path, "once", 6, unix.SIGSTOP) // it joins
+	start(t, c)
+	awaitStopped(t, c)
+	held, err := a.at.Load().held(rebalancing)
+	require.NoError(t, err)
+	require.True(t, held, "the process is to stop where it holds byte 0")
+	_, err = Join(path, childProcessors, testCycle, Terms{})
+	require.ErrorIs(t, err, ErrBusy)
+	require.ErrorContains(t, err, strconv.Itoa(c.Process.Pid))
+	require.NoError(t, c.Process.Signal(unix.SIGCONT))
+	require.NoError(t, c.Wait())
+	join(t, path, childProcessors, Terms{})
+}
+
+// TestStopped: a stopped job has its minimum after two seconds, keeps its slot, and has its place again when it goes on.
+func TestStopped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	a := join(t, path, childProcessors, Terms{Name: "a"})
+	c := command(path, "steady", 0, 0)
+	start(t, c)
+	await(t, "the processors are shared", func() bool { return update(t, a, 8) == 4 })
+	require.NoError(t, c.Process.Signal(unix.SIGSTOP))
+	stopped := time.Now()
+	await(t, "the stopped job's processors are given back", func() bool { return update(t, a, 8) == 6 })
+	require.Greater(t, time.Since(stopped), 1900*time.Millisecond)
+	s := look(t, path)
+	require.Len(t, s.Jobs, 2)
+	require.True(t, s.Jobs[1].Stopped)
+	require.True(t, s.Jobs[1].Alive)
+	require.Equal(t, 2, s.Jobs[1].Allotment)
+	require.NoError(t, c.Process.Signal(unix.SIGCONT))
+	await(t, "the job has its place again", func() bool { return update(t, a, 8) == 4 })
+	require.Equal(t, s.Jobs[1].PID, look(t, path).Jobs[1].PID)
+}
+
+// TestProcesses: processes join, update, leave, stop and are killed at random. At any time the sum of the allotments is
+// no more than the processors.
+func TestProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	a := join(t, path, childProcessors, Terms{Name: "a"})
+	var all [4]*exec.Cmd
+	renew := func(i int) {
+		all[i] = command(path, "restless", 0, 0)
+		require.NoError(t, all[i].Start())
+	}
+	for i := range all {
+		renew(i)
+		defer func() { end(all[i]) }()
+	}
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 2))
+	looks, dead := 0, 0
+	for deadline := time.Now().Add(time.Duration(testkit.Scale(3000)) * time.Millisecond); time.Now().Before(deadline); {
+		i := rng.IntN(len(all))
+		switch rng.IntN(100) {
+		case 0, 1, 2:
+			end(all[i])
+			renew(i)
+			dead++
+		case 3:
+			require.NoError(t, all[i].Process.Signal(unix.SIGSTOP))
+			update(t, a, rng.IntN(9))
+			require.NoError(t, all[i].Process.Signal(unix.SIGCONT))
+		case 4, 5, 6, 7:
+			update(t, a, rng.IntN(9))
+		default:
+			s, sum := look(t, path), 0
+			looks++
+			for _, j := range s.Jobs {
+				sum += j.Allotment
+			}
+			require.LessOrEqual(t, sum, childProcessors, "%+v", s)
+		}
+	}
+	for _, c := range all {
+		end(c)
+		require.Equal(t, -1, c.ProcessState.ExitCode(), "a process has failed")
+	}
+	update(t, a, 8)
+	require.Equal(t, 8, update(t, a, 8))
+	require.Len(t, look(t, path).Jobs, 1)
+	t.Logf("%d looks, %d kills", looks, dead)
+}
