@@ -24,5 +24,5 @@ func (f *file) rescue(before bool, err *error) {
 	if !ok || !spans(f.mapping, fault.Addr()) {
 		panic(r)
 	}
-	*err = fmt.Errorf("%w: its file was truncated: %w", ErrLost, fault)
+	*err = fmt.Errorf("%w: its file was truncated", ErrLost)
 }

@@ -96,7 +96,7 @@ func openLocked(path string, patience time.Duration) (*file, error) {
 		}
 		return f, nil
 	}
-	return nil, fmt.Errorf("%s: it is removed again and again", path)
+	return nil, fmt.Errorf("%s: %w: it is removed again and again", path, ErrBusy)
 }
 
 // open opens a file and checks that it is the user's and no other user's to write.
