@@ -135,6 +135,7 @@ func (a *asyncs) begin(w *Worker) bool {
 	}
 	if !a.left.TryIn() {
 		ex.running.Add(1)
+		ex.sharing.begin()
 		a.left.Start(1)
 	}
 	return true
@@ -151,6 +152,7 @@ func (a *asyncs) end(w *Worker) {
 
 func (a *asyncs) leave(n int64) {
 	if n > 0 && a.left.Out(n) {
+		a.ex.sharing.end()
 		a.ex.running.Done()
 	}
 }

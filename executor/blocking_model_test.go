@@ -23,7 +23,7 @@ func rest(ex *Executor) {
 	model.Calm(func() {
 		resting := func(w *Worker) bool {
 			s := workerState(w.state.Load())
-			return s == parked || s == standingBy || s == threadless
+			return s == parked || s == resting || s == standingBy || s == threadless
 		}
 		for slices.ContainsFunc(ex.workers(), func(w *Worker) bool { return !resting(w) }) || ex.Thieves() != 0 {
 			model.Spin()

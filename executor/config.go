@@ -70,6 +70,9 @@ type Config struct {
 	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime does not update
 	// GOMAXPROCS by itself when the CPU quota changes.
 	KeepGOMAXPROCS bool
+	// Share makes the executor share the machine's processors with others that have one. nil means that the executor
+	// uses as many processors as it has work for, whatever the others do.
+	Share *Share
 	// Verbatim leaves out what this executor adds to the work stealing of document 000 (Lin, Huang and Wong, "An
 	// Efficient Work-Stealing Scheduler for Task Dependency Graph", 2020), to compare with the paper. It goes with
 	// every Policy. The paper's own is [AdaptivePublished].
@@ -145,6 +148,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Name == "" {
 		c.Name = "magpie"
 	}
+	c.Share = c.Share.withDefaults(c.Workers, bad)
 	return c, errors.Join(errs...)
 }
 

@@ -21,6 +21,9 @@ func (ex *Executor) Dump(out io.Writer) error {
 	spares := ex.spares.Counts()
 	fmt.Fprintf(&b, "spares: %d in service, %d on standby, at most %d; %d workers blocked, %d asleep in a wait\n",
 		spares.Serving, spares.Standby, ex.spares.Limit(), spares.Blocked, spares.Asleep)
+	if ex.sharing != nil {
+		fmt.Fprintf(&b, "sharing: %v\n", ex.sharing.stats())
+	}
 	if err := ex.unnamed.Load(); err != nil {
 		fmt.Fprintf(&b, "threads without names: %v\n", *err)
 	}

@@ -49,6 +49,7 @@ type core struct {
 	lanes    *lane.Maker[Item]
 	release  func()        // gives the reserved Ps back
 	inline   *inline       // set if there are no threads
+	sharing  *sharing      // set with Config.Share
 	made     xatomic.Int32 // the number of workers in roster; it seldom changes
 
 	_ pad.Line
@@ -98,6 +99,7 @@ func New(cfg Config) (*Executor, error) {
 		_ = ex.Close() // the workers that did start leave; there is no run to wait for
 		return nil, err
 	}
+	ex.sharing.join()
 	public := &Executor{core: ex.core}
 	ex.public = weak.Make(public)
 	// Not runtime.AddCleanup: a cleanup is queued on the P that has found it (Go 1.26). If the end of another executor
@@ -134,6 +136,7 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 	}}
 	ex.policy = policy.Table[cfg.Policy].New(machine{ex}, cfg.PolicyOptions.internal())
 	ex.spares.Init(spareHost{ex}, cfg.Spares, spareIdle)
+	ex.sharing = newSharing(ex)
 	for i := range cfg.Workers {
 		ex.roster[i] = newWorker(ex, i)
 	}
@@ -160,6 +163,7 @@ func newWorker(ex *Executor, i int) *Worker {
 	} else {
 		ex.lanes.Init(&w.lane, i, ex.cfg.Workers == 1 && i == 0 && !ex.cfg.Verbatim)
 	}
+	w.share = newSharer(w)
 	w.runItems = w.loopFor()
 	w.thief = ex.policy.Attach(host{w})
 	w.forks.init(w)
@@ -333,6 +337,8 @@ func (ex *Executor) admit(r *Run) bool {
 	r.next = ex.runs.Load()
 	if r.next != nil {
 		r.next.prev = r
+	} else {
+		ex.sharing.begin()
 	}
 	ex.runs.Store(r) // D3(run): before the run's first item
 	ex.running.Add(1)
@@ -352,6 +358,9 @@ func (ex *Executor) forget(r *Run) {
 		r.next.prev = r.prev
 	}
 	r.prev, r.next = nil, nil
+	if ex.runs.Load() == nil {
+		ex.sharing.end()
+	}
 	ex.running.Done()
 }
 
@@ -372,6 +381,7 @@ func (ex *Executor) Close() error {
 		ex.mu.Unlock()
 		ex.running.Wait()
 		ex.spares.Close()
+		ex.sharing.leave()
 		// D1(stop): set stop, then wake all. Pairs with D1(park), and line 23 in policy published: prepare, then look
 		// at stop.
 		ex.stop.Store(true)

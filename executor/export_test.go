@@ -32,10 +32,10 @@ func (ex *Executor) RunsInProgress() (n int) {
 	return n
 }
 
-// Parked is how many workers sleep, in the notifier or in a nested run.
+// Parked is how many workers sleep, in the notifier or in a nested run, or rest.
 func (ex *Executor) Parked() (n int) {
 	for _, w := range ex.workers() {
-		if workerState(w.state.Load()) == parked {
+		if s := workerState(w.state.Load()); s == parked || s == resting {
 			n++
 		}
 	}
@@ -45,7 +45,7 @@ func (ex *Executor) Parked() (n int) {
 // Resting reports whether no worker runs or looks for items.
 func (ex *Executor) Resting() bool {
 	for _, w := range ex.workers() {
-		if s := workerState(w.state.Load()); s != parked && s != standingBy && s != threadless {
+		if s := workerState(w.state.Load()); s != parked && s != resting && s != standingBy && s != threadless {
 			return false
 		}
 	}

@@ -55,7 +55,7 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	c.outer = s.forker
 	s.forker = here
 	if w.lane.Demand() || (c.outer == here || moved) && w.lane.MayHaveFew() {
-		w.publish(&c.fork)
+		w.attend(&c.fork)
 	}
 	return Forked[A, R]{c, c.turn}
 }
@@ -87,7 +87,7 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 	c.turn++ // a second Join then panics
 	c.pool.used--
 	if w.lane.Demand() {
-		w.publish(nil) // the older ones
+		w.attend(nil) // the older ones
 	}
 	return c.make(s)
 }

@@ -30,6 +30,14 @@ func (f *forks) init(w *Worker) {
 	f.level, f.public = f.base, f.base
 }
 
+// attend is called at a Fork or Join if there is demand, or may be. newest is as for publish.
+func (w *Worker) attend(newest *fork) {
+	if w.share.isWanted() {
+		w.share.rest()
+	}
+	w.publish(newest)
+}
+
 // publish pushes the private forks, oldest first, and wakes a worker for them if there is no thief. If newest is set,
 // it is the fork just made, and publish does nothing unless there is demand or little to steal.
 func (w *Worker) publish(newest *fork) {

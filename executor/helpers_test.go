@@ -14,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,7 +22,7 @@ import (
 // wait for what hangs.
 func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
 	t.Helper()
-	ex, err := executor.New(cfg)
+	ex, err := executor.New(neighbour.Beside(t, cfg))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if !t.Failed() {

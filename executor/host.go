@@ -45,16 +45,23 @@ func (h host) Searching() {
 // Sees implements policy.Host. Where lanes hide items it is always true, since a Try asks for them, unless they are
 // dealt out: then a Try of the worker itself waits for one.
 func (h host) Sees(victim int) bool {
-	l := &h.w.lane
-	return l.Hides() && !l.CanReceive() || h.w.core.roster[victim].lane.Ask()
+	l, v := &h.w.lane, h.w.core.roster[victim]
+	if l.Hides() && !l.CanReceive() || v.lane.Ask() {
+		return true
+	}
+	h.w.share.tried(v, deque.Empty)
+	return false
 }
 
 // Try implements policy.Host.
 func (h host) Try(victim int) (outcome deque.Outcome) {
 	w := h.w
 	switch v := w.core.roster[victim]; {
+	case v != w && w.share.meets(v):
+		outcome = deque.Empty
 	case v != w && !(w.lane.CanReceive() && v.lane.Len() == 0):
 		w.found, outcome = w.stealMany(v)
+		w.share.tried(v, outcome)
 	case v == w && !w.core.injector.isEmpty():
 		w.found, outcome = w.takeSubmitted()
 	default:
@@ -81,7 +88,9 @@ func (h host) Commit() {
 	w.counts.parks++
 	w.publishCounts()
 	w.state.Store(uint32(parked))
+	w.share.sleeps(true)
 	w.core.notifier.Commit(w.id)
+	w.share.wakes()
 	w.state.Store(uint32(searching))
 	w.counts.wakeups++
 }
@@ -96,7 +105,7 @@ func (h host) Pause(n int) {
 var epoch = time.Now()
 
 // Nanotime implements policy.Host.
-func (h host) Nanotime() int64 { return int64(time.Since(epoch)) }
+func (h host) Nanotime() int64 { return nanotime() }
 
 // random returns a uniform index below n: xorshift64, scaled by a multiplication instead of a remainder.
 func (w *Worker) random(n int) int {

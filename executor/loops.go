@@ -10,6 +10,8 @@ func (w *Worker) loopFor() func(*Worker, *Item) {
 	switch {
 	case w.inline != nil:
 		return (*Worker).runShuffled
+	case w.share != nil:
+		return (*Worker).runShared
 	case w.lane.IsPolled():
 		return (*Worker).runPolled
 	default:
@@ -58,6 +60,39 @@ func (w *Worker) runPolled(it *Item) {
 			w.enter(it.Body)
 		}
 		if w.lane.Demand() {
+			w.tell(w.lane.Poll())
+		}
+		if w.counts.items++; w.counts.items%pollInterval == 0 {
+			if it = w.checkpoint(it); it == nil {
+				break
+			}
+		}
+		current = it
+		if it = it.Exec(w, it); it == nil {
+			it = w.pop()
+		}
+	}
+	returned = true
+}
+
+// runShared is runPolled for a worker that shares the machine. It may rest before each item.
+func (w *Worker) runShared(it *Item) {
+	var current *Item
+	returned := false
+	defer func() {
+		if !returned {
+			w.failed(current, recover())
+		}
+	}()
+	polled := w.lane.IsPolled()
+	for it != nil {
+		if it.Body != w.body {
+			w.enter(it.Body)
+		}
+		if w.share.isWanted() {
+			w.share.rest()
+		}
+		if polled && w.lane.Demand() {
 			w.tell(w.lane.Poll())
 		}
 		if w.counts.items++; w.counts.items%pollInterval == 0 {

@@ -142,6 +142,8 @@ func (w *Worker) sleepInWait() {
 	if !w.blocking { // else a spare stands in for it already
 		w.ex.spares.Sleep()
 		defer w.ex.spares.Wake()
+		w.share.sleeps(false) // after a spare was called up, which takes the worker's place
+		defer w.share.wakes()
 	}
 	w.sleeper.sleep(w)
 	w.counts.wakeups++

@@ -87,7 +87,13 @@ func (s *Scope) Stopped() bool {
 }
 
 func init() {
-	demand.Of = func(scope any) bool { return scope.(*Scope).w.lane.IsWanted() }
+	demand.Of = func(scope any) bool {
+		w := scope.(*Scope).w
+		if w.share.isWanted() {
+			w.share.rest()
+		}
+		return w.lane.IsWanted()
+	}
 	demand.Hint = func(scope any) *xatomic.Bool { return scope.(*Scope).w.lane.DemandWord() }
 }
 

@@ -45,7 +45,12 @@ func (h spareHost) Discharge(spare int) {
 }
 
 // WakeAll implements spares.Host.
-func (h spareHost) WakeAll() { h.ex.policy.WakeAll() }
+func (h spareHost) WakeAll() {
+	h.ex.policy.WakeAll()
+	if s := h.ex.sharing; s != nil {
+		s.control.Recall()
+	}
+}
 
 // spareNumber is the number of a spare in the ledger.
 func (w *Worker) spareNumber() int { return w.id - w.core.cfg.Workers }
@@ -65,13 +70,22 @@ func (w *Worker) spareGone() {
 // isSurplus reports whether the worker is a spare and more spares are in service than are due.
 func (w *Worker) isSurplus() bool { return w.spare && w.core.spares.HasSurplus() }
 
-// leaveService takes the worker out of service if it is surplus, and reports whether it did. Its lane is empty (I10).
-func (w *Worker) leaveService() bool { return w.spare && w.core.spares.Leave(w.spareNumber()) }
+// leaveService takes the worker, a thief, out of service if it is a surplus spare, or is to rest. It reports whether it
+// did. The worker's lane is empty (I10).
+func (w *Worker) leaveService() bool {
+	return w.spare && w.core.spares.Leave(w.spareNumber()) || w.share.leave()
+}
 
-// standBy sleeps until the spare is called up or discharged. It returns false if its thread is to end.
+// standBy rests, if the worker shares the machine and is to rest, or sleeps until the spare is called up or discharged.
+// It returns false if its thread is to end.
 func (w *Worker) standBy() bool {
+	if w.share.standBy() {
+		return true
+	}
 	w.state.Store(uint32(standingBy))
+	w.share.sleeps(false)
 	w.calledUp.Park()
+	w.share.wakes()
 	return !w.discharged
 }
 

@@ -8,6 +8,7 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 type Stats struct {
 	Workers []WorkerStats // by worker ID; spare workers follow the others, as many as were needed so far
 	Total   WorkerStats
+	Share   ShareStats // with Config.Share
 }
 
 // WorkerStats has the counters of one worker, or the sum of several.
@@ -33,12 +34,13 @@ func (ex *Executor) Stats() Stats {
 		s.Workers[i].Peers = w.peers.snapshot()
 		s.Total.add(s.Workers[i], 1)
 	}
+	s.Share = ex.sharing.stats()
 	return s
 }
 
 // Sub returns the difference between s and old, an earlier snapshot of the same executor.
 func (s Stats) Sub(old Stats) Stats {
-	d := Stats{Workers: append([]WorkerStats(nil), s.Workers...), Total: s.Total}
+	d := Stats{Workers: append([]WorkerStats(nil), s.Workers...), Total: s.Total, Share: s.Share}
 	for i := range old.Workers { // s may have more
 		d.Workers[i].add(old.Workers[i], ^uint64(0))
 	}

@@ -142,7 +142,9 @@ func (w *Worker) vacate() {
 func (w *Worker) live() {
 	stopped := false
 	growStack()
+	w.share.wakes()
 	defer func() {
+		w.share.sleeps(false)
 		w.ex.leaving.add(w.thread.id.Load())
 		w.vacate()
 		if stopped {

@@ -29,6 +29,7 @@ type Worker struct {
 	refills  bool                 // policy.Policy.Refills
 	inline   *inline              // set if there is no thread
 	peers    *peers               // set if the policy asks about other workers' threads
+	share    *sharer              // set with Config.Share
 	_        pad.Line
 
 	lane lane.Lane[Item] // has the worker's items
@@ -83,11 +84,12 @@ const (
 	parked
 	blocked
 	standingBy
+	resting
 	threadless
 )
 
 func (s workerState) String() string {
-	return [...]string{"running", "searching", "preparing", "parked", "blocked", "standing by", "without a thread"}[s]
+	return [...]string{"running", "searching", "preparing", "parked", "blocked", "standing by", "resting", "without a thread"}[s]
 }
 
 // ID returns the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, unless one

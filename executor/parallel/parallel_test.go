@@ -16,6 +16,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,7 +28,7 @@ func onEach(t *testing.T, test func(t *testing.T, on parallel.On)) {
 	turn := int(testkit.Seed(t) % 1024)
 	for _, workers := range []int{1, 2, 4} {
 		on := func(d deque.Kind, forks executor.Forks, grains ...int) {
-			ex, err := executor.New(executor.Config{Workers: workers, Deque: d, Forks: forks})
+			ex, err := executor.New(neighbour.Beside(t, executor.Config{Workers: workers, Deque: d, Forks: forks}))
 			require.NoError(t, err)
 			for _, grain := range grains {
 				t.Run(fmt.Sprintf("W=%d/%v-%v/grain=%d", workers, d, forks, grain), func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,7 +22,7 @@ var errTest = errors.New("the test's own error")
 
 func newExecutor(t testing.TB, workers int) *executor.Executor {
 	t.Helper()
-	ex, err := executor.New(executor.Config{Workers: workers})
+	ex, err := executor.New(neighbour.Beside(t, executor.Config{Workers: workers}))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ex.Close()) })
 	return ex

@@ -16,6 +16,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,7 +24,7 @@ var errTest = errors.New("the test's own error")
 
 func newExecutor(t testing.TB, c executor.Config) *executor.Executor {
 	t.Helper()
-	ex, err := executor.New(c)
+	ex, err := executor.New(neighbour.Beside(t, c))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ex.Close()) })
 	return ex

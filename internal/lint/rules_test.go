@@ -29,7 +29,8 @@ var layers = map[string][]string{
 		"internal/errfmt", "internal/left",
 	},
 	"executor": {
-		"executor/internal/demand", "executor/internal/lane", "executor/internal/policy", "executor/internal/spares",
+		"executor/internal/demand", "executor/internal/lane", "executor/internal/policy", "executor/internal/share",
+		"executor/internal/spares", "internal/allot", "internal/gat",
 		"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
 		"internal/xsync", "internal/pad", "internal/errfmt", "internal/left", "internal/peer",
 	},
@@ -38,6 +39,7 @@ var layers = map[string][]string{
 	"executor/internal/policy": { // deque for its Outcome only
 		"deque", "internal/pad", "internal/xatomic", "internal/xsync",
 	},
+	"executor/internal/share":  {"internal/pad", "internal/xatomic", "internal/xsync"},
 	"executor/internal/spares": {"internal/xatomic", "internal/xsync"},
 	"executor/parallel":        {"executor", "executor/internal/demand", "internal/xatomic"},
 	"executor/pipeline": {

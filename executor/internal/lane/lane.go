@@ -136,6 +136,9 @@ func (l *Lane[T]) want() {
 	}
 }
 
+// Want sets demand, so that the owner attends to it at its next Fork or Join. Any thread.
+func (l *Lane[T]) Want() { l.want() }
+
 // Answer clears demand. The owner calls it before it shows all its private forks. Owner only.
 func (l *Lane[T]) Answer() {
 	if !l.forksPushed && l.demand.Load() {

@@ -50,7 +50,8 @@ type Host interface {
 	Send(spare int, hasThread bool)
 	// Discharge ends the thread of a spare that is on standby or about to be.
 	Discharge(spare int)
-	// WakeAll wakes the workers that sleep because they have found no work, so that surplus spares among them leave.
+	// WakeAll wakes the workers that sleep because they have found no work, or rest without any, so that surplus spares
+	// among them leave.
 	WakeAll()
 }
 

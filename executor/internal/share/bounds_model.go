@@ -1,0 +1,9 @@
+//go:build modelcheck
+
+package share
+
+// The smallest numbers with which every path is still taken.
+const (
+	turn     = 1
+	patience = 1
+)

@@ -1,0 +1,168 @@
+package executor
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/allot"
+	"github.com/magpie-go/magpie/internal/gat"
+)
+
+// A Share makes an executor share the processors of the machine with the other executors that have one, in this process
+// and in others of the same user (document 003, chapters 4 to 6). It is for machines on which several programs, or
+// several executors of one, would together run more workers than there are processors.
+//
+// Each executor is a job. Once a cycle a job estimates its desire: how many processors it can use without wasting more
+// than a part of them. A table in memory that all jobs map has the desires of all of them, and what each is allotted.
+// No job is allotted more than it desires, and processors that are left go to those that desire more, evenly by weight.
+// A job that desires any is allotted at least one, so that with more such jobs than processors the processors are shared
+// by the kernel as they are without a Share.
+//
+// Workers beyond the allotment rest, each from its next boundary on: the end of a task, a Fork, a Join, or a look for
+// work. A worker can rest at a Fork or a Join while its task holds a lock, as a thread can lose its processor there. It
+// then has its turn after two cycles, or as soon as the others have nothing else to do. A worker in [Blocking] uses no
+// processor. An executor without a run in progress soon desires nothing; the next run begins at once with one worker,
+// and within a cycle with what the executor desired before.
+//
+// A job cannot take more than its share by desiring more. But nothing forces it to keep to its allotment: jobs trust each
+// other, as processes of one user do. A job that is killed gives everything back. One that is stopped counts with its
+// Minimum after two seconds.
+//
+// If the table cannot be used, the executor works alone, as without a Share, and [ShareStats].Err says why: there is no
+// table on systems other than Linux, its file may belong to somebody else, or its jobs may have another Cycle.
+type Share struct {
+	// Path is the table's file. "" means the default: magpie-v1.gat in $XDG_RUNTIME_DIR, else in /dev/shm with the
+	// user's number in its name. Executors with the same path share. The directory must exist; the file need not.
+	Path string
+	// Weight is the executor's part of contended processors, relative to others. 0 means 1.
+	Weight int
+	// Minimum is how many processors the executor is allotted before others have more than one, if it desires them. If
+	// the minima of all jobs are more than there are processors, they are shared evenly by weight.
+	Minimum int
+	// Limit is the largest allotment. 0 means Config.Workers.
+	Limit int
+	// Processors is the number of processors that all jobs of the table share, and Cycle the time between two
+	// estimates, document 003's est_cycle. All jobs of a table must have the same. 0 means the processors that the
+	// process may use, and 5 ms, which is the document's choice.
+	Processors int
+	Cycle      time.Duration
+	// Desire is the rule by which the executor estimates its desire.
+	Desire Desire
+	// Efficiency is the target η of [StealRatio], above 0 and at most 1: how much of its processors a job uses at least
+	// when it has just got more. The lower it is, the sooner the desire grows, and the more it may waste. 0 means 0.5,
+	// which is the document's choice; its last experiment has 0.75. It counts in thousandths.
+	Efficiency float64
+}
+
+// Desire is a rule by which an executor estimates how many processors it can use.
+type Desire uint8
+
+const (
+	// StealRatio is document 003's WSAP (sections 4.2 and 6.1). Of the attempts to steal during a cycle it counts those
+	// whose victim was looking for work itself. While few are, the executor desires more than the workers that were
+	// awake. When most are, it desires fewer.
+	StealRatio Desire = iota
+	// ReadyItems takes the number of items that run or could, at the end of each cycle, for the desire, as the
+	// document's Cilk-AP-INST does. It is for comparisons: a loop that forks the rest of itself and then runs a part of
+	// itself never has more than one such item that no worker has.
+	ReadyItems
+)
+
+// desires has a row for each Desire.
+var desires = []struct {
+	name string
+	rule func(*Share) allot.Rule
+}{
+	{"steal-ratio", func(s *Share) allot.Rule { return allot.WSAP{Efficiency: s.permille()} }},
+	{"ready-items", func(*Share) allot.Rule { return allot.Instant{} }},
+}
+
+var desireNames = func() (names []string) {
+	for _, row := range desires {
+		names = append(names, row.name)
+	}
+	return names
+}()
+
+func (d Desire) String() string { return nameOf(d, "Desire", desireNames) }
+
+// Desires lists every Desire.
+func Desires() []Desire { return all(Desire(len(desires))) }
+
+// ParseDesire is the reverse of [Desire.String].
+func ParseDesire(name string) (Desire, error) { return parse[Desire](name, "desire", desireNames) }
+
+// permille returns the target efficiency in thousandths.
+func (s *Share) permille() allot.Permille { return allot.Permille(s.Efficiency*1000 + 0.5) }
+
+const (
+	defaultCycle      = 5 * time.Millisecond
+	defaultEfficiency = 0.5
+	shortestCycle     = time.Millisecond
+	longestCycle      = time.Second
+)
+
+// withDefaults returns a copy of s with the defaults filled in. It reports every bad field to bad.
+func (s *Share) withDefaults(workers int, bad func(format string, args ...any)) *Share {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.Path = cmp.Or(c.Path, gat.Path())
+	c.Processors = cmp.Or(c.Processors, runtime.NumCPU())
+	c.Cycle = cmp.Or(c.Cycle, defaultCycle)
+	c.Efficiency = cmp.Or(c.Efficiency, defaultEfficiency)
+	c.Limit = cmp.Or(c.Limit, workers)
+	c.Weight = cmp.Or(c.Weight, 1)
+	for _, f := range []struct {
+		name  string
+		value int
+		zero  string
+	}{
+		{"Weight", c.Weight, "1"},
+		{"Minimum", c.Minimum, "none"},
+		{"Limit", c.Limit, "Config.Workers"},
+		{"Processors", c.Processors, "those that the process may use"},
+	} {
+		if f.value < 0 {
+			bad("Config.Share.%s is %d: give a positive number, or 0 for %s", f.name, f.value, f.zero)
+		}
+	}
+	if c.Cycle < shortestCycle || c.Cycle > longestCycle {
+		bad("Config.Share.Cycle is %v: give %v to %v, or 0 for %v", c.Cycle, shortestCycle, longestCycle, defaultCycle)
+	}
+	if !(c.Efficiency >= 0.001 && c.Efficiency <= 1) {
+		bad("Config.Share.Efficiency is %v: give a number above 0 and at most 1, or 0 for %v",
+			c.Efficiency, defaultEfficiency)
+	}
+	if int(c.Desire) >= len(desires) {
+		bad("Config.Share.Desire is %d: use one of %v", uint8(c.Desire), Desires())
+	}
+	return &c
+}
+
+// ShareStats is how an executor shares the machine.
+type ShareStats struct {
+	Joined     bool    // the executor has a Share, and a place in the table
+	Err        error   // why the executor is alone although it has a Share
+	Desire     int     // processors that the executor desires, 0 while it has no work
+	Allotment  int     // processors that it is allotted
+	Usage      int     // workers awake on average during the last cycle, while a run was in progress
+	Efficiency float64 // 1 less the part of steal attempts in that cycle whose victim was looking for work itself
+	Awake      int     // workers awake now
+	Resting    int     // workers that rest now, because more would be awake than allotted
+	Cycles     uint64  // cycles so far with a run in progress
+}
+
+func (s ShareStats) String() string {
+	switch {
+	case s.Err != nil:
+		return fmt.Sprintf("alone: %v", s.Err)
+	case !s.Joined:
+		return "no"
+	}
+	return fmt.Sprintf("desire %d, allotted %d, used %d at an efficiency of %.2f, %d awake, %d resting",
+		s.Desire, s.Allotment, s.Usage, s.Efficiency, s.Awake, s.Resting)
+}

@@ -1,0 +1,145 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/internal/share"
+	"github.com/magpie-go/magpie/internal/park"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A sharer is a worker's part in sharing the machine. It is nil without Config.Share, and its methods then do nothing.
+// Unless they say otherwise, they are the worker's only.
+type sharer struct {
+	w       *Worker
+	control *share.Control
+	met     *Worker // a worker that the thief has met, and that rests
+	rests   bool    // the worker is to rest, once it has ceased to be a thief
+	parker  park.Parker
+
+	// Written by the worker, read by the manager.
+	attempts xatomic.Tell64 // to steal
+	pure     xatomic.Tell64 // those whose victim was looking for work itself
+	past     xatomic.Tell64 // nanoseconds awake before since
+	since    xatomic.Tell64 // when the worker woke, 0 while it is not awake
+}
+
+// newSharer returns the sharer of w; nil without Config.Share.
+func newSharer(w *Worker) *sharer {
+	if w.core.sharing == nil {
+		return nil
+	}
+	return &sharer{w: w, control: &w.core.sharing.control}
+}
+
+func nanotime() int64 { return int64(time.Since(epoch)) }
+
+// wakes counts the worker as awake.
+func (s *sharer) wakes() {
+	if s != nil {
+		s.since.Store(uint64(nanotime()))
+		s.control.Wakes()
+	}
+}
+
+// sleeps undoes wakes. able says that the worker can be woken for any item.
+func (s *sharer) sleeps(able bool) {
+	if s != nil {
+		s.stopClock()
+		s.control.Sleeps(able)
+	}
+}
+
+func (s *sharer) stopClock() {
+	s.past.Store(s.past.Load() + uint64(nanotime()) - s.since.Load())
+	s.since.Store(0)
+}
+
+// awake returns for how many nanoseconds the worker has been awake. Any thread: the result may be off by the last
+// interval.
+func (s *sharer) awake(now int64) int64 {
+	past := int64(s.past.Load())
+	if since := int64(s.since.Load()); since != 0 {
+		past += max(now-since, 0)
+	}
+	return past
+}
+
+// isWanted reports whether the worker is to call rest, because it is at a boundary.
+func (s *sharer) isWanted() bool { return s != nil && s.control.Wanted() }
+
+// rest puts the worker to rest in the middle of its work, if workers have to: at the beginning of an item, or at a Fork
+// or Join. Others can take everything but what is on its stack.
+func (s *sharer) rest() {
+	w := s.w
+	if w.blocking {
+		return
+	}
+	w.bringForward()
+	state := w.state.Load()
+	w.state.Store(uint32(resting))
+	if s.control.Rest(w.id, true) {
+		s.park()
+	}
+	w.state.Store(state)
+}
+
+// park sleeps until the control wakes the worker.
+func (s *sharer) park() {
+	s.stopClock()
+	s.w.publishCounts()
+	s.parker.Park()
+	s.since.Store(uint64(nanotime()))
+}
+
+// meets reports whether a victim rests with work. The thief is to wake it and to rest in its place, rather than to steal
+// from it (document 003, section 6.1).
+func (s *sharer) meets(victim *Worker) bool {
+	if s == nil || !s.control.HasLeftWork(victim.id) {
+		return false
+	}
+	s.met = victim
+	return true
+}
+
+// leave tells a thief to rest: because it has met a worker that rests with work, or because workers have to. The thief
+// then ceases to be one, and stands by.
+func (s *sharer) leave() bool {
+	if s == nil {
+		return false
+	}
+	met := s.met
+	s.met = nil
+	s.rests = met != nil && s.control.Swap(s.w.id, met.id) || s.control.Wanted() && s.control.Rest(s.w.id, false)
+	return s.rests
+}
+
+// standBy rests if leave has said so, and reports whether it did.
+func (s *sharer) standBy() bool {
+	if s == nil || !s.rests {
+		return false
+	}
+	s.rests = false
+	s.w.state.Store(uint32(resting))
+	s.park()
+	return true
+}
+
+// tried counts an attempt to steal. One that finds nothing is purely unsuccessful if the victim is looking for work
+// itself. It is not counted if the victim is not awake: document 003 draws no such victim.
+func (s *sharer) tried(victim *Worker, outcome deque.Outcome) {
+	if s == nil {
+		return
+	}
+	if outcome == deque.Empty {
+		switch workerState(victim.state.Load()) {
+		case searching, preparing:
+			s.pure.Store(s.pure.Load() + 1)
+		case running:
+		default:
+			return
+		}
+	}
+	s.attempts.Store(s.attempts.Load() + 1)
+}

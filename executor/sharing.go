@@ -1,0 +1,300 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/magpie-go/magpie/executor/internal/share"
+	"github.com/magpie-go/magpie/internal/allot"
+	"github.com/magpie-go/magpie/internal/gat"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// sharing is what an executor with a Config.Share has beside its workers' sharers. Once a cycle, on a timer's goroutine,
+// it estimates the desire and makes the control follow the allotment. While the executor desires nothing there is no
+// timer.
+type sharing struct {
+	ex       *Executor // to which the workers refer
+	control  share.Control
+	cfg      *Share
+	rule     allot.Rule
+	progress progress
+
+	// What the latest cycle has published, for Stats.
+	err                              xatomic.Pointer[error]
+	joined                           xatomic.Bool
+	desire, allotment, usage, cycles xatomic.Tell64
+	efficiency                       xatomic.Tell64 // in thousandths
+
+	mu     xsync.Mutex // guards what follows; held during a cycle
+	table  table       // nil if the executor is alone
+	timer  *time.Timer
+	last   sample
+	wanted int // the latest desire that was not 0
+	idle   int // cycles without a run since the last one with a run
+}
+
+// A table tells what a job is allotted. It is a gat.Job.
+type table interface {
+	Update(desire, usage, efficiency int) (allotment int, err error)
+	Leave() error
+}
+
+// idleCycles is after how many cycles without a run an executor desires nothing. Arbitrary: requests that come in quick
+// succession keep what they need.
+const idleCycles = 10
+
+// newSharing returns the sharing of an executor that has not joined a table yet; nil without Config.Share.
+func newSharing(ex *Executor) *sharing {
+	if ex.cfg.Share == nil {
+		return nil
+	}
+	s := &sharing{ex: ex, cfg: ex.cfg.Share, rule: desires[ex.cfg.Share.Desire].rule(ex.cfg.Share), wanted: 1}
+	s.control.Init(shareHost{ex}, len(ex.roster))
+	return s
+}
+
+// join joins the table. If there is no table to join, the executor is alone.
+func (s *sharing) join() {
+	if s == nil {
+		return
+	}
+	cfg := s.cfg
+	job, err := gat.Join(cfg.Path, cfg.Processors, cfg.Cycle, gat.Terms{
+		Name: s.ex.cfg.Name, Workers: s.ex.cfg.Workers, Weight: cfg.Weight, Minimum: cfg.Minimum, Limit: cfg.Limit,
+	})
+	if err != nil {
+		s.err.Store(&err)
+		return
+	}
+	s.joinTable(job)
+}
+
+// joinTable is join for the given table. Until a run begins the executor desires nothing.
+func (s *sharing) joinTable(t table) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.table = t
+	s.joined.Store(true)
+	s.control.SetAllotment(1)
+	s.progress.onBegin(s.resume)
+}
+
+// leave gives the processors back, and wakes all workers that rest.
+func (s *sharing) leave() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.table != nil {
+		if s.timer != nil {
+			s.timer.Stop()
+		}
+		_ = s.table.Leave() // the table takes the place back in any case when the process ends
+		s.table = nil
+	}
+	s.control.Close()
+}
+
+// resume is called when a run begins while the executor desires nothing.
+func (s *sharing) resume() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last, s.idle = s.sample(), 0
+	s.tell(s.wanted, 0, 1000)
+	s.wait()
+}
+
+// tick ends a cycle: it estimates the desire, and lets the allotment follow.
+func (s *sharing) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.sample()
+	count, inProgress := s.count(s.last, now)
+	s.last = now
+	s.control.Turn()
+	s.idle++
+	switch {
+	case inProgress:
+		s.idle = 0
+		s.cycles.Store(s.cycles.Load() + 1)
+		s.wanted = min(s.rule.Next(s.wanted, count), s.ex.cfg.Workers)
+		efficiency := 1000
+		if count.Attempts > 0 {
+			efficiency = int((count.Attempts - min(count.Pure, count.Attempts)) * 1000 / count.Attempts)
+		}
+		s.tell(s.wanted, count.Usage, efficiency)
+	case s.idle < idleCycles:
+		s.tell(s.wanted, 0, 1000)
+	default:
+		s.tell(0, 0, 1000)
+		s.progress.onBegin(s.resume)
+		return
+	}
+	s.wait()
+}
+
+// wait has the next cycle end in time, unless the executor is alone. The caller holds mu.
+func (s *sharing) wait() {
+	switch {
+	case s.table == nil:
+	case s.timer == nil:
+		s.timer = time.AfterFunc(s.cfg.Cycle, s.tick)
+	default:
+		s.timer.Reset(s.cfg.Cycle)
+	}
+}
+
+// tell publishes the figures of a cycle, and lets the control follow the allotment. If the table is lost, the executor
+// is alone. The caller holds mu.
+func (s *sharing) tell(desire, usage, efficiency int) {
+	if s.table == nil {
+		return
+	}
+	s.desire.Store(uint64(desire))
+	s.usage.Store(uint64(usage))
+	s.efficiency.Store(uint64(efficiency))
+	allotment, err := s.table.Update(desire, usage, efficiency)
+	s.allotment.Store(uint64(allotment))
+	if err != nil {
+		s.err.Store(&err)
+		s.table = nil
+		s.control.Close()
+		return
+	}
+	s.control.SetAllotment(allotment)
+}
+
+// A sample is what the workers and the runs have counted so far. Times are in nanoseconds.
+type sample struct {
+	attempts, pure uint64
+	awake          int64 // summed over all workers
+	inProgress     int64 // while there was a run or a future
+	ready          int
+}
+
+func (s *sharing) sample() (n sample) {
+	now := nanotime()
+	for _, w := range s.ex.workers() {
+		n.attempts += w.share.attempts.Load()
+		n.pure += w.share.pure.Load()
+		n.awake += w.share.awake(now)
+		n.ready += w.lane.Len()
+		if w.state.Load() == uint32(running) {
+			n.ready++
+		}
+	}
+	n.ready += s.ex.injector.len()
+	n.inProgress = s.progress.total(now)
+	return n
+}
+
+// count returns what was counted between two samples, and whether a run or a future was in progress. The usage is the
+// mean number of workers awake, of that time only: an executor with many short runs desires what each of them can use.
+func (s *sharing) count(from, to sample) (c allot.Count, inProgress bool) {
+	c = allot.Count{Attempts: to.attempts - from.attempts, Pure: to.pure - from.pure, Ready: to.ready}
+	lasted := to.inProgress - from.inProgress
+	if lasted <= 0 {
+		return c, false
+	}
+	c.Usage = min(int((max(to.awake-from.awake, 0)+lasted/2)/lasted), s.ex.cfg.Workers)
+	return c, true
+}
+
+// stats returns what Stats has. Any thread.
+func (s *sharing) stats() (out ShareStats) {
+	if s == nil {
+		return out
+	}
+	if err := s.err.Load(); err != nil {
+		out.Err = *err
+	}
+	out.Joined = s.joined.Load() && out.Err == nil
+	if !out.Joined {
+		return out
+	}
+	out.Desire, out.Allotment = int(s.desire.Load()), int(s.allotment.Load())
+	out.Usage, out.Efficiency = int(s.usage.Load()), float64(s.efficiency.Load())/1000
+	out.Awake, out.Resting, out.Cycles = s.control.Awake(), s.control.Resting(), s.cycles.Load()
+	return out
+}
+
+// A shareHost shows an executor to its control. It implements share.Host.
+type shareHost struct{ ex *Executor }
+
+// AnyWork implements share.Host.
+func (h shareHost) AnyWork() bool { return h.ex.anyItem() }
+
+// Signal implements share.Host. Fork, Join and loops look at their lane's demand only.
+func (h shareHost) Signal() {
+	for _, w := range h.ex.workers() {
+		w.lane.Want()
+	}
+}
+
+// Wake implements share.Host.
+func (h shareHost) Wake(worker int) { h.ex.roster[worker].share.parker.Unpark() }
+
+// A progress is the account of the time during which any run or future is in progress.
+type progress struct {
+	mu    xsync.Mutex
+	n     int    // the runs together count as one, and so do the futures
+	since int64  // when n became positive
+	past  int64  // the time before since
+	first func() // if set, the next begin calls it, on another goroutine
+}
+
+// begin counts one in. It does nothing without a Config.Share, as end does.
+func (s *sharing) begin() {
+	if s == nil {
+		return
+	}
+	p := &s.progress
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n++; p.n == 1 {
+		p.since = nanotime()
+		p.callFirst()
+	}
+}
+
+// end undoes begin.
+func (s *sharing) end() {
+	if s == nil {
+		return
+	}
+	p := &s.progress
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n--; p.n == 0 {
+		p.past += nanotime() - p.since
+	}
+}
+
+// onBegin has f called once, on another goroutine: now, if anything is in progress, or else at the next begin.
+func (p *progress) onBegin(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.first = f
+	if p.n > 0 {
+		p.callFirst()
+	}
+}
+
+func (p *progress) callFirst() {
+	if p.first != nil {
+		time.AfterFunc(0, p.first)
+		p.first = nil
+	}
+}
+
+// total returns the time up to now.
+func (p *progress) total(now int64) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n > 0 {
+		return p.past + max(now-p.since, 0)
+	}
+	return p.past
+}
