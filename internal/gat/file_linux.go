@@ -1,6 +1,7 @@
 package gat
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -28,6 +29,7 @@ type resources struct {
 	mapping []byte
 }
 
+// release may be called again.
 func (r *resources) release() {
 	if r.fd >= 0 {
 		_ = unix.Close(r.fd)
@@ -35,6 +37,7 @@ func (r *resources) release() {
 	if r.mapping != nil {
 		_ = unix.Munmap(r.mapping)
 	}
+	*r = resources{fd: -1}
 }
 
 // failpoint is the before of the files opened from now on. Only tests set it.
@@ -49,7 +52,7 @@ var now = func() uint64 {
 	return uint64(t.Nano())
 }
 
-// bootFile changes when the machine boots. Linux has had it since before the kernels that Go runs on. A test replaces it.
+// bootFile changes when the machine boots. Every kernel that Go runs on has it. A test replaces it.
 var bootFile = "/proc/sys/kernel/random/boot_id"
 
 func bootID() (id [2]uint64, err error) {
@@ -86,17 +89,24 @@ func openLocked(path string, patience time.Duration) (*file, error) {
 			f.close()
 			continue
 		}
-		if err := f.grow(); err != nil {
-			f.close()
-			return nil, err
-		}
-		if err := f.mmap(unix.PROT_READ | unix.PROT_WRITE); err != nil {
+		if err := f.prepare(); err != nil {
 			f.close()
 			return nil, err
 		}
 		return f, nil
 	}
 	return nil, fmt.Errorf("%s: %w: it is removed again and again", path, ErrBusy)
+}
+
+// prepare makes the file one that can be mapped, and maps it. The caller holds byte 0.
+func (f *file) prepare() error {
+	if err := f.checkMagic(); err != nil {
+		return err
+	}
+	if err := f.grow(); err != nil {
+		return err
+	}
+	return f.mmap(unix.PROT_READ | unix.PROT_WRITE)
 }
 
 // open opens a file and checks that it is the user's and no other user's to write.
@@ -187,6 +197,20 @@ func (f *file) isAt(path string) bool {
 		return true // the name cannot be looked up now: no reason to leave
 	}
 	return err == nil && named.Dev == own.Dev && named.Ino == own.Ino
+}
+
+// checkMagic returns an error if the file is of another program, which would lose its content. A table's first bytes
+// are the magic, or zeros while it is made.
+func (f *file) checkMagic() error {
+	b := make([]byte, 8)
+	n, err := retry(func() (int, error) { return unix.Pread(f.fd, b, 0) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	if b = b[:n]; bytes.HasPrefix(binary.NativeEndian.AppendUint64(nil, magic), b) || bytes.HasPrefix(make([]byte, 8), b) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: it is another program's: give another path, or remove it", f.path, ErrForeign)
 }
 
 // grow gives the file at least the size of a table, with blocks: a hole would raise SIGBUS on a full disk. It never
@@ -301,7 +325,7 @@ func readFile(path string) (s Snapshot, err error) {
 	if err != nil {
 		return s, err
 	}
-	defer f.close()
+	defer f.release() // at once: a viewer may read often
 	boot, err := bootID()
 	if err != nil {
 		return s, err

@@ -1,6 +1,7 @@
 package gat
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -44,6 +45,11 @@ func FuzzTable(f *testing.F) {
 		require.NoError(t, os.WriteFile(path, content, 0o600))
 		_, _ = Read(path)
 		j, err := Join(path, processors, testCycle, Terms{})
+		if start := append(slices.Clone(content), make([]byte, 8)...)[:8]; !bytes.Equal(start, valid[:8]) &&
+			!bytes.Equal(start, make([]byte, 8)) && !bytes.HasPrefix(valid[:8], content) {
+			require.ErrorIs(t, err, ErrForeign)
+			return
+		}
 		require.NoError(t, err)
 		defer func() { require.NoError(t, j.Leave()) }()
 		require.Equal(t, processors, update(t, j, 9))

@@ -87,6 +87,19 @@ func TestNotATable(t *testing.T) {
 	refused(t, "/dev/null", ErrForeign)
 	refused(t, at("no/such/folder"), fs.ErrNotExist)
 
+	for i, content := range []string{"x", "another program's file", "\x01mag-ga", "\x00\x00\x00\x00\x00\x00\x00x"} {
+		name := at(fmt.Sprint("file", i))
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
+		if content == "\x01mag-ga" { // a table that was cut short
+			require.Equal(t, 4, update(t, join(t, name, 4, Terms{}), 9))
+			continue
+		}
+		refused(t, name, ErrForeign)
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.Equal(t, content, string(text))
+	}
+
 	for _, mode := range []fs.FileMode{0o666, 0o620, 0o602} {
 		name := at(mode.String())
 		require.NoError(t, os.WriteFile(name, []byte("mine"), 0o600))

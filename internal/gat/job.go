@@ -118,8 +118,8 @@ func (s *seat) enter() (err error) {
 // work: it is allotted 0. Update is to be called once a cycle. It takes no more than a few microseconds per job, and
 // does not wait for other processes.
 //
-// After an error, which wraps [ErrLost] or [ErrLeft], the job is alone for good, and the allotment is what it could have
-// alone.
+// After an error, which wraps [ErrLost] or [ErrLeft], the job is alone for good, and the allotment is what it could
+// have alone.
 func (j *Job) Update(desire, usage, efficiency int) (allotment int, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -1,6 +1,7 @@
 package gat
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,8 +69,9 @@ func TestKillFirst(t *testing.T) {
 	at := kills(t, stepsOf(t, filepath.Join(dir, "first")))
 	for i, step := range at {
 		path := filepath.Join(dir, fmt.Sprint(i))
-		if i%2 == 1 { // make another program's file a table
-			require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("another program's ", 2000)), 0o600))
+		if i%2 == 1 { // make a file of another version a table
+			text := append(binary.NativeEndian.AppendUint64(nil, magic), strings.Repeat("another version's ", 2000)...)
+			require.NoError(t, os.WriteFile(path, text, 0o600))
 		}
 		err := command(path, "once", step, unix.SIGKILL).Run()
 		require.Equal(t, step != 0, err != nil, "step %d: %v", step, err)
@@ -138,7 +140,8 @@ func TestStopHoldsJoin(t *testing.T) {
 	join(t, path, childProcessors, Terms{})
 }
 
-// TestStopped: a stopped job has its minimum after two seconds, keeps its slot, and has its place again when it goes on.
+// TestStopped: a stopped job has its minimum after two seconds, keeps its slot, and has its place again when it goes
+// on.
 func TestStopped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	a := join(t, path, childProcessors, Terms{Name: "a"})

@@ -2,8 +2,8 @@ package gat
 
 import "github.com/magpie-go/magpie/internal/xatomic"
 
-// The file begins with magic and version. All else may differ in another version. Words are in the machine's byte order:
-// a machine with another one finds another magic.
+// The file begins with magic and version. All else may differ in another version. Words are in the machine's byte
+// order: a machine with another one finds another magic.
 const (
 	magic   = 0x7461672d67616d01 // "\x01mag-gat" where the first byte is the lowest
 	version = 1

@@ -93,9 +93,9 @@ func (m *member) unlock() error {
 	return m.locks.free(rebalancing)
 }
 
-// enter makes the table if need be and joins it. The caller holds byte 0.
+// enter makes the table if need be and joins it. The caller holds byte 0, and has checked that the file is a table of
+// some version, or empty.
 func (m *member) enter() error {
-	m.set32(&m.t.holder, m.terms.pid)
 	if !m.t.isValid(m.terms.boot) {
 		live, err := m.locks.anyHeld()
 		if err != nil {
@@ -106,6 +106,7 @@ func (m *member) enter() error {
 		}
 		m.format()
 	}
+	m.set32(&m.t.holder, m.terms.pid) // not before: another version may have another word there
 	return m.join()
 }
 
@@ -367,8 +368,8 @@ func (m *member) tryRebalance() error {
 	return m.unlock()
 }
 
-// leave gives up the allotment and frees the slot, if byte 0 can be locked. If not, the slot is that of a dead job as soon as the
-// caller closes the description, which frees the slot's byte.
+// leave gives up the allotment and frees the slot, if byte 0 can be locked. If not, the slot is that of a dead job as
+// soon as the caller closes the description, which frees the slot's byte.
 func (m *member) leave() error {
 	if m.check() != nil {
 		return nil // there is nothing to leave

@@ -73,7 +73,7 @@ func (p *process) look() {
 // check checks what holds at any time. It is called before each step of any process.
 func (m *machine) check() {
 	sum := uint32(0)
-	if m.t.magic.Peek() != magic {
+	if m.t.magic.Peek() != magic || m.t.version.Peek() != version {
 		return // nobody reads it
 	}
 	for i := range slots {
@@ -81,7 +81,7 @@ func (m *machine) check() {
 	}
 	model.Assert(sum <= m.processors, "%d of %d processors are allotted", sum, m.processors)
 	for i := range slots {
-		if m.owners[rebalancing].Peek() != 0 || m.t.magic.Peek() != magic || m.t.states[i].Peek() != free {
+		if m.owners[rebalancing].Peek() != 0 || m.t.states[i].Peek() != free {
 			continue
 		}
 		model.Assert(m.owners[life(i)].Peek() == 0, "slot %d is free, and its byte is locked", i)
@@ -252,13 +252,14 @@ func TestModelJoinDeath(t *testing.T) {
 	})
 }
 
-// TestModelFormatDeath: two jobs join a file that is no table yet. One of them dies at any step.
+// TestModelFormatDeath: two jobs join a table of another version. One of them dies at any step.
 func TestModelFormatDeath(t *testing.T) {
 	model.Check(t, func() {
 		m := newMachine(3)
-		m.t.magic.Store(7) // of another program
+		m.t.magic.Store(magic)
+		m.t.version.Store(9)
 		m.t.states[1].Store(9)
-		m.t.vectors[0][2].Store(1)
+		m.t.vectors[0][2].Store(9)
 		a, b := m.process(), m.process()
 		b.mayDie = true
 		join := model.Go(func() { b.run(b.begin) })

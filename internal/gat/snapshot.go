@@ -3,6 +3,7 @@ package gat
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -33,8 +34,8 @@ type JobState struct {
 	Alive      bool          // otherwise the next rebalance frees the slot
 }
 
-// snapshotTries bounds the attempts to read a table between two of its changes. It is arbitrary: one attempt takes a few
-// microseconds, and changes come a cycle apart.
+// snapshotTries bounds the attempts to read a table between two of its changes. It is arbitrary: one attempt takes a
+// few microseconds, and changes come a cycle apart.
 const snapshotTries = 1000
 
 // snapshot reads the table until it does not change meanwhile. Jobs that join change joins before their slot's words,
@@ -56,7 +57,7 @@ func (t *table) snapshot(l locks, now uint64) (Snapshot, error) {
 func (t *table) read(l locks, generation, now uint64) (Snapshot, error) {
 	s := Snapshot{
 		Processors: count(&t.processors),
-		Cycle:      time.Duration(t.cycle.Load()),
+		Cycle:      time.Duration(min(t.cycle.Load(), math.MaxInt64)),
 		Generation: generation,
 	}
 	for i := range slots {
@@ -79,7 +80,7 @@ func (t *table) read(l locks, generation, now uint64) (Snapshot, error) {
 			Weight:     count(&o.weight),
 			Minimum:    count(&o.minimum),
 			Limit:      count(&o.limit),
-			Heartbeat:  time.Duration(now - min(beat, now)),
+			Heartbeat:  time.Duration(min(now-min(beat, now), math.MaxInt64)),
 			Stopped:    isStopped(beat, now, t.cycle.Load()),
 			Alive:      alive,
 		})
