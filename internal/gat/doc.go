@@ -28,9 +28,9 @@
 // the allotments that they have. New jobs cannot join meanwhile, and the processors of jobs that die are given to
 // nobody. Because the lock is held through a stop, no job that goes on after one publishes a vector over a later one.
 //
-// A job rebalances when its desire has changed, at every tenth update, when it comes back from a stop, and when it
-// finds the job in the next slot in use dead. Each job watches one other, so each dead job is watched. Its processors
-// are given to others in the cycle after its death, and used by them in the next.
+// A job rebalances at an update if its desire has changed, if it counts as stopped, if the job in the next slot in use
+// is dead, and at every tenth update. Each job watches one other, so each dead job is watched. Its processors are given
+// to others in the cycle after its death, and used by them in the next.
 //
 // # What holds
 //

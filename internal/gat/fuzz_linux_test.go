@@ -34,7 +34,7 @@ func FuzzTable(f *testing.F) {
 	f.Add(true, []byte{2}, uint16(8), []byte{1, 0, 0, 0, 1, 0, 0, 0, 1})
 	f.Add(false, []byte("another program's file"), uint16(64), []byte{1, 2, 3})
 	f.Add(true, []byte{5}, uint16(128), []byte{255, 255, 255, 255, 255, 255})
-	f.Add(true, []byte{1, 0, 0, 0}, uint16(1664+56), []byte{255, 255, 255, 255, 255, 255})
+	f.Add(true, []byte{1, 0, 0, 0}, uint16(1664+60), []byte{255, 255, 255, 255, 255, 255})
 	f.Add(false, []byte{}, uint16(32), []byte{9})
 	const processors = 4
 	f.Fuzz(func(t *testing.T, isTable bool, content []byte, at uint16, patch []byte) {

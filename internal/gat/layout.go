@@ -51,12 +51,12 @@ type slot struct {
 	minimum xatomic.Uint32
 	limit   xatomic.Uint32
 	name    [nameWords]xatomic.Uint64 // padded with zeros
+	stopped xatomic.Uint32            // 1 if the job counts as stopped in the active vector, or may; else 0
 
 	// The job writes these without a lock.
 	desire     xatomic.Uint32
 	usage      xatomic.Uint32
 	efficiency xatomic.Uint32
-	_          [4]byte
 	heartbeat  xatomic.Uint64 // nanoseconds of the monotonic clock
 	_          [48]byte
 }

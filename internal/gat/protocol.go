@@ -50,7 +50,6 @@ type member struct {
 
 	slot    int
 	id      uint64
-	beat    uint64 // the latest heartbeat
 	updates int
 	isDue   bool // a rebalance is due, and byte 0 was locked
 }
@@ -194,11 +193,11 @@ func (m *member) fill(s *slot) {
 	for i, w := range m.terms.name {
 		m.set64(&s.name[i], w)
 	}
+	m.set32(&s.stopped, 0)
 	m.set32(&s.desire, 0)
 	m.set32(&s.usage, 0)
 	m.set32(&s.efficiency, 0)
-	m.beat = m.now()
-	m.set64(&s.heartbeat, m.beat)
+	m.set64(&s.heartbeat, m.now())
 }
 
 // survey finds the slots of live jobs. The caller holds byte 0, so nobody takes or gives back a slot meanwhile.
@@ -225,14 +224,24 @@ func (m *member) isAlive(slot int) (bool, error) {
 // rebalance computes the allotments of the live jobs and publishes them if any has changed. The caller holds byte 0.
 //
 // Only then does it free the slots of dead jobs. If it freed them before, and died, nothing would tell the others that
-// processors are allotted to nobody: they would find out at a tenth update only.
+// processors are allotted to nobody: they would find out at a tenth update only. For the same reason the marks of jobs
+// that count as stopped are set before and taken back after.
 func (m *member) rebalance() error {
 	isLive, err := m.survey()
 	if err != nil {
 		return err
 	}
-	m.publish(m.allotments(&isLive))
+	v, stopped := m.allotments(&isLive)
 	for i := range slots {
+		if stopped[i] {
+			m.set32(&m.t.jobs[i].stopped, 1)
+		}
+	}
+	m.publish(v)
+	for i := range slots {
+		if isLive[i] && !stopped[i] {
+			m.set32(&m.t.jobs[i].stopped, 0)
+		}
 		if !isLive[i] {
 			m.set32(&m.t.states[i], free)
 		}
@@ -240,19 +249,25 @@ func (m *member) rebalance() error {
 	return nil
 }
 
-// allotments computes the vector from what the table has now.
-func (m *member) allotments(isLive *[slots]bool) (v [slots]uint32) {
+// allotments computes the vector from what the table has now, and says which jobs it counts as stopped.
+func (m *member) allotments(isLive *[slots]bool) (v [slots]uint32, stopped [slots]bool) {
 	var jobs []allot.Job
 	now := m.now()
 	for i := range slots {
-		if isLive[i] {
-			jobs = append(jobs, m.t.jobs[i].job(i, now, m.terms.cycle))
+		if !isLive[i] {
+			continue
 		}
+		s := &m.t.jobs[i]
+		j := s.job(i)
+		if stopped[i] = isStopped(s.heartbeat.Load(), now, m.terms.cycle); stopped[i] {
+			j.Desire = min(j.Desire, j.Minimum)
+		}
+		jobs = append(jobs, j)
 	}
 	for i, a := range allot.WaterFill(int(m.terms.processors), jobs) {
 		v[jobs[i].Key] = uint32(a)
 	}
-	return v
+	return v, stopped
 }
 
 // publish makes v the active vector.
@@ -278,19 +293,15 @@ func (t *table) hasVector(g uint64, allotments *[slots]uint32) bool {
 	return true
 }
 
-// job returns what the job in slot i counts as at the time now.
-func (s *slot) job(i int, now, cycle uint64) allot.Job {
-	j := allot.Job{
+// job returns what decides the allotment of the job in slot i.
+func (s *slot) job(i int) allot.Job {
+	return allot.Job{
 		Key:     uint64(i),
 		Desire:  count(&s.desire),
 		Weight:  count(&s.weight),
 		Minimum: count(&s.minimum),
 		Limit:   count(&s.limit),
 	}
-	if isStopped(s.heartbeat.Load(), now, cycle) {
-		j.Desire = min(j.Desire, j.Minimum)
-	}
-	return j
 }
 
 // count returns a figure of the table, whatever was written there.
@@ -306,12 +317,10 @@ func (m *member) update(desire, usage, efficiency uint32) (allotment int, err er
 	if err := m.check(); err != nil {
 		return 0, err
 	}
-	t, s, now := m.t, &m.t.jobs[m.slot], m.now()
+	t, s := m.t, &m.t.jobs[m.slot]
 	m.updates++
-	m.isDue = m.isDue || desire != s.desire.Load() || m.updates%updatesPerRebalance == 0 ||
-		isStopped(m.beat, now, m.terms.cycle)
-	m.beat = now
-	m.set64(&s.heartbeat, now)
+	m.isDue = m.isDue || desire != s.desire.Load() || m.updates%updatesPerRebalance == 0 || s.stopped.Load() != 0
+	m.set64(&s.heartbeat, m.now())
 	m.set32(&s.usage, usage)
 	m.set32(&s.efficiency, efficiency)
 	m.set32(&s.desire, desire)

@@ -32,9 +32,10 @@ func TestLayout(t *testing.T) {
 		"slot.minimum":    {16, unsafe.Offsetof(b.jobs[0].minimum)},
 		"slot.limit":      {20, unsafe.Offsetof(b.jobs[0].limit)},
 		"slot.name":       {24, unsafe.Offsetof(b.jobs[0].name)},
-		"slot.desire":     {56, unsafe.Offsetof(b.jobs[0].desire)},
-		"slot.usage":      {60, unsafe.Offsetof(b.jobs[0].usage)},
-		"slot.efficiency": {64, unsafe.Offsetof(b.jobs[0].efficiency)},
+		"slot.stopped":    {56, unsafe.Offsetof(b.jobs[0].stopped)},
+		"slot.desire":     {60, unsafe.Offsetof(b.jobs[0].desire)},
+		"slot.usage":      {64, unsafe.Offsetof(b.jobs[0].usage)},
+		"slot.efficiency": {68, unsafe.Offsetof(b.jobs[0].efficiency)},
 		"slot.heartbeat":  {72, unsafe.Offsetof(b.jobs[0].heartbeat)},
 	} {
 		require.Equal(t, c.want, c.got, name)
