@@ -9,9 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stepsOf returns how many steps a process of the script "once" has.
+// stepsOf returns how many steps a process of the script "once" has. In other runs it may have a few less or more,
+// because it does not store what a word has already.
 func stepsOf(t *testing.T, path string) int {
 	t.Helper()
 	out, err := command(path, "once", 0, 0).Output()
@@ -47,6 +48,16 @@ func kills(t *testing.T, steps int) (at []int) {
 	return rng.Perm(steps + 1)[:n] // 0: does not die
 }
 
+// runAndKill runs a process of the script "once" that is killed before a step. It reports whether it came to that step.
+func runAndKill(t *testing.T, path string, step int) bool {
+	t.Helper()
+	c := command(path, "once", step, unix.SIGKILL)
+	err := c.Run()
+	killed := c.ProcessState.Sys().(syscall.WaitStatus).Signaled()
+	require.True(t, killed || err == nil, "step %d: %v", step, err)
+	return killed
+}
+
 // TestKill: a process is killed before any of its steps. A job that lives on has all processors after two updates, and
 // no slot is lost.
 func TestKill(t *testing.T) {
@@ -54,29 +65,34 @@ func TestKill(t *testing.T) {
 	a := join(t, path, childProcessors, Terms{Name: "a"})
 	update(t, a, 8)
 	at := kills(t, stepsOf(t, path))
+	killed := 0
 	for _, step := range at {
-		err := command(path, "once", step, unix.SIGKILL).Run()
-		require.Equal(t, step != 0, err != nil, "step %d: %v", step, err)
+		if runAndKill(t, path, step) {
+			killed++
+		}
 		update(t, a, 8)
 		require.Equal(t, 8, update(t, a, 8), "step %d: the dead job's processors", step)
 		require.Len(t, look(t, path).Jobs, 1, "step %d: the dead job's slot", step)
 	}
-	t.Logf("%d kills, %d steps", len(at), slices.Max(at))
+	require.Greater(t, killed, len(at)*3/4)
+	testkit.Proved(t, killed, "processes killed")
 }
 
 // TestKillFirst: a process is killed before any step of its making the table. The next job finds it in order.
 func TestKillFirst(t *testing.T) {
 	dir := t.TempDir()
 	at := kills(t, stepsOf(t, filepath.Join(dir, "first")))
+	killed := 0
 	for i, step := range at {
 		path := filepath.Join(dir, fmt.Sprint(i))
 		if i%2 == 1 { // make a file of another version a table
 			text := append(binary.NativeEndian.AppendUint64(nil, magic), strings.Repeat("another version's ", 2000)...)
 			require.NoError(t, os.WriteFile(path, text, 0o600))
 		}
-		err := command(path, "once", step, unix.SIGKILL).Run()
-		require.Equal(t, step != 0, err != nil, "step %d: %v", step, err)
-		_, err = Read(path)
+		if runAndKill(t, path, step) {
+			killed++
+		}
+		_, err := Read(path)
 		require.True(t, err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrForeign), "%v", err)
 		a, err := Join(path, 4, testCycle, Terms{}) // with another number of processors
 		require.NoError(t, err, "step %d", step)
@@ -86,7 +102,8 @@ func TestKillFirst(t *testing.T) {
 		require.Empty(t, look(t, path).Jobs)
 		require.NoError(t, os.Remove(path))
 	}
-	t.Logf("%d kills", len(at))
+	require.Greater(t, killed, len(at)*3/4)
+	testkit.Proved(t, killed, "processes killed")
 }
 
 // TestStop: a process stops before any of its steps, some of which hold byte 0, and is killed then. Meanwhile the other
@@ -96,11 +113,13 @@ func TestStop(t *testing.T) {
 	a := join(t, path, childProcessors, Terms{Name: "a"})
 	update(t, a, 8)
 	steps, holds := stepsOf(t, path), 0
-	stride := max(1, steps/testkit.Scale(60))
+	stride := max(1, steps/max(20, testkit.Scale(60)))
 	for step := 1; step < steps; step += stride {
 		c := command(path, "once", step, unix.SIGSTOP)
 		require.NoError(t, c.Start())
-		awaitStopped(t, c)
+		if !hasStopped(t, c) {
+			continue // it has fewer steps than the first
+		}
 		before := a.Allotment()
 		require.LessOrEqual(t, update(t, a, 7), 7)
 		held, err := a.at.Load().held(rebalancing)
@@ -129,7 +148,7 @@ func TestStopHoldsJoin(t *testing.T) {
 	a := join(t, path, childProcessors, Terms{Name: "a"})
 	c := command(path, "once", 6, unix.SIGSTOP) // it joins
 	start(t, c)
-	awaitStopped(t, c)
+	require.True(t, hasStopped(t, c))
 	held, err := a.at.Load().held(rebalancing)
 	require.NoError(t, err)
 	require.True(t, held, "the process is to stop where it holds byte 0")

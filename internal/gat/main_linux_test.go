@@ -132,11 +132,12 @@ func await(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// awaitStopped waits until the process has stopped itself.
-func awaitStopped(t testing.TB, c *exec.Cmd) {
+// hasStopped waits until a process has stopped itself or ended, and reports whether it has stopped.
+func hasStopped(t testing.TB, c *exec.Cmd) bool {
 	t.Helper()
 	var status unix.WaitStatus
 	_, err := retry(func() (int, error) { return unix.Wait4(c.Process.Pid, &status, unix.WUNTRACED, nil) })
 	require.NoError(t, err)
-	require.True(t, status.Stopped(), "the process has ended: %v", status)
+	require.True(t, status.Stopped() || status.Exited() && status.ExitStatus() == 0, "the process has failed: %v", status)
+	return status.Stopped()
 }
