@@ -7,6 +7,9 @@
 // none. Each repetition is verified: a wrong answer ends the session with a [WrongAnswer], and no time of that workload
 // is reported. A program has a result that is known, or can be checked.
 //
+// Some programs are written for a team, an interface of fork-join, instead of for each engine, or in addition. A
+// profiler is a team that measures work and span, and a muster notes when every worker has had work.
+//
 // A [Division] is work that is divided into a list of tasks before it runs. Package pool runs the list from one of its
 // queues, which together with the number of tasks makes a Setting a [DivisionPoint].
 //

@@ -8,10 +8,11 @@ import (
 
 // fib shows the cost of a fork and its join: it has no other work. Every inner node forks one call and makes the other.
 var fib = &Workload{
-	Name:    "fib",
-	About:   "nth Fibonacci number by definition: one fork and one call each, down to the end; figures are per fork",
-	Size:    "argument",
-	Default: 35,
+	Name:     "fib",
+	About:    "nth Fibonacci number by definition: one fork and one call each, down to the end; figures are per fork",
+	Size:     "argument",
+	Default:  35,
+	Profiles: true,
 	Shape: func(n int) Shape {
 		forks := fibonacci[float64](min(n, fibMost)+1) - 1
 		return Shape{Tasks: forks, Width: forks}
@@ -19,7 +20,7 @@ var fib = &Workload{
 	Program: func(n int, _ uint64, _ Values) (Program, error) {
 		return &recursion[int]{
 			arg: n, want: fibonacci[int64](n),
-			serial: fibSerial, goroutines: fibGoroutines, fork: fibFork,
+			serial: fibSerial, goroutines: fibGoroutines, fork: fibFork, on: fibOn,
 		}, nil
 	},
 }
@@ -63,4 +64,15 @@ func fibFork(s *executor.Scope, n int) int64 {
 	f := executor.Fork(s, fibFork, n-1)
 	y := fibFork(s, n-2)
 	return f.Join(s) + y
+}
+
+// fibOn counts calls.
+func fibOn(t team, n int) int64 {
+	t.did(1)
+	if n < 2 {
+		return int64(n)
+	}
+	var x [2]int64
+	t.each(2, func(t team, i int) { x[i] = fibOn(t, n-1-i) })
+	return x[0] + x[1]
 }

@@ -20,6 +20,7 @@ type job struct {
 	open     func() (Runner, error) // builds the graph again, if there is one
 	whole    bool
 	pin      bool
+	teamwork teamwork // set if the all-procs time is to be measured, if the engine is magpie
 	runner   Runner
 }
 
@@ -146,6 +147,18 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	}
 	if d, ok := j.data.(*divided); ok {
 		d.fill(&r, *j.division)
+	}
+	switch runner := j.runner.(type) {
+	case *profileRunner:
+		r.Profile = runner.p.figures()
+	case *magpie:
+		if j.teamwork != nil {
+			took, err := j.muster()
+			if err != nil {
+				return r, err
+			}
+			r.AllProcsNS = took.Nanoseconds()
+		}
 	}
 	return r, nil
 }

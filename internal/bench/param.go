@@ -31,13 +31,18 @@ func NewParam[T any](name, unit, byDefault, about string, parse func(string) (T,
 
 // intParam returns a parameter with the values from least to most.
 func intParam(name, unit string, byDefault, least, most int, about string) *Param {
-	return NewParam(name, unit, strconv.Itoa(byDefault), about, func(s string) (int, error) {
+	return NewParam(name, unit, strconv.Itoa(byDefault), about, intFrom(least, most))
+}
+
+// intFrom returns a function that reads numbers from least to most.
+func intFrom(least, most int) func(string) (int, error) {
+	return func(s string) (int, error) {
 		i, err := strconv.Atoi(s)
 		if err != nil || i < least || i > most {
 			return 0, fmt.Errorf("choose %d to %d", least, most)
 		}
 		return i, nil
-	})
+	}
 }
 
 // outputParam returns a parameter that is the name of a file to write.

@@ -37,6 +37,10 @@ var smallSizes = map[string][]int{
 	"cg":         {cgSmall},
 	"loop":       {1},
 	"sta":        {1, 3},
+	"loopy":      {1, 3},
+	"knary":      {1, 4},
+	"cholesky":   {1, 60},
+	"strassen":   {1, 70},
 }
 
 // TestProgramsAgree has every engine run every program in every setting: all results are right.
@@ -88,6 +92,18 @@ func TestProgramVerify(t *testing.T) {
 			of(&p.got)
 		case *recursion[board]:
 			of(&p.got)
+		case *recursion[spawns]:
+			of(&p.got)
+		case *recursion[knaryNode]:
+			of(&p.got)
+		case *choleskyProgram:
+			entry := func(i, j int) *float64 { return p.factor.entry(p.levels, i, j) }
+			each(0, n, "last bit", func(i int) { *entry(i, i) = math.Nextafter(*entry(i, i), 9) })
+			each(0, n, "no number", func(i int) { *entry(n-1, i) = math.NaN() })
+			each(0, 1, "left out", func(int) { p.factor.quarters[1][0] = nil })
+		case *strassenProgram:
+			each(0, n*n, "larger", func(i int) { p.c.row(i / n)[i%n]++ })
+			each(0, n*n, "left out", func(i int) { p.c.row(i / n)[i%n] = math.NaN() })
 		case *sortProgram:
 			each(1, n, "changed places", func(i int) { p.s[i-1], p.s[i] = p.s[i], p.s[i-1] })
 			each(1, n, "twice", func(i int) { p.s[i] = p.s[i-1] })
@@ -166,10 +182,11 @@ func TestProgramShapes(t *testing.T) {
 		sorting: 10000000, scan: 10000000, mandelbrot: 2048,
 		mm: 32 * 32 * 32, mi: 800 * 800, raytracer: 360, clip: 100000,
 		bfs: 1 << 20, ep: 1 << 24, cg: 15 * 26 * 7000, threadLoop: 500000, timing: 500,
+		loopy: 64, knary: 12093235, cholesky: 2048, strassen: 16807,
 	} {
 		require.Equal(t, want, w.Shape(w.Default).Tasks, w.Name)
 	}
-	require.Len(t, programs(), 17)
+	require.Len(t, programs(), 21)
 
 	var forks func(n int) float64
 	forks = func(n int) float64 {
@@ -205,6 +222,21 @@ func TestProgramShapes(t *testing.T) {
 	}
 	for n := 1; n < 3000; n += 1 + n/10 {
 		require.Equal(t, parts(span{0, int64(n)}), skynet.Shape(n).Tasks, "skynet, n=%d", n)
+	}
+	var nodes func(k knaryNode) float64
+	nodes = func(k knaryNode) float64 {
+		n := 1.0
+		for range k.branching {
+			if !k.isLeaf() {
+				n += nodes(k.child())
+			}
+		}
+		return n
+	}
+	for n := 1; n <= 5; n++ {
+		require.Equal(t, nodes(knaryNode{n, knaryBranching, 1}), knary.Shape(n).Tasks, "knary, n=%d", n)
+		three := knary.shape(n, valuesFor(t, knary, "branching=3"))
+		require.Equal(t, nodes(knaryNode{n, 3, 1}), three.Tasks, "knary, n=%d", n)
 	}
 	// Even the largest size gives a shape, which is refused later.
 	for _, w := range programs() {

@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// A recursion is a program that is a function of one argument, written three times, with a known result.
+// A recursion is a program that is a function of one argument, written for each engine, with a known result.
 type recursion[A any] struct {
 	arg  A
 	want int64
@@ -17,6 +17,7 @@ type recursion[A any] struct {
 	serial     func(A) int64
 	goroutines func(*spawner, A) int64
 	fork       func(*executor.Scope, A) int64
+	on         func(team, A) int64 // nil: there is no profile
 
 	got int64
 }
@@ -29,6 +30,9 @@ func (r *recursion[A]) Magpie(ex *executor.Executor) (err error) {
 	r.got, err = executor.Call(context.Background(), ex, r.fork, r.arg)
 	return err
 }
+
+// run implements [teamwork].
+func (r *recursion[A]) run(t team) { r.got = r.on(t, r.arg) }
 
 func (r *recursion[A]) Reset() { r.got = -1 }
 

@@ -58,7 +58,7 @@ type textColumn struct {
 	value   func(g *group, all []*group) string
 }
 
-var runColumns = slices.Concat(firstColumns, peerColumns, lastColumns)
+var runColumns = slices.Concat(firstColumns, profileColumns, peerColumns, lastColumns)
 
 var firstColumns = []textColumn{
 	settingColumn("workload", false, ""),

@@ -56,6 +56,14 @@ type Result struct {
 	// Properties are figures of the workload's data, which no run changes.
 	Properties []Metric `json:"properties,omitempty"`
 
+	// Profile is set in the results of engine profile, which are of a program with a timer in it: its time is much
+	// longer than that of engine serial.
+	Profile *ProfileFigures `json:"profile,omitempty"`
+	// AllProcsNS is the all-procs time of document 003 in engine magpie: from handing the program to a new executor
+	// until every worker has begun a call of it. It is of a run apart, after that of WallNS, which notes each worker's
+	// first call. 0: it was not asked for, or the program had ended before.
+	AllProcsNS int64 `json:"all_procs_ns,omitempty"`
+
 	// Peers is set under the policies of the names bws-…
 	Peers *PeerFigures `json:"peers,omitempty"`
 
@@ -96,6 +104,8 @@ var better = map[string]string{
 	"at-once-percent": "higher",
 
 	"vs-bound": "lower",
+
+	"all-procs-ns": "lower",
 
 	"settled-ns":   "lower",
 	"late-thieves": "lower",
@@ -152,6 +162,12 @@ func (r Result) figures() []Metric {
 			Metric{"lock-waits", float64(p.LockWaits)},
 			Metric{"lock-wait-ns", float64(p.LockWaitNS)},
 			Metric{"looks", float64(p.Looks)})
+	}
+	if r.Profile != nil {
+		all = append(all, r.Profile.metrics()...)
+	}
+	if r.AllProcsNS != 0 {
+		all = append(all, Metric{"all-procs-ns", float64(r.AllProcsNS)})
 	}
 	if r.Peers != nil {
 		all = append(all, r.Peers.metrics()...)

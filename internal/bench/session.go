@@ -21,8 +21,10 @@ type Session struct {
 
 	Params map[string]string // values of the workloads' parameters, by name, as in flags
 
-	Whole bool // the timed part of a repetition is everything, see [Result.Whole]
-	Pin   bool // a repetition has as many processors as workers, dealt over the packages
+	Whole   bool // the timed part of a repetition is everything, see [Result.Whole]
+	Profile bool // programs have a profile, and the all-procs time, see [ProfileFigures] and [Result.AllProcsNS]
+
+	Pin bool // a repetition has as many processors as workers, dealt over the packages
 
 	// Step, if not nil, is called with the next measurement, and the expected time to the end of its kind: of building
 	// a graph, or of all repetitions. It is called between measurements, never during one.
@@ -132,10 +134,10 @@ func (s *Session) prepareGraph(ctx context.Context, w *Workload, n int) (p prepa
 
 // prepareProgram makes the program.
 func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p prepared, err error) {
-	p.tasks = int(w.Shape(n).Tasks)
 	if p.values, err = w.values(s.Params); err != nil {
 		return p, err
 	}
+	p.tasks = int(w.shape(n, p.values).Tasks)
 	s.step("preparing "+w.Name, guess(p.tasks))
 	program, err := attend(ctx, func() (Program, error) { return w.Program(n, s.Seed, p.values) })
 	if err != nil {
@@ -146,6 +148,12 @@ func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p pre
 		for _, setting := range e.Settings(w.axes(s.Axes)) {
 			p.jobs = append(p.jobs, openProgramJob(e, setting, w.Name, program, p.tasks))
 		}
+	}
+	if s.Profile {
+		for _, j := range p.jobs {
+			j.teamwork = program.(teamwork)
+		}
+		p.jobs = append(p.jobs, openProfileJob(w.Name, program, p.tasks))
 	}
 	return p, nil
 }

@@ -54,6 +54,9 @@ func (s *Session) validate() error {
 	if err := s.validateParams(); err != nil {
 		return err
 	}
+	if err := s.validateProfile(); err != nil {
+		return err
+	}
 	available := available()
 	for _, w := range s.Workloads {
 		if err := s.validateSize(w, available); err != nil {
@@ -81,7 +84,11 @@ func (s *Session) validateSize(w *Workload, available float64) error {
 	if w.Sizes != nil && !slices.Contains(w.Sizes, n) {
 		return BadInput("%s has no instance with n=%d: choose n=%s", w.Name, n, join(w.Sizes))
 	}
-	shape := w.Shape(n)
+	values, err := w.values(s.Params)
+	if err != nil {
+		return err
+	}
+	shape := w.shape(n, values)
 	check, need := fits, shape.Bytes()
 	if w.Make == nil {
 		check, need = programFits, shape.Data

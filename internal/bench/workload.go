@@ -19,8 +19,13 @@ type Workload struct {
 	Small   int    // n of an instance that runs within milliseconds; 0: 1 to 12, with few tasks
 	Params  []*Param
 
+	// Profiles says that the programs implement teamwork, so that their work and span can be measured.
+	Profiles bool
+
 	// Shape returns the extent of the instance of size n.
 	Shape func(n int) Shape
+	// ShapeOf is Shape for values of Params other than the defaults; nil: the values do not matter.
+	ShapeOf func(n int, v Values) Shape
 	// Make returns the instance of size n if it is a graph. The seed is that of its random choices.
 	Make func(n int, seed uint64) Work
 	// Program returns the instance of size n, with the values of Params, if it is a program.
@@ -76,6 +81,14 @@ func (w *Workload) IsProgram() bool { return w.Program != nil }
 
 // IsDivision reports whether the instances are lists of tasks.
 func (w *Workload) IsDivision() bool { return w.Division != nil }
+
+// shape returns the extent of the instance of size n with the values v.
+func (w *Workload) shape(n int, v Values) Shape {
+	if w.ShapeOf != nil {
+		return w.ShapeOf(n, v)
+	}
+	return w.Shape(n)
+}
 
 // axes returns the axes in which runs of w differ.
 func (w *Workload) axes(asked Axes) Axes {
