@@ -100,6 +100,20 @@ func TestBadInput(t *testing.T) {
 			"expected: complete it; or the file is cut in half"},
 		{"run sta -corners 0", "-corners 0: choose 1 to 256"},
 		{"run chain -queue perthread", "are for lists of tasks, and none is asked for: there are mandelbrot-views"},
+		{"run chain fib -profile", "chain has no profile: there are those of fib, loopy, knary, cholesky, strassen"},
+		{"run idle -profile", "idle has no profile: there are those of fib,"},
+		{"run fib -profile -whole", "a profile is of the program alone: leave out -whole"},
+		{"run fib -n 5 -profile -loop -format json", "one workload in one setting, and there are 2 settings"},
+		{"run loopy -n 70000", "loopy goes up to n=65536, not 70000: choose a smaller n"},
+		{"run loopy -iterations 0", "-iterations 0: choose 1 to "},
+		{"run knary -branching 1", "-branching 1: choose 2 to 16"},
+		{"run knary -n 3 -serial 7", "knary with -branching 6 has no 7 serial children: choose -serial 0 to 6"},
+		{"run knary -n 30 -branching 3", "knary with n=30 has 1.03e+14 tasks, which is more than "},
+		{"run cholesky -n 10 -nonzeros 9", "-nonzeros 9: cholesky with n=10 has 10, on the diagonal, to 55"},
+		{"run cholesky -n 10 -nonzeros 56", "-nonzeros 56: cholesky with n=10 has 10, on the diagonal, to 55"},
+		{"run cholesky -n 9000000", "GiB are available"},
+		{"run strassen -n 40000", "strassen goes up to n=32768, not 40000: choose a smaller n"},
+		{"run fib -branching 3", "-branching is for knary, which is not to run"},
 		{"run chain -view 2", "-view is for mandelbrot-views, which is not to run"},
 		{"deque nope", `no experiment "nope": there are owner, latency, thieves, retries, tree`},
 		{"deque owner -deque x",
@@ -178,7 +192,8 @@ func TestHelp(t *testing.T) {
 	}
 	stdout, _, _ = wsbench("run", "-h")
 	for _, f := range strings.Fields(
-		"workers engine policy deque forks verbatim queue tasks picture view unit hit n reps seed format o") {
+		"workers engine policy deque forks verbatim queue tasks picture view unit hit profile iterations branching serial " +
+			"nonzeros n reps seed format o") {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}
 	stdout, _, _ = wsbench("deque", "-h")

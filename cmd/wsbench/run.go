@@ -86,6 +86,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	verbatim := fs.Bool("verbatim", false, "")
 	fs.BoolVar(&s.Whole, "whole", false, "")
 	fs.BoolVar(&s.Pin, "pin", false, "")
+	fs.BoolVar(&s.Profile, "profile", false, "")
 	fs.BoolVar(&o.loop, "loop", false, "")
 	names, err := o.parse(fs, args)
 	if err != nil {
@@ -225,6 +226,10 @@ combination is run.
                   Its results are those of magpie-verbatim
   -whole          time everything that a process does: building the graph, making the
                   executor, running, closing. This is the window of perf stat in document 000
+  -profile        for %s: also the work, the span and
+                  the parallelism, by a serial run with a timer, the engine profile. The
+                  parallelism "in units" is that in the program's own units, and exact. Runs
+                  on engine magpie get the time until all workers have had work: "all procs"
   -pin            as many processors as workers, dealt over the processor packages, as
                   with taskset in document 000
   -loop           for a program that runs several wsbench at once: write an empty line when
@@ -247,6 +252,7 @@ Examples:
   wsbench run
   wsbench run btree fan -workers 1,2 -engine magpie,serial,goroutines
   wsbench run fib fat thin -engine magpie,serial -forks private,pushed
+  wsbench run loopy knary cholesky strassen -profile -workers 1,2
   wsbench run btree -deque padws,padws+half,padws+block,padws+blocksize=8
   wsbench run dag -reps 10 -format bench -o new.txt
   wsbench run sleep sleep-permuted -workers 4 -queue centralised,perthread,perthread+neighbour+half
@@ -257,6 +263,6 @@ Examples:
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
 		t.engines[0].Name, executor.Adaptive,
 		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks,
-		names(pool.Queues(), pool.Queue.String), bench.DefaultQueue, params.String(),
+		names(bench.Profiled(), workloadName), names(pool.Queues(), pool.Queue.String), bench.DefaultQueue, params.String(),
 		defaultReps, defaultSeed)
 }

@@ -104,12 +104,12 @@ func TestWrongProgram(t *testing.T) {
 // TestPrograms runs each program from the command line, and checks the fields that scripts rely on.
 func TestPrograms(t *testing.T) {
 	stdout, stderr, status := wsbench(strings.Fields("run fib thin nqueens skynet sort scan mandelbrot mm mi " +
-		"raytracer clip sta -n 8 -reps 1 -workers 2 -engine magpie,serial,goroutines -forks private,pushed -format " +
-		"json")...)
+		"raytracer clip sta loopy knary cholesky strassen -iterations 9 -branching 2 -n 8 -reps 1 -workers 2 " +
+		"-engine magpie,serial,goroutines -forks private,pushed -format json")...)
 	require.Zero(t, status, stderr)
 	require.Empty(t, stderr)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	require.Len(t, lines, 12*4)
+	require.Len(t, lines, 16*4)
 	for i, l := range lines {
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(l), &fields))
@@ -140,6 +140,38 @@ func TestPrograms(t *testing.T) {
 	require.Equal(t, 2, strings.Count(text,
 		"\nBenchmarkRun/workload=fib/engine=magpie/policy=adaptive/deque=chaselev/forks=private/workers=1/n=5"))
 	require.NotContains(t, text, "build-")
+}
+
+// TestProfile runs the programs of document 003 from the command line, with their profiles.
+func TestProfile(t *testing.T) {
+	run := "run fib loopy knary cholesky strassen -n 5 -iterations 5 -branching 3 -serial 2 -nonzeros 9 -reps 1 " +
+		"-workers 1 -engine magpie,serial,goroutines -profile -format "
+	stdout, stderr, status := wsbench(strings.Fields(run + "json")...)
+	require.Zero(t, status, stderr)
+	require.Empty(t, stderr)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	require.Len(t, lines, 5*4)
+	work := map[string][2]float64{"fib": {15, 5}, "loopy": {30, 10}, "knary": {121, 121}, "cholesky": {1, 1},
+		"strassen": {125, 125}}
+	for i, l := range lines {
+		var r bench.Result
+		require.NoError(t, json.Unmarshal([]byte(l), &r))
+		require.Equal(t, []string{"magpie", "serial", "goroutines", "profile"}[i%4], r.Engine)
+		require.True(t, r.Verified)
+		if r.Profile != nil {
+			require.Equal(t, work[r.Workload], [2]float64{r.Profile.Work, r.Profile.Span}, r.Workload)
+		}
+		require.Equal(t, r.Engine == "profile", r.Profile != nil)
+		require.Equal(t, r.Engine == "magpie", r.AllProcsNS > 0)
+	}
+
+	text, stderr, status := wsbench(strings.Fields("run loopy -n 2 -reps 1 -workers 1 -profile")...)
+	require.Zero(t, status, stderr)
+	require.Regexp(t, `workload +engine .*wall .* work +span +parallelism +in units +all procs +verified`, text)
+	require.Contains(t, text, "iterations=1000000")
+	text, stderr, status = wsbench(strings.Fields("run knary -n 2 -reps 1 -workers 1 -profile -format bench")...)
+	require.Zero(t, status, stderr)
+	require.Regexp(t, `Run/workload=knary/engine=profile/workers=1/n=2/branching=6/serial=1 .*parallelism-units`, text)
 }
 
 // TestPicture: the picture is there in any format, is no input of the results, and no part of them.
