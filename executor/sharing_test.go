@@ -1,0 +1,357 @@
+//go:build linux
+
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/gat"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/neighbour"
+	"github.com/stretchr/testify/require"
+)
+
+// A table is a table of allotments, with a job that has a fixed desire.
+type table struct {
+	t          *testing.T
+	path       string
+	processors int
+	hog        *gat.Job
+}
+
+const testCycle = time.Millisecond
+
+func newTable(t *testing.T, processors int) *table {
+	tab := &table{t: t, path: filepath.Join(t.TempDir(), "table"), processors: processors}
+	var err error
+	tab.hog, err = gat.Join(tab.path, processors, testCycle, gat.Terms{Name: "hog", Weight: 1000})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tab.hog.Leave()) })
+	return tab
+}
+
+// leave has the hog leave n processors to others, and stay alive for some time.
+func (tab *table) leave(n int) {
+	tab.t.Helper()
+	_, err := tab.hog.Update(tab.processors-n, 0, 0)
+	require.NoError(tab.t, err)
+}
+
+func (tab *table) share() *executor.Share {
+	return &executor.Share{Path: tab.path, Processors: tab.processors, Cycle: testCycle}
+}
+
+// keep has the hog leave n processors until the test ends.
+func (tab *table) keep(n int) {
+	stop := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		for {
+			tab.leave(n)
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * testCycle):
+			}
+		}
+	})
+	tab.t.Cleanup(func() { close(stop); ended.Wait() })
+}
+
+// forkFib is fib(n) with forks.
+func forkFib(s *executor.Scope, n int) int {
+	if n < 2 {
+		return n
+	}
+	f := executor.Fork(s, forkFib, n-1)
+	y := forkFib(s, n-2)
+	return f.Join(s) + y
+}
+
+// untilShared runs forks until the executor's figures are as wanted.
+func untilShared(t *testing.T, ex *executor.Executor, wanted func(executor.ShareStats) bool) {
+	t.Helper()
+	within(t, ex, func() {
+		for !wanted(ex.Stats().Share) {
+			_, err := executor.Call(t.Context(), ex, forkFib, 22)
+			require.NoError(t, err)
+		}
+	})
+}
+
+// TestShareAlone: an executor that shares with nobody comes to desire all its workers, under every policy, and desires
+// nothing when it has had nothing to do for a while.
+func TestShareAlone(t *testing.T) {
+	for _, p := range usable() {
+		t.Run(p.String(), func(t *testing.T) {
+			tab := newTable(t, 4)
+			ex := newExecutor(t, executor.Config{Workers: 4, Policy: p, Share: tab.share()})
+			s := ex.Stats().Share
+			require.True(t, s.Joined)
+			require.NoError(t, s.Err)
+			require.Zero(t, s.Desire)
+			untilShared(t, ex, func(s executor.ShareStats) bool { return s.Allotment == 4 })
+			eventually(func() bool { s := ex.Stats().Share; return s.Desire == 0 && s.Allotment == 0 })
+			require.Contains(t, dump(ex), "sharing: desire 0, allotted 0")
+			untilShared(t, ex, func(s executor.ShareStats) bool { return s.Allotment == 4 })
+		})
+	}
+}
+
+// TestShareSerial: a run with one task at a time desires few processors, under every policy: with thieves that sleep,
+// as many as those awake by the target efficiency, and with thieves that try on, fewer than the workers.
+func TestShareSerial(t *testing.T) {
+	for _, p := range usable() {
+		t.Run(p.String(), func(t *testing.T) {
+			tab := newTable(t, 8)
+			ex := newExecutor(t, executor.Config{Workers: 8, Policy: p, Share: tab.share()})
+			most := 0
+			require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
+				for cycles := ex.Stats().Share.Cycles; ; {
+					s := ex.Stats().Share
+					if s.Cycles > cycles+10 {
+						most = max(most, s.Desire)
+					}
+					if s.Cycles > cycles+40 {
+						return nil
+					}
+				}
+			})))
+			require.Less(t, most, 8)
+			if p == executor.Adaptive {
+				require.LessOrEqual(t, most, 4)
+			}
+		})
+	}
+}
+
+// TestShareLoopy: a loop that forks the rest of itself, of which never more than one part is ready that no worker has, is
+// found to be parallel within ten cycles by StealRatio. ReadyItems sees it grow by one a cycle at best.
+func TestShareLoopy(t *testing.T) {
+	var loop func(s *executor.Scope, until func() bool) int
+	loop = func(s *executor.Scope, until func() bool) int {
+		if until() {
+			return 0
+		}
+		f := executor.Fork(s, loop, until)
+		for begun := time.Now(); time.Since(begun) < 20*testCycle; {
+		}
+		return f.Join(s) + 1
+	}
+	tab := newTable(t, 8)
+	ex := newExecutor(t, executor.Config{Workers: 8, Share: tab.share()})
+	cycles := uint64(0)
+	_, err := executor.Call(t.Context(), ex, loop, func() bool {
+		s := ex.Stats().Share
+		if s.Desire == 8 && cycles == 0 {
+			cycles = s.Cycles
+		}
+		return cycles != 0
+	})
+	require.NoError(t, err)
+	require.LessOrEqual(t, cycles, uint64(40)) // ten, and as many as the busy machine may have lost
+}
+
+// TestShareAllotments: while an executor runs, its allotment changes. It keeps to it, and has all its workers again when
+// the processors are free.
+func TestShareAllotments(t *testing.T) {
+	for _, p := range testkit.Thorough(t, usable()) {
+		t.Run(p.String(), func(t *testing.T) {
+			tab := newTable(t, 4)
+			ex := newExecutor(t, executor.Config{Workers: 4, Policy: p, Share: tab.share()})
+			for _, left := range []int{4, 1, 3, 2, 4} {
+				untilShared(t, ex, func(s executor.ShareStats) bool {
+					tab.leave(left)
+					return s.Allotment == left && s.Awake <= left && (left == 4 || s.Resting > 0)
+				})
+			}
+		})
+	}
+}
+
+// TestShareTurns: with one processor, and two runs that do not end, both go on, and so does a task that is submitted
+// beside them.
+func TestShareTurns(t *testing.T) {
+	tab := newTable(t, 2)
+	ex := newExecutor(t, executor.Config{Workers: 2, Share: tab.share()})
+	var calls [2]atomic.Int64
+	var stop atomic.Bool
+	var runs []*executor.Run
+	for i := range calls {
+		runs = append(runs, ex.Start(t.Context(), executor.Func("endless", func(s *executor.Scope) error {
+			for !stop.Load() {
+				forkFib(s, 10)
+				calls[i].Add(1)
+			}
+			return nil
+		})))
+	}
+	eventually(func() bool { tab.leave(2); return calls[0].Load() > 0 && calls[1].Load() > 0 })
+	tab.keep(1)
+	eventually(func() bool { return ex.Stats().Share.Allotment == 1 })
+	for range 5 {
+		before := [2]int64{calls[0].Load(), calls[1].Load()}
+		within(t, ex, func() {
+			eventually(func() bool { return calls[0].Load() > before[0] && calls[1].Load() > before[1] })
+		})
+	}
+	stop.Store(true)
+	for _, r := range runs {
+		require.NoError(t, r.Wait())
+	}
+}
+
+// TestShareMeeting: with one processor, tasks that wait for each other outside Blocking meet all the same.
+func TestShareMeeting(t *testing.T) {
+	tab := newTable(t, 3)
+	tab.keep(1)
+	ex := newExecutor(t, executor.Config{Workers: 3, Share: tab.share()})
+	eventually(func() bool { return ex.Stats().Share.Joined })
+	within(t, ex, func() { meetAll(t, ex) })
+}
+
+// TestShareBlocking: workers in Blocking use no processor, and are not counted.
+func TestShareBlocking(t *testing.T) {
+	tab := newTable(t, 4)
+	ex := newExecutor(t, executor.Config{Workers: 4, Spares: 4, Share: tab.share()})
+	release := make(chan struct{})
+	r := ex.Start(t.Context(), fan(4, func(context.Context) error {
+		executor.Blocking(func() { <-release })
+		return nil
+	}))
+	within(t, ex, func() {
+		eventually(func() bool {
+			s := ex.Stats().Share
+			return ex.Blocked() == 4 && s.Cycles > 20 && s.Usage == 0 && s.Desire == 1 && s.Awake <= 4
+		})
+		close(release)
+		require.NoError(t, r.Wait())
+	})
+}
+
+// TestShareInProcess: executors of one process share by the same table. Together they are allotted no more than there
+// is, at any time.
+func TestShareInProcess(t *testing.T) {
+	tab := newTable(t, 4)
+	require.NoError(t, tab.hog.Leave())
+	var all sync.WaitGroup
+	var stop atomic.Bool
+	for i := range 3 {
+		ex := newExecutor(t, executor.Config{Name: fmt.Sprint("job", i), Workers: 4, Share: tab.share()})
+		all.Go(func() {
+			for !stop.Load() {
+				if _, err := executor.Call(context.Background(), ex, forkFib, 20); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	shared := false
+	for begun := time.Now(); !shared || time.Since(begun) < 100*testCycle; {
+		s, err := gat.Read(tab.path)
+		require.NoError(t, err)
+		sum, jobs := 0, 0
+		for _, j := range s.Jobs {
+			sum += j.Allotment
+			if j.Allotment > 0 {
+				jobs++
+			}
+		}
+		require.LessOrEqual(t, sum, 4)
+		shared = shared || jobs == 3 && sum == 4
+	}
+	stop.Store(true)
+	all.Wait()
+}
+
+// TestShareUnusable: without a usable table an executor works alone, and says why.
+func TestShareUnusable(t *testing.T) {
+	dir := t.TempDir()
+	foreign := filepath.Join(dir, "foreign")
+	require.NoError(t, os.WriteFile(foreign, []byte("somebody's notes, not a table"), 0o600))
+	open := filepath.Join(dir, "open")
+	require.NoError(t, os.WriteFile(open, nil, 0o600))
+	require.NoError(t, os.Chmod(open, 0o666))
+	tab := newTable(t, 4)
+	for name, c := range map[string]struct {
+		share executor.Share
+		says  string
+	}{
+		"no directory":     {executor.Share{Path: filepath.Join(dir, "none", "table")}, "no such file"},
+		"a directory":      {executor.Share{Path: dir}, "directory"},
+		"foreign":          {executor.Share{Path: foreign}, "not a table"},
+		"writable":         {executor.Share{Path: open}, "writable"},
+		"other cycle":      {executor.Share{Path: tab.path, Processors: 4, Cycle: 7 * time.Millisecond}, "7ms"},
+		"other processors": {executor.Share{Path: tab.path, Processors: 3, Cycle: testCycle}, "3"},
+	} {
+		ex := newExecutor(t, executor.Config{Workers: 2, Share: &c.share})
+		s := ex.Stats().Share
+		require.False(t, s.Joined, name)
+		require.ErrorContains(t, s.Err, c.says, name)
+		require.Contains(t, dump(ex), "sharing: alone: ", name)
+		n, err := executor.Call(t.Context(), ex, forkFib, 20)
+		require.NoError(t, err)
+		require.Equal(t, 6765, n)
+	}
+}
+
+// TestShareLost: the table's file is truncated under running executors. They work alone from then on, with all workers.
+func TestShareLost(t *testing.T) {
+	tab := newTable(t, 2)
+	require.NoError(t, tab.hog.Leave())
+	a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Share: tab.share()})
+	b := newExecutor(t, executor.Config{Name: "b", Workers: 2, Share: tab.share()})
+	untilShared(t, a, func(s executor.ShareStats) bool { return s.Allotment == 2 })
+	require.NoError(t, os.Truncate(tab.path, 0))
+	for _, ex := range []*executor.Executor{a, b} {
+		untilShared(t, ex, func(s executor.ShareStats) bool { return s.Err != nil && !s.Joined })
+		require.ErrorIs(t, ex.Stats().Share.Err, gat.ErrLost)
+		within(t, ex, func() { meetAll(t, ex) })
+	}
+}
+
+// TestShareStops: an executor that shares can be closed at any time, and leaves nothing in the table.
+func TestShareStops(t *testing.T) {
+	share := neighbour.Share(t, 3)
+	for i := range testkit.Scale(100) {
+		ex, err := executor.New(executor.Config{Name: "stops", Workers: 3, Share: share})
+		require.NoError(t, err)
+		r := ex.Start(t.Context(), executor.Func("fib", func(s *executor.Scope) error { forkFib(s, i%25); return nil }))
+		within(t, ex, func() { require.NoError(t, ex.Close()) })
+		require.NoError(t, r.Wait())
+		s, err := gat.Read(share.Path)
+		require.NoError(t, err)
+		for _, j := range s.Jobs {
+			require.NotEqual(t, "stops", j.Name)
+		}
+	}
+}
+
+func TestShareConfig(t *testing.T) {
+	_, err := executor.New(executor.Config{Workers: 2, Share: &executor.Share{
+		Weight: -1, Minimum: -2, Limit: -3, Processors: -4, Cycle: time.Minute, Efficiency: 1.5, Desire: 9,
+	}})
+	for _, s := range []string{
+		"Config.Share.Weight is -1: give a positive number, or 0 for 1",
+		"Config.Share.Minimum is -2", "Config.Share.Limit is -3: give a positive number, or 0 for Config.Workers",
+		"Config.Share.Processors is -4", "Config.Share.Cycle is 1m0s: give 1ms to 1s, or 0 for 5ms",
+		"Config.Share.Efficiency is 1.5: give a number above 0 and at most 1, or 0 for 0.5",
+		"Config.Share.Desire is 9: use one of [steal-ratio ready-items]",
+	} {
+		require.ErrorContains(t, err, s)
+	}
+	for _, d := range executor.Desires() {
+		parsed, err := executor.ParseDesire(d.String())
+		require.NoError(t, err)
+		require.Equal(t, d, parsed)
+	}
+	require.Equal(t, "no", executor.ShareStats{}.String())
+}
