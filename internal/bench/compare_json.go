@@ -29,7 +29,7 @@ func benchText(name string) ([]byte, error) {
 		} else if err != nil {
 			return nil, BadInput("%s: %v", name, err)
 		}
-		r, err := readRecord(raw)
+		r, err := ReadRecord(raw)
 		if err != nil {
 			return nil, BadInput("%s: %v", name, err)
 		}

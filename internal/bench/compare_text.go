@@ -61,21 +61,21 @@ func (f *footnotes) mark(text string) string {
 var direction = map[int]string{-1: ", lower is better", +1: ", higher is better"}
 
 func writeUnit(b *strings.Builder, u *UnitComparison, notes *footnotes) {
-	var t table
+	var t Table
 	names, common := shorten(u.Rows)
 	fmt.Fprintf(b, "%s%s%s\n", u.Unit, direction[u.Better], common)
-	t.column("benchmark", false)
-	t.column("OLD", true)
-	t.column("NEW", true)
-	t.column("delta", true)
-	t.column("", false) // footnotes
+	t.Column("benchmark", false)
+	t.Column("OLD", true)
+	t.Column("NEW", true)
+	t.Column("delta", true)
+	t.Column("", false) // footnotes
 	for i, r := range u.Rows {
 		var marks []string
 		for _, w := range r.Warnings {
 			marks = append(marks, notes.mark(w))
 		}
 		scale := rowScale(u.Unit, r)
-		t.row(names[i], scaled(scale, r.Old), scaled(scale, r.New), r.Delta(), strings.Join(marks, " "))
+		t.Row(names[i], scaled(scale, r.Old), scaled(scale, r.New), r.Delta(), strings.Join(marks, " "))
 	}
 	_ = t.write(b) // a strings.Builder takes everything
 }

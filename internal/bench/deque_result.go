@@ -31,28 +31,29 @@ type DequeResult struct {
 	Metrics  []Metric `json:"metrics"`
 }
 
-func (r DequeResult) figures() []Metric { return r.Metrics }
-func (r DequeResult) isVerified() bool  { return r.Verified }
-
-// own returns the settings of the experiment, without those that all experiments have.
-func (p DequePoint) own() point {
-	all := point{}.with("block", p.Block).with("stolen", p.Stolen)
-	if p.Experiment == ownerExperimentName && p.Stolen == 0 {
-		all.settings = append(all.settings, attribute{"stolen", "0"})
-	}
-	return all.with("thieves", p.Thieves).with("workers", p.Workers).with("tree", p.Tree).with("work", p.Work)
+// Row returns the result as reports see it.
+func (r DequeResult) Row() Row {
+	return Row{Point: r.point(), Figures: r.Metrics, Verified: r.Verified}
 }
 
-func (p DequePoint) point() point {
-	all := point{kind: "Deque"}.with("experiment", p.Experiment).with("deque", p.Deque).with("capacity", p.Capacity)
-	all.settings = append(all.settings, p.own().settings...)
-	return all.with("n", p.N)
+// own returns the settings of the experiment, without those that all experiments have.
+func (p DequePoint) own() Point {
+	all := Point{}.With("block", p.Block).With("stolen", p.Stolen)
+	if p.Experiment == ownerExperimentName && p.Stolen == 0 {
+		all = all.withAny(Attribute{Name: "stolen", Value: "0"})
+	}
+	return all.With("thieves", p.Thieves).With("workers", p.Workers).With("tree", p.Tree).With("work", p.Work)
+}
+
+func (p DequePoint) point() Point {
+	all := Point{Kind: "Deque"}.With("experiment", p.Experiment).With("deque", p.Deque).With("capacity", p.Capacity)
+	return all.withAny(p.own().Settings...).With("n", p.N)
 }
 
 func (p DequePoint) String() string {
 	s := p.Deque
-	for _, k := range p.own().settings {
-		s += ", " + k.name + " " + k.value
+	for _, k := range p.own().Settings {
+		s += ", " + k.Name + " " + k.Value
 	}
 	return s
 }

@@ -29,15 +29,15 @@ type dequeView struct {
 func moreIsTaller(v, _, most float64) float64  { return v / most }
 func lessIsTaller(v, least, _ float64) float64 { return least / v }
 
-func (v *dequeView) write(b *strings.Builder, all []*group) {
+func (v *dequeView) write(b *strings.Builder, all []*Group) {
 	if v.table == "" {
 		v.writeGrid(b, v.title, all)
 		return
 	}
-	for _, value := range valuesOf(all, v.table) {
-		isOther := func(g *group) bool { return g.value(v.table) != value }
+	for _, value := range ValuesOf(all, v.table) {
+		isOther := func(g *Group) bool { return g.Value(v.table) != value }
 		some := slices.DeleteFunc(slices.Clone(all), isOther)
-		v.writeGrid(b, v.title+", "+v.table+" "+value+" of "+some[0].value("n")+" nodes", some)
+		v.writeGrid(b, v.title+", "+v.table+" "+value+" of "+some[0].Value("n")+" nodes", some)
 	}
 }
 
@@ -54,7 +54,7 @@ type gridCell struct {
 }
 
 // grid returns the figures of the groups, or nil if they are to be divided by others that were not measured.
-func (v *dequeView) grid(all []*group) *grid {
+func (v *dequeView) grid(all []*Group) *grid {
 	var parser benchproc.ProjectionParser
 	rowBy := must(parser.Parse("/deque"+v.rest(all), everything))
 	columnBy := must(parser.Parse("/"+cmp.Or(v.column, "deque")+"@num", everything))
@@ -69,13 +69,13 @@ func (v *dequeView) grid(all []*group) *grid {
 			}
 			figure = func(unit string) float64 { return one.median(unit) / base.median(unit) }
 		}
-		row := rowBy.Project(one.bench)
+		row := rowBy.Project(one.Rows[0].benchResult())
 		g.rows = appendNew(g.rows, row)
 		for _, m := range v.metrics {
 			g.values[gridCell{row, m}] = figure(m)
 		}
 		if v.metrics == nil {
-			heading := columnBy.Project(one.bench)
+			heading := columnBy.Project(one.Rows[0].benchResult())
 			headings = appendNew(headings, heading)
 			g.values[gridCell{row, heading.StringValues()}] = figure(v.metric) * cmp.Or(v.scale, 1)
 		}
@@ -91,8 +91,8 @@ func (v *dequeView) grid(all []*group) *grid {
 }
 
 // baseOf returns the group of the deque base in the same settings, or nil. Bases have no blocks.
-func (v *dequeView) baseOf(g *group, all []*group) *group {
-	isBase := func(b *group) bool { return b.value("deque") == v.base && b.isPeer(g, "deque", "block") }
+func (v *dequeView) baseOf(g *Group, all []*Group) *Group {
+	isBase := func(b *Group) bool { return b.Value("deque") == v.base && b.isPeer(g, "deque", "block") }
 	if i := slices.IndexFunc(all, isBase); i >= 0 {
 		return all[i]
 	}
@@ -100,13 +100,13 @@ func (v *dequeView) baseOf(g *group, all []*group) *group {
 }
 
 // rest lists the settings that are neither rows, columns nor tables, and not the same everywhere, as a projection.
-func (v *dequeView) rest(all []*group) (projection string) {
+func (v *dequeView) rest(all []*Group) (projection string) {
 	told := []string{"deque", v.column, v.table}
 	for _, g := range all {
-		for _, s := range g.settings {
-			if !slices.Contains(told, s.name) && len(valuesOf(all, s.name)) > 1 {
-				projection += ",/" + s.name
-				told = append(told, s.name)
+		for _, s := range g.Settings {
+			if !slices.Contains(told, s.Name) && len(ValuesOf(all, s.Name)) > 1 {
+				projection += ",/" + s.Name
+				told = append(told, s.Name)
 			}
 		}
 	}
@@ -125,17 +125,17 @@ func rowName(row benchproc.Key) string {
 	return s
 }
 
-func (v *dequeView) writeGrid(b *strings.Builder, title string, all []*group) {
+func (v *dequeView) writeGrid(b *strings.Builder, title string, all []*Group) {
 	g := v.grid(all)
 	if g == nil {
 		return
 	}
-	var t table
-	t.column("deque", false)
+	var t Table
+	t.Column("deque", false)
 	for _, c := range g.columns {
-		t.column(cmp.Or(c, "-"), true)
+		t.Column(cmp.Or(c, "-"), true)
 	}
-	t.column("", false)
+	t.Column("", false)
 	for _, r := range g.rows {
 		row := []string{rowName(r)}
 		for _, c := range g.columns {
@@ -148,7 +148,7 @@ func (v *dequeView) writeGrid(b *strings.Builder, title string, all []*group) {
 				row = append(row, Significant(x))
 			}
 		}
-		t.row(append(row, v.bars(g, r))...)
+		t.Row(append(row, v.bars(g, r))...)
 	}
 	b.WriteString("\n" + title + "\n")
 	_ = t.write(b) // a strings.Builder takes everything

@@ -378,22 +378,22 @@ func TestDivisionReports(t *testing.T) {
 	}
 
 	// Groups are told apart by the queue, and compared with the serial run of the same tasks.
-	var records []Record
+	var rows []Row
 	for _, r := range *results {
-		records = append(records, r)
+		rows = append(rows, r.Row())
 	}
-	groups := groupsOf(records)
+	groups := GroupBy(rows, nil)
 	require.Len(t, groups, 6)
 	for _, g := range groups {
-		require.Equal(t, 2, g.reps)
+		require.Len(t, g.Rows, 2)
 		s := serialOf(g, groups)
-		require.Equal(t, "serial", s.value("engine"))
-		require.Equal(t, g.value("tasks"), s.value("tasks"))
+		require.Equal(t, "serial", s.Value("engine"))
+		require.Equal(t, g.Value("tasks"), s.Value("tasks"))
 	}
 	// A file in format json gives the same names.
 	line, err := json.Marshal((*results)[0])
 	require.NoError(t, err)
-	again, err := readRecord(line)
+	again, err := ReadRecord(line)
 	require.NoError(t, err)
-	require.Equal(t, records[0].point(), again.point())
+	require.Equal(t, rows[0], again.Row())
 }

@@ -113,15 +113,16 @@ func plural(n int, what string) string {
 }
 
 // WriteText writes the environment for people.
-func (e *Environment) WriteText(w io.Writer) error {
-	var t table
-	t.column("what", false)
-	t.column("value", false)
+func (e *Environment) WriteText(w io.Writer) error { return e.Table().write(w) }
+
+// Table returns the environment for people: names and values.
+func (e *Environment) Table() *Table {
+	t := &Table{Columns: make([]Column, 2)} // which need no headings
 	say := func(what, value string) {
 		if value == "" {
 			value = "unknown"
 		}
-		t.row(what, value)
+		t.Row(what, value)
 	}
 	say("system", e.GOOS+"/"+e.GOARCH)
 	say("kernel", e.Kernel)
@@ -140,8 +141,7 @@ func (e *Environment) WriteText(w io.Writer) error {
 	say("GOMAXPROCS", fmt.Sprint(e.GOMAXPROCS))
 	say("threads sleep on", e.Park)
 	say("commit", e.Commit)
-	t.rows = t.rows[1:] // the two columns need no heading
-	return t.write(w)
+	return t
 }
 
 func memoryText(bytes int64) string {

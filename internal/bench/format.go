@@ -3,17 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
-
-	"golang.org/x/perf/benchmath"
 )
-
-// spread formats a summary as in "10.2 ± 3%", without the interval if there are too few repetitions for one.
-func spread(s benchmath.Summary) string {
-	if math.IsInf(s.Hi, 0) {
-		return Significant(s.Center)
-	}
-	return fmt.Sprintf("%s ± %s", Significant(s.Center), s.PctRangeString())
-}
 
 // Significant formats a figure with three digits, or with all of those before the point.
 func Significant(x float64) string {

@@ -1,61 +1,56 @@
 package bench
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 
-	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 )
 
-// confidence is the level of the intervals in tables. Five repetitions, the default, suffice for it; the 0.95 of
-// compare needs six.
-const confidence = 0.9
-
-// A group has all repetitions at one point.
-type group struct {
-	point
-	bench    *benchfmt.Result // the first repetition
-	reps     int
-	verified bool // all of them
-	values   map[string][]float64
+// A Group has rows that belong together: all repetitions at one point, or all with the same values of some settings.
+type Group struct {
+	Point // of the first row
+	Rows  []Row
 }
 
-// groupsOf groups records by their points, in the order of their first occurrence.
-func groupsOf(records []Record) (all []*group) {
-	byName := make(map[string]*group)
-	for _, r := range records {
-		b := benchResult(r)
-		name := string(b.Name)
-		g := byName[name]
+// GroupBy groups rows by the values of these settings, or by all settings if names is nil. Groups are in the order of
+// their first rows.
+func GroupBy(rows []Row, names []string) (all []*Group) {
+	byKey := make(map[string]*Group)
+	for _, r := range rows {
+		key := r.benchName()
+		if names != nil {
+			var values []string
+			for _, n := range names {
+				values = append(values, r.Value(n))
+			}
+			key = strings.Join(values, "\x00")
+		}
+		g := byKey[key]
 		if g == nil {
-			g = &group{point: r.point(), bench: b, verified: true, values: make(map[string][]float64)}
-			byName[name] = g
+			g = &Group{Point: r.Point}
+			byKey[key] = g
 			all = append(all, g)
 		}
-		g.reps++
-		g.verified = g.verified && r.isVerified()
-		for _, v := range b.Values {
-			if !math.IsNaN(v.Value) { // a share of nothing
-				g.values[v.Unit] = append(g.values[v.Unit], v.Value)
-			}
-		}
+		g.Rows = append(g.Rows, r)
 	}
 	return all
 }
 
-// has reports whether the group has figures in a unit.
-func (g *group) has(unit string) bool { return len(g.values[unit]) > 0 }
+// Stat sums up the figure in a unit.
+func (g *Group) Stat(unit string) Stat { return StatOf(g.Rows, unit) }
 
-// summary returns the median of the figures in a unit, with its confidence interval.
-func (g *group) summary(unit string) benchmath.Summary {
-	sample := benchmath.NewSample(append([]float64(nil), g.values[unit]...), &benchmath.DefaultThresholds)
-	return benchmath.AssumeNothing.Summary(sample, confidence)
+func (g *Group) median(unit string) float64 { return g.Stat(unit).Median }
+
+// areVerified reports whether all rows are verified.
+func (g *Group) areVerified() bool {
+	return !slices.ContainsFunc(g.Rows, func(r Row) bool { return !r.Verified })
 }
 
-func (g *group) median(unit string) float64 { return g.summary(unit).Center }
-
 // isPeer reports whether two groups differ at most in the settings with these names.
-func (g *group) isPeer(other *group, names ...string) bool {
+func (g *Group) isPeer(other *Group, names ...string) bool {
 	return g.without(names).benchName() == other.without(names).benchName()
 }
 
@@ -63,22 +58,83 @@ func (g *group) isPeer(other *group, names ...string) bool {
 var ofEngine = []string{"engine", "policy", "deque", "forks", "workers", "queue"}
 
 // serialOf finds the serial runs of the same graph, program or list of tasks.
-func serialOf(g *group, all []*group) *group {
+func serialOf(g *Group, all []*Group) *Group {
 	for _, s := range all {
-		if s.value("engine") == "serial" && s.isPeer(g, ofEngine...) {
+		if s.Value("engine") == "serial" && s.isPeer(g, ofEngine...) {
 			return s
 		}
 	}
 	return nil
 }
 
-// valuesOf returns the values of a setting, in the order of their first occurrence. Groups without the setting are
+// ValuesOf returns the values of a setting, in the order of their first occurrence. What does not have the setting is
 // ignored.
-func valuesOf(groups []*group, name string) (values []string) {
-	for _, g := range groups {
-		if v := g.value(name); v != "" {
+func ValuesOf[P interface{ Value(name string) string }](all []P, name string) (values []string) {
+	for _, p := range all {
+		if v := p.Value(name); v != "" {
 			values = appendNew(values, v)
 		}
 	}
 	return values
+}
+
+// confidence is the level of the intervals in tables. Five repetitions, the default, suffice for it; the 0.95 of
+// compare needs six.
+const confidence = 0.9
+
+// A Stat sums up a figure of repetitions. Without any, all but N is not a number.
+type Stat struct {
+	Median, Least, Most, Mean, Deviation float64
+	N                                    int
+	interval                             benchmath.Summary // of the median
+}
+
+// StatOf sums up the figure in a unit of the rows that have it.
+func StatOf(rows []Row, unit string) Stat {
+	var values []float64
+	for _, r := range rows {
+		if v, ok := r.Figure(unit); ok && !math.IsNaN(v) { // a share of nothing is not a number
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		nan := math.NaN()
+		return Stat{Median: nan, Least: nan, Most: nan, Mean: nan, Deviation: nan}
+	}
+	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds) // which sorts them
+	s := Stat{
+		Least: values[0], Most: values[len(values)-1], N: len(values),
+		interval: benchmath.AssumeNothing.Summary(sample, confidence),
+	}
+	s.Median = s.interval.Center
+	for _, v := range values {
+		s.Mean += v / float64(s.N)
+	}
+	for _, v := range values {
+		s.Deviation += (v - s.Mean) * (v - s.Mean)
+	}
+	s.Deviation = math.Sqrt(s.Deviation / float64(max(s.N-1, 1)))
+	return s
+}
+
+// spread formats the median and its confidence interval, as in "10.2 ± 3%". There is no interval if there are too few
+// repetitions for one.
+func (s Stat) spread() string {
+	if math.IsInf(s.interval.Lo, 0) || math.IsInf(s.interval.Hi, 0) {
+		return Significant(s.Median)
+	}
+	return fmt.Sprintf("%s ± %s", Significant(s.Median), s.interval.PctRangeString())
+}
+
+// Range formats the median, multiplied by scale, and the least and the most if they differ, as in "10.2 (9.9 to 11.0)".
+// Without figures it is empty.
+func (s Stat) Range(scale float64) string {
+	switch {
+	case s.N == 0:
+		return ""
+	case s.Least == s.Most:
+		return Significant(s.Median * scale)
+	}
+	return fmt.Sprintf("%s (%s to %s)",
+		Significant(s.Median*scale), Significant(s.Least*scale), Significant(s.Most*scale))
 }

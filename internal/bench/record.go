@@ -10,25 +10,56 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// A Record is one repetition as reports see it, a [Result] or a [DequeResult].
+// A Record is one repetition: a [Result], a [DequeResult] or a [Row].
 type Record interface {
-	// point returns what was measured, the same for all repetitions.
-	point() point
-	// figures returns the figures in the units of the Go benchmark format.
-	figures() []Metric
-	isVerified() bool
+	// Row returns the record as reports see it.
+	Row() Row
 }
 
-// A point has the settings of a benchmark, in the order of its name.
-type point struct {
-	kind     string // the base of the benchmark's name
-	settings []attribute
+// A Row is one repetition as reports see it.
+type Row struct {
+	Point
+	Figures  []Metric // in the units of the Go benchmark format
+	Details  []Metric // figures that the format leaves out: they follow from others, or no run changes them
+	Verified bool
 }
 
-// An attribute is a part of a benchmark's name. The attribute inputs is several parts, and its value has their names.
-type attribute struct{ name, value string }
+// Row returns r.
+func (r Row) Row() Row { return r }
 
-const inputsName = "inputs"
+// Figure returns the figure, or detail, in a unit. If the row has none, ok is false.
+func (r Row) Figure(unit string) (value float64, ok bool) {
+	for _, some := range [][]Metric{r.Figures, r.Details} {
+		for _, m := range some {
+			if m.Name == unit {
+				return m.Value, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// benchResult returns the row in the Go benchmark format.
+func (r Row) benchResult() *benchfmt.Result {
+	b := &benchfmt.Result{Name: benchfmt.Name(r.benchName()), Iters: 1}
+	for _, m := range r.Figures {
+		b.Values = append(b.Values, benchfmt.Value{Value: m.Value, Unit: m.Name})
+	}
+	return b
+}
+
+// A Point says what was measured, the same for all repetitions. It has the settings of a benchmark, in the order of its
+// name.
+type Point struct {
+	Kind     string // the base of the benchmark's name
+	Settings []Attribute
+}
+
+// An Attribute is a part of a benchmark's name, a setting.
+type Attribute struct {
+	Name, Value string
+	isInput     bool // a parameter of the workload
+}
 
 // windowName and pinnedName are the names of settings with the value of Result.Whole and Result.Pinned.
 const (
@@ -36,56 +67,58 @@ const (
 	pinnedName = "threads"
 )
 
-// with adds a setting, unless it is empty, 0 or [None].
-func (p point) with(name string, value any) point {
+// With returns the point with one more setting, unless its value is empty, 0 or [None].
+func (p Point) With(name string, value any) Point {
 	v := fmt.Sprint(value)
 	if v == "" || v == "0" || v == None {
 		return p
 	}
-	return point{p.kind, append(p.settings, attribute{name, v})}
+	return p.withAny(Attribute{Name: name, Value: v})
 }
 
-// value returns the value of a setting, or "".
-func (p point) value(name string) string {
-	for _, s := range p.settings {
-		if s.name == name {
-			return s.value
+func (p Point) withAny(some ...Attribute) Point {
+	return Point{p.Kind, slices.Concat(p.Settings, some)}
+}
+
+// Value returns the value of a setting, or "".
+func (p Point) Value(name string) string {
+	for _, s := range p.Settings {
+		if s.Name == name {
+			return s.Value
 		}
 	}
 	return ""
 }
 
+// inputs returns the parameters of the workload.
+func (p Point) inputs() string {
+	var all []string
+	for _, s := range p.Settings {
+		if s.isInput {
+			all = append(all, s.Name+"="+s.Value)
+		}
+	}
+	return strings.Join(all, "/")
+}
+
 // without returns the point without the settings with these names.
-func (p point) without(names []string) point {
-	isOut := func(s attribute) bool { return slices.Contains(names, s.name) }
-	return point{p.kind, slices.DeleteFunc(slices.Clone(p.settings), isOut)}
+func (p Point) without(names []string) Point {
+	isOut := func(s Attribute) bool { return slices.Contains(names, s.Name) }
+	return Point{p.Kind, slices.DeleteFunc(slices.Clone(p.Settings), isOut)}
 }
 
 // benchName returns the name of the point's benchmark, without the word Benchmark, which writers add.
-func (p point) benchName() string {
+func (p Point) benchName() string {
 	var b strings.Builder
-	b.WriteString(p.kind)
-	for _, s := range p.settings {
-		b.WriteByte('/')
-		if s.name != inputsName {
-			b.WriteString(s.name + "=")
-		}
-		b.WriteString(s.value)
+	b.WriteString(p.Kind)
+	for _, s := range p.Settings {
+		b.WriteString("/" + s.Name + "=" + s.Value)
 	}
 	return b.String()
 }
 
-// benchResult returns a record in the Go benchmark format.
-func benchResult(r Record) *benchfmt.Result {
-	b := &benchfmt.Result{Name: benchfmt.Name(r.point().benchName()), Iters: 1}
-	for _, m := range r.figures() {
-		b.Values = append(b.Values, benchfmt.Value{Value: m.Value, Unit: m.Name})
-	}
-	return b
-}
-
-// readRecord reads a record in format json.
-func readRecord(raw json.RawMessage) (Record, error) {
+// ReadRecord reads a record in format json.
+func ReadRecord(raw []byte) (Record, error) {
 	var d DequeResult
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return nil, err

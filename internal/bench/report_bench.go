@@ -38,7 +38,7 @@ func newBenchFormat(w io.Writer, env *Environment) *benchFormat {
 }
 
 func (b *benchFormat) add(r Record) error {
-	line := benchResult(r)
+	line := r.Row().benchResult()
 	line.Config = b.config
 	for _, v := range line.Values {
 		if err := b.declare(v.Unit); err != nil {

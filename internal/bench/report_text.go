@@ -12,29 +12,29 @@ import (
 
 // textFormat writes tables for people when everything has been measured.
 type textFormat struct {
-	w       io.Writer
-	env     *Environment
-	notes   []string
-	records []Record
+	w     io.Writer
+	env   *Environment
+	notes []string
+	rows  []Row
 }
 
 func (t *textFormat) add(r Record) error {
-	t.records = append(t.records, r)
+	t.rows = append(t.rows, r.Row())
 	return nil
 }
 
 func (t *textFormat) close() error {
-	if len(t.records) == 0 {
+	if len(t.rows) == 0 {
 		return nil
 	}
 	var b strings.Builder
 	b.WriteString(t.env.Summary() + "\n")
-	all := groupsOf(t.records)
+	all := GroupBy(t.rows, nil)
 	for _, write := range []struct {
 		kind   string
-		tables func(*strings.Builder, []*group)
+		tables func(*strings.Builder, []*Group)
 	}{{"Run", writeRuns}, {"Probe", writeProbes}, {"Deque", writeExperiments}} {
-		isOther := func(g *group) bool { return g.kind != write.kind }
+		isOther := func(g *Group) bool { return g.Kind != write.kind }
 		if some := slices.DeleteFunc(slices.Clone(all), isOther); len(some) > 0 {
 			write.tables(&b, some)
 		}
@@ -55,7 +55,7 @@ type textColumn struct {
 	heading string
 	right   bool
 	common  string // the format of a value that all rows share
-	value   func(g *group, all []*group) string
+	value   func(g *Group, all []*Group) string
 }
 
 var runColumns = slices.Concat(firstColumns, profileColumns, peerColumns, lastColumns)
@@ -67,15 +67,15 @@ var firstColumns = []textColumn{
 	settingColumn("deque", false, "deque %s"),
 	settingColumn("forks", false, "forks %s"),
 	settingColumn("queue", false, ""),
-	settingColumn(inputsName, false, "%s"),
+	{"inputs", false, "%s", func(g *Group, _ []*Group) string { return cmp.Or(g.inputs(), None) }},
 	settingColumn(windowName, false, "the window of the figures is the %s process"),
 	settingColumn(pinnedName, false, "threads %s"),
 	settingColumn("workers", true, ""),
 	settingColumn("n", true, ""),
 	settingColumn("tasks", true, ""),
-	{"reps", true, "repetitions %s", func(g *group, _ []*group) string { return strconv.Itoa(g.reps) }},
+	{"reps", true, "repetitions %s", func(g *Group, _ []*Group) string { return strconv.Itoa(len(g.Rows)) }},
 	figureColumn("build ns/task", "build-ns/task", Significant),
-	{"ns/task", true, "", func(g *group, _ []*group) string { return spread(g.summary("ns/task")) }},
+	{"ns/task", true, "", func(g *Group, _ []*Group) string { return g.Stat("ns/task").spread() }},
 	figureColumn("wall", "ns/op", wall),
 	figureColumn("CPU util", "cpu-util", func(x float64) string { return fmt.Sprintf("%.2f", x) }),
 	countColumn("steals"),
@@ -90,18 +90,18 @@ var lastColumns = []textColumn{
 	figureColumn("lock waits", "lock-waits", whole),
 	figureColumn("vs bound", "vs-bound", func(x float64) string { return Significant(x) + "x" }),
 	{"vs serial", true, "", versusSerial},
-	{"verified", false, "", func(g *group, _ []*group) string { return yes(g.verified) }},
+	{"verified", false, "", func(g *Group, _ []*Group) string { return yes(g.areVerified()) }},
 }
 
 // settingColumn returns the column of a setting.
 func settingColumn(name string, right bool, common string) textColumn {
-	return textColumn{name, right, common, func(g *group, _ []*group) string { return cmp.Or(g.value(name), None) }}
+	return textColumn{name, right, common, func(g *Group, _ []*Group) string { return cmp.Or(g.Value(name), None) }}
 }
 
 // figureColumn returns the column of the medians of the figures in a unit.
 func figureColumn(heading, unit string, format func(float64) string) textColumn {
-	return textColumn{heading, true, "", func(g *group, _ []*group) string {
-		if !g.has(unit) {
+	return textColumn{heading, true, "", func(g *Group, _ []*Group) string {
+		if g.Stat(unit).N == 0 {
 			return None
 		}
 		return format(g.median(unit))
@@ -111,8 +111,8 @@ func figureColumn(heading, unit string, format func(float64) string) textColumn 
 // countColumn returns the column of a figure that only magpie's executor has.
 func countColumn(unit string) textColumn {
 	c := figureColumn(unit, unit, whole)
-	return textColumn{unit, true, "", func(g *group, all []*group) string {
-		if g.value("policy") == "" {
+	return textColumn{unit, true, "", func(g *Group, all []*Group) string {
+		if g.Value("policy") == "" {
 			return None
 		}
 		return c.value(g, all)
@@ -120,7 +120,7 @@ func countColumn(unit string) textColumn {
 }
 
 // writeRuns writes the table of workloads.
-func writeRuns(b *strings.Builder, all []*group) {
+func writeRuns(b *strings.Builder, all []*Group) {
 	var shown []textColumn
 	var common []string
 	for _, c := range runColumns {
@@ -136,13 +136,13 @@ func writeRuns(b *strings.Builder, all []*group) {
 		b.WriteString(strings.Join(common, ", ") + "; ")
 	}
 	b.WriteString("figures are medians")
-	if strings.Contains(spread(all[0].summary("ns/task")), "±") {
+	if strings.Contains(all[0].Stat("ns/task").spread(), "±") {
 		fmt.Fprintf(b, ", ± their %.0f%% confidence intervals", 100*confidence)
 	}
 	b.WriteString("\n\n")
-	var t table
+	var t Table
 	for _, c := range shown {
-		t.column(c.heading, c.right)
+		t.Column(c.heading, c.right)
 	}
 	for _, g := range all {
 		row := make([]string, len(shown))
@@ -151,14 +151,14 @@ func writeRuns(b *strings.Builder, all []*group) {
 				row[i] = "-"
 			}
 		}
-		t.row(row...)
+		t.Row(row...)
 	}
 	_ = t.write(b) // a strings.Builder takes everything
 }
 
 // sharedValue returns the value of a column that is the same in all rows that have one. It is [None] if no row has a
 // value.
-func sharedValue(c textColumn, all []*group) (value string, shared bool) {
+func sharedValue(c textColumn, all []*Group) (value string, shared bool) {
 	value = None
 	for _, g := range all {
 		switch v := c.value(g, all); {
@@ -173,7 +173,7 @@ func sharedValue(c textColumn, all []*group) (value string, shared bool) {
 }
 
 // versusSerial returns how many times faster a group is than the serial walk of the same graph, or the serial program.
-func versusSerial(g *group, all []*group) string {
+func versusSerial(g *Group, all []*Group) string {
 	s := serialOf(g, all)
 	if s == nil {
 		return None
@@ -194,8 +194,8 @@ func wall(ns float64) string {
 }
 
 // busyTime returns the time that the drainers of a pool spent in tasks, of the least and the most busy one.
-func busyTime(g *group, _ []*group) string {
-	if !g.has("busy-least-ns") {
+func busyTime(g *Group, _ []*Group) string {
+	if g.Stat("busy-least-ns").N == 0 {
 		return None
 	}
 	return Significant(g.median("busy-least-ns")/1e6) + "–" + Significant(g.median("busy-most-ns")/1e6) + "ms"
@@ -211,16 +211,16 @@ func yes(b bool) string {
 }
 
 // writeProbes writes a table with one line for each figure of each probe.
-func writeProbes(b *strings.Builder, all []*group) {
+func writeProbes(b *strings.Builder, all []*Group) {
 	b.WriteByte('\n')
-	var t table
+	var t Table
 	for _, h := range []string{"probe", "policy", "deque", "workers", "n", "reps", "figure", "median"} {
-		t.column(h, h == "workers" || h == "n" || h == "reps" || h == "median")
+		t.Column(h, h == "workers" || h == "n" || h == "reps" || h == "median")
 	}
 	for _, g := range all {
-		for _, figure := range g.bench.Values {
-			t.row(g.value("workload"), g.value("policy"), g.value("deque"), g.value("workers"), g.value("n"),
-				strconv.Itoa(g.reps), figure.Unit, spread(g.summary(figure.Unit)))
+		for _, figure := range g.Rows[0].Figures {
+			t.Row(g.Value("workload"), g.Value("policy"), g.Value("deque"), g.Value("workers"), g.Value("n"),
+				strconv.Itoa(len(g.Rows)), figure.Name, g.Stat(figure.Name).spread())
 		}
 	}
 	_ = t.write(b) // a strings.Builder takes everything

@@ -1,6 +1,9 @@
 package bench
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A Result is one repetition. The field names of its JSON form are part of the command line's interface.
 type Result struct {
@@ -117,26 +120,32 @@ func (r Result) isProbe() bool { return len(r.Metrics) > 0 }
 // isDivision reports whether the result is that of a list of tasks.
 func (r Result) isDivision() bool { return r.Queue != "" }
 
-func (r Result) isVerified() bool { return r.Verified }
+// Row returns the result as reports see it.
+func (r Result) Row() Row { return Row{r.point(), r.figures(), r.details(), r.Verified} }
 
-func (r Result) point() point {
-	p := point{kind: "Run"}
+func (r Result) point() Point {
+	p := Point{Kind: "Run"}
 	if r.isProbe() {
-		p.kind = "Probe"
+		p.Kind = "Probe"
 	}
-	p = p.with("workload", r.Workload).with("engine", r.Engine)
+	p = p.With("workload", r.Workload).With("engine", r.Engine)
 	if r.Policy != None {
-		p = p.with("policy", r.Policy).with("deque", r.Deque).with("forks", r.Forks)
+		p = p.With("policy", r.Policy).With("deque", r.Deque).With("forks", r.Forks)
 	}
-	p = p.with("workers", r.Workers).with("n", r.N).with(inputsName, r.Inputs)
+	p = p.With("workers", r.Workers).With("n", r.N)
+	for input := range strings.SplitSeq(r.Inputs, "/") {
+		if name, value, ok := strings.Cut(input, "="); ok {
+			p = p.withAny(Attribute{name, value, true})
+		}
+	}
 	if r.Whole {
-		p = p.with(windowName, "whole")
+		p = p.With(windowName, "whole")
 	}
 	if r.Pinned {
-		p = p.with(pinnedName, "pinned")
+		p = p.With(pinnedName, "pinned")
 	}
 	if r.isDivision() {
-		p = p.with("queue", r.Queue).with("tasks", r.Tasks)
+		p = p.With("queue", r.Queue).With("tasks", r.Tasks)
 	}
 	return p
 }
@@ -152,7 +161,7 @@ func (r Result) figures() []Metric {
 	if r.BoundNS != 0 {
 		all = append(all, Metric{"vs-bound", float64(r.WallNS) / float64(r.BoundNS)})
 	}
-	if p := r.Pool; p != nil {
+	if p := r.Pool; p != nil && len(p.BusyNS) > 0 {
 		all = append(all,
 			Metric{"busy-least-ns", float64(slices.Min(p.BusyNS))},
 			Metric{"busy-most-ns", float64(slices.Max(p.BusyNS))},
@@ -179,4 +188,16 @@ func (r Result) figures() []Metric {
 		Metric{"vctx", float64(r.VCtx)},
 		Metric{"ictx", float64(r.ICtx)},
 		Metric{"peak-rss-bytes", float64(r.PeakRSS)})
+}
+
+// details are the figures that only replays take.
+func (r Result) details() []Metric {
+	all := append([]Metric{{"cpu-ns", float64(r.CPUNS)}}, r.Properties...)
+	if r.BoundNS != 0 {
+		all = append(all, Metric{"bound-ns", float64(r.BoundNS)})
+	}
+	if r.Pool != nil {
+		all = append(all, Metric{"moved", float64(r.Pool.Moved)})
+	}
+	return all
 }

@@ -6,37 +6,48 @@ import (
 	"unicode/utf8"
 )
 
-// A table is text in columns. Its first row is the heading.
-type table struct {
-	right []bool // by column: align right, as numbers are
-	rows  [][]string
+// A Table is text in columns.
+type Table struct {
+	Columns []Column
+	Rows    [][]string
 }
 
-// column adds a heading. Columns come before rows.
-func (t *table) column(heading string, right bool) {
-	if len(t.rows) == 0 {
-		t.rows = [][]string{nil}
+// A Column of a table.
+type Column struct {
+	Heading string
+	Right   bool // aligned, as numbers are
+}
+
+// Column adds a column.
+func (t *Table) Column(heading string, right bool) {
+	t.Columns = append(t.Columns, Column{heading, right})
+}
+
+// Row adds a row with a cell for each column.
+func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// write writes the table, its columns two spaces apart. Without headings there is no line for them.
+func (t *Table) write(w io.Writer) error {
+	var headings []string
+	width := make([]int, len(t.Columns))
+	for _, c := range t.Columns {
+		headings = append(headings, c.Heading)
 	}
-	t.rows[0] = append(t.rows[0], heading)
-	t.right = append(t.right, right)
-}
-
-func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
-
-// write writes the table, its columns two spaces apart.
-func (t *table) write(w io.Writer) error {
-	width := make([]int, len(t.right))
-	for _, r := range t.rows {
+	rows := t.Rows
+	if strings.Join(headings, "") != "" {
+		rows = append([][]string{headings}, rows...)
+	}
+	for _, r := range rows {
 		for i, c := range r {
 			width[i] = max(width[i], utf8.RuneCountInString(c))
 		}
 	}
 	var b strings.Builder
-	for _, r := range t.rows {
+	for _, r := range rows {
 		var line strings.Builder
 		for i, c := range r {
 			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
-			if t.right[i] {
+			if t.Columns[i].Right {
 				line.WriteString(pad + c + "  ")
 			} else {
 				line.WriteString(c + pad + "  ")

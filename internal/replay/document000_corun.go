@@ -121,12 +121,12 @@ func planCoRuns(p *Plan, circuit string, corners, ops int, processes []int) {
 // speedup returns the weighted speed-up of k processes under a policy.
 func (d *Data) speedup(policy, k string) (sum float64) {
 	part := d.where("policy=%s processes=%s", policy, k)
-	solo := d.where("policy=%s processes=1", policy).stat("wall_ns").Mean
+	solo := d.where("policy=%s processes=1", policy).stat("ns/op").Mean
 	if len(part.Rows) == 0 {
 		return math.NaN()
 	}
 	for _, i := range part.values("process") {
-		sum += solo / part.where("process=%s", i).stat("wall_ns").Mean
+		sum += solo / part.where("process=%s", i).stat("ns/op").Mean
 	}
 	return sum
 }

@@ -7,7 +7,7 @@ func (d *Data) energyOf() (figure, name string, scale float64) {
 	if d.stat("joules").N > 0 {
 		return "joules", "energy, J", 1
 	}
-	return "cpu_ns", "CPU time, ms (a proxy of energy)", 1e-6
+	return "cpu-ns", "CPU time, ms (a proxy of energy)", 1e-6
 }
 
 var fig5Energy = &Experiment{
@@ -80,7 +80,7 @@ var fig5Energy = &Experiment{
 				return verdict(abp > 1.1*one && abp >= 1.5*we,
 					"with %s workers ABP takes %s of ours and %s of its own with one, and its time is %s (%s)",
 					d.allCores(), ratio(abp, we), ratio(abp, one),
-					percent(most.median("wall_ns", "policy=abp"), most.median("wall_ns", "policy=%s", ours)), label)
+					percent(most.median("ns/op", "policy=abp"), most.median("ns/op", "policy=%s", ours)), label)
 			}),
 		},
 	},

@@ -63,9 +63,9 @@ var lemma2 = &Experiment{
 // instants returns the times in µs for which probe awake tells the mean number of thieves.
 func (d *Data) instants() (all []float64) {
 	for _, r := range d.Rows[:min(1, len(d.Rows))] {
-		for name := range r.Figures {
+		for _, m := range r.Figures {
 			var us float64
-			if n, _ := fmt.Sscanf(name, "thieves@%g", &us); n == 1 {
+			if n, _ := fmt.Sscanf(m.Name, "thieves@%g", &us); n == 1 {
 				all = append(all, us)
 			}
 		}

@@ -42,35 +42,35 @@ var fig2 = &Experiment{
 	},
 	figures: func(d *Data) (all []*Figure) {
 		for _, g := range micro {
-			part := d.where("workload=%s engine=magpie whole=", g.name)
+			part := d.where("workload=%s engine=magpie window=", g.name)
 			all = append(all,
 				chart{
 					file: "000-fig2" + g.panel, title: "Time, " + g.name, x: "workers", xLabel: "workers",
-					y: "wall_ns", yLabel: "time, ms", scale: 1e-6, series: "policy",
+					y: "ns/op", yLabel: "time, ms", scale: 1e-6, series: "policy",
 				}.lines(part),
 				chart{
 					file: "000-fig3" + g.panel, title: "CPU utilisation, " + g.name, x: "workers", xLabel: "workers",
-					y: "cpu_util", yLabel: "busy cores", series: "policy",
+					y: "cpu-util", yLabel: "busy cores", series: "policy",
 				}.lines(part))
 		}
 		return append(all, chart{
 			file: "000-fig3a-whole", title: "CPU utilisation, chain, whole process", x: "workers", xLabel: "workers",
-			y: "cpu_util", yLabel: "busy cores", series: "policy",
-		}.lines(d.where("workload=chain whole=true")))
+			y: "cpu-util", yLabel: "busy cores", series: "policy",
+		}.lines(d.where("workload=chain window=whole")))
 	},
-	columns: []string{"workload", "engine", "policy", "whole", "workers", "n"},
+	columns: []string{"workload", "engine", "policy", "window", "workers", "n"},
 	metrics: []metric{wallMS, util, cpuMS, peakMiB, steals, parks},
 	claims: []*Claim{
 		{
 			ID: "000/fig2 chain-time", Place: "III-A, fig. 2 (a)",
 			Says: "The time of the linear chain does not fall when cores are added, under any scheduler.",
 			judge: func(d *Data) Verdict {
-				chain := d.where("workload=chain engine=magpie whole=")
+				chain := d.where("workload=chain engine=magpie window=")
 				held, found := true, []string{}
 				for _, p := range chain.values("policy") {
 					part := chain.where("policy=%s", p)
-					least, _ := part.extremes("workers", "wall_ns", 1)
-					one := part.median("wall_ns", "workers=1")
+					least, _ := part.extremes("workers", "ns/op", 1)
+					one := part.median("ns/op", "workers=1")
 					held = held && least >= 0.75*one // with 1, all else of the process shares its core
 					found = append(found, fmt.Sprintf("%s: %s alone, at best %s with more", p, ms(one), ms(least)))
 				}
@@ -82,43 +82,43 @@ var fig2 = &Experiment{
 			Says: "On the chain the CPU utilisation of ours stays around 1.2 from 4 to 40 cores.",
 			judge: func(d *Data) Verdict {
 				chain := d.where("workload=chain policy=%s", ours)
-				run, verbatim := chain.where("engine=magpie whole="), chain.where("engine=magpie-verbatim whole=")
-				whole := chain.where("whole=true")
-				least, most := run.extremes("workers", "cpu_util", 1)
+				run, verbatim := chain.where("engine=magpie window="), chain.where("engine=magpie-verbatim window=")
+				whole := chain.where("window=whole")
+				least, most := run.extremes("workers", "cpu-util", 1)
 				return verdict(most <= 1.5 && most-least <= 0.3,
 					"the run alone, by workers: %s; in the document's own form: %s; the whole process: %s",
-					run.curve("workers", "cpu_util", 1), verbatim.curve("workers", "cpu_util", 1),
-					whole.curve("workers", "cpu_util", 1))
+					run.curve("workers", "cpu-util", 1), verbatim.curve("workers", "cpu-util", 1),
+					whole.curve("workers", "cpu-util", 1))
 			},
 		},
 		{
 			ID: "000/fig3 chain-mbws", Place: "III-A, fig. 3 (a)",
 			Says: "On the chain the CPU utilisation of MBWS stays around 2.0 from 4 to 40 cores.",
 			judge: needsCores(4, func(d *Data) Verdict {
-				run := d.where("workload=chain engine=magpie whole= policy=mbws")
-				least, most := run.extremes("workers", "cpu_util", 1)
+				run := d.where("workload=chain engine=magpie window= policy=mbws")
+				least, most := run.extremes("workers", "cpu-util", 1)
 				return verdict(least >= 1.6 && most <= 2.4, "the run alone, by workers: %s",
-					run.curve("workers", "cpu_util", 1))
+					run.curve("workers", "cpu-util", 1))
 			}),
 		},
 		{
 			ID: "000/fig3 chain-adaptive", Place: "beyond the document",
 			Says: "On the chain policy adaptive keeps one core busy, whatever the number of workers.",
 			judge: func(d *Data) Verdict {
-				run := d.where("workload=chain engine=magpie whole= policy=adaptive")
-				_, most := run.extremes("workers", "cpu_util", 0)
-				return verdict(most <= 1.05, "by workers: %s", run.curve("workers", "cpu_util", 1))
+				run := d.where("workload=chain engine=magpie window= policy=adaptive")
+				_, most := run.extremes("workers", "cpu-util", 0)
+				return verdict(most <= 1.05, "by workers: %s", run.curve("workers", "cpu-util", 1))
 			},
 		},
 		{
 			ID: "000/fig3 chain-abp", Place: "III-A, fig. 3 (a)",
 			Says: "On the chain the CPU utilisation of ABP grows with the cores.",
 			judge: func(d *Data) Verdict {
-				run := d.where("workload=chain engine=magpie whole= policy=abp")
-				one := run.median("cpu_util", "workers=1")
-				_, most := run.extremes("workers", "cpu_util", 1)
+				run := d.where("workload=chain engine=magpie window= policy=abp")
+				one := run.median("cpu-util", "workers=1")
+				_, most := run.extremes("workers", "cpu-util", 1)
 				return verdict(most >= one+0.8*float64(min(d.Env.Cores, 40)-1), "by workers: %s; here are %d cores",
-					run.curve("workers", "cpu_util", 1), d.Env.Cores)
+					run.curve("workers", "cpu-util", 1), d.Env.Cores)
 			},
 		},
 		{
@@ -149,14 +149,14 @@ var fig2 = &Experiment{
 			Says: "For the matrix multiplication the times of all schedulers are very close, and their CPU " +
 				"utilisations grow alike.",
 			judge: func(d *Data) Verdict {
-				run := d.where("workload=matmul engine=magpie whole= policy=%s|mbws|abp", ours)
+				run := d.where("workload=matmul engine=magpie window= policy=%s|mbws|abp", ours)
 				w := run.allCores()
 				at := run.where("workers=%s", w)
-				least, most := at.extremes("policy", "wall_ns", 0)
-				leastUtil, mostUtil := at.extremes("policy", "cpu_util", 0)
+				least, most := at.extremes("policy", "ns/op", 0)
+				leastUtil, mostUtil := at.extremes("policy", "cpu-util", 0)
 				return verdict(most <= 1.15*least && mostUtil <= 1.15*leastUtil,
-					"with %s workers, times in ms: %s; CPU utilisation: %s", w, at.each("policy", "wall_ns", 1e-6),
-					at.each("policy", "cpu_util", 1))
+					"with %s workers, times in ms: %s; CPU utilisation: %s", w, at.each("policy", "ns/op", 1e-6),
+					at.each("policy", "cpu-util", 1))
 			},
 		},
 	},
@@ -166,12 +166,12 @@ var fig2 = &Experiment{
 func fallsThenStable(graph string) func(*Data) Verdict {
 	return func(d *Data) Verdict {
 		held, found := true, []string{}
-		run := d.where("workload=%s engine=magpie whole= policy=%s|mbws|abp", graph, ours)
+		run := d.where("workload=%s engine=magpie window= policy=%s|mbws|abp", graph, ours)
 		for _, p := range run.values("policy") {
 			part := run.where("policy=%s", p)
-			least, most := part.extremes("workers", "wall_ns", 2)
-			held = held && least < part.median("wall_ns", "workers=1") && most <= 1.3*least
-			found = append(found, p+", ms by workers: "+part.curve("workers", "wall_ns", 1e-6))
+			least, most := part.extremes("workers", "ns/op", 2)
+			held = held && least < part.median("ns/op", "workers=1") && most <= 1.3*least
+			found = append(found, p+", ms by workers: "+part.curve("workers", "ns/op", 1e-6))
 		}
 		return verdict(held, "%s", strings.Join(found, "; "))
 	}
@@ -180,19 +180,19 @@ func fallsThenStable(graph string) func(*Data) Verdict {
 // abpHighest judges whether the CPU utilisation of ABP is the highest and grows fastest, and ours is the lowest.
 func abpHighest(graph string) func(*Data) Verdict {
 	return func(d *Data) Verdict {
-		run := d.where("workload=%s engine=magpie whole= policy=%s|mbws|abp", graph, ours)
+		run := d.where("workload=%s engine=magpie window= policy=%s|mbws|abp", graph, ours)
 		w := run.allCores()
 		most := run.where("workers=%s", w)
 		growth := func(p string) float64 {
-			return most.median("cpu_util", "policy=%s", p) - run.median("cpu_util", "policy=%s workers=1", p)
+			return most.median("cpu-util", "policy=%s", p) - run.median("cpu-util", "policy=%s workers=1", p)
 		}
-		u := func(p string) float64 { return most.median("cpu_util", "policy=%s", p) }
+		u := func(p string) float64 { return most.median("cpu-util", "policy=%s", p) }
 		// Two utilisations that differ by less than this are equal.
 		const eps = 0.02
 		held := u("abp") > u("mbws")+eps && u("mbws") > u(ours)-eps && u("abp") > u(ours)+eps &&
 			growth("abp") > growth("mbws") && growth("abp") > growth(ours)
 		return verdict(held, "with %s workers: %s; growth from 1 worker: ABP %s, MBWS %s, ours %s", w,
-			most.each("policy", "cpu_util", 1), significant(growth("abp")), significant(growth("mbws")),
+			most.each("policy", "cpu-util", 1), significant(growth("abp")), significant(growth("mbws")),
 			significant(growth(ours)))
 	}
 }

@@ -86,11 +86,11 @@ var fig4 = &Experiment{
 			all = append(all,
 				chart{
 					file: "000-fig4-" + c.name + "-time", title: "Time, " + c.name, x: "workers", xLabel: "workers",
-					y: "wall_ns", yLabel: "time, ms", scale: 1e-6, series: "policy",
+					y: "ns/op", yLabel: "time, ms", scale: 1e-6, series: "policy",
 				}.lines(part),
 				chart{
 					file: "000-fig4-" + c.name + "-util", title: "CPU utilisation, " + c.name, x: "workers",
-					xLabel: "workers", y: "cpu_util", yLabel: "busy cores", series: "policy",
+					xLabel: "workers", y: "cpu-util", yLabel: "busy cores", series: "policy",
 				}.lines(part))
 		}
 		return all
@@ -105,9 +105,9 @@ var fig4 = &Experiment{
 				held, found := true, []string{}
 				for _, p := range d.values("policy") {
 					part := d.where("policy=%s", p)
-					least, _ := part.extremes("workers", "wall_ns", 1)
-					held = held && least > 0.8*part.median("wall_ns", "workers=1")
-					found = append(found, p+", ms by workers: "+part.curve("workers", "wall_ns", 1e-6))
+					least, _ := part.extremes("workers", "ns/op", 1)
+					held = held && least > 0.8*part.median("ns/op", "workers=1")
+					found = append(found, p+", ms by workers: "+part.curve("workers", "ns/op", 1e-6))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))
 			}),
@@ -118,14 +118,14 @@ var fig4 = &Experiment{
 				"lowest.",
 			judge: byCircuit("c6288", func(d *Data) Verdict {
 				most := d.where("workers=%s", d.allCores())
-				u := func(p string) float64 { return most.median("cpu_util", "policy=%s", p) }
+				u := func(p string) float64 { return most.median("cpu-util", "policy=%s", p) }
 				const eps = 0.02 // what is closer is equal
 				grows := true
 				for _, p := range d.values("policy") {
-					grows = grows && u(p) > d.median("cpu_util", "policy=%s workers=1", p)+eps
+					grows = grows && u(p) > d.median("cpu-util", "policy=%s workers=1", p)+eps
 				}
 				return verdict(grows && u("abp") > u("mbws")+eps && u("mbws") > u(ours)+eps, "with %s workers: %s",
-					d.allCores(), most.each("policy", "cpu_util", 1))
+					d.allCores(), most.each("policy", "cpu-util", 1))
 			}),
 		},
 		{
@@ -134,12 +134,12 @@ var fig4 = &Experiment{
 				"and its CPU utilisation is the highest.",
 			judge: byCircuit("tv80", func(d *Data) Verdict {
 				most := d.where("workers=%s", d.allCores())
-				t := func(p string) float64 { return most.median("wall_ns", "policy=%s", p) }
-				u := func(p string) float64 { return most.median("cpu_util", "policy=%s", p) }
+				t := func(p string) float64 { return most.median("ns/op", "policy=%s", p) }
+				u := func(p string) float64 { return most.median("cpu-util", "policy=%s", p) }
 				return verdict(max(t("abp")/t(ours), t("abp")/t("mbws")) < 0.98 && min(u("abp")/u(ours),
 					u("abp")/u("mbws")) > 1.02,
 					"with %s workers, times in ms: %s; CPU utilisation: %s", most.last("workers"),
-					most.each("policy", "wall_ns", 1e-6), most.each("policy", "cpu_util", 1))
+					most.each("policy", "ns/op", 1e-6), most.each("policy", "cpu-util", 1))
 			}),
 		},
 		{
@@ -148,12 +148,12 @@ var fig4 = &Experiment{
 				"CPU utilisations of 22.7 (ours), 21.7 (MBWS) and 38.5 (ABP).",
 			judge: byCircuit("b19", func(d *Data) Verdict {
 				most := d.where("workers=%s", d.allCores())
-				t := func(p string) float64 { return most.median("wall_ns", "policy=%s", p) }
-				u := func(p string) float64 { return most.median("cpu_util", "policy=%s", p) }
+				t := func(p string) float64 { return most.median("ns/op", "policy=%s", p) }
+				u := func(p string) float64 { return most.median("cpu-util", "policy=%s", p) }
 				return verdict(t(ours) < 0.98*t("mbws") && t(ours) < 0.93*t("abp") && u("abp") > 1.02*u(ours),
 					"with %s workers ours takes %s against MBWS and %s against ABP; CPU utilisation: %s",
 					most.last("workers"), percent(t(ours), t("mbws")), percent(t(ours), t("abp")),
-					most.each("policy", "cpu_util", 1))
+					most.each("policy", "cpu-util", 1))
 			}),
 		},
 	},

@@ -24,8 +24,8 @@ func shortQueue(q string) string {
 }
 
 var busy = []metric{
-	wallMS, {"bound_ns", "lower bound, ms", 1e-6}, {"pool.steals", "steals", 1}, {"pool.moved", "tasks moved", 1},
-	{"pool.failed_steals", "failed steals", 1}, {"pool.lock_waits", "lock waits", 1},
+	wallMS, {"bound-ns", "lower bound, ms", 1e-6}, {"queue-steals", "steals", 1}, {"moved", "tasks moved", 1},
+	{"failed-steals", "failed steals", 1}, {"lock-waits", "lock waits", 1},
 }
 
 var f1 = &Experiment{
@@ -53,7 +53,7 @@ var f1 = &Experiment{
 			all = append(all, chart{
 				file: "001-f1-" + n, title: fmt.Sprintf("%s×%[1]s matrices, %s threads", n, w), x: "tasks",
 				xLabel: "tasks",
-				logX:   true, y: "wall_ns", yLabel: "time, ms", scale: 1e-6, series: "queue", label: shortQueue,
+				logX:   true, y: "ns/op", yLabel: "time, ms", scale: 1e-6, series: "queue", label: shortQueue,
 			}.lines(d.where("input=dense n=%s workers=%s", n, w)))
 		}
 		return all
@@ -99,7 +99,7 @@ var f1 = &Experiment{
 			judge: func(d *Data) Verdict {
 				gap := func(n, tasks string) float64 {
 					part := d.where("input=dense workers=%d n=%s tasks=%s", d.Env.Cores, n, tasks)
-					return part.median("wall_ns", "queue=centralised+spin") - part.median("wall_ns",
+					return part.median("ns/op", "queue=centralised+spin") - part.median("ns/op",
 						"queue=perthread+spin")
 				}
 				ns, tasks := d.values("n"), d.values("tasks")
@@ -131,7 +131,7 @@ func (d *Data) gaps(a, b string) (mean float64, found string) {
 		for _, n := range d.values("n") {
 			for _, t := range d.values("tasks") {
 				part := d.where("workers=%s n=%s tasks=%s", w, n, t)
-				x, y := part.median("wall_ns", "queue=%s", a), part.median("wall_ns", "queue=%s", b)
+				x, y := part.median("ns/op", "queue=%s", a), part.median("ns/op", "queue=%s", b)
 				cases++
 				mean += x/y - 1
 				all = append(all, fmt.Sprintf("%s/%s/%s %s", w, n, t, percent(x, y)))
@@ -168,8 +168,8 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 		figures: func(d *Data) []*Figure {
 			c := chart{
 				file: "001-" + name, title: fmt.Sprintf("%d threads, %d tasks", threads, tasks), x: "queue",
-				y:      "wall_ns",
-				yLabel: "time, ms", scale: 1e-6, series: "workload", bound: "bound_ns",
+				y:      "ns/op",
+				yLabel: "time, ms", scale: 1e-6, series: "workload", bound: "bound-ns",
 				label: func(w string) string {
 					if w == "sleep" {
 						return "in order"
@@ -188,7 +188,7 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 	}
 	best := func(queues ...string) func(*Data, string) float64 {
 		return func(d *Data, workload string) float64 {
-			return d.median("wall_ns", "workload=%s queue=%s", workload, strings.Join(queues, "|"))
+			return d.median("ns/op", "workload=%s queue=%s", workload, strings.Join(queues, "|"))
 		}
 	}
 	faster := func(what, says string, a, b func(*Data, string) float64) *Claim {
@@ -223,11 +223,11 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 				held, found := true, []string{}
 				for _, w := range d.values("workload") {
 					part := d.where("workload=%s", w)
-					least, _ := part.where("queue=%s", strings.Join(queues001[2:], "|")).extremes("queue", "wall_ns", 0)
-					bound := part.stat("bound_ns").Median
+					least, _ := part.where("queue=%s", strings.Join(queues001[2:], "|")).extremes("queue", "ns/op", 0)
+					bound := part.stat("bound-ns").Median
 					held = held && least <= 1.05*bound
 					found = append(found, fmt.Sprintf("%s: %s, bound %s; without stealing %s", w, ms(least), ms(bound),
-						ms(part.median("wall_ns", "queue=perthread+spin"))))
+						ms(part.median("ns/op", "queue=perthread+spin"))))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))
 			},
@@ -255,10 +255,10 @@ func stealsClaim(id string, steals, tasks int) *Claim {
 		Says: fmt.Sprintf("Stealing one, there are %d steals with %d tasks.", steals, tasks),
 		judge: func(d *Data) Verdict {
 			part := d.where("queue=perthread+neighbour+one+spin")
-			least, most := part.extremes("workload", "pool.steals", 0)
+			least, most := part.extremes("workload", "queue-steals", 0)
 			return verdict(least >= 0.5*float64(steals) && most <= 2*float64(steals), "%s; held if within a factor "+
 				"of 2",
-				part.each("workload", "pool.steals", 1))
+				part.each("workload", "queue-steals", 1))
 		},
 	}
 }
@@ -275,7 +275,7 @@ var f5 = &Experiment{
 	},
 	figures: func(d *Data) []*Figure {
 		return []*Figure{chart{
-			file: "001-f5", title: "Text search", x: "tasks", xLabel: "tasks", logX: true, y: "wall_ns",
+			file: "001-f5", title: "Text search", x: "tasks", xLabel: "tasks", logX: true, y: "ns/op",
 			yLabel: "time, ms",
 			scale:  1e-6, series: "queue", label: shortQueue,
 		}.lines(d)}
@@ -296,8 +296,8 @@ var f5 = &Experiment{
 			Says: "The gap is small with few tasks and grows with their number.",
 			judge: func(d *Data) Verdict {
 				gap := func(tasks string) float64 {
-					return d.median("wall_ns", "queue=centralised+spin tasks=%s", tasks) -
-						d.median("wall_ns", "queue=priority+spin tasks=%s", tasks)
+					return d.median("ns/op", "queue=centralised+spin tasks=%s", tasks) -
+						d.median("ns/op", "queue=priority+spin tasks=%s", tasks)
 				}
 				tasks := d.values("tasks")
 				if len(tasks) < 2 {
@@ -329,7 +329,7 @@ var summary001 = &Experiment{
 	figures: func(d *Data) []*Figure {
 		return []*Figure{chart{
 			file: "001-summary-views", title: "Mandelbrot set, views of rising unevenness", x: "view", xLabel: "view",
-			y: "wall_ns", yLabel: "time, ms", scale: 1e-6, series: "queue", label: shortQueue,
+			y: "ns/op", yLabel: "time, ms", scale: 1e-6, series: "queue", label: shortQueue,
 		}.lines(d.where("workload=mandelbrot-views " +
 			"queue=perthread+spin|perthread+neighbour+one+spin|perthread+random+half+spin"))}
 	},
@@ -371,7 +371,7 @@ var summary001 = &Experiment{
 				for _, w := range []string{"sleep", "sleep-permuted"} {
 					stealing := d.where("workload=%s queue=%s", w, strings.Join(queues001[2:], "|"))
 					spread := func(tasks int) float64 {
-						least, most := stealing.where("tasks=%d", tasks).extremes("queue", "wall_ns", 0)
+						least, most := stealing.where("tasks=%d", tasks).extremes("queue", "ns/op", 0)
 						return most/least - 1
 					}
 					held = held && spread(40) > spread(160)+0.01 && spread(160) > spread(320)+0.01
@@ -387,6 +387,6 @@ var summary001 = &Experiment{
 
 // gain returns by how much the best way to steal is faster than queues per thread without stealing.
 func (d *Data) gain() float64 {
-	least, _ := d.where("queue=%s", strings.Join(queues001[2:], "|")).extremes("queue", "wall_ns", 0)
-	return 1 - least/d.median("wall_ns", "queue=perthread+spin")
+	least, _ := d.where("queue=%s", strings.Join(queues001[2:], "|")).extremes("queue", "ns/op", 0)
+	return 1 - least/d.median("ns/op", "queue=perthread+spin")
 }

@@ -124,11 +124,11 @@ var fig2a = &Experiment{
 	},
 	figures: func(d *Data) []*Figure {
 		return []*Figure{chart{
-			file: "002-fig2a", title: "Owner", x: "stolen_percent", xLabel: "stolen, %", y: "ns/op",
+			file: "002-fig2a", title: "Owner", x: "stolen", xLabel: "stolen, %", y: "ns/op",
 			yLabel: "ns a push or pop", series: "deque",
 		}.lines(d)}
 	},
-	columns: []string{"deque", "stolen_percent", "n"},
+	columns: []string{"deque", "stolen", "n"},
 	metrics: []metric{{"ns/op", "ns a push or pop", 1}, {"stolen-percent", "stolen, %", 1},
 		{"retries/steal", "retries a steal", 1}},
 	claims: []*Claim{
@@ -139,9 +139,9 @@ var fig2a = &Experiment{
 				held, found := true, []string{}
 				for _, k := range []string{"pdqr", "pdqs"} {
 					part := d.where("deque=%s", k)
-					none, some := part.median("ns/op", "stolen_percent=0"), part.median("ns/op", "stolen_percent=10")
+					none, some := part.median("ns/op", "stolen=0"), part.median("ns/op", "stolen=10")
 					held = held && some > 1.3*none
-					found = append(found, k+", ns by percent stolen: "+part.curve("stolen_percent", "ns/op", 1))
+					found = append(found, k+", ns by percent stolen: "+part.curve("stolen", "ns/op", 1))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))
 			}),
@@ -153,9 +153,9 @@ var fig2a = &Experiment{
 				held, found := true, []string{}
 				for _, k := range []string{"padws", "bwos"} {
 					part := d.where("deque=%s", k)
-					none, some := part.median("ns/op", "stolen_percent=0"), part.median("ns/op", "stolen_percent=40")
+					none, some := part.median("ns/op", "stolen=0"), part.median("ns/op", "stolen=40")
 					held = held && some <= 1.3*none
-					found = append(found, k+", ns by percent stolen: "+part.curve("stolen_percent", "ns/op", 1))
+					found = append(found, k+", ns by percent stolen: "+part.curve("stolen", "ns/op", 1))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))
 			}),
@@ -179,7 +179,7 @@ var fig2b = &Experiment{
 		c.file, c.title, c.y = "002-fig2b-median", "Median latency of a steal", "p50-ns"
 		return []*Figure{mean, c.bars(d)}
 	},
-	columns: []string{"deque", "stolen_percent", "n"},
+	columns: []string{"deque", "stolen", "n"},
 	metrics: []metric{{"mean-ns", "mean, ns", 1}, {"p50-ns", "median, ns", 1}, {"p99-ns", "99th percentile, ns", 1},
 		{"retries/steal", "retries a steal", 1}},
 	claims: []*Claim{
@@ -271,11 +271,11 @@ var fig2d = &Experiment{
 	},
 	figures: func(d *Data) []*Figure {
 		return []*Figure{chart{
-			file: "002-fig2d", title: "adws", x: "stolen_percent", xLabel: "stolen, %", y: "retries/steal",
+			file: "002-fig2d", title: "adws", x: "stolen", xLabel: "stolen, %", y: "retries/steal",
 			yLabel: "retries a steal", series: "deque",
 		}.lines(d)}
 	},
-	columns: []string{"deque", "stolen_percent", "n"},
+	columns: []string{"deque", "stolen", "n"},
 	metrics: []metric{{"at-once-percent", "without a retry, %", 1}, {"retries/steal", "retries a steal", 1},
 		{"empties/steal", "found empty, a steal", 1},
 		{"stolen-percent", "stolen, %", 1}},
@@ -283,10 +283,10 @@ var fig2d = &Experiment{
 		ID: "002/fig2d retries", Place: "2.1, fig. 2d",
 		Says: "The expected number of retries is remarkably low: most steals need none.",
 		judge: needsRealCores(func(d *Data) Verdict {
-			least, _ := d.extremes("stolen_percent", "at-once-percent", 0)
+			least, _ := d.extremes("stolen", "at-once-percent", 0)
 			return verdict(least > 50, "percent of the steals without a retry, by percent stolen: %s; retries a "+
 				"steal: %s",
-				d.curve("stolen_percent", "at-once-percent", 1), d.curve("stolen_percent", "retries/steal", 1))
+				d.curve("stolen", "at-once-percent", 1), d.curve("stolen", "retries/steal", 1))
 		}),
 	}},
 }

@@ -9,14 +9,14 @@ import (
 // solo returns the mean time of a benchmark alone.
 func (d *Data) solo(name, policy string) float64 {
 	if name == "loop" {
-		policy = "none"
+		policy = "" // plain threads
 	}
-	return d.where("co=alone workload=%s policy=%s", name, policy).stat("wall_ns").Mean
+	return d.where("co=alone workload=%s policy=%s", name, policy).stat("ns/op").Mean
 }
 
 // slowdown returns by how much a benchmark is slowed down in a co-run: (Tc-Ts)/Ts.
 func (d *Data) slowdown(co, name, policy string) float64 {
-	return d.where("co=%s under=%s workload=%s", co, policy, name).stat("wall_ns").Mean/d.solo(name, policy) - 1
+	return d.where("co=%s under=%s workload=%s", co, policy, name).stat("ns/op").Mean/d.solo(name, policy) - 1
 }
 
 // names returns the two benchmarks of a co-run.
@@ -36,7 +36,7 @@ func (d *Data) unfairness(co, policy string) float64 {
 func (d *Data) weighted(co, policy, base string) (sum float64) {
 	a, b := names(co)
 	for _, name := range []string{a, b} {
-		sum += d.solo(name, base) / d.where("co=%s under=%s workload=%s", co, policy, name).stat("wall_ns").Mean
+		sum += d.solo(name, base) / d.where("co=%s under=%s workload=%s", co, policy, name).stat("ns/op").Mean
 	}
 	return sum
 }

@@ -52,9 +52,9 @@ var sec2 = &Experiment{
 			ID: "004/sec2 active", Place: "2.3.2",
 			Says: "BFS reaches a speed-up of 21 alone, and has only about 5 active workers beside EP.",
 			judge: func(d *Data) Verdict {
-				serial := d.where("co=serial workload=bfs").stat("wall_ns").Mean
+				serial := d.where("co=serial workload=bfs").stat("ns/op").Mean
 				alone := serial / d.solo("bfs", "abp")
-				beside := serial / d.where("co=bfs+ep under=abp workload=bfs").stat("wall_ns").Mean
+				beside := serial / d.where("co=bfs+ep under=abp workload=bfs").stat("ns/op").Mean
 				return verdict(beside < 0.5*alone, "speed-up %s alone, %s beside EP", significant(alone),
 					significant(beside))
 			},
@@ -91,6 +91,6 @@ const halfWorkers = "abp,half-for-cg"
 
 // sec2Slowdown is slowdown with the solo time under ABP.
 func (d *Data) sec2Slowdown(co, name, under string) float64 {
-	return d.where("co=%s under=%s workload=%s", co, under, name).stat("wall_ns").Mean/
+	return d.where("co=%s under=%s workload=%s", co, under, name).stat("ns/op").Mean/
 		d.solo(name, "abp") - 1
 }

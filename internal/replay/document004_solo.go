@@ -46,7 +46,7 @@ var table1Of004 = &Experiment{
 }
 
 func (d *Data) speedupOf(name, policy string) float64 {
-	return d.where("co=serial workload=%s", name).stat("wall_ns").Mean / d.solo(name, policy)
+	return d.where("co=serial workload=%s", name).stat("ns/op").Mean / d.solo(name, policy)
 }
 
 var solo004 = &Experiment{

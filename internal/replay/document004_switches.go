@@ -19,10 +19,10 @@ func (d *Data) perRun(co, policy, figure string) (sum float64) {
 func (d *Data) recorded() bool {
 	found := false
 	for _, r := range d.Rows {
-		if r.Settings["under"] == "" {
+		if r.Value("under") == "" {
 			continue
 		}
-		if _, found = r.Figures["switches"]; !found {
+		if _, found = r.Figure("switches"); !found {
 			return false
 		}
 	}
@@ -33,7 +33,7 @@ func (d *Data) recorded() bool {
 func (d *Data) lostRecords() string {
 	lost, n := 0, 0
 	for _, r := range d.Rows {
-		if records, ok := r.Figures["lost-switch-records"]; ok {
+		if records, ok := r.Figure("lost-switch-records"); ok {
 			n++
 			if records > 0 {
 				lost++

@@ -12,7 +12,7 @@ func (d *Data) variation(name, policy string, accept func(beside app) bool) floa
 		if other.name == name || !accept(other) {
 			continue
 		}
-		s := d.where("workload=%s beside=%s under=%s", name, other.name, policy).stat("wall_ns")
+		s := d.where("workload=%s beside=%s under=%s", name, other.name, policy).stat("ns/op")
 		if s.N > 1 {
 			sum += s.Deviation / s.Mean
 			n++
@@ -94,8 +94,8 @@ var fig4Of004 = &Experiment{
 			ID: "004/fig4 range", Place: "5.2",
 			Says: "Beside MM, CG takes 35 to 65 s under ABP, and 23 to 29 s under BWS.",
 			judge: func(d *Data) Verdict {
-				abp := d.where("workload=cg beside=mm under=abp").stat("wall_ns")
-				bws := d.where("workload=cg beside=mm under=%s", balanced).stat("wall_ns")
+				abp := d.where("workload=cg beside=mm under=abp").stat("ns/op")
+				bws := d.where("workload=cg beside=mm under=%s", balanced).stat("ns/op")
 				return verdict(bws.Deviation/bws.Mean < 0.6*abp.Deviation/abp.Mean, "ABP %s to %s, %s %s to %s",
 					ms(abp.Least), ms(abp.Most),
 					balanced, ms(bws.Least), ms(bws.Most))

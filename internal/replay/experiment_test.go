@@ -103,16 +103,18 @@ func TestPick(t *testing.T) {
 
 // TestSwitchClaims: the claims about context switches are judged by the records if there are any.
 func TestSwitchClaims(t *testing.T) {
-	row := func(co, workload, under string, figures map[string]float64) Row {
-		return Row{map[string]string{"co": co, "workload": workload, "under": under, "kind": "mixed"}, figures}
+	row := func(co, workload, under string, figures []bench.Metric) bench.Row {
+		at := bench.Point{}.With("co", co).With("workload", workload).With("under", under).With("kind", "mixed")
+		return bench.Row{Point: at, Figures: slices.Clone(figures)}
 	}
-	recorded := func(total, toThief, external float64) map[string]float64 {
-		return map[string]float64{
-			"vctx": 1, "ictx": 1, "switches": total, "to-thief-switches": toThief, "external-switches": external,
+	recorded := func(total, toThief, external float64) []bench.Metric {
+		return []bench.Metric{
+			{Name: "vctx", Value: 1}, {Name: "ictx", Value: 1}, {Name: "to-thief-switches", Value: toThief},
+			{Name: "external-switches", Value: external}, {Name: "switches", Value: total},
 		}
 	}
-	both := func(workload string, abp, bws map[string]float64) []Row {
-		return []Row{
+	both := func(workload string, abp, bws []bench.Metric) []bench.Row {
+		return []bench.Row{
 			row("mm+clip", workload, "abp", abp), row("mm+clip", workload, balanced, bws),
 			row("mm+clip", workload, "adaptive", bws),
 		}
@@ -137,13 +139,13 @@ func TestSwitchClaims(t *testing.T) {
 		"within 500µs", ""}, v["to-thief"])
 	require.Equal(t, Verdict{Held, "bfs -60 %, cg -60 %, clip -60 %, mi -60 %", ""}, v["external"])
 
-	d.Rows[0].Figures["lost-switch-records"] = 7
+	d.Rows[0].Figures = append(d.Rows[0].Figures, bench.Metric{Name: "lost-switch-records", Value: 7})
 	v = judge(d)
 	for _, id := range []string{"switches", "to-thief", "external"} {
 		require.Contains(t, v[id].Found, "; some records were lost in 1 of 1 repetitions")
 	}
 
-	delete(d.Rows[1].Figures, "switches")
+	d.Rows[1].Figures = d.Rows[1].Figures[:4] // without the last, switches
 	d.Unrecorded = []string{"no luck"}
 	v = judge(d)
 	require.Equal(t, Verdict{NotHeld, "70 % fewer in 0 of 1 pairs; mm+clip +0 % (voluntary and involuntary together)",

@@ -26,8 +26,8 @@ func fakeWsbench(args []string) int {
 	what, wall := args[1], args[2]
 	result := func(rep int) {
 		fmt.Printf(`{"workload":%q,"policy":"abp","workers":2,"n":7,"rep":%d,"inputs":"circuit=c17/ops=3",`+
-			`"wall_ns":%s,"pool":{"steals":4},"metrics":[{"name":"p50-ns","value":9}],"verified":true}`+"\n", what,
-			rep, wall)
+			`"wall_ns":%s,"pool":{"steals":4,"busy_ns":[1]},"properties":[{"name":"gates","value":9}],"verified":true}`+
+			"\n", what, rep, wall)
 	}
 	switch what {
 	case "refused":
@@ -96,18 +96,18 @@ func experiment(id string, runs ...string) *Experiment {
 		},
 		figures: func(d *Data) []*Figure {
 			return []*Figure{chart{
-				file: fileName(id), title: "Nothing", x: "n", xLabel: "n", y: "wall_ns", yLabel: "ns",
+				file: fileName(id), title: "Nothing", x: "n", xLabel: "n", y: "ns/op", yLabel: "ns",
 				series: "workload",
 			}.lines(d)}
 		},
 		columns: []string{"workload", "circuit"},
-		metrics: []metric{{"wall_ns", "ns", 1}, {"p50-ns", "p50", 1}, {"pool.steals", "steals", 1}},
+		metrics: []metric{{"ns/op", "ns", 1}, {"gates", "gates", 1}, {"queue-steals", "steals", 1}},
 		claims: []*Claim{
 			{ID: id + " small", Place: "here", Says: "It takes at most 100 ns.", judge: func(d *Data) Verdict {
-				return verdict(d.median("wall_ns", "workload=fast") <= 100, "%s", d.each("workload", "wall_ns", 1))
+				return verdict(d.median("ns/op", "workload=fast") <= 100, "%s", d.each("workload", "ns/op", 1))
 			}},
 			{ID: id + " slow", Place: "there", Says: "Slow is slow.", judge: func(d *Data) Verdict {
-				return verdict(d.median("wall_ns", "workload=slow") > 0, "%g", d.median("wall_ns", "workload=slow"))
+				return verdict(d.median("ns/op", "workload=slow") > 0, "%g", d.median("ns/op", "workload=slow"))
 			}},
 		},
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/magpie-go/magpie/internal/bench"
 )
 
 // A Figure is drawn by the command wsfigures, which is in a module of its own: its drawing library would otherwise be
@@ -115,7 +117,7 @@ func (c chart) name(value string) string {
 }
 
 // add adds a point, unless there is nothing to sum up.
-func (s *Series) add(x float64, stat Stat, scale float64) {
+func (s *Series) add(x float64, stat bench.Stat, scale float64) {
 	if stat.N == 0 {
 		return
 	}

@@ -54,20 +54,22 @@ func TestReplay(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 5)
 	require.Contains(t, rows[0], "circuit")
-	require.Contains(t, rows[0], "pool.steals")
+	require.Contains(t, rows[0], "queue-steals")
 
 	lines := benchfmt.NewReader(strings.NewReader(read(t, r, "results.txt")), "results.txt")
 	n := 0
 	for lines.Scan() {
-		if result, ok := lines.Result().(*benchfmt.Result); ok {
+		switch result := lines.Result().(type) {
+		case *benchfmt.Result:
 			n++
-			require.Contains(t, string(result.Name), "/experiment=00")
+			require.Contains(t, string(result.Name), "/replay=00")
 			require.NotEmpty(t, result.Values)
-		} else {
-			t.Errorf("%v", lines.Result())
+		case *benchfmt.SyntaxError:
+			t.Error(result)
 		}
 	}
 	require.Equal(t, 6, n)
+	require.Equal(t, -1, lines.Units().GetBetter("sec/op"))
 }
 
 // TestResume: a replay that was stopped anywhere goes on with what is missing, and no other.
@@ -196,7 +198,8 @@ func TestSwitches(t *testing.T) {
 		d := data(fakeReplay(t, e))
 		require.Empty(t, d.Unrecorded)
 		for _, r := range d.Rows {
-			require.Positive(t, r.Figures["switches"])
+			switches, _ := r.Figure("switches")
+			require.Positive(t, switches)
 		}
 		// The fakes sleep and do not compute: they switch seldom.
 		require.Less(t, d.where("workload=slow").stat("switches").Mean, 1e5)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/bench"
-	"golang.org/x/perf/benchfmt"
 )
 
 // ReportFile is the name of the report in the directory of a replay.
@@ -28,7 +26,7 @@ type page struct {
 	Title       string
 	Date        time.Time
 	Full        bool
-	Environment [][2]string
+	Environment *bench.Table
 	Commit      string
 	Took        time.Duration
 	Summary     []documentSummary
@@ -48,7 +46,7 @@ type section struct {
 	*Experiment
 	Judgements []judgement
 	Figures    []drawing
-	Table      *Table
+	Table      *bench.Table
 	Rows       int
 	Refused    []string
 	CSV        string
@@ -81,14 +79,17 @@ func fileName(id string) string { return strings.ReplaceAll(id, "/", "-") }
 func (r *Replay) report(ctx context.Context, s *store) error {
 	p := &page{
 		Title: "Replay of the experiments of documents " + strings.Join(r.documents(), ", "), Date: time.Now().UTC(),
-		Full: r.Options.Full, Commit: s.manifest.Env.Commit, Environment: environmentRows(s.manifest.Env),
+		Full: r.Options.Full, Commit: s.manifest.Env.Commit, Environment: s.manifest.Env.Table(),
 	}
 	for _, rec := range s.records {
 		p.Took += time.Duration(rec.TookNS)
 	}
 	p.Took = p.Took.Round(time.Second)
 	var lines bytes.Buffer
-	out := benchfmt.NewWriter(&lines)
+	out, err := bench.NewReport[bench.Row]("bench", &lines, s.manifest.Env, nil)
+	if err != nil {
+		return err
+	}
 	var figures []*Figure
 	for _, e := range r.Experiments {
 		d, err := s.data(r.Options, e.measurements(r.Options))
@@ -105,7 +106,10 @@ func (r *Replay) report(ctx context.Context, s *store) error {
 		if err := writeFile(filepath.Join(r.Dir, sec.CSV), csvOf(d)); err != nil {
 			return err
 		}
-		if err := writeBench(out, e, d); err != nil {
+		for i, row := range d.Rows { // an experiment may have measurements of another
+			d.Rows[i].Point = row.With("replay", fileName(e.ID))
+		}
+		if err := out.Add(d.Rows); err != nil {
 			return err
 		}
 		for _, f := range sec.Figures {
@@ -218,27 +222,26 @@ func summaries(sections []*section) (all []documentSummary) {
 
 // csvOf returns all repetitions, with a column for each setting and figure.
 func csvOf(d *Data) []byte {
-	settings, figures := make(map[string]bool), make(map[string]bool)
+	var settings, figures []string
 	for _, r := range d.Rows {
-		for name := range r.Settings {
-			settings[name] = true
+		for _, s := range r.Settings {
+			settings = appendNew(settings, s.Name)
 		}
-		for name := range r.Figures {
-			figures[name] = true
+		for _, m := range slices.Concat(r.Figures, r.Details) {
+			figures = appendNew(figures, m.Name)
 		}
 	}
-	first, rest := slices.Sorted(maps.Keys(settings)), slices.Sorted(maps.Keys(figures))
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	_ = w.Write(slices.Concat(first, rest)) // a bytes.Buffer takes everything
+	_ = w.Write(slices.Concat(settings, figures)) // a bytes.Buffer takes everything
 	for _, r := range d.Rows {
 		var line []string
-		for _, name := range first {
-			line = append(line, r.Settings[name])
+		for _, name := range settings {
+			line = append(line, r.Value(name))
 		}
-		for _, name := range rest {
+		for _, name := range figures {
 			text := ""
-			if x, ok := r.Figures[name]; ok {
+			if x, ok := r.Figure(name); ok {
 				text = fmt.Sprint(x)
 			}
 			line = append(line, text)
@@ -247,40 +250,6 @@ func csvOf(d *Data) []byte {
 	}
 	w.Flush()
 	return b.Bytes()
-}
-
-// writeBench writes the repetitions in the Go benchmark format.
-func writeBench(w *benchfmt.Writer, e *Experiment, d *Data) error {
-	for _, r := range d.Rows {
-		name := "Replay/experiment=" + fileName(e.ID)
-		for _, s := range slices.Sorted(maps.Keys(r.Settings)) {
-			if s == "rep" || s == "seed" || s == "verified" || s == "inputs" { // inputs has several, each of its own
-				continue
-			}
-			name += "/" + s + "=" + strings.ReplaceAll(r.Settings[s], " ", "_")
-		}
-		line := &benchfmt.Result{Name: benchfmt.Name(name), Iters: 1}
-		for _, f := range slices.Sorted(maps.Keys(r.Figures)) {
-			line.Values = append(line.Values, benchfmt.Value{Value: r.Figures[f], Unit: f})
-		}
-		if len(line.Values) == 0 {
-			continue
-		}
-		if err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func environmentRows(env *bench.Environment) (rows [][2]string) {
-	var b strings.Builder
-	_ = env.WriteText(&b) // a strings.Builder takes everything
-	for line := range strings.Lines(b.String()) {
-		what, value, _ := strings.Cut(strings.TrimSpace(line), "  ")
-		rows = append(rows, [2]string{what, strings.TrimSpace(value)})
-	}
-	return rows
 }
 
 //go:embed page.html

@@ -185,6 +185,7 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 			d.Unrecorded = appendNew(d.Unrecorded, rec.Unrecorded)
 		}
 		for i, p := range rec.Programs {
+			n := float64(len(p.Results))
 			for _, line := range p.Results {
 				// The tags are those of the plan: they may have changed since.
 				row, err := parseRow(line, m.Programs[i].Tags)
@@ -192,13 +193,14 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 					return nil, fmt.Errorf("%s: %s: %w", filepath.Join(s.dir, recordsFile), rec.Key, err)
 				}
 				if p.Joules > 0 {
-					row.Figures["joules"] = p.Joules / float64(len(p.Results))
+					row.Figures = append(row.Figures, bench.Metric{Name: "joules", Value: p.Joules / n})
 				}
-				if s, n := p.Switches, float64(len(p.Results)); s != nil {
-					row.Figures["switches"] = float64(s.Total) / n
-					row.Figures["to-thief-switches"] = float64(s.ToThief) / n
-					row.Figures["external-switches"] = float64(s.External) / n
-					row.Figures["lost-switch-records"] = float64(s.Lost) / n
+				if s := p.Switches; s != nil {
+					row.Figures = append(row.Figures,
+						bench.Metric{Name: "switches", Value: float64(s.Total) / n},
+						bench.Metric{Name: "to-thief-switches", Value: float64(s.ToThief) / n},
+						bench.Metric{Name: "external-switches", Value: float64(s.External) / n},
+						bench.Metric{Name: "lost-switch-records", Value: float64(s.Lost) / n})
 				}
 				d.Rows = append(d.Rows, row)
 			}
