@@ -9,6 +9,9 @@ type Stats struct {
 	Workers []WorkerStats // by worker ID; spare workers follow the others, as many as were needed so far
 	Total   WorkerStats
 	Share   ShareStats // with Config.Share
+	// Active is the number of workers that run items at the moment: not of those that look for items, sleep or are
+	// blocked. A worker that helps while it waits for a fork or a run counts, and so does one without a core.
+	Active int
 }
 
 // WorkerStats has the counters of one worker, or the sum of several.
@@ -33,14 +36,18 @@ func (ex *Executor) Stats() Stats {
 		s.Workers[i] = w.seen.snapshot()
 		s.Workers[i].Peers = w.peers.snapshot()
 		s.Total.add(s.Workers[i], 1)
+		if workerState(w.state.Load()) == running {
+			s.Active++
+		}
 	}
 	s.Share = ex.sharing.stats()
 	return s
 }
 
-// Sub returns the difference between s and old, an earlier snapshot of the same executor.
+// Sub returns the difference between s and old, an earlier snapshot of the same executor. Share is that of s.
 func (s Stats) Sub(old Stats) Stats {
-	d := Stats{Workers: append([]WorkerStats(nil), s.Workers...), Total: s.Total, Share: s.Share}
+	d := Stats{Workers: append([]WorkerStats(nil), s.Workers...), Total: s.Total, Active: s.Active - old.Active}
+	d.Share = s.Share
 	for i := range old.Workers { // s may have more
 		d.Workers[i].add(old.Workers[i], ^uint64(0))
 	}

@@ -3,7 +3,10 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/magpie-go/magpie/executor"
@@ -56,6 +59,27 @@ func TestStatsAddUp(t *testing.T) {
 		require.Positive(t, d.Total.StealsWon, "tasks that met on three workers were not stolen")
 		none := executor.Stats{Workers: make([]executor.WorkerStats, 3), Share: second.Share}
 		require.Empty(t, cmp.Diff(none, second.Sub(second)))
+	})
+}
+
+// Workers are active while they run tasks, and not when the executor rests.
+func TestStatsActive(t *testing.T) {
+	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
+		var met, asked sync.WaitGroup
+		met.Add(ex.Workers())
+		asked.Add(ex.Workers())
+		require.NoError(t, ex.Run(t.Context(), fan(ex.Workers(), func(context.Context) error {
+			met.Done()
+			met.Wait()
+			n := ex.Stats().Active
+			asked.Done()
+			asked.Wait()
+			if n != ex.Workers() {
+				return fmt.Errorf("%d of %d workers are active, and all run a task", n, ex.Workers())
+			}
+			return nil
+		})))
+		require.Eventually(t, func() bool { return ex.Stats().Active == 0 }, time.Minute, time.Millisecond)
 	})
 }
 

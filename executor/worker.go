@@ -48,7 +48,7 @@ type Worker struct {
 	_        pad.Line
 
 	// Shared.
-	state    xatomic.Tell32 // a workerState, for dumps
+	state    xatomic.Tell32 // a workerState, for dumps and [Stats]
 	thread   threadOf       // the worker's OS thread
 	seen     published      // a copy of counts, made by publishCounts
 	sleeper  sleeper        // where the worker sleeps in a wait
@@ -74,7 +74,7 @@ type threadOf struct {
 	self xatomic.Int64 // what osthread.Self returns on it
 }
 
-// workerState is a worker's state as dumps show it.
+// workerState is a worker's state as dumps and [Stats] show it.
 type workerState uint32
 
 const (

@@ -87,6 +87,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	fs.BoolVar(&s.Whole, "whole", false, "")
 	fs.BoolVar(&s.Pin, "pin", false, "")
 	fs.BoolVar(&s.Profile, "profile", false, "")
+	fs.BoolVar(&s.Active, "active", false, "")
 	fs.BoolVar(&o.loop, "loop", false, "")
 	names, err := o.parse(fs, args)
 	if err != nil {
@@ -121,7 +122,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	}
 	if s.Engines[0] != t.engines[0] {
 		// Only the executor has these settings. Without it they would be ignored.
-		for _, name := range []string{"policy", "deque", "forks", "queue", "verbatim"} {
+		for _, name := range []string{"policy", "deque", "forks", "queue", "verbatim", "active"} {
 			if isSet(fs, name) {
 				return nil, bench.BadInput("-%s is for engine %s, which is not among those to run", name,
 					t.engines[0].Name)
@@ -232,6 +233,8 @@ combination is run.
                   on engine magpie get the time until all workers have had work: "all procs"
   -pin            as many processors as workers, dealt over the processor packages, as
                   with taskset in document 000
+  -active         count the workers that run items, four times a millisecond: their mean
+                  number, and in format json that of each twentieth of the time
   -loop           for a program that runs several wsbench at once: write an empty line when
                   all is prepared, wait for a line, then repeat one workload in one setting
                   until standard input ends (with -format json only)

@@ -76,3 +76,35 @@ func TestWhole(t *testing.T) {
 	r := (*results)[0]
 	require.Greater(t, r.WallNS, int64(200000), "a task cannot be built within a nanosecond")
 }
+
+// TestActive: active workers are counted if it is asked for, and by the executor only.
+func TestActive(t *testing.T) {
+	for _, active := range []bool{false, true} {
+		s, results := session(Engines()...)
+		s.Workloads, s.N, s.Reps, s.Active = []*Workload{fib}, 24, 1, active
+		require.NoError(t, s.Run(context.Background()))
+		for _, r := range *results {
+			mean, ok := r.Row().Figure("active")
+			require.Equal(t, active && r.Engine == "magpie", ok, "%s", r.Engine)
+			if !ok {
+				continue
+			}
+			require.Len(t, r.Active, activityBins)
+			require.Positive(t, mean)
+			require.LessOrEqual(t, mean, float64(r.Workers))
+			last, ok := r.Row().Figure("active@95")
+			require.True(t, ok)
+			require.Equal(t, r.Active[19], last)
+		}
+	}
+	s, _ := session(Engines()[0])
+	s.Workloads, s.Active, s.Whole = []*Workload{chain}, true, true
+	require.ErrorContains(t, s.Run(context.Background()), "not with -whole")
+}
+
+// TestTimeline: a part without a sample has the number of the sample before.
+func TestTimeline(t *testing.T) {
+	all := timeline{{10, 4}, {20, 2}, {30, 3}, {90, 1}}
+	require.Equal(t, []float64{0, 4, 2.5, 3, 1},
+		[]float64{all.mean(0, 10), all.mean(10, 20), all.mean(20, 40), all.mean(40, 80), all.mean(80, 100)})
+}

@@ -21,6 +21,7 @@ type job struct {
 	whole    bool
 	pin      bool
 	teamwork teamwork // set if the all-procs time is to be measured, if the engine is magpie
+	active   bool
 	runner   Runner
 }
 
@@ -108,6 +109,7 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		defer restore()
 	}
 	var counts Counts
+	var active []float64
 	verify := func() error {
 		if !j.program && counts.Tasks != uint64(j.tasks) {
 			return fmt.Errorf("%d tasks ran, the graph has %d", counts.Tasks, j.tasks)
@@ -123,6 +125,10 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		}
 		before := j.runner.Counts()
 		a.run = func() error { return j.runner.Run(ctx) }
+		if m, ok := j.runner.(*magpie); ok && j.active {
+			run := a.run
+			a.run = func() (err error) { active, err = watchActive(m.ex, run); return err }
+		}
 		a.stop = func() error {
 			counts = j.runner.Counts().since(before)
 			return j.runner.Stop()
@@ -138,7 +144,7 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		Forks: j.setting.Forks, Workers: j.setting.Workers, Tasks: j.tasks,
 		NSPerTask: float64(m.wall) / float64(j.tasks),
 		Steals:    counts.Steals, Parks: counts.Parks,
-		Whole: j.whole, Pinned: j.pin, Verified: true,
+		Whole: j.whole, Pinned: j.pin, Active: active, Verified: true,
 	}
 	r.Peers = peerFigures(counts.Peers)
 	m.fill(&r)

@@ -64,13 +64,7 @@ var awake = &Probe{
 // A threadWatch looks at the states of the workers' threads as the kernel sees them.
 type threadWatch struct {
 	stats   []*os.File
-	samples []threadSample
-}
-
-// A threadSample is the number of workers' threads that run, or would if they had a core.
-type threadSample struct {
-	at    time.Duration
-	awake int
+	samples timeline // of the number of threads that run, or would if they had a core; less one, which is no thief
 }
 
 func openWatch(workers int) (*threadWatch, error) {
@@ -112,13 +106,13 @@ func (w *threadWatch) watch(begun, over *atomic.Bool) {
 	begin := time.Now()
 	buffer := make([]byte, 256)
 	for !over.Load() {
-		s := threadSample{at: time.Since(begin)}
+		at, awake := time.Since(begin), 0
 		for _, f := range w.stats {
 			if isAwake(f, buffer) {
-				s.awake++
+				awake++
 			}
 		}
-		w.samples = append(w.samples, s)
+		w.samples = append(w.samples, moment{at, max(0, awake-1)})
 	}
 }
 
@@ -139,42 +133,24 @@ const watchBins = 40
 func (w *threadWatch) figures(workers int, total time.Duration) []Metric {
 	settled := time.Duration(0)
 	for _, s := range w.samples {
-		if s.awake > 2 {
+		if s.n > 1 {
 			settled = s.at
 		}
 	}
-	if late := w.samples[len(w.samples)-1]; late.awake > 2 {
+	if w.samples[len(w.samples)-1].n > 1 {
 		settled = total
 	}
 	all := []Metric{
 		{"settled-ns", float64(settled.Nanoseconds())},
-		{"late-thieves", w.mean(total/2, total)},
+		{"late-thieves", w.samples.mean(total/2, total)},
 		{"bound-ns", float64(lemmaBound(workers).Nanoseconds())},
 		{"samples", float64(len(w.samples))},
 	}
 	for i := range watchBins {
 		from := total * time.Duration(i) / watchBins
-		all = append(all, Metric{fmt.Sprintf("thieves@%d", from.Microseconds()), w.mean(from, from+total/watchBins)})
+		all = append(all, Metric{fmt.Sprintf("thieves@%d", from.Microseconds()), w.samples.mean(from, from+total/watchBins)})
 	}
 	return all
-}
-
-// mean returns the mean number of thieves between two times, or that of the sample before if there is none.
-func (w *threadWatch) mean(from, to time.Duration) float64 {
-	sum, n, before := 0, 0, 0
-	for _, s := range w.samples {
-		switch thieves := max(0, s.awake-1); {
-		case s.at < from:
-			before = thieves
-		case s.at < to:
-			sum += thieves
-			n++
-		}
-	}
-	if n == 0 {
-		return float64(before)
-	}
-	return float64(sum) / float64(n)
 }
 
 // lemmaBound returns (STEAL_BOUND + YIELD_BOUND) * S of lemma 2, with S measured: the time of a steal from an empty

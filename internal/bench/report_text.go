@@ -83,6 +83,7 @@ var firstColumns = []textColumn{
 }
 
 var lastColumns = []textColumn{
+	figureColumn("active", "active", Significant),
 	{"busy", true, "", busyTime},
 	figureColumn("queue steals", "queue-steals", whole),
 	figureColumn("moved/steal", "moved/steal", Significant),

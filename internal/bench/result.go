@@ -56,6 +56,10 @@ type Result struct {
 	BoundNS int64        `json:"bound_ns,omitempty"`
 	Pool    *PoolFigures `json:"pool,omitempty"` // of engine magpie
 
+	// Active has the mean numbers of workers that ran items, in parts of the time of equal length, if they were asked
+	// for. Counting them takes time too.
+	Active []float64 `json:"active,omitempty"`
+
 	// Properties are figures of the workload's data, which no run changes.
 	Properties []Metric `json:"properties,omitempty"`
 
@@ -181,6 +185,10 @@ func (r Result) figures() []Metric {
 	if r.Peers != nil {
 		all = append(all, r.Peers.metrics()...)
 	}
+	if r.Active != nil {
+		mean, _ := activeMetrics(r.Active)
+		all = append(all, mean)
+	}
 	return append(all,
 		Metric{"cpu-util", r.CPUUtil},
 		Metric{"steals", float64(r.Steals)},
@@ -199,5 +207,6 @@ func (r Result) details() []Metric {
 	if r.Pool != nil {
 		all = append(all, Metric{"moved", float64(r.Pool.Moved)})
 	}
-	return all
+	_, parts := activeMetrics(r.Active)
+	return append(all, parts...)
 }

@@ -26,6 +26,9 @@ type Session struct {
 
 	Pin bool // a repetition has as many processors as workers, dealt over the packages
 
+	// Active has the active workers of the executor counted meanwhile, see [Result.Active].
+	Active bool
+
 	// Step, if not nil, is called with the next measurement, and the expected time to the end of its kind: of building
 	// a graph, or of all repetitions. It is called between measurements, never during one.
 	Step func(what string, expect time.Duration)
@@ -104,7 +107,7 @@ func (s *Session) prepare(ctx context.Context, w *Workload) (p prepared, err err
 		return p, err
 	}
 	for _, j := range p.jobs {
-		j.whole, j.pin = s.Whole, s.Pin
+		j.whole, j.pin, j.active = s.Whole, s.Pin, s.Active
 		p.trials = append(p.trials, trial[Result]{j.at(), func(ctx context.Context, rep int) (Result, error) {
 			r, err := j.repeat(ctx)
 			r.N, r.Rep, r.Seed = n, rep, s.Seed

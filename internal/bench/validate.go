@@ -19,6 +19,9 @@ func (s *Session) validate() error {
 	if s.Reps < 1 {
 		return BadInput("repetitions must be at least 1, not %d", s.Reps)
 	}
+	if s.Active && (s.Whole || len(s.Probes) > 0) {
+		return BadInput("active workers are counted in runs alone: not with -whole, and not in probes")
+	}
 	for _, w := range s.Axes.Workers {
 		if w < 1 || w > executor.MaxWorkers {
 			return BadInput("workers must be 1 to %d, not %d", executor.MaxWorkers, w)

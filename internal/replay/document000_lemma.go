@@ -31,7 +31,7 @@ var lemma2 = &Experiment{
 		for _, policy := range d.values("policy") {
 			part := d.where("workers=%s policy=%s", w, policy)
 			s := Series{Name: policy}
-			for _, us := range part.instants() {
+			for _, us := range part.instants("thieves@") {
 				s.Points = append(s.Points, Point{X: us / 1000, Y: part.stat(fmt.Sprintf("thieves@%.0f", us)).Mean})
 			}
 			f.add(s)
@@ -60,13 +60,13 @@ var lemma2 = &Experiment{
 	}},
 }
 
-// instants returns the times in µs for which probe awake tells the mean number of thieves.
-func (d *Data) instants() (all []float64) {
+// instants returns the times in the names of figures, after the prefix: of probe awake, in µs.
+func (d *Data) instants(prefix string) (all []float64) {
 	for _, r := range d.Rows[:min(1, len(d.Rows))] {
-		for _, m := range r.Figures {
-			var us float64
-			if n, _ := fmt.Sscanf(m.Name, "thieves@%g", &us); n == 1 {
-				all = append(all, us)
+		for _, m := range slices.Concat(r.Figures, r.Details) {
+			var at float64
+			if n, _ := fmt.Sscanf(m.Name, prefix+"%g", &at); n == 1 {
+				all = append(all, at)
 			}
 		}
 	}

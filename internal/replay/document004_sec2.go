@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -12,8 +13,9 @@ func sec2Pairs() []pair {
 
 var sec2 = &Experiment{
 	ID: "004/sec2", Place: "Section 2.3.2",
-	About: "BFS beside EP, and CG beside MM, under ABP: slowdowns, with fewer workers, and without yields",
-	Notes: document4,
+	About: "BFS beside EP, and CG beside MM, under ABP: slowdowns, active workers, fewer workers, and without yields",
+	Notes: document4 + " Active workers are counted in runs of their own: a worker is active while it runs items, also " +
+		"if it has no core at the moment.",
 	plan: func(p *Plan) {
 		planSolo(p, policies004)
 		planSerial(p, apps[:1]...) // BFS, for its speed-up
@@ -22,6 +24,7 @@ var sec2 = &Experiment{
 		few := max(1, p.Cores/2)
 		tags := map[string]string{"co": "mm+cg", "under": halfWorkers, "kind": "mixed"}
 		p.together(2*time.Second, p.program(tags, mm.args(p, "abp", p.Cores)), p.program(tags, cg.args(p, "abp", few)))
+		planWatched(p, apps[0], apps[1])
 	},
 	figures: func(d *Data) []*Figure {
 		f := chart{file: "004-sec2", title: "Slowdown beside each other", yLabel: "slowdown, %"}.frame("bars")
@@ -36,9 +39,9 @@ var sec2 = &Experiment{
 			}
 			f.add(s)
 		}
-		return []*Figure{f}
+		return []*Figure{f, d.activeWorkers()}
 	},
-	columns: coColumns, metrics: coMetrics,
+	columns: coColumns, metrics: append(slices.Clip(coMetrics), metric{"active", "active workers", 1}),
 	claims: []*Claim{
 		{
 			ID: "004/sec2 unfair", Place: "2.3.2",
@@ -55,8 +58,14 @@ var sec2 = &Experiment{
 				serial := d.where("co=serial workload=bfs").stat("ns/op").Mean
 				alone := serial / d.solo("bfs", "abp")
 				beside := serial / d.where("co=bfs+ep under=abp workload=bfs").stat("ns/op").Mean
-				return verdict(beside < 0.5*alone, "speed-up %s alone, %s beside EP", significant(alone),
-					significant(beside))
+				active := func(co, name string) float64 {
+					return d.where("co=%s workload=%s", co, name).stat("active").Mean
+				}
+				most, few := active(watchedAlone, "bfs"), active(watchedTogether, "bfs")
+				// A run always has one. The others are what a program loses that is not given its cores back.
+				return verdict(few-1 < 0.5*(most-1), "with %d workers %s active alone, %s beside EP, which has %s; "+
+					"speed-up %s alone, %s beside EP", d.Cores, significant(most), significant(few),
+					significant(active(watchedTogether, "ep")), significant(alone), significant(beside))
 			},
 		},
 		{
@@ -93,4 +102,41 @@ const halfWorkers = "abp,half-for-cg"
 func (d *Data) sec2Slowdown(co, name, under string) float64 {
 	return d.where("co=%s under=%s workload=%s", co, under, name).stat("ns/op").Mean/
 		d.solo(name, "abp") - 1
+}
+
+// The tags of the runs in which active workers are counted. Their times are no times of other claims, for counting
+// takes time too.
+const (
+	watchedAlone    = "alone,watched"
+	watchedTogether = "bfs+ep,watched"
+)
+
+// planWatched plans two benchmarks under ABP, alone and together, and counts their active workers.
+func planWatched(p *Plan, a, b app) {
+	args := func(a app) string { return a.args(p, "abp", p.Cores) + " -active" }
+	for _, alone := range []app{a, b} {
+		p.alone(2*time.Second, map[string]string{"co": watchedAlone}, args(alone)+fmt.Sprintf(" -reps %d", p.reps(7, 5)))
+	}
+	tags := map[string]string{"co": watchedTogether}
+	p.together(2*time.Second, p.program(tags, args(a)), p.program(tags, args(b)))
+}
+
+// activeWorkers draws the mean number of active workers over the time of a run, alone and together.
+func (d *Data) activeWorkers() *Figure {
+	f := chart{
+		file: "004-sec2-active", title: "Active workers under ABP", xLabel: "time of the run, %", yLabel: "active workers",
+	}.frame("steps")
+	f.Y.Zero = true
+	for _, c := range []struct{ co, workload, label string }{
+		{watchedAlone, "bfs", "bfs alone"}, {watchedTogether, "bfs", "bfs beside ep"},
+		{watchedAlone, "ep", "ep alone"}, {watchedTogether, "ep", "ep beside bfs"},
+	} {
+		part := d.where("co=%s workload=%s", c.co, c.workload)
+		s := Series{Name: c.label}
+		for _, at := range part.instants("active@") {
+			s.Points = append(s.Points, Point{X: at, Y: part.stat(fmt.Sprintf("active@%.0f", at)).Mean})
+		}
+		f.add(s)
+	}
+	return f
 }
