@@ -74,8 +74,9 @@ func watchActive(ex *executor.Executor, run func() error) (means []float64, err 
 func activeMetrics(means []float64) (mean Metric, parts []Metric) {
 	mean.Name = "active"
 	for i, m := range means {
-		mean.Value += m / float64(len(means))
+		mean.Value += m
 		parts = append(parts, Metric{fmt.Sprintf("active@%d", 100*i/len(means)), m})
 	}
+	mean.Value /= float64(max(1, len(means)))
 	return mean, parts
 }

@@ -19,6 +19,7 @@
 // [DequeSession] makes such experiments as a Session makes its measurements. A run in which not every item came out
 // once is a WrongAnswer.
 //
-// The fields of [Result] and [DequeResult] document the meaning of each figure. Both are a [Record]: a point, which is
-// a list of settings, and figures with their units. A [Report] groups, names and tabulates records, whatever they are of.
+// The fields of [Result] and [DequeResult] document the meaning of each figure. Both are a [Record], of which reports
+// see a [Row]: a [Point], which is a list of settings, and figures with their units. [GroupBy] groups rows, [StatOf]
+// sums their figures up, and a [Table] shows them, whatever they are of. A [Report] does all of it in one format.
 package bench

@@ -28,6 +28,21 @@ func everySetting(t *testing.T) Axes {
 	return a
 }
 
+// brief says that a test is to take fewer settings: each takes long under the race detector.
+func brief() bool { return testkit.Race || testing.Short() }
+
+// inTurn returns all settings, or if the test is to be brief every fifth. Each has its turn within five turns.
+func inTurn(turn int, all []Setting) (some []Setting) {
+	stride := 5 // prime to the numbers of values in everySetting: a choice has each of them
+	if !brief() {
+		stride = 1
+	}
+	for i := turn % min(stride, len(all)); i < len(all); i += stride {
+		some = append(some, all[i])
+	}
+	return some
+}
+
 // settingsOf returns the engine's settings, and those with executor.Config.Verbatim if they differ.
 func settingsOf(e *Engine, a Axes) []Setting {
 	all := e.Settings(a)
@@ -43,13 +58,15 @@ func settingsOf(e *Engine, a Axes) []Setting {
 // TestEnginesAgree has every engine run the same random graphs, with tasks that check the order of the edges, several
 // times each.
 func TestEnginesAgree(t *testing.T) {
+	turn := 0
 	for seed := range uint64(2) {
 		for _, w := range []*Workload{chain, btree, dag, fan, matmul} {
 			work := w.Make(int(20+900*seed), seed)
 			check, target, err := newOrderCheck(w.Name, work)
 			require.NoError(t, err)
+			turn++
 			for _, e := range Engines() {
-				for _, s := range settingsOf(e, w.axes(everySetting(t))) {
+				for _, s := range inTurn(turn, settingsOf(e, w.axes(everySetting(t)))) {
 					j, err := openJob(e, s, w.Name, check, target)
 					require.NoError(t, err)
 					for range 3 {

@@ -58,10 +58,14 @@ func specimens(t *testing.T) (all []specimen) {
 // 4 workers, and every list of tasks from every queue, if not in every combination.
 func TestEveryCombination(t *testing.T) {
 	all := specimens(t)
-	const stride = 7 // of the lists of tasks each combination runs every seventh; package pool's tests run all
+	// Of the lists of tasks each combination runs every seventh; package pool's tests run all. If the test is to be brief,
+	// it runs every fifth of the others. Both numbers are prime to that of the numbers of workers.
+	const ofLists = 7
+	ofOthers := 1
 	combination := 0
 	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
-	if testkit.Race || testing.Short() {
+	if brief() {
+		ofOthers = 5
 		policies = testkit.Some(t, policies)
 	}
 	for _, p := range policies {
@@ -74,7 +78,11 @@ func TestEveryCombination(t *testing.T) {
 					if s.forks && k.FIFO() {
 						continue // TestForksNeedTheNewest
 					}
-					if s.queue && i%stride != combination%stride {
+					stride := ofOthers
+					if s.queue {
+						stride = ofLists
+					}
+					if i%stride != combination%stride {
 						continue
 					}
 					s.data.Reset()

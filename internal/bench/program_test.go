@@ -45,6 +45,7 @@ var smallSizes = map[string][]int{
 
 // TestProgramsAgree has every engine run every program in every setting: all results are right.
 func TestProgramsAgree(t *testing.T) {
+	turn := 0
 	for _, w := range programs() {
 		require.NotEmpty(t, smallSizes[w.Name])
 		for _, n := range smallSizes[w.Name] {
@@ -52,8 +53,9 @@ func TestProgramsAgree(t *testing.T) {
 			require.Positive(t, tasks, "%s, n=%d", w.Name, n)
 			program, err := w.Program(n, 42, valuesFor(t, w, ""))
 			require.NoError(t, err)
+			turn++
 			for _, e := range Engines() {
-				for _, s := range e.Settings(w.axes(everySetting(t))) {
+				for _, s := range inTurn(turn, e.Settings(w.axes(everySetting(t)))) {
 					j := openProgramJob(e, s, w.Name, program, tasks)
 					r, err := j.repeat(context.Background())
 					require.NoError(t, err, "n=%d", n)
@@ -72,13 +74,17 @@ func TestProgramVerify(t *testing.T) {
 		name string
 		do   func()
 	}
+	places := 10 // where a result is spoilt
+	if brief() {
+		places = 3
+	}
 	for _, w := range programs() {
 		n := smallSizes[w.Name][len(smallSizes[w.Name])-1]
 		p, err := w.Program(n, 42, valuesFor(t, w, ""))
 		require.NoError(t, err)
 		var spoils []spoil
 		each := func(from, to int, name string, do func(i int)) {
-			for i := from; i < to; i += max(1, (to-from)/10) {
+			for i := from; i < to; i += max(1, (to-from)/places) {
 				spoils = append(spoils, spoil{fmt.Sprintf("%s %d", name, i), func() { do(i) }})
 			}
 		}

@@ -49,13 +49,17 @@ func TestTimingCircuits(t *testing.T) {
 // too fast at first.
 func TestTimingChanges(t *testing.T) {
 	c := circuit.C6288()
-	p, err := newTiming(3000, 7, c, 1)
+	changes := 3000
+	if brief() {
+		changes = 300
+	}
+	p, err := newTiming(changes, 7, c, 1)
 	require.NoError(t, err)
-	again, err := newTiming(3000, 7, c, 1)
+	again, err := newTiming(changes, 7, c, 1)
 	require.NoError(t, err)
 	require.Equal(t, p.changes, again.changes)
 	require.Equal(t, p.want, again.want)
-	other, err := newTiming(3000, 8, c, 1)
+	other, err := newTiming(changes, 8, c, 1)
 	require.NoError(t, err)
 	require.NotEqual(t, p.changes, other.changes)
 	require.NotEqual(t, p.want, other.want)
