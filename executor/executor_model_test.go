@@ -175,7 +175,7 @@ func TestModelGrowForHelper(t *testing.T) {
 
 // TestModelGrowInjector: the same for the injector, which grows when a third run is submitted.
 func TestModelGrowInjector(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onDefault(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var jobs [injectorCapacity + 1]*job
 		var runs [injectorCapacity + 1]*Run

@@ -45,7 +45,7 @@ func TestModelHelperSleeps(t *testing.T) {
 // TestModelHelperOfHelper: a helper finds the items of a run nested in the one that it waits for, on a worker that has
 // run no other item of it.
 func TestModelHelperOfHelper(t *testing.T) {
-	onEach(t, []int{3}, func(n int, p Policy) {
+	onDefault(t, []int{3}, func(n int, p Policy) {
 		ex := start(n, p)
 		outer, inner, innermost := newJob(nil), newJob(nil), newJob(nil)
 		b := barrier{n: 3}
@@ -116,7 +116,7 @@ func TestModelIsolationFromOwn(t *testing.T) {
 // TestModelIsolationOfThieves: the same for items that a helper steals. Two tasks wait for one run, and one of them has
 // pushed an item of its own before.
 func TestModelIsolationOfThieves(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onDefault(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
 		awaited := newJob(nil)
 		awaited.first = func(w *Worker) { awaited.push(w, nothing) }

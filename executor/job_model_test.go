@@ -161,7 +161,16 @@ var explored = []Policy{Adaptive, AdaptivePublished}
 
 // onEach checks a program for each policy that is explored, and number of workers.
 func onEach(t *testing.T, workers []int, program func(n int, p Policy)) {
-	for _, p := range explored {
+	on(t, explored, workers, program)
+}
+
+// onDefault is onEach with the default policy only: for long programs of which no property depends on the policy.
+func onDefault(t *testing.T, workers []int, program func(n int, p Policy)) {
+	on(t, explored[:1], workers, program)
+}
+
+func on(t *testing.T, policies []Policy, workers []int, program func(n int, p Policy)) {
+	for _, p := range policies {
 		for _, n := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
 				model.Check(t, func() { program(n, p) })

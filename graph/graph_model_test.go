@@ -119,32 +119,43 @@ func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor
 	onExecutorsWith(t, executor.Config{KeepGOMAXPROCS: true}, workers, program)
 }
 
+// onDefaults is onExecutors with the default policy only: for long programs of which no property depends on the policy.
+func onDefaults(t *testing.T, workers []int, program func(ex *executor.Executor)) {
+	for _, n := range workers {
+		onExecutor(t, executor.Config{KeepGOMAXPROCS: true, Workers: n}, program)
+	}
+}
+
 // onExecutorsWith is onExecutors for an otherwise complete configuration.
 func onExecutorsWith(t *testing.T, cfg executor.Config, workers []int, program func(ex *executor.Executor)) {
 	for _, policy := range []executor.Policy{executor.Adaptive, executor.AdaptivePublished} {
 		for _, n := range workers {
-			t.Run(fmt.Sprintf("%v/W=%d", policy, n), func(t *testing.T) {
-				model.Check(t, func() {
-					var ex *executor.Executor
-					model.Calm(func() {
-						var err error
-						cfg := cfg
-						cfg.Workers, cfg.Policy = n, policy
-						ex, err = executor.New(cfg)
-						model.Assert(err == nil, "New: %v", err)
-						for int(ex.Stats().Total.Parks) < n {
-							model.Spin()
-						}
-					})
-					program(ex)
-					model.Calm(func() {
-						err := ex.Close()
-						model.Assert(err == nil, "Close: %v", err)
-					})
-				})
-			})
+			cfg := cfg
+			cfg.Workers, cfg.Policy = n, policy
+			onExecutor(t, cfg, program)
 		}
 	}
+}
+
+func onExecutor(t *testing.T, cfg executor.Config, program func(ex *executor.Executor)) {
+	t.Run(fmt.Sprintf("%v/W=%d", cfg.Policy, cfg.Workers), func(t *testing.T) {
+		model.Check(t, func() {
+			var ex *executor.Executor
+			model.Calm(func() {
+				var err error
+				ex, err = executor.New(cfg)
+				model.Assert(err == nil, "New: %v", err)
+				for int(ex.Stats().Total.Parks) < cfg.Workers {
+					model.Spin()
+				}
+			})
+			program(ex)
+			model.Calm(func() {
+				err := ex.Close()
+				model.Assert(err == nil, "Close: %v", err)
+			})
+		})
+	})
 }
 
 var both = []int{1, 2}
@@ -276,7 +287,8 @@ func TestModelVerbatimJoin(t *testing.T) {
 	})
 }
 
-// TestModelConcurrentRuns: two runs of one graph at once share no state, and their states are kept for the next.
+// TestModelConcurrentRuns: two runs of one graph at once share no state, and their states are kept for the next, which
+// is not explored: TestModelJoin explores a run after another.
 func TestModelConcurrentRuns(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		n := newNet(3, []int{0, 1, 2})
@@ -288,14 +300,14 @@ func TestModelConcurrentRuns(t *testing.T) {
 		r2, p2 := start()
 		p1.ended(r1.Wait())
 		p2.ended(r2.Wait())
-		n.again(ex)
+		model.Calm(func() { n.again(ex) })
 	})
 }
 
 // TestModelTwoRunsOnOneWorker: a worker that turns to another run has added its counts to the first, in whichever order
 // the two end.
 func TestModelTwoRunsOnOneWorker(t *testing.T) {
-	onExecutors(t, both, func(ex *executor.Executor) {
+	onDefaults(t, both, func(ex *executor.Executor) {
 		a, b := diamond(), fan(minSpan)
 		a.now, b.now = a.newPass(), b.newPass()
 		ra, rb := ex.Start(context.Background(), a), ex.Start(context.Background(), b)
@@ -341,8 +353,8 @@ func TestModelCancel(t *testing.T) {
 }
 
 // breaks checks that a task's failure is the run's, that no successor runs, and that the next run is complete. The task
-// that fails is a predecessor or the successor of a join.
-func breaks(t *testing.T, fail func() error, isIt func(error) bool) {
+// that fails is a predecessor or the successor of a join. The next run is in next.
+func breaks(t *testing.T, fail func() error, isIt func(error) bool, next func(run func())) {
 	onExecutors(t, both, func(ex *executor.Executor) {
 		n := diamond()
 		faulty := []int{1, 3}[model.Choose(2)]
@@ -354,28 +366,30 @@ func breaks(t *testing.T, fail func() error, isIt func(error) bool) {
 		})
 		model.Assert(isIt(err), "the run's error: %v", err)
 		model.Assert(p.has(3) == (faulty == 3), "a task ran after one that failed, or did not run")
-		n.again(ex)
+		next(func() { n.again(ex) })
 	})
 }
 
 // TestModelFail: a task returns an error while its neighbour runs.
 func TestModelFail(t *testing.T) {
 	failure := errors.New("failure")
-	breaks(t, func() error { return failure }, func(err error) bool { return errors.Is(err, failure) })
+	breaks(t, func() error { return failure }, func(err error) bool { return errors.Is(err, failure) },
+		func(run func()) { run() })
 }
 
-// TestModelPanic: a task panics while its neighbour runs.
+// TestModelPanic: a task panics while its neighbour runs. What a failed run leaves to the next, TestModelFail explores.
 func TestModelPanic(t *testing.T) {
 	breaks(t, func() error { panic("oh") }, func(err error) bool {
 		var p *executor.PanicError
 		return errors.As(err, &p) && p.Value == "oh"
-	})
+	}, model.Calm)
 }
 
-// TestModelGoexit: a task ends its worker's goroutine while its neighbour runs.
+// TestModelGoexit: a task ends its worker's goroutine while its neighbour runs. The executor's test of the same name
+// explores the next run.
 func TestModelGoexit(t *testing.T) {
 	breaks(t, func() error { runtime.Goexit(); return nil },
-		func(err error) bool { return errors.Is(err, executor.ErrGoexit) })
+		func(err error) bool { return errors.Is(err, executor.ErrGoexit) }, model.Calm)
 }
 
 // TestModelNested: a task runs another graph and waits for it.

@@ -73,7 +73,7 @@ func TestModelSemaphoreStop(t *testing.T) {
 // TestModelSemaphorePassesOn: the permit is given back while tasks of two runs wait for it. One run is cancelled at
 // some moment, perhaps after its task was woken. The other gets the permit.
 func TestModelSemaphorePassesOn(t *testing.T) {
-	onExecutors(t, []int{1, 2}, func(ex *executor.Executor) {
+	onDefaults(t, []int{1, 2}, func(ex *executor.Executor) {
 		s := NewSemaphore(1)
 		s.free = 0 // the permit is held
 		ran := [2]int{}

@@ -81,7 +81,9 @@ func fakeReplay(t *testing.T, experiments ...*Experiment) *Replay {
 	require.NoError(t, err)
 	return &Replay{
 		Dir: t.TempDir() + "/replay", Experiments: experiments, Options: Options{Seed: 42},
-		Command: []string{exe}, Env: []string{beWsbench + "=1"},
+		Command: []string{exe},
+		// Under the race detector a process sleeps for a second at its end if it is not told otherwise.
+		Env: []string{beWsbench + "=1", "GORACE=atexit_sleep_ms=0"},
 	}
 }
 
