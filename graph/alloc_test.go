@@ -56,11 +56,19 @@ var shapes = map[string]func(g *graph.Graph, n int){
 	},
 }
 
+// large returns n, or a smaller size of graphs under the race detector, for tests that only count allocations.
+func large(n int) int {
+	if testkit.Race {
+		n /= 50
+	}
+	return testkit.Scale(n)
+}
+
 // TestAllocations: a rerun of a graph allocates a constant amount, for any size and shape of the graph.
 func TestAllocations(t *testing.T) {
 	for name, build := range shapes {
 		for _, w := range []int{1, 2} {
-			for _, n := range []int{10, testkit.Scale(100_000)} {
+			for _, n := range []int{10, large(100_000)} {
 				t.Run(fmt.Sprintf("%s/W=%d/n=%d", name, w, n), func(t *testing.T) {
 					ex := newExecutor(t, executor.Config{Workers: w})
 					g := graph.New(name)

@@ -399,7 +399,7 @@ func TestPriorityDOT(t *testing.T) {
 func TestPriorityAllocations(t *testing.T) {
 	for name, build := range shapes {
 		for _, w := range []int{1, 2} {
-			for _, n := range []int{10, testkit.Scale(20_000)} {
+			for _, n := range []int{10, large(20_000)} {
 				t.Run(fmt.Sprintf("%s/W=%d/n=%d", name, w, n), func(t *testing.T) {
 					ex := newExecutor(t, executor.Config{Workers: w})
 					g := graph.New(name)
