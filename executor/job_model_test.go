@@ -164,9 +164,14 @@ func onEach(t *testing.T, workers []int, program func(n int, p Policy)) {
 	on(t, explored, workers, program)
 }
 
-// onDefault is onEach with the default policy only: for long programs of which no property depends on the policy.
+// onDefault is onEach for long programs of which no property depends on the policy. Unless a bound is asked for, it
+// checks them for the default policy only.
 func onDefault(t *testing.T, workers []int, program func(n int, p Policy)) {
-	on(t, explored[:1], workers, program)
+	if model.IsBoundSet() {
+		on(t, explored, workers, program)
+	} else {
+		on(t, explored[:1], workers, program)
+	}
 }
 
 func on(t *testing.T, policies []Policy, workers []int, program func(n int, p Policy)) {

@@ -119,8 +119,13 @@ func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor
 	onExecutorsWith(t, executor.Config{KeepGOMAXPROCS: true}, workers, program)
 }
 
-// onDefaults is onExecutors with the default policy only: for long programs of which no property depends on the policy.
+// onDefaults is onExecutors for long programs of which no property depends on the policy. Unless a bound is asked for,
+// it checks them with the default policy only.
 func onDefaults(t *testing.T, workers []int, program func(ex *executor.Executor)) {
+	if model.IsBoundSet() {
+		onExecutors(t, workers, program)
+		return
+	}
 	for _, n := range workers {
 		onExecutor(t, executor.Config{KeepGOMAXPROCS: true, Workers: n}, program)
 	}

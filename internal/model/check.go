@@ -36,6 +36,10 @@ func Check(t T, program func()) {
 	}
 }
 
+// IsBoundSet reports whether MAGPIE_MODEL_BOUND sets the number of preemptions, as internal/prove does. Tests that
+// leave out some of their programs then leave out none.
+func IsBoundSet() bool { return os.Getenv("MAGPIE_MODEL_BOUND") != "" }
+
 // Reached fails the test if n is 0: in no schedule did the program do what it is there to check. One schedule that is
 // replayed, and schedules without preemptions, need not do it.
 func Reached(t T, n int, what string) {
