@@ -113,21 +113,23 @@ func TestShareSerial(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			tab := newTable(t, 8)
 			ex := newExecutor(t, executor.Config{Workers: 8, Policy: p, Share: tab.share()})
-			most := 0
+			sum, looks := 0, 0
 			require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
 				for cycles := ex.Stats().Share.Cycles; ; {
 					s := ex.Stats().Share
 					if s.Cycles > cycles+10 {
-						most = max(most, s.Desire)
+						sum += s.Desire
+						looks++
 					}
 					if s.Cycles > cycles+40 {
 						return nil
 					}
 				}
 			})))
-			require.Less(t, most, 8)
+			mean := float64(sum) / float64(looks)
+			require.Less(t, mean, 7.0)
 			if p == executor.Adaptive {
-				require.LessOrEqual(t, most, 4)
+				require.LessOrEqual(t, mean, 4.0)
 			}
 		})
 	}
@@ -288,7 +290,7 @@ func TestShareUnusable(t *testing.T) {
 		"no directory":     {executor.Share{Path: filepath.Join(dir, "none", "table")}, "no such file"},
 		"a directory":      {executor.Share{Path: dir}, "directory"},
 		"foreign":          {executor.Share{Path: foreign}, "not a table"},
-		"writable":         {executor.Share{Path: open}, "writable"},
+		"writable":         {executor.Share{Path: open}, "others may write it"},
 		"other cycle":      {executor.Share{Path: tab.path, Processors: 4, Cycle: 7 * time.Millisecond}, "7ms"},
 		"other processors": {executor.Share{Path: tab.path, Processors: 3, Cycle: testCycle}, "3"},
 	} {
@@ -330,7 +332,7 @@ func TestShareStops(t *testing.T) {
 		s, err := gat.Read(share.Path)
 		require.NoError(t, err)
 		for _, j := range s.Jobs {
-			require.NotEqual(t, "stops", j.Name)
+			require.False(t, j.Name == "stops" && j.Alive)
 		}
 	}
 }

@@ -31,8 +31,8 @@ func everySetting(t *testing.T) Axes {
 // brief says that a test is to take fewer settings: each takes long under the race detector.
 func brief() bool { return testkit.Race || testing.Short() }
 
-// inTurn returns all settings, or if the test is to be brief every fifth. Each has its turn within five turns.
-func inTurn(turn int, all []Setting) (some []Setting) {
+// everyFifth returns all settings, or if the test is to be brief every fifth. Each has its turn within five turns.
+func everyFifth(turn int, all []Setting) (some []Setting) {
 	stride := 5 // prime to the numbers of values in everySetting: a choice has each of them
 	if !brief() {
 		stride = 1
@@ -66,7 +66,7 @@ func TestEnginesAgree(t *testing.T) {
 			require.NoError(t, err)
 			turn++
 			for _, e := range Engines() {
-				for _, s := range inTurn(turn, settingsOf(e, w.axes(everySetting(t)))) {
+				for _, s := range everyFifth(turn, settingsOf(e, w.axes(everySetting(t)))) {
 					j, err := openJob(e, s, w.Name, check, target)
 					require.NoError(t, err)
 					for range 3 {
