@@ -135,6 +135,25 @@ func TestShareSerial(t *testing.T) {
 	}
 }
 
+// TestShareBursts: an executor with a short run now and then desires what each of these can use.
+func TestShareBursts(t *testing.T) {
+	tab := newTable(t, 4)
+	require.NoError(t, tab.hog.Leave())
+	share := tab.share()
+	share.Cycle = 20 * time.Millisecond
+	ex := newExecutor(t, executor.Config{Workers: 4, Share: share})
+	within(t, ex, func() {
+		for ex.Stats().Share.Desire < 3 {
+			require.NoError(t, ex.Run(t.Context(), fan(100, func(context.Context) error {
+				for begun := time.Now(); time.Since(begun) < 20*time.Microsecond; {
+				}
+				return nil
+			})))
+			time.Sleep(share.Cycle)
+		}
+	})
+}
+
 // TestShareLoopy: a loop that forks the rest of itself, of which never more than one part is ready that no worker has, is
 // found to be parallel within ten cycles by StealRatio. ReadyItems sees it grow by one a cycle at best.
 func TestShareLoopy(t *testing.T) {
