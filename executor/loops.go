@@ -84,12 +84,12 @@ func (w *Worker) runShared(it *Item) {
 			w.failed(current, recover())
 		}
 	}()
-	polled := w.lane.IsPolled()
+	polled, wanted := w.lane.IsPolled(), w.share.control.Word()
 	for it != nil {
 		if it.Body != w.body {
 			w.enter(it.Body)
 		}
-		if w.share.isWanted() {
+		if wanted.Load() {
 			w.share.rest()
 		}
 		if polled && w.lane.Demand() {

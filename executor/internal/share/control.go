@@ -79,6 +79,9 @@ func (c *Control) Init(host Host, limit int) {
 // Wanted reports whether a worker at a boundary is to call Rest. Any thread.
 func (c *Control) Wanted() bool { return c.wanted.Load() }
 
+// Word returns the word that Wanted reads.
+func (c *Control) Word() *xatomic.Bool { return &c.wanted }
+
 // HasLeftWork reports whether a worker rests with work. Any thread.
 func (c *Control) HasLeftWork(worker int) bool { return c.ladens[worker].Load() }
 
