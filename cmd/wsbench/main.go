@@ -8,6 +8,7 @@
 //	wsbench replay ID…          repeat the experiments of the source documents, and judge their claims
 //	wsbench loop                threads that compute until they are told to end
 //	wsbench list                workloads, engines, policies, deques, ways to fork, queues, experiments
+//	wsbench share               how executors that share the machine divide its processors
 //	wsbench compare OLD NEW     compare two files that run or deque wrote with -format bench or json
 //	wsbench env                 describe the machine
 //
@@ -86,6 +87,8 @@ func subcommands() []subcommand {
 			loopHelp, (*tool).runLoop},
 		{"list", "", "workloads, probes, engines, policies, deques, forks, queues, experiments",
 			listHelp, (*tool).runList},
+		{"share", "[flags]", "how executors that share the machine divide its processors, live",
+			shareHelp, (*tool).runShare},
 		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},
 		{"env", "[flags]", "the machine, and how much of it may be used", envHelp, (*tool).runEnv},
 	}

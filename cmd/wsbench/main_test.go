@@ -30,7 +30,7 @@ func wsbench(args ...string) (stdout, stderr string, status int) {
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	tests := []struct{ args, want string }{
-		{"frob", `no command "frob": there are run, deque, replay, loop, list, compare, env`},
+		{"frob", `no command "frob": there are run, deque, replay, loop, list, share, compare, env`},
 		{"-frob", `no command "-frob"`},
 		{"run nope", `no workload "nope": there are chain, btree, dag, fan, matmul, fib, fat,`},
 		{"run chain nope", `no workload "nope"`},
@@ -152,6 +152,11 @@ func TestBadInput(t *testing.T) {
 		{"loop -n 5", "flag provided but not defined: -n (wsbench loop -h lists the flags)"},
 		{"list x", `list takes no arguments, got "x"`},
 		{"list -x", "flag provided but not defined: -x"},
+		{"share x", `share takes no arguments, got "x": -path names the file`},
+		{"share -every 0s", "-every must be more than 0, not 0s"},
+		{"share -every x", `invalid value "x" for flag -every`},
+		{"share -path ", "-path needs the name of a file"},
+		{"share -format bench", `no format "bench": there are text, json`},
 		{"env x", `env takes no arguments, got "x"`},
 		{"env -format bench", `no format "bench": there are text, json`},
 		{"compare", "compare takes two files, OLD and NEW, got 0"},
@@ -176,7 +181,7 @@ func TestBadInput(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, args := range []string{
 		"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "deque -h", "deque owner -h",
-		"loop -h", "list -h", "env -help", "compare -h",
+		"loop -h", "list -h", "share -h", "env -help", "compare -h",
 	} {
 		stdout, stderr, status := wsbench(strings.Fields(args)...)
 		require.Zero(t, status, args)

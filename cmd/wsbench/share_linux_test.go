@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/internal/gat"
+	"github.com/magpie-go/magpie/internal/testkit"
+)
+
+// shareTable makes a table of four processors with these jobs, and returns its path. Each job publishes usage 1 and an
+// efficiency of 0.875.
+func shareTable(t *testing.T, desires []int, terms ...gat.Terms) string {
+	path := filepath.Join(t.TempDir(), "table")
+	var jobs []*gat.Job
+	for _, terms := range terms {
+		j, err := gat.Join(path, 4, time.Hour, terms)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, j.Leave()) })
+		jobs = append(jobs, j)
+	}
+	for i, j := range jobs {
+		_, err := j.Update(desires[i], 1, 875)
+		require.NoError(t, err)
+	}
+	return path
+}
+
+// TestShareText: the table with fixed figures.
+func TestShareText(t *testing.T) {
+	path := shareTable(t, []int{7, 4, 0}, gat.Terms{Name: "simulator", Weight: 3, Limit: 9},
+		gat.Terms{Name: "indexer", Minimum: 1}, gat.Terms{Name: "idler"})
+	stdout, stderr, status := wsbench("share", "-path", path)
+	require.Zero(t, status, stderr)
+	require.Empty(t, stderr)
+	pid := fmt.Sprintf("%7d", os.Getpid())
+	require.Equal(t, `PATH: 4 processors, cycle 1h0m0s, 3 jobs, 4 of 4 allotted
+
+slot      pid  name       desire  allotted  usage  efficiency  weight  minimum  limit  state
+   0  PROCESS  simulator       7         3      1       87.5%       3        0      9  running
+   1  PROCESS  indexer         4         1      1       87.5%       1        1      -  running
+   2  PROCESS  idler           0         0      1       87.5%       1        0      -  idle
+`, strings.NewReplacer(path, "PATH", pid, "PROCESS").Replace(stdout))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	_, _, _ = wsbench("share", "-path", path)
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, before, after, "it changes nothing")
+}
+
+// TestShareCrowded: with more jobs than processors the sum is above the processors, which the header says.
+func TestShareCrowded(t *testing.T) {
+	path := shareTable(t, []int{2, 2, 2, 2, 2}, make([]gat.Terms, 5)...)
+	stdout, _, status := wsbench("share", "-path", path)
+	require.Zero(t, status)
+	require.Contains(t, stdout, ", 5 jobs, 5 of 4 allotted\nMore jobs want processors than there are: each has one")
+}
+
+// TestShareJSON: the JSON form, once and repeated.
+func TestShareJSON(t *testing.T) {
+	path := shareTable(t, []int{7}, gat.Terms{Name: "simulator", Weight: 3, Minimum: 2, Limit: 3})
+	stdout, stderr, status := wsbench("share", "-path", path, "-format", "json")
+	require.Zero(t, status, stderr)
+	require.Equal(t, 1, strings.Count(stdout, "\n"))
+	var v tableView
+	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
+	require.Len(t, v.Jobs, 1)
+	require.Positive(t, v.Jobs[0].HeartbeatNS)
+	v.Jobs[0].HeartbeatNS, v.Generation = 0, 0
+	require.Equal(t, tableView{
+		Path: path, Found: true, Processors: 4, CycleNS: time.Hour.Nanoseconds(), Allotted: 3, Jobs: []jobView{{
+			PID: os.Getpid(), Name: "simulator", Desire: 7, Allotment: 3, Usage: 1, Efficiency: 0.875, Weight: 3,
+			Minimum: 2, Limit: 3, State: "running",
+		}},
+	}, v)
+
+	var out, errs strings.Builder
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	testkit.Within(t, testkit.Patience, func() {
+		status = run(ctx, []string{"share", "-path", path, "-format", "json", "-every", "1ms"}, &out, &errs)
+	})
+	require.Zero(t, status, "an interrupt is its usual end")
+	require.Empty(t, errs.String())
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Greater(t, len(lines), 1)
+	for _, l := range lines {
+		require.NoError(t, json.Unmarshal([]byte(l), &v))
+	}
+}
+
+// TestShareScreen: at a terminal the table is drawn in place.
+func TestShareScreen(t *testing.T) {
+	path := shareTable(t, []int{1}, gat.Terms{})
+	var out strings.Builder
+	v := viewer{&out, path, false, true}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, v.watch(ctx, time.Hour))
+	require.True(t, strings.HasPrefix(out.String(), screenBegin+screenHome+path))
+	require.True(t, strings.HasSuffix(out.String(), screenLineEnd+screenClearRest+screenEnd))
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, null.Close()) }()
+	require.False(t, isScreen(null))
+	require.False(t, isScreen(&out))
+}
+
+// TestShareWithoutTable: no table is no error.
+func TestShareWithoutTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "no", "table")
+	for _, args := range [][]string{{}, {"-every", "1h"}} {
+		stdout, stderr, status := wsbench(append([]string{"share", "-path", path}, args...)...)
+		require.Zero(t, status, stderr)
+		require.Equal(t, path+": no table: nothing that shares processors there has run since the machine booted\n", stdout)
+	}
+	stdout, _, status := wsbench("share", "-path", path, "-format", "json")
+	require.Zero(t, status)
+	require.JSONEq(t, fmt.Sprintf(`{"path":%q,"found":false,"processors":0,"cycle_ns":0,"generation":0,"allotted":0,
+		"jobs":[]}`, path), stdout)
+	require.NoFileExists(t, path)
+}
+
+// TestShareHostile: a file that is no table is refused in one line with the reason, and left as it is.
+func TestShareHostile(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	large := make([]byte, 1<<20)
+	copy(large, "another program's file")
+	require.NoError(t, os.WriteFile(at("short"), []byte("text"), 0o600))
+	require.NoError(t, os.WriteFile(at("large"), large, 0o600))
+	require.NoError(t, os.WriteFile(at("writable"), large, 0o600))
+	require.NoError(t, os.Chmod(at("writable"), 0o666))
+	require.NoError(t, os.Symlink(at("large"), at("link")))
+	for path, want := range map[string]string{
+		at("short"):    "it is too small",
+		at("large"):    "another version, or another file",
+		at("writable"): "others may write it: chmod 600",
+		at("link"):     "a table must not be a symbolic link",
+		dir:            "it is not a regular file",
+		"/dev/null":    "it is not a regular file",
+		"/proc/1/mem":  "",
+	} {
+		for _, format := range []string{"text", "json"} {
+			stdout, stderr, status := wsbench("share", "-path", path, "-format", format, "-every", "1h")
+			require.Equal(t, exitBadInput, status, path)
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, want)
+			require.Contains(t, stderr, path)
+			require.Equal(t, 1, strings.Count(stderr, "\n"))
+			t.Log(stderr)
+		}
+	}
+	left, err := os.ReadFile(at("large"))
+	require.NoError(t, err)
+	require.Equal(t, large, left)
+}
