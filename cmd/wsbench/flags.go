@@ -67,6 +67,31 @@ func (l *list) Set(s string) error {
 	return nil
 }
 
+// An optional is the value of a flag that may stand alone or have a value, as in -share and -share=FILE.
+type optional struct {
+	given bool
+	value string // "" if the flag stands alone
+}
+
+func (o *optional) String() string { return o.value }
+
+// IsBoolFlag tells package flag that the value may be missing. It then sets "true".
+func (o *optional) IsBoolFlag() bool { return true }
+
+func (o *optional) Set(s string) error {
+	switch s {
+	case "":
+		return errors.New("a value is empty")
+	case "true":
+		*o = optional{given: true}
+	case "false":
+		*o = optional{}
+	default:
+		*o = optional{true, s}
+	}
+	return nil
+}
+
 // numbers is a list of numbers.
 type numbers []int
 

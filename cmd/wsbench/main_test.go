@@ -79,6 +79,17 @@ func TestBadInput(t *testing.T) {
 		{"run chain -engine serial -policy abp", "-policy is for engine magpie, which is not among those to run"},
 		{"run sleep -engine goroutines -queue perthread", "-queue is for engine magpie"},
 		{"run chain -engine serial -verbatim", "-verbatim is for engine magpie"},
+		{"run chain -engine serial -share", "-share is for engine magpie, which is not among those to run"},
+		{"run chain -share=", `invalid boolean value "" for -share: a value is empty`},
+		{"run chain -share-weight 2", "-share-weight is of -share, which is not given"},
+		{"run chain -share=false -share-limit 2", "-share-limit is of -share, which is not given"},
+		{"run chain -share -share-weight 0", "-share-weight 0: choose 1 to 10000"},
+		{"run chain -share -share-minimum -1", "-share-minimum -1: choose 0 to 1048576"},
+		{"run chain -share -share-limit 0", "-share-limit 0: choose 1 to 1048576"},
+		{"run chain -share -share-cycle 10s", "-share-cycle 10s: choose 1ms to 1s"},
+		{"run chain -share -share-processors x", "-share-processors x: choose 1 to 1048576"},
+		{"run chain -share -share-desire all", "-share-desire all: choose steal-ratio or ready-items"},
+		{"run chain -share -share-efficiency NaN", "-share-efficiency NaN: choose a number above 0 and at most 1"},
 		{"run chain -loop", "-loop needs -format json"},
 		{"run chain fib -n 10 -loop -format json", "a loop repeats one workload, and 2 are to run"},
 		{"replay", "replay needs experiments, or all"},
@@ -197,7 +208,7 @@ func TestHelp(t *testing.T) {
 	}
 	stdout, _, _ = wsbench("run", "-h")
 	for _, f := range strings.Fields(
-		"workers engine policy deque forks verbatim queue tasks picture view unit hit profile iterations branching serial " +
+		"workers engine policy deque forks verbatim share[=FILE] queue tasks picture view unit hit profile iterations branching serial " +
 			"nonzeros n reps seed format o") {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}

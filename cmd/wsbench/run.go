@@ -84,6 +84,15 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		})
 	}
 	verbatim := fs.Bool("verbatim", false, "")
+	var share optional
+	knobs := make(map[string]string)
+	fs.Var(&share, "share", "")
+	for _, k := range bench.ShareKnobs() {
+		fs.Func(k.Name, "", func(value string) error {
+			knobs[k.Name] = value
+			return nil
+		})
+	}
 	fs.BoolVar(&s.Whole, "whole", false, "")
 	fs.BoolVar(&s.Pin, "pin", false, "")
 	fs.BoolVar(&s.Profile, "profile", false, "")
@@ -97,6 +106,9 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	s.Axes = bench.Axes{
 		Policies: policies, Deques: deques, Forks: forks, Workers: workers, Queues: queues, Tasks: tasks,
 		Verbatim: *verbatim,
+	}
+	if s.Axes.Share, err = shareSetting(share, knobs); err != nil {
+		return nil, err
 	}
 	if len(names) == 0 {
 		s.Tour, s.Engines = true, t.engines
@@ -122,7 +134,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	}
 	if s.Engines[0] != t.engines[0] {
 		// Only the executor has these settings. Without it they would be ignored.
-		for _, name := range []string{"policy", "deque", "forks", "queue", "verbatim", "active"} {
+		for _, name := range []string{"policy", "deque", "forks", "queue", "verbatim", "share", "active"} {
 			if isSet(fs, name) {
 				return nil, bench.BadInput("-%s is for engine %s, which is not among those to run", name,
 					t.engines[0].Name)
@@ -134,6 +146,19 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 			s.Probes[0].Name, t.engines[0].Name)
 	}
 	return o, nil
+}
+
+// shareSetting returns the setting that the flags of sharing ask for, nil if they ask for none.
+func shareSetting(share optional, knobs map[string]string) (*bench.ShareSetting, error) {
+	if share.given {
+		return bench.NewShareSetting(share.value, knobs)
+	}
+	for _, k := range bench.ShareKnobs() {
+		if _, ok := knobs[k.Name]; ok {
+			return nil, bench.BadInput("-%s is of -share, which is not given", k.Name)
+		}
+	}
+	return nil, nil
 }
 
 // pick adds the workloads and probes of these names to s.
@@ -193,6 +218,14 @@ func runHelp(t *tool) string {
 		}
 		fmt.Fprintf(&params, "  %-15s %s\n", "-"+p.Name+" "+p.Unit, about)
 	}
+	var shareKnobs strings.Builder
+	for _, k := range bench.ShareKnobs() {
+		about := strings.ReplaceAll(k.About, "\n", "\n"+strings.Repeat(" ", 20))
+		if k.Default != "" {
+			about += " (default " + k.Default + ")"
+		}
+		fmt.Fprintf(&shareKnobs, "    -%s %s\n%20s%s\n", k.Name, k.Unit, "", about)
+	}
 	workloadName := func(w *bench.Workload) string { return w.Name }
 	return fmt.Sprintf(`Usage: wsbench run [WORKLOAD…] [flags]
 
@@ -225,7 +258,11 @@ combination is run.
   -verbatim       engine magpie in the form of the paper that policy adaptive-published
                   is from: no spans of tasks, no polling, and so on; see executor.Config.
                   Its results are those of magpie-verbatim
-  -whole          time everything that a process does: building the graph, making the
+  -share[=FILE]   the executors share the machine with others that have this flag or a
+                  Config.Share, by the table in FILE (default: where wsbench share looks). Results
+                  have the last desire, allotment, usage and efficiency. A run that cannot share
+                  fails. These flags go with it:
+%s  -whole          time everything that a process does: building the graph, making the
                   executor, running, closing. This is the window of perf stat in document 000
   -profile        for %s: also the work, the span and
                   the parallelism, by a serial run with a timer, the engine profile. The
@@ -261,11 +298,12 @@ Examples:
   wsbench run sleep sleep-permuted -workers 4 -queue centralised,perthread,perthread+neighbour+half
   wsbench run search -queue centralised,priority -tasks 16,64,256
   wsbench run submit-idle idle
+  wsbench run knary -share -share-limit 1 & wsbench run knary -share; wsbench share
 `,
 		names(graphs, workloadName), wrapped(names(programs, workloadName), 10), names(lists, workloadName),
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
 		t.engines[0].Name, executor.Adaptive,
 		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks,
-		names(bench.Profiled(), workloadName), names(pool.Queues(), pool.Queue.String), bench.DefaultQueue, params.String(),
+		shareKnobs.String(), names(bench.Profiled(), workloadName), names(pool.Queues(), pool.Queue.String), bench.DefaultQueue, params.String(),
 		defaultReps, defaultSeed)
 }

@@ -134,7 +134,8 @@ func tableText(path string, s gat.Snapshot) string {
 	for _, j := range s.Jobs {
 		width = max(width, utf8.RuneCountInString(j.Name))
 	}
-	fmt.Fprintf(&b, "\nslot      pid  %-*s  desire  allotted  usage  efficiency  weight  minimum  limit  state\n", width, "name")
+	fmt.Fprintf(&b, "\nslot      pid  %-*s  desire  allotted  usage  efficiency  weight  minimum  limit  state\n",
+		width, "name")
 	for _, j := range s.Jobs {
 		limit := "-"
 		if j.Limit > 0 {

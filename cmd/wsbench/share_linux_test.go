@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/magpie-go/magpie/internal/bench"
 	"github.com/magpie-go/magpie/internal/gat"
 	"github.com/magpie-go/magpie/internal/testkit"
 )
@@ -163,4 +165,72 @@ func TestShareHostile(t *testing.T) {
 	left, err := os.ReadFile(at("large"))
 	require.NoError(t, err)
 	require.Equal(t, large, left)
+}
+
+// TestRunShare: a run that shares has its setting and its figures in every format.
+func TestRunShare(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	args := strings.Fields("run knary -n 5 -reps 2 -workers 2 -engine magpie,serial -share=" + path +
+		" -share-weight 2 -share-limit 2 -share-minimum 0 -share-cycle 1ms -share-processors 2" +
+		" -share-desire ready-items -share-efficiency 0.75 -format ")
+	stdout, stderr, status := wsbench(append(args, "json")...)
+	require.Zero(t, status, stderr)
+	require.Empty(t, stderr)
+	const setting = "weight=2+limit=2+cycle=1ms+processors=2+desire=ready-items+efficiency=0.75"
+	shared := 0
+	for line := range strings.Lines(stdout) {
+		var r bench.Result
+		require.NoError(t, json.Unmarshal([]byte(line), &r))
+		if r.Engine == "serial" {
+			require.Nil(t, r.Share)
+			continue
+		}
+		shared++
+		require.Equal(t, setting, r.Share.Setting)
+		require.Equal(t, path, r.Share.Path)
+		require.Positive(t, r.Share.Desire)
+		require.Positive(t, r.Share.Allotment)
+		require.True(t, 0 <= r.Share.Efficiency && r.Share.Efficiency <= 1)
+	}
+	require.Equal(t, 2, shared)
+
+	stdout, stderr, status = wsbench(append(args, "text")...)
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, "shared: "+setting)
+	require.Regexp(t, `desire +allotted +usage +efficiency +cycles +vs serial +verified\n`, stdout)
+	stdout, stderr, status = wsbench(append(args, "bench")...)
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, "/share="+setting+"/")
+	require.Contains(t, stdout, " share-allotment")
+
+	for _, what := range []string{"idle -n 1", "chain -n 9 -whole", "sleep -n 4"} {
+		stdout, stderr, status = wsbench(strings.Fields(
+			"run -reps 1 -workers 1 -share=" + path + " -format json " + what)...)
+		require.Zero(t, status, stderr)
+		require.Contains(t, stdout, `"share":{"setting":"yes","path":`, what)
+	}
+	v := viewer{w: io.Discard, path: path}
+	found, err := v.show()
+	require.NoError(t, err)
+	require.True(t, found, "the runs have made the table")
+}
+
+// TestRunAlone: a run that asked to share and is alone fails before it measures, and says why.
+func TestRunAlone(t *testing.T) {
+	path := shareTable(t, []int{1}, gat.Terms{})
+	for share, want := range map[string]string{
+		path:               "the jobs of a table must agree",
+		filepath.Dir(path): "a table must be a regular file",
+		"/no/such/table":   "no such file or directory",
+	} {
+		for _, what := range []string{"fib -n 5", "idle -n 1", "fan -n 5", "fan -n 5 -whole"} {
+			stdout, stderr, status := wsbench(strings.Fields("run " + what + " -reps 1 -workers 1 -share=" + share)...)
+			require.Equal(t, exitFailed, status)
+			require.Empty(t, stdout)
+			require.Contains(t, stderr, want)
+			require.Contains(t, stderr, "the executor was to share the machine, and is alone")
+			require.NotContains(t, stderr, "wrong answer")
+			require.Equal(t, 1, strings.Count(stderr, "\n"))
+		}
+	}
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -41,6 +42,8 @@ type Axes struct {
 	Tasks  []int
 
 	Verbatim bool // engine magpie runs with executor.Config.Verbatim
+
+	Share *ShareSetting // of engine magpie; nil: it does not share the machine
 }
 
 // withoutForks returns the axes for workloads that fork nothing: they have the first way to fork only.
@@ -56,16 +59,21 @@ type Setting struct {
 	Deque   string // with options, see parseDeque
 	Forks   string
 	Workers int
+	Share   *ShareSetting // of engine magpie; nil: none
 }
 
 // None is the value of policy, deque or forks for an engine that has no choice.
 const None = "none"
 
 func (s Setting) String() string {
-	if s.Policy == None {
-		return fmt.Sprintf("%s, %s", s.Engine, plural(s.Workers, "worker"))
+	workers := plural(s.Workers, "worker")
+	switch {
+	case s.Policy == None:
+		return fmt.Sprintf("%s, %s", s.Engine, workers)
+	case s.Share != nil:
+		return fmt.Sprintf("%s (%s, %s, %s, shared: %v), %s", s.Engine, s.Policy, s.Deque, s.Forks, s.Share, workers)
 	}
-	return fmt.Sprintf("%s (%s, %s, %s), %s", s.Engine, s.Policy, s.Deque, s.Forks, plural(s.Workers, "worker"))
+	return fmt.Sprintf("%s (%s, %s, %s), %s", s.Engine, s.Policy, s.Deque, s.Forks, workers)
 }
 
 // A Runner runs one target or program in one setting. Start and Stop enclose each repetition, so that at no time two
@@ -83,9 +91,10 @@ type Counts struct {
 	Steals uint64
 	Parks  uint64
 	Peers  executor.PeerStats
+	Share  executor.ShareStats
 }
 
-// since returns the counts of what happened after before. Those of peers go on.
+// since returns the counts of what happened after before. Those of peers go on, and those of sharing are the latest.
 func (c Counts) since(before Counts) Counts {
 	c.Tasks -= before.Tasks
 	c.Steals -= before.Steals
@@ -108,7 +117,7 @@ func Engines() []*Engine {
 			Name:        "serial",
 			About:       "the same plan walked by one goroutine, with a stack of ready tasks and plain counters",
 			Programs:    "a program: plain recursion, a loop, package slices",
-			Settings:    func(Axes) []Setting { return []Setting{{"serial", None, None, None, 1}} },
+			Settings:    func(Axes) []Setting { return []Setting{{"serial", None, None, None, 1, nil}} },
 			Open:        openSerial,
 			OpenProgram: openSerialProgram,
 		},
@@ -138,7 +147,7 @@ func magpieSettings(a Axes) (all []Setting) {
 		for _, d := range a.Deques {
 			for _, f := range a.Forks {
 				for _, w := range a.Workers {
-					all = append(all, Setting{name, p, d, f, w})
+					all = append(all, Setting{name, p, d, f, w, a.Share})
 				}
 			}
 		}
@@ -148,12 +157,12 @@ func magpieSettings(a Axes) (all []Setting) {
 
 func goroutineSettings(a Axes) (all []Setting) {
 	for _, w := range a.Workers {
-		all = append(all, Setting{"goroutines", None, None, None, w})
+		all = append(all, Setting{"goroutines", None, None, None, w, nil})
 	}
 	return all
 }
 
-// executorFor starts the executor of a setting.
+// executorFor starts the executor of a setting. One that is to share the machine and does not is an error.
 func executorFor(s Setting) (*executor.Executor, error) {
 	cfg, err := parseDeque(s.Deque)
 	if err != nil {
@@ -167,7 +176,15 @@ func executorFor(s Setting) (*executor.Executor, error) {
 	}
 	cfg.Workers, cfg.Name = s.Workers, threadName
 	cfg.Verbatim = s.Engine == verbatimName
-	return executor.New(cfg)
+	cfg.Share = s.Share.config()
+	ex, err := executor.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Share.checkJoined(ex.Stats().Share); err != nil {
+		return nil, errors.Join(err, ex.Close())
+	}
+	return ex, nil
 }
 
 // threadName is the prefix of the names of the workers' threads.
@@ -198,8 +215,9 @@ func (m *magpie) Start() (err error) {
 func (m *magpie) Run(ctx context.Context) error { return m.run(ctx, m.ex) }
 
 func (m *magpie) Counts() Counts {
-	t := m.ex.Stats().Total
-	return Counts{Tasks: t.Tasks, Steals: t.StealsWon, Parks: t.Parks, Peers: t.Peers}
+	s := m.ex.Stats()
+	t := s.Total
+	return Counts{Tasks: t.Tasks, Steals: t.StealsWon, Parks: t.Parks, Peers: t.Peers, Share: s.Share}
 }
 
 func (m *magpie) Stop() error { return m.ex.Close() }

@@ -139,6 +139,9 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
+	if err := j.setting.Share.checkJoined(counts.Share); err != nil {
+		return r, fmt.Errorf("%s on %v: %w", j.workload, j.at(), err)
+	}
 	r = Result{
 		Workload: j.workload, Engine: j.setting.Engine, Policy: j.setting.Policy, Deque: j.setting.Deque,
 		Forks: j.setting.Forks, Workers: j.setting.Workers, Tasks: j.tasks,
@@ -147,6 +150,7 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		Whole: j.whole, Pinned: j.pin, Active: active, Verified: true,
 	}
 	r.Peers = peerFigures(counts.Peers)
+	r.Share = j.setting.Share.figures(counts.Share)
 	m.fill(&r)
 	if p, ok := j.data.(propertied); ok {
 		r.Properties = p.properties()

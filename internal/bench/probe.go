@@ -56,7 +56,7 @@ func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err er
 		return r, fmt.Errorf("starting %v: %w", s, err)
 	}
 	var figures []Metric
-	var stats executor.WorkerStats
+	var stats executor.Stats
 	m, err := attempt{
 		subject: p.Name, at: s,
 		run: func() (err error) {
@@ -64,16 +64,19 @@ func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err er
 			return err
 		},
 		stop: func() error {
-			stats = ex.Stats().Total
+			stats = ex.Stats()
 			return ex.Close()
 		},
 	}.measure(ctx)
 	if err != nil {
 		return r, err
 	}
+	if err := s.Share.checkJoined(stats.Share); err != nil {
+		return r, fmt.Errorf("%s on %v: %w", p.Name, s, err)
+	}
 	r = Result{
 		Workload: p.Name, Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks, Workers: s.Workers, N: n,
-		Steals: stats.StealsWon, Parks: stats.Parks,
+		Steals: stats.Total.StealsWon, Parks: stats.Total.Parks, Share: s.Share.figures(stats.Share),
 		Verified: true, Metrics: figures,
 	}
 	m.fill(&r)

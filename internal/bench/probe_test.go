@@ -136,7 +136,7 @@ func TestWrongProbe(t *testing.T) {
 func TestProbesStop(t *testing.T) {
 	for _, p := range []*Probe{submitIdle, idle, sleeper} {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-		s := Setting{"magpie", "adaptive", "chaselev", "private", 1}
+		s := Setting{"magpie", "adaptive", "chaselev", "private", 1, nil}
 		_, err := p.measure(ctx, s, 1<<20) // a quarter of an hour, and for submit-idle more
 		require.ErrorIs(t, err, context.DeadlineExceeded, p.Name)
 		cancel()
@@ -157,7 +157,7 @@ func TestUsedSince(t *testing.T) {
 		require.Empty(t, workerThreads())
 		return
 	}
-	ex, err := executorFor(Setting{"magpie", "adaptive", "chaselev", "private", 2})
+	ex, err := executorFor(Setting{"magpie", "adaptive", "chaselev", "private", 2, nil})
 	require.NoError(t, err)
 	before := workerThreads()
 	require.Len(t, before, 2)

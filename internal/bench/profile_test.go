@@ -260,7 +260,7 @@ func TestProfileSession(t *testing.T) {
 // TestMusterIsVerified: the all-procs time of a wrong result is not reported.
 func TestMusterIsVerified(t *testing.T) {
 	r := &recursion[int]{arg: 3, want: 2, fork: fibFork, on: func(team, int) int64 { return 7 }}
-	j := openProgramJob(Engines()[0], Setting{"magpie", "adaptive", "chaselev", "private", 1}, "fib", r, 1)
+	j := openProgramJob(Engines()[0], Setting{"magpie", "adaptive", "chaselev", "private", 1, nil}, "fib", r, 1)
 	_, err := j.repeat(context.Background())
 	require.NoError(t, err)
 	j.teamwork = r

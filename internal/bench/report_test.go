@@ -14,8 +14,8 @@ import (
 // someResults are five repetitions of two engines, and of a probe.
 func someResults() (all []Result) {
 	for rep := range 5 {
-		magpie := Setting{"magpie", "adaptive", "chaselev", "private", 2}
-		for i, s := range []Setting{magpie, {"serial", None, None, None, 1}} {
+		magpie := Setting{"magpie", "adaptive", "chaselev", "private", 2, nil}
+		for i, s := range []Setting{magpie, {"serial", None, None, None, 1, nil}} {
 			wall := int64(1000000 + 10000*rep + 500000*i)
 			r := Result{
 				Workload: "chain", Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks,

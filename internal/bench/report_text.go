@@ -58,7 +58,7 @@ type textColumn struct {
 	value   func(g *Group, all []*Group) string
 }
 
-var runColumns = slices.Concat(firstColumns, profileColumns, peerColumns, lastColumns)
+var runColumns = slices.Concat(firstColumns, profileColumns, peerColumns, shareColumns, lastColumns)
 
 var firstColumns = []textColumn{
 	settingColumn("workload", false, ""),
@@ -66,6 +66,7 @@ var firstColumns = []textColumn{
 	settingColumn("policy", false, "policy %s"),
 	settingColumn("deque", false, "deque %s"),
 	settingColumn("forks", false, "forks %s"),
+	settingColumn(shareName, false, "shared: %s"),
 	settingColumn("queue", false, ""),
 	{"inputs", false, "%s", func(g *Group, _ []*Group) string { return cmp.Or(g.inputs(), None) }},
 	settingColumn(windowName, false, "the window of the figures is the %s process"),

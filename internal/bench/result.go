@@ -74,6 +74,9 @@ type Result struct {
 	// Peers is set under the policies of the names bws-…
 	Peers *PeerFigures `json:"peers,omitempty"`
 
+	// Share is set if the executor shares the machine.
+	Share *ShareFigures `json:"share,omitempty"`
+
 	// Metrics are the figures of a probe, which has no time of a graph.
 	Metrics []Metric `json:"metrics,omitempty"`
 }
@@ -134,7 +137,7 @@ func (r Result) point() Point {
 	}
 	p = p.With("workload", r.Workload).With("engine", r.Engine)
 	if r.Policy != None {
-		p = p.With("policy", r.Policy).With("deque", r.Deque).With("forks", r.Forks)
+		p = p.With("policy", r.Policy).With("deque", r.Deque).With("forks", r.Forks).With(shareName, r.Share.setting())
 	}
 	p = p.With("workers", r.Workers).With("n", r.N)
 	for input := range strings.SplitSeq(r.Inputs, "/") {
@@ -188,6 +191,9 @@ func (r Result) figures() []Metric {
 	if r.Active != nil {
 		mean, _ := activeMetrics(r.Active)
 		all = append(all, mean)
+	}
+	if r.Share != nil {
+		all = append(all, r.Share.metrics()...)
 	}
 	return append(all,
 		Metric{"cpu-util", r.CPUUtil},

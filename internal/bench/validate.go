@@ -51,6 +51,9 @@ func (s *Session) validate() error {
 			}
 		}
 	}
+	if err := s.validateShare(); err != nil {
+		return err
+	}
 	if err := s.validateDivisions(); err != nil {
 		return err
 	}

@@ -211,7 +211,7 @@ func TestOrderCheckEveryEdge(t *testing.T) {
 
 func TestWrongAnswerUnwraps(t *testing.T) {
 	cause := errors.New("cause")
-	err := error(&WrongAnswer{"chain", Setting{"serial", None, None, None, 1}, cause})
+	err := error(&WrongAnswer{"chain", Setting{"serial", None, None, None, 1, nil}, cause})
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, "wrong answer: chain on serial, 1 worker: cause", err.Error())
 }
