@@ -22,7 +22,7 @@ import (
 //
 // Workers beyond the allotment rest, each from its next boundary on: the end of a task, a Fork, a Join, or a look for
 // work. A worker can rest at a Fork or a Join while its task holds a lock, as a thread can lose its processor there. It
-// then has its turn after two cycles, or as soon as the others have nothing else to do. A worker in [Blocking] uses no
+// then has its turn after eight cycles, or as soon as the others have nothing else to do. A worker in [Blocking] uses no
 // processor. An executor without a run in progress soon desires nothing; the next run begins at once with one worker,
 // and within a cycle with what the executor desired before.
 //
@@ -154,6 +154,7 @@ type ShareStats struct {
 	Awake      int     // workers awake now
 	Resting    int     // workers that rest now, because more would be awake than allotted
 	Cycles     uint64  // cycles so far with a run in progress
+	Rests      uint64  // how often workers have gone to rest so far
 }
 
 func (s ShareStats) String() string {

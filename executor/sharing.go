@@ -216,7 +216,8 @@ func (s *sharing) stats() (out ShareStats) {
 	}
 	out.Desire, out.Allotment = int(s.desire.Load()), int(s.allotment.Load())
 	out.Usage, out.Efficiency = int(s.usage.Load()), float64(s.efficiency.Load())/1000
-	out.Awake, out.Resting, out.Cycles = s.control.Awake(), s.control.Resting(), s.cycles.Load()
+	out.Awake, out.Resting, out.Rests = s.control.Awake(), s.control.Resting(), s.control.Rests()
+	out.Cycles = s.cycles.Load()
 	return out
 }
 
@@ -225,6 +226,9 @@ type shareHost struct{ ex *Executor }
 
 // AnyWork implements share.Host.
 func (h shareHost) AnyWork() bool { return h.ex.anyItem() }
+
+// AnySubmitted implements share.Host.
+func (h shareHost) AnySubmitted() bool { return !h.ex.injector.isEmpty() }
 
 // Signal implements share.Host. Fork, Join and loops look at their lane's demand only.
 func (h shareHost) Signal() {

@@ -198,8 +198,30 @@ func TestShareAllotments(t *testing.T) {
 	}
 }
 
-// TestShareTurns: with one processor, and two runs that do not end, both go on, and so does a task that is submitted
-// beside them.
+// TestShareNewcomers: with one processor and one run that does not end, and whose only boundaries are Forks, other runs
+// are begun all the same.
+func TestShareNewcomers(t *testing.T) {
+	tab := newTable(t, 2)
+	ex := newExecutor(t, executor.Config{Workers: 2, Share: tab.share()})
+	var stop atomic.Bool
+	r := ex.Start(t.Context(), executor.Func("endless", func(s *executor.Scope) error {
+		for !stop.Load() {
+			forkFib(s, 10)
+		}
+		return nil
+	}))
+	tab.keep(1)
+	within(t, ex, func() {
+		eventually(func() bool { s := ex.Stats().Share; return s.Allotment == 1 && s.Awake == 1 && s.Resting == 1 })
+		for range 10 {
+			require.NoError(t, ex.Run(t.Context(), one(nothing)))
+		}
+		stop.Store(true)
+		require.NoError(t, r.Wait())
+	})
+}
+
+// TestShareTurns: with one processor, and two runs that do not end, both go on.
 func TestShareTurns(t *testing.T) {
 	tab := newTable(t, 2)
 	ex := newExecutor(t, executor.Config{Workers: 2, Share: tab.share()})

@@ -38,6 +38,7 @@ type Control struct {
 	most    xatomic.Int32  // how many may be awake: allotment + extra; written under mu
 	resting xatomic.Int32  // written under mu
 	laden   xatomic.Int32  // those that rest with work; written under mu
+	rests   xatomic.Uint64 // how often workers went to rest; written under mu
 	ladens  []xatomic.Bool // by worker: it rests with work; written under mu
 	_       pad.Line
 
@@ -50,6 +51,7 @@ type Control struct {
 	extra     int    // workers that may be awake beyond the allotment, because others come to no boundary
 	extraEnd  uint64 // the first cycle in which a boundary ends that
 	turnDue   bool   // the next worker at a boundary changes places with the first of withWork
+	newDue    bool   // the next worker at a boundary changes places with one that rests without work
 	open      bool   // after Close nobody rests
 }
 
@@ -61,8 +63,9 @@ type rest struct {
 
 // A Host is an executor as its control sees it. Its methods may be called on any thread, with locks held.
 type Host interface {
-	// AnyWork reports whether there was an item to take.
+	// AnyWork reports whether there was an item to take, and AnySubmitted whether there was one that was submitted.
 	AnyWork() bool
+	AnySubmitted() bool
 	// Signal makes each worker that is awake look at Wanted soon.
 	Signal()
 	// Wake ends the rest of a worker, or its next one if it is about to rest.
@@ -90,6 +93,9 @@ func (c *Control) Awake() int { return int(c.awake.Load()) }
 
 // Resting returns the number of workers that rest. Any thread.
 func (c *Control) Resting() int { return int(c.resting.Load()) }
+
+// Rests returns how often workers have gone to rest. Any thread.
+func (c *Control) Rests() uint64 { return c.rests.Load() }
 
 // Wakes counts the calling worker as awake. It returns the usage, the caller included.
 func (c *Control) Wakes() int {
@@ -137,11 +143,18 @@ func (c *Control) Rest(worker int, laden bool) bool {
 	}
 	c.endExtra()
 	if c.awake.Load() <= c.most.Load() {
-		if !c.turnDue {
+		switch {
+		case c.turnDue:
+			c.changePlaces(worker, laden, 0)
+		case c.newDue && laden && len(c.without) > 0: // a thief will find the item itself
+			c.newDue = false
+			c.count(laden, 1)
+			c.awake.Add(-1)
+			c.wakeOther()
+			c.enterZone(worker, laden)
+		default:
 			return false
 		}
-		c.turnDue = false
-		c.changePlaces(worker, laden, 0)
 		return true
 	}
 	// D1(rest): count as resting, cease to count as awake, and look at the usage. Pairs with D1(sleeps): of two workers
@@ -157,6 +170,7 @@ func (c *Control) Rest(worker int, laden bool) bool {
 }
 
 func (c *Control) enterZone(worker int, laden bool) {
+	c.rests.Add(1)
 	if laden {
 		c.withWork = append(c.withWork, rest{worker, c.cycle})
 		c.ladens[worker].Store(true)
@@ -219,7 +233,8 @@ func (c *Control) endExtra() {
 }
 
 // Turn begins a cycle. If a worker with work has rested for some cycles, the next worker at a boundary changes places
-// with the one that has rested for longest. If no worker has come to a boundary for many cycles, and there is work for a
+// with the one that has rested for longest. If there is a submitted item, the next worker at a boundary changes places
+// with one that rests without work, and that takes the item. If no worker has come to a boundary for many cycles, and there is work for a
 // worker that rests, Turn wakes one.
 func (c *Control) Turn() {
 	c.mu.Lock()
@@ -232,6 +247,7 @@ func (c *Control) Turn() {
 		return
 	}
 	c.turnDue = len(c.withWork) > 0 && c.cycle-c.withWork[0].since >= turn
+	c.newDue = len(c.without) > 0 && c.host.AnySubmitted()
 	if c.cycle-c.boundary >= patience && (len(c.withWork) > 0 || c.host.AnyWork()) {
 		c.boundary, c.extraEnd = c.cycle, c.cycle+patience
 		c.allow(c.allotment, max(int(c.awake.Load())+1-c.allotment, 0))
@@ -310,7 +326,9 @@ func (c *Control) settle() {
 	}
 }
 
-func (c *Control) isWanted() bool { return c.turnDue || c.awake.Load() > c.most.Load() }
+func (c *Control) isWanted() bool {
+	return c.turnDue || c.newDue && len(c.without) > 0 || c.awake.Load() > c.most.Load()
+}
 
 // want sets wanted. Any thread.
 func (c *Control) want() {

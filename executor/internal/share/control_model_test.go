@@ -27,9 +27,10 @@ func newFake(awake, allotment int) *fakeHost {
 	return h
 }
 
-func (h *fakeHost) AnyWork() bool   { return true }
-func (h *fakeHost) Signal()         { h.signals++ }
-func (h *fakeHost) Wake(worker int) { h.parkers[worker].Unpark() }
+func (h *fakeHost) AnyWork() bool      { return true }
+func (h *fakeHost) AnySubmitted() bool { return false }
+func (h *fakeHost) Signal()            { h.signals++ }
+func (h *fakeHost) Wake(worker int)    { h.parkers[worker].Unpark() }
 
 // boundary is what a worker does between two tasks.
 func (h *fakeHost) boundary(worker int, laden bool) {

@@ -14,11 +14,13 @@ type recorder struct {
 	woken   []int
 	signals int
 	anyWork bool
+	anyNew  bool
 }
 
-func (r *recorder) AnyWork() bool   { return r.anyWork }
-func (r *recorder) Signal()         { r.signals++ }
-func (r *recorder) Wake(worker int) { r.woken = append(r.woken, worker) }
+func (r *recorder) AnyWork() bool      { return r.anyWork }
+func (r *recorder) AnySubmitted() bool { return r.anyNew }
+func (r *recorder) Signal()            { r.signals++ }
+func (r *recorder) Wake(worker int)    { r.woken = append(r.woken, worker) }
 
 // taken returns the workers woken since the last call.
 func (r *recorder) taken() []int {
@@ -120,6 +122,27 @@ func TestTurns(t *testing.T) {
 		r.Turn()
 	}
 	require.False(t, r.Rest(1, true), "worker 0 has no work")
+}
+
+// TestNewcomers: a worker that rests without work takes the place of a busy one if there is a submitted item.
+func TestNewcomers(t *testing.T) {
+	r := newRecorder(3)
+	r.SetAllotment(1)
+	require.True(t, r.Rest(0, false))
+	require.True(t, r.Rest(1, false))
+	r.Turn()
+	require.False(t, r.Rest(2, true))
+	r.anyNew = true
+	r.Turn()
+	require.True(t, r.Rest(2, true))
+	require.Equal(t, []int{1}, r.taken())
+	require.False(t, r.Wanted(), "once a cycle")
+	require.False(t, r.Rest(1, true))
+	r.Turn()
+	require.False(t, r.Rest(1, false), "a thief finds the item itself")
+	require.True(t, r.Rest(1, true))
+	require.Equal(t, []int{0}, r.taken())
+	require.Equal(t, 1, r.Awake())
 }
 
 // TestNoBoundary: if the workers that are awake come to no boundary, others are woken one by one, first those with work.
