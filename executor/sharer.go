@@ -16,7 +16,7 @@ type sharer struct {
 	control *share.Control
 	met     *Worker // a worker that the thief has met, and that rests
 	rests   bool    // the worker is to rest, once it has ceased to be a thief
-	parker  park.Parker
+	parker  park.LongParker
 
 	// Written by the worker, read by the manager.
 	attempts xatomic.Tell64 // to steal

@@ -1,0 +1,6 @@
+//go:build modelcheck
+
+package park
+
+// A LongParker is a [Parker].
+type LongParker struct{ Parker }
