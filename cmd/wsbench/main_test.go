@@ -208,8 +208,8 @@ func TestHelp(t *testing.T) {
 	}
 	stdout, _, _ = wsbench("run", "-h")
 	for _, f := range strings.Fields(
-		"workers engine policy deque forks verbatim share[=FILE] queue tasks picture view unit hit profile iterations branching serial " +
-			"nonzeros n reps seed format o") {
+		"workers engine policy deque forks verbatim share[=FILE] queue tasks picture view unit hit profile iterations " +
+			"branching serial nonzeros n reps seed format o") {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}
 	stdout, _, _ = wsbench("deque", "-h")

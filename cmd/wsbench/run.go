@@ -304,6 +304,6 @@ Examples:
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
 		t.engines[0].Name, executor.Adaptive,
 		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks,
-		shareKnobs.String(), names(bench.Profiled(), workloadName), names(pool.Queues(), pool.Queue.String), bench.DefaultQueue, params.String(),
-		defaultReps, defaultSeed)
+		shareKnobs.String(), names(bench.Profiled(), workloadName), names(pool.Queues(), pool.Queue.String),
+		bench.DefaultQueue, params.String(), defaultReps, defaultSeed)
 }
