@@ -73,6 +73,7 @@ func TestExperiments(t *testing.T) {
 					require.False(t, keys[m.Key()], "%s measures twice: %s", e.ID, m)
 					keys[m.Key()] = true
 					require.Positive(t, m.Expect, "%s", m)
+					require.Equal(t, m.Computation == nil, len(m.Programs) > 0, "%s", m)
 					for _, p := range m.Programs {
 						require.Contains(t, []string{"run", "deque"}, p.Args[0])
 						for name, tag := range p.Tags {

@@ -16,11 +16,13 @@ type Options struct {
 	Cores int
 }
 
-// A Measurement is a number of runs of wsbench: of one program alone, or of several that run at the same time.
+// A Measurement is a number of runs of wsbench: of one program alone, or of several that run at the same time. Or it is
+// a computation, and has no programs.
 type Measurement struct {
-	Programs []Program
-	Reps     int           // of a co-run: how often each program is to be measured while all others run
-	Expect   time.Duration // from a development machine with two cores; replay scales it by how others went
+	Programs    []Program
+	Computation *Computation
+	Reps        int           // of a co-run: how often each program is to be measured while all others run
+	Expect      time.Duration // from a development machine with two cores; replay scales it by how others went
 }
 
 // A Program is the arguments of a run of wsbench, and names that tell its results from those of others.
@@ -31,6 +33,9 @@ type Program struct {
 
 // Key identifies a measurement: measurements with the same key are made once.
 func (m *Measurement) Key() string {
+	if m.Computation != nil {
+		return "compute " + m.Computation.Name
+	}
 	var all []string
 	for _, p := range m.Programs {
 		all = append(all, strings.Join(p.Args, " "))

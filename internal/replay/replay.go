@@ -152,6 +152,11 @@ func DryRun(w io.Writer, experiments []*Experiment, o Options) error {
 				sum += m.Expect
 			}
 			seen[m.Key()] = true
+			if m.Computation != nil {
+				if _, err := fmt.Fprintf(w, "  (%s, in this process)%s\n", m, again); err != nil {
+					return err
+				}
+			}
 			for i, p := range m.Programs {
 				joint := "wsbench"
 				if i > 0 {

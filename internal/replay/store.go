@@ -22,6 +22,7 @@ import (
 type record struct {
 	Key      string        `json:"key"`
 	Programs []programRuns `json:"programs"`
+	Computed []computedRow `json:"computed,omitempty"`
 	Refused  string        `json:"refused,omitempty"` // why it cannot be made on this machine
 	TookNS   int64         `json:"took_ns"`           // all of it, with the preparation
 	At       time.Time     `json:"at"`                // the end
@@ -183,6 +184,9 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 		}
 		if rec.Unrecorded != "" {
 			d.Unrecorded = appendNew(d.Unrecorded, rec.Unrecorded)
+		}
+		for _, row := range rec.Computed {
+			d.Rows = append(d.Rows, row.row())
 		}
 		for i, p := range rec.Programs {
 			n := float64(len(p.Results))
