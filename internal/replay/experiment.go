@@ -52,7 +52,7 @@ type Verdict struct {
 
 // Experiments lists the experiments, in the order of the documents.
 func Experiments() []*Experiment {
-	return slices.Concat(document000, document001, document002, document004)
+	return slices.Concat(document000, document001, document002, document003, document004)
 }
 
 // Document returns the number of the document.
@@ -69,6 +69,7 @@ var documents = map[string]string{
 	"000": "Lin, Huang and Wong: An Efficient Work-Stealing Scheduler for Task Dependency Graph (2020)",
 	"001": "Work Stealing Framework: centralised, per-thread and priority queues",
 	"002": "Wang, Liu, Fu, Härtig and Chen: Work Stealing through Partial Asynchronous Delegation (2024)",
+	"003": "Sen: Dynamic Processor Allocation for Adaptively Parallel Work-Stealing Jobs (2004)",
 	"004": "Ding, Wang, Gibbons and Zhang: BWS: Balanced Work Stealing for Time-Sharing Multicores (2012)",
 }
 

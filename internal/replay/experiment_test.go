@@ -94,7 +94,7 @@ func TestPick(t *testing.T) {
 	some, err := Pick([]string{"002", "000/fig2", "002/fig1"})
 	require.NoError(t, err)
 	require.Equal(t, append([]*Experiment{fig2}, document002...), some)
-	for _, id := range []string{"003", "000/fig9", "", "fig2", "000/"} {
+	for _, id := range []string{"005", "000/fig9", "", "fig2", "000/"} {
 		_, err := Pick([]string{"all", id})
 		var bad *bench.InputError
 		require.ErrorAs(t, err, &bad, id)
