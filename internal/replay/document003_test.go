@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,6 +30,9 @@ func computed(t *testing.T, e *Experiment) *Data {
 
 // TestDocument003: the verdicts and what they are from. They change only with the rules, the allotments or the model.
 func TestDocument003(t *testing.T) {
+	if testkit.Race {
+		t.Skip("one goroutine computes, and would take minutes")
+	}
 	want := map[string]struct {
 		outcome Outcome
 		found   string
