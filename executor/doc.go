@@ -60,6 +60,11 @@
 // that other goroutines have as many Ps as before. The kernel then distributes the cores. [Config.Nice] gives the
 // workers a lower priority.
 //
+// # Sharing a machine
+//
+// Executors with a [Config.Share], in one process or in several of one user, divide the processors among themselves. Each
+// estimates how many it can use, tells the others by a table in memory, and keeps to what it is allotted. See [Share].
+//
 // # Profiler labels
 //
 // A task has the labels of the context that its run was started with, or that was given to [Async]. If that context has
