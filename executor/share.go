@@ -3,6 +3,7 @@ package executor
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -22,7 +23,8 @@ import (
 //
 // Workers beyond the allotment rest, each from its next boundary on: the end of a task, a Fork, a Join, or a look for
 // work. A worker can rest at a Fork or a Join while its task holds a lock, as a thread can lose its processor there. It
-// then has its turn after eight cycles, or as soon as the others have nothing else to do. A worker in [Blocking] uses no
+// then has its turn after eight cycles, or more if others rest too, and as soon as those that are awake have nothing else
+// to do. A worker in [Blocking] uses no
 // processor. An executor without a run in progress soon desires nothing; the next run begins at once with one worker,
 // and within a cycle with what the executor desired before.
 //
@@ -111,6 +113,9 @@ func (s *Share) withDefaults(workers int, bad func(format string, args ...any)) 
 	}
 	c := *s
 	c.Path = cmp.Or(c.Path, gat.Path())
+	if path, err := filepath.Abs(c.Path); err == nil {
+		c.Path = path // the process may change its directory
+	}
 	c.Processors = cmp.Or(c.Processors, runtime.NumCPU())
 	c.Cycle = cmp.Or(c.Cycle, defaultCycle)
 	c.Efficiency = cmp.Or(c.Efficiency, defaultEfficiency)
@@ -147,7 +152,7 @@ func (s *Share) withDefaults(workers int, bad func(format string, args ...any)) 
 type ShareStats struct {
 	Joined     bool    // the executor has a Share, and a place in the table
 	Err        error   // why the executor is alone although it has a Share
-	Desire     int     // processors that the executor desires, 0 while it has no work
+	Desire     int     // processors that the executor desires, 0 when it has had no work for ten cycles
 	Allotment  int     // processors that it is allotted
 	Usage      int     // workers awake on average during the last cycle, while a run was in progress
 	Efficiency float64 // 1 less the part of steal attempts in that cycle whose victim was looking for work itself

@@ -92,7 +92,7 @@ func (s *sharing) leave() {
 			s.timer.Stop()
 		}
 		_ = s.table.Leave() // the table takes the place back in any case when the process ends
-		s.table = nil
+		s.isAlone()
 	}
 	s.control.Close()
 }
@@ -159,17 +159,23 @@ func (s *sharing) tell(desire, usage, efficiency int) {
 	s.allotment.Store(uint64(allotment))
 	if err != nil {
 		s.err.Store(&err)
-		s.table = nil
+		s.isAlone()
 		s.control.Close()
 		return
 	}
 	s.control.SetAllotment(allotment)
 }
 
+// isAlone forgets the table. The caller holds mu.
+func (s *sharing) isAlone() {
+	s.table = nil
+	s.joined.Store(false)
+}
+
 // A sample is what the workers and the runs have counted so far. Times are in nanoseconds.
 type sample struct {
 	attempts, pure uint64
-	awake          int64 // summed over all workers
+	awake          int64 // while there was a run or a future, summed over all workers
 	inProgress     int64 // while there was a run or a future
 	ready          int
 }
@@ -179,15 +185,22 @@ func (s *sharing) sample() (n sample) {
 	for _, w := range s.ex.workers() {
 		n.attempts += w.share.attempts.Load()
 		n.pure += w.share.pure.Load()
-		n.awake += w.share.awake(now)
 		n.ready += w.lane.Len()
 		if w.state.Load() == uint32(running) {
 			n.ready++
 		}
 	}
 	n.ready += s.ex.injector.len()
-	n.inProgress = s.progress.total(now)
+	n.inProgress, n.awake = s.total(now)
 	return n
+}
+
+// awake returns for how long workers have been awake, summed over all of them.
+func (s *sharing) awake(now int64) (sum int64) {
+	for _, w := range s.ex.workers() {
+		sum += w.share.awake(now)
+	}
+	return sum
 }
 
 // count returns what was counted between two samples, and whether a run or a future was in progress. The usage is the
@@ -210,7 +223,7 @@ func (s *sharing) stats() (out ShareStats) {
 	if err := s.err.Load(); err != nil {
 		out.Err = *err
 	}
-	out.Joined = s.joined.Load() && out.Err == nil
+	out.Joined = s.joined.Load()
 	if !out.Joined {
 		return out
 	}
@@ -246,7 +259,9 @@ type progress struct {
 	n     int    // the runs together count as one, and so do the futures
 	since int64  // when n became positive
 	past  int64  // the time before since
-	first func() // if set, the next begin calls it, on another goroutine
+	ended int64  // for how long workers had been awake when n became 0
+	spare int64  // for how long workers were awake while n was 0, before since
+	first func() // if set, it is to be called when anything is in progress, on another goroutine
 }
 
 // begin counts one in. It does nothing without a Config.Share, as end does.
@@ -259,6 +274,7 @@ func (s *sharing) begin() {
 	defer p.mu.Unlock()
 	if p.n++; p.n == 1 {
 		p.since = nanotime()
+		p.spare += s.awake(p.since) - p.ended
 		p.callFirst()
 	}
 }
@@ -272,7 +288,9 @@ func (s *sharing) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n--; p.n == 0 {
-		p.past += nanotime() - p.since
+		now := nanotime()
+		p.past += now - p.since
+		p.ended = s.awake(now)
 	}
 }
 
@@ -293,12 +311,13 @@ func (p *progress) callFirst() {
 	}
 }
 
-// total returns the time up to now.
-func (p *progress) total(now int64) int64 {
+// total returns for how long anything has been in progress, and for how long workers were awake meanwhile.
+func (s *sharing) total(now int64) (inProgress, awake int64) {
+	p := &s.progress
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.n > 0 {
-		return p.past + max(now-p.since, 0)
+	if p.n == 0 {
+		return p.past, p.ended - p.spare
 	}
-	return p.past
+	return p.past + max(now-p.since, 0), s.awake(now) - p.spare
 }

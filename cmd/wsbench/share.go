@@ -170,7 +170,7 @@ func isCrowded(s gat.Snapshot) bool {
 	return present > s.Processors && present == allotted(s)
 }
 
-// stateOf returns what a job does. A job that desires nothing does not update its figures, and is not stopped for that.
+// stateOf returns what a job does.
 func stateOf(j gat.JobState) string {
 	switch {
 	case !j.Alive:

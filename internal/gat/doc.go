@@ -28,9 +28,10 @@
 // the allotments that they have. New jobs cannot join meanwhile, and the processors of jobs that die are given to
 // nobody. Because the lock is held through a stop, no job that goes on after one publishes a vector over a later one.
 //
-// A job rebalances at an update if its desire has changed, if it counts as stopped, if the job in the next slot in use
-// is dead, and at every tenth update. Each job watches one other, so each dead job is watched. Its processors are given
-// to others in the cycle after its death, and used by them in the next.
+// A job rebalances at an update if its desire has changed, if it counts as stopped, if a job that it watches is dead,
+// and at every tenth update. It watches the jobs in the slots after its own, up to the first that lives and has work: an
+// idle job, with desire 0, makes no updates and watches nobody. So as long as a job that has work is not stopped, each
+// dead job is watched. Its processors are given to others in the cycle after its death, and used by them in the next.
 //
 // # What holds
 //

@@ -115,8 +115,8 @@ func (s *seat) enter() (err error) {
 
 // Update publishes how many processors the job desires, how many it uses and how efficiently, in permille, and that the
 // job is not stopped. It returns the job's allotment, which is at most the desire. A desire of 0 is for a job without
-// work: it is allotted 0. Update is to be called once a cycle. It takes no more than a few microseconds per job, and
-// does not wait for other processes.
+// work: it is allotted 0. Update is to be called once a cycle, but need not be called again while the desire is 0. It
+// takes no more than a few microseconds per job, and does not wait for other processes.
 //
 // After an error, which wraps [ErrLost] or [ErrLeft], the job is alone for good, and the allotment is what it could
 // have alone.

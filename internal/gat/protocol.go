@@ -357,7 +357,13 @@ func (m *member) isNextDead() (bool, error) {
 		i := (m.slot + d) % slots
 		if m.t.states[i].Load() != free {
 			alive, err := m.isAlive(i)
-			return !alive, err
+			if err != nil || !alive {
+				return !alive, err
+			}
+			if m.t.jobs[i].desire.Load() != 0 {
+				return false, nil
+			}
+			// The job is idle: it does not update, and watches no other.
 		}
 	}
 	return false, nil

@@ -30,7 +30,7 @@ type JobState struct {
 	Minimum    int
 	Limit      int           // 0: none
 	Heartbeat  time.Duration // since its latest update
-	Stopped    bool          // its updates fail to come, and its desire counts as its minimum at most
+	Stopped    bool          // it has a desire, but updates fail to come: its desire counts as its minimum at most
 	Alive      bool          // otherwise the next rebalance frees the slot
 }
 
@@ -81,7 +81,7 @@ func (t *table) read(l locks, generation, now uint64) (Snapshot, error) {
 			Minimum:    count(&o.minimum),
 			Limit:      count(&o.limit),
 			Heartbeat:  time.Duration(min(now-min(beat, now), math.MaxInt64)),
-			Stopped:    isStopped(beat, now, t.cycle.Load()),
+			Stopped:    o.desire.Load() != 0 && isStopped(beat, now, t.cycle.Load()),
 			Alive:      alive,
 		})
 	}

@@ -22,9 +22,10 @@ import (
 // at least 1. Between a change and the next boundaries of the workers, more of them may be awake than allotted.
 //
 // While a worker rests, as many as allotted are awake or can be woken for any item (S1). While a worker rests with work,
-// as many as allotted are awake (S2), and each such worker has its turn (see [Control.Turn]). So resting loses no item,
-// and a lock that a resting worker holds is released some time. If the workers that are awake come to no boundary, more
-// are woken (S3): their tasks may wait, outside Blocking, for an item that no other worker would run.
+// as many as allotted are awake (S2). Workers that rest have their turns (S3, see [Control.Turn]), those with work one in
+// a cycle at most. So resting loses no item, and a lock that a resting worker holds is released some time. If the workers
+// that are awake come to no boundary, more are woken: their tasks may wait, outside Blocking, for an item that no other
+// worker would run.
 type Control struct {
 	host Host
 
@@ -52,6 +53,8 @@ type Control struct {
 	extraEnd  uint64 // the first cycle in which a boundary ends that
 	turnDue   bool   // the next worker at a boundary changes places with the first of withWork
 	newDue    bool   // the next worker at a boundary changes places with one that rests without work
+	unserved  uint64 // the last cycle in which no worker rested without work, or there was no item for one
+	looks     bool   // Turn wants to see whether any worker comes to a boundary, and none has since
 	open      bool   // after Close nobody rests
 }
 
@@ -137,7 +140,7 @@ func (c *Control) Rest(worker int, laden bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.settle()
-	c.boundary = c.cycle
+	c.boundary, c.looks = c.cycle, false
 	if c.open {
 		return false
 	}
@@ -146,12 +149,9 @@ func (c *Control) Rest(worker int, laden bool) bool {
 		switch {
 		case c.turnDue:
 			c.changePlaces(worker, laden, 0)
-		case c.newDue && laden && len(c.without) > 0: // a thief will find the item itself
-			c.newDue = false
-			c.count(laden, 1)
-			c.awake.Add(-1)
-			c.wakeOther()
-			c.enterZone(worker, laden)
+		case c.newDue && laden && len(c.without) > 0: // a thief finds the item itself
+			c.newDue, c.unserved = false, c.cycle
+			c.changePlaces(worker, laden, nobody)
 		default:
 			return false
 		}
@@ -179,11 +179,19 @@ func (c *Control) enterZone(worker int, laden bool) {
 	}
 }
 
-// changePlaces puts the calling worker to rest and wakes the i-th of those that rest with work.
+// nobody is no worker with work.
+const nobody = -1
+
+// changePlaces puts the calling worker to rest and wakes the i-th of those that rest with work or, if that is nobody,
+// one that rests without.
 func (c *Control) changePlaces(worker int, laden bool, i int) {
 	c.count(laden, 1)
 	c.awake.Add(-1)
-	c.wakeLaden(i)
+	if i == nobody {
+		c.wakeOther()
+	} else {
+		c.wakeLaden(i)
+	}
 	c.enterZone(worker, laden)
 }
 
@@ -233,21 +241,28 @@ func (c *Control) endExtra() {
 }
 
 // Turn begins a cycle. If a worker with work has rested for some cycles, the next worker at a boundary changes places
-// with the one that has rested for longest. If there is a submitted item, the next worker at a boundary changes places
-// with one that rests without work, and that takes the item. If no worker has come to a boundary for many cycles, and there is work for a
-// worker that rests, Turn wakes one.
+// with the one that has rested for longest. If there is a submitted item, or has been any item for many cycles, it
+// changes places with one that rests without work. If no worker has come to a boundary for many cycles, and there is work
+// for a worker that rests, Turn wakes one.
 func (c *Control) Turn() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cycle++
 	if c.resting.Load() == 0 {
 		c.boundary = c.cycle
+		c.unserved = c.cycle
 		c.endExtra()
 		c.settle()
+		if c.isWanted() {
+			c.host.Signal() // a worker may have ceased to see the last one
+		}
 		return
 	}
 	c.turnDue = len(c.withWork) > 0 && c.cycle-c.withWork[0].since >= turn
-	c.newDue = len(c.without) > 0 && c.host.AnySubmitted()
+	if len(c.without) == 0 || !c.host.AnyWork() {
+		c.unserved = c.cycle
+	}
+	c.newDue = c.cycle-c.unserved >= patience || len(c.without) > 0 && c.host.AnySubmitted()
 	if c.cycle-c.boundary >= patience && (len(c.withWork) > 0 || c.host.AnyWork()) {
 		c.boundary, c.extraEnd = c.cycle, c.cycle+patience
 		c.allow(c.allotment, max(int(c.awake.Load())+1-c.allotment, 0))
@@ -257,11 +272,13 @@ func (c *Control) Turn() {
 			c.wakeOther()
 		}
 	}
+	c.looks = true
 	c.wanted.Store(true)
 	c.host.Signal()
 }
 
-// Recall wakes the workers that rest without work, so that surplus spares among them leave service. The others rest again.
+// Recall wakes the workers that rest without work, so that surplus spares among them leave service. The others rest
+// again.
 func (c *Control) Recall() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -327,7 +344,8 @@ func (c *Control) settle() {
 }
 
 func (c *Control) isWanted() bool {
-	return c.turnDue || c.newDue && len(c.without) > 0 || c.awake.Load() > c.most.Load()
+	return c.turnDue || c.newDue && len(c.without) > 0 || c.looks && c.resting.Load() > 0 ||
+		c.awake.Load() > c.most.Load()
 }
 
 // want sets wanted. Any thread.

@@ -183,6 +183,27 @@ func TestNoBoundary(t *testing.T) {
 	require.Equal(t, 1, r.Awake())
 }
 
+// TestLook: that the allotment is set again does not end the look for a boundary. Else a worker that comes to boundaries
+// all the time would be taken for one that comes to none.
+func TestLook(t *testing.T) {
+	r := newRecorder(3)
+	r.anyWork = true
+	r.SetAllotment(1)
+	require.True(t, r.Rest(1, false))
+	require.True(t, r.Rest(2, false))
+	for range patience - 1 {
+		r.Turn()
+		r.SetAllotment(1)
+		require.True(t, r.Wanted())
+		require.False(t, r.Rest(0, true))
+		require.Equal(t, 1, r.Awake())
+	}
+	r.Turn()
+	require.True(t, r.Rest(0, true), "there has been an item for so long")
+	require.Equal(t, []int{2}, r.taken())
+	require.Equal(t, 1, r.Awake())
+}
+
 // TestRecall: workers that rest without work are woken, and rest again unless they leave.
 func TestRecall(t *testing.T) {
 	r := newRecorder(3)

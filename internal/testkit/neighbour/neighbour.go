@@ -15,8 +15,7 @@ import (
 )
 
 // Beside returns cfg with a Share in a table of the test's own, if MAGPIE_SHARE=1, Workers is set and the system has
-// tables. Until the
-// test ends, another job of that table changes its desire at random, about once a millisecond.
+// tables. Until the test ends, another job of that table changes its desire at random, about once a millisecond.
 func Beside(t testing.TB, cfg executor.Config) executor.Config {
 	if os.Getenv("MAGPIE_SHARE") != "1" || runtime.GOOS != "linux" || cfg.Share != nil || cfg.Workers == 0 {
 		return cfg
