@@ -160,6 +160,7 @@ type ShareStats struct {
 	Resting    int     // workers that rest now, because more would be awake than allotted
 	Cycles     uint64  // cycles so far with a run in progress
 	Rests      uint64  // how often workers have gone to rest so far
+	MeanUsage  float64 // the mean of Usage over these cycles, 0 without any
 }
 
 func (s ShareStats) String() string {

@@ -24,6 +24,7 @@ type sharing struct {
 	err                              xatomic.Pointer[error]
 	joined                           xatomic.Bool
 	desire, allotment, usage, cycles xatomic.Tell64
+	usageSum                         xatomic.Tell64 // of all cycles
 	efficiency                       xatomic.Tell64 // in thousandths
 
 	mu     xsync.Mutex // guards what follows; held during a cycle
@@ -118,6 +119,7 @@ func (s *sharing) tick() {
 	switch {
 	case inProgress:
 		s.idle = 0
+		s.usageSum.Store(s.usageSum.Load() + uint64(count.Usage))
 		s.cycles.Store(s.cycles.Load() + 1)
 		s.wanted = min(s.rule.Next(s.wanted, count), s.ex.cfg.Workers)
 		efficiency := 1000
@@ -231,6 +233,9 @@ func (s *sharing) stats() (out ShareStats) {
 	out.Usage, out.Efficiency = int(s.usage.Load()), float64(s.efficiency.Load())/1000
 	out.Awake, out.Resting, out.Rests = s.control.Awake(), s.control.Resting(), s.control.Rests()
 	out.Cycles = s.cycles.Load()
+	if out.Cycles > 0 {
+		out.MeanUsage = float64(s.usageSum.Load()) / float64(out.Cycles)
+	}
 	return out
 }
 

@@ -128,6 +128,8 @@ func TestShareSerial(t *testing.T) {
 			})))
 			mean := float64(sum) / float64(looks)
 			require.Less(t, mean, 7.0)
+			usage := ex.Stats().Share.MeanUsage
+			require.True(t, usage >= 0.5 && usage <= 8, usage)
 			if p == executor.Adaptive {
 				require.LessOrEqual(t, mean, 4.0)
 			}
