@@ -112,6 +112,7 @@ func TestBadInput(t *testing.T) {
 		{"run sta -corners 0", "-corners 0: choose 1 to 256"},
 		{"run chain -queue perthread", "are for lists of tasks, and none is asked for: there are mandelbrot-views"},
 		{"run chain fib -profile", "chain has no profile: there are those of fib, loopy, knary, cholesky, strassen"},
+		{"run chain -all-procs", "chain has no profile: there are those of fib, loopy, knary, cholesky, strassen"},
 		{"run idle -profile", "idle has no profile: there are those of fib,"},
 		{"run fib -profile -whole", "a profile is of the program alone: leave out -whole"},
 		{"run fib -n 5 -profile -loop -format json", "one workload in one setting, and there are 2 settings"},

@@ -37,23 +37,35 @@ type runOptions struct {
 }
 
 // loop repeats the workload of s between a line of standard input and the input's end. An empty line of standard output
-// says that it has prepared.
+// says that it has prepared. If the line is "once", each line is for one repetition instead.
 func (t *tool) loop(ctx context.Context, s *bench.Session) error {
 	var ended atomic.Bool
+	in := bufio.NewReader(t.stdin)
+	next := func() bool { return !ended.Load() }
 	begin := func() error {
 		fmt.Fprintln(t.stdout)
-		in := bufio.NewReader(t.stdin)
-		if _, err := in.ReadString('\n'); err != nil {
+		switch line, err := in.ReadString('\n'); {
+		case err != nil:
 			ended.Store(true)
-			return nil
+		case line == "once\n":
+			first := true
+			next = func() bool {
+				if first {
+					first = false
+					return true
+				}
+				_, err := in.ReadString('\n')
+				return err == nil
+			}
+		default:
+			go func() {
+				_, _ = io.Copy(io.Discard, in)
+				ended.Store(true)
+			}()
 		}
-		go func() {
-			_, _ = io.Copy(io.Discard, in)
-			ended.Store(true)
-		}()
 		return nil
 	}
-	return s.Loop(ctx, begin, func() bool { return !ended.Load() })
+	return s.Loop(ctx, begin, func() bool { return next() })
 }
 
 func (t *tool) parseRun(args []string) (*runOptions, error) {
@@ -96,6 +108,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	fs.BoolVar(&s.Whole, "whole", false, "")
 	fs.BoolVar(&s.Pin, "pin", false, "")
 	fs.BoolVar(&s.Profile, "profile", false, "")
+	fs.BoolVar(&s.AllProcs, "all-procs", false, "")
 	fs.BoolVar(&s.Active, "active", false, "")
 	fs.BoolVar(&o.loop, "loop", false, "")
 	names, err := o.parse(fs, args)
@@ -268,13 +281,15 @@ combination is run.
                   the parallelism, by a serial run with a timer, the engine profile. The
                   parallelism "in units" is that in the program's own units, and exact. Runs
                   on engine magpie get the time until all workers have had work: "all procs"
+  -all-procs      the latter without a profile
   -pin            as many processors as workers, dealt over the processor packages, as
                   with taskset in document 000
   -active         count the workers that run items, four times a millisecond: their mean
                   number, and in format json that of each twentieth of the time
   -loop           for a program that runs several wsbench at once: write an empty line when
                   all is prepared, wait for a line, then repeat one workload in one setting
-                  until standard input ends (with -format json only)
+                  until standard input ends (with -format json only). If the line is once,
+                  it repeats once, and once more for each further line
   -queue LIST     %s (default %s): the queue of a list
                   of tasks. After perthread may come a way to steal, and after any queue
                   +spin, busy-waiting, as in perthread+random+half+spin; wsbench list

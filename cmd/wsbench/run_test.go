@@ -174,6 +174,32 @@ func TestProfile(t *testing.T) {
 	require.Regexp(t, `Run/workload=knary/engine=profile/workers=1/n=2/branching=6/serial=1 .*parallelism-units`, text)
 }
 
+// TestAllProcs: the all-procs time is measured without a profile.
+func TestAllProcs(t *testing.T) {
+	stdout, stderr, status := wsbench(strings.Fields("run loopy -n 5 -reps 2 -workers 1 -all-procs -format json")...)
+	require.Zero(t, status, stderr)
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	require.Len(t, lines, 2)
+	for _, l := range lines {
+		var r bench.Result
+		require.NoError(t, json.Unmarshal([]byte(l), &r))
+		require.Nil(t, r.Profile)
+		require.Positive(t, r.AllProcsNS)
+	}
+}
+
+// TestLoopOnce: after a first line once, each line is for one repetition.
+func TestLoopOnce(t *testing.T) {
+	for input, want := range map[string]int{"": 0, "once\n": 1, "once\nonce\nonce\n": 3} {
+		var out, errs bytes.Buffer
+		tool := newTool(&out, &errs)
+		tool.stdin = strings.NewReader(input)
+		status := tool.run(t.Context(), strings.Fields("run fib -n 5 -loop -format json"))
+		require.Zero(t, status, errs.String())
+		require.Equal(t, want, strings.Count(out.String(), `"workload":"fib"`), input)
+	}
+}
+
 // TestPicture: the picture is there in any format, is no input of the results, and no part of them.
 func TestPicture(t *testing.T) {
 	for _, format := range bench.Formats() {

@@ -215,7 +215,7 @@ func (r *profileRunner) Stop() error { return nil }
 
 // validateProfile returns an error if a profile is asked for that cannot be made.
 func (s *Session) validateProfile() error {
-	if !s.Profile {
+	if !s.Profile && !s.AllProcs {
 		return nil
 	}
 	for _, w := range s.Workloads {

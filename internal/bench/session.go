@@ -24,6 +24,9 @@ type Session struct {
 	Whole   bool // the timed part of a repetition is everything, see [Result.Whole]
 	Profile bool // programs have a profile, and the all-procs time, see [ProfileFigures] and [Result.AllProcsNS]
 
+	// AllProcs has the all-procs time of programs measured without a profile.
+	AllProcs bool
+
 	Pin bool // a repetition has as many processors as workers, dealt over the packages
 
 	// Active has the active workers of the executor counted meanwhile, see [Result.Active].
@@ -152,10 +155,12 @@ func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p pre
 			p.jobs = append(p.jobs, openProgramJob(e, setting, w.Name, program, p.tasks))
 		}
 	}
-	if s.Profile {
+	if s.Profile || s.AllProcs {
 		for _, j := range p.jobs {
 			j.teamwork = program.(teamwork)
 		}
+	}
+	if s.Profile {
 		p.jobs = append(p.jobs, openProfileJob(w.Name, program, p.tasks))
 	}
 	return p, nil

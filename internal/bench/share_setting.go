@@ -155,6 +155,7 @@ type ShareFigures struct {
 	Usage      int     `json:"usage"`
 	Efficiency float64 `json:"efficiency"`
 	Cycles     uint64  `json:"cycles"`
+	MeanUsage  float64 `json:"mean_usage"`
 }
 
 // figures returns the figures of an executor with the setting, nil without one.
@@ -164,7 +165,7 @@ func (s *ShareSetting) figures(stats executor.ShareStats) *ShareFigures {
 	}
 	return &ShareFigures{
 		Setting: s.String(), Path: s.path(), Desire: stats.Desire, Allotment: stats.Allotment, Usage: stats.Usage,
-		Efficiency: stats.Efficiency, Cycles: stats.Cycles,
+		Efficiency: stats.Efficiency, Cycles: stats.Cycles, MeanUsage: stats.MeanUsage,
 	}
 }
 
@@ -187,6 +188,7 @@ func (f *ShareFigures) metrics() []Metric {
 		{"share-usage", float64(f.Usage)},
 		{"share-efficiency", f.Efficiency},
 		{"share-cycles", float64(f.Cycles)},
+		{"share-mean-usage", f.MeanUsage},
 	}
 }
 
