@@ -54,7 +54,17 @@ func fakeWsbench(args []string) int {
 	}
 	fmt.Println()
 	in := bufio.NewReader(os.Stdin)
-	if _, err := in.ReadString('\n'); err != nil {
+	speed := map[string]time.Duration{"slow": 30, "fast": 3}[what] * time.Millisecond
+	line, err := in.ReadString('\n')
+	for rep := 1; err == nil && line == "once\n"; rep++ {
+		if what == "deserter" && rep == 2 {
+			return 0
+		}
+		time.Sleep(speed)
+		result(rep)
+		line, err = in.ReadString('\n')
+	}
+	if err != nil {
 		return 0
 	}
 	ended := make(chan struct{})
@@ -66,7 +76,7 @@ func fakeWsbench(args []string) int {
 		select {
 		case <-ended:
 			return 0
-		case <-time.After(map[string]time.Duration{"slow": 30, "fast": 3}[what] * time.Millisecond):
+		case <-time.After(speed):
 		}
 		if what == "deserter" && rep == 2 {
 			return 0

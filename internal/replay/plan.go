@@ -23,6 +23,7 @@ type Measurement struct {
 	Computation *Computation
 	Reps        int           // of a co-run: how often each program is to be measured while all others run
 	Expect      time.Duration // from a development machine with two cores; replay scales it by how others went
+	Rounds      *Rounds       // if not nil: the programs have turns, instead of repeating until all are measured
 }
 
 // A Program is the arguments of a run of wsbench, and names that tell its results from those of others.
@@ -40,7 +41,11 @@ func (m *Measurement) Key() string {
 	for _, p := range m.Programs {
 		all = append(all, strings.Join(p.Args, " "))
 	}
-	return strings.Join(all, " & ")
+	key := strings.Join(all, " & ")
+	if m.Rounds != nil {
+		key += m.Rounds.key()
+	}
+	return key
 }
 
 func (m *Measurement) String() string { return m.Key() }

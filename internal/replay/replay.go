@@ -101,7 +101,7 @@ func (r *Replay) measure(ctx context.Context, s *store) error {
 			todo = append(todo, m)
 		}
 	}
-	run := &runner{r.Command, r.Env}
+	run := &runner{command: r.Command, env: r.Env}
 	var left, expected, took time.Duration
 	for _, m := range todo {
 		left += m.Expect
@@ -164,7 +164,7 @@ func DryRun(w io.Writer, experiments []*Experiment, o Options) error {
 				}
 				end := ""
 				if i == len(m.Programs)-1 {
-					end = fmt.Sprintf("  # %v%s", m.Expect.Round(time.Second/10), again)
+					end = fmt.Sprintf("  # %v%s%s", m.Expect.Round(time.Second/10), m.Rounds.about(), again)
 				}
 				if _, err := fmt.Fprintf(w, "  %s %s%s\n", joint, quote(p.Args), end); err != nil {
 					return err

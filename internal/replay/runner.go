@@ -23,6 +23,7 @@ import (
 type runner struct {
 	command []string // wsbench
 	env     []string // besides this process's
+	table   string   // the allocation table of programs with shareFlag; "" is the default
 }
 
 // measure makes a measurement.
@@ -38,9 +39,14 @@ func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
 	}
 	var unrecorded string
 	var err error
-	if len(runs) == 1 {
+	r, remove := r.withTable(m)
+	defer remove()
+	switch {
+	case m.Rounds != nil:
+		err = r.rounds(ctx, runs, m)
+	case len(runs) == 1:
 		runs[0].Results, err = r.alone(ctx, m.Programs[0])
-	} else {
+	default:
 		unrecorded, err = r.together(ctx, runs, m.Reps)
 	}
 	if err != nil {
@@ -57,6 +63,9 @@ func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
 
 func (r *runner) start(ctx context.Context, p Program, more ...string) *exec.Cmd {
 	args := append(append(r.command[1:len(r.command):len(r.command)], p.Args...), "-format", "json")
+	if i := slices.Index(args, shareFlag); i >= 0 && r.table != "" {
+		args[i] += "=" + r.table
+	}
 	cmd := exec.CommandContext(ctx, r.command[0], append(args, more...)...)
 	cmd.Env = append(os.Environ(), r.env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -207,14 +216,19 @@ type mate struct {
 	recording *switches.Recording
 	others    []int            // the process ids of the other programs
 	switches  *switches.Counts // up to the last result; nil without a recording
+	told      chan time.Time   // when each result came, if the programs have turns; else nil
 
 	err error // with which the process ended; set before ended is closed
 }
 
+// startMate starts a program. Without a number of repetitions it has turns.
 func (r *runner) startMate(ctx context.Context, p Program, reps int) (m *mate, err error) {
 	m = &mate{
 		program: p, reps: reps, cmd: r.start(ctx, p, "-loop"),
 		ready: make(chan struct{}), enough: make(chan struct{}), ended: make(chan struct{}),
+	}
+	if reps == 0 {
+		m.told = make(chan time.Time, 1)
 	}
 	m.cmd.Stderr = &m.stderr
 	if m.stdin, err = m.cmd.StdinPipe(); err != nil {
@@ -258,6 +272,9 @@ func (m *mate) read(stdout io.Reader) {
 		}
 		if len(m.results) == m.reps {
 			close(m.enough)
+		}
+		if m.told != nil {
+			m.told <- time.Now()
 		}
 		m.mu.Unlock()
 	}

@@ -39,6 +39,8 @@ type programRuns struct {
 	// Switches are those of a co-run from its begin to the last result, with what the program does between repetitions.
 	// They are nil if they cannot be recorded.
 	Switches *switches.Counts `json:"switches,omitempty"`
+
+	Turns []turn `json:"turns,omitempty"` // of a measurement with rounds: one for each result
 }
 
 // A manifest says which replay a directory has. It is written first, so that a directory can always be resumed.
@@ -190,7 +192,7 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 		}
 		for i, p := range rec.Programs {
 			n := float64(len(p.Results))
-			for _, line := range p.Results {
+			for rep, line := range p.Results {
 				// The tags are those of the plan: they may have changed since.
 				row, err := parseRow(line, m.Programs[i].Tags)
 				if err != nil {
@@ -205,6 +207,9 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 						bench.Metric{Name: "to-thief-switches", Value: float64(s.ToThief) / n},
 						bench.Metric{Name: "external-switches", Value: float64(s.External) / n},
 						bench.Metric{Name: "lost-switch-records", Value: float64(s.Lost) / n})
+				}
+				if rep < len(p.Turns) {
+					row.Figures = append(row.Figures, p.Turns[rep].metrics()...)
 				}
 				d.Rows = append(d.Rows, row)
 			}
