@@ -52,7 +52,7 @@ type Verdict struct {
 
 // Experiments lists the experiments, in the order of the documents.
 func Experiments() []*Experiment {
-	return slices.Concat(document000, document001, document002, document003, document004)
+	return slices.Concat(document000, document001, document002, document003, document003Machine, document004)
 }
 
 // Document returns the number of the document.

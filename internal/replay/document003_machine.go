@@ -1,0 +1,301 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The experiments of document 003 on this machine: jobs are runs of wsbench, and share its processors by -share.
+var document003Machine = []*Experiment{fig71Of003, o1Of003, o2Of003, fig74OnMachine, p1OnMachine, services003,
+	p3OnMachine}
+
+const machine003 = "The document has 16 processors, and a job is a process that runs once. Here each job has as many " +
+	"workers as there are cores, if nothing else is said. Jobs that share use an allocation table of the measurement. "
+
+// A job003 is a job of the document with its size here and there.
+type job003 struct {
+	name           string // a tag
+	here, document string // workload, size and inputs
+}
+
+func (j job003) size(p *Plan) string {
+	if p.Full {
+		return j.document
+	}
+	return j.here
+}
+
+// jobs71 are those of Fig 7-1, and of experiments O1 and O2.
+var jobs71 = []job003{
+	{"fib", "fib -n 34", "fib -n 33"},
+	{"loopy", "loopy -n 64 -iterations 4000000", "loopy -n 64 -iterations 4000000"},
+	{"cholesky", "cholesky -n 1024 -nonzeros 5000", "cholesky -n 2048 -nonzeros 10000"},
+	{"knary", "knary -n 9 -branching 6 -serial 1", "knary -n 10 -branching 6 -serial 1"},
+}
+
+// cycles003 are the values of est_cycle in milliseconds.
+var cycles003 = []int{1, 2, 5, 10, 25, 50, 100}
+
+// unshared is the cycle of runs that do not share the machine.
+const unshared = "none"
+
+// cycleFlags are the flags of a run that shares with that cycle.
+func cycleFlags(ms int) string { return fmt.Sprintf("-share -share-cycle %dms", ms) }
+
+// isNumber is a condition: all cycles, and not unshared.
+func isNumber(cycles []int) string {
+	var all []string
+	for _, c := range cycles {
+		all = append(all, strconv.Itoa(c))
+	}
+	return strings.Join(all, "|")
+}
+
+var fig71Of003 = &Experiment{
+	ID: "003/fig7-1", Place: "Section 7.1.1, figure 7-1",
+	About: "work, span and parallelism of four jobs, and the time until all processors have work",
+	Notes: machine003 + "The parallelism in units counts steps of the job, and is exact.",
+	plan: func(p *Plan) {
+		for _, j := range jobs71 {
+			size := j.size(p)
+			if j.name == "fib" && !p.Full {
+				size = "fib -n 30" // the profile of a fork takes many times its work
+			}
+			p.alone(8*time.Second, map[string]string{"job": j.name},
+				fmt.Sprintf("run %s -workers %d -profile -reps %d", size, p.Cores, p.reps(3, 5)))
+		}
+	},
+	figures: func(d *Data) []*Figure {
+		f := chart{file: "003-fig7-1", title: "Parallelism", yLabel: "parallelism, in units", log: true}.frame("bars")
+		s := Series{Name: "parallelism"}
+		for i, j := range jobs71 {
+			f.X.Categories = append(f.X.Categories, j.name)
+			s.at(i, d.median("parallelism-units", "job=%s", j.name))
+		}
+		f.add(s)
+		return []*Figure{f}
+	},
+	columns: []string{"job", "engine", "workers", "n"},
+	metrics: []metric{
+		{"work-ns", "work, ms", 1e-6}, {"span-ns", "span, ms", 1e-6}, {"parallelism", "parallelism", 1},
+		{"parallelism-units", "parallelism, in units", 1}, {"all-procs-ns", "all-procs time, ms", 1e-6}, wallMS,
+	},
+	claims: []*Claim{{
+		ID: "003/fig7-1 parallelism", Place: "7.1.1, fig. 7-1",
+		Says: "Each of the four jobs has a parallelism much greater than the number of processors: at least four times " +
+			"as great, and up to 10000 times.",
+		judge: func(d *Data) Verdict {
+			held, found := true, []string{}
+			for _, j := range jobs71 {
+				part := d.where("job=%s", j.name)
+				x := part.stat("parallelism-units").Median
+				held = held && x >= 4*float64(d.Env.Cores)
+				found = append(found, fmt.Sprintf("%s %s (by time %s)", j.name, significant(x),
+					significant(part.stat("parallelism").Median)))
+			}
+			return verdict(held, "with %d processors: %s", d.Env.Cores, strings.Join(found, ", "))
+		},
+	}},
+}
+
+var o1Of003 = &Experiment{
+	ID: "003/o1", Place: "Section 7.1.1, experiment O1, figures 7-2 and 7-3",
+	About: "the time until all processors have work, by est_cycle",
+	Notes: machine003 + "A job begins with one worker, and with two processors it desires both after one cycle.",
+	plan: func(p *Plan) {
+		for _, j := range jobs71 {
+			run := fmt.Sprintf("run %s -workers %d -all-procs -reps %d", j.size(p), p.Cores, p.reps(3, 5))
+			p.alone(2*time.Second, map[string]string{"job": j.name, "cycle": unshared}, run)
+			for _, c := range cycles003 {
+				p.alone(2*time.Second, map[string]string{"job": j.name, "cycle": strconv.Itoa(c)},
+					run+" "+cycleFlags(c))
+			}
+		}
+	},
+	figures: func(d *Data) []*Figure {
+		c := chart{
+			file: "003-o1", title: "All-procs time", x: "cycle", xLabel: "est_cycle, ms", y: "all-procs-ns",
+			yLabel: "ms", scale: 1e-6, series: "job", logX: true,
+		}
+		intervals := chart{
+			file: "003-o1-intervals", title: "All-procs time in intervals", xLabel: "est_cycle, ms", yLabel: "intervals",
+			logX: true,
+		}.frame("lines")
+		intervals.X.Log, intervals.Y.Zero = true, true
+		for _, j := range jobs71 {
+			s := Series{Name: j.name}
+			for _, c := range cycles003 {
+				s.Points = append(s.Points, Point{X: float64(c), Y: d.intervals(j.name, c)})
+			}
+			intervals.add(s)
+		}
+		return []*Figure{c.lines(d), intervals}
+	},
+	columns: []string{"job", "cycle", "workers", "n"},
+	metrics: []metric{{"all-procs-ns", "all-procs time, ms", 1e-6}, wallMS, {"share-cycles", "cycles of the run", 1}},
+	claims: []*Claim{
+		{
+			ID: "003/o1 grows", Place: "7.1.1, fig. 7-2(a)",
+			Says: "The all-procs time grows with est_cycle.",
+			judge: func(d *Data) Verdict {
+				held, found := true, []string{}
+				for _, j := range jobs71 {
+					at := func(cycle any) float64 { return d.median("all-procs-ns", "job=%s cycle=%v", j.name, cycle) }
+					held = held && at(100) > at(25) && at(25) > at(5) && at(5) > at(1)
+					found = append(found, fmt.Sprintf("%s %s, %s, %s and %s, %s unshared", j.name, ms(at(1)), ms(at(5)),
+						ms(at(25)), ms(at(100)), ms(at(unshared))))
+				}
+				return verdict(held, "with 1, 5, 25 and 100 ms: %s", strings.Join(found, "; "))
+			},
+		},
+		{
+			ID: "003/o1 intervals", Place: "7.1.1, fig. 7-2(b)",
+			Says: "In intervals of est_cycle the all-procs time falls, and is at least log P of them.",
+			judge: func(d *Data) Verdict {
+				held, found := true, []string{}
+				// An interval of a job can begin before the first call does.
+				least := 0.9 * math.Log2(float64(d.Env.Cores))
+				for _, j := range jobs71 {
+					x, y := d.intervals(j.name, 1), d.intervals(j.name, 100)
+					held = held && x >= y && y >= least
+					found = append(found, fmt.Sprintf("%s %s and %s", j.name, significant(x), significant(y)))
+				}
+				return verdict(held, "with 1 and 100 ms: %s", strings.Join(found, ", "))
+			},
+		},
+	},
+}
+
+// intervals returns the all-procs time of a job in units of est_cycle.
+func (d *Data) intervals(job string, cycle int) float64 {
+	return d.median("all-procs-ns", "job=%s cycle=%d", job, cycle) / (float64(cycle) * 1e6)
+}
+
+var o2Of003 = &Experiment{
+	ID: "003/o2", Place: "Section 7.1.2, experiment O2, figure 7-5",
+	About: "what estimating desires costs a job that is alone, by est_cycle",
+	Notes: machine003 + "All settings of a job have turns, a repetition each, and none has always the same place. The " +
+		"overhead is the ratio of medians. Its noise is the standard error that follows from the deviations of both.",
+	plan: func(p *Plan) {
+		for _, j := range jobs71 {
+			run := fmt.Sprintf("run %s -workers %d", j.size(p), p.Cores)
+			all := []Program{p.program(map[string]string{"job": j.name, "cycle": unshared}, run)}
+			for _, c := range cycles003 {
+				all = append(all, p.program(map[string]string{"job": j.name, "cycle": strconv.Itoa(c)},
+					run+" "+cycleFlags(c)))
+			}
+			p.rounds(18*time.Second, Rounds{Slots: 1}, p.reps(9, 21), all...)
+		}
+	},
+	figures: func(d *Data) []*Figure {
+		f := chart{file: "003-o2", title: "Overhead alone", xLabel: "est_cycle, ms", yLabel: "overhead, %"}.frame("lines")
+		f.X.Log = true
+		for _, j := range jobs71 {
+			s := Series{Name: j.name}
+			for _, c := range cycles003 {
+				o, _ := d.overhead(j.name, c)
+				s.Points = append(s.Points, Point{X: float64(c), Y: 100 * o})
+			}
+			f.add(s)
+		}
+		return []*Figure{f}
+	},
+	columns: []string{"job", "cycle", "workers", "n"},
+	metrics: []metric{wallMS, util, {"share-cycles", "cycles", 1}, {"share-mean-usage", "mean usage", 1}},
+	claims: []*Claim{
+		{
+			ID: "003/o2 overhead", Place: "7.1.2, fig. 7-5",
+			Says:  "The overhead is about 0 for an est_cycle of 5 ms or more: 1 % at most.",
+			judge: func(d *Data) Verdict { return d.overheadVerdict(cycles003[2:], 0.01) },
+		},
+		{
+			ID: "003/o2 choice", Place: "7.1.2",
+			Says:  "An est_cycle of 5 ms is large enough to avoid significant overheads: 1 % at most.",
+			judge: func(d *Data) Verdict { return d.overheadVerdict(cycles003[2:3], 0.01) },
+		},
+	},
+}
+
+// overhead returns by how much a job that shares takes longer, as a part of the time without, and the noise.
+func (d *Data) overhead(job string, cycle int) (overhead, noise float64) {
+	with, without := d.where("job=%s cycle=%d", job, cycle).stat("ns/op"),
+		d.where("job=%s cycle=%s", job, unshared).stat("ns/op")
+	// 1.25 is the standard error of a median over that of a mean, of many values that are normal.
+	of := func(deviation, median float64, n int) float64 {
+		return 1.25 * deviation / median / math.Sqrt(float64(n))
+	}
+	return with.Median/without.Median - 1,
+		math.Hypot(of(with.Deviation, with.Median, with.N), of(without.Deviation, without.Median, without.N))
+}
+
+// overheadVerdict judges the mean overhead of the jobs and cycles, which must not be more than most. If the noise of the
+// mean is larger than that, it cannot be shown.
+func (d *Data) overheadVerdict(cycles []int, most float64) Verdict {
+	sum, variance, n, found := 0.0, 0.0, 0.0, []string{}
+	for _, j := range jobs71 {
+		each, worst := []string{}, 0.0
+		for _, c := range cycles {
+			o, noise := d.overhead(j.name, c)
+			sum += o
+			worst = max(worst, noise)
+			n++
+			each = append(each, fmt.Sprintf("%+.1f", 100*o))
+		}
+		// The cycles of a job are compared with the same runs without: as if all noise were theirs.
+		variance += worst * worst
+		found = append(found, fmt.Sprintf("%s %s ± %.1f", j.name, strings.Join(each, ", "), 100*worst))
+	}
+	mean, noise := sum/n, math.Sqrt(variance)/float64(len(jobs71))
+	v := verdict(mean <= most, "%+.2f %% on average, with a noise of ±%.2f; in %% with %s ms: %s", 100*mean, 100*noise,
+		strings.ReplaceAll(isNumber(cycles), "|", ", "), strings.Join(found, "; "))
+	if noise > most {
+		return Verdict{CannotShow, v.Found, fmt.Sprintf("a machine with less noise than %.0f %%, or more repetitions",
+			100*most)}
+	}
+	return v
+}
+
+var fig74OnMachine = &Experiment{
+	ID: "003/fig7-4-machine", Place: "Section 7.1.1, figure 7-4",
+	About: "loopy's all-procs time with desires by steal attempts and by ready tasks, on this machine",
+	Notes: machine003 + "A job with one worker and one ready task desires two by either estimate, so with two " +
+		"processors they are alike.",
+	plan: func(p *Plan) {
+		loopy := jobs71[1]
+		for _, c := range []int{1, 5, 25} {
+			for _, desire := range []string{"steal-ratio", "ready-items"} {
+				p.alone(2*time.Second, map[string]string{"desire": desire, "cycle": strconv.Itoa(c)},
+					fmt.Sprintf("run %s -workers %d -all-procs %s -share-desire %s -reps %d", loopy.size(p), p.Cores,
+						cycleFlags(c), desire, p.reps(3, 5)))
+			}
+		}
+	},
+	figures: func(d *Data) []*Figure {
+		return []*Figure{chart{
+			file: "003-fig7-4-machine", title: "loopy", x: "cycle", xLabel: "est_cycle, ms", y: "all-procs-ns",
+			yLabel: "all-procs time, ms", scale: 1e-6, series: "desire", logX: true,
+		}.lines(d)}
+	},
+	columns: []string{"desire", "cycle", "workers", "n"},
+	metrics: []metric{{"all-procs-ns", "all-procs time, ms", 1e-6}, wallMS},
+	claims: []*Claim{{
+		ID: "003/fig7-4-machine slower", Place: "7.1.1, fig. 7-4",
+		Says: "With desires by instantaneous parallelism the all-procs time of loopy is more than 2.5 times as long, " +
+			"with any est_cycle.",
+		judge: needsCores(16, func(d *Data) Verdict {
+			held, found := true, []string{}
+			for _, c := range []int{1, 5, 25} {
+				of := func(desire string) float64 {
+					return d.median("all-procs-ns", "desire=%s cycle=%d", desire, c)
+				}
+				x := of("ready-items") / of("steal-ratio")
+				held = held && x > 2.5
+				found = append(found, fmt.Sprintf("%d ms: %s×", c, significant(x)))
+			}
+			return verdict(held, "%s", strings.Join(found, ", "))
+		}),
+	}},
+}
