@@ -28,6 +28,14 @@ func (j job003) size(p *Plan) string {
 	return j.here
 }
 
+// watched is the size for a run in which each call is noted, which takes many times the work of a call of fib.
+func (j job003) watched(p *Plan) string {
+	if j.name == "fib" && !p.Full {
+		return "fib -n 30"
+	}
+	return j.size(p)
+}
+
 // jobs71 are those of Fig 7-1, and of experiments O1 and O2.
 var jobs71 = []job003{
 	{"fib", "fib -n 34", "fib -n 33"},
@@ -40,7 +48,7 @@ var jobs71 = []job003{
 var cycles003 = []int{1, 2, 5, 10, 25, 50, 100}
 
 // unshared is the cycle of runs that do not share the machine.
-const unshared = "none"
+const unshared = "unshared"
 
 // cycleFlags are the flags of a run that shares with that cycle.
 func cycleFlags(ms int) string { return fmt.Sprintf("-share -share-cycle %dms", ms) }
@@ -60,12 +68,8 @@ var fig71Of003 = &Experiment{
 	Notes: machine003 + "The parallelism in units counts steps of the job, and is exact.",
 	plan: func(p *Plan) {
 		for _, j := range jobs71 {
-			size := j.size(p)
-			if j.name == "fib" && !p.Full {
-				size = "fib -n 30" // the profile of a fork takes many times its work
-			}
-			p.alone(8*time.Second, map[string]string{"job": j.name},
-				fmt.Sprintf("run %s -workers %d -profile -reps %d", size, p.Cores, p.reps(3, 5)))
+			p.alone(4*time.Second, map[string]string{"job": j.name},
+				fmt.Sprintf("run %s -workers %d -profile -reps %d", j.watched(p), p.Cores, p.reps(3, 5)))
 		}
 	},
 	figures: func(d *Data) []*Figure {
@@ -107,7 +111,7 @@ var o1Of003 = &Experiment{
 	Notes: machine003 + "A job begins with one worker, and with two processors it desires both after one cycle.",
 	plan: func(p *Plan) {
 		for _, j := range jobs71 {
-			run := fmt.Sprintf("run %s -workers %d -all-procs -reps %d", j.size(p), p.Cores, p.reps(3, 5))
+			run := fmt.Sprintf("run %s -workers %d -all-procs -reps %d", j.watched(p), p.Cores, p.reps(3, 5))
 			p.alone(2*time.Second, map[string]string{"job": j.name, "cycle": unshared}, run)
 			for _, c := range cycles003 {
 				p.alone(2*time.Second, map[string]string{"job": j.name, "cycle": strconv.Itoa(c)},
