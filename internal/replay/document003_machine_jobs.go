@@ -252,13 +252,19 @@ var jobs710 = []job003{
 var p3OnMachine = &Experiment{
 	ID: "003/p3-machine", Place: "Section 7.2.3, experiment P3, figure 7-10",
 	About: "the time of seven jobs against the greedy bound T1/P̄ + T∞, on this machine",
-	Notes: machine003 + "The target efficiency is 0.75. P̄ is the mean usage over all cycles, and T1 and T∞ are from the " +
-		"profile, as in the document.",
+	Notes: machine003 + "The target efficiency is 0.75. P̄ is the mean usage over all cycles. T1 is the time with one " +
+		"worker, and T∞ is from the profile, as in the document. Runs with one worker and runs that share have turns.",
 	plan: func(p *Plan) {
 		for _, j := range jobs710 {
-			p.alone(6*time.Second, map[string]string{"job": j.name},
-				fmt.Sprintf("run %s -workers %d -profile -share -share-efficiency 0.75 -reps %d", j.size(p), p.Cores,
-					p.reps(3, 5)))
+			program := func(run, flags string, args ...any) Program {
+				return p.program(map[string]string{"job": j.name, "run": run},
+					fmt.Sprintf("run "+j.size(p)+" "+flags, args...))
+			}
+			p.rounds(4*time.Second, Rounds{Slots: 1}, p.reps(5, 5), program("T1", "-workers 1"),
+				program("T", "-workers %d -share -share-efficiency 0.75", p.Cores))
+			p.add(&Measurement{
+				Programs: []Program{program("profile", "-workers 1 -profile -reps 1")}, Expect: 2 * time.Second,
+			})
 		}
 	},
 	figures: func(d *Data) []*Figure {
@@ -275,9 +281,9 @@ var p3OnMachine = &Experiment{
 		f.add(bound)
 		return []*Figure{f}
 	},
-	columns: []string{"job", "engine", "workers", "n"},
+	columns: []string{"job", "run", "engine", "workers", "n"},
 	metrics: []metric{
-		{"work-ns", "T1, ms", 1e-6}, {"span-ns", "T∞, ms", 1e-6}, {"share-mean-usage", "P̄", 1}, wallMS,
+		{"work-ns", "work, ms", 1e-6}, {"span-ns", "T∞, ms", 1e-6}, {"share-mean-usage", "P̄", 1}, wallMS,
 		{"share-cycles", "cycles", 1},
 	},
 	claims: []*Claim{{
@@ -298,11 +304,11 @@ var p3OnMachine = &Experiment{
 // greedy returns the time of a job, the bound T1/P̄ + T∞, and P̄. All but P̄ are in nanoseconds. A run without a cycle has
 // no P̄: not a number.
 func (d *Data) greedy(job string) (t, bound, usage float64) {
-	part := d.where("job=%s", job)
-	usage = part.where("engine=magpie").stat("share-mean-usage").Median
+	shared := d.where("job=%s run=T", job)
+	usage = shared.stat("share-mean-usage").Median
 	if usage == 0 {
 		usage = math.NaN()
 	}
-	t = part.where("engine=magpie").stat("ns/op").Median
-	return t, part.stat("work-ns").Median/usage + part.stat("span-ns").Median, usage
+	t1 := d.median("ns/op", "job=%s run=T1", job)
+	return shared.stat("ns/op").Median, t1/usage + d.median("span-ns", "job=%s run=profile", job), usage
 }
