@@ -110,7 +110,8 @@ var p1OnMachine = &Experiment{
 	},
 }
 
-// p1Claim judges a ratio of sharing to static partitions, which must be at least start with t = 0, and half with t = T/2.
+// p1Claim judges a ratio of sharing to static partitions, which must be at least start with t = 0, and half with t =
+// T/2.
 func p1Claim(name, says string, of func(*Data) float64, start, half float64) *Claim {
 	return &Claim{
 		ID: "003/p1-machine " + name, Place: "7.2.1, figs. 7-7 and 7-8", Says: says,
@@ -301,8 +302,8 @@ var p3OnMachine = &Experiment{
 	}},
 }
 
-// greedy returns the time of a job, the bound T1/P̄ + T∞, and P̄. All but P̄ are in nanoseconds. A run without a cycle has
-// no P̄: not a number.
+// greedy returns the time of a job, the bound T1/P̄ + T∞, and P̄. All but P̄ are in nanoseconds. A run without a cycle
+// has no P̄: not a number.
 func (d *Data) greedy(job string) (t, bound, usage float64) {
 	shared := d.where("job=%s run=T", job)
 	usage = shared.stat("share-mean-usage").Median

@@ -13,14 +13,14 @@ import (
 	"github.com/magpie-go/magpie/internal/gat"
 )
 
-// Rounds say how the programs of a measurement have turns. In each round each program runs once: it arrives, waits for a
-// slot, runs, and gives the slot back. Between their turns programs wait for input, and use no processor.
+// Rounds say how the programs of a measurement have turns. In each round each program runs once: it arrives, waits for
+// a slot, runs, and gives the slot back. Between their turns programs wait for input, and use no processor.
 type Rounds struct {
 	// Slots is the number of programs that run at the same time. 0: all that have arrived.
 	Slots int
 	// Arrivals are the times at which the programs arrive, in ascending order, in parts of the time that the first
-	// program takes alone. nil: all arrive at once. Then each round begins with another program, so that none has always
-	// the same place.
+	// program takes alone. nil: all arrive at once. Then each round begins with another program, so that none has
+	// always the same place.
 	Arrivals []float64
 }
 

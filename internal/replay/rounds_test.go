@@ -28,8 +28,8 @@ func roundsOf(t *testing.T, rounds Rounds, reps int, programs ...string) (*Data,
 	return s.data(r.Options, e.measurements(r.Options))
 }
 
-// TestRounds: programs have turns. Those that wait for a slot have a response time that is longer, and late ones one that
-// begins when they arrive.
+// TestRounds: programs have turns. Those that wait for a slot have a response time that is longer, and late ones one
+// that begins when they arrive.
 func TestRounds(t *testing.T) {
 	const slow = 30e6 // nanoseconds
 	for _, tt := range []struct {
