@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -79,24 +80,33 @@ func TestWhole(t *testing.T) {
 
 // TestActive: active workers are counted if it is asked for, and by the executor only.
 func TestActive(t *testing.T) {
-	for _, active := range []bool{false, true} {
+	once := func(active bool) (looked bool) {
 		s, results := session(Engines()[:2]...)
-		s.Workloads, s.N, s.Reps, s.Active = []*Workload{fib}, 24, 1, active
+		s.Workloads, s.N, s.Reps, s.Active = []*Workload{fib}, 28, 1, active
 		require.NoError(t, s.Run(context.Background()))
 		for _, r := range *results {
 			mean, ok := r.Row().Figure("active")
-			require.Equal(t, active && r.Engine == "magpie", ok, "%s", r.Engine)
-			if !ok {
+			if !active || r.Engine != "magpie" {
+				require.False(t, ok, "%s", r.Engine)
 				continue
 			}
+			if !ok || mean == 0 {
+				continue // a busy machine left no time to look
+			}
+			looked = true
 			require.Len(t, r.Active, activityBins)
-			require.Positive(t, mean)
 			require.LessOrEqual(t, mean, float64(r.Workers))
 			last, ok := r.Row().Figure("active@95")
 			require.True(t, ok)
 			require.Equal(t, r.Active[19], last)
 		}
+		return looked
 	}
+	require.False(t, once(false))
+	testkit.Within(t, testkit.Patience, func() {
+		for !once(true) {
+		}
+	})
 	s, _ := session(Engines()[0])
 	s.Workloads, s.Active, s.Whole = []*Workload{chain}, true, true
 	require.ErrorContains(t, s.Run(context.Background()), "not with -whole")
