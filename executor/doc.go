@@ -62,8 +62,9 @@
 //
 // # Sharing a machine
 //
-// Executors with a [Config.Share], in one process or in several of one user, divide the processors among themselves. Each
-// estimates how many it can use, tells the others by a table in memory, and keeps to what it is allotted. See [Share].
+// Executors with a [Config.Share], in one process or in several of one user, divide the processors among themselves.
+// Each estimates how many it can use, tells the others by a table in memory, and keeps to what it is allotted. See
+// [Share].
 //
 // # Profiler labels
 //

@@ -18,22 +18,22 @@ import (
 // Each executor is a job. Once a cycle a job estimates its desire: how many processors it can use without wasting more
 // than a part of them. A table in memory that all jobs map has the desires of all of them, and what each is allotted.
 // No job is allotted more than it desires, and processors that are left go to those that desire more, evenly by weight.
-// A job that desires any is allotted at least one, so that with more such jobs than processors the processors are shared
-// by the kernel as they are without a Share.
+// A job that desires any is allotted at least one, so that with more such jobs than processors the processors are
+// shared by the kernel as they are without a Share.
 //
 // Workers beyond the allotment rest, each from its next boundary on: the end of a task, a Fork, a Join, or a look for
 // work. A worker can rest at a Fork or a Join while its task holds a lock, as a thread can lose its processor there. It
-// then has its turn after eight cycles, or more if others rest too, and as soon as those that are awake have nothing else
-// to do. A worker in [Blocking] uses no
-// processor. An executor without a run in progress soon desires nothing; the next run begins at once with one worker,
-// and within a cycle with what the executor desired before.
+// then has its turn after eight cycles, or more if others rest too, and as soon as those that are awake have nothing
+// else to do. A worker in [Blocking] uses no processor. An executor without a run in progress soon desires nothing; the
+// next run begins at once with one worker, and within a cycle with what the executor desired before.
 //
-// A job cannot take more than its share by desiring more. But nothing forces it to keep to its allotment: jobs trust each
-// other, as processes of one user do. A job that is killed gives everything back. One that is stopped counts with its
-// Minimum after two seconds.
+// A job cannot take more than its share by desiring more. But nothing forces it to keep to its allotment: jobs trust
+// each other, as processes of one user do. A job that is killed gives everything back. One that is stopped counts with
+// its Minimum after two seconds.
 //
-// If the table cannot be used, the executor works alone, as without a Share, and [ShareStats].Err says why: there is no
-// table on systems other than Linux, its file may belong to somebody else, or its jobs may have another Cycle.
+// If the table cannot be used, the executor works alone for good, as without a Share, and [ShareStats].Err says why.
+// New waits up to a second for a table that others have locked. There is no table on systems other than Linux, its file
+// may belong to somebody else, or its jobs may have another Cycle.
 type Share struct {
 	// Path is the table's file. "" means the default: magpie-v1.gat in $XDG_RUNTIME_DIR, else in /dev/shm with the
 	// user's number in its name. Executors with the same path share. The directory must exist; the file need not.

@@ -93,8 +93,8 @@ func (s *sharer) park() {
 	s.since.Store(uint64(nanotime()))
 }
 
-// meets reports whether a victim rests with work. The thief is to wake it and to rest in its place, rather than to steal
-// from it (document 003, section 6.1).
+// meets reports whether a victim rests with work. The thief is to wake it and to rest in its place, rather than to
+// steal from it (document 003, section 6.1).
 func (s *sharer) meets(victim *Worker) bool {
 	if s == nil || !s.control.HasLeftWork(victim.id) {
 		return false

@@ -10,9 +10,9 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// sharing is what an executor with a Config.Share has beside its workers' sharers. Once a cycle, on a timer's goroutine,
-// it estimates the desire and makes the control follow the allotment. While the executor desires nothing there is no
-// timer.
+// sharing is what an executor with a Config.Share has beside its workers' sharers. Once a cycle, on a timer's
+// goroutine, it estimates the desire and makes the control follow the allotment. While the executor desires nothing
+// there is no timer.
 type sharing struct {
 	ex       *Executor // to which the workers refer
 	control  share.Control

@@ -79,8 +79,8 @@ func TestModelShareBlocking(t *testing.T) {
 	})
 }
 
-// TestModelShareNoBoundary: with one processor, a task waits outside Blocking for an item that another worker would run.
-// It never comes to a boundary, so the cycles that pass wake the other worker.
+// TestModelShareNoBoundary: with one processor, a task waits outside Blocking for an item that another worker would
+// run. It never comes to a boundary, so the cycles that pass wake the other worker.
 func TestModelShareNoBoundary(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex, c := shared(n, -1, p)

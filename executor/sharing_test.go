@@ -156,8 +156,8 @@ func TestShareBursts(t *testing.T) {
 	})
 }
 
-// TestShareLoopy: a loop that forks the rest of itself, of which never more than one part is ready that no worker has, is
-// found to be parallel within ten cycles by StealRatio. ReadyItems sees it grow by one a cycle at best.
+// TestShareLoopy: a loop that forks the rest of itself, of which never more than one part is ready that no worker has,
+// is found to be parallel within ten cycles by StealRatio. ReadyItems sees it grow by one a cycle at best.
 func TestShareLoopy(t *testing.T) {
 	var loop func(s *executor.Scope, until func() bool) int
 	loop = func(s *executor.Scope, until func() bool) int {
@@ -183,8 +183,8 @@ func TestShareLoopy(t *testing.T) {
 	require.LessOrEqual(t, cycles, uint64(40)) // ten, and as many as the busy machine may have lost
 }
 
-// TestShareAllotments: while an executor runs, its allotment changes. It keeps to it, and has all its workers again when
-// the processors are free.
+// TestShareAllotments: while an executor runs, its allotment changes. It keeps to it, and has all its workers again
+// when the processors are free.
 func TestShareAllotments(t *testing.T) {
 	for _, p := range testkit.Thorough(t, usable()) {
 		t.Run(p.String(), func(t *testing.T) {

@@ -89,7 +89,9 @@ const (
 )
 
 func (s workerState) String() string {
-	return [...]string{"running", "searching", "preparing", "parked", "blocked", "standing by", "resting", "without a thread"}[s]
+	return [...]string{
+		"running", "searching", "preparing", "parked", "blocked", "standing by", "resting", "without a thread",
+	}[s]
 }
 
 // ID returns the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, unless one

@@ -29,9 +29,10 @@
 // nobody. Because the lock is held through a stop, no job that goes on after one publishes a vector over a later one.
 //
 // A job rebalances at an update if its desire has changed, if it counts as stopped, if a job that it watches is dead,
-// and at every tenth update. It watches the jobs in the slots after its own, up to the first that lives and has work: an
-// idle job, with desire 0, makes no updates and watches nobody. So as long as a job that has work is not stopped, each
-// dead job is watched. Its processors are given to others in the cycle after its death, and used by them in the next.
+// and at every tenth update. It watches the jobs in the slots after its own, up to the first that lives and has work:
+// an idle job, with desire 0, makes no updates and watches nobody. So as long as a job that has work is not stopped,
+// each dead job is watched. Its processors are given to others in the cycle after its death, and used by them in the
+// next.
 //
 // # What holds
 //

@@ -15,17 +15,17 @@ import (
 )
 
 // A Control is the process control of one executor. It has the document's thread state array: the workers that are
-// awake, those that rest with work, and those that rest without. The first zone is only a number here. A worker has work
-// if its lane may have items or its stack has a task.
+// awake, those that rest with work, and those that rest without. The first zone is only a number here. A worker has
+// work if its lane may have items or its stack has a task.
 //
 // A worker is awake unless it rests, sleeps because it has found no work, sleeps in a wait, or blocks. The allotment is
 // at least 1. Between a change and the next boundaries of the workers, more of them may be awake than allotted.
 //
-// While a worker rests, as many as allotted are awake or can be woken for any item (S1). While a worker rests with work,
-// as many as allotted are awake (S2). Workers that rest have their turns (S3, see [Control.Turn]), those with work one in
-// a cycle at most. So resting loses no item, and a lock that a resting worker holds is released some time. If the workers
-// that are awake come to no boundary, more are woken: their tasks may wait, outside Blocking, for an item that no other
-// worker would run.
+// While a worker rests, as many as allotted are awake or can be woken for any item (S1). While a worker rests with
+// work, as many as allotted are awake (S2). Workers that rest have their turns (S3, see [Control.Turn]), those with
+// work one in a cycle at most. So resting loses no item, and a lock that a resting worker holds is released some time.
+// If the workers that are awake come to no boundary, more are woken: their tasks may wait, outside Blocking, for an
+// item that no other worker would run.
 type Control struct {
 	host Host
 
@@ -242,8 +242,8 @@ func (c *Control) endExtra() {
 
 // Turn begins a cycle. If a worker with work has rested for some cycles, the next worker at a boundary changes places
 // with the one that has rested for longest. If there is a submitted item, or has been any item for many cycles, it
-// changes places with one that rests without work. If no worker has come to a boundary for many cycles, and there is work
-// for a worker that rests, Turn wakes one.
+// changes places with one that rests without work. If no worker has come to a boundary for many cycles, and there is
+// work for a worker that rests, Turn wakes one.
 func (c *Control) Turn() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -91,7 +91,8 @@ func TestModelRestAndWake(t *testing.T) {
 	}
 }
 
-// TestModelTwoRest: two workers on one processor come to a boundary at the same time. One rests, until the other sleeps.
+// TestModelTwoRest: two workers on one processor come to a boundary at the same time. One rests, until the other
+// sleeps.
 func TestModelTwoRest(t *testing.T) {
 	model.Check(t, func() {
 		h := newFake(2, 1)

@@ -145,8 +145,8 @@ func TestNewcomers(t *testing.T) {
 	require.Equal(t, 1, r.Awake())
 }
 
-// TestNoBoundary: if the workers that are awake come to no boundary, others are woken one by one, first those with work.
-// They may go on for a while. When the first is at a boundary after that, as many rest as before.
+// TestNoBoundary: if the workers that are awake come to no boundary, others are woken one by one, first those with
+// work. They may go on for a while. When the first is at a boundary after that, as many rest as before.
 func TestNoBoundary(t *testing.T) {
 	r := newRecorder(4)
 	r.SetAllotment(1)
@@ -183,8 +183,8 @@ func TestNoBoundary(t *testing.T) {
 	require.Equal(t, 1, r.Awake())
 }
 
-// TestLook: that the allotment is set again does not end the look for a boundary. Else a worker that comes to boundaries
-// all the time would be taken for one that comes to none.
+// TestLook: that the allotment is set again does not end the look for a boundary. Else a worker that comes to
+// boundaries all the time would be taken for one that comes to none.
 func TestLook(t *testing.T) {
 	r := newRecorder(3)
 	r.anyWork = true
