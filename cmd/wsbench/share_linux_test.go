@@ -188,8 +188,9 @@ func TestRunShare(t *testing.T) {
 		shared++
 		require.Equal(t, setting, r.Share.Setting)
 		require.Equal(t, path, r.Share.Path)
-		require.Positive(t, r.Share.Desire)
-		require.Positive(t, r.Share.Allotment)
+		// A run that ends before the first cycle may have told the table nothing yet.
+		require.True(t, 0 <= r.Share.Desire && r.Share.Desire <= 2, "%+v", r.Share)
+		require.True(t, 0 <= r.Share.Allotment && r.Share.Allotment <= 2, "%+v", r.Share)
 		require.True(t, 0 <= r.Share.Efficiency && r.Share.Efficiency <= 1)
 	}
 	require.Equal(t, 2, shared)
