@@ -18,7 +18,7 @@ type sharer struct {
 	rests   bool    // the worker is to rest, once it has ceased to be a thief
 	parker  park.LongParker
 
-	// Written by the worker, read by the manager.
+	// Written by the worker, read when a cycle ends.
 	attempts xatomic.Tell64 // to steal
 	pure     xatomic.Tell64 // those whose victim was looking for work itself
 	past     xatomic.Tell64 // nanoseconds awake before since

@@ -51,7 +51,7 @@ func newSharing(ex *Executor) *sharing {
 		return nil
 	}
 	s := &sharing{ex: ex, cfg: ex.cfg.Share, rule: desires[ex.cfg.Share.Desire].rule(ex.cfg.Share), wanted: 1}
-	s.control.Init(shareHost{ex}, len(ex.roster))
+	s.control.Init(shareHost{machine{ex}}, len(ex.roster))
 	return s
 }
 
@@ -240,13 +240,7 @@ func (s *sharing) stats() (out ShareStats) {
 }
 
 // A shareHost shows an executor to its control. It implements share.Host.
-type shareHost struct{ ex *Executor }
-
-// AnyWork implements share.Host.
-func (h shareHost) AnyWork() bool { return h.ex.anyItem() }
-
-// AnySubmitted implements share.Host.
-func (h shareHost) AnySubmitted() bool { return !h.ex.injector.isEmpty() }
+type shareHost struct{ machine }
 
 // Signal implements share.Host. Fork, Join and loops look at their lane's demand only.
 func (h shareHost) Signal() {
