@@ -8,17 +8,21 @@ import (
 )
 
 // Async calls fn on the executor and returns at once. The Future has what fn returns. If fn panics, the Future's error
-// is a [*PanicError]. fn is called when all futures in after have ended without an error. If one of them ends with an
-// error, fn is not called, and the Future ends with that error. If ctx ends before fn is called, the Future ends with
-// an error that matches ctx's. Later, fn itself has to look at the context that it is given.
+// is a [*PanicError]. fn is called when all futures and runs in after have ended without an error. If one of them ends
+// with an error, fn is not called, and the Future ends with that error. If ctx ends before fn is called, the Future
+// ends with an error that matches ctx's. Later, fn itself has to look at the context that it is given.
 //
 // The context that fn is given also ends when fn returns. Work that fn starts and does not wait for needs another one.
 //
 // Async is for single calls from anywhere: it costs one allocation and a fraction of a run. A future that a task starts
 // is not part of the task's run, which does not wait for it. Work that the run should wait for belongs in a [Scope].
 //
-// After Close the Future's error is [ErrClosed]. Async panics if fn is nil, and if an element of after is nil or was
-// not made by Async. It has then started nothing.
+// With a [Config.MaxRuns], Async called from outside first waits for room. If ctx ends meanwhile, so does the Future.
+//
+// A nil ex stands for the executor of ctx, see [FromContext]. If there is none, Async panics.
+//
+// After Close the Future's error is [ErrClosed]. Async panics if fn is nil, and if an element of after is nil. It has
+// then started nothing.
 func Async[T any](
 	ctx context.Context, ex *Executor, fn func(context.Context) (T, error), after ...Awaitable,
 ) *Future[T] {
@@ -31,9 +35,10 @@ func Async[T any](
 	return f
 }
 
-// An Awaitable is a [Future] of any type.
+// An Awaitable is a [Future] of any type, or a [Run], of any executor.
 type Awaitable interface {
-	// Done returns a channel that is closed when the Future has ended.
+	// Done returns a channel that is closed when the Future or Run has ended. It is closed before Wait returns, and
+	// before a function of AfterEnd or of an [Async] that comes after is called.
 	Done() <-chan struct{}
 	awaitable() *future
 }
@@ -49,8 +54,9 @@ type Future[T any] struct {
 // Wait waits for the end and returns what the function returned, or the error for which it was not called.
 //
 // On a worker of the same executor, Wait calls the function itself unless it has begun, and before it those of the
-// futures that it comes after. So a task may wait for a future that it has started, with any number of workers. If
-// another worker has begun the function, the worker sleeps.
+// futures that it comes after. For runs that it comes after it waits as [Run.Wait] does, to their end. So a task may
+// wait for a future that it has started, with any number of workers. If another worker has begun the function, the
+// worker sleeps. For the Future of a [Promise] or of another executor it waits as in [Blocking].
 func (f *Future[T]) Wait() (T, error) {
 	f.state.wait()
 	return f.result.Get(), f.state.err.Get()
@@ -58,7 +64,7 @@ func (f *Future[T]) Wait() (T, error) {
 
 func (f *Future[T]) drop() { f.fn = nil }
 
-// Done returns a channel that is closed when the Future has ended.
+// Done returns a channel that is closed when the Future has ended, as [Awaitable] says.
 func (f *Future[T]) Done() <-chan struct{} { return f.state.Done() }
 
 // Cancel ends the Future with an error that matches [context.Canceled] and the cause if its function has not been
@@ -73,7 +79,7 @@ func (f *Future[T]) awaitable() *future {
 	return &f.state
 }
 
-func (f *Future[T]) make() error {
+func (f *Future[T]) make(*Worker) error {
 	result, err := f.fn(&f.state.ctx)
 	f.result.Set(result)
 	return err
@@ -92,14 +98,18 @@ func execFuture(w *Worker, it *Item) *Item {
 		if labels := w.labelsFor(f.ctx.labels); labels != before || w.waits.nested > 0 {
 			w.setLabels(labels)
 		}
-		err = f.call.make()
+		err = f.call.make(w)
 		w.setLabels(before) // the labels of a future end with it, as those of a run do
 	}
 	f.end(w, err)
 	return nil
 }
 
-const asyncName = "async"
+// Names in the errors of futures that were cancelled.
+const (
+	asyncName   = "async"
+	promiseName = "promise"
+)
 
 // asyncs is the state that all futures of an executor share: the body of their items, which behaves as that of one run
 // that never ends. It implements Hooks.
@@ -112,6 +122,8 @@ type asyncs struct {
 	// them when it leaves the body, or at a Flush. While left is not 0, core.running counts all futures as one run.
 	// After left has come to 0 the next future starts it anew, under core.mu.
 	left left.Count
+
+	enlisted enlisted
 }
 
 func (a *asyncs) init(ex *Executor) {
@@ -119,6 +131,7 @@ func (a *asyncs) init(ex *Executor) {
 	a.Body = NewBody(a)
 	a.all = JobRun{Run{ex: ex}}
 	a.all.job = &funcJob{name: asyncName}
+	a.all.ctx.owner, a.all.ctx.parent = &a.all, context.Background() // for Yield
 	a.run.Set(&a.all)
 }
 
@@ -152,6 +165,7 @@ func (a *asyncs) end(w *Worker) {
 
 func (a *asyncs) leave(n int64) {
 	if n > 0 && a.left.Out(n) {
+		a.all.leaveGroups()
 		a.ex.sharing.end()
 		a.ex.running.Done()
 	}
@@ -173,7 +187,7 @@ func (a *asyncs) Flush(w *Worker) { a.Leave(w) }
 // Fail implements Hooks.
 func (a *asyncs) Fail(w *Worker, it *Item, err error) *Item {
 	if f := futureOf(it); !f.isOver() { // else f has ended, and the Goexit came from a future after it
-		f.end(w, err)
+		f.end(w, inJob(err, asyncName))
 	}
 	return nil
 }

@@ -114,3 +114,58 @@ func TestModelAsyncSleeps(t *testing.T) {
 		drained(ex)
 	})
 }
+
+// TestModelAfterEnd: a function is given to a run that is about to end, and is called once, after the end.
+func TestModelAfterEnd(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		j := newJob(nothing)
+		r := ex.Start(context.Background(), j)
+		var called xatomic.Int32
+		join := model.Go(func() {
+			r.AfterEnd(func(err error) {
+				model.Assert(r.isOver() && err == nil, "called before the end, or with %v", err)
+				called.Add(1)
+			})
+		})
+		j.ended(r.Wait())
+		join()
+		stop(ex)
+		model.Assert(called.Load() == 1, "called %d times", called.Load())
+	})
+}
+
+// TestModelAsyncAfterRun: a future comes after a run of its own executor. A task waits for it, with as few workers as
+// one.
+func TestModelAsyncAfterRun(t *testing.T) {
+	onEach(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		inner := newJob(nothing)
+		outer := newJob(func(*Worker) {
+			r := ex.Start(context.Background(), inner)
+			isSeven(Async(context.Background(), ex, func(context.Context) (int, error) {
+				model.Assert(inner.ran == 1, "began after %d items of the run", inner.ran)
+				return 7, nil
+			}, r))
+			inner.ended(r.Wait())
+		})
+		outer.ended(ex.Run(context.Background(), outer))
+		drained(ex)
+	})
+}
+
+// TestModelAsyncAfterForeignRun: a future comes after a run of another executor, which ends meanwhile.
+func TestModelAsyncAfterForeignRun(t *testing.T) {
+	onDefault(t, []int{1}, func(n int, p Policy) {
+		ex, other := start(n, p), start(n, p)
+		j := newJob(nothing)
+		r := other.Start(context.Background(), j)
+		isSeven(Async(context.Background(), ex, func(context.Context) (int, error) {
+			model.Assert(j.ran == 1, "began after %d items of the run", j.ran)
+			return 7, nil
+		}, r))
+		j.ended(r.Wait())
+		drained(ex)
+		stop(other)
+	})
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -34,6 +35,7 @@ func TestAsync(t *testing.T) {
 }
 
 func TestAsyncFails(t *testing.T) {
+	guests.None(t)
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		ctx := t.Context()
 		var p *executor.PanicError

@@ -2,7 +2,10 @@
 
 package executor
 
-import "github.com/magpie-go/magpie/internal/osthread"
+import (
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
 
 // block waits until e is over. The caller is no worker of ex. On a worker of another executor it waits as in Blocking.
 // The model has no time, so it does not spin.
@@ -12,10 +15,23 @@ func (ex *Executor) block(e ending) {
 		case *Run:
 			e.over.Await()
 		case *future:
+			e.watchEnd()
 			e.ends.Await(&ended)
+		case firstEnd: // the programs end the future before
+			e.before.watchEnd()
+			e.before.ends.Await(&ended)
 		}
 	})
 }
+
+// closesSoon waits until the executor is closed. The model has no time, so Shutdown has patience for ever.
+func (ex *Executor) closesSoon() bool {
+	xsync.Await(ex.life.closed, nil)
+	return true
+}
+
+// endsForgotten is not set: the model has no garbage collector.
+const endsForgotten = false
 
 // giveWay lets other threads go on: a thief that may not sleep would run for ever.
 func giveWay() { osthread.Yield() }

@@ -13,10 +13,12 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 )
 
 // Many goroutines submit tasks that block, fork, nest and fail at random.
 func TestRandomBlocking(t *testing.T) {
+	guests.None(t)
 	for _, p := range testkit.Thorough(t, usable()) {
 		for _, n := range [][2]int{{1, 1}, {1, 3}, {2, 1}, {3, 0}} {
 			t.Run(fmt.Sprintf("%v/W=%d/spares=%d", p, n[0], n[1]), func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -177,6 +178,7 @@ func TestBlockingTwiceCountsOnce(t *testing.T) {
 
 // However fn ends, its worker is no longer blocked.
 func TestBlockingEnds(t *testing.T) {
+	guests.None(t)
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(20) {
 			err := ex.Run(t.Context(), one(func(context.Context) error {

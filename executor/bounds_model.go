@@ -11,4 +11,6 @@ const (
 	enoughPublic     = 4
 	spareIdle        = 0 // the model knows no time
 	injectorCapacity = 2
+	groupBacklog     = 1
+	inboxBatch       = 1
 )

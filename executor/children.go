@@ -32,13 +32,17 @@ type child struct {
 
 func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	w := s.w
-	if here := frameOf(&s); !isBeside(here, s.forker) {
+	var frame struct{}
+	if here := frameOf(&frame); !isBeside(here, s.forker) {
 		w.check(s, here)
 	}
 	c := w.forks.children
 	if c == nil {
 		c = &child{}
 		c.Exec, c.owner, c.kind = execChild, w, isChild
+		if w.core.watch.tellsTasks() {
+			c.Exec = execChildObserved
+		}
 	} else {
 		w.forks.children = c.next
 	}
@@ -56,7 +60,8 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 // the child that was started first among those that failed. A skipped child counts as failed with the cause for which
 // the run was stopped.
 func (s *Scope) Wait() error {
-	s.w.check(s, frameOf(&s))
+	var frame struct{}
+	s.w.check(s, frameOf(&frame))
 	if s.children == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -141,6 +142,7 @@ func TestCloseAgainstStart(t *testing.T) {
 // Closing leaves no goroutine and no thread, whatever the executor has been through, and no worker is ever on the
 // process's main thread.
 func TestNothingIsLeftAfterClose(t *testing.T) {
+	guests.None(t)
 	goroutines := runtime.NumGoroutine()
 	ps := runtime.GOMAXPROCS(0)
 	policies := usable()

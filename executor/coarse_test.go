@@ -105,6 +105,36 @@ func TestCoarseHalves(t *testing.T) {
 	}
 }
 
+// TestCoarseStatements: thieves get two forks of one function that are two statements, of different types or of one.
+func TestCoarseStatements(t *testing.T) {
+	for _, s := range openStores {
+		t.Run(s.String(), func(t *testing.T) {
+			ex := newExecutor(t, s.in(executor.Config{Workers: 3}))
+			within(t, ex, func() {
+				for range testkit.Scale(100) {
+					one, other := &meeting{n: 3}, &meeting{n: 3}
+					wait := func(_ *executor.Scope, m *meeting) int { m.wait(); return 1 }
+					sum, err := executor.Call(t.Context(), ex, func(s *executor.Scope, n int) int {
+						f := executor.Fork(s, wait, one)
+						g := executor.Fork(s, wait, one)
+						sum := n + wait(s, one)
+						sum += g.Join(s) + f.Join(s)
+						h := executor.Fork(s, wait, other)
+						k := executor.Fork(s, func(_ *executor.Scope, word string) int {
+							other.wait()
+							return len(word)
+						}, "word")
+						sum += wait(s, other)
+						return sum + k.Join(s) + h.Join(s)
+					}, 0)
+					require.NoError(t, err)
+					require.Equal(t, 9, sum)
+				}
+			})
+		})
+	}
+}
+
 // TestCoarseChildren: the same for children.
 func TestCoarseChildren(t *testing.T) {
 	const workers = 8

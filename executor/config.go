@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/lane"
@@ -18,7 +19,7 @@ const MaxWorkers = 4096
 // A Config describes an executor to [New]. The zero value is a good choice.
 type Config struct {
 	// Workers is the number of worker threads, at most [MaxWorkers]. 0 means the process's own GOMAXPROCS, not counting
-	// what executors have added to it.
+	// what executors have added to it, or the number of CPUs if that is set and smaller.
 	Workers int
 	// Spares is the largest number of spare workers. Spare workers stand in for workers that wait in [Blocking] and,
 	// while any does, for workers that sleep in a Wait or Join. If tasks wait for each other in Blocking, Spares must
@@ -31,11 +32,41 @@ type Config struct {
 	// threads. "" means "magpie". If the system refuses to name threads, they have no names, and Dump says why.
 	Name string
 	// Nice is the scheduling priority of the workers' threads, 0 (normal) to 19 (lowest). On systems other than Linux
-	// anything but 0 is an error. It is for long work on a machine that has other work to do. It does not by itself
-	// make other goroutines of the process faster: their median latency depends on the reserved Ps, see KeepGOMAXPROCS.
-	// Their tail latency can get worse if a worker with a high Nice allocates, because the garbage collector waits for
-	// threads that the kernel does not run.
+	// anything but 0 is an error. It does not by itself make other goroutines of the process faster: their median
+	// latency depends on the reserved Ps, see KeepGOMAXPROCS. With 5 their threads wait about half as long for busy
+	// workers as with 0, and a worker keeps a quarter of a core beside a thread that never sleeps.
+	//
+	// More than 10 makes the tail of their latencies longer if tasks allocate. The garbage collector stops all
+	// goroutines several times in a cycle, and each time waits for the kernel to run every worker that is in a task.
+	// While a worker without a core has begun to sweep memory, the runtime's background sweeper computes until that
+	// worker goes on, with normal priority. The less a worker weighs, the longer it then waits: up to 6 ms with 0, 9 ms
+	// with 5, 23 ms with 10 and 180 ms with 19 were measured. [ClassIdle] does the same. A longer Slice helps little.
 	Nice int
+	// Class is how Linux schedules the workers' threads beside others. The zero value is [ClassNormal]. On systems
+	// other than Linux anything else is an error.
+	//
+	// Class, Nice, Slice, CPUs and Pin hold for the workers' threads only, which end with their workers. A process that
+	// a task starts has them too.
+	Class Class
+	// Slice is for how long Linux lets a worker run before another ready thread of the same core has its turn, 100 µs
+	// to 100 ms. A worker with a long slice interrupts others less and is interrupted less; with a short one it waits
+	// less, in smaller turns. Its share of the core is the same. 0 means the kernel's choice, which is some
+	// milliseconds. It goes with [ClassNormal] and [ClassBatch]. It needs Linux 6.12; on other systems, and with older
+	// kernels, anything but 0 is an error.
+	Slice time.Duration
+	// CPUs are the CPUs on which the workers may run, by the system's numbers from 0, in any order. nil means those on
+	// which the process may. An empty set, and a CPU that does not exist or is not in the process's cpuset, are errors.
+	// On systems other than Linux anything but nil is an error.
+	CPUs []int
+	// Pin says on which of the CPUs each worker may run. The zero value is [PinNone]. On systems other than Linux
+	// anything else is an error.
+	Pin Pin
+	// BestEffort lets New succeed if the system refuses Nice, Class, Slice, CPUs or Pin: because it is not Linux, its
+	// kernel is too old, a filter of system calls forbids the change (EPERM), or CPUs do not exist or are not in the
+	// process's cpuset. The workers then go without what is refused, and with what is not. [Stats].Refused and Dump say
+	// what it is. Without BestEffort, New fails. What is refused later, to a thread that New has not started, is always
+	// treated so.
+	BestEffort bool
 	// Policy controls how many idle workers look for work. The zero value is [Adaptive].
 	Policy Policy
 	// PolicyOptions change how some policies work. The zero value is what their documents have.
@@ -55,6 +86,11 @@ type Config struct {
 	// and [deque.KindPDQS], which hide items and whose thieves cannot ask, forks are pushed at once, whatever Forks
 	// says.
 	Forks Forks
+	// Callers says whether a goroutine that waits in [Executor.Run] takes part in its run. The zero value is
+	// [IdleCallers]. With [BriefCallers] it runs the first tasks itself if a worker sleeps, in that worker's place.
+	// With CPUs, Pin, ThreadStart, ThreadEnd, Share, HostShare, Verbatim, and every Policy but [Adaptive] and
+	// [Taskflow], tasks have to run on the workers' own threads: callers that are not idle are then an error.
+	Callers Callers
 	// Capacity is about how many items a worker's deque has room for, or at first has room for if it grows. 0 means
 	// 1024, or 512 for [deque.KindChaseLev].
 	Capacity int
@@ -66,6 +102,12 @@ type Config struct {
 	// many small items of graphs and other jobs: forks and children that a thief does not run at once go to the queue
 	// that all workers share.
 	Steal deque.Batch
+	// MaxRuns is the largest number of runs and futures in progress that were started from outside. If there are so
+	// many, [Executor.Run], [Executor.Start] and [Async] wait until one ends, in the order in which they were called,
+	// and [Executor.TryStart] returns [ErrBusy]. What tasks start counts for nothing and never waits, since the task's
+	// run may have to wait for it. A task must not wait for a goroutine that starts something from outside: that
+	// goroutine may wait for the task's room. 0 means that there is no bound.
+	MaxRuns int
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it by its number of workers until Close, so
 	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime does not update
 	// GOMAXPROCS by itself when the CPU quota changes.
@@ -73,6 +115,38 @@ type Config struct {
 	// Share makes the executor share the machine's processors with others that have one. nil means that the executor
 	// uses as many processors as it has work for, whatever the others do.
 	Share *Share
+	// HostShare is the part of the process's CPU quota that workers leave to the rest of the process, above 0 and below
+	// 1; 0 means none. Under a quota, such as Kubernetes sets with limits.cpu, the kernel stops the whole process when
+	// its CPU time for a period is used up, handlers of requests too, whatever the priority of the workers that have
+	// used it. With a HostShare of 0.25, workers use at most three quarters of the quota: some of them rest, each from
+	// the end of a task, a Fork or a Join on, for a few milliseconds. If the process is stopped all the same, because
+	// the rest of it needs more than its share, workers use less for a while, down to a twentieth of theirs.
+	//
+	// The quota is the smallest of the process's control group and of those around it that the process sees. It is read
+	// again in each of its periods, or once a second while there is none. It bounds tasks that take much longer than a
+	// period, usually 100 ms, only on average over a second. Without a quota workers do not rest, and without control
+	// groups, as on other systems than Linux, HostShare has no effect. See [QuotaStats].
+	HostShare float64
+	// ThreadStart is called on each worker's own thread with the worker's index, see [Executor.WorkerIndex], before the
+	// first task on it. It is for what belongs to a thread, such as the initialization of a C library or a CPU affinity
+	// of the caller's own. New returns when it has returned on all threads. It is also called on the threads of spare
+	// workers, when they start, and on a thread that takes the place of one that a task has ended by [runtime.Goexit].
+	// It may be called on several threads at the same time. nil means nothing.
+	//
+	// If it panics or calls Goexit, New fails, or the spare worker is left out as if it could not be given a thread. A
+	// thread that takes the place of another cannot be left out: the process then ends with a panic. ThreadEnd is not
+	// called on a thread on which ThreadStart has failed. [Executor.Dump] and [Executor.Close] tell the first failure.
+	//
+	// Neither function may start work on the executor or wait for it: Run, Start and Async panic there, and Close
+	// returns [ErrInTask]. They may use a [PerWorker].
+	ThreadStart func(worker int)
+	// ThreadEnd is called on each worker's own thread with the worker's index, after the last task on it: in Close,
+	// when the thread of an idle spare ends, and when a task has called Goexit. If it panics or calls Goexit, the
+	// thread ends all the same.
+	ThreadEnd func(worker int)
+	// Observers are called when something happens on the executor, in this order. An executor without observers pays
+	// nothing for them.
+	Observers []*Observer
 	// Verbatim leaves out what this executor adds to the work stealing of document 000 (Lin, Huang and Wong, "An
 	// Efficient Work-Stealing Scheduler for Task Dependency Graph", 2020), to compare with the paper. It goes with
 	// every Policy. The paper's own is [AdaptivePublished].
@@ -95,6 +169,7 @@ type Config struct {
 func (c Config) withDefaults() (Config, error) {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("executor: "+format, args...)) }
+	cpus := c.checkSchedule(bad)
 	switch {
 	case c.Workers < 0:
 		bad("Config.Workers is %d: give the number of workers, or 0 for GOMAXPROCS", c.Workers)
@@ -103,6 +178,9 @@ func (c Config) withDefaults() (Config, error) {
 			c.Workers, MaxWorkers)
 	case c.Workers == 0:
 		c.Workers = min(procs.Base(), MaxWorkers)
+		if len(cpus) > 0 {
+			c.Workers = min(c.Workers, len(cpus))
+		}
 	}
 	workers := c.Workers
 	if workers < 1 || workers > MaxWorkers {
@@ -116,8 +194,9 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Spares > room:
 		bad("Config.Spares is %d: with %d workers at most %d are possible", c.Spares, workers, room)
 	}
-	if c.Nice < 0 || c.Nice > 19 {
-		bad("Config.Nice is %d: give 0 (normal) to 19 (lowest)", c.Nice)
+	c.CPUs = cpus
+	if c.MaxRuns < 0 {
+		bad("Config.MaxRuns is %d: give the number of runs and futures, or 0 for no bound", c.MaxRuns)
 	}
 	if int(c.Policy) >= len(policy.Table) {
 		bad("Config.Policy is %d: use one of %v", uint8(c.Policy), Policies())
@@ -136,6 +215,13 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Forks >= forksModes {
 		bad("Config.Forks is %d: use one of %v", uint8(c.Forks), AllForks())
 	}
+	if c.Callers >= callersModes {
+		bad("Config.Callers is %d: use one of %v", uint8(c.Callers), AllCallers())
+	}
+	if fields := c.needsOwnThreads(); c.Callers != IdleCallers && len(fields) > 0 {
+		bad("Config.Callers is %v, but with %s tasks run on the workers' own threads only: leave Callers zero",
+			c.Callers, strings.Join(fields, ", "))
+	}
 	checked := c
 	if c.Steal > deque.Block {
 		bad("Config.Steal is %d: use deque.One, deque.Half or deque.Block", uint8(c.Steal))
@@ -148,6 +234,15 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Name == "" {
 		c.Name = "magpie"
 	}
+	if !(c.HostShare >= 0 && c.HostShare < 1) {
+		bad("Config.HostShare is %v: give a part of the CPU quota above 0 and below 1, or 0 for none", c.HostShare)
+	}
+	for i, o := range c.Observers {
+		if o == nil {
+			bad("Config.Observers[%d] is nil", i)
+		}
+	}
+	c.Observers = slices.Clone(c.Observers)
 	c.Share = c.Share.withDefaults(c.Workers, bad)
 	return c, errors.Join(errs...)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +16,7 @@ import (
 // The workers' threads have the configured name and nice, also those that took over after a Goexit. The
 // process's other threads keep theirs.
 func TestThreadNameAndNice(t *testing.T) {
+	guests.None(t)
 	own, err := niceOf(int64(os.Getpid()))
 	require.NoError(t, err)
 	asked := min(max(own, 0)+5, 19) // a higher nice than the process's, if there is one: a lower one needs privileges

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
@@ -22,6 +23,19 @@ func TestBadConfig(t *testing.T) {
 		{executor.Config{Workers: executor.MaxWorkers + 1}, "Config.Workers is 4097"},
 		{executor.Config{Nice: -1}, "Config.Nice is -1"},
 		{executor.Config{Nice: 20}, "Config.Nice is 20"},
+		{executor.Config{Class: 3}, "Config.Class is 3: use one of [normal batch idle]"},
+		{executor.Config{Slice: -1}, "Config.Slice is -1ns: give 100µs to 100ms, or 0"},
+		{executor.Config{Slice: 99 * time.Microsecond}, "Config.Slice is 99µs"},
+		{executor.Config{Slice: 101 * time.Millisecond}, "Config.Slice is 101ms"},
+		{executor.Config{Slice: time.Millisecond, Class: executor.ClassIdle},
+			"Config.Slice is 1ms, but threads of idle have no slice of their own"},
+		{executor.Config{CPUs: []int{}}, "Config.CPUs is empty"},
+		{executor.Config{CPUs: []int{-1}, BestEffort: true}, "Config.CPUs has [-1]: there are no such CPUs"},
+		{executor.Config{CPUs: []int{1 << 30}, BestEffort: true}, "Config.CPUs has [1073741824]"},
+		{executor.Config{Pin: 2}, "Config.Pin is 2: use one of [none one-each]"},
+		{executor.Config{HostShare: -0.1}, "Config.HostShare is -0.1"},
+		{executor.Config{HostShare: 1}, "Config.HostShare is 1: give a part of the CPU quota above 0 and below 1"},
+		{executor.Config{HostShare: math.NaN()}, "Config.HostShare is NaN"},
 		{executor.Config{Policy: firstUnknown}, fmt.Sprint("Config.Policy is ", uint8(firstUnknown))},
 		{executor.Config{Policy: 255}, "Config.Policy is 255"},
 		{executor.Config{Forks: 2}, "Config.Forks is 2: use one of [private pushed]"},
@@ -48,6 +62,9 @@ func TestBadConfigAllAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "Config.Workers is -7")
 	require.ErrorContains(t, err, "Config.Nice is 99")
 	require.ErrorContains(t, err, "Config.Policy is 99")
+
+	_, err = executor.New(executor.Config{Nice: 20, Class: 9, Slice: 1, CPUs: []int{}, Pin: 9, BestEffort: true})
+	require.Len(t, faults(err), 5)
 
 	_, err = executor.New(executor.Config{Steal: deque.Half, BlockSize: 5})
 	require.Len(t, faults(err), 2)
@@ -136,6 +153,35 @@ func TestPolicyNames(t *testing.T) {
 			require.ErrorContains(t, err, p.String(), "the message says what there is")
 		}
 	}
+}
+
+func TestClassNames(t *testing.T) {
+	want := []executor.Class{executor.ClassNormal, executor.ClassBatch, executor.ClassIdle}
+	require.Equal(t, want, executor.Classes())
+	require.Equal(t, executor.ClassNormal, executor.Config{}.Class, "the zero value changes nothing")
+	for _, c := range executor.Classes() {
+		parsed, err := executor.ParseClass(c.String())
+		require.NoError(t, err)
+		require.Equal(t, c, parsed)
+	}
+	require.Equal(t, "[normal batch idle]", fmt.Sprint(executor.Classes()))
+	require.Equal(t, "Class(7)", executor.Class(7).String())
+	_, err := executor.ParseClass("realtime")
+	require.EqualError(t, err, `executor: no class "realtime": use one of [normal batch idle]`)
+}
+
+func TestPinNames(t *testing.T) {
+	require.Equal(t, []executor.Pin{executor.PinNone, executor.PinOneEach}, executor.Pins())
+	require.Equal(t, executor.PinNone, executor.Config{}.Pin, "the zero value changes nothing")
+	for _, p := range executor.Pins() {
+		parsed, err := executor.ParsePin(p.String())
+		require.NoError(t, err)
+		require.Equal(t, p, parsed)
+	}
+	require.Equal(t, "[none one-each]", fmt.Sprint(executor.Pins()))
+	require.Equal(t, "Pin(7)", executor.Pin(7).String())
+	_, err := executor.ParsePin("all")
+	require.EqualError(t, err, `executor: no way to pin "all": use one of [none one-each]`)
 }
 
 func TestForksNames(t *testing.T) {

@@ -27,6 +27,7 @@ type taskContext struct {
 	err   xatomic.Plain[error] // the result of Err when over
 	cause error
 	end   xatomic.Uint32 // contextLive, contextEnding, contextOver
+	marks xatomic.Uint32 // of the owner, if that is a future: isListed, hasRoom, hasDone
 	real  xatomic.Pointer[realContext]
 }
 
@@ -37,6 +38,13 @@ const (
 	contextOver   // the taskContext has ended; err is set
 )
 
+// Bits of taskContext.marks.
+const (
+	isListed = 1 << iota // the future was enlisted by watch
+	hasRoom              // the future counts against Config.MaxRuns; set before it is submitted
+	hasDone              // future.ends may have entries with channels
+)
+
 // A canceller is the Run or future that a taskContext belongs to.
 type canceller interface {
 	// cancel cancels it. err is the error of the caller's context.
@@ -44,6 +52,8 @@ type canceller interface {
 	// watch arranges that it is cancelled when the caller's context ends, even if no method of the taskContext is
 	// called.
 	watch()
+	// executor returns the executor that it runs on.
+	executor() *Executor
 }
 
 func (c *taskContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
@@ -53,12 +63,18 @@ func (c *taskContext) Done() <-chan struct{} {
 	return c.materialize().Done()
 }
 func (c *taskContext) Value(key any) any {
+	if _, ok := key.(executorKey); ok {
+		return c.owner.executor()
+	}
 	c.notice()
 	c.owner.watch()
 	return c.materialize().Value(key)
 }
 
 func (c *taskContext) Err() error {
+	if f, ok := c.owner.(*future); ok {
+		f.noticeAbort()
+	}
 	c.notice()
 	if real := c.real.Load(); real != nil {
 		return real.Err() // so that no task sees the error before context.Cause returns the cause
@@ -72,6 +88,10 @@ func (c *taskContext) Err() error {
 // notice tells the owner if the caller's context has ended.
 func (c *taskContext) notice() {
 	if c.end.Load() == contextOver || !c.mayHaveEnded() {
+		return
+	}
+	if r := c.follower(); r != nil {
+		r.noticeAround()
 		return
 	}
 	if err := c.parent.Err(); err != nil {
@@ -98,7 +118,7 @@ func (c *taskContext) unfollow(stop func() bool) {
 // the owner with it.
 func (c *taskContext) contain() {
 	if v := recover(); v != nil {
-		c.owner.cancel(context.Canceled, &PanicError{v, debug.Stack()})
+		c.owner.cancel(context.Canceled, &PanicError{Value: v, Stack: debug.Stack()})
 	}
 }
 
@@ -113,8 +133,22 @@ func (c *taskContext) mayHaveEnded() bool {
 		if up.end.Load() != contextLive {
 			return true
 		}
+		if r := c.follower(); r != nil {
+			if !r.isLiveAround() {
+				return true
+			}
+			up = &r.root.ctx
+		}
 		c = up
 	}
+}
+
+// follower returns the run that c belongs to if that run follows another, else nil.
+func (c *taskContext) follower() *Run {
+	if r, ok := c.owner.(*JobRun); ok && r.up != nil {
+		return &r.Run
+	}
+	return nil
 }
 
 // cancel cancels c. Only the first call has an effect.
@@ -126,9 +160,17 @@ func (c *taskContext) cancel(err, cause error) {
 	}
 	c.err.Set(err)
 	c.cause = cause
-	if real := c.real.Load(); real != nil {
+	real := c.real.Load()
+	r, _ := c.owner.(*JobRun)
+	isFollowed := r != nil && r.first.Load() != nil
+	if real != nil || isFollowed {
 		// Before real ends: a task that sees that end may look at contexts within c, see mayHaveEnded.
 		c.end.Store(contextEnding)
+	}
+	if isFollowed {
+		r.root.ends.Add(1)
+	}
+	if real != nil {
 		real.end(err, cause)
 	}
 	c.end.Store(contextOver) // P1: publishes err

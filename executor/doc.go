@@ -15,14 +15,25 @@
 // [Executor.Run] runs a [Job] and waits for it. [Executor.Start] returns a [Run] at once. A Job is a graph, a pipeline,
 // or a function, see [Func]. Any number of runs may be in progress, started by any number of goroutines. In the
 // terminology of the Go memory model, a call of Start synchronizes before the job's tasks, and the tasks synchronize
-// before the return of the run's Wait.
+// before the return of the run's Wait. [Times] and [Until] are jobs that run another several times.
 //
 // # Forks, scopes, futures
 //
 // A function that gets a [Scope] from [Call] or [Func] can start other work and wait for it. [Fork] makes one call
 // available to workers that have nothing to do; it costs a few nanoseconds. [Scope.Go] starts a child that may fail.
 // All of this work ends before the function does. [Async] starts a single call from anywhere and returns a [Future].
-// [First] calls several functions and takes the first result. Package parallel is built on forks.
+// [First] calls several functions and takes the first result. A [Promise] is a Future that something outside the
+// executor ends, such as a reply or a timer, see [After]; it holds no worker and no goroutine. A Future may come after
+// other futures and after runs, of other executors too. [Run.AfterEnd] and [Future.AfterEnd] call a function at the
+// end. A [Group] has the methods of an errgroup. Package parallel is built on forks.
+//
+// [Broadcast] calls a function once on each worker.
+//
+// # Workers
+//
+// A task that was given a context need not capture its executor: [FromContext] finds it, and Async, Call, First and
+// Broadcast take a nil executor for it. [Executor.WorkerIndex] tells a task the index of its worker, and a [PerWorker]
+// has a value for each. [Config.ThreadStart] and ThreadEnd are called on the workers' threads.
 //
 // # Errors
 //
@@ -49,22 +60,36 @@
 // A task that waits for anything else, such as I/O or a lock, should do so inside [Blocking]: a spare worker then
 // stands in for its worker. Otherwise the task blocks its worker.
 //
-// # Tests
+// # Bounds and the end
 //
-// [NewInline] returns an executor without threads: everything runs on the goroutine that calls, in an order that a seed
-// chooses.
+// [Config.MaxRuns] bounds the runs and futures in progress that were started from outside: Run, Start and Async wait
+// for room, and [Executor.TryStart] returns [ErrBusy]. [With] gives the runs of a job a name, a priority against other
+// runs and a limit of workers.
+//
+// [Executor.Close] waits for all work and ends the workers. [Executor.Shutdown] does so within a bounded time: when its
+// context ends, it cancels the work that is left. An executor that the program has forgotten is closed by the garbage
+// collector.
 //
 // # Beside other goroutines
 //
 // A busy worker occupies a P. By default, an executor raises GOMAXPROCS by its number of workers until it is closed, so
-// that other goroutines have as many Ps as before. The kernel then distributes the cores. [Config.Nice] gives the
-// workers a lower priority.
+// that other goroutines have as many Ps as before. The kernel then distributes the cores: [Config] says with Nice,
+// Class, Slice, CPUs and Pin how it treats the workers' threads, and with HostShare how much of a CPU quota workers
+// leave to the rest of the process. A Nice of up to 5 is good for a service, and 19 is not if tasks allocate. A long
+// task lets others go first by [Yield].
 //
 // # Sharing a machine
 //
 // Executors with a [Config.Share], in one process or in several of one user, divide the processors among themselves.
 // Each estimates how many it can use, tells the others by a table in memory, and keeps to what it is allotted. See
 // [Share].
+//
+// # Looking inside
+//
+// [Executor.Stats] has counters and gauges, [Executor.Dump] writes them and the state of each worker for people, and
+// [Executor.Stacks] tells where each worker is. [Run.Progress] says how far a run is. An [Observer] is told when runs
+// and tasks begin and end, and when workers steal and sleep. Packages observe, metrics, watch and httpdebug are built
+// on these: traces, times by task, figures by name, reports of stalls, and pages for operators.
 //
 // # Profiler labels
 //
@@ -75,12 +100,17 @@
 // worker may have run other tasks meanwhile. Labels that a task has set and not restored last until the worker turns to
 // another run, at most. On an executor of [NewInline] tasks have the labels of the goroutine that runs them.
 //
+// # Tests
+//
+// [NewInline] returns an executor without threads: everything runs on the goroutine that calls, in an order that a seed
+// chooses.
+//
 // # Layers of your own
 //
-// Some types are for implementations of [Job] only: [Item], [Body], [Hooks], [Stopper], [Worker] and [JobRun]. Package
-// graph is built on these types, and other layers can be too. [Job.Begin] gets a JobRun and returns the first item. An
-// item pushes others with its Worker. The executor calls Hooks on events that items cannot see. The job ends the run
-// with [JobRun.Finish]. The example of Item is the smallest such layer.
+// Some types are for implementations of [Job] only: [Item], [Body], [Hooks], [Stopper], [Progresser], [Worker] and
+// [JobRun]. Package graph is built on these types, and other layers can be too. [Job.Begin] gets a JobRun and returns
+// the first item. An item pushes others with its Worker. The executor calls Hooks on events that items cannot see. The
+// job ends the run with [JobRun.Finish]. The example of Item is the smallest such layer.
 //
 // PROTOCOL.md, beside this file, describes the protocols, their invariants and what is not promised. Document 000 is
 // Lin, Huang and Wong, "An Efficient Work-Stealing Scheduler for Task Dependency Graph" (2020).

@@ -21,12 +21,22 @@ func (ex *Executor) Dump(out io.Writer) error {
 	spares := ex.spares.Counts()
 	fmt.Fprintf(&b, "spares: %d in service, %d on standby, at most %d; %d workers blocked, %d asleep in a wait\n",
 		spares.Serving, spares.Standby, ex.spares.Limit(), spares.Blocked, spares.Asleep)
-	if ex.sharing != nil {
+	if ex.cfg.HostShare != 0 {
+		fmt.Fprintf(&b, "CPU quota: %v\n", ex.sharing.quotaStats())
+	}
+	if ex.cfg.Share != nil {
 		fmt.Fprintf(&b, "sharing: %v\n", ex.sharing.stats())
 	}
 	if err := ex.unnamed.Load(); err != nil {
 		fmt.Fprintf(&b, "threads without names: %v\n", *err)
 	}
+	if err := ex.hooks.err(); err != nil {
+		fmt.Fprintf(&b, "failed: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	if err := ex.schedule.err(); err != nil {
+		fmt.Fprintf(&b, "refused by the system: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	b.WriteString(ex.watch.failures())
 	for _, w := range workers {
 		s := w.seen.snapshot()
 		deque := fmt.Sprintf("%d items", w.lane.Len())
@@ -38,6 +48,12 @@ func (ex *Executor) Dump(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
 			w.id, workerState(w.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
+		if w.thread.self.Load() < 0 {
+			b.WriteString(", a caller of Run in its place")
+		}
+		if g := w.thread.goroutine.Load(); g != 0 {
+			fmt.Fprintf(&b, ", goroutine %d", g)
+		}
 		if r := w.sleeper.run.Load(); r != nil {
 			fmt.Fprintf(&b, ", waits for run of %q", r.job.Name())
 		}
@@ -50,6 +66,16 @@ func (ex *Executor) Dump(out io.Writer) error {
 		fmt.Fprintf(&list, "run of %q: context error %v", r.job.Name(), r.ctx.Err())
 		if p := r.parent.Load(); p != nil {
 			fmt.Fprintf(&list, ", nested in run of %q", p.job.Name())
+		}
+		if n := r.waiting(); n > 0 {
+			fmt.Fprintf(&list, ", %d tasks wait without a worker", n)
+		}
+		if p := r.settings.priority; p != Normal {
+			fmt.Fprintf(&list, ", priority %v", p)
+		}
+		if l := r.settings.limit; l != nil {
+			in, held := l.load()
+			fmt.Fprintf(&list, ", %d of %d workers, %d items held", in, l.most, held)
 		}
 		list.WriteByte('\n')
 	}

@@ -10,17 +10,27 @@ import (
 )
 
 var (
-	// ErrClosed is the error of a run or future that was started after Close.
+	// ErrClosed is the error of a run or future that was started after Close or Shutdown.
 	ErrClosed = errors.New("executor: closed")
-	// ErrInTask is returned by a Close that is called from a task of the same executor: it would wait for itself.
-	ErrInTask = errors.New("executor: Close called from one of its own tasks; close it from outside")
-	// ErrGoexit is the failure of a task that called [runtime.Goexit], as t.FailNow does in a test. It is also the
-	// failure of a task that called panic(nil), if GODEBUG has panicnil=1.
+	// ErrInTask is returned by a Close or Shutdown that is called from a task of the same executor: it would wait for
+	// itself.
+	ErrInTask = errors.New("executor: Close or Shutdown called from one of its own tasks; close it from outside")
+	// ErrBusy is returned by TryStart if Config.MaxRuns leaves no room.
+	ErrBusy = errors.New("executor: as many runs and futures are in progress as Config.MaxRuns allows")
+	// ErrShutdown is matched by the error of a Shutdown whose context has ended before all work was done. That error is
+	// the cause for which the rest of the work is cancelled, and so the errors of the runs and futures match it too.
+	ErrShutdown = errors.New("executor: shut down before all work was done")
+	// ErrGoexit is the failure of a task that called [runtime.Goexit], as t.FailNow does in a test. If a caller of
+	// [Executor.Run] ran the task, Goexit ends the caller too, once the run is over, see [Config].Callers. It is also
+	// the failure of a task that called panic(nil), if GODEBUG has panicnil=1.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
 	// ErrTooDeep is the error of a run that is started from a task while too many tasks on its worker wait for each
 	// other: they share the stack of one thread. Children of children, and futures that wait for futures, fail with it
-	// too.
+	// too. Subflows of a graph do not wait on a stack.
 	ErrTooDeep = errors.New("executor: too many tasks on one worker wait for each other")
+
+	// ErrForgotten is the error of the Future of a [Promise] that became unreachable and was not resolved.
+	ErrForgotten = errors.New("executor: nothing refers to the Promise any more, so nothing can resolve it")
 
 	// ErrFIFO is the error of a run of [Func] or [Call], and of every function of package parallel, on an executor
 	// whose Config.Deque is [deque.KindBWoSFIFO].
@@ -36,10 +46,14 @@ var (
 type PanicError struct {
 	Value any    // the argument of panic
 	Stack []byte // the worker's stack at the panic, as debug.Stack formats it
+
+	job string // of the run, or asyncName; "" if the layer that wraps the error says it
 }
 
-// Error returns the value, on one line. It leaves out the stack, because a program may send the text to a client. The
-// verb %+v adds the stack, also if another error of this module wraps e.
+// Error returns the value, on one line, after the name of the run of a [Func], a [Call] or a [Group]; a function of
+// [Async] is in a run of that name. Graphs, pipelines and pools say in their own errors which task it was. Error leaves
+// out the stack, because a program may send the text to a client. The verb %+v adds the stack, also if another error of
+// this module wraps e.
 func (e *PanicError) Error() string { return e.say("%v") }
 
 // Format implements [fmt.Formatter].
@@ -49,10 +63,22 @@ var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
 
 func (e *PanicError) say(verb string) string {
 	value := oneLine.Replace(fmt.Sprintf("panic: %v", e.Value))
+	if e.job != "" {
+		value = fmt.Sprintf("run of %q: %s", e.job, value)
+	}
 	if verb == "%v" {
 		return value
 	}
 	return fmt.Sprintf("%s\n\n%s", value, e.Stack)
+}
+
+// inJob returns err, and notes whose failure it is if it is a panic of which no job is noted yet. The caller is the
+// worker of the task, and no other thread knows such a panic.
+func inJob(err error, job string) error {
+	if p, ok := err.(*PanicError); ok && p.job == "" {
+		p.job = job
+	}
+	return err
 }
 
 // Unwrap returns the value if it is an error.

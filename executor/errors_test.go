@@ -132,3 +132,27 @@ func TestPanicErrorOfAHostileValue(t *testing.T) {
 		require.NotContains(t, err.Error(), "\n")
 	})
 }
+
+// The text of a panic says of which run it is, once.
+func TestPanicErrorNamesItsRun(t *testing.T) {
+	says := map[string]string{
+		"func": `run of "f": panic: boom`, "child": `run of "f": panic: boom`, "fork": `run of "call": panic: boom`,
+		"future": `run of "async": panic: boom`, "first": `run of "first": panic: boom`,
+		"loop": `run of "parallel.For": panic: boom`,
+	}
+	for name, want := range says {
+		ex := newExecutor(t, executor.Config{Workers: 2})
+		within(t, ex, func() { require.EqualError(t, panicking[name](t.Context(), ex, "boom"), want, name) })
+	}
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	g := executor.NewGroup(ex)
+	g.Go(func() error { return panicWith("boom") })
+	require.EqualError(t, g.Wait(), `run of "group": panic: boom`)
+
+	// A panic that a Join passes on, and the program again, is of one run.
+	err := ex.Run(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
+		return executor.Fork(s, func(*executor.Scope, int) error { return panicWith("boom") }, 0).Join(s)
+	}))
+	require.EqualError(t, err, `run of "outer": panic: boom`)
+	require.EqualError(t, &executor.PanicError{Value: "boom"}, "panic: boom")
+}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
@@ -121,6 +122,37 @@ func ExampleRun_Cancel() {
 	// Output: run of "endless": context canceled: no longer needed
 }
 
+// A graph that is run until its result is good enough.
+func ExampleUntil() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	root := 2.0 // of 2, by Newton's method
+	g := graph.New("newton")
+	g.Task(func(context.Context) error { root = (root + 2/root) / 2; return nil })
+	err = ex.Run(context.Background(), executor.Until(g, func() bool { return root*root-2 < 1e-9 }))
+	fmt.Printf("%.6f %v\n", root, err)
+	// Output: 1.414214 <nil>
+}
+
+// A graph that is run three times.
+func ExampleTimes() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+
+	runs := 0
+	g := graph.New("g")
+	g.Task(func(context.Context) error { runs++; return nil })
+	fmt.Println(ex.Run(context.Background(), executor.Times(g, 3)), runs)
+	// Output: <nil> 3
+}
+
 // countdown is a layer of its own: one item that runs n times.
 type countdown struct {
 	executor.Item
@@ -180,4 +212,73 @@ func ExampleItem() {
 	// 3
 	// 2
 	// 1
+}
+
+// A group takes the place of an errgroup: only the line that makes it changes.
+func ExampleGroup() {
+	ex, err := executor.New(executor.Config{})
+	if err != nil {
+		panic(err)
+	}
+	defer ex.Close()
+
+	g, ctx := executor.GroupWithContext(context.Background(), ex)
+	g.SetLimit(4)
+	squares := make([]int, 10)
+	for i := range squares {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			squares[i] = i * i
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		panic(err)
+	}
+	fmt.Println(squares)
+	// Output: [0 1 4 9 16 25 36 49 64 81]
+}
+
+// A service that is told to end gives its work a while, and cancels what is left.
+func ExampleExecutor_Shutdown() {
+	ex, err := executor.New(executor.Config{Workers: 1})
+	if err != nil {
+		panic(err)
+	}
+	endless := ex.Start(context.Background(), executor.Func("endless", func(s *executor.Scope) error {
+		<-s.Context().Done()
+		return nil
+	}))
+
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	fmt.Println(ex.Shutdown(ctx))
+	fmt.Println(errors.Is(endless.Wait(), executor.ErrShutdown))
+	// Output:
+	// executor: shut down before all work was done: context deadline exceeded
+	// true
+}
+
+// A server refuses requests for which there is no room.
+func ExampleExecutor_TryStart() {
+	ex, err := executor.New(executor.Config{Workers: 1, MaxRuns: 1})
+	if err != nil {
+		panic(err)
+	}
+	defer ex.Close()
+
+	end := make(chan struct{})
+	job := executor.Func("request", func(*executor.Scope) error { <-end; return nil })
+	first, err := ex.TryStart(context.Background(), job)
+	fmt.Println(err)
+	_, err = ex.TryStart(context.Background(), job)
+	fmt.Println(errors.Is(err, executor.ErrBusy))
+	close(end)
+	fmt.Println(first.Wait())
+	// Output:
+	// <nil>
+	// true
+	// <nil>
 }

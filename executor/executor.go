@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log"
 	"runtime"
@@ -23,7 +21,7 @@ import (
 
 // An Executor is a number of workers, each locked to an OS thread of its own, that run tasks and steal from each other.
 // Spare workers stand in for those that wait in [Blocking]. All methods may be called from any goroutine. There may be
-// several executors in one process.
+// several executors in one process. An Executor is made by [New] or [NewInline]: the zero Executor has no workers.
 //
 // If an Executor becomes unreachable and is not closed, the garbage collector closes it some time later, with a line in
 // the log of package log. Its runs in progress, and the Runs and Futures that a program keeps, refer to it.
@@ -49,13 +47,18 @@ type core struct {
 	lanes    *lane.Maker[Item]
 	release  func()        // gives the reserved Ps back
 	inline   *inline       // set if there are no threads
-	sharing  *sharing      // set with Config.Share
+	sharing  *sharing      // set with Config.Share or Config.HostShare
+	watch    *watch        // set with Config.Observers
+	intake   *intake       // set with Config.MaxRuns
+	guests   *guests       // set if callers take part
+	byThread byThread      // finds the workers by their threads
 	made     xatomic.Int32 // the number of workers in roster; it seldom changes
 
 	_ pad.Line
 	// Read at every push, written when a worker goes to sleep or is woken.
 	sleepingHelpers xatomic.Int32 // workers asleep in a wait for a run or a fork
 	stop            xatomic.Bool  // the workers' threads are to end
+	letters         xatomic.Int32 // posted and not claimed; seldom written
 	_               pad.Line
 	injector        injector
 	_               pad.Line
@@ -63,24 +66,36 @@ type core struct {
 	_               pad.Line
 	spares          spares.Ledger
 	_               pad.Line
+	groupTasks      groupTaskStore
+	_               pad.Line
 
-	unnamed xatomic.Pointer[error] // why the system refused to name a thread, if it did
+	schedule schedule
+	hooks    threadHooks
+	up       xatomic.Bool           // New has succeeded, as far as the workers' threads go
+	unnamed  xatomic.Pointer[error] // why the system refused to name a thread, if it did
 
 	mu     xsync.Mutex          // guards what follows
 	runs   xatomic.Pointer[Run] // in progress, newest first; written under mu
 	closed xatomic.Bool         // set under mu: no further runs from outside
+	// inProgress is the length of runs.
+	inProgress int
 
 	running xsync.WaitGroup // one for each run in progress, and one while there are futures in progress
 	alive   xsync.WaitGroup // one for each worker with a thread
 	close   xsync.Once
 	leaving threadList
+	life    life
+
+	nowhere Body // of a worker that calls functions of AfterEnd; constant, of no run
 
 	public weak.Pointer[Executor] // the Executor that New has returned; constant from before any run
 }
 
 // New starts an executor. It reports every bad field of cfg at once. It also fails if the limits of the system leave no
 // room for the workers' threads and the threads that the Go runtime may start besides, one for each P and a few: the
-// runtime ends the process when it cannot start a thread. The executor should be closed: its threads stay until then.
+// runtime ends the process when it cannot start a thread. And it fails if the system refuses Config.Nice, Class, Slice,
+// CPUs or Pin, unless Config.BestEffort is set. And it fails if Config.ThreadStart does, with the first failure. The
+// executor should be closed: its threads stay until then.
 func New(cfg Config) (*Executor, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -95,9 +110,17 @@ func New(cfg Config) (*Executor, error) {
 	}
 	ex := newExecutor(cfg)
 	ex.release = procs.Reserve(ps)
-	if err := ex.startWorkers(); err != nil {
-		_ = ex.Close() // the workers that did start leave; there is no run to wait for
+	ex.startWorkers()
+	if err := ex.checkHooks(); err != nil {
+		ex.watch.attach(nil)
+		_ = ex.Close() // there is no run to wait for
 		return nil, err
+	}
+	if err := ex.schedule.err(); err != nil && !cfg.BestEffort {
+		ex.watch.attach(nil)
+		_ = ex.Close() // there is no run to wait for
+		return nil, fmt.Errorf("executor %q: the system refuses what Config asks for: %w\n"+
+			"leave these fields zero, permit the system calls, or set BestEffort to go without", cfg.Name, err)
 	}
 	ex.sharing.join()
 	public := &Executor{core: ex.core}
@@ -105,6 +128,7 @@ func New(cfg Config) (*Executor, error) {
 	// Not runtime.AddCleanup: a cleanup is queued on the P that has found it (Go 1.26). If the end of another executor
 	// takes that P away, the cleanup waits until there are as many Ps again.
 	runtime.SetFinalizer(public, (*Executor).abandoned)
+	ex.watch.attach(public)
 	return public, nil
 }
 
@@ -133,6 +157,10 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 		injector: newInjector(),
 		release:  func() {},
 		inline:   inline,
+		watch:    newWatch(&cfg),
+		intake:   newIntake(cfg.MaxRuns),
+		guests:   newGuests(&cfg, inline),
+		life:     newLife(),
 	}}
 	ex.policy = policy.Table[cfg.Policy].New(machine{ex}, cfg.PolicyOptions.internal())
 	ex.spares.Init(spareHost{ex}, cfg.Spares, spareIdle)
@@ -141,7 +169,12 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 		ex.roster[i] = newWorker(ex, i)
 	}
 	ex.made.Store(int32(cfg.Workers))
+	if inline == nil {
+		ex.byThread.init(len(ex.roster))
+	}
+	ex.nowhere = NewBody(noHooks{})
 	ex.asyncs.init(ex)
+	ex.schedule.init(&ex.cfg)
 	return ex
 }
 
@@ -157,6 +190,7 @@ func newWorker(ex *Executor, i int) *Worker {
 		refills: ex.policy.Refills() && !ex.cfg.Verbatim,
 		inline:  ex.inline,
 		peers:   newPeers(&ex.cfg),
+		pace:    paceFor(&ex.cfg),
 	}
 	if ex.inline != nil {
 		w.lane.InitShuffled(ex.inline.seed)
@@ -180,189 +214,26 @@ func newWorker(ex *Executor, i int) *Worker {
 // sleeper.
 func (ex *core) workers() []*Worker { return ex.roster[:ex.made.Load()] }
 
-// startWorkers starts the threads of all workers. It returns when each has been started or has failed to start.
-func (ex *Executor) startWorkers() error {
-	var (
-		up   xsync.WaitGroup
-		mu   xsync.Mutex
-		errs []error
-	)
+// startWorkers starts the threads of all workers. It returns when each is set up.
+func (ex *Executor) startWorkers() {
+	var up xsync.WaitGroup
 	workers := ex.workers()
 	up.Add(len(workers))
 	ex.alive.Add(len(workers))
 	for _, w := range workers {
-		w.start(func(err error) {
+		w.start(func() {
 			osthread.Arrive()
-			if err != nil {
-				mu.Lock()
-				errs = append(errs, err)
-				mu.Unlock()
-				osthread.Unclaim()
-				ex.alive.Done()
-			}
 			up.Done()
 		})
 	}
 	up.Wait()
-	return errors.Join(errs...)
 }
 
 // Workers returns the number of workers, not counting spare ones: the number of tasks that run at a time.
 func (ex *Executor) Workers() int { return ex.cfg.Workers }
 
-// Run runs a job and waits for its end, as Start and [Run.Wait] do. The error is nil if every task ran and returned
-// nil. The package documentation says what else it can be.
-func (ex *Executor) Run(ctx context.Context, j Job) error {
-	w := ex.currentWorker()
-	r := ex.launch(ctx, j, w, w.run())
-	if r.over.Load() {
-		return r.err.Get()
-	}
-	return r.wait(w, r.ctx.labels) // as pprof.Do does, take it that the calling task has the labels of its ctx
-}
-
-// Start starts a job and returns without waiting for its end. Cancelling ctx cancels the run. If the run cannot start,
-// because the executor is closed, the context cancelled or the job invalid, it is over at once, and its Wait returns
-// the error.
-//
-// A run that is started from a task of the same executor is nested in that task's run.
-func (ex *Executor) Start(ctx context.Context, j Job) *Run {
-	w := ex.currentWorker()
-	return ex.launch(ctx, j, w, w.run())
-}
-
-// launch starts j, nested in parent unless that is nil. w is the calling worker, or nil.
-func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *Run {
-	if ctx == nil || j == nil {
-		panic("executor: Run and Start need a context and a job, got nil")
-	}
-	r := &JobRun{Run{ex: ex, job: j}}
-	r.ctx.owner, r.ctx.parent, r.ctx.labels = r, ctx, labelsOf(ctx)
-	if w != nil {
-		w.noticeContexts()
-	}
-	if r.ctx.notice(); r.cancelled {
-		return r.stillborn(r.err.Get())
-	}
-	if w != nil && w.waits.helps > maxDepth {
-		return r.stillborn(ErrTooDeep)
-	}
-	// Calls of ctx's methods, which may panic, come before admit, which counts the run: Close waits for counted runs.
-	if ctx.Done() != nil {
-		r.unlink = r.ctx.follow()
-	}
-	r.parent.Store(parent)
-	if !ex.admit(&r.Run) {
-		return r.stillborn(ErrClosed)
-	}
-	first := r.begin()
-	if first == nil {
-		return &r.Run
-	}
-	others := r.others
-	r.others = nil
-	r.embody(first.Body)
-	if w != nil {
-		r.mark = w.lane.Mark()
-		r.launcher.Set(w)
-		w.Push(first)
-		if others != nil {
-			w.pushAll(others)
-		}
-	} else {
-		ex.injectAll(first, others)
-		ex.drive(nil)
-	}
-	return &r.Run
-}
-
-// embody makes body the run's. The run may have been cancelled since its start.
-func (r *JobRun) embody(body *Body) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	body.run.Set(r)
-	if r.cancelled {
-		body.stop.Store(true)
-	}
-	r.body = body
-}
-
-// begin calls the job's Begin and returns the first item, or nil if the run is over. The run is over too if Begin
-// panics or returns an item that cannot be run, so that Wait and Close do not wait for it.
-func (r *JobRun) begin() (first *Item) {
-	err := errNotBegun
-	defer func() {
-		if first == nil {
-			r.others = nil
-			r.ex.forget(&r.Run)
-			r.stillborn(err)
-		}
-	}()
-	it, failure := r.job.Begin(r)
-	if it != nil && failure == nil && (it.Exec == nil || it.Body == nil || it.Body.hooks == nil) {
-		panic("executor: the job's Begin returned an item without an Exec, or without a Body that NewBody has made")
-	}
-	if err = failure; err == nil {
-		first = it
-	}
-	return first
-}
-
-// stillborn ends a run that did not begin.
-func (r *Run) stillborn(err error) *Run {
-	if r.unlink != nil {
-		r.ctx.unfollow(r.unlink)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.err.Set(err)
-	r.cancelled, r.ended = true, true
-	r.parent.Store(nil)
-	r.ctx.cancel(context.Canceled, context.Canceled) // unless it has ended already
-	r.over.Store(true)
-	if r.done != nil {
-		close(r.done)
-	}
-	return r
-}
-
-// admit adds r to the runs in progress. If the executor is closed it returns false, unless r is nested: while Close
-// waits for a run, the run's tasks may start others, and running is not 0.
-func (ex *Executor) admit(r *Run) bool {
-	ex.mu.Lock()
-	defer ex.mu.Unlock()
-	if ex.closed.Load() && r.parent.Load() == nil {
-		return false
-	}
-	r.next = ex.runs.Load()
-	if r.next != nil {
-		r.next.prev = r
-	} else {
-		ex.sharing.begin()
-	}
-	ex.runs.Store(r) // D3(run): before the run's first item
-	ex.running.Add(1)
-	return true
-}
-
-// forget removes r from the runs in progress.
-func (ex *Executor) forget(r *Run) {
-	ex.mu.Lock()
-	defer ex.mu.Unlock()
-	if r.prev != nil {
-		r.prev.next = r.next
-	} else {
-		ex.runs.Store(r.next)
-	}
-	if r.next != nil {
-		r.next.prev = r.prev
-	}
-	r.prev, r.next = nil, nil
-	if ex.runs.Load() == nil {
-		ex.sharing.end()
-	}
-	ex.running.Done()
-}
+// Name returns [Config.Name], or "magpie" if that was empty. An executor of [NewInline] is named "inline".
+func (ex *Executor) Name() string { return ex.cfg.Name }
 
 // isRunning reports whether a run or a future is in progress. Any thread.
 func (ex *core) isRunning() bool { return ex.runs.Load() != nil || ex.asyncs.left.Load() != 0 }
@@ -370,16 +241,17 @@ func (ex *core) isRunning() bool { return ex.runs.Load() != nil || ex.asyncs.lef
 // Close refuses new runs and futures, waits for those in progress, ends every worker and its thread, and gives the
 // reserved Ps back. A second call waits for the first. Called from a task of the same executor, Close does nothing and
 // returns [ErrInTask]. On a worker of another executor it waits as in [Blocking].
+//
+// The error is otherwise nil, or the first failure of Config.ThreadStart or ThreadEnd.
 func (ex *Executor) Close() error {
 	if ex.currentWorker() != nil {
 		return ErrInTask
 	}
 	end := func() {
 		runtime.SetFinalizer(ex, nil)
-		ex.mu.Lock()
-		ex.closed.Store(true)
-		ex.mu.Unlock()
+		ex.refuse()
 		ex.running.Wait()
+		ex.isDrained()
 		ex.spares.Close()
 		ex.sharing.leave()
 		// D1(stop): set stop, then wake all. Pairs with D1(park), and line 23 in policy published: prepare, then look
@@ -389,9 +261,11 @@ func (ex *Executor) Close() error {
 		ex.alive.Wait()
 		ex.leaving.wait()
 		ex.release()
+		ex.watch.detach()
+		xsync.Close(ex.life.closed)
 	}
 	Blocking(func() { ex.close.Do(end) })
-	return nil
+	return ex.hooks.err()
 }
 
 // A threadList has the threads of ended workers that may still exist: the runtime ends such a thread a moment after its

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/magpie-go/magpie/internal/cgroup"
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
@@ -75,6 +76,9 @@ func (ex *Executor) FailSpare() {
 	ex.spares.Init(spareHost{ex}, ex.cfg.Spares, spareIdle)
 }
 
+// SetShutdownPatience sets how long Shutdown waits for tasks after its deadline.
+func (ex *Executor) SetShutdownPatience(d time.Duration) { ex.life.patience = d }
+
 // Threads is the identity of every worker's thread.
 func (ex *Executor) Threads() []int64 {
 	workers := ex.workers()
@@ -90,8 +94,9 @@ func Thread() int64 { return osthread.ID() }
 
 // OnWorker reports whether a worker of any executor claims the thread.
 func OnWorker(thread int64) (found bool) {
-	onThread.Range(func(key, w any) bool {
-		found = w.(*Worker).thread.id.Load() == thread || w.(*Worker).thread.self.Load() != key // left behind
+	onThread.Range(func(key, _ any) bool {
+		w := loadOnThread(key.(int64))
+		found = w != nil && (w.thread.id.Load() == thread || !w.thread.is(key.(int64))) // or left behind
 		return !found
 	})
 	return found
@@ -117,3 +122,16 @@ func (ex *Executor) ForksLeft() (told string) {
 	}
 	return told
 }
+
+// SetQuota replaces what an executor with a HostShare reads. No run has begun.
+func (ex *Executor) SetQuota(read func() (cgroup.State, error)) {
+	ex.sharing.mu.Lock()
+	defer ex.sharing.mu.Unlock()
+	ex.sharing.quotas.read = read
+}
+
+// AwakeTime is for how long workers have been awake, summed over all of them.
+func (ex *Executor) AwakeTime() time.Duration { return time.Duration(ex.sharing.awake(nanotime())) }
+
+// GroupBacklog is how many functions of a group with a limit may wait before Go does.
+const GroupBacklog = groupBacklog

@@ -10,6 +10,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -81,6 +82,7 @@ func TestPanicInNestedRun(t *testing.T) {
 
 // Goexit ends the worker's thread. Another takes its place and finds what the worker had.
 func TestGoexit(t *testing.T) {
+	guests.None(t)
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		var onThread atomic.Int64
 		deferred := false
@@ -102,6 +104,7 @@ func TestGoexit(t *testing.T) {
 // Goexit unwinds the whole stack, so every task on it fails: the one that called it and those that waited below. With
 // one worker these are all; with several a waiting task may be on another stack and be told by Wait.
 func TestGoexitInNestedRuns(t *testing.T) {
+	guests.None(t)
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		const depth = 5
 		var came, returned atomic.Int64
@@ -136,6 +139,7 @@ func TestGoexitInNestedRuns(t *testing.T) {
 // Goexit runs deferred functions first. These may do what a task may: they may run jobs, and
 // wait for runs in progress, even the one whose task called Goexit.
 func TestDeferredAfterGoexit(t *testing.T) {
+	guests.None(t)
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		var ran atomic.Int64
 		var inner error
@@ -162,6 +166,7 @@ func TestDeferredAfterGoexit(t *testing.T) {
 
 // A panic in a deferred function while Goexit unwinds the task: it can be recovered, Goexit goes on all the same.
 func TestPanicDuringGoexit(t *testing.T) {
+	guests.None(t)
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		var ran atomic.Int64
 		g := graph.New("both")
@@ -191,6 +196,7 @@ func TestPanicDuringGoexit(t *testing.T) {
 
 // Goexit in a deferred function while a panic unwinds the task ends the panic, not the goroutine's end.
 func TestGoexitDuringPanic(t *testing.T) {
+	guests.None(t)
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		err := ex.Run(t.Context(), one(func(ctx context.Context) error {
 			defer func() { _ = goexit(ctx) }()
@@ -203,6 +209,7 @@ func TestGoexitDuringPanic(t *testing.T) {
 
 // Every worker loses its thread at the same time, again and again.
 func TestGoexitOnEveryWorker(t *testing.T) {
+	guests.None(t)
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		for range max(20, testkit.Scale(200)) {
 			before := meetAll(t, ex)

@@ -14,6 +14,8 @@ import (
 //
 // First may be called from anywhere, as [Executor.Run] may. If it is called from a task, and the task's own worker runs
 // a function that calls Goexit, the task ends by that too. First panics if there is no function, or if one is nil.
+//
+// A nil ex stands for the executor of ctx, see [FromContext]. If there is none, First panics.
 func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	if len(fns) == 0 {
 		panic("executor: First of no functions")
@@ -23,6 +25,7 @@ func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context
 			panic("executor: First of a nil function")
 		}
 	}
+	ex = executorOr(ctx, ex, "First")
 	var (
 		first atomic.Pointer[T]
 		begun atomic.Int32
@@ -37,7 +40,7 @@ func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context
 				errs[i] = ErrGoexit // unless the function returns, or panics with a value
 				defer func() {
 					if v := recover(); v != nil {
-						errs[i] = &PanicError{v, debug.Stack()}
+						errs[i] = &PanicError{Value: v, Stack: debug.Stack(), job: "first"}
 					}
 				}()
 				var result T

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -81,6 +82,7 @@ func TestFirst(t *testing.T) {
 
 // The Goexit of one function is the failure of that one only: the others go on, and one of them may win.
 func TestFirstGoexit(t *testing.T) {
+	guests.None(t)
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		within(t, ex, func() {
 			var gone atomic.Int32

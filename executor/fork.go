@@ -20,20 +20,67 @@ import (
 //
 // A Fork and its Join cost a few nanoseconds more than the call, and allocate nothing once the worker has as many
 // frames as it needs. Forks are best joined in the opposite order in which they were made. A Join in another order is
-// slower, and may make the calls that were forked later first. A call that is never joined is made when the function
-// that has forked it ends.
+// slower, and may make the calls that were forked later first.
 //
-// A forked call is made even after the run was cancelled: it may look at [Scope.Stopped]. It is not made if the
-// function that has forked it fails first and no other worker has begun it.
+// A forked call is made once, whether it is joined or not, and even after the run was cancelled: it may look at
+// [Scope.Stopped]. A call that is not joined has ended before the Join, Wait or Run of the function that has forked it
+// returns. Its result is lost, and its panic becomes a failure of the run. Unless another worker makes it earlier, it
+// is made after that function has returned, with or without an error, and its deferred calls have been made. Only if
+// the function panics or calls [runtime.Goexit], a call that is not joined may be left out.
 //
 // Fork panics if fn is nil. Only the function that was given scope may call it, on its own goroutine. fn gets a scope
 // of its own.
 func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
+	// The compiler inlines Fork, which is one call, into its caller, and there the literal: one that is called once may
+	// be large. Join is written likewise. With a compiler that does not do so, each costs two calls. The loops have no
+	// second iteration: a break leads to the slow path.
+	return func() Forked[A, R] {
+		var frame struct{}
+		here := frameOf(&frame)
+		w := scope.w
+		for {
+			outer := scope.forker
+			p, ok := w.forks.last.(*callPool[A, R])
+			if !ok || fn == nil {
+				break
+			}
+			if !isBeside(here, outer) {
+				break
+			}
+			used := p.used
+			if uint(used) >= uint(len(p.calls)) {
+				break
+			}
+			c := p.calls[used]
+			p.used = used + 1
+			c.fn, c.arg = fn, arg
+			// A fork is private until there is demand: a published fork costs two locked instructions. See PROTOCOL.md,
+			// Forks.
+			level := w.forks.level + 1
+			w.forks.level = level
+			c.level = level
+			c.outer = outer
+			scope.forker = here
+			turn := c.turn
+			if w.lane.Demand() {
+				w.attend(&c.fork)
+			} else if isSameFrame(here, outer) {
+				w.attendSecond(&c.fork)
+			}
+			return Forked[A, R]{c, turn}
+		}
+		return forkSlowly(scope, fn, arg, here)
+	}()
+}
+
+// forkSlowly is Fork for a fork of another type than the one before, for the first in a block of the stack, and where
+// no frame is left. here is that of Fork.
+//
+//go:noinline
+func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) Forked[A, R] {
 	if fn == nil {
 		panic("executor: Fork of a nil function")
 	}
-	here := frameOf(&scope)
-	s := scope // in a register
 	w := s.w
 	moved := false
 	if !isBeside(here, s.forker) {
@@ -49,20 +96,21 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	c := p.calls[p.used]
 	p.used++
 	c.fn, c.arg = fn, arg
-	// A fork is private until there is demand: a published fork costs two locked instructions. See PROTOCOL.md, Forks.
 	w.forks.level++
 	c.level = w.forks.level
 	c.outer = s.forker
 	s.forker = here
-	if w.lane.Demand() || (c.outer == here || moved) && w.lane.MayHaveFew() {
+	turn := c.turn
+	if w.lane.Demand() {
 		w.attend(&c.fork)
+	} else if isSameFrame(here, c.outer) || moved {
+		w.attendSecond(&c.fork)
 	}
-	return Forked[A, R]{c, c.turn}
+	return Forked[A, R]{c, turn}
 }
 
-// A Forked stands for a forked call. It is joined at most once, with the Scope that it was forked with. Any other Join
-// panics, and so does a Join of the zero Forked. A call that is never joined is made before the function that has
-// forked it ends.
+// A Forked stands for a forked call. It need not be joined: see [Fork]. It is joined at most once, with the Scope that
+// it was forked with, by the function that has forked it. Any other Join panics, and so does a Join of the zero Forked.
 type Forked[A, R any] struct {
 	c    *call[A, R]
 	turn uint64 // that c had
@@ -70,21 +118,63 @@ type Forked[A, R any] struct {
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise Join
 // waits, and meanwhile the worker runs only what the call has started: if the caller holds a lock, nothing runs on its
-// stack that does not also keep the call from ending. There is one exception: if other workers could take forks of the
-// scope, Join first runs the forks made and the children started after this one.
+// stack that does not also keep the call from ending. There are two exceptions: if other workers could take forks of
+// the scope, Join first runs the forks made and the children started after this one; and Join makes calls of
+// [Broadcast].
 //
 // If the call panicked, Join panics with the same value. If it called [runtime.Goexit], Join panics with [ErrGoexit].
 func (f Forked[A, R]) Join(scope *Scope) R {
-	here := frameOf(&scope)
-	s := scope // in a register
-	c := f.c
+	return func() R {
+		var frame struct{}
+		here := frameOf(&frame)
+		c := f.c
+		w := scope.w
+		p, ok := w.forks.last.(*callPool[A, R]) // mostly c.pool; the next Fork then need not wait for the load of c
+		if !ok {
+			p = c.pool
+		}
+		for {
+			level := w.forks.level
+			if c.level != level || c.turn != f.turn || scope.children != nil {
+				break
+			}
+			if !isBeside(here, scope.forker) {
+				break
+			}
+			if w.lane.Demand() {
+				break
+			}
+			// c is the newest fork, and private.
+			level--
+			w.forks.level = level
+			scope.forker = c.outer
+			c.turn++ // a second Join then panics
+			p.used--
+			fn, arg := c.fn, c.arg
+			var none A
+			c.arg = none // so that c does not keep alive what arg points to
+			r := fn(scope, arg)
+			if scope.children != nil || w.forks.level != level {
+				scope.finish(level)
+			}
+			return r
+		}
+		return c.joinSlowly(scope, f.turn, here)
+	}()
+}
+
+// joinSlowly is Join if there is demand, or the scope has children, and where joinChecked is called. here is that of
+// Join.
+//
+//go:noinline
+func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
-	if c.level != w.forks.level || c.turn != f.turn || c.level <= w.forks.public || !isBeside(here, s.forker) {
-		return c.joinChecked(s, f.turn, here)
+	if c.level != w.forks.level || c.turn != turn || !isBeside(here, s.forker) {
+		return c.joinChecked(s, turn, here)
 	}
 	w.forks.level--
 	s.forker = c.outer
-	c.turn++ // a second Join then panics
+	c.turn++
 	c.pool.used--
 	if w.lane.Demand() {
 		w.attend(nil) // the older ones
@@ -111,7 +201,7 @@ type fork struct {
 
 	// A fork that is not taken uses only the following fields and those of the call: one cache line if A and R are
 	// small.
-	turn  uint64  // how many calls the fork has been used for, see Forked
+	turn  uint64  // how many calls the fork has been used for, see Forked; with shownTurn from the push on
 	level uint64  // the position among the worker's forks that are not joined, see forks
 	outer uintptr // Scope.forker before the fork
 }
@@ -123,6 +213,10 @@ const (
 	isChild
 	isRoot
 )
+
+// shownTurn is the bit of fork.turn of a fork that has been pushed. A Forked has the turn without the bit, so the fast
+// path of Join, which compares the turns, is for private forks only.
+const shownTurn = 1 << 63
 
 const (
 	forkTaker  = 1<<32 - 1 // mask: the taker's ID plus 1
@@ -182,7 +276,7 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	f := &w.forks
 	level := c.level
 	switch {
-	case c.owner == w && (c.turn != turn || c.joined):
+	case c.owner == w && (c.turn&^shownTurn != turn || c.joined):
 		panic("executor: a Forked is joined after its end: it was joined before, " +
 			"or the function that forked it has ended")
 	case c.owner != w || level <= s.level:
@@ -251,9 +345,13 @@ func callPoolOf[A, R any](w *Worker) *callPool[A, R] {
 
 func (p *callPool[A, R]) grow(w *Worker) {
 	block := make([]call[A, R], max(16, len(p.calls)))
+	exec := execCall[A, R]
+	if w.core.watch.tellsTasks() {
+		exec = execCallObserved[A, R]
+	}
 	for i := range block {
 		c := &block[i]
-		c.Exec, c.owner, c.pool = execCall[A, R], w, p
+		c.Exec, c.owner, c.pool = exec, w, p
 		p.calls = append(p.calls, c)
 	}
 }
@@ -271,7 +369,7 @@ func (p *callPool[A, R]) release(c *call[A, R]) {
 
 // reset makes a used fork ready for its next use.
 func (f *fork) reset() {
-	f.turn++
+	f.turn = f.turn&^shownTurn + 1
 	f.joined, f.own, f.skipped = false, false, false
 	f.err, f.parent = nil, nil
 	if f.state.Load() != 0 {

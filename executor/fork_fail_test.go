@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -191,6 +192,7 @@ func TestForkPanicLeavesForks(t *testing.T) {
 
 // Goexit in a fork fails its run, whichever thread it ends. Runs beside it are unharmed, and the executor too.
 func TestForkGoexit(t *testing.T) {
+	guests.None(t)
 	exits := func(*executor.Scope, int) int { runtime.Goexit(); return 0 }
 	for name, fork := range map[string]func(*executor.Scope) executor.Forked[int, int]{
 		"forked": func(s *executor.Scope) executor.Forked[int, int] { return executor.Fork(s, exits, 0) },
@@ -242,6 +244,7 @@ func TestForkGoexit(t *testing.T) {
 
 // A fork that another worker ended with Goexit panics in Join, which may be recovered.
 func TestForkGoexitIsRecovered(t *testing.T) {
+	guests.None(t)
 	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		inScope(t, ex, func(s *executor.Scope) {
 			f := forkStolen(s, func(*executor.Scope, int) int { runtime.Goexit(); return 0 }, 0)
@@ -333,6 +336,7 @@ func throw(value any) error { panic(value) }
 // A panic of Join is recognized as the fork's failure, with its stack, whatever has run on top meanwhile. A
 // panic with the same value in a call on top is not taken for it.
 func TestForkPanicKeepsItsStack(t *testing.T) {
+	guests.None(t)
 	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		var p *executor.PanicError
 		err := runScope(t.Context(), ex, func(s *executor.Scope) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -426,6 +427,7 @@ func (n *node) within(top *node) bool {
 
 // TestRandomForks: random programs do what the sequential program does, and with a fault in any node the rest of it.
 func TestRandomForks(t *testing.T) {
+	guests.None(t)
 	seed, programs := testkit.Seed(t), testkit.Count(t, 500)
 	var sites []*executor.Executor
 	var names []string

@@ -29,4 +29,17 @@ const (
 	_ = -unsafe.Offsetof(scopeRun{}.Body)
 	_ = -unsafe.Offsetof(call[int, int]{}.fork)
 	_ = -unsafe.Offsetof(future{}.Item)
+	_ = -unsafe.Offsetof(groupTask{}.Item)
+	_ = -unsafe.Offsetof(groupRun{}.Body)
+	_ = -unsafe.Offsetof(letter{}.Item)
+	_ = -unsafe.Offsetof(broadcast{}.Body)
 )
+
+// broadcastOf returns the broadcast that b is part of.
+func broadcastOf(b *Body) *broadcast { return (*broadcast)(unsafe.Pointer(b)) }
+
+// groupTaskOf returns the task of a Group that it is part of.
+func groupTaskOf(it *Item) *groupTask { return (*groupTask)(unsafe.Pointer(it)) }
+
+// groupRunOf returns the run of a Group that b is part of.
+func groupRunOf(b *Body) *groupRun { return (*groupRun)(unsafe.Pointer(b)) }

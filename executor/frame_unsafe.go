@@ -4,10 +4,14 @@ package executor
 
 import "unsafe"
 
-// frameOf identifies the stack frame of the caller. s is a parameter of a function that is inlined or called, so its
-// address lies in the frame of that function's caller or at a constant distance from it. The number of a frame changes
-// when the stack moves.
-func frameOf(s **Scope) uintptr { return uintptr(unsafe.Pointer(s)) }
+// frameOf identifies the stack frame of the caller, or of the function that the caller is inlined in: p points to a
+// variable of the caller without a size, and the compiler puts all of these at about the same place. The number of a
+// frame changes when the stack moves.
+func frameOf(p *struct{}) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// isSameFrame reports whether two results of frameOf are of one frame. Two frames are at least as far apart as a return
+// address and a frame pointer.
+func isSameFrame(here, other uintptr) bool { return here-other+8 < 16 }
 
 // stackBlock is the smallest size, and the alignment, of a stack: a block of that size and alignment belongs to one
 // stack.
@@ -19,6 +23,9 @@ const stackBlock = 2048
 // After the runtime has moved the worker's stack, a block of the old stack may belong to another goroutine until the
 // worker's next Fork or Join. A misuse by that goroutine is not noticed until then.
 func isBeside(here, other uintptr) bool { return here^other < stackBlock }
+
+// noFrameBeside returns an address beside here. It is hardly ever that of a frame.
+func noFrameBeside(here uintptr) uintptr { return here ^ stackBlock/2 }
 
 // isNear reports whether two addresses may be on one stack that has not moved, if the function of one frame has called
 // that of the other.

@@ -3,8 +3,10 @@ package executor
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // A future is a Future without its type.
@@ -25,16 +27,15 @@ type future struct {
 
 // A caller is the Future of a future.
 type caller interface {
-	make() error // calls the function, with future.ctx, and keeps the result
-	drop()       // drops the reference to the function
+	make(*Worker) error // calls the function, with future.ctx, and keeps the result
+	drop()              // drops the reference to the function
 }
 
-// An onEnd is a waiter for a future's end. One of future, worker and done is set.
+// An onEnd is a waiter for a future's end. It has a future or a teller.
 type onEnd struct {
 	next   *onEnd
-	future *future       // to start after the end
-	worker *Worker       // to wake
-	done   chan struct{} // to close
+	future *future // to start after the end; the future itself if it is enlisted
+	teller any     // a *Worker to wake, a chan struct{} to close, or a func(error) to call
 }
 
 var ended onEnd
@@ -45,22 +46,38 @@ type unwatch struct{ stop func() bool }
 // init starts f.
 func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	if ctx == nil || ex == nil {
-		panic("executor: Async needs a context and an executor, got nil")
+		ex = executorOr(ctx, nil, "Async")
 	}
 	f.ex = ex
 	f.Body = &ex.asyncs.Body
+	if ex.watch.tellsTasks() {
+		f.call = observedCall{f.call}
+	}
 	f.ctx.owner, f.ctx.parent, f.ctx.labels = f, ctx, labelsOf(ctx)
 	before := futuresOf(after) // may panic, so before f is counted: Close waits for what is counted
 	w := ex.currentWorker()
+	w.mustBeInTask()
+	if ex.intake != nil && w == nil {
+		if err := ex.intake.enter(ctx, asyncName, false); err != nil {
+			f.claimed.Store(1)
+			f.settle(nil, err)
+			return
+		}
+		f.ctx.marks.Store(hasRoom)
+	}
 	if !ex.asyncs.begin(w) {
 		f.claimed.Store(1)
 		f.settle(w, ErrClosed)
+		if ex.intake != nil {
+			ex.intake.leave() // w is nil
+		}
 		return
 	}
 	if len(after) == 0 {
 		f.submit(w)
 		return
 	}
+	foreign := slices.ContainsFunc(before, func(b *future) bool { return b.ex.core != ex.core })
 	f.after.Store(&before)
 	f.left.Arm(uint32(len(after)) + 1)
 	entries := make([]onEnd, len(after))
@@ -68,10 +85,14 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 		entries[i].future = f
 		if !b.tell(&entries[i]) {
 			f.left.Done(1)
+		} else if b.isPromise() {
+			b.watchPromise()
 		}
 	}
 	if f.left.Done(1) {
 		f.submit(w)
+	} else if foreign {
+		f.enlist()
 	}
 }
 
@@ -87,7 +108,7 @@ func futuresOf(all []Awaitable) []*future {
 		}
 		if futures[i] == nil || futures[i].ex == nil {
 			panic(fmt.Sprintf("executor: Async is to come after number %d of those given, "+
-				"which is nil or not of Async's making", i))
+				"which is nil, or no Future of Async and no Run of Start", i))
 		}
 	}
 	return futures
@@ -116,6 +137,9 @@ func (f *future) begin() error {
 			}
 		}
 	}
+	if f.Body.Stopped() {
+		return f.ex.asyncs.enlisted.err
+	}
 	if err := f.ctx.Err(); err != nil {
 		return newCancelError(asyncName, err, context.Cause(&f.ctx))
 	}
@@ -125,8 +149,31 @@ func (f *future) begin() error {
 // isOver reports whether f has ended. Its err and result are constant from then on.
 func (f *future) isOver() bool { return f.ends.Load() == &ended }
 
-// tell adds e to the waiters for the end. It returns false if f has ended.
+// publishEnd publishes the end of f and returns its waiters, the newest first. What sees the end finds the channels of
+// Done closed.
+func (f *future) publishEnd() *onEnd {
+	var past *onEnd // the channels of this entry and of those behind it are closed
+	for {
+		first := f.ends.Load()
+		if first != nil && f.ctx.marks.Load()&hasDone != 0 {
+			for e := first; e != past; e = e.next {
+				if done, ok := e.teller.(chan struct{}); ok {
+					xsync.Close(done) // P1: publishes err to those that see this first
+				}
+			}
+			past = first
+		}
+		if f.ends.CompareAndSwap(first, &ended) {
+			return first
+		}
+	}
+}
+
+// tell adds e to the waiters for the end. It returns false if f has ended, which the channel of Done may say first.
 func (f *future) tell(e *onEnd) bool {
+	if t := f.told.Load(); t != nil && xsync.IsClosed(t.teller.(chan struct{})) {
+		return false
+	}
 	for {
 		first := f.ends.Load()
 		if first == &ended {
@@ -141,6 +188,9 @@ func (f *future) tell(e *onEnd) bool {
 
 // end ends f, which the caller has claimed. w is the calling worker of f's executor, or nil.
 func (f *future) end(w *Worker, err error) {
+	if f.ex.intake != nil && f.ctx.marks.Load()&hasRoom != 0 {
+		f.ex.intake.leave() // before the end is published: a caller of Wait finds the room free
+	}
 	defer f.ex.asyncs.end(w) // deferred: on an inline executor settle may run other futures, which may call Goexit
 	f.settle(w, err)
 }
@@ -152,18 +202,25 @@ func (f *future) settle(w *Worker, err error) {
 	f.after.Store(nil)
 	f.ctx.cancel(context.Canceled, context.Canceled)
 	// D1(end): publish the end, then look at watched. Pairs with D1(watch).
-	e := f.ends.Swap(&ended)
+	e := f.publishEnd()
 	if u := f.watched.Load(); u != nil {
 		f.ctx.unfollow(u.stop)
 	}
+	var calls *onEnd // the oldest first
 	for e != nil {
 		next := e.next
 		e.next = nil // f.told keeps e, which must not keep other waiters alive
 		switch {
-		case e.done != nil:
-			close(e.done)
-		case e.worker != nil:
-			e.worker.sleeper.wake(e.worker)
+		case e.future == nil:
+			switch to := e.teller.(type) {
+			case *Worker:
+				to.sleeper.wake(to)
+			case chan struct{}: // publishEnd has closed it
+			default:
+				e.next, calls = calls, e
+			}
+		case e.future == f:
+			f.delist()
 		case !e.future.left.Done(1):
 		case w != nil && w.core == e.future.ex.core:
 			e.future.submit(w)
@@ -173,6 +230,9 @@ func (f *future) settle(w *Worker, err error) {
 		}
 		e = next
 	}
+	for ; calls != nil; calls = calls.next {
+		contained(calls.teller.(func(error)), err)
+	}
 }
 
 // cancel implements canceller. It ends f's context, and f itself unless it has begun.
@@ -181,13 +241,29 @@ func (f *future) cancel(err, cause error) {
 		cause = err
 	}
 	f.ctx.cancel(err, cause)
-	if f.claim() {
+	switch {
+	case !f.claim():
+	case f.isPromise():
+		f.settle(nil, newCancelError(promiseName, err, cause))
+	default:
 		f.end(nil, newCancelError(asyncName, err, cause))
 	}
 }
 
-// watch implements canceller. From now on f is cancelled when the caller's context ends.
+// watch implements canceller. From now on f is cancelled when the caller's context ends, and when Shutdown cancels the
+// work.
 func (f *future) watch() {
+	if f.ctx.real.Load() == nil && !f.isOver() && f.ctx.marks.Or(isListed)&isListed == 0 {
+		f.enlist()
+	}
+	f.watchCaller()
+}
+
+// executor implements canceller.
+func (f *future) executor() *Executor { return f.ex }
+
+// watchCaller is watch for the caller's context only.
+func (f *future) watchCaller() {
 	parent := f.ctx.parent
 	// Done last: each nested context asks the one above.
 	if f.watched.Load() != nil || f.isOver() || parent.Done() == nil {
@@ -200,20 +276,32 @@ func (f *future) watch() {
 	}
 }
 
+// watchEnd is called for a waiter that no worker is to help.
+func (f *future) watchEnd() {
+	if f.isPromise() {
+		f.watchPromise()
+	} else {
+		f.watchCaller()
+	}
+}
+
 // Done returns a channel that is closed at the end.
 func (f *future) Done() <-chan struct{} {
-	f.watch()
+	f.watchEnd()
 	e := f.told.Load()
 	if e == nil {
-		e = &onEnd{done: make(chan struct{})}
-		if !f.told.CompareAndSwap(nil, e) {
-			return f.told.Load().done
-		}
+		done := make(chan struct{})
+		e = &onEnd{teller: done}
+		f.ctx.marks.Or(hasDone) // first: publishEnd looks at it after it has seen e
 		if !f.tell(e) {
-			close(e.done)
+			xsync.Close(done)
+		}
+		// Last: from now on other callers of Done return the channel, which has to be closed when they see the end.
+		if !f.told.CompareAndSwap(nil, e) {
+			e = f.told.Load()
 		}
 	}
-	return e.done
+	return e.teller.(chan struct{})
 }
 
 func (f *future) wait() {
@@ -230,18 +318,28 @@ func (f *future) wait() {
 // An ending is a run or future that block waits for.
 type ending interface {
 	isOver() bool
-	Done() <-chan struct{}
+	await() // waits for the end on a channel
 }
 
-// waitFor waits for f. If f has not begun, the worker first waits in the same way for the futures that f comes after,
-// then runs f itself. It sleeps while it waits for a future that another thread has begun.
-func (w *Worker) waitFor(f *future) {
-	w.forks.expose() // f could keep them from thieves for long
+func (f *future) await() { <-f.Done() }
+
+// A firstEnd is over when one of two futures is: the one that a worker waits for, which may be cancelled, or one before
+// it.
+type firstEnd struct{ waited, before *future }
+
+func (e firstEnd) isOver() bool { return e.before.isOver() || e.waited.isOver() }
+func (e firstEnd) await()       { xsync.Await(e.before.Done(), e.waited.Done()) }
+
+// waitFor waits for a future. If it has not begun, the worker first waits in the same way for the futures that it comes
+// after, then runs it itself. It sleeps while it waits for a future that another thread has begun. It is in Blocking
+// while it waits for a promise or a future of another executor.
+func (w *Worker) waitFor(waited *future) {
+	w.forks.expose() // it could keep them from thieves for long
 	type waiting struct {
 		*future
 		past int // how many of the futures that it comes after were looked at
 	}
-	for todo := []waiting{{f, 0}}; len(todo) > 0; {
+	for todo := []waiting{{waited, 0}}; len(todo) > 0; {
 		last := len(todo) - 1
 		f := &todo[last]
 		if before := f.after.Load(); before != nil && f.claimed.Load() == 0 && f.past < len(*before) {
@@ -254,10 +352,15 @@ func (w *Worker) waitFor(f *future) {
 		}
 		own := f.future
 		todo = todo[:last]
+		end, isEnd := own.call.(endOfRun)
 		switch {
-		case own.ex.core != w.core:
-			own.ex.block(own)
+		case own.ex.core != w.core || own.isPromise():
+			if own.ex.block(firstEnd{waited, own}); waited.isOver() {
+				return
+			}
 			continue
+		case isEnd:
+			_ = end.run.wait(w, nil)
 		case own.claimed.Load() != 0:
 		case w.waits.nested < maxNested:
 			w.runOnly(&own.Item)
@@ -284,12 +387,14 @@ func (w *Worker) sleepUntil(f *future) {
 		}
 	}
 	w.bringForward()
-	if !f.tell(&onEnd{worker: w}) {
+	if !f.tell(&onEnd{teller: w}) {
 		return
 	}
 	state := w.state.Load()
 	for !f.isOver() { // a wake-up may be an old one, for an earlier wait
-		w.sleepInWait()
+		if !w.runMail() {
+			w.sleepInWait()
+		}
 	}
 	w.state.Store(state)
 }

@@ -25,7 +25,7 @@ func (w *Worker) help(r *Run, labels context.Context) {
 		for spins := 0; it == nil && spins < helpSpins && !r.over.Load(); spins++ {
 			it = w.stealFor(r)
 		}
-		if it == nil {
+		if it == nil && !w.runMail() {
 			it = w.sleepFor(r)
 		}
 		if it != nil {
@@ -67,16 +67,21 @@ func (w *Worker) sleepFor(r *Run) *Item {
 // findFor looks for an item of r or of a run nested in it, wherever there may be one.
 func (w *Worker) findFor(r *Run) *Item {
 	ex := w.ex
-	// Each item once: those put back come after the others.
-	for range ex.injector.len() {
-		it := w.nextSubmitted()
-		if it == nil {
-			break
+	for _, p := range ex.injector.levels() {
+		// Each item once: those put back come after the others of their priority.
+		for range ex.injector.of(p).Len() {
+			it := w.nextSubmitted(p)
+			if it == nil {
+				break
+			}
+			if it.Body.owner().isFor(r) {
+				return it
+			}
+			ex.inject(it)
 		}
-		if it.Body.owner().isWithin(r) {
-			return it
-		}
-		ex.inject(it)
+	}
+	if it := w.findHeld(r); it != nil {
+		return it
 	}
 	return w.stealFor(r)
 }
@@ -95,7 +100,7 @@ func (w *Worker) stealFor(r *Run) *Item {
 			if it == nil {
 				continue // lost
 			}
-			if it.Body.owner().isWithin(r) {
+			if it.Body.owner().isFor(r) {
 				return it
 			}
 			ex.inject(it)

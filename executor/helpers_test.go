@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
@@ -22,7 +24,7 @@ import (
 // wait for what hangs.
 func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
 	t.Helper()
-	ex, err := executor.New(neighbour.Beside(t, cfg))
+	ex, err := guests.New(t, neighbour.Beside(t, cfg))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if !t.Failed() {
@@ -98,8 +100,8 @@ func eventually(condition func() bool) {
 // comesToRest waits until every worker sleeps, and checks the counts by which the policies decide.
 func comesToRest(t testing.TB, ex *executor.Executor) {
 	t.Helper()
-	// A worker that was notified and has not got up yet counts as a thief.
-	eventually(func() bool { return ex.Parked() == ex.Workers() && ex.Thieves() == 0 })
+	// A worker that was notified and has not got up yet counts as a thief. A spare in service sleeps as a worker does.
+	eventually(func() bool { return ex.Parked() >= ex.Workers() && ex.Thieves() == 0 })
 	require.Zero(t, ex.SleepingHelpers())
 	require.Zero(t, ex.Actives())
 	require.Zero(t, ex.Injected())
@@ -205,4 +207,22 @@ func containsAll(s string, parts ...string) bool {
 		}
 	}
 	return true
+}
+
+// outside is what a panic says because of a Scope that is used by another function.
+const outside = "a Scope is used outside the function that it was given to"
+
+// mustPanic calls f and demands a panic that says one of these.
+func mustPanic(f func(), want ...string) error {
+	value := recovered(f)
+	told, _ := value.(string)
+	for _, w := range want {
+		if strings.Contains(told, w) {
+			return nil
+		}
+	}
+	if value == nil {
+		return errors.New("no panic")
+	}
+	return errors.New("a panic that says " + told)
 }

@@ -56,6 +56,7 @@ func (h host) Sees(victim int) bool {
 // Try implements policy.Host.
 func (h host) Try(victim int) (outcome deque.Outcome) {
 	w := h.w
+	w.stole = true
 	switch v := w.core.roster[victim]; {
 	case v != w && w.share.meets(v):
 		outcome = deque.Empty
@@ -64,6 +65,7 @@ func (h host) Try(victim int) (outcome deque.Outcome) {
 		w.share.tried(v, outcome)
 	case v == w && !w.core.injector.isEmpty():
 		w.found, outcome = w.takeSubmitted()
+		w.stole = false
 	default:
 		w.found, outcome = w.receive()
 	}
@@ -76,11 +78,19 @@ func (h host) Leave() bool { return h.w.leaveService() }
 // Prepare implements policy.Host.
 func (h host) Prepare() {
 	h.w.state.Store(uint32(preparing))
+	h.w.mail.dozes.Store(true)
 	h.w.core.notifier.Prepare(h.w.id)
+	// D5(prepare): prepare, then look for letters. Pairs with D5(wake).
+	h.w.checkMail()
 }
 
 // Cancel implements policy.Host.
-func (h host) Cancel() bool { return h.w.core.notifier.Cancel(h.w.id) }
+func (h host) Cancel() bool {
+	notified := h.w.core.notifier.Cancel(h.w.id)
+	h.w.mail.dozes.Store(false)
+	h.w.passMailOn()
+	return notified
+}
 
 // Commit implements policy.Host.
 func (h host) Commit() {
@@ -89,15 +99,20 @@ func (h host) Commit() {
 	w.publishCounts()
 	w.state.Store(uint32(parked))
 	w.share.sleeps(true)
+	w.core.watch.park(w.id)
 	w.core.notifier.Commit(w.id)
+	w.mail.dozes.Store(false)
+	w.passMailOn()
+	w.core.watch.unpark(w.id)
 	w.share.wakes()
 	w.state.Store(uint32(searching))
 	w.counts.wakeups++
 }
 
-// Pause implements policy.Host.
+// Pause implements policy.Host. Its length matters: a thief that pauses twice as long keeps a core from others. So each
+// round looks at one queue only, and an item of a run that is not Normal may be seen a few microseconds late.
 func (h host) Pause(n int) {
-	for ; n > 0 && h.w.core.injector.isEmpty(); n-- {
+	for q := &h.w.core.injector; n > 0 && q.queue.IsEmpty(); n-- {
 		giveWay()
 	}
 }
@@ -120,8 +135,10 @@ func (w *Worker) random(n int) int {
 // loop finds work and runs it until the worker's thread is to end (document 000, Algorithm 2).
 func (w *Worker) loop() {
 	for {
-		won := w.counts.won
 		if !w.thief.Find() {
+			if w.readMail() {
+				continue
+			}
 			if w.ex.stop.Load() || !w.standBy() {
 				return
 			}
@@ -129,7 +146,7 @@ func (w *Worker) loop() {
 		}
 		it := w.found
 		w.found = nil
-		w.work(it, w.counts.won != won)
+		w.work(it, w.stole)
 	}
 }
 

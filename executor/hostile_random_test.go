@@ -15,6 +15,7 @@ import (
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -190,6 +191,7 @@ func (f *foe) attack(parent context.Context, depth int) {
 // However an executor is misused, if everything that has begun can end, Close returns and leaves no goroutine and no
 // thread.
 func TestRandomHostility(t *testing.T) {
+	guests.None(t)
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	goroutines := runtime.NumGoroutine()
 	for range max(5, testkit.Scale(60)) {

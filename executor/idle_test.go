@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -52,6 +53,7 @@ func TestOneThiefDuringALongTask(t *testing.T) {
 // Without work every worker sleeps, and the counts by which the policies decide are back to zero. Then no worker wakes
 // up any more.
 func TestQuiescence(t *testing.T) {
+	guests.None(t)
 	onEach(t, adaptive, func(t *testing.T, ex *executor.Executor) {
 		for range 3 {
 			require.NoError(t, ex.Run(t.Context(), fan(100, func(ctx context.Context) error {

@@ -5,23 +5,62 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // An injector is the queue that all workers share: the master queue of document 000 (Algorithm 1). It has items that
 // come from outside, and items that workers give away. Threads that push share the owner's end of a deque under a lock.
 // Workers steal the oldest item without a lock.
+//
+// There is one queue for each priority of runs. Those of High and Low are looked at only while ranked is not 0.
 type injector struct {
-	queue *deque.Deque[Item] // constant; thieves read it often
-	_     pad.Line
-	mu    xsync.Mutex // held to push
+	queue  *deque.Deque[Item] // of Normal; constant; thieves read it often
+	ranked xatomic.Int32      // the number of runs in progress that are not Normal
+	_      pad.Line
+	mu     xsync.Mutex           // held to push
+	others [2]*deque.Deque[Item] // of Low and High; made under mu before ranked is first counted up, then constant
 }
 
 func newInjector() injector { return injector{queue: deque.New[Item](injectorCapacity)} }
 
-func (q *injector) push(it *Item) {
+// begin prepares for items of a run of that priority, before its first item.
+func (q *injector) begin(p Priority) {
+	if p == Normal {
+		return
+	}
 	q.mu.Lock()
-	q.queue.Push(it)
+	if q.others[0] == nil {
+		for i := range q.others {
+			q.others[i] = deque.New[Item](injectorCapacity)
+		}
+	}
+	q.mu.Unlock()
+	q.ranked.Add(1) // P1: publishes others
+}
+
+// end undoes begin, after the run's last item was taken.
+func (q *injector) end(p Priority) {
+	if p != Normal {
+		q.ranked.Add(-1)
+	}
+}
+
+// of returns the queue of a priority. For others than Normal there must be such a run, or ranked not 0.
+func (q *injector) of(p Priority) *deque.Deque[Item] {
+	switch p {
+	case Low:
+		return q.others[0]
+	case High:
+		return q.others[1]
+	}
+	return q.queue
+}
+
+func (q *injector) push(it *Item) {
+	p := it.Body.level()
+	q.mu.Lock()
+	q.of(p).Push(it)
 	q.mu.Unlock()
 }
 
@@ -33,18 +72,74 @@ func (q *injector) pushAll(first *Item, others iter.Seq[*Item]) int {
 		return 1
 	}
 	n := 1 // on the heap: the loop is a closure
+	queue := q.of(first.Body.level())
 	q.mu.Lock()
-	q.queue.Push(first)
+	queue.Push(first)
 	for it := range others {
-		q.queue.Push(it)
+		queue.Push(it)
 		n++
 	}
 	q.mu.Unlock()
 	return n
 }
 
-func (q *injector) steal() (*Item, deque.Outcome) { return q.queue.Steal() }
+// steal takes the oldest item of the highest priority or, at some turns, of another, see orderOf.
+func (q *injector) steal(turn uint32) (*Item, deque.Outcome) {
+	if q.isPlain() {
+		return q.queue.Steal()
+	}
+	return q.stealFrom(orderOf(turn))
+}
 
-func (q *injector) isEmpty() bool { return q.queue.IsEmpty() }
+// stealFrom takes the oldest item of the first queue in order that has one.
+func (q *injector) stealFrom(order []Priority) (*Item, deque.Outcome) {
+	for _, p := range order {
+		if it, outcome := q.of(p).Steal(); outcome != deque.Empty {
+			return it, outcome
+		}
+	}
+	return nil, deque.Empty
+}
 
-func (q *injector) len() int { return q.queue.Len() }
+// takesPerTurn is how many takes from the injector there are to one that prefers Low, and to one that prefers Normal.
+// So no run waits for ever.
+const takesPerTurn = 16
+
+// byTurn has the priorities in the order in which they are looked at: at most turns, and at the two others.
+var byTurn = [...][]Priority{{High, Normal, Low}, {Low, High, Normal}, {Normal, High, Low}}
+
+func orderOf(turn uint32) []Priority {
+	switch turn % takesPerTurn {
+	case 0:
+		return byTurn[1]
+	case takesPerTurn / 2:
+		return byTurn[2]
+	}
+	return byTurn[0]
+}
+
+// levels returns the priorities of which there may be items.
+func (q *injector) levels() []Priority {
+	if q.isPlain() {
+		return byTurn[2][:1]
+	}
+	return byTurn[0]
+}
+
+// isPlain reports whether every run in progress is Normal. Any item of another run is pushed after ranked has counted
+// the run, so a thread that has announced its sleep before it looks may rely on it.
+func (q *injector) isPlain() bool { return q.ranked.Load() == 0 }
+
+func (q *injector) isEmpty() bool {
+	return q.queue.IsEmpty() && (q.ranked.Load() == 0 || q.othersEmpty())
+}
+
+// othersEmpty is isEmpty for the queues of High and Low. ranked is not 0, or was a moment ago.
+func (q *injector) othersEmpty() bool { return q.others[0].IsEmpty() && q.others[1].IsEmpty() }
+
+func (q *injector) len() (n int) {
+	for _, p := range q.levels() {
+		n += q.of(p).Len()
+	}
+	return n
+}

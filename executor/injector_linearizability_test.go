@@ -95,7 +95,7 @@ func (s *scene) call(thread int, p part) (it *Item) {
 	case history.Push:
 		s.q.push(&s.items[p.item-1])
 	case history.Steal:
-		it, outcome = s.q.steal()
+		it, outcome = s.q.steal(1)
 	case history.IsEmpty:
 		op.Empty = s.q.isEmpty()
 	case history.Len:

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -26,9 +27,17 @@ import (
 // futures belong to the bubble in which it was made: the runtime ends the process with a fatal error if an executor is
 // used both in a bubble and outside it. Graphs, semaphores and other jobs may be used in several bubbles, one after the
 // other, and outside. Executors of [New] are not for bubbles: time does not pass while a thread sleeps.
-func NewInline(seed uint64) *Executor {
-	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true}
-	return newExecutorOn(cfg, &inline{seed: seed, woken: make(chan struct{}, 1)})
+//
+// The observers are as in [Config.Observers]. Their functions are called on the goroutines that call the executor.
+// NewInline panics if one is nil.
+func NewInline(seed uint64, observers ...*Observer) *Executor {
+	if i := slices.Index(observers, nil); i >= 0 {
+		panic(fmt.Sprintf("executor: observer %d of NewInline is nil", i))
+	}
+	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true, Observers: slices.Clone(observers)}
+	ex := newExecutorOn(cfg, &inline{seed: seed, woken: make(chan struct{}, 1)})
+	ex.watch.attach(ex)
+	return ex
 }
 
 // inline is the state of an executor without threads.

@@ -19,22 +19,25 @@ type Item struct {
 // A Body has what the executor reads of the state that the items of one run share. The layer embeds it in its run
 // state, and may use it for one run after another. What belongs to a single run is in the [JobRun].
 type Body struct {
-	hooks   Hooks
-	stopper Stopper                // the hooks, if they implement it
-	run     xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
-	stop    xatomic.Bool
-	forks   bool // constant: the items are forks
+	hooks      Hooks
+	stopper    Stopper                // the hooks, if they implement it
+	progresser Progresser             // the same
+	run        xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
+	flags      xatomic.Uint32         // stopped, watched
+	forks      bool                   // constant: the items are forks
+	addressed  bool                   // constant: each item is for one worker, which alone may run it
 }
 
 // NewBody returns a body with the hooks h.
 func NewBody(h Hooks) Body {
 	stopper, _ := h.(Stopper)
-	return Body{hooks: h, stopper: stopper}
+	progresser, _ := h.(Progresser)
+	return Body{hooks: h, stopper: stopper, progresser: progresser}
 }
 
 // Stopped reports whether the run in progress was cancelled or has failed. Items should then do nothing but count
 // themselves done. It is a load of a word that hardly ever changes, cheap enough for every item. Any thread.
-func (b *Body) Stopped() bool { return b.stop.Load() }
+func (b *Body) Stopped() bool { return b.flags.Load()&stopped != 0 }
 
 // owner returns the run in progress or, of asyncs, their common run. It is nil if there is none.
 func (b *Body) owner() *Run { return b.run.Get().asRun() }

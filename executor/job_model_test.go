@@ -125,8 +125,14 @@ func birth(n int, p Policy) *Executor {
 // start makes an executor whose workers sleep. It does not explore how they come to sleep: TestModelLife does.
 func start(n int, p Policy) *Executor { return started(Config{Workers: n, Policy: p}) }
 
-// started is start for any configuration. Spares have no threads yet.
+// started is start for any configuration. Spares have no threads yet. Callers are idle, see receiving.
 func started(cfg Config) (ex *Executor) {
+	cfg.Callers = IdleCallers
+	return receiving(cfg)
+}
+
+// receiving is started with callers that take part, if cfg says so.
+func receiving(cfg Config) (ex *Executor) {
 	model.Calm(func() {
 		cfg.KeepGOMAXPROCS = true
 		var err error

@@ -86,30 +86,39 @@ func (r *JobRun) Finish(failures ...error) {
 	err := join(failures...)
 	if r.unlink != nil {
 		r.ctx.unfollow(r.unlink)
+	}
+	if r.unlink != nil || r.up != nil {
 		r.noticeContext() // a context that has ended counts, even if the run was not yet told
 	}
 	r.mu.Lock()
 	r.ended = true // from now on Cancel does not touch the body, which may soon serve another run
 	body := r.body
 	r.err.Set(join(r.err.Get(), err))
+	r.tellProgress()
 	r.body = nil
 	r.ctx.cancel(context.Canceled, context.Canceled)
 	r.mu.Unlock()
+	r.unfollow() // now: until its end, a run stands between those that follow it and the contexts around it
+	// Deferred, because a task that an inline executor runs in an OnStop may call Goexit.
+	defer r.conclude(body)
+	r.stopFollowers()
+}
 
+// conclude is the rest of Finish.
+func (r *JobRun) conclude(body *Body) {
 	// Release comes before the end is published, so that a caller that runs the job again finds the body free.
-	body.stop.Store(false)
+	body.flags.Store(0)
 	body.run.Set(nil)
 	body.hooks.Release()
 	r.parent.Store(nil)
+	r.inside.Store(nil)
 	r.ex.forget(&r.Run)
-	r.mu.Lock()
-	// D1(finish): set over, then look for helpers that wait for the run. Pairs with D1(help).
-	r.over.Store(true)
-	if r.done != nil {
-		close(r.done)
-	}
-	r.mu.Unlock()
+	ends := r.publishEnd()
+	defer r.ex.running.Done()
 	if r.awaited.Load() > 0 {
 		r.ex.wakeHelpersOf(&r.Run)
 	}
+	r.leaveGroups()
+	r.ex.watch.runEnd(&r.Run)
+	r.tellEnds(ends)
 }

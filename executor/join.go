@@ -51,7 +51,9 @@ func (w *Worker) await(f *fork) {
 			it, within, _ = w.leapfrog(f)
 		}
 		if it == nil && spins >= helpSpins {
-			it, within = w.sleepOn(f, r)
+			if !w.runMail() {
+				it, within = w.sleepOn(f, r)
+			}
 			spins = 0
 		}
 		if it == nil {
@@ -102,11 +104,15 @@ func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 // retrieve takes f out of the injector, if it is there: a worker that met it while waiting for something else has put
 // it there.
 func (w *Worker) retrieve(f *fork) *Item {
-	for range w.ex.injector.len() {
+	if it := w.retrieveHeld(f); it != nil {
+		return it
+	}
+	p := f.Body.level()
+	for range w.ex.injector.of(p).Len() {
 		if f.state.Load()&^forkWaited != 0 {
 			return nil
 		}
-		it := w.nextSubmitted()
+		it := w.nextSubmitted(p)
 		if it == nil || it == &f.Item {
 			return it
 		}

@@ -100,13 +100,13 @@ type Yields uint8
 
 const (
 	// YieldEach is before each attempt to steal: ABP as published.
-	YieldEach = Yields(policy.YieldEach)
+	YieldEach Yields = Yields(policy.YieldEach)
 	// YieldNever is not at all.
-	YieldNever = Yields(policy.YieldNever)
+	YieldNever Yields = Yields(policy.YieldNever)
 	// YieldDelayed is before each attempt, once twice as many as there are workers have failed in a row.
-	YieldDelayed = Yields(policy.YieldDelayed)
+	YieldDelayed Yields = Yields(policy.YieldDelayed)
 	// YieldSelective is before each 64th attempt.
-	YieldSelective = Yields(policy.YieldSelective)
+	YieldSelective Yields = Yields(policy.YieldSelective)
 )
 
 var yieldsNames = policy.YieldsNames[:]

@@ -55,5 +55,6 @@ func (w *Worker) setLabels(ctx context.Context) {
 	w.labels.set = ctx
 	if w.labels.own != nil {
 		pprof.SetGoroutineLabels(ctx)
+		w.core.watch.relabel(w.id)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -63,6 +64,7 @@ func work(f func(context.Context)) executor.Job {
 // Tasks have the labels of the context that their run was given. Labels that they leave behind are gone when the worker
 // turns to another run.
 func TestLabels(t *testing.T) {
+	guests.None(t)
 	for name, run := range labelledRuns {
 		t.Run(name, func(t *testing.T) {
 			ex := newLabelled(t)
@@ -165,6 +167,7 @@ func TestLabelsOfFuturesInARow(t *testing.T) {
 
 // A worker without anything to run has labels of its own, not those of the last run.
 func TestLabelsOfAnIdleWorker(t *testing.T) {
+	guests.None(t)
 	ex := newLabelled(t)
 	within(t, ex, func() {
 		labelled(t.Context(), "idle", func(ctx context.Context) {
@@ -185,6 +188,7 @@ func TestLabelsOfAnIdleWorker(t *testing.T) {
 
 // Goexit ends the goroutine and with it its labels. The goroutine that takes over has its own.
 func TestLabelsAfterGoexit(t *testing.T) {
+	guests.None(t)
 	ex := newLabelled(t)
 	within(t, ex, func() {
 		for range 3 {
@@ -232,6 +236,7 @@ func TestLabelsInline(t *testing.T) {
 // Runs and futures in each other, each within pprof.Do or not, that leave labels behind at their end: each begins with
 // the labels of its context, and has them again after each thing that it has waited for.
 func TestRandomLabels(t *testing.T) {
+	guests.None(t)
 	seed, nodes := testkit.Seed(t), 0
 	for _, workers := range []int{1, 2} {
 		for i := range 8 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -123,6 +124,7 @@ func threadsOfUser(t *testing.T) (n int) {
 
 // Where the system refuses to name threads, the executor works without names, and Dump says so.
 func TestThreadNamesRefused(t *testing.T) {
+	guests.None(t)
 	told, out := inChild(t, "refuse")
 	if told == "" {
 		require.Contains(t, out, "worked")

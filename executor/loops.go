@@ -30,7 +30,9 @@ func (w *Worker) runPlain(it *Item) {
 	}()
 	for it != nil {
 		if it.Body != w.body {
-			w.enter(it.Body)
+			if it = w.turn(it); it == nil {
+				break
+			}
 		}
 		if w.counts.items++; w.counts.items%pollInterval == 0 {
 			if it = w.checkpoint(it); it == nil {
@@ -57,7 +59,9 @@ func (w *Worker) runPolled(it *Item) {
 	}()
 	for it != nil {
 		if it.Body != w.body {
-			w.enter(it.Body)
+			if it = w.turn(it); it == nil {
+				break
+			}
 		}
 		if w.lane.Demand() {
 			w.tell(w.lane.Poll())
@@ -87,7 +91,9 @@ func (w *Worker) runShared(it *Item) {
 	polled, wanted := w.lane.IsPolled(), w.share.control.Word()
 	for it != nil {
 		if it.Body != w.body {
-			w.enter(it.Body)
+			if it = w.turn(it); it == nil {
+				break
+			}
 		}
 		if wanted.Load() {
 			w.share.rest()

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -18,7 +17,6 @@ import (
 )
 
 const (
-	outside   = "a Scope is used outside the function that it was given to"
 	ended     = "a Forked is joined after its end"
 	elsewhere = "a Forked is joined with a Scope other than the one that it was forked with"
 )
@@ -29,21 +27,6 @@ var uses = map[string]func(s *executor.Scope){
 	"Go":    func(s *executor.Scope) { s.Go(nothing) },
 	"Spawn": func(s *executor.Scope) { s.Spawn(func(*executor.Scope) error { return nil }) },
 	"Wait":  func(s *executor.Scope) { _ = s.Wait() },
-}
-
-// mustPanic calls f and demands a panic that says one of these.
-func mustPanic(f func(), want ...string) error {
-	value := recovered(f)
-	told, _ := value.(string)
-	for _, w := range want {
-		if strings.Contains(told, w) {
-			return nil
-		}
-	}
-	if value == nil {
-		return errors.New("no panic")
-	}
-	return errors.New("a panic that says " + told)
 }
 
 // A use of a Scope by a function that it was not given to panics and says so, wherever that function

@@ -31,6 +31,7 @@ func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 		w.body, w.waits.run, w.waits.mark, w.waits.only, f.scope, 0,
 		w.leaps.joins.Load(), w.leaps.waitsFor.Load(), f.thrown, w.state.Load(), w.labels.set,
 	}
+	w.keepSlots()
 	f.thrown = nil
 	w.waits.run, w.waits.mark, w.waits.only, f.scope = r, mark, only, nil
 	if o.scope != nil {
@@ -49,6 +50,7 @@ func (w *Worker) exitNested(o outer) {
 	if w.body != o.body {
 		w.turnTo(o.body, o.labels)
 	}
+	w.dropSlots()
 	if w.leaps.joins.Load() != o.joins {
 		w.leaps.joins.Store(o.joins)
 	}
@@ -119,7 +121,7 @@ func (w *Worker) popFor(r *Run) *Item {
 			return nil
 		case waits.only != nil && it.Body == waits.only && !forkOf(it).isOlder(w, waits.mark):
 			return it
-		case waits.only == nil && it.Body.owner().isWithin(r):
+		case waits.only == nil && it.Body.owner().isFor(r):
 			return it
 		}
 		w.ex.inject(it)
@@ -134,9 +136,14 @@ type sleeper struct {
 	parker park.Parker
 }
 
-// sleepInWait sleeps until the worker's sleeper is woken. The worker is woken only for what it waits for. So while any
-// worker is in Blocking, a spare stands in for this one.
+// sleepInWait sleeps until the worker's sleeper is woken, unless there is a letter, which the caller then runs. The
+// worker is woken only for what it waits for, and for letters. So while any worker is in Blocking, a spare stands in
+// for this one.
 func (w *Worker) sleepInWait() {
+	// D5(look): look for letters, then park. Pairs with D5(post).
+	if !w.mail.isEmpty() {
+		return
+	}
 	w.counts.parks++
 	w.state.Store(uint32(parked))
 	if !w.blocking { // else a spare stands in for it already
@@ -145,7 +152,9 @@ func (w *Worker) sleepInWait() {
 		w.share.sleeps(false) // after a spare was called up, which takes the worker's place
 		defer w.share.wakes()
 	}
+	w.core.watch.park(w.id)
 	w.sleeper.sleep(w)
+	w.core.watch.unpark(w.id)
 	w.counts.wakeups++
 }
 

@@ -148,7 +148,7 @@ type PeerStats struct {
 // [PolicyOptions.CheckPeers] and where the system permits it, each answer is compared with the kernel's records of the
 // thread.
 type Answers struct {
-	Asked     uint64
+	Asked     uint64 // questions, which are as many as answers
 	Preempted uint64 // answers that the busy worker has no core
 
 	Checked       uint64 // answers that a record could judge

@@ -18,31 +18,45 @@ type Run struct {
 	body *Body
 	ctx  taskContext
 
+	settings settings
+	following
+
 	launcher xatomic.Plain[*Worker] // the worker whose task started the run, if one did
 	mark     uint64                 // of the launcher's lane just before
 
 	parent  xatomic.Pointer[Run] // the run whose task started this one, while both are in progress
+	inside  xatomic.Pointer[Run] // a run that this one was found to be within; nil after the end
 	visited xatomic.Uint64       // bit id%64: such a worker has run items of this run or of one nested in it
 	awaited xatomic.Int32        // workers asleep in help for this run
+	groups  xatomic.Int32        // open runs of groups nested in this one
 	over    xatomic.Bool         // set after err; P1: publishes it
 
 	mu        xsync.Mutex
 	cancelled bool
 	ended     bool // Finish was called: the body belongs to the next run
+	refused   bool // the run did not start, because of err
+	hasRoom   bool // the run counts against Config.MaxRuns; constant from before it is counted
 	err       xatomic.Plain[error]
+	progress  Progress      // at the end
 	done      chan struct{} // made by the first call of Done
+	callbacks []func(error) // to call after the end, see tell; nil once over is set
 	unlink    func() bool   // undoes context.AfterFunc; constant from before the run is counted
 
 	others iter.Seq[*Item] // see JobRun.BeginWith; the starter only, until the first item is available
 
+	// Guarded by Executor.mu.
 	prev, next *Run // in Executor.runs
+	listed     bool // the run is in Executor.runs
 }
+
+// Name returns the run's name: that of [RunOptions], or of its job.
+func (r *Run) Name() string { return r.job.Name() }
 
 // Context returns the context that the run's tasks are given. It is cancelled when the caller's context is, when the
 // run fails or is cancelled, and when the run ends.
 func (r *Run) Context() context.Context { return &r.ctx }
 
-// Done returns a channel that is closed when the run has ended.
+// Done returns a channel that is closed when the run has ended, as [Awaitable] says.
 func (r *Run) Done() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,11 +76,20 @@ func (r *Run) Cancel(cause error) { r.cancel(context.Canceled, cause) }
 
 // cancel implements canceller.
 func (r *Run) cancel(err, cause error) {
-	r.stop(err, cause, newCancelError(r.job.Name(), err, cause))
+	r.stop(err, cause, newCancelError(r.nameForError(), err, cause))
+}
+
+// nameForError is Name for a goroutine that must not panic: a job that is a nil pointer may not have begun yet.
+func (r *Run) nameForError() (name string) {
+	defer func() { _ = recover() }()
+	return r.job.Name()
 }
 
 // watch implements canceller. It does nothing: a run follows the caller's context from the start.
 func (r *Run) watch() {}
+
+// executor implements canceller.
+func (r *Run) executor() *Executor { return r.ex }
 
 // noticeContext cancels the run if the caller's context has ended, see [JobRun.NoticeContext].
 func (r *Run) noticeContext() {
@@ -115,12 +138,17 @@ func repeats(err, ended, cause error, looks *int) bool {
 	return errors.Is(err, ended) || errors.Is(err, cause)
 }
 
-// stop stops the run: it cancels the run's context with err and cause, and makes result part of the run's error. Only
-// the first stop counts.
+// stop stops the run and those that follow it: it cancels the run's context with err and cause, and makes result part
+// of the run's error. Only the first stop counts.
 func (r *Run) stop(err, cause, result error) {
-	if body := r.stopped(err, cause, result); body != nil && body.stopper != nil {
-		body.stopper.OnStop()
-	}
+	r.tellAllStopped(r.stopped(err, cause, result))
+}
+
+// tellAllStopped is the second half of stop, after stopped. The caller holds no lock: OnStop is the code of layers, and
+// of tasks on an inline executor.
+func (r *Run) tellAllStopped(body *Body) {
+	defer r.stopFollowers() // also after Goexit, as in tellStopped
+	body.tellStopped()
 }
 
 // stopped is stop without OnStop. It returns the body if this call has stopped it.
@@ -133,7 +161,7 @@ func (r *Run) stopped(err, cause, result error) *Body {
 	r.cancelled = true
 	r.err.Set(result)
 	if r.body != nil { // else embody stops it
-		r.body.stop.Store(true)
+		r.body.flags.Or(stopped)
 	}
 	r.ctx.cancel(err, cause)
 	return r.body
@@ -142,9 +170,9 @@ func (r *Run) stopped(err, cause, result error) *Body {
 // Wait waits for the run's end and returns its error: nil if every task ran and returned nil. The package documentation
 // says what else it can be.
 //
-// On a worker of the same executor, Wait meanwhile runs items of the run and of runs nested in it, and no others. So a
-// task may start runs and wait for them, with any number of workers. On a worker of another executor it waits as in
-// [Blocking].
+// On a worker of the same executor, Wait meanwhile runs items of the run and of runs nested in it, and no others but
+// calls of [Broadcast]. So a task may start runs and wait for them, with any number of workers. On a worker of another
+// executor it waits as in [Blocking].
 func (r *Run) Wait() error {
 	if r.over.Load() {
 		return r.err.Get()
@@ -170,10 +198,31 @@ func (r *Run) wait(w *Worker, labels context.Context) error {
 
 func (r *Run) isOver() bool { return r.over.Load() }
 
+func (r *Run) await() {
+	<-r.Done()
+	r.mu.Lock() // publishEnd sets over under it, after it has closed the channel
+	r.mu.Unlock()
+}
+
 // isWithin reports whether r is other or nested in it, at any depth.
 func (r *Run) isWithin(other *Run) bool {
 	for ; r != nil; r = r.parent.Load() {
 		if r == other {
+			return true
+		}
+	}
+	return false
+}
+
+// isFor reports whether a helper of other may run items of r: whether r is within other. It notes in r that it is, so
+// that a helper in a deep tree of runs does not walk up the tree for each item. A run between the two may have ended
+// since.
+func (r *Run) isFor(other *Run) bool {
+	for o := r; o != nil; o = o.parent.Load() {
+		if o == other || o.inside.Load() == other {
+			if o != r {
+				r.inside.Store(other)
+			}
 			return true
 		}
 	}
@@ -187,6 +236,12 @@ func (r *Run) visit(w *Worker) {
 	if r == nil || r.visited.Load()&w.bit() != 0 {
 		return
 	}
-	r.parent.Load().visit(w)
+	var around []*Run // those to visit, the innermost first
+	for o := r.parent.Load(); o != nil && o.visited.Load()&w.bit() == 0; o = o.parent.Load() {
+		around = append(around, o)
+	}
+	for _, o := range slices.Backward(around) {
+		o.visited.Or(w.bit())
+	}
 	r.visited.Or(w.bit())
 }

@@ -20,6 +20,14 @@ import (
 // another goroutine, or after the function has returned. One mistake is not noticed: a forked call may use the Scope
 // that it was forked with if no other worker has taken the call, since Join then makes it as a part of its own
 // function. The race detector may report a misuse first.
+//
+// A Scope has no limit for the number of children that run at a time. A worker that waits in a Join or a Wait makes
+// calls on top of those that it is in the middle of. If one of them had to wait for its turn, the worker could not end
+// the calls below, whose turn it is. For a limit there are:
+//
+//   - a [Group] with [Group.SetLimit], made by [GroupWithContext] with the scope's context: its functions are nested in
+//     the run, and those that wait for their turn are on no stack. A function that needs a scope gets one by [Call];
+//   - the Limit of [RunOptions], and of package parallel, for the number of workers.
 type Scope struct {
 	w        *Worker
 	body     *Body
@@ -47,13 +55,13 @@ func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
 		w.forks.stack = stack{} // its blocks may belong to another stack by now
 	}
 	if !w.forks.stack.has(here) {
-		if osthread.Self() != w.thread.self.Load() {
+		if !w.thread.is(osthread.Self()) {
 			misused()
 		}
 		w.forks.stack.note(here)
 	}
 	if moved || s.forker == 0 {
-		s.forker = here | 1 // beside here, and different from every frame
+		s.forker = noFrameBeside(here)
 	}
 	return moved
 }
@@ -125,15 +133,20 @@ func (j *funcJob) Begin(run *JobRun) (*Item, error) {
 	r.Body.forks = true
 	r.root.Exec, r.root.Body, r.root.kind = execRoot, &r.Body, isRoot
 	r.left.Start(1)
+	if run.Observed() {
+		r.observe(run)
+	}
 	return &r.root.Item, nil
 }
 
 // Call runs fn with a scope on the executor and returns its result. If the run fails, or ctx ends before fn does, it
-// returns the zero value and an error. Call panics if fn is nil.
+// returns the zero value and an error. A nil ex stands for the executor of ctx, see [FromContext]. Call panics if there
+// is none, and if fn is nil.
 func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg A) (result R, err error) {
 	if fn == nil {
 		panic("executor: Call of a nil function")
 	}
+	ex = executorOr(ctx, ex, "Call")
 	var r R
 	err = ex.Run(ctx, &funcJob{"call", func(s *Scope) error { r = fn(s, arg); return nil }})
 	if err == nil {
@@ -155,6 +168,8 @@ type scopeRun struct {
 
 	// left counts the root until it is done, and the workers between Enter and Leave.
 	left left.Count
+
+	tasks []Task // of the set of the job, with observers
 
 	mu       xsync.Mutex // guards what follows
 	failures []failure   // in the order in which they came
@@ -209,6 +224,21 @@ func (r *scopeRun) fail(f *fork, err error, skipped bool) {
 	if r.sparing && err == ErrGoexit {
 		return
 	}
+	r.tellAbort(r.record(f, err, skipped))
+}
+
+// tellAbort is the part of an abort of the run for which the caller holds no lock.
+//
+//go:noinline
+func (r *scopeRun) tellAbort(body *Body, aborts bool) {
+	if aborts {
+		r.Run().tellAllStopped(body)
+	}
+}
+
+// record is the part of fail that needs the lock. It reports whether the run was aborted, and returns its body if it
+// was not stopped before.
+func (r *scopeRun) record(f *fork, err error, skipped bool) (body *Body, aborts bool) {
 	_, panicked := err.(*PanicError)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -228,13 +258,13 @@ func (r *scopeRun) fail(f *fork, err error, skipped bool) {
 	// One Goexit ends all functions on one stack.
 	ends := err == ErrGoexit && slices.ContainsFunc(kept, func(old failure) bool { return old.err == err })
 	if told || ends || r.repeats(err, skipped) {
-		return
+		return nil, false
 	}
 	r.failures = append(r.failures, failure{err, f})
 	if r.stopper == nil {
 		r.stopper = err
 	}
-	r.Run().Abort(err)
+	return r.Run().stopped(context.Canceled, err, nil), true
 }
 
 // repeats reports whether err only says again why the run was stopped. The caller holds mu.
@@ -274,6 +304,7 @@ func wraps(err, part error) bool {
 // Fail implements Hooks.
 func (r *scopeRun) Fail(w *Worker, it *Item, err error) *Item {
 	f := forkOf(it)
+	err = inJob(err, r.Run().Name())
 	if f.kind != isCall { // the function that joins a call may still recover from its failure
 		r.fail(f, err, w.forks.scope.skipped)
 	}
@@ -322,3 +353,12 @@ func (r *scopeRun) Flush(*Worker) {}
 
 // Release implements Hooks.
 func (r *scopeRun) Release() { r.ctx, r.failures, r.stopper = nil, nil, nil }
+
+// Progress implements Progresser.
+func (r *scopeRun) Progress() Progress {
+	n := r.left.Load()
+	if n == 0 {
+		return Progress{Total: 1, Done: 1}
+	}
+	return Progress{Total: 1, Left: 1, Running: int(n - 1)} // the root is counted besides
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -78,6 +79,7 @@ func TestScopeFailures(t *testing.T) {
 
 // A child that panics or fails alone is the run's result, once.
 func TestScopeChildFails(t *testing.T) {
+	guests.None(t)
 	for name, fail := range map[string]func() error{
 		"error":  func() error { return errTest },
 		"panic":  func() error { return panicWith(errTest) },
@@ -227,6 +229,7 @@ func TestFuncWrapsFailures(t *testing.T) {
 
 // Goexit in a fork and in the child that it leaves behind, wherever they run: each ends, and the run does.
 func TestGoexitInForkAndChild(t *testing.T) {
+	guests.None(t)
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		within(t, ex, func() {
 			for i := range testkit.Scale(100) {
@@ -298,6 +301,7 @@ func TestFuncReturnsUncomparable(t *testing.T) {
 // A failure of a child's own is reported, even if it wraps the earlier failure of another. An error that only passes on
 // why the run was stopped is not. The error in which a function returns its children's failures replaces these.
 func TestFuncTellsEachFailure(t *testing.T) {
+	guests.None(t)
 	wrap := func(with string, err error) error { return fmt.Errorf("%s: %w", with, err) }
 	for name, test := range map[string]struct {
 		second func(s *executor.Scope) error // called when the first child has failed with io.EOF

@@ -326,3 +326,37 @@ func TestScopeAndClose(t *testing.T) {
 		}
 	}
 }
+
+// A Group limits how many calls with scopes of their own run at a time, in a function with a scope, with any number of
+// workers.
+func TestScopeLimitedByGroup(t *testing.T) {
+	onInlineToo(t, func(t *testing.T, ex *executor.Executor) {
+		within(t, ex, func() {
+			const limit = 2
+			var at, ran atomic.Int64
+			limited := func(s *executor.Scope, children int) error {
+				if at.Add(1) > limit {
+					t.Error("too many calls at a time")
+				}
+				for range children {
+					s.Spawn(func(*executor.Scope) error { ran.Add(1); return nil })
+				}
+				err := s.Wait()
+				at.Add(-1)
+				return err
+			}
+			require.NoError(t, ex.Run(t.Context(), executor.Func("limited", func(s *executor.Scope) error {
+				g, _ := executor.GroupWithContext(s.Context(), s.Executor())
+				g.SetLimit(limit)
+				for i := range 20 {
+					g.GoContext(func(ctx context.Context) error {
+						failed, err := executor.Call(ctx, nil, limited, i)
+						return errors.Join(failed, err)
+					})
+				}
+				return g.Wait()
+			})))
+			require.EqualValues(t, 190, ran.Load())
+		})
+	})
+}

@@ -21,11 +21,12 @@ import (
 // A job that desires any is allotted at least one, so that with more such jobs than processors the processors are
 // shared by the kernel as they are without a Share.
 //
-// Workers beyond the allotment rest, each from its next boundary on: the end of a task, a Fork, a Join, or a look for
-// work. A worker can rest at a Fork or a Join while its task holds a lock, as a thread can lose its processor there. It
-// then has its turn after eight cycles, or more if others rest too, and as soon as those that are awake have nothing
-// else to do. A worker in [Blocking] uses no processor. An executor without a run in progress soon desires nothing; the
-// next run begins at once with one worker, and within a cycle with what the executor desired before.
+// Workers beyond the allotment rest, each from its next boundary on: the end of a task, a Fork, a Join, a [Yield], or a
+// look for work. A worker can rest at a Fork, a Join or a Yield while its task holds a lock, as a thread can lose its
+// processor there. It then has its turn after eight cycles, or more if others rest too, and as soon as those that are
+// awake have nothing else to do. A worker in [Blocking] uses no processor. An executor without a run in progress soon
+// desires nothing; the next run begins at once with one worker, and within a cycle with what the executor desired
+// before.
 //
 // A job cannot take more than its share by desiring more. But nothing forces it to keep to its allotment: jobs trust
 // each other, as processes of one user do. A job that is killed gives everything back. One that is stopped counts with

@@ -9,8 +9,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A sharer is a worker's part in sharing the machine. It is nil without Config.Share, and its methods then do nothing.
-// Unless they say otherwise, they are the worker's only.
+// A sharer is a worker's part in sharing the machine. It is nil without Config.Share and Config.HostShare, and its
+// methods then do nothing. Unless they say otherwise, they are the worker's only.
 type sharer struct {
 	w       *Worker
 	control *share.Control
@@ -25,7 +25,7 @@ type sharer struct {
 	since    xatomic.Tell64 // when the worker woke, 0 while it is not awake
 }
 
-// newSharer returns the sharer of w; nil without Config.Share.
+// newSharer returns the sharer of w; nil without Config.Share and Config.HostShare.
 func newSharer(w *Worker) *sharer {
 	if w.core.sharing == nil {
 		return nil
@@ -122,6 +122,8 @@ func (s *sharer) standBy() bool {
 	}
 	s.rests = false
 	s.w.state.Store(uint32(resting))
+	// D5(rest): rest, then look for letters. Pairs with D5(wake).
+	s.w.checkMail()
 	s.park()
 	return true
 }

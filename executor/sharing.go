@@ -1,24 +1,28 @@
 package executor
 
 import (
+	"context"
+	"runtime/pprof"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/internal/share"
 	"github.com/magpie-go/magpie/internal/allot"
 	"github.com/magpie-go/magpie/internal/gat"
+	"github.com/magpie-go/magpie/internal/park"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// sharing is what an executor with a Config.Share has beside its workers' sharers. Once a cycle, on a timer's
-// goroutine, it estimates the desire and makes the control follow the allotment. While the executor desires nothing
-// there is no timer.
+// sharing is what an executor with a Config.Share or a Config.HostShare has beside its workers' sharers. Once a cycle,
+// on the manager's goroutine, it estimates the desire and makes the control follow what the table and the CPU quota
+// allow. While the executor desires nothing there is no manager.
 type sharing struct {
 	ex       *Executor // to which the workers refer
 	control  share.Control
 	cfg      *Share
 	rule     allot.Rule
 	progress progress
+	quotas   *quotas // nil without Config.HostShare
 
 	// What the latest cycle has published, for Stats.
 	err                              xatomic.Pointer[error]
@@ -29,10 +33,15 @@ type sharing struct {
 
 	mu     xsync.Mutex // guards what follows; held during a cycle
 	table  table       // nil if the executor is alone
-	timer  *time.Timer
 	last   sample
 	wanted int // the latest desire that was not 0
 	idle   int // cycles without a run since the last one with a run
+
+	alarm  *park.Alarm // of the manager; nil if there is none
+	period time.Duration
+	left   bool // the executor is being closed
+
+	manager xsync.WaitGroup // one while there is a manager
 }
 
 // A table tells what a job is allotted. It is a gat.Job.
@@ -45,12 +54,18 @@ type table interface {
 // succession keep what they need.
 const idleCycles = 10
 
-// newSharing returns the sharing of an executor that has not joined a table yet; nil without Config.Share.
+// newSharing returns the sharing of an executor that has not joined a table yet; nil without Config.Share and
+// Config.HostShare.
 func newSharing(ex *Executor) *sharing {
-	if ex.cfg.Share == nil {
+	cfg := ex.cfg.Share
+	if cfg == nil && ex.cfg.HostShare == 0 {
 		return nil
 	}
-	s := &sharing{ex: ex, cfg: ex.cfg.Share, rule: desires[ex.cfg.Share.Desire].rule(ex.cfg.Share), wanted: 1}
+	if cfg == nil {
+		cfg = (&Share{}).withDefaults(ex.cfg.Workers, nil) // for its Cycle
+	}
+	s := &sharing{ex: ex, cfg: cfg, rule: desires[cfg.Desire].rule(cfg), wanted: 1}
+	s.quotas = newQuotas(ex.cfg.HostShare, cfg.Cycle)
 	s.control.Init(shareHost{machine{ex}}, len(ex.roster))
 	return s
 }
@@ -58,6 +73,12 @@ func newSharing(ex *Executor) *sharing {
 // join joins the table. If there is no table to join, the executor is alone.
 func (s *sharing) join() {
 	if s == nil {
+		return
+	}
+	if s.quotas != nil {
+		defer s.progress.onBegin(s.appoint)
+	}
+	if s.ex.cfg.Share == nil {
 		return
 	}
 	cfg := s.cfg
@@ -78,37 +99,82 @@ func (s *sharing) joinTable(t table) {
 	s.table = t
 	s.joined.Store(true)
 	s.control.SetAllotment(1)
-	s.progress.onBegin(s.resume)
+	if s.quotas == nil {
+		s.progress.onBegin(s.appoint)
+	}
 }
 
-// leave gives the processors back, and wakes all workers that rest.
+// leave gives the processors back, ends the manager, and wakes all workers that rest. No run is in progress.
 func (s *sharing) leave() {
 	if s == nil {
 		return
 	}
+	s.retire()
+	s.manager.Wait()
+}
+
+// retire is leave, but does not wait for the manager's end.
+func (s *sharing) retire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.table != nil {
-		if s.timer != nil {
-			s.timer.Stop()
-		}
 		_ = s.table.Leave() // the table takes the place back in any case when the process ends
-		s.isAlone()
 	}
+	s.left = true
+	s.isAlone()
 	s.control.Close()
 }
 
-// resume is called when a run begins while the executor desires nothing.
-func (s *sharing) resume() {
+// manage is the manager's goroutine. It ends when the executor has desired nothing for some cycles, or is alone.
+func (s *sharing) manage() {
+	defer s.manager.Done()
+	pprof.SetGoroutineLabels(context.Background()) // it has those of the first run's starter
+	for alarm := s.resume(); alarm != nil && alarm.Sleep(); {
+		alarm = s.tick()
+	}
+}
+
+// resume is called when a run has begun while the executor desired nothing. It returns what ends the cycle; nil if
+// nothing bounds the executor.
+func (s *sharing) resume() *park.Alarm {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.idle = s.sample(), 0
+	s.quotas.forget()
 	s.tell(s.wanted, 0, 1000)
-	s.wait()
+	return s.set()
 }
 
-// tick ends a cycle: it estimates the desire, and lets the allotment follow.
-func (s *sharing) tick() {
+// bounded reports whether anything may bound how many workers are awake. The caller holds mu.
+func (s *sharing) bounded() bool { return s.table != nil || s.quotas != nil && !s.left }
+
+// set sets the alarm for the end of the cycle, and returns it. The caller holds mu.
+func (s *sharing) set() *park.Alarm {
+	period := s.cfg.Cycle
+	if s.table == nil && !s.quotas.limited() {
+		period = slowCycle
+	}
+	switch {
+	case !s.bounded():
+		s.dismiss()
+	case s.alarm == nil || s.period != period:
+		s.dismiss()
+		s.alarm, s.period = park.NewAlarm(period), period
+	}
+	return s.alarm
+}
+
+// dismiss ends the manager's sleeps. The caller holds mu.
+func (s *sharing) dismiss() {
+	if s.alarm != nil {
+		s.alarm.Cancel()
+		s.alarm = nil
+	}
+}
+
+// tick ends a cycle: it estimates the desire, and lets the allotment follow. It returns what ends the next cycle; nil
+// if there is none.
+func (s *sharing) tick() *park.Alarm {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.sample()
@@ -131,29 +197,32 @@ func (s *sharing) tick() {
 		s.tell(s.wanted, 0, 1000)
 	default:
 		s.tell(0, 0, 1000)
-		s.progress.onBegin(s.resume)
-		return
+		s.dismiss()
+		if s.bounded() {
+			s.progress.onBegin(s.appoint)
+		}
+		return nil
 	}
-	s.wait()
+	return s.set()
 }
 
-// wait has the next cycle end in time, unless the executor is alone. The caller holds mu.
-func (s *sharing) wait() {
-	switch {
-	case s.table == nil:
-	case s.timer == nil:
-		s.timer = time.AfterFunc(s.cfg.Cycle, s.tick)
-	default:
-		s.timer.Reset(s.cfg.Cycle)
-	}
-}
-
-// tell publishes the figures of a cycle, and lets the control follow the allotment. If the table is lost, the executor
-// is alone. The caller holds mu.
+// tell publishes the figures of a cycle, and lets the control follow the table and the quota. The caller holds mu.
 func (s *sharing) tell(desire, usage, efficiency int) {
-	if s.table == nil {
+	allotment := len(s.ex.roster)
+	if s.table != nil {
+		allotment = s.exchange(desire, usage, efficiency)
+	}
+	if !s.bounded() {
+		s.control.Close()
 		return
 	}
+	now := nanotime()
+	s.control.SetAllotment(min(allotment, s.quotas.next(now, s.awake(now), len(s.ex.roster))))
+}
+
+// exchange tells the table the figures of a cycle, and returns the allotment. If the table is lost, the executor is
+// alone. The caller holds mu.
+func (s *sharing) exchange(desire, usage, efficiency int) (allotment int) {
 	s.desire.Store(uint64(desire))
 	s.usage.Store(uint64(usage))
 	s.efficiency.Store(uint64(efficiency))
@@ -162,16 +231,18 @@ func (s *sharing) tell(desire, usage, efficiency int) {
 	if err != nil {
 		s.err.Store(&err)
 		s.isAlone()
-		s.control.Close()
-		return
+		return len(s.ex.roster)
 	}
-	s.control.SetAllotment(allotment)
+	return max(allotment, 1) // a job that desires nothing is allotted nothing, but its next run has to begin
 }
 
 // isAlone forgets the table. The caller holds mu.
 func (s *sharing) isAlone() {
 	s.table = nil
 	s.joined.Store(false)
+	if !s.bounded() {
+		s.dismiss()
+	}
 }
 
 // A sample is what the workers and the runs have counted so far. Times are in nanoseconds.
@@ -260,10 +331,10 @@ type progress struct {
 	past  int64  // the time before since
 	ended int64  // for how long workers had been awake when n became 0
 	spare int64  // for how long workers were awake while n was 0, before since
-	first func() // if set, it is to be called when anything is in progress, on another goroutine
+	first func() // if set, it is to be called when anything is in progress; it does not wait
 }
 
-// begin counts one in. It does nothing without a Config.Share, as end does.
+// begin counts one in. It does nothing without a Config.Share and a Config.HostShare, as end does.
 func (s *sharing) begin() {
 	if s == nil {
 		return
@@ -293,7 +364,7 @@ func (s *sharing) end() {
 	}
 }
 
-// onBegin has f called once, on another goroutine: now, if anything is in progress, or else at the next begin.
+// onBegin has f called once: now, if anything is in progress, or else at the next begin.
 func (p *progress) onBegin(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -304,9 +375,9 @@ func (p *progress) onBegin(f func()) {
 }
 
 func (p *progress) callFirst() {
-	if p.first != nil {
-		time.AfterFunc(0, p.first)
+	if f := p.first; f != nil {
 		p.first = nil
+		f()
 	}
 }
 

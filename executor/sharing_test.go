@@ -3,10 +3,13 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,16 +67,6 @@ func (tab *table) keep(n int) {
 		}
 	})
 	tab.t.Cleanup(func() { close(stop); ended.Wait() })
-}
-
-// forkFib is fib(n) with forks.
-func forkFib(s *executor.Scope, n int) int {
-	if n < 2 {
-		return n
-	}
-	f := executor.Fork(s, forkFib, n-1)
-	y := forkFib(s, n-2)
-	return f.Join(s) + y
 }
 
 // untilShared runs forks until the executor's figures are as wanted.
@@ -254,6 +247,39 @@ func TestShareTurns(t *testing.T) {
 	}
 }
 
+// TestShareYield: tasks whose only boundaries are Yields rest when the allotment shrinks, in turns.
+func TestShareYield(t *testing.T) {
+	tab := newTable(t, 2)
+	ex := newExecutor(t, executor.Config{Workers: 2, Share: tab.share()})
+	var calls [2]atomic.Int64
+	var stop atomic.Bool
+	var runs []*executor.Run
+	for i := range calls {
+		runs = append(runs, ex.Start(t.Context(), one(func(ctx context.Context) error {
+			for !stop.Load() {
+				calls[i].Add(1)
+				if err := executor.Yield(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})))
+	}
+	eventually(func() bool { tab.leave(2); return calls[0].Load() > 0 && calls[1].Load() > 0 })
+	tab.keep(1)
+	within(t, ex, func() {
+		for range 5 {
+			eventually(func() bool { s := ex.Stats().Share; return s.Allotment == 1 && s.Awake == 1 && s.Resting == 1 })
+			before := [2]int64{calls[0].Load(), calls[1].Load()}
+			eventually(func() bool { return calls[0].Load() > before[0] && calls[1].Load() > before[1] })
+		}
+		stop.Store(true)
+		for _, r := range runs {
+			require.NoError(t, r.Wait())
+		}
+	})
+}
+
 // TestShareMeeting: with one processor, tasks that wait for each other outside Blocking meet all the same.
 func TestShareMeeting(t *testing.T) {
 	tab := newTable(t, 3)
@@ -363,6 +389,36 @@ func TestShareLost(t *testing.T) {
 	}
 }
 
+// TestShareLostWhileIdle: the table's file is truncated while the executor has no run, and so does not look at it. Its
+// next run begins on the truncated file. Neither that run nor Close faults: the run ends as it should, and the executor
+// is alone soon after, with all its workers.
+func TestShareLostWhileIdle(t *testing.T) {
+	for _, length := range []int64{0, 1, 8, 100} { // in the mapping's first page, which stays in part, and none of it
+		for _, before := range []int{0, 1} { // runs before
+			tab := newTable(t, 2)
+			require.NoError(t, tab.hog.Leave())
+			a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Share: tab.share()})
+			b, err := executor.New(executor.Config{Name: "b", Workers: 2, Share: tab.share()})
+			require.NoError(t, err)
+			for range before {
+				untilShared(t, a, func(s executor.ShareStats) bool { return s.Allotment == 2 })
+				eventually(func() bool { return a.Stats().Share.Desire == 0 })
+			}
+			require.NoError(t, os.Truncate(tab.path, length))
+			require.True(t, a.Stats().Share.Joined, "an idle executor does not look")
+			require.NoError(t, b.Close())
+			for range 3 {
+				n, err := executor.Call(t.Context(), a, forkFib, 15)
+				require.NoError(t, err)
+				require.Equal(t, 610, n)
+			}
+			untilShared(t, a, func(s executor.ShareStats) bool { return s.Err != nil && !s.Joined })
+			require.ErrorIs(t, a.Stats().Share.Err, gat.ErrLost)
+			within(t, a, func() { meetAll(t, a) })
+		}
+	}
+}
+
 // TestShareStops: an executor that shares can be closed at any time, and leaves nothing in the table.
 func TestShareStops(t *testing.T) {
 	share := neighbour.Share(t, 3)
@@ -378,6 +434,32 @@ func TestShareStops(t *testing.T) {
 			require.False(t, j.Name == "stops" && j.Alive)
 		}
 	}
+}
+
+// TestShareManager: there is a manager while there are runs. It ends when there was none for some time, and at Close.
+func TestShareManager(t *testing.T) {
+	managers := func() int {
+		var stacks bytes.Buffer
+		require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
+		return strings.Count(stacks.String(), "(*sharing).manage(")
+	}
+	share := neighbour.Share(t, 2)
+	ex, err := executor.New(executor.Config{Workers: 2, Share: share})
+	require.NoError(t, err)
+	require.Zero(t, managers())
+	for range 3 {
+		release := make(chan struct{})
+		r := ex.Start(t.Context(), one(func(context.Context) error { <-release; return nil }))
+		eventually(func() bool { return ex.Stats().Share.Desire > 0 })
+		require.Equal(t, 1, managers())
+		close(release)
+		require.NoError(t, r.Wait())
+		eventually(func() bool { return managers() == 0 })
+		require.Zero(t, ex.Stats().Share.Desire)
+	}
+	require.NoError(t, ex.Run(t.Context(), one(nothing)))
+	require.NoError(t, ex.Close())
+	require.Zero(t, managers())
 }
 
 func TestShareConfig(t *testing.T) {

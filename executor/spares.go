@@ -26,14 +26,7 @@ func (h spareHost) Send(spare int, hasThread bool) {
 	default:
 		h.ex.alive.Add(1)
 		w.discharged = false
-		w.start(func(err error) {
-			osthread.Arrive()
-			if err != nil {
-				osthread.Unclaim()
-				w.spareFailed()
-				h.ex.alive.Done()
-			}
-		})
+		w.start(osthread.Arrive)
 	}
 }
 
@@ -70,10 +63,10 @@ func (w *Worker) spareGone() {
 // isSurplus reports whether the worker is a spare and more spares are in service than are due.
 func (w *Worker) isSurplus() bool { return w.spare && w.core.spares.HasSurplus() }
 
-// leaveService takes the worker, a thief, out of service if it is a surplus spare, or is to rest. It reports whether it
-// did. The worker's lane is empty (I10).
+// leaveService takes the worker, a thief, out of service if it has a letter to read, is a surplus spare, or is to rest.
+// It reports whether it did. The worker's lane is empty (I10).
 func (w *Worker) leaveService() bool {
-	return w.spare && w.core.spares.Leave(w.spareNumber()) || w.share.leave()
+	return w.takeMail() || w.spare && w.core.spares.Leave(w.spareNumber()) || w.share.leave()
 }
 
 // standBy rests, if the worker shares the machine and is to rest, or sleeps until the spare is called up or discharged.

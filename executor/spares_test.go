@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -48,6 +49,7 @@ func TestBlockingBeyondSpares(t *testing.T) {
 
 // A task on a spare ends its goroutine: another thread takes over the spare, and its service.
 func TestBlockingGoexitOnASpare(t *testing.T) {
+	guests.None(t)
 	onEach(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(20) {
 			gate, gone := make(chan struct{}), make(chan struct{})

@@ -1,17 +1,35 @@
 package executor
 
-import "github.com/magpie-go/magpie/internal/xatomic"
+import (
+	"slices"
 
-// Stats has the counters of an executor since it was made. Each worker publishes its counters when it runs out of work,
-// when it turns to another run, when it blocks, and about every thousand items. A snapshot that is taken while runs are
-// in progress may lag by so much. When a run has ended, its tasks are counted in full; attempts to steal may still lag.
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// Stats has the counters of an executor since it was made, and gauges of the moment.
+//
+// Each worker publishes its counters when it runs out of work, when it turns to another run, when it blocks, and about
+// every thousand items. A call of [Executor.Stats] asks the workers to publish at their next look at the queue of
+// submissions, which comes every 64 items. So counters that are read again and again lag by at most 64 items of each
+// worker, while runs are in progress. A task is one item together with the calls of [Fork] that its worker runs itself,
+// and so is a drainer of package pool. When a run has ended, its tasks are counted in full; attempts to steal may still
+// lag.
+//
+// Counters never decrease, also when spare workers come and go. They keep their last values after Close. Gauges do not
+// lag, but they are read one after the other, and so need not agree with each other.
 type Stats struct {
 	Workers []WorkerStats // by worker ID; spare workers follow the others, as many as were needed so far
-	Total   WorkerStats
-	Share   ShareStats // with Config.Share
+	Total   WorkerStats   // the sum of Workers
+	Share   ShareStats    // with Config.Share
+	Quota   QuotaStats    // with Config.HostShare
+	Intake  IntakeStats   // with Config.MaxRuns
 	// Active is the number of workers that run items at the moment: not of those that look for items, sleep or are
 	// blocked. A worker that helps while it waits for a fork or a run counts, and so does one without a core.
 	Active int
+	Gauges Gauges
+	// Refused says which fields of Config the system has refused to threads of workers, as Config.BestEffort permits.
+	// It is nil if the system has refused none. A refusal stays, even if the system grants the same to a later thread.
+	Refused error
 }
 
 // WorkerStats has the counters of one worker, or the sum of several.
@@ -23,12 +41,13 @@ type WorkerStats struct {
 	StealsTried uint64
 	StealsWon   uint64 // attempts to steal that brought an item, or several
 	StealsLost  uint64 // attempts to steal that were lost to another thread
-	Parks       uint64 // times that the worker went to sleep
-	Wakeups     uint64 // times that the worker was woken
+	Parks       uint64 // times that the worker went to sleep, for lack of work or in a wait
+	Wakeups     uint64 // times that the worker was woken from such a sleep
 	Peers       PeerStats
 }
 
-// Stats returns a snapshot.
+// Stats returns a snapshot. It takes some microseconds, and a lock that each run takes when it starts and when it ends.
+// It may be called at any time, from tasks and after Close too.
 func (ex *Executor) Stats() Stats {
 	workers := ex.workers()
 	s := Stats{Workers: make([]WorkerStats, len(workers))}
@@ -36,18 +55,25 @@ func (ex *Executor) Stats() Stats {
 		s.Workers[i] = w.seen.snapshot()
 		s.Workers[i].Peers = w.peers.snapshot()
 		s.Total.add(s.Workers[i], 1)
-		if workerState(w.state.Load()) == running {
-			s.Active++
+		if w.seen.asked.Load() == 0 {
+			w.seen.asked.Store(1)
 		}
 	}
 	s.Share = ex.sharing.stats()
+	s.Quota = ex.sharing.quotaStats()
+	s.Intake = ex.intake.stats()
+	s.Refused = ex.schedule.err()
+	s.Gauges = ex.gauges(workers)
+	s.Active = s.Gauges.Count(WorkerRunning)
 	return s
 }
 
-// Sub returns the difference between s and old, an earlier snapshot of the same executor. Share is that of s.
+// Sub returns s with the difference between the counters of s and those of old, an earlier snapshot of the same
+// executor, in Workers and Total, and the difference of Active. The other fields are those of s.
 func (s Stats) Sub(old Stats) Stats {
-	d := Stats{Workers: append([]WorkerStats(nil), s.Workers...), Total: s.Total, Active: s.Active - old.Active}
-	d.Share = s.Share
+	d := s
+	d.Workers = slices.Clone(s.Workers)
+	d.Active -= old.Active
 	for i := range old.Workers { // s may have more
 		d.Workers[i].add(old.Workers[i], ^uint64(0))
 	}
@@ -81,6 +107,8 @@ type counts struct {
 // published is the copy of a worker's counts that other threads read.
 type published struct {
 	tasks, pops, tried, won, lost, parks, wakeups xatomic.Tell64
+
+	asked xatomic.Tell32 // 1: Stats has been called since the worker's last checkpoint
 }
 
 // publishCounts publishes the worker's counts. Owner only.
@@ -99,6 +127,14 @@ func (w *Worker) publishCounts() {
 	set(&p.parks, c.parks)
 	set(&p.wakeups, c.wakeups)
 	w.peers.publish()
+}
+
+// publishCountsBefore is publishCounts for a worker that has counted its next item. The item does not count yet: it may
+// turn out to be no task, see uncount, and counters never decrease.
+func (w *Worker) publishCountsBefore() {
+	w.counts.items--
+	w.publishCounts()
+	w.counts.items++
 }
 
 func (p *published) snapshot() WorkerStats {

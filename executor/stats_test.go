@@ -57,7 +57,7 @@ func TestStatsAddUp(t *testing.T) {
 			require.GreaterOrEqual(t, w.StealsTried, w.StealsWon+w.StealsLost)
 		}
 		require.Positive(t, d.Total.StealsWon, "tasks that met on three workers were not stolen")
-		none := executor.Stats{Workers: make([]executor.WorkerStats, 3), Share: second.Share}
+		none := executor.Stats{Workers: make([]executor.WorkerStats, 3), Share: second.Share, Gauges: second.Gauges}
 		require.Empty(t, cmp.Diff(none, second.Sub(second)))
 	})
 }

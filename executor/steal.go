@@ -10,6 +10,9 @@ import (
 func (w *Worker) steal(victim *Worker) (*Item, deque.Outcome) {
 	it, outcome := victim.lane.Steal()
 	w.countSteal(outcome)
+	if outcome == deque.Stolen {
+		w.core.watch.steal(w.id, victim.id, 1)
+	}
 	return it, outcome
 }
 
@@ -19,18 +22,26 @@ func (w *Worker) stealMany(victim *Worker) (*Item, deque.Outcome) {
 	it, rest, outcome := w.lane.StealFrom(&victim.lane)
 	w.countSteal(outcome)
 	for _, it := range rest {
-		if it.Body.forks {
-			// The joiner of a fork may need it before this worker comes to it. In the injector the joiner finds it
-			// (retrieve).
-			w.ex.inject(it)
-			continue
-		}
-		it.Body.owner().visit(w)
-		// Most policies wake no worker for it: this worker is a thief, and looks for more when it ceases to be one.
-		w.tell(w.put(it))
+		w.keep(it)
+	}
+	if outcome == deque.Stolen {
+		w.core.watch.steal(w.id, victim.id, 1+len(rest))
 	}
 	clear(rest)
 	return it, outcome
+}
+
+// keep makes an item that the worker has stolen, and does not run at once, available again.
+func (w *Worker) keep(it *Item) {
+	if it.Body.forks {
+		// The joiner of a fork may need it before this worker comes to it. In the injector the joiner finds it
+		// (retrieve).
+		w.ex.inject(it)
+		return
+	}
+	it.Body.owner().visit(w)
+	// Most policies wake no worker for it: a thief looks for more when it ceases to be one.
+	w.tell(w.put(it))
 }
 
 // receive waits a bounded time for an item that another worker deals out, if the lane is of a kind that receives.
@@ -40,25 +51,31 @@ func (w *Worker) receive() (*Item, deque.Outcome) {
 	}
 	it, outcome := w.lane.Receive()
 	w.countSteal(outcome)
+	if outcome == deque.Stolen {
+		w.core.watch.steal(w.id, -1, 1)
+	}
 	return it, outcome
 }
 
-// takeSubmitted takes the oldest item of the injector.
+// takeSubmitted takes the oldest item of the injector, of the highest priority at most turns.
 func (w *Worker) takeSubmitted() (*Item, deque.Outcome) {
-	it, outcome := w.core.injector.steal()
+	w.takes++
+	it, outcome := w.core.injector.steal(w.takes)
 	if outcome == deque.Lost {
 		w.lose()
 	}
 	return it, outcome
 }
 
-// nextSubmitted is takeSubmitted for a worker that is about to sleep: after a lost steal it tries again, since the
-// worker must not sleep while the next item is one that it waits for.
-func (w *Worker) nextSubmitted() *Item {
+// nextSubmitted takes the oldest item of that priority from the injector, for a worker that is about to sleep: after a
+// lost steal it tries again, since the worker must not sleep while the next item is one that it waits for.
+func (w *Worker) nextSubmitted(p Priority) *Item {
 	for {
-		if it, outcome := w.takeSubmitted(); outcome != deque.Lost {
+		it, outcome := w.core.injector.of(p).Steal()
+		if outcome != deque.Lost {
 			return it
 		}
+		w.lose()
 	}
 }
 

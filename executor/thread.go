@@ -1,9 +1,9 @@
 package executor
 
 import (
-	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -15,11 +15,33 @@ import (
 // Tasks of several executors may be on one stack: those of inline executors, each started by a task of the one below,
 // and at the bottom perhaps a task of an executor with threads. The caller is then the worker of all of them, and
 // onThread has the topmost.
-var onThread sync.Map // int64 → *Worker
+//
+// The entry of a guest's thread stays, for the next guest, which must not allocate; threads are few. The entries are
+// not xatomic: the model checker leaves this map out, as it does all of sync.Map.
+var onThread sync.Map // int64 → *atomic.Pointer[Worker]
+
+// setOnThread makes w the worker of the calling thread, which self identifies; nil means none.
+func setOnThread(self int64, w *Worker) {
+	entry, ok := onThread.Load(self)
+	if !ok {
+		entry, _ = onThread.LoadOrStore(self, new(atomic.Pointer[Worker]))
+	}
+	entry.(*atomic.Pointer[Worker]).Store(w)
+}
+
+// loadOnThread returns the worker of the thread that self identifies, or nil.
+func loadOnThread(self int64) *Worker {
+	if entry, ok := onThread.Load(self); ok {
+		return entry.(*atomic.Pointer[Worker]).Load()
+	}
+	return nil
+}
 
 // currentWorker returns the worker of this executor that the caller runs on, or nil.
-func (ex *Executor) currentWorker() *Worker {
-	w := workerHere()
+func (ex *Executor) currentWorker() *Worker { return ex.workerFrom(workerHere()) }
+
+// workerFrom is currentWorker for a caller whose topmost worker, of any executor, is w.
+func (ex *Executor) workerFrom(w *Worker) *Worker {
 	for w != nil && w.core != ex.core {
 		w = w.below()
 	}
@@ -46,8 +68,8 @@ func threadHere() *Worker {
 // workerHere returns the topmost worker, of any executor, that the caller runs on, or nil.
 func workerHere() *Worker {
 	self := osthread.Self()
-	v, ok := onThread.Load(self)
-	if !ok {
+	w := loadOnThread(self)
+	if w == nil {
 		return nil
 	}
 	// A goroutine that is no worker's may have moved to another thread since the first Self, and a worker may have
@@ -55,65 +77,57 @@ func workerHere() *Worker {
 	if osthread.Self() != self {
 		return nil
 	}
-	w := v.(*Worker)
-	if w.inline != nil && !w.isHere() {
+	if (w.inline != nil || w.thread.self.Load() != self) && !w.isHere() {
 		return nil
 	}
 	return w
 }
 
-// isHere reports whether the caller runs on the inline worker w, which onThread had for the caller's thread just
-// before. The thread of an inline worker goes on to other goroutines, and the caller may have left it since. The lock
-// keeps the caller on one thread during the look.
+// isHere reports whether the caller runs on the worker w, which onThread had for the caller's thread just before. w is
+// inline or has a guest, or had one. Such a thread goes on to other goroutines, and the caller may have left it since.
+// The lock keeps the caller on one thread during the look.
 func (w *Worker) isHere() bool {
 	osthread.Lock()
 	defer osthread.Unlock()
-	v, _ := onThread.Load(osthread.Self())
-	return v == any(w)
+	return loadOnThread(osthread.Self()) == w
 }
 
-// start runs the worker on a goroutine locked to a thread of its own. It calls ready when the thread is set up, or with
-// an error if that failed.
+// start runs the worker on a goroutine locked to a thread of its own. It calls ready when the thread is set up.
 //
-// Package executor starts no other goroutines, except in closeAside.
-func (w *Worker) start(ready func(error)) {
+// Package executor starts no other goroutines, except in closeAside and appoint.
+func (w *Worker) start(ready func()) {
 	xsync.Go(func() {
-		osthread.Lock() // never unlocked: the thread has the worker's name and nice, and ends with the goroutine
+		osthread.Lock() // never unlocked: the thread has the worker's name and schedule, and ends with the goroutine
 		if osthread.IsMain() {
 			// A goroutine that ends while locked to the main thread leaves a thread that can neither end nor run
 			// others. While this one is locked to it, another goroutine gets another thread.
 			var up xsync.WaitGroup
 			up.Add(1)
-			w.start(func(err error) {
+			w.start(func() {
 				up.Done()
-				ready(err)
+				ready()
 			})
 			up.Wait()
 			osthread.Unlock()
 			return
 		}
-		if err := w.setUpThread(); err != nil {
-			ready(err)
-			return
-		}
-		ready(nil)
-		w.live()
+		w.setUpThread()
+		w.startHook(func() {
+			ready()
+			w.live()
+		}, func() { w.hookFailed(ready) })
 	})
 }
 
-func (w *Worker) setUpThread() error {
+func (w *Worker) setUpThread() {
 	cfg := &w.ex.cfg
 	if err := osthread.SetName(cfg.Name + "-" + strconv.Itoa(w.id)); err != nil {
 		w.ex.unnamed.Store(&err) // no failure: the executor works without names, and Dump reports err
 	}
-	if cfg.Nice != 0 {
-		if err := osthread.SetNice(cfg.Nice); err != nil {
-			return fmt.Errorf("executor %q: nice %d of worker %d: %w", cfg.Name, cfg.Nice, w.id, err)
-		}
-	}
+	w.schedule()
 	w.labelThread()
+	w.thread.goroutine.Store(goroutine())
 	w.occupy()
-	return nil
 }
 
 // occupy makes the calling thread the worker's.
@@ -122,17 +136,20 @@ func (w *Worker) occupy() {
 	w.thread.self.Store(osthread.Self())
 	w.forks.stack = stack{}
 	w.peers.enter()
-	onThread.Store(w.thread.self.Load(), w)
+	setOnThread(w.thread.self.Load(), w)
 }
 
 // vacate undoes occupy.
 func (w *Worker) vacate() {
 	w.peers.leave()
-	if below := w.below(); below != nil {
+	below := w.below()
+	if below != nil {
 		w.inline.below = nil
-		onThread.Store(w.thread.self.Load(), below)
+	}
+	if below == nil && w.inline == nil {
+		onThread.Delete(w.thread.self.Load()) // the thread ends
 	} else {
-		onThread.Delete(w.thread.self.Load())
+		setOnThread(w.thread.self.Load(), below)
 	}
 	w.thread.self.Store(0)
 	w.thread.id.Store(0)
@@ -142,10 +159,12 @@ func (w *Worker) vacate() {
 func (w *Worker) live() {
 	stopped := false
 	growStack()
+	w.core.watch.awaitAttach()
 	w.share.wakes()
-	defer func() {
+	defer w.endHook(func() {
 		w.share.sleeps(false)
 		w.ex.leaving.add(w.thread.id.Load())
+		w.thread.goroutine.Store(0)
 		w.vacate()
 		if stopped {
 			osthread.Unclaim()
@@ -156,7 +175,7 @@ func (w *Worker) live() {
 		} else {
 			w.replace() // a task called Goexit; or this package panicked, and the process is about to end
 		}
-	}()
+	})
 	if it := w.pop(); it != nil { // left by the worker's thread before this one
 		w.work(it, false)
 	}
@@ -177,14 +196,17 @@ func growStack() byte {
 // goroutine and its thread are lost.
 func (w *Worker) replace() {
 	w.thief.Lost()
-	w.start(func(err error) {
-		if err != nil {
-			// The first thread of this worker was set up in the same way. There is no caller to report to, and without
-			// the worker its runs could hang.
-			panic(err)
-		}
-	})
+	w.start(func() {})
 }
 
 // closeAside is Close on a goroutine of its own.
 func (ex *Executor) closeAside() { xsync.Go(func() { _ = ex.Close() }) }
+
+// aside calls f on a goroutine of its own, for a finalizer: f may call functions of the program, which may wait.
+func aside(f func()) { xsync.Go(f) }
+
+// appoint starts a manager. It is called when a run begins while the executor desires nothing.
+func (s *sharing) appoint() {
+	s.manager.Add(1)
+	xsync.Go(s.manage)
+}

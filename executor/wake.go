@@ -54,7 +54,7 @@ func (ex *Executor) wakeHelpers(pushed *Run, by *Worker) {
 		if from := w.leaps.from.Load(); from != 0 && by != nil && from&by.bit() == 0 {
 			continue
 		}
-		if r := w.sleeper.run.Load(); r != nil && (pushed == nil || pushed.isWithin(r)) {
+		if r := w.sleeper.run.Load(); r != nil && (pushed == nil || pushed.isFor(r)) {
 			w.sleeper.wake(w)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/lane"
+	"github.com/magpie-go/magpie/executor/internal/pace"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/park"
@@ -29,7 +30,7 @@ type Worker struct {
 	refills  bool                 // policy.Policy.Refills
 	inline   *inline              // set if there is no thread
 	peers    *peers               // set if the policy asks about other workers' threads
-	share    *sharer              // set with Config.Share
+	share    *sharer              // set with Config.Share or Config.HostShare
 	_        pad.Line
 
 	lane lane.Lane[Item] // has the worker's items
@@ -40,12 +41,20 @@ type Worker struct {
 	forks    forks
 	waits    waits // waits inside tasks, on the worker's stack
 	found    *Item // the item that the last successful host.Try took
+	stole    bool  // the last host.Try was to steal
 	losses   uint32
+	takes    uint32   // from the injector
+	level    Priority // of body; a copy of shown
+	slots    slots
 	rng      uint64
-	futures  int64 // futures that have ended and are not yet counted out
+	futures  int64 // futures, or functions of a Group, that have ended and are not yet counted out
 	blocking bool  // the item being run is in Blocking
 	labels   labels
-	_        pad.Line
+	pace     pace.Pace // of the tasks' calls of Yield
+	guest    guest
+
+	groupTasks groupTasks
+	_          pad.Line
 
 	// Shared.
 	state    xatomic.Tell32 // a workerState, for dumps and [Stats]
@@ -53,7 +62,9 @@ type Worker struct {
 	seen     published      // a copy of counts, made by publishCounts
 	sleeper  sleeper        // where the worker sleeps in a wait
 	leaps    leaps          // what leapfrogging joiners read
+	shown    xatomic.Int32  // the priority of body, for workers that look for a more urgent run
 	calledUp park.Parker    // where a spare on standby sleeps
+	mail     mailbox        // items that no other worker may run
 
 	discharged bool // the spare's thread is to end; plain, written before calledUp.Unpark
 	_          pad.Line
@@ -71,7 +82,15 @@ type waits struct {
 // threadOf identifies a worker's OS thread. The worker writes it.
 type threadOf struct {
 	id   xatomic.Int64 // the kernel's ID; 0 while there is no thread
-	self xatomic.Int64 // what osthread.Self returns on it
+	self xatomic.Int64 // what osthread.Self returns on it, or ^ of that on the thread of a guest
+
+	goroutine xatomic.Tell64 // the number of the goroutine that is locked to it; 0 if unknown
+}
+
+// is reports whether self, a result of osthread.Self, is of the thread.
+func (t *threadOf) is(self int64) bool {
+	known := t.self.Load()
+	return known == self || known == ^self
 }
 
 // workerState is a worker's state as dumps and [Stats] show it.
@@ -103,6 +122,7 @@ func (w *Worker) run() *Run {
 	if w == nil {
 		return nil
 	}
+	w.mustBeInTask()
 	return w.body.owner()
 }
 
@@ -181,6 +201,9 @@ func (w *Worker) pop() *Item {
 		return w.popFor(w.waits.run)
 	}
 	it := w.popOwn()
+	if it == nil && w.slots.own != nil {
+		it = w.popHeld()
+	}
 	if it == nil && w.refills && !w.core.injector.isEmpty() && !w.isSurplus() {
 		it, _ = w.takeSubmitted()
 	}
@@ -207,12 +230,15 @@ func (w *Worker) popAside() *Item {
 }
 
 // checkpoint is called by a busy worker every pollInterval items, after it has entered the body of it, the next item.
-// It returns the item to go on with, whose body it has entered. It returns nil if the run that a helper waits for is
-// over, or if the worker is a surplus spare.
+// It returns the item to go on with, whose body it has entered. A letter comes first. It returns nil if the run that a
+// helper waits for is over, or if the worker is a surplus spare.
 func (w *Worker) checkpoint(it *Item) *Item {
-	if w.counts.items%flushInterval == 0 {
-		w.publishCounts()
-		w.body.hooks.Flush(w)
+	w.publishAtCheckpoint()
+	if it.Body.addressed {
+		return it
+	}
+	if next := w.preferMail(it); next != nil {
+		return next
 	}
 	if r := w.waits.run; r != nil {
 		if r.over.Load() {
@@ -228,10 +254,13 @@ func (w *Worker) checkpoint(it *Item) *Item {
 	if w.core.cfg.Verbatim {
 		return it // only thieves look at the injector
 	}
-	if w.core.injector.isEmpty() {
+	if w.core.injector.isPlain() && w.core.injector.isEmpty() {
 		return it
 	}
-	newcomer, _ := w.takeSubmitted()
+	newcomer := w.newcomer(it.Body.level())
+	if newcomer != nil && newcomer.Body != w.body {
+		newcomer = w.admitted(newcomer)
+	}
 	if newcomer == nil {
 		return it
 	}
@@ -244,6 +273,16 @@ func (w *Worker) checkpoint(it *Item) *Item {
 		w.enter(newcomer.Body)
 	}
 	return newcomer
+}
+
+func (w *Worker) publishAtCheckpoint() {
+	if w.counts.items%flushInterval == 0 {
+		w.publishCountsBefore()
+		w.body.hooks.Flush(w)
+	} else if w.seen.asked.Load() != 0 {
+		w.seen.asked.Store(0)
+		w.publishCountsBefore()
+	}
 }
 
 // putBack puts an item that was counted but not run into the injector. The worker that runs it counts it again.
@@ -274,6 +313,11 @@ func (w *Worker) turnTo(b *Body, labels context.Context) {
 		b.hooks.Enter(w)
 	}
 	w.body = b
+	if p := b.level(); p != w.level {
+		w.level = p
+		w.shown.Store(int32(p))
+	}
+	w.useSlots(b)
 	if old != nil || labels != w.labels.set { // tasks of old may have set labels of their own
 		w.setLabels(labels)
 	}

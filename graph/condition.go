@@ -20,8 +20,9 @@ import (
 // The run ends when no task is left that could run. A task that a condition may choose cannot wait for other tasks. So
 // it may have at most one other predecessor, as the body of a loop has the task that begins the loop.
 //
-// A task with the branches of a condition as predecessors would wait for all of them, though only one is chosen. A task
-// that is to run after any branch is therefore chosen too, by a condition at the end of each branch:
+// A task with the branches of a condition as predecessors would wait for all of them, though only one is chosen:
+// [Graph.Validate] says so. A task that is to run after any branch is therefore chosen too, by a condition at the end
+// of each branch:
 //
 //	which.Precede(yes, no)  // 0 or 1
 //	yes.Precede(save)       // conditions, which return 0
@@ -109,6 +110,9 @@ func (g *Graph) checkChoices() error {
 			reached[i] = true
 			front = append(front, p.Successors(i)...)
 		}
+	}
+	for i, fn := range p.Funcs {
+		reached[i] = reached[i] || fn == nil
 	}
 	if i := slices.Index(reached, false); i >= 0 {
 		return fmt.Errorf("graph %q: task %s can never run: it is in a loop that nothing begins, put a task before it",

@@ -13,6 +13,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -215,6 +216,7 @@ func TestConditionInModule(t *testing.T) {
 }
 
 func TestConditionFailures(t *testing.T) {
+	guests.None(t)
 	for _, workers := range []int{1, 2} {
 		ex := newExecutor(t, executor.Config{Workers: workers})
 		for name, fail := range map[string]func() (int, error){

@@ -17,10 +17,19 @@
 // # Other tasks
 //
 // [Graph.Module] adds a task that runs another graph. [Graph.Subflow] adds a task that builds a graph while it runs.
-// The successors of a [Graph.DetachedSubflow] do not wait for the graph that it builds. A [Value] is a typed result
-// that one task makes and others take. [Graph.Condition] adds a task that chooses which of its successors runs next,
-// for branches and loops; a run with conditions ends when no task is left that could run. With [Task.Limit] a task runs
-// only while it holds permits of a [Semaphore].
+// The successors of a [Graph.DetachedSubflow] do not wait for the graph that it builds. A task of [Graph.External] ends
+// when somebody says so, and holds no worker until then. [Graph.Retry] adds a task that calls its function again if it
+// fails. A [Value] is a typed result that one task makes and others take. [Graph.Condition] adds a task that chooses
+// which of its successors runs next, for branches and loops; a run with conditions ends when no task is left that could
+// run. With [Task.Limit] a task runs only while it holds permits of a [Semaphore]; from a [Task.Acquire] to a
+// [Task.Release] a run holds them.
+//
+// # Walking and editing
+//
+// [Graph.Tasks], [Task.Successors], [Task.Predecessors] and other methods of Task tell what a graph looks like. Between
+// runs it can be changed anywhere: [Task.Unprecede] removes edges and [Task.Remove] a task, [Task.Rebind] gives a task
+// another function, [Graph.Append], [Graph.Clone] and [Graph.Clear] are for whole graphs. [FromJSON] reads what
+// [Graph.MarshalJSON] has written, with functions found by the names of tasks.
 //
 // # Order
 //
@@ -30,10 +39,10 @@
 // # Errors
 //
 // The first task to fail cancels the run's context, and tasks that have not started are skipped. Run returns the
-// failures of all tasks that did run, each a [*TaskError], joined in the order in which the tasks were added. A panic
-// becomes an *executor.PanicError, a task that calls runtime.Goexit fails with executor.ErrGoexit. If the caller's
-// context ends the run, the error matches the context's error and its cause (errors.Is). Errors that tasks return only
-// because they were cancelled are left out.
+// failures of all tasks that did run, each a [*TaskError], joined in the order of [Graph.Tasks]. A panic becomes an
+// *executor.PanicError, a task that calls runtime.Goexit fails with executor.ErrGoexit. If the caller's context ends
+// the run, the error matches the context's error and its cause (errors.Is). Errors that tasks return only because they
+// were cancelled are left out.
 //
 // Mistakes in the program (a nil function, a task of another graph, a change during a run) panic where they are made.
 // Mistakes in the data are errors of [Graph.Validate] and of Run: a cycle, or a task that a condition would start too
@@ -45,4 +54,8 @@
 // kept for the next run. A run of a frozen graph allocates two small objects, whatever the graph's size. Conditions and
 // subflows allocate more. Tasks of several priorities cost time and some bytes for each ready task, see
 // [Task.Priority].
+//
+// After a few edits of a graph without modules, the next run copies the frozen form of the last with the changes, and
+// uses its memory again: that takes a small part of the time of building the graph. After [Task.Rebind] it does nothing
+// beforehand.
 package graph

@@ -8,29 +8,55 @@ import (
 )
 
 // WriteDOT writes the graph in the DOT language of Graphviz, for example for dot -Tsvg. Tasks and edges stand in the
-// order in which they were added, so that equal graphs give equal drawings. A graph with a cycle can be drawn too,
-// unless the cycle is in a module: then the error names the module. A module is drawn with its tasks. A condition is a
-// diamond; its edges are dashed and labelled with the indices by which it chooses. The outline of a task is bold if its
-// priority is high, and dotted if its priority is low.
+// order of [Graph.Tasks] and [Task.Successors], so that equal graphs give equal drawings. A graph with a cycle can be
+// drawn too, unless the cycle is in a module: then the error names the module. A module is drawn with its tasks. A
+// condition is a diamond; its edges are dashed and labelled with the indices by which it chooses. The outline of a task
+// is bold if its priority is high, and dotted if its priority is low.
 func (g *Graph) WriteDOT(out io.Writer) error {
+	return g.WriteDOTWith(out, nil)
+}
+
+// WriteDOTWith is WriteDOT with further attributes for the tasks, as names and values. The index of a task is its
+// number, as in #3; the tasks of modules come after the graph's own. That is also its index in the TaskSet of which
+// observers are told. An attribute that WriteDOT sets too takes its place, but a style is added to the others. Values
+// need not be quoted. A name that is no identifier of the DOT language is an error, and then nothing is written.
+//
+// The method Shades of Times, in package executor/observe, returns attributes that colour the tasks by the time that
+// they have taken.
+func (g *Graph) WriteDOTWith(out io.Writer, attributes func(index int) [][2]string) error {
 	p, err := g.freeze()
 	if p == nil {
 		return err
 	}
-	b := bufio.NewWriter(out)
-	fmt.Fprintf(b, "digraph %s {\n", quote(g.name))
-	for i := range p.Len() {
-		looks := ""
+	tasks := make([]dotTask, p.Len())
+	for i := range tasks {
+		if p.Funcs[i] == nil {
+			continue
+		}
+		t := &tasks[i]
+		t.label = quote(g.taskName(uint32(i)))
 		if p.Chooses != nil && p.Chooses[i] {
-			looks = " shape=diamond"
+			t.shape = "diamond"
 		}
 		switch g.layout.priorities[uint32(i)] {
 		case High:
-			looks += " style=bold"
+			t.style = "bold"
 		case Low:
-			looks += " style=dotted"
+			t.style = "dotted"
 		}
-		fmt.Fprintf(b, "\tn%d [label=%s%s];\n", i, quote(g.taskName(uint32(i))), looks)
+		if attributes == nil {
+			continue
+		}
+		if err := t.add(attributes(i)); err != nil {
+			return fmt.Errorf("graph %q: task %s: %w", g.name, g.taskName(uint32(i)), err)
+		}
+	}
+	b := bufio.NewWriter(out)
+	fmt.Fprintf(b, "digraph %s {\n", quote(g.name))
+	for i := range tasks {
+		if p.Funcs[i] != nil {
+			fmt.Fprintf(b, "\tn%d [%v];\n", i, &tasks[i])
+		}
 	}
 	for i := range p.Len() {
 		for n, s := range p.Successors(uint32(i)) {
@@ -43,6 +69,64 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 	}
 	b.WriteString("}\n")
 	return b.Flush()
+}
+
+// A dotTask has the attributes of a task, in the DOT language but for the style.
+type dotTask struct {
+	label, shape, style string
+	more                []string // attributes with their values
+}
+
+// add adds attributes that are not quoted yet.
+func (t *dotTask) add(attributes [][2]string) error {
+	for _, a := range attributes {
+		switch name, value := a[0], quote(a[1]); {
+		case !isDOTName(name):
+			return fmt.Errorf("the attribute %q is not an identifier: give letters, digits and _, a digit not first", name)
+		case name == "label":
+			t.label = value
+		case name == "shape":
+			t.shape = value
+		case name == "style" && t.style != "":
+			t.style += "," + a[1]
+		case name == "style":
+			t.style = a[1]
+		default:
+			t.more = append(t.more, name+"="+value)
+		}
+	}
+	return nil
+}
+
+// String returns the list of attributes in the DOT language.
+func (t *dotTask) String() string {
+	list := []string{"label=" + t.label}
+	if t.shape != "" {
+		list = append(list, "shape="+t.shape)
+	}
+	switch t.style {
+	case "":
+	case "bold", "dotted":
+		list = append(list, "style="+t.style)
+	default:
+		list = append(list, "style="+quote(t.style))
+	}
+	return strings.Join(append(list, t.more...), " ")
+}
+
+// isDOTName reports whether s is an identifier of the DOT language that need not be quoted, and no keyword.
+func isDOTName(s string) bool {
+	for i, c := range s {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	switch strings.ToLower(s) {
+	case "", "node", "edge", "graph", "digraph", "subgraph", "strict":
+		return false
+	}
+	return true
 }
 
 // quote quotes a string for DOT, which has no escapes for other characters.

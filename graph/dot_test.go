@@ -65,6 +65,38 @@ func TestDOT(t *testing.T) {
 	}
 }
 
+// Attributes from outside stand after those of WriteDOT or take their place; a style is added.
+func TestDOTWith(t *testing.T) {
+	g := graph.New("shop")
+	a, b := g.Task(nothing).Named("a").Priority(graph.High), g.Task(nothing).Named("b")
+	a.Precede(b)
+	var out bytes.Buffer
+	require.NoError(t, g.WriteDOTWith(&out, func(i int) [][2]string {
+		if i == 1 {
+			return [][2]string{{"label", `say "b"`}, {"shape", "box"}, {"style", "filled"}, {"fillcolor", "0.1 0.2 1.0"}}
+		}
+		return [][2]string{{"style", `filled"`}, {"style", "rounded"}, {"tooltip", "1ms; ] }"}}
+	}))
+	require.Equal(t, `digraph "shop" {
+	n0 [label="a" style="bold,filled\",rounded" tooltip="1ms; ] }"];
+	n1 [label="say \"b\"" shape="box" style="filled" fillcolor="0.1 0.2 1.0"];
+	n0 -> n1;
+}
+`, out.String())
+
+	var plain, none bytes.Buffer
+	require.NoError(t, g.WriteDOT(&plain))
+	require.NoError(t, g.WriteDOTWith(&none, func(int) [][2]string { return nil }))
+	require.Equal(t, plain.String(), none.String())
+
+	for _, name := range []string{"", "2x", "a b", "a=b", "node", "Edge", "é", "x]"} {
+		out.Reset()
+		err := g.WriteDOTWith(&out, func(int) [][2]string { return [][2]string{{name, "1"}} })
+		require.ErrorContains(t, err, `graph "shop": task a: the attribute `, name)
+		require.Empty(t, out.String())
+	}
+}
+
 // specialNames are names that a quoted string could garble.
 var specialNames = []string{
 	"",

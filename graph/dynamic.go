@@ -1,6 +1,10 @@
 package graph
 
-import "github.com/magpie-go/magpie/executor"
+import (
+	"slices"
+
+	"github.com/magpie-go/magpie/executor"
+)
 
 // isDynamic reports whether the run has choices or tasks of several priorities. With choices, the number of tasks to
 // run is not known at the beginning. With several priorities, a worker does not choose the task that it runs next. In a
@@ -15,18 +19,19 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	i := r.index(t)
 	l := &r.locals[w.ID()]
-	if r.Stopped() {
+	if r.Disturbed() && !r.mayBegin(w) {
 		l.done++
 		return nil
 	}
-	var does special
-	if r.special != nil {
-		does = r.special[i]
-	}
+	l.ran++
 	var one [1]int
-	var chosen []int
-	var err error
-	switch s := does.(type) {
+	chosen, err := r.decide(w, t, i, &one)
+	return r.endDynamic(w, l, t, i, chosen, err)
+}
+
+// decide calls the function of task i. It returns the indices that the task chooses, for which one has room.
+func (r *runState) decide(w *executor.Worker, t *record, i uint32, one *[1]int) (chosen []int, err error) {
+	switch s := r.special.of(i).(type) {
 	case nil:
 		err = t.fn(r.ctx.Get())
 	case oneOf:
@@ -36,6 +41,16 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 		chosen, err = s(r.ctx.Get())
 	default:
 		err = s.run(w, r, i)
+	}
+	return chosen, err
+}
+
+// endDynamic makes the tasks available that task i, of record t, has made ready.
+func (r *runState) endDynamic(
+	w *executor.Worker, l *local, t *record, i uint32, chosen []int, err error,
+) *executor.Item {
+	if err == errLater {
+		return r.endsLater(w, l, i)
 	}
 	if err != nil {
 		r.fail(t, err)
@@ -67,6 +82,7 @@ func (r *runState) choose(l *local, ready, succ []uint32, chosen []int) []uint32
 	if l.named == nil {
 		l.named = make([]bool, r.plan.Len())
 	}
+	ready = slices.Grow(ready, min(len(chosen), len(succ)))
 	for _, c := range chosen {
 		if 0 <= c && c < len(succ) && !l.named[succ[c]] {
 			l.named[succ[c]] = true
@@ -114,5 +130,9 @@ func (r *runState) rearm() {
 	}
 	if r.ranks != nil {
 		r.ranks.takes = 0
+	}
+	for i := range r.locals {
+		r.locals[i].ran = 0
+		r.locals[i].told.Store(0)
 	}
 }

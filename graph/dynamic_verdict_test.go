@@ -101,8 +101,15 @@ func (r *replay) explained(run *rerun, result error) error {
 	}
 	err, cause := run.ctx.Err(), context.Cause(run.ctx)
 	failed, rest := parts(result)
-	for _, f := range failed {
-		if err := r.happened(run, f); err != nil {
+	of := make([]*graph.TaskError, len(failed)) // the tasks' own failures
+	for i, f := range failed {
+		var err error
+		for _, of[i] = range slices.Backward(run.bare(f)) {
+			if err = r.happened(run, of[i]); err == nil {
+				break
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -112,7 +119,7 @@ func (r *replay) explained(run *rerun, result error) error {
 				result)
 		}
 	}
-	if !slices.IsSortedFunc(failed, func(a, b *graph.TaskError) int { return run.place(a) - run.place(b) }) {
+	if !slices.IsSortedFunc(of, func(a, b *graph.TaskError) int { return run.place(a) - run.place(b) }) {
 		return fmt.Errorf("failures are not in the order of tasks: %w", result)
 	}
 	switch {
@@ -148,6 +155,23 @@ func (x *execution) stoppedBy(e error) error {
 		return fmt.Errorf("nothing that can have stopped the run is told by: %w", e)
 	}
 	return nil
+}
+
+// bare returns the failure without those of modules in whose copies the task may be, each time one less.
+func (run *rerun) bare(e *graph.TaskError) (all []*graph.TaskError) {
+	in, name := run.root, run.name()
+	for {
+		all = append(all, e)
+		inner, wraps := e.Err.(*graph.TaskError)
+		i := slices.IndexFunc(in.vertices, func(v *vertex) bool {
+			return v.does == stands && v.label() == e.Task && name == e.Graph && len(v.limits) == 0 && !v.child.chooses
+		})
+		if !wraps || i < 0 {
+			return all
+		}
+		in, e = in.vertices[i].child, inner
+		name = in.name
+	}
 }
 
 // place returns the position of a failure among those of a run: failures of modules' tasks come last.

@@ -47,12 +47,25 @@ func (e *TaskError) say(verb string) string {
 	return b.String()
 }
 
+// newTaskError returns the failure of task i of the plan. For a task of a module's copy it is wrapped in a failure of
+// the module's task, as if the module were run as a whole.
+func (g *Graph) newTaskError(i uint32, err error) *TaskError {
+	for {
+		owner, own := g.origin(i)
+		failed := &TaskError{Graph: owner.name, Task: owner.ownName(own), Err: err}
+		if owner == g {
+			return failed
+		}
+		i, err = g.moduleOf(i), failed
+	}
+}
+
 // Unwrap returns Err.
 func (e *TaskError) Unwrap() error { return e.Err }
 
 // A CycleError says that a graph cannot run because some tasks would wait for each other.
 type CycleError struct {
-	Graph string
+	Graph string   // the name given to New
 	Path  []string // tasks of one cycle, each preceding the next and the last the first
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -106,6 +107,7 @@ func TestPanics(t *testing.T) {
 }
 
 func TestGoexit(t *testing.T) {
+	guests.None(t)
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")
 	ran := false
@@ -132,6 +134,7 @@ func failBeside(t *testing.T, ctx context.Context, answer func(ctx context.Conte
 
 // TestEchoes: an error that only says that the run has failed is not a failure of its own.
 func TestEchoes(t *testing.T) {
+	guests.None(t)
 	for name, answer := range map[string]func(context.Context) error{
 		"the context's error":         func(ctx context.Context) error { return ctx.Err() },
 		"the context's error wrapped": func(ctx context.Context) error { return fmt.Errorf("reading: %w", ctx.Err()) },

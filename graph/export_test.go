@@ -1,5 +1,10 @@
 package graph
 
+import (
+	"reflect"
+	"time"
+)
+
 // MaxIdleStates is maxIdleStates.
 const MaxIdleStates = maxIdleStates
 
@@ -75,6 +80,24 @@ func WaitingFor(s *Semaphore) (n int) {
 // Prioritize gives each task of g a priority.
 func Prioritize(g *Graph, priority func(task uint32) Priority) {
 	for i := range uint32(g.Len()) {
-		Task{g, i}.Priority(priority(i))
+		g.at(i).Priority(priority(i))
 	}
 }
+
+// HasTopology reports whether g has its edges in a form that can be edited, and whether also those to predecessors.
+func HasTopology(g *Graph) (forward, back bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.topology != nil, g.topology != nil && g.topology.back != nil
+}
+
+// ScansBeforeReverse is scansBeforeReverse.
+const ScansBeforeReverse = scansBeforeReverse
+
+// Sizes returns the sizes of a run state, and of the part that a subflow builds.
+func Sizes() (state, part uintptr) {
+	return reflect.TypeFor[runState]().Size(), reflect.TypeFor[builtPart]().Size()
+}
+
+// Pause is RetryPolicy.pause.
+func Pause(p RetryPolicy, calls int) time.Duration { return p.pause(calls) }

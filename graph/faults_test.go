@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -185,6 +186,7 @@ func (h *history) injected() (n int) {
 }
 
 func TestInjected(t *testing.T) {
+	guests.None(t)
 	m := &model{preds: make([][]int, 3)}
 	stopped := errors.Join(context.Canceled, errCancelled)
 	failed := &graph.TaskError{Graph: "g", Task: "t", Err: errTask}

@@ -3,7 +3,9 @@ package graph
 import (
 	"context"
 	"fmt"
+	"strconv"
 
+	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/hugepage"
 	"github.com/magpie-go/magpie/internal/plan"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -15,30 +17,35 @@ import (
 type Graph struct {
 	name       string
 	funcs      []plan.Func
-	edges      []plan.Edge       // dropped by the freeze, restored by the next change, unless there are modules
+	edges      []plan.Edge       // dropped by the freeze, unless there are modules; see topology
 	names      map[uint32]string // of the tasks that have one
+	sealed     bool              // the graph of a subflow that is built, see seal
 	backward   bool              // some edge leads to the same or an earlier task; otherwise there is no cycle
+	chooses    bool              // some of the special tasks choose
 	modules    []module          // ascending
-	special    map[uint32]special
-	chooses    bool // some of the special tasks choose
+	special    specials
 	limits     map[uint32][]limit
 	priorities map[uint32]Priority // of the tasks that were given one
+	takers     map[uint32][]uint32 // of the values that a task makes
+	removals   removals
 
 	// Guarded by heights.
 	height   int  // greater than those of the modules
 	isModule bool // of another graph
 
-	mu      xsync.Mutex // guards the fields below: runs may begin on several goroutines
-	holds   int         // number of runs in progress, and of held graphs that have this one as a module
-	frozen  bool        // held since the last change; set under mu
-	edition uint64      // changes with every change of the graph or its modules
-	uses    []use       // the graphs of the modules, once each
-	size    int         // see unfoldedSize
-	layout              // this and the fields below are reset when the edition changes
-	plan    *plan.Plan  // nil if there is none yet
-	levels  []Priority  // of the plan's tasks; nil if all have the same
-	fault   error       // the result of Validate
-	states  []*runState
+	mu       xsync.Mutex // guards the fields below: runs may begin on several goroutines
+	frozen   bool        // held since the last change; set under mu
+	holds    int         // number of runs in progress, and of held graphs that have this one as a module
+	edition  uint64      // changes with every change of the graph or its modules
+	uses     []use       // the graphs of the modules, once each
+	size     int         // see unfoldedSize
+	topology *topology   // if not nil it has the edges, and edges is the same or nil
+	layout               // this and the fields below are reset when the edition changes
+	plan     *plan.Plan  // nil if there is none yet
+	levels   []Priority  // of the plan's tasks; nil if all have the same
+	fault    error       // the result of Validate
+	states   []*runState
+	tasks    *executor.TaskSet // of the plan; nil if none was needed yet
 }
 
 // maxIdleStates is the number of run states that a graph keeps for later runs. Runs that follow each other need one;
@@ -56,7 +63,7 @@ func New(name string) *Graph { return &Graph{name: name} }
 func (g *Graph) Name() string { return g.name }
 
 // Len returns the number of tasks.
-func (g *Graph) Len() int { return len(g.funcs) }
+func (g *Graph) Len() int { return len(g.funcs) - len(g.removals.free) }
 
 // Reserve makes room for that many tasks and edges in all. It saves the copies and the spare capacity of growth, which
 // pays from some hundred thousand tasks on.
@@ -66,14 +73,16 @@ func (g *Graph) Reserve(tasks, edges int) {
 		g.funcs = append(hugepage.MakeCap[plan.Func](tasks), g.funcs...)
 	}
 	if edges > cap(g.edges) {
+		g.listEdges()
 		g.edges = append(hugepage.MakeCap[plan.Edge](edges), g.edges...)
 	}
 }
 
 // A Task is a task of a graph: a small value that may be copied and compared. The zero Task belongs to no graph.
 type Task struct {
-	graph *Graph
-	index uint32
+	graph      *Graph
+	index      uint32
+	generation uint32 // of the tasks that have had this index
 }
 
 // Task adds a task that runs fn. The context given to fn is the run's: it is cancelled when the caller's is, when
@@ -84,8 +93,11 @@ func (g *Graph) Task(fn func(context.Context) error) Task {
 		g.nilFunction()
 	}
 	g.change()
+	if len(g.removals.free) > 0 {
+		return g.taskAgain(fn)
+	}
 	g.funcs = append(g.funcs, fn)
-	return Task{g, uint32(len(g.funcs) - 1)}
+	return Task{g, uint32(len(g.funcs) - 1), g.removals.cleared}
 }
 
 func (g *Graph) nilFunction() {
@@ -109,7 +121,7 @@ func (t Task) Precede(others ...Task) {
 	g := t.owner("Precede")
 	g.change()
 	for _, o := range others {
-		if o.graph != g {
+		if !g.has(o) {
 			g.foreign(t, o, "Precede")
 		}
 		g.addEdge(t.index, o.index)
@@ -121,7 +133,7 @@ func (t Task) Succeed(others ...Task) {
 	g := t.owner("Succeed")
 	g.change()
 	for _, o := range others {
-		if o.graph != g {
+		if !g.has(o) {
 			g.foreign(t, o, "Succeed")
 		}
 		g.addEdge(o.index, t.index)
@@ -132,12 +144,19 @@ func (g *Graph) addEdge(from, to uint32) {
 	if from >= to {
 		g.backward = true
 	}
+	if g.topology != nil {
+		g.addEdgeToTopology(from, to)
+		return
+	}
 	g.edges = append(g.edges, plan.Edge{From: from, To: to})
 }
 
 func (t Task) owner(method string) *Graph {
 	if t.graph == nil {
 		panic(fmt.Sprintf("graph: %s called on a zero Task: make tasks with Graph.Task", method))
+	}
+	if !t.graph.has(t) {
+		panic(fmt.Sprintf("graph %q: %s called on task #%d, which was removed", t.graph.name, method, t.index))
 	}
 	return t.graph
 }
@@ -147,33 +166,39 @@ func (g *Graph) foreign(t, other Task, method string) {
 		panic(fmt.Sprintf("graph %q: %s of task %s was given a zero Task: make tasks with Graph.Task",
 			g.name, method, g.taskName(t.index)))
 	}
+	if other.graph == g {
+		panic(fmt.Sprintf("graph %q: %s of task %s was given task #%d, which was removed",
+			g.name, method, g.taskName(t.index), other.index))
+	}
 	panic(fmt.Sprintf("graph %q: %s of task %s was given a task of graph %q: edges stay within a graph",
 		g.name, method, g.taskName(t.index), other.graph.name))
 }
 
-// change prepares g for a change. Only a frozen graph needs preparation; a graph with a run in progress is frozen.
+// change prepares g for a change. A graph that was never frozen nor walked needs no preparation; a graph with a run in
+// progress is frozen.
 func (g *Graph) change() {
-	if g.frozen {
-		g.thaw()
+	if g.frozen || g.topology != nil {
+		g.edit()
 	}
 }
 
 func (g *Graph) thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.checkSealed()
 	if g.holds != 0 {
 		panic(fmt.Sprintf("graph %q: changed while a run is in progress: wait for the run, or build another graph",
 			g.name))
 	}
 	if g.modules == nil && g.plan != nil {
-		g.edges = g.plan.EdgeList()
+		g.keepFrozen()
 	}
 	g.forgetPlan()
 	g.frozen = false
 }
 
 func (g *Graph) forgetPlan() {
-	g.plan, g.levels, g.fault, g.states = nil, nil, nil, nil
+	g.plan, g.levels, g.fault, g.states, g.tasks = nil, nil, nil, nil, nil
 	g.layout = layout{}
 }
 
@@ -198,6 +223,12 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 	if g.plan != nil {
 		return g.plan, g.fault
 	}
+	if g.topology != nil {
+		if g.modules == nil {
+			return g.freezeEdited()
+		}
+		g.topology.last = nil
+	}
 	u := &unfolding{
 		layout: layout{special: g.special, limits: g.limits, priorities: g.priorities},
 		funcs:  g.funcs,
@@ -214,25 +245,39 @@ func (g *Graph) freezeLocked() (*plan.Plan, error) {
 		return nil, fmt.Errorf("graph %q: %w", g.name, err)
 	}
 	g.plan, g.layout = p, u.layout
-	g.levels = g.layout.levelsOf(p.Len())
+	g.levels = g.layout.levelsOf(p)
 	if g.modules == nil {
 		g.edges = nil
 	}
+	g.fault = g.check(p.Cycle)
+	return g.plan, g.fault
+}
+
+// check returns what is wrong with the plan, of which cycle returns a cycle if there is one.
+func (g *Graph) check(cycle func() []uint32) error {
 	if g.backward {
-		if path := p.Cycle(); path != nil {
-			g.fault = g.newCycleError(path)
+		if path := cycle(); path != nil {
+			return g.newCycleError(path)
 		}
 	}
-	if g.fault == nil && p.Chooses != nil {
-		g.fault = g.checkChoices()
+	if g.plan.Chooses != nil {
+		if err := g.checkChoices(); err != nil {
+			return err
+		}
+		if err := g.checkJoins(); err != nil {
+			return err
+		}
 	}
-	return g.plan, g.fault
+	return g.checkPermits()
 }
 
 // Validate returns an error if the graph cannot run: a [*CycleError], or an error that names a task that a condition
 // would start too early or that could never run, or that names the module with such a mistake. Run does the same
-// checks. Their result is kept until the graph is changed. A task that waits for several branches of a condition is
-// valid: in a loop all of the branches may be chosen in the end.
+// checks. Their result is kept until the graph is changed.
+//
+// A task that waits for several of the tasks among which one condition chooses could never run, unless a loop comes to
+// the condition again. Validate finds most such tasks, but not those that wait for the others only through tasks with
+// several predecessors of their own.
 func (g *Graph) Validate() error {
 	_, err := g.freeze()
 	return err
@@ -251,5 +296,5 @@ func (g *Graph) ownName(i uint32) string {
 	if name, ok := g.names[i]; ok {
 		return name
 	}
-	return fmt.Sprintf("#%d", i)
+	return "#" + strconv.Itoa(int(i))
 }

@@ -116,7 +116,7 @@ func (m *meeting) meet() {
 
 // onExecutors checks a program with each policy and number of workers, which sleep when it begins.
 func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor)) {
-	onExecutorsWith(t, executor.Config{KeepGOMAXPROCS: true}, workers, program)
+	onExecutorsWith(t, executor.Config{KeepGOMAXPROCS: true, Callers: executor.IdleCallers}, workers, program)
 }
 
 // onDefaults is onExecutors for long programs of which no property depends on the policy. Unless a bound is asked for,
@@ -127,7 +127,7 @@ func onDefaults(t *testing.T, workers []int, program func(ex *executor.Executor)
 		return
 	}
 	for _, n := range workers {
-		onExecutor(t, executor.Config{KeepGOMAXPROCS: true, Workers: n}, program)
+		onExecutor(t, executor.Config{KeepGOMAXPROCS: true, Callers: executor.IdleCallers, Workers: n}, program)
 	}
 }
 

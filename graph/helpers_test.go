@@ -12,6 +12,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
@@ -19,7 +20,7 @@ import (
 // newExecutor returns an executor that is closed when the test ends.
 func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
 	t.Helper()
-	ex, err := executor.New(neighbour.Beside(t, cfg))
+	ex, err := guests.New(t, neighbour.Beside(t, cfg))
 	require.NoError(t, err)
 	t.Cleanup(func() { testkit.Within(t, testkit.Patience, func() { _ = ex.Close() }, dumpOf(ex)) })
 	return ex

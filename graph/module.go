@@ -16,19 +16,20 @@ import (
 // itself. A run of g runs sub as it is when the run begins: the tasks of sub are copied in the first run after a
 // change. A run of g counts as a run of sub, which must not be changed meanwhile.
 //
-// A failure of a task of sub is a [*TaskError] with the name of sub. If sub has conditions, or if the module's task has
-// a limit, sub is run as a whole, and that error is wrapped in a TaskError of the module's task. Module panics if sub
-// is nil, or contains g.
+// A failure of a task of sub is a [*TaskError] with the name of sub, which is wrapped in one of the module's task. If
+// sub has conditions, or if the module's task has a limit, sub is run as a whole. Module panics if sub is nil, or
+// contains g.
 func (g *Graph) Module(sub *Graph) Task {
 	if sub == nil {
 		panic(fmt.Sprintf("graph %q: the graph of module %d is nil", g.name, len(g.funcs)))
 	}
+	sub.checkSealed()
 	if !g.putAbove(sub) {
 		panic(fmt.Sprintf("graph %q: module %q contains this graph: a graph cannot be a part of itself",
 			g.name, sub.name))
 	}
 	t := g.Task(noTask)
-	g.modules = append(g.modules, module{t.index, sub})
+	g.addModule(module{t.index, sub})
 	return t.Named(sub.name)
 }
 
@@ -127,6 +128,7 @@ func (g *Graph) holdLocked() {
 	if isNew {
 		g.edition++
 		g.forgetPlan()
+		g.relist()
 		g.size = g.unfoldedSize()
 	}
 }
@@ -149,6 +151,9 @@ func (g *Graph) releaseLocked() {
 }
 
 func (g *Graph) uniqueUses() (uses []use) {
+	if g.modules == nil {
+		return nil
+	}
 	seen := make(map[*Graph]bool)
 	for _, m := range g.modules {
 		if !seen[m.graph] {
@@ -174,15 +179,16 @@ func (g *Graph) unfoldedSize() int {
 // A part is a run of neighbouring tasks of a plan: those of a graph, from the number own on. The task that ends the
 // copy of a module is a part of its own; its number is one past the last of the copy.
 type part struct {
-	first uint32 // in the plan
-	graph *Graph
-	own   uint32
+	first  uint32 // in the plan
+	graph  *Graph
+	own    uint32
+	module uint32 // in the plan: the task of the module that is copied; 0 for the tasks of no module
 }
 
 // A layout describes the tasks of a plan, by their numbers there.
 type layout struct {
 	parts      []part // ascending
-	special    map[uint32]special
+	special    specials
 	limits     map[uint32][]limit
 	priorities map[uint32]Priority // of the tasks that were given one
 }
@@ -202,22 +208,21 @@ func (g *Graph) unfold() (*unfolding, error) {
 		return nil, fmt.Errorf("graph %q: with its modules it has more than %d tasks: split it", g.name, plan.Max)
 	}
 	u := &unfolding{funcs: hugepage.MakeCap[plan.Func](g.size)}
-	u.special = make(map[uint32]special)
 	u.limits = make(map[uint32][]limit)
 	u.priorities = make(map[uint32]Priority)
-	_, err := u.add(g)
+	_, err := u.add(g, 0)
 	return u, err
 }
 
 // add adds the tasks of g and, behind them, the copies of its modules. For each copied module's task it returns the
-// task at which its edges begin.
-func (u *unfolding) add(g *Graph) (ends map[uint32]uint32, err error) {
+// task at which its edges begin. The plan's task module is the one that g is copied for.
+func (u *unfolding) add(g *Graph, module uint32) (ends map[uint32]uint32, err error) {
 	first := uint32(len(u.funcs))
 	u.funcs = append(u.funcs, g.funcs...)
 	if len(g.funcs) > 0 {
-		u.parts = append(u.parts, part{first: first, graph: g})
+		u.parts = append(u.parts, part{first: first, graph: g, module: module})
 	}
-	place(u.special, g.special, first)
+	u.special.add(g.special, first)
 	place(u.limits, g.limits, first)
 	place(u.priorities, g.priorities, first)
 	if len(g.modules) > 0 {
@@ -227,7 +232,7 @@ func (u *unfolding) add(g *Graph) (ends map[uint32]uint32, err error) {
 		var err error
 		if g.runsApart(m) {
 			_, err = m.graph.freezeHeld()
-			u.special[first+m.task] = apart{m.graph}
+			u.special.set(first+m.task, apart{m.graph})
 		} else {
 			ends[m.task], err = u.copy(m.graph, first+m.task)
 		}
@@ -258,7 +263,7 @@ func (u *unfolding) copy(sub *Graph, before uint32) (end uint32, err error) {
 		return 0, err
 	}
 	first := uint32(len(u.funcs))
-	ends, err := u.add(sub)
+	ends, err := u.add(sub, before)
 	if err != nil {
 		return 0, err
 	}
@@ -268,6 +273,11 @@ func (u *unfolding) copy(sub *Graph, before uint32) (end uint32, err error) {
 		isFirst[e.To], isLast[e.From] = false, false
 	}
 	var last []uint32
+	for i, fn := range sub.funcs {
+		if fn == nil {
+			isFirst[i], isLast[i] = false, false
+		}
+	}
 	for i := range n {
 		if isFirst[i] {
 			u.edges = append(u.edges, plan.Edge{From: before, To: first + i})
@@ -283,12 +293,12 @@ func (u *unfolding) copy(sub *Graph, before uint32) (end uint32, err error) {
 	if len(last) == 1 {
 		return last[0], nil
 	}
-	if n == 0 {
+	if len(last) == 0 {
 		last = []uint32{before}
 	}
 	end = uint32(len(u.funcs))
 	u.funcs = append(u.funcs, noTask)
-	u.parts = append(u.parts, part{end, sub, end - first})
+	u.parts = append(u.parts, part{end, sub, end - first, before})
 	if p, ok := u.priorities[before]; ok {
 		u.priorities[end] = p
 	}
@@ -305,8 +315,11 @@ func (g *Graph) ownEdges() []plan.Edge {
 	}
 	g.mu.Lock() // a freeze by another holder drops g.edges
 	defer g.mu.Unlock()
-	if g.plan != nil {
+	switch {
+	case g.plan != nil:
 		return g.plan.EdgeList()
+	case g.topology != nil:
+		return g.topology.list(len(g.funcs))
 	}
 	return g.edges
 }
@@ -348,15 +361,24 @@ func (e *moduleError) Unwrap() error { return e.err }
 
 // origin returns the graph of task i of the plan, and the task's number there.
 func (g *Graph) origin(i uint32) (*Graph, uint32) {
-	at, found := slices.BinarySearchFunc(g.parts, i, func(p part, i uint32) int {
-		return int(int64(p.first) - int64(i))
-	})
-	if !found {
-		at--
-	}
+	at := g.partAt(i)
 	if at < 0 {
 		return g, i // not frozen
 	}
 	p := g.parts[at]
 	return p.graph, i - p.first + p.own
 }
+
+// partAt returns the index of the part with task i of the plan, or -1 if there are no parts.
+func (g *Graph) partAt(i uint32) int {
+	at, found := slices.BinarySearchFunc(g.parts, i, func(p part, i uint32) int {
+		return int(int64(p.first) - int64(i))
+	})
+	if !found {
+		at--
+	}
+	return at
+}
+
+// moduleOf returns the plan's task for the module of which task i is copied.
+func (g *Graph) moduleOf(i uint32) uint32 { return g.parts[g.partAt(i)].module }

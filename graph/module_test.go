@@ -111,7 +111,8 @@ func TestModuleErrors(t *testing.T) {
 	err := run(t, ex, t.Context(), g)
 	var failed *graph.TaskError
 	require.ErrorAs(t, err, &failed)
-	require.Equal(t, graph.TaskError{Graph: "sub", Task: "bad", Err: errTask}, *failed)
+	require.Equal(t, &graph.TaskError{Graph: "g", Task: "sub",
+		Err: &graph.TaskError{Graph: "sub", Task: "bad", Err: errTask}}, failed)
 
 	require.PanicsWithValue(t, `graph "g": the graph of module 2 is nil`, func() { g.Module(nil) })
 	require.PanicsWithValue(t, `graph "g": module "g" contains this graph: a graph cannot be a part of itself`,

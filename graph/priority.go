@@ -3,28 +3,19 @@ package graph
 import (
 	"fmt"
 	"slices"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/plan"
 )
 
 // A Priority decides which of the ready tasks begin first. Set it with [Task.Priority].
-type Priority int8
+type Priority = executor.Priority
 
 const (
-	Low    Priority = iota - 1 // after all others
-	Normal                     // the default
-	High                       // before all others
+	Low    = executor.Low    // after all others
+	Normal = executor.Normal // the default
+	High   = executor.High   // before all others
 )
-
-func (p Priority) String() string {
-	switch p {
-	case Low:
-		return "low"
-	case Normal:
-		return "normal"
-	case High:
-		return "high"
-	}
-	return fmt.Sprintf("Priority(%d)", int8(p))
-}
 
 // Priority sets the task's priority. A worker begins, of the ready tasks of a run with the highest priority, the one
 // that became ready first, whichever worker made it ready. A task that has begun is not interrupted.
@@ -55,16 +46,19 @@ func (t Task) Priority(p Priority) Task {
 }
 
 // levelsOf returns the priorities of the plan's tasks, or nil if they are all the same.
-func (l *layout) levelsOf(tasks int) []Priority {
+func (l *layout) levelsOf(p *plan.Plan) []Priority {
 	if len(l.priorities) == 0 {
 		return nil
 	}
-	levels := make([]Priority, tasks)
+	levels := make([]Priority, p.Len())
 	for i, p := range l.priorities {
 		levels[i] = p
 	}
-	if !slices.ContainsFunc(levels, func(p Priority) bool { return p != levels[0] }) {
-		return nil
+	first := slices.IndexFunc(p.Funcs, func(fn plan.Func) bool { return fn != nil })
+	for i, level := range levels {
+		if p.Funcs[i] != nil && level != levels[first] {
+			return levels
+		}
 	}
-	return levels
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -155,6 +156,7 @@ func TestPriorityKinds(t *testing.T) {
 
 // A run that fails or is cancelled at any place ends, reports it, and leaves nothing behind for the next.
 func TestPriorityFailures(t *testing.T) {
+	guests.None(t)
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	places := []string{"source", "sink", "in a module", "before the loop", "in a nested loop", "after the loop",
 		"subflow", "in a subflow",

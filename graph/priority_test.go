@@ -301,7 +301,7 @@ func TestPriorityOfLimited(t *testing.T) {
 		last := g.Task(func(context.Context) error { // after all limited ones were put aside
 			close(aside)
 			close(free)
-			for graph.WaitingFor(s) > 0 {
+			for graph.WaitingFor(s) > 0 || ex.Stats().Gauges.Injected < len(priorities) { // all are ready again
 				runtime.Gosched()
 			}
 			return nil

@@ -19,29 +19,37 @@ type runState struct {
 	executor.Body // first: see stateOf
 
 	// Constant while a run is in progress, and read with every task.
-	ctx        xatomic.Plain[context.Context]
-	records    []record // one per task, and a sentinel
-	succ       []uint32 // the plan's
-	locals     []local  // one per worker
-	graph      *Graph
-	plan       *plan.Plan
-	special    []special           // by task; nil if there are none
-	values     []madeValue         // results of value tasks, by task; nil if there are no special tasks
-	limited    map[uint32]limited  // tasks that need permits
-	semaphores map[*Semaphore]bool // of which they need permits
-	ranks      *ranks              // of the tasks that are ready; nil if all have the same priority
-	root       executor.Item       // submitted in place of the sources if there are several, unless Verbatim
-	spans      bool                // wide fan-outs are released as spans: the records with succSpan are for that
-	part       detachedPart        // if the run is that of a detached subflow
+	ctx      xatomic.Plain[context.Context]
+	records  []record // one per task, and a sentinel
+	succ     []uint32 // the plan's
+	locals   []local  // one per worker; see haveLocals
+	graph    *Graph
+	plan     *plan.Plan
+	special  specials           // the layout's
+	values   []madeValue        // results of value tasks, by task; nil if there are none
+	limited  map[uint32]limited // tasks that need permits
+	held     *held              // permits that the run has; nil if no task acquires or releases any
+	ranks    *ranks             // of the tasks that are ready; nil if all have the same priority
+	root     executor.Item      // submitted in place of the sources if there are several, unless Verbatim
+	form     form               // of the records
+	borrows  bool               // locals are those of the run around this one
+	observed []executor.Task    // told to observers, by task; nil if no form was observed
 
 	_ pad.Line
 	// left counts the tasks and spans that are not yet counted done, and the workers between Enter and Leave. A worker
 	// counts in its local and adds that to left now and then.
 	left left.Count
-	_    pad.Line
 
+	// The fields behind left are used seldom. So they take the place of padding, and a run state has 512 bytes.
+	part     partOf        // if the run is that of a subflow, or of a module that is run as a whole
+	later    xatomic.Int64 // tasks that end later
 	mu       xsync.Mutex
 	failures xatomic.Plain[[]failure] // under mu while the run is in progress
+
+	outside outsideList
+
+	// semaphores are those of which tasks need permits. OnStop may read it at any time, also after the run is over.
+	semaphores xatomic.Pointer[[]*Semaphore]
 }
 
 // A record is all the memory that a worker needs to run one task: 32 bytes, half a cache line. Separate arrays take 1.5
@@ -66,9 +74,11 @@ const _ = uint(succMask - plan.Max) // every offset fits
 
 // A local is the part of a run's state that only one worker uses.
 type local struct {
-	done   int64     // tasks and spans finished, not yet in left
-	span   *spanItem // the span that the worker claims from; its item is in some deque
-	owed   uint32    // finished predecessors of owedTo that are not yet counted down
+	done   int64          // tasks and spans finished, not yet in left
+	ran    uint64         // tasks of a dynamic run begun in this run
+	told   xatomic.Tell64 // a copy of ran
+	span   *spanItem      // the span that the worker claims from; its item is in some deque
+	owed   uint32         // finished predecessors of owedTo that are not yet counted down
 	owedTo *record
 	pool   *spanItem // free spans
 	ready  []uint32  // tasks that a task of a dynamic run has made ready
@@ -78,7 +88,9 @@ type local struct {
 	// leaving is an item that has ended and is giving back its permits, and next is the item to run after it; see
 	// leave.
 	leaving, next *executor.Item
-	_             pad.Line
+	later         bool // the limited task that has just run ends later
+
+	_ [pad.Size - 24]byte // 256 bytes in all, so that an index is a shift
 }
 
 type failure struct {
@@ -88,25 +100,30 @@ type failure struct {
 
 // Begin implements executor.Job: it freezes and validates the graph, unless that is done, and takes a run state.
 func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
+	g.checkSealed()
+	return g.begin(run, nil)
+}
+
+// begin is Begin of a run that is a part of a run of around, or of no other if around is nil.
+func (g *Graph) begin(run *executor.JobRun, around *runState) (*executor.Item, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.holdLocked()
 	p, err := g.freezeLocked()
-	if err != nil || p.Len() == 0 {
+	if err != nil || p.Tasks() == 0 {
 		g.releaseLocked()
 		return nil, err
 	}
+	form := form{spans: !run.Verbatim(), observed: run.Observed()}
 	var r *runState
 	if last := len(g.states) - 1; last >= 0 {
 		r, g.states = g.states[last], g.states[:last]
 	} else {
-		r = newRunState(g, p)
+		r = newRunState(g, p, form)
 	}
-	if n := run.Workers(); len(r.locals) < n {
-		r.locals = make([]local, n)
-	}
+	r.haveLocals(run.Workers(), around)
 	r.ctx.Set(run.Context())
-	r.setSpans(!run.Verbatim())
+	r.setForm(form)
 	if r.isDynamic() {
 		r.rearm()
 	}
@@ -117,17 +134,24 @@ func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
 		r.left.Start(1)
 		return &r.root, nil
 	case len(p.Sources) == 1:
-		r.left.Start(int64(p.Len()))
+		r.left.Start(int64(p.Tasks()))
 		return &r.records[p.Sources[0]].Item, nil
 	}
-	r.left.Start(int64(p.Len()) + 1) // the root counts
+	r.left.Start(int64(p.Tasks()) + 1) // the root counts
 	return &r.root, nil
 }
 
-func newRunState(g *Graph, p *plan.Plan) *runState {
-	n := p.Len()
-	r := &runState{graph: g, plan: p, succ: p.Succ, records: hugepage.Make[record](n + 1), spans: true}
+func newRunState(g *Graph, p *plan.Plan, form form) *runState {
+	r := &runState{graph: g, records: hugepage.Make[record](p.Len() + 1)}
 	r.Body = executor.NewBody(r)
+	r.fit(p, form)
+	return r
+}
+
+// fit makes r a state of runs of p. There are as many records, and fields for kinds of tasks are zero.
+func (r *runState) fit(p *plan.Plan, form form) {
+	g, n := r.graph, p.Len()
+	r.plan, r.succ = p, p.Succ
 	r.root = executor.Item{Exec: execRoot, Body: &r.Body}
 	if g.levels != nil {
 		r.ranks = newRanks(r, g.levels)
@@ -135,52 +159,125 @@ func newRunState(g *Graph, p *plan.Plan) *runState {
 	if r.isDynamic() {
 		r.root.Exec = execDynamicRoot
 	}
-	for i := range n {
-		t := &r.records[i]
-		t.Body = &r.Body
-		t.fn = p.Funcs[i]
-		if join := p.Join[i]; join > 1 {
-			t.Exec = execJoin
-			t.join.Arm(join)
-		} else {
-			t.Exec = execTask
-			t.join.Arm(1) // sources are submitted, not counted down: their counters are never read
-		}
-		if r.isDynamic() {
-			t.Exec = execDynamic
-		}
-		t.succ = r.succOf(uint32(i))
-	}
-	r.records[n].succ = p.Off[n]
-	if len(g.layout.special) > 0 {
-		r.special, r.values = make([]special, n), make([]madeValue, n)
-	}
-	for i, s := range g.layout.special {
-		r.special[i] = s
-		if !r.isDynamic() {
-			r.records[i].Exec = execSpecial
-		}
+	if r.special = g.layout.special; r.special.make() {
+		r.values = make([]madeValue, n)
 	}
 	if len(g.layout.limits) > 0 {
-		r.limited, r.semaphores = make(map[uint32]limited), make(map[*Semaphore]bool)
+		r.limited = make(map[uint32]limited)
 	}
-	for i, limits := range g.layout.limits {
-		t := &r.records[i]
-		r.limited[i] = limited{t.Exec, limits}
-		t.Exec = execLimited
+	var semaphores []*Semaphore
+	var seen map[*Semaphore]bool
+	if len(g.layout.limits) > 0 {
+		seen = make(map[*Semaphore]bool)
+	}
+	for _, limits := range g.layout.limits {
 		for _, l := range limits {
-			r.semaphores[l.Semaphore] = true
+			if !seen[l.Semaphore] {
+				seen[l.Semaphore] = true
+				semaphores = append(semaphores, l.Semaphore)
+			}
+		}
+		if r.held == nil && isAcross(limits) {
+			r.held = newHeld()
 		}
 	}
-	return r
+	if semaphores != nil || r.semaphores.Load() != nil {
+		r.semaphores.Store(&semaphores)
+	}
+	r.setUp(form)
+	for i := range n {
+		r.fitTask(uint32(i))
+	}
+	r.records[n].succ = p.Off[n]
+	r.limit()
 }
+
+// fitTask sets the record of task i.
+func (r *runState) fitTask(i uint32) {
+	t := &r.records[i]
+	t.Exec, t.succ = r.formOf(i)
+	t.Body = &r.Body
+	t.fn = r.plan.Funcs[i]
+	t.join.Arm(max(1, r.plan.Join[i])) // sources are submitted, not counted down: their counters are never read
+}
+
+// A form is what the records of a run depend on besides the graph: the executor.
+type form struct {
+	spans    bool // wide fan-outs are released as spans: the records with succSpan are for that
+	observed bool // the executor has observers, which are told of each task
+}
+
+// setForm gives the records the form for the next run.
+func (r *runState) setForm(f form) {
+	if r.form != f { // seldom: the last run was on an executor that needs another form
+		r.reform(f)
+	}
+}
+
+func (r *runState) reform(f form) {
+	r.setUp(f)
+	for i := range r.plan.Len() {
+		t := &r.records[i]
+		t.Exec, t.succ = r.formOf(uint32(i))
+	}
+	r.limit()
+}
+
+// setUp sets the form, before the records are given it.
+func (r *runState) setUp(f form) {
+	r.form = f
+	if f.observed {
+		r.observed = r.graph.taskSet().Tasks
+	}
+}
+
+// formOf returns the Exec of task i's record, as if the task had no limits, and its succ.
+func (r *runState) formOf(i uint32) (func(*executor.Worker, *executor.Item) *executor.Item, uint32) {
+	return r.execOf(i), r.succOf(i)
+}
+
+// limit puts execLimited before the Execs of the tasks that need permits.
+func (r *runState) limit() {
+	for i, limits := range r.graph.layout.limits {
+		t := &r.records[i]
+		r.limited[i] = limited{t.Exec, limits, isAcross(limits)}
+		t.Exec = execLimited
+	}
+}
+
+// execOf returns the Exec of task i once it holds its permits.
+func (r *runState) execOf(i uint32) func(*executor.Worker, *executor.Item) *executor.Item {
+	execs := &plainExecs
+	if r.form.observed {
+		execs = &observedExecs
+	}
+	switch {
+	case r.isDynamic():
+		return execs.dynamic
+	case r.special.of(i) != nil:
+		return execs.special
+	case r.plan.Join[i] > 1:
+		return execs.join
+	}
+	return execs.task
+}
+
+// execs are the Execs of tasks.
+type execs struct {
+	task, join, special, dynamic func(*executor.Worker, *executor.Item) *executor.Item
+}
+
+var (
+	plainExecs    = execs{execTask, execJoin, execSpecial, execDynamic}
+	observedExecs = execs{execObserved, execJoinObserved, execSpecialObserved, execDynamicObserved}
+)
 
 // succOf returns the succ of task i's record.
 func (r *runState) succOf(i uint32) uint32 {
 	succ := r.plan.Successors(i)
 	count := uint32(len(succ))
 	switch {
-	case r.spans && len(succ) >= minSpan && r.plan.OnlyPredecessor(succ):
+	case r.form.spans && len(succ) >= minSpan && r.plan.OnlyPredecessor(succ):
 		count = succSpan
 	case len(succ) >= succMany:
 		count = succMany
@@ -188,22 +285,11 @@ func (r *runState) succOf(i uint32) uint32 {
 	return r.plan.Off[i] | count<<succShift
 }
 
-// setSpans says whether wide fan-outs are released as spans in the next run.
-func (r *runState) setSpans(spans bool) {
-	if r.spans == spans {
-		return // as in nearly every run: the last was on an executor of the same form
-	}
-	r.spans = spans
-	for i := range r.plan.Len() {
-		r.records[i].succ = r.succOf(uint32(i))
-	}
-}
-
 // beginWithSources begins a run in which each source is an item of its own from the beginning (Config.Verbatim). It
 // returns the first.
 func (r *runState) beginWithSources(run *executor.JobRun) *executor.Item {
 	sources := r.plan.Sources
-	count := r.plan.Len()
+	count := r.plan.Tasks()
 	if r.isDynamic() {
 		count = len(sources) // of the tasks that are ready
 	}
@@ -230,10 +316,11 @@ func (r *runState) beginWithSources(run *executor.JobRun) *executor.Item {
 func execTask(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
-	if !r.Stopped() {
-		if err := t.fn(r.ctx.Get()); err != nil {
-			r.fail(t, err)
-		}
+	if r.Disturbed() {
+		return execDisturbed(w, it)
+	}
+	if err := t.fn(r.ctx.Get()); err != nil {
+		r.fail(t, err)
 	}
 	l := &r.locals[w.ID()]
 	l.done++
@@ -319,28 +406,35 @@ func (r *runState) push(w *executor.Worker, l *local, it *executor.Item) {
 // fail keeps a task's error and stops the run.
 func (r *runState) fail(t *record, err error) {
 	task := r.index(t)
-	owner, own := r.graph.origin(task)
-	failed := &TaskError{Graph: owner.name, Task: owner.ownName(own), Err: err}
+	failed := r.graph.newTaskError(task, err)
+	if r.keep(failure{task, failed}, err) {
+		r.Run().Abort(failed) // without the lock: it calls OnStop of other layers
+	}
+}
+
+// keep records the failure with err of a task, unless it only says why the run was stopped.
+func (r *runState) keep(f failure, err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.Run().Repeats(err) {
-		return
+		return false
 	}
-	r.failures.Set(append(r.failures.Get(), failure{task, failed}))
-	r.Run().Abort(failed)
+	r.failures.Set(append(r.failures.Get(), f))
+	return true
 }
 
 // Fail implements executor.Hooks.
 func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *executor.Item {
+	l := &r.locals[w.ID()]
+	if l.leaving != nil && l.leaving == it { // not a ticket's; perhaps an ending's
+		return l.left()
+	}
 	t := recordOf(it) // roots and spans run no code of the user
 	if r.ranks != nil {
 		t = r.endTicket(w) // it is a ticket
 	}
-	l := &r.locals[w.ID()]
 	if l.leaving == &t.Item {
-		next := l.next
-		l.leaving, l.next = nil, nil
-		return next
+		return l.left()
 	}
 	r.fail(t, err)
 	l.done++
@@ -351,10 +445,10 @@ func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *execu
 }
 
 // Enter implements executor.Hooks.
-func (r *runState) Enter(*executor.Worker) { r.left.In(1) }
+func (r *runState) Enter(*executor.Worker) { r.left.In(oneWorker) }
 
 // Leave implements executor.Hooks.
-func (r *runState) Leave(w *executor.Worker) { r.flush(w, 1) }
+func (r *runState) Leave(w *executor.Worker) { r.flush(w, oneWorker) }
 
 // Flush implements executor.Hooks.
 func (r *runState) Flush(w *executor.Worker) { r.flush(w, 0) }
@@ -368,13 +462,14 @@ func (r *runState) flush(w *executor.Worker, more int64) {
 	}
 	n := l.done + more
 	l.done = 0
+	l.told.Store(l.ran)
 	if n != 0 && r.left.Out(n) {
-		r.finish()
+		r.finish(w)
 	}
 }
 
 // finish ends the run. No other thread touches r until it serves another run.
-func (r *runState) finish() {
+func (r *runState) finish(w *executor.Worker) {
 	failures := r.failures.Get()
 	slices.SortFunc(failures, func(a, b failure) int { return cmp.Compare(a.task, b.task) })
 	var errs []error
@@ -385,20 +480,30 @@ func (r *runState) finish() {
 	clear(failures)
 	r.failures.Set(failures[:0])
 	r.ctx.Set(nil)
-	run, part := r.Run(), r.part
-	r.part = detachedPart{}
-	run.Finish(errs...)
-	if part.of != nil {
-		part.ended(run.Wait())
+	run, around := r.Run(), r.part
+	r.part = partOf{}
+	if r.held != nil {
+		defer finishRun(w, run, around, errs)
+		r.held.giveAll()
+		return
 	}
+	finishRun(w, run, around, errs)
+}
+
+func finishRun(w *executor.Worker, run *executor.JobRun, around partOf, errs []error) {
+	if around.of != nil {
+		defer func() { around.ended(w, run.Wait()) }() // also if an observer, or a function of AfterEnd, calls Goexit
+	}
+	run.Finish(errs...)
 }
 
 // Release implements executor.Hooks.
 func (r *runState) Release() {
+	r.returnLocals()
 	g := r.graph
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.states) < maxIdleStates {
+	if len(g.states) < maxIdleStates && !g.sealed {
 		g.states = append(g.states, r)
 	}
 	g.releaseLocked()

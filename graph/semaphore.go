@@ -9,38 +9,44 @@ import (
 )
 
 // A Semaphore limits how many of the tasks that share it run at once, across graphs, runs and executors. A task that
-// does not get its permits is put aside, and its worker runs other tasks. Make one with [NewSemaphore].
+// does not get its permits is put aside, and its worker runs other tasks. With [Task.Limit] a task has permits while it
+// runs; from a [Task.Acquire] to a [Task.Release] a run has them. Other code takes them with [Semaphore.Acquire] and
+// [Semaphore.TryAcquire]. Make a semaphore with [NewSemaphore].
 type Semaphore struct {
 	permits int
 
 	mu      xsync.Mutex
 	free    int
-	waiting []*queue // one for each run with tasks that are put aside
+	byHand  int      // taken by Semaphore.Acquire and TryAcquire
+	waiting []*queue // one for each run with tasks that are put aside, and one for the calls of Semaphore.Acquire
 }
 
 // A queue has the tasks of a run that are put aside, in the order in which they came. The first is at head.
 type queue struct {
-	run   *runState
+	run   *runState // nil: the tasks stand for calls of Semaphore.Acquire
 	tasks []aside
 	head  int
 }
 
 // An aside is a task that waits for permits.
 type aside struct {
-	item *executor.Item
-	need int
+	item  *executor.Item
+	need  int
+	woken *signal // made when the task is woken, if it stands for a call of Semaphore.Acquire
 }
 
 // A limited describes a task that needs permits: exec runs it once it holds the permits of limits.
 type limited struct {
 	exec   func(*executor.Worker, *executor.Item) *executor.Item
 	limits []limit
+	across bool // the task acquires or releases permits
 }
 
-// A limit is the number of permits of a semaphore that a task needs.
+// A limit is the number of permits of a semaphore that a task needs, and the number that it gives back at its end.
+// These differ if the task acquires or releases permits.
 type limit struct {
 	*Semaphore
-	need int
+	need, back int
 }
 
 // NewSemaphore returns a semaphore with that many permits. It panics if permits is below one.
@@ -53,26 +59,37 @@ func NewSemaphore(permits int) *Semaphore {
 
 // Limit makes the task run only while it holds a permit of each of the semaphores, or two of one that is named twice.
 // The task takes all of them or none, so tasks that name the same semaphores in another order do not wait for each
-// other. It gives the permits back when it has ended, in whatever way; a detached subflow gives them back when its
-// graph is built. A task that waits for a permit when its run is stopped is skipped at once. Free permits are offered
-// to the task that was put aside first, but a task that comes at that moment may be faster.
+// other. It gives the permits back when it has ended, in whatever way: a subflow after its graph, an external task
+// after the call that ends it. A detached subflow gives them back when its graph is built. A task that waits for a
+// permit when its run is stopped is skipped at once. Free permits are offered to the task that was put aside first, but
+// a task that comes at that moment may be faster.
 //
 // A task must not wait for work that needs a permit which the task itself holds, nor may its subflow or module have
 // such tasks: they would wait for each other. Limit panics if a semaphore has fewer permits than the task needs.
-func (t Task) Limit(semaphores ...*Semaphore) Task {
-	g := t.owner("Limit")
+func (t Task) Limit(semaphores ...*Semaphore) Task { return t.addLimits("Limit", 1, 1, semaphores) }
+
+// addLimits adds to the permits that the task needs and gives back, for each of the semaphores.
+func (t Task) addLimits(method string, need, back int, semaphores []*Semaphore) Task {
+	g := t.owner(method)
 	all := slices.Clone(g.limits[t.index])
 	for _, s := range semaphores {
 		if s == nil {
-			panic(fmt.Sprintf("graph %q: Limit of task %s by a nil semaphore", g.name, g.taskName(t.index)))
+			panic(fmt.Sprintf("graph %q: %s of task %s by a nil semaphore", g.name, method, g.taskName(t.index)))
 		}
 		i := slices.IndexFunc(all, func(l limit) bool { return l.Semaphore == s })
 		if i < 0 {
-			i, all = len(all), append(all, limit{s, 0})
+			i, all = len(all), append(all, limit{s, 0, 0})
 		}
-		if all[i].need++; all[i].need > s.permits {
+		l := &all[i]
+		l.need += need
+		l.back += back
+		if l.need > s.permits {
 			panic(fmt.Sprintf("graph %q: task %s needs %d permits of a semaphore that has %d: it would never run",
-				g.name, g.taskName(t.index), all[i].need, s.permits))
+				g.name, g.taskName(t.index), l.need, s.permits))
+		}
+		if l.back > s.permits {
+			panic(fmt.Sprintf("graph %q: task %s gives back %d permits of a semaphore that has %d",
+				g.name, g.taskName(t.index), l.back, s.permits))
 		}
 	}
 	g.change()
@@ -91,7 +108,7 @@ func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
 		l.mu.Unlock()
 		return true, false
 	}
-	l.putAside(it, r, l.need)
+	l.putAside(aside{item: it, need: l.need}, r)
 	l.mu.Unlock()
 	// D1(limit): put the task aside, then look whether the run is stopped. Pairs with D1(stop): stop the run, then look
 	// for tasks that are put aside.
@@ -101,12 +118,12 @@ func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
 	return false, true
 }
 
-func (s *Semaphore) putAside(it *executor.Item, r *runState, need int) {
+func (s *Semaphore) putAside(a aside, r *runState) {
 	i := slices.IndexFunc(s.waiting, func(q *queue) bool { return q.run == r })
 	if i < 0 {
 		i, s.waiting = len(s.waiting), append(s.waiting, &queue{run: r})
 	}
-	s.waiting[i].tasks = append(s.waiting[i].tasks, aside{it, need})
+	s.waiting[i].tasks = append(s.waiting[i].tasks, a)
 }
 
 // withdraw removes it from the tasks of r that are put aside, or returns false if another thread has removed it.
@@ -165,7 +182,7 @@ func (s *Semaphore) wake() {
 				continue
 			}
 			left -= a.need
-			all = append(all, woken{a.item, q.run})
+			all = append(all, woken{a, q.run})
 			moved := i == q.head
 			q.remove(i)
 			if moved {
@@ -182,11 +199,17 @@ func (s *Semaphore) wake() {
 
 // A woken is a task that is no longer put aside.
 type woken struct {
-	item *executor.Item
-	run  *runState
+	aside
+	run *runState
 }
 
-func (a woken) inject() { a.run.inject(a.item) }
+func (a woken) inject() {
+	if a.run == nil {
+		a.woken.make()
+		return
+	}
+	a.run.inject(a.item)
+}
 
 // each calls do for all elements. When a permit is given back, a task of an inline executor may run in do: if it calls
 // runtime.Goexit, the remaining calls are made all the same.
@@ -209,7 +232,7 @@ func (s *Semaphore) flush(r *runState) {
 	s.mu.Lock()
 	if i := slices.IndexFunc(s.waiting, func(q *queue) bool { return q.run == r }); i >= 0 {
 		for _, a := range s.waiting[i].tasks[s.waiting[i].head:] {
-			mine = append(mine, woken{a.item, r})
+			mine = append(mine, woken{a, r})
 		}
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
@@ -219,7 +242,12 @@ func (s *Semaphore) flush(r *runState) {
 
 // OnStop implements executor.Stopper. D1(stop): see take.
 func (r *runState) OnStop() {
-	for s := range r.semaphores {
+	defer r.endStopped()
+	all := r.semaphores.Load()
+	if all == nil {
+		return
+	}
+	for _, s := range *all {
 		defer s.flush(r) // all of them, as in each
 	}
 }
@@ -243,22 +271,29 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 		}
 		r.Run().Uncount(w)
 		l := &r.locals[w.ID()]
-		var next *executor.Item
-		if l.span != nil {
-			next = r.claim(w, l)
-		}
+		next := r.goOn(w, l)
 		l.leave(it, next, t.limits, n)
 		return next
+	}
+	if t.across {
+		r.held.keep(t.limits)
 	}
 	ended := false
 	defer func() { // after a panic, and after Goexit
 		if !ended {
-			giveBack(t.limits, len(t.limits))
+			limits := r.returned(it, t)
+			giveBack(limits, len(limits))
 		}
 	}()
 	next := t.exec(w, it)
 	ended = true
-	r.locals[w.ID()].leave(it, next, t.limits, len(t.limits))
+	l := &r.locals[w.ID()]
+	if l.later {
+		l.later = false
+		return next // execEnding gives the permits back
+	}
+	limits := r.returned(it, t)
+	l.leave(it, next, limits, len(limits))
 	return next
 }
 
@@ -279,4 +314,11 @@ func (l *local) leave(it, next *executor.Item, limits []limit, held int) {
 	l.leaving, l.next = it, next
 	giveBack(limits, held)
 	l.leaving, l.next = nil, nil
+}
+
+// left is the end of a leave that did not return. It returns the item to run next.
+func (l *local) left() (next *executor.Item) {
+	next = l.next
+	l.leaving, l.next = nil, nil
+	return next
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -104,6 +105,7 @@ func TestSemaphore(t *testing.T) {
 
 // Permits are given back in whichever way the task ends, and waiting tasks do not hold up a run that is stopped.
 func TestSemaphoreFailures(t *testing.T) {
+	guests.None(t)
 	for _, workers := range []int{1, 2, 4} {
 		ex := newExecutor(t, executor.Config{Workers: workers})
 		s := graph.NewSemaphore(1)

@@ -166,10 +166,11 @@ func (l *local) settle() (ready *record) {
 func (r *runState) newSpan(w *executor.Worker, l *local, lo, hi uint32) *spanItem {
 	s := l.pool
 	if s == nil {
-		s = &spanItem{Item: executor.Item{Exec: execSpan, Body: &r.Body}}
+		s = &spanItem{Item: executor.Item{Exec: execSpan}}
 	} else {
 		l.pool, s.free = s.free, nil
 	}
+	s.Body = &r.Body
 	s.owner.Set(w.ID())
 	s.refs.Store(2)
 	s.tasks.Set(lo, hi)
@@ -191,5 +192,6 @@ func (l *local) detach() {
 func (l *local) drop(s *spanItem) {
 	if s.refs.Add(-1) == 0 {
 		s.free, l.pool = l.pool, s
+		s.Body = nil // the pool may outlast the run
 	}
 }

@@ -1,19 +1,62 @@
 package graph
 
-import "github.com/magpie-go/magpie/executor"
+import (
+	"slices"
+
+	"github.com/magpie-go/magpie/executor"
+)
 
 // A special is the work of a task that does more than call a func(context.Context) error.
 type special interface {
-	// run does the work of task i of the plan.
+	// run does the work of task i of the plan. It returns errLater if the task's ending is, or will be, made available.
 	run(w *executor.Worker, r *runState, i uint32) error
+}
+
+// specials are those of a graph's or a plan's tasks, by task. Tasks behind the last special are left out.
+type specials []special
+
+// of returns the special of task i, or nil if it has none.
+func (s specials) of(i uint32) special {
+	if int(i) < len(s) {
+		return s[i]
+	}
+	return nil
+}
+
+// set makes does the special of task i.
+func (s *specials) set(i uint32, does special) {
+	if more := int(i) + 1 - len(*s); more > 0 {
+		*s = append(*s, make([]special, more)...)
+	}
+	(*s)[i] = does
+}
+
+// add adds the specials of other tasks, whose numbers begin at first.
+func (s *specials) add(others specials, first uint32) {
+	for i, does := range others {
+		if does != nil {
+			s.set(first+uint32(i), does)
+		}
+	}
+}
+
+// choose reports whether one of the tasks chooses.
+func (s specials) choose() bool { return slices.ContainsFunc(s, isChoice) }
+
+// make reports whether one of the tasks may make a value.
+func (s specials) make() bool {
+	return slices.ContainsFunc(s, func(does special) bool {
+		switch does.(type) {
+		case valueTask, external:
+			return true
+		}
+		return false
+	})
 }
 
 func (g *Graph) addSpecial(s special) Task {
 	t := g.Task(noTask)
-	if g.special == nil {
-		g.special = make(map[uint32]special)
-	}
-	g.special[t.index] = s
+	g.special.set(t.index, s)
 	g.chooses = g.chooses || isChoice(s)
 	return t
 }
@@ -21,8 +64,8 @@ func (g *Graph) addSpecial(s special) Task {
 // An apart is a module that is run as a whole.
 type apart struct{ sub *Graph }
 
-func (m apart) run(w *executor.Worker, r *runState, _ uint32) error {
-	return w.Executor().Run(r.ctx.Get(), m.sub)
+func (m apart) run(w *executor.Worker, r *runState, i uint32) error {
+	return r.startPart(w, i, &partJob{Graph: m.sub}, false)
 }
 
 // execSpecial runs a task with a special, and counts it done.
@@ -31,12 +74,14 @@ func execSpecial(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	i := r.index(t)
 	r.arm(t, i)
-	if !r.Stopped() {
-		if err := r.special[i].run(w, r, i); err != nil {
+	l := &r.locals[w.ID()]
+	if !r.Disturbed() || r.mayBegin(w) {
+		if err := r.special[i].run(w, r, i); err == errLater {
+			return r.endsLater(w, l, i)
+		} else if err != nil {
 			r.fail(t, err)
 		}
 	}
-	l := &r.locals[w.ID()]
 	l.done++
 	return r.release(w, l, t)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -184,6 +185,7 @@ func TestDetachedSubflowsWithoutEnd(t *testing.T) {
 }
 
 func TestDetachedSubflowErrors(t *testing.T) {
+	guests.None(t)
 	for _, workers := range []int{1, 2} {
 		ex := newExecutor(t, executor.Config{Workers: workers})
 		build := func(fn func(*graph.Graph) error) *graph.Graph {

@@ -52,6 +52,17 @@ func From2[A, B, T any](a Value[A], b Value[B], fn func(context.Context, A, B) (
 	}, a.task, b.task)}
 }
 
+// From3 adds a task that makes a value from three others, which must be of the same graph.
+func From3[A, B, C, T any](
+	a Value[A], b Value[B], c Value[C], fn func(context.Context, A, B, C) (T, error),
+) Value[T] {
+	g := a.task.owner("From3")
+	mustBe(g, fn != nil)
+	return Value[T]{g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
+		return boxed(fn(ctx, of(a, made), of(b, made), of(c, made)))
+	}, a.task, b.task, c.task)}
+}
+
 // FromAll adds a task that makes a value from any number of others of one type and one graph, in their order. It panics
 // if there is none.
 func FromAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error)) Value[T] {
@@ -92,6 +103,15 @@ func Use2[A, B any](a Value[A], b Value[B], fn func(context.Context, A, B) error
 	}, a.task, b.task)
 }
 
+// Use3 adds a task that takes three values, which must be of the same graph, and makes none.
+func Use3[A, B, C any](a Value[A], b Value[B], c Value[C], fn func(context.Context, A, B, C) error) Task {
+	g := a.task.owner("Use3")
+	mustBe(g, fn != nil)
+	return g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
+		return nil, fn(ctx, of(a, made), of(b, made), of(c, made))
+	}, a.task, b.task, c.task)
+}
+
 func mustBe(g *Graph, ok bool) {
 	if !ok {
 		g.nilFunction()
@@ -125,6 +145,7 @@ func (g *Graph) addValue(fn valueTask, before ...Task) Task {
 	}
 	t := g.addSpecial(fn)
 	t.Succeed(before...)
+	g.addTaker(t, before)
 	return t
 }
 

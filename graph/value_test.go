@@ -67,6 +67,25 @@ func TestValue(t *testing.T) {
 	}
 }
 
+// Three values keep their order and their types.
+func TestValueOfThree(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	g := graph.New("g")
+	word := graph.Make(g, func(context.Context) (string, error) { return "word", nil })
+	size := graph.From(word, func(_ context.Context, s string) (int, error) { return len(s), nil })
+	half := graph.From(size, func(_ context.Context, n int) (float64, error) { return float64(n) / 2, nil })
+	said := graph.From3(word, size, half, func(_ context.Context, s string, n int, f float64) (string, error) {
+		return fmt.Sprint(s, n, f), nil
+	})
+	got := ""
+	graph.Use3(half, said, size, func(_ context.Context, f float64, s string, n int) error {
+		got = fmt.Sprint(f, s, n)
+		return nil
+	})
+	require.NoError(t, run(t, ex, t.Context(), g))
+	require.Equal(t, "2word4 24", got)
+}
+
 func TestValueErrors(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")
@@ -84,6 +103,11 @@ func TestValueErrors(t *testing.T) {
 	require.Panics(t, func() { graph.Make[int](g, nil) })
 	require.Panics(t, func() { graph.From[int, int](bad, nil) })
 	require.Panics(t, func() { graph.From2[int, int, int](bad, bad, nil) })
+	require.Panics(t, func() { graph.From3[int, int, int, int](bad, bad, bad, nil) })
+	require.Panics(t, func() { graph.Use3[int, int, int](bad, bad, bad, nil) })
+	require.Panics(t, func() {
+		graph.Use3(bad, bad, other, func(context.Context, int, int, int) error { return nil })
+	})
 	require.Panics(t, func() { graph.FromAll[int, int](nil, nil) })
 	require.Panics(t, func() { graph.Use(bad, nil) })
 	require.Panics(t, func() { graph.Use(graph.Value[int]{}, func(context.Context, int) error { return nil }) })

@@ -24,10 +24,11 @@ type Notifier struct {
 	waiters []waiter
 }
 
-// A waiter is written by its own thread before it commits, and read by the thread that pops it from the stack.
+// A waiter is written by its own thread before it commits, and read by the thread that pops it from the stack. The
+// thread that has borrowed it writes what Return needs.
 type waiter struct {
 	next     xatomic.Uint64 // stack and epoch bits below this waiter; P1: published by the commit's compare-and-swap
-	epoch    uint64         // epoch bits of the next commit; the waiter's own thread only
+	epoch    uint64         // epoch bits of the next commit or Return; the waiter's own thread, or the borrower's
 	alls     uint64         // calls of NotifyAll before the last Prepare; the waiter's own thread only
 	prepared bool           // between Prepare and Commit or Cancel; the waiter's own thread only
 	parker   park.Parker
@@ -120,18 +121,19 @@ func (n *Notifier) unprepare(w int) *waiter {
 // Waiter w's thread only, after Prepare.
 func (n *Notifier) Commit(w int) {
 	me := n.unprepare(w)
+	epoch := me.nextEpoch() // before the compare-and-swap: from then on a borrower may write it
 	for {
 		s := word(n.state.Load())
 		if s.signals() > 0 {
 			// Any signal will do: signals are for any pre-waiter, and w is one.
 			if n.state.CompareAndSwap(uint64(s), uint64(s)-onePre-oneSignal) {
+				me.epoch = epoch
 				return
 			}
 			continue
 		}
 		me.next.Store(uint64(s) & (stackMask | epochMask))
-		if n.state.CompareAndSwap(uint64(s), uint64(s)&preMask-onePre|uint64(w)|me.epoch) {
-			me.epoch += oneEpoch
+		if n.state.CompareAndSwap(uint64(s), uint64(s)&preMask-onePre|uint64(w)|epoch) {
 			// D2(commit): go on the stack, then look for a NotifyAll since Prepare. Pairs with D2(all). NotifyAll left
 			// a signal for w, but signals are anonymous: a waiter that prepared later, perhaps with another
 			// condition, may have taken it.
@@ -142,6 +144,13 @@ func (n *Notifier) Commit(w int) {
 			return
 		}
 	}
+}
+
+// nextEpoch returns the epoch bits for a commit.
+func (me *waiter) nextEpoch() uint64 {
+	epoch := me.epoch
+	me.epoch += oneEpoch
+	return epoch
 }
 
 // Cancel withdraws waiter w's Prepare. If a notification was meant for w, Cancel passes it on to another waiter. If
@@ -221,6 +230,41 @@ func (n *Notifier) notifyAll() (woken int) {
 			w.parker.Unpark()
 		}
 		return woken
+	}
+}
+
+// Borrow takes the waiter that sleeps and has committed last off the stack, without waking it, and returns its index.
+// It returns -1 if no waiter sleeps, or if that one's index is not below limit. Otherwise the caller stands in for the
+// waiter: nobody else wakes it or borrows it until Return. Any thread.
+func (n *Notifier) Borrow(limit int) int {
+	for {
+		s := word(n.state.Load())
+		if !s.hasTop() || s.top() >= limit {
+			return -1
+		}
+		w := &n.waiters[s.top()]
+		if n.state.CompareAndSwap(uint64(s), uint64(s)&(preMask|signalMask)|w.next.Load()) { // as in Notify
+			return s.top()
+		}
+	}
+}
+
+// Return puts a borrowed waiter back to sleep: from now on it is woken as if it had just committed. Afterwards the
+// caller checks the waiter's condition, as a waiter does after Prepare, and calls Notify if it is true, since
+// notifications during the loan have not reached the waiter. If other threads call NotifyAll, the caller checks for
+// that condition too.
+//
+// The borrower only, on any thread, once.
+func (n *Notifier) Return(w int) {
+	me := &n.waiters[w]
+	epoch := me.nextEpoch()
+	for {
+		// D1(return): put the waiter back, then the caller checks the condition. Pairs with D1(notify).
+		s := word(n.state.Load())
+		me.next.Store(uint64(s) & (stackMask | epochMask))
+		if n.state.CompareAndSwap(uint64(s), uint64(s)&(preMask|signalMask)|uint64(w)|epoch) {
+			return
+		}
 	}
 }
 

@@ -262,3 +262,63 @@ func TestModelWalk(t *testing.T) {
 		settled(n)
 	})
 }
+
+// borrow stands in for a waiter that sleeps, if there is one: it takes a token if it finds one, and returns the waiter.
+func borrow(n *Notifier, t *tokens) (took bool) {
+	w := n.Borrow(len(n.waiters))
+	if w < 0 {
+		return false
+	}
+	took = t.take()
+	n.Return(w)
+	if t.n.Load() > 0 {
+		n.Notify(1)
+	}
+	return took
+}
+
+// TestModelBorrow: two waiters, a thread that borrows one of them, and as many tokens as they take together.
+func TestModelBorrow(t *testing.T) {
+	model.Check(t, func() {
+		n, tok := New(2), new(tokens)
+		join0 := model.Go(func() { await(n, 0, tok) })
+		join1 := model.Go(func() { await(n, 1, tok) })
+		join2 := model.Go(func() {
+			if borrow(n, tok) {
+				tok.put()
+				n.Notify(1)
+			}
+		})
+		tok.put()
+		n.Notify(1)
+		tok.put()
+		n.Notify(1)
+		join0()
+		join1()
+		join2()
+		settled(n)
+	})
+}
+
+// TestModelBorrowFresh: a waiter is borrowed as soon as it is on the stack, and sleeps again after it was woken.
+func TestModelBorrowFresh(t *testing.T) {
+	model.Check(t, func() {
+		n, tok := New(1), new(tokens)
+		join0 := model.Go(func() { await(n, 0, tok); await(n, 0, tok) })
+		join1 := model.Go(func() {
+			for range 2 {
+				if borrow(n, tok) {
+					tok.put()
+					n.Notify(1)
+				}
+			}
+		})
+		for range 2 {
+			tok.put()
+			n.Notify(1)
+		}
+		join0()
+		join1()
+		settled(n)
+	})
+}

@@ -8,6 +8,7 @@
 //	wsbench replay ID…          repeat the experiments of the source documents, and judge their claims
 //	wsbench loop                threads that compute until they are told to end
 //	wsbench list                workloads, engines, policies, deques, ways to fork, queues, experiments
+//	wsbench service             latency of an HTTP service beside work in the background
 //	wsbench share               how executors that share the machine divide its processors
 //	wsbench compare OLD NEW     compare two files that run or deque wrote with -format bench or json
 //	wsbench env                 describe the machine
@@ -26,9 +27,13 @@ import (
 	"syscall"
 
 	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/service"
 )
 
 func main() {
+	if status, ok := service.Child(os.Stdin, os.Stdout, os.Stderr); ok {
+		os.Exit(status) // this is a process of wsbench service
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal cancels the run in progress and those after it. A second ends the process.
 	context.AfterFunc(ctx, stop)
@@ -87,6 +92,8 @@ func subcommands() []subcommand {
 			loopHelp, (*tool).runLoop},
 		{"list", "", "workloads, probes, engines, policies, deques, forks, queues, experiments",
 			listHelp, (*tool).runList},
+		{"service", "[flags]", "latencies of an HTTP service beside work in the background",
+			serviceHelp, (*tool).runService},
 		{"share", "[flags]", "how executors that share the machine divide its processors, live",
 			shareHelp, (*tool).runShare},
 		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},

@@ -30,7 +30,7 @@ func wsbench(args ...string) (stdout, stderr string, status int) {
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	tests := []struct{ args, want string }{
-		{"frob", `no command "frob": there are run, deque, replay, loop, list, share, compare, env`},
+		{"frob", `no command "frob": there are run, deque, replay, loop, list, service, share, compare, env`},
 		{"-frob", `no command "-frob"`},
 		{"run nope", `no workload "nope": there are chain, btree, dag, fan, matmul, fib, fat,`},
 		{"run chain nope", `no workload "nope"`},
@@ -91,6 +91,7 @@ func TestBadInput(t *testing.T) {
 		{"run chain -share -share-desire all", "-share-desire all: choose steal-ratio or ready-items"},
 		{"run chain -share -share-efficiency NaN", "-share-efficiency NaN: choose a number above 0 and at most 1"},
 		{"run chain -loop", "-loop needs -format json"},
+		{"run chain -keep -format json", "-keep is of -loop"},
 		{"run chain fib -n 10 -loop -format json", "a loop repeats one workload, and 2 are to run"},
 		{"replay", "replay needs experiments, or all"},
 		{"replay 000/fig77", "no experiment \"000/fig77\""},
@@ -164,6 +165,22 @@ func TestBadInput(t *testing.T) {
 		{"loop -n 5", "flag provided but not defined: -n (wsbench loop -h lists the flags)"},
 		{"list x", `list takes no arguments, got "x"`},
 		{"list -x", "flag provided but not defined: -x"},
+		{"service x", `service takes no arguments, got "x": -background chooses rows of the table`},
+		{"service -background x", `no background "x": there are none, goroutines, errgroup, magpie, magpie-nice5,`},
+		{"service -load x", `no load "x": there are pure, allocating, gc`},
+		{"service -task 5", "-task 5: choose a time, as 50ms or 100us"},
+		{"service -task 1us", "task 1µs: choose 10µs to 1s"},
+		{"service -rate 0", "rate 0: choose 1 to 20000 requests a second"},
+		{"service -rate NaN", "rate NaN: choose 1 to 20000 requests a second"},
+		{"service -seconds 0", "0s a measurement: choose 50ms to 1h0m0s"},
+		{"service -seconds 1e99", "choose 50ms to 1h0m0s"},
+		{"service -seconds NaN", "choose 50ms to 1h0m0s"},
+		{"service -rounds 0", "rounds must be 1 to 1000, not 0"},
+		{"service -seconds 3600 -rounds 9", "more than 10000000 requests with one background"},
+		{"service -format bench", `no format "bench": there are text, json`},
+		{"service -o ", "-o needs the name of a file"},
+		{"service -svg ", "-svg : give a file whose name ends in .svg"},
+		{"service -svg " + dir + "/none/a.svg", "there is no directory " + dir + "/none"},
 		{"share x", `share takes no arguments, got "x": -path names the file`},
 		{"share -every 0s", "-every must be more than 0, not 0s"},
 		{"share -every x", `invalid value "x" for flag -every`},
@@ -193,7 +210,7 @@ func TestBadInput(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, args := range []string{
 		"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "deque -h", "deque owner -h",
-		"loop -h", "list -h", "share -h", "env -help", "compare -h",
+		"loop -h", "list -h", "service -h", "share -h", "env -help", "compare -h",
 	} {
 		stdout, stderr, status := wsbench(strings.Fields(args)...)
 		require.Zero(t, status, args)
@@ -211,6 +228,10 @@ func TestHelp(t *testing.T) {
 	for _, f := range strings.Fields(
 		"workers engine policy deque forks verbatim share[=FILE] queue tasks picture view unit hit profile iterations " +
 			"branching serial nonzeros n reps seed format o") {
+		require.Contains(t, stdout, "\n  -"+f+" ")
+	}
+	stdout, _, _ = wsbench("service", "-h")
+	for _, f := range strings.Fields("background load task rate seconds rounds seed format o svg") {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}
 	stdout, _, _ = wsbench("deque", "-h")

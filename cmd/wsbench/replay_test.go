@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,8 @@ func TestPlannedCommands(t *testing.T) {
 		for line := range strings.Lines(plan.String()) {
 			line, _, _ = strings.Cut(line, "  # ")
 			_, command, ok := strings.Cut(line, "  wsbench ")
-			if !ok {
+			together := !ok
+			if together {
 				_, command, ok = strings.Cut(line, "        & ")
 			}
 			if !ok {
@@ -27,6 +29,9 @@ func TestPlannedCommands(t *testing.T) {
 			}
 			commands++
 			args := strings.Fields(command)
+			if together || slices.Contains(args, "-keep") { // of a program that has others beside it
+				args = append(args, "-loop", "-format", "json") // as the replay does
+			}
 			tool := newTool(new(bytes.Buffer), new(bytes.Buffer))
 			var err error
 			switch args[0] {

@@ -111,6 +111,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	fs.BoolVar(&s.AllProcs, "all-procs", false, "")
 	fs.BoolVar(&s.Active, "active", false, "")
 	fs.BoolVar(&o.loop, "loop", false, "")
+	fs.BoolVar(&s.Keep, "keep", false, "")
 	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
@@ -139,6 +140,9 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	}
 	if o.loop && (o.format != "json" || o.output != "") {
 		return nil, bench.BadInput("-loop needs -format json, and writes to standard output")
+	}
+	if s.Keep && (!o.loop || s.Whole) {
+		return nil, bench.BadInput("-keep is of -loop, and not for -whole")
 	}
 	if len(engines) > 0 {
 		if s.Engines, err = pickNamed("engine", t.engines, engineName, engines); err != nil {
@@ -290,6 +294,7 @@ combination is run.
                   all is prepared, wait for a line, then repeat one workload in one setting
                   until standard input ends (with -format json only). If the line is once,
                   it repeats once, and once more for each further line
+  -keep           with -loop: all repetitions on one executor
   -queue LIST     %s (default %s): the queue of a list
                   of tasks. After perthread may come a way to steal, and after any queue
                   +spin, busy-waiting, as in perthread+random+half+spin; wsbench list

@@ -194,7 +194,7 @@ func TestLoopOnce(t *testing.T) {
 		var out, errs bytes.Buffer
 		tool := newTool(&out, &errs)
 		tool.stdin = strings.NewReader(input)
-		status := tool.run(t.Context(), strings.Fields("run fib -n 5 -loop -format json"))
+		status := tool.run(t.Context(), strings.Fields("run fib -n 5 -loop -keep -format json"))
 		require.Zero(t, status, errs.String())
 		require.Equal(t, want, strings.Count(out.String(), `"workload":"fib"`), input)
 	}

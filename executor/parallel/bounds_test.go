@@ -181,18 +181,18 @@ func TestLongestSlices(t *testing.T) {
 		"SortFunc": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
 			return parallel.SortFunc(ctx, on, s, func(none, none) int { call(); return 0 })
 		},
-		"SortStable": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			return parallel.SortStable(ctx, on, s, func(none, none) int { call(); return 0 })
+		"SortStableFunc": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
+			return parallel.SortStableFunc(ctx, on, s, func(none, none) int { call(); return 0 })
 		},
 		"Merge": func(ctx context.Context, on parallel.On, s, half []none, call func()) error {
 			return parallel.Merge(ctx, on, s, half, s[len(half):], func(none, none) int { call(); return 0 })
 		},
-		"Find": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			_, err := parallel.Find(ctx, on, s, func(none) bool { call(); return false })
+		"IndexFunc": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
+			_, err := parallel.IndexFunc(ctx, on, s, func(none) bool { call(); return false })
 			return err
 		},
-		"Any": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			_, err := parallel.Any(ctx, on, s, func(none) bool { call(); return false })
+		"ContainsFunc": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
+			_, err := parallel.ContainsFunc(ctx, on, s, func(none) bool { call(); return false })
 			return err
 		},
 	}
@@ -202,7 +202,7 @@ func TestLongestSlices(t *testing.T) {
 			half := s[:len(s)/2+rng.IntN(9)-4]
 			on := parallel.On{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, uint(len(s)))}
 			switch name {
-			case "SortFunc", "SortStable", "Merge": // which go through a piece to its end
+			case "SortFunc", "SortStableFunc", "Merge": // which go through a piece to its end
 				on.Grain = rng.IntN(20)
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -227,7 +227,7 @@ func TestMergeOfTooMany(t *testing.T) {
 	s := make([]struct{}, math.MaxInt)
 	order := func(struct{}, struct{}) int { panic(errors.New("called")) }
 	for _, dst := range [][]struct{}{nil, s, s[:math.MaxInt-1]} {
-		require.PanicsWithValue(t, "parallel: dst and src differ in length", func() {
+		require.PanicsWithValue(t, "parallel: Merge of slices that differ in length", func() {
 			_ = parallel.Merge(t.Context(), parallel.On{Executor: ex}, dst, s, s, order)
 		})
 	}

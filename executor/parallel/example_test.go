@@ -2,10 +2,13 @@ package parallel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/parallel"
@@ -25,7 +28,7 @@ func Example() {
 	}
 	sum, err := parallel.Reduce(ctx, on, squares, func(a, b int) int { return a + b })
 	fmt.Println(sum, err)
-	first, err := parallel.Find(ctx, on, squares, func(x int) bool { return x > 1000 })
+	first, err := parallel.IndexFunc(ctx, on, squares, func(x int) bool { return x > 1000 })
 	fmt.Println(first, err)
 	// Output:
 	// 332833500 <nil>
@@ -57,14 +60,14 @@ func ExampleFold() {
 	// Output: map[a:1 and:1 jackdaw:1 jay:2 pie:1 the:3] <nil>
 }
 
-func ExampleForEach() {
+func ExampleForEachErr() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer ex.Close()
-	err = parallel.ForEach(context.Background(), parallel.On{Executor: ex}, strings.SplitSeq("a,b,,d", ","),
-		func(s string) error {
+	err = parallel.ForEachErr(context.Background(), parallel.On{Executor: ex}, strings.SplitSeq("a,b,,d", ","),
+		func(_ context.Context, s string) error {
 			if s == "" {
 				return fmt.Errorf("an empty field")
 			}
@@ -119,4 +122,137 @@ func ExampleSort() {
 	err = parallel.Sort(context.Background(), parallel.On{Executor: ex}, s)
 	fmt.Println(slices.IsSorted(s), err)
 	// Output: true <nil>
+}
+
+func ExampleForErr() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+	files := []string{"a.txt", "b.txt", "", "d.txt"}
+	// One file a piece: after an error no worker begins another.
+	on := parallel.On{Executor: ex, Grain: 1}
+	err = parallel.ForErr(context.Background(), on, 0, len(files), func(ctx context.Context, i int) error {
+		if files[i] == "" {
+			return fmt.Errorf("file %d has no name", i)
+		}
+		return ctx.Err() // ends when another call has failed
+	})
+	fmt.Println(err)
+	// Output: file 2 has no name
+}
+
+func ExampleMapReduceErr() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+	parse := func(_ context.Context, s string) (int, error) { return strconv.Atoi(s) }
+	add := func(_ context.Context, a, b int) (int, error) { return a + b, nil }
+	on, ctx := parallel.On{Executor: ex}, context.Background()
+	fmt.Println(parallel.MapReduceErr(ctx, on, []string{"3", "1", "4"}, parse, add))
+	_, err = parallel.MapReduceErr(ctx, on, []string{"3", "one", "4"}, parse, add)
+	fmt.Println(errors.Is(err, strconv.ErrSyntax))
+	// Output:
+	// 8 <nil>
+	// true
+}
+
+func ExampleOn_limit() {
+	ex, err := executor.New(executor.Config{Workers: 8})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+	// The database takes two queries at a time; other work has the other workers.
+	on := parallel.On{Executor: ex, Grain: 1, Limit: 2}
+	var queries, most atomic.Int32
+	err = parallel.ForErr(context.Background(), on, 0, 100, func(context.Context, int) error {
+		if n := queries.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		defer queries.Add(-1)
+		return nil
+	})
+	fmt.Println(most.Load() <= 2, err)
+	// Output: true <nil>
+}
+
+func ExampleFilter() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+	on, ctx := parallel.On{Executor: ex}, context.Background()
+	s := []int{3, 1, 4, 1, 5, 9, 2, 6}
+	fmt.Println(parallel.Filter(ctx, on, s, func(x int) bool { return x%2 == 1 }))
+	fmt.Println(parallel.FlatMap(ctx, on, s[:3], func(to []string, x int) []string {
+		for range x {
+			to = append(to, strconv.Itoa(x))
+		}
+		return to
+	}))
+	// Output:
+	// [3 1 1 5 9] <nil>
+	// [3 3 3 1 4 4 4 4] <nil>
+}
+
+func ExampleForTiles() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+	const rows, cols = 100, 200
+	var a [rows][cols]int
+	var b [cols][rows]int
+	a[3][5] = 7
+	// Both the rows of a tile in a and its columns in b fit a cache.
+	err = parallel.ForTiles(context.Background(), parallel.On{Executor: ex}, parallel.Tile{RowHi: rows, ColHi: cols},
+		32, 32, func(t parallel.Tile) {
+			for r := t.RowLo; r < t.RowHi; r++ {
+				for c := t.ColLo; c < t.ColHi; c++ {
+					b[c][r] = a[r][c]
+				}
+			}
+		})
+	fmt.Println(b[5][3], err)
+	// Output: 7 <nil>
+}
+
+func ExampleReduceFor() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+	on, ctx := parallel.On{Executor: ex}, context.Background()
+	x, y := []int{1, 2, 3}, []int{4, 5, 6}
+	add := func(a, b int) int { return a + b }
+	fmt.Println(parallel.ReduceFor(ctx, on, 0, len(x), func(i int) int { return x[i] * y[i] }, add))
+	fmt.Println(parallel.MaxIndex(ctx, on, y))
+	fmt.Println(parallel.Map2(ctx, on, x, x, y, add), x)
+	fmt.Println(parallel.ForStep(ctx, on, 0, len(x), 2, func(i int) { x[i] = 0 }), x)
+	// Output:
+	// 32 <nil>
+	// 2 <nil>
+	// <nil> [5 7 9]
+	// <nil> [0 7 0]
+}
+
+func ExampleMapScan() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+	words := []string{"pica", "corvus", "garrulus"}
+	ends := make([]int, len(words))
+	err = parallel.MapScan(context.Background(), parallel.On{Executor: ex}, ends, words,
+		func(s string) int { return len(s) }, func(a, b int) int { return a + b })
+	fmt.Println(ends, err)
+	// Output: [4 10 18] <nil>
 }

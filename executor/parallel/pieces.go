@@ -4,41 +4,24 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"sync/atomic"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/internal/demand"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A job has the state that all parts of one call share.
-type job struct {
-	// failed is set when a part panics or ends by Goexit. The run is stopped only when the part is joined. Without
-	// failed the other parts would go on until then.
-	failed atomic.Bool
-}
-
-// stopped reports whether parts that have not begun must be left out. The call then fails.
-func (j *job) stopped(s *executor.Scope) bool { return s.Stopped() || j.failed.Load() }
-
-// end is deferred by each part. *ok is true if the part has come to its end.
-func (j *job) end(ok *bool) {
-	if !*ok {
-		j.failed.Store(true)
-	}
-}
-
 // A walk goes through indices in pieces, and combines the results of the pieces in order.
 type walk[R any] struct {
 	job
 	grain uint // size of the pieces; 0: pieces end when there is demand
 	least uint // parts larger than this are halved at the start
+	alone bool // one worker takes part, and there is no demand
 	// begin returns the result of no index and lo, or the result of index lo and lo+1.
-	begin func(lo int) (R, int)
+	begin func(ctx context.Context, lo int) (R, int, error)
 	// piece adds the result of a piece, or of its beginning, to acc, that of the indices before it. It returns the sum
-	// and the first index that it has not done.
+	// and the first index that it has not done. If a function has failed, it returns p.fail of the error as the index.
 	piece func(acc R, p strides) (R, int)
-	join  func(left, right R) R
+	join  func(ctx context.Context, left, right R) (R, error)
 	// stop, if it is not nil, reports whether the indices from lo on are no longer needed.
 	stop func(lo int) bool
 }
@@ -56,18 +39,23 @@ func (p *part[R]) size() uint { return uint(p.hi) - uint(p.lo) }
 // a worker does not look for demand, and so keeps at most its own part from the others.
 const partsPerWorker = 4
 
-// walkAll runs a walk over lo, …, hi-1 as a run of its own.
-func walkAll[R any](ctx context.Context, on On, lo, hi int, w *walk[R]) (R, error) {
-	on.check()
+// walkAll runs a walk over lo, …, hi-1 as a run of its own, for the function of that name.
+func walkAll[R any](ctx context.Context, on On, name string, lo, hi int, w *walk[R]) (R, error) {
+	p := w.over(on, lo, hi)
+	return run(ctx, on, name, func(s *executor.Scope) R { return whole(s, p) })
+}
+
+// over returns the part lo, …, hi-1 of w, to be given to whole.
+func (w *walk[R]) over(on On, lo, hi int) part[R] {
 	p := part[R]{w, lo, max(lo, hi)}
-	w.grain, w.least = uint(on.Grain), uint(on.Grain)
+	w.grain, w.least, w.alone = uint(on.Grain), uint(on.Grain), on.Limit == 1
 	if on.Grain == 0 {
 		w.least = p.size()
-		if workers := on.Executor.Workers(); workers > 1 {
+		if workers := on.workers(); workers > 1 {
 			w.least = max(1, p.size()/uint(partsPerWorker*workers))
 		}
 	}
-	return executor.Call(ctx, on.Executor, whole[R], p)
+	return p
 }
 
 // whole runs part p. This one frame forks all the halves, so that other workers see all of them, however long the first
@@ -83,7 +71,7 @@ func whole[R any](s *executor.Scope, p part[R]) (acc R) {
 		p.hi = mid
 	}
 	if !p.skip(s, p.lo) {
-		acc, p.lo = p.begin(p.lo)
+		acc, p.lo = p.start(s, p.lo)
 		if p.grain == 0 {
 			acc = lazy(s, p, acc)
 		} else if p.lo < p.hi && !p.stopped(s) {
@@ -111,7 +99,7 @@ func right[R any](s *executor.Scope, p part[R]) (acc R) {
 	ok := false
 	defer p.end(&ok)
 	if !p.skip(s, p.lo) {
-		acc, p.lo = p.begin(p.lo)
+		acc, p.lo = p.start(s, p.lo)
 		acc = lazy(s, p, acc)
 	}
 	ok = true
@@ -122,7 +110,7 @@ func right[R any](s *executor.Scope, p part[R]) (acc R) {
 // before p: lazy adds to it, so that a worker that runs several pieces need not combine their results.
 func lazy[R any](s *executor.Scope, p part[R], acc R) R {
 	for p.lo < p.hi && !p.skip(s, p.lo) {
-		if p.size() > 1 && demand.Of(s) {
+		if p.size() > 1 && !p.alone && demand.Of(s) {
 			mid := p.lo + int(p.size()/2)
 			half := executor.Fork(s, right[R], part[R]{p.walk, mid, p.hi})
 			acc = lazy(s, part[R]{p.walk, p.lo, mid}, acc)
@@ -133,13 +121,26 @@ func lazy[R any](s *executor.Scope, p part[R], acc R) R {
 	return acc
 }
 
+// start is begin on the worker of s.
+func (w *walk[R]) start(s *executor.Scope, lo int) (R, int) {
+	acc, next, err := w.begin(s.Context(), lo)
+	if err != nil {
+		w.fail(s, err)
+	}
+	return acc, next
+}
+
 // combine joins the results of two parts. If the walk was stopped, parts may have been left out, and have no results
 // for join: combine then does not call it.
 func (w *walk[R]) combine(s *executor.Scope, left, right R) R {
 	if w.stopped(s) {
 		return left
 	}
-	return w.join(left, right)
+	acc, err := w.join(s.Context(), left, right)
+	if err != nil {
+		w.fail(s, err)
+	}
+	return acc
 }
 
 // skip reports whether the indices from lo on must be left out.
@@ -164,12 +165,13 @@ type strides struct {
 	scope   *executor.Scope
 	job     *job
 	hint    *xatomic.Bool // demand.Hint, if the piece ends on demand; else nil
+	chosen  bool          // there is a Grain
 }
 
 // strides returns the strides of the next piece of p.
 func (p *part[R]) strides(s *executor.Scope) strides {
-	next := strides{lo: p.lo, end: p.lo + int(min(p.size(), math.MaxInt)), scope: s, job: &p.job}
-	if p.grain == 0 {
+	next := strides{lo: p.lo, end: p.lo + int(min(p.size(), math.MaxInt)), scope: s, job: &p.job, chosen: p.grain > 0}
+	if p.grain == 0 && !p.alone {
 		next.hint = demand.Hint(s)
 	}
 	return next
@@ -196,4 +198,25 @@ func (p *strides) next(lo int) int {
 // ends reports whether the piece must end here, because the job is stopped or there is demand for the rest.
 func (p *strides) ends() bool {
 	return p.job.stopped(p.scope) || p.hint != nil && p.hint.Load() && demand.Of(p.scope)
+}
+
+// fail ends the call because of err, and returns an index for the piece to return.
+func (p *strides) fail(err error) int {
+	p.job.fail(p.scope, err)
+	return p.end
+}
+
+// byStride returns a piece that calls do for each of its strides. do adds the result of indices lo, …, hi-1 to acc.
+func byStride[R any](do func(ctx context.Context, acc R, lo, hi int) (R, error)) func(acc R, p strides) (R, int) {
+	return func(acc R, p strides) (R, int) {
+		ctx := p.scope.Context()
+		lo, hi := p.first()
+		for ; lo < hi; lo, hi = hi, p.next(hi) {
+			var err error
+			if acc, err = do(ctx, acc, lo, hi); err != nil {
+				return acc, p.fail(err)
+			}
+		}
+		return acc, lo
+	}
 }

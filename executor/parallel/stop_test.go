@@ -31,8 +31,109 @@ func told() {
 // endless is a number of elements that no worker reaches.
 const endless = math.MaxInt / 2
 
-// A function of the package that calls call for elements, of a slice of n or for n indices.
+// A caller is a function of the package that calls call for elements, of a slice of n or for n indices.
 type caller func(ctx context.Context, on parallel.On, n int, call func()) error
+
+// A failingCaller is one whose functions may fail. The functions return what call returns.
+type failingCaller func(ctx context.Context, on parallel.On, n int, call called) error
+
+type none = struct{}
+
+// A called is what a failingCaller calls, and has functions to give to one of the package.
+type called func(ctx context.Context) error
+
+func (c called) one(ctx context.Context, _ none) (none, error)               { return none{}, c(ctx) }
+func (c called) two(ctx context.Context, _, _ none) (none, error)            { return none{}, c(ctx) }
+func (c called) number(ctx context.Context, _ none) (int, error)             { return 1, c(ctx) }
+func (c called) no(ctx context.Context, _ none) (bool, error)                { return false, c(ctx) }
+func (c called) count(ctx context.Context, n int, _ none) (int, error)       { return n + 1, c(ctx) }
+func (c called) append(ctx context.Context, to []int, _ none) ([]int, error) { return to, c(ctx) }
+
+// never is a called that does not fail.
+var never called = func(context.Context) error { return nil }
+
+var failingCallers = map[string]failingCaller{
+	"ForErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		return parallel.ForErr(ctx, on, 0, n, func(ctx context.Context, _ int) error { return call(ctx) })
+	},
+	"ForStepErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		return parallel.ForStepErr(ctx, on, n, -n, -2, func(ctx context.Context, _ int) error { return call(ctx) })
+	},
+	"ForTilesErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		grid := parallel.Tile{RowHi: n / 8, ColHi: 64}
+		return parallel.ForTilesErr(ctx, on, grid, 1, 10, func(ctx context.Context, _ parallel.Tile) error {
+			return call(ctx)
+		})
+	},
+	"ForSliceErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		return parallel.ForSliceErr(ctx, on, make([]none, n), func(ctx context.Context, _ int, _ *none) error {
+			return call(ctx)
+		})
+	},
+	"ForEachErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		return parallel.ForEachErr(ctx, on, count(n), func(ctx context.Context, _ int) error { return call(ctx) })
+	},
+	"MapErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		s := make([]none, n)
+		return parallel.MapErr(ctx, on, s, s, call.one)
+	},
+	"Map2Err": func(ctx context.Context, on parallel.On, n int, call called) error {
+		s := make([]none, n)
+		return parallel.Map2Err(ctx, on, s, s, s, call.two)
+	},
+	"FilterErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		_, err := parallel.FilterErr(ctx, on, make([]none, n), call.no)
+		return err
+	},
+	"FlatMapErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		_, err := parallel.FlatMapErr(ctx, on, make([]none, n), call.append)
+		return err
+	},
+	"ReduceErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		_, err := parallel.ReduceErr(ctx, on, make([]none, n), call.two)
+		return err
+	},
+	"MapReduceErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		_, err := parallel.MapReduceErr(ctx, on, make([]none, n), call.number, sum)
+		return err
+	},
+	"ReduceForErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		_, err := parallel.ReduceForErr(ctx, on, 0, n, func(ctx context.Context, _ int) (int, error) {
+			return 1, call(ctx)
+		}, sum)
+		return err
+	},
+	"FoldErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		_, err := parallel.FoldErr(ctx, on, make([]none, n), func() int { return 0 }, call.count, sum)
+		return err
+	},
+	"ScanErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		s := make([]none, n)
+		return parallel.ScanErr(ctx, on, s, s, call.two)
+	},
+	"ExclusiveScanErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		s := make([]none, n)
+		return parallel.ExclusiveScanErr(ctx, on, s, s, none{}, call.two)
+	},
+	"MapScanErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		s := make([]none, n)
+		return parallel.MapScanErr(ctx, on, s, s, call.one, never.two)
+	},
+	"ExclusiveMapScanErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		s := make([]none, n)
+		return parallel.ExclusiveMapScanErr(ctx, on, s, s, none{}, call.one, never.two)
+	},
+	"IndexFuncErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		_, err := parallel.IndexFuncErr(ctx, on, make([]none, n), call.no)
+		return err
+	},
+	"ContainsFuncErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+		_, err := parallel.ContainsFuncErr(ctx, on, make([]none, n), call.no)
+		return err
+	},
+}
+
+func sum(_ context.Context, a, b int) (int, error) { return a + b, nil }
 
 var callers = map[string]caller{
 	"For": func(ctx context.Context, on parallel.On, n int, call func()) error {
@@ -42,7 +143,7 @@ var callers = map[string]caller{
 		return parallel.ForSlice(ctx, on, make([]struct{}, n), func(int, *struct{}) { call() })
 	},
 	"ForEach": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		return parallel.ForEach(ctx, on, count(n), func(int) error { call(); return nil })
+		return parallel.ForEach(ctx, on, count(n), func(int) { call() })
 	},
 	"Map": func(ctx context.Context, on parallel.On, n int, call func()) error {
 		s := make([]struct{}, n)
@@ -75,14 +176,72 @@ var callers = map[string]caller{
 		return parallel.ExclusiveScan(ctx, on, s, s, struct{}{},
 			func(_, _ struct{}) struct{} { call(); return struct{}{} })
 	},
-	"Find": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.Find(ctx, on, make([]struct{}, n), func(struct{}) bool { call(); return false })
+	"IndexFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		_, err := parallel.IndexFunc(ctx, on, make([]struct{}, n), func(struct{}) bool { call(); return false })
 		return err
 	},
-	"Any": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.Any(ctx, on, make([]struct{}, n), func(struct{}) bool { call(); return false })
+	"ContainsFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		_, err := parallel.ContainsFunc(ctx, on, make([]struct{}, n), func(struct{}) bool { call(); return false })
 		return err
 	},
+	"ForStep": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		return parallel.ForStep(ctx, on, -n, n, 2, func(int) { call() })
+	},
+	"ForTiles": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		grid := parallel.Tile{RowHi: 64, ColHi: n / 8}
+		return parallel.ForTiles(ctx, on, grid, 10, 1, func(parallel.Tile) { call() })
+	},
+	"Map2": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		s := make([]none, n)
+		return parallel.Map2(ctx, on, s, s, s, func(_, _ none) none { call(); return none{} })
+	},
+	"Filter": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		_, err := parallel.Filter(ctx, on, make([]none, n), func(none) bool { call(); return false })
+		return err
+	},
+	"FlatMap": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		_, err := parallel.FlatMap(ctx, on, make([]none, n), func(to []int, _ none) []int { call(); return to })
+		return err
+	},
+	"ReduceFor": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		_, err := parallel.ReduceFor(ctx, on, 0, n, func(i int) int { call(); return i },
+			func(a, b int) int { return a + b })
+		return err
+	},
+	"MinFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		_, err := parallel.MinFunc(ctx, on, make([]none, n), func(_, _ none) int { call(); return 0 })
+		return err
+	},
+	"MaxFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		_, err := parallel.MaxFunc(ctx, on, make([]none, n), func(_, _ none) int { call(); return 0 })
+		return err
+	},
+	"MinIndexFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		_, err := parallel.MinIndexFunc(ctx, on, make([]none, n), func(_, _ none) int { call(); return 0 })
+		return err
+	},
+	"MaxIndexFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		_, err := parallel.MaxIndexFunc(ctx, on, make([]none, n), func(_, _ none) int { call(); return 0 })
+		return err
+	},
+	"MapScan": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		s := make([]none, n)
+		return parallel.MapScan(ctx, on, s, s, func(none) none { call(); return none{} },
+			func(_, _ none) none { return none{} })
+	},
+	"ExclusiveMapScan": func(ctx context.Context, on parallel.On, n int, call func()) error {
+		s := make([]none, n)
+		return parallel.ExclusiveMapScan(ctx, on, s, s, none{}, func(none) none { call(); return none{} },
+			func(_, _ none) none { return none{} })
+	},
+}
+
+func init() {
+	for name, f := range failingCallers {
+		callers[name] = func(ctx context.Context, on parallel.On, n int, call func()) error {
+			return f(ctx, on, n, func(context.Context) error { call(); return nil })
+		}
+	}
 }
 
 func count(n int) iter.Seq[int] {
@@ -103,9 +262,10 @@ func TestStopsWithinAStride(t *testing.T) {
 	for name, f := range callers {
 		for range testkit.Scale(10) {
 			on := parallel.On{Executor: executors[rng.IntN(len(executors))]}
-			if rng.IntN(2) == 0 && name != "ForEach" {
+			each := strings.HasPrefix(name, "ForEach")
+			if rng.IntN(2) == 0 && !each {
 				on.Grain = []int{2, 100, 1 << 20, math.MaxInt}[rng.IntN(4)]
-			} else if name == "ForEach" {
+			} else if each {
 				on.Grain = rng.IntN(3) * 100
 			}
 			at := int64(1) + rng.Int64N(1<<uint(rng.IntN(16)))
@@ -132,15 +292,15 @@ func TestStopsWithinAStride(t *testing.T) {
 	}
 }
 
-// After its first error ForEach does not call the body again, whatever the Grain, and takes no more elements.
-func TestForEachStopsAtTheFirstError(t *testing.T) {
+// After its first error ForEachErr does not call the body again, whatever the Grain, and takes no more elements.
+func TestForEachErrStopsAtTheFirstError(t *testing.T) {
 	for _, workers := range []int{1, 2, 3} {
 		ex, err := executor.New(executor.Config{Workers: workers})
 		require.NoError(t, err)
 		for _, grain := range []int{0, 100, 10_000} {
 			calls := 0
-			err := parallel.ForEach(t.Context(), parallel.On{Executor: ex, Grain: grain}, count(10_000),
-				func(int) error {
+			err := parallel.ForEachErr(t.Context(), parallel.On{Executor: ex, Grain: grain}, count(10_000),
+				func(context.Context, int) error {
 					if workers == 1 {
 						calls++
 					}
@@ -187,8 +347,8 @@ func TestSortStopsWithinAPiece(t *testing.T) {
 	}
 	for name, sort := range map[string]func(ctx context.Context, on parallel.On, s []int,
 		order func(a, b int) int) error{
-		"SortFunc":   parallel.SortFunc[int],
-		"SortStable": parallel.SortStable[int],
+		"SortFunc":       parallel.SortFunc[int],
+		"SortStableFunc": parallel.SortStableFunc[int],
 		"Merge": func(ctx context.Context, on parallel.On, s []int, order func(a, b int) int) error {
 			half := slices.Clone(s)
 			return parallel.Merge(ctx, on, s, half[:n/2], half[n/2:], order)

@@ -1,9 +1,23 @@
 // Package pipeline passes tokens through stages.
 //
 // Each token goes through all stages in order. A serial stage takes one token at a time, in the order in which they
-// entered the pipeline. A parallel stage takes any tokens that have reached it. A token occupies one of the pipeline's
-// lines until its end, so the number of lines bounds the number of tokens in the pipeline, and the data of tokens can
-// be in a slice that is indexed by line.
+// entered the pipeline. A parallel stage takes any tokens that have reached it, or as many at a time as its Limit says.
+// A token occupies one of the pipeline's lines until its end, so the number of lines bounds the number of tokens in the
+// pipeline.
+//
+// # Values
+//
+// A [Flow] is a pipeline whose stages pass typed values on. Its source is a function, with [From], a sequence, with
+// [FromSeq], or a channel, with [FromChan]. [Then] adds a stage, and [To] the last one. [Collect] runs a Flow and
+// returns what comes out, in order. So a parallel map over a sequence is
+//
+//	words := pipeline.FromSeq("shout", 0, strings.FieldsSeq(text))
+//	loud, err := pipeline.Collect(ctx, ex, pipeline.Then(words, pipeline.Parallel, shout))
+//
+// where shout is a func(*Token, string) (string, error).
+//
+// [New] makes a pipeline of stages that pass nothing on. The program then keeps the data of tokens, in slices that are
+// indexed by line:
 //
 //	lines := make([]string, 8)
 //	p, err := pipeline.New("lines", len(lines),
@@ -23,7 +37,22 @@
 //	)
 //	err = ex.Run(ctx, p)
 //
+// # Order
+//
+// Tokens enter in the order in which the source makes them, unless a token lets others go first: [Token.Defer].
+//
+// # Waiting
+//
 // No worker waits for a token. A stage of a token is an item, which becomes ready when the token has come through the
-// stage before and, if the stage is serial, the token before has come through this one. The scheme is that of Chiu,
-// Huang, Guo and Lin, "Pipeflow" (2022).
+// stage before and, if the stage is serial, the token before has come through this one. A token that finds a stage full
+// or is deferred is put aside. A worker waits where a function of the program does, and where a source waits for a
+// channel or a sequence, as in [executor.Blocking].
+//
+// # Errors
+//
+// The first failure of a stage ends the run: it cancels the context that [Token.Context] returns, and tokens go no
+// further. Functions that run are not interrupted. The failure is a [StageError], which tells the run, the pipeline,
+// the stage and the token. If several stages fail at the same time, the run's error has all failures.
+//
+// The scheme is that of Chiu, Huang, Guo and Lin, "Pipeflow" (2022), and so is the deferral of tokens.
 package pipeline

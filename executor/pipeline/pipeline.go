@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/errfmt"
@@ -11,9 +12,15 @@ import (
 
 // A Stage is one step of a pipeline.
 type Stage struct {
+	// Name is told in errors and to observers. "" means that the stage has a number only.
+	Name string
 	// Serial says that the stage takes one token at a time, in the order in which they entered the pipeline. The first
 	// stage must be serial.
 	Serial bool
+	// Limit is the largest number of tokens that a parallel stage takes at a time, 0 for no limit. A token that comes
+	// when the stage is full is put aside and enters in its turn. No worker waits for that. A serial stage has no
+	// Limit.
+	Limit int
 	// Run is called for every token. If it returns an error, panics, or calls [runtime.Goexit], the run fails.
 	Run func(*Token) error
 }
@@ -23,13 +30,16 @@ type Stage struct {
 type Token struct {
 	run          *run
 	line, number int
-	last         bool
+	fate         int              // after a call of the first stage; enters in others
+	deferrals    int              // see Deferrals
+	worker       *executor.Worker // that runs the token's stage, with observers
 }
 
 // Line returns the token's line, from 0. No other token in the pipeline has the same line.
 func (t *Token) Line() int { return t.line }
 
-// Number returns how many tokens have entered the pipeline before this one.
+// Number returns the token's number: tokens are numbered from 0, in the order of their first calls of the first stage.
+// Without [Token.Defer] that is the order in which they enter the pipeline.
 func (t *Token) Number() int { return t.number }
 
 // Context returns the run's context: it is cancelled when the caller's is, when a stage fails, and when the run ends.
@@ -38,11 +48,11 @@ func (t *Token) Context() context.Context { return t.run.ctx }
 // Stop says that there are no more tokens: this one does not enter the pipeline, and tokens in the pipeline go on to
 // the end. It is for the first stage, and panics in any other.
 func (t *Token) Stop() {
-	if t.run.at[t.line] != 0 {
-		panic(fmt.Sprintf("pipeline %q: Stop in stage %d: only the first stage says when there are no more tokens",
-			t.run.name, t.run.at[t.line]))
+	t.mustBeFirst("Stop", "only the first stage says when there are no more tokens")
+	if t.fate == defers {
+		panic(fmt.Sprintf("pipeline %q: Stop of token %d, which is deferred: it is to come again", t.run.name, t.number))
 	}
-	t.last = true
+	t.fate = stops
 }
 
 // A Pipeline is a job for [executor.Executor.Run]. It may be run any number of times, also at the same time if its
@@ -51,15 +61,24 @@ type Pipeline struct {
 	name   string
 	lines  int
 	stages []Stage
+	tasks  *executor.TaskSet // the stages, for observers
+	binder func(*binding)    // makes the functions of the stages for a run; nil if they are the same for all
 }
+
+var errNotMade = errors.New("pipeline: a Pipeline that was not made by New or To")
 
 // New returns a pipeline with a number of lines. It reports every error in lines and stages at once.
 func New(name string, lines int, stages ...Stage) (*Pipeline, error) {
+	return newPipeline(name, lines, 1, stages)
+}
+
+// newPipeline is New for at least fewest lines.
+func newPipeline(name string, lines, fewest int, stages []Stage) (*Pipeline, error) {
 	var errs []error
 	bad := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("pipeline %q: "+format, append([]any{name}, args...)...))
 	}
-	if lines < 1 {
+	if lines < fewest {
 		bad("%d lines: give at least one, better one or two for each worker", lines)
 	}
 	if len(stages) == 0 {
@@ -69,23 +88,42 @@ func New(name string, lines int, stages ...Stage) (*Pipeline, error) {
 	}
 	for i, s := range stages {
 		if s.Run == nil {
-			bad("stage %d has no function", i)
+			bad("stage %s has no function", stageName(i, s.Name))
+		}
+		if s.Limit < 0 {
+			bad("stage %s has a Limit of %d: use 0 for no limit", stageName(i, s.Name), s.Limit)
+		} else if s.Limit > 0 && s.Serial {
+			bad("stage %s is serial and has a Limit: a serial stage takes one token at a time", stageName(i, s.Name))
 		}
 	}
 	if errs != nil {
 		return nil, errors.Join(errs...)
 	}
-	return &Pipeline{name, lines, append([]Stage(nil), stages...)}, nil
+	return &Pipeline{
+		name: name, lines: lines, stages: append([]Stage(nil), stages...), tasks: taskSet(name, stages),
+	}, nil
 }
 
-// Name returns the name given to New.
+// Name returns the name given to New, or to the source of the Flow.
 func (p *Pipeline) Name() string { return p.name }
+
+// stageName returns a stage's number, with the name behind it if it has one.
+func (p *Pipeline) stageName(i int) string { return stageName(i, p.stages[i].Name) }
+
+func stageName(i int, name string) string {
+	if name == "" {
+		return strconv.Itoa(i)
+	}
+	return fmt.Sprintf("%d (%s)", i, name)
+}
 
 // A StageError is the failure of a stage.
 type StageError struct {
+	Run          string // the name of the run: Pipeline, or another by [executor.With]
 	Pipeline     string
-	Stage, Token int   // numbers, from 0
-	Err          error // what the stage returned, a *executor.PanicError, or executor.ErrGoexit
+	Stage, Token int    // numbers, from 0
+	Name         string // of the stage, "" if it has none
+	Err          error  // what the stage returned, a *executor.PanicError, or executor.ErrGoexit
 }
 
 func (e *StageError) Error() string { return e.say("%v") }
@@ -94,7 +132,12 @@ func (e *StageError) Error() string { return e.say("%v") }
 func (e *StageError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
 
 func (e *StageError) say(verb string) string {
-	return fmt.Sprintf("pipeline %q: stage %d, token %d: "+verb, e.Pipeline, e.Stage, e.Token, e.Err)
+	of := ""
+	if e.Run != e.Pipeline && e.Run != "" {
+		of = fmt.Sprintf("run of %q: ", e.Run)
+	}
+	return of + fmt.Sprintf("pipeline %q: stage %s, token %d: "+verb,
+		e.Pipeline, stageName(e.Stage, e.Name), e.Token, e.Err)
 }
 
 // Unwrap returns Err.

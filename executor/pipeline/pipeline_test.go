@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
@@ -22,7 +24,7 @@ var errTest = errors.New("the test's own error")
 
 func newExecutor(t testing.TB, workers int) *executor.Executor {
 	t.Helper()
-	ex, err := executor.New(neighbour.Beside(t, executor.Config{Workers: workers}))
+	ex, err := guests.New(t, neighbour.Beside(t, executor.Config{Workers: workers}))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ex.Close()) })
 	return ex
@@ -152,6 +154,7 @@ func TestRuns(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
+	guests.None(t)
 	for _, workers := range []int{1, 2} {
 		ex := newExecutor(t, workers)
 		for name, fail := range map[string]func(cancel context.CancelCauseFunc) error{
@@ -198,6 +201,26 @@ func TestFailures(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The error of a stage tells the run too, if that has another name than the pipeline.
+func TestStageErrorOfNamedRun(t *testing.T) {
+	ex := newExecutor(t, 1)
+	p, err := pipeline.New("pages", 1, pipeline.Stage{Serial: true, Name: "fetch", Run: func(*pipeline.Token) error {
+		return errTest
+	}})
+	require.NoError(t, err)
+	plain := `pipeline "pages": stage 0 (fetch), token 0: ` + errTest.Error()
+	for name, want := range map[string]string{"": plain, "pages": plain, "nightly": `run of "nightly": ` + plain} {
+		err := ex.Run(t.Context(), executor.With(p, executor.RunOptions{Name: name}))
+		require.EqualError(t, err, want)
+		var failed *pipeline.StageError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, cmp.Or(name, "pages"), failed.Run)
+		require.Equal(t, "pages", failed.Pipeline)
+	}
+	require.EqualError(t, &pipeline.StageError{Pipeline: "p", Err: errTest},
+		`pipeline "p": stage 0, token 0: `+errTest.Error())
 }
 
 func TestMistakes(t *testing.T) {

@@ -14,16 +14,21 @@ import (
 type run struct {
 	executor.Body
 	*Pipeline
-	ctx    context.Context
-	cells  []cell // by line, then stage
-	tokens []Token
-	at     []int // by line: the stage that runs or has run last; written by the cell that runs
-	next   int   // number of the next token; used by the first stage, which is serial
+	ctx      context.Context
+	lines    int     // the pipeline's or, for 0, a number chosen for the executor
+	stages   []Stage // the pipeline's, made for this run, or with observers around them
+	cells    []cell  // by line, then stage
+	tokens   []Token
+	at       []int     // by line: the stage that runs or has run last; written by the cell that runs
+	next     int       // number of the next token; used by the first stage, which is serial
+	deferred *deferred // the same; nil until the first deferral
+	gates    []gate    // by stage; nil if no stage has a limit
 
 	_ pad.Line
-	// left counts the cells that are ready or run, and the workers between Enter and Leave.
-	left left.Count
-	_    pad.Line
+	// left counts the cells that are ready or run, and the workers between Enter and Leave, each as oneWorker.
+	left    left.Count
+	through xatomic.Int64 // tokens that have come through
+	_       pad.Line
 
 	mu       xsync.Mutex
 	failures []error
@@ -36,20 +41,30 @@ type cell struct {
 	executor.Item
 	line, stage int
 	join        xatomic.JoinCount
+	on, beside  *cell // of the next stage and of the next line; constant
+	placed      bool  // has a place in the gate of its stage; guarded by gate.mu
+	behind      *cell // the cell behind it in the gate; guarded by gate.mu
 }
 
 // Begin implements executor.Job.
 func (p *Pipeline) Begin(r *executor.JobRun) (*executor.Item, error) {
-	s := &run{Pipeline: p, ctx: r.Context()}
+	if p.stages == nil {
+		return nil, errNotMade
+	}
+	s := &run{Pipeline: p, ctx: r.Context(), lines: p.lines, stages: p.stages}
+	if p.binder != nil {
+		s.bind(r)
+	}
 	s.Body = executor.NewBody(s)
-	s.cells = make([]cell, p.lines*len(p.stages))
-	s.tokens = make([]Token, p.lines)
-	s.at = make([]int, p.lines)
+	s.cells = make([]cell, s.lines*len(s.stages))
+	s.tokens = make([]Token, s.lines)
+	s.at = make([]int, s.lines)
 	for line := range s.tokens {
 		s.tokens[line] = Token{run: s, line: line}
 		for stage := range p.stages {
 			c := s.cell(line, stage)
 			c.line, c.stage = line, stage
+			c.on, c.beside = s.cell(line, (stage+1)%len(s.stages)), s.cell((line+1)%s.lines, stage)
 			c.Body = &s.Body
 			c.Exec = func(w *executor.Worker, _ *executor.Item) *executor.Item { return s.exec(w, c) }
 			// The first token of a line finds the line free, and line 0 has no token before it.
@@ -59,6 +74,10 @@ func (p *Pipeline) Begin(r *executor.JobRun) (*executor.Item, error) {
 				c.join.Arm(1)
 			}
 		}
+	}
+	s.limit()
+	if r.Observed() {
+		s.observe(r)
 	}
 	s.left.Start(1)
 	return &s.cell(0, 0).Item, nil
@@ -80,24 +99,34 @@ func (s *run) exec(w *executor.Worker, c *cell) *executor.Item {
 	t := &s.tokens[c.line]
 	s.at[c.line] = c.stage
 	if c.stage == 0 {
-		t.number = s.next
-		s.next++
+		if s.deferred == nil {
+			t.number = s.next
+			s.next++
+		} else if ok, err := s.deferred.draw(s, t); !ok {
+			if err != nil {
+				s.fail(0, t.number, err)
+			}
+			return s.done()
+		}
 	}
 	if err := s.stages[c.stage].Run(t); err != nil {
-		s.fail(c, err)
+		s.fail(c.stage, t.number, err)
 		return s.done()
 	}
-	if t.last {
-		return s.done()
+	if t.fate != enters {
+		return s.goOn(c, t)
 	}
 	// The token's next cell goes on here, because the token's data is in the cache. The next line's cell is pushed.
 	var aside, on *cell
 	if serial {
-		if n := s.cell((c.line+1)%s.lines, c.stage); n.join.Done(1) {
+		if n := c.beside; n.join.Done(1) {
 			aside = n
 		}
 	}
-	if n := s.cell(c.line, (c.stage+1)%len(s.stages)); n.join.Done(1) {
+	if c.stage == len(s.stages)-1 {
+		s.through.Add(1)
+	}
+	if n := c.on; n.join.Done(1) {
 		on = n
 	}
 	switch {
@@ -120,34 +149,45 @@ func (s *run) done() *executor.Item {
 	return nil
 }
 
-// fail records a stage's error and stops the run.
-func (s *run) fail(c *cell, err error) {
-	failed := &StageError{s.name, c.stage, s.tokens[c.line].number, err}
+// fail records the failure of a stage for a token, and stops the run.
+func (s *run) fail(stage, token int, err error) {
+	failed := &StageError{s.Run().Name(), s.name, stage, token, s.stages[stage].Name, err}
+	if s.keep(failed, err) {
+		s.Run().Abort(failed) // without the lock: it calls OnStop of other layers
+	}
+}
+
+// keep records failed, the failure with err of a stage, unless it only says why the run was stopped.
+func (s *run) keep(failed, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Run().Repeats(err) {
-		return
+		return false
 	}
 	s.failures = append(s.failures, failed)
-	s.Run().Abort(failed)
+	return true
 }
 
 // Fail implements executor.Hooks.
-func (s *run) Fail(_ *executor.Worker, it *executor.Item, err error) *executor.Item {
+func (s *run) Fail(w *executor.Worker, it *executor.Item, err error) *executor.Item {
 	for i := range s.cells {
 		if c := &s.cells[i]; &c.Item == it {
-			s.fail(c, err)
+			s.fail(c.stage, s.tokens[c.line].number, err)
+			s.leaveGate(w, c.stage)
 		}
 	}
 	return s.done()
 }
 
 // Enter implements executor.Hooks.
-func (s *run) Enter(*executor.Worker) { s.left.In(1) }
+func (s *run) Enter(*executor.Worker) { s.left.In(oneWorker) }
 
 // Leave implements executor.Hooks.
-func (s *run) Leave(*executor.Worker) {
-	if s.left.Out(1) {
+func (s *run) Leave(*executor.Worker) { s.out(oneWorker) }
+
+// out counts n units out, and ends the run after the last. No lock guards failures then.
+func (s *run) out(n int64) {
+	if s.left.Out(n) {
 		s.Run().Finish(s.failures...)
 	}
 }
@@ -157,3 +197,12 @@ func (s *run) Flush(*executor.Worker) {}
 
 // Release implements executor.Hooks.
 func (s *run) Release() {}
+
+// oneWorker is what a worker between Enter and Leave counts in left, where cells count 1.
+const oneWorker = 1 << 40
+
+// Progress implements executor.Progresser.
+func (s *run) Progress() executor.Progress {
+	units := s.left.Load()
+	return executor.Progress{Done: s.through.Load(), Left: units % oneWorker, Running: int(units / oneWorker)}
+}

@@ -60,6 +60,7 @@ type Pool struct {
 	mu    xsync.Mutex
 	tasks []task // only appended to, so runs share it
 	last  Stats
+	set   *executor.TaskSet // for observers; nil if none was needed yet
 }
 
 type task struct {

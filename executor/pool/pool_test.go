@@ -16,6 +16,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
@@ -24,7 +25,7 @@ var errTest = errors.New("the test's own error")
 
 func newExecutor(t testing.TB, c executor.Config) *executor.Executor {
 	t.Helper()
-	ex, err := executor.New(neighbour.Beside(t, c))
+	ex, err := guests.New(t, neighbour.Beside(t, c))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ex.Close()) })
 	return ex
@@ -106,6 +107,7 @@ func TestEverywhere(t *testing.T) {
 // nothing ends the run early, and the statistics agree with the tasks. After the end was decided each drainer begins at
 // most the task that it had already taken.
 func TestRandom(t *testing.T) {
+	guests.None(t)
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	every, stolen := everyOptions(), 0
 	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)

@@ -17,11 +17,12 @@ import (
 // A run is one run of a pool. It implements executor.Hooks.
 type run struct {
 	executor.Body
-	pool  *Pool
-	opts  Options
-	ctx   context.Context
-	tasks []task
-	root  executor.Item // deals the tasks
+	pool    *Pool
+	opts    Options
+	ctx     context.Context
+	tasks   []task
+	root    executor.Item  // deals the tasks
+	watched *executor.Task // with observers: what stands for each task
 
 	// Set by the root, constant while drainers exist.
 	drainers []drainer
@@ -64,6 +65,9 @@ func (p *Pool) Begin(r *executor.JobRun) (*executor.Item, error) {
 	s := &run{pool: p, opts: p.opts, ctx: r.Context(), tasks: p.tasks}
 	s.Body = executor.NewBody(s)
 	s.root = executor.Item{Exec: s.start, Body: &s.Body}
+	if r.Observed() {
+		s.watched = &p.tasksOf().Tasks[0]
+	}
 	s.left.Start(1)
 	return &s.root, nil
 }
@@ -106,7 +110,7 @@ func (s *run) step(w *executor.Worker, d *drainer) *executor.Item {
 	case s.Stopped():
 		return s.end(w)
 	case got == taken:
-		s.call(d, number)
+		s.call(w, d, number)
 		return &d.Item
 	case got == none:
 		if !d.idle {
@@ -128,13 +132,18 @@ func (s *run) step(w *executor.Worker, d *drainer) *executor.Item {
 }
 
 // call calls the function of a task.
-func (s *run) call(d *drainer, number int) {
+func (s *run) call(w *executor.Worker, d *drainer, number int) {
 	d.task.number = number
 	d.stats.Tasks++
 	if s.opts.Timed {
 		d.begun = time.Now()
 	}
-	err := s.tasks[number].fn(&d.task)
+	var err error
+	if fn := s.tasks[number].fn; s.watched == nil {
+		err = fn(&d.task)
+	} else {
+		err = s.callObserved(w, d, fn)
+	}
 	d.called()
 	if err != nil {
 		s.fail(number, err)
@@ -173,13 +182,20 @@ func (d *drainer) lock(mu *xsync.Mutex) {
 // fail records a task's error and stops the run.
 func (s *run) fail(number int, err error) {
 	failed := &TaskError{s.pool.name, number, err}
+	if s.keep(failed, err) {
+		s.Run().Abort(failed) // without the lock: it calls OnStop of other layers
+	}
+}
+
+// keep records failed, the failure with err of a task, unless it only says why the run was stopped.
+func (s *run) keep(failed *TaskError, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Run().Repeats(err) {
-		return
+		return false
 	}
 	s.failures = append(s.failures, failed)
-	s.Run().Abort(failed)
+	return true
 }
 
 // Fail implements executor.Hooks.

@@ -39,9 +39,9 @@ func (t *Task) Found() bool {
 
 // A TaskError is the failure of a task.
 type TaskError struct {
-	Pool string
-	Task int   // the task's number, from 0
-	Err  error // what the task returned, a *executor.PanicError, or executor.ErrGoexit
+	Pool string // the name given to New
+	Task int    // the task's number, from 0
+	Err  error  // what the task returned, a *executor.PanicError, or executor.ErrGoexit
 }
 
 func (e *TaskError) Error() string { return e.say("%v") }

@@ -4,7 +4,7 @@ import "context"
 
 // Loop prepares the only workload of s in its only setting and calls begin. Then it repeats the workload as long as
 // more returns true, and emits each result at once: a program of a co-run, which others start and end.
-func (s *Session) Loop(ctx context.Context, begin func() error, more func() bool) error {
+func (s *Session) Loop(ctx context.Context, begin func() error, more func() bool) (err error) {
 	if err := s.validate(); err != nil {
 		return err
 	}
@@ -19,6 +19,18 @@ func (s *Session) Loop(ctx context.Context, begin func() error, more func() bool
 	}
 	if len(p.trials) != 1 {
 		return BadInput("a loop repeats one workload in one setting, and there are %d settings", len(p.trials))
+	}
+	if s.Keep {
+		j := p.jobs[0]
+		j.keep = true
+		defer func() {
+			if ctx.Err() != nil {
+				return // a repetition of a program may still go on
+			}
+			if endErr := j.end(); err == nil {
+				err = endErr
+			}
+		}()
 	}
 	repeat := p.trials[0].repeat
 	if _, err := repeat(ctx, 0); err != nil { // the warm-up

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLoop: a loop prepares before it begins, and repeats until it is told to end.
+// TestLoop: a loop prepares before it begins, and repeats until it is told to end, on one executor or on several.
 func TestLoop(t *testing.T) {
-	for _, w := range []*Workload{chain, fib, sleepLinear} {
+	for i, w := range []*Workload{chain, fib, sleepLinear, chain, fib} {
 		s, results := session(Engines()[0])
-		s.Workloads, s.N, s.Axes.Forks = []*Workload{w}, 10, bothForks[:1]
+		s.Workloads, s.N, s.Axes.Forks, s.Keep = []*Workload{w}, 10, bothForks[:1], i >= 3
 		begun, left := false, 3
 		require.NoError(t, s.Loop(context.Background(), func() error {
 			begun = true
@@ -30,6 +30,9 @@ func TestLoop(t *testing.T) {
 			require.True(t, r.Verified)
 			require.Equal(t, i+1, r.Rep)
 			require.Equal(t, 10, r.N)
+			if w == chain {
+				require.Equal(t, 10, r.Tasks, "also counts those of others")
+			}
 			require.Equal(t, w == chain, r.BuildNS > 0)
 		}
 	}

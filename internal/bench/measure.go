@@ -22,6 +22,8 @@ type job struct {
 	pin      bool
 	teamwork teamwork // set if the all-procs time is to be measured, if the engine is magpie
 	active   bool
+	keep     bool // the runner stays started from the first repetition on, until end
+	started  bool // the runner is
 	runner   Runner
 }
 
@@ -120,8 +122,8 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	if j.whole {
 		a.run = func() (err error) { counts, err = j.runWhole(ctx); return err }
 	} else {
-		if err := j.runner.Start(); err != nil {
-			return r, fmt.Errorf("starting %v: %w", j.at(), err)
+		if err := j.start(); err != nil {
+			return r, err
 		}
 		before := j.runner.Counts()
 		a.run = func() error { return j.runner.Run(ctx) }
@@ -131,7 +133,10 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		}
 		a.stop = func() error {
 			counts = j.runner.Counts().since(before)
-			return j.runner.Stop()
+			if j.keep {
+				return nil
+			}
+			return j.end()
 		}
 	}
 	j.data.Reset()
@@ -171,6 +176,27 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		}
 	}
 	return r, nil
+}
+
+// start starts the runner, unless it is started.
+func (j *job) start() error {
+	if j.started {
+		return nil
+	}
+	if err := j.runner.Start(); err != nil {
+		return fmt.Errorf("starting %v: %w", j.at(), err)
+	}
+	j.started = true
+	return nil
+}
+
+// end stops the runner, if it is started.
+func (j *job) end() error {
+	if !j.started {
+		return nil
+	}
+	j.started = false
+	return j.runner.Stop()
 }
 
 // runWhole does once everything that a process does: it builds the graph, starts the engine, runs and stops it.

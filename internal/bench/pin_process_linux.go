@@ -1,12 +1,11 @@
 package bench
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 
+	"github.com/magpie-go/magpie/internal/osthread"
 	"golang.org/x/sys/unix"
 )
 
@@ -47,26 +46,7 @@ func pinProcess(n int) (restore func(), err error) {
 	return restore, nil
 }
 
-// setAffinity sets the processors of all threads of the process. A thread that another has started meanwhile may be
-// missed, so it looks again until there is no new one.
+// setAffinity sets the processors of all threads of the process.
 func setAffinity(set *unix.CPUSet) error {
-	done := make(map[int]bool)
-	for found := true; found; {
-		found = false
-		threads, err := os.ReadDir("/proc/self/task")
-		if err != nil {
-			return err
-		}
-		for _, t := range threads {
-			id, err := strconv.Atoi(t.Name())
-			if err != nil || done[id] {
-				continue
-			}
-			done[id], found = true, true
-			if err := unix.SchedSetaffinity(id, set); err != nil && !errors.Is(err, unix.ESRCH) { // it has ended
-				return err
-			}
-		}
-	}
-	return nil
+	return osthread.Each(func(id int) error { return unix.SchedSetaffinity(id, set) })
 }

@@ -32,6 +32,10 @@ type Session struct {
 	// Active has the active workers of the executor counted meanwhile, see [Result.Active].
 	Active bool
 
+	// Keep has a Loop use one executor for all repetitions. What an executor that shares the machine has found out in
+	// one repetition then holds for the next, and its figures of sharing are those since its begin.
+	Keep bool
+
 	// Step, if not nil, is called with the next measurement, and the expected time to the end of its kind: of building
 	// a graph, or of all repetitions. It is called between measurements, never during one.
 	Step func(what string, expect time.Duration)

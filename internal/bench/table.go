@@ -59,3 +59,6 @@ func (t *Table) write(w io.Writer) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// WriteText writes the table, its columns two spaces apart.
+func (t *Table) WriteText(w io.Writer) error { return t.write(w) }

@@ -148,7 +148,9 @@ func TestRulesKnowTheFiles(t *testing.T) {
 		files[f.path] = f
 		dirs[f.dir()] = true
 	}
-	require.Contains(t, files, "executor/thread.go", "it is named by a rule and does not exist")
+	for _, name := range goFiles {
+		require.Contains(t, files, name, "it may start goroutines and does not exist")
+	}
 	for _, name := range channelFiles {
 		require.Contains(t, files, name, "it may use channels and does not exist")
 		require.NotEmpty(t, channelUses(files[name]), "%s uses no channels: strike it from channelFiles", name)
@@ -205,6 +207,17 @@ func TestNestedModuleRuleBites(t *testing.T) {
 		"the same in a block":  strings.Replace(good, "(\n", "(\n\t"+module+" v0.1.0\n", 1),
 	} {
 		require.NotEmpty(t, nestedModule("cmd/x", goMod), name)
+	}
+	const library = "module " + module + "/a/x\n\ngo 1.26.0\n\nrequire (\n\t" + module + " v0.0.0\n)\n\n" +
+		"replace " + module + " => ../..\n"
+	require.Empty(t, nestedModule("a/x", library))
+	for name, goMod := range map[string]string{
+		"another folder":         strings.Replace(library, "../..", "..", 1),
+		"another replacement":    library + "\nreplace b => ../b\n",
+		"no replacement":         strings.Replace(library, "replace", "// replace", 1),
+		"not the module outside": strings.Replace(library, "\t"+module+" v", "\t"+module+"/z v", 1),
+	} {
+		require.NotEmpty(t, nestedModule("a/x", goMod), name)
 	}
 }
 

@@ -29,19 +29,26 @@ var layers = map[string][]string{
 		"internal/errfmt", "internal/left",
 	},
 	"executor": {
-		"executor/internal/demand", "executor/internal/lane", "executor/internal/policy", "executor/internal/share",
-		"executor/internal/spares", "internal/allot", "internal/gat",
-		"deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
+		"executor/internal/demand", "executor/internal/fail", "executor/internal/lane", "executor/internal/pace",
+		"executor/internal/policy", "executor/internal/share", "executor/internal/spares", "internal/allot",
+		"internal/cgroup", "internal/gat",
+		"internal/quota", "deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
 		"internal/xsync", "internal/pad", "internal/errfmt", "internal/left", "internal/peer",
 	},
 	"executor/internal/demand": {"internal/xatomic"},
+	"executor/internal/fail":   {},
 	"executor/internal/lane":   {"deque", "internal/pad", "internal/xatomic"},
 	"executor/internal/policy": { // deque for its Outcome only
 		"deque", "internal/pad", "internal/xatomic", "internal/xsync",
 	},
+	"executor/internal/pace":   {},
 	"executor/internal/share":  {"internal/pad", "internal/xatomic", "internal/xsync"},
 	"executor/internal/spares": {"internal/xatomic", "internal/xsync"},
-	"executor/parallel":        {"executor", "executor/internal/demand", "internal/xatomic"},
+	"executor/observe":         {"executor", "internal/pad", "internal/xatomic", "internal/xsync"},
+	"executor/httpdebug":       {"executor", "executor/metrics", "internal/xsync"},
+	"executor/metrics":         {"executor", "internal/xsync"},
+	"executor/parallel": {"executor", "executor/internal/demand", "executor/internal/fail", "internal/hugepage",
+		"internal/xatomic"},
 	"executor/pipeline": {
 		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
 	},
@@ -49,13 +56,16 @@ var layers = map[string][]string{
 		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
 		"internal/model",
 	},
+	"executor/watch":    {"executor", "internal/xatomic", "internal/xsync", "internal/pad"},
 	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
 	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
 	"internal/plan":     {"internal/hugepage"},
 	"internal/hugepage": {},
 	"internal/pad":      {},
 	"internal/allot":    {},
+	"internal/cgroup":   {},
 	"internal/gat":      {"internal/allot", "internal/xatomic"},
+	"internal/quota":    {},
 	"internal/errfmt":   {},
 	"internal/procs":    {},
 	"internal/peer":     {"internal/osthread", "internal/pad"},
@@ -117,20 +127,38 @@ func imports(f *file) (wrong []string) {
 	return wrong
 }
 
-// nestedModules are the modules inside this one, by folder. The tools there depend on what users of the libraries are
-// not to depend on. Each has a step of its own in .ci/run.
-var nestedModules = []string{"cmd/wsfigures"}
+// nestedModules are the modules inside this one, by folder. They depend on what users of the libraries are not to
+// depend on. Each has a step of its own in .ci/run.
+var nestedModules = []string{"cmd/wsfigures", "executor/metrics/otel", "executor/metrics/prom", "internal/peers"}
 
-// nestedModule checks the go.mod of the nested module in dir. It neither requires this module nor replaces anything:
-// go install with a version refuses a module with replacements.
+var (
+	replaces = regexp.MustCompile(`(?m)^\s*replace\b(.*)$`)
+	requires = regexp.MustCompile(`(?m)^\s*(require\s+)?` + regexp.QuoteMeta(module) + `\s+v`)
+)
+
+// nestedModule checks the go.mod of the nested module in dir. One in cmd is a tool, which neither requires this module
+// nor replaces anything: go install with a version refuses a module with replacements. Any other requires this module,
+// and has it replaced by the folder around it and nothing else: it is tested with the code beside it, and the
+// replacement does not apply to those that import it.
 func nestedModule(dir, goMod string) (wrong []string) {
 	if !strings.HasPrefix(goMod, "module "+module+"/"+dir+"\n") {
 		wrong = append(wrong, dir+"/go.mod: the module is not named after its folder")
 	}
-	if regexp.MustCompile(`(?m)^\s*replace\b`).MatchString(goMod) {
+	if !strings.HasPrefix(dir, "cmd/") {
+		up := strings.Repeat("/..", strings.Count(dir, "/")+1)[1:]
+		replaced := replaces.FindAllStringSubmatch(goMod, -1)
+		if len(replaced) != 1 || replaced[0][1] != " "+module+" => "+up {
+			wrong = append(wrong, dir+"/go.mod: it does not replace the module around it, and that only")
+		}
+		if !requires.MatchString(goMod) {
+			wrong = append(wrong, dir+"/go.mod: it does not require the module around it")
+		}
+		return wrong
+	}
+	if replaces.MatchString(goMod) {
 		wrong = append(wrong, dir+"/go.mod: it replaces modules, so that go install refuses it")
 	}
-	if regexp.MustCompile(`(?m)^\s*(require\s+)?` + regexp.QuoteMeta(module) + `\s`).MatchString(goMod) {
+	if requires.MatchString(goMod) {
 		wrong = append(wrong, dir+"/go.mod: it requires the module around it")
 	}
 	return wrong
@@ -210,10 +238,12 @@ func noCgoNoLinkname(f *file) (wrong []string) {
 	return wrong
 }
 
-// goStatements: workers are the only goroutines that the libraries start. Only executor/thread.go starts them, through
-// internal/xsync.
+// goFiles start the only goroutines of the libraries, through internal/xsync: workers, the writer of a trace, and the
+// reader of a sequence, which Go cannot suspend on a worker: the coroutines of iter.Pull are bound to a thread there.
+var goFiles = []string{"executor/thread.go", "executor/observe/writer.go", "executor/pipeline/source.go"}
+
 func goStatements(f *file) (wrong []string) {
-	if !f.isLibrary() || f.path == "executor/thread.go" || f.dir() == "internal/xsync" {
+	if !f.isLibrary() || slices.Contains(goFiles, f.path) || f.dir() == "internal/xsync" {
 		return nil
 	}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -236,11 +266,14 @@ func isScope(x ast.Expr) bool {
 	return ok && id.Name == "s"
 }
 
-// channelFiles are the files of libraries that may use channels: code that users wait in, and the inline executor. All
-// other code of libraries may run between one item and the next.
+// channelFiles are the files of libraries that may use channels: code that users wait in, the inline executor, the
+// writer of a trace, for which no worker waits there, sources of pipelines, which wait in Blocking, and what the first
+// of these call. All other code of libraries may run between one item and the next.
 var channelFiles = []string{
 	"executor/async.go", "executor/block.go", "executor/context.go", "executor/future.go", "executor/inline.go",
-	"executor/run.go",
+	"executor/intake.go", "executor/observe/writer.go", "executor/pipeline/source.go", "executor/run.go",
+	"executor/shutdown.go", "executor/turns.go", "graph/hand.go", "internal/xsync/twins_unsafe.go",
+	"internal/xsync/xsync.go",
 }
 
 func channels(f *file) []string {

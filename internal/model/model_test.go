@@ -309,12 +309,13 @@ func (r *report) Fatalf(format string, args ...any) {
 }
 
 func TestCheck(t *testing.T) {
-	check := func(program func()) (r *report) {
+	tell := func(f func(T)) (r *report) {
 		r = new(report)
 		defer func() { require.Contains(t, []any{nil, r}, recover()) }()
-		Check(r, program)
+		f(r)
 		return r
 	}
+	check := func(program func()) *report { return tell(func(r T) { Check(r, program) }) }
 	fine := func() { new(cell).load() }
 	require.Equal(t, "TestA/b/W=1: 1 schedules, 0 states, 1 steps, at most 2 preemptions", check(fine).logged)
 
@@ -335,6 +336,25 @@ func TestCheck(t *testing.T) {
 	for _, bound := range []string{"-7", "two"} {
 		t.Setenv("MAGPIE_MODEL_BOUND", bound)
 		require.Contains(t, check(fine).fatal, "is no number of preemptions")
+	}
+	t.Setenv("MAGPIE_MODEL_BOUND", "")
+
+	full := 0
+	for _, part := range []string{"0/3", "1/3", "2/3"} {
+		t.Setenv("MAGPIE_MODEL_PART", part)
+		reached := tell(func(r T) { Reached(r, 0, "something") }).fatal
+		if said := check(fine).logged; strings.Contains(said, "at most 2 preemptions") {
+			full++
+			require.Equal(t, "never: something", reached)
+		} else {
+			require.Contains(t, said, "at most 1 preemptions")
+			require.Empty(t, reached)
+		}
+	}
+	require.Equal(t, 1, full, "parts that have the test")
+	for _, part := range []string{"3/3", "1", "1/3x", "-1/3", "1/0"} {
+		t.Setenv("MAGPIE_MODEL_PART", part)
+		require.Contains(t, check(fine).fatal, "give K/N")
 	}
 }
 

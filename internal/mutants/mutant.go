@@ -54,7 +54,7 @@ type edit struct{ old, new []string }
 const folder = "internal/mutants/testdata"
 
 var (
-	fileName = regexp.MustCompile(`^([0-9]{2,3})-[a-z0-9]+(-[a-z0-9]+)*\.mutant$`)
+	fileName = regexp.MustCompile(`^([0-9]{2,4})-[a-z0-9]+(-[a-z0-9]+)*\.mutant$`)
 	tagName  = regexp.MustCompile(`^[a-zA-Z0-9_.]+$`)
 )
 
@@ -101,7 +101,7 @@ func parse(file, text string) (*mutant, error) {
 		return nil, fmt.Errorf("%s: a mutant's file is named like 07-lower-case-words.mutant", file)
 	}
 	m := &mutant{name: strings.TrimSuffix(file, ".mutant")}
-	m.number, _ = strconv.Atoi(parts[1]) // two or three digits
+	m.number, _ = strconv.Atoi(parts[1]) // two to four digits
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	rest, err := m.header(lines)
 	if err == nil {

@@ -34,6 +34,24 @@ func SetName(string) error { return nil }
 // SetNice does nothing.
 func SetNice(int) error { return nil }
 
+// SetClass does nothing.
+func SetClass(Class) error { return nil }
+
+// SetSlice does nothing.
+func SetSlice(time.Duration) error { return nil }
+
+// SetCPUs does nothing.
+func SetCPUs([]int) error { return nil }
+
+// CPUs is not supported.
+func CPUs() ([]int, error) { return nil, ErrUnsupported }
+
+// OnlineCPUs is unknown: nil.
+func OnlineCPUs() []int { return nil }
+
+// CoresFirst returns the CPUs in the order given.
+func CoresFirst(cpus []int) []int { return cpus }
+
 // Yield gives way to other threads of the program.
 func Yield() {
 	if !model.Active() {

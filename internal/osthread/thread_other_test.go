@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -38,8 +39,16 @@ func TestFallbacks(t *testing.T) {
 	require.True(t, Gone(ID()))
 	require.NoError(t, SetName("magpie"))
 	require.ErrorIs(t, SetNice(1), ErrUnsupported)
+	require.ErrorIs(t, SetClass(Idle), ErrUnsupported)
+	require.ErrorIs(t, SetSlice(time.Millisecond), ErrUnsupported)
+	require.ErrorIs(t, SetCPUs([]int{0}), ErrUnsupported)
+	cpus, err := CPUs()
+	require.ErrorIs(t, err, ErrUnsupported)
+	require.Empty(t, cpus)
+	require.Nil(t, OnlineCPUs())
+	require.Equal(t, []int{3, 1}, CoresFirst([]int{3, 1}))
 	require.ErrorIs(t, ResetPeakRSS(), errors.ErrUnsupported)
-	_, err := CPU(ID())
+	_, err = CPU(ID())
 	require.ErrorIs(t, err, ErrUnsupported)
 	_, _, err = ThreadSwitches(ID())
 	require.ErrorIs(t, err, ErrUnsupported)

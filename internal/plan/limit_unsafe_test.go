@@ -36,3 +36,6 @@ func TestFreezeRefusesTooMuch(t *testing.T) {
 		require.Nil(t, p)
 	}
 }
+
+// pretendRow is a row of more successors than fit a plan.
+func pretendRow() []uint32 { return pretend[uint32](plan.Max) }

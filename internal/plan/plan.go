@@ -19,7 +19,7 @@ const Max = 1<<29 - 1
 
 // A Plan is one frozen graph. All slices are read-only. Tasks are numbered from 0 in the order they were added.
 type Plan struct {
-	Funcs []Func   // body of each task
+	Funcs []Func   // body of each task; nil is no task: its number is free, and no edge begins or ends there
 	Off   []uint32 // len = tasks+1; the successors of i are Succ[Off[i]:Off[i+1]]
 	Succ  []uint32 // successors, grouped by predecessor, in the order the edges were added; then the sources
 	Join  []uint32 // number of predecessors of each task: the join counter's initial value
@@ -29,13 +29,17 @@ type Plan struct {
 	// Sources lists, in ascending order, the tasks without an incoming edge. It is the end of Succ, as if a task before
 	// all others preceded them.
 	Sources []uint32
+	Free    int // number of nil Funcs
 }
 
 // An Edge says that task From precedes task To.
 type Edge struct{ From, To uint32 }
 
-// Len returns the number of tasks.
+// Len returns the number of tasks and free numbers.
 func (p *Plan) Len() int { return len(p.Funcs) }
+
+// Tasks returns the number of tasks.
+func (p *Plan) Tasks() int { return len(p.Funcs) - p.Free }
 
 // Edges returns the number of edges.
 func (p *Plan) Edges() int { return len(p.Succ) - len(p.Sources) }
@@ -48,11 +52,11 @@ func (p *Plan) Successors(i uint32) []uint32 { return p.Succ[p.Off[i]:p.Off[i+1]
 // [Plan.Cycle].
 func Freeze(funcs []Func, edges []Edge, chooses []bool) (*Plan, error) {
 	n := len(funcs)
-	if n+len(edges) > Max {
-		return nil, fmt.Errorf("%d tasks and %d edges, "+
-			"at most %d together fit a graph: split it, or join through common tasks", n, len(edges), Max)
+	if err := checkSize(n, len(edges)); err != nil {
+		return nil, err
 	}
-	p := &Plan{Funcs: funcs, Off: hugepage.Make[uint32](n + 1), Join: hugepage.Make[uint32](n), Chooses: chooses}
+	p := &Plan{Funcs: funcs, Chooses: chooses}
+	p.Off, p.Join = makeTwo(n+1, n)
 	// Counting sort. While edges are scattered, Off[i+1] is the next free place of task i; at the end it is task i's
 	// limit.
 	for _, e := range edges {
@@ -65,24 +69,14 @@ func Freeze(funcs []Func, edges []Edge, chooses []bool) (*Plan, error) {
 		p.Off[i] = sum
 		sum += count
 	}
-	sources := 0
-	for _, j := range p.Join {
-		if j == 0 {
-			sources++
-		}
-	}
+	sources := p.countSources(p.Join)
 	p.Succ = hugepage.Make[uint32](len(edges) + sources)[:len(edges)]
 	for _, e := range edges {
 		at := &p.Off[e.From+1]
 		p.Succ[*at] = e.To
 		*at++
 	}
-	for i, j := range p.Join {
-		if j == 0 {
-			p.Succ = append(p.Succ, uint32(i))
-		}
-	}
-	p.Sources = p.Succ[len(edges):]
+	p.addSources(p.Join)
 	if chooses != nil {
 		for _, e := range edges {
 			if chooses[e.From] {
@@ -91,6 +85,51 @@ func Freeze(funcs []Func, edges []Edge, chooses []bool) (*Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// makeTwo makes two slices. If they are short, they are one allocation.
+func makeTwo(a, b int) (_, _ []uint32) {
+	const short = 64
+	if a+b > short {
+		return hugepage.Make[uint32](a), hugepage.Make[uint32](b)
+	}
+	both := make([]uint32, a+b)
+	return both[:a:a], both[a:]
+}
+
+func checkSize(tasks, edges int) error {
+	if tasks+edges > Max {
+		return fmt.Errorf("%d tasks and %d edges, "+
+			"at most %d together fit a graph: split it, or join through common tasks", tasks, edges, Max)
+	}
+	return nil
+}
+
+// countSources returns the number of tasks without an incoming edge, and sets Free. incoming has the number of edges to
+// each task.
+func (p *Plan) countSources(incoming []uint32) (sources int) {
+	p.Free = 0
+	for i, n := range incoming {
+		switch {
+		case n != 0:
+		case p.Funcs[i] == nil:
+			p.Free++
+		default:
+			sources++
+		}
+	}
+	return sources
+}
+
+// addSources appends the sources to Succ.
+func (p *Plan) addSources(incoming []uint32) {
+	edges := len(p.Succ)
+	for i, n := range incoming {
+		if n == 0 && p.Funcs[i] != nil {
+			p.Succ = append(p.Succ, uint32(i))
+		}
+	}
+	p.Sources = p.Succ[edges:]
 }
 
 // Precedes returns the tasks that i precedes: none if i chooses among its successors.

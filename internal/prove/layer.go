@@ -27,7 +27,8 @@ const million = 1_000_000
 
 var programs = []string{
 	"./deque", "./notifier", "./executor", "./executor/internal/lane", "./executor/internal/policy",
-	"./executor/internal/spares", "./executor/pipeline", "./executor/pool", "./graph",
+	"./executor/internal/share", "./executor/internal/spares", "./executor/observe", "./executor/pipeline",
+	"./executor/pool", "./graph", "./internal/gat",
 }
 
 var layers = []layer{
@@ -38,9 +39,10 @@ var layers = []layer{
 	},
 	{
 		name: "explore-all", what: "schedules: the smallest model programs, any number of preemptions",
-		tags: "modelcheck", packages: []string{"./deque", "./notifier"},
+		tags: "modelcheck", packages: []string{"./deque", "./notifier", "./executor/internal/share", "./internal/gat"},
 		parts: explored(`^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|` +
-			`EmptyIsTrue|(PadWS|ADWS|BWoS|ABP)\w*|Spurious|CancelForwards|Promise)$`),
+			`EmptyIsTrue|(PadWS|ADWS|BWoS|ABP)\w*|Spurious|CancelForwards|Promise|` +
+			`TwoRest|AllotmentGrows|AllotmentFalls|Swap|Update|Snapshot|Stopped|\w+Death)$`),
 		part: explore(-1),
 	},
 	{

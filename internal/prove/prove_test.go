@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -299,6 +301,26 @@ func TestLayersAreSound(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, v, 12)
 	}
+}
+
+// TestProgramsAreListed: explore-3 has every package with model programs.
+func TestProgramsAreListed(t *testing.T) {
+	root, err := moduleRoot()
+	require.NoError(t, err)
+	found := map[string]bool{}
+	require.NoError(t, filepath.WalkDir(root, func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, "_model_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if strings.Contains(string(text), "\nfunc TestModel") {
+			dir, relErr := filepath.Rel(root, filepath.Dir(name))
+			require.NoError(t, relErr)
+			found["./"+filepath.ToSlash(dir)] = true
+		}
+		return err
+	}))
+	require.ElementsMatch(t, slices.Collect(maps.Keys(found)), programs)
 }
 
 // TestBadInput: wrong arguments are refused, with a message that says what to do.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -30,8 +31,8 @@ func blocks(text, language string) (found []string) {
 	return found
 }
 
-// TestGoBlocks compiles every Go block in a module of its own that requires this one, as a user's would.
-func TestGoBlocks(t *testing.T) {
+// newModule returns the folder of a new module that requires this one, as a user's would.
+func newModule(t *testing.T) string {
 	module, err := filepath.Abs(root)
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -45,7 +46,12 @@ func TestGoBlocks(t *testing.T) {
 	gosum, err := os.ReadFile(filepath.Join(module, "go.sum"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), gosum, 0o666))
+	return dir
+}
 
+// TestGoBlocks compiles every Go block in a module of its own.
+func TestGoBlocks(t *testing.T) {
+	dir := newModule(t)
 	all := blocks(readme(t), "go")
 	require.NotEmpty(t, all)
 	for i, code := range all {
@@ -63,22 +69,47 @@ func TestGoBlocks(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// fragment makes a program of function declarations, or of a few statements about an executor.
+// imports are the packages that fragments may use, besides executor and context.
+var imports = []string{
+	"errors", "expvar", "net/http", "time", "github.com/magpie-go/magpie/executor/httpdebug",
+	"github.com/magpie-go/magpie/executor/metrics", "github.com/magpie-go/magpie/executor/observe",
+	"github.com/magpie-go/magpie/executor/watch",
+}
+
+// fragment makes a program of function declarations, or of a few statements in a service that has an executor.
 func fragment(code string) string {
 	if strings.HasPrefix(code, "func ") {
 		return "package main\n\nimport \"github.com/magpie-go/magpie/executor\"\n\nfunc main() {}\n\n" + code
 	}
-	return `package main
+	code = `
+type service struct {
+	ex        *executor.Executor
+	job       executor.Job
+	operators *http.ServeMux
+	server    *http.Server
+	resize    func(context.Context) error
+}
 
-import "github.com/magpie-go/magpie/executor"
+func main() {}
 
-func main() {
+func (s service) run(ctx context.Context) (err error) {
+	ex, job, operators, server, resize := s.ex, s.job, s.operators, s.server, s.resize
+	_, _, _, _, _ = ex, job, operators, server, resize
+	{
 ` + code + `
-	if err == nil {
-		_ = ex.Close()
+		_, _ = ex, err
 	}
+	return nil
 }
 `
+	head := "package main\n\nimport (\n\t\"context\"\n\t\"github.com/magpie-go/magpie/executor\"\n"
+	statements := regexp.MustCompile(`//.*`).ReplaceAllString(code, "")
+	for _, p := range imports {
+		if strings.Contains(statements, path.Base(p)+".") {
+			head += fmt.Sprintf("\t%q\n", p)
+		}
+	}
+	return head + ")\n" + code
 }
 
 func TestLinks(t *testing.T) {

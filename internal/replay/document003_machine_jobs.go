@@ -162,13 +162,13 @@ var services003 = &Experiment{
 	ID: "003/services", Place: "Chapters 1 and 2",
 	About: "two processes with as many workers as processors each, with sharing and without",
 	Notes: "Not an experiment of the document, but its motive: programs that each believe in having all processors. " +
-		"Both processes repeat the same work without a pause, fine (fib) or coarse (loopy). Each repetition has an " +
-		"executor of its own, which begins with one worker. Switches are those of both processes, a repetition each.",
+		"Both processes repeat the same work without a pause, fine (fib) or coarse (loopy), on one executor each. " +
+		"Switches are those of both processes, a repetition each.",
 	plan: func(p *Plan) {
 		for _, s := range servicePair {
 			for _, policy := range policiesOfServices {
 				for _, control := range []string{kernelControl, sharedControl} {
-					args := fmt.Sprintf("%s -policy %s -workers %d", s.args, policy, p.Cores)
+					args := fmt.Sprintf("%s -keep -policy %s -workers %d", s.args, policy, p.Cores)
 					if control == sharedControl {
 						args += " -share"
 					}

@@ -49,8 +49,8 @@ func isExecutable(name string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// draw draws each figure into a file of dir with its name and the extension svg.
-func (d Drawer) draw(ctx context.Context, dir string, figures []*Figure) error {
+// Draw draws each figure into a file of dir with its name and the extension svg.
+func (d Drawer) Draw(ctx context.Context, dir string, figures []*Figure) error {
 	if len(figures) == 0 {
 		return nil
 	}

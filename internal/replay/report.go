@@ -121,7 +121,7 @@ func (r *Replay) report(ctx context.Context, s *store) error {
 		return err
 	}
 	if p.Undrawn = r.Drawer == nil; !p.Undrawn {
-		if err := r.Drawer.draw(ctx, r.Dir, figures); err != nil {
+		if err := r.Drawer.Draw(ctx, r.Dir, figures); err != nil {
 			return err
 		}
 		for _, sec := range p.Experiments {

@@ -4,6 +4,7 @@ import (
 	"go/version"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -33,6 +34,9 @@ func fib(s *executor.Scope, n int) int {
 var Fib = fib
 `
 
+// inlined matches the functions of that package that the compiler is to inline, and their literals.
+var inlined = regexp.MustCompile(`executor\.(Fork\[|Forked\[.*\]\.Join)`)
+
 // TestHotPathSizes bounds the machine code between one item and the next. For each function of the table, size is the
 // most instructions that it may have, and locked the most locked ones among them. Inlined code counts, called code
 // does not: with -v the test logs the number of calls too. A change that makes a function smaller lowers its maxima;
@@ -60,10 +64,11 @@ func TestHotPathSizes(t *testing.T) {
 		{"executor", "executor.(*Worker).Push", 42, 0},
 		{"executor", "executor.(*Worker).popOwn", 20, 0},
 		{"executor", "executor.(*Worker).runPlain", 81, 0},
-		{"internal/user", "executor.Fork[go.shape.int,go.shape.int]", 296, 0},
-		{"internal/user", "executor.Forked[go.shape.int,go.shape.int].Join", 54, 0},
+		{"internal/user", "internal/user.fib", 156, 0}, // Fork and Join, which are inlined, included
+		{"internal/user", "executor.Fork[go.shape.int,go.shape.int]", 76, 0},
+		{"internal/user", "executor.Forked[go.shape.int,go.shape.int].Join", 65, 0},
 		{"graph", "graph.(*runState).release", 138, 1},
-		{"graph", "graph.execTask", 87, 1},
+		{"graph", "graph.execTask", 90, 1},
 	} {
 		lines := code[f.pkg][f.name]
 		if len(lines) == 0 {
@@ -72,6 +77,11 @@ func TestHotPathSizes(t *testing.T) {
 		}
 		size, locked, calls := sizeOf(t, lines)
 		t.Logf("%s: %d instructions, %d of them locked, %d calls", f.name, size, locked, calls)
+		for _, s := range stepsOf(t, lines) {
+			if sameGo && f.name == "internal/user.fib" && s.op == "CALL" && inlined.MatchString(s.args) {
+				t.Errorf("%s calls %s, which should be inlined", f.name, s.args)
+			}
+		}
 		if sameGo && size > f.size || locked > f.locked {
 			t.Errorf("%s: %d instructions and %d locked ones, at most %d and %d are allowed",
 				f.name, size, locked, f.size, f.locked)

@@ -106,3 +106,54 @@ func Go(f func()) {
 	}
 	model.Go(f)
 }
+
+// Close closes c, which threads may wait for in Await.
+func Close(c chan struct{}) {
+	if !model.Active() {
+		close(c)
+		return
+	}
+	model.Point(model.Update, wordOf(c))
+	close(c)
+	model.Done(model.Update, wordOf(c))
+}
+
+// Await waits until one of the channels is closed. A nil channel never is.
+func Await(a, b <-chan struct{}) {
+	if !model.Active() {
+		select {
+		case <-a:
+		case <-b:
+		}
+		return
+	}
+	model.Block(model.Load, wordOf(a), func() bool { return isClosed(a) || isClosed(b) })
+	for _, c := range []<-chan struct{}{a, b} {
+		if c != nil {
+			model.Done(model.Load, wordOf(c))
+		}
+	}
+}
+
+// IsClosed reports whether c is closed. Nothing is ever sent on it.
+func IsClosed(c <-chan struct{}) bool {
+	if !model.Active() {
+		return isClosed(c)
+	}
+	model.Point(model.Load, wordOf(c))
+	closed := isClosed(c)
+	model.Done(model.Load, wordOf(c))
+	return closed
+}
+
+// wordOf stands for the channel, whose representation is a pointer.
+func wordOf(c <-chan struct{}) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&c)) }
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

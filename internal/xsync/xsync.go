@@ -18,3 +18,24 @@ type (
 
 // Go starts f on a goroutine of its own.
 func Go(f func()) { go f() }
+
+// Close closes c, which threads may wait for in Await.
+func Close(c chan struct{}) { close(c) }
+
+// IsClosed reports whether c is closed. Nothing is ever sent on it.
+func IsClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Await waits until one of the channels is closed. A nil channel never is.
+func Await(a, b <-chan struct{}) {
+	select {
+	case <-a:
+	case <-b:
+	}
+}

@@ -7,7 +7,7 @@ var Table = []Row{
 		Does:  "as many thieves as there is work for, and none when there is none",
 		When:  "always, unless an experiment needs another: it is the default",
 		Costs: "a load for each task pushed; a wake-up when there is work and no thief",
-		New:   newAdaptive, Retries: true,
+		New:   newAdaptive, Retries: true, Guests: true,
 	},
 	{
 		Name:  "adaptive-published",
@@ -65,7 +65,7 @@ var Table = []Row{
 		Does:  "Taskflow since 3.5: each task pushed wakes a worker; a worker sleeps if all deques are empty",
 		When:  "to compare; few tasks, each worth a wake-up",
 		Costs: "a wake-up for each task pushed while a worker sleeps",
-		New:   newTaskflow,
+		New:   newTaskflow, Guests: true,
 	},
 }
 
@@ -79,7 +79,10 @@ type Row struct {
 	Needs Need
 	// Retries says that thieves try a lost steal again at once: they rely on lost steals to yield.
 	Retries bool
-	New     func(Machine, Options) Policy
+	// Guests says that a goroutine may take the place of a worker that sleeps in Commit, and run items, without the
+	// policy being told: a wake-up for an item depends on nothing but Thieves and what Shown and Submitted do.
+	Guests bool
+	New    func(Machine, Options) Policy
 }
 
 // About returns the three lines of a row.

@@ -18,8 +18,9 @@ import (
 // awake, those that rest with work, and those that rest without. The first zone is only a number here. A worker has
 // work if its lane may have items or its stack has a task.
 //
-// A worker is awake unless it rests, sleeps because it has found no work, sleeps in a wait, or blocks. The allotment is
-// at least 1. Between a change and the next boundaries of the workers, more of them may be awake than allotted.
+// A worker is awake unless it rests, sleeps because it has found no work, sleeps in a wait, or blocks. Between a change
+// of the allotment and the next boundaries of the workers, more of them may be awake than allotted. An allotment of 0
+// is for a short time only: S1 to S3 let few workers run meanwhile.
 //
 // While a worker rests, as many as allotted are awake or can be woken for any item (S1). While a worker rests with
 // work, as many as allotted are awake (S2). Workers that rest have their turns (S3, see [Control.Turn]), those with
@@ -208,7 +209,7 @@ func (c *Control) Swap(thief, victim int) bool {
 	return true
 }
 
-// SetAllotment changes the allotment to n, at least 1. If it has grown, it wakes workers that rest, first those with
+// SetAllotment changes the allotment to n. If it has grown, it wakes workers that rest, first those with
 // work.
 func (c *Control) SetAllotment(n int) {
 	c.mu.Lock()
@@ -217,7 +218,7 @@ func (c *Control) SetAllotment(n int) {
 }
 
 func (c *Control) setAllotment(n int) {
-	c.allow(max(n, 1), c.extra)
+	c.allow(n, c.extra)
 	for c.isBelow() && len(c.withWork) > 0 {
 		c.wakeLaden(0)
 	}

@@ -135,6 +135,25 @@ func TestModelAllotmentFalls(t *testing.T) {
 	})
 }
 
+// TestModelAllotmentOfNone: with an allotment of 0 a worker rests until the allotment grows, while another wakes and
+// sleeps. One without work may rest longer if the other can be woken (S1).
+func TestModelAllotmentOfNone(t *testing.T) {
+	for _, laden := range []bool{false, true} {
+		model.Check(t, func() {
+			h := newFake(1, 0)
+			join := model.Go(func() { h.boundary(0, laden) })
+			other := model.Go(func() {
+				h.Wakes()
+				h.Sleeps(laden)
+			})
+			h.SetAllotment(1)
+			join()
+			other()
+			h.settled(1)
+		})
+	}
+}
+
 // TestModelSwap: a thief takes the place of a worker that rests with work, while the allotment grows and a turn begins.
 func TestModelSwap(t *testing.T) {
 	model.Check(t, func() {

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	want := ""
+	for i := range 30 {
+		name := filepath.Join(dir, fmt.Sprintf("%02d", i))
+		text := strings.Repeat("x", i*100_000)
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+		want += fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(text)), name)
+	}
+	var out, status strings.Builder
+	require.NoError(t, run(t.Context(), []string{dir}, &out, &status))
+	require.Equal(t, want, out.String())
+	require.True(t, strings.HasSuffix(status.String(), "\r\033[K"))
+
+	require.ErrorContains(t, run(t.Context(), nil, &out, &status), "give one directory")
+	require.ErrorIs(t, run(t.Context(), []string{filepath.Join(dir, "none")}, &out, &status), os.ErrNotExist)
+}
+
+// A file that never ends is interrupted, and what was done before is printed.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 9 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("small", i)), nil, 0o666))
+	}
+	big, err := os.Create(filepath.Join(dir, "big"))
+	require.NoError(t, err)
+	if err := big.Truncate(1 << 40); err != nil { // takes no room on the disk
+		t.Skip("no sparse files here:", err)
+	}
+	require.NoError(t, big.Close())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(2*progressEvery+progressEvery/2, func() { cancel(errors.New("told to stop")) })
+	var out, status strings.Builder
+	err = run(ctx, []string{dir}, &out, &status)
+	require.ErrorContains(t, err, "9 of 10 files done")
+	require.ErrorContains(t, err, "told to stop")
+	require.ErrorIs(t, err, context.Canceled)
+	require.Contains(t, out.String(), "small8\n")
+	require.Contains(t, status.String(), " of 10 files, ")
+}

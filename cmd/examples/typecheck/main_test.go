@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRun(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), []string{"-C", "../../..", "./graph/...", "./executor/..."}, &out))
+	require.Regexp(t, `^\d\d? packages, 0 errors, in [0-9.]+m?s on \d+ workers\n$`, out.String())
+}
+
+func TestErrors(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module m\ngo 1.26\n",
+		"a/a.go": "package a\nimport _ \"fmt\"\nvar A int = 1\n",
+		"b/b.go": "package b\nimport \"m/a\"\nvar B string = \"\" + a.Missing\n",
+		"c/c.go": "package c\nimport \"m/a\"\nvar C string = a.A\n",
+	} {
+		name = filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+	}
+	var out strings.Builder
+	err := run(t.Context(), []string{"-C", dir}, &out)
+	require.ErrorContains(t, err, "b.go:3:23: undefined: a.Missing")
+	require.ErrorContains(t, err, "c.go:3:16: cannot use a.A")
+	require.Contains(t, out.String(), "3 packages, 2 errors, in ")
+
+	err = run(t.Context(), []string{"-C", dir, "./none"}, &out)
+	require.ErrorContains(t, err, "none: directory not found")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, run(ctx, []string{"-C", dir}, new(strings.Builder)), context.Canceled)
+}

@@ -1,0 +1,59 @@
+package executor
+
+import (
+	"fmt"
+
+	"github.com/magpie-go/magpie/executor/internal/policy"
+)
+
+// Callers says whether a goroutine that waits in [Executor.Run] runs tasks of its run meanwhile, see [Config]. Calls of
+// Run are also those of [Call], [First] and the loops of package parallel.
+type Callers uint8
+
+const (
+	// IdleCallers lets callers wait: all tasks run on the workers' own threads.
+	IdleCallers Callers = iota
+	// BriefCallers lets a caller take the place of a worker that sleeps, for a tenth of a millisecond or until the end
+	// of the task that it runs then. A run of a few short tasks wakes no thread and is over sooner than a thread would
+	// have begun. A longer run goes on without the caller. If long tasks keep callers, callers are idle for a while:
+	// for as long as the task has taken, or up to 64 times as long if it happens again and again.
+	BriefCallers
+	// BusyCallers is BriefCallers without a bound on the time. It is for programs that have nothing else to do.
+	BusyCallers
+
+	callersModes // the number of values
+)
+
+var callersNames = [callersModes]string{IdleCallers: "idle", BriefCallers: "brief", BusyCallers: "busy"}
+
+func (c Callers) String() string { return nameOf(c, "Callers", callersNames[:]) }
+
+// AllCallers lists every value of Callers.
+func AllCallers() []Callers { return all[Callers](callersModes) }
+
+// ParseCallers is the reverse of [Callers.String].
+func ParseCallers(name string) (Callers, error) {
+	return parse[Callers](name, "Callers", callersNames[:])
+}
+
+// needsOwnThreads names the fields of c because of which tasks run on the workers' own threads only.
+func (c *Config) needsOwnThreads() (fields []string) {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"CPUs", c.CPUs != nil},
+		{"Pin", c.Pin != PinNone},
+		{"ThreadStart", c.ThreadStart != nil},
+		{"ThreadEnd", c.ThreadEnd != nil},
+		{"Share", c.Share != nil},
+		{"HostShare", c.HostShare != 0},
+		{"Verbatim", c.Verbatim},
+		{fmt.Sprintf("Policy %v", c.Policy), int(c.Policy) < len(policy.Table) && !policy.Table[c.Policy].Guests},
+	} {
+		if f.set {
+			fields = append(fields, f.name)
+		}
+	}
+	return fields
+}

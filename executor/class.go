@@ -1,0 +1,59 @@
+package executor
+
+import "github.com/magpie-go/magpie/internal/osthread"
+
+// A Class is how Linux schedules the workers' threads beside other threads of the machine.
+type Class uint8
+
+const (
+	// ClassNormal leaves the class as the process has it, which is SCHED_OTHER unless somebody has changed it.
+	ClassNormal Class = iota
+	// ClassBatch is SCHED_BATCH: a worker that wakes up does not interrupt another thread. It has the same share of a
+	// core as in SCHED_OTHER.
+	ClassBatch
+	// ClassIdle is SCHED_IDLE: a worker has a core while no thread of another class wants it, which interrupts the
+	// worker at once. Beside a thread that never sleeps a worker has about a 300th of the core. Nice makes no
+	// difference then. It is for tasks that do not allocate: otherwise the garbage collector waits for workers that the
+	// kernel does not run, as with a high Nice.
+	ClassIdle
+
+	classes // the number of values
+)
+
+var classNames = [classes]string{ClassNormal: "normal", ClassBatch: "batch", ClassIdle: "idle"}
+
+func (c Class) String() string { return nameOf(c, "Class", classNames[:]) }
+
+// Classes lists every Class.
+func Classes() []Class { return all[Class](classes) }
+
+// ParseClass is the reverse of [Class.String].
+func ParseClass(name string) (Class, error) { return parse[Class](name, "class", classNames[:]) }
+
+var systemClasses = [classes]osthread.Class{
+	ClassNormal: osthread.Normal, ClassBatch: osthread.Batch, ClassIdle: osthread.Idle,
+}
+
+// A Pin says on which of the CPUs a worker's thread may run.
+type Pin uint8
+
+const (
+	// PinNone lets each worker run on all of them.
+	PinNone Pin = iota
+	// PinOneEach gives each worker one of them. Workers have different cores as long as there are cores without one,
+	// then the further CPUs of these cores, as simultaneous multithreading has them. Further workers begin again with
+	// the first CPU. A spare worker may run on all of the CPUs, as it stands in for any worker.
+	PinOneEach
+
+	pins // the number of values
+)
+
+var pinNames = [pins]string{PinNone: "none", PinOneEach: "one-each"}
+
+func (p Pin) String() string { return nameOf(p, "Pin", pinNames[:]) }
+
+// Pins lists every Pin.
+func Pins() []Pin { return all[Pin](pins) }
+
+// ParsePin is the reverse of [Pin.String].
+func ParsePin(name string) (Pin, error) { return parse[Pin](name, "way to pin", pinNames[:]) }

@@ -1,0 +1,104 @@
+package executor
+
+// Gauges describe an executor at the moment of a call of [Executor.Stats].
+type Gauges struct {
+	// Workers is the number of workers without spare ones, [Config.Workers].
+	Workers int
+	// Injected is the number of items in the queue that all workers share: work that was submitted from outside, or
+	// given away by a worker, and that no worker has taken yet. All functions from outside of a [Group] without a limit
+	// count as one until a worker takes them, and those that wait for their turn are not counted.
+	Injected int
+	// Queued is the number of items in each worker's deque, by worker ID. It leaves out items that the kind of deque
+	// hides from other workers, private forks, and all items of an executor with one worker that has never needed a
+	// spare: no other thread can see these.
+	Queued []int
+	// States is what each worker does, by worker ID.
+	States []WorkerState
+	// Goroutines is the number of the goroutine that each worker runs on, as it appears in a traceback, by worker ID.
+	// It is 0 for a worker without a thread, on an executor of [NewInline], and while a caller of [Executor.Run] has
+	// the worker's place, unless [Executor.Stacks] was called before.
+	Goroutines []uint64
+	// Runs is the number of runs in progress, nested ones included, and Futures that of futures that have not ended. A
+	// worker that has run futures only counts those that have ended when it runs out of work.
+	Runs, Futures int
+	// Blocked is the number of workers in [Blocking], and Waiting the number of those that sleep in a Wait or Join and
+	// are not in Blocking.
+	Blocked, Waiting int
+	// Spares is the number of spare workers in service, and Standby the number of those on standby.
+	Spares, Standby int
+	// Closed says that Close was called, or Shutdown. Runs may still be in progress.
+	Closed bool
+}
+
+// Count returns the number of workers in a state.
+func (g Gauges) Count(state WorkerState) (n int) {
+	for _, s := range g.States {
+		if s == state {
+			n++
+		}
+	}
+	return n
+}
+
+// Pending returns the number of items that wait for a worker, as far as other threads can see them: Injected and the
+// sum of Queued.
+func (g Gauges) Pending() int {
+	n := g.Injected
+	for _, queued := range g.Queued {
+		n += queued
+	}
+	return n
+}
+
+// gauges reads the gauges of these workers.
+func (ex *Executor) gauges(workers []*Worker) Gauges {
+	spares := ex.spares.Counts()
+	g := Gauges{
+		Workers:    ex.cfg.Workers,
+		Injected:   ex.injector.len(),
+		Queued:     make([]int, len(workers)),
+		States:     make([]WorkerState, len(workers)),
+		Goroutines: make([]uint64, len(workers)),
+		Futures:    int(ex.asyncs.left.Load()),
+		Blocked:    spares.Blocked,
+		Waiting:    spares.Asleep,
+		Spares:     spares.Serving,
+		Standby:    spares.Standby,
+		Closed:     ex.closed.Load(),
+	}
+	for i, w := range workers {
+		g.Queued[i] = w.lane.Len()
+		g.States[i] = WorkerState(w.state.Load())
+		g.Goroutines[i] = w.thread.goroutine.Load()
+	}
+	ex.mu.Lock()
+	g.Runs = ex.inProgress
+	ex.mu.Unlock()
+	return g
+}
+
+// WorkerState is what a worker does at the moment, as [Executor.Dump] and [Gauges] tell it. A state may be over when it
+// is read. New states may be added.
+type WorkerState uint8
+
+// The states of a worker.
+const (
+	WorkerRunning    WorkerState = WorkerState(running)    // it runs a task, or looks for work while its task waits
+	WorkerSearching  WorkerState = WorkerState(searching)  // it looks for work
+	WorkerPreparing  WorkerState = WorkerState(preparing)  // it looks a last time before it sleeps
+	WorkerParked     WorkerState = WorkerState(parked)     // it sleeps: there is no work, or its task waits for other work
+	WorkerBlocked    WorkerState = WorkerState(blocked)    // its task is in [Blocking]
+	WorkerStandby    WorkerState = WorkerState(standingBy) // it is a spare that is not needed, and its thread is kept
+	WorkerResting    WorkerState = WorkerState(resting)    // it rests because of [Config.Share] or [Config.HostShare]
+	WorkerThreadless WorkerState = WorkerState(threadless) // it is a spare that is not needed, and has no thread
+)
+
+// WorkerStates lists every WorkerState.
+func WorkerStates() []WorkerState { return all(WorkerState(threadless) + 1) }
+
+func (s WorkerState) String() string {
+	if s > WorkerThreadless {
+		return nameOf(s, "WorkerState", nil)
+	}
+	return workerState(s).String()
+}

@@ -1,0 +1,312 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// A Group is a number of functions that run on the executor, of which the first error counts. It has the methods of an
+// errgroup.Group of golang.org/x/sync, so that a program that has one changes only the line that makes it:
+//
+//	g, ctx := errgroup.WithContext(ctx)           // before
+//	g, ctx := executor.GroupWithContext(ctx, ex)  // after
+//
+// There are these differences.
+//
+//   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, it should
+//     do so inside [Blocking].
+//   - A panic becomes an error, a [*PanicError], and [runtime.Goexit] becomes [ErrGoexit].
+//   - With a limit, Go called from a task never waits: not even from a function of the group itself, for which an
+//     errgroup waits for ever.
+//   - After Wait, a group of NewGroup begins anew, without the old error.
+//   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait. So it counts
+//     against [Config.MaxRuns], and its first function, or GroupWithContext, waits for room. It is nested in the run of
+//     the task that has called Go first. Close waits for its functions, but not for Wait.
+//
+// All methods may be called from any goroutine and from tasks, those of the group too. Go and Wait are safe for
+// concurrent use; SetLimit is not. A Group is made by [NewGroup] or [GroupWithContext]: the zero Group has no executor.
+type Group struct {
+	ex  *Executor
+	ctx context.Context // the caller's
+
+	run   xatomic.Pointer[groupRun] // the newest; nil before the first
+	known xatomic.Pointer[Worker]   // the first worker that has called caller; it has a thread
+	start xsync.Mutex               // held by a goroutine, not by a worker, to start a run
+
+	limit int // of functions that run at a time; negative: none; constant while the group is used
+
+	turns
+}
+
+// NewGroup returns a group whose functions run on ex. It panics if ex is nil.
+//
+// The group's context, which functions of [Group.GoContext] are given, is cancelled as that of GroupWithContext is.
+func NewGroup(ex *Executor) *Group {
+	if ex == nil {
+		panic("executor: NewGroup of a nil executor")
+	}
+	return &Group{ex: ex, ctx: context.Background(), limit: -1}
+}
+
+// GroupWithContext returns a group whose functions run on ex, and a context derived from ctx that is cancelled when a
+// function fails, by [Group.Cancel], or when Wait returns. The group should be waited for even if it got no function.
+// GroupWithContext panics if ctx or ex is nil.
+func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Context) {
+	if ctx == nil {
+		panic("executor: GroupWithContext needs a context, got nil")
+	}
+	g := NewGroup(ex)
+	g.ctx = ctx
+	r := g.begin(ex.currentWorker(), false)
+	if !r.of.refused {
+		r.out(1) // the unit for a function
+	}
+	return g, r.of.Context()
+}
+
+// Go calls fn on the executor. The first failure cancels the group's context, and is the error of Wait. fn is called
+// even if the group has failed or was cancelled. It is not called if the executor is closed or shut down, or if the
+// caller's context has ended before the group's first function. Then Wait returns that error.
+//
+// With a limit, and when about a thousand functions wait for their turn, Go called from outside waits. Called from a
+// task it does not wait. Go panics if fn is nil, or if the limit is 0.
+func (g *Group) Go(fn func() error) {
+	if fn == nil {
+		panic("executor: Group.Go of a nil function")
+	}
+	g.add(fn, nil)
+}
+
+// GoContext is Go for a function that gets the group's context. It is not called if the group has failed or was
+// cancelled by then.
+func (g *Group) GoContext(fn func(context.Context) error) {
+	if fn == nil {
+		panic("executor: Group.GoContext of a nil function")
+	}
+	g.add(nil, fn)
+}
+
+// TryGo is Go if the function can run at once, as far as the limit goes and, for the group's first function, there is
+// room for the group in [Config.MaxRuns]. It reports whether it was. It does not wait.
+func (g *Group) TryGo(fn func() error) bool {
+	if fn == nil {
+		panic("executor: Group.TryGo of a nil function")
+	}
+	if g.limit >= 0 && !g.reserve() {
+		return false
+	}
+	w := g.caller()
+	r := g.enter(w, true)
+	if r == nil {
+		if g.limit < 0 {
+			return false
+		}
+		if next := g.turn(); next != nil {
+			groupRunOf(next.Body).submit(w, next)
+		}
+		return false
+	}
+	r.submit(w, r.task(w, fn, nil))
+	return true
+}
+
+// SetLimit limits the number of functions that run at a time. A negative number, the default, means no limit. With 0
+// there can be no functions. SetLimit panics between the first function and the return of Wait.
+func (g *Group) SetLimit(n int) {
+	if r := g.run.Load(); r != nil && r.used.Load() && !r.of.isOver() {
+		panic("executor: Group.SetLimit while functions of the group may run: call it before the first Go or after Wait")
+	}
+	g.limit = max(n, -1)
+}
+
+// Cancel cancels the group's context with the cause. Functions of GoContext and GoAfter that have not begun are not
+// called, and the error of Wait matches [context.Canceled] and the cause. A nil cause means context.Canceled. Cancel
+// does nothing if the group has no function yet and was made by NewGroup.
+func (g *Group) Cancel(cause error) {
+	if r := g.run.Load(); r != nil {
+		r.of.Cancel(cause)
+	}
+}
+
+// Wait waits until all functions of the group have returned, and returns the first failure. If the group was cancelled,
+// or the caller's context has ended, the error says so. If the executor was closed before the first function, it is
+// [ErrClosed].
+//
+// On a worker of the same executor, Wait meanwhile runs functions of the group and what they start, as [Run.Wait] does.
+// Wait panics if it is called from a function of the group: it would wait for itself.
+func (g *Group) Wait() error {
+	r := g.run.Load()
+	if r == nil {
+		return nil
+	}
+	if !r.of.isOver() && g.ex.currentWorker().run().isWithin(r.of) {
+		panic("executor: Group.Wait in a function of the group: it would wait for itself")
+	}
+	r.waited.Store(true)
+	r.release(r.of)
+	return cmp.Or(r.before, r.of.Wait())
+}
+
+// A GroupTask is a function that was given to [Group.GoAfter].
+type GroupTask struct {
+	groupTask
+	g *Group
+
+	// Guarded by g.mu; err is constant once ended is set.
+	waits int          // tasks to wait for
+	then  []*GroupTask // that wait for it
+	ended bool
+	err   error // why it has failed or was not called
+}
+
+// GoAfter is GoContext for a function that begins when all tasks in after have ended. If one of them has failed, or was
+// not called, the function is not called. If that was before another Wait, the new task fails with the same error.
+// GoAfter does not wait, even with a limit. It panics if fn is nil, and if an element of after is nil or belongs to
+// another group. It has then started nothing.
+func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *GroupTask {
+	if fn == nil {
+		panic("executor: Group.GoAfter of a nil function")
+	}
+	for _, before := range after {
+		if before == nil || before.g != g {
+			panic("executor: Group.GoAfter is to come after a task that is nil or of another group")
+		}
+	}
+	g.check()
+	w := g.caller()
+	t := &GroupTask{g: g}
+	r := g.enter(w, false)
+	if r == nil {
+		t.ended, t.err = true, ErrClosed
+		return t
+	}
+	t.Exec, t.Body, t.cfn, t.handle = r.exec, &r.Body, fn, t
+	g.mu.Lock()
+	for _, before := range after {
+		if !before.ended {
+			before.then = append(before.then, t)
+			t.waits++
+		} else if err := before.err; err != nil {
+			t.cfn = func(context.Context) error { return err }
+		}
+	}
+	ready := t.waits == 0
+	g.mu.Unlock()
+	if ready {
+		r.offer(w, &t.groupTask)
+	}
+	return t
+}
+
+// check panics if the limit allows no function.
+func (g *Group) check() {
+	if g.limit == 0 {
+		panic("executor: a function for a Group whose limit is 0: it would never run")
+	}
+}
+
+// add is Go or GoContext.
+func (g *Group) add(fn func() error, cfn func(context.Context) error) {
+	g.check()
+	w := g.caller()
+	switch r := g.enter(w, false); {
+	case r == nil:
+	case w != nil:
+		r.offer(w, r.task(w, fn, cfn))
+	default:
+		r.take(fn, cfn)
+	}
+}
+
+// caller returns the worker of the group's executor that the caller runs on, or nil. It first looks at the one that it
+// has found before: osthread.Self is enough for that, since a worker's thread runs no other goroutine.
+func (g *Group) caller() *Worker {
+	known := g.known.Load()
+	if known != nil && known.thread.self.Load() == osthread.Self() {
+		return known
+	}
+	w := g.ex.currentWorker()
+	if known == nil && w != nil && w.inline == nil && w.guest.run == nil {
+		g.known.Store(w)
+	}
+	return w
+}
+
+// enter counts a function in. It returns the run that it is of, or nil if there can be none. w is the calling worker,
+// or nil. If tries is set it does not wait for room.
+func (g *Group) enter(w *Worker, tries bool) *groupRun {
+	r := g.run.Load()
+	if r == nil || w == nil && g.ex.closed.Load() || !r.left.TryIn() {
+		r = g.begin(w, tries)
+	}
+	if r == nil || r.of.refused {
+		return nil
+	}
+	if !r.used.Load() {
+		r.used.Store(true)
+	}
+	return r
+}
+
+// begin starts a run of the group, unless there is one, and counts a function in. If there can be none, it returns a
+// run that was refused, or nil. If tries is set it does not wait for room.
+func (g *Group) begin(w *Worker, tries bool) *groupRun {
+	if w == nil && g.ex.inline == nil {
+		// One goroutine starts a run, and may wait for room. A worker does not wait for it.
+		if !tries || g.ex.intake == nil {
+			g.start.Lock()
+		} else if !g.start.TryLock() {
+			return nil
+		}
+		defer g.start.Unlock()
+	}
+	for {
+		old := g.run.Load()
+		if old != nil && old.left.TryIn() {
+			if w != nil || !g.ex.closed.Load() {
+				return old
+			}
+			old.note(ErrClosed)
+			old.out(1)
+			return nil
+		}
+		r := &groupRun{group: g, exec: execGroupTask}
+		if g.ex.watch.tellsTasks() {
+			r.exec = execGroupTaskObserved
+		}
+		if old != nil && !old.waited.Load() {
+			r.before = cmp.Or(old.before, old.of.Wait()) // it has ended, or is about to
+		}
+		r.Body = NewBody(r)
+		r.opener.Exec, r.opener.Body = execOpener, &r.Body
+		r.inbox.Exec, r.inbox.Body = execInbox, &r.Body
+		r.open.Store(1)
+		r.left.Start(3) // the opener, the function, and until release
+		parent := w.run()
+		if parent != nil {
+			parent.groups.Add(1)
+		}
+		r.of = g.ex.launchOr(g.ctx, r, w, parent, tries)
+		if r.of.refused {
+			r.open.Store(0) // release has nothing to count out
+			r.left.Out(3)
+			if parent != nil {
+				parent.groups.Add(-1)
+			}
+			if tries && isSame(r.of.err.Get(), ErrBusy) {
+				return nil // the group is as before
+			}
+		}
+		if g.run.CompareAndSwap(old, r) {
+			return r
+		}
+		if !r.of.refused {
+			r.release(r.of)
+			r.out(1)
+		}
+	}
+}

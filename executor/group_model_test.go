@@ -1,0 +1,205 @@
+//go:build modelcheck
+
+package executor
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// calls counts the calls of one function, which are to be one.
+type calls struct{ n int }
+
+func (c *calls) call() error {
+	c.n++
+	model.Assert(c.n == 1, "a function was called %d times", c.n)
+	return nil
+}
+
+// were checks that each function was called.
+func were(all ...*calls) {
+	for i, c := range all {
+		model.Assert(c.n == 1, "function %d was called %d times", i, c.n)
+	}
+}
+
+// waited waits for a group of which no function has failed.
+func waited(g *Group) {
+	err := g.Wait()
+	model.Assert(err == nil, "Wait: %v", err)
+}
+
+// TestModelGroup: functions from outside are called once each before Wait returns, and the run ends.
+func TestModelGroup(t *testing.T) {
+	onDefault(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var a, b calls
+		g := NewGroup(ex)
+		g.Go(a.call)
+		g.Go(b.call)
+		waited(g)
+		were(&a, &b)
+		stop(ex)
+	})
+}
+
+// TestModelGroupLimit: with a limit of 1, one function runs at a time. One waits for its turn, and Go of a third waits
+// for room in the queue, until the first or the second has ended.
+func TestModelGroupLimit(t *testing.T) {
+	waits := 0
+	onDefault(t, []int{1, 2}, func(n int, p Policy) {
+		ex := start(n, p)
+		g := NewGroup(ex)
+		g.SetLimit(1)
+		var r room
+		var all [groupBacklog + 2]calls
+		for i := range all {
+			g.Go(func() error {
+				if g.room != nil {
+					waits++
+				}
+				r.visit(nil)
+				return all[i].call()
+			})
+		}
+		waited(g)
+		were(&all[0], &all[1], &all[2])
+		model.Assert(g.active == 0 && g.queued == 0 && g.first == nil && g.room == nil, "a turn is left")
+		stop(ex)
+	})
+	model.Reached(t, waits, "a Go waits for room")
+}
+
+// TestModelGroupAgain: a Go that comes while another thread waits is waited for by that thread, or begins a new run.
+func TestModelGroupAgain(t *testing.T) {
+	again := 0
+	onDefault(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		var a, b calls
+		g := NewGroup(ex)
+		g.Go(a.call)
+		before := g.run.Load()
+		join := model.Go(func() { g.Go(b.call) })
+		waited(g)
+		model.Assert(a.n == 1, "Wait returns before the function has ended")
+		join()
+		if g.run.Load() != before {
+			again++
+		}
+		waited(g)
+		were(&a, &b)
+		stop(ex)
+	})
+	model.Reached(t, again, "a group begins anew")
+}
+
+// TestModelGroupBegins: two tasks call Go of a group that has no run yet. All functions are of one run,
+// or of runs one after the other, and none is lost.
+func TestModelGroupBegins(t *testing.T) {
+	onDefault(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var a, b calls
+		g := NewGroup(ex)
+		both := barrier{n: 2}
+		runJob(ex, func(j *job, w *Worker) {
+			j.push(w, func(w *Worker) {
+				both.meet(w)
+				g.Go(a.call)
+			})
+			both.meet(w)
+			g.Go(b.call)
+		})
+		waited(g)
+		were(&a, &b)
+		stop(ex)
+	})
+}
+
+// TestModelGroupHelper: a task of another run gives the group a function and waits for its call outside Blocking. A
+// task that waits for the group, perhaps asleep, has to find the function in that worker's lane.
+func TestModelGroupHelper(t *testing.T) {
+	onDefault(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		g := NewGroup(ex)
+		var a calls
+		var began, done xatomic.Bool
+		var waits *Run
+		model.Calm(func() {
+			g.Go(func() error { return nil })
+			waits = ex.Start(context.Background(), newJob(func(*Worker) {
+				began.Store(true)
+				waited(g)
+			}))
+			began.Await()
+		})
+		r := ex.Start(context.Background(), newJob(func(*Worker) {
+			g.Go(func() error {
+				done.Store(true)
+				return a.call()
+			})
+			done.Await()
+		}))
+		err := r.Wait()
+		model.Assert(err == nil && waits.Wait() == nil, "the run of a task fails")
+		waited(g)
+		were(&a)
+		stop(ex)
+	})
+}
+
+// TestModelGroupClose: a function that comes while the executor closes is called or refused, Close does not wait for
+// Wait, and Wait tells which.
+func TestModelGroupClose(t *testing.T) {
+	onDefault(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		join := model.Go(func() { death(ex) })
+		g := NewGroup(ex)
+		var a calls
+		g.Go(a.call)
+		join()
+		switch err := g.Wait(); {
+		case errors.Is(err, ErrClosed):
+			model.Assert(a.n == 0, "refused and called")
+		default:
+			model.Assert(err == nil && a.n == 1, "%v, called %d times", err, a.n)
+		}
+	})
+}
+
+// TestModelGroupRefused: groups of a closed executor are refused however often they are used.
+func TestModelGroupRefused(t *testing.T) {
+	onDefault(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		stop(ex)
+		g := NewGroup(ex)
+		for range 3 {
+			g.Go(func() error { panic("called on a closed executor") })
+			err := g.Wait()
+			model.Assert(errors.Is(err, ErrClosed), "Wait: %v", err)
+		}
+	})
+}
+
+// TestModelGroupTryGo: with a limit of 1, TryGo is refused, or its function is called. A turn that TryGo has taken and
+// cannot use, because the executor closes, is not lost.
+func TestModelGroupTryGo(t *testing.T) {
+	onDefault(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		g := NewGroup(ex)
+		g.SetLimit(1)
+		var a, b calls
+		g.Go(a.call)
+		close := model.Go(func() { ex.refuse() })
+		went := g.TryGo(b.call)
+		close()
+		err := g.Wait()
+		model.Assert(err == nil || errors.Is(err, ErrClosed), "Wait: %v", err)
+		model.Assert(a.n == 1 && (b.n == 1) == went, "called %d and %d times, TryGo %v", a.n, b.n, went)
+		model.Assert(g.active == 0 && g.queued == 0, "a turn is left")
+		stop(ex)
+	})
+}

@@ -1,0 +1,272 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/left"
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// A groupRun is a run of a Group, from the first function until the functions in progress at Wait have ended. It
+// implements Job and Hooks.
+type groupRun struct {
+	Body
+	group  *Group
+	of     *Run
+	opener Item                       // with which the run begins
+	inbox  Item                       // in a lane or in the injector while Group.calls is set
+	exec   func(*Worker, *Item) *Item // of the functions
+
+	// before is the failure of the run before, if that one ended because of Close and nobody has waited for it.
+	before error
+
+	used   xatomic.Bool   // it has got a function
+	open   xatomic.Uint32 // 1 until Wait or Close
+	waited xatomic.Bool   // Wait was called
+
+	// left counts the functions that have not ended, the workers between Enter and Leave, one while the run is open,
+	// and the opener. A worker counts the functions that it ends in Worker.futures, until it leaves the body. So threads
+	// outside write to it much oftener than workers.
+	_    pad.Line
+	left left.Count
+	_    pad.Line
+
+	mu  xsync.Mutex
+	err error // the first failure; guarded by mu
+}
+
+// A groupTask is a function of a group.
+type groupTask struct {
+	Item   // first: see groupTaskOf
+	fn     func() error
+	cfn    func(context.Context) error
+	handle *GroupTask // that it is part of, or nil
+	next   *groupTask // in Group.first or in a list of tasks out of use
+}
+
+// Name implements Job.
+func (r *groupRun) Name() string { return groupName }
+
+const groupName = "group"
+
+// Begin implements Job.
+func (r *groupRun) Begin(*JobRun) (*Item, error) { return &r.opener, nil }
+
+func execOpener(w *Worker, _ *Item) *Item {
+	w.uncount()
+	w.futures++
+	return nil
+}
+
+// release ends the state in which r, whose Run is of, waits for further functions.
+func (r *groupRun) release(of *Run) {
+	if r.open.CompareAndSwap(1, 0) {
+		if parent := of.parent.Load(); parent != nil {
+			parent.groups.Add(-1)
+		}
+		r.out(1)
+	}
+}
+
+// releaseGroups releases the runs of groups that nobody may wait for, so that Close does not wait for ever. A group
+// that is nested in a run or a future is released only after that one: its task may still use the group, and wait for
+// it. The executor is closed.
+//
+// A run of a group that is not in the list yet is nested, since admit and refuse hold core.mu. The end of the run
+// around it releases it, see leaveGroups.
+func (ex *Executor) releaseGroups() {
+	var open []*Run
+	ex.mu.Lock()
+	for r := ex.runs.Load(); r != nil; r = r.next {
+		if _, ok := r.job.(*groupRun); ok && !ex.isListed(r.parent.Load()) {
+			open = append(open, r)
+		}
+	}
+	ex.mu.Unlock()
+	for _, r := range open {
+		r.job.(*groupRun).release(r)
+	}
+}
+
+// isListed reports whether r is in progress or, if it is the run of futures, whether any future is. The caller holds
+// core.mu.
+func (ex *Executor) isListed(r *Run) bool {
+	if r == &ex.asyncs.all.Run {
+		return ex.asyncs.left.Load() != 0
+	}
+	return r != nil && r.listed
+}
+
+// leaveGroups is called after the end of r, or of the last future. If the executor is closed, it releases the groups
+// that were nested in it.
+//
+// D1(leave): end, then look whether the executor is closed. Pairs with D1(refuse).
+func (r *Run) leaveGroups() {
+	if r.groups.Load() > 0 && r.ex.closed.Load() {
+		r.ex.releaseGroups()
+	}
+}
+
+// out counts n units out, and ends the run after the last.
+func (r *groupRun) out(n int64) {
+	if r.left.Out(n) {
+		r.Run().Finish(r.err)
+	}
+}
+
+// task returns a task for a function.
+func (r *groupRun) task(w *Worker, fn func() error, cfn func(context.Context) error) *groupTask {
+	var t *groupTask
+	if w == nil {
+		t = &groupTask{}
+	} else {
+		t = w.groupTasks.take(&w.core.groupTasks)
+	}
+	t.Exec, t.Body, t.fn, t.cfn = r.exec, &r.Body, fn, cfn
+	return t
+}
+
+// offer makes t available to the workers when its turn comes.
+func (r *groupRun) offer(w *Worker, t *groupTask) {
+	if g := r.group; g.limit < 0 || g.takeTurn(t) {
+		r.submit(w, t)
+	}
+}
+
+// submit makes t available to the workers. w is the calling worker, or nil.
+func (r *groupRun) submit(w *Worker, t *groupTask) {
+	switch {
+	case w == nil:
+		r.group.ex.inject(&t.Item)
+		r.group.ex.drive(nil)
+	case w.body == &r.Body:
+		w.Push(&t.Item)
+	default:
+		r.of.visit(w) // I5
+		w.Push(&t.Item)
+		// D1(push), for the helpers of this run.
+		if w.core.sleepingHelpers.Load() > 0 {
+			w.ex.wakeHelpers(r.of, w)
+		}
+	}
+}
+
+func execGroupTask(w *Worker, it *Item) *Item {
+	t := groupTaskOf(it)
+	r := groupRunOf(it.Body)
+	var err error
+	if !r.skips(w, t) {
+		err = r.call(t)
+	}
+	return r.end(w, t, err)
+}
+
+// skips reports whether the function of t is not to be called.
+func (r *groupRun) skips(w *Worker, t *groupTask) bool {
+	skips := r.Stopped() && (t.fn == nil || w.core.life.cause.Load() != nil) // Shutdown skips all
+	if skips && t.handle != nil {
+		t.handle.err = context.Cause(r.of.Context()) // no other thread looks before the task has ended
+	}
+	return skips
+}
+
+func (r *groupRun) call(t *groupTask) error {
+	if t.fn != nil {
+		return t.fn()
+	}
+	return t.cfn(r.of.Context())
+}
+
+// end ends t with err. It returns the item to run next, or nil.
+func (r *groupRun) end(w *Worker, t *groupTask, err error) (next *Item) {
+	if err != nil {
+		r.fail(err)
+	}
+	g := r.group
+	if g.limit >= 0 {
+		if t := g.turn(); t != nil {
+			next = &t.Item
+		}
+	}
+	t.fn, t.cfn = nil, nil
+	if t.handle != nil {
+		r.endHandle(w, t.handle, err)
+	} else {
+		t.Body = nil
+		w.groupTasks.put(t, &w.core.groupTasks)
+	}
+	w.futures++
+	return next
+}
+
+// endHandle offers the tasks for which t was the last to wait for.
+func (r *groupRun) endHandle(w *Worker, t *GroupTask, err error) {
+	g := t.g
+	var ready []*GroupTask
+	g.mu.Lock()
+	t.ended = true
+	if t.err == nil {
+		t.err = err
+	}
+	for _, after := range t.then {
+		if after.waits--; after.waits == 0 {
+			ready = append(ready, after)
+		}
+	}
+	t.then = nil
+	g.mu.Unlock()
+	for _, after := range ready {
+		r.offer(w, &after.groupTask)
+	}
+}
+
+// fail records err, if it is the first failure, and stops the run.
+func (r *groupRun) fail(err error) {
+	run := r.Run()
+	if run.Repeats(err) {
+		return
+	}
+	if r.note(err) {
+		run.Abort(err)
+	}
+}
+
+// note records err if it is the first failure, and reports whether it is. The caller holds a unit of left.
+func (r *groupRun) note(err error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := r.err == nil
+	if first {
+		r.err = err
+	}
+	return first
+}
+
+// Enter implements Hooks.
+func (r *groupRun) Enter(*Worker) { r.left.In(1) }
+
+// Leave implements Hooks.
+func (r *groupRun) Leave(w *Worker) {
+	n := w.futures
+	w.futures = 0
+	r.out(n + 1)
+}
+
+// Flush implements Hooks.
+func (r *groupRun) Flush(w *Worker) {
+	n := w.futures
+	w.futures = 0
+	if n > 0 {
+		r.left.Out(n) // not the end: w is counted
+	}
+}
+
+// Fail implements Hooks.
+func (r *groupRun) Fail(w *Worker, it *Item, err error) *Item {
+	return r.end(w, groupTaskOf(it), inJob(err, groupName))
+}
+
+// Release implements Hooks.
+func (r *groupRun) Release() {}

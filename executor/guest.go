@@ -1,0 +1,263 @@
+package executor
+
+import (
+	"context"
+	"iter"
+	"runtime/pprof"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A goroutine that waits in Run takes the place of a worker that sleeps: it borrows the worker from the notifier, and
+// is the worker's guest. It runs items of its own run, and inside its tasks' waits what these wait for. The worker's
+// thread sleeps on. So a run of a few short tasks wakes no thread, and there are never more tasks at a time than
+// workers.
+//
+// What belongs to a worker, its lane above all, is the guest's as long as it has the place: the notifier's Borrow and
+// Return publish it, as Commit and Notify do for the worker's own thread. The worker's policy knows nothing of the
+// guest. So only policies that rely on nothing but Thieves and Shown admit guests, see policy.Row.
+//
+// A guest uses a P of the rest of the process, and not a reserved one. So it stays for a short time only, see
+// callerSpan.
+
+// guests says whether callers may be guests.
+type guests struct {
+	stays  bool          // BusyCallers: guests do not leave before they find nothing to do
+	barred xatomic.Int64 // no guest is received before this time, of nanotime
+	late   xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
+	shown  xatomic.Bool  // Stacks was called
+}
+
+// newGuests returns nil if callers do not take part.
+func newGuests(cfg *Config, inline *inline) *guests {
+	if inline != nil || cfg.Callers == IdleCallers {
+		return nil
+	}
+	return &guests{stays: cfg.Callers == BusyCallers}
+}
+
+// number returns the number of the calling goroutine, if somebody has asked for stacks; otherwise it is not worth a
+// microsecond for each guest.
+func (g *guests) number() uint64 {
+	if !g.shown.Load() {
+		return 0
+	}
+	return goroutine()
+}
+
+// A guest is what a worker has in its guest's hands, and puts back afterwards. Owner only, plain.
+type guest struct {
+	run    *Run   // that the guest works for; nil if the worker has no guest
+	since  int64  // nanotime when it came, if it does not stay
+	begun  uint64 // counts.items when it came
+	look   uint64 // counts.items when it looks at the clock next
+	leaves bool   // it runs no further item
+
+	waits waits // of the worker while no task waits on the guest's stack
+
+	// Of the worker's own thread.
+	self      int64
+	goroutine uint64
+	labels    labels
+	runItems  func(*Worker, *Item)
+}
+
+// runAsGuest lets the caller run the first items of r, and what follows from them, as the guest of a worker that
+// sleeps. The caller is no worker of any executor. It reports whether it did.
+func (ex *Executor) runAsGuest(r *JobRun, first *Item) bool {
+	g := ex.guests
+	if g == nil || !g.mayCome() {
+		return false
+	}
+	id := ex.notifier.Borrow(ex.cfg.Workers)
+	if id < 0 {
+		return false
+	}
+	others := r.others
+	r.others = nil
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if v := recover(); v != nil {
+			panic(v) // of this package or of a layer: a task's panic is a failure of the run
+		}
+		ex.block(&r.Run) // a task has called Goexit: the caller's deferred calls come after the run's end too
+	}()
+	ex.roster[id].takePart(&r.Run, first, others)
+	returned = true
+	return true
+}
+
+// takePart runs the first items of r, and what follows from them, until there are none for this worker or the guest
+// has been here long enough. If a task calls Goexit, the deferred calls hand over what is left, and the caller ends.
+func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item]) {
+	osthread.Lock()
+	defer osthread.Unlock()
+	w.seat(r)
+	defer w.unseat()
+	outer := w.enterNested(r, noMark, nil)
+	w.waits.helps++
+	w.guest.waits = w.waits
+	defer func() {
+		w.waits.helps--
+		w.exitNested(outer)
+	}()
+	if others != nil {
+		first = w.turn(first) // a Push is for the body that the worker is in; nobody else has a slot of the run yet
+		w.pushAll(others)
+	}
+	for it := first; it != nil; it = w.nextFor(r) {
+		w.exploit(it)
+		if w.guest.leaves {
+			return
+		}
+		w.guest.hurry(w)
+	}
+}
+
+// nextFor looks for an item of r for the guest that works for it, about as long as a thread needs to be woken.
+func (w *Worker) nextFor(r *Run) *Item {
+	for range helpSpins {
+		if r.over.Load() {
+			break
+		}
+		if it := w.stealFor(r); it != nil {
+			return it
+		}
+	}
+	return nil
+}
+
+// seat makes the calling goroutine, which is locked to its thread, the guest of worker w, which it has borrowed.
+func (w *Worker) seat(r *Run) {
+	g := &w.guest
+	g.run, g.leaves = r, false
+	g.begin(w)
+	g.self, g.goroutine, g.labels, g.runItems = w.thread.self.Load(), w.thread.goroutine.Load(), w.labels, w.runItems
+	w.labels = labels{} // none are set: the goroutine keeps those of the caller
+	w.runItems = (*Worker).runGuest
+	w.forks.stack = stack{}
+	self := osthread.Self()
+	w.thread.self.Store(^self)
+	w.thread.goroutine.Store(w.core.guests.number())
+	setOnThread(self, w)
+	w.mail.dozes.Store(false)
+	w.core.watch.unpark(w.id)
+	w.state.Store(uint32(running))
+}
+
+// unseat gives the worker back to its thread, which sleeps. The worker has no items then (I10).
+func (w *Worker) unseat() {
+	g, ex := &w.guest, w.ex
+	for it := w.popOwn(); it != nil; it = w.popOwn() { // after a Goexit, or of runs nested in the one that is over
+		ex.inject(it)
+	}
+	w.lane.NoteEmpty()
+	ex.guests.note(w)
+	w.publishCounts()
+	w.state.Store(uint32(parked))
+	w.core.watch.park(w.id)
+	if w.core.watch.relabels() {
+		pprof.SetGoroutineLabels(labelled(g.run.ctx.labels)) // the observer has set others
+	}
+	setOnThread(^w.thread.self.Load(), nil)
+	w.forks.stack = stack{}
+	w.thread.self.Store(g.self)
+	w.thread.goroutine.Store(g.goroutine)
+	w.labels, w.runItems = g.labels, g.runItems
+	*g = guest{} // it would keep the run alive, and with it the executor
+	w.mail.putBack()
+	w.mail.dozes.Store(true)
+	ex.notifier.Return(w.id)
+	w.missed()
+}
+
+// missed repeats the wake-ups that the worker has missed while it was borrowed. The worker may be awake by now.
+//
+// D1(return): return the worker, then look for work, letters and the stop. Pairs with D1(push), D1(inject), D1(stop)
+// and D5(wake).
+func (w *Worker) missed() {
+	ex := w.ex
+	if ex.stop.Load() {
+		ex.notifier.NotifyAll()
+	}
+	if ex.letters.Load() != 0 && w.mail.posted.Load() != nil {
+		ex.wakeForLetters()
+	}
+	if w.thieves.Load() == 0 && ex.anyItem() {
+		ex.policy.Shown()
+	}
+}
+
+func labelled(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
+// runGuest is runPolled for a guest. The lane need not be a polled one.
+func (w *Worker) runGuest(it *Item) {
+	var current *Item
+	returned := false
+	defer func() {
+		if !returned {
+			w.failed(current, recover())
+		}
+	}()
+	polled := w.lane.IsPolled()
+	for it != nil {
+		if it.Body != w.body {
+			if w.isFree() && it.Body.owner() != w.guest.run {
+				w.ex.inject(it) // its run was started by a task of the guest's and may go on after that
+				it = w.pop()
+				continue
+			}
+			if it = w.turn(it); it == nil {
+				break
+			}
+		}
+		if polled && w.lane.Demand() {
+			w.tell(w.lane.Poll())
+		}
+		if w.counts.items++; w.counts.items >= w.guest.look || w.counts.items%pollInterval == 0 {
+			if it = w.checkpointOfGuest(it); it == nil {
+				break
+			}
+		}
+		current = it
+		if it = it.Exec(w, it); it == nil {
+			it = w.pop()
+		}
+	}
+	returned = true
+}
+
+// isFree reports whether no task waits on the guest's stack.
+func (w *Worker) isFree() bool { return w.waits == w.guest.waits }
+
+// checkpointOfGuest is checkpoint for a guest. The guest hands everything over, unless a task waits on its stack, if it
+// has been here long enough, or if others wait for the worker: there is a letter for it, or a submitted item.
+func (w *Worker) checkpointOfGuest(it *Item) *Item {
+	g := &w.guest
+	polls := w.counts.items%pollInterval == 0
+	if !w.isFree() {
+		if polls {
+			return w.checkpoint(it)
+		}
+		return it
+	}
+	if g.leaves || g.isTired(w) || !w.mail.isEmpty() || polls && !w.core.injector.isEmpty() {
+		g.leaves = true
+		g.look = 0 // should there be another item, it is handed over too
+		w.handOver(it)
+		return nil
+	}
+	if polls {
+		w.publishAtCheckpoint()
+	}
+	return it
+}

@@ -1,0 +1,327 @@
+package executor_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"runtime/pprof"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/parallel"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
+	"github.com/stretchr/testify/require"
+)
+
+// admitting are the policies under which callers take part.
+var admitting = []executor.Policy{executor.Adaptive, executor.Taskflow}
+
+// onCaller runs a job of one task and reports whether the task ran on the caller's thread.
+func onCaller(t *testing.T, ex *executor.Executor) (here bool) {
+	t.Helper()
+	osthread.Lock()
+	defer osthread.Unlock()
+	caller := executor.Thread()
+	require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
+		here = executor.Thread() == caller
+		return nil
+	})))
+	return here
+}
+
+// While all workers sleep, a caller runs the tasks of its run itself, in a worker's place, and no thread is woken.
+func TestCallerTakesPart(t *testing.T) {
+	for _, p := range admitting {
+		for _, w := range []int{1, 3} {
+			ex := newExecutor(t, executor.Config{Workers: w, Policy: p, Callers: executor.BusyCallers})
+			comesToRest(t, ex)
+			require.True(t, onCaller(t, ex))
+			comesToRest(t, ex)
+			before := ex.Stats().Total
+			var index int
+			require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
+				index = ex.WorkerIndex()
+				of, ok := executor.FromContext(ctx)
+				require.True(t, ok)
+				require.Equal(t, ex, of)
+				if w > 1 {
+					return nil // another worker might take the task of a nested run
+				}
+				return ex.Run(ctx, one(func(context.Context) error {
+					require.Equal(t, index, ex.WorkerIndex())
+					return nil
+				}))
+			})))
+			require.GreaterOrEqual(t, index, 0)
+			require.Less(t, index, w)
+			require.Equal(t, -1, ex.WorkerIndex())
+			after := ex.Stats().Total
+			require.Equal(t, before.Wakeups, after.Wakeups)
+			require.Less(t, before.Tasks, after.Tasks)
+		}
+	}
+}
+
+// IdleCallers, and each field because of which tasks need the workers' own threads, keeps the
+// caller idle. With other Callers such a field is an error that names it.
+func TestCallersIdle(t *testing.T) {
+	guests.None(t)
+	for name, cfg := range map[string]executor.Config{
+		"Callers":     {Callers: executor.IdleCallers},
+		"ThreadStart": {ThreadStart: func(int) {}},
+		"ThreadEnd":   {ThreadEnd: func(int) {}},
+		"HostShare":   {HostShare: 0.1},
+		"Verbatim":    {Verbatim: true},
+		"Policy":      {Policy: executor.AdaptivePublished},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg.Workers = 2
+			ex := newExecutor(t, cfg)
+			for range 20 {
+				comesToRest(t, ex)
+				require.False(t, onCaller(t, ex))
+			}
+			if name != "Callers" {
+				cfg.Callers = executor.BusyCallers
+				_, err := executor.New(cfg)
+				require.ErrorContains(t, err, "executor: Config.Callers is busy, but with "+name)
+			}
+		})
+	}
+	_, err := executor.New(executor.Config{Callers: 9})
+	require.EqualError(t, err, "executor: Config.Callers is 9: use one of [idle brief busy]")
+	for _, c := range executor.AllCallers() {
+		parsed, err := executor.ParseCallers(c.String())
+		require.NoError(t, err)
+		require.Equal(t, c, parsed)
+	}
+}
+
+// A caller leaves a run of many tasks after a while, and the run goes on without it.
+func TestCallerLeaves(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.BriefCallers})
+	osthread.Lock()
+	defer osthread.Unlock()
+	caller := executor.Thread()
+	eventually(func() bool { // a caller that has lost its core leaves at once
+		comesToRest(t, ex)
+		time.Sleep(time.Millisecond)
+		here, elsewhere := 0, 0
+		g := graph.New("chain")
+		last := g.Task(nothing)
+		for range 100 {
+			next := g.Task(func(context.Context) error {
+				if executor.Thread() == caller {
+					here++
+				} else {
+					elsewhere++
+				}
+				for begin := time.Now(); time.Since(begin) < 20*time.Microsecond; {
+				}
+				return nil
+			})
+			last.Precede(next)
+			last = next
+		}
+		require.NoError(t, ex.Run(t.Context(), g))
+		require.Equal(t, 100, here+elsewhere)
+		return here > 0 && elsewhere > 0
+	})
+}
+
+// Callers and workers together never run more tasks at a time than there are workers, whatever the runs are, and each
+// worker's index is in use once.
+func TestCallersKeepWithinWorkers(t *testing.T) {
+	for _, callers := range []executor.Callers{executor.BriefCallers, executor.BusyCallers} {
+		for _, p := range admitting {
+			for _, w := range []int{1, 2, 3} {
+				ex := newExecutor(t, executor.Config{Workers: w, Policy: p, Callers: callers})
+				within(t, ex, func() { callAtRandom(t, ex) })
+			}
+		}
+	}
+}
+
+func callAtRandom(t *testing.T, ex *executor.Executor) {
+	var running, ran atomic.Int64
+	busy := make([]atomic.Bool, ex.Workers())
+	work := func(context.Context) error {
+		ran.Add(1)
+		if n := running.Add(1); n > int64(ex.Workers()) {
+			t.Errorf("%d tasks at a time with %d workers", n, ex.Workers())
+		}
+		if i := ex.WorkerIndex(); i < 0 || busy[i].Swap(true) {
+			t.Errorf("worker index %d is in use twice", i)
+		} else {
+			defer busy[i].Store(false)
+		}
+		for begin := time.Now(); time.Since(begin) < time.Microsecond; {
+		}
+		running.Add(-1)
+		return nil
+	}
+	var wg sync.WaitGroup
+	var want atomic.Int64
+	seed := testkit.Seed(t)
+	for i := range 4 {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(seed, uint64(i)))
+			for range testkit.Scale(200) {
+				n := 1 + rng.IntN(12)
+				want.Add(int64(n))
+				var err error
+				switch rng.IntN(5) {
+				case 0:
+					err = ex.Run(t.Context(), fan(n, work))
+				case 1:
+					err = ex.Start(t.Context(), fan(n, work)).Wait()
+				case 2:
+					on := parallel.On{Executor: ex, Grain: 1}
+					err = parallel.For(t.Context(), on, 0, n, func(int) { _ = work(t.Context()) })
+				case 3: // a run that is started and outlives its starter
+					var r *executor.Run
+					err = ex.Run(t.Context(), one(func(context.Context) error {
+						r = ex.Start(context.Background(), fan(n, work))
+						return nil
+					}))
+					if err == nil {
+						err = r.Wait()
+					}
+				case 4:
+					want.Add(int64(-n))
+					err = executor.Broadcast(t.Context(), ex, func(context.Context, int) error { return nil })
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				if rng.IntN(4) == 0 {
+					time.Sleep(time.Duration(rng.IntN(100)) * time.Microsecond)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, want.Load(), ran.Load())
+	comesToRest(t, ex)
+	require.Empty(t, ex.ForksLeft())
+}
+
+// Goexit of a task that the caller runs ends the caller, after the end of the run. The executor is as before.
+func TestCallerGoexit(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.BusyCallers})
+	for range testkit.Scale(50) {
+		comesToRest(t, ex)
+		var begun, ended atomic.Int64
+		over := make(chan bool)
+		go func() {
+			defer func() { over <- begun.Load() == ended.Load() }()
+			g := graph.New("g")
+			for i := range 6 {
+				g.Task(func(context.Context) error {
+					if i == 3 {
+						runtime.Goexit()
+					}
+					begun.Add(1)
+					time.Sleep(100 * time.Microsecond)
+					ended.Add(1)
+					return nil
+				})
+			}
+			_ = ex.Run(context.Background(), g)
+		}()
+		require.True(t, <-over, "a deferred call came before the end of the run")
+		var n atomic.Int64
+		require.NoError(t, ex.Run(t.Context(), fan(20, func(context.Context) error { n.Add(1); return nil })))
+		require.EqualValues(t, 20, n.Load())
+	}
+}
+
+// Run returns although a run that a task has started goes on, and waits for what the caller does next.
+func TestCallerReturnsFirst(t *testing.T) {
+	for _, w := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: w, Callers: executor.BusyCallers})
+		within(t, ex, func() {
+			for range testkit.Scale(50) {
+				comesToRest(t, ex)
+				quit := make(chan struct{})
+				var server *executor.Run
+				require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
+					server = ex.Start(context.Background(), fan(3, func(context.Context) error { <-quit; return nil }))
+					return nil
+				})))
+				close(quit)
+				require.NoError(t, server.Wait())
+			}
+		})
+	}
+}
+
+// With one worker a busy caller of a long run lets other runs have their turn.
+func TestCallerLetsOthersIn(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.BusyCallers})
+	within(t, ex, func() {
+		for range testkit.Scale(20) {
+			comesToRest(t, ex)
+			var over atomic.Bool
+			go func() { _ = ex.Start(context.Background(), count(new(atomic.Int64))).Wait(); over.Store(true) }()
+			endless := newLayer("endless", func(_ *executor.Worker, self *executor.Item) *executor.Item {
+				if over.Load() {
+					return nil
+				}
+				return self
+			})
+			require.NoError(t, ex.Run(t.Context(), endless))
+		}
+	})
+}
+
+// An executor may be closed while the guest of its last run leaves.
+func TestCloseBesideCallers(t *testing.T) {
+	for range testkit.Scale(200) {
+		ex, err := executor.New(executor.Config{Workers: 1 + rand.IntN(2), Callers: executor.BriefCallers})
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				if err := ex.Run(t.Context(), fan(3, nothing)); err != nil {
+					require.ErrorIs(t, err, executor.ErrClosed)
+				}
+			})
+		}
+		within(t, ex, func() { require.NoError(t, ex.Close()) })
+		wg.Wait()
+	}
+}
+
+// A caller keeps its own profiler labels while it runs tasks.
+func TestCallerKeepsLabels(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.BusyCallers})
+	pprof.Do(t.Context(), pprof.Labels("tenant", "a"), func(ctx context.Context) {
+		comesToRest(t, ex)
+		var inside string
+		require.NoError(t, ex.Run(ctx, one(func(context.Context) error { inside = labels(); return nil })))
+		require.Equal(t, `{"tenant":"a"}`, inside)
+		require.Equal(t, `{"tenant":"a"}`, labels())
+	})
+}
+
+func BenchmarkRunFromOutside(b *testing.B) {
+	for _, callers := range []executor.Callers{executor.IdleCallers, executor.BriefCallers} {
+		b.Run(callers.String(), func(b *testing.B) {
+			ex := newExecutor(b, executor.Config{Workers: 1, Callers: callers})
+			g := one(nothing)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := ex.Run(context.Background(), g); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

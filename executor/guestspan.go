@@ -1,0 +1,65 @@
+//go:build !modelcheck
+
+package executor
+
+import "time"
+
+const (
+	// callerSpan is how long a guest stays: about as long as it takes to wake a thread. A longer run goes on without
+	// the guest, on the workers' own threads and Ps.
+	callerSpan = 100 * time.Microsecond
+
+	// maxRest is how many guests in a row that have stayed longer make the rest of callers longer. The first such guest
+	// keeps others from coming for as long as it has stayed, since it may only have lost its core. The next keeps them
+	// away for twice as long as it has stayed, and so on.
+	maxRest = 6
+)
+
+// mayCome reports whether a guest may come.
+func (g *guests) mayCome() bool {
+	barred := g.barred.Load()
+	return barred == 0 || nanotime() >= barred
+}
+
+// note is called when the guest of w leaves.
+func (g *guests) note(w *Worker) {
+	if g.stays {
+		return
+	}
+	now := nanotime()
+	if stay := now - w.guest.since; stay > 2*int64(callerSpan) {
+		late := g.late.Load()
+		g.late.Store(min(late+1, maxRest))
+		g.barred.Store(max(now+stay<<late, g.barred.Load()))
+	} else if g.late.Load() != 0 {
+		g.late.Store(0)
+	}
+}
+
+// begin notes when the guest of w came.
+func (g *guest) begin(w *Worker) {
+	g.begun = w.counts.items
+	if w.core.guests.stays {
+		g.look = 1<<64 - 1
+		return
+	}
+	g.look = g.begun + 2 // not before its first item
+	g.since = nanotime()
+}
+
+// hurry has the guest look at the clock at its next item: it has spent time to find it.
+func (g *guest) hurry(w *Worker) {
+	if !w.core.guests.stays {
+		g.look = 0
+	}
+}
+
+// isTired reports whether the guest has been here for callerSpan. It looks at the clock before item 2, 4, 8 …, and
+// after each pollInterval at the latest, so that clocks cost little where items are short.
+func (g *guest) isTired(w *Worker) bool {
+	if w.counts.items < g.look {
+		return false
+	}
+	g.look = w.counts.items + min(w.counts.items-g.begun, pollInterval)
+	return nanotime()-g.since >= int64(callerSpan)
+}

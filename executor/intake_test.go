@@ -1,0 +1,237 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// bounded makes an executor with a MaxRuns.
+func bounded(t *testing.T, workers, most int) *executor.Executor {
+	return newExecutor(t, executor.Config{Workers: workers, MaxRuns: most, KeepGOMAXPROCS: true})
+}
+
+// gated is a job that waits for the gate.
+func gated(gate chan struct{}) executor.Job {
+	return one(func(context.Context) error { <-gate; return nil })
+}
+
+// A caller of Wait finds the room of what it has waited for free.
+func TestMaxRunsAfterWait(t *testing.T) {
+	ex := bounded(t, 2, 1)
+	within(t, ex, func() {
+		for range testkit.Scale(20000) {
+			_, err := executor.Async(t.Context(), ex, func(context.Context) (int, error) { return 1, nil }).Wait()
+			require.NoError(t, err)
+			r, err := ex.TryStart(t.Context(), one(nothing))
+			require.NoError(t, err)
+			require.NoError(t, r.Wait())
+		}
+	})
+}
+
+// With no room, TryStart returns ErrBusy and Start waits for room, in the order of the calls.
+func TestMaxRuns(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		ex := bounded(t, workers, 2)
+		within(t, ex, func() {
+			ctx := t.Context()
+			gate := make(chan struct{})
+			first := ex.Start(ctx, gated(gate))
+			future := executor.Async(ctx, ex, func(context.Context) (int, error) { <-gate; return 1, nil })
+			_, err := ex.TryStart(ctx, one(nothing))
+			require.ErrorIs(t, err, executor.ErrBusy)
+
+			var order []int
+			var mu sync.Mutex
+			var all sync.WaitGroup
+			for i := range 3 {
+				all.Go(func() {
+					_ = ex.Run(ctx, one(func(context.Context) error {
+						mu.Lock()
+						defer mu.Unlock()
+						order = append(order, i)
+						return nil
+					}))
+				})
+				eventually(func() bool { return ex.Stats().Intake.Waiting == i+1 })
+			}
+			ended, cancel := context.WithCancelCause(ctx)
+			all.Go(func() {
+				err := ex.Start(ended, one(nothing)).Wait()
+				if !errors.Is(err, errTest) || !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			})
+			all.Go(func() {
+				_, err := executor.Async(ended, ex, func(context.Context) (int, error) { return 1, nil }).Wait()
+				if !errors.Is(err, errTest) || !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			})
+			eventually(func() bool { return ex.Stats().Intake.Waiting == 5 })
+			cancel(errTest)
+			eventually(func() bool { return ex.Stats().Intake.Waiting == 3 })
+			require.Equal(t, executor.IntakeStats{Limit: 2, Inside: 2, Waiting: 3, Waited: 5, Refused: 1}, ex.Stats().Intake)
+			close(gate)
+			all.Wait()
+			require.NoError(t, first.Wait())
+			_, err = future.Wait()
+			require.NoError(t, err)
+			require.NotEqual(t, 2, order[0], "the last to come has room when one of the others has ended")
+			eventually(func() bool { return ex.Stats().Intake.Inside == 0 })
+			r, err := ex.TryStart(ctx, one(nothing))
+			require.NoError(t, err)
+			require.NoError(t, r.Wait())
+		})
+	}
+}
+
+// What tasks start is never refused and never waits.
+func TestMaxRunsNested(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		ex := bounded(t, workers, 1)
+		within(t, ex, func() {
+			require.NoError(t, ex.Run(t.Context(), fan(10, func(ctx context.Context) error {
+				r, err := ex.TryStart(ctx, fan(3, func(ctx context.Context) error { return ex.Run(ctx, one(nothing)) }))
+				if err != nil {
+					return err
+				}
+				_, err = executor.Async(ctx, ex, func(context.Context) (int, error) { return 1, nil }).Wait()
+				return errors.Join(err, r.Wait())
+			})))
+		})
+		require.Zero(t, ex.Stats().Intake.Inside)
+	}
+}
+
+// Close and Shutdown end the wait for room.
+func TestMaxRunsClose(t *testing.T) {
+	ex := bounded(t, 1, 1)
+	within(t, ex, func() {
+		gate := make(chan struct{})
+		first := ex.Start(t.Context(), gated(gate))
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := ex.Run(t.Context(), one(nothing)); !errors.Is(err, executor.ErrClosed) {
+				t.Error(err)
+			}
+		})
+		all.Go(func() {
+			_, err := executor.Async(t.Context(), ex, func(context.Context) (int, error) { return 1, nil }).Wait()
+			if !errors.Is(err, executor.ErrClosed) {
+				t.Error(err)
+			}
+		})
+		eventually(func() bool { return ex.Stats().Intake.Waiting == 2 })
+		closing := make(chan error)
+		go func() { closing <- ex.Shutdown(context.Background()) }()
+		all.Wait()
+		_, err := ex.TryStart(t.Context(), one(nothing))
+		require.ErrorIs(t, err, executor.ErrClosed)
+		close(gate)
+		require.NoError(t, <-closing)
+		require.NoError(t, first.Wait())
+		require.Zero(t, ex.Stats().Intake.Inside)
+	})
+}
+
+// A run that does not begin gives its room back, whatever the reason.
+func TestMaxRunsOfFailures(t *testing.T) {
+	ex := bounded(t, 1, 1)
+	within(t, ex, func() {
+		for range 3 {
+			require.Panics(t, func() { ex.Start(t.Context(), unbegun{}) })
+			r, err := ex.TryStart(t.Context(), unbegun{err: errTest})
+			require.Nil(t, r)
+			require.ErrorIs(t, err, errTest)
+			require.ErrorIs(t, ex.Run(t.Context(), one(func(context.Context) error { panic(errTest) })), errTest)
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, err = ex.TryStart(ended, one(nothing))
+			require.ErrorIs(t, err, context.Canceled)
+			require.Zero(t, ex.Stats().Intake.Inside)
+		}
+	})
+	_, err := executor.New(executor.Config{MaxRuns: -1})
+	require.ErrorContains(t, err, "MaxRuns")
+}
+
+// TestRandomMaxRuns: goroutines start runs and futures under a bound, with contexts that may end while they wait. There
+// are never more in progress than allowed, and each ends.
+func TestRandomMaxRuns(t *testing.T) {
+	var waited, given atomic.Int64
+	for round := 0; round < testkit.Scale(40); round++ {
+		rng := rand.New(rand.NewPCG(uint64(round), 3))
+		most := 1 + rng.IntN(3)
+		ex := bounded(t, 1+rng.IntN(3), most)
+		within(t, ex, func() {
+			var inside atomic.Int64
+			body := func(context.Context) error {
+				if n := inside.Add(1); n > int64(most) {
+					t.Errorf("%d in progress, %d allowed", n, most)
+				}
+				time.Sleep(5 * time.Microsecond)
+				inside.Add(-1)
+				return nil
+			}
+			var all sync.WaitGroup
+			for range 6 {
+				seed := rng.Uint64()
+				all.Go(func() {
+					rng := rand.New(rand.NewPCG(seed, 4))
+					for range 60 {
+						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rng.IntN(100))*time.Microsecond)
+						if rng.IntN(3) > 0 {
+							ctx = t.Context()
+						}
+						var err error
+						switch rng.IntN(3) {
+						case 0:
+							err = ex.Run(ctx, one(body))
+						case 1:
+							_, err = executor.Async(ctx, ex, func(ctx context.Context) (int, error) { return 1, body(ctx) }).Wait()
+						default:
+							var r *executor.Run
+							if r, err = ex.TryStart(ctx, one(body)); err == nil {
+								err = r.Wait()
+							}
+						}
+						cancel()
+						switch {
+						case errors.Is(err, context.DeadlineExceeded):
+							given.Add(1)
+						case err != nil && !errors.Is(err, executor.ErrBusy):
+							t.Error(err)
+						}
+					}
+				})
+			}
+			all.Wait()
+			eventually(func() bool { return ex.Stats().Intake.Inside == 0 })
+			require.Zero(t, ex.Stats().Intake.Waiting)
+			waited.Add(int64(ex.Stats().Intake.Waited))
+		})
+	}
+	require.Positive(t, waited.Load())
+	require.Positive(t, given.Load())
+}
+
+// unbegun fails to begin: with err or, without one, by a panic.
+type unbegun struct{ err error }
+
+func (j unbegun) Name() string { return "bad" }
+func (j unbegun) Begin(*executor.JobRun) (*executor.Item, error) {
+	if j.err == nil {
+		panic("bad")
+	}
+	return nil, j.err
+}

@@ -1,0 +1,183 @@
+package observe_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/observe"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/stretchr/testify/require"
+)
+
+// All functions of the observer that is put in are called, and of no other; nil functions are left out.
+func TestSwitch(t *testing.T) {
+	var log []string
+	note := func(s string) { log = append(log, s) }
+	recorder := func(name string) *executor.Observer {
+		return &executor.Observer{
+			Attach:    func(*executor.Executor) { note(name + " attach") },
+			Detach:    func() { note(name + " detach") },
+			RunBegin:  func(*executor.Run) { note(name + " run") },
+			RunEnd:    func(*executor.Run) { note(name + " end") },
+			TaskBegin: func(int, *executor.Run, *executor.Task) { note(name + " task") },
+			TaskEnd:   func(int, *executor.Run, *executor.Task) { note(name + " task end") },
+			Steal:     func(int, int, int) { note(name + " steal") },
+			Park:      func(int) { note(name + " park") },
+			Unpark:    func(int) { note(name + " unpark") },
+			Relabel:   func(int) { note(name + " relabel") },
+		}
+	}
+	want := func(all ...string) {
+		t.Helper()
+		require.Equal(t, all, log)
+		log = nil
+	}
+	sw := observe.NewSwitch()
+	o := sw.Observer()
+	s := set("job", []string{"a"})
+	events := func() {
+		o.RunBegin(nil)
+		o.RunEnd(nil)
+		o.TaskBegin(0, nil, &s.Tasks[0])
+		o.TaskEnd(0, nil, &s.Tasks[0])
+		o.Steal(0, 0, 0)
+		o.Park(0)
+		o.Unpark(0)
+		o.Relabel(0)
+	}
+	events()
+	want()
+	sw.Set(recorder("a"))
+	ex := executor.NewInline(1)
+	o.Attach(ex)
+	want("a attach")
+	events()
+	want("a run", "a end", "a task", "a task end", "a steal", "a park", "a unpark", "a relabel")
+	sw.Set(recorder("b"))
+	want("b attach", "a detach")
+	sw.Set(&executor.Observer{})
+	want("b detach")
+	events()
+	sw.Set(nil)
+	events()
+	want()
+	sw.Set(recorder("c"))
+	o.Detach()
+	want("c attach", "c detach")
+	sw.Set(nil)
+	require.NoError(t, ex.Close())
+	want()
+}
+
+// Observers are put in and out while tasks run, some of them in others. What is traced nests, and no task is harmed.
+func TestSwitchWhileRunning(t *testing.T) {
+	sw := observe.NewSwitch()
+	ex := newExecutor(t, 2, sw.Observer())
+	inner := graph.New("inner")
+	for range 20 {
+		inner.Task(func(context.Context) error { return nil })
+	}
+	var stop atomic.Bool
+	outer := executor.Func("outer", func(s *executor.Scope) error {
+		for !stop.Load() {
+			if err := ex.Run(s.Context(), inner); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	run := ex.Start(t.Context(), outer)
+	for i := range 12 {
+		switch i % 4 {
+		case 0:
+			sw.Set(observe.Labels())
+		case 1:
+			times := observe.NewTimes()
+			sw.Set(times.Observer())
+			for len(times.Snapshot()) == 0 { // it runs
+				time.Sleep(time.Millisecond)
+			}
+			for task := range times.All() {
+				require.Equal(t, "inner", task.Task.Set.Job, "the outer task was begun before")
+			}
+		case 2:
+			sw.Set(observe.RuntimeTrace())
+		default:
+			var out bytes.Buffer
+			trace := observe.NewTrace(&out, observe.TraceOptions{Edges: true, Parks: true})
+			sw.Set(trace.Observer())
+			for range 10 {
+				require.NoError(t, ex.Run(t.Context(), inner))
+			}
+			sw.Set(nil)
+			err := trace.Close()
+			f := readTrace(t, out.Bytes())
+			require.Empty(t, f.of("X", "outer"))
+			if err == nil {
+				require.NotEmpty(t, f.of("X", "inner"), fmt.Sprint(err))
+			}
+		}
+	}
+	stop.Store(true)
+	require.NoError(t, run.Wait())
+}
+
+// Record traces until its context ends. It leaves alone what somebody else has put in.
+func TestSwitchRecord(t *testing.T) {
+	sw := observe.NewSwitch()
+	ex := newExecutor(t, 2, sw.Observer())
+	g := graph.New("g")
+	g.Task(func(context.Context) error { return nil })
+	run := func() { require.NoError(t, ex.Run(t.Context(), g)) }
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	record := func(out *bytes.Buffer) (stop func() error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			for {
+				err := sw.Record(ctx, out, observe.TraceOptions{})
+				if !errors.Is(err, observe.ErrSwitched) {
+					ended <- err
+					return
+				}
+			}
+		}()
+		for !errors.Is(sw.Record(done, io.Discard, observe.TraceOptions{}), observe.ErrSwitched) {
+			time.Sleep(time.Millisecond)
+		}
+		return func() error { cancel(); return <-ended }
+	}
+	for range 2 {
+		var out bytes.Buffer
+		stop := record(&out)
+		run()
+		require.NoError(t, stop())
+		require.Len(t, readTrace(t, out.Bytes()).of("X", "g"), 1)
+		run()
+	}
+	times := observe.NewTimes()
+	sw.Set(times.Observer())
+	var nothing bytes.Buffer
+	require.ErrorIs(t, sw.Record(t.Context(), &nothing, observe.TraceOptions{}), observe.ErrSwitched)
+	require.Empty(t, nothing.String())
+	require.ErrorContains(t, observe.NewSwitch().Record(done, nil, observe.TraceOptions{}), "got nil")
+	run()
+	require.Len(t, times.Snapshot(), 1)
+	sw.Set(nil)
+
+	var out bytes.Buffer
+	stop := record(&out)
+	o := &executor.Observer{RunBegin: func(*executor.Run) { times = nil }}
+	sw.Set(o)
+	require.NoError(t, stop())
+	run()
+	require.Nil(t, times, "it stays in")
+}

@@ -1,0 +1,379 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"sync"
+	"time"
+	"weak"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// TraceOptions change what a [Trace] writes. The zero value is a good choice.
+type TraceOptions struct {
+	// Buffer is the number of events that each worker has room for until they are written, rounded up to a power of
+	// two, from 64 to a million. An event takes 48 bytes. 0 or less means 8192.
+	Buffer int
+	// Wait makes a worker wait when its room is used up: the trace is complete, and the tasks are as slow as the
+	// writing. By default the worker leaves the event out and counts it.
+	Wait bool
+	// Edges draws an arrow from each task to the tasks that come after it, if the job tells its edges. It takes memory
+	// for each edge of the graphs that a program keeps, and makes the file about three times as large.
+	Edges bool
+	// Parks shows as slices the times when a worker sleeps.
+	Parks bool
+	// Sample is how often the numbers of workers at work and of queued items are noted. 0 means every 10 ms. If it is
+	// negative, they are not noted.
+	Sample time.Duration
+}
+
+// A Trace writes what executors do as trace events in JSON, for https://ui.perfetto.dev and chrome://tracing. The form
+// is the array of the Trace Event Format:
+//
+//   - The executors are processes, in the order of the calls of Observer, and their workers are threads. A process has
+//     the name of its executor.
+//   - A task is a slice ("X") of the worker's thread. Its category is the name of the job. Tasks that ran while the
+//     task waited are slices within it.
+//   - A steal is an arrow ("s" and "f", category "steal") from the victim to the next task of the thief. Viewers leave
+//     it out if the victim was between two tasks. The arrow's end tells the number of items.
+//   - An edge is an arrow of category "edge", see [TraceOptions].
+//   - A run is an asynchronous slice ("b" and "e", category "run"), written when it ends or, without an end, by Close.
+//   - The counter "workers" has the number of workers that are running items, and of those that look for some.
+//   - The counter "queued items" has the number of items that wait for a worker, as far as they can be seen: see
+//     [executor.Gauges].
+//   - The counter "dropped events" is there if events were left out. Its last value is their number.
+//
+// Times are in microseconds since NewTrace, with three decimals. No two slices of a thread begin or end at the same
+// time: if the clock has not moved, two nanoseconds are added.
+//
+// The trace is written while the executors run, by a goroutine of its own, and at least every tenth of a second. Memory
+// is bounded, whatever the number of events. Parts are written in whole events, so that the file can be read even if
+// the program ends without Close: the viewers accept an array without its closing bracket. The file takes about 85
+// bytes a task, or a tenth of that if out is a [compress/gzip.Writer], which Perfetto reads too.
+//
+// All methods may be called from any goroutine.
+type Trace struct {
+	opts  TraceOptions
+	start time.Time
+	off   xatomic.Bool // the rest is not traced: the trace is closed or writing has failed
+
+	mu      xsync.Mutex
+	sources []*source // by process, less one
+
+	runs xatomic.Uint64 // the number of the latest run
+
+	lost xatomic.Tell64 // dropped events, counted by the goroutine that writes
+
+	writer *writer
+}
+
+// A source is one executor of a trace.
+type source struct {
+	trace *Trace
+	pid   int
+
+	workers slots[tracer]
+
+	mu      xsync.Mutex // guards what follows, not the fields of the tracers
+	tracers []*tracer
+	ex      weak.Pointer[executor.Executor] // weak, so that an executor can be abandoned
+	name    string                          // of ex
+	used    bool
+
+	runs sync.Map // *executor.Run → *runInfo, in progress
+
+	ended struct {
+		mu xsync.Mutex // held by the ring's producer
+		*ring
+	}
+}
+
+// runInfo is what a trace knows of a run in progress.
+type runInfo struct {
+	job    executor.Task // has the job's name, for the event
+	number uint64        // in the trace
+	begin  int64
+}
+
+// A tracer has what one worker has to tell.
+type tracer struct {
+	_ pad.Line
+	// Constant.
+	source *source
+	id     int
+	ring   *ring
+
+	// The worker only.
+	last   int64   // the time of the last event
+	begun  []int64 // when the tasks on the worker's stack have begun, and its sleep
+	run    *executor.Run
+	number uint64 // of run
+	_      pad.Line
+}
+
+// NewTrace begins a trace that is written to out. It must be closed: until then it has a goroutine. If out is nil or
+// fails, tracing stops, and Close returns the error.
+func NewTrace(out io.Writer, opts TraceOptions) *Trace {
+	t := newTrace(out, opts)
+	t.writer.start()
+	return t
+}
+
+// newTrace makes a trace whose writer is not started.
+func newTrace(out io.Writer, opts TraceOptions) *Trace {
+	if opts.Buffer <= 0 {
+		opts.Buffer = 8192
+	}
+	opts.Buffer = 1 << bits.Len(uint(min(max(opts.Buffer, 64), 1<<20)-1))
+	if opts.Sample == 0 {
+		opts.Sample = 10 * time.Millisecond
+	}
+	t := &Trace{opts: opts, start: time.Now()}
+	t.writer = newWriter(t, out)
+	if out == nil {
+		t.writer.fail(errors.New("observe: NewTrace needs a writer, got nil"))
+	}
+	return t
+}
+
+// Observer returns an observer for the Config of one executor. Each executor needs an observer of its own.
+func (t *Trace) Observer() *executor.Observer {
+	s := &source{trace: t}
+	s.ended.ring = newRing(t.opts.Buffer)
+	t.mu.Lock()
+	t.sources = append(t.sources, s)
+	s.pid = len(t.sources)
+	t.mu.Unlock()
+	o := &executor.Observer{
+		Attach:    s.attach,
+		RunBegin:  s.runBegin,
+		RunEnd:    s.runEnd,
+		TaskBegin: s.taskBegin,
+		TaskEnd:   s.taskEnd,
+		Steal:     s.steal,
+		Park:      s.park,
+		Unpark:    s.unpark,
+	}
+	return o
+}
+
+// Close writes what is left and ends the trace. It does not close the writer that NewTrace was given. It waits for
+// calls of that writer's Write. Executors may go on: what they do from then on is not traced.
+//
+// The error is that of the writer. If there is none but events were left out, it is a [*DroppedError]. A second Close
+// returns the same error.
+func (t *Trace) Close() error {
+	t.off.Store(true)
+	if err := t.writer.close(); err != nil {
+		return err
+	}
+	if n := t.lost.Load(); n > 0 {
+		return &DroppedError{n}
+	}
+	return nil
+}
+
+// A DroppedError says that a trace is not complete, because it was not written as fast as events came.
+type DroppedError struct {
+	Events uint64 // the number of tasks, steals, sleeps and runs that the trace lacks
+}
+
+func (e *DroppedError) Error() string {
+	return fmt.Sprintf("observe: the trace lacks %d events that came faster than they could be written", e.Events)
+}
+
+func (t *Trace) now() int64 { return int64(time.Since(t.start)) }
+
+func (s *source) attach(ex *executor.Executor) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used {
+		panic("observe: an observer of a Trace is for one executor: call Observer again for another")
+	}
+	s.used, s.name = true, ex.Name()
+	s.ex = weak.Make(ex)
+}
+
+// tracer returns the tracer of a worker. The worker only.
+func (s *source) tracer(worker int) *tracer {
+	if w := s.workers.of(worker); w != nil {
+		return w
+	}
+	w := &tracer{source: s, id: worker, ring: newRing(s.trace.opts.Buffer)}
+	s.workers.set(worker, w)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tracers = append(s.tracers, w)
+	return w
+}
+
+// stamp returns the time of an event. It is larger than that of the worker's last event by at least two.
+func (w *tracer) stamp() int64 {
+	w.last = max(w.source.trace.now(), w.last+2)
+	return w.last
+}
+
+func (s *source) taskBegin(worker int, _ *executor.Run, _ *executor.Task) {
+	if s.trace.off.Load() {
+		return
+	}
+	w := s.tracer(worker)
+	w.begun = append(w.begun, w.stamp())
+}
+
+func (s *source) taskEnd(worker int, run *executor.Run, task *executor.Task) {
+	if s.trace.off.Load() {
+		return
+	}
+	w := s.tracer(worker)
+	begin, ok := w.pop()
+	if !ok {
+		return // the task was begun before the observer was switched on
+	}
+	end := w.stamp()
+	e := w.place()
+	if e == nil {
+		return
+	}
+	e.kind, e.begin, e.end = taskSlice, begin, end
+	e.task.Set(task)
+	if s.trace.opts.Edges {
+		e.run = w.runNumber(run)
+	}
+	w.publish()
+}
+
+// pop returns when the innermost task or sleep has begun.
+func (w *tracer) pop() (begin int64, ok bool) {
+	n := len(w.begun)
+	if n == 0 {
+		return 0, false
+	}
+	begin = w.begun[n-1]
+	w.begun = w.begun[:n-1]
+	return begin, true
+}
+
+// runNumber returns the number of a run, 0 if there is no run.
+func (w *tracer) runNumber(run *executor.Run) uint64 {
+	if run != w.run {
+		w.run, w.number = run, 0
+		if run != nil {
+			w.number = w.source.info(run).number
+		}
+	}
+	return w.number
+}
+
+// info returns what is known of a run. The run is new, or it was begun before the observer was switched on.
+func (s *source) info(run *executor.Run) *runInfo {
+	if i, ok := s.runs.Load(run); ok {
+		return i.(*runInfo)
+	}
+	i := &runInfo{number: s.trace.runs.Add(1), begin: s.trace.now()}
+	i.job.Name = jobName(run.Name())
+	had, _ := s.runs.LoadOrStore(run, i)
+	return had.(*runInfo)
+}
+
+func (s *source) runBegin(run *executor.Run) {
+	if !s.trace.off.Load() {
+		s.info(run)
+	}
+}
+
+func (s *source) runEnd(run *executor.Run) {
+	had, ok := s.runs.LoadAndDelete(run)
+	if !ok || s.trace.off.Load() {
+		return
+	}
+	info := had.(*runInfo)
+	s.ended.mu.Lock()
+	defer s.ended.mu.Unlock()
+	e := s.trace.place(s.ended.ring)
+	if e == nil {
+		return
+	}
+	e.kind, e.begin, e.end, e.run = runSlice, info.begin, s.trace.now(), info.number
+	e.task.Set(&info.job)
+	s.trace.publish(s.ended.ring)
+}
+
+func (s *source) steal(thief, victim, n int) {
+	if s.trace.off.Load() || victim < 0 { // a thief that is dealt an item does not know from where
+		return
+	}
+	w := s.tracer(thief)
+	e := w.place()
+	if e == nil {
+		return
+	}
+	e.kind, e.begin, e.other, e.n = stealArrow, w.stamp(), int32(victim), int32(n)
+	w.publish()
+}
+
+func (s *source) park(worker int) {
+	if s.trace.off.Load() {
+		return
+	}
+	w := s.tracer(worker)
+	w.run = nil // an idle worker keeps no run alive
+	if s.trace.opts.Parks {
+		w.begun = append(w.begun, w.stamp())
+	}
+}
+
+func (s *source) unpark(worker int) {
+	if s.trace.off.Load() || !s.trace.opts.Parks {
+		return
+	}
+	w := s.tracer(worker)
+	begin, ok := w.pop()
+	if !ok {
+		return
+	}
+	end := w.stamp()
+	if e := w.place(); e != nil {
+		e.kind, e.begin, e.end = parkSlice, begin, end
+		w.publish()
+	}
+}
+
+func (w *tracer) place() *event {
+	if e := w.ring.place(); e != nil {
+		return e
+	}
+	return w.source.trace.place(w.ring)
+}
+
+func (w *tracer) publish() { w.source.trace.publish(w.ring) }
+
+// place returns the next place of a ring. If there is none it waits for one, or counts the event as dropped and returns
+// nil. The ring's producer only.
+func (t *Trace) place(r *ring) *event {
+	for {
+		e := r.place()
+		switch {
+		case e != nil:
+			return e
+		case !t.opts.Wait || t.off.Load():
+			r.drop()
+			return nil
+		}
+		t.writer.nudge()
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
+// publish hands the event in the ring's next place to the writer. The ring's producer only.
+func (t *Trace) publish(r *ring) {
+	if r.publish() {
+		t.writer.nudge()
+	}
+}

@@ -1,0 +1,217 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// A writer is the goroutine that writes a trace. Workers meet its channel only when their ring is half full or full,
+// and never wait for it.
+type writer struct {
+	trace *Trace
+	out   io.Writer
+	wake  chan struct{} // has room for one
+	quit  chan struct{}
+	done  chan struct{} // closed when the goroutine has ended; publishes err
+	once  xsync.Once    // closes quit
+
+	// The goroutine only, until done.
+	file    traceFile
+	err     error
+	flushed time.Time
+	counted uint64 // the last value of the counter of dropped events
+}
+
+func newWriter(t *Trace, out io.Writer) *writer {
+	return &writer{
+		trace: t, out: out,
+		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+	}
+}
+
+// start starts the goroutine.
+func (w *writer) start() { xsync.Go(w.write) }
+
+// close ends the goroutine and returns its error.
+func (w *writer) close() error {
+	w.once.Do(func() { close(w.quit) })
+	<-w.done
+	return w.err
+}
+
+// nudge makes the goroutine look at the rings soon. It does not wait.
+func (w *writer) nudge() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// fail stops the trace. Only the first error counts.
+func (w *writer) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+	w.trace.off.Store(true)
+}
+
+// flushEvery is how long an event may stay in memory. Its size is arbitrary.
+const flushEvery = 100 * time.Millisecond
+
+// flushSize is how much text is written at once. Its size is arbitrary.
+const flushSize = 64 << 10
+
+func (w *writer) write() {
+	defer close(w.done)
+	if w.err != nil {
+		return
+	}
+	w.file.begin()
+	every := flushEvery
+	if sample := w.trace.opts.Sample; sample > 0 {
+		every = min(every, sample)
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for w.err == nil {
+		select {
+		case <-w.wake:
+			w.drain()
+		case <-ticker.C:
+			w.drain()
+			if w.trace.opts.Sample > 0 {
+				w.sample()
+			}
+			if now := time.Now(); now.Sub(w.flushed) >= flushEvery {
+				w.flushed = now
+				w.flush()
+			}
+		case <-w.quit:
+			w.drain()
+			w.unfinished()
+			w.file.end()
+			w.flush()
+			return
+		}
+	}
+}
+
+// sourcesNow returns the sources so far.
+func (w *writer) sourcesNow() []*source {
+	w.trace.mu.Lock()
+	defer w.trace.mu.Unlock()
+	return w.trace.sources
+}
+
+// drain writes the events in all rings.
+func (w *writer) drain() {
+	dropped := uint64(0)
+	for _, s := range w.sourcesNow() {
+		s.mu.Lock()
+		tracers, name := s.tracers, s.name
+		s.mu.Unlock()
+		w.file.name(s.pid, name, tracers)
+		for _, t := range tracers {
+			tid := t.id + 1 // 0 is the idle thread of Linux, which viewers leave out
+			t.ring.drain(func(e *event) { w.event(s.pid, tid, e) })
+			dropped += t.ring.dropped.Load()
+		}
+		s.ended.drain(func(e *event) { w.event(s.pid, 1, e) })
+		dropped += s.ended.dropped.Load()
+	}
+	if dropped != w.counted {
+		w.counted = dropped
+		w.trace.lost.Store(dropped)
+		w.file.dropped(w.trace.now(), dropped)
+	}
+}
+
+// event writes one event.
+func (w *writer) event(pid, tid int, e *event) {
+	f := &w.file
+	switch e.kind {
+	case taskSlice:
+		f.task(pid, tid, e, w.trace.opts.Edges)
+	case parkSlice:
+		f.park(pid, tid, e)
+	case stealArrow:
+		f.steal(pid, tid, e)
+	case runSlice:
+		f.run(pid, "b", e.task.Get().Name, e.run, e.begin)
+		f.run(pid, "e", e.task.Get().Name, e.run, e.end)
+	}
+	if len(f.text) >= flushSize {
+		w.flush()
+	}
+}
+
+// sample writes the counters.
+func (w *writer) sample() {
+	for _, s := range w.sourcesNow() {
+		s.mu.Lock()
+		weak := s.ex
+		s.mu.Unlock()
+		ex := weak.Value()
+		if ex == nil {
+			continue
+		}
+		g := ex.Stats().Gauges
+		searching := g.Count(executor.WorkerSearching) + g.Count(executor.WorkerPreparing)
+		w.file.workers(s.pid, w.trace.now(), g.Count(executor.WorkerRunning), searching, g.Pending())
+	}
+}
+
+// unfinished writes the runs in progress.
+func (w *writer) unfinished() {
+	for _, s := range w.sourcesNow() {
+		for _, info := range s.runs.Range {
+			i := info.(*runInfo)
+			w.file.run(s.pid, "b", i.job.Name, i.number, i.begin)
+		}
+	}
+}
+
+// flush passes the text so far to the trace's Writer. A panic of that is a failure.
+func (w *writer) flush() {
+	defer func() {
+		if v := recover(); v != nil {
+			w.fail(fmt.Errorf("observe: the trace's writer panicked: %v", v))
+		}
+	}()
+	text := w.file.text
+	w.file.text = text[:0]
+	if len(text) == 0 || w.err != nil {
+		return
+	}
+	n, err := w.out.Write(text)
+	if err == nil && n < len(text) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		w.fail(fmt.Errorf("observe: writing the trace: %w", err))
+	}
+}
+
+// ErrSwitched is what [Switch.Record] returns if another observer is put in.
+var ErrSwitched = errors.New("observe: another observer is put in")
+
+// Record writes a trace to out until ctx ends. That end is no error: otherwise the error is that of [Trace.Close]. If
+// an observer is put in already, Record returns [ErrSwitched] at once and writes nothing. An observer that somebody
+// puts in meanwhile stays in, and nothing more is traced.
+func (s *Switch) Record(ctx context.Context, out io.Writer, opts TraceOptions) error {
+	trace := newTrace(out, opts)
+	o := trace.Observer()
+	if !s.swap(nil, o) {
+		return ErrSwitched
+	}
+	trace.writer.start()
+	<-ctx.Done()
+	s.swap(o, nil)
+	return trace.Close()
+}

@@ -1,0 +1,70 @@
+package executor
+
+import "iter"
+
+// An Observer has functions that an executor calls when something happens, see [Config.Observers]. A function that is
+// nil is not called. The fields are constant from [New] on.
+//
+// The functions are called where the event happens: those of tasks and workers on the worker's goroutine, and those of
+// runs on the goroutine that starts or ends the run. Several are called at the same time by several workers. A function
+// should return soon, because its worker does nothing else meanwhile. Other workers go on. But a worker in Steal, Park
+// or Unpark counts as one that looks for work, so that no other may be woken for new work. A function must not start or
+// wait for work on the executor. A function that panics harms no task and no run: the panic is logged with [log/slog],
+// [Executor.Dump] tells it, and the Observer is not called again by that executor. A function must not call
+// [runtime.Goexit].
+//
+// An executor without observers pays nothing for them, and one whose observers have neither TaskBegin nor TaskEnd pays
+// nothing for its tasks. An Observer that keeps the executor keeps the garbage collector from closing it.
+type Observer struct {
+	// Attach is called once by New, before any other function, when the workers have started.
+	Attach func(ex *Executor)
+	// Detach is called once by Close, after all other functions have returned.
+	Detach func()
+	// RunBegin is called before the first item of the run is available. Runs that fail to begin are left out.
+	RunBegin func(run *Run)
+	// RunEnd is called when the run is over: its Wait returns at once. So a caller of Wait may go on before RunEnd has
+	// returned, and the run around a nested one may end before.
+	RunEnd func(run *Run)
+	// TaskBegin is called just before worker runs a task of run, and TaskEnd just after it, also if the task panicked.
+	// Between the two, the worker may run other tasks while the task waits. Tasks that are skipped, because their run
+	// was stopped, are left out.
+	//
+	// Tasks are those of a graph and of a pool, the stages of a pipeline for each token, the functions of [Func],
+	// [Call], [Async] and a [Group], and children of a [Scope]. A call of [Fork] is a task only if it is run by another
+	// worker than the one that has forked it: otherwise it is a call of a function. The run of an Async is nil.
+	TaskBegin func(worker int, run *Run, task *Task)
+	TaskEnd   func(worker int, run *Run, task *Task)
+	// Steal is called after worker thief has taken n items from worker victim. It is -1 if the item was dealt to the
+	// thief, as with [deque.KindPDQS].
+	Steal func(thief, victim, n int)
+	// Park is called before a worker sleeps because it has no work, also when its task waits for other work, and Unpark
+	// after it has woken. Spare workers on standby, and workers that rest because of [Config.Share] or
+	// [Config.HostShare], are left out.
+	Park   func(worker int)
+	Unpark func(worker int)
+	// Relabel is called after the executor has given a worker's goroutine other profiler labels. In the middle of a
+	// task it does so when a wait is over in which the worker has run other tasks. An observer that sets labels in
+	// TaskBegin sets them again. On an executor of [NewInline], which leaves the labels alone, it is not called.
+	Relabel func(worker int)
+}
+
+// A Task describes a task to an [Observer]. It is constant, and the same in all runs of its TaskSet's job.
+type Task struct {
+	Set   *TaskSet
+	Index int    // in Set.Tasks
+	Name  string // "" if the task has none
+}
+
+// A TaskSet has the tasks of a job. It is constant.
+//
+//   - A graph, and so each subflow, has all of its tasks, those of its modules too, which are named module/task.
+//   - A pipeline has its stages, and a pool one task that stands for all.
+//   - The functions of [Func] and [Call] have one TaskSet for each name, up to a thousand names in an executor. Its
+//     tasks are "root", the function itself, "child" and "fork".
+//   - All calls of [Async] have one TaskSet with one task, and so have the functions of every [Group].
+type TaskSet struct {
+	Job   string // the job's name
+	Tasks []Task
+	// Successors yields the indexes of the tasks that come after task i. It is nil if the set has no edges.
+	Successors func(i int) iter.Seq[int]
+}

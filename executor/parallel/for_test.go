@@ -1,0 +1,161 @@
+package parallel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/parallel"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// Every index exactly once.
+func TestFor(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		for _, n := range lengths {
+			hits := make([]int32, n)
+			require.NoError(t, parallel.For(t.Context(), on, -5, n-5, func(i int) { hits[i+5]++ }))
+			require.NoError(t, parallel.ForRange(t.Context(), on, 0, n, func(lo, hi int) {
+				require.Less(t, lo, hi)
+				if on.Grain > 0 {
+					require.LessOrEqual(t, hi-lo, on.Grain)
+				}
+				for i := lo; i < hi; i++ {
+					hits[i]++
+				}
+			}))
+			require.NoError(t, parallel.ForSlice(t.Context(), on, hits, func(i int, x *int32) { *x++ }))
+			for i, h := range hits {
+				require.EqualValues(t, 3, h, "index %d of %d", i, n)
+			}
+		}
+		require.NoError(t, parallel.For(t.Context(), on, 5, 2, func(int) { t.Error("called") }))
+	})
+}
+
+func TestMap(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		for _, n := range lengths {
+			src := numbers(rand.New(rand.NewPCG(1, 1)), n, 100)
+			dst := make([]string, n)
+			require.NoError(t, parallel.Map(t.Context(), on, dst, src, func(x int) string { return fmt.Sprint(x) }))
+			for i := range src {
+				require.Equal(t, fmt.Sprint(src[i]), dst[i])
+			}
+		}
+		require.Panics(t, func() {
+			_ = parallel.Map(t.Context(), on, make([]int, 1), make([]int, 2), func(int) int { return 0 })
+		})
+	})
+}
+
+func TestForEach(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		for _, n := range []int{0, 1, 15, 16, 17, 10_000} {
+			var sum atomic.Int64
+			err := parallel.ForEach(t.Context(), on, slices.Values(numbers(rand.New(rand.NewPCG(1, 1)), n, 1000)),
+				func(x int) { sum.Add(int64(x) + 1) })
+			require.NoError(t, err)
+			want := n
+			for _, x := range numbers(rand.New(rand.NewPCG(1, 1)), n, 1000) {
+				want += x
+			}
+			require.EqualValues(t, want, sum.Load())
+		}
+		// The first error ends it, also if the sequence does not.
+		endless := func(yield func(int) bool) {
+			for i := 0; yield(i); i++ {
+			}
+		}
+		err := parallel.ForEachErr(t.Context(), on, endless, func(_ context.Context, x int) error {
+			if x == 5000 {
+				return errTest
+			}
+			return nil
+		})
+		require.ErrorIs(t, err, errTest)
+	})
+}
+
+// A few long iterations are shared, however unequal: with as many workers all run at the same time.
+func TestForIsShared(t *testing.T) {
+	const workers = 4
+	ex, err := executor.New(executor.Config{Workers: workers})
+	require.NoError(t, err)
+	defer ex.Close()
+	testkit.Within(t, testkit.Patience, func() {
+		for range testkit.Scale(50) {
+			var met atomic.Int32
+			require.NoError(t, parallel.For(t.Context(), parallel.On{Executor: ex}, 0, workers, func(int) {
+				met.Add(1)
+				for met.Load() < workers {
+					time.Sleep(10 * time.Microsecond)
+				}
+			}))
+		}
+	})
+}
+
+// From tasks, and inside each other.
+func TestNested(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		var sum atomic.Int64
+		require.NoError(t, parallel.For(t.Context(), on, 0, 20, func(i int) {
+			s := make([]int, 50)
+			err := parallel.For(t.Context(), on, 0, len(s), func(j int) { s[j] = j })
+			n, err2 := parallel.Reduce(t.Context(), on, s, func(a, b int) int { return a + b })
+			if err := errors.Join(err, err2); err != nil {
+				panic(err)
+			}
+			sum.Add(int64(n))
+		}))
+		require.EqualValues(t, 20*49*25, sum.Load())
+	})
+}
+
+func TestStops(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var calls atomic.Int64
+		err := parallel.For(ctx, on, 0, 1_000_000_000, func(i int) {
+			if calls.Add(1) == 1000 {
+				cancel(errTest)
+			}
+			if on.Grain > 1000 && calls.Load() > 10_000_000 {
+				panic("does not stop")
+			}
+		})
+		require.ErrorIs(t, err, errTest)
+		_, err = parallel.Reduce(ctx, on, []int{1}, func(a, b int) int { return a + b })
+		require.ErrorIs(t, err, errTest)
+		s := []int{3, 1, 2}
+		require.ErrorIs(t, parallel.Sort(ctx, on, s), errTest)
+		require.ElementsMatch(t, []int{1, 2, 3}, s)
+		_, err = parallel.IndexFunc(ctx, on, s, func(int) bool { return true })
+		require.ErrorIs(t, err, errTest)
+		require.ErrorIs(t, parallel.Scan(ctx, on, s, s, func(a, b int) int { return a + b }), errTest)
+
+		var p *executor.PanicError
+		err = parallel.For(t.Context(), on, 0, 1000, func(i int) {
+			if i == 500 {
+				panic(errTest)
+			}
+		})
+		require.ErrorAs(t, err, &p)
+		require.Equal(t, errTest, p.Value)
+	})
+	require.Panics(t, func() { _ = parallel.For(t.Context(), parallel.On{}, 0, 1, func(int) {}) })
+	require.Panics(t, func() {
+		_ = parallel.ForEach(t.Context(), parallel.On{}, slices.Values([]int{1}), func(int) {})
+	})
+	require.Panics(t, func() {
+		_ = parallel.Scan(t.Context(), parallel.On{}, []int{1}, []int{1}, func(a, b int) int { return a })
+	})
+}

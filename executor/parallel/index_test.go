@@ -1,0 +1,46 @@
+package parallel_test
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/parallel"
+	"github.com/stretchr/testify/require"
+)
+
+func TestIndexFunc(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		for _, n := range lengths {
+			for _, at := range []int{0, 1, n / 2, n - 1, n, n + 5} {
+				s := make([]int, n)
+				for i := at; i < n && i >= 0; i += 3 {
+					s[i] = 1
+				}
+				want := slices.Index(s, 1)
+				got, err := parallel.IndexFunc(t.Context(), on, s, func(x int) bool { return x == 1 })
+				require.NoError(t, err)
+				require.Equal(t, want, got)
+				any, err := parallel.ContainsFunc(t.Context(), on, s, func(x int) bool { return x == 1 })
+				require.NoError(t, err)
+				require.Equal(t, want >= 0, any)
+			}
+		}
+	})
+}
+
+// After the first match no more elements are looked at.
+func TestContainsFuncStopsEarly(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	require.NoError(t, err)
+	defer ex.Close()
+	var looks atomic.Int64
+	s := make([]int, 20_000_000)
+	found, err := parallel.ContainsFunc(t.Context(), parallel.On{Executor: ex}, s, func(int) bool {
+		return looks.Add(1) >= 1000
+	})
+	require.NoError(t, err)
+	require.True(t, found)
+	require.Less(t, looks.Load(), int64(len(s)/10))
+}

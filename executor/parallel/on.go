@@ -1,0 +1,54 @@
+package parallel
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// On selects the executor, the size of the pieces, and how many workers take part.
+type On struct {
+	// Executor runs the work. nil stands for the executor of the context, see [executor.FromContext]: a task that
+	// passes the context that it was given need not know its executor. A call panics if there is none.
+	Executor *executor.Executor
+	// Grain is the number of elements in a piece of work. 0 means that pieces are split on demand: every 64 elements a
+	// worker checks whether another has nothing to do, and if so gives away half of the remaining elements. ForRange is
+	// different, see there. For the sorts, Merge and ForEach, 0 stands for a number that suits short functions.
+	//
+	// With a Grain the pieces are the same for any number of workers, and so are the results of Reduce and of scans of
+	// floating-point numbers.
+	Grain int
+	// Limit is the largest number of workers that call functions of the loop at a time. 0 means no limit. Runs that the
+	// functions start count too: it is the Limit of [executor.RunOptions]. If a task calls the loop, its worker is one
+	// of them while it takes part, and the limit of the task's own run holds besides.
+	Limit int
+}
+
+// check returns on with the executor of ctx if it has none. It panics if there is none, if on is invalid, or if the
+// function of that name has a nil function among its arguments.
+func (on On) check(ctx context.Context, name string, hasNil bool) On {
+	if on.Executor == nil && ctx != nil {
+		on.Executor, _ = executor.FromContext(ctx)
+	}
+	switch {
+	case hasNil:
+		panic("parallel: " + name + " of a nil function")
+	case on.Executor == nil:
+		panic("parallel: On without an Executor, and the context is not that of a task")
+	case on.Grain < 0:
+		panic(fmt.Sprintf("parallel: Grain %d is negative", on.Grain))
+	case on.Limit < 0:
+		panic(fmt.Sprintf("parallel: Limit %d is negative", on.Limit))
+	}
+	return on
+}
+
+// workers returns how many workers may take part.
+func (on On) workers() int {
+	n := on.Executor.Workers()
+	if on.Limit > 0 {
+		n = min(n, on.Limit)
+	}
+	return n
+}

@@ -1,0 +1,35 @@
+package parallel_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor/parallel"
+	"github.com/stretchr/testify/require"
+)
+
+func TestScan(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		for _, n := range []int{0, 1, 2, 7, 8, 9, 500} {
+			src := make([]string, n)
+			for i := range src {
+				src[i] = string(rune('a' + i%26))
+			}
+			op := func(a, b string) string { return a + b }
+			dst := make([]string, n)
+			require.NoError(t, parallel.Scan(t.Context(), on, dst, src, op))
+			exclusive := slices.Clone(src)
+			require.NoError(t, parallel.ExclusiveScan(t.Context(), on, exclusive, exclusive, ">", op))
+			sum := ""
+			for i := range src {
+				require.Equal(t, ">"+sum, exclusive[i], "%d of %d", i, n)
+				sum += src[i]
+				require.Equal(t, sum, dst[i], "%d of %d", i, n)
+			}
+			huge := parallel.On{Executor: on.Executor, Grain: math.MaxInt}
+			require.NoError(t, parallel.Scan(t.Context(), huge, src, src, op))
+			require.Equal(t, dst, src, "in place, with a grain that nothing fills")
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/pad"
+)
+
+// A Flow is a pipeline in the making whose stages pass values on. The last of its stages makes values of type T. The
+// compiler checks that each stage takes what the one before makes:
+//
+//	lines := pipeline.From("shout", 0, func(t *pipeline.Token) (string, error) { … })
+//	loud := pipeline.Then(lines, pipeline.Parallel, func(t *pipeline.Token, text string) (Message, error) { … })
+//	p, err := pipeline.To(loud, pipeline.Serial, func(t *pipeline.Token, m Message) error { … })
+//
+// Each run has the values of the tokens in places of its own, one for each line and stage. A value goes from place to
+// place without an allocation. The run keeps it until the next stage is called with it.
+//
+// A Flow is constant. Several Flows may go on from one, and each pipeline made of them has its own tokens.
+type Flow[T any] struct {
+	name   string
+	lines  int
+	stages []Stage // not of another Flow's making; without functions
+	bind   func(*binding) []place[T]
+}
+
+// A Mode says how many tokens a stage of a [Flow] takes at a time.
+type Mode bool
+
+const (
+	// Parallel is the mode of a stage that takes any tokens that have reached it, up to the Limit if it has one.
+	Parallel Mode = false
+	// Serial is the mode of a stage that takes one token at a time, in the order in which they entered the pipeline.
+	Serial Mode = true
+)
+
+// A place holds the value of one line between two stages. Different workers write neighbouring places.
+type place[T any] struct {
+	value T
+	_     pad.Line
+}
+
+// take returns the value and forgets it.
+func (p *place[T]) take() (value T) {
+	var none T
+	value, p.value = p.value, none
+	return value
+}
+
+// A binding collects the functions of the stages of a run, in their order.
+type binding struct {
+	lines int
+	run   []func(*Token) error
+}
+
+// unbound stands for the function of a stage that is made for each run.
+func unbound(*Token) error { return nil }
+
+// bind gives the stages of a run functions of its own.
+func (s *run) bind(r *executor.JobRun) {
+	if s.lines == 0 {
+		s.lines = max(2, r.Workers())
+	}
+	b := &binding{lines: s.lines}
+	s.binder(b)
+	s.stages = slices.Clone(s.stages)
+	for i, fn := range b.run {
+		s.stages[i].Run = fn
+	}
+}
+
+// From begins a Flow with a source: a serial stage, whose function is called for one value after the other, and says by
+// [Token.Stop] that there are no more. With 0 lines each run has as many as the executor has workers, spare ones
+// included, and at least two.
+//
+// A source that calls [Token.Defer] is called once for each token all the same: the token enters the pipeline, with the
+// value that the source has returned, when it need not wait any longer.
+func From[T any](name string, lines int, source func(*Token) (T, error)) Flow[T] {
+	f := Flow[T]{name: name, lines: lines, stages: []Stage{stageOf(Serial, source == nil)}}
+	f.bind = func(b *binding) []place[T] {
+		out := make([]place[T], b.lines)
+		var kept map[int]T // the values of tokens that are put aside, by number
+		b.run = append(b.run, func(t *Token) error {
+			if t.deferrals > 0 {
+				out[t.line].value = kept[t.number]
+				delete(kept, t.number)
+				return nil
+			}
+			value, err := source(t)
+			if t.fate != defers {
+				out[t.line].value = value
+				return err
+			}
+			if kept == nil {
+				kept = make(map[int]T)
+			}
+			kept[t.number] = value
+			return err
+		})
+		return out
+	}
+	return f
+}
+
+// Then adds a stage that makes a value from each value of f.
+func Then[A, B any](f Flow[A], mode Mode, fn func(*Token, A) (B, error)) Flow[B] {
+	f.check("Then")
+	g := Flow[B]{name: f.name, lines: f.lines, stages: f.add(stageOf(mode, fn == nil))}
+	g.bind = func(b *binding) []place[B] {
+		in, out := f.bind(b), make([]place[B], b.lines)
+		b.run = append(b.run, func(t *Token) (err error) {
+			out[t.line].value, err = fn(t, in[t.line].take())
+			return err
+		})
+		return out
+	}
+	return g
+}
+
+// To adds the last stage, which makes no values, and returns the pipeline. It reports every mistake in the Flow at
+// once, as New does.
+func To[A any](f Flow[A], mode Mode, sink func(*Token, A) error) (*Pipeline, error) {
+	f.check("To")
+	p, err := newPipeline(f.name, f.lines, 0, f.add(stageOf(mode, sink == nil)))
+	if err != nil {
+		return nil, err
+	}
+	p.binder = func(b *binding) {
+		in := f.bind(b)
+		b.run = append(b.run, func(t *Token) error { return sink(t, in[t.line].take()) })
+	}
+	return p, nil
+}
+
+// Collect runs f on ex and returns the values of its last stage, in the order in which their tokens entered the
+// pipeline. If the run fails, Collect returns the error and the values of the tokens that had come through in that
+// order before.
+//
+// A function for every element of a sequence, in parallel, with the results in order, is
+//
+//	urls := pipeline.FromSeq("fetch", 0, slices.Values(list))
+//	pages, err := pipeline.Collect(ctx, ex, pipeline.Then(urls, pipeline.Parallel, fetch))
+func Collect[T any](ctx context.Context, ex *executor.Executor, f Flow[T]) ([]T, error) {
+	f.check("Collect")
+	var all []T
+	p, err := To(f, Serial, func(_ *Token, value T) error {
+		all = append(all, value)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = ex.Run(ctx, p)
+	return all, err
+}
+
+// Named gives the last stage of f a name, for errors and observers, and returns the Flow.
+func (f Flow[T]) Named(name string) Flow[T] {
+	f.check("Named")
+	f.stages = slices.Clone(f.stages)
+	f.stages[len(f.stages)-1].Name = name
+	return f
+}
+
+// Limit makes the last stage of f, which is parallel, take at most that many tokens at a time, see [Stage]. It returns
+// the Flow.
+func (f Flow[T]) Limit(tokens int) Flow[T] {
+	f.check("Limit")
+	f.stages = slices.Clone(f.stages)
+	f.stages[len(f.stages)-1].Limit = tokens
+	return f
+}
+
+func (f Flow[T]) check(method string) {
+	if f.bind == nil {
+		panic(fmt.Sprintf("pipeline: %s of a Flow that was not made by From", method))
+	}
+}
+
+// add returns the stages of f and one more.
+func (f Flow[T]) add(s Stage) []Stage { return append(slices.Clip(f.stages), s) }
+
+func stageOf(mode Mode, isNil bool) Stage {
+	s := Stage{Serial: bool(mode), Run: unbound}
+	if isNil {
+		s.Run = nil
+	}
+	return s
+}

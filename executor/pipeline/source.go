@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"context"
+	"iter"
+	"runtime/debug"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// FromChan begins a Flow whose values are received from a channel, until it is closed. The worker that receives waits
+// as in [executor.Blocking], also for the end of the run's context. A run that ends early leaves values in the channel.
+func FromChan[T any](name string, lines int, c <-chan T) Flow[T] {
+	f := From(name, lines, func(t *Token) (T, error) { return receive(t, c) })
+	if c == nil {
+		f.stages[0].Run = nil
+	}
+	return f
+}
+
+// receive returns a value of c, or stops the input if c is closed.
+func receive[T any](t *Token, c <-chan T) (value T, err error) {
+	ok := true
+	select {
+	case value, ok = <-c:
+	default:
+		value, ok, err = await(t.Context(), c)
+	}
+	if !ok {
+		t.Stop()
+	}
+	return value, err
+}
+
+// await is receive for a channel that was empty. It fails when the context ends.
+func await[T any](ctx context.Context, c <-chan T) (value T, ok bool, err error) {
+	executor.Blocking(func() {
+		select {
+		case value, ok = <-c:
+		case <-ctx.Done():
+			ok, err = true, context.Cause(ctx)
+		}
+	})
+	return value, ok, err
+}
+
+// FromSeq begins a Flow whose values are those of a sequence. Each run iterates over seq on a goroutine of its own, and
+// takes up to two values for each line in advance. The worker that needs a value which is not there yet waits as in
+// [executor.Blocking]. If the run ends early, seq is told so as by a break in a range loop. The run waits until seq has
+// returned. A panic in seq fails the run.
+//
+// The function next of [iter.Pull] is no source for [From]: workers are locked to OS threads, and there the runtime ends
+// the process, because OS thread locking must match locking at coroutine creation.
+func FromSeq[T any](name string, lines int, seq iter.Seq[T]) Flow[T] {
+	f := Flow[T]{name: name, lines: lines, stages: []Stage{stageOf(Serial, seq == nil)}}
+	f.bind = func(b *binding) []place[T] {
+		out := make([]place[T], b.lines)
+		var r *reader[T]
+		b.run = append(b.run, func(t *Token) (err error) {
+			if r == nil {
+				r = &reader[T]{run: t.run, seq: seq, values: make(chan T, 2*b.lines)}
+				t.run.left.In(1)
+				xsync.Go(r.read)
+			}
+			out[t.line].value, err = receive(t, r.values)
+			return err
+		})
+		return out
+	}
+	return f
+}
+
+// A reader iterates over a sequence for a run. It has a unit in run.left, so the run does not end before it.
+type reader[T any] struct {
+	run    *run
+	seq    iter.Seq[T]
+	values chan T // closed when seq has returned
+}
+
+// read runs on a goroutine of its own.
+func (r *reader[T]) read() {
+	taken := 0 // so many tokens have a value
+	err := executor.ErrGoexit
+	defer r.run.out(1)
+	defer close(r.values)
+	defer func() {
+		if v := recover(); v != nil {
+			err = &executor.PanicError{Value: v, Stack: debug.Stack()}
+		}
+		if err != nil {
+			r.run.fail(0, taken, err)
+		}
+	}()
+	ended := r.run.ctx.Done()
+	for value := range r.seq {
+		select {
+		case r.values <- value:
+			taken++
+			continue
+		case <-ended:
+		}
+		break
+	}
+	err = nil
+}

@@ -1,0 +1,111 @@
+package executor_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/pipeline"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/stretchr/testify/require"
+)
+
+// TestProgressOfChain: of a chain of tasks, each sees how many have ended, and after the end the numbers stay.
+func TestProgressOfChain(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		const tasks = 5
+		g := graph.New("chain")
+		step, seen := make(chan struct{}), make(chan struct{})
+		var last graph.Task
+		for i := range tasks {
+			next := g.Task(func(context.Context) error {
+				step <- struct{}{}
+				<-seen
+				return nil
+			})
+			if i > 0 {
+				last.Precede(next)
+			}
+			last = next
+		}
+		r := ex.Start(context.Background(), g)
+		<-step
+		r.Progress() // from now on each task is told
+		for i := range int64(tasks) {
+			if i > 0 {
+				<-step
+			}
+			require.Equal(t, executor.Progress{Total: tasks, Done: i, Left: tasks - i, Running: 1}, r.Progress())
+			seen <- struct{}{}
+		}
+		require.NoError(t, r.Wait())
+		require.Equal(t, executor.Progress{Total: tasks, Done: tasks, Over: true}, r.Progress())
+	})
+}
+
+// TestProgressOfPriorities: of a graph with several priorities, the tasks that are ready and those done are told.
+func TestProgressOfPriorities(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	g := graph.New("priorities")
+	step, seen := make(chan struct{}), make(chan struct{})
+	for i := range 4 {
+		g.Task(func(context.Context) error {
+			step <- struct{}{}
+			<-seen
+			return nil
+		}).Priority(graph.Priority(i % 2))
+	}
+	r := ex.Start(context.Background(), g)
+	<-step
+	r.Progress()
+	for i := range int64(4) {
+		if i > 0 {
+			<-step
+		}
+		p := r.Progress()
+		require.Equal(t, i, p.Done)
+		require.Equal(t, 4-i, p.Left)
+		seen <- struct{}{}
+	}
+	require.NoError(t, r.Wait())
+	require.EqualValues(t, 4, r.Progress().Done)
+	require.True(t, r.Progress().Over)
+}
+
+// TestProgressOfOthers: what a Func, a pipeline, a run that did not begin and a layer that tells nothing have to tell.
+func TestProgressOfOthers(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	begun, end := make(chan struct{}), make(chan struct{})
+	r := ex.Start(context.Background(), executor.Func("f", func(*executor.Scope) error {
+		close(begun)
+		<-end
+		return nil
+	}))
+	<-begun
+	require.Equal(t, executor.Progress{Total: 1, Left: 1, Running: 1}, r.Progress())
+	close(end)
+	require.NoError(t, r.Wait())
+	require.Equal(t, executor.Progress{Total: 1, Done: 1, Over: true}, r.Progress())
+
+	p, err := pipeline.New("p", 2, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+		if t.Number() == 9 {
+			t.Stop()
+		}
+		return nil
+	}}, pipeline.Stage{Run: func(*pipeline.Token) error { return nil }})
+	require.NoError(t, err)
+	r = ex.Start(context.Background(), p)
+	require.NoError(t, r.Wait())
+	require.True(t, r.Progress().Over)
+	require.EqualValues(t, 9, r.Progress().Done)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r = ex.Start(ctx, graph.New("never"))
+	require.Error(t, r.Wait())
+	require.Equal(t, executor.Progress{Over: true}, r.Progress())
+
+	r = ex.Start(context.Background(), newLayer("l", func(*executor.Worker, *executor.Item) *executor.Item { return nil }))
+	require.NoError(t, r.Wait())
+	require.Equal(t, executor.Progress{Over: true}, r.Progress())
+}

@@ -1,0 +1,143 @@
+package executor
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+// A Promise ends a [Future] from outside the executor: for work that goes on elsewhere, such as a request to another
+// machine or a timer. It holds no worker and no goroutine. Futures may come after that Future, as after any other.
+//
+// A Promise is kept by those that may resolve it. All methods may be called from any goroutine, from tasks too, and
+// after the end.
+type Promise[T any] struct {
+	future *Future[T]
+	_      noCopy
+}
+
+// NewPromise returns a Promise whose Future ends by the first of these:
+//
+//   - A call of Resolve, Reject or Complete.
+//   - The end of ctx, or a call of [Future.Cancel]. The Future's error then matches [context.Canceled], or ctx's error,
+//     and the cause.
+//   - A [Executor.Shutdown] that cancels all work.
+//   - The Promise becomes unreachable, so that nothing can resolve it. Some time later the garbage collector ends the
+//     Future with [ErrForgotten]. An executor of [NewInline] leaves such a Future as it is. A function that waits for
+//     the Future and refers to the Promise keeps it reachable.
+//
+// A Promise is no work of the executor. It does not count against [Config.MaxRuns], and Close does not wait for it. A
+// future that comes after it is work, and Close waits for that. A Promise may be resolved after Close.
+//
+// If the executor is closed and the caller is none of its tasks, the Future ends at once with [ErrClosed]. NewPromise
+// panics if ctx or ex is nil.
+func NewPromise[T any](ctx context.Context, ex *Executor) *Promise[T] {
+	if ctx == nil || ex == nil {
+		panic("executor: NewPromise needs a context and an executor, got nil")
+	}
+	f := &Future[T]{}
+	f.state.call = f
+	f.state.initPromise(ctx, ex)
+	p := &Promise[T]{future: f}
+	if endsForgotten && ex.inline == nil {
+		runtime.SetFinalizer(p, (*Promise[T]).forget)
+	}
+	return p
+}
+
+// forget is the finalizer of a Promise. The future and those that wait for its end do not refer to the Promise. It ends
+// the future on another goroutine, since the end may call functions of AfterEnd, and the finalizers of the process run
+// one after the other.
+func (p *Promise[T]) forget() {
+	aside(func() {
+		var none T
+		p.complete(none, ErrForgotten)
+	})
+}
+
+// Future returns the Future that p ends. A Wait for it inside a task waits as in [Blocking].
+func (p *Promise[T]) Future() *Future[T] { return p.future }
+
+// Context returns a context that ends when p's Future does. It has the values and the deadline of the context that
+// NewPromise was given. It is for the work that is to resolve p.
+func (p *Promise[T]) Context() context.Context { return &p.future.state.ctx }
+
+// Resolve ends the Future with the result. It reports whether it did: it does not if the Future has ended before.
+//
+// Functions that come after the Future see what happened before the call of Resolve. If the executor is of [NewInline]
+// and the caller is none of its tasks, they are called before Resolve returns.
+func (p *Promise[T]) Resolve(result T) bool { return p.Complete(result, nil) }
+
+// Reject is Resolve with an error. It panics if err is nil.
+func (p *Promise[T]) Reject(err error) bool {
+	if err == nil {
+		panic("executor: Promise.Reject of a nil error")
+	}
+	var none T
+	return p.Complete(none, err)
+}
+
+// Complete is Resolve if err is nil, and otherwise Reject. The Future has the result in both cases.
+func (p *Promise[T]) Complete(result T, err error) bool {
+	if !p.complete(result, err) {
+		return false
+	}
+	if endsForgotten && p.future.state.ex.inline == nil {
+		runtime.SetFinalizer(p, nil) // so that the first collection frees p; and keeps forget from coming first
+	}
+	return true
+}
+
+func (p *Promise[T]) complete(result T, err error) bool {
+	f := p.future
+	f.state.noticeContext()
+	if !f.state.claim() {
+		return false
+	}
+	f.result.Set(result)
+	w := f.state.ex.currentWorker()
+	if w != nil && w.body == nil {
+		w = nil // a hook of the thread, or an observer: the worker runs no task that could push
+	}
+	f.state.settle(w, err)
+	return true
+}
+
+// initPromise begins a future that has no function.
+func (f *future) initPromise(ctx context.Context, ex *Executor) {
+	f.ex = ex
+	f.Body = &ex.asyncs.Body
+	f.ctx.owner, f.ctx.parent = f, ctx
+	if ex.closed.Load() && ex.currentWorker() == nil {
+		f.claimed.Store(1)
+		f.settle(nil, ErrClosed)
+	}
+}
+
+// isPromise reports whether f is the future of a Promise. No worker runs it, and it is not counted in asyncs.left.
+func (f *future) isPromise() bool { return f.Exec == nil }
+
+// noticeContext cancels f, a Promise's, if the caller's context has ended or abort was called.
+func (f *future) noticeContext() {
+	defer f.ctx.contain()
+	_ = f.ctx.Err()
+}
+
+// watchPromise is called for a waiter for the end of f, a Promise's. No worker comes upon f to look at its context. So
+// from the first waiter on, f is told of the end of the caller's context and of abort. Until then, what resolves f
+// looks at them first.
+func (f *future) watchPromise() {
+	defer f.ctx.contain()
+	f.watch()
+}
+
+// After returns a Future that ends after the duration d, with the time. It holds no worker and no goroutine meanwhile.
+// If ctx ends first, or by [Future.Cancel], the Future ends with an error, as that of a [Promise] does, and the timer
+// is stopped. After panics if ctx or ex is nil.
+func After(ctx context.Context, ex *Executor, d time.Duration) *Future[time.Time] {
+	p := NewPromise[time.Time](ctx, ex)
+	timer := time.AfterFunc(d, func() { p.Resolve(time.Now()) })
+	f := p.Future()
+	f.AfterEnd(func(time.Time, error) { timer.Stop() })
+	return f
+}

@@ -1,0 +1,75 @@
+package executor_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/cgroup"
+	"github.com/stretchr/testify/require"
+)
+
+// A HostShare and a Share together: the smaller bound holds.
+func TestHostShareAndShare(t *testing.T) {
+	tab := newTable(t, 4)
+	ex, _ := newQuotaExecutor(t, executor.Config{Workers: 4, HostShare: 0.5, Share: tab.share()}, 2000)
+	untilShared(t, ex, func(s executor.ShareStats) bool { return s.Desire == 4 && s.Allotment == 4 })
+	within(t, ex, func() {
+		for keepBusy(t, ex, 300*time.Millisecond) > 1.7 { // as in TestHostShare
+		}
+	})
+}
+
+const inGroup = "MAGPIE_TEST_IN_GROUP"
+
+// Under a quota of the kernel, a process with a HostShare is throttled in few periods. The test runs itself in a group
+// with a quota of one CPU.
+func TestHostShareInGroup(t *testing.T) {
+	if share := os.Getenv(inGroup); share != "" {
+		host, err := strconv.ParseFloat(share, 64)
+		require.NoError(t, err)
+		ex := newExecutor(t, executor.Config{Workers: 2, HostShare: host})
+		before, err := cgroup.Read()
+		require.NoError(t, err)
+		for end := time.Now().Add(time.Second); time.Now().Before(end); {
+			_, err := executor.Call(t.Context(), ex, forkFib, 20)
+			require.NoError(t, err)
+		}
+		after, err := cgroup.Read()
+		require.NoError(t, err)
+		fmt.Printf("throttled %d %d\n", after.Throttled-before.Throttled, after.Periods-before.Periods)
+		return
+	}
+	throttled := func(share string) float64 {
+		g, err := cgroup.Create(fmt.Sprintf("magpie-test-%d", os.Getpid()), 1)
+		if err != nil {
+			t.Skip("a group with a quota cannot be made here:", err)
+		}
+		defer func() { require.NoError(t, g.Remove()) }()
+		cmd := exec.Command("sh", "-c", `read -r go && exec "$0" -test.run='^TestHostShareInGroup$'`, os.Args[0])
+		cmd.Env = append(os.Environ(), inGroup+"="+share)
+		in, err := cmd.StdinPipe()
+		require.NoError(t, err)
+		var out strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &out
+		require.NoError(t, cmd.Start())
+		require.NoError(t, g.Add(cmd.Process.Pid))
+		_, err = in.Write([]byte("go\n"))
+		require.NoError(t, err)
+		require.NoError(t, cmd.Wait(), "%s", &out)
+		var n, periods float64
+		_, err = fmt.Sscanf(out.String()[strings.Index(out.String(), "throttled"):], "throttled %f %f", &n, &periods)
+		require.NoError(t, err, "%s", &out)
+		return n / periods
+	}
+	without, with := throttled("0"), throttled("0.3")
+	t.Logf("throttled in %.0f%% of the periods without a HostShare, in %.0f%% with one", 100*without, 100*with)
+	if without > 0.5 { // else other processes leave less than the quota
+		require.Less(t, with, without/2)
+	}
+}

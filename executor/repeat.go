@@ -1,0 +1,137 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/magpie-go/magpie/internal/left"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// Times returns a job that runs j n times, one run after the other. A run that fails is the last, and its error is the
+// error of the whole. If the job is cancelled, so is the run of j in progress, and no other begins.
+//
+//	run := ex.Start(ctx, executor.Times(g, 1000))
+//
+// The runs of j are nested in the run of the job, which has the name of j. Options that j has from [With] count for the
+// whole. [Run.Progress] of the job counts the runs of j as tasks. The job may be run any number of times, also at the
+// same time if j allows that. Times panics if j is nil or n is negative.
+func Times(j Job, n int) Job {
+	if n < 0 {
+		panic(fmt.Sprintf("executor: Times of %d runs", n))
+	}
+	return newRepeated(j, "Times", repeated{times: n})
+}
+
+// Until returns a job that runs j until done returns true. done is called before each run of j, also before the first,
+// on a worker, and never twice at a time within a run of the job. Otherwise Until is as [Times]. It panics if j or done
+// is nil.
+func Until(j Job, done func() bool) Job {
+	if done == nil {
+		panic("executor: Until of a nil function")
+	}
+	return newRepeated(j, "Until", repeated{done: done})
+}
+
+func newRepeated(j Job, method string, r repeated) Job {
+	if j == nil {
+		panic("executor: " + method + " of a nil job")
+	}
+	r.Job = j
+	if o, ok := j.(*optioned); ok {
+		r.Job = o.Job
+		return &optioned{&r, o.options}
+	}
+	return &r
+}
+
+// A repeated is a job that runs another several times.
+type repeated struct {
+	Job
+	done  func() bool // nil: times counts
+	times int
+}
+
+// Begin implements Job.
+func (j *repeated) Begin(run *JobRun) (*Item, error) {
+	r := &repetition{repeated: j, ctx: run.Context()}
+	r.Body = NewBody(r)
+	r.item = Item{Exec: r.exec, Body: &r.Body}
+	r.left.Start(1)
+	return &r.item, nil
+}
+
+// A repetition is one run of a repeated. It implements Hooks and Progresser.
+type repetition struct {
+	Body
+	*repeated
+	ctx  context.Context
+	item Item // the only one: it returns itself until the last run has ended
+	runs xatomic.Int64
+	err  error      // of a run of the job, or a panic of done
+	left left.Count // the item until the last run has ended, and the workers between Enter and Leave
+}
+
+// exec runs the job once, unless it was run often enough.
+func (r *repetition) exec(_ *Worker, self *Item) *Item {
+	run := r.Body.Run()
+	if r.Stopped() || r.isDone() {
+		return r.out(nil)
+	}
+	if err := run.ex.Run(r.ctx, r.Job); err != nil {
+		return r.out(err)
+	}
+	r.runs.Add(1)
+	return self
+}
+
+func (r *repetition) isDone() bool {
+	if r.done == nil {
+		return r.runs.Load() == int64(r.times)
+	}
+	return r.done()
+}
+
+// out counts the item out. err is the failure of a run, or nil.
+func (r *repetition) out(err error) *Item {
+	if run := r.Body.Run(); err != nil && !run.Repeats(err) {
+		r.err = err
+	}
+	r.left.Out(1) // not the end: the worker is counted
+	return nil
+}
+
+// Fail implements Hooks.
+func (r *repetition) Fail(_ *Worker, _ *Item, err error) *Item {
+	return r.out(inJob(err, r.Body.Run().Name()))
+}
+
+// Enter implements Hooks.
+func (r *repetition) Enter(*Worker) { r.left.In(1) }
+
+// Leave implements Hooks.
+func (r *repetition) Leave(*Worker) {
+	if r.left.Out(1) {
+		r.Body.Run().Finish(r.err)
+	}
+}
+
+// Flush implements Hooks.
+func (r *repetition) Flush(*Worker) {}
+
+// Release implements Hooks.
+func (r *repetition) Release() {}
+
+// Progress implements Progresser.
+func (r *repetition) Progress() Progress {
+	p := Progress{Total: int64(r.times), Done: r.runs.Load()}
+	if p.Running = int(r.left.Load()); p.Running > 0 {
+		p.Running-- // the item
+	}
+	if r.done != nil {
+		p.Left = 1
+	} else {
+		p.Left = p.Total - p.Done
+	}
+	return p
+}

@@ -1,0 +1,212 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// shutdownPatience is how long after its deadline Shutdown waits for tasks to notice that they are cancelled, and
+// shutdownLimit how long if other work still ends: two million queued tasks take most of a second. Both are arbitrary.
+const (
+	shutdownPatience = time.Second
+	shutdownLimit    = 5 * time.Second
+)
+
+// Shutdown is Close for a bounded time. It refuses new runs and futures from outside with [ErrClosed], waits for those
+// in progress, closes the executor and returns what Close does.
+//
+// If ctx ends first, Shutdown cancels all that is in progress, and returns an error that matches [ErrShutdown] and the
+// cause for which ctx ended. The same error is the cause for which the runs, the futures and the contexts of their
+// tasks are cancelled. Tasks and functions that have not begun are skipped, so that every run and every future ends
+// as soon as the tasks that it waits for have returned. What a task starts from then on is cancelled at once.
+//
+// Shutdown returns when the executor is closed, or a second after ctx has ended, or up to five seconds after as long as
+// queued work ends. If tasks that do not heed their context run on by then, it leaves them behind, and its error says
+// so. The executor is closed when they return. A run whose task runs on ends after that task, and so does a future that
+// comes after it. A spare worker ends the others, if the executor has one and more than one worker.
+//
+// Shutdown may be called several times, also at the same time and with Close: the first ctx to end cancels the work for
+// all of them. Called from a task of the same executor it does nothing and returns [ErrInTask]. On a worker of another
+// executor it waits as in [Blocking]. It panics if ctx is nil.
+func (ex *Executor) Shutdown(ctx context.Context) (err error) {
+	if ctx == nil {
+		panic("executor: Shutdown needs a context, got nil")
+	}
+	if ex.currentWorker() != nil {
+		return ErrInTask
+	}
+	over := ctx.Done()
+	ex.refuse()
+	ex.life.aside.Do(ex.closeAside)
+	Blocking(func() { err = ex.drain(ctx, over) })
+	return err
+}
+
+// drain waits until the executor is closed. If ctx ends before, it aborts the work in progress.
+func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
+	xsync.Await(ex.life.closed, over)
+	select {
+	case <-ex.life.closed: // perhaps both
+		return ex.hooks.err()
+	default:
+	}
+	cause := fmt.Errorf("%w: %w", ErrShutdown, context.Cause(ctx))
+	if !ex.abort(cause) {
+		cause = nil // the workers' threads are about to end
+	}
+	if !ex.closesSoon() {
+		return fmt.Errorf("%w (the executor is not closed yet: tasks run on that do not heed their context)",
+			cmp.Or(cause, ErrShutdown))
+	}
+	return cause
+}
+
+// life is the state of an executor that is being closed.
+type life struct {
+	aside    xsync.Once             // the first Shutdown calls closeAside
+	closed   chan struct{}          // closed at the end of Close
+	patience time.Duration          // shutdownPatience, less in tests
+	cause    xatomic.Pointer[error] // for which all work is cancelled; set under core.mu, after core.closed
+
+	// Guarded by core.mu.
+	drained bool // no run or future is in progress any more
+	standIn bool // a spare stands in for tasks that may run on
+}
+
+func newLife() life { return life{closed: make(chan struct{}), patience: shutdownPatience} }
+
+// refuse makes the executor refuse runs and futures from outside.
+func (ex *Executor) refuse() {
+	ex.mu.Lock()
+	ex.closed.Store(true)
+	ex.mu.Unlock()
+	ex.intake.close()
+	// D1(refuse): close, then look for groups without a run or future around them. Pairs with D1(leave).
+	ex.releaseGroups()
+}
+
+// refusal returns the error of a run that admit has refused.
+func (ex *Executor) refusal(r *Run) error {
+	cause := ex.life.cause.Load()
+	if r.parent.Load() == nil || cause == nil {
+		return ErrClosed
+	}
+	return newCancelError(r.job.Name(), context.Canceled, *cause)
+}
+
+// abort cancels all that is in progress with the cause, and makes the executor refuse what tasks start from now on. It
+// reports whether there was anything. Only the first call has an effect.
+//
+// A run is in the list that abort goes through, or admit sees the cause: both hold core.mu. For futures see
+// asyncs.abort.
+func (ex *Executor) abort(cause error) bool {
+	ex.mu.Lock()
+	if ex.life.drained || ex.life.cause.Load() != nil {
+		defer ex.mu.Unlock()
+		return !ex.life.drained
+	}
+	ex.life.cause.Store(&cause)
+	var runs []*Run
+	for r := ex.runs.Load(); r != nil; r = r.next {
+		runs = append(runs, r)
+	}
+	ex.mu.Unlock()
+	// What has begun comes last: a worker that it leaves would begin something else.
+	begun := ex.asyncs.abort(newCancelError(asyncName, context.Canceled, cause), cause)
+	for _, r := range runs { // the newest first
+		r.abort(cause)
+	}
+	for _, f := range begun {
+		f.noticeAbort()
+	}
+	ex.sendStandIn()
+	return true
+}
+
+// sendStandIn puts a spare to work if all workers may be busy with tasks that run on. It does not for a worker that was
+// alone, whose items no other worker can take.
+func (ex *Executor) sendStandIn() {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.inline == nil && ex.cfg.Workers > 1 && !ex.life.drained {
+		ex.life.standIn = true
+		ex.spares.Block()
+	}
+}
+
+// abort cancels r, whose job may be user code.
+func (r *Run) abort(cause error) {
+	defer r.ctx.contain()
+	r.cancel(context.Canceled, cause)
+}
+
+// isDrained is called by Close when no run or future is in progress any more.
+func (ex *Executor) isDrained() {
+	ex.mu.Lock()
+	ex.life.drained = true
+	standIn := ex.life.standIn
+	ex.mu.Unlock()
+	if standIn {
+		ex.spares.Unblock()
+	}
+}
+
+// enlisted has the futures of an executor that abort cancels one by one: those whose functions have asked their context
+// for more than Err, those that come after a future of another executor, and promises with a waiter. Any other future
+// that has not begun sees Body.Stopped when a worker takes it.
+type enlisted struct {
+	mu    xsync.Mutex
+	all   map[*future]struct{}
+	cause error
+	err   error // constant after Body.Stopped is true
+}
+
+// abort ends the futures that have not begun with err, when a worker comes to them. It returns those that are to be
+// cancelled one by one, with the cause.
+func (a *asyncs) abort(err, cause error) (all []*future) {
+	w := &a.enlisted
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err, w.cause = err, cause
+	a.all.ctx.cancel(context.Canceled, cause)
+	a.flags.Or(stopped)
+	for f := range w.all {
+		all = append(all, f)
+	}
+	return all
+}
+
+// enlist makes abort cancel f, or cancels f if abort was called. It is called once for each f at most.
+func (f *future) enlist() {
+	w := &f.ex.asyncs.enlisted
+	w.mu.Lock()
+	if w.all == nil {
+		w.all = map[*future]struct{}{}
+	}
+	w.all[f] = struct{}{}
+	w.mu.Unlock()
+	if !f.tell(&onEnd{future: f}) {
+		f.delist()
+	}
+	f.noticeAbort()
+}
+
+// delist undoes enlist.
+func (f *future) delist() {
+	w := &f.ex.asyncs.enlisted
+	w.mu.Lock()
+	delete(w.all, f)
+	w.mu.Unlock()
+}
+
+// noticeAbort cancels f if abort was called.
+func (f *future) noticeAbort() {
+	if f.Body.Stopped() && !f.isOver() {
+		f.cancel(context.Canceled, f.ex.asyncs.enlisted.cause)
+	}
+}

@@ -1,0 +1,143 @@
+package executor
+
+import (
+	"context"
+	"slices"
+
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// turns are the turns that the functions of a Group with a limit take. In a group without one they have the functions
+// from outside that no worker has taken yet.
+type turns struct {
+	mu          xsync.Mutex // guards what follows, and the fields of GroupTask
+	active      int         // functions that run or were given to the workers; with a limit
+	first, last *groupTask  // functions that wait for their turn or, without a limit, for a worker
+	queued      int
+	calls       bool          // groupRun.inbox is in a lane or in the injector, or about to be
+	room        chan struct{} // closed when there is room in the queue again; nil if nobody waits for that
+	free        groupTasks
+}
+
+// take makes a function from outside available to the workers when its turn comes. With a limit it waits for room in
+// the queue. The caller has counted the function in.
+func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
+	g := r.group
+	ex := g.ex
+	g.mu.Lock()
+	if g.limit > 0 && g.queued >= groupBacklog {
+		g.awaitRoom()
+	}
+	t := g.free.take(&ex.groupTasks)
+	t.Exec, t.Body, t.fn, t.cfn = r.exec, &r.Body, fn, cfn
+	it := &t.Item
+	switch {
+	case g.limit < 0 && ex.inline != nil: // it chooses among all
+	case g.limit >= 0 && g.active < g.limit:
+		g.active++
+	default:
+		g.enqueue(t)
+		if g.limit >= 0 || g.calls {
+			g.mu.Unlock()
+			return
+		}
+		g.calls = true
+		it = &r.inbox
+	}
+	g.mu.Unlock()
+	ex.inject(it)
+	ex.drive(nil)
+}
+
+// execInbox takes functions from outside. The oldest is the next to run, and the youngest the first that thieves find,
+// after the inbox itself.
+func execInbox(w *Worker, it *Item) (next *Item) {
+	w.uncount()
+	g := groupRunOf(it.Body).group
+	var batch [inboxBatch]*groupTask
+	n := 0
+	g.mu.Lock()
+	for ; n < len(batch) && g.first != nil; n++ {
+		batch[n] = g.dequeue()
+	}
+	g.calls = g.first != nil
+	calls := g.calls
+	g.mu.Unlock() // if the inbox does not call, another thread may inject it from here on
+	if calls {
+		w.Push(it)
+	}
+	for _, t := range slices.Backward(batch[1:n]) {
+		w.Push(&t.Item)
+	}
+	return &batch[0].Item
+}
+
+func (g *Group) enqueue(t *groupTask) {
+	if g.first == nil {
+		g.first = t
+	} else {
+		g.last.next = t
+	}
+	g.last = t
+	g.queued++
+}
+
+// dequeue takes the first function of a queue that is not empty.
+func (g *Group) dequeue() *groupTask {
+	t := g.first
+	g.first, t.next = t.next, nil
+	g.queued--
+	return t
+}
+
+// takeTurn gives t a turn, or puts it into the queue and returns false.
+func (g *Group) takeTurn(t *groupTask) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.active < g.limit {
+		g.active++
+		return true
+	}
+	g.enqueue(t)
+	return false
+}
+
+// awaitRoom waits until there is room in the queue. The caller holds mu.
+func (g *Group) awaitRoom() {
+	for g.queued >= groupBacklog {
+		if g.room == nil {
+			g.room = make(chan struct{})
+		}
+		room := g.room
+		g.mu.Unlock()
+		Blocking(func() { xsync.Await(room, nil) })
+		g.mu.Lock()
+	}
+}
+
+// reserve gives the caller a turn for a function, if the limit allows it.
+func (g *Group) reserve() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.active >= g.limit {
+		return false
+	}
+	g.active++
+	return true
+}
+
+// turn ends the turn of a function. It returns the function whose turn is next, or nil.
+func (g *Group) turn() *groupTask {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.first == nil {
+		g.active--
+		return nil
+	}
+	t := g.dequeue()
+	if g.room != nil && g.queued <= groupBacklog/2 {
+		xsync.Close(g.room)
+		g.room = nil
+	}
+	return t
+}

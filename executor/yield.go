@@ -1,0 +1,97 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/magpie-go/magpie/executor/internal/pace"
+	"github.com/magpie-go/magpie/internal/osthread"
+)
+
+// Yield is a place in a long task where others may go first, as the end of a task is. It returns the error of ctx, or
+// of the run that the calling task belongs to, once either has ended: nil says that the task is to go on.
+//
+//	for _, block := range blocks {
+//		if err := executor.Yield(ctx); err != nil {
+//			return err
+//		}
+//		compress(block)
+//	}
+//
+// On a worker Yield offers the core to other threads that are ready, of this process and of others: 100 µs after it
+// had the core back, or as long after as it had to wait for it, up to 4 ms. So the worker keeps about half of a core
+// beside a thread that never sleeps, or less if the kernel says so, see [Config].Class and Nice. With
+// [Config].KeepGOMAXPROCS Yield offers the worker's P to goroutines instead, at most once in a millisecond, as each
+// offer costs some microseconds. If thieves want items, Yield shows them those that the task has kept back, such as
+// private forks. With [Config].Share or HostShare the worker may rest in it. Yield runs no other task on top of the
+// calling one. A lock that the caller holds is held for as long as others go first.
+//
+// Elsewhere Yield calls [runtime.Gosched]. So it does in a task of [NewInline].
+//
+// Yield costs some 40 ns while nothing waits, half of which find the worker. A loop may call it every few microseconds.
+// It looks at the clock less often than it is called if the calls of one task come closer together. When they then
+// come farther apart, up to 32 of them pass before the next offer. It allocates nothing. Any goroutine may call it. It
+// panics if ctx is nil.
+func Yield(ctx context.Context) error {
+	if ctx == nil {
+		panic("executor: Yield needs a context, got nil")
+	}
+	w := workerHere()
+	t := w
+	for t != nil && t.inline != nil {
+		t = t.below()
+	}
+	if t != nil {
+		t.yield()
+	} else {
+		runtime.Gosched()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if w == nil || w.body == nil {
+		return nil
+	}
+	w.noticeContexts()
+	if !w.body.Stopped() {
+		return nil
+	}
+	return cmp.Or(w.body.owner().ctx.Err(), context.Canceled)
+}
+
+// How often Yield offers the core and the P. Offering a core that nobody wants costs 0.2 µs, offering a P 5 to 10 µs.
+var (
+	corePace = pace.Pace{Interval: int64(100 * time.Microsecond), Longest: int64(4 * time.Millisecond)}
+	pPace    = pace.Pace{Interval: int64(time.Millisecond), Longest: int64(10 * time.Millisecond)}
+)
+
+// paceFor returns the pace at which the workers of an executor yield.
+func paceFor(cfg *Config) pace.Pace {
+	if cfg.KeepGOMAXPROCS {
+		return pPace
+	}
+	return corePace
+}
+
+// yield is Yield on worker w, which has a thread. The item being run only.
+func (w *Worker) yield() {
+	if w.body != nil && !w.blocking && (w.lane.Demand() || w.share.isWanted()) {
+		w.attend(nil)
+	}
+	task := w.counts.items
+	if w.pace.Skips(task) {
+		return
+	}
+	now := nanotime()
+	if !w.pace.IsDue(task, now) {
+		return
+	}
+	if w.core.cfg.KeepGOMAXPROCS || w.guest.run != nil {
+		runtime.Gosched()
+	} else {
+		osthread.Yield()
+	}
+	w.pace.Offered(now, nanotime())
+}

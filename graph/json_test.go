@@ -1,0 +1,217 @@
+package graph_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/stretchr/testify/require"
+)
+
+// allFunctions has a function for every kind of task, which adds the name to what ran.
+func allFunctions(ran func(name string)) graph.Functions {
+	sub := graph.New("sub")
+	sub.Task(func(context.Context) error { ran("in sub"); return nil })
+	return graph.Functions{
+		Task: func(name string) func(context.Context) error {
+			return func(context.Context) error { ran(name); return nil }
+		},
+		Condition: func(name string) func(context.Context) (int, error) {
+			return func(context.Context) (int, error) { ran(name); return 1, nil }
+		},
+		MultiCondition: func(name string) func(context.Context) ([]int, error) {
+			return func(context.Context) ([]int, error) { ran(name); return []int{0, 1}, nil }
+		},
+		Subflow: func(name string) func(context.Context, *graph.Graph) error {
+			return func(context.Context, *graph.Graph) error { ran(name); return nil }
+		},
+		Module: func(_, name string) *graph.Graph {
+			if name == "missing" {
+				return nil
+			}
+			return sub
+		},
+	}
+}
+
+const allKinds = `{"name":"all","semaphores":[{"permits":1},{"permits":3}],"tasks":[` +
+	`{"name":"first","priority":"high","limits":[{"semaphore":0,"permits":1}],"successors":["which"]},` +
+	`{"name":"which","kind":"condition","successors":["#2","many"]},` +
+	`{},` +
+	`{"name":"many","kind":"multi-condition","successors":["flow","apart","m"]},` +
+	`{"name":"flow","kind":"subflow","limits":[{"semaphore":1,"permits":2},{"semaphore":0,"permits":1}]},` +
+	`{"name":"apart","kind":"detached subflow","limits":[{"semaphore":0,"permits":1}]},` +
+	`{"name":"m","kind":"module","graph":"sub","priority":"low"}]}`
+
+// TestJSON: a graph of every kind is read, runs, and is written as it was.
+func TestJSON(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	var ran []string
+	g, err := graph.FromJSON([]byte(allKinds), allFunctions(func(name string) { ran = append(ran, name) }))
+	require.NoError(t, err)
+	for range 2 { // permits come back
+		ran = nil
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.ElementsMatch(t, []string{"first", "which", "many", "flow", "apart"}, ran)
+	}
+	text, err := json.Marshal(g)
+	require.NoError(t, err)
+	require.Equal(t, allKinds, string(text))
+	require.Equal(t, []string{"first", "which", "#2", "many", "flow", "apart", "m"}, names(g.Tasks()))
+}
+
+// TestJSONSemaphores: semaphores can be those of the program.
+func TestJSONSemaphores(t *testing.T) {
+	s := graph.NewSemaphore(2)
+	f := allFunctions(func(string) {})
+	f.Semaphore = func(place, permits int) *graph.Semaphore {
+		require.Equal(t, []int{0, 7}, []int{place, permits})
+		return s
+	}
+	const in = `{"name":"g","semaphores":[{"permits":7}],"tasks":[{"limits":[{"semaphore":0,"permits":2}]}]}`
+	g, err := graph.FromJSON([]byte(in), f)
+	require.NoError(t, err)
+	for task := range g.Tasks() {
+		for own, n := range task.Limits() {
+			require.Same(t, s, own)
+			require.Equal(t, 2, n)
+		}
+	}
+	s = nil
+	_, err = graph.FromJSON([]byte(in), f)
+	require.EqualError(t, err, `graph "g": reading JSON: no semaphore was given for number 0`)
+}
+
+// TestJSONPermits: permits that are held from one task to another are written and read.
+func TestJSONPermits(t *testing.T) {
+	const in = `{"name":"g","semaphores":[{"permits":3}],"tasks":[` +
+		`{"name":"begin","limits":[{"semaphore":0,"permits":1,"acquire":2}],"successors":["end"]},` +
+		`{"name":"end","limits":[{"semaphore":0,"release":2}]}]}`
+	g, err := graph.FromJSON([]byte(in), allFunctions(func(string) {}))
+	require.NoError(t, err)
+	text, err := json.Marshal(g)
+	require.NoError(t, err)
+	require.Equal(t, in, string(text))
+	var needs, gives []int
+	for task := range g.Tasks() {
+		for _, n := range task.Limits() {
+			needs = append(needs, n)
+		}
+		for _, n := range task.Releases() {
+			gives = append(gives, n)
+		}
+	}
+	require.Equal(t, []int{3}, needs)
+	require.Equal(t, []int{1, 2}, gives)
+
+	copied, _ := g.Clone("copy")
+	text, err = json.Marshal(copied)
+	require.NoError(t, err)
+	require.Equal(t, strings.Replace(in, `"g"`, `"copy"`, 1), string(text))
+	require.NoError(t, run(t, newExecutor(t, executor.Config{Workers: 2}), t.Context(), g))
+}
+
+func TestJSONErrors(t *testing.T) {
+	for in, want := range map[string]string{
+		``:                     `graph: reading JSON: EOF`,
+		`null`:                 `graph: reading JSON: null is no graph`,
+		`[]`:                   `graph: reading JSON: json: cannot unmarshal array into Go value of type graph.graphJSON`,
+		`{"name":"g"} {}`:      `graph: reading JSON: more text follows the graph`,
+		`{"name":"g"`:          `graph: reading JSON: unexpected EOF`,
+		`{"edges":[]}`:         `graph: reading JSON: json: unknown field "edges"`,
+		`{"tasks":[{"to":1}]}`: `graph: reading JSON: json: unknown field "to"`,
+		`{"name":"g","tasks":[{"name":"a"},{"name":"a"}]}`: `graph "g": reading JSON: two tasks have the name "a"`,
+		`{"name":"g","tasks":[{"name":"#1"},{}]}`:          `graph "g": reading JSON: two tasks have the name "#1"`,
+		`{"tasks":[{"name":"a","successors":["b"]}]}`:      `task "a": its successor "b" is not in the list of tasks`,
+		`{"tasks":[{"kind":"loop"}]}`:                      `task "#0": its kind "loop" is unknown`,
+		`{"tasks":[{"kind":"value task"}]}`:                `its kind "value task" cannot be read: JSON does not carry`,
+		`{"tasks":[{"kind":"retried task"}]}`:              `its kind "retried task" cannot be read: JSON does not carry`,
+		`{"tasks":[{"kind":"module"}]}`:                    `task "#0": a module has a graph, and no other task has one`,
+		`{"tasks":[{"graph":"x"}]}`:                        `task "#0": a module has a graph, and no other task has one`,
+		`{"tasks":[{"kind":"module","graph":"missing"}]}`:  `task "#0": no graph was given for module "missing"`,
+		`{"tasks":[{"priority":"urgent"}]}`:                `its priority "urgent" is none of low, normal and high`,
+		`{"tasks":[{"limits":[{"semaphore":0}]}]}`:         `its semaphore 0 is not in the list of semaphores`,
+		`{"tasks":[{"limits":[{"semaphore":-1}]}]}`:        `its semaphore -1 is not in the list of semaphores`,
+		`{"semaphores":[{"permits":0}]}`:                   `semaphore 0 has 0 permits: nothing would ever run`,
+		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0,"permits":3}]}]}`: `it needs 3 permits of ` +
+			`semaphore 0: from 1 to 2 can be had`,
+		`{"semaphores":[{"permits":1000000}],"tasks":[{"limits":[{"semaphore":0,"permits":1000000}]}]}`: `it needs ` +
+			`1000000 permits of semaphore 0: from 1 to 65536 can be had`,
+		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0,"permits":1},` +
+			`{"semaphore":0,"permits":1}]}]}`: `its semaphore 0 is there twice`,
+		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0,"permits":1,"acquire":2}]}]}`: `it needs 3 ` +
+			`permits of semaphore 0: from 1 to 2 can be had`,
+		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0,"permits":2,"acquire":-1}]}]}`: `a number ` +
+			`below 0, or both acquire and release`,
+		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0,"release":1,"acquire":1}]}]}`: `a number ` +
+			`below 0, or both acquire and release`,
+		`{"tasks":[{"kind":"external task"}]}`: `its kind "external task" cannot be read: JSON does not carry`,
+	} {
+		g, err := graph.FromJSON([]byte(in), allFunctions(func(string) {}))
+		require.ErrorContains(t, err, want, in)
+		require.Nil(t, g)
+	}
+	for _, kind := range []string{"task", "condition", "multi-condition", "subflow", "detached subflow"} {
+		_, err := graph.FromJSON([]byte(`{"tasks":[{"name":"x","kind":"`+kind+`"}]}`), graph.Functions{})
+		require.EqualError(t, err, `graph "": reading JSON: task "x": no function was given for this `+kind)
+	}
+}
+
+func TestMarshalJSONErrors(t *testing.T) {
+	g := graph.New("g")
+	a := g.Task(nothing).Named("a")
+	b := g.Task(nothing).Named("a")
+	_, err := g.MarshalJSON()
+	require.EqualError(t, err, `graph "g": two tasks have the name "a": give them different names`)
+	a.Named("#1")
+	b.Remove()
+	g.Task(nothing)
+	_, err = g.MarshalJSON()
+	require.EqualError(t, err, `graph "g": two tasks have the name "#1": give them different names`)
+	a.Named("\xff")
+	_, err = g.MarshalJSON()
+	require.EqualError(t, err, `graph "g": the name "\xff" of a task is not valid UTF-8`)
+	_, err = graph.New("\xff").MarshalJSON()
+	require.EqualError(t, err, `graph "\xff": its name is not valid UTF-8`)
+	around := graph.New("around")
+	around.Module(graph.New("\xff")).Named("module")
+	_, err = around.MarshalJSON()
+	require.EqualError(t, err, `graph "around": the name "\xff" of a module's graph is not valid UTF-8`)
+	v := graph.New("v")
+	graph.Make(v, func(context.Context) (int, error) { return 0, nil })
+	text, err := v.MarshalJSON()
+	require.NoError(t, err)
+	require.Equal(t, `{"name":"v","tasks":[{"kind":"value task"}]}`, string(text))
+}
+
+// FuzzJSON: what is read is written, and read again as the same. What cannot be read leaves no graph.
+func FuzzJSON(f *testing.F) {
+	f.Add(allKinds)
+	f.Add(`{"name":"g","tasks":[{"successors":["#1","#1"]},{"successors":["#0"]},null]}`)
+	f.Add(`{"tasks":[{"name":"a","priority":"normal","kind":"task"},{"name":"\ud800"}]}`)
+	f.Add(strings.Repeat(`{"tasks":[`, 10))
+	f.Fuzz(func(t *testing.T, in string) {
+		functions := allFunctions(func(string) {})
+		g, err := graph.FromJSON([]byte(in), functions)
+		if err != nil {
+			require.Nil(t, g)
+			return
+		}
+		valid := g.Validate()
+		text, err := g.MarshalJSON()
+		require.NoError(t, err)
+		again, err := graph.FromJSON(text, functions)
+		require.NoError(t, err)
+		if valid == nil {
+			require.NoError(t, again.Validate())
+		} else {
+			require.EqualError(t, again.Validate(), valid.Error())
+		}
+		second, err := again.MarshalJSON()
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(second))
+	})
+}

@@ -1,0 +1,117 @@
+package graph
+
+import (
+	"iter"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// taskSet returns the tasks of the plan for observers. The caller holds g and has locked mu.
+func (g *Graph) taskSet() *executor.TaskSet {
+	if g.tasks != nil {
+		return g.tasks
+	}
+	p := g.plan
+	set := &executor.TaskSet{Job: g.name, Tasks: make([]executor.Task, p.Len())}
+	for i := range set.Tasks {
+		set.Tasks[i].Set, set.Tasks[i].Index = set, i
+	}
+	for i, name := range g.names {
+		set.Tasks[i].Name = name // if there are modules, g's own tasks come first
+	}
+	for _, part := range g.layout.parts {
+		if part.graph == g || part.own != 0 {
+			continue
+		}
+		for i, name := range part.graph.names {
+			set.Tasks[part.first+i].Name = part.graph.name + "/" + name
+		}
+	}
+	set.Successors = func(i int) iter.Seq[int] {
+		return func(yield func(int) bool) {
+			for _, s := range p.Successors(uint32(i)) {
+				if !yield(int(s)) {
+					return
+				}
+			}
+		}
+	}
+	g.tasks = set
+	return set
+}
+
+// execObserved is execTask with observers.
+func execObserved(w *executor.Worker, it *executor.Item) *executor.Item {
+	t := recordOf(it)
+	r := stateOf(it.Body)
+	if !r.Disturbed() || r.mayBegin(w) {
+		if err := r.Run().CallTask(w, &r.observed[r.index(t)], t.fn); err != nil {
+			r.fail(t, err)
+		}
+	}
+	l := &r.locals[w.ID()]
+	l.done++
+	if l.span == nil && t.succ>>succShift == 1 { // as in execTask
+		if s := &r.records[r.succ[t.succ&succMask]]; s.join.Last() || s.join.Done(1) {
+			return &s.Item
+		}
+		return nil
+	}
+	return r.release(w, l, t)
+}
+
+// execJoinObserved is execJoin with observers.
+func execJoinObserved(w *executor.Worker, it *executor.Item) *executor.Item {
+	t := recordOf(it)
+	r := stateOf(it.Body)
+	r.arm(t, r.index(t))
+	return execObserved(w, it)
+}
+
+// execSpecialObserved is execSpecial with observers.
+func execSpecialObserved(w *executor.Worker, it *executor.Item) *executor.Item {
+	t := recordOf(it)
+	r := stateOf(it.Body)
+	i := r.index(t)
+	r.arm(t, i)
+	l := &r.locals[w.ID()]
+	if !r.Disturbed() || r.mayBegin(w) {
+		if err := r.runObserved(w, i); err == errLater {
+			return r.endsLater(w, l, i)
+		} else if err != nil {
+			r.fail(t, err)
+		}
+	}
+	l.done++
+	return r.release(w, l, t)
+}
+
+func (r *runState) runObserved(w *executor.Worker, i uint32) error {
+	run, task := r.Run(), &r.observed[i]
+	run.BeginTask(w, task)
+	defer run.EndTask(w, task)
+	return r.special[i].run(w, r, i)
+}
+
+// execDynamicObserved is execDynamic with observers.
+func execDynamicObserved(w *executor.Worker, it *executor.Item) *executor.Item {
+	t := recordOf(it)
+	r := stateOf(it.Body)
+	i := r.index(t)
+	l := &r.locals[w.ID()]
+	if r.Disturbed() && !r.mayBegin(w) {
+		l.done++
+		return nil
+	}
+	l.ran++
+	var one [1]int
+	chosen, err := r.decideObserved(w, t, i, &one)
+	return r.endDynamic(w, l, t, i, chosen, err)
+}
+
+func (r *runState) decideObserved(w *executor.Worker, t *record, i uint32, one *[1]int) (chosen []int, err error) {
+	run, task := r.Run(), &r.observed[i]
+	run.BeginTask(w, task)
+	defer run.EndTask(w, task)
+	return r.decide(w, t, i, one)
+}

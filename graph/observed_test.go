@@ -1,0 +1,43 @@
+package graph_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkObserved is the cost of a task of a chain, without an observer and with one that does nothing.
+func BenchmarkObserved(b *testing.B) {
+	empty := func(int, *executor.Run, *executor.Task) {}
+	for _, c := range []struct {
+		name      string
+		observers []*executor.Observer
+	}{
+		{"none", nil},
+		{"no functions", []*executor.Observer{{}}},
+		{"empty", []*executor.Observer{{TaskBegin: empty, TaskEnd: empty}}},
+		{"two", []*executor.Observer{{TaskBegin: empty, TaskEnd: empty}, {TaskBegin: empty, TaskEnd: empty}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			ex, err := executor.New(executor.Config{Workers: 1, Spares: -1, Observers: c.observers})
+			require.NoError(b, err)
+			defer func() { require.NoError(b, ex.Close()) }()
+			const n = 10000
+			g := graph.New("chain")
+			last := g.Task(func(context.Context) error { return nil })
+			for range n - 1 {
+				next := g.Task(func(context.Context) error { return nil })
+				last.Precede(next)
+				last = next
+			}
+			require.NoError(b, ex.Run(b.Context(), g))
+			for b.Loop() {
+				require.NoError(b, ex.Run(b.Context(), g))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/task")
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package graph
+
+import "github.com/magpie-go/magpie/executor"
+
+// oneWorker is what a worker between Enter and Leave counts in runState.left, where tasks and spans count 1. So one
+// load tells both numbers. There are fewer tasks and spans than that, since there are at most plan.Max tasks.
+const oneWorker = 1 << 40
+
+var _ executor.Progresser = (*runState)(nil)
+
+// Progress implements executor.Progresser.
+func (r *runState) Progress() (p executor.Progress) {
+	units := r.left.Load()
+	p.Running = int(units / oneWorker)
+	p.Left = units % oneWorker // tasks, spans and the root
+	p.Waiting = r.later.Load()
+	if r.isDynamic() {
+		for i := range r.locals {
+			p.Done += int64(r.locals[i].told.Load())
+		}
+		return p
+	}
+	p.Total = int64(r.plan.Tasks())
+	p.Left = min(p.Left, p.Total)
+	p.Done = p.Total - p.Left
+	return p
+}
+
+// mayBegin is called before a task begins in a run that is stopped or watched. It reports whether the task may begin.
+func (r *runState) mayBegin(w *executor.Worker) bool {
+	if r.Stopped() {
+		return false
+	}
+	l := &r.locals[w.ID()]
+	l.told.Store(l.ran)
+	if l.done > 0 {
+		r.left.Out(l.done) // not the end: the worker is counted
+		l.done = 0
+	}
+	return true
+}
+
+// execDisturbed is execTask in a run that is stopped or watched.
+func execDisturbed(w *executor.Worker, it *executor.Item) *executor.Item {
+	t := recordOf(it)
+	r := stateOf(it.Body)
+	if r.mayBegin(w) {
+		if err := t.fn(r.ctx.Get()); err != nil {
+			r.fail(t, err)
+		}
+	}
+	l := &r.locals[w.ID()]
+	l.done++
+	return r.release(w, l, t)
+}

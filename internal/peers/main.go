@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+const (
+	exitFailure  = 1
+	exitBadInput = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, out, progress io.Writer) int {
+	if len(args) == 6 && args[0] == "drive" {
+		return runDriver(args[1], args[2:], out, progress)
+	}
+	p, format, err := parse(args, progress)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		fmt.Fprintln(progress, "peers:", err)
+		return exitBadInput
+	}
+	tells := &teller{out: progress, terminal: isTerminal(progress)}
+	all, drop, err := everyone(ctx, p.peers, tells)
+	defer drop()
+	if err == nil {
+		var rows []row
+		if rows, err = p.measure(ctx, all, tells); err == nil {
+			err = write(out, format, rows)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(progress, "peers:", err)
+		return exitFailure
+	}
+	return 0
+}
+
+// runDriver is the driver of peers in Go.
+func runDriver(peer string, args []string, out, errs io.Writer) int {
+	var workers, n int
+	var seconds float64
+	_, err := fmt.Sscan(strings.Join(args[1:], " "), &workers, &n, &seconds)
+	var ns float64
+	if err == nil {
+		ns, err = drive(peer, args[0], workers, n, seconds)
+	}
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return exitFailure
+	}
+	fmt.Fprintf(out, "%.0f\n", ns)
+	return 0
+}
+
+func parse(args []string, errs io.Writer) (p plan, format string, err error) {
+	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Usage = func() {
+		fmt.Fprintln(errs, "Usage: go run . [flags]\n\nMeasures Magpie beside other libraries for tasks.\n\nBenchmarks:")
+		for _, b := range benches {
+			fmt.Fprintf(errs, "  %-8s%s (-size: %d)\n", b.name, b.doc, b.size)
+		}
+		fmt.Fprintln(errs, "\nFlags:")
+		flags.PrintDefaults()
+	}
+	names := flags.String("bench", "", "the benchmarks, as `fib,sort`; all of them if it is empty")
+	peers := flags.String("peers", "", "the peers of magpie, as `serial,rayon`; all of them if it is empty")
+	workers := flags.String("workers", "1,2", "the numbers of workers, as `1,2`")
+	flags.IntVar(&p.rounds, "rounds", 5, "how often each measurement is done; the table has the medians")
+	flags.Float64Var(&p.seconds, "seconds", 0.5, "how long each measurement lasts")
+	flags.IntVar(&p.size, "size", 0, "the `size` of every benchmark; 0 means its own")
+	flags.StringVar(&format, "format", "text", "text or json, one object a row on a line")
+	if err := flags.Parse(args); err != nil {
+		return p, format, err
+	}
+	p.peers = list(*peers)
+	for _, name := range p.peers {
+		if !slices.Contains(peerNames(), name) {
+			return p, format, fmt.Errorf("no peer %q: there are %s", name, strings.Join(peerNames(), ", "))
+		}
+	}
+	for _, name := range list(*names) {
+		b := benchNamed(name)
+		if b == nil {
+			return p, format, fmt.Errorf("no benchmark %q: -help lists them", name)
+		}
+		p.benches = append(p.benches, *b)
+	}
+	if len(p.benches) == 0 {
+		p.benches = benches
+	}
+	for _, w := range strings.Split(*workers, ",") {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 1 || n > 1024 {
+			return p, format, fmt.Errorf("-workers %q: give numbers from 1 to 1024, as 1,2", *workers)
+		}
+		p.workers = append(p.workers, n)
+	}
+	switch {
+	case flags.NArg() > 0:
+		err = fmt.Errorf("no arguments are taken, got %q", flags.Args())
+	case p.rounds < 1:
+		err = fmt.Errorf("-rounds %d: give at least 1", p.rounds)
+	case !(p.seconds > 0 && p.seconds <= 3600):
+		err = fmt.Errorf("-seconds %v: give more than 0 and at most 3600", p.seconds)
+	case p.size < 0 || p.size > 1<<30:
+		err = fmt.Errorf("-size %d: give 1 to 2^30, or 0 for each benchmark's own", p.size)
+	case format != "text" && format != "json":
+		err = fmt.Errorf("-format %q: there are text and json", format)
+	}
+	return p, format, err
+}
+
+func list(s string) []string { return strings.FieldsFunc(s, func(c rune) bool { return c == ',' }) }
+
+// A teller tells how far the command is: in one line that it writes again and again, if the output is a terminal, and
+// else in a line for each benchmark.
+type teller struct {
+	out      io.Writer
+	terminal bool
+	last     string
+}
+
+// tell says that the part of a benchmark, or of the preparation, begins.
+func (t *teller) tell(bench, part string) {
+	switch {
+	case t.terminal:
+		fmt.Fprintf(t.out, "\r\x1b[K%s: %s", bench, part)
+	case bench != t.last:
+		fmt.Fprintln(t.out, bench)
+	}
+	t.last = bench
+}
+
+// done removes the line.
+func (t *teller) done() {
+	if t.terminal {
+		fmt.Fprint(t.out, "\r\x1b[K")
+	}
+}
+
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func write(out io.Writer, format string, rows []row) error {
+	if format == "json" {
+		e := json.NewEncoder(out)
+		for _, r := range rows {
+			if err := e.Encode(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, r := range rows {
+		if i == 0 || rows[i-1].Bench != r.Bench || rows[i-1].Workers != r.Workers {
+			if i > 0 {
+				fmt.Fprintln(t)
+			}
+			fmt.Fprintf(t, "%s, %d workers\tns per %s\tof magpie's\n", r.Bench, r.Workers, r.Unit)
+		}
+		if r.Missing != "" {
+			fmt.Fprintf(t, "  %s\t%s\n", r.Peer, r.Missing)
+		} else {
+			fmt.Fprintf(t, "  %s\t%.3g\t%.2f\n", r.Peer, r.NS, r.Ratio)
+		}
+	}
+	return t.Flush()
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain lets the test's program be the driver of Go's peers, which the command starts.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "drive" {
+		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+var sizes = map[string]string{
+	"fib": "12", "queens": "5", "fan": "100", "dag": "8", "sort": "3000", "run": "1", "rare": "1",
+}
+
+// TestEverything measures every benchmark with all peers in Go and, if there is a compiler, with OpenMP.
+func TestEverything(t *testing.T) {
+	names := strings.Join(append(goNames(), "openmp"), ",")
+	for _, b := range benches {
+		var out, progress bytes.Buffer
+		code := run(context.Background(), []string{"-bench", b.name, "-size", sizes[b.name], "-peers", names,
+			"-workers", "1,2", "-rounds", "2", "-seconds", "0.001", "-format", "json"}, &out, &progress)
+		require.Equal(t, 0, code, progress.String())
+		d := json.NewDecoder(&out)
+		peers := make(map[string]int)
+		for d.More() {
+			var r row
+			require.NoError(t, d.Decode(&r))
+			require.Equal(t, b.name, r.Bench)
+			if r.Missing != "" {
+				require.Equal(t, "openmp", r.Peer)
+				continue
+			}
+			require.Positive(t, r.NS)
+			require.Equal(t, 2, r.Rounds)
+			peers[r.Peer]++
+		}
+		require.Equal(t, 2, peers["magpie"], "numbers of workers of %s", b.name)
+		require.GreaterOrEqual(t, len(peers), 2, b.name)
+	}
+}
+
+func goNames() (names []string) {
+	for _, name := range peerNames() {
+		if name != "rayon" && name != "onetbb" && name != "openmp" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func TestTable(t *testing.T) {
+	rows := []row{
+		{Bench: "fib", Workers: 1, Peer: "magpie", Unit: "fork", NS: 20, Rounds: 1},
+		{Bench: "fib", Workers: 1, Peer: "rayon", Unit: "fork", Missing: "not here: cargo is not installed"},
+		{Bench: "fib", Workers: 1, Peer: "serial", Unit: "fork", NS: 5, Rounds: 1},
+	}
+	compare(rows)
+	var out bytes.Buffer
+	require.NoError(t, write(&out, "text", rows))
+	require.Equal(t, `fib, 1 workers  ns per fork  of magpie's
+  serial        5            0.25
+  magpie        20           1.00
+  rayon         not here: cargo is not installed
+`, out.String())
+}
+
+// A driver with a wrong answer, or that fails, ends the command with its message.
+func TestWrongAnswer(t *testing.T) {
+	wrong := peer{name: "magpie", benches: []string{"run"},
+		command: []string{"sh", "-c", "echo wrong answer: 1, want 2 >&2; exit 1"}}
+	p := plan{benches: []bench{*benchNamed("run")}, workers: []int{1}, rounds: 1, seconds: 1}
+	_, err := p.measure(context.Background(), []peer{wrong}, &teller{out: &bytes.Buffer{}})
+	require.ErrorContains(t, err, "run, magpie with 1 workers: exit status 1: wrong answer: 1, want 2")
+
+	_, err = median(expect(2, func() (int, error) { return 1, nil }), 0)
+	require.ErrorContains(t, err, "wrong answer: 1, want 2")
+	_, err = median(fan(3, func(func()) {}, func() error { return nil }), 0)
+	require.ErrorContains(t, err, "0 functions were called, want 3")
+	_, err = median(front(3, make([]uint64, 9), func() error { return nil }), 0)
+	require.ErrorContains(t, err, "the grid differs")
+	_, err = median(sorted(100, func([]int64) error { return nil }), 0)
+	require.ErrorContains(t, err, "not sorted")
+	_, err = drive("serial", "fan", 1, 1, 1)
+	require.ErrorContains(t, err, "serial does not do fan")
+}
+
+func TestBadInput(t *testing.T) {
+	for args, want := range map[string]string{
+		"-bench fig":       `no benchmark "fig"`,
+		"-peers fig":       `no peer "fig": there are serial, `,
+		"-workers 0":       "give numbers from 1 to 1024",
+		"-workers 1,":      "give numbers from 1 to 1024",
+		"-rounds 0":        "give at least 1",
+		"-seconds NaN":     "give more than 0",
+		"-size -1":         "give 1 to 2^30",
+		"-format xml":      "there are text and json",
+		"fib":              `no arguments are taken, got ["fib"]`,
+		"-bench fib -boom": "flag provided but not defined: -boom",
+	} {
+		var out, errs bytes.Buffer
+		require.Equal(t, exitBadInput, run(context.Background(), strings.Fields(args), &out, &errs), args)
+		require.Contains(t, errs.String(), want)
+		require.Empty(t, out.String())
+	}
+	var out, errs bytes.Buffer
+	args := strings.Fields("-bench fib -size 1 -peers serial")
+	require.Equal(t, exitFailure, run(context.Background(), args, &out, &errs))
+	require.Contains(t, errs.String(), "fib of size 1 does nothing: give a larger -size")
+}

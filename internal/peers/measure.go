@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A plan is what is to be measured.
+type plan struct {
+	benches []bench
+	peers   []string // none: all
+	workers []int
+	rounds  int
+	seconds float64
+	size    int
+}
+
+// A row is a line of the table.
+type row struct {
+	Bench   string  `json:"bench"`
+	Size    int     `json:"size"`
+	Workers int     `json:"workers"`
+	Peer    string  `json:"peer"`
+	Unit    string  `json:"unit"`
+	NS      float64 `json:"ns"`    // a unit
+	Ratio   float64 `json:"ratio"` // to magpie's NS
+	Rounds  int     `json:"rounds"`
+	Missing string  `json:"missing,omitempty"` // why there is no figure
+}
+
+// measure takes the measurements, round by round, and in each round peer by peer.
+func (p *plan) measure(ctx context.Context, all []peer, t *teller) (rows []row, err error) {
+	for _, b := range p.benches {
+		if p.size > 0 {
+			b.size = p.size
+		}
+		units := float64(b.units(b.size))
+		if units < 1 {
+			return nil, fmt.Errorf("%s of size %d does nothing: give a larger -size", b.name, b.size)
+		}
+		for _, w := range p.workers {
+			here := slices.Collect(func(yield func(peer) bool) {
+				for _, q := range all {
+					if q.does(b.name) && !yield(q) {
+						return
+					}
+				}
+			})
+			times := make([][]float64, len(here))
+			for round := range p.rounds {
+				for i, q := range here {
+					if q.missing != "" {
+						continue
+					}
+					t.tell(fmt.Sprintf("%s, %d workers", b.name, w), fmt.Sprintf("round %d of %d: %s", round+1, p.rounds, q.name))
+					ns, err := q.measure(ctx, b.name, w, b.size, p.seconds)
+					if err != nil {
+						return nil, fmt.Errorf("%s, %s with %d workers: %w", b.name, q.name, w, err)
+					}
+					times[i] = append(times[i], ns/units)
+				}
+			}
+			t.done()
+			first := len(rows)
+			for i, q := range here {
+				r := row{Bench: b.name, Size: b.size, Workers: w, Peer: q.name, Unit: b.unit, Missing: q.missing,
+					Rounds: len(times[i])}
+				if len(times[i]) > 0 {
+					slices.Sort(times[i])
+					r.NS = times[i][len(times[i])/2]
+				}
+				rows = append(rows, r)
+			}
+			compare(rows[first:])
+		}
+	}
+	return rows, nil
+}
+
+// compare sets the ratios, and puts the fastest first and those that are missing last.
+func compare(rows []row) {
+	i := slices.IndexFunc(rows, func(r row) bool { return r.Peer == "magpie" })
+	own := rows[i].NS
+	for i := range rows {
+		rows[i].Ratio = rows[i].NS / own
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		switch {
+		case (a.Missing == "") != (b.Missing == ""):
+			return len(a.Missing) - len(b.Missing)
+		case a.NS < b.NS:
+			return -1
+		case a.NS > b.NS:
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A peer is a library that is measured.
+type peer struct {
+	name    string
+	command []string // the driver
+	benches []string
+	missing string // why there is no driver
+}
+
+func (p *peer) does(bench string) bool { return slices.Contains(p.benches, bench) }
+
+// measure calls the driver and returns the nanoseconds of a repetition.
+func (p *peer) measure(ctx context.Context, bench string, workers, n int, seconds float64) (float64, error) {
+	args := slices.Concat(p.command[1:], []string{bench, strconv.Itoa(workers), strconv.Itoa(n), fmt.Sprint(seconds)})
+	cmd := exec.CommandContext(ctx, p.command[0], args...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
+	}
+	ns, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	if err != nil {
+		return 0, fmt.Errorf("the driver says %q: %w", out, err)
+	}
+	return ns, nil
+}
+
+// A compiled is a driver that has to be compiled.
+type compiled struct {
+	name    string
+	benches []string
+	needs   string // the compiler
+	hint    string // what may be missing besides
+	compile func(ctx context.Context, dir, binary string) *exec.Cmd
+}
+
+var compileds = []compiled{
+	{"rayon", []string{"fib", "queens", "fan", "sort", "run", "rare"}, "cargo", "the registry of crates",
+		func(ctx context.Context, dir, binary string) *exec.Cmd {
+			build := filepath.Join(dir, "rayon", "target")
+			script := `cargo build --quiet --release --target-dir "$1" && cp "$1/release/driver" "$2"`
+			cmd := exec.CommandContext(ctx, "sh", "-c", script, "sh", build, binary)
+			cmd.Dir = filepath.Join(dir, "rayon")
+			cmd.Env = append(os.Environ(), "RUSTFLAGS=-C target-cpu=native")
+			return cmd
+		}},
+	{"onetbb", []string{"fib", "queens", "fan", "dag", "sort", "run", "rare"}, "g++", "the package libtbb-dev",
+		func(ctx context.Context, dir, binary string) *exec.Cmd {
+			return exec.CommandContext(ctx, "g++", "-O3", "-march=native", "-std=c++20", "-o", binary,
+				filepath.Join(dir, "onetbb.cpp"), "-ltbb")
+		}},
+	{"openmp", []string{"fib", "queens", "fan", "dag", "run", "rare"}, "g++", "the compiler's OpenMP",
+		func(ctx context.Context, dir, binary string) *exec.Cmd {
+			return exec.CommandContext(ctx, "g++", "-O3", "-march=native", "-std=c++20", "-fopenmp", "-o", binary,
+				filepath.Join(dir, "openmp.cpp"))
+		}},
+}
+
+//go:embed drivers
+var sources embed.FS
+
+// peerNames returns the names of all peers.
+func peerNames() (all []string) {
+	for _, g := range goPeers {
+		if g.peer != "magpie" && !slices.Contains(all, g.peer) {
+			all = append(all, g.peer)
+		}
+	}
+	for _, c := range compileds {
+		all = append(all, c.name)
+	}
+	return all
+}
+
+// everyone returns magpie and its peers with these names, or all of them. drop removes the drivers that were compiled.
+func everyone(ctx context.Context, names []string, t *teller) (all []peer, drop func(), err error) {
+	if len(names) == 0 {
+		names = peerNames()
+	}
+	drop = func() {}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, drop, err
+	}
+	for _, g := range goPeers {
+		if g.peer != "magpie" && !slices.Contains(names, g.peer) {
+			continue
+		}
+		i := slices.IndexFunc(all, func(p peer) bool { return p.name == g.peer })
+		if i < 0 {
+			i = len(all)
+			all = append(all, peer{name: g.peer, command: []string{self, "drive", g.peer}})
+		}
+		all[i].benches = append(all[i].benches, g.bench)
+	}
+	dir, err := os.MkdirTemp("", "peers")
+	if err != nil {
+		return nil, drop, err
+	}
+	drop = func() { os.RemoveAll(dir) }
+	drivers, err := fs.Sub(sources, "drivers")
+	if err == nil {
+		err = os.CopyFS(dir, drivers)
+	}
+	for _, c := range compileds {
+		if err != nil {
+			return nil, drop, err
+		}
+		if !slices.Contains(names, c.name) {
+			continue
+		}
+		t.tell("compiling", c.name)
+		all = append(all, c.build(ctx, dir))
+		err = ctx.Err()
+	}
+	t.done()
+	return all, drop, err
+}
+
+// build compiles the driver. If it cannot, the peer says why.
+func (c *compiled) build(ctx context.Context, dir string) peer {
+	p := peer{name: c.name, benches: c.benches}
+	if _, err := exec.LookPath(c.needs); err != nil {
+		p.missing = "not here: " + c.needs + " is not installed"
+		return p
+	}
+	binary := filepath.Join(dir, c.name+".driver")
+	if said, err := c.compile(ctx, dir, binary).CombinedOutput(); err != nil {
+		first, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
+		p.missing = fmt.Sprintf("not here: the driver does not compile, which needs %s: %s", c.hint, first)
+		return p
+	}
+	p.command = []string{binary}
+	return p
+}

@@ -1,0 +1,178 @@
+package readme
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// pages are documents whose Go blocks are run. In them the Go code of others has the language golang.
+var pages = []string{"executor/MIGRATING.md", "executor/RECIPES.md"}
+
+// surroundings are what the blocks of pages use besides the executor ex, the context ctx and a test t.
+const surroundings = `package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+var (
+	_ = time.Second
+
+	numbers = []float64{3, 1, 4, 1, 5, 9, 2, 6}
+	urls    = []string{"pica", "corvus", "garrulus"}
+	tree    = &node{1, &node{2, nil, nil}, &node{3, nil, nil}}
+	input   = "pica\ncorvus\n"
+	out     io.Writer = io.Discard
+	squares [100]int
+	total   atomic.Int64
+	tries   int
+)
+
+type node struct {
+	value       int
+	left, right *node
+}
+
+func load(context.Context) error                            { return nil }
+func clean(context.Context) error                           { return nil }
+func count(context.Context) error                           { return nil }
+func report(context.Context) error                          { return nil }
+func fetch(_ context.Context, url string) (string, error)   { return strings.ToUpper(url), nil }
+func parse(s string) (int, error)                           { return len(s), nil }
+func store(s string) error                                  { return nil }
+func work(i int)                                            { total.Add(1) }
+
+var job = executor.Func("job", func(*executor.Scope) error { return nil })
+
+type testing struct{ *executor.Executor }
+
+func (testing) Fatal(args ...any) { panic(args) }
+`
+
+// block makes a source file of the Go code of a block: functions and types, or statements with ctx, ex and t.
+func block(i int, code string) string {
+	called := fmt.Sprintf("\n\nfunc block%d(ctx context.Context, ex *executor.Executor, t testing) error {", i)
+	if regexp.MustCompile(`^(func|type) `).MatchString(code) {
+		code += called + " return nil }\n"
+	} else {
+		code = called + "\n" + code + "\n\treturn nil\n}\n"
+	}
+	head := "package main\n\nimport (\n"
+	statements := regexp.MustCompile(`//.*`).ReplaceAllString(code, "")
+	for _, p := range []string{
+		"bufio", "bytes", "cmp", "context", "errors", "fmt", "io", "iter", "maps", "net/http", "net/http/httptest", "os",
+		"runtime", "slices", "strings", "sync", "sync/atomic", "time", module, module + "/deque", module + "/executor",
+		module + "/executor/httpdebug", module + "/executor/observe", module + "/executor/parallel",
+		module + "/executor/pipeline", module + "/executor/pool", module + "/graph",
+	} {
+		if regexp.MustCompile(`\b` + path.Base(p) + `\.[A-Z]`).MatchString(statements) {
+			head += fmt.Sprintf("\t%q\n", p)
+		}
+	}
+	return head + ")\n" + code
+}
+
+const module = "github.com/magpie-go/magpie"
+
+// printed returns what a block says that it prints: the comments at the ends of lines that print.
+func printed(code string) (lines []string) {
+	for _, m := range regexp.MustCompile(`(?m)^.*fmt\.Print.*?\) +// (.*)$`).FindAllStringSubmatch(code, -1) {
+		lines = append(lines, strings.Split(m[1], ", then ")...)
+	}
+	return lines
+}
+
+// TestPages runs the Go blocks of each page, one after the other, in a program that requires this module, as a user's
+// would. Each prints what its comments say, and none fails.
+func TestPages(t *testing.T) {
+	for _, page := range pages {
+		t.Run(path.Base(page), func(t *testing.T) {
+			t.Parallel()
+			b, err := os.ReadFile(filepath.Join(root, page))
+			require.NoError(t, err)
+			all := blocks(string(b), "go")
+			require.NotEmpty(t, all)
+
+			dir := newModule(t)
+			write := func(name, code string) {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(code), 0o666))
+			}
+			write("surroundings.go", surroundings)
+			calls := ""
+			for i, code := range all {
+				write(fmt.Sprintf("block%d.go", i), block(i, code))
+				calls += fmt.Sprintf("\tcall(%d, block%d)\n", i, i)
+			}
+			write("main.go", `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+func call(i int, block func(context.Context, *executor.Executor, testing) error) {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("block", i)
+	if err := block(context.Background(), ex, testing{}); err != nil {
+		fmt.Printf("block %d: %+v\n", i, err)
+		os.Exit(1)
+	}
+	if err := ex.Close(); err != nil {
+		panic(err)
+	}
+}
+
+func main() {
+`+calls+"}\n")
+			vet := exec.Command("go", "vet", ".")
+			run := exec.Command("go", "run", ".")
+			var out []byte
+			for _, cmd := range []*exec.Cmd{vet, run} {
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+				out, err = cmd.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+			}
+			parts := regexp.MustCompile(`(?m)^block \d+\n`).Split(string(out), -1)[1:]
+			require.Len(t, parts, len(all))
+			for i, code := range all {
+				if want := printed(code); want != nil {
+					require.Equal(t, want, strings.Split(strings.TrimSuffix(parts[i], "\n"), "\n"), "%s", code)
+				}
+			}
+		})
+	}
+}
+
+// TestPageLinks checks that what the pages link to exists.
+func TestPageLinks(t *testing.T) {
+	for _, page := range pages {
+		b, err := os.ReadFile(filepath.Join(root, page))
+		require.NoError(t, err)
+		text := regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(string(b), "")
+		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(text, -1) {
+			_, err := os.Stat(filepath.Join(root, filepath.Dir(page), m[1]))
+			require.NoError(t, err, "%s links to %s", page, m[1])
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package service
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// A Background is a way to run the work beside the service. Others are further rows of the table.
+type Background struct {
+	Name, About string
+	// OnLinux says that the background is for Linux only.
+	OnLinux bool
+	// Extra says that the background is measured only if it is asked for.
+	Extra bool
+	// start begins to run w's tasks. stop is called when w is stopped, and returns when the tasks have ended.
+	start func(w *work) (stop func() error, err error)
+}
+
+// Backgrounds returns all backgrounds. Those that are Extra come last. They run tasks without end. All but errgroup
+// have 16 that have been started and have not ended: the end of one starts another.
+func Backgrounds() []*Background {
+	return []*Background{
+		{Name: None, About: "no work in the background", start: func(*work) (func() error, error) {
+			return func() error { return nil }, nil
+		}},
+		{Name: "goroutines", About: "a goroutine for each task", start: startGoroutines},
+		{Name: "errgroup", About: "goroutines, as many at once as GOMAXPROCS, as with errgroup.Group.SetLimit: " +
+			"a channel is the semaphore", start: startLimited},
+		magpie("magpie", "an executor with the zero Config", executor.Config{}),
+		magpie("magpie-nice5", "an executor with Nice 5", executor.Config{Nice: 5}),
+		magpie("magpie-nice19", "an executor with Nice 19", executor.Config{Nice: 19}),
+		magpie("magpie-hostshare", "an executor with a HostShare of 0.25, for use with a quota",
+			executor.Config{HostShare: 0.25}),
+		magpie("magpie-plain", "an executor with KeepGOMAXPROCS", executor.Config{KeepGOMAXPROCS: true}),
+		extra(magpie("magpie-nice10", "an executor with Nice 10", executor.Config{Nice: 10})),
+		extra(magpie("magpie-batch", "an executor with ClassBatch", executor.Config{Class: executor.ClassBatch})),
+		extra(magpie("magpie-idle", "an executor with ClassIdle", executor.Config{Class: executor.ClassIdle})),
+		extra(magpie("magpie-short", "an executor with a Slice of 100µs",
+			executor.Config{Slice: 100 * time.Microsecond})),
+		extra(magpie("magpie-long", "an executor with a Slice of 6ms", executor.Config{Slice: 6 * time.Millisecond})),
+	}
+}
+
+// None is the name of the background without work.
+const None = "none"
+
+// Usable reports whether this system has the background.
+func (b *Background) Usable() bool { return !b.OnLinux || runtime.GOOS == "linux" }
+
+func startGoroutines(w *work) (stop func() error, err error) {
+	var all sync.WaitGroup
+	var task func()
+	task = func() {
+		defer all.Done()
+		if w.task() {
+			all.Add(1)
+			go task()
+		}
+	}
+	all.Add(w.window)
+	for range w.window {
+		go task()
+	}
+	return func() error {
+		all.Wait()
+		return nil
+	}, nil
+}
+
+// startLimited starts a goroutine for each task, as Go of an errgroup.Group with a limit does: the module does not
+// depend on golang.org/x/sync.
+func startLimited(w *work) (stop func() error, err error) {
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var all sync.WaitGroup
+	all.Go(func() {
+		for !w.stopped.Load() {
+			free <- struct{}{}
+			all.Go(func() {
+				w.task()
+				<-free
+			})
+		}
+	})
+	return func() error {
+		all.Wait()
+		return nil
+	}, nil
+}
+
+// magpie returns the background of an executor.
+func magpie(name, about string, cfg executor.Config) *Background {
+	cfg.Name = "background"
+	return &Background{
+		Name: name, About: about,
+		OnLinux: cfg.Nice != 0 || cfg.Class != executor.ClassNormal || cfg.Slice != 0,
+		start: func(w *work) (stop func() error, err error) {
+			ex, err := executor.New(cfg)
+			if err != nil {
+				return nil, err
+			}
+			return startAsync(w, ex), nil
+		},
+	}
+}
+
+// extra makes a background one that is measured only if it is asked for.
+func extra(b *Background) *Background {
+	b.Extra = true
+	return b
+}
+
+func startAsync(w *work, ex *executor.Executor) (stop func() error) {
+	var all sync.WaitGroup
+	var start func()
+	task := func(context.Context) (struct{}, error) {
+		defer all.Done()
+		if w.task() {
+			start()
+		}
+		return struct{}{}, nil
+	}
+	start = func() {
+		all.Add(1)
+		executor.Async(context.Background(), ex, task)
+	}
+	for range w.window {
+		start()
+	}
+	return func() error {
+		all.Wait()
+		return ex.Close()
+	}
+}
