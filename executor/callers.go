@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/magpie-go/magpie/executor/internal/policy"
 )
@@ -11,8 +12,11 @@ import (
 type Callers uint8
 
 const (
+	// AutoCallers is BriefCallers, or IdleCallers if another field of the Config has all tasks run on the workers' own
+	// threads.
+	AutoCallers Callers = iota
 	// IdleCallers lets callers wait: all tasks run on the workers' own threads.
-	IdleCallers Callers = iota
+	IdleCallers
 	// BriefCallers lets a caller take the place of a worker that sleeps, for a tenth of a millisecond or until the end
 	// of the task that it runs then. A run of a few short tasks wakes no thread and is over sooner than a thread would
 	// have begun. A longer run goes on without the caller. If long tasks keep callers, callers are idle for a while:
@@ -24,7 +28,9 @@ const (
 	callersModes // the number of values
 )
 
-var callersNames = [callersModes]string{IdleCallers: "idle", BriefCallers: "brief", BusyCallers: "busy"}
+var callersNames = [callersModes]string{
+	AutoCallers: "auto", IdleCallers: "idle", BriefCallers: "brief", BusyCallers: "busy",
+}
 
 func (c Callers) String() string { return nameOf(c, "Callers", callersNames[:]) }
 
@@ -34,6 +40,22 @@ func AllCallers() []Callers { return all[Callers](callersModes) }
 // ParseCallers is the reverse of [Callers.String].
 func ParseCallers(name string) (Callers, error) {
 	return parse[Callers](name, "Callers", callersNames[:])
+}
+
+// resolveCallers replaces AutoCallers by what it stands for. It returns an error if callers that are not idle cannot be.
+func (c *Config) resolveCallers() error {
+	fields := c.needsOwnThreads()
+	switch {
+	case c.Callers == AutoCallers && len(fields) > 0:
+		c.Callers = IdleCallers
+	case c.Callers == AutoCallers:
+		c.Callers = BriefCallers
+	case c.Callers != IdleCallers && len(fields) > 0:
+		return fmt.Errorf("executor: Config.Callers is %v, but with %s tasks run on the workers' own threads only: "+
+			"leave it zero",
+			c.Callers, strings.Join(fields, ", "))
+	}
+	return nil
 }
 
 // needsOwnThreads names the fields of c because of which tasks run on the workers' own threads only.

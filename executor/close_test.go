@@ -147,7 +147,7 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 	ps := runtime.GOMAXPROCS(0)
 	policies := usable()
 	for i := range 100 {
-		ex, err := executor.New(executor.Config{Workers: 1 + i%5, Policy: policies[i%len(policies)]})
+		ex, err := guests.New(t, executor.Config{Workers: 1 + i%5, Policy: policies[i%len(policies)]})
 		require.NoError(t, err)
 		var threads []int64
 		within(t, ex, func() {

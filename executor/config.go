@@ -87,9 +87,10 @@ type Config struct {
 	// says.
 	Forks Forks
 	// Callers says whether a goroutine that waits in [Executor.Run] takes part in its run. The zero value is
-	// [IdleCallers]. With [BriefCallers] it runs the first tasks itself if a worker sleeps, in that worker's place.
-	// With CPUs, Pin, ThreadStart, ThreadEnd, Share, HostShare, Verbatim, and every Policy but [Adaptive] and
-	// [Taskflow], tasks have to run on the workers' own threads: callers that are not idle are then an error.
+	// [AutoCallers]: if a worker sleeps, the goroutine runs the first tasks itself in that worker's place, for about a
+	// tenth of a millisecond. So a short run wakes no thread. With CPUs, Pin, ThreadStart, ThreadEnd, Share, HostShare,
+	// Verbatim, and every Policy but [Adaptive] and [Taskflow], all tasks run on the workers' own threads: the zero
+	// value is then [IdleCallers], and [BriefCallers] and [BusyCallers] are errors.
 	Callers Callers
 	// Capacity is about how many items a worker's deque has room for, or at first has room for if it grows. 0 means
 	// 1024, or 512 for [deque.KindChaseLev].
@@ -217,10 +218,8 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Callers >= callersModes {
 		bad("Config.Callers is %d: use one of %v", uint8(c.Callers), AllCallers())
-	}
-	if fields := c.needsOwnThreads(); c.Callers != IdleCallers && len(fields) > 0 {
-		bad("Config.Callers is %v, but with %s tasks run on the workers' own threads only: leave Callers zero",
-			c.Callers, strings.Join(fields, ", "))
+	} else if err := c.resolveCallers(); err != nil {
+		errs = append(errs, err)
 	}
 	checked := c
 	if c.Steal > deque.Block {

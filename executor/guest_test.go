@@ -15,7 +15,6 @@ import (
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
-	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -68,10 +67,8 @@ func TestCallerTakesPart(t *testing.T) {
 	}
 }
 
-// IdleCallers, and each field because of which tasks need the workers' own threads, keeps the
-// caller idle. With other Callers such a field is an error that names it.
+// IdleCallers, and each field because of which tasks need the workers' own threads, keep the caller idle. With other Callers such a field is an error that names it.
 func TestCallersIdle(t *testing.T) {
-	guests.None(t)
 	for name, cfg := range map[string]executor.Config{
 		"Callers":     {Callers: executor.IdleCallers},
 		"ThreadStart": {ThreadStart: func(int) {}},
@@ -82,7 +79,9 @@ func TestCallersIdle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg.Workers = 2
-			ex := newExecutor(t, cfg)
+			ex, err := executor.New(cfg)
+			require.NoError(t, err)
+			defer ex.Close()
 			for range 20 {
 				comesToRest(t, ex)
 				require.False(t, onCaller(t, ex))
@@ -95,7 +94,7 @@ func TestCallersIdle(t *testing.T) {
 		})
 	}
 	_, err := executor.New(executor.Config{Callers: 9})
-	require.EqualError(t, err, "executor: Config.Callers is 9: use one of [idle brief busy]")
+	require.EqualError(t, err, "executor: Config.Callers is 9: use one of [auto idle brief busy]")
 	for _, c := range executor.AllCallers() {
 		parsed, err := executor.ParseCallers(c.String())
 		require.NoError(t, err)

@@ -199,7 +199,7 @@ func TestRandomHostility(t *testing.T) {
 			Workers: 1 + rng.IntN(3), Spares: 1 + rng.IntN(2), Policy: oneOf(rng, usable()),
 			KeepGOMAXPROCS: true,
 		})
-		ex, err := executor.New(cfg)
+		ex, err := guests.New(t, cfg)
 		require.NoError(t, err)
 		within(t, ex, func() {
 			var wg sync.WaitGroup

@@ -117,7 +117,7 @@ func nothing(*Worker) {}
 
 // birth makes an executor of n workers. It must be closed, or threads are left over at the end: a deadlock.
 func birth(n int, p Policy) *Executor {
-	ex, err := New(Config{Workers: n, Policy: p, KeepGOMAXPROCS: true})
+	ex, err := New(Config{Workers: n, Policy: p, Callers: IdleCallers, KeepGOMAXPROCS: true})
 	model.Assert(err == nil, "New: %v", err)
 	return ex
 }

@@ -5,8 +5,8 @@ import "context"
 // Run runs a job and waits for its end, as Start and [Run.Wait] do. The error is nil if every task ran and returned
 // nil. The package documentation says what else it can be.
 //
-// With a [Config].Callers other than [IdleCallers], a caller from outside runs the first tasks itself if a worker
-// sleeps, on its own goroutine and in the worker's place. These tasks have the caller's profiler labels; labels that
+// A caller from outside runs the first tasks itself if a worker sleeps, on its own goroutine and in the worker's place,
+// unless [Config].Callers is [IdleCallers] or another field of it has the same effect. These tasks have the caller's profiler labels; labels that
 // they set and do not restore stay with the caller. If one calls [runtime.Goexit], that ends the caller, whose deferred
 // calls are made when the run is over.
 func (ex *Executor) Run(ctx context.Context, j Job) error {

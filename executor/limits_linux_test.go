@@ -131,7 +131,7 @@ func TestThreadNamesRefused(t *testing.T) {
 		return
 	}
 	require.NoError(t, refuseNames())
-	ex, err := executor.New(executor.Config{Workers: 2, Name: "nameless"})
+	ex, err := guests.New(t, executor.Config{Workers: 2, Name: "nameless"})
 	require.NoError(t, err)
 	meetAll(t, ex)
 	require.Contains(t, dump(ex), "threads without names: operation not permitted")

@@ -267,7 +267,7 @@ func TestRandomShutdown(t *testing.T) {
 	for round := 0; round < testkit.Scale(60) || cancelled == 0 || drained == 0; round++ {
 		rng := rand.New(rand.NewPCG(uint64(round), 17))
 		policies := usable()
-		ex, err := executor.New(executor.Config{
+		ex, err := guests.New(t, executor.Config{
 			Workers: 1 + rng.IntN(3), Policy: policies[rng.IntN(len(policies))], KeepGOMAXPROCS: true,
 		})
 		require.NoError(t, err)

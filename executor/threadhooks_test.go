@@ -75,7 +75,7 @@ func TestThreadHooks(t *testing.T) {
 func TestThreadHooksOfLaterThreads(t *testing.T) {
 	guests.None(t)
 	l := newHookLog()
-	ex, err := executor.New(l.config(executor.Config{Workers: 1, Spares: 1}))
+	ex, err := guests.New(t, l.config(executor.Config{Workers: 1, Spares: 1}))
 	require.NoError(t, err)
 	within(t, ex, func() {
 		require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
@@ -133,7 +133,7 @@ func TestThreadStartFails(t *testing.T) {
 				start(worker)
 			}
 			ps := runtime.GOMAXPROCS(0)
-			ex, err := executor.New(cfg)
+			ex, err := guests.New(t, cfg)
 			require.Nil(t, ex)
 			require.ErrorContains(t, err, "Config.ThreadStart on the thread of worker")
 			if name == "panic" {
@@ -156,7 +156,7 @@ func TestThreadStartFailsOnSpare(t *testing.T) {
 		"panic":  func() { panic(errTest) },
 		"Goexit": runtime.Goexit,
 	} {
-		ex, err := executor.New(executor.Config{Workers: 1, Spares: 1, ThreadStart: func(worker int) {
+		ex, err := guests.New(t, executor.Config{Workers: 1, Spares: 1, ThreadStart: func(worker int) {
 			if worker == 1 {
 				fail()
 			}
@@ -185,7 +185,7 @@ func TestThreadEndFails(t *testing.T) {
 		"Goexit": runtime.Goexit,
 	} {
 		for _, shutdown := range []bool{false, true} {
-			ex, err := executor.New(executor.Config{Workers: 2, ThreadEnd: func(int) { fail() }})
+			ex, err := guests.New(t, executor.Config{Workers: 2, ThreadEnd: func(int) { fail() }})
 			require.NoError(t, err)
 			within(t, ex, func() {
 				if shutdown {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -14,11 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// noting returns tasks that note their names when they run, one at a time.
+// noted guards what tasks of noting note. A run may have tasks of several calls, with a semaphore each.
+var noted sync.Mutex
+
+// noting returns tasks that note their names when they run, those of a call one at a time.
 func noting(g *graph.Graph, ran *[]string, names ...string) (tasks []graph.Task) {
 	one := graph.NewSemaphore(1)
 	for _, name := range names {
 		tasks = append(tasks, g.Task(func(context.Context) error {
+			noted.Lock()
+			defer noted.Unlock()
 			*ran = append(*ran, name)
 			return nil
 		}).Named(name).Limit(one))

@@ -243,8 +243,10 @@ func (h *history) leavesOutEchoes(ctx context.Context, first *entry) error {
 			continue
 		}
 		echo := e.isEcho(err, cause)
-		// It may fail at the same time as something else stops the run. Both are reported then.
-		beside := h.outerErr != nil || slices.ContainsFunc(h.stops, func(s stop) bool { return s.end > e.end })
+		// It may fail at the same time as something else stops the run. Both are reported then. If a failure is what
+		// stops the run, nobody knows when it does, but before a task sees it.
+		beside := h.outerErr != nil || slices.ContainsFunc(h.stops, func(s stop) bool { return s.end > e.end }) ||
+			first != nil && h.workers() > 1 && !e.late
 		if echo && e.reported != nil && beside {
 			continue
 		}

@@ -317,7 +317,7 @@ Examples:
   wsbench run dag -reps 10 -format bench -o new.txt
   wsbench run sleep sleep-permuted -workers 4 -queue centralised,perthread,perthread+neighbour+half
   wsbench run search -queue centralised,priority -tasks 16,64,256
-  wsbench run submit-idle idle
+  wsbench run call-idle submit-idle idle
   wsbench run knary -share -share-limit 1 & wsbench run knary -share; wsbench share
 `,
 		names(graphs, workloadName), wrapped(names(programs, workloadName), 10), names(lists, workloadName),

@@ -3,6 +3,7 @@ package parallel_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -284,6 +285,11 @@ func TestStopsWithinAStride(t *testing.T) {
 					}
 				})
 				require.ErrorIs(t, err, errTest, "%s, Grain %d", name, on.Grain)
+			}, func() string {
+				var dump strings.Builder
+				on.Executor.Dump(&dump)
+				return fmt.Sprintf("%s, Grain %d, cancelled by call %d: %d calls, %d of them afterwards, over %v\n%s",
+					name, on.Grain, at, calls.Load(), after.Load(), over.Load(), &dump)
 			})
 			require.LessOrEqual(t, after.Load(), int64(atMost*on.Executor.Workers()),
 				"calls begun by %d workers after the cancellation: %s, Grain %d, cancelled by call %d",

@@ -162,8 +162,13 @@ func goroutineSettings(a Axes) (all []Setting) {
 	return all
 }
 
-// executorFor starts the executor of a setting. One that is to share the machine and does not is an error.
+// executorFor starts the executor of a setting. One that is to share the machine and does not is an error. Callers are
+// idle: what is measured is the workers.
 func executorFor(s Setting) (*executor.Executor, error) {
+	return executorWith(s, executor.IdleCallers)
+}
+
+func executorWith(s Setting, callers executor.Callers) (*executor.Executor, error) {
 	cfg, err := parseDeque(s.Deque)
 	if err != nil {
 		return nil, err
@@ -174,7 +179,7 @@ func executorFor(s Setting) (*executor.Executor, error) {
 	if cfg.Forks, err = executor.ParseForks(s.Forks); err != nil {
 		return nil, err
 	}
-	cfg.Workers, cfg.Name = s.Workers, threadName
+	cfg.Workers, cfg.Name, cfg.Callers = s.Workers, threadName, callers
 	cfg.Verbatim = s.Engine == verbatimName
 	cfg.Share = s.Share.config()
 	ex, err := executor.New(cfg)

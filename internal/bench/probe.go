@@ -12,10 +12,11 @@ import (
 
 // A Probe measures something of an executor other than the time of a graph.
 type Probe struct {
-	Name    string
-	About   string // one line
-	Size    string // the unit of n
-	Default int
+	Name     string
+	About    string // one line
+	Size     string // the unit of n
+	Default  int
+	TakePart bool // callers take part in their runs, where the policy allows it
 
 	// Shape returns the size of the probe's graph and its data; nil means next to nothing.
 	Shape func(n int) Shape
@@ -26,7 +27,7 @@ type Probe struct {
 
 // Probes lists the probes.
 func Probes() []*Probe {
-	return []*Probe{submit, submitIdle, idle, sleeper, awake, rerun, memory}
+	return []*Probe{call, callIdle, submit, submitIdle, idle, sleeper, awake, rerun, memory}
 }
 
 func (s *Session) probeSize(p *Probe) int {
@@ -51,7 +52,11 @@ func (s *Session) runProbe(ctx context.Context, p *Probe) ([]Result, error) {
 }
 
 func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err error) {
-	ex, err := executorFor(s)
+	callers := executor.IdleCallers
+	if p.TakePart {
+		callers = executor.AutoCallers
+	}
+	ex, err := executorWith(s, callers)
 	if err != nil {
 		return r, fmt.Errorf("starting %v: %w", s, err)
 	}

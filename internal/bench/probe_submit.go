@@ -10,33 +10,33 @@ import (
 	"github.com/magpie-go/magpie/internal/park"
 )
 
+var call = &Probe{
+	Name:     "call",
+	About:    "a graph of one task, from the call of Run to its return, n times back to back: latency",
+	Size:     "calls",
+	Default:  20000,
+	TakePart: true,
+	Shape:    func(n int) Shape { return Shape{Data: 8 * float64(n)} },
+	Measure:  backToBack,
+}
+
+var callIdle = &Probe{
+	Name:     "call-idle",
+	About:    "call after 1 ms of silence each time, in turn with waking a bare thread",
+	Size:     "calls",
+	Default:  500,
+	TakePart: true,
+	Shape:    func(n int) Shape { return Shape{Data: 16 * float64(n)} },
+	Measure:  afterSilence,
+}
+
 var submit = &Probe{
 	Name:    "submit",
-	About:   "a graph of one task, from submission to done, n times back to back: latency",
+	About:   "call with callers that are idle, so that a worker runs the task: latency from submission to done",
 	Size:    "submissions",
 	Default: 20000,
 	Shape:   func(n int) Shape { return Shape{Data: 8 * float64(n)} },
-	Measure: func(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error) {
-		o := newOneTask()
-		warm := min(n, 1000)
-		times := make([]time.Duration, n)
-		for i := -warm; i < n; i++ {
-			took, err := o.submit(ex)
-			if err != nil {
-				return nil, err
-			}
-			if i >= 0 {
-				times[i] = took
-			}
-			if i%1024 == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-		}
-		return []Metric{
-			{"p50-ns", quantile(times, 0.50)},
-			{"p99-ns", quantile(times, 0.99)},
-		}, o.ran(warm + n)
-	},
+	Measure: backToBack,
 }
 
 var submitIdle = &Probe{
@@ -45,33 +45,57 @@ var submitIdle = &Probe{
 	Size:    "submissions",
 	Default: 500,
 	Shape:   func(n int) Shape { return Shape{Data: 16 * float64(n)} },
-	Measure: func(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error) {
-		o := newOneTask()
-		bare := newBareThread()
-		defer bare.close()
-		times, yardstick := make([]time.Duration, n), make([]time.Duration, n)
-		for i := range n {
-			if err := sleep(ctx, time.Millisecond); err != nil {
-				return nil, err
-			}
-			var err error
-			if times[i], err = o.submit(ex); err != nil {
-				return nil, err
-			}
-			if err := sleep(ctx, time.Millisecond); err != nil {
-				return nil, err
-			}
-			yardstick[i] = bare.wake()
+	Measure: afterSilence,
+}
+
+func backToBack(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error) {
+	o := newOneTask()
+	warm := min(n, 1000)
+	times := make([]time.Duration, n)
+	for i := -warm; i < n; i++ {
+		took, err := o.submit(ex)
+		if err != nil {
+			return nil, err
 		}
-		p50, bareP50 := quantile(times, 0.50), quantile(yardstick, 0.50)
-		return []Metric{
-			{"p50-ns", p50},
-			{"p99-ns", quantile(times, 0.99)},
-			{"bare-p50-ns", bareP50},
-			{"bare-p99-ns", quantile(yardstick, 0.99)},
-			{"vs-bare", p50 / max(bareP50, 1)},
-		}, o.ran(n)
-	},
+		if i >= 0 {
+			times[i] = took
+		}
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return []Metric{
+		{"p50-ns", quantile(times, 0.50)},
+		{"p99-ns", quantile(times, 0.99)},
+	}, o.ran(warm + n)
+}
+
+func afterSilence(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error) {
+	o := newOneTask()
+	bare := newBareThread()
+	defer bare.close()
+	times, yardstick := make([]time.Duration, n), make([]time.Duration, n)
+	for i := range n {
+		if err := sleep(ctx, time.Millisecond); err != nil {
+			return nil, err
+		}
+		var err error
+		if times[i], err = o.submit(ex); err != nil {
+			return nil, err
+		}
+		if err := sleep(ctx, time.Millisecond); err != nil {
+			return nil, err
+		}
+		yardstick[i] = bare.wake()
+	}
+	p50, bareP50 := quantile(times, 0.50), quantile(yardstick, 0.50)
+	return []Metric{
+		{"p50-ns", p50},
+		{"p99-ns", quantile(times, 0.99)},
+		{"bare-p50-ns", bareP50},
+		{"bare-p99-ns", quantile(yardstick, 0.99)},
+		{"vs-bare", p50 / max(bareP50, 1)},
+	}, o.ran(n)
 }
 
 // A bareThread is a goroutine that is locked to its thread and parked: waking it shows the least cost of a wake-up.

@@ -14,7 +14,8 @@ import (
 
 // small has sizes of the probes that suffice to run every line, not to measure.
 var small = map[string]int{
-	"submit": 50, "submit-idle": 3, "idle": 20, "sleeper": 20, "awake": 20, "rerun": 1000, "memory": 200000,
+	"call": 50, "call-idle": 3, "submit": 50, "submit-idle": 3, "idle": 20, "sleeper": 20, "awake": 20, "rerun": 1000,
+	"memory": 200000,
 }
 
 // measureProbes measures every probe once for all tests.
@@ -59,7 +60,7 @@ func TestProbes(t *testing.T) {
 		}
 	}
 	require.Len(t, figures, len(Probes()))
-	for _, name := range []string{"submit", "submit-idle"} {
+	for _, name := range []string{"call", "call-idle", "submit", "submit-idle"} {
 		require.Positive(t, figures[name]["p50-ns"])
 		require.GreaterOrEqual(t, figures[name]["p99-ns"], figures[name]["p50-ns"])
 	}

@@ -1,6 +1,6 @@
-// Package guests has tests run with callers that take part, if MAGPIE_CALLERS=1, but for those that need the workers'
-// own threads: their tasks call runtime.Goexit, which ends a caller that takes part, or they look at threads, labels or
-// the workers' counters.
+// Package guests lets tests keep callers idle that need the workers' own threads: their tasks call runtime.Goexit, which
+// ends a caller that takes part, or they look at threads, labels or the workers' counters. With MAGPIE_CALLERS=idle all
+// tests that make their executors by New do so.
 package guests
 
 import (
@@ -17,15 +17,11 @@ var idle sync.Map // the names of tests that have called None
 // None keeps callers idle in executors that the test and its subtests make from then on.
 func None(t testing.TB) { idle.Store(t.Name(), true) }
 
-// New is executor.New. With MAGPIE_CALLERS=1, callers take part unless cfg does not allow it, or the test or one around
-// it has called None.
+// New is executor.New with idle callers, unless cfg says something about them, if the test or one around it has called
+// None or MAGPIE_CALLERS is idle.
 func New(t testing.TB, cfg executor.Config) (*executor.Executor, error) {
-	if os.Getenv("MAGPIE_CALLERS") == "1" && cfg.Callers == executor.IdleCallers && !isIdle(t.Name()) {
-		with := cfg
-		with.Callers = executor.BriefCallers
-		if ex, err := executor.New(with); err == nil {
-			return ex, nil
-		}
+	if cfg.Callers == executor.AutoCallers && (os.Getenv("MAGPIE_CALLERS") == "idle" || isIdle(t.Name())) {
+		cfg.Callers = executor.IdleCallers
 	}
 	return executor.New(cfg)
 }
