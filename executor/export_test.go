@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/cgroup"
@@ -42,6 +43,9 @@ func (ex *Executor) Parked() (n int) {
 	}
 	return n
 }
+
+// Committed reports whether no worker is on its way to sleep: a worker is parked from before it commits.
+func (ex *Executor) Committed() bool { return strings.Contains(ex.notifier.String(), " pre=0 ") }
 
 // Resting reports whether no worker runs or looks for items.
 func (ex *Executor) Resting() bool {

@@ -280,6 +280,31 @@ func TestCallerLetsOthersIn(t *testing.T) {
 	})
 }
 
+// A caller that has been here for long goes on as long as one of its tasks waits: with one worker nobody else would run
+// what the task waits for.
+func TestCallerStaysBelowAWait(t *testing.T) {
+	for _, w := range []int{1, 2} {
+		for range testkit.Scale(20) {
+			ex, err := executor.New(executor.Config{Workers: w, Callers: executor.BriefCallers})
+			require.NoError(t, err)
+			comesToRest(t, ex)
+			var ran atomic.Int64
+			within(t, ex, func() {
+				require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
+					return ex.Run(ctx, fan(50, func(context.Context) error {
+						for begin := time.Now(); time.Since(begin) < 20*time.Microsecond; {
+						}
+						ran.Add(1)
+						return nil
+					}))
+				})))
+			})
+			require.EqualValues(t, 50, ran.Load())
+			require.NoError(t, ex.Close())
+		}
+	}
+}
+
 // An executor may be closed while the guest of its last run leaves.
 func TestCloseBesideCallers(t *testing.T) {
 	for range testkit.Scale(200) {

@@ -101,7 +101,7 @@ func eventually(condition func() bool) {
 func comesToRest(t testing.TB, ex *executor.Executor) {
 	t.Helper()
 	// A worker that was notified and has not got up yet counts as a thief. A spare in service sleeps as a worker does.
-	eventually(func() bool { return ex.Parked() >= ex.Workers() && ex.Thieves() == 0 })
+	eventually(func() bool { return ex.Parked() >= ex.Workers() && ex.Thieves() == 0 && ex.Committed() })
 	require.Zero(t, ex.SleepingHelpers())
 	require.Zero(t, ex.Actives())
 	require.Zero(t, ex.Injected())

@@ -4,6 +4,7 @@ package park
 
 import (
 	"syscall"
+	"time"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -16,3 +17,15 @@ func ReplaceWait(wait func(real func() syscall.Errno) syscall.Errno) (restore fu
 	}
 	return func() { futexWait = real }
 }
+
+// A MonitorTimer is a monitorTimer of a test's own.
+type MonitorTimer = monitorTimer
+
+// NewMonitorTimer returns a MonitorTimer that calls set instead of setting a timer.
+func NewMonitorTimer(set func(time.Duration)) *MonitorTimer { return &monitorTimer{set: set} }
+
+func (m *MonitorTimer) Note()    { m.note() }
+func (m *MonitorTimer) Expired() { m.expired() }
+
+// Quiet returns how many times in a row the timer that all sleeps share has expired without news.
+func Quiet() int { return int(monitor.quiet.Load()) }

@@ -33,6 +33,7 @@ var futexWait = func(word *xatomic.Uint32, while uint32) syscall.Errno {
 }
 
 func (sleeper) sleep(word *xatomic.Uint32, while uint32) {
+	monitor.note()
 	switch errno := futexWait(word, while); errno {
 	case 0, syscall.EAGAIN, syscall.EINTR:
 	default:

@@ -1,0 +1,1 @@
+package park_test
