@@ -213,7 +213,13 @@ func callAtRandom(t *testing.T, ex *executor.Executor) {
 
 // Goexit of a task that the caller runs ends the caller, after the end of the run. The executor is as before.
 func TestCallerGoexit(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.BusyCallers})
+	for _, w := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: w, Callers: executor.BusyCallers})
+		within(t, ex, func() { exitOnCaller(t, ex) })
+	}
+}
+
+func exitOnCaller(t *testing.T, ex *executor.Executor) {
 	for range testkit.Scale(50) {
 		comesToRest(t, ex)
 		var begun, ended atomic.Int64
