@@ -98,13 +98,32 @@ func Thread() int64 { return osthread.ID() }
 
 // OnWorker reports whether a worker of any executor claims the thread.
 func OnWorker(thread int64) (found bool) {
-	onThread.Range(func(key, _ any) bool {
-		w := loadOnThread(key.(int64))
-		found = w != nil && (w.thread.id.Load() == thread || !w.thread.is(key.(int64))) // or left behind
+	onThread.each(func(self int64) bool {
+		w := loadOnThread(self)
+		found = w != nil && (w.thread.id.Load() == thread || !w.thread.is(self)) // or left behind
 		return !found
 	})
 	return found
 }
+
+// A ThreadTable is a threadTable of a test's own. Threads have numbers that the test gives them.
+type ThreadTable = threadTable
+
+var NewThreadTable = newThreadTable
+
+func (t *threadTable) Set(self int64, w *Worker) { t.set(self, w) }
+func (t *threadTable) End(self int64)            { t.end(self) }
+
+// Find returns the thread's worker and whether there is an entry that is to stay.
+func (t *threadTable) Find(self int64) (w *Worker, stays bool) {
+	if e := t.find(self); e != nil {
+		return e.worker.Load(), !e.ending.Load()
+	}
+	return nil, false
+}
+
+// Size returns the number of slots.
+func (t *threadTable) Size() int { return len(*t.slots.Load()) }
 
 // PollInterval is how many items a busy worker runs between two looks at the injector.
 const PollInterval = pollInterval

@@ -143,7 +143,7 @@ func (w *Worker) seat(r *Run) {
 	self := osthread.Self()
 	w.thread.self.Store(^self)
 	w.thread.goroutine.Store(w.core.guests.number())
-	setOnThread(self, w)
+	onThread.set(self, w)
 	w.mail.dozes.Store(false)
 	w.core.watch.unpark(w.id)
 	w.state.Store(uint32(running))
@@ -163,7 +163,7 @@ func (w *Worker) unseat() {
 	if w.core.watch.relabels() {
 		pprof.SetGoroutineLabels(labelled(g.run.ctx.labels)) // the observer has set others
 	}
-	setOnThread(^w.thread.self.Load(), nil)
+	onThread.unset(^w.thread.self.Load())
 	w.forks.stack = stack{}
 	w.thread.self.Store(g.self)
 	w.thread.goroutine.Store(g.goroutine)

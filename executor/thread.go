@@ -2,40 +2,10 @@ package executor
 
 import (
 	"strconv"
-	"sync"
-	"sync/atomic"
 
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
-
-// onThread maps the osthread.Self of an OS thread to the worker that is locked to it, for the whole process. The thread
-// identifies the worker reliably: a locked thread runs no other goroutine, whereas a context can be handed on.
-//
-// Tasks of several executors may be on one stack: those of inline executors, each started by a task of the one below,
-// and at the bottom perhaps a task of an executor with threads. The caller is then the worker of all of them, and
-// onThread has the topmost.
-//
-// The entry of a guest's thread stays, for the next guest, which must not allocate; threads are few. The entries are
-// not xatomic: the model checker leaves this map out, as it does all of sync.Map.
-var onThread sync.Map // int64 → *atomic.Pointer[Worker]
-
-// setOnThread makes w the worker of the calling thread, which self identifies; nil means none.
-func setOnThread(self int64, w *Worker) {
-	entry, ok := onThread.Load(self)
-	if !ok {
-		entry, _ = onThread.LoadOrStore(self, new(atomic.Pointer[Worker]))
-	}
-	entry.(*atomic.Pointer[Worker]).Store(w)
-}
-
-// loadOnThread returns the worker of the thread that self identifies, or nil.
-func loadOnThread(self int64) *Worker {
-	if entry, ok := onThread.Load(self); ok {
-		return entry.(*atomic.Pointer[Worker]).Load()
-	}
-	return nil
-}
 
 // currentWorker returns the worker of this executor that the caller runs on, or nil.
 func (ex *Executor) currentWorker() *Worker { return ex.workerFrom(workerHere()) }
@@ -136,20 +106,20 @@ func (w *Worker) occupy() {
 	w.thread.self.Store(osthread.Self())
 	w.forks.stack = stack{}
 	w.peers.enter()
-	setOnThread(w.thread.self.Load(), w)
+	onThread.set(w.thread.self.Load(), w)
 }
 
 // vacate undoes occupy.
 func (w *Worker) vacate() {
 	w.peers.leave()
-	below := w.below()
-	if below != nil {
+	switch self, below := w.thread.self.Load(), w.below(); {
+	case below != nil:
 		w.inline.below = nil
-	}
-	if below == nil && w.inline == nil {
-		onThread.Delete(w.thread.self.Load()) // the thread ends
-	} else {
-		setOnThread(w.thread.self.Load(), below)
+		onThread.set(self, below)
+	case w.inline != nil:
+		onThread.unset(self)
+	default:
+		onThread.end(self)
 	}
 	w.thread.self.Store(0)
 	w.thread.id.Store(0)

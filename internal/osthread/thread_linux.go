@@ -65,3 +65,6 @@ func CPU(id int64) (time.Duration, error) {
 	}
 	return time.Duration(ts.Nano()), nil
 }
+
+// SelfIsGoroutine says whether Self is a number of the goroutine and not of the thread.
+const SelfIsGoroutine = false

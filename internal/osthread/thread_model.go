@@ -75,3 +75,6 @@ func Arrive() {}
 
 // Unclaim does nothing.
 func Unclaim() {}
+
+// SelfIsGoroutine says whether Self is a number of the goroutine and not of the thread.
+const SelfIsGoroutine = false

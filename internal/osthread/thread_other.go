@@ -48,3 +48,6 @@ func Gone(int64) bool { return true }
 
 // CPU is not supported: no portable call reads another thread's CPU clock.
 func CPU(int64) (time.Duration, error) { return 0, ErrUnsupported }
+
+// SelfIsGoroutine says whether Self is a number of the goroutine and not of the thread.
+const SelfIsGoroutine = true

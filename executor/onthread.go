@@ -1,0 +1,162 @@
+package executor
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+)
+
+// onThread maps the osthread.Self of an OS thread to the worker that is locked to it, for the whole process. The thread
+// identifies the worker reliably: a locked thread runs no other goroutine, whereas a context can be handed on.
+//
+// Tasks of several executors may be on one stack: those of inline executors, each started by a task of the one below,
+// and at the bottom perhaps a task of an executor with threads. The caller is then the worker of all of them, and
+// onThread has the topmost.
+//
+// It is not xatomic: the model checker leaves it out.
+var onThread = newThreadTable()
+
+// loadOnThread returns the worker of the thread that self identifies, or nil.
+func loadOnThread(self int64) *Worker {
+	if e := onThread.find(self); e != nil {
+		return e.worker.Load()
+	}
+	return nil
+}
+
+// A threadTable is a hash table with open addressing. Any thread reads it without a lock. A thread's entry is written
+// by that thread only. It stays when the thread has no worker any more, for the next guest, which must not allocate,
+// unless the thread is about to end.
+type threadTable struct {
+	slots atomic.Pointer[[]threadSlot] // a power of two of them, at most half of them in use
+
+	mu   sync.Mutex // for writers of slots
+	used int        // slots in use
+}
+
+// A threadSlot is written once: the entry, then the key.
+type threadSlot struct {
+	key   atomic.Int64 // 0: not in use
+	entry *threadEntry
+}
+
+// keyOf returns the key of a thread. It is not 0: no number is the least of all.
+func keyOf(self int64) int64 { return self ^ -1<<63 }
+
+// A threadEntry is shared by all tables that have held it.
+type threadEntry struct {
+	worker atomic.Pointer[Worker]
+	ending atomic.Bool // the thread is about to end: the next table leaves the entry out
+}
+
+func newThreadTable() *threadTable {
+	t := &threadTable{}
+	t.slots.Store(new(make([]threadSlot, 64)))
+	return t
+}
+
+// find returns the entry of a thread, or nil.
+func (t *threadTable) find(self int64) *threadEntry {
+	key := keyOf(self)
+	slots := *t.slots.Load()
+	for i := slotOf(key); ; i++ {
+		switch s := &slots[i&(len(slots)-1)]; s.key.Load() {
+		case key:
+			return s.entry
+		case 0:
+			return nil
+		}
+	}
+}
+
+// slotOf returns the number of the slot where a search begins, for a table of any size.
+func slotOf(key int64) int { return int(uint64(key) * 0x9E3779B97F4A7C15 >> 34) }
+
+// set is for the thread that self identifies.
+func (t *threadTable) set(self int64, w *Worker) {
+	e := t.find(self)
+	if e == nil || e.ending.Load() { // perhaps that of a thread that has ended
+		e = t.add(self)
+	}
+	e.worker.Store(w)
+}
+
+// unset is for the thread that self identifies. It has no worker from now on, but may have a guest.
+func (t *threadTable) unset(self int64) {
+	if osthread.SelfIsGoroutine {
+		t.end(self) // the number is never that of another
+	} else {
+		t.set(self, nil)
+	}
+}
+
+// end is for the thread that self identifies. It has no worker from now on, and is about to end.
+func (t *threadTable) end(self int64) {
+	if e := t.find(self); e != nil {
+		e.worker.Store(nil)
+		e.ending.Store(true)
+	}
+}
+
+// add returns the entry of the calling thread, a new one if need be.
+func (t *threadTable) add(self int64) *threadEntry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.find(self)
+	if e != nil {
+		e.ending.Store(false)
+		return e
+	}
+	slots := *t.slots.Load()
+	if 2*(t.used+1) > len(slots) {
+		slots = t.renew(slots)
+		t.slots.Store(&slots)
+	}
+	e = &threadEntry{}
+	t.put(slots, keyOf(self), e)
+	return e
+}
+
+// renew returns a table with room for as many entries again as stay.
+func (t *threadTable) renew(old []threadSlot) []threadSlot {
+	stay := 0
+	for i := range old {
+		if e := old[i].entry; e != nil && !e.ending.Load() {
+			stay++
+		}
+	}
+	size := len(old)
+	for size < 4*(stay+1) {
+		size *= 2
+	}
+	slots := make([]threadSlot, size)
+	t.used = 0
+	for i := range old {
+		if e := old[i].entry; e != nil && !e.ending.Load() {
+			t.put(slots, old[i].key.Load(), e)
+		}
+	}
+	return slots
+}
+
+func (t *threadTable) put(slots []threadSlot, key int64, e *threadEntry) {
+	i := slotOf(key)
+	for slots[i&(len(slots)-1)].key.Load() != 0 {
+		i++
+	}
+	s := &slots[i&(len(slots)-1)]
+	s.entry = e
+	s.key.Store(key)
+	t.used++
+}
+
+// each calls f for the threads in the table until it returns false.
+func (t *threadTable) each(f func(self int64) bool) {
+	slots := *t.slots.Load()
+	for i := range slots {
+		if key := slots[i].key.Load(); key != 0 && !f(keyOf(key)) {
+			return
+		}
+	}
+}
