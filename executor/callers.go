@@ -13,7 +13,7 @@ type Callers uint8
 
 const (
 	// AutoCallers is BriefCallers, or IdleCallers if another field of the Config has all tasks run on the workers' own
-	// threads.
+	// threads, or says how the system runs these: Nice, Class or Slice.
 	AutoCallers Callers = iota
 	// IdleCallers lets callers wait: all tasks run on the workers' own threads.
 	IdleCallers
@@ -42,11 +42,11 @@ func ParseCallers(name string) (Callers, error) {
 	return parse[Callers](name, "Callers", callersNames[:])
 }
 
-// resolveCallers replaces AutoCallers by what it stands for. It returns an error if callers that are not idle cannot be.
+// resolveCallers replaces AutoCallers by what it stands for. It returns an error for callers that cannot take part.
 func (c *Config) resolveCallers() error {
 	fields := c.needsOwnThreads()
 	switch {
-	case c.Callers == AutoCallers && len(fields) > 0:
+	case c.Callers == AutoCallers && (len(fields) > 0 || c.Nice != 0 || c.Class != ClassNormal || c.Slice != 0):
 		c.Callers = IdleCallers
 	case c.Callers == AutoCallers:
 		c.Callers = BriefCallers

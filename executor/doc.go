@@ -38,7 +38,7 @@
 // # Errors
 //
 // A task fails by an error, a panic or [runtime.Goexit]. The failure cancels the task's run, and becomes the run's
-// error. A run that is cancelled, by its context or by [Run.Cancel], skips tasks that have not started. With errors.Is,
+// error. Goexit of a task that the caller of Run runs itself ends the caller, see [Executor.Run]. A run that is cancelled, by its context or by [Run.Cancel], skips tasks that have not started. With errors.Is,
 // its error matches both the cause and the context's error, context.Canceled or context.DeadlineExceeded.
 //
 // A task's error that only says again why the run was stopped is not reported. The Unwrap and Is methods of the error
@@ -98,7 +98,8 @@
 // pprof.Do around a Run labels everything that the run does. A task may use pprof.Do too, also around another Run with
 // the context that pprof.Do passes on. After a Wait inside pprof.Do a task may have the labels of its run, since the
 // worker may have run other tasks meanwhile. Labels that a task has set and not restored last until the worker turns to
-// another run, at most. On an executor of [NewInline] tasks have the labels of the goroutine that runs them.
+// another run, at most. On an executor of [NewInline], and on a caller that takes part, tasks have the labels of the
+// goroutine that runs them, see [Executor.Run].
 //
 // # Tests
 //

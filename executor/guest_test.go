@@ -38,6 +38,11 @@ func onCaller(t *testing.T, ex *executor.Executor) (here bool) {
 func TestCallerTakesPart(t *testing.T) {
 	for _, p := range admitting {
 		for _, w := range []int{1, 3} {
+			byDefault, err := executor.New(executor.Config{Workers: w, Policy: p})
+			require.NoError(t, err)
+			comesToRest(t, byDefault)
+			require.True(t, onCaller(t, byDefault))
+			require.NoError(t, byDefault.Close())
 			ex := newExecutor(t, executor.Config{Workers: w, Policy: p, Callers: executor.BusyCallers})
 			comesToRest(t, ex)
 			require.True(t, onCaller(t, ex))
@@ -67,7 +72,8 @@ func TestCallerTakesPart(t *testing.T) {
 	}
 }
 
-// IdleCallers, and each field because of which tasks need the workers' own threads, keep the caller idle. With other Callers such a field is an error that names it.
+// IdleCallers, and each field because of which tasks need the workers' own threads, keep the caller idle. With
+// other Callers such a field is an error that names it.
 func TestCallersIdle(t *testing.T) {
 	for name, cfg := range map[string]executor.Config{
 		"Callers":     {Callers: executor.IdleCallers},
@@ -76,6 +82,12 @@ func TestCallersIdle(t *testing.T) {
 		"HostShare":   {HostShare: 0.1},
 		"Verbatim":    {Verbatim: true},
 		"Policy":      {Policy: executor.AdaptivePublished},
+		"Share":       {Share: &executor.Share{Path: t.TempDir() + "/table"}},
+		"CPUs":        {CPUs: []int{0}, BestEffort: true},
+		"Pin":         {Pin: executor.PinOneEach, BestEffort: true},
+		"Nice":        {Nice: 1, BestEffort: true},
+		"Class":       {Class: executor.ClassBatch, BestEffort: true},
+		"Slice":       {Slice: time.Millisecond, BestEffort: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg.Workers = 2
@@ -86,7 +98,14 @@ func TestCallersIdle(t *testing.T) {
 				comesToRest(t, ex)
 				require.False(t, onCaller(t, ex))
 			}
-			if name != "Callers" {
+			switch name {
+			case "Callers":
+			case "Nice", "Class", "Slice": // a caller takes part if it is asked to
+				cfg.Callers = executor.BusyCallers
+				ex := newExecutor(t, cfg)
+				comesToRest(t, ex)
+				require.True(t, onCaller(t, ex))
+			default:
 				cfg.Callers = executor.BusyCallers
 				_, err := executor.New(cfg)
 				require.ErrorContains(t, err, "executor: Config.Callers is busy, but with "+name)

@@ -52,7 +52,7 @@ type slot[T any] struct {
 }
 
 // NewPerWorker returns a PerWorker for the workers of ex. Each value begins as the result of a call of init, on the
-// worker's thread when it is first used, or as the zero value if init is nil. It panics if ex is nil.
+// worker when it is first used, or as the zero value if init is nil. It panics if ex is nil.
 func NewPerWorker[T any](ex *Executor, init func() T) *PerWorker[T] {
 	if ex == nil {
 		panic("executor: NewPerWorker of a nil executor")

@@ -27,7 +27,8 @@ func TestModelRandom(t *testing.T) {
 	policies := testkit.Usable(Policies(), Policy.Available)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {
 		h := &whim{room: 12, exits: 2}
-		cfg := Config{Workers: 1 + model.Choose(3), Spares: 1, Policy: oneOf(policies), KeepGOMAXPROCS: true}
+		cfg := Config{Workers: 1 + model.Choose(3), Spares: 1, Policy: oneOf(policies), Callers: IdleCallers,
+			KeepGOMAXPROCS: true}
 		if model.Choose(2) == 0 {
 			cfg.Deque = oneOf(deque.Kinds())
 			cfg.Capacity = model.Choose(3)

@@ -1,10 +1,11 @@
-//go:build linux && !magpie_portable_park
+//go:build linux && !magpie_portable_park && !modelcheck
 
 package park_test
 
 import (
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/park"
@@ -49,6 +50,18 @@ func TestMonitorTimer(t *testing.T) {
 			}
 			m.Expired()
 		}, []time.Duration{second, first, first}},
+		{"news", m.Expired, []time.Duration{first}},
+		{"sleep while another thread is about to set the timer", func() {
+			during = func() {
+				during = func() {}
+				m.Note()
+			}
+			m.Note()
+		}, []time.Duration{first, first}},
+		{"another sleep", m.Note, nil},
+		{"news", m.Expired, []time.Duration{first}},
+		{"sleep in a bubble", func() { synctest.Test(t, func(*testing.T) { m.Note() }) }, nil},
+		{"sleep", m.Note, []time.Duration{first}},
 	} {
 		sets = nil
 		step.do()
@@ -73,7 +86,8 @@ func TestParkSetsTheMonitorTimer(t *testing.T) {
 	}
 }
 
-// TestStopTheWorldBesideSleepers: the world stops in time while threads go to sleep.
+// TestStopTheWorldBesideSleepers: the world stops in time while threads go to sleep. Without the timer it fails once in
+// some twenty runs; TestMonitorTimer fails each time.
 func TestStopTheWorldBesideSleepers(t *testing.T) {
 	begin := time.Now()
 	var parkers [3]park.Parker
@@ -96,7 +110,7 @@ func TestStopTheWorldBesideSleepers(t *testing.T) {
 		}
 		stop := time.Now()
 		runtime.ReadMemStats(&stats)
-		require.Less(t, time.Since(stop), 20*time.Second)
+		require.Less(t, time.Since(stop), 5*time.Second)
 	}
 	over.Store(true)
 	for i := range parkers {

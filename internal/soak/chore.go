@@ -84,6 +84,9 @@ func (d *driver) chore(limits []*limit) {
 	if d.rng.IntN(4) == 0 {
 		c.at = 1 + d.rng.Int64N(int64(n))
 		c.fault = fault{faults[d.rng.IntN(len(faults))], uint32(c.at)}
+		if c.fault.act == actGoexit && d.life.cfg.Callers != executor.IdleCallers {
+			c.fault.act = actPanic // Goexit of a unit that the driver itself runs would end the driver
+		}
 	}
 	err := choreKinds[kind].do(c, n)
 	if wrong := c.explain(err); wrong != "" {

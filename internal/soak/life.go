@@ -60,6 +60,9 @@ func drawConfig(rng *rand.Rand, every bool) executor.Config {
 	if nice := rng.IntN(3) == 0; nice && niceToo {
 		cfg.Nice = 19
 	}
+	if rng.IntN(2) == 0 {
+		cfg.Callers = executor.IdleCallers
+	}
 	return cfg
 }
 

@@ -1,6 +1,6 @@
-// Package guests lets tests keep callers idle that need the workers' own threads: their tasks call runtime.Goexit, which
-// ends a caller that takes part, or they look at threads, labels or the workers' counters. With MAGPIE_CALLERS=idle all
-// tests that make their executors by New do so.
+// Package guests lets tests keep callers idle that need the workers' own threads: their tasks call runtime.Goexit,
+// which ends a caller that takes part, or they look at threads, labels or the workers' counters. With
+// MAGPIE_CALLERS=idle all tests that make their executors by New do so.
 package guests
 
 import (

@@ -45,7 +45,8 @@ func main() {
 	}
 	if *step > 0 {
 		var timer *time.Timer
-		timer = time.AfterFunc(*step, func() { timer.Reset(*step) })
+		timer = time.AfterFunc(time.Hour, func() { timer.Reset(*step) })
+		timer.Reset(*step)
 	}
 	var stats runtime.MemStats
 	var worst time.Duration
