@@ -38,8 +38,9 @@
 // # Errors
 //
 // A task fails by an error, a panic or [runtime.Goexit]. The failure cancels the task's run, and becomes the run's
-// error. Goexit of a task that the caller of Run runs itself ends the caller, see [Executor.Run]. A run that is cancelled, by its context or by [Run.Cancel], skips tasks that have not started. With errors.Is,
-// its error matches both the cause and the context's error, context.Canceled or context.DeadlineExceeded.
+// error. Goexit of a task that the caller of Run runs itself ends the caller, see [Executor.Run]. A run that is
+// cancelled, by its context or by [Run.Cancel], skips tasks that have not started. With errors.Is, its error matches
+// both the cause and the context's error, context.Canceled or context.DeadlineExceeded.
 //
 // A task's error that only says again why the run was stopped is not reported. The Unwrap and Is methods of the error
 // decide this; at most a few thousand errors of a tree are looked at. If a method panics, the error is reported.

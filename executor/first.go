@@ -13,7 +13,8 @@ import (
 // [runtime.Goexit] with [ErrGoexit].
 //
 // First may be called from anywhere, as [Executor.Run] may. If it is called from a task, and the task's own worker runs
-// a function that calls Goexit, the task ends by that too, and so does a caller that takes part, see [Executor.Run]. First panics if there is no function, or if one is nil.
+// a function that calls Goexit, the task ends by that too, and so does a caller that takes part, see [Executor.Run].
+// First panics if there is no function, or if one is nil.
 //
 // A nil ex stands for the executor of ctx, see [FromContext]. If there is none, First panics.
 func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context) (T, error)) (T, error) {

@@ -8,8 +8,8 @@ import "context"
 // A caller from outside runs the first tasks itself if a worker sleeps, on its own goroutine and in the worker's place,
 // unless [Config].Callers is [IdleCallers] or another field of it has the same effect. These tasks have the caller's
 // profiler labels. Labels that they set and do not restore stay with the caller, and an observer that sets labels
-// leaves the caller with those of ctx. If a task on the caller calls [runtime.Goexit], that ends the caller, whose deferred
-// calls are made when the run is over.
+// leaves the caller with those of ctx. If a task on the caller calls [runtime.Goexit], that ends the caller, whose
+// deferred calls are made when the run is over.
 func (ex *Executor) Run(ctx context.Context, j Job) error {
 	here := workerHere()
 	w := ex.workerFrom(here)

@@ -1,0 +1,87 @@
+package graph
+
+import "github.com/magpie-go/magpie/executor"
+
+// A form is what the records of a run depend on besides the graph: the executor.
+type form struct {
+	spans    bool // wide fan-outs are released as spans: the records with succSpan are for that
+	observed bool // the executor has observers, which are told of each task
+}
+
+// setForm gives the records the form for the next run.
+func (r *runState) setForm(f form) {
+	if r.form != f { // seldom: the last run was on an executor that needs another form
+		r.reform(f)
+	}
+}
+
+func (r *runState) reform(f form) {
+	r.setUp(f)
+	for i := range r.plan.Len() {
+		t := &r.records[i]
+		t.Exec, t.succ = r.formOf(uint32(i))
+	}
+	r.limit()
+}
+
+// setUp sets the form, before the records are given it.
+func (r *runState) setUp(f form) {
+	r.form = f
+	if f.observed {
+		r.observed = r.graph.taskSet().Tasks
+	}
+}
+
+// formOf returns the Exec of task i's record, as if the task had no limits, and its succ.
+func (r *runState) formOf(i uint32) (func(*executor.Worker, *executor.Item) *executor.Item, uint32) {
+	return r.execOf(i), r.succOf(i)
+}
+
+// limit puts execLimited before the Execs of the tasks that need permits.
+func (r *runState) limit() {
+	for i, limits := range r.graph.layout.limits {
+		t := &r.records[i]
+		r.limited[i] = limited{t.Exec, limits, isAcross(limits)}
+		t.Exec = execLimited
+	}
+}
+
+// execOf returns the Exec of task i once it holds its permits.
+func (r *runState) execOf(i uint32) func(*executor.Worker, *executor.Item) *executor.Item {
+	execs := &plainExecs
+	if r.form.observed {
+		execs = &observedExecs
+	}
+	switch {
+	case r.isDynamic():
+		return execs.dynamic
+	case r.special.of(i) != nil:
+		return execs.special
+	case r.plan.Join[i] > 1:
+		return execs.join
+	}
+	return execs.task
+}
+
+// execs are the Execs of tasks.
+type execs struct {
+	task, join, special, dynamic func(*executor.Worker, *executor.Item) *executor.Item
+}
+
+var (
+	plainExecs    = execs{execTask, execJoin, execSpecial, execDynamic}
+	observedExecs = execs{execObserved, execJoinObserved, execSpecialObserved, execDynamicObserved}
+)
+
+// succOf returns the succ of task i's record.
+func (r *runState) succOf(i uint32) uint32 {
+	succ := r.plan.Successors(i)
+	count := uint32(len(succ))
+	switch {
+	case r.form.spans && len(succ) >= minSpan && r.plan.OnlyPredecessor(succ):
+		count = succSpan
+	case len(succ) >= succMany:
+		count = succMany
+	}
+	return r.plan.Off[i] | count<<succShift
+}
