@@ -49,6 +49,17 @@ var shapes = map[string]func(g *graph.Graph, n int){
 			s.Precede(sink)
 		}
 	},
+	"fan with gaps": func(g *graph.Graph, n int) { // the others are released as spans
+		source, other, sink := g.Task(nothing), g.Task(nothing), g.Task(nothing)
+		for i := range n - 3 {
+			s := g.Task(nothing)
+			source.Precede(s)
+			s.Precede(sink)
+			if i%9 == 0 {
+				other.Precede(s)
+			}
+		}
+	},
 	"sources": func(g *graph.Graph, n int) {
 		for range n {
 			g.Task(nothing)

@@ -4,7 +4,7 @@ import "github.com/magpie-go/magpie/executor"
 
 // A form is what the records of a run depend on besides the graph: the executor.
 type form struct {
-	spans    bool // wide fan-outs are released as spans: the records with succSpan are for that
+	spans    bool // many successors are released as spans: the records with succSpan are for that
 	observed bool // the executor has observers, which are told of each task
 }
 
@@ -80,7 +80,7 @@ func (r *runState) succOf(i uint32) uint32 {
 	switch {
 	case r.form.spans && len(succ) >= minSpan && r.plan.OnlyPredecessor(succ):
 		count = succSpan
-	case len(succ) >= succMany:
+	case len(succ) >= min(succMany, minSpan+1): // minSpan is small in model programs only
 		count = succMany
 	}
 	return r.plan.Off[i] | count<<succShift

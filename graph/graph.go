@@ -35,16 +35,17 @@ type Graph struct {
 
 	mu       xsync.Mutex // guards the fields below: runs may begin on several goroutines
 	frozen   bool        // held since the last change; set under mu
-	holds    int         // number of runs in progress, and of held graphs that have this one as a module
+	holds    int32       // number of runs in progress, and of held graphs that have this one as a module
+	size     uint32      // see unfoldedSize
 	edition  uint64      // changes with every change of the graph or its modules
 	uses     []use       // the graphs of the modules, once each
-	size     int         // see unfoldedSize
 	topology *topology   // if not nil it has the edges, and edges is the same or nil
 	layout               // this and the fields below are reset when the edition changes
 	plan     *plan.Plan  // nil if there is none yet
 	levels   []Priority  // of the plan's tasks; nil if all have the same
 	fault    error       // the result of Validate
 	states   []*runState
+	spans    *spanItem         // free spans, beside those of run states
 	tasks    *executor.TaskSet // of the plan; nil if none was needed yet
 }
 

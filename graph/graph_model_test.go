@@ -222,6 +222,27 @@ func TestModelSpanHalved(t *testing.T) {
 	})
 }
 
+// TestModelSpanProgress: a span counts as left before another worker can find it empty. Otherwise the other worker
+// would count out more than is left, and Progress would report that no task has ended.
+func TestModelSpanProgress(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		n := fan(minSpan + 2)
+		begun := meeting{n: 1}
+		n.now = n.newPass()
+		n.now.act = func(task int) error {
+			if task == 0 {
+				begun.meet()
+			}
+			return nil
+		}
+		run := ex.Start(context.Background(), n)
+		begun.arrived.Await(func(n int32) bool { return n > 0 })
+		p := run.Progress()
+		model.Assert(p.Running > 0 || p.Left < p.Total, "nobody is in the run, and no task has ended: %+v", p)
+		n.now.ended(run.Wait())
+	})
+}
+
 // TestModelSpanPutOff: a worker leaves its span for tasks that one of the span's releases, and comes back to it; spans
 // that are used up serve again.
 func TestModelSpanPutOff(t *testing.T) {
@@ -243,6 +264,32 @@ func TestModelSpanOnTwo(t *testing.T) {
 			return nil
 		})
 		p.ended(err)
+	})
+}
+
+// TestModelFew: a task with few successors that makes two ready pushes one of them and runs the other.
+func TestModelFew(t *testing.T) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		n := newNet(4, []int{3, 2}, []int{0, 1, 2})
+		n.again(ex)
+		n.again(ex)
+	})
+}
+
+// TestModelPieces: a task releases a single successor and a span of others, with one between them that may not be ready
+// because it has another predecessor.
+func TestModelPieces(t *testing.T) {
+	onExecutors(t, both, func(ex *executor.Executor) {
+		n := newNet(8, []int{0, 1, 2, 3, 4, 5}, []int{6, 2}, []int{1, 7}, []int{3, 7})
+		n.again(ex)
+	})
+}
+
+// TestModelPiecesHalved: of neighbours that are more than one span, thieves take halves, and empty spans.
+func TestModelPiecesHalved(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		n := newNet(6, []int{0, 5, 1, 2, 3, 4}, []int{1, 5})
+		n.again(ex)
 	})
 }
 

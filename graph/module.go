@@ -129,7 +129,7 @@ func (g *Graph) holdLocked() {
 		g.edition++
 		g.forgetPlan()
 		g.relist()
-		g.size = g.unfoldedSize()
+		g.size = uint32(g.unfoldedSize())
 	}
 }
 
@@ -170,7 +170,7 @@ func (g *Graph) unfoldedSize() int {
 	n := len(g.funcs)
 	for _, m := range g.modules {
 		if !g.runsApart(m) {
-			n = min(n+m.graph.size, plan.Max+1)
+			n = min(n+int(m.graph.size), plan.Max+1)
 		}
 	}
 	return n
@@ -207,7 +207,7 @@ func (g *Graph) unfold() (*unfolding, error) {
 	if g.size > plan.Max {
 		return nil, fmt.Errorf("graph %q: with its modules it has more than %d tasks: split it", g.name, plan.Max)
 	}
-	u := &unfolding{funcs: hugepage.MakeCap[plan.Func](g.size)}
+	u := &unfolding{funcs: hugepage.MakeCap[plan.Func](int(g.size))}
 	u.limits = make(map[uint32][]limit)
 	u.priorities = make(map[uint32]Priority)
 	_, err := u.add(g, 0)

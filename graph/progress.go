@@ -8,7 +8,9 @@ const oneWorker = 1 << 40
 
 var _ executor.Progresser = (*runState)(nil)
 
-// Progress implements executor.Progresser.
+// Progress implements executor.Progresser. A span that is not yet found empty counts as a task that is left. So Done is
+// less than the number of tasks that have ended by as much as there are spans under way: about one for each worker or,
+// where many successors have been released at once, one for every eight of them at worst.
 func (r *runState) Progress() (p executor.Progress) {
 	units := r.left.Load()
 	p.Running = int(units / oneWorker)

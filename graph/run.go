@@ -66,7 +66,7 @@ type record struct {
 const (
 	succShift = 29
 	succMask  = 1<<succShift - 1
-	succMany  = 6 // more than five successors
+	succMany  = 6 // more than five successors; in model programs, more than minSpan
 	succSpan  = 7 // at least minSpan successors, all with no other predecessor: they are released as one span
 )
 
@@ -79,8 +79,9 @@ type local struct {
 	told   xatomic.Tell64 // a copy of ran
 	span   *spanItem      // the span that the worker claims from; its item is in some deque
 	owed   uint32         // finished predecessors of owedTo that are not yet counted down
+	pooled uint32         // the number of spans in pool
 	owedTo *record
-	pool   *spanItem // free spans
+	pool   *spanItem // free spans, maxPooled at most
 	ready  []uint32  // tasks that a task of a dynamic run has made ready
 	named  []bool    // by task: whether a choice has named it already; all false outside choose
 	begun  []uint32  // tasks begun by tickets and not ended, the innermost last
@@ -280,23 +281,15 @@ func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.It
 		if l.span != nil {
 			return r.releaseInSpan(w, l, &r.records[r.succ[first]])
 		}
-	case succMany:
-		count = t.next().succ&succMask - first
-	case succSpan:
-		return r.fanOut(w, l, first, t.next().succ&succMask)
+	case succMany, succSpan:
+		return r.releaseMany(w, l, t)
 	}
 	alone := r.Run().Alone(w)
 	var next *record
 	for _, i := range r.succ[first : first+count] {
 		s := &r.records[i]
-		if !s.join.Last() {
-			if alone {
-				s.join.DoneAlone()
-				continue
-			}
-			if !s.join.Done(1) {
-				continue
-			}
+		if !s.countDown(alone) {
+			continue
 		}
 		if next != nil {
 			r.push(w, l, &next.Item)
@@ -310,6 +303,18 @@ func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.It
 		return r.claim(w, l)
 	}
 	return nil
+}
+
+// countDown counts a predecessor of t down, and reports whether t is ready now. alone says that no other worker counts.
+func (t *record) countDown(alone bool) (ready bool) {
+	if t.join.Last() {
+		return true
+	}
+	if alone {
+		t.join.DoneAlone()
+		return false
+	}
+	return t.join.Done(1)
 }
 
 // push makes an item available to other workers. The worker stops claiming from its span, so that it runs the item

@@ -7,7 +7,7 @@ import (
 )
 
 // A spanItem is a span: a set of ready tasks that are neighbours in succ. A task with a million successors pushes one
-// item instead of a million.
+// item instead of a million, or a thousand if some of the successors have other predecessors.
 //
 // The item of a span is always in a deque, or a worker has just taken it out and pushes it again or finds it empty. The
 // worker that made the span claims tasks from the front, one at a time, wherever the item is. A thief that gets the
@@ -35,6 +35,64 @@ func (r *runState) fanOut(w *executor.Worker, l *local, first, end uint32) *exec
 	l.attach(s)
 	w.Push(&s.Item)
 	return r.claim(w, l)
+}
+
+// releaseMany is release for a task with more than a few successors. Those that become ready and are neighbours are
+// pushed as spans. A span ends after maxPiece tasks, so that thieves see it while the worker counts down the others.
+func (r *runState) releaseMany(w *executor.Worker, l *local, t *record) *executor.Item {
+	first, end := t.succ&succMask, t.next().succ&succMask
+	if t.succ>>succShift == succSpan {
+		return r.fanOut(w, l, first, end)
+	}
+	alone, most := r.Run().Alone(w), uint32(maxPiece)
+	if !r.form.spans || r.Run().Shuffled() {
+		most = 1
+	}
+	var next *executor.Item
+	begin := first // of the neighbours before i that are ready and not pushed
+	for i := first; i < end; i++ {
+		ready := r.records[r.succ[i]].countDown(alone)
+		upTo := i
+		if ready {
+			if upTo++; upTo < end && upTo-begin < most {
+				continue
+			}
+		}
+		if upTo > begin {
+			next = r.pushPiece(w, l, begin, upTo, next)
+		}
+		begin = i + 1
+	}
+	if next == nil && l.span != nil {
+		return r.claim(w, l)
+	}
+	return next
+}
+
+// pushPiece pushes the ready tasks at lo, …, hi-1 of succ: as a span or, if they are few, one by one. It returns the
+// task to run next: the newest that is in no span. That is next, or else next is pushed.
+func (r *runState) pushPiece(w *executor.Worker, l *local, lo, hi uint32, next *executor.Item) *executor.Item {
+	if hi-lo >= minSpan {
+		r.pushSpan(w, l, lo, hi)
+		return next
+	}
+	for _, i := range r.succ[lo:hi] {
+		if next != nil {
+			r.push(w, l, next)
+		}
+		next = &r.records[i].Item
+	}
+	return next
+}
+
+// pushSpan makes a span available, from which the worker claims. The span is counted in left at once: another worker
+// may find it empty and count it out before this worker flushes.
+func (r *runState) pushSpan(w *executor.Worker, l *local, lo, hi uint32) {
+	l.detach()
+	r.left.In(1)
+	s := r.newSpan(w, l, lo, hi)
+	l.attach(s)
+	w.Push(&s.Item)
 }
 
 // execRoot releases the sources.
@@ -83,12 +141,7 @@ func execSpan(w *executor.Worker, it *executor.Item) *executor.Item {
 		return &r.records[r.succ[lo]].Item
 	}
 	r.push(w, l, it) // the smaller half is left in it
-	// The new span is counted in left at once: another worker may find it empty and count it out before this worker
-	// flushes.
-	r.left.In(1)
-	half := r.newSpan(w, l, lo, hi)
-	l.attach(half)
-	w.Push(&half.Item)
+	r.pushSpan(w, l, lo, hi)
 	return r.claim(w, l)
 }
 
@@ -164,11 +217,15 @@ func (l *local) settle() (ready *record) {
 
 // newSpan makes a span, which its caller attaches and pushes.
 func (r *runState) newSpan(w *executor.Worker, l *local, lo, hi uint32) *spanItem {
+	if l.pool == nil {
+		r.graph.lendSpans(l)
+	}
 	s := l.pool
 	if s == nil {
 		s = &spanItem{Item: executor.Item{Exec: execSpan}}
 	} else {
 		l.pool, s.free = s.free, nil
+		l.pooled--
 	}
 	s.Body = &r.Body
 	s.owner.Set(w.ID())
@@ -190,8 +247,34 @@ func (l *local) detach() {
 
 // drop gives up one reference to s.
 func (l *local) drop(s *spanItem) {
-	if s.refs.Add(-1) == 0 {
-		s.free, l.pool = l.pool, s
-		s.Body = nil // the pool may outlast the run
+	if s.refs.Add(-1) != 0 {
+		return
+	}
+	r := stateOf(s.Body)
+	s.Body = nil // the pool may outlast the run
+	if l.pooled == maxPooled {
+		r.graph.keepSpan(s)
+		return
+	}
+	s.free, l.pool = l.pool, s
+	l.pooled++
+}
+
+// keepSpan keeps a free span that a worker has too many of. Otherwise thieves, which find spans empty, would collect
+// those that the worker with many successors makes in every run.
+func (g *Graph) keepSpan(s *spanItem) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s.free, g.spans = g.spans, s
+}
+
+// lendSpans moves free spans to the pool of l, which is empty.
+func (g *Graph) lendSpans(l *local) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.spans != nil && l.pooled < maxPooled {
+		s := g.spans
+		g.spans, s.free, l.pool = s.free, l.pool, s
+		l.pooled++
 	}
 }

@@ -57,7 +57,7 @@ func (m *meeting) check(t testing.TB) {
 // ready. A ready task must reach a sleeping worker even if the worker that released it is stuck in another task.
 func TestMeet(t *testing.T) {
 	for _, form := range []string{"sources", "successors", "among quick sources", "among quick successors",
-		"behind chains", "before a sink"} {
+		"behind chains", "before a sink", "among quick successors of two"} {
 		t.Run(form, func(t *testing.T) {
 			everyExecutor(t, []int{2, 4, 8}, func(t *testing.T, ex *executor.Executor) {
 				w := ex.Workers()
@@ -68,9 +68,15 @@ func TestMeet(t *testing.T) {
 				if form[0] == 'a' {
 					quick = 1000 - w
 				}
-				var source, sink graph.Task
+				if form == "among quick successors of two" {
+					quick = 3000
+				}
+				var source, second, sink graph.Task
 				if form != "sources" && form != "among quick sources" {
 					source = g.Task(nothing)
+				}
+				if form == "among quick successors of two" {
+					second = g.Task(nothing)
 				}
 				if form == "before a sink" {
 					sink = g.Task(nothing)
@@ -91,6 +97,9 @@ func TestMeet(t *testing.T) {
 							}
 						}
 						from.Precede(task)
+					}
+					if second != (graph.Task{}) && rng.IntN(500) == 0 {
+						second.Precede(task)
 					}
 					if sink != (graph.Task{}) {
 						task.Precede(sink)
@@ -354,7 +363,8 @@ func TestOwedCountsDoNotWaitForNewcomers(t *testing.T) {
 					_ = ex.Run(context.Background(), one)
 				}
 			})
-			for range testkit.Scale(6000) {
+			begin := time.Now()
+			for n := testkit.Scale(6000); n > 0 && time.Since(begin) < testkit.Patience/2; n-- { // one core is slow
 				joined = make(chan struct{})
 				require.NoError(t, ex.Run(t.Context(), g))
 			}
