@@ -216,7 +216,7 @@ func TestSPSC(t *testing.T) {
 	require.Positive(t, d.Generation(), "the ring never grew")
 }
 
-// TestStampede: many thieves and the owner empty a full deque at once.
+// TestStampede: many thieves and the owner empty a full deque at once. Some lose a race, but hardly ever on one core.
 func TestStampede(t *testing.T) {
 	crowd(t)
 	const thieves = 8
@@ -248,7 +248,7 @@ func TestStampede(t *testing.T) {
 			requireOnce(t, items)
 			require.Zero(t, d.Occupied())
 		}, func() error {
-			if popped == 0 || stolen == 0 || lost == 0 {
+			if popped == 0 || stolen == 0 || lost == 0 && runtime.NumCPU() > 1 {
 				return fmt.Errorf("%d popped, %d stolen, %d lost", popped, stolen, lost)
 			}
 			return nil

@@ -13,8 +13,8 @@ import (
 
 // TestStopwatch measures delays of known length, about as long as steals take: atomic operations of which a thousand
 // times as many were measured in one go. The median of the single delays has to come to the same, less the stopwatch's
-// cost. The clocks of many processors tick every 10 ns, and a median is a multiple of that. On a machine with other work
-// the median of one of many series of attempts has to be good.
+// cost. The clocks of many processors tick every 10 ns, and a median is a multiple of that. On a machine with other
+// work the median of one of many series of attempts has to be good.
 func TestStopwatch(t *testing.T) {
 	const (
 		maxTick  = 10 * time.Nanosecond
@@ -58,7 +58,7 @@ func TestStopwatch(t *testing.T) {
 		}
 		begin := time.Now()
 		for ns := off(); math.Abs(ns) > float64(maxTick)+0.05*want; ns = off() {
-			require.Less(t, time.Since(begin), patience, "%d operations take %v ns, and %v more when measured", n, want, ns)
+			require.Less(t, time.Since(begin), patience, "%d operations take %v ns, and %v more if timed", n, want, ns)
 		}
 	}
 }

@@ -38,7 +38,7 @@ const (
 	firstConnections = 64
 	mostConnections  = 4096
 	// patience is how long the load process waits for answers after the last request.
-	patience = 30 * time.Second
+	patience = time.Minute
 	// loadMemory is the heap from which on the load process collects its garbage, of which it makes little.
 	loadMemory = 1 << 30
 )
