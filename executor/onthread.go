@@ -26,8 +26,8 @@ func loadOnThread(self int64) *Worker {
 }
 
 // A threadTable is a hash table with open addressing. Any thread reads it without a lock. A thread's entry is written
-// by that thread only. It stays when a guest leaves, for the next guest, which must not allocate. It goes when the worker
-// whose own thread it is leaves the thread, which is about to end.
+// by that thread only. It stays when a guest leaves, for the next guest, which must not allocate. It goes when the
+// worker whose own thread it is leaves the thread, which is about to end.
 type threadTable struct {
 	slots atomic.Pointer[[]threadSlot] // a power of two of them, at most half of them in use
 

@@ -40,10 +40,9 @@
 //
 // The first task to fail cancels the run's context, and tasks that have not started are skipped. Run returns the
 // failures of all tasks that did run, each a [*TaskError], joined in the order of [Graph.Tasks]. A panic becomes an
-// *executor.PanicError, a task that calls runtime.Goexit fails with executor.ErrGoexit, or
-// ends the caller of Run if that runs it, see [executor.Executor.Run]. If the caller's context ends
-// the run, the error matches the context's error and its cause (errors.Is). Errors that tasks return only because they
-// were cancelled are left out.
+// *executor.PanicError. A task that calls runtime.Goexit fails with executor.ErrGoexit, or ends the caller of Run if
+// the caller runs it, see [executor.Executor.Run]. If the caller's context ends the run, the error matches the
+// context's error and its cause (errors.Is). Errors that tasks return only because they were cancelled are left out.
 //
 // Mistakes in the program (a nil function, a task of another graph, a change during a run) panic where they are made.
 // Mistakes in the data are errors of [Graph.Validate] and of Run: a cycle, or a task that a condition would start too

@@ -26,8 +26,6 @@ type editing struct {
 	subs  []*graph.Graph
 	sems  []*graph.Semaphore
 	stale []graph.Task // removed
-
-	chooses bool // there may be conditions
 }
 
 type edited struct {
@@ -193,7 +191,7 @@ func (k *editing) addValue(s *edited) {
 		s.value = graph.FromAll(takes, func(ctx context.Context, got []int) (int, error) {
 			for i, made := range got {
 				// A task of rounds that overlap may run before the value is made, see Graph.Condition.
-				if made != s.takes[i] && !(k.chooses && made == 0) {
+				if made != s.takes[i] && !(made == 0 && k.chooses()) {
 					return 0, fmt.Errorf("took %v, want %v", got, s.takes)
 				}
 			}
@@ -362,6 +360,10 @@ func (k *editing) hasKind(kind graph.Kind) bool {
 	return false
 }
 
+func (k *editing) chooses() bool {
+	return k.hasKind(graph.KindCondition) || k.hasKind(graph.KindMultiCondition)
+}
+
 // functions are those of the tasks, for a graph that is read.
 func (k *editing) functions() graph.Functions {
 	byName := make(map[string]*edited)
@@ -420,7 +422,7 @@ func (k *editing) check(ex *executor.Executor) (ran bool) {
 			continue
 		}
 		require.Equal(t, expected.count, y.count)
-		if k.hasKind(graph.KindCondition) || k.hasKind(graph.KindMultiCondition) {
+		if k.chooses() {
 			continue
 		}
 		for _, s := range k.tasks {
@@ -457,7 +459,6 @@ func TestRandomEdits(t *testing.T) {
 				k.sems = append(k.sems, graph.NewSemaphore(1+rng.IntN(2)))
 			}
 			kinds := mixes[n%len(mixes)]
-			k.chooses = slices.Contains(kinds, graph.KindCondition)
 			within(t, ex, func() {
 				for range 25 {
 					most := 3

@@ -70,7 +70,7 @@ func (r *runState) releaseMany(w *executor.Worker, l *local, t *record) *executo
 }
 
 // pushPiece pushes the ready tasks at lo, …, hi-1 of succ: as a span or, if they are few, one by one. It returns the
-// task to run next: the newest that is in no span. That is next, or else next is pushed.
+// task to run next, the newest that is in no span. If that is not next, next is pushed.
 func (r *runState) pushPiece(w *executor.Worker, l *local, lo, hi uint32, next *executor.Item) *executor.Item {
 	if hi-lo >= minSpan {
 		r.pushSpan(w, l, lo, hi)

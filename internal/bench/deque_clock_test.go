@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,10 +17,7 @@ import (
 // cost. The clocks of many processors tick every 10 ns, and a median is a multiple of that. On a machine with other
 // work the median of one of many series of attempts has to be good.
 func TestStopwatch(t *testing.T) {
-	const (
-		maxTick  = 10 * time.Nanosecond
-		patience = 30 * time.Second
-	)
+	const maxTick = 10 * time.Nanosecond
 	if tick := clockTick(); tick > maxTick {
 		t.Skipf("the clock ticks every %v only", tick)
 	}
@@ -47,18 +45,19 @@ func TestStopwatch(t *testing.T) {
 		var want float64
 		// off returns the median of what attempts are off: a thread that is interrupted in one of them does not count.
 		off := func() float64 {
-			var off []float64
+			var all []float64
 			for range 15 {
 				var got float64
 				got, want = measure(n)
-				off = append(off, got-want)
+				all = append(all, got-want)
 			}
-			slices.Sort(off)
-			return off[len(off)/2]
+			slices.Sort(all)
+			return all[len(all)/2]
 		}
 		begin := time.Now()
 		for ns := off(); math.Abs(ns) > float64(maxTick)+0.05*want; ns = off() {
-			require.Less(t, time.Since(begin), patience, "%d operations take %v ns, and %v more if timed", n, want, ns)
+			require.Less(t, time.Since(begin), testkit.Patience,
+				"%d operations take %v ns, and %v more if timed", n, want, ns)
 		}
 	}
 }
