@@ -75,9 +75,11 @@ type Config struct {
 	// and hides no items. The documentation of package deque says, with figures, which kind suits which work.
 	//
 	// If a bounded deque has no room for an item, the item goes to a growable deque beside it, or with
-	// [deque.KindBWoSFIFO] to the queue that all workers share. It is not lost, and the worker does not wait. With
-	// [deque.KindBWoSFIFO] a run of [Func] or [Call] fails with [ErrFIFO]. With [deque.KindPDQS] a worker that waits in
-	// a Join, a Wait or a Run is dealt no items, and helps only with items that did not fit into the deques of others.
+	// [deque.KindBWoSFIFO] to the queue that all workers share. It is not lost, and the worker does not wait. Items that
+	// a worker gives away, because it blocks or a caller leaves its place, go to the shared queue too: with
+	// [deque.KindBWoSFIFO] they come behind younger ones there. With that kind a run of [Func] or [Call] fails with
+	// [ErrFIFO]. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt no items, and helps only
+	// with items that did not fit into the deques of others.
 	//
 	// If the kind hides items, see [deque.Kind.Hides], a task must wait for items that it has pushed only by the means
 	// of this module, or inside [Blocking]. While the task runs, other workers may not see these items.

@@ -53,7 +53,8 @@ func TestQueueConfigs(t *testing.T) {
 // TestQueueFIFO: the only worker of an executor with a deque that is first in, first out runs items in that order,
 // also those that do not fit. Scopes are refused.
 func TestQueueFIFO(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 1, Deque: deque.KindBWoSFIFO, Capacity: 4, Spares: -1})
+	ex := newExecutor(t, executor.Config{Workers: 1, Deque: deque.KindBWoSFIFO, Capacity: 4, Spares: -1,
+		Callers: executor.IdleCallers}) // a caller that leaves its place gives old items away, to behind younger ones
 	within(t, ex, func() {
 		const items = 50 // before the next run has its turn
 		var ran []int
