@@ -201,9 +201,10 @@ func TestVar(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2, Name: "first"})
 	run(t, ex, 3)
 	v := metrics.NewVar(ex)
-	expvar.Publish("magpie_test", v)
+	var published expvar.Map // for one test run: a name of expvar can be published once in a process
+	published.Set("magpie_test", v)
 	parse := func() (m map[string]any) {
-		require.NoError(t, json.Unmarshal([]byte(expvar.Get("magpie_test").String()), &m))
+		require.NoError(t, json.Unmarshal([]byte(published.Get("magpie_test").String()), &m))
 		return m
 	}
 	m := parse()

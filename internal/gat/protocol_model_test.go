@@ -171,7 +171,7 @@ func (m *machine) pair(a, b uint32) (*process, *process) {
 // TestModelUpdate: two jobs change their desires at the same time. One of them may find byte 0 locked.
 func TestModelUpdate(t *testing.T) {
 	busy := 0
-	model.Check(t, func() {
+	model.CheckStates(t, func() {
 		m := newMachine(4)
 		a, b := m.pair(1, 1)
 		join := model.Go(func() { b.want(4) })
@@ -190,7 +190,7 @@ func TestModelUpdate(t *testing.T) {
 // TestModelUpdateDeath: a job dies at any step of an update. The other has all processors within two cycles.
 func TestModelUpdateDeath(t *testing.T) {
 	holds := 0
-	model.Check(t, func() {
+	model.CheckStates(t, func() {
 		m := newMachine(4)
 		a, b := m.pair(1, 3)
 		b.mayDie = true
@@ -214,7 +214,7 @@ func TestModelUpdateDeath(t *testing.T) {
 
 // TestModelLeaveDeath: the same of a job that leaves.
 func TestModelLeaveDeath(t *testing.T) {
-	model.Check(t, func() {
+	model.CheckStates(t, func() {
 		m := newMachine(4)
 		a, b := m.pair(1, 3)
 		b.mayDie = true
@@ -232,7 +232,7 @@ func TestModelLeaveDeath(t *testing.T) {
 
 // TestModelJoinDeath: a job dies at any step of a join, while another updates. A third finds a slot.
 func TestModelJoinDeath(t *testing.T) {
-	model.Check(t, func() {
+	model.CheckStates(t, func() {
 		m := newMachine(3)
 		a := m.process()
 		model.Calm(a.begin)
@@ -254,7 +254,7 @@ func TestModelJoinDeath(t *testing.T) {
 
 // TestModelFormatDeath: two jobs join a table of another version. One of them dies at any step.
 func TestModelFormatDeath(t *testing.T) {
-	model.Check(t, func() {
+	model.CheckStates(t, func() {
 		m := newMachine(3)
 		m.t.magic.Store(magic)
 		m.t.version.Store(9)
@@ -277,7 +277,7 @@ func TestModelFormatDeath(t *testing.T) {
 // TestModelRead: a job reads its allotment while another rebalances twice, and dies. It reads what was published.
 func TestModelRead(t *testing.T) {
 	latest := 0
-	model.Check(t, func() {
+	model.CheckStates(t, func() {
 		m := newMachine(4)
 		a, b := m.pair(0, 4)
 		g := m.t.published.Peek()
@@ -303,7 +303,7 @@ func TestModelRead(t *testing.T) {
 // TestModelSnapshot: a viewer reads the table while a job joins, updates and dies. The sum is right.
 func TestModelSnapshot(t *testing.T) {
 	seen := 0
-	model.Check(t, func() {
+	model.CheckStates(t, func() {
 		m := newMachine(3)
 		var a, b *process
 		viewer := m.process()
@@ -336,7 +336,7 @@ func TestModelSnapshot(t *testing.T) {
 // TestModelStopped: a job is stopped at any step of an update until its heartbeat is old. Others go on. When it goes on
 // and has updated, it has its place again.
 func TestModelStopped(t *testing.T) {
-	model.Check(t, func() {
+	model.CheckStates(t, func() {
 		m := newMachine(4)
 		a, b := m.pair(2, 1)
 		join := model.Go(func() { b.want(3) })

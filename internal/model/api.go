@@ -79,6 +79,7 @@ func Self() int { return active.current.id }
 // Calm runs f without exploring: the running thread goes on as long as it can, and then the next one that can. Calm is
 // for the parts of a program that other model programs examine.
 func Calm(f func()) {
+	active.pin()
 	active.calm++
 	f()
 	active.calm--

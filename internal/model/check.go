@@ -22,9 +22,23 @@ type T interface {
 // environment variable MAGPIE_MODEL_BOUND sets another number of preemptions, -1 for any number. MAGPIE_MODEL_REPLAY
 // takes one schedule instead. MAGPIE_MODEL_PART=K/N explores only part K of N so far, and the programs of other tests
 // up to one preemption: the parts from 0 to N-1 together have every test.
+//
+// What program asserts must follow from what its threads have done and seen, and not from the moment at which a thread
+// looks at a plain variable that another thread changes meanwhile: such moments are left out.
 func Check(t T, program func()) {
 	t.Helper()
-	cfg := Config{Preemptions: 2}
+	checkWith(t, Config{}, program)
+}
+
+// CheckStates is Check for a program that looks at words with Peek at any moment, without an operation. It takes longer.
+func CheckStates(t T, program func()) {
+	t.Helper()
+	checkWith(t, Config{States: true}, program)
+}
+
+func checkWith(t T, cfg Config, program func()) {
+	t.Helper()
+	cfg.Preemptions = 2
 	if s := os.Getenv("MAGPIE_MODEL_BOUND"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < -1 {

@@ -24,6 +24,8 @@ type word struct {
 	released clock  // the clock of the last store, which a load joins
 	changed  past   // the past of the last operation that changed the word
 	loads    uint64 // the sum of the pasts of the loads since then, which have no order
+	// The last load of each thread, and its last operation of another kind.
+	lastLoad, lastChange [maxThreads]access
 	// For races: when each thread last accessed the word, and how.
 	plain                         bool // there was a plain access
 	read, written, loaded, stored clock
@@ -47,6 +49,7 @@ func (x *execution) sync(kind Kind, p unsafe.Pointer) {
 		return
 	}
 	w := x.words.at(p)
+	x.did(kind, p, w)
 	x.event(kind, w)
 	if kind != Store {
 		t.clock.join(&w.released)

@@ -34,6 +34,7 @@ var active *execution
 type execution struct {
 	cfg      Config
 	strategy strategy
+	search   *depthFirst // strategy, if it leaves out preemptions: see races.go; else nil
 
 	threads     []*thread
 	current     *thread
@@ -43,6 +44,7 @@ type execution struct {
 	spurious    int // waits that ended for no reason
 	writes      int // operations that changed a word; a thread that yields waits for one of another thread
 	options     []*thread
+	open        []int // indices of the options that are not held
 	decisions   []int
 	turn        int  // how often choose was called
 	common      int  // the first turns in which it does the same as the execution before
@@ -58,8 +60,10 @@ type execution struct {
 // A turn is the outcome of one call of choose.
 type turn struct {
 	thread   uint8
-	options  uint8 // the number of options if there was a decision to take, else 0
+	open     uint8 // the number of open options if there was a decision to take, else 0
+	taken    int8  // the option that was taken; -1 if schedules have no decision here
 	preempts bool
+	holds    bool // the running thread is held from now on
 }
 
 // A thread of the program. It runs on a goroutine, and only while it is x.current.
@@ -78,12 +82,21 @@ type thread struct {
 	asleep  unsafe.Pointer // the word it sleeps on
 	woken   bool
 	wakers  past // the past of the thread that woke it
+
+	next    op // its next operation, or the last one if it is past that
+	held    bool
+	changed access // its last operation that changed a word
 }
 
 func newExecution(cfg Config, s strategy, m *memory) *execution {
 	m.words.forget()
-	return &execution{cfg: cfg, strategy: s, memory: m, over: make(chan struct{}), tracing: cfg.Replay != "",
-		common: s.common(), options: m.options[:0], decisions: m.decisions[:0]}
+	search, _ := s.(*depthFirst)
+	if cfg.Full || cfg.States {
+		search = nil
+	}
+	return &execution{cfg: cfg, strategy: s, search: search, memory: m, over: make(chan struct{}),
+		tracing: cfg.Replay != "", common: s.common(), options: m.options[:0], open: m.open[:0],
+		decisions: m.decisions[:0]}
 }
 
 func (x *execution) run(program func()) {
@@ -94,7 +107,7 @@ func (x *execution) run(program func()) {
 	defer func() { active = nil }()
 	x.handOver(x.spawn(program))
 	<-x.over
-	x.memory.options, x.memory.decisions = x.options, x.decisions
+	x.memory.options, x.memory.open, x.memory.decisions = x.options, x.open, x.decisions
 }
 
 // spawn makes a thread. Its parent, if it has one, calls begin to let it come to its first operation.
@@ -103,7 +116,8 @@ func (x *execution) spawn(f func()) *thread {
 		x.giveUp("more than %d threads", maxThreads)
 	}
 	on := x.goroutine()
-	t := &thread{id: len(x.threads), baton: on.baton, parent: x.current}
+	t := &thread{id: len(x.threads), baton: on.baton, parent: x.current, next: op{choice: -1}}
+	x.pin()
 	if t.parent != nil {
 		t.clock = x.current.clock
 		x.current.clock[x.current.id]++
@@ -144,6 +158,7 @@ func (x *execution) handOver(t *thread) {
 // leave ends thread t, which holds the baton. If something went wrong it ends the execution as well.
 func (x *execution) leave(t *thread, wrong string) {
 	t.done = true
+	x.pin()
 	x.writes++ // a thread may wait for t's end
 	if wrong != "" && x.failure == "" {
 		x.fail(wrong)
@@ -163,6 +178,7 @@ func (x *execution) leave(t *thread, wrong string) {
 
 // choose decides which thread goes on. It returns nil if none can: the execution is over.
 func (x *execution) choose() *thread {
+	x.arrive()
 	if x.turn < x.common {
 		x.turn++
 		return x.again(x.turns[x.turn-1])
@@ -178,12 +194,19 @@ func (x *execution) choose() *thread {
 
 // again is pick for a turn that the execution before took as well.
 func (x *execution) again(then turn) *thread {
-	if then.options > 0 {
-		x.decisions = append(x.decisions, x.strategy.value(int(then.options)))
+	if then.open > 0 {
+		x.strategy.value(int(then.open))
+		if x.search != nil {
+			x.current.next.choice = x.search.latest()
+		}
+	}
+	if then.taken >= 0 {
+		x.decisions = append(x.decisions, int(then.taken))
 	}
 	if then.preempts {
 		x.preemptions++
 	}
+	x.current.held = then.holds
 	if int(then.thread) >= len(x.threads) {
 		x.giveUp("the program is not deterministic: there is no thread %d, which there was", then.thread)
 	}
@@ -229,16 +252,36 @@ func (x *execution) pick() (*thread, turn) {
 	}
 	if last || len(x.options) == 1 {
 		t := x.options[0]
-		return t, turn{thread: uint8(t.id)}
+		x.covered = x.covered || t.held && x.calm == 0
+		t.held = false
+		return t, turn{thread: uint8(t.id), taken: -1}
 	}
-	i := x.strategy.thread(x)
+	x.open = x.open[:0]
+	for i, t := range x.options {
+		if !t.held {
+			x.open = append(x.open, i)
+		}
+	}
+	i, now := 0, turn{}
+	switch len(x.open) {
+	case 0:
+		x.covered = true
+	case 1:
+		i = x.open[0]
+	default:
+		i = x.strategy.thread(x)
+		now.open = uint8(len(x.open))
+	}
 	x.decisions = append(x.decisions, i)
-	preempts := costs && i != 0
-	if preempts {
-		x.preemptions++
-	}
 	t := x.options[i]
-	return t, turn{uint8(t.id), uint8(len(x.options)), preempts}
+	now.thread, now.taken = uint8(t.id), int8(i)
+	if costs && i != 0 {
+		x.preemptions++
+		now.preempts = true
+		now.holds = x.search.mayHold(x.current)
+		x.current.held = now.holds
+	}
+	return t, now
 }
 
 // finish ends the execution when no thread can go on.
@@ -272,6 +315,7 @@ func (x *execution) fail(what string) {
 func (x *execution) step(kind Kind, p unsafe.Pointer, enabled func() bool) {
 	t := x.current
 	t.enabled = enabled
+	t.next = op{kind, p, t.past, -1}
 	if t.parent != nil {
 		x.handOver(t.parent)
 		<-t.baton
@@ -303,6 +347,7 @@ func (x *execution) yield() {
 	t.yields = true
 	x.step(Yield, nil, func() bool { return x.news(t) })
 	t.yields = false
+	x.yielded()
 	t.seen = x.writes - t.wrote
 	t.past = t.past.and(uint64(Yield))
 }

@@ -18,6 +18,9 @@ type Config struct {
 	Random int
 	// Seed is the seed of the random choices.
 	Seed uint64
+	// States visits every state, also those that no thread can tell apart by its own operations. It is for programs that
+	// look at all words at once, without an operation. See races.go.
+	States bool
 	// Full explores equivalent interleavings too: see reduction.go.
 	Full bool
 	// Steps is the number of operations after which an execution counts as a livelock. 0 means 10000.
@@ -106,7 +109,8 @@ func firstLine(s string) string {
 
 // A strategy takes the decisions of all executions, one after the other.
 type strategy interface {
-	// thread picks one of x.options, the threads that can go on. The first is the running thread, if it is among them.
+	// thread picks one of x.options, the threads that can go on, among those with the indices x.open. The first option
+	// is the running thread, if it can go on.
 	thread(x *execution) int
 	// value picks one of n possible outcomes of an operation.
 	value(n int) int
@@ -132,7 +136,7 @@ func newStrategy(cfg *Config) strategy {
 	default:
 		d := &depthFirst{}
 		if !cfg.Full {
-			d.known = make(cache)
+			d.known, d.raced, d.pinned = make(cache), make(map[past]bool), make(map[past]bool)
 		}
 		return d
 	}
@@ -143,18 +147,24 @@ type depthFirst struct {
 	stack []decision
 	at    int
 	known cache // nil: take all
+
+	// Of operations, known by the past before them; see races.go.
+	raced  map[past]bool // with an operation of another thread in any execution so far
+	pinned map[past]bool
 }
 
 type decision struct {
 	options, taken int
 	turn           int    // the execution's turn when the decision came up
 	state          uint64 // the execution's state then
+	all            bool   // take the other options as well; without it only if there is a race
+	past           past   // of the running thread, before the operation that it has come to
 }
 
 func (d *depthFirst) value(n int) int {
 	switch {
 	case d.at == len(d.stack):
-		d.stack = append(d.stack, decision{options: n, turn: active.turn, state: active.state()})
+		d.stack = append(d.stack, decision{options: n, turn: active.turn, state: active.state(), all: true})
 	case d.stack[d.at].options != n:
 		active.giveUp("the program is not deterministic: %d options where there were %d", n, d.stack[d.at].options)
 	case d.at == len(d.stack)-1 && d.stack[d.at].state != active.state(): // a change in an earlier decision shows here
@@ -165,18 +175,29 @@ func (d *depthFirst) value(n int) int {
 }
 
 func (d *depthFirst) thread(x *execution) int {
-	// The states of decisions on the stack are known because the search first came to them there.
-	if d.known != nil && d.at == len(d.stack) && d.known.covers(x) {
+	isNew := d.at == len(d.stack) // the other states on the stack are known because the search first came to them there
+	if d.known != nil && isNew && d.known.covers(x) {
 		x.covered = true
+		d.recall()
 		return 0
 	}
-	return d.value(len(x.options))
+	i := x.open[d.value(len(x.open))]
+	if x.search != nil {
+		x.current.next.choice = d.latest()
+		if last := &d.stack[d.at-1]; isNew {
+			last.all, last.past = !x.preempts(), x.current.next.past
+		}
+	}
+	return i
 }
+
+// latest returns the index of the latest decision.
+func (d *depthFirst) latest() int32 { return int32(d.at - 1) }
 
 func (d *depthFirst) next() bool {
 	for len(d.stack) > 0 {
 		last := &d.stack[len(d.stack)-1]
-		if last.taken++; last.taken < last.options {
+		if last.taken++; last.all && last.taken < last.options {
 			d.at = 0
 			return true
 		}

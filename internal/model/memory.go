@@ -7,6 +7,7 @@ type memory struct {
 	words     wordTable
 	turns     []turn
 	options   []*thread
+	open      []int
 	decisions []int
 	idle      []*goroutine
 }

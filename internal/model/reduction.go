@@ -3,14 +3,17 @@ package model
 import "unsafe"
 
 // Interleavings that differ only in the order of independent operations lead to the same state, and from there to the
-// same ends. So the search remembers, by a hash, the states in which it has taken decisions. It does not go on from a
-// state that it reaches again with no more preemptions left than before (happens-before caching: Musuvathi and Qadeer,
-// Partial-order reduction for context-bounded state exploration, 2007). Unlike sleep sets, this loses nothing under a
-// bound.
+// same ends. The search leaves most of them out, in two ways that lose nothing under a bound.
+//
+// It remembers, by a hash, the states in which it has taken decisions. It does not go on from a state that it reaches
+// again with no more preemptions left than before (happens-before caching: Musuvathi and Qadeer, Partial-order reduction
+// for context-bounded state exploration, 2007).
 //
 // A state is the past of each thread: its operations, and for each of them the operations of other threads on the same
 // word that it came after. A deterministic program can depend on nothing else. The hashes have 64 bits: with ten
 // million states the chance that two of them share one is 3 in a million.
+//
+// And it preempts a thread only where another thread can notice: see races.go.
 
 // past is the hash of the operations before a point, in the order that operations on the same words have.
 type past uint64
@@ -40,7 +43,9 @@ func (x *execution) event(kind Kind, w *word) {
 // eventAt is event for an operation that does not change the word at p.
 func (x *execution) eventAt(kind Kind, p unsafe.Pointer) {
 	if !x.covered {
-		x.event(kind, x.words.at(p))
+		w := x.words.at(p)
+		x.did(kind, p, w)
+		x.event(kind, w)
 	}
 }
 
@@ -60,7 +65,8 @@ func (x *execution) state() uint64 {
 type cache map[uint64]int
 
 // covers reports whether the continuations of x are explored already, or will be from a state on the stack. If not,
-// they count as explored from now on.
+// they count as explored from now on. Continuations in which a thread that was held goes on count too: the search has
+// taken them where it let the thread go on instead of preempting it.
 func (c cache) covers(x *execution) bool {
 	used := 0
 	if x.cfg.Preemptions >= 0 {
