@@ -30,7 +30,8 @@ func Check(t T, program func()) {
 	checkWith(t, Config{}, program)
 }
 
-// CheckStates is Check for a program that looks at words with Peek at any moment, without an operation. It takes longer.
+// CheckStates is Check for a program that looks at words with Peek at any moment, without an operation. It takes
+// longer.
 func CheckStates(t T, program func()) {
 	t.Helper()
 	checkWith(t, Config{States: true}, program)

@@ -6,8 +6,8 @@ import "unsafe"
 // same ends. The search leaves most of them out, in two ways that lose nothing under a bound.
 //
 // It remembers, by a hash, the states in which it has taken decisions. It does not go on from a state that it reaches
-// again with no more preemptions left than before (happens-before caching: Musuvathi and Qadeer, Partial-order reduction
-// for context-bounded state exploration, 2007).
+// again with no more preemptions left than before (happens-before caching: Musuvathi and Qadeer, Partial-order
+// reduction for context-bounded state exploration, 2007).
 //
 // A state is the past of each thread: its operations, and for each of them the operations of other threads on the same
 // word that it came after. A deterministic program can depend on nothing else. The hashes have 64 bits: with ten
