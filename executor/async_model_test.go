@@ -12,10 +12,10 @@ import (
 )
 
 // counted is a function for Async that must be called at most once.
-func counted(calls *int) func(context.Context) (int, error) {
+func counted(calls *tally) func(context.Context) (int, error) {
 	return func(context.Context) (int, error) {
-		*calls++
-		model.Assert(*calls == 1, "called %d times", *calls)
+		times := calls.add()
+		model.Assert(times == 1, "called %d times", times)
 		return 7, nil
 	}
 }
@@ -36,12 +36,12 @@ func drained(ex *Executor) {
 func TestModelAsync(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
-		var calls [2]int
+		var calls [2]tally
 		f := Async(context.Background(), ex, counted(&calls[0]))
 		Async(context.Background(), ex, counted(&calls[1]))
 		isSeven(f)
 		death(ex)
-		model.Assert(calls == [2]int{1, 1}, "called %v", calls)
+		model.Assert(calls[0].get() == 1 && calls[1].get() == 1, "called %v", calls)
 	})
 }
 
@@ -49,10 +49,10 @@ func TestModelAsync(t *testing.T) {
 func TestModelAsyncInside(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
-		calls := 0
+		var calls tally
 		j := newJob(func(*Worker) { isSeven(Async(context.Background(), ex, counted(&calls))) })
 		j.ended(ex.Run(context.Background(), j))
-		model.Assert(calls == 1, "called %d times", calls)
+		model.Assert(calls.get() == 1, "called %d times", calls.get())
 		drained(ex)
 	})
 }
@@ -61,12 +61,12 @@ func TestModelAsyncInside(t *testing.T) {
 func TestModelAsyncAfter(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
-		var calls [3]int
+		var calls [3]tally
 		ctx := context.Background()
 		a := Async(ctx, ex, counted(&calls[0]))
 		b := Async(ctx, ex, counted(&calls[1]))
 		isSeven(Async(ctx, ex, func(ctx context.Context) (int, error) {
-			model.Assert(calls[0] == 1 && calls[1] == 1, "began after %v", calls)
+			model.Assert(calls[0].get() == 1 && calls[1].get() == 1, "began after %v", calls)
 			return counted(&calls[2])(ctx)
 		}, a, b))
 		drained(ex)
@@ -77,11 +77,11 @@ func TestModelAsyncAfter(t *testing.T) {
 func TestModelAsyncCancel(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := start(n, p)
-		calls := 0
+		var calls tally
 		f := Async(context.Background(), ex, counted(&calls))
 		join := model.Go(func() { f.Cancel(nil) })
 		v, err := f.Wait()
-		if calls == 1 {
+		if calls.get() == 1 {
 			model.Assert(v == 7 && err == nil, "called, and ends with %d, %v", v, err)
 		} else {
 			model.Assert(errors.Is(err, context.Canceled), "not called, and ends with %v", err)

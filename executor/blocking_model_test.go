@@ -188,7 +188,7 @@ func TestModelBlockingForks(t *testing.T) {
 			model.Assert(f.Join(s) == 2, "the wrong result")
 			return nil
 		})
-		model.Assert(err == nil && *calls == 1, "%d calls, error %v", *calls, err)
+		model.Assert(err == nil && calls.get() == 1, "%d calls, error %v", calls.get(), err)
 		rest(ex)
 	})
 }

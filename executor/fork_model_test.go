@@ -28,11 +28,11 @@ func scoped(ex *Executor, fn func(*Scope) error) error {
 }
 
 // once is a function that must be called exactly once. It returns its argument plus 1.
-func once() (fn func(*Scope, int) int, calls *int) {
-	calls = new(int)
+func once() (fn func(*Scope, int) int, calls *tally) {
+	calls = new(tally)
 	return func(_ *Scope, n int) int {
-		*calls++
-		model.Assert(*calls == 1, "called %d times", *calls)
+		times := calls.add()
+		model.Assert(times == 1, "called %d times", times)
 		return n + 1
 	}, calls
 }
@@ -46,7 +46,7 @@ func TestModelFork(t *testing.T) {
 			model.Assert(Fork(s, fn, 1).Join(s) == 2, "the wrong result")
 			return nil
 		})
-		model.Assert(err == nil && *calls == 1, "%d calls, error %v", *calls, err)
+		model.Assert(err == nil && calls.get() == 1, "%d calls, error %v", calls.get(), err)
 		stop(ex)
 	})
 }
@@ -64,7 +64,7 @@ func TestModelForkNested(t *testing.T) {
 			model.Assert(Fork(s, outer, 1).Join(s) == 3, "the wrong result")
 			return nil
 		})
-		model.Assert(err == nil && *calls == 1, "%d calls, error %v", *calls, err)
+		model.Assert(err == nil && calls.get() == 1, "%d calls, error %v", calls.get(), err)
 		stop(ex)
 	})
 }
@@ -99,7 +99,7 @@ func TestModelForkOrder(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var fns [3]func(*Scope, int) int
-		var calls [3]*int
+		var calls [3]*tally
 		for i := range fns {
 			fns[i], calls[i] = once()
 		}
@@ -114,7 +114,7 @@ func TestModelForkOrder(t *testing.T) {
 			return nil
 		})
 		for i := range calls {
-			model.Assert(*calls[i] == 1, "fork %d was called %d times, error %v", i, *calls[i], err)
+			model.Assert(calls[i].get() == 1, "fork %d was called %d times, error %v", i, calls[i].get(), err)
 		}
 		stop(ex)
 	})
@@ -140,7 +140,7 @@ func TestModelForkPanics(t *testing.T) {
 			}()
 			return nil
 		})
-		model.Assert(err == nil && *calls <= 1, "%d calls, error %v", *calls, err)
+		model.Assert(err == nil && calls.get() <= 1, "%d calls, error %v", calls.get(), err)
 		stop(ex)
 	})
 }
@@ -199,7 +199,7 @@ func TestModelForkPublicAgain(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var fns [2]func(*Scope, int) int
-		var calls [2]*int
+		var calls [2]*tally
 		for i := range fns {
 			fns[i], calls[i] = once()
 		}
@@ -214,7 +214,7 @@ func TestModelForkPublicAgain(t *testing.T) {
 			}
 			return nil
 		})
-		model.Assert(err == nil && *calls[0] == 1 && *calls[1] == 1, "%d and %d calls, error %v", *calls[0], *calls[1],
+		model.Assert(err == nil && calls[0].get() == 1 && calls[1].get() == 1, "%d and %d calls, error %v", calls[0].get(), calls[1].get(),
 			err)
 		stop(ex)
 	})

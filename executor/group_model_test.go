@@ -12,18 +12,18 @@ import (
 )
 
 // calls counts the calls of one function, which are to be one.
-type calls struct{ n int }
+type calls struct{ tally }
 
 func (c *calls) call() error {
-	c.n++
-	model.Assert(c.n == 1, "a function was called %d times", c.n)
+	n := c.add()
+	model.Assert(n == 1, "a function was called %d times", n)
 	return nil
 }
 
 // were checks that each function was called.
 func were(all ...*calls) {
 	for i, c := range all {
-		model.Assert(c.n == 1, "function %d was called %d times", i, c.n)
+		model.Assert(c.get() == 1, "function %d was called %d times", i, c.get())
 	}
 }
 
@@ -85,7 +85,7 @@ func TestModelGroupAgain(t *testing.T) {
 		before := g.run.Load()
 		join := model.Go(func() { g.Go(b.call) })
 		waited(g)
-		model.Assert(a.n == 1, "Wait returns before the function has ended")
+		model.Assert(a.get() == 1, "Wait returns before the function has ended")
 		join()
 		if g.run.Load() != before {
 			again++
@@ -163,9 +163,9 @@ func TestModelGroupClose(t *testing.T) {
 		join()
 		switch err := g.Wait(); {
 		case errors.Is(err, ErrClosed):
-			model.Assert(a.n == 0, "refused and called")
+			model.Assert(a.get() == 0, "refused and called")
 		default:
-			model.Assert(err == nil && a.n == 1, "%v, called %d times", err, a.n)
+			model.Assert(err == nil && a.get() == 1, "%v, called %d times", err, a.get())
 		}
 	})
 }
@@ -198,7 +198,7 @@ func TestModelGroupTryGo(t *testing.T) {
 		close()
 		err := g.Wait()
 		model.Assert(err == nil || errors.Is(err, ErrClosed), "Wait: %v", err)
-		model.Assert(a.n == 1 && (b.n == 1) == went, "called %d and %d times, TryGo %v", a.n, b.n, went)
+		model.Assert(a.get() == 1 && (b.get() == 1) == went, "called %d and %d times, TryGo %v", a.get(), b.get(), went)
 		model.Assert(g.active == 0 && g.queued == 0, "a turn is left")
 		stop(ex)
 	})

@@ -12,6 +12,17 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
+// A tally counts calls that are ordered: two that nothing orders are a data race, and so is a look at the tally that
+// does not come after all of them.
+type tally struct{ n xatomic.Plain[int] }
+
+func (c *tally) add() int {
+	c.n.Set(c.n.Get() + 1)
+	return c.n.Get()
+}
+
+func (c *tally) get() int { return c.n.Get() }
+
 // A job is the smallest layer above the executor: functions that may push others. Each must run exactly once. It is run
 // once.
 type job struct {
@@ -23,7 +34,8 @@ type job struct {
 
 	// Told at the end; plain, as no operations for the model.
 	items, ran, failures int
-	over                 bool
+	over                 xatomic.Plain[bool]
+	done                 []*xatomic.Plain[bool] // by item
 }
 
 func newJob(first func(*Worker)) *job {
@@ -47,8 +59,8 @@ func (j *job) Leave(*Worker) {
 	if j.left.Add(-1) != 0 {
 		return
 	}
-	model.Assert(!j.over, "the run ended twice")
-	j.over = true
+	model.Assert(!j.over.Get(), "the run ended twice")
+	j.over.Set(true)
 	var err error
 	if j.failures > 0 {
 		err = ErrGoexit
@@ -66,10 +78,11 @@ func (j *job) Fail(_ *Worker, _ *Item, err error) *Item {
 func (j *job) item(f func(*Worker)) *Item {
 	j.left.Add(1)
 	j.items++
-	done := false
+	done := new(xatomic.Plain[bool])
+	j.done = append(j.done, done)
 	return &Item{Body: &j.Body, Exec: func(w *Worker, _ *Item) *Item {
-		model.Assert(!done, "an item ran twice")
-		done = true
+		model.Assert(!done.Get(), "an item ran twice")
+		done.Set(true)
 		j.ran++
 		f(w)
 		j.left.Add(-1)
@@ -83,7 +96,15 @@ func (j *job) push(w *Worker, f func(*Worker)) { w.Push(j.item(f)) }
 // ended checks the end of a run that nothing stopped.
 func (j *job) ended(err error) {
 	model.Assert(err == nil, "the run failed: %v", err)
-	model.Assert(j.over && j.ran == j.items, "of %d items %d ran", j.items, j.ran)
+	j.ranAll(err)
+}
+
+// ranAll checks that the run is over and all items ran.
+func (j *job) ranAll(err error) {
+	model.Assert(j.over.Get() && j.ran == j.items, "of %d items %d ran, error %v", j.items, j.ran, err)
+	for i, done := range j.done {
+		model.Assert(done.Get(), "item %d has not ended", i)
+	}
 }
 
 // runJob has ex run a job that begins with first, and checks its end.

@@ -114,7 +114,7 @@ func (r *JobRun) conclude(body *Body) {
 	r.inside.Store(nil)
 	r.ex.forget(&r.Run)
 	ends := r.publishEnd()
-	defer r.ex.running.Done()
+	defer r.ex.running.Done() // after all that Close is to wait for: observers are told of the end before Detach
 	if r.awaited.Load() > 0 {
 		r.ex.wakeHelpersOf(&r.Run)
 	}

@@ -14,21 +14,21 @@ import (
 // A rollCall counts the calls of a broadcast by worker.
 type rollCall struct {
 	ex *Executor
-	n  []int
+	n  []tally
 }
 
-func newRollCall(ex *Executor) *rollCall { return &rollCall{ex, make([]int, ex.cfg.Workers)} }
+func newRollCall(ex *Executor) *rollCall { return &rollCall{ex, make([]tally, ex.cfg.Workers)} }
 
 func (c *rollCall) fn(_ context.Context, worker int) error {
 	model.Assert(c.ex.WorkerIndex() == worker, "the call of worker %d is on %d", worker, c.ex.WorkerIndex())
-	c.n[worker]++
+	c.n[worker].add()
 	return nil
 }
 
 func (c *rollCall) check(err error) {
 	model.Assert(err == nil, "Broadcast: %v", err)
-	for i, n := range c.n {
-		model.Assert(n == 1, "worker %d has called %d times", i, n)
+	for i := range c.n {
+		model.Assert(c.n[i].get() == 1, "worker %d has called %d times", i, c.n[i].get())
 	}
 }
 
@@ -126,7 +126,7 @@ func TestModelBroadcastStopped(t *testing.T) {
 			}
 			return failure
 		})
-		model.Assert(errors.Is(err, failure) && c.n[0] == 1 && c.n[1] <= 1, "%v called, %v", c.n, err)
+		model.Assert(errors.Is(err, failure) && c.n[0].get() == 1 && c.n[1].get() <= 1, "%v called, %v", c.n, err)
 		stop(ex)
 	})
 }

@@ -76,7 +76,7 @@ func TestModelObservedFuture(t *testing.T) {
 	onDefault(t, []int{1, 2}, func(n int, p Policy) {
 		var o witness
 		ex := started(Config{Workers: n, Policy: p, Observers: []*Observer{o.observer()}})
-		calls := 0
+		var calls tally
 		f := Async(context.Background(), ex, counted(&calls))
 		death(ex)
 		model.Assert(o.detached.Get() && o.tasks.Load() == 0, "Close returns before Detach has")

@@ -15,14 +15,14 @@ import (
 func TestModelPromise(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := start(n, p)
-		calls := 0
+		var calls tally
 		promise := NewPromise[int](context.Background(), ex)
 		join := model.Go(func() { model.Assert(promise.Resolve(7), "not resolved") })
 		Async(context.Background(), ex, counted(&calls), promise.Future())
 		isSeven(promise.Future())
 		join()
 		death(ex)
-		model.Assert(calls == 1, "called %d times", calls)
+		model.Assert(calls.get() == 1, "called %d times", calls.get())
 	})
 }
 
@@ -58,7 +58,7 @@ func TestModelPromiseInside(t *testing.T) {
 		ex := start(n, p)
 		promise := NewPromise[int](context.Background(), ex)
 		join := model.Go(func() { promise.Resolve(1) })
-		calls := 0
+		var calls tally
 		runJob(ex, func(*job, *Worker) {
 			isSeven(Async(context.Background(), ex, counted(&calls), promise.Future()))
 		})

@@ -61,7 +61,7 @@ func TestModelShareForks(t *testing.T) {
 			return nil
 		})
 		join()
-		model.Assert(err == nil && *calls == 1, "%d calls, error %v", *calls, err)
+		model.Assert(err == nil && calls.get() == 1, "%d calls, error %v", calls.get(), err)
 		rest(ex)
 	})
 }

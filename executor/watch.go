@@ -22,7 +22,6 @@ type watch struct {
 
 	attaching xsync.WaitGroup // until Attach has returned: no worker looks for work before
 	attached  bool            // plain, under attaching
-	runs      xsync.WaitGroup // one for each run between RunBegin and the return of RunEnd
 
 	mu   xsync.Mutex
 	sets map[string]*TaskSet // of functions, by the names of their jobs
@@ -135,12 +134,11 @@ func (o *watch) awaitAttach() {
 	}
 }
 
-// detach calls Detach. No worker's thread is left.
+// detach calls Detach. No worker's thread is left, and all ends of runs are told: see JobRun.conclude.
 func (o *watch) detach() {
 	if o == nil || !o.attached {
 		return
 	}
-	o.runs.Wait()
 	o.tell(func(of *Observer) {
 		if of.Detach != nil {
 			of.Detach()
@@ -152,7 +150,6 @@ func (o *watch) runBegin(r *Run) {
 	if o == nil {
 		return
 	}
-	o.runs.Add(1) // before the end of the run can be told; Close waits for the run first
 	o.tell(func(of *Observer) {
 		if of.RunBegin != nil {
 			of.RunBegin(r)
@@ -169,7 +166,6 @@ func (o *watch) runEnd(r *Run) {
 			of.RunEnd(r)
 		}
 	})
-	o.runs.Done()
 }
 
 func (o *watch) steal(thief, victim, n int) {

@@ -24,14 +24,15 @@ type T interface {
 // up to one preemption: the parts from 0 to N-1 together have every test.
 //
 // What program asserts must follow from what its threads have done and seen, and not from the moment at which a thread
-// looks at a plain variable that another thread changes meanwhile: such moments are left out.
+// looks at a plain variable that another thread changes meanwhile: not every such moment comes. If nothing orders the
+// accesses of an xatomic.Plain, that is found at any moment. For other cases there is [CheckStates].
 func Check(t T, program func()) {
 	t.Helper()
 	checkWith(t, Config{}, program)
 }
 
-// CheckStates is Check for a program that looks at words with Peek at any moment, without an operation. It takes
-// longer.
+// CheckStates is Check for a program that looks at plain variables or words at any moment, without an operation. It
+// takes longer.
 func CheckStates(t T, program func()) {
 	t.Helper()
 	checkWith(t, Config{States: true}, program)

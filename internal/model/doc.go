@@ -3,7 +3,7 @@
 // Under -tags modelcheck, internal/xatomic and internal/park do not access memory and the kernel directly. Before each
 // atomic operation, park and wake they call [Point], which lets one thread go on at a time and decides which. Locks,
 // wait groups and the starts of threads do the same in internal/xsync and internal/osthread. [Explore] runs a program
-// again and again until every sequence of decisions within its bounds has been taken.
+// again and again until every order of operations that depend on each other was taken, within its bounds.
 //
 // Go's atomics behave as in one sequentially consistent order. So for programs without data races the interleavings of
 // atomic operations are all the behaviours there are. Plain words that one thread writes and others read without a lock

@@ -85,7 +85,7 @@ type thread struct {
 
 	next    op // its next operation, or the last one if it is past that
 	held    bool
-	changed access // its last operation that changed a word
+	changed access // its last operation that was no load
 }
 
 func newExecution(cfg Config, s strategy, m *memory) *execution {
@@ -178,7 +178,9 @@ func (x *execution) leave(t *thread, wrong string) {
 
 // choose decides which thread goes on. It returns nil if none can: the execution is over.
 func (x *execution) choose() *thread {
-	x.arrive()
+	if !x.current.done {
+		x.arrive()
+	}
 	if x.turn < x.common {
 		x.turn++
 		return x.again(x.turns[x.turn-1])
@@ -317,6 +319,7 @@ func (x *execution) step(kind Kind, p unsafe.Pointer, enabled func() bool) {
 	t.enabled = enabled
 	t.next = op{kind, p, t.past, -1}
 	if t.parent != nil {
+		x.arrive()
 		x.handOver(t.parent)
 		<-t.baton
 		t.enabled = nil

@@ -18,8 +18,8 @@ type Config struct {
 	Random int
 	// Seed is the seed of the random choices.
 	Seed uint64
-	// States visits every state, also those that no thread can tell apart by its own operations. It is for programs that
-	// look at all words at once, without an operation. See races.go.
+	// States visits every state within the bound, also those that no thread can tell apart by its own operations. It is
+	// for programs that look at plain variables or words at any moment, without an operation. See races.go.
 	States bool
 	// Full explores equivalent interleavings too: see reduction.go.
 	Full bool
@@ -184,7 +184,8 @@ func (d *depthFirst) thread(x *execution) int {
 	i := x.open[d.value(len(x.open))]
 	if x.search != nil {
 		x.current.next.choice = d.latest()
-		if last := &d.stack[d.at-1]; isNew {
+		if isNew {
+			last := &d.stack[d.at-1]
 			last.all, last.past = !x.preempts(), x.current.next.past
 		}
 	}

@@ -4,7 +4,7 @@ import "unsafe"
 
 // Thread T is preempted before its operation e, and other threads go on. If T comes to do e before another thread has
 // done an operation that depends on e, then the preemption may as well come after e: the threads observe the same, and
-// there are no more preemptions. So two rules leave out preemptions:
+// there are no more preemptions. (For exceptions see pin and arrive.) So two rules leave out preemptions:
 //
 // A preempted thread is held until another thread has done, or waits to do, an operation that depends on e. If only held
 // threads can go on, the execution need not be explored further (sleep sets: Godefroid, Partial-order methods for the
@@ -16,8 +16,8 @@ import "unsafe"
 // Godefroid, 2005; under a bound: Coons, Musuvathi and McKinley, Bounded partial-order reduction, 2013). Where the
 // running thread cannot go on, the choice of the next one is free, and the search takes every option.
 //
-// Two operations depend on each other if they are on the same word, and one of them is no load. A yield depends on every
-// operation that changes a word: it waits for one.
+// Two operations depend on each other if they are on the same word, and one of them is no load. A load that waits for
+// one of several words depends on every operation that is no load. So does a yield.
 //
 // So the search takes each order of the operations that depend on each other, but does not come to each state: if one
 // thread changes one word, and another thread another word, there may be no execution in which a third thread, if it
@@ -26,14 +26,22 @@ import "unsafe"
 // An op is an operation that a thread has come to.
 type op struct {
 	kind   Kind
-	p      unsafe.Pointer
-	past   past  // of the thread before it
-	choice int32 // the decision in which the thread may be preempted before it; -1 if there is none
+	p      unsafe.Pointer // nil for a yield, a join, and a load that waits for one of several words
+	past   past           // of the thread before it
+	choice int32          // the decision in which the thread may be preempted before it; -1 if there is none
 }
 
-// dependsOn reports whether o, on a word, and an operation of that kind on the word at p depend on each other.
+// dependsOn reports whether o and an operation of that kind on the word at p depend on each other.
 func (o *op) dependsOn(kind Kind, p unsafe.Pointer) bool {
-	return o.p == p && (o.kind != Load || kind != Load)
+	switch {
+	case o.kind == Load && kind == Load:
+		return false
+	case o.kind == Yield || o.kind == Load && o.p == nil:
+		return kind != Load
+	case kind == Yield || kind == Load && p == nil:
+		return o.kind != Load
+	}
+	return o.p == p && p != nil
 }
 
 // An access is an operation that a thread has done. The zero value stands for none.
@@ -44,7 +52,7 @@ type access struct {
 }
 
 // preempts reports whether the options, except for the first, preempt the running thread where it might as well be
-// preempted later. A yield counts as unlike other operations.
+// preempted later. Before a yield every option is taken.
 func (x *execution) preempts() bool {
 	return x.options[0] == x.current && x.current.next.kind != Yield
 }
@@ -66,25 +74,21 @@ func (x *execution) pin() {
 	x.noteRace(access{past: o.past, choice: o.choice})
 }
 
-// arrive is called when the current thread has come to its next operation, or to its end. Threads that are held before
-// an operation that decides whether it can go on are no longer held.
+// arrive is called when the current thread has come to its next operation. Threads that are held before an operation
+// that decides whether it can go on are no longer held. Earlier operations that decide it are noted as races here, for
+// it may come to wait for ever.
 func (x *execution) arrive() {
 	t := x.current
-	if x.search == nil || x.covered || t.done {
+	if x.search == nil || x.covered || t.enabled == nil {
 		return
 	}
-	waits := t.enabled != nil && !t.enabled()
-	for _, u := range x.threads {
-		switch {
-		case !u.held:
-		case t.next.kind == Yield:
-			u.held = u.next.kind == Load
-		case waits && u.next.dependsOn(Update, t.next.p):
-			u.held = false
-		}
+	if t.next.kind == Yield || !t.enabled() {
+		x.releaseFor(t.next.kind, t.next.p)
 	}
-	if t.enabled != nil && t.next.p != nil {
-		x.racesWith(t.next.kind, x.words.at(t.next.p)) // it may come to wait for ever
+	if p := t.next.p; p != nil {
+		x.racesWith(t.next.kind, x.words.at(p))
+	} else if t.next.kind == Load {
+		x.racesWith(Load, nil)
 	}
 }
 
@@ -93,6 +97,7 @@ func (x *execution) did(kind Kind, p unsafe.Pointer, w *word) {
 	if x.search == nil {
 		return
 	}
+	x.releaseFor(kind, p)
 	x.racesWith(kind, w)
 	t := x.current
 	a := access{t.next.past, t.clock[t.id], t.next.choice}
@@ -102,11 +107,7 @@ func (x *execution) did(kind Kind, p unsafe.Pointer, w *word) {
 		w.lastChange[t.id], t.changed = a, a
 	}
 	for _, u := range x.threads {
-		if u == t || u.done || !u.next.dependsOn(kind, p) {
-			continue
-		}
-		u.held = false
-		if u.enabled != nil {
+		if u != t && !u.done && u.enabled != nil && u.next.kind != Yield && u.next.dependsOn(kind, p) {
 			x.noteRace(a) // u may have waited for this, or come to wait
 		}
 	}
@@ -117,20 +118,22 @@ func (x *execution) yielded() {
 	if x.search == nil || x.covered {
 		return
 	}
-	t := x.current
+	x.releaseFor(Yield, nil)
+	x.racesWith(Yield, nil)
+}
+
+// releaseFor releases the threads that are held before an operation that depends on one of that kind on the word at p.
+func (x *execution) releaseFor(kind Kind, p unsafe.Pointer) {
 	for _, u := range x.threads {
-		if u == t {
-			continue
-		}
-		u.held = u.held && u.next.kind == Load
-		if u.changed.at > t.clock[u.id] {
-			x.noteRace(u.changed)
+		if u.held && u.next.dependsOn(kind, p) {
+			u.held = false
 		}
 	}
 }
 
-// racesWith notes the races of other threads' last operations on w with one of the current thread, of that kind. Races
-// with earlier ones show where a later one comes after the current thread's.
+// racesWith notes the races of other threads' last operations with one of the current thread, of that kind and on w, or
+// on any word if w is nil. A race with an earlier operation shows in the execution in which the later one comes after
+// the current thread's.
 func (x *execution) racesWith(kind Kind, w *word) {
 	if x.isCommon() {
 		return
@@ -140,9 +143,12 @@ func (x *execution) racesWith(kind Kind, w *word) {
 		if u == t {
 			continue
 		}
-		a := w.lastChange[u.id]
-		if l := w.lastLoad[u.id]; kind != Load && l.at >= a.at {
-			a = l
+		a := u.changed
+		if w != nil {
+			a = w.lastChange[u.id]
+			if l := w.lastLoad[u.id]; kind != Load && l.at >= a.at {
+				a = l
+			}
 		}
 		if a.at > t.clock[u.id] {
 			x.noteRace(a)
@@ -152,7 +158,7 @@ func (x *execution) racesWith(kind Kind, w *word) {
 
 // isCommon reports whether the execution is still in the part that it has in common with the one before. The races in
 // that part are noted already.
-func (x *execution) isCommon() bool { return x.turn <= x.common }
+func (x *execution) isCommon() bool { return x.search.at < len(x.search.stack) }
 
 // noteRace notes that a was in a race.
 func (x *execution) noteRace(a access) {

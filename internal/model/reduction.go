@@ -3,7 +3,7 @@ package model
 import "unsafe"
 
 // Interleavings that differ only in the order of independent operations lead to the same state, and from there to the
-// same ends. The search leaves most of them out, in two ways that lose nothing under a bound.
+// same ends. The search leaves most of them out, in two ways that lose no end under a bound.
 //
 // It remembers, by a hash, the states in which it has taken decisions. It does not go on from a state that it reaches
 // again with no more preemptions left than before (happens-before caching: Musuvathi and Qadeer, Partial-order

@@ -70,6 +70,11 @@ func TestReductionLosesNothing(t *testing.T) {
 		// The pick comes in the other thread's calm, or before it.
 		{"add0 calmly1 set2 add0 | load1 pick0 set1 | await2 load0", 100, nil},
 		{"start0 load1 | start1 load0", 100, nil},
+		// What follows the choice is noticed, although no operation comes in between.
+		{"load0 | load1 maycalm0", 100, nil},
+		{"load2 mayawait0 | set0 clear0", 100, []string{"deadlock: thread 0 waits, thread 1 waits"}},
+		{"load0 mayend0 set1 | load1 load0", 100, nil},
+		{"add2 either0 load2 | load2 set2 | set1 load2", 100, nil},
 		{"lock0 load0 | lock0 | set0 lock0", 100, nil},
 		{"hold0 load1 | hold0 | set0 set1", 100, nil},
 		{"wait0 load1 | doze0 load1 | set0 wake0 wake0", 100, nil},

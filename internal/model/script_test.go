@@ -152,6 +152,29 @@ var instructions = []instruction{
 		p.exit()
 		Calm(func() { p.await(w) }) // the other threads go on meanwhile
 	}},
+	{"maycalm", 3, func(p *player, w *cell) {
+		if Choose(2) == 1 {
+			Calm(func() { w.add(10); p.exit() })
+		}
+	}},
+	{"mayawait", 2, func(p *player, w *cell) {
+		if Choose(2) == 1 {
+			p.await(w)
+		}
+	}},
+	{"mayend", 2, func(p *player, _ *cell) {
+		if Choose(2) == 1 && p.id != len(p.saw)-1 { // the last thread waits for the others
+			runtime.Goexit()
+		}
+	}},
+	{"either", 2, func(p *player, _ *cell) {
+		a, b := p.words[0], p.words[1]
+		Block(Load, nil, func() bool { return a.v != 0 || b.v != 0 })
+		p.note(a.v)
+		p.note(b.v)
+		Done(Load, a.p())
+		Done(Load, b.p())
+	}},
 	{"start", 5, func(p *player, w *cell) {
 		join := Go(func() {
 			w.add(10)

@@ -127,7 +127,7 @@ func Await(a, b <-chan struct{}) {
 		}
 		return
 	}
-	model.Block(model.Load, wordOf(a), func() bool { return isClosed(a) || isClosed(b) })
+	model.Block(model.Load, nil, func() bool { return isClosed(a) || isClosed(b) })
 	for _, c := range []<-chan struct{}{a, b} {
 		if c != nil {
 			model.Done(model.Load, wordOf(c))
