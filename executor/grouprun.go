@@ -96,7 +96,7 @@ func (ex *Executor) isListed(r *Run) bool {
 	if r == &ex.asyncs.all.Run {
 		return ex.asyncs.left.Load() != 0
 	}
-	return r != nil && r.listed
+	return r != nil && (r.prev != nil || ex.runs.Load() == r)
 }
 
 // leaveGroups is called after the end of r, or of the last future. If the executor is closed, it releases the groups

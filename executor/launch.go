@@ -181,7 +181,6 @@ func (ex *Executor) admit(r *Run) bool {
 	}
 	ex.injector.begin(r.settings.priority)
 	ex.runs.Store(r) // D3(run): before the run's first item
-	r.listed = true
 	ex.inProgress++
 	ex.running.Add(1)
 	return true
@@ -200,7 +199,7 @@ func (ex *Executor) forget(r *Run) {
 	if r.next != nil {
 		r.next.prev = r.prev
 	}
-	r.prev, r.next, r.listed = nil, nil, false
+	r.prev, r.next = nil, nil
 	ex.inProgress--
 	ex.injector.end(r.settings.priority)
 	if ex.runs.Load() == nil {

@@ -23,7 +23,8 @@ type Progress struct {
 // A Progresser is Hooks of a layer that can tell how far a run is.
 type Progresser interface {
 	// Progress returns all but Over. It is called on any thread while the run is in progress, and once at its end,
-	// before Release. It is called under a lock of the run and must not call methods of the run.
+	// before Release, when Running and Waiting do not matter. It is called under a lock of the run and must not call
+	// methods of the run.
 	Progress() Progress
 }
 
@@ -37,9 +38,9 @@ func (r *Run) Progress() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.body == nil {
-		p := r.progress
-		p.Over = r.over.Load() || r.ended
-		return p
+		return Progress{
+			Total: r.last.total, Done: r.last.done, Left: r.last.left, Over: r.over.Load() || r.ended,
+		}
 	}
 	if r.body.progresser == nil {
 		return Progress{}
@@ -74,6 +75,7 @@ func (b *Body) Watched() bool { return b.flags.Load()&watched != 0 }
 // tellProgress notes how far the run has come, at its end. The caller holds mu.
 func (r *Run) tellProgress() {
 	if r.body != nil && r.body.progresser != nil {
-		r.progress = r.body.progresser.Progress()
+		p := r.body.progresser.Progress()
+		r.last.total, r.last.done, r.last.left = p.Total, p.Done, p.Left
 	}
 }

@@ -37,16 +37,14 @@ type Run struct {
 	refused   bool // the run did not start, because of err
 	hasRoom   bool // the run counts against Config.MaxRuns; constant from before it is counted
 	err       xatomic.Plain[error]
-	progress  Progress      // at the end
-	done      chan struct{} // made by the first call of Done
-	callbacks []func(error) // to call after the end, see tell; nil once over is set
-	unlink    func() bool   // undoes context.AfterFunc; constant from before the run is counted
+	last      struct{ total, done, left int64 } // its progress at the end
+	done      chan struct{}                     // made by the first call of Done
+	callbacks []func(error)                     // to call after the end, see tell; nil once over is set
+	unlink    func() bool                       // undoes context.AfterFunc; constant from before the run is counted
 
 	others iter.Seq[*Item] // see JobRun.BeginWith; the starter only, until the first item is available
 
-	// Guarded by Executor.mu.
-	prev, next *Run // in Executor.runs
-	listed     bool // the run is in Executor.runs
+	prev, next *Run // in Executor.runs; guarded by Executor.mu
 }
 
 // Name returns the run's name: that of [RunOptions], or of its job.

@@ -22,6 +22,8 @@ type Graph struct {
 	sealed     bool              // the graph of a subflow that is built, see seal
 	backward   bool              // some edge leads to the same or an earlier task; otherwise there is no cycle
 	chooses    bool              // some of the special tasks choose
+	isModule   bool              // of another graph; guarded by heights
+	frozen     bool              // held since the last change; guarded by mu to write
 	modules    []module          // ascending
 	special    specials
 	limits     map[uint32][]limit
@@ -29,12 +31,9 @@ type Graph struct {
 	takers     map[uint32][]uint32 // of the values that a task makes
 	removals   removals
 
-	// Guarded by heights.
-	height   int  // greater than those of the modules
-	isModule bool // of another graph
+	height int // greater than those of the modules; guarded by heights
 
 	mu       xsync.Mutex // guards the fields below: runs may begin on several goroutines
-	frozen   bool        // held since the last change; set under mu
 	holds    int32       // number of runs in progress, and of held graphs that have this one as a module
 	size     uint32      // see unfoldedSize
 	edition  uint64      // changes with every change of the graph or its modules

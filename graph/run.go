@@ -183,7 +183,8 @@ func (r *runState) fit(p *plan.Plan, form form) {
 		}
 	}
 	if semaphores != nil || r.semaphores.Load() != nil {
-		r.semaphores.Store(&semaphores)
+		published := semaphores // semaphores itself would be on the heap in each graph
+		r.semaphores.Store(&published)
 	}
 	r.setUp(form)
 	for i := range n {

@@ -65,12 +65,12 @@ func (fn subflow) build(r *runState, i uint32) (job *partJob, err error) {
 	return job, err
 }
 
-// A builtPart is the part that a subflow builds. It is one allocation, of 512 bytes, with room for the first task: of
+// A builtPart is the part that a subflow builds. It is one allocation, of 512 bytes, with room for two tasks: of
 // subflows in subflows many may be in progress.
 type builtPart struct {
 	graph Graph
 	job   partJob
-	funcs [1]plan.Func
+	funcs [2]plan.Func
 }
 
 func newBuiltPart(name string) *builtPart {

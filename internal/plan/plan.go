@@ -56,7 +56,7 @@ func Freeze(funcs []Func, edges []Edge, chooses []bool) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Funcs: funcs, Chooses: chooses}
-	p.Off, p.Join = makeTwo(n+1, n)
+	p.makeArrays(n, len(edges))
 	// Counting sort. While edges are scattered, Off[i+1] is the next free place of task i; at the end it is task i's
 	// limit.
 	for _, e := range edges {
@@ -70,7 +70,10 @@ func Freeze(funcs []Func, edges []Edge, chooses []bool) (*Plan, error) {
 		sum += count
 	}
 	sources := p.countSources(p.Join)
-	p.Succ = hugepage.Make[uint32](len(edges) + sources)[:len(edges)]
+	if p.Succ == nil {
+		p.Succ = hugepage.Make[uint32](len(edges) + sources)
+	}
+	p.Succ = p.Succ[: len(edges) : len(edges)+sources]
 	for _, e := range edges {
 		at := &p.Off[e.From+1]
 		p.Succ[*at] = e.To
@@ -87,14 +90,17 @@ func Freeze(funcs []Func, edges []Edge, chooses []bool) (*Plan, error) {
 	return p, nil
 }
 
-// makeTwo makes two slices. If they are short, they are one allocation.
-func makeTwo(a, b int) (_, _ []uint32) {
+// makeArrays makes Off and Join. If they are short, they are one allocation with Succ, which then has room for every
+// task to be a source.
+func (p *Plan) makeArrays(tasks, edges int) {
 	const short = 64
-	if a+b > short {
-		return hugepage.Make[uint32](a), hugepage.Make[uint32](b)
+	if 3*tasks+edges > short {
+		p.Off, p.Join = hugepage.Make[uint32](tasks+1), hugepage.Make[uint32](tasks)
+		return
 	}
-	both := make([]uint32, a+b)
-	return both[:a:a], both[a:]
+	all := make([]uint32, 3*tasks+1+edges)
+	p.Off, all = all[:tasks+1:tasks+1], all[tasks+1:]
+	p.Join, p.Succ = all[:tasks:tasks], all[tasks:]
 }
 
 func checkSize(tasks, edges int) error {
