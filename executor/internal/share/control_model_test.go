@@ -3,6 +3,7 @@
 package share
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/magpie-go/magpie/internal/model"
@@ -76,17 +77,19 @@ func TestModelRestAndBlock(t *testing.T) {
 // many are awake then.
 func TestModelRestAndWake(t *testing.T) {
 	for _, allotment := range []int{1, 2} {
-		model.Check(t, func() {
-			h := newFake(2, allotment)
-			rested := false
-			join := model.Go(func() { rested = h.Wanted() && h.Rest(0, false) })
-			h.Wakes()
-			join()
-			if rested {
-				h.settled(2)
-			} else {
-				h.settled(3)
-			}
+		t.Run(fmt.Sprint(allotment), func(t *testing.T) {
+			model.Check(t, func() {
+				h := newFake(2, allotment)
+				rested := false
+				join := model.Go(func() { rested = h.Wanted() && h.Rest(0, false) })
+				h.Wakes()
+				join()
+				if rested {
+					h.settled(2)
+				} else {
+					h.settled(3)
+				}
+			})
 		})
 	}
 }
@@ -139,17 +142,19 @@ func TestModelAllotmentFalls(t *testing.T) {
 // sleeps. One without work may rest longer if the other can be woken (S1).
 func TestModelAllotmentOfNone(t *testing.T) {
 	for _, laden := range []bool{false, true} {
-		model.Check(t, func() {
-			h := newFake(1, 0)
-			join := model.Go(func() { h.boundary(0, laden) })
-			other := model.Go(func() {
-				h.Wakes()
-				h.Sleeps(laden)
+		t.Run(fmt.Sprintf("laden=%v", laden), func(t *testing.T) {
+			model.Check(t, func() {
+				h := newFake(1, 0)
+				join := model.Go(func() { h.boundary(0, laden) })
+				other := model.Go(func() {
+					h.Wakes()
+					h.Sleeps(laden)
+				})
+				h.SetAllotment(1)
+				join()
+				other()
+				h.settled(1)
 			})
-			h.SetAllotment(1)
-			join()
-			other()
-			h.settled(1)
 		})
 	}
 }
