@@ -128,7 +128,7 @@ func TestModelBlockingHandsOver(t *testing.T) {
 			j.push(w, func(w *Worker) {
 				for range pollInterval + 2 {
 					j.push(w, func(w *Worker) {
-						if w.spare {
+						if w.isSpare() {
 							bySpare++
 						}
 					})

@@ -184,10 +184,8 @@ func newWorker(ex *Executor, i int) *Worker {
 		ex:      ex,
 		core:    ex.core,
 		id:      i,
-		rng:     uint64(i+1) * 0x9E3779B97F4A7C15,
-		spare:   i >= ex.cfg.Workers,
-		thieves: ex.policy.Thieves(),
-		refills: ex.policy.Refills() && !ex.cfg.Verbatim,
+		control: control{thieves: ex.policy.Thieves(), refills: ex.policy.Refills() && !ex.cfg.Verbatim},
+		search:  search{rng: uint64(i+1) * 0x9E3779B97F4A7C15},
 		inline:  ex.inline,
 		peers:   newPeers(&ex.cfg),
 		pace:    paceFor(&ex.cfg),
@@ -199,9 +197,9 @@ func newWorker(ex *Executor, i int) *Worker {
 	}
 	w.share = newSharer(w)
 	w.runItems = w.loopFor()
-	w.thief = ex.policy.Attach(host{w})
+	w.control.thief = ex.policy.Attach(host{w})
 	w.forks.init(w)
-	if w.spare {
+	if w.isSpare() {
 		w.state.Store(uint32(threadless))
 	}
 	return w

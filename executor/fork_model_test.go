@@ -214,8 +214,8 @@ func TestModelForkPublicAgain(t *testing.T) {
 			}
 			return nil
 		})
-		model.Assert(err == nil && calls[0].get() == 1 && calls[1].get() == 1, "%d and %d calls, error %v", calls[0].get(), calls[1].get(),
-			err)
+		model.Assert(err == nil && calls[0].get() == 1 && calls[1].get() == 1, "%d and %d calls, error %v",
+			calls[0].get(), calls[1].get(), err)
 		stop(ex)
 	})
 }

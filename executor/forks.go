@@ -80,7 +80,7 @@ func (w *Worker) publish(newest *fork) {
 		return
 	}
 	// D1(publish): as D1(push).
-	if w.thieves.Load() == 0 && w.core.anyoneAsleep() {
+	if w.control.thieves.Load() == 0 && w.core.anyoneAsleep() {
 		w.wakeForPushed()
 	}
 }

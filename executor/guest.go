@@ -187,7 +187,7 @@ func (w *Worker) missed() {
 	if ex.letters.Load() != 0 && w.mail.posted.Load() != nil {
 		ex.wakeForLetters()
 	}
-	if w.thieves.Load() == 0 && ex.anyItem() {
+	if w.control.thieves.Load() == 0 && ex.anyItem() {
 		ex.policy.Shown()
 	}
 }

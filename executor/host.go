@@ -6,6 +6,7 @@ import (
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // A machine shows an executor to its policy. It implements policy.Machine.
@@ -24,6 +25,22 @@ func (m machine) NotifyHelpers() {
 	if m.ex.sleepingHelpers.Load() > 0 {
 		m.ex.wakeHelpers(nil, nil)
 	}
+}
+
+// control is a worker's end of the policy. Constant.
+type control struct {
+	thief   policy.Thief   // decides when the worker looks for work and sleeps
+	thieves *xatomic.Int32 // policy.Policy.Thieves: while it is not 0, an item shown wakes no worker
+	refills bool           // policy.Policy.Refills
+}
+
+// search is what a worker keeps while it looks for work. Owner only, plain.
+type search struct {
+	found  *Item // the item that the last successful host.Try took
+	stole  bool  // the last host.Try was to steal
+	losses uint32
+	takes  uint32 // from the injector
+	rng    uint64
 }
 
 // A host shows a worker to its policy. It implements policy.Host.
@@ -56,18 +73,18 @@ func (h host) Sees(victim int) bool {
 // Try implements policy.Host.
 func (h host) Try(victim int) (outcome deque.Outcome) {
 	w := h.w
-	w.stole = true
+	w.search.stole = true
 	switch v := w.core.roster[victim]; {
 	case v != w && w.share.meets(v):
 		outcome = deque.Empty
 	case v != w && !(w.lane.CanReceive() && v.lane.Len() == 0):
-		w.found, outcome = w.stealMany(v)
+		w.search.found, outcome = w.stealMany(v)
 		w.share.tried(v, outcome)
 	case v == w && !w.core.injector.isEmpty():
-		w.found, outcome = w.takeSubmitted()
-		w.stole = false
+		w.search.found, outcome = w.takeSubmitted()
+		w.search.stole = false
 	default:
-		w.found, outcome = w.receive()
+		w.search.found, outcome = w.receive()
 	}
 	return outcome
 }
@@ -124,18 +141,18 @@ func (h host) Nanotime() int64 { return nanotime() }
 
 // random returns a uniform index below n: xorshift64, scaled by a multiplication instead of a remainder.
 func (w *Worker) random(n int) int {
-	x := w.rng
+	x := w.search.rng
 	x ^= x << 13
 	x ^= x >> 7
 	x ^= x << 17
-	w.rng = x
+	w.search.rng = x
 	return int(x >> 32 * uint64(n) >> 32)
 }
 
 // loop finds work and runs it until the worker's thread is to end (document 000, Algorithm 2).
 func (w *Worker) loop() {
 	for {
-		if !w.thief.Find() {
+		if !w.control.thief.Find() {
 			if w.readMail() {
 				continue
 			}
@@ -144,9 +161,9 @@ func (w *Worker) loop() {
 			}
 			continue
 		}
-		it := w.found
-		w.found = nil
-		w.work(it, w.stole)
+		it := w.search.found
+		w.search.found = nil
+		w.work(it, w.search.stole)
 	}
 }
 
@@ -154,7 +171,7 @@ func (w *Worker) loop() {
 // steal.
 func (w *Worker) work(it *Item, stolen bool) {
 	w.state.Store(uint32(running))
-	w.thief.Busy(stolen)
+	w.control.thief.Busy(stolen)
 	w.exploit(it)
-	w.thief.Idle()
+	w.control.thief.Idle()
 }

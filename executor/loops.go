@@ -150,7 +150,7 @@ func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
 // A thief that has announced its sleep and looked before the items were shown has left a request, and the owner's next
 // operation shows an item for it (L1).
 func (w *Worker) tell(effect deque.Effect) {
-	if effect != deque.Shown || w.thieves.Load() != 0 {
+	if effect != deque.Shown || w.control.thieves.Load() != 0 {
 		return
 	}
 	if w.lane.CanReceive() && w.lane.Len() == 0 {

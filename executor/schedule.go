@@ -89,7 +89,7 @@ func (w *Worker) schedule() {
 	if cfg.CPUs != nil {
 		s.note(wishCPUs, osthread.SetCPUs(cfg.CPUs))
 	}
-	if len(s.order) > 0 && !w.spare {
+	if len(s.order) > 0 && !w.isSpare() {
 		i := w.id % len(s.order)
 		s.note(wishPin, osthread.SetCPUs(s.order[i:i+1]))
 	}

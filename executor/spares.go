@@ -1,6 +1,15 @@
 package executor
 
-import "github.com/magpie-go/magpie/internal/osthread"
+import (
+	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/park"
+)
+
+// standby is where a spare sleeps while no worker blocks.
+type standby struct {
+	calledUp   park.Parker
+	discharged bool // the spare's thread is to end; plain, written before calledUp.Unpark
+}
 
 // A spareHost shows an executor to the ledger of its spares. It implements spares.Host. Spare i is worker
 // Config.Workers+i.
@@ -20,12 +29,12 @@ func (h spareHost) Send(spare int, hasThread bool) {
 	w := h.worker(spare)
 	switch {
 	case hasThread:
-		w.calledUp.Unpark()
+		w.standby.calledUp.Unpark()
 	case osthread.Claim(1, 0) != nil:
 		w.spareFailed()
 	default:
 		h.ex.alive.Add(1)
-		w.discharged = false
+		w.standby.discharged = false
 		w.start(osthread.Arrive)
 	}
 }
@@ -33,8 +42,8 @@ func (h spareHost) Send(spare int, hasThread bool) {
 // Discharge implements spares.Host.
 func (h spareHost) Discharge(spare int) {
 	w := h.worker(spare)
-	w.discharged = true
-	w.calledUp.Unpark()
+	w.standby.discharged = true
+	w.standby.calledUp.Unpark()
 }
 
 // WakeAll implements spares.Host.
@@ -60,13 +69,16 @@ func (w *Worker) spareGone() {
 	w.core.spares.Gone(w.spareNumber())
 }
 
+// isSpare reports whether the worker stands in for workers that block. Any thread.
+func (w *Worker) isSpare() bool { return w.id >= w.ex.cfg.Workers }
+
 // isSurplus reports whether the worker is a spare and more spares are in service than are due.
-func (w *Worker) isSurplus() bool { return w.spare && w.core.spares.HasSurplus() }
+func (w *Worker) isSurplus() bool { return w.isSpare() && w.core.spares.HasSurplus() }
 
 // leaveService takes the worker, a thief, out of service if it has a letter to read, is a surplus spare, or is to rest.
 // It reports whether it did. The worker's lane is empty (I10).
 func (w *Worker) leaveService() bool {
-	return w.takeMail() || w.spare && w.core.spares.Leave(w.spareNumber()) || w.share.leave()
+	return w.takeMail() || w.isSpare() && w.core.spares.Leave(w.spareNumber()) || w.share.leave()
 }
 
 // standBy rests, if the worker shares the machine and is to rest, or sleeps until the spare is called up or discharged.
@@ -77,9 +89,9 @@ func (w *Worker) standBy() bool {
 	}
 	w.state.Store(uint32(standingBy))
 	w.share.sleeps(false)
-	w.calledUp.Park()
+	w.standby.calledUp.Park()
 	w.share.wakes()
-	return !w.discharged
+	return !w.standby.discharged
 }
 
 // handOver injects item it and all items of the worker's lane: a busy worker looks at the injector now and then, but

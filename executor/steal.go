@@ -59,8 +59,8 @@ func (w *Worker) receive() (*Item, deque.Outcome) {
 
 // takeSubmitted takes the oldest item of the injector, of the highest priority at most turns.
 func (w *Worker) takeSubmitted() (*Item, deque.Outcome) {
-	w.takes++
-	it, outcome := w.core.injector.steal(w.takes)
+	w.search.takes++
+	it, outcome := w.core.injector.steal(w.search.takes)
 	if outcome == deque.Lost {
 		w.lose()
 	}
@@ -93,7 +93,7 @@ func (w *Worker) countSteal(outcome deque.Outcome) {
 // lose is called after a lost steal: another thread has taken the item, or the owner is making the ring larger. The
 // latter lasts until the owner runs, and the owner may be waiting for this very core.
 func (w *Worker) lose() {
-	if w.losses++; w.losses%politeLosses == 0 && w.yieldsWhenLost() {
+	if w.search.losses++; w.search.losses%politeLosses == 0 && w.yieldsWhenLost() {
 		osthread.Yield()
 	}
 }

@@ -138,7 +138,7 @@ func (w *Worker) live() {
 		w.vacate()
 		if stopped {
 			osthread.Unclaim()
-			if w.spare {
+			if w.isSpare() {
 				w.spareGone()
 			}
 			w.ex.alive.Done()
@@ -165,7 +165,7 @@ func growStack() byte {
 // replace starts a goroutine on another thread that takes over the worker. Goexit cannot be stopped, so the calling
 // goroutine and its thread are lost.
 func (w *Worker) replace() {
-	w.thief.Lost()
+	w.control.thief.Lost()
 	w.start(func() {})
 }
 

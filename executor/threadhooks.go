@@ -75,7 +75,7 @@ func (w *Worker) endHook(rest func()) {
 // one for which no thread could be started. For another worker, New fails. A worker that has lost its thread to a
 // Goexit cannot go on without one, so the process ends.
 func (w *Worker) hookFailed(ready func()) {
-	if !w.spare && w.core.up.Load() {
+	if !w.isSpare() && w.core.up.Load() {
 		panic(fmt.Errorf("%w\nthe worker cannot go on without a thread: a task has ended the last by runtime.Goexit",
 			w.core.hooks.err()))
 	}
@@ -84,7 +84,7 @@ func (w *Worker) hookFailed(ready func()) {
 	w.vacate()
 	ready()
 	osthread.Unclaim()
-	if w.spare {
+	if w.isSpare() {
 		w.spareFailed()
 	}
 	w.ex.alive.Done()

@@ -9,8 +9,8 @@ func (w *Worker) newcomer(own Priority) *Item {
 		it, _ := w.takeSubmitted()
 		return it
 	}
-	w.takes++
-	if w.takes%takesPerTurn == 0 {
+	w.search.takes++
+	if w.search.takes%takesPerTurn == 0 {
 		if it := w.takeOf(byTurn[1], func(p Priority) bool { return p < own }); it != nil {
 			return it
 		}

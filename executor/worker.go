@@ -8,9 +8,7 @@ import (
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/lane"
 	"github.com/magpie-go/magpie/executor/internal/pace"
-	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/pad"
-	"github.com/magpie-go/magpie/internal/park"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -23,11 +21,8 @@ type Worker struct {
 	ex       *Executor
 	core     *core // ex.core: saves a load
 	id       int
-	spare    bool                 // it stands in for workers that block
 	runItems func(*Worker, *Item) // the inner loop, see loops.go
-	thief    policy.Thief         // decides when the worker looks for work and sleeps
-	thieves  *xatomic.Int32       // policy.Policy.Thieves: while it is not 0, an item shown wakes no worker
-	refills  bool                 // policy.Policy.Refills
+	control  control              // the worker's end of the policy
 	inline   *inline              // set if there is no thread
 	peers    *peers               // set if the policy asks about other workers' threads
 	share    *sharer              // set with Config.Share or Config.HostShare
@@ -39,14 +34,10 @@ type Worker struct {
 	body     *Body  // of the item being run; nil when the worker has none
 	counts   counts // beside body: both are used for each item
 	forks    forks
-	waits    waits // waits inside tasks, on the worker's stack
-	found    *Item // the item that the last successful host.Try took
-	stole    bool  // the last host.Try was to steal
-	losses   uint32
-	takes    uint32   // from the injector
+	waits    waits    // waits inside tasks, on the worker's stack
+	search   search   // for work
 	level    Priority // of body; a copy of shown
 	slots    slots
-	rng      uint64
 	futures  int64 // futures, or functions of a Group, that have ended and are not yet counted out
 	blocking bool  // the item being run is in Blocking
 	labels   labels
@@ -57,17 +48,15 @@ type Worker struct {
 	_          pad.Line
 
 	// Shared.
-	state    xatomic.Tell32 // a workerState, for dumps and [Stats]
-	thread   threadOf       // the worker's OS thread
-	seen     published      // a copy of counts, made by publishCounts
-	sleeper  sleeper        // where the worker sleeps in a wait
-	leaps    leaps          // what leapfrogging joiners read
-	shown    xatomic.Int32  // the priority of body, for workers that look for a more urgent run
-	calledUp park.Parker    // where a spare on standby sleeps
-	mail     mailbox        // items that no other worker may run
-
-	discharged bool // the spare's thread is to end; plain, written before calledUp.Unpark
-	_          pad.Line
+	state   xatomic.Tell32 // a workerState, for dumps and [Stats]
+	thread  threadOf       // the worker's OS thread
+	seen    published      // a copy of counts, made by publishCounts
+	sleeper sleeper        // where the worker sleeps in a wait
+	leaps   leaps          // what leapfrogging joiners read
+	shown   xatomic.Int32  // the priority of body, for workers that look for a more urgent run
+	standby standby        // where a spare sleeps
+	mail    mailbox        // items that no other worker may run
+	_       pad.Line
 }
 
 // waits describes the waits (help, Join, Wait) on the worker's stack. Owner only, plain.
@@ -147,7 +136,7 @@ func (w *Worker) Push(it *Item) {
 	w.lane.PushDirect(it)
 	// D1(push): put the item into the lane, then look for a thief. Pairs with D1(park) in the policies and D1(help): a
 	// thief and a helper announce that they stop looking, then look once more.
-	if w.thieves.Load() == 0 && w.core.anyoneAsleep() {
+	if w.control.thieves.Load() == 0 && w.core.anyoneAsleep() {
 		w.wakeForPushed()
 	}
 }
@@ -204,7 +193,7 @@ func (w *Worker) pop() *Item {
 	if it == nil && w.slots.own != nil {
 		it = w.popHeld()
 	}
-	if it == nil && w.refills && !w.core.injector.isEmpty() && !w.isSurplus() {
+	if it == nil && w.control.refills && !w.core.injector.isEmpty() && !w.isSurplus() {
 		it, _ = w.takeSubmitted()
 	}
 	return it
