@@ -70,8 +70,8 @@ func GiveWay() {
 	}
 }
 
-// Block is [Point] for an operation that waits until ready returns true. ready looks at the word at p, and must not call
-// Point. A Load with a nil p may look at several words: [Done] is then called for each.
+// Block is [Point] for an operation that waits until ready returns true. ready looks at the word at p, and must not
+// call Point. A Load with a nil p may look at several words: [Done] is then called for each.
 func Block(kind Kind, p unsafe.Pointer, ready func() bool) { active.step(kind, p, ready) }
 
 // Self returns the number of the calling thread, from 0.

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,8 +19,7 @@ type T interface {
 
 // Check explores program up to two preemptions and fails the test with the schedule and trace of the first failure. The
 // environment variable MAGPIE_MODEL_BOUND sets another number of preemptions, -1 for any number. MAGPIE_MODEL_REPLAY
-// takes one schedule instead. MAGPIE_MODEL_PART=K/N explores only part K of N so far, and the programs of other tests
-// up to one preemption: the parts from 0 to N-1 together have every test.
+// takes one schedule instead.
 //
 // What program asserts must follow from what its threads have done and seen, and not from the moment at which a thread
 // looks at a plain variable that another thread changes meanwhile: not every such moment comes. If nothing orders the
@@ -47,8 +45,6 @@ func checkWith(t T, cfg Config, program func()) {
 			t.Fatalf("MAGPIE_MODEL_BOUND=%q is no number of preemptions: want 0, 1, …, or -1 for any", s)
 		}
 		cfg.Preemptions = n
-	} else if !inPart(t) {
-		cfg.Preemptions--
 	}
 	if res, ok := check(t, cfg, program); ok {
 		t.Logf("%s: %d schedules, %d states, %d steps, at most %s preemptions",
@@ -60,29 +56,11 @@ func checkWith(t T, cfg Config, program func()) {
 // leave out some of their programs then leave out none.
 func IsBoundSet() bool { return os.Getenv("MAGPIE_MODEL_BOUND") != "" }
 
-// inPart reports whether MAGPIE_MODEL_PART, if it is set, has the test that t is or is a subtest of. The name of the
-// test decides, so that Check and Reached agree.
-func inPart(t T) bool {
-	t.Helper()
-	part := os.Getenv("MAGPIE_MODEL_PART")
-	if part == "" {
-		return true
-	}
-	of, in, _ := strings.Cut(part, "/")
-	k, err := strconv.ParseUint(of, 10, 16)
-	n, err2 := strconv.ParseUint(in, 10, 16)
-	if err != nil || err2 != nil || k >= n {
-		t.Fatalf("MAGPIE_MODEL_PART=%q: give K/N with K from 0 to N-1, as 0/3", part)
-	}
-	test, _, _ := strings.Cut(t.Name(), "/")
-	return uint64(crc32.ChecksumIEEE([]byte(test)))%n == k
-}
-
 // Reached fails the test if n is 0: in no schedule did the program do what it is there to check. One schedule that is
-// replayed, schedules without preemptions, and those of a test that MAGPIE_MODEL_PART leaves out need not do it.
+// replayed, and schedules without preemptions, need not do it.
 func Reached(t T, n int, what string) {
 	t.Helper()
-	if n == 0 && os.Getenv("MAGPIE_MODEL_REPLAY") == "" && os.Getenv("MAGPIE_MODEL_BOUND") != "0" && inPart(t) {
+	if n == 0 && os.Getenv("MAGPIE_MODEL_REPLAY") == "" && os.Getenv("MAGPIE_MODEL_BOUND") != "0" {
 		t.Fatalf("never: %s", what)
 	}
 }
