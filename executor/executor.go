@@ -181,14 +181,17 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 // newWorker makes worker i, which has no thread yet.
 func newWorker(ex *Executor, i int) *Worker {
 	w := &Worker{
-		ex:      ex,
-		core:    ex.core,
-		id:      i,
-		control: control{thieves: ex.policy.Thieves(), refills: ex.policy.Refills() && !ex.cfg.Verbatim},
-		search:  search{rng: uint64(i+1) * 0x9E3779B97F4A7C15},
-		inline:  ex.inline,
-		peers:   newPeers(&ex.cfg),
-		pace:    paceFor(&ex.cfg),
+		ex:   ex,
+		core: ex.core,
+		id:   i,
+		control: control{
+			thieves: ex.policy.Thieves(),
+			refills: ex.policy.Refills() && !ex.cfg.Verbatim,
+		},
+		search: search{rng: uint64(i+1) * 0x9E3779B97F4A7C15},
+		inline: ex.inline,
+		peers:  newPeers(&ex.cfg),
+		pace:   paceFor(&ex.cfg),
 	}
 	if ex.inline != nil {
 		w.lane.InitShuffled(ex.inline.seed)
