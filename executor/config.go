@@ -113,9 +113,10 @@ type Config struct {
 	// run may have to wait for it. A task must not wait for a goroutine that starts something from outside: that
 	// goroutine may wait for the task's room. 0 means that there is no bound.
 	MaxRuns int
-	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it by its number of workers until Close, so
-	// that a busy worker never keeps a goroutine from running. While it is raised, the runtime does not update
-	// GOMAXPROCS by itself when the CPU quota changes.
+	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it until Close by its number of workers and
+	// a third of that, rounded up. So a busy worker never keeps a goroutine from running. The third is for the garbage
+	// collector, which takes a quarter of all Ps while it marks: so it takes none of the program's own Ps on account of
+	// the workers. While GOMAXPROCS is raised, the runtime does not update it by itself when the CPU quota changes.
 	KeepGOMAXPROCS bool
 	// Share makes the executor share the machine's processors with others that have one. nil means that the executor
 	// uses as many processors as it has work for, whatever the others do.
@@ -251,6 +252,16 @@ func (c Config) withDefaults() (Config, error) {
 }
 
 // lanes returns the options of the workers' lanes.
+// reservedPs returns by how many Ps the executor raises GOMAXPROCS. The garbage collector takes a quarter of all Ps, a
+// third of the others: without Ps for its part, there are too few for the goroutines just when workers keep their
+// threads from the cores.
+func (c *Config) reservedPs() int {
+	if c.KeepGOMAXPROCS {
+		return 0
+	}
+	return c.Workers + (c.Workers+2)/3
+}
+
 func (c *Config) lanes() lane.Options {
 	return lane.Options{
 		Kind:        c.Deque,

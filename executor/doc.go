@@ -73,11 +73,12 @@
 //
 // # Beside other goroutines
 //
-// A busy worker occupies a P. By default, an executor raises GOMAXPROCS by its number of workers until it is closed, so
-// that other goroutines have as many Ps as before. The kernel then distributes the cores: [Config] says with Nice,
-// Class, Slice, CPUs and Pin how it treats the workers' threads, and with HostShare how much of a CPU quota workers
-// leave to the rest of the process. A Nice of up to 5 is good for a service, and 19 is not if tasks allocate. A long
-// task lets others go first by [Yield].
+// A busy worker occupies a P. By default, an executor raises GOMAXPROCS by four Ps for three workers until it is
+// closed, so that other goroutines have as many Ps as before, during a garbage collection too. The kernel then
+// distributes the cores: [Config] says with Nice, Class, Slice, CPUs and Pin how it treats the workers' threads, and
+// with HostShare how much of a CPU quota workers leave to the rest of the process. A Nice of up to 5 is good for a
+// service, and 19 is not if tasks allocate. Then a larger GOGC shortens the tail of the handlers' latencies most. A
+// long task lets others go first by [Yield].
 //
 // # Sharing a machine
 //

@@ -41,8 +41,8 @@ func Example() {
 	// Output: sum: 4950
 }
 
-// A service does heavy work beside its handlers. GOMAXPROCS is raised by the number of workers, so a busy worker never
-// keeps a handler's goroutine waiting for a P.
+// A service does heavy work beside its handlers. GOMAXPROCS is raised, so a busy worker never keeps a handler's
+// goroutine waiting for a P.
 func Example_service() {
 	ex, err := executor.New(executor.Config{Name: "thumbnails"})
 	if err != nil {

@@ -101,10 +101,7 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	ps := 0
-	if !cfg.KeepGOMAXPROCS {
-		ps = cfg.Workers
-	}
+	ps := cfg.reservedPs()
 	if err := osthread.Claim(cfg.Workers, ps); err != nil {
 		return nil, fmt.Errorf("executor %q: cannot start the workers' threads: %w", cfg.Name, err)
 	}

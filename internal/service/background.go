@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -36,6 +37,8 @@ func Backgrounds() []*Background {
 		magpie("magpie-hostshare", "an executor with a HostShare of 0.25, for use with a quota",
 			executor.Config{HostShare: 0.25}),
 		magpie("magpie-plain", "an executor with KeepGOMAXPROCS", executor.Config{KeepGOMAXPROCS: true}),
+		extra(collectingLess(400, magpie("magpie-gogc400", "an executor with Nice 5, in a process with GOGC=400",
+			executor.Config{Nice: 5}))),
 		extra(magpie("magpie-nice10", "an executor with Nice 10", executor.Config{Nice: 10})),
 		extra(magpie("magpie-batch", "an executor with ClassBatch", executor.Config{Class: executor.ClassBatch})),
 		extra(magpie("magpie-idle", "an executor with ClassIdle", executor.Config{Class: executor.ClassIdle})),
@@ -110,6 +113,17 @@ func magpie(name, about string, cfg executor.Config) *Background {
 // extra makes a background one that is measured only if it is asked for.
 func extra(b *Background) *Background {
 	b.Extra = true
+	return b
+}
+
+// collectingLess makes a background one whose process has that GOGC: with a larger one the garbage collector runs less
+// often, and the heap grows to a multiple of what is live.
+func collectingLess(percent int, b *Background) *Background {
+	start := b.start
+	b.start = func(w *work) (stop func() error, err error) {
+		debug.SetGCPercent(percent)
+		return start(w)
+	}
 	return b
 }
 
