@@ -83,7 +83,7 @@ func TestAbandoned(t *testing.T) {
 				return nil
 			}))
 		},
-		"goexit": func(ex *executor.Executor) error { _ = ex.Start(t.Context(), one(goexit)).Wait(); return nil },
+		"goexit": func(ex *executor.Executor) error { <-ex.Start(t.Context(), one(goexit)).Done(); return nil },
 		"cancelled": func(ex *executor.Executor) error {
 			ctx, cancel := context.WithCancel(t.Context())
 			r := ex.Start(ctx, one(func(ctx context.Context) error { <-ctx.Done(); return nil }))

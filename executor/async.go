@@ -57,6 +57,9 @@ type Future[T any] struct {
 // futures that it comes after. For runs that it comes after it waits as [Run.Wait] does, to their end. So a task may
 // wait for a future that it has started, with any number of workers. If another worker has begun the function, the
 // worker sleeps. For the Future of a [Promise] or of another executor it waits as in [Blocking].
+//
+// A caller from outside, too, calls the function itself if no worker has begun it, as [Run.Wait] does with tasks. If
+// the function then calls [runtime.Goexit], that ends the caller.
 func (f *Future[T]) Wait() (T, error) {
 	f.state.wait()
 	return f.result.Get(), f.state.err.Get()

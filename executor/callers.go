@@ -7,8 +7,9 @@ import (
 	"github.com/magpie-go/magpie/executor/internal/policy"
 )
 
-// Callers says whether a goroutine that waits in [Executor.Run] runs tasks of its run meanwhile, see [Config]. Calls of
-// Run are also those of [Call], [First] and the loops of package parallel.
+// Callers says whether a goroutine that waits in [Executor.Run], or in Wait of a [Run], [Future] or [Group], runs what
+// it waits for meanwhile, see [Config]. Calls of Run are also those of [Call], [First] and the loops of package
+// parallel.
 type Callers uint8
 
 const (

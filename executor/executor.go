@@ -156,10 +156,10 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 		inline:   inline,
 		watch:    newWatch(&cfg),
 		intake:   newIntake(cfg.MaxRuns),
-		guests:   newGuests(&cfg, inline),
 		life:     newLife(),
 	}}
 	ex.policy = policy.Table[cfg.Policy].New(machine{ex}, cfg.PolicyOptions.internal())
+	ex.guests = newGuests(&cfg, inline, ex.policy)
 	ex.spares.Init(spareHost{ex}, cfg.Spares, spareIdle)
 	ex.sharing = newSharing(ex)
 	for i := range cfg.Workers {

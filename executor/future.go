@@ -308,11 +308,15 @@ func (f *future) wait() {
 	if f.isOver() {
 		return
 	}
-	if w := f.ex.currentWorker(); w != nil {
+	here := workerHere()
+	if w := f.ex.workerFrom(here); w != nil {
 		w.waitFor(f)
-	} else {
-		f.ex.block(f)
+		return
 	}
+	if here == nil && !f.isPromise() && f.claimed.Load() == 0 {
+		f.ex.helpFromOutside(f, &f.ex.asyncs.all.Run, &f.Item)
+	}
+	f.ex.block(f)
 }
 
 // An ending is a run or future that block waits for.

@@ -136,7 +136,7 @@ func (g *Group) Cancel(cause error) {
 // or the caller's context has ended, the error says so. If the executor was closed before the first function, it is
 // [ErrClosed].
 //
-// On a worker of the same executor, Wait meanwhile runs functions of the group and what they start, as [Run.Wait] does.
+// Meanwhile Wait runs functions of the group and what they start, as [Run.Wait] does, on a worker and outside.
 // Wait panics if it is called from a function of the group: it would wait for itself.
 func (g *Group) Wait() error {
 	r := g.run.Load()

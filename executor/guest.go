@@ -5,14 +5,15 @@ import (
 	"iter"
 	"runtime/pprof"
 
+	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A goroutine that waits in Run takes the place of a worker that sleeps: it borrows the worker from the notifier, and
-// is the worker's guest. It runs items of its own run, and inside its tasks' waits what these wait for. The worker's
-// thread sleeps on. So a run of a few short tasks wakes no thread, and there are never more tasks at a time than
-// workers.
+// A goroutine that waits in Run, or in a Wait, takes the place of a worker that sleeps: it borrows the worker from the
+// notifier, and is the worker's guest. It runs items of the run that it waits for, and inside its tasks' waits what
+// these wait for. The worker's thread sleeps on. So a run of a few short tasks wakes no thread, and there are never
+// more tasks at a time than workers.
 //
 // What belongs to a worker, its lane above all, is the guest's as long as it has the place: the notifier's Borrow and
 // Return publish it, as Commit and Notify do for the worker's own thread. The worker's policy knows nothing of the
@@ -23,6 +24,7 @@ import (
 
 // guests says whether callers may be guests.
 type guests struct {
+	host   policy.Hosting
 	stays  bool          // BusyCallers: guests do not leave before they find nothing to do
 	barred xatomic.Int64 // no guest is received before this time, of nanotime
 	late   xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
@@ -30,11 +32,11 @@ type guests struct {
 }
 
 // newGuests returns nil if callers do not take part.
-func newGuests(cfg *Config, inline *inline) *guests {
+func newGuests(cfg *Config, inline *inline, p policy.Policy) *guests {
 	if inline != nil || cfg.Callers == IdleCallers {
 		return nil
 	}
-	return &guests{stays: cfg.Callers == BusyCallers}
+	return &guests{host: p.(policy.Hosting), stays: cfg.Callers == BusyCallers}
 }
 
 // number returns the number of the calling goroutine, if somebody has asked for stacks; otherwise it is not worth a
@@ -54,7 +56,8 @@ type guest struct {
 	look   uint64 // counts.items when it looks at the clock next
 	leaves bool   // it runs no further item
 
-	waits waits // of the worker while no task waits on the guest's stack
+	waits  waits           // of the worker while no task waits on the guest's stack
+	caller context.Context // has the labels that the goroutine is taken to have
 
 	// Of the worker's own thread.
 	self      int64
@@ -76,35 +79,17 @@ func (ex *Executor) runAsGuest(r *JobRun, first *Item) bool {
 	}
 	others := r.others
 	r.others = nil
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		if v := recover(); v != nil {
-			panic(v) // of this package or of a layer: a task's panic is a failure of the run
-		}
-		ex.block(&r.Run) // a task has called Goexit: the caller's deferred calls come after the run's end too
-	}()
 	ex.roster[id].takePart(&r.Run, first, others)
-	returned = true
 	return true
 }
 
 // takePart runs the first items of r, and what follows from them, until there are none for this worker or the guest
 // has been here long enough. If a task calls Goexit, the deferred calls hand over what is left, and the caller ends.
 func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item]) {
-	osthread.Lock()
-	defer osthread.Unlock()
-	w.seat(r)
-	defer w.unseat()
-	outer := w.enterNested(r, noMark, nil)
-	w.waits.helps++
-	w.guest.waits = w.waits
-	defer func() {
-		w.waits.helps--
-		w.exitNested(outer)
-	}()
+	returned := false
+	defer w.ex.afterGuest(r, &returned)
+	outer := w.sitDown(r, r.ctx.labels)
+	defer w.getUp(outer)
 	if others != nil {
 		first = w.turn(first) // a Push is for the body that the worker is in; nobody else has a slot of the run yet
 		w.pushAll(others)
@@ -112,17 +97,53 @@ func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item]) {
 	for it := first; it != nil; it = w.nextFor(r) {
 		w.exploit(it)
 		if w.guest.leaves {
-			return
+			break
 		}
 		w.guest.hurry(w)
 	}
+	returned = true
+}
+
+// afterGuest is called after the guest has left that waits for e. If *returned is false, a task has called Goexit, and
+// the caller's deferred calls come after the end of e too.
+func (ex *Executor) afterGuest(e ending, returned *bool) {
+	if *returned {
+		return
+	}
+	if v := recover(); v != nil {
+		panic(v) // of this package or of a layer: a task's panic is a failure of the run
+	}
+	ex.block(e)
+}
+
+// sitDown makes the caller the guest of w, which it has borrowed, for items of r. ctx has the labels that the
+// caller is taken to have. getUp undoes it.
+func (w *Worker) sitDown(r *Run, ctx context.Context) outer {
+	osthread.Lock()
+	w.seat(r, ctx)
+	outer := w.enterNested(r, noMark, nil)
+	w.waits.helps++
+	w.guest.waits = w.waits
+	return outer
+}
+
+func (w *Worker) getUp(outer outer) {
+	defer osthread.Unlock()
+	defer w.unseat()
+	w.waits.helps--
+	w.exitNested(outer)
 }
 
 // nextFor looks for an item of r for the guest that works for it, about as long as a thread needs to be woken.
 func (w *Worker) nextFor(r *Run) *Item {
-	for range helpSpins {
+	for i := range helpSpins {
 		if r.over.Load() {
 			break
+		}
+		if i == 0 {
+			if it := w.submittedFor(r, nil); it != nil {
+				return it
+			}
 		}
 		if it := w.stealFor(r); it != nil {
 			return it
@@ -132,9 +153,9 @@ func (w *Worker) nextFor(r *Run) *Item {
 }
 
 // seat makes the calling goroutine, which is locked to its thread, the guest of worker w, which it has borrowed.
-func (w *Worker) seat(r *Run) {
+func (w *Worker) seat(r *Run, caller context.Context) {
 	g := &w.guest
-	g.run, g.leaves = r, false
+	g.run, g.caller, g.leaves = r, caller, false
 	g.begin(w)
 	g.self, g.goroutine, g.labels, g.runItems = w.thread.self.Load(), w.thread.goroutine.Load(), w.labels, w.runItems
 	w.labels = labels{} // none are set: the goroutine keeps those of the caller
@@ -161,7 +182,7 @@ func (w *Worker) unseat() {
 	w.state.Store(uint32(parked))
 	w.core.watch.park(w.id)
 	if w.core.watch.relabels() {
-		pprof.SetGoroutineLabels(labelled(g.run.ctx.labels)) // the observer has set others
+		pprof.SetGoroutineLabels(labelled(g.caller)) // the observer has set others
 	}
 	onThread.unset(^w.thread.self.Load())
 	w.forks.stack = stack{}

@@ -105,3 +105,72 @@ func TestModelGuestBlocks(t *testing.T) {
 		stop(ex)
 	})
 }
+
+// TestModelWaiter: a caller starts a run and waits for it, while another thread starts a run that nobody waits for. The
+// wake-up that the waiter takes back may have been that for the other run (PassOn, D1(return)).
+func TestModelWaiter(t *testing.T) {
+	onEachReceiving(t, []int{1, 2}, func(ex *Executor) {
+		other := newJob(nothing)
+		var r *Run
+		join := model.Go(func() { r = ex.Start(context.Background(), other) })
+		j := newJob(nothing)
+		j.ended(ex.Start(context.Background(), j).Wait())
+		join()
+		model.Calm(func() { ex.block(r) })
+		other.ended(r.Wait())
+		stop(ex)
+	})
+}
+
+// TestModelWaiters: two callers wait for one run, whose items may be with either, or with the worker's own thread.
+func TestModelWaiters(t *testing.T) {
+	onEachReceiving(t, []int{1, 2}, func(ex *Executor) {
+		j := newJob(nil)
+		j.first = func(w *Worker) { j.push(w, nothing) }
+		r := ex.Start(context.Background(), j)
+		join := model.Go(func() { _ = r.Wait() })
+		j.ended(r.Wait())
+		join()
+		stop(ex)
+	})
+}
+
+// TestModelWaiterFuture: a caller waits for its future, while another thread has started one that nobody waits for. The
+// caller does not call the other function, not even if that is the only one submitted.
+func TestModelWaiterFuture(t *testing.T) {
+	onEachReceiving(t, []int{1, 2}, func(ex *Executor) {
+		var calls [2]tally
+		other := func(ctx context.Context) (int, error) {
+			model.Assert(workerHere().guest.run == nil, "a waiter calls a function that it does not wait for")
+			return counted(&calls[0])(ctx)
+		}
+		join := model.Go(func() { Async(context.Background(), ex, other) })
+		isSeven(Async(context.Background(), ex, counted(&calls[1])))
+		join()
+		death(ex)
+		model.Assert(calls[0].get() == 1 && calls[1].get() == 1, "called %v", calls)
+	})
+}
+
+// TestModelWaiterClose: the executor is closed while a waiter takes back a wake-up, which may be that of the stop.
+func TestModelWaiterClose(t *testing.T) {
+	onEachReceiving(t, []int{1, 2}, func(ex *Executor) {
+		r := ex.Start(context.Background(), newJob(nothing))
+		join := model.Go(func() { _ = r.Wait() })
+		death(ex)
+		join()
+	})
+}
+
+// TestModelWaiterLetter: a broadcast comes while a waiter takes back a wake-up, which may be that for the letter.
+func TestModelWaiterLetter(t *testing.T) {
+	onEachReceiving(t, []int{1, 2}, func(ex *Executor) {
+		c := newRollCall(ex)
+		j := newJob(nothing)
+		r := ex.Start(context.Background(), j)
+		join := model.Go(func() { j.ended(r.Wait()) })
+		c.check(Broadcast(context.Background(), ex, c.fn))
+		join()
+		stop(ex)
+	})
+}

@@ -171,11 +171,19 @@ func (r *Run) stopped(err, cause, result error) *Body {
 // On a worker of the same executor, Wait meanwhile runs items of the run and of runs nested in it, and no others but
 // calls of [Broadcast]. So a task may start runs and wait for them, with any number of workers. On a worker of another
 // executor it waits as in [Blocking].
+//
+// A caller from outside, too, runs tasks that no worker has begun, as that of [Executor.Run] does, if a worker sleeps
+// or is about to get up for them. It does not if other work is submitted. A caller that must outlive a task that calls
+// [runtime.Goexit] first waits for Done.
 func (r *Run) Wait() error {
 	if r.over.Load() {
 		return r.err.Get()
 	}
-	return r.wait(r.ex.currentWorker(), nil)
+	here := workerHere()
+	if here == nil {
+		r.ex.helpFromOutside(r, r, nil)
+	}
+	return r.wait(r.ex.workerFrom(here), nil)
 }
 
 // wait waits for the run's end. w is the calling worker, or nil. If the worker runs items meanwhile, the goroutine has

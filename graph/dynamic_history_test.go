@@ -119,7 +119,12 @@ func (x *execution) complain(err error) {
 func (x *execution) start() (wait func() error) {
 	ctx := x.open(context.WithValue(context.Background(), executionKey{}, x))
 	r := x.ex.Start(ctx, x)
-	return r.Wait
+	return func() error {
+		if x.script.exits() {
+			<-r.Done()
+		}
+		return r.Wait()
+	}
 }
 
 // finish waits for the run, and for nested runs that it has left behind because Goexit unwound the tasks that waited.

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
 // ending is the way in which the context of a run's caller ends.
@@ -36,6 +37,12 @@ type script struct {
 	ending  ending
 	outside outside
 	delay   int // of that, in yields
+}
+
+// exits reports whether a task calls Goexit, in the run or in one nested in it. If it runs on a goroutine that waits from
+// outside, that goroutine ends: a test waits for Done first.
+func (s script) exits() bool {
+	return slices.ContainsFunc(s.faults, func(f fault) bool { return f.kind.exits() || f.kind.nests() && f.sub.exits() })
 }
 
 // outside is the act of the goroutine that began the run, at any time.

@@ -153,6 +153,9 @@ func (silentContext) AfterFunc(func()) func() bool { return func() bool { return
 func (h *history) finish(t testing.TB) {
 	t.Helper()
 	h.meddle()
+	if h.script.exits() {
+		<-h.run.Done()
+	}
 	err := h.run.Wait()
 	h.run.Cancel(errTooLate)
 	require.True(t, err == h.run.Wait(), "the result of a run is final")
@@ -161,7 +164,7 @@ func (h *history) finish(t testing.TB) {
 	for _, inner := range h.inner {
 		if outer := inner.outer; outer != nil { // Goexit has unwound the task that waited for it
 			<-inner.begun
-			_ = inner.run.Wait()
+			<-inner.run.Done()
 			inner.outerErr, inner.outerCause = outer.Err(), context.Cause(outer)
 		}
 		inner.finish(t)

@@ -1,8 +1,11 @@
 package notifier_test
 
 import (
+	"sync"
 	"testing"
 
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/notifier"
 	"github.com/stretchr/testify/require"
 )
@@ -39,4 +42,71 @@ func TestBorrow(t *testing.T) {
 		n.Rise(w)
 	}
 	require.Equal(t, notifier.Fields{}, n.Fields())
+}
+
+// Recall takes back a wake-up, whether the waiter sleeps or has yet to. The waiter is woken again only after Return.
+func TestRecall(t *testing.T) {
+	n := notifier.New(3)
+	require.Equal(t, -1, n.Recall(3))
+	for w := range 2 {
+		n.Prepare(w)
+		require.True(t, n.CommitAwake(w))
+	}
+	require.Equal(t, -1, n.Recall(3), "nobody was notified")
+	require.Equal(t, 1, n.Notify(1))
+	require.Equal(t, -1, n.Recall(1), "waiter 1 is not below the limit")
+	require.Equal(t, 1, n.Recall(9))
+	require.Equal(t, -1, n.Recall(3), "it was taken back")
+	require.Equal(t, notifier.Fields{Stack: []int{0}}, n.Fields())
+	n.Return(1)
+	require.Equal(t, notifier.Fields{Stack: []int{1, 0}}, n.Fields())
+	require.Equal(t, 2, n.NotifyAll())
+	require.Equal(t, 0, n.Recall(3))
+	n.Rise(1)
+	n.Return(0)
+	require.Equal(t, 1, n.Notify(1))
+	n.Rise(0)
+	require.Equal(t, notifier.Fields{}, n.Fields())
+}
+
+// A thread passes a token to a sleeping waiter round after round, and takes its wake-up back at random moments. The
+// waiter takes each token once, and never goes on without one.
+func TestRecallStress(t *testing.T) {
+	rounds := testkit.Scale(20_000)
+	n := notifier.New(1)
+	var tokens xatomic.Int64
+	testkit.Within(t, testkit.Patience, func() {
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for range rounds {
+				for tokens.Load() == 0 {
+					n.Prepare(0)
+					if tokens.Load() != 0 {
+						n.Cancel(0)
+						break
+					}
+					n.Commit(0)
+					if tokens.Load() == 0 {
+						t.Error("the waiter got up although its wake-up was taken back")
+						return
+					}
+				}
+				tokens.Add(-1)
+			}
+		})
+		recalled := 0
+		for range rounds {
+			tokens.Add(1)
+			n.Notify(1)
+			for tokens.Load() != 0 {
+				if w := n.Recall(1); w >= 0 {
+					recalled++
+					n.Return(w)
+					n.Notify(1)
+				}
+			}
+		}
+		wg.Wait()
+		t.Logf("%d of %d wake-ups were taken back", recalled, rounds)
+	})
 }

@@ -249,6 +249,18 @@ func (n *Notifier) Borrow(limit int) int {
 	}
 }
 
+// Recall takes back the wake-up of a waiter below limit that a Notify has taken off the stack and that has not got up
+// since: its Commit sleeps on. It returns the waiter's index, or -1 if there is none. The caller then stands in for the
+// waiter as after Borrow, and has been notified in its place. Any thread.
+func (n *Notifier) Recall(limit int) int {
+	for w := range n.waiters[:min(limit, len(n.waiters))] {
+		if n.waiters[w].parker.Recall() {
+			return w
+		}
+	}
+	return -1
+}
+
 // Return puts a borrowed waiter back to sleep: from now on it is woken as if it had just committed. Afterwards the
 // caller checks the waiter's condition, as a waiter does after Prepare, and calls Notify if it is true, since
 // notifications during the loan have not reached the waiter. If other threads call NotifyAll, the caller checks for

@@ -264,8 +264,12 @@ func TestModelWalk(t *testing.T) {
 }
 
 // borrow stands in for a waiter that sleeps, if there is one: it takes a token if it finds one, and returns the waiter.
-func borrow(n *Notifier, t *tokens) (took bool) {
-	w := n.Borrow(len(n.waiters))
+func borrow(n *Notifier, t *tokens) (took bool) { return standIn(n, n.Borrow(len(n.waiters)), t) }
+
+// recall is borrow for a waiter that was notified and has not got up.
+func recall(n *Notifier, t *tokens) (took bool) { return standIn(n, n.Recall(len(n.waiters)), t) }
+
+func standIn(n *Notifier, w int, t *tokens) (took bool) {
 	if w < 0 {
 		return false
 	}
@@ -275,6 +279,84 @@ func borrow(n *Notifier, t *tokens) (took bool) {
 		n.Notify(1)
 	}
 	return took
+}
+
+// TestModelRecall: two waiters, a thread that takes back the wake-up of one of them, and as many tokens as they take
+// together. One waiter may be on loan while the other's notification comes.
+func TestModelRecall(t *testing.T) {
+	model.Check(t, func() {
+		n, tok := New(2), new(tokens)
+		join0 := model.Go(func() { await(n, 0, tok) })
+		join1 := model.Go(func() { await(n, 1, tok) })
+		join2 := model.Go(func() {
+			if recall(n, tok) {
+				tok.put()
+				n.Notify(1)
+			}
+		})
+		tok.put()
+		n.Notify(1)
+		tok.put()
+		n.Notify(1)
+		join0()
+		join1()
+		join2()
+		settled(n)
+	})
+}
+
+// TestModelRecallFresh: a waiter's wake-up is taken back before the waiter has begun its Park, or while it gets up. The
+// waiter sleeps again after it was woken. Sleeps may end for no reason.
+func TestModelRecallFresh(t *testing.T) {
+	park.Spurious = true
+	defer func() { park.Spurious = false }()
+	model.Check(t, func() {
+		n, tok := New(1), new(tokens)
+		join0 := model.Go(func() { await(n, 0, tok); await(n, 0, tok) })
+		join1 := model.Go(func() {
+			if recall(n, tok) {
+				tok.put()
+				n.Notify(1)
+			}
+		})
+		for range 2 {
+			tok.put()
+			n.Notify(1)
+		}
+		join0()
+		join1()
+		settled(n)
+	})
+}
+
+// TestModelRecallAll: NotifyAll reaches a waiter, or the thread that takes its wake-up back and then looks.
+func TestModelRecallAll(t *testing.T) {
+	model.Check(t, func() {
+		n, flag := New(1), new(xatomic.Bool)
+		join0 := model.Go(func() {
+			for !flag.Load() {
+				n.Prepare(0)
+				if flag.Load() {
+					n.Cancel(0)
+					return
+				}
+				n.Commit(0)
+			}
+		})
+		join1 := model.Go(func() {
+			if w := n.Recall(1); w >= 0 {
+				n.Return(w)
+				if flag.Load() {
+					n.NotifyAll()
+				}
+			}
+		})
+		flag.Store(true)
+		n.NotifyAll()
+		join0()
+		join1()
+		settled(n)
+	})
 }
 
 // TestModelBorrow: two waiters, a thread that borrows one of them, and as many tokens as they take together.

@@ -19,7 +19,7 @@ type Parker struct {
 // States of the word.
 const (
 	empty    uint32 = iota
-	parked          // the owner sleeps or is about to sleep; a thread that replaces this word must wake it
+	parked          // the owner sleeps or will sleep; a thread that replaces this word must wake it
 	notified        // one permission is there
 )
 
@@ -28,13 +28,21 @@ func (p *Parker) Park() {
 	// P1(park): parked is written before the kernel compares the word. So an Unpark either changes the word before the
 	// comparison, and the wait returns at once, or finds parked and wakes the owner. If the word is notified already,
 	// the permission is there.
-	if p.word.CompareAndSwap(empty, parked) {
-		for p.word.Load() == parked {
-			// A wait may end for no reason (EINTR, EAGAIN, a stray wake): only the word tells.
-			p.sleep(&p.word, parked)
-		}
+	p.word.CompareAndSwap(empty, parked)
+	for !p.word.CompareAndSwap(notified, empty) {
+		// A wait may end for no reason (EINTR, EAGAIN, a stray wake), or after Recall has taken the permission back:
+		// only the word tells.
+		p.sleep(&p.word, parked)
 	}
-	p.word.Store(empty)
+}
+
+// Recall takes back a permission that no Park has taken yet, and reports whether there was one. The owner sleeps on, or
+// will sleep. Any thread; but the owner must have begun its Park, or a Park must follow for certain. What is before the
+// Unpark happens before Recall's return.
+func (p *Parker) Recall() bool {
+	// P1(recall): parked, so that the next Unpark wakes the owner. A permission that came before Park's first look is
+	// taken back too: Park then finds parked, and sleeps.
+	return p.word.Load() == notified && p.word.CompareAndSwap(notified, parked)
 }
 
 // Unpark gives the permission. Two calls before a Park give one. Any thread.

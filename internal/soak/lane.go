@@ -137,9 +137,11 @@ func (l *lane) start(ctx context.Context) { l.handle = l.life.ex.Start(ctx, l) }
 // finish waits for the run that was started and checks it, with every run that its tasks have left behind. Then the
 // lane may serve another run. Not in a task.
 func (l *lane) finish() {
+	<-l.handle.Done() // a task that calls Goexit must not run here
 	left := l.check(l.handle.Wait())
 	for len(left) > 0 {
 		o := left[0]
+		<-o.handle.Done()
 		left = append(left[1:], o.check(o.handle.Wait())...)
 		l.soak.pool.put(o)
 	}

@@ -71,6 +71,13 @@ func (p *adaptive) wakeOne() {
 	}
 }
 
+// PassOn implements Hosting: there is one thief less.
+func (p *adaptive) PassOn() {
+	if p.thieves.Add(-1) == 0 && p.m.AnyWork() {
+		p.wakeOne()
+	}
+}
+
 // WakeAll implements Policy. It does not use NotifyAll: a worker that commits to sleep after such a call notifies all
 // others once more, and these would not be counted as thieves.
 func (p *adaptive) WakeAll() {
@@ -111,9 +118,7 @@ func (t *adaptiveThief) Find() bool {
 		if leaves || found {
 			// Guard B of document 000: an item may have been shown without a wake-up because this worker was a thief.
 			// D1(dismiss): the same holds for a spare that leaves. The wake-up that it has received goes on to another.
-			if t.thieves.Add(-1) == 0 && t.m.AnyWork() {
-				t.wakeOne()
-			}
+			t.PassOn()
 			return found
 		}
 		t.h.Prepare()

@@ -32,6 +32,13 @@ type Policy interface {
 	Actives() int
 }
 
+// Hosting is what a Policy also implements whose Row says Guests.
+type Hosting interface {
+	// PassOn is called after a guest has taken the place of a worker that was notified, before the worker has got up.
+	// If there is work, the policy wakes another. Any thread.
+	PassOn()
+}
+
 // A Thief is a worker's part of a policy. Its methods are for that worker only.
 type Thief interface {
 	// Find looks for work, and sleeps while there is none. It returns true after a Try that has found work, and false

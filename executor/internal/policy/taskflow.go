@@ -27,6 +27,13 @@ func (p *taskflow) Submitted(n int) { p.m.Notify(n) }
 // WakeAll implements Policy.
 func (p *taskflow) WakeAll() { p.m.Notify(p.m.Workers()) }
 
+// PassOn implements Hosting.
+func (p *taskflow) PassOn() {
+	if p.m.AnyWork() {
+		p.m.Notify(1)
+	}
+}
+
 // Attach implements Policy.
 func (p *taskflow) Attach(h Host) Thief { return &taskflowThief{taskflow: p, h: h, victim: h.ID()} }
 
@@ -43,9 +50,7 @@ func (t *taskflowThief) Find() bool {
 	for {
 		if h.Leave() {
 			// D1(dismiss): this worker may have been woken for an item, and another must be woken in its place.
-			if m.AnyWork() {
-				m.Notify(1)
-			}
+			t.PassOn()
 			return false
 		}
 		if t.explore() {
