@@ -61,6 +61,20 @@ func For(ctx context.Context, on On, lo, hi int, body func(i int)) error {
 func ForErr(ctx context.Context, on On, lo, hi int, body func(ctx context.Context, i int) error) error {
 	on = on.check(ctx, "ForErr", body == nil)
 	return each(ctx, on, "ForErr", lo, hi, func(ctx context.Context, lo, hi int) error {
+		for ; hi-lo >= 4; lo += 4 { // as in For
+			if err := body(ctx, lo); err != nil {
+				return err
+			}
+			if err := body(ctx, lo+1); err != nil {
+				return err
+			}
+			if err := body(ctx, lo+2); err != nil {
+				return err
+			}
+			if err := body(ctx, lo+3); err != nil {
+				return err
+			}
+		}
 		for ; lo < hi; lo++ {
 			if err := body(ctx, lo); err != nil {
 				return err
