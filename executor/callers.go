@@ -20,8 +20,8 @@ const (
 	IdleCallers
 	// BriefCallers lets a caller take the place of a worker that sleeps, for a tenth of a millisecond or until the end
 	// of the task that it runs then. A run of a few short tasks wakes no thread and is over sooner than a thread would
-	// have begun. A longer run goes on without the caller. If long tasks keep callers, callers are idle for a while:
-	// for as long as the task has taken, or up to 64 times as long if it happens again and again.
+	// have begun. A longer run goes on without the caller. If long tasks or futures keep callers, all callers are idle
+	// for a while: for as long as the task has taken, or up to 64 times as long if it happens again and again.
 	BriefCallers
 	// BusyCallers is BriefCallers without a bound on the time. It is for programs that have nothing else to do.
 	BusyCallers

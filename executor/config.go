@@ -251,7 +251,6 @@ func (c Config) withDefaults() (Config, error) {
 	return c, errors.Join(errs...)
 }
 
-// lanes returns the options of the workers' lanes.
 // reservedPs returns by how many Ps the executor raises GOMAXPROCS. The garbage collector takes a quarter of all Ps, a
 // third of the others: without Ps for its part, there are too few for the goroutines just when workers keep their
 // threads from the cores.
@@ -262,6 +261,7 @@ func (c *Config) reservedPs() int {
 	return c.Workers + (c.Workers+2)/3
 }
 
+// lanes returns the options of the workers' lanes.
 func (c *Config) lanes() lane.Options {
 	return lane.Options{
 		Kind:        c.Deque,

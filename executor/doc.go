@@ -101,7 +101,7 @@
 // the context that pprof.Do passes on. After a Wait inside pprof.Do a task may have the labels of its run, since the
 // worker may have run other tasks meanwhile. Labels that a task has set and not restored last until the worker turns to
 // another run, at most. On an executor of [NewInline], and on a caller that takes part, tasks have the labels of the
-// goroutine that runs them, see [Executor.Run].
+// goroutine that runs them, see [Executor.Run] and [Run.Wait].
 //
 // # Tests
 //

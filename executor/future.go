@@ -313,7 +313,7 @@ func (f *future) wait() {
 		w.waitFor(f)
 		return
 	}
-	if here == nil && !f.isPromise() && f.claimed.Load() == 0 {
+	if here == nil && !f.isPromise() && f.after.Load() == nil && f.claimed.Load() == 0 {
 		f.ex.helpFromOutside(f, &f.ex.asyncs.all.Run, &f.Item)
 	}
 	f.ex.block(f)

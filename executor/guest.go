@@ -11,9 +11,9 @@ import (
 )
 
 // A goroutine that waits in Run, or in a Wait, takes the place of a worker that sleeps: it borrows the worker from the
-// notifier, and is the worker's guest. It runs items of the run that it waits for, and inside its tasks' waits what
-// these wait for. The worker's thread sleeps on. So a run of a few short tasks wakes no thread, and there are never
-// more tasks at a time than workers.
+// notifier, and is the worker's guest. It runs items of the run that it waits for, or the future, and inside its tasks'
+// waits what these wait for. The worker's thread sleeps on. So a run of a few short tasks wakes no thread, and there are
+// never more tasks at a time than workers.
 //
 // What belongs to a worker, its lane above all, is the guest's as long as it has the place: the notifier's Borrow and
 // Return publish it, as Commit and Notify do for the worker's own thread. The worker's policy knows nothing of the
@@ -50,7 +50,7 @@ func (g *guests) number() uint64 {
 
 // A guest is what a worker has in its guest's hands, and puts back afterwards. Owner only, plain.
 type guest struct {
-	run    *Run   // that the guest works for; nil if the worker has no guest
+	run    *Run   // that the guest works for, or that of all futures; nil if the worker has no guest
 	since  int64  // nanotime when it came, if it does not stay
 	begun  uint64 // counts.items when it came
 	look   uint64 // counts.items when it looks at the clock next
@@ -116,8 +116,8 @@ func (ex *Executor) afterGuest(e ending, returned *bool) {
 	ex.block(e)
 }
 
-// sitDown makes the caller the guest of w, which it has borrowed, for items of r. ctx has the labels that the
-// caller is taken to have. getUp undoes it.
+// sitDown makes the caller the guest of w, which it has borrowed, for items of r or for a future. ctx has the labels that
+// the caller is taken to have, for observers that set others. getUp must follow.
 func (w *Worker) sitDown(r *Run, ctx context.Context) outer {
 	osthread.Lock()
 	w.seat(r, ctx)
@@ -127,6 +127,7 @@ func (w *Worker) sitDown(r *Run, ctx context.Context) outer {
 	return outer
 }
 
+// getUp ends what sitDown has begun, also after Goexit.
 func (w *Worker) getUp(outer outer) {
 	defer osthread.Unlock()
 	defer w.unseat()

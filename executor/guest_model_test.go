@@ -174,3 +174,38 @@ func TestModelWaiterLetter(t *testing.T) {
 		stop(ex)
 	})
 }
+
+// TestModelWaiterLetterTwice: a waiter takes the wake-up for a letter back twice, since the worker that it returns is on
+// top again. The worker below has the letter.
+func TestModelWaiterLetterTwice(t *testing.T) {
+	onEachReceiving(t, []int{2}, func(ex *Executor) {
+		called := 0
+		b := newBroadcast(ex, func(context.Context, int) error { called++; return nil })
+		var r *Run
+		var below int
+		model.Calm(func() {
+			r = ex.launch(context.Background(), b, nil, nil)
+			for !ex.injector.isEmpty() || ex.Parked() < 2 {
+				model.Spin()
+			}
+			top := ex.notifier.Borrow(2)
+			ex.notifier.Return(top)
+			below = 1 - top
+			ex.letters.Add(2)
+			b.letters[top].claim(ex.core) // as if that worker had read it
+			b.left.Out(1)
+		})
+		join := model.Go(func() {
+			for range 2 {
+				j := newJob(nothing)
+				j.ended(ex.Start(context.Background(), j).Wait())
+			}
+		})
+		ex.roster[below].post(&b.letters[below])
+		ex.wakeForLetters()
+		join()
+		model.Calm(func() { ex.block(r) })
+		model.Assert(called == 1, "called %d times", called)
+		stop(ex)
+	})
+}

@@ -7,7 +7,7 @@ package executor
 // worker's place, and the thread sleeps on.
 func (ex *Executor) helpFromOutside(e ending, r *Run, only *Item) {
 	g := ex.guests
-	if g == nil || ex.injector.isEmpty() || !g.mayCome() {
+	if g == nil || ex.watch.relabels() || !ex.isNext(r) || !g.mayCome() {
 		return
 	}
 	recalled := true
@@ -22,6 +22,7 @@ func (ex *Executor) helpFromOutside(e ending, r *Run, only *Item) {
 	it := w.submittedFor(r, only)
 	if recalled {
 		g.host.PassOn() // the NotifyAll of a stop counts no thieves, but then their number matters no more
+		w.passMailOn()
 	}
 	switch {
 	case it == nil:
@@ -38,7 +39,7 @@ func (ex *Executor) helpFromOutside(e ending, r *Run, only *Item) {
 func (w *Worker) takeFuture(e ending, r *Run, it *Item) {
 	returned := false
 	defer w.ex.afterGuest(e, &returned)
-	outer := w.sitDown(r, futureOf(it).ctx.labels)
+	outer := w.sitDown(r, nil) // there is no observer that sets labels
 	defer w.getUp(outer)
 	w.runOne(it)
 	returned = true
@@ -48,8 +49,7 @@ func (w *Worker) takeFuture(e ending, r *Run, it *Item) {
 // only is not nil, that item. It tries only if it probably is, since one that is not goes to the end of the queue.
 func (w *Worker) submittedFor(r *Run, only *Item) *Item {
 	ex := w.ex
-	q := ex.injector.of(r.settings.priority)
-	if n := q.Len(); n == 0 || n > 1 && !ex.isAlone(r) {
+	if !ex.isNext(r) {
 		return nil
 	}
 	it := w.nextSubmitted(r.settings.priority)
@@ -60,8 +60,15 @@ func (w *Worker) submittedFor(r *Run, only *Item) *Item {
 	return nil
 }
 
-// isAlone reports whether r is the only run in progress, and no future is.
-func (ex *Executor) isAlone(r *Run) bool {
+// isNext reports whether the item that was submitted first is probably one of r: there is no other, or r is the only
+// run in progress, and no future is.
+func (ex *Executor) isNext(r *Run) bool {
+	if ex.injector.of(r.settings.priority).IsEmpty() {
+		return false
+	}
+	if ex.injector.len() == 1 {
+		return true
+	}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	return ex.runs.Load() == r && r.next == nil && ex.asyncs.left.Load() == 0

@@ -2,9 +2,11 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -230,19 +232,75 @@ func TestWaiterKeepsLabels(t *testing.T) {
 	})
 }
 
-// BenchmarkWaitFromOutside starts a function and waits for it, after a while in which the worker has gone to sleep.
-func BenchmarkWaitFromOutside(b *testing.B) {
-	for _, callers := range []executor.Callers{executor.IdleCallers, executor.BriefCallers} {
-		for _, a := range awaits {
-			b.Run(a.name+"/"+callers.String(), func(b *testing.B) {
-				ex := newExecutor(b, executor.Config{Workers: 1, Callers: callers})
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := a.call(context.Background(), ex, nothing); err != nil {
-						b.Fatal(err)
+// A waiter does not take a worker's wake-up for itself that was for a run of a higher priority.
+func TestWaiterKeepsPriorities(t *testing.T) {
+	for _, w := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: w, Callers: executor.BusyCallers})
+		within(t, ex, func() {
+			osthread.Lock()
+			defer osthread.Unlock()
+			caller := executor.Thread()
+			for range testkit.Scale(500) {
+				comesToRest(t, ex)
+				var before, here atomic.Bool
+				high := ex.Start(t.Context(), executor.With(one(func(context.Context) error {
+					before.Store(true)
+					return nil
+				}), executor.RunOptions{Priority: executor.High}))
+				low := ex.Start(t.Context(), executor.With(one(func(context.Context) error {
+					if executor.Thread() == caller && !before.Load() {
+						here.Store(true)
 					}
+					return nil
+				}), executor.RunOptions{Priority: executor.Low}))
+				require.NoError(t, low.Wait())
+				<-high.Done()
+				if w == 1 {
+					require.False(t, here.Load(), "the waiter ran its own task before that of High")
 				}
+			}
+		})
+	}
+}
+
+// With an observer that sets labels a waiter does not take part: it would lose its own, which nobody knows.
+func TestWaiterKeepsLabelsBesideRelabel(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{{Relabel: func(int) {
+		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("observer", "o")))
+	}}}})
+	for _, a := range awaits {
+		for range testkit.Scale(50) {
+			comesToRest(t, ex)
+			pprof.Do(t.Context(), pprof.Labels("tenant", "b"), func(context.Context) {
+				require.NoError(t, a.call(t.Context(), ex, nothing)) // its labels are not the caller's
+				require.Equal(t, `{"tenant":"b"}`, labels(), a.name)
 			})
+		}
+	}
+}
+
+// BenchmarkWaitFromOutside starts a function and waits for it, back to back and after a millisecond of silence, in which
+// the worker has gone to sleep. It reports the median.
+func BenchmarkWaitFromOutside(b *testing.B) {
+	for _, silence := range []time.Duration{0, time.Millisecond} {
+		for _, callers := range []executor.Callers{executor.IdleCallers, executor.BriefCallers} {
+			for _, a := range awaits {
+				b.Run(fmt.Sprintf("%s/%v/silence=%v", a.name, callers, silence), func(b *testing.B) {
+					ex := newExecutor(b, executor.Config{Workers: 1, Callers: callers})
+					var times []time.Duration
+					for b.Loop() {
+						time.Sleep(silence)
+						begun := time.Now()
+						if err := a.call(context.Background(), ex, nothing); err != nil {
+							b.Fatal(err)
+						}
+						times = append(times, time.Since(begun))
+					}
+					slices.Sort(times)
+					b.ReportMetric(0, "ns/op")
+					b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
+				})
+			}
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // A task has the profiler labels of the context that its run was started with. If that context has none, the task has
 // the worker's own: the executor's name and the worker's number. A worker sets labels when it turns to another run, not
-// at every task.
+// at every task. A guest's tasks have the labels of its goroutine.
 //
 // The runtime does not tell a goroutine's labels, so a worker does not know which labels a task has set by itself. It
 // therefore sets labels whenever it leaves a run. After it has run items on top of a waiting task, it restores the

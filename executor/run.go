@@ -173,8 +173,8 @@ func (r *Run) stopped(err, cause, result error) *Body {
 // executor it waits as in [Blocking].
 //
 // A caller from outside, too, runs tasks that no worker has begun, as that of [Executor.Run] does, if a worker sleeps
-// or is about to get up for them. It does not if other work is submitted. A caller that must outlive a task that calls
-// [runtime.Goexit] first waits for Done.
+// or is about to get up for them. It does not if other work is submitted, or if an [Observer] has a Relabel. A caller
+// that must outlive a task that calls [runtime.Goexit] first waits for Done.
 func (r *Run) Wait() error {
 	if r.over.Load() {
 		return r.err.Get()

@@ -39,8 +39,8 @@ type script struct {
 	delay   int // of that, in yields
 }
 
-// exits reports whether a task calls Goexit, in the run or in one nested in it. If it runs on a goroutine that waits from
-// outside, that goroutine ends: a test waits for Done first.
+// exits reports whether a task calls Goexit, in the run or in one nested in it. If the task runs on a goroutine that
+// waits from outside, that goroutine ends: a test waits for Done first.
 func (s script) exits() bool {
 	return slices.ContainsFunc(s.faults, func(f fault) bool { return f.kind.exits() || f.kind.nests() && f.sub.exits() })
 }
