@@ -30,6 +30,9 @@ func TestModelRandom(t *testing.T) {
 		cfg := Config{Workers: 1 + model.Choose(3), Spares: 1, Policy: oneOf(policies), Callers: IdleCallers,
 			KeepGOMAXPROCS: true}
 		if model.Choose(2) == 0 {
+			cfg.Callers, h.exits = AutoCallers, 0 // an item that runs on a waiting goroutine must not end it
+		}
+		if model.Choose(2) == 0 {
 			cfg.Deque = oneOf(deque.Kinds())
 			cfg.Capacity = model.Choose(3)
 			if cfg.Deque.Batches() {

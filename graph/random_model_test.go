@@ -22,12 +22,18 @@ func TestModelRandom(t *testing.T) {
 	count := testkit.Count(t, 10_000)
 	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
 	model.CheckRandom(t, count, testkit.Seed(t), func() {
-		ex, err := executor.New(executor.Config{
+		cfg := executor.Config{
 			Workers: 1 + model.Choose(3), Policy: policies[model.Choose(len(policies))], KeepGOMAXPROCS: true,
-		})
+		}
+		exits := 2 // goroutines that may end: the model has room for so many more
+		if model.Choose(2) == 0 {
+			cfg.Callers = executor.IdleCallers
+		} else {
+			exits = 0 // a task that runs on the waiting goroutine must not end it
+		}
+		ex, err := executor.New(cfg)
 		model.Assert(err == nil, "New: %v", err)
 		n := drawNet()
-		exits := 2 // goroutines that may end: the model has room for so many more
 		for range 2 {
 			n.runTogether(ex, 1+model.Choose(2), &exits)
 		}
