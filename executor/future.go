@@ -314,7 +314,7 @@ func (f *future) wait() {
 		return
 	}
 	if here == nil && !f.isPromise() && f.after.Load() == nil && f.claimed.Load() == 0 {
-		f.ex.helpFromOutside(f, &f.ex.asyncs.all.Run, &f.Item)
+		f.ex.helpFromOutside(&f.ex.asyncs.all.Run, &f.Item)
 	}
 	f.ex.block(f)
 }

@@ -11,13 +11,14 @@ import (
 )
 
 // A goroutine that waits in Run, or in a Wait, takes the place of a worker that sleeps: it borrows the worker from the
-// notifier, and is the worker's guest. It runs items of the run that it waits for, or the future, and inside its tasks'
-// waits what these wait for. The worker's thread sleeps on. So a run of a few short tasks wakes no thread, and there are
-// never more tasks at a time than workers.
+// notifier, and is the worker's guest. It runs items of the run that it waits for, or the future, and inside its
+// tasks' waits what these wait for. The worker's thread sleeps on. So a run of a few short tasks wakes no thread, and
+// there are never more tasks at a time than workers.
 //
 // What belongs to a worker, its lane above all, is the guest's as long as it has the place: the notifier's Borrow and
-// Return publish it, as Commit and Notify do for the worker's own thread. The worker's policy knows nothing of the
-// guest. So only policies that rely on nothing but Thieves and Shown admit guests, see policy.Row.
+// Return publish it, as Commit and Notify do for the worker's own thread. The worker's policy knows of no
+// guest, only of wake-ups that one has taken back. So only policies that rely on nothing but Thieves and Shown admit
+// guests, see policy.Row.
 //
 // A guest uses a P of the rest of the process, and not a reserved one. So it stays for a short time only, see
 // callerSpan.
@@ -116,8 +117,8 @@ func (ex *Executor) afterGuest(e ending, returned *bool) {
 	ex.block(e)
 }
 
-// sitDown makes the caller the guest of w, which it has borrowed, for items of r or for a future. ctx has the labels that
-// the caller is taken to have, for observers that set others. getUp must follow.
+// sitDown makes the caller the guest of w, which it has borrowed, for items of r or for a future. ctx has the labels
+// that the caller is taken to have, for observers that set others. getUp must follow.
 func (w *Worker) sitDown(r *Run, ctx context.Context) outer {
 	osthread.Lock()
 	w.seat(r, ctx)
@@ -137,14 +138,14 @@ func (w *Worker) getUp(outer outer) {
 
 // nextFor looks for an item of r for the guest that works for it, about as long as a thread needs to be woken.
 func (w *Worker) nextFor(r *Run) *Item {
-	for i := range helpSpins {
+	if !r.over.Load() && w.ex.isNext(r) {
+		if it := w.submittedFor(r, nil); it != nil {
+			return it
+		}
+	}
+	for range helpSpins {
 		if r.over.Load() {
 			break
-		}
-		if i == 0 {
-			if it := w.submittedFor(r, nil); it != nil {
-				return it
-			}
 		}
 		if it := w.stealFor(r); it != nil {
 			return it

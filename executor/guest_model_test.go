@@ -175,8 +175,8 @@ func TestModelWaiterLetter(t *testing.T) {
 	})
 }
 
-// TestModelWaiterLetterTwice: a waiter takes the wake-up for a letter back twice, since the worker that it returns is on
-// top again. The worker below has the letter.
+// TestModelWaiterLetterTwice: a waiter takes the wake-up for a letter back twice, since the worker that it returns is
+// on top again. The worker below has the letter.
 func TestModelWaiterLetterTwice(t *testing.T) {
 	onEachReceiving(t, []int{2}, func(ex *Executor) {
 		called := 0

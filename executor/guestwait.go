@@ -1,11 +1,11 @@
 package executor
 
-// helpFromOutside has a caller that waits for the end of e run what nobody has begun. The caller is on no worker. It
-// runs items of r or, if only is not nil, that item of r alone.
+// helpFromOutside has a caller that waits for the end of r run what nobody has begun. The caller is on no worker. If
+// only is not nil, it is the item of a future, r is the run of all futures, and the caller runs no other item.
 //
 // As a rule the submission has notified a worker, whose thread needs some microseconds to get up. The caller takes that
 // worker's place, and the thread sleeps on.
-func (ex *Executor) helpFromOutside(e ending, r *Run, only *Item) {
+func (ex *Executor) helpFromOutside(r *Run, only *Item) {
 	g := ex.guests
 	if g == nil || ex.watch.relabels() || !ex.isNext(r) || !g.mayCome() {
 		return
@@ -29,34 +29,30 @@ func (ex *Executor) helpFromOutside(e ending, r *Run, only *Item) {
 		ex.notifier.Return(id)
 		w.missed()
 	case only != nil:
-		w.takeFuture(e, r, it)
+		w.takeFuture(futureOf(it))
 	default:
 		w.takePart(r, it, nil)
 	}
 }
 
-// takeFuture runs item it, of the future e, for a guest, and no item that it pushes.
-func (w *Worker) takeFuture(e ending, r *Run, it *Item) {
+// takeFuture runs the item of f as a guest, and no item that it pushes.
+func (w *Worker) takeFuture(f *future) {
 	returned := false
-	defer w.ex.afterGuest(e, &returned)
-	outer := w.sitDown(r, nil) // there is no observer that sets labels
+	defer w.ex.afterGuest(f, &returned)
+	outer := w.sitDown(&w.ex.asyncs.all.Run, nil) // there is no observer that sets labels
 	defer w.getUp(outer)
-	w.runOne(it)
+	w.runOne(&f.Item)
 	returned = true
 }
 
 // submittedFor takes the oldest item of r's priority from the injector, for the guest of w, if it is one of r or, if
-// only is not nil, that item. It tries only if it probably is, since one that is not goes to the end of the queue.
+// only is not nil, that item. One that is not goes to the end of the queue: the caller has asked isNext.
 func (w *Worker) submittedFor(r *Run, only *Item) *Item {
-	ex := w.ex
-	if !ex.isNext(r) {
-		return nil
-	}
 	it := w.nextSubmitted(r.settings.priority)
 	if it == nil || it == only || only == nil && it.Body.owner() == r {
 		return it
 	}
-	ex.inject(it)
+	w.ex.inject(it)
 	return nil
 }
 

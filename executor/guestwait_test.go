@@ -234,33 +234,27 @@ func TestWaiterKeepsLabels(t *testing.T) {
 
 // A waiter does not take a worker's wake-up for itself that was for a run of a higher priority.
 func TestWaiterKeepsPriorities(t *testing.T) {
-	for _, w := range []int{1, 2} {
-		ex := newExecutor(t, executor.Config{Workers: w, Callers: executor.BusyCallers})
-		within(t, ex, func() {
-			osthread.Lock()
-			defer osthread.Unlock()
-			caller := executor.Thread()
-			for range testkit.Scale(500) {
-				comesToRest(t, ex)
-				var before, here atomic.Bool
-				high := ex.Start(t.Context(), executor.With(one(func(context.Context) error {
-					before.Store(true)
-					return nil
-				}), executor.RunOptions{Priority: executor.High}))
-				low := ex.Start(t.Context(), executor.With(one(func(context.Context) error {
-					if executor.Thread() == caller && !before.Load() {
-						here.Store(true)
-					}
-					return nil
-				}), executor.RunOptions{Priority: executor.Low}))
-				require.NoError(t, low.Wait())
-				<-high.Done()
-				if w == 1 {
-					require.False(t, here.Load(), "the waiter ran its own task before that of High")
-				}
-			}
-		})
-	}
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.BusyCallers})
+	within(t, ex, func() {
+		osthread.Lock()
+		defer osthread.Unlock()
+		caller := executor.Thread()
+		for range testkit.Scale(500) {
+			comesToRest(t, ex)
+			var before, ahead atomic.Bool
+			high := ex.Start(t.Context(), executor.With(one(func(context.Context) error {
+				before.Store(true)
+				return nil
+			}), executor.RunOptions{Priority: executor.High}))
+			low := ex.Start(t.Context(), executor.With(one(func(context.Context) error {
+				ahead.Store(executor.Thread() == caller && !before.Load())
+				return nil
+			}), executor.RunOptions{Priority: executor.Low}))
+			require.NoError(t, low.Wait())
+			<-high.Done()
+			require.False(t, ahead.Load(), "the waiter ran its own task before that of High")
+		}
+	})
 }
 
 // With an observer that sets labels a waiter does not take part: it would lose its own, which nobody knows.
@@ -279,8 +273,8 @@ func TestWaiterKeepsLabelsBesideRelabel(t *testing.T) {
 	}
 }
 
-// BenchmarkWaitFromOutside starts a function and waits for it, back to back and after a millisecond of silence, in which
-// the worker has gone to sleep. It reports the median.
+// BenchmarkWaitFromOutside starts a function and waits for it, back to back and after a millisecond of silence, in
+// which the worker has gone to sleep. It reports the median.
 func BenchmarkWaitFromOutside(b *testing.B) {
 	for _, silence := range []time.Duration{0, time.Millisecond} {
 		for _, callers := range []executor.Callers{executor.IdleCallers, executor.BriefCallers} {

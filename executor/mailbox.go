@@ -106,8 +106,8 @@ func (w *Worker) checkMail() {
 	}
 }
 
-// passMailOn is called by a worker that was woken, or has withdrawn its announcement. If a worker that sleeps has a
-// letter, the wake-up may have been meant for it.
+// passMailOn is called by a worker that was woken, or has withdrawn its announcement, and by a guest that has taken a
+// worker's wake-up back. If a worker that sleeps has a letter, the wake-up may have been meant for it.
 //
 // L2: a worker with a letter that dozes has been given a wake-up, or is about to be. Either the worker has it itself,
 // or the one that has taken it comes here afterwards, and sees the letter.

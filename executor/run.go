@@ -181,7 +181,7 @@ func (r *Run) Wait() error {
 	}
 	here := workerHere()
 	if here == nil {
-		r.ex.helpFromOutside(r, r, nil)
+		r.ex.helpFromOutside(r, nil)
 	}
 	return r.wait(r.ex.workerFrom(here), nil)
 }

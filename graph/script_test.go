@@ -42,7 +42,9 @@ type script struct {
 // exits reports whether a task calls Goexit, in the run or in one nested in it. If the task runs on a goroutine that
 // waits from outside, that goroutine ends: a test waits for Done first.
 func (s script) exits() bool {
-	return slices.ContainsFunc(s.faults, func(f fault) bool { return f.kind.exits() || f.kind.nests() && f.sub.exits() })
+	return slices.ContainsFunc(s.faults, func(f fault) bool {
+		return f.kind.exits() || f.kind.nests() && f.sub.exits()
+	})
 }
 
 // outside is the act of the goroutine that began the run, at any time.

@@ -94,23 +94,24 @@ func TestModelNotifyTwo(t *testing.T) {
 	})
 }
 
+// awaitFlag is await for a condition that stays true.
+func awaitFlag(n *Notifier, w int, flag *xatomic.Bool) {
+	for !flag.Load() {
+		n.Prepare(w)
+		if flag.Load() {
+			n.Cancel(w)
+			return
+		}
+		n.Commit(w)
+	}
+}
+
 // TestModelNotifyAll: all waiters wait for one flag.
 func TestModelNotifyAll(t *testing.T) {
 	model.Check(t, func() {
 		n, flag := New(2), new(xatomic.Bool)
-		wait := func(w int) func() {
-			return model.Go(func() {
-				for !flag.Load() {
-					n.Prepare(w)
-					if flag.Load() {
-						n.Cancel(w)
-						return
-					}
-					n.Commit(w)
-				}
-			})
-		}
-		join0, join1 := wait(0), wait(1)
+		join0 := model.Go(func() { awaitFlag(n, 0, flag) })
+		join1 := model.Go(func() { awaitFlag(n, 1, flag) })
 		flag.Store(true)
 		n.NotifyAll()
 		join0()
@@ -264,12 +265,12 @@ func TestModelWalk(t *testing.T) {
 }
 
 // borrow stands in for a waiter that sleeps, if there is one: it takes a token if it finds one, and returns the waiter.
-func borrow(n *Notifier, t *tokens) (took bool) { return standIn(n, n.Borrow(len(n.waiters)), t) }
+func borrow(n *Notifier, t *tokens) (took bool) { return standInFor(n, n.Borrow(len(n.waiters)), t) }
 
 // recall is borrow for a waiter that was notified and has not got up.
-func recall(n *Notifier, t *tokens) (took bool) { return standIn(n, n.Recall(len(n.waiters)), t) }
+func recall(n *Notifier, t *tokens) (took bool) { return standInFor(n, n.Recall(len(n.waiters)), t) }
 
-func standIn(n *Notifier, w int, t *tokens) (took bool) {
+func standInFor(n *Notifier, w int, t *tokens) (took bool) {
 	if w < 0 {
 		return false
 	}
@@ -281,15 +282,20 @@ func standIn(n *Notifier, w int, t *tokens) (took bool) {
 	return took
 }
 
-// TestModelRecall: two waiters, a thread that takes back the wake-up of one of them, and as many tokens as they take
-// together. One waiter may be on loan while the other's notification comes.
-func TestModelRecall(t *testing.T) {
+// TestModelBorrow: two waiters, a thread that borrows one of them, and as many tokens as they take together.
+func TestModelBorrow(t *testing.T) { besideOneThatStandsIn(t, borrow) }
+
+// TestModelRecall: the same with a thread that takes back the wake-up of one of them. One waiter may be on loan while
+// the other's notification comes.
+func TestModelRecall(t *testing.T) { besideOneThatStandsIn(t, recall) }
+
+func besideOneThatStandsIn(t *testing.T, standIn func(*Notifier, *tokens) (took bool)) {
 	model.Check(t, func() {
 		n, tok := New(2), new(tokens)
 		join0 := model.Go(func() { await(n, 0, tok) })
 		join1 := model.Go(func() { await(n, 1, tok) })
 		join2 := model.Go(func() {
-			if recall(n, tok) {
+			if standIn(n, tok) {
 				tok.put()
 				n.Notify(1)
 			}
@@ -333,16 +339,7 @@ func TestModelRecallFresh(t *testing.T) {
 func TestModelRecallAll(t *testing.T) {
 	model.Check(t, func() {
 		n, flag := New(1), new(xatomic.Bool)
-		join0 := model.Go(func() {
-			for !flag.Load() {
-				n.Prepare(0)
-				if flag.Load() {
-					n.Cancel(0)
-					return
-				}
-				n.Commit(0)
-			}
-		})
+		join0 := model.Go(func() { awaitFlag(n, 0, flag) })
 		join1 := model.Go(func() {
 			if w := n.Recall(1); w >= 0 {
 				n.Return(w)
@@ -355,29 +352,6 @@ func TestModelRecallAll(t *testing.T) {
 		n.NotifyAll()
 		join0()
 		join1()
-		settled(n)
-	})
-}
-
-// TestModelBorrow: two waiters, a thread that borrows one of them, and as many tokens as they take together.
-func TestModelBorrow(t *testing.T) {
-	model.Check(t, func() {
-		n, tok := New(2), new(tokens)
-		join0 := model.Go(func() { await(n, 0, tok) })
-		join1 := model.Go(func() { await(n, 1, tok) })
-		join2 := model.Go(func() {
-			if borrow(n, tok) {
-				tok.put()
-				n.Notify(1)
-			}
-		})
-		tok.put()
-		n.Notify(1)
-		tok.put()
-		n.Notify(1)
-		join0()
-		join1()
-		join2()
 		settled(n)
 	})
 }

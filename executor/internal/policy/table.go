@@ -79,9 +79,9 @@ type Row struct {
 	Needs Need
 	// Retries says that thieves try a lost steal again at once: they rely on lost steals to yield.
 	Retries bool
-	// Guests says that a goroutine may take the place of a worker that sleeps in Commit, and run items, without the
-	// policy being told: a wake-up for an item depends on nothing but Thieves and what Shown and Submitted do. The
-	// policy is a [Hosting].
+	// Guests says that a goroutine may take the place of a worker that sleeps in Commit, and run items: a wake-up for
+	// an item depends on nothing but Thieves and what Shown and Submitted do. The policy is told only what [Hosting]
+	// says.
 	Guests bool
 	New    func(Machine, Options) Policy
 }
