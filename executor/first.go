@@ -3,7 +3,8 @@ package executor
 import (
 	"context"
 	"runtime/debug"
-	"sync/atomic"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // First calls the functions fns on the executor, beginning them in their order, and returns the result of the first
@@ -28,8 +29,8 @@ func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context
 	}
 	ex = executorOr(ctx, ex, "First")
 	var (
-		first atomic.Pointer[T]
-		begun atomic.Int32
+		first xatomic.Pointer[T]
+		begun xatomic.Int32
 		errs  = make([]error, len(fns))
 	)
 	err := ex.Run(ctx, Func("first", func(s *Scope) error {
@@ -37,6 +38,9 @@ func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context
 		run := s.body.Run()
 		for range fns {
 			s.Go(func(ctx context.Context) error {
+				if first.Load() != nil {
+					return nil // the worker with the result may be descheduled before its Abort
+				}
 				i := begun.Add(1) - 1
 				errs[i] = ErrGoexit // unless the function returns, or panics with a value
 				defer func() {

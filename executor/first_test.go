@@ -52,7 +52,7 @@ func TestFirst(t *testing.T) {
 			}
 			_, err = executor.First(ctx, ex, many...)
 			require.NoError(t, err)
-			require.LessOrEqual(t, int(calls.Load()), 2*ex.Workers())
+			require.LessOrEqual(t, int(calls.Load()), ex.Workers())
 
 			// A panic is no result, and a failure like others.
 			var p *executor.PanicError
