@@ -64,8 +64,8 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 			turn := c.turn
 			if w.lane.Demand() {
 				w.attend(&c.fork)
-			} else if isSameFrame(here, outer) {
-				w.attendSecond(&c.fork)
+			} else if isSameFrame(here, outer) && w.lane.MayHaveFew() {
+				w.attend(&c.fork) // the second fork of one frame may be worth showing without demand
 			}
 			return Forked[A, R]{c, turn}
 		}
@@ -103,8 +103,8 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	turn := c.turn
 	if w.lane.Demand() {
 		w.attend(&c.fork)
-	} else if isSameFrame(here, c.outer) || moved {
-		w.attendSecond(&c.fork)
+	} else if (isSameFrame(here, c.outer) || moved) && w.lane.MayHaveFew() {
+		w.attend(&c.fork) // as in Fork
 	}
 	return Forked[A, R]{c, turn}
 }

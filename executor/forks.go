@@ -38,13 +38,6 @@ func (w *Worker) attend(newest *fork) {
 	w.publish(newest)
 }
 
-// attendSecond is attend for newest, the second fork of one frame: it may be worth showing without demand.
-func (w *Worker) attendSecond(newest *fork) {
-	if w.lane.MayHaveFew() {
-		w.attend(newest)
-	}
-}
-
 // publish pushes the private forks, oldest first, and wakes a worker for them if there is no thief. If newest is set,
 // it is the fork just made, and publish does nothing unless there is demand or little to steal.
 func (w *Worker) publish(newest *fork) {

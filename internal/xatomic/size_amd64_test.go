@@ -64,8 +64,8 @@ func TestHotPathSizes(t *testing.T) {
 		{"executor", "executor.(*Worker).Push", 42, 0},
 		{"executor", "executor.(*Worker).popOwn", 20, 0},
 		{"executor", "executor.(*Worker).runPlain", 81, 0},
-		{"internal/user", "internal/user.fib", 156, 0}, // Fork and Join, which are inlined, included
-		{"internal/user", "executor.Fork[go.shape.int,go.shape.int]", 76, 0},
+		{"internal/user", "internal/user.fib", 168, 0}, // Fork and Join, which are inlined, included
+		{"internal/user", "executor.Fork[go.shape.int,go.shape.int]", 88, 0},
 		{"internal/user", "executor.Forked[go.shape.int,go.shape.int].Join", 65, 0},
 		{"graph", "graph.(*runState).release", 138, 1},
 		{"graph", "graph.execTask", 90, 1},
