@@ -196,7 +196,7 @@ func newWorker(ex *Executor, i int) *Worker {
 		ex.lanes.Init(&w.lane, i, ex.cfg.Workers == 1 && i == 0 && !ex.cfg.Verbatim)
 	}
 	w.share = newSharer(w)
-	w.runItems = w.loopFor()
+	w.inner = w.loopFor()
 	w.control.thief = ex.policy.Attach(host{w})
 	w.forks.init(w)
 	if w.isSpare() {

@@ -64,7 +64,7 @@ type guest struct {
 	self      int64
 	goroutine uint64
 	labels    labels
-	runItems  func(*Worker, *Item)
+	inner     innerLoop
 }
 
 // runAsGuest lets the caller run the first items of r, and what follows from them, as the guest of a worker that
@@ -159,9 +159,9 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	g := &w.guest
 	g.run, g.caller, g.leaves = r, caller, false
 	g.begin(w)
-	g.self, g.goroutine, g.labels, g.runItems = w.thread.self.Load(), w.thread.goroutine.Load(), w.labels, w.runItems
+	g.self, g.goroutine, g.labels, g.inner = w.thread.self.Load(), w.thread.goroutine.Load(), w.labels, w.inner
 	w.labels = labels{} // none are set: the goroutine keeps those of the caller
-	w.runItems = (*Worker).runGuest
+	w.inner = innerLoop{run: (*Worker).runGuest}
 	w.forks.stack = stack{}
 	self := osthread.Self()
 	w.thread.self.Store(^self)
@@ -190,7 +190,7 @@ func (w *Worker) unseat() {
 	w.forks.stack = stack{}
 	w.thread.self.Store(g.self)
 	w.thread.goroutine.Store(g.goroutine)
-	w.labels, w.runItems = g.labels, g.runItems
+	w.labels, w.inner = g.labels, g.inner
 	*g = guest{} // it would keep the run alive, and with it the executor
 	w.mail.putBack()
 	w.mail.dozes.Store(true)
@@ -224,13 +224,8 @@ func labelled(ctx context.Context) context.Context {
 
 // runGuest is runPolled for a guest. The lane need not be a polled one.
 func (w *Worker) runGuest(it *Item) {
-	var current *Item
 	returned := false
-	defer func() {
-		if !returned {
-			w.failed(current, recover())
-		}
-	}()
+	defer w.endLoop(w.inner.current, &returned)
 	polled := w.lane.IsPolled()
 	for it != nil {
 		if it.Body != w.body {
@@ -251,7 +246,7 @@ func (w *Worker) runGuest(it *Item) {
 				break
 			}
 		}
-		current = it
+		w.inner.current = it
 		if it = it.Exec(w, it); it == nil {
 			it = w.pop()
 		}

@@ -62,7 +62,7 @@ func (w *Worker) await(f *fork) {
 		if within != nil {
 			w.runWithin(within, nil, it)
 		} else {
-			w.runItems(w, it)
+			w.inner.run(w, it)
 			if w.body != outer.body {
 				w.turnTo(outer.body, outer.labels) // the item failed, and failed left the body
 			}

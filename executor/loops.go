@@ -2,32 +2,61 @@ package executor
 
 import "github.com/magpie-go/magpie/deque"
 
-// A worker runs items in one of three inner loops. It is chosen when the worker is made, by the kind of its lane, so
+// A worker runs items in one of these inner loops. It is chosen when the worker is made, by the kind of its lane, so
 // that the plain loop, that of the default lane, has no branches for the others.
 
+type innerLoop struct {
+	run     func(*Worker, *Item)
+	current *Item // the item being run; nil outside the loop
+	// ahead is for Continue: of ahead+1 items, a power of two, Exec must return the last to the loop. It is 0 if the
+	// loop has something to do before each item.
+	ahead uint64
+}
+
 // loopFor chooses the worker's inner loop.
-func (w *Worker) loopFor() func(*Worker, *Item) {
+func (w *Worker) loopFor() innerLoop {
 	switch {
 	case w.inline != nil:
-		return (*Worker).runShuffled
+		return innerLoop{run: (*Worker).runShuffled}
 	case w.share != nil:
-		return (*Worker).runShared
+		return innerLoop{run: (*Worker).runShared}
 	case w.lane.IsPolled():
-		return (*Worker).runPolled
+		return innerLoop{run: (*Worker).runPolled}
 	default:
-		return (*Worker).runPlain
+		return innerLoop{run: (*Worker).runPlain, ahead: pollInterval - 1}
+	}
+}
+
+const _ = -uint(pollInterval & (pollInterval - 1)) // pollInterval is a power of two
+
+// Continue reports whether the Exec of the item being run may run next, an item of the same body, itself instead of
+// returning it. If so, next is the item being run from then on, also if it panics. If not, Exec returns next: at times
+// the worker has to look around before the next item. A loop in Exec over items that follow each other is shorter than
+// the worker's loop. The item being run only.
+func (w *Worker) Continue(next *Item) bool {
+	n := w.counts.items + 1
+	if n&w.inner.ahead == 0 {
+		return false
+	}
+	w.counts.items = n
+	w.inner.current = next
+	return true
+}
+
+// endLoop is deferred by each inner loop, which sets returned at its end. outer is the item that was being run when the
+// loop began, if it runs items on top of that.
+func (w *Worker) endLoop(outer *Item, returned *bool) {
+	it := w.inner.current
+	w.inner.current = outer
+	if !*returned {
+		w.failed(it, recover())
 	}
 }
 
 // runPlain runs items until the worker has no more or one fails to return. One deferred call serves all of them.
 func (w *Worker) runPlain(it *Item) {
-	var current *Item // the item being run; a variable of its own, so that it can stay in a register
 	returned := false
-	defer func() {
-		if !returned {
-			w.failed(current, recover())
-		}
-	}()
+	defer w.endLoop(w.inner.current, &returned)
 	for it != nil {
 		if it.Body != w.body {
 			if it = w.turn(it); it == nil {
@@ -39,7 +68,7 @@ func (w *Worker) runPlain(it *Item) {
 				break
 			}
 		}
-		current = it
+		w.inner.current = it
 		if it = it.Exec(w, it); it == nil {
 			it = w.pop()
 		}
@@ -50,13 +79,8 @@ func (w *Worker) runPlain(it *Item) {
 // runPolled is runPlain for a lane whose thieves ask for items, or wait to be dealt some. The worker answers them
 // before each item: otherwise they would wait as long as each item returns the next without a lane operation.
 func (w *Worker) runPolled(it *Item) {
-	var current *Item
 	returned := false
-	defer func() {
-		if !returned {
-			w.failed(current, recover())
-		}
-	}()
+	defer w.endLoop(w.inner.current, &returned)
 	for it != nil {
 		if it.Body != w.body {
 			if it = w.turn(it); it == nil {
@@ -71,7 +95,7 @@ func (w *Worker) runPolled(it *Item) {
 				break
 			}
 		}
-		current = it
+		w.inner.current = it
 		if it = it.Exec(w, it); it == nil {
 			it = w.pop()
 		}
@@ -81,13 +105,8 @@ func (w *Worker) runPolled(it *Item) {
 
 // runShared is runPolled for a worker that shares the machine. It may rest before each item.
 func (w *Worker) runShared(it *Item) {
-	var current *Item
 	returned := false
-	defer func() {
-		if !returned {
-			w.failed(current, recover())
-		}
-	}()
+	defer w.endLoop(w.inner.current, &returned)
 	polled, wanted := w.lane.IsPolled(), w.share.control.Word()
 	for it != nil {
 		if it.Body != w.body {
@@ -106,7 +125,7 @@ func (w *Worker) runShared(it *Item) {
 				break
 			}
 		}
-		current = it
+		w.inner.current = it
 		if it = it.Exec(w, it); it == nil {
 			it = w.pop()
 		}
@@ -130,16 +149,13 @@ func (w *Worker) runShuffled(it *Item) {
 
 // runOne runs item it and returns the item that Exec has returned. If Exec does not return, ok is false.
 func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
-	defer func() {
-		if !ok {
-			w.failed(it, recover())
-		}
-	}()
+	defer w.endLoop(w.inner.current, &ok)
 	if it.Body != w.body {
 		w.enter(it.Body)
 	}
 	w.counts.items++
 	w.noticeContexts()
+	w.inner.current = it
 	return it.Exec(w, it), true
 }
 

@@ -64,7 +64,7 @@ func (w *Worker) exitNested(o outer) {
 func (w *Worker) runDownTo(body *Body, mark uint64) {
 	defer w.exitNested(w.enterNested(body.owner(), mark, body))
 	for it := w.pop(); it != nil; it = w.pop() {
-		w.runItems(w, it)
+		w.inner.run(w, it)
 	}
 }
 
@@ -73,7 +73,7 @@ func (w *Worker) runDownTo(body *Body, mark uint64) {
 func (w *Worker) runWithin(r *Run, only *Body, it *Item) {
 	defer w.exitNested(w.enterNested(r, w.lane.Mark(), only))
 	for ; it != nil; it = w.pop() {
-		w.runItems(w, it)
+		w.inner.run(w, it)
 	}
 }
 

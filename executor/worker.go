@@ -18,21 +18,21 @@ type Worker struct {
 	_ pad.Line
 
 	// Constant.
-	ex       *Executor
-	core     *core // ex.core: saves a load
-	id       int
-	runItems func(*Worker, *Item) // the inner loop, see loops.go
-	control  control              // the worker's end of the policy
-	inline   *inline              // set if there is no thread
-	peers    *peers               // set if the policy asks about other workers' threads
-	share    *sharer              // set with Config.Share or Config.HostShare
-	_        pad.Line
+	ex      *Executor
+	core    *core // ex.core: saves a load
+	id      int
+	control control // the worker's end of the policy
+	inline  *inline // set if there is no thread
+	peers   *peers  // set if the policy asks about other workers' threads
+	share   *sharer // set with Config.Share or Config.HostShare
+	_       pad.Line
 
 	lane lane.Lane[Item] // has the worker's items
 
 	// Owner only, plain on purpose: the race detector checks the claim.
-	body     *Body  // of the item being run; nil when the worker has none
-	counts   counts // beside body: both are used for each item
+	body     *Body     // of the item being run; nil when the worker has none
+	inner    innerLoop // and the item being run
+	counts   counts    // beside body: both are used for each item
 	forks    forks
 	waits    waits    // waits inside tasks, on the worker's stack
 	search   search   // for work
@@ -177,7 +177,7 @@ func (w *Worker) put(it *Item) deque.Effect {
 // exploit runs item it and everything that follows from it on this worker (document 000, Algorithm 3, lines 5 to 12).
 func (w *Worker) exploit(it *Item) {
 	for ; it != nil; it = w.pop() { // leaving a body, or a failure, may push an item
-		w.runItems(w, it)
+		w.inner.run(w, it)
 		w.enter(nil)
 	}
 }
@@ -313,8 +313,8 @@ func (w *Worker) turnTo(b *Body, labels context.Context) {
 }
 
 // failed handles an item whose Exec did not return: it panicked with value or, if value is nil, called Goexit. The item
-// that Hooks.Fail returns goes to the lane, because runItems does not return after Goexit, even if a deferred function
-// panics meanwhile.
+// that Hooks.Fail returns goes to the lane, because the inner loop does not return after Goexit, even if a deferred
+// function panics meanwhile.
 func (w *Worker) failed(it *Item, value any) {
 	defer w.enter(nil) // also if Fail ends by Goexit
 	err := error(ErrGoexit)

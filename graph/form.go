@@ -33,7 +33,7 @@ func (r *runState) setUp(f form) {
 }
 
 // formOf returns the Exec of task i's record, as if the task had no limits, and its succ.
-func (r *runState) formOf(i uint32) (func(*executor.Worker, *executor.Item) *executor.Item, uint32) {
+func (r *runState) formOf(i uint32) (exec, uint32) {
 	return r.execOf(i), r.succOf(i)
 }
 
@@ -41,13 +41,17 @@ func (r *runState) formOf(i uint32) (func(*executor.Worker, *executor.Item) *exe
 func (r *runState) limit() {
 	for i, limits := range r.graph.layout.limits {
 		t := &r.records[i]
-		r.limited[i] = limited{t.Exec, limits, isAcross(limits)}
+		exec := t.Exec
+		if isExecTask(&t.Item) || isExecJoin(&t.Item) {
+			exec = execOne
+		}
+		r.limited[i] = limited{exec, limits, isAcross(limits)}
 		t.Exec = execLimited
 	}
 }
 
 // execOf returns the Exec of task i once it holds its permits.
-func (r *runState) execOf(i uint32) func(*executor.Worker, *executor.Item) *executor.Item {
+func (r *runState) execOf(i uint32) exec {
 	execs := &plainExecs
 	if r.form.observed {
 		execs = &observedExecs
@@ -63,9 +67,11 @@ func (r *runState) execOf(i uint32) func(*executor.Worker, *executor.Item) *exec
 	return execs.task
 }
 
+type exec = func(*executor.Worker, *executor.Item) *executor.Item
+
 // execs are the Execs of tasks.
 type execs struct {
-	task, join, special, dynamic func(*executor.Worker, *executor.Item) *executor.Item
+	task, join, special, dynamic exec
 }
 
 var (

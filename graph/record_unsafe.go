@@ -29,6 +29,17 @@ func (r *runState) index(t *record) uint32 {
 	return uint32((uintptr(unsafe.Pointer(t)) - uintptr(first)) / unsafe.Sizeof(record{}))
 }
 
+// isExecTask reports whether the item's Exec is execTask.
+func isExecTask(it *executor.Item) bool { return isFunc(it.Exec, execTask) }
+
+// isExecJoin reports whether the item's Exec is execJoin.
+func isExecJoin(it *executor.Item) bool { return isFunc(it.Exec, execJoin) }
+
+// isFunc reports whether f and g are the same function, which is not a closure.
+func isFunc(f, g exec) bool {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&f)) == *(*unsafe.Pointer)(unsafe.Pointer(&g))
+}
+
 // Compile-time checks of the offsets on which the casts above rely.
 const (
 	_ = -unsafe.Offsetof(record{}.Item)

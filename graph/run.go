@@ -229,32 +229,58 @@ func (r *runState) beginWithSources(run *executor.JobRun) *executor.Item {
 	return item(sources[0])
 }
 
-// execTask runs a task with at most one predecessor, counts it done and releases its successors. It returns the item to
-// run next: a successor, or the next task of the span that the worker claims from.
+// execTask runs a task with at most one predecessor, counts it done and releases its successors. Then it runs what
+// follows: a successor, or the next task of the span that the worker claims from. It returns an item that the worker's
+// loop is to run.
 func execTask(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
-	if r.Disturbed() {
-		return execDisturbed(w, it)
+	for {
+		next := r.runTask(w, t)
+		if next == nil {
+			return nil
+		}
+		isJoin := isExecJoin(next)
+		if !isJoin && !isExecTask(next) || !w.Continue(next) {
+			return next
+		}
+		t = recordOf(next)
+		if isJoin {
+			r.arm(t, r.index(t))
+		}
 	}
-	if err := t.fn(r.ctx.Get()); err != nil {
-		r.fail(t, err)
-	}
-	l := &r.locals[w.ID()]
-	l.done++
-	if l.span == nil {
-		// The most frequent cases inlined: no successor or one, and nothing to push.
+}
+
+// runTask runs a task, counts it done and releases its successors. It returns the item to run next.
+func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
+	return func() *executor.Item { // so that runTask is inlined, as executor.Fork is
+		if r.Disturbed() {
+			return execDisturbed(w, &t.Item)
+		}
+		if err := t.fn(r.ctx.Get()); err != nil {
+			r.fail(t, err)
+		}
+		l := &r.locals[w.ID()]
+		l.done++
+		// The most frequent cases are written out: no successor or one, and nothing to push.
 		switch t.succ >> succShift {
 		case 0:
-			return nil
+			if l.span == nil {
+				return nil
+			}
+			return r.claim(w, l)
 		case 1:
-			if s := &r.records[r.succ[t.succ&succMask]]; s.join.Last() || s.join.Done(1) {
+			s := &r.records[r.succ[t.succ&succMask]]
+			if l.span != nil {
+				return r.releaseInSpan(w, l, s)
+			}
+			if s.join.Last() || s.join.Done(1) {
 				return &s.Item
 			}
 			return nil
 		}
-	}
-	return r.release(w, l, t)
+		return r.release(w, l, t)
+	}()
 }
 
 // execJoin runs a task with several predecessors. All of them have counted down, and in the next run they count down
@@ -262,8 +288,16 @@ func execTask(w *executor.Worker, it *executor.Item) *executor.Item {
 func execJoin(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
-	t.join.Arm(r.plan.Join[r.index(t)])
+	r.arm(t, r.index(t))
 	return execTask(w, it)
+}
+
+// execOne is execTask, or execJoin, for a task that gives permits back before the worker runs another.
+func execOne(w *executor.Worker, it *executor.Item) *executor.Item {
+	t := recordOf(it)
+	r := stateOf(it.Body)
+	r.arm(t, r.index(t))
+	return r.runTask(w, t)
 }
 
 // arm arms the join counter of task i again, if the task has several predecessors.

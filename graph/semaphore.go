@@ -37,7 +37,7 @@ type aside struct {
 
 // A limited describes a task that needs permits: exec runs it once it holds the permits of limits.
 type limited struct {
-	exec   func(*executor.Worker, *executor.Item) *executor.Item
+	exec   exec
 	limits []limit
 	across bool // the task acquires or releases permits
 }

@@ -186,6 +186,35 @@ func TestSemaphoreOfAll(t *testing.T) {
 	require.PanicsWithValue(t, `graph "g": Limit of task #3 by a nil semaphore`, func() { g.Task(nothing).Limit(nil) })
 }
 
+// A task has given its permits back before the worker runs the next task, also if that is its successor.
+func TestPermitsEndWithTheirTask(t *testing.T) {
+	guests.None(t) // a guest's loop looks around before each item
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	s := graph.NewSemaphore(1)
+	g := graph.New("g")
+	free := func(context.Context) error {
+		if !s.TryAcquire(1) {
+			return errors.New("the permit is not free")
+		}
+		s.Release(1)
+		return nil
+	}
+	first := g.Task(nothing)
+	last := g.Task(free)
+	for range 20 {
+		holds, after := g.Task(nothing).Limit(s), g.Task(free)
+		first.Precede(holds)
+		holds.Precede(after)
+		after.Precede(last)
+		first = g.Task(free) // holds has several predecessors from the second round on
+		after.Precede(first)
+		holds.Precede(first)
+	}
+	for range 3 {
+		require.NoError(t, run(t, ex, t.Context(), g))
+	}
+}
+
 // A task that is woken for a permit and does not take it, because its run is stopped or a second permit is missing,
 // passes it on.
 func TestSemaphorePassesOn(t *testing.T) {

@@ -154,19 +154,21 @@ func (r *runState) claim(w *executor.Worker, l *local) *executor.Item {
 }
 
 func (r *runState) claimRecord(w *executor.Worker, l *local) *record {
-	s := l.span
-	var i uint32
-	var ok bool
-	if r.Run().Alone(w) {
-		i, ok = s.tasks.ClaimAlone()
-	} else {
-		i, ok = s.tasks.Claim()
-	}
-	if !ok {
-		l.detach()
-		return nil
-	}
-	return &r.records[r.succ[i]]
+	return func() *record { // so that claimRecord is inlined, as executor.Fork is
+		s := l.span
+		var i uint32
+		var ok bool
+		if r.Run().Alone(w) {
+			i, ok = s.tasks.ClaimAlone()
+		} else {
+			i, ok = s.tasks.Claim()
+		}
+		if !ok {
+			l.detach()
+			return nil
+		}
+		return &r.records[r.succ[i]]
+	}()
 }
 
 // releaseInSpan ends a task whose only successor is s while the worker claims from a span. If s is also the only
