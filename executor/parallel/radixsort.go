@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/internal/hugepage"
 )
 
 const (
@@ -24,13 +23,14 @@ const (
 type radixSorter[K word] struct {
 	job
 	coding[K]
-	floats bool // some may be NaNs
-	grain  int
+	floats  bool // some may be NaNs
+	grain   int
+	scratch *scratch[K]
 }
 
 // sortWords sorts the numbers of s, whose order is that of the keys of c, except that NaNs come first.
-func sortWords[K word](ctx context.Context, on On, s []K, c coding[K], floats bool) error {
-	r := &radixSorter[K]{coding: c, floats: floats, grain: on.Grain}
+func sortWords[K word](ctx context.Context, on On, s []K, c coding[K], floats bool, other *scratch[K]) error {
+	r := &radixSorter[K]{coding: c, floats: floats, grain: on.Grain, scratch: other}
 	if r.grain == 0 {
 		r.grain = radixGrain
 	}
@@ -58,8 +58,10 @@ func radixWhole[K word](s *executor.Scope, p radixing[K]) (none nothing) {
 	case mend(p.s, found, p.compare), p.few(s):
 		return
 	}
-	p.other = hugepage.Make[K](len(p.s))
-	return radixPart(s, p)
+	p.other = p.scratch.take(len(p.s))
+	radixPart(s, p)
+	p.scratch.giveBack(p.other)
+	return
 }
 
 // radixPart sorts p. If it is stopped, the elements are where they were to go, in no order.

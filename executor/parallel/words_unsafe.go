@@ -25,13 +25,13 @@ func sortByRadix[T any](ctx context.Context, on On, s []T) (sorted bool, err err
 	}
 	switch unsafe.Sizeof(*new(T)) {
 	case 1:
-		err = sortWords(ctx, on, wordsOf[uint8](s), codingOf[uint8](signed, floats), floats)
+		err = sortWords(ctx, on, wordsOf[uint8](s), codingOf[uint8](signed, floats), floats, &scratch8)
 	case 2:
-		err = sortWords(ctx, on, wordsOf[uint16](s), codingOf[uint16](signed, floats), floats)
+		err = sortWords(ctx, on, wordsOf[uint16](s), codingOf[uint16](signed, floats), floats, &scratch16)
 	case 4:
-		err = sortWords(ctx, on, wordsOf[uint32](s), codingOf[uint32](signed, floats), floats)
+		err = sortWords(ctx, on, wordsOf[uint32](s), codingOf[uint32](signed, floats), floats, &scratch32)
 	default:
-		err = sortWords(ctx, on, wordsOf[uint64](s), codingOf[uint64](signed, floats), floats)
+		err = sortWords(ctx, on, wordsOf[uint64](s), codingOf[uint64](signed, floats), floats, &scratch64)
 	}
 	return true, err
 }

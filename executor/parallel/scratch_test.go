@@ -1,0 +1,79 @@
+package parallel_test
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/parallel"
+	"github.com/magpie-go/magpie/internal/testkit"
+)
+
+// Sorts of large slices take over memory from each other, and none that another uses.
+func TestSortsShareTheirScratch(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	require.NoError(t, err)
+	defer ex.Close()
+	seed := testkit.Seed(t)
+	testkit.Within(t, testkit.Patience, func() {
+		var wg sync.WaitGroup
+		for i := range uint64(3) {
+			rng := rand.New(rand.NewPCG(seed, i))
+			wg.Go(func() {
+				sortLarge[int64](t, ex, rng)
+				sortLarge[float32](t, ex, rng)
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func sortLarge[T number](t *testing.T, ex *executor.Executor, rng *rand.Rand) {
+	const n = 3 << 17
+	random, room, sorted := make([]T, n), make([]T, n), make([]T, n)
+	for i := range random {
+		random[i] = T(rng.Int32())
+	}
+	for round := range testkit.Scale(20) {
+		first := rng.IntN(n / 3) // at most: the rest is longer than scratchLeast
+		s, want := room[first:], sorted[first:]
+		copy(s, random[first:])
+		copy(want, s)
+		slices.Sort(want)
+		err := parallel.Sort(t.Context(), parallel.On{Executor: ex}, s)
+		if err != nil || !slices.Equal(want, s) {
+			t.Errorf("the slice is not sorted: %v", err)
+		}
+		if round%8 == 7 {
+			runtime.GC() // nothing else makes it run
+		}
+	}
+}
+
+// The garbage collector frees the memory that a sort has left for the next.
+func TestScratchIsFreed(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 1})
+	require.NoError(t, err)
+	defer ex.Close()
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	const n = 4 << 20
+	s := make([]int64, n)
+	for i := range s {
+		s[i] = int64(rand.Uint64())
+	}
+	before := heap()
+	require.NoError(t, parallel.Sort(t.Context(), parallel.On{Executor: ex}, s))
+	require.Less(t, heap()-before, int64(n), "a part of the scratch, which has eight times as many bytes, is left")
+	runtime.KeepAlive(s)
+}
