@@ -1,7 +1,6 @@
 package parallel
 
 import (
-	"unsafe"
 	"weak"
 
 	"github.com/magpie-go/magpie/internal/hugepage"
@@ -16,12 +15,12 @@ type scratch[K word] struct {
 	last weak.Pointer[[]K] // under mu
 }
 
-// scratchLeast is from how many bytes on an array is kept. Smaller ones do not come from the kernel each time.
-const scratchLeast = 1 << 20
+// scratchLeast is from how many elements on an array is kept. Smaller ones do not come from the kernel each time.
+const scratchLeast = 1 << 17
 
 // take returns an array of length n, whose elements may have any value.
 func (s *scratch[K]) take(n int) []K {
-	if n*int(unsafe.Sizeof(K(0))) < scratchLeast {
+	if n < scratchLeast {
 		return make([]K, n)
 	}
 	s.mu.Lock()
@@ -36,7 +35,7 @@ func (s *scratch[K]) take(n int) []K {
 
 // giveBack keeps array, which take has returned, and which nobody uses any more.
 func (s *scratch[K]) giveBack(array []K) {
-	if cap(array)*int(unsafe.Sizeof(K(0))) < scratchLeast {
+	if len(array) < scratchLeast {
 		return
 	}
 	kept := weak.Make(&array)

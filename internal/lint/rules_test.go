@@ -48,7 +48,7 @@ var layers = map[string][]string{
 	"executor/httpdebug":       {"executor", "executor/metrics", "internal/xsync"},
 	"executor/metrics":         {"executor", "internal/xsync"},
 	"executor/parallel": {"executor", "executor/internal/demand", "executor/internal/fail", "internal/hugepage",
-		"internal/xatomic"},
+		"internal/xatomic", "internal/xsync"},
 	"executor/pipeline": {
 		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
 	},
