@@ -32,8 +32,8 @@ func requireOnce(t *testing.T, items []item) {
 }
 
 // rounds repeats round until exercised returns nil, at least atLeast times. A race that was not exercised in a thousand
-// rounds and half of the time that a test has fails the test. A thousand short rounds alone may all fall into one time
-// slice of a busy machine.
+// rounds and half a minute fails the test. A thousand short rounds alone may all fall into one time slice of a busy
+// machine.
 func rounds(t *testing.T, atLeast int, round func(r int), exercised func() error) {
 	t.Helper()
 	const atMost = 1000

@@ -226,6 +226,7 @@ func labelled(ctx context.Context) context.Context {
 func (w *Worker) runGuest(it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
+	w.inner.current = it
 	polled := w.lane.IsPolled()
 	for it != nil {
 		if it.Body != w.body {

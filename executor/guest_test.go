@@ -149,7 +149,7 @@ func TestCallerLeaves(t *testing.T) {
 		}
 		require.NoError(t, ex.Run(t.Context(), g))
 		require.Equal(t, 100, here+elsewhere)
-		require.LessOrEqual(t, here, 16, "the caller has tasks of 20 µs for a tenth of a millisecond, and looks seldom")
+		require.LessOrEqual(t, here, 16, "the caller runs tasks of 20 µs for a tenth of a millisecond")
 		return here > 0 && elsewhere > 0
 	})
 }

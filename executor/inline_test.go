@@ -304,3 +304,32 @@ func TestInlineUnderSynctest(t *testing.T) {
 		require.NoError(t, ex.Close())
 	})
 }
+
+// A caller's context that calls Goexit, whenever it is asked, ends the calling goroutine, and no task is run twice. The
+// executor is not closed: at the end of the run such a context keeps the run from ending.
+func TestInlineContextGoexit(t *testing.T) {
+	for last := int64(1); ; last++ {
+		ex := executor.NewInline(1)
+		var asked atomic.Int64
+		ctx := &hostile{Context: t.Context()}
+		ctx.says = func() error {
+			if asked.Add(1) == last {
+				runtime.Goexit()
+			}
+			return ctx.Context.Err()
+		}
+		var calls [2]atomic.Int64
+		g := graph.New("chain")
+		first := g.Task(func(context.Context) error { calls[0].Add(1); return nil })
+		first.Precede(g.Task(func(context.Context) error { calls[1].Add(1); return nil }))
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = ex.Run(ctx, g) })
+		within(t, ex, wg.Wait)
+		for i := range calls {
+			require.LessOrEqual(t, calls[i].Load(), int64(1), "task %d, Goexit at question %d", i, last)
+		}
+		if asked.Load() < last {
+			return // it was asked no more often
+		}
+	}
+}

@@ -5,9 +5,9 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 // An Item is one unit of work. A layer, such as package graph, embeds it in the type that it wants to run.
 //
 // Exec runs the item on a worker and returns the item to run next on that worker, or nil. A chain of items that are
-// returned touches no queue: the returned item is the cache slot of document 000 (Algorithm 3). Mostly Exec may run the
-// next item itself, see [Worker.Continue]. Items that other workers may run meanwhile go to [Worker.Push]. If Exec
-// panics or calls [runtime.Goexit], [Hooks.Fail] of the item's body is called.
+// returned touches no queue: the returned item is the cache slot of document 000 (Algorithm 3). In most cases Exec may
+// run the next item itself, see [Worker.Continue]. Items that other workers may run meanwhile go to [Worker.Push]. If
+// Exec panics or calls [runtime.Goexit], [Hooks.Fail] of the item's body is called.
 //
 // An item is in one place at a time: pushed, returned, or being run. An item whose Exec allows it may be in several
 // places, and be run by several workers at once. To the executor it then counts as so many items.

@@ -7,7 +7,7 @@ import "github.com/magpie-go/magpie/deque"
 
 type innerLoop struct {
 	run     func(*Worker, *Item)
-	current *Item // the item being run; nil outside the loop
+	current *Item // the item being run, or the next one before the first; nil if no loop runs
 	// ahead is for Continue: of ahead+1 items, a power of two, Exec must return the last to the loop. It is 0 if the
 	// loop has something to do before each item.
 	ahead uint64
@@ -29,10 +29,10 @@ func (w *Worker) loopFor() innerLoop {
 
 const _ = -uint(pollInterval & (pollInterval - 1)) // pollInterval is a power of two
 
-// Continue reports whether the Exec of the item being run may run next, an item of the same body, itself instead of
-// returning it. If so, next is the item being run from then on, also if it panics. If not, Exec returns next: at times
-// the worker has to look around before the next item. A loop in Exec over items that follow each other is shorter than
-// the worker's loop. The item being run only.
+// Continue reports whether the Exec of the item being run, which has ended, may run next, an item of the same body,
+// instead of returning it. If so, Exec must do so at once, and next is the item being run from then on, also if it
+// panics. If not, Exec returns next: at times the worker has to look around before the next item. To go on in Exec
+// costs less than a return to the worker's loop. The item being run only, unless it is a future's.
 func (w *Worker) Continue(next *Item) bool {
 	n := w.counts.items + 1
 	if n&w.inner.ahead == 0 {
@@ -57,6 +57,7 @@ func (w *Worker) endLoop(outer *Item, returned *bool) {
 func (w *Worker) runPlain(it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
+	w.inner.current = it
 	for it != nil {
 		if it.Body != w.body {
 			if it = w.turn(it); it == nil {
@@ -81,6 +82,7 @@ func (w *Worker) runPlain(it *Item) {
 func (w *Worker) runPolled(it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
+	w.inner.current = it
 	for it != nil {
 		if it.Body != w.body {
 			if it = w.turn(it); it == nil {
@@ -107,6 +109,7 @@ func (w *Worker) runPolled(it *Item) {
 func (w *Worker) runShared(it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
+	w.inner.current = it
 	polled, wanted := w.lane.IsPolled(), w.share.control.Word()
 	for it != nil {
 		if it.Body != w.body {
@@ -150,12 +153,12 @@ func (w *Worker) runShuffled(it *Item) {
 // runOne runs item it and returns the item that Exec has returned. If Exec does not return, ok is false.
 func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
 	defer w.endLoop(w.inner.current, &ok)
+	w.inner.current = it
 	if it.Body != w.body {
 		w.enter(it.Body)
 	}
 	w.counts.items++
 	w.noticeContexts()
-	w.inner.current = it
 	return it.Exec(w, it), true
 }
 

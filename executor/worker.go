@@ -31,7 +31,7 @@ type Worker struct {
 
 	// Owner only, plain on purpose: the race detector checks the claim.
 	body     *Body     // of the item being run; nil when the worker has none
-	inner    innerLoop // and the item being run
+	inner    innerLoop // the inner loop, and the item being run
 	counts   counts    // beside body: both are used for each item
 	forks    forks
 	waits    waits    // waits inside tasks, on the worker's stack

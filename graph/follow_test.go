@@ -25,9 +25,9 @@ func TestTasksThatFollow(t *testing.T) {
 		for range testkit.Scale(300) {
 			const n = 100
 			fails, how := rng.IntN(n+n/2), rng.IntN(4) // some runs have no failure
-			waits := make([]bool, n)                   // for a run inside
+			waits := make([]int, n)                    // for a run inside, a future or a fork; 0: not
 			for i := range waits {
-				waits[i] = rng.IntN(8) == 0
+				waits[i] = max(0, rng.IntN(16)-12)
 			}
 			inner := graph.New("inner")
 			last := inner.Task(nothing)
@@ -41,16 +41,37 @@ func TestTasksThatFollow(t *testing.T) {
 			if innerFails {
 				last.Precede(inner.Task(func(context.Context) error { return bad }))
 			}
+			ends := func() error {
+				if innerFails {
+					panic(bad)
+				}
+				return nil
+			}
+			wait := func(ctx context.Context, how int) (err error) {
+				switch how {
+				case 1:
+					err = ex.Run(ctx, inner)
+				case 2:
+					_, err = executor.Async(ctx, ex, func(context.Context) (int, error) { return 0, ends() }).Wait()
+				case 3:
+					_, err = executor.Call(ctx, ex, func(s *executor.Scope, _ int) int {
+						f := executor.Fork(s, func(*executor.Scope, int) int { _ = ends(); return 1 }, 0)
+						return f.Join(s)
+					}, 0)
+				}
+				if how > 0 && innerFails && err == nil || !innerFails && err != nil {
+					return fmt.Errorf("wait %d: %w", how, err)
+				}
+				return nil
+			}
 			var calls atomic.Int64
 			g := graph.New("outer")
 			tasks := make([]graph.Task, n)
 			for i := range n {
 				tasks[i] = g.Task(func(ctx context.Context) error {
 					calls.Add(1)
-					if waits[i] {
-						if err := ex.Run(ctx, inner); !errors.Is(err, bad) && innerFails || err != nil && !innerFails {
-							return fmt.Errorf("the inner run: %w", err)
-						}
+					if err := wait(ctx, waits[i]); err != nil {
+						return err
 					}
 					if i != fails {
 						return nil
@@ -75,13 +96,21 @@ func TestTasksThatFollow(t *testing.T) {
 			if fails >= n {
 				require.NoError(t, err)
 				require.EqualValues(t, n, calls.Load())
-				ran := 0
-				for _, w := range waits {
-					if w {
-						ran += inner.Len()
+				ran, forks := uint64(n), uint64(0)
+				for _, how := range waits {
+					switch how {
+					case 1:
+						ran += uint64(inner.Len())
+					case 2:
+						ran++
+					case 3:
+						ran++
+						forks++ // counts if a thief runs it
 					}
 				}
-				require.EqualValues(t, n+ran, ex.Stats().Total.Tasks-before)
+				now := ex.Stats().Total.Tasks
+				require.GreaterOrEqual(t, now-before, ran)
+				require.LessOrEqual(t, now-before, ran+forks)
 				continue
 			}
 			var failure *graph.TaskError

@@ -41,21 +41,18 @@ func (r *runState) formOf(i uint32) (exec, uint32) {
 func (r *runState) limit() {
 	for i, limits := range r.graph.layout.limits {
 		t := &r.records[i]
-		exec := t.Exec
-		if isExecTask(&t.Item) || isExecJoin(&t.Item) {
-			exec = execOne
+		one := t.Exec
+		if !r.isDynamic() && r.special.of(i) == nil {
+			one = r.execs().one
 		}
-		r.limited[i] = limited{exec, limits, isAcross(limits)}
+		r.limited[i] = limited{one, limits, isAcross(limits)}
 		t.Exec = execLimited
 	}
 }
 
 // execOf returns the Exec of task i once it holds its permits.
 func (r *runState) execOf(i uint32) exec {
-	execs := &plainExecs
-	if r.form.observed {
-		execs = &observedExecs
-	}
+	execs := r.execs()
 	switch {
 	case r.isDynamic():
 		return execs.dynamic
@@ -69,14 +66,22 @@ func (r *runState) execOf(i uint32) exec {
 
 type exec = func(*executor.Worker, *executor.Item) *executor.Item
 
-// execs are the Execs of tasks.
+func (r *runState) execs() *execs {
+	if r.form.observed {
+		return &observedExecs
+	}
+	return &plainExecs
+}
+
+// execs are the Execs of tasks. Those for dynamic and special tasks, and one, which is for tasks that need permits, run
+// no task after the item's.
 type execs struct {
-	task, join, special, dynamic exec
+	task, join, one, special, dynamic exec
 }
 
 var (
-	plainExecs    = execs{execTask, execJoin, execSpecial, execDynamic}
-	observedExecs = execs{execObserved, execJoinObserved, execSpecialObserved, execDynamicObserved}
+	plainExecs    = execs{execTask, execJoin, execOne, execSpecial, execDynamic}
+	observedExecs = execs{execObserved, execJoinObserved, execJoinObserved, execSpecialObserved, execDynamicObserved}
 )
 
 // succOf returns the succ of task i's record.

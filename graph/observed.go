@@ -40,7 +40,7 @@ func (g *Graph) taskSet() *executor.TaskSet {
 	return set
 }
 
-// execObserved is execTask with observers.
+// execObserved runs one task as execTask does, with observers.
 func execObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
@@ -51,7 +51,7 @@ func execObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	}
 	l := &r.locals[w.ID()]
 	l.done++
-	if l.span == nil && t.succ>>succShift == 1 { // as in execTask
+	if l.span == nil && t.succ>>succShift == 1 { // as in runTask
 		if s := &r.records[r.succ[t.succ&succMask]]; s.join.Last() || s.join.Done(1) {
 			return &s.Item
 		}
@@ -60,7 +60,7 @@ func execObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	return r.release(w, l, t)
 }
 
-// execJoinObserved is execJoin with observers.
+// execJoinObserved is execObserved for a task with any number of predecessors.
 func execJoinObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)

@@ -42,7 +42,7 @@ func (r *runState) mayBegin(w *executor.Worker) bool {
 	return true
 }
 
-// execDisturbed is execTask in a run that is stopped or watched.
+// execDisturbed is runTask in a run that is stopped or watched.
 func execDisturbed(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)

@@ -292,7 +292,7 @@ func execJoin(w *executor.Worker, it *executor.Item) *executor.Item {
 	return execTask(w, it)
 }
 
-// execOne is execTask, or execJoin, for a task that gives permits back before the worker runs another.
+// execOne runs one task. It is for tasks that give permits back before the worker runs another.
 func execOne(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)

@@ -146,9 +146,10 @@ func ExampleTimes() {
 			log.Fatal(err)
 		}
 	}
-	for task := range times.All() {
-		fmt.Println(task.Task.Set.Job, task.Task.Name, task.Count, task.Max >= task.Mean())
-		break // that with the largest total comes first
+	for task := range times.All() { // the largest total comes first
+		if task.Task.Name == "bake" {
+			fmt.Println(task.Task.Set.Job, task.Task.Name, task.Count, task.Max >= task.Mean())
+		}
 	}
 	out := bufio.NewWriter(os.Stderr)
 	defer out.Flush()

@@ -29,8 +29,8 @@ type radixSorter[K word] struct {
 }
 
 // sortWords sorts the numbers of s, whose order is that of the keys of c, except that NaNs come first.
-func sortWords[K word](ctx context.Context, on On, s []K, c coding[K], floats bool, other *scratch[K]) error {
-	r := &radixSorter[K]{coding: c, floats: floats, grain: on.Grain, scratch: other}
+func sortWords[K word](ctx context.Context, on On, s []K, c coding[K], floats bool, scratch *scratch[K]) error {
+	r := &radixSorter[K]{coding: c, floats: floats, grain: on.Grain, scratch: scratch}
 	if r.grain == 0 {
 		r.grain = radixGrain
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A scratch keeps an array that a sort needed, for the next sort, until the garbage collector runs. An array that is
-// fresh from the kernel costs more than a sort by radix in its place, where the kernel or the hypervisor is slow to
-// provide pages.
+// A scratch keeps an array that a sort needed, for the next sort, unless the garbage collector runs between the two.
+// Where the kernel or the hypervisor is slow to provide pages, fresh ones cost up to half of a sort's time.
 type scratch[K word] struct {
 	mu   xsync.Mutex
 	last weak.Pointer[[]K] // under mu
+	size int               // the length of last; under mu
 }
 
 // scratchLeast is from how many elements on an array is kept. Smaller ones do not come from the kernel each time.
@@ -23,25 +23,35 @@ func (s *scratch[K]) take(n int) []K {
 	if n < scratchLeast {
 		return make([]K, n)
 	}
-	s.mu.Lock()
-	kept := s.last.Value()
-	s.last = weak.Pointer[[]K]{}
-	s.mu.Unlock()
-	if kept != nil && cap(*kept) >= n {
+	if kept := s.takeKept(n); kept != nil {
 		return (*kept)[:n]
 	}
 	return hugepage.Make[K](n)
 }
 
+// takeKept returns the array that is kept if it has room for n elements and not for more than twice as many. A much
+// larger one is left to the garbage collector: small sorts would keep it alive.
+func (s *scratch[K]) takeKept(n int) *[]K {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.size < n || s.size/2 > n {
+		return nil
+	}
+	kept := s.last.Value()
+	s.last, s.size = weak.Pointer[[]K]{}, 0
+	return kept
+}
+
 // giveBack keeps array, which take has returned, and which nobody uses any more.
 func (s *scratch[K]) giveBack(array []K) {
+	array = array[:cap(array)]
 	if len(array) < scratchLeast {
 		return
 	}
 	kept := weak.Make(&array)
 	s.mu.Lock()
-	s.last = kept
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	s.last, s.size = kept, len(array)
 }
 
 var (

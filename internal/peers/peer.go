@@ -70,7 +70,8 @@ var compileds = []compiled{
 			return exec.CommandContext(ctx, "g++", "-O3", "-march=native", "-std=c++20", "-fopenmp", "-o", binary,
 				filepath.Join(dir, "openmp.cpp"))
 		}},
-	{"lace", []string{"fib", "queens", "fan", "run", "rare"}, "g++", "lace.pc, which pkg-config finds in $PKG_CONFIG_PATH",
+	{"lace", []string{"fib", "queens", "fan", "run", "rare"}, "g++",
+		"lace.pc, which pkg-config finds in $PKG_CONFIG_PATH",
 		func(ctx context.Context, dir, binary string) *exec.Cmd {
 			script := `found=$(pkg-config --cflags --libs lace 2>&1) || { echo "$found"; exit 1; }
 				g++ -O3 -march=native -std=c++20 -o "$2" "$1" $found`
