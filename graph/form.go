@@ -50,7 +50,7 @@ func (r *runState) limit() {
 	}
 }
 
-// execOf returns the Exec of task i once it holds its permits.
+// execOf returns the Exec of task i if it needs no permits.
 func (r *runState) execOf(i uint32) exec {
 	execs := r.execs()
 	switch {

@@ -42,10 +42,8 @@ func (r *runState) mayBegin(w *executor.Worker) bool {
 	return true
 }
 
-// execDisturbed is runTask in a run that is stopped or watched.
-func execDisturbed(w *executor.Worker, it *executor.Item) *executor.Item {
-	t := recordOf(it)
-	r := stateOf(it.Body)
+// runDisturbed is runTask in a run that is stopped or watched.
+func (r *runState) runDisturbed(w *executor.Worker, t *record) *executor.Item {
 	if r.mayBegin(w) {
 		if err := t.fn(r.ctx.Get()); err != nil {
 			r.fail(t, err)

@@ -255,7 +255,7 @@ func execTask(w *executor.Worker, it *executor.Item) *executor.Item {
 func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
 	return func() *executor.Item { // so that runTask is inlined, as executor.Fork is
 		if r.Disturbed() {
-			return execDisturbed(w, &t.Item)
+			return r.runDisturbed(w, t)
 		}
 		if err := t.fn(r.ctx.Get()); err != nil {
 			r.fail(t, err)

@@ -40,7 +40,7 @@ func sortLarge[T number](t *testing.T, ex *executor.Executor, rng *rand.Rand) {
 		random[i] = T(rng.Int32())
 	}
 	for round := range testkit.Scale(20) {
-		first := rng.IntN(n / 3) // at most: the rest is longer than scratchLeast
+		first := rng.IntN(n / 3) // what is left is long enough for the scratch
 		s, want := room[first:], sorted[first:]
 		copy(s, random[first:])
 		copy(want, s)
