@@ -231,7 +231,7 @@ func TestVarKeepsNoExecutor(t *testing.T) {
 	require.NoError(t, err)
 	v := metrics.NewVar(ex)
 	require.NotEqual(t, "null", v.String())
-	ex = nil
+	runtime.KeepAlive(ex)
 	require.Eventually(t, func() bool { runtime.GC(); return v.String() == "null" }, time.Minute, time.Millisecond)
 }
 

@@ -304,7 +304,6 @@ func TestExecutorThatIsGone(t *testing.T) {
 	w, records := start(t, ex, watch.Options{NoProgress: 4 * time.Millisecond})
 	gone := make(chan struct{})
 	runtime.AddCleanup(ex, func(c chan struct{}) { close(c) }, gone)
-	ex = nil
 	require.Eventually(t, func() bool {
 		runtime.GC()
 		select {

@@ -171,7 +171,7 @@ func TestRegistrationOfAnExecutorThatIsGone(t *testing.T) {
 	require.NoError(t, err)
 	register(t, ex, otel.Options{Provider: provider})
 	require.NotEmpty(t, collect(t, reader))
-	ex = nil
+	runtime.KeepAlive(ex)
 	require.Eventually(t, func() bool { runtime.GC(); return len(collect(t, reader)) == 0 },
 		time.Minute, 10*time.Millisecond)
 }

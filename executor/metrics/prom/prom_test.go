@@ -132,7 +132,7 @@ func TestCollectorOfAnExecutorThatIsGone(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	register(t, reg, ex, prom.Options{})
 	require.Contains(t, scrape(t, reg), "magpie")
-	ex = nil
+	runtime.KeepAlive(ex)
 	require.Eventually(t, func() bool {
 		runtime.GC()
 		n, err := testutil.GatherAndCount(reg)
