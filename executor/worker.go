@@ -130,7 +130,9 @@ func (w *Worker) Executor() *Executor {
 // in first out. The item being run only.
 func (w *Worker) Push(it *Item) {
 	if !w.lane.IsDirect() {
-		w.pushAside(it)
+		if !w.lane.PushSolo(it) {
+			w.pushAside(it)
+		}
 		return
 	}
 	w.lane.PushDirect(it)
@@ -189,7 +191,10 @@ func (w *Worker) pop() *Item {
 	if w.waits.run != nil {
 		return w.popFor(w.waits.run)
 	}
-	it := w.popOwn()
+	it := w.lane.PopSolo()
+	if it == nil {
+		it = w.popOwn()
+	}
 	if it == nil && w.slots.own != nil {
 		it = w.popHeld()
 	}

@@ -27,6 +27,7 @@ type Lane[T any] struct {
 
 	// Owner only, plain: the race detector checks the claim.
 	own    owner[T] // nil while the lane is direct
+	solo   []*T     // the items of an owner that is alone, see alone; without capacity in every other lane
 	Pushed uint64   // items pushed
 	Popped uint64   // items popped
 	enough int      // see HasFew

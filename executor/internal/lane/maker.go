@@ -67,7 +67,7 @@ func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 	case !isAlone:
 		l.enough = m.o.Enough
 	case !l.IsFIFO():
-		l.own = &alone[T]{l: l, items: make([]*T, 0, dequeCapacity), next: l.own}
+		l.own, l.solo = &alone[T]{l: l, next: l.own}, make([]*T, 0, dequeCapacity)
 	}
 	if m.o.Batch != deque.One {
 		l.batch, l.stolen = m.o.Batch, make([]*T, maxBatch)
