@@ -38,10 +38,16 @@ func startedDeep(ctx context.Context, ex *executor.Executor, levels int, leaf fu
 		}
 	}
 	err := ex.Run(ctx, executor.Func("level", start(1)))
-	for _, r := range runs {
+	for i := 0; ; i++ {
+		mu.Lock() // a run that is waited for has added the one that it has started
+		if i == len(runs) {
+			mu.Unlock()
+			return err
+		}
+		r := runs[i]
+		mu.Unlock()
 		err = errors.Join(err, r.Wait())
 	}
-	return err
 }
 
 // TestFollowNested: a run that a task has started with its context is cancelled with the task's run, and when that one
