@@ -53,6 +53,7 @@ func Blocking(fn func()) {
 // bringForward makes all items that only this worker knows of visible to others, before the worker blocks or sleeps: a
 // task that blocks, on this worker or another, might wait for one of them. Items that thieves see stay where they are.
 func (w *Worker) bringForward() {
+	w.speak()
 	w.forks.expose()
 	w.publishCounts()
 	if w.body != nil { // else the worker is between two bodies, and holds nothing back

@@ -29,6 +29,10 @@ const (
 	// fraction of a millisecond, so keeping one longer than a burst of blocking tasks saves little.
 	spareIdle = 10 * time.Second
 
+	// maxUnneeded is how many ticks in a row are in vain before the clock of quiet guests stops. To set it again costs
+	// as much as to wake a thread. Arbitrary.
+	maxUnneeded = 8
+
 	// injectorCapacity is the size of the first ring of the injector, which has one item for each run that has not
 	// begun.
 	injectorCapacity = 64

@@ -12,5 +12,6 @@ const (
 	spareIdle        = 0 // the model knows no time
 	injectorCapacity = 2
 	groupBacklog     = 1
+	maxUnneeded      = 1
 	inboxBatch       = 1
 )

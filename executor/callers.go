@@ -19,9 +19,13 @@ const (
 	// IdleCallers lets callers wait: all tasks run on the workers' own threads.
 	IdleCallers
 	// BriefCallers lets a caller take the place of a worker that sleeps, for a tenth of a millisecond or until the end
-	// of the task that it runs then. A run of a few short tasks wakes no thread and is over sooner than a thread would
-	// have begun. A longer run goes on without the caller. If long tasks or futures keep callers, all callers are idle
-	// for a while: for as long as the task has taken, or up to 64 times as long if it happens again and again.
+	// of the task that it runs then. A longer run goes on without the caller. If long tasks or futures keep callers, all
+	// callers are idle for a while: for as long as the task has taken, or up to 64 times as long if it happens again and
+	// again.
+	//
+	// A run of one short task wakes no thread. Nor does a run of a few, if earlier runs of the same graph have shown
+	// that its caller is quicker alone. Should one of the tasks wait for another, a worker wakes up for that one: at
+	// once if the task waits in [Blocking] or for work of the executor, and otherwise within a hundredth of a second.
 	BriefCallers
 	// BusyCallers is BriefCallers without a bound on the time. It is for programs that have nothing else to do.
 	BusyCallers

@@ -90,11 +90,11 @@ type Config struct {
 	Forks Forks
 	// Callers says whether a goroutine that waits in [Executor.Run] takes part in its run. The zero value is
 	// [AutoCallers]: if a worker sleeps, the goroutine runs the first tasks itself in that worker's place, for a tenth
-	// of a millisecond or until the end of the task that it runs then. So a short run wakes no thread. With CPUs, Pin,
-	// ThreadStart, ThreadEnd, Share, HostShare, Verbatim, and every Policy but [Adaptive] and [Taskflow], all tasks run
-	// on the workers' own threads: the zero value is then [IdleCallers], and [BriefCallers] and [BusyCallers] are
-	// errors. With Nice, Class or Slice the zero value is [IdleCallers] too, since a caller runs tasks with its own
-	// thread's schedule.
+	// of a millisecond or until the end of the task that it runs then. So a short run wakes no thread, see
+	// [BriefCallers]. With CPUs, Pin, ThreadStart, ThreadEnd, Share, HostShare, Verbatim, and every Policy but
+	// [Adaptive] and [Taskflow], all tasks run on the workers' own threads: the zero value is then [IdleCallers], and
+	// [BriefCallers] and [BusyCallers] are errors. With Nice, Class or Slice the zero value is [IdleCallers] too, since
+	// a caller runs tasks with its own thread's schedule.
 	Callers Callers
 	// Capacity is about how many items a worker's deque has room for, or at first has room for if it grows. 0 means
 	// 1024, or 512 for [deque.KindChaseLev].

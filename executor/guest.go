@@ -30,6 +30,7 @@ type guests struct {
 	barred xatomic.Int64 // no guest is received before this time, of nanotime
 	late   xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
 	shown  xatomic.Bool  // Stacks was called
+	quiets quiets
 }
 
 // newGuests returns nil if callers do not take part.
@@ -37,7 +38,11 @@ func newGuests(cfg *Config, inline *inline, p policy.Policy) *guests {
 	if inline != nil || cfg.Callers == IdleCallers {
 		return nil
 	}
-	return &guests{host: p.(policy.Hosting), stays: cfg.Callers == BusyCallers}
+	return &guests{
+		host:   p.(policy.Hosting),
+		stays:  cfg.Callers == BusyCallers,
+		quiets: quiets{hushes: make([]hush, cfg.Workers)}, // only configured workers have guests
+	}
 }
 
 // number returns the number of the calling goroutine, if somebody has asked for stacks; otherwise it is not worth a
@@ -51,8 +56,8 @@ func (g *guests) number() uint64 {
 
 // A guest is what a worker has in its guest's hands, and puts back afterwards. Owner only, plain.
 type guest struct {
-	run    *Run   // that the guest works for, or that of all futures; nil if the worker has no guest
-	since  int64  // nanotime when it came, if it does not stay
+	run *Run // that the guest works for, or that of all futures; nil if the worker has no guest
+	trial
 	begun  uint64 // counts.items when it came
 	look   uint64 // counts.items when it looks at the clock next
 	leaves bool   // it runs no further item
@@ -80,17 +85,24 @@ func (ex *Executor) runAsGuest(r *JobRun, first *Item) bool {
 	}
 	others := r.others
 	r.others = nil
-	ex.roster[id].takePart(&r.Run, first, others)
+	tempo := &first.Body.tempo // not of r: the run may end, and the body serve another
+	t := ex.roster[id].takePart(&r.Run, first, others, !g.stays && tempo.next())
+	if t.matters && !g.stays {
+		ex.block(r)
+		tempo.note(g.taken(t), t.quiet)
+	}
 	return true
 }
 
 // takePart runs the first items of r, and what follows from them, until there are none for this worker or the guest
 // has been here long enough. If a task calls Goexit, the deferred calls hand over what is left, and the caller ends.
-func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item]) {
+// quiet says whether the guest is quiet at first.
+func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item], quiet bool) (t trial) {
 	returned := false
 	defer w.ex.afterGuest(r, &returned)
 	outer := w.sitDown(r, r.ctx.labels)
 	defer w.getUp(outer)
+	w.guest.quiet = quiet
 	if others != nil {
 		first = w.turn(first) // a Push is for the body that the worker is in; nobody else has a slot of the run yet
 		w.pushAll(others)
@@ -103,6 +115,9 @@ func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item]) {
 		w.guest.hurry(w)
 	}
 	returned = true
+	t = w.guest.trial
+	t.quiet = quiet
+	return t
 }
 
 // afterGuest is called after the guest has left that waits for e. If *returned is false, a task has called Goexit, and
@@ -179,6 +194,7 @@ func (w *Worker) unseat() {
 		ex.inject(it)
 	}
 	w.lane.NoteEmpty()
+	ex.guests.quiets.release(w)
 	ex.guests.note(w)
 	w.publishCounts()
 	w.state.Store(uint32(parked))

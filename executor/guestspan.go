@@ -9,6 +9,13 @@ const (
 	// the guest, on the workers' own threads and Ps.
 	callerSpan = 100 * time.Microsecond
 
+	// quietSpan is how long the typical run takes at most whose guest may be quiet.
+	quietSpan = callerSpan / 2
+
+	// quietTick is the time between two ticks of the clock of quiet guests. An item that a quiet guest has pushed, while
+	// its task waits for that item, waits for two ticks at most.
+	quietTick = 5 * time.Millisecond
+
 	// maxRest is how many guests in a row that have stayed longer make the rest of callers longer. The first such guest
 	// keeps others from coming for as long as it has stayed, since it may only have lost its core. The next keeps them
 	// away for twice as long as it has stayed, and so on.
@@ -62,4 +69,26 @@ func (g *guest) isTired(w *Worker) bool {
 	}
 	g.look = w.counts.items + min(w.counts.items-g.begun, pollInterval)
 	return nanotime()-g.since >= int64(callerSpan)
+}
+
+// number returns a number that no other guest of w has, and is not 0.
+func (g *guest) number(*Worker) uint64 { return uint64(g.since) | 1 }
+
+// taken returns the time since the guest of t came.
+func (*guests) taken(t trial) int64 { return nanotime() - t.since }
+
+// A quietClock calls tick again and again.
+type quietClock struct{ timer *time.Timer }
+
+// set sets the clock, which is idle.
+func (c *quietClock) set(ex *Executor) {
+	if c.timer != nil {
+		c.timer.Reset(quietTick)
+		return
+	}
+	c.timer = time.AfterFunc(quietTick, func() {
+		if !ex.stop.Load() && ex.tick() {
+			c.timer.Reset(quietTick)
+		}
+	})
 }

@@ -2,8 +2,13 @@
 
 package executor
 
-// The model has no time. A guest leaves after a few items.
-const guestItems = 3
+import "github.com/magpie-go/magpie/internal/xatomic"
+
+// The model has no time. A guest leaves after a few items, and any may be quiet.
+const (
+	guestItems = 3
+	quietSpan  = tempoUnit * tempoMax
+)
 
 func (g *guests) mayCome() bool  { return true }
 func (g *guests) note(*Worker)   {}
@@ -12,3 +17,11 @@ func (g *guest) hurry(*Worker)   {}
 func (g *guest) isTired(w *Worker) bool {
 	return !w.core.guests.stays && w.counts.items-g.begun > guestItems
 }
+
+func (g *guest) number(w *Worker) uint64 { return w.counts.items + 1 }
+func (*guests) taken(trial) int64        { return 0 }
+
+// A quietClock is a word that a thread of the program awaits: it calls tick.
+type quietClock struct{ isSet xatomic.Bool }
+
+func (c *quietClock) set(*Executor) { c.isSet.Store(true) }

@@ -19,20 +19,19 @@ type Item struct {
 // A Body has what the executor reads of the state that the items of one run share. The layer embeds it in its run
 // state, and may use it for one run after another. What belongs to a single run is in the [JobRun].
 type Body struct {
-	hooks      Hooks
-	stopper    Stopper                // the hooks, if they implement it
-	progresser Progresser             // the same
-	run        xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
-	flags      xatomic.Uint32         // stopped, watched
-	forks      bool                   // constant: the items are forks
-	addressed  bool                   // constant: each item is for one worker, which alone may run it
+	hooks     Hooks
+	stopper   Stopper                // the hooks, if they implement it
+	run       xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
+	flags     xatomic.Uint32         // stopped, watched
+	forks     bool                   // constant: the items are forks
+	addressed bool                   // constant: each item is for one worker, which alone may run it
+	tempo     tempo                  // of its runs
 }
 
 // NewBody returns a body with the hooks h.
 func NewBody(h Hooks) Body {
 	stopper, _ := h.(Stopper)
-	progresser, _ := h.(Progresser)
-	return Body{hooks: h, stopper: stopper, progresser: progresser}
+	return Body{hooks: h, stopper: stopper}
 }
 
 // Stopped reports whether the run in progress was cancelled or has failed. Items should then do nothing but count

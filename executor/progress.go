@@ -42,21 +42,25 @@ func (r *Run) Progress() Progress {
 			Total: r.last.total, Done: r.last.done, Left: r.last.left, Over: r.over.Load() || r.ended,
 		}
 	}
-	if r.body.progresser == nil {
+	p, ok := r.body.hooks.(Progresser)
+	if !ok {
 		return Progress{}
 	}
 	r.body.flags.Or(watched)
-	return r.body.progresser.Progress()
+	return p.Progress()
 }
 
 // waiting returns the number of tasks that hold no worker, and has no effect on the run.
 func (r *Run) waiting() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.body == nil || r.body.progresser == nil {
+	if r.body == nil {
 		return 0
 	}
-	return r.body.progresser.Progress().Waiting
+	if p, ok := r.body.hooks.(Progresser); ok {
+		return p.Progress().Waiting
+	}
+	return 0
 }
 
 // Values of Body.flags.
@@ -74,8 +78,11 @@ func (b *Body) Watched() bool { return b.flags.Load()&watched != 0 }
 
 // tellProgress notes how far the run has come, at its end. The caller holds mu.
 func (r *Run) tellProgress() {
-	if r.body != nil && r.body.progresser != nil {
-		p := r.body.progresser.Progress()
+	if r.body == nil {
+		return
+	}
+	if progresser, ok := r.body.hooks.(Progresser); ok {
+		p := progresser.Progress()
 		r.last.total, r.last.done, r.last.left = p.Total, p.Done, p.Left
 	}
 }

@@ -45,7 +45,11 @@ func (w *Worker) wakeFor(r *Run) {
 }
 
 // wakeForPushed is wakeFor for items of the run of the item being run.
-func (w *Worker) wakeForPushed() { w.wakeFor(w.body.owner()) }
+func (w *Worker) wakeForPushed() {
+	if w.guest.run == nil || !w.staysQuiet() {
+		w.wakeFor(w.body.owner())
+	}
+}
 
 // wakeHelpers wakes the sleeping helpers that may run items of run pushed, or of any run if pushed is nil, in the lane
 // of worker by, or anywhere if by is nil.

@@ -61,7 +61,7 @@ func TestHotPathSizes(t *testing.T) {
 		pkg, name    string // the package that is compiled, and the function in its listing
 		size, locked int
 	}{
-		{"executor", "executor.(*Worker).Push", 42, 0},
+		{"executor", "executor.(*Worker).Push", 64, 0}, // of these, 36 for a deque
 		{"executor", "executor.(*Worker).popOwn", 20, 0},
 		{"executor", "executor.(*Worker).runPlain", 81, 0},
 		{"internal/user", "internal/user.fib", 168, 0}, // Fork and Join, which are inlined, included

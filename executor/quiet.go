@@ -1,0 +1,181 @@
+package executor
+
+import (
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A quiet guest wakes no worker for the items that it pushes, and runs them itself. Where a run takes ten microseconds,
+// to wake a thread takes as long as the thread could save. Only a run that was quick before has a quiet guest, see
+// tempo.
+//
+// This time the run may be slow all the same. So the guest ceases to be quiet when a task of its blocks, waits or shows
+// forks, and it leaves after callerSpan as others do. A task may also wait in a way that the executor does not see, for
+// one that the guest has pushed. Therefore a clock ticks while there are quiet guests, and wakes a worker for each that
+// has been quiet for a whole tick.
+
+// quiets is the clock of an executor's quiet guests.
+type quiets struct {
+	hushes   []hush         // by worker
+	state    xatomic.Uint32 // idle, ticking or needed
+	clock    quietClock
+	unneeded int // ticks since a guest needed one; of tick only
+}
+
+// A hush is what the clock sees of a worker's guests.
+type hush struct {
+	held xatomic.Uint64 // the number of the quiet guest, if it has pushed an item and woken nobody; otherwise 0
+	seen uint64         // held at the last tick; of tick only
+	_    pad.Line
+}
+
+// States of the clock.
+const (
+	idle    = iota // it is not set
+	ticking        // no guest has pushed in silence since the last tick
+	needed
+)
+
+// hold notes that the guest of w has pushed an item and woken nobody.
+//
+// D6(hold): set held, then look at state. Pairs with D6(tick). A clock that this guest has found needed looks at held
+// after that, and a clock that it has found idle it sets.
+func (q *quiets) hold(w *Worker) {
+	if g := &w.guest; !g.holds {
+		g.holds = true
+		q.hushes[w.id].held.Store(g.number(w))
+	}
+	if q.state.Load() != needed && q.state.Swap(needed) == idle {
+		q.clock.set(w.ex)
+	}
+}
+
+// release undoes hold, if the guest of w has called it.
+func (q *quiets) release(w *Worker) {
+	if w.guest.holds {
+		w.guest.holds = false
+		q.hushes[w.id].held.Store(0)
+	}
+}
+
+// tick wakes a worker for each guest that was quiet at the last tick and is quiet now. It reports whether the clock is
+// to tick again.
+//
+// D6(tick): reset state, then look at held. With the look first, it could miss a guest that has found state needed, and
+// stop.
+func (ex *Executor) tick() (again bool) {
+	q := &ex.guests.quiets
+	if q.state.CompareAndSwap(needed, ticking) {
+		q.unneeded = 0
+	} else if q.unneeded++; q.unneeded > maxUnneeded && q.state.CompareAndSwap(ticking, idle) {
+		return false
+	}
+	for i := range q.hushes {
+		s := &q.hushes[i]
+		held := s.held.Load()
+		// D1(tick): look at the item, which was pushed before, then look for a thief, as in D1(push).
+		if held != 0 && held == s.seen && ex.roster[i].lane.Ask() && ex.policy.Thieves().Load() == 0 {
+			ex.policy.Shown()
+		}
+		s.seen = held
+	}
+	return true
+}
+
+// staysQuiet reports whether the guest of w wakes nobody for an item that it has pushed.
+func (w *Worker) staysQuiet() bool {
+	g := &w.guest
+	g.matters = true
+	if !g.quiet {
+		return false
+	}
+	if w.core.sleepingHelpers.Load() > 0 {
+		w.speak()
+		return false
+	}
+	w.core.guests.quiets.hold(w)
+	return true
+}
+
+// speak ends the quiet of the worker's guest, if it has one, and wakes a worker for what it has pushed meanwhile.
+func (w *Worker) speak() {
+	if !w.guest.quiet {
+		return
+	}
+	w.guest.quiet = false
+	if !w.guest.holds {
+		return
+	}
+	w.core.guests.quiets.release(w)
+	// D1(push), later: the items are in the lane since before.
+	if w.control.thieves.Load() == 0 && w.lane.Ask() {
+		w.wakeFor(nil)
+	}
+}
+
+// A trial is a run that a caller begins as a guest, as tempo sees it.
+type trial struct {
+	since   int64 // nanotime when the guest came; unknown if it stays
+	quiet   bool
+	holds   bool // it has pushed an item and woken nobody
+	matters bool // the guest has woken a worker, or would have if it were not quiet
+}
+
+// A tempo says how long the runs of a body take if they have a quiet guest, and if they have another. It finds out by
+// trying: which is quicker depends on the tasks, the machine and the other work on it. Any thread.
+//
+// It is a word with the typical time of both, in units of 16 ns and 0 if unknown, and a count of runs. Updates may be
+// lost.
+type tempo struct{ word xatomic.Uint64 }
+
+const (
+	tempoUnit = 16        // in ns
+	tempoBits = 16        // of a time, and of the count
+	tempoMax  = 1<<16 - 1 // a millisecond and more
+
+	firstTrials = 8   // so many runs at first are quiet and not in turn
+	retrial     = 256 // of so many later runs, one is as the others are not
+)
+
+// next says whether the guest of the run that begins now is quiet.
+func (t *tempo) next() bool {
+	quiet, loud, count := t.load()
+	switch {
+	case loud == 0 || loud > int64(quietSpan)/tempoUnit:
+		return false
+	case quiet == 0 || count < firstTrials:
+		return count%2 == 1
+	}
+	return (quiet <= loud) != (count == retrial)
+}
+
+// note adds a run that has taken so many nanoseconds.
+func (t *tempo) note(taken int64, wasQuiet bool) {
+	quiet, loud, count := t.load()
+	taken = min(max(taken/tempoUnit, 1), tempoMax)
+	if wasQuiet {
+		quiet = typical(quiet, taken)
+	} else {
+		loud = typical(loud, taken)
+	}
+	if count++; count > retrial {
+		count = firstTrials
+	}
+	t.word.Store(uint64(quiet) | uint64(loud)<<tempoBits | uint64(count)<<(2*tempoBits))
+}
+
+func (t *tempo) load() (quiet, loud, count int64) {
+	word := t.word.Load()
+	return int64(word & tempoMax), int64(word >> tempoBits & tempoMax), int64(word >> (2 * tempoBits))
+}
+
+// typical returns the typical time after one more of x. It falls fast and grows slowly: a run may have lost its core.
+func typical(t, x int64) int64 {
+	switch {
+	case t == 0 || x == tempoMax:
+		return x
+	case x < t:
+		return (t + x) / 2
+	}
+	return t + (min(x, 2*t)-t+7)/8
+}
