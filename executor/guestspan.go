@@ -2,7 +2,10 @@
 
 package executor
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 const (
 	// callerSpan is how long a guest stays: about as long as it takes to wake a thread. A longer run goes on without
@@ -82,13 +85,13 @@ type quietClock struct{ timer *time.Timer }
 
 // set sets the clock, which is idle.
 func (c *quietClock) set(ex *Executor) {
-	if c.timer != nil {
-		c.timer.Reset(quietTick)
-		return
+	if c.timer == nil {
+		// Not quietTick: the function, which reads c.timer, could be called before the assignment.
+		c.timer = time.AfterFunc(math.MaxInt64, func() {
+			if !ex.stop.Load() && ex.tick() {
+				c.timer.Reset(quietTick)
+			}
+		})
 	}
-	c.timer = time.AfterFunc(quietTick, func() {
-		if !ex.stop.Load() && ex.tick() {
-			c.timer.Reset(quietTick)
-		}
-	})
+	c.timer.Reset(quietTick)
 }

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -75,23 +76,26 @@ func TestTempoForgives(t *testing.T) {
 	require.True(t, tempo.Next())
 }
 
-// A caller that is quiet runs all items of its run, and no worker wakes up.
+// A caller that is quiet runs all items of its run, and no worker wakes up. The system may take the caller's core away,
+// and then the caller leaves. So one run of many must be silent.
 func TestQuietCallerWakesNobody(t *testing.T) {
 	for _, p := range admitting {
 		ex := newExecutor(t, executor.Config{Workers: 3, Policy: p, Callers: executor.BriefCallers})
-		require.Eventually(t, func() bool { // the system may take the caller's core away
-			comesToRest(t, ex)
-			before := ex.Stats().Total
-			require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
-				for range 5 {
-					l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
-				}
-			})))
-			comesToRest(t, ex) // before that, a worker that woke up may not have counted it
-			after := ex.Stats().Total
-			require.Equal(t, uint64(6), after.Tasks-before.Tasks)
-			return after.Wakeups == before.Wakeups
-		}, testkit.Patience, time.Millisecond)
+		within(t, ex, func() {
+			for silent := false; !silent; {
+				comesToRest(t, ex)
+				before := ex.Stats().Total
+				require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
+					for range 5 {
+						l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
+					}
+				})))
+				comesToRest(t, ex) // before that, a worker that woke up may not have counted it
+				after := ex.Stats().Total
+				require.Equal(t, uint64(6), after.Tasks-before.Tasks)
+				silent = after.Wakeups == before.Wakeups
+			}
+		})
 	}
 }
 
@@ -180,7 +184,7 @@ func TestQuietCallerSpeaks(t *testing.T) {
 	}
 }
 
-// Runs of a graph of ten short tasks end up waking nobody.
+// Runs of a graph of ten short tasks end up waking nobody, unless the machine is so busy that they are not short.
 func TestQuietIsLearned(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.BriefCallers})
 	g := graph.New("ten")
@@ -189,13 +193,24 @@ func TestQuietIsLearned(t *testing.T) {
 		root.Precede(g.Task(func(context.Context) error { return nil }))
 	}
 	within(t, ex, func() {
+		var times []time.Duration
+		begun := time.Now()
 		for silent := 0; silent < 5; {
 			comesToRest(t, ex)
 			before := ex.Stats().Total.Wakeups
+			start := time.Now()
 			require.NoError(t, ex.Run(t.Context(), g))
+			times = append(times, time.Since(start))
 			comesToRest(t, ex) // before that, a worker that woke up may not have counted it
 			if silent++; ex.Stats().Total.Wakeups != before {
 				silent = 0
+			}
+			if time.Since(begun) > testkit.Patience/4 {
+				slices.Sort(times)
+				median := times[len(times)/2]
+				require.Greater(t, median, executor.QuietSpan/4, "runs are short, and wake workers all the same")
+				t.Logf("the median run takes %v: no guest is to be quiet", median)
+				return
 			}
 		}
 	})
