@@ -24,8 +24,9 @@ const (
 	// again.
 	//
 	// A run of one short task wakes no thread. Nor does a run of a few, if earlier runs of the same graph have shown
-	// that its caller is quicker alone. Should one of the tasks wait for another, a worker wakes up for that one: at
-	// once if the task waits in [Blocking] or for work of the executor, and otherwise within a hundredth of a second.
+	// that its caller is quicker alone, and Deque is the default. Should one of the tasks wait for another, a worker
+	// wakes up for that one: at once if the task waits in [Blocking] or for work of the executor, and otherwise after
+	// some milliseconds.
 	BriefCallers
 	// BusyCallers is BriefCallers without a bound on the time. It is for programs that have nothing else to do.
 	BusyCallers

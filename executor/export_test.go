@@ -158,6 +158,3 @@ func (ex *Executor) AwakeTime() time.Duration { return time.Duration(ex.sharing.
 
 // GroupBacklog is how many functions of a group with a limit may wait before Go does.
 const GroupBacklog = groupBacklog
-
-// Hush lets the next run of b have a quiet guest.
-func (b *Body) Hush() { b.tempo.word.Store(1 | 2<<tempoBits | firstTrials<<(2*tempoBits)) }

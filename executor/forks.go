@@ -74,7 +74,6 @@ func (w *Worker) publish(newest *fork) {
 	}
 	// D1(publish): as D1(push).
 	if w.control.thieves.Load() == 0 && w.core.anyoneAsleep() {
-		w.speak() // the guest does not look at the clock between forks
 		w.wakeForPushed()
 	}
 }

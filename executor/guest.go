@@ -87,7 +87,7 @@ func (ex *Executor) runAsGuest(r *JobRun, first *Item) bool {
 	r.others = nil
 	tempo := &first.Body.tempo // not of r: the run may end, and the body serve another
 	t := ex.roster[id].takePart(&r.Run, first, others, !g.stays && tempo.next())
-	if t.matters && !g.stays {
+	if t.matters && t.isTimed() {
 		ex.block(r)
 		tempo.note(g.taken(t), t.quiet)
 	}
@@ -102,7 +102,8 @@ func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item], quiet boo
 	defer w.ex.afterGuest(r, &returned)
 	outer := w.sitDown(r, r.ctx.labels)
 	defer w.getUp(outer)
-	w.guest.quiet = quiet
+	w.guest.quiet = quiet && w.guest.isTimed()
+	quiet = w.guest.quiet
 	if others != nil {
 		first = w.turn(first) // a Push is for the body that the worker is in; nobody else has a slot of the run yet
 		w.pushAll(others)

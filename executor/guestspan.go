@@ -16,7 +16,7 @@ const (
 	quietSpan = callerSpan / 2
 
 	// quietTick is the time between two ticks of the clock of quiet guests. An item that a quiet guest has pushed, while
-	// its task waits for that item, waits for two ticks at most.
+	// its task waits for that item, waits for one to two ticks.
 	quietTick = 5 * time.Millisecond
 
 	// maxRest is how many guests in a row that have stayed longer make the rest of callers longer. The first such guest
@@ -50,7 +50,7 @@ func (g *guests) note(w *Worker) {
 func (g *guest) begin(w *Worker) {
 	g.begun = w.counts.items
 	if w.core.guests.stays {
-		g.look = 1<<64 - 1
+		g.look, g.since = 1<<64-1, -1
 		return
 	}
 	g.look = g.begun + 2 // not before its first item

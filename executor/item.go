@@ -25,7 +25,7 @@ type Body struct {
 	flags     xatomic.Uint32         // stopped, watched
 	forks     bool                   // constant: the items are forks
 	addressed bool                   // constant: each item is for one worker, which alone may run it
-	tempo     tempo                  // of its runs
+	tempo     tempo                  // of its runs, if it serves several
 }
 
 // NewBody returns a body with the hooks h.

@@ -9,10 +9,12 @@ import (
 // to wake a thread takes as long as the thread could save. Only a run that was quick before has a quiet guest, see
 // tempo.
 //
-// This time the run may be slow all the same. So the guest ceases to be quiet when a task of its blocks, waits or shows
-// forks, and it leaves after callerSpan as others do. A task may also wait in a way that the executor does not see, for
-// one that the guest has pushed. Therefore a clock ticks while there are quiet guests, and wakes a worker for each that
-// has been quiet for a whole tick.
+// This time the run may be slow all the same. So the guest ceases to be quiet when one of its tasks blocks or waits,
+// and it leaves after callerSpan as others do. A task may also wait in a way that the executor does not see, for one
+// that the guest has pushed. Therefore a clock ticks while there are quiet guests, and wakes a worker for each that has
+// been quiet for a whole tick.
+//
+// Guests are quiet only where the lane is direct, as by default.
 
 // quiets is the clock of an executor's quiet guests.
 type quiets struct {
@@ -73,7 +75,7 @@ func (ex *Executor) tick() (again bool) {
 	for i := range q.hushes {
 		s := &q.hushes[i]
 		held := s.held.Load()
-		// D1(tick): look at the item, which was pushed before, then look for a thief, as in D1(push).
+		// D1(tick): look for a thief, as the guest has not. The item was pushed before held was set.
 		if held != 0 && held == s.seen && ex.roster[i].lane.Ask() && ex.policy.Thieves().Load() == 0 {
 			ex.policy.Shown()
 		}
@@ -115,11 +117,16 @@ func (w *Worker) speak() {
 
 // A trial is a run that a caller begins as a guest, as tempo sees it.
 type trial struct {
-	since   int64 // nanotime when the guest came; unknown if it stays
-	quiet   bool
-	holds   bool // it has pushed an item and woken nobody
-	matters bool // the guest has woken a worker, or would have if it were not quiet
+	since   int64 // nanotime when the guest came; negative if it stays
+	quiet   bool  // the guest is quiet; once it has left, that it was quiet when it came
+	holds   bool  // it has pushed an item and woken nobody
+	matters bool  // the guest has woken a worker, or would have if it were not quiet
 }
+
+// isTimed reports whether time passes for the guest. In a bubble of testing/synctest it does not while workers sleep,
+// and it is the year 2000: the clock would not tick, and all runs would take as long. A guest that stays has no use for
+// the time.
+func (t *trial) isTimed() bool { return t.since >= 0 }
 
 // A tempo says how long the runs of a body take if they have a quiet guest, and if they have another. It finds out by
 // trying: which is quicker depends on the tasks, the machine and the other work on it. Any thread.
@@ -172,7 +179,7 @@ func (t *tempo) load() (quiet, loud, count int64) {
 // typical returns the typical time after one more of x. It falls fast and grows slowly: a run may have lost its core.
 func typical(t, x int64) int64 {
 	switch {
-	case t == 0 || x == tempoMax:
+	case t == 0:
 		return x
 	case x < t:
 		return (t + x) / 2

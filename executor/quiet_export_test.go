@@ -2,6 +2,24 @@ package executor
 
 import "time"
 
+// Hush lets the next run of b have a quiet guest.
+func (b *Body) Hush() { b.tempo.word.Store(1 | 2<<tempoBits | firstTrials<<(2*tempoBits)) }
+
+// Forget lets the next run of b have a guest that is not quiet.
+func (b *Body) Forget() { b.tempo.word.Store(0) }
+
+// Tempo returns what b knows of its runs.
+func (b *Body) Tempo() (quiet, loud, count int64) { return b.tempo.load() }
+
+// StopQuietClock keeps the clock of quiet guests from being set.
+func (ex *Executor) StopQuietClock() { ex.guests.quiets.state.Store(needed) }
+
+// AdmitCallers lets callers take part again that were kept away, because earlier ones have stayed too long.
+func (ex *Executor) AdmitCallers() {
+	ex.guests.late.Store(0)
+	ex.guests.barred.Store(0)
+}
+
 // A Tempo is a tempo that tests ask.
 type Tempo struct{ t tempo }
 

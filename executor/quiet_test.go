@@ -3,13 +3,13 @@ package executor_test
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -71,7 +71,7 @@ func TestTempoForgives(t *testing.T) {
 	}
 	for range 3 {
 		require.True(t, tempo.Next())
-		tempo.Note(900*time.Microsecond, true)
+		tempo.Note(5*time.Millisecond, true)
 	}
 	require.True(t, tempo.Next())
 }
@@ -119,7 +119,8 @@ func TestQuietCallerWaits(t *testing.T) {
 			idle := time.Duration(rng.IntN(3)) * 10 * time.Millisecond
 			var ran atomic.Int32
 			within(t, ex, func() {
-				if rng.IntN(2) == 0 {
+				ex.AdmitCallers() // the last one has stayed too long
+				if rng.IntN(4) > 0 {
 					comesToRest(t, ex)
 				}
 				require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
@@ -145,7 +146,7 @@ func TestQuietCallerWaits(t *testing.T) {
 }
 
 // A quiet caller whose task blocks, forks, starts a run or waits for a future does not keep others from what it has
-// pushed.
+// pushed. No clock ticks.
 func TestQuietCallerSpeaks(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.BriefCallers})
 	for name, wait := range map[string]func(ctx context.Context, done <-chan struct{}) error{
@@ -169,6 +170,8 @@ func TestQuietCallerSpeaks(t *testing.T) {
 		within(t, ex, func() {
 			for range testkit.Scale(10) {
 				comesToRest(t, ex)
+				ex.AdmitCallers()
+				ex.StopQuietClock()
 				var err error
 				require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
 					done := make(chan struct{})
@@ -184,39 +187,57 @@ func TestQuietCallerSpeaks(t *testing.T) {
 	}
 }
 
-// Runs of a graph of ten short tasks end up waking nobody, unless the machine is so busy that they are not short.
+// The body of a run that a caller has begun remembers how long the run has taken, quiet or not.
 func TestQuietIsLearned(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.BriefCallers})
-	g := graph.New("ten")
-	root := g.Task(func(context.Context) error { return nil })
-	for range 9 {
-		root.Precede(g.Task(func(context.Context) error { return nil }))
+	for _, hushed := range []bool{false, true} {
+		within(t, ex, func() {
+			for learned := false; !learned; { // a worker may be awake at the wrong moment
+				comesToRest(t, ex)
+				ex.AdmitCallers()
+				l := quietly(func(l *layer, w *executor.Worker) {
+					l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
+				})
+				if !hushed {
+					l.Body.Forget()
+				}
+				_, _, before := l.Body.Tempo()
+				require.NoError(t, ex.Run(t.Context(), l))
+				quiet, loud, after := l.Body.Tempo()
+				learned = after == before+1
+				if learned && hushed {
+					require.Greater(t, quiet, int64(1))
+					require.EqualValues(t, 2, loud)
+				} else if learned {
+					require.Zero(t, quiet)
+					require.Positive(t, loud)
+				}
+			}
+		})
 	}
-	within(t, ex, func() {
-		var times []time.Duration
-		begun := time.Now()
-		for silent := 0; silent < 5; {
-			comesToRest(t, ex)
-			before := ex.Stats().Total.Wakeups
-			start := time.Now()
-			require.NoError(t, ex.Run(t.Context(), g))
-			times = append(times, time.Since(start))
-			comesToRest(t, ex) // before that, a worker that woke up may not have counted it
-			if silent++; ex.Stats().Total.Wakeups != before {
-				silent = 0
+}
+
+// Runs of which one item waits for another wake a worker for that one in a bubble of testing/synctest too. No time
+// passes there while workers sleep.
+func TestQuietCallerInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ex, err := executor.New(executor.Config{Workers: 2, Callers: executor.BriefCallers})
+		require.NoError(t, err)
+		for range testkit.Scale(100) {
+			for ex.Parked() < 2 || ex.Thieves() > 0 {
+				osthread.Yield()
 			}
-			if time.Since(begun) > testkit.Patience/4 {
-				slices.Sort(times)
-				median := times[len(times)/2]
-				require.Greater(t, median, executor.QuietSpan/4, "runs are short, and wake workers all the same")
-				t.Logf("the median run takes %v: no guest is to be quiet", median)
-				return
-			}
+			require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
+				done := make(chan struct{})
+				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(done); return nil })
+				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { <-done; return nil })
+			})))
 		}
+		require.NoError(t, ex.Close())
 	})
 }
 
-// The clock of quiet callers does not keep an executor from being closed, nor does it outlive it for long.
+// An executor may be closed while the clock of its quiet callers is set.
 func TestQuietCallerClose(t *testing.T) {
 	for range testkit.Scale(20) {
 		ex, err := executor.New(executor.Config{Workers: 2, Callers: executor.BriefCallers})
