@@ -19,9 +19,9 @@ const (
 	// IdleCallers lets callers wait: all tasks run on the workers' own threads.
 	IdleCallers
 	// BriefCallers lets a caller take the place of a worker that sleeps, for a tenth of a millisecond or until the end
-	// of the task that it runs then. A longer run goes on without the caller. If long tasks or futures keep callers, all
-	// callers are idle for a while: for as long as the task has taken, or up to 64 times as long if it happens again and
-	// again.
+	// of the task that it runs then. A longer run goes on without the caller. If long tasks or futures keep callers,
+	// all callers are idle for a while: for as long as the task has taken, or up to 64 times as long if it happens
+	// again and again.
 	//
 	// A run of one short task wakes no thread. Nor does a run of a few, if earlier runs of the same graph have shown
 	// that its caller is quicker alone, and Deque is the default. Should one of the tasks wait for another, a worker

@@ -15,8 +15,8 @@ const (
 	// quietSpan is how long the typical run takes at most whose guest may be quiet.
 	quietSpan = callerSpan / 2
 
-	// quietTick is the time between two ticks of the clock of quiet guests. An item that a quiet guest has pushed, while
-	// its task waits for that item, waits for one to two ticks.
+	// quietTick is the time between two ticks of the clock of quiet guests. An item that a quiet guest has pushed,
+	// while its task waits for that item, waits for one to two ticks.
 	quietTick = 5 * time.Millisecond
 
 	// maxRest is how many guests in a row that have stayed longer make the rest of callers longer. The first such guest

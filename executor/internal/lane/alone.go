@@ -10,8 +10,8 @@ type alone[T any] struct {
 	next owner[T] // the owner's end from share on; nil if the lane is direct then
 }
 
-// PushSolo is Push of a lane whose owner is alone, if the stack has room. It reports whether it has pushed p. The effect
-// is always Nothing. Owner only.
+// PushSolo is Push of a lane whose owner is alone, if the stack has room. It reports whether it has pushed p. Its
+// effect is always Nothing. Owner only.
 func (l *Lane[T]) PushSolo(p *T) bool {
 	n := len(l.solo)
 	if n == cap(l.solo) {
