@@ -58,6 +58,8 @@ func (g *guests) number() uint64 {
 type guest struct {
 	run *Run // that the guest works for, or that of all futures; nil if the worker has no guest
 	trial
+	quiet  bool   // it wakes nobody for what it pushes
+	holds  bool   // it has pushed an item in silence
 	begun  uint64 // counts.items when it came
 	look   uint64 // counts.items when it looks at the clock next
 	leaves bool   // it runs no further item
@@ -86,24 +88,24 @@ func (ex *Executor) runAsGuest(r *JobRun, first *Item) bool {
 	others := r.others
 	r.others = nil
 	tempo := &first.Body.tempo // not of r: the run may end, and the body serve another
-	t := ex.roster[id].takePart(&r.Run, first, others, !g.stays && tempo.next())
+	t := ex.roster[id].takePart(&r.Run, first, others, tempo)
 	if t.matters && t.isTimed() {
 		ex.block(r)
-		tempo.note(g.taken(t), t.quiet)
+		tempo.note(g.taken(t), t.quietly)
 	}
 	return true
 }
 
 // takePart runs the first items of r, and what follows from them, until there are none for this worker or the guest
 // has been here long enough. If a task calls Goexit, the deferred calls hand over what is left, and the caller ends.
-// quiet says whether the guest is quiet at first.
-func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item], quiet bool) (t trial) {
+// The guest may be quiet if tempo is not nil.
+func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tempo) (t trial) {
 	returned := false
 	defer w.ex.afterGuest(r, &returned)
 	outer := w.sitDown(r, r.ctx.labels)
 	defer w.getUp(outer)
-	w.guest.quiet = quiet && w.guest.isTimed()
-	quiet = w.guest.quiet
+	w.guest.quietly = tempo != nil && w.guest.isTimed() && tempo.next()
+	w.guest.quiet = w.guest.quietly
 	if others != nil {
 		first = w.turn(first) // a Push is for the body that the worker is in; nobody else has a slot of the run yet
 		w.pushAll(others)
@@ -116,9 +118,7 @@ func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item], quiet boo
 		w.guest.hurry(w)
 	}
 	returned = true
-	t = w.guest.trial
-	t.quiet = quiet
-	return t
+	return w.guest.trial
 }
 
 // afterGuest is called after the guest has left that waits for e. If *returned is false, a task has called Goexit, and

@@ -10,10 +10,17 @@ const (
 	quietSpan  = tempoUnit * tempoMax
 )
 
-func (g *guests) mayCome() bool  { return true }
-func (g *guests) note(*Worker)   {}
-func (g *guest) begin(w *Worker) { g.begun, g.look = w.counts.items, w.counts.items+2 }
-func (g *guest) hurry(*Worker)   {}
+func (g *guests) mayCome() bool { return true }
+func (g *guests) note(*Worker)  {}
+func (g *guest) hurry(*Worker)  {}
+
+func (g *guest) begin(w *Worker) {
+	g.begun, g.look = w.counts.items, w.counts.items+2
+	if w.core.guests.stays {
+		g.since = -1
+	}
+}
+
 func (g *guest) isTired(w *Worker) bool {
 	return !w.core.guests.stays && w.counts.items-g.begun > guestItems
 }

@@ -31,7 +31,7 @@ func (ex *Executor) helpFromOutside(r *Run, only *Item) {
 	case only != nil:
 		w.takeFuture(futureOf(it))
 	default:
-		w.takePart(r, it, nil, false)
+		w.takePart(r, it, nil, nil)
 	}
 }
 

@@ -108,8 +108,9 @@ func (j *job) ranAll(err error) {
 }
 
 // runJob has ex run a job that begins with first, and checks its end.
-func runJob(ex *Executor, first func(*job, *Worker)) {
-	j := newJob(nil)
+func runJob(ex *Executor, first func(*job, *Worker)) { newJob(nil).run(ex, first) }
+
+func (j *job) run(ex *Executor, first func(*job, *Worker)) {
 	j.first = func(w *Worker) { first(j, w) }
 	j.ended(ex.Run(context.Background(), j))
 }

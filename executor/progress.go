@@ -42,8 +42,8 @@ func (r *Run) Progress() Progress {
 			Total: r.last.total, Done: r.last.done, Left: r.last.left, Over: r.over.Load() || r.ended,
 		}
 	}
-	p, ok := r.body.hooks.(Progresser)
-	if !ok {
+	p := r.body.progresser()
+	if p == nil {
 		return Progress{}
 	}
 	r.body.flags.Or(watched)
@@ -54,13 +54,19 @@ func (r *Run) Progress() Progress {
 func (r *Run) waiting() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.body == nil {
-		return 0
-	}
-	if p, ok := r.body.hooks.(Progresser); ok {
+	if p := r.body.progresser(); p != nil {
 		return p.Progress().Waiting
 	}
 	return 0
+}
+
+// progresser returns the hooks of b, which may be nil, if they implement Progresser.
+func (b *Body) progresser() Progresser {
+	if b == nil {
+		return nil
+	}
+	p, _ := b.hooks.(Progresser)
+	return p
 }
 
 // Values of Body.flags.
@@ -78,10 +84,7 @@ func (b *Body) Watched() bool { return b.flags.Load()&watched != 0 }
 
 // tellProgress notes how far the run has come, at its end. The caller holds mu.
 func (r *Run) tellProgress() {
-	if r.body == nil {
-		return
-	}
-	if progresser, ok := r.body.hooks.(Progresser); ok {
+	if progresser := r.body.progresser(); progresser != nil {
 		p := progresser.Progress()
 		r.last.total, r.last.done, r.last.left = p.Total, p.Done, p.Left
 	}

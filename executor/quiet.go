@@ -118,8 +118,7 @@ func (w *Worker) speak() {
 // A trial is a run that a caller begins as a guest, as tempo sees it.
 type trial struct {
 	since   int64 // nanotime when the guest came; negative if it stays
-	quiet   bool  // the guest is quiet; once it has left, that it was quiet when it came
-	holds   bool  // it has pushed an item and woken nobody
+	quietly bool  // the guest was quiet when it came
 	matters bool  // the guest has woken a worker, or would have if it were not quiet
 }
 
@@ -140,8 +139,8 @@ const (
 	tempoBits = 16        // of a time, and of the count
 	tempoMax  = 1<<16 - 1 // a millisecond and more
 
-	firstTrials = 8   // so many runs at first are quiet and not in turn
-	retrial     = 256 // of so many later runs, one is as the others are not
+	firstTrials = 8   // of so many runs at first, every other is quiet
+	retrial     = 256 // the count of the run that is as others are not; after it the count is firstTrials again
 )
 
 // next says whether the guest of the run that begins now is quiet.

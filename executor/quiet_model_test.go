@@ -14,8 +14,7 @@ import (
 func runQuietly(ex *Executor, first func(*job, *Worker)) {
 	j := newJob(nil)
 	j.Hush()
-	j.first = func(w *Worker) { first(j, w) }
-	j.ended(ex.Run(context.Background(), j))
+	j.run(ex, first)
 }
 
 // withClock runs a program beside the clock of ex, which ticks whenever it is set. The program knows no other clock.

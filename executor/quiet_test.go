@@ -87,7 +87,7 @@ func TestQuietCallerWakesNobody(t *testing.T) {
 				before := ex.Stats().Total
 				require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
 					for range 5 {
-						l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
+						l.push(w, does(func() {}))
 					}
 				})))
 				comesToRest(t, ex) // before that, a worker that woke up may not have counted it
@@ -105,6 +105,11 @@ func quietly(first func(*layer, *executor.Worker)) *layer {
 	l = newLayer("quiet", func(w *executor.Worker, _ *executor.Item) *executor.Item { first(l, w); return nil })
 	l.Body.Hush()
 	return l
+}
+
+// does makes a step of f, after which there is none.
+func does(f func()) step {
+	return func(*executor.Worker, *executor.Item) *executor.Item { f(); return nil }
 }
 
 // An item of a quiet caller waits for another, in a way that the executor does not see. Another worker runs that one.
@@ -126,7 +131,7 @@ func TestQuietCallerWaits(t *testing.T) {
 				require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
 					done := make(chan struct{})
 					for i := range items {
-						l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {
+						l.push(w, does(func() {
 							switch i {
 							case sibling:
 								close(done)
@@ -134,8 +139,7 @@ func TestQuietCallerWaits(t *testing.T) {
 								<-done
 							}
 							ran.Add(1)
-							return nil
-						})
+						}))
 					}
 				})))
 			})
@@ -175,11 +179,8 @@ func TestQuietCallerSpeaks(t *testing.T) {
 				var err error
 				require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
 					done := make(chan struct{})
-					l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(done); return nil })
-					l.push(w, func(*executor.Worker, *executor.Item) *executor.Item {
-						err = wait(l.Run().Context(), done)
-						return nil
-					})
+					l.push(w, does(func() { close(done) }))
+					l.push(w, does(func() { err = wait(l.Run().Context(), done) }))
 				})), name)
 				require.NoError(t, err, name)
 			}
@@ -196,7 +197,7 @@ func TestQuietIsLearned(t *testing.T) {
 				comesToRest(t, ex)
 				ex.AdmitCallers()
 				l := quietly(func(l *layer, w *executor.Worker) {
-					l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
+					l.push(w, does(func() {}))
 				})
 				if !hushed {
 					l.Body.Forget()
@@ -229,8 +230,8 @@ func TestQuietCallerInBubble(t *testing.T) {
 			}
 			require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
 				done := make(chan struct{})
-				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { close(done); return nil })
-				l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { <-done; return nil })
+				l.push(w, does(func() { close(done) }))
+				l.push(w, does(func() { <-done }))
 			})))
 		}
 		require.NoError(t, ex.Close())
@@ -244,7 +245,7 @@ func TestQuietCallerClose(t *testing.T) {
 		require.NoError(t, err)
 		comesToRest(t, ex)
 		require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
-			l.push(w, func(*executor.Worker, *executor.Item) *executor.Item { return nil })
+			l.push(w, does(func() {}))
 		})))
 		require.NoError(t, ex.Close())
 	}

@@ -191,7 +191,7 @@ func (w *Worker) pop() *Item {
 	if w.waits.run != nil {
 		return w.popFor(w.waits.run)
 	}
-	it := w.lane.PopSolo()
+	it := w.lane.PopSolo() // in popOwn it would cost a tree of tasks 1 ns a task
 	if it == nil {
 		it = w.popOwn()
 	}

@@ -39,7 +39,7 @@ func Backgrounds() []*Background {
 		magpie("magpie-plain", "an executor with KeepGOMAXPROCS", executor.Config{KeepGOMAXPROCS: true}),
 		extra(collectingLess(400, magpie("magpie-gogc400", "an executor with Nice 5, in a process with GOGC=400",
 			executor.Config{Nice: 5}))),
-		extra(magpie("magpie-one", "an executor with Nice 5 and one worker: the most that resting workers could gain",
+		extra(magpie("magpie-one", "an executor with Nice 5 and one worker, so that cores are left to the service",
 			executor.Config{Nice: 5, Workers: 1})),
 		extra(magpie("magpie-nice10", "an executor with Nice 10", executor.Config{Nice: 10})),
 		extra(magpie("magpie-batch", "an executor with ClassBatch", executor.Config{Class: executor.ClassBatch})),
