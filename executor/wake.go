@@ -31,9 +31,10 @@ func (ex *Executor) anyItem() bool {
 	return false
 }
 
-// anyoneAsleep is the cheap check before wakeFor.
+// anyoneAsleep is the cheap check before wakeFor. It is true, too, for a worker that was notified after its Prepare and
+// has not called Commit or Cancel yet.
 func (ex *core) anyoneAsleep() bool {
-	return ex.notifier.Waiting() || ex.sleepingHelpers.Load() > 0
+	return !ex.notifier.Idle() || ex.sleepingHelpers.Load() > 0
 }
 
 // wakeFor wakes a worker, and the helpers concerned, for items of r in w's lane, or of any run if r is nil.

@@ -137,8 +137,9 @@ func (w *Worker) Push(it *Item) {
 	}
 	w.lane.PushDirect(it)
 	// D1(push): put the item into the lane, then look for a thief. Pairs with D1(park) in the policies and D1(help): a
-	// thief and a helper announce that they stop looking, then look once more.
-	if w.control.thieves.Load() == 0 && w.core.anyoneAsleep() {
+	// thief and a helper announce that they stop looking, then look once more. The condition is that of anyoneAsleep,
+	// which is not inlined.
+	if w.control.thieves.Load() == 0 && (!w.core.notifier.Idle() || w.core.sleepingHelpers.Load() > 0) {
 		w.wakeForPushed()
 	}
 }
@@ -191,9 +192,11 @@ func (w *Worker) pop() *Item {
 	if w.waits.run != nil {
 		return w.popFor(w.waits.run)
 	}
-	it := w.lane.PopSolo() // in popOwn it would cost a tree of tasks 1 ns a task
-	if it == nil {
-		it = w.popOwn()
+	var it *Item
+	if w.lane.IsDirect() { // popOwn, written out: a call of it would cost a tree of tasks 1 ns a task
+		it = w.lane.PopDirect()
+	} else if it = w.lane.PopSolo(); it == nil {
+		it = w.popAside()
 	}
 	if it == nil && w.slots.own != nil {
 		it = w.popHeld()

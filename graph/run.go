@@ -262,7 +262,7 @@ func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
 		}
 		l := &r.locals[w.ID()]
 		l.done++
-		// The most frequent cases are written out: no successor or one, and nothing to push.
+		// The most frequent cases are written out: no successor, one, and two that become ready.
 		switch t.succ >> succShift {
 		case 0:
 			if l.span == nil {
@@ -278,6 +278,13 @@ func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
 				return &s.Item
 			}
 			return nil
+		case 2:
+			first := t.succ & succMask
+			s, next := &r.records[r.succ[first]], &r.records[r.succ[first+1]]
+			if l.span == nil && s.join.Last() && next.join.Last() {
+				w.Push(&s.Item)
+				return &next.Item
+			}
 		}
 		return r.release(w, l, t)
 	}()

@@ -284,5 +284,10 @@ func (n *Notifier) Return(w int) {
 // check before a notification that needs preparation. Any thread; barriers are as for Notify.
 func (n *Notifier) Waiting() bool { return word(n.state.Load()).waiting() }
 
+// Idle reports whether no waiter slept and none had prepared at some moment during the call. Waiting was false at that
+// moment. A waiter that was notified after its Prepare counts until its Commit or Cancel. Idle is small enough to be
+// inlined. Any thread; barriers are as for Notify.
+func (n *Notifier) Idle() bool { return n.state.Load()&^epochMask == stackMask }
+
 // String returns the word's fields, for dumps. Any thread.
 func (n *Notifier) String() string { return word(n.state.Load()).String() }

@@ -144,6 +144,7 @@ func TestTransitions(t *testing.T) {
 							}
 							require.Equal(t, op, got, at)
 							require.Equal(t, f.Pre > f.Signals || len(f.Stack) > 0, n.Waiting(), at)
+							require.Equal(t, f.Pre == 0 && len(f.Stack) == 0, n.Idle(), at)
 						}
 						require.NoError(t, n.Check(), at)
 					}
