@@ -104,14 +104,14 @@ var observedKinds = []struct {
 	}},
 	{"modules", func(y *tally, ex *executor.Executor) (map[string]int, error) {
 		sub, chooses := graph.New("sub"), graph.New("chooses")
-		sub.Task(y.task("sub/x")).Named("x")
-		sub.Task(y.task("sub/y")).Named("y")
+		sub.Task(y.task("sub#0/x")).Named("x")
+		sub.Task(y.task("sub#0/y")).Named("y")
 		c := chooses.Condition(func(context.Context) (int, error) { y.note("c"); return 1, nil }).Named("c")
 		c.Precede(y.add(chooses, "0"), y.add(chooses, "1"))
 		g := graph.New("g")
 		g.Module(sub).Precede(g.Module(chooses))
 		// The second module's task has no function of its own. The copy has a task at its end.
-		return map[string]int{"sub": 1, "chooses": 1, "g#4": 1}, ex.Run(context.Background(), g)
+		return map[string]int{"sub#0": 1, "chooses#1": 1, "g#4": 1}, ex.Run(context.Background(), g)
 	}},
 	{"permits", func(y *tally, ex *executor.Executor) (map[string]int, error) {
 		g := graph.New("g")

@@ -39,7 +39,7 @@ func (v Value[T]) In(c Copies) Value[T] { return Value[T]{c.Task(v.task)} }
 // edges between them, and their names, priorities, semaphores and values. Edges may then connect them to the other
 // tasks of g. In contrast to a [Graph.Module], later changes of other do not change g, and failures are those of tasks
 // of g. A module of other becomes a module of g. Functions, semaphores and the graphs of modules are shared, not
-// copied.
+// copied. If two tasks of g then have the same given name, [Graph.MarshalJSON] fails.
 //
 // The copies are numbered after the tasks of g, in the same order. Numbers of removed tasks are copied too: the next
 // tasks to be added get them, in the order in which tasks added to other would. other may run meanwhile, and may be g

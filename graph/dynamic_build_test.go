@@ -74,7 +74,8 @@ func (b *built) fill(g *graph.Graph, of *block, flow *firing) {
 func (b *built) add(g *graph.Graph, v *vertex, flow *firing, values map[*vertex]graph.Value[parcel]) graph.Task {
 	switch v.does {
 	case stands:
-		return g.Module(b.graph(v.child))
+		sub := b.graph(v.child)
+		return g.Module(sub).Named(sub.Name())
 	case flows:
 		return g.Subflow(func(ctx context.Context, sub *graph.Graph) error {
 			f := begin(ctx, v, flow)

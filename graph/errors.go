@@ -7,10 +7,16 @@ import (
 	"github.com/magpie-go/magpie/internal/errfmt"
 )
 
-// A TaskError is the failure of one task.
+// A TaskError is the failure of one task. The failure of a task of a module or a subflow is wrapped in a TaskError of
+// the module's or the subflow's own task.
 type TaskError struct {
+	// Run is the name of the run: Graph, or another by [executor.With]. In a job of [executor.Times] or
+	// [executor.Until] it is Graph. It is "" in the failure of a task of a module or a subflow: the outermost TaskError
+	// tells the run.
+	Run string
+
 	Graph string // the graph's name
-	Task  string // the task's name, or its number as in #3
+	Task  string // as Task.Name returns it
 	Err   error  // the error that the task returned, an *executor.PanicError, or executor.ErrGoexit
 }
 
@@ -41,7 +47,11 @@ func (e *TaskError) say(verb string) string {
 			fmt.Fprintf(&b, "… %d more …: ", more)
 			i += more
 		}
-		fmt.Fprintf(&b, "graph %q: task %s: ", levels[i].Graph, levels[i].Task)
+		l := levels[i]
+		if l.Run != l.Graph && l.Run != "" {
+			fmt.Fprintf(&b, "run of %q: ", l.Run)
+		}
+		fmt.Fprintf(&b, "graph %q: task %s: ", l.Graph, l.Task)
 	}
 	fmt.Fprintf(&b, verb, e.Err)
 	return b.String()

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func TestSingleError(t *testing.T) {
 	a.Precede(g.Task(func(context.Context) error { ran = true; return nil }))
 	err := run(t, ex, t.Context(), g)
 	require.EqualError(t, err, `graph "one": task read: unexpected EOF`)
-	require.Equal(t, &graph.TaskError{Graph: "one", Task: "read", Err: io.ErrUnexpectedEOF}, err)
+	require.Equal(t, &graph.TaskError{Run: "one", Graph: "one", Task: "read", Err: io.ErrUnexpectedEOF}, err)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.NotErrorIs(t, err, context.Canceled, "nobody cancelled")
 	require.False(t, ran)
@@ -115,7 +116,7 @@ func TestGoexit(t *testing.T) {
 	a.Precede(g.Task(func(context.Context) error { ran = true; return nil }))
 	for range 3 {
 		err := run(t, ex, t.Context(), g)
-		require.Equal(t, &graph.TaskError{Graph: "g", Task: "exits", Err: executor.ErrGoexit}, err)
+		require.Equal(t, &graph.TaskError{Run: "g", Graph: "g", Task: "exits", Err: executor.ErrGoexit}, err)
 		require.ErrorIs(t, err, executor.ErrGoexit)
 		require.False(t, ran)
 	}
@@ -151,7 +152,7 @@ func TestEchoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := failBeside(t, t.Context(), answer)
-			require.Equal(t, &graph.TaskError{Graph: "g", Task: "fails", Err: errTask}, err)
+			require.Equal(t, &graph.TaskError{Run: "g", Graph: "g", Task: "fails", Err: errTask}, err)
 		})
 	}
 	t.Run("but not another error", func(t *testing.T) {
@@ -193,7 +194,7 @@ func TestOwnCanceled(t *testing.T) {
 		g := graph.New("g")
 		g.Task(func(context.Context) error { return own }).Named("a")
 		err := run(t, ex, t.Context(), g)
-		require.Equal(t, &graph.TaskError{Graph: "g", Task: "a", Err: own}, err)
+		require.Equal(t, &graph.TaskError{Run: "g", Graph: "g", Task: "a", Err: own}, err)
 	}
 }
 
@@ -304,4 +305,68 @@ func TestTaskErrorDeep(t *testing.T) {
 	require.Equal(t, fmt.Sprintf(strings.Repeat(task, 6)+"… 1 more …: "+strings.Repeat(task, 6)+"the task's own error",
 		1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13), told(13))
 	require.Contains(t, told(500_000), "… 499988 more …") // would not end if each text were copied into the next
+}
+
+// The error of a run tells the run too, if that has another name than the graph, and once.
+func TestTaskErrorOfNamedRun(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	failing := func(name string) *graph.Graph {
+		g := graph.New(name)
+		g.Task(func(context.Context) error { return errTask }).Named("t")
+		return g
+	}
+	named := func(g *graph.Graph, name string) executor.Job {
+		return executor.With(g, executor.RunOptions{Name: name})
+	}
+	for kind, c := range map[string]struct {
+		add  func(g *graph.Graph) graph.Task
+		want string // after the graph and the task
+	}{
+		"task": {func(g *graph.Graph) graph.Task {
+			return g.Task(func(context.Context) error { return errTask })
+		}, ""},
+		"module": {func(g *graph.Graph) graph.Task { return g.Module(failing("sub")) }, `graph "sub": task t: `},
+		"module that runs apart": {func(g *graph.Graph) graph.Task {
+			return g.Module(failing("sub")).Limit(graph.NewSemaphore(1))
+		}, `graph "sub": task t: `},
+		"subflow in a subflow": {func(g *graph.Graph) graph.Task {
+			return g.Subflow(func(_ context.Context, sub *graph.Graph) error {
+				sub.Subflow(func(_ context.Context, sub *graph.Graph) error {
+					sub.Module(failing("sub")).Named("m")
+					return nil
+				}).Named("in")
+				return nil
+			})
+		}, `graph "top": task in: graph "in": task m: graph "sub": task t: `},
+		"detached subflow": {func(g *graph.Graph) graph.Task {
+			return g.DetachedSubflow(func(_ context.Context, sub *graph.Graph) error {
+				sub.Module(failing("sub")).Named("m")
+				return nil
+			})
+		}, `graph "top": task m: graph "sub": task t: `},
+		"retry": {func(g *graph.Graph) graph.Task {
+			return g.Retry(graph.RetryPolicy{Tries: 2}, func(context.Context) error { return errTask })
+		}, "after 2 calls: "},
+		"run in a task": {func(g *graph.Graph) graph.Task {
+			return g.Task(func(ctx context.Context) error { return ex.Run(ctx, failing("sub")) })
+		}, `graph "sub": task t: `},
+		"named run in a task": {func(g *graph.Graph) graph.Task {
+			return g.Task(func(ctx context.Context) error { return ex.Run(ctx, named(failing("sub"), "inner")) })
+		}, `run of "inner": graph "sub": task t: `},
+	} {
+		g := graph.New("g")
+		c.add(g).Named("top")
+		plain := `graph "g": task top: ` + c.want + errTask.Error()
+		for name, want := range map[string]string{"": plain, "g": plain, "nightly": `run of "nightly": ` + plain} {
+			var err error
+			within(t, ex, func() { err = ex.Run(t.Context(), named(g, name)) })
+			require.EqualError(t, err, want, kind)
+			require.ErrorIs(t, err, errTask, kind)
+			var failed *graph.TaskError
+			require.ErrorAs(t, err, &failed, kind)
+			require.Equal(t, cmp.Or(name, "g"), failed.Run, kind)
+			require.Equal(t, "g", failed.Graph, kind)
+		}
+	}
+	require.EqualError(t, &graph.TaskError{Graph: "g", Task: "t", Err: errTask}, `graph "g": task t: `+errTask.Error())
 }

@@ -104,7 +104,9 @@ func (g *Graph) nilFunction() {
 	panic(fmt.Sprintf("graph %q: the function of task %d is nil", g.name, len(g.funcs)))
 }
 
-// Named gives the task a name for errors and drawings. A task without a name is called by its number, as in #3.
+// Named gives the task a name for errors, drawings and JSON. Errors and drawings call a task without a name by its
+// number, as in #3, and a [Graph.Module] by the name of its graph and the number, as in sub#3. For JSON see
+// [Graph.MarshalJSON].
 func (t Task) Named(name string) Task {
 	g := t.owner("Named")
 	g.change()
@@ -285,16 +287,28 @@ func (g *Graph) Validate() error {
 
 // taskName returns the name of task i of the plan, after the name of its module if it has one.
 func (g *Graph) taskName(i uint32) string {
-	owner, i := g.origin(i)
+	owner, own := g.origin(i)
 	if owner != g {
-		return owner.name + "/" + owner.ownName(i)
+		return g.moduleName(g.moduleOf(i)) + "/" + owner.ownName(own)
 	}
-	return g.ownName(i)
+	return g.ownName(own)
 }
 
+// moduleName returns the name of the module with task i of the plan, without that of the module around it.
+func (g *Graph) moduleName(i uint32) string {
+	owner, i := g.origin(i)
+	return owner.ownName(i)
+}
+
+// ownName returns the name that g's own task i was given. Without one it is the number, behind the name of the graph if
+// the task is a module.
 func (g *Graph) ownName(i uint32) string {
-	if name, ok := g.names[i]; ok {
+	name, ok := g.names[i]
+	if ok {
 		return name
 	}
-	return "#" + strconv.Itoa(int(i))
+	if m := g.moduleAt(i); m >= 0 {
+		name = g.modules[m].graph.name
+	}
+	return name + "#" + strconv.Itoa(int(i))
 }

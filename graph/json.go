@@ -42,7 +42,7 @@ type limitJSON struct {
 // MarshalJSON writes what the graph looks like: an object with the name, the permits of the semaphores, and the tasks
 // in the order of [Graph.Tasks]. A task is an object:
 //
-//	name        the name; a task without one is called by its place in the list, from 0, as in #3
+//	name        the name given to Named; a task without one is called by its place in the list, from 0, as in #3
 //	kind        as the Kind's String, if it is not a task
 //	graph       of a module, the name of its graph
 //	priority    "low" or "high", if it is not normal
@@ -50,8 +50,8 @@ type limitJSON struct {
 //	            the numbers of permits given to Limit, Acquire and Release
 //	successors  the names of the tasks that it precedes, or among which it chooses, in the order of their indices
 //
-// Functions are not written, nor the tasks of modules. MarshalJSON fails if two tasks have the same name, or if a name
-// is not valid UTF-8. It may be called while the graph runs. [FromJSON] reads what it writes.
+// Functions are not written, nor the tasks of modules. MarshalJSON fails if two tasks were given the same name, or if
+// a name is not valid UTF-8. It may be called while the graph runs. [FromJSON] reads what it writes.
 func (g *Graph) MarshalJSON() ([]byte, error) {
 	out := graphJSON{Name: g.name, Tasks: make([]taskJSON, 0, g.Len())}
 	if !utf8.ValidString(g.name) {
@@ -245,7 +245,6 @@ func (g *Graph) readTask(from *taskJSON, name string, f Functions) (t Task, err 
 			return Task{}, fmt.Errorf("no graph was given for module %q", *from.Graph)
 		}
 		t = g.Module(sub)
-		delete(g.names, t.index)
 	default:
 		return Task{}, fmt.Errorf("its kind %q cannot be read: JSON does not carry what it needs", kind)
 	}

@@ -63,6 +63,40 @@ func TestJSON(t *testing.T) {
 	require.Equal(t, []string{"first", "which", "#2", "many", "flow", "apart", "m"}, names(g.Tasks()))
 }
 
+// TestJSONModuleTwice: a graph that has one graph as a module several times is written and read, as a copy of it is.
+func TestJSONModuleTwice(t *testing.T) {
+	const want = `{"name":"g","tasks":[{"kind":"module","graph":"sub","successors":["#1","last"]},` +
+		`{"kind":"module","graph":"sub","successors":["last"]},{"name":"last","kind":"module","graph":"sub"}]}`
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	ran := 0
+	functions := allFunctions(func(string) { ran++ })
+	sub := functions.Module("", "sub")
+	g := graph.New("g")
+	first, second, last := g.Module(sub), g.Module(sub), g.Module(sub).Named("last")
+	first.Precede(second, last)
+	second.Precede(last)
+	functions.Module = func(task, name string) *graph.Graph {
+		require.Contains(t, []string{"#0", "#1", "last"}, task)
+		require.Equal(t, "sub", name)
+		return sub
+	}
+	text, err := g.MarshalJSON()
+	require.NoError(t, err)
+	require.Equal(t, want, string(text))
+	again, err := graph.FromJSON(text, functions)
+	require.NoError(t, err)
+	copied, _ := g.Clone("g")
+	for _, g := range []*graph.Graph{g, again, copied} {
+		text, err := g.MarshalJSON()
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+		require.Equal(t, []string{"sub#0", "sub#1", "last"}, names(g.Tasks()))
+		ran = 0
+		require.NoError(t, run(t, ex, t.Context(), g))
+		require.Equal(t, 3, ran)
+	}
+}
+
 // TestJSONSemaphores: semaphores can be those of the program.
 func TestJSONSemaphores(t *testing.T) {
 	s := graph.NewSemaphore(2)

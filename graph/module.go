@@ -14,7 +14,9 @@ import (
 // Module adds a task that runs another graph: it begins with the tasks of sub that have no predecessor, and ends with
 // those that have no successor. A graph may be a module several times, in one graph or in many, and also be run by
 // itself. A run of g runs sub as it is when the run begins: the tasks of sub are copied in the first run after a
-// change. A run of g counts as a run of sub, which must not be changed meanwhile.
+// change. A run of g counts as a run of sub, which must not be changed meanwhile. Unless the task is [Task.Named], it
+// is called by the name of sub and its own number, as in sub#3. A task of a module is called by the name of the
+// innermost module and its own, as in sub#3/load: so tasks of nested modules may have the same name.
 //
 // A failure of a task of sub is a [*TaskError] with the name of sub, which is wrapped in one of the module's task. If
 // sub has conditions, or if the module's task has a limit, sub is run as a whole. Module panics if sub is nil, or
@@ -30,7 +32,7 @@ func (g *Graph) Module(sub *Graph) Task {
 	}
 	t := g.Task(noTask)
 	g.addModule(module{t.index, sub})
-	return t.Named(sub.name)
+	return t
 }
 
 // noTask is the function of tasks that do nothing but order others.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
 
@@ -111,7 +113,7 @@ func TestModuleErrors(t *testing.T) {
 	err := run(t, ex, t.Context(), g)
 	var failed *graph.TaskError
 	require.ErrorAs(t, err, &failed)
-	require.Equal(t, &graph.TaskError{Graph: "g", Task: "sub",
+	require.Equal(t, &graph.TaskError{Run: "g", Graph: "g", Task: "sub#0",
 		Err: &graph.TaskError{Graph: "sub", Task: "bad", Err: errTask}}, failed)
 
 	require.PanicsWithValue(t, `graph "g": the graph of module 2 is nil`, func() { g.Module(nil) })
@@ -144,11 +146,11 @@ func TestModuleErrors(t *testing.T) {
 	m.Precede(z)
 	z.Precede(m)
 	require.ErrorAs(t, g3.Validate(), &cycle)
-	require.Contains(t, cycle.Path, "sub/bad")
+	require.Contains(t, cycle.Path, "sub#0/bad")
 
 	var drawing bytes.Buffer
 	require.NoError(t, g.WriteDOT(&drawing))
-	require.Contains(t, drawing.String(), `"sub/bad"`)
+	require.Contains(t, drawing.String(), `"sub#0/bad"`)
 }
 
 // A module must not be changed while a graph that contains it runs; after that it may.
@@ -207,4 +209,58 @@ func TestModuleShared(t *testing.T) {
 		}
 		wg.Wait()
 	})
+}
+
+// Two modules of one graph have different names, and so do their tasks: in errors, in drawings and for observers.
+func TestModuleTwiceNames(t *testing.T) {
+	guests.None(t)
+	for name, c := range map[string]struct {
+		sub   string
+		given []string // names of the modules; "" for none
+		path  []string // of the cycle
+	}{
+		"none given":  {"m", []string{"", ""}, []string{"m#0", "m#0/#0", "m#1", "m#1/#0"}},
+		"one given":   {"m", []string{"", "x"}, []string{"m#0", "m#0/#0", "x", "x/#0"}},
+		"both given":  {"m", []string{"x", "y"}, []string{"x", "x/#0", "y", "y/#0"}},
+		"of no name":  {"", []string{"", ""}, []string{"#0", "#0/#0", "#1", "#1/#0"}},
+		"of a number": {"#1", []string{"", ""}, []string{"#1#0", "#1#0/#0", "#1#1", "#1#1/#0"}},
+	} {
+		sub := graph.New(c.sub)
+		g := graph.New("g")
+		var modules []graph.Task
+		for i, given := range c.given {
+			m := g.Module(sub)
+			if given != "" {
+				m.Named(given)
+			}
+			require.Equal(t, c.path[2*i], m.Name(), name)
+			modules = append(modules, m)
+		}
+		inner := sub.Task(func(context.Context) error { return errTask })
+		modules[0].Precede(modules[1])
+		modules[1].Precede(modules[0])
+		var cycle *graph.CycleError
+		require.ErrorAs(t, g.Validate(), &cycle, name)
+		require.ElementsMatch(t, c.path, cycle.Path, name)
+
+		modules[1].Unprecede(modules[0])
+		var drawing strings.Builder
+		require.NoError(t, g.WriteDOT(&drawing))
+		for _, task := range c.path {
+			require.Contains(t, drawing.String(), fmt.Sprintf("label=%q", task), name)
+		}
+		inner.Named("t")
+		var mu sync.Mutex
+		var told []string
+		ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{{
+			TaskBegin: func(_ int, _ *executor.Run, task *executor.Task) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, task.Name)
+			},
+		}}})
+		require.EqualError(t, run(t, ex, t.Context(), g),
+			fmt.Sprintf(`graph "g": task %s: graph %q: task t: %v`, c.path[0], c.sub, errTask), name)
+		require.Equal(t, []string{c.path[0], c.path[0] + "/t"}, told, name)
+	}
 }

@@ -16,15 +16,18 @@ func (g *Graph) taskSet() *executor.TaskSet {
 	for i := range set.Tasks {
 		set.Tasks[i].Set, set.Tasks[i].Index = set, i
 	}
-	for i, name := range g.names {
-		set.Tasks[i].Name = name // if there are modules, g's own tasks come first
-	}
-	for _, part := range g.layout.parts {
-		if part.graph == g || part.own != 0 {
-			continue
+	name := func(of *Graph, first uint32, before string) {
+		for i, name := range of.names {
+			set.Tasks[first+i].Name = before + name
 		}
-		for i, name := range part.graph.names {
-			set.Tasks[part.first+i].Name = part.graph.name + "/" + name
+		for _, m := range of.modules {
+			set.Tasks[first+m.task].Name = before + of.ownName(m.task)
+		}
+	}
+	name(g, 0, "") // if there are modules, g's own tasks come first
+	for _, part := range g.layout.parts {
+		if part.graph != g && part.own == 0 {
+			name(part.graph, part.first, g.moduleName(part.module)+"/")
 		}
 	}
 	set.Successors = func(i int) iter.Seq[int] {

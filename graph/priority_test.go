@@ -390,8 +390,8 @@ func TestPriorityDOT(t *testing.T) {
 	require.Contains(t, out.String(), `
 	n0 [label="c" shape=diamond style=bold];
 	n1 [label="n"];
-	n2 [label="sub"];
-	n3 [label="sub/#0" style=dotted];
+	n2 [label="sub#2"];
+	n3 [label="sub#2/#0" style=dotted];
 `)
 }
 

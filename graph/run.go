@@ -281,7 +281,7 @@ func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
 		case 2:
 			first := t.succ & succMask
 			s, next := &r.records[r.succ[first]], &r.records[r.succ[first+1]]
-			if l.span == nil && s.join.Last() && next.join.Last() {
+			if l.span == nil && s.join.Last() && next.join.Last() { // Last counts nobody: release may begin anew
 				w.Push(&s.Item)
 				return &next.Item
 			}
@@ -370,6 +370,9 @@ func (r *runState) push(w *executor.Worker, l *local, it *executor.Item) {
 func (r *runState) fail(t *record, err error) {
 	task := r.index(t)
 	failed := r.graph.newTaskError(task, err)
+	if r.part.of == nil {
+		failed.Run = r.Run().Name()
+	}
 	if r.keep(failure{task, failed}, err) {
 		r.Run().Abort(failed) // without the lock: it calls OnStop of other layers
 	}

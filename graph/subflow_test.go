@@ -71,7 +71,7 @@ func TestSubflowErrors(t *testing.T) {
 			Precede(g.Task(never))
 		err := run(t, ex, t.Context(), g)
 		require.ErrorAs(t, err, &failed)
-		require.Equal(t, graph.TaskError{Graph: "g", Task: "flow", Err: errTask}, *failed)
+		require.Equal(t, graph.TaskError{Run: "g", Graph: "g", Task: "flow", Err: errTask}, *failed)
 
 		g = graph.New("g")
 		g.Subflow(func(_ context.Context, sub *graph.Graph) error {

@@ -93,7 +93,7 @@ func TestValueErrors(t *testing.T) {
 	graph.Use(bad, func(context.Context, int) error { t.Error("not skipped"); return nil })
 	var failed *graph.TaskError
 	require.ErrorAs(t, run(t, ex, t.Context(), g), &failed)
-	require.Equal(t, graph.TaskError{Graph: "g", Task: "bad", Err: errTask}, *failed)
+	require.Equal(t, graph.TaskError{Run: "g", Graph: "g", Task: "bad", Err: errTask}, *failed)
 
 	other := graph.Make(graph.New("other"), func(context.Context) (int, error) { return 1, nil })
 	require.PanicsWithValue(t,

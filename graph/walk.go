@@ -52,13 +52,14 @@ func (g *Graph) Tasks() iter.Seq[Task] {
 // Graph returns the graph to which the task belongs.
 func (t Task) Graph() *Graph { return t.owner("Graph") }
 
-// Index returns the number of the task, which is its name in errors if it has none, as #3.
+// Index returns the number of the task, by which errors call it if it has no name, as in #3.
 func (t Task) Index() int {
 	t.owner("Index")
 	return int(t.index)
 }
 
-// Name returns the name by which errors and drawings call the task: the one given to [Task.Named], or the number.
+// Name returns the name by which errors and drawings call the task: the one given to [Task.Named], or the number,
+// behind the name of the graph if the task is a module.
 func (t Task) Name() string { return t.owner("Name").ownName(t.index) }
 
 // Kind says what the task does.
