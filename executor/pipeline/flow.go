@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,6 +25,7 @@ type Flow[T any] struct {
 	name   string
 	lines  int
 	stages []Stage // not of another Flow's making; without functions
+	wrong  error   // with what the source was given; nil if nothing is
 	bind   func(*binding) []place[T]
 }
 
@@ -74,7 +76,7 @@ func (s *run) bind(r *executor.JobRun) {
 
 // From begins a Flow with a source: a serial stage, whose function is called for one value after the other, and says by
 // [Token.Stop] that there are no more. With 0 lines each run has as many as the executor has workers, spare ones
-// included, and at least two.
+// included, and at least two. There are at most 65536 lines, as for [New].
 //
 // A source that calls [Token.Defer] is called once for each token all the same: the token enters the pipeline, with the
 // value that the source has returned, when it need not wait any longer.
@@ -108,7 +110,7 @@ func From[T any](name string, lines int, source func(*Token) (T, error)) Flow[T]
 // Then adds a stage that makes a value from each value of f.
 func Then[A, B any](f Flow[A], mode Mode, fn func(*Token, A) (B, error)) Flow[B] {
 	f.check("Then")
-	g := Flow[B]{name: f.name, lines: f.lines, stages: f.add(stageOf(mode, fn == nil))}
+	g := Flow[B]{name: f.name, lines: f.lines, stages: f.add(stageOf(mode, fn == nil)), wrong: f.wrong}
 	g.bind = func(b *binding) []place[B] {
 		in, out := f.bind(b), make([]place[B], b.lines)
 		b.run = append(b.run, func(t *Token) (err error) {
@@ -125,7 +127,7 @@ func Then[A, B any](f Flow[A], mode Mode, fn func(*Token, A) (B, error)) Flow[B]
 func To[A any](f Flow[A], mode Mode, sink func(*Token, A) error) (*Pipeline, error) {
 	f.check("To")
 	p, err := newPipeline(f.name, f.lines, 0, f.add(stageOf(mode, sink == nil)))
-	if err != nil {
+	if err := errors.Join(f.wrong, err); err != nil {
 		return nil, err
 	}
 	p.binder = func(b *binding) {

@@ -321,10 +321,17 @@ func TestFlowMistakes(t *testing.T) {
 	}
 	_, err = pipeline.Collect(t.Context(), newExecutor(t, 1), g)
 	require.ErrorContains(t, err, "-1 lines")
-	_, err = pipeline.Collect(t.Context(), newExecutor(t, 1), pipeline.FromSeq[int]("s", 0, nil))
-	require.ErrorContains(t, err, "stage 0 has no function")
-	_, err = pipeline.Collect(t.Context(), newExecutor(t, 1), pipeline.FromChan[int]("c", 0, nil))
-	require.ErrorContains(t, err, "stage 0 has no function")
+	for want, f := range map[string]pipeline.Flow[int]{
+		`pipeline "f": stage 0 has no function`:   pipeline.From[int]("f", 0, nil),
+		`pipeline "s": FromSeq of a nil sequence`: pipeline.FromSeq[int]("s", 0, nil),
+		`pipeline "c": FromChan of a nil channel`: pipeline.FromChan[int]("c", 0, nil),
+		`pipeline "n": FromChan of a nil channel`: pipeline.FromChan[int]("n", 0, nil).Named("read"),
+		"pipeline \"l\": FromSeq of a nil sequence\npipeline \"l\": stage 1 has no function": pipeline.Then[int, int](
+			pipeline.FromSeq[int]("l", 0, nil), pipeline.Parallel, nil),
+	} {
+		_, err := pipeline.Collect(t.Context(), newExecutor(t, 1), f)
+		require.EqualError(t, err, want)
+	}
 
 	var none pipeline.Flow[int]
 	for method, call := range map[string]func(){

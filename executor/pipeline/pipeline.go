@@ -67,7 +67,11 @@ type Pipeline struct {
 
 var errNotMade = errors.New("pipeline: a Pipeline that was not made by New or To")
 
-// New returns a pipeline with a number of lines. It reports every error in lines and stages at once.
+// maxLines is the largest number of lines. Arbitrary: every run has a cell for each line and stage, and more than a few
+// lines for each worker only take memory.
+const maxLines = 1 << 16
+
+// New returns a pipeline with a number of lines, from 1 to 65536. It reports every error in lines and stages at once.
 func New(name string, lines int, stages ...Stage) (*Pipeline, error) {
 	return newPipeline(name, lines, 1, stages)
 }
@@ -80,6 +84,8 @@ func newPipeline(name string, lines, fewest int, stages []Stage) (*Pipeline, err
 	}
 	if lines < fewest {
 		bad("%d lines: give at least one, better one or two for each worker", lines)
+	} else if lines > maxLines {
+		bad("%d lines: give at most %d, better one or two for each worker", lines, maxLines)
 	}
 	if len(stages) == 0 {
 		bad("no stages")

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -221,6 +223,48 @@ func TestStageErrorOfNamedRun(t *testing.T) {
 	}
 	require.EqualError(t, &pipeline.StageError{Pipeline: "p", Err: errTest},
 		`pipeline "p": stage 0, token 0: `+errTest.Error())
+}
+
+// TestTooManyLines: a number of lines that no memory has room for is an error of whatever makes the pipeline.
+func TestTooManyLines(t *testing.T) {
+	stop := func(t *pipeline.Token) (int, error) { t.Stop(); return 0, nil }
+	sink := func(*pipeline.Token, int) error { return nil }
+	ex := newExecutor(t, 1)
+	for name, build := range map[string]func(lines int) (*pipeline.Pipeline, error){
+		"New": func(lines int) (*pipeline.Pipeline, error) {
+			return pipeline.New("p", lines, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+				_, err := stop(t)
+				return err
+			}})
+		},
+		"From": func(lines int) (*pipeline.Pipeline, error) {
+			return pipeline.To(pipeline.From("p", lines, stop), pipeline.Serial, sink)
+		},
+		"FromSeq": func(lines int) (*pipeline.Pipeline, error) {
+			return pipeline.To(pipeline.FromSeq("p", lines, slices.Values([]int{1})), pipeline.Serial, sink)
+		},
+		"FromChan": func(lines int) (*pipeline.Pipeline, error) {
+			c := make(chan int)
+			close(c)
+			return pipeline.To(pipeline.FromChan("p", lines, c), pipeline.Serial, sink)
+		},
+		"Collect": func(lines int) (*pipeline.Pipeline, error) {
+			_, err := pipeline.Collect(t.Context(), ex, pipeline.From("p", lines, stop))
+			return nil, err
+		},
+	} {
+		for _, lines := range []int{1<<16 + 1, 1 << 30, math.MaxInt} {
+			p, err := build(lines)
+			require.Nil(t, p, name)
+			require.EqualError(t, err, fmt.Sprintf(
+				`pipeline "p": %d lines: give at most 65536, better one or two for each worker`, lines), name)
+		}
+		p, err := build(1 << 16)
+		require.NoError(t, err, name)
+		if p != nil {
+			require.NoError(t, ex.Run(t.Context(), p), name)
+		}
+	}
 }
 
 func TestMistakes(t *testing.T) {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"runtime/debug"
 
@@ -14,7 +15,7 @@ import (
 func FromChan[T any](name string, lines int, c <-chan T) Flow[T] {
 	f := From(name, lines, func(t *Token) (T, error) { return receive(t, c) })
 	if c == nil {
-		f.stages[0].Run = nil
+		f.wrong = fmt.Errorf("pipeline %q: FromChan of a nil channel", name)
 	}
 	return f
 }
@@ -53,7 +54,10 @@ func await[T any](ctx context.Context, c <-chan T) (value T, ok bool, err error)
 // The function next of [iter.Pull] is no source for [From]: workers are locked to OS threads, and there the runtime ends
 // the process, because OS thread locking must match locking at coroutine creation.
 func FromSeq[T any](name string, lines int, seq iter.Seq[T]) Flow[T] {
-	f := Flow[T]{name: name, lines: lines, stages: []Stage{stageOf(Serial, seq == nil)}}
+	f := Flow[T]{name: name, lines: lines, stages: []Stage{stageOf(Serial, false)}}
+	if seq == nil {
+		f.wrong = fmt.Errorf("pipeline %q: FromSeq of a nil sequence", name)
+	}
 	f.bind = func(b *binding) []place[T] {
 		out := make([]place[T], b.lines)
 		var r *reader[T]
