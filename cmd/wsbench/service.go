@@ -111,8 +111,12 @@ func parseService(args []string) (*serviceOptions, error) {
 		}
 		s.Tasks = append(s.Tasks, d)
 	}
-	// A number that time.Duration cannot hold becomes one that the session refuses.
-	s.Measure = time.Duration(min(max(*seconds, 0), 1e6) * float64(time.Second))
+	// Validate refuses such a time too. But a number that time.Duration cannot hold must not get that far.
+	least, most := service.LeastTime.Seconds(), service.MostTime.Seconds()
+	if !(*seconds >= least && *seconds <= most) {
+		return nil, bench.BadInput("-seconds %v: choose %v to %v", *seconds, least, most)
+	}
+	s.Measure = time.Duration(*seconds * float64(time.Second))
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}

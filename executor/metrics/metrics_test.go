@@ -96,6 +96,7 @@ func TestReadOfABoundedIntake(t *testing.T) {
 	r := ex.Start(t.Context(), work)
 	_, err := ex.TryStart(t.Context(), work)
 	require.ErrorIs(t, err, executor.ErrBusy)
+	require.False(t, executor.NewGroup(ex).TryGo(func() error { return nil }))
 	second := make(chan error)
 	go func() { second <- ex.Run(t.Context(), work) }()
 	require.Eventually(t, func() bool { return all(ex)["/magpie/intake/waiting:calls"].Value.Uint64() == 1 },
@@ -103,7 +104,7 @@ func TestReadOfABoundedIntake(t *testing.T) {
 	m := all(ex)
 	require.EqualValues(t, 1, m["/magpie/intake/limit:runs"].Value.Uint64())
 	require.EqualValues(t, 1, m["/magpie/intake/inside:runs"].Value.Uint64())
-	require.EqualValues(t, 1, m["/magpie/intake/refused:calls"].Value.Uint64())
+	require.EqualValues(t, 2, m["/magpie/intake/refused:calls"].Value.Uint64())
 	close(gate)
 	require.NoError(t, r.Wait())
 	require.NoError(t, <-second)
@@ -194,6 +195,19 @@ func TestAll(t *testing.T) {
 	require.Len(t, slices.Compact(ids), len(names))
 	metrics.All()[0].Name = "changed"
 	require.Equal(t, names[0], metrics.All()[0].Name, "All returns a copy")
+}
+
+// The description of a metric names all fields and calls that it is about.
+func TestDescriptions(t *testing.T) {
+	about := map[string][]string{
+		"/magpie/intake/refused:calls":    {"TryStart", "Group.TryGo"},
+		"/magpie/workers/resting:workers": {"Config.Share ", "Config.HostShare"},
+	}
+	for _, d := range metrics.All() {
+		for _, name := range about[d.Name] {
+			require.Contains(t, d.Description, name, d.Name)
+		}
+	}
 }
 
 // A Var shows the values of its executor, after Close too, and those of another after Set.

@@ -21,7 +21,7 @@ var table = []row{
 		func(s *executor.IntakeStats) int { return s.Inside }),
 	intake("/magpie/intake/limit:runs", "Runs and futures from outside that there is room for, Config.MaxRuns.",
 		func(s *executor.IntakeStats) int { return s.Limit }),
-	refusals("/magpie/intake/refused:calls", "Calls of TryStart that found no room.",
+	refusals("/magpie/intake/refused:calls", "Calls of TryStart and Group.TryGo that found no room.",
 		func(s *executor.IntakeStats) uint64 { return s.Refused }),
 	refusals("/magpie/intake/waited:calls", "Calls that have waited for room, or wait.",
 		func(s *executor.IntakeStats) uint64 { return s.Waited }),
@@ -92,7 +92,7 @@ var table = []row{
 		func(s *executor.Stats) int { return s.Gauges.Workers }),
 	shared("/magpie/workers/parked:workers", "Workers that sleep, for lack of work or in a wait.",
 		func(s *executor.Stats) int { return s.Gauges.Count(executor.WorkerParked) }),
-	shared("/magpie/workers/resting:workers", "Workers that rest because of Config.Share.",
+	shared("/magpie/workers/resting:workers", "Workers that rest because of Config.Share or Config.HostShare.",
 		func(s *executor.Stats) int { return s.Gauges.Count(executor.WorkerResting) }),
 	shared("/magpie/workers/searching:workers", "Workers that look for work.",
 		func(s *executor.Stats) int {

@@ -37,11 +37,16 @@ type Session struct {
 	group *cgroup.Group // with a Quota
 }
 
-// The limits of a Session.
+// The limits of Session.Measure.
+const (
+	LeastTime = 50 * time.Millisecond
+	MostTime  = time.Hour
+)
+
+// The other limits of a Session.
 const (
 	leastRate, mostRate = 1, 20_000
 	leastTask, mostTask = 10 * time.Microsecond, time.Second
-	leastTime, mostTime = 50 * time.Millisecond, time.Hour
 	leastQuota          = 0.05
 	mostRounds          = 1000
 	mostSamples         = 10_000_000
@@ -69,8 +74,8 @@ func (s *Session) Validate() error {
 			s.Quota, leastQuota, runtime.NumCPU())
 	case !(s.Rate >= leastRate && s.Rate <= mostRate):
 		return bench.BadInput("rate %v: choose %d to %d requests a second", s.Rate, leastRate, mostRate)
-	case s.Measure < leastTime || s.Measure > mostTime:
-		return bench.BadInput("%v a measurement: choose %v to %v", s.Measure, leastTime, mostTime)
+	case s.Measure < LeastTime || s.Measure > MostTime:
+		return bench.BadInput("%v a measurement: choose %v to %v", s.Measure, LeastTime, MostTime)
 	case s.Rounds < 1 || s.Rounds > mostRounds:
 		return bench.BadInput("rounds must be 1 to %d, not %d", mostRounds, s.Rounds)
 	case s.Rate*s.Measure.Seconds()*float64(s.Rounds) > mostSamples:

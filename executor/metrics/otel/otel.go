@@ -67,9 +67,9 @@ var registered struct {
 	all []*Registration
 }
 
-// Register makes the instruments of ex. It returns an error if another executor with the same name is registered with
-// the same provider: the two would have the same time series. If that executor is closed or gone, the new Registration
-// takes the place of the old one.
+// Register makes the instruments of ex. It returns an error if ex is registered with the provider already, or if
+// another executor with the same name is: the two would have the same time series. If the registered executor is closed
+// or gone, the new Registration takes the place of the old one. To withdraw a Registration, call Unregister.
 func Register(ex *executor.Executor, opts Options) (*Registration, error) {
 	if opts.Provider == nil {
 		opts.Provider = otel.GetMeterProvider()
@@ -81,7 +81,11 @@ func Register(ex *executor.Executor, opts Options) (*Registration, error) {
 		if old.name != r.name || !isSame(old.provider, r.provider) {
 			continue
 		}
-		if !old.isOver() {
+		switch {
+		case old.isOver():
+		case old.ex == r.ex:
+			return nil, fmt.Errorf("otel: the executor %q is registered already", r.name)
+		default:
 			return nil, fmt.Errorf("otel: an executor named %q is registered already: give each executor a Config.Name "+
 				"of its own, or unregister the other", r.name)
 		}

@@ -139,8 +139,8 @@ func TestRatio(t *testing.T) {
 	require.Contains(t, s.values, "executor=magpie")
 }
 
-// Executors in use at the same time need names of their own, with one provider. An executor that is closed leaves its
-// name to the next.
+// Executors in use at the same time need names of their own, with one provider, and each is registered once. An
+// executor that is closed leaves its name to the next.
 func TestExecutorsOfOneName(t *testing.T) {
 	provider, reader := newProvider()
 	first := newExecutor(t, executor.Config{Workers: 1, Name: "twin"})
@@ -149,9 +149,12 @@ func TestExecutorsOfOneName(t *testing.T) {
 	second := newExecutor(t, executor.Config{Workers: 1, Name: "twin"})
 	_, err := otel.Register(second, otel.Options{Provider: provider})
 	require.ErrorContains(t, err, `an executor named "twin" is registered already: give each executor a Config.Name`)
+	_, err = otel.Register(first, otel.Options{Provider: provider})
+	require.EqualError(t, err, `otel: the executor "twin" is registered already`)
 	other, _ := newProvider()
 	register(t, second, otel.Options{Provider: other})
 	require.NoError(t, first.Close())
+	register(t, first, otel.Options{Provider: provider})
 	require.EqualValues(t, 3, collect(t, reader)["magpie.tasks"].values["executor=twin,worker=0"])
 	register(t, second, otel.Options{Provider: provider})
 	require.EqualValues(t, 0, collect(t, reader)["magpie.tasks"].values["executor=twin,worker=0"])

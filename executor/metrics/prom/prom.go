@@ -82,19 +82,23 @@ func NewCollector(ex *executor.Executor, opts Options) *Collector {
 	return c
 }
 
-// Register registers a Collector of ex with reg. It returns an error if reg has a collector of another executor with
-// the same name: the two would have the same time series. If that executor is closed or gone, the new Collector takes
-// the place of the old one. To withdraw a Collector, call reg.Unregister.
+// Register registers a Collector of ex with reg. It returns an error if ex is registered with reg already, or if
+// another executor with the same name is: the two would have the same time series. If the registered executor is closed
+// or gone, the new Collector takes the place of the old one. To withdraw a Collector, call reg.Unregister.
 func Register(reg prometheus.Registerer, ex *executor.Executor, opts Options) (*Collector, error) {
 	c := NewCollector(ex, opts)
 	err := reg.Register(c)
 	var already prometheus.AlreadyRegisteredError
+	var old *Collector
 	if errors.As(err, &already) {
-		if old, ok := already.ExistingCollector.(*Collector); ok && old.isOver() && reg.Unregister(old) {
+		old, _ = already.ExistingCollector.(*Collector)
+		if old != nil && old.isOver() && reg.Unregister(old) {
 			err = reg.Register(c)
 		}
 	}
 	switch {
+	case errors.As(err, &already) && old != nil && old.ex == c.ex:
+		return nil, fmt.Errorf("prom: the executor %q is registered already: %w", c.name, err)
 	case errors.As(err, &already):
 		return nil, fmt.Errorf("prom: an executor named %q is registered already: give each executor a Config.Name of "+
 			"its own, or unregister the other's collector: %w", c.name, err)
