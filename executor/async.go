@@ -73,7 +73,10 @@ func (f *Future[T]) Done() <-chan struct{} { return f.state.Done() }
 // Cancel ends the Future with an error that matches [context.Canceled] and the cause if its function has not been
 // called, and otherwise cancels the context that the function was given. A nil cause means context.Canceled. Cancel
 // does not wait.
-func (f *Future[T]) Cancel(cause error) { f.state.cancel(context.Canceled, cause) }
+func (f *Future[T]) Cancel(cause error) {
+	f.state.mustBeMade()
+	f.state.cancel(context.Canceled, cause)
+}
 
 func (f *Future[T]) awaitable() *future {
 	if f == nil {

@@ -160,7 +160,7 @@ func (b *broadcast) Flush(*Worker) {}
 
 // Fail implements Hooks.
 func (b *broadcast) Fail(w *Worker, _ *Item, err error) *Item {
-	b.end(w, err)
+	b.end(w, inJob(err, b.Name()))
 	return nil
 }
 

@@ -50,10 +50,10 @@ type PanicError struct {
 	job string // of the run, or asyncName; "" if the layer that wraps the error says it
 }
 
-// Error returns the value, on one line, after the name of the run of a [Func], a [Call] or a [Group]; a function of
-// [Async] is in a run of that name. Graphs, pipelines and pools say in their own errors which task it was. Error leaves
-// out the stack, because a program may send the text to a client. The verb %+v adds the stack, also if another error of
-// this module wraps e.
+// Error returns the value, on one line, after the name of the run of a [Func], a [Call], a [Group], a [First], a
+// [Broadcast], an [Until] or a loop of package parallel; a function of [Async] is in a run of that name. Graphs,
+// pipelines and pools say in their own errors which task it was. Error leaves out the stack, because a program may send
+// the text to a client. The verb %+v adds the stack, also if another error of this module wraps e.
 func (e *PanicError) Error() string { return e.say("%v") }
 
 // Format implements [fmt.Formatter].
@@ -88,7 +88,7 @@ func (e *PanicError) Unwrap() error {
 }
 
 // A cancelError is the error of a run or future that was cancelled from outside. It matches both the context's error
-// and its cause.
+// and its cause. Its text is one line, like that of a PanicError. %+v writes the cause as it is.
 type cancelError struct {
 	job   string
 	err   error // context.Canceled or context.DeadlineExceeded
@@ -107,10 +107,14 @@ func (e *cancelError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.
 func (e *cancelError) Unwrap() []error               { return []error{e.err, e.cause} }
 
 func (e *cancelError) say(verb string) string {
-	if isSame(e.cause, e.err) {
-		return fmt.Sprintf("run of %q: %v", e.job, e.err)
+	text := fmt.Sprintf("run of %q: "+verb, e.job, e.err)
+	if !isSame(e.cause, e.err) {
+		text += fmt.Sprintf(": "+verb, e.cause)
 	}
-	return fmt.Sprintf("run of %q: %v: "+verb, e.job, e.err, e.cause)
+	if verb == "%v" {
+		text = oneLine.Replace(text)
+	}
+	return text
 }
 
 // join is errors.Join for errors that have a longer form for %+v. It returns a single error as it is.

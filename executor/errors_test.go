@@ -71,6 +71,14 @@ var panicking = map[string]func(ctx context.Context, ex *executor.Executor, valu
 		_, err := executor.First(ctx, ex, func(ctx context.Context) (int, error) { return 0, panicWith(value) })
 		return err
 	},
+	"broadcast": func(ctx context.Context, ex *executor.Executor, value any) error {
+		return executor.Broadcast(ctx, ex, func(_ context.Context, worker int) error {
+			if worker != 0 {
+				return nil
+			}
+			return panicWith(value)
+		})
+	},
 	"loop": func(ctx context.Context, ex *executor.Executor, value any) error {
 		return parallel.For(ctx, parallel.On{Executor: ex}, 0, 1, func(int) { _ = panicWith(value) })
 	},
@@ -120,6 +128,36 @@ func TestPanicErrorsJoined(t *testing.T) {
 	})
 }
 
+// The text of the error of a cancelled run is one line too. %+v has the lines of the cause.
+func TestCancelErrorIsOneLine(t *testing.T) {
+	lines := errors.New("boom\r\nboom")
+	for name, c := range map[string]struct {
+		run func(ctx context.Context, ex *executor.Executor) error
+		job string
+	}{
+		"run": {func(ctx context.Context, ex *executor.Executor) error { return ex.Run(ctx, one(nothing)) }, "one"},
+		"group": {func(ctx context.Context, ex *executor.Executor) error {
+			g, _ := executor.GroupWithContext(ctx, ex)
+			return g.Wait()
+		}, "group"},
+		"future": {func(ctx context.Context, ex *executor.Executor) error {
+			_, err := executor.Async(ctx, ex, func(context.Context) (int, error) { return 0, nil }).Wait()
+			return err
+		}, "async"},
+	} {
+		ex := newExecutor(t, executor.Config{Workers: 1})
+		within(t, ex, func() {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(lines)
+			err := c.run(ctx, ex)
+			require.ErrorIs(t, err, lines, name)
+			require.EqualError(t, err, `run of "`+c.job+`": context canceled: boom\r\nboom`, name)
+			require.Equal(t, err.Error(), fmt.Sprintf("%v", err), name)
+			require.Equal(t, `run of "`+c.job+`": context canceled: `+lines.Error(), fmt.Sprintf("%+v", err), name)
+		})
+	}
+}
+
 // An error value may not be comparable, and formats itself; both are the program's, and may panic.
 type hostileValue struct{ _ []int }
 
@@ -138,7 +176,7 @@ func TestPanicErrorNamesItsRun(t *testing.T) {
 	says := map[string]string{
 		"func": `run of "f": panic: boom`, "child": `run of "f": panic: boom`, "fork": `run of "call": panic: boom`,
 		"future": `run of "async": panic: boom`, "first": `run of "first": panic: boom`,
-		"loop": `run of "parallel.For": panic: boom`,
+		"loop": `run of "parallel.For": panic: boom`, "broadcast": `run of "broadcast": panic: boom`,
 	}
 	for name, want := range says {
 		ex := newExecutor(t, executor.Config{Workers: 2})

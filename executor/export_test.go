@@ -57,6 +57,16 @@ func (ex *Executor) Resting() bool {
 	return ex.Thieves() == 0
 }
 
+// Waits returns the length of the intake's queue.
+func (ex *Executor) Waits() (n int) {
+	ex.intake.mu.Lock()
+	defer ex.intake.mu.Unlock()
+	for s := ex.intake.first; s != nil; s = s.next {
+		n++
+	}
+	return n
+}
+
 // Blocked is how many workers are in Blocking, Asleep how many sleep in a wait and not in Blocking, Serving how many
 // spares are in service, and Standby on standby.
 func (ex *Executor) Blocked() int { return ex.spares.Counts().Blocked }

@@ -96,6 +96,13 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	}
 }
 
+// mustBeMade panics if f is of a zero Future.
+func (f *future) mustBeMade() {
+	if f.ex == nil {
+		panic("executor: a Future is made by Async, After or a Promise")
+	}
+}
+
 // futuresOf returns the future of each Awaitable.
 func futuresOf(all []Awaitable) []*future {
 	if len(all) == 0 {
@@ -278,6 +285,7 @@ func (f *future) watchCaller() {
 
 // watchEnd is called for a waiter that no worker is to help.
 func (f *future) watchEnd() {
+	f.mustBeMade()
 	if f.isPromise() {
 		f.watchPromise()
 	} else {
@@ -308,6 +316,7 @@ func (f *future) wait() {
 	if f.isOver() {
 		return
 	}
+	f.mustBeMade()
 	here := workerHere()
 	if w := f.ex.workerFrom(here); w != nil {
 		w.waitFor(f)

@@ -15,8 +15,8 @@ type Gauges struct {
 	// States is what each worker does, by worker ID.
 	States []WorkerState
 	// Goroutines is the number of the goroutine that each worker runs on, as it appears in a traceback, by worker ID.
-	// It is 0 for a worker without a thread, on an executor of [NewInline], and while a caller of [Executor.Run] has
-	// the worker's place, unless [Executor.Stacks] was called before.
+	// It is 0 for a worker without a thread and on an executor of [NewInline]. While a caller of [Executor.Run] has the
+	// worker's place, it is still that of the worker's thread, which sleeps.
 	Goroutines []uint64
 	// Runs is the number of runs in progress, nested ones included, and Futures that of futures that have not ended. A
 	// worker that has run futures only counts those that have ended when it runs out of work.
@@ -90,7 +90,7 @@ const (
 	WorkerBlocked    WorkerState = WorkerState(blocked)    // its task is in [Blocking]
 	WorkerStandby    WorkerState = WorkerState(standingBy) // it is a spare that is not needed, and its thread is kept
 	WorkerResting    WorkerState = WorkerState(resting)    // it rests because of [Config.Share] or [Config.HostShare]
-	WorkerThreadless WorkerState = WorkerState(threadless) // it is a spare that is not needed, and has no thread
+	WorkerThreadless WorkerState = WorkerState(threadless) // a spare that is not needed; any after Close
 )
 
 // WorkerStates lists every WorkerState.

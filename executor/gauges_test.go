@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -170,6 +171,39 @@ func TestStacks(t *testing.T) {
 	require.Equal(t, []string{""}, executor.NewInline(1).Stacks())
 }
 
+// While a caller has the place of a worker, the stack is the caller's, also at the first call of Stacks.
+func TestStacksOfCallers(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.BusyCallers})
+	within(t, ex, func() {
+		gate, results := make(chan struct{}), make(chan error, 2)
+		open := sync.OnceFunc(func() { close(gate) })
+		defer open()
+		var begun atomic.Int64
+		for range 2 {
+			go func() {
+				results <- ex.Run(t.Context(), one(func(context.Context) error {
+					begun.Add(1)
+					hangsHere(gate)
+					return nil
+				}))
+			}()
+		}
+		eventually(func() bool { return begun.Load() == 2 })
+		eventually(func() bool {
+			stacks := ex.Stacks()
+			for _, s := range stacks {
+				if !strings.Contains(s, "[chan receive") || strings.Count(s, "executor_test.hangsHere(") != 1 {
+					return false
+				}
+			}
+			return stacks[0] != stacks[1]
+		})
+		open()
+		require.NoError(t, <-results)
+		require.NoError(t, <-results)
+	})
+}
+
 // Snapshots are taken flat out while the workers are busy.
 func TestStatsWhileRunning(t *testing.T) {
 	onEach(t, []int{1, 4}, func(t *testing.T, ex *executor.Executor) {
@@ -193,4 +227,17 @@ func TestStatsWhileRunning(t *testing.T) {
 			last = s.Total.Tasks
 		}
 	})
+}
+
+// The workers of a closed executor do nothing.
+func TestGaugesAfterClose(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 3})
+	within(t, ex, func() {
+		blocks := one(func(context.Context) error { executor.Blocking(func() {}); return nil })
+		require.NoError(t, ex.Run(t.Context(), blocks))
+	})
+	require.NoError(t, ex.Close())
+	g := ex.Stats().Gauges
+	require.Len(t, g.States, g.Count(executor.WorkerThreadless))
+	require.True(t, g.Closed)
 }

@@ -15,20 +15,33 @@ import (
 //	g, ctx := errgroup.WithContext(ctx)           // before
 //	g, ctx := executor.GroupWithContext(ctx, ex)  // after
 //
-// There are these differences.
+// It changes more if it relies on one of these differences.
 //
 //   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, it should
 //     do so inside [Blocking].
 //   - A panic becomes an error, a [*PanicError], and [runtime.Goexit] becomes [ErrGoexit].
+//   - If the caller's context ends before the last function has returned, and before any failure, Wait returns an
+//     error, even if all functions return nil.
+//   - That error is not [context.Canceled] itself, even if a function returns that: [errors.Is] finds it.
+//   - That error leaves out a failure that only wraps the context's error or cause, with the text of the wrapper. The
+//     first other failure is on a line of its own, after the line of the context.
+//   - No function is called if the caller's context has ended before GroupWithContext. The error of Wait says so.
+//   - After Wait the group begins anew, without the old error. The context that GroupWithContext has returned stays
+//     cancelled; functions of [Group.GoContext] are given a new one.
+//   - SetLimit panics between the first function and the return of Wait, even if no function runs.
+//   - With the limit 0, Go panics. That of an errgroup waits for ever.
+//   - With a limit, Go called from outside waits only when about a thousand functions wait for their turn.
 //   - With a limit, Go called from a task never waits: not even from a function of the group itself, for which an
 //     errgroup waits for ever.
-//   - After Wait, a group of NewGroup begins anew, without the old error.
+//   - Wait panics in a function of the group. That of an errgroup waits for ever.
+//   - After Close, Go from outside calls no function. The error of Wait is then [ErrClosed], or the first failure.
 //   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait. So it counts
 //     against [Config.MaxRuns], and its first function, or GroupWithContext, waits for room. It is nested in the run of
 //     the task that has called Go first. Close waits for its functions, but not for Wait.
 //
 // All methods may be called from any goroutine and from tasks, those of the group too. Go and Wait are safe for
-// concurrent use; SetLimit is not. A Group is made by [NewGroup] or [GroupWithContext]: the zero Group has no executor.
+// concurrent use; SetLimit is not. A Group is made by [NewGroup] or [GroupWithContext]. All methods of a zero Group
+// panic.
 type Group struct {
 	ex  *Executor
 	ctx context.Context // the caller's
@@ -70,7 +83,8 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 
 // Go calls fn on the executor. The first failure cancels the group's context, and is the error of Wait. fn is called
 // even if the group has failed or was cancelled. It is not called if the executor is closed or shut down, or if the
-// caller's context has ended before the group's first function. Then Wait returns that error.
+// caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
+// Wait returns that error.
 //
 // With a limit, and when about a thousand functions wait for their turn, Go called from outside waits. Called from a
 // task it does not wait. Go panics if fn is nil, or if the limit is 0.
@@ -97,6 +111,7 @@ func (g *Group) TryGo(fn func() error) bool {
 		panic("executor: Group.TryGo of a nil function")
 	}
 	if g.limit >= 0 && !g.reserve() {
+		g.mustBeMade()
 		return false
 	}
 	w := g.caller()
@@ -115,8 +130,10 @@ func (g *Group) TryGo(fn func() error) bool {
 }
 
 // SetLimit limits the number of functions that run at a time. A negative number, the default, means no limit. With 0
-// there can be no functions. SetLimit panics between the first function and the return of Wait.
+// there can be no functions. SetLimit panics between the first function and the return of Wait, even if no function
+// runs.
 func (g *Group) SetLimit(n int) {
+	g.mustBeMade()
 	if r := g.run.Load(); r != nil && r.used.Load() && !r.of.isOver() {
 		panic("executor: Group.SetLimit while functions of the group may run: call it before the first Go or after Wait")
 	}
@@ -127,18 +144,21 @@ func (g *Group) SetLimit(n int) {
 // called, and the error of Wait matches [context.Canceled] and the cause. A nil cause means context.Canceled. Cancel
 // does nothing if the group has no function yet and was made by NewGroup.
 func (g *Group) Cancel(cause error) {
+	g.mustBeMade()
 	if r := g.run.Load(); r != nil {
 		r.of.Cancel(cause)
 	}
 }
 
-// Wait waits until all functions of the group have returned, and returns the first failure. If the group was cancelled,
-// or the caller's context has ended, the error says so. If the executor was closed before the first function, it is
+// Wait waits until all functions of the group have returned, and returns the first failure as it is. If the group was
+// cancelled, or the caller's context has ended, before any failure, the error says that first. It then also has the
+// first failure that does not only say the same again. If the executor was closed before the first function, it is
 // [ErrClosed].
 //
 // Meanwhile Wait runs functions of the group and what they start, as [Run.Wait] does, on a worker and outside.
 // Wait panics if it is called from a function of the group: it would wait for itself.
 func (g *Group) Wait() error {
+	g.mustBeMade()
 	r := g.run.Load()
 	if r == nil {
 		return nil
@@ -202,9 +222,18 @@ func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *Gr
 	return t
 }
 
+// mustBeMade panics if g is a zero Group. The limit of a zero Group is always 0, so a call that adds a function looks
+// only if the limit allows none.
+func (g *Group) mustBeMade() {
+	if g.ex == nil {
+		panic("executor: a Group is made by NewGroup or GroupWithContext")
+	}
+}
+
 // check panics if the limit allows no function.
 func (g *Group) check() {
 	if g.limit == 0 {
+		g.mustBeMade()
 		panic("executor: a function for a Group whose limit is 0: it would never run")
 	}
 }

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -95,6 +96,127 @@ func TestGroupFails(t *testing.T) {
 		require.NoError(t, g.Wait(), "no function")
 		require.Error(t, ctx.Err(), "after Wait")
 	})
+}
+
+// If the caller's context ends before a function fails, the error of Wait says so, and has the function's failure
+// unless that only says the same again.
+func TestGroupWhoseContextEnds(t *testing.T) {
+	const ended = `run of "group": context canceled`
+	for name, c := range map[string]struct {
+		fails func(ctx error) error
+		text  string
+	}{
+		"nil":     {func(error) error { return nil }, ended},
+		"same":    {func(err error) error { return err }, ended},
+		"wrapped": {func(err error) error { return fmt.Errorf("fetch url7: %w", err) }, ended},
+		"own":     {func(error) error { return errTest }, ended + "\n" + errTest.Error()},
+		"both": {
+			func(err error) error { return errors.Join(errTest, err) },
+			ended + "\n" + errTest.Error() + "\ncontext canceled",
+		},
+	} {
+		onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+			caller, cancel := context.WithCancel(t.Context())
+			g, ctx := executor.GroupWithContext(caller, ex)
+			g.Go(func() error { cancel(); <-ctx.Done(); return c.fails(ctx.Err()) })
+			err := g.Wait()
+			require.EqualError(t, err, c.text, name)
+			require.ErrorIs(t, err, context.Canceled, name)
+			require.NotEqual(t, context.Canceled, err, name)
+			require.Equal(t, c.text != ended, errors.Is(err, errTest), name)
+		})
+	}
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		caller, cancel := context.WithCancel(t.Context())
+		g, ctx := executor.GroupWithContext(caller, ex)
+		g.Go(func() error { return errTest })
+		<-ctx.Done()
+		cancel()
+		require.Equal(t, errTest, g.Wait(), "the function has failed before")
+	})
+}
+
+// What is listed as different from an errgroup, and has no other test.
+func TestGroupIsNoErrgroup(t *testing.T) {
+	for name, try := range map[string]func(t *testing.T, ex *executor.Executor){
+		"on a worker": func(t *testing.T, ex *executor.Executor) {
+			g := executor.NewGroup(ex)
+			g.Go(func() error {
+				if ex.WorkerIndex() < 0 {
+					t.Error("not on a worker")
+				}
+				return nil
+			})
+			require.NoError(t, g.Wait())
+			require.Negative(t, ex.WorkerIndex())
+		},
+		"context ended before": func(t *testing.T, ex *executor.Executor) {
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			g, _ := executor.GroupWithContext(ended, ex)
+			g.Go(func() error { t.Error("called"); return nil })
+			require.EqualError(t, g.Wait(), `run of "group": context canceled`)
+		},
+		"context ended between": func(t *testing.T, ex *executor.Executor) {
+			ends, cancel := context.WithCancel(t.Context())
+			g, _ := executor.GroupWithContext(ends, ex)
+			cancel()
+			called := false
+			g.Go(func() error { called = true; return nil })
+			require.ErrorIs(t, g.Wait(), context.Canceled)
+			require.True(t, called)
+			g.Go(func() error { t.Error("called"); return nil })
+			require.ErrorIs(t, g.Wait(), context.Canceled, "the group begins anew")
+		},
+		"anew after Wait": func(t *testing.T, ex *executor.Executor) {
+			g, ctx := executor.GroupWithContext(t.Context(), ex)
+			g.Go(func() error { return errTest })
+			require.Equal(t, errTest, g.Wait())
+			g.GoContext(func(ctx context.Context) error { return ctx.Err() })
+			require.NoError(t, g.Wait())
+			require.Error(t, ctx.Err(), "the old one")
+		},
+		"SetLimit before Wait": func(t *testing.T, ex *executor.Executor) {
+			for _, limit := range []int{-1, 1} {
+				g := executor.NewGroup(ex)
+				g.SetLimit(limit)
+				done := make(chan struct{})
+				g.Go(func() error { close(done); return nil })
+				<-done
+				eventually(func() bool { return ex.Stats().Active == 0 })
+				require.Panics(t, func() { g.SetLimit(3) })
+				require.NoError(t, g.Wait())
+				g.SetLimit(3)
+			}
+		},
+		"limit 0": func(t *testing.T, ex *executor.Executor) {
+			g := executor.NewGroup(ex)
+			g.SetLimit(0)
+			require.Panics(t, func() { g.Go(func() error { return nil }) })
+		},
+		"Go at the limit": func(t *testing.T, ex *executor.Executor) {
+			g := executor.NewGroup(ex)
+			g.SetLimit(1)
+			gate := make(chan struct{})
+			var ran atomic.Int64
+			for range executor.GroupBacklog { // TestGroupBackPressure has more
+				g.Go(func() error { <-gate; ran.Add(1); return nil })
+			}
+			close(gate)
+			require.NoError(t, g.Wait())
+			require.EqualValues(t, executor.GroupBacklog, ran.Load())
+		},
+		"a run": func(t *testing.T, _ *executor.Executor) {
+			ex := bounded(t, 2, 1)
+			g, _ := executor.GroupWithContext(t.Context(), ex)
+			_, err := ex.TryStart(t.Context(), one(nothing))
+			require.ErrorIs(t, err, executor.ErrBusy)
+			require.NoError(t, g.Wait())
+			require.NoError(t, ex.Run(t.Context(), one(nothing)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) { onEach(t, []int{1, 2}, try) })
+	}
 }
 
 // No more functions run at a time than the limit, TryGo says when there is no room, and a function that gives others to
@@ -230,6 +352,51 @@ func TestGroupGoAfter(t *testing.T) {
 			require.Panics(t, func() { executor.NewGroup(ex).GoAfter(nothing, bad) })
 		}
 	})
+}
+
+// A zero Group, Promise or Future says how it is made, whatever is called first.
+func TestZeroValues(t *testing.T) {
+	const (
+		group   = "executor: a Group is made by NewGroup or GroupWithContext"
+		promise = "executor: a Promise is made by NewPromise"
+		future  = "executor: a Future is made by Async, After or a Promise"
+	)
+	fn := func() error { t.Error("called"); return nil }
+	cfn := func(context.Context) error { return fn() }
+	var (
+		g executor.Group
+		p executor.Promise[int]
+		f executor.Future[int]
+	)
+	for want, uses := range map[string]map[string]func(){
+		group: {
+			"Go":        func() { g.Go(fn) },
+			"GoContext": func() { g.GoContext(cfn) },
+			"GoAfter":   func() { g.GoAfter(cfn) },
+			"TryGo":     func() { g.TryGo(fn) },
+			"SetLimit":  func() { g.SetLimit(2) },
+			"Cancel":    func() { g.Cancel(nil) },
+			"Wait":      func() { _ = g.Wait() },
+		},
+		promise: {
+			"Future":   func() { p.Future() },
+			"Context":  func() { p.Context() },
+			"Resolve":  func() { p.Resolve(1) },
+			"Reject":   func() { p.Reject(errTest) },
+			"Complete": func() { p.Complete(1, nil) },
+		},
+		future: {
+			"Wait":     func() { _, _ = f.Wait() },
+			"Done":     func() { f.Done() },
+			"Cancel":   func() { f.Cancel(nil) },
+			"AfterEnd": func() { f.AfterEnd(func(int, error) { t.Error("called") }) },
+		},
+	} {
+		for method, use := range uses {
+			require.PanicsWithValue(t, want, use, method)
+			require.PanicsWithValue(t, want, use, method) // also the second time
+		}
+	}
 }
 
 func TestGroupMisuse(t *testing.T) {

@@ -29,7 +29,6 @@ type guests struct {
 	stays  bool          // BusyCallers: guests do not leave before they find nothing to do
 	barred xatomic.Int64 // no guest is received before this time, of nanotime
 	late   xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
-	shown  xatomic.Bool  // Stacks was called
 	quiets quiets
 }
 
@@ -43,15 +42,6 @@ func newGuests(cfg *Config, inline *inline, p policy.Policy) *guests {
 		stays:  cfg.Callers == BusyCallers,
 		quiets: quiets{hushes: make([]hush, cfg.Workers)}, // only configured workers have guests
 	}
-}
-
-// number returns the number of the calling goroutine, if somebody has asked for stacks; otherwise it is not worth a
-// microsecond for each guest.
-func (g *guests) number() uint64 {
-	if !g.shown.Load() {
-		return 0
-	}
-	return goroutine()
 }
 
 // A guest is what a worker has in its guest's hands, and puts back afterwards. Owner only, plain.
@@ -68,10 +58,9 @@ type guest struct {
 	caller context.Context // has the labels that the goroutine is taken to have
 
 	// Of the worker's own thread.
-	self      int64
-	goroutine uint64
-	labels    labels
-	inner     innerLoop
+	self   int64
+	labels labels
+	inner  innerLoop
 }
 
 // runAsGuest lets the caller run the first items of r, and what follows from them, as the guest of a worker that
@@ -175,13 +164,12 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	g := &w.guest
 	g.run, g.caller, g.leaves = r, caller, false
 	g.begin(w)
-	g.self, g.goroutine, g.labels, g.inner = w.thread.self.Load(), w.thread.goroutine.Load(), w.labels, w.inner
+	g.self, g.labels, g.inner = w.thread.self.Load(), w.labels, w.inner
 	w.labels = labels{} // none are set: the goroutine keeps those of the caller
 	w.inner = innerLoop{run: (*Worker).runGuest}
 	w.forks.stack = stack{}
 	self := osthread.Self()
 	w.thread.self.Store(^self)
-	w.thread.goroutine.Store(w.core.guests.number())
 	onThread.set(self, w)
 	w.mail.dozes.Store(false)
 	w.core.watch.unpark(w.id)
@@ -206,7 +194,6 @@ func (w *Worker) unseat() {
 	onThread.unset(^w.thread.self.Load())
 	w.forks.stack = stack{}
 	w.thread.self.Store(g.self)
-	w.thread.goroutine.Store(g.goroutine)
 	w.labels, w.inner = g.labels, g.inner
 	*g = guest{} // it would keep the run alive, and with it the executor
 	w.mail.putBack()
@@ -239,7 +226,8 @@ func labelled(ctx context.Context) context.Context {
 	return ctx
 }
 
-// runGuest is runPolled for a guest. The lane need not be a polled one.
+// runGuest is runPolled for a guest. The lane need not be a polled one. Stacks finds the guest's goroutine by the name
+// of runGuest and its argument w: to ask for its number would take each guest a microsecond.
 func (w *Worker) runGuest(it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)

@@ -13,8 +13,8 @@ type intake struct {
 
 	mu          xsync.Mutex // guards what follows
 	inside      int
-	first, last *seat // the queue; some may be gone
-	waiting     int   // in the queue and not gone
+	first, last *seat // the queue
+	waiting     int   // its length
 	waited      uint64
 	refused     uint64
 	shut        bool
@@ -22,10 +22,10 @@ type intake struct {
 
 // A seat is a place in the queue. Its fields are guarded by intake.mu.
 type seat struct {
-	next    *seat
-	called  chan struct{} // closed when the seat has got room, or when the intake is shut
-	granted bool          // it has got room
-	gone    bool          // it waits no longer
+	prev, next *seat
+	called     chan struct{} // closed when the seat has got room, or when the intake is shut
+	granted    bool          // it has got room
+	gone       bool          // it is in the queue no longer
 }
 
 // IntakeStats says how an executor with a [Config.MaxRuns] bounds its work. All but Inside and Waiting are counts since
@@ -35,7 +35,7 @@ type IntakeStats struct {
 	Inside  int    // runs and futures in progress that were started from outside
 	Waiting int    // calls that wait for room
 	Waited  uint64 // calls that have waited for room, or wait
-	Refused uint64 // calls of TryStart that have found no room
+	Refused uint64 // calls of TryStart and Group.TryGo that have found no room
 }
 
 func newIntake(most int) *intake {
@@ -77,11 +77,11 @@ func (in *intake) queue(tries bool) (*seat, error) {
 		in.refused++
 		return nil, ErrBusy
 	}
-	s := &seat{called: make(chan struct{})}
-	if in.first == nil {
-		in.first = s
+	s := &seat{called: make(chan struct{}), prev: in.last}
+	if s.prev != nil {
+		s.prev.next = s
 	} else {
-		in.last.next = s
+		in.first = s
 	}
 	in.last = s
 	in.waiting++
@@ -93,26 +93,44 @@ func (in *intake) queue(tries bool) (*seat, error) {
 func (in *intake) rise(s *seat) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if !s.granted && !s.gone {
-		s.gone = true
-		in.waiting--
+	if !s.gone {
+		in.remove(s)
 	}
 	return s.granted
+}
+
+// remove takes s out of the queue. Otherwise callers that give up would stay there until a run ends.
+func (in *intake) remove(s *seat) {
+	s.gone = true
+	in.waiting--
+	if s.prev != nil {
+		s.prev.next = s.next
+	} else {
+		in.first = s.next
+	}
+	if s.next != nil {
+		s.next.prev = s.prev
+	} else {
+		in.last = s.prev
+	}
+	s.prev, s.next = nil, nil
+}
+
+// call takes the first of the queue out of it, and ends its wait.
+func (in *intake) call(granted bool) {
+	s := in.first
+	in.remove(s)
+	s.granted = granted
+	xsync.Close(s.called)
 }
 
 // leave counts a run or future out.
 func (in *intake) leave() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for in.first != nil {
-		s := in.first
-		in.first = s.next
-		if !s.gone {
-			s.granted = true
-			in.waiting--
-			xsync.Close(s.called)
-			return // s has the room
-		}
+	if in.first != nil {
+		in.call(true) // the first of the queue has the room
+		return
 	}
 	in.inside--
 }
@@ -125,12 +143,8 @@ func (in *intake) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.shut = true
-	for ; in.first != nil; in.first = in.first.next {
-		if s := in.first; !s.gone {
-			s.gone = true
-			in.waiting--
-			xsync.Close(s.called)
-		}
+	for in.first != nil {
+		in.call(false)
 	}
 }
 

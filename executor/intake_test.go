@@ -235,3 +235,32 @@ func (j unbegun) Begin(*executor.JobRun) (*executor.Item, error) {
 	}
 	return nil, j.err
 }
+
+// Callers that have given up take no memory while the executor has no room.
+func TestMaxRunsOfCallersThatGiveUp(t *testing.T) {
+	ex := bounded(t, 1, 1)
+	within(t, ex, func() {
+		gate := make(chan struct{})
+		held := ex.Start(t.Context(), gated(gate))
+		for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {1, 2, 0}} { // of those that give up
+			given := make([]chan error, len(order))
+			giveUp := make([]context.CancelFunc, len(order))
+			for i := range order {
+				var ctx context.Context
+				ctx, giveUp[i] = context.WithCancel(t.Context())
+				given[i] = make(chan error)
+				go func() { given[i] <- ex.Run(ctx, one(nothing)) }()
+				eventually(func() bool { return ex.Waits() == i+1 })
+			}
+			for n, i := range order {
+				giveUp[i]()
+				require.ErrorIs(t, <-given[i], context.Canceled)
+				require.Equal(t, len(order)-1-n, ex.Waits())
+				require.Equal(t, ex.Waits(), ex.Stats().Intake.Waiting)
+			}
+		}
+		close(gate)
+		require.NoError(t, held.Wait())
+		require.NoError(t, ex.Run(t.Context(), one(nothing)))
+	})
+}

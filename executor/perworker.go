@@ -97,10 +97,18 @@ func (p *PerWorker[T]) In(scope *Scope) *T {
 // Of is Local for the item that w runs, see [Item]. It costs a few loads. It panics if w is of another executor.
 func (p *PerWorker[T]) Of(w *Worker) *T {
 	if w.core != p.ex.core {
-		panic(fmt.Sprintf("executor: a PerWorker of executor %q is used by a task of executor %q",
-			p.ex.cfg.Name, w.core.cfg.Name))
+		p.foreign(w)
 	}
 	return p.of(w)
+}
+
+func (p *PerWorker[T]) foreign(w *Worker) {
+	other := "executor"
+	if w.core.cfg.Name == p.ex.cfg.Name {
+		other = "another executor named"
+	}
+	panic(fmt.Sprintf("executor: a PerWorker of executor %q is used by a task of %s %q",
+		p.ex.cfg.Name, other, w.core.cfg.Name))
 }
 
 func (p *PerWorker[T]) of(w *Worker) *T {

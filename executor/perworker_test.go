@@ -202,6 +202,10 @@ func TestPerWorkerMisuse(t *testing.T) {
 		require.NoError(t, mustPanic(func() { p.In(s) }, `of executor "a" is used by a task of executor "b"`))
 		require.NoError(t, mustPanic(func() { p.Local() }, `Local outside the tasks of executor "a"`))
 	})
+	inScope(t, newExecutor(t, executor.Config{Workers: 1, Name: "a"}), func(s *executor.Scope) {
+		require.NoError(t, mustPanic(func() { p.In(s) },
+			`of executor "a" is used by a task of another executor named "a"`))
+	})
 	require.NoError(t, mustPanic(func() { executor.NewPerWorker[int](nil, nil) }, "NewPerWorker of a nil executor"))
 }
 

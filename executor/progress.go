@@ -5,8 +5,9 @@ type Progress struct {
 	// Total is the number of tasks of the run. It is 0 if the job does not know it in advance, as a graph with
 	// conditions and a pipeline do not. A run of [Func] is one task. Of [Times] and [Until] each run counts as one.
 	Total int64
-	// Done is the number of tasks that have ended, including those skipped after a failure. Of a pipeline it is the
-	// number of tokens that have come through.
+	// Done is the number of tasks that have ended, including those skipped after a failure or cancellation. Of a
+	// pipeline it is the number of tokens that have come through. [Until] skips none: it does not know how many there
+	// would be.
 	Done int64
 	// Left is Total − Done or, if Total is 0, the number of tasks that are ready or run.
 	Left int64

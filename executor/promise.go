@@ -9,8 +9,8 @@ import (
 // A Promise ends a [Future] from outside the executor: for work that goes on elsewhere, such as a request to another
 // machine or a timer. It holds no worker and no goroutine. Futures may come after that Future, as after any other.
 //
-// A Promise is kept by those that may resolve it. All methods may be called from any goroutine, from tasks too, and
-// after the end.
+// A Promise is made by [NewPromise], and kept by those that may resolve it. All methods may be called from any
+// goroutine, from tasks too, and after the end.
 type Promise[T any] struct {
 	future *Future[T]
 	_      noCopy
@@ -56,11 +56,16 @@ func (p *Promise[T]) forget() {
 }
 
 // Future returns the Future that p ends. A Wait for it inside a task waits as in [Blocking].
-func (p *Promise[T]) Future() *Future[T] { return p.future }
+func (p *Promise[T]) Future() *Future[T] {
+	if p.future == nil {
+		panic("executor: a Promise is made by NewPromise")
+	}
+	return p.future
+}
 
 // Context returns a context that ends when p's Future does. It has the values and the deadline of the context that
 // NewPromise was given. It is for the work that is to resolve p.
-func (p *Promise[T]) Context() context.Context { return &p.future.state.ctx }
+func (p *Promise[T]) Context() context.Context { return &p.Future().state.ctx }
 
 // Resolve ends the Future with the result. It reports whether it did: it does not if the Future has ended before.
 //
@@ -89,7 +94,7 @@ func (p *Promise[T]) Complete(result T, err error) bool {
 }
 
 func (p *Promise[T]) complete(result T, err error) bool {
-	f := p.future
+	f := p.Future()
 	f.state.noticeContext()
 	if !f.state.claim() {
 		return false

@@ -66,10 +66,10 @@ type repetition struct {
 	Body
 	*repeated
 	ctx  context.Context
-	item Item // the only one: it returns itself until the last run has ended
-	runs xatomic.Int64
-	err  error      // of a run of the job, or a panic of done
-	left left.Count // the item until the last run has ended, and the workers between Enter and Leave
+	item Item          // the only one: it returns itself until the last run has ended
+	runs xatomic.Int64 // that have ended or, of Times, were skipped
+	err  error         // of a run of the job, or a panic of done
+	left left.Count    // the item until the last run has ended, and the workers between Enter and Leave
 }
 
 // exec runs the job once, unless it was run often enough.
@@ -78,10 +78,11 @@ func (r *repetition) exec(_ *Worker, self *Item) *Item {
 	if r.Stopped() || r.isDone() {
 		return r.out(nil)
 	}
-	if err := run.ex.Run(r.ctx, r.Job); err != nil {
+	err := run.ex.Run(r.ctx, r.Job)
+	r.runs.Add(1)
+	if err != nil {
 		return r.out(err)
 	}
-	r.runs.Add(1)
 	return self
 }
 
@@ -96,6 +97,9 @@ func (r *repetition) isDone() bool {
 func (r *repetition) out(err error) *Item {
 	if run := r.Body.Run(); err != nil && !run.Repeats(err) {
 		r.err = err
+	}
+	if r.done == nil {
+		r.runs.Store(int64(r.times))
 	}
 	r.left.Out(1) // not the end: the worker is counted
 	return nil
@@ -124,12 +128,10 @@ func (r *repetition) Release() {}
 
 // Progress implements Progresser.
 func (r *repetition) Progress() Progress {
-	p := Progress{Total: int64(r.times), Done: r.runs.Load()}
-	if p.Running = int(r.left.Load()); p.Running > 0 {
-		p.Running-- // the item
-	}
+	units := r.left.Load()
+	p := Progress{Total: int64(r.times), Done: r.runs.Load(), Running: int(max(units-1, 0))} // without the item
 	if r.done != nil {
-		p.Left = 1
+		p.Left = min(units, 1)
 	} else {
 		p.Left = p.Total - p.Done
 	}

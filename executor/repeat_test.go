@@ -158,6 +158,51 @@ func TestRepeatOptions(t *testing.T) {
 	})
 }
 
+// After the end nothing is left. A run that has failed is done, and those that Times does not begin because of it are.
+func TestRepeatProgressAtEnd(t *testing.T) {
+	const n = 5
+	for name, c := range map[string]struct {
+		last int // the run that ends the job
+		end  func(r *executor.Run) error
+		want map[string]executor.Progress
+	}{
+		"success": {n, func(*executor.Run) error { return nil }, map[string]executor.Progress{
+			"times": {Total: n, Done: n, Over: true}, "until": {Done: n, Over: true},
+		}},
+		"first fails": {1, func(*executor.Run) error { return errTest }, map[string]executor.Progress{
+			"times": {Total: n, Done: n, Over: true}, "until": {Done: 1, Over: true},
+		}},
+		"third fails": {3, func(*executor.Run) error { return errTest }, map[string]executor.Progress{
+			"times": {Total: n, Done: n, Over: true}, "until": {Done: 3, Over: true},
+		}},
+		"panic": {3, func(*executor.Run) error { panic(errTest) }, map[string]executor.Progress{
+			"times": {Total: n, Done: n, Over: true}, "until": {Done: 3, Over: true},
+		}},
+		"cancelled": {3, func(r *executor.Run) error { r.Cancel(errTest); return nil }, map[string]executor.Progress{
+			"times": {Total: n, Done: n, Over: true}, "until": {Done: 3, Over: true},
+		}},
+	} {
+		for kind, want := range c.want {
+			onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+				ready, ran := make(chan struct{}), 0
+				var r *executor.Run
+				r = ex.Start(t.Context(), repeating(one(func(context.Context) error {
+					<-ready
+					if ran++; ran < c.last {
+						return nil
+					}
+					return c.end(r)
+				}), n)[kind]())
+				close(ready)
+				err := r.Wait()
+				require.Equal(t, name == "success", err == nil, "%s: %v", name, err)
+				require.Equal(t, want, r.Progress(), "%s, %s", name, kind)
+				require.Equal(t, c.last, ran, "%s, %s", name, kind)
+			})
+		}
+	}
+}
+
 // A job of Times may be in several runs, and on an executor that runs the oldest item first.
 func TestRepeatTogether(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2, Deque: deque.KindBWoSFIFO})

@@ -23,7 +23,8 @@ const (
 // If ctx ends first, Shutdown cancels all that is in progress, and returns an error that matches [ErrShutdown] and the
 // cause for which ctx ended. The same error is the cause for which the runs, the futures and the contexts of their
 // tasks are cancelled. Tasks and functions that have not begun are skipped, so that every run and every future ends
-// as soon as the tasks that it waits for have returned. What a task starts from then on is cancelled at once.
+// as soon as the tasks that it waits for have returned. What a task starts from then on is cancelled at once. If there
+// is nothing to cancel, Shutdown returns what Close does.
 //
 // Shutdown returns when the executor is closed, or a second after ctx has ended, or up to five seconds after as long as
 // queued work ends. If tasks that do not heed their context run on by then, it leaves them behind, and its error says
@@ -56,14 +57,14 @@ func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
 	default:
 	}
 	cause := fmt.Errorf("%w: %w", ErrShutdown, context.Cause(ctx))
+	late := "tasks run on that do not heed their context"
 	if !ex.abort(cause) {
-		cause = nil // the workers' threads are about to end
+		cause, late = nil, "its threads have not ended"
 	}
 	if !ex.closesSoon() {
-		return fmt.Errorf("%w (the executor is not closed yet: tasks run on that do not heed their context)",
-			cmp.Or(cause, ErrShutdown))
+		return fmt.Errorf("%w (the executor is not closed yet: %s)", cmp.Or(cause, ErrShutdown), late)
 	}
-	return cause
+	return cmp.Or(cause, ex.hooks.err())
 }
 
 // life is the state of an executor that is being closed.
@@ -72,6 +73,7 @@ type life struct {
 	closed   chan struct{}          // closed at the end of Close
 	patience time.Duration          // shutdownPatience, less in tests
 	cause    xatomic.Pointer[error] // for which all work is cancelled; set under core.mu, after core.closed
+	cancels  xatomic.Bool           // there was work to cancel for cause
 
 	// Guarded by core.mu.
 	drained bool // no run or future is in progress any more
@@ -100,7 +102,7 @@ func (ex *Executor) refusal(r *Run) error {
 }
 
 // abort cancels all that is in progress with the cause, and makes the executor refuse what tasks start from now on. It
-// reports whether there was anything. Only the first call has an effect.
+// reports whether there was anything that has not ended yet. Only the first call has an effect.
 //
 // A run is in the list that abort goes through, or admit sees the cause: both hold core.mu. For futures see
 // asyncs.abort.
@@ -108,16 +110,20 @@ func (ex *Executor) abort(cause error) bool {
 	ex.mu.Lock()
 	if ex.life.drained || ex.life.cause.Load() != nil {
 		defer ex.mu.Unlock()
-		return !ex.life.drained
+		return ex.life.cancels.Load() && !ex.life.drained
 	}
 	ex.life.cause.Store(&cause)
 	var runs []*Run
 	for r := ex.runs.Load(); r != nil; r = r.next {
 		runs = append(runs, r)
 	}
+	ex.life.cancels.Store(ex.isRunning())
 	ex.mu.Unlock()
 	// What has begun comes last: a worker that it leaves would begin something else.
 	begun := ex.asyncs.abort(newCancelError(asyncName, context.Canceled, cause), cause)
+	if len(begun) > 0 { // among them promises, which are not in progress
+		ex.life.cancels.Store(true)
+	}
 	for _, r := range runs { // the newest first
 		r.abort(cause)
 	}
@@ -125,7 +131,7 @@ func (ex *Executor) abort(cause error) bool {
 		f.noticeAbort()
 	}
 	ex.sendStandIn()
-	return true
+	return ex.life.cancels.Load()
 }
 
 // sendStandIn puts a spare to work if all workers may be busy with tasks that run on. It does not for a worker that was

@@ -29,6 +29,54 @@ func isShutdown(t *testing.T, err error) {
 	require.ErrorIs(t, err, errTest)
 }
 
+// Shutdown of an executor without work cancels nothing, and says nothing else, also if its context has ended before.
+func TestShutdownOfAnIdleExecutor(t *testing.T) {
+	used, stop := deadline(t)
+	stop()
+	for i := range testkit.Scale(200) {
+		ex := newExecutor(t, executor.Config{Workers: 1 + i%2})
+		ex.SetShutdownPatience(testkit.Patience)
+		if i%4 < 2 {
+			require.NoError(t, ex.Run(t.Context(), one(nothing)))
+		}
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				if err := ex.Shutdown(used); err != nil {
+					t.Errorf("%d: Shutdown returns %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+		require.ErrorIs(t, ex.Run(t.Context(), one(nothing)), executor.ErrClosed)
+	}
+}
+
+// Shutdown of an executor without work cancels promises that somebody waits for, and says so.
+func TestShutdownCancelsPromises(t *testing.T) {
+	used, stop := deadline(t)
+	stop()
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	within(t, ex, func() {
+		p := executor.NewPromise[int](t.Context(), ex)
+		over := p.Future().Done()
+		isShutdown(t, ex.Shutdown(used))
+		<-over
+		_, err := p.Future().Wait()
+		isShutdown(t, err)
+	})
+}
+
+// Shutdown tells a failure of ThreadEnd, also if its context has ended before.
+func TestShutdownTellsOfHooks(t *testing.T) {
+	used, stop := deadline(t)
+	stop()
+	ex, err := executor.New(executor.Config{Workers: 1, ThreadEnd: func(int) { panic("the end") }})
+	require.NoError(t, err)
+	ex.SetShutdownPatience(testkit.Patience)
+	require.ErrorContains(t, ex.Shutdown(used), "the end")
+}
+
 // Shutdown waits for the work in progress, as Close does, if its context does not end.
 func TestShutdownDrains(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {

@@ -65,7 +65,6 @@ func (w *Worker) spareFailed() {
 
 // spareGone is called last by the thread of a spare that ends. The spare may then be given another thread.
 func (w *Worker) spareGone() {
-	w.state.Store(uint32(threadless))
 	w.core.spares.Gone(w.spareNumber())
 }
 

@@ -2,38 +2,51 @@ package executor
 
 import (
 	"bytes"
+	"fmt"
 	"runtime"
 	"strconv"
 )
 
 // Stacks returns the stack of each worker's goroutine as it appears in a traceback, by worker ID, or "" for a worker
 // without a thread and for an executor of [NewInline]. While a caller of [Executor.Run] has a worker's place, the stack
-// is the caller's, or "" if the caller came before the first call of Stacks. The first line tells the goroutine's
+// is the caller's. A traceback leaves out the middle of a stack of more than a hundred frames; if Run's own frames are
+// among these, the stack is that of the worker's thread, which sleeps meanwhile. The first line tells the goroutine's
 // number and what it does. A worker without work is in its executor's code; a task that hangs shows where.
 //
 // Stacks stops the whole process while it writes the stacks of all goroutines. That takes about a microsecond for each
 // frame, so it is for a look now and then, not for a regular report of a process with many goroutines.
 func (ex *Executor) Stacks() []string {
-	if g := ex.guests; g != nil && !g.shown.Load() {
-		g.shown.Store(true)
-	}
 	workers := ex.workers()
-	at := make(map[string]int, len(workers))
+	own := make(map[string]int, len(workers))   // by the number of the goroutine of the worker's thread
+	hosts := make(map[string]int, len(workers)) // by the worker's address
 	for i, w := range workers {
 		if g := w.thread.goroutine.Load(); g != 0 {
-			at[strconv.FormatUint(g, 10)] = i
+			own[strconv.FormatUint(g, 10)] = i
+			hosts[fmt.Sprintf("%p", w)] = i
 		}
 	}
 	stacks := make([]string, len(workers))
-	if len(at) == 0 {
+	if len(own) == 0 {
 		return stacks
 	}
 	for stack := range bytes.SplitSeq(allStacks(), []byte("\n\n")) {
-		if i, ok := at[numberOf(stack)]; ok {
-			stacks[i] = string(bytes.TrimSuffix(stack, []byte("\n"))) + "\n"
+		i, found := hosts[hostOf(stack)]
+		if !found {
+			if i, found = own[numberOf(stack)]; !found || stacks[i] != "" {
+				continue // or the worker has a guest, and its own goroutine sleeps
+			}
 		}
+		stacks[i] = string(bytes.TrimSuffix(stack, []byte("\n"))) + "\n"
 	}
 	return stacks
+}
+
+// hostOf returns the address of the worker that a goroutine is a guest of, by its stack as text, or "". A guest's stack
+// has a line such as "….(*Worker).runGuest(0xc000123208, 0xc00039a050)". The runtime appends a question mark to an
+// argument that the function no longer needs.
+func hostOf(stack []byte) string {
+	_, arguments, _ := bytes.Cut(stack, []byte("/executor.(*Worker).runGuest("))
+	return string(arguments[:max(0, bytes.IndexAny(arguments, "?,)"))])
 }
 
 // maxStacks bounds the text of all stacks that Stacks reads. Arbitrary: package runtime/pprof gives up there too.

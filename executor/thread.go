@@ -137,6 +137,7 @@ func (w *Worker) live() {
 		w.thread.goroutine.Store(0)
 		w.vacate()
 		if stopped {
+			w.state.Store(uint32(threadless))
 			osthread.Unclaim()
 			if w.isSpare() {
 				w.spareGone()

@@ -116,6 +116,23 @@ func TestStall(t *testing.T) {
 	require.Len(t, records.messages(), 2, "an executor without work does not stall")
 }
 
+// The caller of Run may have the place of a worker. Its stall is reported, too, with its stack.
+func TestStallOfACaller(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	_, records := start(t, ex, watch.Options{NoProgress: soon, LongTask: -1})
+	gate := make(chan struct{})
+	open := sync.OnceFunc(func() { close(gate) })
+	defer open()
+	result := make(chan error, 1)
+	go func() { result <- ex.Run(t.Context(), work("hangs", func() { hangsHere(gate) })) }()
+	records.eventually(t, 1)
+	require.Equal(t, []string{"executor makes no progress"}, records.messages())
+	require.Contains(t, records.attrs(0)["stacks"].String(), "watch_test.hangsHere(")
+	open()
+	require.NoError(t, <-result)
+	records.eventually(t, 2)
+}
+
 // Tasks that wait for each other are a stall although nothing is queued.
 func TestStallOfTasksThatWaitForEachOther(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
