@@ -58,13 +58,10 @@ func (ex *Executor) Resting() bool {
 }
 
 // Waits returns the length of the intake's queue.
-func (ex *Executor) Waits() (n int) {
+func (ex *Executor) Waits() int {
 	ex.intake.mu.Lock()
 	defer ex.intake.mu.Unlock()
-	for s := ex.intake.first; s != nil; s = s.next {
-		n++
-	}
-	return n
+	return ex.intake.seats.Len()
 }
 
 // Blocked is how many workers are in Blocking, Asleep how many sleep in a wait and not in Blocking, Serving how many

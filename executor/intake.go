@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"container/list"
 	"context"
 
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -11,21 +12,19 @@ import (
 type intake struct {
 	most int // constant, positive
 
-	mu          xsync.Mutex // guards what follows
-	inside      int
-	first, last *seat // the queue
-	waiting     int   // its length
-	waited      uint64
-	refused     uint64
-	shut        bool
+	mu      xsync.Mutex // guards what follows
+	inside  int
+	seats   list.List // the queue, of *seat
+	waited  uint64
+	refused uint64
+	shut    bool
 }
 
 // A seat is a place in the queue. Its fields are guarded by intake.mu.
 type seat struct {
-	prev, next *seat
-	called     chan struct{} // closed when the seat has got room, or when the intake is shut
-	granted    bool          // it has got room
-	gone       bool          // it is in the queue no longer
+	place   *list.Element // in the queue, until it is gone from there
+	called  chan struct{} // closed when the seat has got room, or when the intake is shut
+	granted bool          // it has got room
 }
 
 // IntakeStats says how an executor with a [Config.MaxRuns] bounds its work. All but Inside and Waiting are counts since
@@ -70,21 +69,15 @@ func (in *intake) queue(tries bool) (*seat, error) {
 	switch {
 	case in.shut:
 		return nil, ErrClosed
-	case in.inside < in.most && in.waiting == 0:
+	case in.inside < in.most: // so none waits (I16)
 		in.inside++
 		return nil, nil
 	case tries:
 		in.refused++
 		return nil, ErrBusy
 	}
-	s := &seat{called: make(chan struct{}), prev: in.last}
-	if s.prev != nil {
-		s.prev.next = s
-	} else {
-		in.first = s
-	}
-	in.last = s
-	in.waiting++
+	s := &seat{called: make(chan struct{})}
+	s.place = in.seats.PushBack(s)
 	in.waited++
 	return s, nil
 }
@@ -93,33 +86,13 @@ func (in *intake) queue(tries bool) (*seat, error) {
 func (in *intake) rise(s *seat) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if !s.gone {
-		in.remove(s)
-	}
+	in.seats.Remove(s.place) // unless it is gone. Otherwise callers that give up would stay until a run ends
 	return s.granted
-}
-
-// remove takes s out of the queue. Otherwise callers that give up would stay there until a run ends.
-func (in *intake) remove(s *seat) {
-	s.gone = true
-	in.waiting--
-	if s.prev != nil {
-		s.prev.next = s.next
-	} else {
-		in.first = s.next
-	}
-	if s.next != nil {
-		s.next.prev = s.prev
-	} else {
-		in.last = s.prev
-	}
-	s.prev, s.next = nil, nil
 }
 
 // call takes the first of the queue out of it, and ends its wait.
 func (in *intake) call(granted bool) {
-	s := in.first
-	in.remove(s)
+	s := in.seats.Remove(in.seats.Front()).(*seat)
 	s.granted = granted
 	xsync.Close(s.called)
 }
@@ -128,7 +101,7 @@ func (in *intake) call(granted bool) {
 func (in *intake) leave() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.first != nil {
+	if in.seats.Len() > 0 {
 		in.call(true) // the first of the queue has the room
 		return
 	}
@@ -143,7 +116,7 @@ func (in *intake) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.shut = true
-	for in.first != nil {
+	for in.seats.Len() > 0 {
 		in.call(false)
 	}
 }
@@ -154,7 +127,7 @@ func (in *intake) stats() IntakeStats {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return IntakeStats{in.most, in.inside, in.waiting, in.waited, in.refused}
+	return IntakeStats{in.most, in.inside, in.seats.Len(), in.waited, in.refused}
 }
 
 // TryStart is [Executor.Start] for a caller that does not wait for room: if [Config.MaxRuns] leaves none, it returns

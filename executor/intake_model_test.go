@@ -81,7 +81,7 @@ func (q *queuers) end() {
 		join()
 	}
 	s := q.in.stats()
-	model.Assert(s.Inside == 0 && s.Waiting == 0 && q.in.first == nil, "%d are left inside, and %d wait", s.Inside,
+	model.Assert(s.Inside == 0 && s.Waiting == 0 && q.in.seats.Len() == 0, "%d are left inside, and %d wait", s.Inside,
 		s.Waiting)
 }
 

@@ -130,8 +130,11 @@ func (ex *Executor) abort(cause error) bool {
 	for _, f := range begun {
 		f.noticeAbort()
 	}
+	if !ex.life.cancels.Load() {
+		return false
+	}
 	ex.sendStandIn()
-	return ex.life.cancels.Load()
+	return true
 }
 
 // sendStandIn puts a spare to work if all workers may be busy with tasks that run on. It does not for a worker that was
