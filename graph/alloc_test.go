@@ -79,7 +79,7 @@ func large(n int) int {
 func TestAllocations(t *testing.T) {
 	for name, build := range shapes {
 		for _, w := range []int{1, 2} {
-			for _, n := range []int{10, large(100_000)} {
+			for _, n := range []int{10, 1000, large(100_000)} {
 				t.Run(fmt.Sprintf("%s/W=%d/n=%d", name, w, n), func(t *testing.T) {
 					ex := newExecutor(t, executor.Config{Workers: w})
 					g := graph.New(name)
