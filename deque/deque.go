@@ -168,6 +168,12 @@ func (d *Deque[T]) Len() int {
 	return max(0, int(distance(d.bottom.Load(), t)>>genBits))
 }
 
+// HasFewer reports whether Len is less than n, which is at least 1. Any thread.
+func (d *Deque[T]) HasFewer(n int) bool {
+	t := d.top.Load()
+	return distance(d.bottom.Load(), t) < int64(n)<<genBits
+}
+
 // IsEmpty reports whether there was no item to steal at some moment during the call. Any thread.
 func (d *Deque[T]) IsEmpty() bool {
 	t := d.top.Load()

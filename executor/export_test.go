@@ -135,19 +135,28 @@ func (t *threadTable) Size() int { return len(*t.slots.Load()) }
 // PollInterval is how many items a busy worker runs between two looks at the injector.
 const PollInterval = pollInterval
 
+// InUse is how many calls are in use, among those at the places that tests come to.
+func (f *forks) InUse() (calls int) {
+	for at := range place(1 << 12) {
+		for _, p := range f.pools {
+			if p.at(at) != nil {
+				calls++
+			}
+		}
+	}
+	return calls
+}
+
+// Unjoined is how many levels of forks the scope's function has in use.
+func (s *Scope) Unjoined() int { return int(s.w.forks.level - s.level) }
+
 // ForksLeft describes the workers that have forks left; "" means none. No scope may be in use.
 func (ex *Executor) ForksLeft() (told string) {
 	for _, w := range ex.workers() {
 		f := &w.forks
-		calls := 0
-		for _, p := range f.pools {
-			if p.newest() != nil {
-				calls++
-			}
-		}
-		if f.level != f.base || f.public != f.base || f.disorder != 0 || f.thrown != nil || calls != 0 {
-			told += fmt.Sprintf("worker %d: level %d, public %d, disorder %d, thrown %v, calls of %d types\n",
-				w.id, f.level, f.public, f.disorder, f.thrown, calls)
+		if f.level != f.base || f.public != f.base || f.thrown != nil || f.InUse() != 0 {
+			told += fmt.Sprintf("worker %d: level %d, public %d, thrown %v, %d calls\n",
+				w.id, f.level, f.public, f.thrown, f.InUse())
 		}
 	}
 	return told

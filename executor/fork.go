@@ -1,10 +1,6 @@
 package executor
 
-import (
-	"sort"
-
-	"github.com/magpie-go/magpie/internal/xatomic"
-)
+import "github.com/magpie-go/magpie/internal/xatomic"
 
 // Fork makes the call fn(s, arg) available to other workers and returns at once. [Forked.Join] makes the call, unless
 // another worker has. In between the caller does another part of the work:
@@ -40,34 +36,37 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 		w := scope.w
 		for {
 			outer := scope.forker
+			if !isBeside(here, outer) || fn == nil {
+				break
+			}
 			p, ok := w.forks.last.(*callPool[A, R])
-			if !ok || fn == nil {
+			if !ok {
 				break
 			}
-			if !isBeside(here, outer) {
+			level := w.forks.level + 1
+			if uint(placeOf(level)) >= uint(len(p.calls)) {
 				break
 			}
-			used := p.used
-			if uint(used) >= uint(len(p.calls)) {
+			c := p.calls[placeOf(level)]
+			if c == nil {
 				break
 			}
-			c := p.calls[used]
-			p.used = used + 1
-			c.fn, c.arg = fn, arg
+			c.arg, c.fn = arg, fn
 			// A fork is private until there is demand: a published fork costs two locked instructions. See PROTOCOL.md,
 			// Forks.
-			level := w.forks.level + 1
 			w.forks.level = level
 			c.level = level
 			c.outer = outer
 			scope.forker = here
-			turn := c.turn
 			if w.lane.Demand() {
-				w.attend(&c.fork)
-			} else if isSameFrame(here, outer) && w.lane.MayHaveFew() {
-				w.attend(&c.fork) // the second fork of one frame may be worth showing without demand
+				return c.attended(w)
 			}
-			return Forked[A, R]{c, turn}
+			if isSameFrame(here, outer) { // the second fork of one frame may be worth showing without demand
+				if w.lane.MayHaveFew() {
+					return c.attended(w)
+				}
+			}
+			return Forked[A, R]{c, c.turn}
 		}
 		return forkSlowly(scope, fn, arg, here)
 	}()
@@ -90,22 +89,25 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	if !ok {
 		p = callPoolOf[A, R](w)
 	}
-	if p.used == len(p.calls) {
-		p.grow(w)
-	}
-	c := p.calls[p.used]
-	p.used++
+	level := w.forks.level + 1
+	c := p.callAt(w, placeOf(level))
 	c.fn, c.arg = fn, arg
-	w.forks.level++
-	c.level = w.forks.level
+	w.forks.level = level
+	c.level = level
 	c.outer = s.forker
 	s.forker = here
-	turn := c.turn
-	if w.lane.Demand() {
-		w.attend(&c.fork)
-	} else if (isSameFrame(here, c.outer) || moved) && w.lane.MayHaveFew() {
-		w.attend(&c.fork) // as in Fork
+	if w.lane.Demand() || (isSameFrame(here, c.outer) || moved) && w.lane.MayHaveFew() {
+		return c.attended(w)
 	}
+	return Forked[A, R]{c, c.turn}
+}
+
+// attended attends to demand, or to the few items that there are to steal, after the worker has made c.
+//
+//go:noinline
+func (c *call[A, R]) attended(w *Worker) Forked[A, R] {
+	turn := c.turn // without checkedTurn
+	w.attend(&c.fork)
 	return Forked[A, R]{c, turn}
 }
 
@@ -129,10 +131,6 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 		here := frameOf(&frame)
 		c := f.c
 		w := scope.w
-		p, ok := w.forks.last.(*callPool[A, R]) // mostly c.pool; the next Fork then need not wait for the load of c
-		if !ok {
-			p = c.pool
-		}
 		for {
 			level := w.forks.level
 			if c.level != level || c.turn != f.turn || scope.children != nil {
@@ -148,14 +146,14 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 			level--
 			w.forks.level = level
 			scope.forker = c.outer
-			c.turn++ // a second Join then panics
-			p.used--
+			c.level = 0 // out of use
+			c.turn++    // a second Join then panics
 			fn, arg := c.fn, c.arg
 			var none A
 			c.arg = none // so that c does not keep alive what arg points to
 			r := fn(scope, arg)
-			if scope.children != nil || w.forks.level != level {
-				scope.finish(level)
+			if scope.children != nil || scope.w.forks.level != level { // not w: it need not be kept during the call
+				return finished(scope, level, r)
 			}
 			return r
 		}
@@ -174,8 +172,8 @@ func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	}
 	w.forks.level--
 	s.forker = c.outer
+	c.level = 0
 	c.turn++
-	c.pool.used--
 	if w.lane.Demand() {
 		w.attend(nil) // the older ones
 	}
@@ -196,13 +194,13 @@ type fork struct {
 	depth   uint32 // the number of ancestors; set with parent
 	kind    forkKind
 	skipped bool // a child that was not begun, or a call that has joined one
-	joined  bool // joined out of order: the fork stays in its pool until newer ones have been joined
+	joined  bool // joined out of order: the fork stays in use until newer ones have been joined
 	own     bool // the owner itself has run it; no other worker waits for it, and state does not change
 
 	// A fork that is not taken uses only the following fields and those of the call: one cache line if A and R are
 	// small.
-	turn  uint64  // how many calls the fork has been used for, see Forked; with shownTurn from the push on
-	level uint64  // the position among the worker's forks that are not joined, see forks
+	turn  uint64  // how many calls the fork has been used for, see Forked; perhaps with checkedTurn
+	level uint64  // the position among the worker's forks in use, see forks; 0 for one that is out of use, and a child
 	outer uintptr // Scope.forker before the fork
 }
 
@@ -214,9 +212,9 @@ const (
 	isRoot
 )
 
-// shownTurn is the bit of fork.turn of a fork that has been pushed. A Forked has the turn without the bit, so the fast
-// path of Join, which compares the turns, is for private forks only.
-const shownTurn = 1 << 63
+// checkedTurn is the bit of fork.turn of a fork that has been pushed, or is just above one that was joined before it. A
+// Forked has the turn without the bit, so the fast path of Join, which compares the turns, is for the other forks only.
+const checkedTurn = 1 << 63
 
 const (
 	forkTaker  = 1<<32 - 1 // mask: the taker's ID plus 1
@@ -228,10 +226,10 @@ const (
 // A call is a forked call. Calls are reused.
 type call[A, R any] struct {
 	fork   // first: see callOf
-	pool   *callPool[A, R]
 	fn     func(*Scope, A) R
 	arg    A
 	result R
+	_      uintptr // with words for A and R a call has two cache lines to itself
 }
 
 // make makes the call on the caller's stack, with the caller's scope.
@@ -268,23 +266,29 @@ func (s *Scope) finish(level uint64) {
 	s.w.forks.drop(level, s.w.forks.complete)
 }
 
+// finished finishes a call that has returned r.
+//
+//go:noinline
+func finished[R any](s *Scope, level uint64, r R) R {
+	s.finish(level)
+	return r
+}
+
 // joinChecked is Join for a fork that another worker may have taken, or that is not the newest, or that the caller may
 // not have made.
 func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
 	w.check(s, here)
 	f := &w.forks
-	level := c.level
 	switch {
-	case c.owner == w && (c.turn&^shownTurn != turn || c.joined):
+	case c.owner == w && (c.turn&^checkedTurn != turn || c.joined):
 		panic("executor: a Forked is joined after its end: it was joined before, " +
 			"or the function that forked it has ended")
-	case c.owner != w || level <= s.level:
+	case c.owner != w || c.level <= s.level:
 		panic("executor: a Forked is joined with a Scope other than the one that it was forked with")
 	}
 	if w.takeBack(&c.fork) {
-		c.pool.release(c)
-		f.remove(&c.fork, level)
+		f.remove(&c.fork)
 		return c.make(s)
 	}
 	r, err := c.result, c.err
@@ -292,8 +296,7 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	c.result = none
 	s.run.pass(&c.fork, s.fork)
 	s.skipped = s.skipped || c.skipped
-	c.pool.release(c)
-	f.remove(&c.fork, level)
+	f.remove(&c.fork)
 	if err != nil {
 		f.rethrow(err)
 	}
@@ -310,111 +313,4 @@ func execCall[A, R any](w *Worker, it *Item) *Item {
 	c.result = c.fn(s, arg)
 	w.forks.end(&c.fork)
 	return nil
-}
-
-// A callPool has a worker's calls of one type. The first used ones are in use, in the order in which they were forked.
-type callPool[A, R any] struct {
-	calls []*call[A, R]
-	used  int
-	held  int // the number of calls in use that were joined before newer ones
-}
-
-// A pool is a callPool of any type.
-type pool interface {
-	newest() *fork                  // the newest in use, or nil
-	oldestAbove(level uint64) *fork // the oldest above level that is in use and not joined, or nil
-	heldCount() int                 // callPool.held
-	drop()                          // puts the newest out of use
-	forget()                        // drops the references of calls out of use
-}
-
-// callPoolOf returns the worker's pool for calls of the type, and sets forks.last to it.
-func callPoolOf[A, R any](w *Worker) *callPool[A, R] {
-	f := &w.forks
-	for _, some := range f.pools {
-		if p, ok := some.(*callPool[A, R]); ok {
-			f.last = p
-			return p
-		}
-	}
-	p := &callPool[A, R]{}
-	f.pools = append(f.pools, p)
-	f.last = p
-	return p
-}
-
-func (p *callPool[A, R]) grow(w *Worker) {
-	block := make([]call[A, R], max(16, len(p.calls)))
-	exec := execCall[A, R]
-	if w.core.watch.tellsTasks() {
-		exec = execCallObserved[A, R]
-	}
-	for i := range block {
-		c := &block[i]
-		c.Exec, c.owner, c.pool = exec, w, p
-		p.calls = append(p.calls, c)
-	}
-}
-
-// release puts c out of use. If newer calls are in use, c stays in its place, marked as joined.
-func (p *callPool[A, R]) release(c *call[A, R]) {
-	c.joined = true
-	p.held++
-	for p.used > 0 && p.calls[p.used-1].joined {
-		p.used--
-		p.held--
-		p.calls[p.used].reset()
-	}
-}
-
-// reset makes a used fork ready for its next use.
-func (f *fork) reset() {
-	f.turn = f.turn&^shownTurn + 1
-	f.joined, f.own, f.skipped = false, false, false
-	f.err, f.parent = nil, nil
-	if f.state.Load() != 0 {
-		f.state.Store(0)
-	}
-}
-
-func (p *callPool[A, R]) newest() *fork {
-	if p.used == 0 {
-		return nil
-	}
-	return &p.calls[p.used-1].fork
-}
-
-func (p *callPool[A, R]) oldestAbove(level uint64) *fork {
-	i := sort.Search(p.used, func(i int) bool { return p.calls[i].level > level })
-	for ; i < p.used; i++ {
-		if !p.calls[i].joined {
-			return &p.calls[i].fork
-		}
-	}
-	return nil
-}
-
-func (p *callPool[A, R]) heldCount() int { return p.held }
-
-func (p *callPool[A, R]) drop() {
-	var noArg A
-	var noResult R
-	p.used--
-	c := p.calls[p.used]
-	if c.joined {
-		p.held--
-	}
-	c.arg, c.result = noArg, noResult
-	c.reset()
-}
-
-// forget drops the functions and bodies of calls out of use. Calls that were used since the last forget come first, and
-// have an fn, so forget stops at the first call without one.
-func (p *callPool[A, R]) forget() {
-	for _, c := range p.calls[p.used:] {
-		if c.fn == nil {
-			return
-		}
-		c.fn, c.Body = nil, nil
-	}
 }

@@ -20,9 +20,7 @@ func scoped(ex *Executor, fn func(*Scope) error) error {
 		f := &w.forks
 		model.Assert(f.level == f.base && f.public == f.base, "worker %d has forks left: level %d, public %d", w.id,
 			f.level, f.public)
-		for _, p := range f.pools {
-			model.Assert(p.newest() == nil, "worker %d has calls left", w.id)
-		}
+		model.Assert(f.InUse() == 0, "worker %d has calls left", w.id)
 	}
 	return err
 }

@@ -200,6 +200,28 @@ func TestForkTypes(t *testing.T) {
 	})
 }
 
+// Forks that a long loop joins oldest first take no more room with each iteration.
+func TestForkLoopOldestFirst(t *testing.T) {
+	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		inUse, err := executor.Call(t.Context(), ex, func(s *executor.Scope, rounds int) (most int) {
+			same := func(_ *executor.Scope, n int) int { return n }
+			other := func(_ *executor.Scope, n int8) int8 { return n }
+			for range rounds {
+				a := executor.Fork(s, same, 1)
+				b := executor.Fork(s, other, 2)
+				c := executor.Fork(s, same, 3)
+				a.Join(s)
+				b.Join(s)
+				c.Join(s)
+				most = max(most, s.Unjoined())
+			}
+			return most
+		}, 100)
+		require.NoError(t, err)
+		require.Zero(t, inUse)
+	})
+}
+
 // A joinOrder is the order in which n forks are joined, by their indices; those left out are not joined.
 type joinOrder func(rng *rand.Rand, n int) []int
 

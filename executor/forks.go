@@ -7,18 +7,17 @@ import "github.com/magpie-go/magpie/deque"
 type forks struct {
 	w *Worker // the owner; constant
 
-	// level is the level of the newest fork in use, or base. Forks up to public have been pushed to the lane, in the
-	// order of their levels; the others are private.
+	// level is the level of the newest fork in use, or base. There is a fork in use at each level from the worker's
+	// first on. Those up to public have been pushed to the lane, in the order of their levels; the others are private.
 	level, public uint64
 	base          uint64 // the level when the innermost scope began; outside scopes, the worker's first level
-	last          any    // the *callPool that was used last
+	last          any    // the *callPool of the last Fork
 	pools         []pool // all pools
 	children      *child // free list
 	scopes        *Scope // free list
 	scope         *Scope // of the running function; no other may be used
 	stack         stack  // the stack on which the worker runs
 	takes         uint64 // the number of forks taken that belong to another worker or to none
-	disorder      int    // the number of forks in use that were joined before newer ones
 	thrown        error  // what rethrow panicked with last
 }
 
@@ -64,7 +63,7 @@ func (w *Worker) publish(newest *fork) {
 		f.public = next.level
 		next.mark = w.lane.Mark()
 		next.isFrom(f.scope)
-		next.turn |= shownTurn
+		next.turn |= checkedTurn
 		shown = max(shown, w.put(&next.Item))
 	}
 	w.lane.Answered()
@@ -87,37 +86,42 @@ func (f *forks) expose() {
 }
 
 // oldestPrivate returns the private fork that is not joined and has the lowest level, or nil.
-func (f *forks) oldestPrivate() (oldest *fork) {
-	for _, p := range f.pools {
-		if next := p.oldestAbove(f.public); next != nil && (oldest == nil || next.level < oldest.level) {
-			oldest = next
+func (f *forks) oldestPrivate() *fork {
+	for level := f.public + 1; level <= f.level; level++ {
+		if next, _ := f.at(level); !next.joined {
+			return next
 		}
 	}
-	return oldest
+	return nil
 }
 
-// remove updates the levels after gone, a fork of that level, was joined and released.
-func (f *forks) remove(gone *fork, level uint64) {
-	if gone.joined {
-		f.disorder++ // a newer fork of its pool is in use
+// at returns the fork in use at the level, and its pool.
+func (f *forks) at(level uint64) (*fork, pool) {
+	for _, p := range f.pools {
+		if next := p.at(placeOf(level)); next != nil {
+			return next, p
+		}
 	}
-	if level == f.level && f.disorder == 0 {
+	panic("executor: no fork is in use at this level: please report it")
+}
+
+// remove notes that gone has been joined, and puts the newest forks out of use, if they have been joined.
+func (f *forks) remove(gone *fork) {
+	gone.joined = true
+	if gone.level < f.level {
+		// The fast path of Join leaves the forks below as they are. With the bit the next fork's Join comes here, so that
+		// a loop that joins the oldest first takes no more levels with each iteration.
+		next, _ := f.at(gone.level + 1)
+		next.turn |= checkedTurn
+	}
+	for f.level > f.base {
+		top, _ := f.at(f.level)
+		if !top.joined {
+			break
+		}
+		f.scope.forker = top.outer
+		top.reset()
 		f.level--
-		f.scope.forker = gone.outer
-	} else {
-		f.recount()
-	}
-	f.public = min(f.public, f.level)
-}
-
-// recount computes level, disorder and public from the pools, after forks were joined out of order.
-func (f *forks) recount() {
-	f.level, f.disorder = f.base, 0
-	for _, p := range f.pools {
-		if next := p.newest(); next != nil {
-			f.level = max(f.level, next.level)
-		}
-		f.disorder += p.heldCount()
 	}
 	f.public = min(f.public, f.level)
 }
@@ -139,7 +143,7 @@ func (f *forks) begin(next *fork) *Scope {
 	s.fork, s.body, s.run = next, next.Body, scopeRunOf(next.Body)
 	f.scope = s
 	s.level, s.base = f.level, f.base
-	f.base = f.level // while s lasts recount does not go below, even if forks joined out of order are dropped
+	f.base = f.level // while s lasts remove does not go below
 	return s
 }
 
@@ -165,16 +169,26 @@ func (f *forks) end(done *fork) {
 // drop puts the forks above level out of use, newest first. It first calls do for each that is not joined.
 func (f *forks) drop(level uint64, do func(*fork)) {
 	for f.level > level {
+		top, p := f.at(f.level)
+		if !top.joined {
+			do(top)
+		}
+		p.drop(placeOf(f.level))
+		f.level--
+		f.public = min(f.public, f.level)
+	}
+}
+
+// forget drops the functions and bodies of the calls out of use. Each level that was used since the last forget has a
+// call with a function in one pool at least, so forget stops at the first level without one.
+func (f *forks) forget() {
+	for level, any := f.level+1, true; any; level++ {
+		any = false
 		for _, p := range f.pools {
-			if next := p.newest(); next != nil && next.level == f.level {
-				if !next.joined {
-					do(next)
-				}
-				p.drop()
-				break
+			if p.forget(placeOf(level)) {
+				any = true
 			}
 		}
-		f.recount()
 	}
 }
 

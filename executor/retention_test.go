@@ -43,6 +43,16 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 			_, err := executor.Call(bg, ex, func(s *executor.Scope, n int) int { return deep(s, n, load) }, 50)
 			return err
 		},
+		"forks of two types": func(ex *executor.Executor, load func() *burden) any {
+			_, err := executor.Call(bg, ex, func(s *executor.Scope, n int) int {
+				b := load()
+				small := func(*executor.Scope, int8) int8 { return int8(b[0]) }
+				large := func(*executor.Scope, int) int { return b[0] }
+				f1, f2, f3 := executor.Fork(s, small, 0), executor.Fork(s, large, 0), executor.Fork(s, small, 0)
+				return int(f3.Join(s)) + f2.Join(s) + int(f1.Join(s))
+			}, 0)
+			return err
+		},
 		"forks in forks": func(ex *executor.Executor, load func() *burden) any {
 			_, err := executor.Call(bg, ex, func(s *executor.Scope, n int) int {
 				var all []executor.Forked[int, int]

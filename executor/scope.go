@@ -335,9 +335,7 @@ func (r *scopeRun) Enter(*Worker) { r.left.In(1) }
 
 // Leave implements Hooks.
 func (r *scopeRun) Leave(w *Worker) {
-	for _, p := range w.forks.pools {
-		p.forget() // here, not in make, so that private forks do not pay for it
-	}
+	w.forks.forget() // here, not in make, so that private forks do not pay for it
 	if !r.left.Out(1) {
 		return
 	}

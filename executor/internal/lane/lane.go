@@ -116,7 +116,9 @@ func (l *Lane[T]) Share(enough int) {
 
 // MayHaveFew reports whether there may be so few items to steal that the second fork of one function is worth showing.
 // It counts the open deque only: if it returns true, HasFew has the exact answer. Owner only.
-func (l *Lane[T]) MayHaveFew() bool { return l.open.Len() < l.enough }
+func (l *Lane[T]) MayHaveFew() bool {
+	return l.enough != 0 && l.open.HasFewer(l.enough)
+}
 
 // HasFew reports whether there are so few items to steal that the second fork of one function is worth showing. Owner
 // only.

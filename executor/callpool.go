@@ -1,0 +1,101 @@
+package executor
+
+import "math"
+
+// A callPool has a worker's calls of one type. The fork in use at each level of the worker is in one of its pools, at
+// the place of that level. So a pool needs no count of what is in use, and the levels are those of a stack.
+type callPool[A, R any] struct {
+	calls []*call[A, R] // by place; nil where none has been needed
+}
+
+// A place is the index of a level's call in a pool.
+type place uint32
+
+// placeOf returns the place of a level: the upper bits of a level are the worker's.
+func placeOf(level uint64) place { return place(level) }
+
+// A pool is a callPool of any type.
+type pool interface {
+	at(place) *fork      // the fork in use, or nil
+	drop(place)          // puts the fork in use out of use
+	forget(p place) bool // drops the references of the call out of use, and reports whether it had any
+}
+
+// callPoolOf returns the worker's pool for calls of the type, and sets forks.last to it.
+func callPoolOf[A, R any](w *Worker) *callPool[A, R] {
+	f := &w.forks
+	for _, some := range f.pools {
+		if p, ok := some.(*callPool[A, R]); ok {
+			f.last = p
+			return p
+		}
+	}
+	p := &callPool[A, R]{}
+	f.pools = append(f.pools, p)
+	f.last = p
+	return p
+}
+
+// callBlock is how many neighbouring calls are made at once.
+const callBlock = 16
+
+// callAt returns the call at the place, and makes it if there is none.
+func (p *callPool[A, R]) callAt(w *Worker, at place) *call[A, R] {
+	first := at / callBlock * callBlock
+	if n := int(first) + callBlock; n > len(p.calls) {
+		if n > math.MaxInt32 { // places of levels further apart would be the same
+			panic("executor: a worker has more than two billion forks that are not joined")
+		}
+		p.calls = append(p.calls, make([]*call[A, R], max(n, 2*len(p.calls))-len(p.calls))...)
+	}
+	if p.calls[at] == nil {
+		exec := execCall[A, R]
+		if w.core.watch.tellsTasks() {
+			exec = execCallObserved[A, R]
+		}
+		block := new([callBlock]call[A, R])
+		for i := range block {
+			c := &block[i]
+			c.Exec, c.owner = exec, w
+			p.calls[int(first)+i] = c
+		}
+	}
+	return p.calls[at]
+}
+
+func (p *callPool[A, R]) at(at place) *fork {
+	if int(at) < len(p.calls) {
+		if c := p.calls[at]; c != nil && c.level != 0 {
+			return &c.fork
+		}
+	}
+	return nil
+}
+
+func (p *callPool[A, R]) drop(at place) {
+	var noArg A
+	var noResult R
+	c := p.calls[at]
+	c.arg, c.result = noArg, noResult
+	c.reset()
+}
+
+func (p *callPool[A, R]) forget(at place) bool {
+	if int(at) >= len(p.calls) || p.calls[at] == nil || p.calls[at].fn == nil {
+		return false
+	}
+	c := p.calls[at]
+	c.fn, c.Body = nil, nil
+	return true
+}
+
+// reset puts a fork out of use, and makes it ready for its next use.
+func (f *fork) reset() {
+	f.turn = f.turn&^checkedTurn + 1
+	f.level = 0
+	f.joined, f.own, f.skipped = false, false, false
+	f.err, f.parent = nil, nil
+	if f.state.Load() != 0 {
+		f.state.Store(0)
+	}
+}
