@@ -266,7 +266,7 @@ func TestList(t *testing.T) {
 		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
 		"programs,": strings.Fields("fib fat thin nqueens skynet sort scan mandelbrot mm mi raytracer clip bfs ep " +
 			"cg loop sta loopy knary cholesky strassen"),
-		"probes":   {"call", "call-idle", "submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
+		"probes":   {"call", "call-idle", "few-idle", "submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
 		"engines":  {"magpie", "serial", "goroutines"},
 		"policies": texts(executor.Policies()),
 		"ways":     texts(executor.AllForks()),

@@ -27,7 +27,7 @@ type Probe struct {
 
 // Probes lists the probes.
 func Probes() []*Probe {
-	return []*Probe{call, callIdle, submit, submitIdle, idle, sleeper, awake, rerun, memory}
+	return []*Probe{call, callIdle, fewIdle, submit, submitIdle, idle, sleeper, awake, rerun, memory}
 }
 
 func (s *Session) probeSize(p *Probe) int {

@@ -22,7 +22,7 @@ var call = &Probe{
 
 var callIdle = &Probe{
 	Name:     "call-idle",
-	About:    "call after 1 ms of silence each time, in turn with waking a bare thread",
+	About:    "call after 1 ms of silence each time, in turn with two bare threads that wake each other",
 	Size:     "calls",
 	Default:  500,
 	TakePart: true,
@@ -41,7 +41,7 @@ var submit = &Probe{
 
 var submitIdle = &Probe{
 	Name:    "submit-idle",
-	About:   "submit after 1 ms of silence each time, in turn with waking a bare thread: latency from sleep",
+	About:   "submit after 1 ms of silence each time, in turn with two bare threads that wake each other: latency from sleep",
 	Size:    "submissions",
 	Default: 500,
 	Shape:   func(n int) Shape { return Shape{Data: 16 * float64(n)} },
@@ -74,36 +74,47 @@ func afterSilence(ctx context.Context, ex *executor.Executor, n int) ([]Metric, 
 	o := newOneTask()
 	bare := newBareThread()
 	defer bare.close()
-	times, yardstick := make([]time.Duration, n), make([]time.Duration, n)
+	figures, err := alternate(ctx, n, func() (time.Duration, error) { return o.submit(ex) }, "bare", bare.roundTrip)
+	if err != nil {
+		return nil, err
+	}
+	return figures, o.ran(n)
+}
+
+// alternate measures something and a yardstick n times in turn, each time after a millisecond of silence.
+func alternate(
+	ctx context.Context, n int, measure func() (time.Duration, error), yardstick string, wait func() time.Duration,
+) ([]Metric, error) {
+	times, others := make([]time.Duration, n), make([]time.Duration, n)
 	for i := range n {
 		if err := sleep(ctx, time.Millisecond); err != nil {
 			return nil, err
 		}
 		var err error
-		if times[i], err = o.submit(ex); err != nil {
+		if times[i], err = measure(); err != nil {
 			return nil, err
 		}
 		if err := sleep(ctx, time.Millisecond); err != nil {
 			return nil, err
 		}
-		yardstick[i] = bare.wake()
+		others[i] = wait()
 	}
-	p50, bareP50 := quantile(times, 0.50), quantile(yardstick, 0.50)
+	p50, otherP50 := quantile(times, 0.50), quantile(others, 0.50)
 	return []Metric{
 		{"p50-ns", p50},
 		{"p99-ns", quantile(times, 0.99)},
-		{"bare-p50-ns", bareP50},
-		{"bare-p99-ns", quantile(yardstick, 0.99)},
-		{"vs-bare", p50 / max(bareP50, 1)},
-	}, o.ran(n)
+		{yardstick + "-p50-ns", otherP50},
+		{yardstick + "-p99-ns", quantile(others, 0.99)},
+		{"vs-" + yardstick, p50 / max(otherP50, 1)},
+	}, nil
 }
 
-// A bareThread is a goroutine that is locked to its thread and parked: waking it shows the least cost of a wake-up.
+// A bareThread is a goroutine that is locked to its thread and parked, and that wakes the caller when it is woken: two
+// threads that wake each other by futexes, with nothing else to do.
 type bareThread struct {
-	parker  park.Parker
-	stop    atomic.Bool
-	answers atomic.Uint32
-	gone    chan struct{}
+	there, back park.Parker
+	stop        atomic.Bool
+	gone        chan struct{}
 }
 
 func newBareThread() *bareThread {
@@ -113,28 +124,28 @@ func newBareThread() *bareThread {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		for {
-			b.parker.Park()
+			b.there.Park()
 			if b.stop.Load() {
 				return
 			}
-			b.answers.Add(1)
+			b.back.Unpark()
 		}
 	}()
 	return b
 }
 
-// wake unparks the thread, spins until it has answered, and returns the time that this took.
-func (b *bareThread) wake() time.Duration {
-	want := b.answers.Load() + 1
+// roundTrip wakes the thread, sleeps until the thread wakes the caller, and returns the time that this took.
+func (b *bareThread) roundTrip() time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	begin := time.Now()
-	b.parker.Unpark()
-	for b.answers.Load() != want {
-	}
+	b.there.Unpark()
+	b.back.Park()
 	return time.Since(begin)
 }
 
 func (b *bareThread) close() {
 	b.stop.Store(true)
-	b.parker.Unpark()
+	b.there.Unpark()
 	<-b.gone
 }

@@ -96,6 +96,7 @@ var better = map[string]string{
 	"p50-ns":          "lower",
 	"p99-ns":          "lower",
 	"vs-bare":         "lower",
+	"vs-row":          "lower",
 	"cpu-ns":          "lower",
 	"cpu-percent":     "lower",
 	"wakeups":         "lower",
