@@ -41,7 +41,7 @@ var submit = &Probe{
 
 var submitIdle = &Probe{
 	Name:    "submit-idle",
-	About:   "submit after 1 ms of silence each time, in turn with two bare threads that wake each other: latency from sleep",
+	About:   "submit after 1 ms of silence each time, in turn with two bare threads that do: latency from sleep",
 	Size:    "submissions",
 	Default: 500,
 	Shape:   func(n int) Shape { return Shape{Data: 16 * float64(n)} },

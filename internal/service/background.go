@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -37,8 +38,12 @@ func Backgrounds() []*Background {
 		magpie("magpie-hostshare", "an executor with a HostShare of 0.25, for use with a quota",
 			executor.Config{HostShare: 0.25}),
 		magpie("magpie-plain", "an executor with KeepGOMAXPROCS", executor.Config{KeepGOMAXPROCS: true}),
-		extra(collectingLess(400, magpie("magpie-gogc400", "an executor with Nice 5, in a process with GOGC=400",
-			executor.Config{Nice: 5}))),
+		extra(collecting(400, math.MaxInt64, magpie("magpie-gogc400",
+			"an executor with Nice 5, in a process with GOGC=400", executor.Config{Nice: 5}))),
+		extra(collecting(-1, 1<<30, magpie("magpie-limit",
+			"an executor with Nice 5, in a process with GOGC=off and GOMEMLIMIT=1GiB", executor.Config{Nice: 5}))),
+		extra(magpie("magpie-hostshare-nice5", "an executor with a HostShare of 0.25 and Nice 5, for use with a quota",
+			executor.Config{HostShare: 0.25, Nice: 5})),
 		extra(magpie("magpie-one", "an executor with Nice 5 and one worker, so that cores are left to the service",
 			executor.Config{Nice: 5, Workers: 1})),
 		extra(magpie("magpie-nice10", "an executor with Nice 10", executor.Config{Nice: 10})),
@@ -118,12 +123,14 @@ func extra(b *Background) *Background {
 	return b
 }
 
-// collectingLess makes a background one whose process has that GOGC: with a larger one the garbage collector runs less
-// often, and the heap grows to a multiple of what is live.
-func collectingLess(percent int, b *Background) *Background {
+// collecting makes a background one whose process has that GOGC, and that GOMEMLIMIT in bytes: with a larger GOGC the
+// garbage collector runs less often, and the heap grows to a multiple of what is live. A negative GOGC is off: then the
+// heap always grows to the limit.
+func collecting(percent int, limit int64, b *Background) *Background {
 	start := b.start
 	b.start = func(w *work) (stop func() error, err error) {
 		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
 		return start(w)
 	}
 	return b
