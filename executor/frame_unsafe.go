@@ -17,12 +17,20 @@ func isSameFrame(here, other uintptr) bool { return here-other+8 < 16 }
 // stack.
 const stackBlock = 2048
 
-// isBeside reports whether two addresses are in one block of a stack. If other is on the worker's stack, it shows for
-// the price of a load that here is too, and not on another goroutine's.
+// stackGap is less than the room that the runtime keeps free of frames at the low end of each stack, for functions that
+// do not check for an overflow: at least 800 bytes (abi.StackNosplitBase).
+const stackGap = 768
+
+// isBeside reports whether two addresses of frames are in one block of a stack, or closer to each other than frames of
+// two stacks can be. If other is on the worker's stack, it shows for the price of a load that here is too, and not on
+// another goroutine's. The second test is for frames on both sides of a boundary: without it all forks there would be
+// checked by the thread.
 //
 // After the runtime has moved the worker's stack, a block of the old stack may belong to another goroutine until the
 // worker's next Fork or Join. A misuse by that goroutine is not noticed until then.
-func isBeside(here, other uintptr) bool { return here^other < stackBlock }
+func isBeside(here, other uintptr) bool {
+	return here^other < stackBlock || here-other+stackGap < 2*stackGap
+}
 
 // noFrameBeside returns an address beside here. It is hardly ever that of a frame.
 func noFrameBeside(here uintptr) uintptr { return here ^ stackBlock/2 }
