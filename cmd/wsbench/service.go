@@ -177,10 +177,10 @@ func serviceHelp(*tool) string {
 		if b.Extra {
 			name += "*"
 		}
-		fmt.Fprintf(&backgrounds, "  %-15s %s\n", name, wrapped(b.About, 18))
+		fmt.Fprintf(&backgrounds, "  %-23s %s\n", name, wrapped(b.About, 26))
 	}
 	for _, l := range service.Loads() {
-		fmt.Fprintf(&loads, "  %-15s %s\n", l.Name, wrapped(l.About, 18))
+		fmt.Fprintf(&loads, "  %-23s %s\n", l.Name, wrapped(l.About, 26))
 	}
 	return fmt.Sprintf(`Usage: wsbench service [flags]
 
