@@ -46,6 +46,8 @@ func Backgrounds() []*Background {
 			executor.Config{HostShare: 0.25, Nice: 5})),
 		extra(magpie("magpie-one", "an executor with Nice 5 and one worker, so that cores are left to the service",
 			executor.Config{Nice: 5, Workers: 1})),
+		extra(yielding(magpie("magpie-yield", "an executor with Nice 5, whose tasks call executor.Yield after each unit",
+			executor.Config{Nice: 5}))),
 		extra(magpie("magpie-nice10", "an executor with Nice 10", executor.Config{Nice: 10})),
 		extra(magpie("magpie-batch", "an executor with ClassBatch", executor.Config{Class: executor.ClassBatch})),
 		extra(magpie("magpie-idle", "an executor with ClassIdle", executor.Config{Class: executor.ClassIdle})),
@@ -131,6 +133,16 @@ func collecting(percent int, limit int64, b *Background) *Background {
 	b.start = func(w *work) (stop func() error, err error) {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
+		return start(w)
+	}
+	return b
+}
+
+// yielding makes the tasks of a background of an executor let others go first after each unit.
+func yielding(b *Background) *Background {
+	start := b.start
+	b.start = func(w *work) (stop func() error, err error) {
+		w.pause = func() { _ = executor.Yield(context.Background()) } // the context does not end
 		return start(w)
 	}
 	return b

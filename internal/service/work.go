@@ -155,6 +155,7 @@ type work struct {
 	window int // tasks that have been started and have not ended, for backgrounds that start many
 	want   []uint64
 	held   any
+	pause  func() // unless it is nil, a task calls it after each unit
 
 	stopped atomic.Bool
 	begun   atomic.Uint64 // tasks
@@ -186,6 +187,9 @@ func (w *work) task() (more bool) {
 			return false
 		}
 		w.done.Add(1)
+		if w.pause != nil {
+			w.pause()
+		}
 	}
 	return !w.stopped.Load()
 }
