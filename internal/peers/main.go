@@ -77,7 +77,7 @@ func parse(args []string, errs io.Writer) (p plan, format string, err error) {
 	flags.Usage = func() {
 		fmt.Fprintln(errs, "Usage: go run . [flags]\n\nMeasures Magpie beside other libraries for tasks.\n\nBenchmarks:")
 		for _, b := range benches {
-			fmt.Fprintf(errs, "  %-8s%s (-size: %d)\n", b.name, b.doc, b.size)
+			fmt.Fprintf(errs, "  %-14s%s (-size: %d)\n", b.name, b.doc, b.size)
 		}
 		fmt.Fprintln(errs, "\nFlags:")
 		flags.PrintDefaults()

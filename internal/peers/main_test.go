@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,30 +20,31 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var sizes = map[string]string{
-	"fib": "12", "queens": "5", "fan": "100", "dag": "8", "sort": "3000", "run": "1", "rare": "1",
+var sizes = map[string]int{
+	"fib": 12, "queens": 5, "fat": 2, "thin": 6, "fan": 100, "dag": 8, "chain": 100, "btree": 100, "sort": 3000,
+	"sort-floats": 3000, "sort-strings": 3000, "sort-few": 3000, "sort-sorted": 3000, "sort-reversed": 3000,
+	"run": 1, "rare": 1,
 }
 
 // TestEverything measures every benchmark with all peers in Go and, if there is a compiler, with OpenMP.
 func TestEverything(t *testing.T) {
-	names := strings.Join(append(goNames(), "openmp"), ",")
+	tells := &teller{out: &bytes.Buffer{}}
+	all, drop, err := everyone(t.Context(), append(goNames(), "openmp"), tells)
+	defer drop()
+	require.NoError(t, err)
 	for _, b := range benches {
-		var out, progress bytes.Buffer
-		code := run(context.Background(), []string{"-bench", b.name, "-size", sizes[b.name], "-peers", names,
-			"-workers", "1,2", "-rounds", "2", "-seconds", "0.001", "-format", "json"}, &out, &progress)
-		require.Equal(t, 0, code, progress.String())
-		d := json.NewDecoder(&out)
+		b.size = sizes[b.name]
+		p := plan{benches: []bench{b}, workers: []int{1, 2}, rounds: 1, seconds: 0.001}
+		rows, err := p.measure(t.Context(), all, tells)
+		require.NoError(t, err)
 		peers := make(map[string]int)
-		for d.More() {
-			var r row
-			require.NoError(t, d.Decode(&r))
+		for _, r := range rows {
 			require.Equal(t, b.name, r.Bench)
 			if r.Missing != "" {
 				require.Equal(t, "openmp", r.Peer)
 				continue
 			}
 			require.Positive(t, r.NS)
-			require.Equal(t, 2, r.Rounds)
 			peers[r.Peer]++
 		}
 		require.Equal(t, 2, peers["magpie"], "numbers of workers of %s", b.name)
@@ -50,9 +52,25 @@ func TestEverything(t *testing.T) {
 	}
 }
 
+func TestJSON(t *testing.T) {
+	var out, progress bytes.Buffer
+	code := run(t.Context(), strings.Fields("-bench fib,dag -size 8 -peers serial -workers 2 -rounds 2 -seconds 0.001 "+
+		"-format json"), &out, &progress)
+	require.Equal(t, 0, code, progress.String())
+	var of []string
+	for d := json.NewDecoder(&out); d.More(); {
+		var r row
+		require.NoError(t, d.Decode(&r))
+		require.Equal(t, 2, r.Rounds)
+		require.Equal(t, 2, r.Workers)
+		of = append(of, r.Bench+" "+r.Peer)
+	}
+	require.ElementsMatch(t, []string{"fib serial", "fib magpie", "dag serial", "dag magpie"}, of)
+}
+
 func goNames() (names []string) {
 	for _, name := range peerNames() {
-		if name != "rayon" && name != "onetbb" && name != "openmp" && name != "lace" {
+		if !slices.ContainsFunc(compileds, func(c compiled) bool { return c.name == name }) {
 			names = append(names, name)
 		}
 	}
@@ -85,14 +103,21 @@ func TestWrongAnswer(t *testing.T) {
 
 	_, err = median(expect(2, func() (int, error) { return 1, nil }), 0)
 	require.ErrorContains(t, err, "wrong answer: 1, want 2")
-	_, err = median(fan(3, func(func()) {}, func() error { return nil }), 0)
+	nothing := func() error { return nil }
+	_, err = median(fan(3, func(func()) {}, nothing), 0)
 	require.ErrorContains(t, err, "0 functions were called, want 3")
-	_, err = median(front(3, make([]uint64, 9), func() error { return nil }), 0)
+	_, err = median(wave(3, make([]uint64, 9)).repetition(nothing), 0)
 	require.ErrorContains(t, err, "the grid differs")
-	_, err = median(sorted(100, func([]int64) error { return nil }), 0)
+	_, err = median(chain(3).repetition(nothing), 0)
+	require.ErrorContains(t, err, "0 tasks ran, want 3")
+	_, err = median(btree(3).repetition(nothing), 0)
+	require.ErrorContains(t, err, "task 0 is in level 0, want 1")
+	_, err = median(sorted([]int64{2, 1}, digestInt, func([]int64) error { return nil }), 0)
 	require.ErrorContains(t, err, "not sorted")
-	_, err = drive("serial", "fan", 1, 1, 1)
-	require.ErrorContains(t, err, "serial does not do fan")
+	_, err = median(sorted([]int64{2, 1}, digestInt, func(s []int64) error { clear(s); return nil }), 0)
+	require.ErrorContains(t, err, "or others")
+	_, err = drive("serial", "run", 1, 1, 1)
+	require.ErrorContains(t, err, "serial does not do run")
 }
 
 func TestBadInput(t *testing.T) {

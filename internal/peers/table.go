@@ -13,17 +13,31 @@ var benches = []bench{
 		unit: "fork and join", units: func(n int) int { return fibSerial(n+1) - 1 }},
 	{name: "queens", doc: "all solutions of the n queens problem, a fork for each place of a queen", size: 10,
 		unit: "place", units: func(n int) int { _, places := queensSerial(n); return places }},
+	{name: "fat", doc: "a tree with 64 children to a node: it forks all but the last, and joins the newest first", size: 3,
+		unit: "node", units: fatNodes},
+	{name: "thin", doc: "a tree with 2 children to a node, which forks the first", size: 20,
+		unit: "node", units: thinNodes},
 	{name: "fan", doc: "independent small functions that one thread starts and waits for", size: 100_000,
-		unit: "function", units: func(n int) int { return n }},
+		unit: "function", units: each},
 	{name: "dag", doc: "a wave front over a square grid, each task after those above and to the left", size: 300,
 		unit: "task", units: func(n int) int { return n * n }},
-	{name: "sort", doc: "random integers of 64 bits", size: 10_000_000,
-		unit: "integer", units: func(n int) int { return n }},
+	{name: "chain", doc: "tasks one after the other, in a graph that is run again", size: 1 << 20,
+		unit: "task", units: each},
+	{name: "btree", doc: "a complete binary tree of tasks, each before its children, in a graph that is run again",
+		size: 1<<20 - 1, unit: "task", units: each},
+	{name: "sort", doc: "random integers of 64 bits", size: 10_000_000, unit: "integer", units: each},
+	{name: "sort-floats", doc: "random numbers from -1 to 1", size: 10_000_000, unit: "number", units: each},
+	{name: "sort-strings", doc: "random numbers of 64 bits in decimal", size: 1_000_000, unit: "string", units: each},
+	{name: "sort-few", doc: "random integers below 100", size: 10_000_000, unit: "integer", units: each},
+	{name: "sort-sorted", doc: "integers in ascending order", size: 10_000_000, unit: "integer", units: each},
+	{name: "sort-reversed", doc: "integers in descending order", size: 10_000_000, unit: "integer", units: each},
 	{name: "run", doc: "one small function that another thread is to run, back to back", size: 1,
-		unit: "call", units: func(n int) int { return 1 }},
+		unit: "call", units: func(int) int { return 1 }},
 	{name: "rare", doc: "the same, a millisecond after the last", size: 1,
-		unit: "call", units: func(n int) int { return 1 }},
+		unit: "call", units: func(int) int { return 1 }},
 }
+
+func each(n int) int { return n }
 
 func benchNamed(name string) *bench {
 	for i := range benches {
