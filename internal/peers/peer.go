@@ -50,6 +50,15 @@ type compiled struct {
 	compile func(ctx context.Context, dir, binary string) *exec.Cmd
 }
 
+// What the drivers do, by kind.
+var (
+	recursions = []string{"fib", "queens", "fat", "thin"}
+	fanOut     = []string{"fan"}
+	graphs     = []string{"dag", "chain", "btree"}
+	sortings   = []string{"sort", "sort-floats", "sort-strings", "sort-few", "sort-sorted", "sort-reversed"}
+	calls      = []string{"run", "rare"}
+)
+
 var compileds = []compiled{
 	{"rayon", []string{"fib", "queens", "fan", "sort", "run", "rare"}, "cargo", "the registry of crates",
 		func(ctx context.Context, dir, binary string) *exec.Cmd {
@@ -60,17 +69,17 @@ var compileds = []compiled{
 			cmd.Env = append(os.Environ(), "RUSTFLAGS=-C target-cpu=native")
 			return cmd
 		}},
-	{"onetbb", []string{"fib", "queens", "fan", "dag", "sort", "run", "rare"}, "g++", "the package libtbb-dev",
+	{"onetbb", slices.Concat(recursions, fanOut, graphs, sortings, calls), "g++", "the package libtbb-dev",
 		func(ctx context.Context, dir, binary string) *exec.Cmd {
 			return exec.CommandContext(ctx, "g++", "-O3", "-march=native", "-std=c++20", "-o", binary,
 				filepath.Join(dir, "onetbb.cpp"), "-ltbb")
 		}},
-	{"openmp", []string{"fib", "queens", "fan", "dag", "run", "rare"}, "g++", "the compiler's OpenMP",
+	{"openmp", slices.Concat(recursions, fanOut, graphs, calls), "g++", "the compiler's OpenMP",
 		func(ctx context.Context, dir, binary string) *exec.Cmd {
 			return exec.CommandContext(ctx, "g++", "-O3", "-march=native", "-std=c++20", "-fopenmp", "-o", binary,
 				filepath.Join(dir, "openmp.cpp"))
 		}},
-	{"lace", []string{"fib", "queens", "fan", "run", "rare"}, "g++",
+	{"lace", slices.Concat(recursions, fanOut, calls), "g++",
 		"lace.pc, which pkg-config finds in $PKG_CONFIG_PATH",
 		func(ctx context.Context, dir, binary string) *exec.Cmd {
 			script := `found=$(pkg-config --cflags --libs lace 2>&1) || { echo "$found"; exit 1; }

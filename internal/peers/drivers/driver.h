@@ -86,37 +86,19 @@ inline int queens(board b) {
 	return solutions;
 }
 
-// put sets place i of an n×n grid to a number that depends on those above and to the left.
-inline void put(std::vector<uint64_t> &grid, int n, int i) {
-	uint64_t x = i;
-	if (i >= n) {
-		x += 3 * grid[i - n];
-	}
-	if (i % n > 0) {
-		x ^= 5 * grid[i - 1];
-	}
-	grid[i] = x + 1;
-}
+constexpr int fat_children = 64;
 
-inline std::vector<uint64_t> front(int n) {
-	std::vector<uint64_t> grid(n * n);
-	for (int i = 0; i < n * n; i++) {
-		put(grid, n, i);
-	}
-	return grid;
-}
+// nodes returns the nodes of a tree.
+inline int64_t nodes(int children, int depth) { return depth == 0 ? 1 : 1 + children * nodes(children, depth - 1); }
 
-// random_numbers are those of splitmix64.
-inline std::vector<int64_t> random_numbers(int n) {
-	std::vector<int64_t> s(n);
-	uint64_t state = 1;
-	for (auto &x : s) {
-		uint64_t z = (state += 0x9e3779b97f4a7c15);
-		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-		x = int64_t(z ^ (z >> 31));
-	}
-	return s;
+// answer prints the time of f, whose answer is known.
+template <class F> void answer(const arguments &a, int64_t want, F f) {
+	print(a, [&] {
+		int64_t got;
+		auto took = timed([&] { got = f(); });
+		expect(got, want);
+		return took;
+	});
 }
 
 } // namespace driver

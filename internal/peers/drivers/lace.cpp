@@ -34,6 +34,29 @@ TASK_2(int, fork_places, board, b, uint32_t, free) {
 
 TASK_IMPL_1(int, fork_queens, board, b) { return b.columns == b.all ? 1 : CALL(fork_places, b, b.free()); }
 
+TASK_1(int, fork_fat, int, depth) {
+	if (depth == 0) {
+		return 1;
+	}
+	for (int i = 1; i < fat_children; i++) {
+		SPAWN(fork_fat, depth - 1);
+	}
+	int n = 1 + CALL(fork_fat, depth - 1);
+	for (int i = 1; i < fat_children; i++) {
+		n += SYNC(fork_fat);
+	}
+	return n;
+}
+
+TASK_1(int, fork_thin, int, depth) {
+	if (depth == 0) {
+		return 1;
+	}
+	SPAWN(fork_thin, depth - 1);
+	int n = 1 + CALL(fork_thin, depth - 1);
+	return n + SYNC(fork_thin);
+}
+
 TASK_1(int, count, std::atomic<int> *, ran) { return ++*ran; }
 
 VOID_TASK_2(fan, int, n, std::atomic<int> *, ran) {
@@ -48,19 +71,16 @@ VOID_TASK_2(fan, int, n, std::atomic<int> *, ran) {
 int main(int argc, char **argv) {
 	auto a = parse(argc, argv);
 	int n = a.n;
-	if (a.bench != "fib" && a.bench != "queens" && a.bench != "fan" && a.bench != "run" && a.bench != "rare") {
-		fail("lace does not do " + a.bench);
-	}
 	lace_start(a.workers, std::max(n, 100000) + 100); // tasks that a worker's deque has room for
-	if (a.bench == "fib" || a.bench == "queens") {
-		bool is_fib = a.bench == "fib";
-		int want = is_fib ? fib(n) : queens(empty_board(n)), got;
-		print(a, [&] {
-			auto took = timed([&] { got = is_fib ? RUN(fork_fib, n) : RUN(fork_queens, empty_board(n)); });
-			expect(got, want);
-			return took;
-		});
-	} else {
+	if (a.bench == "fib") {
+		answer(a, fib(n), [&] { return RUN(fork_fib, n); });
+	} else if (a.bench == "queens") {
+		answer(a, queens(empty_board(n)), [&] { return RUN(fork_queens, empty_board(n)); });
+	} else if (a.bench == "fat") {
+		answer(a, nodes(fat_children, n), [&] { return RUN(fork_fat, n); });
+	} else if (a.bench == "thin") {
+		answer(a, nodes(2, n), [&] { return RUN(fork_thin, n); });
+	} else if (a.bench == "fan" || a.bench == "run" || a.bench == "rare") {
 		if (a.bench != "fan") {
 			n = 1;
 		}
@@ -73,6 +93,8 @@ int main(int argc, char **argv) {
 			expect(ran, n);
 			return took;
 		});
+	} else {
+		fail("lace does not do " + a.bench);
 	}
 	lace_stop();
 }

@@ -1,5 +1,7 @@
 // The driver of oneTBB.
 #include "driver.h"
+#include "sorts.h"
+#include "works.h"
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
@@ -43,25 +45,65 @@ static int fork_places(board b, uint32_t free) {
 
 static int fork_queens(board b) { return b.columns == b.all ? 1 : fork_places(b, b.free()); }
 
+static int fork_fat(int depth) {
+	if (depth == 0) {
+		return 1;
+	}
+	int counts[fat_children - 1];
+	tbb::task_group g;
+	for (auto &count : counts) {
+		g.run([&count, depth] { count = fork_fat(depth - 1); });
+	}
+	int n = 1 + fork_fat(depth - 1);
+	g.wait();
+	for (auto count : counts) {
+		n += count;
+	}
+	return n;
+}
+
+static int fork_thin(int depth) {
+	if (depth == 0) {
+		return 1;
+	}
+	int x, y;
+	tbb::task_group g;
+	g.run([&x, depth] { x = fork_thin(depth - 1); });
+	y = fork_thin(depth - 1);
+	g.wait();
+	return 1 + x + y;
+}
+
+template <class Work> static void flow(const arguments &a, tbb::task_arena &arena, Work w) {
+	using node = tbb::flow::continue_node<tbb::flow::continue_msg>;
+	arena.execute([&] {
+		tbb::flow::graph g;
+		std::vector<std::unique_ptr<node>> nodes;
+		for (int i = 0; i < w.tasks(); i++) {
+			nodes.push_back(std::make_unique<node>(g, [&w, i](tbb::flow::continue_msg) { w.run(i); }));
+			w.predecessors(i, [&](int before) { tbb::flow::make_edge(*nodes[before], *nodes[i]); });
+		}
+		rerun(a, w, [&] {
+			nodes[0]->try_put(tbb::flow::continue_msg());
+			g.wait_for_all();
+		});
+	});
+}
+
 int main(int argc, char **argv) {
 	auto a = parse(argc, argv);
 	tbb::global_control limit(tbb::global_control::max_allowed_parallelism, a.workers);
 	tbb::task_arena arena(a.workers);
 	int n = a.n;
+	auto sort = [&](auto &s) { arena.execute([&] { tbb::parallel_sort(s.begin(), s.end()); }); };
 	if (a.bench == "fib") {
-		int want = fib(n), got;
-		print(a, [&] {
-			auto took = timed([&] { arena.execute([&] { got = fork_fib(n); }); });
-			expect(got, want);
-			return took;
-		});
+		answer(a, fib(n), [&] { return arena.execute([&] { return fork_fib(n); }); });
 	} else if (a.bench == "queens") {
-		int want = queens(empty_board(n)), got;
-		print(a, [&] {
-			auto took = timed([&] { arena.execute([&] { got = fork_queens(empty_board(n)); }); });
-			expect(got, want);
-			return took;
-		});
+		answer(a, queens(empty_board(n)), [&] { return arena.execute([&] { return fork_queens(empty_board(n)); }); });
+	} else if (a.bench == "fat") {
+		answer(a, nodes(fat_children, n), [&] { return arena.execute([&] { return fork_fat(n); }); });
+	} else if (a.bench == "thin") {
+		answer(a, nodes(2, n), [&] { return arena.execute([&] { return fork_thin(n); }); });
 	} else if (a.bench == "fan") {
 		print(a, [&] {
 			std::atomic<int> ran{0};
@@ -78,44 +120,11 @@ int main(int argc, char **argv) {
 			return took;
 		});
 	} else if (a.bench == "dag") {
-		auto want = front(n);
-		std::vector<uint64_t> grid(n * n);
-		using node = tbb::flow::continue_node<tbb::flow::continue_msg>;
-		arena.execute([&] {
-			tbb::flow::graph g;
-			std::vector<std::unique_ptr<node>> nodes;
-			for (int i = 0; i < n * n; i++) {
-				nodes.push_back(std::make_unique<node>(g, [&grid, n, i](tbb::flow::continue_msg) { put(grid, n, i); }));
-				if (i >= n) {
-					tbb::flow::make_edge(*nodes[i - n], *nodes[i]);
-				}
-				if (i % n > 0) {
-					tbb::flow::make_edge(*nodes[i - 1], *nodes[i]);
-				}
-			}
-			print(a, [&] {
-				std::fill(grid.begin(), grid.end(), 0);
-				auto took = timed([&] {
-					nodes[0]->try_put(tbb::flow::continue_msg());
-					g.wait_for_all();
-				});
-				if (grid != want) {
-					fail("wrong answer: the grid differs");
-				}
-				return took;
-			});
-		});
-	} else if (a.bench == "sort") {
-		auto random = random_numbers(n), s = random, want = random;
-		std::sort(want.begin(), want.end());
-		print(a, [&] {
-			s = random;
-			auto took = timed([&] { arena.execute([&] { tbb::parallel_sort(s.begin(), s.end()); }); });
-			if (s != want) {
-				fail("wrong answer: the numbers are not sorted");
-			}
-			return took;
-		});
+		flow(a, arena, wave(n));
+	} else if (a.bench == "chain") {
+		flow(a, arena, chain(n));
+	} else if (a.bench == "btree") {
+		flow(a, arena, btree(n));
 	} else if (a.bench == "run" || a.bench == "rare") {
 		// Enqueued, so that another thread calls it: arena.execute would call it here.
 		tbb::task_arena other(a.workers, 0);
@@ -129,7 +138,7 @@ int main(int argc, char **argv) {
 				done.wait(false);
 			});
 		});
-	} else {
+	} else if (!sorts(a, sort)) {
 		fail("onetbb does not do " + a.bench);
 	}
 }
