@@ -60,15 +60,9 @@ var (
 )
 
 var compileds = []compiled{
-	{"rayon", []string{"fib", "queens", "fan", "sort", "run", "rare"}, "cargo", "the registry of crates",
-		func(ctx context.Context, dir, binary string) *exec.Cmd {
-			build := filepath.Join(dir, "rayon", "target")
-			script := `cargo build --quiet --release --target-dir "$1" && cp "$1/release/driver" "$2"`
-			cmd := exec.CommandContext(ctx, "sh", "-c", script, "sh", build, binary)
-			cmd.Dir = filepath.Join(dir, "rayon")
-			cmd.Env = append(os.Environ(), "RUSTFLAGS=-C target-cpu=native")
-			return cmd
-		}},
+	{"rayon", slices.Concat(recursions, fanOut, graphs, sortings, calls), "cargo", "the registry of crates",
+		cargo("rayon")},
+	{"chili", recursions, "cargo", "the registry of crates", cargo("chili")},
 	{"onetbb", slices.Concat(recursions, fanOut, graphs, sortings, calls), "g++", "the package libtbb-dev",
 		func(ctx context.Context, dir, binary string) *exec.Cmd {
 			return exec.CommandContext(ctx, "g++", "-O3", "-march=native", "-std=c++20", "-o", binary,
@@ -86,6 +80,17 @@ var compileds = []compiled{
 				g++ -O3 -march=native -std=c++20 -o "$2" "$1" $found`
 			return exec.CommandContext(ctx, "sh", "-c", script, "sh", filepath.Join(dir, "lace.cpp"), binary)
 		}},
+}
+
+// cargo compiles one of the drivers in Rust.
+func cargo(name string) func(ctx context.Context, dir, binary string) *exec.Cmd {
+	return func(ctx context.Context, dir, binary string) *exec.Cmd {
+		script := `cargo build --quiet --release --bin "$1" && cp "target/release/$1" "$2"`
+		cmd := exec.CommandContext(ctx, "sh", "-c", script, "sh", name, binary)
+		cmd.Dir = filepath.Join(dir, "rust")
+		cmd.Env = append(os.Environ(), "CARGO_TARGET_DIR=target", "RUSTFLAGS=-C target-cpu=native")
+		return cmd
+	}
 }
 
 //go:embed drivers
