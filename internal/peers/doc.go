@@ -1,4 +1,5 @@
-// Command peers measures Magpie beside other libraries for tasks: those of Go, and Lace, oneTBB, OpenMP and rayon.
+// Command peers measures Magpie beside other libraries for tasks: those of Go, and Lace, oneTBB, OpenMP, rayon and
+// chili.
 //
 //	go run . [-bench fib,sort] [-workers 1,2] [-rounds 5] [-seconds 0.5] [-format text|json]
 //
@@ -11,6 +12,27 @@
 // Each measurement is a process of its own that does one thing with one peer, checks every answer, and tells the median
 // of its repetitions. Peers take turns, so that a machine that drifts favours none. The figures of the table are the
 // medians over the rounds.
+//
+// # Peers that are no libraries
+//
+//   - serial is a loop or a recursion on one thread.
+//   - frames is the same recursion, but one half is a call through a function value that is stored first: the least
+//     that a fork and its join can cost in Go.
+//   - walk runs a graph on one thread, with a stack of ready tasks and counters.
+//   - goroutines is what one writes without a library.
+//   - magpie-first is the first sort of a new executor. The figure of magpie is that of repeated sorts, each of which
+//     finds the memory that the one before needed. The other libraries sort in place.
+//
+// Graphs of oneTBB are flow graphs. rayon has no graphs: its driver counts predecessors down by hand. Nor has OpenMP: a
+// task depends on others, or, in btree, starts them, and each run makes the tasks anew. rayon compares floats by
+// total_cmp. Strings are sorted as slices of texts in every language, and not copied.
+//
+// # Peers that are missing
+//
+// Taskflow and libfork have no drivers: Debian 12 has no package of them, where a compiler would find them without a
+// path. go-taskflow is not a peer, as the module proxy refused it when the other peers were added.
+//
+// # Drivers
 //
 // A driver is called with the names of what it does, the number of workers, the size, and the seconds that it may take:
 //
