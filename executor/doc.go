@@ -31,8 +31,8 @@
 //
 // # Workers
 //
-// A task that was given a context need not capture its executor: [FromContext] finds it, and Async, Call, First and
-// Broadcast take a nil executor for it. [Executor.WorkerIndex] tells a task the index of its worker, and a [PerWorker]
+// A task that was given a context need not capture its executor: [FromContext] finds it, and the functions of this
+// package that take a context and an executor take a nil executor for it. [Executor.WorkerIndex] tells a task the index of its worker, and a [PerWorker]
 // has a value for each. [Config.ThreadStart] and ThreadEnd are called on the workers' threads.
 //
 // # Errors

@@ -46,7 +46,7 @@ type unwatch struct{ stop func() bool }
 // init starts f.
 func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	if ctx == nil || ex == nil {
-		ex = executorOr(ctx, nil, "Async")
+		ex = executorOr(ctx, ex, "Async")
 	}
 	f.ex = ex
 	f.Body = &ex.asyncs.Body

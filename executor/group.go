@@ -67,11 +67,11 @@ func NewGroup(ex *Executor) *Group {
 
 // GroupWithContext returns a group whose functions run on ex, and a context derived from ctx that is cancelled when a
 // function fails, by [Group.Cancel], or when Wait returns. The group should be waited for even if it got no function.
-// GroupWithContext panics if ctx or ex is nil.
+//
+// A nil ex stands for the executor of ctx, see [FromContext]. GroupWithContext panics if there is none, and if ctx is
+// nil.
 func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Context) {
-	if ctx == nil {
-		panic("executor: GroupWithContext needs a context, got nil")
-	}
+	ex = executorOr(ctx, ex, "GroupWithContext")
 	g := NewGroup(ex)
 	g.ctx = ctx
 	r := g.begin(ex.currentWorker(), false)

@@ -20,12 +20,13 @@ func FromContext(ctx context.Context) (*Executor, bool) {
 	return ex, ok
 }
 
-// executorOr returns ex or, if that is nil, the executor of ctx. It panics if there is none, on behalf of caller.
+// executorOr returns ex or, if that is nil, the executor of ctx. It panics if there is none, or if ctx is nil, on behalf
+// of caller.
 func executorOr(ctx context.Context, ex *Executor, caller string) *Executor {
-	if ex != nil {
-		return ex
-	}
 	if ctx != nil {
+		if ex != nil {
+			return ex
+		}
 		if ex, ok := FromContext(ctx); ok {
 			return ex
 		}

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -183,7 +184,8 @@ func TestFromContextIsFree(t *testing.T) {
 	})))
 }
 
-// In a task, a nil executor stands for the task's own. Elsewhere it panics, with the name of the function.
+// In a task, a nil executor stands for the task's own. Elsewhere it panics, as a nil context does, with the name of the
+// function.
 func TestNilExecutor(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	calls := map[string]func(ctx context.Context) (*executor.Executor, error){
@@ -202,6 +204,43 @@ func TestNilExecutor(t *testing.T) {
 				return ex, nil
 			})
 		},
+		"Broadcast": func(ctx context.Context) (got *executor.Executor, err error) {
+			err = executor.Broadcast(ctx, nil, func(ctx context.Context, worker int) error {
+				if worker == 0 {
+					got, _ = executor.FromContext(ctx)
+				}
+				return nil
+			})
+			return got, err
+		},
+		"GroupWithContext": func(ctx context.Context) (*executor.Executor, error) {
+			g, ctx := executor.GroupWithContext(ctx, nil)
+			got, _ := executor.FromContext(ctx)
+			return got, g.Wait()
+		},
+		"NewPromise": func(ctx context.Context) (*executor.Executor, error) {
+			p := executor.NewPromise[int](ctx, nil)
+			p.Resolve(0)
+			got, _ := executor.FromContext(p.Context())
+			return got, nil
+		},
+		"After": func(ctx context.Context) (*executor.Executor, error) {
+			_, err := executor.After(ctx, nil, 0).Wait()
+			got, _ := executor.FromContext(ctx)
+			return got, err
+		},
+		"Collect": func(ctx context.Context) (*executor.Executor, error) {
+			one := pipeline.FromSeq("one", 1, slices.Values([]int{1}))
+			got, err := pipeline.Collect(ctx, nil, pipeline.Then(one, pipeline.Serial,
+				func(tok *pipeline.Token, _ int) (*executor.Executor, error) {
+					ex, _ := executor.FromContext(tok.Context())
+					return ex, nil
+				}))
+			if err != nil {
+				return nil, err
+			}
+			return got[0], nil
+		},
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +249,9 @@ func TestNilExecutor(t *testing.T) {
 				require.Same(t, ex, got)
 				return err
 			})))
-			require.NoError(t, mustPanic(func() { _, _ = call(t.Context()) }, name+" needs a context and an executor"))
+			for _, ctx := range []context.Context{t.Context(), nil} {
+				require.NoError(t, mustPanic(func() { _, _ = call(ctx) }, name+" needs a context and an executor"))
+			}
 		})
 	}
 }

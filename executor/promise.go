@@ -29,12 +29,14 @@ type Promise[T any] struct {
 // A Promise is no work of the executor. It does not count against [Config.MaxRuns], and Close does not wait for it. A
 // future that comes after it is work, and Close waits for that. A Promise may be resolved after Close.
 //
-// If the executor is closed and the caller is none of its tasks, the Future ends at once with [ErrClosed]. NewPromise
-// panics if ctx or ex is nil.
+// If the executor is closed and the caller is none of its tasks, the Future ends at once with [ErrClosed].
+//
+// A nil ex stands for the executor of ctx, see [FromContext]. NewPromise panics if there is none, and if ctx is nil.
 func NewPromise[T any](ctx context.Context, ex *Executor) *Promise[T] {
-	if ctx == nil || ex == nil {
-		panic("executor: NewPromise needs a context and an executor, got nil")
-	}
+	return newPromise[T](ctx, executorOr(ctx, ex, "NewPromise"))
+}
+
+func newPromise[T any](ctx context.Context, ex *Executor) *Promise[T] {
 	f := &Future[T]{}
 	f.state.call = f
 	f.state.initPromise(ctx, ex)
@@ -138,9 +140,11 @@ func (f *future) watchPromise() {
 
 // After returns a Future that ends after the duration d, with the time. It holds no worker and no goroutine meanwhile.
 // If ctx ends first, or by [Future.Cancel], the Future ends with an error, as that of a [Promise] does, and the timer
-// is stopped. After panics if ctx or ex is nil.
+// is stopped.
+//
+// A nil ex stands for the executor of ctx, see [FromContext]. After panics if there is none, and if ctx is nil.
 func After(ctx context.Context, ex *Executor, d time.Duration) *Future[time.Time] {
-	p := NewPromise[time.Time](ctx, ex)
+	p := newPromise[time.Time](ctx, executorOr(ctx, ex, "After"))
 	timer := time.AfterFunc(d, func() { p.Resolve(time.Now()) })
 	f := p.Future()
 	f.AfterEnd(func(time.Time, error) { timer.Stop() })

@@ -153,7 +153,7 @@ func ExamplePipeline_graph() {
 	g := graph.New("nightly")
 	g.Task(func(ctx context.Context) error {
 		pages := pipeline.FromSeq("pages", 0, slices.Values([]string{"a", "b", ""}))
-		_, err := pipeline.Collect(ctx, ex, pipeline.Then(pages, pipeline.Parallel,
+		_, err := pipeline.Collect(ctx, nil, pipeline.Then(pages, pipeline.Parallel, // nil: the task's executor
 			func(_ *pipeline.Token, page string) (int, error) {
 				if page == "" {
 					return 0, io.ErrUnexpectedEOF

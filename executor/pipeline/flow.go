@@ -145,8 +145,18 @@ func To[A any](f Flow[A], mode Mode, sink func(*Token, A) error) (*Pipeline, err
 //
 //	urls := pipeline.FromSeq("fetch", 0, slices.Values(list))
 //	pages, err := pipeline.Collect(ctx, ex, pipeline.Then(urls, pipeline.Parallel, fetch))
+//
+// A nil ex stands for the executor of ctx, see [executor.FromContext]: a task that passes the context that it was given
+// need not know its executor. Collect panics if there is none, and if ctx is nil.
 func Collect[T any](ctx context.Context, ex *executor.Executor, f Flow[T]) ([]T, error) {
 	f.check("Collect")
+	if ex == nil && ctx != nil {
+		ex, _ = executor.FromContext(ctx)
+	}
+	if ctx == nil || ex == nil {
+		panic("pipeline: Collect needs a context and an executor, got nil: " +
+			"the executor may be nil only with the context of a task")
+	}
 	var all []T
 	p, err := To(f, Serial, func(_ *Token, value T) error {
 		all = append(all, value)
