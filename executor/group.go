@@ -37,7 +37,8 @@ import (
 //   - After Close, Go from outside calls no function. The error of Wait is then [ErrClosed], or the first failure.
 //   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait. So it counts
 //     against [Config.MaxRuns], and its first function, or GroupWithContext, waits for room. It is nested in the run of
-//     the task that has called Go first. Close waits for its functions, but not for Wait.
+//     the task that has called Go first, but it is not cancelled with that run: only the context that GroupWithContext
+//     was given cancels it. Close waits for its functions, but not for Wait.
 //
 // All methods may be called from any goroutine and from tasks, those of the group too. Go and Wait are safe for
 // concurrent use; SetLimit is not. A Group is made by [NewGroup] or [GroupWithContext]. All methods of a zero Group
@@ -57,7 +58,9 @@ type Group struct {
 
 // NewGroup returns a group whose functions run on ex. It panics if ex is nil.
 //
-// The group's context, which functions of [Group.GoContext] are given, is cancelled as that of GroupWithContext is.
+// The group's context, which functions of [Group.GoContext] are given, is cancelled as that of GroupWithContext is, but
+// follows no other context. If a task uses the group, and its run is cancelled, the functions are called and go on. In
+// a task GroupWithContext with the context of the task is the better choice.
 func NewGroup(ex *Executor) *Group {
 	if ex == nil {
 		panic("executor: NewGroup of a nil executor")

@@ -262,6 +262,41 @@ func TestGroupMisuse(t *testing.T) {
 	require.ErrorIs(t, g.Wait(), executor.ErrClosed)
 }
 
+// A group of GroupWithContext is cancelled with the run whose context it was given. One of NewGroup goes on.
+func TestGroupInCancelledRun(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		for _, follows := range []bool{false, true} {
+			var inside, result error
+			called := false
+			self := make(chan *executor.Run, 1)
+			run := ex.Start(t.Context(), one(func(ctx context.Context) error {
+				g := executor.NewGroup(ex)
+				if follows {
+					g, _ = executor.GroupWithContext(ctx, ex)
+				}
+				g.GoContext(func(own context.Context) error {
+					(<-self).Cancel(errTest)
+					inside = own.Err()
+					g.GoContext(func(context.Context) error { called = true; return nil })
+					return nil
+				})
+				result = g.Wait()
+				return nil
+			}))
+			self <- run
+			require.ErrorIs(t, run.Wait(), errTest)
+			if follows {
+				require.Equal(t, context.Canceled, inside)
+				require.ErrorIs(t, result, errTest)
+			} else {
+				require.NoError(t, inside)
+				require.NoError(t, result)
+			}
+			require.Equal(t, !follows, called)
+		}
+	})
+}
+
 func TestGroupInline(t *testing.T) {
 	for seed := range uint64(50) {
 		ex := executor.NewInline(seed)
