@@ -174,6 +174,36 @@ func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 	}
 }
 
+// The first item of a job needs an Exec and a Body: else Start panics and says so. A later item without an Exec fails
+// its run.
+func TestItemWithoutExec(t *testing.T) {
+	const says = "executor: the job's Begin returned an item without an Exec, or without a Body that NewBody has made"
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	exec := func(*executor.Worker, *executor.Item) *executor.Item { t.Error("called"); return nil }
+	body := executor.NewBody(nil)
+	for _, it := range []*executor.Item{{}, {Body: &body}, {Exec: exec}, {Exec: exec, Body: &executor.Body{}}} {
+		job := badJob(func() (*executor.Item, error) { return it, nil })
+		require.PanicsWithValue(t, says, func() { ex.Start(t.Context(), job) })
+	}
+
+	var l *layer
+	without := func() *executor.Item {
+		it := l.item(nil)
+		it.Exec = nil
+		return it
+	}
+	for name, first := range map[string]step{
+		"pushed":   func(w *executor.Worker, _ *executor.Item) *executor.Item { w.Push(without()); return nil },
+		"returned": func(*executor.Worker, *executor.Item) *executor.Item { return without() },
+	} {
+		l = newLayer(name, first)
+		var failed *executor.PanicError
+		require.ErrorAs(t, ex.Run(t.Context(), l), &failed, name)
+		require.ErrorContains(t, failed, "nil pointer dereference")
+	}
+	require.NoError(t, ex.Run(t.Context(), one(nothing)))
+}
+
 // newInline makes an inline executor that lives as long as the test.
 func newInline(t testing.TB) *executor.Executor {
 	ex := executor.NewInline(1)

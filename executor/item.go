@@ -9,6 +9,9 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 // run the next item itself, see [Worker.Continue]. Items that other workers may run meanwhile go to [Worker.Push]. If
 // Exec panics or calls [runtime.Goexit], [Hooks.Fail] of the item's body is called.
 //
+// An item needs an Exec, and a Body that [NewBody] has made. If the first item of a job lacks one of these, Start
+// panics. A later item without an Exec fails as one whose Exec panics.
+//
 // An item is in one place at a time: pushed, returned, or being run. An item whose Exec allows it may be in several
 // places, and be run by several workers at once. To the executor it then counts as so many items.
 type Item struct {

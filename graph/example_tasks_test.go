@@ -34,8 +34,7 @@ func ExampleGraph_External() {
 		return nil
 	})
 	elsewhere := g.External(func(ctx context.Context, done func(error)) error {
-		run := other.Start(ctx, there)
-		context.AfterFunc(run.Context(), func() { done(run.Wait()) })
+		other.Start(ctx, there).AfterEnd(done)
 		return nil
 	})
 	timer.Precede(elsewhere)
