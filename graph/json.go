@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -27,6 +28,7 @@ type taskJSON struct {
 	Name       string      `json:"name,omitempty"`
 	Kind       string      `json:"kind,omitempty"`
 	Graph      *string     `json:"graph,omitempty"`
+	Retry      *retryJSON  `json:"retry,omitempty"`
 	Priority   string      `json:"priority,omitempty"`
 	Limits     []limitJSON `json:"limits,omitempty"`
 	Successors []string    `json:"successors,omitempty"`
@@ -39,12 +41,34 @@ type limitJSON struct {
 	Release   int `json:"release,omitempty"`
 }
 
+// A retryJSON is a RetryPolicy.
+type retryJSON struct {
+	Tries    int          `json:"tries"`
+	Pause    durationJSON `json:"pause,omitzero"`
+	MaxPause durationJSON `json:"maxPause,omitzero"`
+	Jitter   float64      `json:"jitter,omitempty"`
+	When     bool         `json:"when,omitempty"` // there is one
+}
+
+// A durationJSON is a duration that is written as its String.
+type durationJSON time.Duration
+
+func (d durationJSON) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+func (d *durationJSON) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	*d = durationJSON(parsed)
+	return err
+}
+
 // MarshalJSON writes what the graph looks like: an object with the name, the permits of the semaphores, and the tasks
 // in the order of [Graph.Tasks]. A task is an object:
 //
 //	name        the name given to Named; a task without one is called by its place in the list, from 0, as in #3
 //	kind        as the Kind's String, if it is not a task
 //	graph       of a module, the name of its graph
+//	retry       of a retried task, its RetryPolicy: tries, and if they are not 0 pause and maxPause, as in "1m30s", and
+//	            jitter; when is true if the policy has a When
 //	priority    "low" or "high", if it is not normal
 //	limits      a list of objects: semaphore is a place in the list of semaphores; permits, acquire and release are
 //	            the numbers of permits given to Limit, Acquire and Release
@@ -85,6 +109,9 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 			}
 			to.Graph = &sub.name
 		}
+		if does, ok := g.special.of(t.index).(retried); ok {
+			to.Retry = does.toJSON()
+		}
 		if p := t.PriorityLevel(); p != Normal {
 			to.Priority = strings.ToLower(p.String())
 		}
@@ -104,6 +131,10 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+func (p RetryPolicy) toJSON() *retryJSON {
+	return &retryJSON{p.Tries, durationJSON(p.Pause), durationJSON(p.MaxPause), p.Jitter, p.When != nil}
+}
+
 func nameOrPlace(name string, place int) string {
 	if name != "" {
 		return name
@@ -119,7 +150,10 @@ type Functions struct {
 	Condition      func(task string) func(context.Context) (int, error)
 	MultiCondition func(task string) func(context.Context) ([]int, error)
 	Subflow        func(task string) func(context.Context, *Graph) error // also of a detached one
-	Module         func(task, graph string) *Graph                       // graph is the name of the module's graph
+	External       func(task string) func(ctx context.Context, done func(error)) error
+	Retry          func(task string) func(context.Context) error
+	When           func(task string) func(error) bool // of the policy of a retried task, if that had one
+	Module         func(task, graph string) *Graph    // graph is the name of the module's graph
 
 	// Semaphore returns the semaphore at a place in the list. If Semaphore is nil, FromJSON makes new semaphores with
 	// the permits that the JSON says.
@@ -129,9 +163,9 @@ type Functions struct {
 // FromJSON returns a graph that looks like the one that [Graph.MarshalJSON] wrote, with functions from f. It adds the
 // tasks in the order of the list and then their edges. It returns an error, and no graph, for what is no such JSON: for
 // a field, kind or priority that it does not know, for two tasks of the same name, a successor that is not in the list,
-// or a limit that cannot be kept. Tasks that make or take values cannot be read, since JSON does not carry their types,
-// nor can external tasks and those of [Graph.Retry]. A graph that is read may still be one that cannot run: see
-// [Graph.Validate].
+// a limit that cannot be kept, or a policy that [Graph.Retry] would refuse. Tasks that make or take values cannot be
+// read, since JSON does not carry their types, except that a task of [MakeExternal] is read as one of [Graph.External].
+// A graph that is read may still be one that cannot run: see [Graph.Validate].
 func FromJSON(data []byte, f Functions) (*Graph, error) {
 	var in *graphJSON
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -206,6 +240,9 @@ func (g *Graph) readTask(from *taskJSON, name string, f Functions) (t Task, err 
 	if (from.Graph != nil) != (kind == KindModule) {
 		return Task{}, errors.New("a module has a graph, and no other task has one")
 	}
+	if (from.Retry != nil) != (kind == KindRetry) {
+		return Task{}, errors.New("a retried task has a policy, and no other task has one")
+	}
 	missing := fmt.Errorf("no function was given for this %v", kind)
 	switch kind {
 	case KindTask:
@@ -236,6 +273,22 @@ func (g *Graph) readTask(from *taskJSON, name string, f Functions) (t Task, err 
 		} else {
 			t = g.DetachedSubflow(fn)
 		}
+	case KindExternal:
+		fn := given(f.External, name)
+		if fn == nil {
+			return Task{}, missing
+		}
+		t = g.External(fn)
+	case KindRetry:
+		fn := given(f.Retry, name)
+		if fn == nil {
+			return Task{}, missing
+		}
+		policy, err := from.Retry.policy(name, f)
+		if err != nil {
+			return Task{}, err
+		}
+		t = g.Retry(policy, fn)
 	case KindModule:
 		var sub *Graph
 		if f.Module != nil {
@@ -261,6 +314,22 @@ func (g *Graph) readTask(from *taskJSON, name string, f Functions) (t Task, err 
 		return Task{}, fmt.Errorf("its priority %q is none of low, normal and high", from.Priority)
 	}
 	return t, nil
+}
+
+// policy returns the policy of the task of that name.
+func (in *retryJSON) policy(name string, f Functions) (RetryPolicy, error) {
+	p := RetryPolicy{
+		Tries: in.Tries, Pause: time.Duration(in.Pause), MaxPause: time.Duration(in.MaxPause), Jitter: in.Jitter,
+	}
+	if wrong := p.wrong(); wrong != "" {
+		return p, errors.New(wrong)
+	}
+	if in.When {
+		if p.When = given(f.When, name); p.When == nil {
+			return p, errors.New("no When was given for its policy, which had one")
+		}
+	}
+	return p, nil
 }
 
 func given[F any](find func(task string) F, name string) (fn F) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
@@ -28,6 +29,13 @@ func allFunctions(ran func(name string)) graph.Functions {
 		Subflow: func(name string) func(context.Context, *graph.Graph) error {
 			return func(context.Context, *graph.Graph) error { ran(name); return nil }
 		},
+		External: func(name string) func(context.Context, func(error)) error {
+			return func(_ context.Context, done func(error)) error { ran(name); done(nil); return nil }
+		},
+		Retry: func(name string) func(context.Context) error {
+			return func(context.Context) error { ran(name); return nil }
+		},
+		When: func(string) func(error) bool { return func(error) bool { return true } },
 		Module: func(_, name string) *graph.Graph {
 			if name == "missing" {
 				return nil
@@ -42,9 +50,14 @@ const allKinds = `{"name":"all","semaphores":[{"permits":1},{"permits":3}],"task
 	`{"name":"which","kind":"condition","successors":["#2","many"]},` +
 	`{},` +
 	`{"name":"many","kind":"multi-condition","successors":["flow","apart","m"]},` +
-	`{"name":"flow","kind":"subflow","limits":[{"semaphore":1,"permits":2},{"semaphore":0,"permits":1}]},` +
+	`{"name":"flow","kind":"subflow","limits":[{"semaphore":1,"permits":2},{"semaphore":0,"permits":1}],` +
+	`"successors":["outside","again"]},` +
 	`{"name":"apart","kind":"detached subflow","limits":[{"semaphore":0,"permits":1}]},` +
-	`{"name":"m","kind":"module","graph":"sub","priority":"low"}]}`
+	`{"name":"m","kind":"module","graph":"sub","priority":"low"},` +
+	`{"name":"outside","kind":"external task"},` +
+	`{"name":"again","kind":"retried task",` +
+	`"retry":{"tries":5,"pause":"100ms","maxPause":"1m30s","jitter":0.25,"when":true},"successors":["once"]},` +
+	`{"name":"once","kind":"retried task","retry":{"tries":1}}]}`
 
 // TestJSON: a graph of every kind is read, runs, and is written as it was.
 func TestJSON(t *testing.T) {
@@ -55,12 +68,13 @@ func TestJSON(t *testing.T) {
 	for range 2 { // permits come back
 		ran = nil
 		require.NoError(t, run(t, ex, t.Context(), g))
-		require.ElementsMatch(t, []string{"first", "which", "many", "flow", "apart"}, ran)
+		require.ElementsMatch(t, []string{"first", "which", "many", "flow", "apart", "outside", "again", "once"}, ran)
 	}
 	text, err := json.Marshal(g)
 	require.NoError(t, err)
 	require.Equal(t, allKinds, string(text))
-	require.Equal(t, []string{"first", "which", "#2", "many", "flow", "apart", "m"}, names(g.Tasks()))
+	require.Equal(t, []string{"first", "which", "#2", "many", "flow", "apart", "m", "outside", "again", "once"},
+		names(g.Tasks()))
 }
 
 // TestJSONModuleTwice: a graph that has one graph as a module several times is written and read, as a copy of it is.
@@ -119,6 +133,47 @@ func TestJSONSemaphores(t *testing.T) {
 	require.EqualError(t, err, `graph "g": reading JSON: no semaphore was given for number 0`)
 }
 
+// TestJSONRetry: the policy of a task is that of the JSON, and its When that of the program.
+func TestJSONRetry(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	g := graph.New("g")
+	policy := graph.RetryPolicy{Tries: 3, Pause: time.Nanosecond, When: func(error) bool { return false }}
+	g.Retry(policy, nothing).Named("picky")
+	policy.When = nil
+	g.Retry(policy, nothing).Named("any")
+	text, err := g.MarshalJSON()
+	require.NoError(t, err)
+	require.Equal(t, `{"name":"g","tasks":[`+
+		`{"name":"picky","kind":"retried task","retry":{"tries":3,"pause":"1ns","when":true}},`+
+		`{"name":"any","kind":"retried task","retry":{"tries":3,"pause":"1ns"}}]}`, string(text))
+
+	calls := make(map[string]int)
+	asked := 0
+	again, err := graph.FromJSON(text, graph.Functions{
+		Retry: func(name string) func(context.Context) error {
+			return func(context.Context) error {
+				if calls[name]++; calls[name] < 3 {
+					return errTask
+				}
+				return nil
+			}
+		},
+		When: func(name string) func(error) bool {
+			require.Equal(t, "picky", name)
+			return func(err error) bool { asked++; return err == errTask }
+		},
+	})
+	require.NoError(t, err)
+	require.NoError(t, run(t, ex, t.Context(), again))
+	require.Equal(t, map[string]int{"picky": 3, "any": 3}, calls)
+	require.Equal(t, 2, asked)
+
+	_, err = graph.FromJSON(text, graph.Functions{
+		Retry: func(string) func(context.Context) error { return nothing },
+	})
+	require.EqualError(t, err, `graph "g": reading JSON: task "picky": no When was given for its policy, which had one`)
+}
+
 // TestJSONPermits: permits that are held from one task to another are written and read.
 func TestJSONPermits(t *testing.T) {
 	const in = `{"name":"g","semaphores":[{"permits":3}],"tasks":[` +
@@ -162,7 +217,8 @@ func TestJSONErrors(t *testing.T) {
 		`{"tasks":[{"name":"a","successors":["b"]}]}`:      `task "a": its successor "b" is not in the list of tasks`,
 		`{"tasks":[{"kind":"loop"}]}`:                      `task "#0": its kind "loop" is unknown`,
 		`{"tasks":[{"kind":"value task"}]}`:                `its kind "value task" cannot be read: JSON does not carry`,
-		`{"tasks":[{"kind":"retried task"}]}`:              `its kind "retried task" cannot be read: JSON does not carry`,
+		`{"tasks":[{"kind":"retried task"}]}`:              `a retried task has a policy, and no other task has one`,
+		`{"tasks":[{"retry":{"tries":1}}]}`:                `a retried task has a policy, and no other task has one`,
 		`{"tasks":[{"kind":"module"}]}`:                    `task "#0": a module has a graph, and no other task has one`,
 		`{"tasks":[{"graph":"x"}]}`:                        `task "#0": a module has a graph, and no other task has one`,
 		`{"tasks":[{"kind":"module","graph":"missing"}]}`:  `task "#0": no graph was given for module "missing"`,
@@ -182,14 +238,25 @@ func TestJSONErrors(t *testing.T) {
 			`below 0, or both acquire and release`,
 		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0,"release":1,"acquire":1}]}]}`: `a number ` +
 			`below 0, or both acquire and release`,
-		`{"tasks":[{"kind":"external task"}]}`: `its kind "external task" cannot be read: JSON does not carry`,
+		`{"tasks":[{"kind":"retried task","retry":{}}]}`:                         `task "#0": Tries is 0: the first call`,
+		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"pause":"-1s"}}]}`:  `task "#0": Pause is -1s and MaxPause 0s`,
+		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"jitter":2}}]}`:     `task "#0": Jitter is 2: give a fraction`,
+		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"pause":"soon"}}]}`: `graph: reading JSON: time: invalid`,
+		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"pause":100}}]}`:    `graph: reading JSON: json: cannot`,
+		`{"tasks":[{"kind":"retried task","retry":{"trials":1}}]}`:               `graph: reading JSON: json: unknown field`,
 	} {
 		g, err := graph.FromJSON([]byte(in), allFunctions(func(string) {}))
 		require.ErrorContains(t, err, want, in)
 		require.Nil(t, g)
 	}
-	for _, kind := range []string{"task", "condition", "multi-condition", "subflow", "detached subflow"} {
-		_, err := graph.FromJSON([]byte(`{"tasks":[{"name":"x","kind":"`+kind+`"}]}`), graph.Functions{})
+	for _, kind := range []string{
+		"task", "condition", "multi-condition", "subflow", "detached subflow", "external task", "retried task",
+	} {
+		more := ""
+		if kind == "retried task" {
+			more = `,"retry":{"tries":1}`
+		}
+		_, err := graph.FromJSON([]byte(`{"tasks":[{"name":"x","kind":"`+kind+`"`+more+`}]}`), graph.Functions{})
 		require.EqualError(t, err, `graph "": reading JSON: task "x": no function was given for this `+kind)
 	}
 }
@@ -226,6 +293,7 @@ func FuzzJSON(f *testing.F) {
 	f.Add(allKinds)
 	f.Add(`{"name":"g","tasks":[{"successors":["#1","#1"]},{"successors":["#0"]},null]}`)
 	f.Add(`{"tasks":[{"name":"a","priority":"normal","kind":"task"},{"name":"\ud800"}]}`)
+	f.Add(`{"tasks":[{"kind":"retried task","retry":{"tries":9,"pause":"2562047h47m16.854775807s","jitter":1e-9}}]}`)
 	f.Add(strings.Repeat(`{"tasks":[`, 10))
 	f.Fuzz(func(t *testing.T, in string) {
 		functions := allFunctions(func(string) {})

@@ -286,10 +286,4 @@ func TestRetryMistakes(t *testing.T) {
 	} {
 		require.PanicsWithValue(t, `graph "g": Retry of task 0: `+test.want, func() { g.Retry(test.policy, nothing) })
 	}
-	x := g.Retry(graph.RetryPolicy{Tries: 1}, nothing)
-	require.Panics(t, func() { x.Rebind(nothing) })
-	text, err := g.MarshalJSON()
-	require.NoError(t, err)
-	_, err = graph.FromJSON(text, graph.Functions{})
-	require.ErrorContains(t, err, `its kind "retried task" cannot be read`)
 }
