@@ -28,8 +28,9 @@
 //
 // [Graph.Tasks], [Task.Successors], [Task.Predecessors] and other methods of Task tell what a graph looks like. Between
 // runs it can be changed anywhere: [Task.Unprecede] removes edges and [Task.Remove] a task, [Task.Rebind] gives a task
-// another function, [Graph.Append], [Graph.Clone] and [Graph.Clear] are for whole graphs. [FromJSON] reads what
-// [Graph.MarshalJSON] has written, with functions found by the names of tasks.
+// another function, as [Task.RebindCondition] and others do for tasks of other kinds, [Graph.Append], [Graph.Clone] and
+// [Graph.Clear] are for whole graphs. [FromJSON] reads what [Graph.MarshalJSON] has written, with functions found by
+// the names of tasks.
 //
 // # Order
 //

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
@@ -141,27 +140,6 @@ func (r *removals) renew(i uint32) {
 	}
 	r.last++
 	r.generations[i] = r.last
-}
-
-// Rebind makes the task run fn from the next run on, and changes nothing else: the graph runs again without any
-// preparation. It is for tasks made by [Graph.Task]; it panics for others, and if fn is nil.
-func (t Task) Rebind(fn func(context.Context) error) Task {
-	g := t.owner("Rebind")
-	if fn == nil {
-		panic(fmt.Sprintf("graph %q: Rebind of task %s to a nil function", g.name, g.taskName(t.index)))
-	}
-	if k := t.Kind(); k != KindTask {
-		panic(fmt.Sprintf("graph %q: Rebind of task %s, a %v: only tasks made by Graph.Task can be bound again",
-			g.name, g.taskName(t.index), k))
-	}
-	if g.frozen {
-		g.thaw()
-	}
-	g.funcs[t.index] = fn
-	if e := g.topology; e != nil && e.last != nil {
-		e.last.bound = append(e.last.bound, t.index)
-	}
-	return t
 }
 
 // Clear removes all tasks. The graph keeps its name, and remains a module of the graphs that have it as one. Any later

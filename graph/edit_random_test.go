@@ -97,6 +97,11 @@ func body(name string, version int) func(context.Context) error {
 	}
 }
 
+// builds is the function of a subflow of a task that does run.
+func builds(run func(context.Context) error) func(context.Context, *graph.Graph) error {
+	return func(_ context.Context, sub *graph.Graph) error { sub.Task(run); return nil }
+}
+
 // addTo adds the task to a graph, without edges. A value task is added as an ordinary one.
 func (s *edited) addTo(g *graph.Graph) graph.Task {
 	run := body(s.name(), s.version)
@@ -106,16 +111,36 @@ func (s *edited) addTo(g *graph.Graph) graph.Task {
 		return g.Condition(oneOf(choice, run))
 	case graph.KindMultiCondition:
 		return g.MultiCondition(some(choice, run))
-	case graph.KindSubflow, graph.KindDetachedSubflow:
-		build := func(_ context.Context, sub *graph.Graph) error { sub.Task(run); return nil }
-		if s.kind == graph.KindSubflow {
-			return g.Subflow(build)
-		}
-		return g.DetachedSubflow(build)
+	case graph.KindSubflow:
+		return g.Subflow(builds(run))
+	case graph.KindDetachedSubflow:
+		return g.DetachedSubflow(builds(run))
 	case graph.KindModule:
 		return g.Module(s.sub)
 	}
 	return g.Task(run)
+}
+
+// rebind gives the task the function of its next version, if its kind can be bound again.
+func (s *edited) rebind(t *testing.T) {
+	run := body(s.name(), s.version+1)
+	choice := s.id % 3
+	switch {
+	case s.kind == graph.KindTask:
+		s.task.Rebind(run)
+	case s.kind == graph.KindCondition:
+		s.task.RebindCondition(oneOf(choice, run))
+	case s.kind == graph.KindMultiCondition:
+		s.task.RebindMultiCondition(some(choice, run))
+	case s.kind == graph.KindSubflow, s.kind == graph.KindDetachedSubflow:
+		s.task.RebindSubflow(builds(run))
+	case s.kind == graph.KindValue && s.takes == nil:
+		s.value.Rebind(func(ctx context.Context) (int, error) { return s.id, run(ctx) })
+	default:
+		require.Panics(t, func() { s.task.Rebind(run) })
+		return
+	}
+	s.version++
 }
 
 func (s *edited) label(t graph.Task) {
@@ -256,12 +281,7 @@ func (k *editing) edit(kinds []graph.Kind) {
 			s.succ = slices.DeleteFunc(s.succ, func(id int) bool { return id == a.id })
 		}
 	case which < 35:
-		if a.kind == graph.KindTask {
-			a.version++
-			a.task.Rebind(body(a.name(), a.version))
-		} else {
-			require.Panics(k.t, func() { a.task.Rebind(nothing) })
-		}
+		a.rebind(k.t)
 	case which == 35:
 		a.priority = graph.Priority(k.rng.IntN(3) - 1)
 		a.task.Priority(a.priority)

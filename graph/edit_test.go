@@ -249,8 +249,7 @@ func TestRebind(t *testing.T) {
 	require.PanicsWithValue(t, `graph "g": Rebind of task #3 to a nil function`, func() { tasks[3].Rebind(nil) })
 	c := g.Condition(func(context.Context) (int, error) { return 0, nil })
 	require.PanicsWithValue(t,
-		`graph "g": Rebind of task #1000, a condition: only tasks made by Graph.Task can be bound again`,
-		func() { c.Rebind(nothing) })
+		`graph "g": Rebind of task #1000, whose kind is condition: use RebindCondition`, func() { c.Rebind(nothing) })
 }
 
 // TestEditKeepsState: a run after an edit needs no new run state.

@@ -30,25 +30,40 @@ func (g *Graph) External(fn func(ctx context.Context, done func(error)) error) T
 	if fn == nil {
 		g.nilFunction()
 	}
-	return g.addSpecial(external(func(ctx context.Context, x *outside) error {
+	return g.addSpecial(newExternal(fn))
+}
+
+func newExternal(fn func(ctx context.Context, done func(error)) error) external {
+	return func(ctx context.Context, x *outside) error {
 		return fn(ctx, func(err error) { x.done(nil, err) })
-	}))
+	}
 }
 
 // MakeExternal is [Graph.External] for a task that makes a [Value]: done is given the value. With an error the value is
 // not used. MakeExternal panics if fn is nil.
 func MakeExternal[T any](g *Graph, fn func(ctx context.Context, done func(T, error)) error) Value[T] {
 	mustBe(g, fn != nil)
-	return Value[T]{g.addSpecial(external(func(ctx context.Context, x *outside) error {
+	return Value[T]{g.addSpecial(newExternalMaker(fn))}
+}
+
+func newExternalMaker[T any](fn func(ctx context.Context, done func(T, error)) error) externalMaker {
+	return func(ctx context.Context, x *outside) error {
 		return fn(ctx, func(v T, err error) {
 			var made any = v
 			x.done(&made, err)
 		})
-	}))}
+	}
 }
 
-// An external calls the function of an external task.
-type external func(ctx context.Context, x *outside) error
+// An external calls the function of an external task, an externalMaker that of one that makes a value.
+type (
+	external      func(ctx context.Context, x *outside) error
+	externalMaker external
+)
+
+func (fn externalMaker) run(w *executor.Worker, r *runState, i uint32) error {
+	return external(fn).run(w, r, i)
+}
 
 // An outside is an external task from the call of its function to its end.
 type outside struct {

@@ -47,7 +47,7 @@ func (s specials) choose() bool { return slices.ContainsFunc(s, isChoice) }
 func (s specials) make() bool {
 	return slices.ContainsFunc(s, func(does special) bool {
 		switch does.(type) {
-		case valueTask, external:
+		case valueMaker, valueTask, externalMaker:
 			return true
 		}
 		return false

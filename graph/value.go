@@ -31,7 +31,11 @@ func (v Value[T]) Named(name string) Value[T] {
 // Make adds a task that makes a value. It panics if fn is nil, as From, FromAll, Use and the others do.
 func Make[T any](g *Graph, fn func(context.Context) (T, error)) Value[T] {
 	mustBe(g, fn != nil)
-	return Value[T]{g.addValue(func(ctx context.Context, _ []madeValue) (any, error) { return boxed(fn(ctx)) })}
+	return Value[T]{g.addSpecial(newMaker(fn))}
+}
+
+func newMaker[T any](fn func(context.Context) (T, error)) valueMaker {
+	return func(ctx context.Context) (any, error) { return boxed(fn(ctx)) }
 }
 
 // From adds a task that makes a value from another.
@@ -133,6 +137,14 @@ func of[A any](a Value[A], made []madeValue) (v A) {
 	return v
 }
 
+// A valueMaker makes a value and takes none.
+type valueMaker func(context.Context) (any, error)
+
+func (fn valueMaker) run(_ *executor.Worker, r *runState, i uint32) error {
+	made, err := fn(r.ctx.Get())
+	return r.keepMade(i, made, err)
+}
+
 // A valueTask is called with the values of its graph, by the index of the task that made them.
 type valueTask func(ctx context.Context, made []madeValue) (any, error)
 
@@ -153,9 +165,13 @@ func (fn valueTask) run(_ *executor.Worker, r *runState, i uint32) error {
 	// The tasks of a module's copy lie side by side.
 	_, own := r.graph.origin(i)
 	made, err := fn(r.ctx.Get(), r.values[i-own:])
-	if err != nil {
-		return err
+	return r.keepMade(i, made, err)
+}
+
+// keepMade keeps the value that task i has made, unless the task has failed. It returns err.
+func (r *runState) keepMade(i uint32, made any, err error) error {
+	if err == nil {
+		r.values[i].Store(&made)
 	}
-	r.values[i].Store(&made)
-	return nil
+	return err
 }

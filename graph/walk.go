@@ -79,9 +79,9 @@ func (t Task) Kind() Kind {
 		return KindSubflow
 	case detached:
 		return KindDetachedSubflow
-	case valueTask:
+	case valueMaker, valueTask:
 		return KindValue
-	case external:
+	case external, externalMaker:
 		return KindExternal
 	case retried:
 		return KindRetry
