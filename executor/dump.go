@@ -10,6 +10,7 @@ import (
 // progress. It helps to find out why an executor hangs. It may be called at any time. The output is not a consistent
 // snapshot. The error is that of out.
 func (ex *Executor) Dump(out io.Writer) error {
+	ex.mustBeMade()
 	var b, list strings.Builder
 	workers := ex.workers()
 	fmt.Fprintf(&b, "executor %q: %d workers, policy %v, thieves %d, actives %d, helpers asleep %d, stopping %v\n",

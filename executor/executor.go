@@ -21,13 +21,21 @@ import (
 
 // An Executor is a number of workers, each locked to an OS thread of its own, that run tasks and steal from each other.
 // Spare workers stand in for those that wait in [Blocking]. All methods may be called from any goroutine. There may be
-// several executors in one process. An Executor is made by [New] or [NewInline]: the zero Executor has no workers.
+// several executors in one process. An Executor is made by [New] or [NewInline]: all methods of a nil or zero Executor
+// panic.
 //
 // If an Executor becomes unreachable and is not closed, the garbage collector closes it some time later, with a line in
 // the log of package log. Its runs in progress, and the Runs and Futures that a program keeps, refer to it.
 type Executor struct {
 	*core
 	_ noCopy
+}
+
+// mustBeMade panics if ex is nil or zero.
+func (ex *Executor) mustBeMade() {
+	if ex == nil || ex.core == nil {
+		panic("executor: an Executor is made by New or NewInline")
+	}
 }
 
 // noCopy makes go vet report copies: a reference to a copy does not keep the executor open.
@@ -228,10 +236,16 @@ func (ex *Executor) startWorkers() {
 }
 
 // Workers returns the number of workers, not counting spare ones: the number of tasks that run at a time.
-func (ex *Executor) Workers() int { return ex.cfg.Workers }
+func (ex *Executor) Workers() int {
+	ex.mustBeMade()
+	return ex.cfg.Workers
+}
 
 // Name returns [Config.Name], or "magpie" if that was empty. An executor of [NewInline] is named "inline".
-func (ex *Executor) Name() string { return ex.cfg.Name }
+func (ex *Executor) Name() string {
+	ex.mustBeMade()
+	return ex.cfg.Name
+}
 
 // isRunning reports whether a run or a future is in progress. Any thread.
 func (ex *core) isRunning() bool { return ex.runs.Load() != nil || ex.asyncs.left.Load() != 0 }
@@ -242,6 +256,7 @@ func (ex *core) isRunning() bool { return ex.runs.Load() != nil || ex.asyncs.lef
 //
 // The error is otherwise nil, or the first failure of Config.ThreadStart or ThreadEnd.
 func (ex *Executor) Close() error {
+	ex.mustBeMade()
 	if ex.currentWorker() != nil {
 		return ErrInTask
 	}

@@ -45,7 +45,7 @@ type unwatch struct{ stop func() bool }
 
 // init starts f.
 func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
-	if ctx == nil || ex == nil {
+	if ctx == nil || ex == nil || ex.core == nil {
 		ex = executorOr(ctx, ex, "Async")
 	}
 	f.ex = ex

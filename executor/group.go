@@ -65,6 +65,7 @@ func NewGroup(ex *Executor) *Group {
 	if ex == nil {
 		panic("executor: NewGroup of a nil executor")
 	}
+	ex.mustBeMade()
 	return &Group{ex: ex, ctx: context.Background(), limit: -1}
 }
 

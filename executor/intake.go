@@ -134,6 +134,7 @@ func (in *intake) stats() IntakeStats {
 // [ErrBusy] at once. It also returns the error if the run cannot start for another reason. The Run is nil then. Called
 // from a task, or without a MaxRuns, it always finds room.
 func (ex *Executor) TryStart(ctx context.Context, j Job) (*Run, error) {
+	ex.mustBeMade()
 	w := ex.currentWorker()
 	r := ex.launchOr(ctx, j, w, w.run(), true)
 	if r.refused {

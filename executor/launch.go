@@ -11,6 +11,7 @@ import "context"
 // leaves the caller with those of ctx. If a task on the caller calls [runtime.Goexit], that ends the caller, whose
 // deferred calls are made when the run is over.
 func (ex *Executor) Run(ctx context.Context, j Job) error {
+	ex.mustBeMade()
 	here := workerHere()
 	w := ex.workerFrom(here)
 	r, first := ex.prepare(ctx, j, w, w.run(), false)
@@ -33,6 +34,7 @@ func (ex *Executor) Run(ctx context.Context, j Job) error {
 // caller is slowed down to the pace of the executor, and no error appears only under load. [Executor.TryStart] does not
 // wait. Start, TryStart and Run panic if ctx or j is nil.
 func (ex *Executor) Start(ctx context.Context, j Job) *Run {
+	ex.mustBeMade()
 	w := ex.currentWorker()
 	return ex.launch(ctx, j, w, w.run())
 }

@@ -33,8 +33,11 @@ import (
 //
 // A PerWorker does not keep its executor from being closed by the garbage collector. Its values can be read after that,
 // and after Close.
+//
+// A PerWorker is made by [NewPerWorker]. A zero PerWorker has no values, and Local, In, Of and Do panic.
 type PerWorker[T any] struct {
 	ex   *Executor
+	core *core // of ex
 	init func() T
 
 	slots []xatomic.Pointer[slot[T]] // by worker; a worker writes its own, Reset all
@@ -57,11 +60,20 @@ func NewPerWorker[T any](ex *Executor, init func() T) *PerWorker[T] {
 	if ex == nil {
 		panic("executor: NewPerWorker of a nil executor")
 	}
+	ex.mustBeMade()
 	inner := ex
 	if ex.inline == nil {
 		inner = ex.roster[0].ex // so that ex can become unreachable
 	}
-	return &PerWorker[T]{ex: inner, init: init, slots: make([]xatomic.Pointer[slot[T]], len(ex.roster))}
+	slots := make([]xatomic.Pointer[slot[T]], len(ex.roster))
+	return &PerWorker[T]{ex: inner, core: ex.core, init: init, slots: slots}
+}
+
+// mustBeMade panics if p is a zero PerWorker.
+func (p *PerWorker[T]) mustBeMade() {
+	if p.ex == nil {
+		panic("executor: a PerWorker is made by NewPerWorker")
+	}
 }
 
 func (p *PerWorker[T]) make() *slot[T] {
@@ -78,6 +90,7 @@ func (p *PerWorker[T]) make() *slot[T] {
 // Local finds the worker as [Executor.WorkerIndex] does, in some 10 ns on Linux on amd64. A loop over many elements
 // should call it once for a range of them, as in the example above. A function with a scope calls [PerWorker.In].
 func (p *PerWorker[T]) Local() *T {
+	p.mustBeMade()
 	w := p.ex.here()
 	if w == nil {
 		panic(fmt.Sprintf("executor: PerWorker.Local outside the tasks of executor %q: use Do there", p.ex.cfg.Name))
@@ -96,13 +109,14 @@ func (p *PerWorker[T]) In(scope *Scope) *T {
 
 // Of is Local for the item that w runs, see [Item]. It costs a few loads. It panics if w is of another executor.
 func (p *PerWorker[T]) Of(w *Worker) *T {
-	if w.core != p.ex.core {
+	if w.core != p.core {
 		p.foreign(w)
 	}
 	return p.of(w)
 }
 
 func (p *PerWorker[T]) foreign(w *Worker) {
+	p.mustBeMade()
 	other := "executor"
 	if w.core.cfg.Name == p.ex.cfg.Name {
 		other = "another executor named"
@@ -132,6 +146,7 @@ func (p *PerWorker[T]) first(w *Worker) *T {
 // with a value that all such goroutines share, under a lock. So it serves functions that are called from tasks and from
 // elsewhere. fn must not call Do of the same PerWorker.
 func (p *PerWorker[T]) Do(fn func(v *T)) {
+	p.mustBeMade()
 	if w := p.ex.here(); w != nil {
 		fn(p.of(w))
 		return

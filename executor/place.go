@@ -20,11 +20,12 @@ func FromContext(ctx context.Context) (*Executor, bool) {
 	return ex, ok
 }
 
-// executorOr returns ex or, if that is nil, the executor of ctx. It panics if there is none, or if ctx is nil, on behalf
-// of caller.
+// executorOr returns ex or, if that is nil, the executor of ctx. On behalf of caller it panics if there is none, or if
+// ctx is nil.
 func executorOr(ctx context.Context, ex *Executor, caller string) *Executor {
 	if ctx != nil {
 		if ex != nil {
+			ex.mustBeMade()
 			return ex
 		}
 		if ex, ok := FromContext(ctx); ok {
@@ -61,4 +62,7 @@ func (s *Scope) WorkerIndex() int {
 
 // WorkersAndSpares returns the number of workers, spare ones included. It is constant: [Executor.Workers] plus
 // [Config.Spares], as New has chosen them. The results of [Executor.WorkerIndex] are below it.
-func (ex *Executor) WorkersAndSpares() int { return len(ex.roster) }
+func (ex *Executor) WorkersAndSpares() int {
+	ex.mustBeMade()
+	return len(ex.roster)
+}

@@ -38,6 +38,7 @@ func (ex *Executor) Shutdown(ctx context.Context) (err error) {
 	if ctx == nil {
 		panic("executor: Shutdown needs a context, got nil")
 	}
+	ex.mustBeMade()
 	if ex.currentWorker() != nil {
 		return ErrInTask
 	}

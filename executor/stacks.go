@@ -16,6 +16,7 @@ import (
 // Stacks stops the whole process while it writes the stacks of all goroutines. That takes about a microsecond for each
 // frame, so it is for a look now and then, not for a regular report of a process with many goroutines.
 func (ex *Executor) Stacks() []string {
+	ex.mustBeMade()
 	workers := ex.workers()
 	own := make(map[string]int, len(workers))   // by the number of the goroutine of the worker's thread
 	hosts := make(map[string]int, len(workers)) // by the worker's address

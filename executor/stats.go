@@ -49,6 +49,7 @@ type WorkerStats struct {
 // Stats returns a snapshot. It takes some microseconds, and a lock that each run takes when it starts and when it ends.
 // It may be called at any time, from tasks and after Close too.
 func (ex *Executor) Stats() Stats {
+	ex.mustBeMade()
 	workers := ex.workers()
 	s := Stats{Workers: make([]WorkerStats, len(workers))}
 	for i, w := range workers {
