@@ -38,12 +38,14 @@ var callersNames = [callersModes]string{
 	AutoCallers: "auto", IdleCallers: "idle", BriefCallers: "brief", BusyCallers: "busy",
 }
 
+// String returns the name that [ParseCallers] takes. A value that is none of the constants is written as Callers(9).
 func (c Callers) String() string { return nameOf(c, "Callers", callersNames[:]) }
 
 // AllCallers lists every value of Callers.
 func AllCallers() []Callers { return all[Callers](callersModes) }
 
-// ParseCallers is the reverse of [Callers.String].
+// ParseCallers returns the Callers of that name: "auto", "idle", "brief" or "busy". For any other name it returns an
+// error that lists these.
 func ParseCallers(name string) (Callers, error) {
 	return parse[Callers](name, "Callers", callersNames[:])
 }

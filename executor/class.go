@@ -22,12 +22,14 @@ const (
 
 var classNames = [classes]string{ClassNormal: "normal", ClassBatch: "batch", ClassIdle: "idle"}
 
+// String returns the name that [ParseClass] takes. A value that is none of the constants is written as Class(9).
 func (c Class) String() string { return nameOf(c, "Class", classNames[:]) }
 
 // Classes lists every Class.
 func Classes() []Class { return all[Class](classes) }
 
-// ParseClass is the reverse of [Class.String].
+// ParseClass returns the Class of that name: "normal", "batch" or "idle". For any other name it returns an error
+// that lists these.
 func ParseClass(name string) (Class, error) { return parse[Class](name, "class", classNames[:]) }
 
 var systemClasses = [classes]osthread.Class{
@@ -50,10 +52,12 @@ const (
 
 var pinNames = [pins]string{PinNone: "none", PinOneEach: "one-each"}
 
+// String returns the name that [ParsePin] takes. A value that is none of the constants is written as Pin(9).
 func (p Pin) String() string { return nameOf(p, "Pin", pinNames[:]) }
 
 // Pins lists every Pin.
 func Pins() []Pin { return all[Pin](pins) }
 
-// ParsePin is the reverse of [Pin.String].
+// ParsePin returns the Pin of that name: "none" or "one-each". For any other name it returns an error that lists
+// these.
 func ParsePin(name string) (Pin, error) { return parse[Pin](name, "way to pin", pinNames[:]) }

@@ -146,6 +146,8 @@ func TestPolicyNames(t *testing.T) {
 	}
 	require.Equal(t, "adaptive", executor.Adaptive.String())
 	require.Equal(t, "adaptive-published", executor.AdaptivePublished.String())
+	require.Equal(t, "[adaptive adaptive-published abp mbws bws-same bws-clock bws-pull wsgi taskflow]",
+		fmt.Sprint(executor.Policies()))
 	require.Equal(t, "Policy(77)", executor.Policy(77).String())
 	for _, bad := range []string{"", "Adaptive", "adaptive ", "Policy(0)"} {
 		_, err := executor.ParsePolicy(bad)
@@ -153,6 +155,18 @@ func TestPolicyNames(t *testing.T) {
 			require.ErrorContains(t, err, p.String(), "the message says what there is")
 		}
 	}
+}
+
+func TestYieldsNames(t *testing.T) {
+	require.Equal(t, "[each never delayed selective]", fmt.Sprint(executor.AllYields()))
+	require.Equal(t, "Yields(7)", executor.Yields(7).String())
+	for _, y := range executor.AllYields() {
+		parsed, err := executor.ParseYields(y.String())
+		require.NoError(t, err)
+		require.Equal(t, y, parsed)
+	}
+	_, err := executor.ParseYields("often")
+	require.EqualError(t, err, `executor: no way to yield "often": use one of [each never delayed selective]`)
 }
 
 func TestClassNames(t *testing.T) {

@@ -32,8 +32,9 @@
 // # Workers
 //
 // A task that was given a context need not capture its executor: [FromContext] finds it, and the functions of this
-// package that take a context and an executor take a nil executor for it. [Executor.WorkerIndex] tells a task the index of its worker, and a [PerWorker]
-// has a value for each. [Config.ThreadStart] and ThreadEnd are called on the workers' threads.
+// package that take a context and an executor take a nil executor for it. [Executor.WorkerIndex] tells a task the index
+// of its worker, and a [PerWorker] has a value for each. [Config.ThreadStart] and ThreadEnd are called on the workers'
+// threads.
 //
 // # Errors
 //
@@ -43,7 +44,8 @@
 // both the cause and the context's error, context.Canceled or context.DeadlineExceeded.
 //
 // A task's error that only says again why the run was stopped is not reported. The Unwrap and Is methods of the error
-// decide this; at most a few thousand errors of a tree are looked at. If a method panics, the error is reported.
+// decide this; at most a few thousand errors of a tree are looked at. If a method panics, the error is reported. If it
+// calls Goexit, that is as if the task had: the task has failed with [ErrGoexit], and a caller that runs it ends.
 //
 // If a method of the caller's context panics, Start and Async panic, and so does a task that uses the context.
 // Elsewhere the panic cancels the run or future, and is the cause. Two cases are not contained: package context calls

@@ -96,6 +96,8 @@ const (
 // WorkerStates lists every WorkerState.
 func WorkerStates() []WorkerState { return all(WorkerState(threadless) + 1) }
 
+// String returns the state as [Executor.Dump] writes it: "running", "searching", "preparing", "parked", "blocked",
+// "standing by", "resting" or "without a thread".
 func (s WorkerState) String() string {
 	if s > WorkerThreadless {
 		return nameOf(s, "WorkerState", nil)

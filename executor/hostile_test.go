@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
@@ -97,11 +98,7 @@ func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 	var none *executor.Future[int]
 	type embeds struct{ executor.Awaitable }
 	inTask := func(ex *executor.Executor, f func(context.Context)) {
-		err := ex.Run(bg, one(func(ctx context.Context) error { f(ctx); return nil }))
-		var p *executor.PanicError
-		if errors.As(err, &p) {
-			panic(p.Value)
-		}
+		repanic(ex.Run(bg, one(func(ctx context.Context) error { f(ctx); return nil })))
 	}
 	body := executor.NewBody(nil)
 	for name, call := range map[string]func(ex *executor.Executor){
@@ -225,6 +222,43 @@ func TestAsyncSaysWhatIsNil(t *testing.T) {
 			"after number 1")
 	}
 	runtime.KeepAlive(good)
+}
+
+// An exitError calls Goexit when it is compared.
+type exitError struct{}
+
+func (exitError) Error() string { return "exit" }
+func (exitError) Is(error) bool { runtime.Goexit(); return false }
+func (exitError) Unwrap() error { return nil }
+
+// An error of a task whose Is calls Goexit ends the task as if the task had called it. On a caller that runs the task,
+// as that of an inline executor does, it ends the caller.
+func TestGoexitInIs(t *testing.T) {
+	for work, job := range map[string]executor.Job{
+		"graph": one(func(ctx context.Context) error { <-ctx.Done(); return exitError{} }),
+		"func":  executor.Func("f", func(s *executor.Scope) error { <-s.Context().Done(); return exitError{} }),
+	} {
+		t.Run(work, func(t *testing.T) {
+			late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers})
+			err := ex.Run(late, job)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorIs(t, err, executor.ErrGoexit)
+
+			late, cancel = context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			returned := false
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_ = executor.NewInline(1).Run(late, job)
+				returned = true
+			}()
+			<-ended
+			require.False(t, returned)
+		})
+	}
 }
 
 // A user's context that begins to panic while it is in use, or returns strange values, ends the run that it was given

@@ -55,6 +55,7 @@ var policyNames = func() (names []string) {
 	return names
 }()
 
+// String returns the name that [ParsePolicy] takes. A value that is none of the constants is written as Policy(9).
 func (p Policy) String() string { return nameOf(p, "Policy", policyNames) }
 
 // About describes the policy in three lines: its algorithm, when it is the right one, and its costs.
@@ -68,7 +69,8 @@ func (p Policy) About() string {
 // Policies lists every policy.
 func Policies() []Policy { return all(Policy(len(policyNames))) }
 
-// ParsePolicy is the reverse of [Policy.String].
+// ParsePolicy returns the Policy of that name: "adaptive", "adaptive-published", "abp", "mbws", "bws-same",
+// "bws-clock", "bws-pull", "wsgi" or "taskflow". For any other name it returns an error that lists these.
 func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "policy", policyNames) }
 
 // PolicyOptions are what some policies leave open. New refuses an option that the policy does not have.
@@ -111,12 +113,14 @@ const (
 
 var yieldsNames = policy.YieldsNames[:]
 
+// String returns the name that [ParseYields] takes. A value that is none of the constants is written as Yields(9).
 func (y Yields) String() string { return nameOf(y, "Yields", yieldsNames) }
 
 // AllYields lists every value of Yields.
 func AllYields() []Yields { return all(Yields(len(yieldsNames))) }
 
-// ParseYields is the reverse of [Yields.String].
+// ParseYields returns the Yields of that name: "each", "never", "delayed" or "selective". For any other name it
+// returns an error that lists these.
 func ParseYields(name string) (Yields, error) {
 	return parse[Yields](name, "way to yield", yieldsNames)
 }
@@ -137,12 +141,14 @@ const (
 
 var forksNames = [forksModes]string{PrivateForks: "private", PushedForks: "pushed"}
 
+// String returns the name that [ParseForks] takes. A value that is none of the constants is written as Forks(9).
 func (f Forks) String() string { return nameOf(f, "Forks", forksNames[:]) }
 
 // AllForks lists every value of Forks.
 func AllForks() []Forks { return all[Forks](forksModes) }
 
-// ParseForks is the reverse of [Forks.String].
+// ParseForks returns the Forks of that name: "private" or "pushed". For any other name it returns an error that
+// lists these.
 func ParseForks(name string) (Forks, error) { return parse[Forks](name, "way to fork", forksNames[:]) }
 
 // A kind is a small enumeration.

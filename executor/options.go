@@ -84,6 +84,7 @@ const (
 	High                       // before all others
 )
 
+// String returns "low", "normal" or "high". Any other value is written as Priority(9).
 func (p Priority) String() string {
 	switch p {
 	case Low:

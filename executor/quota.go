@@ -103,6 +103,7 @@ type QuotaStats struct {
 	Throttled uint64
 }
 
+// String returns the main figures for people, "none" if there is no quota, or why none is known.
 func (s QuotaStats) String() string {
 	switch {
 	case s.Err != nil:

@@ -89,12 +89,14 @@ var desireNames = func() (names []string) {
 	return names
 }()
 
+// String returns the name that [ParseDesire] takes. A value that is none of the constants is written as Desire(9).
 func (d Desire) String() string { return nameOf(d, "Desire", desireNames) }
 
 // Desires lists every Desire.
 func Desires() []Desire { return all(Desire(len(desires))) }
 
-// ParseDesire is the reverse of [Desire.String].
+// ParseDesire returns the Desire of that name: "steal-ratio" or "ready-items". For any other name it returns an
+// error that lists these.
 func ParseDesire(name string) (Desire, error) { return parse[Desire](name, "desire", desireNames) }
 
 // permille returns the target efficiency in thousandths.
@@ -164,6 +166,7 @@ type ShareStats struct {
 	MeanUsage  float64 // the mean of Usage over these cycles, 0 without any
 }
 
+// String returns the main figures for people, "no" without a Share, or why the executor is alone.
 func (s ShareStats) String() string {
 	switch {
 	case s.Err != nil:

@@ -13,7 +13,7 @@ import (
 
 // A Graph is a set of tasks and of edges between them, each from a task to one that comes after it. Build it from one
 // goroutine, then run it any number of times, also at the same time: runs of one graph share no state. Between runs it
-// may be changed; changing it while a run is in progress panics.
+// may be changed; changing it while a run is in progress panics. The zero Graph is an empty one without a name.
 type Graph struct {
 	name       string
 	funcs      []plan.Func

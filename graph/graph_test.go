@@ -31,6 +31,21 @@ func TestSmoke(t *testing.T) {
 	})
 }
 
+// The zero Graph is a graph without a name, that can be built, run, and be a module.
+func TestZeroGraph(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	var g graph.Graph
+	require.NoError(t, run(t, ex, t.Context(), &g), "no tasks yet")
+	ran := 0
+	g.Task(func(context.Context) error { ran++; return nil }).Precede(g.Task(nothing))
+	require.NoError(t, run(t, ex, t.Context(), &g))
+	around := graph.New("around")
+	around.Module(&g)
+	require.NoError(t, run(t, ex, t.Context(), around))
+	require.Equal(t, 2, ran)
+	require.Empty(t, g.Name())
+}
+
 // panicText returns the text of f's panic. It fails the test if f does not panic, or not with a text.
 func panicText(t *testing.T, f func()) (text string) {
 	t.Helper()

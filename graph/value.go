@@ -15,8 +15,8 @@ import (
 //	count := graph.From(words, func(ctx context.Context, w []string) (int, error) { return len(w), nil })
 //	graph.Use2(words, count, func(ctx context.Context, w []string, n int) error { … })
 //
-// A task comes after the tasks whose values it takes. [Value.Task] is for other edges. In a loop each round makes the
-// values anew; [Graph.Condition] tells which value a task takes if rounds overlap.
+// A task comes after the tasks whose values it takes, which are of the same graph. [Value.Task] is for other edges. In
+// a loop each round makes the values anew; [Graph.Condition] tells which value a task takes if rounds overlap.
 type Value[T any] struct{ task Task }
 
 // Task returns the task that makes the value.
@@ -47,7 +47,8 @@ func From[A, T any](a Value[A], fn func(context.Context, A) (T, error)) Value[T]
 	}, a.task)}
 }
 
-// From2 adds a task that makes a value from two others, which must be of the same graph.
+// From2 adds a task that makes a value from two others. It panics if these are of different graphs, as From3, FromAll,
+// Use2 and Use3 do.
 func From2[A, B, T any](a Value[A], b Value[B], fn func(context.Context, A, B) (T, error)) Value[T] {
 	g := a.task.owner("From2")
 	mustBe(g, fn != nil)
@@ -56,7 +57,7 @@ func From2[A, B, T any](a Value[A], b Value[B], fn func(context.Context, A, B) (
 	}, a.task, b.task)}
 }
 
-// From3 adds a task that makes a value from three others, which must be of the same graph.
+// From3 adds a task that makes a value from three others.
 func From3[A, B, C, T any](
 	a Value[A], b Value[B], c Value[C], fn func(context.Context, A, B, C) (T, error),
 ) Value[T] {
@@ -67,8 +68,8 @@ func From3[A, B, C, T any](
 	}, a.task, b.task, c.task)}
 }
 
-// FromAll adds a task that makes a value from any number of others of one type and one graph, in their order. It panics
-// if there is none.
+// FromAll adds a task that makes a value from any number of others of one type, in their order. It panics if there is
+// none.
 func FromAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error)) Value[T] {
 	if len(all) == 0 {
 		panic("graph: FromAll of no values: to which graph should the task belong?")
@@ -98,7 +99,7 @@ func Use[A any](a Value[A], fn func(context.Context, A) error) Task {
 	}, a.task)
 }
 
-// Use2 adds a task that takes two values, which must be of the same graph, and makes none.
+// Use2 adds a task that takes two values and makes none.
 func Use2[A, B any](a Value[A], b Value[B], fn func(context.Context, A, B) error) Task {
 	g := a.task.owner("Use2")
 	mustBe(g, fn != nil)
@@ -107,7 +108,7 @@ func Use2[A, B any](a Value[A], b Value[B], fn func(context.Context, A, B) error
 	}, a.task, b.task)
 }
 
-// Use3 adds a task that takes three values, which must be of the same graph, and makes none.
+// Use3 adds a task that takes three values and makes none.
 func Use3[A, B, C any](a Value[A], b Value[B], c Value[C], fn func(context.Context, A, B, C) error) Task {
 	g := a.task.owner("Use3")
 	mustBe(g, fn != nil)

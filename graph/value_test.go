@@ -96,18 +96,24 @@ func TestValueErrors(t *testing.T) {
 	require.Equal(t, graph.TaskError{Run: "g", Graph: "g", Task: "bad", Err: errTask}, *failed)
 
 	other := graph.Make(graph.New("other"), func(context.Context) (int, error) { return 1, nil })
-	require.PanicsWithValue(t,
-		`graph "g": a task takes the value of a task of another graph: values stay within a graph`, func() {
-			graph.From2(bad, other, func(context.Context, int, int) (int, error) { return 0, nil })
-		})
+	from2 := func(context.Context, int, int) (int, error) { return 0, nil }
+	from3 := func(context.Context, int, int, int) (int, error) { return 0, nil }
+	fromAll := func(context.Context, []int) (int, error) { return 0, nil }
+	for name, f := range map[string]func(){
+		"From2":   func() { graph.From2(bad, other, from2) },
+		"From3":   func() { graph.From3(bad, bad, other, from3) },
+		"FromAll": func() { graph.FromAll([]graph.Value[int]{bad, other}, fromAll) },
+		"Use2":    func() { graph.Use2(bad, other, func(context.Context, int, int) error { return nil }) },
+		"Use3":    func() { graph.Use3(bad, bad, other, func(context.Context, int, int, int) error { return nil }) },
+	} {
+		require.PanicsWithValue(t,
+			`graph "g": a task takes the value of a task of another graph: values stay within a graph`, f, name)
+	}
 	require.Panics(t, func() { graph.Make[int](g, nil) })
 	require.Panics(t, func() { graph.From[int, int](bad, nil) })
 	require.Panics(t, func() { graph.From2[int, int, int](bad, bad, nil) })
 	require.Panics(t, func() { graph.From3[int, int, int, int](bad, bad, bad, nil) })
 	require.Panics(t, func() { graph.Use3[int, int, int](bad, bad, bad, nil) })
-	require.Panics(t, func() {
-		graph.Use3(bad, bad, other, func(context.Context, int, int, int) error { return nil })
-	})
 	require.Panics(t, func() { graph.FromAll[int, int](nil, nil) })
 	require.Panics(t, func() { graph.Use(bad, nil) })
 	require.Panics(t, func() { graph.Use(graph.Value[int]{}, func(context.Context, int) error { return nil }) })

@@ -25,6 +25,7 @@ var kindNames = [...]string{
 	"external task", "retried task",
 }
 
+// String returns the kind as [Graph.MarshalJSON] writes it, such as "multi-condition".
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]

@@ -135,6 +135,7 @@ const (
 	KindFloat64                  // see [Value.Float64]
 )
 
+// String returns "uint64", "float64" or, for all other values, "bad".
 func (k ValueKind) String() string {
 	switch k {
 	case KindUint64:

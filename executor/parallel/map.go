@@ -2,7 +2,7 @@ package parallel
 
 import "context"
 
-// Map sets dst[i] to f(src[i]) for every i. dst must be as long as src, and may be the same slice.
+// Map sets dst[i] to f(src[i]) for every i. dst may be the same slice as src. Map panics if it is not as long.
 func Map[A, B any](ctx context.Context, on On, dst []B, src []A, f func(A) B) error {
 	on = on.check(ctx, "Map", f == nil)
 	sameLength("Map", len(dst), len(src))
@@ -34,7 +34,8 @@ func MapErr[A, B any](
 	})
 }
 
-// Map2 sets dst[i] to f(a[i], b[i]) for every i. The slices must be of the same length. dst may be the same as a or b.
+// Map2 sets dst[i] to f(a[i], b[i]) for every i. dst may be the same as a or b. Map2 panics if the slices differ in
+// length.
 func Map2[A, B, C any](ctx context.Context, on On, dst []C, a []A, b []B, f func(A, B) C) error {
 	on = on.check(ctx, "Map2", f == nil)
 	sameLength("Map2", len(dst), len(a), len(b))

@@ -7,8 +7,9 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// Merge merges a and b, which must be sorted by order, into dst. dst must be as long as both together, and must not
-// overlap them. Among equal elements those of a come first. If order panics, the contents of dst are undefined.
+// Merge merges a and b, which must be sorted by order, into dst, which must not overlap them. Among equal elements
+// those of a come first. If order panics, the contents of dst are undefined. Merge itself panics if dst is not as long
+// as a and b together.
 func Merge[T any](ctx context.Context, on On, dst, a, b []T, order func(T, T) int) error {
 	on = on.check(ctx, "Merge", order == nil)
 	sameLength("Merge", len(dst), len(a)+len(b)) // a sum that overflows is negative, and so differs

@@ -7,10 +7,11 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// On selects the executor, the size of the pieces, and how many workers take part.
+// On selects the executor, the size of the pieces, and how many workers take part. A call panics if Grain or Limit is
+// negative, and if there is no executor.
 type On struct {
 	// Executor runs the work. nil stands for the executor of the context, see [executor.FromContext]: a task that
-	// passes the context that it was given need not know its executor. A call panics if there is none.
+	// passes the context that it was given need not know its executor.
 	Executor *executor.Executor
 	// Grain is the number of elements in a piece of work. 0 means that pieces are split on demand: every 64 elements a
 	// worker checks whether another has nothing to do, and if so gives away half of the remaining elements. ForRange is

@@ -7,8 +7,8 @@ import (
 )
 
 // Scan sets dst[i] to src[0], …, src[i] combined by op, in this order. op must be associative. It must not change its
-// arguments, nor values that they refer to: they are elements of src and dst. dst must be as long as src, and may be
-// the same slice.
+// arguments, nor values that they refer to: they are elements of src and dst. dst may be the same slice as src. Scan
+// panics if it is not as long.
 func Scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T) error {
 	on = on.check(ctx, "Scan", op == nil)
 	return scanOf(op, dst, src).run(ctx, on, "Scan")
@@ -24,7 +24,7 @@ func ScanErr[T any](
 
 // ExclusiveScan sets dst[i] to first and src[0], …, src[i-1] combined by op, in this order, and so dst[0] to first. op
 // must be associative. first need not be neutral: it is used once. op must not change its arguments, nor values that
-// they refer to. dst must be as long as src, and may be the same slice.
+// they refer to. dst may be the same slice as src. ExclusiveScan panics if it is not as long.
 func ExclusiveScan[T any](ctx context.Context, on On, dst, src []T, first T, op func(T, T) T) error {
 	on = on.check(ctx, "ExclusiveScan", op == nil)
 	return scanOf(op, dst, src).after(first).run(ctx, on, "ExclusiveScan")
@@ -39,7 +39,7 @@ func ExclusiveScanErr[T any](
 }
 
 // MapScan is [Scan] of the results of f for the elements of src. f is called once for each. If T and R are the same
-// type, dst and src may be the same slice.
+// type, dst and src may be the same slice. MapScan panics if they differ in length.
 func MapScan[T, R any](ctx context.Context, on On, dst []R, src []T, f func(T) R, op func(R, R) R) error {
 	on = on.check(ctx, "MapScan", f == nil || op == nil)
 	sameLength("MapScan", len(dst), len(src))
@@ -57,7 +57,7 @@ func MapScanErr[T, R any](
 }
 
 // ExclusiveMapScan is [ExclusiveScan] of the results of f for the elements of src. f is called once for each. If T and
-// R are the same type, dst and src may be the same slice.
+// R are the same type, dst and src may be the same slice. ExclusiveMapScan panics if they differ in length.
 func ExclusiveMapScan[T, R any](
 	ctx context.Context, on On, dst []R, src []T, first R, f func(T) R, op func(R, R) R,
 ) error {

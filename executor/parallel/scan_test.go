@@ -33,3 +33,23 @@ func TestScan(t *testing.T) {
 		}
 	})
 }
+
+// A destination that is not as long as the source panics at the call.
+func TestLengths(t *testing.T) {
+	onEach(t, func(t *testing.T, on parallel.On) {
+		ctx, long, short := t.Context(), make([]int, 2), make([]int, 1)
+		add, same := func(a, b int) int { return a + b }, func(x int) int { return x }
+		for name, call := range map[string]func(dst, src []int) error{
+			"Map":              func(dst, src []int) error { return parallel.Map(ctx, on, dst, src, same) },
+			"Map2":             func(dst, src []int) error { return parallel.Map2(ctx, on, dst, dst, src, add) },
+			"Scan":             func(dst, src []int) error { return parallel.Scan(ctx, on, dst, src, add) },
+			"ExclusiveScan":    func(dst, src []int) error { return parallel.ExclusiveScan(ctx, on, dst, src, 0, add) },
+			"MapScan":          func(dst, src []int) error { return parallel.MapScan(ctx, on, dst, src, same, add) },
+			"ExclusiveMapScan": func(dst, src []int) error { return parallel.ExclusiveMapScan(ctx, on, dst, src, 0, same, add) },
+		} {
+			says := "parallel: " + name + " of slices that differ in length"
+			require.PanicsWithValue(t, says, func() { _ = call(long, short) })
+			require.PanicsWithValue(t, says, func() { _ = call(short, long) })
+		}
+	})
+}

@@ -31,6 +31,7 @@ var queues = []struct {
 		newByPriority},
 }
 
+// String returns the name that [ParseQueue] takes. A value that is none of the constants is written as Queue(9).
 func (q Queue) String() string {
 	if int(q) >= len(queues) {
 		return fmt.Sprintf("Queue(%d)", uint8(q))
@@ -52,7 +53,8 @@ func (q Queue) Steals() bool { return int(q) < len(queues) && queues[q].steals }
 // Queues lists every queue.
 func Queues() []Queue { return list[Queue](len(queues)) }
 
-// ParseQueue is the reverse of [Queue.String].
+// ParseQueue returns the Queue of that name: "centralised", "perthread" or "priority". For any other name it returns
+// an error that lists these.
 func ParseQueue(name string) (Queue, error) { return parse("queue", name, Queues()) }
 
 // Stealing says what a worker whose queue is empty takes from the queues of others: from which of them, and how many of
@@ -84,6 +86,7 @@ var stealings = []struct {
 	RandomAll:     {"random+all", "take all of a random queue that is not empty", random, whole},
 }
 
+// String returns the name that [ParseStealing] takes. A value that is none of the constants is written as Stealing(9).
 func (s Stealing) String() string {
 	if int(s) >= len(stealings) {
 		return fmt.Sprintf("Stealing(%d)", uint8(s))
@@ -102,7 +105,8 @@ func (s Stealing) About() string {
 // Stealings lists every way to steal, NoStealing first.
 func Stealings() []Stealing { return list[Stealing](len(stealings)) }
 
-// ParseStealing is the reverse of [Stealing.String].
+// ParseStealing returns the Stealing of that name: "off", "neighbour+one", "neighbour+half", "neighbour+all",
+// "random+one", "random+half" or "random+all". For any other name it returns an error that lists these.
 func ParseStealing(name string) (Stealing, error) { return parse("way to steal", name, Stealings()) }
 
 // Idle says what a drainer does when no task is left for it and tasks of other drainers are still running.
@@ -123,6 +127,7 @@ var idles = []struct{ name, about string }{
 	Spin:  {"spin", "a worker without a task looks again and again until all tasks have ended: a busy core each"},
 }
 
+// String returns the name that [ParseIdle] takes. A value that is none of the constants is written as Idle(9).
 func (i Idle) String() string {
 	if int(i) >= len(idles) {
 		return fmt.Sprintf("Idle(%d)", uint8(i))
@@ -141,7 +146,8 @@ func (i Idle) About() string {
 // Idles lists every way to be idle.
 func Idles() []Idle { return list[Idle](len(idles)) }
 
-// ParseIdle is the reverse of [Idle.String].
+// ParseIdle returns the Idle of that name: "leave" or "spin". For any other name it returns an error that lists
+// these.
 func ParseIdle(name string) (Idle, error) { return parse("way to be idle", name, Idles()) }
 
 // kind is a small enumeration.

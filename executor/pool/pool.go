@@ -82,8 +82,9 @@ func (p *Pool) Name() string { return p.name }
 // Options returns the options given to New.
 func (p *Pool) Options() Options { return p.opts }
 
-// Add adds a task with priority 0. The runs that start afterwards run it. If fn returns an error, panics, or calls
-// [runtime.Goexit], the run fails and no further task begins.
+// Add adds a task with priority 0. The runs that start afterwards run it, and those in progress do not. Add may be
+// called from any goroutine, also while the pool runs, and from its tasks. If fn returns an error, panics, or calls
+// [runtime.Goexit], the run fails and no further task begins. Add panics if fn is nil.
 func (p *Pool) Add(fn func(*Task) error) { p.AddPriority(0, fn) }
 
 // AddPriority is [Pool.Add] with a priority, for the queue ByPriority: a task with a larger one begins earlier. Other

@@ -291,6 +291,26 @@ func TestRunsOfOne(t *testing.T) {
 	}
 }
 
+// TestAddDuringRun: tasks may add tasks, at the same time. The run in progress does not run these, the next one does.
+func TestAddDuringRun(t *testing.T) {
+	for _, o := range everyOptions() {
+		ex := newExecutor(t, executor.Config{Workers: 2})
+		p := newPool(t, o)
+		var late atomic.Int64
+		for range 50 {
+			p.Add(func(*pool.Task) error {
+				p.Add(func(*pool.Task) error { late.Add(1); return nil })
+				return nil
+			})
+		}
+		require.NoError(t, ex.Run(t.Context(), p))
+		require.Zero(t, late.Load(), "%+v", o)
+		require.Equal(t, 100, p.Len())
+		require.NoError(t, ex.Run(t.Context(), p))
+		require.EqualValues(t, 50, late.Load(), "%+v", o)
+	}
+}
+
 // TestSpinGivesWay: a drainer that spins and has the only free worker lets another drainer run that has none.
 func TestSpinGivesWay(t *testing.T) {
 	for _, o := range everyOptions() {
