@@ -223,6 +223,29 @@ func ExampleForTiles() {
 	// Output: 7 <nil>
 }
 
+// A volume of three dimensions: its planes lie one below the other in one grid. The height of a tile divides that of a
+// plane, so a tile is in one plane.
+func ExampleForTiles_volume() {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ex.Close()
+	const planes, rows, cols = 4, 64, 100
+	var volume [planes][rows][cols]int
+	err = parallel.ForTiles(context.Background(), parallel.On{Executor: ex},
+		parallel.Tile{RowHi: planes * rows, ColHi: cols}, 16, 32, func(t parallel.Tile) {
+			for r := t.RowLo; r < t.RowHi; r++ {
+				row := &volume[r/rows][r%rows]
+				for c := t.ColLo; c < t.ColHi; c++ {
+					row[c] = r/rows + r%rows + c
+				}
+			}
+		})
+	fmt.Println(volume[3][63][99], err)
+	// Output: 165 <nil>
+}
+
 func ExampleReduceFor() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {

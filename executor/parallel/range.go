@@ -69,6 +69,9 @@ type Tile struct{ RowLo, RowHi, ColLo, ColHi int }
 // ForTiles divides grid into tiles of the given height and width, and calls body for each. Tiles at the end of a row or
 // a column may be smaller. Grain is a number of tiles, in an order by rows. ForTiles panics if height or width is not
 // positive, or if there are more than MaxInt tiles.
+//
+// There is no loop in three dimensions. Fold two of them into one: with planes of n rows, row r of the grid is row r%n
+// of plane r/n, and no tile has rows of two planes if height divides n. Or call ForTiles for each plane, in a [For].
 func ForTiles(ctx context.Context, on On, grid Tile, height, width int, body func(t Tile)) error {
 	on = on.check(ctx, "ForTiles", body == nil)
 	return forTiles(ctx, on, "ForTiles", grid, height, width, func(_ context.Context, t Tile) error {
