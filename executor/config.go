@@ -128,6 +128,9 @@ type Config struct {
 	// the end of a task, a Fork or a Join on, for a few milliseconds. If the process is stopped all the same, because
 	// the rest of it needs more than its share, workers use less for a while, down to a twentieth of theirs.
 	//
+	// Executors of one process use that part together: those with a HostShare that have work in progress have equal
+	// parts of it, and what one does not need the others use. The largest HostShare among them is left free.
+	//
 	// The quota is the smallest of the process's control group and of those around it that the process sees. It is read
 	// again in each of its periods, or once a second while there is none. It bounds tasks that take much longer than a
 	// period, usually 100 ms, only on average over a second. Without a quota workers do not rest, and without control

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/magpie-go/magpie/internal/cgroup"
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/quota"
 )
 
 // PushesForks reports whether an executor with that configuration pushes forks at once.
@@ -162,11 +162,11 @@ func (ex *Executor) ForksLeft() (told string) {
 	return told
 }
 
-// SetQuota replaces what an executor with a HostShare reads. No run has begun.
-func (ex *Executor) SetQuota(read func() (cgroup.State, error)) {
+// SetQuota replaces the process's ledger, for an executor with a HostShare. No run has begun.
+func (ex *Executor) SetQuota(l *quota.Ledger) {
 	ex.sharing.mu.Lock()
 	defer ex.sharing.mu.Unlock()
-	ex.sharing.quotas.read = read
+	ex.sharing.quotas.ledger = l
 }
 
 // AwakeTime is for how long workers have been awake, summed over all of them.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/magpie-go/magpie/internal/cgroup"
 	"github.com/magpie-go/magpie/internal/quota"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -12,32 +11,29 @@ import (
 // quotas keeps the workers to their part of the CPU quota, with Config.HostShare. It is a part of sharing, whose mu
 // guards it.
 type quotas struct {
-	budget quota.Budget
-	read   func() (cgroup.State, error)
-	state  cgroup.State
-	looked int64 // when state was read
-	told   int64 // up to when the budget knows what was used
-	used   int64 // the time that workers had been awake at told
+	ledger *quota.Ledger // of all executors of the process
+	member quota.Member
+	used   int64 // the time that workers had been awake at the end of the last cycle
 
 	// For Stats.
 	err      xatomic.Pointer[error]
 	cpus     xatomic.Tell64 // the quota in thousandths of a CPU; 0 if there is none
-	rate     xatomic.Tell64 // the workers' part of it now, in thousandths of a CPU
+	rate     xatomic.Tell64 // what the workers of the ledger's executors may use of it now, in thousandths of a CPU
 	throttle xatomic.Tell64 // periods in which the process was throttled while a run was in progress
 }
 
-// slowCycle is how often an executor without a quota looks whether there is one.
+// slowCycle is the cycle of an executor without a Share while there is no quota.
 const slowCycle = time.Second
 
 func newQuotas(hostShare float64, cycle time.Duration) *quotas {
 	if hostShare == 0 {
 		return nil
 	}
-	return &quotas{read: cgroup.Read, budget: quota.Budget{Host: hostShare, Cycle: cycle}}
+	return &quotas{ledger: quota.Process, member: quota.Member{Part: quota.Part{Host: hostShare, Cycle: cycle}}}
 }
 
 // limited reports whether there is a quota. q may be nil.
-func (q *quotas) limited() bool { return q != nil && q.budget.Limited() }
+func (q *quotas) limited() bool { return q != nil && q.cpus.Load() != 0 }
 
 // next returns how many of the workers may be awake in the next cycle. used is the time that workers have been awake so
 // far, summed over all of them. q may be nil.
@@ -45,48 +41,24 @@ func (q *quotas) next(now, used int64, workers int) int {
 	if q == nil {
 		return workers
 	}
-	every := slowCycle
-	if q.limited() {
-		every = q.state.Period
+	n, s := q.ledger.Next(&q.member, time.Duration(now), time.Duration(used-q.used), workers)
+	q.used = used
+	if err := s.Err; err != nil {
+		q.err.Store(&err)
+	} else {
+		q.err.Store(nil)
 	}
-	if q.looked == 0 || now-q.looked >= int64(every) {
-		q.look(now)
-	}
-	n := q.budget.Next(time.Duration(now-q.told), time.Duration(max(used-q.used, 0)), workers)
-	q.told, q.used = now, used
+	q.cpus.Store(uint64(s.CPUs*1000 + 0.5))
+	q.rate.Store(uint64(s.Rate*1000 + 0.5))
+	q.throttle.Store(q.throttle.Load() + s.Throttled)
 	return n
 }
 
-// forget is called after a time without runs: what happened to the process meanwhile is not the workers' doing.
-func (q *quotas) forget() {
+// leave leaves the quota to other executors until the next call of next. q may be nil.
+func (q *quotas) leave() {
 	if q != nil {
-		q.looked, q.state.Periods = 0, 0
+		q.ledger.Leave(&q.member)
 	}
-}
-
-// look reads the state of the process's groups.
-func (q *quotas) look(now int64) {
-	s, err := q.read()
-	q.looked = now
-	if err != nil {
-		q.err.Store(&err) // what was known before goes on
-		return
-	}
-	q.err.Store(nil)
-	q.budget.SetQuota(s.CPUs, s.Period)
-	last := q.state
-	q.state = s
-	if !s.Limited() {
-		q.cpus.Store(0)
-		return
-	}
-	if s.Group == last.Group && last.Periods > 0 && s.Periods > last.Periods {
-		throttled := s.Throttled - min(last.Throttled, s.Throttled)
-		q.budget.Throttled(throttled > 0)
-		q.throttle.Store(q.throttle.Load() + throttled)
-	}
-	q.cpus.Store(uint64(s.CPUs*1000 + 0.5))
-	q.rate.Store(uint64(q.budget.Rate()*1000 + 0.5))
 }
 
 // QuotaStats is how an executor with a [Config.HostShare] keeps to its part of the CPU quota.
@@ -95,8 +67,9 @@ type QuotaStats struct {
 	// CPUs is the smallest quota of the process's control group and those around it, in CPUs; 0 if there is none, or
 	// before the first run.
 	CPUs float64
-	// Workers is the part of it that the workers may use now, in CPUs. It is less than 1 - HostShare of it after
-	// periods in which the process was throttled all the same.
+	// Workers is the part of it that the workers of all executors with a HostShare may use now together, in CPUs. It is
+	// less than 1 - HostShare of it after periods in which the process was throttled all the same, and while another
+	// executor with a larger HostShare has work.
 	Workers float64
 	// Throttled is the number of periods so far in which the kernel has stopped the process, or another of its group,
 	// because the quota was used up. It counts while a run is in progress.

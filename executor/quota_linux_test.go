@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,32 +28,21 @@ func TestHostShareAndShare(t *testing.T) {
 
 const inGroup = "MAGPIE_TEST_IN_GROUP"
 
-// Under a quota of the kernel, a process with a HostShare is throttled in few periods. The test runs itself in a group
-// with a quota of one CPU.
+// Under a quota of the kernel, a process with a HostShare is throttled in few periods, and so is one with several
+// executors. The test runs itself in a group with a quota of half a CPU.
 func TestHostShareInGroup(t *testing.T) {
-	if share := os.Getenv(inGroup); share != "" {
-		host, err := strconv.ParseFloat(share, 64)
-		require.NoError(t, err)
-		ex := newExecutor(t, executor.Config{Workers: 2, HostShare: host})
-		before, err := cgroup.Read()
-		require.NoError(t, err)
-		for end := time.Now().Add(time.Second); time.Now().Before(end); {
-			_, err := executor.Call(t.Context(), ex, forkFib, 20)
-			require.NoError(t, err)
-		}
-		after, err := cgroup.Read()
-		require.NoError(t, err)
-		fmt.Printf("throttled %d %d\n", after.Throttled-before.Throttled, after.Periods-before.Periods)
+	if shares := os.Getenv(inGroup); shares != "" {
+		beBusyInGroup(t, strings.Fields(shares))
 		return
 	}
-	throttled := func(share string) float64 {
-		g, err := cgroup.Create(fmt.Sprintf("magpie-test-%d", os.Getpid()), 1)
+	throttled := func(shares string) float64 {
+		g, err := cgroup.Create(fmt.Sprintf("magpie-test-%d", os.Getpid()), 0.5)
 		if err != nil {
 			t.Skip("a group with a quota cannot be made here:", err)
 		}
 		defer func() { require.NoError(t, g.Remove()) }()
 		cmd := exec.Command("sh", "-c", `read -r go && exec "$0" -test.run='^TestHostShareInGroup$'`, os.Args[0])
-		cmd.Env = append(os.Environ(), inGroup+"="+share)
+		cmd.Env = append(os.Environ(), inGroup+"="+shares)
 		in, err := cmd.StdinPipe()
 		require.NoError(t, err)
 		var out strings.Builder
@@ -67,9 +57,37 @@ func TestHostShareInGroup(t *testing.T) {
 		require.NoError(t, err, "%s", &out)
 		return n / periods
 	}
-	without, with := throttled("0"), throttled("0.3")
-	t.Logf("throttled in %.0f%% of the periods without a HostShare, in %.0f%% with one", 100*without, 100*with)
-	if without > 0.5 { // else other processes leave less than the quota
-		require.Less(t, with, without/2)
+	// On a busy machine the manager may come late, or other processes leave less than the quota.
+	for try := 1; ; try++ {
+		without, with, three := throttled("0"), throttled("0.3"), throttled("0.3 0.3 0.3")
+		t.Logf("throttled in %.0f%% of the periods without a HostShare, in %.0f%% with one, in %.0f%% with three executors",
+			100*without, 100*with, 100*three)
+		if without <= 0.5 || max(with, three) < without/2 {
+			return
+		}
+		require.Less(t, try, 5)
 	}
+}
+
+// beBusyInGroup keeps an executor busy for each of the shares, and prints how often the process was throttled.
+func beBusyInGroup(t *testing.T, shares []string) {
+	before, err := cgroup.Read()
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for _, share := range shares {
+		host, err := strconv.ParseFloat(share, 64)
+		require.NoError(t, err)
+		ex := newExecutor(t, executor.Config{Workers: 2, HostShare: host})
+		all.Go(func() {
+			for end := time.Now().Add(time.Second); time.Now().Before(end); {
+				if _, err := executor.Call(t.Context(), ex, forkFib, 20); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	after, err := cgroup.Read()
+	require.NoError(t, err)
+	fmt.Printf("throttled %d %d\n", after.Throttled-before.Throttled, after.Periods-before.Periods)
 }

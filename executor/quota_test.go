@@ -5,12 +5,14 @@ import (
 	"errors"
 	"math"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/cgroup"
+	"github.com/magpie-go/magpie/internal/quota"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -29,11 +31,16 @@ func (q *fakeQuota) read() (cgroup.State, error) {
 	}
 }
 
-func newQuotaExecutor(t *testing.T, cfg executor.Config, milli int64) (*executor.Executor, *fakeQuota) {
-	ex := newExecutor(t, cfg)
+func newFakeQuota(milli int64) (*fakeQuota, *quota.Ledger) {
 	q := &fakeQuota{}
 	q.cpus.Store(milli)
-	ex.SetQuota(q.read)
+	return q, quota.NewLedger(q.read)
+}
+
+func newQuotaExecutor(t *testing.T, cfg executor.Config, milli int64) (*executor.Executor, *fakeQuota) {
+	ex := newExecutor(t, cfg)
+	q, ledger := newFakeQuota(milli)
+	ex.SetQuota(ledger)
 	return ex, q
 }
 
@@ -69,6 +76,40 @@ func TestHostShare(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Executors of one process use together what one alone may, with the largest HostShare of those that have work. One that
+// has none, or is closed, holds nothing back.
+func TestHostShareOfSeveral(t *testing.T) {
+	process := quota.Process
+	_, quota.Process = newFakeQuota(2000)
+	var all []*executor.Executor
+	for _, host := range []float64{0.25, 0.5} {
+		all = append(all, newExecutor(t, executor.Config{Workers: 4, HostShare: host}))
+	}
+	quota.Process = process
+	within(t, all[0], func() {
+		together := func() (sum float64) {
+			var used [2]float64
+			var busy sync.WaitGroup
+			for i, ex := range all {
+				busy.Go(func() { used[i] = keepBusy(t, ex, 400*time.Millisecond) })
+			}
+			busy.Wait()
+			return used[0] + used[1]
+		}
+		for together() > 1.3 { // on a busy machine the manager may come late; with a part of their own it would be 2.5
+		}
+		require.Equal(t, 1.0, all[1].Stats().Quota.Workers)
+		for keepBusy(t, all[0], 400*time.Millisecond) < 1.3 { // 1.5, as soon as the other has left
+		}
+		require.Equal(t, 1.5, all[0].Stats().Quota.Workers)
+		for together() > 1.3 {
+		}
+		require.NoError(t, all[1].Close())
+		for keepBusy(t, all[0], 400*time.Millisecond) < 1.3 {
+		}
+	})
 }
 
 // The quota is followed: it appears, changes, cannot be read for a while, and goes.

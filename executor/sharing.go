@@ -121,6 +121,7 @@ func (s *sharing) retire() {
 		_ = s.table.Leave() // the table takes the place back in any case when the process ends
 	}
 	s.left = true
+	s.quotas.leave()
 	s.isAlone()
 	s.control.Close()
 }
@@ -140,7 +141,6 @@ func (s *sharing) resume() *park.Alarm {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.idle = s.sample(), 0
-	s.quotas.forget()
 	s.tell(s.wanted, 0, 1000)
 	return s.set()
 }
@@ -197,6 +197,7 @@ func (s *sharing) tick() *park.Alarm {
 		s.tell(s.wanted, 0, 1000)
 	default:
 		s.tell(0, 0, 1000)
+		s.quotas.leave()
 		s.dismiss()
 		if s.bounded() {
 			s.progress.onBegin(s.appoint)

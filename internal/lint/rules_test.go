@@ -65,7 +65,7 @@ var layers = map[string][]string{
 	"internal/allot":    {},
 	"internal/cgroup":   {},
 	"internal/gat":      {"internal/allot", "internal/xatomic"},
-	"internal/quota":    {},
+	"internal/quota":    {"internal/cgroup"},
 	"internal/errfmt":   {},
 	"internal/procs":    {},
 	"internal/peer":     {"internal/osthread", "internal/pad"},

@@ -15,12 +15,21 @@ const (
 	period = 100 * time.Millisecond
 )
 
+// alone returns a budget with a quota and one part of it.
+func alone(cpus, host float64) (*Budget, *Part) {
+	b, p := &Budget{}, &Part{Host: host, Cycle: cycle}
+	b.Join(p)
+	b.SetQuota(cpus, period)
+	return b, p
+}
+
 func TestNoQuota(t *testing.T) {
-	b := Budget{Host: 0.25, Cycle: cycle}
+	b, p := &Budget{}, &Part{Host: 0.25, Cycle: cycle}
+	b.Join(p)
 	require.False(t, b.Limited())
-	require.Equal(t, 7, b.Next(cycle, 7*cycle, 7))
+	require.Equal(t, 7, b.Next(p, cycle, 7*cycle, 7))
 	b.SetQuota(math.Inf(1), 0)
-	require.Equal(t, 7, b.Next(cycle, 7*cycle, 7))
+	require.Equal(t, 7, b.Next(p, cycle, 7*cycle, 7))
 	require.True(t, math.IsInf(b.Rate(), 1))
 }
 
@@ -28,13 +37,12 @@ func TestNoQuota(t *testing.T) {
 func TestShareIsUsed(t *testing.T) {
 	for _, cpus := range []float64{0.1, 0.5, 1, 1.5, 2, 3.7, 16} {
 		for _, host := range []float64{0.05, 0.25, 0.5, 0.9} {
-			b := Budget{Host: host, Cycle: cycle}
-			b.SetQuota(cpus, period)
+			b, p := alone(cpus, host)
 			const cycles = 20_000
-			sum, awake := 0, b.Next(cycle, 0, 64)
+			sum, awake := 0, b.Next(p, cycle, 0, 64)
 			for range cycles {
 				sum += awake
-				awake = b.Next(cycle, time.Duration(awake)*cycle, 64)
+				awake = b.Next(p, cycle, time.Duration(awake)*cycle, 64)
 			}
 			want := cpus * (1 - host) * cycles
 			slack := 1 + host*cpus*float64(period/cycle) // what the budget holds
@@ -48,8 +56,7 @@ func TestHostKeepsHalf(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range testkit.Count(t, 100) {
 		cpus, host := 0.2+rng.Float64()*8, 0.05+rng.Float64()*0.9
-		b := Budget{Host: host, Cycle: cycle}
-		b.SetQuota(cpus, period)
+		b, p := alone(cpus, host)
 		var used []int
 		awake := 0
 		for busy := true; len(used) < 3000; {
@@ -61,7 +68,7 @@ func TestHostKeepsHalf(t *testing.T) {
 				n = 0
 			}
 			used = append(used, n)
-			awake = b.Next(cycle, time.Duration(n)*cycle, 1000)
+			awake = b.Next(p, cycle, time.Duration(n)*cycle, 1000)
 		}
 		const window = int(period / cycle)
 		// A budget that is less than a worker needs for a cycle cannot be met within one period.
@@ -78,25 +85,23 @@ func TestHostKeepsHalf(t *testing.T) {
 
 // A task that takes longer than it may is paid for by rests afterwards, of about a second at most.
 func TestLongTask(t *testing.T) {
-	b := Budget{Host: 0.25, Cycle: cycle}
-	b.SetQuota(2, period)
-	b.Next(time.Second, 2*time.Second, 2)
+	b, p := alone(2, 0.25)
+	b.Next(p, time.Second, 2*time.Second, 2)
 	rests := 0
-	for b.Next(cycle, 0, 2) == 0 {
+	for b.Next(p, cycle, 0, 2) == 0 {
 		rests++
 	}
 	require.InDelta(t, 0.5/1.5, (time.Duration(rests) * cycle).Seconds(), 0.03) // it began with 25 ms
-	b.Next(time.Hour, 2*time.Hour, 2)
+	b.Next(p, time.Hour, 2*time.Hour, 2)
 	rests = 0
-	for b.Next(cycle, 0, 2) == 0 {
+	for b.Next(p, cycle, 0, 2) == 0 {
 		rests++
 	}
 	require.InDelta(t, 1, (time.Duration(rests) * cycle).Seconds(), 0.02)
 }
 
 func TestThrottled(t *testing.T) {
-	b := Budget{Host: 0.2, Cycle: cycle}
-	b.SetQuota(10, period)
+	b, _ := alone(10, 0.2)
 	require.InDelta(t, 8, b.Rate(), 1e-9)
 	for range 100 {
 		b.Throttled(true)
@@ -112,19 +117,17 @@ func TestThrottled(t *testing.T) {
 
 // A changed quota takes effect at once, and no quota any more ends the limit.
 func TestQuotaChanges(t *testing.T) {
-	b := Budget{Host: 0.5, Cycle: cycle}
-	b.SetQuota(4, period)
+	b, p := alone(4, 0.5)
 	for range 100 {
-		b.Next(cycle, 2*cycle, 8)
+		b.Next(p, cycle, 2*cycle, 8)
 	}
 	b.SetQuota(1, period)
-	sum := 0
+	sum, n := 0, 2
 	for range 1000 {
-		n := b.Next(cycle, 0, 8)
-		b.left -= float64(time.Duration(n) * cycle)
+		n = b.Next(p, cycle, time.Duration(n)*cycle, 8)
 		sum += n
 	}
 	require.InDelta(t, 500, sum, 25)
 	b.SetQuota(math.Inf(1), 0)
-	require.Equal(t, 8, b.Next(cycle, 0, 8))
+	require.Equal(t, 8, b.Next(p, cycle, 0, 8))
 }
