@@ -11,7 +11,9 @@ import (
 )
 
 // shutdownPatience is how long after its deadline Shutdown waits for tasks to notice that they are cancelled, and
-// shutdownLimit how long if other work still ends: two million queued tasks take most of a second. Both are arbitrary.
+// shutdownLimit how long if other work still ends. Both are arbitrary: with a million futures and a million tasks of a
+// graph queued, Shutdown returned 60 to 120 ms after its deadline (TestShutdownOfAMillion, two busy cores of an AMD
+// EPYC, 2026-11-25).
 const (
 	shutdownPatience = time.Second
 	shutdownLimit    = 5 * time.Second
@@ -27,9 +29,10 @@ const (
 // is nothing to cancel, Shutdown returns what Close does.
 //
 // Shutdown returns when the executor is closed, or a second after ctx has ended, or up to five seconds after as long as
-// queued work ends. If tasks that do not heed their context run on by then, it leaves them behind, and its error says
-// so. The executor is closed when they return. A run whose task runs on ends after that task, and so does a future that
-// comes after it. A spare worker ends the others, if the executor has one and more than one worker.
+// queued work ends. To skip a million queued tasks takes about a tenth of a second. If tasks that do not heed their
+// context run on by then, it leaves them behind, and its error says so. The executor is closed when they return. A run
+// whose task runs on ends after that task, and so does a future that comes after it. A spare worker ends the others, if
+// the executor has one and more than one worker.
 //
 // Shutdown may be called several times, also at the same time and with Close: the first ctx to end cancels the work for
 // all of them. Called from a task of the same executor it does nothing and returns [ErrInTask]. On a worker of another

@@ -271,8 +271,8 @@ func TestShutdownAfterAnotherExecutor(t *testing.T) {
 	})
 }
 
-// With a million futures and a graph of a million tasks queued, Shutdown returns at about its deadline, and everything
-// has ended.
+// With a million futures and a graph of a million tasks queued, Shutdown returns soon after its deadline, everything has
+// ended, and every error says why.
 func TestShutdownOfAMillion(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() || testkit.Race {
@@ -293,14 +293,26 @@ func TestShutdownOfAMillion(t *testing.T) {
 			close(gate)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 			defer cancel()
-			_ = ex.Shutdown(ctx)
+			err := ex.Shutdown(ctx)
 			over, _ := ctx.Deadline()
-			t.Logf("%d workers: Shutdown returns %v after the deadline", workers, time.Since(over))
+			late := time.Since(over)
+			t.Logf("%d workers: Shutdown returns %v after the deadline", workers, late)
+			require.Less(t, late, 5*time.Second) // as documented; it is far less unless the machine is busy
+			require.ErrorIs(t, err, executor.ErrShutdown)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.NotContains(t, err.Error(), "not closed yet")
 			require.True(t, closed(r.Done()))
-			require.ErrorIs(t, r.Wait(), executor.ErrShutdown)
-			for _, f := range futures {
-				if _, err := f.Wait(); !errors.Is(err, executor.ErrShutdown) {
-					t.Fatal(err)
+			isCancelled := func(err error) bool {
+				return errors.Is(err, executor.ErrShutdown) && errors.Is(err, context.DeadlineExceeded) &&
+					errors.Is(err, context.Canceled)
+			}
+			require.True(t, isCancelled(r.Wait()), r.Wait())
+			for i, f := range futures {
+				if !closed(f.Done()) {
+					t.Fatalf("future %d has not ended", i)
+				}
+				if n, err := f.Wait(); n != 0 || !isCancelled(err) {
+					t.Fatalf("future %d: %d, %v", i, n, err)
 				}
 			}
 		})
