@@ -2,27 +2,31 @@
 // processors to the handlers of requests.
 //
 //	service -addr localhost:8080
-//	curl -X POST 'localhost:8080/pictures?width=2000'    202 Accepted, Location: /pictures/1
-//	curl localhost:8080/pictures/1                       how far it is, and in the end the picture
+//	curl -i -X POST 'localhost:8080/pictures?width=2000'    202 Accepted, Location: /pictures/1
+//	curl -o 1.png localhost:8080/pictures/1                 how far it is, and in the end the picture
 //
-// It is an example, to copy from: a bound on the work that is taken in, which callers see; progress; an executor that
-// yields to the handlers; pages for its diagnosis; and an orderly end at SIGTERM.
+// It is an example, to copy from: a bound on the work that is taken in, which callers see, and on the results that are
+// kept; progress; an executor that yields to the handlers; metrics, a log of stalls, and pages for its diagnosis; and an
+// orderly end at SIGTERM.
 package main
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"expvar"
 	"flag"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -30,8 +34,22 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/httpdebug"
+	"github.com/magpie-go/magpie/executor/metrics"
+	"github.com/magpie-go/magpie/executor/watch"
 	"github.com/magpie-go/magpie/graph"
 )
+
+// Together these bound the memory: 32 pictures of 16 MB.
+const (
+	widest     = 4000
+	kept       = 32 // pictures, more than are drawn at a time
+	inProgress = 16
+)
+
+// magpie has the metrics of the executor, for whoever collects those of the process.
+var magpie = metrics.NewVar(nil)
+
+func init() { expvar.Publish("magpie", magpie) }
 
 func main() {
 	addr := flag.String("addr", "localhost:8080", "the `address` to listen at")
@@ -51,13 +69,17 @@ func main() {
 // serve answers requests until ctx ends. Then it lets the requests and pictures in progress end, for as long as grace.
 func serve(ctx context.Context, listener net.Listener, grace time.Duration) error {
 	ex, err := executor.New(executor.Config{
-		Name:      "pictures",
-		MaxRuns:   16,   // further pictures are refused, and the callers told so
-		HostShare: 0.25, // of a CPU quota, as a container has; without one it has no effect
+		Name:       "pictures",
+		MaxRuns:    inProgress, // further pictures are refused, and the callers told so
+		HostShare:  0.25,       // of a CPU quota, as a container has; without one it has no effect
+		Nice:       5,          // the kernel prefers the handlers; if tasks allocate, set GOGC=400 too
+		BestEffort: true,       // where the system refuses Nice, go without; /debug/magpie/dump tells
 	})
 	if err != nil {
 		return err
 	}
+	magpie.Set(ex)
+	defer watch.Start(ex, watch.Options{}).Close() // logs stalls, and tasks that take a minute
 	s := &service{ex: ex, pictures: make(map[int]*picture)}
 	server := &http.Server{Handler: s.handler()}
 	failed := make(chan error, 1)
@@ -66,6 +88,7 @@ func serve(ctx context.Context, listener net.Listener, grace time.Duration) erro
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
+		log.Printf("ending: what is in progress has %v", grace)
 	}
 	end, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -92,15 +115,18 @@ func (s *service) handler() http.Handler {
 	mux.HandleFunc("POST /pictures", s.start)
 	mux.HandleFunc("GET /pictures/{number}", s.show)
 	mux.HandleFunc("DELETE /pictures/{number}", s.stop)
-	mux.Handle(httpdebug.Path, httpdebug.New(s.ex)) // in production at an address that only operators reach
+	// In production at an address that only operators reach.
+	mux.Handle("GET /debug/vars", expvar.Handler())
+	mux.Handle(httpdebug.Path, httpdebug.New(s.ex))
 	return mux
 }
 
 // start begins a picture.
 func (s *service) start(w http.ResponseWriter, r *http.Request) {
 	width, err := strconv.Atoi(r.FormValue("width"))
-	if err != nil || width < 1 || width > 10_000 {
-		http.Error(w, "width must be a number from 1 to 10000, as in /pictures?width=2000", http.StatusBadRequest)
+	if err != nil || width < 1 || width > widest {
+		message := fmt.Sprintf("width must be a number from 1 to %d, as in /pictures?width=2000", widest)
+		http.Error(w, message, http.StatusBadRequest)
 		return
 	}
 	p := &picture{img: image.NewGray(image.Rect(0, 0, width, width))}
@@ -123,8 +149,18 @@ func (s *service) start(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	s.last++
 	s.pictures[s.last] = p
+	s.forget()
 	w.Header().Set("Location", fmt.Sprintf("/pictures/%d", s.last))
 	w.WriteHeader(http.StatusAccepted)
+}
+
+// forget forgets the oldest pictures that have ended, as many as are too many. The caller holds mu.
+func (s *service) forget() {
+	for _, number := range slices.Sorted(maps.Keys(s.pictures)) {
+		if len(s.pictures) > kept && s.pictures[number].run.Progress().Over {
+			delete(s.pictures, number)
+		}
+	}
 }
 
 // find returns the picture that a request names. If there is none, it answers the request.

@@ -2,15 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"image/png"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/magpie-go/magpie/executor"
 	"github.com/stretchr/testify/require"
 )
 
@@ -57,9 +62,15 @@ func TestPicture(t *testing.T) {
 	require.Equal(t, "pong\n", body)
 	_, _, body = do(t, "GET", url+"/debug/magpie/dump")
 	require.Contains(t, body, `executor "pictures"`)
+	_, _, body = do(t, "GET", url+"/debug/vars")
+	var vars struct {
+		Magpie map[string]any `json:"magpie"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &vars))
+	require.EqualValues(t, inProgress, vars.Magpie["/magpie/intake/limit:runs"])
 	for path, want := range map[string]int{
 		"/pictures?width=0": http.StatusBadRequest, "/pictures?width=many": http.StatusBadRequest,
-		"/pictures": http.StatusBadRequest,
+		"/pictures": http.StatusBadRequest, "/pictures?width=4001": http.StatusBadRequest,
 	} {
 		status, _, _ = do(t, "POST", url+path)
 		require.Equal(t, want, status, path)
@@ -71,10 +82,32 @@ func TestPicture(t *testing.T) {
 	require.NoError(t, end())
 }
 
+// The newest pictures are kept, and those that are being drawn. Others are forgotten.
+func TestOldPictures(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	require.NoError(t, err)
+	defer ex.Close()
+	gate := make(chan struct{})
+	defer close(gate)
+	slow := ex.Start(t.Context(), executor.Func("slow", func(*executor.Scope) error { <-gate; return nil }))
+	s := &service{ex: ex, pictures: map[int]*picture{1: {run: slow}}, last: 1}
+	for range 2 * kept {
+		answer := httptest.NewRecorder()
+		s.handler().ServeHTTP(answer, httptest.NewRequest("POST", "/pictures?width=1", nil))
+		require.Equal(t, http.StatusAccepted, answer.Code)
+		require.NoError(t, s.pictures[s.last].run.Wait())
+	}
+	want := []int{1}
+	for number := s.last - kept + 2; number <= s.last; number++ {
+		want = append(want, number)
+	}
+	require.Equal(t, want, slices.Sorted(maps.Keys(s.pictures)))
+}
+
 // Pictures that there is no room for are refused. At the end those in progress are cancelled after the grace.
 func TestBusyAndShutdown(t *testing.T) {
 	url, end := begin(t, 100*time.Millisecond)
-	for i := range 16 {
+	for i := range inProgress {
 		status, _, _ := do(t, "POST", url+"/pictures?width=4000")
 		require.Equal(t, http.StatusAccepted, status, "picture %d", i+1)
 	}
