@@ -19,6 +19,8 @@ import (
 type labels struct {
 	set context.Context // has the labels that the worker has set last
 	own context.Context // has the labels of a worker that runs no task; nil for an inline worker
+	// apply gives the goroutine the labels of ctx, and tells the observers if any wants to know; nil for an inline worker.
+	apply func(ctx context.Context)
 }
 
 // labelsOf returns a context that has the labels of ctx and finds them without a search, or nil if ctx has none.
@@ -38,6 +40,13 @@ func labelsOf(ctx context.Context) context.Context {
 func (w *Worker) labelThread() {
 	labels := pprof.Labels("executor", w.ex.cfg.Name, "worker", strconv.Itoa(w.id))
 	w.labels.own = pprof.WithLabels(context.Background(), labels)
+	w.labels.apply = pprof.SetGoroutineLabels
+	if w.core.watch.relabels() {
+		w.labels.apply = func(ctx context.Context) {
+			pprof.SetGoroutineLabels(ctx)
+			w.core.watch.relabel(w.id)
+		}
+	}
 	w.setLabels(w.labels.own)
 }
 
@@ -53,8 +62,7 @@ func (w *Worker) labelsFor(labels context.Context) context.Context {
 // caller's, and must keep its labels.
 func (w *Worker) setLabels(ctx context.Context) {
 	w.labels.set = ctx
-	if w.labels.own != nil {
-		pprof.SetGoroutineLabels(ctx)
-		w.core.watch.relabel(w.id)
+	if w.labels.apply != nil {
+		w.labels.apply(ctx)
 	}
 }

@@ -207,9 +207,6 @@ func (o *watch) relabels() bool {
 }
 
 func (o *watch) relabel(worker int) {
-	if o == nil {
-		return
-	}
 	o.tell(func(of *Observer) {
 		if of.Relabel != nil {
 			of.Relabel(worker)

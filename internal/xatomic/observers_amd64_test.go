@@ -1,0 +1,181 @@
+package xatomic_test
+
+import (
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mayObserve has the functions that look for observers. None is on the path of a task of an executor without them.
+var mayObserve = []string{
+	// They start and stop an executor, and describe it.
+	"executor.New", "executor.NewInline", "executor.newExecutorOn", "executor.(*Executor).Close",
+	"executor.(*Executor).Dump", "executor.(*Worker).live", "executor.(*Worker).labelThread",
+	// They begin and end runs.
+	"executor.(*Executor).prepare", "executor.(*JobRun).conclude", "executor.(*Executor).helpFromOutside",
+	"executor.(*funcJob).Begin", "executor.(*Group).begin", "graph.(*Graph).begin",
+	"executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
+	// They make the frames of children, forks and futures. Those of children and forks are used again.
+	"executor.(*Scope).spawn", "executor.(*callPool[]).grow", "executor.(*future).init",
+	// A worker steals, sleeps or wakes.
+	"executor.(*Worker).steal", "executor.(*Worker).stealMany", "executor.(*Worker).receive", "executor.host.Commit",
+	"executor.(*Worker).sleepInWait", "executor.(*Worker).seat", "executor.(*Worker).unseat",
+	// They run tasks for observers.
+	"executor.execCallObserved[]", "executor.(*child).callObserved", "executor.(*groupRun).callObserved",
+	"executor.(*observedCall).make",
+	"graph.execObserved", "graph.(*runState).runObserved", "graph.(*runState).decideObserved",
+	"executor/pipeline.(*run).observe", "executor/pool.(*run).callObserved",
+}
+
+// onPath has functions that must be compared: a task, a fork, a child, a future and a function of a group each go
+// through some of them.
+var onPath = []string{
+	"graph.execTask", "graph.execJoin", "graph.execOne", "graph.(*runState).release",
+	"executor.execFuture", "executor.execChild", "executor.execGroupTask",
+	"executor.(*Worker).runPlain", "executor.(*Worker).pop", "executor.(*Worker).Push",
+	"executor.execCall[]", "executor.Fork[]", "executor.Forked[].Join", "internal/user.fib",
+}
+
+// TestObserversAreFree: observers cost an executor without them nothing for its tasks. The executor, the packages on
+// it, and one that forks have the same instructions, in any order, as with observers cut out of the executor, except
+// for the functions of mayObserve.
+func TestObserversAreFree(t *testing.T) {
+	temp := t.TempDir()
+	overlay := map[string]string{}
+	add := func(target, text string) {
+		target, err := filepath.Abs(target)
+		require.NoError(t, err)
+		overlay[target] = filepath.Join(temp, strings.ReplaceAll(filepath.ToSlash(target), "/", "_"))
+		require.NoError(t, os.WriteFile(overlay[target], []byte(text), 0o666))
+	}
+	add("../user/user.go", user) // the package exists in the overlay only
+	with := overlayOf(t, t.TempDir(), overlay)
+	source, cut := cutObservers(t, "../../executor/watch.go")
+	add("../../executor/watch.go", source)
+	core, err := os.ReadFile("../../executor/executor.go")
+	require.NoError(t, err)
+	field := regexp.MustCompile(`(?m)^(\twatch +)\*watch `)
+	require.Len(t, field.FindAll(core, -1), 1)
+	add("../../executor/executor.go", field.ReplaceAllString(string(core), "${1}noWatch "))
+	without := overlayOf(t, temp, overlay)
+
+	var differ []string
+	compared := map[string]bool{}
+	for _, pkg := range []string{"executor", "executor/pipeline", "executor/pool", "graph", "internal/user"} {
+		a, b := instructions(t, pkg, "-overlay", with), instructions(t, pkg, "-overlay", without)
+		for f, code := range a {
+			name := typeArgs.ReplaceAllString(f, "[]")
+			compared[name] = true
+			if !slices.Equal(code, b[f]) {
+				differ = append(differ, name)
+			}
+		}
+	}
+	for _, f := range onPath {
+		require.True(t, compared[f], "%s is not compared: if it was renamed, rename it in onPath", f)
+	}
+	slices.Sort(differ)
+	t.Logf("%d of %d functions differ", len(differ), len(compared))
+	found := map[string]bool{}
+	differ = slices.DeleteFunc(differ, func(name string) bool {
+		for _, f := range slices.Concat(mayObserve, cut) {
+			if name == f || strings.HasPrefix(name, f+".") { // the latter are literals in f
+				found[f] = true
+				return true
+			}
+		}
+		return false
+	})
+	require.Empty(t, slices.Compact(differ), "these look for observers: put those off a task's path into mayObserve")
+	for _, f := range mayObserve {
+		require.True(t, found[f], "%s does not look for observers: delete it from mayObserve", f)
+	}
+}
+
+// cutObservers returns the source of the file that has the type watch, with cuts: functions that use a watch return zero
+// values. An empty type noWatch takes the watch's place. So code elsewhere that compares a watch with nil, or looks at
+// its fields, does not compile. It also returns the names of these functions, as in a listing.
+func cutObservers(t *testing.T, file string) (source string, cut []string) {
+	t.Helper()
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, file, nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	for _, d := range parsed.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && usesWatch(f) {
+			name := "executor."
+			if f.Recv != nil {
+				if r, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok {
+					name += "(*" + r.X.(*ast.Ident).Name + ")."
+				} else {
+					name += f.Recv.List[0].Type.(*ast.Ident).Name + "."
+				}
+			}
+			name += f.Name.Name
+			if f.Type.TypeParams != nil {
+				name += "[]"
+			}
+			cut = append(cut, name)
+			cutBody(f)
+		}
+	}
+	require.Contains(t, cut, "executor.(*watch).steal")
+	require.Contains(t, cut, "executor.(*JobRun).Observed")
+	used := map[string]bool{}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok {
+				used[x.Name] = true
+			}
+		}
+		return true
+	})
+	imports := parsed.Decls[0].(*ast.GenDecl)
+	imports.Specs = slices.DeleteFunc(imports.Specs, func(s ast.Spec) bool {
+		return !used[path.Base(strings.Trim(s.(*ast.ImportSpec).Path.Value, `"`))]
+	})
+	var b strings.Builder
+	require.NoError(t, format.Node(&b, files, parsed))
+	return b.String() + "\ntype noWatch struct{}\n", cut
+}
+
+// usesWatch reports whether a function has the type watch or the field of that name somewhere.
+func usesWatch(f *ast.FuncDecl) (uses bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		uses = uses || ok && id.Name == "watch"
+		return !uses
+	})
+	return uses
+}
+
+// cutBody makes f return zero values, and puts noWatch for *watch in its signature.
+func cutBody(f *ast.FuncDecl) {
+	f.Body.List = []ast.Stmt{&ast.ReturnStmt{}}
+	var fields []*ast.Field
+	if f.Recv != nil {
+		fields = append(fields, f.Recv.List...)
+	}
+	if f.Type.Results != nil {
+		for _, r := range f.Type.Results.List {
+			r.Names = []*ast.Ident{ast.NewIdent("_")}
+			fields = append(fields, r)
+		}
+	}
+	for _, field := range fields {
+		if p, ok := field.Type.(*ast.StarExpr); ok {
+			if id, ok := p.X.(*ast.Ident); ok && id.Name == "watch" {
+				field.Type = ast.NewIdent("noWatch")
+			}
+		}
+	}
+}
