@@ -49,7 +49,7 @@ Reading them disturbs no worker.
 A [Var] shows all metrics of an executor under a name of package [expvar]. The modules
 github.com/magpie-go/magpie/executor/metrics/prom and github.com/magpie-go/magpie/executor/metrics/otel hand the same
 metrics to Prometheus and to OpenTelemetry. They are modules of their own, so that other programs do not depend on those
-libraries.
+libraries: a program requires one of them beside Magpie, at the same version.
 */
 package metrics
 

@@ -9,6 +9,12 @@ counted per worker have the attribute worker with the worker's number. Counters 
 observable gauges. They are read when the SDK collects, and cost nothing otherwise.
 
 The package is in a module of its own, so that other users of Magpie do not depend on OpenTelemetry.
+Its releases have the versions of Magpie's. A program requires both at the same one:
+
+	go get github.com/magpie-go/magpie@latest github.com/magpie-go/magpie/executor/metrics/otel@latest
+
+Until there is a release, a program needs a checkout of Magpie and two replace directives in its own go.mod, for
+github.com/magpie-go/magpie and for this module: the directive in this module's go.mod has no effect there.
 */
 package otel
 

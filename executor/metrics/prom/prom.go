@@ -9,6 +9,12 @@ executor's name, and those that are counted per worker have the label worker wit
 dashboard for Grafana that shows them.
 
 The package is in a module of its own, so that other users of Magpie do not depend on the client library.
+Its releases have the versions of Magpie's. A program requires both at the same one:
+
+	go get github.com/magpie-go/magpie@latest github.com/magpie-go/magpie/executor/metrics/prom@latest
+
+Until there is a release, a program needs a checkout of Magpie and two replace directives in its own go.mod, for
+github.com/magpie-go/magpie and for this module: the directive in this module's go.mod has no effect there.
 */
 package prom
 
