@@ -220,29 +220,20 @@ func TestPeersPipelineInGraph(t *testing.T) {
 		for _, n := range []int{0, 1, 7, 100} {
 			var in []int
 			var out []string
-			lines := make([]struct {
-				number int
-				text   string
-			}, 3)
-			p, err := pipeline.New("data", len(lines),
-				pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
-					if t.Number() == len(in) {
-						t.Stop()
-					} else {
-						lines[t.Line()].number = in[t.Number()]
-					}
-					return nil
-				}},
-				pipeline.Stage{Run: func(t *pipeline.Token) error {
-					line := &lines[t.Line()]
-					line.text = string(rune('a' + line.number%26))
-					return nil
-				}},
-				pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
-					out = append(out, lines[t.Line()].text)
-					return nil
-				}},
-			)
+			numbers := pipeline.From("data", 3, func(t *pipeline.Token) (int, error) {
+				if t.Number() == len(in) {
+					t.Stop()
+					return 0, nil
+				}
+				return in[t.Number()], nil
+			})
+			letters := pipeline.Then(numbers, pipeline.Parallel, func(_ *pipeline.Token, n int) (string, error) {
+				return string(rune('a' + n%26)), nil
+			})
+			p, err := pipeline.To(letters, pipeline.Serial, func(_ *pipeline.Token, letter string) error {
+				out = append(out, letter)
+				return nil
+			})
 			require.NoError(t, err)
 			g := graph.New("around")
 			fill := g.Task(func(context.Context) error { in, out = rand.Perm(n), nil; return nil })
