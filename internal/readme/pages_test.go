@@ -16,7 +16,8 @@ import (
 // pages are documents whose Go blocks are run. In them the Go code of others has the language golang.
 var pages = []string{"executor/MIGRATING.md", "executor/RECIPES.md"}
 
-// surroundings are what the blocks of pages use besides the executor ex, the context ctx and a test t.
+// surroundings are what the blocks of pages use besides the executor ex, the context ctx and a test t. The executor of on
+// is ex.
 const surroundings = `package main
 
 import (
@@ -27,11 +28,13 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/parallel"
 )
 
 var (
 	_ = time.Second
 
+	on      parallel.On
 	numbers = []float64{3, 1, 4, 1, 5, 9, 2, 6}
 	urls    = []string{"pica", "corvus", "garrulus"}
 	tree    = &node{1, &node{2, nil, nil}, &node{3, nil, nil}}
@@ -132,6 +135,7 @@ func call(i int, block func(context.Context, *executor.Executor, testing) error)
 	if err != nil {
 		panic(err)
 	}
+	on.Executor = ex
 	fmt.Println("block", i)
 	if err := block(context.Background(), ex, testing{}); err != nil {
 		fmt.Printf("block %d: %+v\n", i, err)
