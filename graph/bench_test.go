@@ -240,3 +240,68 @@ func BenchmarkSubflow(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSubflowDepth runs subflows in subflows, one in each, 100,000 levels deep.
+func BenchmarkSubflowDepth(b *testing.B) {
+	const levels = 100_000
+	for _, w := range []int{1, 2} {
+		b.Run(fmt.Sprintf("W=%d", w), func(b *testing.B) {
+			ex := newExecutor(b, executor.Config{Workers: w})
+			left := 0
+			var deeper func(context.Context, *graph.Graph) error
+			deeper = func(_ context.Context, sub *graph.Graph) error {
+				if left--; left > 0 {
+					sub.Subflow(deeper)
+				}
+				return nil
+			}
+			g := graph.New("g")
+			g.Subflow(deeper)
+			for b.Loop() {
+				left = levels
+				if err := ex.Run(context.Background(), g); err != nil || left != 0 {
+					b.Fatal(left, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/levels, "ns/level")
+		})
+	}
+}
+
+// BenchmarkMultiCondition measures the first run of a graph in which a task chooses all of its 160,000 successors, and
+// of one in which a task without a choice precedes as many.
+func BenchmarkMultiCondition(b *testing.B) {
+	const n = 160_000
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	for _, head := range []struct {
+		name string
+		add  func(g *graph.Graph) graph.Task
+	}{
+		{"chosen", func(g *graph.Graph) graph.Task {
+			return g.MultiCondition(func(context.Context) ([]int, error) { return all, nil })
+		}},
+		{"task", func(g *graph.Graph) graph.Task { return g.Task(nothing) }},
+	} {
+		for _, w := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/W=%d", head.name, w), func(b *testing.B) {
+				ex := newExecutor(b, executor.Config{Workers: w})
+				for b.Loop() {
+					b.StopTimer()
+					g := graph.New("g")
+					first := head.add(g)
+					for range n {
+						first.Precede(g.Task(nothing))
+					}
+					b.StartTimer()
+					if err := ex.Run(context.Background(), g); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/successor")
+			})
+		}
+	}
+}

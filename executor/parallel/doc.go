@@ -56,7 +56,8 @@
 // order that may fail in the middle is seldom one. If the keys have to be read or parsed, make them first, by [MapErr],
 // and compare the keys.
 //
-// While functions do not fail, an Err form costs about a nanosecond more for each element.
+// While functions do not fail, ForErr takes 5 to 8 % longer than For with a body of 2.6 ns, and 1 to 2 % with bodies of
+// 6 ns or more. The functions of ForRangeErr are called for ranges, and pay only for each range.
 //
 // # Cancellation
 //
