@@ -12,9 +12,16 @@ func (s *Scope) Go(fn func(context.Context) error) {
 	s.spawn(fn, nil)
 }
 
-// Spawn is Go for a function that starts children of its own. fn gets a scope, and its children end before it does. So
-// a chain of children, each of which starts the next, may come to lie on one stack: beyond some ten thousand they fail
-// with [ErrTooDeep].
+// Spawn is Go for a function that starts children of its own. fn gets a scope, and its children end before it does.
+//
+// The worker that has called fn waits for these children on its stack, even after fn has returned, and runs them on
+// top. So the depth of children in children is bounded: a child fails with [ErrTooDeep] if more than 32768 such waits,
+// or 4096 on a 32-bit system, lie on the stack of the worker that is to call it. One worker alone runs that many
+// children in children. Several workers run up to as many each; which child fails differs from run to run. Memory alone
+// bounds the depth of [Group.Go] in functions of the group, of [Async] in functions of Async, and of subflows in
+// package graph.
+//
+// Spawn panics if fn is nil.
 func (s *Scope) Spawn(fn func(*Scope) error) {
 	if fn == nil {
 		panic("executor: Scope.Spawn of a nil function")

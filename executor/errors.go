@@ -24,9 +24,14 @@ var (
 	// [Executor.Run] ran the task, Goexit ends the caller too, once the run is over, see [Config].Callers. It is also
 	// the failure of a task that called panic(nil), if GODEBUG has panicnil=1.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
-	// ErrTooDeep is the error of a run that is started from a task while too many tasks on its worker wait for each
-	// other: they share the stack of one thread. Children of children, and futures that wait for futures, fail with it
-	// too. Subflows of a graph do not wait on a stack.
+	// ErrTooDeep is the error of work that would lie on top of too many waits on the stack of one thread. A run that a
+	// task starts has it if more than 4096 waits for runs lie on the stack of the task's worker. A child of a [Scope]
+	// has it if more than 32768 waits for children and futures lie there, or 4096 on a 32-bit system. So has a future
+	// that a function waits for and that its worker has to run, if there are as many. Several workers divide nested work
+	// among their stacks, so with them the depth at which work fails differs from run to run.
+	//
+	// Work that a function starts and does not wait for lies on no stack. So memory alone bounds the depth of
+	// [Group.Go] in functions of the group, of [Async] in functions of Async, and of subflows in subflows of a graph.
 	ErrTooDeep = errors.New("executor: too many tasks on one worker wait for each other")
 
 	// ErrForgotten is the error of the Future of a [Promise] that became unreachable and was not resolved.
