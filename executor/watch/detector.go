@@ -34,9 +34,11 @@ func (s *sample) isOver() bool {
 }
 
 // hasWork reports whether there is work that could go on: an item waits for a worker, or a task has begun. A run in
-// progress alone is none: such a run may wait for work from outside.
+// progress alone is none: such a run may wait for work from outside. While a task is in Blocking, tasks that have begun
+// are none either: they may wait for that one.
 func (s *sample) hasWork() bool {
-	return s.stats.Gauges.Pending() > 0 || s.stats.Active > 0 || s.stats.Gauges.Waiting > 0
+	g := &s.stats.Gauges
+	return g.Pending() > 0 || g.Blocked == 0 && (s.stats.Active > 0 || g.Waiting > 0)
 }
 
 // A detector decides by samples what to report. Times are those of the samples: a stall and a task may have begun up to
@@ -47,7 +49,7 @@ type detector struct {
 	done     uint64      // of the latest sample that differed
 	since    time.Time   // of that sample, or the latest one without work
 	lookAt   time.Time   // the stacks are not looked at before
-	seen     []string    // where the busy workers waited at the latest look; nil if there was none since progress
+	seen     []string    // where the workers waited at the latest look; nil if there was none since progress
 	stalled  bool        // a stall was reported and is not over
 	previous []workerRun // by worker ID
 }
@@ -82,7 +84,7 @@ func (d *detector) step(s sample) (reports []report) {
 
 // progress reports stalls.
 func (d *detector) progress(s *sample) []report {
-	if done := s.done(); d.since.IsZero() || done != d.done || s.stats.Gauges.Blocked > 0 || !s.hasWork() {
+	if done := s.done(); d.since.IsZero() || done != d.done || !s.hasWork() {
 		ended := report{kind: stallOver, at: s.now, since: d.since}
 		stalled := d.stalled
 		d.done, d.since, d.seen, d.stalled = done, s.now, nil, false
@@ -95,8 +97,8 @@ func (d *detector) progress(s *sample) []report {
 	if d.stalled || s.now.Before(d.lookAt) {
 		return nil
 	}
-	// The counters lag, and a task that computes for long counts nothing. So the workers' stacks decide: no busy worker
-	// computes, and each waits at the same place at two looks.
+	// The counters lag, and a task that computes for long counts nothing. So the workers' stacks decide: no worker with
+	// a task computes, in Blocking or not, and each waits at the same place at two looks.
 	places, waiting := places(s)
 	if !waiting {
 		d.seen = nil
@@ -116,18 +118,19 @@ func (d *detector) progress(s *sample) []report {
 	return []report{{kind: stall, at: s.now, since: d.since, stats: s.stats, stacks: s.stacks()}}
 }
 
-// places returns where each busy worker waits. waiting is false if one of them computes, or may do so.
+// places returns where each worker with a task waits. waiting is false if one of them computes, or may do so.
 func places(s *sample) (places []string, waiting bool) {
-	places = make([]string, len(s.stats.Gauges.States))
-	if s.stats.Active == 0 {
+	states := s.stats.Gauges.States
+	places = make([]string, len(states))
+	if !slices.ContainsFunc(states, hasTask) {
 		return places, true
 	}
 	stacks := s.stacks()
-	for i, state := range s.stats.Gauges.States {
-		if state != executor.WorkerRunning {
+	for i, state := range states {
+		if !hasTask(state) {
 			continue
 		}
-		if i >= len(stacks) || !waits(stacks[i]) {
+		if i >= len(stacks) || !waits(stacks[i], state) {
 			return nil, false
 		}
 		places[i] = place(stacks[i])
@@ -135,18 +138,26 @@ func places(s *sample) (places []string, waiting bool) {
 	return places, true
 }
 
+// hasTask reports whether a worker in that state runs a task.
+func hasTask(state executor.WorkerState) bool {
+	return state == executor.WorkerRunning || state == executor.WorkerBlocked
+}
+
 // computes are the states of goroutines, in tracebacks, that do not wait for another goroutine or for a time.
 var computes = []string{"running", "runnable", "syscall", "preempted", "copystack", "idle", "dead"}
 
-// waits reports whether a goroutine waits, by its stack as text: "goroutine 7 [chan receive, 2 minutes, locked to
-// thread]:".
-func waits(stack string) bool {
+// waits reports whether a worker's goroutine waits, by its stack as text: "goroutine 7 [chan receive, 2 minutes, locked
+// to thread]:". A system call in Blocking is taken for a wait.
+func waits(stack string, worker executor.WorkerState) bool {
 	_, rest, ok := strings.Cut(stack, "[")
 	if !ok {
 		return false
 	}
 	state := rest[:strings.IndexAny(rest+"]", ",]")]
 	state = strings.TrimSuffix(state, " (scan)")
+	if state == "syscall" && worker == executor.WorkerBlocked {
+		return true
+	}
 	return !slices.Contains(computes, state) && !strings.HasPrefix(state, "GC ")
 }
 

@@ -44,6 +44,12 @@ func (s *script) where(state, frames string) {
 	}
 }
 
+// block puts the first worker into Blocking, at this place.
+func (s *script) block(state, frames string) {
+	s.where(state, frames)
+	s.stats.Gauges.States[0], s.stats.Active, s.stats.Gauges.Blocked = executor.WorkerBlocked, 0, 1
+}
+
 // steps takes n samples and demands these reports of the last one, and none of the others.
 func (s *script) steps(n int, want ...kind) (last []report) {
 	s.t.Helper()
@@ -77,14 +83,26 @@ func TestStall(t *testing.T) {
 	s.steps(5, stall)
 }
 
-// What is no stall: a task that computes, a task in Blocking, no work, tasks that end, tasks that wait here and there.
+// What is no stall: a task that computes, a task in Blocking with nothing queued, no work, tasks that end, tasks that
+// wait here and there.
 func TestNoStall(t *testing.T) {
 	for name, set := range map[string]func(s *script, i int){
 		"computes":         func(s *script, _ int) { s.where("running", "main.f(0x1)") },
 		"is ready":         func(s *script, _ int) { s.where("runnable, locked to thread", "main.f(0x1)") },
 		"collects garbage": func(s *script, _ int) { s.where("GC assist wait", "main.f(0x1)") },
 		"is scanned":       func(s *script, _ int) { s.where("running (scan), 3 minutes", "main.f(0x1)") },
-		"blocks":           func(s *script, _ int) { s.stats.Gauges.Blocked = 1 },
+		"blocks":           func(s *script, _ int) { s.block("chan receive", "main.f(0x1)") },
+		"hangs while another blocks": func(s *script, _ int) {
+			s.stats.Gauges.Blocked, s.stats.Gauges.States[1] = 1, executor.WorkerBlocked
+		},
+		"computes while it blocks an item": func(s *script, _ int) {
+			s.block("running", "main.f(0x1)")
+			s.stats.Gauges.Injected = 1
+		},
+		"blocks an item here and there": func(s *script, i int) {
+			s.block("syscall", "main.f("+string(rune('a'+i%26))+")")
+			s.stats.Gauges.Injected = 1
+		},
 		"has no work": func(s *script, _ int) {
 			s.stats.Gauges.States[0], s.stats.Active = executor.WorkerSearching, 0
 		},
@@ -119,9 +137,22 @@ func TestStallWithoutBusyWorkers(t *testing.T) {
 			s.steps(20)
 			set(&s.stats.Gauges)
 			s.steps(5, stall)
-			s.stats.Gauges.Blocked = 1
+			s.stats.Total.Tasks++
 			s.steps(1, stallOver)
 		})
+	}
+}
+
+// A task in Blocking is part of a stall while an item is queued, also in a system call.
+func TestStallOfBlocking(t *testing.T) {
+	for _, state := range []string{"IO wait", "syscall, 2 minutes"} {
+		s := newScript(t)
+		s.block(state, "main.f(0x1)")
+		s.steps(20)
+		s.stats.Gauges.Injected = 1
+		s.steps(5, stall)
+		s.stats.Gauges.Injected = 0
+		s.steps(1, stallOver)
 	}
 }
 

@@ -51,7 +51,7 @@ func (r *report) log(logger *slog.Logger, ex *executor.Executor) {
 	case stall:
 		g := r.stats.Gauges
 		attrs = append(attrs, slog.Int("queued", g.Pending()), slog.Int("runs", g.Runs), slog.Int("futures", g.Futures),
-			slog.Int("active", r.stats.Active), slog.Int("waiting", g.Waiting))
+			slog.Int("active", r.stats.Active), slog.Int("waiting", g.Waiting), slog.Int("blocked", g.Blocked))
 		attrs = append(attrs, r.details(ex)...)
 	case longTask:
 		attrs = append(append(attrs, r.who()...), r.details(ex)...)

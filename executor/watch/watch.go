@@ -6,8 +6,9 @@ Package watch reports when an executor stalls, and tasks that run for long, to a
 
 An executor stalls if no task ends although there is work, and nothing computes: its tasks wait for each other, for a
 lock that is never released, or for something outside that does not come. A task that waits in [executor.Blocking] is
-expected to wait, and so no stall is reported meanwhile. An executor whose tasks compute makes progress, however long
-they take; reports of long tasks are for these.
+expected to wait, and others may wait for it: meanwhile it is a stall only if items are queued that no worker takes, as
+when tasks in Blocking hold all workers and spares. An executor whose tasks compute makes progress, however long they
+take; reports of long tasks are for these.
 
 Each report comes once, when the stall or the long task is found, and once more when it is over, with its duration. The
 first has the executor's dump and the stacks of the workers concerned.

@@ -116,6 +116,51 @@ func TestStall(t *testing.T) {
 	require.Len(t, records.messages(), 2, "an executor without work does not stall")
 }
 
+// Tasks in Blocking stall the executor if they hold all workers and spares while work is queued. So do one that waits in
+// Blocking for ever, as a poller does, and one that hangs on the worker in its place.
+func TestStallBesideBlocking(t *testing.T) {
+	for name, c := range map[string]struct {
+		jobs          func(gate chan struct{}) []executor.Job
+		hangs, queued int
+	}{
+		"all block": {func(gate chan struct{}) []executor.Job {
+			blocks := work("blocks", func() { executor.Blocking(func() { hangsHere(gate) }) })
+			return []executor.Job{blocks, blocks, blocks}
+		}, 2, 1},
+		"a poller and a task that hangs": {func(gate chan struct{}) []executor.Job {
+			return []executor.Job{
+				work("polls", func() { executor.Blocking(func() { hangsHere(gate) }) }),
+				work("hangs", func() { hangsHere(gate) }),
+				work("waits", func() {}), work("waits", func() {}),
+			}
+		}, 2, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 1, Spares: 1})
+			_, records := start(t, ex, watch.Options{NoProgress: soon, LongTask: -1})
+			gate := make(chan struct{})
+			open := sync.OnceFunc(func() { close(gate) })
+			t.Cleanup(open)
+			var runs []*executor.Run
+			for _, job := range c.jobs(gate) {
+				runs = append(runs, ex.Start(t.Context(), job))
+			}
+			records.eventually(t, 1)
+			require.Equal(t, []string{"executor makes no progress"}, records.messages())
+			a := records.attrs(0)
+			require.EqualValues(t, c.queued, a["queued"].Int64())
+			require.GreaterOrEqual(t, a["blocked"].Int64(), int64(1))
+			require.Equal(t, c.hangs, strings.Count(a["stacks"].String(), "watch_test.hangsHere("))
+			open()
+			for _, r := range runs {
+				require.NoError(t, r.Wait())
+			}
+			records.eventually(t, 2)
+			require.Equal(t, "executor makes progress again", records.messages()[1])
+		})
+	}
+}
+
 // The caller of Run may have the place of a worker. Its stall is reported, too, with its stack.
 func TestStallOfACaller(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
@@ -152,7 +197,8 @@ func TestStallOfTasksThatWaitForEachOther(t *testing.T) {
 	require.NoError(t, two.Wait())
 }
 
-// What is no stall: tasks that compute for long, tasks in Blocking, many short tasks, no work.
+// What is no stall: tasks that compute for long, tasks in Blocking while a spare takes what is queued, many short tasks,
+// no work.
 func TestNoStall(t *testing.T) {
 	const period = 5 * soon // long enough for a busy machine to run each worker within it
 	ex := newExecutor(t, executor.Config{Workers: 2})
