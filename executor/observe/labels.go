@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/names"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
@@ -181,7 +182,7 @@ func (w *labeller) turnTo(l *labelled, run *executor.Run, set *executor.TaskSet)
 
 // with returns the labels of b and those of a task.
 func (b *labelBase) with(task *executor.Task) *labelSet {
-	return newLabelSet(pprof.WithLabels(b.ctx, pprof.Labels("job", jobName(task.Set.Job), "task", taskName(task))))
+	return newLabelSet(pprof.WithLabels(b.ctx, pprof.Labels("job", names.Job(task.Set.Job), "task", names.Task(task))))
 }
 
 // A labelSet is a context that has profiler labels and nothing else. [pprof.SetGoroutineLabels] takes them from it in

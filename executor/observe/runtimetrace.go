@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/names"
 	"github.com/magpie-go/magpie/internal/pad"
 )
 
@@ -54,7 +55,7 @@ type regions struct {
 
 func (r *runtimeTrace) runBegin(run *executor.Run) {
 	if trace.IsEnabled() {
-		ctx, task := trace.NewTask(run.Context(), jobName(run.Name()))
+		ctx, task := trace.NewTask(run.Context(), names.Job(run.Name()))
 		r.runs.Store(run, &tracedRun{ctx, task})
 	}
 }
@@ -79,7 +80,7 @@ func (r *runtimeTrace) taskBegin(worker int, run *executor.Run, task *executor.T
 				w.ctx = t.(*tracedRun).ctx
 			}
 		}
-		region = trace.StartRegion(w.ctx, taskName(task))
+		region = trace.StartRegion(w.ctx, names.Task(task))
 	}
 	w.begun = append(w.begun, region)
 }

@@ -1,8 +1,6 @@
 package observe
 
 import (
-	"strconv"
-
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -32,19 +30,3 @@ func (s *single) attach(*executor.Executor) {
 
 // detach is the observer's Detach.
 func (s *single) detach() { s.taken.Store(0) }
-
-// taskName is how tasks are shown.
-func taskName(t *executor.Task) string {
-	if t.Name != "" {
-		return t.Name
-	}
-	return "#" + strconv.Itoa(t.Index)
-}
-
-// jobName is how jobs are shown.
-func jobName(name string) string {
-	if name == "" {
-		return "job"
-	}
-	return name
-}

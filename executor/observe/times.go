@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/names"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -290,7 +291,7 @@ func fullName(t *executor.Task) string {
 	if t.Set == others {
 		return t.Name
 	}
-	return jobName(t.Set.Job) + " " + taskName(t)
+	return names.Full(t)
 }
 
 // shown rounds a duration to three or four digits.

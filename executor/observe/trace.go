@@ -10,6 +10,7 @@ import (
 	"weak"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/names"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -277,7 +278,7 @@ func (s *source) info(run *executor.Run) *runInfo {
 		return i.(*runInfo)
 	}
 	i := &runInfo{number: s.trace.runs.Add(1), begin: s.trace.now()}
-	i.job.Name = jobName(run.Name())
+	i.job.Name = names.Job(run.Name())
 	had, _ := s.runs.LoadOrStore(run, i)
 	return had.(*runInfo)
 }

@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/names"
 )
 
 // A traceFile is the text of a trace, in whole events. One goroutine only.
@@ -101,7 +102,7 @@ func (f *traceFile) task(pid, tid int, e *event, arrows bool) {
 		f.number(",\"name\":\"#", uint64(t.Index))
 		f.raw("\"")
 	}
-	f.string(",\"cat\":", jobName(t.Set.Job))
+	f.string(",\"cat\":", names.Job(t.Set.Job))
 	f.raw("}")
 	if !arrows || t.Set.Successors == nil {
 		return

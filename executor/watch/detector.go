@@ -115,7 +115,7 @@ func (d *detector) progress(s *sample) []report {
 		return nil
 	}
 	d.stalled = true
-	return []report{{kind: stall, at: s.now, since: d.since, stats: s.stats, stacks: s.stacks()}}
+	return []report{{kind: stall, at: s.now, since: d.since, stats: s.stats, tasks: s.tasks, stacks: s.stacks()}}
 }
 
 // places returns where each worker with a task waits. waiting is false if one of them computes, or may do so.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/names"
 )
 
 // A report is something to log.
@@ -17,6 +18,7 @@ type report struct {
 	stats     executor.Stats
 	worker    int            // of a long task
 	task      *executor.Task // the same; nil if unknown
+	tasks     []running      // of a stall, by worker ID; nil if unknown
 	stacks    []string       // of the workers concerned
 }
 
@@ -52,6 +54,9 @@ func (r *report) log(logger *slog.Logger, ex *executor.Executor) {
 		g := r.stats.Gauges
 		attrs = append(attrs, slog.Int("queued", g.Pending()), slog.Int("runs", g.Runs), slog.Int("futures", g.Futures),
 			slog.Int("active", r.stats.Active), slog.Int("waiting", g.Waiting), slog.Int("blocked", g.Blocked))
+		if r.tasks != nil {
+			attrs = append(attrs, slog.String("tasks", workersTasks(r.tasks)))
+		}
 		attrs = append(attrs, r.details(ex)...)
 	case longTask:
 		attrs = append(append(attrs, r.who()...), r.details(ex)...)
@@ -79,12 +84,21 @@ func contain(ex *executor.Executor) {
 func (r *report) who() []slog.Attr {
 	attrs := []slog.Attr{slog.Int("worker", r.worker)}
 	if r.task != nil {
-		if r.task.Set != nil {
-			attrs = append(attrs, slog.String("job", r.task.Set.Job))
-		}
-		attrs = append(attrs, slog.String("task", r.task.Name), slog.Int("index", r.task.Index))
+		attrs = append(attrs, slog.String("job", names.Job(r.task.Set.Job)),
+			slog.String("task", names.Task(r.task)), slog.Int("index", r.task.Index))
 	}
 	return attrs
+}
+
+// workersTasks is a list such as "worker 0: build link, worker 2: build #7" of the workers that have a task.
+func workersTasks(all []running) string {
+	var list []string
+	for worker, r := range all {
+		if r.task != nil {
+			list = append(list, fmt.Sprintf("worker %d: %s", worker, names.Full(r.task)))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // details are the stacks and the dump.

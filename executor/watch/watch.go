@@ -25,12 +25,14 @@ Options.
 
 A Watcher that [Start] has made does not know the names of tasks. It goes by the counters of the executor, which may lag
 by 64 tasks of a worker. If the usual task is longer than a 64th of [Options.LongTask], it may take several tasks of a
-worker for one. A Watcher that is made before its executor and observes it knows each task:
+worker for one. A Watcher that is made before its executor and observes it knows each task, and its reports of stalls
+tell those of all workers:
 
 	w := watch.New(watch.Options{LongTask: time.Minute})
 	ex, err := executor.New(executor.Config{Observers: []*executor.Observer{w.Observer()}})
 
-That costs some 40 ns a task.
+That costs some 40 ns a task. A task without a name is told as "#7", where 7 is its index in the job, and a job without
+a name as "job".
 */
 package watch
 

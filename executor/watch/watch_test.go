@@ -105,6 +105,7 @@ func TestStall(t *testing.T) {
 	require.GreaterOrEqual(t, a["for"].Duration(), soon)
 	require.Equal(t, 2, strings.Count(a["stacks"].String(), "watch_test.hangsHere("))
 	require.Contains(t, a["dump"].String(), `run of "hangs"`)
+	require.NotContains(t, a, "tasks", "the Watcher does not observe")
 	close(gate)
 	for _, r := range runs {
 		require.NoError(t, r.Wait())
@@ -275,6 +276,46 @@ func TestLongTaskByName(t *testing.T) {
 
 	other := newExecutor(t, executor.Config{Workers: 1})
 	require.Panics(t, func() { w.Observer().Attach(other) }, "a Watcher is for one executor")
+}
+
+// The report of a stall names the task of each worker, and one without a name by its index.
+func TestStallByName(t *testing.T) {
+	records := new(records)
+	w := watch.New(watch.Options{NoProgress: soon, LongTask: -1, Logger: slog.New(records)})
+	ex := newExecutor(t, executor.Config{Workers: 3, Observers: []*executor.Observer{w.Observer()}})
+	gate := make(chan struct{})
+	hangs := func(context.Context) error { <-gate; return nil }
+	g, nameless := graph.New("build"), graph.New("")
+	g.Task(hangs).Named("link")
+	nameless.Task(hangs)
+	one, two := ex.Start(t.Context(), g), ex.Start(t.Context(), nameless)
+	records.eventually(t, 1)
+	close(gate)
+	require.NoError(t, one.Wait())
+	require.NoError(t, two.Wait())
+	tasks := records.attrs(0)["tasks"].String()
+	require.Regexp(t, `^worker \d: (build link|job #0), worker \d: (build link|job #0)$`, tasks)
+	require.Contains(t, tasks, "build link")
+	require.Contains(t, tasks, "job #0")
+}
+
+// A long task without a name is told by its index.
+func TestLongTaskWithoutName(t *testing.T) {
+	records := new(records)
+	w := watch.New(watch.Options{NoProgress: -1, LongTask: soon, Logger: slog.New(records)})
+	ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{w.Observer()}})
+	gate := make(chan struct{})
+	g := graph.New("")
+	g.Task(func(context.Context) error { return nil }).Precede(
+		g.Task(func(context.Context) error { <-gate; return nil }))
+	r := ex.Start(t.Context(), g)
+	records.eventually(t, 1)
+	close(gate)
+	require.NoError(t, r.Wait())
+	a := records.attrs(0)
+	require.Equal(t, "job", a["job"].String())
+	require.Equal(t, "#1", a["task"].String())
+	require.EqualValues(t, 1, a["index"].Int64())
 }
 
 // A task that waits for tasks on its own worker is not long meanwhile, and no stall.

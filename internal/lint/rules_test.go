@@ -38,15 +38,18 @@ var layers = map[string][]string{
 	"executor/internal/demand": {"internal/xatomic"},
 	"executor/internal/fail":   {},
 	"executor/internal/lane":   {"deque", "internal/pad", "internal/xatomic"},
+	"executor/internal/names":  {"executor"},
 	"executor/internal/policy": { // deque for its Outcome only
 		"deque", "internal/pad", "internal/xatomic", "internal/xsync",
 	},
 	"executor/internal/pace":   {},
 	"executor/internal/share":  {"internal/pad", "internal/xatomic", "internal/xsync"},
 	"executor/internal/spares": {"internal/xatomic", "internal/xsync"},
-	"executor/observe":         {"executor", "internal/pad", "internal/xatomic", "internal/xsync"},
-	"executor/httpdebug":       {"executor", "executor/metrics", "internal/xsync"},
-	"executor/metrics":         {"executor", "internal/xsync"},
+	"executor/observe": {
+		"executor", "executor/internal/names", "internal/pad", "internal/xatomic", "internal/xsync",
+	},
+	"executor/httpdebug": {"executor", "executor/metrics", "internal/xsync"},
+	"executor/metrics":   {"executor", "internal/xsync"},
 	"executor/parallel": {"executor", "executor/internal/demand", "executor/internal/fail", "internal/hugepage",
 		"internal/xatomic", "internal/xsync"},
 	"executor/pipeline": {
@@ -56,7 +59,9 @@ var layers = map[string][]string{
 		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
 		"internal/model",
 	},
-	"executor/watch":    {"executor", "internal/xatomic", "internal/xsync", "internal/pad"},
+	"executor/watch": {
+		"executor", "executor/internal/names", "internal/xatomic", "internal/xsync", "internal/pad",
+	},
 	"deque":             {"internal/xatomic", "internal/xsync", "internal/pad"},
 	"notifier":          {"internal/park", "internal/xatomic", "internal/pad"},
 	"internal/plan":     {"internal/hugepage"},

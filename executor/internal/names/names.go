@@ -1,0 +1,27 @@
+// Package names says how tasks, jobs and runs are called in profiles, traces, tables and logs.
+package names
+
+import (
+	"strconv"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// Task returns the name of a task or, if it has none, its index in the job: "#7".
+func Task(t *executor.Task) string {
+	if t.Name != "" {
+		return t.Name
+	}
+	return "#" + strconv.Itoa(t.Index)
+}
+
+// Job returns the name of a job, or "job" if name is "".
+func Job(name string) string {
+	if name == "" {
+		return "job"
+	}
+	return name
+}
+
+// Full returns the name of a task with that of its job.
+func Full(t *executor.Task) string { return Job(t.Set.Job) + " " + Task(t) }
