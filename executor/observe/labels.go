@@ -16,6 +16,10 @@ import (
 //
 //	go tool pprof -tagroot job,task cpu.prof
 //
+// A task whose run has another name than its job has the label "run" too: [executor.RunOptions] gives runs names, and
+// the tasks of a subflow are in the run of the graph around it. Each worker keeps the labels that it has made for up to
+// 64 jobs and names of runs, so a new name for each run costs each task an allocation.
+//
 // The labels of the context that a run was started with are kept. Those of the context of an [executor.Async] are not:
 // it has no run. Between two tasks of a run a worker has the labels of the first. A task that sets labels of its own
 // and then restores those of its context, as [pprof.Do] does, no longer has those of this observer until the worker's
@@ -60,6 +64,7 @@ type labeller struct {
 	run   *executor.Run
 	base  *labelBase // of run
 	set   *executor.TaskSet
+	name  string // of run, if it is another than the job's
 
 	tables map[labelKey]labelTable // of runs without labels
 	_      pad.Line
@@ -69,7 +74,8 @@ type labeller struct {
 type labelTable []*labelSet
 
 type labelKey struct {
-	set weak.Pointer[executor.TaskSet]
+	set  weak.Pointer[executor.TaskSet]
+	name string // of the run, if it is another than the job's
 }
 
 // maxTables is the number of tables that a worker keeps. It is arbitrary.
@@ -115,7 +121,7 @@ func (l *labelled) taskBegin(worker int, run *executor.Run, task *executor.Task)
 	}
 	labels := w.table[task.Index]
 	if labels == nil {
-		labels = w.base.with(task)
+		labels = w.base.with(task, w.name)
 		w.table[task.Index] = labels
 	}
 	w.begun = append(w.begun, labels)
@@ -144,7 +150,7 @@ func (l *labelled) relabel(worker int) {
 // park makes the worker forget its last run, which it would keep alive.
 func (l *labelled) park(worker int) {
 	if w := l.workers.of(worker); w != nil {
-		w.run, w.set, w.table, w.base = nil, nil, nil, noLabels
+		w.run, w.set, w.table, w.base, w.name = nil, nil, nil, noLabels, ""
 	}
 }
 
@@ -158,15 +164,16 @@ func (w *labeller) turnTo(l *labelled, run *executor.Run, set *executor.TaskSet)
 		}
 		w.run = run
 	}
-	if base == w.base && set == w.set {
+	name := names.Run(run, set.Job)
+	if base == w.base && set == w.set && name == w.name {
 		return
 	}
-	w.base, w.set = base, set
+	w.base, w.set, w.name = base, set, name
 	if base != noLabels {
 		w.table = make(labelTable, len(set.Tasks))
 		return
 	}
-	key := labelKey{weak.Make(set)}
+	key := labelKey{weak.Make(set), name}
 	if w.table = w.tables[key]; w.table != nil {
 		return
 	}
@@ -180,9 +187,13 @@ func (w *labeller) turnTo(l *labelled, run *executor.Run, set *executor.TaskSet)
 	w.tables[key] = w.table
 }
 
-// with returns the labels of b and those of a task.
-func (b *labelBase) with(task *executor.Task) *labelSet {
-	return newLabelSet(pprof.WithLabels(b.ctx, pprof.Labels("job", names.Job(task.Set.Job), "task", names.Task(task))))
+// with returns the labels of b and those of a task, in a run of that name if it is not "".
+func (b *labelBase) with(task *executor.Task, run string) *labelSet {
+	labels := []string{"job", names.Job(task.Set.Job), "task", names.Task(task)}
+	if run != "" {
+		labels = append(labels, "run", run)
+	}
+	return newLabelSet(pprof.WithLabels(b.ctx, pprof.Labels(labels...)))
 }
 
 // A labelSet is a context that has profiler labels and nothing else. [pprof.SetGoroutineLabels] takes them from it in

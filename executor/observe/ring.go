@@ -28,7 +28,7 @@ type ring struct {
 // An event is what a worker tells the writer.
 type event struct {
 	task       xatomic.Plain[*executor.Task] // of a slice
-	run        uint64                        // of a slice; of a run itself
+	run        xatomic.Plain[*runInfo]       // of a slice, if it is to be told; of a run itself
 	begin, end int64                         // nanoseconds since the trace began
 	other      int32                         // of a steal, the victim
 	n          int32                         // of a steal, the items
@@ -77,6 +77,7 @@ func (r *ring) drain(f func(*event)) {
 			e := &r.places[i&uint64(len(r.places)-1)]
 			f(e)
 			e.task.Set(nil) // keeps no task's set alive
+			e.run.Set(nil)
 		}
 		r.read.Store(i)
 	}

@@ -24,6 +24,7 @@ func TestModelRing(t *testing.T) {
 			for i := range tasks {
 				if e := r.place(); e != nil {
 					e.task.Set(&tasks[i])
+					e.run.Set(new(runInfo))
 					r.publish()
 					put = append(put, i)
 				}
@@ -47,6 +48,7 @@ func TestModelRing(t *testing.T) {
 		}
 		for i := range r.places {
 			model.Assert(r.places[i].task.Get() == nil, "a place that was drained keeps a task")
+			model.Assert(r.places[i].run.Get() == nil, "a place that was drained keeps a run")
 		}
 	})
 }

@@ -22,6 +22,11 @@ import (
 // Each worker has counters of its own for the tasks of a [executor.TaskSet]: 32 bytes a task, from the first time that
 // it runs a task of the set. The sets are kept, up to MaxSets of them. Tasks of further sets are counted together,
 // under the name "others".
+//
+// The names that [executor.RunOptions] gives to runs are left out: runs of one graph under several names are added up.
+// A name may be that of a request, and counters for each would use up memory without end. To tell tenants apart, give
+// each an executor of its own, or a graph. The tasks of a function have the name of the run for that of their job, and
+// so are counted by it.
 type Times struct {
 	start time.Time
 

@@ -39,8 +39,8 @@ type TraceOptions struct {
 //
 //   - The executors are processes, in the order of the calls of Observer, and their workers are threads. A process has
 //     the name of its executor.
-//   - A task is a slice ("X") of the worker's thread. Its category is the name of the job. Tasks that ran while the
-//     task waited are slices within it.
+//   - A task is a slice ("X") of the worker's thread. Its category is the name of the job. If the name of the run is
+//     another, it is the argument "run". Tasks that ran while the task waited are slices within it.
 //   - A steal is an arrow ("s" and "f", category "steal") from the victim to the next task of the thief. Viewers leave
 //     it out if the victim was between two tasks. The arrow's end tells the number of items.
 //   - An edge is an arrow of category "edge", see [TraceOptions].
@@ -97,8 +97,8 @@ type source struct {
 
 // runInfo is what a trace knows of a run in progress.
 type runInfo struct {
-	job    executor.Task // has the job's name, for the event
-	number uint64        // in the trace
+	name   string // as it is shown
+	number uint64 // in the trace
 	begin  int64
 }
 
@@ -111,11 +111,12 @@ type tracer struct {
 	ring   *ring
 
 	// The worker only.
-	last   int64   // the time of the last event
-	begun  []int64 // when the tasks on the worker's stack have begun, and its sleep
-	run    *executor.Run
-	number uint64 // of run
-	_      pad.Line
+	last  int64   // the time of the last event
+	begun []int64 // when the tasks on the worker's stack have begun, and its sleep
+	run   *executor.Run
+	job   string   // of the last task
+	info  *runInfo // of run, if it is to be told
+	_     pad.Line
 }
 
 // NewTrace begins a trace that is written to out. It must be closed: until then it has a goroutine. If out is nil or
@@ -244,9 +245,7 @@ func (s *source) taskEnd(worker int, run *executor.Run, task *executor.Task) {
 	}
 	e.kind, e.begin, e.end = taskSlice, begin, end
 	e.task.Set(task)
-	if s.trace.opts.Edges {
-		e.run = w.runNumber(run)
-	}
+	e.run.Set(w.infoOf(run, task.Set.Job))
 	w.publish()
 }
 
@@ -261,15 +260,15 @@ func (w *tracer) pop() (begin int64, ok bool) {
 	return begin, true
 }
 
-// runNumber returns the number of a run, 0 if there is no run.
-func (w *tracer) runNumber(run *executor.Run) uint64 {
-	if run != w.run {
-		w.run, w.number = run, 0
-		if run != nil {
-			w.number = w.source.info(run).number
+// infoOf returns what the slice of a task of that job is to tell of its run, or nil. Edges need its number.
+func (w *tracer) infoOf(run *executor.Run, job string) *runInfo {
+	if run != w.run || job != w.job {
+		w.run, w.job, w.info = run, job, nil
+		if run != nil && (w.source.trace.opts.Edges || names.Run(run, job) != "") {
+			w.info = w.source.info(run)
 		}
 	}
-	return w.number
+	return w.info
 }
 
 // info returns what is known of a run. The run is new, or it was begun before the observer was switched on.
@@ -277,8 +276,7 @@ func (s *source) info(run *executor.Run) *runInfo {
 	if i, ok := s.runs.Load(run); ok {
 		return i.(*runInfo)
 	}
-	i := &runInfo{number: s.trace.runs.Add(1), begin: s.trace.now()}
-	i.job.Name = names.Job(run.Name())
+	i := &runInfo{name: names.Job(run.Name()), number: s.trace.runs.Add(1), begin: s.trace.now()}
 	had, _ := s.runs.LoadOrStore(run, i)
 	return had.(*runInfo)
 }
@@ -301,8 +299,8 @@ func (s *source) runEnd(run *executor.Run) {
 	if e == nil {
 		return
 	}
-	e.kind, e.begin, e.end, e.run = runSlice, info.begin, s.trace.now(), info.number
-	e.task.Set(&info.job)
+	e.kind, e.begin, e.end = runSlice, info.begin, s.trace.now()
+	e.run.Set(info)
 	s.trace.publish(s.ended.ring)
 }
 
@@ -324,7 +322,7 @@ func (s *source) park(worker int) {
 		return
 	}
 	w := s.tracer(worker)
-	w.run = nil // an idle worker keeps no run alive
+	w.run, w.info = nil, nil // an idle worker keeps no run alive
 	if s.trace.opts.Parks {
 		w.begun = append(w.begun, w.stamp())
 	}

@@ -102,18 +102,26 @@ func (f *traceFile) task(pid, tid int, e *event, arrows bool) {
 		f.number(",\"name\":\"#", uint64(t.Index))
 		f.raw("\"")
 	}
-	f.string(",\"cat\":", names.Job(t.Set.Job))
+	job, run := names.Job(t.Set.Job), e.run.Get()
+	f.string(",\"cat\":", job)
+	if run != nil && run.name != job {
+		f.string(",\"args\":{\"run\":", run.name)
+		f.raw("}")
+	}
 	f.raw("}")
 	if !arrows || t.Set.Successors == nil {
 		return
 	}
-	set := f.edges.of(t.Set)
+	set, number := f.edges.of(t.Set), uint64(0)
+	if run != nil {
+		number = run.number
+	}
 	for _, before := range set.before(t.Index) {
-		f.arrow("f", pid, tid, "edge", set.arrow(e.run, int(before), t.Index), e.begin-1)
+		f.arrow("f", pid, tid, "edge", set.arrow(number, int(before), t.Index), e.begin-1)
 		f.raw("}")
 	}
 	for after := range t.Set.Successors(t.Index) {
-		f.arrow("s", pid, tid, "edge", set.arrow(e.run, t.Index, after), e.end-1)
+		f.arrow("s", pid, tid, "edge", set.arrow(number, t.Index, after), e.end-1)
 		f.raw("}")
 	}
 }
@@ -144,11 +152,11 @@ func (f *traceFile) arrow(ph string, pid, tid int, what string, id uint64, at in
 	f.string(",\"cat\":", what)
 }
 
-func (f *traceFile) run(pid int, ph, job string, number uint64, at int64) {
+func (f *traceFile) run(pid int, ph string, run *runInfo, at int64) {
 	f.event(ph, pid, 1)
 	f.time(",\"ts\":", at)
-	f.number(",\"id\":", number)
-	f.string(",\"name\":", job)
+	f.number(",\"id\":", run.number)
+	f.string(",\"name\":", run.name)
 	f.raw(",\"cat\":\"run\"}")
 }
 

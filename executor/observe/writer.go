@@ -143,8 +143,9 @@ func (w *writer) event(pid, tid int, e *event) {
 	case stealArrow:
 		f.steal(pid, tid, e)
 	case runSlice:
-		f.run(pid, "b", e.task.Get().Name, e.run, e.begin)
-		f.run(pid, "e", e.task.Get().Name, e.run, e.end)
+		run := e.run.Get()
+		f.run(pid, "b", run, e.begin)
+		f.run(pid, "e", run, e.end)
 	}
 	if len(f.text) >= flushSize {
 		w.flush()
@@ -172,7 +173,7 @@ func (w *writer) unfinished() {
 	for _, s := range w.sourcesNow() {
 		for _, info := range s.runs.Range {
 			i := info.(*runInfo)
-			w.file.run(s.pid, "b", i.job.Name, i.number, i.begin)
+			w.file.run(s.pid, "b", i, i.begin)
 		}
 	}
 }

@@ -60,7 +60,7 @@ type workerRun struct {
 	key      uint64 // changes when the worker begins another task, perhaps later
 	since    time.Time
 	reported bool
-	task     *executor.Task // nil if unknown
+	running  // without a task if that is unknown
 }
 
 // step takes a sample and returns the reports.
@@ -175,14 +175,14 @@ func (d *detector) long(s *sample) (reports []report) {
 		}
 		now := workerRun{busy: state == executor.WorkerRunning, key: s.stats.Workers[i].Tasks, since: s.now}
 		if s.tasks != nil {
-			now.key, now.task = s.tasks[i].begins, s.tasks[i].task
+			now.key, now.running = s.tasks[i].begins, s.tasks[i]
 			now.busy = now.busy && now.task != nil
 		}
 		was := &d.previous[i]
 		if was.busy && now.busy && was.key == now.key && was.task == now.task {
 			if !was.reported && s.now.Sub(was.since) >= d.opts.LongTask {
 				was.reported = true
-				r := report{kind: longTask, at: s.now, since: was.since, worker: i, task: was.task, stats: s.stats}
+				r := report{kind: longTask, at: s.now, since: was.since, worker: i, running: was.running, stats: s.stats}
 				if stacks := s.stacks(); i < len(stacks) {
 					r.stacks = stacks[i : i+1]
 				}
@@ -191,7 +191,7 @@ func (d *detector) long(s *sample) (reports []report) {
 			continue
 		}
 		if was.reported {
-			reports = append(reports, report{kind: longTaskOver, at: s.now, since: was.since, worker: i, task: was.task})
+			reports = append(reports, report{kind: longTaskOver, at: s.now, since: was.since, worker: i, running: was.running})
 		}
 		*was = now
 	}

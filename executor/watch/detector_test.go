@@ -109,7 +109,7 @@ func TestNoStall(t *testing.T) {
 		"ends tasks":      func(s *script, i int) { s.stats.Total.Tasks = uint64(i) / 4 },
 		"waits elsewhere": func(s *script, i int) { s.where("chan receive", "main.f("+string(rune('a'+i%26))+")") },
 		"tasks begin and end": func(s *script, i int) {
-			s.tasks = []running{{uint64(i) / 4, new(executor.Task)}, {}}
+			s.tasks = []running{{uint64(i) / 4, new(executor.Task), nil}, {}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestLongTask(t *testing.T) {
 		s.opts.NoProgress = -1
 		task := &executor.Task{Name: "slow"}
 		if observed {
-			s.tasks = []running{{1, task}, {}}
+			s.tasks = []running{{1, task, nil}, {}}
 		}
 		next := func() {
 			s.stats.Workers[0].Tasks++
@@ -180,13 +180,13 @@ func TestLongTask(t *testing.T) {
 		require.Zero(t, r[0].worker)
 		require.Len(t, r[0].stacks, 1)
 		require.Contains(t, r[0].stacks[0], "main.f(")
-		require.Equal(t, observed, r[0].task == task)
+		require.Equal(t, observed, r[0].running.task == task)
 		s.steps(50)
 		require.Equal(t, 1, s.looks)
 		next()
 		r = s.steps(1, longTaskOver)
 		require.Equal(t, 61*time.Second, r[0].at.Sub(r[0].since))
-		require.Equal(t, observed, r[0].task == task)
+		require.Equal(t, observed, r[0].running.task == task)
 		for range 10 { // pauses start the count anew
 			s.steps(9)
 			s.stats.Gauges.States[0] = executor.WorkerBlocked
@@ -226,20 +226,29 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// The innermost task of each worker is the one that it runs.
+// The innermost task of each worker is the one that it runs. A worker that sleeps without a task keeps no run alive.
 func TestTasks(t *testing.T) {
 	var all tasks
 	a, b := new(executor.Task), new(executor.Task)
+	one, two := new(executor.Run), new(executor.Run)
 	all.end(0) // of a task that began before
+	all.park(0)
 	require.Equal(t, []running{{}, {}}, all.read(2))
-	all.begin(1, a)
-	require.Equal(t, []running{{}, {1, a}}, all.read(2))
-	all.begin(1, b)
-	require.Equal(t, []running{{}, {2, b}}, all.read(2))
+	all.begin(1, one, a)
+	require.Equal(t, []running{{}, {1, a, one}}, all.read(2))
+	all.begin(1, two, b)
+	require.Equal(t, []running{{}, {2, b, two}}, all.read(2))
+	all.park(1)
+	require.Equal(t, []running{{}, {2, b, two}}, all.read(2), "the task waits")
 	all.end(1)
-	require.Equal(t, []running{{}, {2, a}}, all.read(2))
+	require.Equal(t, []running{{}, {2, a, one}}, all.read(2))
+	all.begin(1, nil, b)
+	require.Equal(t, []running{{}, {3, b, nil}}, all.read(2))
 	all.end(1)
-	require.Equal(t, []running{{}, {2, nil}}, all.read(2))
+	all.end(1)
+	require.Equal(t, []running{{}, {3, nil, nil}}, all.read(2))
+	all.park(1)
+	require.Nil(t, all.cells[1].Load().run.Load())
 }
 
 // BenchmarkTask is what an observed task pays.

@@ -16,10 +16,10 @@ type report struct {
 	kind      kind
 	at, since time.Time
 	stats     executor.Stats
-	worker    int            // of a long task
-	task      *executor.Task // the same; nil if unknown
-	tasks     []running      // of a stall, by worker ID; nil if unknown
-	stacks    []string       // of the workers concerned
+	worker    int       // of a long task
+	running   running   // the same; without a task if that is unknown
+	tasks     []running // of a stall, by worker ID; nil if unknown
+	stacks    []string  // of the workers concerned
 }
 
 type kind int
@@ -83,19 +83,27 @@ func contain(ex *executor.Executor) {
 // who tells the task.
 func (r *report) who() []slog.Attr {
 	attrs := []slog.Attr{slog.Int("worker", r.worker)}
-	if r.task != nil {
-		attrs = append(attrs, slog.String("job", names.Job(r.task.Set.Job)),
-			slog.String("task", names.Task(r.task)), slog.Int("index", r.task.Index))
+	if task := r.running.task; task != nil {
+		attrs = append(attrs, slog.String("job", names.Job(task.Set.Job)),
+			slog.String("task", names.Task(task)), slog.Int("index", task.Index))
+		if run := names.Run(r.running.run, task.Set.Job); run != "" {
+			attrs = append(attrs, slog.String("run", run))
+		}
 	}
 	return attrs
 }
 
-// workersTasks is a list such as "worker 0: build link, worker 2: build #7" of the workers that have a task.
+// workersTasks is a list such as "worker 0: build link, worker 2: build #7 (run nightly)" of the workers that have a
+// task.
 func workersTasks(all []running) string {
 	var list []string
 	for worker, r := range all {
 		if r.task != nil {
-			list = append(list, fmt.Sprintf("worker %d: %s", worker, names.Full(r.task)))
+			text := fmt.Sprintf("worker %d: %s", worker, names.Full(r.task))
+			if run := names.Run(r.run, r.task.Set.Job); run != "" {
+				text += fmt.Sprintf(" (run %s)", run)
+			}
+			list = append(list, text)
 		}
 	}
 	return strings.Join(list, ", ")

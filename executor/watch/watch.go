@@ -32,7 +32,7 @@ tell those of all workers:
 	ex, err := executor.New(executor.Config{Observers: []*executor.Observer{w.Observer()}})
 
 That costs some 40 ns a task. A task without a name is told as "#7", where 7 is its index in the job, and a job without
-a name as "job".
+a name as "job". The name of its run is told too, if [executor.RunOptions] gives it another than the job's.
 */
 package watch
 
@@ -129,8 +129,9 @@ func (w *Watcher) Observer() *executor.Observer {
 	return &executor.Observer{
 		Attach:    w.attach,
 		Detach:    w.Close,
-		TaskBegin: func(worker int, _ *executor.Run, task *executor.Task) { w.tasks.begin(worker, task) },
+		TaskBegin: w.tasks.begin,
 		TaskEnd:   func(worker int, _ *executor.Run, _ *executor.Task) { w.tasks.end(worker) },
+		Park:      w.tasks.park,
 	}
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/watch"
-	"github.com/magpie-go/magpie/graph"
 	"github.com/stretchr/testify/require"
 )
 
@@ -120,21 +119,18 @@ func TestStall(t *testing.T) {
 // Tasks in Blocking stall the executor if they hold all workers and spares while work is queued. So do one that waits in
 // Blocking for ever, as a poller does, and one that hangs on the worker in its place.
 func TestStallBesideBlocking(t *testing.T) {
-	for name, c := range map[string]struct {
-		jobs          func(gate chan struct{}) []executor.Job
-		hangs, queued int
-	}{
-		"all block": {func(gate chan struct{}) []executor.Job {
+	for name, jobs := range map[string]func(gate chan struct{}) []executor.Job{
+		"all block": func(gate chan struct{}) []executor.Job {
 			blocks := work("blocks", func() { executor.Blocking(func() { hangsHere(gate) }) })
 			return []executor.Job{blocks, blocks, blocks}
-		}, 2, 1},
-		"a poller and a task that hangs": {func(gate chan struct{}) []executor.Job {
+		},
+		"a poller and a task that hangs": func(gate chan struct{}) []executor.Job {
 			return []executor.Job{
 				work("polls", func() { executor.Blocking(func() { hangsHere(gate) }) }),
 				work("hangs", func() { hangsHere(gate) }),
-				work("waits", func() {}), work("waits", func() {}),
+				work("waits", func() {}),
 			}
-		}, 2, 2},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ex := newExecutor(t, executor.Config{Workers: 1, Spares: 1})
@@ -143,15 +139,15 @@ func TestStallBesideBlocking(t *testing.T) {
 			open := sync.OnceFunc(func() { close(gate) })
 			t.Cleanup(open)
 			var runs []*executor.Run
-			for _, job := range c.jobs(gate) {
+			for _, job := range jobs(gate) {
 				runs = append(runs, ex.Start(t.Context(), job))
 			}
 			records.eventually(t, 1)
 			require.Equal(t, []string{"executor makes no progress"}, records.messages())
 			a := records.attrs(0)
-			require.EqualValues(t, c.queued, a["queued"].Int64())
+			require.EqualValues(t, 1, a["queued"].Int64())
 			require.GreaterOrEqual(t, a["blocked"].Int64(), int64(1))
-			require.Equal(t, c.hangs, strings.Count(a["stacks"].String(), "watch_test.hangsHere("))
+			require.Equal(t, 2, strings.Count(a["stacks"].String(), "watch_test.hangsHere("))
 			open()
 			for _, r := range runs {
 				require.NoError(t, r.Wait())
@@ -246,93 +242,6 @@ func TestLongTask(t *testing.T) {
 	require.NoError(t, r.Wait())
 	records.eventually(t, 2)
 	require.Equal(t, "long task has ended", records.messages()[1])
-}
-
-// A Watcher that observes its executor names the task, also while that runs in one of many.
-func TestLongTaskByName(t *testing.T) {
-	records := new(records)
-	w := watch.New(watch.Options{LongTask: soon, Logger: slog.New(records)})
-	ex, err := executor.New(executor.Config{Workers: 2, Observers: []*executor.Observer{w.Observer()}})
-	require.NoError(t, err)
-	gate := make(chan struct{})
-	g := graph.New("build")
-	link := g.Task(func(context.Context) error { <-gate; return nil }).Named("link")
-	for range 100 {
-		link.Succeed(g.Task(func(context.Context) error { return nil }).Named("compile"))
-	}
-	r := ex.Start(t.Context(), g)
-	records.eventually(t, 1)
-	close(gate)
-	require.NoError(t, r.Wait())
-	records.eventually(t, 2)
-	require.Equal(t, []string{"task runs for long", "long task has ended"}, records.messages())
-	for i := range 2 {
-		a := records.attrs(i)
-		require.Equal(t, "build", a["job"].String())
-		require.Equal(t, "link", a["task"].String())
-	}
-	require.Contains(t, records.attrs(0)["stacks"].String(), "watch_test.TestLongTaskByName.func")
-	require.NoError(t, ex.Close())
-
-	other := newExecutor(t, executor.Config{Workers: 1})
-	require.Panics(t, func() { w.Observer().Attach(other) }, "a Watcher is for one executor")
-}
-
-// The report of a stall names the task of each worker, and one without a name by its index.
-func TestStallByName(t *testing.T) {
-	records := new(records)
-	w := watch.New(watch.Options{NoProgress: soon, LongTask: -1, Logger: slog.New(records)})
-	ex := newExecutor(t, executor.Config{Workers: 3, Observers: []*executor.Observer{w.Observer()}})
-	gate := make(chan struct{})
-	hangs := func(context.Context) error { <-gate; return nil }
-	g, nameless := graph.New("build"), graph.New("")
-	g.Task(hangs).Named("link")
-	nameless.Task(hangs)
-	one, two := ex.Start(t.Context(), g), ex.Start(t.Context(), nameless)
-	records.eventually(t, 1)
-	close(gate)
-	require.NoError(t, one.Wait())
-	require.NoError(t, two.Wait())
-	tasks := records.attrs(0)["tasks"].String()
-	require.Regexp(t, `^worker \d: (build link|job #0), worker \d: (build link|job #0)$`, tasks)
-	require.Contains(t, tasks, "build link")
-	require.Contains(t, tasks, "job #0")
-}
-
-// A long task without a name is told by its index.
-func TestLongTaskWithoutName(t *testing.T) {
-	records := new(records)
-	w := watch.New(watch.Options{NoProgress: -1, LongTask: soon, Logger: slog.New(records)})
-	ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{w.Observer()}})
-	gate := make(chan struct{})
-	g := graph.New("")
-	g.Task(func(context.Context) error { return nil }).Precede(
-		g.Task(func(context.Context) error { <-gate; return nil }))
-	r := ex.Start(t.Context(), g)
-	records.eventually(t, 1)
-	close(gate)
-	require.NoError(t, r.Wait())
-	a := records.attrs(0)
-	require.Equal(t, "job", a["job"].String())
-	require.Equal(t, "#1", a["task"].String())
-	require.EqualValues(t, 1, a["index"].Int64())
-}
-
-// A task that waits for tasks on its own worker is not long meanwhile, and no stall.
-func TestObservedWaits(t *testing.T) {
-	records := new(records)
-	const limit = 400 * time.Millisecond // a busy machine may keep a thread waiting for some of it
-	w := watch.New(watch.Options{LongTask: limit, NoProgress: limit, Logger: slog.New(records)})
-	ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{w.Observer()}})
-	require.NoError(t, ex.Run(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
-		for begin := time.Now(); time.Since(begin) < 3*limit; {
-			if err := ex.Run(s.Context(), work("inner", func() { time.Sleep(time.Millisecond) })); err != nil {
-				return err
-			}
-		}
-		return nil
-	})))
-	require.Empty(t, records.messages())
 }
 
 // A handler that panics loses the report and nothing else, and one that blocks keeps no task from running.

@@ -23,5 +23,17 @@ func Job(name string) string {
 	return name
 }
 
+// Run returns the name of a run if it is another than that of the job of its task, which is job, and "" otherwise. run
+// is nil for an Async.
+func Run(run *executor.Run, job string) string {
+	if run == nil {
+		return ""
+	}
+	if name := run.Name(); name != job {
+		return name
+	}
+	return ""
+}
+
 // Full returns the name of a task with that of its job.
 func Full(t *executor.Task) string { return Job(t.Set.Job) + " " + Task(t) }
