@@ -1,6 +1,12 @@
 package executor
 
 // Progress says how far a run is, see [Run.Progress].
+//
+// It has no number of the tasks that are ready and wait for a worker. Of a graph with a known Total nothing counts
+// them: a task with one predecessor has no counter that changes, a task that becomes ready is often the one that its
+// worker runs next, and one item in a deque may stand for many ready tasks. A counter would cost each task an atomic
+// operation. [Gauges.Pending] tells how many items wait for a worker, as far as they can be seen, for all runs of the
+// executor together. If Total is 0, Left − Running − Waiting is about the number of ready tasks.
 type Progress struct {
 	// Total is the number of tasks of the run. It is 0 if the job does not know it in advance, as a graph with
 	// conditions and a pipeline do not. A run of [Func] is one task. Of [Times] and [Until] each run counts as one.
@@ -9,7 +15,9 @@ type Progress struct {
 	// pipeline it is the number of tokens that have come through. [Until] skips none: it does not know how many there
 	// would be.
 	Done int64
-	// Left is Total − Done or, if Total is 0, the number of tasks that are ready or run.
+	// Left is Total − Done: tasks that wait for others are among them. If Total is 0, Left is the number of tasks that
+	// are ready or run. It then rises and falls, and tells nothing of the tasks to come: a bar of Done/(Done+Left)
+	// would go back.
 	Left int64
 	// Running is the number of workers that have turned to the run. They run its tasks, wait inside them, or look
 	// whether there are more. Workers that run only items of nested runs are not counted.

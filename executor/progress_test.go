@@ -72,6 +72,41 @@ func TestProgressOfPriorities(t *testing.T) {
 	require.True(t, r.Progress().Over)
 }
 
+// TestProgressLeft: while the first of four tasks runs, all four are left if their number is known. If it is not, one is
+// left, and three are when the first has made the others ready: of these, one runs.
+func TestProgressLeft(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	step, seen := make(chan struct{}), make(chan struct{})
+	see := func() { step <- struct{}{}; <-seen }
+	for _, known := range []bool{true, false} {
+		g := graph.New("fan")
+		first := g.Task(func(context.Context) error { see(); return nil })
+		if known {
+			first.Precede(g.Task(func(context.Context) error { see(); return nil }))
+		} else {
+			first.Precede(g.Condition(func(context.Context) (int, error) { see(); return -1, nil }))
+		}
+		for range 2 {
+			first.Precede(g.Task(func(context.Context) error { see(); return nil }))
+		}
+		r := ex.Start(context.Background(), g)
+		var left []int64
+		for range 4 {
+			<-step
+			p := r.Progress()
+			left = append(left, p.Left)
+			require.Equal(t, 1, p.Running)
+			seen <- struct{}{}
+		}
+		require.NoError(t, r.Wait())
+		if known {
+			require.Equal(t, []int64{4, 3, 2, 1}, left)
+		} else {
+			require.Equal(t, []int64{1, 3, 2, 1}, left)
+		}
+	}
+}
+
 // TestProgressOfOthers: what a Func, a pipeline, a run that did not begin and a layer that tells nothing have to tell.
 func TestProgressOfOthers(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
