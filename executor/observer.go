@@ -7,11 +7,15 @@ import "iter"
 //
 // The functions are called where the event happens: those of tasks and workers on the worker's goroutine, and those of
 // runs on the goroutine that starts or ends the run. Several are called at the same time by several workers. A function
-// should return soon, because its worker does nothing else meanwhile. Other workers go on. But a worker in Steal, Park
-// or Unpark counts as one that looks for work, so that no other may be woken for new work. A function must not start or
-// wait for work on the executor. A function that panics harms no task and no run: the panic is logged with [log/slog],
-// [Executor.Dump] tells it, and the Observer is not called again by that executor. A function must not call
-// [runtime.Goexit].
+// should return soon, because its worker does nothing else meanwhile. While a worker is in TaskBegin, TaskEnd or
+// Relabel, other workers go on. But a worker in Steal, Park or Unpark counts as one that looks for work, so that no
+// other may be woken for new work: if the function blocks, runs may wait although other workers sleep. New waits for
+// Attach, and Close for RunEnd and Detach, with no limit. [Executor.Dump] lists the functions that have not returned,
+// but for those of tasks, which [Executor.Stacks] shows. The error of [Executor.Shutdown] lists all.
+//
+// A function must not start or wait for work on the executor. A function that panics harms no task and no run: the
+// panic is logged with [log/slog], [Executor.Dump] tells it, and the Observer is not called again by that executor. A
+// function must not call [runtime.Goexit].
 //
 // An executor without observers pays nothing for them, and one whose observers have neither TaskBegin nor TaskEnd pays
 // nothing for its tasks. An Observer that keeps the executor keeps the garbage collector from closing it.

@@ -30,9 +30,10 @@ const (
 //
 // Shutdown returns when the executor is closed, or a second after ctx has ended, or up to five seconds after as long as
 // queued work ends. To skip a million queued tasks takes about a tenth of a second. If tasks that do not heed their
-// context run on by then, it leaves them behind, and its error says so. The executor is closed when they return. A run
-// whose task runs on ends after that task, and so does a future that comes after it. A spare worker ends the others, if
-// the executor has one and more than one worker.
+// context run on by then, it leaves them behind, and its error says so. The error also lists functions of an [Observer]
+// that have not returned. The executor is closed when they all return. A run whose task runs on ends after that task,
+// and so does a future that comes after it. A spare worker ends the others, if the executor has one and more than one
+// worker.
 //
 // Shutdown may be called several times, also at the same time and with Close: the first ctx to end cancels the work for
 // all of them. Called from a task of the same executor it does nothing and returns [ErrInTask]. On a worker of another
@@ -66,7 +67,7 @@ func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
 		cause, late = nil, "its threads have not ended"
 	}
 	if !ex.closesSoon() {
-		return fmt.Errorf("%w (the executor is not closed yet: %s)", cmp.Or(cause, ErrShutdown), late)
+		return fmt.Errorf("%w (the executor is not closed yet: %s)", cmp.Or(cause, ErrShutdown), ex.heldUp(late))
 	}
 	return cmp.Or(cause, ex.hooks.err())
 }

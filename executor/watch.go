@@ -20,6 +20,8 @@ type watch struct {
 	all                []*watcher
 	taskBegin, taskEnd taskCalls
 
+	others otherCalls
+
 	attaching xsync.WaitGroup // until Attach has returned: no worker looks for work before
 	attached  bool            // plain, under attaching
 
@@ -36,9 +38,18 @@ type watcher struct {
 }
 
 // taskCalls has the TaskBegin, or the TaskEnd, of each observer that has one.
-type taskCalls []struct {
+type taskCalls []taskCall
+
+type taskCall struct {
 	call func(worker int, run *Run, task *Task)
 	of   *watcher
+}
+
+// tell makes the call, unless the observer has failed. It is a frame of its own in stacks, see taskCallFrames.
+func (c *taskCall) tell(worker int, run *Run, task *Task) {
+	if c.of.failed.Load() == nil {
+		c.call(worker, run, task)
+	}
 }
 
 // newWatch returns a watch for the observers, nil if there are none.
@@ -59,7 +70,7 @@ func newWatch(cfg *Config) *watch {
 
 func (all *taskCalls) add(call func(int, *Run, *Task), of *watcher) {
 	if call != nil {
-		*all = append(*all, taskCalls{{call, of}}...)
+		*all = append(*all, taskCall{call, of})
 	}
 }
 
@@ -73,9 +84,7 @@ func (all taskCalls) tell(worker int, run *Run, task *Task) {
 		}
 	}()
 	for ; at < len(all); at++ {
-		if all[at].of.failed.Load() == nil {
-			all[at].call(worker, run, task)
-		}
+		all[at].tell(worker, run, task)
 	}
 }
 
@@ -139,7 +148,7 @@ func (o *watch) detach() {
 	if o == nil || !o.attached {
 		return
 	}
-	o.tell(func(of *Observer) {
+	o.tellCounted(&o.others.detach, func(of *Observer) {
 		if of.Detach != nil {
 			of.Detach()
 		}
@@ -150,7 +159,7 @@ func (o *watch) runBegin(r *Run) {
 	if o == nil {
 		return
 	}
-	o.tell(func(of *Observer) {
+	o.tellCounted(&o.others.runBegin, func(of *Observer) {
 		if of.RunBegin != nil {
 			of.RunBegin(r)
 		}
@@ -161,42 +170,42 @@ func (o *watch) runEnd(r *Run) {
 	if o == nil {
 		return
 	}
-	o.tell(func(of *Observer) {
+	o.tellCounted(&o.others.runEnd, func(of *Observer) {
 		if of.RunEnd != nil {
 			of.RunEnd(r)
 		}
 	})
 }
 
-func (o *watch) steal(thief, victim, n int) {
+func (o *watch) steal(thief *Worker, victim, n int) {
 	if o == nil {
 		return
 	}
-	o.tell(func(of *Observer) {
+	o.tellOn(thief, inSteal, func(of *Observer) {
 		if of.Steal != nil {
-			of.Steal(thief, victim, n)
+			of.Steal(thief.id, victim, n)
 		}
 	})
 }
 
-func (o *watch) park(worker int) {
+func (o *watch) park(w *Worker) {
 	if o == nil {
 		return
 	}
-	o.tell(func(of *Observer) {
+	o.tellOn(w, inPark, func(of *Observer) {
 		if of.Park != nil {
-			of.Park(worker)
+			of.Park(w.id)
 		}
 	})
 }
 
-func (o *watch) unpark(worker int) {
+func (o *watch) unpark(w *Worker) {
 	if o == nil {
 		return
 	}
-	o.tell(func(of *Observer) {
+	o.tellOn(w, inUnpark, func(of *Observer) {
 		if of.Unpark != nil {
-			of.Unpark(worker)
+			of.Unpark(w.id)
 		}
 	})
 }
@@ -206,10 +215,10 @@ func (o *watch) relabels() bool {
 	return o != nil && slices.ContainsFunc(o.all, func(of *watcher) bool { return of.Relabel != nil })
 }
 
-func (o *watch) relabel(worker int) {
-	o.tell(func(of *Observer) {
+func (o *watch) relabel(w *Worker) {
+	o.tellOn(w, inRelabel, func(of *Observer) {
 		if of.Relabel != nil {
-			of.Relabel(worker)
+			of.Relabel(w.id)
 		}
 	})
 }
@@ -258,17 +267,13 @@ func (r *JobRun) CallTask(w *Worker, task *Task, fn func(context.Context) error)
 		}
 	}()
 	for i := range o.taskBegin {
-		if c := &o.taskBegin[i]; c.of.failed.Load() == nil {
-			c.call(w.id, &r.Run, task)
-		}
+		o.taskBegin[i].tell(w.id, &r.Run, task)
 		at++
 	}
 	err = fn(&r.ctx)
 	at++
 	for i := range o.taskEnd {
-		if c := &o.taskEnd[i]; c.of.failed.Load() == nil {
-			c.call(w.id, &r.Run, task)
-		}
+		o.taskEnd[i].tell(w.id, &r.Run, task)
 		at++
 	}
 	return err

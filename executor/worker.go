@@ -56,7 +56,9 @@ type Worker struct {
 	shown   xatomic.Int32  // the priority of body, for workers that look for a more urgent run
 	standby standby        // where a spare sleeps
 	mail    mailbox        // items that no other worker may run
-	_       pad.Line
+
+	observing xatomic.Tell32 // an observing, 0 outside functions of observers, for dumps
+	_         pad.Line
 }
 
 // waits describes the waits (help, Join, Wait) on the worker's stack. Owner only, plain.
