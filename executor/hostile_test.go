@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
@@ -234,25 +233,30 @@ func (exitError) Unwrap() error { return nil }
 // An error of a task whose Is calls Goexit ends the task as if the task had called it. On a caller that runs the task,
 // as that of an inline executor does, it ends the caller.
 func TestGoexitInIs(t *testing.T) {
-	for work, job := range map[string]executor.Job{
-		"graph": one(func(ctx context.Context) error { <-ctx.Done(); return exitError{} }),
-		"func":  executor.Func("f", func(s *executor.Scope) error { <-s.Context().Done(); return exitError{} }),
+	for work, job := range map[string]func(fn func(context.Context) error) executor.Job{
+		"graph": func(fn func(context.Context) error) executor.Job { return one(fn) },
+		"func": func(fn func(context.Context) error) executor.Job {
+			return executor.Func("f", func(s *executor.Scope) error { return fn(s.Context()) })
+		},
 	} {
 		t.Run(work, func(t *testing.T) {
-			late, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-			defer cancel()
-			ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers})
-			err := ex.Run(late, job)
-			require.ErrorIs(t, err, context.DeadlineExceeded)
+			cancelled := func(ex *executor.Executor) error {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				return ex.Run(ctx, job(func(ctx context.Context) error {
+					cancel(errTest)
+					<-ctx.Done()
+					return exitError{}
+				}))
+			}
+			err := cancelled(newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers}))
+			require.ErrorIs(t, err, errTest)
 			require.ErrorIs(t, err, executor.ErrGoexit)
 
-			late, cancel = context.WithTimeout(t.Context(), time.Millisecond)
-			defer cancel()
 			returned := false
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				_ = executor.NewInline(1).Run(late, job)
+				_ = cancelled(executor.NewInline(1))
 				returned = true
 			}()
 			<-ended
