@@ -20,13 +20,14 @@ import (
 var mayObserve = []string{
 	// They start and stop an executor, and describe it.
 	"executor.New", "executor.NewInline", "executor.newExecutorOn", "executor.(*Executor).Close",
-	"executor.(*Executor).Dump", "executor.(*Worker).live", "executor.(*Worker).labelThread",
+	"executor.(*Executor).Dump", "executor.(*Executor).heldUp", "executor.(*Worker).live",
+	"executor.(*Worker).labelThread",
 	// They begin and end runs.
 	"executor.(*Executor).prepare", "executor.(*JobRun).conclude", "executor.(*Executor).helpFromOutside",
 	"executor.(*funcJob).Begin", "executor.(*Group).begin", "graph.(*Graph).begin",
 	"executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
-	"executor.(*Scope).spawn", "executor.(*callPool[]).grow", "executor.(*future).init",
+	"executor.(*Scope).spawn", "executor.(*callPool[]).callAt", "executor.(*future).init",
 	// A worker steals, sleeps or wakes.
 	"executor.(*Worker).steal", "executor.(*Worker).stealMany", "executor.(*Worker).receive", "executor.host.Commit",
 	"executor.(*Worker).sleepInWait", "executor.(*Worker).seat", "executor.(*Worker).unseat",
@@ -60,8 +61,15 @@ func TestObserversAreFree(t *testing.T) {
 	}
 	add("../user/user.go", user) // the package exists in the overlay only
 	with := overlayOf(t, t.TempDir(), overlay)
-	source, cut := cutObservers(t, "../../executor/watch.go")
-	add("../../executor/watch.go", source)
+	var cut []string
+	for file, more := range map[string]string{"watch": "\ntype noWatch struct{}\n", "observing": ""} {
+		file = "../../executor/" + file + ".go"
+		source, functions := cutObservers(t, file)
+		add(file, source+more)
+		cut = append(cut, functions...)
+	}
+	require.Contains(t, cut, "executor.(*watch).steal")
+	require.Contains(t, cut, "executor.(*JobRun).Observed")
 	core, err := os.ReadFile("../../executor/executor.go")
 	require.NoError(t, err)
 	field := regexp.MustCompile(`(?m)^(\twatch +)\*watch `)
@@ -102,9 +110,9 @@ func TestObserversAreFree(t *testing.T) {
 	}
 }
 
-// cutObservers returns the source of the file that has the type watch, with cuts: functions that use a watch return zero
-// values. An empty type noWatch takes the watch's place. So code elsewhere that compares a watch with nil, or looks at
-// its fields, does not compile. It also returns the names of these functions, as in a listing.
+// cutObservers returns the source of a file with cuts: functions that use a watch return zero values. The type noWatch
+// takes the watch's place, and is to be empty. So code elsewhere that compares a watch with nil, or looks at its fields,
+// does not compile. It also returns the names of these functions, as in a listing.
 func cutObservers(t *testing.T, file string) (source string, cut []string) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -128,8 +136,6 @@ func cutObservers(t *testing.T, file string) (source string, cut []string) {
 			cutBody(f)
 		}
 	}
-	require.Contains(t, cut, "executor.(*watch).steal")
-	require.Contains(t, cut, "executor.(*JobRun).Observed")
 	used := map[string]bool{}
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
@@ -145,7 +151,7 @@ func cutObservers(t *testing.T, file string) (source string, cut []string) {
 	})
 	var b strings.Builder
 	require.NoError(t, format.Node(&b, files, parsed))
-	return b.String() + "\ntype noWatch struct{}\n", cut
+	return b.String(), cut
 }
 
 // usesWatch reports whether a function has the type watch or the field of that name somewhere.
