@@ -38,7 +38,7 @@ func (ex *Executor) Dump(out io.Writer) error {
 		fmt.Fprintf(&b, "refused by the system: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	b.WriteString(ex.watch.failures())
-	if calls := ex.calls(); len(calls) > 0 {
+	if calls := ex.watch.unreturned(); len(calls) > 0 {
 		fmt.Fprintf(&b, "in functions of observers: %s\n", strings.Join(calls, ", "))
 	}
 	for _, w := range workers {

@@ -172,7 +172,7 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	w.thread.self.Store(^self)
 	onThread.set(self, w)
 	w.mail.dozes.Store(false)
-	w.core.watch.unpark(w)
+	w.core.watch.unpark(w.id)
 	w.state.Store(uint32(running))
 }
 
@@ -187,7 +187,7 @@ func (w *Worker) unseat() {
 	ex.guests.note(w)
 	w.publishCounts()
 	w.state.Store(uint32(parked))
-	w.core.watch.park(w)
+	w.core.watch.park(w.id)
 	if w.core.watch.relabels() {
 		pprof.SetGoroutineLabels(labelled(g.caller)) // the observer has set others
 	}

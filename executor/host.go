@@ -116,11 +116,11 @@ func (h host) Commit() {
 	w.publishCounts()
 	w.state.Store(uint32(parked))
 	w.share.sleeps(true)
-	w.core.watch.park(w)
+	w.core.watch.park(w.id)
 	w.core.notifier.Commit(w.id)
 	w.mail.dozes.Store(false)
 	w.passMailOn()
-	w.core.watch.unpark(w)
+	w.core.watch.unpark(w.id)
 	w.share.wakes()
 	w.state.Store(uint32(searching))
 	w.counts.wakeups++

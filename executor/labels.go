@@ -44,7 +44,7 @@ func (w *Worker) labelThread() {
 	if w.core.watch.relabels() {
 		w.labels.apply = func(ctx context.Context) {
 			pprof.SetGoroutineLabels(ctx)
-			w.core.watch.relabel(w)
+			w.core.watch.relabel(w.id)
 		}
 	}
 	w.setLabels(w.labels.own)

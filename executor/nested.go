@@ -153,9 +153,9 @@ func (w *Worker) sleepInWait() {
 		w.share.sleeps(false) // after a spare was called up, which takes the worker's place
 		defer w.share.wakes()
 	}
-	w.core.watch.park(w)
+	w.core.watch.park(w.id)
 	w.sleeper.sleep(w)
-	w.core.watch.unpark(w)
+	w.core.watch.unpark(w.id)
 	w.counts.wakeups++
 }
 

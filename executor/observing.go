@@ -21,15 +21,19 @@ const (
 
 func (o observing) String() string { return [...]string{"Steal", "Park", "Unpark", "Relabel"}[o-1] }
 
-// tellOn is tell on the worker's goroutine.
-func (o *watch) tellOn(w *Worker, in observing, call func(*Observer)) {
-	w.observing.Store(uint32(in))
-	defer w.observing.Store(0)
-	o.tell(call)
+// calls are the calls of observers in progress, but for those of tasks.
+type calls struct {
+	workers                  [MaxWorkers]xatomic.Tell32 // by worker ID: an observing, or 0; written by the worker
+	runBegin, runEnd, detach xatomic.Tell32             // how many; they may be made on any goroutine
 }
 
-// otherCalls are the numbers of calls in progress that may be made on goroutines of the program.
-type otherCalls struct{ runBegin, runEnd, detach xatomic.Tell32 }
+// tellOn is tell on the worker's goroutine.
+func (o *watch) tellOn(worker int, in observing, call func(*Observer)) {
+	at := &o.calls.workers[worker]
+	at.Store(uint32(in))
+	defer at.Store(0)
+	o.tell(call)
+}
 
 // tellCounted is tell with a count of the calls in progress.
 func (o *watch) tellCounted(calls *xatomic.Tell32, call func(*Observer)) {
@@ -38,22 +42,21 @@ func (o *watch) tellCounted(calls *xatomic.Tell32, call func(*Observer)) {
 	o.tell(call)
 }
 
-// calls lists the functions of observers that have not returned, but for those of tasks.
-func (ex *Executor) calls() (all []string) {
-	if ex.watch == nil {
+// unreturned lists the functions of observers that have not returned, but for those of tasks.
+func (o *watch) unreturned() (all []string) {
+	if o == nil {
 		return nil
 	}
-	for _, w := range ex.workers() {
-		if in := observing(w.observing.Load()); in != 0 {
-			all = append(all, fmt.Sprintf("%v on worker %d", in, w.id))
+	for worker := range o.calls.workers {
+		if in := observing(o.calls.workers[worker].Load()); in != 0 {
+			all = append(all, fmt.Sprintf("%v on worker %d", in, worker))
 		}
 	}
-	others := &ex.watch.others
 	for _, c := range []struct {
-		name  string
-		calls *xatomic.Tell32
-	}{{"RunBegin", &others.runBegin}, {"RunEnd", &others.runEnd}, {"Detach", &others.detach}} {
-		if n := c.calls.Load(); n > 0 {
+		name string
+		of   *xatomic.Tell32
+	}{{"RunBegin", &o.calls.runBegin}, {"RunEnd", &o.calls.runEnd}, {"Detach", &o.calls.detach}} {
+		if n := c.of.Load(); n > 0 {
 			all = append(all, fmt.Sprintf("%s (%d)", c.name, n))
 		}
 	}
@@ -81,7 +84,7 @@ func (ex *Executor) inTaskCalls() (all []string) {
 
 // heldUp says what keeps the executor from closing: tasks or, as far as it can be seen, functions of observers.
 func (ex *Executor) heldUp(tasks string) string {
-	calls := append(ex.inTaskCalls(), ex.calls()...)
+	calls := append(ex.inTaskCalls(), ex.watch.unreturned()...)
 	if len(calls) == 0 {
 		return tasks
 	}

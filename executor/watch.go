@@ -20,7 +20,7 @@ type watch struct {
 	all                []*watcher
 	taskBegin, taskEnd taskCalls
 
-	others otherCalls
+	calls calls // in progress
 
 	attaching xsync.WaitGroup // until Attach has returned: no worker looks for work before
 	attached  bool            // plain, under attaching
@@ -148,7 +148,7 @@ func (o *watch) detach() {
 	if o == nil || !o.attached {
 		return
 	}
-	o.tellCounted(&o.others.detach, func(of *Observer) {
+	o.tellCounted(&o.calls.detach, func(of *Observer) {
 		if of.Detach != nil {
 			of.Detach()
 		}
@@ -159,7 +159,7 @@ func (o *watch) runBegin(r *Run) {
 	if o == nil {
 		return
 	}
-	o.tellCounted(&o.others.runBegin, func(of *Observer) {
+	o.tellCounted(&o.calls.runBegin, func(of *Observer) {
 		if of.RunBegin != nil {
 			of.RunBegin(r)
 		}
@@ -170,42 +170,42 @@ func (o *watch) runEnd(r *Run) {
 	if o == nil {
 		return
 	}
-	o.tellCounted(&o.others.runEnd, func(of *Observer) {
+	o.tellCounted(&o.calls.runEnd, func(of *Observer) {
 		if of.RunEnd != nil {
 			of.RunEnd(r)
 		}
 	})
 }
 
-func (o *watch) steal(thief *Worker, victim, n int) {
+func (o *watch) steal(thief, victim, n int) {
 	if o == nil {
 		return
 	}
 	o.tellOn(thief, inSteal, func(of *Observer) {
 		if of.Steal != nil {
-			of.Steal(thief.id, victim, n)
+			of.Steal(thief, victim, n)
 		}
 	})
 }
 
-func (o *watch) park(w *Worker) {
+func (o *watch) park(worker int) {
 	if o == nil {
 		return
 	}
-	o.tellOn(w, inPark, func(of *Observer) {
+	o.tellOn(worker, inPark, func(of *Observer) {
 		if of.Park != nil {
-			of.Park(w.id)
+			of.Park(worker)
 		}
 	})
 }
 
-func (o *watch) unpark(w *Worker) {
+func (o *watch) unpark(worker int) {
 	if o == nil {
 		return
 	}
-	o.tellOn(w, inUnpark, func(of *Observer) {
+	o.tellOn(worker, inUnpark, func(of *Observer) {
 		if of.Unpark != nil {
-			of.Unpark(w.id)
+			of.Unpark(worker)
 		}
 	})
 }
@@ -215,10 +215,10 @@ func (o *watch) relabels() bool {
 	return o != nil && slices.ContainsFunc(o.all, func(of *watcher) bool { return of.Relabel != nil })
 }
 
-func (o *watch) relabel(w *Worker) {
-	o.tellOn(w, inRelabel, func(of *Observer) {
+func (o *watch) relabel(worker int) {
+	o.tellOn(worker, inRelabel, func(of *Observer) {
 		if of.Relabel != nil {
-			of.Relabel(w.id)
+			of.Relabel(worker)
 		}
 	})
 }

@@ -56,9 +56,7 @@ type Worker struct {
 	shown   xatomic.Int32  // the priority of body, for workers that look for a more urgent run
 	standby standby        // where a spare sleeps
 	mail    mailbox        // items that no other worker may run
-
-	observing xatomic.Tell32 // an observing, 0 outside functions of observers, for dumps
-	_         pad.Line
+	_       pad.Line
 }
 
 // waits describes the waits (help, Join, Wait) on the worker's stack. Owner only, plain.
