@@ -20,7 +20,7 @@ import (
 var mayObserve = []string{
 	// They start and stop an executor, and describe it.
 	"executor.New", "executor.NewInline", "executor.newExecutorOn", "executor.(*Executor).Close",
-	"executor.(*Executor).Dump", "executor.(*Executor).heldUp", "executor.(*Worker).live",
+	"executor.(*Executor).Dump", "executor.(*Executor).drain", "executor.(*Worker).live",
 	"executor.(*Worker).labelThread",
 	// They begin and end runs.
 	"executor.(*Executor).prepare", "executor.(*JobRun).conclude", "executor.(*Executor).helpFromOutside",
