@@ -40,6 +40,8 @@ func Backgrounds() []*Background {
 		magpie("magpie-plain", "an executor with KeepGOMAXPROCS", executor.Config{KeepGOMAXPROCS: true}),
 		extra(collecting(400, math.MaxInt64, magpie("magpie-gogc400",
 			"an executor with Nice 5, in a process with GOGC=400", executor.Config{Nice: 5}))),
+		extra(collecting(-1, 1<<30, &Background{Name: "errgroup-limit",
+			About: "errgroup in a process with GOGC=off and GOMEMLIMIT=1GiB", start: startLimited})),
 		extra(collecting(-1, 1<<30, magpie("magpie-limit",
 			"an executor with Nice 5, in a process with GOGC=off and GOMEMLIMIT=1GiB", executor.Config{Nice: 5}))),
 		extra(magpie("magpie-hostshare-nice5", "an executor with a HostShare of 0.25 and Nice 5, for use with a quota",
