@@ -166,22 +166,37 @@ func (p *radixing[K]) ordering(s *executor.Scope) ordering {
 
 // falls returns where a key is less than the one before it. With ^0 as reversed it is where one is greater.
 func (c coding[K]) falls(s []K, lo, hi int, reversed K) (b breaks) {
-	last := s[max(lo-1, 0)]
-	if c.rest == 0 {
-		reversed ^= c.sign
-		for i, x := range s[lo:hi] {
-			if x^reversed < last^reversed && b.add(lo+i) {
+	before := s[max(lo-1, 0)]
+	s = s[lo:hi]
+	if c.rest != 0 {
+		last := c.key(before) ^ reversed
+		for i, x := range s {
+			k := c.key(x) ^ reversed
+			if k < last && b.add(lo+i) {
 				break
 			}
-			last = x
+			last = k
 		}
 		return b
 	}
-	for i, x := range s[lo:hi] {
-		if c.key(x)^reversed < c.key(last)^reversed && b.add(lo+i) {
+	reversed ^= c.sign
+	last := before ^ reversed
+	for i := 0; i < len(s); {
+		if i+4 <= len(s) { // four at a time: sorted input costs as much as memory takes
+			four := s[i : i+4]
+			k0, k1, k2, k3 := four[0]^reversed, four[1]^reversed, four[2]^reversed, four[3]^reversed
+			if last <= k0 && k0 <= k1 && k1 <= k2 && k2 <= k3 {
+				last = k3
+				i += 4
+				continue
+			}
+		}
+		k := s[i] ^ reversed
+		if k < last && b.add(lo+i) {
 			break
 		}
-		last = x
+		last = k
+		i++
 	}
 	return b
 }
