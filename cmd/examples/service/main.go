@@ -72,7 +72,7 @@ func serve(ctx context.Context, listener net.Listener, grace time.Duration) erro
 		Name:       "pictures",
 		MaxRuns:    inProgress, // further pictures are refused, and the callers told so
 		HostShare:  0.25,       // of a CPU quota, as a container has; without one it has no effect
-		Nice:       5,          // the kernel prefers the handlers; if tasks allocate, set GOGC=400 too
+		Nice:       5,          // the kernel prefers the handlers, and so does Yield, see drawRow
 		BestEffort: true,       // where the system refuses Nice, go without; /debug/magpie/dump tells
 	})
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *service) start(w http.ResponseWriter, r *http.Request) {
 	p := &picture{img: image.NewGray(image.Rect(0, 0, width, width))}
 	g := graph.New("mandelbrot")
 	for y := range width {
-		g.Task(func(context.Context) error { drawRow(p.img, y); return nil })
+		g.Task(func(ctx context.Context) error { return drawRow(ctx, p.img, y) })
 	}
 	// Not the request's context: the picture outlives the request.
 	p.run, err = s.ex.TryStart(context.Background(), g)
@@ -211,10 +211,15 @@ func (s *service) stop(w http.ResponseWriter, r *http.Request) {
 	delete(s.pictures, number)
 }
 
-// drawRow draws a row of the Mandelbrot set.
-func drawRow(img *image.Gray, y int) {
+// drawRow draws a row of the Mandelbrot set. Every some microseconds it lets handlers that are ready go first.
+func drawRow(ctx context.Context, img *image.Gray, y int) error {
 	width := img.Bounds().Dx()
 	for x := range width {
+		if x%32 == 0 {
+			if err := executor.Yield(ctx); err != nil {
+				return err
+			}
+		}
 		c := complex(3*float64(x)/float64(width)-2.25, 3*float64(y)/float64(width)-1.5)
 		z, n := complex128(0), 0
 		for ; n < 255 && real(z)*real(z)+imag(z)*imag(z) < 4; n++ {
@@ -222,4 +227,5 @@ func drawRow(img *image.Gray, y int) {
 		}
 		img.SetGray(x, y, color.Gray{uint8(n)})
 	}
+	return nil
 }
