@@ -137,8 +137,9 @@ func forStep(
 func ForSlice[T any](ctx context.Context, on On, s []T, body func(i int, x *T)) error {
 	on = on.check(ctx, "ForSlice", body == nil)
 	return each(ctx, on, "ForSlice", 0, len(s), func(_ context.Context, lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			body(i, &s[i])
+		part := s[lo:hi]
+		for i := range part {
+			body(lo+i, &part[i])
 		}
 		return nil
 	})
@@ -150,8 +151,9 @@ func ForSliceErr[T any](
 ) error {
 	on = on.check(ctx, "ForSliceErr", body == nil)
 	return each(ctx, on, "ForSliceErr", 0, len(s), func(ctx context.Context, lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			if err := body(ctx, i, &s[i]); err != nil {
+		part := s[lo:hi]
+		for i := range part {
+			if err := body(ctx, lo+i, &part[i]); err != nil {
 				return err
 			}
 		}
