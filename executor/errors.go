@@ -27,8 +27,8 @@ var (
 	// ErrTooDeep is the error of work that would lie on top of too many waits on the stack of one thread. A run that a
 	// task starts has it if more than 4096 waits for runs lie on the stack of the task's worker. A child of a [Scope]
 	// has it if more than 32768 waits for children and futures lie there, or 4096 on a 32-bit system. So has a future
-	// that a function waits for and that its worker has to run, if there are as many. Several workers divide nested work
-	// among their stacks, so with them the depth at which work fails differs from run to run.
+	// that a function waits for and that its worker has to run, if there are as many. Several workers divide nested
+	// work among their stacks, so with them the depth at which work fails differs from run to run.
 	//
 	// Work that a function starts and does not wait for lies on no stack. So memory alone bounds the depth of
 	// [Group.Go] in functions of the group, of [Async] in functions of Async, and of subflows in subflows of a graph.

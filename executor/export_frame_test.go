@@ -7,3 +7,6 @@ func FrameOf(p *struct{}) uintptr { return frameOf(p) }
 
 // IsBeside is isBeside.
 func IsBeside(here, other uintptr) bool { return isBeside(here, other) }
+
+// NoFrameBeside is noFrameBeside.
+func NoFrameBeside(here uintptr) uintptr { return noFrameBeside(here) }

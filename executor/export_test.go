@@ -154,9 +154,9 @@ func (s *Scope) Unjoined() int { return int(s.w.forks.level - s.level) }
 func (ex *Executor) ForksLeft() (told string) {
 	for _, w := range ex.workers() {
 		f := &w.forks
-		if f.level != f.base || f.public != f.base || f.thrown != nil || f.InUse() != 0 {
-			told += fmt.Sprintf("worker %d: level %d, public %d, thrown %v, %d calls\n",
-				w.id, f.level, f.public, f.thrown, f.InUse())
+		if f.level != f.base || f.public != f.base || f.early != 0 || f.thrown != nil || f.InUse() != 0 {
+			told += fmt.Sprintf("worker %d: level %d, public %d, early %d, thrown %v, %d calls\n",
+				w.id, f.level, f.public, f.early, f.thrown, f.InUse())
 		}
 	}
 	return told

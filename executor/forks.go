@@ -18,6 +18,7 @@ type forks struct {
 	scope         *Scope // of the running function; no other may be used
 	stack         stack  // the stack on which the worker runs
 	takes         uint64 // the number of forks taken that belong to another worker or to none
+	early         int    // the number of forks in use that were joined before newer ones
 	thrown        error  // what rethrow panicked with last
 }
 
@@ -108,22 +109,32 @@ func (f *forks) at(level uint64) (*fork, pool) {
 // remove notes that gone has been joined, and puts the newest forks out of use, if they have been joined.
 func (f *forks) remove(gone *fork) {
 	gone.joined = true
+	gone.turn |= checkedTurn // a second Join then panics
 	if gone.level < f.level {
-		// The fast path of Join leaves the forks below as they are. With the bit the next fork's Join comes here, so that
-		// a loop that joins the oldest first takes no more levels with each iteration.
+		// The fast path of Join leaves the forks below as they are. With the bit the next fork's Join comes here, so
+		// that a loop that joins the oldest first takes no more levels with each iteration.
 		next, _ := f.at(gone.level + 1)
 		next.turn |= checkedTurn
+		f.early++
+		return
 	}
-	for f.level > f.base {
+	f.pop(gone)
+	for f.early > 0 && f.level > f.base {
 		top, _ := f.at(f.level)
 		if !top.joined {
 			break
 		}
-		f.scope.forker = top.outer
-		top.reset()
-		f.level--
+		f.early--
+		f.pop(top)
 	}
 	f.public = min(f.public, f.level)
+}
+
+// pop puts the newest fork, which has been joined, out of use.
+func (f *forks) pop(top *fork) {
+	f.scope.forker = top.outer
+	top.reset()
+	f.level--
 }
 
 // begin prepares the worker to run next, which it has taken from a lane.
@@ -170,7 +181,9 @@ func (f *forks) end(done *fork) {
 func (f *forks) drop(level uint64, do func(*fork)) {
 	for f.level > level {
 		top, p := f.at(f.level)
-		if !top.joined {
+		if top.joined {
+			f.early--
+		} else {
 			do(top)
 		}
 		p.drop(placeOf(f.level))

@@ -102,3 +102,15 @@ func TestFramesOfStacksApart(t *testing.T) {
 	require.Positive(t, neighbours, "no two stacks are side by side: the test shows nothing")
 	require.Greater(t, beside, calls*9/10)
 }
+
+// No address of noFrameBeside is beside a frame of another stack.
+func TestNoFrameBesideOtherStacks(t *testing.T) {
+	const lowest = 800              // of the addresses of frames, above the low end of a stack
+	border := uintptr(0xc000100000) // the low end of a stack, and the high end of another
+	for above := border + lowest; above < border+4096; above += 8 {
+		for below := border - 2048; below < border; below += 8 {
+			require.False(t, executor.IsBeside(below, executor.NoFrameBeside(above)), "%#x %#x", below, above)
+			require.False(t, executor.IsBeside(above, executor.NoFrameBeside(below)), "%#x %#x", below, above)
+		}
+	}
+}

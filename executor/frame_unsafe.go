@@ -32,8 +32,9 @@ func isBeside(here, other uintptr) bool {
 	return here^other < stackBlock || here-other+stackGap < 2*stackGap
 }
 
-// noFrameBeside returns an address beside here. It is hardly ever that of a frame.
-func noFrameBeside(here uintptr) uintptr { return here ^ stackBlock/2 }
+// noFrameBeside returns an address beside here that is not taken for here's frame. Frames of other stacks are further
+// than stackGap from it too: it is 32 bytes from here, and 32 is the room that the runtime leaves besides.
+func noFrameBeside(here uintptr) uintptr { return here ^ 32 }
 
 // isNear reports whether two addresses may be on one stack that has not moved, if the function of one frame has called
 // that of the other.

@@ -19,7 +19,8 @@ import (
 type labels struct {
 	set context.Context // has the labels that the worker has set last
 	own context.Context // has the labels of a worker that runs no task; nil for an inline worker
-	// apply gives the goroutine the labels of ctx, and tells the observers if any wants to know; nil for an inline worker.
+	// apply gives the goroutine the labels of ctx, and tells the observers if any wants to know; nil for an inline
+	// worker.
 	apply func(ctx context.Context)
 }
 

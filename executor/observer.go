@@ -11,7 +11,7 @@ import "iter"
 // Relabel, other workers go on. But a worker in Steal, Park or Unpark counts as one that looks for work, so that no
 // other may be woken for new work: if the function blocks, runs may wait although other workers sleep. New waits for
 // Attach, and Close for RunEnd and Detach, with no limit. [Executor.Dump] lists the functions that have not returned,
-// but for those of tasks, which [Executor.Stacks] shows. The error of [Executor.Shutdown] lists all.
+// but for Attach and for those of tasks, which [Executor.Stacks] shows. The error of [Executor.Shutdown] lists all.
 //
 // A function must not start or wait for work on the executor. A function that panics harms no task and no run: the
 // panic is logged with [log/slog], [Executor.Dump] tells it, and the Observer is not called again by that executor. A

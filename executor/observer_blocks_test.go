@@ -63,10 +63,15 @@ func TestShutdownNamesObservers(t *testing.T) {
 					eventually(func() bool { return ex.Parked() == 1 })
 				}
 				started := make(chan struct{})
-				go func() { defer close(started); ex.Start(context.Background(), job) }()
-				if name != "Detach" {
-					<-b.blocked
-				}
+				go func() {
+					defer close(started)
+					run := ex.Start(context.Background(), job)
+					if name == "Detach" {
+						_ = run.Wait()
+						_ = ex.Close() // so that Detach is in progress when Shutdown's patience begins
+					}
+				}()
+				<-b.blocked
 				ended, cancel := context.WithCancel(t.Context())
 				cancel()
 				err := ex.Shutdown(ended)

@@ -21,8 +21,8 @@ const (
 
 func (o observing) String() string { return [...]string{"Steal", "Park", "Unpark", "Relabel"}[o-1] }
 
-// calls are the calls of observers in progress, but for those of tasks.
-type calls struct {
+// observerCalls are the calls of observers in progress, but for those of tasks.
+type observerCalls struct {
 	workers                  [MaxWorkers]xatomic.Tell32 // by worker ID: an observing, or 0; written by the worker
 	runBegin, runEnd, detach xatomic.Tell32             // how many; they may be made on any goroutine
 }

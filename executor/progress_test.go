@@ -72,8 +72,8 @@ func TestProgressOfPriorities(t *testing.T) {
 	require.True(t, r.Progress().Over)
 }
 
-// TestProgressLeft: while the first of four tasks runs, all four are left if their number is known. If it is not, one is
-// left, and three are when the first has made the others ready: of these, one runs.
+// TestProgressLeft: while the first of four tasks runs, all four are left if their number is known. If it is not, one
+// is left, and three are when the first has made the others ready: of these, one runs.
 func TestProgressLeft(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	step, seen := make(chan struct{}), make(chan struct{})

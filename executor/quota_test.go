@@ -78,8 +78,8 @@ func TestHostShare(t *testing.T) {
 	}
 }
 
-// Executors of one process use together what one alone may, with the largest HostShare of those that have work. One that
-// has none, or is closed, holds nothing back.
+// Executors of one process use together what one alone may, with the largest HostShare of those that have work. One
+// that has none, or is closed, holds nothing back.
 func TestHostShareOfSeveral(t *testing.T) {
 	process := quota.Process
 	_, quota.Process = newFakeQuota(2000)

@@ -271,8 +271,8 @@ func TestShutdownAfterAnotherExecutor(t *testing.T) {
 	})
 }
 
-// With a million futures and a graph of a million tasks queued, Shutdown returns soon after its deadline, everything has
-// ended, and every error says why.
+// With a million futures and a graph of a million tasks queued, Shutdown returns soon after its deadline, everything
+// has ended, and every error says why.
 func TestShutdownOfAMillion(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() || testkit.Race {

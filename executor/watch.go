@@ -20,7 +20,7 @@ type watch struct {
 	all                []*watcher
 	taskBegin, taskEnd taskCalls
 
-	calls calls // in progress
+	calls observerCalls // in progress
 
 	attaching xsync.WaitGroup // until Attach has returned: no worker looks for work before
 	attached  bool            // plain, under attaching

@@ -28,9 +28,10 @@ import (
 // private forks. With [Config].Share or HostShare the worker may rest in it. Yield runs no other task on top of the
 // calling one. A lock that the caller holds is held for as long as others go first.
 //
-// Together with a Nice of 5 this is the best that a service can do for its handlers: with calls every 35 µs their 99th
-// percentile beside two busy workers on two cores was 0.24 ms for arithmetic and 0.39 ms for tasks that allocate, and
-// without Yield 0.41 and 1.4 ms; without any work it was 0.39 and 0.36 ms (AMD EPYC, Linux 6.18, 2026-11-25).
+// Together with a Nice of 5 this is the best for handlers beside tasks that leave the garbage collector little to do.
+// With calls every 35 µs their 99th percentile beside two busy workers on two cores was 0.24 ms for arithmetic and 0.39
+// ms for tasks that allocate, and without Yield 0.41 and 1.4 ms. Without any work it was 0.39 and 0.36 ms (AMD EPYC,
+// Linux 6.18, 2026-11-25).
 //
 // Elsewhere Yield calls [runtime.Gosched]. So it does in a task of [NewInline].
 //

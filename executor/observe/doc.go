@@ -13,6 +13,7 @@
 //
 // # Names
 //
-// A task without a name is shown as "#7", where 7 is its index in the job. A job without a name is shown as "job". A run
-// has the name of its job, or that of [executor.RunOptions]. Labels, Trace and RuntimeTrace tell it, Times does not.
+// A task without a name is shown as "#7", where 7 is its index in the job. A job without a name is shown as "job". A
+// run has the name of its job, or that of [executor.RunOptions]. Labels, Trace and RuntimeTrace tell it, Times does
+// not.
 package observe

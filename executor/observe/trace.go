@@ -58,8 +58,8 @@ type TraceOptions struct {
 // the program ends without Close: the viewers accept an array without its closing bracket. The file takes about 85
 // bytes a task, or a tenth of that if out is a [compress/gzip.Writer], which Perfetto reads too.
 //
-// Ten million tasks of a microsecond, on both of two cores, made a file of 858 MB, all but 89 of them, in a process of 18
-// MB. Through a gzip.Writer the file had 56 MB and lacked a third of the events, since the writer needed a core too.
+// Ten million tasks of a microsecond, on both of two cores, made a file of 858 MB, all but 89 of them, in a process of
+// 18 MB. Through a gzip.Writer the file had 56 MB and lacked a third of the events, since the writer needed a core too.
 //
 // All methods may be called from any goroutine.
 type Trace struct {

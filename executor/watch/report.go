@@ -47,6 +47,7 @@ func (r *report) log(logger *slog.Logger, ex *executor.Executor) {
 	if logger == nil {
 		logger = slog.Default()
 	}
+	defer contain(ex)
 	level := slog.LevelWarn
 	attrs := []slog.Attr{slog.String("executor", ex.Name()), slog.Duration("for", r.at.Sub(r.since))}
 	switch r.kind {
@@ -66,27 +67,27 @@ func (r *report) log(logger *slog.Logger, ex *executor.Executor) {
 	default:
 		level = slog.LevelInfo
 	}
-	defer contain(ex)
 	logger.LogAttrs(context.Background(), level, messages[r.kind], attrs...)
 }
 
-// contain is deferred around a call of a logger's handler, whose panic must not end the process.
+// contain is deferred around calls of a logger's handler and of the Name of jobs, whose panics must not end the
+// process.
 func contain(ex *executor.Executor) {
 	v := recover()
 	if v == nil {
 		return
 	}
 	defer func() { _ = recover() }() // the default logger may be the one that panics
-	slog.Error("watch: the handler of the logger panicked", "executor", ex.Name(), "panic", fmt.Sprint(v))
+	slog.Error("watch: a report panicked", "executor", ex.Name(), "panic", fmt.Sprint(v))
 }
 
 // who tells the task.
 func (r *report) who() []slog.Attr {
 	attrs := []slog.Attr{slog.Int("worker", r.worker)}
 	if task := r.running.task; task != nil {
-		attrs = append(attrs, slog.String("job", names.Job(task.Set.Job)),
+		attrs = append(attrs, slog.String("job", names.Job(names.JobOf(task))),
 			slog.String("task", names.Task(task)), slog.Int("index", task.Index))
-		if run := names.Run(r.running.run, task.Set.Job); run != "" {
+		if run := names.Run(r.running.run, names.JobOf(task)); run != "" {
 			attrs = append(attrs, slog.String("run", run))
 		}
 	}
@@ -100,7 +101,7 @@ func workersTasks(all []running) string {
 	for worker, r := range all {
 		if r.task != nil {
 			text := fmt.Sprintf("worker %d: %s", worker, names.Full(r.task))
-			if run := names.Run(r.run, r.task.Set.Job); run != "" {
+			if run := names.Run(r.run, names.JobOf(r.task)); run != "" {
 				text += fmt.Sprintf(" (run %s)", run)
 			}
 			list = append(list, text)

@@ -116,8 +116,8 @@ func TestStall(t *testing.T) {
 	require.Len(t, records.messages(), 2, "an executor without work does not stall")
 }
 
-// Tasks in Blocking stall the executor if they hold all workers and spares while work is queued. So do one that waits in
-// Blocking for ever, as a poller does, and one that hangs on the worker in its place.
+// Tasks in Blocking stall the executor if they hold all workers and spares while work is queued. So do one that waits
+// in Blocking for ever, as a poller does, and one that hangs on the worker in its place.
 func TestStallBesideBlocking(t *testing.T) {
 	for name, jobs := range map[string]func(gate chan struct{}) []executor.Job{
 		"all block": func(gate chan struct{}) []executor.Job {
@@ -194,8 +194,8 @@ func TestStallOfTasksThatWaitForEachOther(t *testing.T) {
 	require.NoError(t, two.Wait())
 }
 
-// What is no stall: tasks that compute for long, tasks in Blocking while a spare takes what is queued, many short tasks,
-// no work.
+// What is no stall: tasks that compute for long, tasks in Blocking while a spare takes what is queued, many short
+// tasks, no work.
 func TestNoStall(t *testing.T) {
 	const period = 5 * soon // long enough for a busy machine to run each worker within it
 	ex := newExecutor(t, executor.Config{Workers: 2})
@@ -257,7 +257,7 @@ func TestLoggerThatPanicsOrBlocks(t *testing.T) {
 	stuck := make(chan struct{})
 	r := ex.Start(t.Context(), work("hangs", func() { <-stuck }))
 	records.eventually(t, 1)
-	require.Equal(t, "watch: the handler of the logger panicked", records.messages()[0])
+	require.Equal(t, "watch: a report panicked", records.messages()[0])
 	require.Equal(t, "loud", records.attrs(0)["executor"].String())
 	close(stuck)
 	require.NoError(t, r.Wait())

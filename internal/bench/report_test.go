@@ -196,7 +196,8 @@ func TestSignificant(t *testing.T) {
 
 // TestMetricsHaveADirection: a figure of a probe without a direction would be left out of comparisons.
 func TestMetricsHaveADirection(t *testing.T) {
-	explains := map[string]bool{"bare-p50-ns": true, "bare-p99-ns": true, "bound-ns": true, "samples": true}
+	explains := map[string]bool{"bare-p50-ns": true, "bare-p99-ns": true, "row-p50-ns": true, "row-p99-ns": true,
+		"bound-ns": true, "samples": true}
 	for _, r := range measureProbes(t) {
 		for _, m := range r.Metrics {
 			require.True(t, better[m.Name] != "" || explains[m.Name] || strings.HasPrefix(m.Name, "thieves@"), m.Name)

@@ -31,7 +31,7 @@ var benches = []bench{
 	{name: "sort-few", doc: "random integers below 100", size: 10_000_000, unit: "integer", units: each},
 	{name: "sort-sorted", doc: "integers in ascending order", size: 10_000_000, unit: "integer", units: each},
 	{name: "sort-reversed", doc: "integers in descending order", size: 10_000_000, unit: "integer", units: each},
-	{name: "run", doc: "one small function that another thread is to run, back to back", size: 1,
+	{name: "run", doc: "one small function of a pool, whose caller waits for it, back to back", size: 1,
 		unit: "call", units: func(int) int { return 1 }},
 	{name: "rare", doc: "the same, a millisecond after the last", size: 1,
 		unit: "call", units: func(int) int { return 1 }},

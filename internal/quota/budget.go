@@ -104,13 +104,15 @@ func (b *Budget) Throttled(throttled bool) {
 }
 
 // most returns what the reserve holds at most: half of the host's share of a period, so that a burst of the workers in
-// one period leaves the host the other half, but enough for one part to use all that the others leave.
+// one period leaves the host the other half, but enough for one part to use all that the others leave. With ten parts
+// and more that is more than the host's share: if all begin to work at once, the process may be throttled in one
+// period.
 func (b *Budget) most() float64 {
 	most := b.host() * b.cpus * float64(b.period) / 2
 	parts := float64(len(b.parts))
 	for _, p := range b.parts {
-		// The others leave 1 - 1/parts of the rate. That comes in a cycle, and what is there then is to be so large that
-		// a part's part of it is as much: parts times as large.
+		// The others leave 1 - 1/parts of the rate. That comes in a cycle, and what is there then is to be so large
+		// that a part's part of it is as much: parts times as large.
 		most = max(most, (1-1/parts)*(1+parts)*b.Rate()*float64(p.Cycle))
 	}
 	return most

@@ -105,8 +105,8 @@ func TestDebtStays(t *testing.T) {
 	require.InDelta(t, 1, (time.Duration(rests) * cycle).Seconds(), 0.02)
 }
 
-// However parts join, work, rest and leave, together they use no more than the quota in a period, and no more than their
-// share in the long run.
+// However parts join, work, rest and leave, together they use no more than the quota in a period, and no more than
+// their share in the long run.
 func TestRandomParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for range testkit.Count(t, 100) {

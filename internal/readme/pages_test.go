@@ -16,8 +16,8 @@ import (
 // pages are documents whose Go blocks are run. In them the Go code of others has the language golang.
 var pages = []string{"executor/MIGRATING.md", "executor/RECIPES.md"}
 
-// surroundings are what the blocks of pages use besides the executor ex, the context ctx and a test t. The executor of on
-// is ex.
+// surroundings are what the blocks of pages use besides the executor ex, the context ctx and a test t. The executor of
+// on is ex.
 const surroundings = `package main
 
 import (

@@ -111,8 +111,8 @@ func TestObserversAreFree(t *testing.T) {
 }
 
 // cutObservers returns the source of a file with cuts: functions that use a watch return zero values. The type noWatch
-// takes the watch's place, and is to be empty. So code elsewhere that compares a watch with nil, or looks at its fields,
-// does not compile. It also returns the names of these functions, as in a listing.
+// takes the watch's place, and is to be empty. So code elsewhere that compares a watch with nil, or looks at its
+// fields, does not compile. It also returns the names of these functions, as in a listing.
 func cutObservers(t *testing.T, file string) (source string, cut []string) {
 	t.Helper()
 	files := token.NewFileSet()

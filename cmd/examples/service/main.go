@@ -6,8 +6,8 @@
 //	curl -o 1.png localhost:8080/pictures/1                 how far it is, and in the end the picture
 //
 // It is an example, to copy from: a bound on the work that is taken in, which callers see, and on the results that are
-// kept; progress; an executor that yields to the handlers; metrics, a log of stalls, and pages for its diagnosis; and an
-// orderly end at SIGTERM.
+// kept; progress; an executor that yields to the handlers; metrics, a log of stalls, and pages for its diagnosis; and
+// an orderly end at SIGTERM.
 package main
 
 import (
@@ -39,7 +39,8 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-// Together these bound the memory: 32 pictures of 16 MB.
+// Together these bound the memory: 32 pictures of 16 MB that can be shown, and 16 that are drawn although they were
+// deleted.
 const (
 	widest     = 4000
 	kept       = 32 // pictures, more than are drawn at a time

@@ -35,5 +35,13 @@ func Run(run *executor.Run, job string) string {
 	return ""
 }
 
+// JobOf returns the name of a task's job, and "" if it has none or the task has no TaskSet.
+func JobOf(t *executor.Task) string {
+	if t.Set == nil {
+		return ""
+	}
+	return t.Set.Job
+}
+
 // Full returns the name of a task with that of its job.
-func Full(t *executor.Task) string { return Job(t.Set.Job) + " " + Task(t) }
+func Full(t *executor.Task) string { return Job(JobOf(t)) + " " + Task(t) }
