@@ -130,10 +130,14 @@ func (s *service) start(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, message, http.StatusBadRequest)
 		return
 	}
-	p := &picture{img: image.NewGray(image.Rect(0, 0, width, width))}
+	p := &picture{}
 	g := graph.New("mandelbrot")
+	paper := g.Task(func(context.Context) error { // not here: a picture that is refused takes no memory
+		p.img = image.NewGray(image.Rect(0, 0, width, width))
+		return nil
+	})
 	for y := range width {
-		g.Task(func(ctx context.Context) error { return drawRow(ctx, p.img, y) })
+		paper.Precede(g.Task(func(ctx context.Context) error { return drawRow(ctx, p.img, y) }))
 	}
 	// Not the request's context: the picture outlives the request.
 	p.run, err = s.ex.TryStart(context.Background(), g)
@@ -184,7 +188,7 @@ func (s *service) show(w http.ResponseWriter, r *http.Request) {
 	}
 	if progress := p.run.Progress(); !progress.Over {
 		w.WriteHeader(http.StatusAccepted)
-		fmt.Fprintf(w, "%d of %d rows\n", progress.Done, progress.Total)
+		fmt.Fprintf(w, "%d of %d steps\n", progress.Done, progress.Total)
 		return
 	}
 	if err := p.run.Wait(); err != nil {

@@ -47,7 +47,7 @@ func TestPicture(t *testing.T) {
 	for {
 		status, _, body := do(t, "GET", url+header.Get("Location"))
 		if status == http.StatusAccepted {
-			require.Regexp(t, `^\d+ of 120 rows\n$`, body)
+			require.Regexp(t, `^\d+ of 121 steps\n$`, body)
 			continue
 		}
 		require.Equal(t, http.StatusOK, status)
