@@ -105,8 +105,8 @@ func TestFramesOfStacksApart(t *testing.T) {
 
 // No address of noFrameBeside is beside a frame of another stack.
 func TestNoFrameBesideOtherStacks(t *testing.T) {
-	const lowest = 800              // of the addresses of frames, above the low end of a stack
-	border := uintptr(0xc000100000) // the low end of a stack, and the high end of another
+	const lowest = 800         // of the addresses of frames, above the low end of a stack
+	border := uintptr(1 << 30) // the low end of a stack, and the high end of another
 	for above := border + lowest; above < border+4096; above += 8 {
 		for below := border - 2048; below < border; below += 8 {
 			require.False(t, executor.IsBeside(below, executor.NoFrameBeside(above)), "%#x %#x", below, above)

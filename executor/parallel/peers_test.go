@@ -18,17 +18,18 @@ import (
 // rayon, the example of try_reduce: squares are summed up in a small type. A square or a sum that is too large ends it.
 func TestPeersTryReduce(t *testing.T) {
 	onEach(t, func(t *testing.T, on parallel.On) {
-		fit := func(_ context.Context, n int) (int, error) {
+		fit := func(_ context.Context, n int64) (int64, error) {
 			if n > math.MaxInt32 {
 				return 0, errTest
 			}
 			return n, nil
 		}
-		square := func(ctx context.Context, i int) (int, error) { return fit(ctx, i*i) }
-		add := func(ctx context.Context, a, b int) (int, error) { return fit(ctx, a+b) }
+		square := func(ctx context.Context, i int) (int64, error) { return fit(ctx, int64(i)*int64(i)) }
+		add := func(ctx context.Context, a, b int64) (int64, error) { return fit(ctx, a+b) }
 		for _, c := range []struct {
-			lo, hi, sum int
-			err         error
+			lo, hi int
+			sum    int64
+			err    error
 		}{{0, 0, 0, nil}, {0, 5, 30, nil}, {0, 10_000, 0, errTest}, {1_000_000, 1_000_001, 0, errTest}} {
 			sum, err := parallel.ReduceForErr(t.Context(), on, c.lo, c.hi, square, add)
 			require.Equal(t, c.err, err)
