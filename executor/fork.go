@@ -212,8 +212,9 @@ const (
 	isRoot
 )
 
-// checkedTurn is the bit of fork.turn of a fork that has been pushed, or is just above one that was joined before it. A
-// Forked has the turn without the bit, so the fast path of Join, which compares the turns, is for the other forks only.
+// checkedTurn is the bit of fork.turn of a fork that has been pushed, that has been joined before a newer one, or that
+// is just above such a one. A Forked has the turn without the bit, so the fast path of Join, which compares the turns,
+// is for the other forks only.
 const checkedTurn = 1 << 63
 
 const (

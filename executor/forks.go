@@ -195,11 +195,11 @@ func (f *forks) drop(level uint64, do func(*fork)) {
 // forget drops the functions and bodies of the calls out of use. Each level that was used since the last forget has a
 // call with a function in one pool at least, so forget stops at the first level without one.
 func (f *forks) forget() {
-	for level, any := f.level+1, true; any; level++ {
-		any = false
+	for level, had := f.level+1, true; had; level++ {
+		had = false
 		for _, p := range f.pools {
 			if p.forget(placeOf(level)) {
-				any = true
+				had = true
 			}
 		}
 	}
