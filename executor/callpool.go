@@ -5,7 +5,7 @@ import "math"
 // A callPool has a worker's calls of one type. The fork in use at each level of the worker is in one of its pools, at
 // the place of that level. So a pool needs no count of what is in use, and the levels are those of a stack.
 type callPool[A, R any] struct {
-	calls []*call[A, R] // by place; nil where none has been needed
+	calls []*call[A, R] // by place; not nil
 }
 
 // A place is the index of a level's call in a pool.
@@ -39,25 +39,21 @@ func callPoolOf[A, R any](w *Worker) *callPool[A, R] {
 // callBlock is how many neighbouring calls are made at once.
 const callBlock = 16
 
-// callAt returns the call at the place, and makes it if there is none.
+// callAt returns the call at the place. It makes those up to the place that are not there.
 func (p *callPool[A, R]) callAt(w *Worker, at place) *call[A, R] {
-	first := at / callBlock * callBlock
-	if n := int(first) + callBlock; n > len(p.calls) {
-		if n > math.MaxInt32 { // places of levels further apart would be the same
-			panic("executor: a worker has more than two billion forks that are not joined")
-		}
-		p.calls = append(p.calls, make([]*call[A, R], max(n, 2*len(p.calls))-len(p.calls))...)
+	if at >= math.MaxInt32-callBlock { // places of levels further apart would be the same
+		panic("executor: a worker has more than two billion forks that are not joined")
 	}
-	if p.calls[at] == nil {
+	if n := int(at) + 1 - len(p.calls); n > 0 {
 		exec := execCall[A, R]
 		if w.core.watch.tellsTasks() {
 			exec = execCallObserved[A, R]
 		}
-		block := new([callBlock]call[A, R])
+		block := make([]call[A, R], (n+callBlock-1)/callBlock*callBlock)
 		for i := range block {
 			c := &block[i]
-			c.Exec, c.owner = exec, w
-			p.calls[int(first)+i] = c
+			c.Exec, c.owner, c.level = exec, w, w.forks.first()+uint64(len(p.calls))
+			p.calls = append(p.calls, c)
 		}
 	}
 	return p.calls[at]
@@ -65,7 +61,7 @@ func (p *callPool[A, R]) callAt(w *Worker, at place) *call[A, R] {
 
 func (p *callPool[A, R]) at(at place) *fork {
 	if int(at) < len(p.calls) {
-		if c := p.calls[at]; c != nil && c.level != 0 {
+		if c := p.calls[at]; c.frame != 0 {
 			return &c.fork
 		}
 	}
@@ -81,7 +77,7 @@ func (p *callPool[A, R]) drop(at place) {
 }
 
 func (p *callPool[A, R]) forget(at place) bool {
-	if int(at) >= len(p.calls) || p.calls[at] == nil || p.calls[at].fn == nil {
+	if int(at) >= len(p.calls) || p.calls[at].fn == nil {
 		return false
 	}
 	c := p.calls[at]
@@ -92,7 +88,7 @@ func (p *callPool[A, R]) forget(at place) bool {
 // reset puts a fork out of use, and makes it ready for its next use.
 func (f *fork) reset() {
 	f.turn = f.turn&^checkedTurn + 1
-	f.level = 0
+	f.frame = 0
 	f.joined, f.own, f.skipped = false, false, false
 	f.err, f.parent = nil, nil
 	if f.state.Load() != 0 {

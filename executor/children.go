@@ -40,7 +40,7 @@ type child struct {
 func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	w := s.w
 	var frame struct{}
-	if here := frameOf(&frame); !isBeside(here, s.forker) {
+	if here := frameOf(&frame); !s.isHome(here) {
 		w.check(s, here)
 	}
 	c := w.forks.children
@@ -58,7 +58,7 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	c.mark = w.lane.Mark()
 	c.isFrom(s)
 	c.next = s.children
-	s.children = c
+	s.children, s.lo = c, noStack
 	w.Push(&c.Item)
 }
 
@@ -82,6 +82,7 @@ func (s *Scope) adopt(older *child) {
 		end = &(*end).next
 	}
 	*end = older
+	s.lo = noStack
 }
 
 // joinChildren is Wait for a scope that has children.

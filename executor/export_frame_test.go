@@ -5,8 +5,11 @@ package executor
 // FrameOf is frameOf. It is inlined into the caller, as frameOf is.
 func FrameOf(p *struct{}) uintptr { return frameOf(p) }
 
-// IsBeside is isBeside.
-func IsBeside(here, other uintptr) bool { return isBeside(here, other) }
+// A Stack is a stack.
+type Stack struct{ s stack }
 
-// NoFrameBeside is noFrameBeside.
-func NoFrameBeside(here uintptr) uintptr { return noFrameBeside(here) }
+// Has is stack.has.
+func (s *Stack) Has(here uintptr) bool { return s.s.has(s.s.lo, here) }
+
+// Note is stack.note.
+func (s *Stack) Note(here uintptr) (moved bool) { return s.s.note(here) }

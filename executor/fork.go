@@ -35,45 +35,41 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 		here := frameOf(&frame)
 		w := scope.w
 		for {
-			outer := scope.forker
-			if !isBeside(here, outer) || fn == nil {
+			// This one comparison asks whether the caller is on the worker's stack, and whether there is demand. A fork
+			// is private until there is: a published fork costs two locked instructions. See PROTOCOL.md, Forks.
+			if here-scope.lo >= w.lane.Slack() || fn == nil {
 				break
 			}
-			p, ok := w.forks.last.(*callPool[A, R])
-			if !ok {
+			last := w.forks.last
+			if _, ok := last.(*callPool[A, R]); !ok {
 				break
 			}
-			level := w.forks.level + 1
-			if uint(placeOf(level)) >= uint(len(p.calls)) {
+			calls := last.(*callPool[A, R]).calls // p, ok := … would be three instructions more
+			level := w.forks.level
+			at := uint(placeOf(level))
+			if at+1 >= uint(len(calls)) {
 				break
 			}
-			c := p.calls[placeOf(level)]
-			if c == nil {
-				break
-			}
-			c.arg, c.fn = arg, fn
-			// A fork is private until there is demand: a published fork costs two locked instructions. See PROTOCOL.md,
-			// Forks.
-			w.forks.level = level
-			c.level = level
-			c.outer = outer
-			scope.forker = here
-			if w.lane.Demand() {
-				return c.attended(w)
-			}
-			if isSameFrame(here, outer) { // the second fork of one frame may be worth showing without demand
-				if w.lane.MayHaveFew() {
-					return c.attended(w)
+			// The second fork of one frame may be worth showing without demand.
+			if calls[at].frame == here {
+				if enough := w.lane.Enough(); enough != 0 { // not with &&, which makes the test below a value first
+					if w.lane.MayHaveFewer(enough) {
+						break
+					}
 				}
 			}
+			c := calls[at+1]
+			c.arg, c.fn = arg, fn
+			c.frame = here
+			w.forks.level = level + 1
 			return Forked[A, R]{c, c.turn}
 		}
 		return forkSlowly(scope, fn, arg, here)
 	}()
 }
 
-// forkSlowly is Fork for a fork of another type than the one before, for the first in a block of the stack, and where
-// no frame is left. here is that of Fork.
+// forkSlowly is Fork if there is demand or little to steal, for a fork of another type than the one before, for the
+// first in a block of the stack, and where no call is left. here is that of Fork.
 //
 //go:noinline
 func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) Forked[A, R] {
@@ -81,33 +77,21 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 		panic("executor: Fork of a nil function")
 	}
 	w := s.w
-	moved := false
-	if !isBeside(here, s.forker) {
-		moved = w.check(s, here)
-	}
-	p, ok := w.forks.last.(*callPool[A, R])
+	f := &w.forks
+	moved := !s.isHome(here) && w.check(s, here)
+	p, ok := f.last.(*callPool[A, R])
 	if !ok {
 		p = callPoolOf[A, R](w)
 	}
-	level := w.forks.level + 1
-	c := p.callAt(w, placeOf(level))
+	again := moved || f.level > f.base && f.frameAt(f.level) == here
+	c := p.callAt(w, placeOf(f.level+1))
 	c.fn, c.arg = fn, arg
-	w.forks.level = level
-	c.level = level
-	c.outer = s.forker
-	s.forker = here
-	if w.lane.Demand() || (isSameFrame(here, c.outer) || moved) && w.lane.MayHaveFew() {
-		return c.attended(w)
-	}
-	return Forked[A, R]{c, c.turn}
-}
-
-// attended attends to demand, or to the few items that there are to steal, after the worker has made c.
-//
-//go:noinline
-func (c *call[A, R]) attended(w *Worker) Forked[A, R] {
+	c.frame = here
+	f.level++
 	turn := c.turn // without checkedTurn
-	w.attend(&c.fork)
+	if w.lane.Demand() || again && w.lane.HasFew() {
+		w.attend(&c.fork)
+	}
 	return Forked[A, R]{c, turn}
 }
 
@@ -133,20 +117,16 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 		w := scope.w
 		for {
 			level := w.forks.level
-			if c.level != level || c.turn != f.turn || scope.children != nil {
+			if c.level != level || c.turn != f.turn {
 				break
 			}
-			if !isBeside(here, scope.forker) {
-				break
-			}
-			if w.lane.Demand() {
+			if here-scope.lo >= w.lane.Slack() {
 				break
 			}
 			// c is the newest fork, and private.
 			level--
 			w.forks.level = level
-			scope.forker = c.outer
-			c.level = 0 // out of use
+			c.frame = 0 // out of use
 			c.turn++    // a second Join then panics
 			fn, arg := c.fn, c.arg
 			var none A
@@ -167,12 +147,11 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 //go:noinline
 func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
-	if c.level != w.forks.level || c.turn != turn || !isBeside(here, s.forker) {
+	if c.level != w.forks.level || c.turn != turn || !s.isHome(here) {
 		return c.joinChecked(s, turn, here)
 	}
 	w.forks.level--
-	s.forker = c.outer
-	c.level = 0
+	c.frame = 0
 	c.turn++
 	if w.lane.Demand() {
 		w.attend(nil) // the older ones
@@ -200,8 +179,8 @@ type fork struct {
 	// A fork that is not taken uses only the following fields and those of the call: one cache line if A and R are
 	// small.
 	turn  uint64  // how many calls the fork has been used for, see Forked; perhaps with checkedTurn
-	level uint64  // the position among the worker's forks in use, see forks; 0 for one that is out of use, and a child
-	outer uintptr // Scope.forker before the fork
+	level uint64  // the position among the worker's forks in use, see forks; constant, and 0 for a child
+	frame uintptr // the stack frame that has made the fork, see frameOf; 0 for a fork that is out of use
 }
 
 type forkKind uint8

@@ -26,9 +26,13 @@ type forks struct {
 // worker's fork from the newest of its own.
 func (f *forks) init(w *Worker) {
 	f.w = w
-	f.base = uint64(w.id) << 40
+	f.base = f.first()
 	f.level, f.public = f.base, f.base
+	w.lane.SetSlack(f.stack.slack())
 }
+
+// first returns the level of the worker without forks, the place of which is 0.
+func (f *forks) first() uint64 { return uint64(f.w.id) << 40 }
 
 // attend is called at a Fork or Join if there is demand, or may be. newest is as for publish.
 func (w *Worker) attend(newest *fork) {
@@ -106,6 +110,12 @@ func (f *forks) at(level uint64) (*fork, pool) {
 	panic("executor: no fork is in use at this level: please report it")
 }
 
+// frameAt returns the stack frame that has made the fork in use at the level.
+func (f *forks) frameAt(level uint64) uintptr {
+	next, _ := f.at(level)
+	return next.frame
+}
+
 // remove notes that gone has been joined, and puts the newest forks out of use, if they have been joined.
 func (f *forks) remove(gone *fork) {
 	gone.joined = true
@@ -132,7 +142,6 @@ func (f *forks) remove(gone *fork) {
 
 // pop puts the newest fork, which has been joined, out of use.
 func (f *forks) pop(top *fork) {
-	f.scope.forker = top.outer
 	top.reset()
 	f.level--
 }
@@ -147,7 +156,7 @@ func (f *forks) begin(next *fork) *Scope {
 	w.lane.NoteEmpty()
 	s := f.scopes
 	if s == nil {
-		s = &Scope{w: w}
+		s = &Scope{w: w, lo: noStack}
 	} else {
 		f.scopes = s.next
 	}
@@ -165,7 +174,7 @@ func (f *forks) end(done *fork) {
 	done.skipped = done.skipped || s.skipped
 	f.base, f.thrown = s.base, nil
 	f.scope = nil
-	s.fork, s.body, s.run, s.forker, s.skipped, s.next = nil, nil, nil, 0, false, f.scopes
+	s.fork, s.body, s.run, s.lo, s.skipped, s.next = nil, nil, nil, noStack, false, f.scopes
 	f.scopes = s
 	owner := done.owner
 	if owner == f.w {

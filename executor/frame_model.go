@@ -10,18 +10,14 @@ func frameOf(*struct{}) uintptr {
 	return uintptr(runtime.Callers(2, callers[:]))
 }
 
-func isSameFrame(here, other uintptr) bool { return here == other }
+// A stack of a model program is everywhere: the threads of a model program are not OS threads.
+type stack struct{ lo uintptr }
 
-// isBeside is always true: the threads of a model program are not OS threads.
-func isBeside(_, _ uintptr) bool { return true }
+const noStack = ^uintptr(0)
 
-func noFrameBeside(here uintptr) uintptr { return here + 1<<20 }
+func (*stack) has(_, _ uintptr) bool { return true }
 
-func isNear(_, _ uintptr) bool { return true }
+// slack is more than any here-lo, also for noStack.
+func (*stack) slack() uintptr { return 1 << 31 }
 
-// A stack has no state in model programs.
-type stack struct{}
-
-func (*stack) has(uintptr) bool { return true }
-
-func (*stack) note(uintptr) {}
+func (*stack) note(uintptr) (moved bool) { return false }

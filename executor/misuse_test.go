@@ -42,6 +42,7 @@ func TestScopeUsedElsewhere(t *testing.T) {
 					if err := s.Wait(); err != nil { // some run on top of it
 						return err
 					}
+					require.Equal(t, serialFib(5), fib(s, 5)) // s is known to be used rightly
 					if err := ex.Run(s.Context(), one(func(context.Context) error { return misuse(s) })); err != nil {
 						return err
 					}
@@ -183,21 +184,42 @@ func forkDeep(s *executor.Scope, n int) (sum int) {
 	return sum
 }
 
+// goDeep uses as much of the stack as forkDeep, and no scope.
+func goDeep(n int) (sum int) {
+	var room [512]byte
+	if n > 0 {
+		sum = goDeep(n - 1)
+	}
+	for _, b := range room {
+		sum += int(b)
+	}
+	return sum
+}
+
 // A worker's stack has moved, and goroutines have got the memory of the old one. A misuse by them is noticed.
 func TestScopeUsedFromAnOldStack(t *testing.T) {
+	misuse := func(s *executor.Scope) {
+		told := make(chan error)
+		for range 200 {
+			go func() { told <- mustPanic(func() { _ = s.Wait() }, outside) }()
+		}
+		for range 200 {
+			require.NoError(t, <-told)
+		}
+	}
 	for range testkit.Scale(5) {
 		ex := newExecutor(t, executor.Config{Workers: 1})
 		inScope(t, ex, func(s *executor.Scope) {
 			forkDeep(s, 16)
 			forkDeep(s, 500)
 			executor.Fork(s, noFork, 0).Join(s)
-			told := make(chan error)
-			for range 200 {
-				go func() { told <- mustPanic(func() { _ = s.Wait() }, outside) }()
-			}
-			for range 200 {
-				require.NoError(t, <-told)
-			}
+			misuse(s)
+		})
+		ex = newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers})
+		inScope(t, ex, func(s *executor.Scope) { forkDeep(s, 16) })
+		inScope(t, ex, func(s *executor.Scope) { // the first use of its scope is wrong
+			goDeep(500)
+			misuse(s)
 		})
 	}
 }

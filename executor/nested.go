@@ -14,7 +14,7 @@ type outer struct {
 	mark     uint64
 	only     *Body
 	scope    *Scope
-	forker   uintptr // of scope
+	lo       uintptr // of scope
 	joins    uint32
 	waitsFor *Run
 	thrown   error
@@ -36,7 +36,7 @@ func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 	f.thrown = nil
 	w.waits.run, w.waits.mark, w.waits.only, f.scope = r, mark, only, nil
 	if o.scope != nil {
-		o.forker, o.scope.forker = o.scope.forker, 0 // for check
+		o.lo, o.scope.lo = o.scope.lo, noStack // for check
 	}
 	return o
 }
@@ -46,7 +46,9 @@ func (w *Worker) exitNested(o outer) {
 	w.waits.run, w.waits.mark, w.waits.only, w.forks.scope = o.run, w.lowered(o.mark), o.only, o.scope
 	w.forks.thrown = o.thrown
 	if o.scope != nil {
-		o.scope.forker = o.forker
+		if o.scope.lo = o.lo; o.lo != noStack {
+			o.scope.lo = w.forks.stack.lo // scopes on top may have changed it
+		}
 	}
 	if w.body != o.body {
 		w.turnTo(o.body, o.labels)

@@ -36,32 +36,37 @@ type Scope struct {
 	children *child  // not joined, newest first
 	level    uint64  // forks.level when the scope began; the scope's forks are above it
 	base     uint64  // forks.base before the scope
-	forker   uintptr // the stack frame that made the newest fork; 0 while s is not in use, or not yet checked
+	lo       uintptr // forks.stack.lo; noStack while s is not in use, has children, or is not yet checked
 	next     *Scope  // in forks.scopes
 	skipped  bool    // the function has joined a child that was not begun, see fork
 }
 
+// isHome reports whether s is in use and without children, and here, an address on the caller's stack, is on the stack
+// of its worker. If it returns false, that is not known, and check tells.
+func (s *Scope) isHome(here uintptr) bool { return s.w.forks.stack.has(s.lo, here) }
+
 // check panics if s is not the scope of the function that runs on its worker w, or if the caller is on another
-// goroutine. here is an address on the caller's stack. check reports whether the stack has moved since s was used last:
-// then it is not known which frame made the newest fork.
+// goroutine. here is an address on the caller's stack. check reports whether the stack may have moved since s was used
+// last: then it is not known which frame made the newest fork.
 //
-// Fork and Join do not call it if the last of them was on the same block of the stack: they are called every few
-// nanoseconds.
+// Fork and Join do not call it where isHome is true: they are called every few nanoseconds.
 func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
 	if w.forks.scope != s {
 		misused()
 	}
-	if moved = s.forker != 0 && !isNear(here, s.forker); moved || s.forker == 0 {
-		w.forks.stack = stack{} // its blocks may belong to another stack by now
+	st := &w.forks.stack
+	if s.lo == noStack {
+		*st = stack{} // it may have moved since another scope was used
 	}
-	if !w.forks.stack.has(here) {
+	if !st.has(st.lo, here) {
 		if !w.thread.is(osthread.Self()) {
 			misused()
 		}
-		w.forks.stack.note(here)
+		moved = st.note(here)
+		w.lane.SetSlack(st.slack())
 	}
-	if moved || s.forker == 0 {
-		s.forker = noFrameBeside(here)
+	if s.children == nil { // else Join has to look at them
+		s.lo = st.lo
 	}
 	return moved
 }
@@ -102,7 +107,7 @@ func init() {
 		}
 		return w.lane.IsWanted()
 	}
-	demand.Hint = func(scope any) *xatomic.Bool { return scope.(*Scope).w.lane.DemandWord() }
+	demand.Hint = func(scope any) *xatomic.Uintptr { return scope.(*Scope).w.lane.SlackWord() }
 }
 
 // Func returns a job that runs fn with a scope. The job may be run any number of times, also at the same time. The

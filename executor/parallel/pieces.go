@@ -164,8 +164,8 @@ type strides struct {
 	lo, end int
 	scope   *executor.Scope
 	job     *job
-	hint    *xatomic.Bool // demand.Hint, if the piece ends on demand; else nil
-	chosen  bool          // there is a Grain
+	hint    *xatomic.Uintptr // demand.Hint, if the piece ends on demand; else nil
+	chosen  bool             // there is a Grain
 }
 
 // strides returns the strides of the next piece of p.
@@ -197,7 +197,7 @@ func (p *strides) next(lo int) int {
 
 // ends reports whether the piece must end here, because the job is stopped or there is demand for the rest.
 func (p *strides) ends() bool {
-	return p.job.stopped(p.scope) || p.hint != nil && p.hint.Load() && demand.Of(p.scope)
+	return p.job.stopped(p.scope) || p.hint != nil && p.hint.Load() == 0 && demand.Of(p.scope)
 }
 
 // fail ends the call because of err, and returns an index for the piece to return.

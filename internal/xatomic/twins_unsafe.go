@@ -70,10 +70,11 @@ func (x *integer[V, A, P]) CompareAndSwap(old, v V) bool {
 }
 
 type (
-	Int32  = integer[int32, atomic.Int32, *atomic.Int32]
-	Uint32 = integer[uint32, atomic.Uint32, *atomic.Uint32]
-	Int64  = integer[int64, atomic.Int64, *atomic.Int64]
-	Uint64 = integer[uint64, atomic.Uint64, *atomic.Uint64]
+	Int32   = integer[int32, atomic.Int32, *atomic.Int32]
+	Uint32  = integer[uint32, atomic.Uint32, *atomic.Uint32]
+	Int64   = integer[int64, atomic.Int64, *atomic.Int64]
+	Uint64  = integer[uint64, atomic.Uint64, *atomic.Uint64]
+	Uintptr = integer[uintptr, atomic.Uintptr, *atomic.Uintptr]
 )
 
 // A Bool is the twin of atomic.Bool.

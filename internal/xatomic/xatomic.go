@@ -21,6 +21,7 @@ type (
 	Uint32         = atomic.Uint32
 	Int64          = atomic.Int64
 	Uint64         = atomic.Uint64
+	Uintptr        = atomic.Uintptr
 	Pointer[T any] = atomic.Pointer[T]
 )
 

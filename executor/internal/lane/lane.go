@@ -30,16 +30,17 @@ type Lane[T any] struct {
 	solo   []*T     // the items of an owner that is alone, see alone; without capacity in every other lane
 	Pushed uint64   // items pushed
 	Popped uint64   // items popped
-	enough int      // see HasFew
+	enough int      // see Enough
+	quiet  uintptr  // what slack is without demand
 	alone  bool     // there is no thief
 	batch  deque.Batch
 	stolen []*T // buffer of StealFrom; nil if the owner steals one item at a time
 	_      pad.Line
 
-	// demand says that thieves need an item: there is nothing to steal, or a thief has asked. Thieves and the owner set
-	// it; the owner clears it.
-	demand xatomic.Bool
-	_      pad.Line
+	// slack is 0 if there is demand: there is nothing to steal, or a thief has asked. Thieves and the owner set it to 0,
+	// and the owner to quiet.
+	slack xatomic.Uintptr
+	_     pad.Line
 }
 
 // An owner is the owner's end of a lane that is not direct. Its methods are those of Lane with the same names.
@@ -114,11 +115,13 @@ func (l *Lane[T]) Share(enough int) {
 	l.NoteEmpty()
 }
 
-// MayHaveFew reports whether there may be so few items to steal that the second fork of one function is worth showing.
-// It counts the open deque only: if it returns true, HasFew has the exact answer. Owner only.
-func (l *Lane[T]) MayHaveFew() bool {
-	return l.enough != 0 && l.open.HasFewer(l.enough)
-}
+// Enough returns the number of items to steal with which the second fork of one function is not worth showing without
+// demand. It is 0 if that is never worth it, and MayHaveFewer need not be asked. Owner only.
+func (l *Lane[T]) Enough() int { return l.enough }
+
+// MayHaveFewer reports whether there may be fewer than n items to steal, n being at least 1. It counts the open deque
+// only: if it returns true, HasFew has the exact answer for Enough. Owner only.
+func (l *Lane[T]) MayHaveFewer(n int) bool { return l.open.HasFewer(n) }
 
 // HasFew reports whether there are so few items to steal that the second fork of one function is worth showing. Owner
 // only.
@@ -127,15 +130,27 @@ func (l *Lane[T]) HasFew() bool { return l.Len() < l.enough }
 // ---- Demand ----
 
 // Demand reports whether thieves need an item, or forks are always pushed. Any thread.
-func (l *Lane[T]) Demand() bool { return l.demand.Load() }
+func (l *Lane[T]) Demand() bool { return l.slack.Load() == 0 }
 
-// DemandWord returns the word that Demand reads.
-func (l *Lane[T]) DemandWord() *xatomic.Bool { return &l.demand }
+// Slack returns 0 if there is demand, and otherwise the number of SetSlack, or 1. A number that the owner compares with
+// it anyway then costs nothing to tell of demand too. Any thread.
+func (l *Lane[T]) Slack() uintptr { return l.slack.Load() }
+
+// SetSlack determines what Slack returns without demand. n is not 0. Owner only.
+func (l *Lane[T]) SetSlack(n uintptr) {
+	l.quiet = n
+	if now := l.slack.Load(); now != 0 && now != n {
+		l.slack.CompareAndSwap(now, n) // else there is demand by now
+	}
+}
+
+// SlackWord returns the word that Slack reads.
+func (l *Lane[T]) SlackWord() *xatomic.Uintptr { return &l.slack }
 
 // want sets demand.
 func (l *Lane[T]) want() {
-	if !l.demand.Load() {
-		l.demand.Store(true)
+	if l.slack.Load() != 0 {
+		l.slack.Store(0)
 	}
 }
 
@@ -144,8 +159,8 @@ func (l *Lane[T]) Want() { l.want() }
 
 // Answer clears demand. The owner calls it before it shows all its private forks. Owner only.
 func (l *Lane[T]) Answer() {
-	if !l.forksPushed && l.demand.Load() {
-		l.demand.Store(false)
+	if !l.forksPushed && l.Demand() {
+		l.slack.Store(l.quiet)
 	}
 }
 

@@ -239,6 +239,22 @@ func TestModelLaneDemand(t *testing.T) {
 	})
 }
 
+// TestModelLaneSlack: demand is not lost when the owner changes the slack at the same time, and the slack is then what
+// the owner has set.
+func TestModelLaneSlack(t *testing.T) {
+	private := func(k deque.Kind) bool { return !(Options{Kind: k}).PushesForks() }
+	onKinds(t, private, func(o Options) {
+		l := newScene(o, 0, false).lane()
+		l.Answer()
+		join := model.Go(l.Want)
+		l.SetSlack(7)
+		join()
+		model.Assert(l.Demand(), "a thief wants an item, and there is no demand")
+		l.Answer()
+		model.Assert(l.Slack() == 7, "the slack is not what was set")
+	})
+}
+
 // TestModelLaneShare: a submitter that looks for work while a worker ceases to be alone disturbs nothing, and a thief
 // that begins after that gets what the worker had.
 func TestModelLaneShare(t *testing.T) {

@@ -292,6 +292,31 @@ func TestDemandOfPushedForks(t *testing.T) {
 	}
 }
 
+// TestSlack: a lane has the slack that its owner has set whenever there is no demand.
+func TestSlack(t *testing.T) {
+	for _, v := range variants() {
+		t.Run(v.String(), func(t *testing.T) {
+			l := newPupil(t, v).l
+			l.Answer()
+			if v.PushesForks() {
+				l.SetSlack(7)
+				require.Zero(t, l.Slack())
+				return
+			}
+			require.Equal(t, uintptr(1), l.Slack())
+			l.SetSlack(7)
+			require.Equal(t, uintptr(7), l.Slack())
+			l.Want()
+			require.Zero(t, l.Slack())
+			l.SetSlack(9)
+			require.True(t, l.Demand())
+			l.Answer()
+			require.Equal(t, uintptr(9), l.Slack())
+			require.False(t, l.Demand())
+		})
+	}
+}
+
 // TestFew: a fork stays private only while there are enough items to steal.
 func TestFew(t *testing.T) {
 	for _, v := range variants() {
@@ -305,7 +330,7 @@ func TestFew(t *testing.T) {
 			require.Equal(t, !asked, p.l.HasFew(), "forks wait for a request where thieves ask")
 			for range 20 {
 				if p.l.HasFew() {
-					require.True(t, p.l.MayHaveFew(), "sure, and not even likely")
+					require.True(t, p.l.MayHaveFewer(p.l.Enough()), "sure, and not even likely")
 				}
 				p.push()
 			}

@@ -20,7 +20,7 @@ func TestLayout(t *testing.T) {
 		{"what stands before", 0, 0},
 		{"constant", unsafe.Offsetof(l.open), unsafe.Offsetof(l.asks) + unsafe.Sizeof(l.asks)},
 		{"owner only", unsafe.Offsetof(l.own), unsafe.Offsetof(l.stolen) + unsafe.Sizeof(l.stolen)},
-		{"demand", unsafe.Offsetof(l.demand), unsafe.Offsetof(l.demand) + unsafe.Sizeof(l.demand)},
+		{"slack", unsafe.Offsetof(l.slack), unsafe.Offsetof(l.slack) + unsafe.Sizeof(l.slack)},
 		{"what stands behind", unsafe.Sizeof(l), unsafe.Sizeof(l)},
 	}
 	for i, a := range areas[1:] {

@@ -73,7 +73,10 @@ func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 		l.batch, l.stolen = m.o.Batch, make([]*T, maxBatch)
 		l.batcher = l.queue.(deque.Batcher[T])
 	}
-	l.demand.Store(l.forksPushed)
+	l.quiet = 1
+	if !l.forksPushed {
+		l.slack.Store(l.quiet)
+	}
 }
 
 // Enough returns the argument for [Lane.Share].
@@ -82,5 +85,7 @@ func (m *Maker[T]) Enough() int { return m.o.Enough }
 // InitShuffled makes l the lane of an inline worker, whose order the seed chooses.
 func (l *Lane[T]) InitShuffled(seed uint64) {
 	l.open, l.alone, l.shuffled = deque.New[T](0), true, true
+	l.quiet = 1
+	l.slack.Store(l.quiet)
 	l.own = &shuffled[T]{l: l, rng: rand.NewPCG(seed, 0)}
 }

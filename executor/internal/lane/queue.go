@@ -76,7 +76,7 @@ func (q *queued[T]) poll() deque.Effect { return q.told(q.l.queue.Poll()) }
 
 // told returns effect. If the effect answers thieves that have asked, told clears demand.
 func (q *queued[T]) told(effect deque.Effect) deque.Effect {
-	if l := q.l; effect == deque.Shown && l.asks && l.demand.Load() {
+	if l := q.l; effect == deque.Shown && l.asks && l.Demand() {
 		l.Answer()
 		l.Answered()
 	}
