@@ -58,7 +58,8 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	c.mark = w.lane.Mark()
 	c.isFrom(s)
 	c.next = s.children
-	s.children, s.lo = c, noStack
+	s.children = c
+	w.forks.noteChildren()
 	w.Push(&c.Item)
 }
 
@@ -82,7 +83,7 @@ func (s *Scope) adopt(older *child) {
 		end = &(*end).next
 	}
 	*end = older
-	s.lo = noStack
+	s.w.forks.noteChildren()
 }
 
 // joinChildren is Wait for a scope that has children.
@@ -106,6 +107,7 @@ func (s *Scope) joinChildren() (err error) {
 		s.run.pass(&c.fork, s.fork)
 		s.skipped = s.skipped || c.skipped
 		s.children = c.next // now: if Goexit ends the next await, abandon joins the rest
+		w.forks.noteChildren()
 		c.Body, c.fn, c.sfn = nil, nil, nil
 		c.reset()
 		c.next = w.forks.children

@@ -148,15 +148,15 @@ func (f *forks) InUse() (calls int) {
 }
 
 // Unjoined is how many levels of forks the scope's function has in use.
-func (s *Scope) Unjoined() int { return int(s.w.forks.level - s.level) }
+func (s *Scope) Unjoined() int { return int(s.w.forks.level() - s.level) }
 
 // ForksLeft describes the workers that have forks left; "" means none. No scope may be in use.
 func (ex *Executor) ForksLeft() (told string) {
 	for _, w := range ex.workers() {
 		f := &w.forks
-		if f.level != f.base || f.public != f.base || f.early != 0 || f.thrown != nil || f.InUse() != 0 {
+		if f.level() != f.base || f.public != f.base || f.early != 0 || f.thrown != nil || f.InUse() != 0 {
 			told += fmt.Sprintf("worker %d: level %d, public %d, early %d, thrown %v, %d calls\n",
-				w.id, f.level, f.public, f.early, f.thrown, f.InUse())
+				w.id, f.level(), f.public, f.early, f.thrown, f.InUse())
 		}
 	}
 	return told

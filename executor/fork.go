@@ -45,8 +45,8 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 				break
 			}
 			calls := last.(*callPool[A, R]).calls // p, ok := … would be three instructions more
-			level := w.forks.level
-			at := uint(placeOf(level))
+			top := w.forks.top
+			at := uint(placeOf(top))
 			if at+1 >= uint(len(calls)) {
 				break
 			}
@@ -61,7 +61,7 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 			c := calls[at+1]
 			c.arg, c.fn = arg, fn
 			c.frame = here
-			w.forks.level = level + 1
+			w.forks.top = top + 1
 			return Forked[A, R]{c, c.turn}
 		}
 		return forkSlowly(scope, fn, arg, here)
@@ -83,11 +83,11 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	if !ok {
 		p = callPoolOf[A, R](w)
 	}
-	again := moved || f.level > f.base && f.frameAt(f.level) == here
-	c := p.callAt(w, placeOf(f.level+1))
+	again := moved || f.level() > f.base && f.frameAt(f.level()) == here
+	c := p.callAt(w, placeOf(f.top+1))
 	c.fn, c.arg = fn, arg
 	c.frame = here
-	f.level++
+	f.top++
 	turn := c.turn // without checkedTurn
 	if w.lane.Demand() || again && w.lane.HasFew() {
 		w.attend(&c.fork)
@@ -116,24 +116,24 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 		c := f.c
 		w := scope.w
 		for {
-			level := w.forks.level
-			if c.level != level || c.turn != f.turn {
+			top := w.forks.top
+			if c.level != top || c.turn != f.turn { // or there are children
 				break
 			}
 			if here-scope.lo >= w.lane.Slack() {
 				break
 			}
 			// c is the newest fork, and private.
-			level--
-			w.forks.level = level
+			top--
+			w.forks.top = top
 			c.frame = 0 // out of use
 			c.turn++    // a second Join then panics
 			fn, arg := c.fn, c.arg
 			var none A
 			c.arg = none // so that c does not keep alive what arg points to
 			r := fn(scope, arg)
-			if scope.children != nil || scope.w.forks.level != level { // not w: it need not be kept during the call
-				return finished(scope, level, r)
+			if scope.w.forks.top != top { // fn has left forks or children; not w, which need not be kept during the call
+				return finished(scope, top, r)
 			}
 			return r
 		}
@@ -147,10 +147,10 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 //go:noinline
 func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
-	if c.level != w.forks.level || c.turn != turn || !s.isHome(here) {
+	if c.level != w.forks.level() || c.turn != turn || !s.isHome(here) {
 		return c.joinChecked(s, turn, here)
 	}
-	w.forks.level--
+	w.forks.top--
 	c.frame = 0
 	c.turn++
 	if w.lane.Demand() {
@@ -220,10 +220,10 @@ func (c *call[A, R]) make(s *Scope) R {
 	if s.children != nil {
 		return makeApart(s, fn, arg)
 	}
-	level := s.w.forks.level
+	top := s.w.forks.top
 	r := fn(s, arg)
-	if s.children != nil || s.w.forks.level != level {
-		s.finish(level)
+	if s.w.forks.top != top {
+		s.finish(top)
 	}
 	return r
 }
@@ -232,7 +232,8 @@ func (c *call[A, R]) make(s *Scope) R {
 func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 	defer s.adopt(s.children)
 	s.children = nil
-	level := s.w.forks.level
+	s.w.forks.noteChildren()
+	level := s.w.forks.level()
 	r := fn(s, arg)
 	s.finish(level)
 	return r

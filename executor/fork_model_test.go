@@ -18,8 +18,8 @@ func scoped(ex *Executor, fn func(*Scope) error) error {
 	err := ex.Run(context.Background(), Func("scope", fn))
 	for _, w := range ex.workers() {
 		f := &w.forks
-		model.Assert(f.level == f.base && f.public == f.base, "worker %d has forks left: level %d, public %d", w.id,
-			f.level, f.public)
+		model.Assert(f.level() == f.base && f.public == f.base, "worker %d has forks left: level %d, public %d", w.id,
+			f.level(), f.public)
 		model.Assert(f.InUse() == 0, "worker %d has calls left", w.id)
 	}
 	return err
@@ -204,10 +204,10 @@ func TestModelForkPublicAgain(t *testing.T) {
 		err := scoped(ex, func(s *Scope) error {
 			for i, fn := range fns {
 				f := Fork(s, fn, i)
-				model.Assert(s.w.forks.public <= s.w.forks.level, "%d forks, %d of them public", s.w.forks.level,
+				model.Assert(s.w.forks.public <= s.w.forks.level(), "%d forks, %d of them public", s.w.forks.level(),
 					s.w.forks.public)
 				model.Assert(f.Join(s) == i+1, "the wrong result")
-				model.Assert(s.w.forks.public <= s.w.forks.level, "%d forks, %d of them public", s.w.forks.level,
+				model.Assert(s.w.forks.public <= s.w.forks.level(), "%d forks, %d of them public", s.w.forks.level(),
 					s.w.forks.public)
 			}
 			return nil
@@ -264,7 +264,7 @@ func TestModelForkDemand(t *testing.T) {
 			model.Assert(s.w.lane.Demand(), "nothing to steal, and nobody has said so")
 			return func() error {
 				g := Fork(s, func(*Scope, int) int { return 2 }, 0)
-				model.Assert(s.w.forks.public == s.w.forks.level, "the next fork is private")
+				model.Assert(s.w.forks.public == s.w.forks.level(), "the next fork is private")
 				model.Assert(g.Join(s)+f.Join(s) == 3, "the wrong result")
 				return nil
 			}()
@@ -284,8 +284,8 @@ func TestModelForkSiblingsArePublic(t *testing.T) {
 			for i := range forks {
 				forks[i] = Fork(s, func(_ *Scope, n int) int { return n }, i)
 			}
-			model.Assert(s.w.forks.public == s.w.forks.level, "of %d forks of a function %d are public",
-				s.w.forks.level, s.w.forks.public)
+			model.Assert(s.w.forks.public == s.w.forks.level(), "of %d forks of a function %d are public",
+				s.w.forks.level(), s.w.forks.public)
 			model.Assert(forks[1].Join(s) == 1 && forks[0].Join(s) == 0, "the wrong result")
 			return nil
 		})

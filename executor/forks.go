@@ -7,19 +7,20 @@ import "github.com/magpie-go/magpie/deque"
 type forks struct {
 	w *Worker // the owner; constant
 
-	// level is the level of the newest fork in use, or base. There is a fork in use at each level from the worker's
-	// first on. Those up to public have been pushed to the lane, in the order of their levels; the others are private.
-	level, public uint64
-	base          uint64 // the level when the innermost scope began; outside scopes, the worker's first level
-	last          any    // the *callPool of the last Fork
-	pools         []pool // all pools
-	children      *child // free list
-	scopes        *Scope // free list
-	scope         *Scope // of the running function; no other may be used
-	stack         stack  // the stack on which the worker runs
-	takes         uint64 // the number of forks taken that belong to another worker or to none
-	early         int    // the number of forks in use that were joined before newer ones
-	thrown        error  // what rethrow panicked with last
+	// top is the level of the newest fork in use, or base, and the bit withChildren. There is a fork in use at each
+	// level from the worker's first on. Those up to public have been pushed to the lane, in the order of their levels;
+	// the others are private.
+	top, public uint64
+	base        uint64 // the level when the innermost scope began; outside scopes, the worker's first level
+	last        any    // the *callPool of the last Fork
+	pools       []pool // all pools
+	children    *child // free list
+	scopes      *Scope // free list
+	scope       *Scope // of the running function; no other may be used
+	stack       stack  // the stack on which the worker runs
+	takes       uint64 // the number of forks taken that belong to another worker or to none
+	early       int    // the number of forks in use that were joined before newer ones
+	thrown      error  // what rethrow panicked with last
 }
 
 // init sets the levels of the worker's forks. Levels of different workers differ, so that Join can tell another
@@ -27,8 +28,22 @@ type forks struct {
 func (f *forks) init(w *Worker) {
 	f.w = w
 	f.base = f.first()
-	f.level, f.public = f.base, f.base
+	f.top, f.public = f.base, f.base
 	w.lane.SetSlack(f.stack.slack())
+}
+
+// withChildren is the bit of forks.top that is set while the running function has children. No fork has it in its level,
+// so one comparison tells Join that its fork is the newest and that there are no children.
+const withChildren = 1 << 32
+
+// level returns the level of the newest fork in use, or base.
+func (f *forks) level() uint64 { return f.top &^ withChildren }
+
+// noteChildren sets or clears withChildren. It is called after each change of forks.scope, and of that scope's children.
+func (f *forks) noteChildren() {
+	if f.top = f.level(); f.scope != nil && f.scope.children != nil {
+		f.top |= withChildren
+	}
 }
 
 // first returns the level of the worker without forks, the place of which is 0.
@@ -46,7 +61,7 @@ func (w *Worker) attend(newest *fork) {
 // it is the fork just made, and publish does nothing unless there is demand or little to steal.
 func (w *Worker) publish(newest *fork) {
 	f := &w.forks
-	if f.public == f.level || w.lane.KeepsForks() {
+	if f.public == f.level() || w.lane.KeepsForks() {
 		w.tell(w.lane.Poll()) // the lane may have other items
 		return
 	}
@@ -55,13 +70,13 @@ func (w *Worker) publish(newest *fork) {
 	}
 	w.lane.Answer()
 	shown := deque.Nothing
-	for f.public < f.level {
+	for f.public < f.level() {
 		next := newest
-		if next == nil || f.public+1 < f.level {
+		if next == nil || f.public+1 < f.level() {
 			next = f.oldestPrivate()
 		}
-		if next == nil {
-			f.public = f.level // the rest were joined before newer ones
+		if next == nil { // the rest were joined before newer ones
+			f.public = f.level()
 			w.lane.NoteEmpty() // Answer has cleared demand, and nothing may have been pushed
 			break
 		}
@@ -85,14 +100,14 @@ func (w *Worker) publish(newest *fork) {
 // expose publishes all private forks. It is called before the worker runs something on top of the call in progress or
 // waits, because the call may then join its forks late. So all private forks are of the scope that began last (I7).
 func (f *forks) expose() {
-	if f.public != f.level {
+	if f.public != f.level() {
 		f.w.publish(nil)
 	}
 }
 
 // oldestPrivate returns the private fork that is not joined and has the lowest level, or nil.
 func (f *forks) oldestPrivate() *fork {
-	for level := f.public + 1; level <= f.level; level++ {
+	for level := f.public + 1; level <= f.level(); level++ {
 		if next, _ := f.at(level); !next.joined {
 			return next
 		}
@@ -120,7 +135,7 @@ func (f *forks) frameAt(level uint64) uintptr {
 func (f *forks) remove(gone *fork) {
 	gone.joined = true
 	gone.turn |= checkedTurn // a second Join then panics
-	if gone.level < f.level {
+	if gone.level < f.level() {
 		// The fast path of Join leaves the forks below as they are. With the bit the next fork's Join comes here, so
 		// that a loop that joins the oldest first takes no more levels with each iteration.
 		next, _ := f.at(gone.level + 1)
@@ -129,21 +144,21 @@ func (f *forks) remove(gone *fork) {
 		return
 	}
 	f.pop(gone)
-	for f.early > 0 && f.level > f.base {
-		top, _ := f.at(f.level)
+	for f.early > 0 && f.level() > f.base {
+		top, _ := f.at(f.level())
 		if !top.joined {
 			break
 		}
 		f.early--
 		f.pop(top)
 	}
-	f.public = min(f.public, f.level)
+	f.public = min(f.public, f.level())
 }
 
 // pop puts the newest fork, which has been joined, out of use.
 func (f *forks) pop(top *fork) {
 	top.reset()
-	f.level--
+	f.top--
 }
 
 // begin prepares the worker to run next, which it has taken from a lane.
@@ -162,8 +177,9 @@ func (f *forks) begin(next *fork) *Scope {
 	}
 	s.fork, s.body, s.run = next, next.Body, scopeRunOf(next.Body)
 	f.scope = s
-	s.level, s.base = f.level, f.base
-	f.base = f.level // while s lasts remove does not go below
+	f.noteChildren()
+	s.level, s.base = f.level(), f.base
+	f.base = f.level() // while s lasts remove does not go below
 	return s
 }
 
@@ -174,6 +190,7 @@ func (f *forks) end(done *fork) {
 	done.skipped = done.skipped || s.skipped
 	f.base, f.thrown = s.base, nil
 	f.scope = nil
+	f.noteChildren()
 	s.fork, s.body, s.run, s.lo, s.skipped, s.next = nil, nil, nil, noStack, false, f.scopes
 	f.scopes = s
 	owner := done.owner
@@ -188,23 +205,23 @@ func (f *forks) end(done *fork) {
 
 // drop puts the forks above level out of use, newest first. It first calls do for each that is not joined.
 func (f *forks) drop(level uint64, do func(*fork)) {
-	for f.level > level {
-		top, p := f.at(f.level)
+	for f.level() > level {
+		top, p := f.at(f.level())
 		if top.joined {
 			f.early--
 		} else {
 			do(top)
 		}
-		p.drop(placeOf(f.level))
-		f.level--
-		f.public = min(f.public, f.level)
+		p.drop(placeOf(f.level()))
+		f.top--
+		f.public = min(f.public, f.level())
 	}
 }
 
 // forget drops the functions and bodies of the calls out of use. Each level that was used since the last forget has a
 // call with a function in one pool at least, so forget stops at the first level without one.
 func (f *forks) forget() {
-	for level, had := f.level+1, true; had; level++ {
+	for level, had := f.level()+1, true; had; level++ {
 		had = false
 		for _, p := range f.pools {
 			if p.forget(placeOf(level)) {

@@ -38,12 +38,14 @@ func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 	if o.scope != nil {
 		o.lo, o.scope.lo = o.scope.lo, noStack // for check
 	}
+	f.noteChildren()
 	return o
 }
 
 // exitNested undoes enterNested.
 func (w *Worker) exitNested(o outer) {
 	w.waits.run, w.waits.mark, w.waits.only, w.forks.scope = o.run, w.lowered(o.mark), o.only, o.scope
+	w.forks.noteChildren()
 	w.forks.thrown = o.thrown
 	if o.scope != nil {
 		if o.scope.lo = o.lo; o.lo != noStack {

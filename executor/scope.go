@@ -34,15 +34,15 @@ type Scope struct {
 	run      *scopeRun
 	fork     *fork   // whose call the function is
 	children *child  // not joined, newest first
-	level    uint64  // forks.level when the scope began; the scope's forks are above it
+	level    uint64  // that of the newest fork when the scope began; the scope's forks are above it
 	base     uint64  // forks.base before the scope
-	lo       uintptr // forks.stack.lo; noStack while s is not in use, has children, or is not yet checked
+	lo       uintptr // forks.stack.lo; noStack while s is not in use, or not yet checked
 	next     *Scope  // in forks.scopes
 	skipped  bool    // the function has joined a child that was not begun, see fork
 }
 
-// isHome reports whether s is in use and without children, and here, an address on the caller's stack, is on the stack
-// of its worker. If it returns false, that is not known, and check tells.
+// isHome reports whether s is in use and here, an address on the caller's stack, is on the stack of its worker. If it
+// returns false, that is not known, and check tells.
 func (s *Scope) isHome(here uintptr) bool { return s.w.forks.stack.has(s.lo, here) }
 
 // check panics if s is not the scope of the function that runs on its worker w, or if the caller is on another
@@ -65,9 +65,7 @@ func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
 		moved = st.note(here)
 		w.lane.SetSlack(st.slack())
 	}
-	if s.children == nil { // else Join has to look at them
-		s.lo = st.lo
-	}
+	s.lo = st.lo
 	return moved
 }
 

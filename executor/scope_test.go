@@ -157,6 +157,24 @@ func TestScopeWaitInFork(t *testing.T) {
 	})
 }
 
+// A fork does not wait for children of the function that joins it, which has waited for a run with these not begun.
+func TestScopeWaitInForkBelowARun(t *testing.T) {
+	onOpenDeques(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
+		began := false
+		inScope(t, ex, func(s *executor.Scope) {
+			s.Go(func(context.Context) error { began = true; return nil })
+			require.NoError(t, ex.Run(s.Context(), one(nothing)))
+			f := executor.Fork(s, func(s *executor.Scope, _ int) bool {
+				require.NoError(t, s.Wait())
+				return began
+			}, 0)
+			require.False(t, f.Join(s))
+			require.NoError(t, s.Wait())
+			require.True(t, began)
+		})
+	})
+}
+
 // A child is found by Wait also if forks below an older one were joined before it was started.
 func TestScopeWaitAfterJoin(t *testing.T) {
 	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
