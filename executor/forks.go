@@ -75,11 +75,6 @@ func (w *Worker) publish(newest *fork) {
 		if next == nil || f.public+1 < f.level() {
 			next = f.oldestPrivate()
 		}
-		if next == nil { // the rest were joined before newer ones
-			f.public = f.level()
-			w.lane.NoteEmpty() // Answer has cleared demand, and nothing may have been pushed
-			break
-		}
 		f.public = next.level
 		next.mark = w.lane.Mark()
 		next.isFrom(f.scope)
@@ -105,14 +100,17 @@ func (f *forks) expose() {
 	}
 }
 
-// oldestPrivate returns the private fork that is not joined and has the lowest level, or nil.
+// oldestPrivate returns the private fork that is not joined and has the lowest level. There is one if any is private:
+// the newest, since remove puts it out of use when it is joined.
 func (f *forks) oldestPrivate() *fork {
-	for level := f.public + 1; level <= f.level(); level++ {
-		if next, _ := f.at(level); !next.joined {
+	level := f.public + 1
+	for {
+		next, _ := f.at(level)
+		if !next.joined {
 			return next
 		}
+		level++
 	}
-	return nil
 }
 
 // at returns the fork in use at the level, and its pool.
