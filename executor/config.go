@@ -43,8 +43,8 @@ type Config struct {
 	// with 5, 23 ms with 10 and 180 ms with 19 were measured. [ClassIdle] does the same. A longer Slice helps little.
 	//
 	// The best for handlers beside the workers were 5 and tasks that call [Yield] every some ten microseconds. The 99th
-	// percentile was then 0.6 times that without any work for arithmetic, and 1.1 to 1.4 times for tasks that allocate a
-	// picture each.
+	// percentile was then 0.6 times that without any work for arithmetic, and 1.1 to 1.4 times for tasks that allocate
+	// a picture each.
 	Nice int
 	// Class is how Linux schedules the workers' threads beside others. The zero value is [ClassNormal]. On systems
 	// other than Linux anything else is an error.
@@ -100,8 +100,8 @@ type Config struct {
 	// [BriefCallers] and [BusyCallers] are errors. With Nice, Class or Slice the zero value is [IdleCallers] too, since
 	// a caller runs tasks with its own thread's schedule: work that is to stand back would not. If callers wait for
 	// runs that are short, set BriefCallers. With Nice 5 and two workers, ten tasks of a microsecond, a millisecond
-	// after the last run, took 14 µs instead of 36 (p50; p99 44 instead of 139). Beside runs that kept the workers busy
-	// for half of the time it made no difference (p50 134 instead of 146; AMD EPYC, 2026-11-25).
+	// after the last run, took 14 µs instead of 36 (p50; p99 44 instead of 139). Beside runs that kept the workers
+	// busy for half of the time it made no difference (p50 134 instead of 146; AMD EPYC, 2026-11-25).
 	Callers Callers
 	// Capacity is about how many items a worker's deque has room for, or at first has room for if it grows. 0 means
 	// 1024, or 512 for [deque.KindChaseLev].

@@ -132,7 +132,7 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 			var none A
 			c.arg = none // so that c does not keep alive what arg points to
 			r := fn(scope, arg)
-			if scope.w.forks.top != top { // fn has left forks or children; not w, which need not be kept during the call
+			if scope.w.forks.top != top { // fn has left forks or children; not w: it need not be kept meanwhile
 				return finished(scope, top, r)
 			}
 			return r

@@ -32,14 +32,15 @@ func (f *forks) init(w *Worker) {
 	w.lane.SetSlack(f.stack.slack())
 }
 
-// withChildren is the bit of forks.top that is set while the running function has children. No fork has it in its level,
-// so one comparison tells Join that its fork is the newest and that there are no children.
+// withChildren is the bit of forks.top that is set while the running function has children. No fork has it in its
+// level, so one comparison tells Join that its fork is the newest and that there are no children.
 const withChildren = 1 << 32
 
 // level returns the level of the newest fork in use, or base.
 func (f *forks) level() uint64 { return f.top &^ withChildren }
 
-// noteChildren sets or clears withChildren. It is called after each change of forks.scope, and of that scope's children.
+// noteChildren sets or clears withChildren. It is called after each change of forks.scope, and of that scope's
+// children.
 func (f *forks) noteChildren() {
 	if f.top = f.level(); f.scope != nil && f.scope.children != nil {
 		f.top |= withChildren
