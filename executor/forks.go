@@ -50,32 +50,25 @@ func (f *forks) noteChildren() {
 // first returns the level of the worker without forks, the place of which is 0.
 func (f *forks) first() uint64 { return uint64(f.w.id) << 40 }
 
-// attend is called at a Fork or Join if there is demand, or may be. newest is as for publish.
-func (w *Worker) attend(newest *fork) {
+// attend is called at a Fork or Join if there is demand, or little to steal.
+func (w *Worker) attend() {
 	if w.share.isWanted() {
 		w.share.rest()
 	}
-	w.publish(newest)
+	w.publish()
 }
 
-// publish pushes the private forks, oldest first, and wakes a worker for them if there is no thief. If newest is set,
-// it is the fork just made, and publish does nothing unless there is demand or little to steal.
-func (w *Worker) publish(newest *fork) {
+// publish pushes the private forks, oldest first, and wakes a worker for them if there is no thief.
+func (w *Worker) publish() {
 	f := &w.forks
 	if f.public == f.level() || w.lane.KeepsForks() {
 		w.tell(w.lane.Poll()) // the lane may have other items
 		return
 	}
-	if newest != nil && !w.lane.Demand() && !w.lane.HasFew() {
-		return
-	}
 	w.lane.Answer()
 	shown := deque.Nothing
 	for f.public < f.level() {
-		next := newest
-		if next == nil || f.public+1 < f.level() {
-			next = f.oldestPrivate()
-		}
+		next := f.oldestPrivate()
 		f.public = next.level
 		next.mark = w.lane.Mark()
 		next.isFrom(f.scope)
@@ -97,12 +90,13 @@ func (w *Worker) publish(newest *fork) {
 // waits, because the call may then join its forks late. So all private forks are of the scope that began last (I7).
 func (f *forks) expose() {
 	if f.public != f.level() {
-		f.w.publish(nil)
+		f.w.publish()
 	}
 }
 
-// oldestPrivate returns the private fork that is not joined and has the lowest level. There is one if any is private:
-// the newest, since remove puts it out of use when it is joined.
+// oldestPrivate returns the private fork that is not joined and has the lowest level. There is one if any fork is
+// private: remove puts the newest fork out of use when it is joined, and before drop makes a joined one the newest,
+// complete has published all.
 func (f *forks) oldestPrivate() *fork {
 	level := f.public + 1
 	for {
@@ -235,7 +229,7 @@ func (f *forks) complete(left *fork) {
 	w := f.w
 	if left.level > f.public {
 		left.isFrom(f.scope) // publish does nothing on an inline worker
-		w.publish(nil)       // now: a fork made by left would else publish older forks from another scope (I7)
+		w.publish()          // now: a fork made by left would else publish older forks from another scope (I7)
 	}
 	if w.takeBack(left) {
 		w.runWithin(left.Body.owner(), left.Body, &left.Item)

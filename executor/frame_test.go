@@ -108,7 +108,7 @@ func TestStackBetween(t *testing.T) {
 		moved    bool
 		has, not []uintptr
 	}{
-		{"the same block", at + 16, false, []uintptr{100 * block, 101*block - 8}, []uintptr{100*block - 8, 101 * block}},
+		{"one block", at + 16, false, []uintptr{100 * block, 101*block - 8}, []uintptr{100*block - 8, 101 * block}},
 		{"the next", at + block, false, []uintptr{100 * block, 102*block - 8}, []uintptr{100*block - 8, 102 * block}},
 		{"one below", at - 3*block, false, []uintptr{97 * block, 98 * block, at}, []uintptr{97*block - 8, 101 * block}},
 		{"far above", at + 40*block, true, []uintptr{140 * block}, []uintptr{at, 139 * block, 141 * block}},

@@ -17,7 +17,7 @@ const stackBlock = 2048
 // its own. The worker has been in the first and in the last, and a stack is contiguous.
 //
 // After the runtime has moved the worker's stack, the blocks may belong to another goroutine. The worker notices at its
-// first Fork or Join outside them.
+// first use of a scope that is 8 KiB or more outside them.
 type stack struct{ lo, size uintptr }
 
 // noStack is the lo of no stack: no address is in size bytes from there on.
@@ -35,8 +35,10 @@ func (s *stack) slack() uintptr { return max(s.size, 1) }
 func (s *stack) note(here uintptr) (moved bool) {
 	const near = 4 * stackBlock
 	lo, hi := here&^(stackBlock-1), here|(stackBlock-1)+1
-	if moved = s.size != 0 && here-s.lo+near >= s.size+2*near; !moved && s.size != 0 {
-		lo, hi = min(lo, s.lo), max(hi, s.lo+s.size)
+	if s.size != 0 {
+		if moved = here-s.lo+near >= s.size+2*near; !moved {
+			lo, hi = min(lo, s.lo), max(hi, s.lo+s.size)
+		}
 	}
 	s.lo, s.size = lo, hi-lo
 	return moved

@@ -47,10 +47,8 @@ func (w *Worker) exitNested(o outer) {
 	w.waits.run, w.waits.mark, w.waits.only, w.forks.scope = o.run, w.lowered(o.mark), o.only, o.scope
 	w.forks.noteChildren()
 	w.forks.thrown = o.thrown
-	if o.scope != nil {
-		if o.scope.lo = o.lo; o.lo != noStack {
-			o.scope.lo = w.forks.stack.lo // scopes on top may have changed it
-		}
+	if o.scope != nil && o.lo != noStack {
+		o.scope.lo = w.forks.stack.lo // not o.lo: scopes on top may have changed it
 	}
 	if w.body != o.body {
 		w.turnTo(o.body, o.labels)

@@ -36,7 +36,7 @@ type Scope struct {
 	children *child  // not joined, newest first
 	level    uint64  // that of the newest fork when the scope began; the scope's forks are above it
 	base     uint64  // forks.base before the scope
-	lo       uintptr // forks.stack.lo; noStack while s is not in use, or not yet checked
+	lo       uintptr // forks.stack.lo; noStack while s is not in use, not yet checked, or below a wait
 	next     *Scope  // in forks.scopes
 	skipped  bool    // the function has joined a child that was not begun, see fork
 }

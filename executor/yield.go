@@ -83,7 +83,7 @@ func paceFor(cfg *Config) pace.Pace {
 // yield is Yield on worker w, which has a thread. The item being run only.
 func (w *Worker) yield() {
 	if w.body != nil && !w.blocking && (w.lane.Demand() || w.share.isWanted()) {
-		w.attend(nil)
+		w.attend()
 	}
 	task := w.counts.items
 	if w.pace.Skips(task) {

@@ -37,8 +37,8 @@ type Lane[T any] struct {
 	stolen []*T // buffer of StealFrom; nil if the owner steals one item at a time
 	_      pad.Line
 
-	// slack is 0 if there is demand: there is nothing to steal, or a thief has asked. Thieves and the owner set it to 0,
-	// and the owner to quiet.
+	// slack is 0 if there is demand: there is nothing to steal, or a thief has asked. Thieves and the owner set it to
+	// 0, and the owner to quiet.
 	slack xatomic.Uintptr
 	_     pad.Line
 }
@@ -132,8 +132,8 @@ func (l *Lane[T]) HasFew() bool { return l.Len() < l.enough }
 // Demand reports whether thieves need an item, or forks are always pushed. Any thread.
 func (l *Lane[T]) Demand() bool { return l.slack.Load() == 0 }
 
-// Slack returns 0 if there is demand, and otherwise the number of SetSlack, or 1. A number that the owner compares with
-// it anyway then costs nothing to tell of demand too. Any thread.
+// Slack returns 0 if there is demand, and otherwise the number of SetSlack, or 1. The owner has to compare a number
+// with that one anyway, and so learns of demand at no cost. Any thread.
 func (l *Lane[T]) Slack() uintptr { return l.slack.Load() }
 
 // SetSlack determines what Slack returns without demand. n is not 0. Owner only.

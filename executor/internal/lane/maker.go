@@ -74,9 +74,7 @@ func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 		l.batcher = l.queue.(deque.Batcher[T])
 	}
 	l.quiet = 1
-	if !l.forksPushed {
-		l.slack.Store(l.quiet)
-	}
+	l.Answer()
 }
 
 // Enough returns the argument for [Lane.Share].
@@ -86,6 +84,6 @@ func (m *Maker[T]) Enough() int { return m.o.Enough }
 func (l *Lane[T]) InitShuffled(seed uint64) {
 	l.open, l.alone, l.shuffled = deque.New[T](0), true, true
 	l.quiet = 1
-	l.slack.Store(l.quiet)
+	l.Answer()
 	l.own = &shuffled[T]{l: l, rng: rand.NewPCG(seed, 0)}
 }

@@ -1,0 +1,93 @@
+package executor_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/executor"
+)
+
+// allocated returns how many bytes f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// keep returns its argument.
+func keep[T any](_ *executor.Scope, x T) T { return x }
+
+// forkOne forks and joins one call that only calls for this type are made for.
+func forkOne[T comparable](t *testing.T, s *executor.Scope) {
+	var x T
+	require.Equal(t, x, executor.Fork(s, keep[T], x).Join(s))
+}
+
+// A call of another type costs no memory for the forks below it, and the calls of a recursion that ends are made once.
+func TestForkTypesFarApart(t *testing.T) {
+	const (
+		depth = 30_000
+		size  = 256 // more than a call of these types takes
+	)
+	ex := newExecutor(t, executor.Config{Workers: 1}) // other workers allocate too
+	inScope(t, ex, func(s *executor.Scope) {
+		forks := make([]executor.Forked[int, int], depth)
+		deep := allocated(func() {
+			for i := range forks {
+				forks[i] = executor.Fork(s, keep[int], i)
+			}
+		})
+		require.Greater(t, deep, uint64(depth)*64, "the test does not measure the calls")
+		others := func() {
+			forkOne[[1]int](t, s)
+			forkOne[[2]int](t, s)
+			forkOne[[3]int](t, s)
+		}
+		require.Less(t, allocated(others), uint64(100*size), "a call makes those for the levels below")
+		ending := allocated(func() {
+			for i := len(forks) - 1; i >= 0; i-- {
+				if forks[i].Join(s) != i {
+					panic("the wrong result")
+				}
+				executor.Fork(s, keep[[1]int], [1]int{}).Join(s) // reaches lower and lower
+			}
+		})
+		require.Less(t, ending, uint64(3*depth*size), "calls are made again")
+		require.Less(t, allocated(others), uint64(100*size))
+	})
+	require.Empty(t, ex.ForksLeft())
+}
+
+// Types that are used at levels far apart, which come closer to each other.
+func TestForkTypesMeet(t *testing.T) {
+	onOpenDeques(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		inScope(t, ex, func(s *executor.Scope) {
+			for _, level := range []int{0, 300, 20, 200, 1, 90, 140, 15, 16, 17, 299, 160} {
+				forks := make([]executor.Forked[int, int], level)
+				for i := range forks {
+					forks[i] = executor.Fork(s, keep[int], i)
+				}
+				others := make([]executor.Forked[[1]int, [1]int], level%40)
+				for i := range others {
+					others[i] = executor.Fork(s, keep[[1]int], [1]int{i})
+				}
+				forkOne[[2]int](t, s)
+				for i := len(others) - 1; i >= 0; i-- {
+					require.Equal(t, [1]int{i}, others[i].Join(s))
+				}
+				forkOne[[1]int](t, s)
+				for i := len(forks) - 1; i >= 0; i-- {
+					require.Equal(t, i, forks[i].Join(s))
+					if i%7 == 0 {
+						forkOne[[1]int](t, s)
+					}
+				}
+			}
+		})
+		require.Empty(t, ex.ForksLeft())
+	})
+}
