@@ -23,6 +23,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -54,6 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 
+	began := time.Now()
 	c := newChecker(packages)
 	g, err := c.graph()
 	if err != nil {
@@ -64,7 +66,6 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	defer ex.Close()
-	began := time.Now()
 	if err := ex.Run(ctx, g); err != nil {
 		return err
 	}
@@ -80,6 +81,8 @@ type goPackage struct {
 	ImportMap               map[string]string
 	DepOnly                 bool // it is not among those asked for, only imported by them
 	Error                   *struct{ Err string }
+
+	check bool // it is checked, not only read as compiled
 }
 
 // list returns the packages that match the patterns and all that they import. Packages that do not build are among
@@ -115,45 +118,69 @@ func list(ctx context.Context, dir string, patterns []string) (packages []*goPac
 
 // A checker has the results of the packages' checks.
 type checker struct {
-	packages map[string]*goPackage
-	files    *token.FileSet // safe for concurrent use
+	packages []*goPackage
+	files    *token.FileSet      // safe for concurrent use
+	compiled map[string]imported // what the packages import that is not checked; only read once tasks run
 
 	mu      sync.Mutex // guards what follows
 	checked map[string]*types.Package
-	export  types.Importer // of packages that are not checked; not safe for concurrent use
 	errs    []error
 }
 
+// An imported is what an importer returns of a package.
+type imported struct {
+	pkg *types.Package
+	err error
+}
+
+// newChecker returns a checker of packages, which come in the order of list: each after those that it imports.
 func newChecker(packages []*goPackage) *checker {
 	c := &checker{
-		packages: make(map[string]*goPackage),
+		packages: packages,
 		files:    token.NewFileSet(),
+		compiled: make(map[string]imported),
 		checked:  make(map[string]*types.Package),
 	}
-	for _, p := range packages {
-		c.packages[p.ImportPath] = p
-	}
-	c.export = importer.ForCompiler(c.files, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(c.packages[path].Export)
+	byPath := make(map[string]*goPackage)
+	// Importing a package completes others that an earlier one has mentioned, while checks would read them. All are
+	// imported before the first check for this reason.
+	gc := importer.ForCompiler(c.files, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(byPath[path].Export)
 	})
+	for _, p := range packages {
+		byPath[p.ImportPath] = p
+		// A package between two that are checked is checked too: compiled, it would have the first one's types twice.
+		p.check = !p.DepOnly || slices.ContainsFunc(p.Imports, func(path string) bool {
+			return byPath[path] != nil && byPath[path].check
+		})
+		if !p.check {
+			continue
+		}
+		for _, path := range p.Imports {
+			if before := byPath[path]; path != "unsafe" && before != nil && !before.check {
+				pkg, err := gc.Import(path)
+				c.compiled[path] = imported{pkg, err}
+			}
+		}
+	}
 	return c
 }
 
-// graph returns the graph that checks the packages asked for. An import is an edge.
+// graph returns the graph of the checks. An import is an edge.
 func (c *checker) graph() (*graph.Graph, error) {
 	g := graph.New("typecheck")
 	tasks := make(map[string]graph.Task)
-	for path, p := range c.packages {
-		if !p.DepOnly {
-			tasks[path] = g.Task(func(context.Context) error { c.check(p); return nil }).Named(path)
+	for _, p := range c.packages {
+		if !p.check {
+			continue
 		}
-	}
-	for path, task := range tasks {
-		for _, imported := range c.packages[path].Imports {
-			if before, ok := tasks[imported]; ok {
+		task := g.Task(func(context.Context) error { c.check(p); return nil }).Named(p.ImportPath)
+		for _, path := range p.Imports {
+			if before, ok := tasks[path]; ok {
 				before.Precede(task)
 			}
 		}
+		tasks[p.ImportPath] = task
 	}
 	return g, g.Validate()
 }
@@ -197,10 +224,13 @@ func (i importing) Import(path string) (*types.Package, error) {
 	if path == "unsafe" {
 		return types.Unsafe, nil
 	}
+	if compiled, ok := i.c.compiled[path]; ok {
+		return compiled.pkg, compiled.err
+	}
 	i.c.mu.Lock()
 	defer i.c.mu.Unlock()
 	if checked, ok := i.c.checked[path]; ok {
 		return checked, nil
 	}
-	return i.c.export.Import(path)
+	return nil, fmt.Errorf("%q is not among the packages that go list returned", path)
 }
