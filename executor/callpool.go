@@ -6,11 +6,15 @@ import "math"
 // worker is in one of its pools, at the place of that level. So a pool needs no count of what is in use, and the levels
 // are those of a stack.
 //
-// A type that is used at levels far apart has several pools, which may overlap: a pool has no gaps, and a call of a
-// type that is first used at a deep level must not cost memory for each level above.
+// The calls of a pool lie side by side in memory and are never moved: Fork finds the next one by its address. A pool
+// that is too small is followed by a larger one for the same places, in which all further forks are made. A type that
+// is used at levels far apart has several pools: a pool has no gaps, and a call of a type that is first used at a deep
+// level must not cost memory for each level above.
 type callPool[A, R any] struct {
-	calls []*call[A, R] // at the places from base on; not nil
-	base  place         // no fork is made there: Fork looks at the call one place below, too
+	calls []call[A, R] // at the places from base on; those up to the capacity are made when they are needed
+	base  place        // no fork is made there, nor in the last call: Fork and Join look at the calls beside theirs
+
+	replaced bool // another pool has all of its places
 }
 
 // A place is the index of a level's call in a pool.
@@ -24,89 +28,110 @@ type pool interface {
 	at(place) *fork      // the fork in use, or nil
 	drop(place)          // puts the fork in use out of use
 	forget(p place) bool // drops the references of the call out of use, and reports whether it had any
+	isReplaced() bool    // whether no further fork is made in the pool
 }
 
-// callPoolOf returns a pool of the worker that has the place for a fork of the type, and sets forks.last to it.
-func callPoolOf[A, R any](w *Worker, at place) *callPool[A, R] {
-	f := &w.forks
-	if p, ok := f.last.(*callPool[A, R]); ok && p.has(at) {
+// callPoolOf returns the scope's pool or another one of its worker that has the place for a fork of the type, and makes
+// it the scope's.
+func callPoolOf[A, R any](s *Scope, at place) *callPool[A, R] {
+	if p, ok := s.top.pool.(*callPool[A, R]); ok && p.has(at) {
 		return p
 	}
+	p := findCallPool[A, R](s.w, at)
+	s.top.pool = p
+	return p
+}
+
+// findCallPool returns the newest pool of the worker that has the place for a fork of the type. It makes one if there
+// is none.
+func findCallPool[A, R any](w *Worker, at place) *callPool[A, R] {
+	f := &w.forks
 	var near *callPool[A, R]
 	for _, some := range f.pools {
 		if p, ok := some.(*callPool[A, R]); ok {
 			if p.has(at) {
-				f.last = p
 				return p
 			}
-			if p.isNear(at) {
+			if near == nil && p.isNear(at) {
 				near = p
 			}
 		}
 	}
-	if near == nil {
-		near = &callPool[A, R]{}
-		f.pools = append(f.pools, near)
+	if near != nil && near.extend(w, at) {
+		return near
 	}
-	near.extend(w, at)
-	f.last = near
-	return near
+	p := newCallPool(w, at, near)
+	if near != nil {
+		near.replaced = true
+	}
+	f.pools = append([]pool{p}, f.pools...)
+	return p
 }
 
 // callBlock is how many neighbouring calls are made at once, at least.
 const callBlock = 16
 
 // has reports whether the pool has the place for a fork.
-func (p *callPool[A, R]) has(at place) bool { return at-p.base-1 < place(max(len(p.calls), 1)-1) }
+func (p *callPool[A, R]) has(at place) bool { return at-p.base-1 < place(max(len(p.calls), 2))-2 }
 
-// isNear reports whether the pool is to be extended to the place: by at most as many calls as it has, or a few.
+// isNear reports whether the pool is to be extended, or followed, to the place: by at most as many calls as it has, or
+// a few.
 func (p *callPool[A, R]) isNear(at place) bool {
 	n := place(len(p.calls))
 	room := max(n, 4*callBlock)
 	return at+room > p.base && at-p.base < n+room
 }
 
-// extend makes the calls that the pool lacks up to the place, or down to it.
-func (p *callPool[A, R]) extend(w *Worker, at place) {
-	if at > math.MaxInt32-callBlock { // levels further apart have the same place, and withChildren is near
+// newCallPool makes a pool that has the place for a fork, and the places of old, if that is not nil.
+func newCallPool[A, R any](w *Worker, at place, old *callPool[A, R]) *callPool[A, R] {
+	if at > math.MaxInt32-callBlock { // levels further apart have the same place
 		panic("executor: a worker has more than two billion forks that are not joined")
 	}
-	lo, hi := (at-1)/callBlock*callBlock, (at/callBlock+1)*callBlock
-	n := place(len(p.calls))
-	switch {
-	case n == 0:
-		p.base, p.calls = lo, newCalls[A, R](w, lo, hi)
-	case lo < p.base:
-		lo = min(lo, p.base-min(p.base, n)) // as many again: forks that are joined may go on to ever lower levels
-		p.calls = append(newCalls[A, R](w, lo, p.base), p.calls...)
-		p.base = lo
-	default:
-		p.calls = append(p.calls, newCalls[A, R](w, p.base+n, hi)...)
+	lo, hi := (at-1)/callBlock*callBlock, ((at+1)/callBlock+1)*callBlock
+	size := hi - lo
+	if old != nil {
+		n := place(len(old.calls))
+		if lo < old.base {
+			lo = min(lo, old.base-min(old.base, n)) // as many again: forks that are joined may go to ever lower levels
+		}
+		lo, hi = min(lo, old.base), max(hi, old.base+n)
+		size = max(hi-lo, 2*n)
 	}
+	p := &callPool[A, R]{calls: make([]call[A, R], 0, size), base: lo}
+	p.extend(w, hi-2)
+	return p
 }
 
-// newCalls makes the calls for places lo, …, hi-1.
-func newCalls[A, R any](w *Worker, lo, hi place) []*call[A, R] {
+// extend makes the calls that the pool lacks to have the place. It returns false if the capacity is too small.
+func (p *callPool[A, R]) extend(w *Worker, at place) bool {
+	n, most := place(len(p.calls)), place(cap(p.calls))
+	need := at - p.base + 2
+	if at <= p.base || need > most {
+		return false
+	}
 	exec := execCall[A, R]
 	if w.core.watch.tellsTasks() {
 		exec = execCallObserved[A, R]
 	}
-	block := make([]call[A, R], hi-lo)
-	calls := make([]*call[A, R], hi-lo)
-	for i := range block {
-		c := &block[i]
-		c.Exec, c.owner, c.level = exec, w, w.forks.first()+uint64(lo)+uint64(i)
-		calls[i] = c
+	p.calls = p.calls[:min((need+callBlock-1)/callBlock*callBlock, most)]
+	for i := range p.calls[n:] {
+		c := &p.calls[int(n)+i]
+		c.Exec, c.owner, c.level = exec, w, w.forks.first()+uint64(p.base)+uint64(n)+uint64(i)
 	}
-	return calls
+	return true
 }
 
 // callAt returns the call at a place that the pool may have, or nil.
 func (p *callPool[A, R]) callAt(at place) *call[A, R] {
 	if i := at - p.base; i < place(len(p.calls)) {
-		return p.calls[i]
+		return &p.calls[i]
 	}
 	return nil
+}
+
+// from returns the span in which the next fork is made at the place. The pool has it.
+func (p *callPool[A, R]) from(at place) span {
+	return span{p.callAt(at).address(), p.calls[len(p.calls)-1].address()}
 }
 
 func (p *callPool[A, R]) at(at place) *fork {
@@ -132,6 +157,8 @@ func (p *callPool[A, R]) forget(at place) bool {
 	c.fn, c.Body = nil, nil
 	return true
 }
+
+func (p *callPool[A, R]) isReplaced() bool { return p.replaced }
 
 // reset puts a fork out of use, and makes it ready for its next use.
 func (f *fork) reset() {

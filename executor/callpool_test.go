@@ -76,10 +76,12 @@ func TestForkTypesMeet(t *testing.T) {
 					others[i] = executor.Fork(s, keep[[1]int], [1]int{i})
 				}
 				forkOne[[2]int](t, s)
+				require.Empty(t, s.CheckForks())
 				for i := len(others) - 1; i >= 0; i-- {
 					require.Equal(t, [1]int{i}, others[i].Join(s))
 				}
 				forkOne[[1]int](t, s)
+				require.Empty(t, s.CheckForks())
 				for i := len(forks) - 1; i >= 0; i-- {
 					require.Equal(t, i, forks[i].Join(s))
 					if i%7 == 0 {
@@ -89,5 +91,80 @@ func TestForkTypesMeet(t *testing.T) {
 			}
 		})
 		require.Empty(t, ex.ForksLeft())
+	})
+}
+
+// After Joins of one type, a Fork of another takes a call of its own type, in which its argument has room.
+func TestForkTypesAfterJoins(t *testing.T) {
+	type large [100]int
+	var x large
+	for i := range x {
+		x[i] = i
+	}
+	onOpenDeques(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		inScope(t, ex, func(s *executor.Scope) {
+			for n := range 20 { // older forks
+				forks := make([]executor.Forked[int8, int8], n)
+				for i := range forks {
+					forks[i] = executor.Fork(s, keep[int8], int8(i))
+				}
+				require.Equal(t, x, executor.Fork(s, keep[large], x).Join(s))
+				for i := n - 1; i >= n/2; i-- {
+					require.EqualValues(t, i, forks[i].Join(s))
+				}
+				one, other := executor.Fork(s, keep[large], x), executor.Fork(s, keep[large], large{})
+				require.Empty(t, s.CheckForks())
+				require.Equal(t, large{}, other.Join(s))
+				require.Empty(t, s.CheckForks())
+				require.Equal(t, x, one.Join(s))
+				for i := n/2 - 1; i >= 0; i-- {
+					require.EqualValues(t, i, forks[i].Join(s))
+				}
+			}
+		})
+		require.Empty(t, ex.ForksLeft())
+	})
+}
+
+// A pool that another has replaced lasts as long as a function has forks in it, or goes on where it had them.
+func TestForkPoolReplaced(t *testing.T) {
+	onOpenDeques(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		for _, kept := range []int{0, 1, 10} {
+			inScope(t, ex, func(s *executor.Scope) {
+				forks := make([]executor.Forked[[4]int, [4]int], 300)
+				for i := range forks {
+					forks[i] = executor.Fork(s, keep[[4]int], [4]int{i})
+				}
+				join := func(from, to int) {
+					for i := to - 1; i >= from; i-- {
+						require.Equal(t, [4]int{i}, forks[i].Join(s))
+					}
+				}
+				join(kept, len(forks))
+				_, err := executor.Call(s.Context(), ex, func(s *executor.Scope, x [4]int) [4]int {
+					return executor.Fork(s, keep[[4]int], x).Join(s)
+				}, [4]int{})
+				require.NoError(t, err)
+				var other [][]any // in place of what is freed, of any size that the first pools may have
+				for range 3 {
+					runtime.GC()
+					for i := range 1000 {
+						one := make([]any, 128+i%16*64)
+						for i := range one {
+							one[i] = t
+						}
+						other = append(other, one)
+					}
+				}
+				require.Equal(t, kept, s.Unjoined())
+				require.Empty(t, s.CheckForks())
+				forkOne[[4]int](t, s)
+				forkOne[[1]int](t, s)
+				join(0, kept)
+				require.Zero(t, s.Unjoined())
+				runtime.KeepAlive(other)
+			})
+			require.Empty(t, ex.ForksLeft())
+		}
 	})
 }

@@ -59,7 +59,7 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	c.isFrom(s)
 	c.next = s.children
 	s.children = c
-	w.forks.noteChildren()
+	s.noteChildren()
 	w.Push(&c.Item)
 }
 
@@ -76,6 +76,15 @@ func (s *Scope) Wait() error {
 	return s.joinChildren()
 }
 
+// noteChildren is called after the scope may have got its first child, or lost its last one.
+func (s *Scope) noteChildren() {
+	if s.children != nil {
+		s.top.hide()
+	} else {
+		s.top.show()
+	}
+}
+
 // adopt appends older children to the scope's.
 func (s *Scope) adopt(older *child) {
 	end := &s.children
@@ -83,7 +92,7 @@ func (s *Scope) adopt(older *child) {
 		end = &(*end).next
 	}
 	*end = older
-	s.w.forks.noteChildren()
+	s.noteChildren()
 }
 
 // joinChildren is Wait for a scope that has children.
@@ -107,7 +116,7 @@ func (s *Scope) joinChildren() (err error) {
 		s.run.pass(&c.fork, s.fork)
 		s.skipped = s.skipped || c.skipped
 		s.children = c.next // now: if Goexit ends the next await, abandon joins the rest
-		w.forks.noteChildren()
+		s.noteChildren()
 		c.Body, c.fn, c.sfn = nil, nil, nil
 		c.reset()
 		c.next = w.forks.children

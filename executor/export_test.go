@@ -150,6 +150,54 @@ func (f *forks) InUse() (calls int) {
 // Unjoined is how many levels of forks the scope's function has in use.
 func (s *Scope) Unjoined() int { return int(s.w.forks.level() - s.level) }
 
+// CheckForks returns what is wrong with the books of the worker's forks; "" means nothing. Only the function that was
+// given s may call it, while it runs.
+func (s *Scope) CheckForks() string {
+	f := &s.w.forks
+	level := f.level()
+	for at := place(1); at <= placeOf(level)+100; at++ {
+		inUse := 0
+		for _, p := range f.pools {
+			if c := p.at(at); c != nil {
+				inUse++
+				if placeOf(c.level) != at || c.owner != s.w {
+					return fmt.Sprintf("the fork at place %d has level %#x, worker %d", at, c.level, c.owner.id)
+				}
+			}
+		}
+		if want := min(1, max(0, int(placeOf(level))-int(at)+1)); inUse != want {
+			return fmt.Sprintf("%d forks in use at place %d of %d", inUse, at, placeOf(level))
+		}
+	}
+	t := &s.top
+	switch {
+	case f.scope != s || level < s.level || f.public > level || f.base != s.level:
+		return fmt.Sprintf("level %#x, public %#x, base %#x, that of the scope %#x", level, f.public, f.base, s.level)
+	case (s.children != nil) != (t.next == 0):
+		return fmt.Sprintf("next is %#x, the scope's first child %p", t.next, s.children)
+	case t.pool == nil:
+		return ""
+	}
+	of := t.span
+	if t.next == 0 {
+		of = t.hidden
+	}
+	if p := t.pool.(interface{ holds(uintptr) bool }); !p.holds(of.next) || !p.holds(of.last) || of.next > of.last {
+		return fmt.Sprintf("the scope's pool is not that of %#x", of)
+	}
+	return ""
+}
+
+// holds reports whether a call of the pool has the address.
+func (p *callPool[A, R]) holds(address uintptr) bool {
+	for i := range p.calls {
+		if p.calls[i].address() == address {
+			return true
+		}
+	}
+	return false
+}
+
 // ForksLeft describes the workers that have forks left; "" means none. No scope may be in use.
 func (ex *Executor) ForksLeft() (told string) {
 	for _, w := range ex.workers() {

@@ -28,49 +28,39 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 // of its own.
 func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	// The compiler inlines Fork, which is one call, into its caller, and there the literal: one that is called once may
-	// be large. Join is written likewise. With a compiler that does not do so, each costs two calls. The loops have no
-	// second iteration: a break leads to the slow path.
+	// be large. Join is written likewise. With a compiler that does not do so, each costs two calls.
+	//
+	// The loop has no second iteration: the compiler takes the condition of a loop for one that mostly holds, and lays
+	// the code out without a jump for that case.
 	return func() Forked[A, R] {
 		var frame struct{}
 		here := frameOf(&frame)
-		w := scope.w
-		for {
-			// This one comparison asks whether the caller is on the worker's stack, and whether there is demand. A fork
-			// is private until there is: a published fork costs two locked instructions. See PROTOCOL.md, Forks.
-			if here-scope.lo >= w.lane.Slack() || fn == nil {
-				break
-			}
-			last := w.forks.last
-			if _, ok := last.(*callPool[A, R]); !ok {
-				break
-			}
-			p := last.(*callPool[A, R]) // p, ok := … would be three instructions more
-			calls := p.calls
-			top := w.forks.top
-			below := uint64(placeOf(top) - p.base) // uint could overflow in the next line with 32 bits
-			if below+1 >= uint64(len(calls)) {
-				break
-			}
-			// The second fork of one frame may be worth showing without demand.
-			if calls[below].frame == here {
-				if enough := w.lane.Enough(); enough != 0 { // not with &&, which makes the test below a value first
-					if w.lane.MayHaveFewer(enough) {
-						break
-					}
-				}
-			}
-			c := calls[below+1]
+		slack := scope.slack.Load()
+		c, last := nextOf[A, R](&scope.top), lastOf[A, R](&scope.top)
+		_, ok := scope.top.pool.(*callPool[A, R])
+		// The first comparison asks whether the caller is on the worker's stack, and whether there is demand. A fork is
+		// private until there is: a published fork costs two locked instructions. See PROTOCOL.md, Forks.
+		for here-scope.lo < slack && fn != nil && ok && c != last {
 			c.arg, c.fn = arg, fn
 			c.frame = here
-			w.forks.top = top + 1 // with ++, an addition in memory, fib takes 2 ns a fork more (AMD EPYC)
-			return Forked[A, R]{c, c.turn}
+			turn := c.turn
+			scope.top.next = c.above().address()
+			for c.below().frame != here {
+				return Forked[A, R]{c, turn}
+			}
+			// The second fork of one frame may be worth showing without demand.
+			w := scope.w
+			if enough := w.lane.Enough(); enough != 0 && w.lane.MayHaveFewer(enough) {
+				w.attendIfFew()
+			}
+			return Forked[A, R]{c, turn}
 		}
 		return forkSlowly(scope, fn, arg, here)
 	}()
 }
 
-// forkSlowly is Fork if there is demand or little to steal, for a fork of another type than the one before, for the
-// first in a block of the stack, and where no call is left. here is that of Fork.
+// forkSlowly is Fork if there is demand, for a fork of another type than the one before, for the first of a scope or in
+// a block of the stack, while the scope has children, and where no call is left. here is that of Fork.
 //
 //go:noinline
 func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) Forked[A, R] {
@@ -80,14 +70,16 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	w := s.w
 	f := &w.forks
 	moved := !s.isHome(here) && w.check(s, here)
-	again := moved || f.level() > f.base && f.frameAt(f.level()) == here
-	at := placeOf(f.top + 1)
-	c := callPoolOf[A, R](w, at).callAt(at)
+	level := f.level()
+	at := placeOf(level) + 1
+	p := callPoolOf[A, R](s, at)
+	c := p.callAt(at)
+	turn := c.turn // without checkedTurn
+	again := w.lane.HasFew() && (moved || level > f.base && f.frameAt(level) == here)
 	c.fn, c.arg = fn, arg
 	c.frame = here
-	f.top++
-	turn := c.turn // without checkedTurn
-	if w.lane.Demand() || again && w.lane.HasFew() {
+	s.top.set(p.from(at + 1))
+	if again || w.lane.Demand() {
 		w.attend()
 	}
 	return Forked[A, R]{c, turn}
@@ -112,35 +104,27 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 		var frame struct{}
 		here := frameOf(&frame)
 		c := f.c
-		w := scope.w
-		for {
-			top := w.forks.top
-			if c.level != top || c.turn != f.turn { // or there are children
-				break
-			}
-			if here-scope.lo >= w.lane.Slack() {
-				break
-			}
-			// c is the newest fork, and private.
-			top--
-			w.forks.top = top
+		next, slack := nextOf[A, R](&scope.top), scope.slack.Load()
+		// c is the newest fork and there are no children, it is private, and what Fork asks.
+		for next == c.above() && c.turn == f.turn && here-scope.lo < slack {
+			scope.top.next = c.address()
 			c.frame = 0 // out of use
 			c.turn++    // a second Join then panics
 			fn, arg := c.fn, c.arg
 			var none A
 			c.arg = none // so that c does not keep alive what arg points to
 			r := fn(scope, arg)
-			if scope.w.forks.top != top { // fn has left forks or children; not w: it need not be kept meanwhile
-				return finished(scope, top, r)
+			for nextOf[A, R](&scope.top) == c {
+				return r
 			}
-			return r
+			return finished(scope, c.level-1, r) // fn has left forks or children
 		}
 		return c.joinSlowly(scope, f.turn, here)
 	}()
 }
 
-// joinSlowly is Join if there is demand, or the scope has children, and where joinChecked is called. here is that of
-// Join.
+// joinSlowly is Join if there is demand, or the scope has children, after a fork of another type, and where joinChecked
+// is called. here is that of Join.
 //
 //go:noinline
 func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
@@ -148,7 +132,11 @@ func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	if c.level != w.forks.level() || c.turn != turn || !s.isHome(here) {
 		return c.joinChecked(s, turn, here)
 	}
-	w.forks.top--
+	if p, ok := s.top.pool.(*callPool[A, R]); ok && p.callAt(placeOf(c.level)) == c {
+		s.top.set(p.from(placeOf(c.level)))
+	} else {
+		s.top.lower(&c.fork)
+	}
 	c.frame = 0
 	c.turn++
 	if w.lane.Demand() {
@@ -218,10 +206,10 @@ func (c *call[A, R]) make(s *Scope) R {
 	if s.children != nil {
 		return makeApart(s, fn, arg)
 	}
-	top := s.w.forks.top
+	level := s.w.forks.level()
 	r := fn(s, arg)
-	if s.w.forks.top != top {
-		s.finish(top)
+	if s.children != nil || s.w.forks.level() != level {
+		s.finish(level)
 	}
 	return r
 }
@@ -230,7 +218,7 @@ func (c *call[A, R]) make(s *Scope) R {
 func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 	defer s.adopt(s.children)
 	s.children = nil
-	s.w.forks.noteChildren()
+	s.noteChildren()
 	level := s.w.forks.level()
 	r := fn(s, arg)
 	s.finish(level)

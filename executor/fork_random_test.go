@@ -251,6 +251,11 @@ func (e *execution) do(s *executor.Scope, n *node) (v int, err error) {
 				e.complain("node %d: Wait returned %v", n.id, err)
 			}
 		}
+		if s != nil {
+			if wrong := s.CheckForks(); wrong != "" {
+				e.complain("node %d: %s", n.id, wrong)
+			}
+		}
 	}
 	if err := e.strike(n, len(n.steps)); err != nil {
 		return 0, err

@@ -1,26 +1,31 @@
 package executor
 
-import "github.com/magpie-go/magpie/deque"
+import (
+	"slices"
+
+	"github.com/magpie-go/magpie/deque"
+)
 
 // forks is a worker's fork-join state: the forks that the worker has made and not joined, the scopes in use, and free
 // lists. Owner only, plain.
 type forks struct {
 	w *Worker // the owner; constant
 
-	// top is the level of the newest fork in use, or base, and the bit withChildren. There is a fork in use at each
-	// level from the worker's first on. Those up to public have been pushed to the lane, in the order of their levels;
-	// the others are private.
-	top, public uint64
-	base        uint64 // the level when the innermost scope began; outside scopes, the worker's first level
-	last        any    // the *callPool of the last Fork
-	pools       []pool // all pools
-	children    *child // free list
-	scopes      *Scope // free list
-	scope       *Scope // of the running function; no other may be used
-	stack       stack  // the stack on which the worker runs
-	takes       uint64 // the number of forks taken that belong to another worker or to none
-	early       int    // the number of forks in use that were joined before newer ones
-	thrown      error  // what rethrow panicked with last
+	// There is a fork in use at each level above the worker's first one and below that of the top of scope or, if that
+	// is nil, of under. Those up to public have been pushed to the lane, in the order of their levels; the others are
+	// private.
+	public   uint64
+	base     uint64  // the level when the innermost scope began; outside scopes, the worker's first level
+	scope    *Scope  // of the running function; no other may be used
+	under    uintptr // the top's address if scope is nil
+	ground   fork    // what under is when there are no forks
+	pools    []pool  // those with forks in use, and the newest ones of each type; the newest first
+	children *child  // free list
+	scopes   *Scope  // free list
+	stack    stack   // the stack on which the worker runs
+	takes    uint64  // the number of forks taken that belong to another worker or to none
+	early    int     // the number of forks in use that were joined before newer ones
+	thrown   error   // what rethrow panicked with last
 }
 
 // init sets the levels of the worker's forks. Levels of different workers differ, so that Join can tell another
@@ -28,23 +33,18 @@ type forks struct {
 func (f *forks) init(w *Worker) {
 	f.w = w
 	f.base = f.first()
-	f.top, f.public = f.base, f.base
+	f.public, f.ground.level = f.base, f.base+1
+	f.under = f.ground.address()
 	w.lane.SetSlack(f.stack.slack())
 }
 
-// withChildren is the bit of forks.top that is set while the running function has children. No fork has it in its
-// level, so one comparison tells Join that its fork is the newest and that there are no children.
-const withChildren = 1 << 32
-
 // level returns the level of the newest fork in use, or base.
-func (f *forks) level() uint64 { return f.top &^ withChildren }
-
-// noteChildren sets or clears withChildren. It is called after each change of forks.scope, and of that scope's
-// children.
-func (f *forks) noteChildren() {
-	if f.top = f.level(); f.scope != nil && f.scope.children != nil {
-		f.top |= withChildren
+func (f *forks) level() uint64 {
+	top := f.under
+	if f.scope != nil {
+		top = f.scope.top.address()
 	}
+	return forkAt(top).level - 1
 }
 
 // first returns the level of the worker without forks, the place of which is 0.
@@ -56,6 +56,15 @@ func (w *Worker) attend() {
 		w.share.rest()
 	}
 	w.publish()
+}
+
+// attendIfFew is called at the second Fork of a frame if there may be little to steal.
+//
+//go:noinline
+func (w *Worker) attendIfFew() {
+	if w.lane.HasFew() {
+		w.attend()
+	}
 }
 
 // publish pushes the private forks, oldest first, and wakes a worker for them if there is no thief.
@@ -151,7 +160,7 @@ func (f *forks) remove(gone *fork) {
 // pop puts the newest fork, which has been joined, out of use.
 func (f *forks) pop(top *fork) {
 	top.reset()
-	f.top--
+	f.scope.top.lower(top)
 }
 
 // begin prepares the worker to run next, which it has taken from a lane.
@@ -164,15 +173,15 @@ func (f *forks) begin(next *fork) *Scope {
 	w.lane.NoteEmpty()
 	s := f.scopes
 	if s == nil {
-		s = &Scope{w: w, lo: noStack}
+		s = &Scope{w: w, slack: w.lane.SlackWord(), lo: noStack}
 	} else {
 		f.scopes = s.next
 	}
 	s.fork, s.body, s.run = next, next.Body, scopeRunOf(next.Body)
+	s.top.span, s.under = span{f.under, f.under}, f.under
 	f.scope = s
-	f.noteChildren()
 	s.level, s.base = f.level(), f.base
-	f.base = f.level() // while s lasts remove does not go below
+	f.base = s.level // while s lasts remove does not go below
 	return s
 }
 
@@ -182,8 +191,8 @@ func (f *forks) end(done *fork) {
 	s.finish(s.level)
 	done.skipped = done.skipped || s.skipped
 	f.base, f.thrown = s.base, nil
-	f.scope = nil
-	f.noteChildren()
+	f.scope, f.under = nil, s.under
+	s.top = top{}
 	s.fork, s.body, s.run, s.lo, s.skipped, s.next = nil, nil, nil, noStack, false, f.scopes
 	f.scopes = s
 	owner := done.owner
@@ -205,14 +214,15 @@ func (f *forks) drop(level uint64, do func(*fork)) {
 		} else {
 			do(top)
 		}
-		p.drop(placeOf(f.level()))
-		f.top--
+		p.drop(placeOf(top.level))
+		f.scope.top.lower(top)
 		f.public = min(f.public, f.level())
 	}
 }
 
-// forget drops the functions and bodies of the calls out of use. Each level that was used since the last forget has a
-// call with a function in one pool at least, so forget stops at the first level without one.
+// forget drops the functions and bodies of the calls out of use, and without any scope in use the pools that others have
+// replaced. Each level that was used since the last forget has a call with a function in one pool at least, so forget
+// stops at the first level without one.
 func (f *forks) forget() {
 	for level, had := f.level()+1, true; had; level++ {
 		had = false
@@ -221,6 +231,9 @@ func (f *forks) forget() {
 				had = true
 			}
 		}
+	}
+	if f.scope == nil && f.under == f.ground.address() { // no scope has the address of a call
+		f.pools = slices.DeleteFunc(f.pools, pool.isReplaced)
 	}
 }
 

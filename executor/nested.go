@@ -37,15 +37,14 @@ func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 	w.waits.run, w.waits.mark, w.waits.only, f.scope = r, mark, only, nil
 	if o.scope != nil {
 		o.lo, o.scope.lo = o.scope.lo, noStack // for check
+		f.under = o.scope.top.address()
 	}
-	f.noteChildren()
 	return o
 }
 
 // exitNested undoes enterNested.
 func (w *Worker) exitNested(o outer) {
 	w.waits.run, w.waits.mark, w.waits.only, w.forks.scope = o.run, w.lowered(o.mark), o.only, o.scope
-	w.forks.noteChildren()
 	w.forks.thrown = o.thrown
 	if o.scope != nil && o.lo != noStack {
 		o.scope.lo = w.forks.stack.lo // not o.lo: scopes on top may have changed it

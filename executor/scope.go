@@ -29,6 +29,9 @@ import (
 //     the run, and those that wait for their turn are on no stack. A function that needs a scope gets one by [Call];
 //   - the Limit of [RunOptions], and of package parallel, for the number of workers.
 type Scope struct {
+	top      top              // first, with slack and lo: what Fork and Join use
+	slack    *xatomic.Uintptr // of the worker's lane; constant
+	lo       uintptr          // forks.stack.lo; noStack while s is not in use, not yet checked, or below a wait
 	w        *Worker
 	body     *Body
 	run      *scopeRun
@@ -36,7 +39,7 @@ type Scope struct {
 	children *child  // not joined, newest first
 	level    uint64  // that of the newest fork when the scope began; the scope's forks are above it
 	base     uint64  // forks.base before the scope
-	lo       uintptr // forks.stack.lo; noStack while s is not in use, not yet checked, or below a wait
+	under    uintptr // forks.under before the scope
 	next     *Scope  // in forks.scopes
 	skipped  bool    // the function has joined a child that was not begun, see fork
 }

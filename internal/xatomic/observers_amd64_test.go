@@ -27,7 +27,7 @@ var mayObserve = []string{
 	"executor.(*funcJob).Begin", "executor.(*Group).begin", "graph.(*Graph).begin",
 	"executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
-	"executor.(*Scope).spawn", "executor.newCalls[]", "executor.(*future).init",
+	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
 	// A worker steals, sleeps or wakes.
 	"executor.(*Worker).steal", "executor.(*Worker).stealMany", "executor.(*Worker).receive", "executor.host.Commit",
 	"executor.(*Worker).sleepInWait", "executor.(*Worker).seat", "executor.(*Worker).unseat",
