@@ -128,7 +128,8 @@ func TestForkTypesAfterJoins(t *testing.T) {
 
 // A pool that another has replaced lasts as long as a function has forks in it, or goes on where it had them.
 func TestForkPoolReplaced(t *testing.T) {
-	onOpenDeques(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+	for _, workers := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: workers})
 		for _, kept := range []int{0, 1, 10} {
 			inScope(t, ex, func(s *executor.Scope) {
 				forks := make([]executor.Forked[[4]int, [4]int], 300)
@@ -141,6 +142,7 @@ func TestForkPoolReplaced(t *testing.T) {
 					}
 				}
 				join(kept, len(forks))
+				clear(forks[kept:])
 				_, err := executor.Call(s.Context(), ex, func(s *executor.Scope, x [4]int) [4]int {
 					return executor.Fork(s, keep[[4]int], x).Join(s)
 				}, [4]int{})
@@ -149,7 +151,7 @@ func TestForkPoolReplaced(t *testing.T) {
 				for range 3 {
 					runtime.GC()
 					for i := range 1000 {
-						one := make([]any, 128+i%16*64)
+						one := make([]any, 64+i%200*8)
 						for i := range one {
 							one[i] = t
 						}
@@ -166,5 +168,5 @@ func TestForkPoolReplaced(t *testing.T) {
 			})
 			require.Empty(t, ex.ForksLeft())
 		}
-	})
+	}
 }
