@@ -7,9 +7,9 @@ import "math"
 // are those of a stack.
 //
 // The calls of a pool lie side by side in memory and are never moved: Fork finds the next one by its address. A pool
-// that is too small is followed by a larger one for the same places, in which all further forks are made. A type that
-// is used at levels far apart has several pools: a pool has no gaps, and a call of a type that is first used at a deep
-// level must not cost memory for each level above.
+// that lacks a place is replaced by another for the same places and more. A type that is used at levels far apart has
+// several pools: a pool has no gaps, and a call of a type that is first used at a deep level must not cost memory for
+// each level above.
 type callPool[A, R any] struct {
 	calls []call[A, R] // at the places from base on; those up to the capacity are made when they are needed
 	base  place        // no fork is made there, nor in the last call: Fork and Join look at the calls beside theirs
@@ -28,7 +28,7 @@ type pool interface {
 	at(place) *fork      // the fork in use, or nil
 	drop(place)          // puts the fork in use out of use
 	forget(p place) bool // drops the references of the call out of use, and reports whether it had any
-	isReplaced() bool    // whether no further fork is made in the pool
+	isReplaced() bool    // whether only scopes that are in use may fork in the pool
 }
 
 // callPoolOf returns the scope's pool or another one of its worker that has the place for a fork of the type, and makes
@@ -105,7 +105,7 @@ func newCallPool[A, R any](w *Worker, at place, old *callPool[A, R]) *callPool[A
 // extend makes the calls that the pool lacks to have the place. It returns false if the capacity is too small.
 func (p *callPool[A, R]) extend(w *Worker, at place) bool {
 	n, most := place(len(p.calls)), place(cap(p.calls))
-	need := at - p.base + 2
+	need := at - p.base + 2 // most is a multiple of callBlock, too
 	if at <= p.base || need > most {
 		return false
 	}
@@ -113,7 +113,7 @@ func (p *callPool[A, R]) extend(w *Worker, at place) bool {
 	if w.core.watch.tellsTasks() {
 		exec = execCallObserved[A, R]
 	}
-	p.calls = p.calls[:min((need+callBlock-1)/callBlock*callBlock, most)]
+	p.calls = p.calls[:(need+callBlock-1)/callBlock*callBlock]
 	for i := range p.calls[n:] {
 		c := &p.calls[int(n)+i]
 		c.Exec, c.owner, c.level = exec, w, w.forks.first()+uint64(p.base)+uint64(n)+uint64(i)
@@ -129,7 +129,7 @@ func (p *callPool[A, R]) callAt(at place) *call[A, R] {
 	return nil
 }
 
-// from returns the span in which the next fork is made at the place. The pool has it.
+// from returns the span in which the next fork is made at the place. The pool has a call there.
 func (p *callPool[A, R]) from(at place) span {
 	return span{p.callAt(at).address(), p.calls[len(p.calls)-1].address()}
 }

@@ -44,7 +44,7 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 			c.arg, c.fn = arg, fn
 			c.frame = here
 			turn := c.turn
-			scope.top.next = c.above().address()
+			scope.top.next = c.above()
 			for c.below().frame != here {
 				return Forked[A, R]{c, turn}
 			}
@@ -104,7 +104,7 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 		var frame struct{}
 		here := frameOf(&frame)
 		c := f.c
-		next, slack := nextOf[A, R](&scope.top), scope.slack.Load()
+		next, slack := scope.top.next, scope.slack.Load()
 		// c is the newest fork and there are no children, it is private, and what Fork asks.
 		for next == c.above() && c.turn == f.turn && here-scope.lo < slack {
 			scope.top.next = c.address()
@@ -117,7 +117,8 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 			for nextOf[A, R](&scope.top) == c {
 				return r
 			}
-			return finished(scope, c.level-1, r) // fn has left forks or children
+			// fn has left forks or children, or has forked another type.
+			return finished(scope, c.level-1, r)
 		}
 		return c.joinSlowly(scope, f.turn, here)
 	}()
@@ -129,7 +130,7 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 //go:noinline
 func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
-	if c.level != w.forks.level() || c.turn != turn || !s.isHome(here) {
+	if !s.isHome(here) || c.turn != turn || c.level != w.forks.level() {
 		return c.joinChecked(s, turn, here)
 	}
 	if p, ok := s.top.pool.(*callPool[A, R]); ok && p.callAt(placeOf(c.level)) == c {
@@ -206,12 +207,8 @@ func (c *call[A, R]) make(s *Scope) R {
 	if s.children != nil {
 		return makeApart(s, fn, arg)
 	}
-	level := s.w.forks.level()
-	r := fn(s, arg)
-	if s.children != nil || s.w.forks.level() != level {
-		s.finish(level)
-	}
-	return r
+	level := s.w.forks.level() // newer forks may be in use
+	return finished(s, level, fn(s, arg))
 }
 
 // makeApart makes a call while the caller's scope has children: fn waits only for children of its own.
@@ -233,11 +230,13 @@ func (s *Scope) finish(level uint64) {
 	s.w.forks.drop(level, s.w.forks.complete)
 }
 
-// finished finishes a call that has returned r.
+// finished ends what a call with scope s has started, if there is anything, and returns r, what the call has returned.
 //
 //go:noinline
 func finished[R any](s *Scope, level uint64, r R) R {
-	s.finish(level)
+	if s.children != nil || s.w.forks.level() != level {
+		s.finish(level)
+	}
 	return r
 }
 

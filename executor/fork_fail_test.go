@@ -362,3 +362,23 @@ func TestForkPanicKeepsItsStack(t *testing.T) {
 		require.Contains(t, string(p.Stack), "executor_test.throw")
 	})
 }
+
+// The Join of the zero Forked panics, with children or without.
+func TestForkedZero(t *testing.T) {
+	onOpenDeques(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		inScope(t, ex, func(s *executor.Scope) {
+			zero := func() {
+				require.Panics(t, func() { executor.Forked[int, int]{}.Join(s) })
+				require.Panics(t, func() { executor.Forked[[1000]int, int]{}.Join(s) })
+			}
+			zero()
+			fib(s, 5)
+			zero()
+			s.Go(func(context.Context) error { return nil })
+			zero()
+			require.NoError(t, s.Wait())
+			require.Equal(t, 5, fib(s, 5))
+		})
+		require.Empty(t, ex.ForksLeft())
+	})
+}

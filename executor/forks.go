@@ -19,7 +19,7 @@ type forks struct {
 	scope    *Scope  // of the running function; no other may be used
 	under    uintptr // the top's address if scope is nil
 	ground   fork    // what under is when there are no forks
-	pools    []pool  // those with forks in use, and the newest ones of each type; the newest first
+	pools    []pool  // the newest first, also those that were replaced and that a scope in use may go on in
 	children *child  // free list
 	scopes   *Scope  // free list
 	stack    stack   // the stack on which the worker runs

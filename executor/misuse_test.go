@@ -223,3 +223,44 @@ func TestScopeUsedFromAnOldStack(t *testing.T) {
 		})
 	}
 }
+
+// A child that runs on top of the function that waits for it does not join that function's fork, although its scope
+// begins where that fork is the newest.
+func TestForkedOfTheFunctionBelow(t *testing.T) {
+	misuse := func(ex *executor.Executor) {
+		inScope(t, ex, func(s *executor.Scope) {
+			var f executor.Forked[int, int]
+			s.Spawn(func(own *executor.Scope) error {
+				usesStack(own, 20) // so that it is known to be the worker's, and check need not be asked
+				return mustPanic(func() { f.Join(own) }, elsewhere)
+			})
+			f = executor.Fork(s, fib, 5)
+			require.NoError(t, s.Wait())
+			require.Empty(t, s.CheckForks())
+			require.Equal(t, 5, f.Join(s))
+
+			f = executor.Fork(s, fib, 6)
+			s.Spawn(func(own *executor.Scope) error {
+				usesStack(own, 20)
+				return mustPanic(func() { f.Join(own) }, elsewhere)
+			})
+			require.NoError(t, s.Wait())
+			require.Empty(t, s.CheckForks())
+		})
+	}
+	for seed := range uint64(5) {
+		misuse(executor.NewInline(seed))
+	}
+	misuse(newExecutor(t, executor.Config{Workers: 1}))
+}
+
+// usesStack forks in some frames of the stack.
+//
+//go:noinline
+func usesStack(s *executor.Scope, n int) int {
+	var room [32]int
+	if n > 0 {
+		room[n] = usesStack(s, n-1)
+	}
+	return room[n] + fib(s, 2)
+}

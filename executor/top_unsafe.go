@@ -15,7 +15,7 @@ type top struct {
 // A span tells Fork where to make forks without looking for a pool.
 type span struct {
 	next uintptr // the call that the next Fork takes; the newest fork is at the level below
-	last uintptr // a call of the same pool, at the level of next or above, which Fork does not take
+	last uintptr // next, or a call above it in pool, which Fork does not take
 }
 
 // set sets next and last.
@@ -67,10 +67,8 @@ func nextOf[A, R any](t *top) *call[A, R] { return *(**call[A, R])(unsafe.Pointe
 // lastOf returns last, likewise.
 func lastOf[A, R any](t *top) *call[A, R] { return *(**call[A, R])(unsafe.Pointer(&t.last)) }
 
-// above returns the next call of the pool. c is not its last.
-func (c *call[A, R]) above() *call[A, R] {
-	return (*call[A, R])(unsafe.Add(unsafe.Pointer(c), unsafe.Sizeof(*c)))
-}
+// above returns the address of the next call of the pool. c is not the pool's last, but may be nil.
+func (c *call[A, R]) above() uintptr { return uintptr(unsafe.Pointer(c)) + unsafe.Sizeof(*c) }
 
 // below returns the call before c in the pool. c is not its first.
 func (c *call[A, R]) below() *call[A, R] {

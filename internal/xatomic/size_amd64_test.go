@@ -64,9 +64,9 @@ func TestHotPathSizes(t *testing.T) {
 		{"executor", "executor.(*Worker).Push", 64, 0}, // of these, 36 for a deque
 		{"executor", "executor.(*Worker).pop", 103, 0},
 		{"executor", "executor.(*Worker).runPlain", 76, 0},
-		{"internal/user", "internal/user.fib", 128, 0}, // Fork and Join, which are inlined, included
-		{"internal/user", "executor.Fork[go.shape.int,go.shape.int]", 63, 0},
-		{"internal/user", "executor.Forked[go.shape.int,go.shape.int].Join", 52, 0},
+		{"internal/user", "internal/user.fib", 126, 0}, // Fork and Join, which are inlined, included
+		{"internal/user", "executor.Fork[go.shape.int,go.shape.int]", 64, 0},
+		{"internal/user", "executor.Forked[go.shape.int,go.shape.int].Join", 53, 0},
 		{"graph", "graph.(*runState).release", 128, 1},
 		{"graph", "graph.execTask", 229, 1}, // with the ways to the task that follows
 	} {
