@@ -220,9 +220,9 @@ func (f *forks) drop(level uint64, do func(*fork)) {
 	}
 }
 
-// forget drops the functions and bodies of the calls out of use, and without any scope in use the pools that others have
-// replaced. Each level that was used since the last forget has a call with a function in one pool at least, so forget
-// stops at the first level without one.
+// forget drops the functions and bodies of the calls out of use and, without any scope in use, the pools that others
+// have replaced. Each level that was used since the last forget has a call with a function in one pool at least, so
+// forget stops at the first level without one.
 func (f *forks) forget() {
 	for level, had := f.level()+1, true; had; level++ {
 		had = false

@@ -40,7 +40,7 @@ func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 		f.under = o.scope.top.address()
 		if level := f.level(); w.lane.KeepsForks() && level > o.scope.level {
 			newest, _ := f.at(level)
-			newest.turn |= checkedTurn // a Join with the scope of another function then asks; published forks have the bit
+			newest.turn |= checkedTurn // as published forks: a Join with the scope of another function then asks
 		}
 	}
 	return o
