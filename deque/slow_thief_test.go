@@ -196,7 +196,7 @@ func newProgram(t *testing.T, thieves int, start uint64, name func() string) *pr
 // ring under the thief.
 func TestSlowThief(t *testing.T) {
 	length := 6
-	if testkit.Race || testing.Short() {
+	if testkit.Quick() {
 		length = 5 // one goroutine: there is nothing for the race detector to see
 	}
 	programs, won, lost, grown := 0, 0, 0, 0

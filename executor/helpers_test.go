@@ -49,8 +49,8 @@ func dump(ex *executor.Executor) string {
 }
 
 // onEach runs a test under several policies: under the first two with each number of workers, under others that the
-// seed draws with one of these. Each run of all tests so comes to every policy often; MAGPIE_ALL=1 runs each test under
-// all.
+// seed draws with one of these. Each run of all tests so comes to every policy often; MAGPIE_TESTS=all runs each test
+// under all.
 func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	for i, p := range testkit.Thorough(t, usable()) {
 		numbers := workers

@@ -275,7 +275,7 @@ func TestShutdownAfterAnotherExecutor(t *testing.T) {
 // has ended, and every error says why.
 func TestShutdownOfAMillion(t *testing.T) {
 	n := 1_000_000
-	if testing.Short() || testkit.Race {
+	if testkit.Quick() {
 		n = 20_000
 	}
 	for _, workers := range []int{1, 2} {

@@ -88,8 +88,8 @@ func TestCholeskyDefault(t *testing.T) {
 		_, err := cholesky.Program(n, 1, valuesFor(t, cholesky, ""))
 		require.NoError(t, err, "n=%d", n)
 	}
-	if testing.Short() || testkit.Race {
-		t.Skip("the document's size takes a second, and much longer under the race detector")
+	if testkit.Quick() {
+		t.Skip("the document's size takes a second: MAGPIE_TESTS=long")
 	}
 	p, err := cholesky.Program(cholesky.Default, 1, valuesFor(t, cholesky, ""))
 	require.NoError(t, err)

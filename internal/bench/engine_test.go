@@ -28,13 +28,10 @@ func everySetting(t *testing.T) Axes {
 	return a
 }
 
-// brief says that a test is to take fewer settings: each takes long under the race detector.
-func brief() bool { return testkit.Race || testing.Short() }
-
-// everyFifth returns all settings, or if the test is to be brief every fifth. Each has its turn within five turns.
+// everyFifth returns all settings, or every fifth if tests are quick. Each has its turn within five turns.
 func everyFifth(turn int, all []Setting) (some []Setting) {
 	stride := 5 // prime to the numbers of values in everySetting: a choice has each of them
-	if !brief() {
+	if !testkit.Quick() {
 		stride = 1
 	}
 	for i := turn % min(stride, len(all)); i < len(all); i += stride {

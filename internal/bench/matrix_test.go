@@ -64,7 +64,7 @@ func TestEveryCombination(t *testing.T) {
 	ofOthers := 1
 	combination := 0
 	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
-	if brief() {
+	if testkit.Quick() {
 		ofOthers = 5
 		policies = testkit.Some(t, policies)
 	}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"math"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,16 +43,16 @@ func TestNPBRandom(t *testing.T) {
 	require.NotEqual(t, rng, rng.after(1<<43))
 }
 
-// classes returns the classes that a test runs: the smallest, or none with -short and under the race detector, or all
-// that take at most a minute with MAGPIE_ALL=1.
-func classes(all ...int) []int {
+// classes returns the classes that a test runs: the smallest, or none if tests are quick, or
+// with MAGPIE_TESTS=all those that take at most a minute.
+func classes(sizes ...int) []int {
 	switch {
-	case testkit.Race || testing.Short():
+	case testkit.Quick():
 		return nil
-	case os.Getenv("MAGPIE_ALL") == "1":
-		return all
+	case testkit.All():
+		return sizes
 	}
-	return all[:1]
+	return sizes[:1]
 }
 
 // workersFor returns the numbers of workers for an instance: only one number for a class, which takes long.

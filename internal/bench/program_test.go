@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/executor"
@@ -75,7 +76,7 @@ func TestProgramVerify(t *testing.T) {
 		do   func()
 	}
 	places := 10 // where a result is spoilt
-	if brief() {
+	if testkit.Quick() {
 		places = 3
 	}
 	for _, w := range programs() {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/internal/circuit"
@@ -33,7 +34,7 @@ func TestTimingOfFile(t *testing.T) {
 func TestTimingCircuits(t *testing.T) {
 	gates := map[string]int{"c6288": 2416, "tv80": 5300, "b19": 255300}
 	for name, want := range gates {
-		if name == "b19" && testing.Short() {
+		if name == "b19" && testkit.Quick() {
 			continue
 		}
 		p, err := timing.Program(2, 1, valuesFor(t, timing, "circuit="+name+"/corners=1"))
@@ -50,7 +51,7 @@ func TestTimingCircuits(t *testing.T) {
 func TestTimingChanges(t *testing.T) {
 	c := circuit.C6288()
 	changes := 3000
-	if brief() {
+	if testkit.Quick() {
 		changes = 300
 	}
 	p, err := newTiming(changes, 7, c, 1)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -168,7 +169,7 @@ func checkCircuit(t testing.TB, c *Circuit) {
 func TestGenerated(t *testing.T) {
 	c := TV80(1)
 	require.Equal(t, 5300, c.Gates())
-	if !testing.Short() {
+	if !testkit.Quick() {
 		c := B19(1)
 		require.Equal(t, []int{6666, 6672, 255300, 74}, []int{c.Inputs(), len(c.Outputs()), c.Gates(), c.Depth()})
 	}

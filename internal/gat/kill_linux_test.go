@@ -32,10 +32,10 @@ func stepsOf(t *testing.T, path string) int {
 	return steps
 }
 
-// kills returns the steps before which processes die, spread over all of them. With MAGPIE_ALL=1 they are a thousand.
+// kills returns the steps before which processes die, spread over all of them. With MAGPIE_TESTS=all they are a thousand.
 func kills(t *testing.T, steps int) (at []int) {
 	n := testkit.Scale(200)
-	if os.Getenv("MAGPIE_ALL") == "1" {
+	if testkit.All() {
 		n = 1000
 	}
 	if n >= steps {

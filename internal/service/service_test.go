@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -195,7 +196,7 @@ func session(t *testing.T) *Session {
 func TestSession(t *testing.T) {
 	s := session(t)
 	s.Backgrounds, s.Loads = nil, Loads()
-	if testing.Short() {
+	if testkit.Quick() {
 		s.Loads = s.Loads[2:]
 	}
 	for _, b := range Backgrounds() {

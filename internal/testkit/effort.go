@@ -1,18 +1,63 @@
 package testkit
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 )
 
-// Count returns how much of its work a test does: Scale(quick), or the value of the environment variable MAGPIE_COUNT,
-// which the long command (internal/prove) sets.
-func Count(t testing.TB, quick int) int {
+// An effort is how much of their work tests do. No effort leaves out a scenario: a smaller one repeats it less often, and
+// draws some of the policies, deques and workloads for it.
+type effort int
+
+const (
+	quick effort = iota // a tenth of the repetitions
+	long                // all repetitions
+	all                 // and all of what is drawn
+)
+
+// chosen is the effort that the environment variable MAGPIE_TESTS names.
+var chosen = func() effort {
+	switch s := os.Getenv("MAGPIE_TESTS"); s {
+	case "", "quick":
+		return quick
+	case "long":
+		return long
+	case "all":
+		return all
+	default:
+		panic(fmt.Sprintf("MAGPIE_TESTS=%q: want quick, the default, long, or all", s))
+	}
+}()
+
+// Quick reports whether a test leaves out repetitions: unless MAGPIE_TESTS is long or all, and under the race detector,
+// which makes code about ten times slower.
+func Quick() bool { return chosen == quick || Race }
+
+// All reports whether a test tries everything that tests draw from.
+func All() bool { return chosen == all }
+
+// Scale returns n, or a tenth of it if Quick, or a thirtieth if quick under the race detector.
+func Scale(n int) int {
+	switch {
+	case chosen == quick && Race:
+		n /= 30
+	case Quick():
+		n /= 10
+	}
+	return max(1, n)
+}
+
+// Count returns how much of its work a test does: Scale(n), or the value of the environment variable MAGPIE_COUNT, which
+// the command internal/prove sets.
+func Count(t testing.TB, n int) int {
 	t.Helper()
 	s := os.Getenv("MAGPIE_COUNT")
 	if s == "" {
-		return Scale(quick)
+		return Scale(n)
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
@@ -21,8 +66,45 @@ func Count(t testing.TB, quick int) int {
 	return n
 }
 
-// Proved logs how much a test has done, in the form that the long command adds up.
+// Proved logs how much a test has done, in the form that internal/prove adds up.
 func Proved(t testing.TB, n int, what string) {
 	t.Helper()
 	t.Logf("proved: %d %s", n, what)
+}
+
+// Thorough returns what Some returns if Quick, and otherwise the first two of values and two of the others.
+func Thorough[T any](t testing.TB, values []T) []T {
+	t.Helper()
+	if Quick() && !All() {
+		return Some(t, values)
+	}
+	return draw(t, values, 2, 2)
+}
+
+// Some returns the first two of values and one of the others.
+func Some[T any](t testing.TB, values []T) []T {
+	t.Helper()
+	return draw(t, values, 2, 1)
+}
+
+// Part returns a tenth of values if Quick, at least one, and otherwise all of them.
+func Part[T any](t testing.TB, values []T) []T {
+	t.Helper()
+	if !Quick() {
+		return values
+	}
+	return draw(t, values, 0, (len(values)+9)/10)
+}
+
+// draw returns the first of values and some of the others, which the seed draws, or all values if All.
+func draw[T any](t testing.TB, values []T, first, others int) []T {
+	t.Helper()
+	if All() || len(values) <= first+others {
+		return values
+	}
+	rng := rand.New(rand.NewPCG(Seed(t), 11))
+	drawn := slices.Clone(values)
+	rest := drawn[first:]
+	rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	return drawn[:first+others]
 }

@@ -1,15 +1,11 @@
-// Package testkit has what the tests of several packages share: a watchdog for code that may hang, seeds, and amounts
-// of work.
+// Package testkit has what the tests of several packages share: waits for what may hang, seeds, and amounts of work.
 package testkit
 
 import (
-	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,6 +51,42 @@ func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 	}
 }
 
+// Until waits for a condition that no event announces, and fails the test at once if it has not come after Patience. what
+// says what is waited for. The condition is called on the caller's goroutine, often.
+func Until(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	const spins, pause = 1000, 50 * time.Microsecond
+	end := time.Now().Add(Patience)
+	for i := 0; !condition(); i++ {
+		switch {
+		case i < spins:
+			runtime.Gosched()
+		case time.Now().After(end) && !condition(): // once more: the process may have been stopped meanwhile
+			t.Fatalf("still not after %v: %s", Patience, what)
+		default:
+			time.Sleep(pause)
+		}
+	}
+}
+
+// Fits measures until the measurement fits, and fails the test if it does not in Patience, with what the last
+// measurement found. It is for bounds that other work on the machine may break and that hold on a quiet moment. wrong is
+// empty if the measurement fits.
+func Fits(t testing.TB, measure func() (wrong string)) {
+	t.Helper()
+	const least = 5 // a measurement may take long
+	end := time.Now().Add(Patience)
+	for i := 1; ; i++ {
+		wrong := measure()
+		if wrong == "" {
+			return
+		}
+		if i >= least && time.Now().After(end) {
+			t.Fatalf("%d measurements, the last: %s", i, wrong)
+		}
+	}
+}
+
 // Seed returns the seed of a randomized test and logs it. It is a new one every time, or the value of the environment
 // variable MAGPIE_SEED, which repeats a failure.
 func Seed(t testing.TB) uint64 {
@@ -70,14 +102,6 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// Scale returns n, or a tenth of it with -short and under the race detector, which makes code about ten times slower.
-func Scale(n int) int {
-	if Race || flag.Parsed() && testing.Short() {
-		return max(1, n/10)
-	}
-	return n
-}
-
 // Usable returns the values for which missing returns nil: a test leaves out what the system does not have.
 func Usable[T any](all []T, missing func(T) error) (usable []T) {
 	for _, v := range all {
@@ -86,37 +110,4 @@ func Usable[T any](all []T, missing func(T) error) (usable []T) {
 		}
 	}
 	return usable
-}
-
-// Thorough returns the first two of all and two of the others, or what Some returns with -short and under the race
-// detector. With MAGPIE_ALL=1 it returns all.
-func Thorough[T any](t testing.TB, all []T) []T {
-	t.Helper()
-	switch {
-	case os.Getenv("MAGPIE_ALL") == "1":
-		return all
-	case Race || testing.Short():
-		return Some(t, all)
-	}
-	return draw(t, all, 2)
-}
-
-// Some returns the first two of all and one of the others.
-func Some[T any](t testing.TB, all []T) []T {
-	t.Helper()
-	return draw(t, all, 1)
-}
-
-// draw returns the first two of all and some of the others, which the seed draws.
-func draw[T any](t testing.TB, all []T, others int) []T {
-	t.Helper()
-	const first = 2
-	if len(all) <= first+others {
-		return all
-	}
-	rng := rand.New(rand.NewPCG(Seed(t), 11))
-	drawn := slices.Clone(all)
-	rest := drawn[first:]
-	rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
-	return drawn[:first+others]
 }

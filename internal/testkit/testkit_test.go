@@ -67,6 +67,27 @@ func TestWithin(t *testing.T) {
 	}
 }
 
+func TestUntil(t *testing.T) {
+	calls := 0
+	r := outcome(func(t testing.TB) { Until(t, "three calls", func() bool { calls++; return calls == 3 }) })
+	require.False(t, r.failed)
+	require.Equal(t, 3, calls)
+}
+
+func TestFits(t *testing.T) {
+	measured := 0
+	r := outcome(func(t testing.TB) {
+		Fits(t, func() string {
+			if measured++; measured < 20 {
+				return "too much"
+			}
+			return ""
+		})
+	})
+	require.False(t, r.failed, "a measurement that fits later is enough")
+	require.Equal(t, 20, measured)
+}
+
 func TestSeed(t *testing.T) {
 	t.Setenv("MAGPIE_SEED", "0x2a")
 	require.Equal(t, uint64(42), Seed(t))

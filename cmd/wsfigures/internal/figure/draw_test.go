@@ -112,10 +112,7 @@ func TestUncheckedFiguresAreRefused(t *testing.T) {
 func TestRandomFigures(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	count := 300
-	if testing.Short() {
-		count = 100
-	}
+	const count = 300
 	for i := range count {
 		f := random(rand.New(rand.NewPCG(seed, uint64(i))))
 		require.NoError(t, f.Check(), "figure %d", i)
