@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,38 +22,41 @@ func TestMutantsApply(t *testing.T) {
 	all, err := load(root)
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(all), 60, "mutants have gone")
-	of := make(map[string]int)
+	of, tests := make(map[string]int), make(map[string][]string) // by folder, and by package
 	for _, m := range all {
+		pkg := m.killers.pkg
+		if tests[pkg] == nil {
+			tests[pkg] = testsOf(t, root, pkg)
+		}
 		text, err := m.mutate(root)
 		require.NoError(t, err)
 		_, err = parser.ParseFile(token.NewFileSet(), m.name, text, parser.SkipObjectResolution)
 		require.NoError(t, err, m.name)
-		require.True(t, hasTest(t, root, m.killers), "%s: there is no test for %v", m.name, m.killers)
+		first, _, _ := strings.Cut(m.killers.run, "/")
+		require.True(t, slices.ContainsFunc(tests[pkg], regexp.MustCompile(first).MatchString),
+			"%s: there is no test for %v", m.name, m.killers)
 		of[filepath.Dir(m.file)]++
 	}
-	for _, dir := range []string{"deque", "notifier", "internal/park", "executor", "executor/internal/lane", "executor/internal/policy",
-		"executor/internal/spares", "graph"} {
+	for _, dir := range []string{"deque", "notifier", "internal/park", "executor", "executor/internal/lane",
+		"executor/internal/policy", "executor/internal/spares", "graph"} {
 		require.NotZero(t, of[filepath.FromSlash(dir)], "%s has no mutant", dir)
 	}
 }
 
 var testName = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// hasTest reports whether one of the package's test functions is among the killers.
-func hasTest(t *testing.T, root string, k killers) bool {
-	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(k.pkg), "*_test.go"))
+// testsOf returns the names of a package's test functions.
+func testsOf(t *testing.T, root, pkg string) (names []string) {
+	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*_test.go"))
 	require.NoError(t, err)
-	first, _, _ := strings.Cut(k.run, "/")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, m := range testName.FindAllStringSubmatch(string(text), -1) {
-			if regexp.MustCompile(first).MatchString(m[1]) {
-				return true
-			}
+			names = append(names, m[1])
 		}
 	}
-	return false
+	return names
 }
 
 const good = `bug: one and one is three,

@@ -22,6 +22,8 @@ type lab struct {
 	out  io.Writer
 	jobs int // the number of parts at a time
 
+	commit func() string // returns the commit of the tree, or "" if it has none
+
 	mu       sync.Mutex
 	binaries map[string]string // built test binaries
 }
@@ -146,4 +148,28 @@ func moduleRoot() (string, error) {
 		return "", errors.New("not inside a module: call this in Magpie's tree")
 	}
 	return filepath.Dir(mod), nil
+}
+
+// commitOf returns the last commit that has changed anything but records. It returns "" if the tree has changes that
+// are not committed, or is in no repository. Records do not count as changes.
+func commitOf(root string) string {
+	rest := []string{"--", ".", ":!testdata/proof"}
+	changes, err := git(root, append([]string{"status", "--porcelain"}, rest...)...)
+	if err != nil || changes != "" {
+		return ""
+	}
+	// The trees of that commit and of HEAD are the same but for the records.
+	last, err := git(root, append([]string{"rev-list", "-1", "--abbrev-commit", "--abbrev=10", "HEAD"}, rest...)...)
+	if err != nil {
+		return ""
+	}
+	return last
+}
+
+// git runs git in root.
+func git(root string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
 }

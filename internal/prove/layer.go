@@ -12,10 +12,8 @@ type layer struct {
 	name     string
 	what     string   // the unit of the goal, as in the tests' lines "proved: N what"
 	goal     int64    // the number of units; 0 if the layer has parts
-	packages []string // the packages whose tests are part of it
+	packages []string // the packages whose tests it runs
 	tags     string   // the build tags of the tests
-	allTests bool     // the tests are built both with tags and without
-	files    []string // patterns of other files that it depends on
 	// step does the next piece of work towards the goal and enters it in r.
 	step func(ctx context.Context, l *lab, y *layer, r *record) error
 	// A layer without a goal has parts, each to be done once. parts lists them, and part does one.
@@ -57,9 +55,7 @@ var layers = []layer{
 	},
 	{
 		name: "mutants", what: "mutants killed", goal: 20, // at least: a piece does all of them
-		packages: append([]string{"./internal/mutants"}, programs...), tags: "modelcheck", allTests: true,
-		files: []string{"internal/mutants/testdata/*.mutant"},
-		step:  command("go", "run", "./internal/mutants"),
+		step: command("go", "run", "./internal/mutants"),
 	},
 	{
 		name: "histories-deque", what: "histories of a deque linearizable", goal: million,
@@ -140,14 +136,12 @@ var layers = []layer{
 	},
 	{
 		name: "soak", what: "tasks under stress", goal: 10_000 * million,
-		packages: []string{"./internal/soak"},
-		step:     soak(500 * million),
+		step: soak(500 * million),
 	},
 	{
 		name: "soak-dawdling", what: "tasks under stress, with threads that dawdle after atomic steps",
 		goal: 500 * million,
-		tags: "magpie_chaos", packages: []string{"./internal/soak"},
-		step: soak(50 * million),
+		tags: "magpie_chaos", step: soak(50 * million),
 	},
 }
 
@@ -174,10 +168,6 @@ func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", y.name, err)
 	}
-	version, err := y.partVersions(l.root)
-	if err != nil {
-		return err
-	}
 	r.Parts = len(names)
 	names = slices.DeleteFunc(names, r.has)
 
@@ -197,7 +187,6 @@ func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 		workers.Go(func() {
 			for name := range todo {
 				p, err := y.part(ctx, l, y, name)
-				p.Version = version(name)
 				done <- outcome{p, err}
 				if err != nil {
 					return

@@ -36,7 +36,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	only := flags.String("only", "", "run the layers whose names begin with one of these comma-separated `names`")
 	list := flags.Bool("list", false, "list the layers, and how far each has come")
-	check := flags.Bool("check", false, "check the claims of README.md against the records")
 	jobs := flags.Int("jobs", 1, "explore `n` model programs at a time")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -51,8 +50,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = fmt.Errorf("takes flags only, got %q", flags.Arg(0))
 	case *jobs < 1:
 		err = fmt.Errorf("-jobs %d: at least 1", *jobs)
-	case *check && (*list || *only != ""):
-		err = errors.New("-check goes with no other flag: it looks at all that is claimed")
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "prove: %v\n", err)
@@ -62,12 +59,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		defer os.RemoveAll(l.temp)
 		l.jobs = *jobs
-		switch {
-		case *check:
-			err = l.check()
-		case *list:
+		if *list {
 			err = l.list(chosen)
-		default:
+		} else {
 			err = l.prove(ctx, chosen)
 		}
 	}
@@ -111,7 +105,10 @@ func newLab(out io.Writer) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lab{root: root, dir: dir, temp: temp, out: out, binaries: make(map[string]string)}, nil
+	return &lab{
+		root: root, dir: dir, temp: temp, out: out, binaries: make(map[string]string),
+		commit: func() string { return commitOf(root) },
+	}, nil
 }
 
 // prove does the rest of the chosen layers.
@@ -128,7 +125,7 @@ func (l *lab) prove(ctx context.Context, chosen []*layer) error {
 			fmt.Fprintf(l.out, "%s: complete since %s\n", y.name, r.Latest.Format(time.DateOnly))
 			continue
 		}
-		err = y.do(ctx, l, r)
+		err = errors.Join(y.do(ctx, l, r), l.disown(y, r))
 		if err := l.writeTable(); err != nil {
 			return err
 		}
@@ -139,46 +136,34 @@ func (l *lab) prove(ctx context.Context, chosen []*layer) error {
 	return nil
 }
 
-// recordOf returns the layer's record, or a new one if there is none for this code. A new record of parts keeps the
-// parts whose code has not changed.
-func (l *lab) recordOf(y *layer) (*record, error) {
-	code, err := y.version(l.root)
-	if err != nil {
-		return nil, err
+// disown takes the commit out of a record if the tree has changed since the layer was taken up.
+func (l *lab) disown(y *layer, r *record) error {
+	if r.Commit == "" || r.Done == 0 || l.commit() == r.Commit {
+		return nil
 	}
+	fmt.Fprintf(l.out, "%s: the tree is no longer that of commit %s: the record names no commit\n", y.name, r.Commit)
+	r.Commit = ""
+	return r.save(l.dir)
+}
+
+// recordOf returns the layer's record, or a new one if there is none for the tree as it is now.
+func (l *lab) recordOf(y *layer) (*record, error) {
 	r, err := load(l.dir, y.name)
 	if err != nil {
 		return nil, err
 	}
-	if r != nil && r.Version == code {
-		if r.Commit == "" {
-			r.Commit = commit(l.root) // HEAD has the same code
-		}
+	head := l.commit()
+	if r.holdsFor(head) {
 		return r, nil
 	}
-	anew := &record{
-		Layer: y.name, Version: code, Commit: commit(l.root), Machine: machine(),
-		Seed: uint64(now().Unix()), Begun: now(),
+	switch {
+	case r != nil:
+		fmt.Fprintf(l.out, "%s: the record of %s holds for %s; begins anew for %s\n",
+			y.name, r.Latest.Format(time.DateOnly), named(r.Commit), named(head))
+	case head == "":
+		fmt.Fprintf(l.out, "%s: begins for %s\n", y.name, named(head))
 	}
-	if anew.Commit == "" {
-		fmt.Fprintf(l.out, "%s: the tree has changes that are not committed: the record will name no commit\n", y.name)
-	}
-	if r == nil {
-		return anew, nil
-	}
-	begins := "begins anew"
-	if y.parts != nil {
-		version, err := y.partVersions(l.root)
-		if err != nil {
-			return nil, err
-		}
-		all := len(r.Results)
-		r.keep(version)
-		begins = fmt.Sprintf("goes on with %d of %d programs, which it has not changed", len(r.Results), all)
-		anew.Results, anew.Done, anew.Seconds, anew.Latest = r.Results, r.Done, r.Seconds, r.Latest
-	}
-	fmt.Fprintf(l.out, "%s: the code has changed since %s: %s\n", y.name, r.Latest.Format(time.DateOnly), begins)
-	return anew, nil
+	return &record{Layer: y.name, Commit: head, Machine: machine(), Seed: uint64(now().Unix()), Begun: now()}, nil
 }
 
 func machine() string {
@@ -188,6 +173,7 @@ func machine() string {
 
 // list prints how far the chosen layers have come.
 func (l *lab) list(chosen []*layer) error {
+	head := l.commit()
 	for _, y := range chosen {
 		r, err := load(l.dir, y.name)
 		if err != nil {
@@ -195,16 +181,10 @@ func (l *lab) list(chosen []*layer) error {
 		}
 		state := "not begun"
 		if r != nil {
-			code, err := y.version(l.root)
-			if err != nil {
-				return err
-			}
-			state = fmt.Sprintf("%s of %s", y.soFar(r), y.target(r))
-			if r.Commit != "" {
-				state += ", at commit " + r.Commit
-			}
-			if code != r.Version {
-				state += "; the code has changed since"
+			state = fmt.Sprintf("%s of %s on %s, for %s",
+				y.soFar(r), y.target(r), r.Latest.Format(time.DateOnly), named(r.Commit))
+			if !r.holdsFor(head) {
+				state += "; begins anew"
 			}
 		}
 		fmt.Fprintf(l.out, "%-18s %s\n%-18s %s\n", y.name, y.what, "", state)

@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -30,27 +32,35 @@ func TestPiece(t *testing.T) {
 	testkit.Proved(t, n, "pieces of work")
 }
 
-// toy is a layer of TestPiece, and a lab for it.
+// root is the root of the module.
+var root = sync.OnceValues(moduleRoot)
+
+// toy is a layer of TestPiece, and a lab for it. The tree has commit "a".
 func toy(t *testing.T, goal int64) (*layer, *lab, *bytes.Buffer) {
 	y := &layer{
 		name: "toy", what: "pieces of work", goal: goal, packages: []string{"./internal/prove"},
 		step: count("^TestPiece$", 10),
 	}
-	root, err := moduleRoot()
+	root, err := root()
 	require.NoError(t, err)
 	out := &bytes.Buffer{}
 	l := &lab{
-		root: root, dir: t.TempDir(), temp: t.TempDir(), out: out,
+		root: root, dir: t.TempDir(), temp: t.TempDir(), out: out, commit: at("a"),
 		binaries: map[string]string{"./internal/prove ": os.Args[0]},
 	}
 	return y, l, out
 }
+
+// at returns a function that returns commit, as a lab has one.
+func at(commit string) func() string { return func() string { return commit } }
 
 // TestLayerIsTakenUpAgain: a layer's record is kept, and the layer ends at its goal.
 func TestLayerIsTakenUpAgain(t *testing.T) {
 	y, l, out := toy(t, 15)
 	r, err := l.recordOf(y)
 	require.NoError(t, err)
+	require.Equal(t, "a", r.Commit)
+	require.Empty(t, out.String())
 	r.Seed = 1000
 	require.NoError(t, y.do(t.Context(), l, r))
 	require.EqualValues(t, 15, r.Done)
@@ -67,13 +77,118 @@ func TestLayerIsTakenUpAgain(t *testing.T) {
 	require.EqualValues(t, 40, again.Done)
 	require.EqualValues(t, 5, again.Pieces)
 	require.True(t, again.isComplete(y))
+}
 
-	again.Version = "other"
-	require.NoError(t, again.save(l.dir))
-	anew, err := l.recordOf(y)
+// TestRecordHoldsForItsCommit: a layer begins anew, and says so, unless its record is of the tree's commit.
+func TestRecordHoldsForItsCommit(t *testing.T) {
+	y, l, out := toy(t, 10)
+	latest := time.Date(2026, 11, 21, 3, 50, 0, 0, time.UTC)
+	for _, c := range []struct{ of, now, says string }{
+		{"a", "a", ""},
+		{"a", "b", "the record of 2026-11-21 holds for commit a; begins anew for commit b"},
+		{"a", "", "the record of 2026-11-21 holds for commit a; begins anew for a tree that is not committed"},
+		{"", "b", "the record of 2026-11-21 holds for a tree that is not committed; begins anew for commit b"},
+		{"", "", "the record of 2026-11-21 holds for a tree that is not committed; " +
+			"begins anew for a tree that is not committed"},
+	} {
+		out.Reset()
+		require.NoError(t, (&record{Layer: "toy", Commit: c.of, Latest: latest, Done: 10}).save(l.dir))
+		l.commit = at(c.now)
+		r, err := l.recordOf(y)
+		require.NoError(t, err)
+		require.Equal(t, c.now, r.Commit)
+		require.Equal(t, c.says == "", r.isComplete(y), c.says)
+		require.Equal(t, c.says != "", r.Done == 0, c.says)
+		if c.says != "" {
+			c.says = "toy: " + c.says + "\n"
+		}
+		require.Equal(t, c.says, out.String())
+
+		out.Reset()
+		require.NoError(t, l.list([]*layer{y}))
+		require.Contains(t, out.String(), " 10 of 10 on 2026-11-21, for "+named(c.of))
+		require.Equal(t, c.says != "", strings.Contains(out.String(), "; begins anew\n"))
+	}
+	require.NoError(t, os.Remove(recordFile(l.dir, "toy")))
+	out.Reset()
+	_, err := l.recordOf(y)
 	require.NoError(t, err)
-	require.Zero(t, anew.Done)
-	require.Contains(t, out.String(), "the code has changed")
+	require.Equal(t, "toy: begins for a tree that is not committed\n", out.String())
+}
+
+// TestTreeChangesMeanwhile: a layer whose tree changes while it runs has a record without a commit.
+func TestTreeChangesMeanwhile(t *testing.T) {
+	y, l, out := toy(t, 20)
+	y.step = func(_ context.Context, _ *lab, _ *layer, r *record) error {
+		if r.Done == 10 {
+			l.commit = at("b")
+		}
+		r.Done += 10
+		return nil
+	}
+	require.NoError(t, l.prove(t.Context(), []*layer{y}))
+	require.Contains(t, out.String(), "toy: the tree is no longer that of commit a: the record names no commit\n")
+	kept, err := load(l.dir, "toy")
+	require.NoError(t, err)
+	require.EqualValues(t, 20, kept.Done)
+	require.Empty(t, kept.Commit)
+
+	out.Reset()
+	require.NoError(t, l.prove(t.Context(), []*layer{y}))
+	require.Contains(t, out.String(), "begins anew for commit b\n")
+	require.NoError(t, l.prove(t.Context(), []*layer{y}))
+	require.Contains(t, out.String(), "toy: complete since ")
+	kept, err = load(l.dir, "toy")
+	require.NoError(t, err)
+	require.Equal(t, "b", kept.Commit)
+}
+
+// TestCommitOf: a tree has a commit if all but records is committed, and commits of records leave it as it is.
+func TestCommitOf(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	for name, value := range map[string]string{
+		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_SYSTEM": os.DevNull,
+		"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com",
+		"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
+	} {
+		t.Setenv(name, value)
+	}
+	root := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o666))
+	}
+	must := func(args ...string) string {
+		t.Helper()
+		out, err := git(root, args...)
+		require.NoError(t, err)
+		return out
+	}
+	require.Empty(t, commitOf(root), "no repository")
+	must("init", "-q")
+	write("a.go", "package a\n")
+	require.Empty(t, commitOf(root), "no commit")
+	must("add", "-A")
+	must("commit", "-qm", "code")
+	first := must("rev-parse", "--short=10", "HEAD")
+	require.Equal(t, first, commitOf(root))
+
+	write("testdata/proof/toy.json", "{}\n")
+	require.Equal(t, first, commitOf(root), "records are no changes")
+	must("add", "-A")
+	must("commit", "-qm", "records")
+	require.NotEqual(t, first, must("rev-parse", "--short=10", "HEAD"))
+	require.Equal(t, first, commitOf(root), "the code is the same")
+
+	write("b.go", "package a\n")
+	require.Empty(t, commitOf(root), "a file that git does not know")
+	must("add", "-A")
+	require.Empty(t, commitOf(root), "a change that is not committed")
+	must("commit", "-qm", "more code")
+	require.Equal(t, must("rev-parse", "--short=10", "HEAD"), commitOf(root))
 }
 
 // TestLayerFails: a piece that fails ends the layer, with an error that says how to repeat the piece and has its
@@ -146,89 +261,16 @@ func TestReportOf(t *testing.T) {
 	require.ErrorContains(t, err, "the events of a test")
 }
 
-// TestVersion: the version changes with anything that the layer is built from. It does not change with comments, nor
-// with other code.
-func TestVersion(t *testing.T) {
-	root := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o777))
-		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o666))
-	}
-	y := &layer{name: "y", packages: []string{"./deque"}, tags: "modelcheck", files: []string{"data/*.txt"}}
-	seen := map[string]string{}
-	changes := func(what string, want bool) {
-		t.Helper()
-		v, err := y.version(root)
-		require.NoError(t, err)
-		_, known := seen[v]
-		require.Equal(t, !want, known, "%s: as after %s", what, seen[v])
-		seen[v] = what
-	}
-	write("go.mod", "module m\n\ngo 1.26\n")
-	write("deque/a.go", "package deque\n\nimport _ \"m/park\"\n")
-	write("deque/a_test.go", "package deque\n")
-	write("deque/a_model_test.go", "package deque\n\nimport _ \"m/testkit\"\n")
-	write("park/a.go", "package park\n")
-	write("park/a_model_test.go", "package park\n")
-	write("testkit/a.go", "package testkit\n")
-	write("graph/a.go", "package graph\n")
-	_, err := y.version(root)
-	require.ErrorContains(t, err, "layer y: no files match data/*.txt")
-	write("data/a.txt", "a")
-	changes("the beginning", true)
-
-	write("park/a.go", "// A comment.\npackage park\n")
-	changes("a comment", false)
-	write("deque/a_test.go", "package deque\n\nvar x int\n")
-	changes("a test that is no model program", false)
-	write("park/a_model_test.go", "package park\n\nvar x int\n")
-	changes("a test of another package", false)
-	write("graph/a.go", "package graph\n\nvar x int\n")
-	changes("a package that has nothing to do with it", false)
-
-	write("deque/a_model_test.go", "package deque\n\nimport _ \"m/testkit\"\n\nvar x int\n")
-	changes("a model program", true)
-	write("deque/export_test.go", "package deque\n\nvar x2 int\n")
-	changes("what the package exports to tests", true)
-	write("park/a.go", "package park\n\nvar x int\n")
-	changes("what the code imports", true)
-	write("testkit/a.go", "package testkit\n\nvar x int\n")
-	changes("what the tests import", true)
-	write("data/a.txt", "b")
-	changes("a file", true)
-	write("go.mod", "module m\n\ngo 1.25\n")
-	changes("go.mod", true)
-	y.allTests = true
-	changes("all tests", true)
-	write("deque/a_test.go", "package deque\n\nvar y int\n")
-	changes("one of all tests", true)
-}
-
-// TestParts: each part is done once, even with several at a time. Parts whose code has changed are done again.
+// TestParts: each part is done once, even with several at a time. For another commit all are done again.
 func TestParts(t *testing.T) {
 	_, l, out := toy(t, 0)
-	l.root = t.TempDir()
 	l.jobs = 2
-	write := func(name, text string) {
-		t.Helper()
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(l.root, name)), 0o777))
-		require.NoError(t, os.WriteFile(filepath.Join(l.root, name), []byte(text), 0o666))
-	}
-	const a, b = "\nfunc TestModelA(*testing.T) {}\n", "\nfunc TestModelB(*testing.T) {}\n"
-	const deque = "package deque\n\nimport \"testing\"\n"
-	write("go.mod", "module m\n\ngo 1.26\n")
-	write("deque/a.go", "package deque\n")
-	write("deque/a_model_test.go", deque+a+b)
-	write("graph/a.go", "package graph\n")
-	write("graph/a_model_test.go", "package graph\n\nimport _ \"m/deque\"\nimport \"testing\"\n"+a)
-
 	var mu sync.Mutex
 	var did []string
 	fails := ""
 	all := []string{"./deque TestModelA/x", "./deque TestModelA/y", "./deque TestModelB", "./graph TestModelA"}
 	y := &layer{
-		name: "toy", packages: []string{"./deque", "./graph"}, tags: "modelcheck",
+		name:  "toy",
 		parts: func(context.Context, *lab, *layer) ([]string, error) { return slices.Clone(all), nil },
 		part: func(_ context.Context, _ *lab, _ *layer, name string) (part, error) {
 			mu.Lock()
@@ -251,44 +293,26 @@ func TestParts(t *testing.T) {
 		kept, err := load(l.dir, "toy")
 		require.NoError(t, err)
 		require.True(t, kept.isComplete(y))
+		require.Equal(t, l.commit(), kept.Commit)
 		require.EqualValues(t, 10*len(all), kept.Done)
 		require.EqualValues(t, len(all), kept.Seconds)
-		code, err := y.version(l.root)
-		require.NoError(t, err)
-		require.Equal(t, code, kept.Version)
 	}
 	do(all...)
 	do()
-	write("deque/a_model_test.go", deque+a+"\nfunc TestModelB(*testing.T) { _ = 1 }\n")
-	do("./deque TestModelB")
-	require.Contains(t, out.String(), "the code has changed since ")
-	require.Contains(t, out.String(), "goes on with 3 of 4 programs")
-	write("deque/c_model_test.go", deque+"\nimport _ \"os\"\n\nfunc TestModelC(*testing.T) {}\n")
-	all = append(all, "./deque TestModelC")
-	do("./deque TestModelC")
-	write("graph/a.go", "package graph\n\nvar x int\n")
-	do("./graph TestModelA")
-	write("deque/c_model_test.go", deque+"\nvar x int\n\nfunc TestModelC(*testing.T) {}\n")
-	do(all[0], all[1], all[2], all[4])
-	write("deque/a.go", "package deque\n\nvar y int\n")
-	do(all[0], all[1], all[2], all[4], all[3])
-	all = all[:4]
-	write("deque/c_model_test.go", "package deque\n\nvar x int\n")
-	do()
+	l.commit = at("b")
+	do(all...)
+	require.Contains(t, out.String(), " holds for commit a; begins anew for commit b\n")
 
-	l.jobs, fails = 1, all[1]
-	write("go.mod", "module m\n\ngo 1.25\n")
+	l.commit, l.jobs, fails = at("c"), 1, all[1]
 	r, err := l.recordOf(y)
 	require.NoError(t, err)
 	require.EqualError(t, y.do(t.Context(), l, r), "toy: a part that fails")
 	fails = ""
-	did = nil
 	do(all[1:]...)
 }
 
-// TestLayersAreSound: names are unique, each layer has either a goal or parts, and a version.
+// TestLayersAreSound: names are unique, and each layer has either a goal or parts.
 func TestLayersAreSound(t *testing.T) {
-	_, l, _ := toy(t, 1)
 	seen := map[string]bool{}
 	for i := range layers {
 		y := &layers[i]
@@ -297,15 +321,33 @@ func TestLayersAreSound(t *testing.T) {
 		require.True(t, (y.goal > 0) != (y.parts != nil), y.name)
 		require.Equal(t, y.goal > 0, y.step != nil, y.name)
 		require.Equal(t, y.parts != nil, y.part != nil, y.name)
-		v, err := y.version(l.root)
-		require.NoError(t, err)
-		require.Len(t, v, 12)
 	}
+}
+
+// TestRecords: every record in the tree is of a layer, and says when it was made and on what machine.
+func TestRecords(t *testing.T) {
+	root, err := root()
+	require.NoError(t, err)
+	dir := filepath.Join(root, "testdata", "proof")
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	require.NoError(t, err)
+	for i := range layers {
+		r, err := load(dir, layers[i].name)
+		require.NoError(t, err)
+		if r == nil {
+			continue
+		}
+		require.Equal(t, layers[i].name, r.Layer)
+		require.NotEmpty(t, r.Machine, r.Layer)
+		require.False(t, r.Begun.IsZero() || r.Latest.IsZero(), r.Layer)
+		files = slices.DeleteFunc(files, func(name string) bool { return name == recordFile(dir, r.Layer) })
+	}
+	require.Empty(t, files, "records of no layer")
 }
 
 // TestProgramsAreListed: explore-3 has every package with model programs.
 func TestProgramsAreListed(t *testing.T) {
-	root, err := moduleRoot()
+	root, err := root()
 	require.NoError(t, err)
 	found := map[string]bool{}
 	require.NoError(t, filepath.WalkDir(root, func(name string, _ fs.DirEntry, err error) error {
@@ -327,7 +369,7 @@ func TestProgramsAreListed(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	for args, want := range map[string]string{
 		"-only nix": `"nix": see -list`, "graphs": "takes flags only", "-x": "not defined",
-		"-jobs 0": "-jobs 0: at least 1", "-check -only soak": "goes with no other flag",
+		"-jobs 0": "-jobs 0: at least 1",
 	} {
 		var out, errs bytes.Buffer
 		require.Equal(t, exitBadInput, run(t.Context(), strings.Fields(args), &out, &errs), args)

@@ -12,8 +12,7 @@ import (
 // A record is the work that a layer has done so far.
 type record struct {
 	Layer   string    `json:"layer"`
-	Version string    `json:"version"`          // fingerprint of the code that it holds for
-	Commit  string    `json:"commit,omitempty"` // a commit with that code; "" if the tree had other changes
+	Commit  string    `json:"commit,omitempty"` // it holds for this one only; "" if the tree had other changes
 	Machine string    `json:"machine"`
 	Seed    uint64    `json:"seed"` // of the first piece; those of later pieces follow it
 	Pieces  uint64    `json:"pieces"`
@@ -31,7 +30,6 @@ type counts map[string]int64
 // A part is the result of one model program.
 type part struct {
 	Name      string  `json:"name"`
-	Version   string  `json:"version"` // fingerprint of its code
 	Schedules int64   `json:"schedules"`
 	States    int64   `json:"states"`
 	Seconds   float64 `json:"seconds"`
@@ -54,19 +52,6 @@ func (r *record) enter(p part) {
 	r.Latest = now()
 }
 
-// keep drops the parts that do not hold for today's code. version is the function that partVersions returns.
-func (r *record) keep(version func(part string) string) {
-	old := r.Results
-	r.Results, r.Done, r.Seconds, r.Parts = nil, 0, 0, 0
-	for _, p := range old {
-		if p.Version != "" && p.Version == version(p.Name) {
-			r.Results = append(r.Results, p)
-			r.Done += p.Schedules
-			r.Seconds += p.Seconds
-		}
-	}
-}
-
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 func (r *record) isComplete(y *layer) bool {
@@ -74,6 +59,17 @@ func (r *record) isComplete(y *layer) bool {
 		return r.Parts > 0 && len(r.Results) >= r.Parts
 	}
 	return r.Done >= y.goal
+}
+
+// holdsFor reports whether the record is of the tree that has this commit. A tree without a commit has no records.
+func (r *record) holdsFor(commit string) bool { return r != nil && commit != "" && r.Commit == commit }
+
+// named describes the tree that has this commit.
+func named(commit string) string {
+	if commit == "" {
+		return "a tree that is not committed"
+	}
+	return "commit " + commit
 }
 
 func recordFile(dir, layer string) string { return filepath.Join(dir, layer+".json") }

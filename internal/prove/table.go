@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -20,11 +21,10 @@ func (l *lab) writeTable() error {
 func (l *lab) table() (string, error) {
 	var b strings.Builder
 	b.WriteString("# What was shown\n\n" +
-		"Written by `go run ./internal/prove`; its documentation says what is counted. Each layer's record is " +
-		"the file with its name.\nIt holds for the code in its row, given by a fingerprint and by a commit, and " +
-		"for no other code:\n`go run ./internal/prove -list` shows the layers whose code has changed since.\n" +
-		"The README says which layers are claimed for today's code.\n\n")
-	b.WriteString("| layer | what | goal | done | hours | latest (UTC) | holds for | machine |\n" +
+		"Written by `go run ./internal/prove`; its documentation says what is counted. Each layer's latest record " +
+		"is the file with its name.\nA record holds for the commit in its row and for no other; " +
+		"none: the tree had changes that were not committed.\nThe history of this file has the former records.\n\n")
+	b.WriteString("| layer | what | goal | done | hours | latest (UTC) | commit | machine |\n" +
 		"|---|---|---:|---:|---:|---|---|---|\n")
 	var parts strings.Builder
 	for i := range layers {
@@ -38,7 +38,7 @@ func (l *lab) table() (string, error) {
 			continue
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.2f | %s | %s | %s |\n", y.name, y.what, y.target(r), y.soFar(r),
-			r.Seconds/3600, r.Latest.Format("2006-01-02 15:04"), strings.TrimSpace(r.Version+" "+r.Commit), r.Machine)
+			r.Seconds/3600, r.Latest.Format("2006-01-02 15:04"), cmp.Or(r.Commit, "none"), r.Machine)
 		r.writeParts(&parts)
 	}
 	b.WriteString(parts.String())
