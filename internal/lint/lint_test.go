@@ -175,7 +175,7 @@ func TestEveryLibraryIsInTheTable(t *testing.T) {
 	require.Empty(t, missing, "libraries without a row in the import table, layers: give each one")
 }
 
-// TestNestedModules: a nested module must not become a dependency of this one, nor escape .ci/run in silence.
+// TestNestedModules: a nested module must not become a dependency of this one, nor escape .ci/steps in silence.
 func TestNestedModules(t *testing.T) {
 	var dirs []string
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -192,7 +192,7 @@ func TestNestedModules(t *testing.T) {
 	require.Equal(t, nestedModules, dirs)
 	for _, dir := range dirs {
 		require.Empty(t, nestedModule(dir, read(t, dir+"/go.mod")))
-		require.Contains(t, read(t, ".ci/run"), "(cd "+dir+" && go vet ./... && go test ./... && go mod tidy -diff)")
+		require.Contains(t, read(t, ".ci/steps"), "(cd "+dir+" && go vet ./... && go test -json ./... && go mod tidy -diff)")
 		require.NotContains(t, read(t, "go.mod"), module+"/"+dir)
 	}
 }
@@ -297,20 +297,20 @@ func TestCitationsRuleBites(t *testing.T) {
 	}
 }
 
-// TestEveryTestIsCompiled: a test whose build constraint no configuration of .ci/run fulfils never runs.
+// TestEveryTestIsCompiled: a test whose build constraint no configuration of .ci/steps fulfils never runs.
 func TestEveryTestIsCompiled(t *testing.T) {
-	all := configs(read(t, ".ci/run"))
+	all := configs(read(t, ".ci/steps"))
 	var seen []string
 	for _, c := range all {
 		seen = append(seen, c.goos+"/"+c.goarch+"/"+strings.Join(c.tags, ","))
 	}
 	require.Subset(t, seen, []string{
 		"linux/amd64/", "linux/amd64/race", "linux/amd64/magpie_portable_park", "linux/386/", "windows/amd64/",
-	}, "configs has missed some lines of .ci/run")
+	}, "configs has missed some lines of .ci/steps")
 	for _, f := range moduleFiles(t) {
 		if f.isTest() {
 			compiles := func(c config) bool { return c.covers(f.dir()) && c.builds(t, f.path) }
-			require.True(t, slices.ContainsFunc(all, compiles), "%s is compiled by no configuration of .ci/run", f.path)
+			require.True(t, slices.ContainsFunc(all, compiles), "%s is compiled by no configuration of .ci/steps", f.path)
 		}
 	}
 }
@@ -319,12 +319,14 @@ func TestConfigs(t *testing.T) {
 	got := configs("step 'x'\nfor target in linux/386 darwin/arm64; do\n\tGOOS=${target} go build ./...\ndone\n" +
 		"GOOS=darwin go vet ./... # all\ngo test $(some ./...)\n" +
 		"GOARCH=386 go test -race ./internal/... ./deque\n" +
-		"go test -tags a,b -run '^T' ./graph | grep x\ngo mod verify\n")
+		"go test -tags a,b -run '^T' ./graph | grep x\ngo mod verify\n" +
+		"[ -z \"$some\" ] || go test -json -race $some\n(cd x && go vet ./...)\n")
 	require.Empty(t, cmp.Diff([]config{
 		{goos: "darwin", goarch: "amd64", patterns: []string{"./..."}},
 		{goos: "linux", goarch: "amd64", patterns: []string{"./..."}},
 		{goos: "linux", goarch: "386", tags: []string{"race"}, patterns: []string{"./internal/...", "./deque"}},
 		{goos: "linux", goarch: "amd64", tags: []string{"a", "b"}, patterns: []string{"./graph"}},
+		{goos: "linux", goarch: "amd64", tags: []string{"race"}, patterns: []string{"./..."}},
 	}, got, cmp.AllowUnexported(config{})))
 	require.True(t, got[2].covers("internal/plan"))
 	require.True(t, got[2].covers("internal"))

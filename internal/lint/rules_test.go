@@ -133,7 +133,7 @@ func imports(f *file) (wrong []string) {
 }
 
 // nestedModules are the modules inside this one, by folder. They depend on what users of the libraries are not to
-// depend on. Each has a step of its own in .ci/run.
+// depend on. Each has a step of its own in .ci/steps.
 var nestedModules = []string{"cmd/wsfigures", "executor/metrics/otel", "executor/metrics/prom", "internal/peers"}
 
 var (

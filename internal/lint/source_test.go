@@ -98,7 +98,7 @@ func moduleFiles(t testing.TB) (files []*file) {
 	return files
 }
 
-// A config is one way in which .ci/run compiles tests.
+// A config is one way in which .ci/steps compiles tests.
 type config struct {
 	goos, goarch string
 	tags         []string
@@ -128,22 +128,24 @@ func (c config) builds(t testing.TB, name string) bool {
 	return ok
 }
 
-// configs reads the configurations of .ci/run from its lines with go test and go vet. It ignores that a function of the
-// script may exclude packages from a pattern.
+// configs reads the configurations of .ci/steps from its lines with go test and go vet. It takes the packages in a
+// variable for all, and ignores that a function may exclude packages from a pattern. Other modules do not count.
 func configs(script string) (all []config) {
 	for line := range strings.Lines(script) {
 		c := config{goos: "linux", goarch: "amd64"}
 		words := strings.Fields(line)
-		for len(words) > 0 && strings.Contains(words[0], "=") {
-			switch name, value, _ := strings.Cut(words[0], "="); name {
+		command := 0
+		for command < len(words) && words[command] != "go" {
+			switch name, value, _ := strings.Cut(words[command], "="); name {
 			case "GOOS":
 				c.goos = value
 			case "GOARCH":
 				c.goarch = value
 			}
-			words = words[1:]
+			command++
 		}
-		if len(words) < 2 || words[0] != "go" || words[1] != "test" && words[1] != "vet" {
+		words = words[command:]
+		if len(words) < 2 || words[1] != "test" && words[1] != "vet" || strings.Contains(line, "(cd ") {
 			continue
 		}
 		for i, word := range words {
@@ -154,6 +156,8 @@ func configs(script string) (all []config) {
 				c.tags = append(c.tags, strings.Split(words[i+1], ",")...)
 			case strings.HasPrefix(word, "./"):
 				c.patterns = append(c.patterns, strings.TrimSuffix(word, ")"))
+			case strings.HasPrefix(word, "$") && !strings.HasPrefix(word, "$("):
+				c.patterns = append(c.patterns, "./...")
 			}
 		}
 		all = append(all, c)

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// rounds is the number of commits within which the tests of every package run at length.
+const rounds = 40
+
+// A change is what is checked.
+type change struct {
+	what    string   // the commits
+	commits int      // in the change
+	count   int      // in all
+	touched []string // packages with files in the change, as ./executor
+	long    []string // packages whose tests run at length: those touched, those that import them, and some others
+	rest    []string // the other packages
+}
+
+// String says what the change is, for people.
+func (c *change) String() string {
+	return fmt.Sprintf("the change: %s\ntouched: %s\nat length: %s", c.what, words(c.touched), words(c.long))
+}
+
+func words(list []string) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return strings.Join(list, " ")
+}
+
+// environ returns the variables that steps use.
+func (c *change) environ() []string {
+	return []string{
+		"TOUCHED=" + strings.Join(c.touched, " "),
+		"LONG=" + strings.Join(c.long, " "),
+		"REST=" + strings.Join(c.rest, " "),
+		"COMMITS=" + strconv.Itoa(c.count),
+	}
+}
+
+// committed returns the change from after a commit to HEAD. If since is empty it is the last commit that is four hours
+// older than HEAD: CI has a clone, which does not say what landed last.
+func committed(root, since string) (*change, error) {
+	if since == "" {
+		when, err := git(root, "log", "-1", "--format=%ct")
+		if err != nil {
+			return nil, err
+		}
+		head, err := strconv.ParseInt(when, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		const hours = 4
+		since, err = git(root, "rev-list", "-1", fmt.Sprintf("--before=%d", head-hours*3600), "HEAD")
+		if err != nil {
+			return nil, err
+		}
+	}
+	count, err := number(root, "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	c := &change{count: count, commits: count, what: "all that there is"}
+	files := ""
+	if since == "" {
+		files, err = git(root, "ls-files")
+	} else if c.commits, err = number(root, since+"..HEAD"); err == nil {
+		c.what = fmt.Sprintf("%d commits after %.10s", c.commits, since)
+		files, err = git(root, "diff", "--name-only", since, "HEAD")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, c.list(root, strings.Fields(files))
+}
+
+// uncommitted returns the change of the files that are not committed.
+func uncommitted(root string) (*change, error) {
+	files, err := git(root, "status", "--porcelain", "--untracked-files=all", "--no-renames")
+	if err != nil {
+		return nil, err
+	}
+	c := &change{what: "what is not committed"}
+	var names []string
+	for line := range strings.Lines(files) {
+		if fields := strings.Fields(line); len(fields) == 2 {
+			names = append(names, fields[1])
+		}
+	}
+	if len(names) == 0 {
+		return nil, errors.New("nothing has changed since the last commit")
+	}
+	return c, c.list(root, names)
+}
+
+// list finds the packages of files.
+func (c *change) list(root string, files []string) error {
+	all, err := packagesOf(root)
+	if err != nil {
+		return err
+	}
+	c.sort(all, files)
+	return nil
+}
+
+// A pkg is a package of the module.
+type pkg struct {
+	dir     string   // ./executor
+	imports []string // of its code
+	tests   []string // of its tests
+}
+
+// sort finds the packages that files belong to, and those that their tests concern.
+func (c *change) sort(all []pkg, files []string) {
+	touched, long := make(map[string]bool), make(map[string]bool)
+	code := make(map[string]bool) // packages whose code has changed, or that of what they import
+	for _, name := range files {
+		for dir := "./" + path.Dir(name); dir != "."; dir = pathDir(dir) {
+			if slices.ContainsFunc(all, func(p pkg) bool { return p.dir == dir }) {
+				touched[dir] = true
+				if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+					code[dir] = true
+				}
+				break
+			}
+		}
+	}
+	isCode := func(dir string) bool { return code[dir] }
+	for grown := true; grown; {
+		grown = false
+		for _, p := range all {
+			if !code[p.dir] && slices.ContainsFunc(p.imports, isCode) {
+				code[p.dir], grown = true, true
+			}
+		}
+	}
+	for i, p := range all {
+		turn := false // the packages take turns with the commits
+		for k := range min(c.commits, rounds) {
+			turn = turn || (c.count-k)%rounds == i%rounds
+		}
+		if turn || touched[p.dir] || code[p.dir] || slices.ContainsFunc(p.tests, isCode) {
+			long[p.dir] = true
+		}
+	}
+	for _, p := range all {
+		if touched[p.dir] {
+			c.touched = append(c.touched, p.dir)
+		}
+		if long[p.dir] {
+			c.long = append(c.long, p.dir)
+		} else {
+			c.rest = append(c.rest, p.dir)
+		}
+	}
+}
+
+// pathDir is path.Dir for a path that begins with ./ and is to keep that.
+func pathDir(dir string) string {
+	up := path.Dir(dir)
+	if up == "." {
+		return "."
+	}
+	return "./" + strings.TrimPrefix(up, "./")
+}
+
+// packagesOf lists the packages of the module.
+func packagesOf(root string) (all []pkg, err error) {
+	const format = `{{.ImportPath}}|{{join .Imports " "}}|{{join .TestImports " "}} {{join .XTestImports " "}}`
+	cmd := exec.Command("go", "list", "-f", format, "./...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, said(cmd, err)
+	}
+	const module = "github.com/magpie-go/magpie/"
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Split(strings.TrimSpace(line), "|")
+		p := pkg{dir: "./" + strings.TrimPrefix(fields[0], module)}
+		own := func(list string) (dirs []string) {
+			for _, name := range strings.Fields(list) {
+				if rest, is := strings.CutPrefix(name, module); is {
+					dirs = append(dirs, "./"+rest)
+				}
+			}
+			return dirs
+		}
+		p.imports, p.tests = own(fields[1]), own(fields[2])
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func number(root, revisions string) (int, error) {
+	out, err := git(root, "rev-list", "--count", revisions)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(out)
+}
+
+// git runs git in root.
+func git(root string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	return strings.TrimRight(string(out), "\n"), said(cmd, err)
+}
+
+// said adds to the error of a command what the command wrote to standard error.
+func said(cmd *exec.Cmd, err error) error {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return fmt.Errorf("%v: %w\n%s", cmd, err, exit.Stderr)
+	}
+	return err
+}
