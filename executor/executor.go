@@ -11,6 +11,7 @@ import (
 	"github.com/magpie-go/magpie/executor/internal/lane"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/executor/internal/spares"
+	"github.com/magpie-go/magpie/internal/living"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/procs"
@@ -54,6 +55,7 @@ type core struct {
 	policy   policy.Policy
 	lanes    *lane.Maker[Item]
 	release  func()        // gives the reserved Ps back
+	leave    func()        // ends its being known to internal/living
 	inline   *inline       // set if there are no threads
 	sharing  *sharing      // set with Config.Share or Config.HostShare
 	watch    *watch        // set with Config.Observers
@@ -115,6 +117,7 @@ func New(cfg Config) (*Executor, error) {
 	}
 	ex := newExecutor(cfg)
 	ex.release = procs.Reserve(ps)
+	ex.leave = living.Enter(ex)
 	ex.startWorkers()
 	if err := ex.checkHooks(); err != nil {
 		ex.watch.attach(nil)
@@ -161,6 +164,7 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 		lanes:    lanes,
 		injector: newInjector(),
 		release:  func() {},
+		leave:    func() {},
 		inline:   inline,
 		watch:    newWatch(&cfg),
 		intake:   newIntake(cfg.MaxRuns),
@@ -274,6 +278,7 @@ func (ex *Executor) Close() error {
 		ex.alive.Wait()
 		ex.leaving.wait()
 		ex.release()
+		ex.leave()
 		ex.watch.detach()
 		xsync.Close(ex.life.closed)
 	}

@@ -93,10 +93,11 @@ func (r *runner) do(ctx context.Context, s *step) {
 		s.told = fmt.Sprintf("%v\n%s", err, log.failures())
 	}
 	fmt.Fprintf(r.out, "%s  %s in %s: %s\n", r.clock(), s.state, seconds(s.took), s.name)
-	fmt.Fprint(r.out, indented(log.summary()))
 	if err != nil {
 		fmt.Fprint(r.out, s.told)
+		return
 	}
+	fmt.Fprint(r.out, indented(log.summary()))
 }
 
 // progress says every minute which steps are running.

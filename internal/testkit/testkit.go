@@ -3,8 +3,9 @@ package testkit
 
 import (
 	"fmt"
-	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -16,11 +17,9 @@ import (
 // on its length: on a busy machine a test is only slower.
 const Patience = 60 * time.Second
 
-// hangs is where Within reports a hang.
-var hangs io.Writer = os.Stderr
-
-// Within runs f. If f has not returned after d, Within fails the test at once, with the results of dump and all stacks,
-// and leaves f behind. f may end the test with FailNow, as require does.
+// Within runs f. If f has not returned after d, Within fails the test at once, with the results of dump, the state of
+// every executor that has not been closed and all stacks, and leaves f behind. f may end the test with FailNow, as
+// require does.
 func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 	t.Helper()
 	done := make(chan bool, 1)
@@ -42,11 +41,11 @@ func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 		for _, tell := range dump {
 			fmt.Fprintln(&told, tell())
 		}
-		stacks := make([]byte, 1<<20)
-		told.Write(stacks[:runtime.Stack(stacks, true)])
+		told.WriteString(state())
+		told.WriteString(stacks())
 		// Write to standard error as well: the hung code may go on when the test is given up, and end the process
 		// before the test's log is written.
-		fmt.Fprintf(hangs, "hung for %v\n%s\n", d, &told)
+		fmt.Fprintf(hangs, "%s hung for %v\n%s\n", t.Name(), d, &told)
 		t.Fatalf("hung for %v\n%s", d, &told)
 	}
 }
@@ -62,7 +61,7 @@ func Until(t testing.TB, what string, condition func() bool) {
 		case i < spins:
 			runtime.Gosched()
 		case time.Now().After(end) && !condition(): // once more: the process may have been stopped meanwhile
-			t.Fatalf("still not after %v: %s", Patience, what)
+			t.Fatalf("still not after %v: %s\n%s%s", Patience, what, state(), stacks())
 		default:
 			time.Sleep(pause)
 		}
@@ -87,8 +86,8 @@ func Fits(t testing.TB, measure func() (wrong string)) {
 	}
 }
 
-// Seed returns the seed of a randomized test and logs it. It is a new one every time, or the value of the environment
-// variable MAGPIE_SEED, which repeats a failure.
+// Seed returns the seed of a randomized test, and logs it with the command that repeats the test. It is a new one every
+// time, or the value of the environment variable MAGPIE_SEED.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -98,8 +97,29 @@ func Seed(t testing.TB) uint64 {
 			t.Fatalf("MAGPIE_SEED: %v", err)
 		}
 	}
-	t.Logf("MAGPIE_SEED=%d", seed)
+	t.Logf("again: MAGPIE_SEED=%d go test -run '%s' %s", seed, patternOf(t.Name()), folder())
 	return seed
+}
+
+// patternOf returns the expression for -run that matches one test.
+func patternOf(test string) string {
+	return "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
+}
+
+// folder returns the folder of the package under test: the working directory of a test is that of its package.
+func folder() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "in the package's folder"
+	}
+	for root := filepath.Dir(dir); root != filepath.Dir(root); root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, ".git")); err == nil {
+			if rel, err := filepath.Rel(root, dir); err == nil {
+				return "./" + filepath.ToSlash(rel)
+			}
+		}
+	}
+	return dir
 }
 
 // Usable returns the values for which missing returns nil: a test leaves out what the system does not have.
