@@ -67,15 +67,15 @@ func TestBroadcastToBusyWorkers(t *testing.T) {
 		for range 2 * ex.Workers() {
 			runs = append(runs, ex.Start(t.Context(), endless(&stop)))
 		}
-		c := newRoll(ex)
-		for range 20 {
+		c, n := newRoll(ex), testkit.Scale(20)
+		for range n {
 			require.NoError(t, executor.Broadcast(t.Context(), ex, c.fn))
 		}
 		stop.Store(true)
 		for _, r := range runs {
 			require.NoError(t, r.Wait())
 		}
-		c.each(t, 20)
+		c.each(t, n)
 	})
 }
 
@@ -290,7 +290,7 @@ func TestBroadcastToRestingWorkers(t *testing.T) {
 		Workers: 4, Share: &executor.Share{Path: t.TempDir() + "/table", Processors: 1},
 	})
 	within(t, ex, func() {
-		for range 20 {
+		for range max(5, testkit.Scale(20)) {
 			require.NoError(t, ex.Run(t.Context(), fan(100, func(context.Context) error {
 				time.Sleep(10 * time.Microsecond)
 				return nil

@@ -204,11 +204,16 @@ func TestCancelAroundTheEnd(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		var hit, missed int
 		g := chain(8, nothing)
+		long := chain(2000, nothing) // while only one of the two has come about
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		for i := 0; i < testkit.Scale(4000) || hit == 0 || missed == 0; i++ {
 			ctx, cancel := context.WithCancel(context.Background())
-			r := ex.Start(ctx, g)
+			job := g
+			if hit == 0 && i >= testkit.Scale(4000) {
+				job = long
+			}
+			r := ex.Start(ctx, job)
 			wg.Go(func() {
 				for range i % 64 * 8 {
 					_ = ctx.Err()

@@ -14,11 +14,8 @@ import (
 // TestDeepOnNoStack: the depth of work that starts work and does not wait for it is bounded by memory only. Of children
 // in children one worker runs a third of this.
 func TestDeepOnNoStack(t *testing.T) {
-	levels := 100_000
-	if testkit.Race {
-		levels /= 10 // a level takes ten times the time, and several times the memory
-	}
-	depth := 0 // one level is in progress at a time
+	levels := max(10_000, testkit.Scale(100_000)) // with the race detector a level also takes several times the memory
+	depth := 0                                    // one level is in progress at a time
 	for name, deep := range map[string]func(ex *executor.Executor) error{
 		"functions of a group": func(ex *executor.Executor) error {
 			g := executor.NewGroup(ex)

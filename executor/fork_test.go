@@ -65,7 +65,8 @@ func onOpenDeques(t *testing.T, workers []int, f func(t *testing.T, ex *executor
 
 // onStores runs a test for every policy and number of workers with the default kind of deque, and with each store of
 // another kind for one policy and number, which the seed chooses: the names of the subtests tell them. Each comes as
-// often as another.
+// often as another. If Quick, the default kind too is tried with one policy only for each number, and half of the other
+// stores are drawn.
 func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	on := func(p executor.Policy, n int, s store) {
 		t.Run(fmt.Sprintf("%v/W=%d/%v", p, n, s), func(t *testing.T) {
@@ -75,18 +76,25 @@ func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, 
 	}
 	policies := testkit.Some(t, usable())
 	several := workers[min(1, len(workers)-1):] // one worker alone has the same deque, whatever its kind
-	turn := rand.New(rand.NewPCG(testkit.Seed(t), 7)).IntN(len(policies) * len(several))
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 7))
+	turn := rng.IntN(len(policies) * len(several))
 	for _, s := range stores {
 		if s.deque != deque.KindChaseLev {
+			if testkit.Quick() && rng.IntN(2) == 0 {
+				continue
+			}
 			on(policies[turn%len(policies)], several[turn/len(policies)%len(several)], s)
 			turn++
 			continue
 		}
-		for _, p := range policies {
-			for _, n := range workers {
-				on(p, n, s)
+		for i, p := range policies {
+			for k, n := range workers {
+				if !testkit.Quick() || (turn+k)%len(policies) == i {
+					on(p, n, s)
+				}
 			}
 		}
+		turn++
 	}
 }
 

@@ -36,7 +36,7 @@ func descend(n int, rng *rand.Rand, frames *[]uintptr, ready func()) {
 // The stacks of many goroutines lie side by side. What a worker knows of its stack, from the frames on it, has no frame
 // of another, and most frames are known when they are made.
 func TestFramesOfStacksApart(t *testing.T) {
-	const goroutines = 500
+	goroutines := max(150, testkit.Scale(500))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	runtime.GC() // waits for one that is in progress: it would move stacks that are large for their use
 	frames := make([][]uintptr, goroutines)

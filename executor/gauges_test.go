@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
@@ -210,7 +211,7 @@ func TestStatsWhileRunning(t *testing.T) {
 		over := make(chan struct{})
 		go func() {
 			defer close(over)
-			for deadline := time.Now().Add(50 * time.Millisecond); time.Now().Before(deadline); {
+			for deadline := time.Now().Add(time.Duration(testkit.Scale(50)) * time.Millisecond); time.Now().Before(deadline); {
 				_ = ex.Run(context.Background(), fan(100, nothing))
 			}
 		}()

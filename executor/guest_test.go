@@ -94,7 +94,7 @@ func TestCallersIdle(t *testing.T) {
 			ex, err := executor.New(cfg)
 			require.NoError(t, err)
 			defer ex.Close()
-			for range 20 {
+			for range max(3, testkit.Scale(20)) {
 				comesToRest(t, ex)
 				require.False(t, onCaller(t, ex))
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
@@ -23,9 +24,11 @@ func TestOthersSleepDuringALongTask(t *testing.T) {
 				<-gate
 				return nil
 			}))
-			eventually(func() bool { return ex.Parked() == n-1 && ex.Injected() == 0 && ex.Thieves() == 0 })
+			eventually(func() bool {
+				return ex.Parked() == n-1 && ex.Injected() == 0 && ex.Thieves() == 0 && ex.Committed()
+			})
 			parks := ex.Stats().Total.Parks
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(time.Duration(testkit.Scale(50)) * time.Millisecond)
 			require.Equal(t, parks, ex.Stats().Total.Parks, "a worker got up without a reason")
 			close(gate)
 			require.NoError(t, r.Wait())
@@ -65,7 +68,7 @@ func TestQuiescence(t *testing.T) {
 		// Under the published policy a worker that was notified may not have got up yet, so the first look may be
 		// early. A worker that gets up now and then without a reason never lets two looks agree.
 		for before := ex.Stats().Total; ; {
-			time.Sleep(300 * time.Millisecond)
+			time.Sleep(time.Duration(testkit.Scale(300)) * time.Millisecond)
 			now := ex.Stats().Total
 			if now == before && ex.Parked() == ex.Workers() {
 				break

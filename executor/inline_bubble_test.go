@@ -17,7 +17,7 @@ func TestInlineBubbles(t *testing.T) {
 	semaphore := graph.NewSemaphore(1)
 	ran := 0
 	g := graph.New("g")
-	g.Task(func(context.Context) error { ran++; time.Sleep(time.Second); return nil }).Limit(semaphore).
+	g.Task(func(context.Context) error { ran++; time.Sleep(time.Millisecond); return nil }).Limit(semaphore).
 		Precede(g.Task(func(context.Context) error { ran++; return nil }).Limit(semaphore))
 	g.Subflow(func(_ context.Context, s *graph.Graph) error {
 		s.Task(func(context.Context) error { ran++; return nil })

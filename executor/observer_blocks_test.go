@@ -58,7 +58,7 @@ func TestShutdownNamesObservers(t *testing.T) {
 				b, o := newBlocker(), new(executor.Observer)
 				c.set(o, b.wait)
 				ex := newExecutor(t, executor.Config{Workers: 1, Spares: -1, Observers: []*executor.Observer{o}})
-				ex.SetShutdownPatience(20 * time.Millisecond)
+				ex.SetShutdownPatience(5 * time.Millisecond)
 				if name == "Unpark" {
 					eventually(func() bool { return ex.Parked() == 1 })
 				}

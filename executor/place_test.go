@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -179,7 +180,12 @@ func TestFromContextInnermost(t *testing.T) {
 func TestFromContextIsFree(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
-		require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = executor.FromContext(ctx) }))
+		testkit.Fits(t, func() (wrong string) { // other goroutines of the process may allocate meanwhile
+			if n := testing.AllocsPerRun(100, func() { _, _ = executor.FromContext(ctx) }); n != 0 {
+				wrong = fmt.Sprintf("%v allocations", n)
+			}
+			return wrong
+		})
 		return nil
 	})))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/cgroup"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,10 +21,7 @@ func TestHostShareAndShare(t *testing.T) {
 	tab := newTable(t, 4)
 	ex, _ := newQuotaExecutor(t, executor.Config{Workers: 4, HostShare: 0.5, Share: tab.share()}, 2000)
 	untilShared(t, ex, func(s executor.ShareStats) bool { return s.Desire == 4 && s.Allotment == 4 })
-	within(t, ex, func() {
-		for keepBusy(t, ex, 300*time.Millisecond) > 1.7 { // as in TestHostShare
-		}
-	})
+	fits(t, 1.7, func() duty { return keepBusy(t, ex, busyTime()) }) // as in TestHostShare
 }
 
 const inGroup = "MAGPIE_TEST_IN_GROUP"
@@ -58,15 +56,16 @@ func TestHostShareInGroup(t *testing.T) {
 		return n / periods
 	}
 	// On a busy machine the manager may come late, or other processes leave less than the quota.
-	for try := 1; ; try++ {
+	testkit.Fits(t, func() (wrong string) {
 		without, with, three := throttled("0"), throttled("0.3"), throttled("0.3 0.3 0.3")
-		t.Logf("throttled in %.0f%% of the periods without a HostShare, in %.0f%% with one, in %.0f%% with three executors",
-			100*without, 100*with, 100*three)
+		told := fmt.Sprintf("throttled in %.0f%% of the periods without a HostShare, in %.0f%% with one, in %.0f%% with "+
+			"three executors", 100*without, 100*with, 100*three)
+		t.Log(told)
 		if without <= 0.5 || max(with, three) < without/2 {
-			return
+			return ""
 		}
-		require.Less(t, try, 5)
-	}
+		return told
+	})
 }
 
 // beBusyInGroup keeps an executor busy for each of the shares, and prints how often the process was throttled.
@@ -79,7 +78,11 @@ func beBusyInGroup(t *testing.T, shares []string) {
 		require.NoError(t, err)
 		ex := newExecutor(t, executor.Config{Workers: 2, HostShare: host})
 		all.Go(func() {
-			for end := time.Now().Add(time.Second); time.Now().Before(end); {
+			d := time.Second // ten periods
+			if testkit.Quick() {
+				d = 500 * time.Millisecond
+			}
+			for end := time.Now().Add(d); time.Now().Before(end); {
 				if _, err := executor.Call(t.Context(), ex, forkFib, 20); err != nil {
 					t.Error(err)
 				}

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/cgroup"
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/quota"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -44,17 +46,75 @@ func newQuotaExecutor(t *testing.T, cfg executor.Config, milli int64) (*executor
 	return ex, q
 }
 
-// keepBusy runs forks for a time, and returns how many workers were awake on average.
-func keepBusy(t *testing.T, ex *executor.Executor, d time.Duration) float64 {
-	began, before := time.Now(), ex.AwakeTime()
-	_, err := executor.Call(t.Context(), ex, func(s *executor.Scope, end time.Time) int {
-		for time.Now().Before(end) {
-			forkFib(s, 18)
+// A duty is how many workers were awake on average, and how many processors they used. On a busy machine a worker that
+// is awake may wait for a processor, and a manager that waits for one lets workers be awake for too long.
+type duty struct{ awake, used float64 }
+
+// keepBusy runs forks for a time.
+func keepBusy(t *testing.T, ex *executor.Executor, d time.Duration) duty {
+	t.Helper()
+	var began, ended time.Time
+	var awake, used time.Duration
+	within(t, ex, func() {
+		began, awake, used = time.Now(), ex.AwakeTime(), workersCPU(t, ex)
+		_, err := executor.Call(t.Context(), ex, func(s *executor.Scope, end time.Time) int {
+			for time.Now().Before(end) {
+				forkFib(s, 18)
+			}
+			return 0
+		}, began.Add(d))
+		require.NoError(t, err)
+		awake, used, ended = ex.AwakeTime()-awake, workersCPU(t, ex)-used, time.Now()
+	})
+	lasted := float64(ended.Sub(began))
+	return duty{float64(awake) / lasted, float64(used) / lasted}
+}
+
+// workersCPU is the processor time that workers have used or, where the system does not tell it, for how long they have
+// been awake.
+func workersCPU(t *testing.T, ex *executor.Executor) (sum time.Duration) {
+	for _, id := range ex.Threads() {
+		if id == 0 {
+			continue // a spare's
 		}
-		return 0
-	}, began.Add(d))
-	require.NoError(t, err)
-	return float64(ex.AwakeTime()-before) / float64(time.Since(began))
+		used, err := osthread.CPU(id)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return ex.AwakeTime()
+		}
+		require.NoError(t, err)
+		sum += used
+	}
+	return sum
+}
+
+// busyTime is for how long a duty is measured.
+func busyTime() time.Duration {
+	if testkit.Quick() {
+		return 100 * time.Millisecond
+	}
+	return 400 * time.Millisecond
+}
+
+// fits repeats the measurement of a duty until workers use no more than the given number of processors.
+func fits(t *testing.T, most float64, measure func() duty) {
+	t.Helper()
+	testkit.Fits(t, func() (wrong string) {
+		if l := measure(); l.used > most {
+			wrong = fmt.Sprintf("workers use %.2f processors, awake are %.2f: want at most %.2f", l.used, l.awake, most)
+		}
+		return wrong
+	})
+}
+
+// growsTo repeats the measurement of a duty until as many workers are awake.
+func growsTo(t *testing.T, least float64, measure func() duty) {
+	t.Helper()
+	testkit.Fits(t, func() (wrong string) {
+		if l := measure(); l.awake < least {
+			wrong = fmt.Sprintf("awake are %.2f: want at least %.2f", l.awake, least)
+		}
+		return wrong
+	})
 }
 
 // Workers are awake for their part of the quota on average, whatever the policy.
@@ -63,12 +123,8 @@ func TestHostShare(t *testing.T) {
 		t.Run(p.String(), func(t *testing.T) {
 			for _, milli := range []int64{500, 2000} {
 				ex, _ := newQuotaExecutor(t, executor.Config{Workers: 4, Policy: p, HostShare: 0.5}, milli)
-				within(t, ex, func() {
-					keepBusy(t, ex, 20*time.Millisecond) // until the first look
-					// On a busy machine the manager may come late.
-					for keepBusy(t, ex, 400*time.Millisecond) > 1.5*float64(milli)/2000+0.2 {
-					}
-				})
+				keepBusy(t, ex, 20*time.Millisecond) // until the first look
+				fits(t, 1.5*float64(milli)/2000+0.2, func() duty { return keepBusy(t, ex, busyTime()) })
 				s := ex.Stats().Quota
 				require.NoError(t, s.Err)
 				require.Equal(t, float64(milli)/1000, s.CPUs)
@@ -88,28 +144,30 @@ func TestHostShareOfSeveral(t *testing.T) {
 		all = append(all, newExecutor(t, executor.Config{Workers: 4, HostShare: host}))
 	}
 	quota.Process = process
-	within(t, all[0], func() {
-		together := func() (sum float64) {
-			var used [2]float64
-			var busy sync.WaitGroup
-			for i, ex := range all {
-				busy.Go(func() { used[i] = keepBusy(t, ex, 400*time.Millisecond) })
-			}
-			busy.Wait()
-			return used[0] + used[1]
+	alone := func() duty { return keepBusy(t, all[0], busyTime()) }
+	together := func() duty {
+		var each [2]duty
+		var busy sync.WaitGroup
+		for i, ex := range all {
+			busy.Go(func() { each[i] = keepBusy(t, ex, busyTime()) })
 		}
-		for together() > 1.3 { // on a busy machine the manager may come late; with a part of their own it would be 2.5
+		busy.Wait()
+		return duty{each[0].awake + each[1].awake, each[0].used + each[1].used}
+	}
+	workers := func(ex *executor.Executor) float64 { return ex.Stats().Quota.Workers }
+	fits(t, 1.3, together) // with a part of their own it would be 2.5
+	require.Equal(t, 1.0, workers(all[1]))
+	growsTo(t, 1.3, alone) // 1.5, as soon as the other has left
+	testkit.Fits(t, func() (wrong string) {
+		if n := workers(all[0]); n != 1.5 {
+			alone()
+			wrong = fmt.Sprintf("%v workers of a quota for 1.5", n)
 		}
-		require.Equal(t, 1.0, all[1].Stats().Quota.Workers)
-		for keepBusy(t, all[0], 400*time.Millisecond) < 1.3 { // 1.5, as soon as the other has left
-		}
-		require.Equal(t, 1.5, all[0].Stats().Quota.Workers)
-		for together() > 1.3 {
-		}
-		require.NoError(t, all[1].Close())
-		for keepBusy(t, all[0], 400*time.Millisecond) < 1.3 {
-		}
+		return wrong
 	})
+	fits(t, 1.3, together)
+	require.NoError(t, all[1].Close())
+	growsTo(t, 1.3, alone)
 }
 
 // The quota is followed: it appears, changes, cannot be read for a while, and goes.
@@ -121,6 +179,7 @@ func TestHostShareFollows(t *testing.T) {
 		until := func(wanted func(executor.QuotaStats) bool) {
 			for !wanted(ex.Stats().Quota) {
 				keepBusy(t, ex, time.Millisecond)
+				time.Sleep(5 * time.Millisecond)
 			}
 		}
 		q.cpus.Store(1000)

@@ -14,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -217,10 +218,10 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 				runtime.KeepAlive(ex)
 			}
 			onEach(t, []int{1, 2}, check)
-			for _, s := range []store{
+			for _, s := range testkit.Part(t, []store{
 				{deque.KindChaseLev, executor.PushedForks}, {deque.KindPadWS, executor.PrivateForks},
 				{deque.KindPDQS, executor.PushedForks},
-			} {
+			}) {
 				t.Run(fmt.Sprint(s), func(t *testing.T) {
 					ex := newExecutor(t, s.in(executor.Config{Workers: 2}))
 					within(t, ex, func() { check(t, ex) })

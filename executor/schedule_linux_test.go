@@ -14,6 +14,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -66,12 +67,15 @@ func own(t *testing.T) (s scheduled, cpus []int) {
 func requireOthersAre(t *testing.T, want scheduled, executors ...*executor.Executor) {
 	t.Helper()
 	var others map[int64]scheduled
-	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if others = othersThan(t, want, executors...); len(others) == 0 {
-			return
+	defer func() {
+		if len(others) > 0 {
+			t.Logf("these threads have another schedule than %v: %v", want, others)
 		}
-	}
-	require.Empty(t, others, "the schedule of all of them is to be %v", want)
+	}()
+	testkit.Until(t, "all threads but the workers' have the schedule of the process", func() bool {
+		others = othersThan(t, want, executors...)
+		return len(others) == 0
+	})
 }
 
 // othersThan returns the threads that are not workers' and have another schedule than want.

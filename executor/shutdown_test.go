@@ -3,8 +3,10 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -190,7 +192,7 @@ func TestShutdownIsSeenByErr(t *testing.T) {
 // the tasks return.
 func TestShutdownLeavesBehind(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
-		ex.SetShutdownPatience(50 * time.Millisecond)
+		ex.SetShutdownPatience(10 * time.Millisecond)
 		gate := make(chan struct{})
 		var begun sync.WaitGroup
 		var deaf []*executor.Run
@@ -279,44 +281,59 @@ func TestShutdownOfAMillion(t *testing.T) {
 		n = 20_000
 	}
 	for _, workers := range []int{1, 2} {
-		ex := newExecutor(t, executor.Config{Workers: workers})
-		within(t, ex, func() {
-			gate := make(chan struct{})
-			for range workers {
-				ex.Start(t.Context(), one(func(ctx context.Context) error { <-gate; <-ctx.Done(); return nil }))
-			}
-			futures := make([]*executor.Future[int], n)
-			for i := range futures {
-				futures[i] = executor.Async(t.Context(), ex, func(context.Context) (int, error) { return 1, nil })
-			}
-			r := ex.Start(t.Context(), fan(n, nothing))
-			close(gate)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-			defer cancel()
-			err := ex.Shutdown(ctx)
-			over, _ := ctx.Deadline()
-			late := time.Since(over)
+		// It takes far less than what is documented unless the machine is busy.
+		testkit.Fits(t, func() (wrong string) {
+			late, err := shutDownMany(t, workers, n)
 			t.Logf("%d workers: Shutdown returns %v after the deadline", workers, late)
-			require.Less(t, late, 5*time.Second) // as documented; it is far less unless the machine is busy
-			require.ErrorIs(t, err, executor.ErrShutdown)
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.NotContains(t, err.Error(), "not closed yet")
-			require.True(t, closed(r.Done()))
-			isCancelled := func(err error) bool {
-				return errors.Is(err, executor.ErrShutdown) && errors.Is(err, context.DeadlineExceeded) &&
-					errors.Is(err, context.Canceled)
+			if late >= 5*time.Second || strings.Contains(err.Error(), "not closed yet") {
+				wrong = fmt.Sprintf("Shutdown returns %v after the deadline: %v", late, err)
 			}
-			require.True(t, isCancelled(r.Wait()), r.Wait())
-			for i, f := range futures {
-				if !closed(f.Done()) {
-					t.Fatalf("future %d has not ended", i)
-				}
-				if n, err := f.Wait(); n != 0 || !isCancelled(err) {
-					t.Fatalf("future %d: %d, %v", i, n, err)
-				}
-			}
+			return wrong
 		})
 	}
+}
+
+// shutDownMany shuts an executor down that has n futures and n tasks queued, and returns how long after the deadline
+// Shutdown returned, and what.
+func shutDownMany(t *testing.T, workers, n int) (late time.Duration, err error) {
+	ex := newExecutor(t, executor.Config{Workers: workers})
+	within(t, ex, func() {
+		gate := make(chan struct{})
+		for range workers {
+			ex.Start(t.Context(), one(func(ctx context.Context) error { <-gate; <-ctx.Done(); return nil }))
+		}
+		futures := make([]*executor.Future[int], n)
+		for i := range futures {
+			futures[i] = executor.Async(t.Context(), ex, func(context.Context) (int, error) { return 1, nil })
+		}
+		r := ex.Start(t.Context(), fan(n, nothing))
+		close(gate)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		err = ex.Shutdown(ctx)
+		over, _ := ctx.Deadline()
+		late = time.Since(over)
+		require.ErrorIs(t, err, executor.ErrShutdown)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		if strings.Contains(err.Error(), "not closed yet") {
+			return
+		}
+		require.True(t, closed(r.Done()))
+		isCancelled := func(err error) bool {
+			return errors.Is(err, executor.ErrShutdown) && errors.Is(err, context.DeadlineExceeded) &&
+				errors.Is(err, context.Canceled)
+		}
+		require.True(t, isCancelled(r.Wait()), r.Wait())
+		for i, f := range futures {
+			if !closed(f.Done()) {
+				t.Fatalf("future %d has not ended", i)
+			}
+			if n, err := f.Wait(); n != 0 || !isCancelled(err) {
+				t.Fatalf("future %d: %d, %v", i, n, err)
+			}
+		}
+	})
+	return late, err
 }
 
 // TestRandomShutdown: goroutines and tasks start runs and futures of all kinds, and wait for some, while others close

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/magpie-go/magpie/executor"
@@ -79,7 +78,7 @@ func TestStatsActive(t *testing.T) {
 			}
 			return nil
 		})))
-		require.Eventually(t, func() bool { return ex.Stats().Active == 0 }, time.Minute, time.Millisecond)
+		eventually(func() bool { return ex.Stats().Active == 0 })
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -216,9 +217,13 @@ func TestYieldInABubble(t *testing.T) {
 func TestYieldDoesNotAllocate(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
-			if n := testing.AllocsPerRun(1000, func() { _ = executor.Yield(ctx) }); n != 0 {
-				t.Errorf("%v allocations", n)
-			}
+			// Other goroutines of the process may allocate meanwhile.
+			testkit.Fits(t, func() (wrong string) {
+				if n := testing.AllocsPerRun(1000, func() { _ = executor.Yield(ctx) }); n != 0 {
+					wrong = fmt.Sprintf("%v allocations", n)
+				}
+				return wrong
+			})
 			return nil
 		})))
 	})
