@@ -364,7 +364,7 @@ func TestOwedCountsDoNotWaitForNewcomers(t *testing.T) {
 				}
 			})
 			begin := time.Now()
-			for n := testkit.Scale(6000); n > 0 && time.Since(begin) < testkit.Patience/2; n-- { // one core is slow
+			for n := testkit.Scale(1500); n > 0 && time.Since(begin) < testkit.Patience/2; n-- { // one core is slow
 				joined = make(chan struct{})
 				require.NoError(t, ex.Run(t.Context(), g))
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -85,19 +86,33 @@ func TestShareJSON(t *testing.T) {
 		}},
 	}, v)
 
-	var out, errs strings.Builder
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	var errs strings.Builder
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	out := lines{left: 5, last: cancel}
 	testkit.Within(t, testkit.Patience, func() {
 		status = run(ctx, []string{"share", "-path", path, "-format", "json", "-every", "1ms"}, &out, &errs)
 	})
 	require.Zero(t, status, "an interrupt is its usual end")
 	require.Empty(t, errs.String())
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	require.Greater(t, len(lines), 1)
-	for _, l := range lines {
-		require.NoError(t, json.Unmarshal([]byte(l), &v))
+	require.LessOrEqual(t, out.left, 0)
+	for line := range strings.Lines(out.String()) {
+		require.NoError(t, json.Unmarshal([]byte(line), &v))
 	}
+}
+
+// lines calls last when so many lines are left to be written to it and then were.
+type lines struct {
+	strings.Builder
+	left int
+	last func()
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	if l.left -= bytes.Count(p, []byte("\n")); l.left <= 0 {
+		l.last()
+	}
+	return l.Builder.Write(p)
 }
 
 // TestShareScreen: at a terminal the table is drawn in place.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 )
 
@@ -35,7 +36,7 @@ func (w *watchedDeque) Steal() (*Item, deque.Outcome) {
 
 // TestStealsAreSpaced: with one item of twenty to be stolen, few steals come within five pushes of the one before. If
 // the thief made the three steals that are due after a round of 64 pushes in a row, two of three would. On a machine
-// with other work one of many attempts has to succeed.
+// with other work one of many attempts has to succeed. Where the threads never have two cores at once, nothing is known.
 func TestStealsAreSpaced(t *testing.T) {
 	if testkit.Race || runtime.NumCPU() < 2 {
 		t.Skip("the detector changes all times; on one core owner and thief take turns")
@@ -62,8 +63,21 @@ func TestStealsAreSpaced(t *testing.T) {
 			}
 			return float64(n) / float64(len(queue.steals))
 		}
-		for begin := time.Now(); soon() > 0.33; time.Sleep(time.Millisecond) {
-			require.Less(t, time.Since(begin), 3*testkit.Patience, e.Name)
+		// In an attempt without preemption each thread had a core.
+		whole := 0
+		for end := time.Now().Add(testkit.Patience); ; time.Sleep(time.Millisecond) {
+			_, before := osthread.ContextSwitches()
+			share := soon()
+			if share <= 0.33 {
+				break
+			}
+			if _, after := osthread.ContextSwitches(); after == before {
+				whole++
+			}
+			if time.Now().After(end) && whole < 10 {
+				t.Skip("no quiet moment")
+			}
+			require.True(t, time.Now().Before(end), "%s: %.2f of the steals come too soon", e.Name, share)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -39,53 +40,64 @@ func tinyDeques(kinds ...*DequeKind) (*DequeSession, *[]DequeResult) {
 	}, results
 }
 
-// TestDequeExperiments runs every experiment on every kind.
+// TestDequeExperiments runs every experiment on every kind. A figure is 0 if the cost of the clock, which is taken off,
+// was measured in a bad moment.
 func TestDequeExperiments(t *testing.T) {
 	require.GreaterOrEqual(t, len(possibleDeques()), 3)
 	for _, k := range possibleDeques() {
-		s, results := tinyDeques(k)
-		require.NoError(t, s.Run(context.Background()), k.Name)
-		blocks := 1
-		if k.Blocks {
-			blocks = 2
+		testkit.Fits(t, func() string { return experimentsOn(t, k) })
+	}
+}
+
+// experimentsOn runs every experiment on a kind, and says which figure is 0 that should not be.
+func experimentsOn(t *testing.T, k *DequeKind) (wrong string) {
+	s, results := tinyDeques(k)
+	require.NoError(t, s.Run(context.Background()), k.Name)
+	blocks := 1
+	if k.Blocks {
+		blocks = 2
+	}
+	points := 2 + 1 + 2 + 1 + 2 // of owner, latency, thieves, retries, tree
+	require.Len(t, *results, points*blocks*s.Reps, k.Name)
+	for _, r := range *results {
+		require.True(t, r.Verified)
+		require.Equal(t, k.Name, r.Deque)
+		require.Equal(t, k.Blocks, r.Block > 0)
+		for _, m := range r.Metrics {
+			require.GreaterOrEqual(t, m.Value, 0.0, "%v: %s", r.DequePoint, m.Name)
 		}
-		points := 2 + 1 + 2 + 1 + 2 // of owner, latency, thieves, retries, tree
-		require.Len(t, *results, points*blocks*s.Reps, k.Name)
-		for _, r := range *results {
-			require.True(t, r.Verified)
-			require.Equal(t, k.Name, r.Deque)
-			require.Equal(t, k.Blocks, r.Block > 0)
-			for _, m := range r.Metrics {
-				require.GreaterOrEqual(t, m.Value, 0.0, "%v: %s", r.DequePoint, m.Name)
-			}
-			// The first figure is the subject of the experiment.
-			if r.Experiment != "retries" {
-				require.Positive(t, r.Metrics[0].Value, "%v: %s", r.DequePoint, r.Metrics[0].Name)
-			}
+		// The first figure is the subject of the experiment.
+		if r.Experiment != "retries" && r.Metrics[0].Value == 0 {
+			wrong = fmt.Sprintf("%v: %s is 0", r.DequePoint, r.Metrics[0].Name)
 		}
 	}
+	return wrong
 }
 
 // TestShareIsReached: the share to steal is reached and not exceeded, as the owner waits for the thief. Some items are
 // stolen in any case. The whole share need not be reached in three cases: a run that was ended for lack of time, where
 // the last round is a large part of few pushes; a run under the race detector; and pdqs, whose owner, not the thief,
-// decides how often it deals. It deals once in about 16 operations, which is too seldom for half of the pushes.
+// decides how often it deals. It deals once in about 16 operations, which is too seldom for half of the pushes. Where
+// owner and thief have no cores of their own, one of several runs has to reach it.
 func TestShareIsReached(t *testing.T) {
 	for _, k := range possibleDeques() {
-		s, results := tinyDeques(k)
-		s.Experiments, s.Stolen, s.Blocks, s.N = []*DequeExperiment{ownerExperiment}, []int{0, 5, 50}, []int{4}, 5000
-		require.NoError(t, s.Run(context.Background()), k.Name)
-		for _, r := range *results {
-			require.Equal(t, "stolen-percent", r.Metrics[1].Name)
-			reached := r.Metrics[1].Value
-			require.LessOrEqual(t, reached, float64(r.Stolen), "%v", r.DequePoint)
-			require.Equal(t, r.Stolen > 0, reached > 0, "%v", r.DequePoint)
-			cut := r.WallNS >= runLimit.Nanoseconds()
-			seldom := k.Name == deque.KindPDQS.String() && r.Stolen == 50
-			if !cut && !seldom && !testkit.Race {
-				require.InDelta(t, r.Stolen, reached, 2, "%v", r.DequePoint)
+		testkit.Fits(t, func() (wrong string) {
+			s, results := tinyDeques(k)
+			s.Experiments, s.Stolen, s.Blocks, s.N = []*DequeExperiment{ownerExperiment}, []int{0, 5, 50}, []int{4}, 5000
+			require.NoError(t, s.Run(context.Background()), k.Name)
+			for _, r := range *results {
+				require.Equal(t, "stolen-percent", r.Metrics[1].Name)
+				reached := r.Metrics[1].Value
+				require.LessOrEqual(t, reached, float64(r.Stolen), "%v", r.DequePoint)
+				cut := r.WallNS >= runLimit.Nanoseconds()
+				seldom := k.Name == deque.KindPDQS.String() && r.Stolen == 50
+				whole := !cut && !seldom && !testkit.Race
+				if r.Stolen > 0 && reached == 0 || whole && float64(r.Stolen)-reached > 2 {
+					wrong = fmt.Sprintf("%v: stolen are %v%%", r.DequePoint, reached)
+				}
 			}
-		}
+			return wrong
+		})
 	}
 }
 
@@ -159,6 +171,8 @@ func TestLedger(t *testing.T) {
 
 // TestDequeInterrupted interrupts runs that would take for ever.
 func TestDequeInterrupted(t *testing.T) {
+	defer func(d time.Duration) { runLimit = d }(runLimit)
+	runLimit = testkit.Patience
 	for _, e := range DequeExperiments() {
 		s, results := tinyDeques(possibleDeques()[0])
 		s.Experiments, s.N, s.Work, s.Trees = []*DequeExperiment{e}, 1<<22, []int{1 << 10}, []Tree{{"long", 1, 0, 1 << 20}}
@@ -183,7 +197,7 @@ func TestRunLimit(t *testing.T) {
 	require.Len(t, *results, 2+1+1+1)
 	for _, r := range *results {
 		require.Equal(t, 1<<21, r.N)
-		require.Less(t, r.WallNS, (10 * time.Second).Nanoseconds(), "%v", r.DequePoint)
+		require.Less(t, r.WallNS, testkit.Patience.Nanoseconds(), "%v", r.DequePoint)
 		if r.Experiment != "retries" {
 			require.Positive(t, r.Metrics[0].Value, "%v", r.DequePoint)
 		}

@@ -28,9 +28,9 @@ func everySetting(t *testing.T) Axes {
 	return a
 }
 
-// everyFifth returns all settings, or every fifth if tests are quick. Each has its turn within five turns.
-func everyFifth(turn int, all []Setting) (some []Setting) {
-	stride := 5 // prime to the numbers of values in everySetting: a choice has each of them
+// everyEleventh returns all settings, or every eleventh if tests are quick. Each has its turn within eleven turns.
+func everyEleventh(turn int, all []Setting) (some []Setting) {
+	stride := 11 // prime to the numbers of values in everySetting: the choices have each of them
 	if !testkit.Quick() {
 		stride = 1
 	}
@@ -55,6 +55,10 @@ func settingsOf(e *Engine, a Axes) []Setting {
 // TestEnginesAgree has every engine run the same random graphs, with tasks that check the order of the edges, several
 // times each.
 func TestEnginesAgree(t *testing.T) {
+	times := 3
+	if testkit.Quick() {
+		times = 2
+	}
 	turn := 0
 	for seed := range uint64(2) {
 		for _, w := range []*Workload{chain, btree, dag, fan, matmul} {
@@ -63,10 +67,10 @@ func TestEnginesAgree(t *testing.T) {
 			require.NoError(t, err)
 			turn++
 			for _, e := range Engines() {
-				for _, s := range everyFifth(turn, settingsOf(e, w.axes(everySetting(t)))) {
+				for _, s := range everyEleventh(turn, settingsOf(e, w.axes(everySetting(t)))) {
 					j, err := openJob(e, s, w.Name, check, target)
 					require.NoError(t, err)
-					for range 3 {
+					for range times {
 						r, err := j.repeat(context.Background())
 						require.NoError(t, err)
 						require.True(t, r.Verified)

@@ -106,9 +106,11 @@ func TestActive(t *testing.T) {
 		return looked
 	}
 	require.False(t, once(false))
-	testkit.Within(t, testkit.Patience, func() {
-		for !once(true) {
+	testkit.Fits(t, func() (wrong string) {
+		if !once(true) {
+			wrong = "nobody looked"
 		}
+		return wrong
 	})
 	s, _ := session(Engines()[0])
 	s.Workloads, s.Active, s.Whole = []*Workload{chain}, true, true

@@ -59,13 +59,12 @@ func specimens(t *testing.T) (all []specimen) {
 func TestEveryCombination(t *testing.T) {
 	all := specimens(t)
 	// Of the lists of tasks each combination runs every seventh; package pool's tests run all. If the test is to be brief,
-	// it runs every fifth of the others. Both numbers are prime to that of the numbers of workers.
-	const ofLists = 7
-	ofOthers := 1
+	// it runs every 71st, and every eleventh of the others. These numbers are prime to that of the numbers of workers.
+	ofLists, ofOthers := 7, 1
 	combination := 0
 	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
 	if testkit.Quick() {
-		ofOthers = 5
+		ofLists, ofOthers = 71, 11
 		policies = testkit.Some(t, policies)
 	}
 	for _, p := range policies {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -79,11 +80,15 @@ func (c *Crew) Play(rounds int, play func(thread, round int)) {
 func (c *Crew) meet(all int64) {
 	// Threads in a tight loop see the last arrival within nanoseconds of each other. A thread that loops for long may
 	// keep the last one from its core. The limit is some microseconds: with a tenth of it, 32-bit code, which plays
-	// faster than it wakes, hardly ever overlaps.
-	const looks = 5000
+	// faster than it wakes, hardly ever overlaps. A yield to busy threads of other programs costs their turns: a thread
+	// that has yielded for long sleeps.
+	const looks, yields = 5000, 100
 	c.arrived.Add(1)
 	for n := 0; c.arrived.Load() < all; n++ {
-		if n >= looks {
+		switch {
+		case n >= looks+yields:
+			time.Sleep(20 * time.Microsecond)
+		case n >= looks:
 			osthread.Yield()
 		}
 	}

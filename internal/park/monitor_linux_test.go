@@ -4,6 +4,7 @@ package park_test
 
 import (
 	"runtime"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,8 +77,9 @@ func TestParkSetsTheMonitorTimer(t *testing.T) {
 		var p park.Parker
 		wait := onThread(p.Park)
 		leftAlone := func(want bool) {
-			is := func() bool { return (park.Quiet() == 3) == want }
-			require.Eventually(t, is, testkit.Patience, time.Millisecond)
+			testkit.Until(t, "the timer is left alone: "+strconv.FormatBool(want), func() bool {
+				return (park.Quiet() == 3) == want
+			})
 		}
 		leftAlone(false)
 		leftAlone(true)
@@ -89,7 +91,6 @@ func TestParkSetsTheMonitorTimer(t *testing.T) {
 // TestStopTheWorldBesideSleepers: the world stops in time while threads go to sleep. Without the timer it fails once in
 // some twenty runs; TestMonitorTimer fails each time.
 func TestStopTheWorldBesideSleepers(t *testing.T) {
-	begin := time.Now()
 	var parkers [3]park.Parker
 	var over xatomic.Bool
 	var waits []func()
@@ -101,7 +102,8 @@ func TestStopTheWorldBesideSleepers(t *testing.T) {
 		}))
 	}
 	var stats runtime.MemStats
-	for round := 0; time.Since(begin) < time.Duration(testkit.Scale(3))*time.Second; round++ {
+	begin := time.Now()
+	for round := 0; time.Since(begin) < time.Duration(testkit.Scale(3000))*time.Millisecond; round++ {
 		for i := range parkers {
 			parkers[i].Unpark()
 		}
@@ -110,7 +112,7 @@ func TestStopTheWorldBesideSleepers(t *testing.T) {
 		}
 		stop := time.Now()
 		runtime.ReadMemStats(&stats)
-		require.Less(t, time.Since(stop), 5*time.Second)
+		require.Less(t, time.Since(stop), testkit.Patience/2, "a stall lasts for a minute")
 	}
 	over.Store(true)
 	for i := range parkers {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -105,7 +106,7 @@ func load(t *testing.T, h http.Handler, rate float64, measure time.Duration) (lo
 
 // TestStall: a server that stalls once delays every request that is due meanwhile, and each latency says so.
 func TestStall(t *testing.T) {
-	const stall, rate = 300 * time.Millisecond, 200.0
+	const stall, rate, measure = 300 * time.Millisecond, 200.0, 600 * time.Millisecond
 	s := &server{work: new(work)}
 	var mu sync.Mutex
 	requests := 0
@@ -118,9 +119,9 @@ func TestStall(t *testing.T) {
 			mu.Unlock()
 		}
 		s.handler().ServeHTTP(w, r)
-	}), rate, time.Second)
+	}), rate, measure)
 	require.NoError(t, err)
-	require.Len(t, result.Latencies, int(rate))
+	require.Len(t, result.Latencies, int(rate*measure.Seconds()))
 	slow := 0
 	for _, l := range result.Latencies {
 		if time.Duration(l) > stall/3 {
@@ -192,7 +193,7 @@ func session(t *testing.T) *Session {
 	}
 }
 
-// TestSession measures every background of the default table with every load.
+// TestSession measures every background of the default table with every load, or some if tests are quick.
 func TestSession(t *testing.T) {
 	s := session(t)
 	s.Backgrounds, s.Loads = nil, Loads()
@@ -203,6 +204,9 @@ func TestSession(t *testing.T) {
 		if b.Usable() && !b.Extra {
 			s.Backgrounds = append(s.Backgrounds, b)
 		}
+	}
+	if testkit.Quick() {
+		s.Backgrounds = append(s.Backgrounds[:1], testkit.Some(t, s.Backgrounds[1:])...)
 	}
 	var steps []string
 	s.Step = func(what string, _ time.Duration) { steps = append(steps, what) }
@@ -222,8 +226,8 @@ func TestSession(t *testing.T) {
 		require.LessOrEqual(t, c.P999, c.Max)
 		if b.Name == None {
 			require.Zero(t, c.Background)
-		} else if b.Name != "magpie-nice19" { // which gets nothing done in so short a time on a busy machine
-			require.Positive(t, c.Background, c.Name)
+		} else if c.Background == 0 { // it had no core in so short a time
+			progresses(t, b, s.Loads[i/len(s.Backgrounds)])
 		}
 		require.Positive(t, c.Procs)
 	}
@@ -243,24 +247,61 @@ func TestSession(t *testing.T) {
 	require.Equal(t, "f", Figures("f", cases[:2])[0].File)
 }
 
+// progresses measures a background until it gets something done, for longer each time.
+func progresses(t *testing.T, b *Background, l *Load) {
+	s := session(t)
+	s.Backgrounds, s.Loads = []*Background{b}, []*Load{l}
+	testkit.Fits(t, func() (wrong string) {
+		s.Measure = min(2*s.Measure, 10*time.Second)
+		cases, err := s.Run(t.Context())
+		require.NoError(t, err)
+		if cases[0].Background == 0 {
+			wrong = b.Name + " got nothing done"
+		}
+		return wrong
+	})
+}
+
 // TestSessionQuota: under a quota the server's work is throttled, and the group does not stay behind.
 func TestSessionQuota(t *testing.T) {
 	s := session(t)
-	s.Backgrounds, s.Measure, s.Quota = []*Background{named(Backgrounds(), "errgroup")}, 300*time.Millisecond, 0.1
-	cases, err := s.Run(t.Context())
-	var bad *bench.InputError
-	if errors.As(err, &bad) {
-		require.ErrorContains(t, err, "run as root")
-		t.Skip(err)
-	}
-	require.NoError(t, err)
-	require.Equal(t, 0.1, cases[0].Quota)
-	require.Positive(t, cases[0].Throttled)
+	s.Backgrounds, s.Measure, s.Quota = []*Background{named(Backgrounds(), "errgroup")}, 150*time.Millisecond, 0.1
+	var cases []*Case
+	attempts := 0
+	testkit.Fits(t, func() (wrong string) {
+		var err error
+		cases, err = s.Run(t.Context())
+		var bad *bench.InputError
+		if errors.As(err, &bad) {
+			require.ErrorContains(t, err, "run as root")
+			t.Skip(err)
+		}
+		require.NoError(t, err)
+		require.Equal(t, 0.1, cases[0].Quota)
+		if cases[0].Throttled > 0 {
+			return ""
+		}
+		if attempts++; attempts > 3 && machineIsBusy() {
+			t.Skip("the server does not get the time that its quota allows")
+		}
+		s.Measure = min(2*s.Measure, 10*time.Second)
+		return "the server was not throttled"
+	})
+	s.Measure = LeastTime
 	var text bytes.Buffer
 	require.NoError(t, WriteText(&text, bench.ReadEnvironment(), cases))
 	require.Contains(t, text.String(), "the service has a quota of 0.1 CPUs\n")
-	_, err = s.Run(t.Context()) // a group of the same name
+	_, err := s.Run(t.Context()) // a group of the same name
 	require.NoError(t, err)
+}
+
+// machineIsBusy reports whether a thread that computes gets less than half of a core.
+func machineIsBusy() bool {
+	begin, before := time.Now(), osthread.ProcessCPU()
+	for time.Since(begin) < 200*time.Millisecond {
+	}
+	wall := time.Since(begin)
+	return osthread.ProcessCPU()-before < wall/2
 }
 
 // TestSessionError: what a process says about its failure is the session's error.
@@ -285,13 +326,13 @@ func TestSessionError(t *testing.T) {
 // TestSessionCancel: a session whose context ends kills its processes.
 func TestSessionCancel(t *testing.T) {
 	s := session(t)
-	s.Measure, s.Rounds = time.Minute, 1
+	s.Measure, s.Rounds = MostTime, 1
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	begin := time.Now()
-	_, err := s.Run(ctx)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Less(t, time.Since(begin), 30*time.Second)
+	testkit.Within(t, testkit.Patience, func() {
+		_, err := s.Run(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
 }
 
 func TestValidate(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -117,10 +118,10 @@ func TestBusyAndShutdown(t *testing.T) {
 
 	status, _, _ = do(t, "DELETE", url+"/pictures/3")
 	require.Equal(t, http.StatusOK, status)
-	require.Eventually(t, func() bool {
+	testkit.Until(t, "there is room when the workers have come to the one that was deleted", func() bool {
 		status, _, _ := do(t, "POST", url+"/pictures?width=1")
 		return status == http.StatusAccepted
-	}, time.Minute, time.Millisecond, "there is room when the workers have come to the one that was deleted")
+	})
 	status, _, _ = do(t, "GET", fmt.Sprint(url, "/pictures/3"))
 	require.Equal(t, http.StatusNotFound, status)
 
