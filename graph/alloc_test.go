@@ -3,7 +3,6 @@ package graph_test
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"testing"
 
@@ -13,22 +12,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// allocations is how many objects a call of f allocates, on average, in the whole process. Others in the process
-// allocate now and then, so it tries until the average is at most enough, or many times, and returns the least.
-// testing.AllocsPerRun would take all Ps but one away from the workers.
-func allocations(f func(), enough float64) float64 {
+// requireAllocations demands that a call of f, which uses ex, allocates most objects in the whole process, on average.
+// Others in the process allocate now and then, and pools grow when the system suspends a worker that holds some of
+// their content. testing.AllocsPerRun would take all Ps but one away from the workers.
+func requireAllocations(t *testing.T, ex *executor.Executor, most float64, f func()) {
+	t.Helper()
 	const calls = 100
-	least := math.Inf(1)
-	for try := 0; try < 20 && least > enough; try++ {
+	testkit.Fits(t, func() string {
 		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		for range calls {
-			f()
+		within(t, ex, func() {
+			runtime.ReadMemStats(&before)
+			for range calls {
+				f()
+			}
+			runtime.ReadMemStats(&after)
+		})
+		if each := float64(after.Mallocs-before.Mallocs) / calls; each > most {
+			return fmt.Sprintf("%v allocations a call, want at most %v", each, most)
 		}
-		runtime.ReadMemStats(&after)
-		least = min(least, float64(after.Mallocs-before.Mallocs)/calls)
-	}
-	return least
+		return ""
+	})
 }
 
 // shapes are graphs of n tasks.
@@ -93,16 +96,15 @@ func TestAllocations(t *testing.T) {
 						for range 20 { // run states, deques and pools of spans reach the size they need
 							rerun(context.Background())
 						}
-						// The rest of the process allocates a little too.
-						const others = 0.5
-						const plain, withCancel = 2 + others, 8 + others
-						background := func() { rerun(context.Background()) }
-						require.LessOrEqual(t, allocations(background, plain), plain)
-
-						ctx, cancel := context.WithCancel(context.Background())
-						defer cancel()
-						require.LessOrEqual(t, allocations(func() { rerun(ctx) }, withCancel), withCancel)
 					})
+					// The rest of the process allocates a little too.
+					const others = 0.5
+					const plain, withCancel = 2 + others, 8 + others
+					requireAllocations(t, ex, plain, func() { rerun(context.Background()) })
+
+					ctx, cancel := context.WithCancel(context.Background())
+					defer cancel()
+					requireAllocations(t, ex, withCancel, func() { rerun(ctx) })
 				})
 			}
 		}

@@ -235,16 +235,23 @@ func TestRebind(t *testing.T) {
 	require.NoError(t, run(t, ex, t.Context(), g))
 	require.Equal(t, 1, calls)
 	ctx := context.Background()
-	each := testing.AllocsPerRun(20, func() {
-		tasks[5].Rebind(count)
-		_ = ex.Run(ctx, g)
+	want := 1
+	testkit.Fits(t, func() string { // others in the process allocate a little, too
+		each := testing.AllocsPerRun(20, func() {
+			tasks[5].Rebind(count)
+			_ = ex.Run(ctx, g)
+		})
+		want += 2 * 21
+		require.Equal(t, want, calls)
+		if each >= 20 {
+			return fmt.Sprintf("%v allocations", each)
+		}
+		return ""
 	})
-	require.Less(t, each, 20.0)
-	require.Equal(t, 1+2*21, calls)
 	require.Equal(t, 1, graph.IdleStates(g))
 	tasks[3].Rebind(nothing).Precede(tasks[5])
 	require.NoError(t, run(t, ex, t.Context(), g))
-	require.Equal(t, 1+2*21+1, calls)
+	require.Equal(t, want+1, calls)
 
 	require.PanicsWithValue(t, `graph "g": Rebind of task #3 to a nil function`, func() { tasks[3].Rebind(nil) })
 	c := g.Condition(func(context.Context) (int, error) { return 0, nil })

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
@@ -111,7 +110,7 @@ func TestTasksThatFollow(t *testing.T) {
 				}
 				counted := func() uint64 { return ex.Stats().Total.Tasks - before }
 				// A worker that has run a future counts it after the future's end.
-				require.Eventually(t, func() bool { return counted() >= ran }, testkit.Patience, time.Millisecond)
+				testkit.Until(t, "all tasks are counted", func() bool { return counted() >= ran })
 				require.LessOrEqual(t, counted(), ran+forks)
 				continue
 			}

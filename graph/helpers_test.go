@@ -48,13 +48,17 @@ func run(t testing.TB, ex *executor.Executor, ctx context.Context, g *graph.Grap
 }
 
 // everyExecutor runs f as a subtest for each of a number of workers under each policy. The largest number of workers is
-// tried with Config.Verbatim, too.
+// tried with Config.Verbatim, too, under the last policy alone if tests are to be quick.
 func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	for _, policy := range testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	policies := testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available))
+	for i, policy := range policies {
 		for _, w := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", policy, w), func(t *testing.T) {
 				f(t, newExecutor(t, executor.Config{Workers: w, Policy: policy}))
 			})
+		}
+		if testkit.Quick() && i < len(policies)-1 {
+			continue
 		}
 		w := slices.Max(workers)
 		t.Run(fmt.Sprintf("%v/W=%d/verbatim", policy, w), func(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/metrics"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -99,8 +99,7 @@ func TestReadOfABoundedIntake(t *testing.T) {
 	require.False(t, executor.NewGroup(ex).TryGo(func() error { return nil }))
 	second := make(chan error)
 	go func() { second <- ex.Run(t.Context(), work) }()
-	require.Eventually(t, func() bool { return all(ex)["/magpie/intake/waiting:calls"].Value.Uint64() == 1 },
-		time.Minute, time.Millisecond)
+	testkit.Until(t, "the state is told", func() bool { return all(ex)["/magpie/intake/waiting:calls"].Value.Uint64() == 1 })
 	m := all(ex)
 	require.EqualValues(t, 1, m["/magpie/intake/limit:runs"].Value.Uint64())
 	require.EqualValues(t, 1, m["/magpie/intake/inside:runs"].Value.Uint64())
@@ -122,8 +121,7 @@ func TestReadGauges(t *testing.T) {
 		return 0, nil
 	})
 	<-begun
-	require.Eventually(t, func() bool { return all(ex)["/magpie/workers/blocked:workers"].Value.Uint64() == 1 },
-		time.Minute, time.Millisecond)
+	testkit.Until(t, "the state is told", func() bool { return all(ex)["/magpie/workers/blocked:workers"].Value.Uint64() == 1 })
 	m := all(ex)
 	require.EqualValues(t, 1, m["/magpie/futures:futures"].Value.Uint64())
 	require.EqualValues(t, 1, m["/magpie/spares/serving:workers"].Value.Uint64())
@@ -246,7 +244,7 @@ func TestVarKeepsNoExecutor(t *testing.T) {
 	v := metrics.NewVar(ex)
 	require.NotEqual(t, "null", v.String())
 	runtime.KeepAlive(ex)
-	require.Eventually(t, func() bool { runtime.GC(); return v.String() == "null" }, time.Minute, time.Millisecond)
+	testkit.Until(t, "the executor is gone", func() bool { runtime.GC(); return v.String() == "null" })
 }
 
 // Metrics are read flat out, from several goroutines, while the workers are busy and then close.

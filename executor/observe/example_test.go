@@ -28,8 +28,8 @@ func shop() *graph.Graph {
 	}
 	g := graph.New("shop")
 	open := g.Task(work(1 * time.Millisecond)).Named("open")
-	bake := g.Task(work(100 * time.Millisecond)).Named("bake")
-	brew := g.Task(work(5 * time.Millisecond)).Named("brew")
+	bake := g.Task(work(10 * time.Millisecond)).Named("bake")
+	brew := g.Task(work(2 * time.Millisecond)).Named("brew")
 	sell := g.Task(work(1 * time.Millisecond)).Named("sell")
 	open.Precede(bake, brew)
 	sell.Succeed(bake, brew)

@@ -12,6 +12,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/observe"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -90,11 +91,10 @@ func TestTraceNamesAnIdleExecutor(t *testing.T) {
 	})
 	require.NoError(t, err)
 	defer ex.Close()
-	require.Eventually(t, func() bool { return ex.Stats().Gauges.Count(executor.WorkerParked) == 1 },
-		time.Minute, time.Millisecond)
+	testkit.Until(t, "the worker is parked", func() bool { return ex.Stats().Gauges.Count(executor.WorkerParked) == 1 })
 	f := &traceFile{}
 	for long := 50 * time.Millisecond; len(f.of("C", "")) == 0; long *= 2 { // on a busy machine no sample may be taken
-		require.Less(t, long, time.Minute)
+		require.Less(t, long, 4*testkit.Patience)
 		ctx, cancel := context.WithTimeout(t.Context(), long)
 		var out bytes.Buffer
 		require.NoError(t, sw.Record(ctx, &out, observe.TraceOptions{Sample: time.Millisecond}))

@@ -430,20 +430,10 @@ func TestTraceForgetsSets(t *testing.T) {
 		alive[i] = weak.Make(s)
 		p.task(0, s, 0)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	testkit.Until(t, "no set is kept", func() bool {
 		runtime.GC()
-		left := 0
-		for _, w := range alive {
-			if w.Value() != nil {
-				left++
-			}
-		}
-		if left == 0 {
-			break
-		}
-		require.True(t, time.Now().Before(deadline), "%d sets are kept", left)
-		time.Sleep(10 * time.Millisecond)
-	}
+		return !slices.ContainsFunc(alive, func(w weak.Pointer[executor.TaskSet]) bool { return w.Value() != nil })
+	})
 	require.NoError(t, trace.Close())
 }
 

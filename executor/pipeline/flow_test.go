@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -273,8 +274,12 @@ func TestFlowAllocations(t *testing.T) {
 		require.NoError(t, err)
 		return testing.AllocsPerRun(5, func() { require.NoError(t, ex.Run(t.Context(), p)) })
 	}
-	few, many := allocations(10), allocations(10_000)
-	require.InDelta(t, few, many, 20, "%v allocations for 10 tokens, %v for 10,000", few, many)
+	testkit.Fits(t, func() string { // others in the process allocate a little, too
+		if few, many := allocations(10), allocations(10_000); math.Abs(many-few) > 20 {
+			return fmt.Sprintf("%v allocations for 10 tokens, %v for 10,000", few, many)
+		}
+		return ""
+	})
 }
 
 // TestFlowForgets: a run keeps no value that its next stage has been called with.

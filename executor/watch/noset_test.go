@@ -16,8 +16,9 @@ import (
 // A layer of its own that tells its task, without a TaskSet.
 type bare struct {
 	executor.Item
-	body executor.Body
-	left atomic.Int64
+	lasts time.Duration // of the task
+	body  executor.Body
+	left  atomic.Int64
 }
 
 func (c *bare) Name() string { return "bare" }
@@ -29,7 +30,7 @@ func (c *bare) Begin(*executor.JobRun) (*executor.Item, error) {
 }
 func (c *bare) step(w *executor.Worker, _ *executor.Item) *executor.Item {
 	_ = c.body.Run().CallTask(w, &executor.Task{Name: "x"}, func(context.Context) error {
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(c.lasts)
 		return nil
 	})
 	c.count(-1)
@@ -52,11 +53,13 @@ func (c *bare) Fail(_ *executor.Worker, _ *executor.Item, err error) *executor.I
 
 // A report tells a task of a layer that has made no TaskSet.
 func TestTaskWithoutSet(t *testing.T) {
-	records := new(records)
-	w := watch.New(watch.Options{NoProgress: -1, LongTask: 50 * time.Millisecond, Logger: slog.New(records)})
-	ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{w.Observer()}})
-	require.NoError(t, ex.Run(t.Context(), &bare{}))
-	require.NotEmpty(t, records.messages())
-	require.Equal(t, "job", records.attrs(0)["job"].String())
-	require.Equal(t, "x", records.attrs(0)["task"].String())
+	fits(t, func(t testing.TB, limit time.Duration) {
+		records := new(records)
+		w := watch.New(watch.Options{NoProgress: -1, LongTask: limit, Logger: slog.New(records)})
+		ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{w.Observer()}})
+		require.NoError(t, ex.Run(t.Context(), &bare{lasts: 3 * limit}))
+		require.NotEmpty(t, records.messages())
+		require.Equal(t, "job", records.attrs(0)["job"].String())
+		require.Equal(t, "x", records.attrs(0)["task"].String())
+	})
 }

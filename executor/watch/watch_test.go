@@ -7,9 +7,9 @@ import (
 	"log"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,12 +55,12 @@ func (r *records) attrs(i int) map[string]slog.Value {
 }
 
 // eventually waits until there are that many records.
-func (r *records) eventually(t *testing.T, n int) {
+func (r *records) eventually(t testing.TB, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(r.messages()) >= n }, time.Minute, time.Millisecond)
+	testkit.Until(t, "so many records", func() bool { return len(r.messages()) >= n })
 }
 
-func newExecutor(t *testing.T, cfg executor.Config) *executor.Executor {
+func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
 	ex, err := executor.New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ex.Close()) })
@@ -68,7 +68,7 @@ func newExecutor(t *testing.T, cfg executor.Config) *executor.Executor {
 }
 
 // start starts a Watcher with short times.
-func start(t *testing.T, ex *executor.Executor, opts watch.Options) (*watch.Watcher, *records) {
+func start(t testing.TB, ex *executor.Executor, opts watch.Options) (*watch.Watcher, *records) {
 	r := new(records)
 	opts.Logger = slog.New(r)
 	w := watch.Start(ex, opts)
@@ -76,7 +76,70 @@ func start(t *testing.T, ex *executor.Executor, opts watch.Options) (*watch.Watc
 	return w, r
 }
 
-const soon = 40 * time.Millisecond
+const soon = 20 * time.Millisecond
+
+// An attempt collects what a test requires in vain. A failure ends it. A hang ends the test.
+type attempt struct {
+	testing.TB
+	cleanups []func()
+	wrong    string
+}
+
+type failed struct{}
+
+func (a *attempt) Errorf(format string, args ...any) { a.wrong += fmt.Sprintf(format, args...) }
+func (a *attempt) FailNow()                          { panic(failed{}) }
+func (a *attempt) Cleanup(f func())                  { a.cleanups = append(a.cleanups, f) }
+
+// run runs f and its cleanups.
+func (a *attempt) run(f func()) {
+	defer func() {
+		for _, cleanup := range slices.Backward(a.cleanups) {
+			cleanup()
+		}
+	}()
+	defer func() {
+		switch r := recover().(type) {
+		case nil, failed:
+		default:
+			panic(r)
+		}
+	}()
+	f()
+}
+
+// fits repeats a test until what it requires holds. A busy machine may keep a thread waiting for any time, and then a
+// Watcher rightly reports it. So the limit for the Watcher is twice as long in each attempt, up to some seconds.
+func fits(t *testing.T, f func(t testing.TB, limit time.Duration)) {
+	t.Helper()
+	limit := soon
+	testkit.Fits(t, func() string {
+		a := &attempt{TB: t}
+		a.run(func() { f(a, limit) })
+		if a.wrong != "" {
+			t.Logf("with the limit %v: %s", limit, a.wrong)
+		}
+		limit = min(2*limit, 4*time.Second)
+		return a.wrong
+	})
+}
+
+// newGate returns a channel and a function that closes it, which is called in the end at the latest.
+func newGate(t testing.TB) (gate chan struct{}, open func()) {
+	gate = make(chan struct{})
+	open = sync.OnceFunc(func() { close(gate) })
+	t.Cleanup(open)
+	return gate, open
+}
+
+// busy waits until that many workers have a task or are in Blocking, and that many items wait.
+func busy(t testing.TB, ex *executor.Executor, workers, queued int) {
+	t.Helper()
+	testkit.Until(t, "the workers are busy", func() bool {
+		s := ex.Stats()
+		return s.Active+s.Gauges.Blocked == workers && s.Gauges.Pending() == queued
+	})
+}
 
 func work(name string, f func()) executor.Job {
 	return executor.Func(name, func(*executor.Scope) error { f(); return nil })
@@ -87,34 +150,37 @@ func hangsHere(gate chan struct{}) { <-gate }
 
 // A stall is reported once, with the place where tasks hang and the dump, and once more when it is over.
 func TestStall(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2, Name: "hung"})
-	_, records := start(t, ex, watch.Options{NoProgress: soon, LongTask: -1})
-	gate := make(chan struct{})
-	var runs []*executor.Run
-	for range 5 {
-		runs = append(runs, ex.Start(t.Context(), work("hangs", func() { hangsHere(gate) })))
-	}
-	records.eventually(t, 1)
-	time.Sleep(5 * soon)
-	require.Equal(t, []string{"executor makes no progress"}, records.messages())
-	a := records.attrs(0)
-	require.Equal(t, "hung", a["executor"].String())
-	require.EqualValues(t, 3, a["queued"].Int64())
-	require.EqualValues(t, 5, a["runs"].Int64())
-	require.EqualValues(t, 2, a["active"].Int64())
-	require.GreaterOrEqual(t, a["for"].Duration(), soon)
-	require.Equal(t, 2, strings.Count(a["stacks"].String(), "watch_test.hangsHere("))
-	require.Contains(t, a["dump"].String(), `run of "hangs"`)
-	require.NotContains(t, a, "tasks", "the Watcher does not observe")
-	close(gate)
-	for _, r := range runs {
-		require.NoError(t, r.Wait())
-	}
-	records.eventually(t, 2)
-	require.Equal(t, "executor makes progress again", records.messages()[1])
-	require.GreaterOrEqual(t, records.attrs(1)["for"].Duration(), 5*soon)
-	time.Sleep(5 * soon)
-	require.Len(t, records.messages(), 2, "an executor without work does not stall")
+	fits(t, func(t testing.TB, limit time.Duration) {
+		ex := newExecutor(t, executor.Config{Workers: 2, Name: "hung"})
+		gate, open := newGate(t)
+		var runs []*executor.Run
+		for range 5 {
+			runs = append(runs, ex.Start(t.Context(), work("hangs", func() { hangsHere(gate) })))
+		}
+		busy(t, ex, 2, 3)
+		_, records := start(t, ex, watch.Options{NoProgress: limit, LongTask: -1})
+		records.eventually(t, 1)
+		time.Sleep(3 * limit)
+		require.Equal(t, []string{"executor makes no progress"}, records.messages())
+		a := records.attrs(0)
+		require.Equal(t, "hung", a["executor"].String())
+		require.EqualValues(t, 3, a["queued"].Int64())
+		require.EqualValues(t, 5, a["runs"].Int64())
+		require.EqualValues(t, 2, a["active"].Int64())
+		require.GreaterOrEqual(t, a["for"].Duration(), limit)
+		require.Equal(t, 2, strings.Count(a["stacks"].String(), "watch_test.hangsHere("))
+		require.Contains(t, a["dump"].String(), `run of "hangs"`)
+		require.NotContains(t, a, "tasks", "the Watcher does not observe")
+		open()
+		for _, r := range runs {
+			require.NoError(t, r.Wait())
+		}
+		records.eventually(t, 2)
+		require.Equal(t, "executor makes progress again", records.messages()[1])
+		require.GreaterOrEqual(t, records.attrs(1)["for"].Duration(), 3*limit)
+		time.Sleep(3 * limit)
+		require.Len(t, records.messages(), 2, "an executor without work does not stall")
+	})
 }
 
 // Tasks in Blocking stall the executor if they hold all workers and spares while work is queued. So do one that waits
@@ -134,116 +200,132 @@ func TestStallBesideBlocking(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 1, Spares: 1})
-			_, records := start(t, ex, watch.Options{NoProgress: soon, LongTask: -1})
-			gate := make(chan struct{})
-			open := sync.OnceFunc(func() { close(gate) })
-			t.Cleanup(open)
-			var runs []*executor.Run
-			for _, job := range jobs(gate) {
-				runs = append(runs, ex.Start(t.Context(), job))
-			}
-			records.eventually(t, 1)
-			require.Equal(t, []string{"executor makes no progress"}, records.messages())
-			a := records.attrs(0)
-			require.EqualValues(t, 1, a["queued"].Int64())
-			require.GreaterOrEqual(t, a["blocked"].Int64(), int64(1))
-			require.Equal(t, 2, strings.Count(a["stacks"].String(), "watch_test.hangsHere("))
-			open()
-			for _, r := range runs {
-				require.NoError(t, r.Wait())
-			}
-			records.eventually(t, 2)
-			require.Equal(t, "executor makes progress again", records.messages()[1])
+			fits(t, func(t testing.TB, limit time.Duration) {
+				ex := newExecutor(t, executor.Config{Workers: 1, Spares: 1})
+				gate, open := newGate(t)
+				var runs []*executor.Run
+				for _, job := range jobs(gate) {
+					runs = append(runs, ex.Start(t.Context(), job))
+				}
+				busy(t, ex, 2, 1)
+				_, records := start(t, ex, watch.Options{NoProgress: limit, LongTask: -1})
+				records.eventually(t, 1)
+				require.Equal(t, []string{"executor makes no progress"}, records.messages())
+				a := records.attrs(0)
+				require.EqualValues(t, 1, a["queued"].Int64())
+				require.GreaterOrEqual(t, a["blocked"].Int64(), int64(1))
+				require.Equal(t, 2, strings.Count(a["stacks"].String(), "watch_test.hangsHere("))
+				open()
+				for _, r := range runs {
+					require.NoError(t, r.Wait())
+				}
+				records.eventually(t, 2)
+				require.Equal(t, "executor makes progress again", records.messages()[1])
+			})
 		})
 	}
 }
 
 // The caller of Run may have the place of a worker. Its stall is reported, too, with its stack.
 func TestStallOfACaller(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2})
-	_, records := start(t, ex, watch.Options{NoProgress: soon, LongTask: -1})
-	gate := make(chan struct{})
-	open := sync.OnceFunc(func() { close(gate) })
-	defer open()
-	result := make(chan error, 1)
-	go func() { result <- ex.Run(t.Context(), work("hangs", func() { hangsHere(gate) })) }()
-	records.eventually(t, 1)
-	require.Equal(t, []string{"executor makes no progress"}, records.messages())
-	require.Contains(t, records.attrs(0)["stacks"].String(), "watch_test.hangsHere(")
-	open()
-	require.NoError(t, <-result)
-	records.eventually(t, 2)
+	fits(t, func(t testing.TB, limit time.Duration) {
+		ex := newExecutor(t, executor.Config{Workers: 2})
+		_, records := start(t, ex, watch.Options{NoProgress: limit, LongTask: -1})
+		gate, open := newGate(t)
+		result := make(chan error, 1)
+		go func() { result <- ex.Run(t.Context(), work("hangs", func() { hangsHere(gate) })) }()
+		records.eventually(t, 1)
+		require.Equal(t, []string{"executor makes no progress"}, records.messages())
+		require.Contains(t, records.attrs(0)["stacks"].String(), "watch_test.hangsHere(")
+		open()
+		require.NoError(t, <-result)
+		records.eventually(t, 2)
+	})
 }
 
 // Tasks that wait for each other are a stall although nothing is queued.
 func TestStallOfTasksThatWaitForEachOther(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2})
-	_, records := start(t, ex, watch.Options{NoProgress: soon, LongTask: -1})
-	var a, b sync.Mutex // the tasks would lock both, in different orders
-	a.Lock()
-	b.Lock()
-	one := ex.Start(t.Context(), work("ab", func() { b.Lock() }))
-	two := ex.Start(t.Context(), work("ba", func() { a.Lock() }))
-	records.eventually(t, 1)
-	require.EqualValues(t, 0, records.attrs(0)["queued"].Int64())
-	require.Contains(t, records.attrs(0)["dump"].String(), `run of "ab"`)
-	require.Contains(t, records.attrs(0)["stacks"].String(), "sync.(*Mutex).Lock(")
-	a.Unlock()
-	b.Unlock()
-	require.NoError(t, one.Wait())
-	require.NoError(t, two.Wait())
+	fits(t, func(t testing.TB, limit time.Duration) {
+		ex := newExecutor(t, executor.Config{Workers: 2})
+		var a, b sync.Mutex // the tasks would lock both, in different orders
+		a.Lock()
+		b.Lock()
+		open := sync.OnceFunc(func() { a.Unlock(); b.Unlock() })
+		t.Cleanup(open)
+		one := ex.Start(t.Context(), work("ab", func() { b.Lock() }))
+		two := ex.Start(t.Context(), work("ba", func() { a.Lock() }))
+		busy(t, ex, 2, 0)
+		_, records := start(t, ex, watch.Options{NoProgress: limit, LongTask: -1})
+		records.eventually(t, 1)
+		require.EqualValues(t, 0, records.attrs(0)["queued"].Int64())
+		require.Contains(t, records.attrs(0)["dump"].String(), `run of "ab"`)
+		require.Contains(t, records.attrs(0)["stacks"].String(), "sync.(*Mutex).Lock(")
+		open()
+		require.NoError(t, one.Wait())
+		require.NoError(t, two.Wait())
+	})
 }
 
 // What is no stall: tasks that compute for long, tasks in Blocking while a spare takes what is queued, many short
 // tasks, no work.
 func TestNoStall(t *testing.T) {
-	testkit.Fits(t, func() (wrong string) { // a machine that gives a worker no core for a period looks like a stall
-		const period = 2 * soon
-		ex := newExecutor(t, executor.Config{Workers: 2})
-		_, records := start(t, ex, watch.Options{NoProgress: period, LongTask: -1})
-		const lasts = 3 * period
-		var sum atomic.Int64
-		for name, f := range map[string]func(){
-			"computes": func() {
-				for begin := time.Now(); time.Since(begin) < lasts; {
-					sum.Add(1)
-				}
-			},
-			"blocks": func() { executor.Blocking(func() { time.Sleep(lasts) }) },
-		} {
-			r := ex.Start(t.Context(), work(name, f))
-			queued := ex.Start(t.Context(), work(name, f))
-			third := ex.Start(t.Context(), work(name, f))
-			for _, r := range []*executor.Run{r, queued, third} {
-				require.NoError(t, r.Wait())
-			}
-		}
+	computes := func(lasts time.Duration) {
 		for begin := time.Now(); time.Since(begin) < lasts; {
-			require.NoError(t, ex.Run(t.Context(), work("short", func() {})))
 		}
-		time.Sleep(lasts)
-		return strings.Join(records.messages(), "; ")
-	})
+	}
+	three := func(t testing.TB, ex *executor.Executor, job executor.Job) {
+		var runs []*executor.Run
+		for range 3 {
+			runs = append(runs, ex.Start(t.Context(), job))
+		}
+		for _, r := range runs {
+			require.NoError(t, r.Wait())
+		}
+	}
+	for name, f := range map[string]func(t testing.TB, ex *executor.Executor, lasts time.Duration){
+		"computes": func(t testing.TB, ex *executor.Executor, lasts time.Duration) {
+			three(t, ex, work("computes", func() { computes(lasts) }))
+		},
+		"blocks": func(t testing.TB, ex *executor.Executor, lasts time.Duration) {
+			three(t, ex, work("blocks", func() { executor.Blocking(func() { time.Sleep(lasts) }) }))
+		},
+		"short": func(t testing.TB, ex *executor.Executor, lasts time.Duration) {
+			for begin := time.Now(); time.Since(begin) < lasts; {
+				require.NoError(t, ex.Run(t.Context(), work("short", func() {})))
+			}
+		},
+		"none": func(_ testing.TB, _ *executor.Executor, lasts time.Duration) { time.Sleep(lasts) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			fits(t, func(t testing.TB, limit time.Duration) {
+				ex := newExecutor(t, executor.Config{Workers: 2})
+				_, records := start(t, ex, watch.Options{NoProgress: limit, LongTask: -1})
+				f(t, ex, 3*limit)
+				require.Empty(t, records.messages())
+			})
+		})
+	}
 }
 
 // A long task is reported with its stack although its name is not known.
 func TestLongTask(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 1, Name: "long"})
-	_, records := start(t, ex, watch.Options{NoProgress: -1, LongTask: soon})
-	gate := make(chan struct{})
-	r := ex.Start(t.Context(), work("slow", func() { hangsHere(gate) }))
-	records.eventually(t, 1)
-	a := records.attrs(0)
-	require.Equal(t, "task runs for long", records.messages()[0])
-	require.EqualValues(t, 0, a["worker"].Int64())
-	require.Contains(t, a["stacks"].String(), "watch_test.hangsHere(")
-	require.Contains(t, a["dump"].String(), `run of "slow"`)
-	require.NotContains(t, a, "task")
-	close(gate)
-	require.NoError(t, r.Wait())
-	records.eventually(t, 2)
-	require.Equal(t, "long task has ended", records.messages()[1])
+	fits(t, func(t testing.TB, limit time.Duration) {
+		ex := newExecutor(t, executor.Config{Workers: 1, Name: "long"})
+		_, records := start(t, ex, watch.Options{NoProgress: -1, LongTask: limit})
+		gate, open := newGate(t)
+		r := ex.Start(t.Context(), work("slow", func() { hangsHere(gate) }))
+		records.eventually(t, 1)
+		a := records.attrs(0)
+		require.Equal(t, "task runs for long", records.messages()[0])
+		require.EqualValues(t, 0, a["worker"].Int64())
+		require.Contains(t, a["stacks"].String(), "watch_test.hangsHere(")
+		require.Contains(t, a["dump"].String(), `run of "slow"`)
+		require.NotContains(t, a, "task")
+		open()
+		require.NoError(t, r.Wait())
+		records.eventually(t, 2)
+		require.Equal(t, "long task has ended", records.messages()[1])
+	})
 }
 
 // A handler that panics loses the report and nothing else, and one that blocks keeps no task from running.
@@ -293,7 +375,7 @@ func TestClose(t *testing.T) {
 	before := runtime.NumGoroutine()
 	gate := make(chan struct{})
 	r := ex.Start(t.Context(), work("hangs", func() { <-gate }))
-	for range 20 {
+	for range testkit.Scale(50) {
 		w, records := start(t, ex, watch.Options{NoProgress: 4 * time.Millisecond, LongTask: 4 * time.Millisecond})
 		records.eventually(t, 2)
 		w.Close()
@@ -302,7 +384,7 @@ func TestClose(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		require.Len(t, records.messages(), n)
 	}
-	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	testkit.Until(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
 	close(gate)
 	require.NoError(t, r.Wait())
 	watch.New(watch.Options{}).Close()
@@ -319,7 +401,7 @@ func TestExecutorThatIsGone(t *testing.T) {
 	w, records := start(t, ex, watch.Options{NoProgress: 4 * time.Millisecond})
 	gone := make(chan struct{})
 	runtime.AddCleanup(ex, func(c chan struct{}) { close(c) }, gone)
-	require.Eventually(t, func() bool {
+	testkit.Until(t, "the executor is gone", func() bool {
 		runtime.GC()
 		select {
 		case <-gone:
@@ -327,7 +409,7 @@ func TestExecutorThatIsGone(t *testing.T) {
 		default:
 			return false
 		}
-	}, time.Minute, time.Millisecond)
+	})
 	time.Sleep(20 * time.Millisecond)
 	require.Empty(t, records.messages())
 	w.Close()

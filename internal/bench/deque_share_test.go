@@ -36,7 +36,8 @@ func (w *watchedDeque) Steal() (*Item, deque.Outcome) {
 
 // TestStealsAreSpaced: with one item of twenty to be stolen, few steals come within five pushes of the one before. If
 // the thief made the three steals that are due after a round of 64 pushes in a row, two of three would. On a machine
-// with other work one of many attempts has to succeed. Where the threads never have two cores at once, nothing is known.
+// with other work one of many attempts has to succeed. Where the threads never have two cores at once, nothing is
+// known.
 func TestStealsAreSpaced(t *testing.T) {
 	if testkit.Race || runtime.NumCPU() < 2 {
 		t.Skip("the detector changes all times; on one core owner and thief take turns")
