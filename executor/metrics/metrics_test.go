@@ -121,7 +121,9 @@ func TestReadGauges(t *testing.T) {
 		return 0, nil
 	})
 	<-begun
-	testkit.Until(t, "the state is told", func() bool { return all(ex)["/magpie/workers/blocked:workers"].Value.Uint64() == 1 })
+	testkit.Until(t, "the state is told", func() bool {
+		return all(ex)["/magpie/workers/blocked:workers"].Value.Uint64() == 1
+	})
 	m := all(ex)
 	require.EqualValues(t, 1, m["/magpie/futures:futures"].Value.Uint64())
 	require.EqualValues(t, 1, m["/magpie/spares/serving:workers"].Value.Uint64())
