@@ -86,6 +86,7 @@ func (r *runner) do(ctx context.Context, s *step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.took = time.Since(start)
+	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	s.passed, s.failed = log.counts()
 	s.state = succeeded
 	if err != nil {
@@ -128,10 +129,11 @@ func (r *runner) progress(steps []*step, ended <-chan struct{}) {
 
 // summary prints the time of each step, and all failures once more.
 func (r *runner) summary(ctx context.Context, steps []*step) bool {
-	passed, failures, ok := 0, 0, true
-	fmt.Fprintf(r.out, "\n%-9s  %8s  %7s  step\n", "result", "time", "tests")
+	passed, failures, ok, cpu := 0, 0, true, time.Duration(0)
+	fmt.Fprintf(r.out, "\n%-9s  %8s  %8s  %7s  step\n", "result", "time", "CPU time", "tests")
 	for _, s := range steps {
-		fmt.Fprintf(r.out, "%-9s  %8s  %7d  %s\n", s.state, seconds(s.took), s.passed+s.failed, s.name)
+		fmt.Fprintf(r.out, "%-9s  %8s  %8s  %7d  %s\n", s.state, seconds(s.took), seconds(s.cpu), s.passed+s.failed, s.name)
+		cpu += s.cpu
 		passed += s.passed
 		failures += s.failed
 		ok = ok && s.state == succeeded
@@ -139,7 +141,7 @@ func (r *runner) summary(ctx context.Context, steps []*step) bool {
 			failures++ // a step that is no test
 		}
 	}
-	fmt.Fprintf(r.out, "%-9s  %8s\n", "all", seconds(time.Since(r.begun)))
+	fmt.Fprintf(r.out, "%-9s  %8s  %8s\n", "all", seconds(time.Since(r.begun)), seconds(cpu))
 	for _, s := range steps {
 		if s.state == failed {
 			fmt.Fprintf(r.out, "\nFAILED: %s\n%s", s.name, s.told)

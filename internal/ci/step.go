@@ -14,6 +14,7 @@ type step struct {
 
 	state  state
 	took   time.Duration
+	cpu    time.Duration // of its processes
 	passed int    // tests
 	failed int    // tests
 	told   string // why it failed
