@@ -2,16 +2,20 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -227,4 +231,32 @@ func TestCommandLine(t *testing.T) {
 		require.Equal(t, c.status, run(t.Context(), c.args, &out, &out), "%q: %s", c.args, &out)
 		require.Regexp(t, regexp.MustCompile(c.says), out.String(), "%q", c.args)
 	}
+}
+
+// TestInterrupt ends the context while a step sleeps in a process that the shell waits for.
+func TestInterrupt(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	preamble, steps, err := parse("== long\n(echo $BASHPID >" + pid + ".new; mv " + pid + ".new " + pid + "; sleep 100; true)\n")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	r := &runner{root: t.TempDir(), preamble: preamble, out: &out, places: 1, begun: time.Now()}
+	go func() {
+		for {
+			if _, err := os.Stat(pid); err == nil || ctx.Err() != nil {
+				cancel()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	require.False(t, r.run(ctx, steps))
+	require.Contains(t, out.String(), "interrupted")
+	text, err := os.ReadFile(pid)
+	require.NoError(t, err)
+	id, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	process, err := os.FindProcess(id)
+	require.NoError(t, err)
+	testkit.Until(t, "the step's processes have ended", func() bool { return process.Signal(syscall.Signal(0)) != nil })
 }

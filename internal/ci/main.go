@@ -19,15 +19,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/magpie-go/magpie/internal/module"
 )
 
 // Exit statuses.
@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case *places < 1:
 		return complain(fmt.Errorf("-places %d: at least 1", *places))
 	}
-	root, err := moduleRoot()
+	root, err := module.Root(ctx, "")
 	if err != nil {
 		return complain(err)
 	}
@@ -110,17 +110,4 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitFailed
 	}
 	return exitOK
-}
-
-// moduleRoot returns the root of the module around the working directory.
-func moduleRoot() (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env GOMOD: %w", err)
-	}
-	mod := strings.TrimSpace(string(out))
-	if filepath.Base(mod) != "go.mod" {
-		return "", errors.New("not inside a module: call this in Magpie's tree")
-	}
-	return filepath.Dir(mod), nil
 }

@@ -69,7 +69,7 @@ func (r *runner) do(ctx context.Context, s *step) {
 
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", r.preamble+s.lines)
 	cmd.Dir = r.root
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	asGroup(cmd)
 	cmd.WaitDelay = 20 * time.Second
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "MAGPIE_") { // replays, seeds and counts are for tests called by hand
@@ -81,12 +81,17 @@ func (r *runner) do(ctx context.Context, s *step) {
 	cmd.Stdout, cmd.Stderr = &log, &log
 	start := time.Now()
 	err := cmd.Run()
+	if ctx.Err() != nil {
+		endGroup(cmd)
+	}
 	log.end()
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.took = time.Since(start)
-	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if p := cmd.ProcessState; p != nil { // else it has not begun
+		s.cpu = p.UserTime() + p.SystemTime()
+	}
 	s.passed, s.failed = log.counts()
 	s.state = succeeded
 	if err != nil {

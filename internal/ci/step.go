@@ -15,9 +15,9 @@ type step struct {
 	state  state
 	took   time.Duration
 	cpu    time.Duration // of its processes
-	passed int    // tests
-	failed int    // tests
-	told   string // why it failed
+	passed int           // tests
+	failed int           // tests
+	told   string        // why it failed
 }
 
 // A state is how far a step has come.

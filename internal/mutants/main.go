@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/magpie-go/magpie/internal/module"
 )
 
 func main() {
@@ -70,7 +72,7 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	if read, err := fmt.Sscanf(*part, "%d/%d", &k, &n); err != nil || read != 2 || k < 0 || k >= n {
 		return complain(exitBadInput, fmt.Errorf("-part is %q: give K/N with K from 0 to N-1, as 0/2 and 1/2", *part))
 	}
-	root, err := moduleRoot(ctx, dir)
+	root, err := module.Root(ctx, dir)
 	if err != nil {
 		return complain(exitBadInput, err)
 	}

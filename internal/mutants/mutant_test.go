@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/magpie-go/magpie/internal/module"
 	"github.com/stretchr/testify/require"
 )
 
 // TestMutantsApply: every mutant finds the lines that it changes, is valid Go, and names a test that exists. So a
 // change of the core shows at once which mutants must change with it.
 func TestMutantsApply(t *testing.T) {
-	root, err := moduleRoot(t.Context(), ".")
+	root, err := module.Root(t.Context(), "")
 	require.NoError(t, err)
 	all, err := load(root)
 	require.NoError(t, err)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,21 +16,6 @@ import (
 type lab struct {
 	root string
 	temp string // for binaries and changed files
-}
-
-// moduleRoot returns the root of the module around dir.
-func moduleRoot(ctx context.Context, dir string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "env", "GOMOD")
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("go env GOMOD: %w", err)
-	}
-	mod := strings.TrimSpace(string(out))
-	if filepath.Base(mod) != "go.mod" {
-		return "", errors.New("not inside a module: call this in Magpie's tree")
-	}
-	return filepath.Dir(mod), nil
 }
 
 // boundVariable sets how many preemptions model programs explore.

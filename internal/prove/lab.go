@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -135,19 +134,6 @@ func seconds(s float64) time.Duration {
 		return d.Round(time.Second)
 	}
 	return d.Round(10 * time.Millisecond)
-}
-
-// moduleRoot returns the root of the module around the working directory.
-func moduleRoot() (string, error) {
-	out, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env GOMOD: %w", err)
-	}
-	mod := strings.TrimSpace(string(out))
-	if filepath.Base(mod) != "go.mod" {
-		return "", errors.New("not inside a module: call this in Magpie's tree")
-	}
-	return filepath.Dir(mod), nil
 }
 
 // commitOf returns the last commit that has changed anything but records. It returns "" if the tree has changes that

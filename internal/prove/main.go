@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/internal/module"
 )
 
 // Exit statuses.
@@ -55,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "prove: %v\n", err)
 		return exitBadInput
 	}
-	l, err := newLab(stdout)
+	l, err := newLab(ctx, stdout)
 	if err == nil {
 		defer os.RemoveAll(l.temp)
 		l.jobs = *jobs
@@ -92,8 +93,8 @@ func choose(only string) (chosen []*layer, err error) {
 	return chosen, nil
 }
 
-func newLab(out io.Writer) (*lab, error) {
-	root, err := moduleRoot()
+func newLab(ctx context.Context, out io.Writer) (*lab, error) {
+	root, err := module.Root(ctx, "")
 	if err != nil {
 		return nil, err
 	}

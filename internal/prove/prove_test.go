@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/magpie-go/magpie/internal/module"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -33,7 +34,7 @@ func TestPiece(t *testing.T) {
 }
 
 // root is the root of the module.
-var root = sync.OnceValues(moduleRoot)
+var root = sync.OnceValues(func() (string, error) { return module.Root(context.Background(), "") })
 
 // toy is a layer of TestPiece, and a lab for it. The tree has commit "a".
 func toy(t *testing.T, goal int64) (*layer, *lab, *bytes.Buffer) {
