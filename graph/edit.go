@@ -63,20 +63,23 @@ func (g *Graph) addTaker(t Task, makers []Task) {
 // of the graph. It panics if one of the others takes a [Value] that t makes: remove that task instead.
 func (t Task) Unprecede(others ...Task) {
 	g := t.owner("Unprecede")
-	for _, o := range others {
+	takes := make(map[uint32]bool)
+	for _, i := range g.takers[t.index] {
+		takes[i] = true
+	}
+	numbers := make([]uint32, len(others))
+	for i, o := range others {
 		if !g.has(o) {
 			g.foreign(t, o, "Unprecede")
 		}
-		if slices.Contains(g.takers[t.index], o.index) {
+		if takes[o.index] {
 			panic(fmt.Sprintf("graph %q: Unprecede of task %s was given task %s, which takes its value: remove that task",
 				g.name, g.taskName(t.index), g.taskName(o.index)))
 		}
+		numbers[i] = o.index
 	}
 	g.change()
-	e := g.editable()
-	for _, o := range others {
-		e.remove(t.index, o.index)
-	}
+	g.editable().remove(t.index, numbers)
 }
 
 // Remove removes the task, its edges, and what was said of it: its name, its priority and its limits. Its predecessors

@@ -280,6 +280,10 @@ func (g *Graph) check(cycle func() []uint32) error {
 // A task that waits for several of the tasks among which one condition chooses could never run, unless a loop comes to
 // the condition again. Validate finds most such tasks, but not those that wait for the others only through tasks with
 // several predecessors of their own.
+//
+// For a semaphore whose permits tasks [Task.Acquire], Validate looks at the paths between the first and the last task
+// that use it, unless it has permits for all of them. After 2²⁵ tasks and edges of such paths, some tenths of a second,
+// it looks at no other semaphore: a task that can never get its permits then waits until its run is stopped.
 func (g *Graph) Validate() error {
 	_, err := g.freeze()
 	return err

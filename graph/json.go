@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -57,8 +58,11 @@ func (d durationJSON) MarshalText() ([]byte, error) { return []byte(time.Duratio
 
 func (d *durationJSON) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("%s is no duration such as 1m30s", quoted(string(text)))
+	}
 	*d = durationJSON(parsed)
-	return err
+	return nil
 }
 
 // MarshalJSON writes what the graph looks like: an object with the name, the permits of the semaphores, and the tasks
@@ -162,26 +166,30 @@ type Functions struct {
 
 // FromJSON returns a graph that looks like the one that [Graph.MarshalJSON] wrote, with functions from f. It adds the
 // tasks in the order of the list and then their edges. It returns an error, and no graph, for what is no such JSON: for
-// a field, kind or priority that it does not know, for two tasks of the same name, a successor that is not in the list,
-// a limit that cannot be kept, or a policy that [Graph.Retry] would refuse. Tasks that make or take values cannot be
-// read, since JSON does not carry their types, except that a task of [MakeExternal] is read as one of [Graph.External].
-// A graph that is read may still be one that cannot run: see [Graph.Validate].
+// a field, kind or priority that it does not know, for a field that an object has twice or that is spelt in another
+// case, for null, for text that is not valid UTF-8, for two tasks of the same name, a successor that is not in the
+// list, a limit that cannot be kept, or a policy that [Graph.Retry] would refuse. Tasks that make or take values cannot
+// be read, since JSON does not carry their types, except that a task of [MakeExternal] is read as one of
+// [Graph.External]. A graph that is read may still be one that cannot run: see [Graph.Validate].
+//
+// The JSON may come from outside. The time and the memory of FromJSON are in proportion to the length of data, whatever
+// data says, and an error quotes at most 80 bytes of a name.
 func FromJSON(data []byte, f Functions) (*Graph, error) {
 	var in *graphJSON
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
-		return nil, fmt.Errorf("graph: reading JSON: %w", err)
-	}
-	if in == nil {
-		return nil, errors.New("graph: reading JSON: null is no graph")
+		return nil, fmt.Errorf("graph: reading JSON: %w", shortened(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("graph: reading JSON: more text follows the graph")
 	}
+	if err := checkText(data); err != nil {
+		return nil, fmt.Errorf("graph: reading JSON: %w", err)
+	}
 	g := New(in.Name)
 	if err := g.read(in, f); err != nil {
-		return nil, fmt.Errorf("graph %q: reading JSON: %w", in.Name, err)
+		return nil, fmt.Errorf("graph %s: reading JSON: %w", quoted(in.Name), err)
 	}
 	return g, nil
 }
@@ -199,18 +207,19 @@ func (g *Graph) read(in *graphJSON, f Functions) error {
 		}
 	}
 	tasks := make(map[string]Task, len(in.Tasks))
+	permits := make([]int, len(semaphores))
 	for i := range in.Tasks {
 		from := &in.Tasks[i]
 		name := nameOrPlace(from.Name, i)
 		if _, found := tasks[name]; found {
-			return fmt.Errorf("two tasks have the name %q", name)
+			return fmt.Errorf("two tasks have the name %s", quoted(name))
 		}
 		t, err := g.readTask(from, name, f)
 		if err == nil {
-			err = t.readLimits(from.Limits, semaphores)
+			err = t.readLimits(from.Limits, semaphores, permits)
 		}
 		if err != nil {
-			return fmt.Errorf("task %q: %w", name, err)
+			return fmt.Errorf("task %s: %w", quoted(name), err)
 		}
 		tasks[name] = t
 	}
@@ -219,7 +228,7 @@ func (g *Graph) read(in *graphJSON, f Functions) error {
 		for _, s := range from.Successors {
 			to, found := tasks[s]
 			if !found {
-				return fmt.Errorf("task %q: its successor %q is not in the list of tasks", name, s)
+				return fmt.Errorf("task %s: its successor %s is not in the list of tasks", quoted(name), quoted(s))
 			}
 			tasks[name].Precede(to)
 		}
@@ -233,7 +242,7 @@ func (g *Graph) readTask(from *taskJSON, name string, f Functions) (t Task, err 
 	if from.Kind != "" {
 		k := slices.Index(kindNames[:], from.Kind)
 		if k < 0 {
-			return Task{}, fmt.Errorf("its kind %q is unknown", from.Kind)
+			return Task{}, fmt.Errorf("its kind %s is unknown", quoted(from.Kind))
 		}
 		kind = Kind(k)
 	}
@@ -295,7 +304,7 @@ func (g *Graph) readTask(from *taskJSON, name string, f Functions) (t Task, err 
 			sub = f.Module(name, *from.Graph)
 		}
 		if sub == nil {
-			return Task{}, fmt.Errorf("no graph was given for module %q", *from.Graph)
+			return Task{}, fmt.Errorf("no graph was given for module %s", quoted(*from.Graph))
 		}
 		t = g.Module(sub)
 	default:
@@ -311,7 +320,7 @@ func (g *Graph) readTask(from *taskJSON, name string, f Functions) (t Task, err 
 	case "high":
 		t.Priority(High)
 	default:
-		return Task{}, fmt.Errorf("its priority %q is none of low, normal and high", from.Priority)
+		return Task{}, fmt.Errorf("its priority %s is none of low, normal and high", quoted(from.Priority))
 	}
 	return t, nil
 }
@@ -339,31 +348,43 @@ func given[F any](find func(task string) F, name string) (fn F) {
 	return fn
 }
 
-// maxPermitsRead is the largest number of permits of one semaphore that a task of JSON may need: [Task.Limit] is told
-// each of them, and a wrong number must not keep FromJSON busy for ever.
-const maxPermitsRead = 1 << 16
-
-func (t Task) readLimits(in []limitJSON, semaphores []*Semaphore) error {
-	limits := make(map[*Semaphore]bool)
+// readLimits gives the task its limits. permits has the sum of what tasks take and give back of each semaphore so far.
+func (t Task) readLimits(in []limitJSON, semaphores []*Semaphore, permits []int) error {
+	var limits []limit
 	for _, l := range in {
 		if l.Semaphore < 0 || l.Semaphore >= len(semaphores) {
 			return fmt.Errorf("its semaphore %d is not in the list of semaphores", l.Semaphore)
 		}
-		s := semaphores[l.Semaphore]
-		if limits[s] {
-			return fmt.Errorf("its semaphore %d is there twice", l.Semaphore)
-		}
-		most := min(s.permits, maxPermitsRead)
-		if n := max(l.Permits, l.Acquire, l.Release, l.Permits+l.Acquire, l.Permits+l.Release); n < 1 || n > most {
-			return fmt.Errorf("it needs %d permits of semaphore %d: from 1 to %d can be had", n, l.Semaphore, most)
-		}
 		if l.Permits < 0 || l.Acquire < 0 || l.Release < 0 || l.Acquire > 0 && l.Release > 0 {
 			return fmt.Errorf("of semaphore %d it has a number below 0, or both acquire and release", l.Semaphore)
 		}
-		limits[s] = true
-		t.Limit(slices.Repeat([]*Semaphore{s}, l.Permits)...)
-		t.Acquire(slices.Repeat([]*Semaphore{s}, l.Acquire)...)
-		t.Release(slices.Repeat([]*Semaphore{s}, l.Release)...)
+		s := semaphores[l.Semaphore]
+		over := l.Acquire + l.Release // one of the two is 0
+		if l.Permits > s.permits || over > s.permits-l.Permits || l.Permits+over == 0 {
+			return fmt.Errorf("it needs %d permits of semaphore %d: from 1 to %d can be had",
+				uint(l.Permits)+uint(over), l.Semaphore, s.permits)
+		}
+		if permits[l.Semaphore] += l.Permits + over; permits[l.Semaphore] < 0 {
+			return fmt.Errorf("it and the tasks before it need more than %d permits of semaphore %d together",
+				math.MaxInt, l.Semaphore)
+		}
+		limits = append(limits, limit{s, l.Permits + l.Acquire, l.Permits + l.Release})
+	}
+	if again := repeated(limits); again >= 0 {
+		return fmt.Errorf("its semaphore %d is there twice", in[again].Semaphore)
+	}
+	if limits != nil {
+		t.graph.setLimits(t.index, limits)
 	}
 	return nil
+}
+
+// repeated returns the place of a limit whose semaphore has a limit before it, or -1.
+func repeated(limits []limit) int {
+	seen := make(map[*Semaphore]bool, len(limits))
+	return slices.IndexFunc(limits, func(l limit) bool {
+		again := seen[l.Semaphore]
+		seen[l.Semaphore] = true
+		return again
+	})
 }

@@ -3,12 +3,18 @@ package graph_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -203,10 +209,22 @@ func TestJSONPermits(t *testing.T) {
 	require.NoError(t, run(t, newExecutor(t, executor.Config{Workers: 2}), t.Context(), g))
 }
 
+// manyPermits has two tasks that need all permits of a semaphore that has as many as there are numbers.
+var manyPermits = fmt.Sprintf(`{"semaphores":[{"permits":%[1]d}],"tasks":[`+
+	`{"limits":[{"semaphore":0,"acquire":%[1]d}]},{"limits":[{"semaphore":0,"acquire":%[1]d}]}]}`, math.MaxInt)
+
 func TestJSONErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		``:                     `graph: reading JSON: EOF`,
-		`null`:                 `graph: reading JSON: null is no graph`,
+		``:                        `graph: reading JSON: EOF`,
+		`null`:                    `graph: reading JSON: null, before byte 4, is no graph and no part of one`,
+		"{\"name\":\"\xff\"}":     `graph: reading JSON: its text is not valid UTF-8`,
+		`{"tasks":[{},null]}`:     `graph: reading JSON: null, before byte 17, is no graph and no part of one`,
+		`{"semaphores":null}`:     `graph: reading JSON: null, before byte 18, is no graph and no part of one`,
+		`{"Name":"g"}`:            `graph: reading JSON: unknown field "Name": write it "name"`,
+		`{"name":"g","name":"h"}`: `graph: reading JSON: field "name" is twice in one object`,
+		`{"tasks":[{"name":"a"},{"kind":"task","name":"b","kind":"condition"}]}`: `field "kind" is twice in one object`,
+		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"maxpause":"1s"}}]}`: `unknown field ` +
+			`"maxpause": write it "maxPause"`,
 		`[]`:                   `graph: reading JSON: json: cannot unmarshal array into Go value of type graph.graphJSON`,
 		`{"name":"g"} {}`:      `graph: reading JSON: more text follows the graph`,
 		`{"name":"g"`:          `graph: reading JSON: unexpected EOF`,
@@ -228,8 +246,8 @@ func TestJSONErrors(t *testing.T) {
 		`{"semaphores":[{"permits":0}]}`:                   `semaphore 0 has 0 permits: nothing would ever run`,
 		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0,"permits":3}]}]}`: `it needs 3 permits of ` +
 			`semaphore 0: from 1 to 2 can be had`,
-		`{"semaphores":[{"permits":1000000}],"tasks":[{"limits":[{"semaphore":0,"permits":1000000}]}]}`: `it needs ` +
-			`1000000 permits of semaphore 0: from 1 to 65536 can be had`,
+		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0}]}]}`: `it needs 0 permits of semaphore 0`,
+		manyPermits: `it and the tasks before it need more than ` + strconv.Itoa(math.MaxInt) + ` permits of semaphore 0`,
 		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0,"permits":1},` +
 			`{"semaphore":0,"permits":1}]}]}`: `its semaphore 0 is there twice`,
 		`{"semaphores":[{"permits":2}],"tasks":[{"limits":[{"semaphore":0,"permits":1,"acquire":2}]}]}`: `it needs 3 ` +
@@ -241,7 +259,7 @@ func TestJSONErrors(t *testing.T) {
 		`{"tasks":[{"kind":"retried task","retry":{}}]}`:                         `task "#0": Tries is 0: the first call`,
 		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"pause":"-1s"}}]}`:  `task "#0": Pause is -1s and MaxPause 0s`,
 		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"jitter":2}}]}`:     `task "#0": Jitter is 2: give a fraction`,
-		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"pause":"soon"}}]}`: `graph: reading JSON: time: invalid`,
+		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"pause":"soon"}}]}`: `JSON: "soon" is no duration`,
 		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"pause":100}}]}`:    `graph: reading JSON: json: cannot`,
 		`{"tasks":[{"kind":"retried task","retry":{"trials":1}}]}`:               `graph: reading JSON: json: unknown field`,
 	} {
@@ -259,6 +277,95 @@ func TestJSONErrors(t *testing.T) {
 		_, err := graph.FromJSON([]byte(`{"tasks":[{"name":"x","kind":"`+kind+`"`+more+`}]}`), graph.Functions{})
 		require.EqualError(t, err, `graph "": reading JSON: task "x": no function was given for this `+kind)
 	}
+}
+
+// TestJSONErrorsAreShort: an error quotes the beginning of a long name.
+func TestJSONErrorsAreShort(t *testing.T) {
+	long := strings.Repeat("é", 100_000)
+	for _, in := range []string{
+		`{"LONG":1}`,
+		`{"name":"LONG","tasks":[{"kind":"LONG"}]}`,
+		`{"tasks":[{"name":"LONG"},{"name":"LONG"}]}`,
+		`{"tasks":[{"name":"LONG","successors":["LONG!"]}]}`,
+		`{"tasks":[{"kind":"module","graph":"LONG"}]}`,
+		`{"tasks":[{"priority":"LONG"}]}`,
+		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"pause":"LONG"}}]}`,
+		`{"semaphores":[{"permits":1` + strings.Repeat("0", 100_000) + `}]}`,
+	} {
+		functions := allFunctions(func(string) {})
+		functions.Module = nil
+		_, err := graph.FromJSON([]byte(strings.ReplaceAll(in, "LONG", long)), functions)
+		require.Error(t, err, in)
+		require.LessOrEqual(t, len(err.Error()), 400, in)
+		require.True(t, utf8.ValidString(err.Error()), "%q", err)
+	}
+}
+
+// allocatedBytes returns how many bytes FromJSON and Validate allocate for the JSON.
+func allocatedBytes(in []byte) uint64 {
+	functions := allFunctions(func(string) {})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if g, err := graph.FromJSON(in, functions); err == nil {
+		_ = g.Validate()
+	}
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// most is the number of bytes that may be allocated for JSON of a length. The shortest task, {}, takes most.
+func most(length int) uint64 { return 100_000 + 1000*uint64(length) }
+
+// TestJSONIsLinear reads JSON whose numbers and lists could be expensive: memory is in proportion to its length.
+func TestJSONIsLinear(t *testing.T) {
+	list := func(n int, item func(i int) string) string {
+		items := make([]string, n)
+		for i := range items {
+			items[i] = item(i)
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	}
+	same := func(text string) func(int) string { return func(int) string { return text } }
+	const n = 2000
+	for name, in := range map[string]string{
+		"tasks": `{"tasks":` + list(n, same(`{}`)) + `}`,
+		"permits": `{"semaphores":[{"permits":2147483647}],"tasks":` +
+			list(n, same(`{"limits":[{"semaphore":0,"permits":1000000}]}`)) + `}`,
+		"semaphores": `{"semaphores":` + list(n, same(`{"permits":1}`)) + `,"tasks":[{"limits":` +
+			list(n, func(i int) string { return fmt.Sprintf(`{"semaphore":%d,"permits":1}`, i) }) + `}]}`,
+		"acquires": `{"semaphores":` + list(n, same(`{"permits":1}`)) + `,"tasks":` + list(n, func(i int) string {
+			return fmt.Sprintf(`{"limits":[{"semaphore":%d,"acquire":1}],"successors":["#%d"]}`, i, min(i+1, n-1))
+		}) + `}`,
+		"hub":    `{"tasks":[{"successors":` + list(n, same(`"#1"`)) + `},{}]}`,
+		"nested": strings.Repeat(`{"tasks":[`, n),
+		"arrays": `{"tasks":` + strings.Repeat(`[`, n),
+	} {
+		t.Run(name, func(t *testing.T) {
+			testkit.Fits(t, func() string {
+				if n := allocatedBytes([]byte(in)); n > most(len(in)) {
+					return fmt.Sprintf("%d bytes for JSON of %d bytes", n, len(in))
+				}
+				return ""
+			})
+		})
+	}
+}
+
+// FuzzJSONMemory: whatever the JSON says, memory is in proportion to its length.
+func FuzzJSONMemory(f *testing.F) {
+	f.Add(allKinds, 1)
+	f.Add(`{"semaphores":[{"permits":9}],"tasks":[{"limits":[{"semaphore":0,"acquire":9}],"successors":["#0"]}]}`, 3)
+	f.Add(manyPermits, 1)
+	f.Add(`{},`, 1000)
+	f.Fuzz(func(t *testing.T, in string, times int) {
+		in = strings.Repeat(in, 1+(times&0xff))
+		testkit.Fits(t, func() string {
+			if n := allocatedBytes([]byte(`{"tasks":[`+in+`{}]}`)) + allocatedBytes([]byte(in)); n > 2*most(len(in)+14) {
+				return fmt.Sprintf("%d bytes for JSON of %d bytes", n, len(in))
+			}
+			return ""
+		})
+	})
 }
 
 func TestMarshalJSONErrors(t *testing.T) {

@@ -9,13 +9,24 @@ import (
 type balance struct {
 	*Semaphore
 	acquired, released int    // by all tasks together
+	lent               int    // the most that a task takes for itself, and gives back at its own end
 	acquires           uint32 // the last of the tasks that acquire permits
 	releases           uint32 // the first of the tasks that release permits
+	users              []user // in the order of the tasks' numbers
 }
 
-// maxPermitSteps bounds the time that checkPermits takes for the paths through a graph: a step takes some nanoseconds.
-// The number is arbitrary.
-const maxPermitSteps = 1 << 26
+// A user is a task with a limit by the semaphore of a balance.
+type user struct {
+	task uint32
+	limit
+}
+
+// suffices reports whether the semaphore has enough permits for all tasks of the graph, in whatever order they run.
+func (b *balance) suffices() bool { return b.acquired+b.lent <= b.permits }
+
+// maxPermitSteps bounds the time that checkPermits takes for the paths through a graph: a step, which is a task or an
+// edge, takes some nanoseconds. The number is arbitrary; Validate says it.
+const maxPermitSteps = 1 << 25
 
 // checkPermits returns an error if a task would release permits that no task acquires, or if it is certain that a task
 // would wait for ever for permits that the run itself has.
@@ -35,16 +46,17 @@ func (g *Graph) checkPermits() error {
 				"task %s is one of them", g.name, b.released, b.acquired, g.taskName(b.releases))
 		}
 	}
-	if p.Chooses != nil || len(all)*(p.Len()+p.Edges()) > maxPermitSteps {
+	all = slices.DeleteFunc(all, (*balance).suffices)
+	if p.Chooses != nil || len(all) == 0 {
 		return nil
 	}
-	var order []uint32
+	paths := newPermitPaths(g)
 	for _, b := range all {
-		if order == nil {
-			order = g.order()
-		}
-		if err := g.checkPaths(b, order); err != nil {
+		if err := paths.check(b); err != nil {
 			return err
+		}
+		if paths.steps > maxPermitSteps {
+			return nil
 		}
 	}
 	return nil
@@ -82,6 +94,8 @@ func (g *Graph) balances() []*balance {
 			}
 			b.acquired += l.acquired()
 			b.released += l.released()
+			b.lent = max(b.lent, min(l.need, l.back))
+			b.users = append(b.users, user{i, l})
 		}
 	}
 	return slices.DeleteFunc(all, func(b *balance) bool { return b.acquired+b.released == 0 })
@@ -102,46 +116,81 @@ func (g *Graph) order() []uint32 {
 	return order
 }
 
-// checkPaths returns an error if there is a task that needs permits which are not free whenever it could begin. When it
+// permitPaths looks at the paths through a graph, for one semaphore after another.
+type permitPaths struct {
+	g     *Graph
+	order []uint32 // the tasks, each after its predecessors
+	place []uint32 // of each task in order
+	steps int      // tasks and edges looked at so far
+
+	// Of each task. All are 0 between two checks.
+	uses   []limit // by the semaphore
+	before []int   // the most permits acquired on a path to the task, its own not counted
+	after  []int   // the most permits released on a path that begins with the task
+}
+
+func newPermitPaths(g *Graph) *permitPaths {
+	n := g.plan.Len()
+	p := &permitPaths{
+		g: g, order: g.order(), place: make([]uint32, n),
+		uses: make([]limit, n), before: make([]int, n), after: make([]int, n),
+	}
+	for at, i := range p.order {
+		p.place[i] = uint32(at)
+	}
+	return p
+}
+
+// check returns an error if there is a task that needs permits which are not free whenever it could begin. When it
 // begins, the tasks on any path to it have acquired what they acquire. At most the tasks that do not come after it have
 // released what they release, which is at most all but what the tasks on any path from it release.
-func (g *Graph) checkPaths(b *balance, order []uint32) error {
-	p := g.plan
-	uses := func(i uint32) limit {
-		for _, l := range g.layout.limits[i] {
-			if l.Semaphore == b.Semaphore {
-				return l
-			}
+//
+// Paths matter between the first and the last user of the semaphore only.
+func (p *permitPaths) check(b *balance) error {
+	first, last := p.place[b.users[0].task], uint32(0)
+	for _, u := range b.users {
+		first, last = min(first, p.place[u.task]), max(last, p.place[u.task])
+		p.uses[u.task] = u.limit
+	}
+	part := p.order[first : last+1]
+	defer p.clear(part)
+	plan := p.g.plan
+	for _, i := range part {
+		with := p.before[i] + p.uses[i].acquired()
+		successors := plan.Successors(i)
+		for _, s := range successors {
+			p.before[s] = max(p.before[s], with)
 		}
-		return limit{}
+		p.steps += 1 + len(successors)
 	}
-	before := make([]int, p.Len()) // the most permits acquired on a path to the task, its own not counted
-	after := make([]int, p.Len())  // the most permits released on a path that begins with the task
-	for _, i := range order {
-		with := before[i] + uses(i).acquired()
-		for _, s := range p.Successors(i) {
-			before[s] = max(before[s], with)
+	for _, i := range slices.Backward(part) {
+		for _, s := range plan.Successors(i) {
+			p.after[i] = max(p.after[i], p.after[s]) // which is 0 behind the part
 		}
+		p.after[i] += p.uses[i].released()
 	}
-	for _, i := range slices.Backward(order) {
-		for _, s := range p.Successors(i) {
-			after[i] = max(after[i], after[s])
+	g := p.g
+	for _, i := range part {
+		kept := p.before[i] - (b.released - p.after[i])
+		if need := p.uses[i].need; need > 0 && kept+need > b.permits {
+			return fmt.Errorf("graph %q: task %s can never run: it needs %d permits of a semaphore that has %d, "+
+				"and tasks before it keep %d: release some of them in a task before it", g.name, g.taskName(i),
+				need, b.permits, max(kept, 0))
 		}
-		after[i] += uses(i).released()
-	}
-	stuck := func(i uint32) bool {
-		l := uses(i)
-		return l.need > 0 && before[i]-(b.released-after[i])+l.need > b.permits
-	}
-	if at := slices.IndexFunc(order, stuck); at >= 0 {
-		i := order[at]
-		return fmt.Errorf("graph %q: task %s can never run: it needs %d permits of a semaphore that has %d, "+
-			"and tasks before it keep %d: release some of them in a task before it", g.name, g.taskName(i),
-			uses(i).need, b.permits, max(before[i]-(b.released-after[i]), 0))
 	}
 	if kept := b.acquired - b.released; kept > b.permits {
 		return fmt.Errorf("graph %q: its tasks acquire %d permits more of a semaphore than they release, "+
 			"and it has %d: one of them, such as %s, would wait for ever", g.name, kept, b.permits, g.taskName(b.acquires))
 	}
 	return nil
+}
+
+// clear is the end of a check of part of the order.
+func (p *permitPaths) clear(part []uint32) {
+	for _, i := range part {
+		p.uses[i], p.before[i], p.after[i] = limit{}, 0, 0
+		for _, s := range p.g.plan.Successors(i) {
+			p.before[s] = 0 // also behind the part
+		}
+	}
 }

@@ -72,13 +72,18 @@ func (t Task) Limit(semaphores ...*Semaphore) Task { return t.addLimits("Limit",
 func (t Task) addLimits(method string, need, back int, semaphores []*Semaphore) Task {
 	g := t.owner(method)
 	all := slices.Clone(g.limits[t.index])
+	places := make(map[*Semaphore]int, len(all))
+	for i, l := range all {
+		places[l.Semaphore] = i
+	}
 	for _, s := range semaphores {
 		if s == nil {
 			panic(fmt.Sprintf("graph %q: %s of task %s by a nil semaphore", g.name, method, g.taskName(t.index)))
 		}
-		i := slices.IndexFunc(all, func(l limit) bool { return l.Semaphore == s })
-		if i < 0 {
+		i, known := places[s]
+		if !known {
 			i, all = len(all), append(all, limit{s, 0, 0})
+			places[s] = i
 		}
 		l := &all[i]
 		l.need += need
@@ -93,11 +98,16 @@ func (t Task) addLimits(method string, need, back int, semaphores []*Semaphore) 
 		}
 	}
 	g.change()
+	g.setLimits(t.index, all)
+	return t
+}
+
+// setLimits sets the limits of task i. The caller has called change.
+func (g *Graph) setLimits(i uint32, limits []limit) {
 	if g.limits == nil {
 		g.limits = make(map[uint32][]limit)
 	}
-	g.limits[t.index] = all
-	return t
+	g.limits[i] = limits
 }
 
 // take takes the permits, or puts the task aside. Both results are false if there are too few and the run is stopped.

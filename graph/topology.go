@@ -93,15 +93,25 @@ func (t *topology) add(from, to uint32) {
 	}
 }
 
-// remove removes all edges between two tasks.
-func (t *topology) remove(from, to uint32) {
+// remove removes all edges from a task to others.
+func (t *topology) remove(from uint32, others []uint32) {
 	row := t.successors(from)
-	if !slices.Contains(row, to) {
-		return
+	left := make([]uint32, 0, len(row))
+	gone := make(map[uint32]bool, len(others))
+	for _, o := range others {
+		gone[o] = true
 	}
-	t.setRow(from, without(row, to))
-	if t.back != nil {
-		t.back.rows[to] = without(t.back.row(to), from)
+	for _, s := range row {
+		if !gone[s] {
+			left = append(left, s)
+			continue
+		}
+		if t.back != nil {
+			t.back.rows[s] = without(t.back.row(s), from)
+		}
+	}
+	if len(left) < len(row) {
+		t.setRow(from, left)
 	}
 }
 
