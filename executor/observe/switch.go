@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"log/slog"
+	"runtime/debug"
 	"weak"
 
 	"github.com/magpie-go/magpie/executor"
@@ -12,13 +14,26 @@ import (
 // Switch once, in its Config, and takes a trace when somebody asks for one. While nothing is put in, an event costs a
 // load and a call.
 //
+// An observer that panics in a Switch is not called again, and the panic is logged with [log/slog]: the next observer
+// that is put in works. A function of an observer that calls [runtime.Goexit], which it must not, disables the Switch
+// for as long as its executor lives. [Switch.Record] says so.
+//
 // All methods may be called from any goroutine.
 type Switch struct {
-	now xatomic.Pointer[executor.Observer]
+	now xatomic.Pointer[seat] // nil: nothing is put in
 
-	mu xsync.Mutex                     // held during Set, Attach and Detach
-	ex weak.Pointer[executor.Executor] // between the two; weak, so that the executor can be abandoned
-	on bool                            // between the two
+	mu   xsync.Mutex                     // held during Set, Attach and Detach
+	ex   weak.Pointer[executor.Executor] // between the two; weak, so that the executor can be abandoned
+	on   bool                            // between the two
+	dead xatomic.Pointer[string]         // why the executor does not call the Switch any more
+}
+
+// A seat is an observer while it is put in.
+type seat struct {
+	*executor.Observer
+	of     *Switch
+	taken  chan struct{}           // closed when the observer is taken out
+	failed xatomic.Pointer[string] // what it has panicked with; then it is not called again
 }
 
 // NewSwitch returns a Switch with nothing put in.
@@ -28,15 +43,22 @@ func NewSwitch() *Switch { return &Switch{} }
 // has been started, and the Detach of the one before, on the calling goroutine. Calls of other functions of the one
 // before may still be in progress then. The new one is not told the begin of runs and tasks in progress, but it is told
 // their end: the observers of this package leave these tasks out. An observer that was taken out must not be put in
-// again.
+// again. A [Switch.Record] in progress ends. Set panics if Attach does, and then changes nothing.
 func (s *Switch) Set(o *executor.Observer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(o)
+	s.put(s.seat(o))
+}
+
+func (s *Switch) seat(o *executor.Observer) *seat {
+	if o == nil {
+		return nil
+	}
+	return &seat{Observer: o, of: s, taken: make(chan struct{})}
 }
 
 // swap puts in o in place of old, and reports whether old was put in.
-func (s *Switch) swap(old, o *executor.Observer) bool {
+func (s *Switch) swap(old, o *seat) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now.Load() != old {
@@ -47,76 +69,116 @@ func (s *Switch) swap(old, o *executor.Observer) bool {
 }
 
 // put is Set. The caller has locked mu.
-func (s *Switch) put(o *executor.Observer) {
+func (s *Switch) put(o *seat) {
 	if ex := s.ex.Value(); ex != nil && o != nil && o.Attach != nil {
-		o.Attach(ex)
+		o.Attach(ex) // a panic goes to the caller of Set
 	}
 	old := s.now.Swap(o)
-	if s.on && old != nil && old.Detach != nil {
-		old.Detach()
+	if old == nil {
+		return
 	}
+	if s.on && old.Detach != nil {
+		old.tell(old.Detach)
+	}
+	close(old.taken)
+}
+
+// tell makes a call of the observer, and contains its panic.
+func (o *seat) tell(call func()) {
+	if o.failed.Load() != nil {
+		return
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			o.fail(recover())
+		}
+	}()
+	call()
+	returned = true
+}
+
+// fail disables the observer, which has panicked with value, or has called Goexit if value is nil.
+func (o *seat) fail(value any) {
+	defer func() { _ = recover() }() // methods of value, and the handler of the log, are user code
+	said := "called runtime.Goexit"
+	if value != nil {
+		said = (&executor.PanicError{Value: value}).Error()
+	} else {
+		o.of.dead.Store(&said)
+	}
+	if o.failed.CompareAndSwap(nil, &said) { // of several workers one
+		slog.Error("observe: an observer in a Switch is not called again", "failure", said, "stack", string(debug.Stack()))
+	}
+}
+
+// attach is called by the executor.
+func (s *Switch) attach(ex *executor.Executor) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.on && s.dead.Load() == nil {
+		panic("observe: a Switch is for one executor at a time: make one for each")
+	}
+	s.ex, s.on = weak.Make(ex), true
+	s.dead.Store(nil)
+	if o := s.now.Load(); o != nil && o.Attach != nil {
+		o.tell(func() { o.Attach(ex) })
+	}
+}
+
+// detach is called by the executor.
+func (s *Switch) detach() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.now.Load(); o != nil && o.Detach != nil {
+		o.tell(o.Detach)
+	}
+	s.ex, s.on = weak.Pointer[executor.Executor]{}, false
 }
 
 // Observer returns the observer for the Config of one executor at a time.
 func (s *Switch) Observer() *executor.Observer {
 	return &executor.Observer{
-		Attach: func(ex *executor.Executor) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.on {
-				panic("observe: a Switch is for one executor at a time: make one for each")
-			}
-			s.ex, s.on = weak.Make(ex), true
-			if o := s.now.Load(); o != nil && o.Attach != nil {
-				o.Attach(ex)
-			}
-		},
-		Detach: func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if o := s.now.Load(); o != nil && o.Detach != nil {
-				o.Detach()
-			}
-			s.ex, s.on = weak.Pointer[executor.Executor]{}, false
-		},
+		Attach: s.attach,
+		Detach: s.detach,
 		RunBegin: func(run *executor.Run) {
 			if o := s.now.Load(); o != nil && o.RunBegin != nil {
-				o.RunBegin(run)
+				o.tell(func() { o.RunBegin(run) })
 			}
 		},
 		RunEnd: func(run *executor.Run) {
 			if o := s.now.Load(); o != nil && o.RunEnd != nil {
-				o.RunEnd(run)
+				o.tell(func() { o.RunEnd(run) })
 			}
 		},
 		TaskBegin: func(worker int, run *executor.Run, task *executor.Task) {
 			if o := s.now.Load(); o != nil && o.TaskBegin != nil {
-				o.TaskBegin(worker, run, task)
+				o.tell(func() { o.TaskBegin(worker, run, task) })
 			}
 		},
 		TaskEnd: func(worker int, run *executor.Run, task *executor.Task) {
 			if o := s.now.Load(); o != nil && o.TaskEnd != nil {
-				o.TaskEnd(worker, run, task)
+				o.tell(func() { o.TaskEnd(worker, run, task) })
 			}
 		},
 		Steal: func(thief, victim, n int) {
 			if o := s.now.Load(); o != nil && o.Steal != nil {
-				o.Steal(thief, victim, n)
+				o.tell(func() { o.Steal(thief, victim, n) })
 			}
 		},
 		Park: func(worker int) {
 			if o := s.now.Load(); o != nil && o.Park != nil {
-				o.Park(worker)
+				o.tell(func() { o.Park(worker) })
 			}
 		},
 		Unpark: func(worker int) {
 			if o := s.now.Load(); o != nil && o.Unpark != nil {
-				o.Unpark(worker)
+				o.tell(func() { o.Unpark(worker) })
 			}
 		},
 		Relabel: func(worker int) {
 			if o := s.now.Load(); o != nil && o.Relabel != nil {
-				o.Relabel(worker)
+				o.tell(func() { o.Relabel(worker) })
 			}
 		},
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/observe"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -174,10 +177,95 @@ func TestSwitchRecord(t *testing.T) {
 	sw.Set(nil)
 
 	var out bytes.Buffer
-	stop := record(&out)
-	o := &executor.Observer{RunBegin: func(*executor.Run) { times = nil }}
-	sw.Set(o)
-	require.NoError(t, stop())
+	ended := make(chan error)
+	go func() { ended <- sw.Record(t.Context(), &out, observe.TraceOptions{}) }()
+	testkit.Until(t, "the trace has begun", sw.IsIn)
+	sw.Set(&executor.Observer{RunBegin: func(*executor.Run) { times = nil }})
+	require.ErrorIs(t, <-ended, observe.ErrSwitched)
+	readTrace(t, out.Bytes())
 	run()
 	require.Nil(t, times, "it stays in")
 }
+
+// TestSwitchContains: an observer that panics is not called again, and the next one works, as does the next executor.
+func TestSwitchContains(t *testing.T) {
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	g := graph.New("g")
+	g.Task(func(context.Context) error { return nil })
+	sw := observe.NewSwitch()
+	record := func(ex *executor.Executor) []traceEvent {
+		var out bytes.Buffer
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- sw.Record(ctx, &out, observe.TraceOptions{}) }()
+		testkit.Until(t, "the trace has begun", sw.IsIn)
+		require.NoError(t, ex.Run(t.Context(), g))
+		cancel()
+		require.NoError(t, <-ended)
+		return readTrace(t, out.Bytes()).of("X", "g")
+	}
+	for range 2 {
+		ex := newExecutor(t, 2, sw.Observer())
+		for i, o := range []*executor.Observer{
+			{RunBegin: func(*executor.Run) { panic("once") }},
+			{RunEnd: func(*executor.Run) { panic("once") }},
+			{TaskBegin: func(int, *executor.Run, *executor.Task) { panic("once") }},
+			{TaskEnd: func(int, *executor.Run, *executor.Task) { panic("once") }},
+			{Park: func(int) { panic("once") }, Unpark: func(int) { panic("once") }, Steal: func(int, int, int) { panic("once") }},
+			{Detach: func() { panic("once") }},
+		} {
+			sw.Set(o)
+			require.NoError(t, ex.Run(t.Context(), g))
+			sw.Set(nil)
+			require.Len(t, record(ex), 1, "after observer %d", i)
+		}
+		bad := &executor.Observer{Attach: func(*executor.Executor) { panic("once") }}
+		require.PanicsWithValue(t, "once", func() { sw.Set(bad) })
+		require.Len(t, record(ex), 1)
+		require.NoError(t, ex.Close())
+	}
+}
+
+// TestSwitchRecordErrors: Record says that it has recorded nothing.
+func TestSwitchRecordErrors(t *testing.T) {
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	sw := observe.NewSwitch()
+	require.ErrorIs(t, sw.Record(done, io.Discard, observe.TraceOptions{}), observe.ErrNoExecutor)
+	ex := newExecutor(t, 2, sw.Observer())
+	require.NoError(t, sw.Record(done, io.Discard, observe.TraceOptions{}))
+
+	forever := context.Background()
+	require.ErrorContains(t, sw.Record(forever, nil, observe.TraceOptions{}), "got nil")
+	full := errors.New("full")
+	require.ErrorIs(t, sw.Record(forever, failing{full}, observe.TraceOptions{}), full)
+	ended := make(chan error)
+	go func() { ended <- sw.Record(forever, io.Discard, observe.TraceOptions{}) }()
+	testkit.Until(t, "the trace has begun", sw.IsIn)
+	sw.Set(nil)
+	require.ErrorIs(t, <-ended, observe.ErrSwitched)
+
+	// An executor that does not call the Switch any more does not call its Detach either.
+	sw = observe.NewSwitch()
+	o := sw.Observer()
+	inline := executor.NewInline(1)
+	defer func() { require.NoError(t, inline.Close()) }()
+	o.Attach(inline)
+	require.Panics(t, func() { o.Attach(ex) }, "for one executor at a time")
+	sw.Set(&executor.Observer{Park: func(int) { runtime.Goexit() }})
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		o.Park(0)
+	}()
+	<-gone
+	sw.Set(nil)
+	require.ErrorContains(t, sw.Record(done, io.Discard, observe.TraceOptions{}), "called runtime.Goexit")
+	o.Attach(ex)
+	require.NoError(t, sw.Record(done, io.Discard, observe.TraceOptions{}))
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
 	"sync"
 	"time"
 	"weak"
@@ -191,6 +192,17 @@ type DroppedError struct {
 
 func (e *DroppedError) Error() string {
 	return fmt.Sprintf("observe: the trace lacks %d events that came faster than they could be written", e.Events)
+}
+
+// begun reports whether an executor has been attached to an observer of the trace.
+func (t *Trace) begun() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.ContainsFunc(t.sources, func(s *source) bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.used
+	})
 }
 
 func (t *Trace) now() int64 { return int64(time.Since(t.start)) }

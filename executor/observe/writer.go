@@ -199,20 +199,44 @@ func (w *writer) flush() {
 	}
 }
 
-// ErrSwitched is what [Switch.Record] returns if another observer is put in.
-var ErrSwitched = errors.New("observe: another observer is put in")
+// Errors of [Switch.Record].
+var (
+	// ErrSwitched says that another observer is put in, or was put in before the trace has ended.
+	ErrSwitched = errors.New("observe: another observer is put in")
+	// ErrNoExecutor says that nothing was traced: no executor runs with the observer of the Switch.
+	ErrNoExecutor = errors.New("observe: nothing was traced: no executor runs with the observer of this Switch")
+)
 
 // Record writes a trace to out until ctx ends. That end is no error: otherwise the error is that of [Trace.Close]. If
 // an observer is put in already, Record returns [ErrSwitched] at once and writes nothing. An observer that somebody
-// puts in meanwhile stays in, and nothing more is traced.
+// puts in meanwhile stays in: Record then ends the trace and returns ErrSwitched. So Set(nil) ends a Record. It ends at
+// once if out is nil or fails. If no executor called the Switch, it returns an error such as [ErrNoExecutor].
 func (s *Switch) Record(ctx context.Context, out io.Writer, opts TraceOptions) error {
 	trace := newTrace(out, opts)
-	o := trace.Observer()
+	o := s.seat(trace.Observer())
 	if !s.swap(nil, o) {
 		return ErrSwitched
 	}
 	trace.writer.start()
-	<-ctx.Done()
-	s.swap(o, nil)
-	return trace.Close()
+	select {
+	case <-ctx.Done():
+	case <-trace.writer.done:
+	case <-o.taken:
+	}
+	dead := s.dead.Load()
+	taken := s.swap(o, nil)
+	err := trace.Close()
+	switch failed := o.failed.Load(); {
+	case err != nil:
+		return err
+	case failed != nil:
+		return fmt.Errorf("observe: the trace is cut off: its observer %s", *failed)
+	case dead != nil:
+		return fmt.Errorf("observe: the executor does not call this Switch any more: an observer in it %s", *dead)
+	case !taken:
+		return ErrSwitched
+	case !trace.begun():
+		return ErrNoExecutor
+	}
+	return nil
 }
