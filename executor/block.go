@@ -3,6 +3,8 @@
 package executor
 
 import (
+	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -53,3 +55,10 @@ const endsForgotten = true
 
 // giveWay is where a model program lets other threads go on.
 func giveWay() {}
+
+// goroutine returns the number of the calling goroutine, or 0. The runtime tells it nowhere else.
+func goroutine() uint64 {
+	var buf [64]byte
+	number, _ := strconv.ParseUint(numberOf(buf[:runtime.Stack(buf[:], false)]), 10, 64)
+	return number
+}

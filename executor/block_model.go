@@ -35,3 +35,6 @@ const endsForgotten = false
 
 // giveWay lets other threads go on: a thief that may not sleep would run for ever.
 func giveWay() { osthread.Yield() }
+
+// goroutine is for stacks, at which no program looks: to find the number would take a tenth of the time.
+func goroutine() uint64 { return 0 }

@@ -9,12 +9,17 @@ import (
 
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // onEachReceiving runs a program under every policy that admits guests.
 func onEachReceiving(t *testing.T, workers []int, program func(ex *Executor)) {
-	for _, p := range Policies() {
+	onReceiving(t, Policies(), workers, program)
+}
+
+func onReceiving(t *testing.T, policies []Policy, workers []int, program func(ex *Executor)) {
+	for _, p := range policies {
 		if !policy.Table[p].Guests {
 			continue
 		}
@@ -162,9 +167,17 @@ func TestModelWaiterClose(t *testing.T) {
 	})
 }
 
+// adaptiveUnlessAll has one policy for programs that take long with each, and all policies for tests of everything.
+func adaptiveUnlessAll() []Policy {
+	if testkit.All() {
+		return Policies()
+	}
+	return []Policy{Adaptive}
+}
+
 // TestModelWaiterLetter: a broadcast comes while a waiter takes back a wake-up, which may be that for the letter.
 func TestModelWaiterLetter(t *testing.T) {
-	onEachReceiving(t, []int{1, 2}, func(ex *Executor) {
+	onReceiving(t, adaptiveUnlessAll(), []int{1, 2}, func(ex *Executor) {
 		c := newRollCall(ex)
 		j := newJob(nothing)
 		r := ex.Start(context.Background(), j)
@@ -178,7 +191,7 @@ func TestModelWaiterLetter(t *testing.T) {
 // TestModelWaiterLetterTwice: a waiter takes the wake-up for a letter back twice, since the worker that it returns is
 // on top again. The worker below has the letter.
 func TestModelWaiterLetterTwice(t *testing.T) {
-	onEachReceiving(t, []int{2}, func(ex *Executor) {
+	onReceiving(t, adaptiveUnlessAll(), []int{2}, func(ex *Executor) {
 		called := 0
 		b := newBroadcast(ex, func(context.Context, int) error { called++; return nil })
 		var r *Run

@@ -74,7 +74,7 @@ func TestHelperIsWokenAtTheEnd(t *testing.T) {
 // An end that comes while the helper goes to sleep, at any point of it.
 func TestHelperAndEndAtOnce(t *testing.T) {
 	onEach(t, []int{2, 4}, func(t *testing.T, ex *executor.Executor) {
-		for i := range testkit.Scale(3000) {
+		for i := range testkit.Scale(1500) {
 			require.NoError(t, runSplit(t, ex, func(*layer, *executor.Worker, int64) *executor.Item {
 				for range i % 128 * 16 {
 					_ = ex.SleepingHelpers()
@@ -153,7 +153,7 @@ func TestHelperTakesOverAChain(t *testing.T) {
 // first then waits for the other's: a helper that loses the race for one item must not go to sleep beside the next.
 func TestHelpersShareTheInjector(t *testing.T) {
 	onEach(t, []int{2}, func(t *testing.T, ex *executor.Executor) {
-		for round := range testkit.Scale(1000) {
+		for round := range testkit.Scale(500) {
 			var (
 				busy, together       = barrier{n: 3}, atomic.Int64{}
 				started, passed, ran atomic.Bool

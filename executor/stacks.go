@@ -72,10 +72,3 @@ func numberOf(stack []byte) string {
 	number, _, _ := bytes.Cut(rest, []byte(" "))
 	return string(number)
 }
-
-// goroutine returns the number of the calling goroutine, or 0. The runtime tells it nowhere else.
-func goroutine() uint64 {
-	var buf [64]byte
-	number, _ := strconv.ParseUint(numberOf(buf[:runtime.Stack(buf[:], false)]), 10, 64)
-	return number
-}

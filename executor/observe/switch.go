@@ -32,7 +32,7 @@ type Switch struct {
 type seat struct {
 	*executor.Observer
 	of     *Switch
-	taken  chan struct{}           // closed when the observer is taken out
+	taken  func()                  // is called when the observer is taken out; may be nil
 	failed xatomic.Pointer[string] // what it has panicked with; then it is not called again
 }
 
@@ -54,7 +54,7 @@ func (s *Switch) seat(o *executor.Observer) *seat {
 	if o == nil {
 		return nil
 	}
-	return &seat{Observer: o, of: s, taken: make(chan struct{})}
+	return &seat{Observer: o, of: s}
 }
 
 // swap puts in o in place of old, and reports whether old was put in.
@@ -80,7 +80,9 @@ func (s *Switch) put(o *seat) {
 	if s.on && old.Detach != nil {
 		old.tell(old.Detach)
 	}
-	close(old.taken)
+	if old.taken != nil {
+		old.taken()
+	}
 }
 
 // tell makes a call of the observer, and contains its panic.

@@ -214,6 +214,8 @@ var (
 func (s *Switch) Record(ctx context.Context, out io.Writer, opts TraceOptions) error {
 	trace := newTrace(out, opts)
 	o := s.seat(trace.Observer())
+	taken := make(chan struct{})
+	o.taken = func() { close(taken) }
 	if !s.swap(nil, o) {
 		return ErrSwitched
 	}
@@ -221,10 +223,10 @@ func (s *Switch) Record(ctx context.Context, out io.Writer, opts TraceOptions) e
 	select {
 	case <-ctx.Done():
 	case <-trace.writer.done:
-	case <-o.taken:
+	case <-taken:
 	}
 	dead := s.dead.Load()
-	taken := s.swap(o, nil)
+	mine := s.swap(o, nil)
 	err := trace.Close()
 	switch failed := o.failed.Load(); {
 	case err != nil:
@@ -233,7 +235,7 @@ func (s *Switch) Record(ctx context.Context, out io.Writer, opts TraceOptions) e
 		return fmt.Errorf("observe: the trace is cut off: its observer %s", *failed)
 	case dead != nil:
 		return fmt.Errorf("observe: the executor does not call this Switch any more: an observer in it %s", *dead)
-	case !taken:
+	case !mine:
 		return ErrSwitched
 	case !trace.begun():
 		return ErrNoExecutor

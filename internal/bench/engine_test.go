@@ -28,11 +28,15 @@ func everySetting(t *testing.T) Axes {
 	return a
 }
 
-// everyEleventh returns all settings, or every eleventh if tests are quick. Each has its turn within eleven turns.
-func everyEleventh(turn int, all []Setting) (some []Setting) {
-	stride := 11 // prime to the numbers of values in everySetting: the choices have each of them
-	if !testkit.Quick() {
+// oneIn returns every eleventh of the settings if tests are quick, every fifth if they are long, or all. Each setting has
+// its turn within that many turns.
+func oneIn(turn int, all []Setting) (some []Setting) {
+	stride := 11 // prime, as is 5, to the numbers of values in everySetting: the choices have each of them
+	switch {
+	case testkit.All():
 		stride = 1
+	case !testkit.Quick():
+		stride = 5
 	}
 	for i := turn % min(stride, len(all)); i < len(all); i += stride {
 		some = append(some, all[i])
@@ -67,7 +71,7 @@ func TestEnginesAgree(t *testing.T) {
 			require.NoError(t, err)
 			turn++
 			for _, e := range Engines() {
-				for _, s := range everyEleventh(turn, settingsOf(e, w.axes(everySetting(t)))) {
+				for _, s := range oneIn(turn, settingsOf(e, w.axes(everySetting(t)))) {
 					j, err := openJob(e, s, w.Name, check, target)
 					require.NoError(t, err)
 					for range times {

@@ -58,12 +58,16 @@ func specimens(t *testing.T) (all []specimen) {
 // 4 workers, and every list of tasks from every queue, if not in every combination.
 func TestEveryCombination(t *testing.T) {
 	all := specimens(t)
-	// Of the lists of tasks each combination runs every seventh; package pool's tests run all. If the test is to be brief,
-	// it runs every 71st, and every eleventh of the others. These numbers are prime to that of the numbers of workers.
-	ofLists, ofOthers := 7, 1
+	// Of the lists of tasks each combination runs every 31st, and every fifth of the others; package pool's tests run all
+	// lists. If tests are quick, it is every 71st and every eleventh. These numbers are prime to that of the numbers of
+	// workers.
+	ofLists, ofOthers := 31, 5
 	combination := 0
 	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
-	if testkit.Quick() {
+	switch {
+	case testkit.All():
+		ofLists, ofOthers = 7, 1
+	case testkit.Quick():
 		ofLists, ofOthers = 71, 11
 		policies = testkit.Some(t, policies)
 	}

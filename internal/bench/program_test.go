@@ -56,7 +56,7 @@ func TestProgramsAgree(t *testing.T) {
 			require.NoError(t, err)
 			turn++
 			for _, e := range Engines() {
-				for _, s := range everyEleventh(turn, e.Settings(w.axes(everySetting(t)))) {
+				for _, s := range oneIn(turn, e.Settings(w.axes(everySetting(t)))) {
 					j := openProgramJob(e, s, w.Name, program, tasks)
 					r, err := j.repeat(context.Background())
 					require.NoError(t, err, "n=%d", n)
