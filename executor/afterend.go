@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"context"
 	"log/slog"
 	"runtime/debug"
 
@@ -110,22 +109,3 @@ func (noHooks) Leave(*Worker)                    {}
 func (noHooks) Flush(*Worker)                    {}
 func (noHooks) Fail(*Worker, *Item, error) *Item { return nil }
 func (noHooks) Release()                         {}
-
-// An endOfRun is the caller of a future that ends when a run does.
-type endOfRun struct{ run *Run }
-
-func (endOfRun) make(*Worker) error { return nil } // the future is claimed from the start
-func (endOfRun) drop()              {}
-
-// awaitable returns a future that ends with the run's error after the run has ended.
-func (r *Run) awaitable() *future {
-	if r == nil || r.ex == nil {
-		return nil
-	}
-	f := &future{call: endOfRun{r}, ex: r.ex}
-	f.Exec, f.Body = execFuture, &r.ex.asyncs.Body
-	f.ctx.owner, f.ctx.parent = f, context.Background()
-	f.claimed.Store(1)
-	r.tell(func(err error) { f.settle(nil, err) })
-	return f
-}

@@ -169,3 +169,45 @@ func TestModelAsyncAfterForeignRun(t *testing.T) {
 		stop(other)
 	})
 }
+
+// TestModelAfterCancelled: a future is cancelled while what it comes after ends, and another comes after the same. The
+// cancelled one is called at most once, the other once.
+func TestModelAfterCancelled(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		var calls [2]tally
+		ctx := context.Background()
+		gate := NewPromise[int](ctx, ex)
+		f := Async(ctx, ex, counted(&calls[0]), gate.Future())
+		cancel := model.Go(func() { f.Cancel(nil) })
+		resolve := model.Go(func() { gate.Resolve(7) })
+		isSeven(Async(ctx, ex, counted(&calls[1]), gate.Future()))
+		cancel()
+		resolve()
+		called, err := f.Wait()
+		model.Assert(err == nil == (calls[0].get() == 1) && (err != nil || called == 7), "got %d, %v", called, err)
+		drained(ex)
+	})
+}
+
+// A silent context has ended and tells nobody.
+type silent struct{ context.Context }
+
+func (silent) Err() error { return context.Canceled }
+
+// TestModelAfterSweep: a future comes after a gate, which another future has come after whose context has ended, and
+// which a sweep or the end of the gate ends.
+func TestModelAfterSweep(t *testing.T) {
+	onEach(t, []int{1}, func(n int, p Policy) {
+		ex := start(n, p)
+		var calls [2]tally
+		gate := NewPromise[int](context.Background(), ex)
+		f := Async(silent{context.Background()}, ex, counted(&calls[0]), gate.Future())
+		resolve := model.Go(func() { gate.Resolve(7) })
+		isSeven(Async(context.Background(), ex, counted(&calls[1]), gate.Future()))
+		resolve()
+		_, err := f.Wait()
+		model.Assert(errors.Is(err, context.Canceled) && calls[0].get() == 0, "got %v, called %d", err, calls[0].get())
+		drained(ex)
+	})
+}

@@ -44,4 +44,8 @@ const (
 	// inboxBatch is how many functions from outside a worker takes from a group without a limit at a time. It is
 	// arbitrary: the lock is then cheap, and another worker that has nothing to do soon finds the rest.
 	inboxBatch = 16
+
+	// minSweep is the number of futures after one future from which these are now and then looked through for some to
+	// cancel. It is arbitrary.
+	minSweep = 64
 )

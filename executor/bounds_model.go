@@ -14,4 +14,5 @@ const (
 	groupBacklog     = 1
 	maxUnneeded      = 1
 	inboxBatch       = 1
+	minSweep         = 1
 )

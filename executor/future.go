@@ -15,14 +15,17 @@ type future struct {
 	call caller // the Future
 	ex   *Executor
 	ctx  taskContext
-	left xatomic.JoinCount // futures to wait for, and init until it has entered the future with each
+	left xatomic.JoinCount // futures to wait for, and init until the future has a place with each
 
-	claimed xatomic.Uint32             // 1 after the future was begun or cancelled
-	err     xatomic.Plain[error]       // P1: published by ends
-	ends    xatomic.Pointer[onEnd]     // the waiters for the end, newest first; &ended after the end
-	after   xatomic.Pointer[[]*future] // futures that it starts after; nil after the end, to keep no chain alive
-	told    xatomic.Pointer[onEnd]     // the entry of ends with the channel of Done
-	watched xatomic.Pointer[unwatch]   // set when the future is to be told of the end of the caller's context
+	claimed xatomic.Uint32              // 1 after the future was begun or cancelled
+	err     xatomic.Plain[error]        // P1: published by ends
+	ends    xatomic.Pointer[onEnd]      // the waiters for the end, newest first; &ended after the end
+	after   xatomic.Pointer[comesAfter] // what it starts after; nil after the end, to keep no chain alive
+
+	dependents xatomic.Pointer[dependents] // nil: no future comes after this one
+
+	told    xatomic.Pointer[onEnd]   // the entry of ends with the channel of Done
+	watched xatomic.Pointer[unwatch] // set when the future is to be told of the end of the caller's context
 }
 
 // A caller is the Future of a future.
@@ -31,11 +34,10 @@ type caller interface {
 	drop()              // drops the reference to the function
 }
 
-// An onEnd is a waiter for a future's end. It has a future or a teller.
+// An onEnd is a waiter for a future's end.
 type onEnd struct {
 	next   *onEnd
-	future *future // to start after the end; the future itself if it is enlisted
-	teller any     // a *Worker to wake, a chan struct{} to close, or a func(error) to call
+	teller any // a *Worker to wake, a chan struct{} to close, a func(error) to call, or the future if it is enlisted
 }
 
 var ended onEnd
@@ -78,18 +80,8 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 		return
 	}
 	foreign := slices.ContainsFunc(before, func(b *future) bool { return b.ex.core != ex.core })
-	f.after.Store(&before)
-	f.left.Arm(uint32(len(after)) + 1)
-	entries := make([]onEnd, len(after))
-	for i, b := range before {
-		entries[i].future = f
-		if !b.tell(&entries[i]) {
-			f.left.Done(1)
-		} else if b.isPromise() {
-			b.watchPromise()
-		}
-	}
-	if f.left.Done(1) {
+	a := &comesAfter{before: before}
+	if a.start(f) {
 		f.submit(w)
 	} else if foreign {
 		f.enlist()
@@ -138,7 +130,7 @@ func (f *future) claim() bool { return f.claimed.Load() == 0 && f.claimed.Compar
 // begin returns the error for which f's function must not be called, or nil. The caller has claimed f.
 func (f *future) begin() error {
 	if before := f.after.Load(); before != nil {
-		for _, b := range *before {
+		for _, b := range before.before {
 			if err := b.err.Get(); err != nil {
 				return err
 			}
@@ -176,9 +168,17 @@ func (f *future) publishEnd() *onEnd {
 	}
 }
 
-// tell adds e to the waiters for the end. It returns false if f has ended, which the channel of Done may say first.
-func (f *future) tell(e *onEnd) bool {
+// hasEnded is isOver, or the channel of Done says it, which may come first.
+func (f *future) hasEnded() bool {
 	if t := f.told.Load(); t != nil && xsync.IsClosed(t.teller.(chan struct{})) {
+		return true
+	}
+	return f.isOver()
+}
+
+// tell adds e to the waiters for the end. It returns false if f has ended.
+func (f *future) tell(e *onEnd) bool {
+	if f.hasEnded() {
 		return false
 	}
 	for {
@@ -208,7 +208,7 @@ func (f *future) settle(w *Worker, err error) {
 	f.err.Set(err)
 	f.after.Store(nil)
 	f.ctx.cancel(context.Canceled, context.Canceled)
-	// D1(end): publish the end, then look at watched. Pairs with D1(watch).
+	// D1(end): publish the end, then look at watched and dependents. Pairs with D1(watch) and D1(precede).
 	e := f.publishEnd()
 	if u := f.watched.Load(); u != nil {
 		f.ctx.unfollow(u.stop)
@@ -217,25 +217,31 @@ func (f *future) settle(w *Worker, err error) {
 	for e != nil {
 		next := e.next
 		e.next = nil // f.told keeps e, which must not keep other waiters alive
-		switch {
-		case e.future == nil:
-			switch to := e.teller.(type) {
-			case *Worker:
-				to.sleeper.wake(to)
-			case chan struct{}: // publishEnd has closed it
-			default:
-				e.next, calls = calls, e
-			}
-		case e.future == f:
+		switch to := e.teller.(type) {
+		case *Worker:
+			to.sleeper.wake(to)
+		case *future:
 			f.delist()
-		case !e.future.left.Done(1):
-		case w != nil && w.core == e.future.ex.core:
-			e.future.submit(w)
+		case chan struct{}: // publishEnd has closed it
 		default:
-			// Deferred: an inline executor may run it now, and Goexit in it must not skip the rest.
-			defer e.future.submit(nil)
+			e.next, calls = calls, e
 		}
 		e = next
+	}
+	if d := f.dependents.Load(); d != nil {
+		for e := d.close(); e != nil; {
+			next := e.older
+			e.older, e.newer = nil, nil
+			switch to := e.future; {
+			case !to.left.Done(1):
+			case w != nil && w.core == to.ex.core:
+				to.submit(w)
+			default:
+				// Deferred: an inline executor may run it now, and Goexit in it must not skip the rest.
+				defer to.submit(nil)
+			}
+			e = next
+		}
 	}
 	for ; calls != nil; calls = calls.next {
 		contained(calls.teller.(func(error)), err)
@@ -249,10 +255,14 @@ func (f *future) cancel(err, cause error) {
 	}
 	f.ctx.cancel(err, cause)
 	switch {
+	// D1(cancel): claim, then look for places. Pairs with D1(place).
 	case !f.claim():
 	case f.isPromise():
 		f.settle(nil, newCancelError(promiseName, err, cause))
 	default:
+		if a := f.after.Load(); a != nil {
+			a.leave()
+		}
 		f.end(nil, newCancelError(asyncName, err, cause))
 	}
 }
@@ -355,8 +365,8 @@ func (w *Worker) waitFor(waited *future) {
 	for todo := []waiting{{waited, 0}}; len(todo) > 0; {
 		last := len(todo) - 1
 		f := &todo[last]
-		if before := f.after.Load(); before != nil && f.claimed.Load() == 0 && f.past < len(*before) {
-			b := (*before)[f.past]
+		if before := f.after.Load(); before != nil && f.claimed.Load() == 0 && f.past < len(before.before) {
+			b := before.before[f.past]
 			f.past++
 			if !b.isOver() {
 				todo = append(todo, waiting{b, 0})

@@ -204,7 +204,7 @@ func (f *future) enlist() {
 	}
 	w.all[f] = struct{}{}
 	w.mu.Unlock()
-	if !f.tell(&onEnd{future: f}) {
+	if !f.tell(&onEnd{teller: f}) {
 		f.delist()
 	}
 	f.noticeAbort()
