@@ -102,7 +102,7 @@ type core struct {
 }
 
 // New starts an executor. It reports every bad field of cfg at once. It also fails if the limits of the system leave no
-// room for the workers' threads and the threads that the Go runtime may start besides, one for each P and a few: the
+// room for the workers' threads and the threads that the Go runtime may start besides, two for each P and a few: the
 // runtime ends the process when it cannot start a thread. And it fails if the system refuses Config.Nice, Class, Slice,
 // CPUs or Pin, unless Config.BestEffort is set. And it fails if Config.ThreadStart does, with the first failure. The
 // executor should be closed: its threads stay until then.
@@ -117,6 +117,7 @@ func New(cfg Config) (*Executor, error) {
 	}
 	ex := newExecutor(cfg)
 	ex.release = procs.Reserve(ps)
+	osthread.ArrivePs(ps)
 	ex.leave = living.Enter(ex)
 	ex.startWorkers()
 	if err := ex.checkHooks(); err != nil {

@@ -3,11 +3,15 @@ package executor_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -49,9 +53,9 @@ func TestThreadLimit(t *testing.T) {
 		return
 	}
 	refused, accepted, spares := 0, plenty, make(map[string]bool)
-	rooms := []int{0, 10, 10, 10, 10, plenty}
+	rooms := []int{0, 14, 16, 18, 20, plenty}
 	if testkit.Quick() {
-		rooms = []int{0, 10, plenty}
+		rooms = []int{0, 16, 18, plenty}
 	}
 	// Near the limit several times: the runtime does not want further threads in each child.
 	for _, room := range rooms {
@@ -112,6 +116,67 @@ func runNearTheLimit(t *testing.T, room int) {
 	}
 	require.NoError(t, ex.Close())
 	fmt.Println("spares:", most, "at most")
+}
+
+// TestThreadLimitAtOnce: near a limit several goroutines make executors, block tasks, lose threads by Goexit, start
+// processes and close the executors, at the same time. New may refuse, but the runtime finds room for its threads.
+func TestThreadLimitAtOnce(t *testing.T) {
+	if told := os.Getenv(childVar); told != "" {
+		var seed uint64
+		_, err := fmt.Sscan(told, &seed)
+		require.NoError(t, err)
+		crowdTheLimit(t, rand.New(rand.NewPCG(seed, 9)))
+		return
+	}
+	seed := testkit.Seed(t)
+	n := testkit.Count(t, 40)
+	for i := range uint64(n) {
+		inChild(t, fmt.Sprint(seed+i))
+	}
+	testkit.Proved(t, n, "processes near a limit on threads")
+}
+
+func crowdTheLimit(t *testing.T, rng *rand.Rand) {
+	beNobody(t)
+	room := rng.IntN(41)
+	if rng.IntN(4) == 0 {
+		threads, err := os.ReadDir("/proc/self/task")
+		require.NoError(t, err)
+		debug.SetMaxThreads(len(threads) + 8 + room) // the runtime ends the process if it has more already
+	} else {
+		var limit unix.Rlimit
+		require.NoError(t, unix.Getrlimit(unix.RLIMIT_NPROC, &limit))
+		limit.Cur = min(limit.Max, uint64(threadsOfUser(t)+8+room))
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NPROC, &limit))
+	}
+	var all sync.WaitGroup
+	made, refused := atomic.Int64{}, atomic.Int64{}
+	for range 1 + rng.IntN(8) {
+		workers, spares, execs := 1+rng.IntN(4), rng.IntN(20)-1, rng.IntN(4) == 0
+		all.Go(func() {
+			for range 8 {
+				ex, err := executor.New(executor.Config{Workers: workers, Spares: spares})
+				if err != nil {
+					refused.Add(1)
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				made.Add(1)
+				run := ex.Start(context.Background(), fan(30, func(context.Context) error {
+					executor.Blocking(func() { time.Sleep(50 * time.Microsecond) })
+					return nil
+				}))
+				lost := ex.Start(context.Background(), one(goexit))
+				if execs {
+					_ = exec.Command("/proc/self/exe", "-test.run=^$").Run() // it may be refused
+				}
+				_, _ = run.Wait(), lost.Wait()
+				_ = ex.Close()
+			}
+		})
+	}
+	all.Wait()
+	fmt.Println("room", room, "made", made.Load(), "refused", refused.Load())
 }
 
 func threadsOfUser(t *testing.T) (n int) {

@@ -30,7 +30,7 @@ func (h spareHost) Send(spare int, hasThread bool) {
 	switch {
 	case hasThread:
 		w.standby.calledUp.Unpark()
-	case osthread.Claim(1, 0) != nil:
+	case !osthread.ClaimSpare(h.ex.core, h.ex.spares.CallUp):
 		w.spareFailed()
 	default:
 		h.ex.alive.Add(1)

@@ -145,6 +145,7 @@ func (w *Worker) live() {
 			w.ex.alive.Done()
 		} else {
 			w.replace() // a task called Goexit; or this package panicked, and the process is about to end
+			osthread.Unclaim()
 		}
 	})
 	if it := w.pop(); it != nil { // left by the worker's thread before this one
@@ -167,7 +168,8 @@ func growStack() byte {
 // goroutine and its thread are lost.
 func (w *Worker) replace() {
 	w.control.thief.Lost()
-	w.start(func() {})
+	osthread.ClaimAnyway()
+	w.start(osthread.Arrive)
 }
 
 // closeAside is Close on a goroutine of its own.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,8 @@ import (
 var claimed struct {
 	mu sync.Mutex // held while room is looked for as well: two concurrent calls would each take the same room
 	claim
+	plenty  plenty
+	refusal refusal
 }
 
 // Claim claims room for n more threads with locked goroutines, in a process that is to have ps more Ps than now. An
@@ -26,24 +29,56 @@ var claimed struct {
 // room for the threads that the runtime may start by itself. Claim sees a snapshot: other processes may take the room,
 // and so may threads of the program for which it has claimed nothing.
 //
-// Each of the threads calls Arrive when it exists and Unclaim at its end. Any thread.
+// Each of the threads calls Arrive when it exists and Unclaim at its end. ArrivePs says that the process has the Ps.
+// Any thread.
 func Claim(n, ps int) error {
 	claimed.mu.Lock()
 	defer claimed.mu.Unlock()
-	root := os.DirFS("/")
-	limits := threadLimits(root, maximum.ask)
-	var r unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &r); err == nil && r.Cur < 1<<62 {
-		limits = append(limits, userLimit(root, int64(r.Cur), unix.Getuid())...)
-	}
-	threads := limits[0].used
-	if err := checkRoom(limits, int64(n), claimed.others(threads, runtime.GOMAXPROCS(0)+ps)); err != nil {
+	return look(int64(n), int64(ps))
+}
+
+// look is Claim for a caller that has locked claimed.mu.
+func look(n, ps int64) error {
+	c := &claimed
+	begin := time.Now()
+	limits, threads := currentLimits(os.DirFS("/"))
+	others := c.others(threads, runtime.GOMAXPROCS(0)+int(ps))
+	c.plenty = plenty{}
+	if err := checkRoom(limits, n, others); err != nil {
 		return err
 	}
-	claimed.all += int64(n)
-	claimed.coming += int64(n)
+	c.add(n)
+	c.ps += ps
+	end := time.Now()
+	c.plenty = plenty{
+		until: end.Add(holds(end.Sub(begin))),
+		n:     min(left(limits)-others-n, 1<<20)/plentyShare - plentyLeast,
+	}
 	return nil
 }
+
+// add claims n threads.
+func (c *claim) add(n int64) {
+	c.all += n
+	c.coming += n
+}
+
+// What a look has found holds for a while, since to look again at once would cost much and mostly find the same. A look
+// at RLIMIT_NPROC reads a file of each process of the machine, so the time is a multiple of what the look has cost.
+// Arbitrary.
+func holds(cost time.Duration) time.Duration { return max(20*time.Millisecond, 50*cost) }
+
+// plenty is room that is far from the limits. Others may take from it as well, so that little of it counts.
+type plenty struct {
+	until time.Time
+	n     int64 // threads
+}
+
+// How much of the room counts as plenty: a share of it, less some threads. Arbitrary.
+const (
+	plentyShare = 4
+	plentyLeast = 16
+)
 
 // Arrive notes that a thread exists for which room was claimed. Any thread.
 func Arrive() {
@@ -52,11 +87,84 @@ func Arrive() {
 	claimed.coming--
 }
 
+// ArrivePs notes that the process has ps of the Ps that were claimed. Any thread.
+func ArrivePs(ps int) {
+	claimed.mu.Lock()
+	defer claimed.mu.Unlock()
+	claimed.ps -= int64(ps)
+}
+
 // Unclaim gives back the claim of a thread that has arrived and is about to end. Any thread.
 func Unclaim() {
 	claimed.mu.Lock()
 	defer claimed.mu.Unlock()
 	claimed.all--
+}
+
+// ClaimAnyway is Claim of a thread that the process cannot do without: it takes the place of one that is about to end.
+// Any thread.
+func ClaimAnyway() {
+	claimed.mu.Lock()
+	defer claimed.mu.Unlock()
+	claimed.add(1)
+}
+
+// A refusal says that there is no room for spares.
+type refusal struct {
+	until time.Time
+	tell  map[any]func() // to call when the refusal is over
+}
+
+// ClaimSpare is Claim(1, 0) for a thread that the process can do without. It reports whether there is room. If not,
+// again is called when there may be, on a goroutine of its own. Of several calls with the same key one is. Any thread.
+func ClaimSpare(key any, again func()) bool {
+	claimed.mu.Lock()
+	defer claimed.mu.Unlock()
+	p, r := &claimed.plenty, &claimed.refusal
+	begin := time.Now()
+	if p.n > 0 && begin.Before(p.until) {
+		p.n--
+		claimed.add(1)
+		return true
+	}
+	if len(r.tell) == 0 || begin.After(r.until) {
+		if look(1, 0) == nil {
+			return true
+		}
+		end := time.Now()
+		r.until = end.Add(holds(end.Sub(begin)))
+	}
+	if r.tell == nil {
+		r.tell = make(map[any]func())
+	}
+	if len(r.tell) == 0 {
+		time.AfterFunc(time.Until(r.until), r.isOver)
+	}
+	r.tell[key] = again
+	return false
+}
+
+// isOver tells those that were refused.
+func (r *refusal) isOver() {
+	claimed.mu.Lock()
+	tell := r.tell
+	r.tell = nil
+	claimed.mu.Unlock()
+	for _, again := range tell {
+		again()
+	}
+}
+
+// currentLimits reads the limits that bind the process, and the number of its threads: of two counts, before and after,
+// the one that leaves more to be started.
+func currentLimits(root fsys) (limits []limit, threads int64) {
+	before := readFields(root, "proc/self/status")["Threads"]
+	limits = threadLimits(root, maximum.ask)
+	var r unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &r); err == nil && r.Cur < 1<<62 {
+		limits = append(limits, userLimit(root, int64(r.Cur), unix.Getuid())...)
+	}
+	return limits, min(before, limits[0].used, readFields(root, "proc/self/status")["Threads"])
 }
 
 // threadLimits reads the limits that bind every user. The runtime's limit comes from runtimeMax, the others from files.

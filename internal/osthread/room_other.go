@@ -10,3 +10,12 @@ func Arrive() {}
 
 // Unclaim does nothing.
 func Unclaim() {}
+
+// ArrivePs does nothing.
+func ArrivePs(ps int) {}
+
+// ClaimAnyway does nothing.
+func ClaimAnyway() {}
+
+// ClaimSpare returns true.
+func ClaimSpare(key any, again func()) bool { return true }

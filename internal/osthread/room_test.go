@@ -42,13 +42,14 @@ func TestOthers(t *testing.T) {
 		ps      int
 		want    int64
 	}{
-		{claim{}, 1, 2, beyondPs + 1},
-		{claim{}, 2 + beyondPs, 2, 0},
+		{claim{}, 1, 2, beyondPs + 2*perP - 1},
+		{claim{}, 2*perP + beyondPs, 2, 0},
 		{claim{}, 100, 2, 0},
-		{claim{all: 4}, 4, 2, beyondPs + 2},
-		{claim{all: 4, coming: 4}, 5, 2, beyondPs + 2 - 5 + 4},
+		{claim{all: 4}, 4, 2, beyondPs + 2*perP},
+		{claim{all: 4, coming: 4}, 5, 2, beyondPs + 2*perP - 5 + 4},
 		{claim{all: 4, coming: 1}, 100, 2, 1},
-		{claim{all: 4}, 0, 2, beyondPs + 2}, // unknown
+		{claim{all: 4}, 0, 2, beyondPs + 2*perP}, // unknown
+		{claim{ps: 3}, 1, 2, beyondPs + 5*perP - 1},
 	} {
 		require.Equal(t, c.want, c.claim.others(c.threads, c.ps), "%+v", c)
 	}

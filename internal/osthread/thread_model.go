@@ -70,6 +70,15 @@ func CPU(int64) (time.Duration, error) { return 0, ErrUnsupported }
 // Claim returns nil: package model has limits of its own.
 func Claim(n, ps int) error { return nil }
 
+// ArrivePs does nothing.
+func ArrivePs(ps int) {}
+
+// ClaimAnyway does nothing.
+func ClaimAnyway() {}
+
+// ClaimSpare returns true.
+func ClaimSpare(key any, again func()) bool { return true }
+
 // Arrive does nothing.
 func Arrive() {}
 

@@ -14,10 +14,10 @@ import (
 
 // A Ledger is the account of one executor's spares.
 //
-// While any worker blocks, as many spares are due as workers, spares included, block or sleep in a wait (I9). So as
-// many workers as configured can run any item. A worker that sleeps in a wait cannot: it is woken only for what it
-// waits for, which a blocked worker may have. While no worker blocks, no spare is due: another worker runs what the
-// sleeping worker waits for, and goes on.
+// While any worker blocks or any task is held up, as many spares are due as workers, spares included, block or sleep in
+// a wait (I9). So as many workers as configured can run any item. A worker that sleeps in a wait cannot: it is woken
+// only for what it waits for, which a blocked worker may have, or a task that nobody has begun. Otherwise no spare is
+// due: another worker runs what the sleeping worker waits for, and goes on.
 //
 // When a Blocking or a sleep ends, more spares may be in service than are due. A surplus spare leaves service when it
 // looks for an item. One that sleeps among the workers stays in service until it is woken, so that the next Blocking
@@ -30,6 +30,7 @@ type Ledger struct {
 	blocked xatomic.Int32 // workers in Blocking; written under mu
 	asleep  xatomic.Int32 // workers asleep in a wait that are not in Blocking; written by these workers
 	serving xatomic.Int32 // spares in service; written under mu
+	held    xatomic.Int32 // tasks that are held up; below 0 for a moment, when one goes on before it is counted
 
 	mu       xsync.Mutex // guards what follows
 	made     int         // the number of spares made so far
@@ -91,24 +92,46 @@ func (l *Ledger) Unblock() {
 	l.mu.Unlock()
 }
 
-// Sleep counts the calling worker as asleep in a wait. If any worker blocks, it calls up a spare in its place.
+// Sleep counts the calling worker as asleep in a wait. If any worker blocks or any task is held up, it calls up a spare
+// in its place.
 func (l *Ledger) Sleep() {
-	// D1(wait): count as asleep, then look at blocked. Pairs with D1(block): one of the two calls up the spare.
+	// D1(wait): count as asleep, then look at blocked and held. Pairs with D1(block) and D1(hold): one of the two calls
+	// up the spare.
 	l.asleep.Add(1)
-	if l.blocked.Load() > 0 {
+	if l.blocked.Load() > 0 || l.held.Load() > 0 {
 		l.mu.Lock()
 		l.callUp()
 		l.mu.Unlock()
 	}
 }
 
+// Hold counts a task as held up. If workers sleep in waits, it calls up spares in their places.
+func (l *Ledger) Hold() {
+	// D1(hold): count as held up, then look at asleep. Pairs with D1(wait).
+	if l.held.Add(1) > 0 && l.asleep.Load() > 0 {
+		l.CallUp()
+	}
+}
+
+// Release undoes Hold.
+func (l *Ledger) Release() { l.held.Add(-1) }
+
 // Wake undoes Sleep.
 func (l *Ledger) Wake() { l.asleep.Add(-1) }
+
+// CallUp calls up the spares that are due and that Failed before. Any thread.
+func (l *Ledger) CallUp() {
+	l.mu.Lock()
+	if !l.closed {
+		l.callUp()
+	}
+	l.mu.Unlock()
+}
 
 // due returns how many spares should be in service.
 func (l *Ledger) due() int32 {
 	blocked := l.blocked.Load()
-	if blocked == 0 {
+	if blocked == 0 && l.held.Load() <= 0 {
 		return 0
 	}
 	return min(blocked+l.asleep.Load(), int32(l.limit))
@@ -151,7 +174,8 @@ func (l *Ledger) next() (spare int, hasThread, ok bool) {
 	return spare, hasThread, true
 }
 
-// Failed takes a spare for which no thread could be started out of service. No other spare is called up in its place.
+// Failed takes a spare for which no thread could be started out of service. No other spare is called up in its place
+// until the host calls CallUp.
 func (l *Ledger) Failed(spare int) {
 	l.mu.Lock()
 	l.serving.Add(-1)
