@@ -26,9 +26,7 @@ func Blocking(fn func()) {
 		fn()
 		return
 	}
-	if w.lane.IsAlone() && w.ex.spares.Limit() > 0 {
-		w.lane.Share(w.ex.lanes.Enough()) // before there is another worker
-	}
+	w.shareLane()
 	w.bringForward()
 	if w.blocking { // inside another Blocking, perhaps in a task that its fn waits for
 		fn()
@@ -48,6 +46,13 @@ func Blocking(fn func()) {
 		w.state.Store(state)
 	}()
 	fn()
+}
+
+// shareLane is called before there may be a worker beside w.
+func (w *Worker) shareLane() {
+	if w.lane.IsAlone() && w.ex.spares.Limit() > 0 {
+		w.lane.Share(w.ex.lanes.Enough())
+	}
 }
 
 // bringForward makes all items that only this worker knows of visible to others, before the worker blocks or sleeps: a

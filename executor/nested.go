@@ -153,6 +153,7 @@ func (w *Worker) sleepInWait() {
 	w.counts.parks++
 	w.state.Store(uint32(parked))
 	if !w.blocking { // else a spare stands in for it already
+		w.shareLane()
 		w.ex.spares.Sleep()
 		defer w.ex.spares.Wake()
 		w.share.sleeps(false) // after a spare was called up, which takes the worker's place

@@ -98,6 +98,8 @@ func (fn external) run(_ *executor.Worker, r *runState, i uint32) error {
 // wait is called when the function has returned nil. It returns errLater or, if the task is to end now, its error.
 func (x *outside) wait() error {
 	r := x.r
+	run := r.Run()
+	run.HeldUp()
 	r.outside.add(x)
 	// D1(outside): list the task, then look whether the run is stopped. Pairs with D1(ended): stop the run, then look
 	// for tasks in the list.
@@ -110,6 +112,7 @@ func (x *outside) wait() error {
 		return errLater
 	}
 	r.outside.remove(x)
+	run.GoesOn()
 	x.over, x.r = true, nil
 	if x.err == nil && x.made != nil {
 		r.values[x.task].Store(x.made)
@@ -128,6 +131,7 @@ func (x *outside) cease() {
 func (x *outside) done(made *any, err error) {
 	if r := x.end(made, err); r != nil {
 		r.outside.remove(x)
+		r.Run().GoesOn()
 		r.Run().Inject(&x.Item)
 	}
 }
@@ -202,6 +206,7 @@ func (o *outsideList) takeStopped(r *runState) (all []*outside) {
 func (r *runState) endStopped() {
 	each(r.outside.takeStopped(r), func(x *outside) {
 		if r := x.end(nil, nil); r != nil {
+			r.Run().GoesOn()
 			r.Run().Inject(&x.Item)
 		}
 	})

@@ -64,8 +64,9 @@ func NewSemaphore(permits int) *Semaphore {
 // permit when its run is stopped is skipped at once. Free permits are offered to the task that was put aside first, but
 // a task that comes at that moment may be faster.
 //
-// A task must not wait for work that needs a permit which the task itself holds, nor may its subflow or module have
-// such tasks: they would wait for each other. Limit panics if a semaphore has fewer permits than the task needs.
+// A task may wait for a run whose tasks need permits that other runs have, see [executor.Run.Wait]. A task must not wait
+// for work that needs a permit which the task itself holds, nor may its subflow or module have such tasks: they would
+// wait for each other. Limit panics if a semaphore has fewer permits than the task needs.
 func (t Task) Limit(semaphores ...*Semaphore) Task { return t.addLimits("Limit", 1, 1, semaphores) }
 
 // addLimits adds to the permits that the task needs and gives back, for each of the semaphores.
@@ -112,6 +113,7 @@ func (g *Graph) setLimits(i uint32, limits []limit) {
 
 // take takes the permits, or puts the task aside. Both results are false if there are too few and the run is stopped.
 func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
+	run := r.Run()
 	l.mu.Lock()
 	if l.free >= l.need {
 		l.free -= l.need
@@ -120,9 +122,11 @@ func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
 	}
 	l.putAside(aside{item: it, need: l.need}, r)
 	l.mu.Unlock()
+	run.HeldUp() // r may be of another run by now
 	// D1(limit): put the task aside, then look whether the run is stopped. Pairs with D1(stop): stop the run, then look
 	// for tasks that are put aside.
 	if r.Stopped() && l.withdraw(it, r) {
+		run.GoesOn()
 		return false, false
 	}
 	return false, true
@@ -218,6 +222,7 @@ func (a woken) inject() {
 		a.woken.make()
 		return
 	}
+	a.run.Run().GoesOn()
 	a.run.inject(a.item)
 }
 
