@@ -6,7 +6,7 @@
 //
 //	go run ./internal/mutants               all of them
 //	go run ./internal/mutants -run 07 -v    those whose name matches, with the output of the tests
-//	go run ./internal/mutants -part 0/20    every twentieth one, as CI does; -part 1/20 to 19/20 have the others
+//	go run ./internal/mutants -part 0/60    every sixtieth one, as CI does; -part 1/60 to 59/60 have the others
 //	go run ./internal/mutants -list         list the mutants
 //
 // A mutant is killed when one of its tests fails or crashes the process. If the mutant's file says so, a test that does

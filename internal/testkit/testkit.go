@@ -14,8 +14,19 @@ import (
 )
 
 // Patience is how long a test waits for something that takes microseconds before it calls it a hang. No verdict depends
-// on its length: on a busy machine a test is only slower.
-const Patience = 60 * time.Second
+// on its length: on a busy machine a test is only slower. It is a minute, or what the environment variable
+// MAGPIE_PATIENCE says, which internal/mutants sets: there tests are to fail.
+var Patience = func() time.Duration {
+	s := os.Getenv("MAGPIE_PATIENCE")
+	if s == "" {
+		return time.Minute
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		panic(fmt.Sprintf("MAGPIE_PATIENCE=%q: want a duration such as 5s", s))
+	}
+	return d
+}()
 
 // Within runs f. If f has not returned after d, Within fails the test at once, with the results of dump, the state of
 // every executor that has not been closed and all stacks, and leaves f behind. f may end the test with FailNow, as
