@@ -20,6 +20,7 @@ func (r *Run) AfterEnd(fn func(err error)) {
 	if fn == nil {
 		panic("executor: Run.AfterEnd of a nil function")
 	}
+	r.mustBeMade()
 	r.tell(func(err error) { contained(fn, err) })
 }
 
@@ -29,6 +30,7 @@ func (f *Future[T]) AfterEnd(fn func(result T, err error)) {
 	if fn == nil {
 		panic("executor: Future.AfterEnd of a nil function")
 	}
+	f.inner().mustBeMade()
 	f.state.afterEnd(func(err error) { fn(f.result.Get(), err) })
 }
 

@@ -61,29 +61,32 @@ type Future[T any] struct {
 // A caller from outside, too, calls the function itself if no worker has begun it, as [Run.Wait] does with tasks. If
 // the function then calls [runtime.Goexit], that ends the caller.
 func (f *Future[T]) Wait() (T, error) {
-	f.state.wait()
+	f.inner().wait()
 	return f.result.Get(), f.state.err.Get()
 }
 
 func (f *Future[T]) drop() { f.fn = nil }
 
-// Done returns a channel that is closed when the Future has ended, as [Awaitable] says.
-func (f *Future[T]) Done() <-chan struct{} { return f.state.Done() }
-
-// Cancel ends the Future with an error that matches [context.Canceled] and the cause if its function has not been
-// called, and otherwise cancels the context that the function was given. A nil cause means context.Canceled. Cancel
-// does not wait.
-func (f *Future[T]) Cancel(cause error) {
-	f.state.mustBeMade()
-	f.state.cancel(context.Canceled, cause)
-}
-
-func (f *Future[T]) awaitable() *future {
+// inner returns f without its type, nil if f is nil.
+func (f *Future[T]) inner() *future {
 	if f == nil {
 		return nil
 	}
 	return &f.state
 }
+
+// Done returns a channel that is closed when the Future has ended, as [Awaitable] says.
+func (f *Future[T]) Done() <-chan struct{} { return f.inner().Done() }
+
+// Cancel ends the Future with an error that matches [context.Canceled] and the cause if its function has not been
+// called, and otherwise cancels the context that the function was given. A nil cause means context.Canceled. Cancel
+// does not wait.
+func (f *Future[T]) Cancel(cause error) {
+	f.inner().mustBeMade()
+	f.state.cancel(context.Canceled, cause)
+}
+
+func (f *Future[T]) awaitable() *future { return f.inner() }
 
 func (f *Future[T]) make(*Worker) error {
 	result, err := f.fn(&f.state.ctx)

@@ -38,6 +38,7 @@ type child struct {
 }
 
 func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
+	s.mustBeGiven()
 	w := s.w
 	var frame struct{}
 	if here := frameOf(&frame); !s.isHome(here) {
@@ -68,6 +69,7 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 // the child that was started first among those that failed. A skipped child counts as failed with the cause for which
 // the run was stopped.
 func (s *Scope) Wait() error {
+	s.mustBeGiven()
 	var frame struct{}
 	s.w.check(s, frameOf(&frame))
 	if s.children == nil {

@@ -11,6 +11,9 @@ import (
 // snapshot. The error is that of out.
 func (ex *Executor) Dump(out io.Writer) error {
 	ex.mustBeMade()
+	if out == nil {
+		panic("executor: Dump needs a writer, got nil")
+	}
 	var b, list strings.Builder
 	workers := ex.workers()
 	fmt.Fprintf(&b, "executor %q: %d workers, policy %v, thieves %d, actives %d, helpers asleep %d, stopping %v\n",

@@ -90,7 +90,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 
 // mustBeMade panics if f is of a zero Future.
 func (f *future) mustBeMade() {
-	if f.ex == nil {
+	if f == nil || f.ex == nil {
 		panic("executor: a Future is made by Async, After or a Promise")
 	}
 }
@@ -323,6 +323,9 @@ func (f *future) Done() <-chan struct{} {
 }
 
 func (f *future) wait() {
+	if f == nil {
+		f.mustBeMade()
+	}
 	if f.isOver() {
 		return
 	}

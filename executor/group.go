@@ -114,6 +114,9 @@ func (g *Group) TryGo(fn func() error) bool {
 	if fn == nil {
 		panic("executor: Group.TryGo of a nil function")
 	}
+	if g == nil {
+		g.mustBeMade()
+	}
 	if g.limit >= 0 && !g.reserve() {
 		g.mustBeMade()
 		return false
@@ -229,7 +232,7 @@ func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *Gr
 // mustBeMade panics if g is a zero Group. The limit of a zero Group is always 0, so a call that adds a function looks
 // only if the limit allows none.
 func (g *Group) mustBeMade() {
-	if g.ex == nil {
+	if g == nil || g.ex == nil {
 		panic("executor: a Group is made by NewGroup or GroupWithContext")
 	}
 }
@@ -244,6 +247,9 @@ func (g *Group) check() {
 
 // add is Go or GoContext.
 func (g *Group) add(fn func() error, cfn func(context.Context) error) {
+	if g == nil {
+		g.mustBeMade()
+	}
 	g.check()
 	w := g.caller()
 	switch r := g.enter(w, false); {

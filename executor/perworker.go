@@ -69,9 +69,9 @@ func NewPerWorker[T any](ex *Executor, init func() T) *PerWorker[T] {
 	return &PerWorker[T]{ex: inner, core: ex.core, init: init, slots: slots}
 }
 
-// mustBeMade panics if p is a zero PerWorker.
+// mustBeMade panics if p is nil or zero.
 func (p *PerWorker[T]) mustBeMade() {
-	if p.ex == nil {
+	if p == nil || p.ex == nil {
 		panic("executor: a PerWorker is made by NewPerWorker")
 	}
 }
@@ -101,7 +101,10 @@ func (p *PerWorker[T]) Local() *T {
 // In is Local for the function that was given scope. It costs a few loads. It panics if the scope is of another
 // executor.
 func (p *PerWorker[T]) In(scope *Scope) *T {
-	if scope.body == nil {
+	if p == nil {
+		p.mustBeMade()
+	}
+	if scope == nil || scope.body == nil {
 		misused()
 	}
 	return p.Of(scope.w)
@@ -147,6 +150,9 @@ func (p *PerWorker[T]) first(w *Worker) *T {
 // elsewhere. fn must not call Do of the same PerWorker.
 func (p *PerWorker[T]) Do(fn func(v *T)) {
 	p.mustBeMade()
+	if fn == nil {
+		panic("executor: PerWorker.Do of a nil function")
+	}
 	if w := p.ex.here(); w != nil {
 		fn(p.of(w))
 		return
@@ -163,6 +169,9 @@ func (p *PerWorker[T]) Do(fn func(v *T)) {
 // Last comes the value that [PerWorker.Do] has used outside, with index -1. No task may use values meanwhile: All is
 // for after the runs that do, or for [Broadcast] with values that are safe for concurrent use.
 func (p *PerWorker[T]) All() iter.Seq2[int, *T] {
+	if p == nil {
+		p.mustBeMade()
+	}
 	return func(yield func(int, *T) bool) {
 		for i := range p.slots {
 			if s := p.slots[i].Load(); s != nil && !yield(i, &s.v) {
@@ -182,6 +191,9 @@ func (p *PerWorker[T]) All() iter.Seq2[int, *T] {
 // so on. If there is one it returns that, and if there is none the result of init. Which worker has run which task
 // depends on timing, so fn should be associative and commutative. It is All in that no task may use values meanwhile.
 func (p *PerWorker[T]) Combine(fn func(a, b T) T) T {
+	if p == nil {
+		p.mustBeMade()
+	}
 	var sum T
 	none := true
 	for _, v := range p.All() {
@@ -199,6 +211,9 @@ func (p *PerWorker[T]) Combine(fn func(a, b T) T) T {
 
 // Reset forgets all values: each is made again when it is next used. No task may use values meanwhile.
 func (p *PerWorker[T]) Reset() {
+	if p == nil {
+		p.mustBeMade()
+	}
 	for i := range p.slots {
 		p.slots[i].Store(nil)
 	}

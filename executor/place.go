@@ -46,6 +46,7 @@ func executorOr(ctx context.Context, ex *Executor, caller string) *Executor {
 // WorkerIndex costs some 10 ns on Linux on amd64, and a system call elsewhere. A function with a scope has the index
 // for less, see [Scope.WorkerIndex]. Any goroutine may call it.
 func (ex *Executor) WorkerIndex() int {
+	ex.mustBeMade()
 	if w := ex.here(); w != nil {
 		return w.id
 	}
@@ -54,7 +55,7 @@ func (ex *Executor) WorkerIndex() int {
 
 // WorkerIndex returns the index of the worker that runs the function, see [Executor.WorkerIndex]. It costs three loads.
 func (s *Scope) WorkerIndex() int {
-	if s.body == nil {
+	if s == nil || s.body == nil {
 		misused()
 	}
 	return s.w.id

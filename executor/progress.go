@@ -44,6 +44,7 @@ type Progresser interface {
 // From then on they tell it before each task: that costs some tens of nanoseconds a task, and Done does not miss more
 // than the last task of each worker. Calls a tenth of a second apart cost no more.
 func (r *Run) Progress() Progress {
+	r.mustBeMade()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.body == nil {

@@ -59,7 +59,7 @@ func (p *Promise[T]) forget() {
 
 // Future returns the Future that p ends. A Wait for it inside a task waits as in [Blocking].
 func (p *Promise[T]) Future() *Future[T] {
-	if p.future == nil {
+	if p == nil || p.future == nil {
 		panic("executor: a Promise is made by NewPromise")
 	}
 	return p.future

@@ -49,14 +49,28 @@ type Run struct {
 }
 
 // Name returns the run's name: that of [RunOptions], or of its job.
-func (r *Run) Name() string { return r.job.Name() }
+func (r *Run) Name() string {
+	r.mustBeMade()
+	return r.job.Name()
+}
+
+// mustBeMade panics if r is nil or zero.
+func (r *Run) mustBeMade() {
+	if r == nil || r.ex == nil {
+		panic("executor: a Run is made by Executor.Start")
+	}
+}
 
 // Context returns the context that the run's tasks are given. It is cancelled when the caller's context is, when the
 // run fails or is cancelled, and when the run ends.
-func (r *Run) Context() context.Context { return &r.ctx }
+func (r *Run) Context() context.Context {
+	r.mustBeMade()
+	return &r.ctx
+}
 
 // Done returns a channel that is closed when the run has ended, as [Awaitable] says.
 func (r *Run) Done() <-chan struct{} {
+	r.mustBeMade()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.done == nil {
@@ -71,7 +85,10 @@ func (r *Run) Done() <-chan struct{} {
 // Cancel ends the run early. Tasks that have not started are skipped. Tasks that run see their context cancelled with
 // the cause. A nil cause means [context.Canceled]. Cancel does not wait. It does nothing if the run has failed, was
 // cancelled or has ended before.
-func (r *Run) Cancel(cause error) { r.cancel(context.Canceled, cause) }
+func (r *Run) Cancel(cause error) {
+	r.mustBeMade()
+	r.cancel(context.Canceled, cause)
+}
 
 // cancel implements canceller.
 func (r *Run) cancel(err, cause error) {
@@ -178,6 +195,7 @@ func (r *Run) stopped(err, cause, result error) *Body {
 // or is about to get up for them. It does not if other work is submitted, or if an [Observer] has a Relabel. A caller
 // that must outlive a task that calls [runtime.Goexit] first waits for Done.
 func (r *Run) Wait() error {
+	r.mustBeMade()
 	if r.over.Load() {
 		return r.err.Get()
 	}

@@ -80,18 +80,28 @@ func misused() {
 
 // Context returns the run's context: it is cancelled when the caller's is, when a child fails, and when the run ends.
 func (s *Scope) Context() context.Context {
-	if s.run == nil {
+	if s == nil || s.run == nil {
 		misused()
 	}
 	return s.run.ctx
 }
 
 // Executor returns the executor that runs the function.
-func (s *Scope) Executor() *Executor { return s.w.Executor() }
+func (s *Scope) Executor() *Executor {
+	s.mustBeGiven()
+	return s.w.Executor()
+}
+
+// mustBeGiven panics if s is nil or zero.
+func (s *Scope) mustBeGiven() {
+	if s == nil || s.w == nil {
+		misused()
+	}
+}
 
 // Stopped reports whether the run was cancelled or has failed. It costs two loads.
 func (s *Scope) Stopped() bool {
-	if s.body == nil {
+	if s == nil || s.body == nil {
 		misused()
 	}
 	if s.w.inline != nil {

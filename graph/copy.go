@@ -45,10 +45,10 @@ func (v Value[T]) In(c Copies) Value[T] { return Value[T]{c.Task(v.task)} }
 // tasks to be added get them, in the order in which tasks added to other would. other may run meanwhile, and may be g
 // itself. Append panics if other is nil, or if a module of other contains g.
 func (g *Graph) Append(other *Graph) Copies {
+	g.change()
 	if other == nil {
 		panic(fmt.Sprintf("graph %q: Append of a nil graph", g.name))
 	}
-	g.change()
 	for _, m := range other.modules {
 		if !g.putAbove(m.graph) {
 			panic(fmt.Sprintf("graph %q: module %q of the appended graph %q contains this graph: "+

@@ -24,6 +24,10 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 // The method Shades of Times, in package executor/observe, returns attributes that colour the tasks by the time that
 // they have taken.
 func (g *Graph) WriteDOTWith(out io.Writer, attributes func(index int) [][2]string) error {
+	g.mustBe()
+	if out == nil {
+		return fmt.Errorf("graph %q: WriteDOT needs a writer, got nil", g.name)
+	}
 	p, err := g.freeze()
 	if p == nil {
 		return err

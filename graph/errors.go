@@ -88,6 +88,9 @@ func (g *Graph) newCycleError(path []uint32) *CycleError {
 }
 
 func (e *CycleError) Error() string {
+	if len(e.Path) == 0 { // not made by Validate
+		return fmt.Sprintf("graph %q: cycle", e.Graph)
+	}
 	path := e.Path
 	if more := len(path) - mostTold; more > 0 {
 		path = append(append([]string{}, path[:mostTold/2]...), fmt.Sprintf("… %d more …", more))

@@ -60,10 +60,23 @@ func init() {
 func New(name string) *Graph { return &Graph{name: name} }
 
 // Name returns the name given to New.
-func (g *Graph) Name() string { return g.name }
+func (g *Graph) Name() string {
+	g.mustBe()
+	return g.name
+}
+
+// mustBe panics if g is nil.
+func (g *Graph) mustBe() {
+	if g == nil {
+		panic("graph: a nil Graph is used: make one with New")
+	}
+}
 
 // Len returns the number of tasks.
-func (g *Graph) Len() int { return len(g.funcs) - len(g.removals.free) }
+func (g *Graph) Len() int {
+	g.mustBe()
+	return len(g.funcs) - len(g.removals.free)
+}
 
 // Reserve makes room for that many tasks and edges in all. It saves the copies and the spare capacity of growth, which
 // pays from some hundred thousand tasks on.
@@ -101,6 +114,7 @@ func (g *Graph) Task(fn func(context.Context) error) Task {
 }
 
 func (g *Graph) nilFunction() {
+	g.mustBe()
 	panic(fmt.Sprintf("graph %q: the function of task %d is nil", g.name, len(g.funcs)))
 }
 
@@ -179,6 +193,7 @@ func (g *Graph) foreign(t, other Task, method string) {
 // change prepares g for a change. A graph that was never frozen nor walked needs no preparation; a graph with a run in
 // progress is frozen.
 func (g *Graph) change() {
+	g.mustBe()
 	if g.frozen || g.topology != nil {
 		g.edit()
 	}
@@ -206,6 +221,7 @@ func (g *Graph) forgetPlan() {
 
 // freeze returns the graph's plan, or an error that says what is wrong with the graph.
 func (g *Graph) freeze() (*plan.Plan, error) {
+	g.mustBe()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.holdLocked()

@@ -74,6 +74,7 @@ func (s *Semaphore) await(ctx context.Context, n int) error {
 // Release gives back n permits that [Semaphore.Acquire] or [Semaphore.TryAcquire] has taken. It panics if that many
 // were not taken in this way: permits that tasks have taken are given back by tasks.
 func (s *Semaphore) Release(n int) {
+	s.mustBe()
 	s.mu.Lock()
 	if n < 1 || n > s.byHand {
 		byHand := s.byHand
@@ -86,7 +87,15 @@ func (s *Semaphore) Release(n int) {
 	s.give(n)
 }
 
+// mustBe panics if s is nil.
+func (s *Semaphore) mustBe() {
+	if s == nil {
+		panic("graph: a nil Semaphore is used: make one with NewSemaphore")
+	}
+}
+
 func (s *Semaphore) mustHave(method string, n int) {
+	s.mustBe()
 	if n < 1 || n > s.permits {
 		panic(fmt.Sprintf("graph: %s of %d permits of a semaphore that has %d", method, n, s.permits))
 	}

@@ -81,6 +81,7 @@ func (d *durationJSON) UnmarshalText(text []byte) error {
 // Functions are not written, nor the tasks of modules. MarshalJSON fails if two tasks were given the same name, or if
 // a name is not valid UTF-8. It may be called while the graph runs. [FromJSON] reads what it writes.
 func (g *Graph) MarshalJSON() ([]byte, error) {
+	g.mustBe()
 	out := graphJSON{Name: g.name, Tasks: make([]taskJSON, 0, g.Len())}
 	if !utf8.ValidString(g.name) {
 		return nil, fmt.Errorf("graph %q: its name is not valid UTF-8", g.name)

@@ -22,6 +22,7 @@ import (
 // sub has conditions, or if the module's task has a limit, sub is run as a whole. Module panics if sub is nil, or
 // contains g.
 func (g *Graph) Module(sub *Graph) Task {
+	g.mustBe()
 	if sub == nil {
 		panic(fmt.Sprintf("graph %q: the graph of module %d is nil", g.name, len(g.funcs)))
 	}

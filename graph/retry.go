@@ -45,6 +45,7 @@ func (g *Graph) Retry(policy RetryPolicy, fn func(context.Context) error) Task {
 	if fn == nil {
 		g.nilFunction()
 	}
+	g.mustBe()
 	if wrong := policy.wrong(); wrong != "" {
 		panic(fmt.Sprintf("graph %q: Retry of task %d: %s", g.name, len(g.funcs), wrong))
 	}

@@ -150,6 +150,7 @@ func newTrace(out io.Writer, opts TraceOptions) *Trace {
 
 // Observer returns an observer for the Config of one executor. Each executor needs an observer of its own.
 func (t *Trace) Observer() *executor.Observer {
+	t.mustBeMade()
 	s := &source{trace: t}
 	s.ended.ring = newRing(t.opts.Buffer)
 	t.mu.Lock()
@@ -175,6 +176,7 @@ func (t *Trace) Observer() *executor.Observer {
 // The error is that of the writer. If there is none but events were left out, it is a [*DroppedError]. A second Close
 // returns the same error.
 func (t *Trace) Close() error {
+	t.mustBeMade()
 	t.off.Store(true)
 	if err := t.writer.close(); err != nil {
 		return err
@@ -192,6 +194,13 @@ type DroppedError struct {
 
 func (e *DroppedError) Error() string {
 	return fmt.Sprintf("observe: the trace lacks %d events that came faster than they could be written", e.Events)
+}
+
+// mustBeMade panics if t is nil or zero.
+func (t *Trace) mustBeMade() {
+	if t == nil || t.writer == nil {
+		panic("observe: a Trace is made by NewTrace")
+	}
 }
 
 // begun reports whether an executor has been attached to an observer of the trace.

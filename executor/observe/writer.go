@@ -212,6 +212,9 @@ var (
 // puts in meanwhile stays in: Record then ends the trace and returns ErrSwitched. So Set(nil) ends a Record. It ends at
 // once if out is nil or fails. If no executor called the Switch, it returns an error such as [ErrNoExecutor].
 func (s *Switch) Record(ctx context.Context, out io.Writer, opts TraceOptions) error {
+	if ctx == nil {
+		panic("observe: Record needs a context, got nil")
+	}
 	trace := newTrace(out, opts)
 	o := s.seat(trace.Observer())
 	taken := make(chan struct{})
