@@ -81,6 +81,7 @@ func (w *Worker) start(ready func()) {
 			osthread.Unlock()
 			return
 		}
+		osthread.LockFirmly()
 		w.setUpThread()
 		w.startHook(func() {
 			ready()

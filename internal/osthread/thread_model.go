@@ -22,6 +22,9 @@ func ID() int64 {
 // Lock does nothing: a thread of the program never changes.
 func Lock() {}
 
+// LockFirmly does nothing.
+func LockFirmly() {}
+
 // Unlock does nothing.
 func Unlock() {}
 
