@@ -129,7 +129,7 @@ func TestThreadLimitAtOnce(t *testing.T) {
 		return
 	}
 	seed := testkit.Seed(t)
-	n := testkit.Count(t, 40)
+	n := testkit.Count(t, 20)
 	for i := range uint64(n) {
 		inChild(t, fmt.Sprint(seed+i))
 	}

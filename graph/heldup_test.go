@@ -126,11 +126,12 @@ func TestRandomNestedPermits(t *testing.T) {
 				}
 				return g
 			}
+			n := testkit.Count(t, 300)
 			var all sync.WaitGroup
 			for k := range uint64(4) {
 				all.Go(func() {
 					rng := rand.New(rand.NewPCG(seed, k))
-					for range testkit.Count(t, 300) {
+					for range n {
 						if err := ex.Run(context.Background(), nest(rng, 3)); err != nil {
 							t.Error(err)
 							return
@@ -139,6 +140,7 @@ func TestRandomNestedPermits(t *testing.T) {
 				})
 			}
 			all.Wait()
+			testkit.Proved(t, 4*n, "runs that start others and need permits")
 		})
 	})
 }

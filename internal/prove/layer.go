@@ -103,6 +103,16 @@ var layers = []layer{
 		step:     count("^TestRandomNests$", 5_000),
 	},
 	{
+		name: "permits", what: "random runs in runs that wait for each other's permits", goal: million,
+		packages: []string{"./graph"},
+		step:     count("^TestRandomNestedPermits$", 1_000),
+	},
+	{
+		name: "limits", what: "processes near a limit on threads", goal: 2_000,
+		packages: []string{"./executor"},
+		step:     count("^TestThreadLimitAtOnce$", 100),
+	},
+	{
 		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 50 * million,
 		packages: []string{"./deque"}, step: fuzz("FuzzOps", million),
 	},
