@@ -11,7 +11,7 @@ Then
 	/debug/magpie/stats                            the metrics of package metrics as a table
 	/debug/magpie/stats?format=json                the same as JSON, by executor
 	/debug/magpie/stacks                           the stack of each worker's goroutine
-	/debug/magpie/trace?executor=NAME&seconds=5    what happens in the next seconds, see Handler.Trace
+	/debug/magpie/trace?executor=NAME&seconds=5    what happens in the next seconds, at most 60, see Handler.Trace
 
 Each page but the trace shows all executors, or one with ?executor=NAME. If several have one name, it shows them all.
 
@@ -299,10 +299,11 @@ func table(w io.Writer, executors []*executor.Executor) {
 	}
 }
 
-// The default and the bound of a trace's duration.
+// The default and the bound of a trace's duration. While one is taken, others of the same executor are refused, so that
+// nobody is to take one for long. A longer one is for a program, see observe.NewTrace.
 const (
 	defaultSeconds = 1
-	maxSeconds     = 3600
+	maxSeconds     = 60
 )
 
 // trace serves a trace of one executor.
@@ -335,7 +336,8 @@ func (h *Handler) trace(w http.ResponseWriter, r *http.Request, executors []*exe
 		return
 	}
 	if !h.beginTrace(executors[0]) {
-		http.Error(w, "httpdebug: somebody else is taking a trace of this executor", http.StatusConflict)
+		http.Error(w, "httpdebug: somebody else is taking a trace of this executor: try again, in a minute at the latest",
+			http.StatusConflict)
 		return
 	}
 	defer h.endTrace(executors[0])
