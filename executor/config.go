@@ -22,11 +22,12 @@ type Config struct {
 	// what executors have added to it, or the number of CPUs if that is set and smaller.
 	Workers int
 	// Spares is the largest number of spare workers. Spare workers stand in for workers that wait in [Blocking] and,
-	// while any does, for workers that sleep in a Wait or Join. If tasks wait for each other in Blocking, Spares must
-	// be at least the number of tasks that may wait at once, in Blocking or for work that they have started: otherwise
-	// they may wait for ever. 0 means the number of workers, or less if there is no room for so many; a negative number
-	// means none. A spare that has never been needed costs some memory in each graph that has run. Workers and spares
-	// together are at most [MaxWorkers].
+	// while any does, or a task waits for a permit or for its end from outside, for workers that sleep in a Wait or
+	// Join. If tasks wait for each other in Blocking, or for permits of each other's runs, Spares must be at least the
+	// number of tasks that may wait at once, in Blocking or for work that they have started: otherwise they may wait
+	// for ever. 0 means the number of workers, or less if there is no room for so many; a negative number means none. A
+	// spare that has never been needed costs some memory in each graph that has run. Workers and spares together are at
+	// most [MaxWorkers].
 	Spares int
 	// Name is the prefix of the threads' names. It also appears in profiler labels, dumps, and errors about the
 	// threads. "" means "magpie". If the system refuses to name threads, they have no names, and Dump says why.

@@ -32,13 +32,16 @@ type comesAfter struct {
 	places []dependence
 }
 
-// start makes f, which has no places yet, a dependent of each future before it. It reports whether all have ended.
-func (a *comesAfter) start(f *future) (ready bool) {
+// start makes f, which has no places yet, a dependent of each future before it. It reports whether all have ended, and
+// returns futures that the caller is to look at when f is submitted, see add.
+func (a *comesAfter) start(f *future) (ready bool, pending []*future) {
 	a.places = make([]dependence, len(a.before))
 	f.left.Arm(uint32(len(a.before)) + 1)
 	for i, b := range a.before {
 		a.places[i].future = f
-		if !b.precede(&a.places[i]) {
+		others, open := b.precede(&a.places[i])
+		pending = append(pending, others...)
+		if !open {
 			f.left.Done(1)
 		} else if b.isPromise() {
 			b.watchPromise()
@@ -50,7 +53,7 @@ func (a *comesAfter) start(f *future) (ready bool) {
 		a.leave()
 		f.after.Store(nil)
 	}
-	return f.left.Done(1)
+	return f.left.Done(1), pending
 }
 
 // leave takes back the places that are left.
@@ -60,8 +63,8 @@ func (a *comesAfter) leave() {
 	}
 }
 
-// precede makes e's future a dependent of f. It returns false if f has ended.
-func (f *future) precede(e *dependence) bool {
+// precede makes e's future a dependent of f. open is false if f has ended. For pending see add.
+func (f *future) precede(e *dependence) (pending []*future, open bool) {
 	d := f.dependents.Load()
 	if d == nil {
 		d = new(dependents)
@@ -71,13 +74,9 @@ func (f *future) precede(e *dependence) bool {
 	}
 	// D1(precede): make dependents known, then look for the end. Pairs with D1(end).
 	if f.hasEnded() {
-		return false
+		return nil, false
 	}
-	pending, open := d.add(e)
-	for _, p := range pending {
-		p.noticeContext()
-	}
-	return open
+	return d.add(e)
 }
 
 // add adds a place, unless d is closed. Now and then it returns futures of which some may have to be cancelled: nothing

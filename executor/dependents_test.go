@@ -51,7 +51,8 @@ func gates(t *testing.T, ex, other *executor.Executor) map[string]func() (gate e
 	}
 }
 
-// TestEndedFutureLeavesWhatItComesAfter: a gate keeps nothing alive of a future that was to come after it and has ended.
+// TestEndedFutureLeavesWhatItComesAfter: a gate keeps nothing alive of a future that was to come after it and has
+// ended.
 func TestEndedFutureLeavesWhatItComesAfter(t *testing.T) {
 	bg := context.Background()
 	cause := errors.New("cause")

@@ -81,10 +81,14 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	}
 	foreign := slices.ContainsFunc(before, func(b *future) bool { return b.ex.core != ex.core })
 	a := &comesAfter{before: before}
-	if a.start(f) {
+	ready, pending := a.start(f)
+	if ready {
 		f.submit(w)
 	} else if foreign {
 		f.enlist()
+	}
+	for _, p := range pending {
+		p.noticeContext()
 	}
 }
 
@@ -412,6 +416,7 @@ func (w *Worker) sleepUntil(f *future) {
 			return
 		}
 	}
+	w.shareLane() // a spare may stand in for the worker
 	w.bringForward()
 	if !f.tell(&onEnd{teller: w}) {
 		return

@@ -47,6 +47,7 @@ const maxNested = 1 << (12 + 3*(^uint(0)>>63))
 // item, it returns the item.
 func (w *Worker) sleepFor(r *Run) *Item {
 	ex := w.ex
+	w.shareLane() // a spare may stand in for the worker
 	w.bringForward()
 	w.state.Store(uint32(preparing))
 	w.sleeper.run.Store(r)

@@ -75,6 +75,7 @@ func (w *Worker) await(f *fork) {
 // item, it returns that as leapfrog does.
 func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	ex := w.ex
+	w.shareLane() // a spare may stand in for the worker
 	w.bringForward()
 	w.state.Store(uint32(preparing))
 	w.sleeper.run.Store(r)

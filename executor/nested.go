@@ -143,8 +143,8 @@ type sleeper struct {
 }
 
 // sleepInWait sleeps until the worker's sleeper is woken, unless there is a letter, which the caller then runs. The
-// worker is woken only for what it waits for, and for letters. So while any worker is in Blocking, a spare stands in
-// for this one.
+// worker is woken only for what it waits for, and for letters. So while any worker is in Blocking or any task is held
+// up, a spare stands in for this one.
 func (w *Worker) sleepInWait() {
 	// D5(look): look for letters, then park. Pairs with D5(post).
 	if !w.mail.isEmpty() {
@@ -153,7 +153,6 @@ func (w *Worker) sleepInWait() {
 	w.counts.parks++
 	w.state.Store(uint32(parked))
 	if !w.blocking { // else a spare stands in for it already
-		w.shareLane()
 		w.ex.spares.Sleep()
 		defer w.ex.spares.Wake()
 		w.share.sleeps(false) // after a spare was called up, which takes the worker's place

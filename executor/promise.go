@@ -124,7 +124,7 @@ func (f *future) initPromise(ctx context.Context, ex *Executor) {
 // isPromise reports whether f is the future of a Promise. No worker runs it, and it is not counted in asyncs.left.
 func (f *future) isPromise() bool { return f.Exec == nil }
 
-// noticeContext cancels f, a Promise's, if the caller's context has ended or abort was called.
+// noticeContext cancels f, of which no worker comes upon the context, if that has ended or abort was called.
 func (f *future) noticeContext() {
 	defer f.ctx.contain()
 	_ = f.ctx.Err()

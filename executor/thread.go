@@ -64,7 +64,7 @@ func (w *Worker) isHere() bool {
 
 // start runs the worker on a goroutine locked to a thread of its own. It calls ready when the thread is set up.
 //
-// Package executor starts no other goroutines, except in closeAside and appoint.
+// Package executor starts no other goroutines, except in closeAside, aside and appoint, and by timers.
 func (w *Worker) start(ready func()) {
 	xsync.Go(func() {
 		osthread.Lock() // never unlocked: the thread has the worker's name and schedule, and ends with the goroutine

@@ -99,20 +99,20 @@ func (fn external) run(_ *executor.Worker, r *runState, i uint32) error {
 func (x *outside) wait() error {
 	r := x.r
 	run := r.Run()
-	run.HeldUp()
 	r.outside.add(x)
 	// D1(outside): list the task, then look whether the run is stopped. Pairs with D1(ended): stop the run, then look
 	// for tasks in the list.
 	stopped := r.Stopped()
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	if !x.over && !stopped {
 		x.waits = true
 		r.later.Add(1)
+		x.mu.Unlock()
+		run.HeldUp() // the task may have ended by now, and its run
 		return errLater
 	}
+	defer x.mu.Unlock()
 	r.outside.remove(x)
-	run.GoesOn()
 	x.over, x.r = true, nil
 	if x.err == nil && x.made != nil {
 		r.values[x.task].Store(x.made)

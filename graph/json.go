@@ -208,7 +208,8 @@ func (g *Graph) read(in *graphJSON, f Functions) error {
 		}
 	}
 	tasks := make(map[string]Task, len(in.Tasks))
-	permits := make([]int, len(semaphores))
+	inOrder := make([]Task, len(in.Tasks))
+	permits := make(map[*Semaphore]int)
 	for i := range in.Tasks {
 		from := &in.Tasks[i]
 		name := nameOrPlace(from.Name, i)
@@ -222,16 +223,16 @@ func (g *Graph) read(in *graphJSON, f Functions) error {
 		if err != nil {
 			return fmt.Errorf("task %s: %w", quoted(name), err)
 		}
-		tasks[name] = t
+		tasks[name], inOrder[i] = t, t
 	}
 	for i, from := range in.Tasks {
-		name := nameOrPlace(from.Name, i)
 		for _, s := range from.Successors {
 			to, found := tasks[s]
 			if !found {
-				return fmt.Errorf("task %s: its successor %s is not in the list of tasks", quoted(name), quoted(s))
+				return fmt.Errorf("task %s: its successor %s is not in the list of tasks",
+					quoted(nameOrPlace(from.Name, i)), quoted(s))
 			}
-			tasks[name].Precede(to)
+			inOrder[i].Precede(to)
 		}
 	}
 	return nil
@@ -350,7 +351,7 @@ func given[F any](find func(task string) F, name string) (fn F) {
 }
 
 // readLimits gives the task its limits. permits has the sum of what tasks take and give back of each semaphore so far.
-func (t Task) readLimits(in []limitJSON, semaphores []*Semaphore, permits []int) error {
+func (t Task) readLimits(in []limitJSON, semaphores []*Semaphore, permits map[*Semaphore]int) error {
 	var limits []limit
 	for _, l := range in {
 		if l.Semaphore < 0 || l.Semaphore >= len(semaphores) {
@@ -365,7 +366,7 @@ func (t Task) readLimits(in []limitJSON, semaphores []*Semaphore, permits []int)
 			return fmt.Errorf("it needs %d permits of semaphore %d: from 1 to %d can be had",
 				uint(l.Permits)+uint(over), l.Semaphore, s.permits)
 		}
-		if permits[l.Semaphore] += l.Permits + over; permits[l.Semaphore] < 0 {
+		if permits[s] += l.Permits + over; permits[s] < 0 {
 			return fmt.Errorf("it and the tasks before it need more than %d permits of semaphore %d together",
 				math.MaxInt, l.Semaphore)
 		}

@@ -215,13 +215,15 @@ var manyPermits = fmt.Sprintf(`{"semaphores":[{"permits":%[1]d}],"tasks":[`+
 
 func TestJSONErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		``:                        `graph: reading JSON: EOF`,
-		`null`:                    `graph: reading JSON: null, before byte 4, is no graph and no part of one`,
-		"{\"name\":\"\xff\"}":     `graph: reading JSON: its text is not valid UTF-8`,
-		`{"tasks":[{},null]}`:     `graph: reading JSON: null, before byte 17, is no graph and no part of one`,
-		`{"semaphores":null}`:     `graph: reading JSON: null, before byte 18, is no graph and no part of one`,
-		`{"Name":"g"}`:            `graph: reading JSON: unknown field "Name": write it "name"`,
-		`{"name":"g","name":"h"}`: `graph: reading JSON: field "name" is twice in one object`,
+		``:                          `graph: reading JSON: EOF`,
+		`null`:                      `graph: reading JSON: null, before byte 4, is no graph and no part of one`,
+		`{"name":"a\ud800b"}`:       `graph: reading JSON: its text is not valid UTF-8`,
+		`{"name":"\\\udc00\ud800"}`: `graph: reading JSON: its text is not valid UTF-8`,
+		"{\"name\":\"\xff\"}":       `graph: reading JSON: its text is not valid UTF-8`,
+		`{"tasks":[{},null]}`:       `graph: reading JSON: null, before byte 17, is no graph and no part of one`,
+		`{"semaphores":null}`:       `graph: reading JSON: null, before byte 18, is no graph and no part of one`,
+		`{"Name":"g"}`:              `graph: reading JSON: unknown field "Name": write it "name"`,
+		`{"name":"g","name":"h"}`:   `graph: reading JSON: field "name" is twice in one object`,
 		`{"tasks":[{"name":"a"},{"kind":"task","name":"b","kind":"condition"}]}`: `field "kind" is twice in one object`,
 		`{"tasks":[{"kind":"retried task","retry":{"tries":1,"maxpause":"1s"}}]}`: `unknown field ` +
 			`"maxpause": write it "maxPause"`,
@@ -399,7 +401,7 @@ func TestMarshalJSONErrors(t *testing.T) {
 func FuzzJSON(f *testing.F) {
 	f.Add(allKinds)
 	f.Add(`{"name":"g","tasks":[{"successors":["#1","#1"]},{"successors":["#0"]},null]}`)
-	f.Add(`{"tasks":[{"name":"a","priority":"normal","kind":"task"},{"name":"\ud800"}]}`)
+	f.Add(`{"tasks":[{"name":"a","priority":"normal","kind":"task"},{"name":"\ud83d\ude00"}]}`)
 	f.Add(`{"tasks":[{"kind":"retried task","retry":{"tries":9,"pause":"2562047h47m16.854775807s","jitter":1e-9}}]}`)
 	f.Add(strings.Repeat(`{"tasks":[`, 10))
 	f.Fuzz(func(t *testing.T, in string) {
@@ -423,4 +425,22 @@ func FuzzJSON(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(second))
 	})
+}
+
+// TestJSONSurrogates: pairs of surrogates are read, and escaped backslashes are none.
+func TestJSONSurrogates(t *testing.T) {
+	for text, want := range map[string]string{`\ud83d\ude00`: "😀", `\\ud800`: `\ud800`, `x\u0041\\`: `xA\`} {
+		g, err := graph.FromJSON([]byte(`{"name":"`+text+`"}`), graph.Functions{})
+		require.NoError(t, err, text)
+		require.Equal(t, want, g.Name())
+	}
+}
+
+// TestJSONLongName: a long name is looked up once, not once for each successor.
+func TestJSONLongName(t *testing.T) {
+	text := `{"tasks":[{"name":"` + strings.Repeat("x", 1<<20) + `","successors":["a"` + strings.Repeat(`,"a"`, 1<<18) +
+		`]},{"name":"a"}]}`
+	g, err := graph.FromJSON([]byte(text), allFunctions(func(string) {}))
+	require.NoError(t, err)
+	require.Equal(t, 2, g.Len())
 }

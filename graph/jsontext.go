@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -17,11 +18,11 @@ var fieldNames = []string{
 	"acquire", "release", "tries", "pause", "maxPause", "jitter", "when",
 }
 
-// checkText returns an error for text that encoding/json reads although it is wrong: invalid UTF-8, which it replaces;
-// null, which it skips; a repeated field, of which it takes the last; a field in another case. The text is JSON for a
-// graphJSON otherwise.
+// checkText returns an error for text that encoding/json reads although it is wrong: invalid UTF-8, or an escaped half
+// of a surrogate pair, which it replaces; null, which it skips; a repeated field, of which it takes the last; a field in
+// another case. The text is JSON for a graphJSON otherwise.
 func checkText(data []byte) error {
-	if !utf8.Valid(data) {
+	if !utf8.Valid(data) || hasLoneSurrogate(data) {
 		return errors.New("its text is not valid UTF-8")
 	}
 	var levels []level
@@ -54,6 +55,35 @@ func checkText(data []byte) error {
 			levels = levels[:len(levels)-1]
 		}
 	}
+}
+
+// hasLoneSurrogate reports whether JSON escapes half of a surrogate pair, as in \ud800. Other text has no backslashes
+// than that of strings.
+func hasLoneSurrogate(data []byte) bool {
+	const length = len(`\ud800`)
+	escaped := func(i int) (r rune, ok bool) {
+		if i+length > len(data) || data[i] != '\\' || data[i+1] != 'u' {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(string(data[i+2:i+length]), 16, 16)
+		return rune(n), err == nil
+	}
+	for i := 0; i < len(data); i++ {
+		if data[i] != '\\' {
+			continue
+		}
+		r, ok := escaped(i)
+		if !ok || !utf16.IsSurrogate(r) {
+			i++ // also of an escaped backslash
+			continue
+		}
+		low, _ := escaped(i + length)
+		if utf16.DecodeRune(r, low) == utf8.RuneError {
+			return true
+		}
+		i += 2*length - 1
+	}
+	return false
 }
 
 // A level is an object or array that has begun and not ended.
@@ -93,7 +123,7 @@ func quoted(s string) string {
 
 // shortened returns err, or the beginning of its text if that is long: encoding/json quotes names and numbers whole.
 func shortened(err error) error {
-	const most = mostQuoted + 60 // for the words around
+	const most = mostQuoted + 20 // for the words before
 	if text := err.Error(); len(text) > most {
 		return errors.New(strings.ToValidUTF8(text[:most], "") + "…")
 	}

@@ -64,9 +64,9 @@ func NewSemaphore(permits int) *Semaphore {
 // permit when its run is stopped is skipped at once. Free permits are offered to the task that was put aside first, but
 // a task that comes at that moment may be faster.
 //
-// A task may wait for a run whose tasks need permits that other runs have, see [executor.Run.Wait]. A task must not wait
-// for work that needs a permit which the task itself holds, nor may its subflow or module have such tasks: they would
-// wait for each other. Limit panics if a semaphore has fewer permits than the task needs.
+// A task may wait for a run whose tasks need permits that other runs have, see [executor.Run.Wait]. A task must not
+// wait for work that needs a permit which the task itself holds, nor may its subflow or module have such tasks: they
+// would wait for each other. Limit panics if a semaphore has fewer permits than the task needs.
 func (t Task) Limit(semaphores ...*Semaphore) Task { return t.addLimits("Limit", 1, 1, semaphores) }
 
 // addLimits adds to the permits that the task needs and gives back, for each of the semaphores.
@@ -122,7 +122,7 @@ func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
 	}
 	l.putAside(aside{item: it, need: l.need}, r)
 	l.mu.Unlock()
-	run.HeldUp() // r may be of another run by now
+	run.HeldUp() // the task may have been woken by now, and its run be over
 	// D1(limit): put the task aside, then look whether the run is stopped. Pairs with D1(stop): stop the run, then look
 	// for tasks that are put aside.
 	if r.Stopped() && l.withdraw(it, r) {

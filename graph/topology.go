@@ -97,17 +97,19 @@ func (t *topology) add(from, to uint32) {
 func (t *topology) remove(from uint32, others []uint32) {
 	row := t.successors(from)
 	left := make([]uint32, 0, len(row))
-	gone := make(map[uint32]bool, len(others))
+	gone := make(map[uint32]int, len(others)) // 1, or 2 after the first edge to it
 	for _, o := range others {
-		gone[o] = true
+		gone[o] = 1
 	}
 	for _, s := range row {
-		if !gone[s] {
+		switch gone[s] {
+		case 0:
 			left = append(left, s)
-			continue
-		}
-		if t.back != nil {
-			t.back.rows[s] = without(t.back.row(s), from)
+		case 1:
+			gone[s] = 2
+			if t.back != nil {
+				t.back.rows[s] = without(t.back.row(s), from)
+			}
 		}
 	}
 	if len(left) < len(row) {

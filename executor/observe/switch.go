@@ -77,15 +77,16 @@ func (s *Switch) put(o *seat) {
 	if old == nil {
 		return
 	}
-	if s.on && old.Detach != nil {
-		old.tell(old.Detach)
-	}
 	if old.taken != nil {
-		old.taken()
+		defer old.taken() // also if Detach calls Goexit
+	}
+	if s.on && old.Detach != nil {
+		defer old.contain()
+		old.Detach()
 	}
 }
 
-// tell makes a call of the observer, and contains its panic.
+// tell makes a call of the observer for the executor, and contains its panic.
 func (o *seat) tell(call func()) {
 	if o.failed.Load() != nil {
 		return
@@ -93,20 +94,28 @@ func (o *seat) tell(call func()) {
 	returned := false
 	defer func() {
 		if !returned {
-			o.fail(recover())
+			o.fail(recover(), true)
 		}
 	}()
 	call()
 	returned = true
 }
 
-// fail disables the observer, which has panicked with value, or has called Goexit if value is nil.
-func (o *seat) fail(value any) {
+// contain is deferred around a call of the observer for the caller of Set.
+func (o *seat) contain() {
+	if v := recover(); v != nil {
+		o.fail(v, false)
+	}
+}
+
+// fail disables the observer, which has panicked with value, or has called Goexit if value is nil. After a Goexit in a
+// call of the executor, that calls the Switch no more.
+func (o *seat) fail(value any, forExecutor bool) {
 	defer func() { _ = recover() }() // methods of value, and the handler of the log, are user code
 	said := "called runtime.Goexit"
 	if value != nil {
 		said = (&executor.PanicError{Value: value}).Error()
-	} else {
+	} else if forExecutor {
 		o.of.dead.Store(&said)
 	}
 	if o.failed.CompareAndSwap(nil, &said) { // of several workers one

@@ -211,7 +211,8 @@ func TestSwitchContains(t *testing.T) {
 			{RunEnd: func(*executor.Run) { panic("once") }},
 			{TaskBegin: func(int, *executor.Run, *executor.Task) { panic("once") }},
 			{TaskEnd: func(int, *executor.Run, *executor.Task) { panic("once") }},
-			{Park: func(int) { panic("once") }, Unpark: func(int) { panic("once") }, Steal: func(int, int, int) { panic("once") }},
+			{Park: func(int) { panic("once") }, Unpark: func(int) { panic("once") }},
+			{Steal: func(int, int, int) { panic("once") }},
 			{Detach: func() { panic("once") }},
 		} {
 			sw.Set(o)

@@ -28,8 +28,8 @@ func everySetting(t *testing.T) Axes {
 	return a
 }
 
-// oneIn returns every eleventh of the settings if tests are quick, every fifth if they are long, or all. Each setting has
-// its turn within that many turns.
+// oneIn returns every eleventh of the settings if tests are quick, every fifth if they are long, or all. Each setting
+// has its turn within that many turns.
 func oneIn(turn int, all []Setting) (some []Setting) {
 	stride := 11 // prime, as is 5, to the numbers of values in everySetting: the choices have each of them
 	switch {

@@ -18,6 +18,7 @@ type change struct {
 	what    string   // the commits
 	commits int      // in the change
 	count   int      // in all
+	turn    uint64   // of checks that take turns: a number made of the last commit's name
 	touched []string // packages with files in the change, as ./executor
 	long    []string // packages whose tests run at length: those touched, those that import them, and some others
 	rest    []string // the other packages
@@ -41,7 +42,7 @@ func (c *change) environ() []string {
 		"TOUCHED=" + strings.Join(c.touched, " "),
 		"LONG=" + strings.Join(c.long, " "),
 		"REST=" + strings.Join(c.rest, " "),
-		"COMMITS=" + strconv.Itoa(c.count),
+		"TURN=" + strconv.FormatUint(c.turn, 10),
 	}
 }
 
@@ -68,6 +69,14 @@ func committed(root, since string) (*change, error) {
 		return nil, err
 	}
 	c := &change{count: count, commits: count, what: "all that there is"}
+	head, err := git(root, "rev-parse", "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	const digits = 12
+	if c.turn, err = strconv.ParseUint(head[:digits], 16, 64); err != nil {
+		return nil, err
+	}
 	files := ""
 	if since == "" {
 		files, err = git(root, "ls-files")

@@ -1,6 +1,6 @@
 // Command ci runs the steps of .ci/steps, which every change has to pass.
 //
-//	.ci/run                          all steps, as go run ./internal/ci does
+//	.ci/run                          all steps, with builds that all clones share
 //	go run ./internal/ci -commit     what to run before a commit: format, vet and quick tests of what has changed
 //	go run ./internal/ci -list       the steps, and the packages that this change touches
 //	go run ./internal/ci -run fuzz   the steps whose names match a regular expression

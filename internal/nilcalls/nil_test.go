@@ -54,8 +54,8 @@ var goodValues = map[string]string{
 	"time.Duration":          "time.Millisecond",
 }
 
-// notTried are types of which the executor makes the values, to pass them to tasks and layers, and types for schedulers.
-// A check in their methods would cost each task.
+// notTried are types of which the executor makes the values, to pass them to tasks and layers, and types for
+// schedulers. A check in their methods would cost each task.
 var notTried = []string{
 	"executor.Worker", "executor.JobRun", "executor.Body", "executor.Item", "pipeline.Token", "pool.Task", "deque.Deque",
 	"deque.Group", "deque.Queue", "notifier.Notifier",

@@ -155,8 +155,8 @@ func (r *refusal) isOver() {
 	}
 }
 
-// currentLimits reads the limits that bind the process, and the number of its threads: of two counts, before and after,
-// the one that leaves more to be started.
+// currentLimits reads the limits that bind the process, and the number of its threads: of several counts, before and
+// after, the one that leaves most to be started.
 func currentLimits(root fsys) (limits []limit, threads int64) {
 	before := readFields(root, "proc/self/status")["Threads"]
 	limits = threadLimits(root, maximum.ask)

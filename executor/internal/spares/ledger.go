@@ -1,4 +1,5 @@
-// Package spares keeps account of an executor's spare workers, which stand in for workers that block.
+// Package spares keeps account of an executor's spare workers, which stand in for workers that block, or that sleep in
+// waits while others block or tasks are held up.
 //
 // A spare is in service, on standby or without a thread. In service it works as any other worker does. On standby its
 // thread sleeps apart from the others. A [Ledger] decides the state of each spare. It starts, wakes and ends no thread:
@@ -40,6 +41,8 @@ type Ledger struct {
 	watched  bool        // another Look is scheduled
 	stopLook func()      // cancels it
 	closed   bool
+
+	callers xsync.WaitGroup // of CallUp in progress
 }
 
 // A Host is an executor as its ledger sees it. Spares are numbered from 0.
@@ -122,10 +125,13 @@ func (l *Ledger) Wake() { l.asleep.Add(-1) }
 // CallUp calls up the spares that are due and that Failed before. Any thread.
 func (l *Ledger) CallUp() {
 	l.mu.Lock()
-	if !l.closed {
-		l.callUp()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
 	}
-	l.mu.Unlock()
+	l.callers.Add(1) // under mu, and so before Close: nothing else keeps Close from coming while callUp has released mu
+	defer l.callers.Done()
+	l.callUp()
 }
 
 // due returns how many spares should be in service.
@@ -252,8 +258,13 @@ func (l *Ledger) Look() {
 }
 
 // Close cancels the scheduled Look and ends the threads on standby. No worker blocks any more. Spares in service end as
-// other workers do.
+// other workers do. No spare is called up afterwards.
 func (l *Ledger) Close() {
+	l.close()
+	l.callers.Wait()
+}
+
+func (l *Ledger) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true

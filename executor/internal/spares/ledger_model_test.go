@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // A fakeHost is a Host whose spares do nothing.
@@ -14,6 +15,7 @@ type fakeHost struct {
 	l         Ledger
 	fails     int // how many threads cannot be started
 	discharge func(spare int)
+	closed    *xatomic.Bool // Close has returned; may be nil
 }
 
 func newHost(limit int) *fakeHost {
@@ -26,6 +28,7 @@ func (c *fakeHost) Make(int)            {}
 func (c *fakeHost) WakeAll()            {}
 func (c *fakeHost) Discharge(spare int) { c.discharge(spare) }
 func (c *fakeHost) Send(spare int, _ bool) {
+	model.Assert(c.closed == nil || !c.closed.Load(), "a thread is sent after Close")
 	if c.fails > 0 {
 		c.fails--
 		c.l.Failed(spare)
@@ -139,5 +142,19 @@ func TestModelLedgerFailed(t *testing.T) {
 		model.Assert(c.l.Counts().Serving >= 1, "none serves")
 		c.l.Sleep()
 		c.serve(3)
+	})
+}
+
+// TestModelLedgerCallUpAndClose: a thread is not sent after Close has returned.
+func TestModelLedgerCallUpAndClose(t *testing.T) {
+	model.Check(t, func() {
+		c := newHost(1)
+		c.fails = 1
+		c.l.Block() // refused
+		c.closed = new(xatomic.Bool)
+		join := model.Go(c.l.CallUp)
+		c.l.Close()
+		c.closed.Store(true)
+		join()
 	})
 }
