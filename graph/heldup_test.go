@@ -91,9 +91,12 @@ func TestNestedRunWaitsForExternal(t *testing.T) {
 }
 
 // TestRandomNestedPermits: several goroutines start runs of tasks that start runs, to any depth, which need permits of
-// a few semaphores. A task that waits for a run has none, so that no circle of waits is the program's.
+// a few semaphores. A task that waits for a run has none, so that no circle of waits is the program's. A graph has at
+// most one such task, so that there are spares for all that may wait at once.
 func TestRandomNestedPermits(t *testing.T) {
-	everyExecutor(t, []int{1, 2, 3}, func(t *testing.T, ex *executor.Executor) {
+	const goroutines, depth = 4, 3
+	cfg := executor.Config{Spares: goroutines * depth}
+	everyExecutorWith(t, cfg, []int{1, 2, 3}, func(t *testing.T, ex *executor.Executor) {
 		seed := testkit.Seed(t)
 		within(t, ex, func() {
 			semaphores := []*graph.Semaphore{graph.NewSemaphore(1), graph.NewSemaphore(1), graph.NewSemaphore(2)}
@@ -107,6 +110,7 @@ func TestRandomNestedPermits(t *testing.T) {
 					}
 					last = t
 				}
+				waits := false
 				for range 1 + rng.IntN(4) {
 					s := semaphores[rng.IntN(len(semaphores))]
 					switch rng.IntN(4) {
@@ -118,7 +122,8 @@ func TestRandomNestedPermits(t *testing.T) {
 					case 1, 2:
 						add(g.Task(nothing).Limit(s))
 					default:
-						if depth > 0 {
+						if depth > 0 && !waits {
+							waits = true
 							inner := nest(rng, depth-1)
 							add(g.Task(func(ctx context.Context) error { return ex.Run(ctx, inner) }))
 						}
@@ -128,11 +133,11 @@ func TestRandomNestedPermits(t *testing.T) {
 			}
 			n := testkit.Count(t, 300)
 			var all sync.WaitGroup
-			for k := range uint64(4) {
+			for k := range uint64(goroutines) {
 				all.Go(func() {
 					rng := rand.New(rand.NewPCG(seed, k))
 					for range n {
-						if err := ex.Run(context.Background(), nest(rng, 3)); err != nil {
+						if err := ex.Run(context.Background(), nest(rng, depth)); err != nil {
 							t.Error(err)
 							return
 						}
@@ -140,7 +145,7 @@ func TestRandomNestedPermits(t *testing.T) {
 				})
 			}
 			all.Wait()
-			testkit.Proved(t, 4*n, "runs that start others and need permits")
+			testkit.Proved(t, goroutines*n, "runs that start others and need permits")
 		})
 	})
 }

@@ -50,11 +50,20 @@ func run(t testing.TB, ex *executor.Executor, ctx context.Context, g *graph.Grap
 // everyExecutor runs f as a subtest for each of a number of workers under each policy. The largest number of workers is
 // tried with Config.Verbatim, too, under the last policy alone if tests are to be quick.
 func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
+	everyExecutorWith(t, executor.Config{}, workers, f)
+}
+
+// everyExecutorWith is everyExecutor for a Config that says more.
+func everyExecutorWith(
+	t *testing.T, cfg executor.Config, workers []int, f func(t *testing.T, ex *executor.Executor),
+) {
 	policies := testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available))
 	for i, policy := range policies {
 		for _, w := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", policy, w), func(t *testing.T) {
-				f(t, newExecutor(t, executor.Config{Workers: w, Policy: policy}))
+				cfg := cfg
+				cfg.Workers, cfg.Policy = w, policy
+				f(t, newExecutor(t, cfg))
 			})
 		}
 		if testkit.Quick() && i < len(policies)-1 {
@@ -62,7 +71,9 @@ func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executo
 		}
 		w := slices.Max(workers)
 		t.Run(fmt.Sprintf("%v/W=%d/verbatim", policy, w), func(t *testing.T) {
-			f(t, newExecutor(t, executor.Config{Workers: w, Policy: policy, Verbatim: true}))
+			cfg := cfg
+			cfg.Workers, cfg.Policy, cfg.Verbatim = w, policy, true
+			f(t, newExecutor(t, cfg))
 		})
 	}
 }
