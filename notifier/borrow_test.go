@@ -1,6 +1,7 @@
 package notifier_test
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 
@@ -94,7 +95,10 @@ func TestRecallStress(t *testing.T) {
 		for range rounds {
 			tokens.Add(1)
 			n.Notify(1)
-			for tokens.Load() != 0 {
+			for spins := 1; tokens.Load() != 0; spins++ {
+				if spins%128 == 0 {
+					runtime.Gosched() // the waiter may need this P
+				}
 				if w := n.Recall(1); w >= 0 {
 					recalled++
 					n.Return(w)
