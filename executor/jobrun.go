@@ -26,7 +26,7 @@ func (r *JobRun) asRun() *Run {
 func (r *JobRun) Workers() int { return len(r.ex.roster) }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
-// what only other workers need. A task that calls [Blocking], or sleeps in a wait, may end this state for good, so Alone
+// what only other workers need. A task that calls [Blocking] or sleeps in a wait may end this state for good, so Alone
 // must be called again after a task has run. It costs a load.
 func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 

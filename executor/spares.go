@@ -30,8 +30,9 @@ func (h spareHost) Send(spare int, hasThread bool) {
 	switch {
 	case hasThread:
 		w.standby.calledUp.Unpark()
-	case !osthread.ClaimSpare(h.ex.core, h.ex.spares.CallUp):
+	case !osthread.ClaimSpare():
 		w.spareFailed()
+		osthread.AfterRefusal(h.ex.core, h.ex.spares.CallUp) // last: CallUp would take the spare for one that serves
 	default:
 		h.ex.alive.Add(1)
 		w.standby.discharged = false

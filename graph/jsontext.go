@@ -19,8 +19,8 @@ var fieldNames = []string{
 }
 
 // checkText returns an error for text that encoding/json reads although it is wrong: invalid UTF-8, or an escaped half
-// of a surrogate pair, which it replaces; null, which it skips; a repeated field, of which it takes the last; a field in
-// another case. The text is JSON for a graphJSON otherwise.
+// of a surrogate pair, which it replaces; null, which it skips; a repeated field, of which it takes the last; a field
+// in another case. The text is JSON for a graphJSON otherwise.
 func checkText(data []byte) error {
 	if !utf8.Valid(data) || hasLoneSurrogate(data) {
 		return errors.New("its text is not valid UTF-8")

@@ -99,7 +99,9 @@ func TestReadOfABoundedIntake(t *testing.T) {
 	require.False(t, executor.NewGroup(ex).TryGo(func() error { return nil }))
 	second := make(chan error)
 	go func() { second <- ex.Run(t.Context(), work) }()
-	testkit.Until(t, "the state is told", func() bool { return all(ex)["/magpie/intake/waiting:calls"].Value.Uint64() == 1 })
+	testkit.Until(t, "the state is told", func() bool {
+		return all(ex)["/magpie/intake/waiting:calls"].Value.Uint64() == 1
+	})
 	m := all(ex)
 	require.EqualValues(t, 1, m["/magpie/intake/limit:runs"].Value.Uint64())
 	require.EqualValues(t, 1, m["/magpie/intake/inside:runs"].Value.Uint64())

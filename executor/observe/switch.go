@@ -94,7 +94,7 @@ func (o *seat) tell(call func()) {
 	returned := false
 	defer func() {
 		if !returned {
-			o.fail(recover(), true)
+			o.fail(recover())
 		}
 	}()
 	call()
@@ -104,18 +104,18 @@ func (o *seat) tell(call func()) {
 // contain is deferred around a call of the observer for the caller of Set.
 func (o *seat) contain() {
 	if v := recover(); v != nil {
-		o.fail(v, false)
+		o.fail(v)
 	}
 }
 
-// fail disables the observer, which has panicked with value, or has called Goexit if value is nil. After a Goexit in a
-// call of the executor, that calls the Switch no more.
-func (o *seat) fail(value any, forExecutor bool) {
+// fail disables the observer, which has panicked with value, or has called Goexit in a call of the executor if value is
+// nil. The executor then calls the Switch no more.
+func (o *seat) fail(value any) {
 	defer func() { _ = recover() }() // methods of value, and the handler of the log, are user code
 	said := "called runtime.Goexit"
 	if value != nil {
 		said = (&executor.PanicError{Value: value}).Error()
-	} else if forExecutor {
+	} else {
 		o.of.dead.Store(&said)
 	}
 	if o.failed.CompareAndSwap(nil, &said) { // of several workers one

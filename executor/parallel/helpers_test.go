@@ -18,8 +18,8 @@ import (
 var errTest = errors.New("test")
 
 // onEach runs a test on executors with several numbers of workers, deques, ways to fork and grains. With the default
-// kind of deque all combinations are run; with each other kind one, and the seed chooses how it forks. If tests are to be
-// quick, the seed chooses one way to fork for each number of workers.
+// kind of deque all combinations are run; with each other kind one, and the seed chooses how it forks. If tests are to
+// be quick, the seed chooses one way to fork for each number of workers.
 func onEach(t *testing.T, test func(t *testing.T, on parallel.On)) {
 	turn := int(testkit.Seed(t) % 1024)
 	for _, workers := range []int{1, 2, 4} {

@@ -236,7 +236,8 @@ func TestCommandLine(t *testing.T) {
 // TestInterrupt ends the context while a step sleeps in a process that the shell waits for.
 func TestInterrupt(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
-	preamble, steps, err := parse("pid=" + pid + "\n== long\n(echo $BASHPID >$pid.new; mv $pid.new $pid; sleep 100; true)\n")
+	const long = "== long\n(echo $BASHPID >$pid.new; mv $pid.new $pid; sleep 100; true)\n"
+	preamble, steps, err := parse("pid=" + pid + "\n" + long)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var out bytes.Buffer

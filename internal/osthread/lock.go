@@ -7,7 +7,7 @@ import "runtime"
 // Lock ties the calling goroutine to its thread, which from then on runs no other goroutine: runtime.LockOSThread.
 func Lock() { runtime.LockOSThread() }
 
-// surplus is how many calls of Unlock without a Lock a goroutine stands after LockFirmly. A Lock takes some nanoseconds.
+// surplus is how many calls of Unlock without a Lock a goroutine stands after LockFirmly. Arbitrary.
 const surplus = 1000
 
 // LockFirmly is Lock for a goroutine that calls functions of others, which may call Unlock once too often.

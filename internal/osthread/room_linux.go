@@ -112,12 +112,11 @@ func ClaimAnyway() {
 // A refusal says that there is no room for spares.
 type refusal struct {
 	until time.Time
-	tell  map[any]func() // to call when the refusal is over
+	tell  map[any]func() // to call when the refusal is over; a timer is set while there are any
 }
 
-// ClaimSpare is Claim(1, 0) for a thread that the process can do without. It reports whether there is room. If not,
-// again is called when there may be, on a goroutine of its own. Of several calls with the same key one is. Any thread.
-func ClaimSpare(key any, again func()) bool {
+// ClaimSpare is Claim(1, 0) for a thread that the process can do without. It reports whether there is room. Any thread.
+func ClaimSpare() bool {
 	claimed.mu.Lock()
 	defer claimed.mu.Unlock()
 	p, r := &claimed.plenty, &claimed.refusal
@@ -127,13 +126,23 @@ func ClaimSpare(key any, again func()) bool {
 		claimed.add(1)
 		return true
 	}
-	if len(r.tell) == 0 || begin.After(r.until) {
-		if look(1, 0) == nil {
-			return true
-		}
-		end := time.Now()
-		r.until = end.Add(holds(end.Sub(begin)))
+	if begin.Before(r.until) {
+		return false
 	}
+	if look(1, 0) == nil {
+		return true
+	}
+	end := time.Now()
+	r.until = end.Add(holds(end.Sub(begin)))
+	return false
+}
+
+// AfterRefusal arranges that again is called when a refusal of ClaimSpare is over, on a goroutine of its own. Of several
+// calls with the same key one is. The caller has noted the refusal: again may come at once. Any thread.
+func AfterRefusal(key any, again func()) {
+	claimed.mu.Lock()
+	defer claimed.mu.Unlock()
+	r := &claimed.refusal
 	if r.tell == nil {
 		r.tell = make(map[any]func())
 	}
@@ -141,7 +150,6 @@ func ClaimSpare(key any, again func()) bool {
 		time.AfterFunc(time.Until(r.until), r.isOver)
 	}
 	r.tell[key] = again
-	return false
 }
 
 // isOver tells those that were refused.

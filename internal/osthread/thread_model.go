@@ -80,7 +80,10 @@ func ArrivePs(ps int) {}
 func ClaimAnyway() {}
 
 // ClaimSpare returns true.
-func ClaimSpare(key any, again func()) bool { return true }
+func ClaimSpare() bool { return true }
+
+// AfterRefusal does nothing: there is none.
+func AfterRefusal(key any, again func()) {}
 
 // Arrive does nothing.
 func Arrive() {}
