@@ -137,8 +137,8 @@ func ClaimSpare() bool {
 	return false
 }
 
-// AfterRefusal arranges that again is called when a refusal of ClaimSpare is over, on a goroutine of its own. Of several
-// calls with the same key one is. The caller has noted the refusal: again may come at once. Any thread.
+// AfterRefusal arranges that again is called when a refusal of ClaimSpare is over, on a goroutine of its own. Of
+// several calls with the same key one is. The caller has noted the refusal: again may come at once. Any thread.
 func AfterRefusal(key any, again func()) {
 	claimed.mu.Lock()
 	defer claimed.mu.Unlock()

@@ -61,8 +61,8 @@ func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 	}
 }
 
-// Until waits for a condition that no event announces, and fails the test at once if it has not come after Patience. what
-// says what is waited for. The condition is called on the caller's goroutine, often.
+// Until waits for a condition that no event announces, and fails the test at once if it has not come after Patience.
+// what says what is waited for. The condition is called on the caller's goroutine, often.
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	const spins, pause = 1000, 50 * time.Microsecond
@@ -80,8 +80,8 @@ func Until(t testing.TB, what string, condition func() bool) {
 }
 
 // Fits measures until the measurement fits, and fails the test if it does not in Patience, with what the last
-// measurement found. It is for bounds that other work on the machine may break and that hold on a quiet moment. wrong is
-// empty if the measurement fits.
+// measurement found. It is for bounds that other work on the machine may break and that hold on a quiet moment. wrong
+// is empty if the measurement fits.
 func Fits(t testing.TB, measure func() (wrong string)) {
 	t.Helper()
 	const least = 5 // a measurement may take long
