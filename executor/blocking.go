@@ -43,7 +43,7 @@ func Blocking(fn func()) {
 		w.ex.spares.Unblock()
 		w.lane.KeepOpen(false)
 		w.blocking = false
-		w.state.Store(state)
+		w.goesOn(workerState(state))
 	}()
 	fn()
 }

@@ -25,6 +25,9 @@ const (
 	// re-measure with wsbench run fat skynet.
 	enoughPublic = 4
 
+	// defaultSpares is how many spares there may be if Config.Spares is 0. Runtimes whose blocking tasks get threads of
+	// their own have limits of this kind: 256 for ForkJoinPool, 512 for tokio.
+	defaultSpares = 256
 	// spareIdle is how long, at least, the thread of an idle spare is kept. Arbitrary: starting a thread costs a
 	// fraction of a millisecond, so keeping one longer than a burst of blocking tasks saves little.
 	spareIdle = 10 * time.Second

@@ -9,6 +9,7 @@ const (
 	pollInterval     = 2
 	flushInterval    = 4
 	enoughPublic     = 4
+	defaultSpares    = 2
 	spareIdle        = 0 // the model knows no time
 	injectorCapacity = 2
 	groupBacklog     = 1

@@ -25,10 +25,21 @@ type Config struct {
 	// while any does, or a task waits for a permit or for its end from outside, for workers that sleep in a Wait or
 	// Join. If tasks wait for each other in Blocking, or for permits of each other's runs, Spares must be at least the
 	// number of tasks that may wait at once, in Blocking or for work that they have started: otherwise they may wait
-	// for ever. 0 means the number of workers, or less if there is no room for so many; a negative number means none. A
-	// spare that has never been needed costs some memory in each graph that has run. Workers and spares together are at
-	// most [MaxWorkers].
+	// for ever. 0 means 256; a negative number means none. A spare that has never been needed costs two hundred bytes
+	// in all. Workers and spares together are at most [MaxWorkers].
 	Spares int
+	// OnlyBlocking says that spare workers stand in only for tasks in [Blocking]. By default they also stand in for
+	// tasks that wait outside Blocking: once such a task has slept for some milliseconds while items wait that nobody
+	// takes, its worker counts as one in Blocking until the task goes on. Processes with executors that have work look
+	// at their workers every 5 ms for that; a look costs about a microsecond for each worker. On systems other than
+	// Linux, where no thread can tell what another one does, and with Verbatim, spares stand in only for tasks in
+	// Blocking in any case.
+	//
+	// [Blocking] is better where tasks wait often: the spare comes at once. And nothing can be done from outside for
+	// what only the sleeping worker knows of: private forks of [Fork], items in deques of a kind that hides them, and
+	// with one worker the items of a graph, until a task of another kind has run. Where a task waits for one of these
+	// other than by Join or Wait, it must do so in Blocking.
+	OnlyBlocking bool
 	// Name is the prefix of the threads' names. It also appears in profiler labels, dumps, and errors about the
 	// threads. "" means "magpie". If the system refuses to name threads, they have no names, and Dump says why.
 	Name string
@@ -207,7 +218,7 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Spares < 0:
 		c.Spares = 0
 	case c.Spares == 0:
-		c.Spares = min(workers, room)
+		c.Spares = min(defaultSpares, room)
 	case c.Spares > room:
 		bad("Config.Spares is %d: with %d workers at most %d are possible", c.Spares, workers, room)
 	}

@@ -25,6 +25,9 @@ func (ex *Executor) Dump(out io.Writer) error {
 	spares := ex.spares.Counts()
 	fmt.Fprintf(&b, "spares: %d in service, %d on standby, at most %d; %d workers blocked, %d asleep in a wait\n",
 		spares.Serving, spares.Standby, ex.spares.Limit(), spares.Blocked, spares.Asleep)
+	if n := ex.silence.times.Load(); n > 0 {
+		fmt.Fprintf(&b, "blocked without Blocking: %d times so far\n", n)
+	}
 	if ex.cfg.HostShare != 0 {
 		fmt.Fprintf(&b, "CPU quota: %v\n", ex.sharing.quotaStats())
 	}
@@ -55,6 +58,9 @@ func (ex *Executor) Dump(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
 			w.id, workerState(w.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
+		if w.silent.Load() != 0 {
+			b.WriteString(", blocked without Blocking")
+		}
 		if w.thread.self.Load() < 0 {
 			b.WriteString(", a caller of Run in its place")
 		}

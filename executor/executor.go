@@ -77,6 +77,7 @@ type core struct {
 	spares          spares.Ledger
 	_               pad.Line
 	groupTasks      groupTaskStore
+	silence         silence
 	_               pad.Line
 
 	schedule schedule
@@ -184,6 +185,7 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 	}
 	ex.nowhere = NewBody(noHooks{})
 	ex.asyncs.init(ex)
+	ex.silence.init(ex)
 	ex.schedule.init(&ex.cfg)
 	return ex
 }
@@ -270,6 +272,7 @@ func (ex *Executor) Close() error {
 		ex.refuse()
 		ex.running.Wait()
 		ex.isDrained()
+		ex.silence.watch.Close()
 		ex.spares.Close()
 		ex.sharing.leave()
 		// D1(stop): set stop, then wake all. Pairs with D1(park), and line 23 in policy published: prepare, then look

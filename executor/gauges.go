@@ -21,9 +21,12 @@ type Gauges struct {
 	// Runs is the number of runs in progress, nested ones included, and Futures that of futures that have not ended. A
 	// worker that has run futures only counts those that have ended when it runs out of work.
 	Runs, Futures int
-	// Blocked is the number of workers in [Blocking], and Waiting the number of those that sleep in a Wait or Join and
-	// are not in Blocking.
+	// Blocked is the number of workers in [Blocking], or found to wait outside it, and Waiting the number of those that
+	// sleep in a Wait or Join and are not in Blocking.
 	Blocked, Waiting int
+	// Silent has the IDs of the workers among Blocked that were found to wait outside Blocking, see
+	// [Config.OnlyBlocking].
+	Silent []int
 	// Spares is the number of spare workers in service, and Standby the number of those on standby.
 	Spares, Standby int
 	// Closed says that Close was called, or Shutdown. Runs may still be in progress.
@@ -70,6 +73,9 @@ func (ex *Executor) gauges(workers []*Worker) Gauges {
 		g.Queued[i] = w.lane.Len()
 		g.States[i] = WorkerState(w.state.Load())
 		g.Goroutines[i] = w.thread.goroutine.Load()
+		if w.silent.Load() != 0 {
+			g.Silent = append(g.Silent, i)
+		}
 	}
 	ex.mu.Lock()
 	g.Runs = ex.inProgress

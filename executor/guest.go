@@ -169,11 +169,12 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	w.inner = innerLoop{run: (*Worker).runGuest}
 	w.forks.stack = stack{}
 	self := osthread.Self()
+	w.thread.guest.Store(uint64(osthread.ID()))
 	w.thread.self.Store(^self)
 	onThread.set(self, w)
 	w.mail.dozes.Store(false)
 	w.core.watch.unpark(w.id)
-	w.state.Store(uint32(running))
+	w.goesOn(running)
 }
 
 // unseat gives the worker back to its thread, which sleeps. The worker has no items then (I10).
@@ -194,6 +195,7 @@ func (w *Worker) unseat() {
 	onThread.unset(^w.thread.self.Load())
 	w.forks.stack = stack{}
 	w.thread.self.Store(g.self)
+	w.thread.guest.Store(0)
 	w.labels, w.inner = g.labels, g.inner
 	*g = guest{} // it would keep the run alive, and with it the executor
 	w.mail.putBack()

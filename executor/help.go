@@ -61,7 +61,7 @@ func (w *Worker) sleepFor(r *Run) *Item {
 	ex.sleepingHelpers.Add(-1)
 	r.awaited.Add(-1)
 	w.sleeper.run.Store(nil)
-	w.state.Store(uint32(running))
+	w.goesOn(running)
 	return it
 }
 

@@ -170,7 +170,7 @@ func (w *Worker) loop() {
 // work runs item it and everything that follows from it, as an active worker. stolen says that the thief has won a
 // steal.
 func (w *Worker) work(it *Item, stolen bool) {
-	w.state.Store(uint32(running))
+	w.goesOn(running)
 	w.control.thief.Busy(stolen)
 	w.exploit(it)
 	w.control.thief.Idle()

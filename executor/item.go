@@ -28,13 +28,15 @@ type Body struct {
 	flags     xatomic.Uint32         // stopped, watched
 	forks     bool                   // constant: the items are forks
 	addressed bool                   // constant: each item is for one worker, which alone may run it
+	alone     bool                   // constant: the hooks are a Loner
 	tempo     tempo                  // of its runs, if it serves several
 }
 
 // NewBody returns a body with the hooks h.
 func NewBody(h Hooks) Body {
 	stopper, _ := h.(Stopper)
-	return Body{hooks: h, stopper: stopper}
+	_, alone := h.(Loner)
+	return Body{hooks: h, stopper: stopper, alone: alone}
 }
 
 // Stopped reports whether the run in progress was cancelled or has failed. Items should then do nothing but count
@@ -71,6 +73,14 @@ type Stopper interface {
 	// then, and the body serve another run. Items of that one which OnStop makes available too early must be held back
 	// again.
 	OnStop()
+}
+
+// A Loner is Hooks of a layer whose tasks do not wait for each other's effects by a channel, a lock or the like, unless
+// they say so by [Blocking]. As long as an executor with one worker runs only such items, no other thread sees them, and
+// a push and a pop cost no locked instruction.
+type Loner interface {
+	// Alone does nothing.
+	Alone()
 }
 
 // A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, or what [Func] returns. The executor

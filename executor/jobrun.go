@@ -25,6 +25,9 @@ func (r *JobRun) asRun() *Run {
 // Workers returns the number of workers that may run items of the run, spare ones included. Their IDs are below it.
 func (r *JobRun) Workers() int { return len(r.ex.roster) }
 
+// Configured returns the number of workers without spare ones. Their IDs are below those of the spares.
+func (r *JobRun) Configured() int { return r.ex.cfg.Workers }
+
 // Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
 // what only other workers need. A task that calls [Blocking] or sleeps in a wait may end this state for good, so Alone
 // must be called again after a task has run. It costs a load.

@@ -93,7 +93,7 @@ func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	w.leaps.from.Store(0)
 	ex.sleepingHelpers.Add(-1)
 	w.sleeper.run.Store(nil)
-	w.state.Store(uint32(running))
+	w.goesOn(running)
 	for {
 		state := f.state.Load()
 		if state&forkDone != 0 || f.state.CompareAndSwap(state, state&^forkWaited) {

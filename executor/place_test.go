@@ -19,7 +19,7 @@ import (
 func TestWorkerIndex(t *testing.T) {
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		require.Equal(t, -1, ex.WorkerIndex())
-		require.Equal(t, 2*ex.Workers(), ex.WorkersAndSpares())
+		require.Equal(t, 256+ex.Workers(), ex.WorkersAndSpares())
 		seen := make([]int, ex.WorkersAndSpares()) // a data race, or a second one, if an index is not exclusive
 		met := barrier{n: int64(ex.Workers())}
 		require.NoError(t, ex.Run(t.Context(), fan(ex.Workers(), func(context.Context) error {

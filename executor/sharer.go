@@ -82,7 +82,7 @@ func (s *sharer) rest() {
 	if s.control.Rest(w.id, true) {
 		s.park()
 	}
-	w.state.Store(state)
+	w.goesOn(workerState(state))
 }
 
 // park sleeps until the control wakes the worker.

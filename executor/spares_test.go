@@ -221,7 +221,7 @@ func TestSpareWithoutAThread(t *testing.T) {
 
 func TestSparesConfig(t *testing.T) {
 	for _, c := range []struct{ workers, spares, ids int }{
-		{1, 0, 2}, {3, 0, 6}, {3, 2, 5}, {3, -1, 3}, {2, 7, 9},
+		{1, 0, 257}, {3, 0, 259}, {3, 2, 5}, {3, -1, 3}, {2, 7, 9},
 	} {
 		ex := newExecutor(t, executor.Config{Workers: c.workers, Spares: c.spares})
 		require.Equal(t, c.workers, ex.Workers())

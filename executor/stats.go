@@ -27,6 +27,9 @@ type Stats struct {
 	// blocked. A worker that helps while it waits for a fork or a run counts, and so does one without a core.
 	Active int
 	Gauges Gauges
+	// SilentBlocks is how often a task was found to wait outside [Blocking] while items waited for a worker. Each time
+	// they have waited for some milliseconds, which Blocking would have spared them.
+	SilentBlocks uint64
 	// Refused says which fields of Config the system has refused to threads of workers, as Config.BestEffort permits.
 	// It is nil if the system has refused none. A refusal stays, even if the system grants the same to a later thread.
 	Refused error
@@ -65,16 +68,18 @@ func (ex *Executor) Stats() Stats {
 	s.Intake = ex.intake.stats()
 	s.Refused = ex.schedule.err()
 	s.Gauges = ex.gauges(workers)
+	s.SilentBlocks = ex.silence.times.Load()
 	s.Active = s.Gauges.Count(WorkerRunning)
 	return s
 }
 
 // Sub returns s with the difference between the counters of s and those of old, an earlier snapshot of the same
-// executor, in Workers and Total, and the difference of Active. The other fields are those of s.
+// executor, in Workers, Total and SilentBlocks, and the difference of Active. The other fields are those of s.
 func (s Stats) Sub(old Stats) Stats {
 	d := s
 	d.Workers = slices.Clone(s.Workers)
 	d.Active -= old.Active
+	d.SilentBlocks -= old.SilentBlocks
 	for i := range old.Workers { // s may have more
 		d.Workers[i].add(old.Workers[i], ^uint64(0))
 	}

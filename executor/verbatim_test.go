@@ -193,6 +193,9 @@ func (s *several) Begin(r *executor.JobRun) (*executor.Item, error) {
 	return items[0], nil
 }
 
+// Alone implements executor.Loner.
+func (s *several) Alone() {}
+
 func (s *several) Enter(w *executor.Worker) {
 	s.turns.Add(1)
 	s.layer.Enter(w)

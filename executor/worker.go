@@ -49,6 +49,7 @@ type Worker struct {
 
 	// Shared.
 	state   xatomic.Tell32 // a workerState, for dumps and [Stats]
+	silent  xatomic.Tell32 // 1: the item being run was found to sleep outside Blocking, see stallHost
 	thread  threadOf       // the worker's OS thread
 	seen    published      // a copy of counts, made by publishCounts
 	sleeper sleeper        // where the worker sleeps in a wait
@@ -74,6 +75,15 @@ type threadOf struct {
 	self xatomic.Int64 // what osthread.Self returns on it, or ^ of that on the thread of a guest
 
 	goroutine xatomic.Tell64 // the number of the goroutine that is locked to it; 0 if unknown
+	guest     xatomic.Tell64 // the kernel's ID of the guest's thread; 0 while there is no guest
+}
+
+// inUse returns the kernel's ID of the thread that runs the worker's items, 0 if there is none.
+func (t *threadOf) inUse() int64 {
+	if guest := t.guest.Load(); guest != 0 {
+		return int64(guest)
+	}
+	return t.id.Load()
 }
 
 // is reports whether self, a result of osthread.Self, is of the thread.
@@ -306,6 +316,9 @@ func (w *Worker) turnTo(b *Body, labels context.Context) {
 		old.hooks.Leave(w)
 	}
 	if b != nil {
+		if !b.alone {
+			w.shareLane() // no other thread could later, while a task sleeps: see stallHost
+		}
 		b.owner().visit(w)
 		b.hooks.Enter(w)
 	}

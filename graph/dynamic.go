@@ -18,7 +18,7 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
 	i := r.index(t)
-	l := &r.locals[w.ID()]
+	l := r.local(w.ID())
 	if r.Disturbed() && !r.mayBegin(w) {
 		l.done++
 		return nil
@@ -131,8 +131,8 @@ func (r *runState) rearm() {
 	if r.ranks != nil {
 		r.ranks.takes = 0
 	}
-	for i := range r.locals {
-		r.locals[i].ran = 0
-		r.locals[i].told.Store(0)
+	for l := range r.allLocals() {
+		l.ran = 0
+		l.told.Store(0)
 	}
 }

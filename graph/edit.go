@@ -270,8 +270,8 @@ func (r *runState) refit(p *plan.Plan) {
 		r.records = hugepage.MakeCap[record](n + n/8)[:n]
 	}
 	r.ranks, r.special, r.values, r.limited, r.held = nil, nil, nil, nil, nil
-	for i := range r.locals {
-		r.locals[i].named = nil
+	for l := range r.allLocals() {
+		l.named = nil
 	}
 	r.fit(p, r.form)
 }

@@ -50,8 +50,8 @@ func LeftInRanks(g *Graph) (n int) {
 }
 
 func (r *runState) leftInRanks() (n int) {
-	for i := range r.locals {
-		n += len(r.locals[i].begun)
+	for l := range r.allLocals() {
+		n += len(l.begun)
 	}
 	if r.ranks != nil {
 		for _, q := range r.ranks.queues {

@@ -17,8 +17,8 @@ func (r *runState) Progress() (p executor.Progress) {
 	p.Left = units % oneWorker // tasks, spans and the root
 	p.Waiting = r.later.Load()
 	if r.isDynamic() {
-		for i := range r.locals {
-			p.Done += int64(r.locals[i].told.Load())
+		for l := range r.allLocals() {
+			p.Done += int64(l.told.Load())
 		}
 		return p
 	}
@@ -33,7 +33,7 @@ func (r *runState) mayBegin(w *executor.Worker) bool {
 	if r.Stopped() {
 		return false
 	}
-	l := &r.locals[w.ID()]
+	l := r.local(w.ID())
 	l.told.Store(l.ran)
 	if l.done > 0 {
 		r.left.Out(l.done) // not the end: the worker is counted
@@ -49,7 +49,7 @@ func (r *runState) runDisturbed(w *executor.Worker, t *record) *executor.Item {
 			r.fail(t, err)
 		}
 	}
-	l := &r.locals[w.ID()]
+	l := r.local(w.ID())
 	l.done++
 	return r.release(w, l, t)
 }

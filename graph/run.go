@@ -20,9 +20,10 @@ type runState struct {
 
 	// Constant while a run is in progress, and read with every task.
 	ctx      xatomic.Plain[context.Context]
-	records  []record // one per task, and a sentinel
-	succ     []uint32 // the plan's
-	locals   []local  // one per worker; see haveLocals
+	records  []record                        // one per task, and a sentinel
+	succ     []uint32                        // the plan's
+	locals   []local                         // one for each configured worker, perhaps more; see haveLocals
+	spares   *[]xatomic.Pointer[spareLocals] // for the other workers
 	graph    *Graph
 	plan     *plan.Plan
 	special  specials           // the layout's
@@ -122,7 +123,7 @@ func (g *Graph) begin(run *executor.JobRun, around *runState) (*executor.Item, e
 	} else {
 		r = newRunState(g, p, form)
 	}
-	r.haveLocals(run.Workers(), around)
+	r.haveLocals(run, around)
 	r.ctx.Set(run.Context())
 	r.setForm(form)
 	if r.isDynamic() {
@@ -260,7 +261,7 @@ func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
 		if err := t.fn(r.ctx.Get()); err != nil {
 			r.fail(t, err)
 		}
-		l := &r.locals[w.ID()]
+		l := r.local(w.ID())
 		l.done++
 		// The most frequent cases are written out: no successor, one, and two that become ready.
 		switch t.succ >> succShift {
@@ -391,7 +392,7 @@ func (r *runState) keep(f failure, err error) bool {
 
 // Fail implements executor.Hooks.
 func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *executor.Item {
-	l := &r.locals[w.ID()]
+	l := r.local(w.ID())
 	if l.leaving != nil && l.leaving == it { // not a ticket's; perhaps an ending's
 		return l.left()
 	}
@@ -413,6 +414,9 @@ func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *execu
 // Enter implements executor.Hooks.
 func (r *runState) Enter(*executor.Worker) { r.left.In(oneWorker) }
 
+// Alone implements executor.Loner.
+func (r *runState) Alone() {}
+
 // Leave implements executor.Hooks.
 func (r *runState) Leave(w *executor.Worker) { r.flush(w, oneWorker) }
 
@@ -421,7 +425,7 @@ func (r *runState) Flush(w *executor.Worker) { r.flush(w, 0) }
 
 // flush subtracts the count of worker w, and more, from left. The worker no longer claims from a span nor owes a count.
 func (r *runState) flush(w *executor.Worker, more int64) {
-	l := &r.locals[w.ID()]
+	l := r.local(w.ID())
 	l.detach()
 	if s := l.settle(); s != nil {
 		w.Push(&s.Item)

@@ -285,7 +285,7 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 			return t.exec(w, it)
 		}
 		r.Run().Uncount(w)
-		l := &r.locals[w.ID()]
+		l := r.local(w.ID())
 		next := r.goOn(w, l)
 		l.leave(it, next, t.limits, n)
 		return next
@@ -302,7 +302,7 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	}()
 	next := t.exec(w, it)
 	ended = true
-	l := &r.locals[w.ID()]
+	l := r.local(w.ID())
 	if l.later {
 		l.later = false
 		return next // execEnding gives the permits back

@@ -32,6 +32,7 @@ and the meaning of a name does not change.
 	/magpie/steals/lost:steals               counter, per worker
 	/magpie/steals/tried:steals              counter, per worker
 	/magpie/steals/won:steals                counter, per worker
+	/magpie/tasks/silent:events              counter
 	/magpie/tasks:tasks                      counter, per worker
 	/magpie/wakeups:events                   counter, per worker
 	/magpie/workers/active:workers
@@ -40,6 +41,7 @@ and the meaning of a name does not change.
 	/magpie/workers/parked:workers
 	/magpie/workers/resting:workers
 	/magpie/workers/searching:workers
+	/magpie/workers/silent:workers
 	/magpie/workers/waiting:workers
 
 The metrics with Config.HostShare are there under a CPU quota, and those with Config.Share while the executor has a

@@ -80,6 +80,13 @@ var table = []row{
 		func(w *executor.WorkerStats) uint64 { return w.StealsTried }),
 	counter("/magpie/steals/won:steals", "Attempts to steal that brought an item, or several.",
 		func(w *executor.WorkerStats) uint64 { return w.StealsWon }),
+	{
+		Description: Description{
+			Name: "/magpie/tasks/silent:events", Cumulative: true,
+			Description: "Times that a task was found to wait outside Blocking while items waited for a worker.",
+		},
+		total: func(s *executor.Stats) Value { return Value{KindUint64, s.SilentBlocks, 0} },
+	},
 	counter("/magpie/tasks:tasks", "Tasks run, those included that were skipped after a failure or cancellation.",
 		func(w *executor.WorkerStats) uint64 { return w.Tasks }),
 	counter("/magpie/wakeups:events", "Times that a worker was woken from sleep.",
@@ -98,6 +105,8 @@ var table = []row{
 		func(s *executor.Stats) int {
 			return s.Gauges.Count(executor.WorkerSearching) + s.Gauges.Count(executor.WorkerPreparing)
 		}),
+	shared("/magpie/workers/silent:workers", "Workers whose task waits outside Blocking, and was found to.",
+		func(s *executor.Stats) int { return len(s.Gauges.Silent) }),
 	shared("/magpie/workers/waiting:workers", "Workers that sleep in a Wait or Join.",
 		func(s *executor.Stats) int { return s.Gauges.Waiting }),
 }

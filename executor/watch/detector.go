@@ -38,7 +38,7 @@ func (s *sample) isOver() bool {
 // are none either: they may wait for that one.
 func (s *sample) hasWork() bool {
 	g := &s.stats.Gauges
-	return g.Pending() > 0 || g.Blocked == 0 && (s.stats.Active > 0 || g.Waiting > 0)
+	return g.Pending() > 0 || g.Blocked == len(g.Silent) && (s.stats.Active > 0 || g.Waiting > 0)
 }
 
 // A detector decides by samples what to report. Times are those of the samples: a stall and a task may have begun up to
@@ -52,6 +52,9 @@ type detector struct {
 	seen     []string    // where the workers waited at the latest look; nil if there was none since progress
 	stalled  bool        // a stall was reported and is not over
 	previous []workerRun // by worker ID
+
+	silent uint64    // SilentBlocks when that was reported last
+	quiet  time.Time // none is reported before
 }
 
 // A workerRun is a time in which a worker runs one task, as far as samples tell.
@@ -74,12 +77,29 @@ func (d *detector) step(s sample) (reports []report) {
 		return stacks
 	}
 	if d.opts.NoProgress > 0 {
-		reports = d.progress(&s)
+		reports = append(d.silence(&s), d.progress(&s)...)
 	}
 	if d.opts.LongTask > 0 {
 		reports = append(reports, d.long(&s)...)
 	}
 	return reports
+}
+
+// silence reports that tasks wait outside Blocking, once a NoProgress at most, with those that do at the moment.
+func (d *detector) silence(s *sample) []report {
+	n := s.stats.SilentBlocks
+	if n == d.silent || s.now.Before(d.quiet) {
+		return nil
+	}
+	d.silent, d.quiet = n, s.now.Add(d.opts.NoProgress)
+	var tasks []running
+	if s.tasks != nil {
+		tasks = make([]running, len(s.tasks))
+		for _, worker := range s.stats.Gauges.Silent {
+			tasks[worker] = s.tasks[worker]
+		}
+	}
+	return []report{{kind: silent, at: s.now, since: s.now, stats: s.stats, tasks: tasks}}
 }
 
 // progress reports stalls.

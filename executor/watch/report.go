@@ -18,7 +18,7 @@ type report struct {
 	stats     executor.Stats
 	worker    int       // of a long task
 	running   running   // the same; without a task if that is unknown
-	tasks     []running // of a stall, by worker ID; nil if unknown
+	tasks     []running // of a stall, or that wait outside Blocking, by worker ID; nil if unknown
 	stacks    []string  // of the workers concerned
 }
 
@@ -29,6 +29,7 @@ const (
 	stallOver
 	longTask
 	longTaskOver
+	silent
 )
 
 // messages are what is logged. They are constant, so that a program can look for them.
@@ -37,6 +38,7 @@ var messages = [...]string{
 	stallOver:    "executor makes progress again",
 	longTask:     "task runs for long",
 	longTaskOver: "long task has ended",
+	silent:       "tasks wait outside Blocking",
 }
 
 // maxText bounds the text of stacks in a report. Arbitrary: a log line of that length is still read.
@@ -64,6 +66,12 @@ func (r *report) log(logger *slog.Logger, ex *executor.Executor) {
 	case longTaskOver:
 		level = slog.LevelInfo
 		attrs = append(attrs, r.who()...)
+	case silent:
+		level = slog.LevelInfo
+		attrs = []slog.Attr{attrs[0], slog.Uint64("times", r.stats.SilentBlocks)}
+		if r.tasks != nil {
+			attrs = append(attrs, slog.String("tasks", workersTasks(r.tasks)))
+		}
 	default:
 		level = slog.LevelInfo
 	}

@@ -10,7 +10,10 @@ expected to wait, and others may wait for it: meanwhile it is a stall only if it
 when tasks in Blocking hold all workers and spares. An executor whose tasks compute makes progress, however long they
 take; reports of long tasks are for these.
 
-Each report comes once, when the stall or the long task is found, and once more when it is over, with its duration. The
+Tasks that were found to wait outside [executor.Blocking] while items were queued are told too, once a NoProgress at
+most: a spare worker stood in for them, some milliseconds later than with Blocking. See [executor.Config.OnlyBlocking].
+
+Each other report comes once, when the stall or the long task is found, and once more when it is over, with its duration. The
 first has the executor's dump and the stacks of the workers concerned.
 
 # Cost
@@ -55,7 +58,8 @@ type Options struct {
 	// task waits in Blocking, or sleeps in a Wait or Join, or in which the worker runs other tasks meanwhile, starts
 	// the count anew. 0 means a minute, a negative duration never.
 	LongTask time.Duration
-	// Logger gets the reports: those of stalls and long tasks at the level Warn, those of their ends at the level Info.
+	// Logger gets the reports: those of stalls and long tasks at the level Warn, those of their ends, and of
+	// tasks that wait outside Blocking, at the level Info.
 	// nil means [slog.Default]. The next sample waits until its handler has returned, and tasks go on meanwhile. The
 	// handler must not call methods of the Watcher or, if that has an Observer, close the executor. A handler that
 	// panics loses its report, and the panic goes to the default logger.

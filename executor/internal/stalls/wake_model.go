@@ -1,0 +1,6 @@
+//go:build modelcheck
+
+package stalls
+
+// Wake does nothing: the model has no kernel to ask.
+func (w *Watch) Wake() {}

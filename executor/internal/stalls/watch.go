@@ -1,0 +1,243 @@
+// Package stalls finds workers whose tasks sleep without saying so: their threads sleep in the kernel in the middle of
+// a task, outside Blocking and outside the executor's own waits. A [Watch] tells its [Host], which lets a spare worker
+// stand in.
+//
+// One clock serves all executors of the process. It ticks only while some worker of an executor is awake. An executor
+// pays one load each time that a worker goes on after a sleep.
+package stalls
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// period is the time between two looks. A task that sleeps is found by the second look after it has begun to.
+	period = 5 * time.Millisecond
+	// longPeriod is the period while nothing changes: all workers that are in a task sleep, and nothing waits for them.
+	longPeriod = 20 * period
+	// sameLooks is after how many looks without a change the period is long.
+	sameLooks = 20
+	// naps is how long a task that was found to sleep may run between two looks and still counts as asleep, if it
+	// sleeps at the second. Many tasks that wake up now and then would else never all have stand-ins.
+	naps = period / 4
+	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P.
+	// A thread sleeps, too, while its goroutine waits for a P. No goroutine waits for so long if there are any to spare.
+	starved = 20
+)
+
+// A Doing is what a worker does.
+type Doing uint8
+
+const (
+	// Away: the worker needs no stand-in. It has one, or rests, or has no thread.
+	Away Doing = iota
+	// Idle: the worker sleeps until there is an item.
+	Idle
+	// Looking: the worker looks for an item.
+	Looking
+	// InTask: the worker runs an item.
+	InTask
+)
+
+// A Worker is what a host knows of a worker.
+type Worker struct {
+	Thread int64 // the kernel's ID
+	Doing  Doing
+}
+
+// A Host is an executor as its watch sees it. Its methods are called by one thread at a time.
+type Host interface {
+	// Workers appends all workers made so far to list, in the order of their numbers, and returns it.
+	Workers(list []Worker) []Worker
+	// Queued reports whether an item waits that any worker may take.
+	Queued() bool
+	// Sleeps notes that the task of a worker sleeps, Wakes that it has gone on.
+	Sleeps(worker int)
+	Wakes(worker int)
+}
+
+// A Watch watches the workers of one executor. Init prepares the zero value, which watches nothing.
+type Watch struct {
+	host Host
+	on   atomic.Bool // it is listed with the clock, or about to be
+
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	workers []Worker // the last look
+	seen    []seen   // by worker
+	same    int      // looks in a row without a change
+}
+
+// seen is what earlier looks have found out about a worker.
+type seen struct {
+	thread int64
+	used   time.Duration // processor time
+	still  int           // looks in a row at which the thread had not run since the one before
+	asleep bool          // the host was told so
+}
+
+// Init makes w watch the workers of host, from the first Wake on.
+func (w *Watch) Init(host Host) { w.host = host }
+
+// Close ends the watch. No worker is noted as asleep afterwards.
+func (w *Watch) Close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	w.forget()
+}
+
+// wake lists w with the clock.
+func (w *Watch) wake() {
+	if w.host != nil && w.on.CompareAndSwap(false, true) {
+		ticker.add(w)
+	}
+}
+
+// forget notes that no worker sleeps in a task. The caller holds mu.
+func (w *Watch) forget() {
+	for i := range w.seen {
+		w.wakes(i)
+	}
+}
+
+// wakes notes that worker i does not sleep in a task. The caller holds mu.
+func (w *Watch) wakes(i int) {
+	if s := &w.seen[i]; s.asleep {
+		s.asleep = false
+		w.host.Wakes(i)
+	}
+}
+
+// look looks at all workers once. It reports whether the watch is to go on, and whether anything has changed lately.
+func (w *Watch) look() (on, lively bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return false, false
+	}
+	if !w.anyAwake() {
+		// Cease, then look again. A worker that goes on stores its state, and then looks whether the watch is on: one of
+		// the two sees the other.
+		w.on.Store(false)
+		if !w.anyAwake() {
+			w.forget()
+			return false, false
+		}
+		w.on.Store(true) // the clock still has w
+	}
+	looked, changed := false, false
+	for i, now := range w.workers {
+		if i == len(w.seen) {
+			w.seen = append(w.seen, seen{})
+		}
+		looked = looked || now.Doing == Looking || now.Doing == Idle
+		s := &w.seen[i]
+		used, known := system.used(now.Thread)
+		if s.asleep && now.Doing == InTask && now.Thread == s.thread && used-s.used <= naps && system.asleep(now.Thread) {
+			s.used = used // whatever it did, it sleeps again
+			continue
+		}
+		if now.Doing != InTask || !known || now.Thread != s.thread || used != s.used {
+			changed = changed || now.Doing == InTask
+			w.wakes(i)
+			s.thread, s.used, s.still = now.Thread, used, 0
+			continue
+		}
+		s.still++
+	}
+	if !looked && w.host.Queued() {
+		changed = true
+		w.find()
+	}
+	if w.same++; changed {
+		w.same = 0
+	}
+	return true, w.same < sameLooks
+}
+
+// anyAwake reads the states of the workers, and reports whether any is in a task or looks for one.
+func (w *Watch) anyAwake() bool {
+	w.workers = w.host.Workers(w.workers[:0])
+	for _, now := range w.workers {
+		if now.Doing >= Looking {
+			return true
+		}
+	}
+	return false
+}
+
+// find tells the host of the workers whose threads have slept since the look before. The caller holds mu.
+func (w *Watch) find() {
+	for i := range w.workers {
+		s := &w.seen[i]
+		if s.still == 0 || s.asleep || s.still < starved && system.runnable() > 0 || !system.asleep(s.thread) {
+			continue
+		}
+		if used, known := system.used(s.thread); known && used == s.used { // else it has run, and sleeps anew
+			s.asleep = true
+			w.host.Sleeps(i)
+		}
+	}
+}
+
+// clock calls look of each watch listed, once a period. It has a timer only while any is.
+type clock struct {
+	mu     sync.Mutex // guards what follows
+	all    []*Watch
+	timer  *time.Timer
+	ticks  bool // the timer runs, or tick does
+	period time.Duration
+}
+
+var ticker clock
+
+func (c *clock) add(w *Watch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, other := range c.all {
+		if other == w {
+			return // it was about to be taken out
+		}
+	}
+	c.all = append(c.all, w)
+	switch {
+	case c.timer == nil:
+		c.timer = time.AfterFunc(period, c.tick)
+	case !c.ticks || c.period > period && c.timer.Stop():
+		c.timer.Reset(period)
+	}
+	c.ticks, c.period = true, period
+}
+
+func (c *clock) tick() {
+	c.mu.Lock()
+	all := append([]*Watch(nil), c.all...)
+	c.mu.Unlock()
+	next := longPeriod
+	for _, w := range all {
+		if _, lively := w.look(); lively {
+			next = period
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept := c.all[:0]
+	for _, w := range c.all {
+		if w.on.Load() {
+			kept = append(kept, w)
+		}
+	}
+	clear(c.all[len(kept):])
+	if c.all = kept; len(kept) == 0 {
+		c.ticks = false
+		return
+	}
+	if len(kept) > len(all) {
+		next = period // one was added meanwhile
+	}
+	c.period = next
+	c.timer.Reset(next)
+}

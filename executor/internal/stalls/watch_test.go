@@ -1,0 +1,222 @@
+package stalls
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// A plant is a Host, and the system that its watch asks.
+type plant struct {
+	workers  []Worker
+	queued   bool
+	used     map[int64]time.Duration
+	awake    map[int64]bool // the thread runs, or waits for a core
+	runnable uint64
+	asleep   []int // workers that the host was told of
+	double   bool  // it was told twice, or of the end before the begin
+}
+
+func (p *plant) Workers(list []Worker) []Worker { return append(list, p.workers...) }
+func (p *plant) Queued() bool                   { return p.queued }
+
+func (p *plant) Sleeps(worker int) {
+	p.double = p.double || slices.Contains(p.asleep, worker)
+	p.asleep = append(p.asleep, worker)
+}
+
+func (p *plant) Wakes(worker int) {
+	i := slices.Index(p.asleep, worker)
+	if p.double = p.double || i < 0; i >= 0 {
+		p.asleep = slices.Delete(p.asleep, i, i+1)
+	}
+}
+
+// newPlant has workers in tasks that sleep, with the threads 1, 2 and so on, and queued items.
+func newPlant(t *testing.T, workers int) (*plant, *Watch) {
+	p := &plant{queued: true, used: make(map[int64]time.Duration), awake: make(map[int64]bool)}
+	for i := range workers {
+		p.workers = append(p.workers, Worker{int64(i + 1), InTask})
+	}
+	old := system
+	t.Cleanup(func() { system = old })
+	system.used = func(thread int64) (time.Duration, bool) { return p.used[thread], thread > 0 }
+	system.asleep = func(thread int64) bool { return !p.awake[thread] }
+	system.runnable = func() uint64 { return p.runnable }
+	w := new(Watch)
+	w.Init(p)
+	w.on.Store(true) // as after wake, but no clock ticks
+	return p, w
+}
+
+// looks looks n times, and returns of which workers the host knows then.
+func (p *plant) looks(w *Watch, n int) []int {
+	for range n {
+		w.look()
+	}
+	return p.asleep
+}
+
+func TestFound(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*plant)
+		looks  int
+		found  []int
+	}{
+		{"one look tells nothing", func(*plant) {}, 1, nil},
+		{"two looks", func(*plant) {}, 2, []int{0, 1}},
+		{"nothing queued", func(p *plant) { p.queued = false }, 50, nil},
+		{"one looks for an item", func(p *plant) { p.workers[1].Doing = Looking }, 50, nil},
+		{"one sleeps until there is an item", func(p *plant) { p.workers[1].Doing = Idle }, 50, nil},
+		{"one is in Blocking, or waits", func(p *plant) { p.workers[1].Doing = Away }, 50, []int{0}},
+		{"one waits for a core", func(p *plant) { p.awake[1] = true }, 50, []int{1}},
+		{"one has no thread", func(p *plant) { p.workers[0].Thread = 0 }, 50, []int{1}},
+		{"goroutines wait for a P", func(p *plant) { p.runnable = 1 }, starved, nil},
+		{"they wait for long", func(p *plant) { p.runnable = 1 }, starved + 1, []int{0, 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, w := newPlant(t, 2)
+			c.change(p)
+			require.Equal(t, c.found, p.looks(w, c.looks))
+		})
+	}
+}
+
+// A thread that has run between the looks does not sleep for long, whatever the kernel says at the looks.
+func TestBusyIsNotFound(t *testing.T) {
+	p, w := newPlant(t, 2)
+	for range 100 {
+		p.used[1]++
+		require.NotContains(t, p.looks(w, 1), 0)
+	}
+	require.Equal(t, []int{1}, p.asleep)
+}
+
+// A task that has gone on is forgotten at the next look, and found again when it sleeps again.
+func TestGoesOn(t *testing.T) {
+	for name, goOn := range map[string]func(*plant){
+		"it runs":                   func(p *plant) { p.used[1]++; p.awake[1] = true },
+		"it has run for long":       func(p *plant) { p.used[1] += period / 2 },
+		"it calls Blocking":         func(p *plant) { p.workers[0].Doing = Away },
+		"the worker has ended":      func(p *plant) { p.workers[0].Thread = 0 },
+		"it is on another thread":   func(p *plant) { p.workers[0].Thread = 7 },
+		"the worker looks for work": func(p *plant) { p.workers[0].Doing = Looking },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, w := newPlant(t, 2)
+			require.Equal(t, []int{0, 1}, p.looks(w, 2))
+			goOn(p)
+			require.Equal(t, []int{1}, p.looks(w, 1))
+			p.workers[0], p.awake[1] = Worker{1, InTask}, false
+			require.Equal(t, []int{1, 0}, p.looks(w, 2))
+			w.Close()
+			require.Empty(t, p.asleep)
+			require.False(t, p.double)
+		})
+	}
+}
+
+// A task that sleeps at each look, and has run a little in between, stays found.
+func TestNaps(t *testing.T) {
+	p, w := newPlant(t, 1)
+	require.Equal(t, []int{0}, p.looks(w, 2))
+	for range 10 {
+		p.used[1] += period / 10
+		require.Equal(t, []int{0}, p.looks(w, 1))
+	}
+}
+
+// The watch ends when no worker is awake, and seldom looks while all sleep and nothing waits for them.
+func TestWatchEnds(t *testing.T) {
+	p, w := newPlant(t, 2)
+	p.queued = false
+	for range sameLooks {
+		on, lively := w.look()
+		require.True(t, on)
+		require.True(t, lively)
+	}
+	on, lively := w.look()
+	require.True(t, on)
+	require.False(t, lively)
+	p.queued = true
+	on, lively = w.look()
+	require.True(t, on)
+	require.True(t, lively)
+	for i := range p.workers {
+		p.workers[i].Doing = []Doing{Idle, Away}[i]
+	}
+	on, _ = w.look()
+	require.False(t, on)
+	require.False(t, w.on.Load())
+	require.Empty(t, p.asleep)
+}
+
+// Whatever happens, the host is told of each sleep once, and of its end once.
+func TestRandomSleeps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	for range testkit.Count(t, 200) {
+		p, w := newPlant(t, 1+rng.IntN(4))
+		for range 200 {
+			i := rng.IntN(len(p.workers))
+			switch thread := p.workers[i].Thread; rng.IntN(7) {
+			case 0:
+				p.used[thread]++
+			case 1:
+				p.awake[thread] = !p.awake[thread]
+			case 2:
+				p.workers[i].Doing = Doing(rng.IntN(4))
+			case 3:
+				p.queued = !p.queued
+			case 4:
+				p.runnable ^= 1
+			case 5:
+				p.workers[i].Thread = int64(i+1) * int64(rng.IntN(2))
+			case 6:
+				if len(p.workers) < 6 { // a spare
+					p.workers = append(p.workers, Worker{int64(len(p.workers) + 1), InTask})
+				}
+			}
+			w.on.Store(true)
+			w.look()
+			require.False(t, p.double)
+			for _, worker := range p.asleep {
+				require.Equal(t, InTask, p.workers[worker].Doing)
+				require.NotZero(t, p.workers[worker].Thread)
+			}
+		}
+		w.Close()
+		require.Empty(t, p.asleep)
+		require.False(t, p.double)
+	}
+}
+
+// The clock ticks while a watch is on, and then not.
+func TestClock(t *testing.T) {
+	p, w := newPlant(t, 1)
+	w.on.Store(false)
+	told := make(chan bool, 1)
+	system.asleep = func(int64) bool {
+		select {
+		case told <- true:
+		default:
+		}
+		return true
+	}
+	w.Wake()
+	<-told
+	w.mu.Lock()
+	p.workers[0].Doing = Idle
+	w.mu.Unlock()
+	testkit.Until(t, "the clock stops", func() bool {
+		ticker.mu.Lock()
+		defer ticker.mu.Unlock()
+		return !ticker.ticks && len(ticker.all) == 0
+	})
+	w.Close()
+	require.Empty(t, p.asleep)
+}

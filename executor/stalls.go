@@ -1,0 +1,76 @@
+package executor
+
+import (
+	"github.com/magpie-go/magpie/executor/internal/stalls"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// silence is what an executor knows of its tasks that block without Blocking.
+type silence struct {
+	watch stalls.Watch
+	times xatomic.Tell64 // how often a task was found to
+}
+
+// A stallHost shows an executor to the watch for tasks that block without saying so. It implements stalls.Host.
+//
+// To the ledger of spares such a task is one in Blocking. The watch alone decides when it begins and ends: the worker
+// does not know. A worker that calls Blocking or sleeps in a wait before the next look counts twice until then, and so
+// there is a spare too many for a moment.
+type stallHost struct{ ex *Executor }
+
+// init starts no watch if there is no spare to call up, or nothing is to be added to the paper.
+func (s *silence) init(ex *Executor) {
+	if ex.inline == nil && ex.cfg.Spares > 0 && !ex.cfg.OnlyBlocking && !ex.cfg.Verbatim {
+		s.watch.Init(stallHost{ex})
+	}
+}
+
+// Workers implements stalls.Host.
+func (h stallHost) Workers(list []stalls.Worker) []stalls.Worker {
+	for _, w := range h.ex.workers() {
+		list = append(list, stalls.Worker{Thread: w.thread.inUse(), Doing: w.doing()})
+	}
+	return list
+}
+
+func (w *Worker) doing() stalls.Doing {
+	switch workerState(w.state.Load()) {
+	case running:
+		return stalls.InTask
+	case searching, preparing:
+		return stalls.Looking
+	case parked:
+		if w.sleeper.run.Load() == nil {
+			return stalls.Idle
+		}
+	}
+	return stalls.Away
+}
+
+// Queued implements stalls.Host.
+func (h stallHost) Queued() bool { return h.ex.anyItem() }
+
+// Sleeps implements stalls.Host.
+func (h stallHost) Sleeps(worker int) {
+	h.ex.roster[worker].silent.Store(1)
+	h.ex.silence.times.Add(1)
+	h.ex.spares.Block()
+	if sharing := h.ex.sharing; sharing != nil {
+		sharing.control.Sleeps(false) // after a spare was called up, as in Blocking
+	}
+}
+
+// Wakes implements stalls.Host.
+func (h stallHost) Wakes(worker int) {
+	if sharing := h.ex.sharing; sharing != nil {
+		sharing.control.Wakes()
+	}
+	h.ex.spares.Unblock()
+	h.ex.roster[worker].silent.Store(0)
+}
+
+// goesOn stores the worker's state after a sleep: it runs items again, or did before the sleep.
+func (w *Worker) goesOn(state workerState) {
+	w.state.Store(uint32(state))
+	w.core.silence.watch.Wake() // after the state, see stalls.Watch
+}
