@@ -30,7 +30,8 @@ var layers = map[string][]string{
 	},
 	"executor": {
 		"executor/internal/demand", "executor/internal/fail", "executor/internal/lane", "executor/internal/pace",
-		"executor/internal/policy", "executor/internal/share", "executor/internal/spares", "internal/allot",
+		"executor/internal/policy", "executor/internal/share", "executor/internal/spares",
+		"executor/internal/stalls", "internal/allot",
 		"internal/cgroup", "internal/gat",
 		"internal/quota", "deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
 		"internal/xsync", "internal/pad", "internal/errfmt", "internal/left", "internal/living", "internal/peer",
@@ -45,6 +46,7 @@ var layers = map[string][]string{
 	"executor/internal/pace":   {},
 	"executor/internal/share":  {"internal/pad", "internal/xatomic", "internal/xsync"},
 	"executor/internal/spares": {"internal/xatomic", "internal/xsync"},
+	"executor/internal/stalls": {"internal/osthread", "internal/xatomic", "internal/xsync"},
 	"executor/observe": {
 		"executor", "executor/internal/names", "internal/pad", "internal/xatomic", "internal/xsync",
 	},

@@ -7,9 +7,10 @@
 package stalls
 
 import (
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 const (
@@ -61,9 +62,9 @@ type Host interface {
 // A Watch watches the workers of one executor. Init prepares the zero value, which watches nothing.
 type Watch struct {
 	host Host
-	on   atomic.Bool // it is listed with the clock, or about to be
+	on   xatomic.Uint32 // 1: it is listed with the clock, or about to be
 
-	mu      sync.Mutex // guards what follows
+	mu      xsync.Mutex // guards what follows
 	closed  bool
 	workers []Worker // the last look
 	seen    []seen   // by worker
@@ -91,7 +92,7 @@ func (w *Watch) Close() {
 
 // wake lists w with the clock.
 func (w *Watch) wake() {
-	if w.host != nil && w.on.CompareAndSwap(false, true) {
+	if w.host != nil && w.on.CompareAndSwap(0, 1) {
 		ticker.add(w)
 	}
 }
@@ -121,12 +122,12 @@ func (w *Watch) look() (on, lively bool) {
 	if !w.anyAwake() {
 		// Cease, then look again. A worker that goes on stores its state, and then looks whether the watch is on: one of
 		// the two sees the other.
-		w.on.Store(false)
+		w.on.Store(0)
 		if !w.anyAwake() {
 			w.forget()
 			return false, false
 		}
-		w.on.Store(true) // the clock still has w
+		w.on.Store(1) // the clock still has w
 	}
 	looked, changed := false, false
 	for i, now := range w.workers {
@@ -185,7 +186,7 @@ func (w *Watch) find() {
 
 // clock calls look of each watch listed, once a period. It has a timer only while any is.
 type clock struct {
-	mu     sync.Mutex // guards what follows
+	mu     xsync.Mutex // guards what follows
 	all    []*Watch
 	timer  *time.Timer
 	ticks  bool // the timer runs, or tick does
@@ -226,7 +227,7 @@ func (c *clock) tick() {
 	defer c.mu.Unlock()
 	kept := c.all[:0]
 	for _, w := range c.all {
-		if w.on.Load() {
+		if w.on.Load() != 0 {
 			kept = append(kept, w)
 		}
 	}
