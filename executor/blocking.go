@@ -13,6 +13,9 @@ import "github.com/magpie-go/magpie/deque"
 // started when it is needed, and ends when no task has called Blocking for a while. It is not started if the limits of
 // the system leave too little room for threads, as for [New].
 //
+// A task that waits outside Blocking is found out, and a spare stands in for it too, but only after some milliseconds:
+// see [Config.OnlyBlocking].
+//
 // fn runs on the calling goroutine. A panic or [runtime.Goexit] in it passes through. Blocking only calls fn inside
 // another Blocking, on a goroutine that is no worker's, and in a task of an executor of [NewInline] unless a task of an
 // executor with threads has started it. Blocking costs half a microsecond, and the waking of a thread if there is work

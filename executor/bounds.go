@@ -40,10 +40,6 @@ const (
 	// begun.
 	injectorCapacity = 64
 
-	// groupBacklog is how many functions of a group with a limit may wait for their turn before Go, called from
-	// outside, waits too. It is arbitrary: enough for a caller that wakes up late.
-	groupBacklog = 1024
-
 	// inboxBatch is how many functions from outside a worker takes from a group without a limit at a time. It is
 	// arbitrary: the lock is then cheap, and another worker that has nothing to do soon finds the rest.
 	inboxBatch = 16

@@ -12,7 +12,6 @@ const (
 	defaultSpares    = 2
 	spareIdle        = 0 // the model knows no time
 	injectorCapacity = 2
-	groupBacklog     = 1
 	maxUnneeded      = 1
 	inboxBatch       = 1
 	minSweep         = 1

@@ -61,7 +61,8 @@
 // only the future and the futures that it comes after.
 //
 // A task that waits for anything else, such as I/O or a lock, should do so inside [Blocking]: a spare worker then
-// stands in for its worker. Otherwise the task blocks its worker.
+// stands in for its worker at once. Otherwise one does when items have waited for some milliseconds for a worker, see
+// [Config.OnlyBlocking].
 //
 // # Bounds and the end
 //

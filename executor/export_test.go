@@ -219,6 +219,3 @@ func (ex *Executor) SetQuota(l *quota.Ledger) {
 
 // AwakeTime is for how long workers have been awake, summed over all of them.
 func (ex *Executor) AwakeTime() time.Duration { return time.Duration(ex.sharing.awake(nanotime())) }
-
-// GroupBacklog is how many functions of a group with a limit may wait before Go does.
-const GroupBacklog = groupBacklog

@@ -17,8 +17,14 @@ import (
 //
 // It changes more if it relies on one of these differences.
 //
-//   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, it should
-//     do so inside [Blocking].
+//   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, a spare
+//     worker stands in for its worker: at once inside [Blocking], and otherwise after some milliseconds, see
+//     [Config.OnlyBlocking]. There are at most [Config.Spares].
+//   - So the next function of an iter.Pull must not be called by several functions, not even one at a time: the runtime
+//     ends the process if goroutines that are locked to threads do so. A child process with Pdeathsig gets the signal
+//     when its function's thread ends, as it does when any task that runs on it calls [runtime.Goexit]. And while the
+//     executor is open, the runtime's "all goroutines are asleep" does not come, and a group's functions do not count as
+//     blocked in testing/synctest.
 //   - A panic becomes an error, a [*PanicError], and [runtime.Goexit] becomes [ErrGoexit].
 //   - If the caller's context ends before the last function has returned, and before any failure, Wait returns an
 //     error, even if all functions return nil.
@@ -30,9 +36,8 @@ import (
 //     cancelled; functions of [Group.GoContext] are given a new one.
 //   - SetLimit panics between the first function and the return of Wait, even if no function runs.
 //   - With the limit 0, Go panics. That of an errgroup waits for ever.
-//   - With a limit, Go called from outside waits only when about a thousand functions wait for their turn.
-//   - With a limit, Go called from a task never waits: not even from a function of the group itself, for which an
-//     errgroup waits for ever.
+//   - With a limit, Go called from a task of the executor never waits: not even from a function of the group itself,
+//     for which an errgroup may wait for ever. Such functions pile up.
 //   - Wait panics in a function of the group. That of an errgroup waits for ever.
 //   - After Close, Go from outside calls no function. The error of Wait is then [ErrClosed], or the first failure.
 //   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait. So it counts
@@ -90,8 +95,8 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
 // Wait returns that error.
 //
-// With a limit, and when about a thousand functions wait for their turn, Go called from outside waits. Called from a
-// task it does not wait. Go panics if fn is nil, or if the limit is 0.
+// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Called from a task of
+// the executor it does not wait. Go panics if fn is nil, or if the limit is 0.
 func (g *Group) Go(fn func() error) {
 	if fn == nil {
 		panic("executor: Group.Go of a nil function")

@@ -47,8 +47,7 @@ func TestModelGroup(t *testing.T) {
 	})
 }
 
-// TestModelGroupLimit: with a limit of 1, one function runs at a time. One waits for its turn, and Go of a third waits
-// for room in the queue, until the first or the second has ended.
+// TestModelGroupLimit: with a limit of 1, one function runs at a time. Go of the next waits until it has ended.
 func TestModelGroupLimit(t *testing.T) {
 	waits := 0
 	onDefault(t, []int{1, 2}, func(n int, p Policy) {
@@ -56,22 +55,23 @@ func TestModelGroupLimit(t *testing.T) {
 		g := NewGroup(ex)
 		g.SetLimit(1)
 		var r room
-		var all [groupBacklog + 2]calls
+		var all [3]calls
 		for i := range all {
 			g.Go(func() error {
-				if g.room != nil {
+				if g.first != nil {
 					waits++
 				}
 				r.visit(nil)
 				return all[i].call()
 			})
+			model.Assert(i == 0 || all[i-1].get() == 1, "Go has returned before the turn of its function")
 		}
 		waited(g)
 		were(&all[0], &all[1], &all[2])
-		model.Assert(g.active == 0 && g.queued == 0 && g.first == nil && g.room == nil, "a turn is left")
+		model.Assert(g.active == 0 && g.first == nil, "a turn is left")
 		stop(ex)
 	})
-	model.Reached(t, waits, "a Go waits for room")
+	model.Reached(t, waits, "a Go waits for the turn of its function")
 }
 
 // TestModelGroupAgain: a Go that comes while another thread waits is waited for by that thread, or begins a new run.
@@ -199,7 +199,7 @@ func TestModelGroupTryGo(t *testing.T) {
 		err := g.Wait()
 		model.Assert(err == nil || errors.Is(err, ErrClosed), "Wait: %v", err)
 		model.Assert(a.get() == 1 && (b.get() == 1) == went, "called %d and %d times, TryGo %v", a.get(), b.get(), went)
-		model.Assert(g.active == 0 && g.queued == 0, "a turn is left")
+		model.Assert(g.active == 0 && g.first == nil, "a turn is left")
 		stop(ex)
 	})
 }

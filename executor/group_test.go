@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -168,28 +169,42 @@ func TestGroupMeets(t *testing.T) {
 	}
 }
 
-// With a limit, Go called from outside waits when too many functions wait.
+// With a limit, Go called from outside waits until its function has its turn: nothing piles up.
 func TestGroupBackPressure(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
-		g := executor.NewGroup(ex)
-		g.SetLimit(1)
-		gate := make(chan struct{})
-		g.Go(func() error { <-gate; return nil })
-		var given atomic.Int64
-		done := make(chan struct{})
-		go func() {
-			for range 5000 {
-				g.Go(func() error { return nil })
-				given.Add(1)
+		for _, limit := range []int{1, 3} {
+			g := executor.NewGroup(ex)
+			g.SetLimit(limit)
+			gate := make(chan struct{})
+			var given, running, most atomic.Int64
+			const callers, each = 4, 200
+			var all sync.WaitGroup
+			for range callers {
+				all.Go(func() {
+					for range each {
+						g.Go(func() error {
+							for now := running.Add(1); ; {
+								if old := most.Load(); now <= old || most.CompareAndSwap(old, now) {
+									break
+								}
+							}
+							executor.Blocking(func() { <-gate })
+							running.Add(-1)
+							return nil
+						})
+						given.Add(1)
+					}
+				})
 			}
-			close(done)
-		}()
-		eventually(func() bool { return given.Load() >= executor.GroupBacklog })
-		require.False(t, closed(done))
-		require.EqualValues(t, executor.GroupBacklog, given.Load())
-		close(gate)
-		<-done
-		require.NoError(t, g.Wait())
+			eventually(func() bool { return given.Load() == int64(limit) })
+			time.Sleep(5 * time.Millisecond)
+			require.EqualValues(t, limit, given.Load())
+			close(gate)
+			all.Wait()
+			require.NoError(t, g.Wait())
+			require.EqualValues(t, callers*each, given.Load())
+			require.LessOrEqual(t, most.Load(), int64(limit))
+		}
 	})
 }
 

@@ -44,6 +44,7 @@ type groupTask struct {
 	cfn    func(context.Context) error
 	handle *GroupTask // that it is part of, or nil
 	next   *groupTask // in Group.first or in a list of tasks out of use
+	turn   groupTurn
 }
 
 // Name implements Job.

@@ -13,21 +13,21 @@ type turns struct {
 	mu          xsync.Mutex // guards what follows, and the fields of GroupTask
 	active      int         // functions that run or were given to the workers; with a limit
 	first, last *groupTask  // functions that wait for their turn or, without a limit, for a worker
-	queued      int
-	calls       bool          // groupRun.inbox is in a lane or in the injector, or about to be
-	room        chan struct{} // closed when there is room in the queue again; nil if nobody waits for that
+	calls       bool        // groupRun.inbox is in a lane or in the injector, or about to be
 	free        groupTasks
 }
 
-// take makes a function from outside available to the workers when its turn comes. With a limit it waits for room in
-// the queue. The caller has counted the function in.
+// A groupTurn is where a caller of Go waits for the turn of its function.
+type groupTurn struct {
+	comes chan struct{} // closed when it comes; nil if nobody waits for that
+}
+
+// take makes a function from outside available to the workers when its turn comes, and waits for that: so each caller
+// has one function in the queue at most. The caller has counted the function in.
 func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 	g := r.group
 	ex := g.ex
 	g.mu.Lock()
-	if g.limit > 0 && g.queued >= groupBacklog {
-		g.awaitRoom()
-	}
 	t := g.free.take(&ex.groupTasks)
 	t.Exec, t.Body, t.fn, t.cfn = r.exec, &r.Body, fn, cfn
 	it := &t.Item
@@ -37,7 +37,19 @@ func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 		g.active++
 	default:
 		g.enqueue(t)
-		if g.limit >= 0 || g.calls {
+		if g.limit >= 0 {
+			var turn groupTurn
+			if ex.inline == nil { // else nobody else runs the functions
+				turn.comes = make(chan struct{})
+				t.turn = turn
+			}
+			g.mu.Unlock()
+			if turn.comes != nil {
+				Blocking(func() { xsync.Await(turn.comes, nil) })
+			}
+			return
+		}
+		if g.calls {
 			g.mu.Unlock()
 			return
 		}
@@ -79,14 +91,12 @@ func (g *Group) enqueue(t *groupTask) {
 		g.last.next = t
 	}
 	g.last = t
-	g.queued++
 }
 
 // dequeue takes the first function of a queue that is not empty.
 func (g *Group) dequeue() *groupTask {
 	t := g.first
 	g.first, t.next = t.next, nil
-	g.queued--
 	return t
 }
 
@@ -100,19 +110,6 @@ func (g *Group) takeTurn(t *groupTask) bool {
 	}
 	g.enqueue(t)
 	return false
-}
-
-// awaitRoom waits until there is room in the queue. The caller holds mu.
-func (g *Group) awaitRoom() {
-	for g.queued >= groupBacklog {
-		if g.room == nil {
-			g.room = make(chan struct{})
-		}
-		room := g.room
-		g.mu.Unlock()
-		Blocking(func() { xsync.Await(room, nil) })
-		g.mu.Lock()
-	}
 }
 
 // reserve gives the caller a turn for a function, if the limit allows it.
@@ -135,9 +132,9 @@ func (g *Group) turn() *groupTask {
 		return nil
 	}
 	t := g.dequeue()
-	if g.room != nil && g.queued <= groupBacklog/2 {
-		xsync.Close(g.room)
-		g.room = nil
+	if t.turn.comes != nil {
+		xsync.Close(t.turn.comes)
+		t.turn.comes = nil
 	}
 	return t
 }
