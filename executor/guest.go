@@ -169,7 +169,7 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	w.inner = innerLoop{run: (*Worker).runGuest}
 	w.forks.stack = stack{}
 	self := osthread.Self()
-	w.thread.guest.Store(uint64(osthread.ID()))
+	w.thread.guest.Store(w.thread.idOf(self))
 	w.thread.self.Store(^self)
 	onThread.set(self, w)
 	w.mail.dozes.Store(false)

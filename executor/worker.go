@@ -8,6 +8,7 @@ import (
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/lane"
 	"github.com/magpie-go/magpie/executor/internal/pace"
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -76,6 +77,21 @@ type threadOf struct {
 
 	goroutine xatomic.Tell64 // the number of the goroutine that is locked to it; 0 if unknown
 	guest     xatomic.Tell64 // the kernel's ID of the guest's thread; 0 while there is no guest
+
+	// Owner only, plain: the thread of the latest guests.
+	guestSelf int64
+	guestID   uint64
+	guests    uint
+}
+
+// idOf returns the kernel's ID of the calling thread, a guest's. Guests often come on one thread, and the system call
+// takes a third of the time of a short run. A thread may have got the self of one that has ended, and then has another
+// ID: so the kernel is asked now and then all the same.
+func (t *threadOf) idOf(self int64) uint64 {
+	if t.guests++; self != t.guestSelf || t.guests%64 == 0 {
+		t.guestSelf, t.guestID = self, uint64(osthread.ID())
+	}
+	return t.guestID
 }
 
 // inUse returns the kernel's ID of the thread that runs the worker's items, 0 if there is none.
