@@ -117,6 +117,7 @@ func (w *Watch) look() (on, lively bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
+		w.on.Store(0) // the clock forgets w, and with it the executor
 		return false, false
 	}
 	if !w.anyAwake() {

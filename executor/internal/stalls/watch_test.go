@@ -222,3 +222,16 @@ func TestClock(t *testing.T) {
 	w.Close()
 	require.Empty(t, p.asleep)
 }
+
+// The clock forgets a watch that was closed while workers were awake.
+func TestClockForgets(t *testing.T) {
+	_, w := newPlant(t, 1)
+	w.on.Store(0)
+	w.Wake()
+	w.Close()
+	testkit.Until(t, "the clock stops", func() bool {
+		ticker.mu.Lock()
+		defer ticker.mu.Unlock()
+		return !ticker.ticks && len(ticker.all) == 0
+	})
+}
