@@ -20,7 +20,7 @@ func TestRandomGroup(t *testing.T) {
 	guests.None(t)
 	for round := range testkit.Scale(150) {
 		rng := rand.New(rand.NewPCG(uint64(round), 5))
-		ex := newExecutor(t, executor.Config{
+		ex := newWatched(t, executor.Config{
 			Workers: 1 + rng.IntN(3), Policy: oneOf(rng, usable()), KeepGOMAXPROCS: true,
 		})
 		within(t, ex, func() {

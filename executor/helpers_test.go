@@ -20,9 +20,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newExecutor makes an executor that lives as long as the test. If the test has failed it is left behind: Close would
-// wait for what hangs.
+// newExecutor makes an executor that lives as long as the test, without stand-ins for tasks that wait outside Blocking:
+// on a busy machine a worker may sleep for long because of a garbage collection, and tests say what one worker does.
+// See newWatched.
 func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
+	t.Helper()
+	cfg.OnlyBlocking = true
+	return newWatched(t, cfg)
+}
+
+// newWatched makes an executor that lives as long as the test. If the test has failed it is left behind: Close would
+// wait for what hangs.
+func newWatched(t testing.TB, cfg executor.Config) *executor.Executor {
 	t.Helper()
 	ex, err := guests.New(t, neighbour.Beside(t, cfg))
 	require.NoError(t, err)

@@ -324,7 +324,7 @@ func TestIsolationRandom(t *testing.T) {
 		if cfg.Deque.Batches() && rng.IntN(2) == 0 {
 			cfg.Steal = []deque.Batch{deque.Half, deque.Block}[rng.IntN(2)]
 		}
-		ex := newExecutor(t, cfg)
+		ex := newWatched(t, cfg)
 		p := &isolated{ex: ex}
 		within(t, ex, func() {
 			var submitters sync.WaitGroup

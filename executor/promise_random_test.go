@@ -21,7 +21,7 @@ func TestRandomPromises(t *testing.T) {
 		policies := usable()
 		var all [2]*executor.Executor
 		for i := range all {
-			all[i] = newExecutor(t, executor.Config{Workers: 1 + rng.IntN(3), Policy: oneOf(rng, policies)})
+			all[i] = newWatched(t, executor.Config{Workers: 1 + rng.IntN(3), Policy: oneOf(rng, policies)})
 		}
 		if rng.IntN(4) == 0 {
 			all[1] = executor.NewInline(seed)

@@ -293,7 +293,7 @@ func TestShutdownOfAMillion(t *testing.T) {
 // shutDownMany shuts an executor down that has n futures and n tasks queued, and returns how long after the deadline
 // Shutdown returned, and what.
 func shutDownMany(t *testing.T, workers, n int) (late time.Duration, err error) {
-	ex := newExecutor(t, executor.Config{Workers: workers, OnlyBlocking: true}) // else spares run what is queued
+	ex := newExecutor(t, executor.Config{Workers: workers})
 	within(t, ex, func() {
 		gate := make(chan struct{})
 		for range workers {

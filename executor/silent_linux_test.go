@@ -231,7 +231,7 @@ func TestSilentPrograms(t *testing.T) {
 		for _, workers := range []int{1, 2, 4} {
 			for _, n := range numbers {
 				t.Run(fmt.Sprintf("%s/W=%d/n=%d", p.name, workers, n), func(t *testing.T) {
-					ex := newExecutor(t, executor.Config{Workers: workers})
+					ex := newWatched(t, executor.Config{Workers: workers})
 					within(t, ex, func() { p.run(t, ex, n) })
 				})
 			}

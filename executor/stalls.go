@@ -2,6 +2,7 @@ package executor
 
 import (
 	"github.com/magpie-go/magpie/executor/internal/stalls"
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -18,9 +19,10 @@ type silence struct {
 // there is a spare too many for a moment.
 type stallHost struct{ ex *Executor }
 
-// init starts no watch if there is no spare to call up, or nothing is to be added to the paper.
+// init prepares no watch if no thread can tell what another one does, there is no spare to call up, or nothing is to be
+// added to the paper.
 func (s *silence) init(ex *Executor) {
-	if ex.inline == nil && ex.cfg.Spares > 0 && !ex.cfg.OnlyBlocking && !ex.cfg.Verbatim {
+	if osthread.TellsAsleep && ex.inline == nil && ex.cfg.Spares > 0 && !ex.cfg.OnlyBlocking && !ex.cfg.Verbatim {
 		s.watch.Init(stallHost{ex})
 	}
 }

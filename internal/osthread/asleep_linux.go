@@ -8,6 +8,9 @@ import (
 	"strconv"
 )
 
+// TellsAsleep says whether Asleep can be true.
+const TellsAsleep = true
+
 // Asleep reports whether a thread of the process sleeps in the kernel: it neither runs nor waits for a core. It is false
 // if the kernel does not tell.
 //
