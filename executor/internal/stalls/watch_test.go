@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -234,4 +235,15 @@ func TestClockForgets(t *testing.T) {
 		defer ticker.mu.Unlock()
 		return !ticker.ticks && len(ticker.all) == 0
 	})
+}
+
+// A Wake in a bubble of testing/synctest does not set the clock, which would go by the bubble's time.
+func TestWakeInBubble(t *testing.T) {
+	_, w := newPlant(t, 1)
+	w.on.Store(0)
+	synctest.Test(t, func(*testing.T) { w.Wake() })
+	require.Zero(t, w.on.Load())
+	w.Wake()
+	require.EqualValues(t, 1, w.on.Load())
+	w.Close()
 }
