@@ -58,7 +58,7 @@ func (ex *Executor) Dump(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
 			w.id, workerState(w.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
-		if w.silent.Load() != 0 {
+		if w.thread.silent.Load() != 0 {
 			b.WriteString(", blocked without Blocking")
 		}
 		if w.thread.self.Load() < 0 {

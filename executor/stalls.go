@@ -54,7 +54,7 @@ func (h stallHost) Queued() bool { return h.ex.anyItem() }
 
 // Sleeps implements stalls.Host.
 func (h stallHost) Sleeps(worker int) {
-	h.ex.roster[worker].silent.Store(1)
+	h.ex.roster[worker].thread.silent.Store(1)
 	h.ex.silence.times.Add(1)
 	h.ex.spares.Block()
 	if sharing := h.ex.sharing; sharing != nil {
@@ -68,7 +68,7 @@ func (h stallHost) Wakes(worker int) {
 		sharing.control.Wakes()
 	}
 	h.ex.spares.Unblock()
-	h.ex.roster[worker].silent.Store(0)
+	h.ex.roster[worker].thread.silent.Store(0)
 }
 
 // goesOn stores the worker's state after a sleep: it runs items again, or did before the sleep.

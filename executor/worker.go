@@ -50,7 +50,6 @@ type Worker struct {
 
 	// Shared.
 	state   xatomic.Tell32 // a workerState, for dumps and [Stats]
-	silent  xatomic.Tell32 // 1: the item being run was found to sleep outside Blocking, see stallHost
 	thread  threadOf       // the worker's OS thread
 	seen    published      // a copy of counts, made by publishCounts
 	sleeper sleeper        // where the worker sleeps in a wait
@@ -70,13 +69,14 @@ type waits struct {
 	nested int    // the number of waits for children and futures
 }
 
-// threadOf identifies a worker's OS thread. The worker writes it.
+// threadOf identifies a worker's OS thread. The worker writes it, but for silent, which the watch writes.
 type threadOf struct {
 	id   xatomic.Int64 // the kernel's ID; 0 while there is no thread
 	self xatomic.Int64 // what osthread.Self returns on it, or ^ of that on the thread of a guest
 
 	goroutine xatomic.Tell64 // the number of the goroutine that is locked to it; 0 if unknown
 	guest     xatomic.Tell64 // the kernel's ID of the guest's thread; 0 while there is no guest
+	silent    xatomic.Tell32 // 1: it was found to sleep in a task outside Blocking, see stallHost
 
 	// Owner only, plain: the thread of the latest guests.
 	guestSelf int64
