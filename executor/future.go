@@ -427,5 +427,5 @@ func (w *Worker) sleepUntil(f *future) {
 			w.sleepInWait()
 		}
 	}
-	w.state.Store(state)
+	w.goesOn(workerState(state))
 }

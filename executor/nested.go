@@ -139,6 +139,7 @@ func (w *Worker) popFor(r *Run) *Item {
 // A sleeper is where a worker sleeps in a wait: in help, in a Join, or for a future.
 type sleeper struct {
 	run    xatomic.Pointer[Run] // the run that the worker, asleep or about to be, helps
+	waits  xatomic.Tell32       // 1: the worker is asleep, or about to be
 	parker park.Parker
 }
 
@@ -159,7 +160,9 @@ func (w *Worker) sleepInWait() {
 		defer w.share.wakes()
 	}
 	w.core.watch.park(w.id)
+	w.sleeper.waits.Store(1)
 	w.sleeper.sleep(w)
+	w.sleeper.waits.Store(0)
 	w.core.watch.unpark(w.id)
 	w.counts.wakeups++
 }

@@ -207,6 +207,20 @@ var silentPrograms = []struct {
 			return g.Wait()
 		})))
 	}},
+	{"a future that is waited for, and needs another", func(t *testing.T, ex *executor.Executor, n int) {
+		g, queue := executor.NewGroup(ex), make(chan int)
+		g.Go(func() error {
+			f := executor.Async(t.Context(), ex, func(context.Context) (int, error) { return <-queue, nil })
+			executor.Blocking(func() { time.Sleep(time.Millisecond) }) // a spare begins it
+			v, err := f.Wait()
+			if v != n {
+				return errors.Join(err, fmt.Errorf("got %d", v))
+			}
+			return err
+		})
+		g.Go(func() error { time.Sleep(2 * time.Millisecond); queue <- n; return nil })
+		require.NoError(t, g.Wait())
+	}},
 	{"tasks of a graph, on two workers or more", func(t *testing.T, ex *executor.Executor, n int) {
 		if ex.Workers() == 1 {
 			return // see Config.OnlyBlocking

@@ -42,7 +42,7 @@ func (w *Worker) doing() stalls.Doing {
 	case searching, preparing:
 		return stalls.Looking
 	case parked:
-		if w.sleeper.run.Load() == nil {
+		if w.sleeper.waits.Load() == 0 {
 			return stalls.Idle
 		}
 	}
