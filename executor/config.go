@@ -25,16 +25,15 @@ type Config struct {
 	// while any does, or a task waits for a permit or for its end from outside, for workers that sleep in a Wait or
 	// Join. If tasks wait for each other in Blocking, or for permits of each other's runs, Spares must be at least the
 	// number of tasks that may wait at once, in Blocking or for work that they have started: otherwise they may wait
-	// for ever. 0 means 256; a negative number means none. A spare that has never been needed costs some 350
-	// bytes, and nothing in graphs. Workers and spares together are at most [MaxWorkers].
+	// for ever. 0 means 256; a negative number means none. A spare that has never been needed costs some 350 bytes, and
+	// nothing in graphs. Workers and spares together are at most [MaxWorkers].
 	Spares int
 	// OnlyBlocking says that spare workers stand in only for tasks in [Blocking]. By default they also stand in for
 	// tasks that wait outside Blocking: once such a task has slept for some milliseconds while items wait that nobody
 	// takes, its worker counts as one in Blocking until the task goes on. Processes with executors that have work look
 	// at their workers every 5 ms for that, or every 100 ms while all tasks sleep and nothing waits. A look costs about
 	// a microsecond for each worker. On systems other than Linux, where no thread can tell what another one does, and
-	// with Verbatim, spares stand in only for tasks in
-	// Blocking in any case.
+	// with Verbatim, spares stand in only for tasks in Blocking in any case.
 	//
 	// [Blocking] is better where tasks wait often: the spare comes at once. And nothing can be done from outside for
 	// what only the sleeping worker knows of: private forks of [Fork], items in deques of a kind that hides them, and

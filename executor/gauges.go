@@ -9,8 +9,8 @@ type Gauges struct {
 	// count as one until a worker takes them, and those that wait for their turn are not counted.
 	Injected int
 	// Queued is the number of items in each worker's deque, by worker ID. It leaves out items that the kind of deque
-	// hides from other workers, private forks, and all items of an executor with one worker that has run only
-	// graphs and never needed a spare: no other thread can see these.
+	// hides from other workers, private forks, and all items of an executor with one worker that has run only graphs
+	// and never needed a spare: no other thread can see these.
 	Queued []int
 	// States is what each worker does, by worker ID.
 	States []WorkerState

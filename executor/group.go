@@ -22,9 +22,9 @@ import (
 //     [Config.OnlyBlocking]. There are at most [Config.Spares].
 //   - So the next function of an iter.Pull must not be called by several functions, not even one at a time: the runtime
 //     ends the process if goroutines that are locked to threads do so. A child process with Pdeathsig gets the signal
-//     when its function's thread ends, as it does when any task that runs on it calls [runtime.Goexit]. And while the
-//     executor is open, the runtime's "all goroutines are asleep" does not come, and a group's functions do not count as
-//     blocked in testing/synctest.
+//     when its function's thread ends, as it does when any task that runs on it calls [runtime.Goexit]. And while
+//     the executor is open, the runtime's "all goroutines are asleep" does not come, and a group's functions do not
+//     count as blocked in testing/synctest.
 //   - A panic becomes an error, a [*PanicError], and [runtime.Goexit] becomes [ErrGoexit].
 //   - If the caller's context ends before the last function has returned, and before any failure, Wait returns an
 //     error, even if all functions return nil.
@@ -95,8 +95,8 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
 // Wait returns that error.
 //
-// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Called from a task of
-// the executor it does not wait. Go panics if fn is nil, or if the limit is 0.
+// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Called from a task
+// of the executor it does not wait. Go panics if fn is nil, or if the limit is 0.
 func (g *Group) Go(fn func() error) {
 	if fn == nil {
 		panic("executor: Group.Go of a nil function")

@@ -5,7 +5,7 @@ import "github.com/magpie-go/magpie/internal/xsync"
 // groupTaskBlock is how many tasks of groups are made at once, and pass between workers and groups at once.
 const groupTaskBlock = 32
 
-// maxGroupBlocks is how many blocks of tasks out of use an executor keeps beside those of its workers: 768 kB, once
+// maxGroupBlocks is how many blocks of tasks out of use an executor keeps beside those of its workers: 896 kB, once
 // some group had 16,384 functions that had not begun.
 const maxGroupBlocks = 512
 

@@ -76,8 +76,8 @@ type Stopper interface {
 }
 
 // A Loner is Hooks of a layer whose tasks do not wait for each other's effects by a channel, a lock or the like, unless
-// they say so by [Blocking]. As long as an executor with one worker runs only such items, no other thread sees them, and
-// a push and a pop cost no locked instruction.
+// they say so by [Blocking]. As long as an executor with one worker runs only such items, no other thread sees them,
+// and a push and a pop cost no locked instruction.
 type Loner interface {
 	// Alone does nothing.
 	Alone()

@@ -69,7 +69,7 @@ type waits struct {
 	nested int    // the number of waits for children and futures
 }
 
-// threadOf identifies a worker's OS thread. The worker writes it, but for silent, which the watch writes.
+// threadOf identifies a worker's OS thread. The worker writes it, or its guest; silent is the watch's.
 type threadOf struct {
 	id   xatomic.Int64 // the kernel's ID; 0 while there is no thread
 	self xatomic.Int64 // what osthread.Self returns on it, or ^ of that on the thread of a guest

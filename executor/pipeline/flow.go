@@ -75,8 +75,8 @@ func (s *run) bind(r *executor.JobRun) {
 }
 
 // From begins a Flow with a source: a serial stage, whose function is called for one value after the other, and says by
-// [Token.Stop] that there are no more. With 0 lines each run has as many as the executor has workers, not
-// counting spare ones, and at least two. There are at most 65536 lines, as for [New].
+// [Token.Stop] that there are no more. With 0 lines each run has as many as the executor has workers, not counting
+// spare ones, and at least two. There are at most 65536 lines, as for [New].
 //
 // A source that calls [Token.Defer] is called once for each token all the same: the token enters the pipeline, with the
 // value that the source has returned, when it need not wait any longer.

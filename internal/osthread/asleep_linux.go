@@ -11,8 +11,8 @@ import (
 // TellsAsleep says whether Asleep can be true.
 const TellsAsleep = true
 
-// Asleep reports whether a thread of the process sleeps in the kernel: it neither runs nor waits for a core. It is false
-// if the kernel does not tell.
+// Asleep reports whether a thread of the process sleeps in the kernel: it neither runs nor waits for a core. It is
+// false if the kernel does not tell.
 //
 // Any thread.
 func Asleep(id int64) bool {

@@ -23,8 +23,8 @@ const (
 	// naps is how long a task that was found to sleep may run between two looks and still counts as asleep, if it
 	// sleeps at the second. Many tasks that wake up now and then would else never all have stand-ins.
 	naps = period / 4
-	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P.
-	// A thread sleeps, too, while its goroutine waits for a P. No goroutine waits for so long if there are any to spare.
+	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P. A
+	// thread sleeps, too, while its goroutine waits for a P. No goroutine waits for so long if there are any to spare.
 	starved = 20
 )
 
@@ -128,8 +128,8 @@ func (w *Watch) look() (on, lively bool) {
 		return false, false
 	}
 	if !w.anyAwake() {
-		// Cease, then look again. A worker that goes on stores its state, and then looks whether the watch is on: one of
-		// the two sees the other.
+		// Cease, then look again. A worker that goes on stores its state, and then looks whether the watch is on: one
+		// of the two sees the other.
 		w.on.Store(0)
 		if !w.anyAwake() {
 			w.forget()
@@ -145,11 +145,12 @@ func (w *Watch) look() (on, lively bool) {
 		looked = looked || now.Doing == Looking || now.Doing == Idle
 		s := &w.seen[i]
 		used, known := system.used(now.Thread)
-		if s.asleep && now.Doing == InTask && now.Thread == s.thread && used-s.used <= naps && system.asleep(now.Thread) {
+		same := now.Doing == InTask && now.Thread == s.thread && known
+		if same && s.asleep && used-s.used <= naps && system.asleep(s.thread) {
 			s.used = used // whatever it did, it sleeps again
 			continue
 		}
-		if now.Doing != InTask || !known || now.Thread != s.thread || used != s.used {
+		if !same || used != s.used {
 			changed = changed || now.Doing == InTask
 			w.wakes(i)
 			s.thread, s.used, s.still = now.Thread, used, 0
