@@ -77,6 +77,7 @@ type core struct {
 	spares          spares.Ledger
 	_               pad.Line
 	groupTasks      groupTaskStore
+	_               pad.Line
 	silence         silence
 	_               pad.Line
 

@@ -332,7 +332,7 @@ func (w *Worker) turnTo(b *Body, labels context.Context) {
 		old.hooks.Leave(w)
 	}
 	if b != nil {
-		if !b.alone {
+		if !b.alone && w.core.silence.watch.IsSet() {
 			w.shareLane() // no other thread could later, while a task sleeps: see stallHost
 		}
 		b.owner().visit(w)

@@ -82,6 +82,9 @@ type seen struct {
 // Init makes w watch the workers of host, from the first Wake on.
 func (w *Watch) Init(host Host) { w.host = host }
 
+// IsSet reports whether Init was called: whether anything is ever found.
+func (w *Watch) IsSet() bool { return w.host != nil }
+
 // Close ends the watch. No worker is noted as asleep afterwards.
 func (w *Watch) Close() {
 	w.mu.Lock()
@@ -146,7 +149,7 @@ func (w *Watch) look() (on, lively bool) {
 		s := &w.seen[i]
 		used, known := system.used(now.Thread)
 		same := now.Doing == InTask && now.Thread == s.thread && known
-		if same && s.asleep && used-s.used <= naps && system.asleep(s.thread) {
+		if same && s.asleep && used != s.used && used-s.used <= naps && system.asleep(s.thread) {
 			s.used = used // whatever it did, it sleeps again
 			continue
 		}

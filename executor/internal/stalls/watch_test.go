@@ -4,11 +4,13 @@ package stalls
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -246,4 +248,21 @@ func TestWakeInBubble(t *testing.T) {
 	w.Wake()
 	require.EqualValues(t, 1, w.on.Load())
 	w.Close()
+}
+
+// What a look takes for each of 16 workers that run. Their clocks are asked of the kernel.
+func BenchmarkLook(b *testing.B) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p := &plant{queued: true, used: make(map[int64]time.Duration)}
+	for range 16 {
+		p.workers = append(p.workers, Worker{osthread.ID(), InTask})
+	}
+	w := new(Watch)
+	w.Init(p)
+	w.on.Store(1)
+	for b.Loop() {
+		w.look()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/16, "ns/worker")
 }
