@@ -26,7 +26,7 @@ type Config struct {
 	// Join. If tasks wait for each other in Blocking, or for permits of each other's runs, Spares must be at least the
 	// number of tasks that may wait at once, in Blocking or for work that they have started: otherwise they may wait
 	// for ever. 0 means 256; a negative number means none. A spare that has never been needed costs some 350 bytes, and
-	// nothing in graphs. Workers and spares together are at most [MaxWorkers].
+	// 8 in each graph that has run. Workers and spares together are at most [MaxWorkers].
 	Spares int
 	// OnlyBlocking says that spare workers stand in only for tasks in [Blocking]. By default they also stand in for
 	// tasks that wait outside Blocking: once such a task has slept for some milliseconds while items wait that nobody

@@ -18,7 +18,7 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
 	i := r.index(t)
-	l := r.local(w.ID())
+	l := r.local(w)
 	if r.Disturbed() && !r.mayBegin(w) {
 		l.done++
 		return nil

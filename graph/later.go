@@ -48,7 +48,7 @@ func execEnding(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	r.Run().Uncount(w)
 	r.later.Add(-1)
-	t, l := &r.records[e.task], r.local(w.ID())
+	t, l := &r.records[e.task], r.local(w)
 	if e.made != nil && e.err == nil {
 		r.values[e.task].Store(e.made)
 	}

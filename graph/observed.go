@@ -52,7 +52,7 @@ func execObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 			r.fail(t, err)
 		}
 	}
-	l := r.local(w.ID())
+	l := r.local(w)
 	l.done++
 	if l.span == nil && t.succ>>succShift == 1 { // as in runTask
 		if s := &r.records[r.succ[t.succ&succMask]]; s.join.Last() || s.join.Done(1) {
@@ -77,7 +77,7 @@ func execSpecialObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	i := r.index(t)
 	r.arm(t, i)
-	l := r.local(w.ID())
+	l := r.local(w)
 	if !r.Disturbed() || r.mayBegin(w) {
 		if err := r.runObserved(w, i); err == errLater {
 			return r.endsLater(w, l, i)
@@ -101,7 +101,7 @@ func execDynamicObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
 	i := r.index(t)
-	l := r.local(w.ID())
+	l := r.local(w)
 	if r.Disturbed() && !r.mayBegin(w) {
 		l.done++
 		return nil

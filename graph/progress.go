@@ -33,7 +33,7 @@ func (r *runState) mayBegin(w *executor.Worker) bool {
 	if r.Stopped() {
 		return false
 	}
-	l := r.local(w.ID())
+	l := r.local(w)
 	l.told.Store(l.ran)
 	if l.done > 0 {
 		r.left.Out(l.done) // not the end: the worker is counted
@@ -49,7 +49,7 @@ func (r *runState) runDisturbed(w *executor.Worker, t *record) *executor.Item {
 			r.fail(t, err)
 		}
 	}
-	l := r.local(w.ID())
+	l := r.local(w)
 	l.done++
 	return r.release(w, l, t)
 }

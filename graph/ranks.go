@@ -81,7 +81,7 @@ func (q *fifo) take() uint32 {
 func execTicket(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	i := r.ranks.take()
-	l := r.local(w.ID())
+	l := r.local(w)
 	l.begun = append(l.begun, i)
 	t := &r.records[i]
 	next := t.Exec(w, &t.Item)
@@ -92,7 +92,7 @@ func execTicket(w *executor.Worker, it *executor.Item) *executor.Item {
 // endTicket removes and returns the innermost task that worker w has begun by a ticket. There are several such tasks
 // when one waits for a nested run.
 func (r *runState) endTicket(w *executor.Worker) *record {
-	l := r.local(w.ID())
+	l := r.local(w)
 	last := len(l.begun) - 1
 	i := l.begun[last]
 	l.begun = l.begun[:last]

@@ -20,10 +20,9 @@ type runState struct {
 
 	// Constant while a run is in progress, and read with every task.
 	ctx      xatomic.Plain[context.Context]
-	records  []record                        // one per task, and a sentinel
-	succ     []uint32                        // the plan's
-	locals   []local                         // one for each configured worker, perhaps more; see haveLocals
-	spares   *[]xatomic.Pointer[spareLocals] // for the other workers
+	records  []record                 // one per task, and a sentinel
+	succ     []uint32                 // the plan's
+	locals   []xatomic.Pointer[local] // by worker; nil for spares that were not needed, see haveLocals
 	graph    *Graph
 	plan     *plan.Plan
 	special  specials           // the layout's
@@ -261,7 +260,7 @@ func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
 		if err := t.fn(r.ctx.Get()); err != nil {
 			r.fail(t, err)
 		}
-		l := r.local(w.ID())
+		l := r.local(w)
 		l.done++
 		// The most frequent cases are written out: no successor, one, and two that become ready.
 		switch t.succ >> succShift {
@@ -392,7 +391,7 @@ func (r *runState) keep(f failure, err error) bool {
 
 // Fail implements executor.Hooks.
 func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *executor.Item {
-	l := r.local(w.ID())
+	l := r.local(w)
 	if l.leaving != nil && l.leaving == it { // not a ticket's; perhaps an ending's
 		return l.left()
 	}
@@ -412,7 +411,10 @@ func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *execu
 }
 
 // Enter implements executor.Hooks.
-func (r *runState) Enter(*executor.Worker) { r.left.In(oneWorker) }
+func (r *runState) Enter(w *executor.Worker) {
+	r.left.In(oneWorker)
+	r.haveLocal(w)
+}
 
 // Alone implements executor.Loner.
 func (r *runState) Alone() {}
@@ -425,7 +427,7 @@ func (r *runState) Flush(w *executor.Worker) { r.flush(w, 0) }
 
 // flush subtracts the count of worker w, and more, from left. The worker no longer claims from a span nor owes a count.
 func (r *runState) flush(w *executor.Worker, more int64) {
-	l := r.local(w.ID())
+	l := r.local(w)
 	l.detach()
 	if s := l.settle(); s != nil {
 		w.Push(&s.Item)

@@ -285,7 +285,7 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 			return t.exec(w, it)
 		}
 		r.Run().Uncount(w)
-		l := r.local(w.ID())
+		l := r.local(w)
 		next := r.goOn(w, l)
 		l.leave(it, next, t.limits, n)
 		return next
@@ -302,7 +302,7 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	}()
 	next := t.exec(w, it)
 	ended = true
-	l := r.local(w.ID())
+	l := r.local(w)
 	if l.later {
 		l.later = false
 		return next // execEnding gives the permits back

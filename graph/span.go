@@ -99,7 +99,7 @@ func (r *runState) pushSpan(w *executor.Worker, l *local, lo, hi uint32) {
 func execRoot(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	r.Run().Uncount(w)
-	l := r.local(w.ID())
+	l := r.local(w)
 	l.done++ // the root
 	edges := uint32(r.plan.Edges())
 	return r.fanOut(w, l, edges, uint32(len(r.succ)))
@@ -110,7 +110,7 @@ func execSpan(w *executor.Worker, it *executor.Item) *executor.Item {
 	s := spanOf(it)
 	r := stateOf(it.Body)
 	r.Run().Uncount(w)
-	l := r.local(w.ID())
+	l := r.local(w)
 	if s.tasks.IsEmpty() {
 		l.done++
 		l.drop(s)

@@ -74,7 +74,7 @@ func execSpecial(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	i := r.index(t)
 	r.arm(t, i)
-	l := r.local(w.ID())
+	l := r.local(w)
 	if !r.Disturbed() || r.mayBegin(w) {
 		if err := r.special[i].run(w, r, i); err == errLater {
 			return r.endsLater(w, l, i)

@@ -108,7 +108,7 @@ func (r *runState) startPart(w *executor.Worker, i uint32, job *partJob, isDetac
 		job.ending = newEnding(r, i)
 		around.ending = &job.ending
 		r.later.Add(1)
-		r.local(w.ID()).detach() // the part comes before the rest of a span, as in push
+		r.local(w).detach() // the part comes before the rest of a span, as in push
 	case r.part.of != nil && r.part.ending == nil:
 		*around = r.part
 		fallthrough
