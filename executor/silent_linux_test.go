@@ -242,13 +242,15 @@ func TestSilentPrograms(t *testing.T) {
 		numbers = testkit.Some(t, []int{2, 5, 17, 40, 100, 200})
 	}
 	for _, p := range silentPrograms {
-		for _, workers := range []int{1, 2, 4} {
-			for _, n := range numbers {
-				t.Run(fmt.Sprintf("%s/W=%d/n=%d", p.name, workers, n), func(t *testing.T) {
-					ex := newWatched(t, executor.Config{Workers: workers})
-					within(t, ex, func() { p.run(t, ex, n) })
-				})
+		t.Run(p.name, func(t *testing.T) {
+			for _, workers := range testkit.Part(t, []int{1, 2, 4}) {
+				for _, n := range numbers {
+					t.Run(fmt.Sprintf("W=%d/n=%d", workers, n), func(t *testing.T) {
+						ex := newWatched(t, executor.Config{Workers: workers})
+						within(t, ex, func() { p.run(t, ex, n) })
+					})
+				}
 			}
-		}
+		})
 	}
 }
