@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,13 +147,19 @@ func TestCoRun(t *testing.T) {
 	}
 	e.plan = plan("slow 300", "fast 100", "fast 100")
 	reps := e.measurements(Options{Cores: 2})[0].Reps
-	r := fakeReplay(t, e)
-	require.NoError(t, r.Begin(context.Background()))
-	var rec record
-	require.NoError(t, json.Unmarshal([]byte(read(t, r, recordsFile)), &rec))
-	require.Len(t, rec.Programs, 3)
-	require.Len(t, rec.Programs[0].Results, reps)
-	require.Greater(t, len(rec.Programs[1].Results), reps, "the fast program stopped before the slow one")
+	var r *Replay
+	testkit.Fits(t, func() string { // on a busy machine the fast program may not get to its second result in time
+		r = fakeReplay(t, e)
+		require.NoError(t, r.Begin(context.Background()))
+		var rec record
+		require.NoError(t, json.Unmarshal([]byte(read(t, r, recordsFile)), &rec))
+		require.Len(t, rec.Programs, 3)
+		require.Len(t, rec.Programs[0].Results, reps)
+		if n := len(rec.Programs[1].Results); n <= reps {
+			return fmt.Sprintf("the fast program stopped after %d results, before the slow one", n)
+		}
+		return ""
+	})
 	s, err := openStore(r.Dir)
 	require.NoError(t, err)
 	d, err := s.data(r.Options, e.measurements(r.Options))
