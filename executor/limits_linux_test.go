@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/cgroup"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -123,32 +124,63 @@ func runNearTheLimit(t *testing.T, room int) {
 func TestThreadLimitAtOnce(t *testing.T) {
 	if told := os.Getenv(childVar); told != "" {
 		var seed uint64
-		_, err := fmt.Sscan(told, &seed)
+		var limit, group string
+		_, err := fmt.Sscan(told, &seed, &limit, &group)
 		require.NoError(t, err)
-		crowdTheLimit(t, rand.New(rand.NewPCG(seed, 9)))
+		crowdTheLimit(t, rand.New(rand.NewPCG(seed, 9)), limit, group)
 		return
 	}
 	seed := testkit.Seed(t)
 	n := testkit.Count(t, 20)
+	group := "none"
+	if g, err := cgroup.CreateThreads(fmt.Sprintf("magpie-test-%d", os.Getpid()), 10_000); err == nil {
+		defer func() { require.NoError(t, g.Remove()) }()
+		group = g.Dir
+	}
 	for i := range uint64(n) {
-		inChild(t, fmt.Sprint(seed+i))
+		limit := limits[(seed+i)%uint64(len(limits))]
+		if limit == "pids.max" && group == "none" {
+			limit = "RLIMIT_NPROC" // groups cannot be made here
+		}
+		inChild(t, fmt.Sprint(seed+i, " ", limit, " ", group))
 	}
 	testkit.Proved(t, n, "processes near a limit on threads")
 }
 
-func crowdTheLimit(t *testing.T, rng *rand.Rand) {
-	beNobody(t)
-	room := rng.IntN(41)
-	if rng.IntN(4) == 0 {
-		threads, err := os.ReadDir("/proc/self/task")
-		require.NoError(t, err)
-		debug.SetMaxThreads(len(threads) + 8 + room) // the runtime ends the process if it has more already
-	} else {
-		var limit unix.Rlimit
-		require.NoError(t, unix.Getrlimit(unix.RLIMIT_NPROC, &limit))
-		limit.Cur = min(limit.Max, uint64(threadsOfUser(t)+8+room))
-		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NPROC, &limit))
+// limits are what bounds the threads of a process: the limit of its user, of the runtime and of its control group. A
+// test cannot set that of the whole system.
+var limits = []string{"RLIMIT_NPROC", "SetMaxThreads", "pids.max"}
+
+// limitThreads makes the process one of nobody's, and gives it a limit that leaves room for so many more threads. group
+// is the folder of a control group.
+func limitThreads(t *testing.T, limit, group string, room int) {
+	t.Helper()
+	threads, err := os.ReadDir("/proc/self/task")
+	require.NoError(t, err)
+	most := len(threads) + room
+	switch limit {
+	case "SetMaxThreads":
+		beNobody(t)
+		debug.SetMaxThreads(most) // the runtime ends the process if it has more already
+	case "pids.max":
+		require.NoError(t, os.WriteFile(filepath.Join(group, "pids.max"), []byte(fmt.Sprint(most)), 0o644))
+		require.NoError(t, (&cgroup.Group{Dir: group}).Add(os.Getpid()))
+		beNobody(t)
+	default:
+		beNobody(t)
+		var r unix.Rlimit
+		require.NoError(t, unix.Getrlimit(unix.RLIMIT_NPROC, &r))
+		r.Cur = min(r.Max, uint64(threadsOfUser(t)+room))
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NPROC, &r))
 	}
+}
+
+// ofTheTest is room for the threads that the test's own goroutines need while they are in system calls.
+const ofTheTest = 8
+
+func crowdTheLimit(t *testing.T, rng *rand.Rand, limit, group string) {
+	room := rng.IntN(41)
+	limitThreads(t, limit, group, ofTheTest+room)
 	var all sync.WaitGroup
 	made, refused := atomic.Int64{}, atomic.Int64{}
 	for range 1 + rng.IntN(8) {
@@ -176,7 +208,7 @@ func crowdTheLimit(t *testing.T, rng *rand.Rand) {
 		})
 	}
 	all.Wait()
-	fmt.Println("room", room, "made", made.Load(), "refused", refused.Load())
+	fmt.Println(limit, "room", room, "made", made.Load(), "refused", refused.Load())
 }
 
 func threadsOfUser(t *testing.T) (n int) {
