@@ -26,14 +26,15 @@ type taskContext struct {
 	mu    xsync.Mutex          // held to change what follows
 	err   xatomic.Plain[error] // the result of Err when over
 	cause error
-	end   xatomic.Uint32 // contextLive, contextEnding, contextOver
-	marks xatomic.Uint32 // of the owner, if that is a future: isListed, hasRoom, hasDone
+	end   xatomic.Uint32 // contextLive, contextCounts, contextEnding, contextOver
+	marks xatomic.Uint32 // the level; of the owner, if that is a future: isListed, hasRoom, hasDone
 	real  xatomic.Pointer[realContext]
 }
 
 // Values of taskContext.end.
 const (
 	contextLive   = iota
+	contextCounts // the same, and the end is to be counted, see skip
 	contextEnding // the standard context may have ended
 	contextOver   // the taskContext has ended; err is set
 )
@@ -43,6 +44,11 @@ const (
 	isListed = 1 << iota // the future was enlisted by watch
 	hasRoom              // the future counts against Config.MaxRuns; set before it is submitted
 	hasDone              // future.ends may have entries with channels
+
+	// The level is how many taskContexts are above the context, modulo skipEvery. It is set before another thread knows
+	// of the context.
+	oneLevel  = 1 << 8
+	levelMask = (skipEvery - 1) * oneLevel
 )
 
 // A canceller is the Run or future that a taskContext belongs to.
@@ -72,9 +78,7 @@ func (c *taskContext) Value(key any) any {
 }
 
 func (c *taskContext) Err() error {
-	if f, ok := c.owner.(*future); ok {
-		f.noticeAbort()
-	}
+	c.noticeAbort()
 	c.notice()
 	if real := c.real.Load(); real != nil {
 		return real.Err() // so that no task sees the error before context.Cause returns the cause
@@ -85,17 +89,10 @@ func (c *taskContext) Err() error {
 	return nil
 }
 
-// notice tells the owner if the caller's context has ended.
-func (c *taskContext) notice() {
-	if c.end.Load() == contextOver || !c.mayHaveEnded() {
-		return
-	}
-	if r := c.follower(); r != nil {
-		r.noticeAround()
-		return
-	}
-	if err := c.parent.Err(); err != nil {
-		c.owner.cancel(err, context.Cause(c.parent))
+// noticeAbort cancels c if it belongs to a future that abort was called for.
+func (c *taskContext) noticeAbort() {
+	if f, ok := c.owner.(*future); ok {
+		f.noticeAbort()
 	}
 }
 
@@ -122,34 +119,8 @@ func (c *taskContext) contain() {
 	}
 }
 
-// mayHaveEnded reports whether a context above c has begun to end. Thousands of taskContexts may be nested. It does not
-// call their Err, which asks all contexts above in turn: that would take quadratic time.
-func (c *taskContext) mayHaveEnded() bool {
-	for {
-		up, ok := c.parent.(*taskContext)
-		if !ok {
-			return c.parent.Err() != nil
-		}
-		if up.end.Load() != contextLive {
-			return true
-		}
-		if r := c.follower(); r != nil {
-			if !r.isLiveAround() {
-				return true
-			}
-			up = &r.root.ctx
-		}
-		c = up
-	}
-}
-
-// follower returns the run that c belongs to if that run follows another, else nil.
-func (c *taskContext) follower() *Run {
-	if r, ok := c.owner.(*JobRun); ok && r.up != nil {
-		return &r.Run
-	}
-	return nil
-}
+// isLive reports whether c has not begun to end.
+func (c *taskContext) isLive() bool { return c.end.Load() <= contextCounts }
 
 // cancel cancels c. Only the first call has an effect.
 func (c *taskContext) cancel(err, cause error) {
@@ -161,17 +132,15 @@ func (c *taskContext) cancel(err, cause error) {
 	c.err.Set(err)
 	c.cause = cause
 	real := c.real.Load()
-	r, _ := c.owner.(*JobRun)
-	isFollowed := r != nil && r.first.Load() != nil
-	if real != nil || isFollowed {
-		// Before real ends: a task that sees that end may look at contexts within c, see mayHaveEnded.
-		c.end.Store(contextEnding)
+	if real == nil && c.end.CompareAndSwap(contextLive, contextOver) { // P1: publishes err
+		return
 	}
-	if isFollowed {
-		r.root.ends.Add(1)
+	if !c.end.CompareAndSwap(contextLive, contextEnding) {
+		c.end.Store(contextEnding)
+		deepEnds.Add(1) // after the end can be seen from below, and before it can be seen otherwise
 	}
 	if real != nil {
-		real.end(err, cause)
+		real.end(err, cause) // after that, too
 	}
 	c.end.Store(contextOver) // P1: publishes err
 }

@@ -25,7 +25,7 @@ func nestedFutures(ctx context.Context, ex *executor.Executor, levels int, leaf 
 // time and later. Quadratic time would take minutes here.
 func TestContextsInContexts(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
-	levels := max(1000, testkit.Scale(4000))
+	levels := max(4000, testkit.Scale(30000))
 	for name, ask := range map[string]func(ctx context.Context, cancel func()){
 		"Done": func(ctx context.Context, _ func()) {
 			done := ctx.Done()

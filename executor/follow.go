@@ -6,15 +6,9 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 // stopped stops the runs that follow it, in a loop and without a goroutine, so a deep tree of runs costs no standard
 // contexts. Every other run is told of its caller's context by context.AfterFunc.
 //
-// A context in such a tree asks the contexts around it whether one has ended. It does so again only if the count of
-// ends of the tree has changed. A context that has followers is counted when it ends, after its end can be seen and
-// before its standard context ends. A context without followers needs no count: nothing looks at it from below.
+// A context that is asked looks at those above as well, see taskContext.notice.
 type following struct {
-	up   *Run // the run whose context is the caller's, or nil; constant
-	root *Run // the outermost run of the tree: up's root, or the run itself; constant
-
-	ends xatomic.Uint64 // of a root: how many contexts of the tree have ended while they had followers
-	seen xatomic.Uint64 // 1 + ends of the root, read before all contexts above were seen live; 0: not yet
+	up *Run // the run whose context is the caller's, or nil; constant
 
 	first xatomic.Pointer[Run] // the newest follower; written under ctx.mu, never set after the end of the context
 
@@ -23,19 +17,14 @@ type following struct {
 	before, behind *Run // in up's list
 }
 
-// setUp sets whom r follows. The caller's context is set.
+// setUp sets which run r follows. The caller's context is set.
 func (f *following) setUp(r *Run) {
-	f.root = r
-	c, ok := r.ctx.parent.(*taskContext)
-	if !ok {
+	c := r.ctx.up()
+	if c == nil {
 		return
 	}
-	if up, ok := c.owner.(*JobRun); ok && up.ex.core == r.ex.core && up.root != nil {
-		f.up, f.root = &up.Run, up.root
-		f.seen.Store(up.seen.Load()) // up itself is always looked at
-		if up.up == nil {
-			f.seen.Store(1 + up.ends.Load())
-		}
+	if up, ok := c.owner.(*JobRun); ok && up.ex.core == r.ex.core && up != &up.ex.asyncs.all {
+		f.up = &up.Run
 	}
 }
 
@@ -43,7 +32,7 @@ func (f *following) setUp(r *Run) {
 func (r *Run) follow() {
 	c := &r.up.ctx
 	c.mu.Lock()
-	isLive := c.end.Load() == contextLive
+	isLive := c.isLive()
 	if isLive {
 		r.behind = r.up.first.Load()
 		if r.behind != nil {
@@ -136,40 +125,5 @@ func tellStopped(bodies []*Body) {
 func (b *Body) tellStopped() {
 	if b != nil && b.stopper != nil {
 		b.stopper.OnStop()
-	}
-}
-
-// isLiveAround reports whether no context around r's, up to that of the root, has begun to end. up's was looked at.
-func (r *Run) isLiveAround() bool {
-	now := 1 + r.root.ends.Load() // first: what ends from now on changes it
-	if r.seen.Load() == now {
-		return true
-	}
-	for o := r.up; o != nil; o = o.up {
-		if o.ctx.end.Load() != contextLive {
-			return false
-		}
-		if o.seen.Load() == now {
-			break
-		}
-	}
-	for o := r; o.up != nil && o.seen.Load() != now; o = o.up {
-		o.seen.Store(now)
-	}
-	return true
-}
-
-// noticeAround stops r if a context around it has ended. Runs further out are stopped first.
-func (r *Run) noticeAround() {
-	r.root.ctx.notice()
-	var around []*Run
-	for o := r; o.up != nil; o = o.up {
-		around = append(around, o)
-	}
-	for i := len(around) - 1; i >= 0; i-- {
-		o := around[i]
-		if err, cause := o.up.ctx.ending(); err != nil {
-			o.cancel(err, cause)
-		}
 	}
 }

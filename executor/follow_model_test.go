@@ -17,7 +17,8 @@ func newTree() tree { return tree{&Executor{core: &core{}}} }
 // run makes a run that is started with ctx. It may follow another; join makes it do so.
 func (e tree) run(ctx context.Context) *JobRun {
 	r := &JobRun{Run{ex: e.ex, job: &funcJob{name: "job"}}}
-	r.ctx.owner, r.ctx.parent = r, ctx
+	r.ctx.owner = r
+	r.ctx.within(ctx)
 	r.setUp(&r.Run)
 	return r
 }

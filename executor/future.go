@@ -55,7 +55,8 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	if ex.watch.tellsTasks() {
 		f.call = observedCall{f.call}
 	}
-	f.ctx.owner, f.ctx.parent, f.ctx.labels = f, ctx, labelsOf(ctx)
+	f.ctx.owner, f.ctx.labels = f, labelsOf(ctx)
+	f.ctx.within(ctx)
 	before := futuresOf(after) // may panic, so before f is counted: Close waits for what is counted
 	w := ex.currentWorker()
 	w.mustBeInTask()
@@ -65,7 +66,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 			f.settle(nil, err)
 			return
 		}
-		f.ctx.marks.Store(hasRoom)
+		f.ctx.marks.Or(hasRoom)
 	}
 	if !ex.asyncs.begin(w) {
 		f.claimed.Store(1)

@@ -60,7 +60,8 @@ func (ex *Executor) prepare(ctx context.Context, j Job, w *Worker, parent *Run, 
 		panic("executor: Run and Start need a context and a job, got nil")
 	}
 	r = &JobRun{Run{ex: ex, job: j, settings: ex.settingsOf(j, parent)}}
-	r.ctx.owner, r.ctx.parent, r.ctx.labels = r, ctx, labelsOf(ctx)
+	r.ctx.owner, r.ctx.labels = r, labelsOf(ctx)
+	r.ctx.within(ctx)
 	r.setUp(&r.Run)
 	if w != nil {
 		w.noticeContexts()

@@ -114,7 +114,8 @@ func (p *Promise[T]) complete(result T, err error) bool {
 func (f *future) initPromise(ctx context.Context, ex *Executor) {
 	f.ex = ex
 	f.Body = &ex.asyncs.Body
-	f.ctx.owner, f.ctx.parent = f, ctx
+	f.ctx.owner = f
+	f.ctx.within(ctx)
 	if ex.closed.Load() && ex.currentWorker() == nil {
 		f.claimed.Store(1)
 		f.settle(nil, ErrClosed)
