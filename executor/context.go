@@ -26,7 +26,7 @@ type taskContext struct {
 	mu    xsync.Mutex          // held to change what follows
 	err   xatomic.Plain[error] // the result of Err when over
 	cause error
-	end   xatomic.Uint32 // contextLive, contextCounts, contextEnding, contextOver
+	end   xatomic.Uint32 // contextLive, contextEnding or contextOver, and how many skips are below
 	marks xatomic.Uint32 // the level; of the owner, if that is a future: isListed, hasRoom, hasDone
 	real  xatomic.Pointer[realContext]
 }
@@ -34,9 +34,11 @@ type taskContext struct {
 // Values of taskContext.end.
 const (
 	contextLive   = iota
-	contextCounts // the same, and the end is to be counted, see skip
 	contextEnding // the standard context may have ended
 	contextOver   // the taskContext has ended; err is set
+
+	stateMask = 3 // the other bits count skips
+	oneSkip   = stateMask + 1
 )
 
 // Bits of taskContext.marks.
@@ -83,7 +85,7 @@ func (c *taskContext) Err() error {
 	if real := c.real.Load(); real != nil {
 		return real.Err() // so that no task sees the error before context.Cause returns the cause
 	}
-	if c.end.Load() == contextOver {
+	if c.isOver() {
 		return c.err.Get()
 	}
 	return nil
@@ -120,29 +122,33 @@ func (c *taskContext) contain() {
 }
 
 // isLive reports whether c has not begun to end.
-func (c *taskContext) isLive() bool { return c.end.Load() <= contextCounts }
+func (c *taskContext) isLive() bool { return c.end.Load()&stateMask == contextLive }
+
+// isOver reports whether c has ended.
+func (c *taskContext) isOver() bool { return c.end.Load()&stateMask == contextOver }
 
 // cancel cancels c. Only the first call has an effect.
 func (c *taskContext) cancel(err, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.end.Load() == contextOver {
+	if c.isOver() {
 		return
 	}
 	c.err.Set(err)
 	c.cause = cause
 	real := c.real.Load()
-	if real == nil && c.end.CompareAndSwap(contextLive, contextOver) { // P1: publishes err
-		return
+	if real != nil || !c.end.CompareAndSwap(contextLive, contextOver) { // P1: publishes err
+		if c.end.Add(contextEnding-contextLive) >= oneSkip {
+			deepEnds.Add(1) // after the end can be seen from below, and before it can be seen otherwise
+		}
+		if real != nil {
+			real.end(err, cause) // after that, too
+		}
+		c.end.Add(contextOver - contextEnding) // P1: publishes err
 	}
-	if !c.end.CompareAndSwap(contextLive, contextEnding) {
-		c.end.Store(contextEnding)
-		deepEnds.Add(1) // after the end can be seen from below, and before it can be seen otherwise
+	if s, ok := c.parent.(*skip); ok {
+		s.mark(false)
 	}
-	if real != nil {
-		real.end(err, cause) // after that, too
-	}
-	c.end.Store(contextOver) // P1: publishes err
 }
 
 // ending returns the error and cause of c, or nil if c has not ended. If cancel is in progress it waits for it: a task
@@ -150,7 +156,7 @@ func (c *taskContext) cancel(err, cause error) {
 func (c *taskContext) ending() (err, cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.end.Load() != contextOver {
+	if !c.isOver() {
 		return nil, nil
 	}
 	return c.err.Get(), cmp.Or(c.cause, c.err.Get())
@@ -168,7 +174,7 @@ func (c *taskContext) materialize() *realContext {
 		return real
 	}
 	real := newRealContext(c.parent)
-	if c.end.Load() == contextOver {
+	if c.isOver() {
 		real.end(c.err.Get(), c.cause)
 	}
 	c.real.Store(real)

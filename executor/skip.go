@@ -11,7 +11,8 @@ import (
 // contexts above it were live.
 //
 // It looks again only if deepEnds has changed. A context that has a skip below counts its end there, before the end
-// can be seen from below in any other way. Nests that are not deep have no skips, and count nothing.
+// can be seen from below in any other way. Nests that are not deep have no skips, and count nothing; nor does a deep one
+// whose contexts end from the inside out.
 type skip struct {
 	*taskContext                 // the context above
 	above        *skip           // the next one further out, or nil
@@ -43,17 +44,26 @@ func (c *taskContext) within(parent context.Context) {
 // newSkip returns a skip below up.
 func newSkip(up *taskContext) *skip {
 	s := &skip{taskContext: up}
-	for {
-		up.end.CompareAndSwap(contextLive, contextCounts)
-		switch next := up.parent.(type) {
+	s.above, s.outermost = s.mark(true)
+	return s
+}
+
+// mark tells the contexts above s, up to the next skip, that s is below, or that the context below s has ended, which
+// looks no more. It returns the next skip, or nil, and the context around all.
+func (s *skip) mark(isBelow bool) (above *skip, outermost context.Context) {
+	one := uint32(oneSkip)
+	if !isBelow {
+		one = -one
+	}
+	for c := s.taskContext; ; {
+		c.end.Add(one)
+		switch next := c.parent.(type) {
 		case *taskContext:
-			up = next
+			c = next
 		case *skip:
-			s.above, s.outermost = next, next.outermost
-			return s
+			return next, next.outermost
 		default:
-			s.outermost = next
-			return s
+			return nil, next
 		}
 	}
 }
@@ -123,7 +133,7 @@ func (s *skip) anyEnded(now uint64) bool {
 
 // notice cancels c if a context above has ended. What is further out is cancelled first.
 func (c *taskContext) notice() {
-	if c.end.Load() == contextOver || !c.mayHaveEnded() {
+	if c.isOver() || !c.mayHaveEnded() {
 		return
 	}
 	var within []*taskContext // a context above c, from the inside out
@@ -133,12 +143,12 @@ func (c *taskContext) notice() {
 		up.noticeAbort()
 		o = up
 	}
-	if err := o.parent.Err(); err != nil && o.end.Load() != contextOver {
+	if err := o.parent.Err(); err != nil && !o.isOver() {
 		o.owner.cancel(err, context.Cause(o.parent))
 	}
 	for i := len(within) - 1; i >= 0; i-- {
 		o := within[i]
-		if err, cause := o.up().ending(); err != nil && o.end.Load() != contextOver {
+		if err, cause := o.up().ending(); err != nil && !o.isOver() {
 			o.owner.cancel(err, cause)
 		}
 	}

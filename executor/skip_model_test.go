@@ -23,7 +23,7 @@ func (e tree) deepTree() (outermost, innermost *JobRun) {
 // its end sees theirs.
 func TestModelSkip(t *testing.T) {
 	for name, seen := range map[string]func(r *JobRun) bool{
-		"without a standard context": func(r *JobRun) bool { return r.ctx.end.Load() == contextOver },
+		"without a standard context": func(r *JobRun) bool { return r.ctx.isOver() },
 		"with one":                   func(r *JobRun) bool { return r.ctx.real.Load().Err() != nil },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestModelSkipSeen(t *testing.T) {
 		_ = innermost.ctx.Err()
 		join := model.Go(func() { outermost.ctx.cancel(context.Canceled, nil) })
 		_ = innermost.ctx.Err()
-		if outermost.ctx.end.Load() == contextOver {
+		if outermost.ctx.isOver() {
 			model.Assert(innermost.ctx.Err() != nil, "a context is live after the end of one above was seen")
 		}
 		join()

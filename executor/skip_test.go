@@ -78,3 +78,25 @@ func TestRandomContextsInContexts(t *testing.T) {
 	}
 	testkit.Proved(t, n, "trees of contexts")
 }
+
+// In a deep nest whose contexts end from the inside out no end is counted: each would make those that go on look at all
+// above again.
+func TestSkipsLeave(t *testing.T) {
+	all := make([]nested, 10*skipEvery)
+	for i := range all {
+		c := &all[i]
+		c.ctx.owner, c.up = c, nil
+		if i == 0 {
+			c.ctx.within(context.Background())
+		} else {
+			c.ctx.within(&all[i-1].ctx)
+		}
+		require.NoError(t, c.ctx.Err())
+	}
+	before := deepEnds.Load()
+	for i := len(all) - 1; i >= 0; i-- {
+		require.NoError(t, all[i].ctx.Err())
+		all[i].cancel(context.Canceled, nil)
+	}
+	require.Equal(t, before, deepEnds.Load(), "ends were counted")
+}
