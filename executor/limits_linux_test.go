@@ -147,9 +147,9 @@ func TestThreadLimitAtOnce(t *testing.T) {
 	testkit.Proved(t, n, "processes near a limit on threads")
 }
 
-// limits are what bounds the threads of a process: the limit of its user, of the runtime and of its control group. A
-// test cannot set that of the whole system.
-var limits = []string{"RLIMIT_NPROC", "SetMaxThreads", "pids.max"}
+// limits are what bounds the threads of a process: the limit of its user, of the runtime, of its control group, and of
+// its address space. A test cannot set that of the whole system.
+var limits = []string{"RLIMIT_NPROC", "SetMaxThreads", "pids.max", "RLIMIT_AS"}
 
 // limitThreads makes the process one of nobody's, and gives it a limit that leaves room for so many more threads. group
 // is the folder of a control group.
@@ -166,6 +166,19 @@ func limitThreads(t *testing.T, limit, group string, room int) {
 		require.NoError(t, os.WriteFile(filepath.Join(group, "pids.max"), []byte(fmt.Sprint(most)), 0o644))
 		require.NoError(t, (&cgroup.Group{Dir: group}).Add(os.Getpid()))
 		beNobody(t)
+	case "RLIMIT_AS":
+		beNobody(t)
+		var pages int64
+		statm, err := os.ReadFile("/proc/self/statm")
+		require.NoError(t, err)
+		_, err = fmt.Sscan(string(statm), &pages)
+		require.NoError(t, err)
+		var r, stack unix.Rlimit
+		require.NoError(t, unix.Getrlimit(unix.RLIMIT_AS, &r))
+		require.NoError(t, unix.Getrlimit(unix.RLIMIT_STACK, &stack))
+		const forTheHeap, arena = 256 << 20, 64 << 20
+		r.Cur = uint64(pages*int64(os.Getpagesize())) + uint64(room)*(min(stack.Cur, 8<<20)+arena) + forTheHeap
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_AS, &r))
 	default:
 		beNobody(t)
 		var r unix.Rlimit

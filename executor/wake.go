@@ -12,6 +12,7 @@ func (ex *Executor) injectAll(first *Item, others iter.Seq[*Item]) {
 	n := ex.injector.pushAll(first, others)
 	// D1(inject): as D1(push).
 	ex.policy.Submitted(n)
+	ex.silence.watch.Submitted()
 	if ex.sleepingHelpers.Load() > 0 {
 		ex.wakeHelpers(run, nil)
 	}

@@ -172,6 +172,9 @@ func currentLimits(root fsys) (limits []limit, threads int64) {
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &r); err == nil && r.Cur < 1<<62 {
 		limits = append(limits, userLimit(root, int64(r.Cur), unix.Getuid())...)
 	}
+	if err := unix.Getrlimit(unix.RLIMIT_AS, &r); err == nil && r.Cur < 1<<62 {
+		limits = append(limits, spaceLimit(root, int64(r.Cur), before)...)
+	}
 	return limits, min(before, limits[0].used, readFields(root, "proc/self/status")["Threads"])
 }
 
@@ -200,6 +203,36 @@ func userLimit(root fsys, most int64, uid int) []limit {
 		return nil
 	}
 	return []limit{{"the user's limit RLIMIT_NPROC", most, threadsOf(root, int64(uid)), "raise it with ulimit -u"}}
+}
+
+// How much address space counts as used by what comes later, and by each thread. The C library, where the process has
+// it, reserves a stack of RLIMIT_STACK, or of 8 MiB if that is larger, and an arena for what the thread allocates, of
+// which glibc makes up to eight for each CPU. Go's own threads take 16 KiB of the heap.
+const (
+	spaceForOthers = 128 << 20
+	mostStack      = 8 << 20
+	leastStack     = 64 << 10
+	arena          = 64 << 20
+)
+
+// spaceLimit returns what RLIMIT_AS, of so many bytes, allows. The process has the given number of threads.
+func spaceLimit(root fsys, most, threads int64) []limit {
+	stack := int64(leastStack)
+	if hasCLibrary {
+		stack = mostStack
+		var r unix.Rlimit
+		if err := unix.Getrlimit(unix.RLIMIT_STACK, &r); err == nil {
+			stack = int64(min(r.Cur, mostStack))
+		}
+		stack += arena
+	}
+	first, _, _ := strings.Cut(readString(root, "proc/self/statm"), " ")
+	pages, err := strconv.ParseInt(first, 10, 64)
+	if err != nil {
+		return nil
+	}
+	left := max(0, most-pages*int64(os.Getpagesize())-spaceForOthers)
+	return []limit{{"the limit RLIMIT_AS on address space", threads + left/stack, threads, "raise it with ulimit -v"}}
 }
 
 // mayExceedLimits reports whether the process has one of the two capabilities that the kernel accepts when it forks

@@ -3,6 +3,7 @@
 package osthread
 
 import (
+	"os"
 	"runtime/debug"
 	"testing"
 
@@ -66,6 +67,28 @@ func TestUserLimit(t *testing.T) {
 		files["proc/self/status"] = "Name:\tx\nCapEff:\t" + caps + "\n"
 		require.Equal(t, bound, len(userLimit(tree(files), 20, 1000)) == 1, caps)
 	}
+}
+
+func TestSpaceLimit(t *testing.T) {
+	pages := tree(map[string]string{"proc/self/statm": "1000 500 200 10 0 300 0\n"})
+	used := int64(1000 * os.Getpagesize())
+	for _, tt := range []struct {
+		free    int64
+		atLeast int64
+		atMost  int64
+	}{
+		{-1 << 20, 7, 7}, // something has raised the use above the limit
+		{0, 7, 7},
+		{spaceForOthers + leastStack - 1, 7, 7},
+		{spaceForOthers + 10*(mostStack+arena), 17, 7 + 10*(mostStack+arena)/leastStack},
+	} {
+		got := spaceLimit(pages, used+tt.free, 7)
+		require.Len(t, got, 1)
+		require.GreaterOrEqual(t, got[0].max, tt.atLeast, tt)
+		require.LessOrEqual(t, got[0].max, tt.atMost, tt)
+		require.EqualValues(t, 7, got[0].used)
+	}
+	require.Empty(t, spaceLimit(tree(nil), 1<<40, 7), "the use is unknown")
 }
 
 // TestRoomRefused asks for more than the runtime's limit: the remedy that the error names must help.

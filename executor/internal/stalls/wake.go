@@ -8,3 +8,10 @@ func (w *Watch) Wake() {
 		w.wake()
 	}
 }
+
+// Submitted is called after an item was made available from outside, which may need a stand-in soon. Any thread.
+func (w *Watch) Submitted() {
+	if w.slow.Load() != 0 {
+		w.hurry()
+	}
+}

@@ -7,6 +7,7 @@
 package stalls
 
 import (
+	"slices"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -63,6 +64,7 @@ type Host interface {
 type Watch struct {
 	host Host
 	on   xatomic.Uint32 // 1: it is listed with the clock, or about to be
+	slow xatomic.Uint32 // 1: for all that this watch has seen, the clock's period may be long
 
 	mu      xsync.Mutex // guards what follows
 	closed  bool
@@ -168,7 +170,21 @@ func (w *Watch) look() (on, lively bool) {
 	if w.same++; changed {
 		w.same = 0
 	}
-	return true, w.same < sameLooks
+	if w.same < sameLooks {
+		w.slow.Store(0)
+		return true, true
+	}
+	// Note that the period may be long, then look again. A submitter stores its item, and then looks whether it may be:
+	// one of the two sees the other.
+	w.slow.Store(1)
+	return true, !looked && w.host.Queued()
+}
+
+// hurry makes the clock look soon.
+func (w *Watch) hurry() {
+	if w.slow.CompareAndSwap(1, 0) {
+		ticker.hurry()
+	}
 }
 
 // anyAwake reads the states of the workers, and reports whether any is in a task or looks for one.
@@ -203,6 +219,7 @@ type clock struct {
 	timer  *time.Timer
 	ticks  bool // the timer runs, or tick does
 	period time.Duration
+	soon   bool // while tick looks: the next period is to be the short one
 }
 
 var ticker clock
@@ -210,24 +227,38 @@ var ticker clock
 func (c *clock) add(w *Watch) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, other := range c.all {
-		if other == w {
-			return // it was about to be taken out
-		}
+	if !slices.Contains(c.all, w) { // else it was about to be taken out
+		c.all = append(c.all, w)
 	}
-	c.all = append(c.all, w)
-	switch {
-	case c.timer == nil:
+	if c.timer == nil {
 		c.timer = time.AfterFunc(period, c.tick)
-	case !c.ticks || c.period > period && c.timer.Stop():
+		c.ticks, c.period = true, period
+		return
+	}
+	c.short()
+}
+
+// hurry makes the next look come after the short period at the latest.
+func (c *clock) hurry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ticks {
+		c.short()
+	}
+}
+
+// short sets the timer to the short period. The caller holds mu.
+func (c *clock) short() {
+	if !c.ticks || c.period > period && c.timer.Stop() {
 		c.timer.Reset(period)
 	}
-	c.ticks, c.period = true, period
+	c.ticks, c.period, c.soon = true, period, true
 }
 
 func (c *clock) tick() {
 	c.mu.Lock()
-	all := append([]*Watch(nil), c.all...)
+	all := slices.Clone(c.all)
+	c.soon = false
 	c.mu.Unlock()
 	next := longPeriod
 	for _, w := range all {
@@ -248,8 +279,8 @@ func (c *clock) tick() {
 		c.ticks = false
 		return
 	}
-	if len(kept) > len(all) {
-		next = period // one was added meanwhile
+	if c.soon {
+		next = period
 	}
 	c.period = next
 	c.timer.Reset(next)

@@ -226,6 +226,42 @@ func TestClock(t *testing.T) {
 	require.Empty(t, p.asleep)
 }
 
+// A clock with the long period looks soon after an item was submitted or a watch was added, also one that it still has,
+// and also while it looks.
+func TestClockHurries(t *testing.T) {
+	_, w := newPlant(t, 1)
+	for name, hurry := range map[string]func(c *clock){
+		"submitted": (*clock).hurry,
+		"added":     func(c *clock) { c.add(w) },
+	} {
+		c := &clock{all: []*Watch{w}, ticks: true, period: longPeriod, timer: time.AfterFunc(time.Hour, func() {})}
+		hurry(c)
+		require.Equal(t, period, c.period, name)
+		require.True(t, c.soon, name)
+		c.timer.Stop()
+	}
+	idle := &clock{timer: time.AfterFunc(time.Hour, func() {})}
+	idle.hurry()
+	require.False(t, idle.ticks, "there is nothing to look at")
+	idle.timer.Stop()
+}
+
+// A watch at which nothing changes lets the clock have its long period, until an item is submitted.
+func TestSlow(t *testing.T) {
+	p, w := newPlant(t, 1)
+	p.queued = false
+	p.looks(w, sameLooks) // the first is a change
+	require.Zero(t, w.slow.Load())
+	p.looks(w, 1)
+	require.EqualValues(t, 1, w.slow.Load())
+	w.Submitted()
+	require.Zero(t, w.slow.Load())
+	p.queued = true
+	_, lively := w.look()
+	require.True(t, lively)
+	require.Equal(t, []int{0}, p.asleep, "it has slept for long")
+}
+
 // The clock forgets a watch that was closed while workers were awake.
 func TestClockForgets(t *testing.T) {
 	_, w := newPlant(t, 1)

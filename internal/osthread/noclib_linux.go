@@ -1,0 +1,5 @@
+//go:build linux && !cgo && !modelcheck
+
+package osthread
+
+const hasCLibrary = false
