@@ -37,8 +37,8 @@ var (
 	// ErrForgotten is the error of the Future of a [Promise] that became unreachable and was not resolved.
 	ErrForgotten = errors.New("executor: nothing refers to the Promise any more, so nothing can resolve it")
 
-	// ErrFIFO is the error of a run of [Func] or [Call], and of every function of package parallel, on an executor
-	// whose Config.Deque is [deque.KindBWoSFIFO].
+	// ErrFIFO is the error of what needs a [Scope], on an executor whose Config.Deque is [deque.KindBWoSFIFO]: a run of
+	// [Func] or [Call], [First], and every function of package parallel.
 	ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Config.Deque is " +
 		deque.KindBWoSFIFO.String())
 

@@ -108,6 +108,9 @@ type core struct {
 // runtime ends the process when it cannot start a thread. And it fails if the system refuses Config.Nice, Class, Slice,
 // CPUs or Pin, unless Config.BestEffort is set. And it fails if Config.ThreadStart does, with the first failure. The
 // executor should be closed: its threads stay until then.
+//
+// In a bubble of testing/synctest the workers count as running, so no time passes until Close, and synctest.Wait waits
+// for ever. There [NewInline] is for use.
 func New(cfg Config) (*Executor, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {

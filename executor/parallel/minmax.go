@@ -5,8 +5,8 @@ import (
 	"context"
 )
 
-// MinMax returns the least and the greatest element of s, the first of equal ones, or zeros if s is empty. As in
-// [slices.Min] and [slices.Max], if any element is a NaN both results are NaN.
+// MinMax returns the least and the greatest element of s, or zeros if s is empty. They are those of [slices.Min] and
+// [slices.Max]: if any element is a NaN both are NaN, and a negative zero is less than a positive one.
 func MinMax[T cmp.Ordered](ctx context.Context, on On, s []T) (least, greatest T, err error) {
 	on = on.check(ctx, "MinMax", false)
 	type both struct{ least, greatest T }

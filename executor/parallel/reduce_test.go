@@ -181,5 +181,10 @@ func TestMinMax(t *testing.T) {
 		f, g, err := parallel.MinMax(t.Context(), on, []float64{1, math.NaN(), 2})
 		require.NoError(t, err)
 		require.True(t, math.IsNaN(f) && math.IsNaN(g))
+		for _, zeros := range [][]float64{{0, math.Copysign(0, -1)}, {math.Copysign(0, -1), 0}} {
+			f, g, err = parallel.MinMax(t.Context(), on, zeros)
+			require.NoError(t, err)
+			require.True(t, math.Signbit(f) && !math.Signbit(g))
+		}
 	})
 }
