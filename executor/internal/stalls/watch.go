@@ -17,10 +17,11 @@ import (
 const (
 	// period is the time between two looks. A task that sleeps is found by the second look after it has begun to.
 	period = 5 * time.Millisecond
-	// longPeriod is the period while nothing changes: all workers that are in a task sleep, and nothing waits for them.
-	longPeriod = 20 * period
-	// sameLooks is after how many looks without a change the period is long.
-	sameLooks = 20
+	// longPeriod is the period while no item waits for a worker. A look and its timer cost some 50 µs of a core, so that
+	// the short one takes a hundredth of it.
+	longPeriod = 10 * period
+	// calmLooks is after how many looks in a row at which no item waited the period is long.
+	calmLooks = 10
 	// naps is how long a task that was found to sleep may run between two looks and still counts as asleep, if it
 	// sleeps at the second. Many tasks that wake up now and then would else never all have stand-ins.
 	naps = period / 4
@@ -70,7 +71,7 @@ type Watch struct {
 	closed  bool
 	workers []Worker // the last look
 	seen    []seen   // by worker
-	same    int      // looks in a row without a change
+	calm    int      // looks in a row at which no item waited for a worker
 }
 
 // seen is what earlier looks have found out about a worker.
@@ -124,7 +125,7 @@ func (w *Watch) wakes(i int) {
 	}
 }
 
-// look looks at all workers once. It reports whether the watch is to go on, and whether anything has changed lately.
+// look looks at all workers once. It reports whether the watch is to go on, and whether an item has waited lately.
 func (w *Watch) look() (on, lively bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,7 +143,7 @@ func (w *Watch) look() (on, lively bool) {
 		}
 		w.on.Store(1) // the clock still has w
 	}
-	looked, changed := false, false
+	looked := false
 	for i, now := range w.workers {
 		if i == len(w.seen) {
 			w.seen = append(w.seen, seen{})
@@ -156,21 +157,18 @@ func (w *Watch) look() (on, lively bool) {
 			continue
 		}
 		if !same || used != s.used {
-			changed = changed || now.Doing == InTask
 			w.wakes(i)
 			s.thread, s.used, s.still = now.Thread, used, 0
 			continue
 		}
 		s.still++
 	}
+	w.calm++
 	if !looked && w.host.Queued() {
-		changed = true
+		w.calm = 0
 		w.find()
 	}
-	if w.same++; changed {
-		w.same = 0
-	}
-	if w.same < sameLooks {
+	if w.calm < calmLooks {
 		w.slow.Store(0)
 		return true, true
 	}
