@@ -137,7 +137,9 @@ func imports(f *file) (wrong []string) {
 
 // nestedModules are the modules inside this one, by folder. They depend on what users of the libraries are not to
 // depend on. Each has a step of its own in .ci/steps.
-var nestedModules = []string{"cmd/wsfigures", "executor/metrics/otel", "executor/metrics/prom", "internal/peers"}
+var nestedModules = []string{
+	"cmd/magpievet", "cmd/wsfigures", "executor/metrics/otel", "executor/metrics/prom", "internal/peers",
+}
 
 var (
 	replaces = regexp.MustCompile(`(?m)^\s*replace\b(.*)$`)

@@ -1,0 +1,10 @@
+module github.com/magpie-go/magpie/cmd/magpievet
+
+go 1.26.0
+
+require golang.org/x/tools v0.44.0
+
+require (
+	golang.org/x/mod v0.35.0 // indirect
+	golang.org/x/sync v0.20.0 // indirect
+)
