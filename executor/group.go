@@ -36,8 +36,8 @@ import (
 //     cancelled; functions of [Group.GoContext] are given a new one.
 //   - SetLimit panics between the first function and the return of Wait, even if no function runs.
 //   - With the limit 0, Go panics. That of an errgroup waits for ever.
-//   - With a limit, Go called from a function of the group itself, or from a task that such a function has started, does
-//     not wait, where that of an errgroup may wait for ever. Such functions pile up.
+//   - With a limit, Go called from a task of the executor never waits: not even from a function of the group itself,
+//     for which an errgroup may wait for ever. Such functions pile up.
 //   - Wait panics in a function of the group. That of an errgroup waits for ever.
 //   - After Close, Go from outside calls no function. The error of Wait is then [ErrClosed], or the first failure.
 //   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait. So it counts
@@ -95,9 +95,8 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
 // Wait returns that error.
 //
-// With a limit, Go waits until fn has its turn, as that of an errgroup does. A task of the executor that calls it
-// meanwhile runs functions of the group and what they start, as in Wait. Go does not wait in a function of the group or
-// what that has started, nor on an inline executor. Go panics if fn is nil, or if the limit is 0.
+// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Called from a task
+// of the executor it does not wait. Go panics if fn is nil, or if the limit is 0.
 func (g *Group) Go(fn func() error) {
 	if fn == nil {
 		panic("executor: Group.Go of a nil function")
@@ -261,7 +260,7 @@ func (g *Group) add(fn func() error, cfn func(context.Context) error) {
 	switch r := g.enter(w, false); {
 	case r == nil:
 	case w != nil:
-		r.offerAndHelp(w, r.task(w, fn, cfn))
+		r.offer(w, r.task(w, fn, cfn))
 	default:
 		r.take(fn, cfn)
 	}

@@ -107,20 +107,20 @@ func TestGroupIsNoErrgroup(t *testing.T) {
 			g.SetLimit(0)
 			require.Panics(t, func() { g.Go(func() error { return nil }) })
 		},
-		"Go at the limit, from a function of the group": func(t *testing.T, ex *executor.Executor) {
+		"Go at the limit, from a task": func(t *testing.T, ex *executor.Executor) {
 			g := executor.NewGroup(ex)
 			g.SetLimit(1)
+			gate := make(chan struct{})
 			var ran atomic.Int64
-			fill := func(context.Context) error {
+			require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
 				for range 100 {
-					g.Go(func() error { ran.Add(1); return nil })
+					g.Go(func() error { executor.Blocking(func() { <-gate }); ran.Add(1); return nil })
 				}
+				close(gate)
 				return nil
-			}
-			g.Go(func() error { return fill(t.Context()) })
-			g.GoContext(func(ctx context.Context) error { return ex.Run(ctx, one(fill)) })
+			})))
 			require.NoError(t, g.Wait())
-			require.EqualValues(t, 200, ran.Load())
+			require.EqualValues(t, 100, ran.Load())
 		},
 		"a run": func(t *testing.T, _ *executor.Executor) {
 			ex := bounded(t, 2, 1)

@@ -74,38 +74,6 @@ func TestModelGroupLimit(t *testing.T) {
 	model.Reached(t, waits, "a Go waits for the turn of its function")
 }
 
-// TestModelGroupLimitOnTask: the same where a task calls Go, which runs functions of the group meanwhile.
-func TestModelGroupLimitOnTask(t *testing.T) {
-	helped := 0
-	onDefault(t, []int{1, 2}, func(n int, p Policy) {
-		ex := start(n, p)
-		g := NewGroup(ex)
-		g.SetLimit(1)
-		var r room
-		var all [3]calls
-		callers := NewGroup(ex)
-		callers.Go(func() error {
-			for i := range all {
-				g.Go(func() error {
-					if ex.currentWorker().waits.helps > 0 {
-						helped++
-					}
-					r.visit(nil)
-					return all[i].call()
-				})
-				model.Assert(i == 0 || all[i-1].get() == 1, "Go has returned before the turn of its function")
-			}
-			return nil
-		})
-		waited(callers)
-		waited(g)
-		were(&all[0], &all[1], &all[2])
-		model.Assert(g.active == 0 && g.first == nil, "a turn is left")
-		stop(ex)
-	})
-	model.Reached(t, helped, "a Go runs a function of the group")
-}
-
 // TestModelGroupAgain: a Go that comes while another thread waits is waited for by that thread, or begins a new run.
 func TestModelGroupAgain(t *testing.T) {
 	again := 0

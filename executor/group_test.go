@@ -208,49 +208,6 @@ func TestGroupBackPressure(t *testing.T) {
 	})
 }
 
-// With a limit, a task that calls Go runs functions of the group until its function has its turn: nothing piles up, also
-// where nobody else can run them.
-func TestGroupBackPressureOnTasks(t *testing.T) {
-	for _, workers := range []int{1, 2, 4} {
-		ex := newExecutor(t, executor.Config{Workers: workers, Spares: -1})
-		for limit := int64(1); limit <= 3; limit++ {
-			g := executor.NewGroup(ex)
-			g.SetLimit(int(limit))
-			var given, running, ended atomic.Int64
-			const each = 200
-			caller := func(context.Context) error {
-				for i := range each {
-					g.Go(func() error {
-						if n := running.Add(1); n > limit {
-							t.Errorf("%d functions run, the limit is %d", n, limit)
-						}
-						if i%50 == 0 {
-							time.Sleep(100 * time.Microsecond)
-						}
-						running.Add(-1)
-						ended.Add(1)
-						return nil
-					})
-					given.Add(1)
-					if n := given.Load() - ended.Load(); n > limit {
-						t.Errorf("Go has returned before its function had a turn: %d are given and have not ended", n)
-					}
-				}
-				return nil
-			}
-			callers := executor.NewGroup(ex)
-			for range 3 {
-				callers.Go(func() error { return caller(t.Context()) })
-			}
-			within(t, ex, func() {
-				require.NoError(t, callers.Wait())
-				require.NoError(t, g.Wait())
-			})
-			require.EqualValues(t, 3*each, ended.Load())
-		}
-	}
-}
-
 // A function of GoAfter begins after all that it comes after, and not at all if one has failed.
 func TestGroupGoAfter(t *testing.T) {
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {

@@ -1,18 +1,13 @@
 package executor
 
-import (
-	"context"
+import "context"
 
-	"github.com/magpie-go/magpie/internal/xatomic"
-)
-
-// help runs items of r, and of runs nested in it, until until is set: what Wait does on a worker until r is over, and Go
-// of a Group until a function has its turn. The worker's stack holds the waiting task, so a foreign item must not be run
-// here: it might want a lock that the task holds. A foreign item that the helper meets goes to the injector.
+// help runs items of r, and of runs nested in it, until r is over: what Wait does on a worker. The worker's stack holds
+// the waiting task, so a foreign item must not be run here: it might want a lock that the task holds. A foreign item
+// that the helper meets goes to the injector.
 //
-// until is set before r.awaited is looked at, see sleepFor. If help has run any item, the goroutine has the given labels
-// afterwards.
-func (w *Worker) help(r *Run, until *xatomic.Bool, labels context.Context) {
+// If help has run any item, the goroutine has the given labels afterwards.
+func (w *Worker) help(r *Run, labels context.Context) {
 	w.forks.expose()
 	outer := w.enterNested(r, w.markFor(r), nil)
 	outer.labels = labels
@@ -25,13 +20,13 @@ func (w *Worker) help(r *Run, until *xatomic.Bool, labels context.Context) {
 		w.lane.NoteEmpty() // foreign forks may have gone from the lane to the injector
 		w.exitNested(outer)
 	}()
-	for !until.Load() {
+	for !r.over.Load() {
 		it := w.pop()
-		for spins := 0; it == nil && spins < helpSpins && !until.Load(); spins++ {
+		for spins := 0; it == nil && spins < helpSpins && !r.over.Load(); spins++ {
 			it = w.stealFor(r)
 		}
 		if it == nil && !w.runMail() {
-			it = w.sleepFor(r, until)
+			it = w.sleepFor(r)
 		}
 		if it != nil {
 			w.exploit(it)
@@ -48,9 +43,9 @@ const maxDepth = 4096
 // 32-bit systems.
 const maxNested = 1 << (12 + 3*(^uint(0)>>63))
 
-// sleepFor sleeps until until is set or there may be an item for the helper of r. If its last look before the sleep
-// finds an item, it returns the item.
-func (w *Worker) sleepFor(r *Run, until *xatomic.Bool) *Item {
+// sleepFor sleeps until r is over or there may be an item for its helper. If its last look before the sleep finds an
+// item, it returns the item.
+func (w *Worker) sleepFor(r *Run) *Item {
 	ex := w.ex
 	w.shareLane() // a spare may stand in for the worker
 	w.bringForward()
@@ -58,10 +53,9 @@ func (w *Worker) sleepFor(r *Run, until *xatomic.Bool) *Item {
 	w.sleeper.run.Store(r)
 	r.awaited.Add(1)
 	ex.sleepingHelpers.Add(1)
-	// D1(help): announce, then look once more. Pairs with D1(push), D1(finish) and
-	// D1(turn).
+	// D1(help): announce, then look once more. Pairs with D1(push) and D1(finish).
 	it := w.findFor(r)
-	if it == nil && !until.Load() {
+	if it == nil && !r.over.Load() {
 		w.sleepInWait()
 	}
 	ex.sleepingHelpers.Add(-1)

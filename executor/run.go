@@ -217,7 +217,7 @@ func (r *Run) wait(w *Worker, labels context.Context) error {
 	if labels == nil {
 		labels = before
 	}
-	w.help(r, &r.over, labels)
+	w.help(r, labels)
 	w.labels.set = before // a task that has set labels of its own, as pprof.Do does, restores them itself
 	return r.err.Get()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
@@ -18,10 +17,9 @@ type turns struct {
 	free        groupTasks
 }
 
-// A groupTurn is where a caller of Go waits for the turn of its function: on a worker, outside, or not.
+// A groupTurn is where a caller of Go waits for the turn of its function.
 type groupTurn struct {
-	comes chan struct{} // closed when it comes, or nil
-	came  *xatomic.Bool // set when it comes, or nil
+	comes chan struct{} // closed when it comes; nil if nobody waits for that
 }
 
 // take makes a function from outside available to the workers when its turn comes, and waits for that: so each caller
@@ -61,30 +59,6 @@ func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 	g.mu.Unlock()
 	ex.inject(it)
 	ex.drive(nil)
-}
-
-// offerAndHelp makes t available to the workers when its turn comes. Until then w, whose task calls Go, runs functions of
-// the group, unless the task belongs to the group: its own function may then be the one that has to end first.
-func (r *groupRun) offerAndHelp(w *Worker, t *groupTask) {
-	g := r.group
-	if g.limit < 0 || g.reserve() {
-		r.submit(w, t)
-		return
-	}
-	if w.inline != nil || w.waits.helps > maxDepth || w.run().isWithin(r.of) {
-		r.offer(w, t)
-		return
-	}
-	came := new(xatomic.Bool)
-	t.turn.came = came // before t is in the queue
-	if g.takeTurn(t) {
-		t.turn.came = nil
-		r.submit(w, t)
-		return
-	}
-	labels := w.labels.set
-	w.help(r.of, came, labels)
-	w.labels.set = labels // as in Run.wait
 }
 
 // execInbox takes functions from outside. The oldest is the next to run, and the youngest the first that thieves find,
@@ -152,24 +126,15 @@ func (g *Group) reserve() bool {
 // turn ends the turn of a function. It returns the function whose turn is next, or nil.
 func (g *Group) turn() *groupTask {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	if g.first == nil {
 		g.active--
-		g.mu.Unlock()
 		return nil
 	}
 	t := g.dequeue()
-	turn := t.turn
-	t.turn = groupTurn{}
-	g.mu.Unlock()
-	if turn.comes != nil {
-		xsync.Close(turn.comes)
-	}
-	if turn.came != nil {
-		turn.came.Store(true)
-		// D1(turn): set came, then look for helpers. Pairs with D1(help).
-		if run := groupRunOf(t.Body).of; run.awaited.Load() > 0 {
-			g.ex.wakeHelpersOf(run)
-		}
+	if t.turn.comes != nil {
+		xsync.Close(t.turn.comes)
+		t.turn.comes = nil
 	}
 	return t
 }
