@@ -31,8 +31,9 @@ type Config struct {
 	// OnlyBlocking says that spare workers stand in only for tasks in [Blocking]. By default they also stand in for
 	// tasks that wait outside Blocking: once such a task has slept for some milliseconds while items wait that nobody
 	// takes, its worker counts as one in Blocking until the task goes on. Processes with executors that have work look
-	// at their workers every 5 ms for that, or every 50 ms while no item waits for a worker. A look costs about a
-	// microsecond for each worker, and its timer some 50 µs of a core. On systems other than Linux, where no thread can
+	// at their workers every 5 ms for that, or every 50 ms while no item waits for a worker, so that what a task has
+	// pushed after a long computation may wait that long for a stand-in. A look costs about a microsecond for each
+	// worker, and its timer some 50 µs of a core. On systems other than Linux, where no thread can
 	// tell what another one does, and with Verbatim, spares stand in only for tasks in Blocking in any case.
 	//
 	// [Blocking] is better where tasks wait often: the spare comes at once. And nothing can be done from outside for

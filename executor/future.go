@@ -56,10 +56,10 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 		f.call = observedCall{f.call}
 	}
 	f.ctx.owner, f.ctx.labels = f, labelsOf(ctx)
-	f.ctx.within(ctx)
 	before := futuresOf(after) // may panic, so before f is counted: Close waits for what is counted
 	w := ex.currentWorker()
 	w.mustBeInTask()
+	f.ctx.within(ctx)
 	if ex.intake != nil && w == nil {
 		if err := ex.intake.enter(ctx, asyncName, false); err != nil {
 			f.claimed.Store(1)

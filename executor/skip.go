@@ -11,7 +11,7 @@ import (
 // contexts above it were live.
 //
 // It looks again only if deepEnds has changed. A context that has a skip below counts its end there, before the end
-// can be seen from below in any other way. Nests that are not deep have no skips, and count nothing; nor does a deep one
+// can be seen from below in any other way. Nests that are not deep have no skips and count nothing, nor does a deep one
 // whose contexts end from the inside out.
 type skip struct {
 	*taskContext                 // the context above

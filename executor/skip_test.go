@@ -26,8 +26,7 @@ func (n *nested) executor() *Executor     { return nil }
 // hasEnded reports whether n or one above has.
 func (n *nested) hasEnded() bool { return n != nil && (n.ended || n.up.hasEnded()) }
 
-// A context in others has ended if it or one of those has, in trees of any shape, whatever was asked before. It has the
-// cause of the outermost that had ended when it was asked.
+// A context in others has ended if it or one of those has, in trees of any shape, whatever was asked before.
 func TestRandomContextsInContexts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	n := testkit.Count(t, 3000)

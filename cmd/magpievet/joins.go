@@ -30,6 +30,7 @@ func reportFork(pass *analysis.Pass, x ast.Expr) {
 		return
 	}
 	if pkg, name := callee(pass, call); pkg == module+"executor" && name == "Fork" {
-		pass.Reportf(call.Pos(), "nobody joins this Fork, so its result is lost: join it, or use Scope.Go or Scope.Spawn")
+		pass.Reportf(call.Pos(),
+			"nobody joins this Fork, so its result is lost: join it, or use Scope.Go or Scope.Spawn")
 	}
 }

@@ -18,6 +18,12 @@ var scopes = newAnalyzer("scopes", "report a Scope that is used in a function wh
 			if lit, ok := ast.Unparen(n.Call.Fun).(*ast.FuncLit); ok {
 				reportScopes(pass, lit)
 			}
+			for _, arg := range n.Call.Args {
+				if t := pass.TypesInfo.TypeOf(arg); t != nil && isScope(t) {
+					pass.Reportf(arg.Pos(),
+						"a Scope is given to another goroutine: only the function that has it may use it")
+				}
+			}
 		}
 	}, (*ast.CallExpr)(nil), (*ast.GoStmt)(nil))
 

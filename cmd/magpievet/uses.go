@@ -21,7 +21,10 @@ var runners = map[string]bool{
 	module + "graph":             true,
 }
 
-// newAnalyzer returns an analyzer that calls look for each node of the kinds given, with the nodes around it.
+// atOnce are the functions and methods that call their function before they return, on the caller's goroutine.
+var atOnce = map[string]bool{"Blocking": true, "Do": true, "Combine": true, "WriteDOTWith": true}
+
+// newAnalyzer returns an analyzer that calls look for each node of the kinds given.
 func newAnalyzer(name, doc string, look func(pass *analysis.Pass, n ast.Node), kinds ...ast.Node) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name: name, Doc: doc, URL: "https://pkg.go.dev/" + module + "cmd/magpievet",
@@ -46,7 +49,7 @@ func callee(pass *analysis.Pass, call *ast.CallExpr) (pkg, name string) {
 // may run on another goroutine than the caller's.
 func tasks(pass *analysis.Pass, call *ast.CallExpr) (all []*ast.FuncLit) {
 	pkg, name := callee(pass, call)
-	if !runners[pkg] || pkg == module+"executor" && name == "Blocking" {
+	if !runners[pkg] || atOnce[name] {
 		return nil
 	}
 	for _, arg := range call.Args {
@@ -57,13 +60,22 @@ func tasks(pass *analysis.Pass, call *ast.CallExpr) (all []*ast.FuncLit) {
 	return all
 }
 
-// captured calls found for each use in the literal of a variable that was declared outside. An assignment to it is none.
+// captured calls found for each use in the literal of a variable that was declared outside. An assignment to it is
+// none. Literals inside that are tasks themselves are left out: they are looked at on their own.
 func captured(pass *analysis.Pass, lit *ast.FuncLit, found func(id *ast.Ident, v *types.Var)) {
-	assigned := make(map[ast.Expr]bool)
+	assigned, left := make(map[ast.Expr]bool), make(map[*ast.FuncLit]bool)
 	ast.Inspect(lit.Body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			for _, inner := range tasks(pass, call) {
+				left[inner] = true
+			}
+		}
+		if inner, ok := n.(*ast.FuncLit); ok && left[inner] {
+			return false
+		}
 		if assign, ok := n.(*ast.AssignStmt); ok {
-			for _, left := range assign.Lhs {
-				assigned[left] = true
+			for _, x := range assign.Lhs {
+				assigned[x] = true
 			}
 		}
 		id, ok := n.(*ast.Ident)

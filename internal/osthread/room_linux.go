@@ -206,11 +206,11 @@ func userLimit(root fsys, most int64, uid int) []limit {
 }
 
 // How much address space counts as used by what comes later, and by each thread. The C library, where the process has
-// it, reserves a stack of RLIMIT_STACK, or of 8 MiB if that is larger, and an arena for what the thread allocates, of
-// which glibc makes up to eight for each CPU. Go's own threads take 16 KiB of the heap.
+// it, reserves a stack of RLIMIT_STACK, or of a size of its own if that is infinite, and an arena for what the thread
+// allocates, of which glibc makes up to eight for each CPU. Go's own threads take 16 KiB of the heap.
 const (
 	spaceForOthers = 128 << 20
-	mostStack      = 8 << 20
+	usualStack     = 8 << 20
 	leastStack     = 64 << 10
 	arena          = 64 << 20
 )
@@ -219,10 +219,10 @@ const (
 func spaceLimit(root fsys, most, threads int64) []limit {
 	stack := int64(leastStack)
 	if hasCLibrary {
-		stack = mostStack
+		stack = usualStack
 		var r unix.Rlimit
-		if err := unix.Getrlimit(unix.RLIMIT_STACK, &r); err == nil {
-			stack = int64(min(r.Cur, mostStack))
+		if err := unix.Getrlimit(unix.RLIMIT_STACK, &r); err == nil && r.Cur < 1<<62 {
+			stack = int64(r.Cur)
 		}
 		stack += arena
 	}

@@ -80,7 +80,8 @@ func TestSpaceLimit(t *testing.T) {
 		{-1 << 20, 7, 7}, // something has raised the use above the limit
 		{0, 7, 7},
 		{spaceForOthers + leastStack - 1, 7, 7},
-		{spaceForOthers + 10*(mostStack+arena), 17, 7 + 10*(mostStack+arena)/leastStack},
+		{spaceForOthers + 10*arena, 7, 7 + 10*arena/leastStack},
+		{1 << 50, 1000, 1 << 50},
 	} {
 		got := spaceLimit(pages, used+tt.free, 7)
 		require.Len(t, got, 1)

@@ -175,12 +175,12 @@ func (w *Watch) look() (on, lively bool) {
 	// Note that the period may be long, then look again. A submitter stores its item, and then looks whether it may be:
 	// one of the two sees the other.
 	w.slow.Store(1)
-	return true, !looked && w.host.Queued()
+	return true, w.host.Queued()
 }
 
-// hurry makes the clock look soon.
+// hurry makes the clock look soon, unless that would set its timer to a bubble's time.
 func (w *Watch) hurry() {
-	if w.slow.CompareAndSwap(1, 0) {
+	if !inBubble() && w.slow.CompareAndSwap(1, 0) {
 		ticker.hurry()
 	}
 }

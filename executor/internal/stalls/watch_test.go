@@ -226,8 +226,7 @@ func TestClock(t *testing.T) {
 	require.Empty(t, p.asleep)
 }
 
-// A clock with the long period looks soon after an item was submitted or a watch was added, also one that it still has,
-// and also while it looks.
+// A clock with the long period looks soon after an item was submitted or a watch was added, also one that it still has.
 func TestClockHurries(t *testing.T) {
 	_, w := newPlant(t, 1)
 	for name, hurry := range map[string]func(c *clock){
@@ -244,6 +243,29 @@ func TestClockHurries(t *testing.T) {
 	idle.hurry()
 	require.False(t, idle.ticks, "there is nothing to look at")
 	idle.timer.Stop()
+}
+
+// An item that is submitted while the clock looks counts, too.
+func TestClockHurriesWhileItLooks(t *testing.T) {
+	p, w := newPlant(t, 1)
+	p.queued = false
+	p.looks(w, calmLooks)
+	c := &clock{all: []*Watch{w}, ticks: true, period: longPeriod, timer: time.AfterFunc(time.Hour, func() {})}
+	c.tick()
+	require.Equal(t, longPeriod, c.period)
+	system.asleep, system.used = nil, func(int64) (time.Duration, bool) { c.hurry(); return 0, true }
+	c.tick()
+	require.Equal(t, period, c.period)
+	c.timer.Stop()
+}
+
+// An item of a bubble of testing/synctest does not set the clock, which would go by the bubble's time.
+func TestSubmittedInBubble(t *testing.T) {
+	p, w := newPlant(t, 1)
+	p.queued = false
+	p.looks(w, calmLooks)
+	synctest.Test(t, func(*testing.T) { w.Submitted() })
+	require.EqualValues(t, 1, w.slow.Load())
 }
 
 // A watch at which nothing changes lets the clock have its long period, until an item is submitted.

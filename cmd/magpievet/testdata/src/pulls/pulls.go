@@ -25,6 +25,11 @@ func uses(g *executor.Group, all iter.Seq[int], pairs iter.Seq2[int, int]) {
 		return nil
 	})
 	next()
+	var second, _ = iter.Pull2(pairs)
+	g.Go(func() error {
+		use(second) // want `second of iter.Pull`
+		return nil
+	})
 }
 
 func use(func() (int, int, bool)) {}

@@ -31,6 +31,7 @@ func uses(s *executor.Scope, g *executor.Group) {
 	f := executor.Fork(s, func(_ *executor.Scope, n int) bool { return s.Stopped() }, 1) // want `Scope s belongs`
 	f.Join(s)
 	g.Go(func() error { _ = s; return nil }) // want `Scope s belongs`
+	go func(*executor.Scope) {}(s)           // want `a Scope is given to another goroutine`
 	go func() { _ = s.Stopped() }()          // want `Scope s belongs`
 	_ = executor.Func("job", func(own *executor.Scope) error {
 		_ = own
