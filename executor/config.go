@@ -33,8 +33,8 @@ type Config struct {
 	// takes, its worker counts as one in Blocking until the task goes on. Processes with executors that have work look
 	// at their workers every 5 ms for that, or every 50 ms while no item waits for a worker, so that what a task has
 	// pushed after a long computation may wait that long for a stand-in. A look costs about a microsecond for each
-	// worker, and its timer some 50 µs of a core. On systems other than Linux, where no thread can
-	// tell what another one does, and with Verbatim, spares stand in only for tasks in Blocking in any case.
+	// worker, and its timer some 50 to 100 µs of a core. On systems other than Linux, where no thread can tell what
+	// another one does, and with Verbatim, spares stand in only for tasks in Blocking in any case.
 	//
 	// [Blocking] is better where tasks wait often: the spare comes at once. And nothing can be done from outside for
 	// what only the sleeping worker knows of: private forks of [Fork], items in deques of a kind that hides them, and
@@ -138,9 +138,9 @@ type Config struct {
 	// collector, which takes a quarter of all Ps while it marks: so it takes none of the program's own Ps on account of
 	// the workers. While GOMAXPROCS is raised, the runtime does not update it by itself when the CPU quota changes.
 	//
-	// With KeepGOMAXPROCS and as many workers as Ps, a goroutine that waits for the workers shares the Ps with them even
-	// if nothing else runs: loops of two pieces of 1 to 20 ms, one after the other, took 1.4 to 1.7 times as long as on
-	// goroutines (two cores, AMD EPYC, 2026-11-25). With a GOMAXPROCS that is larger by one they do not.
+	// With KeepGOMAXPROCS and as many workers as Ps, a goroutine that waits for the workers shares the Ps with them,
+	// even if nothing else runs: loops of two pieces of 1 to 20 ms, one after the other, took 1.4 to 1.7 times as long
+	// as on goroutines (two cores, AMD EPYC, 2026-11-25). With a GOMAXPROCS that is larger by one they do not.
 	KeepGOMAXPROCS bool
 	// Share makes the executor share the machine's processors with others that have one. nil means that the executor
 	// uses as many processors as it has work for, whatever the others do.

@@ -122,6 +122,18 @@ func TestGroupIsNoErrgroup(t *testing.T) {
 			require.NoError(t, g.Wait())
 			require.EqualValues(t, 100, ran.Load())
 		},
+		"a function that waits for the task that calls Go": func(t *testing.T, ex *executor.Executor) {
+			g := executor.NewGroup(ex)
+			g.SetLimit(1)
+			c := make(chan int)
+			require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
+				g.Go(func() error { return nil })
+				g.Go(func() error { executor.Blocking(func() { <-c }); return nil })
+				executor.Blocking(func() { c <- 1 })
+				return nil
+			})))
+			require.NoError(t, g.Wait())
+		},
 		"a run": func(t *testing.T, _ *executor.Executor) {
 			ex := bounded(t, 2, 1)
 			g, _ := executor.GroupWithContext(t.Context(), ex)

@@ -84,7 +84,7 @@ func TestSkipsLeave(t *testing.T) {
 	all := make([]nested, 10*skipEvery)
 	for i := range all {
 		c := &all[i]
-		c.ctx.owner, c.up = c, nil
+		c.ctx.owner = c
 		if i == 0 {
 			c.ctx.within(context.Background())
 		} else {

@@ -39,8 +39,8 @@ var pulls = newAnalyzer("pulls", "report a function of iter.Pull that a task cal
 			for _, lit := range tasks(pass, call) {
 				captured(pass, lit, func(id *ast.Ident, v *types.Var) {
 					if pulled[v] {
-						pass.Reportf(id.Pos(), "%s of iter.Pull is used in a task that did not call Pull: tasks run on "+
-							"locked threads, and the runtime ends the process when such a function changes threads", id.Name)
+						pass.Reportf(id.Pos(), "%s of iter.Pull is used in a task that did not call Pull: tasks run "+
+							"on locked threads, and the runtime ends the process when it changes threads", id.Name)
 					}
 				})
 			}

@@ -17,8 +17,8 @@ import (
 const (
 	// period is the time between two looks. A task that sleeps is found by the second look after it has begun to.
 	period = 5 * time.Millisecond
-	// longPeriod is the period while no item waits for a worker. A look and its timer cost some 50 µs of a core, so that
-	// the short one takes a hundredth of it.
+	// longPeriod is the period while no item waits for a worker. A look and its timer cost some 50 to 100 µs of a core:
+	// with the short period a hundredth of it, or more.
 	longPeriod = 10 * period
 	// calmLooks is after how many looks in a row at which no item waited the period is long.
 	calmLooks = 10
