@@ -44,6 +44,13 @@ const (
 	// arbitrary: the lock is then cheap, and another worker that has nothing to do soon finds the rest.
 	inboxBatch = 16
 
+	// patientTurns is how many functions of a group with a limit wait for their turn before Go of a task waits too. It is
+	// arbitrary: to wait costs as much as some dozens of functions.
+	patientTurns = 256
+
+	// tickInterval is how soon a task that waits notices that the spares have run out. It is arbitrary.
+	tickInterval = 10 * time.Millisecond
+
 	// minSweep is the number of futures after one future from which these are now and then looked through for some to
 	// cancel. It is arbitrary.
 	minSweep = 64

@@ -14,5 +14,6 @@ const (
 	injectorCapacity = 2
 	maxUnneeded      = 1
 	inboxBatch       = 1
+	patientTurns     = 0
 	minSweep         = 1
 )

@@ -5,6 +5,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/magpie-go/magpie/internal/model"
@@ -72,6 +73,41 @@ func TestModelGroupLimit(t *testing.T) {
 		stop(ex)
 	})
 	model.Reached(t, waits, "a Go waits for the turn of its function")
+}
+
+// TestModelGroupLimitInTask: the same where a task calls Go, if there is a spare. Without one Go does not wait: nobody
+// else might run the functions.
+func TestModelGroupLimitInTask(t *testing.T) {
+	for _, spares := range []int{-1, 1} {
+		waits := 0
+		t.Run(fmt.Sprintf("spares=%d", spares), func(t *testing.T) {
+			onDefault(t, []int{1}, func(n int, p Policy) {
+				ex := spared(n, spares, p)
+				g := NewGroup(ex)
+				g.SetLimit(1)
+				var all [2]calls
+				callers := NewGroup(ex)
+				callers.Go(func() error {
+					for i := range all {
+						g.Go(func() error {
+							if g.first != nil {
+								waits++
+							}
+							return all[i].call()
+						})
+						model.Assert(spares < 0 || i == 0 || all[i-1].get() == 1, "Go has returned before the turn of its function")
+					}
+					return nil
+				})
+				waited(callers)
+				waited(g)
+				were(&all[0], &all[1])
+				model.Assert(g.active == 0 && g.first == nil, "a turn is left")
+				stop(ex)
+			})
+		})
+		model.Reached(t, waits, "a Go finds no turn for its function")
+	}
 }
 
 // TestModelGroupAgain: a Go that comes while another thread waits is waited for by that thread, or begins a new run.

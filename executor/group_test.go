@@ -126,6 +126,19 @@ func TestGroupLimit(t *testing.T) {
 			require.NoError(t, g.Wait())
 			require.EqualValues(t, 100*13, ran.Load())
 
+			const many = 1000
+			ran.Store(0)
+			fill := func(context.Context) error {
+				for range many {
+					g.Go(fn(0))
+				}
+				return nil
+			}
+			g.GoContext(fill)
+			g.GoContext(func(ctx context.Context) error { return ex.Run(ctx, one(fill)) })
+			require.NoError(t, g.Wait())
+			require.EqualValues(t, 2*many, ran.Load())
+
 			gate := make(chan struct{})
 			if limit <= ex.Workers() {
 				for range limit {
@@ -206,6 +219,54 @@ func TestGroupBackPressure(t *testing.T) {
 			require.LessOrEqual(t, most.Load(), int64(limit))
 		}
 	})
+}
+
+// With a limit, Go called from tasks waits once many functions wait for their turn: few pile up, however many the tasks
+// give. If the spares run out it does not wait, so that a worker is left for the functions.
+func TestGroupBackPressureInTasks(t *testing.T) {
+	const waiting, tasks, each = 256, 3, 2000
+	for _, c := range []struct{ workers, spares int }{{1, 0}, {2, 0}, {4, tasks}, {1, -1}, {1, 1}, {2, 2}} {
+		for _, limit := range []int{1, 3} {
+			ex := newExecutor(t, executor.Config{Workers: c.workers, Spares: c.spares})
+			g := executor.NewGroup(ex)
+			g.SetLimit(limit)
+			var begun, most atomic.Int64
+			var given atomic.Int64
+			fill := func(context.Context) error {
+				for i := range each {
+					g.Go(func() error {
+						begun.Add(1)
+						switch i % 100 {
+						case 1:
+							executor.Blocking(func() { time.Sleep(time.Microsecond) })
+						case 2:
+							return ex.Run(t.Context(), one(nothing))
+						}
+						return nil
+					})
+					for now := given.Add(1) - begun.Load(); ; {
+						if old := most.Load(); now <= old || most.CompareAndSwap(old, now) {
+							break
+						}
+					}
+				}
+				return nil
+			}
+			var runs []*executor.Run
+			for range tasks {
+				runs = append(runs, ex.Start(t.Context(), one(fill)))
+			}
+			for _, r := range runs {
+				require.NoError(t, r.Wait())
+			}
+			require.NoError(t, g.Wait())
+			require.EqualValues(t, tasks*each, begun.Load())
+			if c.spares == 0 || c.spares >= tasks+limit {
+				// A worker that is about to begin a function, of which there are limit, may not have counted it.
+				require.LessOrEqual(t, most.Load(), int64(waiting+limit+tasks), "%+v, limit %d", c, limit)
+			}
+		}
+	}
 }
 
 // A function of GoAfter begins after all that it comes after, and not at all if one has failed.

@@ -13,13 +13,14 @@ type turns struct {
 	mu          xsync.Mutex // guards what follows, and the fields of GroupTask
 	active      int         // functions that run or were given to the workers; with a limit
 	first, last *groupTask  // functions that wait for their turn or, without a limit, for a worker
+	queued      int         // how many these are
 	calls       bool        // groupRun.inbox is in a lane or in the injector, or about to be
 	free        groupTasks
 }
 
 // A groupTurn is where a caller of Go waits for the turn of its function.
 type groupTurn struct {
-	comes chan struct{} // closed when it comes; nil if nobody waits for that
+	comes chan struct{} // closed when it comes; nil if no caller waits for that
 }
 
 // take makes a function from outside available to the workers when its turn comes, and waits for that: so each caller
@@ -38,14 +39,14 @@ func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 	default:
 		g.enqueue(t)
 		if g.limit >= 0 {
-			var turn groupTurn
+			var comes chan struct{}
 			if ex.inline == nil { // else nobody else runs the functions
-				turn.comes = make(chan struct{})
-				t.turn = turn
+				comes = make(chan struct{})
+				t.turn.comes = comes
 			}
 			g.mu.Unlock()
-			if turn.comes != nil {
-				Blocking(func() { xsync.Await(turn.comes, nil) })
+			if comes != nil {
+				Blocking(func() { xsync.Await(comes, nil) })
 			}
 			return
 		}
@@ -59,6 +60,25 @@ func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 	g.mu.Unlock()
 	ex.inject(it)
 	ex.drive(nil)
+}
+
+// takeInTask makes t, which w's task has given to the group, available to the workers when its turn comes. If many
+// functions wait for theirs, it waits until t's comes. So each task that calls Go adds a bounded number of functions to
+// the queue, and sleeps and is woken once for many.
+//
+// The task must not wait if the group, or what a function of the group waits for, may need it: it does not if it belongs
+// to the group, nor, at any time, if a worker that waits lacks a spare.
+func (r *groupRun) takeInTask(w *Worker, t *groupTask) {
+	switch hasTurn, comes := r.takeTurn(t, w); {
+	case hasTurn:
+		r.submit(w, t)
+	case comes != nil:
+		Blocking(func() {
+			for !xsync.IsClosed(comes) && !w.ex.spares.IsShort() {
+				xsync.Await(comes, tick())
+			}
+		})
+	}
 }
 
 // execInbox takes functions from outside. The oldest is the next to run, and the youngest the first that thieves find,
@@ -91,25 +111,33 @@ func (g *Group) enqueue(t *groupTask) {
 		g.last.next = t
 	}
 	g.last = t
+	g.queued++
 }
 
 // dequeue takes the first function of a queue that is not empty.
 func (g *Group) dequeue() *groupTask {
 	t := g.first
 	g.first, t.next = t.next, nil
+	g.queued--
 	return t
 }
 
-// takeTurn gives t a turn, or puts it into the queue and returns false.
-func (g *Group) takeTurn(t *groupTask) bool {
+// takeTurn gives t a turn, or puts it into the queue. If w, whose task calls Go, is then to wait, comes is closed when
+// t's turn comes. It is nil otherwise. w may be nil.
+func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan struct{}) {
+	g := r.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.active < g.limit {
 		g.active++
-		return true
+		return true, nil
+	}
+	if w != nil && g.queued >= patientTurns && w.inline == nil && w.guest.run == nil && !w.run().isWithin(r.of) {
+		comes = make(chan struct{})
+		t.turn.comes = comes
 	}
 	g.enqueue(t)
-	return false
+	return false, comes
 }
 
 // reserve gives the caller a turn for a function, if the limit allows it.

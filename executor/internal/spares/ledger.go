@@ -200,6 +200,9 @@ func (l *Ledger) Gone(spare int) {
 // HasSurplus reports whether more spares are in service than are due.
 func (l *Ledger) HasSurplus() bool { return l.serving.Load() > l.due() }
 
+// IsShort reports whether some worker that blocks or sleeps in a wait has no spare in its place.
+func (l *Ledger) IsShort() bool { return l.serving.Load() < l.blocked.Load()+l.asleep.Load() }
+
 // Leave takes the calling spare out of service if there is a surplus, and reports whether it did. The spare's lane is
 // empty (I10). The spare is on standby afterwards, or discharged if spares have been idle for long.
 func (l *Ledger) Leave(spare int) bool {
