@@ -50,13 +50,6 @@ func (ex *Executor) closesSoon() bool {
 	}
 }
 
-// tick returns a channel that is closed after a while.
-func tick() <-chan struct{} {
-	over := make(chan struct{})
-	time.AfterFunc(tickInterval, func() { close(over) })
-	return over
-}
-
 // endsForgotten says that the garbage collector ends promises that nothing refers to.
 const endsForgotten = true
 

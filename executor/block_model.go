@@ -30,9 +30,6 @@ func (ex *Executor) closesSoon() bool {
 	return true
 }
 
-// tick returns a channel that is never closed: the model has no time.
-func tick() <-chan struct{} { return nil }
-
 // endsForgotten is not set: the model has no garbage collector.
 const endsForgotten = false
 

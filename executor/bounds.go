@@ -48,8 +48,8 @@ const (
 	// arbitrary: to wait costs as much as some dozens of functions.
 	patientTurns = 256
 
-	// tickInterval is how soon a task that waits notices that the spares have run out. It is arbitrary.
-	tickInterval = 10 * time.Millisecond
+	// lookInterval is how soon a task that waits in Go notices that the spares have run out. It is arbitrary.
+	lookInterval = 10 * time.Millisecond
 
 	// minSweep is the number of futures after one future from which these are now and then looked through for some to
 	// cancel. It is arbitrary.

@@ -15,5 +15,6 @@ const (
 	maxUnneeded      = 1
 	inboxBatch       = 1
 	patientTurns     = 0
+	lookInterval     = 0 // the model knows no time
 	minSweep         = 1
 )

@@ -33,8 +33,12 @@ type Config struct {
 	// takes, its worker counts as one in Blocking until the task goes on. Processes with executors that have work look
 	// at their workers every 5 ms for that, or every 50 ms while no item waits for a worker, so that what a task has
 	// pushed after a long computation may wait that long for a stand-in. A look costs about a microsecond for each
-	// worker, and its timer some 50 to 100 µs of a core. On systems other than Linux, where no thread can tell what
-	// another one does, and with Verbatim, spares stand in only for tasks in Blocking in any case.
+	// worker, and its timer some 50 to 100 µs of a core. With Verbatim spares stand in only for tasks in Blocking in
+	// any case.
+	//
+	// On systems other than Linux no thread can tell what another one does. There all tasks of an executor count as
+	// waiting once items wait, no worker has got on for 100 ms, and the process has used less than a quarter of a
+	// processor meanwhile; and one more of them for each second in which no worker gets on, whatever the process uses.
 	//
 	// [Blocking] is better where tasks wait often: the spare comes at once. And nothing can be done from outside for
 	// what only the sleeping worker knows of: private forks of [Fork], items in deques of a kind that hides them, and

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"github.com/magpie-go/magpie/executor/internal/stalls"
-	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -19,10 +18,9 @@ type silence struct {
 // there is a spare too many for a moment.
 type stallHost struct{ ex *Executor }
 
-// init prepares no watch if no thread can tell what another one does, there is no spare to call up, or nothing is to be
-// added to the paper.
+// init prepares no watch if there is no spare to call up, or nothing is to be added to the paper.
 func (s *silence) init(ex *Executor) {
-	if osthread.TellsAsleep && ex.inline == nil && ex.cfg.Spares > 0 && !ex.cfg.OnlyBlocking && !ex.cfg.Verbatim {
+	if ex.inline == nil && ex.cfg.Spares > 0 && !ex.cfg.OnlyBlocking && !ex.cfg.Verbatim {
 		s.watch.Init(stallHost{ex})
 	}
 }
@@ -30,7 +28,7 @@ func (s *silence) init(ex *Executor) {
 // Workers implements stalls.Host.
 func (h stallHost) Workers(list []stalls.Worker) []stalls.Worker {
 	for _, w := range h.ex.workers() {
-		list = append(list, stalls.Worker{Thread: w.thread.inUse(), Doing: w.doing()})
+		list = append(list, stalls.Worker{Thread: w.thread.inUse(), Doing: w.doing(), Ended: w.seen.tasks.Load()})
 	}
 	return list
 }

@@ -75,7 +75,7 @@ func (r *groupRun) takeInTask(w *Worker, t *groupTask) {
 	case comes != nil:
 		Blocking(func() {
 			for !xsync.IsClosed(comes) && !w.ex.spares.IsShort() {
-				xsync.Await(comes, tick())
+				xsync.AwaitFor(comes, lookInterval)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-//go:build !modelcheck
+//go:build !modelcheck && !magpie_portable_park
 
 package osthread
 

@@ -1,4 +1,4 @@
-//go:build !linux || modelcheck
+//go:build !linux || modelcheck || magpie_portable_park
 
 package osthread
 

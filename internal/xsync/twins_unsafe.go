@@ -4,6 +4,7 @@ package xsync
 
 import (
 	"sync"
+	"time"
 	"unsafe"
 
 	"github.com/magpie-go/magpie/internal/model"
@@ -116,6 +117,20 @@ func Close(c chan struct{}) {
 	model.Point(model.Update, wordOf(c))
 	close(c)
 	model.Done(model.Update, wordOf(c))
+}
+
+// AwaitFor waits until c is closed, but for d at most. The model has no time: there it waits until c is closed.
+func AwaitFor(c <-chan struct{}, d time.Duration) {
+	if model.Active() {
+		Await(c, nil)
+		return
+	}
+	over := time.NewTimer(d)
+	defer over.Stop()
+	select {
+	case <-c:
+	case <-over.C:
+	}
 }
 
 // Await waits until one of the channels is closed. A nil channel never is.

@@ -7,7 +7,10 @@
 // twins that tell package model before every step.
 package xsync
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // The types of sync.
 type (
@@ -37,5 +40,15 @@ func Await(a, b <-chan struct{}) {
 	select {
 	case <-a:
 	case <-b:
+	}
+}
+
+// AwaitFor waits until c is closed, but for d at most.
+func AwaitFor(c <-chan struct{}, d time.Duration) {
+	over := time.NewTimer(d)
+	defer over.Stop()
+	select {
+	case <-c:
+	case <-over.C:
 	}
 }

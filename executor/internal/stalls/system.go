@@ -9,13 +9,21 @@ import (
 
 // system is what the watches ask. Tests replace it.
 var system = struct {
-	used     func(thread int64) (time.Duration, bool) // the processor time of a thread
-	asleep   func(thread int64) bool                  // the thread sleeps in the kernel
-	runnable func() uint64                            // how many goroutines wait for a P
-}{used, osthread.Asleep, runnable}
+	tells    bool                               // a thread can tell what another one does
+	used     func(Worker) (time.Duration, bool) // the processor time of a worker's thread
+	asleep   func(thread int64) bool            // the thread sleeps in the kernel
+	runnable func() uint64                      // how many goroutines wait for a P
+	process  func() time.Duration               // the processor time of the process
+	now      func() time.Time
+}{osthread.TellsAsleep, used, osthread.Asleep, runnable, osthread.ProcessCPU, time.Now}
 
-func used(thread int64) (time.Duration, bool) {
-	used, err := osthread.CPU(thread)
+// used returns the processor time of the worker's thread or, where no thread can tell, a number that changes when the
+// worker tells that items have ended.
+func used(w Worker) (time.Duration, bool) {
+	if !osthread.TellsAsleep {
+		return time.Duration(w.Ended), true
+	}
+	used, err := osthread.CPU(w.Thread)
 	return used, err == nil
 }
 

@@ -2,6 +2,9 @@
 
 package stalls
 
+// Init makes w watch the workers of host, from the first Wake on.
+func (w *Watch) Init(host Host) { w.host = host }
+
 // Wake is called by a worker that goes on after a sleep, after it has stored its state. Any thread.
 func (w *Watch) Wake() {
 	if w.on.Load() == 0 {

@@ -2,7 +2,10 @@
 
 package stalls
 
-// Wake does nothing: the model has no kernel to ask.
+// Init does nothing: the model has no kernel to ask, and no time.
+func (w *Watch) Init(Host) {}
+
+// Wake does nothing.
 func (w *Watch) Wake() {}
 
 // Submitted does nothing.

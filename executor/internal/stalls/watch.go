@@ -1,6 +1,6 @@
 // Package stalls finds workers whose tasks sleep without saying so: their threads sleep in the kernel in the middle of
 // a task, outside Blocking and outside the executor's own waits. A [Watch] tells its [Host], which lets a spare worker
-// stand in.
+// stand in. Where no thread can tell what another one does, the watch guesses.
 //
 // One clock serves all executors of the process. It ticks only while some worker of an executor is awake. An executor
 // pays one load each time that a worker goes on after a sleep.
@@ -48,6 +48,7 @@ const (
 type Worker struct {
 	Thread int64 // the kernel's ID
 	Doing  Doing
+	Ended  uint64 // items that have ended, as far as the worker has told
 }
 
 // A Host is an executor as its watch sees it. Its methods are called by one thread at a time.
@@ -72,18 +73,16 @@ type Watch struct {
 	workers []Worker // the last look
 	seen    []seen   // by worker
 	calm    int      // looks in a row at which no item waited for a worker
+	guess   guess
 }
 
 // seen is what earlier looks have found out about a worker.
 type seen struct {
 	thread int64
-	used   time.Duration // processor time
+	used   time.Duration // processor time, or what stands for it, see system
 	still  int           // looks in a row at which the thread had not run since the one before
 	asleep bool          // the host was told so
 }
-
-// Init makes w watch the workers of host, from the first Wake on.
-func (w *Watch) Init(host Host) { w.host = host }
 
 // IsSet reports whether Init was called: whether anything is ever found.
 func (w *Watch) IsSet() bool { return w.host != nil }
@@ -150,7 +149,7 @@ func (w *Watch) look() (on, lively bool) {
 		}
 		looked = looked || now.Doing == Looking || now.Doing == Idle
 		s := &w.seen[i]
-		used, known := system.used(now.Thread)
+		used, known := system.used(now)
 		same := now.Doing == InTask && now.Thread == s.thread && known
 		if same && s.asleep && used != s.used && used-s.used <= naps && system.asleep(s.thread) {
 			s.used = used // whatever it did, it sleeps again
@@ -164,9 +163,15 @@ func (w *Watch) look() (on, lively bool) {
 		s.still++
 	}
 	w.calm++
-	if !looked && w.host.Queued() {
+	switch {
+	case looked || !w.host.Queued():
+		w.guess = guess{}
+	case system.tells:
 		w.calm = 0
 		w.find()
+	default:
+		w.calm = 0
+		w.guesses()
 	}
 	if w.calm < calmLooks {
 		w.slow.Store(0)
@@ -203,7 +208,7 @@ func (w *Watch) find() {
 		if s.still == 0 || s.asleep || s.still < starved && system.runnable() > 0 || !system.asleep(s.thread) {
 			continue
 		}
-		if used, known := system.used(s.thread); known && used == s.used { // else it has run, and sleeps anew
+		if used, known := system.used(w.workers[i]); known && used == s.used { // else it has run, and sleeps anew
 			s.asleep = true
 			w.host.Sleeps(i)
 		}

@@ -45,11 +45,12 @@ func (p *plant) Wakes(worker int) {
 func newPlant(t *testing.T, workers int) (*plant, *Watch) {
 	p := &plant{queued: true, used: make(map[int64]time.Duration), awake: make(map[int64]bool)}
 	for i := range workers {
-		p.workers = append(p.workers, Worker{int64(i + 1), InTask})
+		p.workers = append(p.workers, Worker{Thread: int64(i + 1), Doing: InTask})
 	}
 	old := system
 	t.Cleanup(func() { system = old })
-	system.used = func(thread int64) (time.Duration, bool) { return p.used[thread], thread > 0 }
+	system.tells = true
+	system.used = func(w Worker) (time.Duration, bool) { return p.used[w.Thread], w.Thread > 0 }
 	system.asleep = func(thread int64) bool { return !p.awake[thread] }
 	system.runnable = func() uint64 { return p.runnable }
 	w := new(Watch)
@@ -117,7 +118,7 @@ func TestGoesOn(t *testing.T) {
 			require.Equal(t, []int{0, 1}, p.looks(w, 2))
 			goOn(p)
 			require.Equal(t, []int{1}, p.looks(w, 1))
-			p.workers[0], p.awake[1] = Worker{1, InTask}, false
+			p.workers[0], p.awake[1] = Worker{Thread: 1, Doing: InTask}, false
 			require.Equal(t, []int{1, 0}, p.looks(w, 2))
 			w.Close()
 			require.Empty(t, p.asleep)
@@ -183,7 +184,7 @@ func TestRandomSleeps(t *testing.T) {
 				p.workers[i].Thread = int64(i+1) * int64(rng.IntN(2))
 			case 6:
 				if len(p.workers) < 6 { // a spare
-					p.workers = append(p.workers, Worker{int64(len(p.workers) + 1), InTask})
+					p.workers = append(p.workers, Worker{Thread: int64(len(p.workers) + 1), Doing: InTask})
 				}
 			}
 			w.on.Store(1)
@@ -253,7 +254,7 @@ func TestClockHurriesWhileItLooks(t *testing.T) {
 	c := &clock{all: []*Watch{w}, ticks: true, period: longPeriod, timer: time.AfterFunc(time.Hour, func() {})}
 	c.tick()
 	require.Equal(t, longPeriod, c.period)
-	system.asleep, system.used = nil, func(int64) (time.Duration, bool) { c.hurry(); return 0, true }
+	system.asleep, system.used = nil, func(Worker) (time.Duration, bool) { c.hurry(); return 0, true }
 	c.tick()
 	require.Equal(t, period, c.period)
 	c.timer.Stop()
@@ -314,7 +315,7 @@ func BenchmarkLook(b *testing.B) {
 	defer runtime.UnlockOSThread()
 	p := &plant{queued: true, used: make(map[int64]time.Duration)}
 	for range 16 {
-		p.workers = append(p.workers, Worker{osthread.ID(), InTask})
+		p.workers = append(p.workers, Worker{Thread: osthread.ID(), Doing: InTask})
 	}
 	w := new(Watch)
 	w.Init(p)

@@ -254,17 +254,3 @@ func TestSilentPrograms(t *testing.T) {
 		})
 	}
 }
-
-// The same on an executor that shares the machine, and is to use fewer processors than it has workers: one that sleeps
-// in a task leaves its processor to another, and what it desires is as before when all have ended.
-func TestSilentAndShare(t *testing.T) {
-	tab := newTable(t, 4)
-	tab.keep(2)
-	ex := newWatched(t, executor.Config{Workers: 4, Share: tab.share()})
-	for _, p := range silentPrograms[:4] {
-		within(t, ex, func() { p.run(t, ex, 9) })
-	}
-	require.Positive(t, ex.Stats().SilentBlocks)
-	untilShared(t, ex, func(s executor.ShareStats) bool { return s.Desire == 4 && s.Allotment == 2 })
-	eventually(func() bool { return len(ex.Stats().Gauges.Silent) == 0 })
-}
