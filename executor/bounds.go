@@ -10,9 +10,6 @@ const (
 	// owner of the deque is not running.
 	politeLosses = 16
 
-	// helpSpins is how often a helper looks round before it sleeps. Arbitrary, about 10 µs.
-	helpSpins = 64
-
 	// pollInterval is how many items a busy worker runs between two looks at the injector, so that a run submitted
 	// beside an endless one gets its turn. Go's scheduler looks every 61; here a power of two makes the test a mask.
 	pollInterval = 64

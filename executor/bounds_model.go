@@ -5,7 +5,6 @@ package executor
 // The smallest numbers with which every path is still taken: the fewer operations, the fewer interleavings.
 const (
 	politeLosses     = 1
-	helpSpins        = 1
 	pollInterval     = 2
 	flushInterval    = 4
 	enoughPublic     = 4

@@ -412,10 +412,12 @@ func (w *Worker) runOnly(it *Item) {
 
 // sleepUntil sleeps until f, which another thread has begun, has ended.
 func (w *Worker) sleepUntil(f *future) {
-	for range helpSpins {
-		if f.isOver() {
-			return
-		}
+	v := vigil{w: w}
+	for !f.isOver() && !v.inVain() {
+	}
+	defer v.resumes(false)
+	if f.isOver() {
+		return
 	}
 	w.shareLane() // a spare may stand in for the worker
 	w.bringForward()

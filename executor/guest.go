@@ -148,7 +148,7 @@ func (w *Worker) nextFor(r *Run) *Item {
 			return it
 		}
 	}
-	for range helpSpins {
+	for range policy.Looks {
 		if r.over.Load() {
 			break
 		}

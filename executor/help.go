@@ -15,20 +15,27 @@ func (w *Worker) help(r *Run, labels context.Context) {
 		w.leaps.waitsFor.Store(r)
 	}
 	w.waits.helps++
+	v := vigil{w: w}
 	defer func() { // deferred: an item may call Goexit, and deferred functions of the waiting task then run
+		v.resumes(false)
 		w.waits.helps--
 		w.lane.NoteEmpty() // foreign forks may have gone from the lane to the injector
 		w.exitNested(outer)
 	}()
 	for !r.over.Load() {
-		it := w.pop()
-		for spins := 0; it == nil && spins < helpSpins && !r.over.Load(); spins++ {
-			it = w.stealFor(r)
+		it, stolen := w.pop(), false
+		for it == nil && !r.over.Load() {
+			if it = w.stealFor(r); it != nil {
+				stolen = true
+			} else if v.inVain() {
+				break
+			}
 		}
 		if it == nil && !w.runMail() {
 			it = w.sleepFor(r)
 		}
 		if it != nil {
+			v.resumes(stolen)
 			w.exploit(it)
 		}
 	}

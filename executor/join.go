@@ -44,21 +44,21 @@ func (w *Worker) await(f *fork) {
 		// a joiner can now go on to the worker that has f.
 		w.ex.wakeHelpers(r, w)
 	}
-	for spins := 0; !f.isDone(); spins++ {
-		it := w.pop()
+	v := vigil{w: w}
+	for !f.isDone() {
+		it, stolen := w.pop(), false
 		var within *Run
 		if it == nil {
 			it, within, _ = w.leapfrog(f)
+			stolen = it != nil
 		}
-		if it == nil && spins >= helpSpins {
-			if !w.runMail() {
-				it, within = w.sleepOn(f, r)
-			}
-			spins = 0
+		if it == nil && v.inVain() && !w.runMail() {
+			it, within = w.sleepOn(f, r)
 		}
 		if it == nil {
 			continue
 		}
+		v.resumes(stolen)
 		if within != nil {
 			w.runWithin(within, nil, it)
 		} else {
@@ -67,8 +67,8 @@ func (w *Worker) await(f *fork) {
 				w.turnTo(outer.body, outer.labels) // the item failed, and failed left the body
 			}
 		}
-		spins = 0
 	}
+	v.resumes(false)
 }
 
 // sleepOn sleeps until f is done or there may be an item that comes from f. If its last look before the sleep finds an

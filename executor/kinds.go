@@ -20,8 +20,8 @@ const (
 	AdaptivePublished Policy = policy.Published
 	// ABP is the policy of Arora, Blumofe and Plaxton, with which documents 000 (section III) and 004 (section 2)
 	// compare. A worker without work offers its core before each attempt to steal, and tries until it has an item. It
-	// is for comparisons, and for a machine that has nothing else to do: during a run every worker keeps a core busy.
-	// While no run is in progress the workers sleep.
+	// is for comparisons, and for a machine that has nothing else to do: during a run every worker keeps a core busy,
+	// also one that waits in a Join or a Wait. While no run is in progress the workers sleep.
 	ABP Policy = policy.ABP
 	// MBWS is the balanced work stealing of document 004 (Algorithm 2) as document 000 has it, without support by the
 	// kernel. Each steal lets other thieves wake two workers, a thief that has failed often sleeps, and one, the

@@ -151,7 +151,6 @@ func (w *Worker) sleepInWait() {
 	if !w.mail.isEmpty() {
 		return
 	}
-	w.counts.parks++
 	w.state.Store(uint32(parked))
 	if !w.blocking { // else a spare stands in for it already
 		w.ex.spares.Sleep()
@@ -159,12 +158,9 @@ func (w *Worker) sleepInWait() {
 		w.share.sleeps(false) // after a spare was called up, which takes the worker's place
 		defer w.share.wakes()
 	}
-	w.core.watch.park(w.id)
 	w.sleeper.waits.Store(1)
-	w.sleeper.sleep(w)
+	w.rest()
 	w.sleeper.waits.Store(0)
-	w.core.watch.unpark(w.id)
-	w.counts.wakeups++
 }
 
 // sleep sleeps until wake is called. If wake was called before, it returns at once.

@@ -36,6 +36,11 @@ func (p *Parker) Park() {
 	}
 }
 
+// TryPark takes a permission if there is one, and reports whether there was. Owner only.
+func (p *Parker) TryPark() bool {
+	return p.word.Load() == notified && p.word.CompareAndSwap(notified, empty)
+}
+
 // Recall takes back a permission that no Park has taken yet, and reports whether there was one. The owner sleeps on, or
 // will sleep. Any thread; but the owner must have begun its Park, or a Park must follow for certain. What is before the
 // Unpark happens before Recall's return.

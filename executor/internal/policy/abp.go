@@ -4,7 +4,7 @@ import "github.com/magpie-go/magpie/deque"
 
 // abp is the policy of Arora, Blumofe and Plaxton, as documents 000 (section III) and 004 (section 2) compare with it:
 // a thief offers its core before every attempt, and tries until it has an item. No worker sleeps while a run is in
-// progress. The documents do not say where workers are between two runs; here they sleep.
+// progress, not even in a wait inside a task. The documents do not say where workers are between two runs; here they sleep.
 type abp struct {
 	crowd
 	yields Yields
@@ -66,6 +66,23 @@ func (t *abpThief) Find() bool {
 		t.join()
 	}
 }
+
+// Waits implements Thief.
+func (t *abpThief) Waits() {}
+
+// Vain implements Thief.
+func (t *abpThief) Vain(n int) bool {
+	if t.yields.due(n, t.m.Workers()) {
+		t.h.Yield()
+	}
+	return n >= Looks
+}
+
+// MaySleep implements Thief.
+func (t *abpThief) MaySleep() bool { return false }
+
+// Resumes implements Thief.
+func (t *abpThief) Resumes(bool) {}
 
 // attempts tries once for each worker.
 func (t *abpThief) attempts() bool {

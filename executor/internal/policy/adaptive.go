@@ -97,6 +97,7 @@ func (p *adaptive) Attach(h Host) Thief {
 
 type adaptiveThief struct {
 	*adaptive
+	patient
 	h       Host
 	victim  int    // where search begins: the last victim of a successful steal
 	trivial int    // trivial steals in a row, see bounds.go

@@ -5,6 +5,10 @@ package policy
 // How long and how often workers look for work before they do something else. Correctness does not depend on the
 // values.
 const (
+	// Looks is how often a worker that waits inside a task looks round before it sleeps, unless its policy says
+	// otherwise. Arbitrary, about 10 µs.
+	Looks = 64
+
 	// searchRounds and searchPause bound how long the last thief looks before it sleeps, about 20 µs. A caller that
 	// submits run after run then finds it awake, and waking a thread would cost 50 µs or more. After politeRounds the
 	// thief offers its core before each further round: the thread that is about to submit may wait for that very core.

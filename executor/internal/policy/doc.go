@@ -50,6 +50,19 @@ type Thief interface {
 	Idle()
 	// Lost is called when the worker's thread ends between Busy and Idle. Another thread goes on as the worker.
 	Lost()
+
+	// Waits is called when the worker, between Busy and Idle, waits inside a task and has nothing to do: it may run only
+	// items that the wait is for, and has found none. Of such a worker nobody can expect that it finds an item.
+	Waits()
+	// Vain is called after Waits for each look at other workers that has found no such item, n of them in a row. It
+	// reports whether the worker is to rest until the wait may be over, or there may be an item.
+	Vain(n int) bool
+	// MaySleep reports whether the worker, which rests, may sleep. Otherwise it is called again, after Vain, until the
+	// rest ends.
+	MaySleep() bool
+	// Resumes is called after Waits when the worker has found an item, or the wait is over. stolen says that it has
+	// stolen the item.
+	Resumes(stolen bool)
 }
 
 // A Machine is an executor as its policy sees it. Its methods may be called on any thread.

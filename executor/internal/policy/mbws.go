@@ -21,6 +21,7 @@ import (
 type mbws struct {
 	crowd
 	watchdog xatomic.Int32 // 1 plus the ID of the watchdog; 0 if there is none
+	deputy   xatomic.Int32 // the same of the worker that stays awake in a wait; correctness does not depend on it
 	silence
 	threshold int
 	busyWakes bool
@@ -191,23 +192,68 @@ func (t *mbwsThief) attempts() bool {
 		if t.h.Try(victim) == deque.Stolen {
 			return true
 		}
-		if victim != t.id {
-			t.manage(victim)
-		}
-		if t.failed++; t.failed <= t.threshold {
-			continue
-		}
-		t.failed = 0
-		if t.wishes.Load() == 0 {
+		if t.fails(victim) {
 			return false
 		}
-		if !t.m.Running() {
-			t.wishes.Store(0) // a wish does not outlive its run: the thief would stay awake for it
-			return false
-		}
-		t.wish(-1) // a sleep and a wake-up cancel each other out
 	}
 	return false
+}
+
+// fails is called after an attempt to steal from victim has failed. It reports whether the worker considers sleeping.
+func (t *mbwsThief) fails(victim int) bool {
+	if victim != t.id {
+		t.manage(victim)
+	}
+	if t.failed++; t.failed <= t.threshold {
+		return false
+	}
+	t.failed = 0
+	if t.wishes.Load() == 0 {
+		return true
+	}
+	if !t.m.Running() {
+		t.wishes.Store(0) // a wish does not outlive its run: the thief would stay awake for it
+		return true
+	}
+	t.wish(-1) // a sleep and a wake-up cancel each other out
+	return false
+}
+
+// Waits implements Thief. A worker that waits is a thief to its peers, as in the document, but does not count as one,
+// nor may it be the watchdog: it would leave most items to others. The executor looks where the items may be that it
+// waits for; the victims that it meets otherwise are drawn, as those of other thieves.
+func (t *mbwsThief) Waits() {
+	t.failed = 0
+	t.tell(mbwsThieving)
+}
+
+// Vain implements Thief.
+func (t *mbwsThief) Vain(int) bool { return t.m.Stopping() || t.fails(t.h.Random(t.m.Workers())) }
+
+// MaySleep implements Thief. While no thief is the watchdog, one of the workers that wait, its deputy, stays awake.
+func (t *mbwsThief) MaySleep() bool {
+	if t.watchdog.Load() != 0 || !t.m.Running() || t.m.Stopping() {
+		t.standDown()
+		return true
+	}
+	me := int32(t.id + 1)
+	return t.deputy.Load() != me && !t.deputy.CompareAndSwap(0, me)
+}
+
+// standDown ends the worker's time as the watchdog's deputy, if it is that.
+func (t *mbwsThief) standDown() {
+	if t.deputy.Load() == int32(t.id+1) {
+		t.deputy.Store(0)
+	}
+}
+
+// Resumes implements Thief.
+func (t *mbwsThief) Resumes(stolen bool) {
+	t.standDown()
+	t.tell(mbwsBusy)
+	if stolen && !t.busyWakes {
+		t.wish(wishes)
+	}
 }
 
 // manage does what Algorithm 2 has in lines 17 to 31: the attempt to steal from victim has failed.

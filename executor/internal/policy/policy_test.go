@@ -249,3 +249,41 @@ func TestTable(t *testing.T) {
 		require.Zero(t, p.Actives())
 	}
 }
+
+// TestWaitsInTasks: what a worker does that waits inside a task and has nothing to do, and what it leaves behind.
+func TestWaitsInTasks(t *testing.T) {
+	for kind, row := range Table {
+		t.Run(row.Name, func(t *testing.T) {
+			l := &lonely{outcome: deque.Empty}
+			p, thief := l.attach(row)
+			thief.Busy(false)
+			thief.Waits()
+			for n := 1; !thief.Vain(n); n++ {
+				require.Less(t, n, 1000)
+			}
+			mbws, _ := p.(*mbws)
+			require.Equal(t, kind != ABP && mbws == nil, thief.MaySleep())
+			if mbws != nil {
+				other := mbws.peers[0]
+				require.True(t, other.MaySleep(), "one stays awake already")
+				mbws.watchdog.Store(3)
+				require.True(t, thief.MaySleep(), "there is a watchdog")
+				mbws.watchdog.Store(0)
+				require.False(t, thief.MaySleep())
+				require.Equal(t, uint32(mbwsThieving), mbws.peers[1].status.Load(), "for thieves that meet it")
+			}
+			thief.Resumes(true)
+			if mbws != nil {
+				require.Zero(t, mbws.deputy.Load())
+				require.Equal(t, uint32(mbwsBusy), mbws.peers[1].status.Load())
+				require.EqualValues(t, wishes, mbws.peers[1].wishes.Load(), "a theft is worth wake-ups")
+			}
+			thief.Idle()
+			if w, ok := p.(*wsgi); ok {
+				require.Zero(t, w.busy)
+			}
+			require.Zero(t, p.Thieves().Load())
+			require.Zero(t, p.Actives())
+		})
+	}
+}

@@ -43,10 +43,11 @@ func (p *published) notify() {
 }
 
 // Attach implements Policy.
-func (p *published) Attach(h Host) Thief { return &publishedThief{p, h} }
+func (p *published) Attach(h Host) Thief { return &publishedThief{published: p, h: h} }
 
 type publishedThief struct {
 	*published
+	patient
 	h Host
 }
 

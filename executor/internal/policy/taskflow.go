@@ -40,6 +40,7 @@ func (p *taskflow) Attach(h Host) Thief { return &taskflowThief{taskflow: p, h: 
 type taskflowThief struct {
 	*taskflow
 	deaf
+	patient
 	h      Host
 	victim int // of the last successful steal, tried first; the worker's own ID is the injector
 }

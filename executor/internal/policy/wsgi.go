@@ -72,6 +72,18 @@ func (t *wsgiThief) Idle() { t.count(-1, 0) }
 // Lost implements Thief.
 func (t *wsgiThief) Lost() { t.count(-1, 0) }
 
+// Waits implements Thief: a worker that waits is not busy. Nor is it a thief that finds whatever there is.
+func (t *wsgiThief) Waits() { t.m.Notify(t.count(-1, 0)) }
+
+// Vain implements Thief.
+func (t *wsgiThief) Vain(n int) bool { return n > t.threshold }
+
+// MaySleep implements Thief.
+func (t *wsgiThief) MaySleep() bool { return true }
+
+// Resumes implements Thief.
+func (t *wsgiThief) Resumes(bool) { t.m.Notify(t.count(1, 0)) }
+
 // Find implements Thief.
 func (t *wsgiThief) Find() bool {
 	m, h := t.m, t.h

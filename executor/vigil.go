@@ -1,0 +1,55 @@
+package executor
+
+// A vigil is what a worker keeps while it waits inside a task: the looks at other workers that have found no item for
+// the wait. What the worker does meanwhile is its policy's to say.
+type vigil struct {
+	w    *Worker
+	vain int  // looks in a row
+	idle bool // the policy knows that the worker has nothing to do
+}
+
+// inVain notes a look that has found nothing. It reports whether the worker is to sleep.
+func (v *vigil) inVain() bool {
+	if !v.idle {
+		v.idle = true
+		v.w.control.thief.Waits()
+	}
+	v.vain++
+	if !v.w.control.thief.Vain(v.vain) {
+		return false
+	}
+	v.vain = 0
+	return true
+}
+
+// resumes notes that the worker has found an item, stolen or not, or that the wait is over.
+func (v *vigil) resumes(stolen bool) {
+	v.vain = 0
+	if v.idle {
+		v.idle = false
+		v.w.control.thief.Resumes(stolen)
+	}
+}
+
+// rest rests until the worker's sleeper is woken. To all others the worker sleeps: they wake it, and a spare may stand in
+// for it. If its policy does not let it sleep, it looks at one victim after the other. It takes nothing there: that there
+// may be an item for the wait, it is told.
+func (w *Worker) rest() {
+	thief := w.control.thief
+	for vain := 1; w.inline == nil && !thief.MaySleep(); vain++ {
+		if w.sleeper.parker.TryPark() {
+			return
+		}
+		if w.counts.tried++; vain%flushInterval == 0 {
+			w.publishCounts()
+		}
+		w.core.roster[w.random(len(w.ex.workers()))].lane.Ask()
+		thief.Vain(vain)
+		giveWay()
+	}
+	w.counts.parks++
+	w.core.watch.park(w.id)
+	w.sleeper.sleep(w)
+	w.core.watch.unpark(w.id)
+	w.counts.wakeups++
+}

@@ -1,0 +1,71 @@
+package executor_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/stretchr/testify/require"
+)
+
+// While a worker waits for what another has, it does what its policy says: under ABP it tries to steal, and under MBWS,
+// too, while no other worker does. It never sleeps then. Under other policies it sleeps.
+func TestWaitersFollowThePolicy(t *testing.T) {
+	waits := map[string]func(s *executor.Scope, begun, release *atomic.Bool){
+		"Join": func(s *executor.Scope, begun, release *atomic.Bool) {
+			f := executor.Fork(s, func(*executor.Scope, int) int { begin(begun, release); return 0 }, 0)
+			for !begun.Load() { // a fork becomes visible at the next one
+				g := executor.Fork(s, func(*executor.Scope, int) int { return 0 }, 0)
+				g.Join(s)
+			}
+			f.Join(s)
+		},
+		"Run": func(s *executor.Scope, begun, release *atomic.Bool) {
+			r := s.Executor().Start(s.Context(), executor.Func("inner", func(*executor.Scope) error {
+				begin(begun, release)
+				return nil
+			}))
+			for !begun.Load() {
+				runtime.Gosched()
+			}
+			_ = r.Wait()
+		},
+	}
+	for _, p := range []executor.Policy{executor.ABP, executor.MBWS, executor.WSGI, executor.Adaptive, executor.Taskflow} {
+		for name, wait := range waits {
+			t.Run(fmt.Sprintf("%v/%s", p, name), func(t *testing.T) {
+				ex := newExecutor(t, executor.Config{Workers: 2, Policy: p, Callers: executor.IdleCallers})
+				var begun, release, waited atomic.Bool
+				run := ex.Start(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
+					wait(s, &begun, &release)
+					waited.Store(true)
+					return nil
+				}))
+				defer func() { require.NoError(t, run.Wait()) }()
+				defer release.Store(true)
+				eventually(begun.Load)
+				eventually(func() bool { return ex.Asleep() == 1 }) // so it counts for the spares, even if it is awake
+				before := ex.Stats().Total
+				if p != executor.ABP && p != executor.MBWS {
+					time.Sleep(2 * time.Millisecond)
+					require.Equal(t, before.StealsTried, ex.Stats().Total.StealsTried)
+					return
+				}
+				eventually(func() bool { return ex.Stats().Total.StealsTried > before.StealsTried+10_000 })
+				require.Equal(t, before.Parks, ex.Stats().Total.Parks)
+				require.False(t, waited.Load())
+			})
+		}
+	}
+}
+
+// begin says that it has begun, and keeps its worker busy until it is released.
+func begin(begun, release *atomic.Bool) {
+	begun.Store(true)
+	for !release.Load() {
+		runtime.Gosched()
+	}
+}
