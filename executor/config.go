@@ -29,12 +29,12 @@ type Config struct {
 	// 8 in each graph that has run. Workers and spares together are at most [MaxWorkers].
 	Spares int
 	// OnlyBlocking says that spare workers stand in only for tasks in [Blocking]. By default they also stand in for
-	// tasks that wait outside Blocking: once such a task has slept for some milliseconds while items wait that nobody
-	// takes, its worker counts as one in Blocking until the task goes on. Processes with executors that have work look
-	// at their workers every 5 ms for that, or every 50 ms while no item waits for a worker, so that what a task has
-	// pushed after a long computation may wait that long for a stand-in. A look costs about a microsecond for each
-	// worker, and its timer some 50 to 100 µs of a core. With Verbatim spares stand in only for tasks in Blocking in
-	// any case.
+	// tasks that wait outside Blocking: once such a task has slept for some milliseconds, but for short moments, while
+	// items wait that nobody takes, its worker counts as one in Blocking until the task goes on. Processes with
+	// executors that have work look at their workers every 5 ms for that, or every 50 ms while no item waits for a
+	// worker, so that what a task has pushed after a long computation may wait that long for a stand-in. A look costs
+	// about a microsecond for each worker, and its timer some 50 to 100 µs of a core. With Verbatim spares stand in only
+	// for tasks in Blocking in any case.
 	//
 	// On systems other than Linux no thread can tell what another one does. There all tasks of an executor count as
 	// waiting once items wait, no worker has got on for 100 ms, and the process has used less than a quarter of a

@@ -196,6 +196,20 @@ var silentPrograms = []struct {
 		g.Go(func() error { stop.Store(true); return nil })
 		require.NoError(t, g.Wait())
 	}},
+	{"tasks that look every millisecond", func(t *testing.T, ex *executor.Executor, n int) {
+		var stop atomic.Bool
+		g := executor.NewGroup(ex)
+		for range min(n, 5) { // more need a processor where no thread can tell that they sleep
+			g.Go(func() error {
+				for !stop.Load() {
+					time.Sleep(time.Millisecond)
+				}
+				return nil
+			})
+		}
+		g.Go(func() error { stop.Store(true); return nil })
+		require.NoError(t, g.Wait())
+	}},
 	{"a nested run of which one waits for another", func(t *testing.T, ex *executor.Executor, n int) {
 		require.NoError(t, ex.Run(t.Context(), executor.Func("silent", func(s *executor.Scope) error {
 			var met sync.WaitGroup

@@ -22,8 +22,8 @@ const (
 	longPeriod = 10 * period
 	// calmLooks is after how many looks in a row at which no item waited the period is long.
 	calmLooks = 10
-	// naps is how long a task that was found to sleep may run between two looks and still counts as asleep, if it
-	// sleeps at the second. Many tasks that wake up now and then would else never all have stand-ins.
+	// naps is how long a task may run between two looks and still sleeps, if it sleeps at the second. A task that wakes
+	// up every millisecond to look at something would else never be found.
 	naps = period / 4
 	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P. A
 	// thread sleeps, too, while its goroutine waits for a P. No goroutine waits for so long if there are any to spare.
@@ -80,7 +80,7 @@ type Watch struct {
 type seen struct {
 	thread int64
 	used   time.Duration // processor time, or what stands for it, see system
-	still  int           // looks in a row at which the thread had not run since the one before
+	still  int           // looks in a row at which the thread had hardly run since the one before
 	asleep bool          // the host was told so
 }
 
@@ -150,16 +150,16 @@ func (w *Watch) look() (on, lively bool) {
 		looked = looked || now.Doing == Looking || now.Doing == Idle
 		s := &w.seen[i]
 		used, known := system.used(now)
-		same := now.Doing == InTask && now.Thread == s.thread && known
-		if same && s.asleep && used != s.used && used-s.used <= naps && system.asleep(s.thread) {
-			s.used = used // whatever it did, it sleeps again
-			continue
+		ran := used - s.used
+		still := now.Doing == InTask && now.Thread == s.thread && known && (ran == 0 || system.tells && ran <= naps)
+		if still && s.asleep && ran != 0 {
+			still = system.asleep(s.thread) // whatever it did, it sleeps again
 		}
-		if !same || used != s.used {
+		if !still {
 			w.wakes(i)
-			s.thread, s.used, s.still = now.Thread, used, 0
-			continue
+			s.thread, s.still = now.Thread, -1
 		}
+		s.used = used
 		s.still++
 	}
 	w.calm++
@@ -208,7 +208,7 @@ func (w *Watch) find() {
 		if s.still == 0 || s.asleep || s.still < starved && system.runnable() > 0 || !system.asleep(s.thread) {
 			continue
 		}
-		if used, known := system.used(w.workers[i]); known && used == s.used { // else it has run, and sleeps anew
+		if used, known := system.used(w.workers[i]); known && used == s.used { // else it may have ended its task
 			s.asleep = true
 			w.host.Sleeps(i)
 		}

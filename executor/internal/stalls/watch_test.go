@@ -97,10 +97,23 @@ func TestFound(t *testing.T) {
 func TestBusyIsNotFound(t *testing.T) {
 	p, w := newPlant(t, 2)
 	for range 100 {
-		p.used[1]++
+		p.used[1] += naps + 1
 		require.NotContains(t, p.looks(w, 1), 0)
 	}
 	require.Equal(t, []int{1}, p.asleep)
+}
+
+// A task that wakes up now and then, to look at something, sleeps.
+func TestNapping(t *testing.T) {
+	p, w := newPlant(t, 2)
+	p.awake[2] = true
+	for range 10 {
+		p.used[1] += naps
+		p.used[2] += naps
+		p.looks(w, 1)
+	}
+	require.Equal(t, []int{0}, p.asleep)
+	require.False(t, p.double)
 }
 
 // A task that has gone on is forgotten at the next look, and found again when it sleeps again.
