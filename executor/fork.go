@@ -69,6 +69,15 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	}
 	w := s.w
 	f := &w.forks
+	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); c != last && w.lane.StacksForks() && s.isHome(here) {
+		if _, ok := s.top.pool.(*callPool[A, R]); ok && f.public == c.level-1 {
+			turn := c.turn
+			c.fn, c.arg, c.frame = fn, arg, here
+			s.top.next = c.above()
+			w.pushFork(s, &c.fork)
+			return Forked[A, R]{c, turn}
+		}
+	}
 	moved := !s.isHome(here) && w.check(s, here)
 	level := f.level()
 	at := placeOf(level) + 1
@@ -130,6 +139,18 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 //go:noinline
 func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
+	if s.top.next == c.above() && c.turn == turn|checkedTurn && w.lane.StacksForks() && s.isHome(here) &&
+		w.popFork(&c.fork) {
+		s.top.next = c.address()
+		fn, arg := c.fn, c.arg
+		var none A
+		c.arg = none
+		r := fn(s, arg)
+		if nextOf[A, R](&s.top) == c {
+			return r
+		}
+		return finished(s, c.level-1, r)
+	}
 	if !s.isHome(here) || c.turn != turn || c.level != w.forks.level() {
 		return c.joinChecked(s, turn, here)
 	}

@@ -191,6 +191,27 @@ func TestModelJoinSleeps(t *testing.T) {
 	})
 }
 
+// TestModelForkPushed: a fork that is pushed at once wakes a thief, though its owner attends to nothing until the fork is
+// done. The next one, at the same level, is made again.
+func TestModelForkPushed(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := started(Config{Workers: n, Policy: p, Forks: PushedForks})
+		err := scoped(ex, func(s *Scope) error {
+			for range 2 {
+				var done xatomic.Bool
+				first, calls := once()
+				f := Fork(s, first, 1)
+				g := Fork(s, func(*Scope, int) int { done.Store(true); return 0 }, 0)
+				done.Await()
+				model.Assert(g.Join(s) == 0 && f.Join(s) == 2 && calls.get() == 1, "the wrong result")
+			}
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
 // TestModelForkPublicAgain: a fork at the level of one that was public and is joined is private again, and joined as
 // such.
 func TestModelForkPublicAgain(t *testing.T) {

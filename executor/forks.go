@@ -95,6 +95,69 @@ func (w *Worker) publish() {
 	}
 }
 
+// pushFork is attend for a fork of s that is pushed at once, as all older ones were.
+func (w *Worker) pushFork(s *Scope, next *fork) {
+	if w.share.isWanted() {
+		w.share.rest()
+	}
+	w.forks.public = next.level
+	next.mark = w.lane.Mark()
+	next.isFrom(s)
+	next.turn |= checkedTurn
+	if w.lane.IsDirect() {
+		w.lane.PushDirect(&next.Item)
+		// D1(publish): as D1(push).
+		if w.control.thieves.Load() == 0 && w.core.anyoneAsleep() {
+			w.wakeForPushed()
+		}
+		return
+	}
+	effect := deque.Refused
+	if q := w.lane.Plain(); q != nil {
+		effect = q.Push(&next.Item)
+	}
+	if effect == deque.Refused {
+		effect = w.put(&next.Item)
+	} else {
+		w.lane.Pushed++
+	}
+	if effect == deque.Shown {
+		w.tell(effect)
+	}
+}
+
+// popFork takes the worker's newest fork, which was pushed, out of the lane and out of use. It returns false if there is
+// more to do: another worker has taken the fork, or there are newer items, or older forks that were joined before it.
+func (w *Worker) popFork(newest *fork) bool {
+	f := &w.forks
+	if f.early != 0 || newest.own || w.lane.Mark() != newest.mark+1 {
+		return false
+	}
+	var it *Item
+	if q := w.lane.Plain(); q != nil {
+		var effect deque.Effect
+		if it, effect = q.Pop(); it != nil {
+			w.lane.Popped++
+		}
+		if effect == deque.Shown {
+			w.tell(effect)
+		}
+	} else {
+		it = w.popOwn()
+	}
+	if it != &newest.Item {
+		if it != nil {
+			w.ex.inject(it) // it is older, see takeBack
+		}
+		return false
+	}
+	f.public = newest.level - 1
+	newest.turn = newest.turn&^checkedTurn + 1
+	newest.frame = 0
+	newest.parent = nil
+	return true
+}
+
 // expose publishes all private forks. It is called before the worker runs something on top of the call in progress or
 // waits, because the call may then join its forks late. So all private forks are of the scope that began last (I7).
 func (f *forks) expose() {

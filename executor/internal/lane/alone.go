@@ -59,4 +59,5 @@ func (a *alone[T]) share(l *Lane[T]) {
 	}
 	l.solo = nil
 	l.own = a.next
+	l.KeepOpen(false)
 }

@@ -21,6 +21,10 @@ func (l *Lane[T]) PushAside(p *T) deque.Effect { return l.own.push(p) }
 // PopAside is Pop of a lane that is not direct. Owner only.
 func (l *Lane[T]) PopAside(limit uint64) (*T, deque.Effect) { return l.own.pop(limit) }
 
+// Plain returns the queue of a lane if its owner may use it as it is, and count what it pushes and pops, as long as the
+// queue has room or an item: Push and Pop would do no more. Otherwise it returns nil. Owner only.
+func (l *Lane[T]) Plain() deque.Queue[T] { return l.plain }
+
 // PopDirect is Pop of a direct lane. Its effect is always Nothing. Owner only.
 func (l *Lane[T]) PopDirect() *T {
 	p := l.open.Pop()

@@ -21,18 +21,20 @@ type Lane[T any] struct {
 	kind    deque.Kind
 	// forksPushed says that the owner shows each fork at once. Then demand is always set.
 	forksPushed bool
+	stacksForks bool // see StacksForks
 	asks        bool // thieves ask for items of queue, and set demand when they have
 	shuffled    bool // there is no thief, and no order
 	_           pad.Line
 
 	// Owner only, plain: the race detector checks the claim.
-	own    owner[T] // nil while the lane is direct
-	solo   []*T     // the items of an owner that is alone, see alone; without capacity in every other lane
-	Pushed uint64   // items pushed
-	Popped uint64   // items popped
-	enough int      // see Enough
-	quiet  uintptr  // what slack is without demand
-	alone  bool     // there is no thief
+	own    owner[T]       // nil while the lane is direct
+	plain  deque.Queue[T] // see Plain
+	solo   []*T           // the items of an owner that is alone, see alone; without capacity in every other lane
+	Pushed uint64         // items pushed
+	Popped uint64         // items popped
+	enough int            // see Enough
+	quiet  uintptr        // what slack is without demand
+	alone  bool           // there is no thief
 	batch  deque.Batch
 	stolen []*T // buffer of StealFrom; nil if the owner steals one item at a time
 	_      pad.Line
@@ -257,6 +259,9 @@ func (l *Lane[T]) isEmpty() bool { return l.open.IsEmpty() && (l.queue == nil ||
 
 // Hides reports whether the owner may have items that thieves do not see. Any thread.
 func (l *Lane[T]) Hides() bool { return l.kind.Hides() }
+
+// StacksForks reports whether the owner shows each fork at once, and Pop returns the newest. Owner only.
+func (l *Lane[T]) StacksForks() bool { return l.stacksForks }
 
 // IsPolled reports whether the owner must call Poll before each item while there is demand, because thieves ask, or
 // wait for items to be dealt. Constant.

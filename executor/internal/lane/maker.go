@@ -55,6 +55,7 @@ func NewMaker[T any](n int, o Options) (*Maker[T], error) {
 // worker.
 func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 	l.kind, l.asks, l.forksPushed = m.o.Kind, m.o.Kind.Asks(), m.o.PushesForks()
+	l.stacksForks = l.forksPushed && !l.IsFIFO()
 	l.alone = isAlone
 	if m.queues == nil {
 		l.open = deque.New[T](cmp.Or(m.o.Capacity, dequeCapacity))
@@ -66,6 +67,7 @@ func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 	switch {
 	case !isAlone:
 		l.enough = m.o.Enough
+		l.KeepOpen(false)
 	case !l.IsFIFO():
 		l.own, l.solo = &alone[T]{l: l, next: l.own}, make([]*T, 0, dequeCapacity)
 	}

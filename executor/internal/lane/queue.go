@@ -98,7 +98,13 @@ func (q *queued[T]) expose() deque.Effect {
 	return q.told(shown)
 }
 
-func (q *queued[T]) keepOpen(open bool) { q.open = open && q.l.kind.Hides() }
+func (q *queued[T]) keepOpen(open bool) {
+	l := q.l
+	q.open, l.plain = open && l.kind.Hides(), nil
+	if !q.open && (!l.asks || l.forksPushed) { // else told clears demand
+		l.plain = l.queue
+	}
+}
 
 // CanReceive reports whether an owner without items can wait for items that other owners deal out. Any thread.
 func (l *Lane[T]) CanReceive() bool { return l.kind.Receives() }
