@@ -30,7 +30,8 @@ const (
 	MBWS Policy = policy.MBWS
 	// BWSSame is MBWS with a stand-in for the kernel support of document 004, for machines that other programs use too:
 	// a worker without work yields to a busy one that was last on the same CPU, and so has no core. It needs Linux with
-	// rseq, and no C library that uses rseq itself (see [Policy.Available]). It misses workers that lost another core.
+	// rseq, and except on amd64 no C library that uses rseq itself (see [Policy.Available]). It misses workers that
+	// lost another core.
 	BWSSame Policy = policy.BWSSame
 	// BWSClock is BWSSame that also yields to a busy worker whose thread's processor time stands still. It is for
 	// comparisons: it finds nearly all workers without a core, and needs microseconds and two system calls for each

@@ -178,7 +178,7 @@ func BenchmarkGiveUpAfterPull(b *testing.B) {
 		v.unpin(b)
 		me.do(func() {
 			for end := time.Now().Add(20 * time.Millisecond); ; {
-				if r.State() == Preempted && int(v.area.Load().cpu.Load()) == all[1] {
+				if r.State() == Preempted && int(v.lastCPU()) == all[1] {
 					break
 				}
 				if time.Now().After(end) {

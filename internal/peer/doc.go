@@ -4,8 +4,9 @@
 // Ding and others, BWS: Balanced Work Stealing for Time-Sharing Multicores (EuroSys 2012), added two system calls to
 // Linux for that. The calls here are what a stock kernel has instead. None is exact:
 //
-//   - [Thread.SharesCPU] compares CPU numbers that the kernel keeps in user memory (rseq). It costs two loads. It finds
-//     only the preempted peers whose last CPU is the caller's.
+//   - [Thread.SharesCPU] compares CPU numbers that the kernel keeps in user memory (rseq). It costs some loads. It
+//     finds only the preempted peers whose last CPU is the caller's. Where the C library has the kernel keep a thread's
+//     number already, as glibc does since 2.35, that one is read, on amd64 only.
 //   - [Thread.Clock] reads the peer's CPU clock. It is a system call. A clock that stands still between two calls some
 //     microseconds apart says that the peer is not running.
 //   - [Thread.Pull] moves a preempted peer to the caller's CPU and gives that CPU up. The kernel then picks the peer,

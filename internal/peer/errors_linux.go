@@ -33,9 +33,9 @@ func rseqError(errno syscall.Errno) error {
 	case unix.ENOSYS:
 		remedy = "it takes Linux 4.18 or later with CONFIG_RSEQ, and no filter of system calls that hides it"
 	case unix.EINVAL, unix.EBUSY:
-		remedy = "the thread is registered already, and a thread has one registration: a program that links the C " +
-			"library (glibc 2.35 or later) has it register every thread: build with CGO_ENABLED=0, or start the " +
-			"program with GLIBC_TUNABLES=glibc.pthread.rseq=0"
+		remedy = "the thread is registered already, as by the C library (glibc 2.35 or later) in a program that " +
+			"links it, and the registered memory was not found (only amd64 looks for it): build with CGO_ENABLED=0, " +
+			"or start the program with GLIBC_TUNABLES=glibc.pthread.rseq=0"
 	case unix.EPERM, unix.EACCES:
 		remedy = filtered
 	case unix.ENOMEM:

@@ -12,8 +12,7 @@ import (
 
 // TestHasNot: an error says which feature is missing, which call the kernel refused, and what to do.
 func TestHasNot(t *testing.T) {
-	was := registered.Swap(false)
-	t.Cleanup(func() { registered.Store(was) })
+	noneRegistered(t)
 	for _, c := range []struct {
 		feature Feature
 		errno   syscall.Errno
@@ -38,6 +37,7 @@ func TestHasNot(t *testing.T) {
 	} {
 		t.Run(c.feature.String()+" "+c.errno.Error(), func(t *testing.T) {
 			replace(t, &system.rseq, func(*area, uintptr) syscall.Errno { return c.errno })
+			replace(t, &system.isRegistered, nowhere)
 			replace(t, &system.clock, func(int64) (int64, syscall.Errno) { return 0, c.errno })
 			replace(t, &system.affinity, always(c.errno))
 			replace(t, &system.recordFile, func(int64) (int, syscall.Errno) { return -1, c.errno })
@@ -72,6 +72,8 @@ func TestEnterRefused(t *testing.T) {
 		}
 		return 0
 	})
+	noneRegistered(t)
+	replace(t, &system.isRegistered, nowhere)
 	var me, v Thread
 	onThread(func() {
 		for range 2 {
@@ -102,8 +104,12 @@ func TestEnterRefused(t *testing.T) {
 // TestPullFails: the thread gets its set of CPUs back, whatever fails.
 func TestPullFails(t *testing.T) {
 	need(t, SameCPU, Pull)
-	me, v := newActor(t), newActor(t)
-	cpu := int(me.area.Load().cpu.Load())
+	var me Thread
+	v := newActor(t)
+	mine := new(area)
+	me.area.Store(mine)
+	cpu := int(v.lastCPU())
+	mine.cpu.Store(uint32(cpu))
 	replace(t, &sinceStart, func() int64 { return 1 })
 	replace(t, &afterPull, func() {})
 	var one, all unix.CPUSet
@@ -136,7 +142,6 @@ func TestPullFails(t *testing.T) {
 				return c.set[len(sets)-1]
 			})
 			v.again.Store(0)
-			me.area.Load().cpu.Store(uint32(cpu)) // the thread sleeps: the kernel does not write it
 			err := me.Pull(&v.Thread)
 			switch c.want {
 			case done:

@@ -17,9 +17,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// TestMain runs the tests with areas of this package, and TestWithLibrary once more with those of the C library.
 func TestMain(m *testing.M) {
-	testkit.FreeRSEQ(Has(SameCPU))
+	if os.Getenv(withLibrary) == "" {
+		testkit.FreeRSEQ(tryRegister())
+	}
 	os.Exit(m.Run())
+}
+
+// tryRegister tells what keeps the calling thread from an area of this package.
+func tryRegister() error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	a, errno := register()
+	if errno != 0 {
+		return errno
+	}
+	unregisterArea(a)
+	return nil
+}
+
+// needOwn skips a test that is about areas of this package.
+func needOwn(t testing.TB) {
+	t.Helper()
+	if errno := tryRegister(); errno != nil && !registered.Load() {
+		t.Skip("no area of this package: ", errno)
+	}
 }
 
 // need skips a test that needs features which this system lacks.
@@ -124,6 +147,14 @@ func (a *actor) unpin(t testing.TB) {
 	require.Zero(t, setAffinity(a.ID(), &set))
 }
 
+// lastCPU returns the CPU that the thread was last seen on, noCPU if that is not known.
+func (a *actor) lastCPU() uint32 {
+	if own := a.area.Load(); own != nil {
+		return own.cpu.Load()
+	}
+	return a.lentCPU()
+}
+
 func (a *actor) set(t testing.TB) (set unix.CPUSet) {
 	require.Zero(t, affinity(a.ID(), &set))
 	return set
@@ -162,6 +193,15 @@ func replace[T any](t testing.TB, p *T, fake T) {
 	*p = fake
 	t.Cleanup(func() { *p = was })
 }
+
+// noneRegistered is as if no thread had had a registration yet, until the end of the test.
+func noneRegistered(t testing.TB) {
+	was := registered.Swap(false)
+	t.Cleanup(func() { registered.Store(was) })
+}
+
+// nowhere says that a thread has no registration at any place.
+func nowhere(addr, size uintptr) bool { return false }
 
 // always is a system call that fails.
 func always(errno syscall.Errno) func(int64, *unix.CPUSet) syscall.Errno {

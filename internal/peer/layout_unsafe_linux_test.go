@@ -25,8 +25,29 @@ func TestLayout(t *testing.T) {
 	}
 
 	var th Thread
-	asked := unsafe.Offsetof(th.area) + unsafe.Sizeof(th.area)
+	asked := unsafe.Offsetof(th.lent) + unsafe.Sizeof(th.lent)
 	require.GreaterOrEqual(t, unsafe.Offsetof(th.id), uintptr(pad.Size))
 	require.GreaterOrEqual(t, unsafe.Offsetof(th.pull), asked+pad.Size, "a puller disturbs no peer that asks")
-	require.GreaterOrEqual(t, unsafe.Sizeof(th), unsafe.Offsetof(th.again)+8+pad.Size)
+	require.GreaterOrEqual(t, unsafe.Sizeof(th), unsafe.Offsetof(th.readers)+4+pad.Size)
+}
+
+// TestIsRegistered: the kernel tells where a thread's area is, and the registration stays.
+func TestIsRegistered(t *testing.T) {
+	needOwn(t)
+	a := newActor(t)
+	area := a.area.Load()
+	addr := uintptr(unsafe.Pointer(area))
+	a.do(func() {
+		if !isRegistered(addr, areaSize) || isRegistered(addr+areaSize, areaSize) || isRegistered(addr, 2*areaSize) {
+			t.Error("the area is not the one that is registered")
+		}
+	})
+	require.NotEqual(t, noCPU, area.cpu.Load())
+	require.False(t, isRegistered(addr, areaSize), "another thread")
+	a.do(a.Leave)
+	a.do(func() {
+		if isRegistered(addr, areaSize) || isRegistered(0, areaSize) {
+			t.Error("no area is registered")
+		}
+	})
 }

@@ -28,7 +28,7 @@ func (t *Thread) Pull(v *Thread) error {
 	if now < v.again.Load() {
 		return errTooSoon
 	}
-	mine := t.area.Load()
+	mine := t.current()
 	if mine == nil || t == v {
 		return errNobody
 	}

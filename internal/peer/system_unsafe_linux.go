@@ -15,15 +15,16 @@ import (
 
 // The system calls of this package. Tests replace them to make them fail.
 var system = struct {
-	rseq        func(a *area, flags uintptr) syscall.Errno
-	clock       func(id int64) (ns int64, errno syscall.Errno)
-	affinity    func(id int64, set *unix.CPUSet) syscall.Errno
-	setAffinity func(id int64, set *unix.CPUSet) syscall.Errno
-	recordFile  func(id int64) (fd int, errno syscall.Errno)
-}{rseq, threadClock, affinity, setAffinity, recordFile}
+	rseq         func(a *area, flags uintptr) syscall.Errno
+	isRegistered func(addr, size uintptr) bool
+	clock        func(id int64) (ns int64, errno syscall.Errno)
+	affinity     func(id int64, set *unix.CPUSet) syscall.Errno
+	setAffinity  func(id int64, set *unix.CPUSet) syscall.Errno
+	recordFile   func(id int64) (fd int, errno syscall.Errno)
+}{rseq, isRegistered, threadClock, affinity, setAffinity, recordFile}
 
-// An area is the kernel's struct rseq for one thread, on lines of its own: the kernel writes it each time that it has
-// switched the thread in or moved it, before the thread goes on in user mode.
+// An area is the kernel's struct rseq for one thread: the kernel writes it each time that it has switched the thread in
+// or moved it, before the thread goes on in user mode. The areas of this package are on lines of their own.
 type area struct {
 	cpuStart uint32
 	cpu      atomic.Uint32 // the CPU that the thread was last seen on in user mode; noCPU without a registration
@@ -66,6 +67,18 @@ func rseq(a *area, flags uintptr) syscall.Errno {
 	_, _, errno := syscall.RawSyscall6(unix.SYS_RSEQ, uintptr(unsafe.Pointer(a)), areaSize, flags, signature, 0, 0)
 	return errno
 }
+
+// isRegistered reports whether the calling thread is registered with the area at addr, of that size.
+//
+// It asks to unregister the area, with a wrong signature. The kernel refuses that in any case: by EPERM if the area is
+// the thread's, and by EINVAL if not. It reads and writes no memory for that.
+func isRegistered(addr, size uintptr) bool {
+	_, _, errno := syscall.RawSyscall6(unix.SYS_RSEQ, addr, size, unregister, uintptr(^uint32(signature)), 0, 0)
+	return errno == unix.EPERM
+}
+
+// areaAt returns the area at an address outside of Go's heap.
+func areaAt(addr uintptr) *area { return *(**area)(unsafe.Pointer(&addr)) }
 
 // mapAreas returns a page of areas. The page is never unmapped.
 func mapAreas() ([]*area, syscall.Errno) {

@@ -24,13 +24,15 @@ type Thread struct {
 
 	// Written by Enter and Leave, read by every peer.
 	id   atomic.Int64         // 0: no thread has entered
-	area atomic.Pointer[area] // nil: not registered
+	area atomic.Pointer[area] // of this package; nil: none is registered
+	lent atomic.Pointer[area] // of the C library, in the place of area; nil: none
 
 	_ pad.Line
 
 	// Written by peers.
-	pull  atomic.Uint32 // idle, or held by the one peer that pulls, or by Leave
-	again atomic.Int64  // the time, by sinceStart, before which no peer pulls
+	pull    atomic.Uint32 // idle, or held by the one peer that pulls, or by Leave
+	again   atomic.Int64  // the time, by sinceStart, before which no peer pulls
+	readers atomic.Int32  // the peers that read lent now
 
 	_ pad.Line
 }
@@ -65,7 +67,7 @@ var areas struct {
 	free []*area
 }
 
-// registered says that a thread of this process had a registration from this package.
+// registered says that a thread of this process had a registration from this package. Then the C library makes none.
 var registered atomic.Bool
 
 // Has returns nil if this process has the feature now, and an error that wraps ErrUnsupported and says what to do if
@@ -79,10 +81,11 @@ func Has(f Feature) error {
 			return nil // the calling thread may be one of those, and a second registration fails
 		}
 		a, errno := register()
-		if errno != 0 {
+		if errno == 0 {
+			unregisterArea(a)
+		} else if borrow(errno) == nil {
 			return rseqError(errno)
 		}
-		unregisterArea(a)
 		return nil
 	case Clock:
 		if _, errno := system.clock(osthread.ID()); errno != 0 {
@@ -131,6 +134,17 @@ func unregisterArea(a *area) {
 	}
 }
 
+// borrow returns the C library's area of the calling thread, nil if there is none. register has failed with errno.
+func borrow(errno syscall.Errno) *area {
+	if errno != unix.EINVAL && errno != unix.EBUSY {
+		return nil // the thread has no registration
+	}
+	if registered.Load() {
+		return nil // the thread has that of another Thread
+	}
+	return libraryArea()
+}
+
 func takeArea() (*area, syscall.Errno) {
 	areas.mu.Lock()
 	defer areas.mu.Unlock()
@@ -167,20 +181,25 @@ func (t *Thread) Enter() error {
 	default:
 		panic(fmt.Sprintf("peer: thread %d enters a Thread that thread %d has not left", id, was))
 	}
-	if t.area.Load() != nil {
+	if t.current() != nil {
 		return nil
 	}
 	a, errno := register()
-	if errno != 0 {
-		return rseqError(errno)
+	if errno == 0 {
+		registered.Store(true)
+		t.area.Store(a)
+		return nil
 	}
-	registered.Store(true)
-	t.area.Store(a)
-	return nil
+	if a := borrow(errno); a != nil {
+		t.lent.Store(a)
+		return nil
+	}
+	return rseqError(errno)
 }
 
-// Leave makes t stand for no thread. The thread that has entered t calls Leave before it ends; it waits for a peer that
-// is about to pull it. Leave does nothing if no thread has entered. Another thread panics.
+// Leave makes t stand for no thread. The thread that has entered t calls Leave before it ends; it waits for peers that
+// are about to pull it, or read its CPU number in the C library's memory. Leave does nothing if no thread has entered.
+// Another thread panics.
 func (t *Thread) Leave() {
 	id := t.id.Load()
 	if id == 0 {
@@ -199,6 +218,34 @@ func (t *Thread) Leave() {
 		// A peer may have loaded a before: it reads that the area has no CPU, or the CPU of the next thread to have it.
 		unregisterArea(a)
 	}
+	if t.lent.Swap(nil) != nil {
+		for t.readers.Load() > 0 { // the memory may go when the thread ends
+			osthread.Yield()
+		}
+	}
+}
+
+// current returns the area of t's thread, nil if there is none. Another thread must not read what lent points to.
+func (t *Thread) current() *area {
+	if a := t.area.Load(); a != nil {
+		return a
+	}
+	return t.lent.Load()
+}
+
+// lentCPU returns the CPU that the C library's area of t's thread has, noCPU if there is none. Any thread. If there is
+// none it writes nothing, so that Leave need not wait for long.
+func (t *Thread) lentCPU() uint32 {
+	if t.lent.Load() == nil {
+		return noCPU
+	}
+	t.readers.Add(1) // Leave waits from here on, unless it has taken lent away by now
+	cpu := noCPU
+	if a := t.lent.Load(); a != nil {
+		cpu = a.cpu.Load()
+	}
+	t.readers.Add(-1)
+	return cpu
 }
 
 // ID returns the kernel's id of the thread, 0 if no thread has entered. Any thread.
@@ -210,14 +257,20 @@ func (t *Thread) ID() int64 { return t.id.Load() }
 // The answer is wrong where v's number is old: in the microseconds after the kernel has put v on another CPU, and while
 // v is in a system call in which it was moved.
 func (t *Thread) SharesCPU(v *Thread) bool {
-	mine, its := t.area.Load(), v.area.Load()
-	if mine == nil || its == nil || mine == its {
+	mine := t.current()
+	if mine == nil || mine == v.current() {
 		return false
 	}
 	// The caller's number is compared after v's was loaded as well. Otherwise the caller could be moved between the two
 	// loads, and v could have run all the time on the CPU that the caller has left.
 	cpu := mine.cpu.Load()
-	return its.cpu.Load() == cpu && mine.cpu.Load() == cpu
+	var last uint32
+	if its := v.area.Load(); its != nil {
+		last = its.cpu.Load()
+	} else {
+		last = v.lentCPU()
+	}
+	return last == cpu && mine.cpu.Load() == cpu
 }
 
 // Clock returns the CPU time that t's thread has used; ok is false if there is no such thread. Any thread.

@@ -9,8 +9,8 @@ import (
 
 // FreeRSEQ makes room for package peer in a test binary that links the C library, as with the race detector: there each
 // thread has the library's rseq registration, and no other one. missing is what peer.Has says about peer.SameCPU. If
-// that is a registration in the way, FreeRSEQ starts the test binary anew with the library's registration off. TestMain
-// calls it.
+// that is a registration in the way, which package peer cannot use, FreeRSEQ starts the test binary anew with the
+// library's registration off. TestMain calls it.
 func FreeRSEQ(missing error) {
 	const name, off = "GLIBC_TUNABLES", "glibc.pthread.rseq=0"
 	tunables := os.Getenv(name)

@@ -33,7 +33,7 @@ var Table = []Row{
 	{
 		Name:  "bws-same",
 		Does:  "mbws, and a thief yields to a busy worker that was last on the thief's own CPU, and so has no core",
-		When:  "to compare on a machine that other programs use too; Linux with rseq, and no C library in the way",
+		When:  "to compare on a machine that other programs use too; Linux with rseq",
 		Costs: "as mbws, and two loads for each failed attempt; misses workers preempted on other CPUs",
 		New:   standIn{}.new, Needs: NeedSameCPU, Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
 	},
