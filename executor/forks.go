@@ -112,17 +112,10 @@ func (w *Worker) pushFork(s *Scope, next *fork) {
 		}
 		return
 	}
-	effect := deque.Refused
-	if q := w.lane.Plain(); q != nil {
-		effect = q.Push(&next.Item)
-	}
-	if effect == deque.Refused {
-		effect = w.put(&next.Item)
-	} else {
+	if effect := w.lane.PushPlain(&next.Item); effect == deque.Nothing { // pushAside, without its call
 		w.lane.Pushed++
-	}
-	if effect == deque.Shown {
-		w.tell(effect)
+	} else {
+		w.pushTold(&next.Item, effect)
 	}
 }
 
@@ -134,16 +127,15 @@ func (w *Worker) popFork(newest *fork) bool {
 		return false
 	}
 	var it *Item
-	if q := w.lane.Plain(); q != nil {
-		var effect deque.Effect
-		if it, effect = q.Pop(); it != nil {
-			w.lane.Popped++
-		}
-		if effect == deque.Shown {
-			w.tell(effect)
-		}
+	if w.lane.IsDirect() { // popOwn, without its calls
+		it = w.lane.PopDirect()
 	} else {
-		it = w.popOwn()
+		var effect deque.Effect
+		if it, effect = w.lane.PopPlain(); it != nil && effect == deque.Nothing {
+			w.lane.Popped++
+		} else {
+			it = w.popTold(it, effect)
+		}
 	}
 	if it != &newest.Item {
 		if it != nil {

@@ -183,6 +183,20 @@ func (w *Worker) uncount() { w.counts.overhead++ }
 
 // pushAside is Push for a lane that is not direct.
 func (w *Worker) pushAside(it *Item) {
+	if effect := w.lane.PushPlain(it); effect == deque.Nothing {
+		w.lane.Pushed++
+	} else {
+		w.pushTold(it, effect)
+	}
+}
+
+// pushTold goes on after PushPlain, which has had an effect other than Nothing.
+func (w *Worker) pushTold(it *Item, effect deque.Effect) {
+	if effect != deque.Refused {
+		w.lane.Pushed++
+		w.tell(w.lane.Told(effect))
+		return
+	}
 	switch effect := w.lane.PushAside(it); effect {
 	case deque.Nothing:
 	case deque.Refused:
@@ -245,7 +259,24 @@ func (w *Worker) popOwn() (it *Item) {
 
 // popAside is popOwn for a lane that is not direct.
 func (w *Worker) popAside() *Item {
-	it, effect := w.lane.PopAside(w.limit())
+	it, effect := w.lane.PopPlain()
+	if it != nil && effect == deque.Nothing {
+		w.lane.Popped++
+		return it
+	}
+	return w.popTold(it, effect)
+}
+
+// popTold goes on after PopPlain, which has had an effect, or no item.
+func (w *Worker) popTold(it *Item, effect deque.Effect) *Item {
+	if effect != deque.Nothing {
+		w.tell(w.lane.Told(effect))
+	}
+	if it != nil {
+		w.lane.Popped++
+		return it
+	}
+	it, effect = w.lane.PopAside(w.limit())
 	if effect != deque.Nothing {
 		w.tell(effect)
 	}

@@ -15,15 +15,40 @@ func (l *Lane[T]) PushDirect(p *T) {
 	l.open.Push(p)
 }
 
-// PushAside is Push of a lane that is not direct. Owner only.
+// PushAside is Push of a lane that is not direct, after PushPlain was refused. Owner only.
 func (l *Lane[T]) PushAside(p *T) deque.Effect { return l.own.push(p) }
 
-// PopAside is Pop of a lane that is not direct. Owner only.
+// PopAside is Pop of a lane that is not direct, after PopPlain has found nothing. Owner only.
 func (l *Lane[T]) PopAside(limit uint64) (*T, deque.Effect) { return l.own.pop(limit) }
 
-// Plain returns the queue of a lane if its owner may use it as it is, and count what it pushes and pops, as long as the
-// queue has room or an item: Push and Pop would do no more. Otherwise it returns nil. Owner only.
-func (l *Lane[T]) Plain() deque.Queue[T] { return l.plain }
+// PushPlain is Push of a lane whose queue may hide items and has room. The owner then counts the item, and calls Told
+// with an effect other than Nothing. For every other lane the effect is Refused, and the owner calls PushAside. Owner
+// only.
+func (l *Lane[T]) PushPlain(p *T) deque.Effect {
+	if l.plain == nil {
+		return deque.Refused
+	}
+	return l.plain.Push(p)
+}
+
+// PopPlain is Pop of a lane whose queue may hide items and has one. The owner then counts the item, and calls Told with
+// an effect other than Nothing. If PopPlain returns nil, the owner then calls PopAside. Owner only.
+func (l *Lane[T]) PopPlain() (*T, deque.Effect) {
+	if l.plain == nil {
+		return nil, deque.Nothing
+	}
+	return l.plain.Pop()
+}
+
+// Told returns effect, that of an operation of the queue. If the effect answers thieves that have asked, it clears
+// demand. Owner only.
+func (l *Lane[T]) Told(effect deque.Effect) deque.Effect {
+	if effect == deque.Shown && l.asks && l.Demand() {
+		l.Answer()
+		l.Answered()
+	}
+	return effect
+}
 
 // PopDirect is Pop of a direct lane. Its effect is always Nothing. Owner only.
 func (l *Lane[T]) PopDirect() *T {

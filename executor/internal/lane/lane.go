@@ -28,7 +28,7 @@ type Lane[T any] struct {
 
 	// Owner only, plain: the race detector checks the claim.
 	own    owner[T]       // nil while the lane is direct
-	plain  deque.Queue[T] // see Plain
+	plain  deque.Queue[T] // the queue, unless it must not hide items; see PushPlain
 	solo   []*T           // the items of an owner that is alone, see alone; without capacity in every other lane
 	Pushed uint64         // items pushed
 	Popped uint64         // items popped
@@ -62,6 +62,10 @@ func (l *Lane[T]) Push(p *T) deque.Effect {
 		l.PushDirect(p)
 		return deque.Shown
 	}
+	if effect := l.PushPlain(p); effect != deque.Refused {
+		l.Pushed++
+		return l.Told(effect)
+	}
 	return l.own.push(p)
 }
 
@@ -72,7 +76,14 @@ func (l *Lane[T]) Pop(limit uint64) (*T, deque.Effect) {
 	if l.IsDirect() {
 		return l.PopDirect(), deque.Nothing
 	}
-	return l.own.pop(limit)
+	p, effect := l.PopPlain()
+	effect = l.Told(effect)
+	if p != nil {
+		l.Popped++
+		return p, effect
+	}
+	p, more := l.own.pop(limit)
+	return p, max(effect, more)
 }
 
 // Poll answers thieves that have asked. The effect is Nothing or Shown. Owner only.

@@ -67,10 +67,10 @@ func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 	switch {
 	case !isAlone:
 		l.enough = m.o.Enough
-		l.KeepOpen(false)
 	case !l.IsFIFO():
 		l.own, l.solo = &alone[T]{l: l, next: l.own}, make([]*T, 0, dequeCapacity)
 	}
+	l.KeepOpen(false)
 	if m.o.Batch != deque.One {
 		l.batch, l.stolen = m.o.Batch, make([]*T, maxBatch)
 		l.batcher = l.queue.(deque.Batcher[T])

@@ -15,29 +15,19 @@ type queued[T any] struct {
 	_     pad.Line
 }
 
-func (q *queued[T]) push(p *T) deque.Effect {
-	l := q.l
-	if !q.open {
-		if effect := l.queue.Push(p); effect != deque.Refused {
-			l.Pushed++
-			return q.told(effect)
-		}
-	}
-	return q.overflow(p)
-}
-
-// overflow pushes p to the open deque. It does not wait for a thief to make room.
+// push pushes p to the open deque: the queue is full, see PushPlain, or must not hide p. It does not wait for a thief to
+// make room.
 //
 // D1(overflow): the effect Shown is for the items moved as well as for p: a thief that looked meanwhile may have seen
 // them neither in the queue nor in the deque.
-func (q *queued[T]) overflow(p *T) deque.Effect {
+func (q *queued[T]) push(p *T) deque.Effect {
 	if q.l.IsFIFO() {
 		return deque.Refused // from the open deque p would be taken before older items
 	}
 	_ = q.openUp()
 	q.l.Pushed++
 	q.l.open.Push(p)
-	return q.told(deque.Shown)
+	return q.l.Told(deque.Shown)
 }
 
 // openUp moves all items of the queue to the open deque, the oldest first. The effect is that of the pops: items that
@@ -69,19 +59,10 @@ func (q *queued[T]) pop(uint64) (*T, deque.Effect) {
 	if p != nil {
 		l.Popped++
 	}
-	return p, q.told(effect)
+	return p, q.l.Told(effect)
 }
 
-func (q *queued[T]) poll() deque.Effect { return q.told(q.l.queue.Poll()) }
-
-// told returns effect. If the effect answers thieves that have asked, told clears demand.
-func (q *queued[T]) told(effect deque.Effect) deque.Effect {
-	if l := q.l; effect == deque.Shown && l.asks && l.Demand() {
-		l.Answer()
-		l.Answered()
-	}
-	return effect
-}
+func (q *queued[T]) poll() deque.Effect { return q.l.Told(q.l.queue.Poll()) }
 
 func (q *queued[T]) expose() deque.Effect {
 	l := q.l
@@ -95,13 +76,13 @@ func (q *queued[T]) expose() deque.Effect {
 	if !l.open.IsEmpty() {
 		shown = deque.Shown // D1(overflow)
 	}
-	return q.told(shown)
+	return q.l.Told(shown)
 }
 
 func (q *queued[T]) keepOpen(open bool) {
 	l := q.l
 	q.open, l.plain = open && l.kind.Hides(), nil
-	if !q.open && (!l.asks || l.forksPushed) { // else told clears demand
+	if !q.open {
 		l.plain = l.queue
 	}
 }
