@@ -24,17 +24,24 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 	fs.Uint64Var(&o.Seed, "seed", defaultSeed, "")
 	dryRun := fs.Bool("dry-run", false, "")
 	resume := fs.String("resume", "", "")
+	report := fs.String("report", "", "")
 	fs.StringVar(&r.Dir, "o", "", "")
 	ids, err := parse(fs, args)
 	if err != nil {
 		return err
 	}
+	kept := "" // the flag that names a directory with a replay
+	for _, name := range []string{"resume", "report"} {
+		if isSet(fs, name) {
+			kept = name
+		}
+	}
 	switch {
-	case isSet(fs, "resume") && (len(ids) > 0 || len(given(fs)) > 1):
-		return bench.BadInput("-resume takes the experiments and the options from its directory: leave out all others")
-	case isSet(fs, "resume") && *resume == "":
-		return bench.BadInput("-resume needs the directory of a replay")
-	case isSet(fs, "resume"):
+	case kept != "" && (len(ids) > 0 || len(given(fs)) > 1):
+		return bench.BadInput("-%s takes the experiments and the options from its directory: leave out all others", kept)
+	case kept != "" && *resume+*report == "":
+		return bench.BadInput("-%s needs the directory of a replay", kept)
+	case kept != "":
 	case len(ids) == 0:
 		return bench.BadInput("replay needs experiments, or all: wsbench replay list has them")
 	case len(ids) == 1 && ids[0] == "list":
@@ -74,9 +81,12 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 		line.say(fmt.Sprintf("%d of %d, %v left: %s", p.Done+1, p.Total, p.Left.Round(time.Second), p.What))
 	}
 	run := r.Begin
-	if isSet(fs, "resume") {
+	switch {
+	case kept == "resume":
 		r.Dir, run = *resume, r.Resume
-	} else if r.Dir == "" {
+	case kept == "report":
+		r.Dir, run = *report, r.Report
+	case r.Dir == "":
 		r.Dir = "replay"
 	}
 	err = run(ctx)
@@ -84,7 +94,7 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 	var bad *bench.InputError
 	switch {
 	case err == nil:
-		fmt.Fprintf(t.stdout, "%s\n", filepath.Join(r.Dir, replay.ReportFile))
+		fmt.Fprintf(t.stdout, "%s%s\n", r.Summary(), filepath.Join(r.Dir, replay.ReportFile))
 	case !errors.As(err, &bad):
 		fmt.Fprintf(t.stderr, "wsbench: what was measured is kept: go on with wsbench replay -resume %s\n", r.Dir)
 	}
@@ -120,9 +130,10 @@ func replayHelp(*tool) string {
 	writeExperiments(&experiments, replay.Options{Seed: defaultSeed})
 	return fmt.Sprintf(`Usage: wsbench replay EXPERIMENT… [flags]
 
-Repeats what the source documents measured, judges each of their claims by it, and writes a
-report: one HTML file that opens offline, with the figures as SVG, all repetitions as CSV, in
-the Go benchmark format and as JSON lines beside it. An experiment is an ID of the list below,
+Repeats what the source documents measured, judges each of their claims by it, says
+what decided each verdict, and writes a report: one HTML file that opens offline, with the
+verdicts as JSON, the figures as SVG, all repetitions as CSV, in the Go benchmark format and as
+JSON lines beside it. An experiment is an ID of the list below,
 the number of a document for all of that document, or all.
 
 %s
@@ -133,6 +144,7 @@ Flags:
   -o DIR        the directory of the results and the report, which must be new or empty
                 (default replay)
   -resume DIR   go on with an interrupted replay, or make the report of a complete one again
+  -report DIR   make the report of what has been measured again, on any machine
   -full         the sizes of the documents; without it, sizes for a small machine
   -reps N       repetitions of each setting (default: each experiment's own)
   -seed S       seed of random graphs and data (default %d)

@@ -138,3 +138,13 @@ func (s Stat) Range(scale float64) string {
 	return fmt.Sprintf("%s (%s to %s)",
 		Significant(s.Median*scale), Significant(s.Least*scale), Significant(s.Most*scale))
 }
+
+// Spread returns by how much the median may be off, as a share of it: half the width of its confidence interval, or of
+// the range of all repetitions if these are too few for one.
+func (s Stat) Spread() float64 {
+	low, high := s.interval.Lo, s.interval.Hi
+	if math.IsInf(low, 0) || math.IsInf(high, 0) {
+		low, high = s.Least, s.Most
+	}
+	return (high - low) / 2 / math.Abs(s.Median)
+}

@@ -31,6 +31,9 @@ type Data struct {
 	Options
 	Env  *bench.Environment
 	Rows []bench.Row
+	// Control are the rows of baselines that were measured a second time, under another name.
+	Control []bench.Row
+	figures []string // of the experiment's table: those that claims are judged by
 
 	Refused    []string // why some measurements could not be made
 	Unrecorded []string // why the switches of some co-runs were not recorded
@@ -46,14 +49,24 @@ func appendNew[T comparable](all []T, v T) []T {
 // where returns the part of d whose rows have these settings, given as in "policy=abp workers=2". A setting may have
 // several values, separated by |.
 func (d *Data) where(format string, args ...any) *Data {
-	part := &Data{Options: d.Options, Env: d.Env, Refused: d.Refused, Unrecorded: d.Unrecorded}
+	part := *d
 	conditions := strings.Fields(fmt.Sprintf(format, args...))
-	for _, r := range d.Rows {
-		if !slices.ContainsFunc(conditions, func(c string) bool { return !meets(r, c) }) {
-			part.Rows = append(part.Rows, r)
+	part.Rows = meeting(d.Rows, conditions)
+	return &part
+}
+
+// meeting returns the rows that meet all conditions.
+func meeting(rows []bench.Row, conditions []string) (some []bench.Row) {
+	for _, r := range rows {
+		if meetsAll(r, conditions) {
+			some = append(some, r)
 		}
 	}
-	return part
+	return some
+}
+
+func meetsAll(r bench.Row, conditions []string) bool {
+	return !slices.ContainsFunc(conditions, func(c string) bool { return !meets(r, c) })
 }
 
 func meets(r bench.Row, condition string) bool {

@@ -48,6 +48,7 @@ var fig5CoRun = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "000/fig5-corun abp-lowest", Place: "III-B, fig. 5 (right)",
+			needs: aSleeper, baseline: "policy=abp processes=2|4|8",
 			Says: "ABP has the lowest throughput in all co-runs, whatever the circuit.",
 			judge: func(d *Data) Verdict {
 				lowest, cases, found := 0, 0, []string{}
@@ -71,6 +72,7 @@ var fig5CoRun = &Experiment{
 		},
 		{
 			ID: "000/fig5-corun c6288", Place: "III-B, fig. 5 (right), c6288",
+			needs: aSleeper, baseline: "circuit=c6288 policy=mbws processes=2|4|8",
 			Says: "Ours and MBWS are close except on c6288, where 8 co-runs reach 6.6 (ours), 4.36 (MBWS) and 1.9 " +
 				"(ABP).",
 			judge: func(d *Data) Verdict {
@@ -89,6 +91,7 @@ var fig5CoRun = &Experiment{
 		},
 		{
 			ID: "000/fig5-corun b19", Place: "III-B, fig. 5 (right), b19",
+			needs: aSleeper, baseline: "circuit=b19 policy=abp processes=2|4|8",
 			Says: "On b19, 8 co-runs reach 1.49 (ABP), 1.89 (ours) and 1.95 (MBWS).",
 			judge: func(d *Data) Verdict {
 				part := d.where("circuit=b19")

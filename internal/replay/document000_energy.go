@@ -31,6 +31,7 @@ var fig5Energy = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "000/fig5-energy highest", Place: "III-B, fig. 5 (left)",
+			needs: aSleeper000, baseline: "policy=abp",
 			Says: "ABP takes the most energy in most cases; MBWS is very close to ours, which is slightly better in " +
 				"most.",
 			judge: func(d *Data) Verdict {
@@ -59,6 +60,7 @@ var fig5Energy = &Experiment{
 		},
 		{
 			ID: "000/fig5-energy b19", Place: "III-B, fig. 5 (left), b19",
+			needs: aSleeper000, baseline: "circuit=b19 policy=abp",
 			Says: "At 40 cores ABP takes 1.57 times as much as ours and 1.48 times as much as MBWS: ours saves 36 %.",
 			judge: byCircuit("b19", func(d *Data) Verdict {
 				y, label, _ := d.energyOf()
@@ -70,6 +72,7 @@ var fig5Energy = &Experiment{
 		},
 		{
 			ID: "000/fig5-energy c6288", Place: "III-B, fig. 5 (left), c6288",
+			needs: aSleeper000, baseline: "circuit=c6288 policy=abp",
 			Says: "With more cores ABP takes more energy although it does not get faster: at 40 cores twice as much " +
 				"as ours, for 8 % less time.",
 			judge: byCircuit("c6288", func(d *Data) Verdict {

@@ -46,6 +46,7 @@ var lemma2 = &Experiment{
 		{"late-thieves", "thieves in the second half", 1}, {"samples", "looks", 1}},
 	claims: []*Claim{{
 		ID: "000/lemma2 bound", Place: "II-D, lemma 2",
+		needs: twoBeside, baseline: "policy=" + ours,
 		Says: "Of a group of thieves only one is left after O((STEAL_BOUND + YIELD_BOUND) S + C).",
 		judge: func(d *Data) Verdict {
 			held, found := true, []string{}

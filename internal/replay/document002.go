@@ -50,6 +50,7 @@ var fig1 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "002/fig1 fat", Place: "1.2, fig. 1",
+			needs: eightQueues, baseline: "tree=fat deque=bwos block=1",
 			Says: "On the fat tree BWoS is considerably slower with small blocks.",
 			judge: func(d *Data) Verdict {
 				part := d.where("tree=fat deque=bwos")
@@ -62,6 +63,7 @@ var fig1 = &Experiment{
 		},
 		{
 			ID: "002/fig1 thin", Place: "1.2, fig. 1",
+			needs: eightQueues, baseline: "tree=thin deque=bwos block=2048",
 			Says: "On the thin tree the time of BWoS rises steeply with the size of the blocks.",
 			judge: func(d *Data) Verdict {
 				part := d.where("tree=thin deque=bwos")
@@ -74,6 +76,7 @@ var fig1 = &Experiment{
 		},
 		{
 			ID: "002/fig1 padws", Place: "2.2.1, fig. 1",
+			needs: eightQueues, baseline: "deque=padws",
 			Says: "With blocks of any size but the extremes PadWS is good on both trees.",
 			judge: func(d *Data) Verdict {
 				held, found := true, []string{}
@@ -100,6 +103,7 @@ var fig1 = &Experiment{
 		},
 		{
 			ID: "002/fig1 abp", Place: "2.2.1, fig. 1",
+			needs: eightQueues, baseline: "deque=abp",
 			Says: "PadWS is up to 4.7 times as fast as ABP.",
 			judge: func(d *Data) Verdict {
 				most, where := math.NaN(), ""
@@ -134,8 +138,9 @@ var fig2a = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "002/fig2a private", Place: "1.3, fig. 2a",
+			needs: twoEnds, baseline: "stolen=0",
 			Says: "The throughput of pdqr and pdqs drops significantly as soon as items are stolen.",
-			judge: needsRealCores(func(d *Data) Verdict {
+			judge: func(d *Data) Verdict {
 				held, found := true, []string{}
 				for _, k := range []string{"pdqr", "pdqs"} {
 					part := d.where("deque=%s", k)
@@ -144,12 +149,13 @@ var fig2a = &Experiment{
 					found = append(found, k+", ns by percent stolen: "+part.curve("stolen", "ns/op", 1))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))
-			}),
+			},
 		},
 		{
 			ID: "002/fig2a padws", Place: "2.2.1, fig. 2a",
+			needs: twoEnds, baseline: "stolen=0",
 			Says: "The share that is stolen has a negligible effect on the owner of PadWS, and on that of BWoS.",
-			judge: needsRealCores(func(d *Data) Verdict {
+			judge: func(d *Data) Verdict {
 				held, found := true, []string{}
 				for _, k := range []string{"padws", "bwos"} {
 					part := d.where("deque=%s", k)
@@ -158,13 +164,10 @@ var fig2a = &Experiment{
 					found = append(found, k+", ns by percent stolen: "+part.curve("stolen", "ns/op", 1))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))
-			}),
+			},
 		},
 	},
 }
-
-// needsRealCores judges where owner and thief can have a core each.
-func needsRealCores(judge func(*Data) Verdict) func(*Data) Verdict { return needsCores(2, judge) }
 
 var fig2b = &Experiment{
 	ID: "002/fig2b", Place: "Section 1.3, figure 2b",
@@ -185,6 +188,7 @@ var fig2b = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "002/fig2b private", Place: "1.3, fig. 2b",
+			needs: twoEnds, baseline: "deque=pdqr|pdqs",
 			Says: "pdqr and pdqs have the highest latency, higher than ABP's.",
 			judge: func(d *Data) Verdict {
 				l := func(k string) float64 { return d.median("mean-ns", "deque=%s", k) }
@@ -196,6 +200,7 @@ var fig2b = &Experiment{
 		},
 		{
 			ID: "002/fig2b padws", Place: "2.1, fig. 2b",
+			needs: twoEnds, baseline: "deque=padws",
 			Says: "PadWS has the lowest latency of all, about 0.32 of that of pdqr and pdqs.",
 			judge: func(d *Data) Verdict {
 				l := func(k string) float64 { return d.median("mean-ns", "deque=%s", k) }
@@ -231,8 +236,9 @@ var fig2c = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "002/fig2c private", Place: "1.3, fig. 2c",
+			needs: manyThieves, baseline: "thieves=1",
 			Says: "pdqr and pdqs do not scale with the number of thieves.",
-			judge: needsCores(8, func(d *Data) Verdict {
+			judge: func(d *Data) Verdict {
 				held, found := true, []string{}
 				for _, k := range []string{"pdqr", "pdqs"} {
 					part := d.where("deque=%s", k)
@@ -241,12 +247,13 @@ var fig2c = &Experiment{
 					found = append(found, k+", million steals/s by thieves: "+part.curve("thieves", "steals/s", 1e-6))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))
-			}),
+			},
 		},
 		{
 			ID: "002/fig2c padws", Place: "2.2.2, fig. 2c",
+			needs: manyThieves, baseline: "deque=padws",
 			Says: "PadWS scales best: with 87 thieves it has 3.4 times the throughput of the second best.",
-			judge: needsCores(8, func(d *Data) Verdict {
+			judge: func(d *Data) Verdict {
 				thieves := "1" // the most for which there are cores
 				for _, t := range d.values("thieves") {
 					if n, err := strconv.Atoi(t); err == nil && n+1 <= d.Env.Cores {
@@ -258,7 +265,7 @@ var fig2c = &Experiment{
 				_, second := at.where("deque=abp|bwos|pdqr|pdqs|adws").extremes("deque", "steals/s", 0)
 				return verdict(p > 1.5*second, "with %s thieves %s of the second best; million steals/s: %s", thieves,
 					ratio(p, second), at.each("deque", "steals/s", 1e-6))
-			}),
+			},
 		},
 	},
 }
@@ -281,12 +288,13 @@ var fig2d = &Experiment{
 		{"stolen-percent", "stolen, %", 1}},
 	claims: []*Claim{{
 		ID: "002/fig2d retries", Place: "2.1, fig. 2d",
+		needs: twoEnds, baseline: "deque=adws",
 		Says: "The expected number of retries is remarkably low: most steals need none.",
-		judge: needsRealCores(func(d *Data) Verdict {
+		judge: func(d *Data) Verdict {
 			least, _ := d.extremes("stolen", "at-once-percent", 0)
 			return verdict(least > 50, "percent of the steals without a retry, by percent stolen: %s; retries a "+
 				"steal: %s",
 				d.curve("stolen", "at-once-percent", 1), d.curve("stolen", "retries/steal", 1))
-		}),
+		},
 	}},
 }

@@ -52,6 +52,7 @@ var fig21Of003 = &Experiment{
 func dynamicClaim(scenario, says string) *Claim {
 	return &Claim{
 		ID: "003/fig2-1 " + scenario, Place: "2.1, fig. 2-1", Says: says,
+		needs: calculated,
 		judge: func(d *Data) Verdict {
 			throughput := d.overStatic("throughput", known003, "scenario=%s", scenario)
 			response := d.overStatic("response", known003, "scenario=%s", scenario)
@@ -154,6 +155,7 @@ var fig52Of003 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "003/fig5-2 trace", Place: "5.2, fig. 5-2",
+			needs: calculated,
 			Says: "After the ten events the allotments are {4}, {4,12}, {4,10,2}, {4,6,6}, {4,4,4,4}, {3,3,3,3,4}, " +
 				"{2,2,3,3,3,3}, {3,4,3,3,3}, {4,4,4,4}, {4,6,6}.",
 			judge: func(d *Data) Verdict {
@@ -174,7 +176,8 @@ var fig52Of003 = &Experiment{
 		},
 		{
 			ID: "003/fig5-2 conditions", Place: "5.1 and 5.2",
-			Says: "The allotments are fair, efficient and conservative after each event.",
+			needs: calculated,
+			Says:  "The allotments are fair, efficient and conservative after each event.",
 			judge: func(d *Data) Verdict {
 				held, cases := 0, 0
 				for i := range dpTrace {
@@ -242,7 +245,8 @@ var fig62Of003 = &Experiment{
 		{"allotment", "allotment by DP", 1}, {"filled", "allotment by water-filling", 1}},
 	claims: []*Claim{{
 		ID: "003/fig6-2 trace", Place: "6.1, fig. 6-2",
-		Says: "The desires are 8, 16, 5, 5, 10, 1, and the allotments 8, 8, 5, 5, 8, 1.",
+		needs: calculated,
+		Says:  "The desires are 8, 16, 5, 5, 10, 1, and the allotments 8, 8, 5, 5, 8, 1.",
 		judge: func(d *Data) Verdict {
 			equal, desires, allotments := 0, []string{}, []string{}
 			for i, e := range desireTrace {
@@ -301,6 +305,7 @@ var fig77Of003 = &Experiment{
 func theoryClaim(name, t string, static, shared [3]float64, says string) *Claim {
 	return &Claim{
 		ID: "003/fig7-7 " + name, Place: "7.2.1, fig. 7-7", Says: says,
+		needs: calculated,
 		judge: func(d *Data) Verdict {
 			held, found := true, []string{}
 			for i, m := range performanceMetrics {

@@ -89,6 +89,7 @@ var fig71Of003 = &Experiment{
 	},
 	claims: []*Claim{{
 		ID: "003/fig7-1 parallelism", Place: "7.1.1, fig. 7-1",
+		needs: counted,
 		Says: "Each of the four jobs has a parallelism much greater than the number of processors: at least four times " +
 			"as great, and up to 10000 times.",
 		judge: func(d *Data) Verdict {
@@ -143,6 +144,7 @@ var o1Of003 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "003/o1 grows", Place: "7.1.1, fig. 7-2(a)",
+			needs: twoProcessors, baseline: "cycle=1|25",
 			Says: "The all-procs time grows with est_cycle.",
 			judge: func(d *Data) Verdict {
 				held, found := true, []string{}
@@ -157,6 +159,7 @@ var o1Of003 = &Experiment{
 		},
 		{
 			ID: "003/o1 intervals", Place: "7.1.1, fig. 7-2(b)",
+			needs: twoProcessors, baseline: "cycle=1",
 			Says: "In intervals of est_cycle the all-procs time falls, and is at least log P of them.",
 			judge: func(d *Data) Verdict {
 				held, found := true, []string{}
@@ -188,8 +191,7 @@ var o2Of003 = &Experiment{
 	ID: "003/o2", Place: "Section 7.1.2, experiment O2, figure 7-5",
 	About: "what estimating desires costs a job that is alone, by est_cycle",
 	Notes: machine003 + "All settings of a job have turns, a repetition each, and none has always the same place. The " +
-		"overhead is the ratio of medians. Its noise is the standard error that follows from the deviations of both. A " +
-		"job begins with one worker, which is experiment O1: the claims are about the overhead less what that costs, " +
+		"overhead is the ratio of medians. A job begins with one worker, which is experiment O1: the claims are about the overhead less what that costs, " +
 		"which for a job of a second is more than the rest. Only two of the jobs, for they have to be long.",
 	plan: func(p *Plan) {
 		for _, j := range jobsO2 {
@@ -209,8 +211,7 @@ var o2Of003 = &Experiment{
 		for _, j := range jobsO2 {
 			s := Series{Name: j.name}
 			for _, c := range cycles003 {
-				o, _ := d.overhead(j.name, c)
-				s.Points = append(s.Points, Point{X: float64(c), Y: 100 * o})
+				s.Points = append(s.Points, Point{X: float64(c), Y: 100 * d.overhead(j.name, c)})
 			}
 			f.add(s)
 		}
@@ -221,11 +222,13 @@ var o2Of003 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "003/o2 overhead", Place: "7.1.2, fig. 7-5",
+			needs: aJobAlone, baseline: "cycle=" + unshared,
 			Says:  "The overhead is about 0 for an est_cycle of 5 ms or more: 1 % at most.",
 			judge: func(d *Data) Verdict { return d.overheadVerdict(cycles003[2:], 0.01) },
 		},
 		{
 			ID: "003/o2 choice", Place: "7.1.2",
+			needs: aJobAlone, baseline: "cycle=" + unshared,
 			Says:  "An est_cycle of 5 ms is large enough to avoid significant overheads: 1 % at most.",
 			judge: func(d *Data) Verdict { return d.overheadVerdict(cycles003[2:3], 0.01) },
 		},
@@ -241,44 +244,28 @@ func (d *Data) startNS(cycle int) (sum float64) {
 	return sum
 }
 
-// overhead returns by how much a job that shares takes longer, as a part of the time without, and the noise. The time
-// that it loses at its begin is left out.
-func (d *Data) overhead(job string, cycle int) (overhead, noise float64) {
-	with, without := d.where("job=%s cycle=%d", job, cycle).stat("ns/op"),
-		d.where("job=%s cycle=%s", job, unshared).stat("ns/op")
-	// 1.25 is the standard error of a median over that of a mean, of many values that are normal.
-	of := func(deviation, median float64, n int) float64 {
-		return 1.25 * deviation / median / math.Sqrt(float64(n))
-	}
-	return (with.Median-d.startNS(cycle))/without.Median - 1,
-		math.Hypot(of(with.Deviation, with.Median, with.N), of(without.Deviation, without.Median, without.N))
+// overhead returns by how much a job that shares takes longer, as a part of the time without. The time that it loses at
+// its begin is left out.
+func (d *Data) overhead(job string, cycle int) float64 {
+	return (d.median("ns/op", "job=%s cycle=%d", job, cycle)-d.startNS(cycle))/
+		d.median("ns/op", "job=%s cycle=%s", job, unshared) - 1
 }
 
-// overheadVerdict judges the mean overhead of the jobs and cycles, which must not be more than most. If the noise of
-// the mean is larger than that, it cannot be shown.
+// overheadVerdict judges the mean overhead of the jobs and cycles, which must not be more than most.
 func (d *Data) overheadVerdict(cycles []int, most float64) Verdict {
-	sum, variance, n, found := 0.0, 0.0, 0.0, []string{}
+	sum, n, found := 0.0, 0.0, []string{}
 	for _, j := range jobsO2 {
-		each, worst := []string{}, 0.0
+		each := []string{}
 		for _, c := range cycles {
-			o, noise := d.overhead(j.name, c)
+			o := d.overhead(j.name, c)
 			sum += o
-			worst = max(worst, noise)
 			n++
 			each = append(each, fmt.Sprintf("%+.1f", 100*o))
 		}
-		// The cycles of a job are compared with the same runs without: as if all noise were theirs.
-		variance += worst * worst
-		found = append(found, fmt.Sprintf("%s %s ± %.1f", j.name, strings.Join(each, ", "), 100*worst))
+		found = append(found, fmt.Sprintf("%s %s", j.name, strings.Join(each, ", ")))
 	}
-	mean, noise := sum/n, math.Sqrt(variance)/float64(len(jobsO2))
-	v := verdict(mean <= most, "%+.2f %% on average, with a noise of ±%.2f; in %% with %s ms: %s", 100*mean, 100*noise,
+	return verdict(sum/n <= most, "%+.2f %% on average; in %% with %s ms: %s", 100*sum/n,
 		strings.ReplaceAll(isNumber(cycles), "|", ", "), strings.Join(found, "; "))
-	if noise > most {
-		return Verdict{CannotShow, v.Found, fmt.Sprintf("a machine with less noise than %.0f %%, or more repetitions",
-			100*most)}
-	}
-	return v
 }
 
 var fig74OnMachine = &Experiment{
@@ -306,9 +293,10 @@ var fig74OnMachine = &Experiment{
 	metrics: []metric{{"all-procs-ns", "all-procs time, ms", 1e-6}, wallMS},
 	claims: []*Claim{{
 		ID: "003/fig7-4-machine slower", Place: "7.1.1, fig. 7-4",
+		needs: twelveProcessors, baseline: "desire=steal-ratio",
 		Says: "With desires by instantaneous parallelism the all-procs time of loopy is more than 2.5 times as long, " +
 			"with any est_cycle.",
-		judge: needsCores(16, func(d *Data) Verdict {
+		judge: func(d *Data) Verdict {
 			held, found := true, []string{}
 			for _, c := range []int{1, 5, 25} {
 				of := func(desire string) float64 {
@@ -319,6 +307,6 @@ var fig74OnMachine = &Experiment{
 				found = append(found, fmt.Sprintf("%d ms: %s×", c, significant(x)))
 			}
 			return verdict(held, "%s", strings.Join(found, ", "))
-		}),
+		},
 	}},
 }

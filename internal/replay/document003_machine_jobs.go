@@ -95,9 +95,10 @@ var p1OnMachine = &Experiment{
 			"t = T/2 (1.067).", (*Data).power, 1, 1),
 		{
 			ID: "003/p1-machine pair", Place: "2.1 and 7.2.1",
+			needs: twoJobs, baseline: "control=" + staticControl,
 			Says: "A job that arrives late does not wait, and until then the first uses all processors: with two jobs, " +
 				"the second at T/4, the throughput is 1.25 times that of static partitions in theory.",
-			judge: needsCores(2, func(d *Data) Verdict {
+			judge: func(d *Data) Verdict {
 				of := func(control string) *Data { return d.scenario("pair", control) }
 				x := of(sharedControl).throughput() / of(staticControl).throughput()
 				r := of(sharedControl).response() / of(staticControl).response()
@@ -105,7 +106,7 @@ var p1OnMachine = &Experiment{
 					"workers %s× and %s×", significant(x), significant(r),
 					significant(of(kernelControl).throughput()/of(staticControl).throughput()),
 					significant(of(kernelControl).response()/of(staticControl).response()))
-			}),
+			},
 		},
 	},
 }
@@ -115,7 +116,8 @@ var p1OnMachine = &Experiment{
 func p1Claim(name, says string, of func(*Data) float64, start, half float64) *Claim {
 	return &Claim{
 		ID: "003/p1-machine " + name, Place: "7.2.1, figs. 7-7 and 7-8", Says: says,
-		judge: needsCores(4, func(d *Data) Verdict {
+		needs: halfOfFour, baseline: "control=" + staticControl,
+		judge: func(d *Data) Verdict {
 			at := func(scenario string) (x, response float64) {
 				static, shared := d.scenario(scenario, staticControl), d.scenario(scenario, sharedControl)
 				return of(shared) / of(static), shared.response() / static.response()
@@ -124,7 +126,7 @@ func p1Claim(name, says string, of func(*Data) float64, start, half float64) *Cl
 			b, responseB := at("t=T/2")
 			return verdict(a >= start && b >= half, "%s× with t = 0 (mean response %s×), %s× with t = T/2 (%s×)",
 				significant(a), significant(responseA), significant(b), significant(responseB))
-		}),
+		},
 	}
 }
 
@@ -224,7 +226,8 @@ var services003 = &Experiment{
 func servicesClaim(name, says string, most float64, of func(*Data) float64) *Claim {
 	return &Claim{
 		ID: "003/services " + name, Place: "1 and 2", Says: says,
-		judge: needsCores(2, func(d *Data) Verdict {
+		needs: twoJobs, baseline: "control=" + kernelControl,
+		judge: func(d *Data) Verdict {
 			held, found := true, []string{}
 			for i, policy := range policiesOfServices {
 				for _, s := range servicePair {
@@ -235,7 +238,7 @@ func servicesClaim(name, says string, most float64, of func(*Data) float64) *Cla
 				}
 			}
 			return verdict(held, "%s", strings.Join(found, ", "))
-		}),
+		},
 	}
 }
 
@@ -289,6 +292,7 @@ var p3OnMachine = &Experiment{
 	},
 	claims: []*Claim{{
 		ID: "003/p3-machine bound", Place: "7.2.3, fig. 7-10",
+		needs: twoProcessors, baseline: "run=T",
 		Says: "The time is within a factor of 2 of T1/P̄ + T∞: 0.83 (strassen) to 1.90 times.",
 		judge: func(d *Data) Verdict {
 			held, found := true, []string{}

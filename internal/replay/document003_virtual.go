@@ -60,6 +60,7 @@ var p1Of003 = &Experiment{
 func arrivalClaim(figure, says string, ok func(float64) bool) *Claim {
 	return &Claim{
 		ID: "003/p1 " + figure, Place: "7.2.1, fig. 7-8", Says: says,
+		needs: calculated,
 		judge: func(d *Data) Verdict {
 			held, found := true, []string{}
 			for _, a := range arrivals {
@@ -111,7 +112,8 @@ var p2Of003 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "003/p2 response", Place: "7.2.2, fig. 7-9",
-			Says: "On 16 processors the mean response is 22.12 s, and 31.33 s with static partitions: 29 % less.",
+			needs: calculated,
+			Says:  "On 16 processors the mean response is 22.12 s, and 31.33 s with static partitions: 29 % less.",
 			judge: func(d *Data) Verdict {
 				gains := func(control string) (last float64, all []string) {
 					for _, p := range d.values("processors") {
@@ -129,7 +131,8 @@ var p2Of003 = &Experiment{
 		},
 		{
 			ID: "003/p2 usage", Place: "7.2.2, fig. 7-9",
-			Says: "Jobs A and B use 8.275 and 9.756 of 16 processors on average, more than the 8 of static partitions.",
+			needs: calculated,
+			Says:  "Jobs A and B use 8.275 and 9.756 of 16 processors on average, more than the 8 of static partitions.",
 			judge: func(d *Data) Verdict {
 				at := d.where("processors=16 control=%s", shared003)
 				a, b := at.stat("usage-a").Median, at.stat("usage-b").Median
@@ -165,6 +168,7 @@ var o3Of003 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "003/o3 overhead", Place: "7.1.3, fig. 7-6",
+			needs: calculated,
 			Says: "Process control costs 36.26 % with loopy(16), 10.47 % with loopy(32) and 4.078 % with loopy(64): it " +
 				"falls with the length of the jobs.",
 			judge: func(d *Data) Verdict {
@@ -177,14 +181,15 @@ var o3Of003 = &Experiment{
 					}
 					found = append(found, p+" processors: "+strings.Join(all, ", "))
 				}
-				return Verdict{CannotShow, "on virtual processors: " + strings.Join(found, "; ") + ". What the second job loses " +
+				return cannotShow("on virtual processors: "+strings.Join(found, "; ")+". What the second job loses "+
 					"by workers that do not sleep yet, the first gains",
-					"real processors, where workers beyond the processors cost switches"}
+					"real processors, where workers beyond the processors cost switches")
 			},
 		},
 		{
 			ID: "003/o3 limit", Place: "7.1.3, fig. 7-6",
-			Says: "With a limit of P/2 processors a job there is no overhead.",
+			needs: calculated,
+			Says:  "With a limit of P/2 processors a job there is no overhead.",
 			judge: func(d *Data) Verdict {
 				most := math.Inf(-1)
 				for _, p := range d.values("processors") {
@@ -256,6 +261,7 @@ var fig74Of003 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "003/fig7-4 slower", Place: "7.1.1, fig. 7-4",
+			needs: calculated,
 			Says: "On 16 processors all workers have had work over 2.5 times later with desires from ready threads, at every " +
 				"interval.",
 			judge: func(d *Data) Verdict {
@@ -278,7 +284,8 @@ var fig74Of003 = &Experiment{
 		},
 		{
 			ID: "003/fig7-4 parallelism", Place: "4.2",
-			Says: "A loop has one ready thread more than processors at any time, however many would find work.",
+			needs: calculated,
+			Says:  "A loop has one ready thread more than processors at any time, however many would find work.",
 			judge: func(d *Data) Verdict {
 				s := d.where("rule=%s", instant003).stat("above-allotment")
 				return verdict(s.Least == 1 && s.Most == 1, "desire less allotment until it has all processors: %g to %g",
@@ -355,7 +362,8 @@ var p3Of003 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "003/p3 bound", Place: "7.2.3, fig. 7-10",
-			Says: "In every case the time is within a factor of 2 of T1/P̄ + T∞; the factors are 0.83 to 1.90.",
+			needs: calculated,
+			Says:  "In every case the time is within a factor of 2 of T1/P̄ + T∞; the factors are 0.83 to 1.90.",
 			judge: func(d *Data) Verdict {
 				s := d.stat("of-bound")
 				return verdict(s.N == len(greedyJobs) && s.Most <= 2, "%.2f to %.2f times the bound, in %d jobs", s.Least,
@@ -371,6 +379,7 @@ var p3Of003 = &Experiment{
 func fixedClaim(figure, says string, most float64) *Claim {
 	return &Claim{
 		ID: "003/p3 " + figure, Place: "7.2.3, fig. 7-10", Says: says,
+		needs: calculated,
 		judge: func(d *Data) Verdict {
 			held, found := true, []string{}
 			for _, job := range d.values("job") {

@@ -37,6 +37,7 @@ var fig5Of004 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "004/fig5 unfairness", Place: "5.3, fig. 5",
+			needs: aThief, baseline: "under=abp",
 			Says: "Delayed and selective yields barely reduce the average unfairness: 108 % (selective) from 124 %.",
 			judge: func(d *Data) Verdict {
 				u := func(policy string) float64 {
@@ -50,6 +51,7 @@ var fig5Of004 = &Experiment{
 		},
 		{
 			ID: "004/fig5 throughput", Place: "5.3, fig. 5",
+			needs: aThief, baseline: "under=abp",
 			Says: "Selective yields lower the average throughput by about 8 %, from 1.2 to 1.1.",
 			judge: func(d *Data) Verdict {
 				t := func(policy string) float64 {
@@ -104,6 +106,7 @@ var fig6Of004 = &Experiment{
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{{
 		ID: "004/fig6 threshold", Place: "5.4, fig. 6",
+		needs: aSleeper, baseline: "under=" + balanced + "+threshold=4096",
 		Says: "32: unfairness 32 %, throughput 1.44; 64: 20 %, 1.35; 256: 19 %, 1.33; 4096: 23 %, 1.29. Throughput " +
 			"falls as the threshold rises.",
 		judge: func(d *Data) Verdict {

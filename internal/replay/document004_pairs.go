@@ -50,6 +50,7 @@ var fig2Of004 = &Experiment{
 			0.13),
 		{
 			ID: "004/fig2 overall", Place: "abstract, 5.2",
+			needs: aSleeper, baseline: "under=abp",
 			Says: "BWS reduces the average unfairness from 124 % to 20 %.",
 			judge: func(d *Data) Verdict {
 				all := d.coRuns("")
@@ -67,6 +68,7 @@ var fig2Of004 = &Experiment{
 			"mi", "ep"),
 		{
 			ID: "004/fig2 switches", Place: "5.2",
+			needs: aSleeper, baseline: "under=abp",
 			Says: "BWS has 98 % fewer context switches with CLIP and MM, 99 % fewer with MI and EP, and for most " +
 				"pairs 70 % fewer.",
 			judge: func(d *Data) Verdict {
@@ -99,6 +101,7 @@ var fig2Of004 = &Experiment{
 		},
 		{
 			ID: "004/fig2 to-thief", Place: "5.2",
+			needs: aSleeper, baseline: "under=abp",
 			Says: "93 % of the context switches are to thieves under ABP, and 32 % under BWS.",
 			judge: needsRecords(func(d *Data) Verdict {
 				// The document's figures are those of co-runs of both groups.
@@ -119,6 +122,7 @@ var fig2Of004 = &Experiment{
 		},
 		{
 			ID: "004/fig2 external", Place: "5.2",
+			needs: aSleeper, baseline: "under=abp",
 			Says: "For BFS and group 2, BWS has 45 % to 96 % fewer switches to the other program.",
 			judge: needsRecords(func(d *Data) Verdict {
 				held, found := true, []string{}
@@ -146,6 +150,7 @@ var fig2Of004 = &Experiment{
 func unfairnessClaim(kind string, abp, bws float64) *Claim {
 	return &Claim{
 		ID: "004/fig2 " + strings.ReplaceAll(kind, "_", "-"), Place: "5.2, fig. 2",
+		needs: aSleeper, baseline: "under=abp",
 		Says: fmt.Sprintf("The average unfairness of pairs (%s) is %s under ABP and %s under BWS.", spaced(kind),
 			pct(abp), pct(bws)),
 		judge: func(d *Data) Verdict {
@@ -163,6 +168,7 @@ func unfairnessClaim(kind string, abp, bws float64) *Claim {
 func exampleClaim(co, says, weak, strong string) *Claim {
 	return &Claim{
 		ID: "004/fig2 " + co, Place: "5.2, fig. 2", Says: says,
+		needs: aSleeper, baseline: "under=abp",
 		judge: func(d *Data) Verdict {
 			s := d.slowdown
 			return verdict(s(co, weak, "abp") > s(co, strong, "abp")+0.2 && d.unfairness(co,
@@ -197,6 +203,7 @@ var fig3Of004 = &Experiment{
 		throughputClaim("group_1", 4), throughputClaim("group_2", 33), throughputClaim("mixed", 11),
 		{
 			ID: "004/fig3 overall", Place: "abstract, 5.2",
+			needs: aSleeper, baseline: "under=abp",
 			Says: "BWS increases the average throughput by 12.5 %, from 1.20 under ABP.",
 			judge: func(d *Data) Verdict {
 				all := d.coRuns("")
@@ -217,6 +224,7 @@ var fig3Of004 = &Experiment{
 func throughputClaim(kind string, more int) *Claim {
 	return &Claim{
 		ID: "004/fig3 " + strings.ReplaceAll(kind, "_", "-"), Place: "5.2, fig. 3",
+		needs: aSleeper, baseline: "under=abp",
 		Says: fmt.Sprintf("For pairs (%s) BWS increases the throughput by %d %%.", spaced(kind), more),
 		judge: func(d *Data) Verdict {
 			runs := d.coRuns(kind)

@@ -45,6 +45,7 @@ var sec2 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "004/sec2 unfair", Place: "2.3.2",
+			needs: losesBFS, baseline: "under=abp",
 			Says: "Beside each other, BFS is slowed down by 377 % and EP by 5 %: an unfairness of 372 %.",
 			judge: func(d *Data) Verdict {
 				bfs, ep := d.sec2Slowdown("bfs+ep", "bfs", "abp"), d.sec2Slowdown("bfs+ep", "ep", "abp")
@@ -53,6 +54,7 @@ var sec2 = &Experiment{
 		},
 		{
 			ID: "004/sec2 active", Place: "2.3.2",
+			needs: aThief, baseline: "co=bfs+ep,watched",
 			Says: "BFS reaches a speed-up of 21 alone, and has only about 5 active workers beside EP.",
 			judge: func(d *Data) Verdict {
 				serial := d.where("co=serial workload=bfs").stat("ns/op").Mean
@@ -70,6 +72,7 @@ var sec2 = &Experiment{
 		},
 		{
 			ID: "004/sec2 workers", Place: "2.3.2",
+			needs: halfOfIt, baseline: "under=abp",
 			Says: "CG and MM are slowed down by 144 % and 37 %; with half the workers for CG both are better: 97 % " +
 				"and 12 %.",
 			judge: func(d *Data) Verdict {
@@ -82,6 +85,7 @@ var sec2 = &Experiment{
 		},
 		{
 			ID: "004/sec2 no-yield", Place: "2.3.2",
+			needs: aThief, baseline: "under=abp",
 			Says: "Without yields CG is slowed down by more than 600 % and MM by about 100 %.",
 			judge: func(d *Data) Verdict {
 				cg, mm := d.sec2Slowdown("mm+cg", "cg", "abp+yields=never"), d.sec2Slowdown("mm+cg", "mm",

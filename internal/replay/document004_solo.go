@@ -31,9 +31,10 @@ var table1Of004 = &Experiment{
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{{
 		ID: "004/table1 groups", Place: "5.1, Table 1",
+		needs: groups, baseline: "co=alone policy=abp",
 		Says: "BFS, EP, MM, RayTracer and LOOP reach speed-ups of more than 20 with 32 cores, CG, CLIP and MI less " +
 			"than 16: scaled, more and less than 0.6 of the cores.",
-		judge: needsCores(8, func(d *Data) Verdict {
+		judge: func(d *Data) Verdict {
 			held, found := true, []string{}
 			for _, a := range apps {
 				s := d.speedupOf(a.name, "abp") / float64(d.Env.Cores)
@@ -41,7 +42,7 @@ var table1Of004 = &Experiment{
 				found = append(found, fmt.Sprintf("%s %s", a.name, significant(d.speedupOf(a.name, "abp"))))
 			}
 			return verdict(held, "speed-ups with %d cores: %s", d.Env.Cores, strings.Join(found, ", "))
-		}),
+		},
 	}},
 }
 
@@ -57,6 +58,7 @@ var solo004 = &Experiment{
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{{
 		ID: "004/solo cost", Place: "5.2, footnote 4",
+		needs: aThief, baseline: "co=alone policy=abp",
 		Says: "Alone, BWS takes about as long as ABP: 0.4 % more on average.",
 		judge: func(d *Data) Verdict {
 			sum, n, found := 0.0, 0.0, []string{}
@@ -111,7 +113,8 @@ var sec55 = &Experiment{
 func costClaim(name, says, policy string, least float64) *Claim {
 	return &Claim{
 		ID: "004/sec5.5 " + name, Place: "5.5", Says: says,
-		judge: needsCores(8, func(d *Data) Verdict {
+		needs: crowded, baseline: "co=alone policy=" + balanced,
+		judge: func(d *Data) Verdict {
 			sum, n, found := 0.0, 0.0, []string{}
 			for _, a := range apps {
 				if a.isLoop() {
@@ -123,6 +126,6 @@ func costClaim(name, says, policy string, least float64) *Claim {
 				found = append(found, a.name+" "+percent(x, 1))
 			}
 			return verdict(sum/n > least, "%+.1f %% on average: %s", 100*(sum/n-1), strings.Join(found, ", "))
-		}),
+		},
 	}
 }

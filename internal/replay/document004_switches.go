@@ -56,6 +56,6 @@ func needsRecords(judge func(*Data) Verdict) func(*Data) Verdict {
 		if len(d.Unrecorded) > 0 {
 			needs += ": " + strings.Join(d.Unrecorded, "; ")
 		}
-		return Verdict{CannotShow, "the kernel's counts of voluntary and involuntary switches only", needs}
+		return cannotShow("the kernel's counts of voluntary and involuntary switches only", needs)
 	}
 }

@@ -22,34 +22,6 @@ type Experiment struct {
 	claims  []*Claim
 }
 
-// A Claim is something that a document says of what it measured.
-type Claim struct {
-	ID    string // of the experiment, then a name: "000/fig3 chain"
-	Place string // in the document
-	Says  string // in our words, with the document's numbers
-	judge func(*Data) Verdict
-}
-
-// An Outcome is the result of comparing a claim with measurements.
-type Outcome int
-
-const (
-	Held       Outcome = iota
-	NotHeld            // a result like any other
-	CannotShow         // this machine cannot show the one or the other
-)
-
-var outcomeNames = [...]string{"held", "did not hold", "cannot be shown on this machine"}
-
-func (o Outcome) String() string { return outcomeNames[o] }
-
-// A Verdict is what a replay says of a claim.
-type Verdict struct {
-	Outcome Outcome `json:"outcome"`
-	Found   string  `json:"found"`           // what was measured
-	Needs   string  `json:"needs,omitempty"` // if it cannot be shown: what it would take
-}
-
 // Experiments lists the experiments, in the order of the documents.
 func Experiments() []*Experiment {
 	return slices.Concat(document000, document001, document002, document003, document003Machine, document004)

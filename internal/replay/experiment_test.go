@@ -35,6 +35,8 @@ func TestEveryClaimIsJudged(t *testing.T) {
 			require.NotNil(t, c.judge, c.ID)
 			require.NotEmpty(t, c.Says, c.ID)
 			require.NotEmpty(t, c.Place, c.ID)
+			require.NotEmpty(t, c.needs.why, c.ID)
+			require.Equal(t, c.needs.exact(), c.baseline == "", "%s: figures of a machine have noise", c.ID)
 			require.Equal(t, e.Document(), c.ID[:3])
 		}
 	}
@@ -49,7 +51,7 @@ func TestWithoutMeasurements(t *testing.T) {
 		require.NoError(t, err)
 		for _, j := range s.Judgements {
 			require.Equal(t, CannotShow, j.Outcome, "%s: %s", j.ID, j.Found)
-			require.NotEmpty(t, j.Needs, j.ID)
+			require.NotEmpty(t, j.Why, j.ID)
 		}
 		require.Empty(t, s.Figures, e.ID)
 	}
@@ -121,7 +123,7 @@ func TestSwitchClaims(t *testing.T) {
 		}
 	}
 	judge := func(d *Data) map[string]Verdict {
-		d.Env = &bench.Environment{Cores: 2}
+		d.Env = &bench.Environment{Cores: aSleeper.cores}
 		all := make(map[string]Verdict)
 		for _, c := range fig2Of004.claims {
 			all[strings.TrimPrefix(c.ID, "004/fig2 ")] = c.verdict(d)
@@ -133,12 +135,12 @@ func TestSwitchClaims(t *testing.T) {
 		d.Rows = append(d.Rows, both(workload, recorded(1000, 900, 50), recorded(200, 60, 20))...)
 	}
 	v := judge(d)
-	require.Equal(t, Verdict{Held, "70 % fewer in 1 of 1 pairs; mm+clip -80 % (by the kernel's records)", ""},
+	require.Equal(t, Verdict{Held, ByMeasured, "70 % fewer in 1 of 1 pairs; mm+clip -80 % (by the kernel's records)", ""},
 		v["switches"])
-	require.Equal(t, Verdict{Held, "ABP 90 %, bws-clock 30 %, adaptive 30 %; a thief is a thread that gives its " +
+	require.Equal(t, Verdict{Held, ByMeasured, "ABP 90 %, bws-clock 30 %, adaptive 30 %; a thief is a thread that gives its " +
 		"core up " +
 		"within 500µs", ""}, v["to-thief"])
-	require.Equal(t, Verdict{Held, "bfs -60 %, cg -60 %, clip -60 %, mi -60 %", ""}, v["external"])
+	require.Equal(t, Verdict{Held, ByMeasured, "bfs -60 %, cg -60 %, clip -60 %, mi -60 %", ""}, v["external"])
 
 	d.Rows[0].Figures = append(d.Rows[0].Figures, bench.Metric{Name: "lost-switch-records", Value: 7})
 	v = judge(d)
@@ -149,11 +151,11 @@ func TestSwitchClaims(t *testing.T) {
 	d.Rows[1].Figures = d.Rows[1].Figures[:4] // without the last, switches
 	d.Unrecorded = []string{"no luck"}
 	v = judge(d)
-	require.Equal(t, Verdict{NotHeld, "70 % fewer in 0 of 1 pairs; mm+clip +0 % (voluntary and involuntary together)",
+	require.Equal(t, Verdict{NotHeld, ByOurs, "70 % fewer in 0 of 1 pairs; mm+clip +0 % (voluntary and involuntary together)",
 		""},
 		v["switches"])
 	for _, id := range []string{"to-thief", "external"} {
 		require.Equal(t, CannotShow, v[id].Outcome)
-		require.Contains(t, v[id].Needs, "no luck")
+		require.Contains(t, v[id].Why, "no luck")
 	}
 }

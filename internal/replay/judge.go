@@ -15,16 +15,9 @@ func verdict(held bool, found string, args ...any) Verdict {
 	return Verdict{Outcome: outcome, Found: fmt.Sprintf(found, args...)}
 }
 
-// needsCores judges only on a machine with that many cores. On a smaller one the claim cannot be shown; what was found
-// is told all the same.
-func needsCores(n int, judge func(*Data) Verdict) func(*Data) Verdict {
-	return func(d *Data) Verdict {
-		v := judge(d)
-		if d.Env.Cores >= n {
-			return v
-		}
-		return Verdict{CannotShow, v.Found, fmt.Sprintf("%d cores or more; here are %d", n, d.Env.Cores)}
-	}
+// cannotShow returns the verdict on a claim about which this machine says nothing.
+func cannotShow(found, why string) Verdict {
+	return Verdict{Outcome: CannotShow, Found: found, Why: why}
 }
 
 // ratio returns how many times larger a is than b, in figures for people.

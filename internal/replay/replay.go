@@ -22,6 +22,8 @@ type Replay struct {
 
 	// Step, if not nil, is called before each measurement.
 	Step func(Progress)
+
+	total tally // of the report
 }
 
 // Progress is what a replay is about to do.
@@ -54,21 +56,40 @@ func (r *Replay) Begin(ctx context.Context) error {
 
 // Resume goes on with the replay in r.Dir. It takes the experiments and options from there.
 func (r *Replay) Resume(ctx context.Context) error {
-	s, err := openStore(r.Dir)
+	s, err := r.open(bench.ReadEnvironment())
 	if err != nil {
 		return err
 	}
+	return r.run(ctx, s)
+}
+
+// Report makes the report of the replay in r.Dir again, of what has been measured, on any machine.
+func (r *Replay) Report(ctx context.Context) error {
+	s, err := r.open(nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.report(ctx, s), s.close())
+}
+
+// open opens the store in r.Dir, and takes the experiments and options from there. If here is not nil, the store must be
+// of that machine.
+func (r *Replay) open(here *bench.Environment) (*store, error) {
+	s, err := openStore(r.Dir)
+	if err != nil {
+		return nil, err
+	}
 	m := s.manifest
-	if here := bench.ReadEnvironment(); !sameMachine(here, m.Env) {
+	if here != nil && !sameMachine(here, m.Env) {
 		err := bench.BadInput("%s has measurements of another machine, %s, and this one is %s: "+
 			"figures of both cannot be compared", r.Dir, m.Env.Summary(), here.Summary())
-		return errors.Join(err, s.close())
+		return nil, errors.Join(err, s.close())
 	}
 	if r.Experiments, err = Pick(m.Experiments); err != nil {
-		return errors.Join(err, s.close())
+		return nil, errors.Join(err, s.close())
 	}
 	r.Options = Options{Full: m.Full, Reps: m.Reps, Seed: m.Seed, Cores: m.Cores}
-	return r.run(ctx, s)
+	return s, nil
 }
 
 func sameMachine(a, b *bench.Environment) bool {

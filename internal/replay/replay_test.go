@@ -52,6 +52,16 @@ func TestReplay(t *testing.T) {
 	require.NotContains(t, page, `class="not-held"`)
 	require.NotContains(t, page, "http://")
 
+	var verdicts []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(read(t, r, VerdictsFile)), &verdicts))
+	require.Len(t, verdicts, 4)
+	require.Equal(t, map[string]any{
+		"id": "000/x small", "place": "here", "says": "It takes at most 100 ns.", "needs_cores": 1.0,
+		"outcome": "held", "decided_by": "measured", "found": "fast 100, slow 300",
+	}, verdicts[0])
+	require.Equal(t, "machine", verdicts[3]["decided_by"])
+	require.Regexp(t, `^4 claims, by what decided them:\n +0  exact .*\n +1  machine .*\n +3  measured `, r.Summary())
+
 	rows, err := csv.NewReader(strings.NewReader(read(t, r, "000-x.csv"))).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, 5)
@@ -72,6 +82,24 @@ func TestReplay(t *testing.T) {
 	}
 	require.Equal(t, 6, n)
 	require.Equal(t, -1, lines.Units().GetBetter("sec/op"))
+}
+
+// TestReport: the report is made again on another machine, and nothing is measured.
+func TestReport(t *testing.T) {
+	r := fakeReplay(t, fig52Of003, table1)
+	e := *table1
+	e.plan = func(*Plan) {}
+	r.Experiments[1] = &e // nothing of it is measured
+	require.NoError(t, r.Begin(context.Background()))
+	name := filepath.Join(r.Dir, manifestFile)
+	manifest := bytes.ReplaceAll([]byte(read(t, r, manifestFile)), []byte(`"cores": `), []byte(`"cores": 9`))
+	require.NoError(t, os.WriteFile(name, manifest, 0o644))
+	require.NoError(t, os.Remove(filepath.Join(r.Dir, ReportFile)))
+	again := &Replay{Dir: r.Dir}
+	require.NoError(t, again.Report(context.Background()))
+	require.Equal(t, r.Summary(), again.Summary())
+	require.Contains(t, read(t, r, ReportFile), "10 of 10 rows are the document&#39;s")
+	require.ErrorContains(t, (&Replay{Dir: t.TempDir()}).Report(context.Background()), "has no replay")
 }
 
 // TestResume: a replay that was stopped anywhere goes on with what is missing, and no other.

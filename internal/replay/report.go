@@ -29,17 +29,18 @@ type page struct {
 	Environment *bench.Table
 	Commit      string
 	Took        time.Duration
-	Summary     []documentSummary
+	Summary     []tally
+	Total       tally
 	Experiments []*section
 	Undrawn     bool
 	Unrecorded  []string // why the switches of co-runs were not recorded
 }
 
-// A documentSummary counts the verdicts on a document's claims.
-type documentSummary struct {
-	Number, Title                string
-	Held, NotHeld, CannotShow, N int
-}
+// Deciders returns what decides verdicts.
+func (*page) Deciders() any { return deciders }
+
+// VerdictsFile returns the name of the file with all verdicts.
+func (*page) VerdictsFile() string { return VerdictsFile }
 
 // A section is the part of an experiment.
 type section struct {
@@ -64,9 +65,17 @@ type judgement struct {
 	Verdict
 }
 
+// DecidedBy returns what decided, in full.
+func (j judgement) DecidedBy() string {
+	if j.By == ByMachine && j.needs.cores > 1 {
+		return fmt.Sprintf("%v (needs %d cores)", j.By, j.needs.cores)
+	}
+	return j.By.String()
+}
+
 // Class returns the name of the outcome for the style sheet.
 func (j judgement) Class() string {
-	return [...]string{"held", "not-held", "cannot-show"}[j.Outcome]
+	return [...]string{"held", "not-held", "not-resolved", "cannot-show"}[j.Outcome]
 }
 
 // Anchor returns the experiment's place in the page.
@@ -132,7 +141,15 @@ func (r *Replay) report(ctx context.Context, s *store) error {
 			}
 		}
 	}
-	p.Summary = summaries(p.Experiments)
+	p.Summary, p.Total = summarize(p.Experiments)
+	r.total = p.Total
+	verdicts, err := verdictsOf(p.Experiments)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(r.Dir, VerdictsFile), verdicts); err != nil {
+		return err
+	}
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		return err
@@ -153,6 +170,9 @@ func (e *Experiment) section(d *Data) (*section, error) {
 		Experiment: e, Rows: len(d.Rows), Refused: d.Refused, CSV: fileName(e.ID) + ".csv",
 		Table: d.tabulate(e.columns, e.metrics),
 	}
+	for _, m := range e.metrics {
+		d.figures = append(d.figures, m.figure)
+	}
 	for _, c := range e.claims {
 		s.Judgements = append(s.Judgements, judgement{c, c.verdict(d)})
 	}
@@ -164,22 +184,6 @@ func (e *Experiment) section(d *Data) (*section, error) {
 		}
 	}
 	return s, nil
-}
-
-// verdict judges c. Without the measurements that it is about it cannot be shown.
-func (c *Claim) verdict(d *Data) Verdict {
-	v := Verdict{Found: "NaN"}
-	if len(d.Rows) > 0 {
-		v = c.judge(d)
-	}
-	if strings.Contains(v.Found, "NaN") {
-		needs := "measurements that were not made"
-		if len(d.Refused) > 0 {
-			needs = strings.Join(d.Refused, "; ")
-		}
-		return Verdict{CannotShow, "nothing", needs}
-	}
-	return v
 }
 
 // load reads the SVG of a drawing, to be part of the page.
@@ -197,27 +201,6 @@ func (f *drawing) load(dir string) error {
 	}
 	f.SVG = template.HTML(svg) // our own drawer made it, from numbers and our own names
 	return nil
-}
-
-func summaries(sections []*section) (all []documentSummary) {
-	for _, s := range sections {
-		if n := len(all); n == 0 || all[n-1].Number != s.Document() {
-			all = append(all, documentSummary{Number: s.Document(), Title: documents[s.Document()]})
-		}
-		sum := &all[len(all)-1]
-		for _, j := range s.Judgements {
-			sum.N++
-			switch j.Outcome {
-			case Held:
-				sum.Held++
-			case NotHeld:
-				sum.NotHeld++
-			case CannotShow:
-				sum.CannotShow++
-			}
-		}
-	}
-	return all
 }
 
 // csvOf returns all repetitions, with a column for each setting and figure.

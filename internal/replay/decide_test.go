@@ -1,0 +1,92 @@
+package replay
+
+import (
+	"testing"
+
+	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/stretchr/testify/require"
+)
+
+// timed returns rows of a policy with these times.
+func timed(policy string, times ...float64) (rows []bench.Row) {
+	for _, x := range times {
+		rows = append(rows, newRow([]bench.Metric{{Name: "ns/op", Value: x}, {Name: "steals", Value: 1}}, "policy", policy))
+	}
+	return rows
+}
+
+// TestDecide: what decides a verdict, and in which order.
+func TestDecide(t *testing.T) {
+	here, two := need{2, "a thief needs a core"}, timed("new", 100)
+	for _, tt := range []struct {
+		name     string
+		needs    need
+		refuted  string
+		baseline []float64
+		control  []float64
+		rows     []bench.Row
+		outcome  Outcome
+		by       Decider
+		why      string
+	}{
+		{"clear", here, "", []float64{200, 202, 204, 206, 208}, nil, two, Held, ByMeasured, ""},
+		{"clearly not", here, "", []float64{50, 51, 52, 53, 54}, nil, two, NotHeld, ByOurs, ""},
+		{"within the repetitions", here, "", []float64{90, 100, 103, 104, 105}, nil, two, NotResolved, ByNoise,
+			"policy=old) is off by its spread, 7 % of its ns/op"},
+		{"not, within the repetitions", here, "", []float64{90, 95, 98, 99, 105}, nil, two, NotResolved, ByNoise, "8 %"},
+		{"within the control's difference", here, "", []float64{110, 111}, []float64{130, 131}, two, NotResolved, ByNoise,
+			"18 % of its ns/op"},
+		{"the control agrees", here, "", []float64{110, 111}, []float64{111, 112}, two, Held, ByMeasured, ""},
+		{"too few cores", need{3, "two thieves need two"}, "", []float64{50}, nil, two, CannotShow, ByMachine,
+			"3 cores, and here are 2: two thieves need two"},
+		{"too few cores, and it would hold", need{3, "x"}, "", []float64{200}, nil, two, CannotShow, ByMachine, "3 cores"},
+		{"refuted", here, "arithmetic", []float64{50}, nil, two, NotHeld, ByDocument, "arithmetic"},
+		{"refuted, within the noise", here, "arithmetic", []float64{90, 95, 98, 99, 105}, nil, two, NotHeld, ByDocument,
+			"arithmetic"},
+		{"refuted, and it held", here, "arithmetic", []float64{200, 201}, nil, two, Held, ByMeasured,
+			"not by the schedule: arithmetic"},
+		{"exact", calculated, "", []float64{101}, nil, two, Held, ByExact, ""},
+		{"exact, and not", calculated, "", []float64{99}, nil, two, NotHeld, ByOurs, ""},
+		{"nothing measured", here, "", nil, nil, nil, CannotShow, ByMachine, "not made"},
+		{"half of it measured", here, "arithmetic", nil, nil, two, CannotShow, ByMachine, "not made"},
+	} {
+		c := &Claim{
+			needs: tt.needs, refuted: tt.refuted, baseline: "policy=old",
+			judge: func(d *Data) Verdict {
+				return verdict(d.median("ns/op", "policy=new") < d.median("ns/op", "policy=old"), "%s",
+					d.each("policy", "ns/op", 1)+significant(d.median("ns/op", "policy=old")))
+			},
+		}
+		d := &Data{
+			Env: &bench.Environment{Cores: 2}, figures: []string{"absent", "steals", "ns/op"},
+			Rows: append(timed("old", tt.baseline...), tt.rows...), Control: timed("old", tt.control...),
+		}
+		v := c.verdict(d)
+		require.Equal(t, tt.outcome, v.Outcome, "%s: %+v", tt.name, v)
+		require.Equal(t, tt.by, v.By, tt.name)
+		if tt.why == "" {
+			require.Empty(t, v.Why, tt.name)
+		}
+		require.Contains(t, v.Why, tt.why, tt.name)
+	}
+}
+
+// TestExchanged: a claim about something else than a margin, as a variation, is judged with the control in place of the
+// baseline, too.
+func TestExchanged(t *testing.T) {
+	c := &Claim{needs: aThief, baseline: "policy=old", judge: func(d *Data) Verdict {
+		s := d.where("policy=old").stat("ns/op")
+		return verdict(s.Deviation < 0.1*s.Mean, "%g", s.Deviation)
+	}}
+	steady, unsteady := []float64{100, 100, 100, 101}, []float64{50, 100, 100, 150}
+	for _, tt := range []struct {
+		control []float64
+		want    Outcome
+	}{{nil, Held}, {steady, Held}, {unsteady, NotResolved}} {
+		d := &Data{
+			Env: &bench.Environment{Cores: 2}, figures: []string{"ns/op"}, Rows: timed("old", steady...),
+			Control: timed("old", tt.control...),
+		}
+		require.Equal(t, tt.want, c.verdict(d).Outcome)
+	}
+}
