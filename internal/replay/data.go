@@ -35,6 +35,7 @@ type Data struct {
 	Control []bench.Row
 	figures []string // of the experiment's table: those that claims are judged by
 
+	Begun      []*beginning
 	Refused    []string // why some measurements could not be made
 	Unrecorded []string // why the switches of some co-runs were not recorded
 }

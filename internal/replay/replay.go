@@ -107,9 +107,11 @@ func (r *Replay) run(ctx context.Context, s *store) (err error) {
 
 func (r *Replay) measure(ctx context.Context, s *store) error {
 	var todo []*Measurement
+	first := make(map[*Measurement]bool) // of its experiment
 	keys := make(map[string]bool)
 	done := 0
 	for _, e := range r.Experiments {
+		begins := true
 		for _, m := range e.measurements(r.Options) {
 			if keys[m.Key()] {
 				continue // two experiments have it
@@ -120,6 +122,7 @@ func (r *Replay) measure(ctx context.Context, s *store) error {
 				continue
 			}
 			todo = append(todo, m)
+			first[m], begins = begins, false
 		}
 	}
 	run := &runner{command: r.Command, env: r.Env}
@@ -139,6 +142,10 @@ func (r *Replay) measure(ctx context.Context, s *store) error {
 			r.Step(Progress{m.String(), done + i, done + len(todo), time.Duration(pace * float64(left))})
 		}
 		begin := time.Now()
+		var begun *beginning
+		if first[m] {
+			begun = r.begin()
+		}
 		rec, err := run.measure(ctx, m)
 		var refused *refusal
 		switch {
@@ -147,6 +154,7 @@ func (r *Replay) measure(ctx context.Context, s *store) error {
 		case err != nil:
 			return err
 		}
+		rec.Begun = begun
 		if err := s.add(rec); err != nil {
 			return err
 		}

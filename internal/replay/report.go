@@ -49,6 +49,8 @@ type section struct {
 	Figures    []drawing
 	Table      *bench.Table
 	Rows       int
+	Begun      []*beginning
+	cores      int
 	Refused    []string
 	CSV        string
 }
@@ -76,6 +78,16 @@ func (j judgement) DecidedBy() string {
 // Class returns the name of the outcome for the style sheet.
 func (j judgement) Class() string {
 	return [...]string{"held", "not-held", "not-resolved", "cannot-show"}[j.Outcome]
+}
+
+// Busy returns the beginnings on a busy machine.
+func (s *section) Busy() (some []*beginning) {
+	for _, b := range s.Begun {
+		if b.Busy(s.cores) {
+			some = append(some, b)
+		}
+	}
+	return some
 }
 
 // Anchor returns the experiment's place in the page.
@@ -167,7 +179,7 @@ func (r *Replay) documents() (all []string) {
 // section judges the claims of e and makes its figures and its table.
 func (e *Experiment) section(d *Data) (*section, error) {
 	s := &section{
-		Experiment: e, Rows: len(d.Rows), Refused: d.Refused, CSV: fileName(e.ID) + ".csv",
+		Experiment: e, Rows: len(d.Rows), Begun: d.Begun, cores: d.Env.Cores, Refused: d.Refused, CSV: fileName(e.ID) + ".csv",
 		Table: d.tabulate(e.columns, e.metrics),
 	}
 	for _, m := range e.metrics {

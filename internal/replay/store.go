@@ -26,6 +26,7 @@ type record struct {
 	Refused  string        `json:"refused,omitempty"` // why it cannot be made on this machine
 	TookNS   int64         `json:"took_ns"`           // all of it, with the preparation
 	At       time.Time     `json:"at"`                // the end
+	Begun    *beginning    `json:"begun,omitempty"`   // of an experiment, if this was its first measurement
 
 	Unrecorded string `json:"unrecorded,omitempty"` // why the switches of a co-run were not recorded
 }
@@ -183,6 +184,9 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 		seen[m.Key()] = true
 		if rec.Refused != "" {
 			d.Refused = appendNew(d.Refused, rec.Refused)
+		}
+		if rec.Begun != nil {
+			d.Begun = append(d.Begun, rec.Begun)
 		}
 		if rec.Unrecorded != "" {
 			d.Unrecorded = appendNew(d.Unrecorded, rec.Unrecorded)
