@@ -84,6 +84,19 @@ func TestReplay(t *testing.T) {
 	require.Equal(t, -1, lines.Units().GetBetter("sec/op"))
 }
 
+// TestCSV: each table names a file that is there. Experiments with the same rows name the same, and one without has none.
+func TestCSV(t *testing.T) {
+	r := fakeReplay(t, experiment("000/x", "fast 100"), experiment("001/y", "fast 100"), experiment("001/z", "fast 200"),
+		experiment("002/none", "refused 1"))
+	require.NoError(t, r.Begin(context.Background()))
+	page := read(t, r, ReportFile)
+	for name, tables := range map[string]int{"000-x.csv": 2, "001-y.csv": 0, "001-z.csv": 1, "002-none.csv": 0} {
+		require.Equal(t, tables, strings.Count(page, `<a href="`+name+`">`), name)
+		_, err := os.Stat(filepath.Join(r.Dir, name))
+		require.Equal(t, tables > 0, err == nil, name)
+	}
+}
+
 // TestReport: the report is made again on another machine, and nothing is measured.
 func TestReport(t *testing.T) {
 	r := fakeReplay(t, fig52Of003, table1)

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -99,7 +97,7 @@ func fileName(id string) string { return strings.ReplaceAll(id, "/", "-") }
 // all results in the Go benchmark format, and the page.
 func (r *Replay) report(ctx context.Context, s *store) error {
 	p := &page{
-		Title: "Replay of the experiments of documents " + strings.Join(r.documents(), ", "), Date: time.Now().UTC(),
+		Title: "Replay of the experiments of documents " + strings.Join(r.documents(), ", "), Date: s.manifest.Begun,
 		Full: r.Options.Full, Commit: s.manifest.Env.Commit, Environment: s.manifest.Env.Table(),
 	}
 	for _, rec := range s.records {
@@ -112,6 +110,7 @@ func (r *Replay) report(ctx context.Context, s *store) error {
 		return err
 	}
 	var figures []*Figure
+	files := make(csvFiles)
 	for _, e := range r.Experiments {
 		d, err := s.data(r.Options, e.measurements(r.Options))
 		if err != nil {
@@ -124,7 +123,7 @@ func (r *Replay) report(ctx context.Context, s *store) error {
 		if err != nil {
 			return err
 		}
-		if err := writeFile(filepath.Join(r.Dir, sec.CSV), csvOf(d)); err != nil {
+		if err := files.write(r.Dir, sec, d); err != nil {
 			return err
 		}
 		for i, row := range d.Rows { // an experiment may have measurements of another
@@ -213,38 +212,6 @@ func (f *drawing) load(dir string) error {
 	}
 	f.SVG = template.HTML(svg) // our own drawer made it, from numbers and our own names
 	return nil
-}
-
-// csvOf returns all repetitions, with a column for each setting and figure.
-func csvOf(d *Data) []byte {
-	var settings, figures []string
-	for _, r := range d.Rows {
-		for _, s := range r.Settings {
-			settings = appendNew(settings, s.Name)
-		}
-		for _, m := range slices.Concat(r.Figures, r.Details) {
-			figures = appendNew(figures, m.Name)
-		}
-	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write(slices.Concat(settings, figures)) // a bytes.Buffer takes everything
-	for _, r := range d.Rows {
-		var line []string
-		for _, name := range settings {
-			line = append(line, r.Value(name))
-		}
-		for _, name := range figures {
-			text := ""
-			if x, ok := r.Figure(name); ok {
-				text = fmt.Sprint(x)
-			}
-			line = append(line, text)
-		}
-		_ = w.Write(line)
-	}
-	w.Flush()
-	return b.Bytes()
 }
 
 //go:embed page.html
