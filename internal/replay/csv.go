@@ -26,10 +26,11 @@ func (f csvFiles) write(dir string, s *section, d *Data) error {
 	return writeFile(filepath.Join(dir, s.CSV), text)
 }
 
-// csvOf returns all repetitions, with a column for each setting and figure.
+// csvOf returns all repetitions, also of the control, with a column for each setting and figure.
 func csvOf(d *Data) []byte {
 	var settings, figures []string
-	for _, r := range d.Rows {
+	rows := slices.Concat(d.Rows, d.Control)
+	for _, r := range rows {
 		for _, s := range r.Settings {
 			settings = appendNew(settings, s.Name)
 		}
@@ -40,7 +41,7 @@ func csvOf(d *Data) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	_ = w.Write(slices.Concat(settings, figures)) // a bytes.Buffer takes everything
-	for _, r := range d.Rows {
+	for _, r := range rows {
 		var line []string
 		for _, name := range settings {
 			line = append(line, r.Value(name))

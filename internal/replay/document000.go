@@ -10,7 +10,7 @@ var document000 = []*Experiment{fig2, table1, fig4, fig5Energy, fig5CoRun, lemma
 
 const (
 	ours        = "adaptive-published"
-	policies000 = ours + ",adaptive,mbws,abp"
+	policies000 = ours + ",adaptive,mbws,abp," + abpAgain
 )
 
 // allCores returns the largest number of workers for which there are cores. The document has no more.

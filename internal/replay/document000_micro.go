@@ -31,11 +31,11 @@ var fig2 = &Experiment{
 		for _, g := range micro {
 			for _, w := range p.workers() {
 				n, reps := p.size(g.here, g.document), p.reps(5, 10)
-				p.run(g.expect, "%s -policy %s -workers %d -n %d -reps %d -pin", g.name, policies000, w, n, reps)
+				p.run(g.expect*5/4, "%s -policy %s -workers %d -n %d -reps %d -pin", g.name, policies000, w, n, reps)
 				if g.name == "chain" {
 					p.run(g.expect/2, "chain -policy %s -verbatim -workers %d -n %d -reps %d -pin", ours, w, n, reps)
 				}
-				p.run(g.expect, "%s -policy %s -workers %d -n %d -reps %d -pin -whole", g.name, policies000, w, n,
+				p.run(g.expect*5/4, "%s -policy %s -workers %d -n %d -reps %d -pin -whole", g.name, policies000, w, n,
 					min(reps, p.size(3, 10)))
 			}
 		}

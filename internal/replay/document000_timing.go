@@ -21,7 +21,7 @@ var circuits = []struct {
 }
 
 // fig4Policies are those of figures 4 and 5.
-const fig4Policies = ours + ",mbws,abp"
+const fig4Policies = ours + ",mbws,abp," + abpAgain
 
 // planTiming plans the runs of the timing analysis, which figures 4 and 5 share.
 func planTiming(p *Plan) {

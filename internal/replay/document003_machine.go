@@ -197,11 +197,12 @@ var o2Of003 = &Experiment{
 		for _, j := range jobsO2 {
 			run := fmt.Sprintf("run %s -workers %d", j.size(p), p.Cores)
 			all := []Program{p.program(map[string]string{"job": j.name, "cycle": unshared}, run)}
+			all = append(all, p.program(againTag(map[string]string{"job": j.name, "cycle": unshared}), run))
 			for _, c := range cycles003 {
 				all = append(all, p.program(map[string]string{"job": j.name, "cycle": strconv.Itoa(c)},
 					run+" "+cycleFlags(c)))
 			}
-			p.rounds(60*time.Second, Rounds{Slots: 1}, p.reps(7, 21), all...)
+			p.rounds(68*time.Second, Rounds{Slots: 1}, p.reps(7, 21), all...)
 		}
 	},
 	figures: func(d *Data) []*Figure {

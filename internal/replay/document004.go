@@ -14,7 +14,9 @@ var document004 = []*Experiment{sec2, table1Of004, solo004, fig2Of004, fig3Of004
 const (
 	balanced    = "bws-clock"
 	policies004 = "abp," + balanced + ",adaptive"
-	document4   = "The document has 32 cores, 32 workers a program and a kernel with two more system calls. Here " +
+	// controlled004 are those and the control.
+	controlled004 = policies004 + "," + abpAgain
+	document4     = "The document has 32 cores, 32 workers a program and a kernel with two more system calls. Here " +
 		"each program has as many workers as there are cores, and the kernel is a stock one."
 )
 
@@ -105,10 +107,10 @@ func planSerial(p *Plan, some ...app) {
 	}
 }
 
-// planPairs plans co-runs of both programs under the same policy.
+// planPairs plans co-runs of both programs under the same policy, those of a pair one after the other.
 func planPairs(p *Plan, some []pair, policies string) {
-	for policy := range strings.SplitSeq(policies, ",") {
-		for _, c := range some {
+	for _, c := range some {
+		for policy := range strings.SplitSeq(policies, ",") {
 			tags := func(other app) map[string]string {
 				return map[string]string{"co": c.String(), "under": policy, "kind": c.kind(), "beside": other.name}
 			}
@@ -120,6 +122,6 @@ func planPairs(p *Plan, some []pair, policies string) {
 
 // planAllPairs plans what figures 2 to 4 share.
 func planAllPairs(p *Plan) {
-	planSolo(p, policies004)
-	planPairs(p, pairs(), policies004)
+	planSolo(p, controlled004)
+	planPairs(p, pairs(), controlled004)
 }

@@ -23,9 +23,9 @@ var fig5Of004 = &Experiment{
 	About: "alternatives: delayed and selective yields",
 	Notes: document4 + " At default size these are 6 pairs.",
 	plan: func(p *Plan) {
-		planSolo(p, policies004)
+		planSolo(p, controlled004)
 		planSolo(p, delayed+","+selective)
-		planPairs(p, ablationPairs(p), "abp,"+balanced+","+delayed+","+selective)
+		planPairs(p, ablationPairs(p), "abp,"+abpAgain+","+balanced+","+delayed+","+selective)
 	},
 	figures: func(d *Data) []*Figure {
 		return d.averages("004-fig5", "Alternatives", []string{"abp", delayed, selective, balanced},
@@ -81,7 +81,7 @@ var fig6Of004 = &Experiment{
 	About: "the sleep threshold of BWS, from 32 to 4096",
 	Notes: document4 + " At default size these are 6 pairs.",
 	plan: func(p *Plan) {
-		planSolo(p, policies004)
+		planSolo(p, controlled004)
 		for _, t := range thresholds {
 			if t.policy != balanced {
 				planSolo(p, t.policy)

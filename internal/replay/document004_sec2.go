@@ -17,9 +17,9 @@ var sec2 = &Experiment{
 	Notes: document4 + " Active workers are counted in runs of their own: a worker is active while it runs items, also " +
 		"if it has no core at the moment.",
 	plan: func(p *Plan) {
-		planSolo(p, policies004)
+		planSolo(p, controlled004)
 		planSerial(p, apps[:1]...) // BFS, for its speed-up
-		planPairs(p, sec2Pairs(), "abp,"+"abp+yields=never")
+		planPairs(p, sec2Pairs(), "abp,"+abpAgain+",abp+yields=never")
 		mm, cg := apps[2], apps[5]
 		few := max(1, p.Cores/2)
 		tags := map[string]string{"co": "mm+cg", "under": halfWorkers, "kind": "mixed"}

@@ -11,7 +11,7 @@ var table1Of004 = &Experiment{
 	About: "the speed-ups of the benchmarks alone, by which the document divides them into two groups",
 	Notes: document4,
 	plan: func(p *Plan) {
-		planSolo(p, policies004)
+		planSolo(p, controlled004)
 		planSerial(p, apps...)
 	},
 	figures: func(d *Data) []*Figure {
@@ -54,7 +54,7 @@ var solo004 = &Experiment{
 	ID: "004/solo", Place: "Section 5.2, footnote 4",
 	About:   "the benchmarks alone: BWS against ABP",
 	Notes:   document4,
-	plan:    func(p *Plan) { planSolo(p, policies004) },
+	plan:    func(p *Plan) { planSolo(p, controlled004) },
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{{
 		ID: "004/solo cost", Place: "5.2, footnote 4",
@@ -85,7 +85,7 @@ var sec55 = &Experiment{
 	ID: "004/sec5.5", Place: "Section 5.5",
 	About: "what the management of thieves costs: busy workers that wake sleepers, and global counts, alone",
 	Notes: document4,
-	plan:  func(p *Plan) { planSolo(p, balanced+","+downgraded+","+global) },
+	plan:  func(p *Plan) { planSolo(p, balanced+","+balancedAgain+","+downgraded+","+global) },
 	figures: func(d *Data) []*Figure {
 		f := chart{file: "004-sec5.5", title: "Time against BWS, alone", yLabel: "time, % of BWS"}.frame("bars")
 		f.Y.Zero = true

@@ -45,8 +45,8 @@ func (d *Data) spread(baseline, figure string) float64 {
 			continue
 		}
 		repetitions = append(repetitions, s.Spread())
-		if again := bench.StatOf(d.again(g), figure); again.N > 0 {
-			control = append(control, again.Median/s.Median-1)
+		if second := bench.StatOf(d.controlOf(g), figure); second.N > 0 {
+			control = append(control, second.Median/s.Median-1)
 		}
 	}
 	return math.Max(quadraticMean(repetitions), quadraticMean(control))
@@ -85,26 +85,22 @@ func multiplied(all []bench.Metric, figure string, factor float64) []bench.Metri
 	return all
 }
 
-// again returns the rows of the control at the point of a group.
-func (d *Data) again(g *bench.Group) []bench.Row {
-	var conditions []string
-	for _, s := range g.Settings {
-		conditions = append(conditions, s.Name+"="+s.Value)
-	}
-	return meeting(d.Control, conditions)
-}
-
-// exchanged returns d with the control of the rows with these settings in their place, nil if a point has none.
+// exchanged returns d with the control of the rows with these settings in their place, nil if there is no control.
 func (d *Data) exchanged(baseline string) *Data {
 	other := *d
+	other.Rows = nil
+	found := false
 	conditions := strings.Fields(baseline)
-	other.Rows = slices.DeleteFunc(slices.Clone(d.Rows), func(r bench.Row) bool { return meetsAll(r, conditions) })
-	for _, g := range bench.GroupBy(meeting(d.Rows, conditions), nil) {
-		again := d.again(g)
-		if len(again) == 0 {
-			return nil
+	for _, g := range bench.GroupBy(d.Rows, nil) {
+		if control := d.controlOf(g); len(control) > 0 && meetsAll(g.Rows[0], conditions) {
+			other.Rows = append(other.Rows, control...)
+			found = true
+		} else {
+			other.Rows = append(other.Rows, g.Rows...)
 		}
-		other.Rows = append(other.Rows, again...)
+	}
+	if !found {
+		return nil
 	}
 	return &other
 }

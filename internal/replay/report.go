@@ -48,6 +48,7 @@ type section struct {
 	Table      *bench.Table
 	Rows       int
 	Begun      []*beginning
+	Control    string
 	cores      int
 	Refused    []string
 	CSV        string
@@ -184,6 +185,7 @@ func (e *Experiment) section(d *Data) (*section, error) {
 	for _, m := range e.metrics {
 		d.figures = append(d.figures, m.figure)
 	}
+	s.Control = d.controlled()
 	for _, c := range e.claims {
 		s.Judgements = append(s.Judgements, judgement{c, c.verdict(d)})
 	}

@@ -215,7 +215,7 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 				if rep < len(p.Turns) {
 					row.Figures = append(row.Figures, p.Turns[rep].metrics()...)
 				}
-				d.Rows = append(d.Rows, row)
+				d.add(row)
 			}
 		}
 	}
