@@ -37,8 +37,8 @@ func TestControl(t *testing.T) {
 		require.Len(t, control, 1)
 		require.Equal(t, want, control[0].Figures[0].Value)
 	}
-	require.InDelta(t, 0.03, d.spread("policy=abp", "ns/op"), 1e-9, "3 % more and 3 % less")
-	require.Zero(t, d.spread("policy=mbws", "ns/op"), "one repetition, and no control")
+	require.InDeltaSlice(t, []float64{0.03, 0.03}, d.spreads("policy=abp", "ns/op"), 1e-9, "3 % more and 3 % less")
+	require.Equal(t, []float64{0}, d.spreads("policy=mbws", "ns/op"), "one repetition, and no control")
 	require.Contains(t, d.controlled(), "is 2 % off in ns/op, the quadratic mean of 4 settings")
 	require.Contains(t, string(csvOf(d)), "abp,1,,,,yes,103")
 	require.Empty(t, (&Data{Rows: d.Rows, figures: d.figures}).controlled())

@@ -90,3 +90,53 @@ func TestExchanged(t *testing.T) {
 		require.Equal(t, tt.want, c.verdict(d).Outcome)
 	}
 }
+
+// TestPatterns: all points are off together, and any two apart from each other, each way.
+func TestPatterns(t *testing.T) {
+	for _, points := range []int{1, 2, 3, 4, 5, 8, 56} {
+		together := make(map[bool]bool)
+		apart := make(map[[2]int]bool) // of two points, the first larger
+		for p := range patterns(points) {
+			larger := 0
+			for i := range points {
+				if !p(i) {
+					continue
+				}
+				larger++
+				for j := range points {
+					if !p(j) {
+						apart[[2]int{i, j}] = true
+					}
+				}
+			}
+			if larger%points == 0 {
+				together[larger > 0] = true
+			}
+		}
+		require.Len(t, together, 2, points)
+		require.Len(t, apart, points*(points-1), points)
+	}
+}
+
+// TestPointsApart: a difference of two points of the baseline may be noise although both have the same spread.
+func TestPointsApart(t *testing.T) {
+	c := &Claim{needs: aThief, baseline: "policy=old", judge: func(d *Data) Verdict {
+		return verdict(d.median("ns/op", "policy=old n=1") < d.median("ns/op", "policy=old n=2"), "%g", 1.0)
+	}}
+	for _, tt := range []struct {
+		larger float64
+		want   Outcome
+	}{{102, NotResolved}, {140, Held}} {
+		d := &Data{Env: &bench.Environment{Cores: 2}, figures: []string{"ns/op"}}
+		for _, p := range []struct {
+			n    string
+			time float64
+		}{{"1", 100}, {"2", tt.larger}} {
+			for _, r := range timed("old", 0.95*p.time, p.time, 1.05*p.time) {
+				r.Point = r.With("n", p.n)
+				d.Rows = append(d.Rows, r)
+			}
+		}
+		require.Equal(t, tt.want, c.verdict(d).Outcome)
+	}
+}

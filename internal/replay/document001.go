@@ -81,7 +81,7 @@ var f1 = &Experiment{
 		},
 		{
 			ID: "001/f1 skew", Place: "Results 1",
-			needs: twoThreads, baseline: "queue=centralised+spin",
+			needs: twoThreads, baseline: "input=skewed|sparse queue=centralised+spin",
 			Says: "What queues per thread gain comes from skew: of numbers, or of a sparse matrix. Without it they " +
 				"gain nothing.",
 			judge: func(d *Data) Verdict {

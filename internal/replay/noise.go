@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -12,21 +13,24 @@ import (
 // unresolved says how large the noise is if it decides the outcome of c, and otherwise "".
 //
 // The margin of an outcome is within the noise if the outcome would be another one with a figure of the baseline that is
-// larger or smaller by its spread. So each figure is made larger, and smaller, and c is judged again; and once more with
-// the control in the baseline's place, if there is one.
+// off by its spread. So c is judged again with that figure larger at all points of the baseline, and smaller; and, since
+// points err apart from each other, larger at some and smaller at the others. At last it is judged with the control in
+// the baseline's place, if there is one.
 func (c *Claim) unresolved(d *Data, o Outcome) string {
 	if c.baseline == "" {
 		return ""
 	}
 	differs := func(other *Data) bool { return c.judged(other).Outcome != o }
 	for _, figure := range d.figures {
-		spread := d.spread(c.baseline, figure)
-		if !(spread > 0) { // nor not a number
+		spreads := d.spreads(c.baseline, figure)
+		if quadraticMean(spreads) == 0 {
 			continue
 		}
-		if differs(d.scaled(c.baseline, figure, 1+spread)) || differs(d.scaled(c.baseline, figure, 1/(1+spread))) {
-			return fmt.Sprintf("the outcome is another if the baseline (%s) is off by its spread, %s of its %s",
-				c.baseline, pct(spread), figure)
+		for p := range patterns(len(spreads)) {
+			if differs(d.shifted(c.baseline, figure, spreads, p)) {
+				return fmt.Sprintf("the outcome is another if the baseline (%s) is off by its spread, %s of its %s",
+					c.baseline, pct(quadraticMean(spreads)), figure)
+			}
 		}
 	}
 	if other := d.exchanged(c.baseline); other != nil && differs(other) {
@@ -35,21 +39,47 @@ func (c *Claim) unresolved(d *Data, o Outcome) string {
 	return ""
 }
 
-// spread returns the spread of a figure of the rows with these settings, as a share of it: that of the repetitions, or
-// the difference of the medians of baseline and control, whichever is more. Over several points it is the quadratic mean.
-func (d *Data) spread(baseline, figure string) float64 {
-	var repetitions, control []float64
-	for _, g := range bench.GroupBy(d.where("%s", baseline).Rows, nil) {
-		s := g.Stat(figure)
-		if s.N == 0 || s.Median == 0 {
-			continue
-		}
-		repetitions = append(repetitions, s.Spread())
-		if second := bench.StatOf(d.controlOf(g), figure); second.N > 0 {
-			control = append(control, second.Median/s.Median-1)
+// A pattern says at which of the points a figure is larger.
+type pattern func(point int) bool
+
+// patterns yields patterns of which one distinguishes any two points, and at last that of all points; each with its
+// opposite.
+func patterns(points int) iter.Seq[pattern] {
+	return func(yield func(pattern) bool) {
+		for bit, last := 1, false; !last; bit *= 2 {
+			last = bit >= points // no point's number has this bit
+			for _, larger := range []int{0, bit} {
+				if !yield(func(point int) bool { return point&bit == larger }) {
+					return
+				}
+			}
 		}
 	}
-	return math.Max(quadraticMean(repetitions), quadraticMean(control))
+}
+
+// spreads returns the spread of a figure at each point of a baseline, as a share of it: that of the repetitions, or the
+// difference of the medians of baseline and control, whichever is more. Few repetitions may agree by chance, so that no
+// spread counts as less than the median of all.
+func (d *Data) spreads(baseline, figure string) (all []float64) {
+	for _, g := range bench.GroupBy(d.where("%s", baseline).Rows, nil) {
+		s, spread := g.Stat(figure), 0.0
+		if s.N > 0 && s.Median != 0 {
+			spread = s.Spread()
+			if second := bench.StatOf(d.controlOf(g), figure); second.N > 0 {
+				spread = max(spread, math.Abs(second.Median/s.Median-1))
+			}
+		}
+		all = append(all, spread)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(all))
+	median := sorted[len(sorted)/2]
+	for i, x := range all {
+		all[i] = max(x, median)
+	}
+	return all
 }
 
 // quadraticMean returns the root of the mean of the squares, 0 without any.
@@ -61,15 +91,25 @@ func quadraticMean(all []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// scaled returns d with a figure of the rows with these settings multiplied by a factor.
-func (d *Data) scaled(baseline, figure string, factor float64) *Data {
+// shifted returns d with a figure of a baseline off by its spreads.
+func (d *Data) shifted(baseline, figure string, spreads []float64, larger pattern) *Data {
 	other := *d
-	other.Rows = slices.Clone(d.Rows)
+	other.Rows = nil
 	conditions := strings.Fields(baseline)
-	for i, r := range other.Rows {
-		if meetsAll(r, conditions) {
-			other.Rows[i].Figures = multiplied(r.Figures, figure, factor)
-			other.Rows[i].Details = multiplied(r.Details, figure, factor)
+	point := 0
+	for _, g := range bench.GroupBy(d.Rows, nil) {
+		if !meetsAll(g.Rows[0], conditions) {
+			other.Rows = append(other.Rows, g.Rows...)
+			continue
+		}
+		factor := 1 + spreads[point]
+		if !larger(point) {
+			factor = 1 / factor
+		}
+		point++
+		for _, r := range g.Rows {
+			r.Figures, r.Details = multiplied(r.Figures, figure, factor), multiplied(r.Details, figure, factor)
+			other.Rows = append(other.Rows, r)
 		}
 	}
 	return &other

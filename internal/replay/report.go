@@ -64,11 +64,12 @@ type drawing struct {
 type judgement struct {
 	*Claim
 	Verdict
+	cores int // of the machine
 }
 
 // DecidedBy returns what decided, in full.
 func (j judgement) DecidedBy() string {
-	if j.By == ByMachine && j.needs.cores > 1 {
+	if j.By == ByMachine && j.cores < j.needs.cores {
 		return fmt.Sprintf("%v (needs %d cores)", j.By, j.needs.cores)
 	}
 	return j.By.String()
@@ -187,7 +188,7 @@ func (e *Experiment) section(d *Data) (*section, error) {
 	}
 	s.Control = d.controlled()
 	for _, c := range e.claims {
-		s.Judgements = append(s.Judgements, judgement{c, c.verdict(d)})
+		s.Judgements = append(s.Judgements, judgement{c, c.verdict(d), d.Env.Cores})
 	}
 	if e.figures != nil {
 		for _, f := range e.figures(d) {
