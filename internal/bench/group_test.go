@@ -22,11 +22,22 @@ func TestStat(t *testing.T) {
 	require.InDelta(t, math.Sqrt(5.0/3), s.Deviation, 1e-12)
 	require.Equal(t, "25.0 (10.0 to 40.0)", s.Range(10))
 	require.Equal(t, "2.50", s.spread(), "four repetitions have no interval")
+	require.InDelta(t, 1.5/2.5, s.Spread(), 1e-12, "so that their range counts")
+	require.Zero(t, StatOf(rows, "late").Spread())
 	require.Equal(t, "7.00", StatOf(rows, "late").Range(1))
 	none := StatOf(rows, "none")
 	require.Zero(t, none.N)
 	require.True(t, math.IsNaN(none.Median))
 	require.Empty(t, none.Range(1))
+}
+
+// TestSpread: of nine repetitions the interval of the median leaves out the least and the most.
+func TestSpread(t *testing.T) {
+	var rows []Row
+	for _, x := range []float64{5, 1, 99, 3, 4, 2, 6, 7, 8} {
+		rows = append(rows, Row{Figures: []Metric{{"x", x}}})
+	}
+	require.InDelta(t, (8-2)/2./5, StatOf(rows, "x").Spread(), 1e-12)
 }
 
 func TestGroupBy(t *testing.T) {
