@@ -28,8 +28,8 @@ func planTiming(p *Plan) {
 	for _, c := range circuits {
 		for _, w := range p.workers() {
 			for policy := range strings.SplitSeq(fig4Policies, ",") {
-				p.alone(c.expect, nil, fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -workers %d "+
-					"-reps %d -pin",
+				p.alone(c.expect, nil, fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -verbatim "+
+					"-workers %d -reps %d -pin",
 					c.name, c.corners, p.size(c.here, c.document), policy, w, p.reps(5, 5)))
 			}
 		}

@@ -37,7 +37,7 @@ var p1OnMachine = &Experiment{
 		"times include what wsbench does before and after a run.",
 	plan: func(p *Plan) {
 		half := max(1, p.Cores/2)
-		fib := fmt.Sprintf("run fib -n %d", p.size(35, 38))
+		fib := fmt.Sprintf("run fib -forks pushed -n %d", p.size(35, 38))
 		plan := func(s scenario003, control, flags string, r Rounds) {
 			var all []Program
 			for i := range s.arrivals {
@@ -153,8 +153,8 @@ type service003 struct {
 }
 
 var servicePair = []service003{
-	{"fine", "run fib -n 31", 40},
-	{"coarse", "run loopy -n 64 -iterations 1000000", 40},
+	{"fine", "run fib -forks pushed -n 31", 40},
+	{"coarse", "run loopy -forks pushed -n 64 -iterations 1000000", 40},
 }
 
 // policiesOfServices are those under which the services run. The first is the default.
@@ -262,7 +262,7 @@ var p3OnMachine = &Experiment{
 		for _, j := range jobs710 {
 			program := func(run, flags string, args ...any) Program {
 				return p.program(map[string]string{"job": j.name, "run": run},
-					fmt.Sprintf("run "+j.size(p)+" "+flags, args...))
+					fmt.Sprintf("run "+j.size(p)+" -forks pushed "+flags, args...))
 			}
 			p.rounds(4*time.Second, Rounds{Slots: 1}, p.reps(5, 5), program("T1", "-workers 1"),
 				program("T", "-workers %d -share -share-efficiency 0.75", p.Cores))

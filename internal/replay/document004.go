@@ -16,8 +16,11 @@ const (
 	policies004 = "abp," + balanced + ",adaptive"
 	// controlled004 are those and the control.
 	controlled004 = policies004 + "," + abpAgain
-	document4     = "The document has 32 cores, 32 workers a program and a kernel with two more system calls. Here " +
-		"each program has as many workers as there are cores, and the kernel is a stock one."
+	// privateForks tags runs alone with forks as Magpie's own programs have them.
+	privateForks = "private-forks"
+	document4    = "The document has 32 cores, 32 workers a program and a kernel with two more system calls. Here " +
+		"each program has as many workers as there are cores, and the kernel is a stock one. Forks are pushed when they " +
+		"are made, as in Cilk++."
 )
 
 // An app is one of the document's benchmarks.
@@ -46,7 +49,13 @@ func (a app) args(p *Plan, policy string, workers int) string {
 	if a.isLoop() {
 		return fmt.Sprintf("run loop -engine goroutines -n %d -workers %d", p.size(a.here, a.document), workers)
 	}
-	return fmt.Sprintf("run %s -policy %s -n %d -workers %d", a.name, policy, p.size(a.here, a.document), workers)
+	return a.forking(p, "pushed", policy, workers)
+}
+
+// forking returns the run of a, not LOOP, whose forks are pushed or private.
+func (a app) forking(p *Plan, forks, policy string, workers int) string {
+	return fmt.Sprintf("run %s -forks %s -policy %s -n %d -workers %d", a.name, forks, policy,
+		p.size(a.here, a.document), workers)
 }
 
 // A pair of benchmarks that run together.
@@ -96,6 +105,16 @@ func planSolo(p *Plan, policies string) {
 		}
 		p.alone(3*time.Second, map[string]string{"co": "alone"}, a.args(p, policies, p.Cores)+fmt.Sprintf(" -reps %d",
 			p.reps(7, 5)))
+	}
+}
+
+// planPrivate plans each benchmark alone with private forks, as Magpie's own programs have them.
+func planPrivate(p *Plan) {
+	for _, a := range apps {
+		if !a.isLoop() {
+			p.alone(3*time.Second, map[string]string{"co": privateForks},
+				a.forking(p, "private", policies004, p.Cores)+fmt.Sprintf(" -reps %d", p.reps(5, 5)))
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ var table1Of004 = &Experiment{
 	Notes: document4,
 	plan: func(p *Plan) {
 		planSolo(p, controlled004)
+		planPrivate(p)
 		planSerial(p, apps...)
 	},
 	figures: func(d *Data) []*Figure {

@@ -345,7 +345,7 @@ func TestDryRun(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, DryRun(&b, Experiments(), Options{Cores: 2, Seed: 42}))
 	out := b.String()
-	require.Contains(t, out, "  wsbench run chain -policy adaptive-published,adaptive,mbws,abp,abp+yields=each -workers 1 ")
+	require.Contains(t, out, "  wsbench run chain -policy adaptive-published,adaptive,mbws,abp,abp+yields=each -verbatim -workers 1 ")
 	require.Contains(t, out, "\n        & run ")
 	require.Contains(t, out, "which is made already")
 	require.Regexp(t, `\d+ measurements, about \d+m`, out)
