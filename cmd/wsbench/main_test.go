@@ -70,7 +70,7 @@ func TestBadInput(t *testing.T) {
 		{"run idle -engine serial", "idle is a probe of the executor, and engine magpie is not among those to run"},
 		{"run chain -deque split", `no deque "split": it is deque chaselev with forks private`},
 		{"run chain -forks x", `no way to fork "x": there are private, pushed`},
-		{"run sleep -queue x", `no queue "x": there are centralised, perthread, priority`},
+		{"run sleep -queue x", `no queue "x": there are centralised, perthread, perthread-fifo, priority`},
 		{"run sleep -queue perthread,centralised+one", `queue "centralised+one": what is "one"?`},
 		{"run sleep -queue priority+random+half", "use priority, or perthread+random+half"},
 		{"run sleep -tasks 0", "tasks must be at least 1, not 0"},

@@ -295,10 +295,10 @@ combination is run.
                   until standard input ends (with -format json only). If the line is once,
                   it repeats once, and once more for each further line
   -keep           with -loop: all repetitions on one executor
-  -queue LIST     %s (default %s): the queue of a list
-                  of tasks. After perthread may come a way to steal, and after any queue
-                  +spin, busy-waiting, as in perthread+random+half+spin; wsbench list
-                  explains them
+  -queue LIST     %s (default
+                  %s): the queue of a list of tasks. After perthread may
+                  come a way to steal, and after any queue +spin, busy-waiting, as in
+                  perthread+random+half+spin; wsbench list explains them
   -tasks LIST     number of tasks of a list (default: each workload's own)
 %s  -n SIZE         size of every workload (default: each workload's own)
   -reps N         repetitions of each combination (default %d)

@@ -348,10 +348,10 @@ func TestStats(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for want, o := range map[string]pool.Options{
-		"Options.Queue is 9: use one of [centralised perthread priority]": {Queue: 9},
-		"Options.Stealing is 9: use one of [off neighbour+one":            {Stealing: 9},
+		"Options.Queue is 9: use one of [centralised perthread perthread-fifo priority]": {Queue: 9},
+		"Options.Stealing is 9: use one of [off neighbour+one":                           {Stealing: 9},
 		"Options.Stealing is neighbour+one, but all workers share the queue centralised: " +
-			"set Stealing to off, or Queue to one of [perthread]": {Stealing: pool.NeighbourOne},
+			"set Stealing to off, or Queue to one of [perthread perthread-fifo]": {Stealing: pool.NeighbourOne},
 		"Options.Idle is 9: use one of [leave spin]":                          {Idle: 9},
 		"Options.Drainers is -1: give 1 to 4096, or 0 for the number of work": {Drainers: -1},
 		"Options.Drainers is 5000":                                            {Drainers: 5000},

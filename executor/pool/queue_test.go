@@ -47,6 +47,10 @@ func TestOrder(t *testing.T) {
 		{Options{Queue: ByPriority}, []int{1, 3, 2, 3, -1, 2, 3}, []int{1, 3, 6, 2, 5, 0, 4}},
 		{Options{Queue: PerThread}, equal, []int{6, 3, 0}},
 		// Drainer 0 goes on with the tasks of drainer 1, which are 1 and 4, and of drainer 2, which are 2 and 5.
+		{Options{Queue: PerThreadFIFO}, equal, []int{0, 3, 6}},
+		{Options{Queue: PerThreadFIFO, Stealing: NeighbourOne}, equal, []int{0, 3, 6, 4, 1, 5, 2}},
+		{Options{Queue: PerThreadFIFO, Stealing: NeighbourHalf}, equal, []int{0, 3, 6, 4, 1, 5, 2}},
+		{Options{Queue: PerThreadFIFO, Stealing: NeighbourAll}, equal, []int{0, 3, 6, 1, 4, 2, 5}},
 		{Options{Queue: PerThread, Stealing: NeighbourOne}, equal, []int{6, 3, 0, 1, 4, 2, 5}},
 		{Options{Queue: PerThread, Stealing: NeighbourHalf}, equal, []int{6, 3, 0, 1, 4, 2, 5}},
 		{Options{Queue: PerThread, Stealing: NeighbourAll}, equal, []int{6, 3, 0, 4, 1, 5, 2}},
@@ -160,9 +164,9 @@ func TestTables(t *testing.T) {
 	checkTable(t, Queues(), ParseQueue)
 	checkTable(t, Stealings(), ParseStealing)
 	checkTable(t, Idles(), ParseIdle)
-	require.Equal(t, "Queue(3) Stealing(7) Idle(2)", fmt.Sprint(Queue(3), Stealing(7), Idle(2)))
-	require.Empty(t, Queue(3).About()+Stealing(7).About()+Idle(2).About())
-	require.False(t, Queue(3).Steals())
+	require.Equal(t, "Queue(4) Stealing(7) Idle(2)", fmt.Sprint(Queue(4), Stealing(7), Idle(2)))
+	require.Empty(t, Queue(4).About()+Stealing(7).About()+Idle(2).About())
+	require.False(t, Queue(4).Steals())
 }
 
 func checkTable[K interface {

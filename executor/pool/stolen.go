@@ -16,6 +16,7 @@ type stolen struct {
 	queues []stolenQueue
 	victim func(q *stolen, d *drainer) int
 	amount func(n int) int
+	fifo   bool
 
 	_     pad.Line
 	begun xatomic.Int64 // moves begun; counted before the victim's lock is taken
@@ -23,7 +24,8 @@ type stolen struct {
 	_     pad.Line
 }
 
-// A stolenQueue has tasks[first:end]. The owner takes from the end and thieves from the front. The capacity of tasks is
+// A stolenQueue has tasks[first:end]. The owner takes from the end and thieves from the front or, if fifo is set, the
+// other way round. The capacity of tasks is
 // that of the longest queue at the start. No queue gets longer: a thief's queue is empty.
 type stolenQueue struct {
 	mu         xsync.Mutex
@@ -33,9 +35,9 @@ type stolenQueue struct {
 	_          pad.Line
 }
 
-func newStolen(s *run) queue {
+func newStolen(s *run, fifo bool) queue {
 	row := stealings[s.opts.Stealing]
-	q := &stolen{queues: make([]stolenQueue, len(s.drainers)), victim: row.victim, amount: row.amount}
+	q := &stolen{queues: make([]stolenQueue, len(s.drainers)), victim: row.victim, amount: row.amount, fifo: fifo}
 	for i := range q.queues {
 		own := &q.queues[i]
 		own.tasks = dealt(s, i)
@@ -51,6 +53,16 @@ func (q *stolenQueue) set(first, end int) {
 	q.left.Store(int64(end - first))
 }
 
+// take takes n tasks from the end or the front. They are in the order of the queue. The caller holds mu.
+func (q *stolenQueue) take(n int, fromEnd bool) []int {
+	if fromEnd {
+		q.set(q.first, q.end-n)
+		return q.tasks[q.end : q.end+n]
+	}
+	q.set(q.first+n, q.end)
+	return q.tasks[q.first-n : q.first]
+}
+
 func (q *stolen) take(d *drainer) (int, outcome) {
 	own := &q.queues[d.index]
 	if own.left.Load() == 0 { // it stays 0, as only the owner adds
@@ -61,13 +73,12 @@ func (q *stolen) take(d *drainer) (int, outcome) {
 		own.mu.Unlock()
 		return q.steal(d)
 	}
-	own.set(own.first, own.end-1)
-	number := own.tasks[own.end]
+	number := own.take(1, !q.fifo)[0]
 	own.mu.Unlock()
 	return number, taken
 }
 
-// steal moves tasks to d's queue, which is empty, and takes the last of them. If all tasks of a thief went to its queue
+// steal moves tasks to d's queue, which is empty, and takes one of them. If all tasks of a thief went to its queue
 // first, two thieves could take the last task from each other for ever.
 func (q *stolen) steal(d *drainer) (number int, got outcome) {
 	// D1(look): read the moves ended, look at the queues, read the moves begun. Pairs with D1(move).
@@ -95,16 +106,20 @@ func (q *stolen) steal(d *drainer) (number int, got outcome) {
 	return number, taken
 }
 
-// move takes n tasks from a victim, puts all but the last into d's queue, and returns that one. It holds one lock at a
-// time: two thieves may steal from each other.
+// move takes n tasks from a victim, puts all but the one that d would take from its queue first into that queue, and
+// returns that one. It holds one lock at a time: two thieves may steal from each other.
 func (q *stolen) move(victim, own *stolenQueue, d *drainer) (number, n int) {
 	d.lock(&victim.mu)
 	if n = victim.end - victim.first; n > 0 {
 		n = q.amount(n)
-		first := victim.first
-		number = victim.tasks[first+n-1]
-		copy(own.tasks, victim.tasks[first:first+n-1])
-		victim.set(first+n, victim.end)
+		moved := victim.take(n, q.fifo)
+		if q.fifo {
+			number = moved[0]
+			copy(own.tasks, moved[1:])
+		} else {
+			number = moved[n-1]
+			copy(own.tasks, moved[:n-1])
+		}
 	}
 	victim.mu.Unlock()
 	if n > 1 {

@@ -231,7 +231,7 @@ func TestParseQueue(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, pool.Options{Queue: pool.PerThread, Stealing: pool.RandomHalf, Idle: pool.Spin}, o)
 	for asked, want := range map[string]string{
-		"x":               `no queue "x": there are centralised, perthread, priority`,
+		"x":               `no queue "x": there are centralised, perthread, perthread-fifo, priority`,
 		"":                `no queue "": there are centralised`,
 		"centralised+one": `queue "centralised+one": what is "one"? After centralised may come +spin`,
 		"centralised+random+one": "all workers share the queue centralised, so none steals: use centralised, " +

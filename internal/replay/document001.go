@@ -17,6 +17,10 @@ var queues001 = []string{
 	"perthread+random+one+spin", "perthread+random+half+spin", "perthread+random+all+spin",
 }
 
+// fifo001 are those whose threads begin with the oldest task of their own queue. The document does not say with which
+// they begin. With one steal a task, its 3 and 63 steals are those of a thread each that begins with the newest.
+var fifo001 = []string{"perthread-fifo+spin", "perthread-fifo+neighbour+one+spin"}
+
 // shortQueue shortens the name of a queue for figures.
 func shortQueue(q string) string {
 	q = strings.TrimSuffix(q, "+spin")
@@ -160,13 +164,14 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 		About: fmt.Sprintf("tasks that sleep for 1 to %d units, on %d threads, by queue", tasks, threads),
 		Notes: "The text has task i sleep for i units, and the title says random: both are here. Task i sleeping for " +
 			"i units, the centralised queue and the deal to threads give the same assignment, so the queue's lock is " +
-			"all that can differ. Ticks are the lower bound of any schedule. The unit is " + unit + ", not a second.",
+			"all that can differ. The threads take the newest task of their queues; with perthread-fifo they take the " +
+			"oldest, so that in order no thread has anything to steal at the end. Ticks are the lower bound of any schedule. The unit is " + unit + ", not a second.",
 		plan: func(p *Plan) {
 			seconds := time.Duration(float64(p.size(3,
-				10))*2.2*float64(tasks*tasks/threads/2)*unitOf(unit)*8) * time.Nanosecond
+				10))*2.2*float64(tasks*tasks/threads/2)*unitOf(unit)*10) * time.Nanosecond
 			for _, workload := range []string{"sleep", "sleep-permuted"} {
 				p.run(seconds/2, "%s -n %d -workers %d -unit %s -reps %d -queue %s", workload, tasks, threads, unit,
-					p.reps(3, 10), strings.Join(queues001, ","))
+					p.reps(3, 10), strings.Join(append(queues001, fifo001...), ","))
 			}
 		},
 		figures: func(d *Data) []*Figure {
@@ -260,9 +265,10 @@ func stealsClaim(id string, steals, tasks int) *Claim {
 		judge: func(d *Data) Verdict {
 			part := d.where("queue=perthread+neighbour+one+spin")
 			least, most := part.extremes("workload", "queue-steals", 0)
-			return verdict(least >= 0.5*float64(steals) && most <= 2*float64(steals), "%s; held if within a factor "+
-				"of 2",
-				part.each("workload", "queue-steals", 1))
+			return verdict(least >= 0.5*float64(steals) && most <= 2*float64(steals),
+				"%s; held if within a factor of 2; with the oldest task first: %s",
+				part.each("workload", "queue-steals", 1),
+				d.where("queue=%s", fifo001[1]).each("workload", "queue-steals", 1))
 		},
 	}
 }
