@@ -53,14 +53,22 @@ func (q *stolenQueue) set(first, end int) {
 	q.left.Store(int64(end - first))
 }
 
-// take takes n tasks from the end or the front. They are in the order of the queue. The caller holds mu.
-func (q *stolenQueue) take(n int, fromEnd bool) []int {
+// next returns n tasks from the end or the front, in the order of the queue. The caller holds mu, and calls drop when it
+// has read them: the owner of a queue without tasks writes to it without mu.
+func (q *stolenQueue) next(n int, fromEnd bool) []int {
+	if fromEnd {
+		return q.tasks[q.end-n : q.end]
+	}
+	return q.tasks[q.first : q.first+n]
+}
+
+// drop removes what next has returned. The caller holds mu.
+func (q *stolenQueue) drop(n int, fromEnd bool) {
 	if fromEnd {
 		q.set(q.first, q.end-n)
-		return q.tasks[q.end : q.end+n]
+	} else {
+		q.set(q.first+n, q.end)
 	}
-	q.set(q.first+n, q.end)
-	return q.tasks[q.first-n : q.first]
 }
 
 func (q *stolen) take(d *drainer) (int, outcome) {
@@ -73,7 +81,8 @@ func (q *stolen) take(d *drainer) (int, outcome) {
 		own.mu.Unlock()
 		return q.steal(d)
 	}
-	number := own.take(1, !q.fifo)[0]
+	number := own.next(1, !q.fifo)[0]
+	own.drop(1, !q.fifo)
 	own.mu.Unlock()
 	return number, taken
 }
@@ -112,7 +121,7 @@ func (q *stolen) move(victim, own *stolenQueue, d *drainer) (number, n int) {
 	d.lock(&victim.mu)
 	if n = victim.end - victim.first; n > 0 {
 		n = q.amount(n)
-		moved := victim.take(n, q.fifo)
+		moved := victim.next(n, q.fifo)
 		if q.fifo {
 			number = moved[0]
 			copy(own.tasks, moved[1:])
@@ -120,6 +129,7 @@ func (q *stolen) move(victim, own *stolenQueue, d *drainer) (number, n int) {
 			number = moved[n-1]
 			copy(own.tasks, moved[:n-1])
 		}
+		victim.drop(n, q.fifo)
 	}
 	victim.mu.Unlock()
 	if n > 1 {
