@@ -30,7 +30,7 @@ var mayObserve = []string{
 	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
 	// A worker steals, sleeps or wakes.
 	"executor.(*Worker).steal", "executor.(*Worker).stealMany", "executor.(*Worker).receive", "executor.host.Commit",
-	"executor.(*Worker).sleepInWait", "executor.(*Worker).seat", "executor.(*Worker).unseat",
+	"executor.(*Worker).rest", "executor.(*Worker).seat", "executor.(*Worker).unseat",
 	// They run tasks for observers.
 	"executor.execCallObserved[]", "executor.(*child).callObserved", "executor.(*groupRun).callObserved",
 	"executor.(*observedCall).make",
