@@ -15,5 +15,6 @@ const (
 	inboxBatch       = 1
 	patientTurns     = 0
 	lookInterval     = 0 // the model knows no time
+	turnLooks        = 1
 	minSweep         = 1
 )

@@ -33,12 +33,13 @@ type Config struct {
 	// items wait that nobody takes, its worker counts as one in Blocking until the task goes on. Processes with
 	// executors that have work look at their workers every 5 ms for that, or every 50 ms while no item waits for a
 	// worker, so that what a task has pushed after a long computation may wait that long for a stand-in. A look costs
-	// about a microsecond for each worker, and its timer some 50 to 100 µs of a core. With Verbatim spares stand in only
-	// for tasks in Blocking in any case.
+	// about a microsecond for each worker, and its timer some 50 to 100 µs of a core. With Verbatim spares stand in
+	// only for tasks in Blocking in any case.
 	//
 	// On systems other than Linux no thread can tell what another one does. There all tasks of an executor count as
-	// waiting once items wait, no worker has got on for 100 ms, and the process has used less than a quarter of a
-	// processor meanwhile; and one more of them for each second in which no worker gets on, whatever the process uses.
+	// waiting once items wait, no worker has got on for 100 ms, and the process has used a quarter of a processor at
+	// most meanwhile; and one more of them for each five seconds in which no worker gets on, whatever the process uses.
+	// A worker is seen to get on after 64 tasks, or when it looks for work.
 	//
 	// [Blocking] is better where tasks wait often: the spare comes at once. And nothing can be done from outside for
 	// what only the sleeping worker knows of: private forks of [Fork], items in deques of a kind that hides them, and
@@ -96,8 +97,8 @@ type Config struct {
 	// and hides no items. The documentation of package deque says, with figures, which kind suits which work.
 	//
 	// If a bounded deque has no room for an item, the item goes to a growable deque beside it, or with
-	// [deque.KindBWoSFIFO] to the queue that all workers share. It is not lost, and the worker does not wait. Items that
-	// a worker gives away, because it blocks or a caller leaves its place, go to the shared queue too: with
+	// [deque.KindBWoSFIFO] to the queue that all workers share. It is not lost, and the worker does not wait. Items
+	// that a worker gives away, because it blocks or a caller leaves its place, go to the shared queue too: with
 	// [deque.KindBWoSFIFO] they come behind younger ones there. With that kind a run of [Func] or [Call] fails with
 	// [ErrFIFO]. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt no items, and helps only
 	// with items that did not fit into the deques of others.

@@ -212,6 +212,7 @@ func newWorker(ex *Executor, i int) *Worker {
 	if ex.inline != nil {
 		w.lane.InitShuffled(ex.inline.seed)
 	} else {
+		// Pushed forks and Verbatim are for comparisons of deques: one worker has the lane that several have.
 		ex.lanes.Init(&w.lane, i, ex.cfg.Workers == 1 && i == 0 && !ex.cfg.Verbatim && ex.cfg.Forks != PushedForks)
 	}
 	w.share = newSharer(w)

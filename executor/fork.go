@@ -70,7 +70,8 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	w := s.w
 	f := &w.forks
 	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); c != last && w.lane.StacksForks() && s.isHome(here) {
-		if _, ok := s.top.pool.(*callPool[A, R]); ok && f.public == c.level-1 {
+		// To rest, the worker pushes its private forks: attend does that, and so sees c as one.
+		if _, ok := s.top.pool.(*callPool[A, R]); ok && f.public == c.level-1 && !w.share.isWanted() {
 			turn := c.turn
 			c.fn, c.arg, c.frame = fn, arg, here
 			s.top.next = c.above()
@@ -139,8 +140,8 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 //go:noinline
 func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
-	if s.top.next == c.above() && c.turn == turn|checkedTurn && w.lane.StacksForks() && s.isHome(here) &&
-		w.popFork(&c.fork) {
+	if s.top.next == c.above() && c.turn == turn|checkedTurn && c.level > s.level && w.lane.StacksForks() &&
+		s.isHome(here) && w.popFork(&c.fork) {
 		s.top.next = c.address()
 		fn, arg := c.fn, c.arg
 		var none A

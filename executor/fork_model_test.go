@@ -191,8 +191,8 @@ func TestModelJoinSleeps(t *testing.T) {
 	})
 }
 
-// TestModelForkPushed: a fork that is pushed at once wakes a thief, though its owner attends to nothing until the fork is
-// done. The next one, at the same level, is made again.
+// TestModelForkPushed: a fork that is pushed at once wakes a thief, though its owner attends to nothing until the fork
+// is done. The next one, at the same level, is made again.
 func TestModelForkPushed(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := started(Config{Workers: n, Policy: p, Forks: PushedForks})
@@ -384,8 +384,8 @@ func TestModelChildrenAndGoexit(t *testing.T) {
 	})
 }
 
-// TestModelGoexitInALeapfrog: an item that a Wait takes from the thief of a child ends the Wait by Goexit. Children that
-// Wait has joined before are not waited for again.
+// TestModelGoexitInALeapfrog: an item that a Wait takes from the thief of a child ends the Wait by Goexit. Children
+// that Wait has joined before are not waited for again.
 func TestModelGoexitInALeapfrog(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
@@ -463,8 +463,8 @@ func TestModelJoinHoldsALock(t *testing.T) {
 	})
 }
 
-// TestModelForkDemandStays: a Join that would publish older forks finds that all were joined before newer ones. There is
-// still nothing to steal, and demand must say so, or later forks would all stay private.
+// TestModelForkDemandStays: a Join that would publish older forks finds that all were joined before newer ones. There
+// is still nothing to steal, and demand must say so, or later forks would all stay private.
 func TestModelForkDemandStays(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)

@@ -95,11 +95,8 @@ func (w *Worker) publish() {
 	}
 }
 
-// pushFork is attend for a fork of s that is pushed at once, as all older ones were.
+// pushFork is publish for a fork of s that is pushed at once, as all older ones were.
 func (w *Worker) pushFork(s *Scope, next *fork) {
-	if w.share.isWanted() {
-		w.share.rest()
-	}
 	w.forks.public = next.level
 	next.mark = w.lane.Mark()
 	next.isFrom(s)
@@ -119,11 +116,12 @@ func (w *Worker) pushFork(s *Scope, next *fork) {
 	}
 }
 
-// popFork takes the worker's newest fork, which was pushed, out of the lane and out of use. It returns false if there is
-// more to do: another worker has taken the fork, or there are newer items, or older forks that were joined before it.
+// popFork takes the worker's newest fork, which was pushed, out of the lane and out of use. It returns false if there
+// is more to do: another worker has taken the fork, or there are newer items, or older forks that were joined before
+// it.
 func (w *Worker) popFork(newest *fork) bool {
 	f := &w.forks
-	if f.early != 0 || newest.own || w.lane.Mark() != newest.mark+1 {
+	if f.early != 0 || newest.own || newest.state.Load() != 0 || w.lane.Mark() != newest.mark+1 {
 		return false
 	}
 	var it *Item

@@ -426,7 +426,7 @@ func (w *Worker) sleepUntil(f *future) {
 	}
 	state := w.state.Load()
 	for !f.isOver() { // a wake-up may be an old one, for an earlier wait
-		if !w.runMail() {
+		if !v.runMail() {
 			w.sleepInWait()
 		}
 	}

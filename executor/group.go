@@ -36,9 +36,9 @@ import (
 //     cancelled; functions of [Group.GoContext] are given a new one.
 //   - SetLimit panics between the first function and the return of Wait, even if no function runs.
 //   - With the limit 0, Go panics. That of an errgroup waits for ever.
-//   - With a limit, Go called from a task of the executor waits only once 256 functions wait for their turn. Called from
-//     a function of the group itself, or from what that has started, it never waits, where an errgroup may wait for ever:
-//     such functions pile up.
+//   - With a limit, Go called from a task of the executor waits only once 256 functions wait for their turn. Called
+//     from a function of the group itself it never waits, where that of an errgroup may wait for ever: such functions
+//     pile up.
 //   - Wait panics in a function of the group. That of an errgroup waits for ever.
 //   - After Close, Go from outside calls no function. The error of Wait is then [ErrClosed], or the first failure.
 //   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait. So it counts
@@ -97,9 +97,11 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // Wait returns that error.
 //
 // With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Called from a task
-// of the executor it waits, as in [Blocking], only if 256 functions wait for their turn already, and only while there is
-// a spare worker for each worker that waits. It does not wait in a function of the group, in what that has started, in a
-// task that a goroutine runs which takes part, and on an inline executor. Go panics if fn is nil, or if the limit is 0.
+// of the executor it waits, as in [Blocking], only if 256 functions wait for their turn already, and only while there
+// is a spare worker for each worker that waits, and some function has had its turn within a second. It does not wait in
+// a function of the group or a run that this has started, in a run with a [RunOptions.Limit], on top of another task
+// that waits, in a task that a goroutine runs which takes part, or on an inline executor. Go panics if fn is nil, or if
+// the limit is 0.
 func (g *Group) Go(fn func() error) {
 	if fn == nil {
 		panic("executor: Group.Go of a nil function")

@@ -95,7 +95,8 @@ func TestModelGroupLimitInTask(t *testing.T) {
 							}
 							return all[i].call()
 						})
-						model.Assert(spares < 0 || i == 0 || all[i-1].get() == 1, "Go has returned before the turn of its function")
+						model.Assert(spares < 0 || i == 0 || all[i-1].get() == 1,
+							"Go has returned before the turn of its function")
 					}
 					return nil
 				})
@@ -108,6 +109,23 @@ func TestModelGroupLimitInTask(t *testing.T) {
 		})
 		model.Reached(t, waits, "a Go finds no turn for its function")
 	}
+}
+
+// TestModelGroupLimitOfItself: a function that gives another to its own full group does not wait.
+func TestModelGroupLimitOfItself(t *testing.T) {
+	onDefault(t, []int{1}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		g := NewGroup(ex)
+		g.SetLimit(1)
+		var a calls
+		g.Go(func() error {
+			g.Go(a.call)
+			return nil
+		})
+		waited(g)
+		were(&a)
+		stop(ex)
+	})
 }
 
 // TestModelGroupAgain: a Go that comes while another thread waits is waited for by that thread, or begins a new run.

@@ -269,6 +269,63 @@ func TestGroupBackPressureInTasks(t *testing.T) {
 	}
 }
 
+// Go of a task does not wait for ever where its function's turn depends on the task in a way that the group does not
+// know: with a slot of a limit, on top of a function that waits, or through another group.
+func TestGroupWaitsForNoTurn(t *testing.T) {
+	const many = 300 // more than Go of a task puts into the queue without waiting
+	for name, try := range map[string]func(t *testing.T, ex *executor.Executor, g *executor.Group, fill func()){
+		"a future": func(t *testing.T, ex *executor.Executor, g *executor.Group, fill func()) {
+			g.Go(func() error {
+				f := executor.Async(t.Context(), ex, func(context.Context) (int, error) { fill(); return 0, nil })
+				_, err := f.Wait()
+				return err
+			})
+		},
+		"after the end of a run": func(t *testing.T, ex *executor.Executor, g *executor.Group, fill func()) {
+			g.Go(func() error {
+				r := ex.Start(t.Context(), one(nothing))
+				r.AfterEnd(func(error) { fill() })
+				return r.Wait()
+			})
+		},
+		"another group": func(_ *testing.T, ex *executor.Executor, g *executor.Group, fill func()) {
+			other := executor.NewGroup(ex)
+			other.Go(func() error { return nil })
+			g.Go(func() error {
+				other.Go(func() error { fill(); return nil })
+				return other.Wait()
+			})
+		},
+		"a run with a limit": func(t *testing.T, ex *executor.Executor, g *executor.Group, fill func()) {
+			limited := executor.Func("limited", func(s *executor.Scope) error {
+				inner, _ := executor.GroupWithContext(s.Context(), ex)
+				inner.SetLimit(1)
+				for range many {
+					inner.Go(func() error { return nil })
+				}
+				return inner.Wait()
+			})
+			require.NoError(t, ex.Run(t.Context(), executor.With(limited, executor.RunOptions{Limit: 1})))
+			fill()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+				var ran atomic.Int64
+				g := executor.NewGroup(ex)
+				g.SetLimit(1)
+				try(t, ex, g, func() {
+					for range many {
+						g.Go(func() error { ran.Add(1); return nil })
+					}
+				})
+				require.NoError(t, g.Wait())
+				require.EqualValues(t, many, ran.Load())
+			})
+		})
+	}
+}
+
 // A function of GoAfter begins after all that it comes after, and not at all if one has failed.
 func TestGroupGoAfter(t *testing.T) {
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {

@@ -27,8 +27,8 @@ type groupRun struct {
 	waited xatomic.Bool   // Wait was called
 
 	// left counts the functions that have not ended, the workers between Enter and Leave, one while the run is open,
-	// and the opener. A worker counts the functions that it ends in Worker.futures, until it leaves the body. So threads
-	// outside write to it much oftener than workers.
+	// and the opener. A worker counts the functions that it ends in Worker.futures, until it leaves the body. So
+	// threads outside write to it much oftener than workers.
 	_    pad.Line
 	left left.Count
 	_    pad.Line

@@ -31,7 +31,7 @@ func (w *Worker) help(r *Run, labels context.Context) {
 				break
 			}
 		}
-		if it == nil && !w.runMail() {
+		if it == nil && !v.runMail() {
 			it = w.sleepFor(r)
 		}
 		if it != nil {

@@ -45,6 +45,7 @@ func (w *Worker) await(f *fork) {
 		w.ex.wakeHelpers(r, w)
 	}
 	v := vigil{w: w}
+	defer func() { v.resumes(false) }() // a letter may call Goexit
 	for !f.isDone() {
 		it, stolen := w.pop(), false
 		var within *Run
@@ -52,7 +53,7 @@ func (w *Worker) await(f *fork) {
 			it, within, _ = w.leapfrog(f)
 			stolen = it != nil
 		}
-		if it == nil && v.inVain() && !w.runMail() {
+		if it == nil && v.inVain() && !v.runMail() {
 			it, within = w.sleepOn(f, r)
 		}
 		if it == nil {
@@ -68,7 +69,6 @@ func (w *Worker) await(f *fork) {
 			}
 		}
 	}
-	v.resumes(false)
 }
 
 // sleepOn sleeps until f is done or there may be an item that comes from f. If its last look before the sleep finds an

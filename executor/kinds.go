@@ -77,7 +77,8 @@ func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "poli
 // PolicyOptions are what some policies leave open. New refuses an option that the policy does not have.
 type PolicyOptions struct {
 	// SleepThreshold is after how many failed attempts in a row a worker without work considers sleeping, 1 to 1048576.
-	// 0 means 64. Document 004 (section 5.4) studies 32 to 4096. MBWS, BWSSame, BWSClock, BWSPull and WSGI have it.
+	// 0 means 64. Document 004 (section 5.4) studies 32 to 4096. MBWS, BWSSame, BWSClock, BWSPull and WSGI have it. It
+	// counts for a worker that waits inside a task, too, which a spare stands in for only after that.
 	SleepThreshold int
 	// Yields says when a worker without work offers its core to other threads. Only ABP has it.
 	Yields Yields

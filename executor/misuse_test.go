@@ -126,6 +126,23 @@ func TestForkedMisused(t *testing.T) {
 	})
 }
 
+// A function on top of another joins what that one has forked last, with its own scope. Join says that it is the wrong
+// one, and both functions go on.
+func TestForkedOfBelow(t *testing.T) {
+	onOpenDeques(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
+		inScope(t, ex, func(s *executor.Scope) {
+			f := executor.Fork(s, fib, 5)
+			require.NoError(t, ex.Run(s.Context(), executor.Func("inner", func(own *executor.Scope) error {
+				h := executor.Fork(own, fib, 3)
+				h.Join(own)
+				return mustPanic(func() { f.Join(own) }, elsewhere)
+			})))
+			require.Equal(t, serialFib(5), f.Join(s))
+		})
+		require.Empty(t, ex.ForksLeft())
+	})
+}
+
 // A recursion in which some functions use the scope of the one around them, as happens with a closure that has one
 // letter wrong. The result is right, or the run says what is wrong.
 func TestRandomCaptures(t *testing.T) {

@@ -402,8 +402,9 @@ func TestShareConfig(t *testing.T) {
 	require.Equal(t, "no", executor.ShareStats{}.String())
 }
 
-// The first programs of TestSilentPrograms on an executor that shares the machine, and is to use fewer processors than it has workers: one that sleeps
-// in a task leaves its processor to another, and what it desires is as before when all have ended.
+// The first programs of TestSilentPrograms on an executor that shares the machine, and is to use fewer processors than
+// it has workers: one that sleeps in a task leaves its processor to another, and what it desires is as before when all
+// have ended.
 func TestSilentAndShare(t *testing.T) {
 	tab := newTable(t, 4)
 	tab.keep(2)
@@ -414,4 +415,38 @@ func TestSilentAndShare(t *testing.T) {
 	require.Positive(t, ex.Stats().SilentBlocks)
 	untilShared(t, ex, func(s executor.ShareStats) bool { return s.Desire == 4 && s.Allotment == 2 })
 	eventually(func() bool { return len(ex.Stats().Gauges.Silent) == 0 })
+}
+
+// Forks that are pushed at once are made once, though workers rest at any of them.
+func TestPushedForksAndShare(t *testing.T) {
+	tab := newTable(t, 2)
+	config := executor.Config{Workers: 4, Forks: executor.PushedForks, Share: tab.share()}
+	tab.keep(2)
+	a, b := newExecutor(t, config), newExecutor(t, config)
+	const n = 22
+	for range testkit.Scale(20) {
+		var all sync.WaitGroup
+		var calls atomic.Int64
+		for _, ex := range []*executor.Executor{a, b} {
+			all.Go(func() {
+				inScope(t, ex, func(s *executor.Scope) {
+					if got := countedFib(s, n, &calls); got != serialFib(n) {
+						t.Errorf("got %d, want %d", got, serialFib(n))
+					}
+				})
+			})
+		}
+		all.Wait()
+		require.EqualValues(t, 2*(2*serialFib(n+1)-1), calls.Load())
+	}
+}
+
+func countedFib(s *executor.Scope, n int, calls *atomic.Int64) int {
+	calls.Add(1)
+	if n < 2 {
+		return n
+	}
+	f := executor.Fork(s, func(s *executor.Scope, n int) int { return countedFib(s, n, calls) }, n-1)
+	y := countedFib(s, n-2, calls)
+	return f.Join(s) + y
 }

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"github.com/magpie-go/magpie/executor/internal/stalls"
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -28,6 +29,9 @@ func (s *silence) init(ex *Executor) {
 // Workers implements stalls.Host.
 func (h stallHost) Workers(list []stalls.Worker) []stalls.Worker {
 	for _, w := range h.ex.workers() {
+		if !osthread.TellsAsleep {
+			w.seen.asked.Store(1) // so that Ended is told at the worker's next checkpoint
+		}
 		list = append(list, stalls.Worker{Thread: w.thread.inUse(), Doing: w.doing(), Ended: w.seen.tasks.Load()})
 	}
 	return list

@@ -14,6 +14,8 @@ type turns struct {
 	active      int         // functions that run or were given to the workers; with a limit
 	first, last *groupTask  // functions that wait for their turn or, without a limit, for a worker
 	queued      int         // how many these are
+	given       uint64      // how many were taken out of the queue
+	stuck       uint64      // given+1 when a task that waited for its turn gave up last; 0: none has
 	calls       bool        // groupRun.inbox is in a lane or in the injector, or about to be
 	free        groupTasks
 }
@@ -63,21 +65,42 @@ func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 }
 
 // takeInTask makes t, which w's task has given to the group, available to the workers when its turn comes. If many
-// functions wait for theirs, it waits until t's comes. So each task that calls Go adds a bounded number of functions to
-// the queue, and sleeps and is woken once for many.
-//
-// The task must not wait if the group, or what a function of the group waits for, may need it: it does not if it belongs
-// to the group, nor, at any time, if a worker that waits lacks a spare.
+// functions wait for theirs, it waits until t's comes: so the queue stays short, and the task is woken once for many.
 func (r *groupRun) takeInTask(w *Worker, t *groupTask) {
 	switch hasTurn, comes := r.takeTurn(t, w); {
 	case hasTurn:
 		r.submit(w, t)
 	case comes != nil:
-		Blocking(func() {
-			for !xsync.IsClosed(comes) && !w.ex.spares.IsShort() {
-				xsync.AwaitFor(comes, lookInterval)
-			}
-		})
+		Blocking(func() { r.group.awaitTurn(comes) })
+	}
+}
+
+// mayWaitFor reports whether w's task may wait in Go for the group of r. A task of the group may not: a function of it
+// would have to end first. Nor may a task with a slot of a limit, which functions of the group may need, or one on top
+// of a task that waits and may be such a function.
+func (w *Worker) mayWaitFor(r *groupRun) bool {
+	return w.body != nil && w.inline == nil && w.guest.run == nil && w.slots.own == nil && len(w.slots.kept) == 0 &&
+		w.waits.run == nil && !w.run().isWithin(r.of)
+}
+
+// awaitTurn waits until comes is closed. There may be dependencies that mayWaitFor does not see. So it gives up if a
+// worker that waits lacks a spare, or if no function has had its turn for a while: for a longer while at first.
+func (g *Group) awaitTurn(comes chan struct{}) {
+	given := ^uint64(0)
+	for looks := 0; !xsync.IsClosed(comes) && !g.ex.spares.IsShort(); looks++ {
+		xsync.AwaitFor(comes, lookInterval)
+		g.mu.Lock()
+		if g.given != given {
+			given, looks = g.given, 0
+		}
+		gaveUp := looks >= turnLooks || g.stuck == given+1
+		if gaveUp {
+			g.stuck = given + 1
+		}
+		g.mu.Unlock()
+		if gaveUp {
+			return
+		}
 	}
 }
 
@@ -119,6 +142,7 @@ func (g *Group) dequeue() *groupTask {
 	t := g.first
 	g.first, t.next = t.next, nil
 	g.queued--
+	g.given++
 	return t
 }
 
@@ -132,7 +156,7 @@ func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan s
 		g.active++
 		return true, nil
 	}
-	if w != nil && g.queued >= patientTurns && w.inline == nil && w.guest.run == nil && !w.run().isWithin(r.of) {
+	if w != nil && g.queued >= patientTurns && w.mayWaitFor(r) {
 		comes = make(chan struct{})
 		t.turn.comes = comes
 	}

@@ -31,19 +31,29 @@ func (v *vigil) resumes(stolen bool) {
 	}
 }
 
-// rest rests until the worker's sleeper is woken. To all others the worker sleeps: they wake it, and a spare may stand in
-// for it. If its policy does not let it sleep, it looks at one victim after the other. It takes nothing there: that there
-// may be an item for the wait, it is told.
+// runMail is Worker.runMail in the wait. The worker is not idle in a letter.
+func (v *vigil) runMail() bool {
+	if v.w.mail.isEmpty() {
+		return false
+	}
+	v.resumes(false)
+	return v.w.runMail()
+}
+
+// rest rests until the worker's sleeper is woken. To all others the worker sleeps: they wake it, and a spare may stand
+// in for it. If its policy does not let it sleep, it looks at one victim after the other. It takes nothing there: that
+// there may be an item for the wait, it is told. A worker that shares the machine has given its processor up, and does
+// sleep.
 func (w *Worker) rest() {
 	thief := w.control.thief
-	for vain := 1; w.inline == nil && !thief.MaySleep(); vain++ {
+	for vain := 1; w.inline == nil && w.share == nil && !thief.MaySleep(); vain++ {
 		if w.sleeper.parker.TryPark() {
 			return
 		}
 		if w.counts.tried++; vain%flushInterval == 0 {
 			w.publishCounts()
 		}
-		w.core.roster[w.random(len(w.ex.workers()))].lane.Ask()
+		w.core.roster[w.random(len(w.ex.workers()))].lane.Len() // no Ask: the owner would show an item for nobody
 		thief.Vain(vain)
 		giveWay()
 	}

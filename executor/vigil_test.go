@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -12,7 +13,7 @@ import (
 )
 
 // While a worker waits for what another has, it does what its policy says: under ABP it tries to steal, and under MBWS,
-// too, while no other worker does. It never sleeps then. Under other policies it sleeps.
+// too, if no worker did when it began to wait. It does not sleep then. Under other policies it sleeps.
 func TestWaitersFollowThePolicy(t *testing.T) {
 	waits := map[string]func(s *executor.Scope, begun, release *atomic.Bool){
 		"Join": func(s *executor.Scope, begun, release *atomic.Bool) {
@@ -34,7 +35,8 @@ func TestWaitersFollowThePolicy(t *testing.T) {
 			_ = r.Wait()
 		},
 	}
-	for _, p := range []executor.Policy{executor.ABP, executor.MBWS, executor.WSGI, executor.Adaptive, executor.Taskflow} {
+	policies := []executor.Policy{executor.ABP, executor.MBWS, executor.WSGI, executor.Adaptive, executor.Taskflow}
+	for _, p := range policies {
 		for name, wait := range waits {
 			t.Run(fmt.Sprintf("%v/%s", p, name), func(t *testing.T) {
 				ex := newExecutor(t, executor.Config{Workers: 2, Policy: p, Callers: executor.IdleCallers})
@@ -67,5 +69,52 @@ func begin(begun, release *atomic.Bool) {
 	begun.Store(true)
 	for !release.Load() {
 		runtime.Gosched()
+	}
+}
+
+// A call of Broadcast that runs on top of a wait, and ends with its goroutine, ends what the policy believes of the
+// waiting worker: other workers still take forks.
+func TestGoexitInAWait(t *testing.T) {
+	for _, p := range []executor.Policy{executor.WSGI, executor.MBWS, executor.ABP} {
+		t.Run(p.String(), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2, Policy: p, Callers: executor.IdleCallers, Spares: -1})
+			for range 3 {
+				var begun, release, left atomic.Bool
+				run := ex.Start(t.Context(), executor.Func("joiner", func(s *executor.Scope) error {
+					f := executor.Fork(s, func(*executor.Scope, int) int { begin(&begun, &release); return 0 }, 0)
+					for !begun.Load() {
+						g := executor.Fork(s, func(*executor.Scope, int) int { return 0 }, 0)
+						g.Join(s)
+					}
+					f.Join(s)
+					return nil
+				}))
+				eventually(func() bool { return ex.Asleep() == 1 })
+				told := make(chan error)
+				go func() {
+					told <- executor.Broadcast(t.Context(), ex, func(context.Context, int) error {
+						if left.CompareAndSwap(false, true) {
+							runtime.Goexit()
+						}
+						return nil
+					})
+				}()
+				eventually(left.Load)
+				release.Store(true)
+				require.ErrorIs(t, <-told, executor.ErrGoexit)
+				require.ErrorIs(t, run.Wait(), executor.ErrGoexit)
+			}
+			inScope(t, ex, func(s *executor.Scope) {
+				var begun, release atomic.Bool
+				release.Store(true)
+				f := executor.Fork(s, func(*executor.Scope, int) int { begin(&begun, &release); return 0 }, 0)
+				eventually(func() bool {
+					g := executor.Fork(s, func(*executor.Scope, int) int { return 0 }, 0)
+					g.Join(s)
+					return begun.Load()
+				})
+				f.Join(s)
+			})
+		})
 	}
 }

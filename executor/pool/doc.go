@@ -27,9 +27,9 @@
 // Centralised is one queue under a lock. Tasks begin in the order of adding.
 //
 // PerThread has a queue for each drainer, among which the tasks are dealt in turn before the first begins. A drainer
-// takes the newest task of its queue; with PerThreadFIFO it takes the oldest. Without stealing no other drainer touches the queue, which needs no lock and no
-// atomic operation. With stealing each queue has a lock, and a drainer whose queue is empty moves the tasks of the
-// other end of another queue to its own.
+// takes the newest task of its queue; with PerThreadFIFO it takes the oldest. Without stealing no other drainer touches
+// the queue, which needs no lock and no atomic operation. With stealing each queue has a lock, and a drainer whose
+// queue is empty moves the tasks of the other end of another queue to its own.
 //
 // ByPriority is one heap under a lock. The task with the largest priority begins first, and of several the one that was
 // added first.

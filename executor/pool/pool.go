@@ -13,10 +13,10 @@ import (
 type Options struct {
 	// Queue is how the tasks are kept.
 	Queue Queue
-	// Stealing is what a worker without a task takes from others. It is for the queue PerThread.
+	// Stealing is what a worker without a task takes from others. It is for the queues PerThread and PerThreadFIFO.
 	Stealing Stealing
-	// Drainers is the number of drainers, and of the queues PerThread. 0 means the number of the executor's workers. A
-	// run never has more of them than tasks.
+	// Drainers is the number of drainers, and of the queues PerThread and PerThreadFIFO. 0 means the number of the
+	// executor's workers. A run never has more of them than tasks.
 	Drainers int
 	// Idle is what a worker without a task does. The zero value is right outside experiments.
 	Idle Idle

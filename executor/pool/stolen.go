@@ -53,8 +53,8 @@ func (q *stolenQueue) set(first, end int) {
 	q.left.Store(int64(end - first))
 }
 
-// next returns n tasks from the end or the front, in the order of the queue. The caller holds mu, and calls drop when it
-// has read them: the owner of a queue without tasks writes to it without mu.
+// next returns n tasks from the end or the front, in the order of the queue. The caller holds mu, and calls drop when
+// it has read them: the owner of a queue without tasks writes to it without mu.
 func (q *stolenQueue) next(n int, fromEnd bool) []int {
 	if fromEnd {
 		return q.tasks[q.end-n : q.end]

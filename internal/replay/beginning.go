@@ -17,8 +17,8 @@ type beginning struct {
 	Seed   uint64    `json:"seed"`
 	Commit string    `json:"commit,omitempty"`
 	Load   string    `json:"load,omitempty"` // averages over 1, 5 and 15 minutes
-	// BusyCores are the cores that were busy in the fifth of a second before. The load average of a minute is that of the
-	// replay's own measurements, but for the first.
+	// BusyCores are the cores that were busy in the fifth of a second before. The load average of a minute is that of
+	// the replay's own measurements, but for the first.
 	BusyCores *float64 `json:"busy_cores,omitempty"` // nil where it is not known
 }
 

@@ -25,8 +25,8 @@ func againTag(tags map[string]string) map[string]string {
 	return tags
 }
 
-// asControl reports whether a row is of a baseline's second measurement. It returns the row as one of the baseline, with
-// one more setting.
+// asControl reports whether a row is of a baseline's second measurement. It returns the row as one of the baseline,
+// with one more setting.
 func asControl(r bench.Row) (bench.Row, bool) {
 	r.Settings = slices.Clone(r.Settings)
 	is := r.Value(again) != ""

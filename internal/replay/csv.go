@@ -11,8 +11,8 @@ import (
 // csvFiles has the names of the CSV files that were written, by content.
 type csvFiles map[string]string
 
-// write writes the CSV file that the table of a section names. Experiments with the same rows have one file. Without rows
-// there is no table.
+// write writes the CSV file that the table of a section names. Experiments with the same rows have one file. Without
+// rows there is no table.
 func (f csvFiles) write(dir string, s *section, d *Data) error {
 	if len(d.Rows) == 0 {
 		return nil

@@ -24,15 +24,15 @@ var fig2 = &Experiment{
 	About: "time and CPU utilisation of four graphs, by workers and policy",
 	Notes: "Each graph runs in both windows: the run alone, and the whole process with the building of the graph, " +
 		"which is what perf stat measured for the document. Threads are pinned as with its taskset. The policies " +
-		"take turns in one process. They run verbatim, without the executor's own spans of tasks and polling; what " +
-		"ours takes with these is in the rows with engine magpie. In the whole process, building the graph and collecting its garbage take " +
-		"most of the time, whatever the policy.",
+		"take turns in one process. They run verbatim, without the executor's own spans of tasks and polling; " +
+		"what ours takes with these is in the rows with engine magpie. In the whole process, building the graph " +
+		"and collecting its garbage take most of the time, whatever the policy.",
 	plan: func(p *Plan) {
 		for _, g := range micro {
 			for _, w := range p.workers() {
 				n, reps := p.size(g.here, g.document), p.reps(5, 10)
-				p.run(g.expect*5/4, "%s -policy %s -verbatim -workers %d -n %d -reps %d -pin", g.name, policies000, w, n,
-					reps)
+				p.run(g.expect*5/4, "%s -policy %s -verbatim -workers %d -n %d -reps %d -pin", g.name, policies000,
+					w, n, reps)
 				if g.name == "chain" {
 					p.run(g.expect/2, "chain -policy %s -workers %d -n %d -reps %d -pin", ours, w, n, reps)
 				}

@@ -162,10 +162,11 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 	e := &Experiment{
 		ID: id, Place: place,
 		About: fmt.Sprintf("tasks that sleep for 1 to %d units, on %d threads, by queue", tasks, threads),
-		Notes: "The text has task i sleep for i units, and the title says random: both are here. Task i sleeping for " +
-			"i units, the centralised queue and the deal to threads give the same assignment, so the queue's lock is " +
-			"all that can differ. The threads take the newest task of their queues; with perthread-fifo they take the " +
-			"oldest, so that in order no thread has anything to steal at the end. Ticks are the lower bound of any schedule. The unit is " + unit + ", not a second.",
+		Notes: "The text has task i sleep for i units, and the title says random: both are here. Task i sleeping for" +
+			" i units, the centralised queue and the deal to threads give the same assignment, so the queue's " +
+			"lock is all that can differ. The threads take the newest task of their queues; with perthread-fifo " +
+			"they take the oldest, so that in order no thread has anything to steal at the end. Ticks are the " +
+			"lower bound of any schedule. The unit is " + unit + ", not a second.",
 		plan: func(p *Plan) {
 			seconds := time.Duration(float64(p.size(3,
 				10))*2.2*float64(tasks*tasks/threads/2)*unitOf(unit)*10) * time.Nanosecond

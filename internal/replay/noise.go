@@ -12,10 +12,10 @@ import (
 
 // unresolved says how large the noise is if it decides the outcome of c, and otherwise "".
 //
-// The margin of an outcome is within the noise if the outcome would be another one with a figure of the baseline that is
-// off by its spread. So c is judged again with that figure larger at all points of the baseline, and smaller; and, since
-// points err apart from each other, larger at some and smaller at the others. At last it is judged with the control in
-// the baseline's place, if there is one.
+// The margin of an outcome is within the noise if the outcome would be another one with a figure of the baseline that
+// is off by its spread. So c is judged again with that figure larger at all points of the baseline, and smaller; and,
+// since points err apart from each other, larger at some and smaller at the others. At last it is judged with the
+// control in the baseline's place, if there is one.
 func (c *Claim) unresolved(d *Data, o Outcome) string {
 	if c.baseline == "" {
 		return ""

@@ -72,8 +72,8 @@ func (r *Replay) Report(ctx context.Context) error {
 	return errors.Join(r.report(ctx, s), s.close())
 }
 
-// open opens the store in r.Dir, and takes the experiments and options from there. If here is not nil, the store must be
-// of that machine.
+// open opens the store in r.Dir, and takes the experiments and options from there. If here is not nil, the store must
+// be of that machine.
 func (r *Replay) open(here *bench.Environment) (*store, error) {
 	s, err := openStore(r.Dir)
 	if err != nil {

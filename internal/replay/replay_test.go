@@ -84,7 +84,8 @@ func TestReplay(t *testing.T) {
 	require.Equal(t, -1, lines.Units().GetBetter("sec/op"))
 }
 
-// TestCSV: each table names a file that is there. Experiments with the same rows name the same, and one without has none.
+// TestCSV: each table names a file that is there. Experiments with the same rows name the same, and one without has
+// none.
 func TestCSV(t *testing.T) {
 	r := fakeReplay(t, experiment("000/x", "fast 100"), experiment("001/y", "fast 100"), experiment("001/z", "fast 200"),
 		experiment("002/none", "refused 1"))

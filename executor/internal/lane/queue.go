@@ -10,13 +10,12 @@ import (
 type queued[T any] struct {
 	_     pad.Line
 	l     *Lane[T]
-	open  bool // the queue hides items, and must not: see KeepOpen
 	moved []*T // buffer of openUp
 	_     pad.Line
 }
 
-// push pushes p to the open deque: the queue is full, see PushPlain, or must not hide p. It does not wait for a thief to
-// make room.
+// push pushes p to the open deque: the queue is full, see PushPlain, or must not hide p. It does not wait for a thief
+// to make room.
 //
 // D1(overflow): the effect Shown is for the items moved as well as for p: a thief that looked meanwhile may have seen
 // them neither in the queue nor in the deque.
@@ -52,7 +51,11 @@ func (q *queued[T]) openUp() (shown deque.Effect) {
 
 func (q *queued[T]) pop(uint64) (*T, deque.Effect) {
 	l := q.l
-	p, effect := l.queue.Pop()
+	var p *T
+	effect := deque.Nothing
+	if l.plain == nil { // else PopPlain has found nothing
+		p, effect = l.queue.Pop()
+	}
 	if p == nil {
 		p = l.open.Pop()
 	}
@@ -81,9 +84,9 @@ func (q *queued[T]) expose() deque.Effect {
 
 func (q *queued[T]) keepOpen(open bool) {
 	l := q.l
-	q.open, l.plain = open && l.kind.Hides(), nil
-	if !q.open {
-		l.plain = l.queue
+	l.plain = l.queue
+	if open && l.kind.Hides() {
+		l.plain = nil
 	}
 }
 

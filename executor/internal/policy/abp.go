@@ -4,7 +4,8 @@ import "github.com/magpie-go/magpie/deque"
 
 // abp is the policy of Arora, Blumofe and Plaxton, as documents 000 (section III) and 004 (section 2) compare with it:
 // a thief offers its core before every attempt, and tries until it has an item. No worker sleeps while a run is in
-// progress, not even in a wait inside a task. The documents do not say where workers are between two runs; here they sleep.
+// progress, not even in a wait inside a task. The documents do not say where workers are between two runs; here they
+// sleep.
 type abp struct {
 	crowd
 	yields Yields

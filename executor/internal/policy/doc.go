@@ -51,8 +51,8 @@ type Thief interface {
 	// Lost is called when the worker's thread ends between Busy and Idle. Another thread goes on as the worker.
 	Lost()
 
-	// Waits is called when the worker, between Busy and Idle, waits inside a task and has nothing to do: it may run only
-	// items that the wait is for, and has found none. Of such a worker nobody can expect that it finds an item.
+	// Waits is called when the worker, between Busy and Idle, waits inside a task and has nothing to do: it may run
+	// only items that the wait is for, and has found none. Of such a worker nobody can expect that it finds an item.
 	Waits()
 	// Vain is called after Waits for each look at other workers that has found no such item, n of them in a row. It
 	// reports whether the worker is to rest until the wait may be over, or there may be an item.

@@ -230,7 +230,8 @@ func (t *mbwsThief) Waits() {
 // Vain implements Thief.
 func (t *mbwsThief) Vain(int) bool { return t.m.Stopping() || t.fails(t.h.Random(t.m.Workers())) }
 
-// MaySleep implements Thief. While no thief is the watchdog, one of the workers that wait, its deputy, stays awake.
+// MaySleep implements Thief. If no thief is the watchdog, a worker that is to sleep in a wait stays awake as its
+// deputy, unless there is one. A worker that sleeps already does not become one.
 func (t *mbwsThief) MaySleep() bool {
 	if t.watchdog.Load() != 0 || !t.m.Running() || t.m.Stopping() {
 		t.standDown()

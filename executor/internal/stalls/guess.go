@@ -6,14 +6,15 @@ import "time"
 // worker has got on. If the process has hardly used a processor meanwhile, nothing computes, so all tasks sleep.
 // Otherwise some may, beside something that computes.
 const (
-	// stallTime is how long no worker has got on when all count as asleep. Each time in a row that all do is half as long
-	// as the time before, so that many tasks that wait for each other do not take long.
+	// stallTime is how long no worker has got on when all count as asleep. Each time in a row that all do is half as
+	// long as the time before, so that many tasks that wait for each other do not take long.
 	stallTime = 100 * time.Millisecond
 	// hardly is the part of a processor that a process may use in which nothing computes. It is arbitrary.
 	hardly = 4
-	// patience is how long no worker has got on when one of them counts as asleep, although something computes. If all
-	// tasks compute for so long, there is one thread too many for each patience.
-	patience = 10 * stallTime
+	// patience is how long no worker has got on when one of them counts as asleep, although something computes. A
+	// worker tells that it gets on after some dozens of tasks. If these compute for so long on all workers, there is
+	// one thread too many for each patience.
+	patience = 50 * stallTime
 )
 
 // A guess is what a watch knows since items wait and no worker looks for any.
