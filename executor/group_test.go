@@ -262,8 +262,9 @@ func TestGroupBackPressureInTasks(t *testing.T) {
 			require.NoError(t, g.Wait())
 			require.EqualValues(t, tasks*each, begun.Load())
 			if c.spares == 0 || c.spares >= tasks+limit {
-				// A worker that is about to begin a function, of which there are limit, may not have counted it.
-				require.LessOrEqual(t, most.Load(), int64(waiting+limit+tasks), "%+v, limit %d", c, limit)
+				// A worker that is about to begin a function, of which there are limit, may not have counted it. On a
+				// machine so busy that no function ends for a second, some more are added.
+				require.LessOrEqual(t, most.Load(), int64(2*(waiting+limit+tasks)), "%+v, limit %d", c, limit)
 			}
 		}
 	}
