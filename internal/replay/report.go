@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,16 @@ type page struct {
 
 // Deciders returns what decides verdicts.
 func (*page) Deciders() any { return deciders }
+
+// Register returns what the documents of the page have.
+func (p *page) Register() (some []Listed) {
+	for _, l := range Register() {
+		if slices.ContainsFunc(p.Experiments, func(s *section) bool { return strings.HasPrefix(s.ID, l.Document) }) {
+			some = append(some, l)
+		}
+	}
+	return some
+}
 
 // VerdictsFile returns the name of the file with all verdicts.
 func (*page) VerdictsFile() string { return VerdictsFile }
