@@ -311,18 +311,21 @@ func TestGroupWaitsForNoTurn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+			for _, workers := range []int{1, 2} {
+				ex := newExecutor(t, executor.Config{Workers: workers})
 				var ran atomic.Int64
 				g := executor.NewGroup(ex)
 				g.SetLimit(1)
-				try(t, ex, g, func() {
-					for range many {
-						g.Go(func() error { ran.Add(1); return nil })
-					}
+				within(t, ex, func() {
+					try(t, ex, g, func() {
+						for range many {
+							g.Go(func() error { ran.Add(1); return nil })
+						}
+					})
+					require.NoError(t, g.Wait())
 				})
-				require.NoError(t, g.Wait())
 				require.EqualValues(t, many, ran.Load())
-			})
+			}
 		})
 	}
 }
