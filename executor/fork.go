@@ -142,6 +142,7 @@ func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
 	if s.top.next == c.above() && c.turn == turn|checkedTurn && c.level > s.level && w.lane.StacksForks() &&
 		s.isHome(here) && w.popFork(&c.fork) {
+		// make, without its questions: there are no children, and c was the newest.
 		s.top.next = c.address()
 		fn, arg := c.fn, c.arg
 		var none A

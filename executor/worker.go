@@ -197,7 +197,7 @@ func (w *Worker) pushTold(it *Item, effect deque.Effect) {
 		w.tell(w.lane.Told(effect))
 		return
 	}
-	switch effect := w.lane.PushAside(it); effect {
+	switch effect = w.lane.PushAside(it); effect {
 	case deque.Nothing:
 	case deque.Refused:
 		w.ex.inject(it)
