@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// everyFigure has the figures and tables of each document, by their numbers there. Those of document 001 have none: they
-// are counted.
+// everyFigure has the figures and tables of each document, by their numbers there. Those of document 001 have none:
+// they are counted.
 var everyFigure = map[string][]string{
 	"000": {"lemma 2", "2a", "2b", "2c", "2d", "3a", "3b", "3c", "3d", "table I", "figure 4", "figure 5"},
 	"001": {"first", "second", "third", "fourth", "fifth", "summary"},
