@@ -166,29 +166,30 @@ func TestModelChildren(t *testing.T) {
 
 // TestModelJoinSleeps: the owner has to sleep in a Join until the thief is done. The thief waits for an item from
 // outside.
-func TestModelJoinSleeps(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
-		ex := start(n, p)
-		var stolen, release xatomic.Bool
-		fn := func(*Scope, int) int {
-			stolen.Store(true)
-			release.Await()
-			return 1
-		}
-		join := model.Go(func() {
-			stolen.Await()
-			release.Store(true)
-		})
-		err := scoped(ex, func(s *Scope) error {
-			f := Fork(s, fn, 0)
-			stolen.Await() // a thief has it
-			model.Assert(f.Join(s) == 1, "the wrong result")
-			return nil
-		})
-		model.Assert(err == nil, "error %v", err)
-		join()
-		stop(ex)
+func TestModelJoinSleeps(t *testing.T) { onEach(t, []int{2}, joinsAThief) }
+
+// joinsAThief joins a fork that a thief has, and that waits for something from outside.
+func joinsAThief(n int, p Policy) {
+	ex := start(n, p)
+	var stolen, release xatomic.Bool
+	fn := func(*Scope, int) int {
+		stolen.Store(true)
+		release.Await()
+		return 1
+	}
+	join := model.Go(func() {
+		stolen.Await()
+		release.Store(true)
 	})
+	err := scoped(ex, func(s *Scope) error {
+		f := Fork(s, fn, 0)
+		stolen.Await() // a thief has it
+		model.Assert(f.Join(s) == 1, "the wrong result")
+		return nil
+	})
+	model.Assert(err == nil, "error %v", err)
+	join()
+	stop(ex)
 }
 
 // TestModelForkPushed: a fork that is pushed at once wakes a thief, though its owner attends to nothing until the fork

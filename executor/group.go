@@ -265,7 +265,7 @@ func (g *Group) add(fn func() error, cfn func(context.Context) error) {
 	switch r := g.enter(w, false); {
 	case r == nil:
 	case w != nil:
-		r.offerInTask(w, r.task(w, fn, cfn))
+		r.takeInTask(w, r.task(w, fn, cfn))
 	default:
 		r.take(fn, cfn)
 	}

@@ -131,21 +131,8 @@ func (r *groupRun) task(w *Worker, fn func() error, cfn func(context.Context) er
 
 // offer makes t available to the workers when its turn comes.
 func (r *groupRun) offer(w *Worker, t *groupTask) {
-	hasTurn := r.group.limit < 0
-	if !hasTurn {
-		hasTurn, _ = r.takeTurn(t, nil)
-	}
-	if hasTurn {
+	if hasTurn, _ := r.takeTurn(t, nil); hasTurn {
 		r.submit(w, t)
-	}
-}
-
-// offerInTask is offer for a function that w's task has given to Go.
-func (r *groupRun) offerInTask(w *Worker, t *groupTask) {
-	if r.group.limit < 0 {
-		r.submit(w, t)
-	} else {
-		r.takeInTask(w, t)
 	}
 }
 

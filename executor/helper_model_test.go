@@ -28,18 +28,21 @@ func TestModelNested(t *testing.T) {
 func TestModelHelperSleeps(t *testing.T) {
 	park.Spurious = true
 	defer func() { park.Spurious = false }()
-	onEach(t, []int{2}, func(n int, p Policy) {
-		ex := start(n, p)
-		outer, inner := newJob(nil), newJob(nil)
-		b := barrier{n: 2}
-		inner.first = func(w *Worker) {
-			inner.push(w, b.meet)
-			b.meet(w)
-		}
-		outer.first = func(*Worker) { inner.ended(ex.Run(context.Background(), inner)) }
-		outer.ended(ex.Run(context.Background(), outer))
-		stop(ex)
-	})
+	onEach(t, []int{2}, helpsAThief)
+}
+
+// helpsAThief has a task wait for a run whose first item another worker has, and pushes an item for the waiting one.
+func helpsAThief(n int, p Policy) {
+	ex := start(n, p)
+	outer, inner := newJob(nil), newJob(nil)
+	b := barrier{n: 2}
+	inner.first = func(w *Worker) {
+		inner.push(w, b.meet)
+		b.meet(w)
+	}
+	outer.first = func(*Worker) { inner.ended(ex.Run(context.Background(), inner)) }
+	outer.ended(ex.Run(context.Background(), outer))
+	stop(ex)
 }
 
 // TestModelHelperOfHelper: a helper finds the items of a run nested in the one that it waits for, on a worker that has

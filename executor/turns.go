@@ -147,9 +147,12 @@ func (g *Group) dequeue() *groupTask {
 }
 
 // takeTurn gives t a turn, or puts it into the queue. If w, whose task calls Go, is then to wait, comes is closed when
-// t's turn comes. It is nil otherwise. w may be nil.
+// t's turn comes. It is nil otherwise. w may be nil. Without a limit it is always t's turn.
 func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan struct{}) {
 	g := r.group
+	if g.limit < 0 {
+		return true, nil
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.active < g.limit {

@@ -15,46 +15,10 @@ var vigils = []Policy{ABP, MBWS, WSGI}
 
 // TestModelVigil: a worker that waits for a run under such a policy runs what another worker pushes for that run, and
 // goes on when the run is over.
-func TestModelVigil(t *testing.T) {
-	on(t, vigils, []int{2}, func(n int, p Policy) {
-		ex := start(n, p)
-		outer, inner := newJob(nil), newJob(nil)
-		b := barrier{n: 2}
-		inner.first = func(w *Worker) {
-			inner.push(w, b.meet)
-			b.meet(w)
-		}
-		outer.first = func(*Worker) { inner.ended(ex.Run(context.Background(), inner)) }
-		outer.ended(ex.Run(context.Background(), outer))
-		stop(ex)
-	})
-}
+func TestModelVigil(t *testing.T) { on(t, vigils, []int{2}, helpsAThief) }
 
 // TestModelVigilJoin: the same in a Join of a fork that waits for something outside.
-func TestModelVigilJoin(t *testing.T) {
-	on(t, vigils, []int{2}, func(n int, p Policy) {
-		ex := start(n, p)
-		var stolen, release xatomic.Bool
-		fn := func(*Scope, int) int {
-			stolen.Store(true)
-			release.Await()
-			return 1
-		}
-		join := model.Go(func() {
-			stolen.Await()
-			release.Store(true)
-		})
-		err := scoped(ex, func(s *Scope) error {
-			f := Fork(s, fn, 0)
-			stolen.Await()
-			model.Assert(f.Join(s) == 1, "the wrong result")
-			return nil
-		})
-		model.Assert(err == nil, "error %v", err)
-		join()
-		stop(ex)
-	})
-}
+func TestModelVigilJoin(t *testing.T) { on(t, vigils, []int{2}, joinsAThief) }
 
 // TestModelVigilSpare: a worker that stays awake in a wait counts as asleep. The run that it waits for blocks until
 // one from outside is over, whose item only a spare in the worker's place can run.

@@ -38,7 +38,8 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 	}
 	switch {
 	case kept != "" && (len(ids) > 0 || len(given(fs)) > 1):
-		return bench.BadInput("-%s takes the experiments and the options from its directory: leave out all others", kept)
+		return bench.BadInput("-%s takes the experiments and the options from its directory: leave out all others",
+			kept)
 	case kept != "" && *resume+*report == "":
 		return bench.BadInput("-%s needs the directory of a replay", kept)
 	case kept != "":

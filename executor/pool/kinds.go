@@ -31,7 +31,7 @@ var queues = []struct {
 	Centralised: {"centralised", "one locked queue for all workers, first in first out", false, newCentralised},
 	PerThread: {"perthread", "a queue for each worker, dealt in turn before the run; with locks only if others steal",
 		true, newPerThread},
-	PerThreadFIFO: {"perthread-fifo", "perthread, but a worker takes the oldest task of its queue, the newest of others",
+	PerThreadFIFO: {"perthread-fifo", "perthread, but a worker takes the oldest of its queue, and the newest of others",
 		true, newPerThreadFIFO},
 	ByPriority: {"priority", "one locked heap for all workers: the largest priority first, then the oldest", false,
 		newByPriority},

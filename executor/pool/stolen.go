@@ -25,8 +25,8 @@ type stolen struct {
 }
 
 // A stolenQueue has tasks[first:end]. The owner takes from the end and thieves from the front or, if fifo is set, the
-// other way round. The capacity of tasks is
-// that of the longest queue at the start. No queue gets longer: a thief's queue is empty.
+// other way round. The capacity of tasks is that of the longest queue at the start. No queue gets longer: a thief's
+// queue is empty.
 type stolenQueue struct {
 	mu         xsync.Mutex
 	first, end int

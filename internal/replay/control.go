@@ -71,8 +71,8 @@ func (d *Data) controlled() string {
 			}
 		}
 		if len(all) > 0 {
-			return fmt.Sprintf("The control, the baseline measured a second time, is %s off in %s, the quadratic mean of %d "+
-				"settings", pct(quadraticMean(all)), figure, len(all))
+			return fmt.Sprintf("The control, the baseline measured a second time, is %s off in %s, the quadratic mean "+
+				"of %d settings", pct(quadraticMean(all)), figure, len(all))
 		}
 	}
 	return ""

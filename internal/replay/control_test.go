@@ -52,8 +52,8 @@ func TestControl(t *testing.T) {
 // TestControlsArePlanned: the experiments that compare policies by time measure their baseline twice.
 func TestControlsArePlanned(t *testing.T) {
 	for _, e := range []*Experiment{
-		fig2, fig4, fig5Energy, fig5CoRun, o2Of003, sec2, table1Of004, solo004, fig2Of004, fig3Of004, fig4Of004, fig5Of004,
-		fig6Of004, sec55,
+		fig2, fig4, fig5Energy, fig5CoRun, o2Of003, sec2, table1Of004, solo004, fig2Of004, fig3Of004, fig4Of004,
+		fig5Of004, fig6Of004, sec55,
 	} {
 		planned := false
 		for _, m := range e.measurements(Options{Cores: 2}) {

@@ -10,7 +10,8 @@ import (
 // timed returns rows of a policy with these times.
 func timed(policy string, times ...float64) (rows []bench.Row) {
 	for _, x := range times {
-		rows = append(rows, newRow([]bench.Metric{{Name: "ns/op", Value: x}, {Name: "steals", Value: 1}}, "policy", policy))
+		figures := []bench.Metric{{Name: "ns/op", Value: x}, {Name: "steals", Value: 1}}
+		rows = append(rows, newRow(figures, "policy", policy))
 	}
 	return rows
 }
@@ -33,13 +34,15 @@ func TestDecide(t *testing.T) {
 		{"clearly not", here, "", []float64{50, 51, 52, 53, 54}, nil, two, NotHeld, ByOurs, ""},
 		{"within the repetitions", here, "", []float64{90, 100, 103, 104, 105}, nil, two, NotResolved, ByNoise,
 			"policy=old) is off by its spread, 7 % of its ns/op"},
-		{"not, within the repetitions", here, "", []float64{90, 95, 98, 99, 105}, nil, two, NotResolved, ByNoise, "8 %"},
-		{"within the control's difference", here, "", []float64{110, 111}, []float64{130, 131}, two, NotResolved, ByNoise,
-			"18 % of its ns/op"},
+		{"not, within the repetitions", here, "", []float64{90, 95, 98, 99, 105}, nil, two, NotResolved, ByNoise,
+			"8 %"},
+		{"within the control's difference", here, "", []float64{110, 111}, []float64{130, 131}, two, NotResolved,
+			ByNoise, "18 % of its ns/op"},
 		{"the control agrees", here, "", []float64{110, 111}, []float64{111, 112}, two, Held, ByMeasured, ""},
 		{"too few cores", need{3, "two thieves need two"}, "", []float64{50}, nil, two, CannotShow, ByMachine,
 			"3 cores, and here are 2: two thieves need two"},
-		{"too few cores, and it would hold", need{3, "x"}, "", []float64{200}, nil, two, CannotShow, ByMachine, "3 cores"},
+		{"too few cores, and it would hold", need{3, "x"}, "", []float64{200}, nil, two, CannotShow, ByMachine,
+			"3 cores"},
 		{"refuted", here, "arithmetic", []float64{50}, nil, two, NotHeld, ByDocument, "arithmetic"},
 		{"refuted, within the noise", here, "arithmetic", []float64{90, 95, 98, 99, 105}, nil, two, NotHeld, ByDocument,
 			"arithmetic"},

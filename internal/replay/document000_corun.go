@@ -107,8 +107,8 @@ var fig5CoRun = &Experiment{
 // planCoRuns plans the analysis of a circuit alone, and by several processes at once.
 func planCoRuns(p *Plan, circuit string, corners, ops int, processes []int) {
 	for policy := range strings.SplitSeq(fig4Policies, ",") {
-		args := fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -verbatim -workers %d", circuit, corners, ops,
-			policy, p.Cores)
+		args := fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -verbatim -workers %d", circuit, corners,
+			ops, policy, p.Cores)
 		p.alone(2*time.Second, map[string]string{"processes": "1"}, args+fmt.Sprintf(" -reps %d", p.reps(5, 5)))
 		for _, k := range processes {
 			var programs []Program

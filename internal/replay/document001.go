@@ -207,7 +207,8 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 			judge: func(d *Data) Verdict {
 				held, found := true, []string{}
 				for _, w := range d.values("workload") {
-					x, y := d.median("ns/op", "workload=%s queue=%s", w, a), d.median("ns/op", "workload=%s queue=%s", w, b)
+					part := d.where("workload=%s", w)
+					x, y := part.median("ns/op", "queue=%s", a), part.median("ns/op", "queue=%s", b)
 					held = held && x < y
 					found = append(found, fmt.Sprintf("%s: %s against %s, %s", w, ms(x), ms(y), percent(x, y)))
 				}
@@ -381,8 +382,8 @@ var summary001 = &Experiment{
 		{
 			ID: "001/summary shrink", Place: "Results 2",
 			needs: asleep, baseline: "queue=perthread+neighbour+one+spin",
-			refuted: "with the document's sleeps in order, all ways to steal take the same time at each size, so that they " +
-				"never differ: see f2 to f4",
+			refuted: "with the document's sleeps in order, all ways to steal take the same time at each size, so " +
+				"that they never differ: see f2 to f4",
 			Says: "The more threads and tasks, the less the ways to steal differ.",
 			judge: func(d *Data) Verdict {
 				held, found := true, []string{}

@@ -13,8 +13,8 @@ var document003Machine = []*Experiment{fig71Of003, o1Of003, o2Of003, fig74OnMach
 	p3OnMachine}
 
 const machine003 = "The document has 16 processors, and a job is a process that runs once. Here each job has as many " +
-	"workers as there are cores, if nothing else is said. Jobs that share use an allocation table of the measurement. " +
-	"Forks are pushed at once, as Cilk spawns. "
+	"workers as there are cores, if nothing else is said. Jobs that share use an allocation table of the " +
+	"measurement. Forks are pushed at once, as Cilk spawns. "
 
 // A job003 is a job of the document with its size here and there.
 type job003 struct {
@@ -113,7 +113,8 @@ var o1Of003 = &Experiment{
 	Notes: machine003 + "A job begins with one worker, and with two processors it desires both after one cycle.",
 	plan: func(p *Plan) {
 		for _, j := range jobs71 {
-			run := fmt.Sprintf("run %s -forks pushed -workers %d -all-procs -reps %d", j.watched(p), p.Cores, p.reps(3, 5))
+			run := fmt.Sprintf("run %s -forks pushed -workers %d -all-procs -reps %d", j.watched(p), p.Cores,
+				p.reps(3, 5))
 			p.alone(2*time.Second, map[string]string{"job": j.name, "cycle": unshared}, run)
 			for _, c := range cycles003 {
 				p.alone(2*time.Second, map[string]string{"job": j.name, "cycle": strconv.Itoa(c)},
@@ -191,9 +192,10 @@ var jobsO2 = []job003{
 var o2Of003 = &Experiment{
 	ID: "003/o2", Place: "Section 7.1.2, experiment O2, figure 7-5",
 	About: "what estimating desires costs a job that is alone, by est_cycle",
-	Notes: machine003 + "All settings of a job have turns, a repetition each, and none has always the same place. The " +
-		"overhead is the ratio of medians. A job begins with one worker, which is experiment O1: the claims are about the overhead less what that costs, " +
-		"which for a job of a second is more than the rest. Only two of the jobs, for they have to be long.",
+	Notes: machine003 + "All settings of a job have turns, a repetition each, and none has always the same place. The" +
+		" overhead is the ratio of medians. A job begins with one worker, which is experiment O1: the" +
+		" claims are about the overhead less what that costs, which for a job of a second is more " +
+		"than the rest. Only two of the jobs, for they have to be long.",
 	plan: func(p *Plan) {
 		for _, j := range jobsO2 {
 			run := fmt.Sprintf("run %s -forks pushed -workers %d", j.size(p), p.Cores)
@@ -280,8 +282,8 @@ var fig74OnMachine = &Experiment{
 		for _, c := range []int{1, 5, 25} {
 			for _, desire := range []string{"steal-ratio", "ready-items"} {
 				p.alone(2*time.Second, map[string]string{"desire": desire, "cycle": strconv.Itoa(c)},
-					fmt.Sprintf("run %s -forks pushed -workers %d -all-procs %s -share-desire %s -reps %d", loopy.size(p), p.Cores,
-						cycleFlags(c), desire, p.reps(3, 5)))
+					fmt.Sprintf("run %s -forks pushed -workers %d -all-procs %s -share-desire %s -reps %d",
+						loopy.size(p), p.Cores, cycleFlags(c), desire, p.reps(3, 5)))
 			}
 		}
 	},

@@ -132,7 +132,8 @@ var p2Of003 = &Experiment{
 		{
 			ID: "003/p2 usage", Place: "7.2.2, fig. 7-9",
 			needs: calculated,
-			Says:  "Jobs A and B use 8.275 and 9.756 of 16 processors on average, more than the 8 of static partitions.",
+			Says: "Jobs A and B use 8.275 and 9.756 of 16 processors on average, more than the 8 of static " +
+				"partitions.",
 			judge: func(d *Data) Verdict {
 				at := d.where("processors=16 control=%s", shared003)
 				a, b := at.stat("usage-a").Median, at.stat("usage-b").Median

@@ -19,8 +19,8 @@ const (
 	// privateForks tags runs alone with forks as Magpie's own programs have them.
 	privateForks = "private-forks"
 	document4    = "The document has 32 cores, 32 workers a program and a kernel with two more system calls. Here " +
-		"each program has as many workers as there are cores, and the kernel is a stock one. Forks are pushed when they " +
-		"are made, as in Cilk++."
+		"each program has as many workers as there are cores, and the kernel is a stock one. Forks are pushed when " +
+		"they are made, as in Cilk++."
 )
 
 // An app is one of the document's benchmarks.

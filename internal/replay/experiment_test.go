@@ -135,10 +135,10 @@ func TestSwitchClaims(t *testing.T) {
 		d.Rows = append(d.Rows, both(workload, recorded(1000, 900, 50), recorded(200, 60, 20))...)
 	}
 	v := judge(d)
-	require.Equal(t, Verdict{Held, ByMeasured, "70 % fewer in 1 of 1 pairs; mm+clip -80 % (by the kernel's records)", ""},
-		v["switches"])
-	require.Equal(t, Verdict{Held, ByMeasured, "ABP 90 %, bws-clock 30 %, adaptive 30 %; a thief is a thread that gives its " +
-		"core up " +
+	require.Equal(t, Verdict{Held, ByMeasured, "70 % fewer in 1 of 1 pairs; mm+clip -80 % (by the kernel's records)",
+		""}, v["switches"])
+	require.Equal(t, Verdict{Held, ByMeasured, "ABP 90 %, bws-clock 30 %, adaptive 30 %; a thief is a thread that " +
+		"gives its core up " +
 		"within 500µs", ""}, v["to-thief"])
 	require.Equal(t, Verdict{Held, ByMeasured, "bfs -60 %, cg -60 %, clip -60 %, mi -60 %", ""}, v["external"])
 
@@ -151,8 +151,8 @@ func TestSwitchClaims(t *testing.T) {
 	d.Rows[1].Figures = d.Rows[1].Figures[:4] // without the last, switches
 	d.Unrecorded = []string{"no luck"}
 	v = judge(d)
-	require.Equal(t, Verdict{NotHeld, ByOurs, "70 % fewer in 0 of 1 pairs; mm+clip +0 % (voluntary and involuntary together)",
-		""},
+	require.Equal(t, Verdict{NotHeld, ByOurs, "70 % fewer in 0 of 1 pairs; mm+clip +0 % (voluntary and involuntary " +
+		"together)", ""},
 		v["switches"])
 	for _, id := range []string{"to-thief", "external"} {
 		require.Equal(t, CannotShow, v[id].Outcome)

@@ -117,9 +117,10 @@ func experiment(id string, runs ...string) *Experiment {
 		columns: []string{"workload", "circuit"},
 		metrics: []metric{{"ns/op", "ns", 1}, {"gates", "gates", 1}, {"queue-steals", "steals", 1}},
 		claims: []*Claim{
-			{ID: id + " small", Place: "here", Says: "It takes at most 100 ns.", needs: fakeNeed, judge: func(d *Data) Verdict {
-				return verdict(d.median("ns/op", "workload=fast") <= 100, "%s", d.each("workload", "ns/op", 1))
-			}},
+			{ID: id + " small", Place: "here", Says: "It takes at most 100 ns.", needs: fakeNeed,
+				judge: func(d *Data) Verdict {
+					return verdict(d.median("ns/op", "workload=fast") <= 100, "%s", d.each("workload", "ns/op", 1))
+				}},
 			{ID: id + " slow", Place: "there", Says: "Slow is slow.", needs: fakeNeed, judge: func(d *Data) Verdict {
 				return verdict(d.median("ns/op", "workload=slow") > 0, "%g", d.median("ns/op", "workload=slow"))
 			}},

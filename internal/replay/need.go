@@ -37,8 +37,8 @@ var (
 	// Document 003 on the machine.
 	twoProcessors    = need{2, "the only processor of a machine has work at once, and all of it"}
 	aJobAlone        = need{1, "desires are estimated with one processor, too"}
-	twelveProcessors = need{12, "one more in each cycle is P - 1 cycles, and doubling is log P: with fewer processors " +
-		"that is not 2.5 times as many"}
+	twelveProcessors = need{12, "one more in each cycle is P - 1 cycles, and doubling is log P: with fewer " +
+		"processors that is not 2.5 times as many"}
 	halfOfFour = need{4, "with two processors half is one worker, and three jobs of one worker each leave none to move"}
 	twoJobs    = need{2, "one processor has one job at a time, however it is shared"}
 

@@ -37,7 +37,7 @@ var register = []Listed{
 	{"001", "Results 2, fourth figure", "random sleep, 64 threads, 320 tasks", in("001/f4"), "a unit is 0.5 ms"},
 	{"001", "Results 3, fifth figure", "text search: centralised against priority", in("001/f5"), ""},
 	{"001", "Results 2, summary", "stealing with uneven and with even work", in("001/summary"), ""},
-	{"001", "Benchmarks", "Mandelbrot", nil, "the document has no results of it; wsbench run mandelbrot-views is there"},
+	{"001", "Benchmarks", "Mandelbrot", nil, "the document has no results of it; wsbench has mandelbrot-views"},
 	{"001", "Benchmarks", "quicksort", nil, "it is named as an argument only, and never run"},
 
 	// Document 002.

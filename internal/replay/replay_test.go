@@ -87,8 +87,8 @@ func TestReplay(t *testing.T) {
 // TestCSV: each table names a file that is there. Experiments with the same rows name the same, and one without has
 // none.
 func TestCSV(t *testing.T) {
-	r := fakeReplay(t, experiment("000/x", "fast 100"), experiment("001/y", "fast 100"), experiment("001/z", "fast 200"),
-		experiment("002/none", "refused 1"))
+	r := fakeReplay(t, experiment("000/x", "fast 100"), experiment("001/y", "fast 100"), experiment("001/z",
+		"fast 200"), experiment("002/none", "refused 1"))
 	require.NoError(t, r.Begin(context.Background()))
 	page := read(t, r, ReportFile)
 	for name, tables := range map[string]int{"000-x.csv": 2, "001-y.csv": 0, "001-z.csv": 1, "002-none.csv": 0} {
@@ -346,7 +346,8 @@ func TestDryRun(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, DryRun(&b, Experiments(), Options{Cores: 2, Seed: 42}))
 	out := b.String()
-	require.Contains(t, out, "  wsbench run chain -policy adaptive-published,adaptive,mbws,abp,abp+yields=each -verbatim -workers 1 ")
+	require.Contains(t, out, "  wsbench run chain -policy adaptive-published,adaptive,mbws,abp,abp+yields=each "+
+		"-verbatim -workers 1 ")
 	require.Contains(t, out, "\n        & run ")
 	require.Contains(t, out, "which is made already")
 	require.Regexp(t, `\d+ measurements, about \d+m`, out)

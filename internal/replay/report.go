@@ -191,8 +191,8 @@ func (r *Replay) documents() (all []string) {
 // section judges the claims of e and makes its figures and its table.
 func (e *Experiment) section(d *Data) (*section, error) {
 	s := &section{
-		Experiment: e, Rows: len(d.Rows), Begun: d.Begun, cores: d.Env.Cores, Refused: d.Refused, CSV: fileName(e.ID) + ".csv",
-		Table: d.tabulate(e.columns, e.metrics),
+		Experiment: e, Rows: len(d.Rows), Begun: d.Begun, cores: d.Env.Cores, Refused: d.Refused,
+		CSV: fileName(e.ID) + ".csv", Table: d.tabulate(e.columns, e.metrics),
 	}
 	for _, m := range e.metrics {
 		d.figures = append(d.figures, m.figure)

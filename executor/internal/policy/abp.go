@@ -30,6 +30,7 @@ func (p *abp) Attach(h Host) Thief { return &abpThief{abp: p, h: h} }
 type abpThief struct {
 	*abp
 	deaf
+	patient
 	h      Host
 	failed int // attempts in a row
 }
@@ -68,9 +69,6 @@ func (t *abpThief) Find() bool {
 	}
 }
 
-// Waits implements Thief.
-func (t *abpThief) Waits() {}
-
 // Vain implements Thief.
 func (t *abpThief) Vain(n int) bool {
 	if t.yields.due(n, t.m.Workers()) {
@@ -81,9 +79,6 @@ func (t *abpThief) Vain(n int) bool {
 
 // MaySleep implements Thief.
 func (t *abpThief) MaySleep() bool { return false }
-
-// Resumes implements Thief.
-func (t *abpThief) Resumes(bool) {}
 
 // attempts tries once for each worker.
 func (t *abpThief) attempts() bool {

@@ -1,7 +1,7 @@
 package policy
 
 // patient has the methods of a Thief for waits inside tasks, for policies whose document has none: the worker looks
-// some times, and then sleeps.
+// some times, and then sleeps. Others have some of these methods of their own.
 type patient struct{}
 
 func (patient) Waits()          {}

@@ -42,7 +42,7 @@ func (p *wsgi) Submitted(int) {
 func (p *wsgi) WakeAll() { p.wakeAll() }
 
 // Attach implements Policy.
-func (p *wsgi) Attach(h Host) Thief { return &wsgiThief{p, h} }
+func (p *wsgi) Attach(h Host) Thief { return &wsgiThief{wsgi: p, h: h} }
 
 // count changes the numbers of busy workers and of thieves, and returns how many thieves are missing.
 func (p *wsgi) count(busy, thieves int) (missing int) {
@@ -60,6 +60,7 @@ func (p *wsgi) count(busy, thieves int) (missing int) {
 
 type wsgiThief struct {
 	*wsgi
+	patient
 	h Host
 }
 
@@ -77,9 +78,6 @@ func (t *wsgiThief) Waits() { t.m.Notify(t.count(-1, 0)) }
 
 // Vain implements Thief.
 func (t *wsgiThief) Vain(n int) bool { return n > t.threshold }
-
-// MaySleep implements Thief.
-func (t *wsgiThief) MaySleep() bool { return true }
 
 // Resumes implements Thief.
 func (t *wsgiThief) Resumes(bool) { t.m.Notify(t.count(1, 0)) }

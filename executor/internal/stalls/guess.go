@@ -9,7 +9,7 @@ const (
 	// stallTime is how long no worker has got on when all count as asleep. Each time in a row that all do is half as
 	// long as the time before, so that many tasks that wait for each other do not take long.
 	stallTime = 100 * time.Millisecond
-	// hardly is the part of a processor that a process may use in which nothing computes. It is arbitrary.
+	// A process in which nothing computes uses a hardly-th part of a processor at most. Arbitrary.
 	hardly = 4
 	// patience is how long no worker has got on when one of them counts as asleep, although something computes. A
 	// worker tells that it gets on after some dozens of tasks. If these compute for so long on all workers, there is
