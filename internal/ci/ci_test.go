@@ -20,12 +20,14 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	preamble, steps, err := parse("# all\nf() { true; }\n\n==commit quick: one\nf\n== two\nf\nfalse\n")
+	const text = "# all\nf() { true; }\n\n==commit quick: one\nf\n== two\nf\nfalse\n==alone three\nf\n"
+	preamble, steps, err := parse(text)
 	require.NoError(t, err)
 	require.Equal(t, "# all\nf() { true; }\n\n", preamble)
 	require.Empty(t, cmp.Diff([]*step{
 		{name: "quick: one", commit: true, lines: "f\n"},
 		{name: "two", lines: "f\nfalse\n"},
+		{name: "three", alone: true, lines: "f\n"},
 	}, steps, cmp.AllowUnexported(step{})))
 	for _, wrong := range []string{"", "f() { true; }\n", "== one\n== two\nf\n"} {
 		_, _, err := parse(wrong)
@@ -67,6 +69,24 @@ func TestFailureEndsTheRun(t *testing.T) {
 	ok, steps, _ = runSteps(t, true, text)
 	require.False(t, ok)
 	require.Equal(t, succeeded, steps[2].state, "-k goes on")
+}
+
+func TestStepAlone(t *testing.T) {
+	// A step leaves a file while it runs, and none runs beside one that runs alone.
+	const leave = "touch $FILE\nsleep 0.05\nrm $FILE\n"
+	text := ""
+	for n := range 12 {
+		if n%4 == 3 {
+			text += fmt.Sprintf("==alone %d\n[ -z \"$(ls)\" ]\nFILE=alone\n%s", n, leave)
+		} else {
+			text += fmt.Sprintf("== %d\n[ ! -e alone ]\nFILE=%d\n%s", n, n, leave)
+		}
+	}
+	_, steps, err := parse(text)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	r := &runner{root: t.TempDir(), out: &out, places: 3, begun: time.Now()}
+	require.True(t, r.run(t.Context(), steps), "%s", &out)
 }
 
 // What go test -json prints for a package with a test that passes, one that fails with a seed, and one in which the

@@ -21,7 +21,8 @@ type runner struct {
 	goOn     bool // after a failure
 	begun    time.Time
 
-	mu sync.Mutex // guards out, and the results of steps
+	mu    sync.Mutex   // guards out, and the results of steps
+	alone sync.RWMutex // held for writing by a step that runs alone, for reading by each other one
 }
 
 // run runs the steps and reports whether all have passed.
@@ -35,10 +36,15 @@ func (r *runner) run(ctx context.Context, steps []*step) bool {
 	for range min(r.places, len(steps)) {
 		places.Go(func() {
 			for s := range todo {
-				if ctx.Err() != nil || !r.goOn && r.anyFailed(steps) {
-					return
+				begin := r.alone.RLocker()
+				if s.alone {
+					begin = &r.alone
 				}
-				r.do(ctx, s)
+				begin.Lock()
+				if ctx.Err() == nil && (r.goOn || !r.anyFailed(steps)) {
+					r.do(ctx, s)
+				}
+				begin.Unlock()
 			}
 		})
 	}

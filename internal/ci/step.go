@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,6 +12,7 @@ type step struct {
 	name   string
 	lines  string
 	commit bool // it is for -commit
+	alone  bool // no other step runs meanwhile
 
 	state  state
 	took   time.Duration
@@ -33,15 +35,15 @@ const (
 // String returns the word in the table of steps.
 func (s state) String() string { return [...]string{"not begun", "not ended", "ok", "FAILED"}[s] }
 
-// parse reads the text of .ci/steps. A line "== name" begins a step, and "==commit name" one for -commit. What stands
-// before the first belongs to every step.
+// parse reads the text of .ci/steps. A line "== name" begins a step, "==alone name" one that runs while no other does,
+// and "==commit name" one for -commit. What stands before the first belongs to every step.
 func parse(text string) (preamble string, steps []*step, err error) {
 	var s *step
 	for line := range strings.Lines(text) {
 		mark, name, is := strings.Cut(strings.TrimSpace(line), " ")
 		switch {
-		case is && (mark == "==" || mark == "==commit"):
-			s = &step{name: name, commit: mark == "==commit"}
+		case is && slices.Contains([]string{"==", "==alone", "==commit"}, mark):
+			s = &step{name: name, commit: mark == "==commit", alone: mark == "==alone"}
 			steps = append(steps, s)
 		case s == nil:
 			preamble += line
