@@ -20,6 +20,11 @@ The kinds are:
   - bars: a group of bars for each of x.categories, with whiskers from low to high. A point's x is the index of its
     category. Marks are ticks across the groups.
   - steps: a step function for each series. Marks are dashed steps.
+  - dots: a row for each of x.categories, downwards, with a dot for each series and a line from low to high. Values are
+    points' y, and a point's x is the index of its category, as with bars. Marks are ticks across the rows.
+
+Of the field document are values of a document whose figure is repeated, as series: open diamonds, which are joined by
+dashed lines between lines and steps. The name of each is that of the series to be compared with, or empty.
 
 An axis has the fields label, log, zero, min and max. low, high, marks and note may be missing, and so may the name of
 an only series. Unknown fields are errors. Nothing is drawn unless all figures of all files can be drawn. The exit

@@ -15,7 +15,7 @@ type extent struct{ min, max float64 }
 // does not fix by min, max or zero.
 func (f *Figure) extents() (x, y extent) {
 	x, y = extent{math.Inf(1), math.Inf(-1)}, extent{math.Inf(1), math.Inf(-1)}
-	for _, list := range [][]Series{f.Series, f.Marks} {
+	for _, list := range [][]Series{f.Series, f.Marks, f.Document} {
 		for _, s := range list {
 			for _, p := range s.Points {
 				x.add(*p.X)

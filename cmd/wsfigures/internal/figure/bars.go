@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -58,9 +59,19 @@ func (f barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 	}
+	for _, d := range f.Document {
+		i := f.seriesNamed(d.Name)
+		for _, pt := range d.Points {
+			centre := *pt.X
+			if i >= 0 {
+				centre = left(i, *pt.X) + width/2
+			}
+			c.DrawGlyph(documentGlyph(-1), vg.Point{X: x(centre), Y: y(*pt.Y)})
+		}
+	}
 }
 
-// tickStyle is the style of bound i of bars.
+// tickStyle is the style of bound i of bars, and of dots.
 func tickStyle(i int) draw.LineStyle {
 	patterns := [][]vg.Length{nil, {4, 2}, {1.5, 1.5}}
 	return draw.LineStyle{Color: black, Width: 1.8, Dashes: patterns[i%len(patterns)]}
@@ -96,7 +107,7 @@ func (s *sheet) nameBars(width vg.Length) {
 		s.headroom = room
 		return
 	}
-	s.layKey()
+	s.key = layKey(namesOf(s.Series), s.width)
 }
 
 // aboveBar is the distance between a bar's whisker and its name.
@@ -117,7 +128,7 @@ func (s *sheet) barTop(i, category int) vg.Length {
 	if math.IsInf(top, -1) {
 		return vg.Length(math.Inf(1))
 	}
-	for _, m := range s.Marks {
+	for _, m := range slices.Concat(s.Marks, s.Document) {
 		for _, p := range m.Points {
 			if *p.X == float64(category) {
 				top = max(top, *p.Y)
@@ -159,20 +170,28 @@ const (
 	swatch    = 16
 )
 
-// layKey lays the names of the series out in rows, in the order of their bars.
-func (s *sheet) layKey() {
+// layKey lays the names of series out in rows.
+func layKey(names []string, width vg.Length) (key [][]keyItem) {
 	x := vg.Length(margin)
-	for i, series := range s.Series {
-		name := shorten(labelText, series.Name, s.width-2*margin-swatch-4)
+	for i, name := range names {
+		name = shorten(labelText, name, width-2*margin-swatch-4)
 		w := swatch + 4 + labelText.Width(name)
-		if i == 0 || x+w > s.width-margin {
-			s.key = append(s.key, nil)
+		if i == 0 || x+w > width-margin {
+			key = append(key, nil)
 			x = margin
 		}
-		row := &s.key[len(s.key)-1]
+		row := &key[len(key)-1]
 		*row = append(*row, keyItem{i, name, x})
 		x += w + 14
 	}
+	return key
+}
+
+func namesOf(series []Series) (names []string) {
+	for _, s := range series {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 func (s *sheet) drawKey(c draw.Canvas, top vg.Point) {

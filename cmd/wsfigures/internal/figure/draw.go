@@ -18,7 +18,7 @@ const (
 	usualHeight = 230 // of the data
 )
 
-// A sheet is a figure with its layout. From top to bottom it has the title, a key to the bars, the y axis' label, the
+// A sheet is a figure with its layout. From top to bottom it has the title, keys to the document's values and to the bars, the y axis' label, the
 // data with labels at their right, the categories, the x axis' label and the note.
 type sheet struct {
 	*Figure
@@ -36,6 +36,21 @@ type sheet struct {
 	level      bool // the names of bars are not upright
 	categories categories
 }
+
+// A picture is a figure with its layout.
+type picture interface {
+	size() (w, h vg.Length)
+	draw(draw.Canvas) // on a canvas of that size
+}
+
+func layOut(f *Figure) picture {
+	if f.Kind == Dots {
+		return newDotSheet(f)
+	}
+	return newSheet(f)
+}
+
+func (s *sheet) size() (w, h vg.Length) { return s.width, s.height }
 
 func newSheet(f *Figure) *sheet {
 	s := &sheet{Figure: f, plot: newPlot(f), width: usualWidth, data: usualHeight, named: -1}
@@ -95,7 +110,7 @@ func (s *sheet) below() vg.Length {
 
 // above returns the height of everything above the data.
 func (s *sheet) above() vg.Length {
-	h := margin + heightOf(len(s.title), leading(titleText)) + 5
+	h := margin + heightOf(len(s.title), leading(titleText)) + 5 + s.documentKeyHeight()
 	if len(s.key) > 0 {
 		h += heightOf(len(s.key), keyHeight) + 5
 	}
@@ -152,6 +167,8 @@ func (s *sheet) draw(c draw.Canvas) {
 	top := vg.Point{X: margin, Y: c.Max.Y - margin}
 	fillLines(c, titleText, top, s.title)
 	top.Y -= heightOf(len(s.title), leading(titleText)) + 5
+	s.drawDocumentKey(c, top)
+	top.Y -= s.documentKeyHeight()
 	if len(s.key) > 0 {
 		s.drawKey(c, top)
 		top.Y -= heightOf(len(s.key), keyHeight) + 5

@@ -168,11 +168,11 @@ func random(r *rand.Rand) *Figure {
 		}
 	}
 	f := &Figure{
-		File: "f", Title: word(), Kind: []string{Lines, Bars, Steps}[r.IntN(3)], Note: word(),
+		File: "f", Title: word(), Kind: []string{Lines, Bars, Steps, Dots}[r.IntN(4)], Note: word(),
 		X: Axis{Label: word(), Log: r.IntN(3) == 0}, Y: Axis{Label: word(), Log: r.IntN(3) == 0},
 	}
 	f.Y.Zero = !f.Y.Log && r.IntN(2) == 0
-	categories := f.Kind == Bars || r.IntN(4) == 0
+	categories := f.hasGroups() || r.IntN(4) == 0
 	if categories {
 		f.X.Log = false
 		for range 1 + r.IntN(1+r.IntN(60)) {
@@ -199,7 +199,7 @@ func random(r *rand.Rand) *Figure {
 			xs = append(xs, x)
 		}
 		slices.Sort(xs)
-		if f.Kind == Bars {
+		if f.hasGroups() {
 			xs = slices.Compact(xs)
 		}
 		for _, x := range xs {
@@ -218,6 +218,13 @@ func random(r *rand.Rand) *Figure {
 	}
 	for range r.IntN(3) {
 		f.Marks = append(f.Marks, Series{word(), series()})
+	}
+	for range r.IntN(3) {
+		name := f.Series[r.IntN(len(f.Series))].Name
+		if r.IntN(2) == 0 {
+			name = ""
+		}
+		f.Document = append(f.Document, Series{name, series()})
 	}
 	return f
 }

@@ -1,5 +1,5 @@
 // Package figure reads figures as JSON and draws them as SVG and PNG: lines with a band from least to most, grouped
-// bars with whiskers, and step functions of time. Series are told apart by dashes, shapes of points, hatches and
+// bars with whiskers, step functions of time, and rows of dots. Series are told apart by dashes, shapes of points, hatches and
 // lightness as well as by colour, so that a print in black and white can be read.
 package figure
 
@@ -20,6 +20,7 @@ const (
 	Lines = "lines" // a line with points for each series
 	Bars  = "bars"  // a group of bars for each category
 	Steps = "steps" // a step function for each series
+	Dots  = "dots"  // a row for each category, with a dot for each series
 )
 
 // A Figure is one picture. Read returns figures that have been checked. Other figures pass Check before they are drawn.
@@ -32,6 +33,10 @@ type Figure struct {
 	Series []Series `json:"series"`
 	Marks  []Series `json:"marks,omitempty"` // bounds: ticks across groups of bars, otherwise dashed lines
 	Note   string   `json:"note,omitempty"`  // a line below the figure
+
+	// Document are the values of a document whose figure this one repeats. The name of each is that of the series
+	// that it is to be compared with, or empty.
+	Document []Series `json:"document,omitempty"`
 }
 
 // An Axis is one axis of a figure.
@@ -164,11 +169,11 @@ func (f *Figure) check() error {
 		}
 	}
 	switch f.Kind {
-	case Lines, Bars, Steps:
+	case Lines, Bars, Steps, Dots:
 	case "":
-		return errors.New("kind is missing: lines, bars or steps")
+		return errors.New("kind is missing: lines, bars, steps or dots")
 	default:
-		return fmt.Errorf("unknown kind %q: lines, bars or steps", f.Kind)
+		return fmt.Errorf("unknown kind %q: lines, bars, steps or dots", f.Kind)
 	}
 	switch {
 	case blank(f.Title):
@@ -177,8 +182,8 @@ func (f *Figure) check() error {
 		return errors.New("y.label is missing")
 	case blank(f.X.Label) && len(f.X.Categories) == 0:
 		return errors.New("x.label is missing")
-	case f.Kind == Bars && len(f.X.Categories) == 0:
-		return errors.New("bars without x.categories")
+	case f.hasGroups() && len(f.X.Categories) == 0:
+		return fmt.Errorf("%s without x.categories", f.Kind)
 	case len(f.X.Categories) > maxCategories:
 		return fmt.Errorf("%d categories: at most %d", len(f.X.Categories), maxCategories)
 	case len(f.Y.Categories) > 0:
@@ -187,7 +192,7 @@ func (f *Figure) check() error {
 		return errors.New("the x axis has categories and log, min or max")
 	case len(f.Series) == 0:
 		return errors.New("series is missing")
-	case len(f.Series)+len(f.Marks) > maxSeries:
+	case max(len(f.Series)+len(f.Marks), len(f.Document)) > maxSeries:
 		return fmt.Errorf("%d series and marks: at most %d", len(f.Series)+len(f.Marks), maxSeries)
 	}
 	if err := f.X.check("x"); err != nil {
@@ -217,8 +222,19 @@ func (f *Figure) check() error {
 			return fmt.Errorf("mark %d: name is missing", i+1)
 		}
 	}
+	for i, s := range f.Document {
+		if err := f.checkSeries("document", i, s); err != nil {
+			return err
+		}
+		if s.Name != "" && !names[s.Name] {
+			return fmt.Errorf("document %d: there is no series %q", i+1, s.Name)
+		}
+	}
 	return nil
 }
+
+// hasGroups reports whether the figure has a group, of bars or of dots, for each category.
+func (f *Figure) hasGroups() bool { return f.Kind == Bars || f.Kind == Dots }
 
 func (a *Axis) check(name string) error {
 	for _, limit := range []struct {
@@ -257,13 +273,13 @@ func (f *Figure) checkSeries(list string, i int, s Series) error {
 		if err := f.checkPoint(p); err != nil {
 			return fmt.Errorf("%s: point %d: %w", at, i+1, err)
 		}
-		if f.Kind == Bars && list == "series" {
+		if f.hasGroups() && list == "series" {
 			if seen[*p.X] {
-				return fmt.Errorf("%s: point %d: a second bar for category %v", at, i+1, *p.X)
+				return fmt.Errorf("%s: point %d: a second one for category %v", at, i+1, *p.X)
 			}
 			seen[*p.X] = true
 		}
-		if f.Kind != Bars && i > 0 && *p.X < *s.Points[i-1].X {
+		if !f.hasGroups() && i > 0 && *p.X < *s.Points[i-1].X {
 			return fmt.Errorf("%s: point %d: x %v comes after %v", at, i+1, *p.X, *s.Points[i-1].X)
 		}
 	}

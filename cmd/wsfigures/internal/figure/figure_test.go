@@ -62,8 +62,8 @@ func TestReadErrors(t *testing.T) {
 		{minimal(`"title":"T",`, ""), "figure 1: f: title is missing"},
 		{minimal(`"title":"T"`, `"title":"a\u0000"`),
 			`figure 1: f: title "a\x00" has the character U+0000, which cannot be drawn`},
-		{minimal(`"kind":"lines",`, ""), "figure 1: f: kind is missing: lines, bars or steps"},
-		{minimal(`"lines"`, `"pie"`), `figure 1: f: unknown kind "pie": lines, bars or steps`},
+		{minimal(`"kind":"lines",`, ""), "figure 1: f: kind is missing: lines, bars, steps or dots"},
+		{minimal(`"lines"`, `"pie"`), `figure 1: f: unknown kind "pie": lines, bars, steps or dots`},
 		{minimal(`"workers"`, `" "`), "figure 1: f: x.label is missing"},
 		{minimal(`"y":{"label":"s"}`, `"y":{}`), "figure 1: f: y.label is missing"},
 		{minimal(`"y":{"label":"s"}`, `"y":{"label":"s","categories":["a"]}`),
@@ -94,7 +94,7 @@ func TestReadErrors(t *testing.T) {
 		{minimal(`"lines"`, `"bars"`), "figure 1: f: bars without x.categories"},
 		{bars(`{"x":2,"y":2}`), `figure 1: f: series "a": point 1: x 2 is not the index of one of 2 categories`},
 		{bars(`{"x":0.5,"y":2}`), `figure 1: f: series "a": point 1: x 0.5 is not the index of one of 2 categories`},
-		{bars(point + "," + point), `figure 1: f: series "a": point 2: a second bar for category 1`},
+		{bars(point + "," + point), `figure 1: f: series "a": point 2: a second one for category 1`},
 		{strings.Replace(minimal(), `{"file"`, strings.TrimSuffix(strings.TrimPrefix(minimal(), `{"figures":[`), "]}")+
 			`,{"file"`, 1), "figures 1 and 2 have the same file, f"},
 	} {

@@ -30,6 +30,7 @@ func (f linePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		line := plotter.Line{XYs: f.xys(c, p, s.Points), LineStyle: style, StepStyle: step}
 		line.Plot(c, p)
 	}
+	defer f.plotDocument(c, p)
 	if f.Kind == Steps {
 		return
 	}

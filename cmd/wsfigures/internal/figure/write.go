@@ -24,9 +24,10 @@ func (f *Figure) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	s := newSheet(f)
-	c := &measured{Canvas: vgsvg.New(s.width, s.height)}
-	s.draw(draw.NewCanvas(c, s.width, s.height))
+	s := layOut(f)
+	w, h := s.size()
+	c := &measured{Canvas: vgsvg.New(w, h)}
+	s.draw(draw.NewCanvas(c, w, h))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, err
@@ -35,14 +36,15 @@ func (f *Figure) SVG() ([]byte, error) {
 }
 
 // PNG writes the figure as a picture of 200 dots per inch.
-func (f *Figure) PNG(w io.Writer) error {
+func (f *Figure) PNG(out io.Writer) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
-	s := newSheet(f)
-	c := vgimg.NewWith(vgimg.UseWH(s.width, s.height), vgimg.UseDPI(200))
+	s := layOut(f)
+	w, h := s.size()
+	c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(200))
 	s.draw(draw.New(c))
-	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(out)
 	return err
 }
 
