@@ -75,7 +75,12 @@ func meets(r bench.Row, condition string) bool {
 	if !ok {
 		panic("replay: no condition: " + condition)
 	}
-	return slices.Contains(strings.Split(value, "|"), r.Value(name))
+	for v := range strings.SplitSeq(value, "|") {
+		if v == r.Value(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // values returns the values of a setting, in the order of numbers if they are numbers, or else of their first row.

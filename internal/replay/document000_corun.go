@@ -43,6 +43,7 @@ var fig5CoRun = &Experiment{
 		}
 		return all
 	},
+	printed: printedFig5CoRun,
 	columns: []string{"circuit", "policy", "processes"},
 	metrics: []metric{wallMS, util},
 	claims: []*Claim{

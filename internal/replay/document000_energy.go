@@ -26,6 +26,7 @@ var fig5Energy = &Experiment{
 		}
 		return all
 	},
+	printed: printedFig5Energy,
 	columns: []string{"circuit", "policy", "workers"},
 	metrics: []metric{{"joules", "energy, J", 1}, cpuMS, wallMS},
 	claims: []*Claim{

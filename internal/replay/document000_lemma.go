@@ -41,6 +41,7 @@ var lemma2 = &Experiment{
 		}
 		return []*Figure{f}
 	},
+	printed: printedLemma2,
 	columns: []string{"workers", "policy"},
 	metrics: []metric{{"settled-ns", "until one thief is left, ms", 1e-6}, {"bound-ns", "bound, ms", 1e-6},
 		{"late-thieves", "thieves in the second half", 1}, {"samples", "looks", 1}},

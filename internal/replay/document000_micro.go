@@ -59,6 +59,7 @@ var fig2 = &Experiment{
 			y: "cpu-util", yLabel: "busy cores", series: "policy",
 		}.lines(d.where("workload=chain window=whole")))
 	},
+	printed: printedFig2,
 	columns: []string{"workload", "engine", "policy", "window", "workers", "n"},
 	metrics: []metric{wallMS, util, cpuMS, peakMiB, steals, parks},
 	claims: []*Claim{

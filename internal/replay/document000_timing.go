@@ -96,6 +96,7 @@ var fig4 = &Experiment{
 		}
 		return all
 	},
+	printed: printedFig4,
 	columns: []string{"circuit", "policy", "workers", "n"},
 	metrics: []metric{wallMS, util, cpuMS, peakMiB, steals, parks},
 	claims: []*Claim{

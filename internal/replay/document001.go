@@ -62,6 +62,7 @@ var f1 = &Experiment{
 		}
 		return all
 	},
+	printed: printedF1,
 	columns: []string{"input", "n", "workers", "tasks", "queue"},
 	metrics: busy,
 	claims: []*Claim{
@@ -193,6 +194,7 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 			}
 			return []*Figure{f}
 		},
+		printed: printedSleep,
 		columns: []string{"workload", "queue", "tasks", "workers"},
 		metrics: busy,
 	}
@@ -292,6 +294,7 @@ var f5 = &Experiment{
 			scale:  1e-6, series: "queue", label: shortQueue,
 		}.lines(d)}
 	},
+	printed: printedF5,
 	columns: []string{"tasks", "queue", "workers", "n"},
 	metrics: busy,
 	claims: []*Claim{
@@ -347,6 +350,7 @@ var summary001 = &Experiment{
 		}.lines(d.where("workload=mandelbrot-views " +
 			"queue=perthread+spin|perthread+neighbour+one+spin|perthread+random+half+spin"))}
 	},
+	printed: printedSummary001,
 	columns: []string{"workload", "view", "n", "workers", "tasks", "queue"},
 	metrics: busy,
 	claims: []*Claim{

@@ -45,6 +45,7 @@ var fig1 = &Experiment{
 		}
 		return all
 	},
+	printed: printedFig1,
 	columns: []string{"tree", "deque", "block", "workers", "work", "n"},
 	metrics: []metric{{"ns/node", "ns a node", 1}, {"steals", "steals", 1}},
 	claims: []*Claim{
@@ -132,6 +133,7 @@ var fig2a = &Experiment{
 			yLabel: "ns a push or pop", series: "deque",
 		}.lines(d)}
 	},
+	printed: printedFig2a,
 	columns: []string{"deque", "stolen", "n"},
 	metrics: []metric{{"ns/op", "ns a push or pop", 1}, {"stolen-percent", "stolen, %", 1},
 		{"retries/steal", "retries a steal", 1}},
@@ -182,6 +184,7 @@ var fig2b = &Experiment{
 		c.file, c.title, c.y = "002-fig2b-median", "Median latency of a steal", "p50-ns"
 		return []*Figure{mean, c.bars(d)}
 	},
+	printed: printedFig2b,
 	columns: []string{"deque", "stolen", "n"},
 	metrics: []metric{{"mean-ns", "mean, ns", 1}, {"p50-ns", "median, ns", 1}, {"p99-ns", "99th percentile, ns", 1},
 		{"retries/steal", "retries a steal", 1}},
@@ -231,6 +234,7 @@ var fig2c = &Experiment{
 			yLabel: "million steals a second", series: "deque",
 		}.lines(d)}
 	},
+	printed: printedFig2c,
 	columns: []string{"deque", "thieves", "n"},
 	metrics: []metric{{"steals/s", "million steals/s", 1e-6}, {"retries/steal", "retries a steal", 1}},
 	claims: []*Claim{
@@ -282,6 +286,7 @@ var fig2d = &Experiment{
 			yLabel: "retries a steal", series: "deque",
 		}.lines(d)}
 	},
+	printed: printedFig2d,
 	columns: []string{"deque", "stolen", "n"},
 	metrics: []metric{{"at-once-percent", "without a retry, %", 1}, {"retries/steal", "retries a steal", 1},
 		{"empties/steal", "found empty, a steal", 1},

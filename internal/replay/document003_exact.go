@@ -40,6 +40,7 @@ var fig21Of003 = &Experiment{
 			y: "throughput", yLabel: "jobs in T", series: "control",
 		}.bars(d)}
 	},
+	printed: printedFig21,
 	columns: []string{"scenario", "control"},
 	metrics: performanceMetrics,
 	claims: []*Claim{
@@ -150,6 +151,7 @@ var fig52Of003 = &Experiment{
 		}
 		return all
 	},
+	printed: printedFig52,
 	columns: []string{"form", "event", "job"},
 	metrics: []metric{{"desire", "desire", 1}, {"allotment", "allotment", 1}},
 	claims: []*Claim{
@@ -240,6 +242,7 @@ var fig62Of003 = &Experiment{
 		}
 		return []*Figure{f}
 	},
+	printed: printedFig62,
 	columns: []string{"interval"},
 	metrics: []metric{{"pus", "purely unsuccessful", 1}, {"usage", "usage", 1}, {"desire", "desire", 1},
 		{"allotment", "allotment by DP", 1}, {"filled", "allotment by water-filling", 1}},
@@ -290,6 +293,7 @@ var fig77Of003 = &Experiment{
 		}
 		return all
 	},
+	printed: printedFig77,
 	columns: []string{"t", "control"},
 	metrics: performanceMetrics,
 	claims: []*Claim{

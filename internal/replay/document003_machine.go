@@ -83,6 +83,7 @@ var fig71Of003 = &Experiment{
 		f.add(s)
 		return []*Figure{f}
 	},
+	printed: printedFig71,
 	columns: []string{"job", "engine", "workers", "n"},
 	metrics: []metric{
 		{"work-ns", "work, ms", 1e-6}, {"span-ns", "span, ms", 1e-6}, {"parallelism", "parallelism", 1},
@@ -141,6 +142,7 @@ var o1Of003 = &Experiment{
 		}
 		return []*Figure{c.lines(d), intervals}
 	},
+	printed: printedO1,
 	columns: []string{"job", "cycle", "workers", "n"},
 	metrics: []metric{{"all-procs-ns", "all-procs time, ms", 1e-6}, wallMS, {"share-cycles", "cycles of the run", 1}},
 	claims: []*Claim{
@@ -221,6 +223,7 @@ var o2Of003 = &Experiment{
 		}
 		return []*Figure{f}
 	},
+	printed: printedO2,
 	columns: []string{"job", "cycle", "workers", "n"},
 	metrics: []metric{wallMS, util, {"share-cycles", "cycles", 1}, {"share-mean-usage", "mean usage", 1}},
 	claims: []*Claim{
@@ -293,6 +296,7 @@ var fig74OnMachine = &Experiment{
 			yLabel: "all-procs time, ms", scale: 1e-6, series: "desire", logX: true,
 		}.lines(d)}
 	},
+	printed: printedFig74,
 	columns: []string{"desire", "cycle", "workers", "n"},
 	metrics: []metric{{"all-procs-ns", "all-procs time, ms", 1e-6}, wallMS},
 	claims: []*Claim{{

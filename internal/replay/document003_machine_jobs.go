@@ -86,6 +86,7 @@ var p1OnMachine = &Experiment{
 		}
 		return all
 	},
+	printed: printedP1OnMachine,
 	columns: []string{"scenario", "control", "job", "workers", "n"},
 	metrics: []metric{{"response-ns", "response time, ms", 1e-6}, {"round-ns", "all jobs, ms", 1e-6}, wallMS, util},
 	claims: []*Claim{
@@ -198,6 +199,7 @@ var services003 = &Experiment{
 		}
 		return all
 	},
+	printed: printedServices,
 	columns: []string{"service", "under", "control", "process", "workers", "n"},
 	metrics: []metric{
 		wallMS, cpuMS, util, {"vctx", "voluntary switches", 1}, {"ictx", "involuntary switches", 1},
@@ -285,6 +287,7 @@ var p3OnMachine = &Experiment{
 		f.add(bound)
 		return []*Figure{f}
 	},
+	printed: printedP3OnMachine,
 	columns: []string{"job", "run", "engine", "workers", "n"},
 	metrics: []metric{
 		{"work-ns", "work, ms", 1e-6}, {"span-ns", "T∞, ms", 1e-6}, {"share-mean-usage", "P̄", 1}, wallMS,

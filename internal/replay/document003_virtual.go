@@ -44,6 +44,7 @@ var p1Of003 = &Experiment{
 		}
 		return all
 	},
+	printed: printedP1,
 	columns: []string{"processors", "t", "control"},
 	metrics: performanceMetrics,
 	claims: []*Claim{
@@ -106,6 +107,7 @@ var p2Of003 = &Experiment{
 			y: "response", yLabel: "mean response, T", series: "control",
 		}.bars(d)}
 	},
+	printed: printedP2,
 	columns: []string{"processors", "control"},
 	metrics: append(slices.Clone(performanceMetrics), metric{"usage-a", "usage of A", 1},
 		metric{"usage-b", "usage of B", 1}),
@@ -163,6 +165,7 @@ var o3Of003 = &Experiment{
 			yLabel: "mean response, times that of one subcomputation", series: "control",
 		}.bars(d.where("processors=16"))}
 	},
+	printed: printedO3,
 	columns: []string{"processors", "loop", "control"},
 	metrics: []metric{{"response", "mean response, subcomputations", 1}, {"first", "of the first", 1},
 		{"second", "of the second", 1}},
@@ -256,6 +259,7 @@ var fig74Of003 = &Experiment{
 			y: "all-procs-ms", yLabel: "ms", series: "rule", log: true, logX: true,
 		}.lines(d.where("processors=16"))}
 	},
+	printed: printedFig74,
 	columns: []string{"processors", "cycle", "rule"},
 	metrics: []metric{{"all-procs-ms", "all-procs time, ms", 1}, {"cycles", "cycles", 1},
 		{"above-allotment", "desire above allotment, most", 1}},
@@ -356,6 +360,7 @@ var p3Of003 = &Experiment{
 			yLabel: "times the bound", series: "control",
 		}.bars(d)}
 	},
+	printed: printedP3,
 	columns: []string{"job"},
 	metrics: []metric{{"work", "T1, s", 1e-4}, {"span", "T∞, s", 1e-4}, {"usage", "P̄", 1},
 		{"bound", "T1/P̄ + T∞, s", 1e-4}, {"time", "T, s", 1e-4}, {"of-bound", "T, bounds", 1},

@@ -33,6 +33,7 @@ var fig5Of004 = &Experiment{
 				return strings.TrimPrefix(p, "abp+yields=")
 			})
 	},
+	printed: printedFig5Of004,
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{
 		{
@@ -103,6 +104,7 @@ var fig6Of004 = &Experiment{
 			return p
 		})
 	},
+	printed: printedFig6Of004,
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{{
 		ID: "004/fig6 threshold", Place: "5.4, fig. 6",

@@ -3,20 +3,34 @@ package replay
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
+
+// meanTime returns the mean of the times, not a number without any. It is the mean of a bench.Stat, without the rest,
+// which takes much longer.
+func (d *Data) meanTime() float64 {
+	sum, n := 0.0, 0.0
+	for _, r := range d.Rows {
+		if t, ok := r.Figure("ns/op"); ok {
+			sum += t
+			n++
+		}
+	}
+	return sum / n
+}
 
 // solo returns the mean time of a benchmark alone.
 func (d *Data) solo(name, policy string) float64 {
 	if name == "loop" {
 		policy = "" // plain threads
 	}
-	return d.where("co=alone workload=%s policy=%s", name, policy).stat("ns/op").Mean
+	return d.where("co=alone workload=%s policy=%s", name, policy).meanTime()
 }
 
 // slowdown returns by how much a benchmark is slowed down in a co-run: (Tc-Ts)/Ts.
 func (d *Data) slowdown(co, name, policy string) float64 {
-	return d.where("co=%s under=%s workload=%s", co, policy, name).stat("ns/op").Mean/d.solo(name, policy) - 1
+	return d.where("co=%s under=%s workload=%s", co, policy, name).meanTime()/d.solo(name, policy) - 1
 }
 
 // names returns the two benchmarks of a co-run.
@@ -36,7 +50,7 @@ func (d *Data) unfairness(co, policy string) float64 {
 func (d *Data) weighted(co, policy, base string) (sum float64) {
 	a, b := names(co)
 	for _, name := range []string{a, b} {
-		sum += d.solo(name, base) / d.where("co=%s under=%s workload=%s", co, policy, name).stat("ns/op").Mean
+		sum += d.solo(name, base) / d.where("co=%s under=%s workload=%s", co, policy, name).meanTime()
 	}
 	return sum
 }
@@ -78,21 +92,48 @@ func spaced(kind string) string { return strings.ReplaceAll(kind, "_", " ") }
 
 var kinds004 = []string{"group_1", "group_2", "mixed"}
 
-// perCoRun draws bars of f for each co-run of a kind, under each policy, and their average.
-func (d *Data) perCoRun(file, title, label, kind string, f func(co, policy string) float64) *Figure {
-	fig := chart{file: file, title: title, yLabel: label}.frame("bars")
-	fig.Y.Zero = true
-	runs := d.coRuns(kind)
-	fig.X.Categories = append(append([]string(nil), runs...), "average")
-	for policy := range strings.SplitSeq(policies004, ",") {
-		s := Series{Name: policy}
-		for i, co := range runs {
-			s.at(i, f(co, policy))
-		}
-		s.at(len(runs), mean(runs, func(co string) float64 { return f(co, policy) }))
-		fig.add(s)
+// byCoRun returns the part of d with each co-run of these and with its benchmarks alone.
+func (d *Data) byCoRun(runs []string) map[string]*Data {
+	parts := d.split("co")
+	var alone map[string]*Data
+	if parts["alone"] != nil {
+		alone = parts["alone"].split("workload")
 	}
-	return fig
+	all := make(map[string]*Data)
+	for _, co := range runs {
+		all[co] = new(Data)
+		a, b := names(co)
+		for _, part := range []*Data{parts[co], alone[a], alone[b]} {
+			if part != nil {
+				all[co].Rows = append(all[co].Rows, part.Rows...)
+			}
+		}
+	}
+	return all
+}
+
+// ofKind returns the part of d with the co-runs of a kind and the benchmarks alone, without serial runs and the like.
+func (d *Data) ofKind(kind string) *Data {
+	part := d.where("co=alone")
+	part.Rows = append(part.Rows, d.where("kind=%s", kind).Rows...)
+	return part
+}
+
+// perCoRun draws dots of f for each co-run of a kind, under each policy, and their average.
+func (d *Data) perCoRun(file, title, label, kind string, f func(d *Data, co, policy string) float64) *Figure {
+	fig := chart{file: file, title: title, yLabel: label}.frame("dots")
+	runs, policies := d.coRuns(kind), strings.Split(policies004, ",")
+	return d.ofKind(kind).dots(fig, append(slices.Clip(runs), "average"), policies, func(d *Data) (all []float64) {
+		parts := d.byCoRun(runs)
+		for _, policy := range policies {
+			of := func(co string) float64 { return f(parts[co], co, policy) }
+			for _, co := range runs {
+				all = append(all, of(co))
+			}
+			all = append(all, mean(runs, of))
+		}
+		return all
+	})
 }
 
 // averages draws the average unfairness and throughput of some pairs under each of the policies.

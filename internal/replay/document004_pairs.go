@@ -10,21 +10,23 @@ import (
 
 // slowdowns draws the slowdown of each benchmark beside each other one of a kind of co-run.
 func (d *Data) slowdowns(file, kind string) *Figure {
-	f := chart{file: file, title: "Slowdowns, " + spaced(kind), yLabel: "slowdown, %"}.frame("bars")
+	f := chart{file: file, title: "Slowdowns, " + spaced(kind), yLabel: "slowdown, %"}.frame("dots")
 	f.Y.Zero = true
-	for policy := range strings.SplitSeq(policies004, ",") {
-		s := Series{Name: policy}
-		f.X.Categories = nil
-		for _, co := range d.coRuns(kind) {
-			a, b := names(co)
-			for _, c := range []struct{ own, other string }{{a, b}, {b, a}} {
-				s.at(len(f.X.Categories), 100*d.slowdown(co, c.own, policy))
-				f.X.Categories = append(f.X.Categories, c.own+" beside "+c.other)
+	runs, policies, categories := d.coRuns(kind), strings.Split(policies004, ","), []string(nil)
+	for _, co := range runs {
+		a, b := names(co)
+		categories = append(categories, a+" beside "+b, b+" beside "+a)
+	}
+	return d.ofKind(kind).dots(f, categories, policies, func(d *Data) (all []float64) {
+		parts := d.byCoRun(runs)
+		for _, policy := range policies {
+			for _, co := range runs {
+				a, b := names(co)
+				all = append(all, 100*parts[co].slowdown(co, a, policy), 100*parts[co].slowdown(co, b, policy))
 			}
 		}
-		f.add(s)
-	}
-	return f
+		return all
+	})
 }
 
 var fig2Of004 = &Experiment{
@@ -37,13 +39,14 @@ var fig2Of004 = &Experiment{
 	plan: planAllPairs,
 	figures: func(d *Data) (all []*Figure) {
 		for i, kind := range kinds004 {
-			all = append(all, d.perCoRun(fmt.Sprintf("004-fig2%c", 'a'+i), "Unfairness, "+spaced(kind),
-				"unfairness, %", kind,
-				func(co, policy string) float64 { return 100 * d.unfairness(co, policy) }))
-			all = append(all, d.slowdowns(fmt.Sprintf("004-fig2%c-slowdowns", 'a'+i), kind))
+			f := d.perCoRun(fmt.Sprintf("004-fig2%c", 'a'+i), "Unfairness, "+spaced(kind), "unfairness, %", kind,
+				func(d *Data, co, policy string) float64 { return 100 * d.unfairness(co, policy) })
+			f.Y.Zero = true
+			all = append(all, f, d.slowdowns(fmt.Sprintf("004-fig2%c-slowdowns", 'a'+i), kind))
 		}
 		return all
 	},
+	printed: printedFig2Of004,
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{
 		unfairnessClaim("group_1", 0.73, 0.30), unfairnessClaim("group_2", 1.60, 0.22), unfairnessClaim("mixed", 1.51,
@@ -191,13 +194,14 @@ var fig3Of004 = &Experiment{
 			all = append(all,
 				d.perCoRun(fmt.Sprintf("004-fig3%c", 'a'+i), "Weighted speed-up, "+spaced(kind), "weighted speed-up",
 					kind,
-					func(co, policy string) float64 { return d.weighted(co, policy, "abp") }),
+					func(d *Data, co, policy string) float64 { return d.weighted(co, policy, "abp") }),
 				d.perCoRun(fmt.Sprintf("004-fig3%c-own", 'a'+i), "The same, own solo time, "+spaced(kind),
 					"weighted speed-up", kind,
-					func(co, policy string) float64 { return d.weighted(co, policy, policy) }))
+					func(d *Data, co, policy string) float64 { return d.weighted(co, policy, policy) }))
 		}
 		return all
 	},
+	printed: printedFig3Of004,
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{
 		throughputClaim("group_1", 4), throughputClaim("group_2", 33), throughputClaim("mixed", 11),

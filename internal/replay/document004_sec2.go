@@ -41,6 +41,7 @@ var sec2 = &Experiment{
 		}
 		return []*Figure{f, d.activeWorkers()}
 	},
+	printed: printedSec2,
 	columns: coColumns, metrics: append(slices.Clip(coMetrics), metric{"active", "active workers", 1}),
 	claims: []*Claim{
 		{

@@ -29,6 +29,7 @@ var table1Of004 = &Experiment{
 		}
 		return []*Figure{f}
 	},
+	printed: printedTable1Of004,
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{{
 		ID: "004/table1 groups", Place: "5.1, Table 1",
@@ -104,6 +105,7 @@ var sec55 = &Experiment{
 		}
 		return []*Figure{f}
 	},
+	printed: printedSec55,
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{
 		costClaim("downgraded", "Waking by busy workers costs 7 % on average, and 35 % for MI.", downgraded, 1.03),

@@ -62,6 +62,7 @@ var fig4Of004 = &Experiment{
 		}
 		return []*Figure{a, b}
 	},
+	printed: printedFig4Of004,
 	columns: []string{"workload", "under", "beside"},
 	metrics: []metric{wallMS},
 	claims: []*Claim{

@@ -17,8 +17,9 @@ type Experiment struct {
 
 	plan    func(*Plan)
 	figures func(*Data) []*Figure
-	columns []string // of its table: settings, with a row for each combination
-	metrics []metric // further columns: the median, with the least and the most
+	printed []printed // what the document has of the figures
+	columns []string  // of its table: settings, with a row for each combination
+	metrics []metric  // further columns: the median, with the least and the most
 	claims  []*Claim
 }
 

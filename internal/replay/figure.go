@@ -14,12 +14,15 @@ import (
 type Figure struct {
 	File   string   `json:"file"` // without extension
 	Title  string   `json:"title"`
-	Kind   string   `json:"kind"` // lines, bars or steps
+	Kind   string   `json:"kind"` // lines, bars, steps or dots
 	X      Axis     `json:"x"`
 	Y      Axis     `json:"y"`
 	Series []Series `json:"series"`
 	Marks  []Series `json:"marks,omitempty"` // bounds
 	Note   string   `json:"note,omitempty"`
+
+	// Document are the values of the document, each under the name of the series with which it is to be compared.
+	Document []Series `json:"document,omitempty"`
 }
 
 // An Axis of a figure.

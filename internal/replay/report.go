@@ -71,6 +71,9 @@ type drawing struct {
 	SVG template.HTML
 }
 
+// Wide reports whether a figure needs the whole width of the page: bars for many categories do.
+func (f drawing) Wide() bool { return f.Kind == "bars" && len(f.X.Categories) > 12 }
+
 // A judgement is the verdict on a claim.
 type judgement struct {
 	*Claim
@@ -204,6 +207,9 @@ func (e *Experiment) section(d *Data) (*section, error) {
 	if e.figures != nil {
 		for _, f := range e.figures(d) {
 			if len(f.Series) > 0 {
+				if err := e.print(f); err != nil {
+					return nil, err
+				}
 				s.Figures = append(s.Figures, drawing{Figure: f})
 			}
 		}

@@ -66,7 +66,9 @@ func (f barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			if i >= 0 {
 				centre = left(i, *pt.X) + width/2
 			}
-			c.DrawGlyph(documentGlyph(-1), vg.Point{X: x(centre), Y: y(*pt.Y)})
+			glyph := documentGlyph(-1)
+			glyph.Radius = min(glyph.Radius, (x(width)-x(0))*0.4)
+			c.DrawGlyph(glyph, vg.Point{X: x(centre), Y: y(*pt.Y)})
 		}
 	}
 }
@@ -110,8 +112,8 @@ func (s *sheet) nameBars(width vg.Length) {
 	s.key = layKey(namesOf(s.Series), s.width)
 }
 
-// aboveBar is the distance between a bar's whisker and its name.
-const aboveBar = 6
+// aboveBar is the distance between the end of a bar's whisker, or the middle of a diamond, and its name.
+const aboveBar = 8
 
 // barTop returns the height above the axis of the bar of series i in a category, with its whisker and the bounds. It is
 // infinite if the series has no bar there.

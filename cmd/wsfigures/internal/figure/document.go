@@ -19,17 +19,25 @@ func (f *Figure) seriesNamed(name string) int {
 
 // documentGlyph is the diamond of what is to be compared with series i, or with all if i is -1.
 func documentGlyph(i int) draw.GlyphStyle {
-	style := draw.GlyphStyle{Color: black, Radius: 3.4, Shape: openDiamond{}}
+	style := draw.GlyphStyle{Color: black, Radius: 3.6, Shape: openDiamond{}}
 	if i >= 0 {
 		style.Color = glyphStyle(i).Color
 	}
 	return style
 }
 
+// An openDiamond has nothing inside, so that a point at the same place shows. White edges keep it apart from what is
+// below.
 type openDiamond struct{}
 
 func (openDiamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
-	polygon(c, at, s.Radius*1.35, 4, 0, white, s.Color)
+	r := s.Radius * 1.35
+	corners := []vg.Point{
+		{X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r},
+		{X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r},
+	}
+	stroke(*c, draw.LineStyle{Color: white, Width: 2.6}, corners)
+	stroke(*c, draw.LineStyle{Color: s.Color, Width: 1.1}, corners)
 }
 
 // plotDocument draws the diamonds of lines and steps.
