@@ -17,8 +17,8 @@ const kinds002 = "abp,bwos,pdqr,pdqs,adws,padws"
 var fig1 = &Experiment{
 	ID: "002/fig1", Place: "Section 1.2, figure 1",
 	About: "tree traversals that begin in one queue, by the size of blocks: ABP, BWoS and PadWS",
-	Notes: "8 queues with a thread each. The document does not give its trees: fat is one of 128 children a node, " +
-		"thin a long spine of small ones, of which a handful are ready at any time.",
+	Notes: "8 queues with a thread each. The document does not give its trees: fat is one of 512 children a node, " +
+		"thin a spine of 16384 small ones, of which a handful are ready at any time.",
 	plan: func(p *Plan) {
 		p.deque(80*time.Second, "tree -deque abp,bwos,padws -workers 8 -reps %d", p.reps(3, 10))
 	},

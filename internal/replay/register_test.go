@@ -50,3 +50,55 @@ func TestRegister(t *testing.T) {
 	}
 	require.Empty(t, unlisted, "experiments that the register does not have")
 }
+
+// everyParameter has words of the names of parameters of each document, of which none may be missing.
+var everyParameter = map[string][]string{
+	"000": {"STEAL_BOUND", "YIELD_BOUND", "SleepThreshold", "cores", "chain", "tree", "traversal", "matrices", "operations",
+		"at once", "repetitions"},
+	"001": {"scheduler", "victim", "taken by a steal", "threads and tasks", "unit of sleep", "matrices", "view", "text"},
+	"002": {"queues", "block", "tree", "stolen", "thieves"},
+	"003": {"η", "est_cycle", "processors", "limit", "arrival", "jobs of O1", "jobs of O3", "jobs of P1", "jobs of P2",
+		"jobs of P3"},
+	"004": {"SleepThreshold", "wake-ups", "delay-yielding", "selective-yielding", "WSGI", "workers", "sched_compat_yield",
+		"BFS", "CG and EP", "CLIP", "MI", "MM", "RayTracer", "LOOP", "repetitions"},
+}
+
+// Every parameter of the documents is used, or the list says why not; it has each once, in the order of the documents,
+// and the experiments that it names are those of the document.
+func TestParameters(t *testing.T) {
+	for document, words := range everyParameter {
+		for _, word := range words {
+			require.True(t, slices.ContainsFunc(Parameters(), func(p Parameter) bool {
+				return p.Document == document && strings.Contains(p.Name, word)
+			}), "document %s, %s", document, word)
+		}
+	}
+	known := make(map[string]bool)
+	for _, e := range Experiments() {
+		known[e.ID] = true
+		require.Contains(t, everyParameter, e.Document())
+	}
+	seen := make(map[string]bool)
+	last := ""
+	for _, p := range Parameters() {
+		require.Contains(t, everyParameter, p.Document)
+		require.GreaterOrEqual(t, p.Document, last, "%v: not in the order of the documents", p)
+		last = p.Document
+		name := p.Document + " " + p.Name
+		require.False(t, seen[name], "%s: a second time", name)
+		seen[name] = true
+		require.NotEmpty(t, p.Place, name)
+		require.NotEmpty(t, p.Value, name)
+		if len(p.In) == 0 {
+			require.NotEmpty(t, p.Why, "%s: neither used nor explained", name)
+			require.Empty(t, p.Here, name)
+			continue
+		}
+		require.NotEmpty(t, p.Here, "%s: used, with what value?", name)
+		for i, id := range p.In {
+			require.True(t, known[id], "%s: there is no experiment %s", name, id)
+			require.True(t, strings.HasPrefix(id, p.Document+"/"), "%s: %s", name, id)
+			require.NotContains(t, p.In[:i], id, name)
+		}
+	}
+}

@@ -41,11 +41,26 @@ func (*page) Deciders() any { return deciders }
 // Register returns what the documents of the page have.
 func (p *page) Register() (some []Listed) {
 	for _, l := range Register() {
-		if slices.ContainsFunc(p.Experiments, func(s *section) bool { return strings.HasPrefix(s.ID, l.Document) }) {
+		if p.has(l.Document) {
 			some = append(some, l)
 		}
 	}
 	return some
+}
+
+// Parameters returns the parameters of the documents of the page.
+func (p *page) Parameters() (some []Parameter) {
+	for _, x := range Parameters() {
+		if p.has(x.Document) {
+			some = append(some, x)
+		}
+	}
+	return some
+}
+
+// has reports whether the page has an experiment of a document.
+func (p *page) has(document string) bool {
+	return slices.ContainsFunc(p.Experiments, func(s *section) bool { return s.Document() == document })
 }
 
 // VerdictsFile returns the name of the file with all verdicts.

@@ -1,0 +1,166 @@
+package replay
+
+// A Parameter is a parameter that a document gives a value, or varies.
+type Parameter struct {
+	Document string // "000"
+	Place    string // in the document
+	Name     string
+	Value    string   // in the document
+	In       []string // the IDs of experiments that use it or vary it; none if none does
+	Here     string   // the value in these, at the default size
+	Why      string   // without experiments: why not. Otherwise what differs, or ""
+}
+
+// Parameters returns the parameters of the documents, in their order. It was written by reading the documents, not the
+// experiments.
+func Parameters() []Parameter { return parameters }
+
+// asThere is said of a parameter that has the document's value.
+const asThere = "the same"
+
+var parameters = []Parameter{
+	// Document 000.
+	{"000", "II-B, III", "STEAL_BOUND, failed steals before a thief yields", "2 (W + 1) with W workers",
+		in("000/fig2", "000/fig4", "000/fig5-energy", "000/fig5-corun", "000/lemma2"), asThere, ""},
+	{"000", "II-B, III", "YIELD_BOUND, yields before a thief gives up", "100",
+		in("000/fig2", "000/fig4", "000/fig5-energy", "000/fig5-corun", "000/lemma2"), asThere, ""},
+	{"000", "III", "MBWS: SleepThreshold", "64", in("000/fig2", "000/fig4", "000/fig5-energy", "000/fig5-corun"),
+		asThere, ""},
+	{"000", "III", "MBWS: sleeping workers that a theft wakes", "2",
+		in("000/fig2", "000/fig4", "000/fig5-energy", "000/fig5-corun"), asThere, ""},
+	{"000", "III", "ABP: yields", "before each attempt to steal",
+		in("000/fig2", "000/fig4", "000/fig5-energy", "000/fig5-corun"), asThere, ""},
+	{"000", "III-A", "cores", "1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40",
+		in("000/fig2", "000/fig4", "000/fig5-energy"), "1, 2, 4, up to four times the cores", "the document's with -full"},
+	{"000", "III", "threads bound to cores", "taskset, split equally over two processors", in("000/fig2", "000/fig4"),
+		"each thread to a core", "one processor"},
+	{"000", "III", "compiler", "GCC 8.3, -O2", nil, "", "this is Go"},
+	{"000", "III-A", "tasks of the linear chain", "8388608", in("000/fig2"), "4194304", "the document's with -full"},
+	{"000", "III-A", "tasks of the binary tree", "8388607", in("000/fig2"), "4194303", "the document's with -full"},
+	{"000", "III-A", "tasks of the graph traversal", "4000000", in("000/fig2"), "400000", "the document's with -full"},
+	{"000", "III-A", "degree of the graph traversal", "at most 4 predecessors and 4 successors", in("000/fig2"), asThere,
+		""},
+	{"000", "III-A", "size of the matrices", "2048×2048", in("000/fig2"), "512×512", "the document's with -full"},
+	{"000", "III-A", "repetitions of micro-benchmarks", "10", in("000/fig2"), "5, whole processes 3",
+		"the document's with -full"},
+	{"000", "III-B", "repetitions of timing analyses and of co-runs", "5",
+		in("000/fig4", "000/fig5-energy", "000/fig5-corun"), asThere, "each program of a co-run has 8 or more"},
+	{"000", "III-B, table I", "operations on c6288, tv80 and b19", "80800, 51000, 10100",
+		in("000/fig4", "000/fig5-energy", "000/fig5-corun"), "150, 80, 4", "the document's with -full"},
+	{"000", "III-B", "timing analyses at once", "2 to 8", in("000/fig5-corun"), "2, 4, 8; of b19 2, 4",
+		"b19 takes more memory than 8 have here"},
+	{"000", "III-B", "cores of each analysis in a co-run", "all, 40", in("000/fig5-corun"), "all", ""},
+
+	// Document 001.
+	{"001", "Design 2", "scheduler", "centralised, per thread, priority",
+		in("001/f1", "001/f2", "001/f3", "001/f4", "001/f5", "001/summary"), asThere, ""},
+	{"001", "Design 3", "victim", "next neighbour that is not empty, random",
+		in("001/f1", "001/f2", "001/f3", "001/f4", "001/summary"), asThere, ""},
+	{"001", "Design 3", "tasks taken by a steal", "one, half, all", in("001/f2", "001/f3", "001/f4", "001/summary"),
+		asThere, "001/f1 has one and half"},
+	{"001", "Approach", "deal of tasks to queues", "round-robin",
+		in("001/f1", "001/f2", "001/f3", "001/f4", "001/summary"), asThere, ""},
+	{"001", "Approach", "queues with and without locks", "without, if nobody steals",
+		in("001/f1", "001/f2", "001/f3", "001/f4", "001/summary"), asThere, ""},
+	{"001", "Design 1", "wait of a thread without a task", "it looks again and again",
+		in("001/f1", "001/f2", "001/f3", "001/f4", "001/f5", "001/summary"), asThere, ""},
+	{"001", "Results 1", "size of the matrices", "1000×1000", in("001/f1"), "192×192 and 384×384",
+		"500 and the document's with -full"},
+	{"001", "Results 1", "threads of the multiplication", "not given", in("001/f1"), "as many as cores, and twice as many",
+		""},
+	{"001", "Results 1", "number of tasks", "varied; not given in the text", in("001/f1"), "4, 16, 64, 160", ""},
+	{"001", "Results 2", "threads and tasks of random sleep", "4 and 40, 16 and 160, 64 and 320",
+		in("001/f2", "001/f3", "001/f4", "001/summary"), asThere, ""},
+	{"001", "Benchmarks 3", "unit of sleep", "1 s", in("001/f2", "001/f3", "001/f4", "001/summary"),
+		"1 ms with 40 tasks, else 0.5 ms", "with 1 s one run of 160 tasks takes a quarter of an hour"},
+	{"001", "Benchmarks 1", "iterations of a point of the Mandelbrot set", "256", in("001/summary"), asThere, ""},
+	{"001", "Benchmarks 1", "view index", "varied; not given", in("001/summary"), "0 to 6", ""},
+	{"001", "Results 3", "text, word and their priorities", "a large random file; not given", in("001/f5"),
+		"2097152 words, the word at three quarters", ""},
+	{"001", "Results 3", "number of tasks of the search", "varied; not given in the text", in("001/f5"), "4, 16, 64, 256",
+		""},
+
+	// Document 002.
+	{"002", "1.2, figure 1", "queues, with a thread each", "8", in("002/fig1"), asThere, ""},
+	{"002", "1.2, figure 1", "items in a block", "varied; not given in the text", in("002/fig1"), "1 to 2048", ""},
+	{"002", "2.2.1, footnote 1", "default items in a block", "2^(log2(capacity)/2)",
+		in("002/fig2a", "002/fig2b", "002/fig2c"), "64, with a capacity of 8192", ""},
+	{"002", "1.2, figure 1", "fat and thin tree", "many children and a low depth; few children and a great depth",
+		in("002/fig1"), "512 children; 16384 trees of depth 3 on a spine", "the document has no numbers"},
+	{"002", "1.3, figures 2a and 2d", "share of items that is stolen", "varied; not given in the text",
+		in("002/fig2a", "002/fig2d"), "0, 1, 5, 10, 20, 30, 40 %", ""},
+	{"002", "1.3, figure 2c", "thieves", "up to 87", in("002/fig2c"), "1, 2, 4, up to twice the cores",
+		"the document has 88 hyper-threads"},
+	{"002", "1.3, figure 2b", "thieves at once when the latency is measured", "not given", in("002/fig2b"), "1", ""},
+
+	// Document 003.
+	{"003", "5.1, figure 5-1", "processors and jobs of the examples", "20 and 5", nil, "",
+		"the three conditions are held for the trace of figure 5-2"},
+	{"003", "5.2, figure 5-2", "processors and events of the trace", "16 and 10", in("003/fig5-2"), asThere, ""},
+	{"003", "6.1, figure 6-2", "processors, PUS_ratio and usage of the trace", "16; six pairs", in("003/fig6-2"), asThere,
+		""},
+	{"003", "6.1", "η, the target efficiency", "0.5",
+		in("003/fig6-2", "003/fig7-4", "003/o1", "003/o2", "003/o3", "003/p1", "003/p1-machine", "003/p2"), asThere, ""},
+	{"003", "7.2.3", "η in experiment P3", "0.75", in("003/p3", "003/p3-machine"), asThere, ""},
+	{"003", "6.1", "η tuned while a job runs", "proposed, not done", nil, "", "the document fixes it, too"},
+	{"003", "6.1, 7.1", "est_cycle", "1, 2, 5, 10, 25, 50, 100 ms", in("003/o1", "003/o2", "003/fig7-4"), asThere,
+		"003/fig7-4-machine has 1, 5, 25"},
+	{"003", "7.1.2", "est_cycle of all other experiments", "5 ms",
+		in("003/o3", "003/p1-machine", "003/p3-machine", "003/services"), asThere, "in 003/p1, 003/p2 and 003/p3 50 steps"},
+	{"003", "6.2", "desire of a job that begins", "1", in("003/o1", "003/o2", "003/fig7-4", "003/fig6-2"), asThere, ""},
+	{"003", "6.2", "lock of the global allocation table", "none", nil, "",
+		"ours has one: see the differences from document 003 in executor/PROTOCOL.md"},
+	{"003", "7", "processors", "16", in("003/o3", "003/fig7-4", "003/p1", "003/p2", "003/p3"),
+		"4, 8, 16 virtual ones; P2 2 to 16", "on the machine as many as cores"},
+	{"003", "7.1", "repetitions", "5", in("003/fig7-1", "003/o1", "003/p1-machine", "003/p3-machine"), "3 or 5",
+		"003/o2 has 7"},
+	{"003", "7.1.1, figure 7-1", "jobs of O1 and O2",
+		"fib(33), loopy(64), cholesky(2048,10000), knary(10,6,1)", in("003/fig7-1", "003/o1"),
+		"fib(34), loopy(64), cholesky(1024,5000), knary(9,6,1)", "003/o2 has fib and loopy only, and longer"},
+	{"003", "7", "iterations of a subcomputation of loopy", "1000000", in("003/fig7-1", "003/o1", "003/p3-machine"),
+		"4000000", "a processor of today takes less time for one"},
+	{"003", "7", "iterations of a node of knary", "100", in("003/fig7-1", "003/o1", "003/p3-machine"), asThere, ""},
+	{"003", "7", "matrices below which strassen divides", "64", in("003/p3-machine"), asThere, ""},
+	{"003", "7.1.3", "jobs of O3", "loopy(16), loopy(32), loopy(64), twice each", in("003/o3"), asThere, ""},
+	{"003", "7.1.3", "arrival of the second job of O3", "when the first has all processors", in("003/o3"), asThere, ""},
+	{"003", "7.1.3, 7.2.1", "limit of a job's allotment", "P/2", in("003/o3", "003/p1", "003/p1-machine"), asThere, ""},
+	{"003", "7.2.1", "arrival of job C", "0 and T/2", in("003/fig7-7", "003/p1", "003/p1-machine"), asThere, ""},
+	{"003", "7.2.1", "jobs of P1", "fib(38)", in("003/p1-machine"), "fib(35)",
+		"the document's with -full; on virtual processors 100 cycles long"},
+	{"003", "7.2.2", "jobs of P2", "knary(11,4,4) and knary(11,5,0)", in("003/p2"),
+		"a serial and a parallel phase, equally long", "on virtual processors"},
+	{"003", "7.2.3, figure 7-10", "jobs of P3", "knary(11,3,3), knary(11,4,0), knary(10,4,2), strassen(1024), " +
+		"pfloop(64), fib(33), cholesky(2048,10000)", in("003/p3", "003/p3-machine"), asThere,
+		"on the machine four of them have other sizes, but with -full"},
+
+	// Document 004.
+	{"004", "5.1", "SleepThreshold", "64", in("004/fig2", "004/fig3", "004/fig4", "004/fig5", "004/solo", "004/table1",
+		"004/sec5.5"), asThere, ""},
+	{"004", "5.4, figure 6", "SleepThreshold, varied", "32 to 4096", in("004/fig6"), "32, 64, 256, 4096", ""},
+	{"004", "3.2, algorithm 2", "wake-ups that a theft asks for", "2", in("004/fig2", "004/fig3", "004/fig4", "004/fig5",
+		"004/fig6", "004/solo"), asThere, ""},
+	{"004", "5.3", "delay-yielding: failed steals before the first yield", "2 × 32, twice the workers", in("004/fig5"),
+		"twice the workers", ""},
+	{"004", "5.3", "selective-yielding: failed steals for a yield", "64", in("004/fig5"), asThere, ""},
+	{"004", "5.5", "downgraded BWS: workers that a busy worker wakes", "2", in("004/sec5.5"), asThere, ""},
+	{"004", "5.5", "WSGI: busy workers for a thief", "2", in("004/sec5.5"), asThere, ""},
+	{"004", "5.1", "workers of a program", "32, as many as cores", in("004/sec2", "004/table1", "004/solo", "004/fig2",
+		"004/fig3", "004/fig4", "004/fig5", "004/fig6", "004/sec5.5"), "as many as cores", ""},
+	{"004", "2.3.2", "workers of CG beside MM", "16 of 32", in("004/sec2"), "half", ""},
+	{"004", "5.1", "sched_compat_yield", "1", nil, "", "kernels have no such setting since Linux 3.0"},
+	{"004", "5.1", "nodes of BFS", "10 million", in("004/fig2", "004/sec2"), "262144", "the document's with -full"},
+	{"004", "5.1", "class of CG and EP", "B", in("004/fig2", "004/sec2"), "1400 rows, 2^22 pairs",
+		"the document's with -full"},
+	{"004", "5.1", "polygons of CLIP", "a large number", in("004/fig2"), "20000", "the document has no number"},
+	{"004", "5.1", "matrix of MI", "500×500", in("004/fig2"), "400×400", "the document's with -full"},
+	{"004", "5.1", "matrices of MM", "1600×1600", in("004/fig2", "004/sec2"), "512×512", "the document's with -full"},
+	{"004", "5.1", "picture of RayTracer", "800×600, 4 rays a pixel", in("004/fig2"), "200×150, 4 rays a pixel",
+		"the document's with -full"},
+	{"004", "5.1", "threads of LOOP", "32", in("004/fig2"), "as many as cores", ""},
+	{"004", "5.1", "repetitions alone", "5", in("004/solo", "004/table1", "004/fig2", "004/sec5.5"), "7",
+		"the document's with -full"},
+	{"004", "5.1", "repetitions in a co-run", "8 to 100, until all are overlapped", in("004/fig2", "004/fig3", "004/fig4",
+		"004/sec2"), "8 or more, until all are overlapped", ""},
+	{"004", "5.2", "pairs", "28", in("004/fig2", "004/fig3", "004/fig4"), asThere,
+		"004/fig5 and 004/fig6 have 6 of them, but with -full"},
+}
