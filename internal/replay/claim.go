@@ -29,26 +29,27 @@ func (o Outcome) String() string { return outcomeNames[o] }
 // MarshalText makes an outcome its name in JSON.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// A Decider is what decided a verdict. Summaries have them in this order.
+// A Decider is what decided a verdict. Summaries have them in this order: what was reproduced exactly, what was
+// measured, and what this machine cannot decide.
 type Decider int
 
 const (
 	ByExact Decider = iota
-	ByMachine
 	ByMeasured
 	ByDocument
-	ByNoise
 	ByOurs
+	ByNoise
+	ByMachine
 )
 
 // deciders has names, and what to say of the claims of each.
 var deciders = [...]struct{ Name, Heading, About string }{
 	ByExact:    {"exact", "reproduced exactly", "held: the figures are the same on any machine"},
-	ByMachine:  {"machine", "machine", "cannot be shown: this machine has too few cores, or could not measure it"},
 	ByMeasured: {"measured", "held, measured", "held by what was measured here"},
 	ByDocument: {"document", "document", "did not hold: an ideal schedule, or arithmetic, refutes it"},
-	ByNoise:    {"noise", "noise", "not resolved: the margin is within the noise"},
 	ByOurs:     {"ours", "ours", "did not hold, and nothing else explains it"},
+	ByNoise:    {"noise", "noise", "not resolved: the margin is within the noise"},
+	ByMachine:  {"machine", "machine", "cannot be shown: this machine has too few cores, or could not measure it"},
 }
 
 func (d Decider) String() string { return deciders[d].Name }

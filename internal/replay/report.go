@@ -30,6 +30,9 @@ type page struct {
 	Took        time.Duration
 	Summary     []tally
 	Total       tally
+	Parts       []part // of the summary
+	Answers     []answer
+	Cores       int
 	Experiments []*section
 	Undrawn     bool
 	Unrecorded  []string // why the switches of co-runs were not recorded
@@ -130,6 +133,7 @@ func (r *Replay) report(ctx context.Context, s *store) error {
 	p := &page{
 		Title: "Replay of the experiments of documents " + strings.Join(r.documents(), ", "), Date: s.manifest.Begun,
 		Full: r.Options.Full, Commit: s.manifest.Env.Commit, Environment: s.manifest.Env.Table(),
+		Cores: s.manifest.Env.Cores,
 	}
 	for _, rec := range s.records {
 		p.Took += time.Duration(rec.TookNS)
@@ -154,6 +158,7 @@ func (r *Replay) report(ctx context.Context, s *store) error {
 		if err != nil {
 			return err
 		}
+		p.Answers = append(p.Answers, d.answers(e)...)
 		if err := files.write(r.Dir, sec, d); err != nil {
 			return err
 		}
@@ -185,6 +190,7 @@ func (r *Replay) report(ctx context.Context, s *store) error {
 	}
 	p.Summary, p.Total = summarize(p.Experiments)
 	r.total = p.Total
+	p.Parts = partsOf(p.Experiments)
 	verdicts, err := verdictsOf(p.Experiments)
 	if err != nil {
 		return err

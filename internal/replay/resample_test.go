@@ -21,7 +21,9 @@ func pairRows() (rows []bench.Row) {
 			if a.isLoop() {
 				under = ""
 			}
-			row(100, "co", "alone", "workload", a.name, "policy", under)
+			for range fewest {
+				row(100, "co", "alone", "workload", a.name, "policy", under)
+			}
 		}
 		for _, c := range pairs() {
 			for rep := range 4 {
