@@ -22,6 +22,12 @@ const (
 
 func padIndex(w padWord) uint { return uint(w & padIndexMask) }
 
+// isGranted reports whether a block with this claim and this grant has an item to steal. In one epoch the index in grant
+// only grows. So such a claim may be made as long as claim stays the same, whatever the owner does meanwhile.
+func isGranted(claim, grant padWord) bool {
+	return claim&^padIndexMask == grant&^padIndexMask && claim < grant
+}
+
 // A padBlock is a run of items that are stolen from its beginning.
 type padBlock[T any] struct {
 	claim xatomic.Uint64 // padWord: the next item to steal. C2: thieves add to it; the owner changes the epoch

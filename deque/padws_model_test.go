@@ -128,6 +128,37 @@ func TestModelPadWSReuse(t *testing.T) {
 	})
 }
 
+// TestModelPadWSPassed: the owner goes up to a block that oldest has reached before, while a thief looks at it. Two
+// threads leave oldest there: one of them looked while the owner was above.
+func TestModelPadWSPassed(t *testing.T) {
+	model.Check(t, func() {
+		d := newPadWS[int](padWSConfig{Entries: 1, Blocks: 2})
+		all := items(4)
+		own, stolen := make(ledger, 4), make(ledger, 4)
+		for _, p := range all[:2] {
+			push(d, own, p)
+			d.asked.Add(1)
+			d.Poll()
+			p, _ := d.Steal()
+			own.note(p)
+		}
+		d.oldest.Store(int64(d.Newest()) + 1)
+		var begun, pushed xatomic.Bool
+		join := thief(d, 1, stolen)
+		// Waits give the thief its turns without a preemption of the owner.
+		joinBegun := model.Go(func() { begun.Store(true) })
+		begun.Await()
+		push(d, own, all[2:]...)
+		joinPushed := model.Go(func() { pushed.Store(true) })
+		pushed.Await()
+		own.popAll(d)
+		join()
+		joinBegun()
+		joinPushed()
+		padSettle(d, 4, own, stolen)
+	})
+}
+
 // TestModelPadWSExhaustedAbove: thieves may exhaust a block above one that still has an item. See
 // TestPadWSExhaustedAbove, whose thief this one may be.
 func TestModelPadWSExhaustedAbove(t *testing.T) {

@@ -66,7 +66,7 @@ func (d *padWS[T]) Len() (n int) {
 	for k := d.oldest.Load(); k <= newest; k++ {
 		b := d.block(k)
 		s := b.claim.Load()
-		if g := b.grant.Load(); s&^padIndexMask == g&^padIndexMask && s < g {
+		if g := b.grant.Load(); isGranted(s, g) {
 			n += int(g - s)
 		}
 	}
@@ -84,13 +84,19 @@ type padFind[T any] struct {
 func (d *padWS[T]) find() (padFind[T], Outcome) {
 	for range len(d.blocks) + 1 {
 		k := d.oldest.Load()
+		b := d.block(k)
+		// What is granted may be claimed wherever the owner is: in a block above the owner's nothing is (I5). The owner
+		// writes newest at every boundary, and a thief needs it here only if the owner may have more to grant.
+		if s, g := b.claim.Load(), b.grant.Load(); isGranted(s, g) {
+			mayHaveMore := padIndex(g) != d.size || padIndex(s)+1 == d.size
+			return padFind[T]{b, s, g, mayHaveMore && k == d.newest.Load()}, Stolen
+		}
 		newest := d.newest.Load()
 		if k > newest { // the owner's block is exhausted, and was passed when there was one above it
 			d.ask()
 			return padFind[T]{}, Empty
 		}
-		b := d.block(k)
-		s := b.claim.Load()
+		s := b.claim.Load() // again, after newest: before it, block k may have been that of an older number
 		if padIndex(s) == d.size {
 			if k == newest {
 				d.ask()
@@ -99,10 +105,8 @@ func (d *padWS[T]) find() (padFind[T], Outcome) {
 			d.oldest.CompareAndSwap(k, k+1) // I7; if it fails, another thread has done it
 			continue
 		}
-		// In one epoch the index in grant only grows. So s may be claimed as long as claim is s, whatever the owner
-		// does meanwhile.
 		g := b.grant.Load()
-		if s&^padIndexMask != g&^padIndexMask || s >= g {
+		if !isGranted(s, g) {
 			d.ask()
 			return padFind[T]{}, NotReady
 		}
