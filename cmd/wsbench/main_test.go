@@ -110,7 +110,8 @@ func TestBadInput(t *testing.T) {
 		{"run raytracer -picture " + dir + "/none/file", "-picture: " + dir + "/none/file: no such file or directory"},
 		{"run raytracer -picture " + dir, "-picture: " + dir + ": is a directory"},
 		{"run chain -picture " + dir + "/file", "-picture is for raytracer, which is not to run"},
-		{"run sta -circuit c17", "-circuit c17: choose c6288, tv80, b19, or a file whose name ends in .bench or .v"},
+		{"run sta -circuit c17", "-circuit c17: choose c6288, c6288-mapped, tv80, b19, or a " +
+			"file whose name ends in .bench or .v"},
 		{"run sta -circuit ../../internal/bench/testdata/cut.bench", "cut.bench:3:20: the line ends where a name is " +
 			"expected: complete it; or the file is cut in half"},
 		{"run sta -corners 0", "-corners 0: choose 1 to 256"},

@@ -287,7 +287,8 @@ func TestParams(t *testing.T) {
 		{"search", "hit", "1.5", "-hit 1.5: choose 0, the beginning, to 1, the end"},
 		{"search", "hit", "NaN", "-hit NaN: choose 0"},
 		{"sta", "corners", "0", "-corners 0: choose 1 to 256"},
-		{"sta", "circuit", "c17", "-circuit c17: choose c6288, tv80, b19, or a file whose name ends in .bench or .v"},
+		{"sta", "circuit", "c17", "-circuit c17: choose c6288, c6288-mapped, tv80, b19, or a " +
+			"file whose name ends in .bench or .v"},
 		{"sta", "circuit", "none.bench", "none.bench: no such file"},
 		{"sta", "circuit", "testdata/cut.bench", "testdata/cut.bench:3:20: the line ends where a name is expected: "},
 		{"chain", "hit", "0.5", "-hit is for search, which is not to run"},

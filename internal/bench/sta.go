@@ -22,7 +22,8 @@ import (
 var timing = &Workload{
 	Name: "sta",
 	About: "n changes of gate sizes, each with an update of the circuit's timing, a task graph; -circuit c6288 is " +
-		"a 16×16 multiplier, tv80 and b19 are random circuits of those sizes; figures are per change",
+		"a 16×16 multiplier of NOR gates, c6288-mapped one of a library, tv80 and b19 are random circuits of those " +
+		"sizes; figures are per change",
 	Size:    "changes; document 000 has 80800 for c6288, 51000 for tv80, 10100 for b19",
 	Default: 500,
 	Small:   2,
@@ -51,7 +52,7 @@ var cornersParam = intParam("corners", "K", 16, 1, 256,
 	"corners in which sta computes each time: the work of a task, 25 ns each")
 
 var circuitParam = NewParam("circuit", "C", "c6288",
-	"circuit of sta: c6288, tv80, b19, or a file .bench or .v", parseCircuit)
+	"circuit of sta: c6288, c6288-mapped, tv80, b19, or a file .bench or .v", parseCircuit)
 
 // A circuitSource is a value of circuitParam.
 type circuitSource struct {
@@ -65,13 +66,15 @@ func parseCircuit(s string) (circuitSource, error) {
 	switch s {
 	case "c6288":
 		return circuitSource{s, func(uint64) *circuit.Circuit { return circuit.C6288() }}, nil
+	case "c6288-mapped":
+		return circuitSource{s, func(uint64) *circuit.Circuit { return circuit.C6288Mapped() }}, nil
 	case "tv80":
 		return circuitSource{s, circuit.TV80}, nil
 	case "b19":
 		return circuitSource{s, circuit.B19}, nil
 	}
 	if ext := filepath.Ext(s); ext != ".bench" && ext != ".v" {
-		return circuitSource{}, errors.New("choose c6288, tv80, b19, or a file whose name ends in .bench or .v")
+		return circuitSource{}, errors.New("choose c6288, c6288-mapped, tv80, b19, or a file whose name ends in .bench or .v")
 	}
 	c, err := circuit.Read(s)
 	if err != nil {

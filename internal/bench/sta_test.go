@@ -32,7 +32,7 @@ func TestTimingOfFile(t *testing.T) {
 
 // TestTimingCircuits runs every circuit that is not from a file.
 func TestTimingCircuits(t *testing.T) {
-	gates := map[string]int{"c6288": 2416, "tv80": 5300, "b19": 255300}
+	gates := map[string]int{"c6288": 2416, "c6288-mapped": 1664, "tv80": 5300, "b19": 255300}
 	for name, want := range gates {
 		if name == "b19" && testkit.Quick() {
 			continue

@@ -50,9 +50,25 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// TestC6288Multiplies compares the circuit with the multiplication of the machine, for corners and at random.
+// TestC6288Multiplies compares the circuits with the multiplication of the machine, for corners and at random.
 func TestC6288Multiplies(t *testing.T) {
-	c := C6288()
+	multiplies(t, C6288())
+	multiplies(t, C6288Mapped())
+}
+
+// TestC6288Mapped has the figures that the comment of the circuit has.
+func TestC6288Mapped(t *testing.T) {
+	c := C6288Mapped()
+	count := make(map[Kind]int)
+	for n := range Net(c.Len()) {
+		count[c.Kind(n)]++
+	}
+	require.Equal(t, map[Kind]int{Input: 32, And: 256, Not: 256, Nand: 688, Xnor: 464}, count)
+	require.Equal(t, 1664, c.Gates())
+	require.Equal(t, 89, c.Depth())
+}
+
+func multiplies(t *testing.T, c *Circuit) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	corners := []uint64{0, 1, 2, 3, 0x7fff, 0x8000, 0x8001, 0xaaaa, 0x5555, 0xfffe, 0xffff}
 	for range 300 {

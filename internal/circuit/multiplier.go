@@ -12,10 +12,17 @@ import (
 // two NOR gates become NOT gates. Inputs are the bits of the first factor and then those of the second; outputs are the
 // bits of the product. Both begin with the lowest. (The published file has the last two outputs in reverse.)
 //
-// The netlist has 2416 gates; tables of the benchmark say 2406. Table I of Lin, Huang and Wong (2020) has 1.7 thousand
-// for c6288: that is the circuit after mapping to a library with XOR gates, of which OpenTimer's repository has a
-// netlist with 1667 cells and 81 levels (commit 1608e74a). This one has 124 levels.
-func C6288() *Circuit {
+// The netlist has 2416 gates, in 124 levels; tables of the benchmark say 2406. See [C6288Mapped] for a smaller one.
+func C6288() *Circuit { return multiply("c6288", (*multiplier).adder) }
+
+// C6288Mapped returns c6288 mapped to a library with XNOR gates: an adder is two of these, three NAND gates and a NOT
+// gate. It has 1664 gates, in 89 levels. Table I of Lin, Huang and Wong (2020) has 1.7 thousand for c6288, which is such
+// a circuit: the netlist in OpenTimer's repository (commit 1608e74a) has 1667 cells, among them 449 XNOR and XOR, 873
+// NAND and 228 NOT gates, in 81 levels.
+func C6288Mapped() *Circuit { return multiply("c6288-mapped", (*multiplier).mappedAdder) }
+
+// multiply returns the multiplier with these adders. Of their inputs b and c one may be none.
+func multiply(name string, adder func(m *multiplier, a, b, c int) (sum, carry int)) *Circuit {
 	m := new(multiplier)
 	const bits = 16
 	var a, b []int
@@ -40,18 +47,18 @@ func C6288() *Circuit {
 	m.outputs = append(m.outputs, sums[0])
 	for j := 1; j < bits; j++ {
 		for i := range bits - 1 {
-			sums[i], carries[i] = m.adder(sums[i+1], carries[i], products[i][j])
+			sums[i], carries[i] = adder(m, sums[i+1], carries[i], products[i][j])
 		}
 		sums[bits-1] = products[bits-1][j]
 		m.outputs = append(m.outputs, sums[0])
 	}
 	carry := none
 	for i := range bits - 1 {
-		sums[i], carry = m.adder(sums[i+1], carries[i], carry)
+		sums[i], carry = adder(m, sums[i+1], carries[i], carry)
 		m.outputs = append(m.outputs, sums[i])
 	}
 	m.outputs = append(m.outputs, carry)
-	return m.circuit("c6288")
+	return m.circuit(name)
 }
 
 // none is an input that an adder does not have.
@@ -93,7 +100,7 @@ func (m *multiplier) nor(a, b int) int {
 	return m.gate(Nor, a, b)
 }
 
-// adder returns the sum and the carry of a, b and c. Of b and c one may be none.
+// adder returns the sum and the carry of a, b and c, by NOR gates.
 func (m *multiplier) adder(a, b, c int) (sum, carry int) {
 	ab := m.nor(a, b)
 	equal := m.gate(Nor, m.gate(Nor, a, ab), m.nor(ab, b)) // a and b are
@@ -101,6 +108,19 @@ func (m *multiplier) adder(a, b, c int) (sum, carry int) {
 	left, right := m.gate(Nor, equal, neither), m.nor(neither, c)
 	carry = m.gate(Nor, ab, neither)
 	return m.gate(Nor, left, right), carry
+}
+
+// mappedAdder returns the same by gates of a library.
+func (m *multiplier) mappedAdder(a, b, c int) (sum, carry int) {
+	if b == none {
+		b, c = c, none
+	}
+	equal, both := m.gate(Xnor, a, b), m.gate(Nand, a, b) // both is low if a and b are high
+	differ := m.gate(Not, equal)
+	if c == none {
+		return differ, m.gate(Not, both)
+	}
+	return m.gate(Xnor, equal, c), m.gate(Nand, both, m.gate(Nand, differ, c))
 }
 
 // circuit names the nets as ISCAS-85 does: in the order of levels, each by the number of its line. A line is a net, or

@@ -14,10 +14,10 @@ var fig5CoRun = &Experiment{
 		"document, the solo time is that of the same scheduler.",
 	plan: func(p *Plan) {
 		for _, c := range circuits[:2] {
-			planCoRuns(p, c.name, c.corners, p.size(c.here, c.document), []int{2, 4, 8})
+			planCoRuns(p, c.name, p.size(c.here, c.document), []int{2, 4, 8})
 		}
 		b19 := circuits[2]
-		planCoRuns(p, b19.name, b19.corners, p.size(2, b19.document), []int{2, 4})
+		planCoRuns(p, b19.name, p.size(2, b19.document), []int{2, 4})
 	},
 	figures: func(d *Data) (all []*Figure) {
 		for _, c := range circuits {
@@ -73,11 +73,11 @@ var fig5CoRun = &Experiment{
 		},
 		{
 			ID: "000/fig5-corun c6288", Place: "III-B, fig. 5 (right), c6288",
-			needs: aSleeper, baseline: "circuit=c6288 policy=mbws processes=2|4|8",
+			needs: aSleeper, baseline: "circuit=" + c6288 + " policy=mbws processes=2|4|8",
 			Says: "Ours and MBWS are close except on c6288, where 8 co-runs reach 6.6 (ours), 4.36 (MBWS) and 1.9 " +
 				"(ABP).",
 			judge: func(d *Data) Verdict {
-				part := d.where("circuit=c6288")
+				part := d.where("circuit=%s", c6288)
 				k := part.last("processes")
 				close := true
 				for _, c := range []string{"tv80", "b19"} {
@@ -106,10 +106,10 @@ var fig5CoRun = &Experiment{
 }
 
 // planCoRuns plans the analysis of a circuit alone, and by several processes at once.
-func planCoRuns(p *Plan, circuit string, corners, ops int, processes []int) {
+func planCoRuns(p *Plan, circuit string, ops int, processes []int) {
 	for policy := range strings.SplitSeq(fig4Policies, ",") {
-		args := fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -verbatim -workers %d", circuit, corners,
-			ops, policy, p.Cores)
+		args := fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -verbatim -workers %d", circuit,
+			corners000, ops, policy, p.Cores)
 		p.alone(2*time.Second, map[string]string{"processes": "1"}, args+fmt.Sprintf(" -reps %d", p.reps(5, 5)))
 		for _, k := range processes {
 			var programs []Program

@@ -73,10 +73,10 @@ var fig5Energy = &Experiment{
 		},
 		{
 			ID: "000/fig5-energy c6288", Place: "III-B, fig. 5 (left), c6288",
-			needs: aSleeper000, baseline: "circuit=c6288 policy=abp",
+			needs: aSleeper000, baseline: "circuit=" + c6288 + " policy=abp",
 			Says: "With more cores ABP takes more energy although it does not get faster: at 40 cores twice as much " +
 				"as ours, for 8 % less time.",
-			judge: byCircuit("c6288", func(d *Data) Verdict {
+			judge: byCircuit(c6288, func(d *Data) Verdict {
 				y, label, _ := d.energyOf()
 				most := d.where("workers=%s", d.allCores())
 				abp, we := most.median(y, "policy=abp"), most.median(y, "policy=%s", ours)

@@ -59,6 +59,7 @@ func TestByHand(t *testing.T) {
 func circuits(t testing.TB) []*circuit.Circuit {
 	all := []*circuit.Circuit{
 		circuit.C6288(),
+		circuit.C6288Mapped(),
 		circuit.TV80(1),
 		read(t, "INPUT(a)\nOUTPUT(y)\ny = NOT(a)"),
 		read(t, "INPUT(a)\nOUTPUT(y)\ny = XOR(a, a)\nz = AND(y, y, a)\nq = DFF(z)\nw = OR(q, y, q)\nv = BUF(w)"),
