@@ -76,6 +76,16 @@ func complements003(processors, length int) []virtual.Job {
 	}
 }
 
+// phases003 has the jobs of experiment P2: those of complements003, with the document's T1/T∞ of 13.68 on 16
+// processors.
+func phases003(processors, length int) []virtual.Job {
+	serial, parallel := virtual.Serial(length), virtual.Parallel(length*1268*processors/1600)
+	return []virtual.Job{
+		{Phases: []virtual.Phase{serial, parallel}},
+		{Phases: []virtual.Phase{parallel, serial}},
+	}
+}
+
 // arrivals are the times t of job C. T is the time of a job on half of the processors.
 var arrivals = []struct {
 	name, text string
