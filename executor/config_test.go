@@ -92,7 +92,7 @@ func TestBadConfigInEveryCombination(t *testing.T) {
 			{func(c *executor.Config) { c.Spares = executor.MaxWorkers }, "Config.Spares is 4096"},
 			{func(c *executor.Config) { c.Spares = math.MaxInt }, "Config.Spares is "}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Nice = 20 }, "Config.Nice is 20"}},
-		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Policy = 9 }, "Config.Policy is 9"}},
+		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Policy = 99 }, "Config.Policy is 99"}},
 		{{func(c *executor.Config) {}, ""}, {func(c *executor.Config) { c.Deque = deque.KindPadWS }, ""},
 			{func(c *executor.Config) { c.Deque = deque.KindPDQS }, ""},
 			{func(c *executor.Config) { c.Deque = 99 }, "Config.Deque is 99"}},
@@ -152,7 +152,7 @@ func TestPolicyNames(t *testing.T) {
 	}
 	require.Equal(t, "adaptive", executor.Adaptive.String())
 	require.Equal(t, "adaptive-published", executor.AdaptivePublished.String())
-	require.Equal(t, "[adaptive adaptive-published abp mbws bws-same bws-clock bws-pull wsgi taskflow]",
+	require.Equal(t, "[adaptive adaptive-published abp mbws mbws-role bws-same bws-clock bws-pull wsgi taskflow]",
 		fmt.Sprint(executor.Policies()))
 	require.Equal(t, "Policy(77)", executor.Policy(77).String())
 	for _, bad := range []string{"", "Adaptive", "adaptive ", "Policy(0)"} {

@@ -24,14 +24,17 @@ const (
 	// also one that waits in a Join or a Wait. While no run is in progress the workers sleep.
 	ABP Policy = policy.ABP
 	// MBWS is the balanced work stealing of document 004 (Algorithm 2) as document 000 has it, without support by the
-	// kernel. Each steal lets other thieves wake two workers, a thief that has failed often sleeps, and one, the
-	// watchdog, does not sleep during a run. It is for comparisons: it keeps one more core busy than there is work for,
+	// kernel. Each steal lets other thieves wake two workers, and a thief that has failed often sleeps, unless it is the
+	// last thief and a run is in progress. It is for comparisons: it keeps one more core busy than there is work for,
 	// and is slower than [Adaptive] to find workers for new work.
 	MBWS Policy = policy.MBWS
-	// BWSSame is MBWS with a stand-in for the kernel support of document 004, for machines that other programs use too:
-	// a worker without work yields to a busy one that was last on the same CPU, and so has no core. It needs Linux with
-	// rseq, and except on amd64 no C library that uses rseq itself (see [Policy.Available]). It misses workers that
-	// lost another core.
+	// MBWSRole is MBWS whose thief that does not sleep is the watchdog of document 004: a role, which a thief that gets
+	// an item hands over. It is for comparisons: it is what BWSSame is without its stand-in.
+	MBWSRole Policy = policy.MBWSRole
+	// BWSSame is MBWSRole with a stand-in for the kernel support of document 004, for machines that other programs use
+	// too: a worker without work yields to a busy one that was last on the same CPU, and so has no core. It needs Linux
+	// with rseq, and except on amd64 no C library that uses rseq itself (see [Policy.Available]). It misses workers
+	// that lost another core.
 	BWSSame Policy = policy.BWSSame
 	// BWSClock is BWSSame that also yields to a busy worker whose thread's processor time stands still. It is for
 	// comparisons: it finds nearly all workers without a core, and needs microseconds and two system calls for each
@@ -70,20 +73,20 @@ func (p Policy) About() string {
 // Policies lists every policy.
 func Policies() []Policy { return all(Policy(len(policyNames))) }
 
-// ParsePolicy returns the Policy of that name: "adaptive", "adaptive-published", "abp", "mbws", "bws-same",
-// "bws-clock", "bws-pull", "wsgi" or "taskflow". For any other name it returns an error that lists these.
+// ParsePolicy returns the Policy of that name: "adaptive", "adaptive-published", "abp", "mbws", "mbws-role",
+// "bws-same", "bws-clock", "bws-pull", "wsgi" or "taskflow". For any other name it returns an error that lists these.
 func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "policy", policyNames) }
 
 // PolicyOptions are what some policies leave open. New refuses an option that the policy does not have.
 type PolicyOptions struct {
 	// SleepThreshold is after how many failed attempts in a row a worker without work considers sleeping, 1 to 1048576.
-	// 0 means 64. Document 004 (section 5.4) studies 32 to 4096. MBWS, BWSSame, BWSClock, BWSPull and WSGI have it. It
-	// counts for a worker that waits inside a task, too, which a spare stands in for only after that.
+	// 0 means 64. Document 004 (section 5.4) studies 32 to 4096. MBWS, MBWSRole, BWSSame, BWSClock, BWSPull and WSGI
+	// have it. It counts for a worker that waits inside a task, too, which a spare stands in for only after that.
 	SleepThreshold int
 	// Yields says when a worker without work offers its core to other threads. Only ABP has it.
 	Yields Yields
 	// BusyWakes lets a worker wake two others for each item that it pushes, if they sleep. Thieves then wake no worker
-	// (004, section 5.5, "downgraded BWS"). MBWS, BWSSame, BWSClock and BWSPull have it.
+	// (004, section 5.5, "downgraded BWS"). MBWS, MBWSRole, BWSSame, BWSClock and BWSPull have it.
 	BusyWakes bool
 	// CheckPeers compares each answer about a busy worker's thread with the kernel's records of when that thread had a
 	// core, where the system permits it, see [PeerStats]. BWSSame, BWSClock and BWSPull have it.

@@ -41,7 +41,7 @@ func (p Policy) Available() error {
 			continue
 		}
 		if err := peer.Has(n.feature); err != nil {
-			return fmt.Errorf("executor: policy %v does not work here, use %v in its place: %w", p, MBWS, err)
+			return fmt.Errorf("executor: policy %v does not work here, use %v in its place: %w", p, MBWSRole, err)
 		}
 	}
 	return nil

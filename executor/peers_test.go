@@ -30,7 +30,7 @@ func TestAvailable(t *testing.T) {
 		t.Logf("other tests leave policy %v out: %v", p, missing)
 		require.ErrorIs(t, missing, errors.ErrUnsupported)
 		require.ErrorIs(t, err, errors.ErrUnsupported)
-		require.ErrorContains(t, err, "use "+executor.MBWS.String())
+		require.ErrorContains(t, err, "use "+executor.MBWSRole.String())
 	}
 	require.Error(t, executor.Policy(77).Available())
 	if runtime.GOOS != "linux" {

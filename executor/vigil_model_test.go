@@ -11,7 +11,7 @@ import (
 )
 
 // vigils are the policies that say what a worker does that waits inside a task.
-var vigils = []Policy{ABP, MBWS, WSGI}
+var vigils = []Policy{ABP, MBWS, MBWSRole, WSGI}
 
 // TestModelVigil: a worker that waits for a run under such a policy runs what another worker pushes for that run, and
 // goes on when the run is over.
@@ -25,7 +25,7 @@ func TestModelVigilJoin(t *testing.T) { on(t, vigils, []int{2}, joinsAThief) }
 func TestModelVigilSpare(t *testing.T) {
 	policies := []Policy{ABP}
 	if model.IsBoundSet() {
-		policies = append(policies, MBWS) // a hundred thousand schedules otherwise
+		policies = append(policies, MBWS, MBWSRole) // a hundred thousand schedules otherwise
 	}
 	on(t, policies, []int{1}, func(n int, p Policy) {
 		ex := spared(n, 2, p)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// While a worker waits for what another has, it does what its policy says: under ABP it tries to steal, and under MBWS,
-// too, if no worker did when it began to wait. It does not sleep then. Under other policies it sleeps.
+// While a worker waits for what another has, it does what its policy says: under ABP it tries to steal, and under MBWS
+// and MBWSRole, too, if no worker did when it began to wait. It does not sleep then. Under other policies it sleeps.
 func TestWaitersFollowThePolicy(t *testing.T) {
 	waits := map[string]func(s *executor.Scope, begun, release *atomic.Bool){
 		"Join": func(s *executor.Scope, begun, release *atomic.Bool) {
@@ -35,7 +36,8 @@ func TestWaitersFollowThePolicy(t *testing.T) {
 			_ = r.Wait()
 		},
 	}
-	policies := []executor.Policy{executor.ABP, executor.MBWS, executor.WSGI, executor.Adaptive, executor.Taskflow}
+	awake := []executor.Policy{executor.ABP, executor.MBWS, executor.MBWSRole}
+	policies := append(awake, executor.WSGI, executor.Adaptive, executor.Taskflow)
 	for _, p := range policies {
 		for name, wait := range waits {
 			t.Run(fmt.Sprintf("%v/%s", p, name), func(t *testing.T) {
@@ -51,7 +53,7 @@ func TestWaitersFollowThePolicy(t *testing.T) {
 				eventually(begun.Load)
 				eventually(func() bool { return ex.Asleep() == 1 }) // so it counts for the spares, even if it is awake
 				before := ex.Stats().Total
-				if p != executor.ABP && p != executor.MBWS {
+				if !slices.Contains(awake, p) {
 					time.Sleep(2 * time.Millisecond)
 					require.Equal(t, before.StealsTried, ex.Stats().Total.StealsTried)
 					return
@@ -75,7 +77,7 @@ func begin(begun, release *atomic.Bool) {
 // A call of Broadcast that runs on top of a wait, and ends with its goroutine, ends what the policy believes of the
 // waiting worker: other workers still take forks.
 func TestGoexitInAWait(t *testing.T) {
-	for _, p := range []executor.Policy{executor.WSGI, executor.MBWS, executor.ABP} {
+	for _, p := range []executor.Policy{executor.WSGI, executor.MBWS, executor.MBWSRole, executor.ABP} {
 		t.Run(p.String(), func(t *testing.T) {
 			ex := newExecutor(t, executor.Config{Workers: 2, Policy: p, Callers: executor.IdleCallers, Spares: -1})
 			for range 3 {

@@ -1,8 +1,8 @@
 package policy
 
-// The policies bws-… are mbws with stand-ins for the kernel support of document 004 (Algorithm 2, lines 18 and 19): a
-// thief that meets a busy victim without a core gives its own core up, and does nothing else in this attempt. None of
-// them is the document's BWS, whose kernel knows that a victim has no core, and gives it the thief's.
+// The policies bws-… are mbws-role with stand-ins for the kernel support of document 004 (Algorithm 2, lines 18 and
+// 19): a thief that meets a busy victim without a core gives its own core up, and does nothing else in this attempt.
+// None of them is the document's BWS, whose kernel knows that a victim has no core, and gives it the thief's.
 
 // A standIn says how a thief tells that a victim has no core, besides that the victim was on the thief's CPU last, and
 // how it gives its core up.

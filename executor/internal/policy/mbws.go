@@ -8,10 +8,10 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// mbws is document 004's balanced work stealing (Algorithm 2) without its kernel support, as document 000 has it
-// (section III). A thief that has got an item wishes two wake-ups. Other thieves take the wishes over and wake the
-// sleeping workers that they meet. A thief that has failed often and has no wishes sleeps. One thief, the watchdog,
-// does not sleep while a run is in progress: all thieves might sleep otherwise while busy workers show items.
+// mbws is document 004's balanced work stealing (Algorithm 2) without its kernel support. A thief that has got an item
+// wishes two wake-ups. Other thieves take the wishes over and wake the sleeping workers that they meet. A thief that
+// has failed often and has no wishes sleeps. One thief, the watchdog, does not sleep while a run is in progress: all
+// thieves might sleep otherwise while busy workers show items. Document 000 has another watchdog: see mbws_last.go.
 //
 // The watchdog is a role, and the word watchdog says which thief has it. A thief takes the role if it is free, when it
 // begins to look for work and before each attempt. A thief that has prepared to sleep during a run, and finds the role
@@ -188,15 +188,20 @@ func (t *mbwsThief) attempts() bool {
 	t.h.Searching()
 	for !t.m.Stopping() {
 		t.volunteer()
-		victim := t.h.Random(t.m.Workers())
-		if t.h.Try(victim) == deque.Stolen {
-			return true
-		}
-		if t.fails(victim) {
-			return false
+		if stolen, enough := t.attempt(); stolen || enough {
+			return stolen
 		}
 	}
 	return false
+}
+
+// attempt tries once. It reports whether the worker has an item, or considers sleeping.
+func (t *mbwsThief) attempt() (stolen, enough bool) {
+	victim := t.h.Random(t.m.Workers())
+	if t.h.Try(victim) == deque.Stolen {
+		return true, false
+	}
+	return false, t.fails(victim)
 }
 
 // fails is called after an attempt to steal from victim has failed. It reports whether the worker considers sleeping.
@@ -230,10 +235,13 @@ func (t *mbwsThief) Waits() {
 // Vain implements Thief.
 func (t *mbwsThief) Vain(int) bool { return t.m.Stopping() || t.fails(t.h.Random(t.m.Workers())) }
 
-// MaySleep implements Thief. If no thief is the watchdog, a worker that is to sleep in a wait stays awake as its
-// deputy, unless there is one. A worker that sleeps already does not become one.
-func (t *mbwsThief) MaySleep() bool {
-	if t.watchdog.Load() != 0 || !t.m.Running() || t.m.Stopping() {
+// MaySleep implements Thief.
+func (t *mbwsThief) MaySleep() bool { return t.mayRest(t.watchdog.Load() != 0) }
+
+// mayRest reports whether the worker may sleep in a wait. If no thief is the watchdog, a worker that is to sleep in a
+// wait stays awake as its deputy, unless there is one. A worker that sleeps already does not become one.
+func (t *mbwsThief) mayRest(watched bool) bool {
+	if watched || !t.m.Running() || t.m.Stopping() {
 		t.standDown()
 		return true
 	}

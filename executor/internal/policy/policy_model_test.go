@@ -17,6 +17,7 @@ var variants = []struct {
 	o    Options
 }{
 	{MBWS, "mbws+busywakes", Options{BusyWakes: true}},
+	{MBWSRole, "mbws-role+busywakes", Options{BusyWakes: true}},
 }
 
 // onPolicies checks a program under each policy of the table, with each of these numbers of workers.

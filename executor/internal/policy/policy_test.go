@@ -127,16 +127,16 @@ const (
 	lonelyTries   = 100 // after so many attempts the run in progress is over
 )
 
-// attach gives the lonely machine a policy, and returns the thief that does something.
-func (l *lonely) attach(row Row) (Policy, Thief) {
-	p := row.New(l, Options{})
+// attach gives the lonely machine a policy, and returns another thief, and the one that does something.
+func (l *lonely) attach(row Row) (p Policy, other, thief Thief) {
+	p = row.New(l, Options{})
 	for i := range lonelyWorkers {
 		if i != 1 {
-			p.Attach(&lonely{id: i})
+			other = p.Attach(&lonely{id: i})
 		}
 	}
 	l.id = 1
-	return p, p.Attach(l)
+	return p, other, p.Attach(l)
 }
 
 func (l *lonely) Workers() int       { return lonelyWorkers }
@@ -177,7 +177,7 @@ func TestSearchIsBounded(t *testing.T) {
 		for _, outcome := range []deque.Outcome{deque.Empty, deque.NotReady} {
 			t.Run(fmt.Sprintf("%s/%v", row.Name, outcome), func(t *testing.T) {
 				l := &lonely{outcome: outcome}
-				p, thief := l.attach(row)
+				p, _, thief := l.attach(row)
 				require.False(t, thief.Find())
 				require.GreaterOrEqual(t, l.tries, lonelyWorkers)
 				most := max(searchRounds*lonelyWorkers, stealBound*(lonelyWorkers+1)+max(yieldBound, taskflowYields)+1,
@@ -194,7 +194,7 @@ func TestStopIsSeen(t *testing.T) {
 	for _, row := range Table {
 		t.Run(row.Name, func(t *testing.T) {
 			l := &lonely{outcome: deque.Empty, stopping: true}
-			p, thief := l.attach(row)
+			p, _, thief := l.attach(row)
 			require.False(t, thief.Find())
 			require.LessOrEqual(t, l.tries, lonelyWorkers)
 			require.Zero(t, p.Thieves().Load())
@@ -206,7 +206,7 @@ func TestStopIsSeen(t *testing.T) {
 // longer from one to the next, until a steal is worth it.
 func TestTrivialSteals(t *testing.T) {
 	l := &lonely{outcome: deque.Stolen}
-	_, thief := l.attach(Table[Adaptive])
+	_, _, thief := l.attach(Table[Adaptive])
 	steal := func(stolen bool, items uint64, time int64) (waited int) {
 		l.pauses = nil
 		require.True(t, thief.Find())
@@ -255,20 +255,24 @@ func TestWaitsInTasks(t *testing.T) {
 	for kind, row := range Table {
 		t.Run(row.Name, func(t *testing.T) {
 			l := &lonely{outcome: deque.Empty}
-			p, thief := l.attach(row)
+			p, other, thief := l.attach(row)
 			thief.Busy(false)
 			thief.Waits()
 			for n := 1; !thief.Vain(n); n++ {
 				require.Less(t, n, 1000)
 			}
 			mbws, _ := p.(*mbws)
+			watch := func(n int32) { mbws.watchdog.Store(n) }
+			if last, ok := p.(*mbwsLast); ok {
+				mbws = last.mbws
+				watch = mbws.thieves.Store
+			}
 			require.Equal(t, kind != ABP && mbws == nil, thief.MaySleep())
 			if mbws != nil {
-				other := mbws.peers[0]
 				require.True(t, other.MaySleep(), "one stays awake already")
-				mbws.watchdog.Store(3)
+				watch(3)
 				require.True(t, thief.MaySleep(), "there is a watchdog")
-				mbws.watchdog.Store(0)
+				watch(0)
 				require.False(t, thief.MaySleep())
 				require.Equal(t, uint32(mbwsThieving), mbws.peers[1].status.Load(), "for thieves that meet it")
 			}

@@ -128,7 +128,7 @@ func TestYields(t *testing.T) {
 // TestWishes: a thief with an item wishes two wake-ups. Another takes them over from it while it is busy, and makes
 // them when it meets workers that sleep (004, Algorithm 2).
 func TestWishes(t *testing.T) {
-	s, p := newScene(MBWS, 3, Options{SleepThreshold: 10})
+	s, p := newScene(MBWSRole, 3, Options{SleepThreshold: 10})
 	m := p.(*mbws)
 	busy, thief, sleeper := s.actors[0], s.actors[1], s.actors[2]
 	m.watchdog.Store(99) // neither is the watchdog
@@ -162,7 +162,7 @@ func TestWishes(t *testing.T) {
 // TestWatchdogSleepsDuringAnAttempt: a thief finds the first item of a run while the watchdog, which saw no run, goes
 // to sleep. The thief wakes it: the worker that runs the item would be alone otherwise, whatever it pushes.
 func TestWatchdogSleepsDuringAnAttempt(t *testing.T) {
-	s, p := newScene(MBWS, 2, Options{})
+	s, p := newScene(MBWSRole, 2, Options{})
 	m := p.(*mbws)
 	m.peers[0].volunteer()
 	thief := s.actors[1]
@@ -179,7 +179,7 @@ func TestWatchdogSleepsDuringAnAttempt(t *testing.T) {
 // TestSleepThreshold: a thief that is not the watchdog sleeps after so many failed attempts. The watchdog does not
 // sleep while a run is in progress.
 func TestSleepThreshold(t *testing.T) {
-	for _, kind := range []int{MBWS} {
+	for _, kind := range []int{MBWSRole} {
 		for threshold, want := range map[int]int{0: sleepThreshold, 32: 32, 256: 256, 4096: 4096} {
 			s, p := newScene(kind, 3, Options{SleepThreshold: threshold})
 			p.(*mbws).watchdog.Store(99)
@@ -208,7 +208,7 @@ func TestYieldTo(t *testing.T) {
 		clocks        int // how often the clock was looked at
 		overs         int // wishes taken over
 	}{
-		{"mbws", MBWS, [2]bool{true, true}, 0, 0, 0, 2},
+		{"role", MBWSRole, [2]bool{true, true}, 0, 0, 0, 2},
 		{"same", BWSSame, [2]bool{true, true}, failed, 0, 0, 0},
 		{"same, on another CPU", BWSSame, [2]bool{false, true}, 0, 0, 0, 2},
 		{"clock", BWSClock, [2]bool{true, true}, failed, 0, 0, 0},
@@ -247,7 +247,7 @@ func TestYieldTo(t *testing.T) {
 
 // TestBusyWakes: with BusyWakes each push wakes two workers, whatever thieves there are. Thieves wish no wake-ups.
 func TestBusyWakes(t *testing.T) {
-	s, p := newScene(MBWS, 5, Options{BusyWakes: true})
+	s, p := newScene(MBWSRole, 5, Options{BusyWakes: true})
 	a := s.actors[0]
 	a.outcome = after(0)
 	require.True(t, a.thief.Find())
@@ -295,7 +295,7 @@ func TestLastThiefLeaves(t *testing.T) {
 
 // TestWishesEndWithTheRun: between runs a thief does not stay awake for wishes that are left.
 func TestWishesEndWithTheRun(t *testing.T) {
-	s, p := newScene(MBWS, 2, Options{SleepThreshold: 10})
+	s, p := newScene(MBWSRole, 2, Options{SleepThreshold: 10})
 	m := p.(*mbws)
 	m.peers[0].wishes.Store(1000)
 	s.running = false
@@ -326,7 +326,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for _, o := range []Options{{SleepThreshold: -1}, {SleepThreshold: mostSleepThreshold + 1}} {
-		require.Len(t, o.Check(MBWS), 1)
+		require.Len(t, o.Check(MBWSRole), 1)
 	}
 	require.Len(t, Options{Yields: yieldModes}.Check(ABP), 1)
 	require.Len(t, Options{Yields: yieldModes, SleepThreshold: -1}.Check(Adaptive), 4)
@@ -352,5 +352,41 @@ func TestOneWatchdog(t *testing.T) {
 		require.Zero(t, p.watchdog.Load(), "between runs there is no watchdog")
 		w.watch = nil
 		w.close()
+	}
+}
+
+// TestLastThief: under mbws a thief that fails sleeps while another counts, and stays awake during a run if none does.
+// The last one that gets an item wakes a worker; one that is not the last wakes none.
+func TestLastThief(t *testing.T) {
+	for others := range int32(2) {
+		s, p := newScene(MBWS, 3, Options{SleepThreshold: 10})
+		m := p.(*mbwsLast)
+		a := s.actors[0]
+		m.thieves.Add(others)
+		a.outcome, s.waiting = after(100), 2
+		if others > 0 {
+			require.False(t, a.thief.Find())
+			require.Equal(t, 11, a.tries)
+			require.Equal(t, 1, a.slept)
+			s.running, s.stopping = true, false
+			a.outcome = after(0)
+		}
+		require.True(t, a.thief.Find())
+		require.EqualValues(t, 1-others, s.notified)
+		require.Equal(t, int(others), a.slept)
+		require.EqualValues(t, wishes, m.peers[0].wishes.Load())
+		require.Equal(t, others, p.Thieves().Load())
+	}
+}
+
+// TestLastThiefBetweenRuns: between runs the last thief sleeps too, unless an item is left.
+func TestLastThiefBetweenRuns(t *testing.T) {
+	for _, work := range []bool{false, true} {
+		s, _ := newScene(MBWS, 2, Options{SleepThreshold: 10})
+		s.running, s.work = false, work
+		a := s.actors[0]
+		a.outcome = after(100)
+		require.Equal(t, work, a.thief.Find())
+		require.Equal(t, !work, a.slept == 1)
 	}
 }

@@ -25,14 +25,21 @@ var Table = []Row{
 	},
 	{
 		Name:  "mbws",
-		Does:  "document 000's form of 004: each theft lets thieves wake two workers; one, the watchdog, stays awake",
+		Does:  "document 000's form of 004: each theft lets thieves wake two workers; the last thief stays awake",
 		When:  "to compare",
 		Costs: "nothing for a task pushed; one more core than there is work for; a slow start when work grows",
+		New:   newMBWSLast, Knobs: []int{KnobSleepThreshold, KnobBusyWakes},
+	},
+	{
+		Name:  "mbws-role",
+		Does:  "mbws, but the thief that stays awake is document 004's watchdog: a role, which is handed over",
+		When:  "to compare; it is what the policies bws-… are without their stand-ins",
+		Costs: "as mbws",
 		New:   newMBWS, Knobs: []int{KnobSleepThreshold, KnobBusyWakes},
 	},
 	{
 		Name:  "bws-same",
-		Does:  "mbws, and a thief yields to a busy worker that was last on the thief's own CPU, and so has no core",
+		Does:  "mbws-role, and a thief yields to a busy worker last on the thief's own CPU, which so has no core",
 		When:  "to compare on a machine that other programs use too; Linux with rseq",
 		Costs: "as mbws, and two loads for each failed attempt; misses workers preempted on other CPUs",
 		New:   standIn{}.new, Needs: NeedSameCPU, Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
@@ -95,6 +102,7 @@ const (
 	Published
 	ABP
 	MBWS
+	MBWSRole
 	BWSSame
 	BWSClock
 	BWSPull
