@@ -102,6 +102,7 @@ func TestBadInput(t *testing.T) {
 		{"replay -report=", "needs the directory of a replay"},
 		{"replay -resume x -full", "leave out all others"},
 		{"replay 000 -reps 0", "repetitions must be at least 1, not 0"},
+		{"replay 001 -unit 2s", "the unit must be more than 0, and at most 1s, not 2s"},
 		{"replay 002/fig2d -o /dev/null", "choose another directory with -o"},
 		{"run sleep -unit 5", "-unit 5: choose a time of more than 0, and at most 1s"},
 		{"run mandelbrot-views -view 7", "-view 7: choose 0 to 6"},

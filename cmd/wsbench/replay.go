@@ -22,6 +22,7 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 	fs.BoolVar(&o.Full, "full", false, "")
 	fs.IntVar(&o.Reps, "reps", 0, "")
 	fs.Uint64Var(&o.Seed, "seed", defaultSeed, "")
+	fs.DurationVar(&o.Unit, "unit", 0, "")
 	dryRun := fs.Bool("dry-run", false, "")
 	resume := fs.String("resume", "", "")
 	report := fs.String("report", "", "")
@@ -49,6 +50,8 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 		return t.listExperiments(*o)
 	case isSet(fs, "reps") && o.Reps < 1:
 		return bench.BadInput("repetitions must be at least 1, not %d", o.Reps)
+	case isSet(fs, "unit") && (o.Unit <= 0 || o.Unit > time.Second):
+		return bench.BadInput("the unit must be more than 0, and at most 1s, not %v", o.Unit)
 	default:
 		if r.Experiments, err = replay.Pick(ids); err != nil {
 			return err
@@ -149,6 +152,8 @@ Flags:
   -full         the sizes of the documents; without it, sizes for a small machine
   -reps N       repetitions of each setting (default: each experiment's own)
   -seed S       seed of random graphs and data (default %d)
+  -unit D       the unit of the sleeps of document 001, there 1s (default: 1ms or less; with
+                1s an experiment takes hours)
   -dry-run      print the commands that would be run, and how long they take
 
 Examples:

@@ -12,9 +12,10 @@ import (
 const (
 	abpAgain      = "abp+yields=each"
 	balancedAgain = balanced + "+threshold=64"
+	rolesAgain    = roles + "+threshold=64"
 )
 
-var secondNames = map[string]string{abpAgain: "abp", balancedAgain: balanced}
+var secondNames = map[string]string{abpAgain: "abp", balancedAgain: balanced, rolesAgain: roles}
 
 // again is the setting of rows of a control.
 const again = "again"

@@ -172,10 +172,14 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 			" i units, the centralised queue and the deal to threads give the same assignment, so the queue's " +
 			"lock is all that can differ. The threads take the newest task of their queues; with perthread-fifo " +
 			"they take the oldest, so that in order no thread has anything to steal at the end. Ticks are the " +
-			"lower bound of any schedule. The unit is " + unit + ", not a second. Threads that look for tasks again and " +
-			"again take cores from those that wake; with " + asleep001 + " they sleep, so that the time is that of the " +
-			"schedule but for some percent.",
+			"lower bound of any schedule. The unit is " + unit + ", not a second, unless wsbench replay -unit says " +
+			"otherwise. Threads that look for tasks again and again take cores from those that wake; with " + asleep001 +
+			" they sleep, so that the time is that of the schedule but for some percent.",
 		plan: func(p *Plan) {
+			unit := unit
+			if p.Unit > 0 {
+				unit = p.Unit.String()
+			}
 			seconds := time.Duration(float64(p.size(3,
 				10))*2.2*float64(tasks*tasks/threads/2)*unitOf(unit)*10) * time.Nanosecond
 			for _, workload := range []string{"sleep", "sleep-permuted"} {

@@ -12,6 +12,8 @@ type Options struct {
 	Full bool   // the documents' sizes, not those for this machine
 	Reps int    // repetitions; 0: each experiment's own
 	Seed uint64 // of random graphs and data
+	// Unit is that of the sleeps of document 001, where it is a second; 0: each experiment's own.
+	Unit time.Duration
 	// Cores is the number of cores to plan for; 0: those of this machine.
 	Cores int
 }

@@ -32,9 +32,12 @@ var register = []Listed{
 
 	// Document 001.
 	{"001", "Results 1, first figure", "matrix multiplication by queue and number of tasks", in("001/f1"), ""},
-	{"001", "Results 2, second figure", "random sleep, 4 threads, 40 tasks", in("001/f2"), "a unit is 1 ms, not 1 s"},
-	{"001", "Results 2, third figure", "random sleep, 16 threads, 160 tasks", in("001/f3"), "a unit is 0.5 ms"},
-	{"001", "Results 2, fourth figure", "random sleep, 64 threads, 320 tasks", in("001/f4"), "a unit is 0.5 ms"},
+	{"001", "Results 2, second figure", "random sleep, 4 threads, 40 tasks", in("001/f2"),
+		"a unit is 1 ms; 1 s with wsbench replay -unit 1s"},
+	{"001", "Results 2, third figure", "random sleep, 16 threads, 160 tasks", in("001/f3"),
+		"a unit is 0.5 ms; 1 s with -unit 1s"},
+	{"001", "Results 2, fourth figure", "random sleep, 64 threads, 320 tasks", in("001/f4"),
+		"a unit is 0.5 ms; 1 s with -unit 1s"},
 	{"001", "Results 3, fifth figure", "text search: centralised against priority", in("001/f5"), ""},
 	{"001", "Results 2, summary", "stealing with uneven and with even work", in("001/summary"), ""},
 	{"001", "Benchmarks", "Mandelbrot", nil, "the document has no results of it; wsbench has mandelbrot-views"},
@@ -81,8 +84,8 @@ var register = []Listed{
 	{"004", "5.3, figure 5", "delayed and selective yields", in("004/fig5"), ""},
 	{"004", "5.4, figure 6", "the sleep threshold", in("004/fig6"), ""},
 	{"004", "5.5", "busy workers that wake others, and global counts", in("004/sec5.5"), ""},
-	{"004", "footnote 3", "sched_compat_yield", nil,
-		"stock kernels have no such setting since Linux 3.0: a yield gives the core to whatever thread is next"},
-	{"004", "4.2", "yield_to and the kernel's knowledge of running threads", in("004/fig2"),
+	{"004", "footnote 3", "sched_compat_yield", in("004/fig2", "004/fig5"),
+		"kernels since Linux 3.0 have no such setting; their sched_yield stands for it"},
+	{"004", "4.2", "yield_to and the kernel's knowledge of running threads", in("004/fig2", "004/stand-ins"),
 		"stand-ins: the peer's clock, and a yield that the kernel gives to any thread"},
 }

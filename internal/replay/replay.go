@@ -36,7 +36,7 @@ type Progress struct {
 // Begin begins a replay in a directory that is new or empty.
 func (r *Replay) Begin(ctx context.Context) error {
 	m := manifest{
-		Full: r.Options.Full, Reps: r.Options.Reps, Seed: r.Options.Seed,
+		Full: r.Options.Full, Reps: r.Options.Reps, Seed: r.Options.Seed, Unit: r.Options.Unit,
 		Env: bench.ReadEnvironment(), Begun: time.Now().UTC().Round(time.Second),
 	}
 	m.Cores = m.Env.Cores
@@ -88,7 +88,7 @@ func (r *Replay) open(here *bench.Environment) (*store, error) {
 	if r.Experiments, err = Pick(m.Experiments); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	r.Options = Options{Full: m.Full, Reps: m.Reps, Seed: m.Seed, Cores: m.Cores}
+	r.Options = Options{Full: m.Full, Reps: m.Reps, Seed: m.Seed, Unit: m.Unit, Cores: m.Cores}
 	return s, nil
 }
 

@@ -50,6 +50,7 @@ type manifest struct {
 	Full        bool               `json:"full"`
 	Reps        int                `json:"reps"`
 	Seed        uint64             `json:"seed"`
+	Unit        time.Duration      `json:"unit_ns,omitempty"`
 	Cores       int                `json:"cores"`
 	Env         *bench.Environment `json:"environment"`
 	Begun       time.Time          `json:"begun"`

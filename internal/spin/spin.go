@@ -28,26 +28,32 @@ type Usage struct {
 func Run(ctx context.Context, threads int) Usage {
 	var end atomic.Bool
 	defer context.AfterFunc(ctx, func() { end.Store(true) })()
-	return run(threads, &end, func() {})
+	return run(threads, &end, func() {}, func() {})
 }
 
-// RunRounds computes on so many threads until all together have made that many rounds, and then tells them to end. Each
-// makes some more until it hears that.
+// RunRounds computes on so many threads until the caller tells them to end, as LOOP's main thread does: it sleeps until
+// all together have made that many rounds. Each thread makes some more until it hears of the end.
 func RunRounds(threads int, rounds uint64) Usage {
 	var end atomic.Bool
 	var made atomic.Uint64
+	var enough sync.WaitGroup
+	enough.Add(1)
 	return run(threads, &end, func() {
-		if made.Add(tellEvery) >= rounds {
-			end.Store(true)
+		if sum := made.Add(tellEvery); sum >= rounds && sum-tellEvery < rounds {
+			enough.Done()
 		}
+	}, func() {
+		enough.Wait()
+		end.Store(true)
 	})
 }
 
 // tellEvery is the number of rounds after which a thread tells the others, on a shared word.
 const tellEvery = 64
 
-// run computes on so many threads until end is true. Each calls made after every tellEvery rounds.
-func run(threads int, end *atomic.Bool, made func()) Usage {
+// run computes on so many threads until end is true. Each calls made after every tellEvery rounds, and the caller calls
+// notify once all have been started.
+func run(threads int, end *atomic.Bool, made, notify func()) Usage {
 	defer procs.Reserve(threads)()
 	used := make([]Usage, threads)
 	before, begin := osthread.ProcessCPU(), time.Now()
@@ -55,6 +61,7 @@ func run(threads int, end *atomic.Bool, made func()) Usage {
 	for i := range used {
 		wg.Go(func() { used[i] = spin(end, made) })
 	}
+	notify()
 	wg.Wait()
 	sum := Usage{Threads: threads, Wall: time.Since(begin)}
 	for _, u := range used {
