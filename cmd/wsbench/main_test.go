@@ -270,7 +270,7 @@ func TestList(t *testing.T) {
 	require.Equal(t, map[string][]string{
 		"workloads": {"chain", "btree", "dag", "fan", "matmul"},
 		"programs,": strings.Fields("fib fat thin nqueens skynet sort scan mandelbrot mm mi raytracer clip bfs ep " +
-			"cg loop sta loopy knary cholesky strassen"),
+			"cg loop sta loopy knary complement cholesky strassen"),
 		"probes":   {"call", "call-idle", "few-idle", "submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
 		"engines":  {"magpie", "serial", "goroutines"},
 		"policies": texts(executor.Policies()),

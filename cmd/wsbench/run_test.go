@@ -104,12 +104,12 @@ func TestWrongProgram(t *testing.T) {
 // TestPrograms runs each program from the command line, and checks the fields that scripts rely on.
 func TestPrograms(t *testing.T) {
 	stdout, stderr, status := wsbench(strings.Fields("run fib thin nqueens skynet sort scan mandelbrot mm mi " +
-		"raytracer clip sta loopy knary cholesky strassen -iterations 9 -branching 2 -n 8 -reps 1 -workers 2 " +
-		"-engine magpie,serial,goroutines -forks private,pushed -format json")...)
+		"raytracer clip sta loopy knary complement cholesky strassen -iterations 9 -branching 2 -n 8 -reps 1 " +
+		"-workers 2 -engine magpie,serial,goroutines -forks private,pushed -format json")...)
 	require.Zero(t, status, stderr)
 	require.Empty(t, stderr)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	require.Len(t, lines, 16*4)
+	require.Len(t, lines, 17*4)
 	for i, l := range lines {
 		var fields map[string]any
 		require.NoError(t, json.Unmarshal([]byte(l), &fields))

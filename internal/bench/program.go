@@ -30,7 +30,7 @@ type keeper interface {
 // programs lists the workloads that are programs.
 func programs() []*Workload {
 	return []*Workload{fib, fat, thin, nqueens, skynet, sorting, scan, mandelbrot, mm, mi, raytracer, clip, bfs, ep,
-		cg, threadLoop, timing, loopy, knary, cholesky, strassen}
+		cg, threadLoop, timing, loopy, knary, complement, cholesky, strassen}
 }
 
 // mostTasks bounds the tasks of a program. A hundred times as many would take days, and a function that forks itself

@@ -39,6 +39,7 @@ var smallSizes = map[string][]int{
 	"sta":        {1, 3},
 	"loopy":      {1, 3},
 	"knary":      {1, 4},
+	"complement": {1, 4},
 	"cholesky":   {1, 60},
 	"strassen":   {1, 70},
 }
@@ -101,6 +102,8 @@ func TestProgramVerify(t *testing.T) {
 		case *recursion[spawns]:
 			of(&p.got)
 		case *recursion[knaryNode]:
+			of(&p.got)
+		case *recursion[knaryPair]:
 			of(&p.got)
 		case *choleskyProgram:
 			entry := func(i, j int) *float64 { return p.factor.entry(p.levels, i, j) }
@@ -188,11 +191,11 @@ func TestProgramShapes(t *testing.T) {
 		sorting: 10000000, scan: 10000000, mandelbrot: 2048,
 		mm: 32 * 32 * 32, mi: 800 * 800, raytracer: 360, clip: 100000,
 		bfs: 1 << 20, ep: 1 << 24, cg: 15 * 26 * 7000, threadLoop: 500000, timing: 500,
-		loopy: 64, knary: 12093235, cholesky: 2048, strassen: 16807,
+		loopy: 64, knary: 12093235, complement: 575662, cholesky: 2048, strassen: 16807,
 	} {
 		require.Equal(t, want, w.Shape(w.Default).Tasks, w.Name)
 	}
-	require.Len(t, programs(), 21)
+	require.Len(t, programs(), 22)
 
 	var forks func(n int) float64
 	forks = func(n int) float64 {

@@ -9,8 +9,8 @@ import (
 )
 
 // The experiments of document 003 on this machine: jobs are runs of wsbench, and share its processors by -share.
-var document003Machine = []*Experiment{fig71Of003, o1Of003, o2Of003, fig74OnMachine, p1OnMachine, services003,
-	p3OnMachine}
+var document003Machine = []*Experiment{fig71Of003, o1Of003, o2Of003, fig74OnMachine, p1OnMachine, p2OnMachine,
+	services003, p3OnMachine}
 
 const machine003 = "The document has 16 processors, and a job is a process that runs once. Here each job has as many " +
 	"workers as there are cores, if nothing else is said. Jobs that share use an allocation table of the " +

@@ -39,8 +39,10 @@ var (
 	aJobAlone        = need{1, "desires are estimated with one processor, too"}
 	twelveProcessors = need{12, "one more in each cycle is P - 1 cycles, and doubling is log P: with fewer " +
 		"processors that is not 2.5 times as many"}
-	halfOfFour = need{4, "with two processors half is one worker, and three jobs of one worker each leave none to move"}
-	twoJobs    = need{2, "one processor has one job at a time, however it is shared"}
+	halfOfFour    = need{4, "with two processors half is one worker, and three jobs of one worker each leave none to move"}
+	complementary = need{4, "with two processors a job has one in its parallel phase, as with static partitions: the " +
+		"ideal gain is none"}
+	twoJobs = need{2, "one processor has one job at a time, however it is shared"}
 
 	// Document 004.
 	aSleeper = need{3, "with two workers the only thief of a program is the watchdog, which no policy lets sleep"}
