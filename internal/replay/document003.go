@@ -11,14 +11,15 @@ import (
 
 // The experiments of document 003 that need no real processors: those that are exact, and those on virtual ones.
 var document003 = []*Experiment{fig21Of003, fig52Of003, fig62Of003, fig63Of003, t16Of003, fig74Of003, o3Of003, fig77Of003,
-	p1Of003, p2Of003, p3Of003}
+	p1Of003, p2Of003, p2LagOf003, p3Of003}
 
 const (
 	ideal003 = "On an ideal machine: desires are known, allotments follow them at once, and nothing else takes time."
 
 	virtual003 = "The document has 16 processors. Here they are virtual: a step is a unit of work or a steal attempt, " +
 		"and moving tasks, waking workers and switching take no time. Cilk is static partitions, and Cilk-AP is desires " +
-		"by steal attempts (WSAP) every cycle, with allotments by water-filling. Results are the same on any machine. "
+		"by steal attempts (WSAP) every cycle, with allotments by water-filling. Thieves draw their victims from a " +
+		"generator with a seed, so that results are the same on any machine. "
 )
 
 // A control003 is a way to share virtual processors.

@@ -68,7 +68,7 @@ var register = []Listed{
 	{"003", "7.1.3, figure 7-6", "O3: response of two loops", in("003/o3"), "on virtual processors"},
 	{"003", "7.2.1, figure 7-7", "three jobs in theory", in("003/fig7-7"), ""},
 	{"003", "7.2.1, figure 7-8", "P1: three jobs of half the machine", in("003/p1", "003/p1-machine"), ""},
-	{"003", "7.2.2, figure 7-9", "P2: serial and parallel phases", in("003/p2", "003/p2-machine"),
+	{"003", "7.2.2, figure 7-9", "P2: serial and parallel phases", in("003/p2", "003/p2-lag", "003/p2-machine"),
 		"with two processors the ideal gain is none"},
 	{"003", "7.2.3, figure 7-10", "P3: the bound of greedy schedules", in("003/p3", "003/p3-machine"), ""},
 	{"003", "beyond the document", "two services that share", in("003/services"), ""},

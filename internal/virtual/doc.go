@@ -13,15 +13,15 @@
 //   - [Shared]: each job estimates its desire every cycle, and the desires decide how many workers of each are awake
 //     (chapters 5 and 6). The rules and the allotments are those of package allot.
 //
-// A result is a function of the machine and the jobs: there is no randomness.
+// Thieves draw their victims, from a generator with the machine's seed. A result is a function of the machine and the
+// jobs.
 //
 // # What is left out
 //
 // Moving a task, waking a worker, switching between workers and reading the table of allotments take no time. So
 // Uncontrolled is at its best here. A thief finds a task in the step in which there is one, if the phase lets it be
-// begun; a phase can limit how many tasks are begun in a step, as a loop that spawns them one by one does. Steal
-// attempts are counted by their expectation: a thief picks one of the other awake workers, each with the same
-// probability.
+// begun; a phase can limit how many tasks are begun in a step, as a loop that spawns them one by one does. A thief
+// picks one of the other awake workers, each with the same probability.
 //
 // All tasks of a phase with neither Width nor Spread are ready from its begin. A real computation unfolds them, so that
 // allot.Instant looks better here than it is, except on loops.

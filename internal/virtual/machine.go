@@ -19,6 +19,8 @@ type Machine struct {
 	Rule  allot.Rule
 	Cycle int // est_cycle, in steps
 
+	Seed uint64 // of the victims that thieves draw
+
 	// Incremental, with Shared: allotments are by the document's algorithm DP. Otherwise they are by WaterFill.
 	Incremental bool
 }

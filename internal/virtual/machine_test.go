@@ -63,8 +63,8 @@ var scenarios = []struct {
 	{16, 1000, "2333 2500 2554 2646 2494 2592"},
 	{2, -1, "4000 6000 4000 4000 4000 4000"},
 	{4, -1, "5000 7000 5012 5012 4034 4538"},
-	{8, -1, "5500 7500 5292 5292 4059 4374"},
-	{16, -1, "5750 7750 5002 5002 4068 4364"},
+	{8, -1, "5500 7500 5230 5230 4059 4374"},
+	{16, -1, "5750 7750 4853 4853 4068 4364"},
 }
 
 // TestArrival: sharing has nearly the throughput of an ideal machine (experiment P1). Where the processors divide among
@@ -96,8 +96,8 @@ func TestComplements(t *testing.T) {
 		gains [4]string
 	}{
 		{nil, [4]string{"0", "20", "27", "30"}},
-		{wsap, [4]string{"0", "-0", "4", "13"}},
-		{allot.WSAP{Efficiency: 750}, [4]string{"0", "-0", "12", "20"}},
+		{wsap, [4]string{"0", "-0", "5", "16"}},
+		{allot.WSAP{Efficiency: 750}, [4]string{"0", "-0", "11", "19"}},
 		{aSteal, [4]string{"0", "9", "20", "24"}},
 	} {
 		var gains [4]string
@@ -114,30 +114,37 @@ func TestComplements(t *testing.T) {
 
 // TestSerialPhase: the rule never finds the one processor that a serial phase can use. Of two workers one steals, and
 // its only victim works, so that no attempt is purely unsuccessful. In general z thieves among p workers meet z−1 of
-// p−1 others that steal, fewer than the share z/p that the document takes for the same (section 6.1). With η = 0.5 the
-// desire goes to and fro between 3 and 6, with 0.75 between 2 and 3. In the document's Fig 7-10 a serial tree,
+// p−1 others that steal, fewer than the share z/p that the document takes for the same (section 6.1). With η = 0.5 and
+// three workers that is one in two on average, at which the rule changes: the desire doubles, or stays, by the victims
+// that the thieves draw. With 0.75 it goes to and fro between 2 and 3. In the document's Fig 7-10 a serial tree,
 // knary(11,3,3) with η = 0.75, has 3.7 processors on average.
 func TestSerialPhase(t *testing.T) {
 	for _, c := range []struct {
 		efficiency allot.Permille
-		desires    []int
+		next       map[int][]int // the desires that may follow, by usage
 		usage      float64
 	}{
-		{500, []int{2, 4, 3, 6, 3, 6, 3, 6, 3}, 4.2},
-		{750, []int{2, 3, 2, 3, 2, 3, 2, 3, 2}, 2.5},
+		{500, map[int][]int{1: {2}, 2: {4}, 3: {2, 3, 6}, 4: {2, 3, 4}, 6: {2, 3, 4}}, 4},
+		{750, map[int][]int{1: {2}, 2: {3}, 3: {2, 3}}, 2.6},
 	} {
-		m := sharing(16)
-		m.Rule = allot.WSAP{Efficiency: c.efficiency}
-		o := m.Run([]Job{{Phases: []Phase{Serial(20 * cycle)}}}).Jobs[0]
-		require.Equal(t, 20*cycle, o.Finish)
-		for i, desire := range c.desires {
-			require.Equal(t, desire, o.Cycles[i].Desire)
-			require.Equal(t, desire, o.Cycles[i].Allotment)
-			require.Equal(t, (i+1)*cycle, o.Cycles[i].At)
+		for seed := range uint64(10) {
+			m := sharing(16)
+			m.Seed, m.Rule = seed, allot.WSAP{Efficiency: c.efficiency}
+			o := m.Run([]Job{{Phases: []Phase{Serial(200 * cycle)}}}).Jobs[0]
+			require.Equal(t, 200*cycle, o.Finish)
+			followed := make(map[string]bool)
+			for i, at := range o.Cycles {
+				require.Contains(t, c.next[at.Count.Usage], at.Desire, "after %d workers", at.Count.Usage)
+				require.Equal(t, at.Desire, at.Allotment)
+				require.Equal(t, (i+1)*cycle, at.At)
+				followed[fmt.Sprint(at.Count.Usage, at.Desire)] = true
+			}
+			require.True(t, followed["3 3"])
+			require.Equal(t, c.efficiency == 500, followed["3 6"])
+			require.InDelta(t, c.usage, o.Usage, 0.2)
+			require.Zero(t, o.Cycles[1].PUS(), "one thief, which meets a working victim")
+			require.Zero(t, o.AllProcs)
 		}
-		require.InDelta(t, c.usage, o.Usage, 0.15)
-		require.Zero(t, o.Cycles[1].PUS(), "one thief, which meets a working victim")
-		require.Zero(t, o.AllProcs)
 	}
 }
 

@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/magpie-go/magpie/internal/allot"
@@ -20,6 +21,7 @@ type simulation struct {
 	isStale    bool  // the allotments do not follow from the desires
 	turn       int   // which awake worker is the next to have a processor, if there are more of them than processors
 	turns      []ref // of the step
+	rng        *rand.Rand
 }
 
 type ref struct {
@@ -31,6 +33,7 @@ func (m Machine) simulate(jobs []Job) *simulation {
 	m.check(jobs)
 	s := &simulation{
 		Machine: m, unfinished: len(jobs), free: m.Processors, table: allot.NewIncremental(m.Processors),
+		rng: rand.New(rand.NewPCG(m.Seed, 0)),
 	}
 	if s.Partition == 0 {
 		s.Partition = max(m.Processors/2, 1)
@@ -166,7 +169,7 @@ func (s *simulation) work() {
 	}
 	for _, r := range turns {
 		if r.worker.left == 0 {
-			r.job.steal()
+			r.job.steal(s.rng)
 		}
 	}
 	for _, r := range turns {

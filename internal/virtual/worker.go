@@ -1,6 +1,10 @@
 package virtual
 
-import "github.com/magpie-go/magpie/internal/allot"
+import (
+	"math/rand/v2"
+
+	"github.com/magpie-go/magpie/internal/allot"
+)
 
 // A job is a Job in a simulation.
 type job struct {
@@ -27,9 +31,6 @@ type worker struct {
 	hasHad           bool // a task
 	left             int  // steps that its task still takes; 0: it has none
 }
-
-// attempt is the unit of counted steal attempts, so that an expectation can be counted.
-const attempt = 1 << 20
 
 // mayBegin returns how many tasks could begin now, were there workers enough.
 func (j *job) mayBegin() int {
@@ -59,7 +60,7 @@ func (j *job) find(w *worker) {
 	j.begun++
 	w.left = j.Phases[j.phase].grain()
 	if w.isThief {
-		j.count.Attempts += attempt
+		j.count.Attempts++
 		w.isThief = false
 	}
 	if !w.hasHad {
@@ -69,18 +70,20 @@ func (j *job) find(w *worker) {
 }
 
 // steal counts a thief's attempt in vain. Its victim is any other worker awake, with equal probability.
-func (j *job) steal() {
+func (j *job) steal(rng *rand.Rand) {
 	if j.awake < 2 {
 		return
 	}
-	thieves := uint64(0)
+	thieves := 0
 	for i := range j.workers {
 		if w := &j.workers[i]; w.isAwake && w.isThief {
 			thieves++
 		}
 	}
-	j.count.Attempts += attempt
-	j.count.Pure += attempt * (thieves - 1) / uint64(j.awake-1)
+	j.count.Attempts++
+	if rng.IntN(j.awake-1) < thieves-1 { // the thieves are the first of the others
+		j.count.Pure++
+	}
 }
 
 // run does a step of the task of w.
