@@ -108,7 +108,7 @@ var fig4 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "000/fig4 c6288-time", Place: "III-B, fig. 4, c6288",
-			needs: aThief, baseline: "circuit=" + c6288 + " workers=1",
+			needs: fromFour, baseline: "circuit=" + c6288 + " workers=1",
 			Says: "The smallest circuit's time does not scale with the cores.",
 			judge: byCircuit(c6288, func(d *Data) Verdict {
 				held, found := true, []string{}

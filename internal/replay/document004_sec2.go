@@ -55,7 +55,7 @@ var sec2 = &Experiment{
 		},
 		{
 			ID: "004/sec2 active", Place: "2.3.2",
-			needs: aThief, baseline: "co=bfs+ep,watched",
+			needs: premature, baseline: "co=bfs+ep,watched",
 			Says: "BFS reaches a speed-up of 21 alone, and has only about 5 active workers beside EP.",
 			judge: func(d *Data) Verdict {
 				serial := d.where("co=serial workload=bfs").stat("ns/op").Mean

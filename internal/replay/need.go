@@ -21,7 +21,10 @@ var (
 	aSleeper000 = need{4, "with two workers the only thief is the watchdog, which no policy lets sleep; the next " +
 		"number of workers is four"}
 	beyondFour = need{8, "the times fall until 4 cores, so that more cores have to show that they are stable"}
-	twoBeside  = need{3, "the thread that looks has a core, and two more are for the long task and a thief: else a " +
+	// What the document says of c6288 is of these numbers of cores.
+	fromFour = need{4, "the document has 1, 4, 8 and more cores; a level of c6288 has 19 gates on average, enough for " +
+		"both of two"}
+	twoBeside = need{3, "the thread that looks has a core, and two more are for the long task and a thief: else a " +
 		"thief that is to sleep waits for a core before it can"}
 
 	// Document 001.
@@ -45,8 +48,10 @@ var (
 	twoJobs = need{2, "one processor has one job at a time, however it is shared"}
 
 	// Document 004.
-	aSleeper = need{3, "with two workers the only thief of a program is the watchdog, which no policy lets sleep"}
-	losesBFS = need{3, "BFS scales to 0.66 of the cores, so that with two it loses 0.3 workers to EP at most"}
+	aSleeper  = need{3, "with two workers the only thief of a program is the watchdog, which no policy lets sleep"}
+	losesBFS  = need{3, "BFS scales to 0.66 of the cores, so that with two it loses 0.3 workers to EP at most"}
+	premature = need{3, "with two workers a thief's only victim is the busy one, so that a steal fails only if there is " +
+		"nothing to steal: no thief yields prematurely, by which the document explains the loss"}
 	halfOfIt = need{2, "half of one worker is none"}
 	groups   = need{8, "with few cores the groups are closer than the noise: 0.6 of two cores is a speed-up of 1.2"}
 	crowded  = need{8, "wake-ups and global counts cost time only if many workers contend for them"}
