@@ -88,7 +88,7 @@ var parameters = []Parameter{
 	{"002", "1.2, figure 1", "fat and thin tree", "many children and a low depth; few children and a great depth",
 		in("002/fig1"), "512 children; 16384 trees of depth 3 on a spine", "the document has no numbers"},
 	{"002", "1.3, figures 2a and 2d", "share of items that is stolen", "varied; not given in the text",
-		in("002/fig2a", "002/fig2d"), "0, 1, 5, 10, 20, 30, 40 %", ""},
+		in("002/fig2a", "002/fig2d"), "0 (figure 2a only), 1, 5, 10, 20, 30, 40 %", ""},
 	{"002", "1.3, figure 2c", "thieves", "up to 87", in("002/fig2c"), "1, 2, 4, up to twice the cores",
 		"the document has 88 hyper-threads"},
 	{"002", "1.3, figure 2b", "thieves at once when the latency is measured", "not given", in("002/fig2b"), "1", ""},

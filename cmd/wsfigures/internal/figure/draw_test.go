@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // checkSVG checks that an SVG is well formed, self-contained and without undefined coordinates. It returns its texts.
@@ -73,6 +74,7 @@ func TestSVG(t *testing.T) {
 					}
 				}
 			}
+			require.Equal(t, len(f.Document) > 0, strings.Contains(texts, "document"))
 			again, err := f.SVG()
 			require.NoError(t, err)
 			require.Equal(t, string(svg), string(again))
@@ -278,6 +280,43 @@ func TestTicks(t *testing.T) {
 		{Axis{Log: true}, extent{1e-50, 1e50}, nil, "1e−34 1e−17 1 1e17 1e34"},
 	} {
 		require.Equal(t, c.want, labels(c.axis.ticks(c.within, c.values, 6)), "%+v", c)
+	}
+}
+
+// TestDots: rows are at least as high as their names, no dot of a row is in another, and all are in the data.
+func TestDots(t *testing.T) {
+	for _, policies := range []int{1, 3, 9} {
+		f := &Figure{File: "f", Title: "T", Kind: Dots, Y: Axis{Label: "y"}}
+		for i := range 28 {
+			f.X.Categories = append(f.X.Categories, fmt.Sprintf("pair %d", i))
+		}
+		for i := range policies {
+			s := Series{Name: fmt.Sprint(i)}
+			for k := range f.X.Categories {
+				s.Points = append(s.Points, Point{X: new(float64(k)), Y: new(float64(100 * k * i))})
+			}
+			f.Series = append(f.Series, s)
+		}
+		require.NoError(t, f.Check())
+		s := newDotSheet(f)
+		w, h := s.size()
+		require.LessOrEqual(t, float64(w), 1100*0.75, "wider than a laptop's page") // 0.75 points a pixel
+		require.GreaterOrEqual(t, float64(s.row), float64(leading(labelText)))
+		area := s.area(draw.NewCanvas(nil, w, h))
+		for i, series := range f.Series {
+			for k, p := range series.Points {
+				at := s.at(area, i, *p.X, *p.Y)
+				radius := glyphStyle(i).Radius
+				require.Less(t, float64(at.Y+radius), float64(area.Max.Y-s.row*vg.Length(k))+0.01)
+				require.Greater(t, float64(at.Y-radius), float64(area.Max.Y-s.row*vg.Length(k+1))-0.01)
+				require.True(t, at.X >= area.Min.X && at.X <= area.Max.X)
+				if i > 0 {
+					above := s.at(area, i-1, *p.X, 0)
+					require.InDelta(t, dotPitch, float64(above.Y-at.Y), 1e-9)
+				}
+			}
+		}
+		require.Greater(t, float64(area.Min.X), float64(margin+labelText.Width("pair 27")))
 	}
 }
 

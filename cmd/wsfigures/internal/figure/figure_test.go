@@ -24,11 +24,13 @@ func minimal(replace ...string) string {
 
 func TestRead(t *testing.T) {
 	doc := minimal(`"y":{"label":"s"}`, `"y":{"label":"s","zero":true,"max":4}`, `"y":2`, `"y":2,"low":1,"high":3`,
-		`]}]}]}`, `]}],"marks":[{"name":"b","points":[{"x":0,"y":0}]}],"note":"n"}]}`)
+		`]}]}]}`, `]}],"marks":[{"name":"b","points":[{"x":0,"y":0}]}],"note":"n",
+"document":[{"name":"a","points":[{"x":1,"y":9}]}]}]}`)
 	got, err := Read(strings.NewReader(doc))
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff([]Figure{{
-		File: "f", Title: "T", Kind: Lines, X: Axis{Label: "workers"}, Y: Axis{Label: "s", Zero: true, Max: new(4.0)},
+		Document: []Series{{"a", []Point{{X: new(1.0), Y: new(9.0)}}}},
+		File:     "f", Title: "T", Kind: Lines, X: Axis{Label: "workers"}, Y: Axis{Label: "s", Zero: true, Max: new(4.0)},
 		Series: []Series{{"a", []Point{{new(1.0), new(2.0), new(1.0), new(3.0)}}}},
 		Marks:  []Series{{"b", []Point{{X: new(0.0), Y: new(0.0)}}}}, Note: "n",
 	}}, got))
@@ -92,6 +94,11 @@ func TestReadErrors(t *testing.T) {
 			`figure 1: f: series "a": point 1: y -2 is not positive and its axis is logarithmic`},
 		{minimal(point, point+`,{"x":0,"y":2}`), `figure 1: f: series "a": point 2: x 0 comes after 1`},
 		{minimal(`"lines"`, `"bars"`), "figure 1: f: bars without x.categories"},
+		{minimal(`"lines"`, `"dots"`), "figure 1: f: dots without x.categories"},
+		{minimal(series+"]", series+`],"document":[{"name":"b","points":[{"x":1,"y":2}]}]`),
+			`figure 1: f: document 1: there is no series "b"`},
+		{minimal(series+"]", series+`],"document":[{"points":[{"x":1}]}]`),
+			"figure 1: f: document 1: point 1: y is missing"},
 		{bars(`{"x":2,"y":2}`), `figure 1: f: series "a": point 1: x 2 is not the index of one of 2 categories`},
 		{bars(`{"x":0.5,"y":2}`), `figure 1: f: series "a": point 1: x 0.5 is not the index of one of 2 categories`},
 		{bars(point + "," + point), `figure 1: f: series "a": point 2: a second one for category 1`},
