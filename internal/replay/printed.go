@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -54,6 +55,9 @@ func (e *Experiment) print(f *Figure) error {
 			f.Document = append(f.Document, Series{Name: v.series})
 		}
 		f.Document[k].Points = append(f.Document[k].Points, Point{X: at, Y: v.y})
+	}
+	for _, s := range f.Document {
+		slices.SortStableFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
 	}
 	said := p.says
 	if said == "" && len(beyond) > 0 {

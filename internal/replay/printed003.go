@@ -46,10 +46,11 @@ var printedO1 = []printed{
 		"processors"},
 }
 
-var printedO2 = []printed{{figures: "003-o2", says: "not given in numbers, but that there is virtually none above 5 ms"}}
+var printedO2 = []printed{{figures: "003-o2", says: "not given in numbers, but that there is virtually none " +
+	"above 5 ms"}}
 
 var printedFig74 = []printed{{figures: "003-fig7-4*", says: "not given in numbers, but that ready threads take more " +
-	"than 2.5 times as long with any est_cycle"}}
+	"than 2.5 times as long even with the shortest est_cycle"}}
 
 // printedO3 are the seconds of Fig 7-6 in subcomputations, which take 4.36 s.
 var printedO3 = []printed{{
@@ -99,8 +100,8 @@ var printedP1OnMachine = []printed{
 	{figures: "003-p1-machine-power", says: "with sharing 1.239 times for t = 0, and 1.012 times for t = T/2"},
 }
 
-var printedP2 = []printed{{figures: "003-p2", says: "22.12 s with sharing and 31.33 s without on 16 processors, 0.706 " +
-	"times as long; it has no T"}}
+var printedP2 = []printed{{figures: "003-p2", says: "22.12 s with sharing and 31.33 s without on 16 processors, " +
+	"0.706 times as long; it has no T"}}
 
 // printedP3 are T over T1/P̄ + T∞ of Fig 7-10, where loopy is pfloop.
 var printedP3 = []printed{{
@@ -114,7 +115,7 @@ var printedP3 = []printed{{
 	says: "its T over its bound, on 16 processors",
 }}
 
-var printedP3OnMachine = []printed{{figures: "003-p3-machine", says: "seconds of other sizes on 16 processors; its times are " +
-	"0.83 to 1.90 of the bound"}}
+var printedP3OnMachine = []printed{{figures: "003-p3-machine", says: "seconds of other sizes on 16 processors; its " +
+	"times are 0.83 to 1.90 of the bound"}}
 
 var printedServices = []printed{{figures: "003-services-*", says: "no such experiment"}}

@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPrint: a document's values are at their categories or numbers, under the series that they are to be compared with;
-// those beyond the axes are said.
+// TestPrint: a document's values are at their categories or numbers, under the series that they are to be compared
+// with; those beyond the axes are said.
 func TestPrint(t *testing.T) {
 	e := &Experiment{ID: "000/x", printed: []printed{
 		{figures: "000-x-bars", values: []value{{"a", "two", 5}, {"b", "one", 6}, {"a", "three", 7}, {"c", "one", 8}}},
-		{figures: "000-x-lines", values: []value{{"a", "2", 5}, {"", "1", 6}, {"a", "40", 38.5}}},
+		{figures: "000-x-lines", values: []value{{"a", "4", 7}, {"a", "2", 5}, {"", "1", 6}, {"a", "40", 38.5}}},
 		{figures: "000-x-said", values: []value{{"a", "40", 1}}, says: "about 1 from 4 to 40"},
 		{figures: "000-x-*", says: notInNumbers},
 	}}
@@ -28,7 +28,7 @@ func TestPrint(t *testing.T) {
 	}
 	f := lines("000-x-lines")
 	require.NoError(t, e.print(f))
-	require.Equal(t, []Series{{"a", []Point{{X: 2, Y: 5}}}, {"", []Point{{X: 1, Y: 6}}}}, f.Document)
+	require.Equal(t, []Series{{"a", []Point{{X: 2, Y: 5}, {X: 4, Y: 7}}}, {"", []Point{{X: 1, Y: 6}}}}, f.Document)
 	require.Equal(t, "Medians. Document: beyond these axes, a 38.5 at 40.", f.Note)
 
 	f = lines("000-x-said")

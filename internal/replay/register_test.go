@@ -53,8 +53,8 @@ func TestRegister(t *testing.T) {
 
 // everyParameter has words of the names of parameters of each document, of which none may be missing.
 var everyParameter = map[string][]string{
-	"000": {"STEAL_BOUND", "YIELD_BOUND", "SleepThreshold", "cores", "chain", "tree", "traversal", "matrices", "operations",
-		"at once", "repetitions"},
+	"000": {"STEAL_BOUND", "YIELD_BOUND", "SleepThreshold", "cores", "chain", "tree", "traversal", "matrices",
+		"operations", "at once", "repetitions"},
 	"001": {"scheduler", "victim", "taken by a steal", "threads and tasks", "unit of sleep", "matrices", "view", "text"},
 	"002": {"queues", "block", "tree", "stolen", "thieves"},
 	"003": {"η", "est_cycle", "processors", "limit", "arrival", "jobs of O1", "jobs of O3", "jobs of P1", "jobs of P2",

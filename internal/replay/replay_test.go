@@ -60,7 +60,8 @@ func TestReplay(t *testing.T) {
 		"outcome": "held", "decided_by": "measured", "found": "fast 100, slow 300",
 	}, verdicts[0])
 	require.Equal(t, "machine", verdicts[3]["decided_by"])
-	require.Regexp(t, `^4 claims, by what decided them:\n +0  exact .*\n +3  measured (.*\n)+ +1  machine .*\n$`, r.Summary())
+	require.Regexp(t, `^4 claims, by what decided them:\n +0  exact .*\n +3  measured (.*\n)+ +1  machine .*\n$`,
+		r.Summary())
 
 	rows, err := csv.NewReader(strings.NewReader(read(t, r, "000-x.csv"))).ReadAll()
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,14 @@ func TestPairs(t *testing.T) {
 		require.Len(t, s.Figures[2*i+1].X.Categories, 2*(len(f.X.Categories)-1))
 	}
 	require.Equal(t, 28, rows)
+	for i, f := range s.Figures {
+		drawn := 0
+		for _, d := range f.Document {
+			drawn += len(d.Points)
+		}
+		k := slices.IndexFunc(printedFig2Of004, func(p printed) bool { return p.figures == f.File })
+		require.Len(t, printedFig2Of004[k].values, drawn, "figure %d: a value of the document has no row", i)
+	}
 	again, err := fig2Of004.section(d)
 	require.NoError(t, err)
 	require.Equal(t, s.Figures, again.Figures)

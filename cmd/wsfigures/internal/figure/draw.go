@@ -18,8 +18,8 @@ const (
 	usualHeight = 230 // of the data
 )
 
-// A sheet is a figure with its layout. From top to bottom it has the title, keys to the document's values and to the bars, the y axis' label, the
-// data with labels at their right, the categories, the x axis' label and the note.
+// A sheet is a figure with its layout. From top to bottom it has the title, keys to the document's values and to the
+// bars, the y axis' label, the data with labels at their right, the categories, the x axis' label and the note.
 type sheet struct {
 	*Figure
 	plot          *plot.Plot

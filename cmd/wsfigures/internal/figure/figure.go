@@ -1,6 +1,6 @@
 // Package figure reads figures as JSON and draws them as SVG and PNG: lines with a band from least to most, grouped
-// bars with whiskers, step functions of time, and rows of dots. Series are told apart by dashes, shapes of points, hatches and
-// lightness as well as by colour, so that a print in black and white can be read.
+// bars with whiskers, step functions of time, and rows of dots. Series are told apart by dashes, shapes of points,
+// hatches and lightness as well as by colour, so that a print in black and white can be read.
 package figure
 
 import (
