@@ -38,6 +38,7 @@ var p2OnMachine = &Experiment{
 		}
 		return []*Figure{c.bars(d)}
 	},
+	printed: []printed{{figures: "003-p2-machine", says: "22.12 s with sharing and 31.33 s without on 16 processors"}},
 	columns: []string{"control", "job", "workers", "n"},
 	metrics: []metric{{"response-ns", "response time, ms", 1e-6}, {"round-ns", "both jobs, ms", 1e-6},
 		{"share-mean-usage", "P̄", 1}, wallMS, util},

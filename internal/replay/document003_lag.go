@@ -63,6 +63,7 @@ var p2LagOf003 = &Experiment{
 		f.add(s)
 		return []*Figure{f}
 	},
+	printed: []printed{{figures: "003-p2-lag", says: "18.0 with the trees of knary, 8.275 of A and 9.756 of B"}},
 	columns: []string{"tasks", "control"},
 	metrics: []metric{{"usage-a", "P̄ of A", 1}, {"usage-b", "P̄ of B", 1}, {"usage", "together", 1},
 		{"response", "mean response, times that of static partitions", 1}},

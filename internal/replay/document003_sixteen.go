@@ -48,17 +48,15 @@ var t16Of003 = &Experiment{
 	figures: func(d *Data) []*Figure {
 		f := chart{file: "003-fig7-1-t16", title: "T1/T16 on 16 virtual processors", yLabel: "speed-up"}.frame("bars")
 		f.Y.Zero = true
-		for _, c := range []struct{ figure, label string }{{"speedup", "virtual"}, {"printed-speedup", "as printed"}} {
-			s := Series{Name: c.label}
-			f.X.Categories = nil
-			for i, j := range fixedJobs {
-				f.X.Categories = append(f.X.Categories, j.name)
-				s.at(i, d.median(c.figure, "job=%s", j.name))
-			}
-			f.add(s)
+		s := Series{Name: "virtual"}
+		for i, j := range fixedJobs {
+			f.X.Categories = append(f.X.Categories, j.name)
+			s.at(i, d.median("speedup", "job=%s", j.name))
 		}
+		f.add(s)
 		return []*Figure{f}
 	},
+	printed: printedT16,
 	columns: []string{"job", "processors"},
 	metrics: []metric{{"work", "T1, virtual s", 1e-4}, {"span", "T∞, virtual s", 1e-4}, {"time", "T16, virtual s", 1e-4},
 		{"speedup", "T1/T16", 1}, {"printed-speedup", "T1/T16 as printed", 1}},
@@ -119,6 +117,7 @@ var fig63Of003 = &Experiment{
 			y: "accesses", yLabel: "accesses a cycle", series: "design",
 		}.lines(d)}
 	},
+	printed: []printed{{figures: "003-fig6-3", says: "a table of qualities, without numbers"}},
 	columns: []string{"jobs", "design"},
 	metrics: []metric{{"accesses", "accesses to the table, a cycle", 1}, {"writes", "writes to it", 1},
 		{"computations", "computations", 1}, {"calls", "system calls", 1}},

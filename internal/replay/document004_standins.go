@@ -25,6 +25,7 @@ var standInsOf004 = &Experiment{
 		return d.averages("004-stand-ins", "Stand-ins for the kernel", append([]string{roles}, standIns...),
 			func(p string) string { return p })
 	},
+	printed: []printed{{figures: "004-stand-ins-*", says: "no such experiment: its kernel has what they stand for"}},
 	columns: coColumns, metrics: coMetrics,
 	claims: []*Claim{{
 		ID: "004/stand-ins unfairness", Place: "beyond the document",

@@ -39,6 +39,16 @@ var printedFig71 = []printed{{
 	says: "by time, of fib(33), loopy(64), cholesky(2048,10000) and knary(10,6,1)",
 }}
 
+// printedT16 are the quotients of two of the columns of Fig 7-1, of which T1 was measured with the profiler on.
+var printedT16 = []printed{{figures: "003-fig7-1-t16", values: speedups(), says: "T1 with the profiler on"}}
+
+func speedups() (all []value) {
+	for _, j := range fixedJobs {
+		all = append(all, value{"virtual", j.name, j.t1 / j.t16})
+	}
+	return all
+}
+
 var printedO1 = []printed{
 	{figures: "003-o1", says: "not given in numbers, but for Cilk with 16 processors: fib 71 ms, loopy 109 ms, cholesky " +
 		"127 ms, knary 120 ms"},
