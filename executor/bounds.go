@@ -45,6 +45,10 @@ const (
 	// Arbitrary: to wait costs as much as some dozens of functions.
 	patientTurns = 256
 
+	// maxInGo is how many calls of Go there may be on a worker's stack that call the function that they were given. The
+	// functions of deeper calls are queued. Arbitrary: deeper than directories are, and some MB of stack at most.
+	maxInGo = 256
+
 	// lookInterval is how soon a task that waits in Go notices that the spares have run out. After turnLooks of it in
 	// which no function has had its turn the task goes on. Arbitrary.
 	lookInterval = 10 * time.Millisecond

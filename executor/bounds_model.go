@@ -14,6 +14,7 @@ const (
 	maxUnneeded      = 1
 	inboxBatch       = 1
 	patientTurns     = 0
+	maxInGo          = 1
 	lookInterval     = 0 // the model knows no time
 	turnLooks        = 1
 	minSweep         = 1

@@ -36,9 +36,9 @@ import (
 //     cancelled; functions of [Group.GoContext] are given a new one.
 //   - SetLimit panics between the first function and the return of Wait, even if no function runs.
 //   - With the limit 0, Go panics. That of an errgroup waits for ever.
-//   - With a limit, Go called from a task of the executor waits only once 256 functions wait for their turn. Called
-//     from a function of the group itself it never waits, where that of an errgroup may wait for ever: such functions
-//     pile up.
+//   - With a limit, Go called from a task of the executor waits only once 256 functions wait for their turn. Where the
+//     functions of the group would wait for each other in Go, and an errgroup for ever, they call what they give to the
+//     group themselves.
 //   - Wait panics in a function of the group. That of an errgroup waits for ever.
 //   - After Close, Go from outside calls no function. The error of Wait is then [ErrClosed], or the first failure.
 //   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait. So it counts
@@ -96,12 +96,24 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
 // Wait returns that error.
 //
-// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Called from a task
-// of the executor it waits, as in [Blocking], only if 256 functions wait for their turn already, and only while there
-// is a spare worker for each worker that waits, and some function has had its turn within a second. It does not wait in
-// a function of the group or a run that this has started, in a run with a [RunOptions.Limit], on top of another task
-// that waits, in a task that a goroutine runs which takes part, or on an inline executor. Go panics if fn is nil, or if
-// the limit is 0.
+// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. It calls no function
+// meanwhile, as Wait does: one might wait for what the caller does next.
+//
+// Called from a task of the executor Go waits, as in [Blocking], only if 256 functions wait for their turn already, and
+// only while there is a spare worker for each worker that waits, and some function has had its turn within a second or,
+// if a function of the group has waited for that in vain, within 10 ms. It does not wait in a run that a function of the group has started, in a run with a [RunOptions.Limit], on an inline
+// executor or, unless the caller is a function of the group, on top of another task that waits, or in a task that a
+// goroutine runs which takes part.
+//
+// An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here while 256
+// functions wait for their turn, Go called from a function of the group no longer waits, until Wait has returned. It
+// calls fn itself, in the caller's place, so that no more functions are queued: a walk of a tree becomes a recursive
+// one. So the caller must hold no lock that fn takes, and fn must not wait for what the caller does next. The error or
+// panic of fn is a failure of the group. Only [runtime.Goexit] in fn also ends the caller, as in a Wait. Where Go has
+// called itself so for 256 times on top of each other, it adds fn to the queue, and returns. To wait in a function of
+// the group is not possible with a limit of 1, so there Go calls fn in any case once 256 functions wait.
+//
+// Go panics if fn is nil, or if the limit is 0.
 func (g *Group) Go(fn func() error) {
 	if fn == nil {
 		panic("executor: Group.Go of a nil function")
@@ -147,7 +159,7 @@ func (g *Group) TryGo(fn func() error) bool {
 }
 
 // SetLimit limits the number of functions that run at a time. A negative number, the default, means no limit. With 0
-// there can be no functions. SetLimit panics between the first function and the return of Wait, even if no function
+// there can be no functions. A function does not count while its Go calls another, which has its place. SetLimit panics between the first function and the return of Wait, even if no function
 // runs.
 func (g *Group) SetLimit(n int) {
 	g.mustBeMade()

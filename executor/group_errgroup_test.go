@@ -134,6 +134,17 @@ func TestGroupIsNoErrgroup(t *testing.T) {
 			})))
 			require.NoError(t, g.Wait())
 		},
+		"a function that waits for the goroutine that calls Go": func(t *testing.T, ex *executor.Executor) {
+			g := executor.NewGroup(ex)
+			g.SetLimit(2)
+			c := make(chan int)
+			g.Go(func() error { executor.Blocking(func() { <-c }); return nil })
+			for range 10 {
+				g.Go(func() error { return nil })
+			}
+			c <- 1
+			require.NoError(t, g.Wait())
+		},
 		"a run": func(t *testing.T, _ *executor.Executor) {
 			ex := bounded(t, 2, 1)
 			g, _ := executor.GroupWithContext(t.Context(), ex)

@@ -111,16 +111,90 @@ func TestModelGroupLimitInTask(t *testing.T) {
 	}
 }
 
-// TestModelGroupLimitOfItself: a function that gives another to its own full group does not wait.
+// TestModelGroupLimitOfItself: a function that gives another to its own full group calls it, with its own turn, and one
+// that this gives away is queued.
 func TestModelGroupLimitOfItself(t *testing.T) {
+	called := 0
+	onDefault(t, []int{1, 2}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		g := NewGroup(ex)
+		g.SetLimit(1)
+		var r room
+		var a, b calls
+		g.Go(func() error {
+			g.Go(func() error {
+				if ex.currentWorker().waits.inGo > 0 {
+					called++
+				}
+				g.Go(func() error { r.visit(nil); return b.call() })
+				model.Assert(b.get() == 0, "deeper than maxInGo")
+				r.visit(nil)
+				return a.call()
+			})
+			model.Assert(a.get() == 1, "Go has returned before the function that it calls")
+			r.visit(nil)
+			return nil
+		})
+		waited(g)
+		were(&a, &b)
+		model.Assert(g.active == 0 && g.first == nil, "a turn is left")
+		stop(ex)
+	})
+	model.Reached(t, called, "Go calls a function")
+}
+
+// TestModelGroupWaitsForItself: where the limit is two, the first of two functions that give others to their own full
+// group waits until another function has ended, or the second gives some, too.
+func TestModelGroupWaitsForItself(t *testing.T) {
+	waits, calledIn := 0, 0
 	onDefault(t, []int{1}, func(n int, p Policy) {
+		ex := spared(n, 1, p)
+		g := NewGroup(ex)
+		g.SetLimit(2)
+		var all [2]calls
+		ends := NewGroup(ex)
+		ends.Go(func() error { // so that both have a turn before one begins
+			for i := range all {
+				g.Go(func() error {
+					g.Go(func() error {
+						if ex.currentWorker().waits.inGo > 0 {
+							calledIn++
+						}
+						return all[i].call()
+					})
+					if r := g.run.Load(); r.inGo > 0 {
+						waits++
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+		waited(ends)
+		waited(g)
+		were(&all[0], &all[1])
+		r := g.run.Load()
+		model.Assert(g.active == 0 && g.first == nil && r.inGo == 0, "a turn is left")
+		stop(ex)
+	})
+	model.Reached(t, calledIn, "Go calls a function")
+	model.Reached(t, waits, "Go of a function waits while another goes on")
+}
+
+// TestModelGroupLimitWithin: what a function of the group has started does not wait for its turn in the group.
+func TestModelGroupLimitWithin(t *testing.T) {
+	onDefault(t, []int{2}, func(n int, p Policy) {
 		ex := spared(n, 1, p)
 		g := NewGroup(ex)
 		g.SetLimit(1)
 		var a calls
 		g.Go(func() error {
-			g.Go(a.call)
-			return nil
+			inner := NewGroup(ex)
+			inner.Go(func() error {
+				g.Go(a.call)
+				return nil
+			})
+			return inner.Wait()
 		})
 		waited(g)
 		were(&a)

@@ -26,6 +26,11 @@ type groupRun struct {
 	open   xatomic.Uint32 // 1 until Wait or Close
 	waited xatomic.Bool   // Wait was called
 
+	// Guarded by Group.mu; of functions of the group that call Go while many are queued, see waitsInGo.
+	inGo      int  // how many wait in Go
+	callsInGo bool // Go calls the function that it was given
+	gaveUp    bool // one has waited in vain
+
 	// left counts the functions that have not ended, the workers between Enter and Leave, one while the run is open,
 	// and the opener. A worker counts the functions that it ends in Worker.futures, until it leaves the body. So
 	// threads outside write to it much oftener than workers.
@@ -186,7 +191,9 @@ func (r *groupRun) end(w *Worker, t *groupTask, err error) (next *Item) {
 		r.fail(err)
 	}
 	g := r.group
-	if g.limit >= 0 {
+	if t.turn.lent {
+		t.turn.lent = false
+	} else if g.limit >= 0 {
 		if t := g.turn(); t != nil {
 			next = &t.Item
 		}

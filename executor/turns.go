@@ -20,9 +20,11 @@ type turns struct {
 	free        groupTasks
 }
 
-// A groupTurn is where a caller of Go waits for the turn of its function.
+// A groupTurn says how a function gets its turn.
 type groupTurn struct {
-	comes chan struct{} // closed when it comes; nil if no caller waits for that
+	comes chan struct{} // closed when it comes; nil if no caller of Go waits for that
+	ofOwn bool          // a function of the group waits for comes, and is counted in groupRun.inGo
+	lent  bool          // it is that of the function whose Go calls this one, see callInGo
 }
 
 // take makes a function from outside available to the workers when its turn comes, and waits for that: so each caller
@@ -65,43 +67,103 @@ func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 }
 
 // takeInTask makes t, which w's task has given to the group, available to the workers when its turn comes. If many
-// functions wait for theirs, it waits until t's comes: so the queue stays short, and the task is woken once for many.
+// functions wait for theirs, it waits until t's comes: so the queue stays short, and the task is woken once for many. A
+// function of the group itself calls t instead, where an errgroup would hang.
 func (r *groupRun) takeInTask(w *Worker, t *groupTask) {
 	switch hasTurn, comes := r.takeTurn(t, w); {
+	case hasTurn && t.turn.lent:
+		r.callInGo(w, t)
 	case hasTurn:
 		r.submit(w, t)
 	case comes != nil:
-		Blocking(func() { r.group.awaitTurn(comes) })
+		Blocking(func() { r.awaitTurn(t, comes) })
 	}
 }
 
-// mayWaitFor reports whether w's task may wait in Go for the group of r. A task of the group may not: a function of it
-// would have to end first. Nor may a task with a slot of a limit, which functions of the group may need, or one on top
-// of a task that waits and may be such a function.
+// mayWaitFor reports whether w's task, which is no function of the group, may wait in Go for the group of r. What a
+// function of the group has started may not: that function would have to end first. Nor may a task with a slot of a
+// limit, which functions of the group may need, or one on top of a task that waits and may be such a function.
 func (w *Worker) mayWaitFor(r *groupRun) bool {
 	return w.body != nil && w.inline == nil && w.guest.run == nil && w.slots.own == nil && len(w.slots.kept) == 0 &&
 		w.waits.run == nil && !w.run().isWithin(r.of)
 }
 
-// awaitTurn waits until comes is closed. There may be dependencies that mayWaitFor does not see. So it gives up if a
-// worker that waits lacks a spare, or if no function has had its turn for a while: for a longer while at first.
-func (g *Group) awaitTurn(comes chan struct{}) {
+// hasSlot reports whether w's task, or one that waits on its stack, has a slot of a limit.
+func (w *Worker) hasSlot() bool {
+	return w.slots.own != nil || slices.ContainsFunc(w.slots.kept, func(l *limiter) bool { return l != nil })
+}
+
+// waitsInGo reports whether w's task is to wait in Go, for which there is no turn: because many functions are queued. If
+// the task is a function of the group, and all others that have a turn wait so, too, an errgroup would wait for ever:
+// none of them ends, so no turn comes. Then no function of the run waits any more, since what gives to its own group in
+// this way does so again and again. The caller holds turns.mu.
+func (r *groupRun) waitsInGo(w *Worker) bool {
+	if w.body != &r.Body {
+		return w.mayWaitFor(r)
+	}
+	if r.inGo+1 >= r.group.active {
+		r.callsInGo = true
+	}
+	return !r.callsInGo && w.inline == nil && !w.hasSlot()
+}
+
+// awaitTurn waits until comes is closed, because t has its turn. There may be dependencies that waitsInGo does not see.
+// So it gives up if a worker that waits lacks a spare, or if no function has had its turn for a while: for a longer
+// while at first. Functions of the group may wait for each other again and again, for a lock that the caller of Go
+// holds: they are patient only once. It also gives up when functions of the group begin to call others in Go.
+func (r *groupRun) awaitTurn(t *groupTask, comes chan struct{}) {
+	g := r.group
 	given := ^uint64(0)
-	for looks := 0; !xsync.IsClosed(comes) && !g.ex.spares.IsShort(); looks++ {
-		xsync.AwaitFor(comes, lookInterval)
+	for looks := 0; ; looks++ {
+		short := g.ex.spares.IsShort()
 		g.mu.Lock()
+		if xsync.IsClosed(comes) {
+			g.mu.Unlock()
+			return // t may have ended
+		}
 		if g.given != given {
 			given, looks = g.given, 0
 		}
-		gaveUp := looks >= turnLooks || g.stuck == given+1
-		if gaveUp {
+		stalls := looks >= turnLooks || looks > 0 && (g.stuck == given+1 || t.turn.ofOwn && r.gaveUp)
+		if stalls {
 			g.stuck = given + 1
+			r.gaveUp = r.gaveUp || t.turn.ofOwn
 		}
-		g.mu.Unlock()
-		if gaveUp {
+		if short || stalls || t.turn.ofOwn && r.callsInGo {
+			r.leavesGo(t)
+			g.mu.Unlock()
 			return
 		}
+		g.mu.Unlock()
+		xsync.AwaitFor(comes, lookInterval)
 	}
+}
+
+// leavesGo notes that the caller of Go that has given t waits no longer. The caller holds turns.mu.
+func (r *groupRun) leavesGo(t *groupTask) {
+	t.turn.comes = nil
+	if t.turn.ofOwn {
+		t.turn.ofOwn = false
+		r.inGo--
+	}
+}
+
+// callInGo calls t in Go, on top of the function of the group that w runs, whose turn t has meanwhile. The functions
+// that t gives away are not run here.
+func (r *groupRun) callInGo(w *Worker, t *groupTask) {
+	if w.share.isWanted() {
+		w.share.rest()
+	}
+	if w.lane.IsPolled() && w.lane.Demand() {
+		w.tell(w.lane.Poll())
+	}
+	if w.counts.items%pollInterval == 0 {
+		w.publishAtCheckpoint()
+	}
+	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
+	w.waits.inGo++
+	defer func() { w.waits.inGo-- }()
+	w.runOne(&t.Item)
 }
 
 // execInbox takes functions from outside. The oldest is the next to run, and the youngest the first that thieves find,
@@ -147,7 +209,8 @@ func (g *Group) dequeue() *groupTask {
 }
 
 // takeTurn gives t a turn, or puts it into the queue. If w, whose task calls Go, is then to wait, comes is closed when
-// t's turn comes. It is nil otherwise. w may be nil. Without a limit it is always t's turn.
+// t's turn comes. It is nil otherwise. The turn may be lent: then w is to call t. w may be nil. Without a limit it is
+// always t's turn.
 func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan struct{}) {
 	g := r.group
 	if g.limit < 0 {
@@ -159,9 +222,19 @@ func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan s
 		g.active++
 		return true, nil
 	}
-	if w != nil && g.queued >= patientTurns && w.mayWaitFor(r) {
-		comes = make(chan struct{})
-		t.turn.comes = comes
+	if w != nil && g.queued >= patientTurns {
+		own := w.body == &r.Body
+		switch waits := r.waitsInGo(w); {
+		case waits:
+			comes = make(chan struct{})
+			t.turn.comes, t.turn.ofOwn = comes, own
+			if own {
+				r.inGo++
+			}
+		case own && r.callsInGo && w.inline == nil && w.waits.inGo < maxInGo:
+			t.turn.lent = true
+			return true, nil
+		}
 	}
 	g.enqueue(t)
 	return false, comes
@@ -187,9 +260,9 @@ func (g *Group) turn() *groupTask {
 		return nil
 	}
 	t := g.dequeue()
-	if t.turn.comes != nil {
-		xsync.Close(t.turn.comes)
-		t.turn.comes = nil
+	if comes := t.turn.comes; comes != nil {
+		groupRunOf(t.Body).leavesGo(t)
+		xsync.Close(comes)
 	}
 	return t
 }

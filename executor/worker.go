@@ -67,6 +67,7 @@ type waits struct {
 	only   *Body  // if set, the innermost wait runs items of this body only
 	helps  int    // the number of waits in help
 	nested int    // the number of waits for children and futures
+	inGo   int    // the number of functions of groups that Go has called
 }
 
 // threadOf identifies a worker's OS thread. The worker writes it, or its guest; silent is the watch's.
