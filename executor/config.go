@@ -44,7 +44,8 @@ type Config struct {
 	// [Blocking] is better where tasks wait often: the spare comes at once. And nothing can be done from outside for
 	// what only the sleeping worker knows of: private forks of [Fork], items in deques of a kind that hides them, and
 	// with one worker the items of a graph, until a task of another kind has run. Where a task waits for one of these
-	// other than by Join or Wait, it must do so in Blocking. In a bubble of testing/synctest nothing is found out.
+	// other than by Join or Wait, it must do so in Blocking. Dump, and so a report of package watch, tells of workers
+	// that sleep outside it. In a bubble of testing/synctest nothing is found out.
 	OnlyBlocking bool
 	// Name is the prefix of the threads' names. It also appears in profiler labels, dumps, and errors about the
 	// threads. "" means "magpie". If the system refuses to name threads, they have no names, and Dump says why.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/magpie-go/magpie/executor/internal/stalls"
+	"github.com/magpie-go/magpie/internal/osthread"
 )
 
 // Dump writes to out the state of every worker, the lengths of the queues, the notifier's state and the runs in
@@ -47,6 +50,7 @@ func (ex *Executor) Dump(out io.Writer) error {
 	if calls := ex.watch.unreturned(); len(calls) > 0 {
 		fmt.Fprintf(&b, "in functions of observers: %s\n", strings.Join(calls, ", "))
 	}
+	keeps := false
 	for _, w := range workers {
 		s := w.seen.snapshot()
 		deque := fmt.Sprintf("%d items", w.lane.Len())
@@ -58,8 +62,13 @@ func (ex *Executor) Dump(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
 			w.id, workerState(w.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
-		if w.thread.silent.Load() != 0 {
+		switch {
+		case w.thread.silent.Load() != 0:
 			b.WriteString(", blocked without Blocking")
+			keeps = true
+		case w.doing() == stalls.InTask && osthread.Asleep(w.thread.inUse()):
+			b.WriteString(", asleep in a task, outside Blocking")
+			keeps = true
 		}
 		if w.thread.self.Load() < 0 {
 			b.WriteString(", a caller of Run in its place")
@@ -71,6 +80,10 @@ func (ex *Executor) Dump(out io.Writer) error {
 			fmt.Fprintf(&b, ", waits for run of %q", r.job.Name())
 		}
 		b.WriteByte('\n')
+	}
+	if keeps {
+		b.WriteString("a task that sleeps outside Blocking keeps from other workers: private forks of Fork, items that its " +
+			"deque hides, and with one worker the other tasks of its graph\n")
 	}
 	ex.mu.Lock()
 	runs := 0

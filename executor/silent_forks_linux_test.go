@@ -1,0 +1,23 @@
+package executor_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/stretchr/testify/require"
+)
+
+// A task that waits outside Blocking for its own private forks hangs: no other thread can take them. Dump names its
+// worker and says why.
+func TestDumpTellsOfSleepWithForks(t *testing.T) {
+	ex := newWatched(t, executor.Config{Workers: 1})
+	c := make(chan struct{}, 2)
+	r := ex.Start(t.Context(), forksThenWaits(49, func() { <-c }, func() { c <- struct{}{} }))
+	eventually(func() bool { return strings.Contains(dump(ex), ", asleep in a task, outside Blocking") })
+	require.Contains(t, dump(ex), "private forks")
+	c <- struct{}{}
+	require.NoError(t, r.Wait())
+	eventually(func() bool { return !strings.Contains(dump(ex), "asleep in a task") })
+	require.NotContains(t, dump(ex), "private forks")
+}
