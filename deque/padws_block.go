@@ -22,8 +22,8 @@ const (
 
 func padIndex(w padWord) uint { return uint(w & padIndexMask) }
 
-// isGranted reports whether a block with this claim and this grant has an item to steal. In one epoch the index in grant
-// only grows. So such a claim may be made as long as claim stays the same, whatever the owner does meanwhile.
+// isGranted reports whether a block with this claim and this grant has an item to steal. In one epoch the index in
+// grant only grows. So such a claim may be made as long as claim stays the same, whatever the owner does meanwhile.
 func isGranted(claim, grant padWord) bool {
 	return claim&^padIndexMask == grant&^padIndexMask && claim < grant
 }

@@ -101,9 +101,9 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 //
 // Called from a task of the executor Go waits, as in [Blocking], only if 256 functions wait for their turn already, and
 // only while there is a spare worker for each worker that waits, and some function has had its turn within a second or,
-// if a function of the group has waited for that in vain, within 10 ms. It does not wait in a run that a function of the group has started, in a run with a [RunOptions.Limit], on an inline
-// executor or, unless the caller is a function of the group, on top of another task that waits, or in a task that a
-// goroutine runs which takes part.
+// if a function of the group has waited for that in vain, within 10 ms. It does not wait in a run that a function of
+// the group has started, in a run with a [RunOptions.Limit], on an inline executor or, unless the caller is a function
+// of the group, on top of another task that waits, or in a task that a goroutine runs which takes part.
 //
 // An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here while 256
 // functions wait for their turn, Go called from a function of the group no longer waits, until Wait has returned. It
@@ -159,8 +159,8 @@ func (g *Group) TryGo(fn func() error) bool {
 }
 
 // SetLimit limits the number of functions that run at a time. A negative number, the default, means no limit. With 0
-// there can be no functions. A function does not count while its Go calls another, which has its place. SetLimit panics between the first function and the return of Wait, even if no function
-// runs.
+// there can be no functions. A function does not count while its Go calls another, which has its place. SetLimit panics
+// between the first function and the return of Wait, even if no function runs.
 func (g *Group) SetLimit(n int) {
 	g.mustBeMade()
 	if r := g.run.Load(); r != nil && r.used.Load() && !r.of.isOver() {

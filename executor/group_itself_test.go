@@ -93,8 +93,8 @@ func TestGroupWalksDeepTree(t *testing.T) {
 	require.EqualValues(t, 2*depth+1, visited.Load())
 }
 
-// fillTurns gives g, which has the limit 1, so many functions that the next Go of the caller, a function of g, calls its
-// function itself.
+// fillTurns gives g, which has the limit 1, so many functions that the next Go of the caller, a function of g, calls
+// its function itself.
 func fillTurns(g *executor.Group, ran *atomic.Int64) {
 	for range queuedTurns {
 		g.Go(func() error { ran.Add(1); return nil })
@@ -111,7 +111,8 @@ func TestGroupGoCallsItself(t *testing.T) {
 		skipped bool // functions of GoContext
 	}{
 		"nil":   {func() error { return nil }, func(t *testing.T, err error) { require.NoError(t, err) }, true, false},
-		"error": {func() error { return errTest }, func(t *testing.T, err error) { require.Equal(t, errTest, err) }, true, true},
+		"error": {func() error { return errTest }, func(t *testing.T, err error) { require.Equal(t, errTest, err) }, true,
+			true},
 		"panic": {func() error { panic(errTest) }, func(t *testing.T, err error) {
 			var p *executor.PanicError
 			require.ErrorAs(t, err, &p)
@@ -172,7 +173,8 @@ func TestGroupGoCallsItselfIsolated(t *testing.T) {
 				})
 			}
 			g.Go(func() error {
-				if err := ex.Run(t.Context(), fan(20, func(context.Context) error { nested.Add(1); return nil })); err != nil {
+				count := func(context.Context) error { nested.Add(1); return nil }
+				if err := ex.Run(t.Context(), fan(20, count)); err != nil {
 					return err
 				}
 				inner, _ := executor.GroupWithContext(t.Context(), ex)

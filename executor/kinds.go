@@ -24,9 +24,9 @@ const (
 	// also one that waits in a Join or a Wait. While no run is in progress the workers sleep.
 	ABP Policy = policy.ABP
 	// MBWS is the balanced work stealing of document 004 (Algorithm 2) as document 000 has it, without support by the
-	// kernel. Each steal lets other thieves wake two workers, and a thief that has failed often sleeps, unless it is the
-	// last thief and a run is in progress. It is for comparisons: it keeps one more core busy than there is work for,
-	// and is slower than [Adaptive] to find workers for new work.
+	// kernel. Each steal lets other thieves wake two workers, and a thief that has failed often sleeps, unless it is
+	// the last thief and a run is in progress. It is for comparisons: it keeps one more core busy than there is work
+	// for, and is slower than [Adaptive] to find workers for new work.
 	MBWS Policy = policy.MBWS
 	// MBWSRole is MBWS whose thief that does not sleep is the watchdog of document 004: a role, which a thief that gets
 	// an item hands over. It is for comparisons: it is what BWSSame is without its stand-in.

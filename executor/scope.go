@@ -21,8 +21,8 @@ import (
 // that it was forked with if no other worker has taken the call, since Join then makes it as a part of its own
 // function. The race detector may report a misuse first.
 //
-// A function that waits for what its children or forked calls do, other than by Join or Wait, does so in [Blocking]. For
-// a forked call it may otherwise wait for ever, see [Fork], and for a child if the kind of deque hides items.
+// A function that waits for what its children or forked calls do, other than by Join or Wait, does so in [Blocking].
+// For a forked call it may otherwise wait for ever, see [Fork], and for a child if the kind of deque hides items.
 //
 // A Scope has no limit for the number of children that run at a time. A worker that waits in a Join or a Wait makes
 // calls on top of those that it is in the middle of. If one of them had to wait for its turn, the worker could not end

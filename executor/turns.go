@@ -93,10 +93,10 @@ func (w *Worker) hasSlot() bool {
 	return w.slots.own != nil || slices.ContainsFunc(w.slots.kept, func(l *limiter) bool { return l != nil })
 }
 
-// waitsInGo reports whether w's task is to wait in Go, for which there is no turn: because many functions are queued. If
-// the task is a function of the group, and all others that have a turn wait so, too, an errgroup would wait for ever:
-// none of them ends, so no turn comes. Then no function of the run waits any more, since what gives to its own group in
-// this way does so again and again. The caller holds turns.mu.
+// waitsInGo reports whether w's task is to wait in Go, for which there is no turn: because many functions are queued.
+// If the task is a function of the group, and all others that have a turn wait so, too, an errgroup would wait for
+// ever: none of them ends, so no turn comes. Then no function of the run waits any more, since what gives to its own
+// group in this way does so again and again. The caller holds turns.mu.
 func (r *groupRun) waitsInGo(w *Worker) bool {
 	if w.body != &r.Body {
 		return w.mayWaitFor(r)

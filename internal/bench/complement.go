@@ -10,8 +10,8 @@ import (
 // can: the trees knary(n,4,4) and knary(n,5,0). Jobs A and B have them in opposite orders.
 var complement = &Workload{
 	Name: "complement",
-	About: "a serial tree of n levels (knary -branching 4 -serial 4) and a parallel one (-branching 5 -serial 0); -first " +
-		"says which comes first",
+	About: "a serial tree of n levels (knary -branching 4 -serial 4) and a parallel one (-branching 5 -serial 0); " +
+		"-first says which comes first",
 	Size:    "levels (the paper: 11)",
 	Default: 9,
 	Params:  []*Param{firstParam},

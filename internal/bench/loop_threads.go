@@ -7,9 +7,9 @@ import (
 	threads "github.com/magpie-go/magpie/internal/spin"
 )
 
-// threadLoop is LOOP of document 004: plain threads that compute until the main thread tells them to end, here when they
-// have made their rounds. It stands for the programs beside ours that no work stealing runs. On every engine the threads
-// are its own; an executor is idle meanwhile.
+// threadLoop is LOOP of document 004: plain threads that compute until the main thread tells them to end, here when
+// they have made their rounds. It stands for the programs beside ours that no work stealing runs. On every engine the
+// threads are its own; an executor is idle meanwhile.
 var threadLoop = &Workload{
 	Name:    "loop",
 	About:   "as many plain threads as workers, of no engine, that compute until told to, after 1000·n rounds together",

@@ -16,9 +16,9 @@ import (
 func C6288() *Circuit { return multiply("c6288", (*multiplier).adder) }
 
 // C6288Mapped returns c6288 mapped to a library with XNOR gates: an adder is two of these, three NAND gates and a NOT
-// gate. It has 1664 gates, in 89 levels. Table I of Lin, Huang and Wong (2020) has 1.7 thousand for c6288, which is such
-// a circuit: the netlist in OpenTimer's repository (commit 1608e74a) has 1667 cells, among them 449 XNOR and XOR, 873
-// NAND and 228 NOT gates, in 81 levels.
+// gate. It has 1664 gates, in 89 levels. Table I of Lin, Huang and Wong (2020) has 1.7 thousand for c6288, which is
+// such a circuit: the netlist in OpenTimer's repository (commit 1608e74a) has 1667 cells, among them 449 XNOR and XOR,
+// 873 NAND and 228 NOT gates, in 81 levels.
 func C6288Mapped() *Circuit { return multiply("c6288-mapped", (*multiplier).mappedAdder) }
 
 // multiply returns the multiplier with these adders. Of their inputs b and c one may be none.

@@ -10,8 +10,8 @@ import (
 )
 
 // The experiments of document 003 that need no real processors: those that are exact, and those on virtual ones.
-var document003 = []*Experiment{fig21Of003, fig52Of003, fig62Of003, fig63Of003, t16Of003, fig74Of003, o3Of003, fig77Of003,
-	p1Of003, p2Of003, p2LagOf003, p3Of003}
+var document003 = []*Experiment{fig21Of003, fig52Of003, fig62Of003, fig63Of003, t16Of003, fig74Of003, o3Of003,
+	fig77Of003, p1Of003, p2Of003, p2LagOf003, p3Of003}
 
 const (
 	ideal003 = "On an ideal machine: desires are known, allotments follow them at once, and nothing else takes time."

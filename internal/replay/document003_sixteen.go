@@ -133,8 +133,8 @@ var fig63Of003 = &Experiment{
 			last := d.last("jobs")
 			return verdict(at("accesses", userJS, last) > 4*at("accesses", userJS, "1") &&
 				at("computations", userJS, last) < 0.5*at("calls", kernel, last),
-				"in virtual time, a cycle: with %s jobs USER-JS has %.1f accesses (%.1f with one job), of which %.1f are writes, "+
-					"and %.1f computations; KERNEL has %.1f system calls", last, at("accesses", userJS, last),
+				"in virtual time, a cycle: with %s jobs USER-JS has %.1f accesses (%.1f with one job), of which %.1f are "+
+					"writes, and %.1f computations; KERNEL has %.1f system calls", last, at("accesses", userJS, last),
 				at("accesses", userJS, "1"), at("writes", userJS, last), at("computations", userJS, last),
 				at("calls", kernel, last))
 		},

@@ -15,8 +15,8 @@ const resamplings = 200
 const resampledNote = "Dots are of means; lines hold 95 % of what resampled repetitions give."
 
 // intervals95 returns the intervals of figures that are made of the means of several runs, as slowdowns are, and so
-// have no repetitions of their own. of returns the figures of data. It is asked of d with its repetitions resampled: at each
-// point as many as there are, drawn with replacement. The same data have the same intervals.
+// have no repetitions of their own. of returns the figures of data. It is asked of d with its repetitions resampled: at
+// each point as many as there are, drawn with replacement. The same data have the same intervals.
 func (d *Data) intervals95(of func(*Data) []float64) (low, high []float64) {
 	groups := bench.GroupBy(d.Rows, nil)
 	var all [][]float64 // by figure
