@@ -110,7 +110,7 @@ func TestGroupGoCallsItself(t *testing.T) {
 		goesOn  bool
 		skipped bool // functions of GoContext
 	}{
-		"nil":   {func() error { return nil }, func(t *testing.T, err error) { require.NoError(t, err) }, true, false},
+		"nil": {func() error { return nil }, func(t *testing.T, err error) { require.NoError(t, err) }, true, false},
 		"error": {func() error { return errTest }, func(t *testing.T, err error) { require.Equal(t, errTest, err) }, true,
 			true},
 		"panic": {func() error { panic(errTest) }, func(t *testing.T, err error) {
