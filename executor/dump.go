@@ -82,8 +82,8 @@ func (ex *Executor) Dump(out io.Writer) error {
 		b.WriteByte('\n')
 	}
 	if keeps {
-		b.WriteString("a task that sleeps outside Blocking keeps from other workers: private forks of Fork, items that " +
-			"its deque hides, and with one worker the other tasks of its graph\n")
+		b.WriteString("a task that sleeps outside Blocking keeps from other workers: private forks of Fork, " +
+			"items that its deque hides, and with one worker the other tasks of its graph\n")
 	}
 	ex.mu.Lock()
 	runs := 0

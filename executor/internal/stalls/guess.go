@@ -24,10 +24,10 @@ type guess struct {
 	times uint          // how often in a row all counted as asleep
 }
 
-// guesses tells the host of workers that may sleep in a task. The caller holds mu.
-func (w *Watch) guesses() {
+// guesses tells the host of workers that may sleep in a task. now is the time of the look. The caller holds mu.
+func (w *Watch) guesses(now time.Time) {
 	g := &w.guess
-	now, used := system.now(), system.process()
+	used := system.process()
 	still := func(i int) bool { return w.workers[i].Doing == InTask && !w.seen[i].asleep }
 	some := false
 	for i := range w.workers {

@@ -20,10 +20,14 @@ const (
 	// longPeriod is the period while no item waits for a worker. A look and its timer cost some 50 to 100 µs of a core:
 	// with the short period a hundredth of it, or more.
 	longPeriod = 10 * period
+	// busyPart is which part of the time since a task may have begun to sleep passes until the next look, while items
+	// wait: between a period and a long one. With the short period the timer alone would cost a hundredth of a core for
+	// as long as they do. A task that begins to sleep is found a short period after the next look at the latest.
+	busyPart = 20
 	// calmLooks is after how many looks in a row at which no item waited the period is long.
 	calmLooks = 10
-	// naps is how long a task may run between two looks and still sleeps, if it sleeps at the second. A task that wakes
-	// up every millisecond to look at something would else never be found.
+	// naps is how long a task may run between two looks, or a quarter of the time, and still sleeps, if it sleeps at the
+	// second. A task that wakes up every millisecond to look at something would else never be found.
 	naps = period / 4
 	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P. A
 	// thread sleeps, too, while its goroutine waits for a P. No goroutine waits for so long if there are any to spare.
@@ -70,9 +74,11 @@ type Watch struct {
 
 	mu      xsync.Mutex // guards what follows
 	closed  bool
-	workers []Worker // the last look
-	seen    []seen   // by worker
-	calm    int      // looks in a row at which no item waited for a worker
+	workers []Worker  // the last look
+	seen    []seen    // by worker
+	calm    int       // looks in a row at which no item waited for a worker
+	at      time.Time // of the last look
+	doubt   time.Time // of the last look at which a task may have begun to sleep while an item waited
 	guess   guess
 }
 
@@ -81,6 +87,7 @@ type seen struct {
 	thread int64
 	used   time.Duration // processor time, or what stands for it, see system
 	still  int           // looks in a row at which the thread had hardly run since the one before
+	rested bool          // the thread had no core for a part of the time between the last two looks
 	asleep bool          // the host was told so
 }
 
@@ -124,13 +131,13 @@ func (w *Watch) wakes(i int) {
 	}
 }
 
-// look looks at all workers once. It reports whether the watch is to go on, and whether an item has waited lately.
-func (w *Watch) look() (on, lively bool) {
+// look looks at all workers once. It reports whether the watch is to go on, and how long until the next look.
+func (w *Watch) look() (on bool, next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		w.on.Store(0) // the clock forgets w, and with it the executor
-		return false, false
+		return false, longPeriod
 	}
 	if !w.anyAwake() {
 		// Cease, then look again. A worker that goes on stores its state, and then looks whether the watch is on: one
@@ -138,10 +145,14 @@ func (w *Watch) look() (on, lively bool) {
 		w.on.Store(0)
 		if !w.anyAwake() {
 			w.forget()
-			return false, false
+			return false, longPeriod
 		}
 		w.on.Store(1) // the clock still has w
 	}
+	now := system.now()
+	most := now.Sub(w.at)
+	w.at = now
+	nap := max(naps, most/4)
 	looked := false
 	for i, now := range w.workers {
 		if i == len(w.seen) {
@@ -151,7 +162,7 @@ func (w *Watch) look() (on, lively bool) {
 		s := &w.seen[i]
 		used, known := system.used(now)
 		ran := used - s.used
-		still := now.Doing == InTask && now.Thread == s.thread && known && (ran == 0 || system.tells && ran <= naps)
+		still := now.Doing == InTask && now.Thread == s.thread && known && (ran == 0 || system.tells && ran <= nap)
 		if still && s.asleep && ran != 0 {
 			still = system.asleep(s.thread) // whatever it did, it sleeps again
 		}
@@ -161,26 +172,36 @@ func (w *Watch) look() (on, lively bool) {
 		}
 		s.used = used
 		s.still++
+		s.rested = ran < most-most/4
 	}
 	w.calm++
+	if w.doubt.IsZero() {
+		w.doubt = now
+	}
 	switch {
 	case looked || !w.host.Queued():
 		w.guess = guess{}
 	case system.tells:
 		w.calm = 0
+		if w.anyDoubt() {
+			w.doubt = now
+		}
 		w.find()
 	default:
-		w.calm = 0
-		w.guesses()
+		w.calm, w.doubt = 0, now
+		w.guesses(now)
 	}
 	if w.calm < calmLooks {
 		w.slow.Store(0)
-		return true, true
+		return true, min(max(period, now.Sub(w.doubt)/busyPart), longPeriod)
 	}
 	// Note that the period may be long, then look again. A submitter stores its item, and then looks whether it may be:
 	// one of the two sees the other.
 	w.slow.Store(1)
-	return true, w.host.Queued()
+	if w.host.Queued() {
+		return true, period
+	}
+	return true, longPeriod
 }
 
 // hurry makes the clock look soon, unless that would set its timer to a bubble's time.
@@ -195,6 +216,17 @@ func (w *Watch) anyAwake() bool {
 	w.workers = w.host.Workers(w.workers[:0])
 	for _, now := range w.workers {
 		if now.Doing >= Looking {
+			return true
+		}
+	}
+	return false
+}
+
+// anyDoubt reports whether a task may have begun to sleep since the look before: it sleeps, and is not known to. The
+// caller holds mu.
+func (w *Watch) anyDoubt() bool {
+	for i, now := range w.workers {
+		if s := &w.seen[i]; now.Doing == InTask && s.rested && !s.asleep && system.asleep(now.Thread) {
 			return true
 		}
 	}
@@ -265,9 +297,8 @@ func (c *clock) tick() {
 	c.mu.Unlock()
 	next := longPeriod
 	for _, w := range all {
-		if _, lively := w.look(); lively {
-			next = period
-		}
+		_, due := w.look()
+		next = min(next, due)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,6 +53,8 @@ func newPlant(t *testing.T, workers int) (*plant, *Watch) {
 	system.used = func(w Worker) (time.Duration, bool) { return p.used[w.Thread], w.Thread > 0 }
 	system.asleep = func(thread int64) bool { return !p.awake[thread] }
 	system.runnable = func() uint64 { return p.runnable }
+	now := time.Unix(0, 0)
+	system.now = func() time.Time { now = now.Add(period); return now }
 	w := new(Watch)
 	w.Init(p)
 	w.on.Store(1) // as after wake, but no clock ticks
@@ -155,17 +157,17 @@ func TestWatchEnds(t *testing.T) {
 	p, w := newPlant(t, 2)
 	p.queued = false
 	for range calmLooks - 1 {
-		on, lively := w.look()
+		on, next := w.look()
 		require.True(t, on)
-		require.True(t, lively)
+		require.Equal(t, period, next)
 	}
-	on, lively := w.look()
+	on, next := w.look()
 	require.True(t, on)
-	require.False(t, lively)
+	require.Equal(t, longPeriod, next)
 	p.queued = true
-	on, lively = w.look()
+	on, next = w.look()
 	require.True(t, on)
-	require.True(t, lively)
+	require.Equal(t, period, next)
 	for i := range p.workers {
 		p.workers[i].Doing = []Doing{Idle, Away}[i]
 	}
@@ -293,8 +295,8 @@ func TestSlow(t *testing.T) {
 	w.Submitted()
 	require.Zero(t, w.slow.Load())
 	p.queued = true
-	_, lively := w.look()
-	require.True(t, lively)
+	_, next := w.look()
+	require.Equal(t, period, next)
 	require.Equal(t, []int{0}, p.asleep, "it has slept for long")
 }
 
@@ -337,4 +339,48 @@ func BenchmarkLook(b *testing.B) {
 		w.look()
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/16, "ns/worker")
+}
+
+// While all tasks compute the clock slows down, the more the longer they do. A task that begins to sleep is found soon
+// after the next look, and one that sleeps already does not keep the clock from slowing down again.
+func TestBusyPeriod(t *testing.T) {
+	for name, part := range map[string]time.Duration{"with a core each": 1, "on few cores": 16} {
+		t.Run(name, func(t *testing.T) {
+			p, w := newPlant(t, 3)
+			now := time.Unix(0, 0)
+			system.now = func() time.Time { return now }
+			next := period
+			look := func(busy ...int64) {
+				for _, thread := range busy {
+					p.awake[thread] = true
+					p.used[thread] += next / part
+				}
+				now = now.Add(next)
+				_, next = w.look()
+			}
+			slowsDown := func(busy ...int64) {
+				for start := now; now.Sub(start) < 2*busyPart*longPeriod; {
+					calm := now.Sub(start)
+					require.Equal(t, min(max(period, calm/busyPart), longPeriod), next, "after %v", calm)
+					look(busy...)
+				}
+				require.Equal(t, longPeriod, next)
+			}
+			look(1, 2, 3)
+			slowsDown(1, 2, 3)
+			p.awake[1], p.used[1] = false, p.used[1]+next/2 // it has slept for half of the time
+			look(2, 3)
+			require.Empty(t, p.asleep)
+			require.Equal(t, period, next)
+			look(2, 3)
+			require.Equal(t, []int{0}, p.asleep)
+			slowsDown(2, 3)
+			p.awake[2] = false // just after the look
+			look(3)
+			require.Equal(t, []int{0, 1}, p.asleep, "it has slept all the time")
+			require.Equal(t, period, next)
+			look(1, 2, 3)
+			require.Empty(t, p.asleep)
+		})
+	}
 }
