@@ -1,10 +1,5 @@
 package deque
 
-import (
-	"github.com/magpie-go/magpie/internal/pad"
-	"github.com/magpie-go/magpie/internal/xatomic"
-)
-
 // A bwos is a bounded work-stealing deque in blocks: one owner pushes and pops at the bottom, any thread steals at the
 // top. It must not be copied.
 //
@@ -23,11 +18,8 @@ type bwos[T any] struct {
 	ring blockRing[T] // first: see pad.Line
 
 	// Owner only, plain on purpose: the race detector checks the claim.
-	cells  []xatomic.Plain[*T] // of the owner's block
-	low    int                 // the first cell that is not a thief's
-	next   int                 // one past the newest item
-	number uint64              // of the owner's block
-	_      pad.Line
+	number  uint64 // of the owner's block
+	Near[T]        // the owner's block; thieves do not ask
 }
 
 // newBWoS returns an empty deque for at least capacity items, in at least two blocks of size items each. Size 0 means
@@ -45,11 +37,10 @@ func newBWoS[T any](capacity, size int) *bwos[T] {
 //
 // Owner only.
 func (d *bwos[T]) Push(p *T) Effect {
-	if d.next == len(d.cells) {
+	if d.next == uint(len(d.cells)) {
 		return d.pushAbove(p)
 	}
-	d.cells[d.next].Set(p)
-	d.next++
+	d.Near.Push(p)
 	return Nothing
 }
 
@@ -70,8 +61,7 @@ func (d *bwos[T]) Pop() (*T, Effect) {
 	if d.next == d.low && !d.retreat() {
 		return nil, Nothing
 	}
-	d.next--
-	return take(&d.cells[d.next]), Nothing
+	return d.Near.Pop(), Nothing
 }
 
 // advance grants the owner's block, which is full, to thieves and goes on to the next. It returns false if the next
@@ -110,7 +100,7 @@ func (d *bwos[T]) retreat() bool {
 		return false
 	}
 	d.number--
-	d.cells, d.low, d.next = b.cells, int(low), len(b.cells)
+	d.cells, d.low, d.next = b.cells, uint(low), uint(len(b.cells))
 	return true
 }
 

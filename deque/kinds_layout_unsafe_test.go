@@ -21,7 +21,8 @@ func TestKindsLayout(t *testing.T) {
 
 	var b bwos[int]
 	require.Zero(t, unsafe.Offsetof(b.ring), "what checks a pointer for nil reads what is first")
-	apart(unsafe.Offsetof(b.number)+unsafe.Sizeof(b.number), unsafe.Sizeof(b))
+	apart(unsafe.Offsetof(b.ring)+unsafe.Sizeof(b.ring)-pad.Size, unsafe.Offsetof(b.number))
+	apart(unsafe.Offsetof(b.low)+unsafe.Sizeof(b.low), unsafe.Sizeof(b))
 	var f bwosFIFO[int]
 	require.Zero(t, unsafe.Offsetof(f.ring))
 	apart(unsafe.Offsetof(f.out)+unsafe.Sizeof(f.out), unsafe.Sizeof(f))

@@ -26,17 +26,11 @@ type padWS[T any] struct {
 	_      pad.Line
 
 	// Owner only, plain on purpose: the race detector checks the claim.
-	items   []xatomic.Plain[*T] // of block here
-	t       uint                // index of the next item in here
-	granted uint                // I1: items granted … t-1 of here are the owner's
-	epoch   uint64              // of here, with index zero
-	here    *padBlock[T]        // the newest block
-	number  int64               // of here
+	epoch   uint64       // of here, with index zero
+	here    *padBlock[T] // the newest block
+	number  int64        // of here
 	counts  padCounts
-	_       pad.Line
-
-	asked xatomic.Uint32 // requests not yet answered; added by thieves, subtracted by the owner
-	_     pad.Line
+	Near[T] // of here; the items below low are granted
 
 	newest xatomic.Int64 // number of the owner's block; written by the owner
 	_      pad.Line
@@ -62,16 +56,11 @@ func newPadWS[T any](config padWSConfig) *padWS[T] {
 //
 // Owner only.
 func (d *padWS[T]) Push(p *T) Effect {
-	t := d.t
-	if t >= uint(len(d.items)) {
+	if d.next == uint(len(d.cells)) {
 		return d.pushAbove(p)
 	}
-	d.items[t].Set(p)
-	d.t = t + 1
-	if d.asked.Load() == 0 {
-		return Nothing
-	}
-	return d.answer()
+	d.Near.Push(p)
+	return d.Poll()
 }
 
 // Pop removes the newest item that no thief has claimed, or returns nil if there is none. It takes back items that were
@@ -79,21 +68,11 @@ func (d *padWS[T]) Push(p *T) Effect {
 //
 // Owner only.
 func (d *padWS[T]) Pop() (*T, Effect) {
-	t := d.t - 1
-	if t+1 == d.granted {
-		if d.retreat() {
-			return d.Pop() // once only
-		}
+	if d.next == d.low && !d.retreat() {
 		return nil, Nothing
 	}
-	item := &d.items[t]
-	p := item.Get()
-	item.Set(nil) // R2
-	d.t = t
-	if d.asked.Load() == 0 {
-		return p, Nothing
-	}
-	return p, d.answer()
+	p := d.Near.Pop()
+	return p, d.Poll()
 }
 
 // Poll answers requests, as every Push and Pop does. The owner polls before it runs an item that takes long: until its
@@ -112,7 +91,7 @@ func (d *padWS[T]) Wanted() bool {
 	if d.asked.Load() != 0 {
 		return true
 	}
-	if padIndex(d.here.claim.Load()) < d.granted {
+	if padIndex(d.here.claim.Load()) < d.low {
 		return false
 	}
 	for k := d.oldest.Load(); k < d.number; k++ {

@@ -35,7 +35,7 @@ type PadCounts = padCounts
 func (d *padWS[T]) Counts() PadCounts { return d.counts }
 
 // Own returns the number of items of its block that the owner has. Owner only.
-func (d *padWS[T]) Own() int { return int(d.t - d.granted) }
+func (d *padWS[T]) Own() int { return int(d.next - d.low) }
 
 // Newest and Oldest return the numbers of the owner's block and of the oldest block that may hold items.
 func (d *padWS[T]) Newest() int { return int(d.newest.Load()) }
@@ -67,14 +67,14 @@ func (d *padWS[T]) CheckRest() {
 	word := d.here.claim.Load()
 	must(d.here == d.block(d.number) && d.newest.Load() == d.number, "the owner is not in the newest block")
 	must(word&^padIndexMask == d.epoch, "the owner's block has another epoch than the owner thinks")
-	must(padIndex(word) <= d.granted && d.granted <= d.t && d.t <= d.size, "claimed %d, granted %d, put %d of %d",
-		padIndex(word), d.granted, d.t, d.size)
+	must(padIndex(word) <= d.low && d.low <= d.next && d.next <= d.size, "claimed %d, granted %d, put %d of %d",
+		padIndex(word), d.low, d.next, d.size)
 	must(d.oldest.Load() <= d.number+1 && d.number-d.oldest.Load() < int64(len(d.blocks)),
 		"blocks %d to %d", d.oldest.Load(), d.number)
 	if g := d.here.grant.Load(); g&^padIndexMask == d.epoch {
-		must(padIndex(g) <= d.granted, "thieves see more granted than was")
+		must(padIndex(g) <= d.low, "thieves see more granted than was")
 	} else {
-		must(padIndex(word) == d.granted, "something was granted in an epoch that thieves do not see")
+		must(padIndex(word) == d.low, "something was granted in an epoch that thieves do not see")
 	}
 	for k := d.oldest.Load(); k < d.number; k++ {
 		b := d.block(k)

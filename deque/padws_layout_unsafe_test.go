@@ -18,7 +18,7 @@ func TestPadWSLayout(t *testing.T) {
 	}
 	var d padWS[int]
 	apart(0, unsafe.Offsetof(d.keep)+unsafe.Sizeof(d.keep),
-		unsafe.Offsetof(d.items), unsafe.Offsetof(d.counts)+unsafe.Sizeof(d.counts),
+		unsafe.Offsetof(d.epoch), unsafe.Offsetof(d.low)+unsafe.Sizeof(d.low),
 		unsafe.Offsetof(d.asked), unsafe.Offsetof(d.asked)+unsafe.Sizeof(d.asked),
 		unsafe.Offsetof(d.newest), unsafe.Offsetof(d.newest)+unsafe.Sizeof(d.newest),
 		unsafe.Offsetof(d.oldest), unsafe.Offsetof(d.oldest)+unsafe.Sizeof(d.oldest),

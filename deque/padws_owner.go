@@ -3,8 +3,8 @@ package deque
 // settle makes b, with that number, the owner's block. Word has its epoch, and the index up to which thieves have
 // claimed.
 func (d *padWS[T]) settle(number int64, b *padBlock[T], word padWord) {
-	d.here, d.items, d.number = b, b.items, number
-	d.epoch, d.granted = word&^padIndexMask, padIndex(word)
+	d.here, d.cells, d.number = b, b.items, number
+	d.epoch, d.low = word&^padIndexMask, padIndex(word)
 }
 
 func (d *padWS[T]) block(number int64) *padBlock[T] {
@@ -13,7 +13,7 @@ func (d *padWS[T]) block(number int64) *padBlock[T] {
 
 // pushAbove is Push when the newest block is full.
 func (d *padWS[T]) pushAbove(p *T) Effect {
-	left := d.granted != d.size
+	left := d.low != d.size
 	if !d.advance() {
 		return Refused
 	}
@@ -28,15 +28,15 @@ func (d *padWS[T]) pushAbove(p *T) Effect {
 // dropped request could be that of a thief that sleeps (L1).
 func (d *padWS[T]) answer() Effect {
 	n := min(uint(d.asked.Load()), d.window)
-	if own := d.t - d.granted; own < d.keep+n {
+	if own := d.next - d.low; own < d.keep+n {
 		if own <= d.keep {
 			return Nothing
 		}
 		n = own - d.keep
 	}
 	d.asked.Add(-uint32(n))
-	d.granted += n
-	d.here.grant.Store(d.epoch | padWord(d.granted)) // P2
+	d.low += n
+	d.here.grant.Store(d.epoch | padWord(d.low)) // P2
 	d.counts.Answers++
 	d.counts.Granted += uint64(n)
 	return Shown
@@ -59,7 +59,7 @@ func (d *padWS[T]) advance() bool {
 	}
 	d.here.grant.Store(d.epoch | padWord(d.size)) // P2, I4: delegation ends
 	d.settle(n, b, b.begin())
-	d.t = 0
+	d.next = 0
 	d.newest.Store(n)
 	d.counts.Advances++
 	return true
@@ -77,13 +77,13 @@ func (d *padWS[T]) retire() bool {
 // retreat finds more items for an owner that has none left: those that it granted and no thief claimed, else those of a
 // block below. It reports whether there are any.
 func (d *padWS[T]) retreat() bool {
-	if padIndex(d.here.claim.Load()) < d.granted {
+	if padIndex(d.here.claim.Load()) < d.low {
 		// The revocation must come before the owner goes down: otherwise the granted items would wait for a thief
 		// that may never come, while Pop says that there are none.
 		word := d.here.claim.Add(padEpoch) // G2
 		d.settle(d.number, d.here, word)
 		d.counts.Revokes++
-		if d.granted < d.t {
+		if d.low < d.next {
 			return true
 		}
 	}
@@ -99,7 +99,7 @@ func (d *padWS[T]) retreat() bool {
 			continue
 		}
 		d.settle(k, b, word)
-		d.t = d.size
+		d.next = d.size
 		d.newest.Store(k)
 		d.counts.Takeovers++
 		return true

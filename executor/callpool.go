@@ -154,7 +154,7 @@ func (p *callPool[A, R]) forget(at place) bool {
 	if c == nil || c.fn == nil {
 		return false
 	}
-	c.fn, c.Body = nil, nil
+	c.fn, c.Body, c.parent, c.from = nil, nil, nil, 0
 	return true
 }
 
@@ -162,10 +162,10 @@ func (p *callPool[A, R]) isReplaced() bool { return p.replaced }
 
 // reset puts a fork out of use, and makes it ready for its next use.
 func (f *fork) reset() {
-	f.turn = f.turn&^checkedTurn + 1
+	f.turn = f.turn&^turnBits + 1
 	f.frame = 0
 	f.joined, f.own, f.skipped = false, false, false
-	f.err, f.parent = nil, nil
+	f.err, f.parent, f.from = nil, nil, 0
 	if f.state.Load() != 0 {
 		f.state.Store(0)
 	}

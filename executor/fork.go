@@ -74,22 +74,30 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	}
 	w := s.w
 	f := &w.forks
-	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); c != last && w.lane.StacksForks() && s.isHome(here) {
-		// To rest, the worker pushes its private forks: attend does that, and so sees c as one.
-		if _, ok := s.top.pool.(*callPool[A, R]); ok && f.public == c.level-1 && !w.share.isWanted() {
-			turn := c.turn
-			c.fn, c.arg, c.frame = fn, arg, here
-			s.top.next = c.above()
-			w.pushFork(s, &c.fork)
-			return Forked[A, R]{c, turn}
+	_, ok := s.top.pool.(*callPool[A, R])
+	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); f.pushes && s.isHome(here) && ok && c != last {
+		turn := c.turn
+		c.fn, c.arg, c.frame = fn, arg, here
+		s.top.next = c.above()
+		if c.from != s.number {
+			c.isFrom(s)
 		}
+		c.mark = w.lane.Mark()
+		c.turn = turn | pushedTurn
+		f.public = c.level
+		if w.lane.MayPushNear() {
+			w.lane.PushNear(&c.Item)
+		} else {
+			w.pushFork(&c.fork)
+		}
+		return Forked[A, R]{c, turn}
 	}
 	moved := !s.isHome(here) && w.check(s, here)
 	level := f.level()
 	at := placeOf(level) + 1
 	p := callPoolOf[A, R](s, at)
 	c := p.callAt(at)
-	turn := c.turn // without checkedTurn
+	turn := c.turn // without its bits
 	again := w.lane.HasFew() && (moved || level > f.base && f.frameAt(level) == here)
 	c.fn, c.arg = fn, arg
 	c.frame = here
@@ -145,18 +153,30 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 //go:noinline
 func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 	w := s.w
-	if s.top.next == c.above() && c.turn == turn|checkedTurn && c.level > s.level && w.lane.StacksForks() &&
-		s.isHome(here) && w.popFork(&c.fork) {
-		// make, without its questions: there are no children, and c was the newest.
-		s.top.next = c.address()
-		fn, arg := c.fn, c.arg
-		var none A
-		c.arg = none
-		r := fn(s, arg)
-		if nextOf[A, R](&s.top) == c {
-			return r
+	// There are no children, c is the newest and was pushed, and no older fork was joined before it.
+	if s.top.next == c.above() && c.turn == turn|pushedTurn && s.isHome(here) {
+		var it *Item
+		if w.lane.MayPopNear() {
+			it = w.lane.PopNear()
+		} else {
+			it = w.popOwn()
 		}
-		return finished(s, c.level-1, r)
+		if it == &c.Item {
+			w.forks.public = c.level - 1
+			s.top.next = c.address()
+			c.turn, c.frame = turn+1, 0
+			fn, arg := c.fn, c.arg
+			var none A
+			c.arg = none
+			r := fn(s, arg)
+			if nextOf[A, R](&s.top) == c {
+				return r
+			}
+			return finished(s, c.level-1, r)
+		}
+		if it != nil {
+			w.Push(it) // another worker has c, or it is newer
+		}
 	}
 	if !s.isHome(here) || c.turn != turn || c.level != w.forks.level() {
 		return c.joinChecked(s, turn, here)
@@ -179,6 +199,7 @@ type fork struct {
 	Item // first: see forkOf
 
 	mark   uint64  // of the owner's lane before the push
+	from   uint64  // the number of the scope for which isFrom was called last; 0 for none
 	parent *fork   // the fork in whose call this one was made; nil for a root
 	owner  *Worker // the worker that makes and joins it
 	err    error   // the failure, if the call did not return
@@ -193,7 +214,7 @@ type fork struct {
 
 	// A fork that is not taken uses only the following fields and those of the call: one cache line if A and R are
 	// small.
-	turn  uint64  // how many calls the fork has been used for, see Forked; perhaps with checkedTurn
+	turn  uint64  // how many calls the fork has been used for, see Forked; perhaps with checkedTurn or pushedTurn
 	level uint64  // the position among the worker's forks in use, see forks; constant, and 0 for a child
 	frame uintptr // the stack frame that has made the fork, see frameOf; 0 for a fork that is out of use
 }
@@ -206,10 +227,16 @@ const (
 	isRoot
 )
 
-// checkedTurn is the bit of fork.turn of a fork that has been pushed, that has been joined before a newer one, or that
-// is just above such a one. A Forked has the turn without the bit, so the fast path of Join, which compares the turns,
-// is for the other forks only.
-const checkedTurn = 1 << 63
+// checkedTurn is the bit of fork.turn of a fork that has been pushed, that has been joined before a newer one, that is
+// just above such a one, or that was the newest of a lane without private forks when its worker began to wait. A Forked
+// has the turn without the bit, so the fast path of Join, which compares the turns, is for the other forks only.
+//
+// pushedTurn is the bit of a fork that was pushed when it was made. Without checkedTurn it has a fast path of its own.
+const (
+	checkedTurn = 1 << 63
+	pushedTurn  = 1 << 62
+	turnBits    = checkedTurn | pushedTurn
+)
 
 const (
 	forkTaker  = 1<<32 - 1 // mask: the taker's ID plus 1
@@ -224,7 +251,6 @@ type call[A, R any] struct {
 	fn     func(*Scope, A) R
 	arg    A
 	result R
-	_      uintptr // with words for A and R a call has two cache lines to itself
 }
 
 // make makes the call on the caller's stack, with the caller's scope.
@@ -275,7 +301,7 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 	w.check(s, here)
 	f := &w.forks
 	switch {
-	case c.owner == w && (c.turn&^checkedTurn != turn || c.joined):
+	case c.owner == w && (c.turn&^turnBits != turn || c.joined):
 		panic("executor: a Forked is joined after its end: it was joined before, " +
 			"or the function that forked it has ended")
 	case c.owner != w || c.level <= s.level:

@@ -213,6 +213,25 @@ func TestModelForkPushed(t *testing.T) {
 	})
 }
 
+// TestModelForkPushedAboveAStolenOne: a fork that is pushed at once, and joined after the one below, which a thief has
+// taken, leaves no fork in use.
+func TestModelForkPushedAboveAStolenOne(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := started(Config{Workers: n, Policy: p, Forks: PushedForks})
+		err := scoped(ex, func(s *Scope) error {
+			var stolen xatomic.Bool
+			f := Fork(s, func(*Scope, int) int { stolen.Store(true); return 1 }, 0)
+			g := Fork(s, func(*Scope, int) int { return 2 }, 0)
+			stolen.Await()
+			model.Assert(f.Join(s) == 1 && g.Join(s) == 2, "the wrong result")
+			model.Assert(s.w.forks.level() == s.level, "%d forks are in use", s.w.forks.level()-s.level)
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
 // TestModelForkPublicAgain: a fork at the level of one that was public and is joined is private again, and joined as
 // such.
 func TestModelForkPublicAgain(t *testing.T) {
@@ -333,6 +352,47 @@ func TestModelLeapfrogSleeps(t *testing.T) {
 			f := Fork(s, outer, 0)
 			stolen.Await()
 			model.Assert(f.Join(s) == 2, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
+// TestModelLeapfrogPushed: as TestModelLeapfrogSleeps, with forks that are pushed at once. The thief forks the same
+// call twice, for forks of different levels: the first time it joins the call itself.
+func TestModelLeapfrogPushed(t *testing.T) {
+	onEach(t, []int{2}, func(n int, p Policy) {
+		ex := started(Config{Workers: n, Policy: p, Forks: PushedForks})
+		var stolen, joined xatomic.Bool
+		met := barrier{n: 2}
+		one := func(*Scope, int) int { return 1 }
+		inner := func(_ *Scope, meets int) int {
+			if meets == 1 {
+				met.meet(nil)
+			}
+			return 1
+		}
+		outer := func(s *Scope, meets int) int {
+			stolen.Store(true)
+			f := Fork(s, one, 0) // the slow way: s has no pool yet
+			g := Fork(s, inner, meets)
+			if meets == 1 {
+				met.meet(nil)
+			}
+			r := g.Join(s) + f.Join(s)
+			joined.Store(true)
+			return r
+		}
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, outer, 0)
+			joined.Await()
+			model.Assert(f.Join(s) == 2, "the wrong result")
+			stolen.Store(false)
+			f = Fork(s, one, 0)
+			g := Fork(s, outer, 1)
+			stolen.Await()
+			model.Assert(g.Join(s) == 2 && f.Join(s) == 1, "the wrong result")
 			return nil
 		})
 		model.Assert(err == nil, "error %v", err)

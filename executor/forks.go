@@ -9,7 +9,8 @@ import (
 // forks is a worker's fork-join state: the forks that the worker has made and not joined, the scopes in use, and free
 // lists. Owner only, plain.
 type forks struct {
-	w *Worker // the owner; constant
+	w      *Worker // the owner; constant
+	pushes bool    // forks are pushed at once, and the worker never rests; constant
 
 	// There is a fork in use at each level above the worker's first one and below that of the top of scope or, if that
 	// is nil, of under. Those up to public have been pushed to the lane, in the order of their levels; the others are
@@ -23,6 +24,7 @@ type forks struct {
 	children *child  // free list
 	scopes   *Scope  // free list
 	stack    stack   // the stack on which the worker runs
+	begun    uint64  // the number of scopes that have begun
 	takes    uint64  // the number of forks taken that belong to another worker or to none
 	early    int     // the number of forks in use that were joined before newer ones
 	thrown   error   // what rethrow panicked with last
@@ -31,7 +33,7 @@ type forks struct {
 // init sets the levels of the worker's forks. Levels of different workers differ, so that Join can tell another
 // worker's fork from the newest of its own.
 func (f *forks) init(w *Worker) {
-	f.w = w
+	f.w, f.pushes = w, w.lane.StacksForks() && w.share == nil
 	f.base = f.first()
 	f.public, f.ground.level = f.base, f.base+1
 	f.under = f.ground.address()
@@ -95,57 +97,17 @@ func (w *Worker) publish() {
 	}
 }
 
-// pushFork is publish for a fork of s that is pushed at once, as all older ones were.
-func (w *Worker) pushFork(s *Scope, next *fork) {
-	w.forks.public = next.level
-	next.mark = w.lane.Mark()
-	next.isFrom(s)
-	next.turn |= checkedTurn
-	if w.lane.IsDirect() {
-		w.lane.PushDirect(&next.Item)
-		// D1(publish): as D1(push).
-		if w.control.thieves.Load() == 0 && w.core.anyoneAsleep() {
-			w.wakeForPushed()
-		}
+// pushFork is publish for a fork that is pushed at once, as all older ones were, where the near end does not take it.
+func (w *Worker) pushFork(next *fork) {
+	if !w.lane.IsDirect() {
+		w.pushAside(&next.Item)
 		return
 	}
-	if effect := w.lane.PushPlain(&next.Item); effect == deque.Nothing { // pushAside, without its call
-		w.lane.Pushed++
-	} else {
-		w.pushTold(&next.Item, effect)
+	w.lane.PushDirect(&next.Item)
+	// D1(publish): as D1(push).
+	if w.control.thieves.Load() == 0 && w.core.anyoneAsleep() {
+		w.wakeForPushed()
 	}
-}
-
-// popFork takes the worker's newest fork, which was pushed, out of the lane and out of use. It returns false if there
-// is more to do: another worker has taken the fork, or there are newer items, or older forks that were joined before
-// it.
-func (w *Worker) popFork(newest *fork) bool {
-	f := &w.forks
-	if f.early != 0 || newest.own || newest.state.Load() != 0 || w.lane.Mark() != newest.mark+1 {
-		return false
-	}
-	var it *Item
-	if w.lane.IsDirect() { // popOwn, without its calls
-		it = w.lane.PopDirect()
-	} else {
-		var effect deque.Effect
-		if it, effect = w.lane.PopPlain(); it != nil && effect == deque.Nothing {
-			w.lane.Popped++
-		} else {
-			it = w.popTold(it, effect)
-		}
-	}
-	if it != &newest.Item {
-		if it != nil {
-			w.ex.inject(it) // it is older, see takeBack
-		}
-		return false
-	}
-	f.public = newest.level - 1
-	newest.turn = newest.turn&^checkedTurn + 1
-	newest.frame = 0
-	newest.parent = nil
-	return true
 }
 
 // expose publishes all private forks. It is called before the worker runs something on top of the call in progress or
@@ -230,6 +192,8 @@ func (f *forks) begin(next *fork) *Scope {
 	} else {
 		f.scopes = s.next
 	}
+	f.begun++
+	s.number = f.begun
 	s.fork, s.body, s.run = next, next.Body, scopeRunOf(next.Body)
 	s.top.span, s.under = span{f.under, f.under}, f.under
 	f.scope = s
@@ -335,7 +299,9 @@ func (f *forks) rethrown(value any) error {
 }
 
 // isFrom notes that f was made in the call that s belongs to. Until then only f's owner knows f.
-func (f *fork) isFrom(s *Scope) { f.Body, f.parent, f.depth = s.body, s.fork, s.fork.depth+1 }
+func (f *fork) isFrom(s *Scope) {
+	f.Body, f.parent, f.depth, f.from = s.body, s.fork, s.fork.depth+1, s.number
+}
 
 // comesFrom reports whether other is f or an ancestor of f. f has not begun and other has not ended. The ancestors of a
 // fork that has not ended have not ended either, so the fields that comesFrom reads are constant.

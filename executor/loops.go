@@ -11,6 +11,7 @@ type innerLoop struct {
 	// ahead is for Continue: of ahead+1 items, a power of two, Exec must return the last to the loop. It is 0 if the
 	// loop has something to do before each item.
 	ahead uint64
+	polls bool // before each item the loop answers thieves, if there is demand
 }
 
 // loopFor chooses the worker's inner loop.
@@ -21,7 +22,7 @@ func (w *Worker) loopFor() innerLoop {
 	case w.share != nil:
 		return innerLoop{run: (*Worker).runShared}
 	case w.lane.IsPolled():
-		return innerLoop{run: (*Worker).runPolled}
+		return innerLoop{run: (*Worker).runPolled, ahead: pollInterval - 1, polls: true}
 	default:
 		return innerLoop{run: (*Worker).runPlain, ahead: pollInterval - 1}
 	}
@@ -35,7 +36,7 @@ const _ = -uint(pollInterval & (pollInterval - 1)) // pollInterval is a power of
 // costs less than a return to the worker's loop. The item being run only, unless it is a future's.
 func (w *Worker) Continue(next *Item) bool {
 	n := w.counts.items + 1
-	if n&w.inner.ahead == 0 {
+	if n&w.inner.ahead == 0 || w.inner.polls && w.lane.Demand() {
 		return false
 	}
 	w.counts.items = n

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -256,6 +257,7 @@ func TestForkedOfTheFunctionBelow(t *testing.T) {
 			require.Empty(t, s.CheckForks())
 			require.Equal(t, 5, f.Join(s))
 
+			older := executor.Fork(s, fib, 5)
 			f = executor.Fork(s, fib, 6)
 			s.Spawn(func(own *executor.Scope) error {
 				usesStack(own, 20)
@@ -263,12 +265,16 @@ func TestForkedOfTheFunctionBelow(t *testing.T) {
 			})
 			require.NoError(t, s.Wait())
 			require.Empty(t, s.CheckForks())
+			require.Equal(t, []int{8, 5}, []int{f.Join(s), older.Join(s)})
 		})
 	}
 	for seed := range uint64(5) {
 		misuse(executor.NewInline(seed))
 	}
 	misuse(newExecutor(t, executor.Config{Workers: 1}))
+	for _, k := range []deque.Kind{deque.KindChaseLev, deque.KindPadWS} {
+		misuse(newExecutor(t, executor.Config{Workers: 1, Deque: k, Forks: executor.PushedForks}))
+	}
 }
 
 // usesStack forks in some frames of the stack.

@@ -38,7 +38,7 @@ func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 	if o.scope != nil {
 		o.lo, o.scope.lo = o.scope.lo, noStack // for check
 		f.under = o.scope.top.address()
-		if level := f.level(); w.lane.KeepsForks() && level > o.scope.level {
+		if level := f.level(); (f.pushes || w.lane.KeepsForks()) && level > o.scope.level {
 			newest, _ := f.at(level)
 			newest.turn |= checkedTurn // as published forks: a Join with the scope of another function then asks
 		}

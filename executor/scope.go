@@ -39,6 +39,7 @@ type Scope struct {
 	body     *Body
 	run      *scopeRun
 	fork     *fork   // whose call the function is
+	number   uint64  // of the scopes that have begun on the worker, from 1 on
 	children *child  // not joined, newest first
 	level    uint64  // that of the newest fork when the scope began; the scope's forks are above it
 	base     uint64  // forks.base before the scope

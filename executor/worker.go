@@ -157,7 +157,12 @@ func (w *Worker) Executor() *Executor {
 // in first out. The item being run only.
 func (w *Worker) Push(it *Item) {
 	if !w.lane.IsDirect() {
-		if !w.lane.PushSolo(it) {
+		if w.lane.PushSolo(it) {
+			return
+		}
+		if w.lane.MayPushNear() {
+			w.lane.PushNear(it)
+		} else {
 			w.pushAside(it)
 		}
 		return
@@ -237,7 +242,11 @@ func (w *Worker) pop() *Item {
 	if w.lane.IsDirect() { // popOwn, without its call
 		it = w.lane.PopDirect()
 	} else if it = w.lane.PopSolo(); it == nil {
-		it = w.popAside()
+		if w.lane.MayPopNear() {
+			it = w.lane.PopNear()
+		} else {
+			it = w.popAside()
+		}
 	}
 	if it == nil && w.slots.own != nil {
 		it = w.popHeld()

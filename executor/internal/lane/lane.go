@@ -29,6 +29,7 @@ type Lane[T any] struct {
 	// Owner only, plain: the race detector checks the claim.
 	own    owner[T]       // nil while the lane is direct
 	plain  deque.Queue[T] // the queue, unless it must not hide items; see PushPlain
+	near   *deque.Near[T] // of plain, or one that has no room
 	solo   []*T           // the items of an owner that is alone, see alone; without capacity in every other lane
 	Pushed uint64         // items pushed
 	Popped uint64         // items popped

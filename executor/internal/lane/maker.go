@@ -56,7 +56,7 @@ func NewMaker[T any](n int, o Options) (*Maker[T], error) {
 func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 	l.kind, l.asks, l.forksPushed = m.o.Kind, m.o.Kind.Asks(), m.o.PushesForks()
 	l.stacksForks = l.forksPushed && !l.IsFIFO()
-	l.alone = isAlone
+	l.alone, l.near = isAlone, deque.NearOf[T](nil)
 	if m.queues == nil {
 		l.open = deque.New[T](cmp.Or(m.o.Capacity, dequeCapacity))
 	} else {
@@ -84,7 +84,7 @@ func (m *Maker[T]) Enough() int { return m.o.Enough }
 
 // InitShuffled makes l the lane of an inline worker, whose order the seed chooses.
 func (l *Lane[T]) InitShuffled(seed uint64) {
-	l.open, l.alone, l.shuffled = deque.New[T](0), true, true
+	l.open, l.near, l.alone, l.shuffled = deque.New[T](0), deque.NearOf[T](nil), true, true
 	l.quiet = 1
 	l.Answer()
 	l.own = &shuffled[T]{l: l, rng: rand.NewPCG(seed, 0)}

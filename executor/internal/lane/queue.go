@@ -84,9 +84,9 @@ func (q *queued[T]) expose() deque.Effect {
 
 func (q *queued[T]) keepOpen(open bool) {
 	l := q.l
-	l.plain = l.queue
+	l.plain, l.near = l.queue, deque.NearOf(l.queue)
 	if open && l.kind.Hides() {
-		l.plain = nil
+		l.plain, l.near = nil, deque.NearOf[T](nil)
 	}
 }
 
