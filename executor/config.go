@@ -128,7 +128,8 @@ type Config struct {
 	// 1024, or 512 for [deque.KindChaseLev].
 	Capacity int
 	// BlockSize is the number of items of a block, in a deque with blocks. 0 means about the square root of the
-	// capacity.
+	// capacity. But without Verbatim and PushedForks it means at most 4 for [deque.KindBWoS] and
+	// [deque.KindBWoSFIFO], of which thieves see nothing in the owner's block.
 	BlockSize int
 	// Steal is how much a thief takes at once: [deque.One], the zero value, or more if the kind of deque allows it, but
 	// at most 64 items. The thief puts the items that it does not run at once into its own deque. More than one is for
@@ -200,6 +201,7 @@ type Config struct {
 	//   - A worker that has run out of items always becomes a thief, whatever the policy.
 	//   - A thief that has lost a steal does not yield for that. With [Adaptive] it still does.
 	//   - One worker alone has a deque as any other worker does.
+	//   - The blocks of a deque are as large as their documents say.
 	//
 	// What the paper does not have stays as it is: among others nested runs, forks, [Blocking] and its spares. The
 	// list of all differences is in PROTOCOL.md.
@@ -305,6 +307,7 @@ func (c *Config) lanes() lane.Options {
 		Batch:       c.Steal,
 		ForksPushed: c.Forks == PushedForks,
 		Enough:      enoughPublic * c.Workers,
+		SmallBlocks: !c.Verbatim && c.Forks != PushedForks,
 	}
 }
 

@@ -6,5 +6,6 @@ package lane
 const (
 	dequeCapacity = 2
 	queueCapacity = 4
+	smallBlock    = 1
 	maxBatch      = 2
 )

@@ -371,6 +371,30 @@ func TestMaker(t *testing.T) {
 	}
 }
 
+// TestSmallBlocks: with the default of small blocks thieves see some of a few items, of every kind with blocks, or can
+// ask for them. What the caller says goes first.
+func TestSmallBlocks(t *testing.T) {
+	for _, k := range deque.Kinds() {
+		for _, small := range []bool{false, true} {
+			o := Options{Kind: k, SmallBlocks: small}
+			if !k.Blocks() {
+				require.Zero(t, o.Queue().BlockSize, "%v has no blocks", k)
+				continue
+			}
+			m, err := NewMaker[item](2, o)
+			require.NoError(t, err)
+			var l Lane[item]
+			m.Init(&l, 0, false)
+			for range 3 * smallBlock {
+				l.Push(new(item))
+			}
+			require.Equal(t, k.Asks() || !small, l.Len() == 0, "%v, small blocks %v: thieves see %d items", k, small, l.Len())
+			o.BlockSize = 7
+			require.Equal(t, 7, o.Queue().BlockSize)
+		}
+	}
+}
+
 // TestShuffled: an inline worker's lane gives back each item once, in an order that is the seed's, and from a mark on
 // only what was pushed there.
 func TestShuffled(t *testing.T) {

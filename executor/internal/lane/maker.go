@@ -15,6 +15,9 @@ type Options struct {
 	Batch       deque.Batch // how much a thief takes at once
 	ForksPushed bool        // the owner shows each fork at once
 	Enough      int         // if thieves see so many items, the second fork of one function stays private
+	// SmallBlocks makes the default of BlockSize smallBlock where thieves neither see the owner's block nor can ask for
+	// its items. Otherwise the default is the document's for every kind.
+	SmallBlocks bool
 }
 
 // Queue returns the options of the lanes' queues.
@@ -22,6 +25,9 @@ func (o Options) Queue() deque.Options {
 	q := deque.Options{Capacity: o.Capacity, BlockSize: o.BlockSize}
 	if o.Kind != deque.KindChaseLev {
 		q.Capacity = cmp.Or(q.Capacity, queueCapacity)
+	}
+	if o.SmallBlocks && o.Kind.Blocks() && o.Kind.Hides() && !o.Kind.Asks() && q.Capacity >= smallBlock*smallBlock {
+		q.BlockSize = cmp.Or(q.BlockSize, smallBlock)
 	}
 	return q
 }
