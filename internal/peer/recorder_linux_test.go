@@ -62,7 +62,16 @@ func TestRecorder(t *testing.T) {
 		}
 		for range 1000 {
 			its.Check(&right, func() bool { return me.SharesCPU(&v.Thread) })
-			its.Check(&wrong, func() bool { return false })
+		}
+		// The runtime may block v's thread for a moment, to give its P to another goroutine. Then the answer is right.
+		for deadline := time.Now().Add(testkit.Patience); time.Now().Before(deadline); {
+			wrong = Counts{}
+			for range 1000 {
+				its.Check(&wrong, func() bool { return false })
+			}
+			if wrong.Checked > 0 && wrong.FalseNegative == wrong.Checked {
+				return
+			}
 		}
 	})
 	require.Positive(t, right.Checked)
