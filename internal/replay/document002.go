@@ -9,7 +9,7 @@ import (
 )
 
 // The experiments of document 002, which are those of wsbench deque.
-var document002 = []*Experiment{fig1, fig2a, fig2b, fig2c, fig2d}
+var document002 = []*Experiment{fig1, fig2a, fig2b, fig2c, fig2d, forksOf002, graphsOf002}
 
 // kinds002 are the kinds of deque in the document's figures.
 const kinds002 = "abp,bwos,pdqr,pdqs,adws,padws"

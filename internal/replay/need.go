@@ -35,6 +35,7 @@ var (
 	// Document 002.
 	eightQueues = need{8, "eight queues have a thread each, and a thread without a core contends with none"}
 	twoEnds     = need{2, "owner and thief contend only if each has a core"}
+	anOwner     = need{1, "what the owner pays for its push and pop is the same with one core"}
 	manyThieves = need{8, "thieves contend only if each has a core, and the kinds part with many thieves"}
 
 	// Document 003 on the machine.

@@ -49,6 +49,7 @@ var register = []Listed{
 	{"002", "1.3, figure 2b", "the latency of a steal", in("002/fig2b"), ""},
 	{"002", "1.3, figure 2c", "the throughput of up to 87 thieves", in("002/fig2c"), "as many as there are cores"},
 	{"002", "2.1, figure 2d", "retries of a steal with adws", in("002/fig2d"), ""},
+	{"002", "beyond the document", "the deques in an executor", in("002/forks", "002/graphs"), ""},
 
 	// Document 003.
 	{"003", "2.1, figure 2-1", "static and dynamic partitions in theory", in("003/fig2-1"), ""},

@@ -1,0 +1,94 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The kinds of deque in an executor: those whose owner pays for a thief that may come, and those whose owner does not.
+const inExecutor002 = "chaselev,abp,bwos,padws"
+
+var forksOf002 = &Experiment{
+	ID: "002/forks", Place: "beyond the document",
+	About: "a fork and its join by kind of deque, in an executor whose forks are all pushed",
+	Notes: "The document measures deques by themselves. Here tasks of a few instructions fork, so that the owner's push " +
+		"and pop are a large part of the time. fib forks into both halves of its tree, thin along a spine. A row is " +
+		"the time of one fork and its join; chaselev, Magpie's own, has a locked instruction in each of push and pop, " +
+		"as abp does.",
+	plan: func(p *Plan) {
+		for _, tree := range []string{"fib -n 27", "thin -n 20"} {
+			p.run(10*time.Second, "%s -forks pushed -deque %s -workers %s -reps %d", tree, inExecutor002,
+				executors002(p), p.reps(9, 30))
+		}
+	},
+	figures: func(d *Data) []*Figure { return d.inExecutor("002-forks", "A fork and its join") },
+	printed: []printed{{figures: "002-forks-*", says: "no such experiment"}},
+	columns: []string{"workload", "deque", "workers", "n"},
+	metrics: []metric{{"ns/task", "ns a fork", 1}, {"steals", "steals", 1}},
+	claims: []*Claim{inExecutorClaim("002/forks padws", "workload=fib deque=chaselev", 1.5,
+		"With PadWS a fork and its join take at most two thirds of the time with Chase-Lev, for the owner has no locked "+
+			"instruction.")},
+}
+
+var graphsOf002 = &Experiment{
+	ID: "002/graphs", Place: "beyond the document",
+	About: "a task of a graph by kind of deque, Verbatim",
+	Notes: "btree is a tree of two successors a task, dag a random graph. Verbatim each ready task but one is pushed. " +
+		"Time per task of bwos with two workers is that of one where its block hides all tasks from the thief.",
+	plan: func(p *Plan) {
+		for _, graph := range []string{"btree -n 4194303", "dag -n 1000000"} {
+			p.run(15*time.Second, "%s -verbatim -deque %s -workers %s -reps %d", graph, inExecutor002,
+				executors002(p), p.reps(9, 30))
+		}
+	},
+	figures: func(d *Data) []*Figure { return d.inExecutor("002-graphs", "A task of a graph") },
+	printed: []printed{{figures: "002-graphs-*", says: "no such experiment"}},
+	columns: []string{"workload", "deque", "workers", "n"},
+	metrics: []metric{{"ns/task", "ns a task", 1}, {"steals", "steals", 1}},
+	claims: []*Claim{inExecutorClaim("002/graphs padws", "workload=btree deque=chaselev", 1,
+		"With PadWS a task of a graph takes no longer than with Chase-Lev.")},
+}
+
+// executors002 returns the numbers of workers of the executors: one, and all cores.
+func executors002(p *Plan) string {
+	if p.Cores == 1 {
+		return "1"
+	}
+	return "1," + itoa(p.Cores)
+}
+
+// inExecutor draws the times of a task by kind of deque, a figure for each workload.
+func (d *Data) inExecutor(file, title string) (all []*Figure) {
+	for _, workload := range d.values("workload") {
+		all = append(all, chart{
+			file: file + "-" + workload, title: title + ", " + workload, x: "deque", y: "ns/task", yLabel: "ns",
+			series: "workers",
+		}.bars(d.where("workload=%s", workload)))
+	}
+	return all
+}
+
+// inExecutorClaim says that the time with chaselev is at least factor times that with padws, in each workload and with
+// each number of workers, by medians.
+func inExecutorClaim(id, baseline string, factor float64, says string) *Claim {
+	return &Claim{
+		ID: id, Place: "beyond the document",
+		needs: anOwner, baseline: baseline, Says: says,
+		judge: func(d *Data) Verdict {
+			held, found := true, []string{}
+			for _, workload := range d.values("workload") {
+				for _, workers := range d.values("workers") {
+					of := func(kind string) float64 {
+						return d.median("ns/task", "workload=%s deque=%s workers=%s", workload, kind, workers)
+					}
+					ratio := of("chaselev") / of("padws")
+					held = held && ratio >= factor
+					found = append(found, fmt.Sprintf("%s, %s worker(s) %s (%s and %s ns)", workload, workers,
+						significant(ratio), significant(of("chaselev")), significant(of("padws"))))
+				}
+			}
+			return verdict(held, "chaselev over padws: %s", strings.Join(found, "; "))
+		},
+	}
+}
