@@ -75,7 +75,9 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	w := s.w
 	f := &w.forks
 	_, ok := s.top.pool.(*callPool[A, R])
-	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); f.pushes && s.isHome(here) && ok && c != last {
+	// To rest, the worker pushes its private forks: attend does that, and so sees c as one.
+	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); f.pushes && s.isHome(here) && ok && c != last &&
+		f.public == c.level-1 && !w.share.isWanted() {
 		turn := c.turn
 		c.fn, c.arg, c.frame = fn, arg, here
 		s.top.next = c.above()

@@ -10,7 +10,7 @@ import (
 // lists. Owner only, plain.
 type forks struct {
 	w      *Worker // the owner; constant
-	pushes bool    // forks are pushed at once, and the worker never rests; constant
+	pushes bool    // forks are pushed at once; constant
 
 	// There is a fork in use at each level above the worker's first one and below that of the top of scope or, if that
 	// is nil, of under. Those up to public have been pushed to the lane, in the order of their levels; the others are
@@ -33,7 +33,7 @@ type forks struct {
 // init sets the levels of the worker's forks. Levels of different workers differ, so that Join can tell another
 // worker's fork from the newest of its own.
 func (f *forks) init(w *Worker) {
-	f.w, f.pushes = w, w.lane.StacksForks() && w.share == nil
+	f.w, f.pushes = w, w.lane.StacksForks()
 	f.base = f.first()
 	f.public, f.ground.level = f.base, f.base+1
 	f.under = f.ground.address()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/circuit"
+	"github.com/magpie-go/magpie/internal/sta"
 )
 
 // smallSizes of the programs: the smallest sizes, and some with work for several workers.
@@ -125,7 +126,7 @@ func TestProgramVerify(t *testing.T) {
 			})
 			each(p.timer.Circuit().Inputs(), p.timer.Circuit().Len(), "one change more", func(i int) {
 				changes := p.changes
-				p.changes = []timingChange{{circuit.Net(i), 16}}
+				p.changes = []sta.Change{{Gate: circuit.Net(i), Size: 16}}
 				p.Serial()
 				p.changes = changes
 			})

@@ -14,25 +14,26 @@ import (
 	"github.com/magpie-go/magpie/internal/sta"
 )
 
-// timing is what OpenTimer is to document 000: static timing analysis of a circuit, of which random gates are resized
-// one after the other. Each change is followed by an incremental update, a task graph of its own; package sta documents
+// timing is what OpenTimer is to document 000: static timing analysis of a circuit with random changes, one after the
+// other. Each change is followed by an incremental update, a task graph of its own; package sta documents
 // it. As in OpenTimer the graph is built on one thread, which then waits for its run.
 //
 // The number of tasks of an update is not known in advance: -n is the number of changes.
 var timing = &Workload{
 	Name: "sta",
-	About: "n changes of gate sizes, each with an update of the circuit's timing, a task graph; -circuit c6288 is " +
-		"a 16×16 multiplier of NOR gates, c6288-mapped one of a library, tv80 and b19 are random circuits of those " +
-		"sizes; figures are per change",
+	About: "n changes of a circuit, each with an update of its timing, a task graph; -circuit c6288 is a 16×16 multiplier " +
+		"of NOR gates, c6288-mapped one of a library, tv80 and b19 are random circuits of those sizes; figures are " +
+		"per change",
 	Size:    "changes; document 000 has 80800 for c6288, 51000 for tv80, 10100 for b19",
 	Default: 500,
 	Small:   2,
-	Params:  []*Param{circuitParam, cornersParam},
+	Params:  []*Param{circuitParam, cornersParam, changesParam},
 	Shape: func(n int) Shape {
 		return Shape{Tasks: float64(n), Width: timingWidth, Data: timingBytes + 16*float64(n)}
 	},
 	Program: func(n int, seed uint64, v Values) (Program, error) {
-		return newTiming(n, seed, value[circuitSource](v, circuitParam).make(seed), value[int](v, cornersParam))
+		return newTiming(n, seed, value[circuitSource](v, circuitParam).make(seed), value[int](v, cornersParam),
+			value[timingChanges](v, changesParam))
 	},
 }
 
@@ -53,6 +54,23 @@ var cornersParam = intParam("corners", "K", 16, 1, 256,
 
 var circuitParam = NewParam("circuit", "C", "c6288",
 	"circuit of sta: c6288, c6288-mapped, tv80, b19, or a file .bench or .v", parseCircuit)
+
+// timingChanges are the changes that sta makes.
+type timingChanges string
+
+const (
+	resizing   timingChanges = "resize"
+	anyChanges timingChanges = "any"
+)
+
+var changesParam = NewParam("changes", "C", string(resizing),
+	"changes of sta: resize, of a gate's size; or any: also buffers inserted and removed, inputs connected and "+
+		"disconnected, a fifth each", func(s string) (timingChanges, error) {
+		if c := timingChanges(s); c == resizing || c == anyChanges {
+			return c, nil
+		}
+		return "", fmt.Errorf("choose %s or %s", resizing, anyChanges)
+	})
 
 // A circuitSource is a value of circuitParam.
 type circuitSource struct {
@@ -86,7 +104,8 @@ func parseCircuit(s string) (circuitSource, error) {
 }
 
 type timingProgram struct {
-	changes []timingChange
+	changes []sta.Change
+	circuit *circuit.Circuit // without spare gates
 	timer   *sta.Timer
 	full    *sta.Timer // for full analyses
 	slacks  uint64     // checksum of the slacks after each change
@@ -94,34 +113,31 @@ type timingProgram struct {
 	err     error // of a run with goroutines
 }
 
-// A timingChange gives a gate another size.
-type timingChange struct {
-	gate circuit.Net
-	size float64
-}
-
-func newTiming(n int, seed uint64, c *circuit.Circuit, corners int) (*timingProgram, error) {
-	need := float64(c.Len())*(netBytes+cornerBytes*float64(corners)) + 16*float64(n)
+func newTiming(n int, seed uint64, c *circuit.Circuit, corners int, changes timingChanges) (*timingProgram, error) {
+	nets := float64(c.Len())
+	if changes == anyChanges {
+		nets *= 2
+	}
+	need := nets*(netBytes+cornerBytes*float64(corners)) + 32*float64(n)
 	if have := available(); need > have {
 		return nil, BadInput("sta needs about %s for %s with -corners %d, and %s are available: choose fewer",
 			gib(need), c.Name, corners, gib(have))
 	}
 	// The clock is a tenth too fast for the circuit before the changes.
 	latest := sta.New(c, 0, corners).Latest()
-	p := &timingProgram{timer: sta.New(c, 0.9*latest, corners)}
+	p := &timingProgram{circuit: c}
+	var spread *circuit.Spread
+	if changes == anyChanges {
+		spread = circuit.SpreadOf(c)
+		c = spread.Circuit
+	}
+	p.timer = sta.New(c, 0.9*latest, corners)
 	p.full = p.timer.Copy()
 
 	rng := splitmix64(seed)
-	sizes := make(map[circuit.Net]float64)
+	changer := sta.NewChanger(p.full, spread, rng.next)
 	for range n {
-		gate := circuit.Net(c.Inputs()) + circuit.Net(rng.next()%uint64(c.Gates()))
-		old := max(sizes[gate], 1)
-		size := old
-		for size == old {
-			size = float64(int(1) << (rng.next() % 4))
-		}
-		sizes[gate] = size
-		p.changes = append(p.changes, timingChange{gate, size})
+		p.changes = append(p.changes, changer.Next())
 	}
 
 	p.Reset()
@@ -133,7 +149,7 @@ func newTiming(n int, seed uint64, c *circuit.Circuit, corners int) (*timingProg
 // apply makes the changes one after the other. run runs the update after each.
 func (p *timingProgram) apply(run func(u *sta.Update) error) error {
 	for _, c := range p.changes {
-		p.timer.Resize(c.gate, c.size)
+		p.timer.Do(c)
 		if err := run(p.timer.Update()); err != nil {
 			return err
 		}
@@ -192,6 +208,5 @@ func (p *timingProgram) Verify() error {
 
 // properties are the columns of document 000's Table I.
 func (p *timingProgram) properties() []Metric {
-	c := p.timer.Circuit()
-	return []Metric{{"gates", float64(c.Gates())}, {"nets", float64(c.Len())}}
+	return []Metric{{"gates", float64(p.circuit.Gates())}, {"nets", float64(p.circuit.Len())}}
 }

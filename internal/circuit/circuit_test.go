@@ -221,3 +221,42 @@ func TestWriteRefusesNames(t *testing.T) {
 	require.EqualError(t, WriteBench(new(bytes.Buffer), c),
 		`circuit m: net "b(1)": names in a .bench file have no blanks and none of (),=#: rename it`)
 }
+
+// TestSpread: without its spare gates, which nothing reads, a Spread is the circuit.
+func TestSpread(t *testing.T) {
+	random := Generate("random", Size{Inputs: 3, Outputs: 12, Gates: 60, Depth: 7, Reach: 5}, 1)
+	for _, c := range []*Circuit{C6288(), TV80(1), random} {
+		s := SpreadOf(c)
+		require.Equal(t, 2*c.Len(), s.Len())
+		require.Equal(t, c.Inputs(), s.Inputs())
+		for n := range Net(c.Len()) {
+			at, spare := s.Net(n), s.Spare(n)
+			origin, isSpare := s.Origin(at)
+			require.Equal(t, n, origin)
+			require.False(t, isSpare)
+			origin, isSpare = s.Origin(spare)
+			require.Equal(t, n, origin)
+			require.True(t, isSpare)
+
+			require.Equal(t, c.Kind(n), s.Kind(at))
+			require.Equal(t, c.NameOf(n), s.NameOf(at))
+			require.Equal(t, c.IsOutput(n), s.IsOutput(at))
+			require.Equal(t, Buf, s.Kind(spare))
+			require.Empty(t, s.Fanin(spare))
+			require.Empty(t, s.Fanout(spare))
+			require.False(t, s.IsOutput(spare))
+			require.Greater(t, spare, at)
+			require.Len(t, s.Fanin(at), len(c.Fanin(n)))
+			for i, from := range c.Fanin(n) {
+				require.Equal(t, s.Net(from), s.Fanin(at)[i])
+				require.Less(t, s.Spare(from), at)
+			}
+			for i, to := range c.Fanout(n) {
+				require.Equal(t, s.Net(to), s.Fanout(at)[i])
+			}
+		}
+		for i, n := range c.Outputs() {
+			require.Equal(t, s.Net(n), s.Outputs()[i])
+		}
+	}
+}

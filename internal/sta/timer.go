@@ -11,7 +11,8 @@ type Timer struct {
 	circuit *circuit.Circuit
 	period  float64
 	corners []corner
-	gates   []technology // by net
+	wiring
+	gates   []technology // by net: of its gate, with the inputs that it has
 	sizes   []float64    // by net: of its gate
 	times   []timing     // by net, and for each net by corner
 	scratch scratch      // of updates
@@ -51,9 +52,9 @@ var technologies = [...]technology{
 	circuit.Xnor:  {20, 5.2, 1.9},
 }
 
-func technologyOf(c *circuit.Circuit, gate circuit.Net) technology {
-	k := technologies[c.Kind(gate)]
-	if more := len(c.Fanin(gate)) - 2; more > 0 {
+func technologyOf(kind circuit.Kind, inputs int) technology {
+	k := technologies[kind]
+	if more := inputs - 2; more > 0 {
 		factor := 1 + float64(more)/2
 		k.intrinsic *= factor
 		k.pin *= factor
@@ -86,18 +87,24 @@ func New(c *circuit.Circuit, period float64, corners int) *Timer {
 		sizes:   make([]float64, c.Len()),
 		times:   make([]timing, c.Len()*corners),
 	}
+	t.wiring.make(c)
 	t.scratch.make(c.Len())
-	for i := range t.gates {
-		t.gates[i] = technologyOf(c, circuit.Net(i))
-	}
+	t.edited = true
 	t.Reset()
 	return t
 }
 
-// Reset gives all gates size 1, and computes the timing of the whole circuit.
+// Reset gives all gates size 1 and the inputs that they have in the circuit, and computes the timing of the whole
+// circuit.
 func (t *Timer) Reset() {
 	for i := range t.sizes {
 		t.sizes[i] = 1
+	}
+	if t.edited {
+		t.begin(t.circuit)
+		for n := range t.gates {
+			t.gates[n] = technologyOf(t.circuit.Kind(circuit.Net(n)), len(t.fanins[n]))
+		}
 	}
 	t.Full()
 }
@@ -110,7 +117,7 @@ func (t *Timer) of(n circuit.Net) []timing {
 
 // Full computes the timing of the whole circuit, net by net. No update is pending then.
 func (t *Timer) Full() {
-	t.scratch.resized = t.scratch.resized[:0]
+	t.scratch.changed = t.scratch.changed[:0]
 	c := t.circuit
 	for n := range circuit.Net(c.Inputs()) {
 		for i := range t.corners {
@@ -129,7 +136,7 @@ func (t *Timer) Full() {
 // reads, and from the sizes of the gates that read it. The conversions forbid fused multiplications: the times are the
 // same on every machine.
 func (t *Timer) forward(gate circuit.Net) {
-	readers := t.circuit.Fanout(gate)
+	readers := t.fanouts[gate]
 	wires := wireLoad * float64(len(readers))
 	pins := 0.0
 	for _, to := range readers {
@@ -142,7 +149,7 @@ func (t *Timer) forward(gate circuit.Net) {
 	resistance := k.drive / t.sizes[gate]
 	for i, corner := range t.corners {
 		slew, arrival := 0.0, 0.0
-		for _, from := range t.circuit.Fanin(gate) {
+		for _, from := range t.fanins[gate] {
 			n := &t.of(from)[i]
 			slew = max(slew, n.slew)
 			arrival = max(arrival, n.arrival)
@@ -165,7 +172,7 @@ func (t *Timer) backward(net circuit.Net) {
 	of := t.of(net)
 	for i := range of {
 		required := latest
-		for _, to := range t.circuit.Fanout(net) {
+		for _, to := range t.fanouts[net] {
 			n := &t.of(to)[i]
 			required = min(required, n.required-n.delay)
 		}
@@ -203,18 +210,22 @@ func (t *Timer) Latest() (latest float64) {
 	return latest
 }
 
-// Copy returns a timer with the sizes of t, whose times are those of a full analysis. What does not change is shared.
+// Copy returns a timer with the sizes and inputs of t, whose times are those of a full analysis. What does not change is
+// shared.
 func (t *Timer) Copy() *Timer {
-	c := &Timer{circuit: t.circuit, period: t.period, corners: t.corners, gates: t.gates}
+	c := &Timer{circuit: t.circuit, period: t.period, corners: t.corners, gates: make([]technology, len(t.gates))}
+	c.wiring.make(t.circuit)
 	c.sizes, c.times = make([]float64, len(t.sizes)), make([]timing, len(t.times))
 	c.scratch.make(len(t.sizes))
 	c.Resemble(t)
 	return c
 }
 
-// Resemble gives t the sizes of other, which has the same circuit, and computes its times by a full analysis.
+// Resemble gives t the sizes and inputs of other, which has the same circuit, and computes its times by a full analysis.
 func (t *Timer) Resemble(other *Timer) {
 	copy(t.sizes, other.sizes)
+	copy(t.gates, other.gates)
+	t.wiring.resemble(&other.wiring)
 	t.Full()
 }
 

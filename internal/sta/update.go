@@ -8,14 +8,8 @@ import (
 	"github.com/magpie-go/magpie/internal/circuit"
 )
 
-// Resize gives a gate another size, a positive number. The times are wrong until an update of it has run.
-func (t *Timer) Resize(gate circuit.Net, size float64) {
-	t.sizes[gate] = size
-	t.scratch.resized = append(t.scratch.resized, gate)
-}
-
-// An Update computes again what the sizes that have changed since the last update influence. It is valid until the
-// next, and it runs once.
+// An Update computes again what the changes since the last update influence. It is valid until the next change, and it
+// runs once.
 type Update struct {
 	timer *Timer
 	// The cones. Forward is in ascending order and backward in descending order, so each net comes after those from
@@ -26,7 +20,7 @@ type Update struct {
 
 // scratch is memory that updates use one after the other.
 type scratch struct {
-	resized           []circuit.Net // since the last update
+	changed           []circuit.Net // since the last update
 	forward, backward []circuit.Net
 	members           bitset // a cone; empty between updates
 	places            []uint32
@@ -47,38 +41,38 @@ func (s *scratch) make(nets int) {
 	}
 }
 
-// Update returns the update for the gates that were resized since the last.
+// Update returns the update for the changes since the last.
 func (t *Timer) Update() *Update {
 	s := &t.scratch
 	u := &Update{timer: t}
-	for _, gate := range s.resized {
-		s.members.add(gate)
-		for _, from := range t.circuit.Fanin(gate) {
-			if t.circuit.Kind(from) != circuit.Input {
-				s.members.add(from)
-			}
+	for _, n := range s.changed {
+		if t.circuit.Kind(n) != circuit.Input {
+			s.members.add(n)
 		}
 	}
 	u.forward = s.forward[:0]
 	for gate := range s.members.ascending {
 		u.forward = append(u.forward, gate)
-		for _, to := range t.circuit.Fanout(gate) {
+		for _, to := range t.fanouts[gate] {
 			s.members.add(to)
 		}
-		u.edges += len(t.circuit.Fanin(gate)) + 1
+		u.edges += len(t.fanins[gate]) + 1
 	}
 	for _, gate := range u.forward {
 		s.members.add(gate)
 	}
+	for _, n := range s.changed { // an input, too, has other readers
+		s.members.add(n)
+	}
 	u.backward = s.backward[:0]
 	for net := range s.members.descending {
 		u.backward = append(u.backward, net)
-		for _, from := range t.circuit.Fanin(net) {
+		for _, from := range t.fanins[net] {
 			s.members.add(from)
 		}
-		u.edges += len(t.circuit.Fanin(net))
+		u.edges += len(t.fanins[net])
 	}
-	s.forward, s.backward, s.resized = u.forward, u.backward, s.resized[:0]
+	s.forward, s.backward, s.changed = u.forward, u.backward, s.changed[:0]
 	return u
 }
 
@@ -97,8 +91,9 @@ func (u *Update) Serial() {
 
 // Graph returns the update as a graph with a task for each net of each cone.
 func (u *Update) Graph() *graph.Graph {
-	s, c := &u.timer.scratch, u.timer.circuit
-	u.timer.makeFuncs()
+	t := u.timer
+	s := &t.scratch
+	t.makeFuncs()
 	g := graph.New("timing update")
 	g.Reserve(u.Tasks(), u.edges)
 	tasks := s.tasks[:0]
@@ -106,7 +101,7 @@ func (u *Update) Graph() *graph.Graph {
 		task := g.Task(s.forwardFuncs[gate])
 		tasks = append(tasks, task)
 		s.places[gate] = uint32(i)
-		for _, from := range c.Fanin(gate) {
+		for _, from := range t.fanins[gate] {
 			if place := s.places[from]; place != absent {
 				tasks[place].Precede(task)
 			}
@@ -119,7 +114,7 @@ func (u *Update) Graph() *graph.Graph {
 		place := s.places[net]
 		s.places[net] = uint32(len(tasks))
 		tasks = append(tasks, task)
-		readers := c.Fanout(net)
+		readers := t.fanouts[net]
 		if len(readers) == 0 && place != absent {
 			tasks[place].Precede(task)
 		}
