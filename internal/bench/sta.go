@@ -55,7 +55,8 @@ var cornersParam = intParam("corners", "K", 16, 1, 256,
 var circuitParam = NewParam("circuit", "C", "c6288",
 	"circuit of sta: c6288, c6288-mapped, tv80, b19, or a file .bench or .v", parseCircuit)
 
-// timingChanges are the changes that sta makes.
+// timingChanges are the changes that sta makes: of sizes only, or a fifth each that resize a gate, insert and remove a
+// buffer, and connect and disconnect an input.
 type timingChanges string
 
 const (
@@ -64,8 +65,7 @@ const (
 )
 
 var changesParam = NewParam("changes", "C", string(resizing),
-	"changes of sta: resize, of a gate's size; or any: also buffers inserted and removed, inputs connected and "+
-		"disconnected, a fifth each", func(s string) (timingChanges, error) {
+	"changes of sta: resize, or any, also of gates and inputs", func(s string) (timingChanges, error) {
 		if c := timingChanges(s); c == resizing || c == anyChanges {
 			return c, nil
 		}
