@@ -64,8 +64,9 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	}()
 }
 
-// forkSlowly is Fork if there is demand, for a fork of another type than the one before, for the first of a scope or in
-// a block of the stack, while the scope has children, and where no call is left. here is that of Fork.
+// forkSlowly is Fork if there is demand or forks are pushed at once, for a fork of another type than the one before,
+// for the first of a scope or in a block of the stack, while the scope has children, and where no call is left. here is
+// that of Fork.
 //
 //go:noinline
 func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) Forked[A, R] {
@@ -75,7 +76,7 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	w := s.w
 	f := &w.forks
 	_, ok := s.top.pool.(*callPool[A, R])
-	// To rest, the worker pushes its private forks: attend does that, and so sees c as one.
+	// A worker that is to rest pushes its private forks first, which attend does: so c is private then.
 	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); f.pushes && s.isHome(here) && ok && c != last &&
 		f.public == c.level-1 && !w.share.isWanted() {
 		turn := c.turn
@@ -229,9 +230,10 @@ const (
 	isRoot
 )
 
-// checkedTurn is the bit of fork.turn of a fork that has been pushed, that has been joined before a newer one, that is
-// just above such a one, or that was the newest of a lane without private forks when its worker began to wait. A Forked
-// has the turn without the bit, so the fast path of Join, which compares the turns, is for the other forks only.
+// checkedTurn is the bit of fork.turn of a private fork that has been pushed, or of a fork that has been joined before
+// a newer one, that is just above such a one, or that was the newest of a lane without private forks when its worker
+// began to wait. A Forked has the turn without these bits, so the fast path of Join, which compares the turns, is for
+// the other forks only.
 //
 // pushedTurn is the bit of a fork that was pushed when it was made. Without checkedTurn it has a fast path of its own.
 const (

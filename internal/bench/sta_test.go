@@ -49,8 +49,8 @@ func TestTimingCircuits(t *testing.T) {
 	}
 }
 
-// TestTimingChanges: the same seed makes the same changes, those of sizes are of another size, and the clock is too fast
-// at first.
+// TestTimingChanges: the same seed makes the same changes, those of sizes are of another size, and the clock is too
+// fast at first.
 func TestTimingChanges(t *testing.T) {
 	c := circuit.C6288()
 	changes := 3000

@@ -197,7 +197,10 @@ func TestCoRun(t *testing.T) {
 		var rec record
 		require.NoError(t, json.Unmarshal([]byte(read(t, r, recordsFile)), &rec))
 		require.Len(t, rec.Programs, 3)
-		require.Len(t, rec.Programs[0].Results, reps)
+		if n := len(rec.Programs[0].Results); n != reps {
+			require.Greater(t, n, reps)
+			return fmt.Sprintf("the slow program went on for %d results, until the fast ones had theirs", n)
+		}
 		if n := len(rec.Programs[1].Results); n <= reps {
 			return fmt.Sprintf("the fast program stopped after %d results, before the slow one", n)
 		}

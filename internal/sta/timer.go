@@ -210,8 +210,8 @@ func (t *Timer) Latest() (latest float64) {
 	return latest
 }
 
-// Copy returns a timer with the sizes and inputs of t, whose times are those of a full analysis. What does not change is
-// shared.
+// Copy returns a timer with the sizes and inputs of t, whose times are those of a full analysis. What does not change
+// is shared.
 func (t *Timer) Copy() *Timer {
 	c := &Timer{circuit: t.circuit, period: t.period, corners: t.corners, gates: make([]technology, len(t.gates))}
 	c.wiring.make(t.circuit)
@@ -221,7 +221,8 @@ func (t *Timer) Copy() *Timer {
 	return c
 }
 
-// Resemble gives t the sizes and inputs of other, which has the same circuit, and computes its times by a full analysis.
+// Resemble gives t the sizes and inputs of other, which has the same circuit, and computes its times by a full
+// analysis.
 func (t *Timer) Resemble(other *Timer) {
 	copy(t.sizes, other.sizes)
 	copy(t.gates, other.gates)

@@ -22,12 +22,13 @@ const (
 	longPeriod = 10 * period
 	// busyPart is which part of the time since a task may have begun to sleep passes until the next look, while items
 	// wait: between a period and a long one. With the short period the timer alone would cost a hundredth of a core for
-	// as long as they do. A task that begins to sleep is found a short period after the next look at the latest.
+	// as long as they do. A task that begins to sleep is in doubt at the next look, or at the one after that if it has
+	// slept for less than a quarter of the time by then, and is found two short periods later.
 	busyPart = 20
 	// calmLooks is after how many looks in a row at which no item waited the period is long.
 	calmLooks = 10
-	// naps is how long a task may run between two looks, or a quarter of the time, and still sleeps, if it sleeps at the
-	// second. A task that wakes up every millisecond to look at something would else never be found.
+	// naps is how long a task may run between two looks, or a quarter of the time, and still sleeps, if it sleeps at
+	// the second. A task that wakes up every millisecond to look at something would else never be found.
 	naps = period / 4
 	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P. A
 	// thread sleeps, too, while its goroutine waits for a P. No goroutine waits for so long if there are any to spare.
@@ -70,7 +71,7 @@ type Host interface {
 type Watch struct {
 	host Host
 	on   xatomic.Uint32 // 1: it is listed with the clock, or about to be
-	slow xatomic.Uint32 // 1: for all that this watch has seen, the clock's period may be long
+	slow xatomic.Uint32 // 1: no item has waited for a while, so the clock is to hurry when one does
 
 	mu      xsync.Mutex // guards what follows
 	closed  bool
@@ -145,12 +146,16 @@ func (w *Watch) look() (on bool, next time.Duration) {
 		w.on.Store(0)
 		if !w.anyAwake() {
 			w.forget()
+			w.at, w.doubt = time.Time{}, time.Time{} // the pause is no time of computing
 			return false, longPeriod
 		}
 		w.on.Store(1) // the clock still has w
 	}
 	now := system.now()
-	most := now.Sub(w.at)
+	most := period
+	if !w.at.IsZero() {
+		most = now.Sub(w.at)
+	}
 	w.at = now
 	nap := max(naps, most/4)
 	looked := false
@@ -180,7 +185,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 	}
 	switch {
 	case looked || !w.host.Queued():
-		w.guess = guess{}
+		w.guess, w.doubt = guess{}, now
 	case system.tells:
 		w.calm = 0
 		if w.anyDoubt() {

@@ -384,3 +384,50 @@ func TestBusyPeriod(t *testing.T) {
 		})
 	}
 }
+
+// A pause is no time of computing: after it the clock ticks as at first, and what ran during it is not held against
+// what a task may run and still sleep.
+func TestPauses(t *testing.T) {
+	computes := func(p *plant) {
+		for i := range p.workers {
+			p.used[int64(i+1)] += period
+			p.awake[int64(i+1)] = true
+		}
+	}
+	for name, pause := range map[string]func(p *plant, w *Watch, pass func(time.Duration)){
+		"nothing queued": func(p *plant, w *Watch, pass func(time.Duration)) {
+			p.queued = false
+			for range 100 {
+				w.look()
+				pass(longPeriod)
+			}
+		},
+		"nobody awake": func(p *plant, w *Watch, pass func(time.Duration)) {
+			for i := range p.workers {
+				p.workers[i].Doing = Idle
+			}
+			on, _ := w.look()
+			require.False(t, on)
+			pass(time.Hour)
+			w.on.Store(1)
+			for i := range p.workers {
+				p.workers[i].Doing = InTask
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, w := newPlant(t, 2)
+			now := time.Unix(0, 0)
+			system.now = func() time.Time { now = now.Add(period); return now }
+			w.look()
+			computes(p)
+			w.look()
+			pause(p, w, func(d time.Duration) { now = now.Add(d) })
+			p.queued = true
+			computes(p)
+			_, next := w.look()
+			require.Equal(t, period, next)
+			require.Empty(t, p.asleep)
+		})
+	}
+}
