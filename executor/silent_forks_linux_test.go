@@ -1,4 +1,6 @@
-//go:build !magpie_portable_park // there no thread can tell what another one does
+//go:build !magpie_portable_park
+
+// With portable park no thread can tell what another one does.
 
 package executor_test
 
