@@ -11,20 +11,15 @@ import (
 // mbws is document 004's balanced work stealing (Algorithm 2) without its kernel support. A thief that has got an item
 // wishes two wake-ups. Other thieves take the wishes over and wake the sleeping workers that they meet. A thief that
 // has failed often and has no wishes sleeps. One thief, the watchdog, does not sleep while a run is in progress: all
-// thieves might sleep otherwise while busy workers show items. Document 000 has another watchdog: see mbws_last.go.
-//
-// The watchdog is a role, and the word watchdog says which thief has it. A thief takes the role if it is free, when it
-// begins to look for work and before each attempt. A thief that has prepared to sleep during a run, and finds the role
-// free, does not sleep. The watchdog gives the role up when it has got an item, leaves service, or sleeps because there
-// is no run: it clears the word first, and unless there is no run it then wakes others, which take the role. So if the
-// role is free while a run is in progress, no worker sleeps, or one was woken.
+// thieves might sleep otherwise while busy workers show items. Which one that is differs: see watch.
 type mbws struct {
 	crowd
-	watchdog xatomic.Int32 // 1 plus the ID of the watchdog; 0 if there is none
-	deputy   xatomic.Int32 // the same of the worker that stays awake in a wait; correctness does not depend on it
+	watchdog xatomic.Int32 // see watchdogRole
+	deputy   xatomic.Int32 // 1 plus the ID of the worker that stays awake in a wait; correctness does not depend on it
 	silence
 	threshold int
 	busyWakes bool
+	watches   func(*mbwsThief) watch
 	standIn   *standIn     // nil if there is none: see bws.go
 	peers     []*mbwsThief // by ID. P1: an entry is written before Machine.Workers counts it
 }
@@ -34,6 +29,7 @@ func newMBWS(m Machine, o Options) Policy {
 		crowd:     crowd{m: m},
 		threshold: cmp.Or(o.SleepThreshold, sleepThreshold),
 		busyWakes: o.BusyWakes,
+		watches:   func(t *mbwsThief) watch { return watchdogRole{t} },
 		peers:     make([]*mbwsThief, m.Limit()),
 	}
 }
@@ -68,6 +64,7 @@ func (p *mbws) WakeAll() { p.wakeAll() }
 // Attach implements Policy.
 func (p *mbws) Attach(h Host) Thief {
 	t := &mbwsThief{mbws: p, h: h, id: h.ID()}
+	t.watch = p.watches(t)
 	p.peers[t.id] = t
 	return t
 }
@@ -75,6 +72,7 @@ func (p *mbws) Attach(h Host) Thief {
 type mbwsThief struct {
 	*mbws
 	deaf
+	watch  watch
 	h      Host
 	id     int
 	failed int // the steal counter, n in the document
@@ -82,6 +80,15 @@ type mbwsThief struct {
 	wishes xatomic.Int32  // the wake-up counter, c in the document
 	status xatomic.Uint32 // an mbwsStatus
 	_      pad.Line
+}
+
+// A watch decides which thief stays awake while a run is in progress.
+type watch interface {
+	volunteer()        // the caller, which counts as a thief, is to try
+	cease(stolen bool) // the caller ceases to count as a thief: it has got an item, or leaves service
+	stays() bool       // the caller has failed often, and does not even prepare to sleep
+	maySleep() bool    // the caller has prepared, and ceases to count as a thief: it may sleep
+	isKept() bool      // a thief keeps the watch
 }
 
 // An mbwsStatus is what a worker tells its peers. Correctness does not depend on it.
@@ -95,30 +102,6 @@ const (
 
 func (t *mbwsThief) tell(s mbwsStatus) { t.status.Store(uint32(s)) }
 
-func (t *mbwsThief) isWatchdog() bool { return t.watchdog.Load() == int32(t.id+1) }
-
-// volunteer takes the role of the watchdog if no thief has it. The caller counts as a thief.
-func (t *mbwsThief) volunteer() {
-	if t.watchdog.Load() == 0 {
-		t.watchdog.CompareAndSwap(0, int32(t.id+1))
-	}
-}
-
-// resign gives up the role of the watchdog, if the worker has it, and wakes up to n others, one of which takes the
-// role. The document's watchdog appoints one of those that it wakes. If no worker has the role, the last watchdog may
-// have gone to sleep before this run, and the worker wakes others too.
-func (t *mbwsThief) resign(n int) {
-	switch t.watchdog.Load() {
-	case int32(t.id + 1):
-		// D4(resign): clear the word, then look for workers that sleep. Pairs with D4(watchdog).
-		t.watchdog.Store(0)
-	case 0:
-	default:
-		return
-	}
-	t.wish(-t.m.Notify(n))
-}
-
 // Busy implements Thief.
 func (t *mbwsThief) Busy(bool) { t.tell(mbwsBusy) }
 
@@ -129,28 +112,26 @@ func (t *mbwsThief) Find() bool {
 	t.tell(mbwsThieving)
 	t.join()
 	for {
-		t.volunteer()
+		t.watch.volunteer()
 		if h.Leave() {
 			// D1(dismiss): as in policy adaptive.
-			t.resign(1)
-			t.leave()
+			t.watch.cease(false)
 			return false
 		}
 		if t.attempts() {
 			if !t.busyWakes {
 				t.wish(wishes)
 			}
-			t.resign(max(1, int(t.wishes.Load())))
-			t.leave()
+			t.watch.cease(true)
 			return true
 		}
-		if t.isWatchdog() && m.Running() && !m.Stopping() {
+		if t.watch.stays() {
 			h.Pause(breath)
 			continue
 		}
 		h.Prepare()
 		t.tell(mbwsSleeping)
-		if t.maySleep() {
+		if t.watch.maySleep() {
 			h.Commit()
 		} else {
 			h.Cancel()
@@ -164,44 +145,20 @@ func (t *mbwsThief) Find() bool {
 	}
 }
 
-// maySleep ceases to count the worker as a thief and as the watchdog, and reports whether it may sleep. The worker has
-// prepared.
-func (t *mbwsThief) maySleep() bool {
-	// While the word says that a thief is the watchdog, that thief counts.
-	if t.isWatchdog() {
-		t.watchdog.Store(0)
-	}
-	t.thieves.Add(-1)
-	if t.m.Stopping() {
-		return false
-	}
-	// D4(watchdog): prepare, then look for a watchdog. Pairs with D4(resign).
-	if t.watchdog.Load() != 0 {
-		return true
-	}
-	// D3(rest): cease to count, then look for a run. Pairs with D3(run). D1(park): the same of items.
-	return !t.m.Running() && !t.m.AnyWork()
-}
-
 // attempts tries until it has an item, or has failed so often that the worker considers sleeping.
 func (t *mbwsThief) attempts() bool {
 	t.h.Searching()
 	for !t.m.Stopping() {
-		t.volunteer()
-		if stolen, enough := t.attempt(); stolen || enough {
-			return stolen
+		t.watch.volunteer()
+		victim := t.h.Random(t.m.Workers())
+		if t.h.Try(victim) == deque.Stolen {
+			return true
+		}
+		if t.fails(victim) {
+			return false
 		}
 	}
 	return false
-}
-
-// attempt tries once. It reports whether the worker has an item, or considers sleeping.
-func (t *mbwsThief) attempt() (stolen, enough bool) {
-	victim := t.h.Random(t.m.Workers())
-	if t.h.Try(victim) == deque.Stolen {
-		return true, false
-	}
-	return false, t.fails(victim)
 }
 
 // fails is called after an attempt to steal from victim has failed. It reports whether the worker considers sleeping.
@@ -235,13 +192,10 @@ func (t *mbwsThief) Waits() {
 // Vain implements Thief.
 func (t *mbwsThief) Vain(int) bool { return t.m.Stopping() || t.fails(t.h.Random(t.m.Workers())) }
 
-// MaySleep implements Thief.
-func (t *mbwsThief) MaySleep() bool { return t.mayRest(t.watchdog.Load() != 0) }
-
-// mayRest reports whether the worker may sleep in a wait. If no thief is the watchdog, a worker that is to sleep in a
-// wait stays awake as its deputy, unless there is one. A worker that sleeps already does not become one.
-func (t *mbwsThief) mayRest(watched bool) bool {
-	if watched || !t.m.Running() || t.m.Stopping() {
+// MaySleep implements Thief. If no thief keeps the watch, a worker that is to sleep in a wait stays awake as its
+// deputy, unless there is one. A worker that sleeps already does not become one.
+func (t *mbwsThief) MaySleep() bool {
+	if t.watch.isKept() || !t.m.Running() || t.m.Stopping() {
 		t.standDown()
 		return true
 	}

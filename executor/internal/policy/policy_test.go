@@ -263,8 +263,7 @@ func TestWaitsInTasks(t *testing.T) {
 			}
 			mbws, _ := p.(*mbws)
 			watch := func(n int32) { mbws.watchdog.Store(n) }
-			if last, ok := p.(*mbwsLast); ok {
-				mbws = last.mbws
+			if kind == MBWS {
 				watch = mbws.thieves.Store
 			}
 			require.Equal(t, kind != ABP && mbws == nil, thief.MaySleep())

@@ -164,7 +164,7 @@ func TestWishes(t *testing.T) {
 func TestWatchdogSleepsDuringAnAttempt(t *testing.T) {
 	s, p := newScene(MBWSRole, 2, Options{})
 	m := p.(*mbws)
-	m.peers[0].volunteer()
+	m.peers[0].watch.volunteer()
 	thief := s.actors[1]
 	thief.outcome = func(int) deque.Outcome {
 		m.watchdog.Store(0)
@@ -360,7 +360,7 @@ func TestOneWatchdog(t *testing.T) {
 func TestLastThief(t *testing.T) {
 	for others := range int32(2) {
 		s, p := newScene(MBWS, 3, Options{SleepThreshold: 10})
-		m := p.(*mbwsLast)
+		m := p.(*mbws)
 		a := s.actors[0]
 		m.thieves.Add(others)
 		a.outcome, s.waiting = after(100), 2
