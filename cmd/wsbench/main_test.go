@@ -236,6 +236,10 @@ func TestHelp(t *testing.T) {
 			"branching serial nonzeros n reps seed format o") {
 		require.Contains(t, stdout, "\n  -"+f+" ")
 	}
+	stdout, _, _ = wsbench("replay", "-h")
+	for _, e := range replay.Experiments() {
+		require.Contains(t, stdout, "\n  "+e.ID+" ")
+	}
 	stdout, _, _ = wsbench("service", "-h")
 	for _, f := range strings.Fields("background load task rate seconds rounds seed format o svg") {
 		require.Contains(t, stdout, "\n  -"+f+" ")

@@ -124,8 +124,8 @@ func (t *tool) listExperiments(o replay.Options) error {
 
 func writeExperiments(b *strings.Builder, o replay.Options) {
 	for _, e := range replay.Experiments() {
-		fmt.Fprintf(b, "  %-18s%s\n", e.ID, e.About)
-		fmt.Fprintf(b, "  %-18s%s; about %v\n", "", e.Place, e.Expect(o).Round(time.Second))
+		fmt.Fprintf(b, "  %-20s%s\n", e.ID, e.About)
+		fmt.Fprintf(b, "  %-20s%s; about %v\n", "", e.Place, e.Expect(o).Round(time.Second))
 	}
 }
 

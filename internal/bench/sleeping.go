@@ -49,15 +49,23 @@ type sleepDivision struct {
 
 // Inputs implements Division.
 func (s *sleepDivision) Inputs(n int, seed uint64, v Values) {
-	s.unit, s.units = value[time.Duration](v, unitParam), make([]int, n)
-	for i := range s.units {
-		s.units[i] = i + 1
-		s.want += int64(i + 1)
+	s.unit, s.units = value[time.Duration](v, unitParam), Sleeps(n, seed, s.permuted)
+	for _, u := range s.units {
+		s.want += int64(u)
 	}
-	if s.permuted {
+}
+
+// Sleeps returns the n sleeps of the workload sleep or, if they are permuted, of sleep-permuted, in units.
+func Sleeps(n int, seed uint64, permuted bool) []int {
+	units := make([]int, n)
+	for i := range units {
+		units[i] = i + 1
+	}
+	if permuted {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		rng.Shuffle(n, func(i, j int) { s.units[i], s.units[j] = s.units[j], s.units[i] })
+		rng.Shuffle(n, func(i, j int) { units[i], units[j] = units[j], units[i] })
 	}
+	return units
 }
 
 // Tasks implements Division.

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -15,21 +14,21 @@ import (
 )
 
 // timing is what OpenTimer is to document 000: static timing analysis of a circuit with random changes, one after the
-// other. Each change is followed by an incremental update, a task graph of its own; package sta documents
-// it. As in OpenTimer the graph is built on one thread, which then waits for its run.
+// other. Each change is followed by an incremental update, a task graph of its own; package sta documents it. As in
+// OpenTimer the graph is built on one thread, which then waits for its run.
 //
 // The number of tasks of an update is not known in advance: -n is the number of changes.
 var timing = &Workload{
 	Name: "sta",
-	About: "n changes of a circuit, each with an update of its timing, a task graph; -circuit c6288 is a 16×16 multiplier " +
-		"of NOR gates, c6288-mapped one of a library, tv80 and b19 are random circuits of those sizes; figures are " +
-		"per change",
+	About: "n changes of a circuit, each with an update of its timing, a task graph; -circuit c6288 is a 16×16 " +
+		"multiplier of NOR gates, c6288-mapped one of a library, tv80 and b19 are random circuits of those sizes; " +
+		"figures are per change",
 	Size:    "changes; document 000 has 80800 for c6288, 51000 for tv80, 10100 for b19",
 	Default: 500,
 	Small:   2,
 	Params:  []*Param{circuitParam, cornersParam, changesParam},
 	Shape: func(n int) Shape {
-		return Shape{Tasks: float64(n), Width: timingWidth, Data: timingBytes + 16*float64(n)}
+		return Shape{Tasks: float64(n), Width: timingWidth, Data: timingBytes + changeBytes*float64(n)}
 	},
 	Program: func(n int, seed uint64, v Values) (Program, error) {
 		return newTiming(n, seed, value[circuitSource](v, circuitParam).make(seed), value[int](v, cornersParam),
@@ -47,13 +46,15 @@ const (
 	netBytes = 1000
 	// cornerBytes is the memory of a net in a corner, in two timers.
 	cornerBytes = 64
+	// changeBytes is the memory of a change.
+	changeBytes = 32
 )
 
 var cornersParam = intParam("corners", "K", 16, 1, 256,
 	"corners in which sta computes each time: the work of a task, 25 ns each")
 
 var circuitParam = NewParam("circuit", "C", "c6288",
-	"circuit of sta: c6288, c6288-mapped, tv80, b19, or a file .bench or .v", parseCircuit)
+	"circuit of sta: "+circuitNames()+", or a file .bench or .v", parseCircuit)
 
 // timingChanges are the changes that sta makes: of sizes only, or a fifth each that resize a gate, insert and remove a
 // buffer, and connect and disconnect an input.
@@ -80,19 +81,30 @@ type circuitSource struct {
 
 func (c circuitSource) String() string { return c.name }
 
+// circuits are those that are not from a file.
+var circuits = []circuitSource{
+	{"c6288", func(uint64) *circuit.Circuit { return circuit.C6288() }},
+	{"c6288-mapped", func(uint64) *circuit.Circuit { return circuit.C6288Mapped() }},
+	{"tv80", circuit.TV80},
+	{"b19", circuit.B19},
+}
+
+func circuitNames() string {
+	var names []string
+	for _, c := range circuits {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, ", ")
+}
+
 func parseCircuit(s string) (circuitSource, error) {
-	switch s {
-	case "c6288":
-		return circuitSource{s, func(uint64) *circuit.Circuit { return circuit.C6288() }}, nil
-	case "c6288-mapped":
-		return circuitSource{s, func(uint64) *circuit.Circuit { return circuit.C6288Mapped() }}, nil
-	case "tv80":
-		return circuitSource{s, circuit.TV80}, nil
-	case "b19":
-		return circuitSource{s, circuit.B19}, nil
+	for _, c := range circuits {
+		if c.name == s {
+			return c, nil
+		}
 	}
 	if ext := filepath.Ext(s); ext != ".bench" && ext != ".v" {
-		return circuitSource{}, errors.New("choose c6288, c6288-mapped, tv80, b19, or a file whose name ends in .bench or .v")
+		return circuitSource{}, fmt.Errorf("choose %s, or a file whose name ends in .bench or .v", circuitNames())
 	}
 	c, err := circuit.Read(s)
 	if err != nil {
@@ -118,7 +130,7 @@ func newTiming(n int, seed uint64, c *circuit.Circuit, corners int, changes timi
 	if changes == anyChanges {
 		nets *= 2
 	}
-	need := nets*(netBytes+cornerBytes*float64(corners)) + 32*float64(n)
+	need := nets*(netBytes+cornerBytes*float64(corners)) + changeBytes*float64(n)
 	if have := available(); need > have {
 		return nil, BadInput("sta needs about %s for %s with -corners %d, and %s are available: choose fewer",
 			gib(need), c.Name, corners, gib(have))

@@ -2,7 +2,9 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/magpie-go/magpie/internal/bench"
@@ -13,7 +15,7 @@ import (
 type question struct {
 	program    string // the kind of program
 	experiment string // its ID
-	rows       string // the conditions of the rows that answer it
+	rows       string // the conditions of the rows that answer it; onAllCores may be the last
 	flags      string // of wsbench: a format for a candidate
 	candidates []string
 	control    string // the conditions of the baseline that was measured twice, if any
@@ -24,14 +26,28 @@ type question struct {
 // medianOf is the cost that is the geometric mean, over the points of a setting, of the medians of a figure.
 func medianOf(figure, by, setting string) func(*Data, string) float64 {
 	return func(d *Data, candidate string) float64 {
-		d = d.where("%s=%s", by, candidate)
-		sum, n := 0.0, 0.0
-		for _, part := range d.split(setting) {
-			sum += math.Log(part.stat(figure).Median)
-			n++
-		}
-		return math.Exp(sum / n)
+		return geometricMean(d.where("%s=%s", by, candidate).ofParts(setting, func(part *Data) float64 {
+			return part.stat(figure).Median
+		}))
 	}
+}
+
+// ofParts returns f of each part of d by the value of a setting, in the order of these values.
+func (d *Data) ofParts(setting string, f func(part *Data) float64) (all []float64) {
+	parts := d.split(setting)
+	for _, value := range slices.Sorted(maps.Keys(parts)) {
+		all = append(all, f(parts[value]))
+	}
+	return all
+}
+
+// geometricMean returns the geometric mean, not a number without any.
+func geometricMean(all []float64) float64 {
+	sum := 0.0
+	for _, x := range all {
+		sum += math.Log(x)
+	}
+	return math.Exp(sum / float64(len(all)))
 }
 
 // overPairs is the cost that is the mean of f over all co-runs.
@@ -43,34 +59,37 @@ func overPairs(f func(d *Data, co, policy string) float64) func(*Data, string) f
 	}
 }
 
-const dashPolicy, poolQueue, deques = "-policy %s", "-queue %s", "-deque %s"
+const (
+	dashPolicy, poolQueue, deques = "-policy %s", "-queue %s", "-deque %s"
+
+	// onAllCores is the condition that there are as many workers as cores.
+	onAllCores = "workers=all"
+	verbatim   = "engine=magpie-verbatim window= " + onAllCores
+)
 
 var (
-	onAllCores = "engine=magpie-verbatim window= workers="
-	policies   = []string{"adaptive", ours, "mbws", "abp"}
-	forkers    = []string{"adaptive", balanced, "abp"}
-	allDeques  = []string{"chaselev", "padws", "bwos", "abp", "adws", "pdqr", "pdqs"}
+	policies  = []string{"adaptive", ours, "mbws", "abp"}
+	forkers   = []string{"adaptive", balanced, "abp"}
+	allDeques = []string{"chaselev", "padws", "bwos", "abp", "adws", "pdqr", "pdqs"}
 )
 
 // questions are answered in the order of their experiments. The first candidate is the one to take if none is better.
 var questions = []question{
-	{"a graph with one task at a time, beside other programs", "000/fig2", "workload=chain " + onAllCores, dashPolicy,
+	{"a graph with one task at a time, beside other programs", "000/fig2", "workload=chain " + verbatim, dashPolicy,
 		policies, "policy=abp", "CPU time", medianOf("cpu-ns", "policy", "workload")},
-	{"a graph of many small tasks", "000/fig2", "workload=btree|dag " + onAllCores, dashPolicy, policies, "policy=abp",
+	{"a graph of many small tasks", "000/fig2", "workload=btree|dag " + verbatim, dashPolicy, policies, "policy=abp",
 		"time", medianOf("ns/op", "policy", "workload")},
-	{"a graph of even tasks of some work", "000/fig2", "workload=matmul " + onAllCores, dashPolicy, policies,
+	{"a graph of even tasks of some work", "000/fig2", "workload=matmul " + verbatim, dashPolicy, policies,
 		"policy=abp", "time", medianOf("ns/op", "policy", "workload")},
 	{"several processes of incremental graphs at once", "000/fig5-corun", "", dashPolicy, []string{ours, "mbws", "abp"},
 		"policy=abp", "time", func(d *Data, policy string) float64 {
-			sum, n := 0.0, 0.0
-			for _, circuit := range d.split("circuit") {
-				sum += math.Log(circuit.speedup(policy, circuit.last("processes")))
-				n++
-			}
-			return math.Exp(-sum / n)
+			return 1 / geometricMean(d.ofParts("circuit", func(circuit *Data) float64 {
+				return circuit.speedup(policy, circuit.last("processes"))
+			}))
 		}},
-	{"a list of even tasks", "001/f1", "input=dense workers=", poolQueue, []string{"perthread+spin", "centralised+spin",
-		"perthread+neighbour+one+spin", "perthread+random+half+spin"}, "", "time", medianOf("ns/op", "queue", "tasks")},
+	{"a list of even tasks", "001/f1", "input=dense " + onAllCores, poolQueue,
+		[]string{"perthread+spin", "centralised+spin", "perthread+neighbour+one+spin", "perthread+random+half+spin"}, "",
+		"time", medianOf("ns/op", "queue", "tasks")},
 	{"a search that ends with the first hit, with a guess where it is", "001/f5", "", poolQueue,
 		[]string{"priority+spin", "centralised+spin"}, "", "time", medianOf("ns/op", "queue", "tasks")},
 	{"a list of uneven tasks", "001/summary", "workload=mandelbrot-views view=6", poolQueue,
@@ -82,22 +101,21 @@ var questions = []question{
 		"time of a push or pop", medianOf("ns/op", "deque", "stolen")},
 	{"a deque whose thieves must not wait", "002/fig2b", "", deques, allDeques, "", "time of a steal",
 		medianOf("mean-ns", "deque", "stolen")},
-	{"an executor whose forks are all pushed", "002/forks", "workers=", deques, allDeques, "", "time of a fork",
+	{"an executor whose forks are all pushed", "002/forks", onAllCores, deques, allDeques, "", "time of a fork",
 		medianOf("ns/task", "deque", "workload")},
-	{"an executor that runs graphs, Verbatim", "002/graphs", "workers=", deques, allDeques, "", "time of a task",
+	{"an executor that runs graphs, Verbatim", "002/graphs", onAllCores, deques, allDeques, "", "time of a task",
 		medianOf("ns/task", "deque", "workload")},
 	{"services that share a machine", "003/services", "under=adaptive", "%s", []string{sharedControl, kernelControl}, "",
 		"mean response", medianOf("ns/op", "control", "service")},
 	{"a fork-join program that is alone", "004/solo", "co=alone", dashPolicy, forkers, "policy=abp", "time",
 		func(d *Data, policy string) float64 {
-			sum, n := 0.0, 0.0
+			var times []float64
 			for _, a := range apps {
 				if !a.isLoop() {
-					sum += math.Log(d.solo(a.name, policy))
-					n++
+					times = append(times, d.solo(a.name, policy))
 				}
 			}
-			return math.Exp(sum / n)
+			return geometricMean(times)
 		}},
 	{"fork-join programs beside each other, for throughput", "004/fig3", "", dashPolicy, forkers, "under=abp",
 		"time over the time alone", overPairs(func(d *Data, co, policy string) float64 {
@@ -136,11 +154,10 @@ func (d *Data) answers(e *Experiment) (all []answer) {
 // by answers q. The first candidate is taken, unless another costs less by more than the noise. A difference is not
 // resolved if resampled repetitions have one in either direction, or if the control is as far from its baseline.
 func (a answer) by(q question, d *Data) answer {
-	rows := q.rows
-	if strings.HasSuffix(rows, "workers=") {
-		rows += d.where("%s", strings.TrimSuffix(rows, "workers=")).allCores()
+	rows, onAll := strings.CutSuffix(q.rows, onAllCores)
+	if d = d.where("%s", rows); onAll {
+		d = d.where("workers=%s", d.allCores())
 	}
-	d = d.where("%s", rows)
 	var names []string
 	var costs []float64
 	for _, c := range q.candidates {

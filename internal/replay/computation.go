@@ -6,8 +6,8 @@ import (
 	"github.com/magpie-go/magpie/internal/bench"
 )
 
-// A Computation makes rows without a run of wsbench: from a document's theory, or of jobs on virtual processors. It gives
-// the same rows each time, on any machine.
+// A Computation makes rows without a run of wsbench: from a document's theory, or of jobs on virtual processors. It
+// gives the same rows each time, on any machine.
 type Computation struct {
 	Name string // distinguishes it from all others
 	rows func() []bench.Row

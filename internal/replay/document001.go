@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/magpie-go/magpie/internal/bench"
 )
 
 // The experiments of document 001, with its queues: centralised, one per thread with six ways to steal, and a priority
@@ -176,10 +178,7 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 			"otherwise. Threads that look for tasks again and again take cores from those that wake; with " + asleep001 +
 			" they sleep, so that the time is that of the schedule but for some percent.",
 		plan: func(p *Plan) {
-			unit := unit
-			if p.Unit > 0 {
-				unit = p.Unit.String()
-			}
+			unit := p.unitOr(unit)
 			seconds := time.Duration(float64(p.size(3,
 				10))*2.2*float64(tasks*tasks/threads/2)*unitOf(unit)*10) * time.Nanosecond
 			for _, workload := range []string{"sleep", "sleep-permuted"} {
@@ -247,8 +246,8 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 				for _, w := range d.values("workload") {
 					part := d.where("workload=%s", w)
 					took := part.median("ns/op", "queue=%s", asleep001)
-					sleeps := sleeps001(tasks, w == "sleep-permuted", d.Seed)
-					ideal := float64(ideal001(sleeps, threads, stealOne)) * unitOf(unit)
+					sleeps := bench.Sleeps(tasks, d.Seed, w == "sleep-permuted")
+					ideal := float64(ideal001(sleeps, threads, stealOne)) * unitOf(d.unitOr(unit))
 					held = held && took <= 1.05*ideal
 					found = append(found, fmt.Sprintf("%s: %s, without costs %s (lower bound of any schedule %s)", w,
 						ms(took), ms(ideal), ms(part.stat("bound-ns").Median)))
@@ -266,9 +265,17 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 	return e
 }
 
+// unitOr returns the unit of the sleeps of document 001: usual, if no other is given.
+func (o Options) unitOr(usual string) string {
+	if o.Unit > 0 {
+		return o.Unit.String()
+	}
+	return usual
+}
+
 // unitOf returns a unit of sleep in nanoseconds.
 func unitOf(unit string) float64 {
-	d, _ := time.ParseDuration(unit) // written above
+	d, _ := time.ParseDuration(unit) // written above, or by unitOr
 	return float64(d)
 }
 

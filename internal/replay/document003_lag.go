@@ -19,8 +19,9 @@ var p2LagOf003 = &Experiment{
 	ID: "003/p2-lag", Place: "Section 7.2.2, figure 7-9, and section 6.1",
 	About: "experiment P2 on 16 virtual processors by the length of tasks, which is the lag of process control",
 	Notes: virtual003 + "A cycle is 50 steps. The phases are those of 003/p2, with tasks of 1 to 300 steps in the " +
-		"parallel one, and knary(10,4,4) and knary(10,5,0), the document's trees with a level less. While a worker that is to sleep " +
-		"ends its task, another job may have its processor already: more workers are awake than there are processors.",
+		"parallel one, and knary(10,4,4) and knary(10,5,0), the document's trees with a level less. While a worker that " +
+		"is to sleep ends its task, another job may have its processor already: more workers are awake than there are " +
+		"processors.",
 	plan: func(p *Plan) {
 		p.compute(30*computing, "003-p2-lag", func() (rows []bench.Row) {
 			const processors = 16

@@ -41,10 +41,7 @@ var fig5Of004 = &Experiment{
 			needs: aThief, baseline: "under=abp",
 			Says: "Delayed and selective yields barely reduce the average unfairness: 108 % (selective) from 124 %.",
 			judge: func(d *Data) Verdict {
-				u := func(policy string) float64 {
-					return mean(d.where("under=%s", policy).coRuns(""),
-						func(co string) float64 { return d.unfairness(co, policy) })
-				}
+				u := d.meanUnfairness
 				return verdict(u(delayed) > 0.7*u("abp") && u(selective) > 0.7*u("abp"),
 					"ABP %s, delayed %s, selective %s, %s %s",
 					pct(u("abp")), pct(u(delayed)), pct(u(selective)), balanced, pct(u(balanced)))
@@ -55,11 +52,7 @@ var fig5Of004 = &Experiment{
 			needs: aThief, baseline: "under=abp",
 			Says: "Selective yields lower the average throughput by about 8 %, from 1.2 to 1.1.",
 			judge: func(d *Data) Verdict {
-				t := func(policy string) float64 {
-					return mean(d.where("under=%s", policy).coRuns(""), func(co string) float64 {
-						return d.weighted(co, policy, "abp")
-					})
-				}
+				t := d.meanWeighted
 				return verdict(t(selective) < 0.98*t("abp"), "ABP %s, delayed %s, selective %s, %s %s",
 					significant(t("abp")),
 					significant(t(delayed)), significant(t(selective)), balanced, significant(t(balanced)))
@@ -115,11 +108,10 @@ var fig6Of004 = &Experiment{
 			var found []string
 			var speeds []float64
 			for _, t := range thresholds {
-				runs := d.where("under=%s", t.policy).coRuns("")
-				u := mean(runs, func(co string) float64 { return d.unfairness(co, t.policy) })
-				speed := mean(runs, func(co string) float64 { return d.weighted(co, t.policy, "abp") })
+				speed := d.meanWeighted(t.policy)
 				speeds = append(speeds, speed)
-				found = append(found, fmt.Sprintf("%d: %s, %s", t.value, pct(u), significant(speed)))
+				found = append(found, fmt.Sprintf("%d: %s, %s", t.value, pct(d.meanUnfairness(t.policy)),
+					significant(speed)))
 			}
 			return verdict(speeds[0] > 1.05*speeds[len(speeds)-1], "%s", strings.Join(found, "; "))
 		},

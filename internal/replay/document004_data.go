@@ -74,6 +74,16 @@ func mean(coRuns []string, f func(co string) float64) float64 {
 	return sum / float64(len(coRuns)) // NaN without any
 }
 
+// meanUnfairness returns the average unfairness of the co-runs under a policy.
+func (d *Data) meanUnfairness(policy string) float64 {
+	return mean(d.where("under=%s", policy).coRuns(""), func(co string) float64 { return d.unfairness(co, policy) })
+}
+
+// meanWeighted returns the average weighted speed-up of the co-runs under a policy, with the solo times under ABP.
+func (d *Data) meanWeighted(policy string) float64 {
+	return mean(d.where("under=%s", policy).coRuns(""), func(co string) float64 { return d.weighted(co, policy, "abp") })
+}
+
 // pct formats a share as percent.
 func pct(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
 
@@ -143,11 +153,10 @@ func (d *Data) averages(file, title string, policies []string, label func(string
 	unfair.Y.Zero, speed.Y.Zero = true, true
 	var u, t Series
 	for i, policy := range policies {
-		runs := d.where("under=%s", policy).coRuns("")
 		unfair.X.Categories = append(unfair.X.Categories, label(policy))
 		speed.X.Categories = unfair.X.Categories
-		u.at(i, 100*mean(runs, func(co string) float64 { return d.unfairness(co, policy) }))
-		t.at(i, mean(runs, func(co string) float64 { return d.weighted(co, policy, "abp") }))
+		u.at(i, 100*d.meanUnfairness(policy))
+		t.at(i, d.meanWeighted(policy))
 	}
 	u.Name, t.Name = "unfairness", "weighted speed-up"
 	unfair.add(u)

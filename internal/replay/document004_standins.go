@@ -32,17 +32,12 @@ var standInsOf004 = &Experiment{
 		needs: aThief, baseline: "under=" + roles,
 		Says: "With each stand-in the average unfairness is less than without any.",
 		judge: func(d *Data) Verdict {
-			of := func(policy string) (unfair, speed float64) {
-				runs := d.where("under=%s", policy).coRuns("")
-				return mean(runs, func(co string) float64 { return d.unfairness(co, policy) }),
-					mean(runs, func(co string) float64 { return d.weighted(co, policy, "abp") })
-			}
-			none, speed := of(roles)
-			held, found := true, []string{roles + " " + pct(none) + ", " + significant(speed)}
-			for _, policy := range standIns {
-				unfair, speed := of(policy)
-				held = held && unfair < none
-				found = append(found, policy+" "+pct(unfair)+", "+significant(speed))
+			none := d.meanUnfairness(roles)
+			held, found := true, []string{}
+			for _, policy := range append([]string{roles}, standIns...) {
+				unfair := d.meanUnfairness(policy)
+				held = held && (policy == roles || unfair < none)
+				found = append(found, policy+" "+pct(unfair)+", "+significant(d.meanWeighted(policy)))
 			}
 			return verdict(held, "unfairness and weighted speed-up: %s", strings.Join(found, "; "))
 		},

@@ -40,7 +40,7 @@ type Series struct {
 }
 
 // A Point of a series. X is an index of Categories if the axis has them. Low and High are the least and the most of the
-// repetitions, of which Y is the median.
+// repetitions, of which Y is the median; of dots they are the ends of an interval, of which resampledNote tells.
 type Point struct {
 	X    float64  `json:"x"`
 	Y    float64  `json:"y"`

@@ -1,7 +1,5 @@
 package replay
 
-import "math/rand/v2"
-
 // ideal001 returns how many units the sleeps of document 001 take on so many threads if nothing but sleep takes time.
 // Tasks are dealt to the threads in turn. A thread takes the newest task of its queue. When it has none, it takes the
 // oldest tasks of the next queue that has some, in a circle: as many as amount returns of those there, and sleeps for
@@ -44,16 +42,3 @@ func ideal001(units []int, threads int, amount func(n int) int) int {
 
 // stealOne is an amount.
 func stealOne(int) int { return 1 }
-
-// sleeps001 returns the sleeps of the workloads sleep and sleep-permuted, in units.
-func sleeps001(tasks int, permuted bool, seed uint64) []int {
-	units := make([]int, tasks)
-	for i := range units {
-		units[i] = i + 1
-	}
-	if permuted {
-		rng := rand.New(rand.NewPCG(seed, 0))
-		rng.Shuffle(tasks, func(i, j int) { units[i], units[j] = units[j], units[i] })
-	}
-	return units
-}

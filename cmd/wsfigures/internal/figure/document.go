@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// What a document has is drawn alike in all figures: as open diamonds in the colour of the series that they are to be
-// compared with, and joined by dashed lines where that series is a line.
+// What a document has is drawn alike in all figures: as open diamonds, which have the colour of the series that they
+// are to be compared with, or are black on bars. Where that series is a line, dashed lines join them.
 
 // seriesNamed returns the index of a series, -1 if there is none of that name.
 func (f *Figure) seriesNamed(name string) int {

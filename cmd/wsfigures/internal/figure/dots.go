@@ -51,8 +51,7 @@ func newDotSheet(f *Figure) *dotSheet {
 func (s *dotSheet) size() (w, h vg.Length) { return s.width, s.height }
 
 func (s *dotSheet) above() vg.Length {
-	return margin + heightOf(len(s.title), leading(titleText)) + 5 + heightOf(len(s.key), keyHeight) +
-		s.documentKeyHeight() + 3
+	return titleHeight(s.title) + heightOf(len(s.key), keyHeight) + s.documentKeyHeight() + 3
 }
 
 func (s *dotSheet) below() vg.Length {
@@ -84,12 +83,7 @@ func (s *dotSheet) at(area vg.Rectangle, series int, category, value float64) vg
 }
 
 func (s *dotSheet) draw(c draw.Canvas) {
-	c.SetColor(white)
-	c.Fill(c.Rectangle.Path())
-
-	top := vg.Point{X: margin, Y: c.Max.Y - margin}
-	fillLines(c, titleText, top, s.title)
-	top.Y -= heightOf(len(s.title), leading(titleText)) + 5
+	top := begin(c, s.title)
 	s.drawKey(c, top)
 	top.Y -= heightOf(len(s.key), keyHeight)
 	s.drawDocumentKey(c, top)

@@ -110,7 +110,7 @@ func (s *sheet) below() vg.Length {
 
 // above returns the height of everything above the data.
 func (s *sheet) above() vg.Length {
-	h := margin + heightOf(len(s.title), leading(titleText)) + 5 + s.documentKeyHeight()
+	h := titleHeight(s.title) + s.documentKeyHeight()
 	if len(s.key) > 0 {
 		h += heightOf(len(s.key), keyHeight) + 5
 	}
@@ -159,14 +159,22 @@ func newPlot(f *Figure) *plot.Plot {
 	return p
 }
 
-// draw draws the sheet on a canvas of its size.
-func (s *sheet) draw(c draw.Canvas) {
+// begin makes a canvas white and draws the title. It returns where the next line begins.
+func begin(c draw.Canvas, title []string) vg.Point {
 	c.SetColor(white)
 	c.Fill(c.Rectangle.Path())
+	fillLines(c, titleText, vg.Point{X: margin, Y: c.Max.Y - margin}, title)
+	return vg.Point{X: margin, Y: c.Max.Y - titleHeight(title)}
+}
 
-	top := vg.Point{X: margin, Y: c.Max.Y - margin}
-	fillLines(c, titleText, top, s.title)
-	top.Y -= heightOf(len(s.title), leading(titleText)) + 5
+// titleHeight returns the height of the title, with the margin above it and the gap below it.
+func titleHeight(title []string) vg.Length {
+	return margin + heightOf(len(title), leading(titleText)) + 5
+}
+
+// draw draws the sheet on a canvas of its size.
+func (s *sheet) draw(c draw.Canvas) {
+	top := begin(c, s.title)
 	s.drawDocumentKey(c, top)
 	top.Y -= s.documentKeyHeight()
 	if len(s.key) > 0 {

@@ -192,8 +192,10 @@ func (f *Figure) check() error {
 		return errors.New("the x axis has categories and log, min or max")
 	case len(f.Series) == 0:
 		return errors.New("series is missing")
-	case max(len(f.Series)+len(f.Marks), len(f.Document)) > maxSeries:
+	case len(f.Series)+len(f.Marks) > maxSeries:
 		return fmt.Errorf("%d series and marks: at most %d", len(f.Series)+len(f.Marks), maxSeries)
+	case len(f.Document) > maxSeries:
+		return fmt.Errorf("%d series in document: at most %d", len(f.Document), maxSeries)
 	}
 	if err := f.X.check("x"); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// linePlotter draws lines and steps: first all bands, then bounds, lines and points.
+// linePlotter draws lines and steps: first all bands, then bounds, lines, points and the document's values.
 type linePlotter struct{ *Figure }
 
 func (f linePlotter) Plot(c draw.Canvas, p *plot.Plot) {
@@ -30,10 +30,13 @@ func (f linePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		line := plotter.Line{XYs: f.xys(c, p, s.Points), LineStyle: style, StepStyle: step}
 		line.Plot(c, p)
 	}
-	defer f.plotDocument(c, p)
-	if f.Kind == Steps {
-		return
+	if f.Kind == Lines {
+		f.plotPoints(c, p)
 	}
+	f.plotDocument(c, p)
+}
+
+func (f linePlotter) plotPoints(c draw.Canvas, p *plot.Plot) {
 	const most = 60 // points drawn as such; more would hide the line
 	for i, s := range f.Series {
 		every := len(s.Points)/most + 1
