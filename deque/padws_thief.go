@@ -18,9 +18,7 @@ func (d *padWS[T]) Steal() (*T, Outcome) {
 	p := item.Get()
 	item.Set(nil) // R2
 	b.done.Add(1) // P3: and not before, or the owner's next item there would be lost
-	if f.newest {
-		d.asked.Add(1) // for the next steal, of any thief
-	}
+	d.askAfter(f, 1)
 	return p, Stolen
 }
 
@@ -45,9 +43,7 @@ func (d *padWS[T]) StealBatch(into []*T, batch Batch) (int, Outcome) {
 		items[i].Set(nil) // R2
 	}
 	b.done.Add(uint32(n)) // P3
-	if f.newest {
-		d.asked.Add(uint32(n))
-	}
+	d.askAfter(f, n)
 	return n, Stolen
 }
 
@@ -77,7 +73,7 @@ func (d *padWS[T]) Len() (n int) {
 type padFind[T any] struct {
 	block        *padBlock[T]
 	claim, grant padWord // of one epoch: the first item, and one past the last
-	newest       bool    // it was the owner's block
+	number       int64   // of the block
 }
 
 // find finds the oldest items that thieves may claim. The outcome is Stolen if there are any, otherwise that of Steal.
@@ -85,11 +81,9 @@ func (d *padWS[T]) find() (padFind[T], Outcome) {
 	for range len(d.blocks) + 1 {
 		k := d.oldest.Load()
 		b := d.block(k)
-		// What is granted may be claimed wherever the owner is: in a block above the owner's nothing is (I5). The owner
-		// writes newest at every boundary, and a thief needs it here only if the owner may have more to grant.
+		// What is granted may be claimed wherever the owner is: in a block above the owner's nothing is (I5).
 		if s, g := b.claim.Load(), b.grant.Load(); isGranted(s, g) {
-			mayHaveMore := padIndex(g) != d.size || padIndex(s)+1 == d.size
-			return padFind[T]{b, s, g, mayHaveMore && k == d.newest.Load()}, Stolen
+			return padFind[T]{b, s, g, k}, Stolen
 		}
 		newest := d.newest.Load()
 		if k > newest { // the owner's block is exhausted, and was passed when there was one above it
@@ -110,9 +104,18 @@ func (d *padWS[T]) find() (padFind[T], Outcome) {
 			d.ask()
 			return padFind[T]{}, NotReady
 		}
-		return padFind[T]{b, s, g, k == newest}, Stolen
+		return padFind[T]{b, s, g, k}, Stolen
 	}
 	return padFind[T]{}, Lost
+}
+
+// askAfter leaves n requests, for the next steals of any thief, after n items of f were taken, if the block is still
+// the owner's. The owner writes newest at every boundary, so a thief does not read it where the owner has granted the
+// whole block and more of that is left to take.
+func (d *padWS[T]) askAfter(f padFind[T], n int) {
+	if (padIndex(f.grant) != d.size || padIndex(f.claim)+uint(n) == d.size) && f.number == d.newest.Load() {
+		d.asked.Add(uint32(n))
+	}
 }
 
 // ask leaves a request unless there is one.

@@ -60,6 +60,13 @@ func (w *Worker) attend() {
 	w.publish()
 }
 
+// attendIfAsked is called where a task may have run for long without a Fork or Join.
+func (w *Worker) attendIfAsked() {
+	if w.lane.Demand() || w.share.isWanted() {
+		w.attend()
+	}
+}
+
 // attendIfFew is called at the second Fork of a frame if there may be little to steal.
 //
 //go:noinline

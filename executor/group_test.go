@@ -317,11 +317,14 @@ func TestGroupWaitsForNoTurn(t *testing.T) {
 				g := executor.NewGroup(ex)
 				g.SetLimit(1)
 				within(t, ex, func() {
+					filled := make(chan struct{}) // a function of AfterEnd may run on when its run has been waited for
 					try(t, ex, g, func() {
+						defer close(filled)
 						for range many {
 							g.Go(func() error { ran.Add(1); return nil })
 						}
 					})
+					<-filled
 					require.NoError(t, g.Wait())
 				})
 				require.EqualValues(t, many, ran.Load())

@@ -94,15 +94,10 @@ func (w *Worker) hasSlot() bool {
 }
 
 // waitsInGo reports whether w's task is to wait in Go, for which there is no turn: because many functions are queued.
-// If the task is a function of the group, and all others that have a turn wait so, too, an errgroup would wait for
-// ever: none of them ends, so no turn comes. Then no function of the run waits any more, since what gives to its own
-// group in this way does so again and again. The caller holds turns.mu.
-func (r *groupRun) waitsInGo(w *Worker) bool {
-	if w.body != &r.Body {
+// own says that the task is a function of the group. The caller holds turns.mu.
+func (r *groupRun) waitsInGo(w *Worker, own bool) bool {
+	if !own {
 		return w.mayWaitFor(r)
-	}
-	if r.inGo+1 >= r.group.active {
-		r.callsInGo = true
 	}
 	return !r.callsInGo && w.inline == nil && !w.hasSlot()
 }
@@ -151,12 +146,7 @@ func (r *groupRun) leavesGo(t *groupTask) {
 // callInGo calls t in Go, on top of the function of the group that w runs, whose turn t has meanwhile. The functions
 // that t gives away are not run here.
 func (r *groupRun) callInGo(w *Worker, t *groupTask) {
-	if w.share.isWanted() {
-		w.share.rest()
-	}
-	if w.lane.IsPolled() && w.lane.Demand() {
-		w.tell(w.lane.Poll())
-	}
+	w.attendIfAsked()
 	if w.counts.items%pollInterval == 0 {
 		w.publishAtCheckpoint()
 	}
@@ -224,8 +214,14 @@ func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan s
 	}
 	if w != nil && g.queued >= patientTurns {
 		own := w.body == &r.Body
-		switch waits := r.waitsInGo(w); {
-		case waits:
+		// If all functions that have a turn wait in Go, an errgroup waits for ever: none of them ends, so no turn
+		// comes. Then no function of the run waits any more, since what gives to its own group in this way does so
+		// again and again.
+		if own && r.inGo+1 >= g.active {
+			r.callsInGo = true
+		}
+		switch {
+		case r.waitsInGo(w, own):
 			comes = make(chan struct{})
 			t.turn.comes, t.turn.ofOwn = comes, own
 			if own {

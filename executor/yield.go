@@ -82,8 +82,8 @@ func paceFor(cfg *Config) pace.Pace {
 
 // yield is Yield on worker w, which has a thread. The item being run only.
 func (w *Worker) yield() {
-	if w.body != nil && !w.blocking && (w.lane.Demand() || w.share.isWanted()) {
-		w.attend()
+	if w.body != nil && !w.blocking {
+		w.attendIfAsked()
 	}
 	task := w.counts.items
 	if w.pace.Skips(task) {

@@ -70,7 +70,8 @@ func (c *Changer) Next() Change {
 	case Insert:
 		c.inserted = append(c.inserted, change.Gate)
 	case Remove:
-		c.inserted = slices.DeleteFunc(c.inserted, func(gate circuit.Net) bool { return gate == change.Gate })
+		at := slices.Index(c.inserted, change.Gate)
+		c.inserted = slices.Delete(c.inserted, at, at+1)
 	}
 	return change
 }

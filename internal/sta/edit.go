@@ -12,12 +12,11 @@ import (
 type wiring struct {
 	fanins  [][]circuit.Net // by net
 	fanouts [][]circuit.Net // by net: ascending, so that loads are added up in the same order whatever the changes were
-	edited  bool
+	edited  bool            // it may not be that of the circuit
 }
 
-func (w *wiring) make(c *circuit.Circuit) {
-	w.fanins, w.fanouts = make([][]circuit.Net, c.Len()), make([][]circuit.Net, c.Len())
-	w.begin(c)
+func (w *wiring) make(nets int) {
+	w.fanins, w.fanouts, w.edited = make([][]circuit.Net, nets), make([][]circuit.Net, nets), true
 }
 
 // begin makes the wiring that of the circuit.

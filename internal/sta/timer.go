@@ -87,9 +87,8 @@ func New(c *circuit.Circuit, period float64, corners int) *Timer {
 		sizes:   make([]float64, c.Len()),
 		times:   make([]timing, c.Len()*corners),
 	}
-	t.wiring.make(c)
+	t.wiring.make(c.Len())
 	t.scratch.make(c.Len())
-	t.edited = true
 	t.Reset()
 	return t
 }
@@ -214,7 +213,7 @@ func (t *Timer) Latest() (latest float64) {
 // is shared.
 func (t *Timer) Copy() *Timer {
 	c := &Timer{circuit: t.circuit, period: t.period, corners: t.corners, gates: make([]technology, len(t.gates))}
-	c.wiring.make(t.circuit)
+	c.wiring.make(len(t.fanins))
 	c.sizes, c.times = make([]float64, len(t.sizes)), make([]timing, len(t.times))
 	c.scratch.make(len(t.sizes))
 	c.Resemble(t)

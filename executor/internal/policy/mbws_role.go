@@ -1,11 +1,11 @@
 package policy
 
-// watchdogRole is the watch of document 004: the watchdog is a role, and the word watchdog says which thief has it, as 1
-// plus its ID, or 0. A thief takes the role if it is free, when it begins to look for work and before each attempt. A
-// thief that has prepared to sleep during a run, and finds the role free, does not sleep. The watchdog gives the role up
-// when it has got an item, leaves service, or sleeps because there is no run: it clears the word first, and unless there
-// is no run it then wakes others, which take the role. So if the role is free while a run is in progress, no worker
-// sleeps, or one was woken.
+// watchdogRole is the watch of document 004: the watchdog is a role, and the word watchdog says which thief has it, as
+// 1 plus its ID, or 0. A thief takes the role if it is free, when it begins to look for work and before each attempt. A
+// thief that has prepared to sleep during a run, and finds the role free, does not sleep. The watchdog gives the role
+// up when it has got an item, leaves service, or sleeps because there is no run: it clears the word first, and unless
+// there is no run it then wakes others, which take the role. So if the role is free while a run is in progress, no
+// worker sleeps, or one was woken.
 type watchdogRole struct{ *mbwsThief }
 
 func (t watchdogRole) isWatchdog() bool { return t.watchdog.Load() == int32(t.id+1) }
