@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
@@ -30,40 +31,40 @@ func noteMost(most *atomic.Int64, n int64) {
 // visited once, few wait at a time, and no more are read at a time than the limit. An errgroup hangs here.
 func TestGroupWalksTree(t *testing.T) {
 	type tree struct{ fan, depth, dirs int }
+	type size struct{ workers, limit int }
+	sizes := []size{{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {4, 2}, {1, 4}, {2, 4}, {4, 4}}
 	for _, tree := range []tree{{3, 7, 3280}, {2000, 1, 2001}, {1, 1000, 1001}, {30, 2, 931}} {
-		for _, workers := range []int{1, 2, 4} {
-			for _, limit := range []int{1, 2, 4} {
-				t.Run(fmt.Sprintf("%+v/W=%d/limit=%d", tree, workers, limit), func(t *testing.T) {
-					ex := newExecutor(t, executor.Config{Workers: workers})
-					g := executor.NewGroup(ex)
-					g.SetLimit(limit)
-					var given, visited, reading, most atomic.Int64
-					var walk func(depth int) func() error
-					walk = func(depth int) func() error {
-						return func() error {
-							visited.Add(1)
-							if n := reading.Add(1); n > int64(limit) {
-								t.Errorf("%d directories are read, the limit is %d", n, limit)
-							}
-							runtime.Gosched()
-							reading.Add(-1)
-							for range min(depth, 1) * tree.fan {
-								noteMost(&most, given.Add(1)-visited.Load())
-								g.Go(walk(depth - 1))
-							}
-							return nil
+		for _, size := range testkit.Part(t, sizes) {
+			t.Run(fmt.Sprintf("%+v/%+v", tree, size), func(t *testing.T) {
+				ex := newExecutor(t, executor.Config{Workers: size.workers})
+				g := executor.NewGroup(ex)
+				g.SetLimit(size.limit)
+				var given, visited, reading, most atomic.Int64
+				var walk func(depth int) func() error
+				walk = func(depth int) func() error {
+					return func() error {
+						visited.Add(1)
+						if n := reading.Add(1); n > int64(size.limit) {
+							t.Errorf("%d directories are read, the limit is %d", n, size.limit)
 						}
+						runtime.Gosched()
+						reading.Add(-1)
+						for range min(depth, 1) * tree.fan {
+							noteMost(&most, given.Add(1)-visited.Load())
+							g.Go(walk(depth - 1))
+						}
+						return nil
 					}
-					given.Add(1)
-					within(t, ex, func() {
-						g.Go(walk(tree.depth))
-						require.NoError(t, g.Wait())
-					})
-					require.EqualValues(t, tree.dirs, visited.Load())
-					// Some more may be added on a machine so busy that no function begins for a second.
-					require.Less(t, most.Load(), int64(queuedTurns+64))
+				}
+				given.Add(1)
+				within(t, ex, func() {
+					g.Go(walk(tree.depth))
+					require.NoError(t, g.Wait())
 				})
-			}
+				require.EqualValues(t, tree.dirs, visited.Load())
+				// Some more may be added on a machine so busy that no function begins for a second.
+				require.Less(t, most.Load(), int64(queuedTurns+64))
+			})
 		}
 	}
 }

@@ -14,9 +14,10 @@ import (
 type effort int
 
 const (
-	quick effort = iota // a tenth of the repetitions
-	long                // all repetitions
-	all                 // and all of what is drawn
+	quick  effort = iota // a tenth of the repetitions
+	medium               // a third
+	long                 // all repetitions
+	all                  // and all of what is drawn
 )
 
 // chosen is the effort that the environment variable MAGPIE_TESTS names.
@@ -24,29 +25,34 @@ var chosen = func() effort {
 	switch s := os.Getenv("MAGPIE_TESTS"); s {
 	case "", "quick":
 		return quick
+	case "medium":
+		return medium
 	case "long":
 		return long
 	case "all":
 		return all
 	default:
-		panic(fmt.Sprintf("MAGPIE_TESTS=%q: want quick, the default, long, or all", s))
+		panic(fmt.Sprintf("MAGPIE_TESTS=%q: want quick, the default, medium, long, or all", s))
 	}
 }()
 
-// Quick reports whether a test leaves out repetitions: unless MAGPIE_TESTS is long or all, and under the race detector,
-// which makes code about ten times slower.
+// Quick reports whether a test is to take as little time as it can: unless MAGPIE_TESTS says otherwise, and under the
+// race detector, which makes code about ten times slower.
 func Quick() bool { return chosen == quick || Race }
 
 // All reports whether a test tries everything that tests draw from.
 func All() bool { return chosen == all }
 
-// Scale returns n, or a tenth of it if Quick, or a thirtieth if quick under the race detector.
+// Scale returns n, or the share of it that the effort has. Under the race detector that is a tenth, or a thirtieth if
+// quick.
 func Scale(n int) int {
 	switch {
 	case chosen == quick && Race:
 		n /= 30
 	case Quick():
 		n /= 10
+	case chosen == medium:
+		n /= 3
 	}
 	return max(1, n)
 }

@@ -108,17 +108,19 @@ func TestOldPictures(t *testing.T) {
 // Pictures that there is no room for are refused. At the end those in progress are cancelled after the grace.
 func TestBusyAndShutdown(t *testing.T) {
 	url, end := begin(t, 100*time.Millisecond)
-	for i := range inProgress {
-		status, _, _ := do(t, "POST", url+"/pictures?width=4000")
-		require.Equal(t, http.StatusAccepted, status, "picture %d", i+1)
+	var status int
+	var header http.Header
+	for picture := 1; status != http.StatusServiceUnavailable; picture++ {
+		status, header, _ = do(t, "POST", url+"/pictures?width=1200") // some have ended if the machine is busy
+		if picture <= inProgress {
+			require.Equal(t, http.StatusAccepted, status, "picture %d", picture)
+		}
 	}
-	status, header, _ := do(t, "POST", url+"/pictures?width=4000")
-	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Equal(t, "1", header.Get("Retry-After"))
 
 	status, _, _ = do(t, "DELETE", url+"/pictures/3")
 	require.Equal(t, http.StatusOK, status)
-	testkit.Until(t, "there is room when the workers have come to the one that was deleted", func() bool {
+	testkit.Until(t, "there is room when a picture has ended, or the workers have come to the one that was deleted", func() bool {
 		status, _, _ := do(t, "POST", url+"/pictures?width=1")
 		return status == http.StatusAccepted
 	})

@@ -1,4 +1,4 @@
-package xatomic_test
+package assembly
 
 import (
 	"go/ast"

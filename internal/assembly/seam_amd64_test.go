@@ -1,4 +1,6 @@
-package xatomic_test
+// Package assembly has tests of the machine code that the compiler makes of the hot paths. They build the project, and
+// run nothing of it.
+package assembly
 
 import (
 	"encoding/json"
@@ -15,15 +17,15 @@ import (
 )
 
 // TestSeamIsFree: the hooks of the model checker cost nothing in a build without it. The executor and the graph, with
-// the deque compiled into them, have the same instructions, in any order, as with the hooks cut out of this package's
-// source. They once had not: a hook got its word from a method of a generic type, which cost every push a dictionary
+// the deque compiled into them, have the same instructions, in any order, as with the hooks cut out of the source
+// of xatomic. They once had not: a hook got its word from a method of a generic type, which cost every push a dictionary
 // lookup.
 func TestSeamIsFree(t *testing.T) {
 	hook := regexp.MustCompile(`(?m)^\s*(before|after|read|write)\(.*\)( //.*)?\n`)
 	temp := t.TempDir()
 	overlay := map[string]string{}
 	for _, name := range []string{"slot_unsafe.go", "span_unsafe.go", "joincount_unsafe.go", "plain_unsafe.go"} {
-		original, err := filepath.Abs(name)
+		original, err := filepath.Abs(filepath.Join("..", "xatomic", name))
 		require.NoError(t, err)
 		source, err := os.ReadFile(original)
 		require.NoError(t, err)
