@@ -187,7 +187,7 @@ func oneOf[T any](list []T) T { return list[model.Choose(len(list))] }
 // all policies.
 var explored = []Policy{Adaptive, AdaptivePublished}
 
-// onEach checks a program for each policy that is explored, and number of workers.
+// onEach checks a program for each policy that is explored, if it is drawn, and number of workers.
 func onEach(t *testing.T, workers []int, program func(n int, p Policy)) {
 	on(t, explored, workers, program)
 }
@@ -204,6 +204,9 @@ func onDefault(t *testing.T, workers []int, program func(n int, p Policy)) {
 
 func on(t *testing.T, policies []Policy, workers []int, program func(n int, p Policy)) {
 	for _, p := range policies {
+		if p == AdaptivePublished && !model.IsDrawn() {
+			continue
+		}
 		for _, n := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
 				model.Check(t, func() { program(n, p) })

@@ -114,7 +114,7 @@ func (m *meeting) meet() {
 	m.arrived.Await(func(n int32) bool { return n >= m.n })
 }
 
-// onExecutors checks a program with each policy and number of workers, which sleep when it begins.
+// onExecutors checks a program with each policy, if it is drawn, and number of workers, which sleep when it begins.
 func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor)) {
 	onExecutorsWith(t, executor.Config{KeepGOMAXPROCS: true, Callers: executor.IdleCallers}, workers, program)
 }
@@ -134,6 +134,9 @@ func onDefaults(t *testing.T, workers []int, program func(ex *executor.Executor)
 // onExecutorsWith is onExecutors for an otherwise complete configuration.
 func onExecutorsWith(t *testing.T, cfg executor.Config, workers []int, program func(ex *executor.Executor)) {
 	for _, policy := range []executor.Policy{executor.Adaptive, executor.AdaptivePublished} {
+		if policy == executor.AdaptivePublished && !model.IsDrawn() {
+			continue
+		}
 		for _, n := range workers {
 			cfg := cfg
 			cfg.Workers, cfg.Policy = n, policy

@@ -239,7 +239,7 @@ func TestCommandLine(t *testing.T) {
 		says   string
 	}{
 		{[]string{"-list"}, exitOK, `(?m)^format$`},
-		{[]string{"-list", "-run", "^fuzz"}, exitOK, `(?m)^fuzz: the deque$`},
+		{[]string{"-list", "-run", "^fuzz"}, exitOK, `(?m)^fuzz: the deque`},
 		{[]string{"-h"}, exitOK, `-since`},
 		{[]string{"-run", "("}, exitBadInput, `ci: -run: `},
 		{[]string{"-run", "nothing"}, exitBadInput, `no step's name matches "nothing"`},

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -55,6 +56,16 @@ func checkWith(t T, cfg Config, program func()) {
 // IsBoundSet reports whether MAGPIE_MODEL_BOUND sets the number of preemptions, as internal/prove does. Tests that
 // leave out some of their programs then leave out none.
 func IsBoundSet() bool { return os.Getenv("MAGPIE_MODEL_BOUND") != "" }
+
+// IsDrawn reports whether to check a program that differs little from another one: in a third of the cases, drawn anew
+// each time, and always if MAGPIE_TESTS is long or all, or a bound or a schedule is given.
+func IsDrawn() bool {
+	switch os.Getenv("MAGPIE_TESTS") {
+	case "long", "all":
+		return true
+	}
+	return IsBoundSet() || os.Getenv("MAGPIE_MODEL_REPLAY") != "" || rand.IntN(3) == 0
+}
 
 // Reached fails the test if n is 0: in no schedule did the program do what it is there to check. One schedule that is
 // replayed, and schedules without preemptions, need not do it.

@@ -20,10 +20,14 @@ var variants = []struct {
 	{MBWSRole, "mbws-role+busywakes", Options{BusyWakes: true}},
 }
 
-// onPolicies checks a program under each policy of the table, with each of these numbers of workers.
+// onPolicies checks a program under the default policy and those of the table that are drawn, with each of these numbers
+// of workers.
 func onPolicies(t *testing.T, workers []int, program func(kind, n int, o Options)) {
 	for _, n := range workers {
 		check := func(name string, kind int, o Options) {
+			if kind != Adaptive && !model.IsDrawn() {
+				return
+			}
 			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
 				model.Check(t, func() { program(kind, n, o) })
 			})
