@@ -40,13 +40,13 @@ func Blocking(fn func()) {
 	w.blocking = true
 	w.lane.KeepOpen(true) // tasks that the worker runs inside fn may block, and wait for items that they have pushed
 	w.ex.spares.Block()
-	w.share.sleeps(false) // after a spare was called up, which takes the worker's place
+	w.share.countAsleep(false) // after a spare was called up, which takes the worker's place
 	defer func() {
-		w.share.wakes()
+		w.share.countAwake()
 		w.ex.spares.Unblock()
 		w.lane.KeepOpen(false)
 		w.blocking = false
-		w.goesOn(workerState(state))
+		w.goOn(workerState(state))
 	}()
 	fn()
 }

@@ -57,7 +57,7 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	c.fn, c.sfn = fn, sfn
 	w.forks.expose() // first: older forks lie below the child in the lane
 	c.mark = w.lane.Mark()
-	c.isFrom(s)
+	c.setOrigin(s)
 	c.next = s.children
 	s.children = c
 	s.noteChildren()

@@ -276,7 +276,7 @@ func (ex *Executor) Close() error {
 		runtime.SetFinalizer(ex, nil)
 		ex.refuse()
 		ex.running.Wait()
-		ex.isDrained()
+		ex.noteDrained()
 		ex.silence.watch.Close()
 		ex.spares.Close()
 		ex.sharing.leave()

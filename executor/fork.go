@@ -83,7 +83,7 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 		c.fn, c.arg, c.frame = fn, arg, here
 		s.top.next = c.above()
 		if c.from != s.number {
-			c.isFrom(s)
+			c.setOrigin(s)
 		}
 		c.mark = w.lane.Mark()
 		c.turn = turn | pushedTurn
@@ -202,7 +202,7 @@ type fork struct {
 	Item // first: see forkOf
 
 	mark   uint64  // of the owner's lane before the push
-	from   uint64  // the number of the scope for which isFrom was called last; 0 for none
+	from   uint64  // the number of the scope for which setOrigin was called last; 0 for none
 	parent *fork   // the fork in whose call this one was made; nil for a root
 	owner  *Worker // the worker that makes and joins it
 	err    error   // the failure, if the call did not return

@@ -89,7 +89,7 @@ func (w *Worker) publish() {
 		next := f.oldestPrivate()
 		f.public = next.level
 		next.mark = w.lane.Mark()
-		next.isFrom(f.scope)
+		next.setOrigin(f.scope)
 		next.turn |= checkedTurn
 		shown = max(shown, w.put(&next.Item))
 	}
@@ -265,8 +265,8 @@ func (f *forks) forget() {
 func (f *forks) complete(left *fork) {
 	w := f.w
 	if left.level > f.public {
-		left.isFrom(f.scope) // publish does nothing on an inline worker
-		w.publish()          // now: a fork made by left would else publish older forks from another scope (I7)
+		left.setOrigin(f.scope) // publish does nothing on an inline worker
+		w.publish()             // now: a fork made by left would else publish older forks from another scope (I7)
 	}
 	if w.takeBack(left) {
 		w.runWithin(left.Body.owner(), left.Body, &left.Item)
@@ -305,8 +305,8 @@ func (f *forks) rethrown(value any) error {
 	return nil
 }
 
-// isFrom notes that f was made in the call that s belongs to. Until then only f's owner knows f.
-func (f *fork) isFrom(s *Scope) {
+// setOrigin notes that f was made in the call that s belongs to. Until then only f's owner knows f.
+func (f *fork) setOrigin(s *Scope) {
 	f.Body, f.parent, f.depth, f.from = s.body, s.fork, s.fork.depth+1, s.number
 }
 

@@ -413,9 +413,9 @@ func (w *Worker) runOnly(it *Item) {
 // sleepUntil sleeps until f, which another thread has begun, has ended.
 func (w *Worker) sleepUntil(f *future) {
 	v := vigil{w: w}
-	for !f.isOver() && !v.inVain() {
+	for !f.isOver() && !v.noteVain() {
 	}
-	defer v.resumes(false)
+	defer v.resume(false)
 	if f.isOver() {
 		return
 	}
@@ -430,5 +430,5 @@ func (w *Worker) sleepUntil(f *future) {
 			w.sleepInWait()
 		}
 	}
-	w.goesOn(workerState(state))
+	w.goOn(workerState(state))
 }

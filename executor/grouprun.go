@@ -163,14 +163,14 @@ func execGroupTask(w *Worker, it *Item) *Item {
 	t := groupTaskOf(it)
 	r := groupRunOf(it.Body)
 	var err error
-	if !r.skips(w, t) {
+	if !r.skip(w, t) {
 		err = r.call(t)
 	}
 	return r.end(w, t, err)
 }
 
-// skips reports whether the function of t is not to be called.
-func (r *groupRun) skips(w *Worker, t *groupTask) bool {
+// skip reports whether the function of t is not to be called, and if so notes why in its handle.
+func (r *groupRun) skip(w *Worker, t *groupTask) bool {
 	skips := r.Stopped() && (t.fn == nil || w.core.life.cause.Load() != nil) // Shutdown skips all
 	if skips && t.handle != nil {
 		t.handle.err = context.Cause(r.of.Context()) // no other thread looks before the task has ended

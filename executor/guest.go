@@ -174,7 +174,7 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	onThread.set(self, w)
 	w.mail.dozes.Store(false)
 	w.core.watch.unpark(w.id)
-	w.goesOn(running)
+	w.goOn(running)
 }
 
 // unseat gives the worker back to its thread, which sleeps. The worker has no items then (I10).
@@ -276,7 +276,7 @@ func (w *Worker) checkpointOfGuest(it *Item) *Item {
 		}
 		return it
 	}
-	if g.leaves || g.isTired(w) || !w.mail.isEmpty() || polls && !w.core.injector.isEmpty() {
+	if g.leaves || g.lookAtClock(w) || !w.mail.isEmpty() || polls && !w.core.injector.isEmpty() {
 		g.leaves = true
 		g.look = 0 // should there be another item, it is handed over too
 		w.handOver(it)

@@ -64,9 +64,9 @@ func (g *guest) hurry(w *Worker) {
 	}
 }
 
-// isTired reports whether the guest has been here for callerSpan. It looks at the clock before item 2, 4, 8 …, and
+// lookAtClock reports whether the guest has been here for callerSpan. It looks at the clock before item 2, 4, 8 …, and
 // after each pollInterval at the latest, so that clocks cost little where items are short.
-func (g *guest) isTired(w *Worker) bool {
+func (g *guest) lookAtClock(w *Worker) bool {
 	if w.counts.items < g.look {
 		return false
 	}

@@ -21,7 +21,7 @@ func (g *guest) begin(w *Worker) {
 	}
 }
 
-func (g *guest) isTired(w *Worker) bool {
+func (g *guest) lookAtClock(w *Worker) bool {
 	return !w.core.guests.stays && w.counts.items-g.begun > guestItems
 }
 

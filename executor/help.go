@@ -17,7 +17,7 @@ func (w *Worker) help(r *Run, labels context.Context) {
 	w.waits.helps++
 	v := vigil{w: w}
 	defer func() { // deferred: an item may call Goexit, and deferred functions of the waiting task then run
-		v.resumes(false)
+		v.resume(false)
 		w.waits.helps--
 		w.lane.NoteEmpty() // foreign forks may have gone from the lane to the injector
 		w.exitNested(outer)
@@ -27,7 +27,7 @@ func (w *Worker) help(r *Run, labels context.Context) {
 		for it == nil && !r.over.Load() {
 			if it = w.stealFor(r); it != nil {
 				stolen = true
-			} else if v.inVain() {
+			} else if v.noteVain() {
 				break
 			}
 		}
@@ -35,7 +35,7 @@ func (w *Worker) help(r *Run, labels context.Context) {
 			it = w.sleepFor(r)
 		}
 		if it != nil {
-			v.resumes(stolen)
+			v.resume(stolen)
 			w.exploit(it)
 		}
 	}
@@ -68,7 +68,7 @@ func (w *Worker) sleepFor(r *Run) *Item {
 	ex.sleepingHelpers.Add(-1)
 	r.awaited.Add(-1)
 	w.sleeper.run.Store(nil)
-	w.goesOn(running)
+	w.goOn(running)
 	return it
 }
 

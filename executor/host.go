@@ -75,7 +75,7 @@ func (h host) Try(victim int) (outcome deque.Outcome) {
 	w := h.w
 	w.search.stole = true
 	switch v := w.core.roster[victim]; {
-	case v != w && w.share.meets(v):
+	case v != w && w.share.meet(v):
 		outcome = deque.Empty
 	case v != w && !(w.lane.CanReceive() && v.lane.Len() == 0):
 		w.search.found, outcome = w.stealMany(v)
@@ -115,13 +115,13 @@ func (h host) Commit() {
 	w.counts.parks++
 	w.publishCounts()
 	w.state.Store(uint32(parked))
-	w.share.sleeps(true)
+	w.share.countAsleep(true)
 	w.core.watch.park(w.id)
 	w.core.notifier.Commit(w.id)
 	w.mail.dozes.Store(false)
 	w.passMailOn()
 	w.core.watch.unpark(w.id)
-	w.share.wakes()
+	w.share.countAwake()
 	w.state.Store(uint32(searching))
 	w.counts.wakeups++
 }
@@ -170,7 +170,7 @@ func (w *Worker) loop() {
 // work runs item it and everything that follows from it, as an active worker. stolen says that the thief has won a
 // steal.
 func (w *Worker) work(it *Item, stolen bool) {
-	w.goesOn(running)
+	w.goOn(running)
 	w.control.thief.Busy(stolen)
 	w.exploit(it)
 	w.control.thief.Idle()

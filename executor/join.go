@@ -45,7 +45,7 @@ func (w *Worker) await(f *fork) {
 		w.ex.wakeHelpers(r, w)
 	}
 	v := vigil{w: w}
-	defer func() { v.resumes(false) }() // a letter may call Goexit
+	defer func() { v.resume(false) }() // a letter may call Goexit
 	for !f.isDone() {
 		it, stolen := w.pop(), false
 		var within *Run
@@ -53,13 +53,13 @@ func (w *Worker) await(f *fork) {
 			it, within, _ = w.leapfrog(f)
 			stolen = it != nil
 		}
-		if it == nil && v.inVain() && !v.runMail() {
+		if it == nil && v.noteVain() && !v.runMail() {
 			it, within = w.sleepOn(f, r)
 		}
 		if it == nil {
 			continue
 		}
-		v.resumes(stolen)
+		v.resume(stolen)
 		if within != nil {
 			w.runWithin(within, nil, it)
 		} else {
@@ -93,7 +93,7 @@ func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	w.leaps.from.Store(0)
 	ex.sleepingHelpers.Add(-1)
 	w.sleeper.run.Store(nil)
-	w.goesOn(running)
+	w.goOn(running)
 	for {
 		state := f.state.Load()
 		if state&forkDone != 0 || f.state.CompareAndSwap(state, state&^forkWaited) {

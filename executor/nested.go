@@ -155,8 +155,8 @@ func (w *Worker) sleepInWait() {
 	if !w.blocking { // else a spare stands in for it already
 		w.ex.spares.Sleep()
 		defer w.ex.spares.Wake()
-		w.share.sleeps(false) // after a spare was called up, which takes the worker's place
-		defer w.share.wakes()
+		w.share.countAsleep(false) // after a spare was called up, which takes the worker's place
+		defer w.share.countAwake()
 	}
 	w.sleeper.waits.Store(1)
 	w.rest()

@@ -84,8 +84,8 @@ func (ex *Executor) tick() (again bool) {
 	return true
 }
 
-// staysQuiet reports whether the guest of w wakes nobody for an item that it has pushed.
-func (w *Worker) staysQuiet() bool {
+// keepQuiet reports whether the guest of w wakes nobody for an item that it has pushed.
+func (w *Worker) keepQuiet() bool {
 	g := &w.guest
 	g.matters = true
 	if !g.quiet {

@@ -35,19 +35,19 @@ func newSharer(w *Worker) *sharer {
 
 func nanotime() int64 { return int64(time.Since(epoch)) }
 
-// wakes counts the worker as awake.
-func (s *sharer) wakes() {
+// countAwake counts the worker as awake.
+func (s *sharer) countAwake() {
 	if s != nil {
 		s.since.Store(uint64(nanotime()))
-		s.control.Wakes()
+		s.control.CountAwake()
 	}
 }
 
-// sleeps undoes wakes. able says that the worker can be woken for any item.
-func (s *sharer) sleeps(able bool) {
+// countAsleep undoes countAwake. able says that the worker can be woken for any item.
+func (s *sharer) countAsleep(able bool) {
 	if s != nil {
 		s.stopClock()
-		s.control.Sleeps(able)
+		s.control.CountAsleep(able)
 	}
 }
 
@@ -82,7 +82,7 @@ func (s *sharer) rest() {
 	if s.control.Rest(w.id, true) {
 		s.park()
 	}
-	w.goesOn(workerState(state))
+	w.goOn(workerState(state))
 }
 
 // park sleeps until the control wakes the worker.
@@ -93,9 +93,9 @@ func (s *sharer) park() {
 	s.since.Store(uint64(nanotime()))
 }
 
-// meets reports whether a victim rests with work. The thief is to wake it and to rest in its place, rather than to
+// meet reports whether a victim rests with work. The thief is to wake it and to rest in its place, rather than to
 // steal from it (document 003, section 6.1).
-func (s *sharer) meets(victim *Worker) bool {
+func (s *sharer) meet(victim *Worker) bool {
 	if s == nil || !s.control.HasLeftWork(victim.id) {
 		return false
 	}

@@ -122,7 +122,7 @@ func (s *sharing) retire() {
 	}
 	s.left = true
 	s.quotas.leave()
-	s.isAlone()
+	s.forgetTable()
 	s.control.Close()
 }
 
@@ -231,14 +231,14 @@ func (s *sharing) exchange(desire, usage, efficiency int) (allotment int) {
 	s.allotment.Store(uint64(allotment))
 	if err != nil {
 		s.err.Store(&err)
-		s.isAlone()
+		s.forgetTable()
 		return len(s.ex.roster)
 	}
 	return max(allotment, 1) // a job that desires nothing is allotted nothing, but its next run has to begin
 }
 
-// isAlone forgets the table. The caller holds mu.
-func (s *sharing) isAlone() {
+// forgetTable forgets the table. The caller holds mu.
+func (s *sharing) forgetTable() {
 	s.table = nil
 	s.joined.Store(false)
 	if !s.bounded() {

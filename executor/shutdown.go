@@ -159,8 +159,8 @@ func (r *Run) abort(cause error) {
 	r.cancel(context.Canceled, cause)
 }
 
-// isDrained is called by Close when no run or future is in progress any more.
-func (ex *Executor) isDrained() {
+// noteDrained is called by Close when no run or future is in progress any more.
+func (ex *Executor) noteDrained() {
 	ex.mu.Lock()
 	ex.life.drained = true
 	standIn := ex.life.standIn

@@ -88,9 +88,9 @@ func (w *Worker) standBy() bool {
 		return true
 	}
 	w.state.Store(uint32(standingBy))
-	w.share.sleeps(false)
+	w.share.countAsleep(false)
 	w.standby.calledUp.Park()
-	w.share.wakes()
+	w.share.countAwake()
 	return !w.standby.discharged
 }
 

@@ -60,21 +60,21 @@ func (h stallHost) Sleeps(worker int) {
 	h.ex.silence.times.Add(1)
 	h.ex.spares.Block()
 	if sharing := h.ex.sharing; sharing != nil {
-		sharing.control.Sleeps(false) // after a spare was called up, as in Blocking
+		sharing.control.CountAsleep(false) // after a spare was called up, as in Blocking
 	}
 }
 
 // Wakes implements stalls.Host.
 func (h stallHost) Wakes(worker int) {
 	if sharing := h.ex.sharing; sharing != nil {
-		sharing.control.Wakes()
+		sharing.control.CountAwake()
 	}
 	h.ex.spares.Unblock()
 	h.ex.roster[worker].thread.silent.Store(0)
 }
 
-// goesOn stores the worker's state after a sleep: it runs items again, or did before the sleep.
-func (w *Worker) goesOn(state workerState) {
+// goOn stores the worker's state after a sleep: it runs items again, or did before the sleep.
+func (w *Worker) goOn(state workerState) {
 	w.state.Store(uint32(state))
 	w.core.silence.watch.Wake() // after the state, see stalls.Watch
 }

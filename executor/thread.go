@@ -131,9 +131,9 @@ func (w *Worker) live() {
 	stopped := false
 	growStack()
 	w.core.watch.awaitAttach()
-	w.share.wakes()
+	w.share.countAwake()
 	defer w.endHook(func() {
-		w.share.sleeps(false)
+		w.share.countAsleep(false)
 		w.ex.leaving.add(w.thread.id.Load())
 		w.thread.goroutine.Store(0)
 		w.vacate()

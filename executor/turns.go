@@ -125,7 +125,7 @@ func (r *groupRun) awaitTurn(t *groupTask, comes chan struct{}) {
 			r.gaveUp = r.gaveUp || t.turn.ofOwn
 		}
 		if short || stalls || t.turn.ofOwn && r.callsInGo {
-			r.leavesGo(t)
+			r.leaveGo(t)
 			g.mu.Unlock()
 			return
 		}
@@ -134,8 +134,8 @@ func (r *groupRun) awaitTurn(t *groupTask, comes chan struct{}) {
 	}
 }
 
-// leavesGo notes that the caller of Go that has given t waits no longer. The caller holds turns.mu.
-func (r *groupRun) leavesGo(t *groupTask) {
+// leaveGo notes that the caller of Go that has given t waits no longer. The caller holds turns.mu.
+func (r *groupRun) leaveGo(t *groupTask) {
 	t.turn.comes = nil
 	if t.turn.ofOwn {
 		t.turn.ofOwn = false
@@ -257,7 +257,7 @@ func (g *Group) turn() *groupTask {
 	}
 	t := g.dequeue()
 	if comes := t.turn.comes; comes != nil {
-		groupRunOf(t.Body).leavesGo(t)
+		groupRunOf(t.Body).leaveGo(t)
 		xsync.Close(comes)
 	}
 	return t

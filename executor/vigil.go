@@ -8,8 +8,8 @@ type vigil struct {
 	idle bool // the policy knows that the worker has nothing to do
 }
 
-// inVain notes a look that has found nothing. It reports whether the worker is to sleep.
-func (v *vigil) inVain() bool {
+// noteVain notes a look that has found nothing. It reports whether the worker is to sleep.
+func (v *vigil) noteVain() bool {
 	if !v.idle {
 		v.idle = true
 		v.w.control.thief.Waits()
@@ -22,8 +22,8 @@ func (v *vigil) inVain() bool {
 	return true
 }
 
-// resumes notes that the worker has found an item, stolen or not, or that the wait is over.
-func (v *vigil) resumes(stolen bool) {
+// resume notes that the worker has found an item, stolen or not, or that the wait is over.
+func (v *vigil) resume(stolen bool) {
 	v.vain = 0
 	if v.idle {
 		v.idle = false
@@ -36,7 +36,7 @@ func (v *vigil) runMail() bool {
 	if v.w.mail.isEmpty() {
 		return false
 	}
-	v.resumes(false)
+	v.resume(false)
 	return v.w.runMail()
 }
 

@@ -48,7 +48,7 @@ func (w *Worker) wakeFor(r *Run) {
 
 // wakeForPushed is wakeFor for items of the run of the item being run.
 func (w *Worker) wakeForPushed() {
-	if w.guest.run == nil || !w.staysQuiet() {
+	if w.guest.run == nil || !w.keepQuiet() {
 		w.wakeFor(w.body.owner())
 	}
 }

@@ -337,7 +337,7 @@ func execGroupTaskObserved(w *Worker, it *Item) *Item {
 	t := groupTaskOf(it)
 	r := groupRunOf(it.Body)
 	var err error
-	if !r.skips(w, t) {
+	if !r.skip(w, t) {
 		err = r.callObserved(w, t)
 	}
 	return r.end(w, t, err)

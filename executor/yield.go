@@ -86,11 +86,11 @@ func (w *Worker) yield() {
 		w.attendIfAsked()
 	}
 	task := w.counts.items
-	if w.pace.Skips(task) {
+	if w.pace.Skip(task) {
 		return
 	}
 	now := nanotime()
-	if !w.pace.IsDue(task, now) {
+	if !w.pace.Look(task, now) {
 		return
 	}
 	if w.core.cfg.KeepGOMAXPROCS || w.guest.run != nil {

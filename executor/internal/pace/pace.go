@@ -26,8 +26,8 @@ type Pace struct {
 	due    int64  // the next offer
 }
 
-// Skips reports whether a call may do without a look at the clock. A new task begins with a look at each call.
-func (p *Pace) Skips(task uint64) bool {
+// Skip reports whether a call may do without a look at the clock. A new task begins with a look at each call.
+func (p *Pace) Skip(task uint64) bool {
 	if p.skips > 0 && task == p.task {
 		p.skips--
 		return true
@@ -35,8 +35,8 @@ func (p *Pace) Skips(task uint64) bool {
 	return false
 }
 
-// IsDue notes a look at the clock, and reports whether the processor is to be offered.
-func (p *Pace) IsDue(task uint64, now int64) bool {
+// Look notes a look at the clock, and reports whether the processor is to be offered.
+func (p *Pace) Look(task uint64, now int64) bool {
 	if task != p.task || now-p.looked >= int64(often) {
 		p.every = 0
 	} else {

@@ -14,11 +14,11 @@ const µs = int64(time.Microsecond)
 func run(p *Pace, task uint64, now *int64, end, period, takes int64) (looks, offers int, longest int64) {
 	last := *now
 	for ; *now < end; *now += period {
-		if p.Skips(task) {
+		if p.Skip(task) {
 			continue
 		}
 		looks++
-		if p.IsDue(task, *now) {
+		if p.Look(task, *now) {
 			longest = max(longest, *now-last)
 			from := *now
 			*now += takes
@@ -64,6 +64,6 @@ func TestKeepsWhatItWaitedFor(t *testing.T) {
 
 func TestFirstCallOffers(t *testing.T) {
 	var p Pace
-	require.False(t, p.Skips(0))
-	require.True(t, p.IsDue(0, 5))
+	require.False(t, p.Skip(0))
+	require.True(t, p.Look(0, 5))
 }

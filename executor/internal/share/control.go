@@ -101,8 +101,8 @@ func (c *Control) Resting() int { return int(c.resting.Load()) }
 // Rests returns how often workers have gone to rest. Any thread.
 func (c *Control) Rests() uint64 { return c.rests.Load() }
 
-// Wakes counts the calling worker as awake. It returns the usage, the caller included.
-func (c *Control) Wakes() int {
+// CountAwake counts the calling worker as awake. It returns the usage, the caller included.
+func (c *Control) CountAwake() int {
 	n := c.awake.Add(1)
 	// D1(wanted): count, then look at wanted. Pairs with settle.
 	if n > c.most.Load() {
@@ -111,8 +111,8 @@ func (c *Control) Wakes() int {
 	return int(n)
 }
 
-// Sleeps undoes Wakes. able says that the worker, while it sleeps, can be woken for any item. It returns the usage.
-func (c *Control) Sleeps(able bool) int {
+// CountAsleep undoes CountAwake. able says that the worker, while it sleeps, can be woken for any item. It returns the usage.
+func (c *Control) CountAsleep(able bool) int {
 	// D1(sleeps): cease to count, then look for workers that rest. Pairs with D1(rest).
 	n := c.awake.Add(-1)
 	if c.laden.Load() > 0 || !able && c.resting.Load() > 0 {
@@ -337,7 +337,7 @@ func (c *Control) settle() {
 	}
 	if c.wanted.Load() {
 		c.wanted.Store(false)
-		// D1(wanted): clear wanted, then look at the usage. Pairs with Wakes.
+		// D1(wanted): clear wanted, then look at the usage. Pairs with CountAwake.
 		if c.isWanted() {
 			c.want()
 		}

@@ -22,7 +22,7 @@ func newFake(awake, allotment int) *fakeHost {
 	h := &fakeHost{}
 	h.Init(h, len(h.parkers))
 	for range awake {
-		h.Wakes()
+		h.CountAwake()
 	}
 	h.SetAllotment(allotment)
 	return h
@@ -56,7 +56,7 @@ func TestModelRestAndPark(t *testing.T) {
 	model.Check(t, func() {
 		h := newFake(2, 1)
 		join := model.Go(func() { h.boundary(0, true) })
-		h.Sleeps(true)
+		h.CountAsleep(true)
 		join()
 		h.settled(1)
 	})
@@ -67,7 +67,7 @@ func TestModelRestAndBlock(t *testing.T) {
 	model.Check(t, func() {
 		h := newFake(2, 1)
 		join := model.Go(func() { h.boundary(0, false) })
-		h.Sleeps(false)
+		h.CountAsleep(false)
 		join()
 		h.settled(1)
 	})
@@ -82,7 +82,7 @@ func TestModelRestAndWake(t *testing.T) {
 				h := newFake(2, allotment)
 				rested := false
 				join := model.Go(func() { rested = h.Wanted() && h.Rest(0, false) })
-				h.Wakes()
+				h.CountAwake()
 				join()
 				if rested {
 					h.settled(2)
@@ -102,7 +102,7 @@ func TestModelTwoRest(t *testing.T) {
 		work := func(worker int) func() {
 			return func() {
 				h.boundary(worker, true)
-				h.Sleeps(true)
+				h.CountAsleep(true)
 			}
 		}
 		join := model.Go(work(0))
@@ -127,12 +127,12 @@ func TestModelAllotmentGrows(t *testing.T) {
 func TestModelAllotmentFalls(t *testing.T) {
 	model.Check(t, func() {
 		h := newFake(1, 2)
-		join := model.Go(func() { h.Wakes() })
+		join := model.Go(func() { h.CountAwake() })
 		h.SetAllotment(1)
 		join()
 		h.settled(2)
-		join = model.Go(func() { h.Sleeps(true) })
-		h.Wakes()
+		join = model.Go(func() { h.CountAsleep(true) })
+		h.CountAwake()
 		join()
 		h.settled(2)
 	})
@@ -147,8 +147,8 @@ func TestModelAllotmentOfNone(t *testing.T) {
 				h := newFake(1, 0)
 				join := model.Go(func() { h.boundary(0, laden) })
 				other := model.Go(func() {
-					h.Wakes()
-					h.Sleeps(laden)
+					h.CountAwake()
+					h.CountAsleep(laden)
 				})
 				h.SetAllotment(1)
 				join()

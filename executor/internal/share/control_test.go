@@ -34,7 +34,7 @@ func newRecorder(workers int) *recorder {
 	r := &recorder{}
 	r.Init(r, workers)
 	for range workers {
-		r.Wakes()
+		r.CountAwake()
 	}
 	return r
 }
@@ -72,14 +72,14 @@ func TestSleepers(t *testing.T) {
 	r.SetAllotment(2)
 	require.True(t, r.Rest(0, false))
 	require.True(t, r.Rest(1, true))
-	require.Equal(t, 1, r.Sleeps(true))
+	require.Equal(t, 1, r.CountAsleep(true))
 	require.Equal(t, []int{1}, r.taken(), "the one with work")
-	require.Equal(t, 1, r.Sleeps(true))
+	require.Equal(t, 1, r.CountAsleep(true))
 	require.Empty(t, r.taken(), "the sleeper can be woken for any item as well as worker 0")
-	require.Equal(t, 0, r.Sleeps(false))
+	require.Equal(t, 0, r.CountAsleep(false))
 	require.Equal(t, []int{0}, r.taken(), "the sleeper cannot")
-	require.Equal(t, 2, r.Wakes())
-	require.Equal(t, 3, r.Wakes())
+	require.Equal(t, 2, r.CountAwake())
+	require.Equal(t, 3, r.CountAwake())
 	require.True(t, r.Wanted())
 }
 
@@ -282,7 +282,7 @@ func TestRandom(t *testing.T) {
 					if able {
 						state[w] = parked
 					}
-					r.Sleeps(able)
+					r.CountAsleep(able)
 				case state[w] == awake:
 					before := count(awake)
 					rested := r.Rest(w, laden)
@@ -296,7 +296,7 @@ func TestRandom(t *testing.T) {
 					require.True(t, rested || before <= allotment+r.extra)
 				case state[w] == parked || state[w] == blocked:
 					state[w] = awake
-					r.Wakes()
+					r.CountAwake()
 				}
 			}
 			for _, w := range r.taken() {
