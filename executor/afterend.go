@@ -36,7 +36,7 @@ func (f *Future[T]) AfterEnd(fn func(result T, err error)) {
 
 func (f *future) afterEnd(fn func(error)) {
 	if f.tell(&onEnd{teller: fn}) {
-		f.watchEnd()
+		f.subscribeForWaiter()
 	} else {
 		contained(fn, f.err.Get())
 	}

@@ -110,7 +110,7 @@ func execFuture(w *Worker, it *Item) *Item {
 		err = f.call.make(w)
 		w.setLabels(before) // the labels of a future end with it, as those of a run do
 	}
-	f.end(w, err)
+	f.finish(w, err)
 	return nil
 }
 
@@ -144,8 +144,8 @@ func (a *asyncs) init(ex *Executor) {
 	a.run.Set(&a.all)
 }
 
-// begin counts a future in. It returns false if the executor is closed and w, the calling worker, is nil.
-func (a *asyncs) begin(w *Worker) bool {
+// countIn counts a future in. It returns false if the executor is closed and w, the calling worker, is nil.
+func (a *asyncs) countIn(w *Worker) bool {
 	ex := a.ex
 	if (w != nil || !ex.closed.Load()) && a.left.TryIn() {
 		return true
@@ -157,14 +157,14 @@ func (a *asyncs) begin(w *Worker) bool {
 	}
 	if !a.left.TryIn() {
 		ex.running.Add(1)
-		ex.sharing.begin()
+		ex.sharing.countIn()
 		a.left.Start(1)
 	}
 	return true
 }
 
-// end counts a future out that worker w has ended, or another thread if w is nil.
-func (a *asyncs) end(w *Worker) {
+// countOut counts a future out that worker w has ended, or another thread if w is nil.
+func (a *asyncs) countOut(w *Worker) {
 	if w != nil && w.body == &a.Body {
 		w.futures++
 		return
@@ -175,7 +175,7 @@ func (a *asyncs) end(w *Worker) {
 func (a *asyncs) leave(n int64) {
 	if n > 0 && a.left.Out(n) {
 		a.all.leaveGroups()
-		a.ex.sharing.end()
+		a.ex.sharing.countOut()
 		a.ex.running.Done()
 	}
 }
@@ -196,7 +196,7 @@ func (a *asyncs) Flush(w *Worker) { a.Leave(w) }
 // Fail implements Hooks.
 func (a *asyncs) Fail(w *Worker, it *Item, err error) *Item {
 	if f := futureOf(it); !f.isOver() { // else f has ended, and the Goexit came from a future after it
-		f.end(w, inJob(err, asyncName))
+		f.finish(w, inJob(err, asyncName))
 	}
 	return nil
 }

@@ -15,10 +15,10 @@ func (ex *Executor) block(e ending) {
 		case *Run:
 			e.over.Await()
 		case *future:
-			e.watchEnd()
+			e.subscribeForWaiter()
 			e.ends.Await(&ended)
 		case firstEnd: // the programs end the future before
-			e.before.watchEnd()
+			e.before.subscribeForWaiter()
 			e.before.ends.Await(&ended)
 		}
 	})

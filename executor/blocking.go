@@ -36,7 +36,7 @@ func Blocking(fn func()) {
 		return
 	}
 	state := w.state.Load()
-	w.state.Store(uint32(blocked))
+	w.state.Store(uint32(WorkerBlocked))
 	w.blocking = true
 	w.lane.KeepOpen(true) // tasks that the worker runs inside fn may block, and wait for items that they have pushed
 	w.ex.spares.Block()
@@ -46,7 +46,7 @@ func Blocking(fn func()) {
 		w.ex.spares.Unblock()
 		w.lane.KeepOpen(false)
 		w.blocking = false
-		w.goOn(workerState(state))
+		w.goOn(WorkerState(state))
 	}()
 	fn()
 }

@@ -22,8 +22,8 @@ func spared(n, spares int, p Policy) *Executor {
 func rest(ex *Executor) {
 	model.Calm(func() {
 		resting := func(w *Worker) bool {
-			s := workerState(w.state.Load())
-			return s == parked || s == resting || s == standingBy || s == threadless
+			s := WorkerState(w.state.Load())
+			return s == WorkerParked || s == WorkerResting || s == WorkerStandby || s == WorkerThreadless
 		}
 		for slices.ContainsFunc(ex.workers(), func(w *Worker) bool { return !resting(w) }) || ex.Thieves() != 0 {
 			model.Spin()

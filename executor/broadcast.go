@@ -118,12 +118,12 @@ func execLetter(w *Worker, it *Item) *Item {
 	if !b.Stopped() {
 		err = b.fn(b.ctx, w.id)
 	}
-	b.end(w, err)
+	b.endCall(w, err)
 	return nil
 }
 
-// end ends the call on worker w.
-func (b *broadcast) end(w *Worker, err error) {
+// endCall ends the call on worker w.
+func (b *broadcast) endCall(w *Worker, err error) {
 	if run := b.Run(); err != nil && !run.Repeats(err) {
 		b.errs[w.id] = err
 		run.Abort(err)
@@ -160,7 +160,7 @@ func (b *broadcast) Flush(*Worker) {}
 
 // Fail implements Hooks.
 func (b *broadcast) Fail(w *Worker, _ *Item, err error) *Item {
-	b.end(w, inJob(err, b.Name()))
+	b.endCall(w, inJob(err, b.Name()))
 	return nil
 }
 

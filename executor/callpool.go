@@ -110,7 +110,7 @@ func (p *callPool[A, R]) extend(w *Worker, at place) bool {
 		return false
 	}
 	exec := execCall[A, R]
-	if w.core.watch.tellsTasks() {
+	if w.core.observers.tellsTasks() {
 		exec = execCallObserved[A, R]
 	}
 	p.calls = p.calls[:(need+callBlock-1)/callBlock*callBlock]
@@ -162,7 +162,7 @@ func (p *callPool[A, R]) isReplaced() bool { return p.replaced }
 
 // reset puts a fork out of use, and makes it ready for its next use.
 func (f *fork) reset() {
-	f.turn = f.turn&^turnBits + 1
+	f.generation = f.generation&^forkBits + 1
 	f.frame = 0
 	f.joined, f.own, f.skipped = false, false, false
 	f.err, f.parent, f.from = nil, nil, 0

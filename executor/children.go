@@ -48,7 +48,7 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	if c == nil {
 		c = &child{}
 		c.Exec, c.owner, c.kind = execChild, w, isChild
-		if w.core.watch.tellsTasks() {
+		if w.core.observers.tellsTasks() {
 			c.Exec = execChildObserved
 		}
 	} else {
@@ -130,7 +130,7 @@ func (s *Scope) joinChildren() (err error) {
 func execChild(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
-	s := w.forks.begin(f)
+	s := w.forks.beginTaken(f)
 	r := s.run
 	if r.Stopped() {
 		c.err, c.skipped = context.Cause(r.ctx), true
@@ -149,6 +149,6 @@ func execChild(w *Worker, it *Item) *Item {
 			r.fail(f, err, s.skipped)
 		}
 	}
-	w.forks.end(f)
+	w.forks.endTaken(f)
 	return nil
 }

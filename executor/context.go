@@ -26,12 +26,12 @@ type taskContext struct {
 	mu    xsync.Mutex          // held to change what follows
 	err   xatomic.Plain[error] // the result of Err when over
 	cause error
-	end   xatomic.Uint32 // contextLive, contextEnding or contextOver, and how many skips are below
+	state xatomic.Uint32 // contextLive, contextEnding or contextOver, and how many skips are below
 	marks xatomic.Uint32 // the level; of the owner, if that is a future: isListed, hasRoom, hasDone
 	real  xatomic.Pointer[realContext]
 }
 
-// Values of taskContext.end.
+// Values of taskContext.state.
 const (
 	contextLive   = iota
 	contextEnding // the standard context may have ended
@@ -43,7 +43,7 @@ const (
 
 // Bits of taskContext.marks.
 const (
-	isListed = 1 << iota // the future was enlisted by watch
+	isListed = 1 << iota // the future was enlisted by subscribe
 	hasRoom              // the future counts against Config.MaxRuns; set before it is submitted
 	hasDone              // future.ends may have entries with channels
 
@@ -57,9 +57,9 @@ const (
 type canceller interface {
 	// cancel cancels it. err is the error of the caller's context.
 	cancel(err, cause error)
-	// watch arranges that it is cancelled when the caller's context ends, even if no method of the taskContext is
+	// subscribe arranges that it is cancelled when the caller's context ends, even if no method of the taskContext is
 	// called.
-	watch()
+	subscribe()
 	// executor returns the executor that it runs on.
 	executor() *Executor
 }
@@ -67,7 +67,7 @@ type canceller interface {
 func (c *taskContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
 func (c *taskContext) Done() <-chan struct{} {
 	c.notice()
-	c.owner.watch()
+	c.owner.subscribe()
 	return c.materialize().Done()
 }
 func (c *taskContext) Value(key any) any {
@@ -75,7 +75,7 @@ func (c *taskContext) Value(key any) any {
 		return c.owner.executor()
 	}
 	c.notice()
-	c.owner.watch()
+	c.owner.subscribe()
 	return c.materialize().Value(key)
 }
 
@@ -122,10 +122,10 @@ func (c *taskContext) contain() {
 }
 
 // isLive reports whether c has not begun to end.
-func (c *taskContext) isLive() bool { return c.end.Load()&stateMask == contextLive }
+func (c *taskContext) isLive() bool { return c.state.Load()&stateMask == contextLive }
 
 // isOver reports whether c has ended.
-func (c *taskContext) isOver() bool { return c.end.Load()&stateMask == contextOver }
+func (c *taskContext) isOver() bool { return c.state.Load()&stateMask == contextOver }
 
 // cancel cancels c. Only the first call has an effect.
 func (c *taskContext) cancel(err, cause error) {
@@ -137,14 +137,14 @@ func (c *taskContext) cancel(err, cause error) {
 	c.err.Set(err)
 	c.cause = cause
 	real := c.real.Load()
-	if real != nil || !c.end.CompareAndSwap(contextLive, contextOver) { // P1: publishes err
-		if c.end.Add(contextEnding-contextLive) >= oneSkip {
+	if real != nil || !c.state.CompareAndSwap(contextLive, contextOver) { // P1: publishes err
+		if c.state.Add(contextEnding-contextLive) >= oneSkip {
 			deepEnds.Add(1) // after the end can be seen from below, and before it can be seen otherwise
 		}
 		if real != nil {
-			real.end(err, cause) // after that, too
+			real.endWith(err, cause) // after that, too
 		}
-		c.end.Add(contextOver - contextEnding) // P1: publishes err
+		c.state.Add(contextOver - contextEnding) // P1: publishes err
 	}
 	if s, ok := c.parent.(*skip); ok {
 		s.mark(false)
@@ -175,13 +175,13 @@ func (c *taskContext) materialize() *realContext {
 	}
 	real := newRealContext(c.parent)
 	if c.isOver() {
-		real.end(c.err.Get(), c.cause)
+		real.endWith(c.err.Get(), c.cause)
 	}
 	c.real.Store(real)
 	return real
 }
 
-// A realContext is a standard context that has the values of another, and ends only by a call of end.
+// A realContext is a standard context that has the values of another, and ends only by a call of endWith.
 type realContext struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -195,9 +195,9 @@ func newRealContext(parent context.Context) *realContext {
 	return real
 }
 
-// end ends the context with err and cause. A CancelCauseFunc gives a context the error context.Canceled only, so any
-// other error comes through the link.
-func (r *realContext) end(err, cause error) {
+// endWith ends the context with err and cause. A CancelCauseFunc gives a context the error context.Canceled only, so
+// any other error comes through the link.
+func (r *realContext) endWith(err, cause error) {
 	if err == context.Canceled {
 		r.cancel(cause)
 		return

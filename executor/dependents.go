@@ -36,15 +36,15 @@ type comesAfter struct {
 // returns futures that the caller is to look at when f is submitted, see add.
 func (a *comesAfter) start(f *future) (ready bool, pending []*future) {
 	a.places = make([]dependence, len(a.before))
-	f.left.Arm(uint32(len(a.before)) + 1)
+	f.joins.Arm(uint32(len(a.before)) + 1)
 	for i, b := range a.before {
 		a.places[i].future = f
 		others, open := b.precede(&a.places[i])
 		pending = append(pending, others...)
 		if !open {
-			f.left.Done(1)
+			f.joins.Done(1)
 		} else if b.isPromise() {
-			b.watchPromise()
+			b.subscribePromise()
 		}
 	}
 	// D1(place): publish the places, then look whether f was claimed. Pairs with D1(cancel).
@@ -53,7 +53,7 @@ func (a *comesAfter) start(f *future) (ready bool, pending []*future) {
 		a.leave()
 		f.after.Store(nil)
 	}
-	return f.left.Done(1), pending
+	return f.joins.Done(1), pending
 }
 
 // leave takes back the places that are left.
@@ -151,7 +151,7 @@ func (r *Run) awaitable() *future {
 		return nil
 	}
 	r.mu.Lock()
-	f := r.end
+	f := r.endFuture
 	if f != nil {
 		r.mu.Unlock()
 		return f
@@ -160,7 +160,7 @@ func (r *Run) awaitable() *future {
 	f.Exec, f.Body = execFuture, &r.ex.asyncs.Body
 	f.ctx.owner, f.ctx.parent = f, context.Background()
 	f.claimed.Store(1)
-	r.end = f
+	r.endFuture = f
 	r.mu.Unlock()
 	r.tell(func(err error) { f.settle(nil, err) })
 	return f

@@ -46,8 +46,8 @@ func (ex *Executor) Dump(out io.Writer) error {
 	if err := ex.schedule.err(); err != nil {
 		fmt.Fprintf(&b, "refused by the system: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	b.WriteString(ex.watch.failures())
-	if calls := ex.watch.unreturned(); len(calls) > 0 {
+	b.WriteString(ex.observers.failures())
+	if calls := ex.observers.unreturned(); len(calls) > 0 {
 		fmt.Fprintf(&b, "in functions of observers: %s\n", strings.Join(calls, ", "))
 	}
 	keeps := false
@@ -61,7 +61,7 @@ func (ex *Executor) Dump(out io.Writer) error {
 			deque += " to steal" // only the worker knows the number of hidden items
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
-			w.id, workerState(w.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
+			w.id, WorkerState(w.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
 		switch {
 		case w.thread.silent.Load() != 0:
 			b.WriteString(", blocked without Blocking")

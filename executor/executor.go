@@ -49,20 +49,20 @@ func (*noCopy) Unlock() {}
 // another, to which the workers refer. So the first can become unreachable while there are workers.
 type core struct {
 	// Constant.
-	cfg      Config
-	roster   []*Worker // the configured workers, then room for the spares; see workers
-	notifier *notifier.Notifier
-	policy   policy.Policy
-	lanes    *lane.Maker[Item]
-	release  func()        // gives the reserved Ps back
-	leave    func()        // ends its being known to internal/living
-	inline   *inline       // set if there are no threads
-	sharing  *sharing      // set with Config.Share or Config.HostShare
-	watch    *watch        // set with Config.Observers
-	intake   *intake       // set with Config.MaxRuns
-	guests   *guests       // set if callers take part
-	byThread byThread      // finds the workers by their threads
-	made     xatomic.Int32 // the number of workers in roster; it seldom changes
+	cfg       Config
+	roster    []*Worker // the configured workers, then room for the spares; see workers
+	notifier  *notifier.Notifier
+	policy    policy.Policy
+	lanes     *lane.Maker[Item]
+	release   func()        // gives the reserved Ps back
+	leave     func()        // ends its being known to internal/living
+	inline    *inline       // set if there are no threads
+	sharing   *sharing      // set with Config.Share or Config.HostShare
+	observers *observers    // set with Config.Observers
+	intake    *intake       // set with Config.MaxRuns
+	guests    *guests       // set if callers take part
+	byThread  byThread      // finds the workers by their threads
+	made      xatomic.Int32 // the number of workers in roster; it seldom changes
 
 	_ pad.Line
 	// Read at every push, written when a worker goes to sleep or is woken.
@@ -126,12 +126,12 @@ func New(cfg Config) (*Executor, error) {
 	ex.leave = living.Enter(ex)
 	ex.startWorkers()
 	if err := ex.checkHooks(); err != nil {
-		ex.watch.attach(nil)
+		ex.observers.attach(nil)
 		_ = ex.Close() // there is no run to wait for
 		return nil, err
 	}
 	if err := ex.schedule.err(); err != nil && !cfg.BestEffort {
-		ex.watch.attach(nil)
+		ex.observers.attach(nil)
 		_ = ex.Close() // there is no run to wait for
 		return nil, fmt.Errorf("executor %q: the system refuses what Config asks for: %w\n"+
 			"leave these fields zero, permit the system calls, or set BestEffort to go without", cfg.Name, err)
@@ -142,7 +142,7 @@ func New(cfg Config) (*Executor, error) {
 	// Not runtime.AddCleanup: a cleanup is queued on the P that has found it (Go 1.26). If the end of another executor
 	// takes that P away, the cleanup waits until there are as many Ps again.
 	runtime.SetFinalizer(public, (*Executor).abandoned)
-	ex.watch.attach(public)
+	ex.observers.attach(public)
 	return public, nil
 }
 
@@ -164,17 +164,17 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 		panic(err) // withDefaults has checked the options
 	}
 	ex := &Executor{core: &core{
-		cfg:      cfg,
-		roster:   make([]*Worker, cfg.Workers+cfg.Spares),
-		notifier: notifier.New(cfg.Workers + cfg.Spares),
-		lanes:    lanes,
-		injector: newInjector(),
-		release:  func() {},
-		leave:    func() {},
-		inline:   inline,
-		watch:    newWatch(&cfg),
-		intake:   newIntake(cfg.MaxRuns),
-		life:     newLife(),
+		cfg:       cfg,
+		roster:    make([]*Worker, cfg.Workers+cfg.Spares),
+		notifier:  notifier.New(cfg.Workers + cfg.Spares),
+		lanes:     lanes,
+		injector:  newInjector(),
+		release:   func() {},
+		leave:     func() {},
+		inline:    inline,
+		observers: newObservers(&cfg),
+		intake:    newIntake(cfg.MaxRuns),
+		life:      newLife(),
 	}}
 	ex.policy = policy.Table[cfg.Policy].New(machine{ex}, cfg.PolicyOptions.internal())
 	ex.guests = newGuests(&cfg, inline, ex.policy)
@@ -206,7 +206,7 @@ func newWorker(ex *Executor, i int) *Worker {
 		},
 		search: search{rng: uint64(i+1) * 0x9E3779B97F4A7C15},
 		inline: ex.inline,
-		peers:  newPeers(&ex.cfg),
+		peer:   newPeerThread(&ex.cfg),
 		pace:   paceFor(&ex.cfg),
 	}
 	if ex.inline != nil {
@@ -220,7 +220,7 @@ func newWorker(ex *Executor, i int) *Worker {
 	w.control.thief = ex.policy.Attach(host{w})
 	w.forks.init(w)
 	if w.isSpare() {
-		w.state.Store(uint32(threadless))
+		w.state.Store(uint32(WorkerThreadless))
 	}
 	return w
 }
@@ -288,7 +288,7 @@ func (ex *Executor) Close() error {
 		ex.leaving.wait()
 		ex.release()
 		ex.leave()
-		ex.watch.detach()
+		ex.observers.detach()
 		xsync.Close(ex.life.closed)
 	}
 	Blocking(func() { ex.close.Do(end) })

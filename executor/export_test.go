@@ -37,7 +37,7 @@ func (ex *Executor) RunsInProgress() (n int) {
 // Parked is how many workers sleep, in the notifier or in a nested run, or rest.
 func (ex *Executor) Parked() (n int) {
 	for _, w := range ex.workers() {
-		if s := workerState(w.state.Load()); s == parked || s == resting {
+		if s := WorkerState(w.state.Load()); s == WorkerParked || s == WorkerResting {
 			n++
 		}
 	}
@@ -50,7 +50,7 @@ func (ex *Executor) Committed() bool { return strings.Contains(ex.notifier.Strin
 // Resting reports whether no worker runs or looks for items.
 func (ex *Executor) Resting() bool {
 	for _, w := range ex.workers() {
-		if s := workerState(w.state.Load()); s != parked && s != resting && s != standingBy && s != threadless {
+		if s := WorkerState(w.state.Load()); s != WorkerParked && s != WorkerResting && s != WorkerStandby && s != WorkerThreadless {
 			return false
 		}
 	}
@@ -119,7 +119,7 @@ type ThreadTable = threadTable
 var NewThreadTable = newThreadTable
 
 func (t *threadTable) Set(self int64, w *Worker) { t.set(self, w) }
-func (t *threadTable) End(self int64)            { t.end(self) }
+func (t *threadTable) End(self int64)            { t.markEnding(self) }
 
 // Find returns the thread's worker and whether there is an entry that is to stay.
 func (t *threadTable) Find(self int64) (w *Worker, stays bool) {

@@ -48,17 +48,17 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 		for here-scope.lo < slack && fn != nil && ok && c != last {
 			c.arg, c.fn = arg, fn
 			c.frame = here
-			turn := c.turn
+			generation := c.generation
 			scope.top.next = c.above()
 			for c.below().frame != here {
-				return Forked[A, R]{c, turn}
+				return Forked[A, R]{c, generation}
 			}
 			// The second fork of one frame may be worth showing without demand.
 			w := scope.w
 			if enough := w.lane.Enough(); enough != 0 && w.lane.MayHaveFewer(enough) {
 				w.attendIfFew()
 			}
-			return Forked[A, R]{c, turn}
+			return Forked[A, R]{c, generation}
 		}
 		return forkSlowly(scope, fn, arg, here)
 	}()
@@ -79,28 +79,28 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	// A worker that is to rest pushes its private forks first, which attend does: so c is private then.
 	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); f.pushes && s.isHome(here) && ok && c != last &&
 		f.public == c.level-1 && !w.share.isWanted() {
-		turn := c.turn
+		generation := c.generation
 		c.fn, c.arg, c.frame = fn, arg, here
 		s.top.next = c.above()
 		if c.from != s.number {
 			c.setOrigin(s)
 		}
 		c.mark = w.lane.Mark()
-		c.turn = turn | pushedTurn
+		c.generation = generation | pushedBit
 		f.public = c.level
 		if w.lane.MayPushNear() {
 			w.lane.PushNear(&c.Item)
 		} else {
 			w.pushFork(&c.fork)
 		}
-		return Forked[A, R]{c, turn}
+		return Forked[A, R]{c, generation}
 	}
 	moved := !s.isHome(here) && w.check(s, here)
 	level := f.level()
 	at := placeOf(level) + 1
 	p := callPoolOf[A, R](s, at)
 	c := p.callAt(at)
-	turn := c.turn // without its bits
+	generation := c.generation // without its bits
 	again := w.lane.HasFew() && (moved || level > f.base && f.frameAt(level) == here)
 	c.fn, c.arg = fn, arg
 	c.frame = here
@@ -108,14 +108,14 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	if again || w.lane.Demand() {
 		w.attend()
 	}
-	return Forked[A, R]{c, turn}
+	return Forked[A, R]{c, generation}
 }
 
 // A Forked stands for a forked call. It need not be joined: see [Fork]. It is joined at most once, with the Scope that
 // it was forked with, by the function that has forked it. Any other Join panics, and so does a Join of the zero Forked.
 type Forked[A, R any] struct {
-	c    *call[A, R]
-	turn uint64 // that c had
+	c          *call[A, R]
+	generation uint64 // that c had
 }
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise Join
@@ -132,10 +132,10 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 		c := f.c
 		next, slack := scope.top.next, scope.slack.Load()
 		// c is the newest fork and there are no children, it is private, and what Fork asks.
-		for next == c.above() && c.turn == f.turn && here-scope.lo < slack {
+		for next == c.above() && c.generation == f.generation && here-scope.lo < slack {
 			scope.top.next = c.address()
-			c.frame = 0 // out of use
-			c.turn++    // a second Join then panics
+			c.frame = 0    // out of use
+			c.generation++ // a second Join then panics
 			fn, arg := c.fn, c.arg
 			var none A
 			c.arg = none // so that c does not keep alive what arg points to
@@ -146,7 +146,7 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 			// fn has left forks or children, or has forked another type.
 			return finished(scope, c.level-1, r)
 		}
-		return c.joinSlowly(scope, f.turn, here)
+		return c.joinSlowly(scope, f.generation, here)
 	}()
 }
 
@@ -154,10 +154,10 @@ func (f Forked[A, R]) Join(scope *Scope) R {
 // is called. here is that of Join.
 //
 //go:noinline
-func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
+func (c *call[A, R]) joinSlowly(s *Scope, generation uint64, here uintptr) R {
 	w := s.w
 	// There are no children, c is the newest and was pushed, and no older fork was joined before it.
-	if s.top.next == c.above() && c.turn == turn|pushedTurn && s.isHome(here) {
+	if s.top.next == c.above() && c.generation == generation|pushedBit && s.isHome(here) {
 		var it *Item
 		if w.lane.MayPopNear() {
 			it = w.lane.PopNear()
@@ -167,7 +167,7 @@ func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 		if it == &c.Item {
 			w.forks.public = c.level - 1
 			s.top.next = c.address()
-			c.turn, c.frame = turn+1, 0
+			c.generation, c.frame = generation+1, 0
 			fn, arg := c.fn, c.arg
 			var none A
 			c.arg = none
@@ -181,8 +181,8 @@ func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 			w.Push(it) // another worker has c, or it is newer
 		}
 	}
-	if !s.isHome(here) || c.turn != turn || c.level != w.forks.level() {
-		return c.joinChecked(s, turn, here)
+	if !s.isHome(here) || c.generation != generation || c.level != w.forks.level() {
+		return c.joinChecked(s, generation, here)
 	}
 	if p, ok := s.top.pool.(*callPool[A, R]); ok && p.callAt(placeOf(c.level)) == c {
 		s.top.set(p.from(placeOf(c.level)))
@@ -190,7 +190,7 @@ func (c *call[A, R]) joinSlowly(s *Scope, turn uint64, here uintptr) R {
 		s.top.lower(&c.fork)
 	}
 	c.frame = 0
-	c.turn++
+	c.generation++
 	if w.lane.Demand() {
 		w.attend() // the older ones
 	}
@@ -217,9 +217,9 @@ type fork struct {
 
 	// A fork that is not taken uses only the following fields and those of the call: one cache line if A and R are
 	// small.
-	turn  uint64  // how many calls the fork has been used for, see Forked; perhaps with checkedTurn or pushedTurn
-	level uint64  // the position among the worker's forks in use, see forks; constant, and 0 for a child
-	frame uintptr // the stack frame that has made the fork, see frameOf; 0 for a fork that is out of use
+	generation uint64  // how many calls the fork has been used for, see Forked; perhaps with checkedBit or pushedBit
+	level      uint64  // the position among the worker's forks in use, see forks; constant, and 0 for a child
+	frame      uintptr // the stack frame that has made the fork, see frameOf; 0 for a fork that is out of use
 }
 
 type forkKind uint8
@@ -230,16 +230,17 @@ const (
 	isRoot
 )
 
-// checkedTurn is the bit of fork.turn of a private fork that has been pushed, or of a fork that has been joined before
-// a newer one, that is just above such a one, or that was the newest of a lane without private forks when its worker
-// began to wait. A Forked has the turn without these bits, so the fast path of Join, which compares the turns, is for
-// the other forks only.
+// checkedBit is set in the generation of a private fork that has been pushed, of a fork that has been joined before a
+// newer one, of one that is just above such a one, and of one that was the newest of a lane without private forks when
+// its worker began to wait. A Forked has the generation without these bits. So the fast path of Join, which compares
+// the generations, is for the other forks only.
 //
-// pushedTurn is the bit of a fork that was pushed when it was made. Without checkedTurn it has a fast path of its own.
+// pushedBit is set in that of a fork that was pushed when it was made. Without checkedBit it has a fast path of its
+// own.
 const (
-	checkedTurn = 1 << 63
-	pushedTurn  = 1 << 62
-	turnBits    = checkedTurn | pushedTurn
+	checkedBit = 1 << 63
+	pushedBit  = 1 << 62
+	forkBits   = checkedBit | pushedBit
 )
 
 const (
@@ -300,12 +301,12 @@ func finished[R any](s *Scope, level uint64, r R) R {
 
 // joinChecked is Join for a fork that another worker may have taken, or that is not the newest, or that the caller may
 // not have made.
-func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
+func (c *call[A, R]) joinChecked(s *Scope, generation uint64, here uintptr) R {
 	w := s.w
 	w.check(s, here)
 	f := &w.forks
 	switch {
-	case c.owner == w && (c.turn&^turnBits != turn || c.joined):
+	case c.owner == w && (c.generation&^forkBits != generation || c.joined):
 		panic("executor: a Forked is joined after its end: it was joined before, " +
 			"or the function that forked it has ended")
 	case c.owner != w || c.level <= s.level:
@@ -330,11 +331,11 @@ func (c *call[A, R]) joinChecked(s *Scope, turn uint64, here uintptr) R {
 // execCall makes the call for the worker that took the fork from a lane.
 func execCall[A, R any](w *Worker, it *Item) *Item {
 	c := callOf[A, R](it)
-	s := w.forks.begin(&c.fork)
+	s := w.forks.beginTaken(&c.fork)
 	var none A
 	arg := c.arg
 	c.arg = none
 	c.result = c.fn(s, arg)
-	w.forks.end(&c.fork)
+	w.forks.endTaken(&c.fork)
 	return nil
 }

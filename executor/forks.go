@@ -90,7 +90,7 @@ func (w *Worker) publish() {
 		f.public = next.level
 		next.mark = w.lane.Mark()
 		next.setOrigin(f.scope)
-		next.turn |= checkedTurn
+		next.generation |= checkedBit
 		shown = max(shown, w.put(&next.Item))
 	}
 	w.lane.Answered()
@@ -158,12 +158,12 @@ func (f *forks) frameAt(level uint64) uintptr {
 // remove notes that gone has been joined, and puts the newest forks out of use, if they have been joined.
 func (f *forks) remove(gone *fork) {
 	gone.joined = true
-	gone.turn |= checkedTurn // a second Join then panics
+	gone.generation |= checkedBit // a second Join then panics
 	if gone.level < f.level() {
 		// The fast path of Join leaves the forks below as they are. With the bit the next fork's Join comes here, so
 		// that a loop that joins the oldest first takes no more levels with each iteration.
 		next, _ := f.at(gone.level + 1)
-		next.turn |= checkedTurn
+		next.generation |= checkedBit
 		f.early++
 		return
 	}
@@ -185,8 +185,8 @@ func (f *forks) pop(top *fork) {
 	f.scope.top.lower(top)
 }
 
-// begin prepares the worker to run next, which it has taken from a lane.
-func (f *forks) begin(next *fork) *Scope {
+// beginTaken prepares the worker to run next, which it has taken from a lane.
+func (f *forks) beginTaken(next *fork) *Scope {
 	w := f.w
 	if next.owner != w {
 		f.takes++
@@ -209,8 +209,8 @@ func (f *forks) begin(next *fork) *Scope {
 	return s
 }
 
-// end ends a fork, after everything that it has started.
-func (f *forks) end(done *fork) {
+// endTaken ends a fork that beginTaken has begun, after everything that it has started.
+func (f *forks) endTaken(done *fork) {
 	s := f.scope
 	s.finish(s.level)
 	done.skipped = done.skipped || s.skipped
@@ -261,24 +261,24 @@ func (f *forks) forget() {
 	}
 }
 
-// complete runs left, a fork that will not be joined, or waits until it has been run. Its failure becomes the run's.
-func (f *forks) complete(left *fork) {
+// complete runs a fork that will not be joined, or waits until it has been run. Its failure becomes the run's.
+func (f *forks) complete(unjoined *fork) {
 	w := f.w
-	if left.level > f.public {
-		left.setOrigin(f.scope) // publish does nothing on an inline worker
-		w.publish()             // now: a fork made by left would else publish older forks from another scope (I7)
+	if unjoined.level > f.public {
+		unjoined.setOrigin(f.scope) // publish does nothing on an inline worker
+		w.publish()                 // now: what unjoined forks would else publish older forks, from another scope (I7)
 	}
-	if w.takeBack(left) {
-		w.runWithin(left.Body.owner(), left.Body, &left.Item)
+	if w.takeBack(unjoined) {
+		w.runWithin(unjoined.Body.owner(), unjoined.Body, &unjoined.Item)
 	}
-	left.tellFailure()
+	unjoined.tellFailure()
 }
 
 // abandon ends what s has started, after a failure. Forks that no other worker has taken are not run.
 func (f *forks) abandon(s *Scope) {
-	f.drop(s.level, func(left *fork) {
-		if !f.w.takeBack(left) {
-			left.tellFailure()
+	f.drop(s.level, func(unjoined *fork) {
+		if !f.w.takeBack(unjoined) {
+			unjoined.tellFailure()
 		}
 	})
 	if s.children != nil {

@@ -11,11 +11,11 @@ import (
 
 // A future is a Future without its type.
 type future struct {
-	Item        // first: see futureOf
-	call caller // the Future
-	ex   *Executor
-	ctx  taskContext
-	left xatomic.JoinCount // futures to wait for, and init until the future has a place with each
+	Item         // first: see futureOf
+	call  caller // the Future
+	ex    *Executor
+	ctx   taskContext
+	joins xatomic.JoinCount // futures to wait for, and init until the future has a place with each
 
 	claimed xatomic.Uint32              // 1 after the future was begun or cancelled
 	err     xatomic.Plain[error]        // P1: published by ends
@@ -24,8 +24,8 @@ type future struct {
 
 	dependents xatomic.Pointer[dependents] // nil: no future comes after this one
 
-	told    xatomic.Pointer[onEnd]   // the entry of ends with the channel of Done
-	watched xatomic.Pointer[unwatch] // set when the future is to be told of the end of the caller's context
+	told         xatomic.Pointer[onEnd]        // the entry of ends with the channel of Done
+	subscription xatomic.Pointer[subscription] // to the end of the caller's context; nil if the future need not be told
 }
 
 // A caller is the Future of a future.
@@ -42,8 +42,8 @@ type onEnd struct {
 
 var ended onEnd
 
-// An unwatch undoes context.AfterFunc.
-type unwatch struct{ stop func() bool }
+// A subscription is to the end of the caller's context. stop undoes context.AfterFunc.
+type subscription struct{ stop func() bool }
 
 // init starts f.
 func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
@@ -52,7 +52,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	}
 	f.ex = ex
 	f.Body = &ex.asyncs.Body
-	if ex.watch.tellsTasks() {
+	if ex.observers.tellsTasks() {
 		f.call = observedCall{f.call}
 	}
 	f.ctx.owner, f.ctx.labels = f, labelsOf(ctx)
@@ -68,7 +68,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 		}
 		f.ctx.marks.Or(hasRoom)
 	}
-	if !ex.asyncs.begin(w) {
+	if !ex.asyncs.countIn(w) {
 		f.claimed.Store(1)
 		f.settle(w, ErrClosed)
 		if ex.intake != nil {
@@ -198,12 +198,12 @@ func (f *future) tell(e *onEnd) bool {
 	}
 }
 
-// end ends f, which the caller has claimed. w is the calling worker of f's executor, or nil.
-func (f *future) end(w *Worker, err error) {
+// finish ends f, which the caller has claimed. w is the calling worker of f's executor, or nil.
+func (f *future) finish(w *Worker, err error) {
 	if f.ex.intake != nil && f.ctx.marks.Load()&hasRoom != 0 {
 		f.ex.intake.leave() // before the end is published: a caller of Wait finds the room free
 	}
-	defer f.ex.asyncs.end(w) // deferred: on an inline executor settle may run other futures, which may call Goexit
+	defer f.ex.asyncs.countOut(w) // deferred: on an inline executor settle may run other futures, which may call Goexit
 	f.settle(w, err)
 }
 
@@ -213,9 +213,9 @@ func (f *future) settle(w *Worker, err error) {
 	f.err.Set(err)
 	f.after.Store(nil)
 	f.ctx.cancel(context.Canceled, context.Canceled)
-	// D1(end): publish the end, then look at watched and dependents. Pairs with D1(watch) and D1(precede).
+	// D1(end): publish the end, then look at subscription and dependents. Pairs with D1(subscribe) and D1(precede).
 	e := f.publishEnd()
-	if u := f.watched.Load(); u != nil {
+	if u := f.subscription.Load(); u != nil {
 		f.ctx.unfollow(u.stop)
 	}
 	var calls *onEnd // the oldest first
@@ -238,7 +238,7 @@ func (f *future) settle(w *Worker, err error) {
 			next := e.older
 			e.older, e.newer = nil, nil
 			switch to := e.future; {
-			case !to.left.Done(1):
+			case !to.joins.Done(1):
 			case w != nil && w.core == to.ex.core:
 				to.submit(w)
 			default:
@@ -268,49 +268,49 @@ func (f *future) cancel(err, cause error) {
 		if a := f.after.Load(); a != nil {
 			a.leave()
 		}
-		f.end(nil, newCancelError(asyncName, err, cause))
+		f.finish(nil, newCancelError(asyncName, err, cause))
 	}
 }
 
-// watch implements canceller. From now on f is cancelled when the caller's context ends, and when Shutdown cancels the
-// work.
-func (f *future) watch() {
+// subscribe implements canceller. From now on f is cancelled when the caller's context ends, and when Shutdown cancels
+// the work.
+func (f *future) subscribe() {
 	if f.ctx.real.Load() == nil && !f.isOver() && f.ctx.marks.Or(isListed)&isListed == 0 {
 		f.enlist()
 	}
-	f.watchCaller()
+	f.subscribeToCaller()
 }
 
 // executor implements canceller.
 func (f *future) executor() *Executor { return f.ex }
 
-// watchCaller is watch for the caller's context only.
-func (f *future) watchCaller() {
+// subscribeToCaller has f cancelled when the caller's context ends.
+func (f *future) subscribeToCaller() {
 	parent := f.ctx.parent
 	// Done last: each nested context asks the one above.
-	if f.watched.Load() != nil || f.isOver() || parent.Done() == nil {
+	if f.subscription.Load() != nil || f.isOver() || parent.Done() == nil {
 		return
 	}
-	u := &unwatch{f.ctx.follow()}
-	// D1(watch): set watched, then look for the end. Pairs with D1(end).
-	if !f.watched.CompareAndSwap(nil, u) || f.isOver() {
+	u := &subscription{f.ctx.follow()}
+	// D1(subscribe): set subscription, then look for the end. Pairs with D1(end).
+	if !f.subscription.CompareAndSwap(nil, u) || f.isOver() {
 		u.stop()
 	}
 }
 
-// watchEnd is called for a waiter that no worker is to help.
-func (f *future) watchEnd() {
+// subscribeForWaiter is called for a waiter that no worker is to help.
+func (f *future) subscribeForWaiter() {
 	f.mustBeMade()
 	if f.isPromise() {
-		f.watchPromise()
+		f.subscribePromise()
 	} else {
-		f.watchCaller()
+		f.subscribeToCaller()
 	}
 }
 
 // Done returns a channel that is closed at the end.
 func (f *future) Done() <-chan struct{} {
-	f.watchEnd()
+	f.subscribeForWaiter()
 	e := f.told.Load()
 	if e == nil {
 		done := make(chan struct{})
@@ -396,7 +396,7 @@ func (w *Worker) waitFor(waited *future) {
 		case w.waits.nested < maxNested:
 			w.runOnly(&own.Item)
 		case own.claim():
-			own.end(w, ErrTooDeep)
+			own.finish(w, ErrTooDeep)
 		}
 		w.sleepUntil(own)
 	}
@@ -430,5 +430,5 @@ func (w *Worker) sleepUntil(f *future) {
 			w.sleepInWait()
 		}
 	}
-	w.goOn(workerState(state))
+	w.goOn(WorkerState(state))
 }

@@ -82,31 +82,3 @@ func (ex *Executor) gauges(workers []*Worker) Gauges {
 	ex.mu.Unlock()
 	return g
 }
-
-// WorkerState is what a worker does at the moment, as [Executor.Dump] and [Gauges] tell it. A state may be over when it
-// is read. New states may be added.
-type WorkerState uint8
-
-// The states of a worker.
-const (
-	WorkerRunning    WorkerState = WorkerState(running)    // it runs a task, or looks for work while its task waits
-	WorkerSearching  WorkerState = WorkerState(searching)  // it looks for work
-	WorkerPreparing  WorkerState = WorkerState(preparing)  // it looks a last time before it sleeps
-	WorkerParked     WorkerState = WorkerState(parked)     // it sleeps: there is no work, or its task waits for other work
-	WorkerBlocked    WorkerState = WorkerState(blocked)    // its task is in [Blocking]
-	WorkerStandby    WorkerState = WorkerState(standingBy) // it is a spare that is not needed, and its thread is kept
-	WorkerResting    WorkerState = WorkerState(resting)    // it rests because of [Config.Share] or [Config.HostShare]
-	WorkerThreadless WorkerState = WorkerState(threadless) // a spare that is not needed; any after Close
-)
-
-// WorkerStates lists every WorkerState.
-func WorkerStates() []WorkerState { return all(WorkerState(threadless) + 1) }
-
-// String returns the state as [Executor.Dump] writes it: "running", "searching", "preparing", "parked", "blocked",
-// "standing by", "resting" or "without a thread".
-func (s WorkerState) String() string {
-	if s > WorkerThreadless {
-		return nameOf(s, "WorkerState", nil)
-	}
-	return workerState(s).String()
-}

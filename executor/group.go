@@ -59,7 +59,7 @@ type Group struct {
 
 	limit int // of functions that run at a time; negative: none; constant while the group is used
 
-	turns
+	groupQueue
 }
 
 // NewGroup returns a group whose functions run on ex. It panics if ex is nil.
@@ -149,7 +149,7 @@ func (g *Group) TryGo(fn func() error) bool {
 		if g.limit < 0 {
 			return false
 		}
-		if next := g.turn(); next != nil {
+		if next := g.passTurn(); next != nil {
 			groupRunOf(next.Body).submit(w, next)
 		}
 		return false
@@ -336,7 +336,7 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 			return nil
 		}
 		r := &groupRun{group: g, exec: execGroupTask}
-		if g.ex.watch.tellsTasks() {
+		if g.ex.observers.tellsTasks() {
 			r.exec = execGroupTaskObserved
 		}
 		if old != nil && !old.waited.Load() {

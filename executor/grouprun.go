@@ -166,7 +166,7 @@ func execGroupTask(w *Worker, it *Item) *Item {
 	if !r.skip(w, t) {
 		err = r.call(t)
 	}
-	return r.end(w, t, err)
+	return r.endTask(w, t, err)
 }
 
 // skip reports whether the function of t is not to be called, and if so notes why in its handle.
@@ -185,8 +185,8 @@ func (r *groupRun) call(t *groupTask) error {
 	return t.cfn(r.of.Context())
 }
 
-// end ends t with err. It returns the item to run next, or nil.
-func (r *groupRun) end(w *Worker, t *groupTask, err error) (next *Item) {
+// endTask ends t with err. It returns the item to run next, or nil.
+func (r *groupRun) endTask(w *Worker, t *groupTask, err error) (next *Item) {
 	if err != nil {
 		r.fail(err)
 	}
@@ -194,7 +194,7 @@ func (r *groupRun) end(w *Worker, t *groupTask, err error) (next *Item) {
 	if t.turn.lent {
 		t.turn.lent = false
 	} else if g.limit >= 0 {
-		if t := g.turn(); t != nil {
+		if t := g.passTurn(); t != nil {
 			next = &t.Item
 		}
 	}
@@ -273,7 +273,7 @@ func (r *groupRun) Flush(w *Worker) {
 
 // Fail implements Hooks.
 func (r *groupRun) Fail(w *Worker, it *Item, err error) *Item {
-	return r.end(w, groupTaskOf(it), inJob(err, groupName))
+	return r.endTask(w, groupTaskOf(it), inJob(err, groupName))
 }
 
 // Release implements Hooks.

@@ -96,7 +96,7 @@ func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *te
 	w.guest.quietly = tempo != nil && w.guest.isTimed() && tempo.next()
 	w.guest.quiet = w.guest.quietly
 	if others != nil {
-		first = w.turn(first) // a Push is for the body that the worker is in; nobody else has a slot of the run yet
+		first = w.enterAdmitted(first) // a Push is for the body that the worker is in; nobody else has a slot of the run yet
 		w.pushAll(others)
 	}
 	for it := first; it != nil; it = w.nextFor(r) {
@@ -173,8 +173,8 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	w.thread.self.Store(^self)
 	onThread.set(self, w)
 	w.mail.dozes.Store(false)
-	w.core.watch.unpark(w.id)
-	w.goOn(running)
+	w.core.observers.unpark(w.id)
+	w.goOn(WorkerRunning)
 }
 
 // unseat gives the worker back to its thread, which sleeps. The worker has no items then (I10).
@@ -187,9 +187,9 @@ func (w *Worker) unseat() {
 	ex.guests.quiets.release(w)
 	ex.guests.note(w)
 	w.publishCounts()
-	w.state.Store(uint32(parked))
-	w.core.watch.park(w.id)
-	if w.core.watch.relabels() {
+	w.state.Store(uint32(WorkerParked))
+	w.core.observers.park(w.id)
+	if w.core.observers.relabels() {
 		pprof.SetGoroutineLabels(labelled(g.caller)) // the observer has set others
 	}
 	onThread.unset(^w.thread.self.Load())
@@ -242,7 +242,7 @@ func (w *Worker) runGuest(it *Item) {
 				it = w.pop()
 				continue
 			}
-			if it = w.turn(it); it == nil {
+			if it = w.enterAdmitted(it); it == nil {
 				break
 			}
 		}

@@ -7,7 +7,7 @@ package executor
 // worker's place, and the thread sleeps on.
 func (ex *Executor) helpFromOutside(r *Run, only *Item) {
 	g := ex.guests
-	if g == nil || ex.watch.relabels() || !ex.isNext(r) || !g.mayCome() {
+	if g == nil || ex.observers.relabels() || !ex.isNext(r) || !g.mayCome() {
 		return
 	}
 	recalled := true

@@ -56,7 +56,7 @@ func (w *Worker) sleepFor(r *Run) *Item {
 	ex := w.ex
 	w.shareLane() // a spare may stand in for the worker
 	w.bringForward()
-	w.state.Store(uint32(preparing))
+	w.state.Store(uint32(WorkerPreparing))
 	w.sleeper.run.Store(r)
 	r.awaited.Add(1)
 	ex.sleepingHelpers.Add(1)
@@ -68,7 +68,7 @@ func (w *Worker) sleepFor(r *Run) *Item {
 	ex.sleepingHelpers.Add(-1)
 	r.awaited.Add(-1)
 	w.sleeper.run.Store(nil)
-	w.goOn(running)
+	w.goOn(WorkerRunning)
 	return it
 }
 

@@ -55,7 +55,7 @@ func (h host) Yield()           { osthread.Yield() }
 
 // Searching implements policy.Host. A thief that does not sleep publishes its counts here.
 func (h host) Searching() {
-	h.w.state.Store(uint32(searching))
+	h.w.state.Store(uint32(WorkerSearching))
 	h.w.publishCounts()
 }
 
@@ -94,7 +94,7 @@ func (h host) Leave() bool { return h.w.leaveService() }
 
 // Prepare implements policy.Host.
 func (h host) Prepare() {
-	h.w.state.Store(uint32(preparing))
+	h.w.state.Store(uint32(WorkerPreparing))
 	h.w.mail.dozes.Store(true)
 	h.w.core.notifier.Prepare(h.w.id)
 	// D5(prepare): prepare, then look for letters. Pairs with D5(wake).
@@ -114,15 +114,15 @@ func (h host) Commit() {
 	w := h.w
 	w.counts.parks++
 	w.publishCounts()
-	w.state.Store(uint32(parked))
+	w.state.Store(uint32(WorkerParked))
 	w.share.countAsleep(true)
-	w.core.watch.park(w.id)
+	w.core.observers.park(w.id)
 	w.core.notifier.Commit(w.id)
 	w.mail.dozes.Store(false)
 	w.passMailOn()
-	w.core.watch.unpark(w.id)
+	w.core.observers.unpark(w.id)
 	w.share.countAwake()
-	w.state.Store(uint32(searching))
+	w.state.Store(uint32(WorkerSearching))
 	w.counts.wakeups++
 }
 
@@ -170,7 +170,7 @@ func (w *Worker) loop() {
 // work runs item it and everything that follows from it, as an active worker. stolen says that the thief has won a
 // steal.
 func (w *Worker) work(it *Item, stolen bool) {
-	w.goOn(running)
+	w.goOn(WorkerRunning)
 	w.control.thief.Busy(stolen)
 	w.exploit(it)
 	w.control.thief.Idle()

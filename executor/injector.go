@@ -24,8 +24,8 @@ type injector struct {
 
 func newInjector() injector { return injector{queue: deque.New[Item](injectorCapacity)} }
 
-// begin prepares for items of a run of that priority, before its first item.
-func (q *injector) begin(p Priority) {
+// beginRun prepares for items of a run of that priority, before its first item.
+func (q *injector) beginRun(p Priority) {
 	if p == Normal {
 		return
 	}
@@ -39,8 +39,8 @@ func (q *injector) begin(p Priority) {
 	q.ranked.Add(1) // P1: publishes others
 }
 
-// end undoes begin, after the run's last item was taken.
-func (q *injector) end(p Priority) {
+// endRun undoes beginRun, after the run's last item was taken.
+func (q *injector) endRun(p Priority) {
 	if p != Normal {
 		q.ranked.Add(-1)
 	}
@@ -83,12 +83,13 @@ func (q *injector) pushAll(first *Item, others iter.Seq[*Item]) int {
 	return n
 }
 
-// steal takes the oldest item of the highest priority or, at some turns, of another, see orderOf.
-func (q *injector) steal(turn uint32) (*Item, deque.Outcome) {
+// steal takes the oldest item of the highest priority or, at some takes, of another, see orderOf. take is the number of
+// the worker's take.
+func (q *injector) steal(take uint32) (*Item, deque.Outcome) {
 	if q.isPlain() {
 		return q.queue.Steal()
 	}
-	return q.stealFrom(orderOf(turn))
+	return q.stealFrom(orderOf(take))
 }
 
 // stealFrom takes the oldest item of the first queue in order that has one.
@@ -101,29 +102,30 @@ func (q *injector) stealFrom(order []Priority) (*Item, deque.Outcome) {
 	return nil, deque.Empty
 }
 
-// takesPerTurn is how many takes from the injector there are to one that prefers Low, and to one that prefers Normal.
+// takesPerRound is how many takes from the injector there are to one that prefers Low, and to one that prefers Normal.
 // So no run waits for ever.
-const takesPerTurn = 16
+const takesPerRound = 16
 
-// byTurn has the priorities in the order in which they are looked at: at most turns, and at the two others.
-var byTurn = [...][]Priority{{High, Normal, Low}, {Low, High, Normal}, {Normal, High, Low}}
+// orders are those in which a take looks at the priorities: most takes, and the two others of each round.
+var orders = [...][]Priority{{High, Normal, Low}, {Low, High, Normal}, {Normal, High, Low}}
 
-func orderOf(turn uint32) []Priority {
-	switch turn % takesPerTurn {
+// orderOf returns the order of the take of that number.
+func orderOf(take uint32) []Priority {
+	switch take % takesPerRound {
 	case 0:
-		return byTurn[1]
-	case takesPerTurn / 2:
-		return byTurn[2]
+		return orders[1]
+	case takesPerRound / 2:
+		return orders[2]
 	}
-	return byTurn[0]
+	return orders[0]
 }
 
 // levels returns the priorities of which there may be items.
 func (q *injector) levels() []Priority {
 	if q.isPlain() {
-		return byTurn[2][:1]
+		return orders[2][:1]
 	}
-	return byTurn[0]
+	return orders[0]
 }
 
 // isPlain reports whether every run in progress is Normal. Any item of another run is pushed after ranked has counted

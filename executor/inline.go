@@ -36,7 +36,7 @@ func NewInline(seed uint64, observers ...*Observer) *Executor {
 	}
 	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true, Observers: slices.Clone(observers)}
 	ex := newExecutorOn(cfg, &inline{seed: seed, woken: make(chan struct{}, 1)})
-	ex.watch.attach(ex)
+	ex.observers.attach(ex)
 	return ex
 }
 

@@ -123,6 +123,6 @@ func (r *JobRun) conclude(body *Body) {
 		r.ex.wakeHelpersOf(&r.Run)
 	}
 	r.leaveGroups()
-	r.ex.watch.runEnd(&r.Run)
+	r.ex.observers.runEnd(&r.Run)
 	r.tellEnds(ends)
 }

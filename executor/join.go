@@ -65,7 +65,7 @@ func (w *Worker) await(f *fork) {
 		} else {
 			w.inner.run(w, it)
 			if w.body != outer.body {
-				w.turnTo(outer.body, outer.labels) // the item failed, and failed left the body
+				w.switchTo(outer.body, outer.labels) // the item failed, and failed left the body
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	ex := w.ex
 	w.shareLane() // a spare may stand in for the worker
 	w.bringForward()
-	w.state.Store(uint32(preparing))
+	w.state.Store(uint32(WorkerPreparing))
 	w.sleeper.run.Store(r)
 	ex.sleepingHelpers.Add(1)
 	// D1(join): announce, then look once more. Pairs with D1(push), and with the Swap in forks.end.
@@ -93,7 +93,7 @@ func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
 	w.leaps.from.Store(0)
 	ex.sleepingHelpers.Add(-1)
 	w.sleeper.run.Store(nil)
-	w.goOn(running)
+	w.goOn(WorkerRunning)
 	for {
 		state := f.state.Load()
 		if state&forkDone != 0 || f.state.CompareAndSwap(state, state&^forkWaited) {

@@ -97,7 +97,7 @@ func (ex *Executor) prepare(ctx context.Context, j Job, w *Worker, parent *Run, 
 	}
 	if first = r.begin(); first != nil {
 		r.embody(first.Body)
-		ex.watch.runBegin(&r.Run)
+		ex.observers.runBegin(&r.Run)
 	}
 	return r, first
 }
@@ -180,9 +180,9 @@ func (ex *Executor) admit(r *Run) bool {
 	if r.next != nil {
 		r.next.prev = r
 	} else {
-		ex.sharing.begin()
+		ex.sharing.countIn()
 	}
-	ex.injector.begin(r.settings.priority)
+	ex.injector.beginRun(r.settings.priority)
 	ex.runs.Store(r) // D3(run): before the run's first item
 	ex.inProgress++
 	ex.running.Add(1)
@@ -204,9 +204,9 @@ func (ex *Executor) forget(r *Run) {
 	}
 	r.prev, r.next = nil, nil
 	ex.inProgress--
-	ex.injector.end(r.settings.priority)
+	ex.injector.endRun(r.settings.priority)
 	if ex.runs.Load() == nil {
-		ex.sharing.end()
+		ex.sharing.countOut()
 	}
 	if r.hasRoom {
 		ex.intake.leave()

@@ -101,9 +101,9 @@ func isAround(inner, l *limiter) bool {
 	return false
 }
 
-// turn is enter for the items of it's body, unless the limit of its run forbids that. Then the item is held, and turn
-// returns nil.
-func (w *Worker) turn(it *Item) *Item {
+// enterAdmitted enters the body of item it and returns the item, unless the limit of its run forbids that. Then it
+// holds the item and returns nil.
+func (w *Worker) enterAdmitted(it *Item) *Item {
 	if it = w.admitted(it); it != nil {
 		w.enter(it.Body)
 	}

@@ -61,7 +61,7 @@ func (w *Worker) runPlain(it *Item) {
 	w.inner.current = it
 	for it != nil {
 		if it.Body != w.body {
-			if it = w.turn(it); it == nil {
+			if it = w.enterAdmitted(it); it == nil {
 				break
 			}
 		}
@@ -86,7 +86,7 @@ func (w *Worker) runPolled(it *Item) {
 	w.inner.current = it
 	for it != nil {
 		if it.Body != w.body {
-			if it = w.turn(it); it == nil {
+			if it = w.enterAdmitted(it); it == nil {
 				break
 			}
 		}
@@ -114,7 +114,7 @@ func (w *Worker) runShared(it *Item) {
 	polled, wanted := w.lane.IsPolled(), w.share.control.Word()
 	for it != nil {
 		if it.Body != w.body {
-			if it = w.turn(it); it == nil {
+			if it = w.enterAdmitted(it); it == nil {
 				break
 			}
 		}

@@ -174,7 +174,7 @@ func (w *Worker) runMail() bool {
 		return false
 	}
 	state := w.state.Load()
-	w.goOn(running)
+	w.goOn(WorkerRunning)
 	w.runWithin(it.Body.owner(), nil, it)
 	w.state.Store(state)
 	return true

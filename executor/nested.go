@@ -40,7 +40,7 @@ func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 		f.under = o.scope.top.address()
 		if level := f.level(); (f.pushes || w.lane.KeepsForks()) && level > o.scope.level {
 			newest, _ := f.at(level)
-			newest.turn |= checkedTurn // as published forks: a Join with the scope of another function then asks
+			newest.generation |= checkedBit // as published forks: a Join with the scope of another function then asks
 		}
 	}
 	return o
@@ -54,7 +54,7 @@ func (w *Worker) exitNested(o outer) {
 		o.scope.lo = w.forks.stack.lo // not o.lo: scopes on top may have changed it
 	}
 	if w.body != o.body {
-		w.turnTo(o.body, o.labels)
+		w.switchTo(o.body, o.labels)
 	}
 	w.dropSlots()
 	if w.leaps.joins.Load() != o.joins {
@@ -151,7 +151,7 @@ func (w *Worker) sleepInWait() {
 	if !w.mail.isEmpty() {
 		return
 	}
-	w.state.Store(uint32(parked))
+	w.state.Store(uint32(WorkerParked))
 	if !w.blocking { // else a spare stands in for it already
 		w.ex.spares.Sleep()
 		defer w.ex.spares.Wake()

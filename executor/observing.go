@@ -28,7 +28,7 @@ type observerCalls struct {
 }
 
 // tellOn is tell on the worker's goroutine.
-func (o *watch) tellOn(worker int, in observing, call func(*Observer)) {
+func (o *observers) tellOn(worker int, in observing, call func(*Observer)) {
 	at := &o.calls.workers[worker]
 	at.Store(uint32(in))
 	defer at.Store(0)
@@ -36,14 +36,14 @@ func (o *watch) tellOn(worker int, in observing, call func(*Observer)) {
 }
 
 // tellCounted is tell with a count of the calls in progress.
-func (o *watch) tellCounted(calls *xatomic.Tell32, call func(*Observer)) {
+func (o *observers) tellCounted(calls *xatomic.Tell32, call func(*Observer)) {
 	calls.Add(1)
 	defer calls.Add(^uint32(0))
 	o.tell(call)
 }
 
 // unreturned lists the functions of observers that have not returned, but for those of tasks.
-func (o *watch) unreturned() (all []string) {
+func (o *observers) unreturned() (all []string) {
 	if o == nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ var taskCallFrames = []string{"/executor.taskCalls.tell(", "/executor.(*taskCall
 
 // inTaskCalls lists the workers that are in a TaskBegin or TaskEnd. It stops the process for a moment, as Stacks does.
 func (ex *Executor) inTaskCalls() (all []string) {
-	if !ex.watch.tellsTasks() {
+	if !ex.observers.tellsTasks() {
 		return nil
 	}
 	for i, stack := range ex.Stacks() {
@@ -84,7 +84,7 @@ func (ex *Executor) inTaskCalls() (all []string) {
 
 // heldUp says what keeps the executor from closing: tasks or, as far as it can be seen, functions of observers.
 func (ex *Executor) heldUp(tasks string) string {
-	calls := append(ex.inTaskCalls(), ex.watch.unreturned()...)
+	calls := append(ex.inTaskCalls(), ex.observers.unreturned()...)
 	if len(calls) == 0 {
 		return tasks
 	}

@@ -85,14 +85,14 @@ func (t *threadTable) set(self int64, w *Worker) {
 // unset is for the thread that self identifies. It has no worker from now on, but may have a guest.
 func (t *threadTable) unset(self int64) {
 	if osthread.SelfIsGoroutine {
-		t.end(self) // the number is never that of another
+		t.markEnding(self) // the number is never that of another
 	} else {
 		t.set(self, nil)
 	}
 }
 
-// end is for the thread that self identifies. It has no worker from now on, and is about to end.
-func (t *threadTable) end(self int64) {
+// markEnding is for the thread that self identifies. It has no worker from now on, and is about to end.
+func (t *threadTable) markEnding(self int64) {
 	if e := t.find(self); e != nil {
 		e.worker.Store(nil)
 		e.ending.Store(true)

@@ -131,12 +131,12 @@ func (f *future) noticeContext() {
 	_ = f.ctx.Err()
 }
 
-// watchPromise is called for a waiter for the end of f, a Promise's. No worker comes upon f to look at its context. So
-// from the first waiter on, f is told of the end of the caller's context and of abort. Until then, what resolves f
+// subscribePromise is called for a waiter for the end of f, a Promise's. No worker comes upon f to look at its context.
+// So from the first waiter on, f is told of the end of the caller's context and of abort. Until then, what resolves f
 // looks at them first.
-func (f *future) watchPromise() {
+func (f *future) subscribePromise() {
 	defer f.ctx.contain()
-	f.watch()
+	f.subscribe()
 }
 
 // After returns a Future that ends after the duration d, with the time. It holds no worker and no goroutine meanwhile.

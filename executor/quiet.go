@@ -19,7 +19,7 @@ import (
 // quiets is the clock of an executor's quiet guests.
 type quiets struct {
 	hushes   []hush         // by worker
-	state    xatomic.Uint32 // idle, ticking or needed
+	state    xatomic.Uint32 // clockIdle, clockTicking or clockNeeded
 	clock    quietClock
 	unneeded int // ticks since a guest needed one; of tick only
 }
@@ -33,21 +33,21 @@ type hush struct {
 
 // States of the clock.
 const (
-	idle    = iota // it is not set
-	ticking        // no guest has pushed in silence since the last tick
-	needed
+	clockIdle    = iota // it is not set
+	clockTicking        // no guest has pushed in silence since the last tick
+	clockNeeded
 )
 
 // hold notes that the guest of w has pushed an item and woken nobody.
 //
-// D6(hold): set held, then look at state. Pairs with D6(tick). A clock that this guest has found needed looks at held
-// after that, and a clock that it has found idle it sets.
+// D6(hold): set held, then look at state. Pairs with D6(tick). A clock that this guest has found clockNeeded looks at
+// held after that, and a clock that it has found clockIdle it sets.
 func (q *quiets) hold(w *Worker) {
 	if g := &w.guest; !g.holds {
 		g.holds = true
 		q.hushes[w.id].held.Store(g.number(w))
 	}
-	if q.state.Load() != needed && q.state.Swap(needed) == idle {
+	if q.state.Load() != clockNeeded && q.state.Swap(clockNeeded) == clockIdle {
 		q.clock.set(w.ex)
 	}
 }
@@ -63,13 +63,13 @@ func (q *quiets) release(w *Worker) {
 // tick wakes a worker for each guest that was quiet at the last tick and is quiet now. It reports whether the clock is
 // to tick again.
 //
-// D6(tick): reset state, then look at held. With the look first, it could miss a guest that has found state needed, and
+// D6(tick): reset state, then look at held. With the look first, it could miss a guest that has found clockNeeded, and
 // stop.
 func (ex *Executor) tick() (again bool) {
 	q := &ex.guests.quiets
-	if q.state.CompareAndSwap(needed, ticking) {
+	if q.state.CompareAndSwap(clockNeeded, clockTicking) {
 		q.unneeded = 0
-	} else if q.unneeded++; q.unneeded > maxUnneeded && q.state.CompareAndSwap(ticking, idle) {
+	} else if q.unneeded++; q.unneeded > maxUnneeded && q.state.CompareAndSwap(clockTicking, clockIdle) {
 		return false
 	}
 	for i := range q.hushes {

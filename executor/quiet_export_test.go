@@ -12,7 +12,7 @@ func (b *Body) Forget() { b.tempo.word.Store(0) }
 func (b *Body) Tempo() (quiet, loud, count int64) { return b.tempo.load() }
 
 // StopQuietClock keeps the clock of quiet guests from being set.
-func (ex *Executor) StopQuietClock() { ex.guests.quiets.state.Store(needed) }
+func (ex *Executor) StopQuietClock() { ex.guests.quiets.state.Store(clockNeeded) }
 
 // AdmitCallers lets callers take part again that were kept away, because earlier ones have stayed too long.
 func (ex *Executor) AdmitCallers() {

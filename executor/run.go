@@ -40,7 +40,7 @@ type Run struct {
 	last      struct{ total, done, left int64 } // its progress at the end
 	done      chan struct{}                     // made by the first call of Done
 	callbacks []func(error)                     // to call after the end, see tell; nil once over is set
-	end       *future                           // of awaitable
+	endFuture *future                           // of awaitable
 	unlink    func() bool                       // undoes context.AfterFunc; constant from before the run is counted
 
 	others iter.Seq[*Item] // see JobRun.BeginWith; the starter only, until the first item is available
@@ -101,8 +101,8 @@ func (r *Run) nameForError() (name string) {
 	return r.job.Name()
 }
 
-// watch implements canceller. It does nothing: a run follows the caller's context from the start.
-func (r *Run) watch() {}
+// subscribe implements canceller. It does nothing: a run follows the caller's context from the start.
+func (r *Run) subscribe() {}
 
 // executor implements canceller.
 func (r *Run) executor() *Executor { return r.ex }

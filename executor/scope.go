@@ -221,7 +221,7 @@ func (r *scopeRun) passFailures(from, to *fork) {
 
 func execRoot(w *Worker, it *Item) *Item {
 	f := forkOf(it)
-	s := w.forks.begin(f)
+	s := w.forks.beginTaken(f)
 	r := s.run
 	fn := r.fn
 	r.fn = nil // so that a caller that keeps, say, the run's context does not keep the function alive
@@ -230,7 +230,7 @@ func execRoot(w *Worker, it *Item) *Item {
 			r.fail(f, err, s.skipped)
 		}
 	}
-	w.forks.end(f)
+	w.forks.endTaken(f)
 	r.left.Out(1) // not the end: w is counted
 	return nil
 }
@@ -344,7 +344,7 @@ func (r *scopeRun) endFailed(w *Worker, f *fork) {
 	}()
 	w.forks.abandon(w.forks.scope)
 	abandoned = true
-	w.forks.end(f)
+	w.forks.endTaken(f)
 	if f.kind == isRoot {
 		r.left.Out(1) // not the end: w is counted
 	}

@@ -78,11 +78,11 @@ func (s *sharer) rest() {
 	}
 	w.bringForward()
 	state := w.state.Load()
-	w.state.Store(uint32(resting))
+	w.state.Store(uint32(WorkerResting))
 	if s.control.Rest(w.id, true) {
 		s.park()
 	}
-	w.goOn(workerState(state))
+	w.goOn(WorkerState(state))
 }
 
 // park sleeps until the control wakes the worker.
@@ -121,7 +121,7 @@ func (s *sharer) standBy() bool {
 		return false
 	}
 	s.rests = false
-	s.w.state.Store(uint32(resting))
+	s.w.state.Store(uint32(WorkerResting))
 	// D5(rest): rest, then look for letters. Pairs with D5(wake).
 	s.w.checkMail()
 	s.park()
@@ -135,10 +135,10 @@ func (s *sharer) tried(victim *Worker, outcome deque.Outcome) {
 		return
 	}
 	if outcome == deque.Empty {
-		switch workerState(victim.state.Load()) {
-		case searching, preparing:
+		switch WorkerState(victim.state.Load()) {
+		case WorkerSearching, WorkerPreparing:
 			s.pure.Store(s.pure.Load() + 1)
-		case running:
+		case WorkerRunning:
 		default:
 			return
 		}

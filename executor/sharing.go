@@ -37,9 +37,9 @@ type sharing struct {
 	wanted int // the latest desire that was not 0
 	idle   int // cycles without a run since the last one with a run
 
-	alarm  *park.Alarm // of the manager; nil if there is none
-	period time.Duration
-	left   bool // the executor is being closed
+	alarm   *park.Alarm // of the manager; nil if there is none
+	period  time.Duration
+	closing bool // the executor is being closed
 
 	manager xsync.WaitGroup // one while there is a manager
 }
@@ -120,7 +120,7 @@ func (s *sharing) retire() {
 	if s.table != nil {
 		_ = s.table.Leave() // the table takes the place back in any case when the process ends
 	}
-	s.left = true
+	s.closing = true
 	s.quotas.leave()
 	s.forgetTable()
 	s.control.Close()
@@ -146,7 +146,7 @@ func (s *sharing) resume() *park.Alarm {
 }
 
 // bounded reports whether anything may bound how many workers are awake. The caller holds mu.
-func (s *sharing) bounded() bool { return s.table != nil || s.quotas != nil && !s.left }
+func (s *sharing) bounded() bool { return s.table != nil || s.quotas != nil && !s.closing }
 
 // set sets the alarm for the end of the cycle, and returns it. The caller holds mu.
 func (s *sharing) set() *park.Alarm {
@@ -180,7 +180,7 @@ func (s *sharing) tick() *park.Alarm {
 	now := s.sample()
 	count, inProgress := s.count(s.last, now)
 	s.last = now
-	s.control.Turn()
+	s.control.BeginCycle()
 	s.idle++
 	switch {
 	case inProgress:
@@ -260,7 +260,7 @@ func (s *sharing) sample() (n sample) {
 		n.attempts += w.share.attempts.Load()
 		n.pure += w.share.pure.Load()
 		n.ready += w.lane.Len()
-		if w.state.Load() == uint32(running) {
+		if w.state.Load() == uint32(WorkerRunning) {
 			n.ready++
 		}
 	}
@@ -335,8 +335,8 @@ type progress struct {
 	first func() // if set, it is to be called when anything is in progress; it does not wait
 }
 
-// begin counts one in. It does nothing without a Config.Share and a Config.HostShare, as end does.
-func (s *sharing) begin() {
+// countIn counts one in. It does nothing without a Config.Share and a Config.HostShare, as countOut does.
+func (s *sharing) countIn() {
 	if s == nil {
 		return
 	}
@@ -350,8 +350,8 @@ func (s *sharing) begin() {
 	}
 }
 
-// end undoes begin.
-func (s *sharing) end() {
+// countOut undoes countIn.
+func (s *sharing) countOut() {
 	if s == nil {
 		return
 	}
@@ -365,7 +365,7 @@ func (s *sharing) end() {
 	}
 }
 
-// onBegin has f called once: now, if anything is in progress, or else at the next begin.
+// onBegin has f called once: now, if anything is in progress, or else at the next countIn.
 func (p *progress) onBegin(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

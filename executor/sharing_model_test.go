@@ -54,7 +54,7 @@ func TestModelShareForks(t *testing.T) {
 		fn, calls := once()
 		join := model.Go(func() {
 			c.SetAllotment(1)
-			c.Turn()
+			c.BeginCycle()
 		})
 		err := scoped(ex, func(s *Scope) error {
 			model.Assert(Fork(s, fn, 1).Join(s) == 2, "the wrong result")
@@ -94,7 +94,7 @@ func TestModelShareNoBoundary(t *testing.T) {
 		})
 		model.Calm(func() { began.Await() })
 		for !done.Load() {
-			c.Turn()
+			c.BeginCycle()
 			model.Spin()
 		}
 		join()

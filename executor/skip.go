@@ -56,7 +56,7 @@ func (s *skip) mark(isBelow bool) (above *skip, outermost context.Context) {
 		one = -one
 	}
 	for c := s.taskContext; ; {
-		c.end.Add(one)
+		c.state.Add(one)
 		switch next := c.parent.(type) {
 		case *taskContext:
 			c = next

@@ -38,12 +38,12 @@ func (h stallHost) Workers(list []stalls.Worker) []stalls.Worker {
 }
 
 func (w *Worker) doing() stalls.Doing {
-	switch workerState(w.state.Load()) {
-	case running:
+	switch WorkerState(w.state.Load()) {
+	case WorkerRunning:
 		return stalls.InTask
-	case searching, preparing:
+	case WorkerSearching, WorkerPreparing:
 		return stalls.Looking
-	case parked:
+	case WorkerParked:
 		if w.sleeper.waits.Load() == 0 {
 			return stalls.Idle
 		}
@@ -74,7 +74,7 @@ func (h stallHost) Wakes(worker int) {
 }
 
 // goOn stores the worker's state after a sleep: it runs items again, or did before the sleep.
-func (w *Worker) goOn(state workerState) {
+func (w *Worker) goOn(state WorkerState) {
 	w.state.Store(uint32(state))
 	w.core.silence.watch.Wake() // after the state, see stalls.Watch
 }

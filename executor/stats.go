@@ -57,7 +57,7 @@ func (ex *Executor) Stats() Stats {
 	s := Stats{Workers: make([]WorkerStats, len(workers))}
 	for i, w := range workers {
 		s.Workers[i] = w.seen.snapshot()
-		s.Workers[i].Peers = w.peers.snapshot()
+		s.Workers[i].Peers = w.peer.snapshot()
 		s.Total.add(s.Workers[i], 1)
 		if w.seen.asked.Load() == 0 {
 			w.seen.asked.Store(1)
@@ -132,7 +132,7 @@ func (w *Worker) publishCounts() {
 	set(&p.lost, c.lost)
 	set(&p.parks, c.parks)
 	set(&p.wakeups, c.wakeups)
-	w.peers.publish()
+	w.peer.publish()
 }
 
 // publishCountsBefore is publishCounts for a worker that has counted its next item. The item does not count yet: it may

@@ -11,7 +11,7 @@ func (w *Worker) steal(victim *Worker) (*Item, deque.Outcome) {
 	it, outcome := victim.lane.Steal()
 	w.countSteal(outcome)
 	if outcome == deque.Stolen {
-		w.core.watch.steal(w.id, victim.id, 1)
+		w.core.observers.steal(w.id, victim.id, 1)
 	}
 	return it, outcome
 }
@@ -25,7 +25,7 @@ func (w *Worker) stealMany(victim *Worker) (*Item, deque.Outcome) {
 		w.keep(it)
 	}
 	if outcome == deque.Stolen {
-		w.core.watch.steal(w.id, victim.id, 1+len(rest))
+		w.core.observers.steal(w.id, victim.id, 1+len(rest))
 	}
 	clear(rest)
 	return it, outcome
@@ -52,12 +52,12 @@ func (w *Worker) receive() (*Item, deque.Outcome) {
 	it, outcome := w.lane.Receive()
 	w.countSteal(outcome)
 	if outcome == deque.Stolen {
-		w.core.watch.steal(w.id, -1, 1)
+		w.core.observers.steal(w.id, -1, 1)
 	}
 	return it, outcome
 }
 
-// takeSubmitted takes the oldest item of the injector, of the highest priority at most turns.
+// takeSubmitted takes the oldest item of the injector, of the highest priority at most takes.
 func (w *Worker) takeSubmitted() (*Item, deque.Outcome) {
 	w.search.takes++
 	it, outcome := w.core.injector.steal(w.search.takes)

@@ -106,13 +106,13 @@ func (w *Worker) occupy() {
 	w.thread.id.Store(osthread.ID())
 	w.thread.self.Store(osthread.Self())
 	w.forks.stack = stack{}
-	w.peers.enter()
+	w.peer.enter()
 	onThread.set(w.thread.self.Load(), w)
 }
 
 // vacate undoes occupy.
 func (w *Worker) vacate() {
-	w.peers.leave()
+	w.peer.leave()
 	switch self, below := w.thread.self.Load(), w.below(); {
 	case below != nil:
 		w.inline.below = nil
@@ -120,7 +120,7 @@ func (w *Worker) vacate() {
 	case w.inline != nil:
 		onThread.unset(self)
 	default:
-		onThread.end(self)
+		onThread.markEnding(self)
 	}
 	w.thread.self.Store(0)
 	w.thread.id.Store(0)
@@ -130,7 +130,7 @@ func (w *Worker) vacate() {
 func (w *Worker) live() {
 	stopped := false
 	growStack()
-	w.core.watch.awaitAttach()
+	w.core.observers.awaitAttach()
 	w.share.countAwake()
 	defer w.endHook(func() {
 		w.share.countAsleep(false)
@@ -138,7 +138,7 @@ func (w *Worker) live() {
 		w.thread.goroutine.Store(0)
 		w.vacate()
 		if stopped {
-			w.state.Store(uint32(threadless))
+			w.state.Store(uint32(WorkerThreadless))
 			osthread.Unclaim()
 			if w.isSpare() {
 				w.spareGone()

@@ -7,9 +7,9 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// turns are the turns that the functions of a Group with a limit take. In a group without one they have the functions
-// from outside that no worker has taken yet.
-type turns struct {
+// A groupQueue has the functions of a Group that wait. With a limit of the group, they wait for their turn to run. In a
+// group without one they came from outside, and wait for a worker that takes them.
+type groupQueue struct {
 	mu          xsync.Mutex // guards what follows, and the fields of GroupTask
 	active      int         // functions that run or were given to the workers; with a limit
 	first, last *groupTask  // functions that wait for their turn or, without a limit, for a worker
@@ -94,7 +94,7 @@ func (w *Worker) hasSlot() bool {
 }
 
 // waitsInGo reports whether w's task is to wait in Go, for which there is no turn: because many functions are queued.
-// own says that the task is a function of the group. The caller holds turns.mu.
+// own says that the task is a function of the group. The caller holds groupQueue.mu.
 func (r *groupRun) waitsInGo(w *Worker, own bool) bool {
 	if !own {
 		return w.mayWaitFor(r)
@@ -134,7 +134,7 @@ func (r *groupRun) awaitTurn(t *groupTask, comes chan struct{}) {
 	}
 }
 
-// leaveGo notes that the caller of Go that has given t waits no longer. The caller holds turns.mu.
+// leaveGo notes that the caller of Go that has given t waits no longer. The caller holds groupQueue.mu.
 func (r *groupRun) leaveGo(t *groupTask) {
 	t.turn.comes = nil
 	if t.turn.ofOwn {
@@ -247,8 +247,8 @@ func (g *Group) reserve() bool {
 	return true
 }
 
-// turn ends the turn of a function. It returns the function whose turn is next, or nil.
-func (g *Group) turn() *groupTask {
+// passTurn ends the turn of a function, and gives it to the next that waits. It returns that function, or nil.
+func (g *Group) passTurn() *groupTask {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.first == nil {

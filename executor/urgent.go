@@ -2,7 +2,7 @@ package executor
 
 // newcomer takes an item for which a busy worker interrupts the work on items of priority own, if there is one: a
 // submitted item of a higher priority, an item of a higher one from the lane of another worker, or a submitted item of
-// that priority. At some turns it prefers submitted items of a lower priority, so that these do not wait for ever.
+// that priority. At some takes it prefers submitted items of a lower priority, so that these do not wait for ever.
 func (w *Worker) newcomer(own Priority) *Item {
 	q := &w.core.injector
 	if q.isPlain() {
@@ -10,12 +10,12 @@ func (w *Worker) newcomer(own Priority) *Item {
 		return it
 	}
 	w.search.takes++
-	if w.search.takes%takesPerTurn == 0 {
-		if it := w.takeOf(byTurn[1], func(p Priority) bool { return p < own }); it != nil {
+	if w.search.takes%takesPerRound == 0 {
+		if it := w.takeOf(orders[1], func(p Priority) bool { return p < own }); it != nil {
 			return it
 		}
 	}
-	if it := w.takeOf(byTurn[0], func(p Priority) bool { return p > own }); it != nil {
+	if it := w.takeOf(orders[0], func(p Priority) bool { return p > own }); it != nil {
 		return it
 	}
 	if it := w.stealAbove(own); it != nil {

@@ -58,8 +58,8 @@ func (w *Worker) rest() {
 		giveWay()
 	}
 	w.counts.parks++
-	w.core.watch.park(w.id)
+	w.core.observers.park(w.id)
 	w.sleeper.sleep(w)
-	w.core.watch.unpark(w.id)
+	w.core.observers.unpark(w.id)
 	w.counts.wakeups++
 }

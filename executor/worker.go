@@ -22,10 +22,10 @@ type Worker struct {
 	ex      *Executor
 	core    *core // ex.core: saves a load
 	id      int
-	control control // the worker's end of the policy
-	inline  *inline // set if there is no thread
-	peers   *peers  // set if the policy asks about other workers' threads
-	share   *sharer // set with Config.Share or Config.HostShare
+	control control     // the worker's end of the policy
+	inline  *inline     // set if there is no thread
+	peer    *peerThread // set if the policy asks about other workers' threads
+	share   *sharer     // set with Config.Share or Config.HostShare
 	_       pad.Line
 
 	lane lane.Lane[Item] // has the worker's items
@@ -49,7 +49,7 @@ type Worker struct {
 	_          pad.Line
 
 	// Shared.
-	state   xatomic.Tell32 // a workerState, for dumps and [Stats]
+	state   xatomic.Tell32 // a WorkerState, for dumps and [Stats]
 	thread  threadOf       // the worker's OS thread
 	seen    published      // a copy of counts, made by publishCounts
 	sleeper sleeper        // where the worker sleeps in a wait
@@ -107,26 +107,6 @@ func (t *threadOf) inUse() int64 {
 func (t *threadOf) is(self int64) bool {
 	known := t.self.Load()
 	return known == self || known == ^self
-}
-
-// workerState is a worker's state as dumps and [Stats] show it.
-type workerState uint32
-
-const (
-	running workerState = iota
-	searching
-	preparing
-	parked
-	blocked
-	standingBy
-	resting
-	threadless
-)
-
-func (s workerState) String() string {
-	return [...]string{
-		"running", "searching", "preparing", "parked", "blocked", "standing by", "resting", "without a thread",
-	}[s]
 }
 
 // ID returns the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, unless one
@@ -355,18 +335,19 @@ func (w *Worker) putBack(it *Item) {
 	w.counts.overhead++
 }
 
-// enter turns the worker to the items of body b, or of none if b is nil. It publishes the worker's counts before the
-// run of the old body can finish, so that the statistics are complete when a run has ended.
+// enter makes b the worker's body, or none if b is nil, with the labels that belong to it. It publishes the worker's
+// counts before the run of the old body can finish, so that the statistics are complete when a run has ended.
 func (w *Worker) enter(b *Body) {
 	if b == nil {
-		w.turnTo(nil, w.labels.own)
+		w.switchTo(nil, w.labels.own)
 		return
 	}
-	w.turnTo(b, w.labelsFor(b.owner().ctx.labels))
+	w.switchTo(b, w.labelsFor(b.owner().ctx.labels))
 }
 
-// turnTo is enter with the labels that the goroutine has afterwards.
-func (w *Worker) turnTo(b *Body, labels context.Context) {
+// switchTo ends the worker's work on items of its body, and begins that on items of b, or on none if b is nil. The
+// goroutine has the given labels afterwards.
+func (w *Worker) switchTo(b *Body, labels context.Context) {
 	old := w.body
 	if old != nil {
 		w.publishCounts()

@@ -393,14 +393,14 @@ func (r *runState) keep(f failure, err error) bool {
 func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *executor.Item {
 	l := r.local(w)
 	if l.leaving != nil && l.leaving == it { // not a ticket's; perhaps an ending's
-		return l.left()
+		return l.finishLeave()
 	}
 	t := recordOf(it) // roots and spans run no code of the user
 	if r.ranks != nil {
 		t = r.endTicket(w) // it is a ticket
 	}
 	if l.leaving == &t.Item {
-		return l.left()
+		return l.finishLeave()
 	}
 	r.fail(t, err)
 	l.done++

@@ -331,8 +331,8 @@ func (l *local) leave(it, next *executor.Item, limits []limit, held int) {
 	l.leaving, l.next = nil, nil
 }
 
-// left is the end of a leave that did not return. It returns the item to run next.
-func (l *local) left() (next *executor.Item) {
+// finishLeave ends a leave that did not return. It returns the item to run next.
+func (l *local) finishLeave() (next *executor.Item) {
 	next = l.next
 	l.leaving, l.next = nil, nil
 	return next

@@ -4,6 +4,6 @@ package share
 
 // The smallest numbers with which every path is still taken.
 const (
-	turn     = 1
-	patience = 1
+	swapAfter = 1
+	patience  = 1
 )

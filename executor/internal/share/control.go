@@ -23,16 +23,16 @@ import (
 // is for a short time only: S1 to S3 let few workers run meanwhile.
 //
 // While a worker rests, as many as allotted are awake or can be woken for any item (S1). While a worker rests with
-// work, as many as allotted are awake (S2). Workers that rest have their turns (S3, see [Control.Turn]), those with
-// work one in a cycle at most. So resting loses no item, and a lock that a resting worker holds is released some time.
-// If the workers that are awake come to no boundary, more are woken: their tasks may wait, outside Blocking, for an
-// item that no other worker would run.
+// work, as many as allotted are awake (S2). Workers that rest change places with others (S3, see [Control.BeginCycle]),
+// those with work one in a cycle at most. So resting loses no item, and a lock that a resting worker holds is released
+// some time. If the workers that are awake come to no boundary, more are woken: their tasks may wait, outside Blocking,
+// for an item that no other worker would run.
 type Control struct {
 	host Host
 
 	_ pad.Line
-	// wanted says that a worker is to call Rest at its next boundary: more workers are awake than allotted, a turn is
-	// due, or Turn wants to see whether any worker comes to a boundary.
+	// wanted says that a worker is to call Rest at its next boundary: more workers are awake than allotted, a swap is
+	// due, or BeginCycle wants to see whether any worker comes to a boundary.
 	wanted xatomic.Bool
 	_      pad.Line
 
@@ -52,10 +52,10 @@ type Control struct {
 	boundary  uint64 // the cycle in which a worker last came to a boundary, or an extra one was woken
 	extra     int    // workers that may be awake beyond the allotment, because others come to no boundary
 	extraEnd  uint64 // the first cycle in which a boundary ends that
-	turnDue   bool   // the next worker at a boundary changes places with the first of withWork
+	swapDue   bool   // the next worker at a boundary changes places with the first of withWork
 	newDue    bool   // the next worker at a boundary changes places with one that rests without work
 	unserved  uint64 // the last cycle in which no worker rested without work, or there was no item for one
-	looks     bool   // Turn wants to see whether any worker comes to a boundary, and none has since
+	looks     bool   // BeginCycle wants to see whether any worker comes to a boundary, and none has since
 	open      bool   // after Close nobody rests
 }
 
@@ -111,7 +111,8 @@ func (c *Control) CountAwake() int {
 	return int(n)
 }
 
-// CountAsleep undoes CountAwake. able says that the worker, while it sleeps, can be woken for any item. It returns the usage.
+// CountAsleep undoes CountAwake. able says that the worker, while it sleeps, can be woken for any item. It returns the
+// usage.
 func (c *Control) CountAsleep(able bool) int {
 	// D1(sleeps): cease to count, then look for workers that rest. Pairs with D1(rest).
 	n := c.awake.Add(-1)
@@ -134,9 +135,9 @@ func (c *Control) fill(able bool) {
 	}
 }
 
-// Rest puts the calling worker, which is awake, to rest if more workers are awake than allotted, or if it is another's
-// turn. It reports whether it did. The caller then sleeps until Host.Wake, and is awake again. laden says that it has
-// work, all of which others can see except what is on its stack.
+// Rest puts the calling worker, which is awake, to rest if more workers are awake than allotted, or if another is to
+// change places with it. It reports whether it did. The caller then sleeps until Host.Wake, and is awake again. laden
+// says that it has work, all of which others can see except what is on its stack.
 func (c *Control) Rest(worker int, laden bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +149,7 @@ func (c *Control) Rest(worker int, laden bool) bool {
 	c.endExtra()
 	if c.awake.Load() <= c.most.Load() {
 		switch {
-		case c.turnDue:
+		case c.swapDue:
 			c.changePlaces(worker, laden, 0)
 		case c.newDue && laden && len(c.without) > 0: // a thief finds the item itself
 			c.newDue, c.unserved = false, c.cycle
@@ -241,11 +242,11 @@ func (c *Control) endExtra() {
 	}
 }
 
-// Turn begins a cycle. If a worker with work has rested for some cycles, the next worker at a boundary changes places
-// with the one that has rested for longest. If there is a submitted item, or has been any item for many cycles, it
-// changes places with one that rests without work. If no worker has come to a boundary for many cycles, and there is
-// work for a worker that rests, Turn wakes one.
-func (c *Control) Turn() {
+// BeginCycle begins a cycle. If a worker with work has rested for some cycles, the next worker at a boundary changes
+// places with the one that has rested for longest. If there is a submitted item, or has been any item for many cycles,
+// it changes places with one that rests without work. If no worker has come to a boundary for many cycles, and there is
+// work for a worker that rests, BeginCycle wakes one.
+func (c *Control) BeginCycle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cycle++
@@ -259,7 +260,7 @@ func (c *Control) Turn() {
 		}
 		return
 	}
-	c.turnDue = len(c.withWork) > 0 && c.cycle-c.withWork[0].since >= turn
+	c.swapDue = len(c.withWork) > 0 && c.cycle-c.withWork[0].since >= swapAfter
 	if len(c.without) == 0 || !c.host.AnyWork() {
 		c.unserved = c.cycle
 	}
@@ -305,7 +306,7 @@ func (c *Control) wakeLaden(i int) {
 	worker := c.withWork[i].worker
 	c.withWork = slices.Delete(c.withWork, i, i+1)
 	c.ladens[worker].Store(false)
-	c.turnDue = c.turnDue && i > 0
+	c.swapDue = c.swapDue && i > 0
 	c.awake.Add(1)
 	c.count(true, -1)
 	c.host.Wake(worker)
@@ -345,7 +346,7 @@ func (c *Control) settle() {
 }
 
 func (c *Control) isWanted() bool {
-	return c.turnDue || c.newDue && len(c.without) > 0 || c.looks && c.resting.Load() > 0 ||
+	return c.swapDue || c.newDue && len(c.without) > 0 || c.looks && c.resting.Load() > 0 ||
 		c.awake.Load() > c.most.Load()
 }
 

@@ -103,25 +103,25 @@ func TestTurns(t *testing.T) {
 	r := newRecorder(2)
 	r.SetAllotment(1)
 	require.True(t, r.Rest(0, true))
-	for range turn - 1 {
-		r.Turn()
+	for range swapAfter - 1 {
+		r.BeginCycle()
 		require.True(t, r.Wanted(), "is any worker at a boundary?")
 		require.False(t, r.Rest(1, true))
 		require.False(t, r.Wanted())
 	}
-	r.Turn()
+	r.BeginCycle()
 	require.Empty(t, r.taken())
 	require.True(t, r.Rest(1, true))
 	require.Equal(t, []int{0}, r.taken())
 	require.False(t, r.Wanted())
 	require.False(t, r.Rest(0, true), "it has just begun")
-	for range turn {
-		r.Turn()
+	for range swapAfter {
+		r.BeginCycle()
 	}
 	require.True(t, r.Rest(0, false))
 	require.Equal(t, []int{1}, r.taken())
-	for range 2 * turn {
-		r.Turn()
+	for range 2 * swapAfter {
+		r.BeginCycle()
 	}
 	require.False(t, r.Rest(1, true), "worker 0 has no work")
 }
@@ -132,15 +132,15 @@ func TestNewcomers(t *testing.T) {
 	r.SetAllotment(1)
 	require.True(t, r.Rest(0, false))
 	require.True(t, r.Rest(1, false))
-	r.Turn()
+	r.BeginCycle()
 	require.False(t, r.Rest(2, true))
 	r.anyNew = true
-	r.Turn()
+	r.BeginCycle()
 	require.True(t, r.Rest(2, true))
 	require.Equal(t, []int{1}, r.taken())
 	require.False(t, r.Wanted(), "once a cycle")
 	require.False(t, r.Rest(1, true))
-	r.Turn()
+	r.BeginCycle()
 	require.False(t, r.Rest(1, false), "a thief finds the item itself")
 	require.True(t, r.Rest(1, true))
 	require.Equal(t, []int{0}, r.taken())
@@ -157,26 +157,26 @@ func TestNoBoundary(t *testing.T) {
 	require.True(t, r.Rest(3, true))
 	wait := func() []int {
 		for range patience - 1 {
-			r.Turn()
+			r.BeginCycle()
 			require.Empty(t, r.taken())
 		}
-		r.Turn()
+		r.BeginCycle()
 		return r.taken()
 	}
 	require.Equal(t, []int{3}, wait())
 	require.False(t, r.Rest(3, false), "it may go on")
 	for range 2 * patience {
-		r.Turn()
+		r.BeginCycle()
 	}
 	require.Empty(t, r.taken(), "there is no work for the others")
 	r.anyWork = true
-	r.Turn()
+	r.BeginCycle()
 	require.Equal(t, []int{2}, r.taken())
 	require.Equal(t, []int{1}, wait())
 	require.Equal(t, 4, r.Awake())
 	for range patience {
 		require.False(t, r.Rest(0, true))
-		r.Turn()
+		r.BeginCycle()
 	}
 	require.True(t, r.Rest(0, true))
 	require.True(t, r.Rest(1, true))
@@ -194,13 +194,13 @@ func TestLook(t *testing.T) {
 	require.True(t, r.Rest(1, false))
 	require.True(t, r.Rest(2, false))
 	for range patience - 1 {
-		r.Turn()
+		r.BeginCycle()
 		r.SetAllotment(1)
 		require.True(t, r.Wanted())
 		require.False(t, r.Rest(0, true))
 		require.Equal(t, 1, r.Awake())
 	}
-	r.Turn()
+	r.BeginCycle()
 	require.True(t, r.Rest(0, true), "there has been an item for so long")
 	require.Equal(t, []int{2}, r.taken())
 	require.Equal(t, 1, r.Awake())
@@ -268,7 +268,7 @@ func TestRandom(t *testing.T) {
 				allotment = 1 + rng.IntN(n)
 				r.SetAllotment(allotment)
 			case 1:
-				r.Turn()
+				r.BeginCycle()
 			case 2:
 				if thief, victim := any(awake), any(restsLaden); thief >= 0 && victim >= 0 {
 					require.True(t, r.Swap(thief, victim))

@@ -12,12 +12,12 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A watch calls the observers of an executor. An executor without observers has none.
+// observers are those of one executor, and call them. An executor without any has none.
 //
-// No inner loop of the executor looks for a watch. The items of observed tasks have an Exec of their own, which is
+// No inner loop of the executor looks for observers. The items of observed tasks have an Exec of their own, which is
 // chosen where items and frames are made.
-type watch struct {
-	all                []*watcher
+type observers struct {
+	all                []*attachedObserver
 	taskBegin, taskEnd taskCalls
 
 	calls observerCalls // in progress
@@ -29,8 +29,8 @@ type watch struct {
 	sets map[string]*TaskSet // of functions, by the names of their jobs
 }
 
-// A watcher is an observer of one executor.
-type watcher struct {
+// An attachedObserver is an Observer of one executor.
+type attachedObserver struct {
 	Observer
 	executor string                  // the executor's name
 	number   int                     // in Config.Observers
@@ -42,7 +42,7 @@ type taskCalls []taskCall
 
 type taskCall struct {
 	call func(worker int, run *Run, task *Task)
-	of   *watcher
+	of   *attachedObserver
 }
 
 // tell makes the call, unless the observer has failed. It is a frame of its own in stacks, see taskCallFrames.
@@ -52,14 +52,14 @@ func (c *taskCall) tell(worker int, run *Run, task *Task) {
 	}
 }
 
-// newWatch returns a watch for the observers, nil if there are none.
-func newWatch(cfg *Config) *watch {
+// newObservers returns the observers of the Config, nil if there are none.
+func newObservers(cfg *Config) *observers {
 	if len(cfg.Observers) == 0 {
 		return nil
 	}
-	o := &watch{sets: make(map[string]*TaskSet)}
+	o := &observers{sets: make(map[string]*TaskSet)}
 	for i, observer := range cfg.Observers {
-		of := &watcher{Observer: *observer, executor: cfg.Name, number: i}
+		of := &attachedObserver{Observer: *observer, executor: cfg.Name, number: i}
 		o.all = append(o.all, of)
 		o.taskBegin.add(of.TaskBegin, of)
 		o.taskEnd.add(of.TaskEnd, of)
@@ -68,7 +68,7 @@ func newWatch(cfg *Config) *watch {
 	return o
 }
 
-func (all *taskCalls) add(call func(int, *Run, *Task), of *watcher) {
+func (all *taskCalls) add(call func(int, *Run, *Task), of *attachedObserver) {
 	if call != nil {
 		*all = append(*all, taskCall{call, of})
 	}
@@ -89,9 +89,9 @@ func (all taskCalls) tell(worker int, run *Run, task *Task) {
 }
 
 // tell calls call for each observer in order, and contains panics.
-func (o *watch) tell(call func(*Observer)) { tellAll(o.all, call) }
+func (o *observers) tell(call func(*Observer)) { tellAll(o.all, call) }
 
-func tellAll(all []*watcher, call func(*Observer)) {
+func tellAll(all []*attachedObserver, call func(*Observer)) {
 	at := 0
 	defer func() {
 		if at < len(all) {
@@ -107,7 +107,7 @@ func tellAll(all []*watcher, call func(*Observer)) {
 }
 
 // fail disables the observer, which has panicked with value, or has called Goexit if value is nil.
-func (of *watcher) fail(value any) {
+func (of *attachedObserver) fail(value any) {
 	defer func() { _ = recover() }() // methods of value, and the handler of the log, are user code
 	said := "called runtime.Goexit"
 	if value != nil {
@@ -120,7 +120,7 @@ func (of *watcher) fail(value any) {
 }
 
 // attach calls Attach and then lets the workers begin. A nil ex says that the executor could not be started.
-func (o *watch) attach(ex *Executor) {
+func (o *observers) attach(ex *Executor) {
 	if o == nil {
 		return
 	}
@@ -137,14 +137,14 @@ func (o *watch) attach(ex *Executor) {
 }
 
 // awaitAttach is called by a worker's thread before it looks for work.
-func (o *watch) awaitAttach() {
+func (o *observers) awaitAttach() {
 	if o != nil {
 		o.attaching.Wait()
 	}
 }
 
 // detach calls Detach. No worker's thread is left, and all ends of runs are told: see JobRun.conclude.
-func (o *watch) detach() {
+func (o *observers) detach() {
 	if o == nil || !o.attached {
 		return
 	}
@@ -155,7 +155,7 @@ func (o *watch) detach() {
 	})
 }
 
-func (o *watch) runBegin(r *Run) {
+func (o *observers) runBegin(r *Run) {
 	if o == nil {
 		return
 	}
@@ -166,7 +166,7 @@ func (o *watch) runBegin(r *Run) {
 	})
 }
 
-func (o *watch) runEnd(r *Run) {
+func (o *observers) runEnd(r *Run) {
 	if o == nil {
 		return
 	}
@@ -177,7 +177,7 @@ func (o *watch) runEnd(r *Run) {
 	})
 }
 
-func (o *watch) steal(thief, victim, n int) {
+func (o *observers) steal(thief, victim, n int) {
 	if o == nil {
 		return
 	}
@@ -188,7 +188,7 @@ func (o *watch) steal(thief, victim, n int) {
 	})
 }
 
-func (o *watch) park(worker int) {
+func (o *observers) park(worker int) {
 	if o == nil {
 		return
 	}
@@ -199,7 +199,7 @@ func (o *watch) park(worker int) {
 	})
 }
 
-func (o *watch) unpark(worker int) {
+func (o *observers) unpark(worker int) {
 	if o == nil {
 		return
 	}
@@ -211,11 +211,11 @@ func (o *watch) unpark(worker int) {
 }
 
 // relabels reports whether an observer sets profiler labels.
-func (o *watch) relabels() bool {
-	return o != nil && slices.ContainsFunc(o.all, func(of *watcher) bool { return of.Relabel != nil })
+func (o *observers) relabels() bool {
+	return o != nil && slices.ContainsFunc(o.all, func(of *attachedObserver) bool { return of.Relabel != nil })
 }
 
-func (o *watch) relabel(worker int) {
+func (o *observers) relabel(worker int) {
 	o.tellOn(worker, inRelabel, func(of *Observer) {
 		if of.Relabel != nil {
 			of.Relabel(worker)
@@ -224,7 +224,7 @@ func (o *watch) relabel(worker int) {
 }
 
 // failures describes the observers that are not called again, one a line.
-func (o *watch) failures() string {
+func (o *observers) failures() string {
 	if o == nil {
 		return ""
 	}
@@ -238,16 +238,16 @@ func (o *watch) failures() string {
 }
 
 // tellsTasks reports whether an observer is told of tasks.
-func (o *watch) tellsTasks() bool { return o != nil && len(o.taskBegin)+len(o.taskEnd) > 0 }
+func (o *observers) tellsTasks() bool { return o != nil && len(o.taskBegin)+len(o.taskEnd) > 0 }
 
 // Observed reports whether the executor has observers of tasks. The job must then call CallTask, or BeginTask and
 // EndTask, for each task. It is constant, so a job can choose the Exec of its items by it and save the calls.
-func (r *JobRun) Observed() bool { return r.ex.watch.tellsTasks() }
+func (r *JobRun) Observed() bool { return r.ex.observers.tellsTasks() }
 
 // CallTask is BeginTask, a call of fn with the run's context, and EndTask, at a lower price. It returns what fn
 // returns. The run must be Observed.
 func (r *JobRun) CallTask(w *Worker, task *Task, fn func(context.Context) error) (err error) {
-	o := r.ex.watch
+	o := r.ex.observers
 	at := 0 // the number of calls that have returned; fn comes between the two lists
 	// One deferred call contains the panics of all observers.
 	defer func() {
@@ -282,14 +282,14 @@ func (r *JobRun) CallTask(w *Worker, task *Task, fn func(context.Context) error)
 // BeginTask tells the observers that w, the calling worker, is about to call the function of the task. EndTask must
 // follow on the same worker, also if the function does not return, so it is best deferred. Neither fails the task.
 func (r *JobRun) BeginTask(w *Worker, task *Task) {
-	if o := r.ex.watch; o != nil {
+	if o := r.ex.observers; o != nil {
 		o.taskBegin.tell(w.id, &r.Run, task)
 	}
 }
 
 // EndTask tells the observers that the function of the task has ended.
 func (r *JobRun) EndTask(w *Worker, task *Task) {
-	if o := r.ex.watch; o != nil {
+	if o := r.ex.observers; o != nil {
 		o.taskEnd.tell(w.id, &r.Run, task)
 	}
 }
@@ -301,11 +301,11 @@ const (
 	forkTask
 )
 
-// maxSets is for how many names of functions a watch keeps the sets. Other functions have a set for each run.
+// maxSets is for how many names of functions an executor keeps the sets. Other functions have a set for each run.
 const maxSets = 1000
 
 // setOf returns the tasks of functions of that name.
-func (o *watch) setOf(name string) *TaskSet {
+func (o *observers) setOf(name string) *TaskSet {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	set := o.sets[name]
@@ -340,7 +340,7 @@ func execGroupTaskObserved(w *Worker, it *Item) *Item {
 	if !r.skip(w, t) {
 		err = r.callObserved(w, t)
 	}
-	return r.end(w, t, err)
+	return r.endTask(w, t, err)
 }
 
 func (r *groupRun) callObserved(w *Worker, t *groupTask) error {
@@ -352,7 +352,7 @@ func (r *groupRun) callObserved(w *Worker, t *groupTask) error {
 
 // observe makes the run of a function tell its tasks.
 func (r *scopeRun) observe(run *JobRun) {
-	r.tasks = run.ex.watch.setOf(run.job.Name()).Tasks
+	r.tasks = run.ex.observers.setOf(run.job.Name()).Tasks
 	root, fn := &r.tasks[rootTask], r.fn
 	r.fn = func(s *Scope) error {
 		run.BeginTask(s.w, root)
@@ -365,7 +365,7 @@ func (r *scopeRun) observe(run *JobRun) {
 func execChildObserved(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
-	s := w.forks.begin(f)
+	s := w.forks.beginTaken(f)
 	r := s.run
 	if r.Stopped() {
 		c.err, c.skipped = context.Cause(r.ctx), true
@@ -373,7 +373,7 @@ func execChildObserved(w *Worker, it *Item) *Item {
 		c.err = err
 		r.fail(f, err, s.skipped)
 	}
-	w.forks.end(f)
+	w.forks.endTaken(f)
 	return nil
 }
 
@@ -407,7 +407,7 @@ type observedCall struct{ caller }
 
 func (c observedCall) make(w *Worker) error {
 	task := &asyncTasks.Tasks[0]
-	o := w.core.watch
+	o := w.core.observers
 	o.taskBegin.tell(w.id, nil, task)
 	defer o.taskEnd.tell(w.id, nil, task)
 	return c.caller.make(w)

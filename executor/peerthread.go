@@ -10,8 +10,9 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// peers is what a worker has under a policy whose thieves ask whether the threads of busy workers have a core.
-type peers struct {
+// A peerThread is a worker's thread under a policy whose thieves ask whether the threads of busy workers have a core:
+// as the other workers ask about it, and as it asks about theirs.
+type peerThread struct {
 	thread  peer.Thread
 	checked bool                           // PolicyOptions.CheckPeers
 	record  xatomic.Pointer[peer.Recorder] // of the thread; nil if there is none, or none is permitted
@@ -47,17 +48,17 @@ func (p Policy) Available() error {
 	return nil
 }
 
-// newPeers returns the peers of a worker; nil if the policy needs none.
-func newPeers(cfg *Config) *peers {
+// newPeerThread returns that of a worker; nil if the policy needs none.
+func newPeerThread(cfg *Config) *peerThread {
 	if policy.Table[cfg.Policy].Needs == 0 {
 		return nil
 	}
-	return &peers{checked: cfg.PolicyOptions.CheckPeers}
+	return &peerThread{checked: cfg.PolicyOptions.CheckPeers}
 }
 
 // enter makes the calling thread the worker's. Without the kernel's help, which New has found to be there, thieves take
 // the worker for one that runs.
-func (p *peers) enter() {
+func (p *peerThread) enter() {
 	if p == nil {
 		return
 	}
@@ -70,7 +71,7 @@ func (p *peers) enter() {
 }
 
 // leave undoes enter. The worker's thread only.
-func (p *peers) leave() {
+func (p *peerThread) leave() {
 	if p == nil {
 		return
 	}
@@ -84,7 +85,7 @@ func (p *peers) leave() {
 const stillTime = 2 * time.Microsecond
 
 // stands reports whether the thread has used no processor time for a while.
-func (p *peers) stands() bool {
+func (p *peerThread) stands() bool {
 	before, ok := p.thread.Clock()
 	if !ok {
 		return false
@@ -97,7 +98,7 @@ func (p *peers) stands() bool {
 
 // Preempted implements policy.Host.
 func (h host) Preempted(victim int, sign policy.Sign) bool {
-	me, v := h.w.peers, h.w.core.roster[victim].peers
+	me, v := h.w.peer, h.w.core.roster[victim].peer
 	ask := func() bool {
 		if sign == policy.StoppedClock {
 			return v.stands()
@@ -118,13 +119,13 @@ func (h host) Preempted(victim int, sign policy.Sign) bool {
 
 // YieldTo implements policy.Host. The kernel chooses among all threads that wait for the CPU.
 func (h host) YieldTo(int) {
-	h.w.peers.counts.Yields++
+	h.w.peer.counts.Yields++
 	osthread.Yield()
 }
 
 // Pull implements policy.Host.
 func (h host) Pull(victim int) bool {
-	me, v := h.w.peers, h.w.core.roster[victim].peers
+	me, v := h.w.peer, h.w.core.roster[victim].peer
 	if me.thread.Pull(&v.thread) != nil {
 		me.counts.PullsRefused++
 		return false
@@ -180,7 +181,7 @@ func (s *PeerStats) add(b PeerStats, factor uint64) {
 }
 
 // publish copies the counts for other threads. Owner only.
-func (p *peers) publish() {
+func (p *peerThread) publish() {
 	if p == nil {
 		return
 	}
@@ -192,7 +193,7 @@ func (p *peers) publish() {
 }
 
 // snapshot returns what was published last. Any thread.
-func (p *peers) snapshot() (s PeerStats) {
+func (p *peerThread) snapshot() (s PeerStats) {
 	if p == nil {
 		return s
 	}
