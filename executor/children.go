@@ -127,6 +127,7 @@ func (s *Scope) joinChildren() (err error) {
 	return err
 }
 
+// execChild calls a child.
 func execChild(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
@@ -151,4 +152,34 @@ func execChild(w *Worker, it *Item) *Item {
 	}
 	w.forks.endTaken(f)
 	return nil
+}
+
+// execChildObserved calls a child, and tells the observers of it.
+func execChildObserved(w *Worker, it *Item) *Item {
+	c := childOf(it)
+	f := &c.fork
+	s := w.forks.beginTaken(f)
+	r := s.run
+	if r.Stopped() {
+		c.err, c.skipped = context.Cause(r.ctx), true
+	} else if err := c.callObserved(w, s); err != nil {
+		c.err = err
+		r.fail(f, err, s.skipped)
+	}
+	w.forks.endTaken(f)
+	return nil
+}
+
+func (c *child) callObserved(w *Worker, s *Scope) error {
+	if w.waits.nested > maxNested {
+		return ErrTooDeep
+	}
+	r := s.run
+	run, task := r.Run(), &r.tasks[childTask]
+	run.BeginTask(w, task)
+	defer run.EndTask(w, task)
+	if c.fn != nil {
+		return c.fn(r.ctx)
+	}
+	return c.sfn(s)
 }

@@ -339,3 +339,15 @@ func execCall[A, R any](w *Worker, it *Item) *Item {
 	w.forks.endTaken(&c.fork)
 	return nil
 }
+
+// execCallObserved makes the call as execCall does, and tells the observers of it. For the worker that has forked the
+// call it is no task.
+func execCallObserved[A, R any](w *Worker, it *Item) *Item {
+	if forkOf(it).owner != w {
+		r := scopeRunOf(it.Body)
+		run, task := r.Run(), &r.tasks[forkTask]
+		run.BeginTask(w, task)
+		defer run.EndTask(w, task)
+	}
+	return execCall[A, R](w, it)
+}

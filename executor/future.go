@@ -34,6 +34,20 @@ type caller interface {
 	drop()              // drops the reference to the function
 }
 
+// asyncTasks has the task of every Async, as observers see it.
+var asyncTasks = newTaskSet(asyncName, "")
+
+// An observedCall is the Future of a future, and tells the observers of its call.
+type observedCall struct{ caller }
+
+func (c observedCall) make(w *Worker) error {
+	task := &asyncTasks.Tasks[0]
+	o := w.core.observers
+	o.taskBegin.tell(w.id, nil, task)
+	defer o.taskEnd.tell(w.id, nil, task)
+	return c.caller.make(w)
+}
+
 // An onEnd is a waiter for a future's end.
 type onEnd struct {
 	next   *onEnd

@@ -159,6 +159,7 @@ func (r *groupRun) submit(w *Worker, t *groupTask) {
 	}
 }
 
+// execGroupTask calls a function of a group.
 func execGroupTask(w *Worker, it *Item) *Item {
 	t := groupTaskOf(it)
 	r := groupRunOf(it.Body)
@@ -167,6 +168,27 @@ func execGroupTask(w *Worker, it *Item) *Item {
 		err = r.call(t)
 	}
 	return r.endTask(w, t, err)
+}
+
+// groupFunctions are the tasks of every Group, as observers see them.
+var groupFunctions = newTaskSet(groupName, "")
+
+// execGroupTaskObserved calls a function of a group, and tells the observers of it.
+func execGroupTaskObserved(w *Worker, it *Item) *Item {
+	t := groupTaskOf(it)
+	r := groupRunOf(it.Body)
+	var err error
+	if !r.skip(w, t) {
+		err = r.callObserved(w, t)
+	}
+	return r.endTask(w, t, err)
+}
+
+func (r *groupRun) callObserved(w *Worker, t *groupTask) error {
+	run, task := r.Run(), &groupFunctions.Tasks[0]
+	run.BeginTask(w, task)
+	defer run.EndTask(w, task)
+	return r.call(t)
 }
 
 // skip reports whether the function of t is not to be called, and if so notes why in its handle.

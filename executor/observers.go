@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -240,77 +239,16 @@ func (o *observers) failures() string {
 // tellsTasks reports whether an observer is told of tasks.
 func (o *observers) tellsTasks() bool { return o != nil && len(o.taskBegin)+len(o.taskEnd) > 0 }
 
-// Observed reports whether the executor has observers of tasks. The job must then call CallTask, or BeginTask and
-// EndTask, for each task. It is constant, so a job can choose the Exec of its items by it and save the calls.
-func (r *JobRun) Observed() bool { return r.ex.observers.tellsTasks() }
-
-// CallTask is BeginTask, a call of fn with the run's context, and EndTask, at a lower price. It returns what fn
-// returns. The run must be Observed.
-func (r *JobRun) CallTask(w *Worker, task *Task, fn func(context.Context) error) (err error) {
-	o := r.ex.observers
-	at := 0 // the number of calls that have returned; fn comes between the two lists
-	// One deferred call contains the panics of all observers.
-	defer func() {
-		switch begins, ends := o.taskBegin, o.taskEnd; {
-		case at > len(begins)+len(ends):
-		case at > len(begins):
-			at -= len(begins) + 1
-			ends[at].of.fail(recover())
-			ends[at+1:].tell(w.id, &r.Run, task)
-		case at == len(begins): // the failure is the task's
-			r.EndTask(w, task)
-		default:
-			begins[at].of.fail(recover())
-			begins[at+1:].tell(w.id, &r.Run, task)
-			defer r.EndTask(w, task)
-			err = fn(&r.ctx)
-		}
-	}()
-	for i := range o.taskBegin {
-		o.taskBegin[i].tell(w.id, &r.Run, task)
-		at++
-	}
-	err = fn(&r.ctx)
-	at++
-	for i := range o.taskEnd {
-		o.taskEnd[i].tell(w.id, &r.Run, task)
-		at++
-	}
-	return err
-}
-
-// BeginTask tells the observers that w, the calling worker, is about to call the function of the task. EndTask must
-// follow on the same worker, also if the function does not return, so it is best deferred. Neither fails the task.
-func (r *JobRun) BeginTask(w *Worker, task *Task) {
-	if o := r.ex.observers; o != nil {
-		o.taskBegin.tell(w.id, &r.Run, task)
-	}
-}
-
-// EndTask tells the observers that the function of the task has ended.
-func (r *JobRun) EndTask(w *Worker, task *Task) {
-	if o := r.ex.observers; o != nil {
-		o.taskEnd.tell(w.id, &r.Run, task)
-	}
-}
-
-// The tasks of a function.
-const (
-	rootTask = iota
-	childTask
-	forkTask
-)
-
 // maxSets is for how many names of functions an executor keeps the sets. Other functions have a set for each run.
 const maxSets = 1000
 
-// setOf returns the tasks of functions of that name.
-func (o *observers) setOf(name string) *TaskSet {
+// setOf returns the set of the functions of that name, which has tasks of these names.
+func (o *observers) setOf(name string, tasks ...string) *TaskSet {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	set := o.sets[name]
 	if set == nil {
-		set = newTaskSet(name, "root", "child", "fork")
+		set = newTaskSet(name, tasks...)
 		if len(o.sets) < maxSets {
 			o.sets[name] = set
 		}
@@ -318,97 +256,11 @@ func (o *observers) setOf(name string) *TaskSet {
 	return set
 }
 
+// newTaskSet returns the set of a job with tasks of these names.
 func newTaskSet(job string, names ...string) *TaskSet {
 	set := &TaskSet{Job: job, Tasks: make([]Task, len(names))}
 	for i, name := range names {
 		set.Tasks[i] = Task{set, i, name}
 	}
 	return set
-}
-
-// asyncTasks are those of every Async.
-var asyncTasks = newTaskSet(asyncName, "")
-
-// groupFunctions are those of every Group.
-var groupFunctions = newTaskSet(groupName, "")
-
-// execGroupTaskObserved is execGroupTask with observers.
-func execGroupTaskObserved(w *Worker, it *Item) *Item {
-	t := groupTaskOf(it)
-	r := groupRunOf(it.Body)
-	var err error
-	if !r.skip(w, t) {
-		err = r.callObserved(w, t)
-	}
-	return r.endTask(w, t, err)
-}
-
-func (r *groupRun) callObserved(w *Worker, t *groupTask) error {
-	run, task := r.Run(), &groupFunctions.Tasks[0]
-	run.BeginTask(w, task)
-	defer run.EndTask(w, task)
-	return r.call(t)
-}
-
-// observe makes the run of a function tell its tasks.
-func (r *scopeRun) observe(run *JobRun) {
-	r.tasks = run.ex.observers.setOf(run.job.Name()).Tasks
-	root, fn := &r.tasks[rootTask], r.fn
-	r.fn = func(s *Scope) error {
-		run.BeginTask(s.w, root)
-		defer run.EndTask(s.w, root)
-		return fn(s)
-	}
-}
-
-// execChildObserved is execChild with observers.
-func execChildObserved(w *Worker, it *Item) *Item {
-	c := childOf(it)
-	f := &c.fork
-	s := w.forks.beginTaken(f)
-	r := s.run
-	if r.Stopped() {
-		c.err, c.skipped = context.Cause(r.ctx), true
-	} else if err := c.callObserved(w, s); err != nil {
-		c.err = err
-		r.fail(f, err, s.skipped)
-	}
-	w.forks.endTaken(f)
-	return nil
-}
-
-func (c *child) callObserved(w *Worker, s *Scope) error {
-	if w.waits.nested > maxNested {
-		return ErrTooDeep
-	}
-	r := s.run
-	run, task := r.Run(), &r.tasks[childTask]
-	run.BeginTask(w, task)
-	defer run.EndTask(w, task)
-	if c.fn != nil {
-		return c.fn(r.ctx)
-	}
-	return c.sfn(s)
-}
-
-// execCallObserved is execCall with observers. For the worker that has forked the call it is no task.
-func execCallObserved[A, R any](w *Worker, it *Item) *Item {
-	if forkOf(it).owner != w {
-		r := scopeRunOf(it.Body)
-		run, task := r.Run(), &r.tasks[forkTask]
-		run.BeginTask(w, task)
-		defer run.EndTask(w, task)
-	}
-	return execCall[A, R](w, it)
-}
-
-// An observedCall is the Future of a future with observers.
-type observedCall struct{ caller }
-
-func (c observedCall) make(w *Worker) error {
-	task := &asyncTasks.Tasks[0]
-	o := w.core.observers
-	o.taskBegin.tell(w.id, nil, task)
-	defer o.taskEnd.tell(w.id, nil, task)
-	return c.caller.make(w)
 }

@@ -159,6 +159,24 @@ func (j *funcJob) Begin(run *JobRun) (*Item, error) {
 	return &r.root.Item, nil
 }
 
+// The tasks of a Func, as observers see them.
+const (
+	rootTask = iota
+	childTask
+	forkTask
+)
+
+// observe makes the run tell the observers of its root, and gives its children and forks their tasks.
+func (r *scopeRun) observe(run *JobRun) {
+	r.tasks = run.ex.observers.setOf(run.job.Name(), "root", "child", "fork").Tasks
+	root, fn := &r.tasks[rootTask], r.fn
+	r.fn = func(s *Scope) error {
+		run.BeginTask(s.w, root)
+		defer run.EndTask(s.w, root)
+		return fn(s)
+	}
+}
+
 // Call runs fn with a scope on the executor and returns its result. If the run fails, or ctx ends before fn does, it
 // returns the zero value and an error. A nil ex stands for the executor of ctx, see [FromContext]. Call panics if there
 // is none, and if fn is nil.

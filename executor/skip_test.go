@@ -20,7 +20,7 @@ type nested struct {
 }
 
 func (n *nested) cancel(err, cause error) { n.ctx.cancel(err, cause) }
-func (n *nested) subscribe()                  {}
+func (n *nested) subscribe()              {}
 func (n *nested) executor() *Executor     { return nil }
 
 // hasEnded reports whether n or one above has.
