@@ -11,8 +11,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// counted is a function for Async that must be called at most once.
-func counted(calls *tally) func(context.Context) (int, error) {
+// countedCall is a function for Async that must be called at most once.
+func countedCall(calls *tally) func(context.Context) (int, error) {
 	return func(context.Context) (int, error) {
 		times := calls.add()
 		model.Assert(times == 1, "called %d times", times)
@@ -37,8 +37,8 @@ func TestModelAsync(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var calls [2]tally
-		f := Async(context.Background(), ex, counted(&calls[0]))
-		Async(context.Background(), ex, counted(&calls[1]))
+		f := Async(context.Background(), ex, countedCall(&calls[0]))
+		Async(context.Background(), ex, countedCall(&calls[1]))
 		isSeven(f)
 		death(ex)
 		model.Assert(calls[0].get() == 1 && calls[1].get() == 1, "called %v", calls)
@@ -50,7 +50,7 @@ func TestModelAsyncInside(t *testing.T) {
 	onEach(t, []int{1, 2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var calls tally
-		j := newJob(func(*Worker) { isSeven(Async(context.Background(), ex, counted(&calls))) })
+		j := newJob(func(*Worker) { isSeven(Async(context.Background(), ex, countedCall(&calls))) })
 		j.ended(ex.Run(context.Background(), j))
 		model.Assert(calls.get() == 1, "called %d times", calls.get())
 		drained(ex)
@@ -63,11 +63,11 @@ func TestModelAsyncAfter(t *testing.T) {
 		ex := start(n, p)
 		var calls [3]tally
 		ctx := context.Background()
-		a := Async(ctx, ex, counted(&calls[0]))
-		b := Async(ctx, ex, counted(&calls[1]))
+		a := Async(ctx, ex, countedCall(&calls[0]))
+		b := Async(ctx, ex, countedCall(&calls[1]))
 		isSeven(Async(ctx, ex, func(ctx context.Context) (int, error) {
 			model.Assert(calls[0].get() == 1 && calls[1].get() == 1, "began after %v", calls)
-			return counted(&calls[2])(ctx)
+			return countedCall(&calls[2])(ctx)
 		}, a, b))
 		drained(ex)
 	})
@@ -78,7 +78,7 @@ func TestModelAsyncCancel(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p Policy) {
 		ex := start(n, p)
 		var calls tally
-		f := Async(context.Background(), ex, counted(&calls))
+		f := Async(context.Background(), ex, countedCall(&calls))
 		join := model.Go(func() { f.Cancel(nil) })
 		v, err := f.Wait()
 		if calls.get() == 1 {
@@ -178,10 +178,10 @@ func TestModelAfterCancelled(t *testing.T) {
 		var calls [2]tally
 		ctx := context.Background()
 		gate := NewPromise[int](ctx, ex)
-		f := Async(ctx, ex, counted(&calls[0]), gate.Future())
+		f := Async(ctx, ex, countedCall(&calls[0]), gate.Future())
 		cancel := model.Go(func() { f.Cancel(nil) })
 		resolve := model.Go(func() { gate.Resolve(7) })
-		isSeven(Async(ctx, ex, counted(&calls[1]), gate.Future()))
+		isSeven(Async(ctx, ex, countedCall(&calls[1]), gate.Future()))
 		cancel()
 		resolve()
 		called, err := f.Wait()
@@ -202,9 +202,9 @@ func TestModelAfterSweep(t *testing.T) {
 		ex := start(n, p)
 		var calls [2]tally
 		gate := NewPromise[int](context.Background(), ex)
-		f := Async(silent{context.Background()}, ex, counted(&calls[0]), gate.Future())
+		f := Async(silent{context.Background()}, ex, countedCall(&calls[0]), gate.Future())
 		resolve := model.Go(func() { gate.Resolve(7) })
-		isSeven(Async(context.Background(), ex, counted(&calls[1]), gate.Future()))
+		isSeven(Async(context.Background(), ex, countedCall(&calls[1]), gate.Future()))
 		resolve()
 		_, err := f.Wait()
 		model.Assert(errors.Is(err, context.Canceled) && calls[0].get() == 0, "got %v, called %d", err, calls[0].get())

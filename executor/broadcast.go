@@ -2,8 +2,6 @@ package executor
 
 import (
 	"context"
-
-	"github.com/magpie-go/magpie/internal/left"
 )
 
 // Broadcast calls fn once on each worker of the executor, with the index of the worker, and waits for all calls. Spare
@@ -61,8 +59,7 @@ type broadcast struct {
 	letters []letter // by worker
 	errs    []error  // by worker; a worker writes its own
 
-	// left counts the letters that are not done, the opener, and the workers between Enter and Leave.
-	left left.Count
+	counted // the letters that are not done and the opener, too
 }
 
 func newBroadcast(ex *Executor, fn func(context.Context, int) error) *broadcast {
@@ -148,9 +145,6 @@ func (b *broadcast) OnStop() {
 	}
 	b.out(n)
 }
-
-// Enter implements Hooks.
-func (b *broadcast) Enter(*Worker) { b.left.In(1) }
 
 // Leave implements Hooks.
 func (b *broadcast) Leave(*Worker) { b.out(1) }

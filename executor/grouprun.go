@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 
-	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -31,12 +30,12 @@ type groupRun struct {
 	callsInGo bool // Go calls the function that it was given
 	gaveUp    bool // one has waited in vain
 
-	// left counts the functions that have not ended, the workers between Enter and Leave, one while the run is open,
-	// and the opener. A worker counts the functions that it ends in Worker.futures, until it leaves the body. So
+	// Besides workers, left counts the functions that have not ended, one while the run is open, and the opener. A
+	// worker counts the functions that it ends in Worker.futures, until it leaves the body. So
 	// threads outside write to it much oftener than workers.
-	_    pad.Line
-	left left.Count
-	_    pad.Line
+	_ pad.Line
+	counted
+	_ pad.Line
 
 	mu  xsync.Mutex
 	err error // the first failure; guarded by mu
@@ -273,9 +272,6 @@ func (r *groupRun) note(err error) bool {
 	}
 	return first
 }
-
-// Enter implements Hooks.
-func (r *groupRun) Enter(*Worker) { r.left.In(1) }
 
 // Leave implements Hooks.
 func (r *groupRun) Leave(w *Worker) {

@@ -147,10 +147,10 @@ func TestModelWaiterFuture(t *testing.T) {
 		var calls [2]tally
 		other := func(ctx context.Context) (int, error) {
 			model.Assert(workerHere().guest.run == nil, "a waiter calls a function that it does not wait for")
-			return counted(&calls[0])(ctx)
+			return countedCall(&calls[0])(ctx)
 		}
 		join := model.Go(func() { Async(context.Background(), ex, other) })
-		isSeven(Async(context.Background(), ex, counted(&calls[1])))
+		isSeven(Async(context.Background(), ex, countedCall(&calls[1])))
 		join()
 		death(ex)
 		model.Assert(calls[0].get() == 1 && calls[1].get() == 1, "called %v", calls)

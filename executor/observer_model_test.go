@@ -77,7 +77,7 @@ func TestModelObservedFuture(t *testing.T) {
 		var o witness
 		ex := started(Config{Workers: n, Policy: p, Observers: []*Observer{o.observer()}})
 		var calls tally
-		f := Async(context.Background(), ex, counted(&calls))
+		f := Async(context.Background(), ex, countedCall(&calls))
 		death(ex)
 		model.Assert(o.detached.Get() && o.tasks.Load() == 0, "Close returns before Detach has")
 		isSeven(f)

@@ -18,7 +18,7 @@ func TestModelPromise(t *testing.T) {
 		var calls tally
 		promise := NewPromise[int](context.Background(), ex)
 		join := model.Go(func() { model.Assert(promise.Resolve(7), "not resolved") })
-		Async(context.Background(), ex, counted(&calls), promise.Future())
+		Async(context.Background(), ex, countedCall(&calls), promise.Future())
 		isSeven(promise.Future())
 		join()
 		death(ex)
@@ -60,7 +60,7 @@ func TestModelPromiseInside(t *testing.T) {
 		join := model.Go(func() { promise.Resolve(1) })
 		var calls tally
 		runJob(ex, func(*job, *Worker) {
-			isSeven(Async(context.Background(), ex, counted(&calls), promise.Future()))
+			isSeven(Async(context.Background(), ex, countedCall(&calls), promise.Future()))
 		})
 		join()
 		rest(ex) // the item of the future may be left: the task has made the call

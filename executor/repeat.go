@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -69,7 +68,8 @@ type repetition struct {
 	item Item          // the only one: it returns itself until the last run has ended
 	runs xatomic.Int64 // that have ended or, of Times, were skipped
 	err  error         // of a run of the job, or a panic of done
-	left left.Count    // the item until the last run has ended, and the workers between Enter and Leave
+
+	counted // the item until the last run has ended, too
 }
 
 // exec runs the job once, unless it was run often enough.
@@ -109,9 +109,6 @@ func (r *repetition) out(err error) *Item {
 func (r *repetition) Fail(_ *Worker, _ *Item, err error) *Item {
 	return r.out(inJob(err, r.Body.Run().Name()))
 }
-
-// Enter implements Hooks.
-func (r *repetition) Enter(*Worker) { r.left.In(1) }
 
 // Leave implements Hooks.
 func (r *repetition) Leave(*Worker) {

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/magpie-go/magpie/executor/internal/demand"
-	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -114,15 +112,33 @@ func (s *Scope) Stopped() bool {
 	return s.body.Stopped()
 }
 
-func init() {
-	demand.Of = func(scope any) bool {
-		w := scope.(*Scope).w
-		if w.share.isWanted() {
-			w.share.rest()
-		}
-		return w.lane.IsWanted()
+// Demand reports whether other workers need work that the caller could give them: they find nothing to take from the
+// caller's worker, or have asked it. A call that is forked then is available to them at once. So a function that can
+// split its work needs to fork only while there is demand. With [Config].Share or HostShare the worker may rest in it.
+// Without demand it costs two loads.
+func (s *Scope) Demand() bool {
+	return (s == nil || s.slack == nil || s.slack.Load() == 0) && s.lookForDemand()
+}
+
+// lookForDemand goes on with Demand if there may be demand. The worker rests first if it is to.
+func (s *Scope) lookForDemand() bool {
+	s.mustBeGiven()
+	w := s.w
+	if w.share.isWanted() {
+		w.share.rest()
 	}
-	demand.Hint = func(scope any) *xatomic.Uintptr { return scope.(*Scope).w.lane.SlackWord() }
+	return w.lane.IsWanted()
+}
+
+// Fail makes err the failure of the run and stops the run, as if a child had returned err. It does nothing if the run
+// has a failure already, or if err only says again why the run was stopped. It is for functions that return no error,
+// such as forked calls. It panics if err is nil.
+func (s *Scope) Fail(err error) {
+	s.mustBeGiven()
+	if err == nil {
+		panic("executor: Scope.Fail of a nil error")
+	}
+	s.run.tellAbort(s.run.recordFirst(err))
 }
 
 // Func returns a job that runs fn with a scope. The job may be run any number of times, also at the same time. The
@@ -204,8 +220,7 @@ type scopeRun struct {
 	// it before it starts a child.
 	sparing bool
 
-	// left counts the root until it is done, and the workers between Enter and Leave.
-	left left.Count
+	counted // the root until it is done, too
 
 	tasks []Task // of the set of the job, with observers
 
@@ -305,6 +320,18 @@ func (r *scopeRun) record(f *fork, err error, skipped bool) (body *Body, aborts 
 	return r.Run().stopped(context.Canceled, err, nil), true
 }
 
+// recordFirst is record for an error that counts only if it is the run's first.
+func (r *scopeRun) recordFirst(err error) (body *Body, aborts bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopper != nil || r.repeats(err, false) {
+		return nil, false
+	}
+	r.failures = append(r.failures, failure{err: err})
+	r.stopper = err
+	return r.Run().stopped(context.Canceled, err, nil), true
+}
+
 // repeats reports whether err only says again why the run was stopped. The caller holds mu.
 //
 // If a failure has stopped the run, an error that wraps it may be a failure of its own, and is recorded too, unless the
@@ -367,9 +394,6 @@ func (r *scopeRun) endFailed(w *Worker, f *fork) {
 		r.left.Out(1) // not the end: w is counted
 	}
 }
-
-// Enter implements Hooks.
-func (r *scopeRun) Enter(*Worker) { r.left.In(1) }
 
 // Leave implements Hooks.
 func (r *scopeRun) Leave(w *Worker) {

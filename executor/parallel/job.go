@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/executor/internal/fail"
 )
 
 // run runs fn on on's executor, as a run of its own of that name.
@@ -45,7 +44,7 @@ func (j *job) end(ok *bool) {
 // failure. The context of the other functions is then cancelled.
 func (j *job) fail(s *executor.Scope, err error) {
 	j.halt()
-	fail.First(s, err)
+	s.Fail(err)
 }
 
 // sure returns f as a function that may fail, for code that both kinds of function share. Loops over elements call f

@@ -6,8 +6,6 @@ import (
 	"math/bits"
 
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/executor/internal/demand"
-	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // A walk goes through indices in pieces, and combines the results of the pieces in order.
@@ -110,7 +108,7 @@ func right[R any](s *executor.Scope, p part[R]) (acc R) {
 // before p: lazy adds to it, so that a worker that runs several pieces need not combine their results.
 func lazy[R any](s *executor.Scope, p part[R], acc R) R {
 	for p.lo < p.hi && !p.skip(s, p.lo) {
-		if p.size() > 1 && !p.alone && demand.Of(s) {
+		if p.size() > 1 && !p.alone && s.Demand() {
 			mid := p.lo + int(p.size()/2)
 			half := executor.Fork(s, right[R], part[R]{p.walk, mid, p.hi})
 			acc = lazy(s, part[R]{p.walk, p.lo, mid}, acc)
@@ -161,20 +159,19 @@ const stride = 64
 //	}
 //	return acc, lo
 type strides struct {
-	lo, end int
-	scope   *executor.Scope
-	job     *job
-	hint    *xatomic.Uintptr // demand.Hint, if the piece ends on demand; else nil
-	chosen  bool             // there is a Grain
+	lo, end  int
+	scope    *executor.Scope
+	job      *job
+	onDemand bool // the piece ends on demand
+	chosen   bool // there is a Grain
 }
 
 // strides returns the strides of the next piece of p.
 func (p *part[R]) strides(s *executor.Scope) strides {
-	next := strides{lo: p.lo, end: p.lo + int(min(p.size(), math.MaxInt)), scope: s, job: &p.job, chosen: p.grain > 0}
-	if p.grain == 0 && !p.alone {
-		next.hint = demand.Hint(s)
+	return strides{
+		lo: p.lo, end: p.lo + int(min(p.size(), math.MaxInt)), scope: s, job: &p.job,
+		onDemand: p.grain == 0 && !p.alone, chosen: p.grain > 0,
 	}
-	return next
 }
 
 // over returns p with other indices.
@@ -197,7 +194,7 @@ func (p *strides) next(lo int) int {
 
 // ends reports whether the piece must end here, because the job is stopped or there is demand for the rest.
 func (p *strides) ends() bool {
-	return p.job.stopped(p.scope) || p.hint != nil && p.hint.Load() == 0 && demand.Of(p.scope)
+	return p.job.stopped(p.scope) || p.onDemand && p.scope.Demand()
 }
 
 // fail ends the call because of err, and returns an index for the piece to return.
