@@ -11,7 +11,7 @@ type Count struct {
 	Allotment int // processors allotted for the cycle
 
 	// Busy is the time that workers did not spend on stealing, summed over all of them, and Length that of the cycle,
-	// in the same unit. They are for ASteal.
+	// in the same unit. They are for rules that go by the time.
 	Busy, Length int64
 
 	// Ready is the number of items that could run at the end of the cycle, the running ones included. It is for
@@ -54,30 +54,6 @@ func (r WSAP) Next(_ int, c Count) int {
 }
 
 func divideUp(a, b uint64) int { return int((a + b - 1) / b) }
-
-// ASteal is the rule of Agrawal, Leiserson, He and Hsu, "Adaptive Work-Stealing with Parallelism Feedback" (2008). A
-// job that wastes its processors divides its desire by ρ, and one that uses all that it desired multiplies it. Unlike
-// WSAP it goes by the time spent, not by the outcome of attempts, and by the allotment, not by the usage.
-type ASteal struct {
-	Efficiency Permille // δ: a cycle is efficient if this share of the allotted time was busy. 800 is usual.
-	Response   Permille // ρ, above 1000. From 1500 to 2000 is usual.
-}
-
-// Next rounds a smaller desire down and a larger one up, so that a small ρ changes a small desire, too.
-func (r ASteal) Next(desire int, c Count) int {
-	if r.Response <= 1000 {
-		panic("allot: the response of ASteal is not above 1000 thousandths")
-	}
-	desire = max(desire, 1)
-	switch {
-	case c.Busy*1000 < c.Length*int64(r.Efficiency)*int64(c.Allotment):
-		return max(1, int(int64(desire)*1000/int64(r.Response)))
-	case c.Allotment >= desire:
-		return divideUp(uint64(desire)*uint64(r.Response), 1000)
-	default: // efficient and deprived
-		return desire
-	}
-}
 
 // Instant takes the instantaneous parallelism for the desire, as Cilk-AP-INST does (document 003, section 7.1.1). A
 // loop that spawns its iterations one by one has only one item more than workers, however many iterations follow

@@ -84,32 +84,6 @@ func TestWSAPIsExact(t *testing.T) {
 	}
 }
 
-func TestASteal(t *testing.T) {
-	rule := ASteal{Efficiency: 800, Response: 1500}
-	busy := func(allotment int, share int64) Count {
-		return Count{Allotment: allotment, Length: 5e6, Busy: share * 5e4 * int64(allotment)}
-	}
-	for name, c := range map[string]struct {
-		desire int
-		count  Count
-		next   int
-	}{
-		"efficient and satisfied":       {8, busy(8, 80), 12},
-		"efficient and deprived":        {8, busy(6, 80), 8},
-		"inefficient":                   {8, busy(8, 79), 5},
-		"inefficient and deprived":      {8, busy(6, 79), 5},
-		"the smallest desire grows":     {1, busy(1, 100), 2},
-		"a small desire shrinks":        {2, busy(2, 50), 1},
-		"the smallest does not":         {1, busy(1, 0), 1},
-		"more than desired is no lack":  {4, busy(6, 90), 6},
-		"before the first cycle: as 1":  {0, busy(1, 90), 2},
-		"a whole quotient is not below": {3, busy(3, 0), 2},
-	} {
-		require.Equal(t, c.next, rule.Next(c.desire, c.count), name)
-	}
-	require.Panics(t, func() { ASteal{Efficiency: 800, Response: 1000}.Next(1, Count{}) })
-}
-
 func TestInstant(t *testing.T) {
 	require.Equal(t, 7, Instant{}.Next(3, Count{Ready: 7, Attempts: 9, Pure: 9, Usage: 2}))
 	require.Equal(t, 1, Instant{}.Next(3, Count{}))

@@ -5,8 +5,8 @@
 // 2004). Two levels share a machine there. Each job estimates its desire, the number of processors that it can use
 // without waste, once a cycle, from what its workers counted. From the desires of all jobs follow their allotments.
 //
-//   - A [Rule] estimates a desire. [WSAP] is the document's (sections 4.2 and 6.1). [ASteal] and [Instant] are there
-//     to be compared with it.
+//   - A [Rule] estimates a desire. [WSAP] is the document's (sections 4.2 and 6.1). [Instant] is there to be
+//     compared with it.
 //   - [WaterFill] computes allotments from desires alone. Whoever computes them, in whatever order, gets the same.
 //   - [Incremental] is the document's algorithm DP (section 5.2), which moves processors one at a time from the
 //     allotments before. It is there to be compared with, too.

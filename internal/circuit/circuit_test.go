@@ -132,7 +132,7 @@ func TestC6288IsTheBenchmark(t *testing.T) {
 
 func written(t testing.TB, c *Circuit) string {
 	var b bytes.Buffer
-	require.NoError(t, WriteBench(&b, c))
+	require.NoError(t, writeBench(&b, c))
 	return b.String()
 }
 
@@ -218,7 +218,7 @@ func TestWriteRead(t *testing.T) {
 func TestWriteRefusesNames(t *testing.T) {
 	c, err := ReadVerilog("x.v", strings.NewReader(`module m(a); output a; input \b(1) ; not (a, \b(1) ); endmodule`))
 	require.NoError(t, err)
-	require.EqualError(t, WriteBench(new(bytes.Buffer), c),
+	require.EqualError(t, writeBench(new(bytes.Buffer), c),
 		`circuit m: net "b(1)": names in a .bench file have no blanks and none of (),=#: rename it`)
 }
 

@@ -11,7 +11,7 @@
 //
 // # Files
 //
-// [ReadBench] reads the format of the ISCAS benchmarks, and [WriteBench] writes it:
+// [ReadBench] reads the format of the ISCAS benchmarks:
 //
 //	INPUT(a)
 //	INPUT(b)

@@ -35,7 +35,7 @@ func FuzzVerilog(f *testing.F) {
 			return
 		}
 		checkCircuit(t, c)
-		if WriteBench(io.Discard, c) != nil {
+		if writeBench(io.Discard, c) != nil {
 			return
 		}
 		again, err := bench(written(t, c))

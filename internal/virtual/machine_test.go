@@ -13,9 +13,9 @@ import (
 )
 
 var (
-	wsap   = allot.WSAP{Efficiency: 500}
-	aSteal = allot.ASteal{Efficiency: 800, Response: 1500}
-	cycle  = 50
+	wsap  = allot.WSAP{Efficiency: 500}
+	usual = aSteal{Efficiency: 800, Response: 1500}
+	cycle = 50
 )
 
 // sharing returns a machine on which jobs estimate their desires by the document's rule, with η = 0.5.
@@ -37,7 +37,7 @@ func TestScenarios(t *testing.T) {
 			sharing(c.processors),
 			sharing(c.processors),
 			{Processors: c.processors, Control: Shared, Rule: allot.Instant{}, Cycle: cycle},
-			{Processors: c.processors, Control: Shared, Rule: aSteal, Cycle: cycle},
+			{Processors: c.processors, Control: Shared, Rule: usual, Cycle: cycle},
 		}
 		machines[3].Incremental = true
 		var got []string
@@ -98,7 +98,7 @@ func TestComplements(t *testing.T) {
 		{nil, [4]string{"0", "20", "27", "30"}},
 		{wsap, [4]string{"0", "-0", "5", "16"}},
 		{allot.WSAP{Efficiency: 750}, [4]string{"0", "-0", "11", "19"}},
-		{aSteal, [4]string{"0", "9", "20", "24"}},
+		{usual, [4]string{"0", "9", "20", "24"}},
 	} {
 		var gains [4]string
 		for i, processors := range []int{2, 4, 8, 16} {
@@ -331,7 +331,7 @@ func randomJobs(rng *rand.Rand) (jobs []Job) {
 // jobs than processors.
 func TestRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	rules := []allot.Rule{nil, wsap, allot.Instant{}, aSteal}
+	rules := []allot.Rule{nil, wsap, allot.Instant{}, usual}
 	for range 100 {
 		m := Machine{
 			Processors: 1 + rng.IntN(16), Control: Control(rng.IntN(3)), Rule: rules[rng.IntN(len(rules))],

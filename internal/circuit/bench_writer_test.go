@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// WriteBench writes c in the ISCAS format .bench. [ReadBench] makes an equal circuit of it. It returns an error, and
+// writeBench writes c in the ISCAS format .bench. [ReadBench] makes an equal circuit of it. It returns an error, and
 // has written a part, if a name has characters that the format keeps for itself.
-func WriteBench(w io.Writer, c *Circuit) error {
+func writeBench(w io.Writer, c *Circuit) error {
 	for _, name := range c.names {
 		if name == "" || strings.ContainsAny(name, separators) {
 			return fmt.Errorf("circuit %s: net %q: names in a .bench file have no blanks and none of (),=#: rename it",
