@@ -25,7 +25,8 @@ func (b *byThread) entryOf(self int64) *xatomic.Pointer[Worker] {
 	return &b.entries[uint64(self)*0x9E3779B97F4A7C15>>b.shift]
 }
 
-// here is currentWorker for callers that ask often.
+// here returns the worker of ex that the caller runs on, or nil. It remembers the workers of threads, for callers that
+// ask often.
 func (ex *Executor) here() *Worker {
 	if ex.inline != nil {
 		return ex.currentWorker()

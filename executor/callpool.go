@@ -2,7 +2,7 @@ package executor
 
 import "math"
 
-// A callPool has a worker's calls of one type, for levels that lie side by side. The fork in use at each level of the
+// A callPool holds a worker's calls of one type, for levels that lie side by side. The fork in use at each level of the
 // worker is in one of its pools, at the place of that level. So a pool needs no count of what is in use, and the levels
 // are those of a stack.
 //

@@ -97,7 +97,7 @@ func (s *Scope) adopt(older *child) {
 	s.noteChildren()
 }
 
-// joinChildren is Wait for a scope that has children.
+// joinChildren waits until all children of the scope have ended, as Wait says. There is at least one.
 func (s *Scope) joinChildren() (err error) {
 	w := s.w
 	mark := s.children.mark

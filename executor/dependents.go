@@ -26,7 +26,7 @@ type dependence struct {
 	older, newer *dependence
 }
 
-// A comesAfter has the futures that a future comes after, and its places among their dependents.
+// A comesAfter holds the futures that a future comes after, and its places among their dependents.
 type comesAfter struct {
 	before []*future
 	places []dependence

@@ -295,8 +295,8 @@ func (ex *Executor) Close() error {
 	return ex.hooks.err()
 }
 
-// A threadList has the threads of ended workers that may still exist: the runtime ends such a thread a moment after its
-// goroutine.
+// A threadList holds the threads of ended workers that may still exist: the runtime ends such a thread a moment after
+// its goroutine.
 type threadList struct {
 	mu  xsync.Mutex
 	ids []int64

@@ -58,7 +58,7 @@ func (r *Run) unfollow() {
 	r.unlinkLocked()
 }
 
-// unlinkLocked is unfollow for a caller that has locked up.ctx.mu.
+// unlinkLocked takes r out of the list of those that follow up. The caller holds up.ctx.mu.
 func (r *Run) unlinkLocked() {
 	if !r.linked {
 		return

@@ -299,8 +299,8 @@ func finished[R any](s *Scope, level uint64, r R) R {
 	return r
 }
 
-// joinChecked is Join for a fork that another worker may have taken, or that is not the newest, or that the caller may
-// not have made.
+// joinChecked joins a fork that another worker may have taken, or that is not the newest. It panics if the caller has
+// not made the fork, or if the fork was joined before.
 func (c *call[A, R]) joinChecked(s *Scope, generation uint64, here uintptr) R {
 	w := s.w
 	w.check(s, here)

@@ -104,7 +104,8 @@ func (w *Worker) publish() {
 	}
 }
 
-// pushFork is publish for a fork that is pushed at once, as all older ones were, where the near end does not take it.
+// pushFork pushes a fork that is to be pushed at once, as all older ones were, where the near end does not take it. It
+// wakes a worker if there is no thief.
 func (w *Worker) pushFork(next *fork) {
 	if !w.lane.IsDirect() {
 		w.pushAside(&next.Item)

@@ -9,10 +9,10 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A future is a Future without its type.
+// A future is the part of a Future that does not depend on the type of its result.
 type future struct {
 	Item         // first: see futureOf
-	call  caller // the Future
+	call  caller // the Future around it, which has the function and the result
 	ex    *Executor
 	ctx   taskContext
 	joins xatomic.JoinCount // futures to wait for, and init until the future has a place with each
@@ -28,16 +28,16 @@ type future struct {
 	subscription xatomic.Pointer[subscription] // to the end of the caller's context; nil if the future need not be told
 }
 
-// A caller is the Future of a future.
+// A caller is the part of a Future that depends on the type of its result. A Future implements it.
 type caller interface {
 	make(*Worker) error // calls the function, with future.ctx, and keeps the result
 	drop()              // drops the reference to the function
 }
 
-// asyncTasks has the task of every Async, as observers see it.
+// asyncTasks holds the task of every Async, as observers see it.
 var asyncTasks = newTaskSet(asyncName, "")
 
-// An observedCall is the Future of a future, and tells the observers of its call.
+// An observedCall makes the call of a Future, and tells the observers of it.
 type observedCall struct{ caller }
 
 func (c observedCall) make(w *Worker) error {
@@ -56,7 +56,7 @@ type onEnd struct {
 
 var ended onEnd
 
-// A subscription is to the end of the caller's context. stop undoes context.AfterFunc.
+// A subscription has a future cancelled when the caller's context ends, until stop is called.
 type subscription struct{ stop func() bool }
 
 // init starts f.

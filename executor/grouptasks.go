@@ -9,7 +9,7 @@ const groupTaskBlock = 32
 // some group had 16,384 functions that had not begun.
 const maxGroupBlocks = 512
 
-// A groupTaskStore has the tasks of groups that are out of use, in lists of groupTaskBlock. Workers bring those of
+// A groupTaskStore holds the tasks of groups that are out of use, in lists of groupTaskBlock. Workers bring those of
 // functions that have ended, and goroutines that give functions to a group from outside take them.
 type groupTaskStore struct {
 	mu     xsync.Mutex
@@ -43,7 +43,7 @@ func (s *groupTaskStore) put(first *groupTask) {
 	s.mu.Unlock()
 }
 
-// groupTasks has tasks out of use for one worker, owner only, or for one group, guarded by Group.mu.
+// groupTasks holds tasks out of use for one worker, owner only, or for one group, guarded by Group.mu.
 type groupTasks struct {
 	first *groupTask // n of them
 	full  *groupTask // groupTaskBlock more, or nil

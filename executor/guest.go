@@ -44,7 +44,8 @@ func newGuests(cfg *Config, inline *inline, p policy.Policy) *guests {
 	}
 }
 
-// A guest is what a worker has in its guest's hands, and puts back afterwards. Owner only, plain.
+// A guest is the state of a worker's guest, and what the guest has taken over from the worker's own thread and gives
+// back when it leaves. Owner only, plain.
 type guest struct {
 	run *Run // that the guest works for, or that of all futures; nil if the worker has no guest
 	trial
@@ -55,7 +56,7 @@ type guest struct {
 	leaves bool   // it runs no further item
 
 	waits  waits           // of the worker while no task waits on the guest's stack
-	caller context.Context // has the labels that the goroutine is taken to have
+	caller context.Context // holds the labels that the goroutine is taken to have
 
 	// Of the worker's own thread.
 	self   int64
@@ -228,8 +229,9 @@ func labelled(ctx context.Context) context.Context {
 	return ctx
 }
 
-// runGuest is runPolled for a guest. The lane need not be a polled one. Stacks finds the guest's goroutine by the name
-// of runGuest and its argument w: to ask for its number would take each guest a microsecond.
+// runGuest runs items until the guest has no more, is to leave, or one fails to return. It answers thieves before each
+// item, if the lane's thieves ask. Stacks finds the guest's goroutine by the name of runGuest and its argument w: to
+// ask for its number would take each guest a microsecond.
 func (w *Worker) runGuest(it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
@@ -265,8 +267,10 @@ func (w *Worker) runGuest(it *Item) {
 // isFree reports whether no task waits on the guest's stack.
 func (w *Worker) isFree() bool { return w.waits == w.guest.waits }
 
-// checkpointOfGuest is checkpoint for a guest. The guest hands everything over, unless a task waits on its stack, if it
-// has been here long enough, or if others wait for the worker: there is a letter for it, or a submitted item.
+// checkpointOfGuest is called before some of the items that a guest is to run, see guest.look and pollInterval. It
+// returns the item to go on with, or nil if the guest is to leave. The guest then has handed everything over. It leaves
+// when it has been here long enough, or when others wait for the worker: there is a letter for it, or a submitted item.
+// While a task waits on its stack, it stays.
 func (w *Worker) checkpointOfGuest(it *Item) *Item {
 	g := &w.guest
 	polls := w.counts.items%pollInterval == 0

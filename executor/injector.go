@@ -136,7 +136,7 @@ func (q *injector) isEmpty() bool {
 	return q.queue.IsEmpty() && (q.ranked.Load() == 0 || q.othersEmpty())
 }
 
-// othersEmpty is isEmpty for the queues of High and Low. ranked is not 0, or was a moment ago.
+// othersEmpty reports whether the queues of High and Low are empty. ranked is not 0, or was a moment ago.
 func (q *injector) othersEmpty() bool { return q.others[0].IsEmpty() && q.others[1].IsEmpty() }
 
 func (q *injector) len() (n int) {

@@ -19,7 +19,7 @@ type Item struct {
 	Body *Body
 }
 
-// A Body has what the executor reads of the state that the items of one run share. The layer embeds it in its run
+// A Body holds what the executor reads of the state that the items of one run share. The layer embeds it in its run
 // state, and may use it for one run after another. What belongs to a single run is in the [JobRun].
 type Body struct {
 	hooks     Hooks

@@ -17,8 +17,8 @@ import (
 
 // labels are the profiler labels of a worker's goroutine. Owner only, plain.
 type labels struct {
-	set context.Context // has the labels that the worker has set last
-	own context.Context // has the labels of a worker that runs no task; nil for an inline worker
+	set context.Context // holds the labels that the worker has set last
+	own context.Context // holds the labels of a worker that runs no task; nil for an inline worker
 	// apply gives the goroutine the labels of ctx, and tells the observers if any wants to know; nil for an inline
 	// worker.
 	apply func(ctx context.Context)

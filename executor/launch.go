@@ -44,7 +44,7 @@ func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *
 	return ex.launchOr(ctx, j, w, parent, false)
 }
 
-// launchOr is launch for a run that, if tries is set, does not wait for room.
+// launchOr starts a run, and waits for room in Config.MaxRuns unless tries is set.
 func (ex *Executor) launchOr(ctx context.Context, j Job, w *Worker, parent *Run, tries bool) *Run {
 	r, first := ex.prepare(ctx, j, w, parent, tries)
 	if first != nil {
@@ -53,8 +53,8 @@ func (ex *Executor) launchOr(ctx context.Context, j Job, w *Worker, parent *Run,
 	return &r.Run
 }
 
-// prepare is launchOr without making the run's first items available: it returns the first. If the run is over, it
-// returns nil.
+// prepare starts a run as launchOr does, but does not make its first items available. It returns the first of them, or
+// nil if the run is over.
 func (ex *Executor) prepare(ctx context.Context, j Job, w *Worker, parent *Run, tries bool) (r *JobRun, first *Item) {
 	if ctx == nil || j == nil {
 		panic("executor: Run and Start need a context and a job, got nil")

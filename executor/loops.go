@@ -78,8 +78,9 @@ func (w *Worker) runPlain(it *Item) {
 	returned = true
 }
 
-// runPolled is runPlain for a lane whose thieves ask for items, or wait to be dealt some. The worker answers them
-// before each item: otherwise they would wait as long as each item returns the next without a lane operation.
+// runPolled runs items as runPlain does, of a lane whose thieves ask for items, or wait to be dealt some. The worker
+// answers them before each item: otherwise they would wait as long as each item returns the next without a lane
+// operation.
 func (w *Worker) runPolled(it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
@@ -106,7 +107,8 @@ func (w *Worker) runPolled(it *Item) {
 	returned = true
 }
 
-// runShared is runPolled for a worker that shares the machine. It may rest before each item.
+// runShared runs items on a worker that shares the machine. The worker may rest before each item. Otherwise it does as
+// in runPolled or runPlain, whatever its lane is for.
 func (w *Worker) runShared(it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
@@ -137,8 +139,7 @@ func (w *Worker) runShared(it *Item) {
 	returned = true
 }
 
-// runShuffled is runPlain for an inline worker. An item that Exec returns is pushed, so that the seed chooses among
-// all.
+// runShuffled runs items on an inline worker. It pushes an item that Exec returns, so that the seed chooses among all.
 func (w *Worker) runShuffled(it *Item) {
 	for ; it != nil; it = w.pop() {
 		next, ok := w.runOne(it)

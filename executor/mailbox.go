@@ -22,8 +22,8 @@ func (l *letter) claim(ex *core) bool {
 	return true
 }
 
-// A mailbox has the letters of a worker. The worker looks for letters when it becomes or is a thief, before it sleeps,
-// after every pollInterval items, and when it finds nothing to do in a wait.
+// A mailbox holds the letters of a worker. The worker looks for letters when it becomes or is a thief, before it
+// sleeps, after every pollInterval items, and when it finds nothing to do in a wait.
 type mailbox struct {
 	posted xatomic.Pointer[letter] // newest first; any thread pushes, the worker takes all at once
 	dozes  xatomic.Bool            // the worker, a thief, has announced that it will sleep; it writes this

@@ -59,7 +59,7 @@ type Task struct {
 	Name  string // "" if the task has none
 }
 
-// A TaskSet has the tasks of a job. It is constant.
+// A TaskSet holds the tasks of a job. It is constant.
 //
 //   - A graph, and so each subflow, has all of its tasks, those of its modules too, which are named module/task.
 //   - A pipeline has its stages, and a pool one task that stands for all.

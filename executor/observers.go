@@ -36,7 +36,7 @@ type attachedObserver struct {
 	failed   xatomic.Pointer[string] // what it has panicked with; then it is not called again
 }
 
-// taskCalls has the TaskBegin, or the TaskEnd, of each observer that has one.
+// taskCalls holds the TaskBegin, or the TaskEnd, of each observer that has one.
 type taskCalls []taskCall
 
 type taskCall struct {

@@ -27,7 +27,7 @@ type observerCalls struct {
 	runBegin, runEnd, detach xatomic.Tell32             // how many; they may be made on any goroutine
 }
 
-// tellOn is tell on the worker's goroutine.
+// tellOn makes a call on the worker's goroutine, and notes meanwhile which.
 func (o *observers) tellOn(worker int, in observing, call func(*Observer)) {
 	at := &o.calls.workers[worker]
 	at.Store(uint32(in))
@@ -35,7 +35,7 @@ func (o *observers) tellOn(worker int, in observing, call func(*Observer)) {
 	o.tell(call)
 }
 
-// tellCounted is tell with a count of the calls in progress.
+// tellCounted makes a call, and counts it meanwhile among those in progress.
 func (o *observers) tellCounted(calls *xatomic.Tell32, call func(*Observer)) {
 	calls.Add(1)
 	defer calls.Add(^uint32(0))

@@ -9,8 +9,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A PerWorker has a value for each worker of an executor, such as a buffer, a generator of random numbers, or part of a
-// sum. A task uses its worker's value without a lock:
+// A PerWorker holds a value for each worker of an executor, such as a buffer, a generator of random numbers, or part of
+// a sum. A task uses its worker's value without a lock:
 //
 //	sums := executor.NewPerWorker(ex, func() float64 { return 0 })
 //	err := parallel.ForRange(ctx, on, 0, len(x), func(lo, hi int) {

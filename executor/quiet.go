@@ -130,8 +130,8 @@ func (t *trial) isTimed() bool { return t.since >= 0 }
 // A tempo says how long the runs of a body take if they have a quiet guest, and if they have another. It finds out by
 // trying: which is quicker depends on the tasks, the machine and the other work on it. Any thread.
 //
-// It is a word with the typical time of both, in units of 16 ns and 0 if unknown, and a count of runs. Updates may be
-// lost.
+// The word has three fields: the typical time with a quiet guest, that with another, and a count of runs. The times are
+// in units of 16 ns, and 0 if unknown. Two runs that end at the same time may lose an update.
 type tempo struct{ word xatomic.Uint64 }
 
 const (

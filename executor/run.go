@@ -95,7 +95,7 @@ func (r *Run) cancel(err, cause error) {
 	r.stop(err, cause, newCancelError(r.nameForError(), err, cause))
 }
 
-// nameForError is Name for a goroutine that must not panic: a job that is a nil pointer may not have begun yet.
+// nameForError returns the job's name, or "" if that panics: a job that is a nil pointer may not have begun yet.
 func (r *Run) nameForError() (name string) {
 	defer func() { _ = recover() }()
 	return r.job.Name()
@@ -131,7 +131,8 @@ func askError(question func() bool) (yes bool) {
 	return question()
 }
 
-// repeats is saysAgain without its guards. It looks at *looks errors at most.
+// repeats reports whether err says only that a context has ended, with ended, and for what cause. It looks at *looks
+// errors at most, and may panic in methods of err.
 func repeats(err, ended, cause error, looks *int) bool {
 	if *looks--; *looks < 0 {
 		return false
@@ -167,7 +168,7 @@ func (r *Run) tellAllStopped(body *Body) {
 	body.tellStopped()
 }
 
-// stopped is stop without OnStop. It returns the body if this call has stopped it.
+// stopped does the part of stop that needs the lock. It returns the body if this call has stopped it.
 func (r *Run) stopped(err, cause, result error) *Body {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -73,7 +73,7 @@ const (
 	ReadyItems
 )
 
-// desires has a row for each Desire.
+// desires holds a row for each Desire.
 var desires = []struct {
 	name string
 	rule func(*Share) allot.Rule

@@ -13,7 +13,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// sharing is what an executor with a Config.Share or a Config.HostShare has beside its workers' sharers. Once a cycle,
+// sharing decides how many workers of an executor with a Config.Share or a Config.HostShare may be awake. Once a cycle,
 // on the manager's goroutine, it estimates the desire and makes the control follow what the table and the CPU quota
 // allow. While the executor desires nothing there is no manager.
 type sharing struct {
@@ -92,7 +92,7 @@ func (s *sharing) join() {
 	s.joinTable(job)
 }
 
-// joinTable is join for the given table. Until a run begins the executor desires nothing.
+// joinTable makes t the executor's table. Until a run begins the executor desires nothing.
 func (s *sharing) joinTable(t table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -170,9 +170,9 @@ func (ex *Executor) noteDrained() {
 	}
 }
 
-// enlisted has the futures of an executor that abort cancels one by one: those whose functions have asked their context
-// for more than Err, those that come after a future of another executor, and promises with a waiter. Any other future
-// that has not begun sees Body.Stopped when a worker takes it.
+// enlisted holds the futures of an executor that abort cancels one by one: those whose functions have asked their
+// context for more than Err, those that come after a future of another executor, and promises with a waiter. Any other
+// future that has not begun sees Body.Stopped when a worker takes it.
 type enlisted struct {
 	mu    xsync.Mutex
 	all   map[*future]struct{}

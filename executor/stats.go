@@ -6,7 +6,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// Stats has the counters of an executor since it was made, and gauges of the moment.
+// Stats holds the counters of an executor since it was made, and gauges of the moment.
 //
 // Each worker publishes its counters when it runs out of work, when it turns to another run, when it blocks, and about
 // every thousand items. A call of [Executor.Stats] asks the workers to publish at their next look at the queue of
@@ -35,7 +35,7 @@ type Stats struct {
 	Refused error
 }
 
-// WorkerStats has the counters of one worker, or the sum of several.
+// WorkerStats holds the counters of one worker, or the sum of several.
 type WorkerStats struct {
 	Tasks uint64 // tasks run; includes tasks that were skipped after a failure or cancellation
 	Pops  uint64 // items taken from the worker's own deque
@@ -135,7 +135,7 @@ func (w *Worker) publishCounts() {
 	w.peer.publish()
 }
 
-// publishCountsBefore is publishCounts for a worker that has counted its next item. The item does not count yet: it may
+// publishCountsBefore publishes the counts of a worker without its next item, which it has counted. The item may
 // turn out to be no task, see uncount, and counters never decrease.
 func (w *Worker) publishCountsBefore() {
 	w.counts.items--

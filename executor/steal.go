@@ -16,8 +16,8 @@ func (w *Worker) steal(victim *Worker) (*Item, deque.Outcome) {
 	return it, outcome
 }
 
-// stealMany is steal for a worker that is in no wait: if Config.Steal says so, it takes several items at once. It
-// returns the first and puts the others into its own lane.
+// stealMany takes one of the oldest items in the victim's lane that thieves see or, if Config.Steal says so, several at
+// once. It returns the first and puts the others into its own lane. The worker is in no wait.
 func (w *Worker) stealMany(victim *Worker) (*Item, deque.Outcome) {
 	it, rest, outcome := w.lane.StealFrom(&victim.lane)
 	w.countSteal(outcome)

@@ -10,7 +10,8 @@ import (
 // currentWorker returns the worker of this executor that the caller runs on, or nil.
 func (ex *Executor) currentWorker() *Worker { return ex.workerFrom(workerHere()) }
 
-// workerFrom is currentWorker for a caller whose topmost worker, of any executor, is w.
+// workerFrom returns the worker of ex that the caller runs on, or nil. w is the topmost worker of any executor on the
+// caller's thread, or nil.
 func (ex *Executor) workerFrom(w *Worker) *Worker {
 	for w != nil && w.core != ex.core {
 		w = w.below()

@@ -7,8 +7,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A groupQueue has the functions of a Group that wait. With a limit of the group, they wait for their turn to run. In a
-// group without one they came from outside, and wait for a worker that takes them.
+// A groupQueue holds the functions of a Group that wait. With a limit of the group, they wait for their turn to run. In
+// a group without one they came from outside, and wait for a worker that takes them.
 type groupQueue struct {
 	mu          xsync.Mutex // guards what follows, and the fields of GroupTask
 	active      int         // functions that run or were given to the workers; with a limit

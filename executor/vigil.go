@@ -31,7 +31,7 @@ func (v *vigil) resume(stolen bool) {
 	}
 }
 
-// runMail is Worker.runMail in the wait. The worker is not idle in a letter.
+// runMail runs the letters of the worker, if there are any, and reports whether it did. The worker is not idle in one.
 func (v *vigil) runMail() bool {
 	if v.w.mail.isEmpty() {
 		return false

@@ -5,8 +5,8 @@ import "iter"
 // inject makes an item available through the injector and wakes a worker for it if there is no thief. Any thread.
 func (ex *Executor) inject(it *Item) { ex.injectAll(it, nil) }
 
-// injectAll is inject for several items of one run: first, and the others if there are any. The policy is told once
-// (document 000, Algorithm 1).
+// injectAll makes several items of one run available through the injector: first, and the others if there are any. The
+// policy is told once (document 000, Algorithm 1).
 func (ex *Executor) injectAll(first *Item, others iter.Seq[*Item]) {
 	run := first.Body.owner() // before the push: after it the run may end, and the body serve another
 	n := ex.injector.pushAll(first, others)
@@ -46,7 +46,7 @@ func (w *Worker) wakeFor(r *Run) {
 	}
 }
 
-// wakeForPushed is wakeFor for items of the run of the item being run.
+// wakeForPushed wakes a worker for what the item being run has pushed, unless a quiet guest runs it.
 func (w *Worker) wakeForPushed() {
 	if w.guest.run == nil || !w.keepQuiet() {
 		w.wakeFor(w.body.owner())

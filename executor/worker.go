@@ -28,7 +28,7 @@ type Worker struct {
 	share   *sharer     // set with Config.Share or Config.HostShare
 	_       pad.Line
 
-	lane lane.Lane[Item] // has the worker's items
+	lane lane.Lane[Item] // the worker's items
 
 	// Owner only, plain on purpose: the race detector checks the claim.
 	body     *Body     // of the item being run; nil when the worker has none
@@ -167,7 +167,7 @@ func (w *Worker) pushAll(items iter.Seq[*Item]) {
 // uncount leaves the item being run out of the tasks in [Stats].
 func (w *Worker) uncount() { w.counts.overhead++ }
 
-// pushAside is Push for a lane that is not direct.
+// pushAside pushes an item to a lane that is not direct.
 func (w *Worker) pushAside(it *Item) {
 	if effect := w.lane.PushPlain(it); effect == deque.Nothing {
 		w.lane.Pushed++
@@ -176,7 +176,7 @@ func (w *Worker) pushAside(it *Item) {
 	}
 }
 
-// pushTold goes on after PushPlain, which has had an effect other than Nothing.
+// pushTold ends a push for which PushPlain has returned an effect other than Nothing.
 func (w *Worker) pushTold(it *Item, effect deque.Effect) {
 	if effect != deque.Refused {
 		w.lane.Pushed++
@@ -247,7 +247,7 @@ func (w *Worker) popOwn() (it *Item) {
 	return it
 }
 
-// popAside is popOwn for a lane that is not direct.
+// popAside takes the item that the worker pushed last from a lane that is not direct.
 func (w *Worker) popAside() *Item {
 	it, effect := w.lane.PopPlain()
 	if it != nil && effect == deque.Nothing {
@@ -257,7 +257,7 @@ func (w *Worker) popAside() *Item {
 	return w.popTold(it, effect)
 }
 
-// popTold goes on after PopPlain, which has had an effect, or no item.
+// popTold ends a pop for which PopPlain has returned an effect, or no item.
 func (w *Worker) popTold(it *Item, effect deque.Effect) *Item {
 	if effect != deque.Nothing {
 		w.tell(w.lane.Told(effect))
@@ -335,7 +335,8 @@ func (w *Worker) putBack(it *Item) {
 	w.counts.overhead++
 }
 
-// enter makes b the worker's body, or none if b is nil, with the labels that belong to it. It publishes the worker's
+// enter begins the worker's work on items of b, or ends all work if b is nil. The goroutine then has the labels of b's
+// run, or the worker's own. enter publishes the worker's
 // counts before the run of the old body can finish, so that the statistics are complete when a run has ended.
 func (w *Worker) enter(b *Body) {
 	if b == nil {

@@ -80,7 +80,7 @@ func paceFor(cfg *Config) pace.Pace {
 	return corePace
 }
 
-// yield is Yield on worker w, which has a thread. The item being run only.
+// yield offers the core, or the P, to others if it is time. The worker has a thread. The item being run only.
 func (w *Worker) yield() {
 	if w.body != nil && !w.blocking {
 		w.attendIfAsked()

@@ -45,7 +45,7 @@ func isAcross(limits []limit) bool {
 	return false
 }
 
-// held has the permits that a run has from tasks of Acquire.
+// held holds the permits that a run has from tasks of Acquire.
 type held struct {
 	mu      xsync.Mutex
 	permits map[*Semaphore]int

@@ -75,7 +75,7 @@ func (g *Graph) WriteDOTWith(out io.Writer, attributes func(index int) [][2]stri
 	return b.Flush()
 }
 
-// A dotTask has the attributes of a task, in the DOT language but for the style.
+// A dotTask holds the attributes of a task, in the DOT language but for the style.
 type dotTask struct {
 	label, shape, style string
 	more                []string // attributes with their values

@@ -153,7 +153,7 @@ func (x *outside) end(made *any, err error) *runState {
 	return r
 }
 
-// An outsideList has the external tasks of a run that wait to be ended.
+// An outsideList holds the external tasks of a run that wait to be ended.
 type outsideList struct {
 	mu    xsync.Mutex
 	first *outside

@@ -2,7 +2,8 @@ package graph
 
 import "github.com/magpie-go/magpie/executor"
 
-// A form is what the records of a run depend on besides the graph: the executor.
+// A form says how an executor runs the records of a run. Records that are used again on an executor that needs another
+// form are made over.
 type form struct {
 	spans    bool // many successors are released as spans: the records with succSpan are for that
 	observed bool // the executor has observers, which are told of each task

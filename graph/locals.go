@@ -47,7 +47,7 @@ func (r *runState) haveLocal(w *executor.Worker) {
 // local returns the local of the calling worker, between Enter and Leave.
 func (r *runState) local(w *executor.Worker) *local { return r.locals[w.ID()].Load() }
 
-// allLocals has the locals made so far.
+// allLocals holds the locals made so far.
 func (r *runState) allLocals() iter.Seq[*local] {
 	return func(yield func(*local) bool) {
 		for i := range r.locals {

@@ -196,7 +196,7 @@ type layout struct {
 	priorities map[uint32]Priority // of the tasks that were given one
 }
 
-// An unfolding has the tasks and edges of a graph and of its modules.
+// An unfolding holds the tasks and edges of a graph and of its modules.
 type unfolding struct {
 	layout
 	funcs []plan.Func

@@ -21,7 +21,7 @@ type Semaphore struct {
 	waiting []*queue // one for each run with tasks that are put aside, and one for the calls of Semaphore.Acquire
 }
 
-// A queue has the tasks of a run that are put aside, in the order in which they came. The first is at head.
+// A queue holds the tasks of a run that are put aside, in the order in which they came. The first is at head.
 type queue struct {
 	run   *runState // nil: the tasks stand for calls of Semaphore.Acquire
 	tasks []aside

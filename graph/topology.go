@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
-// A topology has the edges between a graph's own tasks in a form that can be walked and changed at any place. A graph
+// A topology holds the edges between a graph's own tasks in a form that can be walked and changed at any place. A graph
 // gets one when it is walked, when an edge or a task is removed, and when it is changed after a run.
 //
 // The rows of changed tasks are never written in place, except behind their end: a walk keeps the row with which it
@@ -21,7 +21,7 @@ type topology struct {
 	last  *frozen             // of the last freeze, while the graph is not frozen; nil if there was none to keep
 }
 
-// A reverse has the predecessors of tasks, each row in ascending order.
+// A reverse holds the predecessors of tasks, each row in ascending order.
 type reverse struct {
 	off, list []uint32            // as in a plan
 	rows      map[uint32][]uint32 // of tasks with changes since

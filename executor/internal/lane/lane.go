@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A Lane has the items of one worker, its owner. [Maker.Init] or [Lane.InitShuffled] prepares the zero value. A Lane
+// A Lane holds the items of one worker, its owner. [Maker.Init] or [Lane.InitShuffled] prepares the zero value. A Lane
 // must not be copied after that.
 type Lane[T any] struct {
 	_ pad.Line
@@ -112,9 +112,9 @@ func (l *Lane[T]) KeepOpen(open bool) {
 	}
 }
 
-// Mark returns the position of the owner's end: the number of items pushed less those popped by the owner. It grows
-// with each push, and is back at an earlier value when the owner has popped everything pushed since, unless thieves
-// have taken some of it. Owner only.
+// Mark returns the number of items pushed less that of items popped by the owner. Each push adds one, and each pop
+// takes one off. So once the owner has popped everything that it has pushed since a mark, and thieves have taken none
+// of it, Mark returns that mark again. Owner only.
 func (l *Lane[T]) Mark() uint64 { return l.Pushed - l.Popped }
 
 // IsAlone reports whether there is no thief. Owner only.

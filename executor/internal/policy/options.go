@@ -34,7 +34,7 @@ const (
 	yieldModes // the number of values
 )
 
-// YieldsNames has the names of the values of Yields.
+// YieldsNames holds the names of the values of Yields.
 var YieldsNames = [yieldModes]string{"each", "never", "delayed", "selective"}
 
 // selected is the number of attempts of which one yields under YieldSelective.
@@ -60,7 +60,7 @@ type Knob struct {
 	IsSet func(Options) bool
 }
 
-// Knobs has every field of Options.
+// Knobs holds every field of Options.
 var Knobs = []Knob{
 	KnobSleepThreshold: {"SleepThreshold", func(o Options) bool { return o.SleepThreshold != 0 }},
 	KnobYields:         {"Yields", func(o Options) bool { return o.Yields != YieldEach }},

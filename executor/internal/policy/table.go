@@ -1,6 +1,6 @@
 package policy
 
-// Table has a row for each kind of policy.
+// Table holds a row for each kind of policy.
 var Table = []Row{
 	{
 		Name:  "adaptive",

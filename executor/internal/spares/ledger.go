@@ -67,7 +67,7 @@ func (l *Ledger) Init(host Host, limit int, idle time.Duration) {
 // Limit returns the largest number of spares.
 func (l *Ledger) Limit() int { return l.limit }
 
-// Counts has the numbers of a ledger that dumps show.
+// Counts holds the numbers of a ledger that dumps show.
 type Counts struct{ Blocked, Asleep, Serving, Standby int }
 
 // Counts returns a snapshot.
