@@ -74,7 +74,7 @@ func (r *Run) publishEnd() (ends []func(error)) {
 	if r.done != nil {
 		xsync.Close(r.done) // first: what sees over finds it closed
 	}
-	// D1(finish): set over, then look for helpers that wait for the run. Pairs with D1(help).
+	// D1(finish): set over, then look for helpers that wait for the run. Pairs with D1(await).
 	r.over.Store(true)
 	ends, r.callbacks = r.callbacks, nil
 	return ends

@@ -327,7 +327,7 @@ func (f *fork) isOlder(w *Worker, mark uint64) bool {
 }
 
 // isDone reports whether f has been run. Owner only.
-func (f *fork) isDone() bool { return f.own || f.state.Load()&forkDone != 0 }
+func (f *fork) isOver() bool { return f.own || f.state.Load()&forkDone != 0 }
 
 // tellFailure makes the failure of f, which will not be joined, the run's.
 func (f *fork) tellFailure() {

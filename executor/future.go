@@ -43,8 +43,8 @@ type observedCall struct{ caller }
 func (c observedCall) make(w *Worker) error {
 	task := &asyncTasks.Tasks[0]
 	o := w.core.observers
-	o.taskBegin.tell(w.id, nil, task)
-	defer o.taskEnd.tell(w.id, nil, task)
+	o.beginTask(w.id, nil, task)
+	defer o.endTask(w.id, nil, task)
 	return c.caller.make(w)
 }
 
@@ -376,7 +376,7 @@ func (e firstEnd) isOver() bool { return e.before.isOver() || e.waited.isOver() 
 func (e firstEnd) await()       { xsync.Await(e.before.Done(), e.waited.Done()) }
 
 // waitFor waits for a future. If it has not begun, the worker first waits in the same way for the futures that it comes
-// after, then runs it itself. It sleeps while it waits for a future that another thread has begun. It is in Blocking
+// after, then runs it itself. If another thread has begun the future, the worker waits for it. It is in Blocking
 // while it waits for a promise or a future of another executor.
 func (w *Worker) waitFor(waited *future) {
 	w.forks.expose() // it could keep them from thieves for long
@@ -412,7 +412,9 @@ func (w *Worker) waitFor(waited *future) {
 		case own.claim():
 			own.finish(w, ErrTooDeep)
 		}
-		w.sleepUntil(own)
+		if !own.isOver() {
+			w.wait(&futureWait{onEnd: onEnd{teller: w}, f: own}, waiter{})
+		}
 	}
 }
 
@@ -424,25 +426,32 @@ func (w *Worker) runOnly(it *Item) {
 	w.runOne(it)
 }
 
-// sleepUntil sleeps until f, which another thread has begun, has ended.
-func (w *Worker) sleepUntil(f *future) {
-	v := vigil{w: w}
-	for !f.isOver() && !v.noteVain() {
-	}
-	defer v.resume(false)
-	if f.isOver() {
-		return
-	}
-	w.shareLane() // a spare may stand in for the worker
-	w.bringForward()
-	if !f.tell(&onEnd{teller: w}) {
-		return
-	}
-	state := w.state.Load()
-	for !f.isOver() { // a wake-up may be an old one, for an earlier wait
-		if !v.runMail() {
-			w.sleepInWait()
-		}
-	}
-	w.goOn(WorkerState(state))
+// A futureWait is a worker's wait for a future that another thread has begun. It runs nothing but letters meanwhile.
+type futureWait struct {
+	onEnd // tells the worker
+	f     *future
+	told  bool // f has the onEnd
 }
+
+// isOver implements awaited.
+func (x *futureWait) isOver() bool { return x.f.isOver() }
+
+// find implements awaited.
+func (x *futureWait) find(*Worker) found { return found{} }
+
+// run implements awaited.
+func (x *futureWait) run(*Worker, found, waiter) {}
+
+// announce implements awaited. It is done once, and stands until the end.
+func (x *futureWait) announce(*Worker) {
+	if !x.told {
+		x.told = true
+		x.f.tell(&x.onEnd)
+	}
+}
+
+// findLast implements awaited.
+func (x *futureWait) findLast(*Worker) found { return found{} }
+
+// withdraw implements awaited.
+func (x *futureWait) withdraw(*Worker) {}

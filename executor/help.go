@@ -15,30 +15,12 @@ func (w *Worker) help(r *Run, labels context.Context) {
 		w.leaps.waitsFor.Store(r)
 	}
 	w.waits.helps++
-	v := vigil{w: w}
 	defer func() { // deferred: an item may call Goexit, and deferred functions of the waiting task then run
-		v.resume(false)
 		w.waits.helps--
 		w.lane.NoteEmpty() // foreign forks may have gone from the lane to the injector
 		w.exitNested(outer)
 	}()
-	for !r.over.Load() {
-		it, stolen := w.pop(), false
-		for it == nil && !r.over.Load() {
-			if it = w.stealFor(r); it != nil {
-				stolen = true
-			} else if v.noteVain() {
-				break
-			}
-		}
-		if it == nil && !v.runMail() {
-			it = w.sleepFor(r)
-		}
-		if it != nil {
-			v.resume(stolen)
-			w.exploit(it)
-		}
-	}
+	w.wait(r, waiter{outer.body, labels})
 }
 
 // maxDepth is how many helps there may be on a worker's stack. Each takes one to two kilobytes, besides the frames of
@@ -50,27 +32,33 @@ const maxDepth = 4096
 // 32-bit systems.
 const maxNested = 1 << (12 + 3*(^uint(0)>>63))
 
-// sleepFor sleeps until r is over or there may be an item for its helper. If its last look before the sleep finds an
-// item, it returns the item.
-func (w *Worker) sleepFor(r *Run) *Item {
-	ex := w.ex
-	w.shareLane() // a spare may stand in for the worker
-	w.bringForward()
-	w.state.Store(uint32(WorkerPreparing))
+// find implements awaited.
+func (r *Run) find(w *Worker) found {
+	if it := w.pop(); it != nil {
+		return found{it: it}
+	}
+	return found{it: w.stealFor(r), stolen: true}
+}
+
+// run implements awaited. The worker leaves the body after each item: the run of that body ends when all have left it.
+func (r *Run) run(w *Worker, next found, _ waiter) { w.exploit(next.it) }
+
+// announce implements awaited.
+func (r *Run) announce(w *Worker) {
 	w.sleeper.run.Store(r)
 	r.awaited.Add(1)
-	ex.sleepingHelpers.Add(1)
-	// D1(help): announce, then look once more. Pairs with D1(push) and D1(finish).
-	it := w.findFor(r)
-	if it == nil && !r.over.Load() {
-		w.sleepInWait()
-	}
-	ex.sleepingHelpers.Add(-1)
+	w.core.sleepingHelpers.Add(1)
+}
+
+// withdraw implements awaited.
+func (r *Run) withdraw(w *Worker) {
+	w.core.sleepingHelpers.Add(-1)
 	r.awaited.Add(-1)
 	w.sleeper.run.Store(nil)
-	w.goOn(WorkerRunning)
-	return it
 }
+
+// findLast implements awaited.
+func (r *Run) findLast(w *Worker) found { return found{it: w.findFor(r)} }
 
 // findFor looks for an item of r or of a run nested in it, wherever there may be one.
 func (w *Worker) findFor(r *Run) *Item {

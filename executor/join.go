@@ -32,7 +32,7 @@ func (w *Worker) takeBack(f *fork) bool {
 // await waits until f, which is not in the worker's lane, is done. Meanwhile the worker runs what f has forked and
 // started.
 func (w *Worker) await(f *fork) {
-	if f.isDone() {
+	if f.isOver() {
 		return
 	}
 	r := f.Body.owner()
@@ -40,65 +40,58 @@ func (w *Worker) await(f *fork) {
 	defer w.exitNested(outer)
 	w.leaps.begin(f, w.forks.takes)
 	if w.core.sleepingHelpers.Load() > 0 {
-		// D1(leapfrog): write leaps, then look for joiners that sleep and may take w's items. Pairs with D1(join). Such
+		// D1(leapfrog): write leaps, then look for joiners that sleep and may take w's items. Pairs with D1(await). Such
 		// a joiner can now go on to the worker that has f.
 		w.ex.wakeHelpers(r, w)
 	}
-	v := vigil{w: w}
-	defer func() { v.resume(false) }() // a letter may call Goexit
-	for !f.isDone() {
-		it, stolen := w.pop(), false
-		var within *Run
-		if it == nil {
-			it, within, _ = w.leapfrog(f)
-			stolen = it != nil
-		}
-		if it == nil && v.noteVain() && !v.runMail() {
-			it, within = w.sleepOn(f, r)
-		}
-		if it == nil {
-			continue
-		}
-		v.resume(stolen)
-		if within != nil {
-			w.runWithin(within, nil, it)
-		} else {
-			w.inner.run(w, it)
-			if w.body != outer.body {
-				w.switchTo(outer.body, outer.labels) // the item failed, and failed left the body
-			}
-		}
+	w.wait(f, waiter{outer.body, outer.labels})
+}
+
+// find implements awaited.
+func (f *fork) find(w *Worker) found {
+	if it := w.pop(); it != nil {
+		return found{it: it}
+	}
+	it, within, _ := w.leapfrog(f)
+	return found{it, within, true}
+}
+
+// run implements awaited.
+func (f *fork) run(w *Worker, next found, task waiter) {
+	if next.within != nil {
+		w.runWithin(next.within, nil, next.it)
+		return
+	}
+	w.inner.run(w, next.it)
+	if w.body != task.body {
+		w.switchTo(task.body, task.labels) // the item failed, and failed left the body
 	}
 }
 
-// sleepOn sleeps until f is done or there may be an item that comes from f. If its last look before the sleep finds an
-// item, it returns that as leapfrog does.
-func (w *Worker) sleepOn(f *fork, r *Run) (it *Item, within *Run) {
-	ex := w.ex
-	w.shareLane() // a spare may stand in for the worker
-	w.bringForward()
-	w.state.Store(uint32(WorkerPreparing))
-	w.sleeper.run.Store(r)
-	ex.sleepingHelpers.Add(1)
-	// D1(join): announce, then look once more. Pairs with D1(push), and with the Swap in forks.end.
+// announce implements awaited.
+func (f *fork) announce(w *Worker) {
+	w.sleeper.run.Store(f.Body.owner())
+	w.core.sleepingHelpers.Add(1)
 	f.state.Or(forkWaited)
+}
+
+// findLast implements awaited.
+func (f *fork) findLast(w *Worker) found {
 	it, within, from := w.leapfrog(f)
 	if it == nil {
 		it = w.retrieve(f)
 	}
 	w.leaps.from.Store(from)
-	if it == nil && !f.isDone() {
-		w.sleepInWait()
-	}
+	return found{it: it, within: within}
+}
+
+// withdraw implements awaited.
+func (f *fork) withdraw(w *Worker) {
 	w.leaps.from.Store(0)
-	ex.sleepingHelpers.Add(-1)
+	w.core.sleepingHelpers.Add(-1)
 	w.sleeper.run.Store(nil)
-	w.goOn(WorkerRunning)
-	for {
-		state := f.state.Load()
-		if state&forkDone != 0 || f.state.CompareAndSwap(state, state&^forkWaited) {
-			return it, within
-		}
+	for state := f.state.Load(); state&forkDone == 0 && !f.state.CompareAndSwap(state, state&^forkWaited); {
+		state = f.state.Load()
 	}
 }
 

@@ -167,7 +167,7 @@ func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
 // tell acts on the effect of an operation on the worker's lane: if thieves see more items than before, it wakes a
 // worker for them, unless there is a thief.
 //
-// D1(poll): show the items, then look for a thief. Pairs with D1(park) in the policies and D1(help), as D1(push) does.
+// D1(poll): show the items, then look for a thief. Pairs with D1(park) in the policies and D1(await), as D1(push) does.
 // A thief that has announced its sleep and looked before the items were shown has left a request, and the owner's next
 // operation shows an item for it (L1).
 func (w *Worker) tell(effect deque.Effect) {

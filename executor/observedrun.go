@@ -45,13 +45,13 @@ func (r *JobRun) CallTask(w *Worker, task *Task, fn func(context.Context) error)
 // follow on the same worker, also if the function does not return, so it is best deferred. Neither fails the task.
 func (r *JobRun) BeginTask(w *Worker, task *Task) {
 	if o := r.ex.observers; o != nil {
-		o.taskBegin.tell(w.id, &r.Run, task)
+		o.beginTask(w.id, &r.Run, task)
 	}
 }
 
 // EndTask tells the observers that the function of the task has ended.
 func (r *JobRun) EndTask(w *Worker, task *Task) {
 	if o := r.ex.observers; o != nil {
-		o.taskEnd.tell(w.id, &r.Run, task)
+		o.endTask(w.id, &r.Run, task)
 	}
 }

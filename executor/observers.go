@@ -105,6 +105,10 @@ func tellAll(all []*attachedObserver, call func(*Observer)) {
 	}
 }
 
+func (o *observers) beginTask(worker int, run *Run, task *Task) { o.taskBegin.tell(worker, run, task) }
+
+func (o *observers) endTask(worker int, run *Run, task *Task) { o.taskEnd.tell(worker, run, task) }
+
 // fail disables the observer, which has panicked with value, or has called Goexit if value is nil.
 func (of *attachedObserver) fail(value any) {
 	defer func() { _ = recover() }() // methods of value, and the handler of the log, are user code

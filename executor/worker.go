@@ -148,7 +148,7 @@ func (w *Worker) Push(it *Item) {
 		return
 	}
 	w.lane.PushDirect(it)
-	// D1(push): put the item into the lane, then look for a thief. Pairs with D1(park) in the policies and D1(help): a
+	// D1(push): put the item into the lane, then look for a thief. Pairs with D1(park) in the policies and D1(await): a
 	// thief and a helper announce that they stop looking, then look once more. The condition is that of anyoneAsleep,
 	// which is not inlined.
 	if w.control.thieves.Load() == 0 && (!w.core.notifier.Idle() || w.core.sleepingHelpers.Load() > 0) {

@@ -33,7 +33,7 @@ var mayObserve = []string{
 	"executor.(*Worker).rest", "executor.(*Worker).seat", "executor.(*Worker).unseat",
 	// They run tasks for observers.
 	"executor.execCallObserved[]", "executor.(*child).callObserved", "executor.(*groupRun).callObserved",
-	"executor.(*observedCall).make",
+	"executor.observedCall.make", "executor.(*scopeRun).observe",
 	"graph.execObserved", "graph.(*runState).runObserved", "graph.(*runState).decideObserved",
 	"executor/pipeline.(*run).observe", "executor/pool.(*run).callObserved",
 }
@@ -62,19 +62,19 @@ func TestObserversAreFree(t *testing.T) {
 	add("../user/user.go", user) // the package exists in the overlay only
 	with := overlayOf(t, t.TempDir(), overlay)
 	var cut []string
-	for file, more := range map[string]string{"watch": "\ntype noWatch struct{}\n", "observing": ""} {
+	for file, more := range map[string]string{"observers": "\ntype noObservers struct{}\n", "observing": "", "observedrun": ""} {
 		file = "../../executor/" + file + ".go"
 		source, functions := cutObservers(t, file)
 		add(file, source+more)
 		cut = append(cut, functions...)
 	}
-	require.Contains(t, cut, "executor.(*watch).steal")
+	require.Contains(t, cut, "executor.(*observers).steal")
 	require.Contains(t, cut, "executor.(*JobRun).Observed")
 	core, err := os.ReadFile("../../executor/executor.go")
 	require.NoError(t, err)
-	field := regexp.MustCompile(`(?m)^(\twatch +)\*watch `)
+	field := regexp.MustCompile(`(?m)^(\tobservers +)\*observers `)
 	require.Len(t, field.FindAll(core, -1), 1)
-	add("../../executor/executor.go", field.ReplaceAllString(string(core), "${1}noWatch "))
+	add("../../executor/executor.go", field.ReplaceAllString(string(core), "${1}noObservers "))
 	without := overlayOf(t, temp, overlay)
 
 	var differ []string
@@ -110,16 +110,16 @@ func TestObserversAreFree(t *testing.T) {
 	}
 }
 
-// cutObservers returns the source of a file with cuts: functions that use a watch return zero values. The type noWatch
-// takes the watch's place, and is to be empty. So code elsewhere that compares a watch with nil, or looks at its
-// fields, does not compile. It also returns the names of these functions, as in a listing.
+// cutObservers returns the source of a file with cuts: functions that use observers return zero values. The type
+// noObservers takes the place of observers, and is to be empty. So code elsewhere that compares observers with nil, or
+// looks at their fields, does not compile. It also returns the names of these functions, as in a listing.
 func cutObservers(t *testing.T, file string) (source string, cut []string) {
 	t.Helper()
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, nil, parser.SkipObjectResolution)
 	require.NoError(t, err)
 	for _, d := range parsed.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && usesWatch(f) {
+		if f, ok := d.(*ast.FuncDecl); ok && usesObservers(f) {
 			name := "executor."
 			if f.Recv != nil {
 				if r, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok {
@@ -154,17 +154,17 @@ func cutObservers(t *testing.T, file string) (source string, cut []string) {
 	return b.String(), cut
 }
 
-// usesWatch reports whether a function has the type watch or the field of that name somewhere.
-func usesWatch(f *ast.FuncDecl) (uses bool) {
+// usesObservers reports whether a function has the type observers or the field of that name somewhere.
+func usesObservers(f *ast.FuncDecl) (uses bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
-		uses = uses || ok && id.Name == "watch"
+		uses = uses || ok && id.Name == "observers"
 		return !uses
 	})
 	return uses
 }
 
-// cutBody makes f return zero values, and puts noWatch for *watch in its signature.
+// cutBody makes f return zero values, and puts noObservers for *observers in its signature.
 func cutBody(f *ast.FuncDecl) {
 	f.Body.List = []ast.Stmt{&ast.ReturnStmt{}}
 	var fields []*ast.Field
@@ -179,8 +179,8 @@ func cutBody(f *ast.FuncDecl) {
 	}
 	for _, field := range fields {
 		if p, ok := field.Type.(*ast.StarExpr); ok {
-			if id, ok := p.X.(*ast.Ident); ok && id.Name == "watch" {
-				field.Type = ast.NewIdent("noWatch")
+			if id, ok := p.X.(*ast.Ident); ok && id.Name == "observers" {
+				field.Type = ast.NewIdent("noObservers")
 			}
 		}
 	}

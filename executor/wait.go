@@ -1,0 +1,69 @@
+package executor
+
+import "context"
+
+// An awaited is what a worker waits for inside a task: a run, a fork or child, or a future. The waiting task may hold a
+// lock that another item wants. So the worker runs only items that the awaited comes from, which find looks for, and
+// others that it meets go to the injector. The waiting worker calls the methods.
+type awaited interface {
+	isOver() bool
+
+	// find looks for an item to run meanwhile.
+	find(*Worker) found
+	// run runs it. The worker is in the waiter's body afterwards, or in none.
+	run(*Worker, found, waiter)
+
+	// announce lets the worker be woken at the end, and when there may be such an item. withdraw undoes it.
+	announce(*Worker)
+	// findLast is find for a worker that goes to sleep if there is no item. It looks in the injector too.
+	findLast(*Worker) found
+	withdraw(*Worker)
+}
+
+// A found is an item for a wait, if there is one.
+type found struct {
+	it     *Item
+	within *Run // if set, the run that the item is run for, in place of the awaited
+	stolen bool // it was taken from another worker
+}
+
+// A waiter is the task that waits: its body, and the labels that its goroutine has.
+type waiter struct {
+	body   *Body
+	labels context.Context
+}
+
+// wait waits until x is over. What the worker does while it finds nothing is its policy's to say.
+func (w *Worker) wait(x awaited, task waiter) {
+	v := vigil{w: w}
+	defer func() { v.resume(false) }() // deferred: an item or a letter may call Goexit
+	for !x.isOver() {
+		next := x.find(w)
+		if next.it == nil && v.noteVain() && !v.runMail() {
+			next = w.sleepFor(x)
+		}
+		if next.it != nil {
+			v.resume(next.stolen)
+			x.run(w, next, task)
+		}
+	}
+}
+
+// sleepFor sleeps until x is over or there may be an item to run meanwhile, or a letter. If its last look before the
+// sleep finds an item, it returns the item. It may return earlier, because of a wake-up for an earlier wait.
+func (w *Worker) sleepFor(x awaited) found {
+	w.shareLane() // a spare may stand in for the worker
+	w.bringForward()
+	state := WorkerState(w.state.Load())
+	w.state.Store(uint32(WorkerPreparing))
+	x.announce(w)
+	// D1(await): announce, then look once more. Pairs with D1(push) for items. For the end it pairs with D1(finish) and
+	// with the exchanges in forks.end and publishEnd.
+	next := x.findLast(w)
+	if next.it == nil && !x.isOver() {
+		w.sleepInWait()
+	}
+	x.withdraw(w)
+	w.goOn(state)
+	return next
+}
