@@ -57,8 +57,6 @@ type Group struct {
 	known xatomic.Pointer[Worker]   // the first worker that has called caller; it has a thread
 	start xsync.Mutex               // held by a goroutine, not by a worker, to start a run
 
-	limit int // of functions that run at a time; negative: none; constant while the group is used
-
 	groupQueue
 }
 
@@ -72,7 +70,7 @@ func NewGroup(ex *Executor) *Group {
 		panic("executor: NewGroup of a nil executor")
 	}
 	ex.mustBeMade()
-	return &Group{ex: ex, ctx: context.Background(), limit: -1}
+	return &Group{ex: ex, ctx: context.Background(), groupQueue: groupQueue{limit: -1}}
 }
 
 // GroupWithContext returns a group whose functions run on ex, and a context derived from ctx that is cancelled when a

@@ -59,6 +59,17 @@ func (r *JobRun) Inject(it *Item) {
 	}
 }
 
+// Resume makes an item of the run available to all workers, as [JobRun.Inject] does, and puts it into the deque of w, the
+// calling worker. w runs an item of any run, or ends another run in [Hooks].Leave or Flush.
+func (r *JobRun) Resume(w *Worker, it *Item) {
+	r.visit(w) // I5
+	effect := w.put(it)
+	// D1(push). In Leave the worker is in no body, so tell, not wakeForPushed.
+	if w.core.anyoneAsleep() {
+		w.tell(effect)
+	}
+}
+
 // StartWithin starts a job as [Executor.Start] does, nested in r. r must not end before the job's run. The caller is a
 // task of r or of a run nested in r.
 func (r *JobRun) StartWithin(ctx context.Context, j Job) *Run {

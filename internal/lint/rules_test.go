@@ -279,7 +279,7 @@ func isScope(x ast.Expr) bool {
 var channelFiles = []string{
 	"executor/async.go", "executor/block.go", "executor/context.go", "executor/future.go", "executor/inline.go",
 	"executor/intake.go", "executor/observe/writer.go", "executor/pipeline/source.go", "executor/run.go",
-	"executor/shutdown.go", "executor/turns.go", "graph/hand.go", "internal/xsync/twins_unsafe.go",
+	"executor/groupgo.go", "executor/shutdown.go", "graph/hand.go", "internal/xsync/twins_unsafe.go",
 	"internal/xsync/xsync.go",
 }
 

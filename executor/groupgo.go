@@ -7,18 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A groupQueue holds the functions of a Group that wait. With a limit of the group, they wait for their turn to run. In
-// a group without one they came from outside, and wait for a worker that takes them.
-type groupQueue struct {
-	mu          xsync.Mutex // guards what follows, and the fields of GroupTask
-	active      int         // functions that run or were given to the workers; with a limit
-	first, last *groupTask  // functions that wait for their turn or, without a limit, for a worker
-	queued      int         // how many these are
-	given       uint64      // how many were taken out of the queue
-	stuck       uint64      // given+1 when a task that waited for its turn gave up last; 0: none has
-	calls       bool        // groupRun.inbox is in a lane or in the injector, or about to be
-	free        groupTasks
-}
+// What Go does with a function: it gives it to the workers, puts it into the queue, waits for its turn, or calls it.
 
 // A groupTurn says how a function gets its turn.
 type groupTurn struct {
@@ -78,6 +67,44 @@ func (r *groupRun) takeInTask(w *Worker, t *groupTask) {
 	case comes != nil:
 		Blocking(func() { r.awaitTurn(t, comes) })
 	}
+}
+
+// takeTurn gives t a turn, or puts it into the queue. If w, whose task calls Go, is then to wait, comes is closed when
+// t's turn comes. It is nil otherwise. The turn may be lent: then w is to call t. w may be nil. Without a limit it is
+// always t's turn.
+func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan struct{}) {
+	g := r.group
+	if g.limit < 0 {
+		return true, nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.active < g.limit {
+		g.active++
+		return true, nil
+	}
+	if w != nil && g.queued >= patientTurns {
+		own := w.body == &r.Body
+		// If all functions that have a turn wait in Go, an errgroup waits for ever: none of them ends, so no turn
+		// comes. Then no function of the run waits any more, since what gives to its own group in this way does so
+		// again and again.
+		if own && r.inGo+1 >= g.active {
+			r.callsInGo = true
+		}
+		switch {
+		case r.waitsInGo(w, own):
+			comes = make(chan struct{})
+			t.turn.comes, t.turn.ofOwn = comes, own
+			if own {
+				r.inGo++
+			}
+		case own && r.callsInGo && w.inline == nil && w.waits.inGo < maxInGo:
+			t.turn.lent = true
+			return true, nil
+		}
+	}
+	g.enqueue(t)
+	return false, comes
 }
 
 // mayWaitFor reports whether w's task, which is no function of the group, may wait in Go for the group of r. What a
@@ -177,88 +204,4 @@ func execInbox(w *Worker, it *Item) (next *Item) {
 		w.Push(&t.Item)
 	}
 	return &batch[0].Item
-}
-
-func (g *Group) enqueue(t *groupTask) {
-	if g.first == nil {
-		g.first = t
-	} else {
-		g.last.next = t
-	}
-	g.last = t
-	g.queued++
-}
-
-// dequeue takes the first function of a queue that is not empty.
-func (g *Group) dequeue() *groupTask {
-	t := g.first
-	g.first, t.next = t.next, nil
-	g.queued--
-	g.given++
-	return t
-}
-
-// takeTurn gives t a turn, or puts it into the queue. If w, whose task calls Go, is then to wait, comes is closed when
-// t's turn comes. It is nil otherwise. The turn may be lent: then w is to call t. w may be nil. Without a limit it is
-// always t's turn.
-func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan struct{}) {
-	g := r.group
-	if g.limit < 0 {
-		return true, nil
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.active < g.limit {
-		g.active++
-		return true, nil
-	}
-	if w != nil && g.queued >= patientTurns {
-		own := w.body == &r.Body
-		// If all functions that have a turn wait in Go, an errgroup waits for ever: none of them ends, so no turn
-		// comes. Then no function of the run waits any more, since what gives to its own group in this way does so
-		// again and again.
-		if own && r.inGo+1 >= g.active {
-			r.callsInGo = true
-		}
-		switch {
-		case r.waitsInGo(w, own):
-			comes = make(chan struct{})
-			t.turn.comes, t.turn.ofOwn = comes, own
-			if own {
-				r.inGo++
-			}
-		case own && r.callsInGo && w.inline == nil && w.waits.inGo < maxInGo:
-			t.turn.lent = true
-			return true, nil
-		}
-	}
-	g.enqueue(t)
-	return false, comes
-}
-
-// reserve gives the caller a turn for a function, if the limit allows it.
-func (g *Group) reserve() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.active >= g.limit {
-		return false
-	}
-	g.active++
-	return true
-}
-
-// passTurn ends the turn of a function, and gives it to the next that waits. It returns that function, or nil.
-func (g *Group) passTurn() *groupTask {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.first == nil {
-		g.active--
-		return nil
-	}
-	t := g.dequeue()
-	if comes := t.turn.comes; comes != nil {
-		groupRunOf(t.Body).leaveGo(t)
-		xsync.Close(comes)
-	}
-	return t
 }
