@@ -35,20 +35,15 @@ func Blocking(fn func()) {
 		fn()
 		return
 	}
-	state := w.state.Load()
-	w.state.Store(uint32(WorkerBlocked))
-	w.blocking = true
-	w.lane.KeepOpen(true) // tasks that the worker runs inside fn may block, and wait for items that they have pushed
-	w.ex.spares.Block()
-	w.share.countAsleep(false) // after a spare was called up, which takes the worker's place
-	defer func() {
-		w.share.countAwake()
-		w.ex.spares.Unblock()
-		w.lane.KeepOpen(false)
-		w.blocking = false
-		w.goOn(WorkerState(state))
-	}()
-	fn()
+	w.asleep(&blockingSleep, func() {
+		w.blocking = true
+		w.lane.KeepOpen(true) // tasks that the worker runs inside fn may block, and wait for items that they have pushed
+		defer func() {
+			w.lane.KeepOpen(false)
+			w.blocking = false
+		}()
+		fn()
+	})
 }
 
 // shareLane is called before there may be a worker beside w.

@@ -220,7 +220,7 @@ func newWorker(ex *Executor, i int) *Worker {
 	w.control.thief = ex.policy.Attach(host{w})
 	w.forks.init(w)
 	if w.isSpare() {
-		w.state.Store(uint32(WorkerThreadless))
+		w.setState(WorkerThreadless)
 	}
 	return w
 }

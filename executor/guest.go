@@ -175,7 +175,7 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	onThread.set(self, w)
 	w.mail.dozes.Store(false)
 	w.core.observers.unpark(w.id)
-	w.goOn(WorkerRunning)
+	w.setState(WorkerRunning)
 }
 
 // unseat gives the worker back to its thread, which sleeps. The worker has no items then (I10).
@@ -188,7 +188,7 @@ func (w *Worker) unseat() {
 	ex.guests.quiets.release(w)
 	ex.guests.note(w)
 	w.publishCounts()
-	w.state.Store(uint32(WorkerParked))
+	w.setState(WorkerParked)
 	w.core.observers.park(w.id)
 	if w.core.observers.relabels() {
 		pprof.SetGoroutineLabels(labelled(g.caller)) // the observer has set others

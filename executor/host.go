@@ -55,7 +55,7 @@ func (h host) Yield()           { osthread.Yield() }
 
 // Searching implements policy.Host. A thief that does not sleep publishes its counts here.
 func (h host) Searching() {
-	h.w.state.Store(uint32(WorkerSearching))
+	h.w.setState(WorkerSearching)
 	h.w.publishCounts()
 }
 
@@ -94,7 +94,7 @@ func (h host) Leave() bool { return h.w.leaveService() }
 
 // Prepare implements policy.Host.
 func (h host) Prepare() {
-	h.w.state.Store(uint32(WorkerPreparing))
+	h.w.setState(WorkerPreparing)
 	h.w.mail.dozes.Store(true)
 	h.w.core.notifier.Prepare(h.w.id)
 	// D5(prepare): prepare, then look for letters. Pairs with D5(wake).
@@ -112,18 +112,14 @@ func (h host) Cancel() bool {
 // Commit implements policy.Host.
 func (h host) Commit() {
 	w := h.w
-	w.counts.parks++
-	w.publishCounts()
-	w.state.Store(uint32(WorkerParked))
-	w.share.countAsleep(true)
-	w.core.observers.park(w.id)
-	w.core.notifier.Commit(w.id)
-	w.mail.dozes.Store(false)
-	w.passMailOn()
-	w.core.observers.unpark(w.id)
-	w.share.countAwake()
-	w.state.Store(uint32(WorkerSearching))
-	w.counts.wakeups++
+	w.asleep(&thiefSleep, func() {
+		w.park(func() {
+			w.core.notifier.Commit(w.id)
+			w.mail.dozes.Store(false)
+			w.passMailOn()
+		})
+	})
+	w.setState(WorkerSearching)
 }
 
 // Pause implements policy.Host. Its length matters: a thief that pauses twice as long keeps a core from others. So each
@@ -170,7 +166,7 @@ func (w *Worker) loop() {
 // work runs item it and everything that follows from it, as an active worker. stolen says that the thief has won a
 // steal.
 func (w *Worker) work(it *Item, stolen bool) {
-	w.goOn(WorkerRunning)
+	w.setState(WorkerRunning)
 	w.control.thief.Busy(stolen)
 	w.exploit(it)
 	w.control.thief.Idle()

@@ -173,9 +173,6 @@ func (w *Worker) runMail() bool {
 	if it == nil {
 		return false
 	}
-	state := w.state.Load()
-	w.goOn(WorkerRunning)
 	w.runWithin(it.Body.owner(), nil, it)
-	w.state.Store(state)
 	return true
 }

@@ -1,11 +1,6 @@
 package executor
 
-import (
-	"context"
-
-	"github.com/magpie-go/magpie/internal/park"
-	"github.com/magpie-go/magpie/internal/xatomic"
-)
+import "context"
 
 // outer is the state of a worker that enterNested saves and exitNested restores.
 type outer struct {
@@ -18,7 +13,6 @@ type outer struct {
 	joins    uint32
 	waitsFor *Run
 	thrown   error
-	state    uint32
 	labels   context.Context
 }
 
@@ -30,7 +24,7 @@ func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 	f := &w.forks
 	o := outer{
 		w.body, w.waits.run, w.waits.mark, w.waits.only, f.scope, 0,
-		w.leaps.joins.Load(), w.leaps.waitsFor.Load(), f.thrown, w.state.Load(), w.labels.set,
+		w.leaps.joins.Load(), w.leaps.waitsFor.Load(), f.thrown, w.labels.set,
 	}
 	w.keepSlots()
 	f.thrown = nil
@@ -63,7 +57,6 @@ func (w *Worker) exitNested(o outer) {
 	if w.leaps.waitsFor.Load() != o.waitsFor {
 		w.leaps.waitsFor.Store(o.waitsFor)
 	}
-	w.state.Store(o.state)
 }
 
 // runDownTo runs the items of body that lie above mark in the worker's lane, newest first.
@@ -134,49 +127,4 @@ func (w *Worker) popFor(r *Run) *Item {
 		waits.mark = w.lowered(waits.mark) // it may be lower, if thieves have taken items above it out of order
 	}
 	return nil
-}
-
-// A sleeper is where a worker sleeps in a wait: in help, in a Join, or for a future.
-type sleeper struct {
-	run    xatomic.Pointer[Run] // the run that the worker, asleep or about to be, helps
-	waits  xatomic.Tell32       // 1: the worker is asleep, or about to be
-	parker park.Parker
-}
-
-// sleepInWait sleeps until the worker's sleeper is woken, unless there is a letter, which the caller then runs. The
-// worker is woken only for what it waits for, and for letters. So while any worker is in Blocking or any task is held
-// up, a spare stands in for this one.
-func (w *Worker) sleepInWait() {
-	// D5(look): look for letters, then park. Pairs with D5(post).
-	if !w.mail.isEmpty() {
-		return
-	}
-	w.state.Store(uint32(WorkerParked))
-	if !w.blocking { // else a spare stands in for it already
-		w.ex.spares.Sleep()
-		defer w.ex.spares.Wake()
-		w.share.countAsleep(false) // after a spare was called up, which takes the worker's place
-		defer w.share.countAwake()
-	}
-	w.sleeper.waits.Store(1)
-	w.rest()
-	w.sleeper.waits.Store(0)
-}
-
-// sleep sleeps until wake is called. If wake was called before, it returns at once.
-func (s *sleeper) sleep(w *Worker) {
-	if w.inline == nil {
-		s.parker.Park()
-		return
-	}
-	w.inline.sleep()
-}
-
-// wake ends the sleep of w, the worker of s, or the next one if w is awake. Any thread.
-func (s *sleeper) wake(w *Worker) {
-	if w.inline == nil {
-		s.parker.Unpark()
-		return
-	}
-	w.inline.wake()
 }

@@ -77,12 +77,11 @@ func (s *sharer) rest() {
 		return
 	}
 	w.bringForward()
-	state := w.state.Load()
-	w.state.Store(uint32(WorkerResting))
-	if s.control.Rest(w.id, true) {
-		s.park()
-	}
-	w.goOn(WorkerState(state))
+	w.asleep(&restSleep, func() {
+		if s.control.Rest(w.id, true) {
+			s.park()
+		}
+	})
 }
 
 // park sleeps until the control wakes the worker.
@@ -121,10 +120,11 @@ func (s *sharer) standBy() bool {
 		return false
 	}
 	s.rests = false
-	s.w.state.Store(uint32(WorkerResting))
-	// D5(rest): rest, then look for letters. Pairs with D5(wake).
-	s.w.checkMail()
-	s.park()
+	s.w.asleep(&restSleep, func() {
+		// D5(rest): rest, then look for letters. Pairs with D5(wake).
+		s.w.checkMail()
+		s.park()
+	})
 	return true
 }
 

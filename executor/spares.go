@@ -60,7 +60,7 @@ func (w *Worker) spareNumber() int { return w.id - w.core.cfg.Workers }
 
 // spareFailed takes a spare for which no thread could be started out of service.
 func (w *Worker) spareFailed() {
-	w.state.Store(uint32(WorkerThreadless))
+	w.setState(WorkerThreadless)
 	w.core.spares.Failed(w.spareNumber())
 }
 
@@ -87,10 +87,7 @@ func (w *Worker) standBy() bool {
 	if w.share.standBy() {
 		return true
 	}
-	w.state.Store(uint32(WorkerStandby))
-	w.share.countAsleep(false)
-	w.standby.calledUp.Park()
-	w.share.countAwake()
+	w.asleep(&standbySleep, w.standby.calledUp.Park)
 	return !w.standby.discharged
 }
 

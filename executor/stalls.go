@@ -72,9 +72,3 @@ func (h stallHost) Wakes(worker int) {
 	h.ex.spares.Unblock()
 	h.ex.roster[worker].thread.silent.Store(0)
 }
-
-// goOn stores the worker's state after a sleep: it runs items again, or did before the sleep.
-func (w *Worker) goOn(state WorkerState) {
-	w.state.Store(uint32(state))
-	w.core.silence.watch.Wake() // after the state, see stalls.Watch
-}

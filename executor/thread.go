@@ -139,7 +139,7 @@ func (w *Worker) live() {
 		w.thread.goroutine.Store(0)
 		w.vacate()
 		if stopped {
-			w.state.Store(uint32(WorkerThreadless))
+			w.setState(WorkerThreadless)
 			osthread.Unclaim()
 			if w.isSpare() {
 				w.spareGone()

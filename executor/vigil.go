@@ -57,9 +57,5 @@ func (w *Worker) rest() {
 		thief.Vain(vain)
 		giveWay()
 	}
-	w.counts.parks++
-	w.core.observers.park(w.id)
-	w.sleeper.sleep(w)
-	w.core.observers.unpark(w.id)
-	w.counts.wakeups++
+	w.park(func() { w.sleeper.sleep(w) })
 }

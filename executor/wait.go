@@ -54,8 +54,7 @@ func (w *Worker) wait(x awaited, task waiter) {
 func (w *Worker) sleepFor(x awaited) found {
 	w.shareLane() // a spare may stand in for the worker
 	w.bringForward()
-	state := WorkerState(w.state.Load())
-	w.state.Store(uint32(WorkerPreparing))
+	state := w.setState(WorkerPreparing)
 	x.announce(w)
 	// D1(await): announce, then look once more. Pairs with D1(push) for items. For the end it pairs with D1(finish) and
 	// with the exchanges in forks.end and publishEnd.
@@ -64,6 +63,6 @@ func (w *Worker) sleepFor(x awaited) found {
 		w.sleepInWait()
 	}
 	x.withdraw(w)
-	w.goOn(state)
+	w.setState(state)
 	return next
 }
