@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 )
 
 // runCompare is wsbench compare.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 )
 
 // runDeque is wsbench deque.

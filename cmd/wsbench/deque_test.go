@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 	"github.com/magpie-go/magpie/deque"
-	"github.com/magpie-go/magpie/internal/bench"
 )
 
 // tiny are flags that make an experiment take next to no time.

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 )
 
 // runEnv is wsbench env.
@@ -23,12 +24,12 @@ func (t *tool) runEnv(_ context.Context, args []string) error {
 	if err := bench.CheckFormat(*format, []string{"text", "json"}); err != nil {
 		return err
 	}
-	env := bench.ReadEnvironment()
+	env := environment.Read()
 	return t.withOutput(*output, func(w io.Writer) error {
 		if *format == "json" {
 			return json.NewEncoder(w).Encode(env)
 		}
-		return env.WriteText(w)
+		return bench.WriteEnvironment(w, env)
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 )
 
 // newFlags returns an empty set of flags that leaves messages to its caller.

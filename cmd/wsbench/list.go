@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pool"
-	"github.com/magpie-go/magpie/internal/bench"
-	"github.com/magpie-go/magpie/internal/replay"
 )
 
 // runList is wsbench list.

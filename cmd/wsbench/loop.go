@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/spin"
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/internal/bench"
 	"github.com/magpie-go/magpie/internal/procs"
-	"github.com/magpie-go/magpie/internal/spin"
 )
 
 // runLoop is wsbench loop. An interrupt is a usual end of it, and no error.

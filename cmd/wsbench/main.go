@@ -26,8 +26,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/magpie-go/magpie/internal/bench"
-	"github.com/magpie-go/magpie/internal/service"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/service"
 )
 
 func main() {

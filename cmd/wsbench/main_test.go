@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/magpie-go/magpie/internal/replay"
+	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pool"
-	"github.com/magpie-go/magpie/internal/bench"
 )
 
 // wsbench runs the command as main does.
@@ -113,7 +113,7 @@ func TestBadInput(t *testing.T) {
 		{"run chain -picture " + dir + "/file", "-picture is for raytracer, which is not to run"},
 		{"run sta -circuit c17", "-circuit c17: choose c6288, c6288-mapped, tv80, b19, or a " +
 			"file whose name ends in .bench or .v"},
-		{"run sta -circuit ../../internal/bench/testdata/cut.bench", "cut.bench:3:20: the line ends where a name is " +
+		{"run sta -circuit internal/bench/testdata/cut.bench", "cut.bench:3:20: the line ends where a name is " +
 			"expected: complete it; or the file is cut in half"},
 		{"run sta -corners 0", "-corners 0: choose 1 to 256"},
 		{"run chain -queue perthread", "are for lists of tasks, and none is asked for: there are mandelbrot-views"},
@@ -313,7 +313,7 @@ func TestEnv(t *testing.T) {
 	require.Empty(t, stdout)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	var e bench.Environment
+	var e environment.Environment
 	require.NoError(t, json.Unmarshal(text, &e))
 	require.Positive(t, e.Cores)
 }

@@ -5,7 +5,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 )
 
 // A request holds the arguments that all measurements have.
@@ -55,7 +56,7 @@ func measure[R bench.Record](t *tool, r *request, run func(stepper, emitter[R]) 
 	p := newProgress(t.stderr)
 	return t.withOutput(r.output, func(w io.Writer) error {
 		defer p.clear()
-		report, err := bench.NewReport[R](r.format, w, bench.ReadEnvironment(), r.notes)
+		report, err := bench.NewReport[R](r.format, w, environment.Read(), r.notes)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,7 @@ package main
 import (
 	"io"
 
-	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 )
 
 // withOutput calls write with the file of that name, which is replaced only if write succeeds. If the name is empty it

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/magpie-go/magpie/internal/bench"
-	"github.com/magpie-go/magpie/internal/replay"
+	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
 )
 
 // runReplay is wsbench replay.
@@ -68,7 +69,7 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 	r.Drawer = replay.FindDrawer()
 	line := newProgress(t.stderr)
 	defer line.clear()
-	env := bench.ReadEnvironment()
+	env := environment.Read()
 	var notes []string
 	if r.Drawer == nil {
 		notes = append(notes, "there is no wsfigures, so the report will have no figures: "+

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/magpie-go/magpie/internal/replay"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
 	"github.com/stretchr/testify/require"
 )
 

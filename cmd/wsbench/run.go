@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pool"
-	"github.com/magpie-go/magpie/internal/bench"
 	"github.com/magpie-go/magpie/internal/procs"
 )
 

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/magpie-go/magpie/internal/bench"
-	"github.com/magpie-go/magpie/internal/replay"
-	"github.com/magpie-go/magpie/internal/service"
+	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/service"
 )
 
 // serviceOptions holds the arguments of wsbench service.
@@ -32,7 +33,7 @@ func (t *tool) runService(ctx context.Context, args []string) error {
 		return err
 	}
 	o.session.Command = []string{exe}
-	env := bench.ReadEnvironment()
+	env := environment.Read()
 	p := newProgress(t.stderr)
 	defer p.clear()
 	if note := busyNote(env.Load, env.Cores); note != "" {

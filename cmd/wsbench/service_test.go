@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/magpie-go/magpie/internal/replay"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
 )
 
 // TestService measures for a moment. The fields of format json are those that are documented.

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 	"github.com/magpie-go/magpie/internal/gat"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/magpie-go/magpie/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 	"github.com/magpie-go/magpie/internal/gat"
 	"github.com/magpie-go/magpie/internal/testkit"
 )

@@ -40,7 +40,7 @@ var fileRules = []struct {
 			{"notifier/x.go", `package notifier; import "github.com/magpie-go/magpie/deque"`},
 			{"deque/x.go", `package deque; import "github.com/stretchr/testify/require"`},
 			{"internal/park/x.go", `package park; import "golang.org/x/sync/errgroup"`},
-			{"graph/x.go", `package graph; import "github.com/magpie-go/magpie/internal/bench"`},
+			{"graph/x.go", `package graph; import "github.com/magpie-go/magpie/cmd/wsbench/internal/bench"`},
 			{"executor/parallel/x.go", `package parallel; import "github.com/magpie-go/magpie/graph"`},
 			{"executor/internal/x/x.go", `package x; import "github.com/magpie-go/magpie/executor"`},
 		},
@@ -73,7 +73,7 @@ var fileRules = []struct {
 		[]source{
 			{"executor/thread.go", `package executor; func f() { go f() }`},
 			{"executor/x_test.go", `package executor; func f() { go f() }`},
-			{"internal/bench/x.go", `package bench; func f() { go f() }`},
+			{"cmd/wsbench/internal/bench/x.go", `package bench; func f() { go f() }`},
 		}},
 	{"channels", channels,
 		[]source{
@@ -88,7 +88,7 @@ var fileRules = []struct {
 		[]source{
 			{"executor/run.go", `package executor; var c chan int`},
 			{"notifier/x_test.go", `package notifier; var c chan int`},
-			{"internal/bench/x.go", `package bench; var c chan int`},
+			{"cmd/wsbench/internal/bench/x.go", `package bench; var c chan int`},
 		}},
 	{"doc comments", docs,
 		[]source{
@@ -208,6 +208,7 @@ func TestNestedModuleRuleBites(t *testing.T) {
 	} {
 		require.NotEmpty(t, nestedModule("cmd/x", goMod), name)
 	}
+	require.NotEmpty(t, nestedModule("cmd/internal/x", strings.Replace(good, "cmd/x", "cmd/internal/x", 1)))
 	const library = "module " + module + "/a/x\n\ngo 1.26.0\n\nrequire (\n\t" + module + " v0.0.0\n)\n\n" +
 		"replace " + module + " => ../..\n"
 	require.Empty(t, nestedModule("a/x", library))

@@ -135,7 +135,7 @@ func imports(f *file) (wrong []string) {
 // nestedModules are the modules inside this one, by folder. They depend on what users of the libraries are not to
 // depend on. Each has a step of its own in .ci/steps.
 var nestedModules = []string{
-	"cmd/magpievet", "cmd/wsfigures", "executor/metrics/otel", "executor/metrics/prom", "internal/peers",
+	"cmd/internal/peers", "cmd/magpievet", "cmd/wsfigures", "executor/metrics/otel", "executor/metrics/prom",
 }
 
 var (
@@ -143,15 +143,15 @@ var (
 	requires = regexp.MustCompile(`(?m)^\s*(require\s+)?` + regexp.QuoteMeta(module) + `\s+v`)
 )
 
-// nestedModule checks the go.mod of the nested module in dir. One in cmd is a tool, which neither requires this module
-// nor replaces anything: go install with a version refuses a module with replacements. Any other requires this module,
-// and has it replaced by the folder around it and nothing else: it is tested with the code beside it, and the
-// replacement does not apply to those that import it.
+// nestedModule checks the go.mod of the nested module in dir. One in cmd that users install is a tool, which neither
+// requires this module nor replaces anything: go install with a version refuses a module with replacements. Any other
+// requires this module, and has it replaced by the folder around it and nothing else: it is tested with the code beside
+// it, and the replacement does not apply to those that import it.
 func nestedModule(dir, goMod string) (wrong []string) {
 	if !strings.HasPrefix(goMod, "module "+module+"/"+dir+"\n") {
 		wrong = append(wrong, dir+"/go.mod: the module is not named after its folder")
 	}
-	if !strings.HasPrefix(dir, "cmd/") {
+	if !strings.HasPrefix(dir, "cmd/") || strings.HasPrefix(dir, "cmd/internal/") {
 		up := strings.Repeat("/..", strings.Count(dir, "/")+1)[1:]
 		replaced := replaces.FindAllStringSubmatch(goMod, -1)
 		if len(replaced) != 1 || replaced[0][1] != " "+module+" => "+up {
@@ -200,7 +200,7 @@ func testImports(f *file) (wrong []string) {
 }
 
 func TestTestImports(t *testing.T) {
-	for _, path := range []string{"deque/x.go", "internal/bench/x.go", "cmd/x/x.go"} {
+	for _, path := range []string{"deque/x.go", "cmd/wsbench/internal/bench/x.go", "cmd/x/x.go"} {
 		for _, only := range testsOnly {
 			f := parse(t, path, `package x; import "`+strings.Replace(only, "internal/", module+"/internal/", 1)+`"`)
 			require.NotEmpty(t, testImports(f), "the rule lets pass: %s imports %s", path, only)

@@ -53,7 +53,7 @@ func checkWith(t T, cfg Config, program func()) {
 	}
 }
 
-// IsBoundSet reports whether MAGPIE_MODEL_BOUND sets the number of preemptions, as internal/prove does. Tests that
+// IsBoundSet reports whether MAGPIE_MODEL_BOUND sets the number of preemptions, as cmd/internal/prove does. Tests that
 // leave out some of their programs then leave out none.
 func IsBoundSet() bool { return os.Getenv("MAGPIE_MODEL_BOUND") != "" }
 

@@ -58,7 +58,7 @@ func Scale(n int) int {
 }
 
 // Count returns how much of its work a test does: Scale(n), or the value of the environment variable MAGPIE_COUNT, which
-// the command internal/prove sets.
+// the command cmd/internal/prove sets.
 func Count(t testing.TB, n int) int {
 	t.Helper()
 	s := os.Getenv("MAGPIE_COUNT")
@@ -72,7 +72,7 @@ func Count(t testing.TB, n int) int {
 	return n
 }
 
-// Proved logs how much a test has done, in the form that internal/prove adds up.
+// Proved logs how much a test has done, in the form that cmd/internal/prove adds up.
 func Proved(t testing.TB, n int, what string) {
 	t.Helper()
 	t.Logf("proved: %d %s", n, what)

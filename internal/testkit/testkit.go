@@ -15,7 +15,7 @@ import (
 
 // Patience is how long a test waits for something that takes microseconds before it calls it a hang. No verdict depends
 // on its length: on a busy machine a test is only slower. It is a minute, or what the environment variable
-// MAGPIE_PATIENCE says, which internal/mutants sets: there tests are to fail.
+// MAGPIE_PATIENCE says, which cmd/internal/mutants sets: there tests are to fail.
 var Patience = func() time.Duration {
 	s := os.Getenv("MAGPIE_PATIENCE")
 	if s == "" {

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// A layer is one kind of evidence.
+type layer struct {
+	name     string
+	what     string   // the unit of the goal, as in the tests' lines "proved: N what"
+	goal     int64    // the number of units; 0 if the layer has parts
+	packages []string // the packages whose tests it runs
+	tags     string   // the build tags of the tests
+	// step does the next piece of work towards the goal and enters it in r.
+	step func(ctx context.Context, l *lab, y *layer, r *record) error
+	// A layer without a goal has parts, each to be done once. parts lists them, and part does one.
+	parts func(ctx context.Context, l *lab, y *layer) ([]string, error)
+	part  func(ctx context.Context, l *lab, y *layer, name string) (part, error)
+}
+
+const million = 1_000_000
+
+var programs = []string{
+	"./deque", "./notifier", "./executor", "./executor/internal/lane", "./executor/internal/policy",
+	"./executor/internal/share", "./executor/internal/spares", "./executor/observe", "./executor/pipeline",
+	"./executor/pool", "./graph", "./internal/gat",
+}
+
+var layers = []layer{
+	{
+		name: "explore-3", what: "schedules: every model program, at most 3 preemptions",
+		tags: "modelcheck", packages: programs,
+		parts: explored("^TestModel"), part: explore(3),
+	},
+	{
+		name: "explore-all", what: "schedules: the smallest model programs, any number of preemptions",
+		tags: "modelcheck", packages: []string{"./deque", "./notifier", "./executor/internal/share", "./internal/gat"},
+		parts: explored(`^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|` +
+			`EmptyIsTrue|(PadWS|ADWS|BWoS|ABP)\w*|Spurious|CancelForwards|Promise|` +
+			`TwoRest|AllotmentGrows|AllotmentFalls|Swap|Update|Snapshot|Stopped|\w+Death)$`),
+		part: explore(-1),
+	},
+	{
+		name: "pct-executor", what: "PCT runs of a whole executor", goal: million,
+		tags: "modelcheck", packages: []string{"./executor"},
+		step: count("^TestModelRandom$", 100_000),
+	},
+	{
+		name: "pct-graphs", what: "PCT runs of a whole executor with graphs", goal: million,
+		tags: "modelcheck", packages: []string{"./graph"},
+		step: count("^TestModelRandom$", 100_000),
+	},
+	{
+		name: "mutants", what: "mutants killed", goal: 20, // at least: a piece does all of them
+		step: command("go", "run", "./cmd/internal/mutants"),
+	},
+	{
+		name: "histories-deque", what: "histories of a deque linearizable", goal: million,
+		packages: []string{"./deque"},
+		step:     count("^TestLinearizab", 20_000),
+	},
+	{
+		name: "histories-injector", what: "histories of the injector linearizable", goal: million,
+		packages: []string{"./executor"},
+		step:     count("^TestInjectorLinearizab", 20_000),
+	},
+	{
+		name: "graphs", what: "random graphs against the oracle", goal: million, // and some ten million faults injected
+		packages: []string{"./graph"},
+		step:     count("^TestRandomGraphs$", 20_000),
+	},
+	{
+		name: "programs", what: "random programs of all kinds of tasks", goal: million,
+		packages: []string{"./graph"},
+		step:     count("^TestRandomDynamic$", 20_000),
+	},
+	{
+		name: "forks", what: "random programs of forks, children and runs", goal: million / 10, // a dozen faults each
+		packages: []string{"./executor"},
+		step:     count("^TestRandomForks$", 5_000),
+	},
+	{
+		name: "isolation", what: "random programs whose threads run only what they wait for", goal: million / 10,
+		packages: []string{"./executor"},
+		step:     count("^TestIsolationRandom$", 5_000),
+	},
+	{
+		name: "captures", what: "recursions with captured scopes", goal: million / 10,
+		packages: []string{"./executor"},
+		step:     count("^TestRandomCaptures$", 10_000),
+	},
+	{
+		name: "blocking", what: "programs of tasks that wait for each other in Blocking", goal: million / 10,
+		packages: []string{"./executor"},
+		step:     count("^TestRandomBlockingForEachOther$", 5_000),
+	},
+	{
+		name: "nests", what: "random programs of executors in each other", goal: million / 10,
+		packages: []string{"./executor"},
+		step:     count("^TestRandomNests$", 5_000),
+	},
+	{
+		name: "permits", what: "random runs in runs that wait for each other's permits", goal: million,
+		packages: []string{"./graph"},
+		step:     count("^TestRandomNestedPermits$", 1_000),
+	},
+	{
+		name: "limits", what: "processes near a limit on threads", goal: 2_000,
+		packages: []string{"./executor"},
+		step:     count("^TestThreadLimitAtOnce$", 100),
+	},
+	{
+		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 50 * million,
+		packages: []string{"./deque"}, step: fuzz("FuzzOps", million),
+	},
+	{
+		name: "fuzz-padws", what: "fuzz executions of PadWS", goal: million,
+		packages: []string{"./deque"}, step: fuzz("FuzzPadWS", million/10),
+	},
+	{
+		name: "fuzz-pdqr", what: "fuzz executions of PDQR", goal: million,
+		packages: []string{"./deque"}, step: fuzz("FuzzPDQR", million/10),
+	},
+	{
+		name: "fuzz-pdqs", what: "fuzz executions of PDQS", goal: million,
+		packages: []string{"./deque"}, step: fuzz("FuzzPDQS", million/10),
+	},
+	{
+		name: "fuzz-kinds", what: "fuzz executions of all kinds of deque", goal: million,
+		packages: []string{"./deque"}, step: fuzz("FuzzKinds", million/10),
+	},
+	{
+		name: "fuzz-notifier", what: "fuzz executions of the notifier", goal: 50 * million,
+		packages: []string{"./notifier"}, step: fuzz("FuzzOps", million),
+	},
+	{
+		name: "fuzz-graph", what: "fuzz executions of graphs", goal: million,
+		packages: []string{"./graph"}, step: fuzz("FuzzGraph", million/20),
+	},
+	{
+		name: "fuzz-programs", what: "fuzz executions of programs of all kinds of tasks", goal: million,
+		packages: []string{"./graph"}, step: fuzz("FuzzDynamic", million/20),
+	},
+	{
+		name: "soak", what: "tasks under stress", goal: 10_000 * million,
+		step: soak(500 * million),
+	},
+	{
+		name: "soak-dawdling", what: "tasks under stress, with threads that dawdle after atomic steps",
+		goal: 500 * million,
+		tags: "magpie_chaos", step: soak(50 * million),
+	},
+}
+
+// do does the rest of the layer.
+func (y *layer) do(ctx context.Context, l *lab, r *record) error {
+	if y.parts != nil {
+		return y.doParts(ctx, l, r)
+	}
+	for r.Done < y.goal {
+		if err := l.timed(r, func() error { return y.step(ctx, l, y, r) }); err != nil {
+			return fmt.Errorf("%s: %w", y.name, err)
+		}
+		if err := r.save(l.dir); err != nil {
+			return err
+		}
+		l.progress(y, r)
+	}
+	return nil
+}
+
+// doParts does the parts that the record lacks, several at a time.
+func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
+	names, err := y.parts(ctx, l, y)
+	if err != nil {
+		return fmt.Errorf("%s: %w", y.name, err)
+	}
+	r.Parts = len(names)
+	names = slices.DeleteFunc(names, r.has)
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	type outcome struct {
+		part part
+		err  error
+	}
+	todo, done := make(chan string, len(names)), make(chan outcome)
+	for _, name := range names {
+		todo <- name
+	}
+	close(todo)
+	var workers sync.WaitGroup
+	for range max(l.jobs, 1) {
+		workers.Go(func() {
+			for name := range todo {
+				p, err := y.part(ctx, l, y, name)
+				done <- outcome{p, err}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(done)
+	}()
+	var failure error
+	for o := range done {
+		err := o.err
+		if err == nil {
+			r.enter(o.part)
+			if err = r.save(l.dir); err == nil {
+				l.progress(y, r)
+			}
+		}
+		if err != nil {
+			if failure == nil {
+				failure = fmt.Errorf("%s: %w", y.name, err)
+			}
+			stop() // the other parts
+		}
+	}
+	if failure != nil {
+		return failure
+	}
+	return r.save(l.dir) // even if no part was done
+}

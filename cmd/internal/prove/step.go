@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Steps and parts of layers, by kind.
+
+type step = func(ctx context.Context, l *lab, y *layer, r *record) error
+
+// exploredLine matches the line that model.Check logs for a program.
+var exploredLine = regexp.MustCompile(`(?m): (\d+) schedules, (\d+) states, \d+ steps, at most (.+) preemptions$`)
+
+// explored lists the model programs whose tests match, as "./package TestModelName/subtest".
+func explored(tests string) func(context.Context, *lab, *layer) ([]string, error) {
+	return func(ctx context.Context, l *lab, y *layer) (parts []string, err error) {
+		for _, pkg := range y.packages {
+			// Without preemptions the programs take no time, and print their names.
+			r, err := l.test(ctx, pkg, y.tags, tests, "MAGPIE_MODEL_BOUND=0")
+			if err != nil {
+				return nil, err
+			}
+			for _, test := range r.tests {
+				if r.passed[test] && exploredLine.MatchString(r.outputs[test]) {
+					parts = append(parts, pkg+" "+test)
+				}
+			}
+		}
+		if len(parts) == 0 {
+			return nil, errors.New("no model program told its name")
+		}
+		return parts, nil
+	}
+}
+
+// explore explores one program.
+func explore(bound int) func(context.Context, *lab, *layer, string) (part, error) {
+	words := fmt.Sprint(bound)
+	if bound < 0 {
+		words = "any number of"
+	}
+	return func(ctx context.Context, l *lab, y *layer, name string) (part, error) {
+		pkg, test, _ := strings.Cut(name, " ")
+		start := time.Now()
+		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
+		said, err := l.test(ctx, pkg, y.tags, pattern, fmt.Sprintf("MAGPIE_MODEL_BOUND=%d", bound))
+		if err != nil {
+			return part{}, err
+		}
+		m := exploredLine.FindAllStringSubmatch(said.outputs[test], -1)
+		if len(m) != 1 || !said.passed[test] || m[0][3] != words {
+			return part{}, fmt.Errorf("%s does not say that it explored with %s preemptions:\n%s",
+				name, words, said.text)
+		}
+		p := part{Name: name, Seconds: time.Since(start).Seconds()}
+		p.Schedules, _ = strconv.ParseInt(m[0][1], 10, 64) // the expression matches digits only
+		p.States, _ = strconv.ParseInt(m[0][2], 10, 64)
+		return p, nil
+	}
+}
+
+// provedLine matches the line that testkit.Proved logs.
+var provedLine = regexp.MustCompile(`(?m)\bproved: (\d+) (.+)$`)
+
+// enterProved adds the numbers that a piece says it has proved.
+func (r *record) enterProved(what, out string) error {
+	found := counts{}
+	for _, m := range provedLine.FindAllStringSubmatch(out, -1) {
+		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
+			found[m[2]] += n
+		}
+	}
+	if found[what] == 0 {
+		return fmt.Errorf("passed, but says nowhere %q:\n%s", "proved: N "+what, out)
+	}
+	r.Done += found[what]
+	delete(found, what)
+	for other, n := range found {
+		if r.Also == nil {
+			r.Also = counts{}
+		}
+		r.Also[other] += n
+	}
+	r.Pieces++
+	return nil
+}
+
+func (r *record) seed() uint64 { return r.Seed + r.Pieces }
+
+// count returns a step that repeats tests which take their number from the environment.
+func count(tests string, piece int64) step {
+	return func(ctx context.Context, l *lab, y *layer, r *record) error {
+		for _, pkg := range y.packages {
+			said, err := l.test(ctx, pkg, y.tags, tests,
+				fmt.Sprintf("MAGPIE_COUNT=%d", min(piece, y.goal-r.Done)), fmt.Sprintf("MAGPIE_SEED=%d", r.seed()))
+			if err != nil {
+				return err
+			}
+			if err := r.enterProved(y.what, said.text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// command returns a step that runs a command which says what it has proved.
+func command(name string, args ...string) step {
+	return func(ctx context.Context, l *lab, y *layer, r *record) error {
+		out, err := l.run(ctx, ".", nil, name, args...)
+		if err != nil {
+			return err
+		}
+		return r.enterProved(y.what, out)
+	}
+}
+
+var fuzzLine = regexp.MustCompile(`(?m)^fuzz: elapsed: .*, execs: (\d+) `)
+
+// fuzz returns a step in which go's fuzzer continues from the corpus in its cache.
+func fuzz(target string, piece int64) step {
+	return func(ctx context.Context, l *lab, y *layer, r *record) error {
+		for _, pkg := range y.packages {
+			out, err := l.run(ctx, ".", nil, "go", "test", "-run", "^$", "-fuzz", "^"+target+"$",
+				"-fuzztime", fmt.Sprintf("%dx", min(piece, y.goal-r.Done)), pkg)
+			if err != nil {
+				return err
+			}
+			m := fuzzLine.FindAllStringSubmatch(out, -1)
+			if len(m) == 0 {
+				return fmt.Errorf("the fuzzer does not say how many executions it made:\n%s", out)
+			}
+			n, _ := strconv.ParseInt(m[len(m)-1][1], 10, 64)
+			r.Done += n
+			r.Pieces++
+		}
+		return nil
+	}
+}
+
+var soakLine = regexp.MustCompile(`(?m)^soak: seed \d+: (\d+) tasks in `)
+
+// soak returns a step that runs the soak command.
+func soak(piece int64) step {
+	return func(ctx context.Context, l *lab, y *layer, r *record) error {
+		out, err := l.run(ctx, ".", nil, "go", "run", "-tags", y.tags, "./cmd/internal/soak",
+			"-tasks", fmt.Sprint(min(piece, y.goal-r.Done)), "-seed", fmt.Sprint(r.seed()))
+		if err != nil {
+			return err
+		}
+		m := soakLine.FindStringSubmatch(out)
+		if m == nil {
+			return fmt.Errorf("the soak does not say how many tasks it ran:\n%s", out)
+		}
+		n, _ := strconv.ParseInt(m[1], 10, 64)
+		r.Done += n
+		r.Pieces++
+		return nil
+	}
+}
