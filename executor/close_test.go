@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
@@ -147,7 +148,7 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 	ps := runtime.GOMAXPROCS(0)
 	policies := usable()
 	for i := range 100 {
-		ex, err := guests.New(t, executor.Config{Workers: 1 + i%5, Policy: policies[i%len(policies)]})
+		ex, err := fixture.New(t, executor.Config{Workers: 1 + i%5, Policy: policies[i%len(policies)]})
 		require.NoError(t, err)
 		var threads []int64
 		within(t, ex, func() {

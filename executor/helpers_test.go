@@ -12,11 +12,10 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
-	"github.com/magpie-go/magpie/internal/testkit/guests"
-	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
 
@@ -33,7 +32,7 @@ func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
 // wait for what hangs.
 func newWatched(t testing.TB, cfg executor.Config) *executor.Executor {
 	t.Helper()
-	ex, err := guests.New(t, neighbour.Beside(t, cfg))
+	ex, err := fixture.New(t, fixture.Beside(t, cfg))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if !t.Failed() {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/graph"
@@ -199,7 +200,7 @@ func TestRandomHostility(t *testing.T) {
 			Workers: 1 + rng.IntN(3), Spares: 1 + rng.IntN(2), Policy: oneOf(rng, usable()),
 			KeepGOMAXPROCS: true,
 		})
-		ex, err := guests.New(t, cfg)
+		ex, err := fixture.New(t, cfg)
 		require.NoError(t, err)
 		within(t, ex, func() {
 			var wg sync.WaitGroup

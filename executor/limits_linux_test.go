@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/cgroup"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
@@ -247,7 +248,7 @@ func TestThreadNamesRefused(t *testing.T) {
 		return
 	}
 	require.NoError(t, refuseNames())
-	ex, err := guests.New(t, executor.Config{Workers: 2, Name: "nameless"})
+	ex, err := fixture.New(t, executor.Config{Workers: 2, Name: "nameless"})
 	require.NoError(t, err)
 	meetAll(t, ex)
 	require.Contains(t, dump(ex), "threads without names: operation not permitted")

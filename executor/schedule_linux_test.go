@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
@@ -133,7 +134,7 @@ func TestSchedule(t *testing.T) {
 
 // checkSchedule makes an executor with one spare and compares the schedules of its threads with want, by worker.
 func checkSchedule(t *testing.T, cfg executor.Config, others scheduled, want func(worker int) scheduled) {
-	ex, err := guests.New(t, cfg)
+	ex, err := fixture.New(t, cfg)
 	require.NoError(t, err)
 	require.NoError(t, ex.Stats().Refused)
 	require.NotContains(t, dump(ex), "refused")
@@ -189,7 +190,7 @@ func TestSlice(t *testing.T) {
 		for _, slice := range []time.Duration{100 * time.Microsecond, 7 * time.Millisecond, 100 * time.Millisecond} {
 			cfg := executor.Config{Workers: 2, Spares: 1, Class: class, Slice: slice}
 			if mine.slice == 0 { // an old kernel
-				_, err := guests.New(t, cfg)
+				_, err := fixture.New(t, cfg)
 				require.ErrorContains(t, err, "it needs Linux 6.12")
 				continue
 			}
@@ -266,14 +267,14 @@ func TestScheduleRefused(t *testing.T) {
 	mine, cpus := own(t)
 	cfg := executor.Config{Workers: 2, Spares: 1, Name: "meek", Nice: int(min(mine.nice+1, 19)), CPUs: cpus[:1],
 		Class: executor.ClassBatch, Slice: time.Millisecond, Pin: executor.PinOneEach}
-	granted, err := guests.New(t, cfg)
+	granted, err := fixture.New(t, cfg)
 	require.NoError(t, err)
 	require.NoError(t, refuse(unix.SYS_SETPRIORITY))
 	require.NoError(t, refuse(unix.SYS_SCHED_SETATTR))
 	require.NoError(t, refuse(unix.SYS_SCHED_SETAFFINITY))
 
 	ps := runtime.GOMAXPROCS(0)
-	_, err = guests.New(t, cfg)
+	_, err = fixture.New(t, cfg)
 	require.ErrorIs(t, err, os.ErrPermission)
 	require.Equal(t, ps, runtime.GOMAXPROCS(0), "a refused executor must not keep Ps")
 	for _, says := range []string{`executor "meek": the system refuses`, "Config.Nice: operation not permitted",
@@ -285,7 +286,7 @@ func TestScheduleRefused(t *testing.T) {
 	requireOthersAre(t, mine, granted)
 
 	cfg.BestEffort = true
-	ex, err := guests.New(t, cfg)
+	ex, err := fixture.New(t, cfg)
 	require.NoError(t, err)
 	for _, says := range []string{"Nice", "Class", "Slice", "CPUs", "Pin"} {
 		require.ErrorContains(t, ex.Stats().Refused, "Config."+says)

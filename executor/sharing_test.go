@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/gat"
 	"github.com/magpie-go/magpie/internal/testkit"
-	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
 
@@ -340,7 +340,7 @@ func TestShareLostWhileIdle(t *testing.T) {
 
 // TestShareStops: an executor that shares can be closed at any time, and leaves nothing in the table.
 func TestShareStops(t *testing.T) {
-	share := neighbour.Share(t, 3)
+	share := fixture.Share(t, 3)
 	for i := range testkit.Scale(100) {
 		ex, err := executor.New(executor.Config{Name: "stops", Workers: 3, Share: share})
 		require.NoError(t, err)
@@ -362,7 +362,7 @@ func TestShareManager(t *testing.T) {
 		require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
 		return strings.Count(stacks.String(), "(*sharing).manage(")
 	}
-	share := neighbour.Share(t, 2)
+	share := fixture.Share(t, 2)
 	ex, err := executor.New(executor.Config{Workers: 2, Share: share})
 	require.NoError(t, err)
 	require.Zero(t, managers())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -341,7 +342,7 @@ func TestRandomShutdown(t *testing.T) {
 	for round := 0; round < testkit.Scale(60) || cancelled == 0 || drained == 0; round++ {
 		rng := rand.New(rand.NewPCG(uint64(round), 17))
 		policies := usable()
-		ex, err := guests.New(t, executor.Config{
+		ex, err := fixture.New(t, executor.Config{
 			Workers: 1 + rng.IntN(3), Policy: policies[rng.IntN(len(policies))], KeepGOMAXPROCS: true,
 		})
 		require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
@@ -75,7 +76,7 @@ func TestThreadHooks(t *testing.T) {
 func TestThreadHooksOfLaterThreads(t *testing.T) {
 	guests.None(t)
 	l := newHookLog()
-	ex, err := guests.New(t, l.config(executor.Config{Workers: 1, Spares: 1}))
+	ex, err := fixture.New(t, l.config(executor.Config{Workers: 1, Spares: 1}))
 	require.NoError(t, err)
 	within(t, ex, func() {
 		require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
@@ -133,7 +134,7 @@ func TestThreadStartFails(t *testing.T) {
 				start(worker)
 			}
 			ps := runtime.GOMAXPROCS(0)
-			ex, err := guests.New(t, cfg)
+			ex, err := fixture.New(t, cfg)
 			require.Nil(t, ex)
 			require.ErrorContains(t, err, "Config.ThreadStart on the thread of worker")
 			if name == "panic" {
@@ -156,7 +157,7 @@ func TestThreadStartFailsOnSpare(t *testing.T) {
 		"panic":  func() { panic(errTest) },
 		"Goexit": runtime.Goexit,
 	} {
-		ex, err := guests.New(t, executor.Config{Workers: 1, Spares: 1, ThreadStart: func(worker int) {
+		ex, err := fixture.New(t, executor.Config{Workers: 1, Spares: 1, ThreadStart: func(worker int) {
 			if worker == 1 {
 				fail()
 			}
@@ -185,7 +186,7 @@ func TestThreadEndFails(t *testing.T) {
 		"Goexit": runtime.Goexit,
 	} {
 		for _, shutdown := range []bool{false, true} {
-			ex, err := guests.New(t, executor.Config{Workers: 2, ThreadEnd: func(int) { fail() }})
+			ex, err := fixture.New(t, executor.Config{Workers: 2, ThreadEnd: func(int) { fail() }})
 			require.NoError(t, err)
 			within(t, ex, func() {
 				if shutdown {

@@ -21,7 +21,14 @@ import (
 func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
 	t.Helper()
 	cfg.OnlyBlocking = true // on a busy machine a task may seem to sleep, and then there is a worker too many
-	ex, err := guests.New(t, neighbour.Beside(t, cfg))
+	cfg.Callers = guests.Callers(t, cfg.Callers, executor.IdleCallers)
+	if neighbour.IsWanted() && cfg.Share == nil && cfg.Workers != 0 {
+		processors := max(cfg.Workers, 2)
+		cfg.Share = &executor.Share{
+			Path: neighbour.Table(t, processors), Processors: processors, Cycle: neighbour.Cycle,
+		}
+	}
+	ex, err := executor.New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { testkit.Within(t, testkit.Patience, func() { _ = ex.Close() }, dumpOf(ex)) })
 	return ex

@@ -8,10 +8,9 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/internal/testkit"
-	"github.com/magpie-go/magpie/internal/testkit/guests"
-	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,7 +23,7 @@ func onEach(t *testing.T, test func(t *testing.T, on parallel.On)) {
 	turn := int(testkit.Seed(t) % 1024)
 	for _, workers := range []int{1, 2, 4} {
 		on := func(d deque.Kind, forks executor.Forks, grains ...int) {
-			ex, err := guests.New(t, neighbour.Beside(t, executor.Config{Workers: workers, Deque: d, Forks: forks}))
+			ex, err := fixture.New(t, fixture.Beside(t, executor.Config{Workers: workers, Deque: d, Forks: forks}))
 			require.NoError(t, err)
 			for _, grain := range grains {
 				t.Run(fmt.Sprintf("W=%d/%v-%v/grain=%d", workers, d, forks, grain), func(t *testing.T) {

@@ -15,10 +15,10 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
-	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,7 +26,7 @@ var errTest = errors.New("the test's own error")
 
 func newExecutor(t testing.TB, workers int) *executor.Executor {
 	t.Helper()
-	ex, err := guests.New(t, neighbour.Beside(t, executor.Config{Workers: workers}))
+	ex, err := fixture.New(t, fixture.Beside(t, executor.Config{Workers: workers}))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ex.Close()) })
 	return ex

@@ -14,10 +14,10 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
-	"github.com/magpie-go/magpie/internal/testkit/neighbour"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,7 +25,7 @@ var errTest = errors.New("the test's own error")
 
 func newExecutor(t testing.TB, c executor.Config) *executor.Executor {
 	t.Helper()
-	ex, err := guests.New(t, neighbour.Beside(t, c))
+	ex, err := fixture.New(t, fixture.Beside(t, c))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ex.Close()) })
 	return ex

@@ -49,6 +49,16 @@ var fileRules = []struct {
 			{"internal/park/x.go", `package park; import "golang.org/x/sys/unix"`},
 			{"executor/x_test.go", `package executor; import "github.com/magpie-go/magpie/graph"`},
 		}},
+	{"foundation", foundation,
+		[]source{
+			{"internal/testkit/x.go", `package testkit; import "github.com/magpie-go/magpie/executor"`},
+			{"internal/plan/x_test.go", `package plan; import "github.com/magpie-go/magpie/graph"`},
+			{"internal/ci/x.go", `package main; import "github.com/magpie-go/magpie/cmd/internal/soak"`},
+		},
+		[]source{
+			{"internal/gat/x.go", `package gat; import "github.com/magpie-go/magpie/internal/allot"`},
+			{"cmd/internal/soak/x.go", `package main; import "github.com/magpie-go/magpie/executor"`},
+		}},
 	{"unsafe", unsafeFiles,
 		[]source{
 			{"deque/x.go", `package deque; import "unsafe"`},

@@ -85,10 +85,10 @@ var layers = map[string][]string{
 }
 
 // isLibrary reports whether dir has code that users compile. The model checker has none: it is in the table only
-// because libraries import it under its tag.
+// because libraries import it under its tag. Packages for tests have none either.
 func isLibrary(dir string) bool {
 	_, inTable := layers[dir]
-	return dir != "internal/model" && (inTable || !isTool(dir))
+	return dir != "internal/model" && !slices.Contains(testsOnly, dir) && (inTable || !isTool(dir))
 }
 
 // isTool reports whether dir is in cmd or internal, where a package is a library only if a library imports it.
@@ -127,6 +127,20 @@ func imports(f *file) (wrong []string) {
 		case isStd, strings.HasPrefix(p, "golang.org/x/sys/"), slices.Contains(allowed, p):
 		default:
 			wrong = append(wrong, fmt.Sprintf("%s: package %s must not import %s", f.at(f.ast.Imports[i]), f.dir(), p))
+		}
+	}
+	return wrong
+}
+
+// foundation: internal has what stands below the libraries. Nothing of it, its tests included, imports what stands
+// above them all: the executor, graphs, commands.
+func foundation(f *file) (wrong []string) {
+	if !strings.HasPrefix(f.path, "internal/") {
+		return nil
+	}
+	for i, p := range f.imports() {
+		if first, _, _ := strings.Cut(p, "/"); slices.Contains([]string{"executor", "graph", "cmd"}, first) {
+			wrong = append(wrong, fmt.Sprintf("%s: internal must not import %s", f.at(f.ast.Imports[i]), p))
 		}
 	}
 	return wrong
@@ -181,7 +195,7 @@ func isModuleDir(p string) bool {
 // testsOnly are the packages that judge others, and their dependencies. A user who builds the module compiles none of
 // them.
 var testsOnly = []string{
-	"internal/history", "internal/testkit",
+	"internal/history", "internal/testkit", "executor/internal/fixture",
 	"github.com/anishathalye/porcupine", "github.com/google/go-cmp", "github.com/stretchr/testify",
 }
 
@@ -202,7 +216,10 @@ func testImports(f *file) (wrong []string) {
 func TestTestImports(t *testing.T) {
 	for _, path := range []string{"deque/x.go", "cmd/wsbench/internal/bench/x.go", "cmd/x/x.go"} {
 		for _, only := range testsOnly {
-			f := parse(t, path, `package x; import "`+strings.Replace(only, "internal/", module+"/internal/", 1)+`"`)
+			if isModuleDir(only) {
+				only = module + "/" + only
+			}
+			f := parse(t, path, `package x; import "`+only+`"`)
 			require.NotEmpty(t, testImports(f), "the rule lets pass: %s imports %s", path, only)
 		}
 	}

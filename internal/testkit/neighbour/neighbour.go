@@ -10,26 +10,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/gat"
 )
 
-// Beside returns cfg with a Share in a table of the test's own, if MAGPIE_SHARE=1, Workers is set and the system has
-// tables. Until the test ends, another job of that table changes its desire at random, about once a millisecond.
-func Beside(t testing.TB, cfg executor.Config) executor.Config {
-	if os.Getenv("MAGPIE_SHARE") != "1" || runtime.GOOS != "linux" || cfg.Share != nil || cfg.Workers == 0 {
-		return cfg
-	}
-	cfg.Share = Share(t, max(cfg.Workers, 2))
-	return cfg
-}
+// Cycle is how often the job changes its desire, about.
+const Cycle = time.Millisecond
 
-// Share returns a Share as Beside does, for so many processors.
-func Share(t testing.TB, processors int) *executor.Share {
+// IsWanted reports whether executors of tests are to have a neighbour, and the system has tables: MAGPIE_SHARE=1.
+func IsWanted() bool { return os.Getenv("MAGPIE_SHARE") == "1" && runtime.GOOS == "linux" }
+
+// Table returns the path of a table of the test's own, for so many processors. Until the test ends, a job of that table
+// changes its desire at random.
+func Table(t testing.TB, processors int) string {
 	t.Helper()
-	const cycle = time.Millisecond
 	path := filepath.Join(t.TempDir(), "table")
-	job, err := gat.Join(path, processors, cycle, gat.Terms{Name: "neighbour"})
+	job, err := gat.Join(path, processors, Cycle, gat.Terms{Name: "neighbour"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,13 +32,13 @@ func Share(t testing.TB, processors int) *executor.Share {
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		rng := rand.New(rand.NewPCG(1, 2))
-		next := time.NewTimer(cycle) // one, since tests count allocations
+		next := time.NewTimer(Cycle) // one, since tests count allocations
 		for {
 			select {
 			case <-stop:
 				return
 			case <-next.C:
-				next.Reset(time.Duration(rng.IntN(int(2 * cycle))))
+				next.Reset(time.Duration(rng.IntN(int(2 * Cycle))))
 			}
 			if _, err := job.Update(rng.IntN(processors+1), 0, 0); err != nil {
 				t.Error(err)
@@ -58,5 +53,5 @@ func Share(t testing.TB, processors int) *executor.Share {
 			t.Error(err)
 		}
 	})
-	return &executor.Share{Path: path, Processors: processors, Cycle: cycle}
+	return path
 }
