@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // runCompare is wsbench compare.
@@ -15,7 +16,7 @@ func (t *tool) runCompare(_ context.Context, args []string) error {
 		return err
 	}
 	if len(files) != 2 {
-		return bench.BadInput("compare takes two files, OLD and NEW, got %d", len(files))
+		return input.Errorf("compare takes two files, OLD and NEW, got %d", len(files))
 	}
 	c, err := bench.Compare(files[0], files[1])
 	if err != nil {

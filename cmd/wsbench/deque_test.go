@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/deque"
 )
 
@@ -124,7 +125,7 @@ func TestDequeWrong(t *testing.T) {
 			}
 			return queues, err
 		}},
-		{Name: "none", Check: func(int, int, int) error { return bench.BadInput("none: there is none") }},
+		{Name: "none", Check: func(int, int, int) error { return input.Errorf("none: there is none") }},
 	}
 	for _, tt := range []struct {
 		kinds  string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // runEnv is wsbench env.
@@ -19,7 +20,7 @@ func (t *tool) runEnv(_ context.Context, args []string) error {
 		return err
 	}
 	if len(others) > 0 {
-		return bench.BadInput("env takes no arguments, got %q", others[0])
+		return input.Errorf("env takes no arguments, got %q", others[0])
 	}
 	if err := bench.CheckFormat(*format, []string{"text", "json"}); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // newFlags returns an empty set of flags that leaves messages to its caller.
@@ -25,7 +25,7 @@ func parse(fs *flag.FlagSet, args []string) (others []string, err error) {
 		case errors.Is(err, flag.ErrHelp):
 			return nil, errHelp
 		case err != nil:
-			return nil, bench.BadInput("%v (wsbench %s -h lists the flags)", err, fs.Name())
+			return nil, input.Errorf("%v (wsbench %s -h lists the flags)", err, fs.Name())
 		}
 		if fs.NArg() == 0 {
 			return others, nil

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pool"
@@ -20,7 +21,7 @@ func (t *tool) runList(_ context.Context, args []string) error {
 		return err
 	}
 	if len(others) > 0 {
-		return bench.BadInput("list takes no arguments, got %q", others[0])
+		return input.Errorf("list takes no arguments, got %q", others[0])
 	}
 	var b strings.Builder
 	section := func(title string) { fmt.Fprintf(&b, "%s\n", title) }
@@ -109,7 +110,7 @@ func listHelp(*tool) string {
 }
 
 // kinds returns the workloads that are graphs, those that are programs, and those that are lists of tasks.
-func (t *tool) kinds() (graphs, programs, lists []*bench.Workload) {
+func (t *tool) kinds() (graphs, programs, lists []*workloads.Workload) {
 	for _, w := range t.workloads {
 		switch {
 		case w.IsProgram():
@@ -161,7 +162,7 @@ func pickNamed[T any](what string, known []T, name func(T) string, asked []strin
 	}
 	for _, a := range asked {
 		if !slices.ContainsFunc(known, func(v T) bool { return name(v) == a }) {
-			return nil, bench.BadInput("no %s %q: there are %s", what, a, names(known, name))
+			return nil, input.Errorf("no %s %q: there are %s", what, a, names(known, name))
 		}
 	}
 	return picked, nil

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/spin"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/procs"
@@ -21,10 +21,10 @@ func (t *tool) runLoop(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(others) > 0 {
-		return bench.BadInput("loop takes no arguments, got %q", others[0])
+		return input.Errorf("loop takes no arguments, got %q", others[0])
 	}
 	if *workers < 1 || *workers > executor.MaxWorkers {
-		return bench.BadInput("workers must be 1 to %d, not %d", executor.MaxWorkers, *workers)
+		return input.Errorf("workers must be 1 to %d, not %d", executor.MaxWorkers, *workers)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

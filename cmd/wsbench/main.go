@@ -27,6 +27,8 @@ import (
 	"syscall"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/service"
 )
 
@@ -57,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 type tool struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	workloads      []*bench.Workload
+	workloads      []*workloads.Workload
 	probes         []*bench.Probe
 	engines        []*bench.Engine
 	experiments    []*bench.DequeExperiment
@@ -66,7 +68,7 @@ type tool struct {
 
 func newTool(stdout, stderr io.Writer) *tool {
 	return &tool{
-		os.Stdin, stdout, stderr, bench.Workloads(), bench.Probes(), bench.Engines(),
+		os.Stdin, stdout, stderr, workloads.All(), bench.Probes(), bench.Engines(),
 		bench.DequeExperiments(), bench.DequeKinds(),
 	}
 }
@@ -118,12 +120,12 @@ func (t *tool) run(ctx context.Context, args []string) int {
 		return t.report(ctx, err)
 	}
 	return t.report(ctx,
-		bench.BadInput("no command %q: there are %s (wsbench -h explains them)", args[0], commandNames()))
+		input.Errorf("no command %q: there are %s (wsbench -h explains them)", args[0], commandNames()))
 }
 
 // report prints an error on one line, and returns its exit status.
 func (t *tool) report(ctx context.Context, err error) int {
-	var bad *bench.InputError
+	var bad *input.Error
 	switch {
 	case err == nil:
 		return exitOK

@@ -7,6 +7,7 @@ import (
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // A request holds the arguments that all measurements have.
@@ -33,13 +34,13 @@ func (r *request) parse(fs *flag.FlagSet, args []string) (others []string, err e
 		return nil, err
 	}
 	if isSet(fs, "n") && r.n < 1 {
-		return nil, bench.BadInput("size must be at least 1, not %d", r.n)
+		return nil, input.Errorf("size must be at least 1, not %d", r.n)
 	}
 	if err := bench.CheckFormat(r.format, bench.Formats()); err != nil {
 		return nil, err
 	}
 	if isSet(fs, "o") && r.output == "" {
-		return nil, bench.BadInput("-o needs the name of a file")
+		return nil, input.Errorf("-o needs the name of a file")
 	}
 	return others, nil
 }

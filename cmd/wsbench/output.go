@@ -3,7 +3,8 @@ package main
 import (
 	"io"
 
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/atomicfile"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // withOutput calls write with the file of that name, which is replaced only if write succeeds. If the name is empty it
@@ -12,9 +13,9 @@ func (t *tool) withOutput(name string, write func(io.Writer) error) error {
 	if name == "" {
 		return write(t.stdout)
 	}
-	f, err := bench.CreateAtomic(name)
+	f, err := atomicfile.Create(name)
 	if err != nil {
-		return bench.BadInput("-o: %v", err)
+		return input.Errorf("-o: %v", err)
 	}
 	if err := write(f); err != nil {
 		_ = f.Abandon() // the error of write is the one to report

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
 )
 
@@ -40,19 +40,19 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 	}
 	switch {
 	case kept != "" && (len(ids) > 0 || len(given(fs)) > 1):
-		return bench.BadInput("-%s takes the experiments and the options from its directory: leave out all others",
+		return input.Errorf("-%s takes the experiments and the options from its directory: leave out all others",
 			kept)
 	case kept != "" && *resume+*report == "":
-		return bench.BadInput("-%s needs the directory of a replay", kept)
+		return input.Errorf("-%s needs the directory of a replay", kept)
 	case kept != "":
 	case len(ids) == 0:
-		return bench.BadInput("replay needs experiments, or all: wsbench replay list has them")
+		return input.Errorf("replay needs experiments, or all: wsbench replay list has them")
 	case len(ids) == 1 && ids[0] == "list":
 		return t.listExperiments(*o)
 	case isSet(fs, "reps") && o.Reps < 1:
-		return bench.BadInput("repetitions must be at least 1, not %d", o.Reps)
+		return input.Errorf("repetitions must be at least 1, not %d", o.Reps)
 	case isSet(fs, "unit") && (o.Unit <= 0 || o.Unit > time.Second):
-		return bench.BadInput("the unit must be more than 0, and at most 1s, not %v", o.Unit)
+		return input.Errorf("the unit must be more than 0, and at most 1s, not %v", o.Unit)
 	default:
 		if r.Experiments, err = replay.Pick(ids); err != nil {
 			return err
@@ -96,7 +96,7 @@ func (t *tool) runReplay(ctx context.Context, args []string) error {
 	}
 	err = run(ctx)
 	line.clear()
-	var bad *bench.InputError
+	var bad *input.Error
 	switch {
 	case err == nil:
 		fmt.Fprintf(t.stdout, "%s%s\n", r.Summary(), filepath.Join(r.Dir, replay.ReportFile))

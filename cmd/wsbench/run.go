@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/procs"
@@ -89,7 +91,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	fs.Var(&forks, "forks", "")
 	fs.Var(&queues, "queue", "")
 	fs.Var(&tasks, "tasks", "")
-	for _, p := range bench.Params(t.workloads) {
+	for _, p := range workloads.Params(t.workloads) {
 		fs.Func(p.Name, "", func(value string) error {
 			params[p.Name] = value
 			return nil
@@ -139,10 +141,10 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		}
 	}
 	if o.loop && (o.format != "json" || o.output != "") {
-		return nil, bench.BadInput("-loop needs -format json, and writes to standard output")
+		return nil, input.Errorf("-loop needs -format json, and writes to standard output")
 	}
 	if s.Keep && (!o.loop || s.Whole) {
-		return nil, bench.BadInput("-keep is of -loop, and not for -whole")
+		return nil, input.Errorf("-keep is of -loop, and not for -whole")
 	}
 	if len(engines) > 0 {
 		if s.Engines, err = pickNamed("engine", t.engines, engineName, engines); err != nil {
@@ -153,13 +155,13 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		// Only the executor has these settings. Without it they would be ignored.
 		for _, name := range []string{"policy", "deque", "forks", "queue", "verbatim", "share", "active"} {
 			if isSet(fs, name) {
-				return nil, bench.BadInput("-%s is for engine %s, which is not among those to run", name,
+				return nil, input.Errorf("-%s is for engine %s, which is not among those to run", name,
 					t.engines[0].Name)
 			}
 		}
 	}
 	if len(s.Probes) > 0 && s.Engines[0] != t.engines[0] {
-		return nil, bench.BadInput("%s is a probe of the executor, and engine %s is not among those to run",
+		return nil, input.Errorf("%s is a probe of the executor, and engine %s is not among those to run",
 			s.Probes[0].Name, t.engines[0].Name)
 	}
 	return o, nil
@@ -172,7 +174,7 @@ func shareSetting(share optional, knobs map[string]string) (*bench.ShareSetting,
 	}
 	for _, k := range bench.ShareKnobs() {
 		if _, ok := knobs[k.Name]; ok {
-			return nil, bench.BadInput("-%s is of -share, which is not given", k.Name)
+			return nil, input.Errorf("-%s is of -share, which is not given", k.Name)
 		}
 	}
 	return nil, nil
@@ -198,7 +200,7 @@ func (t *tool) pick(s *bench.Session, names []string) error {
 			}
 		}
 		if !found {
-			return bench.BadInput("no workload %q: there are %s", name, strings.Join(t.workloadNames(), ", "))
+			return input.Errorf("no workload %q: there are %s", name, strings.Join(t.workloadNames(), ", "))
 		}
 	}
 	return nil
@@ -228,7 +230,7 @@ var tourNotes = []string{
 func runHelp(t *tool) string {
 	graphs, programs, lists := t.kinds()
 	var params strings.Builder
-	for _, p := range bench.Params(t.workloads) {
+	for _, p := range workloads.Params(t.workloads) {
 		about := p.About
 		if p.Default != "" {
 			about += " (default " + p.Default + ")"
@@ -243,7 +245,7 @@ func runHelp(t *tool) string {
 		}
 		fmt.Fprintf(&shareKnobs, "    -%s %s\n%20s%s\n", k.Name, k.Unit, "", about)
 	}
-	workloadName := func(w *bench.Workload) string { return w.Name }
+	workloadName := func(w *workloads.Workload) string { return w.Name }
 	return fmt.Sprintf(`Usage: wsbench run [WORKLOAD…] [flags]
 
 Builds each graph, has every engine check the order of its edges in an untimed run, then

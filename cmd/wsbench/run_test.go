@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 )
 
 // brokenEngine returns an engine that runs everything and reports one task too few.
@@ -70,7 +71,7 @@ func TestWrongAnswer(t *testing.T) {
 }
 
 // brokenProgram is fib with a result that is one too large.
-type brokenProgram struct{ bench.Program }
+type brokenProgram struct{ workloads.Program }
 
 func (brokenProgram) Verify() error { return errors.New("the result is 56, not 55") }
 
@@ -85,7 +86,7 @@ func TestWrongProgram(t *testing.T) {
 			for i, w := range tool.workloads {
 				if w.Name == "fib" {
 					broken := *w
-					broken.Program = func(n int, seed uint64, v bench.Values) (bench.Program, error) {
+					broken.Program = func(n int, seed uint64, v workloads.Values) (workloads.Program, error) {
 						p, err := w.Program(n, seed, v)
 						return brokenProgram{p}, err
 					}
@@ -271,7 +272,7 @@ func TestInterrupted(t *testing.T) {
 	tool := newTool(&out, &errs)
 	interrupting := *tool.workloads[1]
 	original := interrupting.Make
-	interrupting.Make = func(n int, seed uint64) bench.Work {
+	interrupting.Make = func(n int, seed uint64) workloads.Work {
 		cancel()
 		return original(n, seed)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/service"
 )
@@ -83,13 +84,13 @@ func parseService(args []string) (*serviceOptions, error) {
 		return nil, err
 	}
 	if len(others) > 0 {
-		return nil, bench.BadInput("service takes no arguments, got %q: -background chooses rows of the table", others[0])
+		return nil, input.Errorf("service takes no arguments, got %q: -background chooses rows of the table", others[0])
 	}
 	if err := bench.CheckFormat(o.format, []string{"text", "json"}); err != nil {
 		return nil, err
 	}
 	if isSet(fs, "o") && o.output == "" {
-		return nil, bench.BadInput("-o needs the name of a file")
+		return nil, input.Errorf("-o needs the name of a file")
 	}
 	known := service.Backgrounds()
 	if len(backgrounds) == 0 {
@@ -108,14 +109,14 @@ func parseService(args []string) (*serviceOptions, error) {
 	for _, text := range tasks {
 		d, err := time.ParseDuration(text)
 		if err != nil {
-			return nil, bench.BadInput("-task %s: choose a time, as 50ms or 100us", text)
+			return nil, input.Errorf("-task %s: choose a time, as 50ms or 100us", text)
 		}
 		s.Tasks = append(s.Tasks, d)
 	}
 	// Validate refuses such a time too. But a number that time.Duration cannot hold must not get that far.
 	least, most := service.LeastTime.Seconds(), service.MostTime.Seconds()
 	if !(*seconds >= least && *seconds <= most) {
-		return nil, bench.BadInput("-seconds %v: choose %v to %v", *seconds, least, most)
+		return nil, input.Errorf("-seconds %v: choose %v to %v", *seconds, least, most)
 	}
 	s.Measure = time.Duration(*seconds * float64(time.Second))
 	if err := s.Validate(); err != nil {
@@ -130,13 +131,13 @@ func (o *serviceOptions) findDrawer(wanted bool) error {
 	case !wanted:
 		return nil
 	case !strings.HasSuffix(o.svg, svgExtension):
-		return bench.BadInput("-svg %s: give a file whose name ends in %s", o.svg, svgExtension)
+		return input.Errorf("-svg %s: give a file whose name ends in %s", o.svg, svgExtension)
 	}
 	if info, err := os.Stat(filepath.Dir(o.svg)); err != nil || !info.IsDir() {
-		return bench.BadInput("-svg %s: there is no directory %s", o.svg, filepath.Dir(o.svg))
+		return input.Errorf("-svg %s: there is no directory %s", o.svg, filepath.Dir(o.svg))
 	}
 	if o.drawer = replay.FindDrawer(); o.drawer == nil {
-		return bench.BadInput("-svg needs the command wsfigures: " +
+		return input.Errorf("-svg needs the command wsfigures: " +
 			"go install github.com/magpie-go/magpie/cmd/wsfigures@latest")
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/internal/gat"
 )
 
@@ -28,11 +29,11 @@ func (t *tool) runShare(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case len(others) > 0:
-		return bench.BadInput("share takes no arguments, got %q: -path names the file", others[0])
+		return input.Errorf("share takes no arguments, got %q: -path names the file", others[0])
 	case *path == "":
-		return bench.BadInput("-path needs the name of a file")
+		return input.Errorf("-path needs the name of a file")
 	case *every <= 0:
-		return bench.BadInput("-every must be more than 0, not %v", *every)
+		return input.Errorf("-every must be more than 0, not %v", *every)
 	}
 	if err := bench.CheckFormat(*format, []string{"text", "json"}); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (v *viewer) show() (found bool, err error) {
 	s, err := gat.Read(v.path)
 	found = err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, bench.BadInput("%s", strings.TrimPrefix(err.Error(), "gat: "))
+		return false, input.Errorf("%s", strings.TrimPrefix(err.Error(), "gat: "))
 	}
 	if v.json {
 		return found, json.NewEncoder(v.w).Encode(newTableView(v.path, found, s))

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchproc"
+
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // A Comparison holds two files in the Go benchmark format or in format json, with the statistics that benchstat
@@ -40,7 +42,7 @@ func (r *RowComparison) Delta() string {
 	return r.Test.FormatDelta(r.Old.Center, r.New.Center) + " (" + r.Test.String() + ")"
 }
 
-// Compare reads two files and compares them. It returns an [InputError] for a file that cannot be read or has no
+// Compare reads two files and compares them. It returns an [input.Error] for a file that cannot be read or has no
 // benchmark.
 func Compare(oldFile, newFile string) (*Comparison, error) {
 	c := newComparer()
@@ -100,7 +102,7 @@ func (c *comparer) read(name string) (*samples, map[string]string, error) {
 	for file.Scan() {
 		switch rec := file.Result().(type) {
 		case *benchfmt.SyntaxError:
-			return nil, nil, BadInput("%v", rec)
+			return nil, nil, input.Errorf("%v", rec)
 		case *benchfmt.Result:
 			row := c.rowBy.Project(rec)
 			c.rows = appendNew(c.rows, row)
@@ -117,10 +119,10 @@ func (c *comparer) read(name string) (*samples, map[string]string, error) {
 		}
 	}
 	if err := file.Err(); err != nil {
-		return nil, nil, BadInput("%v", err)
+		return nil, nil, input.Errorf("%v", err)
 	}
 	if len(s.values) == 0 {
-		return nil, nil, BadInput("%s: no benchmark results: "+
+		return nil, nil, input.Errorf("%s: no benchmark results: "+
 			"write it with wsbench run or deque, -format bench -o FILE", name)
 	}
 	for k, m := range file.Units() {

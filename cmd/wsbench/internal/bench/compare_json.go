@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // benchText returns the content of a file in the Go benchmark format. It converts results in format json, which do not
@@ -15,7 +17,7 @@ import (
 func benchText(name string) ([]byte, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return nil, BadInput("%v", err)
+		return nil, input.Errorf("%v", err)
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
 		return b, nil
@@ -27,11 +29,11 @@ func benchText(name string) ([]byte, error) {
 		if err := d.Decode(&raw); errors.Is(err, io.EOF) {
 			return text.Bytes(), nil
 		} else if err != nil {
-			return nil, BadInput("%s: %v", name, err)
+			return nil, input.Errorf("%s: %v", name, err)
 		}
 		r, err := ReadRecord(raw)
 		if err != nil {
-			return nil, BadInput("%s: %v", name, err)
+			return nil, input.Errorf("%s: %v", name, err)
 		}
 		if err := out.add(r); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/perf/benchmath"
 )
@@ -174,7 +175,7 @@ func TestCompareErrors(t *testing.T) {
 	for _, tt := range tests {
 		for _, files := range [][2]string{{tt.file, good}, {good, tt.file}} {
 			_, err := Compare(files[0], files[1])
-			var bad *InputError
+			var bad *input.Error
 			require.ErrorAs(t, err, &bad, tt.name)
 			require.ErrorContains(t, err, tt.want, tt.name)
 			require.ErrorContains(t, err, tt.file, tt.name)

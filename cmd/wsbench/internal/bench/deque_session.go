@@ -49,7 +49,7 @@ const (
 	KeptBlocks = 4
 )
 
-// Run makes the experiments. If the session is wrong it returns an [InputError] before the first.
+// Run makes the experiments. If the session is wrong it returns an input.Error before the first.
 func (s *DequeSession) Run(ctx context.Context) error {
 	if err := s.validate(); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 )
@@ -13,12 +14,12 @@ import (
 func parseDeque(setting string) (cfg executor.Config, err error) {
 	name, options, more := strings.Cut(setting, "+")
 	if name == "split" {
-		return cfg, BadInput(
+		return cfg, input.Errorf(
 			"no deque %q: it is deque %v with forks %v, the default; deque %[2]v was what forks %[4]v are now", name,
 			deque.KindChaseLev, executor.PrivateForks, executor.PushedForks)
 	}
 	if cfg.Deque, err = deque.ParseKind(name); err != nil {
-		return cfg, BadInput("no deque %q: there are %s", name, join(deque.Kinds()))
+		return cfg, input.Errorf("no deque %q: there are %s", name, join(deque.Kinds()))
 	}
 	for option := ""; more; {
 		option, options, more = strings.Cut(options, "+")
@@ -34,7 +35,7 @@ func parseDeque(setting string) (cfg executor.Config, err error) {
 		case key == "blocksize" && err == nil && number > 0:
 			cfg.BlockSize = number
 		default:
-			return cfg, BadInput("deque %q: what is %q? After %s may come +half or +block, "+
+			return cfg, input.Errorf("deque %q: what is %q? After %s may come +half or +block, "+
 				"which is how much a thief takes, +capacity=N and +blocksize=N", setting, option, name)
 		}
 	}
@@ -50,7 +51,7 @@ func checkDeque(setting string) error {
 	cfg.Workers, cfg.KeepGOMAXPROCS = 1, true
 	ex, err := executor.New(cfg)
 	if err != nil {
-		return BadInput("deque %s: %s", setting, strings.TrimPrefix(err.Error(), "executor: "))
+		return input.Errorf("deque %s: %s", setting, strings.TrimPrefix(err.Error(), "executor: "))
 	}
 	return ex.Close()
 }

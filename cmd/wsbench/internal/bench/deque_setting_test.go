@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/stretchr/testify/require"
@@ -36,7 +38,7 @@ func TestParseDeque(t *testing.T) {
 		"locked+blocksize=4":     "locked has no blocks",
 		"abp+capacity=100000000": "Capacity is 100000000: choose 1 to",
 	} {
-		var bad *InputError
+		var bad *input.Error
 		require.ErrorAs(t, checkDeque(setting), &bad, setting)
 		require.ErrorContains(t, bad, want)
 	}
@@ -49,7 +51,7 @@ func TestDequeSettings(t *testing.T) {
 		report, err := NewReport[Result](format, &out, environment.Read(), nil)
 		require.NoError(t, err)
 		s := Session{
-			Workloads: []*Workload{btree}, Engines: Engines()[:1], N: 100, Reps: 1,
+			Workloads: []*workloads.Workload{btree}, Engines: Engines()[:1], N: 100, Reps: 1,
 			Axes: Axes{
 				Policies: []string{"adaptive"}, Deques: []string{"padws+half+blocksize=8"}, Forks: bothForks[1:],
 				Workers: []int{2},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/testkit"
 )
@@ -225,7 +226,7 @@ func TestParseTree(t *testing.T) {
 		"9999:99999": "has more than",
 	} {
 		_, err := ParseTree(s)
-		var bad *InputError
+		var bad *input.Error
 		require.ErrorAs(t, err, &bad)
 		require.ErrorContains(t, err, want)
 	}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // A Tree is the tree of experiment tree: a spine of complete trees. The root of each is also the first child of the
@@ -44,14 +47,14 @@ func ParseTree(s string) (Tree, error) {
 		*into[i], ok = n, err == nil
 	}
 	if !ok {
-		return t, BadInput("no tree %q: "+
+		return t, input.Errorf("no tree %q: "+
 			"there are fat, thin, and FANOUT:DEPTH or FANOUT:DEPTH:SPINE as in 64:3 or 2:3:1000", s)
 	}
 	if t.Fanout < 1 || t.Depth < 0 || t.Spine < 1 {
-		return t, BadInput("tree %s: fanout and spine must be at least 1, and the depth not negative", s)
+		return t, input.Errorf("tree %s: fanout and spine must be at least 1, and the depth not negative", s)
 	}
 	if t.size() > mostTreeNodes {
-		return t, BadInput("tree %s has more than %d nodes: choose a smaller one", s, mostTreeNodes)
+		return t, input.Errorf("tree %s has more than %d nodes: choose a smaller one", s, mostTreeNodes)
 	}
 	return t, nil
 }
@@ -67,7 +70,7 @@ func (t Tree) completeSize() float64 {
 	if t.Fanout == 1 {
 		return float64(t.Depth) + 1
 	}
-	return treeNodes(t.Fanout, t.Depth)
+	return workloads.TreeNodes(t.Fanout, t.Depth)
 }
 
 func (t Tree) String() string {

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor/pool"
 )
 
-// DefaultQueue is the queue of a [Division] if none is asked for.
+// DefaultQueue is the queue of a [workloads.Division] if none is asked for.
 var DefaultQueue = pool.Centralised.String()
 
 // parseQueue reads the Queue of a [DivisionPoint]: a queue, then a way to steal and a way to be idle, each after a plus
@@ -16,7 +18,7 @@ func parseQueue(asked string) (o pool.Options, err error) {
 	words := strings.Split(asked, "+")
 	name := words[0]
 	if o.Queue, err = pool.ParseQueue(name); err != nil {
-		return o, BadInput("no queue %q: there are %s", name, join(pool.Queues()))
+		return o, input.Errorf("no queue %q: there are %s", name, join(pool.Queues()))
 	}
 	var others []string
 	for _, w := range words[1:] {
@@ -33,12 +35,12 @@ func parseQueue(asked string) (o pool.Options, err error) {
 	o.Stealing, err = pool.ParseStealing(stealing)
 	switch {
 	case err != nil && !o.Queue.Steals():
-		return o, BadInput("queue %q: what is %q? After %s may come +%v", asked, stealing, name, pool.Spin)
+		return o, input.Errorf("queue %q: what is %q? After %s may come +%v", asked, stealing, name, pool.Spin)
 	case err != nil:
-		return o, BadInput("queue %q: what is %q? After %s may come a way to steal, +%s, and +%v",
+		return o, input.Errorf("queue %q: what is %q? After %s may come a way to steal, +%s, and +%v",
 			asked, stealing, name, strings.Join(stealingOptions(), ", +"), pool.Spin)
 	case o.Stealing != pool.NoStealing && !o.Queue.Steals():
-		return o, BadInput("queue %q: all workers share the queue %s, so none steals: use %[2]s, or %v+%v",
+		return o, input.Errorf("queue %q: all workers share the queue %s, so none steals: use %[2]s, or %v+%v",
 			asked, name, pool.PerThread, o.Stealing)
 	}
 	return o, checkSpelling(asked, o)
@@ -54,7 +56,7 @@ func checkSpelling(asked string, o pool.Options) error {
 		words = append(words, o.Idle.String())
 	}
 	if name := strings.Join(words, "+"); name != asked {
-		return BadInput("queue %q: write it as %s", asked, name)
+		return input.Errorf("queue %q: write it as %s", asked, name)
 	}
 	return nil
 }
@@ -69,15 +71,15 @@ func stealingOptions() (names []string) {
 
 // validateDivisions returns an error if the divisions among the workloads cannot run as asked.
 func (s *Session) validateDivisions() error {
-	if !slices.ContainsFunc(s.Workloads, (*Workload).IsDivision) {
+	if !slices.ContainsFunc(s.Workloads, (*workloads.Workload).IsDivision) {
 		if len(s.Axes.Queues)+len(s.Axes.Tasks) == 0 {
 			return nil
 		}
 		var names []string
-		for _, w := range divisions() {
+		for _, w := range workloads.Divisions() {
 			names = append(names, w.Name)
 		}
-		return BadInput("queues and numbers of tasks are for lists of tasks, and none is asked for: there are %s",
+		return input.Errorf("queues and numbers of tasks are for lists of tasks, and none is asked for: there are %s",
 			join(names))
 	}
 	for _, q := range s.Axes.Queues {
@@ -87,11 +89,11 @@ func (s *Session) validateDivisions() error {
 	}
 	for _, count := range s.Axes.Tasks {
 		if count < 1 {
-			return BadInput("tasks must be at least 1, not %d", count)
+			return input.Errorf("tasks must be at least 1, not %d", count)
 		}
 		for _, w := range s.Workloads {
 			if n := s.size(w); w.IsDivision() && count > n {
-				return BadInput("%s with n=%d can be divided into at most %d tasks, not %d: choose fewer, or a larger "+
+				return input.Errorf("%s with n=%d can be divided into at most %d tasks, not %d: choose fewer, or a larger "+
 					"n", w.Name, n, n, count)
 			}
 		}

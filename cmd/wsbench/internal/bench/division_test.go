@@ -3,13 +3,12 @@ package bench
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -37,7 +36,7 @@ func divisionSession(n int, engines ...*Engine) (*Session, *[]Result) {
 // TestDivisionsAgree has every engine run every division, from every queue and in several sizes and numbers of tasks
 // and workers: all results are right.
 func TestDivisionsAgree(t *testing.T) {
-	require.Len(t, divisions(), 5)
+	require.Len(t, workloads.Divisions(), 5)
 	few := []string{"centralised", "perthread+neighbour+half", "priority+spin"}
 	for _, tt := range []struct {
 		n, tasks, workers int
@@ -48,7 +47,7 @@ func TestDivisionsAgree(t *testing.T) {
 		{1, 1, 2, few, "chaselev"},
 	} {
 		s, results := divisionSession(tt.n, Engines()...)
-		s.Workloads = divisions()
+		s.Workloads = workloads.Divisions()
 		s.Params = map[string]string{"view": "3", "unit": "1µs", "hit": "0.4"}
 		s.Axes.Queues, s.Axes.Workers, s.Axes.Deques = tt.queues, []int{tt.workers}, []string{tt.deque}
 		s.Axes.Tasks = []int{tt.tasks}
@@ -69,10 +68,10 @@ func TestDivisionsAgree(t *testing.T) {
 	}
 }
 
-// TestDivisionVerify runs each division correctly, then leaves out tasks, runs one twice, and spoils the result.
+// TestDivisionVerify runs each division correctly, then leaves out tasks and runs one twice.
 func TestDivisionVerify(t *testing.T) {
 	const n, count = 24, 6
-	for _, w := range divisions() {
+	for _, w := range workloads.Divisions() {
 		d := w.Division()
 		d.Inputs(n, 42, valuesFor(t, w, "unit=1µs/hit=0.9"))
 		p, err := newDivided(w.Name, d, count, None, 42)
@@ -83,20 +82,6 @@ func TestDivisionVerify(t *testing.T) {
 		require.NoError(t, p.Verify(), w.Name)
 		p.ran[0].Add(1)
 		require.ErrorContains(t, p.Verify(), "task 0 ran 2 times", w.Name)
-
-		p.Reset()
-		p.Serial()
-		switch d := d.(type) {
-		case *viewsDivision:
-			d.steps[5] ^= 1
-		case *matmulKDivision:
-			d.c[n*n-1]++
-		case *sleepDivision:
-			d.slept.Add(-1)
-		case *searchDivision:
-			d.got.Add(1)
-		}
-		require.Error(t, p.Verify(), "%s, spoilt", w.Name)
 
 		p.Reset()
 		for _, part := range p.parts[1:] {
@@ -134,91 +119,6 @@ func TestSearchEndsAll(t *testing.T) {
 	}
 }
 
-// TestSearchPriorities: the task that has the word is among those of the largest priority.
-func TestSearchPriorities(t *testing.T) {
-	for _, hit := range []float64{0, 0.33, 0.75, 1} {
-		d := &searchDivision{}
-		d.Inputs(1000, 1, valuesFor(t, search, fmt.Sprintf("hit=%v", hit)))
-		require.Equal(t, target, d.words[d.at])
-		require.Len(t, d.words, 1000)
-		most := math.MinInt
-		parts := d.Tasks(50)
-		for _, p := range parts {
-			most = max(most, p.Priority)
-		}
-		for _, p := range parts {
-			if p.From <= d.at && d.at < p.To {
-				require.Equal(t, most, p.Priority, "hit %v", hit)
-			}
-		}
-	}
-}
-
-// TestCut: the parts follow on each other, cover everything, and differ by one at most.
-func TestCut(t *testing.T) {
-	for n := 1; n < 40; n++ {
-		for count := 1; count <= n; count++ {
-			at := 0
-			for i, p := range cut(n, count) {
-				require.Equal(t, Part{Number: i, From: at, To: p.To}, p)
-				require.Contains(t, []int{n / count, (n + count - 1) / count}, p.To-p.From)
-				at = p.To
-			}
-			require.Equal(t, n, at)
-		}
-	}
-	require.Equal(t, math.MaxInt, share(math.MaxInt, 7, 7))
-}
-
-// TestViews: each view is more uneven than the one before. Its unevenness is the share of the steps in its longest
-// task.
-func TestViews(t *testing.T) {
-	last := 0.0
-	for view := range views {
-		d := &viewsDivision{}
-		d.Inputs(128, 0, valuesFor(t, mandelbrotViews, fmt.Sprintf("view=%d", view)))
-		total, longest := 0, 0
-		for _, p := range d.Tasks(16) {
-			steps := 0
-			for _, s := range d.steps[p.From*128 : p.To*128] {
-				steps += int(s)
-			}
-			total += steps
-			longest = max(longest, steps)
-		}
-		uneven := float64(longest) / float64(total)
-		require.Greater(t, uneven, last, "view %d", view)
-		last = uneven
-	}
-	// View 0 is the picture of the workload mandelbrot.
-	p, err := mandelbrot.Program(64, 0, Values{})
-	require.NoError(t, err)
-	m := p.(*mandelbrotProgram)
-	d := &viewsDivision{}
-	d.Inputs(64, 0, valuesFor(t, mandelbrotViews, "view=0"))
-	require.Equal(t, m.want, d.want)
-}
-
-// TestBound compares the lower bounds with those of the guide's table, and with the longest task.
-func TestBound(t *testing.T) {
-	for _, tt := range []struct {
-		workers, n int
-		want       float64 // units
-	}{{4, 40, 205}, {16, 160, 805}, {64, 320, 802.5}, {100, 40, 40}} {
-		for _, w := range []*Workload{sleepLinear, sleepPermuted} {
-			d := w.Division().(*sleepDivision)
-			d.Inputs(tt.n, 3, valuesFor(t, w, ""))
-			bound := d.bound(d.Tasks(tt.n), tt.workers)
-			require.Equal(t, time.Duration(tt.want*float64(time.Millisecond)), bound)
-		}
-	}
-	linear, permuted := &sleepDivision{}, &sleepDivision{permuted: true}
-	linear.Inputs(40, 3, valuesFor(t, sleepLinear, ""))
-	permuted.Inputs(40, 3, valuesFor(t, sleepPermuted, ""))
-	require.NotEqual(t, linear.units, permuted.units)
-	require.ElementsMatch(t, linear.units, permuted.units)
-}
-
 func TestParseQueue(t *testing.T) {
 	for _, q := range everyQueue() {
 		o, err := parseQueue(q)
@@ -250,7 +150,7 @@ func TestParseQueue(t *testing.T) {
 	} {
 		_, err := parseQueue(asked)
 		require.ErrorContains(t, err, want, asked)
-		var bad *InputError
+		var bad *input.Error
 		require.ErrorAs(t, err, &bad)
 	}
 }
@@ -262,14 +162,14 @@ func TestDivisionInput(t *testing.T) {
 		"sleep with n=10 can be divided into at most 10 tasks": func(s *Session) { s.Axes.Tasks = []int{11} },
 		`no queue "x"`: func(s *Session) { s.Axes.Queues = []string{"x"} },
 		"are for lists of tasks, and none is asked for: there ": func(s *Session) {
-			s.Workloads, s.Axes.Tasks = []*Workload{chain}, []int{1}
+			s.Workloads, s.Axes.Tasks = []*workloads.Workload{chain}, []int{1}
 		},
 		"matmul-k goes up to n=32768": func(s *Session) {
-			s.N, s.Workloads = 1<<16, []*Workload{matmulK}
+			s.N, s.Workloads = 1<<16, []*workloads.Workload{matmulK}
 		},
 	} {
 		s, results := divisionSession(10, Engines()...)
-		s.Workloads = []*Workload{sleepLinear}
+		s.Workloads = []*workloads.Workload{sleepLinear}
 		change(s)
 		require.ErrorContains(t, s.Run(context.Background()), want)
 		require.Empty(t, *results)
@@ -295,32 +195,32 @@ func TestParams(t *testing.T) {
 		{"search", "unit", "1ms", "-unit is for sleep and sleep-permuted, which is not to run"},
 	} {
 		s, results := divisionSession(10, Engines()...)
-		s.Workloads = slices.DeleteFunc(Workloads(), func(w *Workload) bool { return w.Name != tt.workload })
+		s.Workloads = slices.DeleteFunc(workloads.All(), func(w *workloads.Workload) bool { return w.Name != tt.workload })
 		s.Params = map[string]string{tt.name: tt.value}
 		err := s.Run(context.Background())
 		require.ErrorContains(t, err, tt.want)
-		var bad *InputError
+		var bad *input.Error
 		require.ErrorAs(t, err, &bad)
 		require.Empty(t, *results)
 	}
 }
 
 // valuesFor returns the values of the parameters of w, as in "view=3/unit=1ms". Others than those of w are ignored.
-func valuesFor(t *testing.T, w *Workload, s string) Values {
+func valuesFor(t *testing.T, w *workloads.Workload, s string) workloads.Values {
 	asked := make(map[string]string)
 	for pair := range strings.SplitSeq(s, "/") {
 		name, value, _ := strings.Cut(pair, "=")
 		asked[name] = value
 	}
-	v, err := w.values(asked)
+	v, err := w.ReadValues(asked)
 	require.NoError(t, err)
 	return v
 }
 
 // wrongDivision finds nothing and does nothing.
-type wrongDivision struct{ sleepDivision }
+type wrongDivision struct{ workloads.Division }
 
-func (*wrongDivision) Work(Part) bool { return false }
+func (wrongDivision) Work(workloads.Part) bool { return false }
 
 // TestWrongDivision: the error names the queue and the number of tasks, and nothing is emitted.
 func TestWrongDivision(t *testing.T) {
@@ -331,8 +231,8 @@ func TestWrongDivision(t *testing.T) {
 	} {
 		s, results := divisionSession(8, Engines()[i])
 		wrong := *sleepLinear
-		wrong.Name, wrong.Division = "wrong", func() Division { return &wrongDivision{} }
-		s.Workloads = []*Workload{&wrong}
+		wrong.Name, wrong.Division = "wrong", func() workloads.Division { return wrongDivision{sleepLinear.Division()} }
+		s.Workloads = []*workloads.Workload{&wrong}
 		s.Axes.Queues, s.Axes.Tasks = []string{"perthread+random+one"}, []int{4}
 		require.ErrorContains(t, s.Run(context.Background()), want)
 		require.Empty(t, *results)
@@ -342,7 +242,7 @@ func TestWrongDivision(t *testing.T) {
 // TestDivisionReports: the queue and its figures are in every format, and results of other workloads have none of it.
 func TestDivisionReports(t *testing.T) {
 	s, results := divisionSession(20, Engines()[:2]...)
-	s.Workloads = []*Workload{sleepLinear, mandelbrotViews}
+	s.Workloads = []*workloads.Workload{sleepLinear, mandelbrotViews}
 	s.Reps, s.Axes.Queues = 2, []string{"centralised", "perthread+neighbour+one"}
 	s.Params = map[string]string{"view": "3", "unit": "1µs"}
 	require.NoError(t, s.Run(context.Background()))

@@ -1,17 +1,16 @@
-// Package bench has everything behind the command wsbench: workloads, the engines that run them, measurement,
+// Package bench measures for the command wsbench: it has engines that run the workloads of package workloads,
 // verification, statistics and formats.
 //
-// A [Workload] makes a task graph of any size, or a [Program], whose tasks come into being while it runs. An [Engine]
-// runs it in one [Setting]. A [Session] builds each graph and has every setting run it once with tasks that check the
-// order of every edge. Then it measures repetitions of all settings in turn, so that a machine that drifts favours
-// none. Each repetition is verified: a wrong answer ends the session with a [WrongAnswer], and no time of that workload
-// is reported. A program has a result that is known, or can be checked.
+// An [Engine] runs a workload in one [Setting]. A [Session] builds each graph and has every setting run it once with
+// tasks that check the order of every edge. Then it measures repetitions of all settings in turn, so that a machine
+// that drifts favours none. Each repetition is verified: a wrong answer ends the session with a [WrongAnswer], and no
+// time of that workload is reported. A program has a result that is known, or can be checked.
 //
-// Some programs are written for a team, an interface of fork-join, instead of for each engine, or in addition. A
-// profiler is a team that measures work and span, and a muster notes when every worker has had work.
+// A profiler is a team that measures the work and the span of a program for teams, and a muster notes when every worker
+// has had work.
 //
-// A [Division] is work that is divided into a list of tasks before it runs. Package pool runs the list from one of its
-// queues, which together with the number of tasks makes a Setting a [DivisionPoint].
+// Of a [workloads.Division] package pool runs the tasks from one of its queues. The queue and the number of tasks make
+// a Setting a [DivisionPoint].
 //
 // A [Probe] is a measurement other than the time of a graph: latencies, the cost of an idle executor, memory.
 //

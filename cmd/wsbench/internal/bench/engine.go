@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/executor"
 )
 
@@ -27,7 +28,7 @@ type Engine struct {
 	// Open prepares to run t in setting s, with all the memory that runs need.
 	Open func(s Setting, t Target) (Runner, error)
 	// OpenProgram prepares to run p in setting s. Its runners count no tasks, and ignore the context.
-	OpenProgram func(s Setting, p Program) Runner
+	OpenProgram func(s Setting, p workloads.Program) Runner
 }
 
 // Axes are the values asked for. Every combination is one setting.
@@ -37,7 +38,8 @@ type Axes struct {
 	Forks    []string
 	Workers  []int
 
-	// Of the workloads that are a [Division]. Without a value they have [DefaultQueue] and their own number of tasks.
+	// Of the workloads that are a [workloads.Division]. Without a value they have [DefaultQueue] and their own number
+	// of tasks.
 	Queues []string
 	Tasks  []int
 
@@ -127,8 +129,8 @@ func Engines() []*Engine {
 			Programs:     "a program: a goroutine for each fork, and a WaitGroup; it stands for errgroup too",
 			Settings:     goroutineSettings,
 			Bytes:        func(width float64) float64 { return goroutineBytes * min(width, goroutinesAlive) },
-			ProgramWidth: callsStarted,
-			ProgramBytes: func(width float64) float64 { return callBytes * min(width, callsAlive) },
+			ProgramWidth: workloads.CallsStarted,
+			ProgramBytes: func(width float64) float64 { return workloads.CallBytes * min(width, workloads.CallsAlive) },
 			Open:         openGoroutines,
 			OpenProgram:  openGoroutinesProgram,
 		},
@@ -208,7 +210,7 @@ func openMagpie(s Setting, t Target) (Runner, error) {
 	}}, nil
 }
 
-func openMagpieProgram(s Setting, p Program) Runner {
+func openMagpieProgram(s Setting, p workloads.Program) Runner {
 	return &magpie{setting: s, run: func(_ context.Context, ex *executor.Executor) error { return p.Magpie(ex) }}
 }
 
@@ -236,4 +238,12 @@ func withProcs(n int) (restore func()) {
 	}
 	runtime.GOMAXPROCS(n)
 	return func() { runtime.GOMAXPROCS(old) }
+}
+
+// axesOf returns the axes in which runs of w differ.
+func axesOf(w *workloads.Workload, asked Axes) Axes {
+	if w.IsProgram() {
+		return asked
+	}
+	return asked.withoutForks()
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
@@ -32,9 +33,9 @@ func (s *serial) Counts() Counts { return Counts{Tasks: uint64(s.ran)} }
 func (s *serial) Stop() error { return nil }
 
 // serialProgram runs a program serially.
-type serialProgram struct{ program Program }
+type serialProgram struct{ program workloads.Program }
 
-func openSerialProgram(_ Setting, p Program) Runner { return serialProgram{p} }
+func openSerialProgram(_ Setting, p workloads.Program) Runner { return serialProgram{p} }
 
 func (s serialProgram) Start() error { return nil }
 

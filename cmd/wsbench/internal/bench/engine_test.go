@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 
@@ -65,13 +66,13 @@ func TestEnginesAgree(t *testing.T) {
 	}
 	turn := 0
 	for seed := range uint64(2) {
-		for _, w := range []*Workload{chain, btree, dag, fan, matmul} {
+		for _, w := range []*workloads.Workload{chain, btree, dag, fan, matmul} {
 			work := w.Make(int(20+900*seed), seed)
 			check, target, err := newOrderCheck(w.Name, work)
 			require.NoError(t, err)
 			turn++
 			for _, e := range Engines() {
-				for _, s := range oneIn(turn, settingsOf(e, w.axes(everySetting(t)))) {
+				for _, s := range oneIn(turn, settingsOf(e, axesOf(w, everySetting(t)))) {
 					j, err := openJob(e, s, w.Name, check, target)
 					require.NoError(t, err)
 					for range times {
@@ -109,11 +110,11 @@ func TestEngineErrors(t *testing.T) {
 func TestSettings(t *testing.T) {
 	// A program has each way to fork, a graph the first only.
 	asked := Axes{Policies: []string{"p"}, Deques: []string{"d", "e"}, Forks: []string{"f", "g"}, Workers: []int{1}}
-	require.Equal(t, asked, fib.axes(asked))
+	require.Equal(t, asked, axesOf(fib, asked))
 	one := asked
 	one.Forks = []string{"f"}
-	require.Equal(t, one, chain.axes(asked))
-	require.Equal(t, Axes{}, chain.axes(Axes{}))
+	require.Equal(t, one, axesOf(chain, asked))
+	require.Equal(t, Axes{}, axesOf(chain, Axes{}))
 
 	asked = Axes{Policies: []string{"p", "q"}, Deques: []string{"d"}, Forks: []string{"f"}, Workers: []int{1, 4}}
 	want := map[string][]Setting{

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 )
 
 // WriteEnvironment writes e for people.
@@ -46,5 +47,5 @@ func memoryText(bytes int64) string {
 	if bytes == 0 {
 		return ""
 	}
-	return gib(float64(bytes))
+	return workloads.GiB(float64(bytes))
 }

@@ -2,14 +2,6 @@ package bench
 
 import "fmt"
 
-// An InputError says what is wrong with a request. Nothing has been measured.
-type InputError struct{ msg string }
-
-func (e *InputError) Error() string { return e.msg }
-
-// BadInput returns an *InputError.
-func BadInput(format string, args ...any) error { return &InputError{fmt.Sprintf(format, args...)} }
-
 // A WrongAnswer says that a run did not do what its graph or program demands. Its time means nothing and is not
 // reported.
 type WrongAnswer struct {

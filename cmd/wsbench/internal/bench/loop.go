@@ -1,6 +1,10 @@
 package bench
 
-import "context"
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
+)
 
 // Loop prepares the only workload of s in its only setting and calls begin. Then it repeats the workload as long as
 // more returns true, and emits each result at once: a program of a co-run, which others start and end.
@@ -9,7 +13,7 @@ func (s *Session) Loop(ctx context.Context, begin func() error, more func() bool
 		return err
 	}
 	if len(s.Workloads) != 1 || len(s.Probes) > 0 {
-		return BadInput("a loop repeats one workload, and %d are to run", len(s.Workloads)+len(s.Probes))
+		return input.Errorf("a loop repeats one workload, and %d are to run", len(s.Workloads)+len(s.Probes))
 	}
 	one := *s
 	one.Reps = 1
@@ -18,7 +22,7 @@ func (s *Session) Loop(ctx context.Context, begin func() error, more func() bool
 		return err
 	}
 	if len(p.trials) != 1 {
-		return BadInput("a loop repeats one workload in one setting, and there are %d settings", len(p.trials))
+		return input.Errorf("a loop repeats one workload in one setting, and there are %d settings", len(p.trials))
 	}
 	if s.Keep {
 		j := p.jobs[0]

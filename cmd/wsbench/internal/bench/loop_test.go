@@ -5,15 +5,16 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 // TestLoop: a loop prepares before it begins, and repeats until it is told to end, on one executor or on several.
 func TestLoop(t *testing.T) {
-	for i, w := range []*Workload{chain, fib, sleepLinear, chain, fib} {
+	for i, w := range []*workloads.Workload{chain, fib, sleepLinear, chain, fib} {
 		s, results := session(Engines()[0])
-		s.Workloads, s.N, s.Axes.Forks, s.Keep = []*Workload{w}, 10, bothForks[:1], i >= 3
+		s.Workloads, s.N, s.Axes.Forks, s.Keep = []*workloads.Workload{w}, 10, bothForks[:1], i >= 3
 		begun, left := false, 3
 		require.NoError(t, s.Loop(context.Background(), func() error {
 			begun = true
@@ -40,13 +41,13 @@ func TestLoop(t *testing.T) {
 
 func TestLoopInput(t *testing.T) {
 	for want, change := range map[string]func(*Session){
-		"a loop repeats one workload, and 2 are to run": func(s *Session) { s.Workloads = []*Workload{chain, fib} },
+		"a loop repeats one workload, and 2 are to run": func(s *Session) { s.Workloads = []*workloads.Workload{chain, fib} },
 		"a loop repeats one workload, and 0 are to run": func(s *Session) { s.Workloads = nil },
 		"and there are 2 settings":                      func(s *Session) { s.Axes.Workers = []int{1, 2} },
 		"size must be at least 1":                       func(s *Session) { s.N = -1 },
 	} {
 		s, results := session(Engines()[0])
-		s.Workloads, s.N = []*Workload{chain}, 10
+		s.Workloads, s.N = []*workloads.Workload{chain}, 10
 		change(s)
 		never := func() error { t.Error("it began"); return nil }
 		err := s.Loop(context.Background(), never, func() bool { return false })
@@ -54,7 +55,7 @@ func TestLoopInput(t *testing.T) {
 		require.Empty(t, *results)
 	}
 	s, _ := session(Engines()[0])
-	s.Workloads, s.N = []*Workload{chain}, 10
+	s.Workloads, s.N = []*workloads.Workload{chain}, 10
 	broken := errors.New("broken")
 	require.ErrorIs(t, s.Loop(context.Background(), func() error { return broken }, func() bool { return true }),
 		broken)
@@ -64,7 +65,7 @@ func TestLoopInput(t *testing.T) {
 func TestWhole(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		s, results := session(Engines()...)
-		s.Workloads, s.N, s.Reps, s.Whole = []*Workload{chain, fib}, 20, 1, whole
+		s.Workloads, s.N, s.Reps, s.Whole = []*workloads.Workload{chain, fib}, 20, 1, whole
 		require.NoError(t, s.Run(context.Background()))
 		for _, r := range *results {
 			require.Equal(t, whole, r.Whole)
@@ -75,7 +76,7 @@ func TestWhole(t *testing.T) {
 		}
 	}
 	s, results := session(Engines()[0])
-	s.Workloads, s.N, s.Reps, s.Whole = []*Workload{chain}, 200000, 1, true
+	s.Workloads, s.N, s.Reps, s.Whole = []*workloads.Workload{chain}, 200000, 1, true
 	require.NoError(t, s.Run(context.Background()))
 	r := (*results)[0]
 	require.Greater(t, r.WallNS, int64(200000), "a task cannot be built within a nanosecond")
@@ -85,7 +86,7 @@ func TestWhole(t *testing.T) {
 func TestActive(t *testing.T) {
 	once := func(active bool) (looked bool) {
 		s, results := session(Engines()[:2]...)
-		s.Workloads, s.N, s.Reps, s.Active = []*Workload{fib}, 28, 1, active
+		s.Workloads, s.N, s.Reps, s.Active = []*workloads.Workload{fib}, 28, 1, active
 		require.NoError(t, s.Run(context.Background()))
 		for _, r := range *results {
 			mean, ok := r.Row().Figure("active")
@@ -113,7 +114,7 @@ func TestActive(t *testing.T) {
 		return wrong
 	})
 	s, _ := session(Engines()[0])
-	s.Workloads, s.Active, s.Whole = []*Workload{chain}, true, true
+	s.Workloads, s.Active, s.Whole = []*workloads.Workload{chain}, true, true
 	require.ErrorContains(t, s.Run(context.Background()), "not with -whole")
 }
 

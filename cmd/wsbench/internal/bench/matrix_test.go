@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -22,7 +23,7 @@ type specimen struct {
 // specimens returns a small instance of each workload, and of each list of tasks one for each queue.
 func specimens(t *testing.T) (all []specimen) {
 	const seed = 3
-	for _, w := range Workloads() {
+	for _, w := range workloads.All() {
 		n := max(1, w.Small)
 		for w.Small == 0 && n < 12 && w.Shape(n+1).Tasks <= 100 { // some programs grow exponentially
 			n++
@@ -107,8 +108,8 @@ func TestForksNeedTheNewest(t *testing.T) {
 			continue
 		}
 		a := Axes{Policies: []string{"adaptive"}, Deques: []string{k.String()}, Forks: bothForks, Workers: []int{1}}
-		for _, w := range Workloads() {
-			s := &Session{Workloads: []*Workload{w}, Engines: Engines()[:1], Axes: a, N: 2, Reps: 1}
+		for _, w := range workloads.All() {
+			s := &Session{Workloads: []*workloads.Workload{w}, Engines: Engines()[:1], Axes: a, N: 2, Reps: 1}
 			if w.IsProgram() {
 				require.ErrorContains(t, s.validate(), "choose another deque")
 				refused++

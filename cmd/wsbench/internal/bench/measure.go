@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
@@ -20,7 +21,7 @@ type job struct {
 	open     func() (Runner, error) // builds the graph again, if there is one
 	whole    bool
 	pin      bool
-	teamwork teamwork // set if the all-procs time is to be measured, if the engine is magpie
+	teamwork workloads.Teamwork // set if the all-procs time is to be measured, if the engine is magpie
 	active   bool
 	keep     bool // the runner stays started from the first repetition on, until end
 	started  bool // the runner is
@@ -41,11 +42,8 @@ type data interface {
 	Verify() error
 }
 
-// propertied data has figures that no run changes, as the number of gates of a circuit.
-type propertied interface{ properties() []Metric }
-
 // openJob prepares the runs of target, whose tasks are those of work, on engine e.
-func openJob(e *Engine, s Setting, workload string, work Work, t Target) (*job, error) {
+func openJob(e *Engine, s Setting, workload string, work workloads.Work, t Target) (*job, error) {
 	open := func(t Target) (Runner, error) {
 		r, err := e.Open(s, t)
 		if err != nil {
@@ -66,7 +64,7 @@ func openJob(e *Engine, s Setting, workload string, work Work, t Target) (*job, 
 }
 
 // openProgramJob prepares the runs of p, which has the given number of tasks, on engine e.
-func openProgramJob(e *Engine, s Setting, workload string, p Program, tasks int) *job {
+func openProgramJob(e *Engine, s Setting, workload string, p workloads.Program, tasks int) *job {
 	return &job{workload: workload, setting: s, data: p, tasks: tasks, program: true, runner: e.OpenProgram(s, p),
 		open: func() (Runner, error) { return e.OpenProgram(s, p), nil },
 	}
@@ -157,8 +155,10 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 	r.Peers = peerFigures(counts.Peers)
 	r.Share = j.setting.Share.figures(counts.Share)
 	m.fill(&r)
-	if p, ok := j.data.(propertied); ok {
-		r.Properties = p.properties()
+	if p, ok := j.data.(workloads.Propertied); ok {
+		for _, p := range p.Properties() {
+			r.Properties = append(r.Properties, Metric(p))
+		}
 	}
 	if d, ok := j.data.(*divided); ok {
 		d.fill(&r, *j.division)

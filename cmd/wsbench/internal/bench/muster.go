@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
@@ -29,9 +30,9 @@ func newMuster(workers int) *muster {
 	return m
 }
 
-// here notes the calling worker. The muster may be nil.
+// here notes the calling worker.
 func (m *muster) here() {
-	if m == nil || m.missing.Load() == 0 {
+	if m.missing.Load() == 0 {
 		return
 	}
 	m.mu.Lock()
@@ -58,7 +59,7 @@ func (j *job) muster() (time.Duration, error) {
 	}
 	j.data.Reset()
 	m := newMuster(ex.Workers())
-	err = runOn(ex, j.teamwork, m)
+	err = workloads.RunOn(ex, j.teamwork, m.here)
 	if closeErr := ex.Close(); err == nil {
 		err = closeErr
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
@@ -14,7 +15,7 @@ import (
 // a task starts before one of its predecessors has finished, that predecessor sees the stamp. So every edge is checked,
 // in every run, whatever the timing.
 type orderCheck struct {
-	Work
+	workloads.Work
 	plan   *plan.Plan
 	starts []atomic.Uint32 // by task: how often it has started
 
@@ -22,7 +23,7 @@ type orderCheck struct {
 }
 
 // newOrderCheck builds the graph of w with tasks that check.
-func newOrderCheck(name string, w Work) (*orderCheck, Target, error) {
+func newOrderCheck(name string, w workloads.Work) (*orderCheck, Target, error) {
 	o := &orderCheck{Work: w}
 	t, _, err := describe(name, o)
 	if err != nil {

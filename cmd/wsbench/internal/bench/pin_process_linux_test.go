@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 )
 
 // TestPinProcess: the process has the processors of its workers while a repetition runs, and all afterwards.
@@ -22,11 +24,11 @@ func TestPinProcess(t *testing.T) {
 	var during unix.CPUSet
 	f := &fakeProgram{}
 	w := f.workload()
-	w.Program = func(int, uint64, Values) (Program, error) {
+	w.Program = func(int, uint64, workloads.Values) (workloads.Program, error) {
 		return lookingProgram{f, func() { _ = unix.SchedGetaffinity(0, &during) }}, nil
 	}
 	s, results := session(Engines()[1])
-	s.Workloads, s.Pin = []*Workload{w}, true
+	s.Workloads, s.Pin = []*workloads.Workload{w}, true
 	require.NoError(t, s.Run(context.Background()))
 	require.Equal(t, 1, during.Count())
 	require.True(t, (*results)[0].Pinned)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor"
 )
 
@@ -12,7 +13,7 @@ import (
 func parsePolicy(setting string, cfg *executor.Config) (err error) {
 	name, options, more := strings.Cut(setting, "+")
 	if cfg.Policy, err = executor.ParsePolicy(name); err != nil {
-		return BadInput("no policy %q: there are %s", name, join(executor.Policies()))
+		return input.Errorf("no policy %q: there are %s", name, join(executor.Policies()))
 	}
 	o := &cfg.PolicyOptions
 	seen := make(map[string]bool)
@@ -20,7 +21,7 @@ func parsePolicy(setting string, cfg *executor.Config) (err error) {
 		option, options, more = strings.Cut(options, "+")
 		key, value, _ := strings.Cut(option, "=")
 		if seen[key] {
-			return BadInput("policy %q: +%s is given twice", setting, key)
+			return input.Errorf("policy %q: +%s is given twice", setting, key)
 		}
 		seen[key] = true
 		number, notNumber := strconv.Atoi(value)
@@ -36,7 +37,7 @@ func parsePolicy(setting string, cfg *executor.Config) (err error) {
 			o.Yields = yields
 		default:
 			ways := strings.ReplaceAll(join(executor.AllYields()), ", ", "|")
-			return BadInput("policy %q: what is %q? After a policy may come +threshold=N, +yields=%s, "+
+			return input.Errorf("policy %q: what is %q? After a policy may come +threshold=N, +yields=%s, "+
 				"+busywakes and +check, see executor.PolicyOptions", setting, option, ways)
 		}
 	}
@@ -51,7 +52,7 @@ func checkPolicy(setting string) error {
 	}
 	ex, err := executor.New(cfg)
 	if err != nil {
-		return BadInput("policy %s: %s", setting, strings.TrimPrefix(err.Error(), "executor: "))
+		return input.Errorf("policy %s: %s", setting, strings.TrimPrefix(err.Error(), "executor: "))
 	}
 	return ex.Close()
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"testing"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/stretchr/testify/require"
 )
@@ -32,7 +33,7 @@ func TestParsePolicy(t *testing.T) {
 	} {
 		err := checkPolicy(asked)
 		require.ErrorContains(t, err, want, asked)
-		var bad *InputError
+		var bad *input.Error
 		require.ErrorAs(t, err, &bad)
 	}
 }

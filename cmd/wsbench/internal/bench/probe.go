@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 )
@@ -19,7 +20,7 @@ type Probe struct {
 	TakePart bool // callers take part in their runs, where the policy allows it
 
 	// Shape returns the size of the probe's graph and its data; nil means next to nothing.
-	Shape func(n int) Shape
+	Shape func(n int) workloads.Shape
 	// Measure makes the measurement on ex, which has no other user. Unless ctx has ended, an error is the fault of the
 	// executor.
 	Measure func(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error)

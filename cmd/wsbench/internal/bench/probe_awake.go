@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
@@ -75,7 +76,7 @@ func openWatch(workers int) (*threadWatch, error) {
 			continue // a thread has its name a moment after it starts
 		}
 		if len(threads) < workers {
-			return nil, BadInput("probe awake needs a system whose threads have names and states in /proc: Linux")
+			return nil, input.Errorf("probe awake needs a system whose threads have names and states in /proc: Linux")
 		}
 		for id := range threads {
 			f, err := os.Open(fmt.Sprintf("/proc/self/task/%d/stat", id))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 )
@@ -17,7 +18,7 @@ var fewIdle = &Probe{
 	Size:     "runs",
 	Default:  500,
 	TakePart: true,
-	Shape:    func(n int) Shape { return Shape{Data: 16 * float64(n)} },
+	Shape:    func(n int) workloads.Shape { return workloads.Shape{Data: 16 * float64(n)} },
 	Measure: func(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error) {
 		ran := [few]int{}
 		task := func(i int) {

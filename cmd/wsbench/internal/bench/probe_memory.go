@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 )
@@ -16,9 +17,9 @@ var rerun = &Probe{
 	About:   "what running an already built btree of n tasks once more allocates",
 	Size:    "tasks",
 	Default: 1<<20 - 1,
-	Shape:   btree.Shape,
+	Shape:   workloads.Named("btree").Shape,
 	Measure: func(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error) {
-		t, _, err := describe("rerun", btree.Make(n, 0))
+		t, _, err := describe("rerun", workloads.Named("btree").Make(n, 0))
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ var memory = &Probe{
 	About:   "heap memory of a built and once-run graph of n tasks, per task and per edge",
 	Size:    "tasks",
 	Default: 1 << 20,
-	Shape:   func(n int) Shape { return shapeOf(float64(n), denseEdges*float64(n), 1) },
+	Shape:   func(n int) workloads.Shape { return workloads.GraphShape(float64(n), denseEdges*float64(n), 1) },
 	// Two graphs with the same tasks and different numbers of edges give two equations.
 	Measure: func(ctx context.Context, ex *executor.Executor, n int) ([]Metric, error) {
 		thinBytes, thinEdges, err := heapOfBand(ctx, ex, n, 1)
@@ -77,7 +78,7 @@ func heapOfBand(ctx context.Context, ex *executor.Executor, n, few int) (bytes f
 	g.Reserve(n, n*few)
 	recent := make([]graph.Task, 0, few)
 	for i := range n {
-		t := g.Task(empty)
+		t := g.Task(func(context.Context) error { return nil })
 		for _, r := range recent {
 			r.Precede(t)
 		}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/park"
 )
@@ -16,7 +17,7 @@ var call = &Probe{
 	Size:     "calls",
 	Default:  20000,
 	TakePart: true,
-	Shape:    func(n int) Shape { return Shape{Data: 8 * float64(n)} },
+	Shape:    func(n int) workloads.Shape { return workloads.Shape{Data: 8 * float64(n)} },
 	Measure:  backToBack,
 }
 
@@ -26,7 +27,7 @@ var callIdle = &Probe{
 	Size:     "calls",
 	Default:  500,
 	TakePart: true,
-	Shape:    func(n int) Shape { return Shape{Data: 16 * float64(n)} },
+	Shape:    func(n int) workloads.Shape { return workloads.Shape{Data: 16 * float64(n)} },
 	Measure:  afterSilence,
 }
 
@@ -35,7 +36,7 @@ var submit = &Probe{
 	About:   "call with callers that are idle, so that a worker runs the task: latency from submission to done",
 	Size:    "submissions",
 	Default: 20000,
-	Shape:   func(n int) Shape { return Shape{Data: 8 * float64(n)} },
+	Shape:   func(n int) workloads.Shape { return workloads.Shape{Data: 8 * float64(n)} },
 	Measure: backToBack,
 }
 
@@ -44,7 +45,7 @@ var submitIdle = &Probe{
 	About:   "submit after 1 ms of silence each time, in turn with two bare threads that do: latency from sleep",
 	Size:    "submissions",
 	Default: 500,
-	Shape:   func(n int) Shape { return Shape{Data: 16 * float64(n)} },
+	Shape:   func(n int) workloads.Shape { return workloads.Shape{Data: 16 * float64(n)} },
 	Measure: afterSilence,
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
@@ -47,7 +49,7 @@ func (e extent) longer(other extent) extent {
 	return extent{max(e.ns, other.ns), max(e.units, other.units)}
 }
 
-func (p *profiler) each(n int, f func(team, int)) {
+func (p *profiler) Each(n int, f func(workloads.Team, int)) {
 	p.end()
 	fork := p.path
 	longest := fork
@@ -62,7 +64,7 @@ func (p *profiler) each(n int, f func(team, int)) {
 	p.start()
 }
 
-func (p *profiler) did(units int) {
+func (p *profiler) Did(units int) {
 	p.work.units += float64(units)
 	p.path.units += float64(units)
 }
@@ -95,7 +97,7 @@ func (p *profiler) withoutCore(took time.Duration) time.Duration {
 }
 
 // measure runs w.
-func (p *profiler) measure(w teamwork) {
+func (p *profiler) measure(w workloads.Teamwork) {
 	osthread.Lock()
 	defer osthread.Unlock()
 	p.origin = time.Now()
@@ -105,7 +107,7 @@ func (p *profiler) measure(w teamwork) {
 		p.thread = 0
 	}
 	p.start()
-	w.run(p)
+	w.RunOn(p)
 	p.end()
 }
 
@@ -135,14 +137,14 @@ func gauge() float64 {
 // hollow is a binary tree of calls that fork as fib does, and do nothing else.
 type hollow struct{ depth, leaves int }
 
-func (h *hollow) run(t team) { h.leaves = leaves(t, h.depth) }
+func (h *hollow) RunOn(t workloads.Team) { h.leaves = leaves(t, h.depth) }
 
-func leaves(t team, depth int) int {
+func leaves(t workloads.Team, depth int) int {
 	if depth == 0 {
 		return 1
 	}
 	var n [2]int
-	t.each(2, func(t team, i int) { n[i] = leaves(t, depth-1) })
+	t.Each(2, func(t workloads.Team, i int) { n[i] = leaves(t, depth-1) })
 	return n[0] + n[1]
 }
 
@@ -187,13 +189,13 @@ const profileName = "profile"
 
 // profileRunner runs a program on a profiler.
 type profileRunner struct {
-	program teamwork
+	program workloads.Teamwork
 	p       *profiler
 }
 
 // openProfileJob prepares the profile of a program, which has the given number of tasks.
-func openProfileJob(workload string, p Program, tasks int) *job {
-	open := func() *profileRunner { return &profileRunner{program: p.(teamwork)} }
+func openProfileJob(workload string, p workloads.Program, tasks int) *job {
+	open := func() *profileRunner { return &profileRunner{program: p.(workloads.Teamwork)} }
 	return &job{workload: workload, setting: Setting{profileName, None, None, None, 1, nil}, data: p, tasks: tasks,
 		program: true, runner: open(), open: func() (Runner, error) { return open(), nil },
 	}
@@ -220,21 +222,21 @@ func (s *Session) validateProfile() error {
 	}
 	for _, w := range s.Workloads {
 		if !w.Profiles {
-			return BadInput("%s has no profile: there are those of %s", w.Name, profiledNames())
+			return input.Errorf("%s has no profile: there are those of %s", w.Name, profiledNames())
 		}
 	}
 	if len(s.Probes) > 0 {
-		return BadInput("%s has no profile: there are those of %s", s.Probes[0].Name, profiledNames())
+		return input.Errorf("%s has no profile: there are those of %s", s.Probes[0].Name, profiledNames())
 	}
 	if s.Whole {
-		return BadInput("a profile is of the program alone: leave out -whole")
+		return input.Errorf("a profile is of the program alone: leave out -whole")
 	}
 	return nil
 }
 
 // Profiled lists the workloads that have a profile.
-func Profiled() (all []*Workload) {
-	for _, w := range Workloads() {
+func Profiled() (all []*workloads.Workload) {
+	for _, w := range workloads.All() {
 		if w.Profiles {
 			all = append(all, w)
 		}

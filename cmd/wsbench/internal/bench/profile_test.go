@@ -11,13 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 )
 
 // profileOf profiles a program of w with values as in "serial=2/branching=3". The result is verified.
-func profileOf(t *testing.T, w *Workload, n int, values string) *ProfileFigures {
+func profileOf(t *testing.T, w *workloads.Workload, n int, values string) *ProfileFigures {
 	t.Helper()
 	p, err := w.Program(n, 42, valuesFor(t, w, values))
 	require.NoError(t, err)
@@ -25,6 +26,27 @@ func profileOf(t *testing.T, w *Workload, n int, values string) *ProfileFigures 
 	require.NoError(t, err)
 	require.Equal(t, "profile", r.Engine)
 	return r.Profile
+}
+
+// nthFibonacci computes the number by definition.
+func nthFibonacci(n int) float64 {
+	if n < 2 {
+		return float64(n)
+	}
+	return nthFibonacci(n-1) + nthFibonacci(n-2)
+}
+
+const (
+	choleskyBlock = 8  // rows of a block of cholesky
+	strassenSmall = 64 // rows below which strassen multiplies by definition
+)
+
+// compute keeps the caller compute for so many steps.
+func compute(x uint64, steps int) uint64 {
+	for range steps {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	return x
 }
 
 // TestProfileCounts compares the work and the span in units with formulas.
@@ -43,12 +65,14 @@ func TestProfileCounts(t *testing.T) {
 	requireUnits(7*1000+7, 1000+7, p, "loopy")
 
 	for n := 2; n < 15; n++ {
-		calls := 2*fibonacci[float64](n+1) - 1
+		calls := 2*nthFibonacci(n+1) - 1
 		requireUnits(calls, float64(n), profileOf(t, fib, n, ""), "fib, n=%d", n)
 	}
 
 	// The document's trees have 10 and 11 levels. All have their ratios of branching and serial children here.
-	for _, k := range []knaryNode{{5, 6, 1}, {7, 4, 4}, {5, 5, 0}, {6, 3, 3}, {6, 4, 0}, {6, 4, 2}, {1, 2, 1}} {
+	for _, k := range []struct{ levels, branching, serial int }{
+		{5, 6, 1}, {7, 4, 4}, {5, 5, 0}, {6, 3, 3}, {6, 4, 0}, {6, 4, 2}, {1, 2, 1},
+	} {
 		p := profileOf(t, knary, k.levels, "branching="+join([]int{k.branching})+"/serial="+join([]int{k.serial}))
 		onPath := k.serial
 		if k.serial < k.branching {
@@ -66,7 +90,7 @@ func TestProfileCounts(t *testing.T) {
 	factorize, solve, subtract := 1.0, 1.0, 1.0 // the span at level l
 	for l := range 4 {
 		blocks := 1 << l
-		rows := quadBlock * blocks
+		rows := choleskyBlock * blocks
 		work := blocks + blocks*(blocks-1)/2 + (blocks-1)*blocks*(blocks+1)/6
 		p := profileOf(t, cholesky, rows, "nonzeros="+join([]int{rows * (rows + 1) / 2}))
 		requireUnits(float64(work), factorize, p, "cholesky, %d blocks", blocks)
@@ -78,7 +102,7 @@ func TestProfileCounts(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 128, 130} {
 		var figures func(n int) (work, span float64)
 		figures = func(n int) (work, span float64) {
-			if n < strassenCut {
+			if n < strassenSmall {
 				return float64(n * n * n), float64(n * n * n)
 			}
 			half := float64((n + 1) / 2)
@@ -95,17 +119,17 @@ func TestProfileCounts(t *testing.T) {
 }
 
 // programOn is a function that is a program for teams.
-type programOn func(t team)
+type programOn func(t workloads.Team)
 
-func (p programOn) run(t team) { p(t) }
+func (p programOn) RunOn(t workloads.Team) { p(t) }
 
 // TestProfileTimes: calls of two, four and one steps of work, that may be at the same time, have a work of seven steps
 // and a span of four. A machine that slows down during a run spoils it, so there are several attempts.
 func TestProfileTimes(t *testing.T) {
 	var sink uint64
 	steps := []int{2, 4, 1}
-	program := programOn(func(t team) {
-		t.each(len(steps), func(_ team, i int) { sink += grind(1, steps[i]*200_000) })
+	program := programOn(func(t workloads.Team) {
+		t.Each(len(steps), func(_ workloads.Team, i int) { sink += compute(1, steps[i]*200_000) })
 	})
 	testkit.Fits(t, func() (wrong string) {
 		p := &profiler{cost: gauge()}
@@ -140,58 +164,21 @@ func TestProfileWithoutCore(t *testing.T) {
 	}
 	const nap = 50 * time.Millisecond
 	p := new(profiler)
-	p.measure(programOn(func(t team) {
-		t.each(2, func(team, int) { time.Sleep(nap) })
+	p.measure(programOn(func(t workloads.Team) {
+		t.Each(2, func(workloads.Team, int) { time.Sleep(nap) })
 	}))
 	require.Less(t, p.work.ns, float64(nap))
 }
 
-// A waiting team counts the calls that are ready and have not begun.
-type waiting struct{ now, most int }
-
-func (w *waiting) each(n int, f func(team, int)) {
-	w.now += n - 1
-	w.most = max(w.most, w.now)
-	f(w, 0)
-	for i := 1; i < n; i++ {
-		w.now--
-		f(w, i)
-	}
-}
-
-func (*waiting) did(int) {}
-
-// TestLoopyHidesItsParallelism: nothing but the rest of the loop is ready, however long the loop is.
-func TestLoopyHidesItsParallelism(t *testing.T) {
-	for _, n := range []int{2, 3, 50} {
-		p, err := loopy.Program(n, 0, valuesFor(t, loopy, "iterations=1"))
-		require.NoError(t, err)
-		w := new(waiting)
-		p.(teamwork).run(w)
-		require.Equal(t, waiting{0, 1}, *w)
-	}
-}
-
-// TestTeams: every team makes every call once, with more calls than there is room for on the stack, too.
-func TestTeams(t *testing.T) {
-	for _, n := range []int{1, 2, fewForks + 1, fewForks + 2, 100} {
-		calls := make([]atomic.Int32, n)
-		program := programOn(func(t team) {
-			t.did(1)
-			t.each(n, func(t team, i int) {
-				t.did(1)
-				t.each(1, func(team, int) { calls[i].Add(1) })
-			})
-		})
-		ex, err := executor.New(executor.Config{Workers: 3})
-		require.NoError(t, err)
-		program.run(inTurn{})
-		program.run(onGoroutines{&spawner{most: 5}})
-		program.run(&profiler{})
-		require.NoError(t, runOn(ex, program, nil))
-		require.NoError(t, ex.Close())
-		for i := range calls {
-			require.EqualValues(t, 4, calls[i].Load(), "call %d of %d", i, n)
+// TestProfilerCalls: a profiler makes every call once.
+func TestProfilerCalls(t *testing.T) {
+	for _, n := range []int{1, 2, 100} {
+		calls := make([]int, n)
+		programOn(func(t workloads.Team) {
+			t.Each(n, func(t workloads.Team, i int) { t.Each(1, func(workloads.Team, int) { calls[i]++ }) })
+		}).RunOn(&profiler{})
+		for i, c := range calls {
+			require.Equal(t, 1, c, "call %d of %d", i, n)
 		}
 	}
 }
@@ -204,25 +191,27 @@ func TestMuster(t *testing.T) {
 	defer func() { require.NoError(t, ex.Close()) }()
 	var begun atomic.Int32
 	m := newMuster(workers)
-	require.NoError(t, runOn(ex, programOn(func(t team) {
-		t.each(workers, func(team, int) {
+	require.NoError(t, workloads.RunOn(ex, programOn(func(t workloads.Team) {
+		t.Each(workers, func(workloads.Team, int) {
 			for begun.Add(1); begun.Load() < workers; {
 				runtime.Gosched() // so that no worker gets two
 			}
 		})
-	}), m))
+	}), m.here))
 	require.Positive(t, m.allProcs())
 	require.LessOrEqual(t, m.allProcs(), time.Since(m.begin))
 
 	m = newMuster(workers)
-	require.NoError(t, runOn(ex, programOn(func(t team) { t.each(1, func(team, int) {}) }), m))
+	require.NoError(t, workloads.RunOn(ex, programOn(func(t workloads.Team) {
+		t.Each(1, func(workloads.Team, int) {})
+	}), m.here))
 	require.Zero(t, m.allProcs())
 }
 
 // TestProfileSession: magpie has the all-procs time of every repetition, and the profile comes after all engines.
 func TestProfileSession(t *testing.T) {
 	s, results := session(Engines()...)
-	s.Workloads = []*Workload{fib, loopy}
+	s.Workloads = []*workloads.Workload{fib, loopy}
 	s.Params = map[string]string{"iterations": "1000"}
 	s.Profile, s.Reps = true, 2
 	require.NoError(t, s.Run(context.Background()))
@@ -238,9 +227,9 @@ func TestProfileSession(t *testing.T) {
 	}
 	require.Len(t, engines, 2*2*len(once))
 
-	for _, w := range Workloads() {
+	for _, w := range workloads.All() {
 		s, results := session(Engines()...)
-		s.Workloads, s.Profile = []*Workload{w}, true
+		s.Workloads, s.Profile = []*workloads.Workload{w}, true
 		if w.Profiles {
 			require.NoError(t, s.validateProfile())
 			continue
@@ -252,26 +241,24 @@ func TestProfileSession(t *testing.T) {
 	s.Workloads, s.Probes, s.Profile = nil, []*Probe{idle}, true
 	require.ErrorContains(t, s.validateProfile(), "idle has no profile: there are those of fib, ")
 	s, _ = session(Engines()...)
-	s.Workloads, s.Profile, s.Whole = []*Workload{fib}, true, true
+	s.Workloads, s.Profile, s.Whole = []*workloads.Workload{fib}, true, true
 	require.ErrorContains(t, s.validateProfile(), "leave out -whole")
 }
 
+// A wrongTeam is a fakeProgram that is wrong once a team has run it.
+type wrongTeam struct{ fakeProgram }
+
+func (w *wrongTeam) RunOn(workloads.Team) { w.done, w.wrong = true, true }
+
 // TestMusterIsVerified: the all-procs time of a wrong result is not reported.
 func TestMusterIsVerified(t *testing.T) {
-	r := &recursion[int]{arg: 3, want: 2, fork: fibFork, on: func(team, int) int64 { return 7 }}
-	j := openProgramJob(Engines()[0], Setting{"magpie", "adaptive", "chaselev", "private", 1, nil}, "fib", r, 1)
+	p := new(wrongTeam)
+	j := openProgramJob(Engines()[0], Setting{"magpie", "adaptive", "chaselev", "private", 1, nil}, "fake", p, 1)
 	_, err := j.repeat(context.Background())
 	require.NoError(t, err)
-	j.teamwork = r
+	j.teamwork = p
 	_, err = j.repeat(context.Background())
 	var wrong *WrongAnswer
 	require.ErrorAs(t, err, &wrong)
-	require.ErrorContains(t, err, "the result is 7, not 2")
-}
-
-// TestGround: the formula is right for every number of steps.
-func TestGround(t *testing.T) {
-	for n := range 300 {
-		require.Equal(t, grind(uint64(n)*12345, n), ground(uint64(n)*12345, n), "n=%d", n)
-	}
+	require.ErrorContains(t, err, "it is wrong")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // A Report writes results of type R in one format.
@@ -47,10 +48,10 @@ func (r *Report[R]) Add(results []R) error {
 func (r *Report[R]) Close() error { return r.to.close() }
 
 func unknownFormat(format string, known []string) error {
-	return BadInput("no format %q: there are %s", format, join(known))
+	return input.Errorf("no format %q: there are %s", format, join(known))
 }
 
-// CheckFormat returns an [InputError] if known does not contain format.
+// CheckFormat returns an [input.Error] if known does not contain format.
 func CheckFormat(format string, known []string) error {
 	if slices.Contains(known, format) {
 		return nil

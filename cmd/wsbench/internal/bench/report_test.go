@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/perf/benchfmt"
 )
@@ -166,7 +167,7 @@ func TestBenchReport(t *testing.T) {
 
 func TestUnknownFormat(t *testing.T) {
 	_, err := NewReport[Result]("xml", nil, nil, nil)
-	var bad *InputError
+	var bad *input.Error
 	require.ErrorAs(t, err, &bad)
 	require.EqualError(t, err, `no format "xml": there are text, bench, json`)
 }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"runtime"
 	"time"
+
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 )
 
 // A Session is a set of measurements to be made one after the other.
 type Session struct {
-	Workloads []*Workload
+	Workloads []*workloads.Workload
 	Probes    []*Probe
 	Engines   []*Engine
 	Axes      Axes
@@ -43,7 +45,7 @@ type Session struct {
 	Emit func([]Result) error
 }
 
-// Run makes the measurements. If the session is wrong it returns an [InputError] before the first.
+// Run makes the measurements. If the session is wrong it returns an input.Error before the first.
 func (s *Session) Run(ctx context.Context) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -59,7 +61,7 @@ func (s *Session) Run(ctx context.Context) error {
 }
 
 // size returns the n with which w is measured.
-func (s *Session) size(w *Workload) int {
+func (s *Session) size(w *workloads.Workload) int {
 	switch {
 	case s.N != 0:
 		return s.N
@@ -83,12 +85,12 @@ type prepared struct {
 	tasks  int
 	edges  int
 	builds []time.Duration // by repetition; nil for a program
-	values Values
-	result keeper // of a program that keeps its result; else nil
+	values workloads.Values
+	result workloads.Keeper // of a program that keeps its result; else nil
 }
 
 // runWorkload prepares w and measures it.
-func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error) {
+func (s *Session) runWorkload(ctx context.Context, w *workloads.Workload) ([]Result, error) {
 	p, err := s.prepare(ctx, w)
 	if err != nil {
 		return nil, err
@@ -101,7 +103,7 @@ func (s *Session) runWorkload(ctx context.Context, w *Workload) ([]Result, error
 }
 
 // prepare prepares w and its trials.
-func (s *Session) prepare(ctx context.Context, w *Workload) (p prepared, err error) {
+func (s *Session) prepare(ctx context.Context, w *workloads.Workload) (p prepared, err error) {
 	prepare := s.prepareGraph
 	switch {
 	case w.IsProgram():
@@ -129,7 +131,7 @@ func (s *Session) prepare(ctx context.Context, w *Workload) (p prepared, err err
 }
 
 // prepareGraph checks the order of the edges in every setting, and builds the graph to measure.
-func (s *Session) prepareGraph(ctx context.Context, w *Workload, n int) (p prepared, err error) {
+func (s *Session) prepareGraph(ctx context.Context, w *workloads.Workload, n int) (p prepared, err error) {
 	work := w.Make(n, s.Seed)
 	if err := s.checkOrder(ctx, w, work); err != nil {
 		return p, err
@@ -143,25 +145,25 @@ func (s *Session) prepareGraph(ctx context.Context, w *Workload, n int) (p prepa
 }
 
 // prepareProgram makes the program.
-func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p prepared, err error) {
-	if p.values, err = w.values(s.Params); err != nil {
+func (s *Session) prepareProgram(ctx context.Context, w *workloads.Workload, n int) (p prepared, err error) {
+	if p.values, err = w.ReadValues(s.Params); err != nil {
 		return p, err
 	}
-	p.tasks = int(w.shape(n, p.values).Tasks)
+	p.tasks = int(w.ShapeWith(n, p.values).Tasks)
 	s.step("preparing "+w.Name, guess(p.tasks))
-	program, err := attend(ctx, func() (Program, error) { return w.Program(n, s.Seed, p.values) })
+	program, err := attend(ctx, func() (workloads.Program, error) { return w.Program(n, s.Seed, p.values) })
 	if err != nil {
 		return p, err
 	}
-	p.result, _ = program.(keeper)
+	p.result, _ = program.(workloads.Keeper)
 	for _, e := range s.Engines {
-		for _, setting := range e.Settings(w.axes(s.Axes)) {
+		for _, setting := range e.Settings(axesOf(w, s.Axes)) {
 			p.jobs = append(p.jobs, openProgramJob(e, setting, w.Name, program, p.tasks))
 		}
 	}
 	if s.Profile || s.AllProcs {
 		for _, j := range p.jobs {
-			j.teamwork = program.(teamwork)
+			j.teamwork = program.(workloads.Teamwork)
 		}
 	}
 	if s.Profile {
@@ -171,12 +173,12 @@ func (s *Session) prepareProgram(ctx context.Context, w *Workload, n int) (p pre
 }
 
 // prepareDivision makes the division, and divides it for every setting, queue and number of tasks.
-func (s *Session) prepareDivision(ctx context.Context, w *Workload, n int) (p prepared, err error) {
-	if p.values, err = w.values(s.Params); err != nil {
+func (s *Session) prepareDivision(ctx context.Context, w *workloads.Workload, n int) (p prepared, err error) {
+	if p.values, err = w.ReadValues(s.Params); err != nil {
 		return p, err
 	}
 	s.step("preparing "+w.Name, guess(n))
-	d, err := attend(ctx, func() (Division, error) {
+	d, err := attend(ctx, func() (workloads.Division, error) {
 		d := w.Division()
 		d.Inputs(n, s.Seed, p.values)
 		return d, ctx.Err()
@@ -189,7 +191,7 @@ func (s *Session) prepareDivision(ctx context.Context, w *Workload, n int) (p pr
 		counts = []int{min(n, cmp.Or(w.Parts, n))}
 	}
 	for _, e := range s.Engines {
-		for _, setting := range e.Settings(w.axes(s.Axes)) {
+		for _, setting := range e.Settings(axesOf(w, s.Axes)) {
 			queues := []string{None}
 			if setting.Policy != None {
 				queues = s.Axes.Queues
@@ -215,7 +217,7 @@ func (s *Session) prepareDivision(ctx context.Context, w *Workload, n int) (p pr
 }
 
 // checkOrder runs the graph of work in every setting, with tasks that check the order of its edges.
-func (s *Session) checkOrder(ctx context.Context, w *Workload, work Work) error {
+func (s *Session) checkOrder(ctx context.Context, w *workloads.Workload, work workloads.Work) error {
 	s.step("building "+w.Name, guess(int(w.Shape(s.size(w)).Tasks)))
 	check, target, err := newOrderCheck(w.Name, work)
 	if err != nil {
@@ -235,7 +237,9 @@ func (s *Session) checkOrder(ctx context.Context, w *Workload, work Work) error 
 }
 
 // buildOften builds the graph once for each repetition. It returns the last graph and the times of all.
-func (s *Session) buildOften(ctx context.Context, w *Workload, work Work) (t Target, times []time.Duration, err error) {
+func (s *Session) buildOften(
+	ctx context.Context, w *workloads.Workload, work workloads.Work,
+) (t Target, times []time.Duration, err error) {
 	for range s.Reps {
 		if err := ctx.Err(); err != nil {
 			return t, nil, err
@@ -253,9 +257,9 @@ func (s *Session) buildOften(ctx context.Context, w *Workload, work Work) (t Tar
 }
 
 // openAll prepares the runs of t in every setting.
-func (s *Session) openAll(w *Workload, work Work, t Target) (jobs []*job, err error) {
+func (s *Session) openAll(w *workloads.Workload, work workloads.Work, t Target) (jobs []*job, err error) {
 	for _, e := range s.Engines {
-		for _, setting := range e.Settings(w.axes(s.Axes)) {
+		for _, setting := range e.Settings(axesOf(w, s.Axes)) {
 			j, err := openJob(e, setting, w.Name, work, t)
 			if err != nil {
 				return nil, err

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
@@ -16,7 +18,7 @@ import (
 func session(engines ...*Engine) (*Session, *[]Result) {
 	results := new([]Result)
 	return &Session{
-		Workloads: []*Workload{chain},
+		Workloads: []*workloads.Workload{chain},
 		Engines:   engines,
 		Axes: Axes{
 			Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: bothForks, Workers: []int{1},
@@ -106,7 +108,7 @@ func TestWrongOrder(t *testing.T) {
 	e := a.engine()
 	e.Open = func(s Setting, t Target) (Runner, error) { return &backwards{plan: t.Plan}, nil }
 	s, results := session(e)
-	s.Workloads = []*Workload{btree}
+	s.Workloads = []*workloads.Workload{btree}
 	var wrong *WrongAnswer
 	err := s.Run(context.Background())
 	require.ErrorAs(t, err, &wrong)
@@ -146,7 +148,7 @@ func TestCancelled(t *testing.T) {
 		return -1, 0
 	}
 	s, results := session(a.engine())
-	s.Workloads = []*Workload{chain, btree, fan}
+	s.Workloads = []*workloads.Workload{chain, btree, fan}
 	require.ErrorIs(t, s.Run(ctx), context.Canceled)
 	require.Len(t, *results, 3)
 	require.Equal(t, "chain", (*results)[2].Workload)
@@ -168,7 +170,7 @@ func TestEmitError(t *testing.T) {
 	full := errors.New("disk full")
 	a, _, log := fakes()
 	s, _ := session(a.engine())
-	s.Workloads = []*Workload{chain, btree}
+	s.Workloads = []*workloads.Workload{chain, btree}
 	s.Emit = func([]Result) error { return full }
 	require.ErrorIs(t, s.Run(context.Background()), full)
 	require.Len(t, *log, 5) // and nothing more is measured
@@ -209,14 +211,14 @@ func TestBadSessions(t *testing.T) {
 		{"deque", func(s *Session) { s.Axes.Deques = []string{"x"} }, []string{`no deque "x"`, "chaselev"}},
 		{"forks", func(s *Session) { s.Axes.Forks = []string{"x"} }, []string{`no way to fork "x"`, "private, pushed"}},
 		{"too many tasks", func(s *Session) { s.N = 1 << 30 }, []string{"at most 536870911 together fit a graph"}},
-		{"too large", func(s *Session) { s.Workloads, s.N = []*Workload{matmul}, 50_000_000 },
+		{"too large", func(s *Session) { s.Workloads, s.N = []*workloads.Workload{matmul}, 50_000_000 },
 			[]string{"matmul with n=50000000 needs about 55879367.9 GiB, and ", " GiB are available"}},
 		{"a probe too large",
 			func(s *Session) { s.Workloads, s.Probes, s.N = nil, []*Probe{idle, submit}, math.MaxInt },
 			[]string{"submit with n=", " needs about ", " GiB are available"}},
 		{"a probe of too many tasks", func(s *Session) { s.Workloads, s.Probes, s.N = nil, []*Probe{memory}, 1<<27 },
 			[]string{"memory with n=134217728 has 134217728 tasks and 1073741824 edges, at most 536870911 together"}},
-		{"the last is too large", func(s *Session) { s.Workloads, s.N = []*Workload{chain, matmul}, 1_000_000 },
+		{"the last is too large", func(s *Session) { s.Workloads, s.N = []*workloads.Workload{chain, matmul}, 1_000_000 },
 			[]string{"matmul"}},
 	}
 	for _, tt := range tests {
@@ -224,7 +226,7 @@ func TestBadSessions(t *testing.T) {
 		s, results := session(a.engine())
 		tt.change(s)
 		err := s.Run(context.Background())
-		var bad *InputError
+		var bad *input.Error
 		require.ErrorAs(t, err, &bad, tt.name)
 		for _, want := range tt.want {
 			require.ErrorContains(t, err, want, tt.name)
@@ -235,14 +237,13 @@ func TestBadSessions(t *testing.T) {
 }
 
 func TestFits(t *testing.T) {
-	shape := Shape{Tasks: 1e6, Edges: 2e6, Data: 5}
-	need := 1e6*bytesPerTask + 2e6*bytesPerEdge + 5.0
-	require.Equal(t, need, shape.Bytes())
+	shape := workloads.Shape{Tasks: 1e6, Edges: 2e6, Data: 5}
+	need := shape.Bytes()
 	require.NoError(t, fits("x", 1, shape, need, need))
 	require.EqualError(t, fits("x", 1, shape, 3<<30, 2<<30),
 		"x with n=1 needs about 3.0 GiB, and 2.0 GiB are available: choose a smaller n")
-	require.NoError(t, fits("x", 1, Shape{Tasks: plan.Max}, 0, 1))
-	require.ErrorContains(t, fits("x", 1, Shape{Tasks: plan.Max, Edges: 1}, 0, 1), "together fit a graph")
+	require.NoError(t, fits("x", 1, workloads.Shape{Tasks: plan.Max}, 0, 1))
+	require.ErrorContains(t, fits("x", 1, workloads.Shape{Tasks: plan.Max, Edges: 1}, 0, 1), "together fit a graph")
 }
 
 // TestEnginesCountForMemory: an engine that needs memory for each ready task adds to the estimate.
@@ -255,8 +256,8 @@ func TestEnginesCountForMemory(t *testing.T) {
 		return 1e30
 	}
 	s, _ := session(e)
-	s.Workloads = []*Workload{fan}
-	var bad *InputError
+	s.Workloads = []*workloads.Workload{fan}
+	var bad *input.Error
 	require.ErrorAs(t, s.Run(context.Background()), &bad)
 	require.Equal(t, 10.0, width)
 	require.Empty(t, *log)

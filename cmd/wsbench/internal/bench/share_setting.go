@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/allot"
 	"github.com/magpie-go/magpie/internal/gat"
@@ -28,14 +30,14 @@ func (s *ShareSetting) String() string {
 
 // A ShareKnob is a flag of wsbench run beside -share, and sets a field of an executor.Share.
 type ShareKnob struct {
-	*Param
+	*workloads.Param
 	set func(*executor.Share, any)
 }
 
 // sharePrefix begins the names of the flags.
 const sharePrefix = "share-"
 
-func shareKnob[T any](p *Param, set func(*executor.Share, T)) *ShareKnob {
+func shareKnob[T any](p *workloads.Param, set func(*executor.Share, T)) *ShareKnob {
 	return &ShareKnob{p, func(s *executor.Share, v any) { set(s, v.(T)) }}
 }
 
@@ -43,21 +45,25 @@ func shareKnob[T any](p *Param, set func(*executor.Share, T)) *ShareKnob {
 func ShareKnobs() []*ShareKnob {
 	const most = 1 << 20 // processors
 	return []*ShareKnob{
-		shareKnob(intParam("share-weight", "N", 1, 1, allot.MaxWeight, "part of contended processors, relative to others"),
+		shareKnob(workloads.IntParam("share-weight", "N", 1, 1, allot.MaxWeight,
+			"part of contended processors, relative to others"),
 			func(s *executor.Share, n int) { s.Weight = n }),
-		shareKnob(intParam("share-minimum", "N", 0, 0, most, "processors before others have more than one"),
+		shareKnob(workloads.IntParam("share-minimum", "N", 0, 0, most, "processors before others have more than one"),
 			func(s *executor.Share, n int) { s.Minimum = n }),
-		shareKnob(NewParam("share-limit", "N", "", "the largest allotment (default: the workers)", intFrom(1, most)),
+		shareKnob(workloads.NewParam("share-limit", "N", "", "the largest allotment (default: the workers)",
+			workloads.IntFrom(1, most)),
 			func(s *executor.Share, n int) { s.Limit = n }),
-		shareKnob(NewParam("share-cycle", "TIME", "5ms", "time between two estimates, the same in all jobs", parseCycle),
+		shareKnob(workloads.NewParam("share-cycle", "TIME", "5ms", "time between two estimates, the same in all jobs",
+			parseCycle),
 			func(s *executor.Share, d time.Duration) { s.Cycle = d }),
-		shareKnob(NewParam("share-processors", "N", "",
-			"processors that are shared, the same in all jobs\n(default: those that the process may use)", intFrom(1, most)),
+		shareKnob(workloads.NewParam("share-processors", "N", "",
+			"processors that are shared, the same in all jobs\n(default: those that the process may use)",
+			workloads.IntFrom(1, most)),
 			func(s *executor.Share, n int) { s.Processors = n }),
-		shareKnob(NewParam("share-desire", "RULE", executor.StealRatio.String(),
+		shareKnob(workloads.NewParam("share-desire", "RULE", executor.StealRatio.String(),
 			join(executor.Desires())+": how it estimates what it can use", parseDesire),
 			func(s *executor.Share, d executor.Desire) { s.Desire = d }),
-		shareKnob(NewParam("share-efficiency", "F", "0.5", "the target of steal-ratio, above 0 and at most 1",
+		shareKnob(workloads.NewParam("share-efficiency", "F", "0.5", "the target of steal-ratio, above 0 and at most 1",
 			parseEfficiency),
 			func(s *executor.Share, f float64) { s.Efficiency = f }),
 	}
@@ -96,9 +102,9 @@ func NewShareSetting(path string, knobs map[string]string) (*ShareSetting, error
 		if !ok {
 			continue
 		}
-		v, err := k.parse(text)
+		v, err := k.Parse(text)
 		if err != nil {
-			return nil, BadInput("-%s %s: %v", k.Name, text, err)
+			return nil, input.Errorf("-%s %s: %v", k.Name, text, err)
 		}
 		k.set(&s.Share, v)
 		if value := fmt.Sprint(v); value != k.Default {
@@ -115,7 +121,7 @@ func (s *Session) validateShare() error {
 		return nil
 	}
 	if _, err := gat.Read(s.Axes.Share.path()); errors.Is(err, errors.ErrUnsupported) {
-		return BadInput("-share: %s", strings.TrimPrefix(err.Error(), "gat: "))
+		return input.Errorf("-share: %s", strings.TrimPrefix(err.Error(), "gat: "))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/plan"
 )
@@ -15,7 +16,7 @@ type Target struct {
 }
 
 // describe builds the graph of w, with the bodies of w, and returns the time that it took.
-func describe(name string, w Work) (Target, time.Duration, error) {
+func describe(name string, w workloads.Work) (Target, time.Duration, error) {
 	begin := time.Now()
 	g := graph.New(name)
 	w.Build(g, w.Body)

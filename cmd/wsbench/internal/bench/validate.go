@@ -2,29 +2,29 @@ package bench
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
 // validate returns an error if the session cannot run.
 func (s *Session) validate() error {
 	if s.N < 0 {
-		return BadInput("size must be at least 1, not %d", s.N)
+		return input.Errorf("size must be at least 1, not %d", s.N)
 	}
 	if s.Reps < 1 {
-		return BadInput("repetitions must be at least 1, not %d", s.Reps)
+		return input.Errorf("repetitions must be at least 1, not %d", s.Reps)
 	}
 	if s.Active && (s.Whole || len(s.Probes) > 0) {
-		return BadInput("active workers are counted in runs alone: not with -whole, and not in probes")
+		return input.Errorf("active workers are counted in runs alone: not with -whole, and not in probes")
 	}
 	for _, w := range s.Axes.Workers {
 		if w < 1 || w > executor.MaxWorkers {
-			return BadInput("workers must be 1 to %d, not %d", executor.MaxWorkers, w)
+			return input.Errorf("workers must be 1 to %d, not %d", executor.MaxWorkers, w)
 		}
 	}
 	for _, p := range s.Axes.Policies {
@@ -34,7 +34,7 @@ func (s *Session) validate() error {
 	}
 	for _, f := range s.Axes.Forks {
 		if _, err := executor.ParseForks(f); err != nil {
-			return BadInput("no way to fork %q: there are %s", f, join(executor.AllForks()))
+			return input.Errorf("no way to fork %q: there are %s", f, join(executor.AllForks()))
 		}
 	}
 	for _, d := range s.Axes.Deques {
@@ -47,7 +47,7 @@ func (s *Session) validate() error {
 		}
 		for _, w := range s.Workloads {
 			if cfg.Deque.FIFO() && w.IsProgram() {
-				return BadInput("%s forks, and deque %s does not give the newest back: choose another deque", w.Name, d)
+				return input.Errorf("%s forks, and deque %s does not give the newest back: choose another deque", w.Name, d)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Session) validate() error {
 	if err := s.validateProfile(); err != nil {
 		return err
 	}
-	available := available()
+	available := workloads.Available()
 	for _, w := range s.Workloads {
 		if err := s.validateSize(w, available); err != nil {
 			return err
@@ -81,20 +81,42 @@ func (s *Session) validate() error {
 	return nil
 }
 
+// validateParams returns an error if no workload has a parameter that is asked for, or a value is wrong.
+func (s *Session) validateParams() error {
+	for _, p := range workloads.Params(workloads.All()) {
+		if _, ok := s.Params[p.Name]; !ok || slices.ContainsFunc(s.Workloads, p.IsOf) {
+			continue
+		}
+		var names []string
+		for _, w := range workloads.All() {
+			if p.IsOf(w) {
+				names = append(names, w.Name)
+			}
+		}
+		return input.Errorf("-%s is for %s, which is not to run", p.Name, strings.Join(names, " and "))
+	}
+	for _, w := range s.Workloads {
+		if _, err := w.ReadValues(s.Params); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // validateSize refuses a size of w that is not possible here.
-func (s *Session) validateSize(w *Workload, available float64) error {
+func (s *Session) validateSize(w *workloads.Workload, available float64) error {
 	n := s.size(w)
 	if w.Most > 0 && n > w.Most {
-		return BadInput("%s goes up to n=%d, not %d: choose a smaller n", w.Name, w.Most, n)
+		return input.Errorf("%s goes up to n=%d, not %d: choose a smaller n", w.Name, w.Most, n)
 	}
 	if w.Sizes != nil && !slices.Contains(w.Sizes, n) {
-		return BadInput("%s has no instance with n=%d: choose n=%s", w.Name, n, join(w.Sizes))
+		return input.Errorf("%s has no instance with n=%d: choose n=%s", w.Name, n, join(w.Sizes))
 	}
-	values, err := w.values(s.Params)
+	values, err := w.ReadValues(s.Params)
 	if err != nil {
 		return err
 	}
-	shape := w.shape(n, values)
+	shape := w.ShapeWith(n, values)
 	check, need := fits, shape.Bytes()
 	if w.Make == nil {
 		check, need = programFits, shape.Data
@@ -104,7 +126,7 @@ func (s *Session) validateSize(w *Workload, available float64) error {
 		if w.Make == nil {
 			bytes = e.ProgramBytes
 			if e.ProgramWidth > 0 && shape.Width > e.ProgramWidth {
-				return BadInput("%s with n=%d has %.3g tasks, engine %s is for %.3g at most: "+
+				return input.Errorf("%s with n=%d has %.3g tasks, engine %s is for %.3g at most: "+
 					"choose a smaller n or another engine", w.Name, n, shape.Width, e.Name, e.ProgramWidth)
 			}
 		}
@@ -116,22 +138,22 @@ func (s *Session) validateSize(w *Workload, available float64) error {
 }
 
 // programFits refuses a size at which a program has no tasks, would not end, or does not fit in memory.
-func programFits(name string, n int, shape Shape, need, available float64) error {
+func programFits(name string, n int, shape workloads.Shape, need, available float64) error {
 	if shape.Tasks < 1 {
-		return BadInput("%s with n=%d has no tasks: choose a larger n", name, n)
+		return input.Errorf("%s with n=%d has no tasks: choose a larger n", name, n)
 	}
-	if shape.Tasks > mostTasks {
-		return BadInput("%s with n=%d has %.3g tasks, which is more than %.3g: choose a smaller n",
-			name, n, shape.Tasks, float64(mostTasks))
+	if shape.Tasks > workloads.MostTasks {
+		return input.Errorf("%s with n=%d has %.3g tasks, which is more than %.3g: choose a smaller n",
+			name, n, shape.Tasks, float64(workloads.MostTasks))
 	}
 	return fitsMemory(name, n, need, available)
 }
 
 // fits refuses a size that a graph cannot have, or that does not fit in memory: the kernel would end the process
 // half-way.
-func fits(name string, n int, shape Shape, need, available float64) error {
+func fits(name string, n int, shape workloads.Shape, need, available float64) error {
 	if shape.Tasks+shape.Edges > plan.Max {
-		return BadInput("%s with n=%d has %.0f tasks and %.0f edges, at most %d together fit a graph: "+
+		return input.Errorf("%s with n=%d has %.0f tasks and %.0f edges, at most %d together fit a graph: "+
 			"choose a smaller n", name, n, shape.Tasks, shape.Edges, plan.Max)
 	}
 	return fitsMemory(name, n, need, available)
@@ -139,22 +161,11 @@ func fits(name string, n int, shape Shape, need, available float64) error {
 
 func fitsMemory(name string, n int, need, available float64) error {
 	if need > available {
-		return BadInput("%s with n=%d needs about %s, and %s are available: choose a smaller n",
-			name, n, gib(need), gib(available))
+		return input.Errorf("%s with n=%d needs about %s, and %s are available: choose a smaller n",
+			name, n, workloads.GiB(need), workloads.GiB(available))
 	}
 	return nil
 }
-
-// available returns how much memory may be used, in bytes. It is at most the addressable memory, which is also the
-// result if the rest is unknown.
-func available() float64 {
-	if a := osthread.AvailableMemory(); a > 0 {
-		return min(float64(a), math.MaxInt)
-	}
-	return math.MaxInt
-}
-
-func gib(bytes float64) string { return fmt.Sprintf("%.1f GiB", bytes/(1<<30)) }
 
 // join lists values separated by commas.
 func join[T any](values []T) string {

@@ -1,7 +1,5 @@
 package replay
 
-import ()
-
 // energyOf returns the figure that stands for energy, and its name: joules where they were measured, or else CPU time.
 func (d *Data) energyOf() (figure, name string, scale float64) {
 	if d.stat("joules").N > 0 {

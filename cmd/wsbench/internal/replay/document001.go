@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 )
 
 // The experiments of document 001, with its queues: centralised, one per thread with six ways to steal, and a priority
@@ -246,7 +246,7 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 				for _, w := range d.values("workload") {
 					part := d.where("workload=%s", w)
 					took := part.median("ns/op", "queue=%s", asleep001)
-					sleeps := bench.Sleeps(tasks, d.Seed, w == "sleep-permuted")
+					sleeps := workloads.Sleeps(tasks, d.Seed, w == "sleep-permuted")
 					ideal := float64(ideal001(sleeps, threads, stealOne)) * unitOf(d.unitOr(unit))
 					held = held && took <= 1.05*ideal
 					found = append(found, fmt.Sprintf("%s: %s, without costs %s (lower bound of any schedule %s)", w,

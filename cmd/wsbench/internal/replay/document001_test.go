@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/stretchr/testify/require"
 )
 
@@ -58,21 +59,21 @@ func TestIdealSteals(t *testing.T) {
 		amount  func(int) int
 		want    int
 	}{
-		{[]int{5, 1, 2, 1}, 2, nil, 7},                 // 2 5 and 1 1
-		{[]int{5, 1, 2, 1}, 2, stealOne, 7},            // 2 and 1 1: at 2 either takes the 5, which ends at 7
-		{[]int{5, 1, 2, 3}, 1, stealOne, 11},           // nobody to steal from
-		{[]int{9, 1, 4, 1, 4, 1}, 2, nil, 17},          // 4 4 9 and 1 1 1
-		{[]int{9, 1, 4, 1, 4, 1}, 2, all, 13},          // at 3 the second takes 9 and 4, and the first takes 9 back at 4
-		{[]int{9, 1, 4, 1, 4, 1}, 2, half, 12},         // at 3 the second takes 9
-		{bench.Sleeps(40, 0, false), 4, nil, 220},      // 4 8 … 40
-		{bench.Sleeps(40, 0, false), 4, stealOne, 208}, // the lower bound of any schedule is 205
+		{[]int{5, 1, 2, 1}, 2, nil, 7},                     // 2 5 and 1 1
+		{[]int{5, 1, 2, 1}, 2, stealOne, 7},                // 2 and 1 1: at 2 either takes the 5, which ends at 7
+		{[]int{5, 1, 2, 3}, 1, stealOne, 11},               // nobody to steal from
+		{[]int{9, 1, 4, 1, 4, 1}, 2, nil, 17},              // 4 4 9 and 1 1 1
+		{[]int{9, 1, 4, 1, 4, 1}, 2, all, 13},              // at 3 the second takes 9 and 4, and the first takes 9 back at 4
+		{[]int{9, 1, 4, 1, 4, 1}, 2, half, 12},             // at 3 the second takes 9
+		{workloads.Sleeps(40, 0, false), 4, nil, 220},      // 4 8 … 40
+		{workloads.Sleeps(40, 0, false), 4, stealOne, 208}, // the lower bound of any schedule is 205
 	} {
 		require.Equal(t, tt.want, ideal001(tt.units, tt.threads, tt.amount), "%v", tt.units)
 	}
 	// The lower bounds are 805 and 802.5: no more than a share of the distance to these is a cost.
 	require.Equal(t, []int{832, 898, 880, 1014}, []int{
-		ideal001(bench.Sleeps(160, 42, false), 16, stealOne), ideal001(bench.Sleeps(160, 42, true), 16, stealOne),
-		ideal001(bench.Sleeps(320, 42, false), 64, stealOne), ideal001(bench.Sleeps(320, 42, true), 64, stealOne),
+		ideal001(workloads.Sleeps(160, 42, false), 16, stealOne), ideal001(workloads.Sleeps(160, 42, true), 16, stealOne),
+		ideal001(workloads.Sleeps(320, 42, false), 64, stealOne), ideal001(workloads.Sleeps(320, 42, true), 64, stealOne),
 	})
 }
 

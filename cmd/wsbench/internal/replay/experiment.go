@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // An Experiment repeats something that a document measured.
@@ -61,7 +61,7 @@ func Pick(ids []string) (picked []*Experiment, err error) {
 			}
 		}
 		if !known {
-			return nil, bench.BadInput("no experiment %q: wsbench replay list has them, and there are all, %s",
+			return nil, input.Errorf("no experiment %q: wsbench replay list has them, and there are all, %s",
 				id, strings.Join(documentNumbers(), ", "))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/stretchr/testify/require"
 )
 
@@ -99,7 +100,7 @@ func TestPick(t *testing.T) {
 	require.Equal(t, append([]*Experiment{fig2}, document002...), some)
 	for _, id := range []string{"005", "000/fig9", "", "fig2", "000/"} {
 		_, err := Pick([]string{"all", id})
-		var bad *bench.InputError
+		var bad *input.Error
 		require.ErrorAs(t, err, &bad, id)
 		require.ErrorContains(t, err, "wsbench replay list has them")
 	}

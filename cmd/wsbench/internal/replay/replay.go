@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
 // A Replay makes the measurements of experiments, and the report on them.
@@ -82,7 +82,7 @@ func (r *Replay) open(here *environment.Environment) (*store, error) {
 	}
 	m := s.manifest
 	if here != nil && !sameMachine(here, m.Env) {
-		err := bench.BadInput("%s has measurements of another machine, %s, and this one is %s: "+
+		err := input.Errorf("%s has measurements of another machine, %s, and this one is %s: "+
 			"figures of both cannot be compared", r.Dir, m.Env.Summary(), here.Summary())
 		return nil, errors.Join(err, s.close())
 	}

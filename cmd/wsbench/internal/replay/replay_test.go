@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/switches"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -170,7 +170,7 @@ func TestFailures(t *testing.T) {
 		r := fakeReplay(t, experiment("000/x", "fast 100", run))
 		err := r.Begin(context.Background())
 		require.ErrorContains(t, err, want)
-		var bad *bench.InputError
+		var bad *input.Error
 		require.False(t, errors.As(err, &bad))
 		require.Len(t, strings.Split(strings.TrimSpace(read(t, r, recordsFile)), "\n"), 1)
 	}
@@ -322,7 +322,7 @@ func TestDirectory(t *testing.T) {
 		r := fakeReplay(t, experiment("000/x", "fast 100"))
 		tt.prepare(r)
 		err := tt.run(r)
-		var bad *bench.InputError
+		var bad *input.Error
 		require.ErrorAs(t, err, &bad, tt.name)
 		require.ErrorContains(t, err, tt.want, tt.name)
 	}

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/atomicfile"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/switches"
 )
 
@@ -75,23 +77,23 @@ func createStore(dir string, m manifest) (*store, error) {
 	switch entries, err := os.ReadDir(dir); {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, bench.BadInput("%v: choose another directory with -o", err)
+			return nil, input.Errorf("%v: choose another directory with -o", err)
 		}
 	case err != nil:
-		return nil, bench.BadInput("%v: choose another directory with -o", err)
+		return nil, input.Errorf("%v: choose another directory with -o", err)
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == manifestFile }):
-		return nil, bench.BadInput("%s has a replay: go on with it by -resume %[1]s, or choose another directory "+
+		return nil, input.Errorf("%s has a replay: go on with it by -resume %[1]s, or choose another directory "+
 			"with -o",
 			dir)
 	case len(entries) > 0:
-		return nil, bench.BadInput("%s is not empty: choose another directory with -o", dir)
+		return nil, input.Errorf("%s is not empty: choose another directory with -o", dir)
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return nil, err
 	}
 	if err := writeFile(filepath.Join(dir, manifestFile), append(text, '\n')); err != nil {
-		return nil, bench.BadInput("%v: choose another directory with -o", err)
+		return nil, input.Errorf("%v: choose another directory with -o", err)
 	}
 	return openStore(dir)
 }
@@ -102,23 +104,23 @@ func openStore(dir string) (*store, error) {
 	text, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, bench.BadInput("%s has no replay to resume: begin one with wsbench replay ID… -o %[1]s", dir)
+		return nil, input.Errorf("%s has no replay to resume: begin one with wsbench replay ID… -o %[1]s", dir)
 	case err != nil:
-		return nil, bench.BadInput("%v", err)
+		return nil, input.Errorf("%v", err)
 	}
 	err = json.Unmarshal(text, &s.manifest)
 	if err == nil && s.manifest.Env == nil {
 		err = errors.New("it does not say which machine was measured")
 	}
 	if err != nil {
-		return nil, bench.BadInput("%s: %v: the replay cannot be resumed", filepath.Join(dir, manifestFile), err)
+		return nil, input.Errorf("%s: %v: the replay cannot be resumed", filepath.Join(dir, manifestFile), err)
 	}
 	name := filepath.Join(dir, recordsFile)
 	if s.file, err = os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
-		return nil, bench.BadInput("%v", err)
+		return nil, input.Errorf("%v", err)
 	}
 	if err := lockFile(s.file); err != nil {
-		return nil, errors.Join(bench.BadInput("%s is in use by another replay: wait for its end (%v)", dir, err),
+		return nil, errors.Join(input.Errorf("%s is in use by another replay: wait for its end (%v)", dir, err),
 			s.file.Close())
 	}
 	if err := s.read(); err != nil {
@@ -148,7 +150,7 @@ func (s *store) read() error {
 		}
 		var rec record
 		if err := json.Unmarshal(line, &rec); err != nil {
-			return bench.BadInput("%s: line %d is damaged (%v): remove that line, and its measurement is made again",
+			return input.Errorf("%s: line %d is damaged (%v): remove that line, and its measurement is made again",
 				s.file.Name(), number, err)
 		}
 		s.records[rec.Key] = &rec
@@ -226,7 +228,7 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 
 // writeFile replaces a file by one with that content.
 func writeFile(name string, content []byte) error {
-	f, err := bench.CreateAtomic(name)
+	f, err := atomicfile.Create(name)
 	if err != nil {
 		return err
 	}

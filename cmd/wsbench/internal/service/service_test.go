@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -272,7 +272,7 @@ func TestSessionQuota(t *testing.T) {
 	testkit.Fits(t, func() (wrong string) {
 		var err error
 		cases, err = s.Run(t.Context())
-		var bad *bench.InputError
+		var bad *input.Error
 		if errors.As(err, &bad) {
 			require.ErrorContains(t, err, "run as root")
 			t.Skip(err)
@@ -353,7 +353,7 @@ func TestValidate(t *testing.T) {
 		s := session(t)
 		change(s)
 		err := s.Validate()
-		var bad *bench.InputError
+		var bad *input.Error
 		require.True(t, errors.As(err, &bad))
 		require.ErrorContains(t, err, want)
 	}

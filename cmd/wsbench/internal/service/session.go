@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/internal/cgroup"
 )
 
@@ -56,30 +56,30 @@ const (
 	grace               = 10 * time.Second // from when a process is told to end until it is killed
 )
 
-// Validate returns a [bench.InputError] if the session cannot be run.
+// Validate returns an [input.Error] if the session cannot be run.
 func (s *Session) Validate() error {
 	for _, b := range s.Backgrounds {
 		if !b.Usable() {
-			return bench.BadInput("background %s is for Linux only: choose others", b.Name)
+			return input.Errorf("background %s is for Linux only: choose others", b.Name)
 		}
 	}
 	for _, t := range s.Tasks {
 		if t < leastTask || t > mostTask {
-			return bench.BadInput("task %v: choose %v to %v", t, leastTask, mostTask)
+			return input.Errorf("task %v: choose %v to %v", t, leastTask, mostTask)
 		}
 	}
 	switch {
 	case s.Quota != 0 && !(s.Quota >= leastQuota && s.Quota <= float64(runtime.NumCPU())):
-		return bench.BadInput("quota %v: choose %v to %d CPUs, of which this process may use so many",
+		return input.Errorf("quota %v: choose %v to %d CPUs, of which this process may use so many",
 			s.Quota, leastQuota, runtime.NumCPU())
 	case !(s.Rate >= leastRate && s.Rate <= mostRate):
-		return bench.BadInput("rate %v: choose %d to %d requests a second", s.Rate, leastRate, mostRate)
+		return input.Errorf("rate %v: choose %d to %d requests a second", s.Rate, leastRate, mostRate)
 	case s.Measure < LeastTime || s.Measure > MostTime:
-		return bench.BadInput("%v a measurement: choose %v to %v", s.Measure, LeastTime, MostTime)
+		return input.Errorf("%v a measurement: choose %v to %v", s.Measure, LeastTime, MostTime)
 	case s.Rounds < 1 || s.Rounds > mostRounds:
-		return bench.BadInput("rounds must be 1 to %d, not %d", mostRounds, s.Rounds)
+		return input.Errorf("rounds must be 1 to %d, not %d", mostRounds, s.Rounds)
 	case s.Rate*s.Measure.Seconds()*float64(s.Rounds) > mostSamples:
-		return bench.BadInput("more than %d requests with one background: choose a smaller rate or time, or fewer rounds",
+		return input.Errorf("more than %d requests with one background: choose a smaller rate or time, or fewer rounds",
 			mostSamples)
 	}
 	return nil
@@ -114,7 +114,7 @@ func (s *Session) Run(ctx context.Context) ([]*Case, error) {
 	if s.Quota != 0 {
 		g, err := cgroup.Create(fmt.Sprintf("magpie-service-%d", os.Getpid()), s.Quota)
 		if err != nil {
-			return nil, bench.BadInput("%v: run as root, or without -quota under a quota of your own, as "+
+			return nil, input.Errorf("%v: run as root, or without -quota under a quota of your own, as "+
 				"systemd-run -p CPUQuota=150%% sets it", err)
 		}
 		s.group = g
