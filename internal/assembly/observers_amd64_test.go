@@ -29,8 +29,8 @@ var mayObserve = []string{
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
 	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
 	// A worker steals, sleeps or wakes.
-	"executor.(*Worker).steal", "executor.(*Worker).stealMany", "executor.(*Worker).receive", "executor.host.Commit",
-	"executor.(*Worker).rest", "executor.(*Worker).seat", "executor.(*Worker).unseat",
+	"executor.(*Worker).steal", "executor.(*Worker).stealMany", "executor.(*Worker).receive",
+	"executor.(*Worker).park", "executor.(*Worker).seat", "executor.(*Worker).unseat",
 	// They run tasks for observers.
 	"executor.execCallObserved[]", "executor.(*child).callObserved", "executor.(*groupRun).callObserved",
 	"executor.observedCall.make", "executor.(*scopeRun).observe",
