@@ -67,7 +67,7 @@ func (f *Future[T]) Wait() (T, error) {
 
 func (f *Future[T]) drop() { f.fn = nil }
 
-// inner returns f without its type, nil if f is nil.
+// inner returns the part of f that does not depend on its type, or nil if f is nil.
 func (f *Future[T]) inner() *future {
 	if f == nil {
 		return nil

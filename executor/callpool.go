@@ -23,7 +23,7 @@ type place uint32
 // placeOf returns the place of a level: the upper bits of a level are the worker's.
 func placeOf(level uint64) place { return place(level) }
 
-// A pool is a callPool of any type.
+// A pool is a callPool to code that does not know the types of its calls.
 type pool interface {
 	at(place) *fork      // the fork in use, or nil
 	drop(place)          // puts the fork in use out of use

@@ -56,7 +56,7 @@ func (a *comesAfter) start(f *future) (ready bool, pending []*future) {
 	return f.joins.Done(1), pending
 }
 
-// leave takes back the places that are left.
+// leave takes back the places that the future still has.
 func (a *comesAfter) leave() {
 	for i := range a.places {
 		a.places[i].leave()

@@ -187,7 +187,8 @@ func (f *future) publishEnd() *onEnd {
 	}
 }
 
-// hasEnded is isOver, or the channel of Done says it, which may come first.
+// hasEnded reports whether any thread may know that f has ended. The channel of Done may be closed a moment before
+// isOver returns true.
 func (f *future) hasEnded() bool {
 	if t := f.told.Load(); t != nil && xsync.IsClosed(t.teller.(chan struct{})) {
 		return true

@@ -265,7 +265,7 @@ func (g *Group) check() {
 	}
 }
 
-// add is Go or GoContext.
+// add gives a function to the group: fn, or cfn if that is nil.
 func (g *Group) add(fn func() error, cfn func(context.Context) error) {
 	if g == nil {
 		g.mustBeMade()

@@ -28,8 +28,8 @@ func (w *Worker) help(r *Run, labels context.Context) {
 // system.
 const maxDepth = 4096
 
-// maxNested is the same for waits for children and futures, which take less than a kilobyte each: 32768, or 4096 on
-// 32-bit systems.
+// maxNested is how many waits for children and futures there may be on a worker's stack: 32768, or 4096 on 32-bit
+// systems. Each takes less than a kilobyte.
 const maxNested = 1 << (12 + 3*(^uint(0)>>63))
 
 // find implements awaited.

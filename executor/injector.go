@@ -106,7 +106,8 @@ func (q *injector) stealFrom(order []Priority) (*Item, deque.Outcome) {
 // So no run waits for ever.
 const takesPerRound = 16
 
-// orders are those in which a take looks at the priorities: most takes, and the two others of each round.
+// orders holds the orders in which a take may look at the priorities. Most takes follow the first. In each round one
+// take follows the second, and one the third.
 var orders = [...][]Priority{{High, Normal, Low}, {Low, High, Normal}, {Normal, High, Low}}
 
 // orderOf returns the order of the take of that number.

@@ -51,10 +51,10 @@ type inline struct {
 	woken chan struct{}
 }
 
-// sleep is sleeper.sleep of an inline worker.
+// sleep waits until the inline worker is woken, as in Blocking.
 func (i *inline) sleep() { Blocking(func() { <-i.woken }) }
 
-// wake is sleeper.wake of an inline worker.
+// wake ends the sleep of the inline worker, or its next one.
 func (i *inline) wake() {
 	select {
 	case i.woken <- struct{}{}:

@@ -122,9 +122,9 @@ type trial struct {
 	matters bool  // the guest has woken a worker, or would have if it were not quiet
 }
 
-// isTimed reports whether time passes for the guest. In a bubble of testing/synctest it does not while workers sleep,
-// and it is the year 2000: the clock would not tick, and all runs would take as long. A guest that stays has no use for
-// the time.
+// isTimed reports whether the run is timed. It is not if the guest stays, which has no use for the time. Nor is it in a
+// bubble of testing/synctest, where no time passes while workers sleep: the clock of quiet guests would not tick, and
+// all runs would seem to take as long.
 func (t *trial) isTimed() bool { return t.since >= 0 }
 
 // A tempo says how long the runs of a body take if they have a quiet guest, and if they have another. It finds out by

@@ -273,9 +273,10 @@ func (w *Worker) popTold(it *Item, effect deque.Effect) *Item {
 	return it
 }
 
-// checkpoint is called by a busy worker every pollInterval items, after it has entered the body of it, the next item.
-// It returns the item to go on with, whose body it has entered. A letter comes first. It returns nil if the run that a
-// helper waits for is over, or if the worker is a surplus spare.
+// checkpoint is called every pollInterval items by a busy worker that is about to run item it, and has entered its
+// body. It returns the item to run instead, and has entered the body of that one. A letter comes before it, and so may
+// an item of another run. checkpoint returns nil if the run that a helper waits for is over, or if the worker is a
+// surplus spare.
 func (w *Worker) checkpoint(it *Item) *Item {
 	w.publishAtCheckpoint()
 	if it.Body.addressed {
