@@ -1,0 +1,197 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A room is a part of package executor that is to be read by itself. Its files are given without .go.
+type room struct{ name, files string }
+
+// kernel runs items: it is to name none of the other rooms.
+const kernel = "kernel"
+
+// rooms are those of package executor. A file that is in no other room belongs to the face.
+var rooms = []room{
+	{kernel, "core worker loops steal wake host injector item run jobrun nested help wait vigil sleep context follow " +
+		"errors progress bounds thread onthread bythread spares blocking block labels stats workerstate inline options counted " +
+		"skip"},
+	{"observers", "observer observers observing observedrun"},
+	{"forks", "fork forks fork_unsafe frame_unsafe frame_model top_unsafe callpool children scope join leapfrog"},
+	{"futures", "future async promise first afterend dependents"},
+	{"groups", "group grouprun grouptasks groupqueue groupgo"},
+	{"guests", "guest guestwait guestspan quiet callers"},
+	{"sharing", "sharing sharer share quota"},
+	{"limits", "limit"},
+	{"letters", "mailbox broadcast"},
+	{"stalls", "stalls heldup"},
+	{"peers", "peerthread"},
+}
+
+// upward are the arrows from the kernel to other rooms, by room: how many names of it the kernel's files name. The aim
+// is none. A change that removes some lowers the numbers, and none may raise them.
+var upward = map[string]int{
+	"face":      44,
+	"forks":     28,
+	"futures":   10,
+	"groups":    3,
+	"guests":    9,
+	"letters":   11,
+	"limits":    12,
+	"observers": 10,
+	"peers":     7,
+	"sharing":   21,
+	"stalls":    5,
+}
+
+// circle is the size of the largest circle of files of package executor in which each names the next. The aim is a
+// feature's own two to four.
+const circle = 78
+
+// TestKernelNamesNoFeature holds the kernel of package executor against upward, and the package against circle.
+func TestKernelNamesNoFeature(t *testing.T) {
+	named, largest := house(t)
+	counts := map[string]int{}
+	for to, names := range named {
+		counts[to] = len(names)
+		t.Logf("%s, %d names: %s", to, len(names), strings.Join(slices.Sorted(maps.Keys(names)), " "))
+	}
+	require.Equal(t, upward, counts, "a number that is lower now is to be lowered in upward")
+	require.Equal(t, circle, largest, "a number that is lower now is to be lowered in circle")
+}
+
+func TestLargestCircle(t *testing.T) {
+	names := map[string]map[string]bool{
+		"a": {"b": true}, "b": {"c": true, "e": true}, "c": {"a": true}, "d": {"a": true, "e": true}, "e": {"f": true},
+	}
+	require.Equal(t, 3, largestCircle(names))
+	names["f"] = map[string]bool{"a": true}
+	require.Equal(t, 5, largestCircle(names))
+}
+
+// house returns the names that the kernel names, by room, and the size of the largest circle of files.
+func house(t *testing.T) (named map[string]map[string]bool, largest int) {
+	t.Helper()
+	files := token.NewFileSet()
+	parsed, pkg, info := typed(t, files, "executor")
+	roomOf := map[string]string{}
+	for _, r := range rooms {
+		for _, f := range strings.Fields(r.files) {
+			require.Empty(t, roomOf[f], "%s is in two rooms", f)
+			roomOf[f] = r.name
+		}
+	}
+	base := func(pos token.Pos) string {
+		return strings.TrimSuffix(filepath.Base(files.Position(pos).Filename), ".go")
+	}
+	seen := map[string]bool{}
+	for _, f := range parsed {
+		seen[base(f.Pos())] = true
+	}
+	for f := range roomOf {
+		if !strings.HasSuffix(f, "_model") {
+			require.True(t, seen[f], "%s.go is not there", f)
+		}
+	}
+	named = map[string]map[string]bool{}
+	names := map[string]map[string]bool{} // by file, the files that it names
+	for id, object := range info.Uses {
+		if object.Pkg() != pkg {
+			continue
+		}
+		if v, ok := object.(*types.Var); ok && !v.IsField() && v.Parent() != pkg.Scope() {
+			continue // local
+		}
+		from, to := base(id.Pos()), base(object.Pos())
+		if names[from] == nil {
+			names[from] = map[string]bool{}
+		}
+		names[from][to] = true
+		if other := roomOf[to]; roomOf[from] == kernel && other != kernel {
+			if other == "" {
+				other = "face"
+			}
+			if named[other] == nil {
+				named[other] = map[string]bool{}
+			}
+			named[other][fmt.Sprintf("%s:%s", from, object.Name())] = true
+		}
+	}
+	return named, largestCircle(names)
+}
+
+// typed parses and checks the types of a package, without its tests.
+func typed(t *testing.T, files *token.FileSet, dir string) (parsed []*ast.File, pkg *types.Package, info *types.Info) {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-export", "-f",
+		"{{.ImportPath}} {{.Export}} {{.Dir}} {{.GoFiles}}", "./"+dir)
+	list.Dir = root
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	require.NoError(t, err)
+	export := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(line))
+		if len(fields) > 1 {
+			export[fields[0]] = fields[1]
+		}
+		if fields[0] != module+"/"+dir {
+			continue
+		}
+		for _, name := range fields[3:] {
+			f, err := parser.ParseFile(files, filepath.Join(fields[2], name), nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			parsed = append(parsed, f)
+		}
+	}
+	info = &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(export[path])
+	})}
+	pkg, err = config.Check(module+"/"+dir, files, parsed, info)
+	require.NoError(t, err)
+	return parsed, pkg, info
+}
+
+// largestCircle returns the size of the largest set of files each of which names each, perhaps through others.
+func largestCircle(names map[string]map[string]bool) (most int) {
+	reach := map[string]map[string]bool{}
+	for from := range names {
+		reached, todo := map[string]bool{}, []string{from}
+		for len(todo) > 0 {
+			next := todo[0]
+			todo = todo[1:]
+			for to := range names[next] {
+				if !reached[to] {
+					reached[to] = true
+					todo = append(todo, to)
+				}
+			}
+		}
+		reach[from] = reached
+	}
+	for a := range reach {
+		n := 0
+		for b := range reach {
+			if reach[a][b] && reach[b][a] {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
