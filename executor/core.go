@@ -60,7 +60,6 @@ type core struct {
 	// Read at every push, written when a worker goes to sleep or is woken.
 	sleepingHelpers xatomic.Int32 // workers asleep in a wait for a run or a fork
 	stop            xatomic.Bool  // the workers' threads are to end
-	letters         xatomic.Int32 // posted and not claimed; seldom written
 	_               pad.Line
 	injector        injector
 	_               pad.Line

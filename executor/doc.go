@@ -27,8 +27,6 @@
 // other futures and after runs, of other executors too. [Run.AfterEnd] and [Future.AfterEnd] call a function at the
 // end. A [Group] has the methods of an errgroup. Package parallel is built on forks.
 //
-// [Broadcast] calls a function once on each worker.
-//
 // # Workers
 //
 // A task that was given a context need not capture its executor: [FromContext] finds it, and the functions of this

@@ -71,14 +71,6 @@ var panicking = map[string]func(ctx context.Context, ex *executor.Executor, valu
 		_, err := executor.First(ctx, ex, func(ctx context.Context) (int, error) { return 0, panicWith(value) })
 		return err
 	},
-	"broadcast": func(ctx context.Context, ex *executor.Executor, value any) error {
-		return executor.Broadcast(ctx, ex, func(_ context.Context, worker int) error {
-			if worker != 0 {
-				return nil
-			}
-			return panicWith(value)
-		})
-	},
 	"loop": func(ctx context.Context, ex *executor.Executor, value any) error {
 		return parallel.For(ctx, parallel.On{Executor: ex}, 0, 1, func(int) { _ = panicWith(value) })
 	},
@@ -176,7 +168,7 @@ func TestPanicErrorNamesItsRun(t *testing.T) {
 	says := map[string]string{
 		"func": `run of "f": panic: boom`, "child": `run of "f": panic: boom`, "fork": `run of "call": panic: boom`,
 		"future": `run of "async": panic: boom`, "first": `run of "first": panic: boom`,
-		"loop": `run of "parallel.For": panic: boom`, "broadcast": `run of "broadcast": panic: boom`,
+		"loop": `run of "parallel.For": panic: boom`,
 	}
 	for name, want := range says {
 		ex := newExecutor(t, executor.Config{Workers: 2})

@@ -63,25 +63,6 @@ func ExampleFromContext() {
 	// [0 1 4 9 16 25 36 49 64 81]
 }
 
-// Each worker forgets what it has cached.
-func ExampleBroadcast() {
-	ex, err := executor.New(executor.Config{Workers: 3})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer ex.Close()
-
-	caches := executor.NewPerWorker(ex, func() map[string]int { return map[string]int{} })
-	var cleared atomic.Int32
-	err = executor.Broadcast(context.Background(), ex, func(context.Context, int) error {
-		clear(*caches.Local())
-		cleared.Add(1)
-		return nil
-	})
-	fmt.Println(cleared.Load(), err)
-	// Output: 3 <nil>
-}
-
 // A library that wants to be told of each thread that uses it.
 func ExampleConfig_threadStart() {
 	var threads atomic.Int32

@@ -120,9 +120,8 @@ type Forked[A, R any] struct {
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise Join
 // waits, and meanwhile the worker runs only what the call has started: if the caller holds a lock, nothing runs on its
-// stack that does not also keep the call from ending. There are two exceptions: if other workers could take forks of
-// the scope, Join first runs the forks made and the children started after this one; and Join makes calls of
-// [Broadcast].
+// stack that does not also keep the call from ending. There is one exception: if other workers could take forks of
+// the scope, Join first runs the forks made and the children started after this one.
 //
 // If the call panicked, Join panics with the same value. If it called [runtime.Goexit], Join panics with [ErrGoexit].
 func (f Forked[A, R]) Join(scope *Scope) R {

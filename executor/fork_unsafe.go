@@ -31,12 +31,7 @@ const (
 	_ = -unsafe.Offsetof(future{}.Item)
 	_ = -unsafe.Offsetof(groupTask{}.Item)
 	_ = -unsafe.Offsetof(groupRun{}.Body)
-	_ = -unsafe.Offsetof(letter{}.Item)
-	_ = -unsafe.Offsetof(broadcast{}.Body)
 )
-
-// broadcastOf returns the broadcast that b is part of.
-func broadcastOf(b *Body) *broadcast { return (*broadcast)(unsafe.Pointer(b)) }
 
 // groupTaskOf returns the task of a Group that it is part of.
 func groupTaskOf(it *Item) *groupTask { return (*groupTask)(unsafe.Pointer(it)) }

@@ -427,7 +427,7 @@ func (w *Worker) runOnly(it *Item) {
 	w.runOne(it)
 }
 
-// A futureWait is a worker's wait for a future that another thread has begun. It runs nothing but letters meanwhile.
+// A futureWait is a worker's wait for a future that another thread has begun. It runs nothing meanwhile.
 type futureWait struct {
 	onEnd // tells the worker
 	f     *future

@@ -173,7 +173,6 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	w.thread.guest.Store(w.thread.idOf(self))
 	w.thread.self.Store(^self)
 	onThread.set(self, w)
-	w.mail.dozes.Store(false)
 	w.core.observers.unpark(w.id)
 	w.setState(WorkerRunning)
 }
@@ -199,23 +198,17 @@ func (w *Worker) unseat() {
 	w.thread.guest.Store(0)
 	w.labels, w.inner = g.labels, g.inner
 	*g = guest{} // it would keep the run alive, and with it the executor
-	w.mail.putBack()
-	w.mail.dozes.Store(true)
 	ex.notifier.Return(w.id)
 	w.missed()
 }
 
 // missed repeats the wake-ups that the worker has missed while it was borrowed. The worker may be awake by now.
 //
-// D1(return): return the worker, then look for work, letters and the stop. Pairs with D1(push), D1(inject), D1(stop)
-// and D5(wake).
+// D1(return): return the worker, then look for work and the stop. Pairs with D1(push), D1(inject) and D1(stop).
 func (w *Worker) missed() {
 	ex := w.ex
 	if ex.stop.Load() {
 		ex.notifier.NotifyAll()
-	}
-	if ex.letters.Load() != 0 && w.mail.posted.Load() != nil {
-		ex.wakeForLetters()
 	}
 	if w.control.thieves.Load() == 0 && ex.anyItem() {
 		ex.policy.Shown()
@@ -269,7 +262,7 @@ func (w *Worker) isFree() bool { return w.waits == w.guest.waits }
 
 // checkpointOfGuest is called before some of the items that a guest is to run, see guest.look and pollInterval. It
 // returns the item to go on with, or nil if the guest is to leave. The guest then has handed everything over. It leaves
-// when it has been here long enough, or when others wait for the worker: there is a letter for it, or a submitted item.
+// when it has been here long enough, or when there is a submitted item.
 // While a task waits on its stack, it stays.
 func (w *Worker) checkpointOfGuest(it *Item) *Item {
 	g := &w.guest
@@ -280,7 +273,7 @@ func (w *Worker) checkpointOfGuest(it *Item) *Item {
 		}
 		return it
 	}
-	if g.leaves || g.lookAtClock(w) || !w.mail.isEmpty() || polls && !w.core.injector.isEmpty() {
+	if g.leaves || g.lookAtClock(w) || polls && !w.core.injector.isEmpty() {
 		g.leaves = true
 		g.look = 0 // should there be another item, it is handed over too
 		w.handOver(it)

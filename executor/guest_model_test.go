@@ -9,7 +9,6 @@ import (
 
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/model"
-	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -73,17 +72,6 @@ func TestModelGuestClose(t *testing.T) {
 		join := model.Go(func() { _ = ex.Run(context.Background(), newJob(nothing)) })
 		death(ex)
 		join()
-	})
-}
-
-// TestModelGuestLetter: a broadcast comes while a guest has the worker (D5).
-func TestModelGuestLetter(t *testing.T) {
-	onEachReceiving(t, []int{1}, func(ex *Executor) {
-		c := newRollCall(ex)
-		join := model.Go(func() { runJob(ex, func(j *job, w *Worker) { j.push(w, nothing) }) })
-		c.check(Broadcast(context.Background(), ex, c.fn))
-		join()
-		stop(ex)
 	})
 }
 
@@ -164,61 +152,5 @@ func TestModelWaiterClose(t *testing.T) {
 		join := model.Go(func() { _ = r.Wait() })
 		death(ex)
 		join()
-	})
-}
-
-// adaptiveUnlessAll has one policy for programs that take long with each, and all policies for tests of everything.
-func adaptiveUnlessAll() []Policy {
-	if testkit.All() {
-		return Policies()
-	}
-	return []Policy{Adaptive}
-}
-
-// TestModelWaiterLetter: a broadcast comes while a waiter takes back a wake-up, which may be that for the letter.
-func TestModelWaiterLetter(t *testing.T) {
-	onReceiving(t, adaptiveUnlessAll(), []int{1, 2}, func(ex *Executor) {
-		c := newRollCall(ex)
-		j := newJob(nothing)
-		r := ex.Start(context.Background(), j)
-		join := model.Go(func() { j.ended(r.Wait()) })
-		c.check(Broadcast(context.Background(), ex, c.fn))
-		join()
-		stop(ex)
-	})
-}
-
-// TestModelWaiterLetterTwice: a waiter takes the wake-up for a letter back twice, since the worker that it returns is
-// on top again. The worker below has the letter.
-func TestModelWaiterLetterTwice(t *testing.T) {
-	onReceiving(t, adaptiveUnlessAll(), []int{2}, func(ex *Executor) {
-		called := 0
-		b := newBroadcast(ex, func(context.Context, int) error { called++; return nil })
-		var r *Run
-		var below int
-		model.Calm(func() {
-			r = ex.launch(context.Background(), b, nil, nil)
-			for !ex.injector.isEmpty() || ex.Parked() < 2 {
-				model.Spin()
-			}
-			top := ex.notifier.Borrow(2)
-			ex.notifier.Return(top)
-			below = 1 - top
-			ex.letters.Add(2)
-			b.letters[top].claim(ex.core) // as if that worker had read it
-			b.left.Out(1)
-		})
-		join := model.Go(func() {
-			for range 2 {
-				j := newJob(nothing)
-				j.ended(ex.Start(context.Background(), j).Wait())
-			}
-		})
-		ex.roster[below].post(&b.letters[below])
-		ex.wakeForLetters()
-		join()
-		model.Calm(func() { ex.block(r) })
-		model.Assert(called == 1, "called %d times", called)
-		stop(ex)
 	})
 }

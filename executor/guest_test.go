@@ -195,7 +195,7 @@ func callAtRandom(t *testing.T, ex *executor.Executor) {
 				n := 1 + rng.IntN(12)
 				want.Add(int64(n))
 				var err error
-				switch rng.IntN(5) {
+				switch rng.IntN(4) {
 				case 0:
 					err = ex.Run(t.Context(), fan(n, work))
 				case 1:
@@ -212,9 +212,6 @@ func callAtRandom(t *testing.T, ex *executor.Executor) {
 					if err == nil {
 						err = r.Wait()
 					}
-				case 4:
-					want.Add(int64(-n))
-					err = executor.Broadcast(t.Context(), ex, func(context.Context, int) error { return nil })
 				}
 				if err != nil {
 					t.Error(err)

@@ -22,7 +22,6 @@ func (ex *Executor) helpFromOutside(r *Run, only *Item) {
 	it := w.submittedFor(r, only)
 	if recalled {
 		g.host.PassOn() // the NotifyAll of a stop counts no thieves, but then their number matters no more
-		w.passMailOn()
 	}
 	switch {
 	case it == nil:

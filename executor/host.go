@@ -95,29 +95,17 @@ func (h host) Leave() bool { return h.w.leaveService() }
 // Prepare implements policy.Host.
 func (h host) Prepare() {
 	h.w.setState(WorkerPreparing)
-	h.w.mail.dozes.Store(true)
 	h.w.core.notifier.Prepare(h.w.id)
-	// D5(prepare): prepare, then look for letters. Pairs with D5(wake).
-	h.w.checkMail()
 }
 
 // Cancel implements policy.Host.
-func (h host) Cancel() bool {
-	notified := h.w.core.notifier.Cancel(h.w.id)
-	h.w.mail.dozes.Store(false)
-	h.w.passMailOn()
-	return notified
-}
+func (h host) Cancel() bool { return h.w.core.notifier.Cancel(h.w.id) }
 
 // Commit implements policy.Host.
 func (h host) Commit() {
 	w := h.w
 	w.asleep(&thiefSleep, func() {
-		w.park(func() {
-			w.core.notifier.Commit(w.id)
-			w.mail.dozes.Store(false)
-			w.passMailOn()
-		})
+		w.park(func() { w.core.notifier.Commit(w.id) })
 	})
 	w.setState(WorkerSearching)
 }
@@ -149,9 +137,6 @@ func (w *Worker) random(n int) int {
 func (w *Worker) loop() {
 	for {
 		if !w.control.thief.Find() {
-			if w.readMail() {
-				continue
-			}
 			if w.ex.stop.Load() || !w.standBy() {
 				return
 			}

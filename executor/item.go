@@ -22,14 +22,13 @@ type Item struct {
 // A Body holds what the executor reads of the state that the items of one run share. The layer embeds it in its run
 // state, and may use it for one run after another. What belongs to a single run is in the [JobRun].
 type Body struct {
-	hooks     Hooks
-	stopper   Stopper                // the hooks, if they implement it
-	run       xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
-	flags     xatomic.Uint32         // stopped, watched
-	forks     bool                   // constant: the items are forks
-	addressed bool                   // constant: each item is for one worker, which alone may run it
-	alone     bool                   // constant: the hooks are a Loner
-	tempo     tempo                  // of its runs, if it serves several
+	hooks   Hooks
+	stopper Stopper                // the hooks, if they implement it
+	run     xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
+	flags   xatomic.Uint32         // stopped, watched
+	forks   bool                   // constant: the items are forks
+	alone   bool                   // constant: the hooks are a Loner
+	tempo   tempo                  // of its runs, if it serves several
 }
 
 // NewBody returns a body with the hooks h.

@@ -117,9 +117,6 @@ func (ex *Executor) settingsOf(j Job, parent *Run) (s settings) {
 	if parent != nil {
 		s = parent.settings
 	}
-	if _, ok := j.(*broadcast); ok {
-		s.limit = nil // it must come to every worker
-	}
 	if o.Limit > 0 && ex.inline == nil { // an inline executor has one worker
 		s.limit = &limiter{up: s.limit, most: o.Limit}
 	}

@@ -26,7 +26,7 @@ import (
 // have one worker. No two values are on one cache line or on neighbouring ones: each takes 256 bytes more than its
 // type. The garbage collector frees values that are referred to by nothing else than the PerWorker.
 //
-// A task that waits, in a Run, Wait, Join or [Broadcast], may find its value changed afterwards: meanwhile its worker
+// A task that waits, in a Run, Wait or Join, may find its value changed afterwards: meanwhile its worker
 // may have run other tasks, which use the same value. So a task should not wait while the value is inconsistent, nor
 // should it call parallel loops then. [Blocking] by itself runs no other task on the worker. The pointer to the value
 // stays valid.
@@ -167,7 +167,7 @@ func (p *PerWorker[T]) Do(fn func(v *T)) {
 
 // All returns an iterator over the values that were used, with the indices of their workers, in the order of these.
 // Last comes the value that [PerWorker.Do] has used outside, with index -1. No task may use values meanwhile: All is
-// for after the runs that do, or for [Broadcast] with values that are safe for concurrent use.
+// for after the runs that do.
 func (p *PerWorker[T]) All() iter.Seq2[int, *T] {
 	if p == nil {
 		p.mustBeMade()

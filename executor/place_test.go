@@ -210,15 +210,6 @@ func TestNilExecutor(t *testing.T) {
 				return ex, nil
 			})
 		},
-		"Broadcast": func(ctx context.Context) (got *executor.Executor, err error) {
-			err = executor.Broadcast(ctx, nil, func(ctx context.Context, worker int) error {
-				if worker == 0 {
-					got, _ = executor.FromContext(ctx)
-				}
-				return nil
-			})
-			return got, err
-		},
 		"GroupWithContext": func(ctx context.Context) (*executor.Executor, error) {
 			g, ctx := executor.GroupWithContext(ctx, nil)
 			got, _ := executor.FromContext(ctx)

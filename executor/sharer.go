@@ -120,11 +120,7 @@ func (s *sharer) standBy() bool {
 		return false
 	}
 	s.rests = false
-	s.w.asleep(&restSleep, func() {
-		// D5(rest): rest, then look for letters. Pairs with D5(wake).
-		s.w.checkMail()
-		s.park()
-	})
+	s.w.asleep(&restSleep, s.park)
 	return true
 }
 

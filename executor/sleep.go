@@ -21,7 +21,7 @@ var (
 		func(w *Worker) { w.share.countAsleep(true) },
 		func(w *Worker) { w.share.countAwake() },
 	}
-	// waitSleep is of a worker whose task waits. It is woken only for what it waits for, and for letters.
+	// waitSleep is of a worker whose task waits. It is woken only for what it waits for.
 	waitSleep = sleepKind{
 		WorkerParked,
 		func(w *Worker) { w.core.spares.Sleep(); w.share.countAsleep(false) },
@@ -86,16 +86,13 @@ type sleeper struct {
 	parker park.Parker
 }
 
-// sleepInWait sleeps until the worker's sleeper is woken, unless there is a letter, which the caller then runs.
+// sleepInWait sleeps until the worker's sleeper is woken.
 func (w *Worker) sleepInWait() {
-	// D5(look): look for letters, then park. Pairs with D5(post).
-	if w.mail.isEmpty() {
-		w.asleep(&waitSleep, func() {
-			w.sleeper.waits.Store(1)
-			w.rest()
-			w.sleeper.waits.Store(0)
-		})
-	}
+	w.asleep(&waitSleep, func() {
+		w.sleeper.waits.Store(1)
+		w.rest()
+		w.sleeper.waits.Store(0)
+	})
 }
 
 // sleep sleeps until wake is called. If wake was called before, it returns at once.

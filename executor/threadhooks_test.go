@@ -53,17 +53,17 @@ func (l *hookLog) counts() (begun, ended int) {
 func TestThreadHooks(t *testing.T) {
 	for _, n := range fewWorkers {
 		l := newHookLog()
-		ex, err := executor.New(l.config(executor.Config{Workers: n}))
+		ex, err := executor.New(l.config(executor.Config{Workers: n, Callers: executor.IdleCallers}))
 		require.NoError(t, err)
 		begun, ended := l.counts()
 		require.Equal(t, n, begun)
 		require.Zero(t, ended)
-		require.NoError(t, executor.Broadcast(t.Context(), ex, func(_ context.Context, worker int) error {
-			if l.begun[executor.Thread()] != worker {
+		require.NoError(t, ex.Run(t.Context(), fan(100, func(context.Context) error {
+			if l.begun[executor.Thread()] != ex.WorkerIndex() {
 				return errors.New("not begun")
 			}
 			return nil
-		}))
+		})))
 		require.NoError(t, ex.Close())
 		begun, ended = l.counts()
 		require.Equal(t, n, begun)
@@ -211,9 +211,6 @@ func TestThreadHookMisuse(t *testing.T) {
 			executor.Async(context.Background(), ex, func(context.Context) (int, error) { return 0, nil })
 		},
 		"Group": func() { executor.NewGroup(ex).Go(func() error { return nil }) },
-		"Broadcast": func() {
-			_ = executor.Broadcast(context.Background(), ex, func(context.Context, int) error { return nil })
-		},
 	}
 	for name, use := range misuse {
 		var told error

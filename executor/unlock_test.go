@@ -18,10 +18,10 @@ func TestUnlockedThread(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	threads := ex.Threads()
 	for range 50 {
-		require.NoError(t, executor.Broadcast(t.Context(), ex, func(context.Context, int) error {
+		require.NoError(t, ex.Run(t.Context(), fan(10, func(context.Context) error {
 			runtime.UnlockOSThread()
 			return nil
-		}))
+		})))
 	}
 	sum := executor.NewPerWorker(ex, func() int { return 0 })
 	for range testkit.Scale(300) {

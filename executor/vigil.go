@@ -31,15 +31,6 @@ func (v *vigil) resume(stolen bool) {
 	}
 }
 
-// runMail runs the letters of the worker, if there are any, and reports whether it did. The worker is not idle in one.
-func (v *vigil) runMail() bool {
-	if v.w.mail.isEmpty() {
-		return false
-	}
-	v.resume(false)
-	return v.w.runMail()
-}
-
 // rest rests until the worker's sleeper is woken. To all others the worker sleeps: they wake it, and a spare may stand
 // in for it. If its policy does not let it sleep, it looks at one victim after the other. It takes nothing there: that
 // there may be an item for the wait, it is told. A worker that shares the machine has given its processor up, and does

@@ -36,10 +36,10 @@ type waiter struct {
 // wait waits until x is over. What the worker does while it finds nothing is its policy's to say.
 func (w *Worker) wait(x awaited, task waiter) {
 	v := vigil{w: w}
-	defer func() { v.resume(false) }() // deferred: an item or a letter may call Goexit
+	defer func() { v.resume(false) }() // deferred: an item may call Goexit
 	for !x.isOver() {
 		next := x.find(w)
-		if next.it == nil && v.noteVain() && !v.runMail() {
+		if next.it == nil && v.noteVain() {
 			next = w.sleepFor(x)
 		}
 		if next.it != nil {
@@ -49,8 +49,8 @@ func (w *Worker) wait(x awaited, task waiter) {
 	}
 }
 
-// sleepFor sleeps until x is over or there may be an item to run meanwhile, or a letter. If its last look before the
-// sleep finds an item, it returns the item. It may return earlier, because of a wake-up for an earlier wait.
+// sleepFor sleeps until x is over or there may be an item to run meanwhile. If its last look before the sleep finds an
+// item, it returns the item. It may return earlier, because of a wake-up for an earlier wait.
 func (w *Worker) sleepFor(x awaited) found {
 	w.shareLane() // a spare may stand in for the worker
 	w.bringForward()

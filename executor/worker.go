@@ -56,7 +56,6 @@ type Worker struct {
 	leaps   leaps          // what leapfrogging joiners read
 	shown   xatomic.Int32  // the priority of body, for workers that look for a more urgent run
 	standby standby        // where a spare sleeps
-	mail    mailbox        // items that no other worker may run
 	_       pad.Line
 }
 
@@ -274,17 +273,10 @@ func (w *Worker) popTold(it *Item, effect deque.Effect) *Item {
 }
 
 // checkpoint is called every pollInterval items by a busy worker that is about to run item it, and has entered its
-// body. It returns the item to run instead, and has entered the body of that one. A letter comes before it, and so may
-// an item of another run. checkpoint returns nil if the run that a helper waits for is over, or if the worker is a
-// surplus spare.
+// body. It returns the item to run, perhaps one of another run, and has entered the body of that. It returns nil if the
+// run that a helper waits for is over, or if the worker is a surplus spare.
 func (w *Worker) checkpoint(it *Item) *Item {
 	w.publishAtCheckpoint()
-	if it.Body.addressed {
-		return it
-	}
-	if next := w.preferMail(it); next != nil {
-		return next
-	}
 	if r := w.waits.run; r != nil {
 		if r.over.Load() {
 			w.putBack(it) // its run was nested in r and goes on after it

@@ -80,7 +80,6 @@ func TestZeroValues(t *testing.T) {
 			"WorkersAndSpares": func() { none.WorkersAndSpares() },
 			"Async":            func() { executor.Async(ctx, &ex, func(context.Context) (int, error) { return 0, fn() }) },
 			"Call":             func() { _, _ = executor.Call(ctx, &ex, fib, 3) },
-			"Broadcast":        func() { _ = executor.Broadcast(ctx, &ex, func(context.Context, int) error { return fn() }) },
 			"NewPromise":       func() { executor.NewPromise[int](ctx, &ex) },
 			"NewGroup":         func() { executor.NewGroup(&ex) },
 			"GroupWithContext": func() { executor.GroupWithContext(ctx, &ex) },

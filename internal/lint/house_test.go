@@ -37,7 +37,6 @@ var rooms = []room{
 	{"guests", "guest guestwait guestspan quiet callers"},
 	{"sharing", "sharing sharer share quota"},
 	{"limits", "limit"},
-	{"letters", "mailbox broadcast"},
 	{"stalls", "stalls heldup"},
 	{"peers", "peerthread"},
 }
@@ -50,7 +49,6 @@ var upward = map[string]int{
 	"futures":   10,
 	"groups":    3,
 	"guests":    9,
-	"letters":   11,
 	"limits":    12,
 	"observers": 10,
 	"peers":     7,
@@ -60,7 +58,7 @@ var upward = map[string]int{
 
 // circle is the size of the largest circle of files of package executor in which each names the next. The aim is a
 // feature's own two to four.
-const circle = 78
+const circle = 76
 
 // TestKernelNamesNoFeature holds the kernel of package executor against upward, and the package against circle.
 func TestKernelNamesNoFeature(t *testing.T) {
