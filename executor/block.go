@@ -32,24 +32,6 @@ func (ex *Executor) block(e ending) {
 	}
 }
 
-// closesSoon waits until the executor is closed, or until Shutdown has no more patience. It then returns false.
-func (ex *Executor) closesSoon() bool {
-	patience := time.NewTimer(ex.life.patience)
-	defer patience.Stop()
-	for start := time.Now(); ; {
-		before := ex.Stats().Total.Tasks
-		select {
-		case <-ex.life.closed:
-			return true
-		case <-patience.C:
-		}
-		if time.Since(start) > shutdownLimit || time.Since(start) > ex.life.patience && ex.Stats().Total.Tasks == before {
-			return false
-		}
-		patience.Reset(ex.life.patience / 2)
-	}
-}
-
 // endsForgotten says that the garbage collector ends promises that nothing refers to.
 const endsForgotten = true
 

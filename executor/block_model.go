@@ -2,10 +2,7 @@
 
 package executor
 
-import (
-	"github.com/magpie-go/magpie/internal/osthread"
-	"github.com/magpie-go/magpie/internal/xsync"
-)
+import "github.com/magpie-go/magpie/internal/osthread"
 
 // block waits until e is over. The caller is no worker of ex. On a worker of another executor it waits as in Blocking.
 // The model has no time, so it does not spin.
@@ -22,12 +19,6 @@ func (ex *Executor) block(e ending) {
 			e.before.ends.Await(&ended)
 		}
 	})
-}
-
-// closesSoon waits until the executor is closed. The model has no time, so Shutdown has patience for ever.
-func (ex *Executor) closesSoon() bool {
-	xsync.Await(ex.life.closed, nil)
-	return true
 }
 
 // endsForgotten is not set: the model has no garbage collector.

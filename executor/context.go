@@ -10,6 +10,9 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
+// executorKey is the key for which the context of a task has the task's executor.
+type executorKey struct{}
+
 // A taskContext is the context that tasks are given. It is part of their Run or Future. It gets a standard context
 // behind it only when a task asks for its Done channel or a value, so that a context which is not asked costs no
 // allocation.

@@ -2,9 +2,6 @@ package executor
 
 import "context"
 
-// executorKey is the key for which the context of a task has the task's executor.
-type executorKey struct{}
-
 // FromContext returns the executor that runs the task to which ctx was given, so that a task need not capture its
 // executor. ctx may be derived from the task's context, by [context.WithValue] for example. It may also be that of a
 // [Run], a [Scope] or a [Group], and may have ended. If several executors are around ctx, FromContext returns the

@@ -1,10 +1,6 @@
 package executor
 
-import (
-	"slices"
-
-	"github.com/magpie-go/magpie/internal/xatomic"
-)
+import "slices"
 
 // Stats holds the counters of an executor since it was made, and gauges of the moment.
 //
@@ -97,50 +93,6 @@ func (a *WorkerStats) add(b WorkerStats, factor uint64) {
 	a.Parks += factor * b.Parks
 	a.Wakeups += factor * b.Wakeups
 	a.Peers.add(b.Peers, factor)
-}
-
-// counts are a worker's own counters.
-type counts struct {
-	items    uint64
-	overhead uint64 // items that are not tasks
-	tried    uint64
-	won      uint64
-	lost     uint64
-	parks    uint64
-	wakeups  uint64
-}
-
-// published is the copy of a worker's counts that other threads read.
-type published struct {
-	tasks, pops, tried, won, lost, parks, wakeups xatomic.Tell64
-
-	asked xatomic.Tell32 // 1: Stats has been called since the worker's last checkpoint
-}
-
-// publishCounts publishes the worker's counts. Owner only.
-func (w *Worker) publishCounts() {
-	p, c := &w.seen, &w.counts
-	set := func(to *xatomic.Tell64, v uint64) {
-		if to.Load() != v { // a load is cheap, a store is not
-			to.Store(v)
-		}
-	}
-	set(&p.tasks, c.items-c.overhead)
-	set(&p.pops, w.lane.Popped)
-	set(&p.tried, c.tried)
-	set(&p.won, c.won)
-	set(&p.lost, c.lost)
-	set(&p.parks, c.parks)
-	set(&p.wakeups, c.wakeups)
-	w.peer.publish()
-}
-
-// publishCountsBefore publishes the counts of a worker without its next item, which it has counted. The item may
-// turn out to be no task, see uncount, and counters never decrease.
-func (w *Worker) publishCountsBefore() {
-	w.counts.items--
-	w.publishCounts()
-	w.counts.items++
 }
 
 func (p *published) snapshot() WorkerStats {
