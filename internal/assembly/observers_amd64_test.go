@@ -70,11 +70,11 @@ func TestObserversAreFree(t *testing.T) {
 	}
 	require.Contains(t, cut, "executor.(*observers).steal")
 	require.Contains(t, cut, "executor.(*JobRun).Observed")
-	core, err := os.ReadFile("../../executor/executor.go")
+	core, err := os.ReadFile("../../executor/core.go")
 	require.NoError(t, err)
 	field := regexp.MustCompile(`(?m)^(\tobservers +)\*observers `)
 	require.Len(t, field.FindAll(core, -1), 1)
-	add("../../executor/executor.go", field.ReplaceAllString(string(core), "${1}noObservers "))
+	add("../../executor/core.go", field.ReplaceAllString(string(core), "${1}noObservers "))
 	without := overlayOf(t, temp, overlay)
 
 	var differ []string
