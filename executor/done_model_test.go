@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/internal/model"
+	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
@@ -63,6 +64,27 @@ func TestModelDoneIsTheEnd(t *testing.T) {
 		model.Assert(called, "the function of AfterEnd was not called")
 		isSeven(f)
 		join()
+		drained(ex)
+	})
+}
+
+// TestModelDoneThenWait: a worker waits for a future, which another worker has begun, between the moment at which the
+// end closes the channel of Done and the end itself.
+func TestModelDoneThenWait(t *testing.T) {
+	onDefault(t, []int{2}, func(n int, p Policy) {
+		ex := start(n, p)
+		var begun xatomic.Bool
+		j := newJob(func(*Worker) {
+			f := Async(context.Background(), ex, func(context.Context) (int, error) {
+				begun.Store(true)
+				return 7, nil
+			})
+			done := f.Done()
+			begun.Await() // another worker has it
+			isSeven(f)
+			model.Assert(!isOpen(done), "over, and the channel is open")
+		})
+		j.ended(ex.Run(context.Background(), j))
 		drained(ex)
 	})
 }

@@ -431,11 +431,11 @@ func (w *Worker) runOnly(it *Item) {
 type futureWait struct {
 	onEnd // tells the worker
 	f     *future
-	told  bool // f has the onEnd
+	told  bool // f has the onEnd, or has refused it
 }
 
-// isOver implements awaited.
-func (x *futureWait) isOver() bool { return x.f.isOver() }
+// isOver implements awaited. If f has refused the onEnd, nobody wakes the worker: isOver is true then.
+func (x *futureWait) isOver() bool { return x.f.hasEnded() }
 
 // find implements awaited.
 func (x *futureWait) find(*Worker) found { return found{} }
