@@ -37,7 +37,8 @@ func Blocking(fn func()) {
 	}
 	w.asleep(&blockingSleep, func() {
 		w.blocking = true
-		w.lane.KeepOpen(true) // tasks that the worker runs inside fn may block, and wait for items that they have pushed
+		// Tasks that the worker runs inside fn may block, and wait for items that they have pushed.
+		w.lane.KeepOpen(true)
 		defer func() {
 			w.lane.KeepOpen(false)
 			w.blocking = false

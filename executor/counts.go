@@ -38,8 +38,8 @@ func (w *Worker) publishCounts() {
 	w.peer.publish()
 }
 
-// publishCountsBefore publishes the counts of a worker without its next item, which it has counted. The item may
-// turn out to be no task, see uncount, and counters never decrease.
+// publishCountsBefore publishes the counts of a worker without its next item, which it has counted. The item may turn
+// out to be no task, see uncount, and counters never decrease.
 func (w *Worker) publishCountsBefore() {
 	w.counts.items--
 	w.publishCounts()

@@ -55,10 +55,10 @@ type PanicError struct {
 	job string // of the run, or asyncName; "" if the layer that wraps the error says it
 }
 
-// Error returns the value, on one line, after the name of the run of a [Func], a [Call], a [Group], a [First], a
-// an [Until] or a loop of package parallel; a function of [Async] is in a run of that name. Graphs,
-// pipelines and pools say in their own errors which task it was. Error leaves out the stack, because a program may send
-// the text to a client. The verb %+v adds the stack, also if another error of this module wraps e.
+// Error returns the value, on one line, after the name of the run of a [Func], a [Call], a [Group], a [First], an
+// [Until] or a loop of package parallel; a function of [Async] is in a run of that name. Graphs, pipelines and pools
+// say in their own errors which task it was. Error leaves out the stack, because a program may send the text to a
+// client. The verb %+v adds the stack, also if another error of this module wraps e.
 func (e *PanicError) Error() string { return e.say("%v") }
 
 // Format implements [fmt.Formatter].

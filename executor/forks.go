@@ -326,7 +326,7 @@ func (f *fork) isOlder(w *Worker, mark uint64) bool {
 	return f.owner != w || int64(f.mark-mark) < 0
 }
 
-// isDone reports whether f has been run. Owner only.
+// isOver reports whether f has been run. Owner only.
 func (f *fork) isOver() bool { return f.own || f.state.Load()&forkDone != 0 }
 
 // tellFailure makes the failure of f, which will not be joined, the run's.

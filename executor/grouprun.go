@@ -25,14 +25,14 @@ type groupRun struct {
 	open   xatomic.Uint32 // 1 until Wait or Close
 	waited xatomic.Bool   // Wait was called
 
-	// Guarded by Group.mu; of functions of the group that call Go while many are queued, see waitsInGo.
+	// Guarded by groupQueue.mu; of functions of the group that call Go while many are queued, see waitsInGo.
 	inGo      int  // how many wait in Go
 	callsInGo bool // Go calls the function that it was given
 	gaveUp    bool // one has waited in vain
 
 	// Besides workers, left counts the functions that have not ended, one while the run is open, and the opener. A
-	// worker counts the functions that it ends in Worker.futures, until it leaves the body. So
-	// threads outside write to it much oftener than workers.
+	// worker counts the functions that it ends in Worker.futures, until it leaves the body. So threads outside write to
+	// it much oftener than workers.
 	_ pad.Line
 	counted
 	_ pad.Line

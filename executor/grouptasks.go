@@ -43,7 +43,7 @@ func (s *groupTaskStore) put(first *groupTask) {
 	s.mu.Unlock()
 }
 
-// groupTasks holds tasks out of use for one worker, owner only, or for one group, guarded by Group.mu.
+// groupTasks holds tasks out of use for one worker, owner only, or for one group, guarded by groupQueue.mu.
 type groupTasks struct {
 	first *groupTask // n of them
 	full  *groupTask // groupTaskBlock more, or nil

@@ -97,7 +97,8 @@ func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *te
 	w.guest.quietly = tempo != nil && w.guest.isTimed() && tempo.next()
 	w.guest.quiet = w.guest.quietly
 	if others != nil {
-		first = w.enterAdmitted(first) // a Push is for the body that the worker is in; nobody else has a slot of the run yet
+		// A Push is for the body that the worker is in. Nobody else has a slot of the run yet.
+		first = w.enterAdmitted(first)
 		w.pushAll(others)
 	}
 	for it := first; it != nil; it = w.nextFor(r) {
@@ -262,8 +263,7 @@ func (w *Worker) isFree() bool { return w.waits == w.guest.waits }
 
 // checkpointOfGuest is called before some of the items that a guest is to run, see guest.look and pollInterval. It
 // returns the item to go on with, or nil if the guest is to leave. The guest then has handed everything over. It leaves
-// when it has been here long enough, or when there is a submitted item.
-// While a task waits on its stack, it stays.
+// when it has been here long enough, or when there is a submitted item. While a task waits on its stack, it stays.
 func (w *Worker) checkpointOfGuest(it *Item) *Item {
 	g := &w.guest
 	polls := w.counts.items%pollInterval == 0

@@ -59,8 +59,8 @@ func (r *JobRun) Inject(it *Item) {
 	}
 }
 
-// Resume makes an item of the run available to all workers, as [JobRun.Inject] does, and puts it into the deque of w, the
-// calling worker. w runs an item of any run, or ends another run in [Hooks].Leave or Flush.
+// Resume makes an item of the run available to all workers, as [JobRun.Inject] does, and puts it into the deque of w,
+// the calling worker. w runs an item of any run, or ends another run in [Hooks].Leave or Flush.
 func (r *JobRun) Resume(w *Worker, it *Item) {
 	r.visit(w) // I5
 	effect := w.put(it)

@@ -40,8 +40,8 @@ func (w *Worker) await(f *fork) {
 	defer w.exitNested(outer)
 	w.leaps.begin(f, w.forks.takes)
 	if w.core.sleepingHelpers.Load() > 0 {
-		// D1(leapfrog): write leaps, then look for joiners that sleep and may take w's items. Pairs with D1(await). Such
-		// a joiner can now go on to the worker that has f.
+		// D1(leapfrog): write leaps, then look for joiners that sleep and may take w's items. Pairs with D1(await).
+		// Such a joiner can now go on to the worker that has f.
 		w.ex.wakeHelpers(r, w)
 	}
 	w.wait(f, waiter{outer.body, outer.labels})

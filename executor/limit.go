@@ -116,8 +116,8 @@ func (w *Worker) admitted(it *Item) *Item {
 	if run == nil || run.settings.limit == nil || w.admit(run.settings.limit, it) {
 		return it
 	}
-	// D1(held): hold the item, then look for sleeping helpers. Pairs with D1(await): one that has a slot may
-	// take the item.
+	// D1(held): hold the item, then look for sleeping helpers. Pairs with D1(await): one that has a slot may take the
+	// item.
 	if w.core.sleepingHelpers.Load() > 0 {
 		w.ex.wakeHelpers(run, nil)
 	}

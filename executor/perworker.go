@@ -26,10 +26,9 @@ import (
 // have one worker. No two values are on one cache line or on neighbouring ones: each takes 256 bytes more than its
 // type. The garbage collector frees values that are referred to by nothing else than the PerWorker.
 //
-// A task that waits, in a Run, Wait or Join, may find its value changed afterwards: meanwhile its worker
-// may have run other tasks, which use the same value. So a task should not wait while the value is inconsistent, nor
-// should it call parallel loops then. [Blocking] by itself runs no other task on the worker. The pointer to the value
-// stays valid.
+// A task that waits, in a Run, Wait or Join, may find its value changed afterwards: meanwhile its worker may have run
+// other tasks, which use the same value. So a task should not wait while the value is inconsistent, nor should it call
+// parallel loops then. [Blocking] by itself runs no other task on the worker. The pointer to the value stays valid.
 //
 // A PerWorker does not keep its executor from being closed by the garbage collector. Its values can be read after that,
 // and after Close.

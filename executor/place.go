@@ -37,8 +37,8 @@ func executorOr(ctx context.Context, ex *Executor, caller string) *Executor {
 // or -1 if the caller runs on none. Spare workers have the indices from [Executor.Workers] on.
 //
 // A task has one index from its beginning to its end. No two tasks have an index at the same time, unless one of them
-// waits, in a Run, Wait or Join, and its worker runs the other meanwhile. A goroutine that a task starts
-// is on no worker. So an index may select what a task needs for itself, such as a buffer: see [PerWorker].
+// waits, in a Run, Wait or Join, and its worker runs the other meanwhile. A goroutine that a task starts is on no
+// worker. So an index may select what a task needs for itself, such as a buffer: see [PerWorker].
 //
 // WorkerIndex costs some 10 ns on Linux on amd64, and a system call elsewhere. A function with a scope has the index
 // for less, see [Scope.WorkerIndex]. Any goroutine may call it.

@@ -187,10 +187,10 @@ func (r *Run) stopped(err, cause, result error) *Body {
 // Wait waits for the run's end and returns its error: nil if every task ran and returned nil. The package documentation
 // says what else it can be.
 //
-// On a worker of the same executor, Wait meanwhile runs items of the run and of runs nested in it, and no others.
-// So a task may start runs and wait for them, with any number of workers. While a task of any run
-// waits for a permit, or for its end from outside, a spare worker stands in for one that waits so, as in [Blocking]. On
-// a worker of another executor Wait waits as in Blocking.
+// On a worker of the same executor, Wait meanwhile runs items of the run and of runs nested in it, and no others. So a
+// task may start runs and wait for them, with any number of workers. While a task of any run waits for a permit, or for
+// its end from outside, a spare worker stands in for one that waits so, as in [Blocking]. On a worker of another
+// executor Wait waits as in Blocking.
 //
 // A caller from outside, too, runs tasks that no worker has begun, as that of [Executor.Run] does, if a worker sleeps
 // or is about to get up for them. It does not if other work is submitted, or if an [Observer] has a Relabel. A caller

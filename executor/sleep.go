@@ -9,8 +9,8 @@ import (
 type sleepKind struct {
 	state WorkerState // as others see it meanwhile
 
-	// countOut and countIn account for the worker with the spares, one of which may stand in for it, and then with those
-	// that share the machine: the spare takes the worker's place. They are nil if the worker's sharer does that.
+	// countOut and countIn account for the worker with the spares, one of which may stand in for it, and then with
+	// those that share the machine: the spare takes the worker's place. They are nil if the worker's sharer does that.
 	countOut, countIn func(*Worker)
 }
 

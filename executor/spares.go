@@ -75,8 +75,8 @@ func (w *Worker) isSpare() bool { return w.id >= w.ex.cfg.Workers }
 // isSurplus reports whether the worker is a spare and more spares are in service than are due.
 func (w *Worker) isSurplus() bool { return w.isSpare() && w.core.spares.HasSurplus() }
 
-// leaveService takes the worker, a thief, out of service if it is a surplus spare, or is to rest.
-// It reports whether it did. The worker's lane is empty (I10).
+// leaveService takes the worker, a thief, out of service if it is a surplus spare, or is to rest. It reports whether it
+// did. The worker's lane is empty (I10).
 func (w *Worker) leaveService() bool {
 	return w.isSpare() && w.core.spares.Leave(w.spareNumber()) || w.share.leave()
 }

@@ -329,8 +329,8 @@ func (w *Worker) putBack(it *Item) {
 }
 
 // enter begins the worker's work on items of b, or ends all work if b is nil. The goroutine then has the labels of b's
-// run, or the worker's own. enter publishes the worker's
-// counts before the run of the old body can finish, so that the statistics are complete when a run has ended.
+// run, or the worker's own. enter publishes the worker's counts before the run of the old body can finish, so that the
+// statistics are complete when a run has ended.
 func (w *Worker) enter(b *Body) {
 	if b == nil {
 		w.switchTo(nil, w.labels.own)
