@@ -14,11 +14,7 @@ import (
 
 // onEachReceiving runs a program under every policy that admits guests.
 func onEachReceiving(t *testing.T, workers []int, program func(ex *Executor)) {
-	onReceiving(t, Policies(), workers, program)
-}
-
-func onReceiving(t *testing.T, policies []Policy, workers []int, program func(ex *Executor)) {
-	for _, p := range policies {
+	for _, p := range Policies() {
 		if !policy.Table[p].Guests {
 			continue
 		}

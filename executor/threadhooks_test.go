@@ -58,7 +58,9 @@ func TestThreadHooks(t *testing.T) {
 		begun, ended := l.counts()
 		require.Equal(t, n, begun)
 		require.Zero(t, ended)
-		require.NoError(t, ex.Run(t.Context(), fan(100, func(context.Context) error {
+		all := barrier{n: int64(n)}
+		require.NoError(t, ex.Run(t.Context(), fan(n, func(context.Context) error {
+			all.meet() // a task on each worker
 			if l.begun[executor.Thread()] != ex.WorkerIndex() {
 				return errors.New("not begun")
 			}

@@ -15,10 +15,12 @@ import (
 // TestUnlockedThread: tasks, or the C bindings that they call, unlock their thread more often than they have locked it.
 // The workers keep their threads.
 func TestUnlockedThread(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2})
+	ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.IdleCallers})
 	threads := ex.Threads()
 	for range 50 {
-		require.NoError(t, ex.Run(t.Context(), fan(10, func(context.Context) error {
+		both := barrier{n: 2}
+		require.NoError(t, ex.Run(t.Context(), fan(2, func(context.Context) error {
+			both.meet() // a task on each worker
 			runtime.UnlockOSThread()
 			return nil
 		})))

@@ -102,7 +102,7 @@ type Host interface {
 	// Try steals from the lane of a victim. If victim is the worker's own ID, Try takes an item from the injector or
 	// one that another worker deals out. The outcome is Stolen if it has found one.
 	Try(victim int) deque.Outcome
-	// Leave takes the worker out of service if it is a surplus spare, and reports whether it did.
+	// Leave takes the worker out of service if it is a surplus spare, or is to rest, and reports whether it did.
 	Leave() bool
 	// Prepare announces that the worker is about to sleep. Cancel or Commit follows.
 	Prepare()
