@@ -57,8 +57,7 @@ func (w *Worker) shareLane() {
 // bringForward makes all items that only this worker knows of visible to others, before the worker blocks or sleeps: a
 // task that blocks, on this worker or another, might wait for one of them. Items that thieves see stay where they are.
 func (w *Worker) bringForward() {
-	w.speak()
-	w.forks.expose()
+	w.core.attached.withheld.make(w)
 	w.publishCounts()
 	if w.body != nil { // else the worker is between two bodies, and holds nothing back
 		w.body.hooks.Flush(w)

@@ -46,14 +46,15 @@ type core struct {
 	notifier  *notifier.Notifier
 	policy    policy.Policy
 	lanes     *lane.Maker[Item]
-	release   func()        // gives the reserved Ps back
-	leave     func()        // ends its being known to internal/living
-	inline    *inline       // set if there are no threads
-	sharing   *sharing      // set with Config.Share or Config.HostShare
-	observers *observers    // set with Config.Observers
-	intake    *intake       // set with Config.MaxRuns
-	guests    *guests       // set if callers take part
-	byThread  byThread      // finds the workers by their threads
+	release   func()     // gives the reserved Ps back
+	leave     func()     // ends its being known to internal/living
+	inline    *inline    // set if there are no threads
+	sharing   *sharing   // set with Config.Share or Config.HostShare
+	observers *observers // set with Config.Observers
+	intake    *intake    // set with Config.MaxRuns
+	guests    *guests    // set if callers take part
+	byThread  byThread   // finds the workers by their threads
+	attached  attachments
 	made      xatomic.Int32 // the number of workers in roster; it seldom changes
 
 	_ pad.Line

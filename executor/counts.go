@@ -35,7 +35,7 @@ func (w *Worker) publishCounts() {
 	set(&p.lost, c.lost)
 	set(&p.parks, c.parks)
 	set(&p.wakeups, c.wakeups)
-	w.peer.publish()
+	w.core.attached.published.make(w)
 }
 
 // publishCountsBefore publishes the counts of a worker without its next item, which it has counted. The item may turn

@@ -60,6 +60,38 @@ func New(cfg Config) (*Executor, error) {
 	return public, nil
 }
 
+// NewInline returns an executor for tests, which has no threads. A call that starts a run or an [Async] runs it before
+// it returns, on the calling goroutine, together with all other tasks that are ready. The seed chooses the order of
+// ready tasks. The same seed gives the same order: a test that tries many seeds finds tasks that rely on an order which
+// is not guaranteed. When a task ends the context that its run was started with, no other task of the run begins after
+// it.
+//
+// The executor has one worker, and otherwise behaves as others do. Goroutines that use it at the same time take turns,
+// and then influence the order. A task may use other executors, with threads or without. It is on the worker of each
+// executor whose tasks are on its goroutine's stack: a run that it starts on one of these is nested. A task that waits
+// for something that only the calling goroutine could do next waits for ever.
+//
+// [runtime.Goexit] in a task, such as that of t.FailNow, also ends the calling goroutine, after the other ready tasks
+// have run. The caller may also be a function that gives back the permit of a semaphore that the task waited for, or
+// that ends a [Future] that the task comes after.
+//
+// The executor may be used under testing/synctest: time passes while its tasks wait. The executor, its runs and its
+// futures belong to the bubble in which it was made: the runtime ends the process with a fatal error if an executor is
+// used both in a bubble and outside it. Graphs, semaphores and other jobs may be used in several bubbles, one after the
+// other, and outside. Executors of [New] are not for bubbles: time does not pass while a thread sleeps.
+//
+// The observers are as in [Config.Observers]. Their functions are called on the goroutines that call the executor.
+// NewInline panics if one is nil.
+func NewInline(seed uint64, observers ...*Observer) *Executor {
+	if i := slices.Index(observers, nil); i >= 0 {
+		panic(fmt.Sprintf("executor: observer %d of NewInline is nil", i))
+	}
+	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true, Observers: slices.Clone(observers)}
+	ex := newExecutorOn(cfg, newInline(seed))
+	ex.observers.attach(ex)
+	return ex
+}
+
 // abandoned is the finalizer of an Executor: it closes one that was not closed. No run is in progress, since a run
 // refers to its Executor.
 func (ex *Executor) abandoned() {
@@ -104,8 +136,21 @@ func newExecutorOn(cfg Config, inline *inline) *Executor {
 	ex.nowhere = NewBody(noHooks{})
 	ex.asyncs.init(ex)
 	ex.silence.init(ex)
+	ex.attach()
 	ex.schedule.init(&ex.cfg)
 	return ex
+}
+
+// attach has the kernel call the features, in this order at each place.
+func (ex *Executor) attach() {
+	on := &ex.attached
+	ex.guests.attachTo(on)
+	attachForks(on)
+	attachGroups(on)
+	ex.sharing.attachTo(on)
+	ex.silence.attachTo(on)
+	attachPeers(on, &ex.cfg)
+	ex.observers.attachTo(on)
 }
 
 // newWorker makes worker i, which has no thread yet.

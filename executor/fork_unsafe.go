@@ -17,12 +17,6 @@ func futureOf(it *Item) *future { return (*future)(unsafe.Pointer(it)) }
 // scopeRunOf returns the run whose first field is the body. Every fork has such a body.
 func scopeRunOf(b *Body) *scopeRun { return (*scopeRun)(unsafe.Pointer(b)) }
 
-// isSame reports whether a and b are copies of one interface value. Unlike ==, it does not panic.
-func isSame(a, b any) bool {
-	type words [2]unsafe.Pointer
-	return *(*words)(unsafe.Pointer(&a)) == *(*words)(unsafe.Pointer(&b))
-}
-
 const (
 	_ = -unsafe.Offsetof(fork{}.Item)
 	_ = -unsafe.Offsetof(child{}.fork)

@@ -60,6 +60,11 @@ func (w *Worker) attend() {
 	w.publish()
 }
 
+func attachForks(on *attachments) {
+	on.occupied.add(func(w *Worker) { w.forks.stack = stack{} })
+	on.withheld.add(func(w *Worker) { w.forks.expose() })
+}
+
 // attendIfAsked is called where a task may have run for long without a Fork or Join.
 func (w *Worker) attendIfAsked() {
 	if w.lane.Demand() || w.share.isWanted() {

@@ -104,6 +104,8 @@ func (ex *Executor) isListed(r *Run) bool {
 	return r != nil && (r.prev != nil || ex.runs.Load() == r)
 }
 
+func attachGroups(on *attachments) { on.over = append(on.over, (*Run).leaveGroups) }
+
 // leaveGroups is called after the end of r, or of the last future. If the executor is closed, it releases the groups
 // that were nested in it.
 //

@@ -8,7 +8,7 @@ import "context"
 //
 // If help has run any item, the goroutine has the given labels afterwards.
 func (w *Worker) help(r *Run, labels context.Context) {
-	w.forks.expose()
+	w.core.attached.withheld.make(w)
 	outer := w.enterNested(r, w.markFor(r), nil)
 	outer.labels = labels
 	if w.leaps.waitsFor.Load() == nil {

@@ -1,44 +1,11 @@
 package executor
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/magpie-go/magpie/internal/osthread"
 )
-
-// NewInline returns an executor for tests, which has no threads. A call that starts a run or an [Async] runs it before
-// it returns, on the calling goroutine, together with all other tasks that are ready. The seed chooses the order of
-// ready tasks. The same seed gives the same order: a test that tries many seeds finds tasks that rely on an order which
-// is not guaranteed. When a task ends the context that its run was started with, no other task of the run begins after
-// it.
-//
-// The executor has one worker, and otherwise behaves as others do. Goroutines that use it at the same time take turns,
-// and then influence the order. A task may use other executors, with threads or without. It is on the worker of each
-// executor whose tasks are on its goroutine's stack: a run that it starts on one of these is nested. A task that waits
-// for something that only the calling goroutine could do next waits for ever.
-//
-// [runtime.Goexit] in a task, such as that of t.FailNow, also ends the calling goroutine, after the other ready tasks
-// have run. The caller may also be a function that gives back the permit of a semaphore that the task waited for, or
-// that ends a [Future] that the task comes after.
-//
-// The executor may be used under testing/synctest: time passes while its tasks wait. The executor, its runs and its
-// futures belong to the bubble in which it was made: the runtime ends the process with a fatal error if an executor is
-// used both in a bubble and outside it. Graphs, semaphores and other jobs may be used in several bubbles, one after the
-// other, and outside. Executors of [New] are not for bubbles: time does not pass while a thread sleeps.
-//
-// The observers are as in [Config.Observers]. Their functions are called on the goroutines that call the executor.
-// NewInline panics if one is nil.
-func NewInline(seed uint64, observers ...*Observer) *Executor {
-	if i := slices.Index(observers, nil); i >= 0 {
-		panic(fmt.Sprintf("executor: observer %d of NewInline is nil", i))
-	}
-	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true, Observers: slices.Clone(observers)}
-	ex := newExecutorOn(cfg, &inline{seed: seed, woken: make(chan struct{}, 1)})
-	ex.observers.attach(ex)
-	return ex
-}
 
 // inline is the state of an executor without threads.
 type inline struct {
@@ -50,6 +17,8 @@ type inline struct {
 	// for a channel, but not while it sleeps on a futex.
 	woken chan struct{}
 }
+
+func newInline(seed uint64) *inline { return &inline{seed: seed, woken: make(chan struct{}, 1)} }
 
 // sleep waits until the inline worker is woken, as in Blocking.
 func (i *inline) sleep() { Blocking(func() { <-i.woken }) }

@@ -133,7 +133,8 @@ func (r *JobRun) conclude(body *Body) {
 	if r.awaited.Load() > 0 {
 		r.ex.wakeHelpersOf(&r.Run)
 	}
-	r.leaveGroups()
-	r.ex.observers.runEnd(&r.Run)
+	for _, call := range r.ex.attached.over {
+		call(&r.Run)
+	}
 	r.tellEnds(ends)
 }

@@ -42,10 +42,10 @@ func (w *Worker) labelThread() {
 	labels := pprof.Labels("executor", w.ex.cfg.Name, "worker", strconv.Itoa(w.id))
 	w.labels.own = pprof.WithLabels(context.Background(), labels)
 	w.labels.apply = pprof.SetGoroutineLabels
-	if w.core.observers.relabels() {
+	if labelled := w.core.attached.labelled; len(labelled) > 0 {
 		w.labels.apply = func(ctx context.Context) {
 			pprof.SetGoroutineLabels(ctx)
-			w.core.observers.relabel(w.id)
+			labelled.make(w)
 		}
 	}
 	w.setLabels(w.labels.own)

@@ -20,7 +20,7 @@ type outer struct {
 // set, those of that body, and none below mark in its lane. Until exitNested the scope of the waiting item must not be
 // used.
 func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
-	w.speak()
+	w.core.attached.nested.make(w)
 	f := &w.forks
 	o := outer{
 		w.body, w.waits.run, w.waits.mark, w.waits.only, f.scope, 0,

@@ -139,10 +139,24 @@ func (o *observers) attach(ex *Executor) {
 	})
 }
 
-// awaitAttach is called by a worker's thread before it looks for work.
-func (o *observers) awaitAttach() {
-	if o != nil {
-		o.attaching.Wait()
+// attachTo has the kernel call the observers.
+func (o *observers) attachTo(on *attachments) {
+	if o == nil {
+		return
+	}
+	on.begun.add(func(*Worker) { o.attaching.Wait() })
+	on.parked.add(func(w *Worker) { o.park(w.id) })
+	on.woken.add(func(w *Worker) { o.unpark(w.id) })
+	on.stole = append(on.stole, func(thief, victim *Worker, n int) {
+		from := -1
+		if victim != nil {
+			from = victim.id
+		}
+		o.steal(thief.id, from, n)
+	})
+	on.over = append(on.over, o.runEnd)
+	if o.relabels() {
+		on.labelled.add(func(w *Worker) { o.relabel(w.id) })
 	}
 }
 
@@ -170,9 +184,6 @@ func (o *observers) runBegin(r *Run) {
 }
 
 func (o *observers) runEnd(r *Run) {
-	if o == nil {
-		return
-	}
 	o.tellCounted(&o.calls.runEnd, func(of *Observer) {
 		if of.RunEnd != nil {
 			of.RunEnd(r)
@@ -181,9 +192,6 @@ func (o *observers) runEnd(r *Run) {
 }
 
 func (o *observers) steal(thief, victim, n int) {
-	if o == nil {
-		return
-	}
 	o.tellOn(thief, inSteal, func(of *Observer) {
 		if of.Steal != nil {
 			of.Steal(thief, victim, n)

@@ -56,12 +56,17 @@ func newPeerThread(cfg *Config) *peerThread {
 	return &peerThread{checked: cfg.PolicyOptions.CheckPeers}
 }
 
+func attachPeers(on *attachments, cfg *Config) {
+	if policy.Table[cfg.Policy].Needs != 0 {
+		on.occupied.add(func(w *Worker) { w.peer.enter() })
+		on.vacated.add(func(w *Worker) { w.peer.leave() })
+		on.published.add(func(w *Worker) { w.peer.publish() })
+	}
+}
+
 // enter makes the calling thread the worker's. Without the kernel's help, which New has found to be there, thieves take
 // the worker for one that runs.
 func (p *peerThread) enter() {
-	if p == nil {
-		return
-	}
 	_ = p.thread.Enter()
 	if p.checked {
 		if r, err := peer.Record(osthread.ID()); err == nil {
@@ -72,9 +77,6 @@ func (p *peerThread) enter() {
 
 // leave undoes enter. The worker's thread only.
 func (p *peerThread) leave() {
-	if p == nil {
-		return
-	}
 	if r := p.record.Swap(nil); r != nil {
 		_ = r.Close()
 	}
@@ -182,9 +184,6 @@ func (s *PeerStats) add(b PeerStats, factor uint64) {
 
 // publish copies the counts for other threads. Owner only.
 func (p *peerThread) publish() {
-	if p == nil {
-		return
-	}
 	for i, n := range p.counts.words() {
 		if to := &p.seen[i]; to.Load() != *n { // as in publishCounts
 			to.Store(*n)

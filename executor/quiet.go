@@ -99,6 +99,13 @@ func (w *Worker) keepQuiet() bool {
 	return true
 }
 
+func (g *guests) attachTo(on *attachments) {
+	if g != nil {
+		on.nested.add((*Worker).speak)
+		on.withheld.add((*Worker).speak)
+	}
+}
+
 // speak ends the quiet of the worker's guest, if it has one, and wakes a worker for what it has pushed meanwhile.
 func (w *Worker) speak() {
 	if !w.guest.quiet {

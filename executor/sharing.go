@@ -70,6 +70,13 @@ func newSharing(ex *Executor) *sharing {
 	return s
 }
 
+func (s *sharing) attachTo(on *attachments) {
+	if s != nil {
+		on.asleep = append(on.asleep, func(w *Worker, able bool) { w.share.countAsleep(able) })
+		on.awake.add(func(w *Worker) { w.share.countAwake() })
+	}
+}
+
 // join joins the table. If there is no table to join, the executor is alone.
 func (s *sharing) join() {
 	if s == nil {

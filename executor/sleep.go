@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"github.com/magpie-go/magpie/executor/internal/spares"
 	"github.com/magpie-go/magpie/internal/park"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -8,55 +9,65 @@ import (
 // A sleepKind is a way for a worker to be away from items: asleep, at rest, or in a function that blocks.
 type sleepKind struct {
 	state WorkerState // as others see it meanwhile
+	able  bool        // the worker can be woken for any item
 
-	// countOut and countIn account for the worker with the spares, one of which may stand in for it, and then with
-	// those that share the machine: the spare takes the worker's place. They are nil if the worker's sharer does that.
-	countOut, countIn func(*Worker)
+	// standIn and standDown tell the ledger of spares, one of which may stand in for the worker; nil: none may.
+	standIn, standDown func(*spares.Ledger)
+
+	apart bool // the account of workers that can run items is kept by the worker that calls asleep
 }
 
 var (
-	// thiefSleep is of a worker that has found no work. It can be woken for any item, so no spare stands in for it.
-	thiefSleep = sleepKind{
-		WorkerParked,
-		func(w *Worker) { w.share.countAsleep(true) },
-		func(w *Worker) { w.share.countAwake() },
-	}
+	// thiefSleep is of a worker that has found no work.
+	thiefSleep = sleepKind{state: WorkerParked, able: true}
 	// waitSleep is of a worker whose task waits. It is woken only for what it waits for.
 	waitSleep = sleepKind{
-		WorkerParked,
-		func(w *Worker) { w.core.spares.Sleep(); w.share.countAsleep(false) },
-		func(w *Worker) { w.share.countAwake(); w.core.spares.Wake() },
+		state: WorkerParked, standIn: (*spares.Ledger).Sleep, standDown: (*spares.Ledger).Wake,
 	}
 	// blockingSleep is of a worker in Blocking.
 	blockingSleep = sleepKind{
-		WorkerBlocked,
-		func(w *Worker) { w.core.spares.Block(); w.share.countAsleep(false) },
-		func(w *Worker) { w.share.countAwake(); w.core.spares.Unblock() },
+		state: WorkerBlocked, standIn: (*spares.Ledger).Block, standDown: (*spares.Ledger).Unblock,
 	}
 	// standbySleep is of a spare that is not needed.
-	standbySleep = sleepKind{
-		WorkerStandby,
-		func(w *Worker) { w.share.countAsleep(false) },
-		func(w *Worker) { w.share.countAwake() },
-	}
+	standbySleep = sleepKind{state: WorkerStandby}
+	// threadlessSleep is of a worker whose thread ends.
+	threadlessSleep = sleepKind{state: WorkerThreadless}
 	// restSleep is of a worker that has given its processor up to others that share the machine.
-	restSleep = sleepKind{state: WorkerResting}
+	restSleep = sleepKind{state: WorkerResting, apart: true}
 )
 
 // asleep calls park, in which the worker is away. A worker in Blocking that sleeps in a wait is counted out already.
 func (w *Worker) asleep(k *sleepKind, park func()) {
 	state := w.setState(k.state)
-	counts := k.countOut != nil && !w.blocking
+	counts := !k.apart && !w.blocking
 	if counts {
-		k.countOut(w)
+		w.countOut(k)
 	}
 	defer func() { // deferred: a function that blocks may panic
 		if counts {
-			k.countIn(w)
+			w.countIn(k)
 		}
 		w.setState(state)
 	}()
 	park()
+}
+
+// countOut leaves the worker out of those that can run items. First a spare may be called up, which takes its place.
+func (w *Worker) countOut(k *sleepKind) {
+	if k.standIn != nil {
+		k.standIn(&w.core.spares)
+	}
+	for _, call := range w.core.attached.asleep {
+		call(w, k.able)
+	}
+}
+
+// countIn undoes countOut.
+func (w *Worker) countIn(k *sleepKind) {
+	w.core.attached.awake.make(w)
+	if k.standDown != nil {
+		k.standDown(&w.core.spares)
+	}
 }
 
 // setState stores the worker's state, and returns the one before.
@@ -64,7 +75,7 @@ func (w *Worker) setState(state WorkerState) (before WorkerState) {
 	before = WorkerState(w.state.Load())
 	w.state.Store(uint32(state))
 	if state == WorkerRunning {
-		w.core.silence.watch.Wake() // after the state, see stalls.Watch
+		w.core.attached.running.make(w) // after the state, see stalls.Watch
 	}
 	return before
 }
@@ -73,9 +84,9 @@ func (w *Worker) setState(state WorkerState) (before WorkerState) {
 func (w *Worker) park(sleep func()) {
 	w.counts.parks++
 	w.publishCounts()
-	w.core.observers.park(w.id)
+	w.core.attached.parked.make(w)
 	sleep()
-	w.core.observers.unpark(w.id)
+	w.core.attached.woken.make(w)
 	w.counts.wakeups++
 }
 

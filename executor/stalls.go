@@ -26,6 +26,14 @@ func (s *silence) init(ex *Executor) {
 	}
 }
 
+func (s *silence) attachTo(on *attachments) {
+	if s.watch.IsSet() { // not in a model, which has no kernel to ask
+		on.running.add(func(*Worker) { s.watch.Wake() })
+		on.submitted = append(on.submitted, s.watch.Submitted)
+		on.sharesLanes = true // no thread could share a worker's lane later, while a task sleeps: see stallHost
+	}
+}
+
 // Workers implements stalls.Host.
 func (h stallHost) Workers(list []stalls.Worker) []stalls.Worker {
 	for _, w := range h.ex.workers() {

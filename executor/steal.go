@@ -11,7 +11,7 @@ func (w *Worker) steal(victim *Worker) (*Item, deque.Outcome) {
 	it, outcome := victim.lane.Steal()
 	w.countSteal(outcome)
 	if outcome == deque.Stolen {
-		w.core.observers.steal(w.id, victim.id, 1)
+		w.tellStole(victim, 1)
 	}
 	return it, outcome
 }
@@ -25,10 +25,16 @@ func (w *Worker) stealMany(victim *Worker) (*Item, deque.Outcome) {
 		w.keep(it)
 	}
 	if outcome == deque.Stolen {
-		w.core.observers.steal(w.id, victim.id, 1+len(rest))
+		w.tellStole(victim, 1+len(rest))
 	}
 	clear(rest)
 	return it, outcome
+}
+
+func (w *Worker) tellStole(victim *Worker, n int) {
+	for _, call := range w.core.attached.stole {
+		call(w, victim, n)
+	}
 }
 
 // keep makes an item that the worker has stolen, and does not run at once, available again.
@@ -52,7 +58,7 @@ func (w *Worker) receive() (*Item, deque.Outcome) {
 	it, outcome := w.lane.Receive()
 	w.countSteal(outcome)
 	if outcome == deque.Stolen {
-		w.core.observers.steal(w.id, -1, 1)
+		w.tellStole(nil, 1)
 	}
 	return it, outcome
 }

@@ -106,14 +106,13 @@ func (w *Worker) setUpThread() {
 func (w *Worker) occupy() {
 	w.thread.id.Store(osthread.ID())
 	w.thread.self.Store(osthread.Self())
-	w.forks.stack = stack{}
-	w.peer.enter()
+	w.core.attached.occupied.make(w)
 	onThread.set(w.thread.self.Load(), w)
 }
 
 // vacate undoes occupy.
 func (w *Worker) vacate() {
-	w.peer.leave()
+	w.core.attached.vacated.make(w)
 	switch self, below := w.thread.self.Load(), w.below(); {
 	case below != nil:
 		w.inline.below = nil
@@ -131,10 +130,10 @@ func (w *Worker) vacate() {
 func (w *Worker) live() {
 	stopped := false
 	growStack()
-	w.core.observers.awaitAttach()
-	w.share.countAwake()
+	w.core.attached.begun.make(w)
+	w.core.attached.awake.make(w)
 	defer w.endHook(func() {
-		w.share.countAsleep(false)
+		w.countOut(&threadlessSleep)
 		w.ex.leaving.add(w.thread.id.Load())
 		w.thread.goroutine.Store(0)
 		w.vacate()
@@ -172,16 +171,4 @@ func (w *Worker) replace() {
 	w.control.thief.Lost()
 	osthread.ClaimAnyway()
 	w.start(osthread.Arrive)
-}
-
-// closeAside is Close on a goroutine of its own.
-func (ex *Executor) closeAside() { xsync.Go(func() { _ = ex.Close() }) }
-
-// aside calls f on a goroutine of its own, for a finalizer: f may call functions of the program, which may wait.
-func aside(f func()) { xsync.Go(f) }
-
-// appoint starts a manager. It is called when a run begins while the executor desires nothing.
-func (s *sharing) appoint() {
-	s.manager.Add(1)
-	xsync.Go(s.manage)
 }

@@ -12,7 +12,9 @@ func (ex *Executor) injectAll(first *Item, others iter.Seq[*Item]) {
 	n := ex.injector.pushAll(first, others)
 	// D1(inject): as D1(push).
 	ex.policy.Submitted(n)
-	ex.silence.watch.Submitted()
+	for _, call := range ex.attached.submitted {
+		call()
+	}
 	if ex.sleepingHelpers.Load() > 0 {
 		ex.wakeHelpers(run, nil)
 	}

@@ -348,8 +348,8 @@ func (w *Worker) switchTo(b *Body, labels context.Context) {
 		old.hooks.Leave(w)
 	}
 	if b != nil {
-		if !b.alone && w.core.silence.watch.IsSet() {
-			w.shareLane() // no other thread could later, while a task sleeps: see stallHost
+		if !b.alone && w.core.attached.sharesLanes {
+			w.shareLane()
 		}
 		b.owner().visit(w)
 		b.hooks.Enter(w)
