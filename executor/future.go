@@ -361,12 +361,6 @@ func (f *future) wait() {
 	f.ex.block(f)
 }
 
-// An ending is a run or future that block waits for.
-type ending interface {
-	isOver() bool
-	await() // waits for the end on a channel
-}
-
 func (f *future) await() { <-f.Done() }
 
 // A firstEnd is over when one of two futures is: the one that a worker waits for, which may be cancelled, or one before

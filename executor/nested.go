@@ -4,16 +4,12 @@ import "context"
 
 // outer is the state of a worker that enterNested saves and exitNested restores.
 type outer struct {
-	body     *Body
-	run      *Run
-	mark     uint64
-	only     *Body
-	scope    *Scope
-	lo       uintptr // of scope
-	joins    uint32
-	waitsFor *Run
-	thrown   error
-	labels   context.Context
+	body   *Body
+	run    *Run
+	mark   uint64
+	only   *Body
+	forks  outerForks
+	labels context.Context
 }
 
 // enterNested lets the worker run items on top of the one being run: those of r and of runs nested in it or, if only is
@@ -21,42 +17,20 @@ type outer struct {
 // used.
 func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 	w.core.attached.nested.make(w)
-	f := &w.forks
-	o := outer{
-		w.body, w.waits.run, w.waits.mark, w.waits.only, f.scope, 0,
-		w.leaps.joins.Load(), w.leaps.waitsFor.Load(), f.thrown, w.labels.set,
-	}
+	o := outer{w.body, w.waits.run, w.waits.mark, w.waits.only, w.suspendForks(), w.labels.set}
 	w.keepSlots()
-	f.thrown = nil
-	w.waits.run, w.waits.mark, w.waits.only, f.scope = r, mark, only, nil
-	if o.scope != nil {
-		o.lo, o.scope.lo = o.scope.lo, noStack // for check
-		f.under = o.scope.top.address()
-		if level := f.level(); (f.pushes || w.lane.KeepsForks()) && level > o.scope.level {
-			newest, _ := f.at(level)
-			newest.generation |= checkedBit // as published forks: a Join with the scope of another function then asks
-		}
-	}
+	w.waits.run, w.waits.mark, w.waits.only = r, mark, only
 	return o
 }
 
 // exitNested undoes enterNested.
 func (w *Worker) exitNested(o outer) {
-	w.waits.run, w.waits.mark, w.waits.only, w.forks.scope = o.run, w.lowered(o.mark), o.only, o.scope
-	w.forks.thrown = o.thrown
-	if o.scope != nil && o.lo != noStack {
-		o.scope.lo = w.forks.stack.lo // not o.lo: scopes on top may have changed it
-	}
+	w.waits.run, w.waits.mark, w.waits.only = o.run, w.lowered(o.mark), o.only
+	w.resumeForks(o.forks)
 	if w.body != o.body {
 		w.switchTo(o.body, o.labels)
 	}
 	w.dropSlots()
-	if w.leaps.joins.Load() != o.joins {
-		w.leaps.joins.Store(o.joins)
-	}
-	if w.leaps.waitsFor.Load() != o.waitsFor {
-		w.leaps.waitsFor.Store(o.waitsFor)
-	}
 }
 
 // runDownTo runs the items of body that lie above mark in the worker's lane, newest first.

@@ -66,3 +66,9 @@ func (w *Worker) sleepFor(x awaited) found {
 	w.setState(state)
 	return next
 }
+
+// An ending is a run or future that block waits for.
+type ending interface {
+	isOver() bool
+	await() // waits for the end on a channel
+}

@@ -31,7 +31,8 @@ var rooms = []room{
 		"follow skip errors progress bounds thread onthread bythread spares blocking block labels counts workerstate " +
 		"inline options counted same_unsafe"},
 	{"observers", "observer observers observing observedrun"},
-	{"forks", "fork forks fork_unsafe frame_unsafe frame_model top_unsafe callpool children scope join leapfrog"},
+	{"forks", "fork forks fork_unsafe frame_unsafe frame_model top_unsafe callpool children scope join leapfrog " +
+		"outerforks"},
 	{"futures", "future async promise first afterend dependents"},
 	{"groups", "group grouprun grouptasks groupqueue groupgo"},
 	{"guests", "guest guestwait guestspan quiet callers"},
@@ -45,8 +46,8 @@ var rooms = []room{
 // is none. A change that removes some lowers the numbers, and none may raise them.
 var upward = map[string]int{
 	"face":      27,
-	"forks":     23,
-	"futures":   10,
+	"forks":     10,
+	"futures":   7,
 	"groups":    2,
 	"guests":    7,
 	"limits":    12,
@@ -58,7 +59,7 @@ var upward = map[string]int{
 
 // circle is the size of the largest circle of files of package executor in which each names the next. The aim is a
 // feature's own two to four. It rises when a file of the circle is divided.
-const circle = 79
+const circle = 80
 
 // TestKernelNamesNoFeature holds the kernel of package executor against upward, and the package against circle.
 func TestKernelNamesNoFeature(t *testing.T) {
