@@ -1,5 +1,7 @@
 package executor
 
+import "github.com/magpie-go/magpie/deque"
+
 // attachments are the calls that features have the kernel make. They are constant once the executor is made, and most
 // are empty, which costs a comparison. None is made between one item and the next.
 type attachments struct {
@@ -16,6 +18,12 @@ type attachments struct {
 	asleep []func(w *Worker, able bool)
 	awake  workerCalls
 
+	meets  []func(w, victim *Worker) bool // the thief is about to steal; true: it must not, and ceases to be one
+	tried  []func(w, victim *Worker, outcome deque.Outcome)
+	leaves workerAsks // true: the worker, a thief, leaves service
+	rested workerAsks // a worker that has left service rests; false: it need not
+
+	wakeAll   []func()                             // workers that are away and could run any item are to look around
 	stole     []func(thief, victim *Worker, n int) // n items were stolen; victim is nil if it dealt them out
 	submitted []func()                             // an item was submitted, or put back
 	over      []func(*Run)                         // a run has ended; those that wait for it are told afterwards
@@ -30,6 +38,19 @@ func (all workerCalls) make(w *Worker) {
 	for _, call := range all {
 		call(w)
 	}
+}
+
+// A workerAsks is a list of questions.
+type workerAsks []func(*Worker) bool
+
+// any asks until an answer is true.
+func (all workerAsks) any(w *Worker) bool {
+	for _, ask := range all {
+		if ask(w) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *workerCalls) add(call func(*Worker)) { *c = append(*c, call) }

@@ -66,7 +66,7 @@ func (h host) Sees(victim int) bool {
 	if l.Hides() && !l.CanReceive() || v.lane.Ask() {
 		return true
 	}
-	h.w.share.tried(v, deque.Empty)
+	h.w.noteTried(v, deque.Empty)
 	return false
 }
 
@@ -75,11 +75,11 @@ func (h host) Try(victim int) (outcome deque.Outcome) {
 	w := h.w
 	w.search.stole = true
 	switch v := w.core.roster[victim]; {
-	case v != w && w.share.meet(v):
+	case v != w && w.mustNotSteal(v):
 		outcome = deque.Empty
 	case v != w && !(w.lane.CanReceive() && v.lane.Len() == 0):
 		w.search.found, outcome = w.stealMany(v)
-		w.share.tried(v, outcome)
+		w.noteTried(v, outcome)
 	case v == w && !w.core.injector.isEmpty():
 		w.search.found, outcome = w.takeSubmitted()
 		w.search.stole = false
@@ -87,6 +87,21 @@ func (h host) Try(victim int) (outcome deque.Outcome) {
 		w.search.found, outcome = w.receive()
 	}
 	return outcome
+}
+
+func (w *Worker) mustNotSteal(victim *Worker) bool {
+	for _, meets := range w.core.attached.meets {
+		if meets(w, victim) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *Worker) noteTried(victim *Worker, outcome deque.Outcome) {
+	for _, call := range w.core.attached.tried {
+		call(w, victim, outcome)
+	}
 }
 
 // Leave implements policy.Host.
@@ -119,6 +134,8 @@ func (h host) Pause(n int) {
 }
 
 var epoch = time.Now()
+
+func nanotime() int64 { return int64(time.Since(epoch)) }
 
 // Nanotime implements policy.Host.
 func (h host) Nanotime() int64 { return nanotime() }

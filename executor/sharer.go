@@ -1,16 +1,14 @@
 package executor
 
 import (
-	"time"
-
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/share"
 	"github.com/magpie-go/magpie/internal/park"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A sharer is a worker's part in sharing the machine. It is nil without Config.Share and Config.HostShare, and its
-// methods then do nothing. Unless they say otherwise, they are the worker's only.
+// A sharer is a worker's part in sharing the machine. It is nil without Config.Share and Config.HostShare. Unless they
+// say otherwise, its methods are the worker's only.
 type sharer struct {
 	w       *Worker
 	control *share.Control
@@ -33,22 +31,16 @@ func newSharer(w *Worker) *sharer {
 	return &sharer{w: w, control: &w.core.sharing.control}
 }
 
-func nanotime() int64 { return int64(time.Since(epoch)) }
-
 // countAwake counts the worker as awake.
 func (s *sharer) countAwake() {
-	if s != nil {
-		s.since.Store(uint64(nanotime()))
-		s.control.CountAwake()
-	}
+	s.since.Store(uint64(nanotime()))
+	s.control.CountAwake()
 }
 
 // countAsleep undoes countAwake. able says that the worker can be woken for any item.
 func (s *sharer) countAsleep(able bool) {
-	if s != nil {
-		s.stopClock()
-		s.control.CountAsleep(able)
-	}
+	s.stopClock()
+	s.control.CountAsleep(able)
 }
 
 func (s *sharer) stopClock() {
@@ -95,7 +87,7 @@ func (s *sharer) park() {
 // meet reports whether a victim rests with work. The thief is to wake it and to rest in its place, rather than to
 // steal from it (document 003, section 6.1).
 func (s *sharer) meet(victim *Worker) bool {
-	if s == nil || !s.control.HasLeftWork(victim.id) {
+	if !s.control.HasLeftWork(victim.id) {
 		return false
 	}
 	s.met = victim
@@ -105,9 +97,6 @@ func (s *sharer) meet(victim *Worker) bool {
 // leave tells a thief to rest: because it has met a worker that rests with work, or because workers have to. The thief
 // then ceases to be one, and stands by.
 func (s *sharer) leave() bool {
-	if s == nil {
-		return false
-	}
 	met := s.met
 	s.met = nil
 	s.rests = met != nil && s.control.Swap(s.w.id, met.id) || s.control.Wanted() && s.control.Rest(s.w.id, false)
@@ -116,7 +105,7 @@ func (s *sharer) leave() bool {
 
 // standBy rests if leave has said so, and reports whether it did.
 func (s *sharer) standBy() bool {
-	if s == nil || !s.rests {
+	if !s.rests {
 		return false
 	}
 	s.rests = false
@@ -127,9 +116,6 @@ func (s *sharer) standBy() bool {
 // tried counts an attempt to steal. One that finds nothing is purely unsuccessful if the victim is looking for work
 // itself. It is not counted if the victim is not awake: document 003 draws no such victim.
 func (s *sharer) tried(victim *Worker, outcome deque.Outcome) {
-	if s == nil {
-		return
-	}
 	if outcome == deque.Empty {
 		switch WorkerState(victim.state.Load()) {
 		case WorkerSearching, WorkerPreparing:

@@ -5,6 +5,7 @@ import (
 	"runtime/pprof"
 	"time"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/share"
 	"github.com/magpie-go/magpie/internal/allot"
 	"github.com/magpie-go/magpie/internal/gat"
@@ -74,6 +75,11 @@ func (s *sharing) attachTo(on *attachments) {
 	if s != nil {
 		on.asleep = append(on.asleep, func(w *Worker, able bool) { w.share.countAsleep(able) })
 		on.awake.add(func(w *Worker) { w.share.countAwake() })
+		on.meets = append(on.meets, func(w, victim *Worker) bool { return w.share.meet(victim) })
+		on.tried = append(on.tried, func(w, victim *Worker, o deque.Outcome) { w.share.tried(victim, o) })
+		on.leaves = append(on.leaves, func(w *Worker) bool { return w.share.leave() })
+		on.rested = append(on.rested, func(w *Worker) bool { return w.share.standBy() })
+		on.wakeAll = append(on.wakeAll, s.control.Recall)
 	}
 }
 

@@ -50,8 +50,8 @@ func (h spareHost) Discharge(spare int) {
 // WakeAll implements spares.Host.
 func (h spareHost) WakeAll() {
 	h.ex.policy.WakeAll()
-	if s := h.ex.sharing; s != nil {
-		s.control.Recall()
+	for _, call := range h.ex.attached.wakeAll {
+		call()
 	}
 }
 
@@ -78,13 +78,13 @@ func (w *Worker) isSurplus() bool { return w.isSpare() && w.core.spares.HasSurpl
 // leaveService takes the worker, a thief, out of service if it is a surplus spare, or is to rest. It reports whether it
 // did. The worker's lane is empty (I10).
 func (w *Worker) leaveService() bool {
-	return w.isSpare() && w.core.spares.Leave(w.spareNumber()) || w.share.leave()
+	return w.isSpare() && w.core.spares.Leave(w.spareNumber()) || w.core.attached.leaves.any(w)
 }
 
 // standBy rests, if the worker shares the machine and is to rest, or sleeps until the spare is called up or discharged.
 // It returns false if its thread is to end.
 func (w *Worker) standBy() bool {
-	if w.share.standBy() {
+	if w.core.attached.rested.any(w) {
 		return true
 	}
 	w.asleep(&standbySleep, w.standby.calledUp.Park)

@@ -53,7 +53,7 @@ var upward = map[string]int{
 	"limits":    12,
 	"observers": 1,
 	"peers":     1,
-	"sharing":   10,
+	"sharing":   4,
 	"stalls":    1,
 }
 
