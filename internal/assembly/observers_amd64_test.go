@@ -19,18 +19,17 @@ import (
 // mayObserve has the functions that look for observers. None is on the path of a task of an executor without them.
 var mayObserve = []string{
 	// They start and stop an executor, and describe it.
-	"executor.New", "executor.NewInline", "executor.newExecutorOn", "executor.(*Executor).Close",
-	"executor.(*Executor).Dump", "executor.(*Executor).drain", "executor.(*Worker).live",
-	"executor.(*Worker).labelThread",
+	"executor.New", "executor.NewInline", "executor.newExecutorOn", "executor.(*Executor).attach",
+	"executor.(*observers).runEnd-fm", "executor.(*Executor).Close", "executor.(*Executor).Dump",
+	"executor.(*Executor).drain",
 	// They begin and end runs.
-	"executor.(*Executor).prepare", "executor.(*JobRun).conclude", "executor.(*Executor).helpFromOutside",
+	"executor.(*Executor).prepare", "executor.(*Executor).helpFromOutside",
 	"executor.(*funcJob).Begin", "executor.(*Group).begin", "graph.(*Graph).begin",
 	"executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
 	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
-	// A worker steals, sleeps or wakes.
-	"executor.(*Worker).steal", "executor.(*Worker).stealMany", "executor.(*Worker).receive",
-	"executor.(*Worker).park", "executor.(*Worker).seat", "executor.(*Worker).unseat",
+	// A caller takes a worker's place.
+	"executor.(*Worker).seat", "executor.(*Worker).unseat",
 	// They run tasks for observers.
 	"executor.execCallObserved[]", "executor.(*child).callObserved", "executor.(*groupRun).callObserved",
 	"executor.observedCall.make", "executor.(*scopeRun).observe",
