@@ -119,6 +119,8 @@ func (h host) Cancel() bool { return h.w.core.notifier.Cancel(h.w.id) }
 // Commit implements policy.Host.
 func (h host) Commit() {
 	w := h.w
+	w.counts.parks++
+	w.publishCounts() // first: a worker that others see parked has published its counters
 	w.asleep(&thiefSleep, func() {
 		w.park(func() { w.core.notifier.Commit(w.id) })
 	})

@@ -80,10 +80,8 @@ func (w *Worker) setState(state WorkerState) (before WorkerState) {
 	return before
 }
 
-// park calls sleep, in which the worker's thread sleeps, and counts it.
+// park calls sleep, in which the worker's thread sleeps. The caller has counted the sleep.
 func (w *Worker) park(sleep func()) {
-	w.counts.parks++
-	w.publishCounts()
 	w.core.attached.parked.make(w)
 	sleep()
 	w.core.attached.woken.make(w)

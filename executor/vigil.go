@@ -48,5 +48,7 @@ func (w *Worker) rest() {
 		thief.Vain(vain)
 		giveWay()
 	}
+	w.counts.parks++
+	w.publishCounts()
 	w.park(func() { w.sleeper.sleep(w) })
 }
