@@ -31,7 +31,10 @@ type attachments struct {
 	sharesLanes bool // a lane that is its worker's alone ceases to be when the worker begins to run items
 }
 
+// workerCalls are calls for one worker.
 type workerCalls []func(*Worker)
+
+func (all *workerCalls) add(call func(*Worker)) { *all = append(*all, call) }
 
 // make makes the calls for w.
 func (all workerCalls) make(w *Worker) {
@@ -40,7 +43,7 @@ func (all workerCalls) make(w *Worker) {
 	}
 }
 
-// A workerAsks is a list of questions.
+// workerAsks are questions about one worker.
 type workerAsks []func(*Worker) bool
 
 // any asks until an answer is true.
@@ -52,5 +55,3 @@ func (all workerAsks) any(w *Worker) bool {
 	}
 	return false
 }
-
-func (c *workerCalls) add(call func(*Worker)) { *c = append(*c, call) }

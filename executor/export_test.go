@@ -50,7 +50,9 @@ func (ex *Executor) Committed() bool { return strings.Contains(ex.notifier.Strin
 // Resting reports whether no worker runs or looks for items.
 func (ex *Executor) Resting() bool {
 	for _, w := range ex.workers() {
-		if s := WorkerState(w.state.Load()); s != WorkerParked && s != WorkerResting && s != WorkerStandby && s != WorkerThreadless {
+		switch WorkerState(w.state.Load()) {
+		case WorkerParked, WorkerResting, WorkerStandby, WorkerThreadless:
+		default:
 			return false
 		}
 	}

@@ -174,7 +174,7 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 	w.thread.guest.Store(w.thread.idOf(self))
 	w.thread.self.Store(^self)
 	onThread.set(self, w)
-	w.core.observers.unpark(w.id)
+	w.core.attached.woken.make(w)
 	w.setState(WorkerRunning)
 }
 
@@ -189,7 +189,7 @@ func (w *Worker) unseat() {
 	ex.guests.note(w)
 	w.publishCounts()
 	w.setState(WorkerParked)
-	w.core.observers.park(w.id)
+	w.core.attached.parked.make(w)
 	if w.core.observers.relabels() {
 		pprof.SetGoroutineLabels(labelled(g.caller)) // the observer has set others
 	}

@@ -89,6 +89,7 @@ func (h host) Try(victim int) (outcome deque.Outcome) {
 	return outcome
 }
 
+// mustNotSteal reports whether a feature keeps the thief from this victim. The thief then ceases to be one.
 func (w *Worker) mustNotSteal(victim *Worker) bool {
 	for _, meets := range w.core.attached.meets {
 		if meets(w, victim) {

@@ -200,9 +200,6 @@ func (o *observers) steal(thief, victim, n int) {
 }
 
 func (o *observers) park(worker int) {
-	if o == nil {
-		return
-	}
 	o.tellOn(worker, inPark, func(of *Observer) {
 		if of.Park != nil {
 			of.Park(worker)
@@ -211,9 +208,6 @@ func (o *observers) park(worker int) {
 }
 
 func (o *observers) unpark(worker int) {
-	if o == nil {
-		return
-	}
 	o.tellOn(worker, inUnpark, func(of *Observer) {
 		if of.Unpark != nil {
 			of.Unpark(worker)

@@ -30,7 +30,7 @@ var (
 	}
 	// standbySleep is of a spare that is not needed.
 	standbySleep = sleepKind{state: WorkerStandby}
-	// threadlessSleep is of a worker whose thread ends.
+	// threadlessSleep is of a worker before its thread looks for work, and when the thread ends.
 	threadlessSleep = sleepKind{state: WorkerThreadless}
 	// restSleep is of a worker that has given its processor up to others that share the machine.
 	restSleep = sleepKind{state: WorkerResting, apart: true}

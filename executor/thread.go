@@ -131,7 +131,7 @@ func (w *Worker) live() {
 	stopped := false
 	growStack()
 	w.core.attached.begun.make(w)
-	w.core.attached.awake.make(w)
+	w.countIn(&threadlessSleep)
 	defer w.endHook(func() {
 		w.countOut(&threadlessSleep)
 		w.ex.leaving.add(w.thread.id.Load())

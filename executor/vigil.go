@@ -49,6 +49,5 @@ func (w *Worker) rest() {
 		giveWay()
 	}
 	w.counts.parks++
-	w.publishCounts()
 	w.park(func() { w.sleeper.sleep(w) })
 }

@@ -29,7 +29,7 @@ var mayObserve = []string{
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
 	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
 	// A caller takes a worker's place.
-	"executor.(*Worker).seat", "executor.(*Worker).unseat",
+	"executor.(*Worker).unseat",
 	// They run tasks for observers.
 	"executor.execCallObserved[]", "executor.(*child).callObserved", "executor.(*groupRun).callObserved",
 	"executor.observedCall.make", "executor.(*scopeRun).observe",
@@ -61,7 +61,9 @@ func TestObserversAreFree(t *testing.T) {
 	add("../user/user.go", user) // the package exists in the overlay only
 	with := overlayOf(t, t.TempDir(), overlay)
 	var cut []string
-	for file, more := range map[string]string{"observers": "\ntype noObservers struct{}\n", "observing": "", "observedrun": ""} {
+	for file, more := range map[string]string{
+		"observers": "\ntype noObservers struct{}\n", "observing": "", "observedrun": "",
+	} {
 		file = "../../executor/" + file + ".go"
 		source, functions := cutObservers(t, file)
 		add(file, source+more)

@@ -18,8 +18,8 @@ import (
 
 // TestSeamIsFree: the hooks of the model checker cost nothing in a build without it. The executor and the graph, with
 // the deque compiled into them, have the same instructions, in any order, as with the hooks cut out of the source
-// of xatomic. They once had not: a hook got its word from a method of a generic type, which cost every push a dictionary
-// lookup.
+// of xatomic. They once had not: a hook got its word from a method of a generic type, which cost every push a
+// dictionary lookup.
 func TestSeamIsFree(t *testing.T) {
 	hook := regexp.MustCompile(`(?m)^\s*(before|after|read|write)\(.*\)( //.*)?\n`)
 	temp := t.TempDir()

@@ -3,19 +3,15 @@ package lint
 import (
 	"fmt"
 	"go/ast"
-	"go/importer"
-	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/magpie-go/magpie/internal/testkit/typed"
 	"github.com/stretchr/testify/require"
 )
 
@@ -85,8 +81,11 @@ func TestLargestCircle(t *testing.T) {
 // house returns the names that the kernel names, by room, and the size of the largest circle of files.
 func house(t *testing.T) (named map[string]map[string]bool, largest int) {
 	t.Helper()
-	files := token.NewFileSet()
-	parsed, pkg, info := typed(t, files, "executor")
+	p, err := typed.Load(root, "executor", "")
+	require.NoError(t, err)
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	pkg, err := p.Check(info)
+	require.NoError(t, err)
 	roomOf := map[string]string{}
 	for _, r := range rooms {
 		for _, f := range strings.Fields(r.files) {
@@ -95,15 +94,11 @@ func house(t *testing.T) (named map[string]map[string]bool, largest int) {
 		}
 	}
 	base := func(pos token.Pos) string {
-		return strings.TrimSuffix(filepath.Base(files.Position(pos).Filename), ".go")
-	}
-	seen := map[string]bool{}
-	for _, f := range parsed {
-		seen[base(f.Pos())] = true
+		return strings.TrimSuffix(filepath.Base(p.Set.Position(pos).Filename), ".go")
 	}
 	for f := range roomOf {
 		if !strings.HasSuffix(f, "_model") {
-			require.True(t, seen[f], "%s.go is not there", f)
+			require.Contains(t, p.Files, f+".go")
 		}
 	}
 	named = map[string]map[string]bool{}
@@ -131,39 +126,6 @@ func house(t *testing.T) (named map[string]map[string]bool, largest int) {
 		}
 	}
 	return named, largestCircle(names)
-}
-
-// typed parses and checks the types of a package, without its tests.
-func typed(t *testing.T, files *token.FileSet, dir string) (parsed []*ast.File, pkg *types.Package, info *types.Info) {
-	t.Helper()
-	list := exec.Command("go", "list", "-deps", "-export", "-f",
-		"{{.ImportPath}} {{.Export}} {{.Dir}} {{.GoFiles}}", "./"+dir)
-	list.Dir = root
-	list.Stderr = os.Stderr
-	out, err := list.Output()
-	require.NoError(t, err)
-	export := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(line))
-		if len(fields) > 1 {
-			export[fields[0]] = fields[1]
-		}
-		if fields[0] != module+"/"+dir {
-			continue
-		}
-		for _, name := range fields[3:] {
-			f, err := parser.ParseFile(files, filepath.Join(fields[2], name), nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
-			parsed = append(parsed, f)
-		}
-	}
-	info = &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	config := types.Config{Importer: importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(export[path])
-	})}
-	pkg, err = config.Check(module+"/"+dir, files, parsed, info)
-	require.NoError(t, err)
-	return parsed, pkg, info
 }
 
 // largestCircle returns the size of the largest set of files each of which names each, perhaps through others.

@@ -120,7 +120,7 @@ func TestBusyAndShutdown(t *testing.T) {
 
 	status, _, _ = do(t, "DELETE", url+"/pictures/3")
 	require.Equal(t, http.StatusOK, status)
-	testkit.Until(t, "there is room when a picture has ended, or the workers have come to the one that was deleted", func() bool {
+	testkit.Until(t, "there is room when a picture has ended, or was deleted", func() bool {
 		status, _, _ := do(t, "POST", url+"/pictures?width=1")
 		return status == http.StatusAccepted
 	})

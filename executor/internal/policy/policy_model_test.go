@@ -20,8 +20,8 @@ var variants = []struct {
 	{MBWSRole, "mbws-role+busywakes", Options{BusyWakes: true}},
 }
 
-// onPolicies checks a program under the default policy and those of the table that are drawn, with each of these numbers
-// of workers.
+// onPolicies checks a program under the default policy and those of the table that are drawn, with each of these
+// numbers of workers.
 func onPolicies(t *testing.T, workers []int, program func(kind, n int, o Options)) {
 	for _, n := range workers {
 		check := func(name string, kind int, o Options) {

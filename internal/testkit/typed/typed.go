@@ -1,0 +1,78 @@
+// Package typed parses packages and checks their types, for tests of the source.
+package typed
+
+import (
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Package is parsed, without its tests. The packages that it imports are compiled.
+type Package struct {
+	Set   *token.FileSet
+	Files map[string]*ast.File // by name
+
+	dir  string
+	from types.Importer
+}
+
+// Load parses the package in the folder dir of the module at root, for the build tags, which commas separate.
+func Load(root, dir, tags string) (*Package, error) {
+	list := exec.Command("go", "list", "-deps", "-export", "-tags", tags, "-f", "{{.ImportPath}} {{.Export}}", "./"+dir)
+	list.Dir, list.Stderr = root, os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", list, err)
+	}
+	export := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		if path, file, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			export[path] = file
+		}
+	}
+	context := build.Default
+	context.BuildTags = strings.Split(tags, ",")
+	source, err := context.ImportDir(filepath.Join(root, filepath.FromSlash(dir)), 0)
+	if err != nil {
+		return nil, err
+	}
+	p := &Package{Set: token.NewFileSet(), Files: map[string]*ast.File{}, dir: dir}
+	p.from = importer.ForCompiler(p.Set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(export[path]) })
+	for _, name := range source.GoFiles {
+		p.Files[name], err = parser.ParseFile(p.Set, filepath.Join(source.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Check checks the types of the package, and fills info unless it is nil.
+func (p *Package) Check(info *types.Info) (*types.Package, error) {
+	config := types.Config{Importer: p.from}
+	return config.Check(p.dir, p.Set, slices.Collect(maps.Values(p.Files)), info)
+}
+
+// CheckWith checks the types of the package with another text of one file.
+func (p *Package) CheckWith(name, text string) error {
+	changed, err := parser.ParseFile(p.Set, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	other := *p
+	other.Files = maps.Clone(p.Files)
+	other.Files[name] = changed
+	_, err = other.Check(nil)
+	return err
+}
