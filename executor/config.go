@@ -204,7 +204,7 @@ type Config struct {
 	//   - The blocks of a deque are as large as their documents say.
 	//
 	// What the paper does not have stays as it is: among others nested runs, forks, [Blocking] and its spares. The
-	// list of all differences is in PROTOCOL.md.
+	// list of all differences is in protocol/documents.md.
 	Verbatim bool
 }
 

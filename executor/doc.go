@@ -116,6 +116,7 @@
 // the first item. An item pushes others with its Worker. The executor calls Hooks on events that items cannot see. The
 // job ends the run with [JobRun.Finish]. The example of Item is the smallest such layer.
 //
-// PROTOCOL.md, beside this file, describes the protocols, their invariants and what is not promised. Document 000 is
-// Lin, Huang and Wong, "An Efficient Work-Stealing Scheduler for Task Dependency Graph" (2020).
+// PROTOCOL.md, beside this file, describes the protocol of the kernel, its invariants and what is not promised. It
+// names the pages of the features. Document 000 is Lin, Huang and Wong, "An Efficient Work-Stealing Scheduler for Task
+// Dependency Graph" (2020).
 package executor

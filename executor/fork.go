@@ -44,7 +44,7 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 		c, last := nextOf[A, R](&scope.top), lastOf[A, R](&scope.top)
 		_, ok := scope.top.pool.(*callPool[A, R])
 		// The first comparison asks whether the caller is on the worker's stack, and whether there is demand. A fork is
-		// private until there is: a published fork costs two locked instructions. See PROTOCOL.md, Forks.
+		// private until there is: a published fork costs two locked instructions. See protocol/forks.md.
 		for here-scope.lo < slack && fn != nil && ok && c != last {
 			c.arg, c.fn = arg, fn
 			c.frame = here

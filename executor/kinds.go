@@ -16,7 +16,7 @@ const (
 	Adaptive Policy = policy.Adaptive
 	// AdaptivePublished is the algorithm of document 000 (Algorithms 2 to 5). Pushing an item wakes no worker. Instead,
 	// as long as any worker has work, one worker without work stays awake and looks for some. The executor around it
-	// differs from the document, less so with [Config.Verbatim]; PROTOCOL.md lists the differences.
+	// differs from the document, less so with [Config.Verbatim]; protocol/documents.md lists the differences.
 	AdaptivePublished Policy = policy.Published
 	// ABP is the policy of Arora, Blumofe and Plaxton, with which documents 000 (section III) and 004 (section 2)
 	// compare. A worker without work offers its core before each attempt to steal, and tries until it has an item. It

@@ -233,19 +233,14 @@ func TestNestedModuleRuleBites(t *testing.T) {
 }
 
 func TestTags(t *testing.T) {
-	packages := make(map[string][]*file)
-	for _, f := range moduleFiles(t) {
-		if !f.isTest() {
-			packages[protocolOf(f.dir())] = append(packages[protocolOf(f.dir())], f)
-		}
-	}
+	packages := byProtocol(t)
 	for _, dir := range []string{"deque", "notifier", "executor", "internal/park"} {
 		t.Run(dir, func(t *testing.T) {
-			protocol := ""
+			all := ""
 			if dir != "internal/park" {
-				protocol = read(t, path.Join(dir, "PROTOCOL.md"))
+				all = text(protocol(t, dir))
 			}
-			wrong := tags(packages[dir], protocol)
+			wrong := tags(packages[dir], all)
 			require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
 		})
 	}
@@ -279,7 +274,7 @@ func TestCitations(t *testing.T) {
 	}
 	for _, dir := range []string{"deque", "notifier", "executor"} {
 		require.NotEmpty(t, tests[dir])
-		wrong := citations(dir, read(t, path.Join(dir, "PROTOCOL.md")), tests)
+		wrong := citations(dir, protocol(t, dir), tests)
 		require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
 	}
 }
@@ -293,10 +288,15 @@ func TestCitationsRuleBites(t *testing.T) {
 		"r": {}, "r/internal/s": {"TestModelE": true}, "r/t": {"TestModelF": true},
 	}
 	const cites = "`TestA`, `FuzzC`; package q's all, `TestModelD`; `TestModelB`; `TestModel…`"
-	require.Empty(t, citations("p", cites, tests))
-	require.Empty(t, citations("p", "package q's `TestModelD`\n`TestModelB`", tests))
-	require.Empty(t, citations("r", "package s's `TestModelE`", tests))
-	require.NotEmpty(t, citations("r", "package t's `TestModelF`", tests), "package s's TestModelE is not cited")
+	check := func(dir, text string) []string {
+		return citations(dir, []page{{dir + "/PROTOCOL.md", dir, text}}, tests)
+	}
+	require.Empty(t, check("p", cites))
+	require.Empty(t, check("p", "package q's `TestModelD`\n`TestModelB`"))
+	require.Empty(t, check("r", "package s's `TestModelE`"))
+	require.NotEmpty(t, check("r", "package t's `TestModelF`"), "package s's TestModelE is not cited")
+	pages := []page{{"r/PROTOCOL.md", "r", ""}, {"r/internal/s/PROTOCOL.md", "r/internal/s", "`TestModelE`"}}
+	require.Empty(t, citations("r", pages, tests), "a page cites the tests of its own package")
 	for name, protocol := range map[string]string{
 		"a test that is gone":            "`TestModelB`, `TestE`",
 		"a model program not cited":      "`TestA`",
@@ -304,7 +304,7 @@ func TestCitationsRuleBites(t *testing.T) {
 		"another package's that is gone": "`TestModelB`; package q's `TestA`",
 		"cited as another package's":     "package q's `TestModelD`, `TestModelB`",
 	} {
-		require.NotEmpty(t, citations("p", protocol, tests), name)
+		require.NotEmpty(t, check("p", protocol), name)
 	}
 }
 

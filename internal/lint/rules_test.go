@@ -393,7 +393,8 @@ var (
 	site = regexp.MustCompile(`\b([PDCGWRL][1-9][0-9]*)\(([^)]*)\):`)
 )
 
-// tags checks the tags cited in one package's comments. protocol is the package's PROTOCOL.md, "" if it has none.
+// tags checks the tags cited in one package's comments. protocol is the text of the package's protocol, "" if it has
+// none.
 func tags(files []*file, protocol string) (wrong []string) {
 	sites := make(map[string]map[string]bool)
 	for _, f := range files {
@@ -416,7 +417,7 @@ func tags(files []*file, protocol string) (wrong []string) {
 			for _, m := range tag.FindAllStringSubmatch(text, -1) {
 				cited[m[1]] = true
 				if protocol != "" && !defined[m[1]] {
-					wrong = append(wrong, fmt.Sprintf("%s: %s is not in PROTOCOL.md", f.path, m[1]))
+					wrong = append(wrong, fmt.Sprintf("%s: %s is not in the protocol", f.path, m[1]))
 				}
 				if m[2] != "" && !sites[m[1]][m[2]] {
 					wrong = append(wrong, fmt.Sprintf("%s: %s has no site: no comment begins %s:", f.path, m[0], m[0]))
@@ -431,36 +432,38 @@ func tags(files []*file, protocol string) (wrong []string) {
 	}
 	for t := range defined {
 		if !cited[t] {
-			wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md speaks of %s, no comment cites it", files[0].dir(), t))
+			wrong = append(wrong, fmt.Sprintf("%s: the protocol speaks of %s, no comment cites it", files[0].dir(), t))
 		}
 	}
 	slices.Sort(wrong)
 	return slices.Compact(wrong)
 }
 
-// citation finds tests in a PROTOCOL.md. The words "package graph's" name their package, until the next semicolon or
-// line.
+// citation finds tests in a page. The words "package graph's" name their package, until the next semicolon or line.
 var citation = regexp.MustCompile("`((?:Test|Fuzz)\\w+)`|package (\\w+)'s|;|\n")
 
-// citations checks the tests cited in a package's PROTOCOL.md: they exist, and every model program of the package and
-// of the packages in its folder internal is among them. tests are the tests of the module, by folder and name.
-func citations(dir, protocol string, tests map[string]map[string]bool) (wrong []string) {
+// citations checks the tests cited in the pages of the protocol of dir: they exist, and every model program of the
+// package and of the packages in its folder internal is among them. tests are the tests of the module, by folder and
+// name.
+func citations(dir string, pages []page, tests map[string]map[string]bool) (wrong []string) {
 	folders := make(map[string]string) // by package name
 	for folder := range tests {
 		folders[path.Base(folder)] = folder
 	}
 	shown := make(map[string]bool)
-	whose := dir
-	for _, m := range citation.FindAllStringSubmatch(protocol, -1) {
-		switch name, other := m[1], m[2]; {
-		case name == "" && other == "":
-			whose = dir
-		case name == "":
-			whose = folders[other]
-		case !tests[whose][name]:
-			wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md cites %s, which its package does not have", dir, name))
-		default:
-			shown[whose+" "+name] = true
+	for _, p := range pages {
+		whose := p.dir
+		for _, m := range citation.FindAllStringSubmatch(p.text, -1) {
+			switch name, other := m[1], m[2]; {
+			case name == "" && other == "":
+				whose = p.dir
+			case name == "":
+				whose = folders[other]
+			case !tests[whose][name]:
+				wrong = append(wrong, fmt.Sprintf("%s cites %s, which its package does not have", p.path, name))
+			default:
+				shown[whose+" "+name] = true
+			}
 		}
 	}
 	for folder, names := range tests {
@@ -469,7 +472,7 @@ func citations(dir, protocol string, tests map[string]map[string]bool) (wrong []
 		}
 		for name := range names {
 			if strings.HasPrefix(name, "TestModel") && !shown[folder+" "+name] {
-				wrong = append(wrong, fmt.Sprintf("%s: PROTOCOL.md does not cite %s of package %s: say what it shows",
+				wrong = append(wrong, fmt.Sprintf("%s: the protocol does not cite %s of package %s: say what it shows",
 					dir, name, path.Base(folder)))
 			}
 		}
@@ -478,7 +481,7 @@ func citations(dir, protocol string, tests map[string]map[string]bool) (wrong []
 	return slices.Compact(wrong)
 }
 
-// protocolOf returns the folder whose PROTOCOL.md covers dir. For a package in a folder internal it is the folder
+// protocolOf returns the folder whose protocol covers dir. For a package in a folder internal it is the folder
 // around that one.
 func protocolOf(dir string) string {
 	if around, _, ok := strings.Cut(dir, "/internal/"); ok {

@@ -12,7 +12,7 @@ import (
 // A thief is a worker that looks for items, or one that was notified and has not got up yet. thieves counts them. A
 // thread that makes an item available wakes a worker if there is no thief (Shown, Submitted). A worker that ceases to
 // be a thief first ceases to count, then looks everywhere once more. Either it sees the item, or the thread that made
-// the item available saw no thief. So no item waits in a lane while a worker sleeps. See PROTOCOL.md.
+// the item available saw no thief. So no item waits in a lane while a worker sleeps. See the executor's PROTOCOL.md.
 type adaptive struct {
 	m       Machine
 	_       pad.Line

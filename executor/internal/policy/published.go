@@ -10,7 +10,7 @@ import (
 // Instead, as long as any worker is active, one thief stays awake.
 //
 // The document has no spares and no workers that wait inside tasks. For spares there is Leave in Find, and for such
-// workers NotifyHelpers in notify. PROTOCOL.md lists all differences.
+// workers NotifyHelpers in notify. executor/protocol/documents.md lists all differences.
 type published struct {
 	m       Machine
 	_       pad.Line

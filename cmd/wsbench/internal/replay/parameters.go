@@ -111,7 +111,7 @@ var parameters = []Parameter{
 		"in 003/p1, 003/p2 and 003/p3 50 steps"},
 	{"003", "6.2", "desire of a job that begins", "1", in("003/o1", "003/o2", "003/fig7-4", "003/fig6-2"), asThere, ""},
 	{"003", "6.2", "lock of the global allocation table", "none", nil, "",
-		"ours has one: see the differences from document 003 in executor/PROTOCOL.md"},
+		"ours has one: see the differences from document 003 in executor/protocol/documents.md"},
 	{"003", "7", "processors", "16", in("003/o3", "003/fig7-4", "003/p1", "003/p2", "003/p3"),
 		"4, 8, 16 virtual ones; P2 2 to 16", "on the machine as many as cores"},
 	{"003", "7.1", "repetitions", "5", in("003/fig7-1", "003/o1", "003/p1-machine", "003/p3-machine"), "3 or 5",

@@ -1,0 +1,188 @@
+package lint
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A page is a part of a package's protocol. dir is the folder of the package whose tests it cites by their names alone.
+type page struct{ path, dir, text string }
+
+// protocol reads the pages of the protocol of dir: its PROTOCOL.md, the pages of its folder protocol, and those of the
+// packages in its folder internal.
+func protocol(t *testing.T, dir string) (pages []page) {
+	t.Helper()
+	for _, pattern := range []string{"PROTOCOL.md", "protocol/*.md", "internal/*/PROTOCOL.md"} {
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), filepath.FromSlash(pattern)))
+		require.NoError(t, err)
+		for _, f := range found {
+			rel, err := filepath.Rel(root, f)
+			require.NoError(t, err)
+			rel = filepath.ToSlash(rel)
+			pages = append(pages, page{rel, strings.TrimSuffix(path.Dir(rel), "/protocol"), read(t, rel)})
+		}
+	}
+	require.NotEmpty(t, pages)
+	return pages
+}
+
+// text is that of all pages.
+func text(pages []page) string {
+	var b strings.Builder
+	for _, p := range pages {
+		b.WriteString(p.text + "\n")
+	}
+	return b.String()
+}
+
+// definition finds what a protocol defines: an obligation or an invariant.
+var definition = regexp.MustCompile(`\*\*([A-Z][1-9][0-9]*)\*\*`)
+
+// once: no page defines what another defines.
+func once(pages []page) (wrong []string) {
+	first := make(map[string]string)
+	for _, p := range pages {
+		for _, m := range definition.FindAllStringSubmatch(p.text, -1) {
+			if other, ok := first[m[1]]; ok {
+				wrong = append(wrong, fmt.Sprintf("%s: %s is defined in %s already", p.path, m[1], other))
+			}
+			first[m[1]] = p.path
+		}
+	}
+	return wrong
+}
+
+// undefined: what a page speaks of is defined.
+func undefined(pages []page) (wrong []string) {
+	defined := make(map[string]bool)
+	for _, m := range definition.FindAllStringSubmatch(text(pages), -1) {
+		defined[m[1]] = true
+	}
+	for _, p := range pages {
+		for _, name := range regexp.MustCompile(`\b[DILPS][1-9][0-9]*\b`).FindAllString(p.text, -1) {
+			if !defined[name] {
+				wrong = append(wrong, fmt.Sprintf("%s: no page defines %s", p.path, name))
+			}
+		}
+	}
+	return slices.Compact(wrong)
+}
+
+// rows: the pages speak of each site of files.
+func rows(files []*file, pages []page) (wrong []string) {
+	all := text(pages)
+	for _, f := range files {
+		for _, comment := range f.comments() {
+			for _, m := range site.FindAllStringSubmatch(comment, -1) {
+				if name := m[1] + "(" + m[2] + ")"; !strings.Contains(all, name) {
+					wrong = append(wrong, fmt.Sprintf("%s: no page speaks of %s", f.path, name))
+				}
+			}
+		}
+	}
+	return wrong
+}
+
+// byProtocol returns the module's files but tests, by the folder whose protocol covers them.
+func byProtocol(t *testing.T) map[string][]*file {
+	packages := make(map[string][]*file)
+	for _, f := range moduleFiles(t) {
+		if !f.isTest() {
+			packages[protocolOf(f.dir())] = append(packages[protocolOf(f.dir())], f)
+		}
+	}
+	return packages
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+)
+
+// links: the pages and headings that a page refers to exist. read returns a file's text.
+func links(p page, read func(rel string) string) (wrong []string) {
+	for _, m := range link.FindAllStringSubmatch(p.text, -1) {
+		to := p.text
+		if m[1] != "" {
+			to = read(path.Join(path.Dir(p.path), m[1]))
+		}
+		anchors := map[string]bool{"": to != ""}
+		for _, h := range heading.FindAllStringSubmatch(to, -1) {
+			anchors[anchor(h[1])] = true
+		}
+		if !anchors[m[2]] {
+			wrong = append(wrong, fmt.Sprintf("%s: %s leads nowhere", p.path, m[0]))
+		}
+	}
+	return wrong
+}
+
+// anchor is the fragment of an address that leads to a heading.
+func anchor(heading string) string {
+	letters := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(heading), "")
+	return strings.ReplaceAll(letters, " ", "-")
+}
+
+// brokenLinks returns what is wrong with the links of pages.
+func brokenLinks(t *testing.T, pages []page) (wrong []string) {
+	for _, p := range pages {
+		wrong = append(wrong, links(p, func(rel string) string {
+			if !exists(filepath.Join(root, filepath.FromSlash(rel))) {
+				return ""
+			}
+			return read(t, rel)
+		})...)
+	}
+	return wrong
+}
+
+func TestProtocolLinks(t *testing.T) {
+	for _, dir := range []string{"deque", "notifier", "executor"} {
+		wrong := brokenLinks(t, protocol(t, dir))
+		require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
+	}
+}
+
+// most is how many lines the page of the executor's kernel may have.
+const most = 500
+
+// TestProtocolPages: the pages of the executor's protocol number their invariants together.
+func TestProtocolPages(t *testing.T) {
+	pages := protocol(t, "executor")
+	kernel := pages[0]
+	require.Equal(t, "executor/PROTOCOL.md", kernel.path)
+	require.LessOrEqual(t, strings.Count(kernel.text, "\n"), most, kernel.path)
+	for _, p := range pages[1:] {
+		require.Contains(t, kernel.text, "]("+strings.TrimPrefix(p.path, "executor/")+")", kernel.path)
+	}
+	wrong := slices.Concat(once(pages), undefined(pages), rows(byProtocol(t)["executor"], pages))
+	require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
+}
+
+func TestProtocolRulesBite(t *testing.T) {
+	a, b := page{"p/A.md", "p", "# A\n\n**D1** and I2"}, page{"p/q/B.md", "p", "## I'm `it`, B\n\n**I2**, see "}
+	require.Empty(t, once([]page{a, b}))
+	require.NotEmpty(t, once([]page{a, b, a}))
+	require.Empty(t, undefined([]page{a, b}))
+	require.NotEmpty(t, undefined([]page{a}))
+	code := []*file{parse(t, "p/x.go", "package p\n\n// D1(a): mine, then yours.\nvar x int\n")}
+	require.Empty(t, rows(code, []page{a, {"p/C.md", "p", "D1(a)"}}))
+	require.NotEmpty(t, rows(code, []page{a, b}))
+	files := map[string]string{a.path: a.text, b.path: b.text}
+	see := func(to string) []string {
+		return links(page{b.path, b.dir, b.text + to}, func(rel string) string { return files[rel] })
+	}
+	for _, to := range []string{"[a](../A.md)", "[a](../A.md#a)", "[b](#im-it-b)", "[c](https://c.d/e#f)"} {
+		require.Empty(t, see(to), to)
+	}
+	for _, to := range []string{"[a](A.md)", "[a](../A.md#b)", "[b](#b)"} {
+		require.NotEmpty(t, see(to), to)
+	}
+}
