@@ -24,24 +24,6 @@ func (r *Run) AfterEnd(fn func(err error)) {
 	r.tell(func(err error) { contained(fn, err) })
 }
 
-// AfterEnd is [Run.AfterEnd] for a Future. fn is called with what Wait returns. Close waits for it, unless the Future
-// is that of a [Promise].
-func (f *Future[T]) AfterEnd(fn func(result T, err error)) {
-	if fn == nil {
-		panic("executor: Future.AfterEnd of a nil function")
-	}
-	f.inner().mustBeMade()
-	f.state.afterEnd(func(err error) { fn(f.result.Get(), err) })
-}
-
-func (f *future) afterEnd(fn func(error)) {
-	if f.tell(&onEnd{teller: fn}) {
-		f.subscribeForWaiter()
-	} else {
-		contained(fn, f.err.Get())
-	}
-}
-
 // contained calls fn, and logs a panic: the caller is in the middle of the end of a run.
 func contained(fn func(error), err error) {
 	defer func() {

@@ -124,24 +124,36 @@ const (
 // that never ends. It implements Hooks.
 type asyncs struct {
 	Body
-	ex  *Executor
-	all JobRun
+	ex  *executor
+	all runParts
 
 	// left counts the futures that have not ended. A worker counts those that it ends in Worker.futures, and subtracts
 	// them when it leaves the body, or at a Flush. While left is not 0, core.running counts all futures as one run.
 	// After left has come to 0 the next future starts it anew, under core.mu.
 	left left.Count
 
+	over runCalls // left has come to 0; constant
+
 	enlisted enlisted
 }
 
-func (a *asyncs) init(ex *Executor) {
+// allAsyncs is the job of the run of all futures.
+type allAsyncs struct{}
+
+func (allAsyncs) Name() string                 { return asyncName }
+func (allAsyncs) Begin(*JobRun) (*Item, error) { panic("executor: the run of all futures has begun") }
+
+func (a *asyncs) init(ex *executor) {
 	a.ex = ex
 	a.Body = NewBody(a)
-	a.all = JobRun{Run{ex: ex}}
-	a.all.job = &funcJob{name: asyncName}
-	a.all.ctx.owner, a.all.ctx.parent = &a.all, context.Background() // for Yield
-	a.run.Set(&a.all)
+	a.all.core, a.all.endless, a.all.job = &ex.core, true, allAsyncs{}
+	a.all.ctx.owner, a.all.ctx.parent = &a.all.JobRun, context.Background() // for Yield
+	a.run.Set(&a.all.JobRun)
+}
+
+// attachTo has the kernel know that futures are in progress.
+func (a *asyncs) attachTo(on *attachments) {
+	on.works = append(on.works, func() bool { return a.left.Load() != 0 })
 }
 
 // countIn counts a future in. It returns false if the executor is closed and w, the calling worker, is nil.
@@ -157,7 +169,7 @@ func (a *asyncs) countIn(w *Worker) bool {
 	}
 	if !a.left.TryIn() {
 		ex.running.Add(1)
-		ex.sharing.countIn()
+		ex.attached.busy.make()
 		a.left.Start(1)
 	}
 	return true
@@ -166,7 +178,7 @@ func (a *asyncs) countIn(w *Worker) bool {
 // countOut counts a future out that worker w has ended, or another thread if w is nil.
 func (a *asyncs) countOut(w *Worker) {
 	if w != nil && w.body == &a.Body {
-		w.futures++
+		partsOf(w).futures++
 		return
 	}
 	a.leave(1)
@@ -174,8 +186,8 @@ func (a *asyncs) countOut(w *Worker) {
 
 func (a *asyncs) leave(n int64) {
 	if n > 0 && a.left.Out(n) {
-		a.all.leaveGroups()
-		a.ex.sharing.countOut()
+		a.over.make(&a.all.Run)
+		a.ex.attached.idle.make()
 		a.ex.running.Done()
 	}
 }
@@ -185,8 +197,8 @@ func (a *asyncs) Enter(*Worker) {}
 
 // Leave implements Hooks.
 func (a *asyncs) Leave(w *Worker) {
-	n := w.futures
-	w.futures = 0
+	n := partsOf(w).futures
+	partsOf(w).futures = 0
 	a.leave(n)
 }
 

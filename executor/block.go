@@ -19,7 +19,7 @@ const (
 )
 
 // block waits until e is over. The caller is no worker of ex. On a worker of another executor it waits as in Blocking.
-func (ex *Executor) block(e ending) {
+func (ex *core) block(e ending) {
 	for start := time.Now(); !e.isOver(); {
 		waited := time.Since(start)
 		if waited > waitSpin || ex.inline != nil { // time may stand still, as under testing/synctest

@@ -31,17 +31,17 @@ func Blocking(fn func()) {
 	}
 	w.shareLane()
 	w.bringForward()
-	if w.blocking { // inside another Blocking, perhaps in a task that its fn waits for
+	if w.waits.blocking { // inside another Blocking, perhaps in a task that its fn waits for
 		fn()
 		return
 	}
 	w.asleep(&blockingSleep, func() {
-		w.blocking = true
+		w.waits.blocking = true
 		// Tasks that the worker runs inside fn may block, and wait for items that they have pushed.
 		w.lane.KeepOpen(true)
 		defer func() {
 			w.lane.KeepOpen(false)
-			w.blocking = false
+			w.waits.blocking = false
 		}()
 		fn()
 	})
@@ -49,8 +49,8 @@ func Blocking(fn func()) {
 
 // shareLane is called before there may be a worker beside w.
 func (w *Worker) shareLane() {
-	if w.lane.IsAlone() && w.ex.spares.Limit() > 0 {
-		w.lane.Share(w.ex.lanes.Enough())
+	if w.lane.IsAlone() && w.core.spares.Limit() > 0 {
+		w.lane.Share(w.core.lanes.Enough())
 	}
 }
 
@@ -74,6 +74,6 @@ func (w *Worker) giveAway() {
 		return
 	}
 	for it := w.popOwn(); it != nil; it = w.popOwn() {
-		w.ex.inject(it)
+		w.core.inject(it)
 	}
 }

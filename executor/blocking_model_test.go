@@ -22,7 +22,7 @@ func spared(n, spares int, p Policy) *Executor {
 func rest(ex *Executor) {
 	model.Calm(func() {
 		resting := func(w *Worker) bool {
-			s := WorkerState(w.state.Load())
+			s := WorkerState(w.seen.state.Load())
 			return s == WorkerParked || s == WorkerResting || s == WorkerStandby || s == WorkerThreadless
 		}
 		for slices.ContainsFunc(ex.workers(), func(w *Worker) bool { return !resting(w) }) || ex.Thieves() != 0 {

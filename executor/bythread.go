@@ -27,7 +27,7 @@ func (b *byThread) entryOf(self int64) *xatomic.Pointer[Worker] {
 
 // here returns the worker of ex that the caller runs on, or nil. It remembers the workers of threads, for callers that
 // ask often.
-func (ex *Executor) here() *Worker {
+func (ex *core) here() *Worker {
 	if ex.inline != nil {
 		return ex.currentWorker()
 	}
@@ -43,9 +43,9 @@ func (ex *Executor) here() *Worker {
 
 // look finds the calling worker in onThread. It puts it into entry e unless that has a worker with a thread, old, or
 // the caller is a guest.
-func (ex *Executor) look(old *Worker, e *xatomic.Pointer[Worker]) *Worker {
+func (ex *core) look(old *Worker, e *xatomic.Pointer[Worker]) *Worker {
 	w := ex.currentWorker()
-	if w != nil && w.guest.run == nil && (old == nil || old.thread.self.Load() == 0) {
+	if w != nil && w.thread.self.Load() == osthread.Self() && (old == nil || old.thread.self.Load() == 0) {
 		e.Store(w)
 	}
 	return w

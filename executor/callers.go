@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/magpie-go/magpie/executor/internal/enum"
+
 	"github.com/magpie-go/magpie/executor/internal/policy"
 )
 
@@ -39,15 +41,15 @@ var callersNames = [callersModes]string{
 }
 
 // String returns the name that [ParseCallers] takes. A value that is none of the constants is written as Callers(9).
-func (c Callers) String() string { return nameOf(c, "Callers", callersNames[:]) }
+func (c Callers) String() string { return enum.Name(c, "Callers", callersNames[:]) }
 
 // AllCallers lists every value of Callers.
-func AllCallers() []Callers { return all[Callers](callersModes) }
+func AllCallers() []Callers { return enum.All[Callers](callersModes) }
 
 // ParseCallers returns the Callers of that name: "auto", "idle", "brief" or "busy". For any other name it returns an
 // error that lists these.
 func ParseCallers(name string) (Callers, error) {
-	return parse[Callers](name, "Callers", callersNames[:])
+	return enum.Parse[Callers](name, "Callers", callersNames[:])
 }
 
 // resolveCallers replaces AutoCallers by what it stands for. It returns an error for callers that cannot take part.

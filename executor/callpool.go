@@ -45,7 +45,7 @@ func callPoolOf[A, R any](s *Scope, at place) *callPool[A, R] {
 // findCallPool returns the newest pool of the worker that has the place for a fork of the type. It makes one if there
 // is none.
 func findCallPool[A, R any](w *Worker, at place) *callPool[A, R] {
-	f := &w.forks
+	f := forksOf(w)
 	var near *callPool[A, R]
 	for _, some := range f.pools {
 		if p, ok := some.(*callPool[A, R]); ok {
@@ -110,13 +110,13 @@ func (p *callPool[A, R]) extend(w *Worker, at place) bool {
 		return false
 	}
 	exec := execCall[A, R]
-	if w.core.observers.tellsTasks() {
+	if executorOf(w.core).observers.tellsTasks() {
 		exec = execCallObserved[A, R]
 	}
 	p.calls = p.calls[:(need+callBlock-1)/callBlock*callBlock]
 	for i := range p.calls[n:] {
 		c := &p.calls[int(n)+i]
-		c.Exec, c.owner, c.level = exec, w, w.forks.first()+uint64(p.base)+uint64(n)+uint64(i)
+		c.Exec, c.owner, c.level = exec, w, forksOf(w).first()+uint64(p.base)+uint64(n)+uint64(i)
 	}
 	return true
 }

@@ -42,20 +42,20 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	w := s.w
 	var frame struct{}
 	if here := frameOf(&frame); !s.isHome(here) {
-		w.check(s, here)
+		forksOf(w).check(s, here)
 	}
-	c := w.forks.children
+	c := forksOf(w).children
 	if c == nil {
 		c = &child{}
 		c.Exec, c.owner, c.kind = execChild, w, isChild
-		if w.core.observers.tellsTasks() {
+		if executorOf(w.core).observers.tellsTasks() {
 			c.Exec = execChildObserved
 		}
 	} else {
-		w.forks.children = c.next
+		forksOf(w).children = c.next
 	}
 	c.fn, c.sfn = fn, sfn
-	w.forks.expose() // first: older forks lie below the child in the lane
+	forksOf(w).expose() // first: older forks lie below the child in the lane
 	c.mark = w.lane.Mark()
 	c.setOrigin(s)
 	c.next = s.children
@@ -71,7 +71,7 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 func (s *Scope) Wait() error {
 	s.mustBeGiven()
 	var frame struct{}
-	s.w.check(s, frameOf(&frame))
+	forksOf(s.w).check(s, frameOf(&frame))
 	if s.children == nil {
 		return nil
 	}
@@ -108,10 +108,10 @@ func (s *Scope) joinChildren() (err error) {
 	}
 	w.waits.nested++
 	defer func() { w.waits.nested-- }()
-	w.forks.expose()
+	forksOf(w).expose()
 	w.runDownTo(s.body, mark)
 	for c := s.children; c != nil; c = s.children {
-		w.await(&c.fork)
+		forksOf(w).await(&c.fork)
 		if c.err != nil {
 			err = c.err
 		}
@@ -121,8 +121,8 @@ func (s *Scope) joinChildren() (err error) {
 		s.noteChildren()
 		c.Body, c.fn, c.sfn = nil, nil, nil
 		c.reset()
-		c.next = w.forks.children
-		w.forks.children = c
+		c.next = forksOf(w).children
+		forksOf(w).children = c
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func (s *Scope) joinChildren() (err error) {
 func execChild(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
-	s := w.forks.beginTaken(f)
+	s := forksOf(w).beginTaken(f)
 	r := s.run
 	if r.Stopped() {
 		c.err, c.skipped = context.Cause(r.ctx), true
@@ -150,7 +150,7 @@ func execChild(w *Worker, it *Item) *Item {
 			r.fail(f, err, s.skipped)
 		}
 	}
-	w.forks.endTaken(f)
+	forksOf(w).endTaken(f)
 	return nil
 }
 
@@ -158,7 +158,7 @@ func execChild(w *Worker, it *Item) *Item {
 func execChildObserved(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
-	s := w.forks.beginTaken(f)
+	s := forksOf(w).beginTaken(f)
 	r := s.run
 	if r.Stopped() {
 		c.err, c.skipped = context.Cause(r.ctx), true
@@ -166,7 +166,7 @@ func execChildObserved(w *Worker, it *Item) *Item {
 		c.err = err
 		r.fail(f, err, s.skipped)
 	}
-	w.forks.endTaken(f)
+	forksOf(w).endTaken(f)
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package executor
 
-import "github.com/magpie-go/magpie/internal/osthread"
+import (
+	"github.com/magpie-go/magpie/executor/internal/enum"
+	"github.com/magpie-go/magpie/internal/osthread"
+)
 
 // A Class is how Linux schedules the workers' threads beside other threads of the machine.
 type Class uint8
@@ -23,14 +26,14 @@ const (
 var classNames = [classes]string{ClassNormal: "normal", ClassBatch: "batch", ClassIdle: "idle"}
 
 // String returns the name that [ParseClass] takes. A value that is none of the constants is written as Class(9).
-func (c Class) String() string { return nameOf(c, "Class", classNames[:]) }
+func (c Class) String() string { return enum.Name(c, "Class", classNames[:]) }
 
 // Classes lists every Class.
-func Classes() []Class { return all[Class](classes) }
+func Classes() []Class { return enum.All[Class](classes) }
 
 // ParseClass returns the Class of that name: "normal", "batch" or "idle". For any other name it returns an error
 // that lists these.
-func ParseClass(name string) (Class, error) { return parse[Class](name, "class", classNames[:]) }
+func ParseClass(name string) (Class, error) { return enum.Parse[Class](name, "class", classNames[:]) }
 
 var systemClasses = [classes]osthread.Class{
 	ClassNormal: osthread.Normal, ClassBatch: osthread.Batch, ClassIdle: osthread.Idle,
@@ -53,11 +56,11 @@ const (
 var pinNames = [pins]string{PinNone: "none", PinOneEach: "one-each"}
 
 // String returns the name that [ParsePin] takes. A value that is none of the constants is written as Pin(9).
-func (p Pin) String() string { return nameOf(p, "Pin", pinNames[:]) }
+func (p Pin) String() string { return enum.Name(p, "Pin", pinNames[:]) }
 
 // Pins lists every Pin.
-func Pins() []Pin { return all[Pin](pins) }
+func Pins() []Pin { return enum.All[Pin](pins) }
 
 // ParsePin returns the Pin of that name: "none" or "one-each". For any other name it returns an error that lists
 // these.
-func ParsePin(name string) (Pin, error) { return parse[Pin](name, "way to pin", pinNames[:]) }
+func ParsePin(name string) (Pin, error) { return enum.Parse[Pin](name, "way to pin", pinNames[:]) }

@@ -63,8 +63,10 @@ type canceller interface {
 	// subscribe arranges that it is cancelled when the caller's context ends, even if no method of the taskContext is
 	// called.
 	subscribe()
-	// executor returns the executor that it runs on.
-	executor() *Executor
+	// noticeAbort cancels it if all work of its executor was cancelled, and it is not told of that by itself.
+	noticeAbort()
+	// home returns the Executor of the program that it runs on.
+	home() any
 }
 
 func (c *taskContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
@@ -75,7 +77,7 @@ func (c *taskContext) Done() <-chan struct{} {
 }
 func (c *taskContext) Value(key any) any {
 	if _, ok := key.(executorKey); ok {
-		return c.owner.executor()
+		return c.owner.home()
 	}
 	c.notice()
 	c.owner.subscribe()
@@ -83,7 +85,7 @@ func (c *taskContext) Value(key any) any {
 }
 
 func (c *taskContext) Err() error {
-	c.noticeAbort()
+	c.owner.noticeAbort()
 	c.notice()
 	if real := c.real.Load(); real != nil {
 		return real.Err() // so that no task sees the error before context.Cause returns the cause
@@ -92,13 +94,6 @@ func (c *taskContext) Err() error {
 		return c.err.Get()
 	}
 	return nil
-}
-
-// noticeAbort cancels c if it belongs to a future that abort was called for.
-func (c *taskContext) noticeAbort() {
-	if f, ok := c.owner.(*future); ok {
-		f.noticeAbort()
-	}
 }
 
 // follow arranges that the owner is cancelled, on another goroutine, when the caller's context ends, until stop is

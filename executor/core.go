@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"weak"
-
 	"github.com/magpie-go/magpie/executor/internal/lane"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/executor/internal/spares"
@@ -12,50 +10,24 @@ import (
 	"github.com/magpie-go/magpie/notifier"
 )
 
-// An Executor is a number of workers, each locked to an OS thread of its own, that run tasks and steal from each other.
-// Spare workers stand in for those that wait in [Blocking]. All methods may be called from any goroutine. There may be
-// several executors in one process. An Executor is made by [New] or [NewInline]: all methods of a nil or zero Executor
-// panic.
-//
-// If an Executor becomes unreachable and is not closed, the garbage collector closes it some time later, with a line in
-// the log of package log. Its runs in progress, and the Runs and Futures that a program keeps, refer to it.
-type Executor struct {
-	*core
-	_ noCopy
-}
-
-// mustBeMade panics if ex is nil or zero.
-func (ex *Executor) mustBeMade() {
-	if ex == nil || ex.core == nil {
-		panic("executor: an Executor is made by New or NewInline")
-	}
-}
-
-// noCopy makes go vet report copies: a reference to a copy does not keep the executor open.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
-
-// core is the state of an executor. Two Executors share it: that of New, to which programs, runs and futures refer, and
-// another, to which the workers refer. So the first can become unreachable while there are workers.
+// A core is the scheduler: the workers, what they share, and the runs in progress. It knows the features that stand on
+// it by its attachments only.
 type core struct {
 	// Constant.
-	cfg       Config
-	roster    []*Worker // the configured workers, then room for the spares; see workers
-	notifier  *notifier.Notifier
-	policy    policy.Policy
-	lanes     *lane.Maker[Item]
-	release   func()     // gives the reserved Ps back
-	leave     func()     // ends its being known to internal/living
-	inline    *inline    // set if there are no threads
-	sharing   *sharing   // set with Config.Share or Config.HostShare
-	observers *observers // set with Config.Observers
-	intake    *intake    // set with Config.MaxRuns
-	guests    *guests    // set if callers take part
-	byThread  byThread   // finds the workers by their threads
-	attached  attachments
-	made      xatomic.Int32 // the number of workers in roster; it seldom changes
+	name       string
+	configured int  // the number of workers without spares
+	alone      bool // the lane of a single worker is private until there may be a spare
+	verbatim   bool // see Config.Verbatim
+	retries    bool // policy.Row.Retries
+
+	roster   []*Worker // the configured workers, then room for the spares; see workers
+	notifier *notifier.Notifier
+	policy   policy.Policy
+	lanes    *lane.Maker[Item]
+	inline   *inline  // set if there are no threads
+	byThread byThread // finds the workers by their threads
+	attached attachments
+	made     xatomic.Int32 // the number of workers in roster; it seldom changes
 
 	_ pad.Line
 	// Read at every push, written when a worker goes to sleep or is woken.
@@ -64,35 +36,22 @@ type core struct {
 	_               pad.Line
 	injector        injector
 	_               pad.Line
-	asyncs          asyncs
-	_               pad.Line
 	spares          spares.Ledger
 	_               pad.Line
-	groupTasks      groupTaskStore
-	_               pad.Line
-	silence         silence
-	_               pad.Line
 
-	schedule schedule
-	hooks    threadHooks
-	up       xatomic.Bool           // New has succeeded, as far as the workers' threads go
-	unnamed  xatomic.Pointer[error] // why the system refused to name a thread, if it did
+	unnamed xatomic.Pointer[error] // why the system refused to name a thread, if it did
 
-	mu     xsync.Mutex          // guards what follows
-	runs   xatomic.Pointer[Run] // in progress, newest first; written under mu
-	closed xatomic.Bool         // set under mu: no further runs from outside
-	// inProgress is the length of runs.
-	inProgress int
+	mu         xsync.Mutex            // guards what follows
+	runs       xatomic.Pointer[Run]   // in progress, newest first; written under mu
+	inProgress int                    // the length of runs
+	closed     xatomic.Bool           // set under mu: no further runs from outside
+	aborted    xatomic.Pointer[error] // for which all work is cancelled; set under mu, after closed
 
-	running xsync.WaitGroup // one for each run in progress, and one while there are futures in progress
+	running xsync.WaitGroup // one for each run in progress, and one for each feature that has work of its own
 	alive   xsync.WaitGroup // one for each worker with a thread
-	close   xsync.Once
 	leaving threadList
-	life    life
 
 	nowhere Body // of a worker that calls functions of AfterEnd; constant, of no run
-
-	public weak.Pointer[Executor] // the Executor that New has returned; constant from before any run
 }
 
 // workers returns the workers made so far. A worker is added before its thread starts; none is ever removed.
@@ -102,5 +61,42 @@ type core struct {
 // sleeper.
 func (ex *core) workers() []*Worker { return ex.roster[:ex.made.Load()] }
 
-// isRunning reports whether a run or a future is in progress. Any thread.
-func (ex *core) isRunning() bool { return ex.runs.Load() != nil || ex.asyncs.left.Load() != 0 }
+// isRunning reports whether a run, or other work of a feature, is in progress. Any thread.
+func (ex *core) isRunning() bool { return ex.runs.Load() != nil || ex.attached.isBusy() }
+
+// coreConfig is what a core is made of.
+type coreConfig struct {
+	name            string
+	workers, spares int
+	policy          policy.Row
+	options         policy.Options
+	lanes           lane.Options
+	alone, verbatim bool    // as in core
+	inline          *inline // set if there are to be no threads
+}
+
+// init makes a core without workers. makeWorkers follows, when the attachments are set.
+func (ex *core) init(cfg coreConfig) {
+	n := cfg.workers + cfg.spares
+	lanes, err := lane.NewMaker[Item](n, cfg.lanes)
+	if err != nil {
+		panic(err) // the options were checked
+	}
+	ex.name, ex.configured, ex.alone, ex.verbatim = cfg.name, cfg.workers, cfg.alone, cfg.verbatim
+	ex.roster, ex.notifier, ex.lanes, ex.inline = make([]*Worker, n), notifier.New(n), lanes, cfg.inline
+	ex.injector = newInjector()
+	ex.policy, ex.retries = cfg.policy.New(machine{ex}, cfg.options), cfg.policy.Retries
+	ex.spares.Init(spareHost{ex}, cfg.spares, spareIdle)
+	if ex.inline == nil {
+		ex.byThread.init(n)
+	}
+	ex.nowhere = NewBody(noHooks{})
+}
+
+// makeWorkers makes the configured workers.
+func (ex *core) makeWorkers() {
+	for i := range ex.configured {
+		ex.roster[i] = ex.attached.newWorker(i)
+	}
+	ex.made.Store(int32(ex.configured))
+}

@@ -13,8 +13,12 @@ type counts struct {
 	wakeups  uint64
 }
 
-// published is the copy of a worker's counts that other threads read.
-type published struct {
+// seen is what other threads see of a worker.
+type seen struct {
+	state xatomic.Tell32 // a WorkerState
+	level xatomic.Int32  // the priority of the worker's body, for those that look for a more urgent run
+
+	// A copy of the worker's counts, made by publishCounts.
 	tasks, pops, tried, won, lost, parks, wakeups xatomic.Tell64
 
 	asked xatomic.Tell32 // 1: Stats has been called since the worker's last checkpoint

@@ -147,20 +147,22 @@ func (endOfRun) drop()              {}
 
 // awaitable returns the future that ends with the run's error after the run has ended.
 func (r *Run) awaitable() *future {
-	if r == nil || r.ex == nil {
+	if r == nil || executorOf(r.core) == nil {
 		return nil
 	}
 	r.mu.Lock()
-	f := r.endFuture
+	of := partsOfRun(r)
+	f := of.endFuture
 	if f != nil {
 		r.mu.Unlock()
 		return f
 	}
-	f = &future{call: endOfRun{r}, ex: r.ex}
-	f.Exec, f.Body = execFuture, &r.ex.asyncs.Body
+	ex := r.of.(*Executor)
+	f = &future{call: endOfRun{r}, ex: ex}
+	f.Exec, f.Body = execFuture, &ex.asyncs.Body
 	f.ctx.owner, f.ctx.parent = f, context.Background()
 	f.claimed.Store(1)
-	r.endFuture = f
+	of.endFuture = f
 	r.mu.Unlock()
 	r.tell(func(err error) { f.settle(nil, err) })
 	return f

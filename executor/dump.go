@@ -17,6 +17,11 @@ func (ex *Executor) Dump(out io.Writer) error {
 	if out == nil {
 		panic("executor: Dump needs a writer, got nil")
 	}
+	return ex.executor.Dump(out)
+}
+
+// Dump implements living.Dumper.
+func (ex *executor) Dump(out io.Writer) error {
 	var b, list strings.Builder
 	workers := ex.workers()
 	fmt.Fprintf(&b, "executor %q: %d workers, policy %v, thieves %d, actives %d, helpers asleep %d, stopping %v\n",
@@ -61,16 +66,16 @@ func (ex *Executor) Dump(out io.Writer) error {
 			deque += " to steal" // only the worker knows the number of hidden items
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
-			w.id, WorkerState(w.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
+			w.id, WorkerState(w.seen.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
 		switch {
 		case w.thread.silent.Load() != 0:
 			b.WriteString(", blocked without Blocking")
 			keeps = true
-		case w.doing() == stalls.InTask && osthread.Asleep(w.thread.inUse()):
+		case doing(w) == stalls.InTask && osthread.Asleep(w.thread.inUse()):
 			b.WriteString(", asleep in a task, outside Blocking")
 			keeps = true
 		}
-		if w.thread.self.Load() < 0 {
+		if w.thread.isLent() {
 			b.WriteString(", a caller of Run in its place")
 		}
 		if g := w.thread.goroutine.Load(); g != 0 {
@@ -96,10 +101,10 @@ func (ex *Executor) Dump(out io.Writer) error {
 		if n := r.waiting(); n > 0 {
 			fmt.Fprintf(&list, ", %d tasks wait without a worker", n)
 		}
-		if p := r.settings.priority; p != Normal {
+		if p := r.priority; p != Normal {
 			fmt.Fprintf(&list, ", priority %v", p)
 		}
-		if l := r.settings.limit; l != nil {
+		if l := partsOfRun(r).limit; l != nil {
 			in, held := l.load()
 			fmt.Fprintf(&list, ", %d of %d workers, %d items held", in, l.most, held)
 		}

@@ -2,19 +2,15 @@ package executor
 
 import (
 	"fmt"
-	"log"
 	"runtime"
 	"slices"
-	"time"
 	"weak"
 
-	"github.com/magpie-go/magpie/executor/internal/lane"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/living"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/procs"
 	"github.com/magpie-go/magpie/internal/xsync"
-	"github.com/magpie-go/magpie/notifier"
 )
 
 // New starts an executor. It reports every bad field of cfg at once. It also fails if the limits of the system leave no
@@ -39,19 +35,19 @@ func New(cfg Config) (*Executor, error) {
 	osthread.ArrivePs(ps)
 	ex.leave = living.Enter(ex)
 	ex.startWorkers()
-	if err := ex.checkHooks(); err != nil {
+	if err := ex.hooks.check(); err != nil {
 		ex.observers.attach(nil)
-		_ = ex.Close() // there is no run to wait for
+		ex.end() // there is no run to wait for
 		return nil, err
 	}
 	if err := ex.schedule.err(); err != nil && !cfg.BestEffort {
 		ex.observers.attach(nil)
-		_ = ex.Close() // there is no run to wait for
+		ex.end() // there is no run to wait for
 		return nil, fmt.Errorf("executor %q: the system refuses what Config asks for: %w\n"+
 			"leave these fields zero, permit the system calls, or set BestEffort to go without", cfg.Name, err)
 	}
 	ex.sharing.join()
-	public := &Executor{core: ex.core}
+	public := &Executor{executor: ex}
 	ex.public = weak.Make(public)
 	// Not runtime.AddCleanup: a cleanup is queued on the P that has found it (Go 1.26). If the end of another executor
 	// takes that P away, the cleanup waits until there are as many Ps again.
@@ -87,66 +83,55 @@ func NewInline(seed uint64, observers ...*Observer) *Executor {
 		panic(fmt.Sprintf("executor: observer %d of NewInline is nil", i))
 	}
 	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true, Observers: slices.Clone(observers)}
-	ex := newExecutorOn(cfg, newInline(seed))
+	ex := &Executor{executor: newExecutorOn(cfg, newInline(seed))}
+	ex.public = weak.Make(ex)
 	ex.observers.attach(ex)
 	return ex
 }
 
-// abandoned is the finalizer of an Executor: it closes one that was not closed. No run is in progress, since a run
-// refers to its Executor.
-func (ex *Executor) abandoned() {
-	if !ex.closed.Load() {
-		log.Printf("executor %q was not closed, and nothing refers to it: it is closed now", ex.cfg.Name)
-		ex.closeAside()
-	}
-}
-
 // newExecutor makes an executor whose workers have no threads yet.
-func newExecutor(cfg Config) *Executor { return newExecutorOn(cfg, nil) }
+func newExecutor(cfg Config) *executor { return newExecutorOn(cfg, nil) }
 
-func newExecutorOn(cfg Config, inline *inline) *Executor {
-	lanes, err := lane.NewMaker[Item](cfg.Workers+cfg.Spares, cfg.lanes())
-	if err != nil {
-		panic(err) // withDefaults has checked the options
-	}
-	ex := &Executor{core: &core{
+func newExecutorOn(cfg Config, inline *inline) *executor {
+	ex := &executor{
 		cfg:       cfg,
-		roster:    make([]*Worker, cfg.Workers+cfg.Spares),
-		notifier:  notifier.New(cfg.Workers + cfg.Spares),
-		lanes:     lanes,
-		injector:  newInjector(),
 		release:   func() {},
 		leave:     func() {},
-		inline:    inline,
 		observers: newObservers(&cfg),
 		intake:    newIntake(cfg.MaxRuns),
 		life:      newLife(),
-	}}
-	ex.policy = policy.Table[cfg.Policy].New(machine{ex}, cfg.PolicyOptions.internal())
+	}
+	ex.core.init(coreConfig{
+		name: cfg.Name, workers: cfg.Workers, spares: cfg.Spares,
+		policy: policy.Table[cfg.Policy], options: cfg.PolicyOptions.internal(),
+		lanes: cfg.lanes(),
+		// Pushed forks and Verbatim are for comparisons of deques: one worker has the lane that several have.
+		alone:    cfg.Workers == 1 && !cfg.Verbatim && cfg.Forks != PushedForks,
+		verbatim: cfg.Verbatim,
+		inline:   inline,
+	})
 	ex.guests = newGuests(&cfg, inline, ex.policy)
-	ex.spares.Init(spareHost{ex}, cfg.Spares, spareIdle)
 	ex.sharing = newSharing(ex)
-	for i := range cfg.Workers {
-		ex.roster[i] = newWorker(ex, i)
-	}
-	ex.made.Store(int32(cfg.Workers))
-	if inline == nil {
-		ex.byThread.init(len(ex.roster))
-	}
-	ex.nowhere = NewBody(noHooks{})
+	ex.schedule.init(&ex.cfg)
 	ex.asyncs.init(ex)
 	ex.silence.init(ex)
 	ex.attach()
-	ex.schedule.init(&ex.cfg)
+	ex.makeWorkers()
 	return ex
 }
 
 // attach has the kernel call the features, in this order at each place.
-func (ex *Executor) attach() {
+func (ex *executor) attach() {
 	on := &ex.attached
+	on.newWorker, on.newRun = ex.newWorker, ex.newRun
+	ex.hooks.attachTo(on, &ex.cfg)
+	ex.schedule.attachTo(on, ex.inline)
+	ex.intake.attachTo(on)
 	ex.guests.attachTo(on)
 	attachForks(on)
-	attachGroups(on)
+	ex.asyncs.attachTo(on)
+	attachGroups(on, &ex.asyncs)
+	attachLimits(on)
 	ex.sharing.attachTo(on)
 	ex.silence.attachTo(on)
 	attachPeers(on, &ex.cfg)
@@ -154,44 +139,32 @@ func (ex *Executor) attach() {
 }
 
 // newWorker makes worker i, which has no thread yet.
-func newWorker(ex *Executor, i int) *Worker {
-	w := &Worker{
-		ex:   ex,
-		core: ex.core,
-		id:   i,
-		control: control{
-			thieves: ex.policy.Thieves(),
-			refills: ex.policy.Refills() && !ex.cfg.Verbatim,
-		},
-		search: search{rng: uint64(i+1) * 0x9E3779B97F4A7C15},
-		inline: ex.inline,
-		peer:   newPeerThread(&ex.cfg),
-		pace:   paceFor(&ex.cfg),
+func (ex *executor) newWorker(i int) *Worker {
+	p := &workerParts{peer: newPeerThread(&ex.cfg), pace: paceFor(&ex.cfg)}
+	w := &p.Worker
+	w.init(&ex.core, i)
+	if p.share = newSharer(w); p.share != nil {
+		w.inner = innerLoop{run: runShared}
 	}
-	if ex.inline != nil {
-		w.lane.InitShuffled(ex.inline.seed)
-	} else {
-		// Pushed forks and Verbatim are for comparisons of deques: one worker has the lane that several have.
-		ex.lanes.Init(&w.lane, i, ex.cfg.Workers == 1 && i == 0 && !ex.cfg.Verbatim && ex.cfg.Forks != PushedForks)
-	}
-	w.share = newSharer(w)
-	w.inner = w.loopFor()
-	w.control.thief = ex.policy.Attach(host{w})
-	w.forks.init(w)
-	if w.isSpare() {
-		w.setState(WorkerThreadless)
-	}
+	p.forks.init(w)
+	p.guest.w = w
 	return w
 }
 
+// newRun makes a run of j, nested in parent unless that is nil.
+func (ex *executor) newRun(j Job, parent *Run) *JobRun {
+	p := &runParts{limit: limitFor(ex, j, parent)}
+	return &p.JobRun
+}
+
 // startWorkers starts the threads of all workers. It returns when each is set up.
-func (ex *Executor) startWorkers() {
+func (ex *executor) startWorkers() {
 	var up xsync.WaitGroup
 	workers := ex.workers()
 	up.Add(len(workers))
 	ex.alive.Add(len(workers))
 	for _, w := range workers {
-		w.start(func() {
+		w.thread.start(func() {
 			osthread.Arrive()
 			up.Done()
 		})
@@ -209,63 +182,4 @@ func (ex *Executor) Workers() int {
 func (ex *Executor) Name() string {
 	ex.mustBeMade()
 	return ex.cfg.Name
-}
-
-// Close refuses new runs and futures, waits for those in progress, ends every worker and its thread, and gives the
-// reserved Ps back. A second call waits for the first. Called from a task of the same executor, Close does nothing and
-// returns [ErrInTask]. On a worker of another executor it waits as in [Blocking].
-//
-// The error is otherwise nil, or the first failure of Config.ThreadStart or ThreadEnd.
-func (ex *Executor) Close() error {
-	ex.mustBeMade()
-	if ex.currentWorker() != nil {
-		return ErrInTask
-	}
-	end := func() {
-		runtime.SetFinalizer(ex, nil)
-		ex.refuse()
-		ex.running.Wait()
-		ex.noteDrained()
-		ex.silence.watch.Close()
-		ex.spares.Close()
-		ex.sharing.leave()
-		// D1(stop): set stop, then wake all. Pairs with D1(park), and line 23 in policy published: prepare, then look
-		// at stop.
-		ex.stop.Store(true)
-		ex.notifier.NotifyAll()
-		ex.alive.Wait()
-		ex.leaving.wait()
-		ex.release()
-		ex.leave()
-		ex.observers.detach()
-		xsync.Close(ex.life.closed)
-	}
-	Blocking(func() { ex.close.Do(end) })
-	return ex.hooks.err()
-}
-
-// A threadList holds the threads of ended workers that may still exist: the runtime ends such a thread a moment after
-// its goroutine.
-type threadList struct {
-	mu  xsync.Mutex
-	ids []int64
-}
-
-func (l *threadList) add(id int64) {
-	l.mu.Lock()
-	l.ids = append(slices.DeleteFunc(l.ids, osthread.Gone), id) // deletes ids so that the list does not grow for ever
-	l.mu.Unlock()
-}
-
-// wait waits until the threads are gone, or for a second at most: the system may have given an ID to a new thread.
-func (l *threadList) wait() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	deadline := time.Now().Add(time.Second)
-	for _, id := range l.ids {
-		for !osthread.Gone(id) && time.Now().Before(deadline) {
-			time.Sleep(50 * time.Microsecond)
-		}
-	}
-	l.ids = nil
 }

@@ -37,7 +37,7 @@ func (ex *Executor) RunsInProgress() (n int) {
 // Parked is how many workers sleep, in the notifier or in a nested run, or rest.
 func (ex *Executor) Parked() (n int) {
 	for _, w := range ex.workers() {
-		if s := WorkerState(w.state.Load()); s == WorkerParked || s == WorkerResting {
+		if s := WorkerState(w.seen.state.Load()); s == WorkerParked || s == WorkerResting {
 			n++
 		}
 	}
@@ -50,7 +50,7 @@ func (ex *Executor) Committed() bool { return strings.Contains(ex.notifier.Strin
 // Resting reports whether no worker runs or looks for items.
 func (ex *Executor) Resting() bool {
 	for _, w := range ex.workers() {
-		switch WorkerState(w.state.Load()) {
+		switch WorkerState(w.seen.state.Load()) {
 		case WorkerParked, WorkerResting, WorkerStandby, WorkerThreadless:
 		default:
 			return false
@@ -74,19 +74,21 @@ func (ex *Executor) Serving() int { return ex.spares.Counts().Serving }
 func (ex *Executor) Standby() int { return ex.spares.Counts().Standby }
 
 // SetSpareIdle sets how long the threads of idle spares are kept. It must be called before the first Blocking.
-func (ex *Executor) SetSpareIdle(d time.Duration) { ex.spares.Init(spareHost{ex}, ex.cfg.Spares, d) }
+func (ex *Executor) SetSpareIdle(d time.Duration) {
+	ex.spares.Init(spareHost{&ex.core}, ex.cfg.Spares, d)
+}
 
 // failingHost gives no spare a thread.
 type failingHost struct{ spareHost }
 
-func (h failingHost) Send(spare int, _ bool) { h.worker(spare).spareFailed() }
+func (h failingHost) Send(spare int, _ bool) { h.worker(spare).spare.failed() }
 
 // FailSpare is a Blocking whose spare cannot be given a thread. It must be called before the first Blocking.
 func (ex *Executor) FailSpare() {
-	ex.spares.Init(failingHost{spareHost{ex}}, ex.cfg.Spares, spareIdle)
+	ex.spares.Init(failingHost{spareHost{&ex.core}}, ex.cfg.Spares, spareIdle)
 	ex.spares.Block()
 	ex.spares.Unblock()
-	ex.spares.Init(spareHost{ex}, ex.cfg.Spares, spareIdle)
+	ex.spares.Init(spareHost{&ex.core}, ex.cfg.Spares, spareIdle)
 }
 
 // SetShutdownPatience sets how long Shutdown waits for tasks after its deadline.
@@ -150,12 +152,12 @@ func (f *forks) InUse() (calls int) {
 }
 
 // Unjoined is how many levels of forks the scope's function has in use.
-func (s *Scope) Unjoined() int { return int(s.w.forks.level() - s.level) }
+func (s *Scope) Unjoined() int { return int(forksOf(s.w).level() - s.level) }
 
 // CheckForks returns what is wrong with the books of the worker's forks; "" means nothing. Only the function that was
 // given s may call it, while it runs.
 func (s *Scope) CheckForks() string {
-	f := &s.w.forks
+	f := forksOf(s.w)
 	level := f.level()
 	for at := place(1); at <= placeOf(level)+100; at++ {
 		inUse := 0
@@ -203,7 +205,7 @@ func (p *callPool[A, R]) holds(address uintptr) bool {
 // ForksLeft describes the workers that have forks left; "" means none. No scope may be in use.
 func (ex *Executor) ForksLeft() (told string) {
 	for _, w := range ex.workers() {
-		f := &w.forks
+		f := forksOf(w)
 		if f.level() != f.base || f.public != f.base || f.early != 0 || f.thrown != nil || f.InUse() != 0 {
 			told += fmt.Sprintf("worker %d: level %d, public %d, early %d, thrown %v, %d calls\n",
 				w.id, f.level(), f.public, f.early, f.thrown, f.InUse())

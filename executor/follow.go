@@ -23,7 +23,7 @@ func (f *following) setUp(r *Run) {
 	if c == nil {
 		return
 	}
-	if up, ok := c.owner.(*JobRun); ok && up.ex.core == r.ex.core && up != &up.ex.asyncs.all {
+	if up, ok := c.owner.(*JobRun); ok && up.core == r.core && !up.endless {
 		f.up = &up.Run
 	}
 }

@@ -10,13 +10,13 @@ import (
 )
 
 // A tree is runs that follow each other, without workers.
-type tree struct{ ex *Executor }
+type tree struct{ ex *core }
 
-func newTree() tree { return tree{&Executor{core: &core{}}} }
+func newTree() tree { return tree{&core{}} }
 
 // run makes a run that is started with ctx. It may follow another; join makes it do so.
 func (e tree) run(ctx context.Context) *JobRun {
-	r := &JobRun{Run{ex: e.ex, job: &funcJob{name: "job"}}}
+	r := &JobRun{Run{core: e.ex, job: &funcJob{name: "job"}}}
 	r.ctx.owner = r
 	r.ctx.within(ctx)
 	r.setUp(&r.Run)

@@ -56,7 +56,7 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 			// The second fork of one frame may be worth showing without demand.
 			w := scope.w
 			if enough := w.lane.Enough(); enough != 0 && w.lane.MayHaveFewer(enough) {
-				w.attendIfFew()
+				attendIfFew(w)
 			}
 			return Forked[A, R]{c, generation}
 		}
@@ -74,11 +74,11 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 		panic("executor: Fork of a nil function")
 	}
 	w := s.w
-	f := &w.forks
+	f := forksOf(w)
 	_, ok := s.top.pool.(*callPool[A, R])
 	// A worker that is to rest pushes its private forks first, which attend does: so c is private then.
 	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); f.pushes && s.isHome(here) && ok && c != last &&
-		f.public == c.level-1 && !w.share.isWanted() {
+		f.public == c.level-1 && !partsOf(w).share.isWanted() {
 		generation := c.generation
 		c.fn, c.arg, c.frame = fn, arg, here
 		s.top.next = c.above()
@@ -91,11 +91,11 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 		if w.lane.MayPushNear() {
 			w.lane.PushNear(&c.Item)
 		} else {
-			w.pushFork(&c.fork)
+			forksOf(w).pushFork(&c.fork)
 		}
 		return Forked[A, R]{c, generation}
 	}
-	moved := !s.isHome(here) && w.check(s, here)
+	moved := !s.isHome(here) && forksOf(w).check(s, here)
 	level := f.level()
 	at := placeOf(level) + 1
 	p := callPoolOf[A, R](s, at)
@@ -106,7 +106,7 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	c.frame = here
 	s.top.set(p.from(at + 1))
 	if again || w.lane.Demand() {
-		w.attend()
+		forksOf(w).attend()
 	}
 	return Forked[A, R]{c, generation}
 }
@@ -164,7 +164,7 @@ func (c *call[A, R]) joinSlowly(s *Scope, generation uint64, here uintptr) R {
 			it = w.popOwn()
 		}
 		if it == &c.Item {
-			w.forks.public = c.level - 1
+			forksOf(w).public = c.level - 1
 			s.top.next = c.address()
 			c.generation, c.frame = generation+1, 0
 			fn, arg := c.fn, c.arg
@@ -180,7 +180,7 @@ func (c *call[A, R]) joinSlowly(s *Scope, generation uint64, here uintptr) R {
 			w.Push(it) // another worker has c, or it is newer
 		}
 	}
-	if !s.isHome(here) || c.generation != generation || c.level != w.forks.level() {
+	if !s.isHome(here) || c.generation != generation || c.level != forksOf(w).level() {
 		return c.joinChecked(s, generation, here)
 	}
 	if p, ok := s.top.pool.(*callPool[A, R]); ok && p.callAt(placeOf(c.level)) == c {
@@ -191,7 +191,7 @@ func (c *call[A, R]) joinSlowly(s *Scope, generation uint64, here uintptr) R {
 	c.frame = 0
 	c.generation++
 	if w.lane.Demand() {
-		w.attend() // the older ones
+		forksOf(w).attend() // the older ones
 	}
 	return c.make(s)
 }
@@ -265,7 +265,7 @@ func (c *call[A, R]) make(s *Scope) R {
 	if s.children != nil {
 		return makeApart(s, fn, arg)
 	}
-	level := s.w.forks.level() // newer forks may be in use
+	level := forksOf(s.w).level() // newer forks may be in use
 	return finished(s, level, fn(s, arg))
 }
 
@@ -274,7 +274,7 @@ func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 	defer s.adopt(s.children)
 	s.children = nil
 	s.noteChildren()
-	level := s.w.forks.level()
+	level := forksOf(s.w).level()
 	r := fn(s, arg)
 	s.finish(level)
 	return r
@@ -285,14 +285,14 @@ func (s *Scope) finish(level uint64) {
 	if s.children != nil {
 		_ = s.joinChildren()
 	}
-	s.w.forks.drop(level, s.w.forks.complete)
+	forksOf(s.w).drop(level, forksOf(s.w).complete)
 }
 
 // finished ends what a call with scope s has started, if there is anything, and returns r, what the call has returned.
 //
 //go:noinline
 func finished[R any](s *Scope, level uint64, r R) R {
-	if s.children != nil || s.w.forks.level() != level {
+	if s.children != nil || forksOf(s.w).level() != level {
 		s.finish(level)
 	}
 	return r
@@ -302,8 +302,8 @@ func finished[R any](s *Scope, level uint64, r R) R {
 // not made the fork, or if the fork was joined before.
 func (c *call[A, R]) joinChecked(s *Scope, generation uint64, here uintptr) R {
 	w := s.w
-	w.check(s, here)
-	f := &w.forks
+	forksOf(w).check(s, here)
+	f := forksOf(w)
 	switch {
 	case c.owner == w && (c.generation&^forkBits != generation || c.joined):
 		panic("executor: a Forked is joined after its end: it was joined before, " +
@@ -311,7 +311,7 @@ func (c *call[A, R]) joinChecked(s *Scope, generation uint64, here uintptr) R {
 	case c.owner != w || c.level <= s.level:
 		panic("executor: a Forked is joined with a Scope other than the one that it was forked with")
 	}
-	if w.takeBack(&c.fork) {
+	if forksOf(w).takeBack(&c.fork) {
 		f.remove(&c.fork)
 		return c.make(s)
 	}
@@ -330,12 +330,12 @@ func (c *call[A, R]) joinChecked(s *Scope, generation uint64, here uintptr) R {
 // execCall makes the call for the worker that took the fork from a lane.
 func execCall[A, R any](w *Worker, it *Item) *Item {
 	c := callOf[A, R](it)
-	s := w.forks.beginTaken(&c.fork)
+	s := forksOf(w).beginTaken(&c.fork)
 	var none A
 	arg := c.arg
 	c.arg = none
 	c.result = c.fn(s, arg)
-	w.forks.endTaken(&c.fork)
+	forksOf(w).endTaken(&c.fork)
 	return nil
 }
 

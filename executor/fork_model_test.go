@@ -17,7 +17,7 @@ import (
 func scoped(ex *Executor, fn func(*Scope) error) error {
 	err := ex.Run(context.Background(), Func("scope", fn))
 	for _, w := range ex.workers() {
-		f := &w.forks
+		f := forksOf(w)
 		model.Assert(f.level() == f.base && f.public == f.base, "worker %d has forks left: level %d, public %d", w.id,
 			f.level(), f.public)
 		model.Assert(f.InUse() == 0, "worker %d has calls left", w.id)
@@ -224,7 +224,7 @@ func TestModelForkPushedAboveAStolenOne(t *testing.T) {
 			g := Fork(s, func(*Scope, int) int { return 2 }, 0)
 			stolen.Await()
 			model.Assert(f.Join(s) == 1 && g.Join(s) == 2, "the wrong result")
-			model.Assert(s.w.forks.level() == s.level, "%d forks are in use", s.w.forks.level()-s.level)
+			model.Assert(forksOf(s.w).level() == s.level, "%d forks are in use", forksOf(s.w).level()-s.level)
 			return nil
 		})
 		model.Assert(err == nil, "error %v", err)
@@ -245,11 +245,11 @@ func TestModelForkPublicAgain(t *testing.T) {
 		err := scoped(ex, func(s *Scope) error {
 			for i, fn := range fns {
 				f := Fork(s, fn, i)
-				model.Assert(s.w.forks.public <= s.w.forks.level(), "%d forks, %d of them public", s.w.forks.level(),
-					s.w.forks.public)
+				model.Assert(forksOf(s.w).public <= forksOf(s.w).level(), "%d forks, %d of them public", forksOf(s.w).level(),
+					forksOf(s.w).public)
 				model.Assert(f.Join(s) == i+1, "the wrong result")
-				model.Assert(s.w.forks.public <= s.w.forks.level(), "%d forks, %d of them public", s.w.forks.level(),
-					s.w.forks.public)
+				model.Assert(forksOf(s.w).public <= forksOf(s.w).level(), "%d forks, %d of them public", forksOf(s.w).level(),
+					forksOf(s.w).public)
 			}
 			return nil
 		})
@@ -305,7 +305,7 @@ func TestModelForkDemand(t *testing.T) {
 			model.Assert(s.w.lane.Demand(), "nothing to steal, and nobody has said so")
 			return func() error {
 				g := Fork(s, func(*Scope, int) int { return 2 }, 0)
-				model.Assert(s.w.forks.public == s.w.forks.level(), "the next fork is private")
+				model.Assert(forksOf(s.w).public == forksOf(s.w).level(), "the next fork is private")
 				model.Assert(g.Join(s)+f.Join(s) == 3, "the wrong result")
 				return nil
 			}()
@@ -325,8 +325,8 @@ func TestModelForkSiblingsArePublic(t *testing.T) {
 			for i := range forks {
 				forks[i] = Fork(s, func(_ *Scope, n int) int { return n }, i)
 			}
-			model.Assert(s.w.forks.public == s.w.forks.level(), "of %d forks of a function %d are public",
-				s.w.forks.level(), s.w.forks.public)
+			model.Assert(forksOf(s.w).public == forksOf(s.w).level(), "of %d forks of a function %d are public",
+				forksOf(s.w).level(), forksOf(s.w).public)
 			model.Assert(forks[1].Join(s) == 1 && forks[0].Join(s) == 0, "the wrong result")
 			return nil
 		})
@@ -389,7 +389,7 @@ func TestModelJoinHoldsALock(t *testing.T) {
 					locked.Await()
 					return 1
 				}, 0)
-				s.w.forks.expose()
+				forksOf(s.w).expose()
 				taken.Await()
 				mu.Lock()
 				defer mu.Unlock()

@@ -11,9 +11,6 @@ func callOf[A, R any](it *Item) *call[A, R] { return (*call[A, R])(unsafe.Pointe
 // childOf returns the child whose first field is the item's fork.
 func childOf(it *Item) *child { return (*child)(unsafe.Pointer(it)) }
 
-// futureOf returns the future whose first field is the item.
-func futureOf(it *Item) *future { return (*future)(unsafe.Pointer(it)) }
-
 // scopeRunOf returns the run whose first field is the body. Every fork has such a body.
 func scopeRunOf(b *Body) *scopeRun { return (*scopeRun)(unsafe.Pointer(b)) }
 
@@ -22,13 +19,4 @@ const (
 	_ = -unsafe.Offsetof(child{}.fork)
 	_ = -unsafe.Offsetof(scopeRun{}.Body)
 	_ = -unsafe.Offsetof(call[int, int]{}.fork)
-	_ = -unsafe.Offsetof(future{}.Item)
-	_ = -unsafe.Offsetof(groupTask{}.Item)
-	_ = -unsafe.Offsetof(groupRun{}.Body)
 )
-
-// groupTaskOf returns the task of a Group that it is part of.
-func groupTaskOf(it *Item) *groupTask { return (*groupTask)(unsafe.Pointer(it)) }
-
-// groupRunOf returns the run of a Group that b is part of.
-func groupRunOf(b *Body) *groupRun { return (*groupRun)(unsafe.Pointer(b)) }

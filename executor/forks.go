@@ -16,18 +16,19 @@ type forks struct {
 	// is nil, of under. Those up to public have been pushed to the lane, in the order of their levels; the others are
 	// private.
 	public   uint64
-	base     uint64  // the level when the innermost scope began; outside scopes, the worker's first level
-	scope    *Scope  // of the running function; no other may be used
-	under    uintptr // the top's address if scope is nil
-	ground   fork    // what under is when there are no forks
-	pools    []pool  // the newest first, also those that were replaced and that a scope in use may go on in
-	children *child  // free list
-	scopes   *Scope  // free list
-	stack    stack   // the stack on which the worker runs
-	begun    uint64  // the number of scopes that have begun
-	takes    uint64  // the number of forks taken that belong to another worker or to none
-	early    int     // the number of forks in use that were joined before newer ones
-	thrown   error   // what rethrow panicked with last
+	base     uint64       // the level when the innermost scope began; outside scopes, the worker's first level
+	scope    *Scope       // of the running function; no other may be used
+	under    uintptr      // the top's address if scope is nil
+	ground   fork         // what under is when there are no forks
+	pools    []pool       // the newest first, also those that were replaced and that a scope in use may go on in
+	children *child       // free list
+	scopes   *Scope       // free list
+	stack    stack        // the stack on which the worker runs
+	begun    uint64       // the number of scopes that have begun
+	takes    uint64       // the number of forks taken that belong to another worker or to none
+	early    int          // the number of forks in use that were joined before newer ones
+	thrown   error        // what rethrow panicked with last
+	outer    []outerForks // of the items that wait on the worker's stack, the innermost last
 }
 
 // init sets the levels of the worker's forks. Levels of different workers differ, so that Join can tell another
@@ -53,37 +54,51 @@ func (f *forks) level() uint64 {
 func (f *forks) first() uint64 { return uint64(f.w.id) << 40 }
 
 // attend is called at a Fork or Join if there is demand, or little to steal.
-func (w *Worker) attend() {
-	if w.share.isWanted() {
-		w.share.rest()
+func (f *forks) attend() {
+	w := f.w
+	if partsOf(w).share.isWanted() {
+		partsOf(w).share.rest()
 	}
-	w.publish()
+	f.publish()
 }
 
+// forksOf returns the forks of worker w.
+func forksOf(w *Worker) *forks { return &partsOf(w).forks }
+
+// attachForks has the kernel make way for what forks need.
 func attachForks(on *attachments) {
-	on.occupied.add(func(w *Worker) { w.forks.stack = stack{} })
-	on.withheld.add(func(w *Worker) { w.forks.expose() })
+	on.moved.add(func(w *Worker) { forksOf(w).stack = stack{} })
+	on.withheld.add(func(w *Worker) { forksOf(w).expose() })
+	on.nested.add(func(w *Worker) { forksOf(w).suspend() })
+	on.unnested.add(func(w *Worker) { forksOf(w).resume() })
+	on.helps = append(on.helps, func(w *Worker, r *Run) {
+		if waitsFor := &partsOf(w).leaps.waitsFor; waitsFor.Load() == nil {
+			waitsFor.Store(r)
+		}
+	})
+	on.thrown = append(on.thrown, func(w *Worker, value any) error { return forksOf(w).rethrown(value) })
 }
 
 // attendIfAsked is called where a task may have run for long without a Fork or Join.
-func (w *Worker) attendIfAsked() {
-	if w.lane.Demand() || w.share.isWanted() {
-		w.attend()
+func (f *forks) attendIfAsked() {
+	w := f.w
+	if w.lane.Demand() || partsOf(w).share.isWanted() {
+		f.attend()
 	}
 }
 
 // attendIfFew is called at the second Fork of a frame if there may be little to steal.
 //
 //go:noinline
-func (w *Worker) attendIfFew() {
+func attendIfFew(w *Worker) {
 	if w.lane.HasFew() {
-		w.attend()
+		forksOf(w).attend()
 	}
 }
 
 // publish pushes the private forks, oldest first, and wakes a worker for them if there is no thief.
-func (w *Worker) publish() {
-	f := &w.forks
+func (f *forks) publish() {
+	w := f.w
 	if f.public == f.level() || w.lane.KeepsForks() {
 		w.tell(w.lane.Poll()) // the lane may have other items
 		return
@@ -104,21 +119,22 @@ func (w *Worker) publish() {
 		return
 	}
 	// D1(publish): as D1(push).
-	if w.control.thieves.Load() == 0 && w.core.anyoneAsleep() {
+	if w.search.thieves.Load() == 0 && w.core.anyoneAsleep() {
 		w.wakeForPushed()
 	}
 }
 
 // pushFork pushes a fork that is to be pushed at once, as all older ones were, where the near end does not take it. It
 // wakes a worker if there is no thief.
-func (w *Worker) pushFork(next *fork) {
+func (f *forks) pushFork(next *fork) {
+	w := f.w
 	if !w.lane.IsDirect() {
 		w.pushAside(&next.Item)
 		return
 	}
 	w.lane.PushDirect(&next.Item)
 	// D1(publish): as D1(push).
-	if w.control.thieves.Load() == 0 && w.core.anyoneAsleep() {
+	if w.search.thieves.Load() == 0 && w.core.anyoneAsleep() {
 		w.wakeForPushed()
 	}
 }
@@ -127,7 +143,7 @@ func (w *Worker) pushFork(next *fork) {
 // waits, because the call may then join its forks late. So all private forks are of the scope that began last (I7).
 func (f *forks) expose() {
 	if f.public != f.level() {
-		f.w.publish()
+		f.publish()
 	}
 }
 
@@ -272,9 +288,9 @@ func (f *forks) complete(unjoined *fork) {
 	w := f.w
 	if unjoined.level > f.public {
 		unjoined.setOrigin(f.scope) // publish does nothing on an inline worker
-		w.publish()                 // now: what unjoined forks would else publish older forks, from another scope (I7)
+		f.publish()                 // now: what unjoined forks would else publish older forks, from another scope (I7)
 	}
-	if w.takeBack(unjoined) {
+	if f.takeBack(unjoined) {
 		w.runWithin(unjoined.Body.owner(), unjoined.Body, &unjoined.Item)
 	}
 	unjoined.tellFailure()
@@ -283,7 +299,7 @@ func (f *forks) complete(unjoined *fork) {
 // abandon ends what s has started, after a failure. Forks that no other worker has taken are not run.
 func (f *forks) abandon(s *Scope) {
 	f.drop(s.level, func(unjoined *fork) {
-		if !f.w.takeBack(unjoined) {
+		if !f.takeBack(unjoined) {
 			unjoined.tellFailure()
 		}
 	})

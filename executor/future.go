@@ -42,7 +42,7 @@ type observedCall struct{ caller }
 
 func (c observedCall) make(w *Worker) error {
 	task := &asyncTasks.Tasks[0]
-	o := w.core.observers
+	o := executorOf(w.core).observers
 	o.beginTask(w.id, nil, task)
 	defer o.endTask(w.id, nil, task)
 	return c.caller.make(w)
@@ -61,7 +61,7 @@ type subscription struct{ stop func() bool }
 
 // init starts f.
 func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
-	if ctx == nil || ex == nil || ex.core == nil {
+	if ctx == nil || ex == nil || ex.executor == nil {
 		ex = executorOr(ctx, ex, "Async")
 	}
 	f.ex = ex
@@ -94,7 +94,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 		f.submit(w)
 		return
 	}
-	foreign := slices.ContainsFunc(before, func(b *future) bool { return b.ex.core != ex.core })
+	foreign := slices.ContainsFunc(before, func(b *future) bool { return &b.ex.core != &ex.core })
 	a := &comesAfter{before: before}
 	ready, pending := a.start(f)
 	if ready {
@@ -254,7 +254,7 @@ func (f *future) settle(w *Worker, err error) {
 			e.older, e.newer = nil, nil
 			switch to := e.future; {
 			case !to.joins.Done(1):
-			case w != nil && w.core == to.ex.core:
+			case w != nil && w.core == &to.ex.core:
 				to.submit(w)
 			default:
 				// Deferred: an inline executor may run it now, and Goexit in it must not skip the rest.
@@ -296,8 +296,8 @@ func (f *future) subscribe() {
 	f.subscribeToCaller()
 }
 
-// executor implements canceller.
-func (f *future) executor() *Executor { return f.ex }
+// home implements canceller.
+func (f *future) home() any { return f.ex }
 
 // subscribeToCaller has f cancelled when the caller's context ends.
 func (f *future) subscribeToCaller() {
@@ -352,16 +352,34 @@ func (f *future) wait() {
 	f.mustBeMade()
 	here := workerHere()
 	if w := f.ex.workerFrom(here); w != nil {
-		w.waitFor(f)
+		waitFor(w, f)
 		return
 	}
 	if here == nil && !f.isPromise() && f.after.Load() == nil && f.claimed.Load() == 0 {
-		f.ex.helpFromOutside(&f.ex.asyncs.all.Run, &f.Item)
+		f.ex.attached.tellAwaited(f, &f.ex.asyncs.all.Run, &f.Item)
 	}
 	f.ex.block(f)
 }
 
 func (f *future) await() { <-f.Done() }
+
+// AfterEnd is [Run.AfterEnd] for a Future. fn is called with what Wait returns. Close waits for it, unless the Future
+// is that of a [Promise].
+func (f *Future[T]) AfterEnd(fn func(result T, err error)) {
+	if fn == nil {
+		panic("executor: Future.AfterEnd of a nil function")
+	}
+	f.inner().mustBeMade()
+	f.state.afterEnd(func(err error) { fn(f.result.Get(), err) })
+}
+
+func (f *future) afterEnd(fn func(error)) {
+	if f.tell(&onEnd{teller: fn}) {
+		f.subscribeForWaiter()
+	} else {
+		contained(fn, f.err.Get())
+	}
+}
 
 // A firstEnd is over when one of two futures is: the one that a worker waits for, which may be cancelled, or one before
 // it.
@@ -373,8 +391,8 @@ func (e firstEnd) await()       { xsync.Await(e.before.Done(), e.waited.Done()) 
 // waitFor waits for a future. If it has not begun, the worker first waits in the same way for the futures that it comes
 // after, then runs it itself. If another thread has begun the future, the worker waits for it. It is in Blocking
 // while it waits for a promise or a future of another executor.
-func (w *Worker) waitFor(waited *future) {
-	w.forks.expose() // it could keep them from thieves for long
+func waitFor(w *Worker, waited *future) {
+	w.core.attached.withheld.make(w) // the worker could keep it from others for long
 	type waiting struct {
 		*future
 		past int // how many of the futures that it comes after were looked at
@@ -394,7 +412,7 @@ func (w *Worker) waitFor(waited *future) {
 		todo = todo[:last]
 		end, isEnd := own.call.(endOfRun)
 		switch {
-		case own.ex.core != w.core || own.isPromise():
+		case &own.ex.core != w.core || own.isPromise():
 			if own.ex.block(firstEnd{waited, own}); waited.isOver() {
 				return
 			}
@@ -411,14 +429,6 @@ func (w *Worker) waitFor(waited *future) {
 			w.wait(&futureWait{onEnd: onEnd{teller: w}, f: own}, waiter{})
 		}
 	}
-}
-
-// runOnly runs item it on top of the item that waits for it, and no item that it pushes.
-func (w *Worker) runOnly(it *Item) {
-	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
-	w.waits.nested++
-	defer func() { w.waits.nested-- }()
-	w.runOne(it)
 }
 
 // A futureWait is a worker's wait for a future that another thread has begun. It runs nothing meanwhile.

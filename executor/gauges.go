@@ -54,7 +54,7 @@ func (g Gauges) Pending() int {
 }
 
 // gauges reads the gauges of these workers.
-func (ex *Executor) gauges(workers []*Worker) Gauges {
+func (ex *executor) gauges(workers []*Worker) Gauges {
 	spares := ex.spares.Counts()
 	g := Gauges{
 		Workers:    ex.cfg.Workers,
@@ -71,7 +71,7 @@ func (ex *Executor) gauges(workers []*Worker) Gauges {
 	}
 	for i, w := range workers {
 		g.Queued[i] = w.lane.Len()
-		g.States[i] = WorkerState(w.state.Load())
+		g.States[i] = WorkerState(w.seen.state.Load())
 		g.Goroutines[i] = w.thread.goroutine.Load()
 		if w.thread.silent.Load() != 0 {
 			g.Silent = append(g.Silent, i)

@@ -289,7 +289,7 @@ func (g *Group) caller() *Worker {
 		return known
 	}
 	w := g.ex.currentWorker()
-	if known == nil && w != nil && w.inline == nil && w.guest.run == nil {
+	if known == nil && w != nil && w.inline == nil && !w.thread.isLent() {
 		g.known.Store(w)
 	}
 	return w
@@ -347,14 +347,14 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 		r.left.Start(3) // the opener, the function, and until release
 		parent := w.run()
 		if parent != nil {
-			parent.groups.Add(1)
+			partsOfRun(parent).groups.Add(1)
 		}
-		r.of = g.ex.launchOr(g.ctx, r, w, parent, tries)
+		r.of = g.ex.launch(g.ctx, g.ex, r, w, parent, tries)
 		if r.of.refused {
 			r.open.Store(0) // release has nothing to count out
 			r.left.Out(3)
 			if parent != nil {
-				parent.groups.Add(-1)
+				partsOfRun(parent).groups.Add(-1)
 			}
 			if tries && isSame(r.of.err.Get(), ErrBusy) {
 				return nil // the group is as before

@@ -110,23 +110,18 @@ func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan s
 // mayWaitFor reports whether w's task, which is no function of the group, may wait in Go for the group of r. What a
 // function of the group has started may not: that function would have to end first. Nor may a task with a slot of a
 // limit, which functions of the group may need, or one on top of a task that waits and may be such a function.
-func (w *Worker) mayWaitFor(r *groupRun) bool {
-	return w.body != nil && w.inline == nil && w.guest.run == nil && w.slots.own == nil && len(w.slots.kept) == 0 &&
-		w.waits.run == nil && !w.run().isWithin(r.of)
-}
-
-// hasSlot reports whether w's task, or one that waits on its stack, has a slot of a limit.
-func (w *Worker) hasSlot() bool {
-	return w.slots.own != nil || slices.ContainsFunc(w.slots.kept, func(l *limiter) bool { return l != nil })
+func mayWaitFor(w *Worker, r *groupRun) bool {
+	return w.body != nil && w.inline == nil && !w.thread.isLent() && !partsOf(w).slots.any() &&
+		w.waits.run == nil && w.waits.nested == 0 && !w.run().isWithin(r.of)
 }
 
 // waitsInGo reports whether w's task is to wait in Go, for which there is no turn: because many functions are queued.
 // own says that the task is a function of the group. The caller holds groupQueue.mu.
 func (r *groupRun) waitsInGo(w *Worker, own bool) bool {
 	if !own {
-		return w.mayWaitFor(r)
+		return mayWaitFor(w, r)
 	}
-	return !r.callsInGo && w.inline == nil && !w.hasSlot()
+	return !r.callsInGo && w.inline == nil && !partsOf(w).slots.any()
 }
 
 // awaitTurn waits until comes is closed, because t has its turn. There may be dependencies that waitsInGo does not see.
@@ -173,7 +168,7 @@ func (r *groupRun) leaveGo(t *groupTask) {
 // callInGo calls t in Go, on top of the function of the group that w runs, whose turn t has meanwhile. The functions
 // that t gives away are not run here.
 func (r *groupRun) callInGo(w *Worker, t *groupTask) {
-	w.attendIfAsked()
+	forksOf(w).attendIfAsked()
 	if w.counts.items%pollInterval == 0 {
 		w.publishAtCheckpoint()
 	}

@@ -61,7 +61,7 @@ func (r *groupRun) Begin(*JobRun) (*Item, error) { return &r.opener, nil }
 
 func execOpener(w *Worker, _ *Item) *Item {
 	w.uncount()
-	w.futures++
+	partsOf(w).futures++
 	return nil
 }
 
@@ -69,7 +69,7 @@ func execOpener(w *Worker, _ *Item) *Item {
 func (r *groupRun) release(of *Run) {
 	if r.open.CompareAndSwap(1, 0) {
 		if parent := of.parent.Load(); parent != nil {
-			parent.groups.Add(-1)
+			partsOfRun(parent).groups.Add(-1)
 		}
 		r.out(1)
 	}
@@ -81,7 +81,7 @@ func (r *groupRun) release(of *Run) {
 //
 // A run of a group that is not in the list yet is nested, since admit and refuse hold core.mu. The end of the run
 // around it releases it, see leaveGroups.
-func (ex *Executor) releaseGroups() {
+func (ex *executor) releaseGroups() {
 	var open []*Run
 	ex.mu.Lock()
 	for r := ex.runs.Load(); r != nil; r = r.next {
@@ -97,22 +97,26 @@ func (ex *Executor) releaseGroups() {
 
 // isListed reports whether r is in progress or, if it is the run of futures, whether any future is. The caller holds
 // core.mu.
-func (ex *Executor) isListed(r *Run) bool {
+func (ex *executor) isListed(r *Run) bool {
 	if r == &ex.asyncs.all.Run {
 		return ex.asyncs.left.Load() != 0
 	}
 	return r != nil && (r.prev != nil || ex.runs.Load() == r)
 }
 
-func attachGroups(on *attachments) { on.over = append(on.over, (*Run).leaveGroups) }
+// attachGroups has the kernel, and the futures, tell of ends.
+func attachGroups(on *attachments, futures *asyncs) {
+	on.over = append(on.over, leaveGroups)
+	futures.over = append(futures.over, leaveGroups)
+}
 
 // leaveGroups is called after the end of r, or of the last future. If the executor is closed, it releases the groups
 // that were nested in it.
 //
 // D1(leave): end, then look whether the executor is closed. Pairs with D1(refuse).
-func (r *Run) leaveGroups() {
-	if r.groups.Load() > 0 && r.ex.closed.Load() {
-		r.ex.releaseGroups()
+func leaveGroups(r *Run) {
+	if partsOfRun(r).groups.Load() > 0 && r.core.closed.Load() {
+		executorOf(r.core).releaseGroups()
 	}
 }
 
@@ -129,7 +133,7 @@ func (r *groupRun) task(w *Worker, fn func() error, cfn func(context.Context) er
 	if w == nil {
 		t = &groupTask{}
 	} else {
-		t = w.groupTasks.take(&w.core.groupTasks)
+		t = partsOf(w).groupTasks.take(&executorOf(w.core).groupTasks)
 	}
 	t.Exec, t.Body, t.fn, t.cfn = r.exec, &r.Body, fn, cfn
 	return t
@@ -155,7 +159,7 @@ func (r *groupRun) submit(w *Worker, t *groupTask) {
 		w.Push(&t.Item)
 		// D1(push), for the helpers of this run.
 		if w.core.sleepingHelpers.Load() > 0 {
-			w.ex.wakeHelpers(r.of, w)
+			w.core.wakeHelpers(r.of, w)
 		}
 	}
 }
@@ -194,7 +198,7 @@ func (r *groupRun) callObserved(w *Worker, t *groupTask) error {
 
 // skip reports whether the function of t is not to be called, and if so notes why in its handle.
 func (r *groupRun) skip(w *Worker, t *groupTask) bool {
-	skips := r.Stopped() && (t.fn == nil || w.core.life.cause.Load() != nil) // Shutdown skips all
+	skips := r.Stopped() && (t.fn == nil || w.core.aborted.Load() != nil) // Shutdown skips all
 	if skips && t.handle != nil {
 		t.handle.err = context.Cause(r.of.Context()) // no other thread looks before the task has ended
 	}
@@ -226,9 +230,9 @@ func (r *groupRun) endTask(w *Worker, t *groupTask, err error) (next *Item) {
 		r.endHandle(w, t.handle, err)
 	} else {
 		t.Body = nil
-		w.groupTasks.put(t, &w.core.groupTasks)
+		partsOf(w).groupTasks.put(t, &executorOf(w.core).groupTasks)
 	}
-	w.futures++
+	partsOf(w).futures++
 	return next
 }
 
@@ -277,15 +281,15 @@ func (r *groupRun) note(err error) bool {
 
 // Leave implements Hooks.
 func (r *groupRun) Leave(w *Worker) {
-	n := w.futures
-	w.futures = 0
+	n := partsOf(w).futures
+	partsOf(w).futures = 0
 	r.out(n + 1)
 }
 
 // Flush implements Hooks.
 func (r *groupRun) Flush(w *Worker) {
-	n := w.futures
-	w.futures = 0
+	n := partsOf(w).futures
+	partsOf(w).futures = 0
 	if n > 0 {
 		r.left.Out(n) // not the end: w is counted
 	}

@@ -44,10 +44,14 @@ func newGuests(cfg *Config, inline *inline, p policy.Policy) *guests {
 	}
 }
 
+// guestOf returns the guest of worker w.
+func guestOf(w *Worker) *guest { return &partsOf(w).guest }
+
 // A guest is the state of a worker's guest, and what the guest has taken over from the worker's own thread and gives
 // back when it leaves. Owner only, plain.
 type guest struct {
-	run *Run // that the guest works for, or that of all futures; nil if the worker has no guest
+	w   *Worker // constant
+	run *Run    // that the guest works for, or that of all futures; nil if the worker has no guest
 	trial
 	quiet  bool   // it wakes nobody for what it pushes
 	holds  bool   // it has pushed an item in silence
@@ -66,7 +70,7 @@ type guest struct {
 
 // runAsGuest lets the caller run the first items of r, and what follows from them, as the guest of a worker that
 // sleeps. The caller is no worker of any executor. It reports whether it did.
-func (ex *Executor) runAsGuest(r *JobRun, first *Item) bool {
+func (ex *executor) runAsGuest(r *JobRun, first *Item) bool {
 	g := ex.guests
 	if g == nil || !g.mayCome() {
 		return false
@@ -77,8 +81,8 @@ func (ex *Executor) runAsGuest(r *JobRun, first *Item) bool {
 	}
 	others := r.others
 	r.others = nil
-	tempo := &first.Body.tempo // not of r: the run may end, and the body serve another
-	t := ex.roster[id].takePart(&r.Run, first, others, tempo)
+	tempo := tempo{&first.Body.memo} // not of r: the run may end, and the body serve another
+	t := guestOf(ex.roster[id]).takePart(&r.Run, first, others, &tempo)
 	if t.matters && t.isTimed() {
 		ex.block(r)
 		tempo.note(g.taken(t), t.quietly)
@@ -89,32 +93,35 @@ func (ex *Executor) runAsGuest(r *JobRun, first *Item) bool {
 // takePart runs the first items of r, and what follows from them, until there are none for this worker or the guest
 // has been here long enough. If a task calls Goexit, the deferred calls hand over what is left, and the caller ends.
 // The guest may be quiet if tempo is not nil.
-func (w *Worker) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tempo) (t trial) {
+func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tempo) (t trial) {
+	w := g.w
 	returned := false
-	defer w.ex.afterGuest(r, &returned)
-	outer := w.sitDown(r, r.ctx.labels)
-	defer w.getUp(outer)
-	w.guest.quietly = tempo != nil && w.guest.isTimed() && tempo.next()
-	w.guest.quiet = w.guest.quietly
+	defer executorOf(w.core).afterGuest(r, &returned)
+	outer := g.sitDown(r, r.ctx.labels)
+	defer g.getUp(outer)
+	g.quietly = tempo != nil && g.isTimed() && tempo.next()
+	g.quiet = g.quietly
 	if others != nil {
 		// A Push is for the body that the worker is in. Nobody else has a slot of the run yet.
 		first = w.enterAdmitted(first)
-		w.pushAll(others)
+		for it := range others {
+			w.Push(it)
+		}
 	}
-	for it := first; it != nil; it = w.nextFor(r) {
+	for it := first; it != nil; it = g.nextFor(r) {
 		w.exploit(it)
-		if w.guest.leaves {
+		if g.leaves {
 			break
 		}
-		w.guest.hurry(w)
+		g.hurry(w)
 	}
 	returned = true
-	return w.guest.trial
+	return g.trial
 }
 
 // afterGuest is called after the guest has left that waits for e. If *returned is false, a task has called Goexit, and
 // the caller's deferred calls come after the end of e too.
-func (ex *Executor) afterGuest(e ending, returned *bool) {
+func (ex *executor) afterGuest(e ending, returned *bool) {
 	if *returned {
 		return
 	}
@@ -126,27 +133,30 @@ func (ex *Executor) afterGuest(e ending, returned *bool) {
 
 // sitDown makes the caller the guest of w, which it has borrowed, for items of r or for a future. ctx has the labels
 // that the caller is taken to have, for observers that set others. getUp must follow.
-func (w *Worker) sitDown(r *Run, ctx context.Context) outer {
+func (g *guest) sitDown(r *Run, ctx context.Context) outer {
+	w := g.w
 	osthread.Lock()
-	w.seat(r, ctx)
+	g.seat(r, ctx)
 	outer := w.enterNested(r, noMark, nil)
 	w.waits.helps++
-	w.guest.waits = w.waits
+	g.waits = w.waits
 	return outer
 }
 
 // getUp ends what sitDown has begun, also after Goexit.
-func (w *Worker) getUp(outer outer) {
+func (g *guest) getUp(outer outer) {
+	w := g.w
 	defer osthread.Unlock()
-	defer w.unseat()
+	defer g.unseat()
 	w.waits.helps--
 	w.exitNested(outer)
 }
 
 // nextFor looks for an item of r for the guest that works for it, about as long as a thread needs to be woken.
-func (w *Worker) nextFor(r *Run) *Item {
-	if !r.over.Load() && w.ex.isNext(r) {
-		if it := w.submittedFor(r, nil); it != nil {
+func (g *guest) nextFor(r *Run) *Item {
+	w := g.w
+	if !r.over.Load() && executorOf(w.core).isNext(r) {
+		if it := g.submittedFor(r, nil); it != nil {
 			return it
 		}
 	}
@@ -162,14 +172,14 @@ func (w *Worker) nextFor(r *Run) *Item {
 }
 
 // seat makes the calling goroutine, which is locked to its thread, the guest of worker w, which it has borrowed.
-func (w *Worker) seat(r *Run, caller context.Context) {
-	g := &w.guest
+func (g *guest) seat(r *Run, caller context.Context) {
+	w := g.w
 	g.run, g.caller, g.leaves = r, caller, false
 	g.begin(w)
 	g.self, g.labels, g.inner = w.thread.self.Load(), w.labels, w.inner
 	w.labels = labels{} // none are set: the goroutine keeps those of the caller
-	w.inner = innerLoop{run: (*Worker).runGuest}
-	w.forks.stack = stack{}
+	w.inner = innerLoop{run: runGuest}
+	w.core.attached.moved.make(w)
 	self := osthread.Self()
 	w.thread.guest.Store(w.thread.idOf(self))
 	w.thread.self.Store(^self)
@@ -179,8 +189,9 @@ func (w *Worker) seat(r *Run, caller context.Context) {
 }
 
 // unseat gives the worker back to its thread, which sleeps. The worker has no items then (I10).
-func (w *Worker) unseat() {
-	g, ex := &w.guest, w.ex
+func (g *guest) unseat() {
+	w := g.w
+	ex := executorOf(w.core)
 	for it := w.popOwn(); it != nil; it = w.popOwn() { // after a Goexit, or of runs nested in the one that is over
 		ex.inject(it)
 	}
@@ -190,28 +201,29 @@ func (w *Worker) unseat() {
 	w.publishCounts()
 	w.setState(WorkerParked)
 	w.core.attached.parked.make(w)
-	if w.core.observers.relabels() {
+	if len(w.core.attached.labelled) > 0 {
 		pprof.SetGoroutineLabels(labelled(g.caller)) // the observer has set others
 	}
 	onThread.unset(^w.thread.self.Load())
-	w.forks.stack = stack{}
+	w.core.attached.moved.make(w)
 	w.thread.self.Store(g.self)
 	w.thread.guest.Store(0)
 	w.labels, w.inner = g.labels, g.inner
-	*g = guest{} // it would keep the run alive, and with it the executor
+	*g = guest{w: w} // it would keep the run alive, and with it the executor
 	ex.notifier.Return(w.id)
-	w.missed()
+	g.missed()
 }
 
 // missed repeats the wake-ups that the worker has missed while it was borrowed. The worker may be awake by now.
 //
 // D1(return): return the worker, then look for work and the stop. Pairs with D1(push), D1(inject) and D1(stop).
-func (w *Worker) missed() {
-	ex := w.ex
+func (g *guest) missed() {
+	w := g.w
+	ex := executorOf(w.core)
 	if ex.stop.Load() {
 		ex.notifier.NotifyAll()
 	}
-	if w.control.thieves.Load() == 0 && ex.anyItem() {
+	if w.search.thieves.Load() == 0 && ex.anyItem() {
 		ex.policy.Shown()
 	}
 }
@@ -226,15 +238,15 @@ func labelled(ctx context.Context) context.Context {
 // runGuest runs items until the guest has no more, is to leave, or one fails to return. It answers thieves before each
 // item, if the lane's thieves ask. Stacks finds the guest's goroutine by the name of runGuest and its argument w: to
 // ask for its number would take each guest a microsecond.
-func (w *Worker) runGuest(it *Item) {
+func runGuest(w *Worker, it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
 	w.inner.current = it
 	polled := w.lane.IsPolled()
 	for it != nil {
 		if it.Body != w.body {
-			if w.isFree() && it.Body.owner() != w.guest.run {
-				w.ex.inject(it) // its run was started by a task of the guest's and may go on after that
+			if guestOf(w).isFree() && it.Body.owner() != guestOf(w).run {
+				w.core.inject(it) // its run was started by a task of the guest's and may go on after that
 				it = w.pop()
 				continue
 			}
@@ -245,8 +257,8 @@ func (w *Worker) runGuest(it *Item) {
 		if polled && w.lane.Demand() {
 			w.tell(w.lane.Poll())
 		}
-		if w.counts.items++; w.counts.items >= w.guest.look || w.counts.items%pollInterval == 0 {
-			if it = w.checkpointOfGuest(it); it == nil {
+		if w.counts.items++; w.counts.items >= guestOf(w).look || w.counts.items%pollInterval == 0 {
+			if it = guestOf(w).checkpointOfGuest(it); it == nil {
 				break
 			}
 		}
@@ -259,15 +271,15 @@ func (w *Worker) runGuest(it *Item) {
 }
 
 // isFree reports whether no task waits on the guest's stack.
-func (w *Worker) isFree() bool { return w.waits == w.guest.waits }
+func (g *guest) isFree() bool { return g.w.waits == g.waits }
 
 // checkpointOfGuest is called before some of the items that a guest is to run, see guest.look and pollInterval. It
 // returns the item to go on with, or nil if the guest is to leave. The guest then has handed everything over. It leaves
 // when it has been here long enough, or when there is a submitted item. While a task waits on its stack, it stays.
-func (w *Worker) checkpointOfGuest(it *Item) *Item {
-	g := &w.guest
+func (g *guest) checkpointOfGuest(it *Item) *Item {
+	w := g.w
 	polls := w.counts.items%pollInterval == 0
-	if !w.isFree() {
+	if !g.isFree() {
 		if polls {
 			return w.checkpoint(it)
 		}
@@ -276,7 +288,7 @@ func (w *Worker) checkpointOfGuest(it *Item) *Item {
 	if g.leaves || g.lookAtClock(w) || polls && !w.core.injector.isEmpty() {
 		g.leaves = true
 		g.look = 0 // should there be another item, it is handed over too
-		w.handOver(it)
+		w.spare.handOver(it)
 		return nil
 	}
 	if polls {

@@ -130,7 +130,7 @@ func TestModelWaiterFuture(t *testing.T) {
 	onEachReceiving(t, []int{1, 2}, func(ex *Executor) {
 		var calls [2]tally
 		other := func(ctx context.Context) (int, error) {
-			model.Assert(workerHere().guest.run == nil, "a waiter calls a function that it does not wait for")
+			model.Assert(guestOf(workerHere()).run == nil, "a waiter calls a function that it does not wait for")
 			return countedCall(&calls[0])(ctx)
 		}
 		join := model.Go(func() { Async(context.Background(), ex, other) })

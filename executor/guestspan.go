@@ -37,7 +37,7 @@ func (g *guests) note(w *Worker) {
 		return
 	}
 	now := nanotime()
-	if stay := now - w.guest.since; stay > 2*int64(callerSpan) {
+	if stay := now - guestOf(w).since; stay > 2*int64(callerSpan) {
 		late := g.late.Load()
 		g.late.Store(min(late+1, maxRest))
 		g.barred.Store(max(now+stay<<late, g.barred.Load()))
@@ -49,7 +49,7 @@ func (g *guests) note(w *Worker) {
 // begin notes when the guest of w came.
 func (g *guest) begin(w *Worker) {
 	g.begun = w.counts.items
-	if w.core.guests.stays {
+	if executorOf(w.core).guests.stays {
 		g.look, g.since = 1<<64-1, -1
 		return
 	}
@@ -59,7 +59,7 @@ func (g *guest) begin(w *Worker) {
 
 // hurry has the guest look at the clock at its next item: it has spent time to find it.
 func (g *guest) hurry(w *Worker) {
-	if !w.core.guests.stays {
+	if !executorOf(w.core).guests.stays {
 		g.look = 0
 	}
 }
@@ -84,7 +84,7 @@ func (*guests) taken(t trial) int64 { return nanotime() - t.since }
 type quietClock struct{ timer *time.Timer }
 
 // set sets the clock, which is idle.
-func (c *quietClock) set(ex *Executor) {
+func (c *quietClock) set(ex *executor) {
 	if c.timer == nil {
 		// Not quietTick: the function, which reads c.timer, could be called before the assignment.
 		c.timer = time.AfterFunc(math.MaxInt64, func() {

@@ -16,13 +16,13 @@ func (g *guest) hurry(*Worker)  {}
 
 func (g *guest) begin(w *Worker) {
 	g.begun, g.look = w.counts.items, w.counts.items+2
-	if w.core.guests.stays {
+	if executorOf(w.core).guests.stays {
 		g.since = -1
 	}
 }
 
 func (g *guest) lookAtClock(w *Worker) bool {
-	return !w.core.guests.stays && w.counts.items-g.begun > guestItems
+	return !executorOf(w.core).guests.stays && w.counts.items-g.begun > guestItems
 }
 
 func (g *guest) number(w *Worker) uint64 { return w.counts.items + 1 }
@@ -31,4 +31,4 @@ func (*guests) taken(trial) int64        { return 0 }
 // A quietClock is a word that a thread of the program awaits: it calls tick.
 type quietClock struct{ isSet xatomic.Bool }
 
-func (c *quietClock) set(*Executor) { c.isSet.Store(true) }
+func (c *quietClock) set(*executor) { c.isSet.Store(true) }

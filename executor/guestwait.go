@@ -5,9 +5,9 @@ package executor
 //
 // As a rule the submission has notified a worker, whose thread needs some microseconds to get up. The caller takes that
 // worker's place, and the thread sleeps on.
-func (ex *Executor) helpFromOutside(r *Run, only *Item) {
+func (ex *executor) helpFromOutside(end ending, r *Run, only *Item) {
 	g := ex.guests
-	if g == nil || ex.observers.relabels() || !ex.isNext(r) || !g.mayCome() {
+	if g == nil || len(ex.attached.labelled) > 0 || !ex.isNext(r) || !g.mayCome() {
 		return
 	}
 	recalled := true
@@ -19,46 +19,48 @@ func (ex *Executor) helpFromOutside(r *Run, only *Item) {
 		}
 	}
 	w := ex.roster[id]
-	it := w.submittedFor(r, only)
+	it := guestOf(w).submittedFor(r, only)
 	if recalled {
 		g.host.PassOn() // the NotifyAll of a stop counts no thieves, but then their number matters no more
 	}
 	switch {
 	case it == nil:
 		ex.notifier.Return(id)
-		w.missed()
+		guestOf(w).missed()
 	case only != nil:
-		w.takeFuture(futureOf(it))
+		guestOf(w).takeOnly(end, r, it)
 	default:
-		w.takePart(r, it, nil, nil)
+		guestOf(w).takePart(r, it, nil, nil)
 	}
 }
 
-// takeFuture runs the item of f as a guest, and no item that it pushes.
-func (w *Worker) takeFuture(f *future) {
+// takeOnly runs an item of r as a guest, and no item that it pushes. The caller waits for end.
+func (g *guest) takeOnly(end ending, r *Run, it *Item) {
+	w := g.w
 	returned := false
-	defer w.ex.afterGuest(f, &returned)
-	outer := w.sitDown(&w.ex.asyncs.all.Run, nil) // there is no observer that sets labels
-	defer w.getUp(outer)
-	w.runOne(&f.Item)
+	defer executorOf(w.core).afterGuest(end, &returned)
+	outer := g.sitDown(r, nil) // there is no observer that sets labels
+	defer g.getUp(outer)
+	w.runOne(it)
 	returned = true
 }
 
 // submittedFor takes the oldest item of r's priority from the injector, for the guest of w, if it is one of r or, if
 // only is not nil, that item. One that is not goes to the end of the queue: the caller has asked isNext.
-func (w *Worker) submittedFor(r *Run, only *Item) *Item {
-	it := w.nextSubmitted(r.settings.priority)
+func (g *guest) submittedFor(r *Run, only *Item) *Item {
+	w := g.w
+	it := w.search.nextSubmitted(r.priority)
 	if it == nil || it == only || only == nil && it.Body.owner() == r {
 		return it
 	}
-	w.ex.inject(it)
+	w.core.inject(it)
 	return nil
 }
 
 // isNext reports whether the item that was submitted first is probably one of r: there is no other, or r is the only
 // run in progress, and no future is.
-func (ex *Executor) isNext(r *Run) bool {
-	if ex.injector.of(r.settings.priority).IsEmpty() {
+func (ex *executor) isNext(r *Run) bool {
+	if ex.injector.of(r.priority).IsEmpty() {
 		return false
 	}
 	if ex.injector.len() == 1 {
@@ -66,5 +68,5 @@ func (ex *Executor) isNext(r *Run) bool {
 	}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	return ex.runs.Load() == r && r.next == nil && ex.asyncs.left.Load() == 0
+	return ex.runs.Load() == r && r.next == nil && !ex.attached.isBusy()
 }

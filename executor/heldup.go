@@ -6,7 +6,7 @@ package executor
 // A worker that waits for the run, inside a task, runs only what the run consists of. If it sleeps while a run is held
 // up, a spare stands in for it, as if a worker were in [Blocking]: otherwise no worker might be left to run the task
 // that has to give. Any thread; before the task can go on, or at the same time.
-func (r *JobRun) HeldUp() { r.ex.spares.Hold() }
+func (r *JobRun) HeldUp() { r.core.spares.Hold() }
 
 // GoesOn undoes HeldUp. Any thread.
-func (r *JobRun) GoesOn() { r.ex.spares.Release() }
+func (r *JobRun) GoesOn() { r.core.spares.Release() }

@@ -9,11 +9,9 @@ import "context"
 // If help has run any item, the goroutine has the given labels afterwards.
 func (w *Worker) help(r *Run, labels context.Context) {
 	w.core.attached.withheld.make(w)
-	outer := w.enterNested(r, w.markFor(r), nil)
+	outer := w.enterNested(r, r.markOn(w), nil)
 	outer.labels = labels
-	if w.leaps.waitsFor.Load() == nil {
-		w.leaps.waitsFor.Store(r)
-	}
+	w.core.attached.tellHelps(w, r)
 	w.waits.helps++
 	defer func() { // deferred: an item may call Goexit, and deferred functions of the waiting task then run
 		w.waits.helps--
@@ -62,11 +60,11 @@ func (r *Run) findLast(w *Worker) found { return found{it: w.findFor(r)} }
 
 // findFor looks for an item of r or of a run nested in it, wherever there may be one.
 func (w *Worker) findFor(r *Run) *Item {
-	ex := w.ex
+	ex := w.core
 	for _, p := range ex.injector.levels() {
 		// Each item once: those put back come after the others of their priority.
 		for range ex.injector.of(p).Len() {
-			it := w.nextSubmitted(p)
+			it := w.search.nextSubmitted(p)
 			if it == nil {
 				break
 			}
@@ -76,7 +74,7 @@ func (w *Worker) findFor(r *Run) *Item {
 			ex.inject(it)
 		}
 	}
-	if it := w.findHeld(r); it != nil {
+	if it := w.core.attached.takeHeld(w, r); it != nil {
 		return it
 	}
 	return w.stealFor(r)
@@ -85,14 +83,14 @@ func (w *Worker) findFor(r *Run) *Item {
 // stealFor looks for an item of r or of a run nested in it in the lanes of the workers that have run any, and of the
 // worker whose task started r. Other lanes cannot hold one (I5).
 func (w *Worker) stealFor(r *Run) *Item {
-	ex := w.ex
+	ex := w.core
 	visited := r.visited.Load()
 	for v, victim := range ex.workers() {
 		if v == w.id || visited&(1<<(v%64)) == 0 && victim != r.launcher.Get() {
 			continue
 		}
 		for victim.lane.Ask() {
-			it, _ := w.steal(victim)
+			it, _ := w.search.steal(victim)
 			if it == nil {
 				continue // lost
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // A machine shows an executor to its policy. It implements policy.Machine.
-type machine struct{ ex *Executor }
+type machine struct{ ex *core }
 
 func (m machine) Workers() int       { return len(m.ex.workers()) }
 func (m machine) Limit() int         { return len(m.ex.roster) }
@@ -27,17 +27,16 @@ func (m machine) NotifyHelpers() {
 	}
 }
 
-// control is a worker's end of the policy. Constant.
-type control struct {
-	thief   policy.Thief   // decides when the worker looks for work and sleeps
+// search is a worker's search for work. Owner only, plain.
+type search struct {
+	// Constant.
+	w       *Worker
+	thief   policy.Thief   // the worker's end of the policy: decides when it looks for work and sleeps
 	thieves *xatomic.Int32 // policy.Policy.Thieves: while it is not 0, an item shown wakes no worker
 	refills bool           // policy.Policy.Refills
-}
 
-// search is what a worker keeps while it looks for work. Owner only, plain.
-type search struct {
-	found  *Item // the item that the last successful host.Try took
 	stole  bool  // the last host.Try was to steal
+	found  *Item // the item that the last successful host.Try took
 	losses uint32
 	takes  uint32 // from the injector
 	rng    uint64
@@ -49,7 +48,7 @@ type host struct{ w *Worker }
 var _ policy.Host = host{}
 
 func (h host) ID() int          { return h.w.id }
-func (h host) Random(n int) int { return h.w.random(n) }
+func (h host) Random(n int) int { return h.w.search.random(n) }
 func (h host) Items() uint64    { return h.w.counts.items }
 func (h host) Yield()           { osthread.Yield() }
 
@@ -66,7 +65,7 @@ func (h host) Sees(victim int) bool {
 	if l.Hides() && !l.CanReceive() || v.lane.Ask() {
 		return true
 	}
-	h.w.noteTried(v, deque.Empty)
+	h.w.core.attached.tellTried(h.w, v, deque.Empty)
 	return false
 }
 
@@ -75,38 +74,22 @@ func (h host) Try(victim int) (outcome deque.Outcome) {
 	w := h.w
 	w.search.stole = true
 	switch v := w.core.roster[victim]; {
-	case v != w && w.mustNotSteal(v):
+	case v != w && w.core.attached.mustNotSteal(w, v):
 		outcome = deque.Empty
 	case v != w && !(w.lane.CanReceive() && v.lane.Len() == 0):
-		w.search.found, outcome = w.stealMany(v)
-		w.noteTried(v, outcome)
+		w.search.found, outcome = w.search.stealMany(v)
+		w.core.attached.tellTried(w, v, outcome)
 	case v == w && !w.core.injector.isEmpty():
-		w.search.found, outcome = w.takeSubmitted()
+		w.search.found, outcome = w.search.takeSubmitted()
 		w.search.stole = false
 	default:
-		w.search.found, outcome = w.receive()
+		w.search.found, outcome = w.search.receive()
 	}
 	return outcome
 }
 
-// mustNotSteal reports whether a feature keeps the thief from this victim. The thief then ceases to be one.
-func (w *Worker) mustNotSteal(victim *Worker) bool {
-	for _, meets := range w.core.attached.meets {
-		if meets(w, victim) {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *Worker) noteTried(victim *Worker, outcome deque.Outcome) {
-	for _, call := range w.core.attached.tried {
-		call(w, victim, outcome)
-	}
-}
-
 // Leave implements policy.Host.
-func (h host) Leave() bool { return h.w.leaveService() }
+func (h host) Leave() bool { return h.w.spare.leave() }
 
 // Prepare implements policy.Host.
 func (h host) Prepare() {
@@ -144,20 +127,20 @@ func nanotime() int64 { return int64(time.Since(epoch)) }
 func (h host) Nanotime() int64 { return nanotime() }
 
 // random returns a uniform index below n: xorshift64, scaled by a multiplication instead of a remainder.
-func (w *Worker) random(n int) int {
-	x := w.search.rng
+func (s *search) random(n int) int {
+	x := s.rng
 	x ^= x << 13
 	x ^= x >> 7
 	x ^= x << 17
-	w.search.rng = x
+	s.rng = x
 	return int(x >> 32 * uint64(n) >> 32)
 }
 
 // loop finds work and runs it until the worker's thread is to end (document 000, Algorithm 2).
 func (w *Worker) loop() {
 	for {
-		if !w.control.thief.Find() {
-			if w.ex.stop.Load() || !w.standBy() {
+		if !w.search.thief.Find() {
+			if w.core.stop.Load() || !w.spare.standBy() {
 				return
 			}
 			continue
@@ -172,7 +155,7 @@ func (w *Worker) loop() {
 // steal.
 func (w *Worker) work(it *Item, stolen bool) {
 	w.setState(WorkerRunning)
-	w.control.thief.Busy(stolen)
+	w.search.thief.Busy(stolen)
 	w.exploit(it)
-	w.control.thief.Idle()
+	w.search.thief.Idle()
 }

@@ -35,11 +35,10 @@ func (i *inline) wake() {
 // the oldest run: the contexts of other runs may be derived from its own. Other goroutines tell a run of that end too,
 // but at a moment that no seed chooses, so noticeContexts is called before a run is checked for its stop. The worker
 // only. On an executor with threads it does nothing.
-func (w *Worker) noticeContexts() {
-	if w.inline == nil {
+func (ex *core) noticeContexts() {
+	if ex.inline == nil {
 		return
 	}
-	ex := w.ex
 	var runs []*Run
 	ex.mu.Lock()
 	for r := ex.runs.Load(); r != nil; r = r.next {
@@ -53,7 +52,7 @@ func (w *Worker) noticeContexts() {
 
 // drive makes the caller the worker of an inline executor until nothing is ready. It does nothing if the caller is the
 // worker already, which is then w, or if another goroutine is, which runs the caller's items too.
-func (ex *Executor) drive(w *Worker) {
+func (ex *core) drive(w *Worker) {
 	if ex.inline == nil || w != nil || ex.injector.isEmpty() || !ex.inline.mu.TryLock() {
 		return
 	}
@@ -65,8 +64,8 @@ func (ex *Executor) drive(w *Worker) {
 	defer osthread.Unlock()
 	ex.inline.below = workerHere()
 	w = ex.roster[0]
-	w.occupy()
-	defer w.vacate()
+	w.thread.occupy()
+	defer w.thread.vacate()
 	w.drain()
 }
 

@@ -44,6 +44,13 @@ func newIntake(most int) *intake {
 	return &intake{most: most}
 }
 
+// attachTo has the kernel ask the intake.
+func (in *intake) attachTo(on *attachments) {
+	if in != nil {
+		on.gate = in
+	}
+}
+
 // enter counts a run or future in. If there is no room, it waits until ctx ends or, if tries is set, returns ErrBusy.
 // It calls methods of ctx, which may panic, only while nothing is counted.
 func (in *intake) enter(ctx context.Context, job string, tries bool) error {
@@ -136,7 +143,7 @@ func (in *intake) stats() IntakeStats {
 func (ex *Executor) TryStart(ctx context.Context, j Job) (*Run, error) {
 	ex.mustBeMade()
 	w := ex.currentWorker()
-	r := ex.launchOr(ctx, j, w, w.run(), true)
+	r := ex.launch(ctx, ex, j, w, w.run(), true)
 	if r.refused {
 		return nil, r.err.Get()
 	}

@@ -26,16 +26,17 @@ type Body struct {
 	stopper Stopper                // the hooks, if they implement it
 	run     xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
 	flags   xatomic.Uint32         // stopped, watched
-	forks   bool                   // constant: the items are forks
+	single  bool                   // constant: the hooks are a singler
 	alone   bool                   // constant: the hooks are a Loner
-	tempo   tempo                  // of its runs, if it serves several
+	memo    xatomic.Uint64         // what a feature remembers of the runs that the body has served
 }
 
 // NewBody returns a body with the hooks h.
 func NewBody(h Hooks) Body {
 	stopper, _ := h.(Stopper)
 	_, alone := h.(Loner)
-	return Body{hooks: h, stopper: stopper, alone: alone}
+	_, single := h.(singler)
+	return Body{hooks: h, stopper: stopper, alone: alone, single: single}
 }
 
 // Stopped reports whether the run in progress was cancelled or has failed. Items should then do nothing but count
@@ -80,6 +81,13 @@ type Stopper interface {
 type Loner interface {
 	// Alone does nothing.
 	Alone()
+}
+
+// A singler is Hooks of a layer whose tasks wait for single items, not for the end of a run.
+type singler interface {
+	// isOlder reports whether item it, which worker w has taken from its lane, was there before the lane had this mark,
+	// or comes from another worker.
+	isOlder(it *Item, w *Worker, mark uint64) bool
 }
 
 // A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, or what [Func] returns. The executor

@@ -23,10 +23,10 @@ func (r *JobRun) asRun() *Run {
 }
 
 // Workers returns the number of workers that may run items of the run, spare ones included. Their IDs are below it.
-func (r *JobRun) Workers() int { return len(r.ex.roster) }
+func (r *JobRun) Workers() int { return len(r.core.roster) }
 
 // Configured returns the number of workers without spare ones. Their IDs are below those of the spares.
-func (r *JobRun) Configured() int { return r.ex.cfg.Workers }
+func (r *JobRun) Configured() int { return r.core.configured }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
 // what only other workers need. It is true only for jobs whose Hooks are a [Loner]. A task that calls [Blocking] or
@@ -36,11 +36,11 @@ func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 
 // Shuffled reports whether the executor chooses the order in which items run, see [NewInline]. The job must then push
 // every item by itself. It is constant.
-func (r *JobRun) Shuffled() bool { return r.ex.inline != nil }
+func (r *JobRun) Shuffled() bool { return r.core.inline != nil }
 
 // Verbatim reports whether [Config.Verbatim] is set. The job must then push, or begin with, each task by itself. It is
 // constant.
-func (r *JobRun) Verbatim() bool { return r.ex.cfg.Verbatim }
+func (r *JobRun) Verbatim() bool { return r.core.verbatim }
 
 // BeginWith adds items that the run begins with to the one that [Job.Begin] returns. They become available together
 // with that one, after it and in this order. The executor calls others once, after Begin has returned. Begin only.
@@ -53,9 +53,9 @@ func (r *JobRun) Uncount(w *Worker) { w.uncount() }
 // Inject makes an item of the run available to all workers. It is for items that the job has held back. A running item
 // uses [Worker.Push] instead.
 func (r *JobRun) Inject(it *Item) {
-	r.ex.inject(it)
-	if r.ex.inline != nil {
-		r.ex.drive(r.ex.currentWorker())
+	r.core.inject(it)
+	if r.core.inline != nil {
+		r.core.drive(r.core.currentWorker())
 	}
 }
 
@@ -73,7 +73,7 @@ func (r *JobRun) Resume(w *Worker, it *Item) {
 // StartWithin starts a job as [Executor.Start] does, nested in r. r must not end before the job's run. The caller is a
 // task of r or of a run nested in r.
 func (r *JobRun) StartWithin(ctx context.Context, j Job) *Run {
-	return r.ex.launch(ctx, j, r.ex.currentWorker(), &r.Run)
+	return r.core.launch(ctx, r.of, j, r.core.currentWorker(), &r.Run, false)
 }
 
 // Abort stops the run as [Run.Cancel] does, because of a failure that the job reports through Finish.
@@ -127,14 +127,12 @@ func (r *JobRun) conclude(body *Body) {
 	body.hooks.Release()
 	r.parent.Store(nil)
 	r.inside.Store(nil)
-	r.ex.forget(&r.Run)
+	r.core.forget(&r.Run)
 	ends := r.publishEnd()
-	defer r.ex.running.Done() // after all that Close is to wait for: observers are told of the end before Detach
+	defer r.core.running.Done() // after all that Close is to wait for: observers are told of the end before Detach
 	if r.awaited.Load() > 0 {
-		r.ex.wakeHelpersOf(&r.Run)
+		r.core.wakeHelpersOf(&r.Run)
 	}
-	for _, call := range r.ex.attached.over {
-		call(&r.Run)
-	}
+	r.core.attached.over.make(&r.Run)
 	r.tellEnds(ends)
 }

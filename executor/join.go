@@ -2,8 +2,9 @@ package executor
 
 // takeBack returns true if no other worker has taken f, which the caller then runs or drops; otherwise it waits until f
 // is done and returns false. It first runs the forks and children that lie above f in the lane.
-func (w *Worker) takeBack(f *fork) bool {
-	if f.level > w.forks.public {
+func (own *forks) takeBack(f *fork) bool {
+	w := own.w
+	if f.level > own.public {
 		return true // private
 	}
 	for !f.own && f.state.Load() == 0 && int64(w.lane.Mark()-f.mark) > 0 {
@@ -18,31 +19,32 @@ func (w *Worker) takeBack(f *fork) bool {
 		if it.Body != f.Body || forkOf(it).isOlder(w, f.mark) {
 			// The item is of a run or future that was started after f, or it is older than f, as may happen where
 			// thieves do not take the oldest first. It must not run here: it might want a lock that the joiner holds.
-			w.ex.inject(it)
+			w.core.inject(it)
 			continue
 		}
-		w.forks.expose()
+		own.expose()
 		w.runWithin(it.Body.owner(), it.Body, it)
 	}
-	w.forks.expose()
-	w.await(f) // f may also be in the injector, or taken by a thief and not begun
+	own.expose()
+	own.await(f) // f may also be in the injector, or taken by a thief and not begun
 	return false
 }
 
 // await waits until f, which is not in the worker's lane, is done. Meanwhile the worker runs what f has forked and
 // started.
-func (w *Worker) await(f *fork) {
+func (own *forks) await(f *fork) {
+	w := own.w
 	if f.isOver() {
 		return
 	}
 	r := f.Body.owner()
 	outer := w.enterNested(r, w.lane.Mark(), f.Body)
 	defer w.exitNested(outer)
-	w.leaps.begin(f, w.forks.takes)
+	partsOf(w).leaps.begin(f, own.takes)
 	if w.core.sleepingHelpers.Load() > 0 {
 		// D1(leapfrog): write leaps, then look for joiners that sleep and may take w's items. Pairs with D1(await).
 		// Such a joiner can now go on to the worker that has f.
-		w.ex.wakeHelpers(r, w)
+		w.core.wakeHelpers(r, w)
 	}
 	w.wait(f, waiter{outer.body, outer.labels})
 }
@@ -52,7 +54,7 @@ func (f *fork) find(w *Worker) found {
 	if it := w.pop(); it != nil {
 		return found{it: it}
 	}
-	it, within, _ := w.leapfrog(f)
+	it, within, _ := forksOf(w).leapfrog(f)
 	return found{it, within, true}
 }
 
@@ -77,17 +79,17 @@ func (f *fork) announce(w *Worker) {
 
 // findLast implements awaited.
 func (f *fork) findLast(w *Worker) found {
-	it, within, from := w.leapfrog(f)
+	it, within, from := forksOf(w).leapfrog(f)
 	if it == nil {
-		it = w.retrieve(f)
+		it = forksOf(w).retrieve(f)
 	}
-	w.leaps.from.Store(from)
+	w.sleeper.from.Store(from)
 	return found{it: it, within: within}
 }
 
 // withdraw implements awaited.
 func (f *fork) withdraw(w *Worker) {
-	w.leaps.from.Store(0)
+	w.sleeper.from.Store(0)
 	w.core.sleepingHelpers.Add(-1)
 	w.sleeper.run.Store(nil)
 	for state := f.state.Load(); state&forkDone == 0 && !f.state.CompareAndSwap(state, state&^forkWaited); {
@@ -97,20 +99,21 @@ func (f *fork) withdraw(w *Worker) {
 
 // retrieve takes f out of the injector, if it is there: a worker that met it while waiting for something else has put
 // it there.
-func (w *Worker) retrieve(f *fork) *Item {
-	if it := w.retrieveHeld(f); it != nil {
+func (own *forks) retrieve(f *fork) *Item {
+	w := own.w
+	if it := takeHeldItem(&f.Item); it != nil {
 		return it
 	}
 	p := f.Body.level()
-	for range w.ex.injector.of(p).Len() {
+	for range w.core.injector.of(p).Len() {
 		if f.state.Load()&^forkWaited != 0 {
 			return nil
 		}
-		it := w.nextSubmitted(p)
+		it := w.search.nextSubmitted(p)
 		if it == nil || it == &f.Item {
 			return it
 		}
-		w.ex.inject(it)
+		w.core.inject(it)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 package executor
 
 import (
-	"fmt"
+	"github.com/magpie-go/magpie/executor/internal/enum"
 
 	"github.com/magpie-go/magpie/executor/internal/policy"
 )
@@ -60,7 +60,7 @@ var policyNames = func() (names []string) {
 }()
 
 // String returns the name that [ParsePolicy] takes. A value that is none of the constants is written as Policy(9).
-func (p Policy) String() string { return nameOf(p, "Policy", policyNames) }
+func (p Policy) String() string { return enum.Name(p, "Policy", policyNames) }
 
 // About describes the policy in three lines: its algorithm, when it is the right one, and its costs.
 func (p Policy) About() string {
@@ -71,11 +71,11 @@ func (p Policy) About() string {
 }
 
 // Policies lists every policy.
-func Policies() []Policy { return all(Policy(len(policyNames))) }
+func Policies() []Policy { return enum.All(Policy(len(policyNames))) }
 
 // ParsePolicy returns the Policy of that name: "adaptive", "adaptive-published", "abp", "mbws", "mbws-role",
 // "bws-same", "bws-clock", "bws-pull", "wsgi" or "taskflow". For any other name it returns an error that lists these.
-func ParsePolicy(name string) (Policy, error) { return parse[Policy](name, "policy", policyNames) }
+func ParsePolicy(name string) (Policy, error) { return enum.Parse[Policy](name, "policy", policyNames) }
 
 // PolicyOptions are what some policies leave open. New refuses an option that the policy does not have.
 type PolicyOptions struct {
@@ -119,15 +119,15 @@ const (
 var yieldsNames = policy.YieldsNames[:]
 
 // String returns the name that [ParseYields] takes. A value that is none of the constants is written as Yields(9).
-func (y Yields) String() string { return nameOf(y, "Yields", yieldsNames) }
+func (y Yields) String() string { return enum.Name(y, "Yields", yieldsNames) }
 
 // AllYields lists every value of Yields.
-func AllYields() []Yields { return all(Yields(len(yieldsNames))) }
+func AllYields() []Yields { return enum.All(Yields(len(yieldsNames))) }
 
 // ParseYields returns the Yields of that name: "each", "never", "delayed" or "selective". For any other name it
 // returns an error that lists these.
 func ParseYields(name string) (Yields, error) {
-	return parse[Yields](name, "way to yield", yieldsNames)
+	return enum.Parse[Yields](name, "way to yield", yieldsNames)
 }
 
 // Forks says when calls of [Fork] are pushed to the worker's deque, where thieves find them.
@@ -147,38 +147,13 @@ const (
 var forksNames = [forksModes]string{PrivateForks: "private", PushedForks: "pushed"}
 
 // String returns the name that [ParseForks] takes. A value that is none of the constants is written as Forks(9).
-func (f Forks) String() string { return nameOf(f, "Forks", forksNames[:]) }
+func (f Forks) String() string { return enum.Name(f, "Forks", forksNames[:]) }
 
 // AllForks lists every value of Forks.
-func AllForks() []Forks { return all[Forks](forksModes) }
+func AllForks() []Forks { return enum.All[Forks](forksModes) }
 
 // ParseForks returns the Forks of that name: "private" or "pushed". For any other name it returns an error that
 // lists these.
-func ParseForks(name string) (Forks, error) { return parse[Forks](name, "way to fork", forksNames[:]) }
-
-// A kind is a small enumeration.
-type kind interface{ ~uint8 }
-
-func nameOf[K kind](k K, typ string, names []string) string {
-	if int(k) >= len(names) {
-		return fmt.Sprintf("%s(%d)", typ, uint8(k))
-	}
-	return names[k]
-}
-
-func all[K kind](n K) []K {
-	list := make([]K, n)
-	for i := range list {
-		list[i] = K(i)
-	}
-	return list
-}
-
-func parse[K kind](name, what string, names []string) (K, error) {
-	for i, n := range names {
-		if n == name {
-			return K(i), nil
-		}
-	}
-	return 0, fmt.Errorf("executor: no %s %q: use one of %v", what, name, names)
+func ParseForks(name string) (Forks, error) {
+	return enum.Parse[Forks](name, "way to fork", forksNames[:])
 }

@@ -39,7 +39,7 @@ func labelsOf(ctx context.Context) context.Context {
 
 // labelThread gives the calling goroutine, which has just begun, the worker's own labels.
 func (w *Worker) labelThread() {
-	labels := pprof.Labels("executor", w.ex.cfg.Name, "worker", strconv.Itoa(w.id))
+	labels := pprof.Labels("executor", w.core.name, "worker", strconv.Itoa(w.id))
 	w.labels.own = pprof.WithLabels(context.Background(), labels)
 	w.labels.apply = pprof.SetGoroutineLabels
 	if labelled := w.core.attached.labelled; len(labelled) > 0 {

@@ -2,69 +2,31 @@ package executor
 
 import "context"
 
-// Run runs a job and waits for its end, as Start and [Run.Wait] do. The error is nil if every task ran and returned
-// nil. The package documentation says what else it can be.
-//
-// A caller from outside runs the first tasks itself if a worker sleeps, on its own goroutine and in the worker's place,
-// unless [Config].Callers is [IdleCallers] or another field of it has the same effect. These tasks have the caller's
-// profiler labels. Labels that they set and do not restore stay with the caller, and an observer that sets labels
-// leaves the caller with those of ctx. If a task on the caller calls [runtime.Goexit], that ends the caller, whose
-// deferred calls are made when the run is over.
-func (ex *Executor) Run(ctx context.Context, j Job) error {
-	ex.mustBeMade()
-	here := workerHere()
-	w := ex.workerFrom(here)
-	r, first := ex.prepare(ctx, j, w, w.run(), false)
-	if first != nil && (here != nil || !ex.runAsGuest(r, first)) {
-		r.show(first, w)
-	}
-	if r.over.Load() {
-		return r.err.Get()
-	}
-	return r.wait(w, r.ctx.labels) // as pprof.Do does, take it that the calling task has the labels of its ctx
-}
-
-// Start starts a job and returns without waiting for its end. Cancelling ctx cancels the run. If the run cannot start,
-// because the executor is closed, the context cancelled or the job invalid, it is over at once, and its Wait returns
-// the error.
-//
-// A run that is started from a task of the same executor is nested in that task's run.
-//
-// With a [Config.MaxRuns], Start called from outside waits for room, or for ctx's end, before it starts the run. So the
-// caller is slowed down to the pace of the executor, and no error appears only under load. [Executor.TryStart] does not
-// wait. Start, TryStart and Run panic if ctx or j is nil.
-func (ex *Executor) Start(ctx context.Context, j Job) *Run {
-	ex.mustBeMade()
-	w := ex.currentWorker()
-	return ex.launch(ctx, j, w, w.run())
-}
-
-// launch starts j, nested in parent unless that is nil. w is the calling worker, or nil.
-func (ex *Executor) launch(ctx context.Context, j Job, w *Worker, parent *Run) *Run {
-	return ex.launchOr(ctx, j, w, parent, false)
-}
-
-// launchOr starts a run, and waits for room in Config.MaxRuns unless tries is set.
-func (ex *Executor) launchOr(ctx context.Context, j Job, w *Worker, parent *Run, tries bool) *Run {
-	r, first := ex.prepare(ctx, j, w, parent, tries)
+// launch starts j for the Executor of, nested in parent unless that is nil. w is the calling worker, or nil. It waits at
+// the gate unless tries is set.
+func (ex *core) launch(ctx context.Context, of any, j Job, w *Worker, parent *Run, tries bool) *Run {
+	r, first := ex.prepare(ctx, of, j, w, parent, tries)
 	if first != nil {
 		r.show(first, w)
 	}
 	return &r.Run
 }
 
-// prepare starts a run as launchOr does, but does not make its first items available. It returns the first of them, or
+// prepare starts a run as launch does, but does not make its first items available. It returns the first of them, or
 // nil if the run is over.
-func (ex *Executor) prepare(ctx context.Context, j Job, w *Worker, parent *Run, tries bool) (r *JobRun, first *Item) {
+func (ex *core) prepare(
+	ctx context.Context, of any, j Job, w *Worker, parent *Run, tries bool,
+) (r *JobRun, first *Item) {
 	if ctx == nil || j == nil {
 		panic("executor: Run and Start need a context and a job, got nil")
 	}
-	r = &JobRun{Run{ex: ex, job: j, settings: ex.settingsOf(j, parent)}}
+	r = ex.attached.newRun(j, parent)
+	r.core, r.of, r.job, r.priority = ex, of, j, priorityOf(j, parent)
 	r.ctx.owner, r.ctx.labels = r, labelsOf(ctx)
 	r.ctx.within(ctx)
 	r.setUp(&r.Run)
 	if w != nil {
-		w.noticeContexts()
+		w.core.noticeContexts()
 	}
 	if r.ctx.notice(); r.cancelled {
 		r.stillborn(r.err.Get())
@@ -81,23 +43,24 @@ func (ex *Executor) prepare(ctx context.Context, j Job, w *Worker, parent *Run, 
 		r.unlink = r.ctx.follow()
 	}
 	r.parent.Store(parent)
-	if ex.intake != nil && parent == nil && w == nil { // a function of AfterEnd, on a worker, must not wait for room
-		if err := ex.intake.enter(ctx, j.Name(), tries); err != nil {
+	gate := ex.attached.gate
+	if gate != nil && parent == nil && w == nil { // a function of AfterEnd, on a worker, must not wait for room
+		if err := gate.enter(ctx, j.Name(), tries); err != nil {
 			r.stillborn(err)
 			return r, nil
 		}
-		r.hasRoom = true
+		r.gated = true
 	}
 	if !ex.admit(&r.Run) {
-		if r.hasRoom {
-			ex.intake.leave()
+		if r.gated {
+			gate.leave()
 		}
 		r.stillborn(ex.refusal(&r.Run))
 		return r, nil
 	}
 	if first = r.begin(); first != nil {
 		r.embody(first.Body)
-		ex.observers.runBegin(&r.Run)
+		ex.attached.began.make(&r.Run)
 	}
 	return r, first
 }
@@ -111,11 +74,13 @@ func (r *JobRun) show(first *Item, w *Worker) {
 		r.launcher.Set(w)
 		w.Push(first)
 		if others != nil {
-			w.pushAll(others)
+			for it := range others {
+				w.Push(it)
+			}
 		}
 	} else {
-		r.ex.injectAll(first, others)
-		r.ex.drive(nil)
+		r.core.injectAll(first, others)
+		r.core.drive(nil)
 	}
 }
 
@@ -137,8 +102,8 @@ func (r *JobRun) begin() (first *Item) {
 	defer func() {
 		if first == nil {
 			r.others = nil
-			defer r.ex.running.Done()
-			r.ex.forget(&r.Run)
+			defer r.core.running.Done()
+			r.core.forget(&r.Run)
 			r.stillborn(err)
 		}
 	}()
@@ -170,28 +135,37 @@ func (r *Run) stillborn(err error) {
 
 // admit adds r to the runs in progress. If the executor is closed it returns false, unless r is nested and Shutdown has
 // not cancelled the work: while Close waits for a run, the run's tasks may start others, and running is not 0.
-func (ex *Executor) admit(r *Run) bool {
+func (ex *core) admit(r *Run) bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	if ex.closed.Load() && (r.parent.Load() == nil || ex.life.cause.Load() != nil) {
+	if ex.closed.Load() && (r.parent.Load() == nil || ex.aborted.Load() != nil) {
 		return false
 	}
 	r.next = ex.runs.Load()
 	if r.next != nil {
 		r.next.prev = r
 	} else {
-		ex.sharing.countIn()
+		ex.attached.busy.make()
 	}
-	ex.injector.beginRun(r.settings.priority)
+	ex.injector.beginRun(r.priority)
 	ex.runs.Store(r) // D3(run): before the run's first item
 	ex.inProgress++
 	ex.running.Add(1)
 	return true
 }
 
+// refusal returns the error of a run that admit has refused.
+func (ex *core) refusal(r *Run) error {
+	cause := ex.aborted.Load()
+	if r.parent.Load() == nil || cause == nil {
+		return ErrClosed
+	}
+	return newCancelError(r.job.Name(), context.Canceled, *cause)
+}
+
 // forget removes r from the runs in progress. The caller then calls running.Done, after all that the end of r may
 // start.
-func (ex *Executor) forget(r *Run) {
+func (ex *core) forget(r *Run) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	if r.prev != nil {
@@ -204,11 +178,11 @@ func (ex *Executor) forget(r *Run) {
 	}
 	r.prev, r.next = nil, nil
 	ex.inProgress--
-	ex.injector.endRun(r.settings.priority)
+	ex.injector.endRun(r.priority)
 	if ex.runs.Load() == nil {
-		ex.sharing.countOut()
+		ex.attached.idle.make()
 	}
-	if r.hasRoom {
-		ex.intake.leave()
+	if r.gated {
+		ex.attached.gate.leave()
 	}
 }

@@ -29,7 +29,6 @@ type leaps struct {
 		takes xatomic.Uint64 // forks.takes when the Join began
 	}
 	waitsFor xatomic.Pointer[Run] // the outermost run that the worker helps
-	from     xatomic.Uint64       // while asleep in a Join: bits of the workers that it would steal from; 0: any worker
 }
 
 // begin enters the Join of f. exitNested ends it.
@@ -63,8 +62,9 @@ func (j *leaps) after(h *hold, list []hold) int {
 //
 // A victim's lane may have items that do not come from the fork that it has taken, because it may have taken that fork
 // in a Join of its own. So leapfrog checks the ancestors of each fork stolen, and injects one that f does not wait for.
-func (w *Worker) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
-	ex := w.ex
+func (own *forks) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
+	w := own.w
+	ex := executorOf(w.core)
 	var held [maxLeaps]hold
 	held[0].f = f
 	for n, known := 0, 1; n < known; n++ {
@@ -79,7 +79,7 @@ func (w *Worker) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
 		}
 		from |= victim.bit()
 		for victim.lane.Ask() {
-			it, _ := w.steal(victim)
+			it, _ := w.search.steal(victim)
 			if it == nil {
 				continue // lost
 			}
@@ -87,14 +87,14 @@ func (w *Worker) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
 				if forkOf(it).comesFrom(f) {
 					return it, nil, from
 				}
-			} else if r := victim.leaps.waitsFor.Load(); r != nil && r != f.Body.owner() &&
+			} else if r := partsOf(victim).leaps.waitsFor.Load(); r != nil && r != f.Body.owner() &&
 				r.isWithin(f.Body.owner()) && it.Body.owner().isWithin(r) && areHeld(held[:n+1]) {
 				return it, r, from
 			}
 			ex.inject(it)
 			return nil, nil, from
 		}
-		known += victim.leaps.after(h, held[known:])
+		known += partsOf(victim).leaps.after(h, held[known:])
 		if !areHeld(held[:n+1]) {
 			break
 		}

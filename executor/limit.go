@@ -91,6 +91,11 @@ func (s *slots) has(l *limiter) bool {
 	return false
 }
 
+// any reports whether the worker has a slot of any limiter.
+func (s *slots) any() bool {
+	return s.own != nil || slices.ContainsFunc(s.kept, func(l *limiter) bool { return l != nil })
+}
+
 // isAround reports whether l is inner or around it.
 func isAround(inner, l *limiter) bool {
 	for ; inner != nil; inner = inner.up {
@@ -101,92 +106,103 @@ func isAround(inner, l *limiter) bool {
 	return false
 }
 
-// enterAdmitted enters the body of item it and returns the item, unless the limit of its run forbids that. Then it
-// holds the item and returns nil.
-func (w *Worker) enterAdmitted(it *Item) *Item {
-	if it = w.admitted(it); it != nil {
-		w.enter(it.Body)
-	}
-	return it
+// attachLimits has the kernel keep the limits of runs.
+func attachLimits(on *attachments) {
+	slots := func(w *Worker) *slots { return &partsOf(w).slots }
+	on.admits = append(on.admits, func(w *Worker, it *Item) bool { return slots(w).admits(w, it) })
+	on.turned = append(on.turned, func(w *Worker, b *Body) { slots(w).use(w, b) })
+	on.nested.add(func(w *Worker) { slots(w).keep() })
+	on.unnested.add(func(w *Worker) { slots(w).drop() })
+	on.held = append(on.held, func(w *Worker, of *Run) *Item { return slots(w).takeHeld(of) })
 }
 
-// admitted takes the slots that the worker needs to run item it. If there is none it holds the item and returns nil.
-func (w *Worker) admitted(it *Item) *Item {
+// limitFor returns the limiter of a run of j nested in parent, or in none if parent is nil.
+func limitFor(ex *executor, j Job, parent *Run) (l *limiter) {
+	if parent != nil {
+		l = partsOfRun(parent).limit
+	}
+	if most := optionsOf(j).Limit; most > 0 && ex.inline == nil { // an inline executor has one worker
+		l = &limiter{up: l, most: most}
+	}
+	return l
+}
+
+// admits takes the slots that worker w needs to run item it. If there is none it holds the item and returns false.
+func (s *slots) admits(w *Worker, it *Item) bool {
 	run := it.Body.owner()
-	if run == nil || run.settings.limit == nil || w.admit(run.settings.limit, it) {
-		return it
+	if run == nil || partsOfRun(run).limit == nil || s.admit(w, partsOfRun(run).limit, it) {
+		return true
 	}
 	// D1(held): hold the item, then look for sleeping helpers. Pairs with D1(await): one that has a slot may take the
 	// item.
 	if w.core.sleepingHelpers.Load() > 0 {
-		w.ex.wakeHelpers(run, nil)
+		w.core.wakeHelpers(run, nil)
 	}
-	return nil
+	return false
 }
 
 // admit takes a slot of l and of the limiters around it, outermost first, as far as the worker has none.
-func (w *Worker) admit(l *limiter, it *Item) bool {
-	if l == nil || w.slots.has(l) {
+func (s *slots) admit(w *Worker, l *limiter, it *Item) bool {
+	if l == nil || s.has(l) {
 		return true
 	}
-	if !w.admit(l.up, it) {
+	if !s.admit(w, l.up, it) {
 		return false
 	}
 	if l.enter(it) {
 		return true
 	}
-	w.giveBack(l.up)
+	s.giveBack(w, l.up)
 	return false
 }
 
 // giveBack gives back the slots of l and of the limiters around it that the worker does not need.
-func (w *Worker) giveBack(l *limiter) {
-	for ; l != nil && !w.slots.has(l); l = l.up {
+func (s *slots) giveBack(w *Worker, l *limiter) {
+	for ; l != nil && !s.has(l); l = l.up {
 		for _, it := range l.leave() {
-			w.ex.inject(it)
+			w.core.inject(it)
 		}
 	}
 }
 
-// useSlots notes that the worker has turned to body b, for which it has slots, and gives back those of the body before.
-func (w *Worker) useSlots(b *Body) {
+// use notes that the worker has turned to body b, for which it has slots, and gives back those of the body before.
+func (s *slots) use(w *Worker, b *Body) {
 	var l *limiter
 	if b != nil {
 		if r := b.owner(); r != nil { // nil in core.nowhere
-			l = r.settings.limit
+			l = partsOfRun(r).limit
 		}
 	}
-	if old := w.slots.own; old != l {
-		w.slots.own = l
-		w.giveBack(old)
+	if old := s.own; old != l {
+		s.own = l
+		s.giveBack(w, old)
 	}
 }
 
-// keepSlots keeps the slots of the item being run, which is about to wait, until dropSlots.
-func (w *Worker) keepSlots() { w.slots.kept = append(w.slots.kept, w.slots.own) }
+// keep keeps the slots of the item being run, which is about to wait, until drop.
+func (s *slots) keep() { s.kept = append(s.kept, s.own) }
 
-// dropSlots undoes keepSlots. The worker has turned back to the body of the item.
-func (w *Worker) dropSlots() {
-	last := len(w.slots.kept) - 1
-	w.slots.kept[last] = nil
-	w.slots.kept = w.slots.kept[:last]
+// drop undoes keep. The worker turns back to the body of the item, if it is not there.
+func (s *slots) drop() {
+	last := len(s.kept) - 1
+	s.kept[last] = nil
+	s.kept = s.kept[:last]
 }
 
-// popHeld takes an item that is held for want of the slot that the worker has.
-func (w *Worker) popHeld() *Item {
-	for l := w.slots.own; l != nil; l = l.up {
-		if it := l.take(func(*Item) bool { return true }); it != nil {
-			return it
+// takeHeld takes an item that is held for want of a slot that the worker has: one of run of, or of a run nested in it,
+// or any if of is nil.
+func (s *slots) takeHeld(of *Run) *Item {
+	if of == nil {
+		for l := s.own; l != nil; l = l.up {
+			if it := l.take(func(*Item) bool { return true }); it != nil {
+				return it
+			}
 		}
+		return nil
 	}
-	return nil
-}
-
-// findHeld takes a held item of r or of a run nested in it, for a helper that has the slot.
-func (w *Worker) findHeld(r *Run) *Item {
-	for l := r.settings.limit; l != nil; l = l.up {
-		if w.slots.has(l) {
-			if it := l.take(func(it *Item) bool { return it.Body.owner().isFor(r) }); it != nil {
+	for l := partsOfRun(of).limit; l != nil; l = l.up {
+		if s.has(l) {
+			if it := l.take(func(it *Item) bool { return it.Body.owner().isFor(of) }); it != nil {
 				return it
 			}
 		}
@@ -194,10 +210,10 @@ func (w *Worker) findHeld(r *Run) *Item {
 	return nil
 }
 
-// retrieveHeld takes the fork f, which a worker without a slot has met. The joiner has the slot.
-func (w *Worker) retrieveHeld(f *fork) *Item {
-	for l := f.Body.owner().settings.limit; l != nil; l = l.up {
-		if it := l.take(func(it *Item) bool { return it == &f.Item }); it != nil {
+// takeHeldItem takes item it, if a worker without a slot has met it.
+func takeHeldItem(it *Item) *Item {
+	for l := partsOfRun(it.Body.owner()).limit; l != nil; l = l.up {
+		if it := l.take(func(other *Item) bool { return other == it }); it != nil {
 			return it
 		}
 	}

@@ -15,16 +15,14 @@ type innerLoop struct {
 }
 
 // loopFor chooses the worker's inner loop.
-func (w *Worker) loopFor() innerLoop {
+func loopFor(w *Worker) innerLoop {
 	switch {
 	case w.inline != nil:
-		return innerLoop{run: (*Worker).runShuffled}
-	case w.share != nil:
-		return innerLoop{run: (*Worker).runShared}
+		return innerLoop{run: runShuffled}
 	case w.lane.IsPolled():
-		return innerLoop{run: (*Worker).runPolled, ahead: pollInterval - 1, polls: true}
+		return innerLoop{run: runPolled, ahead: pollInterval - 1, polls: true}
 	default:
-		return innerLoop{run: (*Worker).runPlain, ahead: pollInterval - 1}
+		return innerLoop{run: runPlain, ahead: pollInterval - 1}
 	}
 }
 
@@ -55,7 +53,7 @@ func (w *Worker) endLoop(outer *Item, returned *bool) {
 }
 
 // runPlain runs items until the worker has no more or one fails to return. One deferred call serves all of them.
-func (w *Worker) runPlain(it *Item) {
+func runPlain(w *Worker, it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
 	w.inner.current = it
@@ -81,7 +79,7 @@ func (w *Worker) runPlain(it *Item) {
 // runPolled runs items as runPlain does, of a lane whose thieves ask for items, or wait to be dealt some. The worker
 // answers them before each item: otherwise they would wait as long as each item returns the next without a lane
 // operation.
-func (w *Worker) runPolled(it *Item) {
+func runPolled(w *Worker, it *Item) {
 	returned := false
 	defer w.endLoop(w.inner.current, &returned)
 	w.inner.current = it
@@ -107,40 +105,8 @@ func (w *Worker) runPolled(it *Item) {
 	returned = true
 }
 
-// runShared runs items on a worker that shares the machine. The worker may rest before each item. Otherwise it does as
-// in runPolled or runPlain, whatever its lane is for.
-func (w *Worker) runShared(it *Item) {
-	returned := false
-	defer w.endLoop(w.inner.current, &returned)
-	w.inner.current = it
-	polled, wanted := w.lane.IsPolled(), w.share.control.Word()
-	for it != nil {
-		if it.Body != w.body {
-			if it = w.enterAdmitted(it); it == nil {
-				break
-			}
-		}
-		if wanted.Load() {
-			w.share.rest()
-		}
-		if polled && w.lane.Demand() {
-			w.tell(w.lane.Poll())
-		}
-		if w.counts.items++; w.counts.items%pollInterval == 0 {
-			if it = w.checkpoint(it); it == nil {
-				break
-			}
-		}
-		w.inner.current = it
-		if it = it.Exec(w, it); it == nil {
-			it = w.pop()
-		}
-	}
-	returned = true
-}
-
 // runShuffled runs items on an inline worker. It pushes an item that Exec returns, so that the seed chooses among all.
-func (w *Worker) runShuffled(it *Item) {
+func runShuffled(w *Worker, it *Item) {
 	for ; it != nil; it = w.pop() {
 		next, ok := w.runOne(it)
 		if !ok {
@@ -160,7 +126,7 @@ func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
 		w.enter(it.Body)
 	}
 	w.counts.items++
-	w.noticeContexts()
+	w.core.noticeContexts()
 	return it.Exec(w, it), true
 }
 
@@ -171,11 +137,11 @@ func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
 // A thief that has announced its sleep and looked before the items were shown has left a request, and the owner's next
 // operation shows an item for it (L1).
 func (w *Worker) tell(effect deque.Effect) {
-	if effect != deque.Shown || w.control.thieves.Load() != 0 {
+	if effect != deque.Shown || w.search.thieves.Load() != 0 {
 		return
 	}
 	if w.lane.CanReceive() && w.lane.Len() == 0 {
-		w.ex.policy.Shown() // no wakeHelpers: helpers are dealt nothing
+		w.core.policy.Shown() // no wakeHelpers: helpers are dealt nothing
 		return
 	}
 	w.wakeFor(nil) // the items may be of any run

@@ -8,7 +8,6 @@ type outer struct {
 	run    *Run
 	mark   uint64
 	only   *Body
-	forks  outerForks
 	labels context.Context
 }
 
@@ -16,21 +15,19 @@ type outer struct {
 // set, those of that body, and none below mark in its lane. Until exitNested the scope of the waiting item must not be
 // used.
 func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
-	w.core.attached.nested.make(w)
-	o := outer{w.body, w.waits.run, w.waits.mark, w.waits.only, w.suspendForks(), w.labels.set}
-	w.keepSlots()
+	o := outer{w.body, w.waits.run, w.waits.mark, w.waits.only, w.labels.set}
 	w.waits.run, w.waits.mark, w.waits.only = r, mark, only
+	w.core.attached.nested.make(w)
 	return o
 }
 
 // exitNested undoes enterNested.
 func (w *Worker) exitNested(o outer) {
 	w.waits.run, w.waits.mark, w.waits.only = o.run, w.lowered(o.mark), o.only
-	w.resumeForks(o.forks)
+	w.core.attached.unnested.make(w)
 	if w.body != o.body {
 		w.switchTo(o.body, o.labels)
 	}
-	w.dropSlots()
 }
 
 // runDownTo runs the items of body that lie above mark in the worker's lane, newest first.
@@ -50,11 +47,19 @@ func (w *Worker) runWithin(r *Run, only *Body, it *Item) {
 	}
 }
 
+// runOnly runs item it on top of the item that waits for it, and no item that it pushes.
+func (w *Worker) runOnly(it *Item) {
+	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
+	w.waits.nested++
+	defer func() { w.waits.nested-- }()
+	w.runOne(it)
+}
+
 // noMark stands for no mark: items of any age may be run. No lane reaches it.
 const noMark = ^uint64(0)
 
-// markFor returns the mark below which the worker's own lane has no items of r, or noMark if it is not known.
-func (w *Worker) markFor(r *Run) uint64 {
+// markOn returns the mark below which the worker's own lane has no items of r, or noMark if it is not known.
+func (r *Run) markOn(w *Worker) uint64 {
 	switch {
 	case r.visited.Load()&w.bit() != 0:
 		return noMark // the worker has run items of r, which may have pushed others at any mark
@@ -75,11 +80,11 @@ func (w *Worker) lowered(mark uint64) uint64 {
 }
 
 // limit is the mark below which a lane that pops in any order must not pop.
-func (w *Worker) limit() uint64 {
-	if w.waits.mark == noMark {
+func (w *waits) limit() uint64 {
+	if w.mark == noMark {
 		return 0
 	}
-	return w.waits.mark
+	return w.mark
 }
 
 // popFor takes the worker's newest item of r or of a run nested in it or, if waits.only is set, of that body. It
@@ -92,12 +97,12 @@ func (w *Worker) popFor(r *Run) *Item {
 		switch {
 		case it == nil:
 			return nil
-		case waits.only != nil && it.Body == waits.only && !forkOf(it).isOlder(w, waits.mark):
+		case waits.only != nil && it.Body == waits.only && !it.Body.hooks.(singler).isOlder(it, w, waits.mark):
 			return it
 		case waits.only == nil && it.Body.owner().isFor(r):
 			return it
 		}
-		w.ex.inject(it)
+		w.core.inject(it)
 		waits.mark = w.lowered(waits.mark) // it may be lower, if thieves have taken items above it out of order
 	}
 	return nil

@@ -4,12 +4,12 @@ import "context"
 
 // Observed reports whether the executor has observers of tasks. The job must then call CallTask, or BeginTask and
 // EndTask, for each task. It is constant, so a job can choose the Exec of its items by it and save the calls.
-func (r *JobRun) Observed() bool { return r.ex.observers.tellsTasks() }
+func (r *JobRun) Observed() bool { return executorOf(r.core).observers.tellsTasks() }
 
 // CallTask is BeginTask, a call of fn with the run's context, and EndTask, at a lower price. It returns what fn
 // returns. The run must be Observed.
 func (r *JobRun) CallTask(w *Worker, task *Task, fn func(context.Context) error) (err error) {
-	o := r.ex.observers
+	o := executorOf(r.core).observers
 	at := 0 // the number of calls that have returned; fn comes between the two lists
 	// One deferred call contains the panics of all observers.
 	defer func() {
@@ -44,14 +44,14 @@ func (r *JobRun) CallTask(w *Worker, task *Task, fn func(context.Context) error)
 // BeginTask tells the observers that w, the calling worker, is about to call the function of the task. EndTask must
 // follow on the same worker, also if the function does not return, so it is best deferred. Neither fails the task.
 func (r *JobRun) BeginTask(w *Worker, task *Task) {
-	if o := r.ex.observers; o != nil {
+	if o := executorOf(r.core).observers; o != nil {
 		o.beginTask(w.id, &r.Run, task)
 	}
 }
 
 // EndTask tells the observers that the function of the task has ended.
 func (r *JobRun) EndTask(w *Worker, task *Task) {
-	if o := r.ex.observers; o != nil {
+	if o := executorOf(r.core).observers; o != nil {
 		o.endTask(w.id, &r.Run, task)
 	}
 }

@@ -154,6 +154,7 @@ func (o *observers) attachTo(on *attachments) {
 		}
 		o.steal(thief.id, from, n)
 	})
+	on.began = append(on.began, o.runBegin)
 	on.over = append(on.over, o.runEnd)
 	if o.relabels() {
 		on.labelled.add(func(w *Worker) { o.relabel(w.id) })
@@ -173,9 +174,6 @@ func (o *observers) detach() {
 }
 
 func (o *observers) runBegin(r *Run) {
-	if o == nil {
-		return
-	}
 	o.tellCounted(&o.calls.runBegin, func(of *Observer) {
 		if of.RunBegin != nil {
 			of.RunBegin(r)

@@ -67,11 +67,11 @@ func (o *observers) unreturned() (all []string) {
 var taskCallFrames = []string{"/executor.taskCalls.tell(", "/executor.(*taskCall).tell("}
 
 // inTaskCalls lists the workers that are in a TaskBegin or TaskEnd. It stops the process for a moment, as Stacks does.
-func (ex *Executor) inTaskCalls() (all []string) {
+func (ex *executor) inTaskCalls() (all []string) {
 	if !ex.observers.tellsTasks() {
 		return nil
 	}
-	for i, stack := range ex.Stacks() {
+	for i, stack := range ex.stacks() {
 		for _, frame := range taskCallFrames {
 			if strings.Contains(stack, frame) {
 				all = append(all, fmt.Sprintf("TaskBegin or TaskEnd on worker %d", i))
@@ -83,7 +83,7 @@ func (ex *Executor) inTaskCalls() (all []string) {
 }
 
 // heldUp says what keeps the executor from closing: tasks or, as far as it can be seen, functions of observers.
-func (ex *Executor) heldUp(tasks string) string {
+func (ex *executor) heldUp(tasks string) string {
 	calls := append(ex.inTaskCalls(), ex.observers.unreturned()...)
 	if len(calls) == 0 {
 		return tasks

@@ -101,26 +101,20 @@ func (p Priority) String() string {
 
 func (p Priority) isKnown() bool { return Low <= p && p <= High }
 
-// settings are what the options of a run have become. They are constant from before another thread knows the run.
-type settings struct {
-	priority Priority
-	limit    *limiter // of the run itself, or of the innermost run around it that has one; nil if there is none
-}
-
-// settingsOf returns the settings of a run of j nested in parent, or in none if parent is nil.
-func (ex *Executor) settingsOf(j Job, parent *Run) (s settings) {
-	var o RunOptions
+// optionsOf returns the options of j.
+func optionsOf(j Job) (o RunOptions) {
 	if j, ok := j.(*optioned); ok {
 		o = j.options
 	}
-	s.priority = o.Priority
+	return o
+}
+
+// priorityOf returns the priority of a run of j nested in parent, or in none if parent is nil.
+func priorityOf(j Job, parent *Run) Priority {
 	if parent != nil {
-		s = parent.settings
+		return parent.priority
 	}
-	if o.Limit > 0 && ex.inline == nil { // an inline executor has one worker
-		s.limit = &limiter{up: s.limit, most: o.Limit}
-	}
-	return s
+	return optionsOf(j).Priority
 }
 
 // level returns the priority of the run whose items b has; Normal if b is nil.
@@ -129,7 +123,7 @@ func (b *Body) level() Priority {
 		return Normal
 	}
 	if r := b.owner(); r != nil {
-		return r.settings.priority
+		return r.priority
 	}
 	return Normal
 }

@@ -1,7 +1,6 @@
 package executor
 
-// outerForks is what suspendForks saves and resumeForks restores of the forks of an item on top of which a worker runs
-// others.
+// outerForks is what suspend saves and resume restores of the forks of an item on top of which a worker runs others.
 type outerForks struct {
 	scope    *Scope
 	lo       uintptr // of scope
@@ -10,33 +9,37 @@ type outerForks struct {
 	waitsFor *Run
 }
 
-// suspendForks makes the scope of the item being run unusable until resumeForks.
-func (w *Worker) suspendForks() outerForks {
-	f := &w.forks
-	o := outerForks{f.scope, 0, f.thrown, w.leaps.joins.Load(), w.leaps.waitsFor.Load()}
+// suspend makes the scope of the item being run unusable until resume.
+func (f *forks) suspend() {
+	w, leaps := f.w, &partsOf(f.w).leaps
+	o := outerForks{f.scope, 0, f.thrown, leaps.joins.Load(), leaps.waitsFor.Load()}
 	f.thrown, f.scope = nil, nil
-	if o.scope == nil {
-		return o
+	if o.scope != nil {
+		o.lo, o.scope.lo = o.scope.lo, noStack // for check
+		f.under = o.scope.top.address()
+		if level := f.level(); (f.pushes || w.lane.KeepsForks()) && level > o.scope.level {
+			newest, _ := f.at(level)
+			newest.generation |= checkedBit // as published forks: a Join with the scope of another function then asks
+		}
 	}
-	o.lo, o.scope.lo = o.scope.lo, noStack // for check
-	f.under = o.scope.top.address()
-	if level := f.level(); (f.pushes || w.lane.KeepsForks()) && level > o.scope.level {
-		newest, _ := f.at(level)
-		newest.generation |= checkedBit // as published forks: a Join with the scope of another function then asks
-	}
-	return o
+	f.outer = append(f.outer, o)
 }
 
-// resumeForks undoes suspendForks, and ends the Joins that have begun since.
-func (w *Worker) resumeForks(o outerForks) {
-	w.forks.scope, w.forks.thrown = o.scope, o.thrown
+// resume undoes suspend, and ends the Joins that have begun since.
+func (f *forks) resume() {
+	last := len(f.outer) - 1
+	o := f.outer[last]
+	f.outer[last] = outerForks{} // which keeps nothing alive
+	f.outer = f.outer[:last]
+	f.scope, f.thrown = o.scope, o.thrown
 	if o.scope != nil && o.lo != noStack {
-		o.scope.lo = w.forks.stack.lo // not o.lo: scopes on top may have changed it
+		o.scope.lo = f.stack.lo // not o.lo: scopes on top may have changed it
 	}
-	if w.leaps.joins.Load() != o.joins {
-		w.leaps.joins.Store(o.joins)
+	leaps := &partsOf(f.w).leaps
+	if leaps.joins.Load() != o.joins {
+		leaps.joins.Store(o.joins)
 	}
-	if w.leaps.waitsFor.Load() != o.waitsFor {
-		w.leaps.waitsFor.Store(o.waitsFor)
+	if leaps.waitsFor.Load() != o.waitsFor {
+		leaps.waitsFor.Store(o.waitsFor)
 	}
 }

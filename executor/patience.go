@@ -5,17 +5,17 @@ package executor
 import "time"
 
 // closesSoon waits until the executor is closed, or until Shutdown has no more patience. It then returns false.
-func (ex *Executor) closesSoon() bool {
+func (ex *executor) closesSoon() bool {
 	patience := time.NewTimer(ex.life.patience)
 	defer patience.Stop()
 	for start := time.Now(); ; {
-		before := ex.Stats().Total.Tasks
+		before := ex.stats().Total.Tasks
 		select {
 		case <-ex.life.closed:
 			return true
 		case <-patience.C:
 		}
-		if time.Since(start) > shutdownLimit || time.Since(start) > ex.life.patience && ex.Stats().Total.Tasks == before {
+		if time.Since(start) > shutdownLimit || time.Since(start) > ex.life.patience && ex.stats().Total.Tasks == before {
 			return false
 		}
 		patience.Reset(ex.life.patience / 2)

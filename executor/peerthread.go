@@ -58,9 +58,9 @@ func newPeerThread(cfg *Config) *peerThread {
 
 func attachPeers(on *attachments, cfg *Config) {
 	if policy.Table[cfg.Policy].Needs != 0 {
-		on.occupied.add(func(w *Worker) { w.peer.enter() })
-		on.vacated.add(func(w *Worker) { w.peer.leave() })
-		on.published.add(func(w *Worker) { w.peer.publish() })
+		on.occupied.add(func(w *Worker) { partsOf(w).peer.enter() })
+		on.vacated.add(func(w *Worker) { partsOf(w).peer.leave() })
+		on.published.add(func(w *Worker) { partsOf(w).peer.publish() })
 	}
 }
 
@@ -100,7 +100,7 @@ func (p *peerThread) stands() bool {
 
 // Preempted implements policy.Host.
 func (h host) Preempted(victim int, sign policy.Sign) bool {
-	me, v := h.w.peer, h.w.core.roster[victim].peer
+	me, v := partsOf(h.w).peer, partsOf(h.w.core.roster[victim]).peer
 	ask := func() bool {
 		if sign == policy.StoppedClock {
 			return v.stands()
@@ -121,13 +121,13 @@ func (h host) Preempted(victim int, sign policy.Sign) bool {
 
 // YieldTo implements policy.Host. The kernel chooses among all threads that wait for the CPU.
 func (h host) YieldTo(int) {
-	h.w.peer.counts.Yields++
+	partsOf(h.w).peer.counts.Yields++
 	osthread.Yield()
 }
 
 // Pull implements policy.Host.
 func (h host) Pull(victim int) bool {
-	me, v := h.w.peer, h.w.core.roster[victim].peer
+	me, v := partsOf(h.w).peer, partsOf(h.w.core.roster[victim]).peer
 	if me.thread.Pull(&v.thread) != nil {
 		me.counts.PullsRefused++
 		return false

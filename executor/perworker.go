@@ -35,8 +35,7 @@ import (
 //
 // A PerWorker is made by [NewPerWorker]. A zero PerWorker has no values, and Local, In, Of and Do panic.
 type PerWorker[T any] struct {
-	ex   *Executor
-	core *core // of ex
+	ex   *executor // not an Executor, which can become unreachable
 	init func() T
 
 	slots []xatomic.Pointer[slot[T]] // by worker; a worker writes its own, Reset all
@@ -60,12 +59,8 @@ func NewPerWorker[T any](ex *Executor, init func() T) *PerWorker[T] {
 		panic("executor: NewPerWorker of a nil executor")
 	}
 	ex.mustBeMade()
-	inner := ex
-	if ex.inline == nil {
-		inner = ex.roster[0].ex // so that ex can become unreachable
-	}
 	slots := make([]xatomic.Pointer[slot[T]], len(ex.roster))
-	return &PerWorker[T]{ex: inner, core: ex.core, init: init, slots: slots}
+	return &PerWorker[T]{ex: ex.executor, init: init, slots: slots}
 }
 
 // mustBeMade panics if p is nil or zero.
@@ -111,7 +106,7 @@ func (p *PerWorker[T]) In(scope *Scope) *T {
 
 // Of is Local for the item that w runs, see [Item]. It costs a few loads. It panics if w is of another executor.
 func (p *PerWorker[T]) Of(w *Worker) *T {
-	if w.core != p.core {
+	if p.ex == nil || w.core != &p.ex.core {
 		p.foreign(w)
 	}
 	return p.of(w)
@@ -120,11 +115,11 @@ func (p *PerWorker[T]) Of(w *Worker) *T {
 func (p *PerWorker[T]) foreign(w *Worker) {
 	p.mustBeMade()
 	other := "executor"
-	if w.core.cfg.Name == p.ex.cfg.Name {
+	if executorOf(w.core).cfg.Name == p.ex.cfg.Name {
 		other = "another executor named"
 	}
 	panic(fmt.Sprintf("executor: a PerWorker of executor %q is used by a task of %s %q",
-		p.ex.cfg.Name, other, w.core.cfg.Name))
+		p.ex.cfg.Name, other, executorOf(w.core).cfg.Name))
 }
 
 func (p *PerWorker[T]) of(w *Worker) *T {

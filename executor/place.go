@@ -50,14 +50,6 @@ func (ex *Executor) WorkerIndex() int {
 	return -1
 }
 
-// WorkerIndex returns the index of the worker that runs the function, see [Executor.WorkerIndex]. It costs three loads.
-func (s *Scope) WorkerIndex() int {
-	if s == nil || s.body == nil {
-		misused()
-	}
-	return s.w.id
-}
-
 // WorkersAndSpares returns the number of workers, spare ones included. It is constant: [Executor.Workers] plus
 // [Config.Spares], as New has chosen them. The results of [Executor.WorkerIndex] are below it.
 func (ex *Executor) WorkersAndSpares() int {

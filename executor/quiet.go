@@ -43,19 +43,19 @@ const (
 // D6(hold): set held, then look at state. Pairs with D6(tick). A clock that this guest has found clockNeeded looks at
 // held after that, and a clock that it has found clockIdle it sets.
 func (q *quiets) hold(w *Worker) {
-	if g := &w.guest; !g.holds {
+	if g := guestOf(w); !g.holds {
 		g.holds = true
 		q.hushes[w.id].held.Store(g.number(w))
 	}
 	if q.state.Load() != clockNeeded && q.state.Swap(clockNeeded) == clockIdle {
-		q.clock.set(w.ex)
+		q.clock.set(executorOf(w.core))
 	}
 }
 
 // release undoes hold, if the guest of w has called it.
 func (q *quiets) release(w *Worker) {
-	if w.guest.holds {
-		w.guest.holds = false
+	if guestOf(w).holds {
+		guestOf(w).holds = false
 		q.hushes[w.id].held.Store(0)
 	}
 }
@@ -65,7 +65,7 @@ func (q *quiets) release(w *Worker) {
 //
 // D6(tick): reset state, then look at held. With the look first, it could miss a guest that has found clockNeeded, and
 // stop.
-func (ex *Executor) tick() (again bool) {
+func (ex *executor) tick() (again bool) {
 	q := &ex.guests.quiets
 	if q.state.CompareAndSwap(clockNeeded, clockTicking) {
 		q.unneeded = 0
@@ -85,39 +85,44 @@ func (ex *Executor) tick() (again bool) {
 }
 
 // keepQuiet reports whether the guest of w wakes nobody for an item that it has pushed.
-func (w *Worker) keepQuiet() bool {
-	g := &w.guest
+func (g *guest) keepQuiet() bool {
+	w := g.w
 	g.matters = true
 	if !g.quiet {
 		return false
 	}
 	if w.core.sleepingHelpers.Load() > 0 {
-		w.speak()
+		g.speak()
 		return false
 	}
-	w.core.guests.quiets.hold(w)
+	executorOf(w.core).guests.quiets.hold(w)
 	return true
 }
 
 func (g *guests) attachTo(on *attachments) {
 	if g != nil {
-		on.nested.add((*Worker).speak)
-		on.withheld.add((*Worker).speak)
+		on.nested.add(func(w *Worker) { guestOf(w).speak() })
+		on.withheld.add(func(w *Worker) { guestOf(w).speak() })
+		on.quiet = append(on.quiet, func(w *Worker) bool { return guestOf(w).run != nil && guestOf(w).keepQuiet() })
+		on.awaited = append(on.awaited, func(end ending, r *Run, only *Item) {
+			executorOf(r.core).helpFromOutside(end, r, only)
+		})
 	}
 }
 
 // speak ends the quiet of the worker's guest, if it has one, and wakes a worker for what it has pushed meanwhile.
-func (w *Worker) speak() {
-	if !w.guest.quiet {
+func (g *guest) speak() {
+	w := g.w
+	if !g.quiet {
 		return
 	}
-	w.guest.quiet = false
-	if !w.guest.holds {
+	g.quiet = false
+	if !g.holds {
 		return
 	}
-	w.core.guests.quiets.release(w)
+	executorOf(w.core).guests.quiets.release(w)
 	// D1(push), later: the items are in the lane since before.
-	if w.control.thieves.Load() == 0 && w.lane.Ask() {
+	if w.search.thieves.Load() == 0 && w.lane.Ask() {
 		w.wakeFor(nil)
 	}
 }
@@ -139,7 +144,7 @@ func (t *trial) isTimed() bool { return t.since >= 0 }
 //
 // The word has three fields: the typical time with a quiet guest, that with another, and a count of runs. The times are
 // in units of 16 ns, and 0 if unknown. Two runs that end at the same time may lose an update.
-type tempo struct{ word xatomic.Uint64 }
+type tempo struct{ word *xatomic.Uint64 }
 
 const (
 	tempoUnit = 16        // in ns
@@ -151,7 +156,7 @@ const (
 )
 
 // next says whether the guest of the run that begins now is quiet.
-func (t *tempo) next() bool {
+func (t tempo) next() bool {
 	quiet, loud, count := t.load()
 	switch {
 	case loud == 0 || loud > int64(quietSpan)/tempoUnit:
@@ -163,7 +168,7 @@ func (t *tempo) next() bool {
 }
 
 // note adds a run that has taken so many nanoseconds.
-func (t *tempo) note(taken int64, wasQuiet bool) {
+func (t tempo) note(taken int64, wasQuiet bool) {
 	quiet, loud, count := t.load()
 	taken = min(max(taken/tempoUnit, 1), tempoMax)
 	if wasQuiet {
@@ -177,7 +182,7 @@ func (t *tempo) note(taken int64, wasQuiet bool) {
 	t.word.Store(uint64(quiet) | uint64(loud)<<tempoBits | uint64(count)<<(2*tempoBits))
 }
 
-func (t *tempo) load() (quiet, loud, count int64) {
+func (t tempo) load() (quiet, loud, count int64) {
 	word := t.word.Load()
 	return int64(word & tempoMax), int64(word >> tempoBits & tempoMax), int64(word >> (2 * tempoBits))
 }

@@ -1,15 +1,19 @@
 package executor
 
-import "time"
+import (
+	"time"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
 
 // Hush lets the next run of b have a quiet guest.
-func (b *Body) Hush() { b.tempo.word.Store(1 | 2<<tempoBits | firstTrials<<(2*tempoBits)) }
+func (b *Body) Hush() { b.memo.Store(1 | 2<<tempoBits | firstTrials<<(2*tempoBits)) }
 
 // Forget lets the next run of b have a guest that is not quiet.
-func (b *Body) Forget() { b.tempo.word.Store(0) }
+func (b *Body) Forget() { b.memo.Store(0) }
 
 // Tempo returns what b knows of its runs.
-func (b *Body) Tempo() (quiet, loud, count int64) { return b.tempo.load() }
+func (b *Body) Tempo() (quiet, loud, count int64) { return tempo{&b.memo}.load() }
 
 // StopQuietClock keeps the clock of quiet guests from being set.
 func (ex *Executor) StopQuietClock() { ex.guests.quiets.state.Store(clockNeeded) }
@@ -21,10 +25,10 @@ func (ex *Executor) AdmitCallers() {
 }
 
 // A Tempo is a tempo that tests ask.
-type Tempo struct{ t tempo }
+type Tempo struct{ word xatomic.Uint64 }
 
-func (t *Tempo) Next() bool                       { return t.t.next() }
-func (t *Tempo) Note(d time.Duration, quiet bool) { t.t.note(int64(d), quiet) }
+func (t *Tempo) Next() bool                       { return tempo{&t.word}.next() }
+func (t *Tempo) Note(d time.Duration, quiet bool) { tempo{&t.word}.note(int64(d), quiet) }
 
 const (
 	QuietSpan   = quietSpan

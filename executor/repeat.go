@@ -78,7 +78,7 @@ func (r *repetition) exec(_ *Worker, self *Item) *Item {
 	if r.Stopped() || r.isDone() {
 		return r.out(nil)
 	}
-	err := run.ex.Run(r.ctx, r.Job)
+	err := run.of.(*Executor).Run(r.ctx, r.Job)
 	r.runs.Add(1)
 	if err != nil {
 		return r.out(err)

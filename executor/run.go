@@ -13,12 +13,14 @@ import (
 // A Run is one execution of a job, see [Executor.Start]. All methods may be called from any goroutine, from tasks too,
 // and after the run has ended.
 type Run struct {
-	ex   *Executor
+	core *core
+	of   any // what is to be reachable as long as the run: the Executor of the program; constant
 	job  Job
 	body *Body
 	ctx  taskContext
 
-	settings settings
+	priority Priority // constant
+	endless  bool     // it stands for the work of a feature, and nothing follows it; constant
 	following
 
 	launcher xatomic.Plain[*Worker] // the worker whose task started the run, if one did
@@ -28,19 +30,17 @@ type Run struct {
 	inside  xatomic.Pointer[Run] // a run that this one was found to be within; nil after the end
 	visited xatomic.Uint64       // bit id%64: such a worker has run items of this run or of one nested in it
 	awaited xatomic.Int32        // workers asleep in help for this run
-	groups  xatomic.Int32        // open runs of groups nested in this one
 	over    xatomic.Bool         // set after err; P1: publishes it
 
 	mu        xsync.Mutex
 	cancelled bool
 	ended     bool // Finish was called: the body belongs to the next run
 	refused   bool // the run did not start, because of err
-	hasRoom   bool // the run counts against Config.MaxRuns; constant from before it is counted
+	gated     bool // the gate has counted the run in; constant from before it is counted
 	err       xatomic.Plain[error]
 	last      struct{ total, done, left int64 } // its progress at the end
 	done      chan struct{}                     // made by the first call of Done
 	callbacks []func(error)                     // to call after the end, see tell; nil once over is set
-	endFuture *future                           // of awaitable
 	unlink    func() bool                       // undoes context.AfterFunc; constant from before the run is counted
 
 	others iter.Seq[*Item] // see JobRun.BeginWith; the starter only, until the first item is available
@@ -56,7 +56,7 @@ func (r *Run) Name() string {
 
 // mustBeMade panics if r is nil or zero.
 func (r *Run) mustBeMade() {
-	if r == nil || r.ex == nil {
+	if r == nil || r.core == nil {
 		panic("executor: a Run is made by Executor.Start")
 	}
 }
@@ -104,8 +104,11 @@ func (r *Run) nameForError() (name string) {
 // subscribe implements canceller. It does nothing: a run follows the caller's context from the start.
 func (r *Run) subscribe() {}
 
-// executor implements canceller.
-func (r *Run) executor() *Executor { return r.ex }
+// noticeAbort implements canceller. It does nothing: all runs are told.
+func (r *Run) noticeAbort() {}
+
+// home implements canceller.
+func (r *Run) home() any { return r.of }
 
 // noticeContext cancels the run if the caller's context has ended, see [JobRun.NoticeContext].
 func (r *Run) noticeContext() {
@@ -202,16 +205,16 @@ func (r *Run) Wait() error {
 	}
 	here := workerHere()
 	if here == nil {
-		r.ex.helpFromOutside(r, nil)
+		r.core.attached.tellAwaited(r, r, nil)
 	}
-	return r.wait(r.ex.workerFrom(here), nil)
+	return r.wait(r.core.workerFrom(here), nil)
 }
 
 // wait waits for the run's end. w is the calling worker, or nil. If the worker runs items meanwhile, the goroutine has
 // the given labels afterwards or, if these are nil, the labels that the worker set last.
 func (r *Run) wait(w *Worker, labels context.Context) error {
 	if w == nil {
-		r.ex.block(r)
+		r.core.block(r)
 		return r.err.Get()
 	}
 	before := w.labels.set

@@ -18,7 +18,8 @@ const (
 
 // A schedule is what an executor asks of the system for the scheduling of its workers' threads.
 type schedule struct {
-	order   []int // the CPUs for PinOneEach; constant
+	cfg     *Config // constant
+	order   []int   // the CPUs for PinOneEach; constant
 	refused [wishes]xatomic.Pointer[error]
 }
 
@@ -41,6 +42,7 @@ var wishNames = [wishes]string{
 
 // init is called before any thread is set up.
 func (s *schedule) init(cfg *Config) {
+	s.cfg = cfg
 	if cfg.Pin == PinNone {
 		return
 	}
@@ -53,6 +55,13 @@ func (s *schedule) init(cfg *Config) {
 		return
 	}
 	s.order = osthread.CoresFirst(cpus)
+}
+
+// attachTo has the kernel set the scheduling of each thread that it starts.
+func (s *schedule) attachTo(on *attachments, inline *inline) {
+	if inline == nil {
+		on.occupied.add(s.apply)
+	}
 }
 
 // note notes err, unless it is nil, as the reason why a wish is not met. The first one for each wish is kept.
@@ -73,10 +82,10 @@ func (s *schedule) err() error {
 	return errors.Join(errs...)
 }
 
-// schedule sets the scheduling of the calling thread, which is the worker's and ends with it. What the system refuses
-// is noted.
-func (w *Worker) schedule() {
-	cfg, s := &w.ex.cfg, &w.core.schedule
+// apply sets the scheduling of the calling thread, which is the worker's and ends with it. What the system refuses is
+// noted.
+func (s *schedule) apply(w *Worker) {
+	cfg := s.cfg
 	if cfg.Nice != 0 {
 		s.note(wishNice, osthread.SetNice(cfg.Nice))
 	}

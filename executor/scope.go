@@ -48,18 +48,19 @@ type Scope struct {
 
 // isHome reports whether s is in use and here, an address on the caller's stack, is on the stack of its worker. If it
 // returns false, that is not known, and check tells.
-func (s *Scope) isHome(here uintptr) bool { return s.w.forks.stack.has(s.lo, here) }
+func (s *Scope) isHome(here uintptr) bool { return forksOf(s.w).stack.has(s.lo, here) }
 
 // check panics if s is not the scope of the function that runs on its worker w, or if the caller is on another
 // goroutine. here is an address on the caller's stack. check reports whether the stack may have moved since s was used
 // last: then it is not known which frame made the newest fork.
 //
 // Fork and Join do not call it where isHome is true: they are called every few nanoseconds.
-func (w *Worker) check(s *Scope, here uintptr) (moved bool) {
-	if w.forks.scope != s {
+func (f *forks) check(s *Scope, here uintptr) (moved bool) {
+	w := f.w
+	if f.scope != s {
 		misused()
 	}
-	st := &w.forks.stack
+	st := &f.stack
 	if s.lo == noStack {
 		*st = stack{} // it may have moved since another scope was used
 	}
@@ -90,8 +91,18 @@ func (s *Scope) Context() context.Context {
 
 // Executor returns the executor that runs the function.
 func (s *Scope) Executor() *Executor {
-	s.mustBeGiven()
-	return s.w.Executor()
+	if s == nil || s.run == nil {
+		misused()
+	}
+	return s.run.Run().of.(*Executor)
+}
+
+// WorkerIndex returns the index of the worker that runs the function, see [Executor.WorkerIndex]. It costs three loads.
+func (s *Scope) WorkerIndex() int {
+	if s == nil || s.body == nil {
+		misused()
+	}
+	return s.w.id
 }
 
 // mustBeGiven panics if s is nil or zero.
@@ -107,7 +118,7 @@ func (s *Scope) Stopped() bool {
 		misused()
 	}
 	if s.w.inline != nil {
-		s.w.noticeContexts()
+		s.w.core.noticeContexts()
 	}
 	return s.body.Stopped()
 }
@@ -124,8 +135,8 @@ func (s *Scope) Demand() bool {
 func (s *Scope) lookForDemand() bool {
 	s.mustBeGiven()
 	w := s.w
-	if w.share.isWanted() {
-		w.share.rest()
+	if partsOf(w).share.isWanted() {
+		partsOf(w).share.rest()
 	}
 	return w.lane.IsWanted()
 }
@@ -161,12 +172,11 @@ type funcJob struct {
 func (j *funcJob) Name() string { return j.name }
 
 func (j *funcJob) Begin(run *JobRun) (*Item, error) {
-	if run.ex.cfg.Deque.FIFO() {
+	if executorOf(run.core).cfg.Deque.FIFO() {
 		return nil, ErrFIFO
 	}
 	r := &scopeRun{fn: j.fn, ctx: run.Context()}
 	r.Body = NewBody(r)
-	r.Body.forks = true
 	r.root.Exec, r.root.Body, r.root.kind = execRoot, &r.Body, isRoot
 	r.left.Start(1)
 	if run.Observed() {
@@ -184,7 +194,7 @@ const (
 
 // observe makes the run tell the observers of its root, and gives its children and forks their tasks.
 func (r *scopeRun) observe(run *JobRun) {
-	r.tasks = run.ex.observers.setOf(run.job.Name(), "root", "child", "fork").Tasks
+	r.tasks = executorOf(run.core).observers.setOf(run.job.Name(), "root", "child", "fork").Tasks
 	root, fn := &r.tasks[rootTask], r.fn
 	r.fn = func(s *Scope) error {
 		run.BeginTask(s.w, root)
@@ -254,7 +264,7 @@ func (r *scopeRun) passFailures(from, to *fork) {
 
 func execRoot(w *Worker, it *Item) *Item {
 	f := forkOf(it)
-	s := w.forks.beginTaken(f)
+	s := forksOf(w).beginTaken(f)
 	r := s.run
 	fn := r.fn
 	r.fn = nil // so that a caller that keeps, say, the run's context does not keep the function alive
@@ -263,7 +273,7 @@ func execRoot(w *Worker, it *Item) *Item {
 			r.fail(f, err, s.skipped)
 		}
 	}
-	w.forks.endTaken(f)
+	forksOf(w).endTaken(f)
 	r.left.Out(1) // not the end: w is counted
 	return nil
 }
@@ -371,7 +381,7 @@ func (r *scopeRun) Fail(w *Worker, it *Item, err error) *Item {
 	f := forkOf(it)
 	err = inJob(err, r.Run().Name())
 	if f.kind != isCall { // the function that joins a call may still recover from its failure
-		r.fail(f, err, w.forks.scope.skipped)
+		r.fail(f, err, forksOf(w).scope.skipped)
 	}
 	f.err = err
 	r.endFailed(w, f)
@@ -387,17 +397,20 @@ func (r *scopeRun) endFailed(w *Worker, f *fork) {
 			r.endFailed(w, f)
 		}
 	}()
-	w.forks.abandon(w.forks.scope)
+	forksOf(w).abandon(forksOf(w).scope)
 	abandoned = true
-	w.forks.endTaken(f)
+	forksOf(w).endTaken(f)
 	if f.kind == isRoot {
 		r.left.Out(1) // not the end: w is counted
 	}
 }
 
+// isOlder implements singler.
+func (r *scopeRun) isOlder(it *Item, w *Worker, mark uint64) bool { return forkOf(it).isOlder(w, mark) }
+
 // Leave implements Hooks.
 func (r *scopeRun) Leave(w *Worker) {
-	w.forks.forget() // here, not in make, so that private forks do not pay for it
+	forksOf(w).forget() // here, not in make, so that private forks do not pay for it
 	if !r.left.Out(1) {
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/magpie-go/magpie/executor/internal/enum"
+
 	"github.com/magpie-go/magpie/internal/allot"
 	"github.com/magpie-go/magpie/internal/gat"
 )
@@ -90,14 +92,14 @@ var desireNames = func() (names []string) {
 }()
 
 // String returns the name that [ParseDesire] takes. A value that is none of the constants is written as Desire(9).
-func (d Desire) String() string { return nameOf(d, "Desire", desireNames) }
+func (d Desire) String() string { return enum.Name(d, "Desire", desireNames) }
 
 // Desires lists every Desire.
-func Desires() []Desire { return all(Desire(len(desires))) }
+func Desires() []Desire { return enum.All(Desire(len(desires))) }
 
 // ParseDesire returns the Desire of that name: "steal-ratio" or "ready-items". For any other name it returns an
 // error that lists these.
-func ParseDesire(name string) (Desire, error) { return parse[Desire](name, "desire", desireNames) }
+func ParseDesire(name string) (Desire, error) { return enum.Parse[Desire](name, "desire", desireNames) }
 
 // permille returns the target efficiency in thousandths.
 func (s *Share) permille() allot.Permille { return allot.Permille(s.Efficiency*1000 + 0.5) }

@@ -25,10 +25,10 @@ type sharer struct {
 
 // newSharer returns the sharer of w; nil without Config.Share and Config.HostShare.
 func newSharer(w *Worker) *sharer {
-	if w.core.sharing == nil {
+	if executorOf(w.core).sharing == nil {
 		return nil
 	}
-	return &sharer{w: w, control: &w.core.sharing.control}
+	return &sharer{w: w, control: &executorOf(w.core).sharing.control}
 }
 
 // countAwake counts the worker as awake.
@@ -65,7 +65,7 @@ func (s *sharer) isWanted() bool { return s != nil && s.control.Wanted() }
 // or Join. Others can take everything but what is on its stack.
 func (s *sharer) rest() {
 	w := s.w
-	if w.blocking {
+	if w.waits.blocking {
 		return
 	}
 	w.bringForward()
@@ -117,7 +117,7 @@ func (s *sharer) standBy() bool {
 // itself. It is not counted if the victim is not awake: document 003 draws no such victim.
 func (s *sharer) tried(victim *Worker, outcome deque.Outcome) {
 	if outcome == deque.Empty {
-		switch WorkerState(victim.state.Load()) {
+		switch WorkerState(victim.seen.state.Load()) {
 		case WorkerSearching, WorkerPreparing:
 			s.pure.Store(s.pure.Load() + 1)
 		case WorkerRunning:
@@ -126,4 +126,37 @@ func (s *sharer) tried(victim *Worker, outcome deque.Outcome) {
 		}
 	}
 	s.attempts.Store(s.attempts.Load() + 1)
+}
+
+// runShared runs items on a worker that shares the machine. The worker may rest before each item. Otherwise it does as
+// in runPolled or runPlain, whatever its lane is for.
+func runShared(w *Worker, it *Item) {
+	share := partsOf(w).share
+	returned := false
+	defer w.endLoop(w.inner.current, &returned)
+	w.inner.current = it
+	polled, wanted := w.lane.IsPolled(), share.control.Word()
+	for it != nil {
+		if it.Body != w.body {
+			if it = w.enterAdmitted(it); it == nil {
+				break
+			}
+		}
+		if wanted.Load() {
+			share.rest()
+		}
+		if polled && w.lane.Demand() {
+			w.tell(w.lane.Poll())
+		}
+		if w.counts.items++; w.counts.items%pollInterval == 0 {
+			if it = w.checkpoint(it); it == nil {
+				break
+			}
+		}
+		w.inner.current = it
+		if it = it.Exec(w, it); it == nil {
+			it = w.pop()
+		}
+	}
+	returned = true
 }

@@ -18,7 +18,7 @@ import (
 // on the manager's goroutine, it estimates the desire and makes the control follow what the table and the CPU quota
 // allow. While the executor desires nothing there is no manager.
 type sharing struct {
-	ex       *Executor // to which the workers refer
+	ex       *executor // to which the workers refer
 	control  share.Control
 	cfg      *Share
 	rule     allot.Rule
@@ -57,7 +57,7 @@ const idleCycles = 10
 
 // newSharing returns the sharing of an executor that has not joined a table yet; nil without Config.Share and
 // Config.HostShare.
-func newSharing(ex *Executor) *sharing {
+func newSharing(ex *executor) *sharing {
 	cfg := ex.cfg.Share
 	if cfg == nil && ex.cfg.HostShare == 0 {
 		return nil
@@ -67,19 +67,22 @@ func newSharing(ex *Executor) *sharing {
 	}
 	s := &sharing{ex: ex, cfg: cfg, rule: desires[cfg.Desire].rule(cfg), wanted: 1}
 	s.quotas = newQuotas(ex.cfg.HostShare, cfg.Cycle)
-	s.control.Init(shareHost{machine{ex}}, len(ex.roster))
+	s.control.Init(shareHost{machine{&ex.core}}, len(ex.roster))
 	return s
 }
 
 func (s *sharing) attachTo(on *attachments) {
 	if s != nil {
-		on.asleep = append(on.asleep, func(w *Worker, able bool) { w.share.countAsleep(able) })
-		on.awake.add(func(w *Worker) { w.share.countAwake() })
-		on.meets = append(on.meets, func(w, victim *Worker) bool { return w.share.meet(victim) })
-		on.tried = append(on.tried, func(w, victim *Worker, o deque.Outcome) { w.share.tried(victim, o) })
-		on.leaves = append(on.leaves, func(w *Worker) bool { return w.share.leave() })
-		on.rested = append(on.rested, func(w *Worker) bool { return w.share.standBy() })
+		on.asleep = append(on.asleep, func(w *Worker, able bool) { partsOf(w).share.countAsleep(able) })
+		on.awake.add(func(w *Worker) { partsOf(w).share.countAwake() })
+		on.meets = append(on.meets, func(w, victim *Worker) bool { return partsOf(w).share.meet(victim) })
+		on.tried = append(on.tried, func(w, victim *Worker, o deque.Outcome) { partsOf(w).share.tried(victim, o) })
+		on.leaves = append(on.leaves, func(w *Worker) bool { return partsOf(w).share.leave() })
+		on.rested = append(on.rested, func(w *Worker) bool { return partsOf(w).share.standBy() })
 		on.wakeAll = append(on.wakeAll, s.control.Recall)
+		on.busy = append(on.busy, s.countIn)
+		on.idle = append(on.idle, s.countOut)
+		on.sleepsAlways = true // in a wait: the worker has given its processor up
 	}
 }
 
@@ -270,10 +273,10 @@ type sample struct {
 func (s *sharing) sample() (n sample) {
 	now := nanotime()
 	for _, w := range s.ex.workers() {
-		n.attempts += w.share.attempts.Load()
-		n.pure += w.share.pure.Load()
+		n.attempts += partsOf(w).share.attempts.Load()
+		n.pure += partsOf(w).share.pure.Load()
 		n.ready += w.lane.Len()
-		if w.state.Load() == uint32(WorkerRunning) {
+		if w.seen.state.Load() == uint32(WorkerRunning) {
 			n.ready++
 		}
 	}
@@ -285,7 +288,7 @@ func (s *sharing) sample() (n sample) {
 // awake returns for how long workers have been awake, summed over all of them.
 func (s *sharing) awake(now int64) (sum int64) {
 	for _, w := range s.ex.workers() {
-		sum += w.share.awake(now)
+		sum += partsOf(w).share.awake(now)
 	}
 	return sum
 }
@@ -335,7 +338,7 @@ func (h shareHost) Signal() {
 }
 
 // Wake implements share.Host.
-func (h shareHost) Wake(worker int) { h.ex.roster[worker].share.parker.Unpark() }
+func (h shareHost) Wake(worker int) { partsOf(h.ex.roster[worker]).share.parker.Unpark() }
 
 // A progress is the account of the time during which any run or future is in progress.
 type progress struct {
@@ -348,11 +351,8 @@ type progress struct {
 	first func() // if set, it is to be called when anything is in progress; it does not wait
 }
 
-// countIn counts one in. It does nothing without a Config.Share and a Config.HostShare, as countOut does.
+// countIn counts one in.
 func (s *sharing) countIn() {
-	if s == nil {
-		return
-	}
 	p := &s.progress
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -365,9 +365,6 @@ func (s *sharing) countIn() {
 
 // countOut undoes countIn.
 func (s *sharing) countOut() {
-	if s == nil {
-		return
-	}
 	p := &s.progress
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -404,4 +401,10 @@ func (s *sharing) total(now int64) (inProgress, awake int64) {
 		return p.past, p.ended - p.spare
 	}
 	return p.past + max(now-p.since, 0), s.awake(now) - p.spare
+}
+
+// appoint starts a manager. It is called when a run begins while the executor desires nothing.
+func (s *sharing) appoint() {
+	s.manager.Add(1)
+	aside(s.manage)
 }

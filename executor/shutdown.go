@@ -54,7 +54,7 @@ func (ex *Executor) Shutdown(ctx context.Context) (err error) {
 }
 
 // drain waits until the executor is closed. If ctx ends before, it aborts the work in progress.
-func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
+func (ex *executor) drain(ctx context.Context, over <-chan struct{}) error {
 	xsync.Await(ex.life.closed, over)
 	select {
 	case <-ex.life.closed: // perhaps both
@@ -74,11 +74,10 @@ func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
 
 // life is the state of an executor that is being closed.
 type life struct {
-	aside    xsync.Once             // the first Shutdown calls closeAside
-	closed   chan struct{}          // closed at the end of Close
-	patience time.Duration          // shutdownPatience, less in tests
-	cause    xatomic.Pointer[error] // for which all work is cancelled; set under core.mu, after core.closed
-	cancels  xatomic.Bool           // there was work to cancel for cause
+	aside    xsync.Once    // the first Shutdown calls closeAside
+	closed   chan struct{} // closed at the end of Close
+	patience time.Duration // shutdownPatience, less in tests
+	cancels  xatomic.Bool  // there was work to cancel for core.aborted
 
 	// Guarded by core.mu.
 	drained bool // no run or future is in progress any more
@@ -88,7 +87,7 @@ type life struct {
 func newLife() life { return life{closed: make(chan struct{}), patience: shutdownPatience} }
 
 // refuse makes the executor refuse runs and futures from outside.
-func (ex *Executor) refuse() {
+func (ex *executor) refuse() {
 	ex.mu.Lock()
 	ex.closed.Store(true)
 	ex.mu.Unlock()
@@ -97,27 +96,18 @@ func (ex *Executor) refuse() {
 	ex.releaseGroups()
 }
 
-// refusal returns the error of a run that admit has refused.
-func (ex *Executor) refusal(r *Run) error {
-	cause := ex.life.cause.Load()
-	if r.parent.Load() == nil || cause == nil {
-		return ErrClosed
-	}
-	return newCancelError(r.job.Name(), context.Canceled, *cause)
-}
-
 // abort cancels all that is in progress with the cause, and makes the executor refuse what tasks start from now on. It
 // reports whether there was anything that has not ended yet. Only the first call has an effect.
 //
 // A run is in the list that abort goes through, or admit sees the cause: both hold core.mu. For futures see
 // asyncs.abort.
-func (ex *Executor) abort(cause error) bool {
+func (ex *executor) abort(cause error) bool {
 	ex.mu.Lock()
-	if ex.life.drained || ex.life.cause.Load() != nil {
+	if ex.life.drained || ex.aborted.Load() != nil {
 		defer ex.mu.Unlock()
 		return ex.life.cancels.Load() && !ex.life.drained
 	}
-	ex.life.cause.Store(&cause)
+	ex.aborted.Store(&cause)
 	var runs []*Run
 	for r := ex.runs.Load(); r != nil; r = r.next {
 		runs = append(runs, r)
@@ -144,7 +134,7 @@ func (ex *Executor) abort(cause error) bool {
 
 // sendStandIn puts a spare to work if all workers may be busy with tasks that run on. It does not for a worker that was
 // alone, whose items no other worker can take.
-func (ex *Executor) sendStandIn() {
+func (ex *executor) sendStandIn() {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	if ex.inline == nil && ex.cfg.Workers > 1 && !ex.life.drained {
@@ -160,67 +150,12 @@ func (r *Run) abort(cause error) {
 }
 
 // noteDrained is called by Close when no run or future is in progress any more.
-func (ex *Executor) noteDrained() {
+func (ex *executor) noteDrained() {
 	ex.mu.Lock()
 	ex.life.drained = true
 	standIn := ex.life.standIn
 	ex.mu.Unlock()
 	if standIn {
 		ex.spares.Unblock()
-	}
-}
-
-// enlisted holds the futures of an executor that abort cancels one by one: those whose functions have asked their
-// context for more than Err, those that come after a future of another executor, and promises with a waiter. Any other
-// future that has not begun sees Body.Stopped when a worker takes it.
-type enlisted struct {
-	mu    xsync.Mutex
-	all   map[*future]struct{}
-	cause error
-	err   error // constant after Body.Stopped is true
-}
-
-// abort ends the futures that have not begun with err, when a worker comes to them. It returns those that are to be
-// cancelled one by one, with the cause.
-func (a *asyncs) abort(err, cause error) (all []*future) {
-	w := &a.enlisted
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.err, w.cause = err, cause
-	a.all.ctx.cancel(context.Canceled, cause)
-	a.flags.Or(stopped)
-	for f := range w.all {
-		all = append(all, f)
-	}
-	return all
-}
-
-// enlist makes abort cancel f, or cancels f if abort was called. It is called once for each f at most.
-func (f *future) enlist() {
-	w := &f.ex.asyncs.enlisted
-	w.mu.Lock()
-	if w.all == nil {
-		w.all = map[*future]struct{}{}
-	}
-	w.all[f] = struct{}{}
-	w.mu.Unlock()
-	if !f.tell(&onEnd{teller: f}) {
-		f.delist()
-	}
-	f.noticeAbort()
-}
-
-// delist undoes enlist.
-func (f *future) delist() {
-	w := &f.ex.asyncs.enlisted
-	w.mu.Lock()
-	delete(w.all, f)
-	w.mu.Unlock()
-}
-
-// noticeAbort cancels f if abort was called.
-func (f *future) noticeAbort() {
-	if f.Body.Stopped() && !f.isOver() {
-		f.cancel(context.Canceled, f.ex.asyncs.enlisted.cause)
 	}
 }

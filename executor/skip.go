@@ -140,7 +140,7 @@ func (c *taskContext) notice() {
 	o := c
 	for up := o.up(); up != nil; up = o.up() {
 		within = append(within, o)
-		up.noticeAbort()
+		up.owner.noticeAbort()
 		o = up
 	}
 	if err := o.parent.Err(); err != nil && !o.isOver() {

@@ -21,7 +21,8 @@ type nested struct {
 
 func (n *nested) cancel(err, cause error) { n.ctx.cancel(err, cause) }
 func (n *nested) subscribe()              {}
-func (n *nested) executor() *Executor     { return nil }
+func (n *nested) noticeAbort()            {}
+func (n *nested) home() any               { return nil }
 
 // hasEnded reports whether n or one above has.
 func (n *nested) hasEnded() bool { return n != nil && (n.ended || n.up.hasEnded()) }

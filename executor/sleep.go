@@ -39,13 +39,13 @@ var (
 // asleep calls park, in which the worker is away. A worker in Blocking that sleeps in a wait is counted out already.
 func (w *Worker) asleep(k *sleepKind, park func()) {
 	state := w.setState(k.state)
-	counts := !k.apart && !w.blocking
+	counts := !k.apart && !w.waits.blocking
 	if counts {
-		w.countOut(k)
+		k.countOut(w)
 	}
 	defer func() { // deferred: a function that blocks may panic
 		if counts {
-			w.countIn(k)
+			k.countIn(w)
 		}
 		w.setState(state)
 	}()
@@ -53,17 +53,15 @@ func (w *Worker) asleep(k *sleepKind, park func()) {
 }
 
 // countOut leaves the worker out of those that can run items. First a spare may be called up, which takes its place.
-func (w *Worker) countOut(k *sleepKind) {
+func (k *sleepKind) countOut(w *Worker) {
 	if k.standIn != nil {
 		k.standIn(&w.core.spares)
 	}
-	for _, call := range w.core.attached.asleep {
-		call(w, k.able)
-	}
+	w.core.attached.tellAsleep(w, k.able)
 }
 
 // countIn undoes countOut.
-func (w *Worker) countIn(k *sleepKind) {
+func (k *sleepKind) countIn(w *Worker) {
 	w.core.attached.awake.make(w)
 	if k.standDown != nil {
 		k.standDown(&w.core.spares)
@@ -72,8 +70,8 @@ func (w *Worker) countIn(k *sleepKind) {
 
 // setState stores the worker's state, and returns the one before.
 func (w *Worker) setState(state WorkerState) (before WorkerState) {
-	before = WorkerState(w.state.Load())
-	w.state.Store(uint32(state))
+	before = WorkerState(w.seen.state.Load())
+	w.seen.state.Store(uint32(state))
 	if state == WorkerRunning {
 		w.core.attached.running.make(w) // after the state, see stalls.Watch
 	}
@@ -91,6 +89,7 @@ func (w *Worker) park(sleep func()) {
 // A sleeper is where a worker sleeps in a wait: in help, in a Join, or for a future.
 type sleeper struct {
 	run    xatomic.Pointer[Run] // the run that the worker, asleep or about to be, helps
+	from   xatomic.Uint64       // bits of the workers whose lanes may have items for the wait; 0: any worker's
 	waits  xatomic.Tell32       // 1: the worker is asleep, or about to be
 	parker park.Parker
 }

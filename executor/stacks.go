@@ -17,6 +17,10 @@ import (
 // frame, so it is for a look now and then, not for a regular report of a process with many goroutines.
 func (ex *Executor) Stacks() []string {
 	ex.mustBeMade()
+	return ex.stacks()
+}
+
+func (ex *executor) stacks() []string {
 	workers := ex.workers()
 	own := make(map[string]int, len(workers))   // by the number of the goroutine of the worker's thread
 	hosts := make(map[string]int, len(workers)) // by the worker's address
@@ -43,10 +47,10 @@ func (ex *Executor) Stacks() []string {
 }
 
 // hostOf returns the address of the worker that a goroutine is a guest of, by its stack as text, or "". A guest's stack
-// has a line such as "….(*Worker).runGuest(0xc000123208, 0xc00039a050)". The runtime appends a question mark to an
+// has a line such as "….runGuest(0xc000123208, 0xc00039a050)". The runtime appends a question mark to an
 // argument that the function no longer needs.
 func hostOf(stack []byte) string {
-	_, arguments, _ := bytes.Cut(stack, []byte("/executor.(*Worker).runGuest("))
+	_, arguments, _ := bytes.Cut(stack, []byte("/executor.runGuest("))
 	return string(arguments[:max(0, bytes.IndexAny(arguments, "?,)"))])
 }
 
@@ -61,14 +65,4 @@ func allStacks() []byte {
 			return buf[:n]
 		}
 	}
-}
-
-// numberOf returns the goroutine's number from its stack as text, or "". The text begins "goroutine 7 [running".
-func numberOf(stack []byte) string {
-	rest, ok := bytes.CutPrefix(stack, []byte("goroutine "))
-	if !ok {
-		return ""
-	}
-	number, _, _ := bytes.Cut(rest, []byte(" "))
-	return string(number)
 }

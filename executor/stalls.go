@@ -17,10 +17,10 @@ type silence struct {
 // To the ledger of spares such a task is one in Blocking. The watch alone decides when it begins and ends: the worker
 // does not know. A worker that calls Blocking or sleeps in a wait before the next look counts twice until then, and so
 // there is a spare too many for a moment.
-type stallHost struct{ ex *Executor }
+type stallHost struct{ ex *executor }
 
 // init prepares no watch if there is no spare to call up, or nothing is to be added to the paper.
-func (s *silence) init(ex *Executor) {
+func (s *silence) init(ex *executor) {
 	if ex.inline == nil && ex.cfg.Spares > 0 && !ex.cfg.OnlyBlocking && !ex.cfg.Verbatim {
 		s.watch.Init(stallHost{ex})
 	}
@@ -40,13 +40,13 @@ func (h stallHost) Workers(list []stalls.Worker) []stalls.Worker {
 		if !osthread.TellsAsleep {
 			w.seen.asked.Store(1) // so that Ended is told at the worker's next checkpoint
 		}
-		list = append(list, stalls.Worker{Thread: w.thread.inUse(), Doing: w.doing(), Ended: w.seen.tasks.Load()})
+		list = append(list, stalls.Worker{Thread: w.thread.inUse(), Doing: doing(w), Ended: w.seen.tasks.Load()})
 	}
 	return list
 }
 
-func (w *Worker) doing() stalls.Doing {
-	switch WorkerState(w.state.Load()) {
+func doing(w *Worker) stalls.Doing {
+	switch WorkerState(w.seen.state.Load()) {
 	case WorkerRunning:
 		return stalls.InTask
 	case WorkerSearching, WorkerPreparing:

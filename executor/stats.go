@@ -49,11 +49,15 @@ type WorkerStats struct {
 // It may be called at any time, from tasks and after Close too.
 func (ex *Executor) Stats() Stats {
 	ex.mustBeMade()
+	return ex.stats()
+}
+
+func (ex *executor) stats() Stats {
 	workers := ex.workers()
 	s := Stats{Workers: make([]WorkerStats, len(workers))}
 	for i, w := range workers {
 		s.Workers[i] = w.seen.snapshot()
-		s.Workers[i].Peers = w.peer.snapshot()
+		s.Workers[i].Peers = partsOf(w).peer.snapshot()
 		s.Total.add(s.Workers[i], 1)
 		if w.seen.asked.Load() == 0 {
 			w.seen.asked.Store(1)
@@ -95,7 +99,7 @@ func (a *WorkerStats) add(b WorkerStats, factor uint64) {
 	a.Peers.add(b.Peers, factor)
 }
 
-func (p *published) snapshot() WorkerStats {
+func (p *seen) snapshot() WorkerStats {
 	return WorkerStats{
 		Tasks:       p.tasks.Load(),
 		Pops:        p.pops.Load(),

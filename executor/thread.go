@@ -1,19 +1,22 @@
 package executor
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
 // currentWorker returns the worker of this executor that the caller runs on, or nil.
-func (ex *Executor) currentWorker() *Worker { return ex.workerFrom(workerHere()) }
+func (ex *core) currentWorker() *Worker { return ex.workerFrom(workerHere()) }
 
 // workerFrom returns the worker of ex that the caller runs on, or nil. w is the topmost worker of any executor on the
 // caller's thread, or nil.
-func (ex *Executor) workerFrom(w *Worker) *Worker {
-	for w != nil && w.core != ex.core {
+func (ex *core) workerFrom(w *Worker) *Worker {
+	for w != nil && w.core != ex {
 		w = w.below()
 	}
 	return w
@@ -48,7 +51,7 @@ func workerHere() *Worker {
 	if osthread.Self() != self {
 		return nil
 	}
-	if (w.inline != nil || w.thread.self.Load() != self) && !w.isHere() {
+	if (w.inline != nil || w.thread.self.Load() != self) && !w.thread.isHere() {
 		return nil
 	}
 	return w
@@ -57,7 +60,8 @@ func workerHere() *Worker {
 // isHere reports whether the caller runs on the worker w, which onThread had for the caller's thread just before. w is
 // inline or has a guest, or had one. Such a thread goes on to other goroutines, and the caller may have left it since.
 // The lock keeps the caller on one thread during the look.
-func (w *Worker) isHere() bool {
+func (t *thread) isHere() bool {
+	w := t.w
 	osthread.Lock()
 	defer osthread.Unlock()
 	return loadOnThread(osthread.Self()) == w
@@ -66,7 +70,8 @@ func (w *Worker) isHere() bool {
 // start runs the worker on a goroutine locked to a thread of its own. It calls ready when the thread is set up.
 //
 // Package executor starts no other goroutines, except in closeAside, aside and appoint, and by timers.
-func (w *Worker) start(ready func()) {
+func (t *thread) start(ready func()) {
+	w := t.w
 	xsync.Go(func() {
 		osthread.Lock() // never unlocked: the thread has the worker's name and schedule, and ends with the goroutine
 		if osthread.IsMain() {
@@ -74,7 +79,7 @@ func (w *Worker) start(ready func()) {
 			// others. While this one is locked to it, another goroutine gets another thread.
 			var up xsync.WaitGroup
 			up.Add(1)
-			w.start(func() {
+			t.start(func() {
 				up.Done()
 				ready()
 			})
@@ -83,37 +88,39 @@ func (w *Worker) start(ready func()) {
 			return
 		}
 		osthread.LockFirmly()
-		w.setUpThread()
-		w.startHook(func() {
+		t.setUp()
+		w.core.attached.start(w, func() {
 			ready()
 			w.live()
-		}, func() { w.hookFailed(ready) })
+		}, func() { t.giveUp(ready) })
 	})
 }
 
-func (w *Worker) setUpThread() {
-	cfg := &w.ex.cfg
-	if err := osthread.SetName(cfg.Name + "-" + strconv.Itoa(w.id)); err != nil {
-		w.ex.unnamed.Store(&err) // no failure: the executor works without names, and Dump reports err
+func (t *thread) setUp() {
+	w := t.w
+	if err := osthread.SetName(w.core.name + "-" + strconv.Itoa(w.id)); err != nil {
+		w.core.unnamed.Store(&err) // no failure: the executor works without names, and Dump reports err
 	}
-	w.schedule()
 	w.labelThread()
-	w.thread.goroutine.Store(goroutine())
-	w.occupy()
+	t.goroutine.Store(goroutine())
+	t.occupy()
 }
 
 // occupy makes the calling thread the worker's.
-func (w *Worker) occupy() {
-	w.thread.id.Store(osthread.ID())
-	w.thread.self.Store(osthread.Self())
+func (t *thread) occupy() {
+	w := t.w
+	t.id.Store(osthread.ID())
+	t.self.Store(osthread.Self())
 	w.core.attached.occupied.make(w)
-	onThread.set(w.thread.self.Load(), w)
+	w.core.attached.moved.make(w)
+	onThread.set(t.self.Load(), w)
 }
 
 // vacate undoes occupy.
-func (w *Worker) vacate() {
+func (t *thread) vacate() {
+	w := t.w
 	w.core.attached.vacated.make(w)
-	switch self, below := w.thread.self.Load(), w.below(); {
+	switch self, below := t.self.Load(), w.below(); {
 	case below != nil:
 		w.inline.below = nil
 		onThread.set(self, below)
@@ -122,30 +129,31 @@ func (w *Worker) vacate() {
 	default:
 		onThread.markEnding(self)
 	}
-	w.thread.self.Store(0)
-	w.thread.id.Store(0)
+	t.self.Store(0)
+	t.id.Store(0)
 }
 
 // live runs the worker on the calling thread until the executor stops, the spare is discharged, or a task calls Goexit.
 func (w *Worker) live() {
+	t := &w.thread
 	stopped := false
 	growStack()
 	w.core.attached.begun.make(w)
-	w.countIn(&threadlessSleep)
-	defer w.endHook(func() {
-		w.countOut(&threadlessSleep)
-		w.ex.leaving.add(w.thread.id.Load())
-		w.thread.goroutine.Store(0)
-		w.vacate()
+	threadlessSleep.countIn(w)
+	defer w.core.attached.end(w, func() {
+		threadlessSleep.countOut(w)
+		w.core.leaving.add(t.id.Load())
+		t.goroutine.Store(0)
+		t.vacate()
 		if stopped {
 			w.setState(WorkerThreadless)
 			osthread.Unclaim()
 			if w.isSpare() {
-				w.spareGone()
+				w.spare.gone()
 			}
-			w.ex.alive.Done()
+			w.core.alive.Done()
 		} else {
-			w.replace() // a task called Goexit; or this package panicked, and the process is about to end
+			t.replace() // a task called Goexit; or this package panicked, and the process is about to end
 			osthread.Unclaim()
 		}
 	})
@@ -154,6 +162,21 @@ func (w *Worker) live() {
 	}
 	w.loop()
 	stopped = true
+}
+
+// giveUp ends the thread of a worker that has not begun to live, because a feature has failed on it. A spare is taken
+// out of service, as one for which no thread could be started.
+func (t *thread) giveUp(ready func()) {
+	w := t.w
+	w.core.leaving.add(t.id.Load())
+	t.goroutine.Store(0)
+	t.vacate()
+	ready()
+	osthread.Unclaim()
+	if w.isSpare() {
+		w.spare.failed()
+	}
+	w.core.alive.Done()
 }
 
 // growStack makes the runtime grow the goroutine's stack now, not during the first tasks: Fork identifies frames by
@@ -167,8 +190,45 @@ func growStack() byte {
 
 // replace starts a goroutine on another thread that takes over the worker. Goexit cannot be stopped, so the calling
 // goroutine and its thread are lost.
-func (w *Worker) replace() {
-	w.control.thief.Lost()
+func (t *thread) replace() {
+	w := t.w
+	w.search.thief.Lost()
 	osthread.ClaimAnyway()
-	w.start(osthread.Arrive)
+	t.start(osthread.Arrive)
+}
+
+// A threadList holds the threads of ended workers that may still exist: the runtime ends such a thread a moment after
+// its goroutine.
+type threadList struct {
+	mu  xsync.Mutex
+	ids []int64
+}
+
+func (l *threadList) add(id int64) {
+	l.mu.Lock()
+	l.ids = append(slices.DeleteFunc(l.ids, osthread.Gone), id) // deletes ids so that the list does not grow for ever
+	l.mu.Unlock()
+}
+
+// wait waits until the threads are gone, or for a second at most: the system may have given an ID to a new thread.
+func (l *threadList) wait() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	deadline := time.Now().Add(time.Second)
+	for _, id := range l.ids {
+		for !osthread.Gone(id) && time.Now().Before(deadline) {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	l.ids = nil
+}
+
+// numberOf returns the goroutine's number from its stack as text, or "". The text begins "goroutine 7 [running".
+func numberOf(stack []byte) string {
+	rest, ok := bytes.CutPrefix(stack, []byte("goroutine "))
+	if !ok {
+		return ""
+	}
+	number, _, _ := bytes.Cut(rest, []byte(" "))
+	return string(number)
 }

@@ -4,13 +4,21 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// threadHooks keeps the first failure of Config.ThreadStart and ThreadEnd.
+// threadHooks are Config.ThreadStart and ThreadEnd.
 type threadHooks struct {
-	failure xatomic.Pointer[error]
+	name       string // of the executor
+	start, end func(worker int)
+	up         xatomic.Bool           // New has succeeded, as far as the workers' threads go
+	failure    xatomic.Pointer[error] // the first
+}
+
+// attachTo has the kernel call the hooks.
+func (h *threadHooks) attachTo(on *attachments, cfg *Config) {
+	h.name, h.start, h.end = cfg.Name, cfg.ThreadStart, cfg.ThreadEnd
+	on.start, on.end = h.callStart, h.callEnd
 }
 
 // err returns the first failure, or nil.
@@ -22,7 +30,7 @@ func (h *threadHooks) err() error {
 }
 
 // note records how a call of a hook on the calling thread has ended: returned, or with a panic of value, or by Goexit.
-func (w *Worker) note(hook string, returned bool, value any) {
+func (h *threadHooks) note(w *Worker, hook string, returned bool, value any) {
 	if returned {
 		return
 	}
@@ -30,26 +38,32 @@ func (w *Worker) note(hook string, returned bool, value any) {
 	if value != nil {
 		err = &PanicError{Value: value, Stack: debug.Stack()}
 	}
-	err = fmt.Errorf("executor %q: Config.%s on the thread of worker %d: %w", w.core.cfg.Name, hook, w.id, err)
-	w.core.hooks.failure.CompareAndSwap(nil, &err)
+	err = fmt.Errorf("executor %q: Config.%s on the thread of worker %d: %w", h.name, hook, w.id, err)
+	h.failure.CompareAndSwap(nil, &err)
 }
 
-// startHook calls Config.ThreadStart, and then the rest of the worker's life. If the hook fails, failed is called in
-// place of the rest. The calling goroutine has nothing else to do: Goexit ends it.
-func (w *Worker) startHook(rest, failed func()) {
-	hook := w.core.cfg.ThreadStart
-	if hook == nil {
+// callStart calls Config.ThreadStart, and then the rest of the worker's life. If the hook fails, fails is called in
+// place of the rest: then a spare is out of service, and for another worker New fails. A worker that has lost its thread
+// to a Goexit cannot go on without one, so the process ends. The calling goroutine has nothing else to do: Goexit ends
+// it.
+func (h *threadHooks) callStart(w *Worker, rest, fails func()) {
+	if h.start == nil {
 		rest()
 		return
 	}
 	returned := false
 	func() {
 		defer func() {
-			if w.note("ThreadStart", returned, recover()); !returned {
-				failed()
+			if h.note(w, "ThreadStart", returned, recover()); returned {
+				return
 			}
+			if !w.isSpare() && h.up.Load() {
+				panic(fmt.Errorf("%w\nthe worker cannot go on without a thread: "+
+					"a task has ended the last by runtime.Goexit", h.err()))
+			}
+			fails()
 		}()
-		hook(w.id)
+		h.start(w.id)
 		returned = true
 	}()
 	if returned {
@@ -57,52 +71,24 @@ func (w *Worker) startHook(rest, failed func()) {
 	}
 }
 
-// endHook calls Config.ThreadEnd, and then rest, however the hook ends.
-func (w *Worker) endHook(rest func()) {
-	hook := w.core.cfg.ThreadEnd
-	if hook == nil {
+// callEnd calls Config.ThreadEnd, and then rest, however the hook ends.
+func (h *threadHooks) callEnd(w *Worker, rest func()) {
+	if h.end == nil {
 		rest()
 		return
 	}
 	defer rest()
 	returned := false
-	defer func() { w.note("ThreadEnd", returned, recover()) }()
-	hook(w.id)
+	defer func() { h.note(w, "ThreadEnd", returned, recover()) }()
+	h.end(w.id)
 	returned = true
 }
 
-// hookFailed ends the thread of the worker, on which Config.ThreadStart has failed. A spare is taken out of service, as
-// one for which no thread could be started. For another worker, New fails. A worker that has lost its thread to a
-// Goexit cannot go on without one, so the process ends.
-func (w *Worker) hookFailed(ready func()) {
-	if !w.isSpare() && w.core.up.Load() {
-		panic(fmt.Errorf("%w\nthe worker cannot go on without a thread: a task has ended the last by runtime.Goexit",
-			w.core.hooks.err()))
-	}
-	w.ex.leaving.add(w.thread.id.Load())
-	w.thread.goroutine.Store(0)
-	w.vacate()
-	ready()
-	osthread.Unclaim()
-	if w.isSpare() {
-		w.spareFailed()
-	}
-	w.ex.alive.Done()
-}
-
-// checkHooks returns the failure of New because of Config.ThreadStart, or nil. All workers have threads.
-func (ex *Executor) checkHooks() error {
-	if err := ex.hooks.err(); err != nil {
+// check returns the failure of New because of Config.ThreadStart, or nil. All workers have threads.
+func (h *threadHooks) check() error {
+	if err := h.err(); err != nil {
 		return err
 	}
-	ex.up.Store(true)
+	h.up.Store(true)
 	return nil
-}
-
-// mustBeInTask panics if the caller is on worker w, but in none of its tasks: in a hook of its thread.
-func (w *Worker) mustBeInTask() {
-	if w != nil && w.body == nil {
-		panic("executor: Config.ThreadStart, Config.ThreadEnd or an Observer starts, or waits for, work " +
-			"of its executor")
-	}
 }

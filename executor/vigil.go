@@ -12,10 +12,10 @@ type vigil struct {
 func (v *vigil) noteVain() bool {
 	if !v.idle {
 		v.idle = true
-		v.w.control.thief.Waits()
+		v.w.search.thief.Waits()
 	}
 	v.vain++
-	if !v.w.control.thief.Vain(v.vain) {
+	if !v.w.search.thief.Vain(v.vain) {
 		return false
 	}
 	v.vain = 0
@@ -27,7 +27,7 @@ func (v *vigil) resume(stolen bool) {
 	v.vain = 0
 	if v.idle {
 		v.idle = false
-		v.w.control.thief.Resumes(stolen)
+		v.w.search.thief.Resumes(stolen)
 	}
 }
 
@@ -36,15 +36,15 @@ func (v *vigil) resume(stolen bool) {
 // there may be an item for the wait, it is told. A worker that shares the machine has given its processor up, and does
 // sleep.
 func (w *Worker) rest() {
-	thief := w.control.thief
-	for vain := 1; w.inline == nil && w.share == nil && !thief.MaySleep(); vain++ {
+	thief := w.search.thief
+	for vain := 1; w.inline == nil && !w.core.attached.sleepsAlways && !thief.MaySleep(); vain++ {
 		if w.sleeper.parker.TryPark() {
 			return
 		}
 		if w.counts.tried++; vain%flushInterval == 0 {
 			w.publishCounts()
 		}
-		w.core.roster[w.random(len(w.ex.workers()))].lane.Len() // no Ask: the owner would show an item for nobody
+		w.core.roster[w.search.random(len(w.core.workers()))].lane.Len() // no Ask: the owner would show an item for nobody
 		thief.Vain(vain)
 		giveWay()
 	}

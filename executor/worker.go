@@ -2,12 +2,10 @@ package executor
 
 import (
 	"context"
-	"iter"
 	"runtime/debug"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/lane"
-	"github.com/magpie-go/magpie/executor/internal/pace"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -19,43 +17,27 @@ type Worker struct {
 	_ pad.Line
 
 	// Constant.
-	ex      *Executor
-	core    *core // ex.core: saves a load
-	id      int
-	control control     // the worker's end of the policy
-	inline  *inline     // set if there is no thread
-	peer    *peerThread // set if the policy asks about other workers' threads
-	share   *sharer     // set with Config.Share or Config.HostShare
-	_       pad.Line
+	core   *core
+	id     int
+	inline *inline // set if there is no thread
+	_      pad.Line
 
 	lane lane.Lane[Item] // the worker's items
 
 	// Owner only, plain on purpose: the race detector checks the claim.
-	body     *Body     // of the item being run; nil when the worker has none
-	inner    innerLoop // the inner loop, and the item being run
-	counts   counts    // beside body: both are used for each item
-	forks    forks
-	waits    waits    // waits inside tasks, on the worker's stack
-	search   search   // for work
-	level    Priority // of body; a copy of shown
-	slots    slots
-	futures  int64 // futures, or functions of a Group, that have ended and are not yet counted out
-	blocking bool  // the item being run is in Blocking
-	labels   labels
-	pace     pace.Pace // of the tasks' calls of Yield
-	guest    guest
-
-	groupTasks groupTasks
-	_          pad.Line
+	body   *Body     // of the item being run; nil when the worker has none
+	inner  innerLoop // the inner loop, and the item being run
+	counts counts    // beside body: both are used for each item
+	waits  waits     // on the worker's stack
+	search search    // for work
+	labels labels
+	_      pad.Line
 
 	// Shared.
-	state   xatomic.Tell32 // a WorkerState, for dumps and [Stats]
-	thread  threadOf       // the worker's OS thread
-	seen    published      // a copy of counts, made by publishCounts
-	sleeper sleeper        // where the worker sleeps in a wait
-	leaps   leaps          // what leapfrogging joiners read
-	shown   xatomic.Int32  // the priority of body, for workers that look for a more urgent run
-	standby standby        // where a spare sleeps
+	seen    seen    // what others see of the worker
+	thread  thread  // the worker's OS thread
+	sleeper sleeper // where the worker sleeps in a wait
+	spare   spare   // the worker as a spare
 	_       pad.Line
 }
 
@@ -67,10 +49,14 @@ type waits struct {
 	helps  int    // the number of waits in help
 	nested int    // the number of waits for children and futures
 	inGo   int    // the number of functions of groups that Go has called
+
+	blocking bool // the item being run is in Blocking
 }
 
-// threadOf identifies a worker's OS thread. The worker writes it, or its guest; silent is the watch's.
-type threadOf struct {
+// thread identifies a worker's OS thread. The worker writes it, or its guest; silent is the watch's.
+type thread struct {
+	w *Worker // constant
+
 	id   xatomic.Int64 // the kernel's ID; 0 while there is no thread
 	self xatomic.Int64 // what osthread.Self returns on it, or ^ of that on the thread of a guest
 
@@ -87,7 +73,7 @@ type threadOf struct {
 // idOf returns the kernel's ID of the calling thread, a guest's. Guests often come on one thread, and the system call
 // takes a third of the time of a short run. A thread may have got the self of one that has ended, and then has another
 // ID: so the kernel is asked now and then all the same.
-func (t *threadOf) idOf(self int64) uint64 {
+func (t *thread) idOf(self int64) uint64 {
 	if t.guests++; self != t.guestSelf || t.guests%64 == 0 {
 		t.guestSelf, t.guestID = self, uint64(osthread.ID())
 	}
@@ -95,15 +81,18 @@ func (t *threadOf) idOf(self int64) uint64 {
 }
 
 // inUse returns the kernel's ID of the thread that runs the worker's items, 0 if there is none.
-func (t *threadOf) inUse() int64 {
+func (t *thread) inUse() int64 {
 	if guest := t.guest.Load(); guest != 0 {
 		return int64(guest)
 	}
 	return t.id.Load()
 }
 
+// isLent reports whether a guest has the worker.
+func (t *thread) isLent() bool { return t.self.Load() < 0 }
+
 // is reports whether self, a result of osthread.Self, is of the thread.
-func (t *threadOf) is(self int64) bool {
+func (t *thread) is(self int64) bool {
 	known := t.self.Load()
 	return known == self || known == ^self
 }
@@ -124,14 +113,6 @@ func (w *Worker) run() *Run {
 // bit returns the worker's bit in sets of workers. Several workers may share one.
 func (w *Worker) bit() uint64 { return 1 << (w.id % 64) }
 
-// Executor returns the worker's executor. Any thread.
-func (w *Worker) Executor() *Executor {
-	if ex := w.core.public.Value(); ex != nil {
-		return ex
-	}
-	return w.ex // an inline executor, or one that the garbage collector has found unreachable
-}
-
 // Push makes an item available to every worker. Unless another worker takes it, the pushing worker gets it back, last
 // in first out. The item being run only.
 func (w *Worker) Push(it *Item) {
@@ -150,16 +131,8 @@ func (w *Worker) Push(it *Item) {
 	// D1(push): put the item into the lane, then look for a thief. Pairs with D1(park) in the policies and D1(await): a
 	// thief and a helper announce that they stop looking, then look once more. The condition is that of anyoneAsleep,
 	// which is not inlined.
-	if w.control.thieves.Load() == 0 && (!w.core.notifier.Idle() || w.core.sleepingHelpers.Load() > 0) {
+	if w.search.thieves.Load() == 0 && (!w.core.notifier.Idle() || w.core.sleepingHelpers.Load() > 0) {
 		w.wakeForPushed()
-	}
-}
-
-// pushAll pushes the items that a run begins with, beside its first. They are of one run, which does not end before
-// they have been run.
-func (w *Worker) pushAll(items iter.Seq[*Item]) {
-	for it := range items {
-		w.Push(it)
 	}
 }
 
@@ -185,7 +158,7 @@ func (w *Worker) pushTold(it *Item, effect deque.Effect) {
 	switch effect = w.lane.PushAside(it); effect {
 	case deque.Nothing:
 	case deque.Refused:
-		w.ex.inject(it)
+		w.core.inject(it)
 	default:
 		w.tell(effect)
 	}
@@ -196,7 +169,7 @@ func (w *Worker) pushTold(it *Item, effect deque.Effect) {
 func (w *Worker) put(it *Item) deque.Effect {
 	effect := w.lane.Push(it)
 	if effect == deque.Refused {
-		w.ex.inject(it)
+		w.core.inject(it)
 		return deque.Nothing
 	}
 	return effect
@@ -227,11 +200,8 @@ func (w *Worker) pop() *Item {
 			it = w.popAside()
 		}
 	}
-	if it == nil && w.slots.own != nil {
-		it = w.popHeld()
-	}
-	if it == nil && w.control.refills && !w.core.injector.isEmpty() && !w.isSurplus() {
-		it, _ = w.takeSubmitted()
+	if it == nil {
+		it = w.search.popElsewhere()
 	}
 	return it
 }
@@ -265,7 +235,7 @@ func (w *Worker) popTold(it *Item, effect deque.Effect) *Item {
 		w.lane.Popped++
 		return it
 	}
-	it, effect = w.lane.PopAside(w.limit())
+	it, effect = w.lane.PopAside(w.waits.limit())
 	if effect != deque.Nothing {
 		w.tell(effect)
 	}
@@ -284,19 +254,19 @@ func (w *Worker) checkpoint(it *Item) *Item {
 		}
 		return it
 	}
-	if w.isSurplus() {
-		w.handOver(it)
+	if w.spare.isSurplus() {
+		w.spare.handOver(it)
 		return nil
 	}
-	if w.core.cfg.Verbatim {
+	if w.core.verbatim {
 		return it // only thieves look at the injector
 	}
 	if w.core.injector.isPlain() && w.core.injector.isEmpty() {
 		return it
 	}
-	newcomer := w.newcomer(it.Body.level())
+	newcomer := w.search.newcomer(it.Body.level())
 	if newcomer != nil && newcomer.Body != w.body {
-		newcomer = w.admitted(newcomer)
+		newcomer = w.core.attached.admit(w, newcomer)
 	}
 	if newcomer == nil {
 		return it
@@ -305,7 +275,7 @@ func (w *Worker) checkpoint(it *Item) *Item {
 	w.body.hooks.Flush(w)
 	// The item goes to the end of the injector, not to the lane: the newcomer may be endless too, and the worker would
 	// never come back to the item.
-	w.ex.inject(it)
+	w.core.inject(it)
 	if newcomer.Body != w.body {
 		w.enter(newcomer.Body)
 	}
@@ -324,7 +294,7 @@ func (w *Worker) publishAtCheckpoint() {
 
 // putBack puts an item that was counted but not run into the injector. The worker that runs it counts it again.
 func (w *Worker) putBack(it *Item) {
-	w.ex.inject(it)
+	w.core.inject(it)
 	w.counts.overhead++
 }
 
@@ -355,11 +325,10 @@ func (w *Worker) switchTo(b *Body, labels context.Context) {
 		b.hooks.Enter(w)
 	}
 	w.body = b
-	if p := b.level(); p != w.level {
-		w.level = p
-		w.shown.Store(int32(p))
+	if p := int32(b.level()); p != w.seen.level.Load() {
+		w.seen.level.Store(p)
 	}
-	w.useSlots(b)
+	w.core.attached.tellTurned(w, b)
 	if old != nil || labels != w.labels.set { // tasks of old may have set labels of their own
 		w.setLabels(labels)
 	}
@@ -372,11 +341,48 @@ func (w *Worker) failed(it *Item, value any) {
 	defer w.enter(nil) // also if Fail ends by Goexit
 	err := error(ErrGoexit)
 	if value != nil {
-		if err = w.forks.rethrown(value); err == nil {
+		if err = w.core.attached.failure(w, value); err == nil {
 			err = &PanicError{Value: value, Stack: debug.Stack()}
 		}
 	}
 	if next := w.body.hooks.Fail(w, it, err); next != nil {
 		w.Push(next)
+	}
+}
+
+// enterAdmitted enters the body of item it and returns the item. If a feature keeps the worker from that, the feature
+// has taken the item, and enterAdmitted returns nil.
+func (w *Worker) enterAdmitted(it *Item) *Item {
+	if it = w.core.attached.admit(w, it); it != nil {
+		w.enter(it.Body)
+	}
+	return it
+}
+
+// mustBeInTask panics if the caller is on worker w, but in none of its tasks: in a hook of its thread.
+func (w *Worker) mustBeInTask() {
+	if w != nil && w.body == nil {
+		panic("executor: Config.ThreadStart, Config.ThreadEnd or an Observer starts, or waits for, work " +
+			"of its executor")
+	}
+}
+
+// init makes w worker i of ex. It has no thread yet.
+func (w *Worker) init(ex *core, i int) {
+	w.core, w.id, w.inline = ex, i, ex.inline
+	w.thread.w, w.spare.w = w, w
+	w.search = search{
+		w: w, thieves: ex.policy.Thieves(), refills: ex.policy.Refills() && !ex.verbatim,
+		rng: uint64(i+1) * 0x9E3779B97F4A7C15,
+	}
+	if ex.inline != nil {
+		w.lane.InitShuffled(ex.inline.seed)
+	} else {
+		ex.lanes.Init(&w.lane, i, ex.alone && i == 0)
+	}
+	w.inner = loopFor(w)
+	w.search.thief = ex.policy.Attach(host{w})
+	if w.isSpare() {
+		w.setState(WorkerThreadless)
 	}
 }

@@ -1,5 +1,7 @@
 package executor
 
+import "github.com/magpie-go/magpie/executor/internal/enum"
+
 // WorkerState is what a worker does at the moment, as [Executor.Dump] and [Gauges] tell it. A state may be over when it
 // is read. New states may be added.
 type WorkerState uint8
@@ -21,8 +23,8 @@ var workerStateNames = [...]string{
 }
 
 // WorkerStates lists every WorkerState.
-func WorkerStates() []WorkerState { return all(WorkerThreadless + 1) }
+func WorkerStates() []WorkerState { return enum.All(WorkerThreadless + 1) }
 
 // String returns the state as [Executor.Dump] writes it: "running", "searching", "preparing", "parked", "blocked",
 // "standing by", "resting" or "without a thread".
-func (s WorkerState) String() string { return nameOf(s, "WorkerState", workerStateNames[:]) }
+func (s WorkerState) String() string { return enum.Name(s, "WorkerState", workerStateNames[:]) }

@@ -49,7 +49,7 @@ func Yield(ctx context.Context) error {
 		t = t.below()
 	}
 	if t != nil {
-		t.yield()
+		yield(t)
 	} else {
 		runtime.Gosched()
 	}
@@ -59,7 +59,7 @@ func Yield(ctx context.Context) error {
 	if w == nil || w.body == nil {
 		return nil
 	}
-	w.noticeContexts()
+	w.core.noticeContexts()
 	if !w.body.Stopped() {
 		return nil
 	}
@@ -81,22 +81,22 @@ func paceFor(cfg *Config) pace.Pace {
 }
 
 // yield offers the core, or the P, to others if it is time. The worker has a thread. The item being run only.
-func (w *Worker) yield() {
-	if w.body != nil && !w.blocking {
-		w.attendIfAsked()
+func yield(w *Worker) {
+	if w.body != nil && !w.waits.blocking {
+		forksOf(w).attendIfAsked()
 	}
 	task := w.counts.items
-	if w.pace.Skip(task) {
+	if partsOf(w).pace.Skip(task) {
 		return
 	}
 	now := nanotime()
-	if !w.pace.Look(task, now) {
+	if !partsOf(w).pace.Look(task, now) {
 		return
 	}
-	if w.core.cfg.KeepGOMAXPROCS || w.guest.run != nil {
+	if executorOf(w.core).cfg.KeepGOMAXPROCS || w.thread.isLent() {
 		runtime.Gosched()
 	} else {
 		osthread.Yield()
 	}
-	w.pace.Offered(now, nanotime())
+	partsOf(w).pace.Offered(now, nanotime())
 }

@@ -28,7 +28,7 @@ func TestSilentByName(t *testing.T) {
 		records.eventually(t, 1)
 		open()
 		require.NoError(t, ex.Close())
-		require.Contains(t, records.messages(), "tasks wait outside Blocking")
+		require.Equal(t, "tasks wait outside Blocking", records.messages()[0])
 		a := records.attrs(0)
 		require.EqualValues(t, 1, a["times"].Uint64())
 		require.Equal(t, "worker 0: crawl fetch", a["tasks"].String())

@@ -63,7 +63,7 @@ func TestHotPathSizes(t *testing.T) {
 	}{
 		{"executor", "executor.(*Worker).Push", 90, 0}, // of these, 36 for a deque, and 26 for a near end
 		{"executor", "executor.(*Worker).pop", 130, 0}, // of these, 27 for a near end
-		{"executor", "executor.(*Worker).runPlain", 76, 0},
+		{"executor", "executor.runPlain", 76, 0},
 		{"internal/user", "internal/user.fib", 126, 0}, // Fork and Join, which are inlined, included
 		{"internal/user", "executor.Fork[go.shape.int,go.shape.int]", 64, 0},
 		{"internal/user", "executor.Forked[go.shape.int,go.shape.int].Join", 53, 0},

@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	},
 	"executor": {
 		"executor/internal/lane", "executor/internal/pace",
-		"executor/internal/policy", "executor/internal/share", "executor/internal/spares",
+		"executor/internal/enum", "executor/internal/policy", "executor/internal/share", "executor/internal/spares",
 		"executor/internal/stalls", "internal/allot",
 		"internal/cgroup", "internal/gat",
 		"internal/quota", "deque", "notifier", "internal/park", "internal/osthread", "internal/procs", "internal/xatomic",
@@ -43,6 +43,7 @@ var layers = map[string][]string{
 	},
 	"executor/internal/pace":   {},
 	"executor/internal/share":  {"internal/pad", "internal/xatomic", "internal/xsync"},
+	"executor/internal/enum":   {},
 	"executor/internal/spares": {"internal/xatomic", "internal/xsync"},
 	"executor/internal/stalls": {"internal/osthread", "internal/xatomic", "internal/xsync"},
 	"executor/observe": {

@@ -1,0 +1,90 @@
+package executor
+
+import (
+	"unsafe"
+	"weak"
+
+	"github.com/magpie-go/magpie/executor/internal/pace"
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+	"github.com/magpie-go/magpie/internal/xsync"
+)
+
+// The features keep what they know of an executor, a worker or a run behind the kernel's own part, in one allocation.
+// The kernel names none of them: it passes the part that it knows, from which a feature finds its own.
+
+// An executor is a core with the state of the features. Two Executors refer to it at times, see Executor.
+type executor struct {
+	core // first: see executorOf
+
+	// Constant.
+	cfg       Config
+	release   func()     // gives the reserved Ps back
+	leave     func()     // ends its being known to internal/living
+	sharing   *sharing   // set with Config.Share or Config.HostShare
+	observers *observers // set with Config.Observers
+	intake    *intake    // set with Config.MaxRuns
+	guests    *guests    // set if callers take part
+
+	_          pad.Line
+	asyncs     asyncs
+	_          pad.Line
+	groupTasks groupTaskStore
+	_          pad.Line
+	silence    silence
+	_          pad.Line
+
+	schedule schedule
+	hooks    threadHooks
+	close    xsync.Once
+	life     life
+
+	public weak.Pointer[Executor] // the Executor that New has returned; constant from before any run
+}
+
+// executorOf returns the executor whose core is c.
+func executorOf(c *core) *executor { return (*executor)(unsafe.Pointer(c)) }
+
+// workerParts are a worker with what the features keep for it.
+type workerParts struct {
+	Worker // first: see partsOf
+
+	// Constant.
+	peer  *peerThread // set if the policy asks about other workers' threads
+	share *sharer     // set with Config.Share or Config.HostShare
+
+	// Owner only, plain.
+	forks      forks
+	slots      slots
+	futures    int64     // futures, or functions of a Group, that have ended and are not yet counted out
+	pace       pace.Pace // of the tasks' calls of Yield
+	guest      guest
+	groupTasks groupTasks
+	_          pad.Line
+
+	// Shared.
+	leaps leaps // what leapfrogging joiners read
+	_     pad.Line
+}
+
+// partsOf returns the parts of worker w.
+func partsOf(w *Worker) *workerParts { return (*workerParts)(unsafe.Pointer(w)) }
+
+// runParts are a run with what the features keep for it.
+type runParts struct {
+	JobRun // first: see partsOfRun
+
+	limit     *limiter      // of the run itself, or of the innermost run around it that has one; constant
+	groups    xatomic.Int32 // open runs of groups nested in this one
+	endFuture *future       // that ends with the run, see Run.awaitable; guarded by Run.mu
+}
+
+// partsOfRun returns the parts of run r.
+func partsOfRun(r *Run) *runParts { return (*runParts)(unsafe.Pointer(r)) }
+
+const (
+	_ = -unsafe.Offsetof(executor{}.core)
+	_ = -unsafe.Offsetof(workerParts{}.Worker)
+	_ = -unsafe.Offsetof(runParts{}.JobRun)
+	_ = -unsafe.Offsetof(JobRun{}.Run)
+)
