@@ -109,7 +109,7 @@ func (s *Scope) joinChildren() (err error) {
 	w.waits.nested++
 	defer func() { w.waits.nested-- }()
 	forksOf(w).expose()
-	w.runDownTo(s.body, mark)
+	forksOf(w).runDownTo(s.body, mark)
 	for c := s.children; c != nil; c = s.children {
 		forksOf(w).await(&c.fork)
 		if c.err != nil {

@@ -30,6 +30,15 @@ func (own *forks) takeBack(f *fork) bool {
 	return false
 }
 
+// runDownTo runs the items of body that lie above mark in the worker's lane, newest first.
+func (own *forks) runDownTo(body *Body, mark uint64) {
+	w := own.w
+	defer w.exitNested(w.enterNested(body.owner(), mark, body))
+	for it := w.pop(); it != nil; it = w.pop() {
+		w.inner.run(w, it)
+	}
+}
+
 // await waits until f, which is not in the worker's lane, is done. Meanwhile the worker runs what f has forked and
 // started.
 func (own *forks) await(f *fork) {

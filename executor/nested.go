@@ -30,14 +30,6 @@ func (w *Worker) exitNested(o outer) {
 	}
 }
 
-// runDownTo runs the items of body that lie above mark in the worker's lane, newest first.
-func (w *Worker) runDownTo(body *Body, mark uint64) {
-	defer w.exitNested(w.enterNested(body.owner(), mark, body))
-	for it := w.pop(); it != nil; it = w.pop() {
-		w.inner.run(w, it)
-	}
-}
-
 // runWithin runs item it, and those of the items that it pushes that are of r or of a run nested in r or, if only is
 // set, of that body.
 func (w *Worker) runWithin(r *Run, only *Body, it *Item) {
