@@ -57,6 +57,7 @@ type attachments struct {
 	awaited    []func(end ending, r *Run, only *Item) // see tellAwaited
 	over       runCalls                               // a run has ended; those that wait for it are told afterwards
 	busy, idle plainCalls                             // there is work in progress, or no longer; once for runs, and once for a feature's own
+	refused    plainCalls                             // nothing comes from outside any more; core.closed is set
 	works      []func() bool                          // true: the feature has work in progress that is no run
 
 	sharesLanes  bool // a lane that is its worker's alone ceases to be when the worker begins to run items

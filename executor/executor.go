@@ -130,7 +130,7 @@ func (ex *executor) attach() {
 	ex.guests.attachTo(on)
 	attachForks(on)
 	ex.asyncs.attachTo(on)
-	attachGroups(on, &ex.asyncs)
+	attachGroups(ex, on)
 	attachLimits(on)
 	ex.sharing.attachTo(on)
 	ex.silence.attachTo(on)

@@ -123,7 +123,7 @@ func TestModelGroupLimitOfItself(t *testing.T) {
 		var a, b calls
 		g.Go(func() error {
 			g.Go(func() error {
-				if ex.currentWorker().waits.inGo > 0 {
+				if partsOf(ex.currentWorker()).inGo > 0 {
 					called++
 				}
 				g.Go(func() error { r.visit(nil); return b.call() })
@@ -157,7 +157,7 @@ func TestModelGroupWaitsForItself(t *testing.T) {
 			for i := range all {
 				g.Go(func() error {
 					g.Go(func() error {
-						if ex.currentWorker().waits.inGo > 0 {
+						if partsOf(ex.currentWorker()).inGo > 0 {
 							calledIn++
 						}
 						return all[i].call()

@@ -98,7 +98,7 @@ func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan s
 			if own {
 				r.inGo++
 			}
-		case own && r.callsInGo && w.inline == nil && w.waits.inGo < maxInGo:
+		case own && r.callsInGo && w.inline == nil && partsOf(w).inGo < maxInGo:
 			t.turn.lent = true
 			return true, nil
 		}
@@ -173,8 +173,8 @@ func (r *groupRun) callInGo(w *Worker, t *groupTask) {
 		w.publishAtCheckpoint()
 	}
 	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
-	w.waits.inGo++
-	defer func() { w.waits.inGo-- }()
+	partsOf(w).inGo++
+	defer func() { partsOf(w).inGo-- }()
 	w.runOne(&t.Item)
 }
 

@@ -105,9 +105,11 @@ func (ex *executor) isListed(r *Run) bool {
 }
 
 // attachGroups has the kernel, and the futures, tell of ends.
-func attachGroups(on *attachments, futures *asyncs) {
+func attachGroups(ex *executor, on *attachments) {
 	on.over = append(on.over, leaveGroups)
-	futures.over = append(futures.over, leaveGroups)
+	// D1(refuse): close, then look for groups without a run or future around them. Pairs with D1(leave).
+	on.refused = append(on.refused, ex.releaseGroups)
+	ex.asyncs.over = append(ex.asyncs.over, leaveGroups)
 }
 
 // leaveGroups is called after the end of r, or of the last future. If the executor is closed, it releases the groups

@@ -48,6 +48,7 @@ func newIntake(most int) *intake {
 func (in *intake) attachTo(on *attachments) {
 	if in != nil {
 		on.gate = in
+		on.refused = append(on.refused, in.close)
 	}
 }
 
@@ -117,9 +118,6 @@ func (in *intake) leave() {
 
 // close refuses everything that waits, and everything that comes.
 func (in *intake) close() {
-	if in == nil {
-		return
-	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.shut = true

@@ -60,6 +60,7 @@ type workerParts struct {
 	pace       pace.Pace // of the tasks' calls of Yield
 	guest      guest
 	groupTasks groupTasks
+	inGo       int // the number of functions of groups on the stack that Go has called
 	_          pad.Line
 
 	// Shared.

@@ -91,9 +91,7 @@ func (ex *executor) refuse() {
 	ex.mu.Lock()
 	ex.closed.Store(true)
 	ex.mu.Unlock()
-	ex.intake.close()
-	// D1(refuse): close, then look for groups without a run or future around them. Pairs with D1(leave).
-	ex.releaseGroups()
+	ex.attached.refused.make()
 }
 
 // abort cancels all that is in progress with the cause, and makes the executor refuse what tasks start from now on. It

@@ -48,7 +48,6 @@ type waits struct {
 	only   *Body  // if set, the innermost wait runs items of this body only
 	helps  int    // the number of waits in help
 	nested int    // the number of waits for children and futures
-	inGo   int    // the number of functions of groups that Go has called
 
 	blocking bool // the item being run is in Blocking
 }
