@@ -33,12 +33,12 @@ type attachments struct {
 	awake  workerCalls
 
 	// The item.
-	admits []func(w *Worker, it *Item) bool   // false: the worker must not run it now, and the feature has taken it
-	turned []func(w *Worker, b *Body)         // the worker has turned to items of b, or to none if b is nil
-	held   []func(w *Worker, of *Run) *Item   // an item that admits has taken and that w may run; of any run if nil
-	helps  []func(w *Worker, r *Run)          // the worker begins to run items on top of a task that waits for r
-	thrown []func(w *Worker, value any) error // the failure for which a task has panicked with value, or nil
-	quiet  workerAsks                         // true: no worker is to be woken for what the item being run has pushed
+	admits []func(w *Worker, it *Item) bool             // false: not now; the feature has taken the item
+	held   []func(w *Worker, of *Run, only *Item) *Item // see takeHeld
+	turned []func(w *Worker, b *Body)                   // the worker has turned to items of b, or to none if b is nil
+	helps  []func(w *Worker, r *Run)                    // the worker begins to run items on top of a task that waits for r
+	thrown []func(w *Worker, value any) error           // see failure
+	quiet  workerAsks                                   // true: nobody is to be woken for what the item being run has pushed
 
 	// The thief.
 	meets  []func(w, victim *Worker) bool // the thief is about to steal; true: it must not, and ceases to be one
@@ -52,13 +52,16 @@ type attachments struct {
 	submitted plainCalls // an item was submitted, or put back
 
 	// The run.
-	gate       gate                                   // nil: all may come in
-	began      runCalls                               // a run has begun, and its first item cannot be seen yet
-	awaited    []func(end ending, r *Run, only *Item) // see tellAwaited
-	over       runCalls                               // a run has ended; those that wait for it are told afterwards
-	busy, idle plainCalls                             // there is work in progress, or no longer; once for runs, and once for a feature's own
-	refused    plainCalls                             // nothing comes from outside any more; core.closed is set
-	works      []func() bool                          // true: the feature has work in progress that is no run
+	gate    gate                                   // nil: all may come in
+	began   runCalls                               // a run has begun, and its first item cannot be seen yet
+	offered []func(r *JobRun, first *Item) bool    // see offer
+	awaited []func(end ending, r *Run, only *Item) // see tellAwaited
+	over    runCalls                               // a run has ended; those that wait for it are told afterwards
+
+	// Work in progress: that of runs, which is the kernel's, and that of features.
+	busy, idle plainCalls    // some work has begun, and the last of it has ended; once for runs and once for each feature
+	works      []func() bool // true: the feature has work in progress
+	refused    plainCalls    // nothing comes from outside any more; core.closed is set
 
 	sharesLanes  bool // a lane that is its worker's alone ceases to be when the worker begins to run items
 	sleepsAlways bool // a worker sleeps in a wait even if its policy's thieves do not
@@ -131,11 +134,11 @@ func (on *attachments) tellTurned(w *Worker, b *Body) {
 	}
 }
 
-// takeHeld returns an item that admit has kept back and that w may run now: one of run of, or of a run nested in it, or
-// any if of is nil. It returns nil if there is none.
-func (on *attachments) takeHeld(w *Worker, of *Run) *Item {
+// takeHeld returns an item that admit has kept back and that w may run now: the one given, one of run of, or of a run
+// nested in it, or any if both are nil. It returns nil if there is none.
+func (on *attachments) takeHeld(w *Worker, of *Run, only *Item) *Item {
 	for _, held := range on.held {
-		if it := held(w, of); it != nil {
+		if it := held(w, of, only); it != nil {
 			return it
 		}
 	}
@@ -156,6 +159,17 @@ func (on *attachments) failure(w *Worker, value any) error {
 		}
 	}
 	return nil
+}
+
+// offer offers the first items of r to the caller, which is on no worker and waits for r. It reports whether the caller
+// has run them, or handed them on.
+func (on *attachments) offer(r *JobRun, first *Item) bool {
+	for _, offered := range on.offered {
+		if offered(r, first) {
+			return true
+		}
+	}
+	return false
 }
 
 // tellAwaited tells that a caller that is on no worker is about to wait for an end: that of run r or, if only is not nil,

@@ -74,7 +74,7 @@ func (w *Worker) findFor(r *Run) *Item {
 			ex.inject(it)
 		}
 	}
-	if it := w.core.attached.takeHeld(w, r); it != nil {
+	if it := w.core.attached.takeHeld(w, r, nil); it != nil {
 		return it
 	}
 	return w.stealFor(r)

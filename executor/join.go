@@ -110,7 +110,7 @@ func (f *fork) withdraw(w *Worker) {
 // it there.
 func (own *forks) retrieve(f *fork) *Item {
 	w := own.w
-	if it := takeHeldItem(&f.Item); it != nil {
+	if it := w.core.attached.takeHeld(w, f.Body.owner(), &f.Item); it != nil {
 		return it
 	}
 	p := f.Body.level()

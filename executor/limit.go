@@ -113,7 +113,9 @@ func attachLimits(on *attachments) {
 	on.turned = append(on.turned, func(w *Worker, b *Body) { slots(w).use(w, b) })
 	on.nested.add(func(w *Worker) { slots(w).keep() })
 	on.unnested.add(func(w *Worker) { slots(w).drop() })
-	on.held = append(on.held, func(w *Worker, of *Run) *Item { return slots(w).takeHeld(of) })
+	on.held = append(on.held, func(w *Worker, of *Run, only *Item) *Item {
+		return slots(w).takeHeld(of, only)
+	})
 }
 
 // limitFor returns the limiter of a run of j nested in parent, or in none if parent is nil.
@@ -189,31 +191,20 @@ func (s *slots) drop() {
 	s.kept = s.kept[:last]
 }
 
-// takeHeld takes an item that is held for want of a slot that the worker has: one of run of, or of a run nested in it,
-// or any if of is nil.
-func (s *slots) takeHeld(of *Run) *Item {
-	if of == nil {
-		for l := s.own; l != nil; l = l.up {
-			if it := l.take(func(*Item) bool { return true }); it != nil {
-				return it
-			}
-		}
-		return nil
+// takeHeld takes an item that is held for want of a slot that the worker has, see attachments.takeHeld. Another worker
+// has held the one that the worker waits for.
+func (s *slots) takeHeld(of *Run, only *Item) *Item {
+	l := s.own
+	if of != nil {
+		l = partsOfRun(of).limit
 	}
-	for l := partsOfRun(of).limit; l != nil; l = l.up {
-		if s.has(l) {
-			if it := l.take(func(it *Item) bool { return it.Body.owner().isFor(of) }); it != nil {
-				return it
-			}
+	for ; l != nil; l = l.up {
+		if !s.has(l) {
+			continue
 		}
-	}
-	return nil
-}
-
-// takeHeldItem takes item it, if a worker without a slot has met it.
-func takeHeldItem(it *Item) *Item {
-	for l := partsOfRun(it.Body.owner()).limit; l != nil; l = l.up {
-		if it := l.take(func(other *Item) bool { return other == it }); it != nil {
+		if it := l.take(func(it *Item) bool {
+			return it == only || only == nil && (of == nil || it.Body.owner().isFor(of))
+		}); it != nil {
 			return it
 		}
 	}

@@ -104,6 +104,9 @@ func (g *guests) attachTo(on *attachments) {
 		on.nested.add(func(w *Worker) { guestOf(w).speak() })
 		on.withheld.add(func(w *Worker) { guestOf(w).speak() })
 		on.quiet = append(on.quiet, func(w *Worker) bool { return guestOf(w).run != nil && guestOf(w).keepQuiet() })
+		on.offered = append(on.offered, func(r *JobRun, first *Item) bool {
+			return executorOf(r.core).runAsGuest(r, first)
+		})
 		on.awaited = append(on.awaited, func(end ending, r *Run, only *Item) {
 			executorOf(r.core).helpFromOutside(end, r, only)
 		})

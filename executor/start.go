@@ -15,7 +15,7 @@ func (ex *Executor) Run(ctx context.Context, j Job) error {
 	here := workerHere()
 	w := ex.workerFrom(here)
 	r, first := ex.prepare(ctx, ex, j, w, w.run(), false)
-	if first != nil && (here != nil || !ex.runAsGuest(r, first)) {
+	if first != nil && (here != nil || !ex.attached.offer(r, first)) {
 		r.show(first, w)
 	}
 	if r.over.Load() {
