@@ -38,7 +38,7 @@ type attachments struct {
 	turned []func(w *Worker, b *Body)                   // the worker has turned to items of b, or to none if b is nil
 	helps  []func(w *Worker, r *Run)                    // the worker begins to run items on top of a task that waits for r
 	thrown []func(w *Worker, value any) error           // see failure
-	quiet  workerAsks                                   // true: nobody is to be woken for what the item being run has pushed
+	quiet  workerAsks                                   // true: nobody is to be woken for what the item has pushed
 
 	// The thief.
 	meets  []func(w, victim *Worker) bool // the thief is about to steal; true: it must not, and ceases to be one
@@ -172,8 +172,8 @@ func (on *attachments) offer(r *JobRun, first *Item) bool {
 	return false
 }
 
-// tellAwaited tells that a caller that is on no worker is about to wait for an end: that of run r or, if only is not nil,
-// that of this item of r.
+// tellAwaited tells that a caller that is on no worker is about to wait for an end: that of run r or, if only is not
+// nil, that of this item of r.
 func (on *attachments) tellAwaited(end ending, r *Run, only *Item) {
 	for _, awaited := range on.awaited {
 		awaited(end, r, only)

@@ -25,12 +25,10 @@ var mayObserve = []string{
 	"executor.(*Executor).heldUp", "executor.Executor.heldUp",
 	"executor.(*Executor).inTaskCalls", "executor.Executor.inTaskCalls",
 	// They begin and end runs.
-	"executor.(*executor).helpFromOutside", "executor.(*funcJob).Begin", "executor.(*Group).begin",
+	"executor.(*funcJob).Begin", "executor.(*Group).begin",
 	"graph.(*Graph).begin", "executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
 	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
-	// A caller takes a worker's place.
-	"executor.(*guest).unseat",
 	// They run tasks for observers.
 	"executor.execCallObserved[]", "executor.(*child).callObserved", "executor.(*groupRun).callObserved",
 	"executor.(*runParts).Observed", "executor.(*runParts).CallTask",
