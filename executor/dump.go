@@ -68,7 +68,7 @@ func (ex *executor) Dump(out io.Writer) error {
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
 			w.id, WorkerState(w.seen.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
 		switch {
-		case w.thread.silent.Load() != 0:
+		case partsOf(w).silent.Load() != 0:
 			b.WriteString(", blocked without Blocking")
 			keeps = true
 		case doing(w) == stalls.InTask && osthread.Asleep(w.thread.inUse()):

@@ -73,7 +73,7 @@ func (ex *executor) gauges(workers []*Worker) Gauges {
 		g.Queued[i] = w.lane.Len()
 		g.States[i] = WorkerState(w.seen.state.Load())
 		g.Goroutines[i] = w.thread.goroutine.Load()
-		if w.thread.silent.Load() != 0 {
+		if partsOf(w).silent.Load() != 0 {
 			g.Silent = append(g.Silent, i)
 		}
 	}

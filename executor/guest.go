@@ -68,6 +68,23 @@ type guest struct {
 	inner  innerLoop
 }
 
+// A guestThread is the thread of a worker's latest guests. Owner only, plain.
+type guestThread struct {
+	self   int64
+	id     uint64
+	guests uint
+}
+
+// idOf returns the system's ID of the calling thread, a guest's. Guests often come on one thread, and the system call
+// takes a third of the time of a short run. A thread may have got the self of one that has ended, and then has another
+// ID: so the system is asked now and then all the same.
+func (t *guestThread) idOf(self int64) uint64 {
+	if t.guests++; self != t.self || t.guests%64 == 0 {
+		t.self, t.id = self, uint64(osthread.ID())
+	}
+	return t.id
+}
+
 // runAsGuest lets the caller run the first items of r, and what follows from them, as the guest of a worker that
 // sleeps. The caller is no worker of any executor. It reports whether it did.
 func (ex *executor) runAsGuest(r *JobRun, first *Item) bool {
@@ -181,7 +198,7 @@ func (g *guest) seat(r *Run, caller context.Context) {
 	w.inner = innerLoop{run: runGuest}
 	w.core.attached.moved.make(w)
 	self := osthread.Self()
-	w.thread.guest.Store(w.thread.idOf(self))
+	w.thread.lent.Store(partsOf(w).guestThread.idOf(self))
 	w.thread.self.Store(^self)
 	onThread.set(self, w)
 	w.core.attached.woken.make(w)
@@ -207,7 +224,7 @@ func (g *guest) unseat() {
 	onThread.unset(^w.thread.self.Load())
 	w.core.attached.moved.make(w)
 	w.thread.self.Store(g.self)
-	w.thread.guest.Store(0)
+	w.thread.lent.Store(0)
 	w.labels, w.inner = g.labels, g.inner
 	*g = guest{w: w} // it would keep the run alive, and with it the executor
 	ex.notifier.Return(w.id)

@@ -54,18 +54,20 @@ type workerParts struct {
 	share *sharer     // set with Config.Share or Config.HostShare
 
 	// Owner only, plain.
-	forks      forks
-	slots      slots
-	futures    int64     // futures, or functions of a Group, that have ended and are not yet counted out
-	pace       pace.Pace // of the tasks' calls of Yield
-	guest      guest
-	groupTasks groupTasks
-	inGo       int // the number of functions of groups on the stack that Go has called
-	_          pad.Line
+	forks       forks
+	slots       slots
+	futures     int64     // futures, or functions of a Group, that have ended and are not yet counted out
+	pace        pace.Pace // of the tasks' calls of Yield
+	guest       guest
+	guestThread guestThread
+	groupTasks  groupTasks
+	inGo        int // the number of functions of groups on the stack that Go has called
+	_           pad.Line
 
 	// Shared.
-	leaps leaps // what leapfrogging joiners read
-	_     pad.Line
+	leaps  leaps          // what leapfrogging joiners read
+	silent xatomic.Tell32 // 1: the worker was found to sleep in a task outside Blocking, see stallHost
+	_      pad.Line
 }
 
 // partsOf returns the parts of worker w.

@@ -64,7 +64,7 @@ func (h stallHost) Queued() bool { return h.ex.anyItem() }
 
 // Sleeps implements stalls.Host.
 func (h stallHost) Sleeps(worker int) {
-	h.ex.roster[worker].thread.silent.Store(1)
+	partsOf(h.ex.roster[worker]).silent.Store(1)
 	h.ex.silence.times.Add(1)
 	h.ex.spares.Block()
 	if sharing := h.ex.sharing; sharing != nil {
@@ -78,5 +78,5 @@ func (h stallHost) Wakes(worker int) {
 		sharing.control.CountAwake()
 	}
 	h.ex.spares.Unblock()
-	h.ex.roster[worker].thread.silent.Store(0)
+	partsOf(h.ex.roster[worker]).silent.Store(0)
 }

@@ -7,8 +7,37 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
+
+// A thread identifies a worker's OS thread. The worker writes it, or the guest that has the worker's place.
+type thread struct {
+	w *Worker // constant
+
+	id   xatomic.Int64 // the system's ID; 0 while there is no thread
+	self xatomic.Int64 // what osthread.Self returns on it, or ^ of that on the thread of a guest
+
+	goroutine xatomic.Tell64 // the number of the goroutine that is locked to it; 0 if unknown
+	lent      xatomic.Tell64 // the system's ID of a guest's thread that has the worker; 0 while there is none
+}
+
+// inUse returns the system's ID of the thread that runs the worker's items, 0 if there is none.
+func (t *thread) inUse() int64 {
+	if lent := t.lent.Load(); lent != 0 {
+		return int64(lent)
+	}
+	return t.id.Load()
+}
+
+// isLent reports whether a guest has the worker.
+func (t *thread) isLent() bool { return t.self.Load() < 0 }
+
+// is reports whether self, a result of osthread.Self, is of the thread.
+func (t *thread) is(self int64) bool {
+	known := t.self.Load()
+	return known == self || known == ^self
+}
 
 // currentWorker returns the worker of this executor that the caller runs on, or nil.
 func (ex *core) currentWorker() *Worker { return ex.workerFrom(workerHere()) }

@@ -6,9 +6,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/lane"
-	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/pad"
-	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // A Worker runs items on an OS thread of its own. An item gets the worker that runs it; unless they say otherwise, the
@@ -50,50 +48,6 @@ type waits struct {
 	nested int    // the number of waits for children and futures
 
 	blocking bool // the item being run is in Blocking
-}
-
-// thread identifies a worker's OS thread. The worker writes it, or its guest; silent is the watch's.
-type thread struct {
-	w *Worker // constant
-
-	id   xatomic.Int64 // the kernel's ID; 0 while there is no thread
-	self xatomic.Int64 // what osthread.Self returns on it, or ^ of that on the thread of a guest
-
-	goroutine xatomic.Tell64 // the number of the goroutine that is locked to it; 0 if unknown
-	guest     xatomic.Tell64 // the kernel's ID of the guest's thread; 0 while there is no guest
-	silent    xatomic.Tell32 // 1: it was found to sleep in a task outside Blocking, see stallHost
-
-	// Owner only, plain: the thread of the latest guests.
-	guestSelf int64
-	guestID   uint64
-	guests    uint
-}
-
-// idOf returns the kernel's ID of the calling thread, a guest's. Guests often come on one thread, and the system call
-// takes a third of the time of a short run. A thread may have got the self of one that has ended, and then has another
-// ID: so the kernel is asked now and then all the same.
-func (t *thread) idOf(self int64) uint64 {
-	if t.guests++; self != t.guestSelf || t.guests%64 == 0 {
-		t.guestSelf, t.guestID = self, uint64(osthread.ID())
-	}
-	return t.guestID
-}
-
-// inUse returns the kernel's ID of the thread that runs the worker's items, 0 if there is none.
-func (t *thread) inUse() int64 {
-	if guest := t.guest.Load(); guest != 0 {
-		return int64(guest)
-	}
-	return t.id.Load()
-}
-
-// isLent reports whether a guest has the worker.
-func (t *thread) isLent() bool { return t.self.Load() < 0 }
-
-// is reports whether self, a result of osthread.Self, is of the thread.
-func (t *thread) is(self int64) bool {
-	known := t.self.Load()
-	return known == self || known == ^self
 }
 
 // ID returns the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, unless one
