@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain lets the test's program be the driver of Go's peers, which the command starts.
+// TestMain lets the test's program be the driver of Go's rivals, which the command starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "drive" {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
@@ -26,7 +26,7 @@ var sizes = map[string]int{
 	"run": 1, "rare": 1,
 }
 
-// TestEverything measures every benchmark with all peers in Go and, if there is a compiler, with OpenMP.
+// TestEverything measures every benchmark with all rivals in Go and, if there is a compiler, with OpenMP.
 func TestEverything(t *testing.T) {
 	tells := &teller{out: &bytes.Buffer{}}
 	all, drop, err := everyone(t.Context(), append(goNames(), "openmp"), tells)
@@ -37,24 +37,24 @@ func TestEverything(t *testing.T) {
 		p := plan{benches: []bench{b}, workers: []int{1, 2}, rounds: 1, seconds: 0.001}
 		rows, err := p.measure(t.Context(), all, tells)
 		require.NoError(t, err)
-		peers := make(map[string]int)
+		rivals := make(map[string]int)
 		for _, r := range rows {
 			require.Equal(t, b.name, r.Bench)
 			if r.Missing != "" {
-				require.Equal(t, "openmp", r.Peer)
+				require.Equal(t, "openmp", r.Rival)
 				continue
 			}
 			require.Positive(t, r.NS)
-			peers[r.Peer]++
+			rivals[r.Rival]++
 		}
-		require.Equal(t, 2, peers["magpie"], "numbers of workers of %s", b.name)
-		require.GreaterOrEqual(t, len(peers), 2, b.name)
+		require.Equal(t, 2, rivals["magpie"], "numbers of workers of %s", b.name)
+		require.GreaterOrEqual(t, len(rivals), 2, b.name)
 	}
 }
 
 func TestJSON(t *testing.T) {
 	var out, progress bytes.Buffer
-	code := run(t.Context(), strings.Fields("-bench fib,dag -size 8 -peers serial -workers 2 -rounds 2 -seconds 0.001 "+
+	code := run(t.Context(), strings.Fields("-bench fib,dag -size 8 -rivals serial -workers 2 -rounds 2 -seconds 0.001 "+
 		"-format json"), &out, &progress)
 	require.Equal(t, 0, code, progress.String())
 	var of []string
@@ -63,13 +63,13 @@ func TestJSON(t *testing.T) {
 		require.NoError(t, d.Decode(&r))
 		require.Equal(t, 2, r.Rounds)
 		require.Equal(t, 2, r.Workers)
-		of = append(of, r.Bench+" "+r.Peer)
+		of = append(of, r.Bench+" "+r.Rival)
 	}
 	require.ElementsMatch(t, []string{"fib serial", "fib magpie", "dag serial", "dag magpie"}, of)
 }
 
 func goNames() (names []string) {
-	for _, name := range peerNames() {
+	for _, name := range rivalNames() {
 		if !slices.ContainsFunc(compileds, func(c compiled) bool { return c.name == name }) {
 			names = append(names, name)
 		}
@@ -79,9 +79,9 @@ func goNames() (names []string) {
 
 func TestTable(t *testing.T) {
 	rows := []row{
-		{Bench: "fib", Workers: 1, Peer: "magpie", Unit: "fork", NS: 20, Rounds: 1},
-		{Bench: "fib", Workers: 1, Peer: "rayon", Unit: "fork", Missing: "not here: cargo is not installed"},
-		{Bench: "fib", Workers: 1, Peer: "serial", Unit: "fork", NS: 5, Rounds: 1},
+		{Bench: "fib", Workers: 1, Rival: "magpie", Unit: "fork", NS: 20, Rounds: 1},
+		{Bench: "fib", Workers: 1, Rival: "rayon", Unit: "fork", Missing: "not here: cargo is not installed"},
+		{Bench: "fib", Workers: 1, Rival: "serial", Unit: "fork", NS: 5, Rounds: 1},
 	}
 	compare(rows)
 	var out bytes.Buffer
@@ -95,10 +95,10 @@ func TestTable(t *testing.T) {
 
 // A driver with a wrong answer, or that fails, ends the command with its message.
 func TestWrongAnswer(t *testing.T) {
-	wrong := peer{name: "magpie", benches: []string{"run"},
+	wrong := rival{name: "magpie", benches: []string{"run"},
 		command: []string{"sh", "-c", "echo wrong answer: 1, want 2 >&2; exit 1"}}
 	p := plan{benches: []bench{*benchNamed("run")}, workers: []int{1}, rounds: 1, seconds: 1}
-	_, err := p.measure(context.Background(), []peer{wrong}, &teller{out: &bytes.Buffer{}})
+	_, err := p.measure(context.Background(), []rival{wrong}, &teller{out: &bytes.Buffer{}})
 	require.ErrorContains(t, err, "run, magpie with 1 workers: exit status 1: wrong answer: 1, want 2")
 
 	_, err = median(expect(2, func() (int, error) { return 1, nil }), 0)
@@ -123,7 +123,7 @@ func TestWrongAnswer(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	for args, want := range map[string]string{
 		"-bench fig":       `no benchmark "fig"`,
-		"-peers fig":       `no peer "fig": there are serial, `,
+		"-rivals fig":      `no rival "fig": there are serial, `,
 		"-workers 0":       "give numbers from 1 to 1024",
 		"-workers 1,":      "give numbers from 1 to 1024",
 		"-rounds 0":        "give at least 1",
@@ -139,7 +139,7 @@ func TestBadInput(t *testing.T) {
 		require.Empty(t, out.String())
 	}
 	var out, errs bytes.Buffer
-	args := strings.Fields("-bench fib -size 1 -peers serial")
+	args := strings.Fields("-bench fib -size 1 -rivals serial")
 	require.Equal(t, exitFailure, run(context.Background(), args, &out, &errs))
 	require.Contains(t, errs.String(), "fib of size 1 does nothing: give a larger -size")
 }

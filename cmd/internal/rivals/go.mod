@@ -1,4 +1,4 @@
-module github.com/magpie-go/magpie/cmd/internal/peers
+module github.com/magpie-go/magpie/cmd/internal/rivals
 
 go 1.26.0
 

@@ -16,7 +16,7 @@ import (
 )
 
 // The inputs are the same as those of the drivers in other languages.
-var sortPeers = slices.Concat(
+var sortRivals = slices.Concat(
 	sorts("sort", func(n int) []int64 { return random(n, func(x uint64) int64 { return int64(x) }) }, digestInt),
 	sorts("sort-floats", func(n int) []float64 {
 		return random(n, func(x uint64) float64 { return float64(int64(x)>>11) / (1 << 52) })
@@ -31,12 +31,12 @@ var sortPeers = slices.Concat(
 	sorts("sort-reversed", func(n int) []int64 { s := rising(n); slices.Reverse(s); return s }, digestInt),
 )
 
-// sorts are the peers that sort an input.
-func sorts[T cmp.Ordered](bench string, input func(n int) []T, digest func(T) uint64) []goPeer {
+// sorts are the rivals that sort an input.
+func sorts[T cmp.Ordered](bench string, input func(n int) []T, digest func(T) uint64) []goRival {
 	by := func(ex *executor.Executor) func([]T) error {
 		return func(s []T) error { return parallel.Sort(context.Background(), parallel.On{Executor: ex}, s) }
 	}
-	return []goPeer{
+	return []goRival{
 		{bench, "slices", func(_, n int) (repetition, error) {
 			return sorted(input(n), digest, func(s []T) error { slices.Sort(s); return nil }), nil
 		}},

@@ -10,7 +10,7 @@ import (
 	"github.com/magpie-go/magpie/graph"
 )
 
-var onePeers = []goPeer{
+var oneRivals = []goRival{
 	{"run", "magpie", oneMagpie(0)},
 	{"run", "goroutine", oneGoroutine(0)},
 	{"run", "ants", oneAnts(0)},

@@ -13,8 +13,8 @@ import (
 	frozen "github.com/magpie-go/magpie/internal/plan"
 )
 
-var graphPeers = slices.Concat(
-	[]goPeer{{"dag", "serial", func(_, n int) (repetition, error) {
+var graphRivals = slices.Concat(
+	[]goRival{{"dag", "serial", func(_, n int) (repetition, error) {
 		grid := make([]uint64, n*n)
 		return wave(n, grid).repetition(func() error {
 			for i := range grid {
@@ -48,10 +48,10 @@ func (w work) repetition(run func() error) repetition {
 	}
 }
 
-// rerun are the peers that run any graph.
-func rerun(bench string, of func(n int) work) []goPeer {
+// rerun are the rivals that run any graph.
+func rerun(bench string, of func(n int) work) []goRival {
 	ctx := context.Background()
-	return []goPeer{
+	return []goRival{
 		{bench, "walk", func(_, n int) (repetition, error) {
 			w := of(n)
 			p, err := frozen.Of(w.graph)

@@ -35,11 +35,11 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-		fmt.Fprintln(progress, "peers:", err)
+		fmt.Fprintln(progress, "rivals:", err)
 		return exitBadInput
 	}
 	tells := &teller{out: progress, terminal: isTerminal(progress)}
-	all, drop, err := everyone(ctx, p.peers, tells)
+	all, drop, err := everyone(ctx, p.rivals, tells)
 	defer drop()
 	if err == nil {
 		var rows []row
@@ -48,20 +48,20 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 		}
 	}
 	if err != nil {
-		fmt.Fprintln(progress, "peers:", err)
+		fmt.Fprintln(progress, "rivals:", err)
 		return exitFailure
 	}
 	return 0
 }
 
-// runDriver is the driver of peers in Go.
-func runDriver(peer string, args []string, out, errs io.Writer) int {
+// runDriver is the driver of rivals in Go.
+func runDriver(rival string, args []string, out, errs io.Writer) int {
 	var workers, n int
 	var seconds float64
 	_, err := fmt.Sscan(strings.Join(args[1:], " "), &workers, &n, &seconds)
 	var ns float64
 	if err == nil {
-		ns, err = drive(peer, args[0], workers, n, seconds)
+		ns, err = drive(rival, args[0], workers, n, seconds)
 	}
 	if err != nil {
 		fmt.Fprintln(errs, err)
@@ -72,7 +72,7 @@ func runDriver(peer string, args []string, out, errs io.Writer) int {
 }
 
 func parse(args []string, errs io.Writer) (p plan, format string, err error) {
-	flags := flag.NewFlagSet("peers", flag.ContinueOnError)
+	flags := flag.NewFlagSet("rivals", flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.Usage = func() {
 		fmt.Fprintln(errs, "Usage: go run . [flags]\n\nMeasures Magpie beside other libraries for tasks.\n\nBenchmarks:")
@@ -83,7 +83,7 @@ func parse(args []string, errs io.Writer) (p plan, format string, err error) {
 		flags.PrintDefaults()
 	}
 	names := flags.String("bench", "", "the benchmarks, as `fib,sort`; all of them if it is empty")
-	peers := flags.String("peers", "", "the peers of magpie, as `serial,rayon`; all of them if it is empty")
+	rivals := flags.String("rivals", "", "the rivals of magpie, as `serial,rayon`; all of them if it is empty")
 	workers := flags.String("workers", "1,2", "the numbers of workers, as `1,2`")
 	flags.IntVar(&p.rounds, "rounds", 5, "how often each measurement is done; the table has the medians")
 	flags.Float64Var(&p.seconds, "seconds", 0.5, "how long each measurement lasts")
@@ -92,10 +92,10 @@ func parse(args []string, errs io.Writer) (p plan, format string, err error) {
 	if err := flags.Parse(args); err != nil {
 		return p, format, err
 	}
-	p.peers = list(*peers)
-	for _, name := range p.peers {
-		if !slices.Contains(peerNames(), name) {
-			return p, format, fmt.Errorf("no peer %q: there are %s", name, strings.Join(peerNames(), ", "))
+	p.rivals = list(*rivals)
+	for _, name := range p.rivals {
+		if !slices.Contains(rivalNames(), name) {
+			return p, format, fmt.Errorf("no rival %q: there are %s", name, strings.Join(rivalNames(), ", "))
 		}
 	}
 	for _, name := range list(*names) {
@@ -186,9 +186,9 @@ func write(out io.Writer, format string, rows []row) error {
 			fmt.Fprintf(t, "%s, %d workers\tns per %s\tof magpie's\n", r.Bench, r.Workers, r.Unit)
 		}
 		if r.Missing != "" {
-			fmt.Fprintf(t, "  %s\t%s\n", r.Peer, r.Missing)
+			fmt.Fprintf(t, "  %s\t%s\n", r.Rival, r.Missing)
 		} else {
-			fmt.Fprintf(t, "  %s\t%.3g\t%.2f\n", r.Peer, r.NS, r.Ratio)
+			fmt.Fprintf(t, "  %s\t%.3g\t%.2f\n", r.Rival, r.NS, r.Ratio)
 		}
 	}
 	return t.Flush()

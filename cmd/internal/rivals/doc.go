@@ -1,19 +1,19 @@
-// Command peers measures Magpie beside other libraries for tasks: those of Go, and Lace, oneTBB, OpenMP, rayon and
+// Command rivals measures Magpie beside other libraries for tasks: those of Go, and Lace, oneTBB, OpenMP, rayon and
 // chili.
 //
 //	go run . [-bench fib,sort] [-workers 1,2] [-rounds 5] [-seconds 0.5] [-format text|json]
 //
-// It is a module of its own, so that nobody who uses Magpie depends on its peers. The drivers of peers in C++ and Rust
-// are in the folder drivers. They are compiled when the command begins, if there is a compiler, and the library is
-// found. A peer that is not here is listed with the reason. Lace is found by pkg-config:
+// It is a module of its own, so that nobody who uses Magpie depends on its rivals. The drivers of rivals in C++ and in
+// Rust are in the folder drivers. They are compiled when the command begins, if there is a compiler, and the library is
+// found. A rival that is not here is listed with the reason. Lace is found by pkg-config:
 //
-//	PKG_CONFIG_PATH=/where/it/is/lib/pkgconfig go run . -peers serial,lace
+//	PKG_CONFIG_PATH=/where/it/is/lib/pkgconfig go run . -rivals serial,lace
 //
-// Each measurement is a process of its own that does one thing with one peer, checks every answer, and tells the median
-// of its repetitions. Peers take turns, so that a machine that drifts favours none. The figures of the table are the
-// medians over the rounds.
+// Each measurement is a process of its own that does one thing with one rival, checks every answer, and tells the
+// median of its repetitions. Rivals take turns, so that a machine that drifts favours none. The figures of the table
+// are the medians over the rounds.
 //
-// # Peers that are no libraries
+// # Rivals that are no libraries
 //
 //   - serial is a loop or a recursion on one thread.
 //   - frames is the same recursion, but one half is a call through a function value that is stored first: the least
@@ -27,10 +27,10 @@
 // task depends on others, or, in btree, starts them, and each run makes the tasks anew. rayon compares floats by
 // total_cmp. Strings are sorted as slices of texts in every language, and not copied.
 //
-// # Peers that are missing
+// # Rivals that are missing
 //
 // Taskflow and libfork have no drivers: Debian 12 has no package of them, where a compiler would find them without a
-// path. go-taskflow is not a peer, as the module proxy refused it when the other peers were added.
+// path. go-taskflow is not a rival, as the module proxy refused it when the other rivals were added.
 //
 // # Drivers
 //

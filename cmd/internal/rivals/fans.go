@@ -14,7 +14,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-var fanPeers = []goPeer{
+var fanRivals = []goRival{
 	{"fan", "serial", func(_, n int) (repetition, error) {
 		return fan(n, func(f func()) { f() }, func() error { return nil }), nil
 	}},

@@ -14,18 +14,18 @@ import (
 	"strings"
 )
 
-// A peer is a library that is measured.
-type peer struct {
+// A rival is one of the libraries that are measured, Magpie among them.
+type rival struct {
 	name    string
 	command []string // the driver
 	benches []string
 	missing string // why there is no driver
 }
 
-func (p *peer) does(bench string) bool { return slices.Contains(p.benches, bench) }
+func (p *rival) does(bench string) bool { return slices.Contains(p.benches, bench) }
 
 // measure calls the driver and returns the nanoseconds of a repetition.
-func (p *peer) measure(ctx context.Context, bench string, workers, n int, seconds float64) (float64, error) {
+func (p *rival) measure(ctx context.Context, bench string, workers, n int, seconds float64) (float64, error) {
 	args := slices.Concat(p.command[1:], []string{bench, strconv.Itoa(workers), strconv.Itoa(n), fmt.Sprint(seconds)})
 	cmd := exec.CommandContext(ctx, p.command[0], args...)
 	var said bytes.Buffer
@@ -96,11 +96,11 @@ func cargo(name string) func(ctx context.Context, dir, binary string) *exec.Cmd 
 //go:embed drivers
 var sources embed.FS
 
-// peerNames returns the names of all peers.
-func peerNames() (all []string) {
-	for _, g := range goPeers {
-		if g.peer != "magpie" && !slices.Contains(all, g.peer) {
-			all = append(all, g.peer)
+// rivalNames returns the names of all rivals.
+func rivalNames() (all []string) {
+	for _, g := range goRivals {
+		if g.rival != "magpie" && !slices.Contains(all, g.rival) {
+			all = append(all, g.rival)
 		}
 	}
 	for _, c := range compileds {
@@ -109,28 +109,28 @@ func peerNames() (all []string) {
 	return all
 }
 
-// everyone returns magpie and its peers with these names, or all of them. drop removes the drivers that were compiled.
-func everyone(ctx context.Context, names []string, t *teller) (all []peer, drop func(), err error) {
+// everyone returns magpie and its rivals with these names, or all of them. drop removes the drivers that were compiled.
+func everyone(ctx context.Context, names []string, t *teller) (all []rival, drop func(), err error) {
 	if len(names) == 0 {
-		names = peerNames()
+		names = rivalNames()
 	}
 	drop = func() {}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, drop, err
 	}
-	for _, g := range goPeers {
-		if g.peer != "magpie" && !slices.Contains(names, g.peer) {
+	for _, g := range goRivals {
+		if g.rival != "magpie" && !slices.Contains(names, g.rival) {
 			continue
 		}
-		i := slices.IndexFunc(all, func(p peer) bool { return p.name == g.peer })
+		i := slices.IndexFunc(all, func(p rival) bool { return p.name == g.rival })
 		if i < 0 {
 			i = len(all)
-			all = append(all, peer{name: g.peer, command: []string{self, "drive", g.peer}})
+			all = append(all, rival{name: g.rival, command: []string{self, "drive", g.rival}})
 		}
 		all[i].benches = append(all[i].benches, g.bench)
 	}
-	dir, err := os.MkdirTemp("", "peers")
+	dir, err := os.MkdirTemp("", "rivals")
 	if err != nil {
 		return nil, drop, err
 	}
@@ -154,9 +154,9 @@ func everyone(ctx context.Context, names []string, t *teller) (all []peer, drop 
 	return all, drop, err
 }
 
-// build compiles the driver. If it cannot, the peer says why.
-func (c *compiled) build(ctx context.Context, dir string) peer {
-	p := peer{name: c.name, benches: c.benches}
+// build compiles the driver. If it cannot, the rival says why.
+func (c *compiled) build(ctx context.Context, dir string) rival {
+	p := rival{name: c.name, benches: c.benches}
 	if _, err := exec.LookPath(c.needs); err != nil {
 		p.missing = "not here: " + c.needs + " is not installed"
 		return p

@@ -9,7 +9,7 @@ import (
 // A plan is what is to be measured.
 type plan struct {
 	benches []bench
-	peers   []string // none: all
+	rivals  []string // none: all
 	workers []int
 	rounds  int
 	seconds float64
@@ -21,7 +21,7 @@ type row struct {
 	Bench   string  `json:"bench"`
 	Size    int     `json:"size"`
 	Workers int     `json:"workers"`
-	Peer    string  `json:"peer"`
+	Rival   string  `json:"rival"`
 	Unit    string  `json:"unit"`
 	NS      float64 `json:"ns"`    // a unit
 	Ratio   float64 `json:"ratio"` // to magpie's NS
@@ -29,8 +29,8 @@ type row struct {
 	Missing string  `json:"missing,omitempty"` // why there is no figure
 }
 
-// measure takes the measurements, round by round, and in each round peer by peer.
-func (p *plan) measure(ctx context.Context, all []peer, t *teller) (rows []row, err error) {
+// measure takes the measurements, round by round, and in each round rival by rival.
+func (p *plan) measure(ctx context.Context, all []rival, t *teller) (rows []row, err error) {
 	for _, b := range p.benches {
 		if p.size > 0 {
 			b.size = p.size
@@ -40,7 +40,7 @@ func (p *plan) measure(ctx context.Context, all []peer, t *teller) (rows []row, 
 			return nil, fmt.Errorf("%s of size %d does nothing: give a larger -size", b.name, b.size)
 		}
 		for _, w := range p.workers {
-			here := slices.Collect(func(yield func(peer) bool) {
+			here := slices.Collect(func(yield func(rival) bool) {
 				for _, q := range all {
 					if q.does(b.name) && !yield(q) {
 						return
@@ -64,7 +64,7 @@ func (p *plan) measure(ctx context.Context, all []peer, t *teller) (rows []row, 
 			t.done()
 			first := len(rows)
 			for i, q := range here {
-				r := row{Bench: b.name, Size: b.size, Workers: w, Peer: q.name, Unit: b.unit, Missing: q.missing,
+				r := row{Bench: b.name, Size: b.size, Workers: w, Rival: q.name, Unit: b.unit, Missing: q.missing,
 					Rounds: len(times[i])}
 				if len(times[i]) > 0 {
 					slices.Sort(times[i])
@@ -80,7 +80,7 @@ func (p *plan) measure(ctx context.Context, all []peer, t *teller) (rows []row, 
 
 // compare sets the ratios, and puts the fastest first and those that are missing last.
 func compare(rows []row) {
-	i := slices.IndexFunc(rows, func(r row) bool { return r.Peer == "magpie" })
+	i := slices.IndexFunc(rows, func(r row) bool { return r.Rival == "magpie" })
 	own := rows[i].NS
 	for i := range rows {
 		rows[i].Ratio = rows[i].NS / own

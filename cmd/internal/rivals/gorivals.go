@@ -12,13 +12,13 @@ import (
 // A repetition does something once, checks the answer, and returns how long it took.
 type repetition func() (time.Duration, error)
 
-// A goPeer makes the repetitions of one bench with one library. Each has the number of workers and the size.
-type goPeer struct {
-	bench, peer string
-	make        func(workers, n int) (repetition, error)
+// A goRival makes the repetitions of one bench with one library. Each has the number of workers and the size.
+type goRival struct {
+	bench, rival string
+	make         func(workers, n int) (repetition, error)
 }
 
-var goPeers = slices.Concat(forkPeers, fanPeers, graphPeers, sortPeers, onePeers)
+var goRivals = slices.Concat(forkRivals, fanRivals, graphRivals, sortRivals, oneRivals)
 
 func newExecutor(workers int) (*executor.Executor, error) {
 	return executor.New(executor.Config{Workers: workers})
@@ -37,14 +37,14 @@ func expect(want int, answer func() (int, error)) repetition {
 	}
 }
 
-// drive is the driver of Go's peers: it prints the median of the repetitions that fit into the time.
-func drive(peer, name string, workers, n int, seconds float64) (ns float64, err error) {
-	i := slices.IndexFunc(goPeers, func(p goPeer) bool { return p.peer == peer && p.bench == name })
+// drive is the driver of Go's rivals: it prints the median of the repetitions that fit into the time.
+func drive(rival, name string, workers, n int, seconds float64) (ns float64, err error) {
+	i := slices.IndexFunc(goRivals, func(p goRival) bool { return p.rival == rival && p.bench == name })
 	if i < 0 {
-		return 0, fmt.Errorf("%s does not do %s", peer, name)
+		return 0, fmt.Errorf("%s does not do %s", rival, name)
 	}
 	runtime.GOMAXPROCS(workers) // an executor adds to it
-	repeat, err := goPeers[i].make(workers, n)
+	repeat, err := goRivals[i].make(workers, n)
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,6 @@
 package main
 
-// A bench is something that all peers can do.
+// A bench is something that all rivals can do.
 type bench struct {
 	name, doc string
 	size      int

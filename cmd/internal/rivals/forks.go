@@ -7,11 +7,11 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-var forkPeers = slices.Concat(
+var forkRivals = slices.Concat(
 	recursive("fib", fibSerial, fibSerial, fibFrames, fibMagpie),
 	recursive("fat", fatNodes, fatSerial, fatFrames, fatMagpie),
 	recursive("thin", thinNodes, thinSerial, thinFrames, thinMagpie),
-	[]goPeer{
+	[]goRival{
 		{"queens", "serial", func(_, n int) (repetition, error) {
 			want, _ := queensSerial(n)
 			return expect(want, func() (int, error) { got, _ := queensSerial(n); return got, nil }), nil
@@ -26,10 +26,10 @@ var forkPeers = slices.Concat(
 	},
 )
 
-// recursive are the peers of a recursion: serial, with frames, and with forks. want is the answer for a size.
+// recursive are the rivals of a recursion: serial, with frames, and with forks. want is the answer for a size.
 func recursive(bench string, want, serial func(int) int, framed func(*frames, int) int,
-	forked func(*executor.Scope, int) int) []goPeer {
-	return []goPeer{
+	forked func(*executor.Scope, int) int) []goRival {
+	return []goRival{
 		{bench, "serial", func(_, n int) (repetition, error) {
 			return expect(want(n), func() (int, error) { return serial(n), nil }), nil
 		}},
