@@ -14,6 +14,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/dag"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -241,7 +242,7 @@ func TestExternalRandom(t *testing.T) {
 			var all sync.WaitGroup
 			tasks := make([]graph.Task, 30)
 			ended := make([]atomic.Int64, len(tasks))
-			before := make([][]int, len(tasks))
+			before := dag.Draw(rng, len(tasks)).Before()
 			cancelAt, failAt := rng.IntN(60), rng.IntN(90)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			for i := range tasks {
@@ -298,12 +299,8 @@ func TestExternalRandom(t *testing.T) {
 				if seed%2 == 0 && rng.IntN(3) == 0 {
 					tasks[i].Priority(graph.High)
 				}
-				for range rng.IntN(3) {
-					if i > 0 {
-						b := rng.IntN(i)
-						before[i] = append(before[i], b)
-						tasks[b].Precede(tasks[i])
-					}
+				for _, b := range before[i] {
+					tasks[b].Precede(tasks[i])
 				}
 			}
 			err := run(t, ex, ctx, g)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/dag"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -49,17 +50,15 @@ func (s *leveled) graph(do func(task int) error) *graph.Graph {
 	return g
 }
 
-// randomSketch draws up to most tasks, and edges from each to later ones.
+// randomSketch draws up to most tasks.
 func randomSketch(rng *rand.Rand, most int) *leveled {
-	n := 1 + rng.IntN(most)
-	s := &leveled{make([]graph.Priority, n), make([][]int, n)}
-	for i := range n {
+	f := dag.Draw(rng, 1+rng.IntN(most))
+	s := &leveled{make([]graph.Priority, f.Tasks), make([][]int, f.Tasks)}
+	for i := range s.levels {
 		s.levels[i] = priorities[rng.IntN(3)]
-		for range rng.IntN(4) {
-			if i+1 < n {
-				s.succ[i] = append(s.succ[i], i+1+rng.IntN(n-i-1))
-			}
-		}
+	}
+	for _, e := range f.Edges {
+		s.succ[e.From] = append(s.succ[e.From], e.To)
 	}
 	return s
 }

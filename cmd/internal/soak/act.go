@@ -66,10 +66,10 @@ const maxDepth = 3
 func addActs(plan []planned, f *form, rng *rand.Rand, n int, of []act) []planned {
 next:
 	for range n {
-		if f.n == 0 {
+		if f.Tasks == 0 {
 			break
 		}
-		p := planned{uint32(rng.IntN(f.n)), of[rng.IntN(len(of))], rng.Uint64()}
+		p := planned{uint32(rng.IntN(f.Tasks)), of[rng.IntN(len(of))], rng.Uint64()}
 		for _, other := range plan {
 			if other.task == p.task {
 				continue next

@@ -12,11 +12,11 @@ import (
 func (l *lane) explain(ran int, err error) string {
 	if err == nil {
 		switch {
-		case ran != l.n:
+		case ran != l.Tasks:
 			return "no error, and not all tasks ran"
 		case len(l.failed) != 0:
 			return "no error, and tasks have failed"
-		case !l.began && l.n != 0:
+		case !l.began && l.Tasks != 0:
 			return "no error, and the run never began"
 		}
 		return ""

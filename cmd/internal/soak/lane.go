@@ -8,7 +8,16 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/dag"
 )
+
+// A form has the predecessors of each task at hand.
+type form struct {
+	*dag.Form
+	before [][]uint32
+}
+
+func newForm(f *dag.Form) *form { return &form{f, f.Before()} }
 
 // A lane is a graph with a cell for each task, in which the task notes that it ran. One run at a time uses it.
 //
@@ -50,17 +59,17 @@ const pulseEvery = 1024
 
 // newLane builds f's graph. find returns the lane of a task's run; nil means that it is always this one.
 func newLane(s *soak, f *form, find func(context.Context) *lane) *lane {
-	l := &lane{form: f, soak: s, cells: make([]uint32, f.n)}
-	l.graph = graph.New(fmt.Sprintf("%s.%d", f.name, s.built.Add(1))) // a name of its own, for errors
-	l.graph.Reserve(f.n, len(f.preds))
-	tasks := make([]graph.Task, f.n)
-	for i := range uint32(f.n) {
+	l := &lane{form: f, soak: s, cells: make([]uint32, f.Tasks)}
+	l.graph = graph.New(fmt.Sprintf("%s.%d", f.Shape, s.built.Add(1))) // a name of its own, for errors
+	l.graph.Reserve(f.Tasks, len(f.Edges))
+	tasks := make([]graph.Task, f.Tasks)
+	for i := range uint32(f.Tasks) {
 		if find == nil {
 			tasks[i] = l.graph.Task(func(ctx context.Context) error { return l.visit(ctx, i) })
 		} else {
 			tasks[i] = l.graph.Task(func(ctx context.Context) error { return find(ctx).visit(ctx, i) })
 		}
-		for _, p := range f.before(i) {
+		for _, p := range f.before[i] {
 			tasks[i].Succeed(tasks[p])
 		}
 	}
@@ -69,7 +78,7 @@ func newLane(s *soak, f *form, find func(context.Context) *lane) *lane {
 
 // sibling returns another lane for runs of the same graph.
 func (l *lane) sibling() *lane {
-	return &lane{form: l.form, soak: l.soak, graph: l.graph, cells: make([]uint32, l.n)}
+	return &lane{form: l.form, soak: l.soak, graph: l.graph, cells: make([]uint32, l.Tasks)}
 }
 
 // visit is the body of every task.
@@ -80,7 +89,7 @@ func (l *lane) visit(ctx context.Context, i uint32) error {
 	cell := &l.cells[i]
 	was := *cell
 	*cell = l.turn
-	for _, p := range l.before(i) {
+	for _, p := range l.before[i] {
 		if l.cells[p] != l.turn {
 			l.wrong("task %d ran before task %d, which precedes it", i, p)
 		}
@@ -96,7 +105,7 @@ func (l *lane) visit(ctx context.Context, i uint32) error {
 }
 
 func (l *lane) wrong(format string, args ...any) {
-	l.soak.fail(fmt.Errorf("%s of %d tasks, on %v: %s", l.name, l.n, l.life, fmt.Sprintf(format, args...)))
+	l.soak.fail(fmt.Errorf("%s of %d tasks, on %v: %s", l.Shape, l.Tasks, l.life, fmt.Sprintf(format, args...)))
 }
 
 // Begin implements executor.Job. It adds to the number of tasks that Stats must report.
@@ -105,7 +114,7 @@ func (l *lane) Begin(r *executor.JobRun) (*executor.Item, error) {
 	it, err := l.graph.Begin(r)
 	if it != nil {
 		l.began = true
-		l.life.expected.Add(int64(l.n))
+		l.life.expected.Add(int64(l.Tasks))
 	}
 	return it, err
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"math/rand/v2"
 	"sync"
+
+	"github.com/magpie-go/magpie/internal/dag"
 )
 
 // A pool keeps lanes that no run uses. Building a graph costs many times what running it does, so each lane is used
@@ -17,7 +19,7 @@ type pool struct {
 
 // spares are the lanes of one form.
 type spares struct {
-	shape shape
+	shape dag.Shape
 	size  int // the maximum
 	rng   *rand.Rand
 	form  *form
@@ -33,7 +35,7 @@ const (
 
 func newPool(s *soak) *pool {
 	p := &pool{soak: s}
-	for i, sh := range shapes {
+	for i, sh := range dag.Shapes {
 		for j := range 3 {
 			p.small = append(p.small, spares{shape: sh, size: smallSize, rng: s.rng(streamForms, uint64(8*i+j))})
 		}
@@ -56,7 +58,7 @@ func (p *pool) take(s *spares) *lane {
 		if s.size == bigSize {
 			n = max(n, s.rng.IntN(s.size))
 		}
-		s.form = s.shape.form(n, s.rng)
+		s.form = newForm(s.shape.Draw(s.rng, n))
 	}
 	f := s.form
 	var l *lane

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/magpie-go/magpie/internal/dag"
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
@@ -75,7 +76,7 @@ func (d *driver) atOnce() {
 	if d.rng.IntN(4) == 0 {
 		size = 4000
 	}
-	f := shapes[d.rng.IntN(len(shapes))].form(1+d.rng.IntN(size), d.rng)
+	f := newForm(dag.Draw(d.rng, 1+d.rng.IntN(size)))
 	lanes := []*lane{newLane(d.soak, f, func(ctx context.Context) *lane { return ctx.Value(laneKey{}).(*lane) })}
 	for range 1 + d.rng.IntN(5) {
 		lanes = append(lanes, lanes[0].sibling())
@@ -231,7 +232,7 @@ func (d *driver) runUntilClosed() {
 		l.prepare(d.trip(plan))
 		l.start(context.Background())
 		l.finish()
-		closed = !l.began && l.n > 0
+		closed = !l.began && l.Tasks > 0
 		d.pool.put(l)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/dag"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -78,7 +79,7 @@ func hang(t *testing.T, drivers int) (s *soak, stderr *bytes.Buffer) {
 	require.NoError(t, err)
 	stuck, release := make(chan struct{}), make(chan struct{})
 	var l *lane
-	l = newLane(s, shapes[0].form(1, nil), func(context.Context) *lane {
+	l = newLane(s, newForm(&dag.Form{Shape: "loose", Tasks: 1}), func(context.Context) *lane {
 		close(stuck)
 		theStuckTask(release)
 		return l
@@ -185,28 +186,6 @@ func TestChoose(t *testing.T) {
 	require.Len(t, got, 3)
 }
 
-func TestForms(t *testing.T) {
-	s := newSoak(options{seed: testkit.Seed(t)}, nil)
-	for i, sh := range shapes {
-		rng := s.rng(streamForms, uint64(i))
-		for _, n := range []int{0, 1, 2, 3, 10, 1000} {
-			f := sh.form(n, rng)
-			require.Equal(t, sh.name, f.name)
-			require.GreaterOrEqual(t, f.n, n)
-			require.Len(t, f.first, f.n+1)
-			require.Equal(t, len(f.preds), int(f.first[f.n]))
-			for task := range uint32(f.n) {
-				for _, p := range f.before(task) {
-					require.Less(t, p, task)
-				}
-			}
-		}
-	}
-	again := newSoak(options{seed: s.seed}, nil)
-	same := shapes[4].form(500, again.rng(streamForms, 9))
-	require.Equal(t, shapes[4].form(500, s.rng(streamForms, 9)), same, "the seed decides")
-}
-
 // TestChecksBite: the checks notice what a broken executor might do to a lane. The lane is a chain of three tasks; run
 // plays the executor and returns the run's result.
 func TestChecksBite(t *testing.T) {
@@ -252,7 +231,8 @@ func TestChecksBite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSoak(options{drivers: 1}, func() {})
-			l := newLane(s, shapes[1].form(3, nil), nil)
+			chain := &dag.Form{Tasks: 3, Edges: []dag.Edge{{From: 0, To: 1}, {From: 1, To: 2}}}
+			l := newLane(s, newForm(chain), nil)
 			l.prepare(trip{life: &life{}, pulse: &s.pulses[0].Int64})
 			l.check(c.run(l))
 			if c.want == "" {
