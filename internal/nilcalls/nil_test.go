@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	gopath "path"
@@ -310,7 +311,7 @@ func (g *nilProgram) source() string {
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n")
 	calls := strings.Join(g.cases, "")
-	for path := range g.imports {
+	for _, path := range slices.Sorted(maps.Keys(g.imports)) {
 		if standing := slices.Contains(needed, path); standing || strings.Contains(calls, gopath.Base(path)+".") {
 			fmt.Fprintf(&b, "\t%q\n", path)
 		}

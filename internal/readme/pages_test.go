@@ -1,9 +1,9 @@
 package readme
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -78,9 +78,9 @@ func block(i int, code string) string {
 	statements := regexp.MustCompile(`//.*`).ReplaceAllString(code, "")
 	for _, p := range []string{
 		"bufio", "bytes", "cmp", "context", "errors", "fmt", "io", "iter", "maps", "net/http", "net/http/httptest", "os",
-		"runtime", "slices", "strings", "sync", "sync/atomic", "time", module, module + "/deque", module + "/executor",
-		module + "/executor/httpdebug", module + "/executor/observe", module + "/executor/parallel",
-		module + "/executor/pipeline", module + "/executor/pool", module + "/graph",
+		"runtime", "slices", "strings", "sync", "sync/atomic", "time", magpie, magpie + "/deque", magpie + "/executor",
+		magpie + "/executor/httpdebug", magpie + "/executor/observe", magpie + "/executor/parallel",
+		magpie + "/executor/pipeline", magpie + "/executor/pool", magpie + "/graph",
 	} {
 		if regexp.MustCompile(`\b` + path.Base(p) + `\.[A-Z]`).MatchString(statements) {
 			head += fmt.Sprintf("\t%q\n", p)
@@ -89,14 +89,35 @@ func block(i int, code string) string {
 	return head + ")\n" + code
 }
 
-const module = "github.com/magpie-go/magpie"
-
 // printed returns what a block says that it prints: the comments at the ends of lines that print.
 func printed(code string) (lines []string) {
 	for _, m := range regexp.MustCompile(`(?m)^.*fmt\.Print.*?\) +// (.*)$`).FindAllStringSubmatch(code, -1) {
 		lines = append(lines, strings.Split(m[1], ", then ")...)
 	}
 	return lines
+}
+
+// overlay says to the go command that the folder of this package has these files and no other Go files. The folder is
+// always the same, so that the command finds what it has built before.
+func overlay(t *testing.T, files map[string]string) (name string) {
+	here, err := filepath.Abs(".")
+	require.NoError(t, err)
+	replace := make(map[string]string)
+	own, err := filepath.Glob(filepath.Join(here, "*.go"))
+	require.NoError(t, err)
+	for _, path := range own {
+		replace[path] = ""
+	}
+	temp := t.TempDir()
+	for name, text := range files {
+		replace[filepath.Join(here, name)] = filepath.Join(temp, name)
+		require.NoError(t, os.WriteFile(filepath.Join(temp, name), []byte(text), 0o666))
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	require.NoError(t, err)
+	name = filepath.Join(temp, "overlay.json")
+	require.NoError(t, os.WriteFile(name, text, 0o666))
+	return name
 }
 
 // TestPages runs the Go blocks of each page, one after the other, in a program that requires this module, as a user's
@@ -110,17 +131,14 @@ func TestPages(t *testing.T) {
 			all := blocks(string(b), "go")
 			require.NotEmpty(t, all)
 
-			dir := newModule(t)
-			write := func(name, code string) {
-				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(code), 0o666))
-			}
-			write("surroundings.go", surroundings)
+			files := module(t)
+			files["surroundings.go"] = surroundings
 			calls := ""
 			for i, code := range all {
-				write(fmt.Sprintf("block%d.go", i), block(i, code))
+				files[fmt.Sprintf("block%d.go", i)] = block(i, code)
 				calls += fmt.Sprintf("\tcall(%d, block%d)\n", i, i)
 			}
-			write("main.go", `package main
+			files["main.go"] = `package main
 
 import (
 	"context"
@@ -147,17 +165,11 @@ func call(i int, block func(context.Context, *executor.Executor, testing) error)
 }
 
 func main() {
-`+calls+"}\n")
-			vet := exec.Command("go", "vet", ".")
-			run := exec.Command("go", "run", ".")
-			var out []byte
-			for _, cmd := range []*exec.Cmd{vet, run} {
-				cmd.Dir = dir
-				cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-				out, err = cmd.CombinedOutput()
-				require.NoError(t, err, "%s", out)
-			}
-			parts := regexp.MustCompile(`(?m)^block \d+\n`).Split(string(out), -1)[1:]
+` + calls + "}\n"
+			overlay := overlay(t, files)
+			goCommand(t, "", "vet", "-overlay", overlay, ".")
+			out := goCommand(t, "", "run", "-overlay", overlay, ".")
+			parts := regexp.MustCompile(`(?m)^block \d+\n`).Split(out, -1)[1:]
 			require.Len(t, parts, len(all))
 			for i, code := range all {
 				if want := printed(code); want != nil {

@@ -14,7 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const root = "../.."
+const (
+	root   = "../.."
+	magpie = "github.com/magpie-go/magpie"
+)
 
 func readme(t *testing.T) string {
 	b, err := os.ReadFile(filepath.Join(root, "README.md"))
@@ -31,42 +34,47 @@ func blocks(text, language string) (found []string) {
 	return found
 }
 
-// newModule returns the folder of a new module that requires this one, as a user's would.
-func newModule(t *testing.T) string {
-	module, err := filepath.Abs(root)
+// module has the files of a new module that requires this one, as a user's would.
+func module(t *testing.T) map[string]string {
+	dir, err := filepath.Abs(root)
 	require.NoError(t, err)
-	dir := t.TempDir()
-	gomod, err := os.ReadFile(filepath.Join(module, "go.mod"))
+	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	require.NoError(t, err)
 	own := regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(string(gomod), "module readme")
 	own = regexp.MustCompile(`(?m)^tool .*$`).ReplaceAllString(own, "")
-	own += "\nrequire github.com/magpie-go/magpie v0.0.0\n" +
-		fmt.Sprintf("replace github.com/magpie-go/magpie => %s\n", module)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(own), 0o666))
-	gosum, err := os.ReadFile(filepath.Join(module, "go.sum"))
+	own += fmt.Sprintf("\nrequire %s v0.0.0\nreplace %[1]s => %s\n", magpie, dir)
+	gosum, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), gosum, 0o666))
-	return dir
+	return map[string]string{"go.mod": own, "go.sum": string(gosum)}
+}
+
+// goCommand runs the go command for a module in dir.
+func goCommand(t *testing.T, dir string, args ...string) (out string) {
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	said, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	return string(said)
 }
 
 // TestGoBlocks compiles every Go block in a module of its own.
 func TestGoBlocks(t *testing.T) {
-	dir := newModule(t)
+	files := module(t)
 	all := blocks(readme(t), "go")
 	require.NotEmpty(t, all)
 	for i, code := range all {
 		if !strings.HasPrefix(code, "package ") {
 			code = fragment(code)
 		}
-		pkg := filepath.Join(dir, fmt.Sprintf("block%d", i))
-		require.NoError(t, os.Mkdir(pkg, 0o777))
-		require.NoError(t, os.WriteFile(filepath.Join(pkg, "main.go"), []byte(code), 0o666))
+		files[fmt.Sprintf("block%d/main.go", i)] = code
 	}
-	cmd := exec.Command("go", "vet", "./...")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	dir := t.TempDir()
+	for name, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+	}
+	goCommand(t, dir, "vet", "./...")
 }
 
 // imports are the packages that fragments may use, besides executor and context.
