@@ -52,36 +52,46 @@ func appendNew[T comparable](all []T, v T) []T {
 // several values, separated by |.
 func (d *Data) where(format string, args ...any) *Data {
 	part := *d
-	conditions := strings.Fields(fmt.Sprintf(format, args...))
-	part.Rows = meeting(d.Rows, conditions)
+	part.Rows = meeting(d.Rows, strings.Fields(fmt.Sprintf(format, args...)))
 	return &part
 }
 
-// meeting returns the rows that meet all conditions.
+// meeting returns the rows that meet all conditions, which are given as in where.
 func meeting(rows []bench.Row, conditions []string) (some []bench.Row) {
+	all := parseConditions(conditions)
 	for _, r := range rows {
-		if meetsAll(r, conditions) {
+		if all.meets(r) {
 			some = append(some, r)
 		}
 	}
 	return some
 }
 
-func meetsAll(r bench.Row, conditions []string) bool {
-	return !slices.ContainsFunc(conditions, func(c string) bool { return !meets(r, c) })
+// conditions are settings of a row, each with the values that it may have.
+type conditions []struct {
+	setting string
+	values  []string
 }
 
-func meets(r bench.Row, condition string) bool {
-	name, value, ok := strings.Cut(condition, "=")
-	if !ok {
-		panic("replay: no condition: " + condition)
+func parseConditions(texts []string) conditions {
+	all := make(conditions, len(texts))
+	for i, text := range texts {
+		setting, values, ok := strings.Cut(text, "=")
+		if !ok {
+			panic("replay: no condition: " + text)
+		}
+		all[i].setting, all[i].values = setting, strings.Split(values, "|")
 	}
-	for v := range strings.SplitSeq(value, "|") {
-		if v == r.Value(name) {
-			return true
+	return all
+}
+
+func (all conditions) meets(r bench.Row) bool {
+	for _, c := range all {
+		if !slices.Contains(c.values, r.Value(c.setting)) {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // values returns the values of a setting, in the order of numbers if they are numbers, or else of their first row.

@@ -136,11 +136,12 @@ func (d *Data) perCoRun(file, title, label, kind string, f func(d *Data, co, pol
 	return d.ofKind(kind).dots(fig, append(slices.Clip(runs), "average"), policies, func(d *Data) (all []float64) {
 		parts := d.byCoRun(runs)
 		for _, policy := range policies {
-			of := func(co string) float64 { return f(parts[co], co, policy) }
+			sum := 0.0
 			for _, co := range runs {
-				all = append(all, of(co))
+				y := f(parts[co], co, policy)
+				all, sum = append(all, y), sum+y
 			}
-			all = append(all, mean(runs, of))
+			all = append(all, sum/float64(len(runs))) // NaN without any
 		}
 		return all
 	})

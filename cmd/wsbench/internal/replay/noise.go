@@ -95,10 +95,10 @@ func quadraticMean(all []float64) float64 {
 func (d *Data) shifted(baseline, figure string, spreads []float64, larger pattern) *Data {
 	other := *d
 	other.Rows = nil
-	conditions := strings.Fields(baseline)
+	conditions := parseConditions(strings.Fields(baseline))
 	point := 0
 	for _, g := range bench.GroupBy(d.Rows, nil) {
-		if !meetsAll(g.Rows[0], conditions) {
+		if !conditions.meets(g.Rows[0]) {
 			other.Rows = append(other.Rows, g.Rows...)
 			continue
 		}
@@ -130,9 +130,9 @@ func (d *Data) exchanged(baseline string) *Data {
 	other := *d
 	other.Rows = nil
 	found := false
-	conditions := strings.Fields(baseline)
+	conditions := parseConditions(strings.Fields(baseline))
 	for _, g := range bench.GroupBy(d.Rows, nil) {
-		if control := d.controlOf(g); len(control) > 0 && meetsAll(g.Rows[0], conditions) {
+		if control := d.controlOf(g); len(control) > 0 && conditions.meets(g.Rows[0]) {
 			other.Rows = append(other.Rows, control...)
 			found = true
 		} else {
