@@ -3,7 +3,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"time"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
@@ -246,7 +245,7 @@ func (s *Session) buildOften(
 		}
 		s.step("building "+w.Name, guess(int(w.Shape(s.size(w)).Tasks)))
 		t = Target{}
-		runtime.GC()
+		Collect()
 		var took time.Duration
 		if t, took, err = describe(w.Name, work); err != nil {
 			return t, nil, err
