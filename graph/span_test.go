@@ -184,9 +184,9 @@ func TestSpanStress(t *testing.T) {
 				runs := 0
 				within(t, ex, func() {
 					// Nothing forces a steal here, so go on until there were some. On one busy core there may be none.
-					begin := time.Now()
+					begin, most := time.Now(), time.Duration(testkit.Scale(3000))*time.Millisecond
 					few := func() bool { return ex.Stats().Total.StealsWon-before.StealsWon < 20 }
-					for runs < testkit.Scale(60) || few() && time.Since(begin) < 3*time.Second {
+					for runs < testkit.Scale(60) || few() && time.Since(begin) < most {
 						runs++
 						require.NoError(t, ex.Run(t.Context(), g))
 						for i := range counts {
