@@ -97,7 +97,7 @@ func TestSwitchWhileRunning(t *testing.T) {
 		return nil
 	})
 	run := ex.Start(t.Context(), outer)
-	for i := range 12 {
+	for i := range max(5, testkit.Scale(12)) {
 		switch i % 4 {
 		case 0:
 			sw.Set(observe.Labels())
