@@ -87,9 +87,12 @@ func Thorough[T any](t testing.TB, values []T) []T {
 	return draw(t, values, 2, 2)
 }
 
-// Some returns the first two of values and one of the others.
+// Some returns the first of values and one of the others if Quick, and otherwise the first two and one of the others.
 func Some[T any](t testing.TB, values []T) []T {
 	t.Helper()
+	if Quick() {
+		return draw(t, values, 1, 1)
+	}
 	return draw(t, values, 2, 1)
 }
 
