@@ -22,8 +22,8 @@ type beginning struct {
 	BusyCores *float64 `json:"busy_cores,omitempty"` // nil where it is not known
 }
 
-// lookFor is how long a replay looks whether the machine is busy: 20 ticks of the kernel's processor times. Tests, which
-// measure nothing, set it to less.
+// lookFor is how long a replay looks whether the machine is busy: 20 ticks of the kernel's processor times. In tests it
+// is less.
 var lookFor = 200 * time.Millisecond
 
 // begin waits a little, and says on what an experiment begins.
