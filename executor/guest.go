@@ -228,15 +228,14 @@ func (g *guest) unseat() {
 	w.labels, w.inner = g.labels, g.inner
 	*g = guest{w: w} // it would keep the run alive, and with it the executor
 	ex.notifier.Return(w.id)
-	g.missed()
+	ex.missed(w) // no longer by g, which may be the next guest's
 }
 
-// missed repeats the wake-ups that the worker has missed while it was borrowed. The worker may be awake by now.
+// missed repeats the wake-ups that worker w has missed while it was borrowed. The worker may be awake by now, or have
+// another guest.
 //
 // D1(return): return the worker, then look for work and the stop. Pairs with D1(push), D1(inject) and D1(stop).
-func (g *guest) missed() {
-	w := g.w
-	ex := executorOf(w.core)
+func (ex *executor) missed(w *Worker) {
 	if ex.stop.Load() {
 		ex.notifier.NotifyAll()
 	}

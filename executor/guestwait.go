@@ -26,7 +26,7 @@ func (ex *executor) helpFromOutside(end ending, r *Run, only *Item) {
 	switch {
 	case it == nil:
 		ex.notifier.Return(id)
-		guestOf(w).missed()
+		ex.missed(w)
 	case only != nil:
 		guestOf(w).takeOnly(end, r, it)
 	default:
