@@ -47,6 +47,7 @@ func (t *tool) parseDeque(args []string) (*dequeOptions, error) {
 	fs.IntVar(&s.Workers, "workers", defaultTreeWorkers, "")
 	fs.Var(&trees, "tree", "")
 	fs.Var(&works, "work", "")
+	againFlag(fs, &s.Again)
 	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
@@ -150,6 +151,9 @@ is run.
                   trees, the root of each a child of the root before (default fat,thin):
 %s  -work LIST      about so many ns of work for each node of a tree, and after each push and pop,
                   but not in owner (default 0; tree: %d)
+  -again SETTINGS measure these settings a second time, in turn with the others, as in
+                  deque=padws|abp,stolen=0: the two differ by noise. There are deque, capacity,
+                  block, stolen, thieves, workers, tree and work
   -n SIZE         pushes of owner, latency and retries, steals of thieves (default: each its own);
                   trees have their own size
   -reps N         repetitions of each combination, in turn (default %d; the short form: %d)

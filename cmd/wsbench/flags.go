@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 )
 
@@ -65,6 +66,14 @@ func (l *list) Set(s string) error {
 		}
 	}
 	return nil
+}
+
+// againFlag adds the flag of settings to measure a second time.
+func againFlag(fs *flag.FlagSet, a *bench.Again) {
+	fs.Func("again", "", func(text string) (err error) {
+		*a, err = bench.ParseAgain(text)
+		return err
+	})
 }
 
 // An optional is the value of a flag that may stand alone or have a value, as in -share and -share=FILE.

@@ -107,6 +107,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 			return nil
 		})
 	}
+	againFlag(fs, &s.Again)
 	fs.BoolVar(&s.Whole, "whole", false, "")
 	fs.BoolVar(&s.Pin, "pin", false, "")
 	fs.BoolVar(&s.Profile, "profile", false, "")
@@ -302,6 +303,9 @@ combination is run.
                   come a way to steal, and after any queue +spin, busy-waiting, as in
                   perthread+random+half+spin; wsbench list explains them
   -tasks LIST     number of tasks of a list (default: each workload's own)
+  -again SETTINGS measure these settings a second time, in turn with the others, as in
+                  policy=abp|mbws,workers=2: the two differ by noise. There are engine, policy,
+                  deque, forks, workers, queue and tasks
 %s  -n SIZE         size of every workload (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
   -seed S         seed of random graphs and data (default %d)

@@ -13,6 +13,7 @@ type DequePoint struct {
 	Tree       string `json:"tree,omitempty"`
 	Work       int    `json:"work"` // spins after each operation, or for each node
 	N          int    `json:"n"`    // pushes, steals or nodes
+	Again      bool   `json:"again,omitempty"`
 }
 
 // A DequeResult is one repetition. The field names of its JSON form are part of the command line's interface. It is
@@ -42,7 +43,8 @@ func (p DequePoint) own() Point {
 	if p.Experiment == ownerExperimentName && p.Stolen == 0 {
 		all = all.withAny(Attribute{Name: "stolen", Value: "0"})
 	}
-	return all.With("thieves", p.Thieves).With("workers", p.Workers).With("tree", p.Tree).With("work", p.Work)
+	return all.With("thieves", p.Thieves).With("workers", p.Workers).With("tree", p.Tree).With("work", p.Work).
+		again(p.Again)
 }
 
 func (p DequePoint) point() Point {

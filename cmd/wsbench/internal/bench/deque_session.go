@@ -18,6 +18,7 @@ type DequeSession struct {
 	Trees    []Tree
 	Work     []int // of each node, or after each operation, in ns; nil: each experiment's own
 	N        int   // 0: each experiment's own
+	Again    Again // what is measured a second time, in turn with the others
 	Short    bool  // defaults are for a quick look
 	Reps     int
 	Seed     uint64
@@ -74,7 +75,11 @@ func (s *DequeSession) runs(e *DequeExperiment) (all []*dequeRun) {
 			}
 		}
 	}
-	return all
+	return twice(s.Again, all, func(r *dequeRun) *dequeRun {
+		second := *r
+		second.Again = true
+		return &second
+	})
 }
 
 // runExperiment measures e at all points.

@@ -47,12 +47,14 @@ func (s *DequeSession) validate() error {
 			return input.Errorf("a block must have at least 1 item, not %d", n)
 		}
 	}
+	var all []*dequeRun
 	for _, e := range s.Experiments {
 		if err := s.validateRuns(e); err != nil {
 			return err
 		}
+		all = append(all, s.runs(e)...)
 	}
-	return nil
+	return checkMet(s.Again, all)
 }
 
 // validateRuns refuses settings with which e cannot run.

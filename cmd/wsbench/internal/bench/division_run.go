@@ -137,6 +137,9 @@ type DivisionPoint struct {
 
 func (p DivisionPoint) String() string {
 	tasks := plural(p.Tasks, "task")
+	if p.Again {
+		tasks += ", again"
+	}
 	if p.Queue == None {
 		return fmt.Sprintf("%v, %s", p.Setting, tasks)
 	}

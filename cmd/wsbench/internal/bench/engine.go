@@ -62,6 +62,7 @@ type Setting struct {
 	Forks   string
 	Workers int
 	Share   *ShareSetting // of engine magpie; nil: none
+	Again   bool          // for the second time, see [Again]
 }
 
 // None is the value of policy, deque or forks for an engine that has no choice.
@@ -69,6 +70,9 @@ const None = "none"
 
 func (s Setting) String() string {
 	workers := plural(s.Workers, "worker")
+	if s.Again {
+		workers += ", again"
+	}
 	switch {
 	case s.Policy == None:
 		return fmt.Sprintf("%s, %s", s.Engine, workers)
@@ -119,7 +123,7 @@ func Engines() []*Engine {
 			Name:        "serial",
 			About:       "the same plan walked by one goroutine, with a stack of ready tasks and plain counters",
 			Programs:    "a program: plain recursion, a loop, package slices",
-			Settings:    func(Axes) []Setting { return []Setting{{"serial", None, None, None, 1, nil}} },
+			Settings:    func(Axes) []Setting { return []Setting{{"serial", None, None, None, 1, nil, false}} },
 			Open:        openSerial,
 			OpenProgram: openSerialProgram,
 		},
@@ -149,7 +153,7 @@ func magpieSettings(a Axes) (all []Setting) {
 		for _, d := range a.Deques {
 			for _, f := range a.Forks {
 				for _, w := range a.Workers {
-					all = append(all, Setting{name, p, d, f, w, a.Share})
+					all = append(all, Setting{name, p, d, f, w, a.Share, false})
 				}
 			}
 		}
@@ -159,7 +163,7 @@ func magpieSettings(a Axes) (all []Setting) {
 
 func goroutineSettings(a Axes) (all []Setting) {
 	for _, w := range a.Workers {
-		all = append(all, Setting{"goroutines", None, None, None, w, nil})
+		all = append(all, Setting{"goroutines", None, None, None, w, nil, false})
 	}
 	return all
 }

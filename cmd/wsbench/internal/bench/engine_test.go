@@ -119,11 +119,11 @@ func TestSettings(t *testing.T) {
 	asked = Axes{Policies: []string{"p", "q"}, Deques: []string{"d"}, Forks: []string{"f"}, Workers: []int{1, 4}}
 	want := map[string][]Setting{
 		"magpie": {
-			{"magpie", "p", "d", "f", 1, nil}, {"magpie", "p", "d", "f", 4, nil},
-			{"magpie", "q", "d", "f", 1, nil}, {"magpie", "q", "d", "f", 4, nil},
+			{"magpie", "p", "d", "f", 1, nil, false}, {"magpie", "p", "d", "f", 4, nil, false},
+			{"magpie", "q", "d", "f", 1, nil, false}, {"magpie", "q", "d", "f", 4, nil, false},
 		},
-		"serial":     {{"serial", None, None, None, 1, nil}},
-		"goroutines": {{"goroutines", None, None, None, 1, nil}, {"goroutines", None, None, None, 4, nil}},
+		"serial":     {{"serial", None, None, None, 1, nil, false}},
+		"goroutines": {{"goroutines", None, None, None, 1, nil, false}, {"goroutines", None, None, None, 4, nil, false}},
 	}
 	for _, e := range Engines() {
 		require.Equal(t, want[e.Name], e.Settings(asked), e.Name)

@@ -25,7 +25,7 @@ func (f *fakeEngine) engine() *Engine {
 		Name: f.name,
 		Settings: func(a Axes) (all []Setting) {
 			for _, w := range a.Workers {
-				all = append(all, Setting{f.name, None, None, None, w, nil})
+				all = append(all, Setting{f.name, None, None, None, w, nil, false})
 			}
 			return all
 		},

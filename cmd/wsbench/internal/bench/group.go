@@ -55,7 +55,7 @@ func (g *Group) isPeer(other *Group, names ...string) bool {
 }
 
 // ofEngine are the settings that say how a workload is run.
-var ofEngine = []string{"engine", "policy", "deque", "forks", shareName, "workers", "queue"}
+var ofEngine = []string{"engine", "policy", "deque", "forks", shareName, "workers", "queue", againName}
 
 // serialOf finds the serial runs of the same graph, program or list of tasks.
 func serialOf(g *Group, all []*Group) *Group {

@@ -150,7 +150,7 @@ func (j *job) repeatNow(ctx context.Context) (r Result, err error) {
 		Forks: j.setting.Forks, Workers: j.setting.Workers, Tasks: j.tasks,
 		NSPerTask: float64(m.wall) / float64(j.tasks),
 		Steals:    counts.Steals, Parks: counts.Parks,
-		Whole: j.whole, Pinned: j.pin, Active: active, Verified: true,
+		Whole: j.whole, Pinned: j.pin, Active: active, Again: j.setting.Again, Verified: true,
 	}
 	r.Peers = peerFigures(counts.Peers)
 	r.Share = j.setting.Share.figures(counts.Share)

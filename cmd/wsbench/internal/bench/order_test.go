@@ -66,7 +66,7 @@ func TestOrderCheckEveryEdge(t *testing.T) {
 
 func TestWrongAnswerUnwraps(t *testing.T) {
 	cause := errors.New("cause")
-	err := error(&WrongAnswer{"chain", Setting{"serial", None, None, None, 1, nil}, cause})
+	err := error(&WrongAnswer{"chain", Setting{"serial", None, None, None, 1, nil, false}, cause})
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, "wrong answer: chain on serial, 1 worker: cause", err.Error())
 }

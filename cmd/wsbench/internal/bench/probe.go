@@ -42,7 +42,7 @@ func (s *Session) probeSize(p *Probe) int {
 func (s *Session) runProbe(ctx context.Context, p *Probe) ([]Result, error) {
 	n := s.probeSize(p)
 	var trials []trial[Result]
-	for _, setting := range magpieSettings(s.Axes.withoutForks()) {
+	for _, setting := range twice(s.Again, magpieSettings(s.Axes.withoutForks()), Setting.second) {
 		trials = append(trials, trial[Result]{setting, func(ctx context.Context, rep int) (Result, error) {
 			r, err := p.measure(ctx, setting, n)
 			r.Rep, r.Seed = rep, s.Seed
@@ -82,7 +82,7 @@ func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err er
 	}
 	r = Result{
 		Workload: p.Name, Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks, Workers: s.Workers, N: n,
-		Steals: stats.Total.StealsWon, Parks: stats.Total.Parks, Share: s.Share.figures(stats.Share),
+		Steals: stats.Total.StealsWon, Parks: stats.Total.Parks, Share: s.Share.figures(stats.Share), Again: s.Again,
 		Verified: true, Metrics: figures,
 	}
 	m.fill(&r)

@@ -75,7 +75,7 @@ func TestProbes(t *testing.T) {
 		}
 		// Workers without a core may have gone to sleep late.
 		wrong = fmt.Sprintf("%v wake-ups", wakeups)
-		setting := Setting{"magpie", "adaptive", "chaselev", "private", 2, nil}
+		setting := Setting{"magpie", "adaptive", "chaselev", "private", 2, nil, false}
 		again, err := idle.measure(t.Context(), setting, small["idle"])
 		require.NoError(t, err)
 		for _, m := range again.Metrics {
@@ -155,7 +155,7 @@ func TestWrongProbe(t *testing.T) {
 func TestProbesStop(t *testing.T) {
 	for _, p := range []*Probe{submitIdle, idle, sleeper} {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-		s := Setting{"magpie", "adaptive", "chaselev", "private", 1, nil}
+		s := Setting{"magpie", "adaptive", "chaselev", "private", 1, nil, false}
 		_, err := p.measure(ctx, s, 1<<20) // a quarter of an hour, and for submit-idle more
 		require.ErrorIs(t, err, context.DeadlineExceeded, p.Name)
 		cancel()
@@ -176,7 +176,7 @@ func TestUsedSince(t *testing.T) {
 		require.Empty(t, workerThreads())
 		return
 	}
-	ex, err := executorFor(Setting{"magpie", "adaptive", "chaselev", "private", 2, nil})
+	ex, err := executorFor(Setting{"magpie", "adaptive", "chaselev", "private", 2, nil, false})
 	require.NoError(t, err)
 	before := workerThreads()
 	require.Len(t, before, 2)

@@ -196,7 +196,7 @@ type profileRunner struct {
 // openProfileJob prepares the profile of a program, which has the given number of tasks.
 func openProfileJob(workload string, p workloads.Program, tasks int) *job {
 	open := func() *profileRunner { return &profileRunner{program: p.(workloads.Teamwork)} }
-	return &job{workload: workload, setting: Setting{profileName, None, None, None, 1, nil}, data: p, tasks: tasks,
+	return &job{workload: workload, setting: Setting{profileName, None, None, None, 1, nil, false}, data: p, tasks: tasks,
 		program: true, runner: open(), open: func() (Runner, error) { return open(), nil },
 	}
 }

@@ -253,7 +253,7 @@ func (w *wrongTeam) RunOn(workloads.Team) { w.done, w.wrong = true, true }
 // TestMusterIsVerified: the all-procs time of a wrong result is not reported.
 func TestMusterIsVerified(t *testing.T) {
 	p := new(wrongTeam)
-	j := openProgramJob(Engines()[0], Setting{"magpie", "adaptive", "chaselev", "private", 1, nil}, "fake", p, 1)
+	j := openProgramJob(Engines()[0], Setting{"magpie", "adaptive", "chaselev", "private", 1, nil, false}, "fake", p, 1)
 	_, err := j.repeat(context.Background())
 	require.NoError(t, err)
 	j.teamwork = p

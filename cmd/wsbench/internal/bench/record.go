@@ -76,6 +76,14 @@ func (p Point) With(name string, value any) Point {
 	return p.withAny(Attribute{Name: name, Value: v})
 }
 
+// again returns the point as that of a second measurement, if it is one.
+func (p Point) again(is bool) Point {
+	if is {
+		return p.With(againName, "yes")
+	}
+	return p
+}
+
 func (p Point) withAny(some ...Attribute) Point {
 	return Point{p.Kind, slices.Concat(p.Settings, some)}
 }

@@ -16,8 +16,8 @@ import (
 // someResults are five repetitions of two engines, and of a probe.
 func someResults() (all []Result) {
 	for rep := range 5 {
-		magpie := Setting{"magpie", "adaptive", "chaselev", "private", 2, nil}
-		for i, s := range []Setting{magpie, {"serial", None, None, None, 1, nil}} {
+		magpie := Setting{"magpie", "adaptive", "chaselev", "private", 2, nil, false}
+		for i, s := range []Setting{magpie, {"serial", None, None, None, 1, nil, false}} {
 			wall := int64(1000000 + 10000*rep + 500000*i)
 			r := Result{
 				Workload: "chain", Engine: s.Engine, Policy: s.Policy, Deque: s.Deque, Forks: s.Forks,

@@ -76,6 +76,7 @@ var firstColumns = []textColumn{
 	settingColumn("workers", true, ""),
 	settingColumn("n", true, ""),
 	settingColumn("tasks", true, ""),
+	settingColumn(againName, false, ""),
 	{"reps", true, "repetitions %s", func(g *Group, _ []*Group) string { return strconv.Itoa(len(g.Rows)) }},
 	figureColumn("build ns/task", "build-ns/task", Significant),
 	{"ns/task", true, "", func(g *Group, _ []*Group) string { return g.Stat("ns/task").spread() }},

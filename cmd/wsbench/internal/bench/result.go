@@ -45,6 +45,9 @@ type Result struct {
 	// processor packages, as with taskset in document 000.
 	Pinned bool `json:"pinned,omitempty"`
 
+	// Again says that it is of a second measurement of the same setting, see [Again].
+	Again bool `json:"again,omitempty"`
+
 	// Verified says that the data after this run is right and the engine counted exactly Tasks tasks, and that in an
 	// untimed run of the same graph in the same setting the order of every edge held. For a program it says that the
 	// result is right. Results that are not verified are never reported.
@@ -155,7 +158,7 @@ func (r Result) point() Point {
 	if r.isDivision() {
 		p = p.With("queue", r.Queue).With("tasks", r.Tasks)
 	}
-	return p
+	return p.again(r.Again)
 }
 
 func (r Result) figures() []Metric {

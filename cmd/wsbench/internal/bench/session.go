@@ -28,6 +28,9 @@ type Session struct {
 	// AllProcs has the all-procs time of programs measured without a profile.
 	AllProcs bool
 
+	// Again has the settings that are measured a second time, in turn with the others.
+	Again Again
+
 	Pin bool // a repetition has as many processors as workers, dealt over the packages
 
 	// Active has the active workers of the executor counted meanwhile, see [Result.Active].
@@ -156,7 +159,7 @@ func (s *Session) prepareProgram(ctx context.Context, w *workloads.Workload, n i
 	}
 	p.result, _ = program.(workloads.Keeper)
 	for _, e := range s.Engines {
-		for _, setting := range e.Settings(axesOf(w, s.Axes)) {
+		for _, setting := range s.settings(e, axesOf(w, s.Axes)) {
 			p.jobs = append(p.jobs, openProgramJob(e, setting, w.Name, program, p.tasks))
 		}
 	}
@@ -185,34 +188,42 @@ func (s *Session) prepareDivision(ctx context.Context, w *workloads.Workload, n 
 	if err != nil {
 		return p, err
 	}
+	for _, e := range s.Engines {
+		for _, point := range twice(s.Again, s.divisionPoints(e, w, n), DivisionPoint.second) {
+			program, err := newDivided(w.Name, d, point.Tasks, point.Queue, s.Seed)
+			if err != nil {
+				return p, err
+			}
+			j := openProgramJob(e, point.Setting, w.Name, program, point.Tasks)
+			j.division = &point
+			p.jobs = append(p.jobs, j)
+			p.tasks = max(p.tasks, point.Tasks)
+		}
+	}
+	return p, nil
+}
+
+// divisionPoints returns the settings, queues and numbers of tasks of a division of size n on engine e.
+func (s *Session) divisionPoints(e *Engine, w *workloads.Workload, n int) (all []DivisionPoint) {
 	counts := s.Axes.Tasks
 	if len(counts) == 0 {
 		counts = []int{min(n, cmp.Or(w.Parts, n))}
 	}
-	for _, e := range s.Engines {
-		for _, setting := range e.Settings(axesOf(w, s.Axes)) {
-			queues := []string{None}
-			if setting.Policy != None {
-				queues = s.Axes.Queues
-				if len(queues) == 0 {
-					queues = []string{DefaultQueue}
-				}
+	for _, setting := range e.Settings(axesOf(w, s.Axes)) {
+		queues := []string{None}
+		if setting.Policy != None {
+			queues = s.Axes.Queues
+			if len(queues) == 0 {
+				queues = []string{DefaultQueue}
 			}
-			for _, queue := range queues {
-				for _, count := range counts {
-					program, err := newDivided(w.Name, d, count, queue, s.Seed)
-					if err != nil {
-						return p, err
-					}
-					j := openProgramJob(e, setting, w.Name, program, count)
-					j.division = &DivisionPoint{setting, queue, count}
-					p.jobs = append(p.jobs, j)
-					p.tasks = max(p.tasks, count)
-				}
+		}
+		for _, queue := range queues {
+			for _, count := range counts {
+				all = append(all, DivisionPoint{setting, queue, count})
 			}
 		}
 	}
-	return p, nil
+	return all
 }
 
 // checkOrder runs the graph of work in every setting, with tasks that check the order of its edges.
@@ -258,7 +269,7 @@ func (s *Session) buildOften(
 // openAll prepares the runs of t in every setting.
 func (s *Session) openAll(w *workloads.Workload, work workloads.Work, t Target) (jobs []*job, err error) {
 	for _, e := range s.Engines {
-		for _, setting := range e.Settings(axesOf(w, s.Axes)) {
+		for _, setting := range s.settings(e, axesOf(w, s.Axes)) {
 			j, err := openJob(e, setting, w.Name, work, t)
 			if err != nil {
 				return nil, err

@@ -97,7 +97,7 @@ func TestWrongAnswer(t *testing.T) {
 		var wrong *WrongAnswer
 		require.ErrorAs(t, err, &wrong, tt.name)
 		require.ErrorContains(t, err, tt.want, tt.name)
-		require.Equal(t, Setting{"b", None, None, None, 1, nil}, wrong.Setting, tt.name)
+		require.Equal(t, Setting{"b", None, None, None, 1, nil, false}, wrong.Setting, tt.name)
 		require.Empty(t, *results, tt.name)
 	}
 }

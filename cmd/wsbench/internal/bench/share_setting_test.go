@@ -26,7 +26,7 @@ func TestShareSetting(t *testing.T) {
 	}, s.Share)
 	require.Equal(t, "weight=3+desire=ready-items+efficiency=0.75", s.String())
 	require.Equal(t, "magpie (p, d, f, shared: weight=3+desire=ready-items+efficiency=0.75), 2 workers",
-		Setting{"magpie", "p", "d", "f", 2, s}.String())
+		Setting{"magpie", "p", "d", "f", 2, s, false}.String())
 
 	// Each knob has a default that it accepts, or none.
 	for _, k := range ShareKnobs() {

@@ -57,6 +57,9 @@ func (s *Session) validate() error {
 	if err := s.validateDivisions(); err != nil {
 		return err
 	}
+	if err := s.validateAgain(); err != nil {
+		return err
+	}
 	if err := s.validateParams(); err != nil {
 		return err
 	}
