@@ -88,24 +88,25 @@ var questions = []question{
 			}))
 		}},
 	{"a list of even tasks", "001/f1", "input=dense " + onAllCores, poolQueue,
-		[]string{"perthread+spin", "centralised+spin", "perthread+neighbour+one+spin", "perthread+random+half+spin"}, "",
-		"time", medianOf("ns/op", "queue", "tasks")},
+		[]string{"perthread+spin", "centralised+spin", "perthread+neighbour+one+spin", "perthread+random+half+spin"},
+		"queue=centralised+spin", "time", medianOf("ns/op", "queue", "tasks")},
 	{"a search that ends with the first hit, with a guess where it is", "001/f5", "", poolQueue,
-		[]string{"priority+spin", "centralised+spin"}, "", "time", medianOf("ns/op", "queue", "tasks")},
+		[]string{"priority+spin", "centralised+spin"}, "queue=centralised+spin", "time", medianOf("ns/op", "queue", "tasks")},
 	{"a list of uneven tasks", "001/summary", "workload=mandelbrot-views view=6", poolQueue,
-		[]string{"perthread+random+half+spin", "perthread+neighbour+one+spin", "perthread+spin"}, "", "time",
-		medianOf("ns/op", "queue", "tasks")},
-	{"a deque from which nothing is stolen", "002/fig2a", "stolen=0", deques, allDeques, "", "time of a push or pop",
-		medianOf("ns/op", "deque", "stolen")},
-	{"a deque from which four of ten are stolen", "002/fig2a", "stolen=40", deques, allDeques, "",
+		[]string{"perthread+random+half+spin", "perthread+neighbour+one+spin", "perthread+spin"}, "queue=perthread+spin",
+		"time", medianOf("ns/op", "queue", "tasks")},
+	{"a deque from which nothing is stolen", "002/fig2a", "stolen=0", deques, allDeques, control2a,
 		"time of a push or pop", medianOf("ns/op", "deque", "stolen")},
-	{"a deque whose thieves must not wait", "002/fig2b", "", deques, allDeques, "", "time of a steal",
+	{"a deque from which four of ten are stolen", "002/fig2a", "stolen=40", deques, allDeques, control2a,
+		"time of a push or pop", medianOf("ns/op", "deque", "stolen")},
+	{"a deque whose thieves must not wait", "002/fig2b", "", deques, allDeques, "deque=padws", "time of a steal",
 		medianOf("mean-ns", "deque", "stolen")},
-	{"an executor whose forks are all pushed", "002/forks", onAllCores, deques, allDeques, "", "time of a fork",
-		medianOf("ns/task", "deque", "workload")},
-	{"an executor that runs graphs, Verbatim", "002/graphs", onAllCores, deques, allDeques, "", "time of a task",
-		medianOf("ns/task", "deque", "workload")},
-	{"services that share a machine", "003/services", "under=adaptive", "%s", []string{sharedControl, kernelControl}, "",
+	{"an executor whose forks are all pushed", "002/forks", onAllCores, deques, allDeques, "deque=chaselev",
+		"time of a fork", medianOf("ns/task", "deque", "workload")},
+	{"an executor that runs graphs, Verbatim", "002/graphs", onAllCores, deques, allDeques, "deque=chaselev",
+		"time of a task", medianOf("ns/task", "deque", "workload")},
+	{"services that share a machine", "003/services", "under=adaptive", "%s", []string{sharedControl, kernelControl},
+		"control=" + kernelControl,
 		"mean response", medianOf("ns/op", "control", "service")},
 	{"a fork-join program that is alone", "004/solo", "co=alone", dashPolicy, forkers, "policy=abp", "time",
 		func(d *Data, policy string) float64 {
@@ -182,7 +183,7 @@ func (a answer) by(q question, d *Data) answer {
 		}
 		return ratios
 	})
-	noise, few := q.noise(d, names, costs), d.repetitions() < fewest
+	noise, few := q.noise(d, names), d.repetitions() < fewest
 	resolved := func(i, k int) bool {
 		x, at := costs[i]/costs[k], i*n+k
 		return !few && (low[at] > 1 || high[at] < 1) && math.Abs(x-1) > noise
@@ -228,17 +229,18 @@ func (d *Data) repetitions() int {
 	return least
 }
 
-// noise returns how far the control is from its baseline: 0 without one.
-func (q question) noise(d *Data, names []string, costs []float64) (most float64) {
+// noise returns how far the control is from its baseline, at the points that have one: 0 without any.
+func (q question) noise(d *Data, names []string) (most float64) {
 	if q.control == "" {
 		return 0
 	}
+	d = d.covered(q.control)
 	other := d.exchanged(q.control)
 	if other == nil {
 		return 0
 	}
-	for i, c := range names {
-		if x := q.cost(other, c)/costs[i] - 1; !math.IsNaN(x) {
+	for _, c := range names {
+		if x := q.cost(other, c)/q.cost(d, c) - 1; !math.IsNaN(x) {
 			most = max(most, math.Abs(x))
 		}
 	}

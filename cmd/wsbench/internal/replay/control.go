@@ -2,7 +2,9 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 )
@@ -17,13 +19,30 @@ const (
 
 var secondNames = map[string]string{abpAgain: "abp", balancedAgain: balanced, rolesAgain: roles}
 
-// again is the setting of rows of a control.
-const again = "again"
+// again is the setting of rows of a control. With againFlag a run measures what meets the flag's conditions a second
+// time, and its results have the setting. Programs that have the machine together or in turns have it as a tag.
+const (
+	again     = "again"
+	againFlag = " -again "
+)
 
 // againTag are the tags of a program that is measured a second time.
 func againTag(tags map[string]string) map[string]string {
 	tags[again] = "yes"
 	return tags
+}
+
+// allAgain returns the same programs for a second measurement.
+func allAgain(programs []Program) (all []Program) {
+	for _, p := range programs {
+		all = append(all, Program{p.Args, againTag(maps.Clone(p.Tags))})
+	}
+	return all
+}
+
+// isAgain reports whether all programs are measured a second time.
+func (m *Measurement) isAgain() bool {
+	return !slices.ContainsFunc(m.Programs, func(p Program) bool { return p.Tags[again] == "" })
 }
 
 // asControl reports whether a row is of a baseline's second measurement. It returns the row as one of the baseline,
@@ -61,19 +80,37 @@ func (d *Data) controlOf(g *bench.Group) []bench.Row {
 	return meeting(d.Control, conditions)
 }
 
+// apart returns how far control and baseline are apart in a figure, as shares, at all points that have both.
+func (d *Data) apart(figure string) (all []float64) {
+	for _, g := range bench.GroupBy(d.Rows, nil) {
+		first, second := g.Stat(figure), bench.StatOf(d.controlOf(g), figure)
+		if first.N > 0 && second.N > 0 && first.Median != 0 {
+			all = append(all, second.Median/first.Median-1)
+		}
+	}
+	return all
+}
+
+// covered returns d without the rows of a baseline that have no control.
+func (d *Data) covered(baseline string) *Data {
+	other := *d
+	other.Rows = nil
+	conditions := strings.Fields(baseline)
+	for _, g := range bench.GroupBy(d.Rows, nil) {
+		if !meetsAll(g.Rows[0], conditions) || len(d.controlOf(g)) > 0 {
+			other.Rows = append(other.Rows, g.Rows...)
+		}
+	}
+	return &other
+}
+
 // controlled says how far control and baseline are apart, in the first figure of the table that they have. Without a
 // control it is "".
 func (d *Data) controlled() string {
 	for _, figure := range d.figures {
-		var all []float64
-		for _, g := range bench.GroupBy(d.Rows, nil) {
-			if s := bench.StatOf(d.controlOf(g), figure); s.N > 0 {
-				all = append(all, s.Median/g.Stat(figure).Median-1)
-			}
-		}
-		if len(all) > 0 {
-			return fmt.Sprintf("The control, the baseline measured a second time, is %s off in %s, the quadratic mean "+
-				"of %d settings", pct(quadraticMean(all)), figure, len(all))
+		if all := d.apart(figure); len(all) > 0 {
+			return fmt.Sprintf("The control, the baseline measured a second time, is %s off in %s (quadratic mean; "+
+				"settings: %d)", pct(quadraticMean(all)), figure, len(all))
 		}
 	}
 	return ""

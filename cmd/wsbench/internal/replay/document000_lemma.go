@@ -13,12 +13,17 @@ var lemma2 = &Experiment{
 	Notes: "The states of the workers' threads are those that the kernel tells. S, the time of a steal, is that of a " +
 		"steal from an empty deque and a yield, on this machine; threads that share a core take turns.",
 	plan: func(p *Plan) {
+		most := slices.Max(p.workers())
 		for _, w := range p.workers() {
 			if w < 4 {
 				continue // with 2 there is one thief
 			}
-			p.run(3*time.Second, "awake -policy adaptive,%s,mbws,abp,taskflow -workers %d -n 50 -reps %d", ours, w,
-				p.reps(5, 10))
+			control := ""
+			if w == most {
+				control = againFlag + "policy=" + ours
+			}
+			p.run(3*time.Second, "awake -policy adaptive,%s,mbws,abp,taskflow -workers %d -n 50 -reps %d%s", ours, w,
+				p.reps(5, 10), control)
 		}
 	},
 	figures: func(d *Data) []*Figure {

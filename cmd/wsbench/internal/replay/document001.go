@@ -49,11 +49,14 @@ var f1 = &Experiment{
 		sizes := []int{p.size(192, 500), p.size(384, 1000)}
 		for _, n := range sizes {
 			for _, w := range []int{p.Cores, 2 * p.Cores} {
+				control := "" // the claims are about as many threads as cores
+				if w == p.Cores {
+					control = againFlag + "queue=centralised+spin"
+				}
 				for _, input := range []string{"dense", "skewed", "sparse"} {
 					p.run(4*time.Second, "matmul-k -input %s -n %d -workers %d -tasks 4,16,64,160 -reps %d -queue "+
-						"centralised+spin,perthread+spin,perthread+neighbour+one+spin,perthread+random+half+spin",
-						input, n, w,
-						p.reps(5, 10))
+						"centralised+spin,perthread+spin,perthread+neighbour+one+spin,perthread+random+half+spin%s",
+						input, n, w, p.reps(5, 10), control)
 				}
 			}
 		}
@@ -182,8 +185,9 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 			seconds := time.Duration(float64(p.size(3,
 				10))*2.2*float64(tasks*tasks/threads/2)*unitOf(unit)*10) * time.Nanosecond
 			for _, workload := range []string{"sleep", "sleep-permuted"} {
-				p.run(seconds/2, "%s -n %d -workers %d -unit %s -reps %d -queue %s", workload, tasks, threads, unit,
-					p.reps(3, 10), strings.Join(slices.Concat(queues001, fifo001, []string{asleep001}), ","))
+				p.run(seconds/2, "%s -n %d -workers %d -unit %s -reps %d -queue %s"+againFlag+"queue="+queues001[2],
+					workload, tasks, threads, unit, p.reps(3, 10),
+					strings.Join(slices.Concat(queues001, fifo001, []string{asleep001}), ","))
 			}
 		},
 		figures: func(d *Data) []*Figure {
@@ -303,7 +307,7 @@ var f5 = &Experiment{
 		"likely.",
 	plan: func(p *Plan) {
 		p.run(10*time.Second, "search -n %d -workers %d -tasks 4,16,64,256 -reps %d -queue "+
-			"centralised+spin,priority+spin",
+			"centralised+spin,priority+spin"+againFlag+"queue=centralised+spin",
 			p.size(1<<21, 1<<23), p.Cores, p.reps(7, 10))
 	},
 	figures: func(d *Data) []*Figure {
@@ -357,9 +361,9 @@ var summary001 = &Experiment{
 			e.plan(p)
 		}
 		for view := range 7 {
-			p.run(2*time.Second, "mandelbrot-views -view %d -n %d -tasks %d -workers %d -reps %d -queue %s", view,
-				p.size(384, 1024), 10*p.Cores, p.Cores, p.reps(5, 10), "perthread+spin,"+strings.Join(queues001[2:],
-					","))
+			p.run(2*time.Second, "mandelbrot-views -view %d -n %d -tasks %d -workers %d -reps %d -queue %s"+againFlag+
+				"queue=perthread+spin", view, p.size(384, 1024), 10*p.Cores, p.Cores, p.reps(5, 10),
+				"perthread+spin,"+strings.Join(queues001[2:], ","))
 		}
 	},
 	figures: func(d *Data) []*Figure {

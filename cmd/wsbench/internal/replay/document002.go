@@ -20,7 +20,7 @@ var fig1 = &Experiment{
 	Notes: "8 queues with a thread each. The document does not give its trees: fat is one of 512 children a node, " +
 		"thin a spine of 16384 small ones, of which a handful are ready at any time.",
 	plan: func(p *Plan) {
-		p.deque(80*time.Second, "tree -deque abp,bwos,padws -workers 8 -reps %d", p.reps(3, 10))
+		p.deque(80*time.Second, "tree -deque abp,bwos,padws -workers 8 -reps %d"+againFlag+"deque=abp", p.reps(3, 10))
 	},
 	figures: func(d *Data) (all []*Figure) {
 		for _, tree := range d.values("tree") {
@@ -121,11 +121,15 @@ var fig1 = &Experiment{
 	},
 }
 
+// control2a are the conditions of what is measured a second time: the ends of the claims and of the questions.
+const control2a = "deque=padws|bwos|pdqr stolen=0|40"
+
 var fig2a = &Experiment{
 	ID: "002/fig2a", Place: "Section 1.3, figure 2a",
 	About: "the owner's throughput by the share that one thief steals",
 	plan: func(p *Plan) {
-		p.deque(40*time.Second, "owner -deque %s -n %d -reps %d", kinds002, p.size(300000, 5000000), p.reps(3, 10))
+		p.deque(40*time.Second, "owner -deque %s -n %d -reps %d"+againFlag+strings.ReplaceAll(control2a, " ", ","),
+			kinds002, p.size(300000, 5000000), p.reps(3, 10))
 	},
 	figures: func(d *Data) []*Figure {
 		return []*Figure{chart{
@@ -175,7 +179,8 @@ var fig2b = &Experiment{
 	ID: "002/fig2b", Place: "Section 1.3, figure 2b",
 	About: "the average latency of a steal",
 	plan: func(p *Plan) {
-		p.deque(15*time.Second, "latency -deque %s -n %d -reps %d", kinds002, p.size(300000, 5000000), p.reps(5, 10))
+		p.deque(15*time.Second, "latency -deque %s -n %d -reps %d"+againFlag+"deque=padws", kinds002,
+			p.size(300000, 5000000), p.reps(5, 10))
 	},
 	figures: func(d *Data) []*Figure {
 		c := chart{file: "002-fig2b", title: "Latency of a steal", x: "deque", yLabel: "ns", series: "experiment"}
@@ -224,9 +229,8 @@ var fig2c = &Experiment{
 		for n := 1; n <= max(2, 2*p.Cores); n *= 2 {
 			thieves = append(thieves, strconv.Itoa(n))
 		}
-		p.deque(60*time.Second, "thieves -deque %s -n %d -reps %d -thieves %s", kinds002, p.size(100000, 2000000),
-			p.reps(3, 10),
-			strings.Join(thieves, ","))
+		p.deque(60*time.Second, "thieves -deque %s -n %d -reps %d -thieves %s"+againFlag+"deque=padws", kinds002,
+			p.size(100000, 2000000), p.reps(3, 10), strings.Join(thieves, ","))
 	},
 	figures: func(d *Data) []*Figure {
 		return []*Figure{chart{
@@ -278,7 +282,8 @@ var fig2d = &Experiment{
 	ID: "002/fig2d", Place: "Section 2.1, figure 2d",
 	About: "retries of a steal by the share that is stolen: asynchronous delegation alone (adws)",
 	plan: func(p *Plan) {
-		p.deque(10*time.Second, "retries -deque adws -n %d -reps %d", p.size(300000, 5000000), p.reps(5, 10))
+		p.deque(10*time.Second, "retries -deque adws -n %d -reps %d"+againFlag+"stolen=10",
+			p.size(300000, 5000000), p.reps(5, 10))
 	},
 	figures: func(d *Data) []*Figure {
 		return []*Figure{chart{

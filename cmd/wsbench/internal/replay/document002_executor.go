@@ -18,7 +18,7 @@ var forksOf002 = &Experiment{
 		"the time of one fork and its join; chaselev, Magpie's own, has a locked instruction in each of push and pop, " +
 		"as abp does.",
 	plan: func(p *Plan) {
-		for _, tree := range []string{"fib -n 27", "thin -n 20"} {
+		for _, tree := range []string{"fib -n 27" + againFlag + "deque=chaselev", "thin -n 20"} {
 			p.run(10*time.Second, "%s -forks pushed -deque %s -workers %s -reps %d", tree, inExecutor002,
 				executors002(p), p.reps(9, 30))
 		}
@@ -38,7 +38,7 @@ var graphsOf002 = &Experiment{
 	Notes: "btree is a tree of two successors a task, dag a random graph. Verbatim each ready task but one is pushed. " +
 		"Time per task of bwos with two workers is that of one where its block hides all tasks from the thief.",
 	plan: func(p *Plan) {
-		for _, graph := range []string{"btree -n 4194303", "dag -n 1000000"} {
+		for _, graph := range []string{"btree -n 4194303" + againFlag + "deque=chaselev", "dag -n 1000000"} {
 			p.run(15*time.Second, "%s -verbatim -deque %s -workers %s -reps %d", graph, inExecutor002,
 				executors002(p), p.reps(9, 30))
 		}

@@ -118,8 +118,11 @@ var o1Of003 = &Experiment{
 				p.reps(3, 5))
 			p.alone(2*time.Second, map[string]string{"job": j.name, "cycle": unshared}, run)
 			for _, c := range cycles003 {
-				p.alone(2*time.Second, map[string]string{"job": j.name, "cycle": strconv.Itoa(c)},
-					run+" "+cycleFlags(c))
+				flags := " " + cycleFlags(c)
+				if c == 1 { // the baseline of all claims
+					flags += againFlag + "workers=" + itoa(p.Cores)
+				}
+				p.alone(2*time.Second, map[string]string{"job": j.name, "cycle": strconv.Itoa(c)}, run+flags)
 			}
 		}
 	},
@@ -284,9 +287,13 @@ var fig74OnMachine = &Experiment{
 		loopy := jobs71[1]
 		for _, c := range []int{1, 5, 25} {
 			for _, desire := range []string{"steal-ratio", "ready-items"} {
+				flags := ""
+				if c == 1 && desire == "steal-ratio" {
+					flags = againFlag + "workers=" + itoa(p.Cores)
+				}
 				p.alone(2*time.Second, map[string]string{"desire": desire, "cycle": strconv.Itoa(c)},
-					fmt.Sprintf("run %s -forks pushed -workers %d -all-procs %s -share-desire %s -reps %d",
-						loopy.size(p), p.Cores, cycleFlags(c), desire, p.reps(3, 5)))
+					fmt.Sprintf("run %s -forks pushed -workers %d -all-procs %s -share-desire %s -reps %d%s",
+						loopy.size(p), p.Cores, cycleFlags(c), desire, p.reps(3, 5), flags))
 			}
 		}
 	},

@@ -38,17 +38,20 @@ var p1OnMachine = &Experiment{
 	plan: func(p *Plan) {
 		half := max(1, p.Cores/2)
 		fib := fmt.Sprintf("run fib -forks pushed -n %d", p.size(35, 38))
-		plan := func(s scenario003, control, flags string, r Rounds) {
-			var all []Program
+		programs := func(s scenario003, control, flags string) (all []Program) {
 			for i := range s.arrivals {
 				all = append(all, p.program(map[string]string{
 					"scenario": s.name, "control": control, "job": string(rune('A' + i)),
 				}, fib+flags))
 			}
-			p.rounds(8*time.Second, r, p.reps(5, 5), all...)
+			return all
+		}
+		plan := func(s scenario003, control, flags string, r Rounds) {
+			p.rounds(8*time.Second, r, p.reps(5, 5), programs(s, control, flags)...)
 		}
 		for _, s := range scenarios003 {
-			plan(s, staticControl, fmt.Sprintf(" -workers %d", half), Rounds{Slots: 2, Arrivals: s.arrivals})
+			static, r := fmt.Sprintf(" -workers %d", half), Rounds{Slots: 2, Arrivals: s.arrivals}
+			plan(s, staticControl, static, r)
 			workers, arrivals := half, s.arrivals
 			if !s.limited {
 				// Arrivals are in units of the time of a job alone, which has all processors.
@@ -60,6 +63,9 @@ var p1OnMachine = &Experiment{
 			}
 			plan(s, sharedControl, fmt.Sprintf(" -workers %d -share -share-limit %d", workers, workers),
 				Rounds{Arrivals: arrivals})
+			if !s.limited {
+				p.rounds(8*time.Second, r, p.reps(5, 5), allAgain(programs(s, staticControl, static))...)
+			}
 		}
 	},
 	figures: func(d *Data) (all []*Figure) {
@@ -185,6 +191,9 @@ var services003 = &Experiment{
 				}
 			}
 		}
+		first := *p.list[0]
+		first.Programs = allAgain(first.Programs)
+		p.add(&first)
 	},
 	figures: func(d *Data) (all []*Figure) {
 		for _, policy := range policiesOfServices {
@@ -261,13 +270,18 @@ var p3OnMachine = &Experiment{
 	Notes: machine003 + "The target efficiency is 0.75. P̄ is the mean usage over all cycles. T1 is the time with one " +
 		"worker, and T∞ is from the profile, as in the document. Runs with one worker and runs that share have turns.",
 	plan: func(p *Plan) {
-		for _, j := range jobs710 {
+		for i, j := range jobs710 {
 			program := func(run, flags string, args ...any) Program {
 				return p.program(map[string]string{"job": j.name, "run": run},
 					fmt.Sprintf("run "+j.size(p)+" -forks pushed "+flags, args...))
 			}
-			p.rounds(4*time.Second, Rounds{Slots: 1}, p.reps(5, 5), program("T1", "-workers 1"),
-				program("T", "-workers %d -share -share-efficiency 0.75", p.Cores))
+			turns := []Program{
+				program("T1", "-workers 1"), program("T", "-workers %d -share -share-efficiency 0.75", p.Cores),
+			}
+			if i%3 == 0 { // all jobs would take a quarter more
+				turns = append(turns, allAgain(turns[1:])...)
+			}
+			p.rounds(4*time.Second, Rounds{Slots: 1}, p.reps(5, 5), turns...)
 			p.add(&Measurement{
 				Programs: []Program{program("profile", "-workers 1 -profile -reps 1")}, Expect: 2 * time.Second,
 			})

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 )
@@ -58,15 +59,19 @@ func patterns(points int) iter.Seq[pattern] {
 }
 
 // spreads returns the spread of a figure at each point of a baseline, as a share of it: that of the repetitions, or the
-// difference of the medians of baseline and control, whichever is more. Few repetitions may agree by chance, so that no
-// spread counts as less than the median of all.
+// difference of the medians of baseline and control, whichever is more. Without a control at the point it is the
+// quadratic mean of the differences elsewhere. Few repetitions may agree by chance, so that no spread counts as less
+// than the median of all.
 func (d *Data) spreads(baseline, figure string) (all []float64) {
+	elsewhere := sync.OnceValue(func() float64 { return quadraticMean(d.apart(figure)) })
 	for _, g := range bench.GroupBy(d.where("%s", baseline).Rows, nil) {
 		s, spread := g.Stat(figure), 0.0
 		if s.N > 0 && s.Median != 0 {
 			spread = s.Spread()
 			if second := bench.StatOf(d.controlOf(g), figure); second.N > 0 {
 				spread = max(spread, math.Abs(second.Median/s.Median-1))
+			} else {
+				spread = max(spread, elsewhere())
 			}
 		}
 		all = append(all, spread)

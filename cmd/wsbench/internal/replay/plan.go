@@ -47,6 +47,9 @@ func (m *Measurement) Key() string {
 	if m.Rounds != nil {
 		key += m.Rounds.key()
 	}
+	if m.isAgain() {
+		key += " # again"
+	}
 	return key
 }
 
