@@ -95,9 +95,9 @@ func (d *Data) apart(figure string) (all []float64) {
 func (d *Data) covered(baseline string) *Data {
 	other := *d
 	other.Rows = nil
-	conditions := strings.Fields(baseline)
+	conditions := parseConditions(strings.Fields(baseline))
 	for _, g := range bench.GroupBy(d.Rows, nil) {
-		if !meetsAll(g.Rows[0], conditions) || len(d.controlOf(g)) > 0 {
+		if !conditions.meets(g.Rows[0]) || len(d.controlOf(g)) > 0 {
 			other.Rows = append(other.Rows, g.Rows...)
 		}
 	}
