@@ -249,3 +249,43 @@ func TestGroupGoUnderLock(t *testing.T) {
 	})
 	require.Equal(t, children, ran)
 }
+
+// A function that Go calls itself does not wait in the Go of another group: it is on top of one that waits. No worker is
+// in Blocking, so no spare is called up.
+func TestGroupGoCallsItselfBesideAnother(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2, OnlyBlocking: true, Callers: executor.IdleCallers})
+	first, other := executor.NewGroup(ex), executor.NewGroup(ex)
+	first.SetLimit(1)
+	other.SetLimit(1)
+	var ran atomic.Int64
+	var full, release atomic.Bool
+	var spares int
+	within(t, ex, func() {
+		other.Go(func() error {
+			fillTurns(other, &ran)
+			full.Store(true)
+			for !release.Load() {
+				runtime.Gosched()
+			}
+			return nil
+		})
+		first.Go(func() error {
+			for !full.Load() {
+				runtime.Gosched()
+			}
+			fillTurns(first, &ran)
+			first.Go(func() error {
+				other.Go(func() error { ran.Add(1); return nil })
+				return nil
+			})
+			g := ex.Stats().Gauges
+			spares = g.Spares + g.Standby
+			release.Store(true)
+			return nil
+		})
+		require.NoError(t, first.Wait())
+		require.NoError(t, other.Wait())
+	})
+	require.Zero(t, spares, "Go has waited")
+	require.EqualValues(t, 2*queuedTurns+1, ran.Load())
+}
