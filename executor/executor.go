@@ -37,12 +37,12 @@ func New(cfg Config) (*Executor, error) {
 	ex.startWorkers()
 	if err := ex.hooks.check(); err != nil {
 		ex.observers.attach(nil)
-		ex.end() // there is no run to wait for
+		Blocking(ex.end) // there is no run to wait for
 		return nil, err
 	}
 	if err := ex.schedule.err(); err != nil && !cfg.BestEffort {
 		ex.observers.attach(nil)
-		ex.end() // there is no run to wait for
+		Blocking(ex.end) // there is no run to wait for
 		return nil, fmt.Errorf("executor %q: the system refuses what Config asks for: %w\n"+
 			"leave these fields zero, permit the system calls, or set BestEffort to go without", cfg.Name, err)
 	}

@@ -152,6 +152,30 @@ func TestThreadStartFails(t *testing.T) {
 	}
 }
 
+// A task that calls New waits as in Blocking while the threads of an executor that could not be started end.
+func TestThreadStartFailsInTask(t *testing.T) {
+	outer := newExecutor(t, executor.Config{Workers: 1, OnlyBlocking: true})
+	ended := false
+	within(t, outer, func() {
+		require.NoError(t, outer.Run(t.Context(), one(func(context.Context) error {
+			_, err := executor.New(executor.Config{
+				Workers: 2,
+				ThreadStart: func(worker int) {
+					if worker == 1 {
+						panic(errTest)
+					}
+				},
+				ThreadEnd: func(int) {
+					ended = outer.Run(context.Background(), one(nothing)) == nil
+				},
+			})
+			require.ErrorIs(t, err, errTest)
+			return nil
+		})))
+	})
+	require.True(t, ended)
+}
+
 // A spare whose ThreadStart fails is left out, and Dump and Close say why. The executor goes on without it.
 func TestThreadStartFailsOnSpare(t *testing.T) {
 	guests.None(t)
