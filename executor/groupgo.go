@@ -112,7 +112,7 @@ func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan s
 // limit, which functions of the group may need, or one on top of a task that waits and may be such a function.
 func mayWaitFor(w *Worker, r *groupRun) bool {
 	return w.body != nil && w.inline == nil && !w.thread.isLent() && !partsOf(w).slots.any() &&
-		w.waits.run == nil && w.waits.nested == 0 && w.waits.inGo == 0 && !w.run().isWithin(r.of)
+		w.waits.run == nil && w.waits.nested == 0 && partsOf(w).inGo == 0 && !w.run().isWithin(r.of)
 }
 
 // waitsInGo reports whether w's task is to wait in Go, for which there is no turn: because many functions are queued.
