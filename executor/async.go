@@ -127,9 +127,9 @@ type asyncs struct {
 	ex  *executor
 	all runParts
 
-	// left counts the futures that have not ended. A worker counts those that it ends in Worker.futures, and subtracts
-	// them when it leaves the body, or at a Flush. While left is not 0, core.running counts all futures as one run.
-	// After left has come to 0 the next future starts it anew, under core.mu.
+	// left counts the futures that have not ended. A worker counts those that it ends in workerParts.futures, and
+	// subtracts them when it leaves the body, or at a Flush. While left is not 0, core.running counts all futures as
+	// one run. After left has come to 0 the next future starts it anew, under core.mu.
 	left left.Count
 
 	over runCalls // left has come to 0; constant

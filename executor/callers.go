@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/magpie-go/magpie/executor/internal/enum"
-
 	"github.com/magpie-go/magpie/executor/internal/policy"
 )
 

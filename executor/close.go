@@ -38,7 +38,7 @@ func (ex *Executor) Close() error {
 	return ex.hooks.err()
 }
 
-// end is the first Close.
+// end closes the executor: the first Close calls it, and New if it fails.
 func (ex *executor) end() {
 	ex.refuse()
 	ex.running.Wait()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"weak"
 
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/living"
@@ -48,7 +47,6 @@ func New(cfg Config) (*Executor, error) {
 	}
 	ex.sharing.join()
 	public := &Executor{executor: ex}
-	ex.public = weak.Make(public)
 	// Not runtime.AddCleanup: a cleanup is queued on the P that has found it (Go 1.26). If the end of another executor
 	// takes that P away, the cleanup waits until there are as many Ps again.
 	runtime.SetFinalizer(public, (*Executor).abandoned)
@@ -84,7 +82,6 @@ func NewInline(seed uint64, observers ...*Observer) *Executor {
 	}
 	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true, Observers: slices.Clone(observers)}
 	ex := &Executor{executor: newExecutorOn(cfg, newInline(seed))}
-	ex.public = weak.Make(ex)
 	ex.observers.attach(ex)
 	return ex
 }

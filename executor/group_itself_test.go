@@ -250,8 +250,8 @@ func TestGroupGoUnderLock(t *testing.T) {
 	require.Equal(t, children, ran)
 }
 
-// A function that Go calls itself does not wait in the Go of another group: it is on top of one that waits. No worker is
-// in Blocking, so no spare is called up.
+// A function that Go calls itself does not wait in the Go of another group: it is on top of one that waits. So no spare
+// is called up.
 func TestGroupGoCallsItselfBesideAnother(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2, OnlyBlocking: true, Callers: executor.IdleCallers})
 	first, other := executor.NewGroup(ex), executor.NewGroup(ex)

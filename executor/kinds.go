@@ -2,7 +2,6 @@ package executor
 
 import (
 	"github.com/magpie-go/magpie/executor/internal/enum"
-
 	"github.com/magpie-go/magpie/executor/internal/policy"
 )
 

@@ -9,7 +9,7 @@ import (
 
 // observing is the function of an observer that a worker is in, so that a function that blocks can be found. Functions
 // of tasks are left out: two stores before and after each task would cost more than the rest of the calls. The stacks
-// show them, see Executor.inTaskCalls.
+// show them, see executor.inTaskCalls.
 type observing uint32
 
 const (

@@ -29,7 +29,7 @@ func (f *forks) suspend() {
 func (f *forks) resume() {
 	last := len(f.outer) - 1
 	o := f.outer[last]
-	f.outer[last] = outerForks{} // which keeps nothing alive
+	f.outer[last] = outerForks{} // it would keep the scope and the run alive
 	f.outer = f.outer[:last]
 	f.scope, f.thrown = o.scope, o.thrown
 	if o.scope != nil && o.lo != noStack {

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"unsafe"
-	"weak"
 
 	"github.com/magpie-go/magpie/executor/internal/pace"
 	"github.com/magpie-go/magpie/internal/pad"
@@ -13,7 +12,8 @@ import (
 // The features keep what they know of an executor, a worker or a run behind the kernel's own part, in one allocation.
 // The kernel names none of them: it passes the part that it knows, from which a feature finds its own.
 
-// An executor is a core with the state of the features. Two Executors refer to it at times, see Executor.
+// An executor is a core with the state of the features. The Executor of the program refers to it, and so do the workers,
+// but not to that Executor, which can thus become unreachable.
 type executor struct {
 	core // first: see executorOf
 
@@ -38,8 +38,6 @@ type executor struct {
 	hooks    threadHooks
 	close    xsync.Once
 	life     life
-
-	public weak.Pointer[Executor] // the Executor that New has returned; constant from before any run
 }
 
 // executorOf returns the executor whose core is c.

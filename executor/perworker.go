@@ -35,7 +35,7 @@ import (
 //
 // A PerWorker is made by [NewPerWorker]. A zero PerWorker has no values, and Local, In, Of and Do panic.
 type PerWorker[T any] struct {
-	ex   *executor // not an Executor, which can become unreachable
+	ex   *executor // not the Executor, so that this can become unreachable
 	init func() T
 
 	slots []xatomic.Pointer[slot[T]] // by worker; a worker writes its own, Reset all

@@ -45,7 +45,7 @@ type Run struct {
 
 	others iter.Seq[*Item] // see JobRun.BeginWith; the starter only, until the first item is available
 
-	prev, next *Run // in Executor.runs; guarded by Executor.mu
+	prev, next *Run // in core.runs; guarded by core.mu
 }
 
 // Name returns the run's name: that of [RunOptions], or of its job.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor/internal/enum"
-
 	"github.com/magpie-go/magpie/internal/allot"
 	"github.com/magpie-go/magpie/internal/gat"
 )

@@ -5,7 +5,7 @@ import (
 	"github.com/magpie-go/magpie/internal/park"
 )
 
-// A spare is a worker as one that stands in for workers that block. Others than spares have one that they do not use.
+// A spare is where a spare worker sleeps while no worker blocks. Other workers do not use theirs.
 type spare struct {
 	w          *Worker // constant
 	calledUp   park.Parker

@@ -63,7 +63,8 @@ func (s *search) receive() (*Item, deque.Outcome) {
 //go:noinline
 func (s *search) popElsewhere() (it *Item) {
 	w := s.w
-	if it = w.core.attached.takeHeld(w, nil, nil); it == nil && s.refills && !w.core.injector.isEmpty() && !w.spare.isSurplus() {
+	it = w.core.attached.takeHeld(w, nil, nil)
+	if it == nil && s.refills && !w.core.injector.isEmpty() && !w.spare.isSurplus() {
 		it, _ = s.takeSubmitted()
 	}
 	return it

@@ -86,9 +86,9 @@ func workerHere() *Worker {
 	return w
 }
 
-// isHere reports whether the caller runs on the worker w, which onThread had for the caller's thread just before. w is
-// inline or has a guest, or had one. Such a thread goes on to other goroutines, and the caller may have left it since.
-// The lock keeps the caller on one thread during the look.
+// isHere reports whether the caller runs on the worker, which onThread had for the caller's thread just before. The
+// worker is inline or has a guest, or had one. Such a thread goes on to other goroutines, and the caller may have left
+// it since. The lock keeps the caller on one thread during the look.
 func (t *thread) isHere() bool {
 	w := t.w
 	osthread.Lock()
@@ -98,7 +98,7 @@ func (t *thread) isHere() bool {
 
 // start runs the worker on a goroutine locked to a thread of its own. It calls ready when the thread is set up.
 //
-// Package executor starts no other goroutines, except in closeAside, aside and appoint, and by timers.
+// Package executor starts no other goroutines, except in aside, and by timers.
 func (t *thread) start(ready func()) {
 	w := t.w
 	xsync.Go(func() {

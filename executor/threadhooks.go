@@ -43,9 +43,9 @@ func (h *threadHooks) note(w *Worker, hook string, returned bool, value any) {
 }
 
 // callStart calls Config.ThreadStart, and then the rest of the worker's life. If the hook fails, fails is called in
-// place of the rest: then a spare is out of service, and for another worker New fails. A worker that has lost its thread
-// to a Goexit cannot go on without one, so the process ends. The calling goroutine has nothing else to do: Goexit ends
-// it.
+// place of the rest: then a spare is out of service, and for another worker New fails. A worker that has lost its
+// thread to a Goexit cannot go on without one, so the process ends. The calling goroutine has nothing else to do:
+// Goexit ends it.
 func (h *threadHooks) callStart(w *Worker, rest, fails func()) {
 	if h.start == nil {
 		rest()

@@ -35,7 +35,7 @@ type Worker struct {
 	seen    seen    // what others see of the worker
 	thread  thread  // the worker's OS thread
 	sleeper sleeper // where the worker sleeps in a wait
-	spare   spare   // the worker as a spare
+	spare   spare   // where the worker sleeps, if it is a spare
 	_       pad.Line
 }
 

@@ -1,4 +1,4 @@
-// Package enum has what the small enumerations of package executor share.
+// Package enum names, lists and parses the values of the small enumerations of package executor.
 package enum
 
 import "fmt"
