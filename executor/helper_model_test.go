@@ -166,8 +166,8 @@ func TestModelWaitForOutsiders(t *testing.T) {
 	})
 }
 
-// TestModelVisit: two workers that share a bit begin to run items of a run at the same time. When either goes on, the run
-// around it has the bit too (I5).
+// TestModelVisit: two workers that share a bit begin to run items of a run at the same time. When either goes on, the
+// run around it has the bit too (I5).
 func TestModelVisit(t *testing.T) {
 	model.Check(t, func() {
 		outer, inner := &Run{}, &Run{}

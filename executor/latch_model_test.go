@@ -32,8 +32,8 @@ func (l *latch) announce(w *Worker)         { l.waiter.Store(w) }
 func (l *latch) findLast(w *Worker) found   { return found{} }
 func (l *latch) withdraw(*Worker)           { l.waiter.Store(nil) }
 
-// TestModelLatch: a new kind of wait needs its own methods only. A worker waits for what a task does that it has pushed,
-// and that it must not run itself: a thief does.
+// TestModelLatch: a new kind of wait needs its own methods only. A worker waits for what a task does that it has
+// pushed, and that it must not run itself: a thief does.
 func TestModelLatch(t *testing.T) {
 	on(t, []Policy{Adaptive, AdaptivePublished, ABP}, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)

@@ -2,8 +2,8 @@ package executor
 
 import "context"
 
-// launch starts j for the Executor of, nested in parent unless that is nil. w is the calling worker, or nil. launch waits
-// at the gate unless tries is set.
+// launch starts j for the Executor of, nested in parent unless that is nil. w is the calling worker, or nil. launch
+// waits at the gate unless tries is set.
 func (ex *core) launch(ctx context.Context, of any, j Job, w *Worker, parent *Run, tries bool) *Run {
 	r, first := ex.prepare(ctx, of, j, w, parent, tries)
 	if first != nil {

@@ -77,20 +77,21 @@ func TestModelLeapfrogPushed(t *testing.T) {
 	})
 }
 
-// TestModelLeapfrogIntoANestedRun: a joiner takes part in a run that the thief has started, and leaves it when there
-// is no more work. Otherwise that run, which the thief waits for, would not end.
+// TestModelLeapfrogIntoANestedRun: a joiner takes part in a run that the thief has started, also in its second one, and
+// leaves it when there is no more work. Otherwise that run, which the thief waits for, would not end.
 func TestModelLeapfrogIntoANestedRun(t *testing.T) {
 	onEach(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var stolen xatomic.Bool
 		met := barrier{n: 2}
-		inner := newJob(nil)
+		before, inner := newJob(nothing), newJob(nil)
 		inner.first = func(w *Worker) {
 			inner.push(w, met.meet)
 			met.meet(w)
 		}
 		outer := func(*Scope, int) int {
 			stolen.Store(true)
+			before.ended(ex.Run(context.Background(), before))
 			inner.ended(ex.Run(context.Background(), inner))
 			return 1
 		}

@@ -12,8 +12,8 @@ import (
 // The features keep what they know of an executor, a worker or a run behind the kernel's own part, in one allocation.
 // The kernel names none of them: it passes the part that it knows, from which a feature finds its own.
 
-// An executor is a core with the state of the features. The Executor of the program refers to it, and so do the workers,
-// but not to that Executor, which can thus become unreachable.
+// An executor is a core with the state of the features. The Executor of the program refers to it, and so do the
+// workers, but not to that Executor, which can thus become unreachable.
 type executor struct {
 	core // first: see executorOf
 

@@ -166,6 +166,26 @@ func TestModelQueueBatch(t *testing.T) {
 	}
 }
 
+// TestModelQueueBatchOfForks: a function joins a fork that a thief has taken together with an older one. The thief runs
+// the older one first, which waits for that Join.
+func TestModelQueueBatchOfForks(t *testing.T) {
+	onQueues(t, kindsThat(forkKinds, deque.Kind.Batches), func(cfg Config) {
+		cfg.Steal, cfg.Forks = deque.Block, PushedForks
+		ex := started(cfg)
+		var joined xatomic.Bool
+		err := scoped(ex, func(s *Scope) error {
+			f := Fork(s, func(*Scope, int) int { joined.Await(); return 1 }, 0)
+			g := Fork(s, func(*Scope, int) int { return 2 }, 0)
+			model.Assert(g.Join(s) == 2, "the wrong result")
+			joined.Store(true)
+			model.Assert(f.Join(s) == 1, "the wrong result")
+			return nil
+		})
+		model.Assert(err == nil, "error %v", err)
+		stop(ex)
+	})
+}
+
 // TestModelQueueOverflowWakes: an item that thieves could see, and that moves from the queue to the open deque when a
 // thief looks for the last time, is run by that thief.
 func TestModelQueueOverflowWakes(t *testing.T) {
