@@ -77,6 +77,9 @@ func (w *Worker) findFor(r *Run) *Item {
 	if it := w.core.attached.takeHeld(w, r, nil); it != nil {
 		return it
 	}
+	if it := popSunk(w, func(it *Item) bool { return it.Body.owner().isFor(r) }); it != nil {
+		return it
+	}
 	return w.stealFor(r)
 }
 

@@ -231,6 +231,32 @@ func TestInlineGoexitLeavesNothing(t *testing.T) {
 	}
 }
 
+// What a task has started after a run that fails is waited for and run, whatever is run first.
+func TestInlineBesideFailedRun(t *testing.T) {
+	for seed := range uint64(testkit.Scale(50)) {
+		ex := executor.NewInline(seed)
+		ran := 0
+		within(t, ex, func() {
+			require.NoError(t, ex.Run(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
+				fails := func(*executor.Scope) error { panic(errTest) }
+				count := func(context.Context) error { ran++; return nil }
+				first := ex.Start(s.Context(), executor.Func("first", fails))
+				s.Go(count)
+				require.ErrorIs(t, first.Wait(), errTest)
+				require.NoError(t, s.Wait())
+				require.Equal(t, 1, ran)
+				second := ex.Start(s.Context(), executor.Func("second", fails))
+				third := ex.Start(s.Context(), fan(5, count))
+				s.Go(count)
+				require.ErrorIs(t, second.Wait(), errTest)
+				require.NoError(t, third.Wait())
+				return s.Wait()
+			})))
+		})
+		require.Equal(t, 7, ran)
+	}
+}
+
 // A goroutine that injects while the worker's goroutine ends by Goexit is not left waiting.
 func TestInlineGoexitBesideOthers(t *testing.T) {
 	ex := executor.NewInline(1)

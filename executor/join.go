@@ -107,10 +107,13 @@ func (f *fork) withdraw(w *Worker) {
 }
 
 // retrieve takes f out of the injector, if it is there: a worker that met it while waiting for something else has put
-// it there.
+// it there. On an inline worker f may also be in the lane.
 func (own *forks) retrieve(f *fork) *Item {
 	w := own.w
 	if it := w.core.attached.takeHeld(w, f.Body.owner(), &f.Item); it != nil {
+		return it
+	}
+	if it := popSunk(w, func(it *Item) bool { return it == &f.Item }); it != nil {
 		return it
 	}
 	p := f.Body.level()

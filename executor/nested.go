@@ -47,6 +47,16 @@ func (w *Worker) runOnly(it *Item) {
 	w.runOne(it)
 }
 
+// popSunk takes an item for which is returns true from the lane of an inline worker, also from below the wait's mark:
+// items may have sunk there.
+func popSunk(w *Worker, is func(*Item) bool) *Item {
+	it := w.lane.Take(is)
+	if it != nil {
+		w.waits.mark = w.lowered(w.waits.mark)
+	}
+	return it
+}
+
 // noMark stands for no mark: items of any age may be run. No lane reaches it.
 const noMark = ^uint64(0)
 

@@ -395,6 +395,26 @@ func TestSmallBlocks(t *testing.T) {
 	}
 }
 
+// TestTake: an item is taken from anywhere in an inline worker's lane, and from no other lane.
+func TestTake(t *testing.T) {
+	var l, direct Lane[item]
+	l.InitShuffled(1)
+	m, err := NewMaker[item](1, Options{})
+	require.NoError(t, err)
+	m.Init(&direct, 0, false)
+	for i := range 5 {
+		l.Push(&item{i})
+		direct.Push(&item{i})
+	}
+	is := func(n int) func(*item) bool { return func(it *item) bool { return it.number == n } }
+	for _, n := range []int{1, 0, 4} {
+		require.Equal(t, &item{n}, l.Take(is(n)))
+		require.Nil(t, l.Take(is(n)))
+	}
+	require.EqualValues(t, 2, l.Mark())
+	require.Nil(t, direct.Take(is(1)))
+}
+
 // TestShuffled: an inline worker's lane gives back each item once, in an order that is the seed's, and from a mark on
 // only what was pushed there.
 func TestShuffled(t *testing.T) {
