@@ -34,14 +34,18 @@ func TestModelLimit(t *testing.T) {
 }
 
 // TestModelLimitHelper: a task of a run with limit 1 waits for a nested run. A worker without a slot may have met the
-// item of that run, and the helper has to find it among those that are held.
+// item of that run, and the helper has to find it among those that are held. It may also have met another item of the
+// outer run, which has to come to a worker after the wait.
 func TestModelLimitHelper(t *testing.T) {
 	onDefault(t, []int{2}, func(n int, p Policy) {
 		ex := start(n, p)
 		var r room
 		outer, inner := newJob(nil), newJob(nil)
 		inner.first = r.visit
-		outer.first = func(*Worker) { inner.ended(ex.Run(context.Background(), inner)) }
+		outer.first = func(w *Worker) {
+			outer.push(w, nothing)
+			inner.ended(ex.Run(context.Background(), inner))
+		}
 		outer.ended(ex.Run(context.Background(), With(outer, RunOptions{Limit: 1})))
 		stop(ex)
 	})
