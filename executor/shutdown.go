@@ -48,24 +48,26 @@ func (ex *Executor) Shutdown(ctx context.Context) (err error) {
 	}
 	over := ctx.Done()
 	ex.refuse()
-	ex.life.aside.Do(ex.closeAside)
 	Blocking(func() { err = ex.drain(ctx, over) })
 	return err
 }
 
-// drain waits until the executor is closed. If ctx ends before, it aborts the work in progress.
-func (ex *executor) drain(ctx context.Context, over <-chan struct{}) error {
-	xsync.Await(ex.life.closed, over)
-	select {
-	case <-ex.life.closed: // perhaps both
-		return ex.hooks.err()
-	default:
+// drain waits until the executor is closed. If ctx ends before, it aborts the work in progress. So it does first if ctx
+// has ended already: promises keep no executor from being closed, and would be left.
+func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
+	if over == nil || !xsync.IsClosed(over) {
+		ex.life.aside.Do(ex.closeAside)
+		xsync.Await(ex.life.closed, over)
+		if xsync.IsClosed(ex.life.closed) { // perhaps both
+			return ex.hooks.err()
+		}
 	}
 	cause := fmt.Errorf("%w: %w", ErrShutdown, context.Cause(ctx))
 	late := "tasks run on that do not heed their context"
 	if !ex.abort(cause) {
 		cause, late = nil, "its threads have not ended"
 	}
+	ex.life.aside.Do(ex.closeAside)
 	if !ex.closesSoon() {
 		return fmt.Errorf("%w (the executor is not closed yet: %s)", cmp.Or(cause, ErrShutdown), ex.heldUp(late))
 	}

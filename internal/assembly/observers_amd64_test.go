@@ -21,7 +21,7 @@ var mayObserve = []string{
 	// They start and stop an executor, and describe it.
 	"executor.New", "executor.NewInline", "executor.newExecutorOn", "executor.(*executor).attach",
 	"executor.(*observers).runEnd-fm", "executor.(*observers).runBegin-fm", "executor.(*executor).end",
-	"executor.(*executor).Dump", "executor.(*executor).drain",
+	"executor.(*executor).Dump", "executor.(*Executor).drain",
 	"executor.(*Executor).heldUp", "executor.Executor.heldUp",
 	"executor.(*Executor).inTaskCalls", "executor.Executor.inTaskCalls",
 	// They begin and end runs.
