@@ -119,7 +119,9 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 			free := make(chan struct{})
 			first := executor.Async(bg, ex, func(context.Context) (int, error) { <-free; return 1, nil })
 			next := executor.Async(bg, ex, func(context.Context) (*burden, error) { return load(), nil }, first)
-			done := first.Done() // so that a list is told of the end
+			b := load()
+			first.AfterEnd(func(int, error) { _ = b[0] })
+			done := first.Done() // the list of what is told of the end has both
 			close(free)
 			<-done
 			if _, err := next.Wait(); err != nil {

@@ -22,6 +22,6 @@ func TestDumpTellsOfSleepWithForks(t *testing.T) {
 	require.Contains(t, dump(ex), "private forks")
 	c <- struct{}{}
 	require.NoError(t, r.Wait())
-	eventually(func() bool { return !strings.Contains(dump(ex), "asleep in a task") })
-	require.NotContains(t, dump(ex), "private forks")
+	// The watch finds at its next look that the task goes on.
+	eventually(func() bool { return !strings.Contains(dump(ex), "private forks") })
 }
