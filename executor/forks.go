@@ -31,6 +31,23 @@ type forks struct {
 	outer    []outerForks // of the items that wait on the worker's stack, the innermost last
 }
 
+// forksOf returns the forks of worker w.
+func forksOf(w *Worker) *forks { return &partsOf(w).forks }
+
+// attachForks has the kernel make way for what forks need.
+func attachForks(on *attachments) {
+	on.moved.add(func(w *Worker) { forksOf(w).stack = stack{} })
+	on.withheld.add(func(w *Worker) { forksOf(w).expose() })
+	on.nested.add(func(w *Worker) { forksOf(w).suspend() })
+	on.unnested.add(func(w *Worker) { forksOf(w).resume() })
+	on.helps = append(on.helps, func(w *Worker, r *Run) {
+		if waitsFor := &partsOf(w).leaps.waitsFor; waitsFor.Load() == nil {
+			waitsFor.Store(r)
+		}
+	})
+	on.thrown = append(on.thrown, func(w *Worker, value any) error { return forksOf(w).rethrown(value) })
+}
+
 // init sets the levels of the worker's forks. Levels of different workers differ, so that Join can tell another
 // worker's fork from the newest of its own.
 func (f *forks) init(w *Worker) {
@@ -60,23 +77,6 @@ func (f *forks) attend() {
 		partsOf(w).share.rest()
 	}
 	f.publish()
-}
-
-// forksOf returns the forks of worker w.
-func forksOf(w *Worker) *forks { return &partsOf(w).forks }
-
-// attachForks has the kernel make way for what forks need.
-func attachForks(on *attachments) {
-	on.moved.add(func(w *Worker) { forksOf(w).stack = stack{} })
-	on.withheld.add(func(w *Worker) { forksOf(w).expose() })
-	on.nested.add(func(w *Worker) { forksOf(w).suspend() })
-	on.unnested.add(func(w *Worker) { forksOf(w).resume() })
-	on.helps = append(on.helps, func(w *Worker, r *Run) {
-		if waitsFor := &partsOf(w).leaps.waitsFor; waitsFor.Load() == nil {
-			waitsFor.Store(r)
-		}
-	})
-	on.thrown = append(on.thrown, func(w *Worker, value any) error { return forksOf(w).rethrown(value) })
 }
 
 // attendIfAsked is called where a task may have run for long without a Fork or Join.

@@ -101,7 +101,6 @@ func (g *guest) keepQuiet() bool {
 
 func (g *guests) attachTo(on *attachments) {
 	if g != nil {
-		on.nested.add(func(w *Worker) { guestOf(w).speak() })
 		on.withheld.add(func(w *Worker) { guestOf(w).speak() })
 		on.quiet = append(on.quiet, func(w *Worker) bool { return guestOf(w).run != nil && guestOf(w).keepQuiet() })
 		on.offered = append(on.offered, func(r *JobRun, first *Item) bool {
