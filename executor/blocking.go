@@ -54,6 +54,12 @@ func (w *Worker) shareLane() {
 	}
 }
 
+// staysAlone reports whether no other worker has items of b as long as this one has some: all of them are in its lane,
+// and there is no spare yet from which it could have stolen them.
+func (w *Worker) staysAlone(b *Body) bool {
+	return b.alone && b.hooks.(Loner).Alone() && len(w.core.workers()) == w.core.configured
+}
+
 // bringForward makes all items that only this worker knows of visible to others, before the worker blocks or sleeps: a
 // task that blocks, on this worker or another, might wait for one of them. Items that thieves see stay where they are.
 func (w *Worker) bringForward() {

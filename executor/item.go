@@ -79,8 +79,9 @@ type Stopper interface {
 // they say so by [Blocking]. As long as an executor with one worker runs only such items, no other thread sees them,
 // and a push and a pop cost no locked instruction.
 type Loner interface {
-	// Alone does nothing.
-	Alone()
+	// Alone reports whether only workers make items of the run in progress available, and only by [Worker.Push] or by
+	// returning them. It is called on a worker that turns to the run's items.
+	Alone() bool
 }
 
 // A singler is Hooks of a layer whose tasks wait for single items, not for the end of a run.

@@ -29,9 +29,9 @@ func (r *JobRun) Workers() int { return len(r.core.roster) }
 func (r *JobRun) Configured() int { return r.core.configured }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
-// what only other workers need. It is true only for jobs whose Hooks are a [Loner]. A task that calls [Blocking] or
-// sleeps in a wait, or a job of another kind, may end this state for good, so Alone must be called again after a task
-// has run. It costs a load.
+// what only other workers need. Whether it is true is decided when w turns to items of the run, for jobs whose Hooks are
+// a [Loner]. A task that calls [Blocking] or sleeps in a wait may end this state for good, so Alone must be called again
+// after a task has run. It costs a load.
 func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 
 // Shuffled reports whether the executor chooses the order in which items run, see [NewInline]. The job must then push

@@ -194,7 +194,7 @@ func (s *several) Begin(r *executor.JobRun) (*executor.Item, error) {
 }
 
 // Alone implements executor.Loner.
-func (s *several) Alone() {}
+func (s *several) Alone() bool { return true }
 
 func (s *several) Enter(w *executor.Worker) {
 	s.turns.Add(1)

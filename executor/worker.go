@@ -228,6 +228,9 @@ func (w *Worker) checkpoint(it *Item) *Item {
 	w.body.hooks.Flush(w)
 	// The item goes to the end of the injector, not to the lane: the newcomer may be endless too, and the worker would
 	// never come back to the item.
+	if w.core.attached.sharesLanes {
+		w.shareLane() // a spare may take the item while this worker has others of its run
+	}
 	w.core.inject(it)
 	if newcomer.Body != w.body {
 		w.enter(newcomer.Body)
@@ -271,7 +274,7 @@ func (w *Worker) switchTo(b *Body, labels context.Context) {
 		old.hooks.Leave(w)
 	}
 	if b != nil {
-		if !b.alone && w.core.attached.sharesLanes {
+		if w.lane.IsAlone() && w.core.attached.sharesLanes && !w.staysAlone(b) {
 			w.shareLane()
 		}
 		b.owner().visit(w)

@@ -29,6 +29,13 @@ func IdleStates(g *Graph) int {
 	return len(g.states)
 }
 
+// MayBeAlone reports whether a worker may run g, which has run, without locked instructions.
+func MayBeAlone(g *Graph) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.states[0].Alone()
+}
+
 // TakesPerTurn is takesPerTurn.
 const TakesPerTurn = takesPerTurn
 

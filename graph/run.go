@@ -33,6 +33,7 @@ type runState struct {
 	root     executor.Item      // submitted in place of the sources if there are several, unless Verbatim
 	form     form               // of the records
 	borrows  bool               // locals are those of the run around this one
+	alone    bool               // only workers make tasks available, see Alone
 	observed []executor.Task    // told to observers, by task; nil if no form was observed
 
 	_ pad.Line
@@ -163,6 +164,7 @@ func (r *runState) fit(p *plan.Plan, form form) {
 	if r.special = g.layout.special; r.special.make() {
 		r.values = make([]madeValue, n)
 	}
+	r.alone = len(g.layout.limits) == 0 && !r.special.endLater()
 	if len(g.layout.limits) > 0 {
 		r.limited = make(map[uint32]limited)
 	}
@@ -416,8 +418,9 @@ func (r *runState) Enter(w *executor.Worker) {
 	r.haveLocal(w)
 }
 
-// Alone implements executor.Loner.
-func (r *runState) Alone() {}
+// Alone implements executor.Loner. Any thread may make a task available that waits for permits, or the end of a task
+// that ends later.
+func (r *runState) Alone() bool { return r.alone }
 
 // Leave implements executor.Hooks.
 func (r *runState) Leave(w *executor.Worker) { r.flush(w, oneWorker) }

@@ -54,6 +54,17 @@ func (s specials) make() bool {
 	})
 }
 
+// endLater reports whether one of the tasks may end later.
+func (s specials) endLater() bool {
+	return slices.ContainsFunc(s, func(does special) bool {
+		switch does.(type) {
+		case nil, oneOf, someOf, valueMaker, valueTask:
+			return false
+		}
+		return true
+	})
+}
+
 func (g *Graph) addSpecial(s special) Task {
 	t := g.Task(noTask)
 	g.special.set(t.index, s)
