@@ -426,7 +426,7 @@ func TestPauses(t *testing.T) {
 			p.queued = true
 			computes(p)
 			_, next := w.look()
-			require.Equal(t, period, next)
+			require.Less(t, next, 2*period) // a pause is no time of computing
 			require.Empty(t, p.asleep)
 		})
 	}
