@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/cmd/wsbench/internal/energy"
 	"github.com/magpie-go/magpie/internal/osthread"
 )
 
@@ -251,6 +252,7 @@ type measurement struct {
 	wall, cpu  time.Duration
 	vctx, ictx int64
 	peakRSS    int64
+	joules     float64
 }
 
 // Collect collects garbage before each measurement, so that none pays for earlier garbage. It is [runtime.GC], but for
@@ -262,6 +264,7 @@ func measure(f func() error) (m measurement, err error) {
 	Collect()
 	// Where the peak cannot be reset, it is the peak since the process began.
 	_ = osthread.ResetPeakRSS()
+	before := energy.Read()
 	vctx, ictx := osthread.ContextSwitches()
 	cpu := osthread.ProcessCPU()
 	begin := time.Now()
@@ -273,6 +276,7 @@ func measure(f func() error) (m measurement, err error) {
 	m.vctx, m.ictx = osthread.ContextSwitches()
 	m.vctx -= vctx
 	m.ictx -= ictx
+	m.joules = before.Until(energy.Read())
 	m.peakRSS = osthread.PeakRSS()
 	return m, err
 }
@@ -282,5 +286,5 @@ func (m *measurement) cpuUtil() float64 { return float64(m.cpu) / float64(max(m.
 
 func (m *measurement) fill(r *Result) {
 	r.WallNS, r.CPUNS, r.CPUUtil = m.wall.Nanoseconds(), m.cpu.Nanoseconds(), m.cpuUtil()
-	r.VCtx, r.ICtx, r.PeakRSS = m.vctx, m.ictx, m.peakRSS
+	r.VCtx, r.ICtx, r.PeakRSS, r.Joules = m.vctx, m.ictx, m.peakRSS, m.joules
 }

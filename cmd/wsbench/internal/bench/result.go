@@ -37,6 +37,9 @@ type Result struct {
 	ICtx    int64  `json:"ictx"`           // involuntary ones
 	PeakRSS int64  `json:"peak_rss_bytes"` // the most memory resident during the run, earlier memory included
 
+	// Joules is the energy of all processor packages meanwhile. It is 0 where their counters cannot be read.
+	Joules float64 `json:"joules,omitempty"`
+
 	// Whole says that WallNS, CPUNS and what follows from them are of everything that a process does with the graph:
 	// they include building it, and making and closing the executor. This is the window of perf stat, which document 000
 	// uses, without the start of the process and of the Go runtime.
@@ -211,6 +214,9 @@ func (r Result) figures() []Metric {
 // details are the figures that only replays take.
 func (r Result) details() []Metric {
 	all := append([]Metric{{"cpu-ns", float64(r.CPUNS)}}, r.Properties...)
+	if r.Joules != 0 {
+		all = append(all, Metric{"joules", r.Joules})
+	}
 	if r.BoundNS != 0 {
 		all = append(all, Metric{"bound-ns", float64(r.BoundNS)})
 	}

@@ -11,8 +11,8 @@ func (d *Data) energyOf() (figure, name string, scale float64) {
 var fig5Energy = &Experiment{
 	ID: "000/fig5-energy", Place: "Section III-B, figure 5 (left)",
 	About: "energy of the timing analysis, by workers and policy",
-	Notes: "Energy is that of the processor packages where their counters can be read (RAPL). Elsewhere CPU time " +
-		"stands for it, which leaves out that an idle core takes energy, too.",
+	Notes: "Energy is that of the processor packages during the analysis, where their counters can be read (RAPL). " +
+		"Elsewhere CPU time stands for it, which leaves out that an idle core takes energy, too.",
 	plan: planTiming,
 	figures: func(d *Data) (all []*Figure) {
 		y, label, scale := d.energyOf()

@@ -32,7 +32,6 @@ func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
 		return m.Computation.record(m.Key())
 	}
 	begin := time.Now()
-	energy := readEnergy(os.DirFS("/"))
 	runs := make([]programRuns, len(m.Programs))
 	for i, p := range m.Programs {
 		runs[i].Program = p
@@ -51,9 +50,6 @@ func (r *runner) measure(ctx context.Context, m *Measurement) (*record, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if len(runs) == 1 {
-		runs[0].Joules = energy.since(os.DirFS("/"))
 	}
 	return &record{
 		Key: m.Key(), Programs: runs, TookNS: time.Since(begin).Nanoseconds(), At: time.Now().UTC().Round(time.Second),

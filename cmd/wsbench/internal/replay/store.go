@@ -37,8 +37,7 @@ type record struct {
 // programRuns are the results of one program of a measurement.
 type programRuns struct {
 	Program
-	Results []json.RawMessage `json:"results"`          // as wsbench wrote them
-	Joules  float64           `json:"joules,omitempty"` // of all processor packages meanwhile, if it can be read
+	Results []json.RawMessage `json:"results"` // as wsbench wrote them
 
 	// Switches are those of a co-run from its begin to the last result, with what the program does between repetitions.
 	// They are nil if they cannot be recorded.
@@ -205,9 +204,6 @@ func (s *store) data(o Options, measurements []*Measurement) (*Data, error) {
 				row, err := parseRow(line, m.Programs[i].Tags)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %s: %w", filepath.Join(s.dir, recordsFile), rec.Key, err)
-				}
-				if p.Joules > 0 {
-					row.Figures = append(row.Figures, bench.Metric{Name: "joules", Value: p.Joules / n})
 				}
 				if s := p.Switches; s != nil {
 					row.Figures = append(row.Figures,

@@ -1,24 +1,27 @@
-package replay
+// Package energy reads the energy that the processor packages have used, from the kernel's power capping framework
+// (RAPL).
+package energy
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"strconv"
 	"strings"
 )
 
-// An energy has the energy counters of the processor packages, by domain of the kernel's power capping framework
-// (RAPL).
-type energy map[string]counter
+// A Reading has the energy counters of the processor packages, by domain. It is empty where they cannot be read.
+type Reading map[string]counter
 
 // A counter counts microjoules, up to its range, and begins again.
 type counter struct{ value, wraps float64 }
 
-// readEnergy reads the counters from /sys below root. Virtual machines have none, and some systems let only the
-// superuser read them.
-func readEnergy(root fs.FS) energy {
+// Read reads the counters. Virtual machines have none, and some systems let only the superuser read them.
+func Read() Reading { return read(os.DirFS("/")) }
+
+func read(root fs.FS) Reading {
 	const dir = "sys/class/powercap"
-	e := make(energy)
+	e := make(Reading)
 	domains, err := fs.ReadDir(root, dir)
 	if err != nil {
 		return e
@@ -47,9 +50,9 @@ func number(root fs.FS, name string) (float64, bool) {
 	return x, err == nil
 }
 
-// since returns the joules used since e was read, or 0 if there are no counters.
-func (e energy) since(root fs.FS) (joules float64) {
-	for name, now := range readEnergy(root) {
+// Until returns the joules used between e and a later reading. It is 0 if there are no counters.
+func (e Reading) Until(later Reading) (joules float64) {
+	for name, now := range later {
 		before, ok := e[name]
 		if !ok {
 			continue
