@@ -154,7 +154,11 @@ func checkSchedule(t *testing.T, cfg executor.Config, others scheduled, want fun
 		meetAll(t, ex)
 		require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
 			executor.Blocking(func() {
-				eventually(func() bool { return len(ex.Threads()) > cfg.Workers && ex.Threads()[cfg.Workers] != 0 })
+				eventually(func() bool { // the spare's thread is known before it has its schedule
+					all := ex.Threads()
+					return len(all) > cfg.Workers && all[cfg.Workers] != 0 &&
+						scheduleOf(t, all[cfg.Workers]) == want(cfg.Workers)
+				})
 			})
 			return nil
 		})))
