@@ -71,12 +71,10 @@ func (s *shared) due(pushed int) int { return int(int64(pushed) * int64(s.share)
 
 // run returns when the owner has made its pushes, with an error unless every item came out once.
 func (s *shared) run(r *dequeRun) error {
-	threads := []func(){s.own}
-	if s.thief != nil {
-		threads = append(threads, s.rob)
-	}
+	threads := []func(){s.own, s.standBy}
 	progress := s.pushed.Load
 	if s.thief != nil {
+		threads[1] = s.rob
 		progress = func() int64 { return s.pushed.Load() + s.thief.stolen.Load() }
 	}
 	if err := s.crowd.run(r.ctx, progress, threads...); err != nil {
@@ -186,6 +184,14 @@ func (s *shared) wait(stolen int) bool {
 		idle.pause()
 	}
 	return true
+}
+
+// standBy is the thief's thread if nothing is to be stolen. It waits as a thief does between two steals. Without it the
+// owner would have the processor's core for itself where two hardware threads share one, and only then.
+func (s *shared) standBy() {
+	for idle := newPatience(2); !s.over.Load(); {
+		idle.pause()
+	}
 }
 
 // rob is the thief's thread. A thief that is more than a round behind steals twice as often, until it has caught up.
