@@ -1,6 +1,11 @@
 package executor
 
-import "github.com/magpie-go/magpie/internal/xatomic"
+import (
+	"context"
+	"iter"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
 
 // An Item is one unit of work. A layer, such as package graph, embeds it in the type that it wants to run.
 //
@@ -101,3 +106,146 @@ type Job interface {
 	// Name returns the job's name for dumps and error messages.
 	Name() string
 }
+
+// A JobRun is a [Run] with the methods that its [Job] needs. An implementation of Job gets it from [Job.Begin] and
+// [Body.Run].
+//
+// The job ends the run by calling Finish, once. Unless a method says otherwise, it may be called from any thread
+// between Begin and Finish.
+type JobRun struct {
+	Run
+}
+
+// asRun returns the Run of r; nil if r is nil.
+func (r *JobRun) asRun() *Run {
+	if r == nil {
+		return nil
+	}
+	return &r.Run
+}
+
+// Workers returns the number of workers that may run items of the run, spare ones included. Their IDs are below it.
+func (r *JobRun) Workers() int { return len(r.core.roster) }
+
+// Configured returns the number of workers without spare ones. Their IDs are below those of the spares.
+func (r *JobRun) Configured() int { return r.core.configured }
+
+// Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
+// what only other workers need. Whether it is true is decided when w turns to items of the run, for jobs whose Hooks are
+// a [Loner]. A task that calls [Blocking] or sleeps in a wait may end this state for good, so Alone must be called again
+// after a task has run. It costs a load.
+func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
+
+// Shuffled reports whether the executor chooses the order in which items run, see [NewInline]. The job must then push
+// every item by itself. It is constant.
+func (r *JobRun) Shuffled() bool { return r.core.inline != nil }
+
+// Verbatim reports whether [Config.Verbatim] is set. The job must then push, or begin with, each task by itself. It is
+// constant.
+func (r *JobRun) Verbatim() bool { return r.core.verbatim }
+
+// BeginWith adds items that the run begins with to the one that [Job.Begin] returns. They become available together
+// with that one, after it and in this order. The executor calls others once, after Begin has returned. Begin only.
+func (r *JobRun) BeginWith(others iter.Seq[*Item]) { r.others = others }
+
+// Uncount leaves the item that w, the calling worker, is running out of the tasks in [Stats]. It is for items that only
+// push others.
+func (r *JobRun) Uncount(w *Worker) { w.uncount() }
+
+// Inject makes an item of the run available to all workers. It is for items that the job has held back. A running item
+// uses [Worker.Push] instead.
+func (r *JobRun) Inject(it *Item) {
+	r.core.inject(it)
+	if r.core.inline != nil {
+		r.core.drive(r.core.currentWorker())
+	}
+}
+
+// Resume makes an item of the run available to all workers, as [JobRun.Inject] does, and puts it into the deque of w,
+// the calling worker. w runs an item of any run, or ends another run in [Hooks].Leave or Flush.
+func (r *JobRun) Resume(w *Worker, it *Item) {
+	r.visit(w) // I5
+	effect := w.put(it)
+	// D1(push). In Leave the worker is in no body, so tell, not wakeForPushed.
+	if w.core.anyoneAsleep() {
+		w.tell(effect)
+	}
+}
+
+// StartWithin starts a job as [Executor.Start] does, nested in r. r must not end before the job's run. The caller is a
+// task of r or of a run nested in r.
+func (r *JobRun) StartWithin(ctx context.Context, j Job) *Run {
+	return r.core.launch(ctx, r.of, j, r.core.currentWorker(), &r.Run, false)
+}
+
+// Abort stops the run as [Run.Cancel] does, because of a failure that the job reports through Finish.
+func (r *JobRun) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
+
+// NoticeContext cancels the run if the caller's context has ended. The run is told of that end by itself, but on
+// another goroutine. A task may see the end first, and fail because of it. So the job calls NoticeContext when a task
+// has failed, or Repeats, which includes it.
+//
+// If a method of the context panics, the run is cancelled with the [*PanicError] as the cause.
+func (r *JobRun) NoticeContext() { r.noticeContext() }
+
+// Repeats reports whether err, the failure of a task, only says again why the run was stopped, which the run reports
+// anyhow. An error of several parts does so if all of them do. A panic does not, unless it is the one that stopped the
+// run.
+func (r *JobRun) Repeats(err error) bool {
+	r.noticeContext()
+	ended, cause := r.ctx.ending()
+	return saysAgain(err, ended, cause)
+}
+
+// Finish ends the run with the failures of its tasks. It must be called once, when every item is done and every worker
+// that has entered the body has left it, see [Hooks].
+func (r *JobRun) Finish(failures ...error) {
+	err := join(failures...)
+	if r.unlink != nil {
+		r.ctx.unfollow(r.unlink)
+	}
+	if r.unlink != nil || r.up != nil {
+		r.noticeContext() // a context that has ended counts, even if the run was not yet told
+	}
+	r.mu.Lock()
+	r.ended = true // from now on Cancel does not touch the body, which may soon serve another run
+	body := r.body
+	r.err.Set(join(r.err.Get(), err))
+	r.tellProgress()
+	r.body = nil
+	r.ctx.cancel(context.Canceled, context.Canceled)
+	r.mu.Unlock()
+	r.unfollow() // now: until its end, a run stands between those that follow it and the contexts around it
+	// Deferred, because a task that an inline executor runs in an OnStop may call Goexit.
+	defer r.conclude(body)
+	r.stopFollowers()
+}
+
+// conclude is the rest of Finish.
+func (r *JobRun) conclude(body *Body) {
+	// Release comes before the end is published, so that a caller that runs the job again finds the body free.
+	body.flags.Store(0)
+	body.run.Set(nil)
+	body.hooks.Release()
+	r.parent.Store(nil)
+	r.inside.Store(nil)
+	r.core.forget(&r.Run)
+	ends := r.publishEnd()
+	defer r.core.running.Done() // after all that Close is to wait for: observers are told of the end before Detach
+	if r.awaited.Load() > 0 {
+		r.core.wakeHelpersOf(&r.Run)
+	}
+	r.core.attached.over.make(&r.Run)
+	r.tellEnds(ends)
+}
+
+// HeldUp says that a task of the run waits for something that a task of another run may have to give, such as a permit,
+// and that no item stands for it meanwhile. Each call is followed by one of GoesOn.
+//
+// A worker that waits for the run, inside a task, runs only what the run consists of. If it sleeps while a run is held
+// up, a spare stands in for it, as if a worker were in [Blocking]: otherwise no worker might be left to run the task
+// that has to give. Any thread; before the task can go on, or at the same time.
+func (r *JobRun) HeldUp() { r.core.spares.Hold() }
+
+// GoesOn undoes HeldUp. Any thread.
+func (r *JobRun) GoesOn() { r.core.spares.Release() }

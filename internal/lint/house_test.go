@@ -15,9 +15,8 @@ import (
 )
 
 // kernel is the files of package executor that run items, without .go: they are to be read by themselves.
-const kernel = "core attach worker loops steal wake host injector item run jobrun launch afterend nested help wait " +
-	"sleep seen context follow skip errors progress bounds thread onthread spares blocking block labels inline options " +
-	"same_unsafe"
+const kernel = "core attach worker loops find injector item run launch help wait sleep context follow skip errors " +
+	"bounds thread onthread blocking block inline same_unsafe"
 
 // registers is where each feature has its lines: the state of an executor, a worker and a run, and the list of
 // attachments.

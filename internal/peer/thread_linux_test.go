@@ -315,6 +315,7 @@ func TestHostile(t *testing.T) {
 	var pulls, refused atomic.Int64
 	rounds := testkit.Scale(5000)
 	var begun [n]atomic.Int64 // rounds
+	var closed atomic.Bool    // the record
 	var all sync.WaitGroup
 	for i, me := range actors {
 		all.Go(func() {
@@ -353,6 +354,10 @@ func TestHostile(t *testing.T) {
 						if err := recorder.Close(); err != nil {
 							t.Error(err)
 						}
+						closed.Store(true)
+					}
+					for records && i != 0 && round == rounds*7/8 && !closed.Load() { // the others ask afterwards, too
+						runtime.Gosched()
 					}
 				}
 			})
