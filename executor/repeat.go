@@ -36,7 +36,7 @@ func newRepeated(j Job, method string, r repeated) Job {
 	if j == nil {
 		panic("executor: " + method + " of a nil job")
 	}
-	r.Job = j
+	r.Job, r.name = j, j.Name()
 	if o, ok := j.(*optioned); ok {
 		r.Job = o.Job
 		return &optioned{&r, o.options}
@@ -47,9 +47,13 @@ func newRepeated(j Job, method string, r repeated) Job {
 // A repeated is a job that runs another several times.
 type repeated struct {
 	Job
+	name  string      // of the Job, which Times and Until ask for it: that of a nil pointer panics
 	done  func() bool // nil: times counts
 	times int
 }
+
+// Name implements Job.
+func (j *repeated) Name() string { return j.name }
 
 // Begin implements Job.
 func (j *repeated) Begin(run *JobRun) (*Item, error) {

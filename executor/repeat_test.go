@@ -242,6 +242,8 @@ func TestRepeatInline(t *testing.T) {
 
 func TestRepeatMistakes(t *testing.T) {
 	require.PanicsWithValue(t, "executor: Times of a nil job", func() { executor.Times(nil, 1) })
+	var none *graph.Graph
+	require.PanicsWithValue(t, "graph: a nil Graph is used: make one with New", func() { executor.Times(none, 1) })
 	require.PanicsWithValue(t, "executor: Times of -1 runs", func() { executor.Times(one(nothing), -1) })
 	yes := func() bool { return true }
 	require.PanicsWithValue(t, "executor: Until of a nil job", func() { executor.Until(nil, yes) })

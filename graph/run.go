@@ -102,6 +102,7 @@ type failure struct {
 
 // Begin implements executor.Job: it freezes and validates the graph, unless that is done, and takes a run state.
 func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
+	g.mustBe()
 	g.checkSealed()
 	return g.begin(run, nil)
 }

@@ -111,7 +111,17 @@ func newPipeline(name string, lines, fewest int, stages []Stage) (*Pipeline, err
 }
 
 // Name returns the name given to New, or to the source of the Flow.
-func (p *Pipeline) Name() string { return p.name }
+func (p *Pipeline) Name() string {
+	p.mustBe()
+	return p.name
+}
+
+// mustBe panics if p is nil.
+func (p *Pipeline) mustBe() {
+	if p == nil {
+		panic("pipeline: a nil Pipeline is used: make one with New or To")
+	}
+}
 
 // stageName returns a stage's number, with the name behind it if it has one.
 func (p *Pipeline) stageName(i int) string { return stageName(i, p.stages[i].Name) }

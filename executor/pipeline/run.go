@@ -48,6 +48,7 @@ type cell struct {
 
 // Begin implements executor.Job.
 func (p *Pipeline) Begin(r *executor.JobRun) (*executor.Item, error) {
+	p.mustBe()
 	if p.stages == nil {
 		return nil, errNotMade
 	}

@@ -77,7 +77,17 @@ func New(name string, o Options) (*Pool, error) {
 }
 
 // Name returns the name given to New.
-func (p *Pool) Name() string { return p.name }
+func (p *Pool) Name() string {
+	p.mustBe()
+	return p.name
+}
+
+// mustBe panics if p is nil.
+func (p *Pool) mustBe() {
+	if p == nil {
+		panic("pool: a nil Pool is used: make one with New")
+	}
+}
 
 // Options returns the options given to New.
 func (p *Pool) Options() Options { return p.opts }

@@ -56,6 +56,7 @@ type drainer struct {
 
 // Begin implements executor.Job.
 func (p *Pool) Begin(r *executor.JobRun) (*executor.Item, error) {
+	p.mustBe()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.tasks) == 0 {

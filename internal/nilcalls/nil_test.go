@@ -78,8 +78,12 @@ var nilReceivers = []string{"executor", "graph"}
 func TestNilAndZero(t *testing.T) {
 	g := newNilProgram(t)
 	for _, name := range publicPackages {
+		g.addNils(name)
+	}
+	for _, name := range publicPackages {
 		g.addPackage(name)
 	}
+	require.Contains(t, strings.Join(g.cases, ""), "ex.Run(soon(), (*pool.Pool)(nil))", "nil jobs were not found")
 	require.Greater(t, len(g.cases), 300, "the API was not found")
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -114,6 +118,7 @@ type nilProgram struct {
 	importer types.Importer
 	imports  map[string]bool // paths of packages that calls name
 	cases    []string
+	nils     []types.Type // pointers to the exported types
 }
 
 func newNilProgram(t *testing.T) *nilProgram {
@@ -133,6 +138,22 @@ func newNilProgram(t *testing.T) *nilProgram {
 	lookup := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
 	return &nilProgram{
 		t: t, importer: importer.ForCompiler(token.NewFileSet(), "gc", lookup), imports: make(map[string]bool),
+	}
+}
+
+// addNils notes the types of a package, for nil values of these in interfaces.
+func (g *nilProgram) addNils(name string) {
+	pkg, err := g.importer.Import(module + "/" + name)
+	require.NoError(g.t, err)
+	for _, name := range pkg.Scope().Names() {
+		object, is := pkg.Scope().Lookup(name).(*types.TypeName)
+		if !is || !token.IsExported(name) {
+			continue
+		}
+		named, is := object.Type().(*types.Named)
+		if is && !types.IsInterface(named) && !slices.Contains(notTried, object.Pkg().Name()+"."+name) {
+			g.nils = append(g.nils, types.NewPointer(g.instance(named)))
+		}
 	}
 }
 
@@ -232,11 +253,37 @@ func (g *nilProgram) good(s *types.Signature, zero int) []string {
 	return args
 }
 
-// addCalls adds a call for each parameter, which is nil or zero in it.
+// addCalls adds a call for each parameter, which is nil or zero in it, and calls with nil pointers in an interface.
 func (g *nilProgram) addCalls(function string, s *types.Signature) {
 	for i := range s.Params().Len() {
-		g.addCall(function, g.good(s, i))
+		args := g.good(s, i)
+		g.addCall(function, args)
+		if args == nil {
+			continue
+		}
+		t := s.Params().At(i).Type()
+		if s.Variadic() && i == len(args)-1 {
+			t = t.(*types.Slice).Elem()
+		}
+		for _, args[i] = range g.nilsIn(t) {
+			g.addCall(function, args)
+		}
 	}
+}
+
+// nilsIn returns nil pointers to the types that implement t, if t is an interface of the module.
+func (g *nilProgram) nilsIn(t types.Type) (texts []string) {
+	named, is := t.(*types.Named)
+	if !is || !types.IsInterface(t) || named.Obj().Pkg() == nil || // that of error is nil
+		!strings.HasPrefix(named.Obj().Pkg().Path(), module) {
+		return nil
+	}
+	for _, pointer := range g.nils {
+		if types.Implements(pointer, t.Underlying().(*types.Interface)) {
+			texts = append(texts, "("+g.text(pointer)+")(nil)")
+		}
+	}
+	return texts
 }
 
 func (g *nilProgram) addCall(function string, args []string) {
