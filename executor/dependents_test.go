@@ -119,3 +119,48 @@ func TestPendingFuturesAreFlat(t *testing.T) {
 		})
 	}
 }
+
+// TestLongGroupsAreFlat: a group, and its context, that live for ever keep nothing alive of functions and futures that
+// have ended, nor does the last of many functions that come after each other.
+func TestLongGroupsAreFlat(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	g, ctx := executor.GroupWithContext(t.Context(), ex)
+	end := make(chan struct{})
+	g.Go(func() error { executor.Blocking(func() { <-end }); return nil }) // lives as long as the group
+	last := g.GoAfter(func(context.Context) error { return nil })
+	for name, use := range map[string]func(b *burden){
+		"Go": func(b *burden) { g.Go(func() error { _ = b; return nil }) },
+		"GoAfter": func(b *burden) {
+			last = g.GoAfter(func(context.Context) error { _ = b; return nil }, last)
+		},
+		"Async with its context": func(b *burden) {
+			_, err := executor.Async(ctx, ex, func(context.Context) (*burden, error) { return b, nil }).Wait()
+			require.NoError(t, err)
+		},
+		"Async that is cancelled": func(b *burden) {
+			p := executor.NewPromise[int](ctx, ex)
+			executor.Async(ctx, ex, func(context.Context) (*burden, error) { return b, nil }, p.Future()).Cancel(nil)
+			p.Resolve(1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := make([]weak.Pointer[burden], 100)
+			for i := range kept {
+				b := new(burden)
+				kept[i] = weak.Make(b)
+				use(b)
+			}
+			testkit.Until(t, "what has ended is freed", func() bool {
+				runtime.GC()
+				for _, b := range kept {
+					if b.Value() != nil {
+						return false
+					}
+				}
+				return true
+			})
+		})
+	}
+	close(end)
+	require.NoError(t, g.Wait())
+}
