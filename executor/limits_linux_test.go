@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -121,7 +122,8 @@ func runNearTheLimit(t *testing.T, room int) {
 }
 
 // TestThreadLimitAtOnce: near a limit several goroutines make executors, block tasks, lose threads by Goexit, start
-// processes and close the executors, at the same time. New may refuse, but the runtime finds room for its threads.
+// processes, call C and close the executors, at the same time. New may refuse, but the runtime finds room for its
+// threads.
 func TestThreadLimitAtOnce(t *testing.T) {
 	if told := os.Getenv(childVar); told != "" {
 		var seed uint64
@@ -198,7 +200,7 @@ func crowdTheLimit(t *testing.T, rng *rand.Rand, limit, group string) {
 	var all sync.WaitGroup
 	made, refused := atomic.Int64{}, atomic.Int64{}
 	for range callers {
-		workers, spares, execs := 1+rng.IntN(4), rng.IntN(20)-1, rng.IntN(4) == 0
+		workers, spares, execs, calls := 1+rng.IntN(4), rng.IntN(20)-1, rng.IntN(4) == 0, rng.IntN(4) == 0
 		all.Go(func() {
 			for range 8 {
 				ex, err := executor.New(executor.Config{Workers: workers, Spares: spares})
@@ -215,6 +217,9 @@ func crowdTheLimit(t *testing.T, rng *rand.Rand, limit, group string) {
 				lost := ex.Start(context.Background(), one(goexit))
 				if execs {
 					_ = exec.Command("true").Run() // with one thread; it may be refused
+				}
+				if calls {
+					_, _ = user.LookupId("4242") // calls the C library, where the test is linked to it
 				}
 				_, _ = run.Wait(), lost.Wait()
 				_ = ex.Close()
