@@ -86,9 +86,10 @@ func TestEndedFutureLeavesWhatItComesAfter(t *testing.T) {
 // come after.
 func TestPendingFuturesAreFlat(t *testing.T) {
 	ex, other := newExecutor(t, executor.Config{Workers: 2}), newExecutor(t, executor.Config{Workers: 1})
-	n := testkit.Scale(200_000)
+	n := testkit.Count(t, 200_000)
 	for name, make := range gates(t, ex, other) {
 		t.Run(name, func(t *testing.T) {
+			defer testkit.Proved(t, n, "futures after a gate that lives for ever")
 			gate, open := make()
 			heap := func() int64 {
 				runtime.GC()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -101,5 +102,37 @@ func TestRoomRefused(t *testing.T) {
 	err := Claim(500, 0)
 	if err != nil { // another limit of this machine
 		require.NotContains(t, err.Error(), "the Go runtime's limit")
+	}
+}
+
+// TestRefusalIsKept: a refused spare looks at the limits, and as long as the refusal holds no other one does. Looks take
+// a fiftieth of the time at most, so that Blocking at a limit costs about as much as without spares.
+func TestRefusalIsKept(t *testing.T) {
+	before := debug.SetMaxThreads(500)
+	defer debug.SetMaxThreads(before)
+	claimed.mu.Lock()
+	claimed.plenty, claimed.refusal.until = plenty{}, time.Time{}
+	claimed.add(500) // no room is left
+	claimed.mu.Unlock()
+	defer func() {
+		claimed.mu.Lock()
+		defer claimed.mu.Unlock()
+		claimed.add(-500)
+		claimed.refusal.until = time.Time{}
+	}()
+	require.False(t, ClaimSpare())
+	claimed.mu.Lock()
+	require.False(t, claimed.refusal.until.IsZero(), "the refusal is forgotten")
+	long := time.Now().Add(time.Hour)
+	claimed.refusal.until = long
+	claimed.mu.Unlock()
+	require.Zero(t, testing.AllocsPerRun(1000, func() { // a look reads files, for which it allocates
+		if ClaimSpare() {
+			t.Error("a spare finds room during a refusal")
+		}
+	}))
+	require.Equal(t, long, claimed.refusal.until)
+	for _, cost := range []time.Duration{0, time.Microsecond, time.Millisecond, time.Second} {
+		require.GreaterOrEqual(t, holds(cost), 50*cost)
 	}
 }

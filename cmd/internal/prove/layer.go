@@ -108,6 +108,11 @@ var layers = []layer{
 		step:     count("^TestRandomNestedPermits$", 1_000),
 	},
 	{
+		name: "gates", what: "futures after a gate that lives for ever", goal: 60 * million, // ten for each kind of gate
+		packages: []string{"./executor"},
+		step:     count("^TestPendingFuturesAreFlat$", million),
+	},
+	{
 		name: "limits", what: "processes near a limit on threads", goal: 2_000,
 		packages: []string{"./executor"},
 		step:     count("^TestThreadLimitAtOnce$", 100),
