@@ -12,12 +12,12 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// New starts an executor. It reports every bad field of cfg at once. It also fails if the limits of the system leave no
-// room for the workers' threads and the threads that the Go runtime may start besides, two for each P and a few: the
-// runtime ends the process when it cannot start a thread. The limits are those on threads and on the address space: at
-// the memory limit of a cgroup the system refuses no thread, it ends a process. And it fails if the system refuses Config.Nice, Class, Slice,
-// CPUs or Pin, unless Config.BestEffort is set. And it fails if Config.ThreadStart does, with the first failure. The
-// executor should be closed: its threads stay until then.
+// New starts an executor. It reports every bad field of cfg at once. It also fails if the limits of the system leave
+// no room for the workers' threads and the threads that the Go runtime may start besides, two for each P and a few:
+// the runtime ends the process when it cannot start a thread. The limits are those on threads and on the address
+// space: at the memory limit of a cgroup the system refuses no thread, it ends a process. And it fails if the system
+// refuses Config.Nice, Class, Slice, CPUs or Pin, unless Config.BestEffort is set. And it fails if
+// Config.ThreadStart does, with the first failure. The executor should be closed: its threads stay until then.
 //
 // In a bubble of testing/synctest the workers count as running, so no time passes until Close, and synctest.Wait waits
 // for ever. There [NewInline] is for use.
