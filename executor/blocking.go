@@ -58,10 +58,11 @@ func (w *Worker) shareLane() {
 	}
 }
 
-// staysAlone reports whether no other worker has items of b as long as this one has some: all of them are in its lane,
-// and there is no spare yet from which it could have stolen them.
+// staysAlone reports whether no other worker has items of b as long as this one has some. All of them are then in its
+// lane: there is no spare yet from which it could have stolen them, and a worker that has injected any is never alone
+// again. Thieves do not see them there, unless the lane is first in, first out.
 func (w *Worker) staysAlone(b *Body) bool {
-	return b.alone && b.hooks.(Loner).Alone() && len(w.core.workers()) == w.core.configured
+	return b.alone && b.hooks.(Loner).Alone() && !w.lane.IsFIFO() && len(w.core.workers()) == w.core.configured
 }
 
 // bringForward makes all items that only this worker knows of visible to others, before the worker blocks or sleeps: a
@@ -180,6 +181,6 @@ func (s *spare) handOver(it *Item) {
 	w.body.hooks.Flush(w)
 	w.putBack(it)
 	for it := w.popOwn(); it != nil; it = w.popOwn() {
-		w.core.inject(it)
+		w.inject(it)
 	}
 }

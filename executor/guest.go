@@ -210,7 +210,7 @@ func (g *guest) unseat() {
 	w := g.w
 	ex := executorOf(w.core)
 	for it := w.popOwn(); it != nil; it = w.popOwn() { // after a Goexit, or of runs nested in the one that is over
-		ex.inject(it)
+		w.inject(it)
 	}
 	w.lane.NoteEmpty()
 	ex.guests.quiets.release(w)
@@ -262,7 +262,7 @@ func runGuest(w *Worker, it *Item) {
 	for it != nil {
 		if it.Body != w.body {
 			if guestOf(w).isFree() && it.Body.owner() != guestOf(w).run {
-				w.core.inject(it) // its run was started by a task of the guest's and may go on after that
+				w.inject(it) // its run was started by a task of the guest's and may go on after that
 				it = w.pop()
 				continue
 			}

@@ -210,7 +210,7 @@ func (w *Worker) popFor(r *Run) *Item {
 		case waits.only == nil && it.Body.owner().isFor(r):
 			return it
 		}
-		w.core.inject(it)
+		w.inject(it)
 		waits.mark = w.lowered(waits.mark) // it may be lower, if thieves have taken items above it out of order
 	}
 	return nil

@@ -84,8 +84,8 @@ type Stopper interface {
 // they say so by [Blocking]. As long as an executor with one worker runs only such items, no other thread sees them,
 // and a push and a pop cost no locked instruction.
 type Loner interface {
-	// Alone reports whether only workers make items of the run in progress available, and only by [Worker.Push] or by
-	// returning them. It is called on a worker that turns to the run's items.
+	// Alone reports whether only workers make items of the run in progress available, except the first one, and only by
+	// [Worker.Push] or by returning them. It is called on a worker that turns to the run's items.
 	Alone() bool
 }
 
@@ -131,9 +131,9 @@ func (r *JobRun) Workers() int { return len(r.core.roster) }
 func (r *JobRun) Configured() int { return r.core.configured }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
-// what only other workers need. Whether it is true is decided when w turns to items of the run, for jobs whose Hooks are
-// a [Loner]. A task that calls [Blocking] or sleeps in a wait may end this state for good, so Alone must be called again
-// after a task has run. It costs a load.
+// what only other workers need. Unless [Config.OnlyBlocking] is set, it is true only for jobs whose Hooks are a [Loner].
+// It never becomes true while w runs items of the run. A task that calls [Blocking] or waits for work may end this
+// state for good, so Alone must be called again after a task has run. It costs a load.
 func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 
 // Shuffled reports whether the executor chooses the order in which items run, see [NewInline]. The job must then push

@@ -6,6 +6,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -46,18 +47,41 @@ func (j *loneJob) ended(err error) {
 	model.Assert(j.fired.Load() == 1, "the counter fired %d times", j.fired.Load())
 }
 
+// pushesCounts returns the first item of a loneJob. It pushes n items that count down, and counts down itself.
+func pushesCounts(n int) func(*loneJob, *Worker) {
+	return func(j *loneJob, w *Worker) {
+		for range n {
+			j.push(w, j.count)
+		}
+		j.count(w)
+	}
+}
+
 // underWatch makes an executor of one worker and a spare, whose tasks a watch would look at.
-func underWatch() *Executor {
-	ex := spared(1, 1, Adaptive)
+func underWatch(cfg Config) *Executor {
+	cfg.Workers, cfg.Spares = 1, 1
+	ex := receiving(cfg)
 	ex.attached.sharesLanes = true
 	return ex
+}
+
+// runSilently runs a job of n counts that begins with first. A spare is called up while first has not ended, as for a
+// task that blocks without Blocking.
+func runSilently(ex *Executor, n uint32, first func(*loneJob, *Worker)) {
+	j := newLoneJob(n, func(j *loneJob, w *Worker) {
+		first(j, w)
+		ex.spares.Block() // as the watch does
+	})
+	j.ended(ex.Run(context.Background(), j))
+	ex.spares.Unblock()
+	rest(ex)
 }
 
 // TestModelSilentSteals: a task of the only worker blocks without Blocking. The spare begins another run, and the
 // worker steals from it when its task has gone on.
 func TestModelSilentSteals(t *testing.T) {
 	model.Check(t, func() {
-		ex := underWatch()
+		ex := underWatch(Config{Callers: IdleCallers})
 		var begun xatomic.Bool
 		sleeper := newLoneJob(1, func(j *loneJob, w *Worker) {
 			begun.Await()
@@ -82,13 +106,8 @@ func TestModelSilentSteals(t *testing.T) {
 // up for a task that blocks without Blocking, takes that item while the worker runs others of the run.
 func TestModelSilentInjected(t *testing.T) {
 	model.Check(t, func() {
-		ex := underWatch()
-		j := newLoneJob(3, func(j *loneJob, w *Worker) {
-			for range 2 {
-				j.push(w, j.count)
-			}
-			j.count(w)
-		})
+		ex := underWatch(Config{Callers: IdleCallers})
+		j := newLoneJob(3, pushesCounts(2))
 		other := newLoneJob(1, (*loneJob).count)
 		first := ex.Start(context.Background(), j)
 		second := ex.Start(context.Background(), other)
@@ -97,5 +116,35 @@ func TestModelSilentInjected(t *testing.T) {
 		ex.spares.Unblock()
 		other.ended(second.Wait())
 		rest(ex)
+	})
+}
+
+// TestModelSilentGuest: the guest of the only worker leaves, and the worker's own thread goes on with what the guest
+// has handed over. The spare takes a part of that.
+func TestModelSilentGuest(t *testing.T) {
+	model.Check(t, func() {
+		runSilently(underWatch(Config{Callers: BriefCallers}), guestItems+2, pushesCounts(guestItems+1))
+	})
+}
+
+// TestModelSilentHelps: a task of the only worker waits for a run whose first item lies in the lane, below items of the
+// task's own run. These go to the injector, where the spare finds one.
+func TestModelSilentHelps(t *testing.T) {
+	model.Check(t, func() {
+		ex := underWatch(Config{Callers: IdleCallers})
+		inner := newLoneJob(1, (*loneJob).count)
+		runSilently(ex, 3, func(j *loneJob, w *Worker) {
+			awaited := ex.Start(context.Background(), inner)
+			pushesCounts(2)(j, w)
+			inner.ended(awaited.Wait())
+		})
+	})
+}
+
+// TestModelSilentFIFO: thieves see items in the lane of the only worker, which is first in, first out.
+func TestModelSilentFIFO(t *testing.T) {
+	model.Check(t, func() {
+		ex := underWatch(Config{Callers: IdleCallers, Deque: deque.KindBWoSFIFO, Capacity: 4, BlockSize: 1})
+		runSilently(ex, 4, pushesCounts(3))
 	})
 }

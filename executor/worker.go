@@ -119,6 +119,15 @@ func (w *Worker) pushTold(it *Item, effect deque.Effect) {
 	}
 }
 
+// inject gives an item away that was in the worker's lane, or was to run next. A spare may take it while the worker has
+// others of its run.
+func (w *Worker) inject(it *Item) {
+	if w.core.attached.sharesLanes {
+		w.shareLane()
+	}
+	w.core.inject(it)
+}
+
 // put adds an item to the worker's lane or, if the lane refuses it, to the injector. The caller acts on the effect, see
 // tell.
 func (w *Worker) put(it *Item) deque.Effect {
@@ -230,10 +239,7 @@ func (w *Worker) checkpoint(it *Item) *Item {
 	w.body.hooks.Flush(w)
 	// The item goes to the end of the injector, not to the lane: the newcomer may be endless too, and the worker would
 	// never come back to the item.
-	if w.core.attached.sharesLanes {
-		w.shareLane() // a spare may take the item while this worker has others of its run
-	}
-	w.core.inject(it)
+	w.inject(it)
 	if newcomer.Body != w.body {
 		w.enter(newcomer.Body)
 	}
@@ -252,7 +258,7 @@ func (w *Worker) publishAtCheckpoint() {
 
 // putBack puts an item that was counted but not run into the injector. The worker that runs it counts it again.
 func (w *Worker) putBack(it *Item) {
-	w.core.inject(it)
+	w.inject(it)
 	w.counts.overhead++
 }
 

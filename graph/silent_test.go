@@ -4,21 +4,31 @@ package graph_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // layers returns a graph of full layers: each task comes after all of the layer before. The tasks call work.
 func layers(depth, width int, work func()) *graph.Graph {
+	return layersOf(slices.Repeat([]int{width}, depth), work)
+}
+
+// layersOf is layers for layers of those widths.
+func layersOf(widths []int, work func()) *graph.Graph {
 	g := graph.New("layers")
 	var before []graph.Task
-	for range depth {
+	for _, width := range widths {
 		var layer []graph.Task
 		for range width {
 			t := g.Task(func(context.Context) error { work(); return nil })
@@ -71,15 +81,39 @@ func TestMayBeAlone(t *testing.T) {
 	}
 }
 
+// nap is long enough for a task that sleeps to be found.
+const nap = 25 * time.Millisecond
+
+func spin(d time.Duration) {
+	for begin := time.Now(); time.Since(begin) < d; {
+	}
+}
+
+// A napper is the work of tasks of which one sleeps. Those that run meanwhile, on a spare, end after others on the
+// worker.
+type napper struct {
+	naps   int64 // the number, in the order in which the tasks begin, of the one that sleeps
+	begun  atomic.Int64
+	sleeps atomic.Bool
+}
+
+func (n *napper) work() {
+	switch {
+	case n.begun.Add(1) == n.naps:
+		n.sleeps.Store(true)
+		time.Sleep(nap)
+		n.sleeps.Store(false)
+	case n.sleeps.Load():
+		spin(nap)
+	default:
+		spin(20 * time.Microsecond)
+	}
+}
+
 // TestSilentEndsAlone: a task of the only worker blocks without Blocking. A spare is called up, and the two have tasks
 // of one run. They must count down together then, which the race detector checks.
 func TestSilentEndsAlone(t *testing.T) {
 	const depth, width = 400, 5
-	const nap = 25 * time.Millisecond
-	spin := func(d time.Duration) {
-		for begin := time.Now(); time.Since(begin) < d; {
-		}
-	}
 	for _, c := range []struct {
 		name   string
 		before bool // the task that blocks is of a run before the layers; else it is one of theirs
@@ -128,6 +162,58 @@ func TestSilentEndsAlone(t *testing.T) {
 			require.EqualValues(t, depth*width, ran.Load())
 		})
 	}
+}
+
+// TestSilentAfterGuest: the guest of the only worker leaves, and the worker's own thread goes on with the tasks that
+// the guest has handed over. The first of them sleeps, and the spare runs others.
+func TestSilentAfterGuest(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 1, Callers: executor.BriefCallers})
+	require.NoError(t, err)
+	testkit.Until(t, "the worker sleeps", func() bool { return strings.Contains(dumpOf(ex)(), "worker 0: parked") })
+	n := napper{naps: 2}
+	g := layersOf([]int{1, 5, 5, 5}, func() {
+		if n.begun.Load() == 0 {
+			spin(time.Millisecond) // the guest leaves before its next task
+		}
+		n.work()
+	})
+	require.NoError(t, ex.Run(t.Context(), g))
+	require.NoError(t, ex.Close())
+	require.EqualValues(t, 16, n.begun.Load())
+}
+
+// TestSilentAfterWait: a task waits for a run whose first item lies in the lane, below tasks of the waiting one's run.
+// These go to the injector. The next one sleeps, and the spare runs others.
+func TestSilentAfterWait(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 1, Callers: executor.IdleCallers})
+	require.NoError(t, err)
+	n := napper{naps: 7}
+	inner := layers(1, 1, func() {})
+	var run *executor.Run
+	g := layers(4, 5, func() {
+		n.work()
+		switch n.begun.Load() {
+		case 5: // the last of its layer
+			run = ex.Start(context.Background(), inner)
+		case 6:
+			assert.NoError(t, run.Wait())
+		}
+	})
+	require.NoError(t, ex.Run(t.Context(), g))
+	require.NoError(t, ex.Close())
+	require.EqualValues(t, 20, n.begun.Load())
+}
+
+// TestSilentFIFO: in a lane that is first in, first out, a spare sees the tasks of the only worker.
+func TestSilentFIFO(t *testing.T) {
+	ex, err := executor.New(executor.Config{
+		Workers: 1, Callers: executor.IdleCallers, Deque: deque.KindBWoSFIFO, BlockSize: 1,
+	})
+	require.NoError(t, err)
+	n := napper{naps: 11}
+	require.NoError(t, ex.Run(t.Context(), layers(6, 5, n.work)))
+	require.NoError(t, ex.Close())
+	require.EqualValues(t, 30, n.begun.Load())
 }
 
 // TestSilentAndEndings: a task of the only worker blocks without Blocking, and a spare is called up. It ends external
