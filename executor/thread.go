@@ -218,7 +218,8 @@ func growStack() byte {
 }
 
 // replace starts a goroutine on another thread that takes over the worker. Goexit cannot be stopped, so the calling
-// goroutine and its thread are lost.
+// goroutine and its thread are lost. To unlock the goroutine before it ends would save the thread for the runtime, not
+// for the worker, with the worker's name and schedule.
 func (t *thread) replace() {
 	w := t.w
 	w.search.thief.Lost()
