@@ -120,10 +120,28 @@ func TestModelSilentInjected(t *testing.T) {
 }
 
 // TestModelSilentGuest: the guest of the only worker leaves, and the worker's own thread goes on with what the guest
-// has handed over. The spare takes a part of that.
+// has handed over. The first item there blocks without Blocking, and the spare takes another.
 func TestModelSilentGuest(t *testing.T) {
 	model.Check(t, func() {
-		runSilently(underWatch(Config{Callers: BriefCallers}), guestItems+2, pushesCounts(guestItems+1))
+		ex := underWatch(Config{Callers: BriefCallers})
+		blocked := false // the worker's own
+		j := newLoneJob(guestItems+2, func(j *loneJob, w *Worker) {
+			for range guestItems + 1 {
+				j.push(w, func(w *Worker) {
+					if !w.isSpare() && guestOf(w).run == nil && !blocked {
+						blocked = true
+						ex.spares.Block() // as the watch does
+					}
+					j.count(w)
+				})
+			}
+			j.count(w)
+		})
+		j.ended(ex.Run(context.Background(), j))
+		if blocked {
+			ex.spares.Unblock()
+		}
+		rest(ex)
 	})
 }
 
