@@ -35,8 +35,9 @@ type Config struct {
 	// it has begun to sleep. The longer no task has begun to sleep, the less often they look: after a twentieth of that
 	// time, but every 125 ms at least. So the first task that sleeps after all have computed for long may wait some 135
 	// ms for a stand-in, and one that does so soon afterwards does not. They also look every 125 ms while no item waits
-	// for a worker. A look costs about a microsecond for each worker, and its timer some 50 to 120 µs of a core: a
-	// thousandth of one while all tasks compute. With Verbatim spares stand in only for tasks in Blocking in any case.
+	// for a worker. A look costs about a microsecond for each worker, and its timer some 50 to 200 µs of a core: one or
+	// two thousandths of one while all tasks compute. With Verbatim spares stand in only for tasks in Blocking in any
+	// case.
 	//
 	// On systems other than Linux no thread can tell what another one does. There all tasks of an executor count as
 	// waiting once items wait, no worker has got on for 100 ms, and the process has used a quarter of a processor at

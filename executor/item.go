@@ -131,9 +131,9 @@ func (r *JobRun) Workers() int { return len(r.core.roster) }
 func (r *JobRun) Configured() int { return r.core.configured }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
-// what only other workers need. Unless [Config.OnlyBlocking] is set, it is true only for jobs whose Hooks are a [Loner].
-// It never becomes true while w runs items of the run. A task that calls [Blocking] or waits for work may end this
-// state for good, so Alone must be called again after a task has run. It costs a load.
+// what only other workers need. Unless [Config.OnlyBlocking] is set, it is true only for jobs whose Hooks are a
+// [Loner]. It never becomes true while w runs items of the run. A task that calls [Blocking] or waits for work may end
+// this state for good, so Alone must be called again after a task has run. It costs a load.
 func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 
 // Shuffled reports whether the executor chooses the order in which items run, see [NewInline]. The job must then push

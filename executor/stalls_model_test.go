@@ -77,6 +77,17 @@ func runSilently(ex *Executor, n uint32, first func(*loneJob, *Worker)) {
 	rest(ex)
 }
 
+// runBothSilently runs two jobs. A spare is called up at any moment before the first has ended.
+func runBothSilently(ex *Executor, a, b *loneJob) {
+	first := ex.Start(context.Background(), a)
+	second := ex.Start(context.Background(), b)
+	ex.spares.Block() // as the watch does
+	a.ended(first.Wait())
+	ex.spares.Unblock()
+	b.ended(second.Wait())
+	rest(ex)
+}
+
 // TestModelSilentSteals: a task of the only worker blocks without Blocking. The spare begins another run, and the
 // worker steals from it when its task has gone on.
 func TestModelSilentSteals(t *testing.T) {
@@ -92,13 +103,7 @@ func TestModelSilentSteals(t *testing.T) {
 			j.push(w, j.count)
 			j.count(w)
 		})
-		first := ex.Start(context.Background(), sleeper)
-		second := ex.Start(context.Background(), j)
-		ex.spares.Block() // as the watch does
-		sleeper.ended(first.Wait())
-		ex.spares.Unblock()
-		j.ended(second.Wait())
-		rest(ex)
+		runBothSilently(ex, sleeper, j)
 	})
 }
 
@@ -107,15 +112,7 @@ func TestModelSilentSteals(t *testing.T) {
 func TestModelSilentInjected(t *testing.T) {
 	model.Check(t, func() {
 		ex := underWatch(Config{Callers: IdleCallers})
-		j := newLoneJob(3, pushesCounts(2))
-		other := newLoneJob(1, (*loneJob).count)
-		first := ex.Start(context.Background(), j)
-		second := ex.Start(context.Background(), other)
-		ex.spares.Block() // as the watch does
-		j.ended(first.Wait())
-		ex.spares.Unblock()
-		other.ended(second.Wait())
-		rest(ex)
+		runBothSilently(ex, newLoneJob(3, pushesCounts(2)), newLoneJob(1, (*loneJob).count))
 	})
 }
 

@@ -92,14 +92,20 @@ func spin(d time.Duration) {
 // A napper is the work of tasks of which one sleeps. Those that run meanwhile, on a spare, end after others on the
 // worker.
 type napper struct {
-	naps   int64 // the number, in the order in which the tasks begin, of the one that sleeps
+	naps   atomic.Int64 // the number, in the order in which the tasks begin, of the one that sleeps; 0: none
 	begun  atomic.Int64
 	sleeps atomic.Bool
 }
 
+func newNapper(naps int64) *napper {
+	n := &napper{}
+	n.naps.Store(naps)
+	return n
+}
+
 func (n *napper) work() {
 	switch {
-	case n.begun.Add(1) == n.naps:
+	case n.begun.Add(1) == n.naps.Load():
 		n.sleeps.Store(true)
 		time.Sleep(nap)
 		n.sleeps.Store(false)
@@ -125,27 +131,14 @@ func TestSilentEndsAlone(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ex, err := executor.New(executor.Config{Workers: 1, Callers: executor.IdleCallers})
 			require.NoError(t, err)
-			var ran atomic.Int64
-			var mayBlock, blocks atomic.Bool
-			g := layers(depth, width, func() {
-				ran.Add(1)
-				switch {
-				case mayBlock.CompareAndSwap(true, false):
-					blocks.Store(true)
-					time.Sleep(nap)
-					blocks.Store(false)
-				case blocks.Load(): // on the spare: it ends after others on the worker
-					spin(nap)
-				default:
-					spin(20 * time.Microsecond)
-				}
-			})
+			n := newNapper(0)
+			g := layers(depth, width, n.work)
 			other := graph.New("other")
 			other.Task(func(context.Context) error {
 				if c.before {
 					time.Sleep(nap)
 				} else {
-					mayBlock.Store(true)
+					n.naps.Store(n.begun.Load() + 1) // the next one
 				}
 				return nil
 			})
@@ -159,7 +152,7 @@ func TestSilentEndsAlone(t *testing.T) {
 				require.NoError(t, r.Wait())
 			}
 			require.NoError(t, ex.Close())
-			require.EqualValues(t, depth*width, ran.Load())
+			require.EqualValues(t, depth*width, n.begun.Load())
 		})
 	}
 }
@@ -170,7 +163,7 @@ func TestSilentAfterGuest(t *testing.T) {
 	ex, err := executor.New(executor.Config{Workers: 1, Callers: executor.BriefCallers})
 	require.NoError(t, err)
 	testkit.Until(t, "the worker sleeps", func() bool { return strings.Contains(dumpOf(ex)(), "worker 0: parked") })
-	n := napper{naps: 2}
+	n := newNapper(2)
 	g := layersOf([]int{1, 5, 5, 5}, func() {
 		if n.begun.Load() == 0 {
 			spin(time.Millisecond) // the guest leaves before its next task
@@ -187,7 +180,7 @@ func TestSilentAfterGuest(t *testing.T) {
 func TestSilentAfterWait(t *testing.T) {
 	ex, err := executor.New(executor.Config{Workers: 1, Callers: executor.IdleCallers})
 	require.NoError(t, err)
-	n := napper{naps: 7}
+	n := newNapper(7)
 	inner := layers(1, 1, func() {})
 	var run *executor.Run
 	g := layers(4, 5, func() {
@@ -210,7 +203,7 @@ func TestSilentFIFO(t *testing.T) {
 		Workers: 1, Callers: executor.IdleCallers, Deque: deque.KindBWoSFIFO, BlockSize: 1,
 	})
 	require.NoError(t, err)
-	n := napper{naps: 11}
+	n := newNapper(11)
 	require.NoError(t, ex.Run(t.Context(), layers(6, 5, n.work)))
 	require.NoError(t, ex.Close())
 	require.EqualValues(t, 30, n.begun.Load())
@@ -241,16 +234,12 @@ func TestSilentAndEndings(t *testing.T) {
 		}).Precede(lasts...)
 	}
 	blocks := g.Task(func(context.Context) error {
-		time.Sleep(25 * time.Millisecond)
+		time.Sleep(nap)
 		close(goesOn)
 		return nil
 	})
 	for range tasks {
-		t := g.Task(func(context.Context) error {
-			for begin := time.Now(); time.Since(begin) < 20*time.Microsecond; {
-			}
-			return nil
-		})
+		t := g.Task(func(context.Context) error { spin(20 * time.Microsecond); return nil })
 		t.Succeed(blocks)
 		t.Precede(lasts...)
 	}

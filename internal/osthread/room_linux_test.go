@@ -105,8 +105,8 @@ func TestRoomRefused(t *testing.T) {
 	}
 }
 
-// TestRefusalIsKept: a refused spare looks at the limits, and as long as the refusal holds no other one does. Looks take
-// a fiftieth of the time at most, so that Blocking at a limit costs about as much as without spares.
+// TestRefusalIsKept: a refused spare looks at the limits, and as long as the refusal holds no other one does. Looks
+// take a fiftieth of the time at most, so that Blocking at a limit costs about as much as without spares.
 func TestRefusalIsKept(t *testing.T) {
 	before := debug.SetMaxThreads(500)
 	defer debug.SetMaxThreads(before)

@@ -215,7 +215,7 @@ func (g *gate) baseline(ctx context.Context, all []*mutant) error {
 	}
 	const enough = 10 * time.Minute
 	g.limits = make(map[killers]time.Duration)
-	for k, t := range inOrder(tests, func(k killers) trial { return g.lab.test(ctx, built[k.binary()], k, enough, enough/2) }) {
+	for k, t := range inOrder(tests, func(k killers) trial { return g.lab.test(ctx, built[k.binary()], k, enough) }) {
 		if t.err != nil {
 			return t.err
 		}
@@ -236,7 +236,7 @@ func (g *gate) try(ctx context.Context, m *mutant) trial {
 		return trial{err: b.err}
 	}
 	defer os.RemoveAll(filepath.Dir(b.path))
-	t := g.lab.test(ctx, b.path, m.killers, g.limits[m.killers], g.limits[m.killers]/2)
+	t := g.lab.test(ctx, b.path, m.killers, g.limits[m.killers])
 	t.took = time.Since(start)
 	if t.err == nil && t.hung && m.hangs == "" {
 		t.err = fmt.Errorf("%s: %s hangs: %s; "+

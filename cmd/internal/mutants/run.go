@@ -127,9 +127,9 @@ func (l *lab) unneeded(k killers) (overlay map[string]string, err error) {
 // grace is how long a test process may take to end itself and to print all stacks after its time limit.
 const grace = 5 * time.Second
 
-// test runs the killers in binary up to the first that fails. A test that waits for longer than patience hangs. The
+// test runs the killers in binary up to the first that fails. A test that waits for half of the time limit hangs. The
 // verdict names no test if all pass. If the process fails and no test has failed, test returns an error.
-func (l *lab) test(ctx context.Context, binary string, k killers, limit, patience time.Duration) (t trial) {
+func (l *lab) test(ctx context.Context, binary string, k killers, limit time.Duration) (t trial) {
 	inTime, cancel := context.WithTimeout(ctx, limit+grace)
 	defer cancel()
 	cmd := exec.CommandContext(inTime, binary, "-test.v", "-test.failfast", "-test.paniconexit0",
@@ -142,7 +142,7 @@ func (l *lab) test(ctx context.Context, binary string, k killers, limit, patienc
 		}
 	}
 	// A test that repeats less finds less, and one that has more patience than there is time does not fail.
-	cmd.Env = append(cmd.Env, "MAGPIE_TESTS=long", "MAGPIE_PATIENCE="+patience.String())
+	cmd.Env = append(cmd.Env, "MAGPIE_TESTS=long", "MAGPIE_PATIENCE="+(limit/2).String())
 	if k.bound != "" {
 		cmd.Env = append(cmd.Env, boundVariable+"="+k.bound)
 	}

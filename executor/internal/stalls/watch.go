@@ -17,8 +17,8 @@ import (
 const (
 	// period is the time between two looks. A task that sleeps is found by the second look after it has begun to.
 	period = 5 * time.Millisecond
-	// longPeriod is the period while no item waits for a worker. A look and its timer cost some 50 to 120 µs of a core:
-	// with the long period a thousandth of it at most, with the short one a hundredth or more.
+	// longPeriod is the period while no item waits for a worker. A look and its timer cost some 50 to 200 µs of a core:
+	// with the long period one or two thousandths of it, with the short one a hundredth or more.
 	longPeriod = 25 * period
 	// busyPart is which part of the time since a task may have begun to sleep passes until the next look, while items
 	// wait: between a period and a long one. With the short period the timer alone would cost a hundredth of a core for

@@ -186,8 +186,8 @@ func (s *shared) wait(stolen int) bool {
 	return true
 }
 
-// standBy is the thief's thread if nothing is to be stolen. It waits as a thief does between two steals. Without it the
-// owner would have the processor's core for itself where two hardware threads share one, and only then.
+// standBy is the thief's thread if nothing is to be stolen. It waits as a thief does between two steals. Where two
+// hardware threads share a core, the owner would have the core for itself without it, at this share alone.
 func (s *shared) standBy() {
 	for idle := newPatience(2); !s.over.Load(); {
 		idle.pause()
