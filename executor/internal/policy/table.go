@@ -48,7 +48,7 @@ var Table = []Row{
 		Name:  "bws-clock",
 		Does:  "bws-same, and a thief also yields to a busy worker whose thread's CPU clock stands still",
 		When:  "as bws-same, to see what it misses",
-		Costs: "as bws-same, and some microseconds at every eighth failed attempt",
+		Costs: "as bws-same, and some microseconds at every eighth failed attempt; its yields may serve other programs",
 		New:   standIn{clock: true}.new, Needs: NeedSameCPU | NeedStoppedClock,
 		Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
 	},

@@ -108,7 +108,7 @@ func TestAnswersOnPage(t *testing.T) {
 // TestAnswersOfPairs: made times of all pairs say which policy is fair.
 func TestAnswersOfPairs(t *testing.T) {
 	d := &Data{Env: &environment.Environment{Cores: 2}, Rows: pairRows()}
-	for i, r := range d.Rows { // adaptive is less fair than bws-clock, and both are not quite fair
+	for i, r := range d.Rows { // adaptive is less fair than bws-same, and both are not quite fair
 		if x, _ := r.Figure("ns/op"); x == 110 && r.Value("workload") == "mi" && r.Value("under") != "abp" {
 			more := map[string]float64{"adaptive": 30, balanced: 5}[r.Value("under")]
 			d.Rows[i].Figures = []bench.Metric{{Name: "ns/op", Value: x + more}}

@@ -14,10 +14,10 @@ import (
 const (
 	abpAgain      = "abp+yields=each"
 	balancedAgain = balanced + "+threshold=64"
-	rolesAgain    = roles + "+threshold=64"
+	byClockAgain  = byClock + "+threshold=64"
 )
 
-var secondNames = map[string]string{abpAgain: "abp", balancedAgain: balanced, rolesAgain: roles}
+var secondNames = map[string]string{abpAgain: "abp", balancedAgain: balanced, byClockAgain: byClock}
 
 // again is the setting of rows of a control. With againFlag a run measures what meets the flag's conditions a second
 // time, and its results have the setting. Programs that have the machine together or in turns have it as a tag.

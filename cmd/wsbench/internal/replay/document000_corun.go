@@ -106,14 +106,13 @@ var fig5CoRun = &Experiment{
 	},
 }
 
-// planCoRuns plans the analysis of a circuit alone, and by several processes at once. Each policy has two turns.
+// planCoRuns plans the analysis of a circuit alone, and by several processes at once. The policies take turns.
 func planCoRuns(p *Plan, circuit string, ops int, processes []int) {
-	for turn := range 2 {
+	p.inTurns(2, func() {
 		for policy := range strings.SplitSeq(fig4Policies, ",") {
 			args := fmt.Sprintf("run sta -circuit %s -corners %d -n %d -policy %s -verbatim -workers %d", circuit,
 				corners000, ops, policy, p.Cores)
-			solo := p.program(map[string]string{"processes": "1"}, args+fmt.Sprintf(" -reps %d", p.reps(3, 5)))
-			p.add(&Measurement{Programs: []Program{solo}, Expect: 2 * time.Second, Turn: turn})
+			p.alone(2*time.Second, map[string]string{"processes": "1"}, args+fmt.Sprintf(" -reps %d", p.reps(6, 10)))
 			for _, k := range processes {
 				var programs []Program
 				for i := range k {
@@ -121,11 +120,11 @@ func planCoRuns(p *Plan, circuit string, ops int, processes []int) {
 					programs = append(programs, p.program(tags, args))
 				}
 				p.add(&Measurement{
-					Programs: programs, Reps: p.reps(4, 10), Expect: time.Duration(k+1) * time.Second / 2, Turn: turn,
+					Programs: programs, Reps: p.reps(8, 20), Expect: time.Duration(k+1) * time.Second / 2,
 				})
 			}
 		}
-	}
+	})
 }
 
 // speedup returns the weighted speed-up of k processes under a policy.

@@ -175,25 +175,12 @@ var services003 = &Experiment{
 		"Switches are those of both processes, a repetition each.",
 	plan: func(p *Plan) {
 		for _, s := range servicePair {
-			for _, policy := range policiesOfServices {
-				for _, control := range []string{kernelControl, sharedControl} {
-					args := fmt.Sprintf("%s -keep -policy %s -workers %d", s.args, policy, p.Cores)
-					if control == sharedControl {
-						args += " -share"
-					}
-					var all []Program
-					for i := range 2 {
-						all = append(all, p.program(map[string]string{
-							"service": s.name, "under": policy, "control": control, "process": fmt.Sprint(i + 1),
-						}, args))
-					}
-					p.add(&Measurement{Programs: all, Reps: p.reps(s.reps, 5*s.reps), Expect: 4 * time.Second})
+			p.inTurns(4, func() {
+				for _, policy := range policiesOfServices {
+					planServices(p, s, policy)
 				}
-			}
+			})
 		}
-		first := *p.list[0]
-		first.Programs = allAgain(first.Programs)
-		p.add(&first)
 	},
 	figures: func(d *Data) (all []*Figure) {
 		for _, policy := range policiesOfServices {
@@ -231,6 +218,25 @@ var services003 = &Experiment{
 				return sum
 			}),
 	},
+}
+
+// planServices plans two services: left to the kernel, sharing, and left to the kernel again as the control.
+func planServices(p *Plan, s service003, policy string) {
+	co := func(control, flag string) *Measurement {
+		m := &Measurement{Reps: p.reps(s.reps, 5*s.reps), Expect: 2 * time.Second}
+		for i := range 2 {
+			m.Programs = append(m.Programs, p.program(map[string]string{
+				"service": s.name, "under": policy, "control": control, "process": fmt.Sprint(i + 1),
+			}, fmt.Sprintf("%s -keep -policy %s -workers %d%s", s.args, policy, p.Cores, flag)))
+		}
+		return m
+	}
+	kernel := co(kernelControl, "")
+	second := *kernel
+	second.Programs = allAgain(kernel.Programs)
+	p.add(kernel)
+	p.add(co(sharedControl, " -share"))
+	p.add(&second)
 }
 
 // servicesClaim judges a figure with sharing over that without, under the default policy. It is to be less than most.

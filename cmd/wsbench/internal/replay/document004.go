@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// The experiments of document 004: ABP is its original Cilk++, and bws-clock its BWS, with the peer's CPU clock in
-// place of the kernel's answer whether the peer runs. adaptive is our default policy, in the same co-runs.
+// The experiments of document 004: ABP is its original Cilk++, and bws-same its BWS, whose thief yields to a busy peer
+// that was last on the thief's own CPU, and so has no core: there the peer is what gets the core, as with the document's
+// yield_to. 004/stand-ins compares it with others. adaptive is our default policy, in the same co-runs.
 var document004 = []*Experiment{sec2, table1Of004, solo004, fig2Of004, fig3Of004, fig4Of004, fig5Of004, fig6Of004,
 	standInsOf004, sec55}
 
 const (
-	balanced    = "bws-clock"
+	balanced    = "bws-same"
 	policies004 = "abp," + balanced + ",adaptive"
 	// controlled004 are those and the control.
 	controlled004 = policies004 + "," + abpAgain
 	// privateForks tags runs alone with forks as Magpie's own programs have them.
 	privateForks = "private-forks"
 	document4    = "The document has 32 cores, 32 workers a program and a kernel with two more system calls. Here " +
-		"each program has as many workers as there are cores, and the kernel is a stock one. Forks are pushed when " +
-		"they are made, as in Cilk++. With the document's setting sched_compat_yield (footnote 3) a yield let every " +
+		"each program has as many workers as there are cores, the kernel is a stock one, and bws-same stands for " +
+		"BWS (see 004/stand-ins). Forks are pushed when they are made, as in Cilk++. With the document's setting sched_compat_yield (footnote 3) a yield let every " +
 		"other thread of the core go first. Kernels since 3.0 do not have it, and their plain sched_yield stands for " +
 		"it: it moves the thread back by a slice at most, and the kernel may choose it again at once. So ABP may give " +
 		"less of its cores away than the document's."
@@ -129,16 +130,18 @@ func planSerial(p *Plan, some ...app) {
 	}
 }
 
-// planPairs plans co-runs of both programs under the same policy, those of a pair one after the other.
+// planPairs plans co-runs of both programs under the same policy. The policies of a pair take turns.
 func planPairs(p *Plan, some []pair, policies string) {
 	for _, c := range some {
-		for policy := range strings.SplitSeq(policies, ",") {
-			tags := func(other app) map[string]string {
-				return map[string]string{"co": c.String(), "under": policy, "kind": c.kind(), "beside": other.name}
+		p.inTurns(2, func() {
+			for policy := range strings.SplitSeq(policies, ",") {
+				tags := func(other app) map[string]string {
+					return map[string]string{"co": c.String(), "under": policy, "kind": c.kind(), "beside": other.name}
+				}
+				p.together(time.Second, p.program(tags(c.b), c.a.args(p, policy, p.Cores)),
+					p.program(tags(c.a), c.b.args(p, policy, p.Cores)))
 			}
-			p.together(2*time.Second, p.program(tags(c.b), c.a.args(p, policy, p.Cores)),
-				p.program(tags(c.a), c.b.args(p, policy, p.Cores)))
-		}
+		})
 	}
 }
 

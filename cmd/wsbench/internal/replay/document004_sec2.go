@@ -86,7 +86,7 @@ var sec2 = &Experiment{
 		},
 		{
 			ID: "004/sec2 no-yield", Place: "2.3.2",
-			needs: aThief, baseline: "under=abp",
+			needs: halfTheTime, baseline: "under=abp",
 			Says: "Without yields CG is slowed down by more than 600 % and MM by about 100 %.",
 			judge: func(d *Data) Verdict {
 				cg, mm := d.sec2Slowdown("mm+cg", "cg", "abp+yields=never"), d.sec2Slowdown("mm+cg", "mm",

@@ -139,7 +139,7 @@ func TestSwitchClaims(t *testing.T) {
 	v := judge(d)
 	require.Equal(t, Verdict{Held, ByMeasured, "70 % fewer in 1 of 1 pairs; mm+clip -80 % (by the kernel's records)",
 		""}, v["switches"])
-	require.Equal(t, Verdict{Held, ByMeasured, "ABP 90 %, bws-clock 30 %, adaptive 30 %; a thief is a thread that " +
+	require.Equal(t, Verdict{Held, ByMeasured, "ABP 90 %, bws-same 30 %, adaptive 30 %; a thief is a thread that " +
 		"gives its core up " +
 		"within 500µs", ""}, v["to-thief"])
 	require.Equal(t, Verdict{Held, ByMeasured, "bfs -60 %, cg -60 %, clip -60 %, mi -60 %", ""}, v["external"])

@@ -53,7 +53,10 @@ var (
 	losesBFS  = need{3, "BFS scales to 0.66 of the cores, so that with two it loses 0.3 workers to EP at most"}
 	premature = need{3, "with two workers a thief's only victim is the busy one, so that a steal fails only if there is " +
 		"nothing to steal: no thief yields prematurely, by which the document explains the loss"}
-	halfOfIt = need{2, "half of one worker is none"}
-	groups   = need{8, "with few cores the groups are closer than the noise: 0.6 of two cores is a speed-up of 1.2"}
-	crowded  = need{8, "wake-ups and global counts cost time only if many workers contend for them"}
+	halfOfIt = need{4, "half of two workers is one, which is no thief and never yields: it keeps one of the two cores, " +
+		"and leaves the other to all workers of MM"}
+	halfTheTime = need{4, "without yields each of four threads has half of a core, so that a program takes twice its " +
+		"time with one worker at most: two workers are slowed down by 300 % at most"}
+	groups  = need{8, "with few cores the groups are closer than the noise: 0.6 of two cores is a speed-up of 1.2"}
+	crowded = need{8, "wake-ups and global counts cost time only if many workers contend for them"}
 )

@@ -26,7 +26,7 @@ type Measurement struct {
 	Reps        int           // of a co-run: how often each program is to be measured while all others run
 	Expect      time.Duration // from a development machine with two cores; replay scales it by how others went
 	Rounds      *Rounds       // if not nil: the programs have turns, instead of repeating until all are measured
-	Turn        int           // of a measurement that is made several times, with others between; from 0
+	Turn        int           // of a measurement that is made several times, with others between: see turns; from 0
 }
 
 // A Program is the arguments of a run of wsbench, and names that tell its results from those of others.
@@ -62,8 +62,9 @@ func (m *Measurement) String() string { return m.Key() }
 // A Plan collects the measurements of an experiment.
 type Plan struct {
 	Options
-	list []*Measurement
-	keys map[string]bool
+	list        []*Measurement
+	keys        map[string]bool
+	turn, turns int // of what is planned at present
 }
 
 func (e *Experiment) measurements(o Options) []*Measurement {
@@ -83,12 +84,24 @@ func (p *Plan) size(here, document int) int {
 	return here
 }
 
-// reps returns the repetitions: those asked for, or else the experiment's own.
+// reps returns the repetitions: those asked for, or else the experiment's own. In turns they are those of one turn.
 func (p *Plan) reps(here, document int) int {
-	if p.Reps > 0 {
-		return p.Reps
+	all := p.Reps
+	if all <= 0 {
+		all = p.size(here, document)
 	}
-	return p.size(here, document)
+	turns := max(p.turns, 1)
+	return (all + turns - 1) / turns
+}
+
+// inTurns plans what plan does that many times. What is compared takes turns, so that a minute in which the machine is
+// slow is not of one side alone.
+func (p *Plan) inTurns(turns int, plan func()) {
+	p.turns = turns
+	for p.turn = range turns {
+		plan()
+	}
+	p.turn, p.turns = 0, 0
 }
 
 // workers returns the numbers of workers of document 000: 1, 4, 8, and so on up to 40. For a small machine they are 1,
@@ -121,6 +134,7 @@ func (p *Plan) alone(expect time.Duration, tags map[string]string, args string) 
 
 // add adds a measurement, unless it is planned already.
 func (p *Plan) add(m *Measurement) {
+	m.Turn = p.turn
 	if key := m.Key(); !p.keys[key] {
 		p.keys[key] = true
 		p.list = append(p.list, m)
