@@ -69,7 +69,7 @@ func (t *tool) parseDeque(args []string) (*dequeOptions, error) {
 		if !isSet(fs, "reps") {
 			s.Reps = shortReps
 		}
-		o.notes = shortNotes
+		o.notes = func([]bench.Row) []string { return shortNotes }
 	}
 	if len(kinds) == 0 {
 		s.Kinds = t.possibleKinds(s.Capacity)

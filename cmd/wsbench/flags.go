@@ -101,6 +101,17 @@ func (o *optional) Set(s string) error {
 	return nil
 }
 
+// A wholeNumber is the value of a flag that takes a whole number.
+type wholeNumber int
+
+func (n *wholeNumber) String() string { return strconv.Itoa(int(*n)) }
+
+func (n *wholeNumber) Set(s string) error {
+	i, err := input.Count(s)
+	*n = wholeNumber(i)
+	return err
+}
+
 // numbers is a list of numbers.
 type numbers []int
 
@@ -119,9 +130,9 @@ func (n *numbers) Set(s string) error {
 	}
 	*n = nil
 	for _, v := range l {
-		i, err := strconv.Atoi(v)
+		i, err := input.Count(v)
 		if err != nil {
-			return errors.New(strconv.Quote(v) + " is no number")
+			return err
 		}
 		if !slices.Contains(*n, i) {
 			*n = append(*n, i)

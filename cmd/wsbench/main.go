@@ -12,6 +12,7 @@
 //	wsbench share               how executors that share the machine divide its processors
 //	wsbench compare OLD NEW     compare two files that run or deque wrote with -format bench or json
 //	wsbench env                 describe the machine
+//	wsbench version             the version of Magpie, of Go, and the system
 //
 // Without arguments, or with -h, it prints its usage.
 package main
@@ -92,7 +93,7 @@ func subcommands() []subcommand {
 			replayHelp, (*tool).runReplay},
 		{"loop", "[flags]", "threads that compute until they are told to end",
 			loopHelp, (*tool).runLoop},
-		{"list", "", "workloads, probes, engines, policies, deques, forks, queues, experiments",
+		{"list", "[SECTION…]", "workloads, probes, engines, policies, deques, forks, queues, experiments",
 			listHelp, (*tool).runList},
 		{"service", "[flags]", "latencies of an HTTP service beside work in the background",
 			serviceHelp, (*tool).runService},
@@ -100,6 +101,7 @@ func subcommands() []subcommand {
 			shareHelp, (*tool).runShare},
 		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},
 		{"env", "[flags]", "the machine, and how much of it may be used", envHelp, (*tool).runEnv},
+		{"version", "", "the version of Magpie, of Go, and the system", versionHelp, (*tool).runVersion},
 	}
 }
 
@@ -120,7 +122,7 @@ func (t *tool) run(ctx context.Context, args []string) int {
 		return t.report(ctx, err)
 	}
 	return t.report(ctx,
-		input.Errorf("no command %q: there are %s (wsbench -h explains them)", args[0], commandNames()))
+		input.Errorf("%v (wsbench -h explains them)", input.Unknown("command", args[0], commandNames())))
 }
 
 // report prints an error on one line, and returns its exit status.
@@ -144,12 +146,11 @@ func isHelp(arg string) bool {
 	return arg == "-h" || arg == "-help" || arg == "--help" || arg == "help"
 }
 
-func commandNames() string {
-	var names []string
+func commandNames() (names []string) {
 	for _, c := range subcommands() {
 		names = append(names, c.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func mainHelp() string {

@@ -30,8 +30,17 @@ func wsbench(args ...string) (stdout, stderr string, status int) {
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	tests := []struct{ args, want string }{
-		{"frob", `no command "frob": there are run, deque, replay, loop, list, service, share, compare, env`},
+		{"frob", `no command "frob": there are run, deque, replay, loop, list, service, share, compare, env, version`},
+		{"rnu", `no command "rnu": did you mean run? there are`},
 		{"-frob", `no command "-frob"`},
+		{"run mandelbort", `no workload "mandelbort": did you mean mandelbrot? there are chain,`},
+		{"run fib -policy adaptve", `no policy "adaptve": did you mean adaptive? there are adaptive,`},
+		{"run fib -deque chaslev", `no deque "chaslev": did you mean chaselev? there are`},
+		{"run fib -engine seriel", `no engine "seriel": did you mean serial? there are`},
+		{"run chain -n 1.5", `"1.5" is no whole number`},
+		{"replay 000/fg2", `no experiment "000/fg2": did you mean 000/fig2? wsbench replay list has them`},
+		{"list polices", `no section "polices": did you mean policies? there are graphs,`},
+		{"version 1", `version takes no arguments, got "1"`},
 		{"run nope", `no workload "nope": there are chain, btree, dag, fan, matmul, fib, fat,`},
 		{"run chain nope", `no workload "nope"`},
 		{"run -engine x", `no engine "x": there are magpie, serial, goroutines`},
@@ -43,7 +52,7 @@ func TestBadInput(t *testing.T) {
 		{"run chain -n -5", "size must be at least 1, not -5"},
 		{"run -n 0", "size must be at least 1, not 0"},
 		{"run chain -n x", `invalid value "x" for flag -n`},
-		{"run chain -n 1e6", `invalid value "1e6" for flag -n`},
+		{"run chain -n 1e-6", `invalid value "1e-6" for flag -n`},
 		{"run chain -n 1073741824", "at most 536870911 together fit a graph"},
 		{"run matmul -n 9000000", "GiB are available"},
 		{"run idle memory -n 1073741824", "at most 536870911 together fit a graph"},
@@ -59,7 +68,7 @@ func TestBadInput(t *testing.T) {
 		{"run chain -reps 0", "repetitions must be at least 1, not 0"},
 		{"run chain -workers 0", "workers must be 1 to 4096, not 0"},
 		{"run chain -workers 5000", "workers must be 1 to 4096, not 5000"},
-		{"run chain -workers 1,x", `"x" is no number`},
+		{"run chain -workers 1,x", `"x" is no whole number`},
 		{"run chain -workers 1,,2", "a value is empty"},
 		{"run chain -workers", "flag needs an argument: -workers"},
 		{"run chain -seed -1", `invalid value "-1" for flag -seed`},
@@ -148,7 +157,7 @@ func TestBadInput(t *testing.T) {
 		{"deque owner -capacity 100", "owner needs room for 8 blocks of 64 items: choose a capacity of at least 512"},
 		{"deque owner -deque padws -block 0", "a block must have at least 1 item, not 0"},
 		{"deque tree -deque padws -block 99999", "BlockSize is 99999: choose 1 to 32768"},
-		{"deque owner -block 8,x", `"x" is no number`},
+		{"deque owner -block 8,x", `"x" is no whole number`},
 		{"deque owner -stolen 101", "the share that is stolen must be 0 to 100 percent, not 101"},
 		{"deque owner -stolen -1", "the share that is stolen must be 0 to 100 percent, not -1"},
 		{"deque latency -stolen 0", "latency needs something to be stolen: choose a share above 0"},
@@ -172,7 +181,7 @@ func TestBadInput(t *testing.T) {
 		{"loop -workers 5000", "workers must be 1 to 4096, not 5000"},
 		{"loop -workers x", `invalid value "x" for flag -workers`},
 		{"loop -n 5", "flag provided but not defined: -n (wsbench loop -h lists the flags)"},
-		{"list x", `list takes no arguments, got "x"`},
+		{"list x", `no section "x": there are graphs, programs, lists, probes,`},
 		{"list -x", "flag provided but not defined: -x"},
 		{"service x", `service takes no arguments, got "x": -background chooses rows of the table`},
 		{"service -background x", `no background "x": there are none, goroutines, errgroup, magpie, magpie-nice5,`},
@@ -220,7 +229,7 @@ func TestBadInput(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, args := range []string{
 		"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "deque -h", "deque owner -h",
-		"loop -h", "list -h", "service -h", "share -h", "env -help", "compare -h",
+		"loop -h", "list -h", "service -h", "share -h", "env -help", "compare -h", "version -h",
 	} {
 		stdout, stderr, status := wsbench(strings.Fields(args)...)
 		require.Zero(t, status, args)
@@ -305,6 +314,31 @@ func texts[T fmt.Stringer](list []T) (all []string) {
 	return all
 }
 
+// TestListSections: a part of the list is as in the whole list.
+func TestListSections(t *testing.T) {
+	whole, _, _ := wsbench("list")
+	joined := ""
+	for _, s := range newTool(nil, nil).sections() {
+		part, stderr, status := wsbench("list", s.name)
+		require.Zero(t, status, stderr)
+		require.True(t, strings.HasPrefix(part, s.title+"\n  "), part)
+		if joined != "" {
+			joined += "\n"
+		}
+		joined += part
+	}
+	require.Equal(t, whole, joined)
+	two, _, _ := wsbench("list", "engines", "graphs")
+	require.True(t, strings.HasPrefix(two, "workloads that are graphs"), "in the order of the list: %s", two)
+	require.Contains(t, two, "\n\nengines (-engine)\n")
+}
+
+func TestVersion(t *testing.T) {
+	stdout, stderr, status := wsbench("version")
+	require.Zero(t, status, stderr)
+	require.Regexp(t, `^wsbench \S.*, go\S+ \w+/\w+\n$`, stdout)
+}
+
 func TestEnv(t *testing.T) {
 	stdout, stderr, status := wsbench("env")
 	require.Zero(t, status)
@@ -334,7 +368,11 @@ func TestTour(t *testing.T) {
 	require.True(t, ok)
 	table, notes, ok := strings.Cut(table, "\n\n")
 	require.True(t, ok)
-	require.Equal(t, strings.Join(tourNotes, "\n")+"\n", notes)
+	short, notes, ok := strings.Cut(notes, "\n\n")
+	require.True(t, ok)
+	require.Regexp(t, `^In short, with 2 workers: a task costs [0-9.]+ to [0-9.]+ ns, on goroutines [0-9.]+ to [0-9.]+; `+
+		`matmul is [0-9.]+ times as fast as serial\.$`, short)
+	require.Equal(t, strings.Join(tourNotes(nil), "\n")+"\n", notes)
 	rows := strings.Split(table, "\n")
 	require.Equal(t, "workload engine workers n build ns/task ns/task wall CPU util steals parks vs serial verified",
 		strings.Join(strings.Fields(rows[0]), " "))

@@ -15,7 +15,7 @@ type request struct {
 	n, reps        int
 	seed           uint64
 	format, output string
-	notes          []string // printed after its tables
+	notes          func([]bench.Row) []string // lines after its tables; nil for none
 }
 
 const (
@@ -25,8 +25,9 @@ const (
 
 // parse parses args, which may have flags of a request besides those of fs, and returns the other arguments.
 func (r *request) parse(fs *flag.FlagSet, args []string) (others []string, err error) {
-	fs.IntVar(&r.n, "n", 0, "")
-	fs.IntVar(&r.reps, "reps", defaultReps, "")
+	r.reps = defaultReps
+	fs.Var((*wholeNumber)(&r.n), "n", "")
+	fs.Var((*wholeNumber)(&r.reps), "reps", "")
 	fs.Uint64Var(&r.seed, "seed", defaultSeed, "")
 	fs.StringVar(&r.format, "format", "text", "")
 	fs.StringVar(&r.output, "o", "", "")

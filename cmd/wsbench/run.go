@@ -201,7 +201,7 @@ func (t *tool) pick(s *bench.Session, names []string) error {
 			}
 		}
 		if !found {
-			return input.Errorf("no workload %q: there are %s", name, strings.Join(t.workloadNames(), ", "))
+			return input.Unknown("workload", name, t.workloadNames())
 		}
 	}
 	return nil
@@ -217,15 +217,6 @@ func (t *tool) workloadNames() (names []string) {
 		names = append(names, p.Name)
 	}
 	return names
-}
-
-// tourNotes are printed after the table of the tour.
-var tourNotes = []string{
-	"How to read it: ns/task is the time of a whole run divided by its tasks; vs serial is the speed compared with",
-	"one goroutine that walks the same graph. The tasks of chain, btree, dag and fan do next to nothing, so their",
-	"rows show what scheduling a task costs: less is better. Only the tasks of matmul are real work, which more",
-	"workers finish sooner. Full sizes: wsbench run chain btree dag fan matmul. Programs that fork, sort and loop:",
-	"wsbench run fib sort mandelbrot -engine magpie,serial. Everything else: wsbench run -h.",
 }
 
 func runHelp(t *tool) string {

@@ -125,7 +125,12 @@ var retriesExperiment = &DequeExperiment{
 	Default: 500000,
 	Short:   100000,
 	points:  shares([]int{1, 5, 10, 20, 30, 40}, []int{10, 40}, 1),
-	prepare: sharing(func(_ *dequeRun, s *shared) dequeTrial { return retriesTrial{s} }),
+	prepare: sharing(func(_ *dequeRun, s *shared) dequeTrial {
+		if s.thief != nil {
+			s.passes = &ball{over: &s.over}
+		}
+		return retriesTrial{s}
+	}),
 	views: []dequeView{
 		{
 			title:  "retries per steal: a race lost, or nothing ready yet",
@@ -133,6 +138,7 @@ var retriesExperiment = &DequeExperiment{
 		},
 		{title: "items that were stolen without a retry, in percent", metric: "at-once-percent", column: "stolen"},
 		{title: "times found empty, per steal", metric: "empties/steal", column: "stolen"},
+		{title: "ns that a cache line took from core to core, before each run", metric: "pass-ns", column: "stolen"},
 		reachedView,
 	},
 	notes: []string{
@@ -146,7 +152,7 @@ var retriesExperiment = &DequeExperiment{
 type retriesTrial struct{ *shared }
 
 func (t retriesTrial) figures() []Metric {
-	return append(failures(t.thief), t.reached())
+	return append(failures(t.thief), t.reached(), Metric{"pass-ns", t.pass})
 }
 
 var treeExperiment = &DequeExperiment{

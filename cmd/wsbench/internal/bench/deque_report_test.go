@@ -44,7 +44,7 @@ func someDequeResults() (all []DequeResult) {
 func dequeReport(t *testing.T, format string) string {
 	var b bytes.Buffer
 	env := &environment.Environment{GOOS: "linux", GOARCH: "amd64", Cores: 2, Go: "go1.26"}
-	r, err := NewReport[DequeResult](format, &b, env, []string{"a note"})
+	r, err := NewReport[DequeResult](format, &b, env, noted([]string{"a note"}))
 	require.NoError(t, err)
 	require.NoError(t, r.Add(someDequeResults()))
 	require.NoError(t, r.Close())

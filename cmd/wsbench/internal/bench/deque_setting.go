@@ -19,7 +19,7 @@ func parseDeque(setting string) (cfg executor.Config, err error) {
 			deque.KindChaseLev, executor.PrivateForks, executor.PushedForks)
 	}
 	if cfg.Deque, err = deque.ParseKind(name); err != nil {
-		return cfg, input.Errorf("no deque %q: there are %s", name, join(deque.Kinds()))
+		return cfg, input.Unknown("deque", name, texts(deque.Kinds()))
 	}
 	for option := ""; more; {
 		option, options, more = strings.Cut(options, "+")

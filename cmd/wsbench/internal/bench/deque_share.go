@@ -22,6 +22,8 @@ type shared struct {
 	pushes int
 	share  int // percent
 
+	pass    float64    // ns that a cache line takes from one thread's core to the other's; 0 if passes is nil
+	passes  *ball      // nil, or begins the run
 	waits   bool       // at the end of each round the owner waits for the steals that were due in the round before
 	watch   *stopwatch // the owner's
 	began   time.Duration
@@ -104,6 +106,9 @@ func (s *shared) reached() Metric {
 func (s *shared) own() {
 	defer s.over.Store(true)
 	o := s.owner
+	if s.passes != nil {
+		s.pass = s.passes.serve()
+	}
 	s.began = s.watch.now()
 	s.watch.gauge(gaugeEvery)
 	for size := LongestRound; !s.done() && !s.over.Load(); {
@@ -197,6 +202,9 @@ func (s *shared) standBy() {
 // rob is the thief's thread. A thief that is more than a round behind steals twice as often, until it has caught up.
 func (s *shared) rob() {
 	t, watch := s.thief, s.thiefWatch
+	if s.passes != nil {
+		s.passes.answer()
+	}
 	watch.gauge(gaugeEvery)
 	aRound := s.due(LongestRound) + 1
 	for next := time.Duration(0); !s.over.Load(); {

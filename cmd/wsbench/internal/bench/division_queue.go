@@ -18,7 +18,7 @@ func parseQueue(asked string) (o pool.Options, err error) {
 	words := strings.Split(asked, "+")
 	name := words[0]
 	if o.Queue, err = pool.ParseQueue(name); err != nil {
-		return o, input.Errorf("no queue %q: there are %s", name, join(pool.Queues()))
+		return o, input.Unknown("queue", name, texts(pool.Queues()))
 	}
 	var others []string
 	for _, w := range words[1:] {

@@ -13,7 +13,7 @@ import (
 func parsePolicy(setting string, cfg *executor.Config) (err error) {
 	name, options, more := strings.Cut(setting, "+")
 	if cfg.Policy, err = executor.ParsePolicy(name); err != nil {
-		return input.Errorf("no policy %q: there are %s", name, join(executor.Policies()))
+		return input.Unknown("policy", name, texts(executor.Policies()))
 	}
 	o := &cfg.PolicyOptions
 	seen := make(map[string]bool)

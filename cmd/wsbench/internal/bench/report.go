@@ -21,8 +21,11 @@ type format interface {
 // Formats lists the formats of a report.
 func Formats() []string { return []string{"text", "bench", "json"} }
 
-// NewReport returns a report in one of [Formats] on w. Notes are lines after the tables of format text.
-func NewReport[R Record](name string, w io.Writer, env *environment.Environment, notes []string) (*Report[R], error) {
+// NewReport returns a report in one of [Formats] on w. Notes, if not nil, returns lines about all rows, which follow the
+// tables of format text.
+func NewReport[R Record](
+	name string, w io.Writer, env *environment.Environment, notes func([]Row) []string,
+) (*Report[R], error) {
 	switch name {
 	case "text":
 		return &Report[R]{&textFormat{w: w, env: env, notes: notes}}, nil
@@ -48,7 +51,7 @@ func (r *Report[R]) Add(results []R) error {
 func (r *Report[R]) Close() error { return r.to.close() }
 
 func unknownFormat(format string, known []string) error {
-	return input.Errorf("no format %q: there are %s", format, join(known))
+	return input.Unknown("format", format, known)
 }
 
 // CheckFormat returns an [input.Error] if known does not contain format.

@@ -49,10 +49,18 @@ func someEnvironment() *environment.Environment {
 	}
 }
 
+// noted returns notes for NewReport, nil for none.
+func noted(notes []string) func([]Row) []string {
+	if notes == nil {
+		return nil
+	}
+	return func([]Row) []string { return notes }
+}
+
 func report(t *testing.T, format string, results []Result, notes ...string) string {
 	t.Helper()
 	var b strings.Builder
-	r, err := NewReport[Result](format, &b, someEnvironment(), notes)
+	r, err := NewReport[Result](format, &b, someEnvironment(), noted(notes))
 	require.NoError(t, err)
 	require.NoError(t, r.Add(results[:3]))
 	require.NoError(t, r.Add(results[3:]))
@@ -96,7 +104,7 @@ chain     magpie  adaptive                  2       7           30.0     10.0  1
 
 func TestEmptyTextReport(t *testing.T) {
 	var b strings.Builder
-	r, err := NewReport[Result]("text", &b, someEnvironment(), []string{"a note"})
+	r, err := NewReport[Result]("text", &b, someEnvironment(), noted([]string{"a note"}))
 	require.NoError(t, err)
 	require.NoError(t, r.Close())
 	require.Empty(t, b.String())

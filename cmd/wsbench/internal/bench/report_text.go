@@ -16,7 +16,7 @@ import (
 type textFormat struct {
 	w     io.Writer
 	env   *environment.Environment
-	notes []string
+	notes func([]Row) []string // may be nil
 	rows  []Row
 }
 
@@ -41,11 +41,8 @@ func (t *textFormat) close() error {
 			write.tables(&b, some)
 		}
 	}
-	for i, line := range t.notes {
-		if i == 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(line + "\n")
+	if t.notes != nil {
+		b.WriteString("\n" + strings.Join(t.notes(t.rows), "\n") + "\n")
 	}
 	_, err := io.WriteString(t.w, b.String())
 	return err

@@ -34,7 +34,7 @@ func (s *Session) validate() error {
 	}
 	for _, f := range s.Axes.Forks {
 		if _, err := executor.ParseForks(f); err != nil {
-			return input.Errorf("no way to fork %q: there are %s", f, join(executor.AllForks()))
+			return input.Unknown("way to fork", f, texts(executor.AllForks()))
 		}
 	}
 	for _, d := range s.Axes.Deques {
@@ -171,10 +171,12 @@ func fitsMemory(name string, n int, need, available float64) error {
 }
 
 // join lists values separated by commas.
-func join[T any](values []T) string {
-	var all []string
+func join[T any](values []T) string { return strings.Join(texts(values), ", ") }
+
+// texts returns values as texts.
+func texts[T any](values []T) (all []string) {
 	for _, v := range values {
 		all = append(all, fmt.Sprint(v))
 	}
-	return strings.Join(all, ", ")
+	return all
 }

@@ -21,7 +21,10 @@ func (c *Claim) verdict(d *Data) Verdict {
 	case c.needs.exact():
 		v.By = ByOurs
 	default:
-		if why := c.unresolved(d, v.Outcome); why != "" {
+		why := c.unresolved(d, v.Outcome)
+		if why != "" && c.refuted != "" { // what holds by chance only does not hold
+			v.Outcome, v.By, v.Why = NotHeld, ByDocument, c.refuted
+		} else if why != "" {
 			v.Outcome, v.By, v.Why = NotResolved, ByNoise, why
 		} else if v.Outcome == Held {
 			v.By = ByMeasured

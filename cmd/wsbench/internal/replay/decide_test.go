@@ -47,6 +47,8 @@ func TestDecide(t *testing.T) {
 		{"refuted", here, "arithmetic", []float64{50}, nil, two, NotHeld, ByDocument, "arithmetic"},
 		{"refuted, within the noise", here, "arithmetic", []float64{90, 95, 98, 99, 105}, nil, two, NotHeld, ByDocument,
 			"arithmetic"},
+		{"refuted, and it held within the noise", here, "arithmetic", []float64{90, 100, 103, 104, 105}, nil, two,
+			NotHeld, ByDocument, "arithmetic"},
 		{"refuted, and it held", here, "arithmetic", []float64{200, 201}, nil, two, Held, ByMeasured,
 			"not by the schedule: arithmetic"},
 		{"exact", calculated, "", []float64{101}, nil, two, Held, ByExact, ""},

@@ -160,16 +160,17 @@ var fig2a = &Experiment{
 		{
 			ID: "002/fig2a padws", Place: "2.2.1, fig. 2a",
 			needs: twoEnds, baseline: "stolen=0",
-			Says: "The share that is stolen has a negligible effect on the owner of PadWS, and on that of BWoS.",
+			Says: "The share that is stolen has a negligible effect on the owner of PadWS, and on that of BWoS, beside " +
+				"that on the owners of pdqr and pdqs.",
 			judge: func(d *Data) Verdict {
-				held, found := true, []string{}
-				for _, k := range []string{"padws", "bwos"} {
+				found := []string{}
+				adds := func(k string) float64 {
 					part := d.where("deque=%s", k)
-					none, some := part.median("ns/op", "stolen=0"), part.median("ns/op", "stolen=40")
-					held = held && some <= 1.3*none
 					found = append(found, k+", ns by percent stolen: "+part.curve("stolen", "ns/op", 1))
+					return part.median("ns/op", "stolen=40") - part.median("ns/op", "stolen=0")
 				}
-				return verdict(held, "%s", strings.Join(found, "; "))
+				blocks, private := max(adds("padws"), adds("bwos")), min(adds("pdqr"), adds("pdqs"))
+				return verdict(blocks <= 0.2*private, "%s", strings.Join(found, "; "))
 			},
 		},
 	},
@@ -179,8 +180,10 @@ var fig2b = &Experiment{
 	ID: "002/fig2b", Place: "Section 1.3, figure 2b",
 	About: "the average latency of a steal",
 	plan: func(p *Plan) {
-		p.deque(15*time.Second, "latency -deque %s -n %d -reps %d"+againFlag+"deque=padws", kinds002,
-			p.size(300000, 5000000), p.reps(5, 10))
+		p.inTurns(3, func() {
+			p.deque(5*time.Second, "latency -deque %s -n %d -reps %d"+againFlag+"deque=padws", kinds002,
+				p.size(300000, 5000000), p.reps(6, 12))
+		})
 	},
 	figures: func(d *Data) []*Figure {
 		c := chart{file: "002-fig2b", title: "Latency of a steal", x: "deque", yLabel: "ns", series: "experiment"}
@@ -278,12 +281,17 @@ var fig2c = &Experiment{
 	},
 }
 
+// mostPass is how many ns a cache line takes between two cores with a common cache, at most.
+const mostPass = 150
+
 var fig2d = &Experiment{
 	ID: "002/fig2d", Place: "Section 2.1, figure 2d",
 	About: "retries of a steal by the share that is stolen: asynchronous delegation alone (adws)",
 	plan: func(p *Plan) {
-		p.deque(10*time.Second, "retries -deque adws -n %d -reps %d"+againFlag+"stolen=10",
-			p.size(300000, 5000000), p.reps(5, 10))
+		p.inTurns(3, func() {
+			p.deque(3*time.Second, "retries -deque adws -n %d -reps %d"+againFlag+"stolen=10",
+				p.size(300000, 5000000), p.reps(6, 12))
+		})
 	},
 	figures: func(d *Data) []*Figure {
 		return []*Figure{chart{
@@ -295,16 +303,22 @@ var fig2d = &Experiment{
 	columns: []string{"deque", "stolen", "n"},
 	metrics: []metric{{"at-once-percent", "without a retry, %", 1}, {"retries/steal", "retries a steal", 1},
 		{"empties/steal", "found empty, a steal", 1},
-		{"stolen-percent", "stolen, %", 1}},
+		{"stolen-percent", "stolen, %", 1}, {"pass-ns", "a line from core to core, ns", 1}},
 	claims: []*Claim{{
 		ID: "002/fig2d retries", Place: "2.1, fig. 2d",
 		needs: twoEnds, baseline: "deque=adws",
 		Says: "The expected number of retries is remarkably low: most steals need none.",
 		judge: func(d *Data) Verdict {
 			least, _ := d.extremes("stolen", "at-once-percent", 0)
-			return verdict(least > 50, "percent of the steals without a retry, by percent stolen: %s; retries a "+
-				"steal: %s",
-				d.curve("stolen", "at-once-percent", 1), d.curve("stolen", "retries/steal", 1))
+			pass := d.stat("pass-ns").Median
+			found := fmt.Sprintf("percent of the steals without a retry, by percent stolen: %s; retries a steal: %s; a "+
+				"line from core to core %s ns", d.curve("stolen", "at-once-percent", 1),
+				d.curve("stolen", "retries/steal", 1), significant(pass))
+			if pass > mostPass {
+				return cannotShow(found, fmt.Sprintf("two cores that pass a line in %d ns: a thief that steals more often "+
+					"than its requests can be answered has to retry, whatever the deque", mostPass))
+			}
+			return verdict(least > 50, "%s", found)
 		},
 	}},
 }

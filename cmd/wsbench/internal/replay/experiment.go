@@ -61,13 +61,20 @@ func Pick(ids []string) (picked []*Experiment, err error) {
 			}
 		}
 		if !known {
-			return nil, input.Errorf("no experiment %q: wsbench replay list has them, and there are all, %s",
-				id, strings.Join(documentNumbers(), ", "))
+			return nil, input.Errorf("no experiment %q: %swsbench replay list has them, and there are all, %s",
+				id, input.Meant(id, experimentIDs()), strings.Join(documentNumbers(), ", "))
 		}
 	}
 	all := Experiments()
 	slices.SortFunc(picked, func(a, b *Experiment) int { return slices.Index(all, a) - slices.Index(all, b) })
 	return picked, nil
+}
+
+func experimentIDs() (all []string) {
+	for _, e := range Experiments() {
+		all = append(all, e.ID)
+	}
+	return all
 }
 
 func documentNumbers() (all []string) {
