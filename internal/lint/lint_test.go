@@ -350,7 +350,7 @@ func TestConfigs(t *testing.T) {
 // TestTopLevel: the top level is what a visitor sees first. Files that git ignores do not count.
 func TestTopLevel(t *testing.T) {
 	required := []string{"go.mod", "go.sum", "executor", "deque", "notifier", "graph", "cmd", "internal",
-		"README.md", "LICENSE", "CHANGELOG.md", ".ci"}
+		"README.md", "BENCHMARKS.md", "CONTRIBUTING.md", "LICENSE", "CHANGELOG.md", ".ci"}
 	allowed := append([]string{"testdata"}, required...)
 	var ignored []string
 	if exists(filepath.Join(root, ".gitignore")) {

@@ -1,4 +1,5 @@
-// Package readme keeps the README true: its Go code compiles, its links lead somewhere, its commands exist.
+// Package readme keeps the pages for people true: their Go code compiles, their links lead somewhere, their commands
+// exist.
 package readme
 
 import (
@@ -8,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,10 +21,16 @@ const (
 	magpie = "github.com/magpie-go/magpie"
 )
 
-func readme(t *testing.T) string {
-	b, err := os.ReadFile(filepath.Join(root, "README.md"))
+// read returns the text of a page.
+func read(t *testing.T, page string) string {
+	b, err := os.ReadFile(filepath.Join(root, page))
 	require.NoError(t, err)
 	return string(b)
+}
+
+// outsideBlocks returns a text without its fenced blocks.
+func outsideBlocks(text string) string {
+	return regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(text, "")
 }
 
 // blocks returns the fenced code blocks of one language.
@@ -58,10 +66,10 @@ func goCommand(t *testing.T, dir string, args ...string) (out string) {
 	return string(said)
 }
 
-// TestGoBlocks compiles every Go block in a module of its own.
+// TestGoBlocks compiles every Go block of the README in a module of its own.
 func TestGoBlocks(t *testing.T) {
 	files := module(t)
-	all := blocks(readme(t), "go")
+	all := blocks(read(t, "README.md"), "go")
 	require.NotEmpty(t, all)
 	for i, code := range all {
 		if !strings.HasPrefix(code, "package ") {
@@ -120,25 +128,55 @@ func (s service) run(ctx context.Context) (err error) {
 	return head + ")\n" + code
 }
 
+// atTop are the pages at the top level, whose commands are for a clone of the repository.
+var atTop = []string{"README.md", "BENCHMARKS.md", "CONTRIBUTING.md"}
+
+// TestLinks checks that what all pages link to exists, headings included.
 func TestLinks(t *testing.T) {
-	links := regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(readme(t), -1)
-	require.NotEmpty(t, links)
-	for _, m := range links {
-		_, err := os.Stat(filepath.Join(root, m[1]))
-		require.NoError(t, err, "the README links to %s", m[1])
+	for _, page := range slices.Concat(atTop, pages, []string{"testdata/replay/README.md"}) {
+		links := regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(outsideBlocks(read(t, page)), -1)
+		require.NotEmpty(t, links, page)
+		for _, m := range links {
+			file, heading, _ := strings.Cut(m[1], "#")
+			to := page
+			if file != "" {
+				to = path.Join(path.Dir(page), file)
+			}
+			_, err := os.Stat(filepath.Join(root, to))
+			require.NoError(t, err, "%s links to %s", page, m[1])
+			if heading != "" && path.Ext(to) == ".md" {
+				require.Contains(t, headings(read(t, to)), heading, "%s links to %s", page, m[1])
+			}
+		}
 	}
 }
 
-// TestCommands checks that the packages named after "go run" and "go test" in the README exist.
+// headings returns the headings of a page as links name them.
+func headings(text string) (all []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(outsideBlocks(text), -1) {
+		name := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
+}
+
+// TestCommands checks that the packages named after "go run" and "go test" exist.
 func TestCommands(t *testing.T) {
-	text := readme(t)
+	text := read(t, "README.md")
 	require.Contains(t, blocks(text, "sh"), "go run ./cmd/wsbench run\n")
 	require.Contains(t, blocks(text, "sh"), "go test ./...\n")
-	paths := regexp.MustCompile(`go (?:run|test|vet)(?: -\S+)* \./([\w/]+)`).FindAllStringSubmatch(text, -1)
-	require.NotEmpty(t, paths)
-	for _, m := range paths {
-		info, err := os.Stat(filepath.Join(root, m[1]))
-		require.NoError(t, err)
-		require.True(t, info.IsDir(), "the README names the package %s", m[1])
+	for _, page := range atTop {
+		paths := regexp.MustCompile(`go (?:run|test|vet)(?: -\S+)* \./([\w/]+)`).FindAllStringSubmatch(read(t, page), -1)
+		require.NotEmpty(t, paths, page)
+		for _, m := range paths {
+			info, err := os.Stat(filepath.Join(root, m[1]))
+			require.NoError(t, err, page)
+			require.True(t, info.IsDir(), "%s names the package %s", page, m[1])
+		}
 	}
+}
+
+// TestShort: the README is what a newcomer reads first.
+func TestShort(t *testing.T) {
+	require.LessOrEqual(t, strings.Count(read(t, "README.md"), "\n"), 200)
 }
