@@ -69,9 +69,10 @@ type repetition struct {
 	Body
 	*repeated
 	ctx  context.Context
-	item Item          // the only one: it returns itself until the last run has ended
-	runs xatomic.Int64 // that have ended or, of Times, were skipped
-	err  error         // of a run of the job, or a panic of done
+	item Item  // the only one: it returns itself until the last run has ended
+	err  error // of a run of the job, or a panic of done
+
+	runs, failed, skipped xatomic.Int64 // runs of the job that have ended well, have failed, or of Times were skipped
 
 	counted // the item until the last run has ended, too
 }
@@ -82,11 +83,10 @@ func (r *repetition) exec(_ *Worker, self *Item) *Item {
 	if r.Stopped() || r.isDone() {
 		return r.out(nil)
 	}
-	err := run.of.(*Executor).Run(r.ctx, r.Job)
-	r.runs.Add(1)
-	if err != nil {
+	if err := run.of.(*Executor).Run(r.ctx, r.Job); err != nil {
 		return r.out(err)
 	}
+	r.runs.Add(1)
 	return self
 }
 
@@ -101,9 +101,12 @@ func (r *repetition) isDone() bool {
 func (r *repetition) out(err error) *Item {
 	if run := r.Body.Run(); err != nil && !run.Repeats(err) {
 		r.err = err
+		r.failed.Store(1)
+	} else if err != nil {
+		r.skipped.Store(1) // it was cut short
 	}
 	if r.done == nil {
-		r.runs.Store(int64(r.times))
+		r.skipped.Store(int64(r.times) - r.runs.Load() - r.failed.Load())
 	}
 	r.left.Out(1) // not the end: the worker is counted
 	return nil
@@ -130,11 +133,14 @@ func (r *repetition) Release() {}
 // Progress implements Progresser.
 func (r *repetition) Progress() Progress {
 	units := r.left.Load()
-	p := Progress{Total: int64(r.times), Done: r.runs.Load(), Running: int(max(units-1, 0))} // without the item
+	p := Progress{
+		Total: int64(r.times), Done: r.runs.Load(), Failed: r.failed.Load(), Skipped: r.skipped.Load(),
+		Running: int(max(units-1, 0)), // without the item
+	}
 	if r.done != nil {
 		p.Left = min(units, 1)
 	} else {
-		p.Left = p.Total - p.Done
+		p.Left = p.Total - p.Done - p.Failed - p.Skipped
 	}
 	return p
 }

@@ -158,7 +158,8 @@ func TestRepeatOptions(t *testing.T) {
 	})
 }
 
-// After the end nothing is left. A run that has failed is done, and those that Times does not begin because of it are.
+// After the end nothing is left. What Times does not begin because of a failure is skipped, and so is a run that was cut
+// short.
 func TestRepeatProgressAtEnd(t *testing.T) {
 	const n = 5
 	for name, c := range map[string]struct {
@@ -170,16 +171,16 @@ func TestRepeatProgressAtEnd(t *testing.T) {
 			"times": {Total: n, Done: n, Over: true}, "until": {Done: n, Over: true},
 		}},
 		"first fails": {1, func(*executor.Run) error { return errTest }, map[string]executor.Progress{
-			"times": {Total: n, Done: n, Over: true}, "until": {Done: 1, Over: true},
+			"times": {Total: n, Failed: 1, Skipped: n - 1, Over: true}, "until": {Failed: 1, Over: true},
 		}},
 		"third fails": {3, func(*executor.Run) error { return errTest }, map[string]executor.Progress{
-			"times": {Total: n, Done: n, Over: true}, "until": {Done: 3, Over: true},
+			"times": {Total: n, Done: 2, Failed: 1, Skipped: n - 3, Over: true}, "until": {Done: 2, Failed: 1, Over: true},
 		}},
 		"panic": {3, func(*executor.Run) error { panic(errTest) }, map[string]executor.Progress{
-			"times": {Total: n, Done: n, Over: true}, "until": {Done: 3, Over: true},
+			"times": {Total: n, Done: 2, Failed: 1, Skipped: n - 3, Over: true}, "until": {Done: 2, Failed: 1, Over: true},
 		}},
 		"cancelled": {3, func(r *executor.Run) error { r.Cancel(errTest); return nil }, map[string]executor.Progress{
-			"times": {Total: n, Done: n, Over: true}, "until": {Done: 3, Over: true},
+			"times": {Total: n, Done: 2, Skipped: n - 2, Over: true}, "until": {Done: 2, Skipped: 1, Over: true},
 		}},
 	} {
 		for kind, want := range c.want {

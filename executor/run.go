@@ -38,10 +38,11 @@ type Run struct {
 	refused   bool // the run did not start, because of err
 	gated     bool // the gate has counted the run in; constant from before it is counted
 	err       xatomic.Plain[error]
-	last      struct{ total, done, left int64 } // its progress at the end
-	done      chan struct{}                     // made by the first call of Done
-	callbacks []func(error)                     // to call after the end, see tell; nil once over is set
-	unlink    func() bool                       // undoes context.AfterFunc; constant from before the run is counted
+	// last is the progress at the end.
+	last      struct{ total, done, failed, skipped, left int64 }
+	done      chan struct{} // made by the first call of Done
+	callbacks []func(error) // to call after the end, see tell; nil once over is set
+	unlink    func() bool   // undoes context.AfterFunc; constant from before the run is counted
 
 	others iter.Seq[*Item] // see JobRun.BeginWith; the starter only, until the first item is available
 
@@ -287,13 +288,17 @@ type Progress struct {
 	// Total is the number of tasks of the run. It is 0 if the job does not know it in advance, as a graph with
 	// conditions and a pipeline do not. A run of [Func] is one task. Of [Times] and [Until] each run counts as one.
 	Total int64
-	// Done is the number of tasks that have ended, including those skipped after a failure or cancellation. Of a
-	// pipeline it is the number of tokens that have come through. [Until] skips none: it does not know how many there
-	// would be.
+	// Done is the number of tasks that have ended well. Of a pipeline it is the number of tokens that have come
+	// through.
 	Done int64
-	// Left is Total − Done: tasks that wait for others are among them. If Total is 0, Left is the number of tasks that
-	// are ready or run. It then rises and falls, and tells nothing of the tasks to come: a bar of Done/(Done+Left)
-	// would go back.
+	// Failed is the number of tasks that have failed.
+	Failed int64
+	// Skipped is the number of tasks that were skipped after a failure or cancellation. [Until] skips none: it does not
+	// know how many there would be.
+	Skipped int64
+	// Left is what remains of Total: tasks that wait for others are among them. If Total is 0, Left is the number of
+	// tasks that are ready or run. It then rises and falls, and tells nothing of the tasks to come: a bar of
+	// Done/(Done+Left) would go back.
 	Left int64
 	// Running is the number of workers that have turned to the run. They run its tasks, wait inside them, or look
 	// whether there are more. Workers that run only items of nested runs are not counted.
@@ -325,7 +330,8 @@ func (r *Run) Progress() Progress {
 	defer r.mu.Unlock()
 	if r.body == nil {
 		return Progress{
-			Total: r.last.total, Done: r.last.done, Left: r.last.left, Over: r.over.Load() || r.ended,
+			Total: r.last.total, Done: r.last.done, Failed: r.last.failed, Skipped: r.last.skipped, Left: r.last.left,
+			Over: r.over.Load() || r.ended,
 		}
 	}
 	p := r.body.progresser()
@@ -357,12 +363,18 @@ func (b *Body) progresser() Progresser {
 
 // Values of Body.flags.
 const (
-	stopped = 1 << iota // the run was cancelled or has failed
-	watched             // Run.Progress was called
+	stopped   = 1 << iota // the run was cancelled or has failed
+	watched               // Run.Progress was called
+	disturbed             // Disturb was called
 )
 
-// Disturbed reports whether Stopped or Watched does. It costs as much as one of them. Any thread.
+// Disturbed reports whether Stopped or Watched does, or Disturb was called in the run in progress. It costs as much as
+// one of them. Any thread.
 func (b *Body) Disturbed() bool { return b.flags.Load() != 0 }
+
+// Disturb has Disturbed report true until the end of the run in progress. It is for layers whose items then have more
+// to ask before they begin. Any thread, while an item of the run is in progress.
+func (b *Body) Disturb() { b.flags.Or(disturbed) }
 
 // Watched reports whether [Run.Progress] was called in the run in progress. Items should then make visible what the
 // worker has counted, as at [Hooks].Flush, before they begin. Any thread.
@@ -373,5 +385,6 @@ func (r *Run) tellProgress() {
 	if progresser := r.body.progresser(); progresser != nil {
 		p := progresser.Progress()
 		r.last.total, r.last.done, r.last.left = p.Total, p.Done, p.Left
+		r.last.failed, r.last.skipped = p.Failed, p.Skipped
 	}
 }

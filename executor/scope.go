@@ -430,8 +430,9 @@ func (r *scopeRun) Release() { r.ctx, r.failures, r.stopper = nil, nil, nil }
 // Progress implements Progresser.
 func (r *scopeRun) Progress() Progress {
 	n := r.left.Load()
-	if n == 0 {
-		return Progress{Total: 1, Done: 1}
+	if n == 0 { // the end: nothing else writes failures
+		failed := min(int64(len(r.failures)), 1)
+		return Progress{Total: 1, Done: 1 - failed, Failed: failed}
 	}
 	return Progress{Total: 1, Left: 1, Running: int(n - 1)} // the root is counted besides
 }

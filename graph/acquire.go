@@ -117,7 +117,7 @@ func (r *runState) returned(it *executor.Item, t limited) []limit {
 	}
 	back, err := r.held.takeOut(t.limits)
 	if err != nil {
-		r.fail(recordOf(it), err)
+		r.failLate(r.index(recordOf(it)), err)
 	}
 	return back
 }

@@ -44,6 +44,7 @@
 // *executor.PanicError. A task that calls runtime.Goexit fails with executor.ErrGoexit, or ends the caller of Run if
 // the caller runs it, see [executor.Executor.Run]. If the caller's context ends the run, the error matches the
 // context's error and its cause (errors.Is). Errors that tasks return only because they were cancelled are left out.
+// A run of [KeepGoing] goes on with all tasks that do not come after a failed one, and its error is a [*Report].
 //
 // Mistakes in the program (a nil function, a task of another graph, a change during a run) panic where they are made.
 // Mistakes in the data are errors of [Graph.Validate] and of Run: a cycle, or a task that a condition would start too

@@ -19,7 +19,7 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	i := r.index(t)
 	l := r.local(w)
-	if r.Disturbed() && !r.mayBegin(w) {
+	if r.Disturbed() && !r.mayBegin(w, t) {
 		l.done++
 		return nil
 	}

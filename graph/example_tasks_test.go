@@ -188,3 +188,30 @@ func ExampleTask_Priority() {
 	// compile c.go
 	// write the log
 }
+
+// What does not depend on a failure goes on, as with make -k. The report says what failed and what was skipped for it.
+func ExampleKeepGoing() {
+	ex := executor.NewInline(1)
+	defer ex.Close()
+
+	g := graph.New("build")
+	compile := g.Task(func(context.Context) error { return errors.New("syntax error") }).Named("compile")
+	link := g.Task(func(context.Context) error { return nil }).Named("link")
+	link.Succeed(compile)
+	g.Task(func(context.Context) error { fmt.Println("docs are written"); return nil }).Named("docs")
+
+	err := ex.Run(context.Background(), graph.KeepGoing(g))
+	var report *graph.Report
+	if errors.As(err, &report) {
+		for _, f := range report.Failed {
+			fmt.Println(f.Name, "failed:", f.Cause.Err)
+		}
+		for _, s := range report.Skipped {
+			fmt.Println(s.Name, "was skipped for", s.Cause.Task)
+		}
+	}
+	// Output:
+	// docs are written
+	// compile failed: syntax error
+	// link was skipped for compile
+}

@@ -47,7 +47,7 @@ func (g *Graph) taskSet() *executor.TaskSet {
 func execObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
-	if !r.Disturbed() || r.mayBegin(w) {
+	if !r.Disturbed() || r.mayBegin(w, t) {
 		if err := r.Run().CallTask(w, &r.observed[r.index(t)], t.fn); err != nil {
 			r.fail(t, err)
 		}
@@ -78,7 +78,7 @@ func execSpecialObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	i := r.index(t)
 	r.arm(t, i)
 	l := r.local(w)
-	if !r.Disturbed() || r.mayBegin(w) {
+	if !r.Disturbed() || r.mayBegin(w, t) {
 		if err := r.runObserved(w, i); err == errLater {
 			return r.endsLater(w, l, i)
 		} else if err != nil {
@@ -102,7 +102,7 @@ func execDynamicObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
 	i := r.index(t)
 	l := r.local(w)
-	if r.Disturbed() && !r.mayBegin(w) {
+	if r.Disturbed() && !r.mayBegin(w, t) {
 		l.done++
 		return nil
 	}

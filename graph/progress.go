@@ -16,24 +16,34 @@ func (r *runState) Progress() (p executor.Progress) {
 	p.Running = int(units / oneWorker)
 	p.Left = units % oneWorker // tasks, spans and the root
 	p.Waiting = r.later.Load()
+	p.Failed, p.Skipped = int64(r.failed.Load()), int64(r.skipped.Load())
+	var ended int64
 	if r.isDynamic() {
 		for l := range r.allLocals() {
-			p.Done += int64(l.told.Load())
+			ended += int64(l.told.Load())
 		}
+		p.Failed = min(p.Failed, ended) // it is told at once, and the others are not
+		p.Done = ended - p.Failed
 		return p
 	}
 	p.Total = int64(r.plan.Tasks())
 	p.Left = min(p.Left, p.Total)
-	p.Done = p.Total - p.Left
+	ended = p.Total - p.Left
+	p.Failed = min(p.Failed, ended)
+	p.Skipped = min(p.Skipped, ended-p.Failed)
+	p.Done = ended - p.Failed - p.Skipped
 	return p
 }
 
-// mayBegin is called before a task begins in a run that is stopped or watched. It reports whether the task may begin.
-func (r *runState) mayBegin(w *executor.Worker) bool {
-	if r.Stopped() {
+// mayBegin is called before task t begins in a run that is stopped, watched or disturbed by a failure. It reports
+// whether the task may begin. Otherwise it is skipped.
+func (r *runState) mayBegin(w *executor.Worker, t *record) bool {
+	l := r.local(w)
+	if r.Stopped() || r.keeping != nil && r.isSkipped(r.index(t)) {
+		l.skips++
 		return false
 	}
-	l := r.local(w)
+	r.tellSkips(l)
 	l.told.Store(l.ran)
 	if l.done > 0 {
 		r.left.Out(l.done) // not the end: the worker is counted
@@ -42,9 +52,17 @@ func (r *runState) mayBegin(w *executor.Worker) bool {
 	return true
 }
 
-// runDisturbed is runTask in a run that is stopped or watched.
+// tellSkips makes visible what l has counted.
+func (r *runState) tellSkips(l *local) {
+	if l.skips != 0 {
+		r.skipped.Add(l.skips)
+		l.skips = 0
+	}
+}
+
+// runDisturbed is runTask in a run that is stopped, watched or disturbed by a failure.
 func (r *runState) runDisturbed(w *executor.Worker, t *record) *executor.Item {
-	if r.mayBegin(w) {
+	if r.mayBegin(w, t) {
 		if err := t.fn(r.ctx.Get()); err != nil {
 			r.fail(t, err)
 		}

@@ -1,9 +1,7 @@
 package graph
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/hugepage"
@@ -32,6 +30,7 @@ type runState struct {
 	ranks    *ranks             // of the tasks that are ready; nil if all have the same priority
 	root     executor.Item      // submitted in place of the sources if there are several, unless Verbatim
 	form     form               // of the records
+	keeping  *keeping           // nil unless the run goes on after failures
 	borrows  bool               // locals are those of the run around this one
 	alone    bool               // only workers make tasks available, see Alone
 	observed []executor.Task    // told to observers, by task; nil if no form was observed
@@ -44,8 +43,10 @@ type runState struct {
 	// The fields behind left are used seldom. So they take the place of padding, and a run state has 512 bytes.
 	part     partOf        // if the run is that of a subflow, or of a module that is run as a whole
 	later    xatomic.Int64 // tasks that end later
+	failed   xatomic.Int32 // tasks that have failed
+	skipped  xatomic.Int32 // tasks that were skipped, as far as the workers have told
 	mu       xsync.Mutex
-	failures xatomic.Plain[[]failure] // under mu while the run is in progress
+	failures xatomic.Plain[*[]failure] // under mu while the run is in progress; nil before the first
 
 	outside outsideList
 
@@ -76,6 +77,7 @@ const _ = uint(succMask - plan.Max) // every offset fits
 // A local is the part of a run's state that only one worker uses.
 type local struct {
 	done   int64          // tasks and spans finished, not yet in left
+	skips  int32          // tasks among them that were skipped
 	ran    uint64         // tasks of a dynamic run begun in this run
 	told   xatomic.Tell64 // a copy of ran
 	span   *spanItem      // the span that the worker claims from; its item is in some deque
@@ -97,18 +99,19 @@ type local struct {
 
 type failure struct {
 	task uint32
-	err  error
+	err  *TaskError
 }
 
 // Begin implements executor.Job: it freezes and validates the graph, unless that is done, and takes a run state.
 func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
 	g.mustBe()
 	g.checkSealed()
-	return g.begin(run, nil)
+	return g.begin(run, nil, false)
 }
 
-// begin is Begin of a run that is a part of a run of around, or of no other if around is nil.
-func (g *Graph) begin(run *executor.JobRun, around *runState) (*executor.Item, error) {
+// begin is Begin of a run that is a part of a run of around, or of no other if around is nil. keepsGoing says that it
+// goes on after failures.
+func (g *Graph) begin(run *executor.JobRun, around *runState, keepsGoing bool) (*executor.Item, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.holdLocked()
@@ -126,6 +129,9 @@ func (g *Graph) begin(run *executor.JobRun, around *runState) (*executor.Item, e
 	}
 	r.haveLocals(run, around)
 	r.ctx.Set(run.Context())
+	if keepsGoing {
+		r.keeping = new(keeping)
+	}
 	r.setForm(form)
 	if r.isDynamic() {
 		r.rearm()
@@ -369,16 +375,29 @@ func (r *runState) push(w *executor.Worker, l *local, it *executor.Item) {
 	w.Push(it)
 }
 
-// fail keeps a task's error and stops the run.
+// fail keeps the error of a task that has not counted its successors down, and stops the run, or has the tasks skipped
+// that come after this one.
 func (r *runState) fail(t *record, err error) {
-	task := r.index(t)
+	if i := r.index(t); r.failLate(i, err) && r.keeping != nil {
+		r.skipAfter(i, i)
+	}
+}
+
+// failLate keeps the error of a task whose successors may have begun, and stops the run unless it keeps going. It
+// reports whether it is a failure of the task.
+func (r *runState) failLate(task uint32, err error) bool {
 	failed := r.graph.newTaskError(task, err)
 	if r.part.of == nil {
 		failed.Run = r.Run().Name()
 	}
-	if r.keep(failure{task, failed}, err) {
+	if !r.keep(failure{task, failed}, err) {
+		return false
+	}
+	r.failed.Add(1)
+	if r.keeping == nil {
 		r.Run().Abort(failed) // without the lock: it calls OnStop of other layers
 	}
+	return true
 }
 
 // keep records the failure with err of a task, unless it only says why the run was stopped.
@@ -388,7 +407,11 @@ func (r *runState) keep(f failure, err error) bool {
 	if r.Run().Repeats(err) {
 		return false
 	}
-	r.failures.Set(append(r.failures.Get(), f))
+	if r.failures.Get() == nil {
+		r.failures.Set(new([]failure))
+	}
+	all := r.failures.Get()
+	*all = append(*all, f)
 	return true
 }
 
@@ -438,6 +461,7 @@ func (r *runState) flush(w *executor.Worker, more int64) {
 	}
 	n := l.done + more
 	l.done = 0
+	r.tellSkips(l)
 	l.told.Store(l.ran)
 	if n != 0 && r.left.Out(n) {
 		r.finish(w)
@@ -446,15 +470,13 @@ func (r *runState) flush(w *executor.Worker, more int64) {
 
 // finish ends the run. No other thread touches r until it serves another run.
 func (r *runState) finish(w *executor.Worker) {
-	failures := r.failures.Get()
-	slices.SortFunc(failures, func(a, b failure) int { return cmp.Compare(a.task, b.task) })
 	var errs []error
-	for _, f := range failures {
-		errs = append(errs, f.err)
+	if failures := r.failures.Get(); failures != nil {
+		errs = r.errors(*failures)
 	}
+	r.failures.Set(nil)
+	r.keeping = nil
 	clear(r.values)
-	clear(failures)
-	r.failures.Set(failures[:0])
 	r.ctx.Set(nil)
 	run, around := r.Run(), r.part
 	r.part = partOf{}
@@ -476,6 +498,8 @@ func finishRun(w *executor.Worker, run *executor.JobRun, around partOf, errs []e
 // Release implements executor.Hooks.
 func (r *runState) Release() {
 	r.returnLocals()
+	r.failed.Store(0)
+	r.skipped.Store(0)
 	g := r.graph
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -86,7 +86,7 @@ func execSpecial(w *executor.Worker, it *executor.Item) *executor.Item {
 	i := r.index(t)
 	r.arm(t, i)
 	l := r.local(w)
-	if !r.Disturbed() || r.mayBegin(w) {
+	if !r.Disturbed() || r.mayBegin(w, t) {
 		if err := r.special[i].run(w, r, i); err == errLater {
 			return r.endsLater(w, l, i)
 		} else if err != nil {

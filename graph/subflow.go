@@ -146,7 +146,7 @@ func (p partOf) ended(w *executor.Worker, err error) {
 		return
 	}
 	if err != nil {
-		p.of.fail(&p.of.records[p.task], err)
+		p.of.failLate(p.task, err)
 	}
 	if p.of.left.Out(1) {
 		p.of.finish(w)
@@ -163,7 +163,7 @@ type partJob struct {
 
 // Begin implements executor.Job.
 func (j *partJob) Begin(run *executor.JobRun) (*executor.Item, error) {
-	first, err := j.Graph.begin(run, j.part.of)
+	first, err := j.Graph.begin(run, j.part.of, j.part.of.keeping != nil)
 	if first != nil {
 		j.begun = true
 		stateOf(first.Body).part = j.part

@@ -38,7 +38,7 @@ var fig5Of004 = &Experiment{
 	claims: []*Claim{
 		{
 			ID: "004/fig5 unfairness", Place: "5.3, fig. 5",
-			needs: aThief, baseline: "under=abp",
+			needs: premature, baseline: "under=abp",
 			Says: "Delayed and selective yields barely reduce the average unfairness: 108 % (selective) from 124 %.",
 			judge: func(d *Data) Verdict {
 				u := d.meanUnfairness
@@ -49,7 +49,7 @@ var fig5Of004 = &Experiment{
 		},
 		{
 			ID: "004/fig5 throughput", Place: "5.3, fig. 5",
-			needs: aThief, baseline: "under=abp",
+			needs: premature, baseline: "under=abp",
 			Says: "Selective yields lower the average throughput by about 8 %, from 1.2 to 1.1.",
 			judge: func(d *Data) Verdict {
 				t := d.meanWeighted
