@@ -68,6 +68,10 @@ func (c *claim) add(n int64) {
 // Arbitrary.
 func holds(cost time.Duration) time.Duration { return max(20*time.Millisecond, 50*cost) }
 
+// refuses is holds for a refusal. A task in Blocking may take no more processor time than such a look: looks are to add
+// some percent to that.
+func refuses(cost time.Duration) time.Duration { return max(20*time.Millisecond, 200*cost) }
+
 // plenty is room that is far from the limits. Others may take from it as well, so that little of it counts.
 type plenty struct {
 	until time.Time
@@ -133,7 +137,7 @@ func ClaimSpare() bool {
 		return true
 	}
 	end := time.Now()
-	r.until = end.Add(holds(end.Sub(begin)))
+	r.until = end.Add(refuses(end.Sub(begin)))
 	return false
 }
 
