@@ -56,6 +56,7 @@ type Group struct {
 	run   xatomic.Pointer[groupRun] // the newest; nil before the first
 	known xatomic.Pointer[Worker]   // the first worker that has called caller; it has a thread
 	start xsync.Mutex               // held by a goroutine, not by a worker, to start a run
+	keeps bool                      // KeepGoing was called; constant while the group is used
 
 	groupQueue
 }
@@ -160,11 +161,25 @@ func (g *Group) TryGo(fn func() error) bool {
 // there can be no functions. A function does not count while its Go calls another, which has its place. SetLimit panics
 // between the first function and the return of Wait, even if no function runs.
 func (g *Group) SetLimit(n int) {
+	g.mustBeIdle("SetLimit")
+	g.limit = max(n, -1)
+}
+
+// KeepGoing has the group go on after a failure, from then on: the group's context is not cancelled, functions of
+// GoContext are called all the same, and Wait returns all failures, joined in the order in which they came. Only what
+// comes after a function that has failed, see [Group.GoAfter], is not called. KeepGoing panics between the first
+// function and the return of Wait, even if no function runs.
+func (g *Group) KeepGoing() {
+	g.mustBeIdle("KeepGoing")
+	g.keeps = true
+}
+
+// mustBeIdle panics if functions of the group may run, or g is zero.
+func (g *Group) mustBeIdle(method string) {
 	g.mustBeMade()
 	if r := g.run.Load(); r != nil && r.used.Load() && !r.of.isOver() {
-		panic("executor: Group.SetLimit while functions of the group may run: call it before the first Go or after Wait")
+		panic("executor: Group." + method + " while functions of the group may run: call it before the first Go or after Wait")
 	}
-	g.limit = max(n, -1)
 }
 
 // Cancel cancels the group's context with the cause. Functions of GoContext and GoAfter that have not begun are not
@@ -211,7 +226,8 @@ type GroupTask struct {
 }
 
 // GoAfter is GoContext for a function that begins when all tasks in after have ended. If one of them has failed, or was
-// not called, the function is not called. If that was before another Wait, the new task fails with the same error.
+// not called, the function is not called, also after [Group.KeepGoing]. If that was before another Wait, the new task
+// fails with the same error.
 // GoAfter does not wait, even with a limit. It panics if fn is nil, and if an element of after is nil or belongs to
 // another group. It has then started nothing.
 func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *GroupTask {
@@ -237,7 +253,9 @@ func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *Gr
 		if !before.ended {
 			before.then = append(before.then, t)
 			t.waits++
-		} else if err := before.err; err != nil {
+		} else if err := before.err; err != nil && before.Body == t.Body {
+			t.err = err
+		} else if err != nil {
 			t.cfn = func(context.Context) error { return err }
 		}
 	}

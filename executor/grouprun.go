@@ -37,8 +37,8 @@ type groupRun struct {
 	counted
 	_ pad.Line
 
-	mu  xsync.Mutex
-	err error // the first failure; guarded by mu
+	mu   xsync.Mutex
+	errs []error // the first failure, or all if the group keeps going; guarded by mu
 }
 
 // A groupTask is a function of a group.
@@ -125,7 +125,7 @@ func leaveGroups(r *Run) {
 // out counts n units out, and ends the run after the last.
 func (r *groupRun) out(n int64) {
 	if r.left.Out(n) {
-		r.Run().Finish(r.err)
+		r.Run().Finish(r.errs...)
 	}
 }
 
@@ -200,6 +200,9 @@ func (r *groupRun) callObserved(w *Worker, t *groupTask) error {
 
 // skip reports whether the function of t is not to be called, and if so notes why in its handle.
 func (r *groupRun) skip(w *Worker, t *groupTask) bool {
+	if t.handle != nil && t.handle.err != nil { // a task before it has failed, or was skipped
+		return true
+	}
 	skips := r.Stopped() && (t.fn == nil || w.core.aborted.Load() != nil) // Shutdown skips all
 	if skips && t.handle != nil {
 		t.handle.err = context.Cause(r.of.Context()) // no other thread looks before the task has ended
@@ -248,6 +251,9 @@ func (r *groupRun) endHandle(w *Worker, t *GroupTask, err error) {
 		t.err = err
 	}
 	for _, after := range t.then {
+		if after.err == nil {
+			after.err = t.err
+		}
 		if after.waits--; after.waits == 0 {
 			ready = append(ready, after)
 		}
@@ -259,24 +265,25 @@ func (r *groupRun) endHandle(w *Worker, t *GroupTask, err error) {
 	}
 }
 
-// fail records err, if it is the first failure, and stops the run.
+// fail records err, and stops the run if it is the first failure, unless the group keeps going.
 func (r *groupRun) fail(err error) {
 	run := r.Run()
 	if run.Repeats(err) {
 		return
 	}
-	if r.note(err) {
+	if r.note(err) && !r.group.keeps {
 		run.Abort(err)
 	}
 }
 
-// note records err if it is the first failure, and reports whether it is. The caller holds a unit of left.
+// note records err if it is the first failure or the group keeps going, and reports whether it is the first. The caller
+// holds a unit of left.
 func (r *groupRun) note(err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	first := r.err == nil
-	if first {
-		r.err = err
+	first := len(r.errs) == 0
+	if first || r.group.keeps {
+		r.errs = append(r.errs, err)
 	}
 	return first
 }
