@@ -4,6 +4,7 @@ package readme
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -133,7 +134,7 @@ var atTop = []string{"README.md", "BENCHMARKS.md", "CONTRIBUTING.md"}
 
 // TestLinks checks that what all pages link to exists, headings included.
 func TestLinks(t *testing.T) {
-	for _, page := range slices.Concat(atTop, pages, []string{"testdata/replay/README.md"}) {
+	for _, page := range slices.Concat(atTop, pages, []string{"testdata/replay/README.md", examplesPage}) {
 		links := regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(outsideBlocks(read(t, page)), -1)
 		require.NotEmpty(t, links, page)
 		for _, m := range links {
@@ -174,6 +175,32 @@ func TestCommands(t *testing.T) {
 			require.True(t, info.IsDir(), "%s names the package %s", page, m[1])
 		}
 	}
+}
+
+// examplesPage lists all examples of the packages by concept.
+const examplesPage = "cmd/examples/README.md"
+
+// TestExamplesPage: each file has as many links as examples, so that a new example is found from the page.
+func TestExamplesPage(t *testing.T) {
+	listed, there := make(map[string]int), make(map[string]int)
+	for _, m := range regexp.MustCompile(`(?m)^\| \[.*\]\(../../(\S*_test\.go)\) \| .`).FindAllStringSubmatch(
+		read(t, examplesPage), -1) {
+		listed[m[1]]++
+	}
+	example := regexp.MustCompile(`(?m)^func Example\w*\(\) \{`)
+	require.NoError(t, filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git") {
+			return filepath.SkipDir
+		}
+		if err == nil && strings.HasSuffix(file, "_test.go") {
+			name, _ := filepath.Rel(root, file)
+			if n := len(example.FindAllString(read(t, name), -1)); n > 0 {
+				there[filepath.ToSlash(name)] = n
+			}
+		}
+		return err
+	}))
+	require.Equal(t, there, listed)
 }
 
 // TestShort: the README is what a newcomer reads first.
