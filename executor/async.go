@@ -19,7 +19,7 @@ import (
 //
 // With a [Config.MaxRuns], Async called from outside first waits for room. If ctx ends meanwhile, so does the Future.
 //
-// A nil ex stands for the executor of ctx, see [FromContext]. If there is none, Async panics.
+// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default].
 //
 // After Close the Future's error is [ErrClosed]. Async panics if fn is nil, and if an element of after is nil. It has
 // then started nothing.

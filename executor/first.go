@@ -17,7 +17,7 @@ import (
 // a function that calls Goexit, the task ends by that too, and so does a caller that takes part, see [Executor.Run].
 // First panics if there is no function, or if one is nil.
 //
-// A nil ex stands for the executor of ctx, see [FromContext]. If there is none, First panics.
+// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default].
 func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	if len(fns) == 0 {
 		panic("executor: First of no functions")

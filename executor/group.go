@@ -47,11 +47,12 @@ import (
 //     was given cancels it. Close waits for its functions, but not for Wait.
 //
 // All methods may be called from any goroutine and from tasks, those of the group too. Go and Wait are safe for
-// concurrent use; SetLimit is not. A Group is made by [NewGroup] or [GroupWithContext]. All methods of a zero Group
-// panic.
+// concurrent use; SetLimit and KeepGoing are not. A zero Group is one of NewGroup on the executor of [Default], from its
+// first call on. A Group must not be copied after that.
 type Group struct {
-	ex  *Executor
-	ctx context.Context // the caller's
+	made xatomic.Uint32 // 1 from the first call on; P1: publishes what follows
+	ex   *Executor
+	ctx  context.Context // the caller's
 
 	run   xatomic.Pointer[groupRun] // the newest; nil before the first
 	known xatomic.Pointer[Worker]   // the first worker that has called caller; it has a thread
@@ -61,24 +62,32 @@ type Group struct {
 	groupQueue
 }
 
-// NewGroup returns a group whose functions run on ex. It panics if ex is nil.
+// NewGroup returns a group whose functions run on ex, or on [Default] if ex is nil.
 //
 // The group's context, which functions of [Group.GoContext] are given, is cancelled as that of GroupWithContext is, but
 // follows no other context. If a task uses the group, and its run is cancelled, the functions are called and go on. In
 // a task GroupWithContext with the context of the task is the better choice.
 func NewGroup(ex *Executor) *Group {
 	if ex == nil {
-		panic("executor: NewGroup of a nil executor")
+		ex = Default()
 	}
 	ex.mustBeMade()
-	return &Group{ex: ex, ctx: context.Background(), groupQueue: groupQueue{limit: -1}}
+	g := &Group{}
+	g.init(ex, context.Background())
+	return g
+}
+
+// init makes a zero group one whose functions run on ex.
+func (g *Group) init(ex *Executor, ctx context.Context) {
+	g.ex, g.ctx, g.limit = ex, ctx, -1
+	g.made.Store(1)
 }
 
 // GroupWithContext returns a group whose functions run on ex, and a context derived from ctx that is cancelled when a
 // function fails, by [Group.Cancel], or when Wait returns. The group should be waited for even if it got no function.
 //
-// A nil ex stands for the executor of ctx, see [FromContext]. GroupWithContext panics if there is none, and if ctx is
-// nil.
+// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. GroupWithContext panics if ctx
+// is nil.
 func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Context) {
 	ex = executorOr(ctx, ex, "GroupWithContext")
 	g := NewGroup(ex)
@@ -135,11 +144,8 @@ func (g *Group) TryGo(fn func() error) bool {
 	if fn == nil {
 		panic("executor: Group.TryGo of a nil function")
 	}
-	if g == nil {
-		g.mustBeMade()
-	}
+	g.mustBeMade()
 	if g.limit >= 0 && !g.reserve() {
-		g.mustBeMade()
 		return false
 	}
 	w := g.caller()
@@ -239,6 +245,7 @@ func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *Gr
 			panic("executor: Group.GoAfter is to come after a task that is nil or of another group")
 		}
 	}
+	g.mustBeMade()
 	g.check()
 	w := g.caller()
 	t := &GroupTask{g: g}
@@ -267,27 +274,35 @@ func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *Gr
 	return t
 }
 
-// mustBeMade panics if g is a zero Group. The limit of a zero Group is always 0, so a call that adds a function looks
-// only if the limit allows none.
+// mustBeMade makes a zero group one of the default executor, and panics if g is nil.
 func (g *Group) mustBeMade() {
-	if g == nil || g.ex == nil {
-		panic("executor: a Group is made by NewGroup or GroupWithContext")
+	if g == nil || g.made.Load() == 0 {
+		g.make()
+	}
+}
+
+func (g *Group) make() {
+	if g == nil {
+		panic("executor: a method of a nil Group")
+	}
+	ex := Default()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.made.Load() == 0 {
+		g.init(ex, context.Background())
 	}
 }
 
 // check panics if the limit allows no function.
 func (g *Group) check() {
 	if g.limit == 0 {
-		g.mustBeMade()
 		panic("executor: a function for a Group whose limit is 0: it would never run")
 	}
 }
 
 // add gives a function to the group: fn, or cfn if that is nil.
 func (g *Group) add(fn func() error, cfn func(context.Context) error) {
-	if g == nil {
-		g.mustBeMade()
-	}
+	g.mustBeMade()
 	g.check()
 	w := g.caller()
 	switch r := g.enter(w, false); {

@@ -152,8 +152,7 @@ func TestGroupKeepGoingMisuse(t *testing.T) {
 			g.KeepGoing)
 		require.NoError(t, g.Wait())
 		g.KeepGoing()
-		var zero executor.Group
-		require.PanicsWithValue(t, "executor: a Group is made by NewGroup or GroupWithContext", zero.KeepGoing)
+		require.PanicsWithValue(t, "executor: a method of a nil Group", (*executor.Group)(nil).KeepGoing)
 	})
 }
 

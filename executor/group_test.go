@@ -379,7 +379,6 @@ func TestGroupMisuse(t *testing.T) {
 	require.Panics(t, func() { g.GoContext(nil) })
 	require.Panics(t, func() { g.TryGo(nil) })
 	require.Panics(t, func() { g.GoAfter(nil) })
-	require.Panics(t, func() { executor.NewGroup(nil) })
 	require.Panics(t, func() { executor.GroupWithContext(nil, ex) }) //nolint
 	g.Go(func() error { return g.Wait() })
 	require.ErrorContains(t, g.Wait(), "wait for itself")

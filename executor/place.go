@@ -17,22 +17,6 @@ func FromContext(ctx context.Context) (*Executor, bool) {
 	return ex, ok
 }
 
-// executorOr returns ex or, if that is nil, the executor of ctx. On behalf of caller it panics if there is none, or if
-// ctx is nil.
-func executorOr(ctx context.Context, ex *Executor, caller string) *Executor {
-	if ctx != nil {
-		if ex != nil {
-			ex.mustBeMade()
-			return ex
-		}
-		if ex, ok := FromContext(ctx); ok {
-			return ex
-		}
-	}
-	panic("executor: " + caller + " needs a context and an executor, got nil: " +
-		"the executor may be nil only with the context of a task")
-}
-
 // WorkerIndex returns the index of the worker of ex that the caller runs on, from 0 to [Executor.WorkersAndSpares]-1,
 // or -1 if the caller runs on none. Spare workers have the indices from [Executor.Workers] on.
 //

@@ -31,7 +31,8 @@ type Promise[T any] struct {
 //
 // If the executor is closed and the caller is none of its tasks, the Future ends at once with [ErrClosed].
 //
-// A nil ex stands for the executor of ctx, see [FromContext]. NewPromise panics if there is none, and if ctx is nil.
+// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. NewPromise panics if ctx is
+// nil.
 func NewPromise[T any](ctx context.Context, ex *Executor) *Promise[T] {
 	return newPromise[T](ctx, executorOr(ctx, ex, "NewPromise"))
 }
@@ -143,7 +144,7 @@ func (f *future) subscribePromise() {
 // If ctx ends first, or by [Future.Cancel], the Future ends with an error, as that of a [Promise] does, and the timer
 // is stopped.
 //
-// A nil ex stands for the executor of ctx, see [FromContext]. After panics if there is none, and if ctx is nil.
+// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. After panics if ctx is nil.
 func After(ctx context.Context, ex *Executor, d time.Duration) *Future[time.Time] {
 	p := newPromise[time.Time](ctx, executorOr(ctx, ex, "After"))
 	timer := time.AfterFunc(d, func() { p.Resolve(time.Now()) })

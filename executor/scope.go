@@ -204,8 +204,8 @@ func (r *scopeRun) observe(run *JobRun) {
 }
 
 // Call runs fn with a scope on the executor and returns its result. If the run fails, or ctx ends before fn does, it
-// returns the zero value and an error. A nil ex stands for the executor of ctx, see [FromContext]. Call panics if there
-// is none, and if fn is nil.
+// returns the zero value and an error. A nil ex stands for the executor of ctx, see [FromContext], and otherwise for
+// [Default]. Call panics if fn is nil.
 func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg A) (result R, err error) {
 	if fn == nil {
 		panic("executor: Call of a nil function")

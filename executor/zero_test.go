@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A zero Group, Promise, Future, PerWorker or Executor says how it is made, whatever is called first.
+// A zero Promise, Future, PerWorker or Executor says how it is made, whatever is called first, and a nil Group that it is
+// nil. A zero Group is one of the default executor.
 func TestZeroValues(t *testing.T) {
 	const (
-		group     = "executor: a Group is made by NewGroup or GroupWithContext"
+		group     = "executor: a method of a nil Group"
 		promise   = "executor: a Promise is made by NewPromise"
 		future    = "executor: a Future is made by Async, After or a Promise"
 		perWorker = "executor: a PerWorker is made by NewPerWorker"
@@ -25,7 +26,7 @@ func TestZeroValues(t *testing.T) {
 	job := executor.Func("f", func(*executor.Scope) error { return fn() })
 	cfn := func(context.Context) error { return fn() }
 	var (
-		g executor.Group
+		g *executor.Group
 		p executor.Promise[int]
 		f executor.Future[int]
 		v executor.PerWorker[int]

@@ -7,11 +7,12 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// On selects the executor, the size of the pieces, and how many workers take part. A call panics if Grain or Limit is
-// negative, and if there is no executor.
+// On selects the executor, the size of the pieces, and how many workers take part. The zero value is a good choice. A
+// call panics if Grain or Limit is negative.
 type On struct {
 	// Executor runs the work. nil stands for the executor of the context, see [executor.FromContext]: a task that
-	// passes the context that it was given need not know its executor.
+	// passes the context that it was given need not know its executor. If the context has none, nil stands for
+	// [executor.Default].
 	Executor *executor.Executor
 	// Grain is the number of elements in a piece of work. 0 means that pieces are split on demand: every 64 elements a
 	// worker checks whether another has nothing to do, and if so gives away half of the remaining elements. ForRange is
@@ -26,21 +27,24 @@ type On struct {
 	Limit int
 }
 
-// check returns on with the executor of ctx if it has none. It panics if there is none, if on is invalid, or if the
-// function of that name has a nil function among its arguments.
+// check returns on with an executor. It panics if ctx is nil, if on is invalid, or if the function of that name has a nil
+// function among its arguments.
 func (on On) check(ctx context.Context, name string, hasNil bool) On {
-	if on.Executor == nil && ctx != nil {
-		on.Executor, _ = executor.FromContext(ctx)
-	}
 	switch {
 	case hasNil:
 		panic("parallel: " + name + " of a nil function")
-	case on.Executor == nil:
-		panic("parallel: On without an Executor, and the context is not that of a task")
+	case ctx == nil:
+		panic("parallel: " + name + " needs a context, got nil")
 	case on.Grain < 0:
 		panic(fmt.Sprintf("parallel: Grain %d is negative", on.Grain))
 	case on.Limit < 0:
 		panic(fmt.Sprintf("parallel: Limit %d is negative", on.Limit))
+	}
+	if on.Executor == nil {
+		var ok bool
+		if on.Executor, ok = executor.FromContext(ctx); !ok {
+			on.Executor = executor.Default()
+		}
 	}
 	return on
 }

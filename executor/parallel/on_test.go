@@ -206,9 +206,8 @@ func TestBadArguments(t *testing.T) {
 		_ = parallel.ForEach(ctx, on, nil, func(int) {})
 	})
 	for want, on := range map[string]parallel.On{
-		"parallel: On without an Executor, and the context is not that of a task": {},
-		"parallel: Grain -1 is negative":                                          {Executor: ex, Grain: -1},
-		"parallel: Limit -2 is negative":                                          {Executor: ex, Limit: -2},
+		"parallel: Grain -1 is negative": {Executor: ex, Grain: -1},
+		"parallel: Limit -2 is negative": {Executor: ex, Limit: -2},
 	} {
 		for name, f := range fails {
 			require.PanicsWithValue(t, want, func() { _, _ = f.call(ctx, on, 0, fine) }, name)

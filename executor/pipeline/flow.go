@@ -147,15 +147,17 @@ func To[A any](f Flow[A], mode Mode, sink func(*Token, A) error) (*Pipeline, err
 //	pages, err := pipeline.Collect(ctx, ex, pipeline.Then(urls, pipeline.Parallel, fetch))
 //
 // A nil ex stands for the executor of ctx, see [executor.FromContext]: a task that passes the context that it was given
-// need not know its executor. Collect panics if there is none, and if ctx is nil.
+// need not know its executor. If ctx has none, nil stands for [executor.Default]. Collect panics if ctx is nil.
 func Collect[T any](ctx context.Context, ex *executor.Executor, f Flow[T]) ([]T, error) {
 	f.check("Collect")
-	if ex == nil && ctx != nil {
-		ex, _ = executor.FromContext(ctx)
+	if ctx == nil {
+		panic("pipeline: Collect needs a context, got nil")
 	}
-	if ctx == nil || ex == nil {
-		panic("pipeline: Collect needs a context and an executor, got nil: " +
-			"the executor may be nil only with the context of a task")
+	if ex == nil {
+		var ok bool
+		if ex, ok = executor.FromContext(ctx); !ok {
+			ex = executor.Default()
+		}
 	}
 	var all []T
 	p, err := To(f, Serial, func(_ *Token, value T) error {
