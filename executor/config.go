@@ -44,6 +44,9 @@ type Config struct {
 	// most meanwhile; and one more of them for each five seconds in which no worker gets on, whatever the process uses.
 	// A worker is seen to get on after 64 tasks, or when it looks for work.
 	//
+	// A task that waits by looking again and again, with [runtime.Gosched] in between, computes, as far as the kernel can
+	// tell. Nothing stands in for it.
+	//
 	// [Blocking] is better where tasks wait often: the spare comes at once. And nothing can be done from outside for
 	// what only the sleeping worker knows of: private forks of [Fork], items in deques of a kind that hides them, and
 	// with one worker the items of a graph, until a task of another kind has run. Where a task waits for one of these
