@@ -204,14 +204,13 @@ func (s *spoilt) check(t *testing.T, err error, p executor.Progress) {
 		require.True(t, out[f.Index][cause], "%d was skipped for %d", f.Index, cause)
 	}
 	require.Equal(t, skipped, told)
-	if p.Total != 0 {
-		require.Equal(t, executor.Progress{
-			Total: int64(n), Done: int64(n - len(failed) - len(skipped)), Failed: int64(len(failed)),
-			Skipped: int64(len(skipped)), Over: true,
-		}, p)
-	} else {
-		require.EqualValues(t, len(failed), p.Failed)
+	if p.Total == 0 { // several priorities
+		p.Total = int64(n)
 	}
+	require.Equal(t, executor.Progress{
+		Total: int64(n), Done: int64(n - len(failed) - len(skipped)), Failed: int64(len(failed)),
+		Skipped: int64(len(skipped)), Over: true,
+	}, p)
 }
 
 // TestKeepGoingRandom: whatever the graph, the executor and the failures, exactly that is skipped that comes after a
@@ -296,23 +295,26 @@ func TestKeepGoingCondition(t *testing.T) {
 	require.Empty(t, report.Skipped)
 }
 
-// TestKeepGoingDetached: the task after a detached subflow does not wait for its tasks, and runs although they fail.
+// TestKeepGoingDetached: the task after a detached subflow does not wait for its tasks, and runs although they fail,
+// whatever the priorities.
 func TestKeepGoingDetached(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	boom := errors.New("boom")
-	g := graph.New("detached")
-	flow := g.DetachedSubflow(func(_ context.Context, sub *graph.Graph) error {
-		sub.Task(func(context.Context) error { return boom })
-		return nil
-	}).Named("flow")
-	ran := false
-	g.Task(func(context.Context) error { ran = true; return nil }).Succeed(flow)
-	var report *graph.Report
-	within(t, ex, func() { require.ErrorAs(t, ex.Run(context.Background(), graph.KeepGoing(g)), &report) })
-	require.True(t, ran)
-	require.Len(t, report.Failed, 1)
-	require.Equal(t, "flow", report.Failed[0].Name)
-	require.Empty(t, report.Skipped)
+	for _, priority := range []graph.Priority{graph.Normal, graph.High} {
+		g := graph.New("detached")
+		flow := g.DetachedSubflow(func(_ context.Context, sub *graph.Graph) error {
+			sub.Task(func(context.Context) error { return boom })
+			return nil
+		}).Named("flow")
+		ran := false
+		g.Task(func(context.Context) error { ran = true; return nil }).Priority(priority).Succeed(flow)
+		var report *graph.Report
+		within(t, ex, func() { require.ErrorAs(t, ex.Run(context.Background(), graph.KeepGoing(g)), &report) })
+		require.True(t, ran)
+		require.Len(t, report.Failed, 1)
+		require.Equal(t, "flow", report.Failed[0].Name)
+		require.Empty(t, report.Skipped)
+	}
 }
 
 // TestKeepGoingCancelled: a run that is cancelled skips what has not begun, and its error is of both.
@@ -337,4 +339,40 @@ func TestKeepGoingCancelled(t *testing.T) {
 	p := run.Progress()
 	require.EqualValues(t, 5, p.Done+p.Failed+p.Skipped)
 	require.GreaterOrEqual(t, p.Skipped, int64(2))
+}
+
+// TestKeepGoingPermits: a task that is skipped gives back the permits that it is to release, whatever the priorities.
+func TestKeepGoingPermits(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	boom := errors.New("boom")
+	for _, priority := range []graph.Priority{graph.Normal, graph.Low} {
+		g := graph.New("permits")
+		one := graph.NewSemaphore(1)
+		acquires, fails := g.Task(nothing).Acquire(one), g.Task(func(context.Context) error { return boom })
+		acquires.Precede(fails)
+		fails.Precede(g.Task(nothing).Release(one))
+		var ran atomic.Bool
+		waits := g.Task(func(context.Context) error { ran.Store(true); return nil }).Limit(one).Priority(priority)
+		waits.Succeed(acquires)
+		r := ex.Start(context.Background(), graph.KeepGoing(g))
+		within(t, ex, func() { <-r.Done() })
+		var report *graph.Report
+		require.ErrorAs(t, r.Wait(), &report)
+		require.Len(t, report.Skipped, 1)
+		require.True(t, ran.Load())
+		require.EqualValues(t, 1, r.Progress().Skipped)
+	}
+}
+
+// TestKeepGoingLimit: a task that is skipped does not wait for a permit.
+func TestKeepGoingLimit(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	one := graph.NewSemaphore(1)
+	require.True(t, one.TryAcquire(1))
+	g := graph.New("limit")
+	g.Task(func(context.Context) error { return errors.New("boom") }).Precede(g.Task(nothing).Limit(one))
+	var report *graph.Report
+	within(t, ex, func() { require.ErrorAs(t, ex.Run(context.Background(), graph.KeepGoing(g)), &report) })
+	require.Len(t, report.Skipped, 1)
+	one.Release(1)
 }

@@ -378,7 +378,7 @@ func (r *runState) push(w *executor.Worker, l *local, it *executor.Item) {
 // fail keeps the error of a task that has not counted its successors down, and stops the run, or has the tasks skipped
 // that come after this one.
 func (r *runState) fail(t *record, err error) {
-	if i := r.index(t); r.failLate(i, err) && r.keeping != nil {
+	if i := r.index(t); r.failLate(i, err) {
 		r.skipAfter(i, i)
 	}
 }
@@ -429,10 +429,10 @@ func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *execu
 		return l.finishLeave()
 	}
 	r.fail(t, err)
-	l.done++
 	if r.isDynamic() {
-		return nil
+		return r.endWithout(w, l, r.index(t))
 	}
+	l.done++
 	return r.release(w, l, t)
 }
 
