@@ -85,7 +85,9 @@ func (h *held) takeOut(limits []limit) (back []limit, err error) {
 					"let a task that acquires them come before", n, has)
 				n = has
 			}
-			h.permits[l.Semaphore] = has - n
+			if n > 0 { // else there may be no entry, and keep is to find that
+				h.permits[l.Semaphore] = has - n
+			}
 		}
 		if n += min(l.need, l.back); n > 0 {
 			back = append(back, limit{Semaphore: l.Semaphore, need: n})

@@ -376,3 +376,16 @@ func TestKeepGoingLimit(t *testing.T) {
 	require.Len(t, report.Skipped, 1)
 	one.Release(1)
 }
+
+// TestKeepGoingReleasesTooMany: a task that releases a permit which the run does not have fails, and no permit is lost.
+func TestKeepGoingReleasesTooMany(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	one := graph.NewSemaphore(1)
+	g := graph.New("too many")
+	g.Task(nothing).Release(one).Precede(g.Task(nothing).Acquire(one))
+	var report *graph.Report
+	within(t, ex, func() { require.ErrorAs(t, ex.Run(context.Background(), graph.KeepGoing(g)), &report) })
+	require.Len(t, report.Failed, 1)
+	require.True(t, one.TryAcquire(1), "a permit is lost")
+	one.Release(1)
+}
