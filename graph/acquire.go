@@ -112,14 +112,14 @@ func (h *held) giveAll() {
 }
 
 // returned returns the permits that the end of a task gives back. The task fails if it is to release more than the run
-// has.
+// has, unless it is skipped because of a failure.
 func (r *runState) returned(it *executor.Item, t limited) []limit {
 	if !t.across {
 		return t.limits
 	}
 	back, err := r.held.takeOut(t.limits)
-	if err != nil {
-		r.failLate(r.index(recordOf(it)), err)
+	if i := r.index(recordOf(it)); err != nil && r.causeOf(i) == 0 {
+		r.failLate(i, err)
 	}
 	return back
 }

@@ -97,13 +97,19 @@ func (r *runState) skipAfter(i, failed uint32) {
 	r.Disturb()
 }
 
-// A Report is the error of a run of [KeepGoing] in which tasks have failed. Its text begins with the numbers of tasks,
-// and has a line for each failure. The failures are the errors that it wraps, for [errors.Is] and [errors.As].
+// A Report is the error of a run of [KeepGoing] in which tasks have failed. Its text begins with the numbers of
+// failures and of skipped tasks, and has a line for each failure. The failures are the errors that it wraps, for
+// [errors.Is] and [errors.As].
 type Report struct {
-	Run     string // the run's name
-	Graph   string // the graph's name
-	Failed  []TaskReport
-	Skipped []TaskReport // none of a graph with conditions, which may start a task in several ways
+	Run   string // the run's name
+	Graph string // the graph's name
+
+	// Failed has each failure. A task has several if it runs several times, or if several detached subflows that belong
+	// to it fail.
+	Failed []TaskReport
+	// Skipped has the tasks that were skipped because of a failure, and not those that only a cancellation has kept from
+	// running. It is empty for a graph with conditions, which may start a task in several ways.
+	Skipped []TaskReport
 }
 
 // A TaskReport says of a task that it has failed, or was skipped. Reports have them in the order of [Graph.Tasks], and
@@ -153,7 +159,7 @@ func (r *runState) report(failures []failure) *Report {
 	}
 	if made := r.keeping.causes.Load(); made != nil {
 		for i := range *made {
-			if cause := (*made)[i].Load(); cause != 0 {
+			if cause := (*made)[i].Load(); cause != 0 && !r.graph.isEnd(uint32(i)) {
 				e.Skipped = append(e.Skipped, TaskReport{i, r.graph.pathOf(uint32(i)), first[cause-1]})
 			}
 		}
