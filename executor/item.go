@@ -30,7 +30,7 @@ type Body struct {
 	hooks   Hooks
 	stopper Stopper                // the hooks, if they implement it
 	run     xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
-	flags   xatomic.Uint32         // stopped, watched
+	flags   xatomic.Uint32         // stopped, watched, disturbed
 	single  bool                   // constant: the hooks are a singler
 	alone   bool                   // constant: the hooks are a Loner
 	memo    xatomic.Uint64         // what a feature remembers of the runs that the body has served

@@ -122,6 +122,24 @@ func TestProgressOfOthers(t *testing.T) {
 	require.NoError(t, r.Wait())
 	require.Equal(t, executor.Progress{Total: 1, Done: 1, Over: true}, r.Progress())
 
+	r = ex.Start(context.Background(), executor.Func("fails", func(*executor.Scope) error { return errTest }))
+	require.Error(t, r.Wait())
+	require.Equal(t, executor.Progress{Total: 1, Failed: 1, Over: true}, r.Progress())
+
+	begun, end = make(chan struct{}), make(chan struct{})
+	before := ex.Start(context.Background(), executor.Func("before", func(*executor.Scope) error {
+		close(begun)
+		<-end
+		return nil
+	}))
+	<-begun
+	r = ex.Start(context.Background(), executor.Func("cancelled", func(*executor.Scope) error { return nil }))
+	r.Cancel(nil)
+	close(end)
+	require.NoError(t, before.Wait())
+	require.Error(t, r.Wait())
+	require.Equal(t, executor.Progress{Total: 1, Skipped: 1, Over: true}, r.Progress())
+
 	p, err := pipeline.New("p", 2, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
 		if t.Number() == 9 {
 			t.Stop()

@@ -72,7 +72,7 @@ type repetition struct {
 	item Item  // the only one: it returns itself until the last run has ended
 	err  error // of a run of the job, or a panic of done
 
-	runs, failed, skipped xatomic.Int64 // runs of the job that have ended well, have failed, or of Times were skipped
+	runs, failed, skipped xatomic.Int64 // runs of the job that have ended well, have failed, or were skipped
 
 	counted // the item until the last run has ended, too
 }

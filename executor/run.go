@@ -288,13 +288,14 @@ type Progress struct {
 	// Total is the number of tasks of the run. It is 0 if the job does not know it in advance, as a graph with
 	// conditions and a pipeline do not. A run of [Func] is one task. Of [Times] and [Until] each run counts as one.
 	Total int64
-	// Done is the number of tasks that have ended well. Of a pipeline it is the number of tokens that have come
+	// Done is the number of tasks that have run and not failed. Of a pipeline it is the number of tokens that have come
 	// through.
 	Done int64
-	// Failed is the number of tasks that have failed.
+	// Failed is the number of tasks that have failed. A pipeline does not tell it.
 	Failed int64
-	// Skipped is the number of tasks that were skipped after a failure or cancellation. [Until] skips none: it does not
-	// know how many there would be.
+	// Skipped is the number of tasks that were skipped after a failure or cancellation. Of [Times] and [Until] a run
+	// that was cut short is among them, and of Times those that did not begin: Until does not know how many there would
+	// be. A pipeline does not tell it.
 	Skipped int64
 	// Left is what remains of Total: tasks that wait for others are among them. If Total is 0, Left is the number of
 	// tasks that are ready or run. It then rises and falls, and tells nothing of the tasks to come: a bar of

@@ -230,6 +230,8 @@ type scopeRun struct {
 	// it before it starts a child.
 	sparing bool
 
+	skipped bool // the root was not begun; written by it
+
 	counted // the root until it is done, too
 
 	tasks []Task // of the set of the job, with observers
@@ -272,6 +274,8 @@ func execRoot(w *Worker, it *Item) *Item {
 		if err := fn(s); err != nil {
 			r.fail(f, err, s.skipped)
 		}
+	} else {
+		r.skipped = true
 	}
 	forksOf(w).endTaken(f)
 	r.left.Out(1) // not the end: w is counted
@@ -429,10 +433,16 @@ func (r *scopeRun) Release() { r.ctx, r.failures, r.stopper = nil, nil, nil }
 
 // Progress implements Progresser.
 func (r *scopeRun) Progress() Progress {
-	n := r.left.Load()
-	if n == 0 { // the end: nothing else writes failures
-		failed := min(int64(len(r.failures)), 1)
-		return Progress{Total: 1, Done: 1 - failed, Failed: failed}
+	p := Progress{Total: 1}
+	switch n := r.left.Load(); {
+	case n > 0:
+		p.Left, p.Running = 1, int(n-1) // the root is counted besides
+	case len(r.failures) > 0: // here and below: the end, nothing writes what is read
+		p.Failed = 1
+	case r.skipped:
+		p.Skipped = 1
+	default:
+		p.Done = 1
 	}
-	return Progress{Total: 1, Left: 1, Running: int(n - 1)} // the root is counted besides
+	return p
 }

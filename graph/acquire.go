@@ -85,7 +85,9 @@ func (h *held) takeOut(limits []limit) (back []limit, err error) {
 					"let a task that acquires them come before", n, has)
 				n = has
 			}
-			h.permits[l.Semaphore] = has - n
+			if n > 0 { // else there may be no entry, and keep is to find that
+				h.permits[l.Semaphore] = has - n
+			}
 		}
 		if n += min(l.need, l.back); n > 0 {
 			back = append(back, limit{Semaphore: l.Semaphore, need: n})
@@ -110,14 +112,14 @@ func (h *held) giveAll() {
 }
 
 // returned returns the permits that the end of a task gives back. The task fails if it is to release more than the run
-// has.
+// has, unless it is skipped because of a failure.
 func (r *runState) returned(it *executor.Item, t limited) []limit {
 	if !t.across {
 		return t.limits
 	}
 	back, err := r.held.takeOut(t.limits)
-	if err != nil {
-		r.failLate(r.index(recordOf(it)), err)
+	if i := r.index(recordOf(it)); err != nil && r.causeOf(i) == 0 {
+		r.failLate(i, err)
 	}
 	return back
 }

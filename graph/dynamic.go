@@ -9,7 +9,7 @@ import (
 // isDynamic reports whether the run has choices or tasks of several priorities. With choices, the number of tasks to
 // run is not known at the beginning. With several priorities, a worker does not choose the task that it runs next. In a
 // dynamic run, runState.left counts the tasks that are ready or run, there are no spans, and the successors of a task
-// that was skipped or has failed do not become ready.
+// that was skipped or has failed do not become ready, except that skipsOn has them skipped.
 func (r *runState) isDynamic() bool { return r.plan.Chooses != nil || r.ranks != nil }
 
 // execDynamic runs a task of a dynamic run. If a task is chosen while it is ready or runs, its item is in several
@@ -20,8 +20,7 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	i := r.index(t)
 	l := r.local(w)
 	if r.Disturbed() && !r.mayBegin(w, t) {
-		l.done++
-		return nil
+		return r.endWithout(w, l, i)
 	}
 	l.ran++
 	var one [1]int
@@ -54,27 +53,44 @@ func (r *runState) endDynamic(
 	}
 	if err != nil {
 		r.fail(t, err)
-		l.done++
-		return nil
+		return r.endWithout(w, l, i)
 	}
-	ready := l.ready[:0]
-	succ := r.plan.Successors(i)
 	if r.plan.Chooses != nil && r.plan.Chooses[i] {
-		ready = r.choose(l, ready, succ, chosen)
-	} else {
-		for _, j := range succ {
-			// Rounds may overlap: one predecessor of j may end twice before another has ended once.
-			if n := r.plan.Join[j]; n == 1 || r.records[j].join.DoneInTurn(n) {
-				ready = append(ready, j)
-			}
+		l.ready = r.choose(l, l.ready[:0], r.plan.Successors(i), chosen)
+		return r.endWith(w, l)
+	}
+	return r.endOne(w, l, i)
+}
+
+// endWithout ends task i, which has failed or was skipped.
+func (r *runState) endWithout(w *executor.Worker, l *local, i uint32) *executor.Item {
+	if r.skipsOn() {
+		return r.endOne(w, l, i)
+	}
+	l.done++
+	return nil
+}
+
+// endOne ends task i, which does not choose, for its successors.
+func (r *runState) endOne(w *executor.Worker, l *local, i uint32) *executor.Item {
+	ready := l.ready[:0]
+	for _, j := range r.plan.Successors(i) {
+		// Rounds may overlap: one predecessor of j may end twice before another has ended once.
+		if n := r.plan.Join[j]; n == 1 || r.records[j].join.DoneInTurn(n) {
+			ready = append(ready, j)
 		}
 	}
 	l.ready = ready
-	if len(ready) == 0 {
+	return r.endWith(w, l)
+}
+
+// endWith ends a task that has made the tasks of l.ready ready.
+func (r *runState) endWith(w *executor.Worker, l *local) *executor.Item {
+	if len(l.ready) == 0 {
 		l.done++
 		return nil
 	}
-	return r.makeAvailable(w, ready)
+	return r.makeAvailable(w, l.ready)
 }
 
 // choose appends to ready the tasks of succ with the chosen indices, each task once.

@@ -18,8 +18,14 @@ import (
 // besides. A run that is cancelled skips all tasks that have not begun, as always.
 //
 // What is inside a subflow, or inside a module that is run as a whole, goes on too: the subflow's task fails when all
-// that can run there has run, and its successors are skipped. Tasks inside that were skipped are in no report. A
-// condition that has failed chooses nothing. KeepGoing panics if g is nil.
+// that can run there has run, and its successors are skipped. Tasks inside that were skipped are in no report.
+//
+// A task that is skipped does not wait for the permits of its [Task.Limit]. It acquires those of its [Task.Acquire] and
+// releases those of its [Task.Release], because other tasks count on that. In a graph with conditions it does not:
+// there nothing after a failed task becomes ready, as after a condition that chooses nothing. The run keeps the permits
+// until its end, and a task of it that waits for them waits for ever.
+//
+// KeepGoing panics if g is nil.
 func KeepGoing(g *Graph) executor.Job {
 	g.mustBe()
 	return keepGoing{g}
@@ -52,14 +58,22 @@ func (k *keeping) make(tasks int) []xatomic.Uint32 {
 	return *k.causes.Load()
 }
 
+// causeOf returns one more than the number of the failed task for which task i, which is ready, is skipped, or 0.
+func (r *runState) causeOf(i uint32) uint32 {
+	if r.keeping == nil {
+		return 0
+	}
+	made := r.keeping.causes.Load()
+	if made == nil {
+		return 0
+	}
+	return (*made)[i].Load()
+}
+
 // isSkipped reports whether task i, which is ready, is to be skipped because of an earlier failure. So are then its
 // successors, which it has not counted down yet.
 func (r *runState) isSkipped(i uint32) bool {
-	made := r.keeping.causes.Load()
-	if made == nil {
-		return false
-	}
-	cause := (*made)[i].Load()
+	cause := r.causeOf(i)
 	if cause == 0 {
 		return false
 	}
@@ -67,10 +81,13 @@ func (r *runState) isSkipped(i uint32) bool {
 	return true
 }
 
-// skipAfter has the successors of task i skipped because of a failed task. In a dynamic run they do not become ready
-// anyway.
+// skipsOn reports whether the successors of a task that has failed or was skipped become ready, and are skipped. With
+// choices they do not become ready, because it is not known what would.
+func (r *runState) skipsOn() bool { return r.keeping != nil && r.plan.Chooses == nil }
+
+// skipAfter has the successors of task i skipped because of a failed task, if they become ready.
 func (r *runState) skipAfter(i, failed uint32) {
-	if r.isDynamic() {
+	if !r.skipsOn() {
 		return
 	}
 	causes := r.keeping.make(r.plan.Len())
@@ -80,13 +97,19 @@ func (r *runState) skipAfter(i, failed uint32) {
 	r.Disturb()
 }
 
-// A Report is the error of a run of [KeepGoing] in which tasks have failed. Its text begins with the numbers of tasks,
-// and has a line for each failure. The failures are the errors that it wraps, for [errors.Is] and [errors.As].
+// A Report is the error of a run of [KeepGoing] in which tasks have failed. Its text begins with the numbers of
+// failures and of skipped tasks, and has a line for each failure. The failures are the errors that it wraps, for
+// [errors.Is] and [errors.As].
 type Report struct {
-	Run     string // the run's name
-	Graph   string // the graph's name
-	Failed  []TaskReport
-	Skipped []TaskReport // none of a graph with conditions, which may start a task in several ways
+	Run   string // the run's name
+	Graph string // the graph's name
+
+	// Failed has each failure. A task has several if it runs several times, or if several detached subflows that belong
+	// to it fail.
+	Failed []TaskReport
+	// Skipped has the tasks that were skipped because of a failure, and not those that only a cancellation has kept from
+	// running. It is empty for a graph with conditions, which may start a task in several ways.
+	Skipped []TaskReport
 }
 
 // A TaskReport says of a task that it has failed, or was skipped. Reports have them in the order of [Graph.Tasks], and
@@ -134,37 +157,14 @@ func (r *runState) report(failures []failure) *Report {
 		}
 		e.Failed = append(e.Failed, TaskReport{int(f.task), r.graph.pathOf(f.task), f.err})
 	}
-	if r.isDynamic() {
-		r.skipUnready(failures)
-	}
 	if made := r.keeping.causes.Load(); made != nil {
 		for i := range *made {
-			if cause := (*made)[i].Load(); cause != 0 {
+			if cause := (*made)[i].Load(); cause != 0 && !r.graph.isEnd(uint32(i)) {
 				e.Skipped = append(e.Skipped, TaskReport{i, r.graph.pathOf(uint32(i)), first[cause-1]})
 			}
 		}
 	}
 	return e
-}
-
-// skipUnready notes as skipped the tasks that have not become ready in a dynamic run without choices: all that come
-// after a failed task.
-func (r *runState) skipUnready(failures []failure) {
-	if r.plan.Chooses != nil {
-		return
-	}
-	causes := r.keeping.make(r.plan.Len())
-	for _, f := range failures {
-		for left := []uint32{f.task}; len(left) > 0; {
-			i := left[len(left)-1]
-			left = left[:len(left)-1]
-			for _, s := range r.plan.Successors(i) {
-				if causes[s].CompareAndSwap(0, f.task+1) {
-					left = append(left, s)
-				}
-			}
-		}
-	}
 }
 
 // pathOf returns the name of task i of the plan, with the names of the modules that it is in.

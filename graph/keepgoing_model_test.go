@@ -66,3 +66,26 @@ func TestModelKeepGoingTwice(t *testing.T) {
 		model.Assert(p.Failed == 2 && p.Skipped == 3 && p.Done == 0 && p.Left == 0, "%+v", p)
 	})
 }
+
+// TestModelKeepGoingPriority: of tasks with several priorities, those after a failed one become ready and are skipped.
+func TestModelKeepGoingPriority(t *testing.T) {
+	onDefaults(t, []int{1, 2}, func(ex *executor.Executor) {
+		g := New("g")
+		ran := false
+		model.Calm(func() {
+			after := func(context.Context) error { ran = true; return nil }
+			bad := g.Task(func(context.Context) error { return errors.New("fails") })
+			third := g.Task(after).Priority(High)
+			third.Succeed(bad, g.Task(noTask))
+			third.Precede(g.Task(after))
+			model.Assert(g.Validate() == nil, "Validate")
+		})
+		var report *Report
+		r := ex.Start(context.Background(), KeepGoing(g))
+		err := r.Wait()
+		model.Assert(errors.As(err, &report) && !ran, "ran %v, error %v", ran, err)
+		model.Assert(len(report.Failed) == 1 && len(report.Skipped) == 2, "%v", report)
+		p := r.Progress()
+		model.Assert(p.Done == 1 && p.Failed == 1 && p.Skipped == 2 && p.Left == 0, "%+v", p)
+	})
+}

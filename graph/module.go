@@ -372,6 +372,12 @@ func (g *Graph) origin(i uint32) (*Graph, uint32) {
 	return p.graph, i - p.first + p.own
 }
 
+// isEnd reports whether task i of the plan only ends the copy of a module.
+func (g *Graph) isEnd(i uint32) bool {
+	owner, own := g.origin(i)
+	return int(own) >= len(owner.funcs)
+}
+
 // partAt returns the index of the part with task i of the plan, or -1 if there are no parts.
 func (g *Graph) partAt(i uint32) int {
 	at, found := slices.BinarySearchFunc(g.parts, i, func(p part, i uint32) int {

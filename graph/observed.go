@@ -103,8 +103,7 @@ func execDynamicObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	i := r.index(t)
 	l := r.local(w)
 	if r.Disturbed() && !r.mayBegin(w, t) {
-		l.done++
-		return nil
+		return r.endWithout(w, l, i)
 	}
 	l.ran++
 	var one [1]int

@@ -39,7 +39,7 @@ func (r *runState) Progress() (p executor.Progress) {
 // whether the task may begin. Otherwise it is skipped.
 func (r *runState) mayBegin(w *executor.Worker, t *record) bool {
 	l := r.local(w)
-	if r.Stopped() || r.keeping != nil && r.isSkipped(r.index(t)) {
+	if r.isSkipped(r.index(t)) || r.Stopped() {
 		l.skips++
 		return false
 	}

@@ -46,7 +46,7 @@ type runState struct {
 	failed   xatomic.Int32 // tasks that have failed
 	skipped  xatomic.Int32 // tasks that were skipped, as far as the workers have told
 	mu       xsync.Mutex
-	failures xatomic.Plain[*[]failure] // under mu while the run is in progress; nil before the first
+	failures xatomic.Plain[*failures] // under mu while the run is in progress; nil before the first
 
 	outside outsideList
 
@@ -97,9 +97,16 @@ type local struct {
 	_ [pad.Size - 24]byte // 256 bytes in all, so that an index is a shift
 }
 
+// A failure is one of a task, which may have several: its own, those of its detached subflow, and that of its Release.
 type failure struct {
 	task uint32
 	err  *TaskError
+}
+
+// failures are those of a run.
+type failures struct {
+	all   []failure
+	tasks map[uint32]bool // the tasks that have failed
 }
 
 // Begin implements executor.Job: it freezes and validates the graph, unless that is done, and takes a run state.
@@ -378,22 +385,24 @@ func (r *runState) push(w *executor.Worker, l *local, it *executor.Item) {
 // fail keeps the error of a task that has not counted its successors down, and stops the run, or has the tasks skipped
 // that come after this one.
 func (r *runState) fail(t *record, err error) {
-	if i := r.index(t); r.failLate(i, err) && r.keeping != nil {
+	if i := r.index(t); r.failAs(i, err, false) {
 		r.skipAfter(i, i)
 	}
 }
 
-// failLate keeps the error of a task whose successors may have begun, and stops the run unless it keeps going. It
-// reports whether it is a failure of the task.
-func (r *runState) failLate(task uint32, err error) bool {
+// failLate keeps the error of a task whose successors may have begun, and stops the run unless it keeps going. The task
+// may have failed before.
+func (r *runState) failLate(task uint32, err error) { r.failAs(task, err, true) }
+
+// failAs is the common part of fail and failLate. It reports whether err is a failure of the task.
+func (r *runState) failAs(task uint32, err error, late bool) bool {
 	failed := r.graph.newTaskError(task, err)
 	if r.part.of == nil {
 		failed.Run = r.Run().Name()
 	}
-	if !r.keep(failure{task, failed}, err) {
+	if !r.keep(failure{task, failed}, err, late) {
 		return false
 	}
-	r.failed.Add(1)
 	if r.keeping == nil {
 		r.Run().Abort(failed) // without the lock: it calls OnStop of other layers
 	}
@@ -401,17 +410,22 @@ func (r *runState) failLate(task uint32, err error) bool {
 }
 
 // keep records the failure with err of a task, unless it only says why the run was stopped.
-func (r *runState) keep(f failure, err error) bool {
+func (r *runState) keep(f failure, err error, late bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.Run().Repeats(err) {
 		return false
 	}
-	if r.failures.Get() == nil {
-		r.failures.Set(new([]failure))
+	of := r.failures.Get()
+	if of == nil {
+		of = &failures{tasks: make(map[uint32]bool)}
+		r.failures.Set(of)
 	}
-	all := r.failures.Get()
-	*all = append(*all, f)
+	of.all = append(of.all, f)
+	if !late || !of.tasks[f.task] {
+		r.failed.Add(1)
+	}
+	of.tasks[f.task] = true
 	return true
 }
 
@@ -429,10 +443,10 @@ func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *execu
 		return l.finishLeave()
 	}
 	r.fail(t, err)
-	l.done++
 	if r.isDynamic() {
-		return nil
+		return r.endWithout(w, l, r.index(t))
 	}
+	l.done++
 	return r.release(w, l, t)
 }
 
@@ -472,7 +486,7 @@ func (r *runState) flush(w *executor.Worker, more int64) {
 func (r *runState) finish(w *executor.Worker) {
 	var errs []error
 	if failures := r.failures.Get(); failures != nil {
-		errs = r.errors(*failures)
+		errs = r.errors(failures.all)
 	}
 	r.failures.Set(nil)
 	r.keeping = nil

@@ -270,9 +270,13 @@ func (r *runState) OnStop() {
 // execLimited runs a task that has limits, or puts it aside.
 func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	r := stateOf(it.Body)
-	t := r.limited[r.index(recordOf(it))]
+	i := r.index(recordOf(it))
+	t := r.limited[i]
 	if r.Stopped() {
 		return t.exec(w, it) // no wake: permits are of no use to the other tasks of its run either
+	}
+	if !t.across && r.causeOf(i) != 0 {
+		return t.exec(w, it) // no wake: the task was never put aside
 	}
 	for n, l := range t.limits {
 		taken, put := l.take(it, r)
