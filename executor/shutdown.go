@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -30,10 +31,10 @@ const (
 //
 // Shutdown returns when the executor is closed, or a second after ctx has ended, or up to five seconds after as long as
 // queued work ends. To skip a million queued tasks takes about a tenth of a second. If tasks that do not heed their
-// context run on by then, it leaves them behind, and its error says so. The error also lists functions of an [Observer]
-// that have not returned. The executor is closed when they all return. A run whose task runs on ends after that task,
-// and so does a future that comes after it. A spare worker ends the others, if the executor has one and more than one
-// worker.
+// context run on by then, it leaves them behind, and its error says so and names their runs; [Executor.Stacks] tells
+// where they are. The error also lists functions of an [Observer] that have not returned. The executor is closed when
+// they all return. A run whose task runs on ends after that task, and so does a future that comes after it. A spare
+// worker ends the others, if the executor has one and more than one worker.
 //
 // Shutdown may be called several times, also at the same time and with Close: the first ctx to end cancels the work for
 // all of them. Called from a task of the same executor it does nothing and returns [ErrInTask]. On a worker of another
@@ -63,15 +64,38 @@ func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
 		}
 	}
 	cause := fmt.Errorf("%w: %w", ErrShutdown, context.Cause(ctx))
-	late := "tasks run on that do not heed their context"
+	late := ex.runOn
 	if !ex.abort(cause) {
-		cause, late = nil, "its threads have not ended"
+		cause, late = nil, func() string { return "its threads have not ended" }
 	}
 	ex.life.aside.Do(ex.closeAside)
 	if !ex.closesSoon() {
-		return fmt.Errorf("%w (the executor is not closed yet: %s)", cmp.Or(cause, ErrShutdown), ex.heldUp(late))
+		return fmt.Errorf("%w (the executor is not closed yet: %s)", cmp.Or(cause, ErrShutdown), ex.heldUp(late()))
 	}
 	return cmp.Or(cause, ex.hooks.err())
+}
+
+// runOn says that tasks run on, and of which runs: the oldest of those that have not ended.
+func (ex *executor) runOn() string {
+	const most = 5
+	var runs []*Run
+	ex.mu.Lock()
+	for r := ex.runs.Load(); r != nil; r = r.next {
+		runs = append(runs, r)
+	}
+	ex.mu.Unlock()
+	said := "tasks run on that do not heed their context"
+	for i, r := range slices.Backward(runs) {
+		switch n := len(runs) - i; {
+		case n == 1:
+			said += fmt.Sprintf(", in run of %q", r.nameForError())
+		case n <= most:
+			said += fmt.Sprintf(", %q", r.nameForError())
+		default:
+			return fmt.Sprintf("%s and %d more", said, i+1)
+		}
+	}
+	return said
 }
 
 // life is the state of an executor that is being closed.

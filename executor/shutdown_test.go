@@ -197,13 +197,15 @@ func TestShutdownLeavesBehind(t *testing.T) {
 		gate := make(chan struct{})
 		var begun sync.WaitGroup
 		var deaf []*executor.Run
-		for range ex.Workers() {
+		for i := range ex.Workers() {
 			begun.Add(1)
-			deaf = append(deaf, ex.Start(t.Context(), one(func(context.Context) error {
+			job := one(func(context.Context) error {
 				begun.Done()
 				<-gate
 				return nil
-			})))
+			})
+			name := fmt.Sprint("deaf ", i)
+			deaf = append(deaf, ex.Start(t.Context(), executor.With(job, executor.RunOptions{Name: name})))
 		}
 		begun.Wait()
 		queued := ex.Start(t.Context(), fan(100, func(context.Context) error { t.Error("begun"); return nil }))
@@ -222,7 +224,10 @@ func TestShutdownLeavesBehind(t *testing.T) {
 		for _, r := range deaf {
 			require.False(t, closed(r.Done()))
 		}
-		require.ErrorContains(t, err, "tasks run on")
+		require.ErrorContains(t, err, `tasks run on that do not heed their context, in run of "deaf 0"`)
+		if ex.Workers() == 2 {
+			require.ErrorContains(t, err, `in run of "deaf 0", "deaf 1"`)
+		}
 		isShutdown(t, ex.Shutdown(stop))
 		close(gate)
 		require.NoError(t, ex.Close())
@@ -233,6 +238,29 @@ func TestShutdownLeavesBehind(t *testing.T) {
 			isShutdown(t, r.Wait())
 		}
 	})
+}
+
+// TestShutdownNamesSomeRuns: the error names the oldest of the runs that it leaves behind, and counts the others.
+func TestShutdownNamesSomeRuns(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 8})
+	ex.SetShutdownPatience(10 * time.Millisecond)
+	gate := make(chan struct{})
+	var begun sync.WaitGroup
+	for i := range ex.Workers() {
+		begun.Add(1)
+		job := one(func(context.Context) error {
+			begun.Done()
+			<-gate
+			return nil
+		})
+		ex.Start(t.Context(), executor.With(job, executor.RunOptions{Name: fmt.Sprint("run ", i)}))
+	}
+	begun.Wait()
+	stop, end := deadline(t)
+	end()
+	err := ex.Shutdown(stop)
+	close(gate)
+	require.ErrorContains(t, err, `in run of "run 0", "run 1", "run 2", "run 3", "run 4" and 3 more)`)
 }
 
 func TestShutdownInTask(t *testing.T) {
