@@ -127,7 +127,7 @@ var retriesExperiment = &DequeExperiment{
 	points:  shares([]int{1, 5, 10, 20, 30, 40}, []int{10, 40}, 1),
 	prepare: sharing(func(_ *dequeRun, s *shared) dequeTrial {
 		if s.thief != nil {
-			s.passes = &ball{over: &s.over}
+			s.passes = &ball{}
 		}
 		return retriesTrial{s}
 	}),

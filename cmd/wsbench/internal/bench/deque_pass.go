@@ -14,7 +14,8 @@ import (
 // minute and on chips of their own in the next.
 type ball struct {
 	there, back side
-	over        *atomic.Bool // ends the game early
+	begin       time.Time
+	over        atomic.Bool // the game is over: all rallies were played, or they took too long
 }
 
 // A side is written by one thread and read by the other.
@@ -26,17 +27,24 @@ type side struct {
 const (
 	rallies    = 15
 	rallyTurns = 64
+	// gameLimit is how long the game takes at most. Threads that share a core take milliseconds for a pass.
+	gameLimit = 20 * time.Millisecond
 )
 
-// serve returns the median time of a pass in ns, over some rallies. Another thread must call answer.
+// serve returns the median time of a pass in ns, over some rallies. Another thread must call answer. If the game takes
+// too long, the time is the mean of the passes until then.
 func (b *ball) serve() float64 {
+	defer b.over.Store(true)
+	b.begin = time.Now()
 	var times []time.Duration
 	for rally := range rallies {
 		begin := time.Now()
 		for turn := range rallyTurns {
 			number := int64(rally*rallyTurns + turn + 1)
 			b.there.number.Store(number)
-			b.await(&b.back, number)
+			if !b.await(&b.back, number, func() bool { return time.Since(b.begin) > gameLimit }) {
+				return float64(time.Since(b.begin).Nanoseconds()) / float64(2*number-1)
+			}
 		}
 		times = append(times, time.Since(begin))
 	}
@@ -44,18 +52,22 @@ func (b *ball) serve() float64 {
 	return float64(times[rallies/2].Nanoseconds()) / rallyTurns / 2
 }
 
-// answer returns all that serve serves.
+// answer returns what serve serves, until the game is over.
 func (b *ball) answer() {
-	for number := int64(1); number <= rallies*rallyTurns; number++ {
-		b.await(&b.there, number)
+	for number := int64(1); b.await(&b.there, number, b.over.Load); number++ {
 		b.back.number.Store(number)
 	}
 }
 
-func (b *ball) await(s *side, number int64) {
-	for spins := 1; s.number.Load() < number && !b.over.Load(); spins++ {
+// await waits until the ball with that number is at s, or until ends. It reports whether the ball is there.
+func (b *ball) await(s *side, number int64, ends func() bool) bool {
+	for spins := 1; s.number.Load() < number; spins++ {
 		if spins%1024 == 0 {
+			if ends() {
+				return false
+			}
 			osthread.Yield() // the other thread may have no core
 		}
 	}
+	return true
 }
