@@ -32,7 +32,8 @@
 // A task that was given a context need not capture its executor: [FromContext] finds it, and the functions of this
 // package that take a context and an executor take a nil executor for it. With the context of no task, nil stands for
 // the executor of [Default], which the whole process may use. [Executor.WorkerIndex] tells a task the index of its
-// worker, and a [PerWorker] has a value for each. [Config.ThreadStart] and ThreadEnd are called on the workers' threads.
+// worker, and a [PerWorker] has a value for each. [Config.ThreadStart] and ThreadEnd are called on the workers'
+// threads.
 //
 // # Errors
 //

@@ -47,8 +47,8 @@ import (
 //     was given cancels it. Close waits for its functions, but not for Wait.
 //
 // All methods may be called from any goroutine and from tasks, those of the group too. Go and Wait are safe for
-// concurrent use; SetLimit and KeepGoing are not. A zero Group is one of NewGroup on the executor of [Default], from its
-// first call on. A Group must not be copied after that.
+// concurrent use; SetLimit and KeepGoing are not. A zero Group is one of NewGroup on the executor of [Default], from
+// its first call on. A Group must not be copied after that.
 type Group struct {
 	made xatomic.Uint32 // 1 from the first call on; P1: publishes what follows
 	ex   *Executor
@@ -86,8 +86,8 @@ func (g *Group) init(ex *Executor, ctx context.Context) {
 // GroupWithContext returns a group whose functions run on ex, and a context derived from ctx that is cancelled when a
 // function fails, by [Group.Cancel], or when Wait returns. The group should be waited for even if it got no function.
 //
-// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. GroupWithContext panics if ctx
-// is nil.
+// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. GroupWithContext panics if
+// ctx is nil.
 func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Context) {
 	ex = executorOr(ctx, ex, "GroupWithContext")
 	g := NewGroup(ex)
@@ -184,7 +184,8 @@ func (g *Group) KeepGoing() {
 func (g *Group) mustBeIdle(method string) {
 	g.mustBeMade()
 	if r := g.run.Load(); r != nil && r.used.Load() && !r.of.isOver() {
-		panic("executor: Group." + method + " while functions of the group may run: call it before the first Go or after Wait")
+		panic("executor: Group." + method + " while functions of the group may run: " +
+			"call it before the first Go or after Wait")
 	}
 }
 

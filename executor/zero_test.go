@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A zero Promise, Future, PerWorker or Executor says how it is made, whatever is called first, and a nil Group that it is
-// nil. A zero Group is one of the default executor.
+// A zero Promise, Future, PerWorker or Executor says how it is made, whatever is called first, and a nil Group that it
+// is nil. A zero Group is one of the default executor.
 func TestZeroValues(t *testing.T) {
 	const (
 		group     = "executor: a method of a nil Group"

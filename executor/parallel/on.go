@@ -27,8 +27,8 @@ type On struct {
 	Limit int
 }
 
-// check returns on with an executor. It panics if ctx is nil, if on is invalid, or if the function of that name has a nil
-// function among its arguments.
+// check returns on with an executor. It panics if ctx is nil, if on is invalid, or if the function of that name has a
+// nil function among its arguments.
 func (on On) check(ctx context.Context, name string, hasNil bool) On {
 	switch {
 	case hasNil:

@@ -40,8 +40,8 @@ var busy = []metric{
 }
 
 // lockOnce is why a shared queue for even tasks cannot be slower by much.
-const lockOnce = "a thread locks the shared queue once a task, and the tasks are even: what queues per thread can save is " +
-	"160 locks at most, some 20 µs, where the document has 10 ms"
+const lockOnce = "a thread locks the shared queue once a task, and the tasks are even: what queues per thread can " +
+	"save is 160 locks at most, some 20 µs, where the document has 10 ms"
 
 var f1 = &Experiment{
 	ID: "001/f1", Place: "Results 1, \"Time taken v/s number of tasks, 1000×1000 MM\"",
