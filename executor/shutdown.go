@@ -76,7 +76,8 @@ func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
 }
 
 // runOn says that tasks run on, and of which runs: the oldest of those that have not ended.
-func (ex *executor) runOn() string {
+func (ex *executor) runOn() (said string) {
+	defer func() { _ = recover() }() // Name may be user code
 	const most = 5
 	var runs []*Run
 	ex.mu.Lock()
@@ -84,13 +85,13 @@ func (ex *executor) runOn() string {
 		runs = append(runs, r)
 	}
 	ex.mu.Unlock()
-	said := "tasks run on that do not heed their context"
+	said = "tasks run on that do not heed their context"
 	for i, r := range slices.Backward(runs) {
 		switch n := len(runs) - i; {
 		case n == 1:
-			said += fmt.Sprintf(", in run of %q", r.nameForError())
+			said += fmt.Sprintf(", in run of %q", r.Name())
 		case n <= most:
-			said += fmt.Sprintf(", %q", r.nameForError())
+			said += fmt.Sprintf(", %q", r.Name())
 		default:
 			return fmt.Sprintf("%s and %d more", said, i+1)
 		}
