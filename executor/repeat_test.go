@@ -158,8 +158,8 @@ func TestRepeatOptions(t *testing.T) {
 	})
 }
 
-// After the end nothing is left. What Times does not begin because of a failure is skipped, and so is a run that was cut
-// short.
+// After the end nothing is left. What Times does not begin because of a failure is skipped, and so is a run that was
+// cut short.
 func TestRepeatProgressAtEnd(t *testing.T) {
 	const n = 5
 	for name, c := range map[string]struct {

@@ -42,8 +42,8 @@ func TestModelKeepGoing(t *testing.T) {
 	})
 }
 
-// TestModelKeepGoingTwice: two tasks fail at the same time. The task after each of them is skipped, and that after both,
-// once.
+// TestModelKeepGoingTwice: two tasks fail at the same time. The task after each of them is skipped, and that after
+// both, once.
 func TestModelKeepGoingTwice(t *testing.T) {
 	onDefaults(t, []int{2}, func(ex *executor.Executor) {
 		g := New("g")

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// make compiles two sources, links them, and has a page besides that does not depend on them.
+// makeGraph returns a graph that compiles two sources, links them, and has a page besides that does not depend on them.
 func makeGraph(fails func(name string) error, ran *[]string) *graph.Graph {
 	g := graph.New("mk")
 	task := func(name string) graph.Task {

@@ -54,6 +54,6 @@ func conclusion(rows []bench.Row) string {
 		return ""
 	}
 	f := bench.Significant
-	return fmt.Sprintf("In short, with %d workers: a task costs %s to %s ns, on goroutines %s to %s; matmul is %s times as "+
-		"fast as serial.", workers, f(least), f(most), f(leastGo), f(mostGo), f(faster))
+	return fmt.Sprintf("In short, with %d workers: a task costs %s to %s ns, on goroutines %s to %s; matmul is %s times "+
+		"as fast as serial.", workers, f(least), f(most), f(leastGo), f(mostGo), f(faster))
 }

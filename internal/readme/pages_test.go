@@ -78,8 +78,8 @@ func block(i int, code string) string {
 	statements := regexp.MustCompile(`//.*`).ReplaceAllString(code, "")
 	for _, p := range []string{
 		"bufio", "bytes", "cmp", "context", "errors", "expvar", "fmt", "io", "iter", "maps", "net/http",
-		"net/http/httptest", "os", "runtime", "slices", "strings", "sync", "sync/atomic", "time", magpie, magpie + "/deque", magpie + "/executor",
-		magpie + "/executor/httpdebug", magpie + "/executor/metrics", magpie + "/executor/observe",
+		"net/http/httptest", "os", "runtime", "slices", "strings", "sync", "sync/atomic", "time",
+		magpie, magpie + "/deque", magpie + "/executor", magpie + "/executor/httpdebug", magpie + "/executor/metrics", magpie + "/executor/observe",
 		magpie + "/executor/parallel", magpie + "/executor/pipeline", magpie + "/executor/pool",
 		magpie + "/executor/watch", magpie + "/graph",
 	} {

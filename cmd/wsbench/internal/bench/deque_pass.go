@@ -44,7 +44,7 @@ func (b *ball) serve() float64 {
 	return float64(times[rallies/2].Nanoseconds()) / rallyTurns / 2
 }
 
-// answer returns all that serve serves.
+// answer answers each pass of serve.
 func (b *ball) answer() {
 	for number := int64(1); number <= rallies*rallyTurns; number++ {
 		b.await(&b.there, number)

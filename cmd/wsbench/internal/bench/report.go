@@ -21,8 +21,8 @@ type format interface {
 // Formats lists the formats of a report.
 func Formats() []string { return []string{"text", "bench", "json"} }
 
-// NewReport returns a report in one of [Formats] on w. Notes, if not nil, returns lines about all rows, which follow the
-// tables of format text.
+// NewReport returns a report in one of [Formats] on w. Notes, if not nil, returns lines about all rows, which follow
+// the tables of format text.
 func NewReport[R Record](
 	name string, w io.Writer, env *environment.Environment, notes func([]Row) []string,
 ) (*Report[R], error) {

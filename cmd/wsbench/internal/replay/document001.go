@@ -40,8 +40,8 @@ var busy = []metric{
 }
 
 // lockOnce is why a shared queue for even tasks cannot be slower by much.
-const lockOnce = "a thread locks the shared queue once a task, and the tasks are even: what queues per thread can save is " +
-	"160 locks at most, some 20 µs, where the document has 10 ms"
+const lockOnce = "a thread locks the shared queue once a task, and the tasks are even: what queues per thread can save " +
+	"is 160 locks at most, some 20 µs, where the document has 10 ms"
 
 var f1 = &Experiment{
 	ID: "001/f1", Place: "Results 1, \"Time taken v/s number of tasks, 1000×1000 MM\"",
@@ -229,7 +229,7 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 				for _, w := range d.values("workload") {
 					part := d.where("workload=%s", w)
 					x, y := part.median("ns/op", "queue=%s", a), part.median("ns/op", "queue=%s", b)
-					held = held && x < 0.98*y // less is no difference that a reader would see
+					held = held && x < 0.98*y // a reader of the figure does not see two percent
 					found = append(found, fmt.Sprintf("%s: %s against %s, %s", w, ms(x), ms(y), percent(x, y)))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))

@@ -7,7 +7,7 @@ import (
 )
 
 // The experiments of document 004: ABP is its original Cilk++, and bws-same its BWS, whose thief yields to a busy peer
-// that was last on the thief's own CPU, and so has no core: there the peer is what gets the core, as with the document's
+// that was last on the thief's own CPU, and so has no core: there the peer gets the core, as with the document's
 // yield_to. 004/stand-ins compares it with others. adaptive is our default policy, in the same co-runs.
 var document004 = []*Experiment{sec2, table1Of004, solo004, fig2Of004, fig3Of004, fig4Of004, fig5Of004, fig6Of004,
 	standInsOf004, sec55}
@@ -21,8 +21,8 @@ const (
 	privateForks = "private-forks"
 	document4    = "The document has 32 cores, 32 workers a program and a kernel with two more system calls. Here " +
 		"each program has as many workers as there are cores, the kernel is a stock one, and bws-same stands for " +
-		"BWS (see 004/stand-ins). Forks are pushed when they are made, as in Cilk++. With the document's setting sched_compat_yield (footnote 3) a yield let every " +
-		"other thread of the core go first. Kernels since 3.0 do not have it, and their plain sched_yield stands for " +
+		"BWS (see 004/stand-ins). Forks are pushed when they are made, as in Cilk++. With the document's setting " +
+		"sched_compat_yield (footnote 3) a yield let every other thread of the core go first. Kernels since 3.0 do not have it, and their plain sched_yield stands for " +
 		"it: it moves the thread back by a slice at most, and the kernel may choose it again at once. So ABP may give " +
 		"less of its cores away than the document's."
 )
