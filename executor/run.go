@@ -285,15 +285,16 @@ func (r *Run) visit(w *Worker) {
 // operation. [Gauges.Pending] tells how many items wait for a worker, as far as they can be seen, for all runs of the
 // executor together. If Total is 0, Left − Running − Waiting is about the number of ready tasks.
 type Progress struct {
-	// Total is the number of tasks of the run. It is 0 if the job does not know it in advance, as a graph with
-	// conditions and a pipeline do not. A run of [Func] is one task. Of [Times] and [Until] each run counts as one.
+	// Total is the number of tasks of the run. It is 0 if the job does not tell it, as a graph with conditions or
+	// several priorities, a pipeline and [Until] do not. A run of [Func] is one task. Of [Times] and Until each run
+	// counts as one.
 	Total int64
 	// Done is the number of tasks that have run and not failed. Of a pipeline it is the number of tokens that have come
 	// through.
 	Done int64
 	// Failed is the number of tasks that have failed. A pipeline does not tell it.
 	Failed int64
-	// Skipped is the number of tasks that were skipped after a failure or cancellation. Of [Times] and [Until] a run
+	// Skipped is the number of tasks that were skipped after a failure or cancellation. Of Times and Until a run
 	// that was cut short is among them, and of Times those that did not begin: Until does not know how many there would
 	// be. A pipeline does not tell it.
 	Skipped int64

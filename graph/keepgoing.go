@@ -116,7 +116,7 @@ type Report struct {
 // the tasks of modules behind, as an [executor.TaskSet] has.
 type TaskReport struct {
 	Index int        // as [Task.Index] returns it; of a task of a module that in the executor.TaskSet
-	Name  string     // as [Task.Name] returns it; of a task of a module module/task
+	Name  string     // as [Task.Name] returns it; of a task of a module as [Graph.Module] says
 	Cause *TaskError // the task's failure or, if it was skipped, the first that kept it from running
 }
 
@@ -155,28 +155,16 @@ func (r *runState) report(failures []failure) *Report {
 		if first[f.task] == nil {
 			first[f.task] = f.err
 		}
-		e.Failed = append(e.Failed, TaskReport{int(f.task), r.graph.pathOf(f.task), f.err})
+		e.Failed = append(e.Failed, TaskReport{int(f.task), r.graph.taskName(f.task), f.err})
 	}
 	if made := r.keeping.causes.Load(); made != nil {
 		for i := range *made {
 			if cause := (*made)[i].Load(); cause != 0 && !r.graph.isEnd(uint32(i)) {
-				e.Skipped = append(e.Skipped, TaskReport{i, r.graph.pathOf(uint32(i)), first[cause-1]})
+				e.Skipped = append(e.Skipped, TaskReport{i, r.graph.taskName(uint32(i)), first[cause-1]})
 			}
 		}
 	}
 	return e
-}
-
-// pathOf returns the name of task i of the plan, with the names of the modules that it is in.
-func (g *Graph) pathOf(i uint32) string {
-	owner, own := g.origin(i)
-	name := owner.ownName(own)
-	for owner != g {
-		i = g.moduleOf(i)
-		owner, own = g.origin(i)
-		name = owner.ownName(own) + "/" + name
-	}
-	return name
 }
 
 // errors returns the errors with which a run ends in which these tasks have failed.

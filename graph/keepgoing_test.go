@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// make compiles two sources, links them, and has a page besides that does not depend on them.
+// makeGraph returns a graph that compiles two sources, links them, and has a page besides that does not depend on them.
 func makeGraph(fails func(name string) error, ran *[]string) *graph.Graph {
 	g := graph.New("mk")
 	task := func(name string) graph.Task {
@@ -252,30 +252,36 @@ func TestKeepGoingRandom(t *testing.T) {
 	}
 }
 
-// TestKeepGoingModule: the report names tasks of modules as observers see them.
+// TestKeepGoingModule: the report names tasks of modules as observers see them, those of modules in modules too.
 func TestKeepGoingModule(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2})
+	var set atomic.Pointer[executor.TaskSet]
+	ex := newExecutor(t, executor.Config{Workers: 2, Observers: []*executor.Observer{
+		{TaskBegin: func(_ int, _ *executor.Run, task *executor.Task) { set.Store(task.Set) }},
+	}})
 	boom := errors.New("boom")
 	inner := graph.New("inner")
 	bad := inner.Task(func(context.Context) error { return boom }).Named("bad")
-	inner.Task(func(context.Context) error { return nil }).Named("next").Succeed(bad)
+	inner.Task(nothing).Named("next").Succeed(bad)
 	ok := false
 	inner.Task(func(context.Context) error { ok = true; return nil }).Named("beside")
-	g := graph.New("outer")
-	m := g.Module(inner).Named("m")
+	middle, g := graph.New("middle"), graph.New("outer")
+	middle.Module(inner).Named("m")
+	m := g.Module(middle).Named("middle")
 	g.Task(func(context.Context) error { t.Error("runs after a failed module"); return nil }).Named("after").Succeed(m)
 	var report *graph.Report
 	within(t, ex, func() { require.ErrorAs(t, ex.Run(context.Background(), graph.KeepGoing(g)), &report) })
 	require.True(t, ok)
 	require.Len(t, report.Failed, 1)
 	require.Equal(t, "m/bad", report.Failed[0].Name)
-	var names []string
-	for _, s := range report.Skipped {
-		names = append(names, s.Name)
+	names := []string{"after", "m/next"} // and not the tasks that end the copies of the modules
+	require.Len(t, report.Skipped, len(names))
+	for i, s := range report.Skipped {
+		require.Equal(t, names[i], s.Name)
 		require.ErrorIs(t, s.Cause, boom)
 	}
-	slices.Sort(names)
-	require.Equal(t, []string{"after", "m/next"}, names) // and not the task that ends the copy of the module
+	for _, r := range slices.Concat(report.Failed, report.Skipped) {
+		require.Equal(t, set.Load().Tasks[r.Index].Name, r.Name)
+	}
 }
 
 // TestKeepGoingCondition: what does not depend on a failed condition goes on, and a report of it has no skipped tasks.

@@ -15,7 +15,7 @@ func Count(s string) (int, error) {
 	}
 	// 2^53 is the largest number up to which a float64 has all whole ones.
 	f, err := strconv.ParseFloat(plain, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > min(1<<53, math.MaxInt) {
+	if err != nil || strings.ContainsAny(plain, "xX") || f != math.Trunc(f) || math.Abs(f) > min(1<<53, math.MaxInt) {
 		return 0, fmt.Errorf("%q is no whole number", s)
 	}
 	return int(f), nil

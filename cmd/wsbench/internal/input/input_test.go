@@ -61,7 +61,7 @@ func TestCount(t *testing.T) {
 		require.NoError(t, err, s)
 		require.Equal(t, want, n, s)
 	}
-	for _, s := range []string{"", "x", "1.5", "1e-3", "1e300", "NaN", "Inf", "0x10", "1e", "1 000", "_"} {
+	for _, s := range []string{"", "x", "1.5", "1e-3", "1e300", "NaN", "Inf", "0x10", "1e", "1 000", "_", "0x1p4"} {
 		_, err := Count(s)
 		require.EqualError(t, err, `"`+s+`" is no whole number`)
 	}

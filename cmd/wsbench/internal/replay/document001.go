@@ -229,7 +229,7 @@ func sleepExperiment(name, place string, threads, tasks int, unit string) *Exper
 				for _, w := range d.values("workload") {
 					part := d.where("workload=%s", w)
 					x, y := part.median("ns/op", "queue=%s", a), part.median("ns/op", "queue=%s", b)
-					held = held && x < 0.98*y // less is no difference that a reader would see
+					held = held && x < 0.98*y // a reader of the figure does not see two percent
 					found = append(found, fmt.Sprintf("%s: %s against %s, %s", w, ms(x), ms(y), percent(x, y)))
 				}
 				return verdict(held, "%s", strings.Join(found, "; "))

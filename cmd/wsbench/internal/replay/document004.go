@@ -7,8 +7,8 @@ import (
 )
 
 // The experiments of document 004: ABP is its original Cilk++, and bws-same its BWS, whose thief yields to a busy peer
-// that was last on the thief's own CPU, and so has no core: there the peer is what gets the core, as with the
-// document's yield_to. 004/stand-ins compares it with others. adaptive is our default policy, in the same co-runs.
+// that was last on the thief's own CPU, and so has no core: there the peer gets the core, as with the document's
+// yield_to. 004/stand-ins compares it with others. adaptive is our default policy, in the same co-runs.
 var document004 = []*Experiment{sec2, table1Of004, solo004, fig2Of004, fig3Of004, fig4Of004, fig5Of004, fig6Of004,
 	standInsOf004, sec55}
 

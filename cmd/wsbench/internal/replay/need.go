@@ -51,8 +51,8 @@ var (
 	// Document 004.
 	aSleeper  = need{3, "with two workers the only thief of a program is the watchdog, which no policy lets sleep"}
 	losesBFS  = need{3, "BFS scales to 0.66 of the cores, so that with two it loses 0.3 workers to EP at most"}
-	premature = need{3, "with two workers a thief's only victim is the busy one, so that a steal fails only if there is " +
-		"nothing to steal: no thief yields prematurely, by which the document explains the loss"}
+	premature = need{3, "with two workers a thief's only victim is the busy one, so that hardly a steal fails while there " +
+		"is something to steal: no thief yields prematurely, by which the document explains the loss"}
 	halfOfIt = need{4, "half of two workers is one, which is no thief and never yields: it keeps one of the two cores, " +
 		"and leaves the other to all workers of MM"}
 	halfTheTime = need{4, "without yields each of four threads has half of a core, so that a program takes twice its " +

@@ -105,8 +105,8 @@ func (p *Plan) inTurns(turns int, plan func()) {
 }
 
 // workers returns the numbers of workers of document 000: 1, 4, 8, and so on up to 40. For a small machine they are 1,
-// 2,
-// 4, and so on up to four times the cores: beyond the cores the policies differ in what their thieves take from others.
+// 2, 4, and so on up to four times the cores: beyond the cores the policies differ in what their thieves take from
+// others.
 func (p *Plan) workers() (all []int) {
 	if p.Full {
 		return []int{1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40}
