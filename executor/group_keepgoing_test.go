@@ -78,7 +78,10 @@ func TestGroupKeepGoingCancelled(t *testing.T) {
 		g.Go(func() error { return boom })
 		g.GoAfter(func(context.Context) error { g.Cancel(enough); return nil })
 		g.GoAfter(func(context.Context) error { t.Error("called after Cancel"); return nil },
-			g.GoAfter(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }))
+			g.GoAfter(func(ctx context.Context) error {
+				executor.Blocking(func() { <-ctx.Done() }) // the only worker may come here first
+				return ctx.Err()
+			}))
 		err := g.Wait()
 		require.ErrorIs(t, err, enough)
 		require.ErrorIs(t, err, boom)

@@ -27,9 +27,15 @@ func fib(s *executor.Scope, n int) int {
 	return f.Join(s) + y
 }
 
+// first is set by the first run of TestDefault.
+var first atomic.Bool
+
 // TestDefault makes the default executor, uses it in all ways, and closes it. What comes before and after is in here,
 // too: there is one for all tests of the process.
 func TestDefault(t *testing.T) {
+	if !first.CompareAndSwap(false, true) {
+		t.Skip("with -count: the process has had its default executor")
+	}
 	before := runtime.GOMAXPROCS(0)
 	ctx := t.Context()
 
