@@ -180,7 +180,7 @@ func (g *Group) KeepGoing() {
 	g.keeps = true
 }
 
-// mustBeIdle panics if functions of the group may run, or g is zero.
+// mustBeIdle panics if functions of the group may run, or if g is nil.
 func (g *Group) mustBeIdle(method string) {
 	g.mustBeMade()
 	if r := g.run.Load(); r != nil && r.used.Load() && !r.of.isOver() {
@@ -234,9 +234,8 @@ type GroupTask struct {
 
 // GoAfter is GoContext for a function that begins when all tasks in after have ended. If one of them has failed, or was
 // not called, the function is not called, also after [Group.KeepGoing]. If that was before another Wait, the new task
-// fails with the same error.
-// GoAfter does not wait, even with a limit. It panics if fn is nil, and if an element of after is nil or belongs to
-// another group. It has then started nothing.
+// fails with the same error. GoAfter does not wait, even with a limit. It panics if fn is nil, and if an element of
+// after is nil or belongs to another group. It has then started nothing.
 func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *GroupTask {
 	if fn == nil {
 		panic("executor: Group.GoAfter of a nil function")

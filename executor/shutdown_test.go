@@ -189,25 +189,30 @@ func TestShutdownIsSeenByErr(t *testing.T) {
 	})
 }
 
+// startDeaf keeps each worker busy with a run, "deaf 0" and so on, whose task heeds nothing but the gate.
+func startDeaf(t *testing.T, ex *executor.Executor, gate <-chan struct{}) (deaf []*executor.Run) {
+	var begun sync.WaitGroup
+	for i := range ex.Workers() {
+		begun.Add(1)
+		job := one(func(context.Context) error {
+			begun.Done()
+			<-gate
+			return nil
+		})
+		name := fmt.Sprint("deaf ", i)
+		deaf = append(deaf, ex.Start(t.Context(), executor.With(job, executor.RunOptions{Name: name})))
+	}
+	begun.Wait()
+	return deaf
+}
+
 // Shutdown leaves tasks behind that do not heed their context. All other work ends, and the executor is closed when
 // the tasks return.
 func TestShutdownLeavesBehind(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		ex.SetShutdownPatience(10 * time.Millisecond)
 		gate := make(chan struct{})
-		var begun sync.WaitGroup
-		var deaf []*executor.Run
-		for i := range ex.Workers() {
-			begun.Add(1)
-			job := one(func(context.Context) error {
-				begun.Done()
-				<-gate
-				return nil
-			})
-			name := fmt.Sprint("deaf ", i)
-			deaf = append(deaf, ex.Start(t.Context(), executor.With(job, executor.RunOptions{Name: name})))
-		}
-		begun.Wait()
+		deaf := startDeaf(t, ex, gate)
 		queued := ex.Start(t.Context(), fan(100, func(context.Context) error { t.Error("begun"); return nil }))
 		f := executor.Async(t.Context(), ex, func(context.Context) (int, error) { t.Error("called"); return 0, nil })
 		stop, end := deadline(t)
@@ -245,22 +250,12 @@ func TestShutdownNamesSomeRuns(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 8})
 	ex.SetShutdownPatience(10 * time.Millisecond)
 	gate := make(chan struct{})
-	var begun sync.WaitGroup
-	for i := range ex.Workers() {
-		begun.Add(1)
-		job := one(func(context.Context) error {
-			begun.Done()
-			<-gate
-			return nil
-		})
-		ex.Start(t.Context(), executor.With(job, executor.RunOptions{Name: fmt.Sprint("run ", i)}))
-	}
-	begun.Wait()
+	startDeaf(t, ex, gate)
 	stop, end := deadline(t)
 	end()
 	err := ex.Shutdown(stop)
 	close(gate)
-	require.ErrorContains(t, err, `in run of "run 0", "run 1", "run 2", "run 3", "run 4" and 3 more)`)
+	require.ErrorContains(t, err, `in run of "deaf 0", "deaf 1", "deaf 2", "deaf 3", "deaf 4" and 3 more)`)
 }
 
 func TestShutdownInTask(t *testing.T) {

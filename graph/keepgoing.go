@@ -1,9 +1,7 @@
 package graph
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/magpie-go/magpie/executor"
@@ -165,16 +163,4 @@ func (r *runState) report(failures []failure) *Report {
 		}
 	}
 	return e
-}
-
-// errors returns the errors with which a run ends in which these tasks have failed.
-func (r *runState) errors(failures []failure) (errs []error) {
-	slices.SortFunc(failures, func(a, b failure) int { return cmp.Compare(a.task, b.task) })
-	if r.keeping != nil && r.part.of == nil {
-		return []error{r.report(failures)}
-	}
-	for _, f := range failures {
-		errs = append(errs, f.err)
-	}
-	return errs
 }

@@ -97,18 +97,6 @@ type local struct {
 	_ [pad.Size - 24]byte // 256 bytes in all, so that an index is a shift
 }
 
-// A failure is one of a task, which may have several: its own, those of its detached subflow, and that of its Release.
-type failure struct {
-	task uint32
-	err  *TaskError
-}
-
-// failures are those of a run.
-type failures struct {
-	all   []failure
-	tasks map[uint32]bool // the tasks that have failed
-}
-
 // Begin implements executor.Job: it freezes and validates the graph, unless that is done, and takes a run state.
 func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
 	g.mustBe()
@@ -380,53 +368,6 @@ func (t *record) countDown(alone bool) (ready bool) {
 func (r *runState) push(w *executor.Worker, l *local, it *executor.Item) {
 	l.detach()
 	w.Push(it)
-}
-
-// fail keeps the error of a task that has not counted its successors down, and stops the run, or has the tasks skipped
-// that come after this one.
-func (r *runState) fail(t *record, err error) {
-	if i := r.index(t); r.failAs(i, err, false) {
-		r.skipAfter(i, i)
-	}
-}
-
-// failLate keeps the error of a task whose successors may have begun, and stops the run unless it keeps going. The task
-// may have failed before.
-func (r *runState) failLate(task uint32, err error) { r.failAs(task, err, true) }
-
-// failAs is the common part of fail and failLate. It reports whether err is a failure of the task.
-func (r *runState) failAs(task uint32, err error, late bool) bool {
-	failed := r.graph.newTaskError(task, err)
-	if r.part.of == nil {
-		failed.Run = r.Run().Name()
-	}
-	if !r.keep(failure{task, failed}, err, late) {
-		return false
-	}
-	if r.keeping == nil {
-		r.Run().Abort(failed) // without the lock: it calls OnStop of other layers
-	}
-	return true
-}
-
-// keep records the failure with err of a task, unless it only says why the run was stopped.
-func (r *runState) keep(f failure, err error, late bool) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.Run().Repeats(err) {
-		return false
-	}
-	of := r.failures.Get()
-	if of == nil {
-		of = &failures{tasks: make(map[uint32]bool)}
-		r.failures.Set(of)
-	}
-	of.all = append(of.all, f)
-	if !late || !of.tasks[f.task] {
-		r.failed.Add(1)
-	}
-	of.tasks[f.task] = true
-	return true
 }
 
 // Fail implements executor.Hooks.

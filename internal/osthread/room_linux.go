@@ -68,8 +68,8 @@ func (c *claim) add(n int64) {
 // Arbitrary.
 func holds(cost time.Duration) time.Duration { return max(20*time.Millisecond, 50*cost) }
 
-// refuses is holds for a refusal. A task in Blocking may take no more processor time than such a look: looks are to add
-// some percent to that.
+// refuses is how long a refusal holds: longer, since each Blocking asks while there is no room, and looks are to add no
+// more than some percent to what it costs.
 func refuses(cost time.Duration) time.Duration { return max(20*time.Millisecond, 200*cost) }
 
 // plenty is room that is far from the limits. Others may take from it as well, so that little of it counts.

@@ -26,7 +26,7 @@ type Measurement struct {
 	Reps        int           // of a co-run: how often each program is to be measured while all others run
 	Expect      time.Duration // from a development machine with two cores; replay scales it by how others went
 	Rounds      *Rounds       // if not nil: the programs have turns, instead of repeating until all are measured
-	Turn        int           // of a measurement that is made several times, with others between: see turns; from 0
+	Turn        int           // of a measurement that is made several times, with others between, see inTurns; from 0
 }
 
 // A Program is the arguments of a run of wsbench, and names that tell its results from those of others.
