@@ -1,16 +1,11 @@
 package deque_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/stretchr/testify/require"
 )
-
-func TestBatchNames(t *testing.T) {
-	require.Equal(t, "[one half block]", fmt.Sprint([]deque.Batch{deque.One, deque.Half, deque.Block}))
-}
 
 // requireBatch steals a batch of at most room items, and requires consecutive items of which the first is want.
 func requireBatch(t *testing.T, d deque.Batcher[int], batch deque.Batch, room, want, count int) {

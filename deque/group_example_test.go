@@ -10,7 +10,8 @@ import (
 // next push that it has to notify one.
 func ExampleNewGroup() {
 	for _, name := range []string{"chaselev", "padws"} {
-		kind, err := deque.ParseKind(name)
+		var kind deque.Kind
+		err := kind.UnmarshalText([]byte(name))
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -10,17 +10,39 @@ import (
 
 func TestKindNames(t *testing.T) {
 	for _, k := range deque.Kinds() {
-		parsed, err := deque.ParseKind(k.String())
+		text, err := k.MarshalText()
 		require.NoError(t, err)
+		require.Equal(t, k.String(), string(text))
+		var parsed deque.Kind
+		require.NoError(t, parsed.UnmarshalText(text))
 		require.Equal(t, k, parsed)
 	}
 	require.Equal(t, "[chaselev abp bwos bwos-fifo padws adws pdqr pdqs locked]", fmt.Sprint(deque.Kinds()))
-	_, err := deque.ParseKind("lifo")
-	require.EqualError(t, err, `deque: there is no kind "lifo": `+
+	var parsed deque.Kind
+	require.EqualError(t, parsed.UnmarshalText([]byte("lifo")), `deque: there is no kind "lifo": `+
 		`choose one of chaselev, abp, bwos, bwos-fifo, padws, adws, pdqr, pdqs, locked`)
 	unknown := deque.Kind(200)
 	require.Equal(t, "Kind(200)", unknown.String())
+	_, err := unknown.MarshalText()
+	require.EqualError(t, err, "deque: there is no Kind(200)")
 	require.False(t, unknown.Hides() || unknown.Asks() || unknown.Bounded())
+}
+
+func TestBatchNames(t *testing.T) {
+	for i, name := range []string{"one", "half", "block"} {
+		text, err := deque.Batch(i).MarshalText()
+		require.NoError(t, err)
+		require.Equal(t, name, string(text))
+		var parsed deque.Batch
+		require.NoError(t, parsed.UnmarshalText(text))
+		require.Equal(t, deque.Batch(i), parsed)
+	}
+	parsed := deque.Half
+	require.EqualError(t, parsed.UnmarshalText([]byte("all")),
+		`deque: there is no batch "all": choose one of [one half block]`)
+	require.Equal(t, deque.Half, parsed)
+	_, err := deque.Batch(3).MarshalText()
+	require.EqualError(t, err, "deque: there is no Batch(3)")
 }
 
 // TestKindAbout: every row has a description of one line, and no two are the same.

@@ -84,16 +84,26 @@ func Kinds() []Kind {
 	return kinds
 }
 
-// ParseKind returns the kind whose String is name.
-func ParseKind(name string) (Kind, error) {
-	var names []string
-	for _, k := range Kinds() {
-		if k.String() == name {
-			return k, nil
-		}
-		names = append(names, k.String())
+// MarshalText returns the name of k. It implements [encoding.TextMarshaler].
+func (k Kind) MarshalText() ([]byte, error) {
+	if k >= numKinds {
+		return nil, fmt.Errorf("deque: there is no %v", k)
 	}
-	return 0, fmt.Errorf("deque: there is no kind %q: choose one of %s", name, strings.Join(names, ", "))
+	return []byte(k.String()), nil
+}
+
+// UnmarshalText sets k to the kind of that name, for [flag.TextVar], JSON and the like. For any other name it returns
+// an error that lists the names.
+func (k *Kind) UnmarshalText(name []byte) error {
+	var names []string
+	for _, known := range Kinds() {
+		if known.String() == string(name) {
+			*k = known
+			return nil
+		}
+		names = append(names, known.String())
+	}
+	return fmt.Errorf("deque: there is no kind %q: choose one of %s", name, strings.Join(names, ", "))
 }
 
 // Hides reports whether thieves may find nothing although the owner has items. [Queue] has the rules for such kinds.

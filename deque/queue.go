@@ -82,11 +82,33 @@ const (
 	Block              // all items in the place
 )
 
+var batchNames = [...]string{One: "one", Half: "half", Block: "block"}
+
 func (b Batch) String() string {
 	if b > Block {
 		return fmt.Sprintf("Batch(%d)", uint8(b))
 	}
-	return [...]string{"one", "half", "block"}[b]
+	return batchNames[b]
+}
+
+// MarshalText returns the name of b: "one", "half" or "block". It implements [encoding.TextMarshaler].
+func (b Batch) MarshalText() ([]byte, error) {
+	if b > Block {
+		return nil, fmt.Errorf("deque: there is no %v", b)
+	}
+	return []byte(batchNames[b]), nil
+}
+
+// UnmarshalText sets b to the value of that name, for [flag.TextVar], JSON and the like. For any other name it returns
+// an error that lists the names.
+func (b *Batch) UnmarshalText(name []byte) error {
+	for i, known := range batchNames {
+		if known == string(name) {
+			*b = Batch(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("deque: there is no batch %q: choose one of %v", name, batchNames)
 }
 
 // of returns how many of n items a thief with that much room takes.

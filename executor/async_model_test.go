@@ -34,7 +34,7 @@ func drained(ex *Executor) {
 // TestModelAsync: futures from outside are called once each, every waiter sees the result, and Close, which is called
 // at once, waits for the one without a waiter.
 func TestModelAsync(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		var calls [2]tally
 		f := Async(context.Background(), ex, countedCall(&calls[0]))
@@ -47,7 +47,7 @@ func TestModelAsync(t *testing.T) {
 
 // TestModelAsyncInside: a task waits for a future that it has started, on whichever worker the future is called.
 func TestModelAsyncInside(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		var calls tally
 		j := newJob(func(*Worker) { isSeven(Async(context.Background(), ex, countedCall(&calls))) })
@@ -59,7 +59,7 @@ func TestModelAsyncInside(t *testing.T) {
 
 // TestModelAsyncAfter: a future that comes after two others begins once, when both have ended.
 func TestModelAsyncAfter(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var calls [3]tally
 		ctx := context.Background()
@@ -75,7 +75,7 @@ func TestModelAsyncAfter(t *testing.T) {
 
 // TestModelAsyncCancel: a cancelled future was called, or has an error that says that it was not. Waiters are told.
 func TestModelAsyncCancel(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var calls tally
 		f := Async(context.Background(), ex, countedCall(&calls))
@@ -93,7 +93,7 @@ func TestModelAsyncCancel(t *testing.T) {
 
 // TestModelAsyncSleeps: a worker that waits for a future that another worker has begun sleeps, and is woken at the end.
 func TestModelAsyncSleeps(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var begun, release xatomic.Bool
 		join := model.Go(func() {
@@ -117,7 +117,7 @@ func TestModelAsyncSleeps(t *testing.T) {
 
 // TestModelAfterEnd: a function is given to a run that is about to end, and is called once, after the end.
 func TestModelAfterEnd(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		j := newJob(nothing)
 		r := ex.Start(context.Background(), j)
@@ -138,7 +138,7 @@ func TestModelAfterEnd(t *testing.T) {
 // TestModelAsyncAfterRun: a future comes after a run of its own executor. A task waits for it, with as few workers as
 // one.
 func TestModelAsyncAfterRun(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		inner := newJob(nothing)
 		outer := newJob(func(*Worker) {
@@ -156,7 +156,7 @@ func TestModelAsyncAfterRun(t *testing.T) {
 
 // TestModelAsyncAfterForeignRun: a future comes after a run of another executor, which ends meanwhile.
 func TestModelAsyncAfterForeignRun(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex, other := start(n, p), start(n, p)
 		j := newJob(nothing)
 		r := other.Start(context.Background(), j)
@@ -173,7 +173,7 @@ func TestModelAsyncAfterForeignRun(t *testing.T) {
 // TestModelAfterCancelled: a future is cancelled while what it comes after ends, and another comes after the same. The
 // cancelled one is called at most once, the other once.
 func TestModelAfterCancelled(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var calls [2]tally
 		ctx := context.Background()
@@ -198,7 +198,7 @@ func (silent) Err() error { return context.Canceled }
 // TestModelAfterSweep: a future comes after a gate, which another future has come after whose context has ended, and
 // which a sweep or the end of the gate ends.
 func TestModelAfterSweep(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var calls [2]tally
 		gate := NewPromise[int](context.Background(), ex)

@@ -18,7 +18,7 @@ import (
 // the system leave too little room for threads, as for [New].
 //
 // A task that waits outside Blocking is found out, and a spare stands in for it too, but only after some milliseconds:
-// see [Config.OnlyBlocking].
+// see [Threads.OnlyBlocking].
 //
 // fn runs on the calling goroutine. A panic or [runtime.Goexit] in it passes through. Blocking only calls fn inside
 // another Blocking, on a goroutine that is no worker's, and in a task of an executor of [NewInline] unless a task of an

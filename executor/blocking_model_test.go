@@ -9,13 +9,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // spared makes an executor of n workers that sleep and of spares.
-func spared(n, spares int, p Policy) *Executor {
-	return started(Config{Workers: n, Spares: spares, Policy: p})
+func spared(n, spares int, p string) *Executor {
+	return started(Config{Workers: n, Spares: spares, Experiment: experiment.Options{Policy: p}})
 }
 
 // rest closes an executor after all its workers have gone to sleep. They do so only if the count of thieves is right.
@@ -36,8 +37,8 @@ func rest(ex *Executor) {
 }
 
 // beforehand runs f. Where that alone would take half a million schedules, it does not explore them.
-func beforehand(n int, p Policy, f func()) {
-	if n > 1 && p == AdaptivePublished {
+func beforehand(n int, p string, f func()) {
+	if n > 1 && p == "adaptive-published" {
 		model.Calm(f)
 	} else {
 		f()
@@ -53,7 +54,7 @@ func blocks(j *job, w *Worker) {
 
 // TestModelBlocking: a task waits for an item that it has pushed.
 func TestModelBlocking(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		runJob(ex, blocks)
 		rest(ex)
@@ -63,7 +64,7 @@ func TestModelBlocking(t *testing.T) {
 // TestModelBlockingWorkers: an item that a new spare pushes at once is run by a worker that was on its way to sleep.
 func TestModelBlockingWorkers(t *testing.T) {
 	model.Check(t, func() {
-		ex := spared(2, 1, Adaptive) // with the published policy the worker would not sleep
+		ex := spared(2, 1, "adaptive") // with the published policy the worker would not sleep
 		var done xatomic.Bool
 		b := barrier{n: 2}
 		runJob(ex, func(j *job, w *Worker) {
@@ -81,7 +82,7 @@ func TestModelBlockingWorkers(t *testing.T) {
 // TestModelBlockingAgain: the spare of one Blocking is there, on its way to leave, or gone to stand by when the next
 // begins.
 func TestModelBlockingAgain(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		runJob(ex, func(j *job, w *Worker) {
 			for range 2 {
@@ -95,7 +96,7 @@ func TestModelBlockingAgain(t *testing.T) {
 // TestModelBlockingLeaves: an item is pushed without a wake-up because a spare is a thief, which then leaves. A worker
 // that sleeps runs it.
 func TestModelBlockingLeaves(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		b := barrier{n: 2}
 		runJob(ex, func(j *job, w *Worker) {
@@ -109,7 +110,7 @@ func TestModelBlockingLeaves(t *testing.T) {
 
 // TestModelBlockingLeavesASubmission: the same for an item that is submitted from outside and wakes the spare.
 func TestModelBlockingLeavesASubmission(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		before, j := newJob(func(*Worker) { Blocking(func() {}) }), newJob(nothing)
 		beforehand(n, p, func() { before.ended(ex.Run(context.Background(), before)) })
@@ -120,7 +121,7 @@ func TestModelBlockingLeavesASubmission(t *testing.T) {
 
 // TestModelBlockingHandsOver: a surplus spare leaves soon, even if it has items in its deque.
 func TestModelBlockingHandsOver(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		var taken, over xatomic.Bool
 		bySpare := 0
@@ -146,12 +147,12 @@ func TestModelBlockingHandsOver(t *testing.T) {
 
 // TestModelBlockingIdle: the threads of idle spares end while a task blocks again.
 func TestModelBlockingIdle(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		before, j := newJob(nil), newJob(nil)
 		before.first = func(*Worker) {
 			Blocking(func() {
-				for p == Adaptive && ex.Parked() == 0 { // until the spare sleeps and is still in service
+				for p == "adaptive" && ex.Parked() == 0 { // until the spare sleeps and is still in service
 					model.Spin()
 				}
 			})
@@ -175,7 +176,7 @@ func TestModelBlockingIdle(t *testing.T) {
 
 // TestModelBlockingForks: the only worker of an executor blocks with private forks.
 func TestModelBlockingForks(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		var forked xatomic.Bool
 		fn, calls := once()
@@ -195,7 +196,7 @@ func TestModelBlockingForks(t *testing.T) {
 
 // TestModelBlockingGoexit: a task ends its goroutine while it blocks, and another on the spare.
 func TestModelBlockingGoexit(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		j := newJob(nil)
 		var done xatomic.Bool
@@ -218,7 +219,7 @@ func TestModelBlockingGoexit(t *testing.T) {
 
 // TestModelBlockingClose: the executor is closed while a spare is on its way out of service.
 func TestModelBlockingClose(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		j := newJob(func(*Worker) { Blocking(func() {}) })
 		beforehand(n, p, func() { j.ended(ex.Run(context.Background(), j)) })
@@ -229,8 +230,8 @@ func TestModelBlockingClose(t *testing.T) {
 // TestModelBlockingWhileOthersSleep: a spare blocks while the worker that it stood in for goes to sleep in a wait for
 // a task that the spare has begun. An item from outside is run all the same.
 func TestModelBlockingWhileOthersSleep(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
-		if p == AdaptivePublished {
+	onEach(t, []int{1}, func(n int, p string) {
+		if p == "adaptive-published" {
 			return // half a million schedules, and no path of that policy's own
 		}
 		ex := spared(n, 2, p)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -170,7 +171,7 @@ func TestRandomBlockingForEachOther(t *testing.T) {
 		cfg := executor.Config{
 			// A strand takes a thread, and one more that sleeps in the run of its scope.
 			Workers: 1 + rng.IntN(3), Spares: 2 * most,
-			Policy: oneOf(rng, usable()),
+			Experiment: experiment.Options{Policy: oneOf(rng, usable())},
 		}
 		if rng.IntN(2) == 0 {
 			cfg = oneOf(rng, forkStores).in(cfg)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 )
@@ -22,7 +23,7 @@ func TestRandomBlocking(t *testing.T) {
 	for _, p := range testkit.Thorough(t, usable()) {
 		for _, n := range [][2]int{{1, 1}, {1, 3}, {2, 1}, {3, 0}} {
 			t.Run(fmt.Sprintf("%v/W=%d/spares=%d", p, n[0], n[1]), func(t *testing.T) {
-				ex := newExecutor(t, executor.Config{Workers: n[0], Spares: n[1], Policy: p})
+				ex := newExecutor(t, executor.Config{Workers: n[0], Spares: n[1], Experiment: experiment.Options{Policy: p}})
 				ex.SetSpareIdle(300 * time.Microsecond)
 				within(t, ex, func() { blockAtRandom(t, ex) })
 			})

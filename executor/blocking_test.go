@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
@@ -271,7 +272,7 @@ func TestBlockingFlushes(t *testing.T) {
 	onEach(t, []int{1, 2}, test)
 	for _, d := range hidingDeques {
 		t.Run(d.String(), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
+			ex := newExecutor(t, executor.Config{Workers: 2, Experiment: experiment.Options{Deque: d}})
 			within(t, ex, func() { test(t, ex) })
 		})
 	}
@@ -283,7 +284,7 @@ func TestBlockingEndsAlone(t *testing.T) {
 		for _, s := range forkStores {
 			t.Run(fmt.Sprintf("%v/%v", p, s), func(t *testing.T) {
 				for round := range testkit.Scale(30) {
-					ex := newExecutor(t, s.in(executor.Config{Workers: 1, Policy: p}))
+					ex := newExecutor(t, s.in(executor.Config{Workers: 1, Experiment: experiment.Options{Policy: p}}))
 					var ran atomic.Int64
 					at := int64(1 + round*7%200)
 					now := func() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -61,7 +62,7 @@ func TestBlockingWhileOthersSleep(t *testing.T) {
 			} {
 				t.Run(fmt.Sprintf("%v/%s/W=%d/onSpare=%v/early=%v", p, kind.name, c.n, c.onSpare, c.early),
 					func(t *testing.T) {
-						ex := newExecutor(t, executor.Config{Workers: c.n, Spares: 2 * c.n, Policy: p})
+						ex := newExecutor(t, executor.Config{Workers: c.n, Spares: 2 * c.n, Experiment: experiment.Options{Policy: p}})
 						within(t, ex, func() { blockWhileOthersSleep(t, ex, kind.job, c.onSpare, c.early) })
 					})
 			}

@@ -39,52 +39,80 @@ var callersNames = [callersModes]string{
 	AutoCallers: "auto", IdleCallers: "idle", BriefCallers: "brief", BusyCallers: "busy",
 }
 
-// String returns the name that [ParseCallers] takes. A value that is none of the constants is written as Callers(9).
+// String returns the name of c: "auto", "idle", "brief" or "busy". A value that is none of the constants is written as
+// Callers(9).
 func (c Callers) String() string { return enum.Name(c, "Callers", callersNames[:]) }
 
-// AllCallers lists every value of Callers.
-func AllCallers() []Callers { return enum.All[Callers](callersModes) }
+// MarshalText returns the name of c. It implements [encoding.TextMarshaler].
+func (c Callers) MarshalText() ([]byte, error) { return enum.Text(c, "Callers", callersNames[:]) }
 
-// ParseCallers returns the Callers of that name: "auto", "idle", "brief" or "busy". For any other name it returns an
-// error that lists these.
-func ParseCallers(name string) (Callers, error) {
-	return enum.Parse[Callers](name, "Callers", callersNames[:])
+// UnmarshalText sets c to the value of that name, for [flag.TextVar], JSON and the like. "" is AutoCallers. For any
+// other name it returns an error that lists the names.
+func (c *Callers) UnmarshalText(name []byte) error {
+	return enum.SetText(c, "Callers", name, callersNames[:])
 }
 
-// resolveCallers replaces AutoCallers by what it stands for. It returns an error for callers that cannot take part.
-func (c *Config) resolveCallers() error {
-	fields := c.needsOwnThreads()
+// resolveCallers replaces AutoCallers by what it stands for. It reports callers that cannot take part.
+func (s *settings) resolveCallers(bad func(format string, args ...any)) {
+	fields := s.needOwnThreads()
 	switch {
-	case c.Callers == AutoCallers && (len(fields) > 0 || c.Nice != 0 || c.Class != ClassNormal || c.Slice != 0):
-		c.Callers = IdleCallers
-	case c.Callers == AutoCallers:
-		c.Callers = BriefCallers
-	case c.Callers != IdleCallers && len(fields) > 0:
-		return fmt.Errorf("executor: Config.Callers is %v, but with %s tasks run on the workers' own threads only: "+
-			"leave it zero",
-			c.Callers, strings.Join(fields, ", "))
+	case s.Callers >= callersModes:
+		bad("Callers is %d: use one of %v", uint8(s.Callers), callersNames)
+	case s.Callers == AutoCallers:
+		s.ownThread = append(fields, s.standBack()...)
+		s.Callers = BriefCallers
+		if len(s.ownThread) > 0 {
+			s.Callers = IdleCallers
+		}
+	case s.Callers != IdleCallers && len(fields) > 0:
+		bad("Callers is %v, but with %s tasks run on the workers' own threads only: leave Callers zero",
+			s.Callers, strings.Join(fields, ", "))
 	}
-	return nil
 }
 
-// needsOwnThreads names the fields of c because of which tasks run on the workers' own threads only.
-func (c *Config) needsOwnThreads() (fields []string) {
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{
-		{"CPUs", c.CPUs != nil},
-		{"Pin", c.Pin != PinNone},
-		{"ThreadStart", c.ThreadStart != nil},
-		{"ThreadEnd", c.ThreadEnd != nil},
-		{"Share", c.Share != nil},
-		{"HostShare", c.HostShare != 0},
-		{"Verbatim", c.Verbatim},
-		{fmt.Sprintf("Policy %v", c.Policy), int(c.Policy) < len(policy.Table) && !policy.Table[c.Policy].Guests},
-	} {
+// needOwnThreads names the fields because of which tasks run on the workers' own threads only.
+func (s *settings) needOwnThreads() []string {
+	return fieldsSet([]field{
+		{"Threads.CPUs", s.Threads.CPUs != nil},
+		{"Threads.Pin", s.Threads.Pin},
+		{"Threads.Start", s.Threads.Start != nil},
+		{"Threads.End", s.Threads.End != nil},
+		{"Host.Share", s.Host.Share != nil},
+		{"Host.QuotaShare", s.Host.QuotaShare != 0},
+		{"Experiment.Verbatim", s.Experiment.Verbatim},
+		{"Experiment.Policy " + s.chosen.Policy, !policy.Table[s.chosen.policy].Guests},
+	})
+}
+
+// standBack names the fields because of which tasks are to run with the schedule of the workers' threads.
+func (s *settings) standBack() []string {
+	return fieldsSet([]field{
+		{"Threads.Nice", s.Threads.Nice != 0},
+		{"Threads.Class", s.Threads.Class != ClassNormal},
+		{"Threads.Slice", s.Threads.Slice != 0},
+	})
+}
+
+// A field is one of Config.
+type field struct {
+	name string
+	set  bool
+}
+
+// fieldsSet returns the names of the fields that are set.
+func fieldsSet(fields []field) (names []string) {
+	for _, f := range fields {
 		if f.set {
-			fields = append(fields, f.name)
+			names = append(names, f.name)
 		}
 	}
-	return fields
+	return names
+}
+
+// callers says in a dump whether callers take part, and why they do not.
+func (s *settings) callers() string {
+	if len(s.ownThread) == 0 {
+		return s.Callers.String()
+	}
+	return fmt.Sprintf("%v because of Config.%s", s.Callers, strings.Join(s.ownThread, ", "))
 }

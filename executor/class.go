@@ -25,42 +25,19 @@ const (
 
 var classNames = [classes]string{ClassNormal: "normal", ClassBatch: "batch", ClassIdle: "idle"}
 
-// String returns the name that [ParseClass] takes. A value that is none of the constants is written as Class(9).
+// String returns the name of c: "normal", "batch" or "idle". A value that is none of the constants is written as
+// Class(9).
 func (c Class) String() string { return enum.Name(c, "Class", classNames[:]) }
 
-// Classes lists every Class.
-func Classes() []Class { return enum.All[Class](classes) }
+// MarshalText returns the name of c. It implements [encoding.TextMarshaler].
+func (c Class) MarshalText() ([]byte, error) { return enum.Text(c, "Class", classNames[:]) }
 
-// ParseClass returns the Class of that name: "normal", "batch" or "idle". For any other name it returns an error
-// that lists these.
-func ParseClass(name string) (Class, error) { return enum.Parse[Class](name, "class", classNames[:]) }
+// UnmarshalText sets c to the value of that name, for [flag.TextVar], JSON and the like. "" is ClassNormal. For any
+// other name it returns an error that lists the names.
+func (c *Class) UnmarshalText(name []byte) error {
+	return enum.SetText(c, "Class", name, classNames[:])
+}
 
 var systemClasses = [classes]osthread.Class{
 	ClassNormal: osthread.Normal, ClassBatch: osthread.Batch, ClassIdle: osthread.Idle,
 }
-
-// A Pin says on which of the CPUs a worker's thread may run.
-type Pin uint8
-
-const (
-	// PinNone lets each worker run on all of them.
-	PinNone Pin = iota
-	// PinOneEach gives each worker one of them. Workers have different cores as long as there are cores without one,
-	// then the further CPUs of these cores, as simultaneous multithreading has them. Further workers begin again with
-	// the first CPU. A spare worker may run on all of the CPUs, as it stands in for any worker.
-	PinOneEach
-
-	pins // the number of values
-)
-
-var pinNames = [pins]string{PinNone: "none", PinOneEach: "one-each"}
-
-// String returns the name that [ParsePin] takes. A value that is none of the constants is written as Pin(9).
-func (p Pin) String() string { return enum.Name(p, "Pin", pinNames[:]) }
-
-// Pins lists every Pin.
-func Pins() []Pin { return enum.All[Pin](pins) }
-
-// ParsePin returns the Pin of that name: "none" or "one-each". For any other name it returns an error that lists
-// these.
-func ParsePin(name string) (Pin, error) { return enum.Parse[Pin](name, "way to pin", pinNames[:]) }

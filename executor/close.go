@@ -23,7 +23,7 @@ func (ex *Executor) closeAside() { aside(func() { _ = ex.Close() }) }
 // reserved Ps back. A second call waits for the first. Called from a task of the same executor, Close does nothing and
 // returns [ErrInTask]. On a worker of another executor it waits as in [Blocking].
 //
-// The error is otherwise nil, or the first failure of Config.ThreadStart or ThreadEnd.
+// The error is otherwise nil, or the first failure of Threads.Start or Threads.End.
 func (ex *Executor) Close() error {
 	ex.mustBeMade()
 	if ex.currentWorker() != nil {

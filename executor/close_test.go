@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -106,7 +107,7 @@ func TestCloseWaitsForRuns(t *testing.T) {
 // Start and Close at once: each run either runs as a whole or not at all.
 func TestCloseAgainstStart(t *testing.T) {
 	for range 50 {
-		ex, err := executor.New(executor.Config{Workers: 2, KeepGOMAXPROCS: true})
+		ex, err := executor.New(executor.Config{Workers: 2, Host: executor.Host{KeepGOMAXPROCS: true}})
 		require.NoError(t, err)
 		within(t, ex, func() {
 			var ran, accepted, refused atomic.Int64
@@ -148,7 +149,9 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 	ps := runtime.GOMAXPROCS(0)
 	policies := usable()
 	for i := range 100 {
-		ex, err := fixture.New(t, executor.Config{Workers: 1 + i%5, Policy: policies[i%len(policies)]})
+		ex, err := fixture.New(t, executor.Config{
+			Workers: 1 + i%5, Experiment: experiment.Options{Policy: policies[i%len(policies)]},
+		})
 		require.NoError(t, err)
 		var threads []int64
 		within(t, ex, func() {

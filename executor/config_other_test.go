@@ -14,21 +14,21 @@ import (
 // Only Linux has what the schedule of the workers' threads needs.
 func TestScheduleIsRefused(t *testing.T) {
 	for field, cfg := range map[string]executor.Config{
-		"Nice":  {Nice: 5},
-		"Class": {Class: executor.ClassIdle},
-		"Slice": {Slice: time.Millisecond},
-		"CPUs":  {CPUs: []int{0}},
-		"Pin":   {Pin: executor.PinOneEach},
+		"Nice":  {Threads: executor.Threads{Nice: 5}},
+		"Class": {Threads: executor.Threads{Class: executor.ClassIdle}},
+		"Slice": {Threads: executor.Threads{Slice: time.Millisecond}},
+		"CPUs":  {Threads: executor.Threads{CPUs: []int{0}}},
+		"Pin":   {Threads: executor.Threads{Pin: true}},
 	} {
 		cfg.Workers = 2
 		_, err := executor.New(cfg)
 		require.ErrorIs(t, err, errors.ErrUnsupported, field)
-		require.ErrorContains(t, err, "Config."+field)
+		require.ErrorContains(t, err, "Config.Threads."+field)
 
-		cfg.BestEffort = true
+		cfg.Threads.BestEffort = true
 		ex := newExecutor(t, cfg)
 		require.ErrorIs(t, ex.Stats().Refused, errors.ErrUnsupported, field)
-		require.Contains(t, dump(ex), "Config."+field)
+		require.Contains(t, dump(ex), "Config.Threads."+field)
 		meetAll(t, ex)
 	}
 }

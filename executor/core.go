@@ -17,7 +17,7 @@ type core struct {
 	name       string
 	configured int  // the number of workers without spares
 	alone      bool // the lane of a single worker is private until there may be a spare
-	verbatim   bool // see Config.Verbatim
+	verbatim   bool // see Experiment.Verbatim
 	retries    bool // policy.Row.Retries
 
 	roster   []*Worker // the configured workers, then room for the spares; see workers

@@ -32,8 +32,7 @@
 // A task that was given a context need not capture its executor: [FromContext] finds it, and the functions of this
 // package that take a context and an executor take a nil executor for it. With the context of no task, nil stands for
 // the executor of [Default], which the whole process may use. [Executor.WorkerIndex] tells a task the index of its
-// worker, and a [PerWorker] has a value for each. [Config.ThreadStart] and ThreadEnd are called on the workers'
-// threads.
+// worker, and a [PerWorker] has a value for each. [Threads].Start and End are called on the workers' threads.
 //
 // # Errors
 //
@@ -61,7 +60,7 @@
 //
 // A task that waits for anything else, such as I/O or a lock, should do so inside [Blocking]: a spare worker then
 // stands in for its worker at once. Otherwise one does when items have waited for some milliseconds for a worker, see
-// [Config.OnlyBlocking].
+// [Threads.OnlyBlocking].
 //
 // # Bounds and the end
 //
@@ -77,14 +76,14 @@
 //
 // A busy worker occupies a P. By default, an executor raises GOMAXPROCS by four Ps for three workers until it is
 // closed, so that other goroutines have as many Ps as before, during a garbage collection too. The kernel then
-// distributes the cores: [Config] says with Nice, Class, Slice, CPUs and Pin how it treats the workers' threads, and
-// with HostShare how much of a CPU quota workers leave to the rest of the process. A Nice of up to 5 is good for a
+// distributes the cores: [Threads] says how it treats the workers' threads, and [Host] how much of a CPU quota workers
+// leave to the rest of the process. A Nice of up to 5 is good for a
 // service, and 19 is not if tasks allocate. Then a larger GOGC shortens the tail of the handlers' latencies most. A
 // long task lets others go first by [Yield].
 //
 // # Sharing a machine
 //
-// Executors with a [Config.Share], in one process or in several of one user, divide the processors among themselves.
+// Executors with a [Share], in one process or in several of one user, divide the processors among themselves.
 // Each estimates how many it can use, tells the others by a table in memory, and keeps to what it is allotted. See
 // [Share].
 //

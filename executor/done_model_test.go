@@ -25,7 +25,7 @@ func isOpen(c <-chan struct{}) bool {
 // TestModelDone: two threads ask for the channel of Done while a promise is resolved. It is one channel, and it is
 // closed when either sees the end.
 func TestModelDone(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		promise := NewPromise[int](context.Background(), ex)
 		f := promise.Future()
@@ -51,7 +51,7 @@ func TestModelDone(t *testing.T) {
 // TestModelDoneIsTheEnd: a thread that has seen the channel of Done closed sees the result, and what it gives to
 // AfterEnd is called at once.
 func TestModelDoneIsTheEnd(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		promise := NewPromise[int](context.Background(), ex)
 		f := promise.Future()
@@ -72,7 +72,7 @@ func TestModelDoneIsTheEnd(t *testing.T) {
 // TestModelDoneThenWait: a worker waits for a future, which another worker has begun, between the moment at which the
 // end closes the channel of Done and the end itself.
 func TestModelDoneThenWait(t *testing.T) {
-	onDefault(t, []int{2}, func(n int, p Policy) {
+	onDefault(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var begun xatomic.Bool
 		j := newJob(func(*Worker) {
@@ -92,7 +92,7 @@ func TestModelDoneThenWait(t *testing.T) {
 
 // TestModelRunDone: the channel of a run's Done is closed when a thread sees the end.
 func TestModelRunDone(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		j := newJob(nothing)
 		r := ex.Start(context.Background(), j)

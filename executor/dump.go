@@ -24,8 +24,9 @@ func (ex *Executor) Dump(out io.Writer) error {
 func (ex *executor) Dump(out io.Writer) error {
 	var b, list strings.Builder
 	workers := ex.workers()
-	fmt.Fprintf(&b, "executor %q: %d workers, policy %v, thieves %d, actives %d, helpers asleep %d, stopping %v\n",
-		ex.cfg.Name, ex.cfg.Workers, ex.cfg.Policy,
+	fmt.Fprintf(&b, "executor %q: %d workers, policy %s, callers %s, thieves %d, actives %d, helpers asleep %d, "+
+		"stopping %v\n",
+		ex.cfg.Name, ex.cfg.Workers, ex.cfg.chosen.Policy, ex.cfg.callers(),
 		ex.policy.Thieves().Load(), ex.policy.Actives(), ex.sleepingHelpers.Load(), ex.stop.Load())
 	fmt.Fprintf(&b, "notifier: %v\n", ex.notifier)
 	fmt.Fprintf(&b, "injector: %d items\n", ex.injector.len())
@@ -36,10 +37,10 @@ func (ex *executor) Dump(out io.Writer) error {
 	if n := ex.silence.times.Load(); n > 0 {
 		fmt.Fprintf(&b, "blocked without Blocking: %d times so far\n", n)
 	}
-	if ex.cfg.HostShare != 0 {
+	if ex.cfg.Host.QuotaShare != 0 {
 		fmt.Fprintf(&b, "CPU quota: %v\n", ex.sharing.quotaStats())
 	}
-	if ex.cfg.Share != nil {
+	if ex.cfg.Host.Share != nil {
 		fmt.Fprintf(&b, "sharing: %v\n", ex.sharing.stats())
 	}
 	if err := ex.unnamed.Load(); err != nil {

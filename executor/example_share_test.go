@@ -19,7 +19,7 @@ func ExampleShare() {
 		ex, err := executor.New(executor.Config{
 			Name:    name,
 			Workers: 2,
-			Share:   &executor.Share{Path: table, Weight: 1 + i, Minimum: 1},
+			Host:    executor.Host{Share: &executor.Share{Path: table, Weight: 1 + i, Minimum: 1}},
 		})
 		if err != nil {
 			log.Fatal(err)

@@ -67,9 +67,8 @@ func ExampleFromContext() {
 func ExampleConfig_threadStart() {
 	var threads atomic.Int32
 	ex, err := executor.New(executor.Config{
-		Workers:     2,
-		ThreadStart: func(worker int) { threads.Add(1) },
-		ThreadEnd:   func(worker int) { threads.Add(-1) },
+		Workers: 2,
+		Threads: executor.Threads{Start: func(worker int) { threads.Add(1) }, End: func(worker int) { threads.Add(-1) }},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -12,7 +12,9 @@ import (
 
 // A long task lets request handlers go first between two blocks of its work, and ends early when its run is cancelled.
 func ExampleYield() {
-	ex, err := executor.New(executor.Config{Workers: 2, Class: executor.ClassBatch, BestEffort: true})
+	ex, err := executor.New(executor.Config{
+		Workers: 2, Threads: executor.Threads{Class: executor.ClassBatch, BestEffort: true},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

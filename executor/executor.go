@@ -3,7 +3,6 @@ package executor
 import (
 	"fmt"
 	"runtime"
-	"slices"
 
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/living"
@@ -16,21 +15,21 @@ import (
 // no room for the workers' threads and the threads that the Go runtime may start besides, two for each P and a few:
 // the runtime ends the process when it cannot start a thread. The limits are those on threads and on the address
 // space: at the memory limit of a cgroup the system refuses no thread, it ends a process. And it fails if the system
-// refuses Config.Nice, Class, Slice, CPUs or Pin, unless Config.BestEffort is set. And it fails if
-// Config.ThreadStart does, with the first failure. The executor should be closed: its threads stay until then.
+// refuses Nice, Class, Slice, CPUs or Pin of Config.Threads, unless BestEffort is set there. And it fails if
+// Config.Threads.Start does, with the first failure. The executor should be closed: its threads stay until then.
 //
 // In a bubble of testing/synctest the workers count as running, so no time passes until Close, and synctest.Wait waits
 // for ever. There [NewInline] is for use.
 func New(cfg Config) (*Executor, error) {
-	cfg, err := cfg.withDefaults()
+	s, err := cfg.checked()
 	if err != nil {
 		return nil, err
 	}
-	ps := cfg.reservedPs()
-	if err := osthread.Claim(cfg.Workers, ps); err != nil {
-		return nil, fmt.Errorf("executor %q: cannot start the workers' threads: %w", cfg.Name, err)
+	ps := s.reservedPs()
+	if err := osthread.Claim(s.Workers, ps); err != nil {
+		return nil, fmt.Errorf("executor %q: cannot start the workers' threads: %w", s.Name, err)
 	}
-	ex := newExecutor(cfg)
+	ex := newExecutor(s)
 	ex.release = procs.Reserve(ps)
 	osthread.ArrivePs(ps)
 	ex.leave = living.Enter(ex)
@@ -40,11 +39,11 @@ func New(cfg Config) (*Executor, error) {
 		Blocking(ex.end) // there is no run to wait for
 		return nil, err
 	}
-	if err := ex.schedule.err(); err != nil && !cfg.BestEffort {
+	if err := ex.schedule.err(); err != nil && !s.Threads.BestEffort {
 		ex.observers.attach(nil)
 		Blocking(ex.end) // there is no run to wait for
 		return nil, fmt.Errorf("executor %q: the system refuses what Config asks for: %w\n"+
-			"leave these fields zero, permit the system calls, or set BestEffort to go without", cfg.Name, err)
+			"leave these fields zero, permit the system calls, or set BestEffort to go without", s.Name, err)
 	}
 	ex.sharing.join()
 	public := &Executor{executor: ex}
@@ -78,39 +77,41 @@ func New(cfg Config) (*Executor, error) {
 // The observers are as in [Config.Observers]. Their functions are called on the goroutines that call the executor.
 // NewInline panics if one is nil.
 func NewInline(seed uint64, observers ...*Observer) *Executor {
-	if i := slices.Index(observers, nil); i >= 0 {
-		panic(fmt.Sprintf("executor: observer %d of NewInline is nil", i))
+	s, err := Config{
+		Workers: 1, Spares: -1, Name: "inline", Host: Host{KeepGOMAXPROCS: true}, Observers: observers,
+	}.checked()
+	if err != nil {
+		panic(err) // an observer is nil
 	}
-	cfg := Config{Workers: 1, Name: "inline", KeepGOMAXPROCS: true, Observers: slices.Clone(observers)}
-	ex := &Executor{executor: newExecutorOn(cfg, newInline(seed))}
+	ex := &Executor{executor: newExecutorOn(s, newInline(seed))}
 	ex.observers.attach(ex)
 	return ex
 }
 
 // newExecutor makes an executor whose workers have no threads yet.
-func newExecutor(cfg Config) *executor { return newExecutorOn(cfg, nil) }
+func newExecutor(cfg *settings) *executor { return newExecutorOn(cfg, nil) }
 
-func newExecutorOn(cfg Config, inline *inline) *executor {
+func newExecutorOn(cfg *settings, inline *inline) *executor {
 	ex := &executor{
 		cfg:       cfg,
 		release:   func() {},
 		leave:     func() {},
-		observers: newObservers(&cfg),
+		observers: newObservers(cfg),
 		intake:    newIntake(cfg.MaxRuns),
 		life:      newLife(),
 	}
 	ex.core.init(coreConfig{
 		name: cfg.Name, workers: cfg.Workers, spares: cfg.Spares,
-		policy: policy.Table[cfg.Policy], options: cfg.PolicyOptions.internal(),
-		lanes: cfg.lanes(),
+		policy: policy.Table[cfg.chosen.policy], options: cfg.chosen.knobs,
+		lanes: cfg.chosen.lanes(cfg.Workers),
 		// Pushed forks and Verbatim are for comparisons of deques: one worker has the lane that several have.
-		alone:    cfg.Workers == 1 && !cfg.Verbatim && cfg.Forks != PushedForks,
-		verbatim: cfg.Verbatim,
+		alone:    cfg.Workers == 1 && !cfg.chosen.Verbatim && !cfg.chosen.forksPushed,
+		verbatim: cfg.chosen.Verbatim,
 		inline:   inline,
 	})
-	ex.guests = newGuests(&cfg, inline, ex.policy)
+	ex.guests = newGuests(cfg, inline, ex.policy)
 	ex.sharing = newSharing(ex)
-	ex.schedule.init(&ex.cfg)
+	ex.schedule.init(&ex.cfg.Threads)
 	ex.asyncs.init(ex)
 	ex.silence.init(ex)
 	ex.attach()
@@ -122,7 +123,7 @@ func newExecutorOn(cfg Config, inline *inline) *executor {
 func (ex *executor) attach() {
 	on := &ex.attached
 	on.newWorker, on.newRun = ex.newWorker, ex.newRun
-	ex.hooks.attachTo(on, &ex.cfg)
+	ex.hooks.attachTo(on, ex.cfg)
 	ex.schedule.attachTo(on, ex.inline)
 	ex.intake.attachTo(on)
 	ex.guests.attachTo(on)
@@ -132,13 +133,13 @@ func (ex *executor) attach() {
 	attachLimits(on)
 	ex.sharing.attachTo(on)
 	ex.silence.attachTo(on)
-	attachPeers(on, &ex.cfg)
+	attachPeers(on, &ex.cfg.chosen)
 	ex.observers.attachTo(on)
 }
 
 // newWorker makes worker i, which has no thread yet.
 func (ex *executor) newWorker(i int) *Worker {
-	p := &workerParts{peer: newPeerThread(&ex.cfg), pace: paceFor(&ex.cfg)}
+	p := &workerParts{peer: newPeerThread(&ex.cfg.chosen), pace: paceFor(ex.cfg)}
 	w := &p.Worker
 	w.init(&ex.core, i)
 	if p.share = newSharer(w); p.share != nil {

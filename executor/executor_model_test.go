@@ -14,7 +14,7 @@ import (
 
 // TestModelLife: an executor is made, runs a task and is closed.
 func TestModelLife(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := birth(n, p)
 		j := newJob(nothing)
 		j.ended(ex.Run(context.Background(), j))
@@ -24,10 +24,10 @@ func TestModelLife(t *testing.T) {
 
 // TestModelSubmit: items submitted while the workers go to sleep are run.
 func TestModelSubmit(t *testing.T) {
-	onEach(t, []int{2, 3}, func(n int, p Policy) {
+	onEach(t, []int{2, 3}, func(n int, p string) {
 		ex := start(n, p)
 		submissions := 2 // after the first the workers are on their way to sleep
-		if n == 3 && p == AdaptivePublished {
+		if n == 3 && p == "adaptive-published" {
 			submissions = 1 // half a million states with two preemptions, and no end in sight with three
 		}
 		for range submissions {
@@ -40,7 +40,7 @@ func TestModelSubmit(t *testing.T) {
 
 // TestModelSubmitTwo: of two items submitted one after the other none is stranded while a worker sleeps.
 func TestModelSubmitTwo(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		b := barrier{n: 2}
 		j1, j2 := newJob(b.meet), newJob(b.meet)
@@ -53,7 +53,7 @@ func TestModelSubmitTwo(t *testing.T) {
 
 // TestModelSubmitters: the same, from two threads.
 func TestModelSubmitters(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		b := barrier{n: 2}
 		submit := func() {
@@ -69,7 +69,7 @@ func TestModelSubmitters(t *testing.T) {
 
 // TestModelPush: an item that a busy worker pushes while the others go to sleep is run by one of them.
 func TestModelPush(t *testing.T) {
-	onEach(t, []int{2, 3}, func(n int, p Policy) {
+	onEach(t, []int{2, 3}, func(n int, p string) {
 		ex := start(n, p)
 		b := barrier{n: 2}
 		runJob(ex, func(j *job, w *Worker) {
@@ -82,7 +82,7 @@ func TestModelPush(t *testing.T) {
 
 // TestModelPushAgain: the same when the worker that pushes was on its way to sleep and has turned back.
 func TestModelPushAgain(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		before := newJob(nothing)
 		before.ended(ex.Run(context.Background(), before))
@@ -99,7 +99,7 @@ func TestModelPushAgain(t *testing.T) {
 // an item that is submitted when it sleeps: the wake-up for the push may not have found it.
 func TestModelPushAndSubmit(t *testing.T) {
 	model.Check(t, func() {
-		ex := start(2, Adaptive) // with the published policy the other would not sleep
+		ex := start(2, "adaptive") // with the published policy the other would not sleep
 		var up, begun, mayEnd, done xatomic.Bool
 		j, other := newJob(nil), newJob(func(*Worker) { done.Store(true) })
 		j.first = func(w *Worker) {
@@ -126,7 +126,7 @@ func TestModelPushAndSubmit(t *testing.T) {
 // TestModelLastThief: two items are pushed, and each needs a worker of its own. The thief that takes the first is the
 // last one and must wake a worker for the second.
 func TestModelLastThief(t *testing.T) {
-	onEach(t, []int{3}, func(n int, p Policy) {
+	onEach(t, []int{3}, func(n int, p string) {
 		ex := start(n, p)
 		b := barrier{n: 3}
 		runJob(ex, func(j *job, w *Worker) {
@@ -144,7 +144,7 @@ const grows = 3
 // TestModelGrow: a thief that meets a deque whose owner is making it larger does not keep the owner from going on. (It
 // did, when they shared a core: a steal lost to growth was tried again at once, for as long as it lasted.)
 func TestModelGrow(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		runJob(ex, pushes(grows))
 		stop(ex)
@@ -153,7 +153,7 @@ func TestModelGrow(t *testing.T) {
 
 // TestModelGrowForHelper: the same for a thief that waits for a run.
 func TestModelGrowForHelper(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		outer, inner := newJob(nil), newJob(nil)
 		var begun xatomic.Bool
@@ -175,7 +175,7 @@ func TestModelGrowForHelper(t *testing.T) {
 
 // TestModelGrowInjector: the same for the injector, which grows when a third run is submitted.
 func TestModelGrowInjector(t *testing.T) {
-	onDefault(t, []int{1, 2}, func(n int, p Policy) {
+	onDefault(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		var jobs [injectorCapacity + 1]*job
 		var runs [injectorCapacity + 1]*Run
@@ -192,7 +192,7 @@ func TestModelGrowInjector(t *testing.T) {
 
 // TestModelClose: a run that starts while the executor closes either ends or is refused, and all threads end.
 func TestModelClose(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		join := model.Go(func() { death(ex) })
 		j := newJob(nothing)
@@ -207,7 +207,7 @@ func TestModelClose(t *testing.T) {
 
 // TestModelTurns: two runs on one worker, each of which goes on until both have come far enough.
 func TestModelTurns(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var came [2]int // the items of one worker count, one after the other
 		var jobs [2]*job
@@ -232,7 +232,7 @@ func TestModelTurns(t *testing.T) {
 
 // TestModelStats: after a run's end the statistics are complete.
 func TestModelStats(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		j := newJob(nil)
 		j.first = func(w *Worker) { j.push(w, nothing) }
@@ -246,7 +246,7 @@ func TestModelStats(t *testing.T) {
 // TestModelGoexit: a task ends its worker's goroutine. The run ends, another thread takes the worker's place, and what
 // was in its deque is run.
 func TestModelGoexit(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		j := newJob(nil)
 		j.first = func(w *Worker) {

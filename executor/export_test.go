@@ -10,7 +10,20 @@ import (
 )
 
 // PushesForks reports whether an executor with that configuration pushes forks at once.
-func (c *Config) PushesForks() bool { return c.lanes().PushesForks() }
+func (c Config) PushesForks() bool {
+	s := made(c)
+	lanes := s.chosen.lanes(s.Workers)
+	return lanes.PushesForks()
+}
+
+// made returns the settings for c. It panics if New refused c.
+func made(c Config) *settings {
+	s, err := c.checked()
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
 
 // Thieves is how many workers look for items, as the protocol counts them.
 func (ex *Executor) Thieves() int { return int(ex.policy.Thieves().Load()) }
@@ -18,7 +31,7 @@ func (ex *Executor) Thieves() int { return int(ex.policy.Thieves().Load()) }
 // SleepingHelpers is how many workers sleep in a nested run.
 func (ex *Executor) SleepingHelpers() int { return int(ex.sleepingHelpers.Load()) }
 
-// Actives is how many workers run items, as AdaptivePublished counts them.
+// Actives is how many workers run items, as "adaptive-published" counts them.
 func (ex *Executor) Actives() int { return ex.policy.Actives() }
 
 // Injected is how many items are in the injector.
@@ -214,7 +227,7 @@ func (ex *Executor) ForksLeft() (told string) {
 	return told
 }
 
-// SetQuota replaces the process's ledger, for an executor with a HostShare. No run has begun.
+// SetQuota replaces the process's ledger, for an executor with a QuotaShare. No run has begun.
 func (ex *Executor) SetQuota(l *quota.Ledger) {
 	ex.sharing.mu.Lock()
 	defer ex.sharing.mu.Unlock()

@@ -170,8 +170,8 @@ func (s *search) steal(victim *Worker) (*Item, deque.Outcome) {
 	return it, outcome
 }
 
-// stealMany takes one of the oldest items in the victim's lane that thieves see or, if Config.Steal says so, several at
-// once. It returns the first and puts the others into its own lane. The worker is in no wait.
+// stealMany takes one of the oldest items in the victim's lane that thieves see or, if Options.Steal says so, several
+// at once. It returns the first and puts the others into its own lane. The worker is in no wait.
 func (s *search) stealMany(victim *Worker) (*Item, deque.Outcome) {
 	w := s.w
 	it, rest, outcome := w.lane.StealFrom(&victim.lane)
@@ -267,7 +267,7 @@ func (s *search) lose() {
 	}
 }
 
-// yieldsWhenLost reports whether lost steals make the worker yield. With Config.Verbatim they do not, except where a
+// yieldsWhenLost reports whether lost steals make the worker yield. With Options.Verbatim they do not, except where a
 // lost steal is tried again at once: in waits, and under a policy that does so.
 func (s *search) yieldsWhenLost() bool {
 	return !s.w.core.verbatim || s.w.core.retries || s.w.waits.run != nil

@@ -13,7 +13,7 @@ import (
 // TestModelFirst: once one function has returned a result, none begins, also while the worker with the result has not
 // cancelled the others yet. So each worker calls one function at most.
 func TestModelFirst(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		var calls xatomic.Int32
 		fn := func(context.Context) (int, error) { calls.Add(1); return 7, nil }

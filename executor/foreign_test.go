@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 // A Join does not run futures, or tasks of runs, that the function has started: they may want a lock that it holds.
 func TestJoinRunsNothingForeign(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2, Forks: executor.PushedForks})
+	ex := newExecutor(t, executor.Config{Workers: 2, Experiment: experiment.Options{Forks: "pushed"}})
 	within(t, ex, func() {
 		for range testkit.Scale(50) {
 			busy, free := make(chan struct{}), make(chan struct{})

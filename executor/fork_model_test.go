@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -37,7 +38,7 @@ func once() (fn func(*Scope, int) int, calls *tally) {
 
 // TestModelFork: a fork is made once, by its owner or by a thief, and its result arrives.
 func TestModelFork(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		fn, calls := once()
 		err := scoped(ex, func(s *Scope) error {
@@ -51,7 +52,7 @@ func TestModelFork(t *testing.T) {
 
 // TestModelForkNested: a fork that forks. Its owner, if it has to wait, runs what the thief has forked.
 func TestModelForkNested(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		inner, calls := once()
 		outer := func(s *Scope, n int) int {
@@ -70,7 +71,7 @@ func TestModelForkNested(t *testing.T) {
 // TestModelForkSiblings: thieves can take all forks of one function at the same time: three that wait for each other
 // run on three workers.
 func TestModelForkSiblings(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		met := barrier{n: int32(n)}
 		meet := func(s *Scope, _ int) int {
@@ -94,7 +95,7 @@ func TestModelForkSiblings(t *testing.T) {
 
 // TestModelForkOrder: forks that are joined in the order in which they were made, or not at all.
 func TestModelForkOrder(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		var fns [3]func(*Scope, int) int
 		var calls [3]*tally
@@ -120,7 +121,7 @@ func TestModelForkOrder(t *testing.T) {
 
 // TestModelForkPanics: a fork panics, on any worker. Its joiner may recover, and the run goes on.
 func TestModelForkPanics(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		fn, calls := once()
 		fail := func(s *Scope, n int) int {
@@ -145,7 +146,7 @@ func TestModelForkPanics(t *testing.T) {
 
 // TestModelChildren: children run once each, on any worker, before Wait returns.
 func TestModelChildren(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		ran := make([]int, 3)
 		err := scoped(ex, func(s *Scope) error {
@@ -169,7 +170,7 @@ func TestModelChildren(t *testing.T) {
 func TestModelJoinSleeps(t *testing.T) { onEach(t, []int{2}, joinsAThief) }
 
 // joinsAThief joins a fork that a thief has, and that waits for something from outside.
-func joinsAThief(n int, p Policy) {
+func joinsAThief(n int, p string) {
 	ex := start(n, p)
 	var stolen, release xatomic.Bool
 	fn := func(*Scope, int) int {
@@ -195,8 +196,8 @@ func joinsAThief(n int, p Policy) {
 // TestModelForkPushed: a fork that is pushed at once wakes a thief, though its owner attends to nothing until the fork
 // is done. The next one, at the same level, is made again.
 func TestModelForkPushed(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
-		ex := started(Config{Workers: n, Policy: p, Forks: PushedForks})
+	onEach(t, []int{2}, func(n int, p string) {
+		ex := started(Config{Workers: n, Experiment: experiment.Options{Policy: p, Forks: "pushed"}})
 		err := scoped(ex, func(s *Scope) error {
 			for range 2 {
 				var done xatomic.Bool
@@ -216,8 +217,8 @@ func TestModelForkPushed(t *testing.T) {
 // TestModelForkPushedAboveAStolenOne: a fork that is pushed at once, and joined after the one below, which a thief has
 // taken, leaves no fork in use.
 func TestModelForkPushedAboveAStolenOne(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
-		ex := started(Config{Workers: n, Policy: p, Forks: PushedForks})
+	onEach(t, []int{2}, func(n int, p string) {
+		ex := started(Config{Workers: n, Experiment: experiment.Options{Policy: p, Forks: "pushed"}})
 		err := scoped(ex, func(s *Scope) error {
 			var stolen xatomic.Bool
 			f := Fork(s, func(*Scope, int) int { stolen.Store(true); return 1 }, 0)
@@ -235,7 +236,7 @@ func TestModelForkPushedAboveAStolenOne(t *testing.T) {
 // TestModelForkPublicAgain: a fork at the level of one that was public and is joined is private again, and joined as
 // such.
 func TestModelForkPublicAgain(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var fns [2]func(*Scope, int) int
 		var calls [2]*tally
@@ -261,7 +262,7 @@ func TestModelForkPublicAgain(t *testing.T) {
 
 // TestModelForkAbandoned: the forks of a function are not run after it has failed, unless a thief has them.
 func TestModelForkAbandoned(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		var by *Worker
 		err := scoped(ex, func(s *Scope) error {
@@ -278,8 +279,10 @@ func TestModelForkAbandoned(t *testing.T) {
 
 // TestModelChildrenBelow: a child that lies below where an older one was pushed is found.
 func TestModelChildrenBelow(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
-		ex := started(Config{Workers: n, Policy: p, Forks: PushedForks}) // alone it would publish nothing else
+	onEach(t, []int{1}, func(n int, p string) {
+		ex := started(Config{
+			Workers: n, Experiment: experiment.Options{Policy: p, Forks: "pushed"},
+		}) // alone it would publish nothing else
 		ran := 0
 		count := func(context.Context) error { ran++; return nil }
 		err := scoped(ex, func(s *Scope) error {
@@ -296,7 +299,7 @@ func TestModelChildrenBelow(t *testing.T) {
 
 // TestModelForkDemand: when a thief has taken the only fork that was public, the next one is published.
 func TestModelForkDemand(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var stolen xatomic.Bool
 		err := scoped(ex, func(s *Scope) error {
@@ -317,7 +320,7 @@ func TestModelForkDemand(t *testing.T) {
 
 // TestModelForkSiblingsArePublic: a function's second fork publishes the first, though there is something to steal.
 func TestModelForkSiblingsArePublic(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		err := scoped(ex, func(s *Scope) error {
 			s.w.lane.Answer()
@@ -338,7 +341,7 @@ func TestModelForkSiblingsArePublic(t *testing.T) {
 // TestModelChildrenAndGoexit: Goexit ends a child that Wait runs, and with it the Wait. The other children have run,
 // or never will, and no wait lasts for ever.
 func TestModelChildrenAndGoexit(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		ran := 0
 		err := scoped(ex, func(s *Scope) error {
@@ -355,7 +358,7 @@ func TestModelChildrenAndGoexit(t *testing.T) {
 // TestModelGoexitInForkAndChild: a fork that a thief has taken calls Goexit, and so does its child. The fork ends all
 // the same, and so does its joiner.
 func TestModelGoexitInForkAndChild(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var stolen xatomic.Bool
 		err := scoped(ex, func(s *Scope) error {
@@ -377,7 +380,7 @@ func TestModelGoexitInForkAndChild(t *testing.T) {
 // TestModelJoinHoldsALock: a function that holds a lock joins a fork, which the worker that waits for this function has
 // taken. This worker has a child in its deque that wants the lock.
 func TestModelJoinHoldsALock(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var mu xsync.Mutex
 		var begun, taken, locked xatomic.Bool
@@ -413,7 +416,7 @@ func TestModelJoinHoldsALock(t *testing.T) {
 // TestModelForkDemandStays: a Join that would publish older forks finds that all were joined before newer ones. There
 // is still nothing to steal, and demand must say so, or later forks would all stay private.
 func TestModelForkDemandStays(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var taken, release xatomic.Bool
 		one := func(*Scope, int) int { return 1 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -444,7 +445,7 @@ func TestRandomForks(t *testing.T) {
 		for _, s := range forkStores {
 			for _, w := range someWorkers {
 				sites = append(sites, &site{name: fmt.Sprintf("%v/W=%d/%v", policy, w, s),
-					cfg: s.in(executor.Config{Workers: w, Policy: policy})})
+					cfg: s.in(executor.Config{Workers: w, Experiment: experiment.Options{Policy: policy}})})
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -17,14 +18,14 @@ import (
 // A store is a kind of deque and a way to fork.
 type store struct {
 	deque deque.Kind
-	forks executor.Forks
+	forks string
 }
 
 func (s store) String() string { return fmt.Sprintf("%v-%v", s.deque, s.forks) }
 
 // in is the configuration with that store.
 func (s store) in(cfg executor.Config) executor.Config {
-	cfg.Deque, cfg.Forks = s.deque, s.forks
+	cfg.Experiment.Deque, cfg.Experiment.Forks = s.deque, s.forks
 	return cfg
 }
 
@@ -36,7 +37,7 @@ var forkStores, openStores = func() (all, open []store) {
 			continue
 		}
 		seen := map[bool]bool{} // whether forks are pushed
-		for _, forks := range executor.AllForks() {
+		for _, forks := range experiment.Forks() {
 			s := store{d, forks}
 			cfg := s.in(executor.Config{})
 			if seen[cfg.PushesForks()] {
@@ -68,9 +69,9 @@ func onOpenDeques(t *testing.T, workers []int, f func(t *testing.T, ex *executor
 // often as another. If Quick, the default kind too is tried with one policy only for each number, and half of the other
 // stores are drawn.
 func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	on := func(p executor.Policy, n int, s store) {
+	on := func(p string, n int, s store) {
 		t.Run(fmt.Sprintf("%v/W=%d/%v", p, n, s), func(t *testing.T) {
-			ex := newExecutor(t, s.in(executor.Config{Workers: n, Policy: p}))
+			ex := newExecutor(t, s.in(executor.Config{Workers: n, Experiment: experiment.Options{Policy: p}}))
 			within(t, ex, func() { f(t, ex) })
 		})
 	}

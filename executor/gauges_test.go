@@ -120,12 +120,13 @@ func TestStatsAskWorkersToPublish(t *testing.T) {
 
 func TestWorkerStates(t *testing.T) {
 	var names []string
-	for _, s := range executor.WorkerStates() {
+	for s := executor.WorkerRunning; s <= executor.WorkerThreadless; s++ {
 		names = append(names, s.String())
 	}
 	require.Equal(t, []string{
 		"running", "searching", "preparing", "parked", "blocked", "standing by", "resting", "without a thread",
 	}, names)
+	require.Equal(t, "WorkerState(8)", (executor.WorkerThreadless + 1).String())
 	require.Equal(t, "WorkerState(200)", executor.WorkerState(200).String())
 }
 

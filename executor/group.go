@@ -19,7 +19,7 @@ import (
 //
 //   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, a spare
 //     worker stands in for its worker: at once inside [Blocking], and otherwise after some milliseconds, see
-//     [Config.OnlyBlocking]. There are at most [Config.Spares].
+//     [Threads.OnlyBlocking]. There are at most [Config.Spares].
 //   - So the next function of an iter.Pull must not be called by several functions, not even one at a time: the runtime
 //     ends the process if goroutines that are locked to threads do so. A child process with Pdeathsig gets the signal
 //     when its function's thread ends, as it does when any task that runs on it calls [runtime.Goexit]. And while

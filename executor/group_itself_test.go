@@ -253,7 +253,9 @@ func TestGroupGoUnderLock(t *testing.T) {
 // A function that Go calls itself does not wait in the Go of another group: it is on top of one that waits. So no spare
 // is called up.
 func TestGroupGoCallsItselfBesideAnother(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2, OnlyBlocking: true, Callers: executor.IdleCallers})
+	ex := newExecutor(t, executor.Config{
+		Workers: 2, Threads: executor.Threads{OnlyBlocking: true}, Callers: executor.IdleCallers,
+	})
 	first, other := executor.NewGroup(ex), executor.NewGroup(ex)
 	first.SetLimit(1)
 	other.SetLimit(1)

@@ -36,7 +36,7 @@ func waited(g *Group) {
 
 // TestModelGroup: functions from outside are called once each before Wait returns, and the run ends.
 func TestModelGroup(t *testing.T) {
-	onDefault(t, []int{1, 2}, func(n int, p Policy) {
+	onDefault(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		var a, b calls
 		g := NewGroup(ex)
@@ -51,7 +51,7 @@ func TestModelGroup(t *testing.T) {
 // TestModelGroupLimit: with a limit of 1, one function runs at a time. Go of the next waits until it has ended.
 func TestModelGroupLimit(t *testing.T) {
 	waits := 0
-	onDefault(t, []int{1, 2}, func(n int, p Policy) {
+	onDefault(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		g := NewGroup(ex)
 		g.SetLimit(1)
@@ -81,7 +81,7 @@ func TestModelGroupLimitInTask(t *testing.T) {
 	for _, spares := range []int{-1, 1} {
 		waits := 0
 		t.Run(fmt.Sprintf("spares=%d", spares), func(t *testing.T) {
-			onDefault(t, []int{1}, func(n int, p Policy) {
+			onDefault(t, []int{1}, func(n int, p string) {
 				ex := spared(n, spares, p)
 				g := NewGroup(ex)
 				g.SetLimit(1)
@@ -115,7 +115,7 @@ func TestModelGroupLimitInTask(t *testing.T) {
 // that this gives away is queued.
 func TestModelGroupLimitOfItself(t *testing.T) {
 	called := 0
-	onDefault(t, []int{1, 2}, func(n int, p Policy) {
+	onDefault(t, []int{1, 2}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		g := NewGroup(ex)
 		g.SetLimit(1)
@@ -147,7 +147,7 @@ func TestModelGroupLimitOfItself(t *testing.T) {
 // group waits until another function has ended, or the second gives some, too.
 func TestModelGroupWaitsForItself(t *testing.T) {
 	waits, calledIn := 0, 0
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		g := NewGroup(ex)
 		g.SetLimit(2)
@@ -183,7 +183,7 @@ func TestModelGroupWaitsForItself(t *testing.T) {
 
 // TestModelGroupLimitWithin: what a function of the group has started does not wait for its turn in the group.
 func TestModelGroupLimitWithin(t *testing.T) {
-	onDefault(t, []int{2}, func(n int, p Policy) {
+	onDefault(t, []int{2}, func(n int, p string) {
 		ex := spared(n, 1, p)
 		g := NewGroup(ex)
 		g.SetLimit(1)
@@ -205,7 +205,7 @@ func TestModelGroupLimitWithin(t *testing.T) {
 // TestModelGroupAgain: a Go that comes while another thread waits is waited for by that thread, or begins a new run.
 func TestModelGroupAgain(t *testing.T) {
 	again := 0
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var a, b calls
 		g := NewGroup(ex)
@@ -228,7 +228,7 @@ func TestModelGroupAgain(t *testing.T) {
 // TestModelGroupBegins: two tasks call Go of a group that has no run yet. All functions are of one run,
 // or of runs one after the other, and none is lost.
 func TestModelGroupBegins(t *testing.T) {
-	onDefault(t, []int{2}, func(n int, p Policy) {
+	onDefault(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var a, b calls
 		g := NewGroup(ex)
@@ -250,7 +250,7 @@ func TestModelGroupBegins(t *testing.T) {
 // TestModelGroupHelper: a task of another run gives the group a function and waits for its call outside Blocking. A
 // task that waits for the group, perhaps asleep, has to find the function in that worker's lane.
 func TestModelGroupHelper(t *testing.T) {
-	onDefault(t, []int{2}, func(n int, p Policy) {
+	onDefault(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		g := NewGroup(ex)
 		var a calls
@@ -282,7 +282,7 @@ func TestModelGroupHelper(t *testing.T) {
 // TestModelGroupClose: a function that comes while the executor closes is called or refused, Close does not wait for
 // Wait, and Wait tells which.
 func TestModelGroupClose(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		join := model.Go(func() { death(ex) })
 		g := NewGroup(ex)
@@ -300,7 +300,7 @@ func TestModelGroupClose(t *testing.T) {
 
 // TestModelGroupRefused: groups of a closed executor are refused however often they are used.
 func TestModelGroupRefused(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		stop(ex)
 		g := NewGroup(ex)
@@ -315,7 +315,7 @@ func TestModelGroupRefused(t *testing.T) {
 // TestModelGroupTryGo: with a limit of 1, TryGo is refused, or its function is called. A turn that TryGo has taken and
 // cannot use, because the executor closes, is not lost.
 func TestModelGroupTryGo(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		g := NewGroup(ex)
 		g.SetLimit(1)

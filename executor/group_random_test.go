@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -21,7 +22,9 @@ func TestRandomGroup(t *testing.T) {
 	for round := range testkit.Scale(150) {
 		rng := rand.New(rand.NewPCG(uint64(round), 5))
 		ex := newWatched(t, executor.Config{
-			Workers: 1 + rng.IntN(3), Policy: oneOf(rng, usable()), KeepGOMAXPROCS: true,
+			Workers:    1 + rng.IntN(3),
+			Experiment: experiment.Options{Policy: oneOf(rng, usable())},
+			Host:       executor.Host{KeepGOMAXPROCS: true},
 		})
 		within(t, ex, func() {
 			for range 3 {

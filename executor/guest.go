@@ -33,7 +33,7 @@ type guests struct {
 }
 
 // newGuests returns nil if callers do not take part.
-func newGuests(cfg *Config, inline *inline, p policy.Policy) *guests {
+func newGuests(cfg *settings, inline *inline, p policy.Policy) *guests {
 	if inline != nil || cfg.Callers == IdleCallers {
 		return nil
 	}

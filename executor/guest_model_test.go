@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -14,13 +15,15 @@ import (
 
 // onEachReceiving runs a program under every policy that admits guests.
 func onEachReceiving(t *testing.T, workers []int, program func(ex *Executor)) {
-	for _, p := range Policies() {
-		if !policy.Table[p].Guests {
+	for i, p := range experiment.Policies() {
+		if !policy.Table[i].Guests {
 			continue
 		}
 		for _, n := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
-				model.Check(t, func() { program(receiving(Config{Workers: n, Policy: p, Callers: BriefCallers})) })
+				model.Check(t, func() {
+					program(receiving(Config{Workers: n, Experiment: experiment.Options{Policy: p}, Callers: BriefCallers}))
+				})
 			})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -19,7 +20,7 @@ import (
 )
 
 // admitting are the policies under which callers take part.
-var admitting = []executor.Policy{executor.Adaptive, executor.Taskflow}
+var admitting = []string{"adaptive", "taskflow"}
 
 // onCaller runs a job of one task and reports whether the task ran on the caller's thread.
 func onCaller(t *testing.T, ex *executor.Executor) (here bool) {
@@ -38,12 +39,14 @@ func onCaller(t *testing.T, ex *executor.Executor) (here bool) {
 func TestCallerTakesPart(t *testing.T) {
 	for _, p := range admitting {
 		for _, w := range []int{1, 3} {
-			byDefault, err := executor.New(executor.Config{Workers: w, Policy: p})
+			byDefault, err := executor.New(executor.Config{Workers: w, Experiment: experiment.Options{Policy: p}})
 			require.NoError(t, err)
 			comesToRest(t, byDefault)
 			require.True(t, onCaller(t, byDefault))
 			require.NoError(t, byDefault.Close())
-			ex := newExecutor(t, executor.Config{Workers: w, Policy: p, Callers: executor.BusyCallers})
+			ex := newExecutor(t, executor.Config{
+				Workers: w, Experiment: experiment.Options{Policy: p}, Callers: executor.BusyCallers,
+			})
 			comesToRest(t, ex)
 			require.True(t, onCaller(t, ex))
 			comesToRest(t, ex)
@@ -76,18 +79,18 @@ func TestCallerTakesPart(t *testing.T) {
 // other Callers such a field is an error that names it.
 func TestCallersIdle(t *testing.T) {
 	for name, cfg := range map[string]executor.Config{
-		"Callers":     {Callers: executor.IdleCallers},
-		"ThreadStart": {ThreadStart: func(int) {}},
-		"ThreadEnd":   {ThreadEnd: func(int) {}},
-		"HostShare":   {HostShare: 0.1},
-		"Verbatim":    {Verbatim: true},
-		"Policy":      {Policy: executor.AdaptivePublished},
-		"Share":       {Share: &executor.Share{Path: t.TempDir() + "/table"}},
-		"CPUs":        {CPUs: []int{0}, BestEffort: true},
-		"Pin":         {Pin: executor.PinOneEach, BestEffort: true},
-		"Nice":        {Nice: 1, BestEffort: true},
-		"Class":       {Class: executor.ClassBatch, BestEffort: true},
-		"Slice":       {Slice: time.Millisecond, BestEffort: true},
+		"Callers":             {Callers: executor.IdleCallers},
+		"Threads.Start":       {Threads: executor.Threads{Start: func(int) {}}},
+		"Threads.End":         {Threads: executor.Threads{End: func(int) {}}},
+		"Host.QuotaShare":     {Host: executor.Host{QuotaShare: 0.1}},
+		"Experiment.Verbatim": {Experiment: experiment.Options{Verbatim: true}},
+		"Experiment.Policy":   {Experiment: experiment.Options{Policy: "adaptive-published"}},
+		"Host.Share":          {Host: executor.Host{Share: &executor.Share{Path: t.TempDir() + "/table"}}},
+		"Threads.CPUs":        {Threads: executor.Threads{CPUs: []int{0}, BestEffort: true}},
+		"Threads.Pin":         {Threads: executor.Threads{Pin: true, BestEffort: true}},
+		"Threads.Nice":        {Threads: executor.Threads{Nice: 1, BestEffort: true}},
+		"Threads.Class":       {Threads: executor.Threads{Class: executor.ClassBatch, BestEffort: true}},
+		"Threads.Slice":       {Threads: executor.Threads{Slice: time.Millisecond, BestEffort: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg.Workers = 2
@@ -98,9 +101,14 @@ func TestCallersIdle(t *testing.T) {
 				comesToRest(t, ex)
 				require.False(t, onCaller(t, ex))
 			}
+			if name == "Callers" {
+				require.Contains(t, dump(ex), ", callers idle, thieves")
+			} else {
+				require.Contains(t, dump(ex), ", callers idle because of Config."+name)
+			}
 			switch name {
 			case "Callers":
-			case "Nice", "Class", "Slice": // a caller takes part if it is asked to
+			case "Threads.Nice", "Threads.Class", "Threads.Slice": // a caller takes part if it is asked to
 				cfg.Callers = executor.BusyCallers
 				ex := newExecutor(t, cfg)
 				comesToRest(t, ex)
@@ -114,11 +122,6 @@ func TestCallersIdle(t *testing.T) {
 	}
 	_, err := executor.New(executor.Config{Callers: 9})
 	require.EqualError(t, err, "executor: Config.Callers is 9: use one of [auto idle brief busy]")
-	for _, c := range executor.AllCallers() {
-		parsed, err := executor.ParseCallers(c.String())
-		require.NoError(t, err)
-		require.Equal(t, c, parsed)
-	}
 }
 
 // A caller leaves a run of many tasks after a while, and the run goes on without it.
@@ -160,7 +163,7 @@ func TestCallersKeepWithinWorkers(t *testing.T) {
 	for _, callers := range []executor.Callers{executor.BriefCallers, executor.BusyCallers} {
 		for _, p := range admitting {
 			for _, w := range []int{1, 2, 3} {
-				ex := newExecutor(t, executor.Config{Workers: w, Policy: p, Callers: callers})
+				ex := newExecutor(t, executor.Config{Workers: w, Experiment: experiment.Options{Policy: p}, Callers: callers})
 				within(t, ex, func() { callAtRandom(t, ex) })
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -50,7 +51,7 @@ func TestWaiterTakesPart(t *testing.T) {
 	for _, callers := range []executor.Callers{executor.BriefCallers, executor.BusyCallers, executor.IdleCallers} {
 		for _, p := range admitting {
 			for _, w := range []int{1, 3} {
-				ex := newExecutor(t, executor.Config{Workers: w, Policy: p, Callers: callers})
+				ex := newExecutor(t, executor.Config{Workers: w, Experiment: experiment.Options{Policy: p}, Callers: callers})
 				within(t, ex, func() { waitOften(t, ex, callers != executor.IdleCallers) })
 			}
 		}
@@ -86,7 +87,7 @@ func waitOften(t *testing.T, ex *executor.Executor, mayTakePart bool) {
 func TestWaitersBesideOthers(t *testing.T) {
 	for _, p := range admitting {
 		for _, w := range []int{1, 2, 3} {
-			ex := newExecutor(t, executor.Config{Workers: w, Policy: p})
+			ex := newExecutor(t, executor.Config{Workers: w, Experiment: experiment.Options{Policy: p}})
 			within(t, ex, func() { waitAtRandom(t, ex) })
 		}
 	}

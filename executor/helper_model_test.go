@@ -13,7 +13,7 @@ import (
 
 // TestModelNested: a task waits for a run that it has started, with as few workers as one.
 func TestModelNested(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		outer, inner := newJob(nil), newJob(nil)
 		inner.first = func(w *Worker) { inner.push(w, nothing) }
@@ -32,7 +32,7 @@ func TestModelHelperSleeps(t *testing.T) {
 }
 
 // helpsAThief has a task wait for a run whose first item another worker has, and pushes an item for the waiting one.
-func helpsAThief(n int, p Policy) {
+func helpsAThief(n int, p string) {
 	ex := start(n, p)
 	outer, inner := newJob(nil), newJob(nil)
 	b := barrier{n: 2}
@@ -48,7 +48,7 @@ func helpsAThief(n int, p Policy) {
 // TestModelHelperOfHelper: a helper finds the items of a run nested in the one that it waits for, on a worker that has
 // run no other item of it.
 func TestModelHelperOfHelper(t *testing.T) {
-	onDefault(t, []int{3}, func(n int, p Policy) {
+	onDefault(t, []int{3}, func(n int, p string) {
 		ex := start(n, p)
 		outer, inner, innermost := newJob(nil), newJob(nil), newJob(nil)
 		b := barrier{n: 3}
@@ -69,7 +69,7 @@ func TestModelHelperOfHelper(t *testing.T) {
 // TestModelIsolation: a worker that waits for a run never runs an item of another, which here would wait for the task
 // below it on the same stack for ever.
 func TestModelIsolation(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		outer, inner := newJob(nil), newJob(nothing)
 		var waiting xatomic.Bool
@@ -93,7 +93,7 @@ func TestModelIsolation(t *testing.T) {
 // TestModelIsolationFromOwn: the same for items that the task itself has made before it waits: one of its own run, and
 // a run that it started after the one that it waits for.
 func TestModelIsolationFromOwn(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		waiting, helper := false, 0
 		foreign := func(w *Worker) {
@@ -119,7 +119,7 @@ func TestModelIsolationFromOwn(t *testing.T) {
 // TestModelIsolationOfThieves: the same for items that a helper steals. Two tasks wait for one run, and one of them has
 // pushed an item of its own before.
 func TestModelIsolationOfThieves(t *testing.T) {
-	onDefault(t, []int{2}, func(n int, p Policy) {
+	onDefault(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		awaited := newJob(nil)
 		awaited.first = func(w *Worker) { awaited.push(w, nothing) }
@@ -149,7 +149,7 @@ func TestModelIsolationOfThieves(t *testing.T) {
 // TestModelWaitForOutsiders: a task waits for a run whose first item lies in the injector, and no other worker is there
 // to take it.
 func TestModelWaitForOutsiders(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		ex := start(n, p)
 		outer, other := newJob(nil), newJob(nothing)
 		var r *Run

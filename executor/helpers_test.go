@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -24,7 +25,7 @@ import (
 // See newWatched.
 func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
 	t.Helper()
-	cfg.OnlyBlocking = true
+	cfg.Threads.OnlyBlocking = true
 	return newWatched(t, cfg)
 }
 
@@ -68,7 +69,7 @@ func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Execu
 		}
 		for _, n := range numbers {
 			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
-				ex := newExecutor(t, executor.Config{Workers: n, Policy: p})
+				ex := newExecutor(t, executor.Config{Workers: n, Experiment: experiment.Options{Policy: p}})
 				within(t, ex, func() { f(t, ex) })
 			})
 		}
@@ -76,8 +77,8 @@ func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Execu
 }
 
 // usable are the policies that the system has what they need for.
-func usable() []executor.Policy {
-	return testkit.Usable(executor.Policies(), executor.Policy.Available)
+func usable() []string {
+	return testkit.Usable(experiment.Policies(), experiment.Available)
 }
 
 // oneOf draws one of a list.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/executor/pipeline"
@@ -197,8 +198,8 @@ func TestRandomHostility(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	for range max(5, testkit.Scale(60)) {
 		cfg := oneOf(rng, openStores).in(executor.Config{
-			Workers: 1 + rng.IntN(3), Spares: 1 + rng.IntN(2), Policy: oneOf(rng, usable()),
-			KeepGOMAXPROCS: true,
+			Workers: 1 + rng.IntN(3), Spares: 1 + rng.IntN(2), Experiment: experiment.Options{Policy: oneOf(rng, usable())},
+			Host: executor.Host{KeepGOMAXPROCS: true},
 		})
 		ex, err := fixture.New(t, cfg)
 		require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -39,7 +40,7 @@ func TestOthersSleepDuringALongTask(t *testing.T) {
 // The published policy keeps one thief awake as long as any worker is active, but no more than one.
 func TestOneThiefDuringALongTask(t *testing.T) {
 	for _, n := range []int{2, 3, 8} {
-		ex := newExecutor(t, executor.Config{Workers: n, Policy: executor.AdaptivePublished})
+		ex := newExecutor(t, executor.Config{Workers: n, Experiment: experiment.Options{Policy: "adaptive-published"}})
 		within(t, ex, func() {
 			gate := make(chan struct{})
 			r := ex.Start(t.Context(), one(func(context.Context) error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -122,7 +123,7 @@ func TestInlineBlocking(t *testing.T) {
 func TestInlineSleepHidesNothing(t *testing.T) {
 	for _, kind := range deque.Kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 2, Spares: -1, Deque: kind})
+			ex := newExecutor(t, executor.Config{Workers: 2, Spares: -1, Experiment: experiment.Options{Deque: kind}})
 			semaphore := graph.NewSemaphore(1)
 			limited := func(f func(context.Context) error) *graph.Graph {
 				g := graph.New("limited")

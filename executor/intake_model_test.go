@@ -7,6 +7,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -155,8 +156,8 @@ func TestModelIntakeShut(t *testing.T) {
 // TestModelIntakeRuns: a run and a future from two threads, of which the executor takes one at a time. Both come to an
 // end, and give their room back.
 func TestModelIntakeRuns(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
-		ex := started(Config{Workers: n, Policy: p, MaxRuns: 1})
+	onDefault(t, []int{1}, func(n int, p string) {
+		ex := started(Config{Workers: n, Experiment: experiment.Options{Policy: p}, MaxRuns: 1})
 		var r room
 		join := model.Go(func() {
 			f := Async(context.Background(), ex, func(context.Context) (int, error) {
@@ -175,8 +176,8 @@ func TestModelIntakeRuns(t *testing.T) {
 
 // TestModelIntakeClose: a run waits for room while the executor closes. It runs or is refused, and Close returns.
 func TestModelIntakeClose(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
-		ex := started(Config{Workers: n, Policy: p, MaxRuns: 1})
+	onDefault(t, []int{1}, func(n int, p string) {
+		ex := started(Config{Workers: n, Experiment: experiment.Options{Policy: p}, MaxRuns: 1})
 		first, next := newJob(nothing), newJob(nothing)
 		r := ex.Start(context.Background(), first)
 		join := model.Go(func() {

@@ -16,7 +16,7 @@ import (
 
 // bounded makes an executor with a MaxRuns.
 func bounded(t *testing.T, workers, most int) *executor.Executor {
-	return newExecutor(t, executor.Config{Workers: workers, MaxRuns: most, KeepGOMAXPROCS: true})
+	return newExecutor(t, executor.Config{Workers: workers, MaxRuns: most, Host: executor.Host{KeepGOMAXPROCS: true}})
 }
 
 // gated is a job that waits for the gate.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -317,12 +318,12 @@ func TestIsolationRandom(t *testing.T) {
 		own := seed + uint64(i)*0x9E3779B97F4A7C15
 		rng := rand.New(rand.NewPCG(own, 1))
 		cfg := oneOf(rng, forkStores).in(executor.Config{
-			Workers: 1 + rng.IntN(5),
-			Policy:  oneOf(rng, usable()),
-			Spares:  30,
+			Workers:    1 + rng.IntN(5),
+			Experiment: experiment.Options{Policy: oneOf(rng, usable())},
+			Spares:     30,
 		})
-		if cfg.Deque.Batches() && rng.IntN(2) == 0 {
-			cfg.Steal = []deque.Batch{deque.Half, deque.Block}[rng.IntN(2)]
+		if cfg.Experiment.Deque.Batches() && rng.IntN(2) == 0 {
+			cfg.Experiment.Steal = []deque.Batch{deque.Half, deque.Block}[rng.IntN(2)]
 		}
 		ex := newWatched(t, cfg)
 		p := &isolated{ex: ex}

@@ -131,7 +131,7 @@ func (r *JobRun) Workers() int { return len(r.core.roster) }
 func (r *JobRun) Configured() int { return r.core.configured }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
-// what only other workers need. Unless [Config.OnlyBlocking] is set, it is true only for jobs whose Hooks are a
+// what only other workers need. Unless [Threads.OnlyBlocking] is set, it is true only for jobs whose Hooks are a
 // [Loner]. It never becomes true while w runs items of the run. A task that calls [Blocking] or waits for work may end
 // this state for good, so Alone must be called again after a task has run. It costs a load.
 func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
@@ -140,8 +140,8 @@ func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 // every item by itself. It is constant.
 func (r *JobRun) Shuffled() bool { return r.core.inline != nil }
 
-// Verbatim reports whether [Config.Verbatim] is set. The job must then push, or begin with, each task by itself. It is
-// constant.
+// Verbatim reports whether the executor has Verbatim in its Config.Experiment. The job must then push, or begin with,
+// each task by itself. It is constant.
 func (r *JobRun) Verbatim() bool { return r.core.verbatim }
 
 // BeginWith adds items that the run begins with to the one that [Job.Begin] returns. They become available together

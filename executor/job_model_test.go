@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -138,14 +139,18 @@ func (b *barrier) meet(*Worker) {
 func nothing(*Worker) {}
 
 // birth makes an executor of n workers. It must be closed, or threads are left over at the end: a deadlock.
-func birth(n int, p Policy) *Executor {
-	ex, err := New(Config{Workers: n, Policy: p, Callers: IdleCallers, KeepGOMAXPROCS: true})
+func birth(n int, p string) *Executor {
+	ex, err := New(Config{
+		Workers: n, Experiment: experiment.Options{Policy: p}, Callers: IdleCallers, Host: Host{KeepGOMAXPROCS: true},
+	})
 	model.Assert(err == nil, "New: %v", err)
 	return ex
 }
 
 // start makes an executor whose workers sleep. It does not explore how they come to sleep: TestModelLife does.
-func start(n int, p Policy) *Executor { return started(Config{Workers: n, Policy: p}) }
+func start(n int, p string) *Executor {
+	return started(Config{Workers: n, Experiment: experiment.Options{Policy: p}})
+}
 
 // started is start for any configuration. Spares have no threads yet. Callers are idle, see receiving.
 func started(cfg Config) (ex *Executor) {
@@ -156,7 +161,7 @@ func started(cfg Config) (ex *Executor) {
 // receiving is started with callers that take part, if cfg says so.
 func receiving(cfg Config) (ex *Executor) {
 	model.Calm(func() {
-		cfg.KeepGOMAXPROCS = true
+		cfg.Host.KeepGOMAXPROCS = true
 		var err error
 		ex, err = New(cfg)
 		model.Assert(err == nil, "New: %v", err)
@@ -185,16 +190,16 @@ func oneOf[T any](list []T) T { return list[model.Choose(len(list))] }
 // explored are the policies under which a program is explored: one that wakes workers when items are pushed, and one
 // that keeps a thief awake. The programs of package policy explore what is special to each policy. TestModelRandom runs
 // all policies.
-var explored = []Policy{Adaptive, AdaptivePublished}
+var explored = []string{"adaptive", "adaptive-published"}
 
 // onEach checks a program for each policy that is explored, if it is drawn, and number of workers.
-func onEach(t *testing.T, workers []int, program func(n int, p Policy)) {
+func onEach(t *testing.T, workers []int, program func(n int, p string)) {
 	on(t, explored, workers, program)
 }
 
 // onDefault is onEach for long programs of which no property depends on the policy. Unless a bound is asked for, it
 // checks them for the default policy only.
-func onDefault(t *testing.T, workers []int, program func(n int, p Policy)) {
+func onDefault(t *testing.T, workers []int, program func(n int, p string)) {
 	if model.IsBoundSet() {
 		on(t, explored, workers, program)
 	} else {
@@ -202,9 +207,9 @@ func onDefault(t *testing.T, workers []int, program func(n int, p Policy)) {
 	}
 }
 
-func on(t *testing.T, policies []Policy, workers []int, program func(n int, p Policy)) {
+func on(t *testing.T, policies []string, workers []int, program func(n int, p string)) {
 	for _, p := range policies {
-		if p == AdaptivePublished && !model.IsDrawn() {
+		if p == "adaptive-published" && !model.IsDrawn() {
 			continue
 		}
 		for _, n := range workers {

@@ -35,7 +35,7 @@ func (l *latch) withdraw(*Worker)           { l.waiter.Store(nil) }
 // TestModelLatch: a new kind of wait needs its own methods only. A worker waits for what a task does that it has
 // pushed, and that it must not run itself: a thief does.
 func TestModelLatch(t *testing.T) {
-	on(t, []Policy{Adaptive, AdaptivePublished, ABP}, []int{2}, func(n int, p Policy) {
+	on(t, []string{"adaptive", "adaptive-published", "abp"}, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var l latch
 		opens := newJob(func(*Worker) { l.release() })

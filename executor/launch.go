@@ -207,7 +207,7 @@ type RunOptions struct {
 	// workers of a Low run after 64 items of that run at most, if the High run has as many items to give away.
 	//
 	// No run waits for ever: one of 16 such looks prefers runs of lower priority. A worker that has run out of items
-	// takes any that it finds in the deques of others. With [Config.Verbatim] a busy worker does not look.
+	// takes any that it finds in the deques of others. With Experiment.Verbatim a busy worker does not look.
 	//
 	// A nested run has the priority of the run around it, whatever its own options say. Futures of [Async] are Normal.
 	Priority Priority

@@ -8,13 +8,14 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // TestModelLeapfrogSleeps: a joiner takes what the thief has forked, whenever the thief forks it: the two calls meet.
 func TestModelLeapfrogSleeps(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var stolen xatomic.Bool
 		met := barrier{n: 2}
@@ -39,8 +40,8 @@ func TestModelLeapfrogSleeps(t *testing.T) {
 // TestModelLeapfrogPushed: as TestModelLeapfrogSleeps, with forks that are pushed at once. The thief forks the same
 // call twice, for forks of different levels: the first time it joins the call itself.
 func TestModelLeapfrogPushed(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
-		ex := started(Config{Workers: n, Policy: p, Forks: PushedForks})
+	onEach(t, []int{2}, func(n int, p string) {
+		ex := started(Config{Workers: n, Experiment: experiment.Options{Policy: p, Forks: "pushed"}})
 		var stolen, joined xatomic.Bool
 		met := barrier{n: 2}
 		one := func(*Scope, int) int { return 1 }
@@ -80,7 +81,7 @@ func TestModelLeapfrogPushed(t *testing.T) {
 // TestModelLeapfrogIntoANestedRun: a joiner takes part in a run that the thief has started, also in its second one, and
 // leaves it when there is no more work. Otherwise that run, which the thief waits for, would not end.
 func TestModelLeapfrogIntoANestedRun(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var stolen xatomic.Bool
 		met := barrier{n: 2}
@@ -109,7 +110,7 @@ func TestModelLeapfrogIntoANestedRun(t *testing.T) {
 // TestModelGoexitInALeapfrog: an item that a Wait takes from the thief of a child ends the Wait by Goexit. Children
 // that Wait has joined before are not waited for again.
 func TestModelGoexitInALeapfrog(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var stolen xatomic.Bool
 		err := scoped(ex, func(s *Scope) error {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -20,7 +21,7 @@ func (r *room) visit(*Worker) {
 
 // TestModelLimit: of a run with limit 1, one worker runs items at a time, and none is left held.
 func TestModelLimit(t *testing.T) {
-	onDefault(t, []int{2}, func(n int, p Policy) {
+	onDefault(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var r room
 		j := newJob(nil)
@@ -37,7 +38,7 @@ func TestModelLimit(t *testing.T) {
 // item of that run, and the helper has to find it among those that are held. It may also have met another item of the
 // outer run, which has to come to a worker after the wait.
 func TestModelLimitHelper(t *testing.T) {
-	onDefault(t, []int{2}, func(n int, p Policy) {
+	onDefault(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var r room
 		outer, inner := newJob(nil), newJob(nil)
@@ -54,7 +55,7 @@ func TestModelLimitHelper(t *testing.T) {
 // TestModelLimitNested: a task waits for a nested run with limit 1. The helper has the slot of that run only while it
 // runs an item of it, and held items have to come to a worker after that.
 func TestModelLimitNested(t *testing.T) {
-	onDefault(t, []int{2}, func(n int, p Policy) {
+	onDefault(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var r room
 		outer, inner := newJob(nil), newJob(nil)
@@ -73,7 +74,7 @@ func TestModelLimitNested(t *testing.T) {
 // TestModelLimitJoin: the same for a forked call and its Join.
 func TestModelLimitJoin(t *testing.T) {
 	model.Check(t, func() {
-		ex := started(Config{Workers: 2, Forks: PushedForks})
+		ex := started(Config{Workers: 2, Experiment: experiment.Options{Forks: "pushed"}})
 		called := false
 		job := Func("join", func(s *Scope) error {
 			f := Fork(s, func(*Scope, int) int { called = true; return 1 }, 0)
@@ -92,7 +93,7 @@ func TestModelPriority(t *testing.T) {
 	for _, p := range []Priority{Low, High} {
 		t.Run(p.String(), func(t *testing.T) {
 			model.Check(t, func() {
-				ex := start(1, Adaptive)
+				ex := start(1, "adaptive")
 				outsider, other := newJob(nothing), newJob(nothing)
 				var r *Run
 				outer := newJob(func(*Worker) { outsider.ended(r.Wait()) })

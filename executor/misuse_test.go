@@ -13,6 +13,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -151,7 +152,7 @@ func TestRandomCaptures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	for range runs {
 		ex := newExecutor(t, oneOf(rng, forkStores).in(executor.Config{
-			Workers: 1 + rng.IntN(4), Policy: oneOf(rng, usable()),
+			Workers: 1 + rng.IntN(4), Experiment: experiment.Options{Policy: oneOf(rng, usable())},
 		}))
 		n, often := 5+rng.IntN(10), int64(1+rng.IntN(50))
 		var calls atomic.Int64
@@ -273,7 +274,7 @@ func TestForkedOfTheFunctionBelow(t *testing.T) {
 	}
 	misuse(newExecutor(t, executor.Config{Workers: 1}))
 	for _, k := range []deque.Kind{deque.KindChaseLev, deque.KindPadWS} {
-		misuse(newExecutor(t, executor.Config{Workers: 1, Deque: k, Forks: executor.PushedForks}))
+		misuse(newExecutor(t, executor.Config{Workers: 1, Experiment: experiment.Options{Deque: k, Forks: "pushed"}}))
 	}
 }
 

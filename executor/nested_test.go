@@ -71,7 +71,7 @@ func TestNestedInItself(t *testing.T) {
 
 // More workers than a run's set of visited workers has bits.
 func TestNestedOnManyWorkers(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 70, KeepGOMAXPROCS: true})
+	ex := newExecutor(t, executor.Config{Workers: 70, Host: executor.Host{KeepGOMAXPROCS: true}})
 	within(t, ex, func() {
 		var ran atomic.Int64
 		for range 5 {

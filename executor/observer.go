@@ -42,8 +42,8 @@ type Observer struct {
 	// thief, as with [deque.KindPDQS].
 	Steal func(thief, victim, n int)
 	// Park is called before a worker sleeps because it has no work, also when its task waits for other work, and Unpark
-	// after it has woken. Spare workers on standby, and workers that rest because of [Config.Share] or
-	// [Config.HostShare], are left out.
+	// after it has woken. Spare workers on standby, and workers that rest because of [Host.Share] or
+	// [Host.QuotaShare], are left out.
 	Park   func(worker int)
 	Unpark func(worker int)
 	// Relabel is called after the executor has given a worker's goroutine other profiler labels. In the middle of a

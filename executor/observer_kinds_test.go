@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/graph"
@@ -334,7 +335,9 @@ func TestObservedKinds(t *testing.T) {
 	}
 	t.Run("verbatim", func(t *testing.T) {
 		c := newChecker()
-		ex := newExecutor(t, executor.Config{Workers: 2, Verbatim: true, Observers: []*executor.Observer{c.observer()}})
+		ex := newExecutor(t, executor.Config{
+			Workers: 2, Experiment: experiment.Options{Verbatim: true}, Observers: []*executor.Observer{c.observer()},
+		})
 		check(t, ex, c, 5)
 	})
 	t.Run("inline", func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -58,9 +59,12 @@ func (o *witness) observer() *Observer {
 
 // TestModelObserved: an observed executor is made, runs a job, and closes, at once or after the run.
 func TestModelObserved(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		var o witness
-		ex, err := New(Config{Workers: n, Policy: p, KeepGOMAXPROCS: true, Observers: []*Observer{o.observer()}})
+		ex, err := New(Config{
+			Workers:    n,
+			Experiment: experiment.Options{Policy: p}, Host: Host{KeepGOMAXPROCS: true}, Observers: []*Observer{o.observer()},
+		})
 		model.Assert(err == nil, "New: %v", err)
 		model.Assert(o.attached.Get(), "New returns before Attach has")
 		j := newJob(nothing)
@@ -73,9 +77,9 @@ func TestModelObserved(t *testing.T) {
 
 // TestModelObservedFuture: the observer is told of a future that ends while the executor closes.
 func TestModelObservedFuture(t *testing.T) {
-	onDefault(t, []int{1, 2}, func(n int, p Policy) {
+	onDefault(t, []int{1, 2}, func(n int, p string) {
 		var o witness
-		ex := started(Config{Workers: n, Policy: p, Observers: []*Observer{o.observer()}})
+		ex := started(Config{Workers: n, Experiment: experiment.Options{Policy: p}, Observers: []*Observer{o.observer()}})
 		var calls tally
 		f := Async(context.Background(), ex, countedCall(&calls))
 		death(ex)
@@ -88,9 +92,9 @@ func TestModelObservedFuture(t *testing.T) {
 // executor closes. Close waits for it.
 func TestModelObserverEndsLate(t *testing.T) {
 	late := 0
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		var o witness
-		ex := started(Config{Workers: n, Policy: p, Observers: []*Observer{o.observer()}})
+		ex := started(Config{Workers: n, Experiment: experiment.Options{Policy: p}, Observers: []*Observer{o.observer()}})
 		g := NewGroup(ex)
 		var over xatomic.Bool
 		g.Go(func() error { return nil })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
@@ -172,8 +173,11 @@ func TestObservedRandom(t *testing.T) {
 			ex = executor.NewInline(rng.Uint64(), observers...)
 		} else {
 			ex = newExecutor(t, executor.Config{
-				Workers: 1 + rng.IntN(4), Policy: oneOf(rng, usable()), Deque: oneOf(rng, deque.Kinds()),
-				Verbatim: rng.IntN(4) == 0, Observers: observers,
+				Workers: 1 + rng.IntN(4),
+				Experiment: experiment.Options{
+					Policy: oneOf(rng, usable()), Deque: oneOf(rng, deque.Kinds()), Verbatim: rng.IntN(4) == 0,
+				},
+				Observers: observers,
 			})
 		}
 		for range 10 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
@@ -46,7 +47,9 @@ func TestObservedForks(t *testing.T) {
 
 	alone := newChecker()
 	ex = newExecutor(t, executor.Config{
-		Workers: 1, Spares: -1, Forks: executor.PushedForks, Observers: []*executor.Observer{alone.observer()},
+		Workers: 1, Spares: -1,
+		Experiment: experiment.Options{Forks: "pushed"},
+		Observers:  []*executor.Observer{alone.observer()},
 	})
 	_, err = executor.Call(context.Background(), ex, func(s *executor.Scope, n int) int {
 		first, second := executor.Fork(s, fib, n), executor.Fork(s, fib, n)
@@ -160,7 +163,7 @@ func TestObservedForm(t *testing.T) {
 	c := newChecker()
 	observed := newExecutor(t, executor.Config{Workers: 2, Observers: []*executor.Observer{c.observer()}})
 	plain := newExecutor(t, executor.Config{Workers: 2})
-	verbatim := newExecutor(t, executor.Config{Workers: 2, Verbatim: true})
+	verbatim := newExecutor(t, executor.Config{Workers: 2, Experiment: experiment.Options{Verbatim: true}})
 	var y tally
 	g := graph.New("g")
 	first, s := y.add(g, "first"), graph.NewSemaphore(3)
@@ -230,7 +233,7 @@ func TestTaskSet(t *testing.T) {
 func TestObserverNil(t *testing.T) {
 	_, err := executor.New(executor.Config{Observers: []*executor.Observer{{}, nil}})
 	require.EqualError(t, err, "executor: Config.Observers[1] is nil")
-	require.PanicsWithValue(t, "executor: observer 0 of NewInline is nil", func() { executor.NewInline(1, nil) })
+	require.PanicsWithError(t, "executor: Config.Observers[0] is nil", func() { executor.NewInline(1, nil) })
 	// An observer without functions.
 	ex := newExecutor(t, executor.Config{Workers: 2, Observers: []*executor.Observer{{}}})
 	for _, kind := range observedKinds {

@@ -52,7 +52,7 @@ func (c *taskCall) tell(worker int, run *Run, task *Task) {
 }
 
 // newObservers returns the observers of the Config, nil if there are none.
-func newObservers(cfg *Config) *observers {
+func newObservers(cfg *settings) *observers {
 	if len(cfg.Observers) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/stretchr/testify/require"
 )
@@ -66,7 +67,7 @@ func TestWithBadInput(t *testing.T) {
 
 // TestPriorityOrder: of the runs that wait to begin, a worker begins that of the highest priority.
 func TestPriorityOrder(t *testing.T) {
-	for _, cfg := range []executor.Config{{Workers: 1}, {Workers: 1, Verbatim: true}} {
+	for _, cfg := range []executor.Config{{Workers: 1}, {Workers: 1, Experiment: experiment.Options{Verbatim: true}}} {
 		ex := newExecutor(t, cfg)
 		within(t, ex, func() {
 			started, end := make(chan struct{}), make(chan struct{})

@@ -18,10 +18,10 @@ type executor struct {
 	core // first: see executorOf
 
 	// Constant.
-	cfg       Config
+	cfg       *settings  // constant
 	release   func()     // gives the reserved Ps back
 	leave     func()     // ends its being known to internal/living
-	sharing   *sharing   // set with Config.Share or Config.HostShare
+	sharing   *sharing   // set with Host.Share or Host.QuotaShare
 	observers *observers // set with Config.Observers
 	intake    *intake    // set with Config.MaxRuns
 	guests    *guests    // set if callers take part
@@ -49,7 +49,7 @@ type workerParts struct {
 
 	// Constant.
 	peer  *peerThread // set if the policy asks about other workers' threads
-	share *sharer     // set with Config.Share or Config.HostShare
+	share *sharer     // set with Host.Share or Host.QuotaShare
 
 	// Owner only, plain.
 	forks       forks

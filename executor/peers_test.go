@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 // bws are the policies that need something of the system.
-var bws = []executor.Policy{executor.BWSSame, executor.BWSClock, executor.BWSPull}
+var bws = []string{"bws-same", "bws-clock", "bws-pull"}
 
 // TestAvailable: New refuses exactly the policies that are not available, and says what to use in their place.
 func TestAvailable(t *testing.T) {
-	for _, p := range executor.Policies() {
-		missing := p.Available()
+	for _, p := range experiment.Policies() {
+		missing := experiment.Available(p)
 		require.True(t, missing == nil || slices.Contains(bws, p), "policy %v needs something: %v", p, missing)
-		ex, err := executor.New(executor.Config{Workers: 1, Policy: p})
+		ex, err := executor.New(executor.Config{Workers: 1, Experiment: experiment.Options{Policy: p}})
 		if missing == nil {
 			require.NoError(t, err)
 			require.NoError(t, ex.Close())
@@ -30,21 +31,20 @@ func TestAvailable(t *testing.T) {
 		t.Logf("other tests leave policy %v out: %v", p, missing)
 		require.ErrorIs(t, missing, errors.ErrUnsupported)
 		require.ErrorIs(t, err, errors.ErrUnsupported)
-		require.ErrorContains(t, err, "use "+executor.MBWSRole.String())
+		require.ErrorContains(t, err, "use mbws-role")
 	}
-	require.Error(t, executor.Policy(77).Available())
+	require.Error(t, experiment.Available("fair"))
 	if runtime.GOOS != "linux" {
-		require.Error(t, executor.BWSSame.Available())
+		require.Error(t, experiment.Available("bws-same"))
 	}
 }
 
 // TestPeerStats: thieves ask about busy workers and count the answers. Records judge them, where these are permitted.
 func TestPeerStats(t *testing.T) {
-	usable := func(p executor.Policy) error { return p.Available() }
-	for _, p := range testkit.Usable(bws, usable) {
+	for _, p := range testkit.Usable(bws, experiment.Available) {
 		for _, check := range []bool{false, true} {
 			ex := newExecutor(t, executor.Config{
-				Workers: 3, Policy: p, PolicyOptions: executor.PolicyOptions{CheckPeers: check},
+				Workers: 3, Experiment: experiment.Options{Policy: p, CheckPeers: check},
 			})
 			var total executor.PeerStats
 			for deadline := time.Now().Add(testkit.Patience); total.SameCPU.Asked == 0; {
@@ -67,10 +67,10 @@ func TestPeerStats(t *testing.T) {
 					require.Zero(t, a.Checked+a.Unknown)
 				}
 			}
-			if p == executor.BWSSame {
+			if p == "bws-same" {
 				require.Zero(t, total.StoppedClock)
 			}
-			if p != executor.BWSPull {
+			if p != "bws-pull" {
 				require.Zero(t, total.Pulls+total.PullsRefused)
 			}
 		}

@@ -71,9 +71,11 @@ func TestPeersWorkerIndex(t *testing.T) {
 func TestPeersThreadHandlers(t *testing.T) {
 	var open [7]bool
 	ex, err := executor.New(executor.Config{
-		Workers:     len(open),
-		ThreadStart: func(worker int) { open[worker] = true },
-		ThreadEnd:   func(worker int) { open[worker] = false },
+		Workers: len(open),
+		Threads: executor.Threads{
+			Start: func(worker int) { open[worker] = true },
+			End:   func(worker int) { open[worker] = false },
+		},
 	})
 	require.NoError(t, err)
 	require.NotContains(t, open, false)

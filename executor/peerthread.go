@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/internal/policy"
@@ -14,50 +13,22 @@ import (
 // as the other workers ask about it, and as it asks about theirs.
 type peerThread struct {
 	thread  peer.Thread
-	checked bool                           // PolicyOptions.CheckPeers
+	checked bool                           // Experimenc.CheckPeers
 	record  xatomic.Pointer[peer.Recorder] // of the thread; nil if there is none, or none is permitted
 	counts  PeerStats                      // owner only
 	seen    [peerWords]xatomic.Tell64      // a copy of counts, made by publishCounts
 }
 
-// needs are the features of the system that a policy may need.
-var needs = []struct {
-	need    policy.Need
-	feature peer.Feature
-}{
-	{policy.NeedSameCPU, peer.SameCPU},
-	{policy.NeedStoppedClock, peer.Clock},
-	{policy.NeedPull, peer.Pull},
-}
-
-// Available returns nil if this system has what the policy needs, and otherwise an error that says what is missing and
-// wraps [errors.ErrUnsupported]. New returns that error too. Only the policies BWSSame, BWSClock and BWSPull need
-// something.
-func (p Policy) Available() error {
-	if int(p) >= len(policy.Table) {
-		return fmt.Errorf("executor: there is no %v: use one of %v", p, Policies())
-	}
-	for _, n := range needs {
-		if policy.Table[p].Needs&n.need == 0 {
-			continue
-		}
-		if err := peer.Has(n.feature); err != nil {
-			return fmt.Errorf("executor: policy %v does not work here, use %v in its place: %w", p, MBWSRole, err)
-		}
-	}
-	return nil
-}
-
 // newPeerThread returns that of a worker; nil if the policy needs none.
-func newPeerThread(cfg *Config) *peerThread {
-	if policy.Table[cfg.Policy].Needs == 0 {
+func newPeerThread(c *chosen) *peerThread {
+	if policy.Table[c.policy].Needs == 0 {
 		return nil
 	}
-	return &peerThread{checked: cfg.PolicyOptions.CheckPeers}
+	return &peerThread{checked: c.CheckPeers}
 }
 
-func attachPeers(on *attachments, cfg *Config) {
-	if policy.Table[cfg.Policy].Needs != 0 {
+func attachPeers(on *attachments, c *chosen) {
+	if policy.Table[c.policy].Needs != 0 {
 		on.occupied.add(func(w *Worker) { partsOf(w).peer.enter() })
 		on.vacated.add(func(w *Worker) { partsOf(w).peer.leave() })
 		on.published.add(func(w *Worker) { partsOf(w).peer.publish() })
@@ -147,8 +118,8 @@ type PeerStats struct {
 	PullsRefused uint64  // times that the system refused that, or the thread had been moved a moment before
 }
 
-// Answers counts the answers of a stand-in for the kernel's knowledge of which threads have a core. With
-// [PolicyOptions.CheckPeers] and where the system permits it, each answer is compared with the kernel's records of the
+// Answers counts the answers of a stand-in for the kernel's knowledge of which threads have a core. With CheckPeers of
+// [experiment.Options] and where the system permits it, each answer is compared with the kernel's records of the
 // thread.
 type Answers struct {
 	Asked     uint64 // questions, which are as many as answers

@@ -13,7 +13,7 @@ import (
 // TestModelPromise: a promise is resolved while a future is to come after it. The future is called once, and Close,
 // which is called at once, waits for it.
 func TestModelPromise(t *testing.T) {
-	onEach(t, []int{1}, func(n int, p Policy) {
+	onEach(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var calls tally
 		promise := NewPromise[int](context.Background(), ex)
@@ -29,7 +29,7 @@ func TestModelPromise(t *testing.T) {
 // TestModelPromiseOnce: of two that resolve a promise and one that cancels it, one succeeds, and every waiter sees what
 // it said.
 func TestModelPromiseOnce(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		promise := NewPromise[int](context.Background(), ex)
 		f := promise.Future()
@@ -54,7 +54,7 @@ func TestModelPromiseOnce(t *testing.T) {
 
 // TestModelPromiseInside: a task of the only worker waits for a future after a promise, which another thread resolves.
 func TestModelPromiseInside(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		promise := NewPromise[int](context.Background(), ex)
 		join := model.Go(func() { promise.Resolve(1) })
@@ -70,7 +70,7 @@ func TestModelPromiseInside(t *testing.T) {
 // TestModelAbortPromise: Shutdown cancels all work while a future is to come after a promise that nothing resolves. The
 // future is refused or cancelled.
 func TestModelAbortPromise(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var a aborter
 		promise := NewPromise[int](context.Background(), ex)

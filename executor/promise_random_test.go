@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -21,7 +22,9 @@ func TestRandomPromises(t *testing.T) {
 		policies := usable()
 		var all [2]*executor.Executor
 		for i := range all {
-			all[i] = newWatched(t, executor.Config{Workers: 1 + rng.IntN(3), Policy: oneOf(rng, policies)})
+			all[i] = newWatched(t, executor.Config{
+				Workers: 1 + rng.IntN(3), Experiment: experiment.Options{Policy: oneOf(rng, policies)},
+			})
 		}
 		if rng.IntN(4) == 0 {
 			all[1] = executor.NewInline(seed)

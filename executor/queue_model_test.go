@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -17,7 +18,7 @@ func onQueues(t *testing.T, kinds []deque.Kind, program func(cfg Config)) {
 	for _, d := range kinds {
 		for _, p := range explored {
 			t.Run(fmt.Sprintf("%v/%v", d, p), func(t *testing.T) {
-				model.Check(t, func() { program(Config{Workers: 2, Policy: p, Deque: d}) })
+				model.Check(t, func() { program(Config{Workers: 2, Experiment: experiment.Options{Policy: p, Deque: d}}) })
 			})
 		}
 	}
@@ -28,8 +29,8 @@ func onForks(t *testing.T, kinds []deque.Kind, program func(cfg Config)) {
 	for _, d := range kinds {
 		for _, p := range explored {
 			seen := map[bool]bool{}
-			for _, forks := range AllForks() {
-				cfg := Config{Workers: 2, Policy: p, Deque: d, Forks: forks}
+			for _, forks := range experiment.Forks() {
+				cfg := Config{Workers: 2, Experiment: experiment.Options{Policy: p, Deque: d, Forks: forks}}
 				if seen[cfg.PushesForks()] {
 					continue
 				}
@@ -69,7 +70,7 @@ func TestModelQueue(t *testing.T) {
 // TestModelQueueOverflows: items that overflow are run once too.
 func TestModelQueueOverflows(t *testing.T) {
 	onQueues(t, boundedKinds, func(cfg Config) {
-		cfg.Capacity = 1
+		cfg.Experiment.Capacity = 1
 		ex := started(cfg)
 		runJob(ex, pushes(4))
 		stop(ex)
@@ -157,7 +158,7 @@ func TestModelQueueBatch(t *testing.T) {
 		t.Run(batch.String(), func(t *testing.T) {
 			onQueues(t, slices.DeleteFunc(deque.Kinds(), func(k deque.Kind) bool { return !k.Batches() }),
 				func(cfg Config) {
-					cfg.Steal = batch
+					cfg.Experiment.Steal = batch
 					ex := started(cfg)
 					runJob(ex, pushes(3))
 					stop(ex)
@@ -170,7 +171,7 @@ func TestModelQueueBatch(t *testing.T) {
 // the older one first, which waits for that Join.
 func TestModelQueueBatchOfForks(t *testing.T) {
 	onQueues(t, kindsThat(forkKinds, deque.Kind.Batches), func(cfg Config) {
-		cfg.Steal, cfg.Forks = deque.Block, PushedForks
+		cfg.Experiment.Steal, cfg.Experiment.Forks = deque.Block, "pushed"
 		ex := started(cfg)
 		var joined xatomic.Bool
 		err := scoped(ex, func(s *Scope) error {
@@ -190,7 +191,7 @@ func TestModelQueueBatchOfForks(t *testing.T) {
 // thief looks for the last time, is run by that thief.
 func TestModelQueueOverflowWakes(t *testing.T) {
 	onQueues(t, []deque.Kind{deque.KindBWoS, deque.KindPadWS}, func(cfg Config) {
-		cfg.Capacity, cfg.BlockSize = 2, 1
+		cfg.Experiment.Capacity, cfg.Experiment.BlockSize = 2, 1
 		ex := started(cfg)
 		var x, y xatomic.Bool
 		runJob(ex, func(j *job, w *Worker) {

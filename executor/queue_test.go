@@ -9,6 +9,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -20,12 +21,12 @@ var hidingDeques = slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { re
 func TestQueueConfigs(t *testing.T) {
 	for _, d := range deque.Kinds() {
 		for _, steal := range []deque.Batch{deque.One, deque.Half, deque.Block} {
-			cfg := executor.Config{Workers: 2, Deque: d, Capacity: 3, Steal: steal}
+			cfg := executor.Config{Workers: 2, Experiment: experiment.Options{Deque: d, Capacity: 3, Steal: steal}}
 			ex, err := executor.New(cfg)
 			if steal != deque.One && !d.Batches() {
 				require.Nil(t, ex)
 				require.EqualError(t, err,
-					fmt.Sprintf("executor: Config.Steal is %v, but from %v thieves take one item at a time: "+
+					fmt.Sprintf("executor: Config.Experiment.Steal is %v, but from %v thieves take one item at a time: "+
 						"set Steal to one, or Deque to one of [bwos bwos-fifo padws locked]", steal, d))
 				continue
 			}
@@ -37,12 +38,15 @@ func TestQueueConfigs(t *testing.T) {
 		cfg  executor.Config
 		says string
 	}{
-		{executor.Config{Deque: 200}, "Config.Deque is 200"},
-		{executor.Config{Steal: 3}, "Config.Steal is 3"},
-		{executor.Config{Capacity: -1}, "Config with Deque chaselev: Capacity is -1"},
-		{executor.Config{Deque: deque.KindPadWS, BlockSize: -1}, "Config with Deque padws: BlockSize is -1"},
-		{executor.Config{Deque: deque.KindABP, BlockSize: 8},
-			"Config with Deque abp: BlockSize is 8, but abp has no blocks"},
+		{executor.Config{Experiment: experiment.Options{Deque: 200}}, "Config.Experiment.Deque is 200"},
+		{executor.Config{Experiment: experiment.Options{Steal: 3}}, "Config.Experiment.Steal is 3"},
+		{executor.Config{Experiment: experiment.Options{Capacity: -1}},
+			"Config.Experiment with Deque chaselev: Capacity is -1"},
+		{executor.Config{
+			Experiment: experiment.Options{Deque: deque.KindPadWS, BlockSize: -1},
+		}, "Config.Experiment with Deque padws: BlockSize is -1"},
+		{executor.Config{Experiment: experiment.Options{Deque: deque.KindABP, BlockSize: 8}},
+			"Config.Experiment with Deque abp: BlockSize is 8, but abp has no blocks"},
 	} {
 		ex, err := executor.New(c.cfg)
 		require.Nil(t, ex)
@@ -53,7 +57,8 @@ func TestQueueConfigs(t *testing.T) {
 // TestQueueFIFO: the only worker of an executor with a deque that is first in, first out runs items in that order,
 // also those that do not fit. Scopes are refused.
 func TestQueueFIFO(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 1, Deque: deque.KindBWoSFIFO, Capacity: 4, Spares: -1,
+	ex := newExecutor(t, executor.Config{Workers: 1,
+		Experiment: experiment.Options{Deque: deque.KindBWoSFIFO, Capacity: 4}, Spares: -1,
 		Callers: executor.IdleCallers}) // a caller that leaves its place gives old items away, to behind younger ones
 	within(t, ex, func() {
 		const items = 50 // before the next run has its turn
@@ -119,7 +124,7 @@ func TestQueueGivesAway(t *testing.T) {
 	} {
 		for _, d := range hidingDeques {
 			t.Run(fmt.Sprintf("%v/%v", name, d), func(t *testing.T) {
-				ex, other := newExecutor(t, executor.Config{Workers: 3, Deque: d}),
+				ex, other := newExecutor(t, executor.Config{Workers: 3, Experiment: experiment.Options{Deque: d}}),
 					newExecutor(t, executor.Config{Workers: 1})
 				within(t, ex, func() {
 					for i := range testkit.Scale(40) {
@@ -150,7 +155,7 @@ func TestQueueAskedInAChain(t *testing.T) {
 			continue // thieves cannot ask
 		}
 		t.Run(d.String(), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 2, Deque: d})
+			ex := newExecutor(t, executor.Config{Workers: 2, Experiment: experiment.Options{Deque: d}})
 			within(t, ex, func() {
 				for range testkit.Scale(50) {
 					var stolen atomic.Bool
@@ -179,7 +184,7 @@ func TestQueueOverflows(t *testing.T) {
 	for _, d := range deque.Kinds() {
 		for _, workers := range []int{1, 3} {
 			t.Run(fmt.Sprintf("%v/W=%d", d, workers), func(t *testing.T) {
-				ex := newExecutor(t, executor.Config{Workers: workers, Deque: d, Capacity: 1})
+				ex := newExecutor(t, executor.Config{Workers: workers, Experiment: experiment.Options{Deque: d, Capacity: 1}})
 				within(t, ex, func() {
 					for range testkit.Scale(20) {
 						const items = 1000
@@ -231,7 +236,7 @@ func TestQueueForkInBlocking(t *testing.T) {
 
 // TestQueueFIFOGivesAway: items that a first in, first out deque has given away run before later ones.
 func TestQueueFIFOGivesAway(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 1, Deque: deque.KindBWoSFIFO, Spares: 1})
+	ex := newExecutor(t, executor.Config{Workers: 1, Experiment: experiment.Options{Deque: deque.KindBWoSFIFO}, Spares: 1})
 	within(t, ex, func() {
 		end := make(chan struct{})
 		other := ex.Start(t.Context(), one(func(context.Context) error {

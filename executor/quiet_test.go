@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -80,7 +81,9 @@ func TestTempoForgives(t *testing.T) {
 // and then the caller leaves. So one run of many must be silent.
 func TestQuietCallerWakesNobody(t *testing.T) {
 	for _, p := range admitting {
-		ex := newExecutor(t, executor.Config{Workers: 3, Policy: p, Callers: executor.BriefCallers})
+		ex := newExecutor(t, executor.Config{
+			Workers: 3, Experiment: experiment.Options{Policy: p}, Callers: executor.BriefCallers,
+		})
 		within(t, ex, func() {
 			for silent := false; !silent; {
 				comesToRest(t, ex)
@@ -116,7 +119,9 @@ func does(f func()) step {
 func TestQuietCallerWaits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	for _, p := range admitting {
-		ex := newExecutor(t, executor.Config{Workers: 2, Policy: p, Callers: executor.BriefCallers})
+		ex := newExecutor(t, executor.Config{
+			Workers: 2, Experiment: experiment.Options{Policy: p}, Callers: executor.BriefCallers,
+		})
 		for range testkit.Scale(30) {
 			items := 2 + rng.IntN(10)
 			sibling := rng.IntN(items - 1)

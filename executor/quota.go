@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// quotas keeps the workers to their part of the CPU quota, with Config.HostShare. It is a part of sharing, whose mu
+// quotas keeps the workers to their part of the CPU quota, with Host.QuotaShare. It is a part of sharing, whose mu
 // guards it.
 type quotas struct {
 	ledger *quota.Ledger // of all executors of the process
@@ -61,15 +61,15 @@ func (q *quotas) leave() {
 	}
 }
 
-// QuotaStats is how an executor with a [Config.HostShare] keeps to its part of the CPU quota.
+// QuotaStats is how an executor with a [Host.QuotaShare] keeps to its part of the CPU quota.
 type QuotaStats struct {
 	Err error // why the quota could not be read the last time, if it could not
 	// CPUs is the smallest quota of the process's control group and those around it, in CPUs; 0 if there is none, or
 	// before the first run.
 	CPUs float64
-	// Workers is the part of it that the workers of all executors with a HostShare may use now together, in CPUs. It is
-	// less than 1 - HostShare of it after periods in which the process was throttled all the same, and while another
-	// executor with a larger HostShare has work.
+	// Workers is the part of it that the workers of all executors with a QuotaShare may use now together, in CPUs. It is
+	// less than 1 - QuotaShare of it after periods in which the process was throttled all the same, and while another
+	// executor with a larger QuotaShare has work.
 	Workers float64
 	// Throttled is the number of periods so far in which the kernel has stopped the process, or another of its group,
 	// because the quota was used up. It counts while a run is in progress.

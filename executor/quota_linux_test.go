@@ -19,14 +19,16 @@ import (
 // A HostShare and a Share together: the smaller bound holds.
 func TestHostShareAndShare(t *testing.T) {
 	tab := newTable(t, 4)
-	ex, _ := newQuotaExecutor(t, executor.Config{Workers: 4, HostShare: 0.5, Share: tab.share()}, 2000)
+	ex, _ := newQuotaExecutor(t, executor.Config{
+		Workers: 4, Host: executor.Host{QuotaShare: 0.5, Share: tab.share()},
+	}, 2000)
 	untilShared(t, ex, func(s executor.ShareStats) bool { return s.Desire == 4 && s.Allotment == 4 })
 	fits(t, 1.7, func() duty { return keepBusy(t, ex, busyTime()) }) // as in TestHostShare
 }
 
 const inGroup = "MAGPIE_TEST_IN_GROUP"
 
-// Under a quota of the kernel, a process with a HostShare is throttled in few periods, and so is one with several
+// Under a quota of the kernel, a process with a QuotaShare is throttled in few periods, and so is one with several
 // executors. The test runs itself in a group with a quota of half a CPU.
 func TestHostShareInGroup(t *testing.T) {
 	if shares := os.Getenv(inGroup); shares != "" {
@@ -58,7 +60,7 @@ func TestHostShareInGroup(t *testing.T) {
 	// On a busy machine the manager may come late, or other processes leave less than the quota.
 	testkit.Fits(t, func() (wrong string) {
 		without, with, three := throttled("0"), throttled("0.3"), throttled("0.3 0.3 0.3")
-		told := fmt.Sprintf("throttled in %.0f%% of the periods without a HostShare, in %.0f%% with one, in %.0f%% with "+
+		told := fmt.Sprintf("throttled in %.0f%% of the periods without a QuotaShare, in %.0f%% with one, in %.0f%% with "+
 			"three executors", 100*without, 100*with, 100*three)
 		t.Log(told)
 		if without <= 0.5 || max(with, three) < without/2 {
@@ -76,7 +78,7 @@ func beBusyInGroup(t *testing.T, shares []string) {
 	for _, share := range shares {
 		host, err := strconv.ParseFloat(share, 64)
 		require.NoError(t, err)
-		ex := newExecutor(t, executor.Config{Workers: 2, HostShare: host})
+		ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{QuotaShare: host}})
 		all.Go(func() {
 			d := time.Second // ten periods
 			if testkit.Quick() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/cgroup"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/quota"
@@ -120,9 +121,11 @@ func growsTo(t *testing.T, least float64, measure func() duty) {
 // Workers are awake for their part of the quota on average, whatever the policy.
 func TestHostShare(t *testing.T) {
 	for _, p := range testkit.Some(t, usable()) {
-		t.Run(p.String(), func(t *testing.T) {
+		t.Run(p, func(t *testing.T) {
 			for _, milli := range []int64{500, 2000} {
-				ex, _ := newQuotaExecutor(t, executor.Config{Workers: 4, Policy: p, HostShare: 0.5}, milli)
+				ex, _ := newQuotaExecutor(t, executor.Config{
+					Workers: 4, Experiment: experiment.Options{Policy: p}, Host: executor.Host{QuotaShare: 0.5},
+				}, milli)
 				keepBusy(t, ex, 20*time.Millisecond) // until the first look
 				fits(t, 1.5*float64(milli)/2000+0.2, func() duty { return keepBusy(t, ex, busyTime()) })
 				s := ex.Stats().Quota
@@ -134,14 +137,14 @@ func TestHostShare(t *testing.T) {
 	}
 }
 
-// Executors of one process use together what one alone may, with the largest HostShare of those that have work. One
+// Executors of one process use together what one alone may, with the largest QuotaShare of those that have work. One
 // that has none, or is closed, holds nothing back.
 func TestHostShareOfSeveral(t *testing.T) {
 	process := quota.Process
 	_, quota.Process = newFakeQuota(2000)
 	var all []*executor.Executor
 	for _, host := range []float64{0.25, 0.5} {
-		all = append(all, newExecutor(t, executor.Config{Workers: 4, HostShare: host}))
+		all = append(all, newExecutor(t, executor.Config{Workers: 4, Host: executor.Host{QuotaShare: host}}))
 	}
 	quota.Process = process
 	alone := func() duty { return keepBusy(t, all[0], busyTime()) }
@@ -172,7 +175,7 @@ func TestHostShareOfSeveral(t *testing.T) {
 
 // The quota is followed: it appears, changes, cannot be read for a while, and goes.
 func TestHostShareFollows(t *testing.T) {
-	ex, q := newQuotaExecutor(t, executor.Config{Workers: 4, HostShare: 0.25}, 0)
+	ex, q := newQuotaExecutor(t, executor.Config{Workers: 4, Host: executor.Host{QuotaShare: 0.25}}, 0)
 	within(t, ex, func() {
 		keepBusy(t, ex, 20*time.Millisecond)
 		require.Equal(t, executor.QuotaStats{}, ex.Stats().Quota)
@@ -198,8 +201,10 @@ func TestHostShareFollows(t *testing.T) {
 // although they do not say so.
 func TestHostShareProgress(t *testing.T) {
 	for _, p := range testkit.Some(t, usable()) {
-		t.Run(p.String(), func(t *testing.T) {
-			ex, _ := newQuotaExecutor(t, executor.Config{Workers: 3, Policy: p, HostShare: 0.9}, 500)
+		t.Run(p, func(t *testing.T) {
+			ex, _ := newQuotaExecutor(t, executor.Config{
+				Workers: 3, Experiment: experiment.Options{Policy: p}, Host: executor.Host{QuotaShare: 0.9},
+			}, 500)
 			within(t, ex, func() {
 				for range 20 {
 					tiny := executor.Func("tiny", func(*executor.Scope) error { return nil })

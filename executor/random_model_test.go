@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/testkit"
 )
@@ -24,19 +25,20 @@ type whim struct {
 // runs once, every run ends, and nothing is left at the end.
 func TestModelRandom(t *testing.T) {
 	n := testkit.Count(t, 10_000)
-	policies := testkit.Usable(Policies(), Policy.Available)
+	policies := testkit.Usable(experiment.Policies(), experiment.Available)
 	model.CheckRandom(t, n, testkit.Seed(t), func() {
 		h := &whim{room: 12, exits: 2}
-		cfg := Config{Workers: 1 + model.Choose(3), Spares: 1, Policy: oneOf(policies), Callers: IdleCallers,
-			KeepGOMAXPROCS: true}
+		cfg := Config{Workers: 1 + model.Choose(3), Spares: 1,
+			Experiment: experiment.Options{Policy: oneOf(policies)}, Callers: IdleCallers,
+			Host: Host{KeepGOMAXPROCS: true}}
 		if model.Choose(2) == 0 {
 			cfg.Callers, h.exits = AutoCallers, 0 // an item that runs on a waiting goroutine must not end it
 		}
 		if model.Choose(2) == 0 {
-			cfg.Deque = oneOf(deque.Kinds())
-			cfg.Capacity = model.Choose(3)
-			if cfg.Deque.Batches() {
-				cfg.Steal = deque.Batch(model.Choose(3))
+			cfg.Experiment.Deque = oneOf(deque.Kinds())
+			cfg.Experiment.Capacity = model.Choose(3)
+			if cfg.Experiment.Deque.Batches() {
+				cfg.Experiment.Steal = deque.Batch(model.Choose(3))
 			}
 		}
 		ex, err := New(cfg)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -206,7 +207,7 @@ func TestRepeatProgressAtEnd(t *testing.T) {
 
 // A job of Times may be in several runs, and on an executor that runs the oldest item first.
 func TestRepeatTogether(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2, Deque: deque.KindBWoSFIFO})
+	ex := newExecutor(t, executor.Config{Workers: 2, Experiment: experiment.Options{Deque: deque.KindBWoSFIFO}})
 	within(t, ex, func() {
 		var ran atomic.Int64
 		job := executor.Times(executor.Times(one(func(context.Context) error { ran.Add(1); return nil }), 10), 10)

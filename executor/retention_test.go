@@ -221,8 +221,8 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 			}
 			onEach(t, []int{1, 2}, check)
 			for _, s := range testkit.Part(t, []store{
-				{deque.KindChaseLev, executor.PushedForks}, {deque.KindPadWS, executor.PrivateForks},
-				{deque.KindPDQS, executor.PushedForks},
+				{deque.KindChaseLev, "pushed"}, {deque.KindPadWS, "private"},
+				{deque.KindPDQS, "pushed"},
 			}) {
 				t.Run(fmt.Sprint(s), func(t *testing.T) {
 					ex := newExecutor(t, s.in(executor.Config{Workers: 2}))

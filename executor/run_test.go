@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -214,7 +215,7 @@ func TestManySubmitters(t *testing.T) {
 // Executors are independent: each runs its runs on threads of its own, and one that is stuck does not hold up another.
 func TestSeveralExecutors(t *testing.T) {
 	a := newExecutor(t, executor.Config{Workers: 2})
-	b := newExecutor(t, executor.Config{Workers: 2, Policy: executor.AdaptivePublished})
+	b := newExecutor(t, executor.Config{Workers: 2, Experiment: experiment.Options{Policy: "adaptive-published"}})
 	within(t, a, func() {
 		gate := make(chan struct{})
 		stuck := a.Start(t.Context(), fan(2, func(context.Context) error {

@@ -115,14 +115,16 @@ func TestSchedule(t *testing.T) {
 		want scheduled
 	}{
 		{executor.Config{}, mine},
-		{executor.Config{Class: executor.ClassBatch},
+		{executor.Config{Threads: executor.Threads{Class: executor.ClassBatch}},
 			with(func(s *scheduled) { s.policy = unix.SCHED_BATCH })},
-		{executor.Config{Class: executor.ClassIdle}, with(func(s *scheduled) { s.policy = unix.SCHED_IDLE })},
-		{executor.Config{Class: executor.ClassBatch, Nice: int(nice)},
+		{executor.Config{
+			Threads: executor.Threads{Class: executor.ClassIdle},
+		}, with(func(s *scheduled) { s.policy = unix.SCHED_IDLE })},
+		{executor.Config{Threads: executor.Threads{Class: executor.ClassBatch, Nice: int(nice)}},
 			with(func(s *scheduled) { s.policy, s.nice = unix.SCHED_BATCH, nice })},
-		{executor.Config{Class: executor.ClassIdle, Nice: int(nice), CPUs: []int{last, last}},
+		{executor.Config{Threads: executor.Threads{Class: executor.ClassIdle, Nice: int(nice), CPUs: []int{last, last}}},
 			with(func(s *scheduled) { s.policy, s.nice = unix.SCHED_IDLE, nice }).on(last)},
-		{executor.Config{CPUs: cpus}, mine},
+		{executor.Config{Threads: executor.Threads{CPUs: cpus}}, mine},
 	} {
 		for range 3 {
 			cfg := c.cfg
@@ -176,7 +178,7 @@ func checkSchedule(t *testing.T, cfg executor.Config, others scheduled, want fun
 // A process that a task starts has the schedule of the worker.
 func TestScheduleOfAChildProcess(t *testing.T) {
 	_, cpus := own(t)
-	ex := newExecutor(t, executor.Config{Workers: 1, CPUs: cpus[:1]})
+	ex := newExecutor(t, executor.Config{Workers: 1, Threads: executor.Threads{CPUs: cpus[:1]}})
 	require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
 		status, err := exec.CommandContext(ctx, "cat", "/proc/self/status").Output()
 		want := fmt.Sprintf("Cpus_allowed_list:\t%d\n", cpus[0])
@@ -192,7 +194,7 @@ func TestSlice(t *testing.T) {
 	mine, _ := own(t)
 	for _, class := range []executor.Class{executor.ClassNormal, executor.ClassBatch} {
 		for _, slice := range []time.Duration{100 * time.Microsecond, 7 * time.Millisecond, 100 * time.Millisecond} {
-			cfg := executor.Config{Workers: 2, Spares: 1, Class: class, Slice: slice}
+			cfg := executor.Config{Workers: 2, Spares: 1, Threads: executor.Threads{Class: class, Slice: slice}}
 			if mine.slice == 0 { // an old kernel
 				_, err := fixture.New(t, cfg)
 				require.ErrorContains(t, err, "it needs Linux 6.12")
@@ -219,7 +221,7 @@ func TestPinOneEach(t *testing.T) {
 		}
 		workers := 2*len(among) + 1
 		order := osthread.CoresFirst(among)
-		cfg := executor.Config{Workers: workers, Spares: 1, CPUs: set, Pin: executor.PinOneEach}
+		cfg := executor.Config{Workers: workers, Spares: 1, Threads: executor.Threads{CPUs: set, Pin: true}}
 		checkSchedule(t, cfg, mine, func(worker int) scheduled {
 			if worker == workers {
 				return mine.on(among...)
@@ -232,17 +234,17 @@ func TestPinOneEach(t *testing.T) {
 // Without a number of workers there are at most as many as there are CPUs in the set.
 func TestWorkersOfASet(t *testing.T) {
 	_, cpus := own(t)
-	require.Equal(t, 1, newExecutor(t, executor.Config{CPUs: cpus[:1]}).Workers())
-	require.Equal(t, 3, newExecutor(t, executor.Config{CPUs: cpus[:1], Workers: 3}).Workers())
+	require.Equal(t, 1, newExecutor(t, executor.Config{Threads: executor.Threads{CPUs: cpus[:1]}}).Workers())
+	require.Equal(t, 3, newExecutor(t, executor.Config{Threads: executor.Threads{CPUs: cpus[:1]}, Workers: 3}).Workers())
 }
 
 // A CPU that does not exist is an error before any thread is started, unless the workers may do with the others.
 func TestNoSuchCPU(t *testing.T) {
 	_, cpus := own(t)
-	_, err := executor.New(executor.Config{CPUs: []int{16000, cpus[0], 15000}, Nice: 99})
+	_, err := executor.New(executor.Config{Threads: executor.Threads{CPUs: []int{16000, cpus[0], 15000}, Nice: 99}})
 	require.Len(t, faults(err), 2)
 	require.ErrorContains(t, err,
-		"Config.CPUs has [15000 16000]: there are no such CPUs, or they are offline, give some of")
+		"Config.Threads.CPUs has [15000 16000]: there are no such CPUs, or they are offline, give some of")
 
 	mine, _ := own(t)
 	for _, c := range []struct {
@@ -253,9 +255,9 @@ func TestNoSuchCPU(t *testing.T) {
 		{[]int{15000, cpus[0], 15001}, "CPUs 15000-15001 are not in the process's cpuset", mine.on(cpus[0])},
 		{[]int{15000}, "none of CPUs 15000 is in the process's cpuset", mine},
 	} {
-		ex := newExecutor(t, executor.Config{Workers: 1, CPUs: c.cpus, BestEffort: true})
-		require.ErrorContains(t, ex.Stats().Refused, "Config.CPUs: "+c.says)
-		require.Contains(t, dump(ex), "refused by the system: Config.CPUs: "+c.says)
+		ex := newExecutor(t, executor.Config{Workers: 1, Threads: executor.Threads{CPUs: c.cpus, BestEffort: true}})
+		require.ErrorContains(t, ex.Stats().Refused, "Config.Threads.CPUs: "+c.says)
+		require.Contains(t, dump(ex), "refused by the system: Config.Threads.CPUs: "+c.says)
 		require.Equal(t, c.want, scheduleOf(t, ex.Threads()[0]))
 	}
 }
@@ -269,8 +271,12 @@ func TestScheduleRefused(t *testing.T) {
 		return
 	}
 	mine, cpus := own(t)
-	cfg := executor.Config{Workers: 2, Spares: 1, Name: "meek", Nice: int(min(mine.nice+1, 19)), CPUs: cpus[:1],
-		Class: executor.ClassBatch, Slice: time.Millisecond, Pin: executor.PinOneEach}
+	cfg := executor.Config{
+		Workers: 2, Spares: 1, Name: "meek",
+		Threads: executor.Threads{
+			Nice: int(min(mine.nice+1, 19)), CPUs: cpus[:1], Class: executor.ClassBatch, Slice: time.Millisecond, Pin: true,
+		},
+	}
 	granted, err := fixture.New(t, cfg)
 	require.NoError(t, err)
 	require.NoError(t, refuse(unix.SYS_SETPRIORITY))
@@ -281,20 +287,21 @@ func TestScheduleRefused(t *testing.T) {
 	_, err = fixture.New(t, cfg)
 	require.ErrorIs(t, err, os.ErrPermission)
 	require.Equal(t, ps, runtime.GOMAXPROCS(0), "a refused executor must not keep Ps")
-	for _, says := range []string{`executor "meek": the system refuses`, "Config.Nice: operation not permitted",
-		"Config.Class: sched_setattr: operation not permitted", "Config.Slice: sched_setattr: operation not permitted",
-		"Config.CPUs: sched_setaffinity: operation not permitted",
-		"Config.Pin: sched_setaffinity: operation not permitted", "leave these fields zero", "set BestEffort"} {
+	for _, says := range []string{`executor "meek": the system refuses`, "Config.Threads.Nice: operation not permitted",
+		"Config.Threads.Class: sched_setattr: operation not permitted",
+		"Config.Threads.Slice: sched_setattr: operation not permitted",
+		"Config.Threads.CPUs: sched_setaffinity: operation not permitted",
+		"Config.Threads.Pin: sched_setaffinity: operation not permitted", "leave these fields zero", "set BestEffort"} {
 		require.Equal(t, 1, strings.Count(err.Error(), says), "%q in %v", says, err)
 	}
 	requireOthersAre(t, mine, granted)
 
-	cfg.BestEffort = true
+	cfg.Threads.BestEffort = true
 	ex, err := fixture.New(t, cfg)
 	require.NoError(t, err)
 	for _, says := range []string{"Nice", "Class", "Slice", "CPUs", "Pin"} {
-		require.ErrorContains(t, ex.Stats().Refused, "Config."+says)
-		require.Contains(t, dump(ex), "Config."+says)
+		require.ErrorContains(t, ex.Stats().Refused, "Config.Threads."+says)
+		require.Contains(t, dump(ex), "Config.Threads."+says)
 	}
 	require.ErrorIs(t, ex.Stats().Refused, os.ErrPermission)
 	require.Equal(t, ex.Stats().Refused, ex.Stats().Sub(executor.Stats{}).Refused)

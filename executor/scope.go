@@ -125,8 +125,8 @@ func (s *Scope) Stopped() bool {
 
 // Demand reports whether other workers need work that the caller could give them: they find nothing to take from the
 // caller's worker, or have asked it. A call that is forked then is available to them at once. So a function that can
-// split its work needs to fork only while there is demand. With [Config].Share or HostShare the worker may rest in it.
-// Without demand it costs two loads.
+// split its work needs to fork only while there is demand. With Share or QuotaShare of [Host] the worker may rest in
+// it. Without demand it costs two loads.
 func (s *Scope) Demand() bool {
 	return (s == nil || s.slack == nil || s.slack.Load() == 0) && s.lookForDemand()
 }
@@ -172,7 +172,7 @@ type funcJob struct {
 func (j *funcJob) Name() string { return j.name }
 
 func (j *funcJob) Begin(run *JobRun) (*Item, error) {
-	if executorOf(run.core).cfg.Deque.FIFO() {
+	if executorOf(run.core).cfg.chosen.Deque.FIFO() {
 		return nil, ErrFIFO
 	}
 	r := &scopeRun{fn: j.fn, ctx: run.Context()}

@@ -52,53 +52,25 @@ type Share struct {
 	// process may use, and 5 ms, which is the document's choice.
 	Processors int
 	Cycle      time.Duration
-	// Desire is the rule by which the executor estimates its desire.
-	Desire Desire
-	// Efficiency is the target η of [StealRatio], above 0 and at most 1: how much of its processors a job uses at least
+	// Desire is the rule by which the executor estimates its desire. "" means "steal-ratio", document 003's WSAP (sections
+	// 4.2 and 6.1). Of the attempts to steal during a cycle it counts those whose victim was looking for work itself.
+	// While few are, the executor desires more than the workers that were awake. When most are, it desires fewer.
+	//
+	// "ready-items" takes the number of items that run or could, at the end of each cycle, for the desire, as the
+	// document's Cilk-AP-INST does. It is for comparisons: a loop that forks the rest of itself and then runs a part of
+	// itself never has more than one such item that no worker has.
+	Desire string
+	// Efficiency is the target η of "steal-ratio", above 0 and at most 1: how much of its processors a job uses at least
 	// when it has just got more. The lower it is, the sooner the desire grows, and the more it may waste. 0 means 0.5,
 	// which is the document's choice; its last experiment has 0.75. It counts in thousandths.
 	Efficiency float64
 }
 
-// Desire is a rule by which an executor estimates how many processors it can use.
-type Desire uint8
-
-const (
-	// StealRatio is document 003's WSAP (sections 4.2 and 6.1). Of the attempts to steal during a cycle it counts those
-	// whose victim was looking for work itself. While few are, the executor desires more than the workers that were
-	// awake. When most are, it desires fewer.
-	StealRatio Desire = iota
-	// ReadyItems takes the number of items that run or could, at the end of each cycle, for the desire, as the
-	// document's Cilk-AP-INST does. It is for comparisons: a loop that forks the rest of itself and then runs a part of
-	// itself never has more than one such item that no worker has.
-	ReadyItems
-)
-
-// desires holds a row for each Desire.
-var desires = []struct {
-	name string
-	rule func(*Share) allot.Rule
-}{
-	{"steal-ratio", func(s *Share) allot.Rule { return allot.WSAP{Efficiency: s.permille()} }},
-	{"ready-items", func(*Share) allot.Rule { return allot.Instant{} }},
+// ruleOf returns the rule by which s estimates the desire. Desire is a known name, or "".
+func (s *Share) ruleOf() allot.Rule {
+	i, _ := enum.Find("Desire", s.Desire, allot.Names())
+	return allot.Rules[i].New(s.permille())
 }
-
-var desireNames = func() (names []string) {
-	for _, row := range desires {
-		names = append(names, row.name)
-	}
-	return names
-}()
-
-// String returns the name that [ParseDesire] takes. A value that is none of the constants is written as Desire(9).
-func (d Desire) String() string { return enum.Name(d, "Desire", desireNames) }
-
-// Desires lists every Desire.
-func Desires() []Desire { return enum.All(Desire(len(desires))) }
-
-// ParseDesire returns the Desire of that name: "steal-ratio" or "ready-items". For any other name it returns an
-// error that lists these.
-func ParseDesire(name string) (Desire, error) { return enum.Parse[Desire](name, "desire", desireNames) }
 
 // permille returns the target efficiency in thousandths.
 func (s *Share) permille() allot.Permille { return allot.Permille(s.Efficiency*1000 + 0.5) }
@@ -136,18 +108,18 @@ func (s *Share) withDefaults(workers int, bad func(format string, args ...any)) 
 		{"Processors", c.Processors, "those that the process may use"},
 	} {
 		if f.value < 0 {
-			bad("Config.Share.%s is %d: give a positive number, or 0 for %s", f.name, f.value, f.zero)
+			bad("Host.Share.%s is %d: give a positive number, or 0 for %s", f.name, f.value, f.zero)
 		}
 	}
 	if c.Cycle < shortestCycle || c.Cycle > longestCycle {
-		bad("Config.Share.Cycle is %v: give %v to %v, or 0 for %v", c.Cycle, shortestCycle, longestCycle, defaultCycle)
+		bad("Host.Share.Cycle is %v: give %v to %v, or 0 for %v", c.Cycle, shortestCycle, longestCycle, defaultCycle)
 	}
 	if !(c.Efficiency >= 0.001 && c.Efficiency <= 1) {
-		bad("Config.Share.Efficiency is %v: give a number above 0 and at most 1, or 0 for %v",
+		bad("Host.Share.Efficiency is %v: give a number above 0 and at most 1, or 0 for %v",
 			c.Efficiency, defaultEfficiency)
 	}
-	if int(c.Desire) >= len(desires) {
-		bad("Config.Share.Desire is %d: use one of %v", uint8(c.Desire), Desires())
+	if _, err := enum.Find("Desire", c.Desire, allot.Names()); err != nil {
+		bad("Host.Share.%w", err)
 	}
 	return &c
 }

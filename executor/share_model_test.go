@@ -13,7 +13,7 @@ import (
 // TestModelHelpersShareTheInjector: every worker waits for a run of its own whose item lies in the injector, and one of
 // the two items waits for the other. The helper that loses the race for the first must not sleep beside the next.
 func TestModelHelpersShareTheInjector(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex := start(n, p)
 		var (
 			met     = barrier{n: 3}
@@ -53,7 +53,7 @@ func TestModelHelpersShareTheInjector(t *testing.T) {
 // a wake-up because of that thief. When the thief takes one it is the last, and no worker sleeps: it must wake the
 // helper for the other.
 func TestModelHelperAfterLastThief(t *testing.T) {
-	onEach(t, []int{3}, func(n int, p Policy) {
+	onEach(t, []int{3}, func(n int, p string) {
 		ex := start(n, p)
 		outer, inner := newJob(nil), newJob(nil)
 		var (

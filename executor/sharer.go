@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A sharer is a worker's part in sharing the machine. It is nil without Config.Share and Config.HostShare. Unless they
+// A sharer is a worker's part in sharing the machine. It is nil without Host.Share and Host.QuotaShare. Unless they
 // say otherwise, its methods are the worker's only.
 type sharer struct {
 	w       *Worker
@@ -23,7 +23,7 @@ type sharer struct {
 	since    xatomic.Tell64 // when the worker woke, 0 while it is not awake
 }
 
-// newSharer returns the sharer of w; nil without Config.Share and Config.HostShare.
+// newSharer returns the sharer of w; nil without Host.Share and Host.QuotaShare.
 func newSharer(w *Worker) *sharer {
 	if executorOf(w.core).sharing == nil {
 		return nil

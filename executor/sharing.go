@@ -14,7 +14,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// sharing decides how many workers of an executor with a Config.Share or a Config.HostShare may be awake. Once a cycle,
+// sharing decides how many workers of an executor with a Host.Share or a Host.QuotaShare may be awake. Once a cycle,
 // on the manager's goroutine, it estimates the desire and makes the control follow what the table and the CPU quota
 // allow. While the executor desires nothing there is no manager.
 type sharing struct {
@@ -23,7 +23,7 @@ type sharing struct {
 	cfg      *Share
 	rule     allot.Rule
 	progress progress
-	quotas   *quotas // nil without Config.HostShare
+	quotas   *quotas // nil without Host.QuotaShare
 
 	// What the latest cycle has published, for Stats.
 	err                              xatomic.Pointer[error]
@@ -55,18 +55,18 @@ type table interface {
 // succession keep what they need.
 const idleCycles = 10
 
-// newSharing returns the sharing of an executor that has not joined a table yet; nil without Config.Share and
-// Config.HostShare.
+// newSharing returns the sharing of an executor that has not joined a table yet; nil without Host.Share and
+// Host.QuotaShare.
 func newSharing(ex *executor) *sharing {
-	cfg := ex.cfg.Share
-	if cfg == nil && ex.cfg.HostShare == 0 {
+	cfg := ex.cfg.Host.Share
+	if cfg == nil && ex.cfg.Host.QuotaShare == 0 {
 		return nil
 	}
 	if cfg == nil {
 		cfg = (&Share{}).withDefaults(ex.cfg.Workers, nil) // for its Cycle
 	}
-	s := &sharing{ex: ex, cfg: cfg, rule: desires[cfg.Desire].rule(cfg), wanted: 1}
-	s.quotas = newQuotas(ex.cfg.HostShare, cfg.Cycle)
+	s := &sharing{ex: ex, cfg: cfg, rule: cfg.ruleOf(), wanted: 1}
+	s.quotas = newQuotas(ex.cfg.Host.QuotaShare, cfg.Cycle)
 	s.control.Init(shareHost{machine{&ex.core}}, len(ex.roster))
 	return s
 }
@@ -94,7 +94,7 @@ func (s *sharing) join() {
 	if s.quotas != nil {
 		defer s.progress.onBegin(s.appoint)
 	}
-	if s.ex.cfg.Share == nil {
+	if s.ex.cfg.Host.Share == nil {
 		return
 	}
 	cfg := s.cfg

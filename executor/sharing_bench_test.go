@@ -21,7 +21,7 @@ func BenchmarkShareTinyRuns(b *testing.B) {
 	share := &executor.Share{Path: path, Processors: 2}
 	var sides [2]*executor.Executor
 	for i, s := range []*executor.Share{nil, share} {
-		ex, err := executor.New(executor.Config{Workers: 2, Share: s, Callers: executor.IdleCallers})
+		ex, err := executor.New(executor.Config{Workers: 2, Host: executor.Host{Share: s}, Callers: executor.IdleCallers})
 		require.NoError(b, err)
 		defer ex.Close()
 		sides[i] = ex

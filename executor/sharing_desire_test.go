@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -17,9 +18,11 @@ import (
 // nothing when it has had nothing to do for a while.
 func TestShareAlone(t *testing.T) {
 	for _, p := range testkit.Part(t, usable()) {
-		t.Run(p.String(), func(t *testing.T) {
+		t.Run(p, func(t *testing.T) {
 			tab := newTable(t, 4)
-			ex := newExecutor(t, executor.Config{Workers: 4, Policy: p, Share: tab.share()})
+			ex := newExecutor(t, executor.Config{
+				Workers: 4, Experiment: experiment.Options{Policy: p}, Host: executor.Host{Share: tab.share()},
+			})
 			s := ex.Stats().Share
 			require.True(t, s.Joined)
 			require.NoError(t, s.Err)
@@ -37,12 +40,14 @@ func TestShareAlone(t *testing.T) {
 // the machine may disturb a run, so one of several must show it.
 func TestShareSerial(t *testing.T) {
 	for _, p := range testkit.Part(t, usable()) {
-		t.Run(p.String(), func(t *testing.T) {
+		t.Run(p, func(t *testing.T) {
 			tab := newTable(t, 8)
-			ex := newExecutor(t, executor.Config{Workers: 8, Policy: p, Share: tab.share()})
+			ex := newExecutor(t, executor.Config{
+				Workers: 8, Experiment: experiment.Options{Policy: p}, Host: executor.Host{Share: tab.share()},
+			})
 			testkit.Fits(t, func() (wrong string) {
 				mean := meanDesireOfSerialRun(t, ex)
-				if mean >= 7 || p == executor.Adaptive && mean > 4 {
+				if mean >= 7 || p == "adaptive" && mean > 4 {
 					wrong = fmt.Sprintf("the mean desire is %.1f", mean)
 				}
 				return wrong
@@ -78,7 +83,7 @@ func TestShareBursts(t *testing.T) {
 	require.NoError(t, tab.hog.Leave())
 	share := tab.share()
 	share.Cycle = 20 * time.Millisecond
-	ex := newExecutor(t, executor.Config{Workers: 4, Share: share})
+	ex := newExecutor(t, executor.Config{Workers: 4, Host: executor.Host{Share: share}})
 	within(t, ex, func() {
 		for ex.Stats().Share.Desire < 3 {
 			require.NoError(t, ex.Run(t.Context(), fan(100, func(context.Context) error {
@@ -106,7 +111,7 @@ func TestShareLoopy(t *testing.T) {
 	}
 	testkit.Fits(t, func() (wrong string) { // a busy machine may lose cycles
 		tab := newTable(t, 8)
-		ex := newExecutor(t, executor.Config{Workers: 8, Share: tab.share()})
+		ex := newExecutor(t, executor.Config{Workers: 8, Host: executor.Host{Share: tab.share()}})
 		cycles := uint64(0)
 		_, err := executor.Call(t.Context(), ex, loop, func() bool {
 			s := ex.Stats().Share

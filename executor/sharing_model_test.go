@@ -5,6 +5,7 @@ package executor
 import (
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/share"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -12,8 +13,11 @@ import (
 
 // shared makes an executor of n workers that sleep and of spares, with a Share but no table: the program allots
 // processors, at first one.
-func shared(n, spares int, p Policy) (*Executor, *share.Control) {
-	ex := started(Config{Workers: n, Spares: spares, Policy: p, Share: &Share{Path: "/dev/null/no table"}})
+func shared(n, spares int, p string) (*Executor, *share.Control) {
+	ex := started(Config{
+		Workers: n, Spares: spares,
+		Experiment: experiment.Options{Policy: p}, Host: Host{Share: &Share{Path: "/dev/null/no table"}},
+	})
 	c := &ex.sharing.control
 	model.Calm(func() { c.SetAllotment(1) })
 	return ex, c
@@ -22,7 +26,7 @@ func shared(n, spares int, p Policy) (*Executor, *share.Control) {
 // TestModelShareItems: an executor with one processor, and then with two, runs items that are pushed meanwhile. None is
 // left, although workers rest.
 func TestModelShareItems(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex, c := shared(n, -1, p)
 		join := model.Go(func() { runJob(ex, pushes(2)) })
 		c.SetAllotment(2)
@@ -33,7 +37,7 @@ func TestModelShareItems(t *testing.T) {
 
 // TestModelShareShrinks: an executor with two processors loses one while it runs items that push others.
 func TestModelShareShrinks(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex, c := shared(n, -1, p)
 		model.Calm(func() { c.SetAllotment(2) })
 		join := model.Go(func() { c.SetAllotment(1) })
@@ -48,7 +52,7 @@ func TestModelShareShrinks(t *testing.T) {
 // TestModelShareForks: workers rest at Forks and Joins while the allotment falls, and have their turns. Each call is
 // made once.
 func TestModelShareForks(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex, c := shared(n, -1, p)
 		model.Calm(func() { c.SetAllotment(2) })
 		fn, calls := once()
@@ -68,7 +72,7 @@ func TestModelShareForks(t *testing.T) {
 
 // TestModelShareBlocking: with one processor, a task blocks until an item that it has pushed has run.
 func TestModelShareBlocking(t *testing.T) {
-	onEach(t, []int{1, 2}, func(n int, p Policy) {
+	onEach(t, []int{1, 2}, func(n int, p string) {
 		spares := -1
 		if n == 1 {
 			spares = 1
@@ -82,7 +86,7 @@ func TestModelShareBlocking(t *testing.T) {
 // TestModelShareNoBoundary: with one processor, a task waits outside Blocking for an item that another worker would
 // run. It never comes to a boundary, so the cycles that pass wake the other worker.
 func TestModelShareNoBoundary(t *testing.T) {
-	onEach(t, []int{2}, func(n int, p Policy) {
+	onEach(t, []int{2}, func(n int, p string) {
 		ex, c := shared(n, -1, p)
 		var began, done xatomic.Bool
 		join := model.Go(func() {

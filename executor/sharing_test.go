@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/gat"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -91,9 +92,11 @@ func untilShared(t *testing.T, ex *executor.Executor, wanted func(executor.Share
 // when the processors are free.
 func TestShareAllotments(t *testing.T) {
 	for _, p := range testkit.Thorough(t, usable()) {
-		t.Run(p.String(), func(t *testing.T) {
+		t.Run(p, func(t *testing.T) {
 			tab := newTable(t, 4)
-			ex := newExecutor(t, executor.Config{Workers: 4, Policy: p, Share: tab.share()})
+			ex := newExecutor(t, executor.Config{
+				Workers: 4, Experiment: experiment.Options{Policy: p}, Host: executor.Host{Share: tab.share()},
+			})
 			for _, left := range []int{4, 1, 3, 2, 4} {
 				untilShared(t, ex, func(s executor.ShareStats) bool {
 					tab.leave(left)
@@ -108,7 +111,7 @@ func TestShareAllotments(t *testing.T) {
 // are begun all the same.
 func TestShareNewcomers(t *testing.T) {
 	tab := newTable(t, 2)
-	ex := newExecutor(t, executor.Config{Workers: 2, Share: tab.share()})
+	ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{Share: tab.share()}})
 	var stop atomic.Bool
 	r := ex.Start(t.Context(), executor.Func("endless", func(s *executor.Scope) error {
 		for !stop.Load() {
@@ -130,7 +133,7 @@ func TestShareNewcomers(t *testing.T) {
 // TestShareTurns: with one processor, and two runs that do not end, both go on.
 func TestShareTurns(t *testing.T) {
 	tab := newTable(t, 2)
-	ex := newExecutor(t, executor.Config{Workers: 2, Share: tab.share()})
+	ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{Share: tab.share()}})
 	var calls [2]atomic.Int64
 	var stop atomic.Bool
 	var runs []*executor.Run
@@ -161,7 +164,7 @@ func TestShareTurns(t *testing.T) {
 // TestShareYield: tasks whose only boundaries are Yields rest when the allotment shrinks, in turns.
 func TestShareYield(t *testing.T) {
 	tab := newTable(t, 2)
-	ex := newExecutor(t, executor.Config{Workers: 2, Share: tab.share()})
+	ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{Share: tab.share()}})
 	var calls [2]atomic.Int64
 	var stop atomic.Bool
 	var runs []*executor.Run
@@ -195,7 +198,7 @@ func TestShareYield(t *testing.T) {
 func TestShareMeeting(t *testing.T) {
 	tab := newTable(t, 3)
 	tab.keep(1)
-	ex := newExecutor(t, executor.Config{Workers: 3, Share: tab.share()})
+	ex := newExecutor(t, executor.Config{Workers: 3, Host: executor.Host{Share: tab.share()}})
 	eventually(func() bool { return ex.Stats().Share.Joined })
 	within(t, ex, func() { meetAll(t, ex) })
 }
@@ -203,7 +206,7 @@ func TestShareMeeting(t *testing.T) {
 // TestShareBlocking: workers in Blocking use no processor, and are not counted.
 func TestShareBlocking(t *testing.T) {
 	tab := newTable(t, 4)
-	ex := newExecutor(t, executor.Config{Workers: 4, Spares: 4, Share: tab.share()})
+	ex := newExecutor(t, executor.Config{Workers: 4, Spares: 4, Host: executor.Host{Share: tab.share()}})
 	release := make(chan struct{})
 	r := ex.Start(t.Context(), fan(4, func(context.Context) error {
 		executor.Blocking(func() { <-release })
@@ -227,7 +230,7 @@ func TestShareInProcess(t *testing.T) {
 	var all sync.WaitGroup
 	var stop atomic.Bool
 	for i := range 3 {
-		ex := newExecutor(t, executor.Config{Name: fmt.Sprint("job", i), Workers: 4, Share: tab.share()})
+		ex := newExecutor(t, executor.Config{Name: fmt.Sprint("job", i), Workers: 4, Host: executor.Host{Share: tab.share()}})
 		all.Go(func() {
 			for !stop.Load() {
 				if _, err := executor.Call(context.Background(), ex, forkFib, 20); err != nil {
@@ -274,7 +277,7 @@ func TestShareUnusable(t *testing.T) {
 		"other cycle":      {executor.Share{Path: tab.path, Processors: 4, Cycle: 7 * time.Millisecond}, "7ms"},
 		"other processors": {executor.Share{Path: tab.path, Processors: 3, Cycle: testCycle}, "3"},
 	} {
-		ex := newExecutor(t, executor.Config{Workers: 2, Share: &c.share})
+		ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{Share: &c.share}})
 		s := ex.Stats().Share
 		require.False(t, s.Joined, name)
 		require.ErrorContains(t, s.Err, c.says, name)
@@ -296,8 +299,8 @@ func TestShareLost(t *testing.T) {
 	}
 	tab := newTable(t, 2)
 	require.NoError(t, tab.hog.Leave())
-	a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Share: tab.share()})
-	b := newExecutor(t, executor.Config{Name: "b", Workers: 2, Share: tab.share()})
+	a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Host: executor.Host{Share: tab.share()}})
+	b := newExecutor(t, executor.Config{Name: "b", Workers: 2, Host: executor.Host{Share: tab.share()}})
 	untilShared(t, a, func(s executor.ShareStats) bool { return s.Allotment == 2 })
 	require.NoError(t, os.Truncate(tab.path, 0))
 	for _, ex := range []*executor.Executor{a, b} {
@@ -315,8 +318,8 @@ func TestShareLostWhileIdle(t *testing.T) {
 		for _, before := range []int{0, 1} { // runs before
 			tab := newTable(t, 2)
 			require.NoError(t, tab.hog.Leave())
-			a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Share: tab.share()})
-			b, err := executor.New(executor.Config{Name: "b", Workers: 2, Share: tab.share()})
+			a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Host: executor.Host{Share: tab.share()}})
+			b, err := executor.New(executor.Config{Name: "b", Workers: 2, Host: executor.Host{Share: tab.share()}})
 			require.NoError(t, err)
 			for range before {
 				untilShared(t, a, func(s executor.ShareStats) bool { return s.Allotment == 2 })
@@ -342,7 +345,7 @@ func TestShareLostWhileIdle(t *testing.T) {
 func TestShareStops(t *testing.T) {
 	share := fixture.Share(t, 3)
 	for i := range testkit.Scale(100) {
-		ex, err := executor.New(executor.Config{Name: "stops", Workers: 3, Share: share})
+		ex, err := executor.New(executor.Config{Name: "stops", Workers: 3, Host: executor.Host{Share: share}})
 		require.NoError(t, err)
 		r := ex.Start(t.Context(), executor.Func("fib", func(s *executor.Scope) error { forkFib(s, i%25); return nil }))
 		within(t, ex, func() { require.NoError(t, ex.Close()) })
@@ -363,7 +366,7 @@ func TestShareManager(t *testing.T) {
 		return strings.Count(stacks.String(), "(*sharing).manage(")
 	}
 	share := fixture.Share(t, 2)
-	ex, err := executor.New(executor.Config{Workers: 2, Share: share})
+	ex, err := executor.New(executor.Config{Workers: 2, Host: executor.Host{Share: share}})
 	require.NoError(t, err)
 	require.Zero(t, managers())
 	for range 3 {
@@ -382,22 +385,17 @@ func TestShareManager(t *testing.T) {
 }
 
 func TestShareConfig(t *testing.T) {
-	_, err := executor.New(executor.Config{Workers: 2, Share: &executor.Share{
-		Weight: -1, Minimum: -2, Limit: -3, Processors: -4, Cycle: time.Minute, Efficiency: 1.5, Desire: 9,
-	}})
+	_, err := executor.New(executor.Config{Workers: 2, Host: executor.Host{Share: &executor.Share{
+		Weight: -1, Minimum: -2, Limit: -3, Processors: -4, Cycle: time.Minute, Efficiency: 1.5, Desire: "guess",
+	}}})
 	for _, s := range []string{
-		"Config.Share.Weight is -1: give a positive number, or 0 for 1",
-		"Config.Share.Minimum is -2", "Config.Share.Limit is -3: give a positive number, or 0 for Config.Workers",
-		"Config.Share.Processors is -4", "Config.Share.Cycle is 1m0s: give 1ms to 1s, or 0 for 5ms",
-		"Config.Share.Efficiency is 1.5: give a number above 0 and at most 1, or 0 for 0.5",
-		"Config.Share.Desire is 9: use one of [steal-ratio ready-items]",
+		"Config.Host.Share.Weight is -1: give a positive number, or 0 for 1",
+		"Config.Host.Share.Minimum is -2", "Config.Host.Share.Limit is -3: give a positive number, or 0 for Config.Workers",
+		"Config.Host.Share.Processors is -4", "Config.Host.Share.Cycle is 1m0s: give 1ms to 1s, or 0 for 5ms",
+		"Config.Host.Share.Efficiency is 1.5: give a number above 0 and at most 1, or 0 for 0.5",
+		"Config.Host.Share.Desire is \"guess\": use one of [steal-ratio ready-items]",
 	} {
 		require.ErrorContains(t, err, s)
-	}
-	for _, d := range executor.Desires() {
-		parsed, err := executor.ParseDesire(d.String())
-		require.NoError(t, err)
-		require.Equal(t, d, parsed)
 	}
 	require.Equal(t, "no", executor.ShareStats{}.String())
 }
@@ -408,7 +406,7 @@ func TestShareConfig(t *testing.T) {
 func TestSilentAndShare(t *testing.T) {
 	tab := newTable(t, 4)
 	tab.keep(2)
-	ex := newWatched(t, executor.Config{Workers: 4, Share: tab.share()})
+	ex := newWatched(t, executor.Config{Workers: 4, Host: executor.Host{Share: tab.share()}})
 	for _, p := range silentPrograms[:4] {
 		within(t, ex, func() { p.run(t, ex, 9) })
 	}
@@ -420,7 +418,9 @@ func TestSilentAndShare(t *testing.T) {
 // Forks that are pushed at once are made once, though workers rest at any of them.
 func TestPushedForksAndShare(t *testing.T) {
 	tab := newTable(t, 2)
-	config := executor.Config{Workers: 4, Forks: executor.PushedForks, Share: tab.share()}
+	config := executor.Config{
+		Workers: 4, Experiment: experiment.Options{Forks: "pushed"}, Host: executor.Host{Share: tab.share()},
+	}
 	tab.keep(2)
 	a, b := newExecutor(t, config), newExecutor(t, config)
 	const n = 22

@@ -33,7 +33,7 @@ func isAborted(err error, ran bool) {
 
 // TestModelAbortRun: a run begins while Shutdown cancels all work. It is refused, cancelled, or over before.
 func TestModelAbortRun(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var a aborter
 		join := model.Go(func() { a.abort(ex) })
@@ -49,7 +49,7 @@ func TestModelAbortRun(t *testing.T) {
 // TestModelAbortNested: the same for a run that a task starts. The task's own run may end without an error before abort
 // comes to it.
 func TestModelAbortNested(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var a aborter
 		inner := newJob(func(*Worker) { a.done.Await() })
@@ -69,7 +69,7 @@ func TestModelAbortNested(t *testing.T) {
 // its context, by Err or by the channel of Done.
 func TestModelAbortFuture(t *testing.T) {
 	for _, asksDone := range []bool{false, true} {
-		onDefault(t, []int{1}, func(n int, p Policy) {
+		onDefault(t, []int{1}, func(n int, p string) {
 			ex := start(n, p)
 			var a aborter
 			join := model.Go(func() { a.abort(ex) })
@@ -105,7 +105,7 @@ func TestModelAbortFuture(t *testing.T) {
 // TestModelAbortForeign: a future that comes after a future of another executor is cancelled, although that one does
 // not end.
 func TestModelAbortForeign(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex, other := start(n, p), start(n, p)
 		var a aborter
 		var over xatomic.Bool
@@ -134,7 +134,7 @@ func TestModelAbortForeign(t *testing.T) {
 // TestModelAbortGroup: functions of a group that have not begun when Shutdown cancels all work are skipped, whether
 // they wait for their turn or not. Wait tells the cause, or that the second was refused before.
 func TestModelAbortGroup(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		var a aborter
 		g := NewGroup(ex)
@@ -161,7 +161,7 @@ func TestModelAbortGroup(t *testing.T) {
 // TestModelShutdown: Shutdown as a whole, with a run in progress, while its context ends. It returns when the executor
 // is closed.
 func TestModelShutdown(t *testing.T) {
-	onDefault(t, []int{1}, func(n int, p Policy) {
+	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		j := newJob(nothing)
 		var r *Run

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
@@ -70,11 +71,11 @@ func TestShutdownCancelsPromises(t *testing.T) {
 	})
 }
 
-// Shutdown tells a failure of ThreadEnd, also if its context has ended before.
+// Shutdown tells a failure of Threads.End, also if its context has ended before.
 func TestShutdownTellsOfHooks(t *testing.T) {
 	used, stop := deadline(t)
 	stop()
-	ex, err := executor.New(executor.Config{Workers: 1, ThreadEnd: func(int) { panic("the end") }})
+	ex, err := executor.New(executor.Config{Workers: 1, Threads: executor.Threads{End: func(int) { panic("the end") }}})
 	require.NoError(t, err)
 	ex.SetShutdownPatience(testkit.Patience)
 	require.ErrorContains(t, ex.Shutdown(used), "the end")
@@ -366,7 +367,9 @@ func TestRandomShutdown(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(round), 17))
 		policies := usable()
 		ex, err := fixture.New(t, executor.Config{
-			Workers: 1 + rng.IntN(3), Policy: policies[rng.IntN(len(policies))], KeepGOMAXPROCS: true,
+			Workers:    1 + rng.IntN(3),
+			Experiment: experiment.Options{Policy: policies[rng.IntN(len(policies))]},
+			Host:       executor.Host{KeepGOMAXPROCS: true},
 		})
 		require.NoError(t, err)
 		within(t, ex, func() {

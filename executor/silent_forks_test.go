@@ -7,6 +7,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -80,7 +81,7 @@ func TestBlockingForOwnForks(t *testing.T) {
 			}
 			for _, workers := range []int{1, 2, 4} {
 				t.Run(fmt.Sprintf("%v/%s/W=%d", kind, name, workers), func(t *testing.T) {
-					ex := newExecutor(t, executor.Config{Workers: workers, Deque: kind})
+					ex := newExecutor(t, executor.Config{Workers: workers, Experiment: experiment.Options{Deque: kind}})
 					c := make(chan struct{}, 2)
 					wait := func() { executor.Blocking(func() { <-c }) }
 					within(t, ex, func() {

@@ -237,7 +237,7 @@ var silentPrograms = []struct {
 	}},
 	{"tasks of a graph, on two workers or more", func(t *testing.T, ex *executor.Executor, n int) {
 		if ex.Workers() == 1 {
-			return // see Config.OnlyBlocking
+			return // see Config.Threads.OnlyBlocking
 		}
 		var met sync.WaitGroup
 		met.Add(n)

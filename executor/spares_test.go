@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -155,9 +156,11 @@ func TestSpareLeavesEndlessWork(t *testing.T) {
 // Close comes while spares are on their way in or out.
 func TestCloseAfterBlocking(t *testing.T) {
 	for _, p := range testkit.Thorough(t, usable()) {
-		t.Run(p.String(), func(t *testing.T) {
+		t.Run(p, func(t *testing.T) {
 			for i := range testkit.Scale(100) {
-				ex, err := executor.New(executor.Config{Workers: 1 + i%2, Policy: p, KeepGOMAXPROCS: true})
+				ex, err := executor.New(executor.Config{
+					Workers: 1 + i%2, Experiment: experiment.Options{Policy: p}, Host: executor.Host{KeepGOMAXPROCS: true},
+				})
 				require.NoError(t, err)
 				within(t, ex, func() {
 					ex.SetSpareIdle(time.Duration(i%3) * 50 * time.Microsecond)

@@ -21,7 +21,7 @@ type stallHost struct{ ex *executor }
 
 // init prepares no watch if there is no spare to call up, or nothing is to be added to the paper.
 func (s *silence) init(ex *executor) {
-	if ex.inline == nil && ex.cfg.Spares > 0 && !ex.cfg.OnlyBlocking && !ex.cfg.Verbatim {
+	if ex.inline == nil && ex.cfg.Spares > 0 && !ex.cfg.Threads.OnlyBlocking && !ex.cfg.chosen.Verbatim {
 		s.watch.Init(stallHost{ex})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -159,7 +160,9 @@ func TestModelSilentHelps(t *testing.T) {
 // TestModelSilentFIFO: thieves see items in the lane of the only worker, which is first in, first out.
 func TestModelSilentFIFO(t *testing.T) {
 	model.Check(t, func() {
-		ex := underWatch(Config{Callers: IdleCallers, Deque: deque.KindBWoSFIFO, Capacity: 4, BlockSize: 1})
+		ex := underWatch(Config{
+			Callers: IdleCallers, Experiment: experiment.Options{Deque: deque.KindBWoSFIFO, Capacity: 4, BlockSize: 1},
+		})
 		runSilently(ex, 4, pushesCounts(3))
 	})
 }

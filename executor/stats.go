@@ -16,8 +16,8 @@ import "slices"
 type Stats struct {
 	Workers []WorkerStats // by worker ID; spare workers follow the others, as many as were needed so far
 	Total   WorkerStats   // the sum of Workers
-	Share   ShareStats    // with Config.Share
-	Quota   QuotaStats    // with Config.HostShare
+	Share   ShareStats    // with Host.Share
+	Quota   QuotaStats    // with Host.QuotaShare
 	Intake  IntakeStats   // with Config.MaxRuns
 	// Active is the number of workers that run items at the moment: not of those that look for items, sleep or are
 	// blocked. A worker that helps while it waits for a fork or a run counts, and so does one without a core.
@@ -26,7 +26,7 @@ type Stats struct {
 	// SilentBlocks is how often a task was found to wait outside [Blocking] while items waited for a worker. Each time
 	// they have waited for some milliseconds, which Blocking would have spared them.
 	SilentBlocks uint64
-	// Refused says which fields of Config the system has refused to threads of workers, as Config.BestEffort permits.
+	// Refused says which fields of Config the system has refused to threads of workers, as Threads.BestEffort permits.
 	// It is nil if the system has refused none. A refusal stays, even if the system grants the same to a later thread.
 	Refused error
 }

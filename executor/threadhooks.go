@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// threadHooks are Config.ThreadStart and ThreadEnd.
+// threadHooks are Start and End of [Threads].
 type threadHooks struct {
 	name       string // of the executor
 	start, end func(worker int)
@@ -16,8 +16,8 @@ type threadHooks struct {
 }
 
 // attachTo has the kernel call the hooks.
-func (h *threadHooks) attachTo(on *attachments, cfg *Config) {
-	h.name, h.start, h.end = cfg.Name, cfg.ThreadStart, cfg.ThreadEnd
+func (h *threadHooks) attachTo(on *attachments, cfg *settings) {
+	h.name, h.start, h.end = cfg.Name, cfg.Threads.Start, cfg.Threads.End
 	on.start, on.end = h.callStart, h.callEnd
 }
 
@@ -38,11 +38,11 @@ func (h *threadHooks) note(w *Worker, hook string, returned bool, value any) {
 	if value != nil {
 		err = &PanicError{Value: value, Stack: debug.Stack()}
 	}
-	err = fmt.Errorf("executor %q: Config.%s on the thread of worker %d: %w", h.name, hook, w.id, err)
+	err = fmt.Errorf("executor %q: Config.Threads.%s on the thread of worker %d: %w", h.name, hook, w.id, err)
 	h.failure.CompareAndSwap(nil, &err)
 }
 
-// callStart calls Config.ThreadStart, and then the rest of the worker's life. If the hook fails, fails is called in
+// callStart calls Threads.Start, and then the rest of the worker's life. If the hook fails, fails is called in
 // place of the rest: then a spare is out of service, and for another worker New fails. A worker that has lost its
 // thread to a Goexit cannot go on without one, so the process ends. The calling goroutine has nothing else to do:
 // Goexit ends it.
@@ -54,7 +54,7 @@ func (h *threadHooks) callStart(w *Worker, rest, fails func()) {
 	returned := false
 	func() {
 		defer func() {
-			if h.note(w, "ThreadStart", returned, recover()); returned {
+			if h.note(w, "Start", returned, recover()); returned {
 				return
 			}
 			if !w.isSpare() && h.up.Load() {
@@ -71,7 +71,7 @@ func (h *threadHooks) callStart(w *Worker, rest, fails func()) {
 	}
 }
 
-// callEnd calls Config.ThreadEnd, and then rest, however the hook ends.
+// callEnd calls Threads.End, and then rest, however the hook ends.
 func (h *threadHooks) callEnd(w *Worker, rest func()) {
 	if h.end == nil {
 		rest()
@@ -79,12 +79,12 @@ func (h *threadHooks) callEnd(w *Worker, rest func()) {
 	}
 	defer rest()
 	returned := false
-	defer func() { h.note(w, "ThreadEnd", returned, recover()) }()
+	defer func() { h.note(w, "End", returned, recover()) }()
 	h.end(w.id)
 	returned = true
 }
 
-// check returns the failure of New because of Config.ThreadStart, or nil. All workers have threads.
+// check returns the failure of New because of Threads.Start, or nil. All workers have threads.
 func (h *threadHooks) check() error {
 	if err := h.err(); err != nil {
 		return err

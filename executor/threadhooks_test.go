@@ -25,17 +25,17 @@ type hookLog struct {
 func newHookLog() *hookLog { return &hookLog{begun: map[int64]int{}, ended: map[int64]int{}} }
 
 func (l *hookLog) config(cfg executor.Config) executor.Config {
-	cfg.ThreadStart = func(worker int) {
+	cfg.Threads.Start = func(worker int) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.begun[executor.Thread()] = worker
 		delete(l.ended, executor.Thread()) // the system may give a number again
 	}
-	cfg.ThreadEnd = func(worker int) {
+	cfg.Threads.End = func(worker int) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if w, ok := l.begun[executor.Thread()]; !ok || w != worker {
-			l.errors = append(l.errors, "ThreadEnd without its ThreadStart")
+			l.errors = append(l.errors, "End without its Start")
 		}
 		l.ended[executor.Thread()] = worker
 	}
@@ -49,7 +49,7 @@ func (l *hookLog) counts() (begun, ended int) {
 	return len(l.begun), len(l.ended)
 }
 
-// The hooks are called once on each thread: ThreadStart before New returns, ThreadEnd before Close does.
+// The hooks are called once on each thread: Start before New returns, End before Close does.
 func TestThreadHooks(t *testing.T) {
 	for _, n := range fewWorkers {
 		l := newHookLog()
@@ -105,18 +105,18 @@ func TestThreadEndWithPerWorker(t *testing.T) {
 	var p *executor.PerWorker[int]
 	var mu sync.Mutex
 	freed := map[int]int{}
-	ex, err := executor.New(executor.Config{Workers: 2, ThreadEnd: func(worker int) {
+	ex, err := executor.New(executor.Config{Workers: 2, Threads: executor.Threads{End: func(worker int) {
 		mu.Lock()
 		defer mu.Unlock()
 		freed[worker] = *p.Local()
-	}})
+	}}})
 	require.NoError(t, err)
 	p = executor.NewPerWorker(ex, func() int { return 100 + ex.WorkerIndex() })
 	require.NoError(t, ex.Close())
 	require.Equal(t, map[int]int{0: 100, 1: 101}, freed)
 }
 
-// New reports a ThreadStart that fails, ends all threads, and has called ThreadEnd on those that have begun.
+// New reports a Start that fails, ends all threads, and has called End on those that have begun.
 func TestThreadStartFails(t *testing.T) {
 	guests.None(t)
 	for name, fail := range map[string]func(){
@@ -126,8 +126,8 @@ func TestThreadStartFails(t *testing.T) {
 		for _, failing := range [][]int{{0}, {2}, {0, 1, 2}} {
 			l := newHookLog()
 			cfg := l.config(executor.Config{Workers: 3})
-			start := cfg.ThreadStart
-			cfg.ThreadStart = func(worker int) {
+			start := cfg.Threads.Start
+			cfg.Threads.Start = func(worker int) {
 				for _, f := range failing {
 					if f == worker {
 						fail()
@@ -138,7 +138,7 @@ func TestThreadStartFails(t *testing.T) {
 			ps := runtime.GOMAXPROCS(0)
 			ex, err := fixture.New(t, cfg)
 			require.Nil(t, ex)
-			require.ErrorContains(t, err, "Config.ThreadStart on the thread of worker")
+			require.ErrorContains(t, err, "Config.Threads.Start on the thread of worker")
 			if name == "panic" {
 				require.ErrorIs(t, err, errTest)
 			} else {
@@ -154,20 +154,19 @@ func TestThreadStartFails(t *testing.T) {
 
 // A task that calls New waits as in Blocking while the threads of an executor that could not be started end.
 func TestThreadStartFailsInTask(t *testing.T) {
-	outer := newExecutor(t, executor.Config{Workers: 1, OnlyBlocking: true})
+	outer := newExecutor(t, executor.Config{Workers: 1, Threads: executor.Threads{OnlyBlocking: true}})
 	ended := false
 	within(t, outer, func() {
 		require.NoError(t, outer.Run(t.Context(), one(func(context.Context) error {
 			_, err := executor.New(executor.Config{
 				Workers: 2,
-				ThreadStart: func(worker int) {
+				Threads: executor.Threads{Start: func(worker int) {
 					if worker == 1 {
 						panic(errTest)
 					}
-				},
-				ThreadEnd: func(int) {
+				}, End: func(int) {
 					ended = outer.Run(context.Background(), one(nothing)) == nil
-				},
+				}},
 			})
 			require.ErrorIs(t, err, errTest)
 			return nil
@@ -176,18 +175,18 @@ func TestThreadStartFailsInTask(t *testing.T) {
 	require.True(t, ended)
 }
 
-// A spare whose ThreadStart fails is left out, and Dump and Close say why. The executor goes on without it.
+// A spare whose Start fails is left out, and Dump and Close say why. The executor goes on without it.
 func TestThreadStartFailsOnSpare(t *testing.T) {
 	guests.None(t)
 	for name, fail := range map[string]func(){
 		"panic":  func() { panic(errTest) },
 		"Goexit": runtime.Goexit,
 	} {
-		ex, err := fixture.New(t, executor.Config{Workers: 1, Spares: 1, ThreadStart: func(worker int) {
+		ex, err := fixture.New(t, executor.Config{Workers: 1, Spares: 1, Threads: executor.Threads{Start: func(worker int) {
 			if worker == 1 {
 				fail()
 			}
-		}})
+		}}})
 		require.NoError(t, err)
 		within(t, ex, func() {
 			for range 3 {
@@ -197,14 +196,14 @@ func TestThreadStartFailsOnSpare(t *testing.T) {
 				})))
 			}
 			eventually(func() bool { return ex.Serving() == 0 })
-			require.Contains(t, dump(ex), "Config.ThreadStart on the thread of worker 1")
+			require.Contains(t, dump(ex), "Config.Threads.Start on the thread of worker 1")
 			err = ex.Close()
 		})
-		require.ErrorContains(t, err, "Config.ThreadStart on the thread of worker 1", name)
+		require.ErrorContains(t, err, "Config.Threads.Start on the thread of worker 1", name)
 	}
 }
 
-// A ThreadEnd that fails keeps no thread, and Close and Shutdown report it.
+// An End that fails keeps no thread, and Close and Shutdown report it.
 func TestThreadEndFails(t *testing.T) {
 	guests.None(t)
 	for name, fail := range map[string]func(){
@@ -212,7 +211,7 @@ func TestThreadEndFails(t *testing.T) {
 		"Goexit": runtime.Goexit,
 	} {
 		for _, shutdown := range []bool{false, true} {
-			ex, err := fixture.New(t, executor.Config{Workers: 2, ThreadEnd: func(int) { fail() }})
+			ex, err := fixture.New(t, executor.Config{Workers: 2, Threads: executor.Threads{End: func(int) { fail() }}})
 			require.NoError(t, err)
 			within(t, ex, func() {
 				if shutdown {
@@ -221,7 +220,7 @@ func TestThreadEndFails(t *testing.T) {
 					err = ex.Close()
 				}
 			})
-			require.ErrorContains(t, err, "Config.ThreadEnd on the thread of worker", name)
+			require.ErrorContains(t, err, "Config.Threads.End on the thread of worker", name)
 			require.Equal(t, err, ex.Close())
 		}
 	}
@@ -241,12 +240,12 @@ func TestThreadHookMisuse(t *testing.T) {
 	for name, use := range misuse {
 		var told error
 		var err error
-		ex, err = executor.New(executor.Config{Workers: 1, ThreadEnd: func(int) {
-			told = mustPanic(use, "Config.ThreadStart, Config.ThreadEnd or an Observer starts, or waits for, work")
+		ex, err = executor.New(executor.Config{Workers: 1, Threads: executor.Threads{End: func(int) {
+			told = mustPanic(use, "Threads.Start, Threads.End or an Observer starts, or waits for, work")
 			if err := ex.Close(); !errors.Is(err, executor.ErrInTask) {
 				told = errors.Join(told, errors.New("Close does not refuse"))
 			}
-		}})
+		}}})
 		require.NoError(t, err)
 		require.NoError(t, ex.Close())
 		require.NoError(t, told, name)

@@ -6,12 +6,14 @@ import (
 	"context"
 	"slices"
 	"testing"
+
+	"github.com/magpie-go/magpie/executor/experiment"
 )
 
-// onEachVerbatim is onEach with Config.Verbatim. The executor's workers sleep when the program begins.
+// onEachVerbatim is onEach with Config.Experiment.Verbatim. The executor's workers sleep when the program begins.
 func onEachVerbatim(t *testing.T, workers []int, program func(ex *Executor)) {
-	onEach(t, workers, func(n int, p Policy) {
-		ex := started(Config{Workers: n, Policy: p, Verbatim: true})
+	onEach(t, workers, func(n int, p string) {
+		ex := started(Config{Workers: n, Experiment: experiment.Options{Policy: p, Verbatim: true}})
 		program(ex)
 		stop(ex)
 	})

@@ -8,18 +8,21 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
-// bothForms runs a test under every policy with Config.Verbatim and without it.
+// bothForms runs a test under every policy with Config.Experiment.Verbatim and without it.
 func bothForms(t *testing.T, workers int, f func(t *testing.T, ex *executor.Executor, verbatim bool)) {
 	for _, p := range testkit.Some(t, usable()) {
 		for _, verbatim := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%v/verbatim=%t", p, verbatim), func(t *testing.T) {
-				ex := newExecutor(t, executor.Config{Workers: workers, Policy: p, Verbatim: verbatim})
+				ex := newExecutor(t, executor.Config{
+					Workers: workers, Experiment: experiment.Options{Policy: p, Verbatim: verbatim},
+				})
 				within(t, ex, func() { f(t, ex, verbatim) })
 			})
 		}
@@ -145,8 +148,8 @@ func TestVerbatimStealsEachTask(t *testing.T) {
 // A worker that is busy does not turn to a run that is submitted meanwhile.
 func TestVerbatimDoesNotPoll(t *testing.T) {
 	for _, p := range testkit.Some(t, usable()) {
-		t.Run(p.String(), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 1, Policy: p, Verbatim: true})
+		t.Run(p, func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 1, Experiment: experiment.Options{Policy: p, Verbatim: true}})
 			within(t, ex, func() {
 				var stop atomic.Bool
 				var items, ran atomic.Int64

@@ -11,7 +11,7 @@ import (
 )
 
 // vigils are the policies that say what a worker does that waits inside a task.
-var vigils = []Policy{ABP, MBWS, MBWSRole, WSGI}
+var vigils = []string{"abp", "mbws", "mbws-role", "wsgi"}
 
 // TestModelVigil: a worker that waits for a run under such a policy runs what another worker pushes for that run, and
 // goes on when the run is over.
@@ -23,11 +23,11 @@ func TestModelVigilJoin(t *testing.T) { on(t, vigils, []int{2}, joinsAThief) }
 // TestModelVigilSpare: a worker that stays awake in a wait counts as asleep. The run that it waits for blocks until
 // one from outside is over, whose item only a spare in the worker's place can run.
 func TestModelVigilSpare(t *testing.T) {
-	policies := []Policy{ABP}
+	policies := []string{"abp"}
 	if model.IsBoundSet() {
-		policies = append(policies, MBWS, MBWSRole) // a hundred thousand schedules otherwise
+		policies = append(policies, "mbws", "mbws-role") // a hundred thousand schedules otherwise
 	}
-	on(t, policies, []int{1}, func(n int, p Policy) {
+	on(t, policies, []int{1}, func(n int, p string) {
 		ex := spared(n, 2, p)
 		var begun, over xatomic.Bool
 		foreign := newJob(func(*Worker) { over.Store(true) })

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/stretchr/testify/require"
 )
 
@@ -36,12 +37,14 @@ func TestWaitersFollowThePolicy(t *testing.T) {
 			_ = r.Wait()
 		},
 	}
-	awake := []executor.Policy{executor.ABP, executor.MBWS, executor.MBWSRole}
-	policies := append(awake, executor.WSGI, executor.Adaptive, executor.Taskflow)
+	awake := []string{"abp", "mbws", "mbws-role"}
+	policies := append(awake, "wsgi", "adaptive", "taskflow")
 	for _, p := range policies {
 		for name, wait := range waits {
 			t.Run(fmt.Sprintf("%v/%s", p, name), func(t *testing.T) {
-				ex := newExecutor(t, executor.Config{Workers: 2, Policy: p, Callers: executor.IdleCallers})
+				ex := newExecutor(t, executor.Config{
+					Workers: 2, Experiment: experiment.Options{Policy: p}, Callers: executor.IdleCallers,
+				})
 				var begun, release, waited atomic.Bool
 				run := ex.Start(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
 					wait(s, &begun, &release)
@@ -77,9 +80,11 @@ func begin(begun, release *atomic.Bool) {
 // A child that runs on top of a wait, and ends with its goroutine, ends what the policy believes of the waiting worker:
 // other workers still take forks.
 func TestGoexitInAWait(t *testing.T) {
-	for _, p := range []executor.Policy{executor.WSGI, executor.MBWS, executor.MBWSRole, executor.ABP} {
-		t.Run(p.String(), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 2, Policy: p, Callers: executor.IdleCallers, Spares: -1})
+	for _, p := range []string{"wsgi", "mbws", "mbws-role", "abp"} {
+		t.Run(p, func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{
+				Workers: 2, Experiment: experiment.Options{Policy: p}, Callers: executor.IdleCallers, Spares: -1,
+			})
 			for range 3 {
 				var begun, release, left atomic.Bool
 				run := ex.Start(t.Context(), executor.Func("joiner", func(s *executor.Scope) error {

@@ -326,7 +326,7 @@ func (w *Worker) enterAdmitted(it *Item) *Item {
 // mustBeInTask panics if the caller is on worker w, but in none of its tasks: in a hook of its thread.
 func (w *Worker) mustBeInTask() {
 	if w != nil && w.body == nil {
-		panic("executor: Config.ThreadStart, Config.ThreadEnd or an Observer starts, or waits for, work " +
+		panic("executor: Threads.Start, Threads.End or an Observer starts, or waits for, work " +
 			"of its executor")
 	}
 }
@@ -363,16 +363,13 @@ const (
 	WorkerParked                        // it sleeps: there is no work, or its task waits for other work
 	WorkerBlocked                       // its task is in [Blocking]
 	WorkerStandby                       // it is a spare that is not needed, and its thread is kept
-	WorkerResting                       // it rests because of [Config.Share] or [Config.HostShare]
+	WorkerResting                       // it rests because of [Host.Share] or [Host.QuotaShare]
 	WorkerThreadless                    // a spare that is not needed; any after Close
 )
 
 var workerStateNames = [...]string{
 	"running", "searching", "preparing", "parked", "blocked", "standing by", "resting", "without a thread",
 }
-
-// WorkerStates lists every WorkerState.
-func WorkerStates() []WorkerState { return enum.All(WorkerThreadless + 1) }
 
 // String returns the state as [Executor.Dump] writes it: "running", "searching", "preparing", "parked", "blocked",
 // "standing by", "resting" or "without a thread".

@@ -22,10 +22,10 @@ import (
 //
 // On a worker Yield offers the core to other threads that are ready, of this process and of others: 100 µs after it
 // had the core back, or as long after as it had to wait for it, up to 4 ms. So the worker keeps about half of a core
-// beside a thread that never sleeps, or less if the kernel says so, see [Config].Class and Nice. With
-// [Config].KeepGOMAXPROCS Yield offers the worker's P to goroutines instead, at most once in a millisecond, as each
+// beside a thread that never sleeps, or less if the kernel says so, see [Threads].Class and Nice. With
+// [Host].KeepGOMAXPROCS Yield offers the worker's P to goroutines instead, at most once in a millisecond, as each
 // offer costs some microseconds. If thieves want items, Yield shows them those that the task has kept back, such as
-// private forks. With [Config].Share or HostShare the worker may rest in it. Yield runs no other task on top of the
+// private forks. With Share or QuotaShare of [Host] the worker may rest in it. Yield runs no other task on top of the
 // calling one. A lock that the caller holds is held for as long as others go first.
 //
 // Together with a Nice of 5 this is the best for handlers beside tasks that leave the garbage collector little to do.
@@ -73,8 +73,8 @@ var (
 )
 
 // paceFor returns the pace at which the workers of an executor yield.
-func paceFor(cfg *Config) pace.Pace {
-	if cfg.KeepGOMAXPROCS {
+func paceFor(cfg *settings) pace.Pace {
+	if cfg.Host.KeepGOMAXPROCS {
 		return pPace
 	}
 	return corePace
@@ -93,7 +93,7 @@ func yield(w *Worker) {
 	if !partsOf(w).pace.Look(task, now) {
 		return
 	}
-	if executorOf(w.core).cfg.KeepGOMAXPROCS || w.thread.isLent() {
+	if executorOf(w.core).cfg.Host.KeepGOMAXPROCS || w.thread.isLent() {
 		runtime.Gosched()
 	} else {
 		osthread.Yield()

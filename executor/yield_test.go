@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -128,8 +129,8 @@ func TestYieldInAsync(t *testing.T) {
 func TestYieldShowsForks(t *testing.T) {
 	const n = 500
 	count := func(_ *executor.Scope, begun *atomic.Int32) int { begun.Add(1); return 1 }
-	for _, forks := range executor.AllForks() {
-		ex := newExecutor(t, executor.Config{Workers: 2, Forks: forks})
+	for _, forks := range experiment.Forks() {
+		ex := newExecutor(t, executor.Config{Workers: 2, Experiment: experiment.Options{Forks: forks}})
 		within(t, ex, func() {
 			for range 10 {
 				sum, err := executor.Call(t.Context(), ex, func(s *executor.Scope, sum int) int {
@@ -156,7 +157,7 @@ func TestYieldShowsForks(t *testing.T) {
 // Yield in Blocking, in a nested run, with spares in service, and when a task of an inline executor is on the stack.
 func TestYieldAnywhere(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		ex := newExecutor(t, executor.Config{Workers: 2, KeepGOMAXPROCS: keep})
+		ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{KeepGOMAXPROCS: keep}})
 		within(t, ex, func() {
 			require.NoError(t, ex.Run(t.Context(), fan(20, func(ctx context.Context) error {
 				var err error
@@ -181,7 +182,7 @@ func TestYieldAnywhere(t *testing.T) {
 // With KeepGOMAXPROCS a goroutine gets the P of a task that yields, long before the runtime would take it away.
 func TestYieldGivesThePUp(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	ex := newExecutor(t, executor.Config{Workers: 1, KeepGOMAXPROCS: true})
+	ex := newExecutor(t, executor.Config{Workers: 1, Host: executor.Host{KeepGOMAXPROCS: true}})
 	within(t, ex, func() {
 		require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
 			for range 20 {
@@ -252,7 +253,7 @@ func BenchmarkYield(b *testing.B) {
 	})
 	for _, keep := range []bool{false, true} {
 		b.Run(fmt.Sprintf("keep=%v", keep), func(b *testing.B) {
-			ex := newExecutor(b, executor.Config{Workers: 2, KeepGOMAXPROCS: keep})
+			ex := newExecutor(b, executor.Config{Workers: 2, Host: executor.Host{KeepGOMAXPROCS: keep}})
 			require.NoError(b, ex.Run(b.Context(), one(loop(b))))
 		})
 	}

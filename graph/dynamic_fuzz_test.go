@@ -32,7 +32,7 @@ func FuzzDynamic(f *testing.F) {
 		}
 		f.Add(bytes)
 	}
-	ex, err := executor.New(executor.Config{Workers: 2, OnlyBlocking: true})
+	ex, err := executor.New(executor.Config{Workers: 2, Threads: executor.Threads{OnlyBlocking: true}})
 	require.NoError(f, err)
 	f.Cleanup(func() { _ = ex.Close() })
 	places := []*place{{site: site{"2 workers", ex}}, {site: site{"inline", executor.NewInline(1)}, inline: true}}

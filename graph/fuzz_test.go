@@ -110,7 +110,7 @@ func FuzzGraph(f *testing.F) {
 		}
 		f.Add(tape)
 	}
-	ex, err := executor.New(executor.Config{Workers: 2, OnlyBlocking: true})
+	ex, err := executor.New(executor.Config{Workers: 2, Threads: executor.Threads{OnlyBlocking: true}})
 	require.NoError(f, err)
 	f.Cleanup(func() { _ = ex.Close() })
 	f.Fuzz(func(t *testing.T, tape []byte) {

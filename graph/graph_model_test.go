@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -116,7 +117,9 @@ func (m *meeting) meet() {
 
 // onExecutors checks a program with each policy, if it is drawn, and number of workers, which sleep when it begins.
 func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor)) {
-	onExecutorsWith(t, executor.Config{KeepGOMAXPROCS: true, Callers: executor.IdleCallers}, workers, program)
+	onExecutorsWith(t, executor.Config{
+		Host: executor.Host{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers,
+	}, workers, program)
 }
 
 // onDefaults is onExecutors for long programs of which no property depends on the policy. Unless a bound is asked for,
@@ -127,26 +130,28 @@ func onDefaults(t *testing.T, workers []int, program func(ex *executor.Executor)
 		return
 	}
 	for _, n := range workers {
-		onExecutor(t, executor.Config{KeepGOMAXPROCS: true, Callers: executor.IdleCallers, Workers: n}, program)
+		onExecutor(t, executor.Config{
+			Host: executor.Host{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers, Workers: n,
+		}, program)
 	}
 }
 
 // onExecutorsWith is onExecutors for an otherwise complete configuration.
 func onExecutorsWith(t *testing.T, cfg executor.Config, workers []int, program func(ex *executor.Executor)) {
-	for _, policy := range []executor.Policy{executor.Adaptive, executor.AdaptivePublished} {
-		if policy == executor.AdaptivePublished && !model.IsDrawn() {
+	for _, policy := range []string{"adaptive", "adaptive-published"} {
+		if policy == "adaptive-published" && !model.IsDrawn() {
 			continue
 		}
 		for _, n := range workers {
 			cfg := cfg
-			cfg.Workers, cfg.Policy = n, policy
+			cfg.Workers, cfg.Experiment.Policy = n, policy
 			onExecutor(t, cfg, program)
 		}
 	}
 }
 
 func onExecutor(t *testing.T, cfg executor.Config, program func(ex *executor.Executor)) {
-	t.Run(fmt.Sprintf("%v/W=%d", cfg.Policy, cfg.Workers), func(t *testing.T) {
+	t.Run(fmt.Sprintf("%v/W=%d", cfg.Experiment.Policy, cfg.Workers), func(t *testing.T) {
 		model.Check(t, func() {
 			var ex *executor.Executor
 			model.Calm(func() {
@@ -305,7 +310,9 @@ func TestModelSources(t *testing.T) {
 	})
 }
 
-var verbatim = executor.Config{Verbatim: true, KeepGOMAXPROCS: true}
+var verbatim = executor.Config{
+	Experiment: experiment.Options{Verbatim: true}, Host: executor.Host{KeepGOMAXPROCS: true},
+}
 
 // TestModelVerbatimSources: sources that are items of their own are submitted with one notification, and run at once.
 func TestModelVerbatimSources(t *testing.T) {

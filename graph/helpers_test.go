@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
@@ -20,11 +21,11 @@ import (
 // newExecutor returns an executor that is closed when the test ends.
 func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
 	t.Helper()
-	cfg.OnlyBlocking = true // on a busy machine a task may seem to sleep, and then there is a worker too many
+	cfg.Threads.OnlyBlocking = true // on a busy machine a task may seem to sleep, and then there is a worker too many
 	cfg.Callers = guests.Callers(t, cfg.Callers, executor.IdleCallers)
-	if neighbour.IsWanted() && cfg.Share == nil && cfg.Workers != 0 {
+	if neighbour.IsWanted() && cfg.Host.Share == nil && cfg.Workers != 0 {
 		processors := max(cfg.Workers, 2)
-		cfg.Share = &executor.Share{
+		cfg.Host.Share = &executor.Share{
 			Path: neighbour.Table(t, processors), Processors: processors, Cycle: neighbour.Cycle,
 		}
 	}
@@ -56,7 +57,7 @@ func run(t testing.TB, ex *executor.Executor, ctx context.Context, g *graph.Grap
 }
 
 // everyExecutor runs f as a subtest for each of a number of workers under each policy. The largest number of workers is
-// tried with Config.Verbatim, too, under the last policy alone if tests are to be quick.
+// tried with Config.Experiment.Verbatim, too, under the last policy alone if tests are to be quick.
 func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	everyExecutorWith(t, executor.Config{}, workers, f)
 }
@@ -65,12 +66,12 @@ func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executo
 func everyExecutorWith(
 	t *testing.T, cfg executor.Config, workers []int, f func(t *testing.T, ex *executor.Executor),
 ) {
-	policies := testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available))
+	policies := testkit.Some(t, testkit.Usable(experiment.Policies(), experiment.Available))
 	for i, policy := range policies {
 		for _, w := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", policy, w), func(t *testing.T) {
 				cfg := cfg
-				cfg.Workers, cfg.Policy = w, policy
+				cfg.Workers, cfg.Experiment.Policy = w, policy
 				f(t, newExecutor(t, cfg))
 			})
 		}
@@ -80,7 +81,7 @@ func everyExecutorWith(
 		w := slices.Max(workers)
 		t.Run(fmt.Sprintf("%v/W=%d/verbatim", policy, w), func(t *testing.T) {
 			cfg := cfg
-			cfg.Workers, cfg.Policy, cfg.Verbatim = w, policy, true
+			cfg.Workers, cfg.Experiment.Policy, cfg.Experiment.Verbatim = w, policy, true
 			f(t, newExecutor(t, cfg))
 		})
 	}

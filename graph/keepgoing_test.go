@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -219,7 +220,7 @@ func TestKeepGoingRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(testkit.Seed(t), 1))
 	var executors []*executor.Executor
 	for _, cfg := range []executor.Config{
-		{Workers: 1}, {Workers: 2}, {Workers: 4}, {Workers: 3, Verbatim: true},
+		{Workers: 1}, {Workers: 2}, {Workers: 4}, {Workers: 3, Experiment: experiment.Options{Verbatim: true}},
 		{Workers: 2, Observers: []*executor.Observer{{TaskBegin: func(int, *executor.Run, *executor.Task) {}}}},
 	} {
 		executors = append(executors, newExecutor(t, cfg))

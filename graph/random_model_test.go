@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -20,10 +21,12 @@ var errWhim = errors.New("whim")
 // Without a fault all tasks run. With one no later task runs, and the error reports the fault.
 func TestModelRandom(t *testing.T) {
 	count := testkit.Count(t, 10_000)
-	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
+	policies := testkit.Usable(experiment.Policies(), experiment.Available)
 	model.CheckRandom(t, count, testkit.Seed(t), func() {
 		cfg := executor.Config{
-			Workers: 1 + model.Choose(3), Policy: policies[model.Choose(len(policies))], KeepGOMAXPROCS: true,
+			Workers:    1 + model.Choose(3),
+			Experiment: experiment.Options{Policy: policies[model.Choose(len(policies))]},
+			Host:       executor.Host{KeepGOMAXPROCS: true},
 		}
 		exits := 2 // goroutines that may end: the model has room for so many more
 		if model.Choose(2) == 0 {

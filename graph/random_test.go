@@ -9,6 +9,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -21,31 +22,34 @@ type site struct {
 	ex   *executor.Executor
 }
 
-// newSites makes a site for each policy and number of workers, one for each policy with Config.Verbatim, and one for
+// newSites makes a site for each policy and number of workers, one for each policy with Options.Verbatim, and one for
 // each policy and other kind of deque, with these numbers in turn. All sites are drawn equally often.
 func newSites(t *testing.T, workers ...int) (sites []*site) {
 	add := func(name string, cfg executor.Config) {
 		sites = append(sites, &site{name: name, ex: newExecutor(t, cfg)})
 	}
 	several := workers[1:] // one worker alone has the same lane for every kind
-	for _, policy := range testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for _, policy := range testkit.Some(t, testkit.Usable(experiment.Policies(), experiment.Available)) {
 		for _, w := range workers {
-			add(fmt.Sprintf("%v/W=%d", policy, w), executor.Config{Workers: w, Policy: policy})
+			add(fmt.Sprintf("%v/W=%d", policy, w), executor.Config{Workers: w, Experiment: experiment.Options{Policy: policy}})
 		}
 		add(fmt.Sprintf("%v/W=%d/verbatim", policy, several[0]),
-			executor.Config{Workers: several[0], Policy: policy, Verbatim: true})
+			executor.Config{Workers: several[0], Experiment: experiment.Options{Policy: policy, Verbatim: true}})
 		for i, d := range deque.Kinds() {
 			if d == deque.KindChaseLev {
 				continue
 			}
-			cfg := executor.Config{Workers: several[len(sites)%len(several)], Policy: policy, Deque: d}
+			cfg := executor.Config{
+				Workers: several[len(sites)%len(several)], Experiment: experiment.Options{Policy: policy, Deque: d},
+			}
 			if d.Batches() {
-				cfg.Steal = deque.Half
+				cfg.Experiment.Steal = deque.Half
 			}
 			if i%2 == 1 && d != deque.KindADWS { // small: it overflows
-				cfg.Capacity = 4
+				cfg.Experiment.Capacity = 4
 			}
-			add(fmt.Sprintf("%v/W=%d/%v/capacity=%d/%v", policy, cfg.Workers, d, cfg.Capacity, cfg.Steal), cfg)
+			add(fmt.Sprintf("%v/W=%d/%v/capacity=%d/%v", policy, cfg.Workers, d,
+				cfg.Experiment.Capacity, cfg.Experiment.Steal), cfg)
 		}
 	}
 	return sites

@@ -124,7 +124,7 @@ func TestRandomSilent(t *testing.T) {
 		case 0:
 			cfg.Callers = executor.IdleCallers
 		case 1:
-			cfg.Deque, cfg.BlockSize = deque.KindBWoSFIFO, 1
+			cfg.Experiment.Deque, cfg.Experiment.BlockSize = deque.KindBWoSFIFO, 1
 		}
 		ex, err := executor.New(cfg)
 		require.NoError(t, err)

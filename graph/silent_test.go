@@ -13,6 +13,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/assert"
@@ -200,7 +201,7 @@ func TestSilentAfterWait(t *testing.T) {
 // TestSilentFIFO: in a lane that is first in, first out, a spare sees the tasks of the only worker.
 func TestSilentFIFO(t *testing.T) {
 	ex, err := executor.New(executor.Config{
-		Workers: 1, Callers: executor.IdleCallers, Deque: deque.KindBWoSFIFO, BlockSize: 1,
+		Workers: 1, Callers: executor.IdleCallers, Experiment: experiment.Options{Deque: deque.KindBWoSFIFO, BlockSize: 1},
 	})
 	require.NoError(t, err)
 	n := newNapper(11)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -44,8 +45,10 @@ func chain(levels int, after *atomic.Int64, bottom leaf) *graph.Graph {
 // to fail at the bottom, to be cancelled there, and to be waited for by a task.
 func TestSubflowFar(t *testing.T) {
 	levels := farLevels()
-	for _, cfg := range []executor.Config{{Workers: 1}, {Workers: 2}, {Workers: 2, Verbatim: true}} {
-		t.Run(fmt.Sprintf("W=%d/verbatim=%v", cfg.Workers, cfg.Verbatim), func(t *testing.T) {
+	for _, cfg := range []executor.Config{
+		{Workers: 1}, {Workers: 2}, {Workers: 2, Experiment: experiment.Options{Verbatim: true}},
+	} {
+		t.Run(fmt.Sprintf("W=%d/verbatim=%v", cfg.Workers, cfg.Experiment.Verbatim), func(t *testing.T) {
 			ex := newExecutor(t, cfg)
 			var after atomic.Int64
 			var end leaf

@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/replay"
-	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/pool"
 )
 
@@ -75,9 +75,9 @@ func (t *tool) sections() []section {
 			}
 		}},
 		{"policies", "policies of engine magpie (-policy)", func(entry func(name, about string)) {
-			for _, p := range executor.Policies() {
-				name := p.String()
-				for line := range strings.Lines(p.About()) {
+			for _, p := range experiment.Policies() {
+				name := p
+				for line := range strings.Lines(experiment.About(p)) {
 					entry(name, strings.TrimSuffix(line, "\n"))
 					name = ""
 				}
@@ -90,8 +90,8 @@ func (t *tool) sections() []section {
 				}
 			}},
 		{"forks", "ways to fork of engine magpie (-forks), for programs", func(entry func(name, about string)) {
-			for _, f := range executor.AllForks() {
-				entry(f.String(), forksAbout[f])
+			for _, f := range experiment.Forks() {
+				entry(f, forksAbout[f])
 			}
 		}},
 		{"queues", "queues of engine magpie (-queue), for lists of tasks", func(entry func(name, about string)) {
@@ -130,9 +130,9 @@ func (t *tool) sections() []section {
 	}
 }
 
-var forksAbout = map[executor.Forks]string{
-	executor.PrivateForks: "a fork is pushed when thieves want work, if the kind of deque allows that; the default",
-	executor.PushedForks:  "every fork is pushed at once",
+var forksAbout = map[string]string{
+	"private": "a fork is pushed when thieves want work, if the kind of deque allows that; the default",
+	"pushed":  "every fork is pushed at once",
 }
 
 func listHelp(t *tool) string {

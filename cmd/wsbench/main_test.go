@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/deque"
-	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/pool"
 )
 
@@ -290,8 +290,8 @@ func TestList(t *testing.T) {
 			"cg loop sta loopy knary complement cholesky strassen"),
 		"probes":   {"call", "call-idle", "few-idle", "submit", "submit-idle", "idle", "sleeper", "awake", "rerun", "memory"},
 		"engines":  {"magpie", "serial", "goroutines"},
-		"policies": texts(executor.Policies()),
-		"ways":     texts(executor.AllForks()),
+		"policies": experiment.Policies(),
+		"ways":     experiment.Forks(),
 		"lists":    {"mandelbrot-views", "matmul-k", "sleep", "sleep-permuted", "search"},
 		"queues":   texts(pool.Queues()),
 		"stealing": {

@@ -11,7 +11,8 @@ import (
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
-	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/procs"
 )
@@ -75,9 +76,9 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		fs       = newFlags("run")
 		workers  = numbers{procs.Base()}
 		engines  list
-		policies = list{executor.Adaptive.String()}
-		deques   = list{executor.Config{}.Deque.String()}
-		forks    = list{executor.Config{}.Forks.String()}
+		policies = list{experiment.Policies()[0]}
+		deques   = list{deque.KindChaseLev.String()}
+		forks    = list{experiment.Forks()[0]}
 		queues   list
 		tasks    numbers
 		params   = make(map[string]string)
@@ -258,7 +259,7 @@ combination is run.
   -policy LIST    adaptive, abp … (default %v): how idle workers look for work and
                   sleep; wsbench list has all policies. After the name may come
                   +threshold=N, +yields=HOW, +busywakes and +check, as in
-                  mbws+threshold=128; see executor.PolicyOptions
+                  mbws+threshold=128; see package executor/experiment
   -deque LIST     chaselev, padws … (default %s): the kind of deque for ready tasks;
                   wsbench list has all kinds. After the name may come options: how much
                   a thief takes (+half or +block), +capacity=N and +blocksize=N, as in
@@ -270,7 +271,7 @@ combination is run.
                   is from: no spans of tasks, no polling, and so on; see executor.Config.
                   Its results are those of magpie-verbatim
   -share[=FILE]   the executors share the machine with others that have this flag or a
-                  Config.Share, by the table in FILE (default: where wsbench share looks). Results
+                  Config.Host.Share, by the table in FILE (default: where wsbench share looks). Results
                   have the last desire, allotment, usage and efficiency. A run that cannot share
                   fails. These flags go with it:
 %s  -whole          time everything that a process does: building the graph, making the
@@ -319,8 +320,8 @@ Examples:
 `,
 		names(graphs, workloadName), wrapped(names(programs, workloadName), 10), names(lists, workloadName),
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),
-		t.engines[0].Name, executor.Adaptive,
-		executor.Config{}.Deque, names(executor.AllForks(), executor.Forks.String), executor.Config{}.Forks,
+		t.engines[0].Name, experiment.Policies()[0],
+		deque.KindChaseLev, strings.Join(experiment.Forks(), ", "), experiment.Forks()[0],
 		shareKnobs.String(), names(bench.Profiled(), workloadName), names(pool.Queues(), pool.Queue.String),
 		bench.DefaultQueue, params.String(), defaultReps, defaultSeed)
 }

@@ -229,7 +229,7 @@ func newTableView(path string, found bool, s gat.Snapshot) tableView {
 func shareHelp(*tool) string {
 	return fmt.Sprintf(`Usage: wsbench share [flags]
 
-Shows how the executors that share this machine, those with a Config.Share, divide its
+Shows how the executors that share this machine, those with a Config.Host.Share, divide its
 processors. It joins nothing and changes nothing. At a terminal it shows the table again
 every second, until Ctrl-C. Elsewhere it writes the table once. Without a table it says so,
 and the exit status is 0.

@@ -85,7 +85,9 @@ func isOptional(name string) bool { return needs(name) != "" }
 
 // needs returns the field of Config without which an executor does not have a metric.
 func needs(name string) string {
-	return map[string]string{"share": "Share", "quota": "HostShare", "intake": "MaxRuns"}[strings.Split(name, "/")[2]]
+	return map[string]string{
+		"share": "Host.Share", "quota": "Host.QuotaShare", "intake": "Config.MaxRuns",
+	}[strings.Split(name, "/")[2]]
 }
 
 // The numbers of a bounded intake.
@@ -136,13 +138,15 @@ func TestReadGauges(t *testing.T) {
 }
 
 func TestReadOfASharer(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2, Share: &executor.Share{Path: filepath.Join(t.TempDir(), "gat")}})
+	ex := newExecutor(t, executor.Config{
+		Workers: 2, Host: executor.Host{Share: &executor.Share{Path: filepath.Join(t.TempDir(), "gat")}},
+	})
 	if share := ex.Stats().Share; !share.Joined {
 		require.NotEqual(t, "linux", runtime.GOOS, share.Err)
 		t.Skip("the machine cannot be shared here:", share.Err)
 	}
 	for name, s := range all(ex) {
-		known := needs(name) == "" || needs(name) == "Share"
+		known := needs(name) == "" || needs(name) == "Host.Share"
 		require.Equal(t, known, s.Value.Kind() != metrics.KindBad, name)
 	}
 	require.Equal(t, metrics.KindFloat64, all(ex)["/magpie/share/efficiency:ratio"].Value.Kind())
@@ -183,7 +187,7 @@ func TestAll(t *testing.T) {
 		require.Equal(t, d.Cumulative, strings.Contains(line[1], "counter"), d.Name)
 		require.Equal(t, d.PerWorker, strings.Contains(line[1], "per worker"), d.Name)
 		field := ""
-		if _, after, ok := strings.Cut(line[1], "with Config."); ok {
+		if _, after, ok := strings.Cut(line[1], "with "); ok {
 			field = after
 		}
 		require.Equal(t, needs(d.Name), field, d.Name)
@@ -203,7 +207,7 @@ func TestAll(t *testing.T) {
 func TestDescriptions(t *testing.T) {
 	about := map[string][]string{
 		"/magpie/intake/refused:calls":    {"TryStart", "Group.TryGo"},
-		"/magpie/workers/resting:workers": {"Config.Share ", "Config.HostShare"},
+		"/magpie/workers/resting:workers": {"Host.Share ", "Host.QuotaShare"},
 	}
 	for _, d := range metrics.All() {
 		for _, name := range about[d.Name] {

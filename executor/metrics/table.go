@@ -51,21 +51,21 @@ var table = []row{
 		},
 		total: func(s *executor.Stats) Value { return ifQuota(s, Value{KindUint64, s.Quota.Throttled, 0}) },
 	},
-	quota("/magpie/quota/workers:cpus", "Part of the CPU quota that workers may use by Config.HostShare, in CPUs.",
+	quota("/magpie/quota/workers:cpus", "Part of the CPU quota that workers may use by Host.QuotaShare, in CPUs.",
 		func(s *executor.QuotaStats) float64 { return s.Workers }),
 	shared("/magpie/runs:runs", "Runs in progress, nested ones included.",
 		func(s *executor.Stats) int { return s.Gauges.Runs }),
-	sharing("/magpie/share/allotment:processors", "Processors that the executor is allotted by Config.Share.",
+	sharing("/magpie/share/allotment:processors", "Processors that the executor is allotted by Host.Share.",
 		func(s *executor.ShareStats) Value { return integer(s.Allotment) }),
-	sharing("/magpie/share/desire:processors", "Processors that the executor desires by Config.Share.",
+	sharing("/magpie/share/desire:processors", "Processors that the executor desires by Host.Share.",
 		func(s *executor.ShareStats) Value { return integer(s.Desire) }),
-	sharing("/magpie/share/efficiency:ratio", "1 less the part of steal attempts in the latest cycle of Config.Share "+
+	sharing("/magpie/share/efficiency:ratio", "1 less the part of steal attempts in the latest cycle of Host.Share "+
 		"whose victim was looking for work itself.",
 		func(s *executor.ShareStats) Value { return Value{KindFloat64, 0, s.Efficiency} }),
 	{
 		Description: Description{
 			Name:        "/magpie/share/rests:events",
-			Description: "Times that a worker went to rest because more were awake than allotted by Config.Share.",
+			Description: "Times that a worker went to rest because more were awake than allotted by Host.Share.",
 			Cumulative:  true,
 		},
 		total: func(s *executor.Stats) Value { return ifJoined(s, Value{KindUint64, s.Share.Rests, 0}) },
@@ -99,7 +99,7 @@ var table = []row{
 		func(s *executor.Stats) int { return s.Gauges.Workers }),
 	shared("/magpie/workers/parked:workers", "Workers that sleep, for lack of work or in a wait.",
 		func(s *executor.Stats) int { return s.Gauges.Count(executor.WorkerParked) }),
-	shared("/magpie/workers/resting:workers", "Workers that rest because of Config.Share or Config.HostShare.",
+	shared("/magpie/workers/resting:workers", "Workers that rest because of Host.Share or Host.QuotaShare.",
 		func(s *executor.Stats) int { return s.Gauges.Count(executor.WorkerResting) }),
 	shared("/magpie/workers/searching:workers", "Workers that look for work.",
 		func(s *executor.Stats) int {

@@ -46,7 +46,7 @@ func executorsForBounds(t *testing.T) []*executor.Executor {
 	var all []*executor.Executor
 	for _, workers := range []int{1, 2, 3} {
 		// A worker that waits for the world to stop seems to block, and its stand-in would call the function as well.
-		ex, err := executor.New(executor.Config{Workers: workers, OnlyBlocking: true})
+		ex, err := executor.New(executor.Config{Workers: workers, Threads: executor.Threads{OnlyBlocking: true}})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, ex.Close()) })
 		all = append(all, ex)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -22,8 +23,10 @@ var errTest = errors.New("test")
 func onEach(t *testing.T, test func(t *testing.T, on parallel.On)) {
 	turn := int(testkit.Seed(t) % 1024)
 	for _, workers := range []int{1, 2, 4} {
-		on := func(d deque.Kind, forks executor.Forks, grains ...int) {
-			ex, err := fixture.New(t, fixture.Beside(t, executor.Config{Workers: workers, Deque: d, Forks: forks}))
+		on := func(d deque.Kind, forks string, grains ...int) {
+			ex, err := fixture.New(t, fixture.Beside(t, executor.Config{
+				Workers: workers, Experiment: experiment.Options{Deque: d, Forks: forks},
+			}))
 			require.NoError(t, err)
 			for _, grain := range grains {
 				t.Run(fmt.Sprintf("W=%d/%v-%v/grain=%d", workers, d, forks, grain), func(t *testing.T) {
@@ -32,7 +35,7 @@ func onEach(t *testing.T, test func(t *testing.T, on parallel.On)) {
 			}
 			require.NoError(t, ex.Close())
 		}
-		ways := executor.AllForks()
+		ways := experiment.Forks()
 		some := ways
 		if testkit.Quick() {
 			some = ways[(turn+workers)%len(ways):][:1]

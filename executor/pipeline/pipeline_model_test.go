@@ -71,7 +71,9 @@ func passTwo(lines int, fails bool) {
 func modelExecutor() (ex *executor.Executor) {
 	model.Calm(func() {
 		var err error
-		ex, err = executor.New(executor.Config{Workers: 2, KeepGOMAXPROCS: true, Callers: executor.IdleCallers})
+		ex, err = executor.New(executor.Config{
+			Workers: 2, Host: executor.Host{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers,
+		})
 		model.Assert(err == nil, "New: %v", err)
 		for int(ex.Stats().Total.Parks) < 2 {
 			model.Spin()

@@ -187,7 +187,9 @@ func onWorkers(workers int, f func(*executor.Executor)) {
 	var ex *executor.Executor
 	model.Calm(func() {
 		var err error
-		ex, err = executor.New(executor.Config{Workers: workers, KeepGOMAXPROCS: true, Callers: executor.IdleCallers})
+		ex, err = executor.New(executor.Config{
+			Workers: workers, Host: executor.Host{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers,
+		})
 		model.Assert(err == nil, "New: %v", err)
 		for int(ex.Stats().Total.Parks) < workers {
 			model.GiveWay()

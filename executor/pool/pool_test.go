@@ -14,6 +14,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/executor/pool"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -81,10 +82,10 @@ func (l *ledger) total(t *testing.T, most int32) (total int) {
 // TestEverywhere: on every policy and kind of deque, with any number of workers, every kind of pool runs each task
 // once.
 func TestEverywhere(t *testing.T) {
-	for _, policy := range testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
+	for _, policy := range testkit.Some(t, testkit.Usable(experiment.Policies(), experiment.Available)) {
 		for _, kind := range deque.Kinds() {
 			for _, workers := range []int{1, 2, 4} {
-				ex := newExecutor(t, executor.Config{Workers: workers, Policy: policy, Deque: kind})
+				ex := newExecutor(t, executor.Config{Workers: workers, Experiment: experiment.Options{Policy: policy, Deque: kind}})
 				for _, o := range everyOptions() {
 					const tasks = 150 // more than a worker runs between two looks at the injector
 					p, l := newPool(t, o), new(ledger)
@@ -110,7 +111,7 @@ func TestRandom(t *testing.T) {
 	guests.None(t)
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	every, stolen := everyOptions(), 0
-	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
+	policies := testkit.Usable(experiment.Policies(), experiment.Available)
 	for round := 0; round < testkit.Scale(400) || stolen == 0; round++ {
 		o := every[rng.IntN(len(every))]
 		o.Seed, o.Timed, o.Drainers = rng.Uint64(), rng.IntN(2) == 0, rng.IntN(5)
@@ -121,8 +122,9 @@ func TestRandom(t *testing.T) {
 		} else {
 			ex = newExecutor(t, executor.Config{
 				Workers: workers,
-				Policy:  policies[rng.IntN(len(policies))],
-				Deque:   deque.Kinds()[rng.IntN(len(deque.Kinds()))],
+				Experiment: experiment.Options{
+					Policy: policies[rng.IntN(len(policies))], Deque: deque.Kinds()[rng.IntN(len(deque.Kinds()))],
+				},
 			})
 		}
 		ending := []string{"end", "found", "error", "panic", "goexit", "cancel"}[round%6]

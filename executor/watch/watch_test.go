@@ -62,7 +62,7 @@ func (r *records) eventually(t testing.TB, n int) {
 
 // newExecutor makes an executor without stand-ins for tasks that wait outside Blocking. With them fewer tasks stall.
 func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
-	cfg.OnlyBlocking = true
+	cfg.Threads.OnlyBlocking = true
 	ex, err := executor.New(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ex.Close()) })

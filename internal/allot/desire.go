@@ -62,3 +62,21 @@ type Instant struct{}
 
 // Next returns the number of ready items.
 func (Instant) Next(_ int, c Count) int { return max(1, c.Ready) }
+
+// Rules holds a row for each rule, the default first.
+var Rules = []struct {
+	Name string
+	New  func(Permille) Rule // with a target efficiency, which Instant has no use for
+}{
+	{"steal-ratio", func(efficiency Permille) Rule { return WSAP{Efficiency: efficiency} }},
+	{"ready-items", func(Permille) Rule { return Instant{} }},
+}
+
+// Names returns the names of Rules, in their order.
+func Names() []string {
+	names := make([]string, len(Rules))
+	for i, row := range Rules {
+		names[i] = row.Name
+	}
+	return names
+}

@@ -29,7 +29,7 @@ var layers = map[string][]string{
 		"internal/errfmt", "internal/left",
 	},
 	"executor": {
-		"executor/internal/lane", "executor/internal/pace",
+		"executor/experiment", "executor/internal/lane", "executor/internal/pace",
 		"executor/internal/enum", "executor/internal/policy", "executor/internal/share", "executor/internal/spares",
 		"executor/internal/stalls", "internal/allot",
 		"internal/cgroup", "internal/gat",
@@ -49,9 +49,10 @@ var layers = map[string][]string{
 	"executor/observe": {
 		"executor", "executor/internal/names", "internal/pad", "internal/xatomic", "internal/xsync",
 	},
-	"executor/httpdebug": {"executor", "executor/metrics", "internal/xsync"},
-	"executor/metrics":   {"executor", "internal/xsync"},
-	"executor/parallel":  {"executor", "internal/hugepage", "internal/xatomic", "internal/xsync"},
+	"executor/experiment": {"deque", "executor/internal/enum", "executor/internal/policy", "internal/peer"},
+	"executor/httpdebug":  {"executor", "executor/metrics", "internal/xsync"},
+	"executor/metrics":    {"executor", "internal/xsync"},
+	"executor/parallel":   {"executor", "internal/hugepage", "internal/xatomic", "internal/xsync"},
 	"executor/pipeline": {
 		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
 	},

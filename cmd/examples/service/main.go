@@ -70,11 +70,10 @@ func main() {
 // serve answers requests until ctx ends. Then it lets the requests and pictures in progress end, for as long as grace.
 func serve(ctx context.Context, listener net.Listener, grace time.Duration) error {
 	ex, err := executor.New(executor.Config{
-		Name:       "pictures",
-		MaxRuns:    inProgress, // further pictures are refused, and the callers told so
-		HostShare:  0.25,       // of a CPU quota, as a container has; without one it has no effect
-		Nice:       5,          // the kernel prefers the handlers, and so does Yield, see drawRow
-		BestEffort: true,       // where the system refuses Nice, go without; /debug/magpie/dump tells
+		Name:    "pictures",
+		MaxRuns: inProgress,                                  // further pictures are refused, and the callers told so
+		Host:    executor.Host{QuotaShare: 0.25},             // of a CPU quota, as a container has
+		Threads: executor.Threads{Nice: 5, BestEffort: true}, // without Nice where it is refused; /debug/magpie/dump tells
 	})
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func TestDefault(t *testing.T) {
 	ctx := t.Context()
 
 	// Nobody has used it: there is none, and a task uses the executor that runs it.
-	own, err := executor.New(executor.Config{Workers: 1, Name: "own", KeepGOMAXPROCS: true})
+	own, err := executor.New(executor.Config{Workers: 1, Name: "own", Host: executor.Host{KeepGOMAXPROCS: true}})
 	require.NoError(t, err)
 	defer own.Close()
 	require.NoError(t, own.Run(ctx, executor.Func("uses its own", func(s *executor.Scope) error {

@@ -28,7 +28,7 @@ func (d *driver) work() {
 		var err error
 		cfg := drawConfig(d.rng, d.every)
 		if d.number == 0 && niceToo {
-			cfg.Nice = 19 // so that there always is one with nice workers
+			cfg.Threads.Nice = 19 // so that there always is one with nice workers
 		}
 		if d.life, err = d.open(cfg); err != nil {
 			d.fail(err)

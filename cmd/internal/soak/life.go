@@ -9,6 +9,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 )
 
 // A life is the life of one executor.
@@ -24,11 +25,12 @@ type life struct {
 
 func (l *life) String() string {
 	gomaxprocs := ""
-	if l.cfg.KeepGOMAXPROCS {
+	if l.cfg.Host.KeepGOMAXPROCS {
 		gomaxprocs = ", GOMAXPROCS kept"
 	}
+	x := l.cfg.Experiment
 	return fmt.Sprintf("executor %s (%d workers, %v, %v, %v forks, capacity %d, steal %v, nice %d%s)",
-		l.cfg.Name, l.cfg.Workers, l.cfg.Policy, l.cfg.Deque, l.cfg.Forks, l.cfg.Capacity, l.cfg.Steal, l.cfg.Nice,
+		l.cfg.Name, l.cfg.Workers, x.Policy, x.Deque, x.Forks, x.Capacity, x.Steal, l.cfg.Threads.Nice,
 		gomaxprocs)
 }
 
@@ -37,28 +39,28 @@ const niceToo = runtime.GOOS == "linux"
 
 // drawConfig draws a configuration from all that an executor can have, with the first two policies or every one.
 func drawConfig(rng *rand.Rand, every bool) executor.Config {
-	policies := []executor.Policy{executor.Adaptive, executor.AdaptivePublished}
+	policies := []string{"adaptive", "adaptive-published"}
 	if every {
-		policies = slices.DeleteFunc(executor.Policies(), func(p executor.Policy) bool { return p.Available() != nil })
+		policies = slices.DeleteFunc(experiment.Policies(), func(p string) bool { return experiment.Available(p) != nil })
 	}
-	forks := executor.AllForks()
+	forks := experiment.Forks()
 	deques := slices.DeleteFunc(deque.Kinds(), func(d deque.Kind) bool { return d.FIFO() }) // scopes need LIFO
 	cfg := executor.Config{
-		Workers:        1 + rng.IntN(8),
-		Policy:         policies[rng.IntN(len(policies))],
-		Deque:          deques[rng.IntN(len(deques))],
-		Forks:          forks[rng.IntN(len(forks))],
-		Spares:         rng.IntN(4) - 1,
-		KeepGOMAXPROCS: rng.IntN(2) == 0,
+		Workers: 1 + rng.IntN(8),
+		Experiment: experiment.Options{
+			Policy: policies[rng.IntN(len(policies))], Deque: deques[rng.IntN(len(deques))], Forks: forks[rng.IntN(len(forks))],
+		},
+		Spares: rng.IntN(4) - 1,
+		Host:   executor.Host{KeepGOMAXPROCS: rng.IntN(2) == 0},
 	}
 	if rng.IntN(3) == 0 {
-		cfg.Capacity = 1 << rng.IntN(6)
+		cfg.Experiment.Capacity = 1 << rng.IntN(6)
 	}
-	if cfg.Deque.Batches() {
-		cfg.Steal = deque.Batch(rng.IntN(3))
+	if cfg.Experiment.Deque.Batches() {
+		cfg.Experiment.Steal = deque.Batch(rng.IntN(3))
 	}
 	if nice := rng.IntN(3) == 0; nice && niceToo {
-		cfg.Nice = 19
+		cfg.Threads.Nice = 19
 	}
 	if rng.IntN(2) == 0 {
 		cfg.Callers = executor.IdleCallers
@@ -78,7 +80,7 @@ func (s *soak) open(cfg executor.Config) (*life, error) {
 	s.mu.Lock()
 	s.lives[l] = true
 	s.mu.Unlock()
-	if cfg.Nice != 0 {
+	if cfg.Threads.Nice != 0 {
 		s.nice.Add(1)
 	}
 	return l, nil
@@ -93,7 +95,7 @@ func (s *soak) close(l *life) {
 	if tasks := l.ex.Stats().Total.Tasks; tasks != uint64(l.expected.Load()) && !l.uncounted {
 		s.fail(fmt.Errorf("%v: Stats tells %d tasks, its runs had %d", l, tasks, l.expected.Load()))
 	}
-	if l.cfg.Nice != 0 {
+	if l.cfg.Threads.Nice != 0 {
 		s.nice.Add(-1)
 	}
 	// Close does not wait for ever for a thread to end.

@@ -1,7 +1,11 @@
-// Package enum names, lists and parses the values of the small enumerations of package executor.
+// Package enum names the values of the small enumerations of package executor, and finds them by name.
 package enum
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // A Kind is a small enumeration, whose values are 0 and up.
 type Kind interface{ ~uint8 }
@@ -14,21 +18,29 @@ func Name[K Kind](k K, typ string, names []string) string {
 	return names[k]
 }
 
-// All lists the n values.
-func All[K Kind](n K) []K {
-	list := make([]K, n)
-	for i := range list {
-		list[i] = K(i)
+// Text returns the name of k as MarshalText does, or an error if it has none.
+func Text[K Kind](k K, typ string, names []string) ([]byte, error) {
+	if int(k) >= len(names) {
+		return nil, fmt.Errorf("executor: %s is %d: use one of %v", typ, uint8(k), names)
 	}
-	return list
+	return []byte(names[k]), nil
 }
 
-// Parse returns the value of that name. what says in the error what there is none of.
-func Parse[K Kind](name, what string, names []string) (K, error) {
-	for i, n := range names {
-		if n == name {
-			return K(i), nil
-		}
+// SetText sets k to the value of that name as UnmarshalText does. "" is the first.
+func SetText[K Kind](k *K, typ string, name []byte, names []string) error {
+	i, err := Find(typ, string(name), names)
+	if err != nil {
+		return fmt.Errorf("executor: %w", err)
 	}
-	return 0, fmt.Errorf("executor: no %s %q: use one of %v", what, name, names)
+	*k = K(i)
+	return nil
+}
+
+// Find returns the index of the name, or 0 if it is "". The error begins with what, the name of a field or a type.
+func Find(what, name string, names []string) (int, error) {
+	i := slices.Index(names, cmp.Or(name, names[0]))
+	if i < 0 {
+		return 0, fmt.Errorf("%s is %q: use one of %v", what, name, names)
+	}
+	return i, nil
 }

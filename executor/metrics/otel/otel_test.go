@@ -128,7 +128,9 @@ func TestTotals(t *testing.T) {
 
 func TestRatio(t *testing.T) {
 	provider, reader := newProvider()
-	ex := newExecutor(t, executor.Config{Workers: 2, Share: &executor.Share{Path: t.TempDir() + "/gat"}})
+	ex := newExecutor(t, executor.Config{
+		Workers: 2, Host: executor.Host{Share: &executor.Share{Path: t.TempDir() + "/gat"}},
+	})
 	if share := ex.Stats().Share; !share.Joined {
 		require.NotEqual(t, "linux", runtime.GOOS, share.Err)
 		t.Skip("the machine cannot be shared here:", share.Err)

@@ -187,7 +187,7 @@ func TestScrapeWhileRunning(t *testing.T) {
 // The dashboard shows every metric. Each metric of it exists, and each label that it groups or filters by.
 func TestDashboard(t *testing.T) {
 	ex := newExecutor(t, executor.Config{
-		Workers: 2, MaxRuns: 1, Share: &executor.Share{Path: t.TempDir() + "/gat"},
+		Workers: 2, MaxRuns: 1, Host: executor.Host{Share: &executor.Share{Path: t.TempDir() + "/gat"}},
 	})
 	if share := ex.Stats().Share; !share.Joined {
 		require.NotEqual(t, "linux", runtime.GOOS, share.Err)

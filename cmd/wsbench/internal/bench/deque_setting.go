@@ -10,15 +10,15 @@ import (
 )
 
 // parseDeque reads the Deque of a [Setting]: a kind, then the options of executor.Config for it, each after a plus
-// sign, as in "padws+half+capacity=64+blocksize=8". half and block are values of Config.Steal.
+// sign, as in "padws+half+capacity=64+blocksize=8". half and block are values of Config.Experiment.Steal.
 func parseDeque(setting string) (cfg executor.Config, err error) {
 	name, options, more := strings.Cut(setting, "+")
 	if name == "split" {
 		return cfg, input.Errorf(
-			"no deque %q: it is deque %v with forks %v, the default; deque %[2]v was what forks %[4]v are now", name,
-			deque.KindChaseLev, executor.PrivateForks, executor.PushedForks)
+			"no deque %q: it is deque %v with forks private, the default; deque %[2]v was what forks pushed are now", name,
+			deque.KindChaseLev)
 	}
-	if cfg.Deque, err = deque.ParseKind(name); err != nil {
+	if err := cfg.Experiment.Deque.UnmarshalText([]byte(name)); err != nil {
 		return cfg, input.Unknown("deque", name, texts(deque.Kinds()))
 	}
 	for option := ""; more; {
@@ -27,13 +27,13 @@ func parseDeque(setting string) (cfg executor.Config, err error) {
 		number, err := strconv.Atoi(value)
 		switch {
 		case option == deque.Half.String():
-			cfg.Steal = deque.Half
+			cfg.Experiment.Steal = deque.Half
 		case option == deque.Block.String():
-			cfg.Steal = deque.Block
+			cfg.Experiment.Steal = deque.Block
 		case key == "capacity" && err == nil && number > 0:
-			cfg.Capacity = number
+			cfg.Experiment.Capacity = number
 		case key == "blocksize" && err == nil && number > 0:
-			cfg.BlockSize = number
+			cfg.Experiment.BlockSize = number
 		default:
 			return cfg, input.Errorf("deque %q: what is %q? After %s may come +half or +block, "+
 				"which is how much a thief takes, +capacity=N and +blocksize=N", setting, option, name)
@@ -48,7 +48,7 @@ func checkDeque(setting string) error {
 	if err != nil {
 		return err
 	}
-	cfg.Workers, cfg.KeepGOMAXPROCS = 1, true
+	cfg.Workers, cfg.Host.KeepGOMAXPROCS = 1, true
 	ex, err := executor.New(cfg)
 	if err != nil {
 		return input.Errorf("deque %s: %s", setting, strings.TrimPrefix(err.Error(), "executor: "))

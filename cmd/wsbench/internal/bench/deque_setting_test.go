@@ -9,15 +9,18 @@ import (
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/stretchr/testify/require"
 )
 
 func TestParseDeque(t *testing.T) {
 	for setting, want := range map[string]executor.Config{
-		"chaselev":                           {},
-		"padws":                              {Deque: deque.KindPadWS},
-		"locked+half":                        {Deque: deque.KindLocked, Steal: deque.Half},
-		"bwos+block+capacity=64+blocksize=8": {Deque: deque.KindBWoS, Steal: deque.Block, Capacity: 64, BlockSize: 8},
+		"chaselev":    {},
+		"padws":       {Experiment: experiment.Options{Deque: deque.KindPadWS}},
+		"locked+half": {Experiment: experiment.Options{Deque: deque.KindLocked, Steal: deque.Half}},
+		"bwos+block+capacity=64+blocksize=8": {Experiment: experiment.Options{
+			Deque: deque.KindBWoS, Steal: deque.Block, Capacity: 64, BlockSize: 8,
+		}},
 	} {
 		got, err := parseDeque(setting)
 		require.NoError(t, err)
@@ -29,12 +32,13 @@ func TestParseDeque(t *testing.T) {
 		"wheel+half": `no deque "wheel": there are chaselev, `,
 		"split": `no deque "split": it is deque chaselev with forks private, the default; ` +
 			"deque chaselev was what forks pushed are now",
-		"padws+":                 `deque "padws+": what is ""? After padws may come +half or `,
-		"padws+blocksize":        `what is "blocksize"?`,
-		"padws+blocksize=eight":  `what is "blocksize=eight"?`,
-		"padws+capacity=0":       `what is "capacity=0"?`,
-		"padws+half=2":           `what is "half=2"?`,
-		"abp+half":               "deque abp+half: Config.Steal is half, but from abp thieves take one item at a time",
+		"padws+":                `deque "padws+": what is ""? After padws may come +half or `,
+		"padws+blocksize":       `what is "blocksize"?`,
+		"padws+blocksize=eight": `what is "blocksize=eight"?`,
+		"padws+capacity=0":      `what is "capacity=0"?`,
+		"padws+half=2":          `what is "half=2"?`,
+		"abp+half": "deque abp+half: Config.Experiment.Steal is half, but from abp thieves take one item" +
+			" at a time",
 		"locked+blocksize=4":     "locked has no blocks",
 		"abp+capacity=100000000": "Capacity is 100000000: choose 1 to",
 	} {

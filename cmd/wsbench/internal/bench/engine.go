@@ -43,7 +43,7 @@ type Axes struct {
 	Queues []string
 	Tasks  []int
 
-	Verbatim bool // engine magpie runs with executor.Config.Verbatim
+	Verbatim bool // engine magpie runs with executor.Config.Experiment.Verbatim
 
 	Share *ShareSetting // of engine magpie; nil: it does not share the machine
 }
@@ -141,7 +141,7 @@ func Engines() []*Engine {
 	}
 }
 
-// verbatimName is the Engine of settings of engine magpie with executor.Config.Verbatim.
+// verbatimName is the Engine of settings of engine magpie with executor.Config.Experiment.Verbatim.
 const verbatimName = "magpie-verbatim"
 
 func magpieSettings(a Axes) (all []Setting) {
@@ -182,12 +182,9 @@ func executorWith(s Setting, callers executor.Callers) (*executor.Executor, erro
 	if err := parsePolicy(s.Policy, &cfg); err != nil {
 		return nil, err
 	}
-	if cfg.Forks, err = executor.ParseForks(s.Forks); err != nil {
-		return nil, err
-	}
 	cfg.Workers, cfg.Name, cfg.Callers = s.Workers, threadName, callers
-	cfg.Verbatim = s.Engine == verbatimName
-	cfg.Share = s.Share.config()
+	cfg.Experiment.Forks, cfg.Experiment.Verbatim = s.Forks, s.Engine == verbatimName
+	cfg.Host.Share = s.Share.config()
 	ex, err := executor.New(cfg)
 	if err != nil {
 		return nil, err

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 
-	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/plan"
 )
@@ -20,12 +20,8 @@ import (
 // own in the executor and are usable by programs.
 func everySetting(t *testing.T) Axes {
 	a := Axes{Deques: []string{"chaselev", "padws", "locked"}, Workers: []int{1, 2, 4}}
-	for _, f := range executor.AllForks() {
-		a.Forks = append(a.Forks, f.String())
-	}
-	for _, p := range testkit.Some(t, testkit.Usable(executor.Policies(), executor.Policy.Available)) {
-		a.Policies = append(a.Policies, p.String())
-	}
+	a.Forks = experiment.Forks()
+	a.Policies = testkit.Some(t, testkit.Usable(experiment.Policies(), experiment.Available))
 	return a
 }
 
@@ -45,7 +41,7 @@ func oneIn(turn int, all []Setting) (some []Setting) {
 	return some
 }
 
-// settingsOf returns the engine's settings, and those with executor.Config.Verbatim if they differ.
+// settingsOf returns the engine's settings, and those with executor.Config.Experiment.Verbatim if they differ.
 func settingsOf(e *Engine, a Axes) []Setting {
 	all := e.Settings(a)
 	a.Verbatim = true

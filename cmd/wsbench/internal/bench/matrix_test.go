@@ -7,6 +7,7 @@ import (
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -64,7 +65,7 @@ func TestEveryCombination(t *testing.T) {
 	// workers.
 	ofLists, ofOthers := 31, 5
 	combination := 0
-	policies := testkit.Usable(executor.Policies(), executor.Policy.Available)
+	policies := testkit.Usable(experiment.Policies(), experiment.Available)
 	switch {
 	case testkit.All():
 		ofLists, ofOthers = 7, 1
@@ -75,7 +76,7 @@ func TestEveryCombination(t *testing.T) {
 	for _, p := range policies {
 		for _, k := range deque.Kinds() {
 			for _, workers := range []int{1, 2, 4} {
-				ex, err := executor.New(executor.Config{Workers: workers, Policy: p, Deque: k})
+				ex, err := executor.New(executor.Config{Workers: workers, Experiment: experiment.Options{Policy: p, Deque: k}})
 				combination++
 				require.NoError(t, err, "%v %v: there is no pair that New refuses", p, k)
 				for i, s := range all {

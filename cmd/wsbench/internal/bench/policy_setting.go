@@ -1,21 +1,24 @@
 package bench
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 )
 
-// parsePolicy reads the Policy of a [Setting] into cfg: a policy, then executor.PolicyOptions for it, each after a plus
+// parsePolicy reads the Policy of a [Setting] into cfg: a policy, then experiment.Options for it, each after a plus
 // sign, as in "mbws+threshold=128".
-func parsePolicy(setting string, cfg *executor.Config) (err error) {
+func parsePolicy(setting string, cfg *executor.Config) error {
 	name, options, more := strings.Cut(setting, "+")
-	if cfg.Policy, err = executor.ParsePolicy(name); err != nil {
-		return input.Unknown("policy", name, texts(executor.Policies()))
+	if known := experiment.Policies(); !slices.Contains(known, name) {
+		return input.Unknown("policy", name, known)
 	}
-	o := &cfg.PolicyOptions
+	o := &cfg.Experiment
+	o.Policy = name
 	seen := make(map[string]bool)
 	for option := ""; more; {
 		option, options, more = strings.Cut(options, "+")
@@ -25,7 +28,6 @@ func parsePolicy(setting string, cfg *executor.Config) (err error) {
 		}
 		seen[key] = true
 		number, notNumber := strconv.Atoi(value)
-		yields, notYields := executor.ParseYields(value)
 		switch {
 		case option == "busywakes":
 			o.BusyWakes = true
@@ -33,12 +35,12 @@ func parsePolicy(setting string, cfg *executor.Config) (err error) {
 			o.CheckPeers = true
 		case key == "threshold" && notNumber == nil && number > 0:
 			o.SleepThreshold = number
-		case key == "yields" && notYields == nil:
-			o.Yields = yields
+		case key == "yields" && slices.Contains(experiment.Yields(), value):
+			o.Yields = value
 		default:
-			ways := strings.ReplaceAll(join(executor.AllYields()), ", ", "|")
+			ways := strings.Join(experiment.Yields(), "|")
 			return input.Errorf("policy %q: what is %q? After a policy may come +threshold=N, +yields=%s, "+
-				"+busywakes and +check, see executor.PolicyOptions", setting, option, ways)
+				"+busywakes and +check, see package executor/experiment", setting, option, ways)
 		}
 	}
 	return nil
@@ -46,7 +48,7 @@ func parsePolicy(setting string, cfg *executor.Config) (err error) {
 
 // checkPolicy returns the error for which executor.New refuses that policy.
 func checkPolicy(setting string) error {
-	cfg := executor.Config{Workers: 1, KeepGOMAXPROCS: true}
+	cfg := executor.Config{Workers: 1, Host: executor.Host{KeepGOMAXPROCS: true}}
 	if err := parsePolicy(setting, &cfg); err != nil {
 		return err
 	}

@@ -5,17 +5,18 @@ import (
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/stretchr/testify/require"
 )
 
 func TestParsePolicy(t *testing.T) {
 	for asked, want := range map[string]executor.Config{
-		"adaptive":         {},
-		"abp+yields=never": {Policy: executor.ABP, PolicyOptions: executor.PolicyOptions{Yields: executor.YieldNever}},
+		"adaptive":         {Experiment: experiment.Options{Policy: "adaptive"}},
+		"abp+yields=never": {Experiment: experiment.Options{Policy: "abp", Yields: "never"}},
 		"mbws+threshold=32+busywakes": {
-			Policy: executor.MBWS, PolicyOptions: executor.PolicyOptions{SleepThreshold: 32, BusyWakes: true},
+			Experiment: experiment.Options{Policy: "mbws", SleepThreshold: 32, BusyWakes: true},
 		},
-		"bws-clock+check": {Policy: executor.BWSClock, PolicyOptions: executor.PolicyOptions{CheckPeers: true}},
+		"bws-clock+check": {Experiment: experiment.Options{Policy: "bws-clock", CheckPeers: true}},
 	} {
 		var cfg executor.Config
 		require.NoError(t, parsePolicy(asked, &cfg), asked)

@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,9 +61,9 @@ func ShareKnobs() []*ShareKnob {
 			"processors that are shared, the same in all jobs\n(default: those that the process may use)",
 			workloads.IntFrom(1, most)),
 			func(s *executor.Share, n int) { s.Processors = n }),
-		shareKnob(workloads.NewParam("share-desire", "RULE", executor.StealRatio.String(),
-			join(executor.Desires())+": how it estimates what it can use", parseDesire),
-			func(s *executor.Share, d executor.Desire) { s.Desire = d }),
+		shareKnob(workloads.NewParam("share-desire", "RULE", allot.Rules[0].Name,
+			join(allot.Names())+": how it estimates what it can use", parseDesire),
+			func(s *executor.Share, d string) { s.Desire = d }),
 		shareKnob(workloads.NewParam("share-efficiency", "F", "0.5", "the target of steal-ratio, above 0 and at most 1",
 			parseEfficiency),
 			func(s *executor.Share, f float64) { s.Efficiency = f }),
@@ -77,12 +78,11 @@ func parseCycle(text string) (time.Duration, error) {
 	return d, nil
 }
 
-func parseDesire(text string) (executor.Desire, error) {
-	d, err := executor.ParseDesire(text)
-	if err != nil {
-		return 0, fmt.Errorf("choose %s", strings.ReplaceAll(join(executor.Desires()), ", ", " or "))
+func parseDesire(text string) (string, error) {
+	if names := allot.Names(); !slices.Contains(names, text) {
+		return "", fmt.Errorf("choose %s", strings.Join(names, " or "))
 	}
-	return d, nil
+	return text, nil
 }
 
 func parseEfficiency(text string) (float64, error) {
@@ -133,7 +133,7 @@ func (s *ShareSetting) path() string {
 	return s.Path
 }
 
-// config returns the value of executor.Config.Share.
+// config returns the value of executor.Config.Host.Share.
 func (s *ShareSetting) config() *executor.Share {
 	if s == nil {
 		return nil

@@ -22,7 +22,7 @@ func TestShareSetting(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, executor.Share{
-		Path: "table", Weight: 3, Cycle: 5 * time.Millisecond, Desire: executor.ReadyItems, Efficiency: 0.75,
+		Path: "table", Weight: 3, Cycle: 5 * time.Millisecond, Desire: "ready-items", Efficiency: 0.75,
 	}, s.Share)
 	require.Equal(t, "weight=3+desire=ready-items+efficiency=0.75", s.String())
 	require.Equal(t, "magpie (p, d, f, shared: weight=3+desire=ready-items+efficiency=0.75), 2 workers",

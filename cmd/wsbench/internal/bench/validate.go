@@ -8,6 +8,7 @@ import (
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/plan"
 )
 
@@ -33,8 +34,8 @@ func (s *Session) validate() error {
 		}
 	}
 	for _, f := range s.Axes.Forks {
-		if _, err := executor.ParseForks(f); err != nil {
-			return input.Unknown("way to fork", f, texts(executor.AllForks()))
+		if known := experiment.Forks(); !slices.Contains(known, f) {
+			return input.Unknown("way to fork", f, known)
 		}
 	}
 	for _, d := range s.Axes.Deques {
@@ -46,7 +47,7 @@ func (s *Session) validate() error {
 			return err
 		}
 		for _, w := range s.Workloads {
-			if cfg.Deque.FIFO() && w.IsProgram() {
+			if cfg.Experiment.Deque.FIFO() && w.IsProgram() {
 				return input.Errorf("%s forks, and deque %s does not give the newest back: choose another deque", w.Name, d)
 			}
 		}
