@@ -88,8 +88,8 @@ func (f *Future[T]) Cancel(cause error) {
 
 func (f *Future[T]) awaitable() *future { return f.inner() }
 
-func (f *Future[T]) make(*Worker) error {
-	result, err := f.fn(&f.state.ctx)
+func (f *Future[T]) make(_ *Worker, ctx context.Context) error {
+	result, err := f.fn(ctx)
 	f.result.Set(result)
 	return err
 }
@@ -107,7 +107,7 @@ func execFuture(w *Worker, it *Item) *Item {
 		if labels := w.labelsFor(f.ctx.labels); labels != before || w.waits.nested > 0 {
 			w.setLabels(labels)
 		}
-		err = f.call.make(w)
+		err = f.call.make(w, &f.ctx)
 		w.setLabels(before) // the labels of a future end with it, as those of a run do
 	}
 	f.finish(w, err)

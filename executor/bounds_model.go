@@ -12,10 +12,5 @@ const (
 	spareIdle        = 0 // the model knows no time
 	injectorCapacity = 2
 	maxUnneeded      = 1
-	inboxBatch       = 1
-	patientTurns     = 0
-	maxInGo          = 1
-	lookInterval     = 0 // the model knows no time
-	turnLooks        = 1
 	minSweep         = 1
 )

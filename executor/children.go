@@ -162,6 +162,7 @@ func execChildObserved(w *Worker, it *Item) *Item {
 	r := s.run
 	if r.Stopped() {
 		c.err, c.skipped = context.Cause(r.ctx), true
+		r.Run().SkipTask(w, &r.tasks[childTask], c.err)
 	} else if err := c.callObserved(w, s); err != nil {
 		c.err = err
 		r.fail(f, err, s.skipped)
@@ -175,11 +176,10 @@ func (c *child) callObserved(w *Worker, s *Scope) error {
 		return ErrTooDeep
 	}
 	r := s.run
-	run, task := r.Run(), &r.tasks[childTask]
-	run.BeginTask(w, task)
-	defer run.EndTask(w, task)
-	if c.fn != nil {
-		return c.fn(r.ctx)
-	}
-	return c.sfn(s)
+	return r.Run().CallTask(w, &r.tasks[childTask], func(ctx context.Context) error {
+		if c.fn != nil {
+			return c.fn(ctx)
+		}
+		return c.sfn(s)
+	})
 }

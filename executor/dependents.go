@@ -142,8 +142,8 @@ func (d *dependents) close() *dependence {
 // An endOfRun is the caller of a future that ends when a run does.
 type endOfRun struct{ run *Run }
 
-func (endOfRun) make(*Worker) error { return nil } // the future is claimed from the start
-func (endOfRun) drop()              {}
+func (endOfRun) make(*Worker, context.Context) error { return nil } // the future is claimed from the start
+func (endOfRun) drop()                               {}
 
 // awaitable returns the future that ends with the run's error after the run has ended.
 func (r *Run) awaitable() *future {

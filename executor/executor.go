@@ -139,7 +139,7 @@ func (ex *executor) attach() {
 
 // newWorker makes worker i, which has no thread yet.
 func (ex *executor) newWorker(i int) *Worker {
-	p := &workerParts{peer: newPeerThread(&ex.cfg.chosen), pace: paceFor(ex.cfg)}
+	p := &workerParts{peer: newPeerThread(&ex.cfg.chosen), pace: paceFor(ex.cfg), observed: ex.observers.observe(i)}
 	w := &p.Worker
 	w.init(&ex.core, i)
 	if p.share = newSharer(w); p.share != nil {

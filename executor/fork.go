@@ -1,6 +1,10 @@
 package executor
 
-import "github.com/magpie-go/magpie/internal/xatomic"
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
 
 // Fork makes the call fn(s, arg) available to other workers and returns at once. [Forked.Join] makes the call, unless
 // another worker has. In between the caller does another part of the work:
@@ -344,9 +348,11 @@ func execCall[A, R any](w *Worker, it *Item) *Item {
 func execCallObserved[A, R any](w *Worker, it *Item) *Item {
 	if forkOf(it).owner != w {
 		r := scopeRunOf(it.Body)
-		run, task := r.Run(), &r.tasks[forkTask]
-		run.BeginTask(w, task)
-		defer run.EndTask(w, task)
+		_ = r.Run().CallTask(w, &r.tasks[forkTask], func(context.Context) error {
+			execCall[A, R](w, it)
+			return nil
+		})
+		return nil
 	}
 	return execCall[A, R](w, it)
 }

@@ -30,8 +30,8 @@ type future struct {
 
 // A caller is the part of a Future that depends on the type of its result. A Future implements it.
 type caller interface {
-	make(*Worker) error // calls the function, with future.ctx, and keeps the result
-	drop()              // drops the reference to the function
+	make(*Worker, context.Context) error // calls the function and keeps the result
+	drop()                               // drops the reference to the function
 }
 
 // asyncTasks holds the task of every Async, as observers see it.
@@ -40,12 +40,8 @@ var asyncTasks = newTaskSet(asyncName, "")
 // An observedCall makes the call of a Future, and tells the observers of it.
 type observedCall struct{ caller }
 
-func (c observedCall) make(w *Worker) error {
-	task := &asyncTasks.Tasks[0]
-	o := executorOf(w.core).observers
-	o.beginTask(w.id, nil, task)
-	defer o.endTask(w.id, nil, task)
-	return c.caller.make(w)
+func (c observedCall) make(w *Worker, ctx context.Context) error {
+	return callTask(w, nil, &asyncTasks.Tasks[0], ctx, func(ctx context.Context) error { return c.caller.make(w, ctx) })
 }
 
 // An onEnd is a waiter for a future's end.

@@ -172,7 +172,7 @@ func execGroupTask(w *Worker, it *Item) *Item {
 	r := groupRunOf(it.Body)
 	var err error
 	if !r.skip(w, t) {
-		err = r.call(t)
+		err = r.call(t, r.of.Context())
 	}
 	return r.endTask(w, t, err)
 }
@@ -185,17 +185,20 @@ func execGroupTaskObserved(w *Worker, it *Item) *Item {
 	t := groupTaskOf(it)
 	r := groupRunOf(it.Body)
 	var err error
-	if !r.skip(w, t) {
-		err = r.callObserved(w, t)
+	if run, task := r.Run(), &groupFunctions.Tasks[0]; r.skip(w, t) {
+		run.SkipTask(w, task, r.whySkipped(t))
+	} else {
+		err = run.CallTask(w, task, func(ctx context.Context) error { return r.call(t, ctx) })
 	}
 	return r.endTask(w, t, err)
 }
 
-func (r *groupRun) callObserved(w *Worker, t *groupTask) error {
-	run, task := r.Run(), &groupFunctions.Tasks[0]
-	run.BeginTask(w, task)
-	defer run.EndTask(w, task)
-	return r.call(t)
+// whySkipped returns the reason for which t, which skip has skipped, is not called.
+func (r *groupRun) whySkipped(t *groupTask) error {
+	if t.handle != nil {
+		return t.handle.err
+	}
+	return context.Cause(r.of.Context())
 }
 
 // skip reports whether the function of t is not to be called, and if so notes why in its handle.
@@ -210,11 +213,11 @@ func (r *groupRun) skip(w *Worker, t *groupTask) bool {
 	return skips
 }
 
-func (r *groupRun) call(t *groupTask) error {
+func (r *groupRun) call(t *groupTask, ctx context.Context) error {
 	if t.fn != nil {
 		return t.fn()
 	}
-	return t.cfn(r.of.Context())
+	return t.cfn(ctx)
 }
 
 // endTask ends t with err. It returns the item to run next, or nil.

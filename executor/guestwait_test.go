@@ -260,7 +260,7 @@ func TestWaiterKeepsPriorities(t *testing.T) {
 
 // With an observer that sets labels a waiter does not take part: it would lose its own, which nobody knows.
 func TestWaiterKeepsLabelsBesideRelabel(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{{Relabel: func(int) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{{Relabel: func(*executor.Event) {
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("observer", "o")))
 	}}}})
 	for _, a := range awaits {

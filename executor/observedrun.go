@@ -1,57 +1,104 @@
 package executor
 
-import "context"
+import (
+	"context"
+	"runtime/debug"
+)
 
-// Observed reports whether the executor has observers of tasks. The job must then call CallTask, or BeginTask and
-// EndTask, for each task. It is constant, so a job can choose the Exec of its items by it and save the calls.
+// Observed reports whether the executor has observers of tasks. The job must then use CallTask for each task, and
+// SkipTask for each that it does not run. It is constant, so a job can choose the Exec of its items by it and save the
+// calls.
 func (r *JobRun) Observed() bool { return executorOf(r.core).observers.tellsTasks() }
 
-// CallTask is BeginTask, a call of fn with the run's context, and EndTask, at a lower price. It returns what fn
-// returns. The run must be Observed.
-func (r *JobRun) CallTask(w *Worker, task *Task, fn func(context.Context) error) (err error) {
-	o := executorOf(r.core).observers
-	at := 0 // the number of calls that have returned; fn comes between the two lists
-	// One deferred call contains the panics of all observers.
+// CallTask tells the observers that w, the calling worker, is about to run the task, calls fn with the context for it,
+// and tells them how it has ended, also if it panics. It returns what fn returns. The run must be Observed.
+func (r *JobRun) CallTask(w *Worker, task *TaskInfo, fn func(context.Context) error) error {
+	return callTask(w, &r.Run, task, &r.ctx, fn)
+}
+
+// SkipTask tells the observers that the task is not run, and why. The run must be Observed.
+func (r *JobRun) SkipTask(w *Worker, task *TaskInfo, cause error) {
+	executorOf(r.core).observers.tellTask(onTaskSkip, w, &r.Run, task, &r.ctx, cause)
+}
+
+// callTask is CallTask for a task of run, which is nil for an Async, with this context.
+func callTask(w *Worker, run *Run, task *TaskInfo, ctx context.Context, fn func(context.Context) error) error {
+	o := executorOf(w.core).observers
+	if len(o.of[onTaskBegin]) > 0 {
+		ctx = o.tellTask(onTaskBegin, w, run, task, ctx, nil)
+	}
+	if len(o.of[onTaskEnd]) == 0 {
+		return fn(ctx)
+	}
+	returned := false
 	defer func() {
-		switch begins, ends := o.taskBegin, o.taskEnd; {
-		case at > len(begins)+len(ends):
-		case at > len(begins):
-			at -= len(begins) + 1
-			ends[at].of.fail(recover())
-			ends[at+1:].tell(w.id, &r.Run, task)
-		case at == len(begins): // the failure is the task's
-			r.EndTask(w, task)
-		default:
-			begins[at].of.fail(recover())
-			begins[at+1:].tell(w.id, &r.Run, task)
-			defer r.EndTask(w, task)
-			err = fn(&r.ctx)
+		if !returned {
+			o.endFailed(w, run, task, ctx, recover())
 		}
 	}()
-	for i := range o.taskBegin {
-		o.taskBegin[i].tell(w.id, &r.Run, task)
-		at++
-	}
-	err = fn(&r.ctx)
-	at++
-	for i := range o.taskEnd {
-		o.taskEnd[i].tell(w.id, &r.Run, task)
-		at++
-	}
+	err := fn(ctx)
+	returned = true
+	o.tellTask(onTaskEnd, w, run, task, ctx, err)
 	return err
 }
 
-// BeginTask tells the observers that w, the calling worker, is about to call the function of the task. EndTask must
-// follow on the same worker, also if the function does not return, so it is best deferred. Neither fails the task.
-func (r *JobRun) BeginTask(w *Worker, task *Task) {
-	if o := executorOf(r.core).observers; o != nil {
-		o.beginTask(w.id, &r.Run, task)
+// endFailed tells the end of a task that has panicked with value, or has called Goexit if value is nil, and goes on
+// with the panic.
+func (o *observers) endFailed(w *Worker, run *Run, task *TaskInfo, ctx context.Context, value any) {
+	if value == nil {
+		o.tellTask(onTaskEnd, w, run, task, ctx, ErrGoexit)
+		return
 	}
+	err := w.core.attached.failure(w, value)
+	if err == nil {
+		err = &PanicError{Value: value, Stack: debug.Stack()}
+	}
+	o.tellTask(onTaskEnd, w, run, task, ctx, err)
+	partsOf(w).observed.thrown = err
+	panic(value)
 }
 
-// EndTask tells the observers that the function of the task has ended.
-func (r *JobRun) EndTask(w *Worker, task *Task) {
-	if o := executorOf(r.core).observers; o != nil {
-		o.endTask(w.id, &r.Run, task)
+// failure returns the failure for which endFailed has panicked with value, or nil: so the failure that observers are
+// told is the run's, with the stack of the panic.
+func (o *observedWorker) failure(value any) error {
+	err := o.thrown
+	o.thrown = nil
+	if p, ok := err.(*PanicError); ok && isSame(p.Value, value) || err != nil && isSame(err, value) {
+		return err
 	}
+	return nil
+}
+
+// An observedWorker is a worker with observers. It has one Event for all of its tasks, since a function of an observer
+// runs no task.
+type observedWorker struct {
+	Event
+	thrown error // what endFailed has panicked for
+}
+
+// observe returns the part of worker i; nil without observers.
+func (o *observers) observe(i int) *observedWorker {
+	if o == nil {
+		return nil
+	}
+	return &observedWorker{Event: Event{Worker: i}}
+}
+
+// tellTask tells an event of a task on w, and returns the event's context. The frame shows in stacks, see
+// taskCallFrame.
+//
+//go:noinline
+func (o *observers) tellTask(
+	kind eventKind, w *Worker, run *Run, task *TaskInfo, ctx context.Context, err error,
+) context.Context {
+	e := &partsOf(w).observed.Event
+	e.Run, e.Task, e.Context, e.Err, e.timed = run, task, ctx, err, false
+	o.of[kind].tell(e)
+	if e.Context != nil {
+		ctx = e.Context
+	}
+	if kind != onTaskBegin { // the end follows, and until then the task keeps all of them alive
+		e.Run, e.Task, e.Context, e.Err = nil, nil, nil, nil
+	}
+	return ctx
 }

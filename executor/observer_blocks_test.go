@@ -26,28 +26,28 @@ func (b *blocker) wait() {
 // The error of Shutdown, and but for tasks Dump, name the function of an observer that has not returned. Shutdown
 // returns in time.
 func TestShutdownNamesObservers(t *testing.T) {
-	const ofTask = "TaskBegin or TaskEnd on worker 0"
+	const ofTask = "TaskBegin, TaskEnd or TaskSkip on worker 0"
 	for name, c := range map[string]struct {
 		set  func(o *executor.Observer, wait func())
 		says string
 	}{
 		"TaskBegin": {func(o *executor.Observer, wait func()) {
-			o.TaskBegin = func(int, *executor.Run, *executor.Task) { wait() }
+			o.TaskBegin = func(*executor.Event) { wait() }
 		}, ofTask},
 		"TaskEnd": {func(o *executor.Observer, wait func()) {
-			o.TaskEnd = func(int, *executor.Run, *executor.Task) { wait() }
+			o.TaskEnd = func(*executor.Event) { wait() }
 		}, ofTask},
 		"Park": {func(o *executor.Observer, wait func()) {
-			o.Park = func(int) { wait() }
+			o.Park = func(*executor.Event) { wait() }
 		}, "Park on worker 0"},
 		"Unpark": {func(o *executor.Observer, wait func()) {
-			o.Unpark = func(int) { wait() }
+			o.Unpark = func(*executor.Event) { wait() }
 		}, "Unpark on worker 0"},
 		"RunBegin": {func(o *executor.Observer, wait func()) {
-			o.RunBegin = func(*executor.Run) { wait() }
+			o.RunBegin = func(*executor.Event) { wait() }
 		}, "RunBegin (1)"},
 		"RunEnd": {func(o *executor.Observer, wait func()) {
-			o.RunEnd = func(*executor.Run) { wait() }
+			o.RunEnd = func(*executor.Event) { wait() }
 		}, "RunEnd (1)"},
 		"Detach": {func(o *executor.Observer, wait func()) { o.Detach = wait }, "Detach (1)"},
 	} {
@@ -93,7 +93,7 @@ func TestShutdownNamesObservers(t *testing.T) {
 // on, and new runs wait.
 func TestObserverBlocksInUnpark(t *testing.T) {
 	b := newBlocker()
-	o := &executor.Observer{Unpark: func(int) { b.wait() }}
+	o := &executor.Observer{Unpark: func(*executor.Event) { b.wait() }}
 	ex := newExecutor(t, executor.Config{Workers: 2, Spares: -1, Observers: []*executor.Observer{o}})
 	eventually(func() bool { return ex.Parked() == 2 })
 	first := ex.Start(t.Context(), nothingTo("first"))

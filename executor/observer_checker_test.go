@@ -25,7 +25,7 @@ type checker struct {
 
 type begun struct {
 	run  *executor.Run
-	task *executor.Task
+	task *executor.TaskInfo
 }
 
 func newChecker() *checker {
@@ -47,7 +47,7 @@ func (c *checker) lock() func() {
 	return c.mu.Unlock
 }
 
-func nameOf(task *executor.Task) string {
+func nameOf(task *executor.TaskInfo) string {
 	if task.Name == "" {
 		return fmt.Sprint(task.Set.Job, "#", task.Index)
 	}
@@ -72,13 +72,15 @@ func (c *checker) observer() *executor.Observer {
 				c.must(!p, "worker %d has parked and not unparked", w)
 			}
 		},
-		RunBegin: func(run *executor.Run) {
+		RunBegin: func(e *executor.Event) {
+			run := e.Run
 			defer c.lock()()
 			_, known := c.runs[run]
 			c.must(!known, "run %q begins twice", run.Name())
 			c.runs[run] = true
 		},
-		RunEnd: func(run *executor.Run) {
+		RunEnd: func(e *executor.Event) {
+			run := e.Run
 			defer c.lock()()
 			c.must(c.runs[run], "run %q ends and has not begun, or twice", run.Name())
 			c.runs[run] = false
@@ -93,7 +95,8 @@ func (c *checker) observer() *executor.Observer {
 				}
 			}
 		},
-		TaskBegin: func(w int, run *executor.Run, task *executor.Task) {
+		TaskBegin: func(e *executor.Event) {
+			w, run, task := e.Worker, e.Run, e.Task
 			defer c.lock()()
 			c.must(&task.Set.Tasks[task.Index] == task, "a task that is not in its set")
 			c.must(!c.parked[w], "a task on a parked worker")
@@ -106,7 +109,8 @@ func (c *checker) observer() *executor.Observer {
 			c.stacks[w] = append(c.stacks[w], begun{run, task})
 			c.told[nameOf(task)]++
 		},
-		TaskEnd: func(w int, run *executor.Run, task *executor.Task) {
+		TaskEnd: func(e *executor.Event) {
+			w, run, task := e.Worker, e.Run, e.Task
 			defer c.lock()()
 			last := len(c.stacks[w]) - 1
 			if last < 0 || c.stacks[w][last] != (begun{run, task}) {
@@ -115,18 +119,21 @@ func (c *checker) observer() *executor.Observer {
 			}
 			c.stacks[w] = c.stacks[w][:last]
 		},
-		Steal: func(thief, victim, n int) {
+		Steal: func(e *executor.Event) {
+			thief, victim, n := e.Worker, e.Victim, e.Items
 			defer c.lock()()
 			c.must(thief != victim && n > 0, "worker %d steals %d items from worker %d", thief, n, victim)
 			c.stolen += n
 		},
-		Park: func(w int) {
+		Park: func(e *executor.Event) {
+			w := e.Worker
 			defer c.lock()()
 			c.must(!c.parked[w], "worker %d parks twice", w)
 			c.parked[w] = true
 			c.parks++
 		},
-		Unpark: func(w int) {
+		Unpark: func(e *executor.Event) {
+			w := e.Worker
 			defer c.lock()()
 			c.must(c.parked[w], "worker %d unparks and has not parked", w)
 			c.parked[w] = false

@@ -35,25 +35,26 @@ func (o *witness) observer() *Observer {
 			model.Assert(o.begun.Load() == o.ended.Load() && o.tasks.Load() == 0, "the end of a run or task is not told")
 			o.detached.Set(true)
 		},
-		RunBegin: func(*Run) {
+		RunBegin: func(*Event) {
 			o.sees()
 			o.begun.Add(1)
 		},
-		RunEnd: func(r *Run) {
+		RunEnd: func(e *Event) {
+			r := e.Run
 			o.sees()
 			model.Assert(r.isOver() && o.ended.Add(1) <= o.begun.Load(), "a run ends before it is over, or before its begin")
 		},
-		TaskBegin: func(int, *Run, *Task) {
+		TaskBegin: func(*Event) {
 			o.sees()
 			o.tasks.Add(1)
 		},
-		TaskEnd: func(int, *Run, *Task) {
+		TaskEnd: func(*Event) {
 			o.sees()
 			model.Assert(o.tasks.Add(-1) >= 0, "a task ends before its begin")
 		},
-		Steal:  func(_, _, _ int) { o.sees() },
-		Park:   func(int) { o.sees() },
-		Unpark: func(int) { o.sees() },
+		Steal:  func(*Event) { o.sees() },
+		Park:   func(*Event) { o.sees() },
+		Unpark: func(*Event) { o.sees() },
 	}
 }
 

@@ -95,16 +95,16 @@ func logged(t *testing.T, f func()) string {
 func TestObserverPanics(t *testing.T) {
 	all := map[string]func(*executor.Observer){
 		"Attach":   func(o *executor.Observer) { o.Attach = func(*executor.Executor) { panic("broken") } },
-		"RunBegin": func(o *executor.Observer) { o.RunBegin = func(*executor.Run) { panic("broken") } },
-		"RunEnd":   func(o *executor.Observer) { o.RunEnd = func(*executor.Run) { panic("broken") } },
+		"RunBegin": func(o *executor.Observer) { o.RunBegin = func(*executor.Event) { panic("broken") } },
+		"RunEnd":   func(o *executor.Observer) { o.RunEnd = func(*executor.Event) { panic("broken") } },
 		"TaskBegin": func(o *executor.Observer) {
-			o.TaskBegin = func(int, *executor.Run, *executor.Task) { panic("broken") }
+			o.TaskBegin = func(*executor.Event) { panic("broken") }
 		},
 		"TaskEnd": func(o *executor.Observer) {
-			o.TaskEnd = func(int, *executor.Run, *executor.Task) { panic("broken") }
+			o.TaskEnd = func(*executor.Event) { panic("broken") }
 		},
-		"Park":   func(o *executor.Observer) { o.Park = func(int) { panic("broken") } },
-		"Unpark": func(o *executor.Observer) { o.Unpark = func(int) { panic("broken") } },
+		"Park":   func(o *executor.Observer) { o.Park = func(*executor.Event) { panic("broken") } },
+		"Unpark": func(o *executor.Observer) { o.Unpark = func(*executor.Event) { panic("broken") } },
 	}
 	for name, breaks := range all {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,8 @@ func TestObserverPanics(t *testing.T) {
 // A function that blocks keeps no other worker from its work.
 func TestObserverBlocks(t *testing.T) {
 	blocked, free := make(chan bool, 1), make(chan bool)
-	slow := &executor.Observer{TaskBegin: func(_ int, _ *executor.Run, task *executor.Task) {
+	slow := &executor.Observer{TaskBegin: func(e *executor.Event) {
+		task := e.Task
 		if task.Name == "slow" {
 			blocked <- true
 			<-free
@@ -192,7 +193,8 @@ func TestObservedForm(t *testing.T) {
 func TestTaskSet(t *testing.T) {
 	var mu sync.Mutex
 	sets := map[*executor.TaskSet]bool{}
-	o := &executor.Observer{TaskBegin: func(_ int, _ *executor.Run, task *executor.Task) {
+	o := &executor.Observer{TaskBegin: func(e *executor.Event) {
+		task := e.Task
 		mu.Lock()
 		defer mu.Unlock()
 		sets[task.Set] = true

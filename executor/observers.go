@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -16,8 +15,8 @@ import (
 // No inner loop of the executor looks for observers. The items of observed tasks have an Exec of their own, which is
 // chosen where items and frames are made.
 type observers struct {
-	all                []*attachedObserver
-	taskBegin, taskEnd taskCalls
+	all []*attachedObserver
+	of  [eventKinds]eventCalls
 
 	calls observerCalls // in progress
 
@@ -36,19 +35,45 @@ type attachedObserver struct {
 	failed   xatomic.Pointer[string] // what it has panicked with; then it is not called again
 }
 
-// taskCalls holds the TaskBegin, or the TaskEnd, of each observer that has one.
-type taskCalls []taskCall
+// An eventKind is a function of an Observer that gets an Event.
+type eventKind uint8
 
-type taskCall struct {
-	call func(worker int, run *Run, task *Task)
-	of   *attachedObserver
+const (
+	onRunBegin eventKind = iota
+	onRunEnd
+	onTaskBegin
+	onTaskEnd
+	onTaskSkip
+	onSteal
+	onPark
+	onUnpark
+	onRelabel
+
+	eventKinds // the number of values
+)
+
+// eventTable holds the name and the function of each eventKind.
+var eventTable = [eventKinds]struct {
+	name string
+	of   func(*Observer) func(*Event)
+}{
+	onRunBegin:  {"RunBegin", func(o *Observer) func(*Event) { return o.RunBegin }},
+	onRunEnd:    {"RunEnd", func(o *Observer) func(*Event) { return o.RunEnd }},
+	onTaskBegin: {"TaskBegin", func(o *Observer) func(*Event) { return o.TaskBegin }},
+	onTaskEnd:   {"TaskEnd", func(o *Observer) func(*Event) { return o.TaskEnd }},
+	onTaskSkip:  {"TaskSkip", func(o *Observer) func(*Event) { return o.TaskSkip }},
+	onSteal:     {"Steal", func(o *Observer) func(*Event) { return o.Steal }},
+	onPark:      {"Park", func(o *Observer) func(*Event) { return o.Park }},
+	onUnpark:    {"Unpark", func(o *Observer) func(*Event) { return o.Unpark }},
+	onRelabel:   {"Relabel", func(o *Observer) func(*Event) { return o.Relabel }},
 }
 
-// tell makes the call, unless the observer has failed. It is a frame of its own in stacks, see taskCallFrames.
-func (c *taskCall) tell(worker int, run *Run, task *Task) {
-	if c.of.failed.Load() == nil {
-		c.call(worker, run, task)
-	}
+// eventCalls holds the functions of one kind, of each observer that has one, in the observers' order.
+type eventCalls []eventCall
+
+type eventCall struct {
+	call func(*Event)
+	by   *attachedObserver
 }
 
 // newObservers returns the observers of the Config, nil if there are none.
@@ -58,38 +83,35 @@ func newObservers(cfg *settings) *observers {
 	}
 	o := &observers{sets: make(map[string]*TaskSet)}
 	for i, observer := range cfg.Observers {
-		of := &attachedObserver{Observer: *observer, executor: cfg.Name, number: i}
-		o.all = append(o.all, of)
-		o.taskBegin.add(of.TaskBegin, of)
-		o.taskEnd.add(of.TaskEnd, of)
+		by := &attachedObserver{Observer: *observer, executor: cfg.Name, number: i}
+		o.all = append(o.all, by)
+		for kind := range eventTable {
+			if call := eventTable[kind].of(&by.Observer); call != nil {
+				o.of[kind] = append(o.of[kind], eventCall{call, by})
+			}
+		}
 	}
 	o.attaching.Add(1)
 	return o
 }
 
-func (all *taskCalls) add(call func(int, *Run, *Task), of *attachedObserver) {
-	if call != nil {
-		*all = append(*all, taskCall{call, of})
-	}
-}
-
-// tell makes the calls in order, and contains their panics.
-func (all taskCalls) tell(worker int, run *Run, task *Task) {
+// tell makes the calls in order, and contains their panics. An observer that has failed is left out.
+func (all eventCalls) tell(e *Event) {
 	at := 0
 	defer func() {
 		if at < len(all) {
-			all[at].of.fail(recover())
-			all[at+1:].tell(worker, run, task)
+			all[at].by.fail(recover())
+			all[at+1:].tell(e)
 		}
 	}()
 	for ; at < len(all); at++ {
-		all[at].tell(worker, run, task)
+		if c := &all[at]; c.by.failed.Load() == nil {
+			c.call(e)
+		}
 	}
 }
 
-// tell calls call for each observer in order, and contains panics.
-func (o *observers) tell(call func(*Observer)) { tellAll(o.all, call) }
-
+// tellAll calls call for each observer in order, and contains panics.
 func tellAll(all []*attachedObserver, call func(*Observer)) {
 	at := 0
 	defer func() {
@@ -105,19 +127,15 @@ func tellAll(all []*attachedObserver, call func(*Observer)) {
 	}
 }
 
-func (o *observers) beginTask(worker int, run *Run, task *Task) { o.taskBegin.tell(worker, run, task) }
-
-func (o *observers) endTask(worker int, run *Run, task *Task) { o.taskEnd.tell(worker, run, task) }
-
 // fail disables the observer, which has panicked with value, or has called Goexit if value is nil.
-func (of *attachedObserver) fail(value any) {
+func (by *attachedObserver) fail(value any) {
 	defer func() { _ = recover() }() // methods of value, and the handler of the log, are user code
 	said := "called runtime.Goexit"
 	if value != nil {
 		said = (&PanicError{Value: value}).Error()
 	}
-	if of.failed.CompareAndSwap(nil, &said) { // of several workers one
-		slog.Error("executor: an observer is not called again", "executor", of.executor, "observer", of.number,
+	if by.failed.CompareAndSwap(nil, &said) { // of several workers one
+		slog.Error("executor: an observer is not called again", "executor", by.executor, "observer", by.number,
 			"failure", said, "stack", string(debug.Stack()))
 	}
 }
@@ -132,9 +150,9 @@ func (o *observers) attach(ex *Executor) {
 		return
 	}
 	o.attached = true
-	o.tell(func(of *Observer) {
-		if of.Attach != nil {
-			of.Attach(ex)
+	tellAll(o.all, func(by *Observer) {
+		if by.Attach != nil {
+			by.Attach(ex)
 		}
 	})
 }
@@ -145,20 +163,29 @@ func (o *observers) attachTo(on *attachments) {
 		return
 	}
 	on.begun.add(func(*Worker) { o.attaching.Wait() })
-	on.parked.add(func(w *Worker) { o.park(w.id) })
-	on.woken.add(func(w *Worker) { o.unpark(w.id) })
-	on.stole = append(on.stole, func(thief, victim *Worker, n int) {
-		from := -1
-		if victim != nil {
-			from = victim.id
-		}
-		o.steal(thief.id, from, n)
-	})
-	on.began = append(on.began, o.runBegin)
-	on.over = append(on.over, o.runEnd)
-	if o.relabels() {
-		on.labelled.add(func(w *Worker) { o.relabel(w.id) })
+	on.thrown = append(on.thrown, func(w *Worker, value any) error { return partsOf(w).observed.failure(value) })
+	on.parked = append(on.parked, o.onWorker(onPark)...)
+	on.woken = append(on.woken, o.onWorker(onUnpark)...)
+	on.labelled = append(on.labelled, o.onWorker(onRelabel)...)
+	if len(o.of[onSteal]) > 0 {
+		on.stole = append(on.stole, func(thief, victim *Worker, n int) {
+			from := -1
+			if victim != nil {
+				from = victim.id
+			}
+			o.tellOn(onSteal, Event{Worker: thief.id, Victim: from, Items: n})
+		})
 	}
+	on.began = append(on.began, func(r *Run) { o.tellOf(onRunBegin, r) })
+	on.over = append(on.over, func(r *Run) { o.tellOf(onRunEnd, r) })
+}
+
+// onWorker returns the calls of a kind that is told nothing but a worker: none, if no observer is.
+func (o *observers) onWorker(kind eventKind) []func(*Worker) {
+	if len(o.of[kind]) == 0 {
+		return nil
+	}
+	return []func(*Worker){func(w *Worker) { o.tellOn(kind, Event{Worker: w.id}) }}
 }
 
 // detach calls Detach. No worker's thread is left, and all ends of runs are told: see JobRun.conclude.
@@ -166,62 +193,11 @@ func (o *observers) detach() {
 	if o == nil || !o.attached {
 		return
 	}
-	o.tellCounted(&o.calls.detach, func(of *Observer) {
-		if of.Detach != nil {
-			of.Detach()
-		}
-	})
-}
-
-func (o *observers) runBegin(r *Run) {
-	o.tellCounted(&o.calls.runBegin, func(of *Observer) {
-		if of.RunBegin != nil {
-			of.RunBegin(r)
-		}
-	})
-}
-
-func (o *observers) runEnd(r *Run) {
-	o.tellCounted(&o.calls.runEnd, func(of *Observer) {
-		if of.RunEnd != nil {
-			of.RunEnd(r)
-		}
-	})
-}
-
-func (o *observers) steal(thief, victim, n int) {
-	o.tellOn(thief, inSteal, func(of *Observer) {
-		if of.Steal != nil {
-			of.Steal(thief, victim, n)
-		}
-	})
-}
-
-func (o *observers) park(worker int) {
-	o.tellOn(worker, inPark, func(of *Observer) {
-		if of.Park != nil {
-			of.Park(worker)
-		}
-	})
-}
-
-func (o *observers) unpark(worker int) {
-	o.tellOn(worker, inUnpark, func(of *Observer) {
-		if of.Unpark != nil {
-			of.Unpark(worker)
-		}
-	})
-}
-
-// relabels reports whether an observer sets profiler labels.
-func (o *observers) relabels() bool {
-	return o != nil && slices.ContainsFunc(o.all, func(of *attachedObserver) bool { return of.Relabel != nil })
-}
-
-func (o *observers) relabel(worker int) {
-	o.tellOn(worker, inRelabel, func(of *Observer) {
-		if of.Relabel != nil {
-			of.Relabel(worker)
+	o.calls.detach.Add(1)
+	defer o.calls.detach.Add(^uint32(0))
+	tellAll(o.all, func(by *Observer) {
+		if by.Detach != nil {
+			by.Detach()
 		}
 	})
 }
@@ -232,16 +208,18 @@ func (o *observers) failures() string {
 		return ""
 	}
 	var b strings.Builder
-	for _, of := range o.all {
-		if said := of.failed.Load(); said != nil {
-			fmt.Fprintf(&b, "observer %d is not called again: %s\n", of.number, *said)
+	for _, by := range o.all {
+		if said := by.failed.Load(); said != nil {
+			fmt.Fprintf(&b, "observer %d is not called again: %s\n", by.number, *said)
 		}
 	}
 	return b.String()
 }
 
 // tellsTasks reports whether an observer is told of tasks.
-func (o *observers) tellsTasks() bool { return o != nil && len(o.taskBegin)+len(o.taskEnd) > 0 }
+func (o *observers) tellsTasks() bool {
+	return o != nil && len(o.of[onTaskBegin])+len(o.of[onTaskEnd])+len(o.of[onTaskSkip]) > 0
+}
 
 // maxSets is for how many names of functions an executor keeps the sets. Other functions have a set for each run.
 const maxSets = 1000
@@ -262,9 +240,9 @@ func (o *observers) setOf(name string, tasks ...string) *TaskSet {
 
 // newTaskSet returns the set of a job with tasks of these names.
 func newTaskSet(job string, names ...string) *TaskSet {
-	set := &TaskSet{Job: job, Tasks: make([]Task, len(names))}
+	set := &TaskSet{Job: job, Tasks: make([]TaskInfo, len(names))}
 	for i, name := range names {
-		set.Tasks[i] = Task{set, i, name}
+		set.Tasks[i] = TaskInfo{set, i, name}
 	}
 	return set
 }

@@ -7,39 +7,35 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// observing is the function of an observer that a worker is in, so that a function that blocks can be found. Functions
-// of tasks are left out: two stores before and after each task would cost more than the rest of the calls. The stacks
-// show them, see executor.inTaskCalls.
-type observing uint32
-
-const (
-	inSteal observing = 1 + iota
-	inPark
-	inUnpark
-	inRelabel
-)
-
-func (o observing) String() string { return [...]string{"Steal", "Park", "Unpark", "Relabel"}[o-1] }
-
-// observerCalls are the calls of observers in progress, but for those of tasks.
+// observerCalls are the calls of observers in progress, so that a function that blocks can be found. Functions of tasks
+// are left out: two stores before and after each task would cost more than the rest of the calls. The stacks show them,
+// see executor.inTaskCalls.
 type observerCalls struct {
-	workers                  [MaxWorkers]xatomic.Tell32 // by worker ID: an observing, or 0; written by the worker
-	runBegin, runEnd, detach xatomic.Tell32             // how many; they may be made on any goroutine
+	workers [MaxWorkers]xatomic.Tell32 // by worker ID: the eventKind and 1, or 0; written by the worker
+	runs    [eventKinds]xatomic.Tell32 // how many of a kind for runs; they may be made on any goroutine
+	detach  xatomic.Tell32
 }
 
-// tellOn makes a call on the worker's goroutine, and notes meanwhile which.
-func (o *observers) tellOn(worker int, in observing, call func(*Observer)) {
-	at := &o.calls.workers[worker]
-	at.Store(uint32(in))
+// tellOn tells an event of a worker on its goroutine, and notes meanwhile which.
+func (o *observers) tellOn(kind eventKind, e Event) {
+	at := &o.calls.workers[e.Worker]
+	at.Store(uint32(kind) + 1)
 	defer at.Store(0)
-	o.tell(call)
+	o.of[kind].tell(&e)
 }
 
-// tellCounted makes a call, and counts it meanwhile among those in progress.
-func (o *observers) tellCounted(calls *xatomic.Tell32, call func(*Observer)) {
-	calls.Add(1)
-	defer calls.Add(^uint32(0))
-	o.tell(call)
+// tellOf tells an event of a run, and counts it meanwhile among those in progress.
+func (o *observers) tellOf(kind eventKind, r *Run) {
+	if len(o.of[kind]) == 0 {
+		return
+	}
+	o.calls.runs[kind].Add(1)
+	defer o.calls.runs[kind].Add(^uint32(0))
+	e := &Event{Worker: -1, Run: r, Context: &r.ctx}
+	if kind == onRunEnd {
+		e.Err = r.err.Get()
+	}
+	o.of[kind].tell(e)
 }
 
 // unreturned lists the functions of observers that have not returned, but for those of tasks.
@@ -48,35 +44,33 @@ func (o *observers) unreturned() (all []string) {
 		return nil
 	}
 	for worker := range o.calls.workers {
-		if in := observing(o.calls.workers[worker].Load()); in != 0 {
-			all = append(all, fmt.Sprintf("%v on worker %d", in, worker))
+		if kind := o.calls.workers[worker].Load(); kind != 0 {
+			all = append(all, fmt.Sprintf("%s on worker %d", eventTable[kind-1].name, worker))
 		}
 	}
-	for _, c := range []struct {
-		name string
-		of   *xatomic.Tell32
-	}{{"RunBegin", &o.calls.runBegin}, {"RunEnd", &o.calls.runEnd}, {"Detach", &o.calls.detach}} {
-		if n := c.of.Load(); n > 0 {
-			all = append(all, fmt.Sprintf("%s (%d)", c.name, n))
+	for kind := range o.calls.runs {
+		if n := o.calls.runs[kind].Load(); n > 0 {
+			all = append(all, fmt.Sprintf("%s (%d)", eventTable[kind].name, n))
 		}
+	}
+	if n := o.calls.detach.Load(); n > 0 {
+		all = append(all, fmt.Sprintf("Detach (%d)", n))
 	}
 	return all
 }
 
-// taskCallFrames are in the stacks of workers that are in a TaskBegin or TaskEnd, and in no others.
-var taskCallFrames = []string{"/executor.taskCalls.tell(", "/executor.(*taskCall).tell("}
+// taskCallFrame is in the stacks of workers that are in a TaskBegin, TaskEnd or TaskSkip, and in no others.
+const taskCallFrame = "/executor.(*observers).tellTask("
 
-// inTaskCalls lists the workers that are in a TaskBegin or TaskEnd. It stops the process for a moment, as Stacks does.
+// inTaskCalls lists the workers that are in a function of an observer for tasks. It stops the process for a moment, as
+// Stacks does.
 func (ex *executor) inTaskCalls() (all []string) {
 	if !ex.observers.tellsTasks() {
 		return nil
 	}
 	for i, stack := range ex.stacks() {
-		for _, frame := range taskCallFrames {
-			if strings.Contains(stack, frame) {
-				all = append(all, fmt.Sprintf("TaskBegin or TaskEnd on worker %d", i))
-				break
-			}
+		if strings.Contains(stack, taskCallFrame) {
+			all = append(all, fmt.Sprintf("TaskBegin, TaskEnd or TaskSkip on worker %d", i))
 		}
 	}
 	return all

@@ -48,8 +48,9 @@ type workerParts struct {
 	Worker // first: see partsOf
 
 	// Constant.
-	peer  *peerThread // set if the policy asks about other workers' threads
-	share *sharer     // set with Host.Share or Host.QuotaShare
+	peer     *peerThread     // set if the policy asks about other workers' threads
+	share    *sharer         // set with Host.Share or Host.QuotaShare
+	observed *observedWorker // set with Config.Observers
 
 	// Owner only, plain.
 	forks       forks

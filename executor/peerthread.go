@@ -13,7 +13,7 @@ import (
 // as the other workers ask about it, and as it asks about theirs.
 type peerThread struct {
 	thread  peer.Thread
-	checked bool                           // Experimenc.CheckPeers
+	checked bool                           // Experiment.CheckPeers
 	record  xatomic.Pointer[peer.Recorder] // of the thread; nil if there is none, or none is permitted
 	counts  PeerStats                      // owner only
 	seen    [peerWords]xatomic.Tell64      // a copy of counts, made by publishCounts

@@ -197,9 +197,10 @@ func (r *scopeRun) observe(run *JobRun) {
 	r.tasks = executorOf(run.core).observers.setOf(run.job.Name(), "root", "child", "fork").Tasks
 	root, fn := &r.tasks[rootTask], r.fn
 	r.fn = func(s *Scope) error {
-		run.BeginTask(s.w, root)
-		defer run.EndTask(s.w, root)
-		return fn(s)
+		return run.CallTask(s.w, root, func(ctx context.Context) error {
+			r.ctx = ctx // of children, too
+			return fn(s)
+		})
 	}
 }
 
@@ -234,7 +235,7 @@ type scopeRun struct {
 
 	counted // the root until it is done, too
 
-	tasks []Task // of the set of the job, with observers
+	tasks []TaskInfo // of the set of the job, with observers
 
 	mu       xsync.Mutex // guards what follows
 	failures []failure   // in the order in which they came
@@ -276,6 +277,9 @@ func execRoot(w *Worker, it *Item) *Item {
 		}
 	} else {
 		r.skipped = true
+		if r.tasks != nil {
+			r.Run().SkipTask(w, &r.tasks[rootTask], context.Cause(r.ctx))
+		}
 	}
 	forksOf(w).endTaken(f)
 	r.left.Out(1) // not the end: w is counted

@@ -72,8 +72,10 @@ type (
 	someOf func(context.Context) ([]int, error)
 )
 
-func (oneOf) run(*executor.Worker, *runState, uint32) error { panic("graph: a choice in a static run") }
-func (someOf) run(*executor.Worker, *runState, uint32) error {
+func (oneOf) run(context.Context, *executor.Worker, *runState, uint32) error {
+	panic("graph: a choice in a static run")
+}
+func (someOf) run(context.Context, *executor.Worker, *runState, uint32) error {
 	panic("graph: a choice in a static run")
 }
 

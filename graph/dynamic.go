@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"slices"
 
 	"github.com/magpie-go/magpie/executor"
@@ -24,22 +25,24 @@ func execDynamic(w *executor.Worker, it *executor.Item) *executor.Item {
 	}
 	l.ran++
 	var one [1]int
-	chosen, err := r.decide(w, t, i, &one)
+	chosen, err := r.decide(r.ctx.Get(), w, t, i, &one)
 	return r.endDynamic(w, l, t, i, chosen, err)
 }
 
-// decide calls the function of task i. It returns the indices that the task chooses, for which one has room.
-func (r *runState) decide(w *executor.Worker, t *record, i uint32, one *[1]int) (chosen []int, err error) {
+// decide calls the function of task i with ctx. It returns the indices that the task chooses, for which one has room.
+func (r *runState) decide(
+	ctx context.Context, w *executor.Worker, t *record, i uint32, one *[1]int,
+) (chosen []int, err error) {
 	switch s := r.special.of(i).(type) {
 	case nil:
-		err = t.fn(r.ctx.Get())
+		err = t.fn(ctx)
 	case oneOf:
-		one[0], err = s(r.ctx.Get())
+		one[0], err = s(ctx)
 		chosen = one[:]
 	case someOf:
-		chosen, err = s(r.ctx.Get())
+		chosen, err = s(ctx)
 	default:
-		err = s.run(w, r, i)
+		err = s.run(ctx, w, r, i)
 	}
 	return chosen, err
 }

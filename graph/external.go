@@ -61,8 +61,8 @@ type (
 	externalMaker external
 )
 
-func (fn externalMaker) run(w *executor.Worker, r *runState, i uint32) error {
-	return external(fn).run(w, r, i)
+func (fn externalMaker) run(ctx context.Context, w *executor.Worker, r *runState, i uint32) error {
+	return external(fn).run(ctx, w, r, i)
 }
 
 // An outside is an external task from the call of its function to its end.
@@ -78,7 +78,7 @@ type outside struct {
 	linked         bool
 }
 
-func (fn external) run(_ *executor.Worker, r *runState, i uint32) error {
+func (fn external) run(ctx context.Context, _ *executor.Worker, r *runState, i uint32) error {
 	x := &outside{ending: newEnding(r, i), r: r}
 	returned := false
 	defer func() {
@@ -86,7 +86,7 @@ func (fn external) run(_ *executor.Worker, r *runState, i uint32) error {
 			x.cease()
 		}
 	}()
-	err := fn(r.ctx.Get(), x)
+	err := fn(ctx, x)
 	returned = true
 	if err != nil {
 		x.cease()

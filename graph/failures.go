@@ -2,6 +2,7 @@ package graph
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -64,6 +65,23 @@ func (r *runState) keep(f failure, err error, late bool) bool {
 	}
 	of.tasks[f.task] = true
 	return true
+}
+
+// whySkipped returns the reason for which task i is skipped: the failure that it comes after, or why the run is
+// stopped.
+func (r *runState) whySkipped(i uint32) error {
+	cause := r.causeOf(i)
+	if cause == 0 {
+		return context.Cause(r.ctx.Get())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.failures.Get().all { // there is one: keep comes before skipAfter
+		if f.task == cause-1 {
+			return f.err
+		}
+	}
+	return nil
 }
 
 // errors returns the errors with which a run ends in which these tasks have failed.

@@ -221,7 +221,7 @@ func TestKeepGoingRandom(t *testing.T) {
 	var executors []*executor.Executor
 	for _, cfg := range []executor.Config{
 		{Workers: 1}, {Workers: 2}, {Workers: 4}, {Workers: 3, Experiment: experiment.Options{Verbatim: true}},
-		{Workers: 2, Observers: []*executor.Observer{{TaskBegin: func(int, *executor.Run, *executor.Task) {}}}},
+		{Workers: 2, Observers: []*executor.Observer{{TaskBegin: func(*executor.Event) {}}}},
 	} {
 		executors = append(executors, newExecutor(t, cfg))
 	}
@@ -257,7 +257,10 @@ func TestKeepGoingRandom(t *testing.T) {
 func TestKeepGoingModule(t *testing.T) {
 	var set atomic.Pointer[executor.TaskSet]
 	ex := newExecutor(t, executor.Config{Workers: 2, Observers: []*executor.Observer{
-		{TaskBegin: func(_ int, _ *executor.Run, task *executor.Task) { set.Store(task.Set) }},
+		{TaskBegin: func(e *executor.Event) {
+			task := e.Task
+			set.Store(task.Set)
+		}},
 	}})
 	boom := errors.New("boom")
 	inner := graph.New("inner")

@@ -253,7 +253,8 @@ func TestModuleTwiceNames(t *testing.T) {
 		var mu sync.Mutex
 		var told []string
 		ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{{
-			TaskBegin: func(_ int, _ *executor.Run, task *executor.Task) {
+			TaskBegin: func(e *executor.Event) {
+				task := e.Task
 				mu.Lock()
 				defer mu.Unlock()
 				told = append(told, task.Name)

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"iter"
 
 	"github.com/magpie-go/magpie/executor"
@@ -12,7 +13,7 @@ func (g *Graph) taskSet() *executor.TaskSet {
 		return g.tasks
 	}
 	p := g.plan
-	set := &executor.TaskSet{Job: g.name, Tasks: make([]executor.Task, p.Len())}
+	set := &executor.TaskSet{Job: g.name, Tasks: make([]executor.TaskInfo, p.Len())}
 	for i := range set.Tasks {
 		set.Tasks[i].Set, set.Tasks[i].Index = set, i
 	}
@@ -51,6 +52,8 @@ func execObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 		if err := r.Run().CallTask(w, &r.observed[r.index(t)], t.fn); err != nil {
 			r.fail(t, err)
 		}
+	} else {
+		r.tellSkipped(w, r.index(t))
 	}
 	l := r.local(w)
 	l.done++
@@ -84,16 +87,27 @@ func execSpecialObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 		} else if err != nil {
 			r.fail(t, err)
 		}
+	} else {
+		r.tellSkipped(w, i)
 	}
 	l.done++
 	return r.release(w, l, t)
 }
 
-func (r *runState) runObserved(w *executor.Worker, i uint32) error {
-	run, task := r.Run(), &r.observed[i]
-	run.BeginTask(w, task)
-	defer run.EndTask(w, task)
-	return r.special[i].run(w, r, i)
+func (r *runState) runObserved(w *executor.Worker, i uint32) (err error) {
+	_ = r.Run().CallTask(w, &r.observed[i], func(ctx context.Context) error {
+		err = r.special[i].run(ctx, w, r, i)
+		return failureOf(err)
+	})
+	return err
+}
+
+// failureOf returns err, unless that says that the task ends later.
+func failureOf(err error) error {
+	if err == errLater {
+		return nil
+	}
+	return err
 }
 
 // execDynamicObserved is execDynamic with observers.
@@ -103,6 +117,7 @@ func execDynamicObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	i := r.index(t)
 	l := r.local(w)
 	if r.Disturbed() && !r.mayBegin(w, t) {
+		r.tellSkipped(w, i)
 		return r.endWithout(w, l, i)
 	}
 	l.ran++
@@ -112,8 +127,14 @@ func execDynamicObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 }
 
 func (r *runState) decideObserved(w *executor.Worker, t *record, i uint32, one *[1]int) (chosen []int, err error) {
-	run, task := r.Run(), &r.observed[i]
-	run.BeginTask(w, task)
-	defer run.EndTask(w, task)
-	return r.decide(w, t, i, one)
+	_ = r.Run().CallTask(w, &r.observed[i], func(ctx context.Context) error {
+		chosen, err = r.decide(ctx, w, t, i, one)
+		return failureOf(err)
+	})
+	return chosen, err
+}
+
+// tellSkipped tells the observers that task i is skipped, and why.
+func (r *runState) tellSkipped(w *executor.Worker, i uint32) {
+	r.Run().SkipTask(w, &r.observed[i], r.whySkipped(i))
 }

@@ -11,7 +11,7 @@ import (
 
 // BenchmarkObserved is the cost of a task of a chain, without an observer and with one that does nothing.
 func BenchmarkObserved(b *testing.B) {
-	empty := func(int, *executor.Run, *executor.Task) {}
+	empty := func(*executor.Event) {}
 	for _, c := range []struct {
 		name      string
 		observers []*executor.Observer

@@ -93,8 +93,7 @@ type retried struct {
 	fn func(context.Context) error
 }
 
-func (s retried) run(w *executor.Worker, r *runState, i uint32) error {
-	ctx := r.ctx.Get()
+func (s retried) run(ctx context.Context, w *executor.Worker, r *runState, i uint32) error {
 	err := s.fn(ctx)
 	if err == nil || !s.again(ctx, 1, err) {
 		return err

@@ -23,17 +23,17 @@ type runState struct {
 	locals   []xatomic.Pointer[local] // by worker; nil for spares that were not needed, see haveLocals
 	graph    *Graph
 	plan     *plan.Plan
-	special  specials           // the layout's
-	values   []madeValue        // results of value tasks, by task; nil if there are none
-	limited  map[uint32]limited // tasks that need permits
-	held     *held              // permits that the run has; nil if no task acquires or releases any
-	ranks    *ranks             // of the tasks that are ready; nil if all have the same priority
-	root     executor.Item      // submitted in place of the sources if there are several, unless Verbatim
-	form     form               // of the records
-	keeping  *keeping           // nil unless the run goes on after failures
-	borrows  bool               // locals are those of the run around this one
-	alone    bool               // only workers make tasks available, see Alone
-	observed []executor.Task    // told to observers, by task; nil if no form was observed
+	special  specials            // the layout's
+	values   []madeValue         // results of value tasks, by task; nil if there are none
+	limited  map[uint32]limited  // tasks that need permits
+	held     *held               // permits that the run has; nil if no task acquires or releases any
+	ranks    *ranks              // of the tasks that are ready; nil if all have the same priority
+	root     executor.Item       // submitted in place of the sources if there are several, unless Verbatim
+	form     form                // of the records
+	keeping  *keeping            // nil unless the run goes on after failures
+	borrows  bool                // locals are those of the run around this one
+	alone    bool                // only workers make tasks available, see Alone
+	observed []executor.TaskInfo // told to observers, by task; nil if no form was observed
 
 	_ pad.Line
 	// left counts the tasks and spans that are not yet counted done, and the workers between Enter and Leave. A worker

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"slices"
 
 	"github.com/magpie-go/magpie/executor"
@@ -8,8 +9,9 @@ import (
 
 // A special is the work of a task that does more than call a func(context.Context) error.
 type special interface {
-	// run does the work of task i of the plan. It returns errLater if the task's ending is, or will be, made available.
-	run(w *executor.Worker, r *runState, i uint32) error
+	// run does the work of task i of the plan, for which ctx is. It returns errLater if the task's ending is, or will be,
+	// made available.
+	run(ctx context.Context, w *executor.Worker, r *runState, i uint32) error
 }
 
 // specials are those of a graph's or a plan's tasks, by task. Tasks behind the last special are left out.
@@ -75,7 +77,7 @@ func (g *Graph) addSpecial(s special) Task {
 // An apart is a module that is run as a whole.
 type apart struct{ sub *Graph }
 
-func (m apart) run(w *executor.Worker, r *runState, i uint32) error {
+func (m apart) run(_ context.Context, w *executor.Worker, r *runState, i uint32) error {
 	return r.startPart(w, i, &partJob{Graph: m.sub}, false)
 }
 
@@ -87,7 +89,7 @@ func execSpecial(w *executor.Worker, it *executor.Item) *executor.Item {
 	r.arm(t, i)
 	l := r.local(w)
 	if !r.Disturbed() || r.mayBegin(w, t) {
-		if err := r.special[i].run(w, r, i); err == errLater {
+		if err := r.special[i].run(r.ctx.Get(), w, r, i); err == errLater {
 			return r.endsLater(w, l, i)
 		} else if err != nil {
 			r.fail(t, err)

@@ -40,8 +40,8 @@ func (g *Graph) DetachedSubflow(fn func(ctx context.Context, sub *Graph) error) 
 	return g.addSpecial(detached(fn))
 }
 
-func (fn subflow) run(w *executor.Worker, r *runState, i uint32) error {
-	job, err := fn.build(r, i)
+func (fn subflow) run(ctx context.Context, w *executor.Worker, r *runState, i uint32) error {
+	job, err := fn.build(ctx, r, i)
 	if job == nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (fn subflow) run(w *executor.Worker, r *runState, i uint32) error {
 }
 
 // build returns the graph that fn has built, or nil if there is nothing to run. The graph can then not be used.
-func (fn subflow) build(r *runState, i uint32) (job *partJob, err error) {
+func (fn subflow) build(ctx context.Context, r *runState, i uint32) (job *partJob, err error) {
 	owner, own := r.graph.origin(i)
 	built := newBuiltPart(owner.ownName(own))
 	sub := &built.graph
@@ -58,7 +58,7 @@ func (fn subflow) build(r *runState, i uint32) (job *partJob, err error) {
 			sub.seal()
 		}
 	}()
-	if err = fn(r.ctx.Get(), sub); err == nil && sub.Len() > 0 {
+	if err = fn(ctx, sub); err == nil && sub.Len() > 0 {
 		job = &built.job
 		sub.sealed = true // from its Begin on
 	}
@@ -81,8 +81,8 @@ func newBuiltPart(name string) *builtPart {
 
 type detached subflow
 
-func (fn detached) run(w *executor.Worker, r *runState, i uint32) error {
-	job, err := subflow(fn).build(r, i)
+func (fn detached) run(ctx context.Context, w *executor.Worker, r *runState, i uint32) error {
+	job, err := subflow(fn).build(ctx, r, i)
 	if job == nil {
 		return err
 	}

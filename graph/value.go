@@ -141,8 +141,8 @@ func of[A any](a Value[A], made []madeValue) (v A) {
 // A valueMaker makes a value and takes none.
 type valueMaker func(context.Context) (any, error)
 
-func (fn valueMaker) run(_ *executor.Worker, r *runState, i uint32) error {
-	made, err := fn(r.ctx.Get())
+func (fn valueMaker) run(ctx context.Context, _ *executor.Worker, r *runState, i uint32) error {
+	made, err := fn(ctx)
 	return r.keepMade(i, made, err)
 }
 
@@ -162,10 +162,10 @@ func (g *Graph) addValue(fn valueTask, before ...Task) Task {
 	return t
 }
 
-func (fn valueTask) run(_ *executor.Worker, r *runState, i uint32) error {
+func (fn valueTask) run(ctx context.Context, _ *executor.Worker, r *runState, i uint32) error {
 	// The tasks of a module's copy lie side by side.
 	_, own := r.graph.origin(i)
-	made, err := fn(r.ctx.Get(), r.values[i-own:])
+	made, err := fn(ctx, r.values[i-own:])
 	return r.keepMade(i, made, err)
 }
 

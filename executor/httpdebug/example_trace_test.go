@@ -37,6 +37,7 @@ func ExampleHandler_trace() {
 	// What a browser does:
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest("GET", "/debug/magpie/trace?seconds=0.1", nil))
-	fmt.Println(w.Code, bytes.HasPrefix(w.Body.Bytes(), []byte("[\n{")), bytes.HasSuffix(w.Body.Bytes(), []byte("]\n")))
+	file := w.Body.Bytes()
+	fmt.Println(w.Code, bytes.HasPrefix(file, []byte(`{"traceEvents":[`)), bytes.HasSuffix(file, []byte("]}\n")))
 	// Output: 200 true true
 }

@@ -15,8 +15,8 @@ import (
 func each(b *testing.B, f func(b *testing.B, o *executor.Observer)) {
 	b.Run("empty", func(b *testing.B) {
 		f(b, &executor.Observer{
-			TaskBegin: func(int, *executor.Run, *executor.Task) {},
-			TaskEnd:   func(int, *executor.Run, *executor.Task) {},
+			TaskBegin: func(*executor.Event) {},
+			TaskEnd:   func(*executor.Event) {},
 		})
 	})
 	b.Run("labels", func(b *testing.B) { f(b, observe.Labels()) })
@@ -44,8 +44,8 @@ func BenchmarkCalls(b *testing.B) {
 		s, run := set("job", []string{"a", "b"}), newRun(b, b.Context(), "job")
 		for i := 0; b.Loop(); i++ {
 			task := &s.Tasks[i&1]
-			o.TaskBegin(0, run, task)
-			o.TaskEnd(0, run, task)
+			o.TaskBegin(&executor.Event{Run: run, Task: task})
+			o.TaskEnd(&executor.Event{Run: run, Task: task})
 		}
 	})
 }

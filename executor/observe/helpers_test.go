@@ -12,9 +12,9 @@ import (
 
 // set returns a set of tasks by hand. The tasks with an empty name have none. after has the edges.
 func set(job string, names []string, after ...[]int) *executor.TaskSet {
-	s := &executor.TaskSet{Job: job, Tasks: make([]executor.Task, len(names))}
+	s := &executor.TaskSet{Job: job, Tasks: make([]executor.TaskInfo, len(names))}
 	for i, name := range names {
-		s.Tasks[i] = executor.Task{Set: s, Index: i, Name: name}
+		s.Tasks[i] = executor.TaskInfo{Set: s, Index: i, Name: name}
 	}
 	if len(after) > 0 {
 		s.Successors = func(i int) iter.Seq[int] { return slices.Values(after[i]) }

@@ -81,8 +81,8 @@ type labelKey struct {
 // maxTables is the number of tables that a worker keeps. It is arbitrary.
 const maxTables = 64
 
-func (l *labelled) runBegin(run *executor.Run) {
-	ctx := run.Context()
+func (l *labelled) runBegin(e *executor.Event) {
+	ctx := e.Run.Context()
 	found := false
 	pprof.ForLabels(ctx, func(string, string) bool { found = true; return false })
 	if !found {
@@ -92,13 +92,13 @@ func (l *labelled) runBegin(run *executor.Run) {
 	base := &labelBase{newLabelSet(ctx)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.runs[run] = base
+	l.runs[e.Run] = base
 }
 
-func (l *labelled) runEnd(run *executor.Run) {
+func (l *labelled) runEnd(e *executor.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.runs, run)
+	delete(l.runs, e.Run)
 }
 
 func (l *labelled) baseOf(run *executor.Run) *labelBase {
@@ -110,14 +110,14 @@ func (l *labelled) baseOf(run *executor.Run) *labelBase {
 	return noLabels
 }
 
-func (l *labelled) taskBegin(worker int, run *executor.Run, task *executor.Task) {
-	w := l.workers.of(worker)
+func (l *labelled) taskBegin(e *executor.Event) {
+	w, task := l.workers.of(e.Worker), e.Task
 	if w == nil {
 		w = &labeller{base: noLabels}
-		l.workers.set(worker, w)
+		l.workers.set(e.Worker, w)
 	}
-	if run != w.run || task.Set != w.set {
-		w.turnTo(l, run, task.Set)
+	if e.Run != w.run || task.Set != w.set {
+		w.turnTo(l, e.Run, task.Set)
 	}
 	labels := w.table[task.Index]
 	if labels == nil {
@@ -128,8 +128,8 @@ func (l *labelled) taskBegin(worker int, run *executor.Run, task *executor.Task)
 	pprof.SetGoroutineLabels(labels)
 }
 
-func (l *labelled) taskEnd(worker int, _ *executor.Run, _ *executor.Task) {
-	w := l.workers.of(worker)
+func (l *labelled) taskEnd(e *executor.Event) {
+	w := l.workers.of(e.Worker)
 	if w == nil || len(w.begun) == 0 {
 		return // the task was begun before the observer was switched on
 	}
@@ -141,15 +141,15 @@ func (l *labelled) taskEnd(worker int, _ *executor.Run, _ *executor.Task) {
 }
 
 // relabel gives the goroutine the labels of the innermost task again.
-func (l *labelled) relabel(worker int) {
-	if w := l.workers.of(worker); w != nil && len(w.begun) > 0 {
+func (l *labelled) relabel(e *executor.Event) {
+	if w := l.workers.of(e.Worker); w != nil && len(w.begun) > 0 {
 		pprof.SetGoroutineLabels(w.begun[len(w.begun)-1])
 	}
 }
 
 // park makes the worker forget its last run, which it would keep alive.
-func (l *labelled) park(worker int) {
-	if w := l.workers.of(worker); w != nil {
+func (l *labelled) park(e *executor.Event) {
+	if w := l.workers.of(e.Worker); w != nil {
 		w.run, w.set, w.table, w.base, w.name = nil, nil, nil, noLabels, ""
 	}
 }
@@ -188,7 +188,7 @@ func (w *labeller) turnTo(l *labelled, run *executor.Run, set *executor.TaskSet)
 }
 
 // with returns the labels of b and those of a task, in a run of that name if it is not "".
-func (b *labelBase) with(task *executor.Task, run string) *labelSet {
+func (b *labelBase) with(task *executor.TaskInfo, run string) *labelSet {
 	labels := []string{"job", names.Job(task.Set.Job), "task", names.Task(task)}
 	if run != "" {
 		labels = append(labels, "run", run)

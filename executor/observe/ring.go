@@ -27,11 +27,12 @@ type ring struct {
 
 // An event is what a worker tells the writer.
 type event struct {
-	task       xatomic.Plain[*executor.Task] // of a slice
-	run        xatomic.Plain[*runInfo]       // of a slice, if it is to be told; of a run itself
-	begin, end int64                         // nanoseconds since the trace began
-	other      int32                         // of a steal, the victim
-	n          int32                         // of a steal, the items
+	task       xatomic.Plain[*executor.TaskInfo] // of a slice
+	run        xatomic.Plain[*runInfo]           // of a slice, if it is to be told; of a run itself
+	failure    xatomic.Plain[*string]            // of a task or a run that has failed
+	begin, end int64                             // nanoseconds since the trace began
+	other      int32                             // of a steal, the victim
+	n          int32                             // of a steal, the items
 	kind       kind
 }
 
@@ -78,6 +79,7 @@ func (r *ring) drain(f func(*event)) {
 			f(e)
 			e.task.Set(nil) // keeps no task's set alive
 			e.run.Set(nil)
+			e.failure.Set(nil)
 		}
 		r.read.Store(i)
 	}

@@ -13,7 +13,7 @@ import (
 // while the writer drains the ring. The writer gets the events that have a place, in order, whole, and each once. The
 // word with the task is plain: accesses that are not ordered are a data race.
 func TestModelRing(t *testing.T) {
-	tasks := make([]executor.Task, 5)
+	tasks := make([]executor.TaskInfo, 5)
 	for i := range tasks {
 		tasks[i].Index = i
 	}

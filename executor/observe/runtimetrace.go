@@ -53,40 +53,40 @@ type regions struct {
 	_     pad.Line
 }
 
-func (r *runtimeTrace) runBegin(run *executor.Run) {
+func (r *runtimeTrace) runBegin(e *executor.Event) {
 	if trace.IsEnabled() {
-		ctx, task := trace.NewTask(run.Context(), names.Job(run.Name()))
-		r.runs.Store(run, &tracedRun{ctx, task})
+		ctx, task := trace.NewTask(e.Run.Context(), names.Job(e.Run.Name()))
+		r.runs.Store(e.Run, &tracedRun{ctx, task})
 	}
 }
 
-func (r *runtimeTrace) runEnd(run *executor.Run) {
-	if t, ok := r.runs.LoadAndDelete(run); ok {
+func (r *runtimeTrace) runEnd(e *executor.Event) {
+	if t, ok := r.runs.LoadAndDelete(e.Run); ok {
 		t.(*tracedRun).task.End()
 	}
 }
 
-func (r *runtimeTrace) taskBegin(worker int, run *executor.Run, task *executor.Task) {
-	w := r.workers.of(worker)
+func (r *runtimeTrace) taskBegin(e *executor.Event) {
+	w := r.workers.of(e.Worker)
 	if w == nil {
 		w = &regions{ctx: context.Background()}
-		r.workers.set(worker, w)
+		r.workers.set(e.Worker, w)
 	}
 	var region *trace.Region
 	if trace.IsEnabled() {
-		if run != w.run {
-			w.run, w.ctx = run, context.Background()
-			if t, ok := r.runs.Load(run); ok {
+		if e.Run != w.run {
+			w.run, w.ctx = e.Run, context.Background()
+			if t, ok := r.runs.Load(e.Run); ok {
 				w.ctx = t.(*tracedRun).ctx
 			}
 		}
-		region = trace.StartRegion(w.ctx, names.Task(task))
+		region = trace.StartRegion(w.ctx, names.Task(e.Task))
 	}
 	w.begun = append(w.begun, region)
 }
 
-func (r *runtimeTrace) taskEnd(worker int, _ *executor.Run, _ *executor.Task) {
-	w := r.workers.of(worker)
+func (r *runtimeTrace) taskEnd(e *executor.Event) {
+	w := r.workers.of(e.Worker)
 	if w == nil || len(w.begun) == 0 {
 		return // the task was begun before the observer was switched on
 	}
@@ -99,8 +99,8 @@ func (r *runtimeTrace) taskEnd(worker int, _ *executor.Run, _ *executor.Task) {
 }
 
 // park makes the worker forget its last run, which it would keep alive.
-func (r *runtimeTrace) park(worker int) {
-	if w := r.workers.of(worker); w != nil {
+func (r *runtimeTrace) park(e *executor.Event) {
+	if w := r.workers.of(e.Worker); w != nil {
 		w.run, w.ctx = nil, context.Background()
 	}
 }

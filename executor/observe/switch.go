@@ -101,6 +101,19 @@ func (o *seat) tell(call func()) {
 	returned = true
 }
 
+// pass returns a function that passes an event on to the one that of selects, of the observer that is put in.
+func (s *Switch) pass(of func(*executor.Observer) func(*executor.Event)) func(*executor.Event) {
+	return func(e *executor.Event) {
+		o := s.now.Load()
+		if o == nil {
+			return
+		}
+		if call := of(o.Observer); call != nil {
+			o.tell(func() { call(e) })
+		}
+	}
+}
+
 // contain is deferred around a call of the observer for the caller of Set.
 func (o *seat) contain() {
 	if v := recover(); v != nil {
@@ -150,47 +163,16 @@ func (s *Switch) detach() {
 // Observer returns the observer for the Config of one executor at a time.
 func (s *Switch) Observer() *executor.Observer {
 	return &executor.Observer{
-		Attach: s.attach,
-		Detach: s.detach,
-		RunBegin: func(run *executor.Run) {
-			if o := s.now.Load(); o != nil && o.RunBegin != nil {
-				o.tell(func() { o.RunBegin(run) })
-			}
-		},
-		RunEnd: func(run *executor.Run) {
-			if o := s.now.Load(); o != nil && o.RunEnd != nil {
-				o.tell(func() { o.RunEnd(run) })
-			}
-		},
-		TaskBegin: func(worker int, run *executor.Run, task *executor.Task) {
-			if o := s.now.Load(); o != nil && o.TaskBegin != nil {
-				o.tell(func() { o.TaskBegin(worker, run, task) })
-			}
-		},
-		TaskEnd: func(worker int, run *executor.Run, task *executor.Task) {
-			if o := s.now.Load(); o != nil && o.TaskEnd != nil {
-				o.tell(func() { o.TaskEnd(worker, run, task) })
-			}
-		},
-		Steal: func(thief, victim, n int) {
-			if o := s.now.Load(); o != nil && o.Steal != nil {
-				o.tell(func() { o.Steal(thief, victim, n) })
-			}
-		},
-		Park: func(worker int) {
-			if o := s.now.Load(); o != nil && o.Park != nil {
-				o.tell(func() { o.Park(worker) })
-			}
-		},
-		Unpark: func(worker int) {
-			if o := s.now.Load(); o != nil && o.Unpark != nil {
-				o.tell(func() { o.Unpark(worker) })
-			}
-		},
-		Relabel: func(worker int) {
-			if o := s.now.Load(); o != nil && o.Relabel != nil {
-				o.tell(func() { o.Relabel(worker) })
-			}
-		},
+		Attach:    s.attach,
+		Detach:    s.detach,
+		RunBegin:  s.pass(func(o *executor.Observer) func(*executor.Event) { return o.RunBegin }),
+		RunEnd:    s.pass(func(o *executor.Observer) func(*executor.Event) { return o.RunEnd }),
+		TaskBegin: s.pass(func(o *executor.Observer) func(*executor.Event) { return o.TaskBegin }),
+		TaskEnd:   s.pass(func(o *executor.Observer) func(*executor.Event) { return o.TaskEnd }),
+		TaskSkip:  s.pass(func(o *executor.Observer) func(*executor.Event) { return o.TaskSkip }),
+		Steal:     s.pass(func(o *executor.Observer) func(*executor.Event) { return o.Steal }),
+		Park:      s.pass(func(o *executor.Observer) func(*executor.Event) { return o.Park }),
+		Unpark:    s.pass(func(o *executor.Observer) func(*executor.Event) { return o.Unpark }),
+		Relabel:   s.pass(func(o *executor.Observer) func(*executor.Event) { return o.Relabel }),
 	}
 }

@@ -27,14 +27,14 @@ func TestSwitch(t *testing.T) {
 		return &executor.Observer{
 			Attach:    func(*executor.Executor) { note(name + " attach") },
 			Detach:    func() { note(name + " detach") },
-			RunBegin:  func(*executor.Run) { note(name + " run") },
-			RunEnd:    func(*executor.Run) { note(name + " end") },
-			TaskBegin: func(int, *executor.Run, *executor.Task) { note(name + " task") },
-			TaskEnd:   func(int, *executor.Run, *executor.Task) { note(name + " task end") },
-			Steal:     func(int, int, int) { note(name + " steal") },
-			Park:      func(int) { note(name + " park") },
-			Unpark:    func(int) { note(name + " unpark") },
-			Relabel:   func(int) { note(name + " relabel") },
+			RunBegin:  func(*executor.Event) { note(name + " run") },
+			RunEnd:    func(*executor.Event) { note(name + " end") },
+			TaskBegin: func(*executor.Event) { note(name + " task") },
+			TaskEnd:   func(*executor.Event) { note(name + " task end") },
+			Steal:     func(*executor.Event) { note(name + " steal") },
+			Park:      func(*executor.Event) { note(name + " park") },
+			Unpark:    func(*executor.Event) { note(name + " unpark") },
+			Relabel:   func(*executor.Event) { note(name + " relabel") },
 		}
 	}
 	want := func(all ...string) {
@@ -46,14 +46,14 @@ func TestSwitch(t *testing.T) {
 	o := sw.Observer()
 	s := set("job", []string{"a"})
 	events := func() {
-		o.RunBegin(nil)
-		o.RunEnd(nil)
-		o.TaskBegin(0, nil, &s.Tasks[0])
-		o.TaskEnd(0, nil, &s.Tasks[0])
-		o.Steal(0, 0, 0)
-		o.Park(0)
-		o.Unpark(0)
-		o.Relabel(0)
+		o.RunBegin(&executor.Event{})
+		o.RunEnd(&executor.Event{})
+		o.TaskBegin(&executor.Event{Task: &s.Tasks[0]})
+		o.TaskEnd(&executor.Event{Task: &s.Tasks[0]})
+		o.Steal(&executor.Event{Worker: 0, Victim: 0, Items: 0})
+		o.Park(&executor.Event{Worker: 0})
+		o.Unpark(&executor.Event{Worker: 0})
+		o.Relabel(&executor.Event{Worker: 0})
 	}
 	events()
 	want()
@@ -180,7 +180,7 @@ func TestSwitchRecord(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- sw.Record(t.Context(), &out, observe.TraceOptions{}) }()
 	testkit.Until(t, "the trace has begun", sw.IsIn)
-	sw.Set(&executor.Observer{RunBegin: func(*executor.Run) { times = nil }})
+	sw.Set(&executor.Observer{RunBegin: func(*executor.Event) { times = nil }})
 	require.ErrorIs(t, <-ended, observe.ErrSwitched)
 	readTrace(t, out.Bytes())
 	run()
@@ -207,12 +207,12 @@ func TestSwitchContains(t *testing.T) {
 	for range 2 {
 		ex := newExecutor(t, 2, sw.Observer())
 		for i, o := range []*executor.Observer{
-			{RunBegin: func(*executor.Run) { panic("once") }},
-			{RunEnd: func(*executor.Run) { panic("once") }},
-			{TaskBegin: func(int, *executor.Run, *executor.Task) { panic("once") }},
-			{TaskEnd: func(int, *executor.Run, *executor.Task) { panic("once") }},
-			{Park: func(int) { panic("once") }, Unpark: func(int) { panic("once") }},
-			{Steal: func(int, int, int) { panic("once") }},
+			{RunBegin: func(*executor.Event) { panic("once") }},
+			{RunEnd: func(*executor.Event) { panic("once") }},
+			{TaskBegin: func(*executor.Event) { panic("once") }},
+			{TaskEnd: func(*executor.Event) { panic("once") }},
+			{Park: func(*executor.Event) { panic("once") }, Unpark: func(*executor.Event) { panic("once") }},
+			{Steal: func(*executor.Event) { panic("once") }},
 			{Detach: func() { panic("once") }},
 		} {
 			sw.Set(o)
@@ -254,11 +254,11 @@ func TestSwitchRecordErrors(t *testing.T) {
 	defer func() { require.NoError(t, inline.Close()) }()
 	o.Attach(inline)
 	require.Panics(t, func() { o.Attach(ex) }, "for one executor at a time")
-	sw.Set(&executor.Observer{Park: func(int) { runtime.Goexit() }})
+	sw.Set(&executor.Observer{Park: func(*executor.Event) { runtime.Goexit() }})
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		o.Park(0)
+		o.Park(&executor.Event{Worker: 0})
 	}()
 	<-gone
 	sw.Set(nil)

@@ -75,8 +75,8 @@ type cell struct {
 
 // others is the set of the tasks that belong to no set of their own.
 var others = func() *executor.TaskSet {
-	set := &executor.TaskSet{Tasks: make([]executor.Task, 1)}
-	set.Tasks[0] = executor.Task{Set: set, Name: "others"}
+	set := &executor.TaskSet{Tasks: make([]executor.TaskInfo, 1)}
+	set.Tasks[0] = executor.TaskInfo{Set: set, Name: "others"}
 	return set
 }()
 
@@ -95,11 +95,11 @@ func (t *Times) Observer() *executor.Observer {
 	return &executor.Observer{
 		Attach: one.attach,
 		Detach: one.detach,
-		TaskBegin: func(worker int, _ *executor.Run, _ *executor.Task) {
-			c := clockOf(worker)
+		TaskBegin: func(e *executor.Event) {
+			c := clockOf(e.Worker)
 			c.begun = append(c.begun, began{at: c.now()})
 		},
-		TaskEnd: func(worker int, _ *executor.Run, task *executor.Task) { clockOf(worker).end(task) },
+		TaskEnd: func(e *executor.Event) { clockOf(e.Worker).end(e.Task) },
 	}
 }
 
@@ -113,7 +113,7 @@ func (t *Times) newClock() *clock {
 
 func (c *clock) now() int64 { return int64(time.Since(c.times.start)) }
 
-func (c *clock) end(task *executor.Task) {
+func (c *clock) end(task *executor.TaskInfo) {
 	n := len(c.begun) - 1
 	if n < 0 {
 		return // the task was begun before the observer was switched on
@@ -173,7 +173,7 @@ func (t *Times) admit(set *executor.TaskSet) *executor.TaskSet {
 // A TaskTime says how often a task has run, and how long it took. Times are on the clock: they include the time in
 // which the worker's thread was not run by the system.
 type TaskTime struct {
-	Task  *executor.Task
+	Task  *executor.TaskInfo
 	Count uint64        // how often it has ended
 	Total time.Duration // from begin to end, of all times together
 	Self  time.Duration // Total without the tasks that ran on the same worker while the task waited
@@ -292,7 +292,7 @@ func (t *Times) WriteTable(out io.Writer, rows int) error {
 }
 
 // fullName is a task's name with that of its job.
-func fullName(t *executor.Task) string {
+func fullName(t *executor.TaskInfo) string {
 	if t.Set == others {
 		return t.Name
 	}

@@ -36,7 +36,7 @@ func timesByHand(t *testing.T) (wrong string) {
 		p.task(worker, a, 0, nap, func() { p.task(worker, b, 0, nap, nap) }, nap)
 		p.task(worker, a, 1)
 	}
-	p.o.TaskEnd(0, nil, &a.Tasks[2]) // its begin was not told
+	p.o.TaskEnd(&executor.Event{Task: &a.Tasks[2]}) // its begin was not told
 
 	all := times.Snapshot()
 	require.Len(t, all, 3)

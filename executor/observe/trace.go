@@ -245,19 +245,19 @@ func (w *tracer) stamp() int64 {
 	return w.last
 }
 
-func (s *source) taskBegin(worker int, _ *executor.Run, _ *executor.Task) {
+func (s *source) taskBegin(of *executor.Event) {
 	if s.trace.off.Load() {
 		return
 	}
-	w := s.tracer(worker)
+	w := s.tracer(of.Worker)
 	w.begun = append(w.begun, w.stamp())
 }
 
-func (s *source) taskEnd(worker int, run *executor.Run, task *executor.Task) {
+func (s *source) taskEnd(of *executor.Event) {
 	if s.trace.off.Load() {
 		return
 	}
-	w := s.tracer(worker)
+	w := s.tracer(of.Worker)
 	begin, ok := w.pop()
 	if !ok {
 		return // the task was begun before the observer was switched on
@@ -268,8 +268,9 @@ func (s *source) taskEnd(worker int, run *executor.Run, task *executor.Task) {
 		return
 	}
 	e.kind, e.begin, e.end = taskSlice, begin, end
-	e.task.Set(task)
-	e.run.Set(w.infoOf(run, task.Set.Job))
+	e.task.Set(of.Task)
+	e.run.Set(w.infoOf(of.Run, of.Task.Set.Job))
+	e.failure.Set(failureText(of.Err))
 	w.publish()
 }
 
@@ -305,14 +306,14 @@ func (s *source) info(run *executor.Run) *runInfo {
 	return had.(*runInfo)
 }
 
-func (s *source) runBegin(run *executor.Run) {
+func (s *source) runBegin(of *executor.Event) {
 	if !s.trace.off.Load() {
-		s.info(run)
+		s.info(of.Run)
 	}
 }
 
-func (s *source) runEnd(run *executor.Run) {
-	had, ok := s.runs.LoadAndDelete(run)
+func (s *source) runEnd(of *executor.Event) {
+	had, ok := s.runs.LoadAndDelete(of.Run)
 	if !ok || s.trace.off.Load() {
 		return
 	}
@@ -325,38 +326,39 @@ func (s *source) runEnd(run *executor.Run) {
 	}
 	e.kind, e.begin, e.end = runSlice, info.begin, s.trace.now()
 	e.run.Set(info)
+	e.failure.Set(failureText(of.Err))
 	s.trace.publish(s.ended.ring)
 }
 
-func (s *source) steal(thief, victim, n int) {
-	if s.trace.off.Load() || victim < 0 { // a thief that is dealt an item does not know from where
+func (s *source) steal(of *executor.Event) {
+	if s.trace.off.Load() || of.Victim < 0 { // a thief that is dealt an item does not know from where
 		return
 	}
-	w := s.tracer(thief)
+	w := s.tracer(of.Worker)
 	e := w.place()
 	if e == nil {
 		return
 	}
-	e.kind, e.begin, e.other, e.n = stealArrow, w.stamp(), int32(victim), int32(n)
+	e.kind, e.begin, e.other, e.n = stealArrow, w.stamp(), int32(of.Victim), int32(of.Items)
 	w.publish()
 }
 
-func (s *source) park(worker int) {
+func (s *source) park(of *executor.Event) {
 	if s.trace.off.Load() {
 		return
 	}
-	w := s.tracer(worker)
+	w := s.tracer(of.Worker)
 	w.run, w.info = nil, nil // an idle worker keeps no run alive
 	if s.trace.opts.Parks {
 		w.begun = append(w.begun, w.stamp())
 	}
 }
 
-func (s *source) unpark(worker int) {
+func (s *source) unpark(of *executor.Event) {
 	if s.trace.off.Load() || !s.trace.opts.Parks {
 		return
 	}
-	w := s.tracer(worker)
+	w := s.tracer(of.Worker)
 	begin, ok := w.pop()
 	if !ok {
 		return
@@ -367,6 +369,22 @@ func (s *source) unpark(worker int) {
 		w.publish()
 	}
 }
+
+// failureText returns the text of a failure that a trace shows, or nil if there is none. The methods of err are user
+// code: a panic of one goes to the executor, which calls the observer no more.
+func failureText(err error) *string {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if len(text) > maxFailureText {
+		text = text[:maxFailureText] + "…"
+	}
+	return &text
+}
+
+// maxFailureText is the largest number of bytes of a failure's text in a trace. It is arbitrary.
+const maxFailureText = 1000
 
 func (w *tracer) place() *event {
 	if e := w.ring.place(); e != nil {

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ type traceEvent struct {
 	Begin, End    int64
 	Bp            string
 	Args          map[string]any
+	Cname         string
 	line          int
 }
 
@@ -44,19 +46,30 @@ type traceFile struct {
 
 func readTrace(t testing.TB, text []byte) *traceFile {
 	t.Helper()
-	var raw []struct {
-		Ph, Name, Cat, Bp string
-		Pid, Tid          int
-		Ts, Dur           *float64
-		ID                *uint64
-		Args              map[string]any
+	var raw struct {
+		TraceEvents []struct {
+			Ph, Name, Cat, Bp, Cname string
+			Pid, Tid                 int
+			Ts, Dur                  *float64
+			ID                       *uint64
+			ID2                      *struct{ Local string }
+			Args                     map[string]any
+		}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	require.NoError(t, decoder.Decode(&raw), "%.2000s", text)
 	f := &traceFile{t: t, slices: make(map[[2]int][]traceEvent)}
-	for i, r := range raw {
+	for i, r := range raw.TraceEvents {
 		e := traceEvent{Ph: r.Ph, Name: r.Name, Cat: r.Cat, Pid: r.Pid, Tid: r.Tid, ID: r.ID, Bp: r.Bp, Args: r.Args}
+		e.Cname = r.Cname
+		if r.ID2 != nil {
+			id, err := strconv.ParseUint(r.ID2.Local, 0, 64)
+			require.NoError(t, err)
+			require.Nil(t, r.ID)
+			require.Equal(t, "run", r.Cat)
+			e.ID = &id
+		}
 		e.line = i
 		require.Positive(t, r.Pid)
 		require.Positive(t, r.Tid, "viewers leave the thread 0 out")
@@ -177,11 +190,11 @@ type player struct {
 }
 
 func (p player) task(worker int, s *executor.TaskSet, i int, inside ...func()) {
-	p.o.TaskBegin(worker, p.run, &s.Tasks[i])
+	p.o.TaskBegin(&executor.Event{Worker: worker, Run: p.run, Task: &s.Tasks[i]})
 	for _, f := range inside {
 		f()
 	}
-	p.o.TaskEnd(worker, p.run, &s.Tasks[i])
+	p.o.TaskEnd(&executor.Event{Worker: worker, Run: p.run, Task: &s.Tasks[i]})
 }
 
 // All kinds of events, by hand.
@@ -192,26 +205,26 @@ func TestTrace(t *testing.T) {
 	o := trace.Observer()
 	p := player{o, run}
 	o.Attach(executor.NewInline(1))
-	o.RunBegin(run)
+	o.RunBegin(&executor.Event{Run: run})
 	p.task(0, s, 0)
-	o.Park(1)
-	o.Unpark(1)
-	o.TaskBegin(0, run, &s.Tasks[1])
-	o.Steal(1, 0, 3)
+	o.Park(&executor.Event{Worker: 1})
+	o.Unpark(&executor.Event{Worker: 1})
+	o.TaskBegin(&executor.Event{Run: run, Task: &s.Tasks[1]})
+	o.Steal(&executor.Event{Worker: 1, Victim: 0, Items: 3})
 	p.task(1, s, 2)
-	o.Steal(0, -1, 1) // the victim is not known
-	p.task(0, inner, 0, func() { o.Park(0); o.Unpark(0) })
-	o.TaskEnd(0, run, &s.Tasks[1])
+	o.Steal(&executor.Event{Worker: 0, Victim: -1, Items: 1}) // the victim is not known
+	p.task(0, inner, 0, func() { o.Park(&executor.Event{Worker: 0}); o.Unpark(&executor.Event{Worker: 0}) })
+	o.TaskEnd(&executor.Event{Run: run, Task: &s.Tasks[1]})
 	p.task(1, s, 3)
-	o.TaskEnd(0, run, &s.Tasks[3]) // its begin was not told
-	o.RunEnd(run)
+	o.TaskEnd(&executor.Event{Run: run, Task: &s.Tasks[3]}) // its begin was not told
+	o.RunEnd(&executor.Event{Run: run, Err: errors.New("c \"failed\"")})
 	other := newRun(t, t.Context(), "")
-	o.RunBegin(other)
+	o.RunBegin(&executor.Event{Run: other})
 	require.NoError(t, trace.Close())
 	require.NoError(t, trace.Close(), "again")
 	p.task(0, s, 0) // not traced, and harmless
-	o.Steal(0, 1, 1)
-	o.RunEnd(other)
+	o.Steal(&executor.Event{Worker: 0, Victim: 1, Items: 1})
+	o.RunEnd(&executor.Event{Run: other})
 
 	f := readTrace(t, out.Bytes())
 	require.Equal(t, []string{"a", "#1", "x", "parked"}, f.names(1, 1))
@@ -243,6 +256,9 @@ func TestTrace(t *testing.T) {
 	require.Len(t, begun, 2)
 	require.Len(t, ended, 1, "the other run has not ended")
 	require.Equal(t, begun[0].ID, ended[0].ID)
+	require.Equal(t, map[string]any{"error": "c \"failed\""}, begun[0].Args)
+	require.Equal(t, "terrible", begun[0].Cname)
+	require.Empty(t, begun[1].Args)
 	require.Equal(t, []string{"diamond", "job"}, []string{begun[0].Name, begun[1].Name})
 	require.NotEqual(t, begun[0].ID, begun[1].ID)
 	var named []string
@@ -335,8 +351,8 @@ func TestTraceDrops(t *testing.T) {
 		n++
 	}
 	for range 100 {
-		p.o.RunBegin(run)
-		p.o.RunEnd(run)
+		p.o.RunBegin(&executor.Event{Run: run})
+		p.o.RunEnd(&executor.Event{Run: run})
 		n++
 	}
 	close(out.gate)
@@ -365,7 +381,7 @@ func TestTraceCutOff(t *testing.T) {
 	for !strings.Contains(so, `"X"`) {
 		so += <-parts // within a tenth of a second, and before Close
 	}
-	require.Len(t, readTrace(t, []byte(so+"]")).of("X", "job"), 1)
+	require.Len(t, readTrace(t, []byte(so+"]}")).of("X", "job"), 1)
 	p.task(0, s, 0)
 	require.NoError(t, trace.Close())
 	close(parts)
@@ -456,11 +472,11 @@ func TestTraceMemory(t *testing.T) {
 	play := func() {
 		run := newRun(t, t.Context(), "diamond")
 		p := player{o, run}
-		o.RunBegin(run)
+		o.RunBegin(&executor.Event{Run: run})
 		for i := range 1000 {
 			p.task(i/4%2, s, i%4)
 		}
-		o.RunEnd(run)
+		o.RunEnd(&executor.Event{Run: run})
 	}
 	play()
 	before := live()

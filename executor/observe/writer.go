@@ -144,8 +144,8 @@ func (w *writer) event(pid, tid int, e *event) {
 		f.steal(pid, tid, e)
 	case runSlice:
 		run := e.run.Get()
-		f.run(pid, "b", run, e.begin)
-		f.run(pid, "e", run, e.end)
+		f.run(pid, "b", run, e.begin, e.failure.Get())
+		f.run(pid, "e", run, e.end, nil)
 	}
 	if len(f.text) >= flushSize {
 		w.flush()
@@ -173,7 +173,7 @@ func (w *writer) unfinished() {
 	for _, s := range w.sourcesNow() {
 		for _, info := range s.runs.Range {
 			i := info.(*runInfo)
-			w.file.run(s.pid, "b", i, i.begin)
+			w.file.run(s.pid, "b", i, i.begin, nil)
 		}
 	}
 }

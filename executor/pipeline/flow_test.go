@@ -355,7 +355,8 @@ func TestObservedFlow(t *testing.T) {
 	var mu sync.Mutex
 	told := map[string]int{}
 	ex, err := executor.New(executor.Config{Workers: 2, Observers: []*executor.Observer{{
-		TaskBegin: func(_ int, run *executor.Run, task *executor.Task) {
+		TaskBegin: func(e *executor.Event) {
+			run, task := e.Run, e.Task
 			mu.Lock()
 			defer mu.Unlock()
 			told[fmt.Sprintf("%s/%d %s", run.Name(), task.Index, task.Name)]++

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"iter"
 
 	"github.com/magpie-go/magpie/executor"
@@ -8,9 +9,9 @@ import (
 
 // taskSet describes the stages for observers.
 func taskSet(pipeline string, stages []Stage) *executor.TaskSet {
-	set := &executor.TaskSet{Job: pipeline, Tasks: make([]executor.Task, len(stages))}
+	set := &executor.TaskSet{Job: pipeline, Tasks: make([]executor.TaskInfo, len(stages))}
 	for i, s := range stages {
-		set.Tasks[i] = executor.Task{Set: set, Index: i, Name: s.Name}
+		set.Tasks[i] = executor.TaskInfo{Set: set, Index: i, Name: s.Name}
 	}
 	set.Successors = func(i int) iter.Seq[int] {
 		return func(yield func(int) bool) {
@@ -29,10 +30,10 @@ func (s *run) observe(r *executor.JobRun) {
 	for i := range s.stages {
 		task, fn := &s.tasks.Tasks[i], s.stages[i].Run
 		s.stages[i].Run = func(t *Token) error {
-			w := t.worker
-			r.BeginTask(w, task)
-			defer r.EndTask(w, task)
-			return fn(t)
+			return r.CallTask(t.worker, task, func(ctx context.Context) error {
+				t.ctx = ctx
+				return fn(t)
+			})
 		}
 	}
 	for i := range s.cells {

@@ -33,6 +33,7 @@ type Token struct {
 	fate         int              // after a call of the first stage; enters in others
 	deferrals    int              // see Deferrals
 	worker       *executor.Worker // that runs the token's stage, with observers
+	ctx          context.Context  // with observers: for the stage that runs
 }
 
 // Line returns the token's line, from 0. No other token in the pipeline has the same line.
@@ -43,7 +44,12 @@ func (t *Token) Line() int { return t.line }
 func (t *Token) Number() int { return t.number }
 
 // Context returns the run's context: it is cancelled when the caller's is, when a stage fails, and when the run ends.
-func (t *Token) Context() context.Context { return t.run.ctx }
+func (t *Token) Context() context.Context {
+	if t.ctx != nil {
+		return t.ctx
+	}
+	return t.run.ctx
+}
 
 // Stop says that there are no more tokens: this one does not enter the pipeline, and tokens in the pipeline go on to
 // the end. It is for the first stage, and panics in any other.

@@ -21,8 +21,8 @@ type run struct {
 	opts    Options
 	ctx     context.Context
 	tasks   []task
-	root    executor.Item  // deals the tasks
-	watched *executor.Task // with observers: what stands for each task
+	root    executor.Item      // deals the tasks
+	watched *executor.TaskInfo // with observers: what stands for each task
 
 	// Set by the root, constant while drainers exist.
 	drainers []drainer

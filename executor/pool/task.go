@@ -15,6 +15,7 @@ var ErrFound = errors.New("pool: a task has found the result")
 type Task struct {
 	run    *run
 	number int
+	ctx    context.Context // with observers: for this task
 }
 
 // Number returns how many tasks were added before this one.
@@ -22,7 +23,12 @@ func (t *Task) Number() int { return t.number }
 
 // Context returns the run's context: it is cancelled when the caller's is, when a task fails or has found the result,
 // and when the run ends.
-func (t *Task) Context() context.Context { return t.run.ctx }
+func (t *Task) Context() context.Context {
+	if t.ctx != nil {
+		return t.ctx
+	}
+	return t.run.ctx
+}
 
 // Found says that the result of the run is found: no further task begins, on any worker. Tasks that are running, or
 // just beginning on another worker, see their context end with the cause [ErrFound]. The run's error is nil, unless a

@@ -109,7 +109,7 @@ func TestNoStall(t *testing.T) {
 		"ends tasks":      func(s *script, i int) { s.stats.Total.Tasks = uint64(i) / 4 },
 		"waits elsewhere": func(s *script, i int) { s.where("chan receive", "main.f("+string(rune('a'+i%26))+")") },
 		"tasks begin and end": func(s *script, i int) {
-			s.tasks = []running{{uint64(i) / 4, new(executor.Task), nil}, {}}
+			s.tasks = []running{{uint64(i) / 4, new(executor.TaskInfo), nil}, {}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestLongTask(t *testing.T) {
 	for _, observed := range []bool{false, true} {
 		s := newScript(t)
 		s.opts.NoProgress = -1
-		task := &executor.Task{Name: "slow"}
+		task := &executor.TaskInfo{Name: "slow"}
 		if observed {
 			s.tasks = []running{{1, task, nil}, {}}
 		}
@@ -229,7 +229,7 @@ func TestPeriod(t *testing.T) {
 // The innermost task of each worker is the one that it runs. A worker that sleeps without a task keeps no run alive.
 func TestTasks(t *testing.T) {
 	var all tasks
-	a, b := new(executor.Task), new(executor.Task)
+	a, b := new(executor.TaskInfo), new(executor.TaskInfo)
 	one, two := new(executor.Run), new(executor.Run)
 	all.end(0) // of a task that began before
 	all.park(0)
@@ -254,10 +254,10 @@ func TestTasks(t *testing.T) {
 // BenchmarkTask is what an observed task pays.
 func BenchmarkTask(b *testing.B) {
 	o := New(Options{}).Observer()
-	task := new(executor.Task)
+	task := new(executor.TaskInfo)
 	for b.Loop() {
-		o.TaskBegin(0, nil, task)
-		o.TaskEnd(0, nil, task)
+		o.TaskBegin(&executor.Event{Task: task})
+		o.TaskEnd(&executor.Event{Task: task})
 	}
 }
 

@@ -29,7 +29,7 @@ func (c *bare) Begin(*executor.JobRun) (*executor.Item, error) {
 	return &c.Item, nil
 }
 func (c *bare) step(w *executor.Worker, _ *executor.Item) *executor.Item {
-	_ = c.body.Run().CallTask(w, &executor.Task{Name: "x"}, func(context.Context) error {
+	_ = c.body.Run().CallTask(w, &executor.TaskInfo{Name: "x"}, func(context.Context) error {
 		time.Sleep(c.lasts)
 		return nil
 	})

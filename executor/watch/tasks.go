@@ -14,17 +14,17 @@ type tasks struct {
 // A cell has the tasks of one worker.
 type cell struct {
 	_      pad.Line
-	begins xatomic.Uint64                 // tasks that have begun so far; written by the worker
-	task   xatomic.Pointer[executor.Task] // the innermost task, or nil; written by the worker
-	run    xatomic.Pointer[executor.Run]  // that of the innermost task, or of the last one; written by the worker
-	stack  []begun                        // all tasks on the worker's stack; the worker only, plain
+	begins xatomic.Uint64                     // tasks that have begun so far; written by the worker
+	task   xatomic.Pointer[executor.TaskInfo] // the innermost task, or nil; written by the worker
+	run    xatomic.Pointer[executor.Run]      // that of the innermost task, or of the last one; written by the worker
+	stack  []begun                            // all tasks on the worker's stack; the worker only, plain
 	_      pad.Line
 }
 
 // begun is a task that has begun, with its run, which is nil for an Async.
 type begun struct {
 	run  *executor.Run
-	task *executor.Task
+	task *executor.TaskInfo
 }
 
 // turnTo sets the cell's run. Most tasks are of the same run as the one before, and a store costs more than a load.
@@ -36,13 +36,13 @@ func (c *cell) turnTo(run *executor.Run) {
 
 // running is what a worker runs at the moment of a sample.
 type running struct {
-	begins uint64         // tasks that have begun so far
-	task   *executor.Task // the innermost, or nil
-	run    *executor.Run  // that of task; nil if that has none
+	begins uint64             // tasks that have begun so far
+	task   *executor.TaskInfo // the innermost, or nil
+	run    *executor.Run      // that of task; nil if that has none
 }
 
 // begin is called by the worker when a task of run begins.
-func (t *tasks) begin(worker int, run *executor.Run, task *executor.Task) {
+func (t *tasks) begin(worker int, run *executor.Run, task *executor.TaskInfo) {
 	c := t.cells[worker].Load()
 	if c == nil {
 		c = new(cell)

@@ -133,9 +133,9 @@ func (w *Watcher) Observer() *executor.Observer {
 	return &executor.Observer{
 		Attach:    w.attach,
 		Detach:    w.Close,
-		TaskBegin: w.tasks.begin,
-		TaskEnd:   func(worker int, _ *executor.Run, _ *executor.Task) { w.tasks.end(worker) },
-		Park:      w.tasks.park,
+		TaskBegin: func(e *executor.Event) { w.tasks.begin(e.Worker, e.Run, e.Task) },
+		TaskEnd:   func(e *executor.Event) { w.tasks.end(e.Worker) },
+		Park:      func(e *executor.Event) { w.tasks.park(e.Worker) },
 	}
 }
 

@@ -20,7 +20,8 @@ import (
 var mayObserve = []string{
 	// They start and stop an executor, and describe it.
 	"executor.New", "executor.NewInline", "executor.newExecutorOn", "executor.(*executor).attach",
-	"executor.(*observers).runEnd-fm", "executor.(*observers).runBegin-fm", "executor.(*executor).end",
+	"executor.(*executor).newWorker",
+	"executor.(*executor).end",
 	"executor.(*executor).Dump", "executor.(*Executor).drain",
 	"executor.(*Executor).heldUp", "executor.Executor.heldUp",
 	"executor.(*Executor).inTaskCalls", "executor.Executor.inTaskCalls",
@@ -28,13 +29,16 @@ var mayObserve = []string{
 	"executor.(*funcJob).Begin", "executor.(*Group).begin",
 	"graph.(*Graph).begin", "executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
+	"executor.execRoot", // of a run that is skipped
 	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
 	// They run tasks for observers.
-	"executor.execCallObserved[]", "executor.(*child).callObserved", "executor.(*groupRun).callObserved",
-	"executor.(*runParts).Observed", "executor.(*runParts).CallTask",
-	"executor.(*runParts).BeginTask", "executor.(*runParts).EndTask",
+	"executor.execCallObserved[]", "executor.(*child).callObserved",
+	"executor.execChildObserved", "executor.execGroupTaskObserved", "executor.(*JobRun).CallTask",
+	"executor.(*observedCall).make", "executor/pool.(*run).call",
+	"executor.(*runParts).Observed", "executor.(*runParts).CallTask", "executor.(*runParts).SkipTask",
 	"executor.observedCall.make", "executor.(*scopeRun).observe",
-	"graph.execObserved", "graph.(*runState).runObserved", "graph.(*runState).decideObserved",
+	"graph.execObserved", "graph.execSpecialObserved", "graph.execDynamicObserved",
+	"graph.(*runState).runObserved", "graph.(*runState).decideObserved", "graph.(*runState).tellSkipped",
 	"executor/pipeline.(*run).observe", "executor/pool.(*run).callObserved",
 }
 
@@ -70,7 +74,7 @@ func TestObserversAreFree(t *testing.T) {
 		add(file, source+more)
 		cut = append(cut, functions...)
 	}
-	require.Contains(t, cut, "executor.(*observers).steal")
+	require.Contains(t, cut, "executor.(*observers).tellOn")
 	require.Contains(t, cut, "executor.(*JobRun).Observed")
 	parts, err := os.ReadFile("../../executor/parts_unsafe.go")
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 )
 
 // Task returns the name of a task or, if it has none, its index in the job: "#7".
-func Task(t *executor.Task) string {
+func Task(t *executor.TaskInfo) string {
 	if t.Name != "" {
 		return t.Name
 	}
@@ -36,7 +36,7 @@ func Run(run *executor.Run, job string) string {
 }
 
 // JobOf returns the name of a task's job, and "" if it has none or the task has no TaskSet.
-func JobOf(t *executor.Task) string {
+func JobOf(t *executor.TaskInfo) string {
 	if t.Set == nil {
 		return ""
 	}
@@ -44,4 +44,4 @@ func JobOf(t *executor.Task) string {
 }
 
 // Full returns the name of a task with that of its job.
-func Full(t *executor.Task) string { return Job(JobOf(t)) + " " + Task(t) }
+func Full(t *executor.TaskInfo) string { return Job(JobOf(t)) + " " + Task(t) }

@@ -1,0 +1,25 @@
+//go:build !modelcheck
+
+package executor
+
+import "time"
+
+// How a group bounds what waits in it. Correctness does not depend on the values.
+const (
+	// inboxBatch is how many functions from outside a worker takes from a group without a limit at a time. It is
+	// arbitrary: the lock is then cheap, and another worker that has nothing to do soon finds the rest.
+	inboxBatch = 16
+
+	// patientTurns is how many functions of a group with a limit wait for their turn before Go of a task waits, too.
+	// Arbitrary: to wait costs as much as some dozens of functions.
+	patientTurns = 256
+
+	// maxInGo is how many calls of Go there may be on a worker's stack that call the function that they were given. The
+	// functions of deeper calls are queued. Arbitrary: deeper than directories are, and some MB of stack at most.
+	maxInGo = 256
+
+	// lookInterval is how soon a task that waits in Go notices that the spares have run out. After turnLooks of it in
+	// which no function has had its turn the task goes on. Arbitrary.
+	lookInterval = 10 * time.Millisecond
+	turnLooks    = 100
+)

@@ -1,0 +1,12 @@
+//go:build modelcheck
+
+package executor
+
+// The smallest numbers with which every path is still taken.
+const (
+	inboxBatch   = 1
+	patientTurns = 0
+	maxInGo      = 1
+	lookInterval = 0 // the model knows no time
+	turnLooks    = 1
+)
