@@ -128,14 +128,13 @@ func (d *abp[T]) Len() int {
 // Ask reports whether there was an item to steal at some moment during the call. Any thread.
 func (d *abp[T]) Ask() bool { return d.Len() != 0 }
 
-func abpRow[T any]() row[T] {
-	return row[T]{
-		name:   "abp",
-		about:  "Arora, Blumofe and Plaxton's, bounded: a locked instruction for a push, and one for a pop",
-		traits: traits{bounded: true},
-		most:   topMask,
-		group: func(_ int, o Options) func(int) Queue[T] {
-			return func(int) Queue[T] { return newABP[T](o.Capacity) }
-		},
-	}
+var abpRow = row{
+	name:   "abp",
+	about:  "Arora, Blumofe and Plaxton's, bounded: a locked instruction for a push, and one for a pop",
+	traits: traits{bounded: true},
+	most:   topMask,
+}
+
+func abpQueues[T any](_ int, o Options) func(int) Queue[T] {
+	return func(int) Queue[T] { return newABP[T](o.Capacity) }
 }

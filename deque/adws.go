@@ -134,17 +134,16 @@ func (d *adws[T]) takeBack() *T {
 	return p
 }
 
-func adwsRow[T any]() row[T] {
-	return row[T]{
-		name:   "adws",
-		about:  "no blocks: the owner puts one item at a time where thieves can take it",
-		traits: traits{hides: true, asks: true},
-		group: func(_ int, o Options) func(int) Queue[T] {
-			return func(int) Queue[T] {
-				d := newADWS[T](o.Keep)
-				d.own.items = make([]*T, 0, o.Capacity)
-				return d
-			}
-		},
+var adwsRow = row{
+	name:   "adws",
+	about:  "no blocks: the owner puts one item at a time where thieves can take it",
+	traits: traits{hides: true, asks: true},
+}
+
+func adwsQueues[T any](_ int, o Options) func(int) Queue[T] {
+	return func(int) Queue[T] {
+		d := newADWS[T](o.Keep)
+		d.own.items = make([]*T, 0, o.Capacity)
+		return d
 	}
 }

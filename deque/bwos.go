@@ -131,13 +131,12 @@ func (d *bwos[T]) Ask() bool { return d.ring.offers() }
 // Len returns about the number of items outside the owner's block. Any thread.
 func (d *bwos[T]) Len() int { return d.ring.len() }
 
-func bwosRow[T any]() row[T] {
-	return row[T]{
-		name:   "bwos",
-		about:  "bounded, in blocks: thieves never see the owner's block",
-		traits: traits{hides: true, bounded: true, blocks: true, batches: true},
-		group: func(_ int, o Options) func(int) Queue[T] {
-			return func(int) Queue[T] { return newBWoS[T](o.Capacity, o.BlockSize) }
-		},
-	}
+var bwosRow = row{
+	name:   "bwos",
+	about:  "bounded, in blocks: thieves never see the owner's block",
+	traits: traits{hides: true, bounded: true, blocks: true, batches: true},
+}
+
+func bwosQueues[T any](_ int, o Options) func(int) Queue[T] {
+	return func(int) Queue[T] { return newBWoS[T](o.Capacity, o.BlockSize) }
 }

@@ -152,13 +152,12 @@ func (d *bwosFIFO[T]) Ask() bool { return d.ring.offers() }
 // Len returns about the number of items outside the owner's blocks. Any thread.
 func (d *bwosFIFO[T]) Len() int { return d.ring.len() }
 
-func bwosFIFORow[T any]() row[T] {
-	return row[T]{
-		name:   "bwos-fifo",
-		about:  "the same, first in first out for the owner too",
-		traits: traits{hides: true, fifo: true, bounded: true, blocks: true, batches: true},
-		group: func(_ int, o Options) func(int) Queue[T] {
-			return func(int) Queue[T] { return newBWoSFIFO[T](o.Capacity, o.BlockSize) }
-		},
-	}
+var bwosFIFORow = row{
+	name:   "bwos-fifo",
+	about:  "the same, first in first out for the owner too",
+	traits: traits{hides: true, fifo: true, bounded: true, blocks: true, batches: true},
+}
+
+func bwosFIFOQueues[T any](_ int, o Options) func(int) Queue[T] {
+	return func(int) Queue[T] { return newBWoSFIFO[T](o.Capacity, o.BlockSize) }
 }

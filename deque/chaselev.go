@@ -24,13 +24,12 @@ func (v *chaseLev[T]) Wanted() bool { return distance(v.b, v.top.Load()) <= 0 }
 
 func (v *chaseLev[T]) Ask() bool { return !v.IsEmpty() }
 
-func chaseLevRow[T any]() row[T] {
-	return row[T]{
-		name:   "chaselev",
-		about:  "Chase and Lev's, which grows: a locked instruction for a push, and one for a pop",
-		traits: traits{},
-		group: func(_ int, o Options) func(int) Queue[T] {
-			return func(int) Queue[T] { return newChaseLev[T](o.Capacity) }
-		},
-	}
+var chaseLevRow = row{
+	name:   "chaselev",
+	about:  "Chase and Lev's, which grows: a locked instruction for a push, and one for a pop",
+	traits: traits{},
+}
+
+func chaseLevQueues[T any](_ int, o Options) func(int) Queue[T] {
+	return func(int) Queue[T] { return newChaseLev[T](o.Capacity) }
 }

@@ -45,7 +45,7 @@ func NewGroup[T any](k Kind, n int, o Options) (*Group[T], error) {
 			o.Capacity = boundedCapacity
 		}
 	}
-	return &Group[T]{n: n, make: rows[T]()[k].group(n, o)}, nil
+	return &Group[T]{n: n, make: queues[T]()[k](n, o)}, nil
 }
 
 // Check returns an error that says everything that is wrong with o for queues of kind k, and how to correct it.

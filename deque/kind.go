@@ -21,32 +21,44 @@ const (
 	numKinds
 )
 
-// rows is the table of kinds. To add a kind, write a file with its type and its row, add a constant, and list the row
-// here: tests, fuzz targets, model programs and benchmarks iterate over the table.
-func rows[T any]() [numKinds]row[T] {
-	return [numKinds]row[T]{
-		KindChaseLev: chaseLevRow[T](),
-		KindABP:      abpRow[T](),
-		KindBWoS:     bwosRow[T](),
-		KindBWoSFIFO: bwosFIFORow[T](),
-		KindPadWS:    padWSRow[T](),
-		KindADWS:     adwsRow[T](),
-		KindPDQR:     pdqrRow[T](),
-		KindPDQS:     pdqsRow[T](),
-		KindLocked:   lockedRow[T](),
+// rows is the table of kinds. To add a kind, write a file with its type, its row and its queues, add a constant, and
+// list both here: tests, fuzz targets, model programs and benchmarks iterate over the table.
+var rows = [numKinds]row{
+	KindChaseLev: chaseLevRow,
+	KindABP:      abpRow,
+	KindBWoS:     bwosRow,
+	KindBWoSFIFO: bwosFIFORow,
+	KindPadWS:    padWSRow,
+	KindADWS:     adwsRow,
+	KindPDQR:     pdqrRow,
+	KindPDQS:     pdqsRow,
+	KindLocked:   lockedRow,
+}
+
+// queues is the column of the table that depends on the type of items. It is apart from the others: a program has the
+// code of the kinds only for the types of its own items. A function of it prepares n queues and returns the function
+// that makes queue i. The options have been checked, and their Capacity is not zero.
+func queues[T any]() [numKinds]func(n int, o Options) func(i int) Queue[T] {
+	return [numKinds]func(int, Options) func(int) Queue[T]{
+		KindChaseLev: chaseLevQueues[T],
+		KindABP:      abpQueues[T],
+		KindBWoS:     bwosQueues[T],
+		KindBWoSFIFO: bwosFIFOQueues[T],
+		KindPadWS:    padWSQueues[T],
+		KindADWS:     adwsQueues[T],
+		KindPDQR:     pdqrQueues[T],
+		KindPDQS:     pdqsQueues[T],
+		KindLocked:   lockedQueues[T],
 	}
 }
 
 // A row describes a kind to the rest of the package.
-type row[T any] struct {
+type row struct {
 	name  string
 	about string // one line
 	traits
 	// most is the largest capacity; 0 means maxCapacity.
 	most int
-	// group prepares n queues and returns the function that makes queue i. The options have been checked, and their
-	// Capacity is not zero.
-	group func(n int, o Options) func(i int) Queue[T]
 }
 
 // traits are the results of a Kind's methods.
@@ -54,22 +66,19 @@ type traits struct {
 	hides, asks, fifo, bounded, blocks, batches, receives bool
 }
 
-// table is for the columns that do not depend on the type of items.
-var table = rows[byte]()
-
 // row returns the row of k, or an empty row if there is no such kind.
-func (k Kind) row() row[byte] {
+func (k Kind) row() row {
 	if k >= numKinds {
-		return row[byte]{}
+		return row{}
 	}
-	return table[k]
+	return rows[k]
 }
 
 func (k Kind) String() string {
 	if k >= numKinds {
 		return fmt.Sprintf("Kind(%d)", uint8(k))
 	}
-	return table[k].name
+	return rows[k].name
 }
 
 // About describes the kind in one line.

@@ -115,13 +115,12 @@ func (d *locked[T]) Len() int {
 	return d.count
 }
 
-func lockedRow[T any]() row[T] {
-	return row[T]{
-		name:   "locked",
-		about:  "a mutex around everything",
-		traits: traits{batches: true},
-		group: func(_ int, o Options) func(int) Queue[T] {
-			return func(int) Queue[T] { return newLocked[T](o.Capacity) }
-		},
-	}
+var lockedRow = row{
+	name:   "locked",
+	about:  "a mutex around everything",
+	traits: traits{batches: true},
+}
+
+func lockedQueues[T any](_ int, o Options) func(int) Queue[T] {
+	return func(int) Queue[T] { return newLocked[T](o.Capacity) }
 }

@@ -102,14 +102,13 @@ func (d *padWS[T]) Wanted() bool {
 	return true
 }
 
-func padWSRow[T any]() row[T] {
-	return row[T]{
-		name:   "padws",
-		about:  "bounded, in blocks, and in its own the owner grants what thieves have asked for",
-		traits: traits{hides: true, asks: true, bounded: true, blocks: true, batches: true},
-		group: func(_ int, o Options) func(int) Queue[T] {
-			c := padWSConfig{Capacity: o.Capacity, Entries: o.BlockSize, Keep: o.Keep}
-			return func(int) Queue[T] { return newPadWS[T](c) }
-		},
-	}
+var padWSRow = row{
+	name:   "padws",
+	about:  "bounded, in blocks, and in its own the owner grants what thieves have asked for",
+	traits: traits{hides: true, asks: true, bounded: true, blocks: true, batches: true},
+}
+
+func padWSQueues[T any](_ int, o Options) func(int) Queue[T] {
+	c := padWSConfig{Capacity: o.Capacity, Entries: o.BlockSize, Keep: o.Keep}
+	return func(int) Queue[T] { return newPadWS[T](c) }
 }

@@ -181,17 +181,16 @@ func (d *pdqr[T]) takeBack() *T {
 	}
 }
 
-func pdqrRow[T any]() row[T] {
-	return row[T]{
-		name:   "pdqr",
-		about:  "private: a thief asks, the owner answers (receiver-initiated)",
-		traits: traits{hides: true, asks: true},
-		group: func(_ int, o Options) func(int) Queue[T] {
-			return func(int) Queue[T] {
-				d := newPDQR[T](o.Keep)
-				d.own.items = make([]*T, 0, o.Capacity)
-				return d
-			}
-		},
+var pdqrRow = row{
+	name:   "pdqr",
+	about:  "private: a thief asks, the owner answers (receiver-initiated)",
+	traits: traits{hides: true, asks: true},
+}
+
+func pdqrQueues[T any](_ int, o Options) func(int) Queue[T] {
+	return func(int) Queue[T] {
+		d := newPDQR[T](o.Keep)
+		d.own.items = make([]*T, 0, o.Capacity)
+		return d
 	}
 }

@@ -188,20 +188,19 @@ func exponential(random uint64, mean float64) int {
 	return int(-math.Log(u) * mean)
 }
 
-func pdqsRow[T any]() row[T] {
-	return row[T]{
-		name:   "pdqs",
-		about:  "private: the owner deals to one that waits (sender-initiated)",
-		traits: traits{hides: true, receives: true},
-		group: func(n int, o Options) func(int) Queue[T] {
-			all := newPDQSGroup[T](n, o.Keep, 0)
-			all.present.Store(0)
-			return func(i int) Queue[T] {
-				all.admit(i)
-				d := all.Queue(i)
-				d.own.items = make([]*T, 0, o.Capacity)
-				return d
-			}
-		},
+var pdqsRow = row{
+	name:   "pdqs",
+	about:  "private: the owner deals to one that waits (sender-initiated)",
+	traits: traits{hides: true, receives: true},
+}
+
+func pdqsQueues[T any](n int, o Options) func(int) Queue[T] {
+	all := newPDQSGroup[T](n, o.Keep, 0)
+	all.present.Store(0)
+	return func(i int) Queue[T] {
+		all.admit(i)
+		d := all.Queue(i)
+		d.own.items = make([]*T, 0, o.Capacity)
+		return d
 	}
 }
