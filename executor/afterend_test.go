@@ -1,9 +1,7 @@
 package executor_test
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,10 +78,7 @@ func (j *failingJob) Begin(r *executor.JobRun) (*executor.Item, error) {
 
 // A panic in a function of AfterEnd is logged. The worker, the run and the other functions go on.
 func TestAfterEndPanics(t *testing.T) {
-	var log bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	defer slog.SetDefault(before)
+	said := newJournal(t)
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	within(t, ex, func() {
 		gate := make(chan struct{})
@@ -97,8 +92,8 @@ func TestAfterEndPanics(t *testing.T) {
 		require.NoError(t, ex.Run(t.Context(), one(nothing)))
 		r.AfterEnd(func(error) { panic("late") })
 	})
-	require.Contains(t, log.String(), "panic: first")
-	require.Contains(t, log.String(), "panic: late")
+	require.Equal(t, 1, said.count("AfterEnd has panicked: panic: first\n"))
+	require.Equal(t, 1, said.count("AfterEnd has panicked: panic: late\n"))
 }
 
 // A function of AfterEnd starts a run, of the same or another executor, whose end starts the next one: a chain that

@@ -1,7 +1,7 @@
 package executor
 
 import (
-	"log/slog"
+	"log"
 	"runtime/debug"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -140,7 +140,7 @@ func (b *Body) tellStopped() {
 // fn is called on the goroutine that ends the run, often a worker's, and also if the run was cancelled. It is called
 // after a Wait of the run may have returned. Close waits for it. It should return soon and must not wait, but it may
 // start runs and futures, on any executor, and resolve a [Promise]. Longer work belongs in an [Async] that comes after
-// the run. A panic in fn is logged with [log/slog] and has no other effect. fn must not call [runtime.Goexit].
+// the run. A panic in fn is logged with package log and has no other effect. fn must not call [runtime.Goexit].
 //
 // AfterEnd panics if fn is nil.
 func (r *Run) AfterEnd(fn func(err error)) {
@@ -155,9 +155,8 @@ func (r *Run) AfterEnd(fn func(err error)) {
 func contained(fn func(error), err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			defer func() { _ = recover() }() // methods of v, and the handler of the log, are user code
-			slog.Error("executor: a function of AfterEnd has panicked",
-				"failure", (&PanicError{Value: v}).Error(), "stack", string(debug.Stack()))
+			defer func() { _ = recover() }() // methods of v, and the writer of the log, are user code
+			log.Printf("executor: a function of AfterEnd has panicked: %s\n%s", (&PanicError{Value: v}).Error(), debug.Stack())
 		}
 	}()
 	fn(err)

@@ -18,7 +18,7 @@ import (
 // but for Attach and for those of tasks, which [Executor.Stacks] shows. The error of [Executor.Shutdown] lists all.
 //
 // A function must not start or wait for work on the executor. A function that panics harms no task and no run: the
-// panic is logged with [log/slog], [Executor.Dump] tells it, and the Observer is not called again by that executor. A
+// panic is logged with package log, [Executor.Dump] tells it, and the Observer is not called again by that executor. A
 // function must not call [runtime.Goexit].
 //
 // An executor without observers pays nothing for them, and one whose observers have neither TaskBegin nor TaskEnd nor

@@ -1,12 +1,9 @@
 package executor_test
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"maps"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 
@@ -81,16 +78,6 @@ func TestObservedGoexit(t *testing.T) {
 	}
 }
 
-// logged is what slog's default logger writes while f runs.
-func logged(t *testing.T, f func()) string {
-	var b bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
-	defer slog.SetDefault(before)
-	f()
-	return b.String()
-}
-
 // An observer that panics harms no task and no run and no other observer. It is logged once and told by Dump.
 func TestObserverPanics(t *testing.T) {
 	all := map[string]func(*executor.Observer){
@@ -111,23 +98,22 @@ func TestObserverPanics(t *testing.T) {
 			c, broken := newChecker(), newChecker().observer()
 			broken.Attach, broken.Detach = nil, func() { t.Error("Detach of an observer that has panicked") }
 			breaks(broken)
-			said := logged(t, func() {
-				cfg := executor.Config{Workers: 2, Observers: []*executor.Observer{broken, c.observer()}}
-				ex := newExecutor(t, cfg)
-				eventually(func() bool { return ex.Parked() == 2 })
-				for _, kind := range observedKinds {
-					var y tally
-					extra, err := kind.work(&y, ex)
-					require.NoError(t, err, kind.name)
-					settled(t, c)
-					maps.Copy(y.ran, extra)
-					require.Equal(t, y.ran, c.counts(t), kind.name)
-				}
-				require.Contains(t, dump(ex), "observer 0 is not called again: panic: broken")
-				require.NoError(t, ex.Close())
-			})
-			require.Equal(t, 1, strings.Count(said, "not called again"), said)
-			require.Contains(t, said, "broken")
+			said := newJournal(t)
+			cfg := executor.Config{Workers: 2, Observers: []*executor.Observer{broken, c.observer()}}
+			ex := newExecutor(t, cfg)
+			eventually(func() bool { return ex.Parked() == 2 })
+			for _, kind := range observedKinds {
+				var y tally
+				extra, err := kind.work(&y, ex)
+				require.NoError(t, err, kind.name)
+				settled(t, c)
+				maps.Copy(y.ran, extra)
+				require.Equal(t, y.ran, c.counts(t), kind.name)
+			}
+			require.Contains(t, dump(ex), "observer 0 is not called again: panic: broken")
+			require.NoError(t, ex.Close())
+			require.Equal(t, 1, said.count("not called again"))
+			require.Equal(t, 1, said.count("is not called again: panic: broken\n"))
 		})
 	}
 }

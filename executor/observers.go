@@ -2,7 +2,7 @@ package executor
 
 import (
 	"fmt"
-	"log/slog"
+	"log"
 	"runtime/debug"
 	"strings"
 
@@ -129,14 +129,13 @@ func tellAll(all []*attachedObserver, call func(*Observer)) {
 
 // fail disables the observer, which has panicked with value, or has called Goexit if value is nil.
 func (by *attachedObserver) fail(value any) {
-	defer func() { _ = recover() }() // methods of value, and the handler of the log, are user code
+	defer func() { _ = recover() }() // methods of value, and the writer of the log, are user code
 	said := "called runtime.Goexit"
 	if value != nil {
 		said = (&PanicError{Value: value}).Error()
 	}
 	if by.failed.CompareAndSwap(nil, &said) { // of several workers one
-		slog.Error("executor: an observer is not called again", "executor", by.executor, "observer", by.number,
-			"failure", said, "stack", string(debug.Stack()))
+		log.Printf("executor %q: observer %d is not called again: %s\n%s", by.executor, by.number, said, debug.Stack())
 	}
 }
 

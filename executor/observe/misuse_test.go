@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"log/slog"
+	"log"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -18,9 +19,8 @@ import (
 
 // quiet discards the log during a test.
 func quiet(t *testing.T) {
-	before := slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
-	t.Cleanup(func() { slog.SetDefault(before) })
+	log.SetOutput(io.Discard)
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 }
 
 // An observer of this package is for one executor at a time. A second executor goes on without it, and its dump says

@@ -1,7 +1,7 @@
 package observe
 
 import (
-	"log/slog"
+	"log"
 	"runtime/debug"
 	"weak"
 
@@ -14,7 +14,7 @@ import (
 // Switch once, in its Config, and takes a trace when somebody asks for one. While nothing is put in, an event costs a
 // load and a call.
 //
-// An observer that panics in a Switch is not called again, and the panic is logged with [log/slog]: the next observer
+// An observer that panics in a Switch is not called again, and the panic is logged with package log: the next observer
 // that is put in works. A function of an observer that calls [runtime.Goexit], which it must not, disables the Switch
 // for as long as its executor lives. [Switch.Record] says so.
 //
@@ -124,7 +124,7 @@ func (o *seat) contain() {
 // fail disables the observer, which has panicked with value, or has called Goexit in a call of the executor if value is
 // nil. The executor then calls the Switch no more.
 func (o *seat) fail(value any) {
-	defer func() { _ = recover() }() // methods of value, and the handler of the log, are user code
+	defer func() { _ = recover() }() // methods of value, and the writer of the log, are user code
 	said := "called runtime.Goexit"
 	if value != nil {
 		said = (&executor.PanicError{Value: value}).Error()
@@ -132,7 +132,7 @@ func (o *seat) fail(value any) {
 		o.of.dead.Store(&said)
 	}
 	if o.failed.CompareAndSwap(nil, &said) { // of several workers one
-		slog.Error("observe: an observer in a Switch is not called again", "failure", said, "stack", string(debug.Stack()))
+		log.Printf("observe: an observer in a Switch is not called again: %s\n%s", said, debug.Stack())
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -189,7 +188,7 @@ func TestSwitchRecord(t *testing.T) {
 
 // TestSwitchContains: an observer that panics is not called again, and the next one works, as does the next executor.
 func TestSwitchContains(t *testing.T) {
-	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	quiet(t)
 	g := graph.New("g")
 	g.Task(func(context.Context) error { return nil })
 	sw := observe.NewSwitch()
@@ -229,7 +228,7 @@ func TestSwitchContains(t *testing.T) {
 
 // TestSwitchRecordErrors: Record says that it has recorded nothing.
 func TestSwitchRecordErrors(t *testing.T) {
-	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	quiet(t)
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	sw := observe.NewSwitch()
