@@ -49,6 +49,16 @@ var fileRules = []struct {
 			{"internal/park/x.go", `package park; import "golang.org/x/sys/unix"`},
 			{"executor/x_test.go", `package executor; import "github.com/magpie-go/magpie/graph"`},
 		}},
+	{"light", light,
+		[]source{
+			{"executor/x.go", `package executor; import "log/slog"`},
+			{"internal/gat/x.go", `package gat; import "encoding/json"`},
+		},
+		[]source{
+			{"executor/x.go", `package executor; import "log"`},
+			{"executor/x_test.go", `package executor; import "log/slog"`},
+			{"executor/watch/x.go", `package watch; import "log/slog"`},
+		}},
 	{"foundation", foundation,
 		[]source{
 			{"internal/testkit/x.go", `package testkit; import "github.com/magpie-go/magpie/executor"`},

@@ -134,6 +134,23 @@ func imports(f *file) (wrong []string) {
 	return wrong
 }
 
+// heavy are the packages of the standard library that bring hundreds of kilobytes into a program.
+var heavy = []string{"encoding/json", "log/slog", "net/http", "os/exec", "regexp", "text/template"}
+
+// light: neither the executor nor what it imports imports a heavy package. Every program with an executor has all of
+// them.
+func light(f *file) (wrong []string) {
+	if !f.isLibrary() || f.dir() != "executor" && !slices.Contains(layers["executor"], f.dir()) {
+		return nil
+	}
+	for i, p := range f.imports() {
+		if slices.Contains(heavy, p) {
+			wrong = append(wrong, fmt.Sprintf("%s: %s makes every program with an executor larger", f.at(f.ast.Imports[i]), p))
+		}
+	}
+	return wrong
+}
+
 // foundation: internal has what stands below the libraries. Nothing of it, its tests included, imports what stands
 // above them all: the executor, graphs, commands.
 func foundation(f *file) (wrong []string) {
