@@ -61,6 +61,7 @@ func (c *chosen) lanes(workers int) lane.Options {
 		ForksPushed: c.forksPushed,
 		Enough:      enoughPublic * workers,
 		SmallBlocks: !c.Verbatim && !c.forksPushed,
+		Begging:     !c.Verbatim,
 	}
 }
 

@@ -59,10 +59,10 @@ func (h host) Searching() {
 }
 
 // Sees implements policy.Host. Where lanes hide items it is always true, since a Try asks for them, unless they are
-// dealt out: then a Try of the worker itself waits for one.
+// dealt out: then a Try of the worker itself waits for one, and the worker asks nobody before it sleeps.
 func (h host) Sees(victim int) bool {
 	l, v := &h.w.lane, h.w.core.roster[victim]
-	if l.Hides() && !l.CanReceive() || v.lane.Ask() {
+	if l.Hides() && !l.CanReceive() || !v.lane.IsEmpty() {
 		return true
 	}
 	h.w.core.attached.tellTried(h.w, v, deque.Empty)

@@ -80,20 +80,31 @@ func TestModelQueueOverflows(t *testing.T) {
 // TestModelQueueAsked: an item that a busy worker has pushed, and hides, while the other goes to sleep is run by the
 // other, as long as the busy one begins items: it wakes the other.
 func TestModelQueueAsked(t *testing.T) {
-	onQueues(t, askedKinds, func(cfg Config) {
-		ex := started(cfg)
-		var done xatomic.Bool
-		runJob(ex, func(j *job, w *Worker) {
-			j.push(w, func(*Worker) { done.Store(true) })
-			for !done.Load() {
-				if w.lane.Demand() { // as before each item
-					w.tell(w.lane.Poll())
-				}
-				model.Spin()
+	onQueues(t, askedKinds, pollsUntilStolen)
+}
+
+// pollsUntilStolen is a program in which a worker pushes an item and polls until the other worker has run it.
+func pollsUntilStolen(cfg Config) {
+	ex := started(cfg)
+	var done xatomic.Bool
+	runJob(ex, func(j *job, w *Worker) {
+		j.push(w, func(*Worker) { done.Store(true) })
+		for !done.Load() {
+			if w.lane.Demand() { // as before each item
+				w.tell(w.lane.Poll())
 			}
-		})
-		stop(ex)
+			model.Spin()
+		}
 	})
+	stop(ex)
+}
+
+// TestModelQueueBegs: the same where the busy worker deals, and the other sleeps whenever it could. A policy whose
+// thieves do not look everywhere before they sleep has one that stays awake.
+func TestModelQueueBegs(t *testing.T) {
+	for _, d := range kindsThat(queueKinds, deque.Kind.Receives) {
+		model.Check(t, func() { pollsUntilStolen(Config{Workers: 2, Deque: d}) })
+	}
 }
 
 // TestModelQueueForkAsked: the same for a private fork, as long as the worker forks and joins others.

@@ -179,6 +179,42 @@ func TestQueueAskedInAChain(t *testing.T) {
 	}
 }
 
+// TestQueueBegs: while a worker runs items of which each lasts longer than a thief waits to be dealt an item, a thief
+// gets one nevertheless. With Verbatim it does not: it sleeps whenever the worker could deal.
+func TestQueueBegs(t *testing.T) {
+	for _, verbatim := range []bool{false, true} {
+		t.Run(fmt.Sprintf("verbatim=%v", verbatim), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2, Deque: deque.KindPDQS, Verbatim: verbatim,
+				Callers: executor.IdleCallers}) // a caller that leaves its place gives its items away
+			sleeps := func() bool { return ex.Parked() == 1 && ex.Thieves() == 0 }
+			within(t, ex, func() {
+				for range testkit.Scale(20) {
+					var ran, stolen atomic.Bool
+					l := newLayer("long items", nil)
+					l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
+						eventually(sleeps)
+						l.push(w, func(other *executor.Worker, _ *executor.Item) *executor.Item {
+							stolen.Store(other != w)
+							ran.Store(true)
+							return nil
+						})
+						left := 100
+						return l.item(func(_ *executor.Worker, self *executor.Item) *executor.Item {
+							eventually(func() bool { return ran.Load() || sleeps() })
+							if left--; left == 0 || ran.Load() {
+								return nil
+							}
+							return self
+						})
+					}
+					require.NoError(t, ex.Run(t.Context(), l))
+					require.Equal(t, !verbatim, stolen.Load())
+				}
+			})
+		})
+	}
+}
+
 // TestQueueOverflows: a tiny queue loses no item.
 func TestQueueOverflows(t *testing.T) {
 	for _, d := range deque.Kinds() {

@@ -59,13 +59,20 @@ func (l *Lane[T]) PopPlain() (*T, deque.Effect) {
 }
 
 // Told returns effect, that of an operation of the queue. If the effect answers thieves that have asked, it clears
-// demand. Owner only.
+// demand. If it says that no owner waits to be dealt to, it answers one that sleeps. Owner only.
 func (l *Lane[T]) Told(effect deque.Effect) deque.Effect {
-	if effect == deque.Shown && l.asks && l.Demand() {
+	if effect == deque.Shown && l.Demand() {
+		l.told()
+	}
+	return effect
+}
+
+func (l *Lane[T]) told() {
+	if l.asks {
 		l.Answer()
 		l.Answered()
 	}
-	return effect
+	_ = l.give() // the effect is Shown anyhow
 }
 
 // PopDirect is Pop of a direct lane. Its effect is always Nothing. Owner only.

@@ -23,6 +23,7 @@ type Lane[T any] struct {
 	forksPushed bool
 	stacksForks bool // see StacksForks
 	asks        bool // thieves ask for items of queue, and set demand when they have
+	begs        bool // owners deal, and thieves that are about to sleep leave a request in begged
 	shuffled    bool // there is no thief, and no order
 	_           pad.Line
 
@@ -43,7 +44,9 @@ type Lane[T any] struct {
 	// slack is 0 if there is demand: there is nothing to steal, or a thief has asked. Thieves and the owner set it to
 	// 0, and the owner to quiet.
 	slack xatomic.Uintptr
-	_     pad.Line
+	// begged is 1 if a thief has found nothing and may sleep, see begs. Thieves set it, and the owner clears it.
+	begged xatomic.Uint32
+	_      pad.Line
 }
 
 // An owner is the owner's end of a lane that is not direct. Its methods are those of Lane with the same names.
@@ -188,7 +191,7 @@ func (l *Lane[T]) Answered() {
 
 // NoteEmpty sets demand if there is nothing to steal. Owner only.
 func (l *Lane[T]) NoteEmpty() {
-	if !l.forksPushed && !l.asks && !l.alone && l.isEmpty() {
+	if !l.forksPushed && !l.asks && !l.alone && l.IsEmpty() {
 		l.want()
 	}
 }
@@ -219,7 +222,7 @@ func (l *Lane[T]) robbed(outcome deque.Outcome) {
 	switch {
 	case l.asks:
 		l.want()
-	case outcome == deque.Stolen && !l.forksPushed && l.isEmpty():
+	case outcome == deque.Stolen && !l.forksPushed && l.IsEmpty():
 		l.want()
 	}
 }
@@ -251,8 +254,11 @@ func (l *Lane[T]) Ask() bool {
 	if !l.open.IsEmpty() || l.queue != nil && l.queue.Ask() {
 		return true
 	}
-	if l.asks {
+	switch {
+	case l.asks:
 		l.want() // L1: after the request: the owner sees demand, and then the request
+	case l.begs:
+		l.beg()
 	}
 	return false
 }
@@ -266,8 +272,8 @@ func (l *Lane[T]) Len() int {
 	return n
 }
 
-// isEmpty reports whether thieves see no item. It leaves no request.
-func (l *Lane[T]) isEmpty() bool { return l.open.IsEmpty() && (l.queue == nil || l.queue.Len() == 0) }
+// IsEmpty reports whether thieves see no item. It leaves no request. Any thread.
+func (l *Lane[T]) IsEmpty() bool { return l.open.IsEmpty() && (l.queue == nil || l.queue.Len() == 0) }
 
 // Hides reports whether the owner may have items that thieves do not see. Any thread.
 func (l *Lane[T]) Hides() bool { return l.kind.Hides() }

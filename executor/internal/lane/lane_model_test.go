@@ -239,6 +239,63 @@ func TestModelLaneDemand(t *testing.T) {
 	})
 }
 
+// TestModelLaneBeg: a thief that begs and sleeps is told of what an owner that deals has from then on, while another
+// takes what it finds, or is dealt an item (L1).
+func TestModelLaneBeg(t *testing.T) {
+	dealt := 0
+	onKinds(t, deque.Kind.Receives, func(o Options) {
+		o.Begging = true
+		s := newScene(o, 4, false)
+		if model.Choose(2) == 1 { // then the alarm does not ring for the next operations
+			s.push()
+			s.own[0]++
+			s.lane().Pop(0)
+		}
+		join := s.thief()
+		other := model.Go(func() {
+			if s.steal() {
+				return
+			}
+			if p, _ := s.lanes[1].Receive(); p != nil {
+				s.stolen[*p]++
+				dealt++
+			}
+		})
+		s.tell(s.lane().Poll())
+		s.push()
+		s.tell(s.lane().Poll())
+		s.push()
+		s.push()
+		s.polls()
+		join()
+		other()
+		s.drain()
+	})
+	model.Reached(t, dealt, "an item dealt")
+}
+
+// TestModelLaneBegAlarm: the same of an owner that pushes and pops, and does not poll: it looks when its alarm rings.
+func TestModelLaneBegAlarm(t *testing.T) {
+	onKinds(t, deque.Kind.Receives, func(o Options) {
+		o.Begging = true
+		s := newScene(o, 2, false)
+		join := s.thief()
+		s.push()
+		own := &s.all[1]
+		for !s.over.Load() {
+			for range 64 { // it has rung by then
+				s.tell(s.lane().Push(own))
+				p, effect := s.lane().Pop(0)
+				model.Assert(p == own, "the owner gets item %v", p)
+				s.tell(effect)
+			}
+			model.Spin()
+		}
+		join()
+		s.drain()
+	})
+}
+
 // TestModelLaneSlack: demand is not lost when the owner changes the slack at the same time, and the slack is then what
 // the owner has set.
 func TestModelLaneSlack(t *testing.T) {

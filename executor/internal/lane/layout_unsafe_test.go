@@ -20,7 +20,7 @@ func TestLayout(t *testing.T) {
 		{"what stands before", 0, 0},
 		{"constant", unsafe.Offsetof(l.open), unsafe.Offsetof(l.asks) + unsafe.Sizeof(l.asks)},
 		{"owner only", unsafe.Offsetof(l.own), unsafe.Offsetof(l.stolen) + unsafe.Sizeof(l.stolen)},
-		{"slack", unsafe.Offsetof(l.slack), unsafe.Offsetof(l.slack) + unsafe.Sizeof(l.slack)},
+		{"what thieves write", unsafe.Offsetof(l.slack), unsafe.Offsetof(l.begged) + unsafe.Sizeof(l.begged)},
 		{"what stands behind", unsafe.Sizeof(l), unsafe.Sizeof(l)},
 	}
 	for i, a := range areas[1:] {

@@ -18,6 +18,8 @@ type Options struct {
 	// SmallBlocks makes the default of BlockSize smallBlock where thieves neither see the owner's block nor can ask for
 	// its items. Otherwise the default is the document's for every kind.
 	SmallBlocks bool
+	// Begging has owners that deal show their items to thieves that sleep, and are dealt nothing: see beg.go.
+	Begging bool
 }
 
 // Queue returns the options of the lanes' queues.
@@ -62,6 +64,7 @@ func NewMaker[T any](n int, o Options) (*Maker[T], error) {
 func (m *Maker[T]) Init(l *Lane[T], i int, isAlone bool) {
 	l.kind, l.asks, l.forksPushed = m.o.Kind, m.o.Kind.Asks(), m.o.PushesForks()
 	l.stacksForks = l.forksPushed && !l.IsFIFO()
+	l.begs = m.o.Begging && m.o.Kind.Receives()
 	l.alone, l.near = isAlone, deque.NearOf[T](nil)
 	if m.queues == nil {
 		l.open = deque.New[T](cmp.Or(m.o.Capacity, dequeCapacity))

@@ -25,16 +25,25 @@ func (v variant) String() string {
 	if v.ForksPushed {
 		forks = "pushed"
 	}
-	return fmt.Sprintf("%v/%s/%s/%v", v.Kind, alone, forks, v.Batch)
+	begging := ""
+	if v.Begging {
+		begging = "/begging"
+	}
+	return fmt.Sprintf("%v/%s/%s/%v%s", v.Kind, alone, forks, v.Batch, begging)
 }
 
 // variants has every kind of deque, alone and shared, with pushed and private forks, and each batch that the kind has.
+// Where owners deal, thieves beg or do not.
 func variants() (all []variant) {
 	for _, k := range deque.Kinds() {
 		for _, alone := range []bool{false, true} {
 			for _, pushed := range []bool{false, true} {
 				for batch := deque.One; batch <= deque.Block && (batch == deque.One || k.Batches()); batch++ {
-					all = append(all, variant{Options{Kind: k, ForksPushed: pushed, Batch: batch, Enough: 3}, alone})
+					o := Options{Kind: k, ForksPushed: pushed, Batch: batch, Enough: 3}
+					all = append(all, variant{o, alone})
+					if o.Begging = k.Receives(); o.Begging {
+						all = append(all, variant{o, alone})
+					}
 				}
 			}
 		}
@@ -167,8 +176,12 @@ func (p *pupil) pop() *item {
 func (p *pupil) remove(i int) { p.list = slices.Delete(p.list, i, i+1) }
 
 func (p *pupil) poll() {
+	asleep := p.asleep
 	effect := p.own("a poll", true, p.l.Poll)
 	p.check(effect != deque.Refused, "a poll was refused")
+	if asleep && p.v.Begging && len(p.list) > 0 {
+		p.check(effect == deque.Shown && p.l.Len() == len(p.list), "a poll leaves a thief begging (L1)")
+	}
 }
 
 func (p *pupil) expose() {

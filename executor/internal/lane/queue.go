@@ -65,7 +65,7 @@ func (q *queued[T]) pop(uint64) (*T, deque.Effect) {
 	return p, q.l.Told(effect)
 }
 
-func (q *queued[T]) poll() deque.Effect { return q.l.Told(q.l.queue.Poll()) }
+func (q *queued[T]) poll() deque.Effect { return max(q.l.Told(q.l.queue.Poll()), q.l.give()) }
 
 func (q *queued[T]) expose() deque.Effect {
 	l := q.l
