@@ -26,8 +26,9 @@ func (n *Near[T]) MayPush() bool { return n.asked.Load() == 0 && n.next < uint(l
 
 // Push adds p. The effect is Nothing.
 func (n *Near[T]) Push(p *T) {
-	n.cells[n.next].Set(p)
-	n.next++
+	next := n.next
+	n.cells[next].Set(p)
+	n.next = next + 1
 }
 
 // MayPop reports whether Pop may be called: the block has an item of the owner's, and thieves have asked for nothing.

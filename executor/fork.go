@@ -80,9 +80,12 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	w := s.w
 	f := forksOf(w)
 	_, ok := s.top.pool.(*callPool[A, R])
+	// Both are loaded before, since the compiler keeps the result of a call that it inlines between two conditions, and
+	// tests it once more.
+	level, rests := f.public+1, f.rests.Load()
 	// A worker that is to rest pushes its private forks first, which attend does: so c is private then.
 	if c, last := nextOf[A, R](&s.top), lastOf[A, R](&s.top); f.pushes && s.isHome(here) && ok && c != last &&
-		f.public == c.level-1 && !partsOf(w).share.isWanted() {
+		c.level == level && !rests {
 		generation := c.generation
 		c.fn, c.arg, c.frame = fn, arg, here
 		s.top.next = c.above()
@@ -91,16 +94,17 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 		}
 		c.mark = w.lane.Mark()
 		c.generation = generation | pushedBit
-		f.public = c.level
-		if w.lane.MayPushNear() {
-			w.lane.PushNear(&c.Item)
+		f.public = level
+		if near := w.lane.Near(); near.MayPush() {
+			near.Push(&c.Item)
+			w.lane.Pushed++
 		} else {
 			forksOf(w).pushFork(&c.fork)
 		}
 		return Forked[A, R]{c, generation}
 	}
 	moved := !s.isHome(here) && forksOf(w).check(s, here)
-	level := f.level()
+	level = f.level()
 	at := placeOf(level) + 1
 	p := callPoolOf[A, R](s, at)
 	c := p.callAt(at)
@@ -162,8 +166,9 @@ func (c *call[A, R]) joinSlowly(s *Scope, generation uint64, here uintptr) R {
 	// There are no children, c is the newest and was pushed, and no older fork was joined before it.
 	if s.top.next == c.above() && c.generation == generation|pushedBit && s.isHome(here) {
 		var it *Item
-		if w.lane.MayPopNear() {
-			it = w.lane.PopNear()
+		if near := w.lane.Near(); near.MayPop() {
+			it = near.Pop()
+			w.lane.Popped++
 		} else {
 			it = w.popOwn()
 		}

@@ -4,13 +4,16 @@ import (
 	"slices"
 
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // forks is a worker's fork-join state: the forks that the worker has made and not joined, the scopes in use, and free
 // lists. Owner only, plain.
 type forks struct {
-	w      *Worker // the owner; constant
-	pushes bool    // forks are pushed at once; constant
+	w      *Worker       // the owner; constant
+	pushes bool          // forks are pushed at once; constant
+	rests  *xatomic.Bool // the word of sharer.isWanted or, without a sharer, never; constant
+	never  xatomic.Bool  // never true
 
 	// There is a fork in use at each level above the worker's first one and below that of the top of scope or, if that
 	// is nil, of under. Those up to public have been pushed to the lane, in the order of their levels; the others are
@@ -51,7 +54,10 @@ func attachForks(on *attachments) {
 // init sets the levels of the worker's forks. Levels of different workers differ, so that Join can tell another
 // worker's fork from the newest of its own.
 func (f *forks) init(w *Worker) {
-	f.w, f.pushes = w, w.lane.StacksForks()
+	f.w, f.pushes, f.rests = w, w.lane.StacksForks(), &f.never
+	if share := partsOf(w).share; share != nil {
+		f.rests = share.control.Word()
+	}
 	f.base = f.first()
 	f.public, f.ground.level = f.base, f.base+1
 	f.under = f.ground.address()

@@ -75,8 +75,9 @@ func (w *Worker) Push(it *Item) {
 		if w.lane.PushSolo(it) {
 			return
 		}
-		if w.lane.MayPushNear() {
-			w.lane.PushNear(it)
+		if near := w.lane.Near(); near.MayPush() {
+			near.Push(it)
+			w.lane.Pushed++
 		} else {
 			w.pushAside(it)
 		}
@@ -158,8 +159,9 @@ func (w *Worker) pop() *Item {
 	if w.lane.IsDirect() { // popOwn, without its call
 		it = w.lane.PopDirect()
 	} else if it = w.lane.PopSolo(); it == nil {
-		if w.lane.MayPopNear() {
-			it = w.lane.PopNear()
+		if near := w.lane.Near(); near.MayPop() {
+			it = near.Pop()
+			w.lane.Popped++
 		} else {
 			it = w.popAside()
 		}

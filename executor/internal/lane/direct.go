@@ -15,23 +15,9 @@ func (l *Lane[T]) PushDirect(p *T) {
 	l.open.Push(p)
 }
 
-// MayPushNear reports whether PushNear may be called: see [deque.Near]. Owner only.
-func (l *Lane[T]) MayPushNear() bool { return l.near.MayPush() }
-
-// PushNear is Push of a lane whose queue has a near end that has room. Its effect is always Nothing. Owner only.
-func (l *Lane[T]) PushNear(p *T) {
-	l.Pushed++
-	l.near.Push(p)
-}
-
-// MayPopNear reports whether PopNear may be called. Owner only.
-func (l *Lane[T]) MayPopNear() bool { return l.near.MayPop() }
-
-// PopNear is Pop of a lane whose queue has a near end with an item. Its effect is always Nothing. Owner only.
-func (l *Lane[T]) PopNear() *T {
-	l.Popped++
-	return l.near.Pop()
-}
+// Near returns the near end of the lane's queue, or one that neither takes nor has an item. The owner counts what it
+// pushes and pops there. Owner only.
+func (l *Lane[T]) Near() *deque.Near[T] { return l.near }
 
 // PushAside is Push of a lane that is not direct, after PushPlain was refused. Owner only.
 func (l *Lane[T]) PushAside(p *T) deque.Effect { return l.own.push(p) }
