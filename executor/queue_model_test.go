@@ -103,7 +103,7 @@ func pollsUntilStolen(cfg Config) {
 // thieves do not look everywhere before they sleep has one that stays awake.
 func TestModelQueueBegs(t *testing.T) {
 	for _, d := range kindsThat(queueKinds, deque.Kind.Receives) {
-		model.Check(t, func() { pollsUntilStolen(Config{Workers: 2, Deque: d}) })
+		model.Check(t, func() { pollsUntilStolen(Config{Workers: 2, Experiment: experiment.Options{Deque: d}}) })
 	}
 }
 

@@ -184,8 +184,10 @@ func TestQueueAskedInAChain(t *testing.T) {
 func TestQueueBegs(t *testing.T) {
 	for _, verbatim := range []bool{false, true} {
 		t.Run(fmt.Sprintf("verbatim=%v", verbatim), func(t *testing.T) {
-			ex := newExecutor(t, executor.Config{Workers: 2, Deque: deque.KindPDQS, Verbatim: verbatim,
-				Callers: executor.IdleCallers}) // a caller that leaves its place gives its items away
+			ex := newExecutor(t, executor.Config{
+				Workers: 2, Experiment: experiment.Options{Deque: deque.KindPDQS, Verbatim: verbatim},
+				Callers: executor.IdleCallers, // a caller that leaves its place gives its items away
+			})
 			sleeps := func() bool { return ex.Parked() == 1 && ex.Thieves() == 0 }
 			within(t, ex, func() {
 				for range testkit.Scale(20) {

@@ -73,7 +73,7 @@ type Options struct {
 	// that a worker gives away, because it blocks or a caller leaves its place, go to the shared queue too: with
 	// [deque.KindBWoSFIFO] they come behind younger ones there. With that kind a run of executor.Func or Call fails
 	// with executor.ErrFIFO. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt no items,
-	// and helps only with items that did not fit into the deques of others.
+	// and helps only with items that others have shown because a worker was about to sleep.
 	//
 	// If the kind hides items, see [deque.Kind.Hides], a task must wait for items that it has pushed only by the means
 	// of this module, or inside executor.Blocking. While the task runs, other workers may not see these items.

@@ -18,7 +18,7 @@ const probe = `package deque
 
 import _ "sync/atomic" // or the compiler would not inline atomics
 
-var probe = rows[int]()
+var probe = queues[int]()
 `
 
 // probed returns the code of all kinds of deque.
