@@ -38,7 +38,7 @@ func Async[T any](
 // An Awaitable is a [Future] of any type, or a [Run], of any executor.
 type Awaitable interface {
 	// Done returns a channel that is closed when the Future or Run has ended. It is closed before Wait returns, and
-	// before a function of AfterEnd or of an [Async] that comes after is called.
+	// before a function of OnEnd or of an [Async] that comes after is called.
 	Done() <-chan struct{}
 	awaitable() *future
 }

@@ -115,15 +115,15 @@ func TestModelAsyncSleeps(t *testing.T) {
 	})
 }
 
-// TestModelAfterEnd: a function is given to a run that is about to end, and is called once, after the end.
-func TestModelAfterEnd(t *testing.T) {
+// TestModelOnEnd: a function is given to a run that is about to end, and is called once, after the end.
+func TestModelOnEnd(t *testing.T) {
 	onEach(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
 		j := newJob(nothing)
 		r := ex.Start(context.Background(), j)
 		var called xatomic.Int32
 		join := model.Go(func() {
-			r.AfterEnd(func(err error) {
+			r.OnEnd(func(err error) {
 				model.Assert(r.isOver() && err == nil, "called before the end, or with %v", err)
 				called.Add(1)
 			})

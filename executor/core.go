@@ -51,7 +51,7 @@ type core struct {
 	alive   xsync.WaitGroup // one for each worker with a thread
 	leaving threadList
 
-	nowhere Body // of a worker that calls functions of AfterEnd; constant, of no run
+	nowhere Body // of a worker that calls functions of OnEnd; constant, of no run
 }
 
 // workers returns the workers made so far. A worker is added before its thread starts; none is ever removed.

@@ -32,7 +32,7 @@ func gates(t *testing.T, ex, other *executor.Executor) map[string]func() (gate e
 		"future":                     waits(ex),
 		"future of another executor": waits(other),
 		"timer": func() (executor.Awaitable, func()) {
-			f := executor.After(bg, ex, time.Hour)
+			f := executor.Timer(bg, ex, time.Hour)
 			return f, func() { f.Cancel(nil) }
 		},
 		"run": func() (executor.Awaitable, func()) {

@@ -23,8 +23,8 @@
 // available to workers that have nothing to do; it costs a few nanoseconds. [Scope.Go] starts a child that may fail.
 // All of this work ends before the function does. [Async] starts a single call from anywhere and returns a [Future].
 // [First] calls several functions and takes the first result. A [Promise] is a Future that something outside the
-// executor ends, such as a reply or a timer, see [After]; it holds no worker and no goroutine. A Future may come after
-// other futures and after runs, of other executors too. [Run.AfterEnd] and [Future.AfterEnd] call a function at the
+// executor ends, such as a reply or a timer, see [Timer]; it holds no worker and no goroutine. A Future may come after
+// other futures and after runs, of other executors too. [Run.OnEnd] and [Future.OnEnd] call a function at the
 // end. A [Group] has the methods of an errgroup. Package parallel is built on forks.
 //
 // # Workers

@@ -49,7 +49,7 @@ func TestModelDone(t *testing.T) {
 }
 
 // TestModelDoneIsTheEnd: a thread that has seen the channel of Done closed sees the result, and what it gives to
-// AfterEnd is called at once.
+// OnEnd is called at once.
 func TestModelDoneIsTheEnd(t *testing.T) {
 	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
@@ -58,11 +58,11 @@ func TestModelDoneIsTheEnd(t *testing.T) {
 		join := model.Go(func() { promise.Resolve(7) })
 		xsync.Await(f.Done(), nil)
 		called := false
-		f.AfterEnd(func(n int, err error) {
+		f.OnEnd(func(n int, err error) {
 			model.Assert(n == 7 && err == nil, "told %d, %v", n, err)
 			called = true
 		})
-		model.Assert(called, "the function of AfterEnd was not called")
+		model.Assert(called, "the function of OnEnd was not called")
 		isSeven(f)
 		join()
 		drained(ex)

@@ -44,8 +44,8 @@ func TestDoneIsClosedFirst(t *testing.T) {
 			_, _ = f.Wait()
 			require.True(t, closed(early))
 			after := executor.NewPromise[int](t.Context(), ex)
-			after.Future().AfterEnd(func(int, error) { called++ })
-			f.AfterEnd(func(int, error) {
+			after.Future().OnEnd(func(int, error) { called++ })
+			f.OnEnd(func(int, error) {
 				require.True(t, closed(early))
 				require.True(t, closed(f.Done()))
 				after.Resolve(1)
@@ -140,7 +140,7 @@ func TestDoneIsTheEnd(t *testing.T) {
 				}
 				<-done
 				called := false
-				f.AfterEnd(func(n int, err error) { called = n == 7 && err == errTest })
+				f.OnEnd(func(n int, err error) { called = n == 7 && err == errTest })
 				require.True(t, called)
 				require.True(t, closed(executor.Async(t.Context(), inline,
 					func(context.Context) (int, error) { return 0, nil }, f).Done()))
@@ -150,7 +150,7 @@ func TestDoneIsTheEnd(t *testing.T) {
 
 				<-runDone
 				called = false
-				r.AfterEnd(func(err error) { called = err == nil })
+				r.OnEnd(func(err error) { called = err == nil })
 				require.True(t, called)
 				require.NoError(t, r.Wait())
 			}

@@ -53,7 +53,7 @@ func ExampleNewPromise() {
 }
 
 // A request is made again some time after it has failed. No worker waits in between.
-func ExampleAfter() {
+func ExampleTimer() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
 		log.Fatal(err)
@@ -61,14 +61,14 @@ func ExampleAfter() {
 	defer ex.Close()
 
 	ctx := context.Background()
-	later := executor.After(ctx, ex, 5*time.Millisecond)
+	later := executor.Timer(ctx, ex, 5*time.Millisecond)
 	again := executor.Async(ctx, ex, func(context.Context) (string, error) { return "the second reply", nil }, later)
 	fmt.Println(again.Wait())
 	// Output: the second reply <nil>
 }
 
 // A run of one executor begins after a run of another.
-func ExampleRun_AfterEnd() {
+func ExampleRun_OnEnd() {
 	disks, err := executor.New(executor.Config{Workers: 1, Name: "disks"})
 	if err != nil {
 		log.Fatal(err)
@@ -87,7 +87,7 @@ func ExampleRun_AfterEnd() {
 		return nil
 	}))
 	over := make(chan *executor.Run, 1)
-	read.AfterEnd(func(err error) {
+	read.OnEnd(func(err error) {
 		if err != nil {
 			log.Fatal(err)
 		}

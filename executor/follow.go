@@ -134,7 +134,7 @@ func (b *Body) tellStopped() {
 	}
 }
 
-// AfterEnd arranges that fn is called with the run's error after the run has ended. If the run is over, AfterEnd calls
+// OnEnd arranges that fn is called with the run's error after the run has ended. If the run is over, OnEnd calls
 // fn before it returns. No goroutine waits meanwhile. Any number of functions are called so, in any order.
 //
 // fn is called on the goroutine that ends the run, often a worker's, and also if the run was cancelled. It is called
@@ -142,10 +142,10 @@ func (b *Body) tellStopped() {
 // start runs and futures, on any executor, and resolve a [Promise]. Longer work belongs in an [Async] that comes after
 // the run. A panic in fn is logged with package log and has no other effect. fn must not call [runtime.Goexit].
 //
-// AfterEnd panics if fn is nil.
-func (r *Run) AfterEnd(fn func(err error)) {
+// OnEnd panics if fn is nil.
+func (r *Run) OnEnd(fn func(err error)) {
 	if fn == nil {
-		panic("executor: Run.AfterEnd of a nil function")
+		panic("executor: Run.OnEnd of a nil function")
 	}
 	r.mustBeMade()
 	r.tell(func(err error) { contained(fn, err) })
@@ -156,7 +156,7 @@ func contained(fn func(error), err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			defer func() { _ = recover() }() // methods of v, and the writer of the log, are user code
-			log.Printf("executor: a function of AfterEnd has panicked: %s\n%s", (&PanicError{Value: v}).Error(), debug.Stack())
+			log.Printf("executor: a function of OnEnd has panicked: %s\n%s", (&PanicError{Value: v}).Error(), debug.Stack())
 		}
 	}()
 	fn(err)

@@ -106,7 +106,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 // mustBeMade panics if f is of a zero Future.
 func (f *future) mustBeMade() {
 	if f == nil || f.ex == nil {
-		panic("executor: a Future is made by Async, After or a Promise")
+		panic("executor: a Future is made by Async, Timer or a Promise")
 	}
 }
 
@@ -359,11 +359,11 @@ func (f *future) wait() {
 
 func (f *future) await() { <-f.Done() }
 
-// AfterEnd is [Run.AfterEnd] for a Future. fn is called with what Wait returns. Close waits for it, unless the Future
+// OnEnd is [Run.OnEnd] for a Future. fn is called with what Wait returns. Close waits for it, unless the Future
 // is that of a [Promise].
-func (f *Future[T]) AfterEnd(fn func(result T, err error)) {
+func (f *Future[T]) OnEnd(fn func(result T, err error)) {
 	if fn == nil {
-		panic("executor: Future.AfterEnd of a nil function")
+		panic("executor: Future.OnEnd of a nil function")
 	}
 	f.inner().mustBeMade()
 	f.state.afterEnd(func(err error) { fn(f.result.Get(), err) })

@@ -285,7 +285,7 @@ func TestGroupWaitsForNoTurn(t *testing.T) {
 		"after the end of a run": func(t *testing.T, ex *executor.Executor, g *executor.Group, fill func()) {
 			g.Go(func() error {
 				r := ex.Start(t.Context(), one(nothing))
-				r.AfterEnd(func(error) { fill() })
+				r.OnEnd(func(error) { fill() })
 				return r.Wait()
 			})
 		},
@@ -317,7 +317,7 @@ func TestGroupWaitsForNoTurn(t *testing.T) {
 				g := executor.NewGroup(ex)
 				g.SetLimit(1)
 				within(t, ex, func() {
-					filled := make(chan struct{}) // a function of AfterEnd may run on when its run has been waited for
+					filled := make(chan struct{}) // a function of OnEnd may run on when its run has been waited for
 					try(t, ex, g, func() {
 						defer close(filled)
 						for range many {

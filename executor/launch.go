@@ -47,7 +47,7 @@ func (ex *core) prepare(
 	}
 	r.parent.Store(parent)
 	gate := ex.attached.gate
-	if gate != nil && parent == nil && w == nil { // a function of AfterEnd, on a worker, must not wait for room
+	if gate != nil && parent == nil && w == nil { // a function of OnEnd, on a worker, must not wait for room
 		if err := gate.enter(ctx, j.Name(), tries); err != nil {
 			r.stillborn(err)
 			return r, nil

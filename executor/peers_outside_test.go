@@ -82,7 +82,7 @@ func TestPeersTimers(t *testing.T) {
 		var late []*executor.Future[time.Duration]
 		for i := range 100 {
 			start, pause := time.Now(), time.Duration(i%10)*time.Millisecond
-			timer := executor.After(t.Context(), ex, pause)
+			timer := executor.Timer(t.Context(), ex, pause)
 			late = append(late, executor.Async(t.Context(), ex, func(context.Context) (time.Duration, error) {
 				return time.Since(start) - pause, nil
 			}, timer))
@@ -100,7 +100,7 @@ func TestPeersReplyInTime(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		ask := func(within time.Duration) *executor.Promise[string] {
 			reply := executor.NewPromise[string](t.Context(), ex)
-			executor.After(reply.Context(), ex, within).AfterEnd(func(time.Time, error) {
+			executor.Timer(reply.Context(), ex, within).OnEnd(func(time.Time, error) {
 				reply.Reject(context.DeadlineExceeded)
 			})
 			return reply
@@ -125,7 +125,7 @@ func TestPeersRunElsewhere(t *testing.T) {
 		}
 		g := graph.New("here")
 		there := g.External(func(ctx context.Context, done func(error)) error {
-			other.Start(ctx, one(add(2))).AfterEnd(done)
+			other.Start(ctx, one(add(2))).OnEnd(done)
 			return nil
 		})
 		g.Task(add(1)).Precede(there)

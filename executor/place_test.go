@@ -221,8 +221,8 @@ func TestNilExecutor(t *testing.T) {
 			got, _ := executor.FromContext(p.Context())
 			return got, nil
 		},
-		"After": func(ctx context.Context) (*executor.Executor, error) {
-			_, err := executor.After(ctx, nil, 0).Wait()
+		"Timer": func(ctx context.Context) (*executor.Executor, error) {
+			_, err := executor.Timer(ctx, nil, 0).Wait()
 			got, _ := executor.FromContext(ctx)
 			return got, err
 		},

@@ -49,7 +49,7 @@ func newPromise[T any](ctx context.Context, ex *Executor) *Promise[T] {
 }
 
 // forget is the finalizer of a Promise. The future and those that wait for its end do not refer to the Promise. It ends
-// the future on another goroutine, since the end may call functions of AfterEnd, and the finalizers of the process run
+// the future on another goroutine, since the end may call functions of OnEnd, and the finalizers of the process run
 // one after the other.
 func (p *Promise[T]) forget() {
 	aside(func() {
@@ -140,15 +140,15 @@ func (f *future) subscribePromise() {
 	f.subscribe()
 }
 
-// After returns a Future that ends after the duration d, with the time. It holds no worker and no goroutine meanwhile.
+// Timer returns a Future that ends after the duration d, with the time. It holds no worker and no goroutine meanwhile.
 // If ctx ends first, or by [Future.Cancel], the Future ends with an error, as that of a [Promise] does, and the timer
 // is stopped.
 //
-// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. After panics if ctx is nil.
-func After(ctx context.Context, ex *Executor, d time.Duration) *Future[time.Time] {
-	p := newPromise[time.Time](ctx, executorOr(ctx, ex, "After"))
+// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. Timer panics if ctx is nil.
+func Timer(ctx context.Context, ex *Executor, d time.Duration) *Future[time.Time] {
+	p := newPromise[time.Time](ctx, executorOr(ctx, ex, "Timer"))
 	timer := time.AfterFunc(d, func() { p.Resolve(time.Now()) })
 	f := p.Future()
-	f.AfterEnd(func(time.Time, error) { timer.Stop() })
+	f.OnEnd(func(time.Time, error) { timer.Stop() })
 	return f
 }

@@ -34,7 +34,7 @@ func TestModelPromiseOnce(t *testing.T) {
 		promise := NewPromise[int](context.Background(), ex)
 		f := promise.Future()
 		var first, told bool
-		f.AfterEnd(func(n int, err error) {
+		f.OnEnd(func(n int, err error) {
 			model.Assert(!told && f.state.isOver() && (n == 7) == (err == nil), "told %d, %v", n, err)
 			told = true
 		})
@@ -47,7 +47,7 @@ func TestModelPromiseOnce(t *testing.T) {
 		model.Assert(!(first && second), "resolved twice")
 		model.Assert((first || second) == (v == 7 && err == nil), "resolved: %v, %v; ends with %d, %v", first, second, v, err)
 		model.Assert(err == nil || errors.Is(err, context.Canceled), "ends with %v", err)
-		model.Assert(told, "the function of AfterEnd was not called")
+		model.Assert(told, "the function of OnEnd was not called")
 		drained(ex)
 	})
 }

@@ -63,7 +63,7 @@ func TestRandomPromises(t *testing.T) {
 					awaitables = append(awaitables, ex.Start(ctx, fan(1+rng.IntN(4), nothing)))
 					continue
 				case kind == 4:
-					awaitables = append(awaitables, executor.After(ctx, ex, time.Duration(rng.IntN(100))*time.Microsecond))
+					awaitables = append(awaitables, executor.Timer(ctx, ex, time.Duration(rng.IntN(100))*time.Microsecond))
 					continue
 				default:
 					var after []executor.Awaitable

@@ -279,16 +279,16 @@ func TestPromiseForgotten(t *testing.T) {
 	})
 }
 
-// Functions of AfterEnd of a Promise that was forgotten may wait for each other: none keeps the finalizers from
+// Functions of OnEnd of a Promise that was forgotten may wait for each other: none keeps the finalizers from
 // running.
-func TestPromiseForgottenAfterEnd(t *testing.T) {
+func TestPromiseForgottenOnEnd(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	within(t, ex, func() {
 		const promises = 3
 		var ended sync.WaitGroup
 		ended.Add(promises)
 		for range promises {
-			executor.NewPromise[int](t.Context(), ex).Future().AfterEnd(func(_ int, err error) {
+			executor.NewPromise[int](t.Context(), ex).Future().OnEnd(func(_ int, err error) {
 				if !errors.Is(err, executor.ErrForgotten) {
 					t.Error(err)
 				}
@@ -325,7 +325,7 @@ func TestPromiseInline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ex := executor.NewInline(1)
 		began := time.Now()
-		f := executor.After(t.Context(), ex, time.Hour)
+		f := executor.Timer(t.Context(), ex, time.Hour)
 		g := executor.Async(t.Context(), ex, func(context.Context) (time.Duration, error) {
 			at, err := f.Wait()
 			return at.Sub(began), err
@@ -337,20 +337,20 @@ func TestPromiseInline(t *testing.T) {
 	})
 }
 
-// The Future of After ends with the time, or with its context, or is cancelled.
-func TestAfter(t *testing.T) {
+// The Future of Timer ends with the time, or with its context, or is cancelled.
+func TestTimer(t *testing.T) {
 	onEach(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
 		within(t, ex, func() {
 			begin := time.Now()
-			at, err := executor.After(t.Context(), ex, time.Millisecond).Wait()
+			at, err := executor.Timer(t.Context(), ex, time.Millisecond).Wait()
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, at.Sub(begin), time.Millisecond)
 			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, errTest)
 			defer cancel()
-			_, err = executor.After(ctx, ex, time.Hour).Wait()
+			_, err = executor.Timer(ctx, ex, time.Hour).Wait()
 			require.ErrorIs(t, err, errTest)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			f := executor.After(t.Context(), ex, time.Hour)
+			f := executor.Timer(t.Context(), ex, time.Hour)
 			f.Cancel(errTest)
 			_, err = f.Wait()
 			require.ErrorIs(t, err, errTest)
@@ -358,8 +358,8 @@ func TestAfter(t *testing.T) {
 	})
 }
 
-// Each function of Future.AfterEnd is called once with what Wait returns, before or after the end.
-func TestFutureAfterEnd(t *testing.T) {
+// Each function of Future.OnEnd is called once with what Wait returns, before or after the end.
+func TestFutureOnEnd(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		var told atomic.Int32
 		rounds := testkit.Scale(200)
@@ -375,7 +375,7 @@ func TestFutureAfterEnd(t *testing.T) {
 				var wg sync.WaitGroup
 				for range 3 {
 					wg.Go(func() {
-						f.AfterEnd(func(n int, err error) {
+						f.OnEnd(func(n int, err error) {
 							require.True(t, closed(f.Done()))
 							require.Equal(t, 3, n)
 							require.Equal(t, errTest, err)
@@ -387,8 +387,8 @@ func TestFutureAfterEnd(t *testing.T) {
 				wg.Wait()
 			}
 			eventually(func() bool { return int(told.Load()) == 3*rounds })
-			require.PanicsWithValue(t, "executor: Future.AfterEnd of a nil function",
-				func() { executor.NewPromise[int](t.Context(), ex).Future().AfterEnd(nil) })
+			require.PanicsWithValue(t, "executor: Future.OnEnd of a nil function",
+				func() { executor.NewPromise[int](t.Context(), ex).Future().OnEnd(nil) })
 		})
 	})
 }

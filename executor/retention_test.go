@@ -120,7 +120,7 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 			first := executor.Async(bg, ex, func(context.Context) (int, error) { <-free; return 1, nil })
 			next := executor.Async(bg, ex, func(context.Context) (*burden, error) { return load(), nil }, first)
 			b := load()
-			first.AfterEnd(func(int, error) { _ = b[0] })
+			first.OnEnd(func(int, error) { _ = b[0] })
 			done := first.Done() // the list of what is told of the end has both
 			close(free)
 			<-done

@@ -16,7 +16,7 @@ func TestZeroValues(t *testing.T) {
 	const (
 		group     = "executor: a method of a nil Group"
 		promise   = "executor: a Promise is made by NewPromise"
-		future    = "executor: a Future is made by Async, After or a Promise"
+		future    = "executor: a Future is made by Async, Timer or a Promise"
 		perWorker = "executor: a PerWorker is made by NewPerWorker"
 		one       = "executor: an Executor is made by New or NewInline"
 	)
@@ -52,10 +52,10 @@ func TestZeroValues(t *testing.T) {
 			"Complete": func() { p.Complete(1, nil) },
 		},
 		future: {
-			"Wait":     func() { _, _ = f.Wait() },
-			"Done":     func() { f.Done() },
-			"Cancel":   func() { f.Cancel(nil) },
-			"AfterEnd": func() { f.AfterEnd(func(int, error) { t.Error("called") }) },
+			"Wait":   func() { _, _ = f.Wait() },
+			"Done":   func() { f.Done() },
+			"Cancel": func() { f.Cancel(nil) },
+			"OnEnd":  func() { f.OnEnd(func(int, error) { t.Error("called") }) },
 		},
 		perWorker: {
 			"Local": func() { v.Local() },

@@ -34,7 +34,7 @@ func ExampleGraph_External() {
 		return nil
 	})
 	elsewhere := g.External(func(ctx context.Context, done func(error)) error {
-		other.Start(ctx, there).AfterEnd(done)
+		other.Start(ctx, there).OnEnd(done)
 		return nil
 	})
 	timer.Precede(elsewhere)

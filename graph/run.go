@@ -445,7 +445,7 @@ func (r *runState) finish(w *executor.Worker) {
 
 func finishRun(w *executor.Worker, run *executor.JobRun, around partOf, errs []error) {
 	if around.of != nil {
-		defer func() { around.ended(w, run.Wait()) }() // also if an observer, or a function of AfterEnd, calls Goexit
+		defer func() { around.ended(w, run.Wait()) }() // also if an observer, or a function of OnEnd, calls Goexit
 	}
 	run.Finish(errs...)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each function of AfterEnd is called once with the run's error, whether it was given before the end, during it or
+// Each function of OnEnd is called once with the run's error, whether it was given before the end, during it or
 // after it, and however the run ends.
-func TestAfterEnd(t *testing.T) {
+func TestOnEnd(t *testing.T) {
 	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
 		within(t, ex, func() {
 			for round := range testkit.Scale(300) {
@@ -28,19 +28,19 @@ func TestAfterEnd(t *testing.T) {
 					require.True(t, closed(r.Done()))
 					called.Add(1)
 				}
-				r.AfterEnd(fn)
-				r.AfterEnd(fn)
+				r.OnEnd(fn)
+				r.OnEnd(fn)
 				var wg sync.WaitGroup
-				wg.Go(func() { r.AfterEnd(fn) })
+				wg.Go(func() { r.OnEnd(fn) })
 				if round%2 == 0 {
 					r.Cancel(errTest)
 				}
 				close(gate)
-				wg.Go(func() { r.AfterEnd(fn) })
+				wg.Go(func() { r.OnEnd(fn) })
 				wg.Wait()
 				require.ErrorIs(t, r.Wait(), errTest)
 				eventually(func() bool { return called.Load() == 4 })
-				r.AfterEnd(fn)
+				r.OnEnd(fn)
 				require.EqualValues(t, 5, called.Load(), "called at once after the end")
 			}
 		})
@@ -48,17 +48,17 @@ func TestAfterEnd(t *testing.T) {
 }
 
 // A run that is refused, or whose Begin fails, is over at once.
-func TestAfterEndOfARunThatDoesNotBegin(t *testing.T) {
+func TestOnEndOfARunThatDoesNotBegin(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	require.NoError(t, ex.Close())
 	called := 0
-	ex.Start(t.Context(), one(nothing)).AfterEnd(func(err error) {
+	ex.Start(t.Context(), one(nothing)).OnEnd(func(err error) {
 		require.ErrorIs(t, err, executor.ErrClosed)
 		called++
 	})
 	require.Equal(t, 1, called)
-	require.PanicsWithValue(t, "executor: Run.AfterEnd of a nil function",
-		func() { ex.Start(t.Context(), one(nothing)).AfterEnd(nil) })
+	require.PanicsWithValue(t, "executor: Run.OnEnd of a nil function",
+		func() { ex.Start(t.Context(), one(nothing)).OnEnd(nil) })
 
 	ex = newExecutor(t, executor.Config{Workers: 1})
 	j := &failingJob{told: make(chan error, 1)}
@@ -72,33 +72,33 @@ type failingJob struct{ told chan error }
 func (j *failingJob) Name() string { return "failing" }
 
 func (j *failingJob) Begin(r *executor.JobRun) (*executor.Item, error) {
-	r.AfterEnd(func(err error) { j.told <- err })
+	r.OnEnd(func(err error) { j.told <- err })
 	return nil, errTest
 }
 
-// A panic in a function of AfterEnd is logged. The worker, the run and the other functions go on.
-func TestAfterEndPanics(t *testing.T) {
+// A panic in a function of OnEnd is logged. The worker, the run and the other functions go on.
+func TestOnEndPanics(t *testing.T) {
 	said := newJournal(t)
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	within(t, ex, func() {
 		gate := make(chan struct{})
 		r := ex.Start(t.Context(), one(func(context.Context) error { <-gate; return nil }))
 		told := make(chan error)
-		r.AfterEnd(func(error) { panic("first") })
-		r.AfterEnd(func(err error) { told <- err })
+		r.OnEnd(func(error) { panic("first") })
+		r.OnEnd(func(err error) { told <- err })
 		close(gate)
 		require.NoError(t, <-told)
 		require.NoError(t, r.Wait())
 		require.NoError(t, ex.Run(t.Context(), one(nothing)))
-		r.AfterEnd(func(error) { panic("late") })
+		r.OnEnd(func(error) { panic("late") })
 	})
-	require.Equal(t, 1, said.count("AfterEnd has panicked: panic: first\n"))
-	require.Equal(t, 1, said.count("AfterEnd has panicked: panic: late\n"))
+	require.Equal(t, 1, said.count("OnEnd has panicked: panic: first\n"))
+	require.Equal(t, 1, said.count("OnEnd has panicked: panic: late\n"))
 }
 
-// A function of AfterEnd starts a run, of the same or another executor, whose end starts the next one: a chain that
+// A function of OnEnd starts a run, of the same or another executor, whose end starts the next one: a chain that
 // holds no goroutine.
-func TestAfterEndStartsRuns(t *testing.T) {
+func TestOnEndStartsRuns(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		for _, other := range []*executor.Executor{ex, newExecutor(t, executor.Config{Workers: 1})} {
 			within(t, ex, func() {
@@ -111,7 +111,7 @@ func TestAfterEndStartsRuns(t *testing.T) {
 						close(done)
 						return
 					}
-					[]*executor.Executor{ex, other}[n%2].Start(t.Context(), one(nothing)).AfterEnd(next)
+					[]*executor.Executor{ex, other}[n%2].Start(t.Context(), one(nothing)).OnEnd(next)
 				}
 				next(nil)
 				<-done
@@ -120,8 +120,8 @@ func TestAfterEndStartsRuns(t *testing.T) {
 	})
 }
 
-// Close waits for the functions of AfterEnd, and for the futures that they start on the run's worker.
-func TestAfterEndAndClose(t *testing.T) {
+// Close waits for the functions of OnEnd, and for the futures that they start on the run's worker.
+func TestOnEndAndClose(t *testing.T) {
 	for round := range testkit.Scale(200) {
 		ex := newExecutor(t, executor.Config{Workers: 1 + round%2})
 		within(t, ex, func() {
@@ -129,7 +129,7 @@ func TestAfterEndAndClose(t *testing.T) {
 			var told atomic.Pointer[executor.Future[int]]
 			gate := make(chan struct{})
 			r := ex.Start(t.Context(), one(func(context.Context) error { <-gate; return nil }))
-			r.AfterEnd(func(error) {
+			r.OnEnd(func(error) {
 				told.Store(executor.Async(t.Context(), ex, func(context.Context) (int, error) { ran.Store(true); return 0, nil }))
 			})
 			close(gate)
@@ -220,9 +220,9 @@ func TestAsyncAfterRunInline(t *testing.T) {
 	}
 }
 
-// TestAfterEndStartsOther: a run that a function of AfterEnd starts is nested in none, also if the body of the run that
+// TestOnEndStartsOther: a run that a function of OnEnd starts is nested in none, also if the body of the run that
 // has ended serves the next run already.
-func TestAfterEndStartsOther(t *testing.T) {
+func TestOnEndStartsOther(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2, MaxRuns: 4})
 	within(t, ex, func() {
 		g := fan(3, func(context.Context) error { return nil })
@@ -230,9 +230,9 @@ func TestAfterEndStartsOther(t *testing.T) {
 		for range testkit.Scale(2000) {
 			r := ex.Start(t.Context(), g)
 			others.Add(1)
-			r.AfterEnd(func(error) {
+			r.OnEnd(func(error) {
 				other := ex.Start(context.Background(), one(func(context.Context) error { return nil }))
-				other.AfterEnd(func(err error) {
+				other.OnEnd(func(err error) {
 					if err != nil {
 						t.Error(err)
 					}
@@ -245,9 +245,9 @@ func TestAfterEndStartsOther(t *testing.T) {
 	})
 }
 
-// TestAfterEndWaitsForNoRoom: a run that a function of AfterEnd starts does not wait for room, which another run has
+// TestOnEndWaitsForNoRoom: a run that a function of OnEnd starts does not wait for room, which another run has
 // that needs the worker.
-func TestAfterEndWaitsForNoRoom(t *testing.T) {
+func TestOnEndWaitsForNoRoom(t *testing.T) {
 	for range testkit.Scale(200) {
 		ex := newExecutor(t, executor.Config{Workers: 1, Spares: -1, MaxRuns: 1})
 		within(t, ex, func() {
@@ -255,8 +255,8 @@ func TestAfterEndWaitsForNoRoom(t *testing.T) {
 			var all sync.WaitGroup
 			all.Add(1)
 			r := ex.Start(t.Context(), one(nothing))
-			r.AfterEnd(func(error) {
-				ex.Start(context.Background(), one(nothing)).AfterEnd(func(error) { all.Done() })
+			r.OnEnd(func(error) {
+				ex.Start(context.Background(), one(nothing)).OnEnd(func(error) { all.Done() })
 			})
 			all.Go(func() { _ = ex.Run(t.Context(), one(nothing)) })
 			all.Go(func() { _ = ex.Run(t.Context(), one(nothing)) })
