@@ -130,8 +130,8 @@ func TestBlockingInside(t *testing.T) {
 				func(context.Context) error { wait(gate); return nil },
 				func(context.Context) error { close(gate); return nil })
 			permits := graph.NewSemaphore(1)
-			g.Task(nothing).Limit(permits)
-			g.Task(func(context.Context) error { wait(gate); return nil }).Limit(permits)
+			g.Task(nothing).Hold(permits)
+			g.Task(func(context.Context) error { wait(gate); return nil }).Hold(permits)
 			return ex.Run(ctx, g)
 		}},
 	} {

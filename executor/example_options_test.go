@@ -24,7 +24,7 @@ func ExampleWith() {
 	}
 	first := executor.With(work("served"), executor.RunOptions{Name: "tenant 1", Priority: executor.High})
 	second := executor.With(work("served later"), executor.RunOptions{
-		Name: "tenant 2", Priority: executor.Low, Limit: 1,
+		Name: "tenant 2", Priority: executor.Low, Workers: 1,
 	})
 	for _, job := range []executor.Job{first, second} {
 		r := ex.Start(context.Background(), job)

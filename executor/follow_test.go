@@ -217,9 +217,9 @@ func TestFollowGoexitAtTheEnd(t *testing.T) {
 		follower := graph.New("follower")
 		first := follower.Task(nothing)
 		first.Acquire(kept)
-		first.Precede(follower.Task(nothing).Limit(byHand)) // waits until the run is stopped, and has kept's permit
+		first.Precede(follower.Task(nothing).Hold(byHand)) // waits until the run is stopped, and has kept's permit
 		waits := graph.New("waits")
-		waits.Task(func(context.Context) error { runtime.Goexit(); return nil }).Limit(kept)
+		waits.Task(func(context.Context) error { runtime.Goexit(); return nil }).Hold(kept)
 
 		g, _ := executor.GroupWithContext(t.Context(), ex)
 		var runs []*executor.Run

@@ -110,7 +110,7 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // Called from a task of the executor Go waits, as in [Blocking], only if 256 functions wait for their turn already, and
 // only while there is a spare worker for each worker that waits, and some function has had its turn within a second or,
 // if a function of the group has waited for that in vain, within 10 ms. It does not wait in a run that a function of
-// the group has started, in a run with a [RunOptions.Limit], on an inline executor or, unless the caller is a function
+// the group has started, in a run with [RunOptions.Workers], on an inline executor or, unless the caller is a function
 // of the group, on top of another task that waits, or in a task that a goroutine runs which takes part.
 //
 // An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here while 256

@@ -306,7 +306,7 @@ func TestGroupWaitsForNoTurn(t *testing.T) {
 				}
 				return inner.Wait()
 			})
-			require.NoError(t, ex.Run(t.Context(), executor.With(limited, executor.RunOptions{Limit: 1})))
+			require.NoError(t, ex.Run(t.Context(), executor.With(limited, executor.RunOptions{Workers: 1})))
 			fill()
 		},
 	} {

@@ -17,8 +17,8 @@ func TestInlineBubbles(t *testing.T) {
 	semaphore := graph.NewSemaphore(1)
 	ran := 0
 	g := graph.New("g")
-	g.Task(func(context.Context) error { ran++; time.Sleep(time.Millisecond); return nil }).Limit(semaphore).
-		Precede(g.Task(func(context.Context) error { ran++; return nil }).Limit(semaphore))
+	g.Task(func(context.Context) error { ran++; time.Sleep(time.Millisecond); return nil }).Hold(semaphore).
+		Precede(g.Task(func(context.Context) error { ran++; return nil }).Hold(semaphore))
 	g.Subflow(func(_ context.Context, s *graph.Graph) error {
 		s.Task(func(context.Context) error { ran++; return nil })
 		return nil
@@ -57,7 +57,7 @@ func TestInlineWaitsInBubble(t *testing.T) {
 		semaphore := graph.NewSemaphore(1)
 		limited := func(f func(context.Context) error) *graph.Graph {
 			g := graph.New("limited")
-			g.Task(f).Limit(semaphore)
+			g.Task(f).Hold(semaphore)
 			return g
 		}
 		a, b := executor.NewInline(1), executor.NewInline(2)

@@ -32,7 +32,7 @@ func TestInlineCancelIsSeeded(t *testing.T) {
 			g := graph.New("g")
 			semaphore := graph.NewSemaphore(1)
 			for i := range n {
-				g.Task(func(context.Context) error { note(i); return nil }).Limit(semaphore)
+				g.Task(func(context.Context) error { note(i); return nil }).Hold(semaphore)
 			}
 			return ex.Run(ctx, g)
 		}},

@@ -73,13 +73,13 @@ func TestInlineInTask(t *testing.T) {
 				semaphore := graph.NewSemaphore(1)
 				held, put := make(chan int), make(chan int)
 				g := graph.New("g")
-				first := g.Task(func(context.Context) error { close(held); <-put; return nil }).Limit(semaphore)
+				first := g.Task(func(context.Context) error { close(held); <-put; return nil }).Hold(semaphore)
 				first.Precede(g.Task(nested))
 				result := make(chan error)
 				go func() { result <- ex.Run(t.Context(), g) }()
 				<-held
 				h := graph.New("h")
-				h.Task(nested).Limit(semaphore)
+				h.Task(nested).Hold(semaphore)
 				r := in.Start(t.Context(), h)
 				close(put)
 				require.NoError(t, <-result)
@@ -127,7 +127,7 @@ func TestInlineSleepHidesNothing(t *testing.T) {
 			semaphore := graph.NewSemaphore(1)
 			limited := func(f func(context.Context) error) *graph.Graph {
 				g := graph.New("limited")
-				g.Task(f).Limit(semaphore)
+				g.Task(f).Hold(semaphore)
 				return g
 			}
 			holder, in := executor.NewInline(1), executor.NewInline(2)
@@ -162,7 +162,7 @@ func TestInlineGoexitPassesThrough(t *testing.T) {
 		}{
 			{"static", func(hold, after func(context.Context) error, limit ...*graph.Semaphore) *graph.Graph {
 				g := graph.New("g")
-				g.Task(hold).Limit(limit...).Precede(g.Task(after))
+				g.Task(hold).Hold(limit...).Precede(g.Task(after))
 				return g
 			}},
 			{"dynamic", func(hold, after func(context.Context) error, limit ...*graph.Semaphore) *graph.Graph {
@@ -170,12 +170,12 @@ func TestInlineGoexitPassesThrough(t *testing.T) {
 				g.Condition(func(ctx context.Context) (int, error) {
 					return 0,
 						hold(ctx)
-				}).Limit(limit...).Precede(g.Task(after))
+				}).Hold(limit...).Precede(g.Task(after))
 				return g
 			}},
 			{"priorities", func(hold, after func(context.Context) error, limit ...*graph.Semaphore) *graph.Graph {
 				g := graph.New("g")
-				g.Task(hold).Limit(limit...).Priority(graph.High).Precede(g.Task(after))
+				g.Task(hold).Hold(limit...).Priority(graph.High).Precede(g.Task(after))
 				return g
 			}},
 		} {
@@ -195,7 +195,7 @@ func TestInlineGoexitPassesThrough(t *testing.T) {
 					var runs []*executor.Run
 					for _, s := range []*graph.Semaphore{a, b, b, a} {
 						g := graph.New("waits")
-						g.Task(exit).Limit(s)
+						g.Task(exit).Hold(s)
 						runs = append(runs, in.Start(t.Context(), g))
 					}
 					close(put)
@@ -397,7 +397,7 @@ func (n *nest) use(ctx context.Context, ex *executor.Executor, kind int, bodies 
 			g.Task(func(context.Context) error {
 				runtime.Gosched()
 				return nil
-			}).Limit(n.semaphore).Precede(g.Task(body))
+			}).Hold(n.semaphore).Precede(g.Task(body))
 		}
 		return ex.Run(ctx, g)
 	}

@@ -119,10 +119,10 @@ func TestInlineEverything(t *testing.T) {
 		rounds := 0
 		flow := g.Subflow(func(_ context.Context, sub *graph.Graph) error {
 			for range 3 {
-				sub.Task(func(context.Context) error { rounds++; return nil }).Limit(limit)
+				sub.Task(func(context.Context) error { rounds++; return nil }).Hold(limit)
 			}
 			return nil
-		}).Limit(limit)
+		}).Hold(limit)
 		again := g.Condition(func(context.Context) (int, error) {
 			if rounds < 12 {
 				return 0, nil

@@ -30,7 +30,7 @@ type seat struct {
 // IntakeStats says how an executor with a [Config.MaxRuns] bounds its work. All but Inside and Waiting are counts since
 // the executor was made.
 type IntakeStats struct {
-	Limit   int    // Config.MaxRuns; 0 means that nothing is bounded, and the other fields are 0
+	MaxRuns int    // Config.MaxRuns; 0 means that nothing is bounded, and the other fields are 0
 	Inside  int    // runs and futures in progress that were started from outside
 	Waiting int    // calls that wait for room
 	Waited  uint64 // calls that have waited for room, or wait

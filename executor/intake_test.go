@@ -80,7 +80,7 @@ func TestMaxRuns(t *testing.T) {
 			eventually(func() bool { return ex.Stats().Intake.Waiting == 5 })
 			cancel(errTest)
 			eventually(func() bool { return ex.Stats().Intake.Waiting == 3 })
-			require.Equal(t, executor.IntakeStats{Limit: 2, Inside: 2, Waiting: 3, Waited: 5, Refused: 1}, ex.Stats().Intake)
+			require.Equal(t, executor.IntakeStats{MaxRuns: 2, Inside: 2, Waiting: 3, Waited: 5, Refused: 1}, ex.Stats().Intake)
 			close(gate)
 			all.Wait()
 			require.NoError(t, first.Wait())

@@ -211,18 +211,18 @@ type RunOptions struct {
 	//
 	// A nested run has the priority of the run around it, whatever its own options say. Futures of [Async] are Normal.
 	Priority Priority
-	// Limit is the largest number of workers that run tasks of the run, and of the runs nested in it, at a time. 0
+	// Workers is the largest number of workers that run tasks of the run, and of the runs nested in it, at a time. 0
 	// means no limit. A nested run may have a limit of its own besides. Futures that a task starts with [Async] are not
 	// counted.
 	//
 	// A worker that waits inside a task, in a Wait, a Join or [Blocking], counts as one that runs the task. So tasks
-	// that wait for each other in Blocking need a Limit of as many as wait at a time. Waits for work of this module
-	// need no more than 1.
-	Limit int
+	// that wait for each other in Blocking need as many Workers as wait at a time. Waits for work of this module need
+	// no more than 1.
+	Workers int
 }
 
 // With returns a job that does what j does, in a run with the given options. j may have options from With already: of
-// each option that is set in both, o counts. With panics if j is nil, the priority is none of the three or the limit is
+// each option that is set in both, o counts. With panics if j is nil, the priority is none of the three or Workers is
 // negative.
 //
 // The options hold for runs that are started with the job that With returns. A Job that calls the Begin of another is
@@ -233,8 +233,8 @@ func With(j Job, o RunOptions) Job {
 		panic("executor: With of a nil job")
 	case !o.Priority.isKnown():
 		panic(fmt.Sprintf("executor: With of %v: there are Low, Normal and High", o.Priority))
-	case o.Limit < 0:
-		panic(fmt.Sprintf("executor: With of Limit %d: give a number of workers, or 0 for no limit", o.Limit))
+	case o.Workers < 0:
+		panic(fmt.Sprintf("executor: With of Workers %d: give a number of workers, or 0 for no limit", o.Workers))
 	}
 	if inner, ok := j.(*optioned); ok {
 		j = inner.Job
@@ -244,8 +244,8 @@ func With(j Job, o RunOptions) Job {
 		if o.Priority == Normal {
 			o.Priority = inner.options.Priority
 		}
-		if o.Limit == 0 {
-			o.Limit = inner.options.Limit
+		if o.Workers == 0 {
+			o.Workers = inner.options.Workers
 		}
 	}
 	return &optioned{j, o}

@@ -6,9 +6,9 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A limiter keeps the number of workers in a run, and in the runs nested in it, at RunOptions.Limit or below. A worker
-// takes a slot before it enters a body of such a run. It gives the slot back when it turns to something else, and not
-// while it waits inside a task of the run. An item for which there is no slot is held.
+// A limiter keeps the number of workers in a run, and in the runs nested in it, at RunOptions.Workers or below. A
+// worker takes a slot before it enters a body of such a run. It gives the slot back when it turns to something else,
+// and not while it waits inside a task of the run. An item for which there is no slot is held.
 //
 // A held item implies that, when it came, every slot was taken. A worker that gives a slot back puts as many held items
 // into the injector as slots are free then. So no item is held while no worker has a slot. Both are decided under mu.
@@ -123,7 +123,7 @@ func limitFor(ex *executor, j Job, parent *Run) (l *limiter) {
 	if parent != nil {
 		l = partsOfRun(parent).limit
 	}
-	if most := optionsOf(j).Limit; most > 0 && ex.inline == nil { // an inline executor has one worker
+	if most := optionsOf(j).Workers; most > 0 && ex.inline == nil { // an inline executor has one worker
 		l = &limiter{up: l, most: most}
 	}
 	return l

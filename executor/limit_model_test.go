@@ -29,7 +29,7 @@ func TestModelLimit(t *testing.T) {
 			j.push(w, r.visit)
 			r.visit(w)
 		}
-		j.ended(ex.Run(context.Background(), With(j, RunOptions{Limit: 1})))
+		j.ended(ex.Run(context.Background(), With(j, RunOptions{Workers: 1})))
 		stop(ex)
 	})
 }
@@ -47,7 +47,7 @@ func TestModelLimitHelper(t *testing.T) {
 			outer.push(w, nothing)
 			inner.ended(ex.Run(context.Background(), inner))
 		}
-		outer.ended(ex.Run(context.Background(), With(outer, RunOptions{Limit: 1})))
+		outer.ended(ex.Run(context.Background(), With(outer, RunOptions{Workers: 1})))
 		stop(ex)
 	})
 }
@@ -64,7 +64,7 @@ func TestModelLimitNested(t *testing.T) {
 			r.visit(w)
 		}
 		outer.first = func(*Worker) {
-			inner.ended(ex.Run(context.Background(), With(inner, RunOptions{Limit: 1})))
+			inner.ended(ex.Run(context.Background(), With(inner, RunOptions{Workers: 1})))
 		}
 		outer.ended(ex.Run(context.Background(), outer))
 		stop(ex)
@@ -81,7 +81,7 @@ func TestModelLimitJoin(t *testing.T) {
 			model.Assert(f.Join(s) == 1 && called, "the call was not made")
 			return nil
 		})
-		err := ex.Run(context.Background(), With(job, RunOptions{Limit: 1}))
+		err := ex.Run(context.Background(), With(job, RunOptions{Workers: 1}))
 		model.Assert(err == nil, "the run failed: %v", err)
 		stop(ex)
 	})

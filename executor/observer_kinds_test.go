@@ -118,7 +118,7 @@ var observedKinds = []struct {
 		g := graph.New("g")
 		s := graph.NewSemaphore(1)
 		for range 30 {
-			y.add(g, "x").Limit(s)
+			y.add(g, "x").Hold(s)
 		}
 		return nil, ex.Run(context.Background(), g)
 	}},
@@ -127,7 +127,7 @@ var observedKinds = []struct {
 		first := y.add(g, "first").Priority(graph.High)
 		s := graph.NewSemaphore(2)
 		for range 30 {
-			first.Precede(y.add(g, "x").Limit(s))
+			first.Precede(y.add(g, "x").Hold(s))
 		}
 		return nil, ex.Run(context.Background(), g)
 	}},
@@ -136,8 +136,8 @@ var observedKinds = []struct {
 		s := graph.NewSemaphore(1)
 		for range 20 {
 			x := g.Task(func(context.Context) error { y.note("x"); panic(errObserved) }).Named("x")
-			x.Precede(y.add(g, "after").Limit(s))
-			g.Task(func(context.Context) error { y.note("e"); return errObserved }).Named("e").Limit(s)
+			x.Precede(y.add(g, "after").Hold(s))
+			g.Task(func(context.Context) error { y.note("e"); return errObserved }).Named("e").Hold(s)
 		}
 		err := ex.Run(context.Background(), g)
 		if !errors.Is(err, errObserved) {

@@ -125,7 +125,7 @@ func (x *wild) graph(depth int) *graph.Graph {
 		}
 		task.Named(name)
 		if x.rng.IntN(5) == 0 {
-			task.Limit(permits)
+			task.Hold(permits)
 		}
 		if x.rng.IntN(40) == 0 {
 			task.Priority(graph.High)

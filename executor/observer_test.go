@@ -155,7 +155,7 @@ func TestObservedForm(t *testing.T) {
 	g := graph.New("g")
 	first, s := y.add(g, "first"), graph.NewSemaphore(3)
 	for range 40 {
-		first.Precede(y.add(g, "x"), y.add(g, "limited").Limit(s))
+		first.Precede(y.add(g, "x"), y.add(g, "limited").Hold(s))
 	}
 	graph.Use(graph.Make(g, func(context.Context) (int, error) { y.note("make"); return 7, nil }).Named("make"),
 		func(_ context.Context, i int) error { y.note("use"); return nil }).Named("use")

@@ -41,7 +41,7 @@ func TestWithName(t *testing.T) {
 	}{
 		{nothingTo("a"), "a"},
 		{executor.With(nothingTo("a"), executor.RunOptions{}), "a"},
-		{executor.With(executor.With(nothingTo("a"), executor.RunOptions{Name: "b"}), executor.RunOptions{Limit: 1}), "b"},
+		{executor.With(executor.With(nothingTo("a"), executor.RunOptions{Name: "b"}), executor.RunOptions{Workers: 1}), "b"},
 		{executor.With(executor.With(nothingTo("a"), executor.RunOptions{Name: "b"}), executor.RunOptions{Name: "c"}), "c"},
 	} {
 		r := ex.Start(context.Background(), c.job)
@@ -57,8 +57,8 @@ func TestWithBadInput(t *testing.T) {
 		"executor: With of Priority(2): there are Low, Normal and High": func() {
 			executor.With(nothingTo("a"), executor.RunOptions{Priority: 2})
 		},
-		"executor: With of Limit -1: give a number of workers, or 0 for no limit": func() {
-			executor.With(nothingTo("a"), executor.RunOptions{Limit: -1})
+		"executor: With of Workers -1: give a number of workers, or 0 for no limit": func() {
+			executor.With(nothingTo("a"), executor.RunOptions{Workers: -1})
 		},
 	} {
 		require.PanicsWithValue(t, want, f)
@@ -183,7 +183,7 @@ func TestLowDoesNotDisplace(t *testing.T) {
 func TestPriorityOfNested(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	within(t, ex, func() {
-		inner := executor.With(graph.New("empty"), executor.RunOptions{Priority: executor.High, Limit: 1, Name: "inner"})
+		inner := executor.With(graph.New("empty"), executor.RunOptions{Priority: executor.High, Workers: 1, Name: "inner"})
 		require.NoError(t, ex.Run(context.Background(), executor.With(one(func(ctx context.Context) error {
 			return ex.Run(ctx, inner)
 		}), executor.RunOptions{Priority: executor.Low})))
@@ -257,7 +257,7 @@ func limitedJobs(ex *executor.Executor, c *crowd) map[string]executor.Job {
 	limits := func() *graph.Graph {
 		g := graph.New("limits")
 		for i := range 6 {
-			o := executor.RunOptions{Limit: 1 + i%3}
+			o := executor.RunOptions{Workers: 1 + i%3}
 			g.Task(func(ctx context.Context) error { return ex.Run(ctx, executor.With(wide(), o)) })
 			g.Task(func(ctx context.Context) error { return ex.Run(ctx, executor.With(tree(5), o)) })
 		}
@@ -286,7 +286,7 @@ func TestLimit(t *testing.T) {
 			var c crowd
 			for name, job := range limitedJobs(ex, &c) {
 				c.most.Store(0)
-				r := ex.Start(context.Background(), executor.With(job, executor.RunOptions{Limit: limit}))
+				r := ex.Start(context.Background(), executor.With(job, executor.RunOptions{Workers: limit}))
 				require.NoError(t, r.Wait(), name)
 				require.LessOrEqual(t, c.most.Load(), int64(limit), name)
 			}
@@ -309,7 +309,7 @@ func TestLimitTwoTenants(t *testing.T) {
 					for name, job := range limitedJobs(ex, c) {
 						c.most.Store(0)
 						r := ex.Start(context.Background(), executor.With(job, executor.RunOptions{
-							Name: fmt.Sprintf("%s of tenant %d", name, tenant), Limit: limit,
+							Name: fmt.Sprintf("%s of tenant %d", name, tenant), Workers: limit,
 							Priority: executor.Priority(tenant),
 						}))
 						if twin == 1 {
@@ -349,7 +349,7 @@ func TestLimitLetsOthersIn(t *testing.T) {
 			close(begun)
 			return nil
 		})
-		r := ex.Start(context.Background(), executor.With(l, executor.RunOptions{Limit: 1}))
+		r := ex.Start(context.Background(), executor.With(l, executor.RunOptions{Workers: 1}))
 		<-begun
 		var met sync.WaitGroup
 		met.Add(ex.Workers() - 1)

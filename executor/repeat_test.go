@@ -143,7 +143,7 @@ func TestRepeatOptions(t *testing.T) {
 			<-ready
 			seen = append(seen, r.Progress().Done)
 			return nil
-		}), executor.RunOptions{Name: "nightly", Limit: 1})
+		}), executor.RunOptions{Name: "nightly", Workers: 1})
 		r = ex.Start(t.Context(), executor.Times(low, 3))
 		require.Equal(t, "nightly", r.Name())
 		close(ready)

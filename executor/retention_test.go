@@ -136,7 +136,7 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 			g.Subflow(func(_ context.Context, sub *graph.Graph) error {
 				b := load()
 				for range 10 {
-					sub.Task(func(context.Context) error { _ = b[0]; return nil }).Limit(graph.NewSemaphore(1))
+					sub.Task(func(context.Context) error { _ = b[0]; return nil }).Hold(graph.NewSemaphore(1))
 				}
 				return nil
 			})

@@ -28,7 +28,7 @@ import (
 //
 //   - a [Group] with [Group.SetLimit], made by [GroupWithContext] with the scope's context: its functions are nested in
 //     the run, and those that wait for their turn are on no stack. A function that needs a scope gets one by [Call];
-//   - the Limit of [RunOptions], and of package parallel, for the number of workers.
+//   - the Workers of [RunOptions], and of package parallel, for the number of workers.
 type Scope struct {
 	top      top              // first, with slack and lo: what Fork and Join use
 	slack    *xatomic.Uintptr // of the worker's lane; constant

@@ -45,8 +45,8 @@ type Share struct {
 	// Minimum is how many processors the executor is allotted before others have more than one, if it desires them. If
 	// the minima of all jobs are more than there are processors, they are shared evenly by weight.
 	Minimum int
-	// Limit is the largest allotment. 0 means Config.Workers.
-	Limit int
+	// Maximum is the largest allotment. 0 means Config.Workers.
+	Maximum int
 	// Processors is the number of processors that all jobs of the table share, and Cycle the time between two
 	// estimates, document 003's est_cycle. All jobs of a table must have the same. 0 means the processors that the
 	// process may use, and 5 ms, which is the document's choice.
@@ -95,7 +95,7 @@ func (s *Share) withDefaults(workers int, bad func(format string, args ...any)) 
 	c.Processors = cmp.Or(c.Processors, runtime.NumCPU())
 	c.Cycle = cmp.Or(c.Cycle, defaultCycle)
 	c.Efficiency = cmp.Or(c.Efficiency, defaultEfficiency)
-	c.Limit = cmp.Or(c.Limit, workers)
+	c.Maximum = cmp.Or(c.Maximum, workers)
 	c.Weight = cmp.Or(c.Weight, 1)
 	for _, f := range []struct {
 		name  string
@@ -104,7 +104,7 @@ func (s *Share) withDefaults(workers int, bad func(format string, args ...any)) 
 	}{
 		{"Weight", c.Weight, "1"},
 		{"Minimum", c.Minimum, "none"},
-		{"Limit", c.Limit, "Config.Workers"},
+		{"Maximum", c.Maximum, "Config.Workers"},
 		{"Processors", c.Processors, "those that the process may use"},
 	} {
 		if f.value < 0 {

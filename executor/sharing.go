@@ -99,7 +99,7 @@ func (s *sharing) join() {
 	}
 	cfg := s.cfg
 	job, err := gat.Join(cfg.Path, cfg.Processors, cfg.Cycle, gat.Terms{
-		Name: s.ex.cfg.Name, Workers: s.ex.cfg.Workers, Weight: cfg.Weight, Minimum: cfg.Minimum, Limit: cfg.Limit,
+		Name: s.ex.cfg.Name, Workers: s.ex.cfg.Workers, Weight: cfg.Weight, Minimum: cfg.Minimum, Limit: cfg.Maximum,
 	})
 	if err != nil {
 		s.err.Store(&err)

@@ -386,11 +386,11 @@ func TestShareManager(t *testing.T) {
 
 func TestShareConfig(t *testing.T) {
 	_, err := executor.New(executor.Config{Workers: 2, Host: executor.Host{Share: &executor.Share{
-		Weight: -1, Minimum: -2, Limit: -3, Processors: -4, Cycle: time.Minute, Efficiency: 1.5, Desire: "guess",
+		Weight: -1, Minimum: -2, Maximum: -3, Processors: -4, Cycle: time.Minute, Efficiency: 1.5, Desire: "guess",
 	}}})
 	for _, s := range []string{
 		"Config.Host.Share.Weight is -1: give a positive number, or 0 for 1",
-		"Config.Host.Share.Minimum is -2", "Config.Host.Share.Limit is -3: give a positive number, or 0 for Config.Workers",
+		"Config.Host.Share.Minimum is -2", "Config.Host.Share.Maximum is -3: give a positive number, or 0 for Config.Workers",
 		"Config.Host.Share.Processors is -4", "Config.Host.Share.Cycle is 1m0s: give 1ms to 1s, or 0 for 5ms",
 		"Config.Host.Share.Efficiency is 1.5: give a number above 0 and at most 1, or 0 for 0.5",
 		"Config.Host.Share.Desire is \"guess\": use one of [steal-ratio ready-items]",

@@ -27,7 +27,7 @@ func (t Task) Acquire(semaphores ...*Semaphore) Task { return t.addLimits("Acqui
 
 // Release makes the task give back a permit of each of the semaphores when it has ended, in whatever way, or two of one
 // that is named twice. The permits are those that the run has from [Task.Acquire]; a task with both is as one with
-// [Task.Limit]. If the run has too few, the task fails. If no task acquires any, or if all tasks together release more
+// [Task.Hold]. If the run has too few, the task fails. If no task acquires any, or if all tasks together release more
 // permits than they acquire and there is no condition, [Graph.Validate] says so. Release panics if a semaphore has
 // fewer permits than the task gives back.
 func (t Task) Release(semaphores ...*Semaphore) Task { return t.addLimits("Release", 0, 1, semaphores) }

@@ -78,7 +78,7 @@ func TestModelSemaphoreByHand(t *testing.T) {
 		var r *executor.Run
 		model.Calm(func() {
 			g := New("g")
-			g.Task(func(context.Context) error { ran++; return nil }).Limit(s)
+			g.Task(func(context.Context) error { ran++; return nil }).Hold(s)
 			s.TryAcquire(1)
 			r = ex.Start(context.Background(), g)
 		})

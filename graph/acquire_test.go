@@ -46,7 +46,7 @@ func TestAcquire(t *testing.T) {
 			for i := range 6 {
 				first, last := addSession(g, s, in, i)
 				g.Task(nothing).Precede(first)
-				last.Precede(g.Task(func(context.Context) error { in.pass(runtime.Gosched); return nil }).Limit(s))
+				last.Precede(g.Task(func(context.Context) error { in.pass(runtime.Gosched); return nil }).Hold(s))
 			}
 			within(t, ex, func() {
 				var wg sync.WaitGroup
@@ -95,7 +95,7 @@ func TestAcquireKept(t *testing.T) {
 						return nil
 					}
 				}
-				first := g.Task(body(0)).Acquire(s, s, two).Limit(two)
+				first := g.Task(body(0)).Acquire(s, s, two).Hold(two)
 				second, last := g.Task(body(1)).Release(s), g.Task(body(2)).Release(s)
 				first.Precede(second)
 				second.Precede(last)
@@ -233,7 +233,7 @@ func TestAcquireMistakes(t *testing.T) {
 	require.PanicsWithValue(t, `graph "g": task a needs 3 permits of a semaphore that has 2: it would never run`,
 		func() { a.Acquire(two, two, two) })
 	require.PanicsWithValue(t, `graph "g": task a needs 3 permits of a semaphore that has 2: it would never run`,
-		func() { g.Task(nothing).Named("a").Limit(two).Acquire(two, two) })
+		func() { g.Task(nothing).Named("a").Hold(two).Acquire(two, two) })
 	require.PanicsWithValue(t, `graph "g": task a gives back 3 permits of a semaphore that has 2`,
 		func() { a.Release(two, two, two) })
 	require.PanicsWithValue(t, `graph "g": Acquire of task a by a nil semaphore`, func() { a.Acquire(nil) })
@@ -260,7 +260,7 @@ func TestAcquireValidate(t *testing.T) {
 		want  string
 	}{
 		"no task acquires": {func(task func(string, ...graph.Task) graph.Task) {
-			task("a").Limit(two).Release(two)
+			task("a").Hold(two).Release(two)
 		}, `task a releases a permit of a semaphore that no task acquires`},
 		"too many releases": {func(task func(string, ...graph.Task) graph.Task) {
 			a := task("a").Acquire(two)
@@ -275,7 +275,7 @@ func TestAcquireValidate(t *testing.T) {
 		"kept on the path": {func(task func(string, ...graph.Task) graph.Task) {
 			a := task("a").Acquire(two)
 			b := task("b", a, a).Acquire(two)
-			c := task("c", b).Limit(two)
+			c := task("c", b).Hold(two)
 			task("e", task("d", c).Release(two)).Release(two)
 		}, `task c can never run: it needs 1 permits of a semaphore that has 2, and tasks before it keep 2: ` +
 			`release some of them in a task before it`},
@@ -287,7 +287,7 @@ func TestAcquireValidate(t *testing.T) {
 		}, ""},
 		"acquired and released": {func(task func(string, ...graph.Task) graph.Task) {
 			b := task("b", task("a").Acquire(one)).Release(one)
-			task("d", task("c", b).Acquire(one).Limit(two)).Release(one).Limit(two, two)
+			task("d", task("c", b).Acquire(one).Hold(two)).Release(one).Hold(two, two)
 		}, ""},
 		"at once, for another": {func(task func(string, ...graph.Task) graph.Task) {
 			task("b", task("a").Acquire(two)).Acquire(two).Release(two, two)

@@ -237,7 +237,7 @@ func TestConditionFailures(t *testing.T) {
 					return 1, nil
 				}
 				return 0, nil
-			}).Named("again").Limit(s)
+			}).Named("again").Hold(s)
 			begin.Precede(again)
 			again.Precede(again, g.Task(nothing))
 			join := g.Task(nothing)

@@ -80,7 +80,7 @@ func (g *garden) fill(sub *graph.Graph, depth int) {
 			choose.Precede(again)
 		}
 		if kind <= 2 && g.draw(4) == 0 { // others would wait for what needs the same permits
-			task.Limit(g.semaphore)
+			task.Hold(g.semaphore)
 		}
 		if g.draw(4) == 0 {
 			task.Priority(graph.High - graph.Priority(g.draw(3)))

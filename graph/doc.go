@@ -21,7 +21,7 @@
 // when somebody says so, and holds no worker until then. [Graph.Retry] adds a task that calls its function again if it
 // fails. A [Value] is a typed result that one task makes and others take. [Graph.Condition] adds a task that chooses
 // which of its successors runs next, for branches and loops; a run with conditions ends when no task is left that could
-// run. With [Task.Limit] a task runs only while it holds permits of a [Semaphore]; from a [Task.Acquire] to a
+// run. With [Task.Hold] a task runs only while it holds permits of a [Semaphore]; from a [Task.Acquire] to a
 // [Task.Release] a run holds them.
 //
 // # Walking and editing

@@ -55,7 +55,7 @@ func (b *built) fill(g *graph.Graph, of *block, flow *firing) {
 			tasks[i].Priority(v.priority)
 		}
 		for _, s := range v.limits {
-			tasks[i].Limit(b.semaphores[s])
+			tasks[i].Hold(b.semaphores[s])
 		}
 		if v.name != "" && v.does != stands {
 			tasks[i].Named(v.name)

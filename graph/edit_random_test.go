@@ -163,7 +163,7 @@ func (k *editing) edit(kinds []graph.Kind) {
 		s := k.sems[k.rng.IntN(len(k.sems))]
 		if !slices.Contains(a.limits, s) {
 			a.limits = append(a.limits, s)
-			a.task.Limit(s)
+			a.task.Hold(s)
 		}
 	case which == 37:
 		inner := k.subs[k.rng.IntN(len(k.subs))]

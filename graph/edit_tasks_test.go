@@ -133,5 +133,5 @@ func (s *edited) label(t graph.Task) {
 	if s.priority != graph.Normal {
 		t.Priority(s.priority)
 	}
-	t.Limit(s.limits...)
+	t.Hold(s.limits...)
 }

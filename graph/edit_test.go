@@ -27,7 +27,7 @@ func noting(g *graph.Graph, ran *[]string, names ...string) (tasks []graph.Task)
 			defer noted.Unlock()
 			*ran = append(*ran, name)
 			return nil
-		}).Named(name).Limit(one))
+		}).Named(name).Hold(one))
 	}
 	return tasks
 }
@@ -95,7 +95,7 @@ func TestRemove(t *testing.T) {
 	for range 4 {
 		tasks = append(tasks, g.Task(nothing))
 	}
-	tasks[1].Named("one").Priority(graph.High).Limit(graph.NewSemaphore(1))
+	tasks[1].Named("one").Priority(graph.High).Hold(graph.NewSemaphore(1))
 	tasks[0].Precede(tasks[1])
 	tasks[1].Precede(tasks[2])
 	tasks[2].Precede(tasks[3])
@@ -123,7 +123,7 @@ func TestRemove(t *testing.T) {
 		"Unprecede":  func() { old.Unprecede(again) },
 		"Remove":     func() { old.Remove() },
 		"Rebind":     func() { old.Rebind(nothing) },
-		"Limit":      func() { old.Limit(graph.NewSemaphore(1)) },
+		"Hold":       func() { old.Hold(graph.NewSemaphore(1)) },
 		"Priority":   func() { old.Priority(graph.Low) },
 		"Successors": func() { old.Successors() },
 		"Kind":       func() { old.Kind() },
@@ -481,13 +481,13 @@ func TestEditAfterCancel(t *testing.T) {
 	g := graph.New("g")
 	var tasks []graph.Task
 	for range 10 {
-		tasks = append(tasks, g.Task(func(context.Context) error { return nil }).Limit(graph.NewSemaphore(1)))
+		tasks = append(tasks, g.Task(func(context.Context) error { return nil }).Hold(graph.NewSemaphore(1)))
 	}
 	for i := range testkit.Scale(2000) {
 		r := ex.Start(t.Context(), g)
 		go r.Cancel(nil)
 		_ = r.Wait()
 		tasks[i%10].Remove()
-		tasks[i%10] = g.Task(func(context.Context) error { return nil }).Limit(graph.NewSemaphore(1))
+		tasks[i%10] = g.Task(func(context.Context) error { return nil }).Hold(graph.NewSemaphore(1))
 	}
 }

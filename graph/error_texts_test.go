@@ -68,7 +68,7 @@ var errorTexts = map[string]struct {
 		return g.Module(mid)
 	}, `graph "g": task t: graph "mid": task m: graph "sub": task in: `},
 	"module that runs apart": {func(g *graph.Graph, _ *executor.Executor, fail func() error) graph.Task {
-		return g.Module(failingModule(fail)).Limit(graph.NewSemaphore(1))
+		return g.Module(failingModule(fail)).Hold(graph.NewSemaphore(1))
 	}, `graph "g": task t: graph "sub": task in: `},
 	"run in a task": {func(g *graph.Graph, ex *executor.Executor, fail func() error) graph.Task {
 		return g.Task(func(ctx context.Context) error { return ex.Run(ctx, failingModule(fail)) })

@@ -327,7 +327,7 @@ func TestTaskErrorOfNamedRun(t *testing.T) {
 		}, ""},
 		"module": {func(g *graph.Graph) graph.Task { return g.Module(failing("sub")) }, `graph "sub": task t: `},
 		"module that runs apart": {func(g *graph.Graph) graph.Task {
-			return g.Module(failing("sub")).Limit(graph.NewSemaphore(1))
+			return g.Module(failing("sub")).Hold(graph.NewSemaphore(1))
 		}, `graph "sub": task t: `},
 		"subflow in a subflow": {func(g *graph.Graph) graph.Task {
 			return g.Subflow(func(_ context.Context, sub *graph.Graph) error {

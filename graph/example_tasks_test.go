@@ -97,7 +97,7 @@ func ExampleMakeExternal() {
 }
 
 // At most two of the downloads run at once, across graphs.
-func ExampleTask_Limit() {
+func ExampleTask_Hold() {
 	ex, err := executor.New(executor.Config{Workers: 4})
 	if err != nil {
 		log.Fatal(err)
@@ -114,7 +114,7 @@ func ExampleTask_Limit() {
 			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 			}
 			return nil
-		}).Limit(connections)
+		}).Hold(connections)
 	}
 	fmt.Println(ex.Run(context.Background(), g), most.Load() <= 2)
 	// Output: <nil> true

@@ -9,7 +9,7 @@ import (
 
 // External adds a task that ends when somebody says so: fn starts something, such as a timer, a request, or a run on
 // another executor, and returns, and later a call of done ends the task. Until then the task holds no worker. It holds
-// the permits of its [Task.Limit], and its successors wait.
+// the permits of its [Task.Hold], and its successors wait.
 //
 //	g.External(func(ctx context.Context, done func(error)) error {
 //		client.Go(ctx, request, done)

@@ -96,7 +96,7 @@ func TestExternalNever(t *testing.T) {
 		g := graph.New("g")
 		a, b := graph.New("a"), graph.NewSemaphore(1)
 		x := a.External(func(_ context.Context, done func(error)) error { late = done; close(returned); return nil })
-		x.Limit(b).Precede(a.Task(func(context.Context) error { t.Error("not skipped"); return nil }))
+		x.Hold(b).Precede(a.Task(func(context.Context) error { t.Error("not skipped"); return nil }))
 		g.Module(a)
 		r := ex.Start(t.Context(), g)
 		<-returned
@@ -129,7 +129,7 @@ func TestExternalStopped(t *testing.T) {
 		"conditions": func(g *graph.Graph, x graph.Task) {
 			x.Precede(g.Condition(func(context.Context) (int, error) { t.Error("not skipped"); return 0, nil }))
 		},
-		"limit": func(_ *graph.Graph, x graph.Task) { x.Limit(graph.NewSemaphore(1)) },
+		"limit": func(_ *graph.Graph, x graph.Task) { x.Hold(graph.NewSemaphore(1)) },
 	} {
 		g := graph.New("g")
 		begun := make(chan struct{})
@@ -163,7 +163,7 @@ func TestExternalInLoop(t *testing.T) {
 				done(nil)
 			}()
 			return nil
-		}).Limit(s)
+		}).Hold(s)
 		again := g.Condition(func(context.Context) (int, error) {
 			rounds++
 			if rounds%10 == 0 {
@@ -294,7 +294,7 @@ func TestExternalRandom(t *testing.T) {
 					tasks[i] = g.Task(func(context.Context) error { check(); return end() })
 				}
 				if rng.IntN(3) == 0 {
-					tasks[i].Limit(s)
+					tasks[i].Hold(s)
 				}
 				if seed%2 == 0 && rng.IntN(3) == 0 {
 					tasks[i].Priority(graph.High)

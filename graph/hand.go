@@ -29,7 +29,7 @@ func (s *Semaphore) takeByHand(n int) bool {
 
 // Acquire waits until n permits are free and takes them. [Semaphore.Release] gives them back. If ctx ends first,
 // Acquire takes none and returns ctx's error. On a worker it waits as in [executor.Blocking]; a task of a graph that
-// needs permits all the time it runs waits better with [Task.Limit]. A task must not wait for permits that only tasks
+// needs permits all the time it runs waits better with [Task.Hold]. A task must not wait for permits that only tasks
 // after it give back. Acquire panics if n is below one or if the semaphore has fewer permits.
 func (s *Semaphore) Acquire(ctx context.Context, n int) (err error) {
 	s.mustHave("Acquire", n)

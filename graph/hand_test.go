@@ -22,7 +22,7 @@ func TestSemaphoreByHand(t *testing.T) {
 		s, in := graph.NewSemaphore(3), &gate{permits: 3}
 		g := graph.New("g")
 		for range 10 {
-			g.Task(func(context.Context) error { in.pass(runtime.Gosched); return nil }).Limit(s)
+			g.Task(func(context.Context) error { in.pass(runtime.Gosched); return nil }).Hold(s)
 		}
 		pass := func(ctx context.Context, n int) error {
 			if err := s.Acquire(ctx, n); err != nil {
@@ -113,7 +113,7 @@ func TestSemaphoreByHandMistakes(t *testing.T) {
 	// A permit of a task cannot be given back by hand.
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	g := graph.New("g")
-	g.Task(func(context.Context) error { s.Release(1); return nil }).Limit(s)
+	g.Task(func(context.Context) error { s.Release(1); return nil }).Hold(s)
 	require.ErrorContains(t, run(t, ex, t.Context(), g), "have taken 0")
 	requireFree(t, s, 2)
 }

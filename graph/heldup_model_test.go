@@ -22,7 +22,7 @@ func TestModelHeldUp(t *testing.T) {
 		{"permit", func(inner *Graph) func(context.Context) error {
 			s := NewSemaphore(1)
 			s.TryAcquire(1)
-			inner.Task(none).Limit(s)
+			inner.Task(none).Hold(s)
 			return func(context.Context) error { s.Release(1); return nil }
 		}},
 		{"external", func(inner *Graph) func(context.Context) error {

@@ -17,7 +17,7 @@ import (
 // permit, and the task that gives it back needs a worker.
 func TestNestedRunWaitsForPermit(t *testing.T) {
 	for name, needs := range map[string]func(graph.Task, *graph.Semaphore) graph.Task{
-		"Limit":   func(t graph.Task, s *graph.Semaphore) graph.Task { return t.Limit(s) },
+		"Hold":    func(t graph.Task, s *graph.Semaphore) graph.Task { return t.Hold(s) },
 		"Acquire": func(t graph.Task, s *graph.Semaphore) graph.Task { return t.Acquire(s) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestRandomNestedPermits(t *testing.T) {
 						b.Precede(c)
 						return g // a second Acquire while the run has a permit might wait for one that waits for the first
 					case 1, 2:
-						add(g.Task(nothing).Limit(s))
+						add(g.Task(nothing).Hold(s))
 					default:
 						if depth > 0 && !waits {
 							waits = true

@@ -75,7 +75,7 @@ func (d *durationJSON) UnmarshalText(text []byte) error {
 //	            jitter; when is true if the policy has a When
 //	priority    "low" or "high", if it is not normal
 //	limits      a list of objects: semaphore is a place in the list of semaphores; permits, acquire and release are
-//	            the numbers of permits given to Limit, Acquire and Release
+//	            the numbers of permits given to Hold, Acquire and Release
 //	successors  the names of the tasks that it precedes, or among which it chooses, in the order of their indices
 //
 // Functions are not written, nor the tasks of modules. MarshalJSON fails if two tasks were given the same name, or if

@@ -18,7 +18,7 @@ import (
 // What is inside a subflow, or inside a module that is run as a whole, goes on too: the subflow's task fails when all
 // that can run there has run, and its successors are skipped. Tasks inside that were skipped are in no report.
 //
-// A task that is skipped does not wait for the permits of its [Task.Limit]. It acquires those of its [Task.Acquire] and
+// A task that is skipped does not wait for the permits of its [Task.Hold]. It acquires those of its [Task.Acquire] and
 // releases those of its [Task.Release], because other tasks count on that. In a graph with conditions it does not:
 // there nothing after a failed task becomes ready, as after a condition that chooses nothing. The run keeps the permits
 // until its end, and a task of it that waits for them waits for ever.

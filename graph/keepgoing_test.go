@@ -136,7 +136,7 @@ func newSpoilt(r *rand.Rand, n int, kinds bool) *spoilt {
 				return nil
 			})
 		case kinds && kind == 2:
-			t = s.Task(fn).Limit(sem)
+			t = s.Task(fn).Hold(sem)
 		default:
 			t = s.Task(fn)
 		}
@@ -381,7 +381,7 @@ func TestKeepGoingPermits(t *testing.T) {
 		acquires.Precede(fails)
 		fails.Precede(g.Task(nothing).Release(one))
 		var ran atomic.Bool
-		waits := g.Task(func(context.Context) error { ran.Store(true); return nil }).Limit(one).Priority(priority)
+		waits := g.Task(func(context.Context) error { ran.Store(true); return nil }).Hold(one).Priority(priority)
 		waits.Succeed(acquires)
 		r := ex.Start(context.Background(), graph.KeepGoing(g))
 		within(t, ex, func() { <-r.Done() })
@@ -399,7 +399,7 @@ func TestKeepGoingLimit(t *testing.T) {
 	one := graph.NewSemaphore(1)
 	require.True(t, one.TryAcquire(1))
 	g := graph.New("limit")
-	g.Task(func(context.Context) error { return errors.New("boom") }).Precede(g.Task(nothing).Limit(one))
+	g.Task(func(context.Context) error { return errors.New("boom") }).Precede(g.Task(nothing).Hold(one))
 	var report *graph.Report
 	within(t, ex, func() { require.ErrorAs(t, ex.Run(context.Background(), graph.KeepGoing(g)), &report) })
 	require.Len(t, report.Skipped, 1)

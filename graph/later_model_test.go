@@ -44,7 +44,7 @@ func TestModelSubflowLimit(t *testing.T) {
 				g.Subflow(func(_ context.Context, sub *Graph) error {
 					sub.Task(func(context.Context) error { word.Set(word.Get() + 1); return nil })
 					return nil
-				}).Limit(s)
+				}).Hold(s)
 			}
 			model.Assert(g.Validate() == nil, "Validate")
 		})

@@ -32,7 +32,7 @@ func TestPartInPart(t *testing.T) {
 				fan(g, n, func() graph.Task { return task().Priority(graph.High) })
 			},
 			func(g *graph.Graph, n int, task func() graph.Task) { // they have limits
-				fan(g, n, func() graph.Task { return g.Task(count).Limit(s) })
+				fan(g, n, func() graph.Task { return g.Task(count).Hold(s) })
 				task()
 			},
 			func(g *graph.Graph, n int, task func() graph.Task) { // they are chosen

@@ -23,19 +23,19 @@ func TestPeersLimit(t *testing.T) {
 		"function_node": func(ctx context.Context, ex *executor.Executor, body func()) error {
 			items := pipeline.FromSeq("items", 10, slices.Values(make([]struct{}, calls)))
 			_, err := pipeline.Collect(ctx, ex, pipeline.Then(items, pipeline.Parallel,
-				func(_ *pipeline.Token, item struct{}) (struct{}, error) { body(); return item, nil }).Limit(most))
+				func(_ *pipeline.Token, item struct{}) (struct{}, error) { body(); return item, nil }).MaxTokens(most))
 			return err
 		},
 		"task_arena": func(ctx context.Context, ex *executor.Executor, body func()) error {
 			loop := executor.Func("loop", func(s *executor.Scope) error {
 				return parallel.For(s.Context(), parallel.On{Grain: 1}, 0, calls, func(int) { body() })
 			})
-			return ex.Run(ctx, executor.With(loop, executor.RunOptions{Limit: most}))
+			return ex.Run(ctx, executor.With(loop, executor.RunOptions{Workers: most}))
 		},
 		"tasks": func(ctx context.Context, ex *executor.Executor, body func()) error {
 			g, few := graph.New("tasks"), graph.NewSemaphore(most)
 			for range calls {
-				g.Task(func(context.Context) error { body(); return nil }).Limit(few)
+				g.Task(func(context.Context) error { body(); return nil }).Hold(few)
 			}
 			return ex.Run(ctx, g)
 		},

@@ -121,9 +121,9 @@ func TestPeersConflicts(t *testing.T) {
 		ab, ac := graph.NewSemaphore(1), graph.NewSemaphore(1)
 		var withB, withC int // guarded by ab and ac
 		g := graph.New("conflicts")
-		g.Task(func(context.Context) error { withB++; withC++; return nil }).Limit(ab, ac)
-		g.Task(func(context.Context) error { withB++; return nil }).Limit(ab)
-		g.Task(func(context.Context) error { withC++; return nil }).Limit(ac)
+		g.Task(func(context.Context) error { withB++; withC++; return nil }).Hold(ab, ac)
+		g.Task(func(context.Context) error { withB++; return nil }).Hold(ab)
+		g.Task(func(context.Context) error { withC++; return nil }).Hold(ac)
 		var runs []*executor.Run
 		for range 100 {
 			runs = append(runs, ex.Start(t.Context(), g))
@@ -147,8 +147,8 @@ func TestPeersSemaphoresInAnyOrder(t *testing.T) {
 			if i%2 == 0 {
 				slices.Reverse(both)
 			}
-			g.Task(func(context.Context) error { n++; return nil }).Limit(both...)
-			failing.Task(func(context.Context) error { return errors.New("no") }).Limit(both...)
+			g.Task(func(context.Context) error { n++; return nil }).Hold(both...)
+			failing.Task(func(context.Context) error { return errors.New("no") }).Hold(both...)
 		}
 		require.Error(t, ex.Run(t.Context(), failing))
 		require.NoError(t, ex.Run(t.Context(), g))

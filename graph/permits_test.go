@@ -15,7 +15,7 @@ type permitModel struct {
 	permits int
 	takes   []int // permits that the task acquires
 	gives   []int // permits that the task releases
-	lent    []int // permits of its Limit
+	lent    []int // permits of its Hold
 	succ    [][]int
 }
 
@@ -95,7 +95,7 @@ func TestValidatePermits(t *testing.T) {
 					t.Release(repeat(s, need)...)
 				case 2:
 					m.lent[i] = need
-					t.Limit(repeat(s, need)...)
+					t.Hold(repeat(s, need)...)
 				}
 			}
 			want = want || m.isStuck()

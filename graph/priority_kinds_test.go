@@ -88,7 +88,7 @@ func newMedley(rng *rand.Rand) *medley {
 		between(g.Task(func(ctx context.Context) error {
 			tallyOf(ctx).limited++
 			return k.fail(ctx, "limited")
-		}).Limit(k.limit))
+		}).Hold(k.limit))
 	}
 	two := graph.Make(g, func(ctx context.Context) (int, error) { return 2, k.fail(ctx, "value") })
 	three := graph.Make(g, func(ctx context.Context) (int, error) { return 3, nil })

@@ -71,7 +71,7 @@ func TestModelPriorityAside(t *testing.T) {
 		g := New("g")
 		model.Calm(func() {
 			for _, p := range []Priority{Low, High} {
-				g.Task(func(context.Context) error { word.Set(word.Get() + 1); return nil }).Limit(s).Priority(p)
+				g.Task(func(context.Context) error { word.Set(word.Get() + 1); return nil }).Hold(s).Priority(p)
 			}
 			model.Assert(g.Validate() == nil, "Validate")
 		})

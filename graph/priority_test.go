@@ -291,11 +291,11 @@ func TestPriorityOfLimited(t *testing.T) {
 		s := graph.NewSemaphore(3)
 		held, free, aside := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		holder := graph.New("holder")
-		holder.Task(func(context.Context) error { close(held); <-free; return nil }).Limit(s, s, s)
+		holder.Task(func(context.Context) error { close(held); <-free; return nil }).Hold(s, s, s)
 		var j journal
 		g := graph.New("g")
 		for _, p := range priorities {
-			g.Task(j.task(fmt.Sprint("limited ", p))).Priority(p).Limit(s)
+			g.Task(j.task(fmt.Sprint("limited ", p))).Priority(p).Hold(s)
 		}
 		last := g.Task(func(context.Context) error { // after all limited ones were put aside
 			close(aside)

@@ -33,7 +33,7 @@ type RetryPolicy struct {
 //	g.Retry(policy, upload).Succeed(render)
 //
 // Between two calls the task holds no worker, no thread and no goroutine, but a timer, so any number of tasks may
-// pause. It holds the permits of its [Task.Limit]. If the run is stopped meanwhile, there is no further call.
+// pause. It holds the permits of its [Task.Hold]. If the run is stopped meanwhile, there is no further call.
 //
 // After an error that says that the context has ended there is no further call. Nor is there after a panic or a
 // runtime.Goexit: these are failures of the task at once.

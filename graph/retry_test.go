@@ -36,7 +36,7 @@ func TestRetry(t *testing.T) {
 			for name, change := range map[string]func(g *graph.Graph, x graph.Task){
 				"static":     func(*graph.Graph, graph.Task) {},
 				"priorities": func(_ *graph.Graph, x graph.Task) { x.Priority(graph.High) },
-				"limit":      func(_ *graph.Graph, x graph.Task) { x.Limit(graph.NewSemaphore(1)) },
+				"limit":      func(_ *graph.Graph, x graph.Task) { x.Hold(graph.NewSemaphore(1)) },
 				"conditions": func(g *graph.Graph, x graph.Task) {
 					x.Precede(g.Condition(func(context.Context) (int, error) { return 0, nil }))
 				},
@@ -252,7 +252,7 @@ func TestRetryRandom(t *testing.T) {
 			policy := graph.RetryPolicy{Tries: 4, Pause: pause, Jitter: 0.5}
 			tasks[i] = g.Retry(policy, failing(fails[i], &calls[i], errTask))
 			if rng.IntN(3) == 0 {
-				tasks[i].Limit(s)
+				tasks[i].Hold(s)
 			}
 			if rng.IntN(4) == 0 {
 				tasks[i].Priority(graph.Low)

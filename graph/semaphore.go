@@ -9,7 +9,7 @@ import (
 )
 
 // A Semaphore limits how many of the tasks that share it run at once, across graphs, runs and executors. A task that
-// does not get its permits is put aside, and its worker runs other tasks. With [Task.Limit] a task has permits while it
+// does not get its permits is put aside, and its worker runs other tasks. With [Task.Hold] a task has permits while it
 // runs; from a [Task.Acquire] to a [Task.Release] a run has them. Other code takes them with [Semaphore.Acquire] and
 // [Semaphore.TryAcquire]. Make a semaphore with [NewSemaphore].
 type Semaphore struct {
@@ -57,7 +57,7 @@ func NewSemaphore(permits int) *Semaphore {
 	return &Semaphore{permits: permits, free: permits}
 }
 
-// Limit makes the task run only while it holds a permit of each of the semaphores, or two of one that is named twice.
+// Hold makes the task run only while it holds a permit of each of the semaphores, or two of one that is named twice.
 // The task takes all of them or none, so tasks that name the same semaphores in another order do not wait for each
 // other. It gives the permits back when it has ended, in whatever way: a subflow after its graph, an external task
 // after the call that ends it. A detached subflow gives them back when its graph is built. A task that waits for a
@@ -66,8 +66,8 @@ func NewSemaphore(permits int) *Semaphore {
 //
 // A task may wait for a run whose tasks need permits that other runs have, see [executor.Run.Wait]. A task must not
 // wait for work that needs a permit which the task itself holds, nor may its subflow or module have such tasks: they
-// would wait for each other. Limit panics if a semaphore has fewer permits than the task needs.
-func (t Task) Limit(semaphores ...*Semaphore) Task { return t.addLimits("Limit", 1, 1, semaphores) }
+// would wait for each other. Hold panics if a semaphore has fewer permits than the task needs.
+func (t Task) Hold(semaphores ...*Semaphore) Task { return t.addLimits("Hold", 1, 1, semaphores) }
 
 // addLimits adds to the permits that the task needs and gives back, for each of the semaphores.
 func (t Task) addLimits(method string, need, back int, semaphores []*Semaphore) Task {

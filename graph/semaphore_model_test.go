@@ -21,7 +21,7 @@ func TestModelSemaphore(t *testing.T) {
 		g := New("g")
 		model.Calm(func() {
 			for range 2 {
-				g.Task(func(context.Context) error { word.Set(word.Get() + 1); return nil }).Limit(s)
+				g.Task(func(context.Context) error { word.Set(word.Get() + 1); return nil }).Hold(s)
 			}
 			model.Assert(g.Validate() == nil, "Validate")
 		})
@@ -40,8 +40,8 @@ func TestModelSemaphores(t *testing.T) {
 		g := New("g")
 		model.Calm(func() {
 			add := func(context.Context) error { word.Set(word.Get() + 1); return nil }
-			g.Task(add).Limit(a, b)
-			g.Task(add).Limit(b, a)
+			g.Task(add).Hold(a, b)
+			g.Task(add).Hold(b, a)
 			model.Assert(g.Validate() == nil, "Validate")
 		})
 		err := ex.Run(context.Background(), g)
@@ -61,7 +61,7 @@ func TestModelSemaphoreStop(t *testing.T) {
 		g := New("g")
 		model.Calm(func() {
 			g.Task(func(context.Context) error { return whim })
-			g.Task(func(context.Context) error { ran++; return nil }).Limit(s)
+			g.Task(func(context.Context) error { ran++; return nil }).Hold(s)
 			model.Assert(g.Validate() == nil, "Validate")
 		})
 		err := ex.Run(context.Background(), g)
@@ -81,7 +81,7 @@ func TestModelSemaphorePassesOn(t *testing.T) {
 		model.Calm(func() {
 			for i := range runs {
 				g := New("g")
-				g.Task(func(context.Context) error { ran[i]++; return nil }).Limit(s)
+				g.Task(func(context.Context) error { ran[i]++; return nil }).Hold(s)
 				runs[i] = ex.Start(context.Background(), g)
 			}
 			for {

@@ -71,7 +71,7 @@ func TestSemaphore(t *testing.T) {
 								return nil
 							}
 						}
-						task := g.Task(body).Limit(limits...)
+						task := g.Task(body).Hold(limits...)
 						tasks++
 						if i%5 == 4 {
 							last.Precede(task)
@@ -120,7 +120,7 @@ func TestSemaphoreFailures(t *testing.T) {
 						return fail()
 					}
 					return nil
-				}).Limit(s)
+				}).Hold(s)
 			}
 			within(t, ex, func() { require.Error(t, ex.Run(t.Context(), g), name) })
 		}
@@ -128,10 +128,10 @@ func TestSemaphoreFailures(t *testing.T) {
 		// One task holds the permit. Others wait for it in a run that is then cancelled, which ends all the same.
 		begun, free := make(chan struct{}), make(chan struct{})
 		holder := graph.New("holder")
-		holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(s)
+		holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Hold(s)
 		waiters := graph.New("waiters")
 		for range 10 {
-			waiters.Task(func(context.Context) error { t.Error("ran without a permit"); return nil }).Limit(s)
+			waiters.Task(func(context.Context) error { t.Error("ran without a permit"); return nil }).Hold(s)
 		}
 		if workers > 1 {
 			within(t, ex, func() {
@@ -149,7 +149,7 @@ func TestSemaphoreFailures(t *testing.T) {
 		g := graph.New("g")
 		ran := 0
 		for range 5 {
-			g.Task(func(context.Context) error { ran++; return nil }).Limit(s)
+			g.Task(func(context.Context) error { ran++; return nil }).Hold(s)
 		}
 		require.NoError(t, run(t, ex, t.Context(), g))
 		require.Equal(t, 5, ran)
@@ -164,13 +164,13 @@ func TestSemaphoreOfAll(t *testing.T) {
 	inside := func() { in.pass(func() { time.Sleep(20 * time.Microsecond) }) }
 	sub := graph.New("sub")
 	for range 4 {
-		sub.Task(func(context.Context) error { inside(); return nil }).Limit(s, s)
+		sub.Task(func(context.Context) error { inside(); return nil }).Hold(s, s)
 		sub.Subflow(func(_ context.Context, sub *graph.Graph) error {
 			sub.Task(func(context.Context) error { inside(); return nil })
 			return nil
-		}).Limit(s).Limit(s)
+		}).Hold(s).Hold(s)
 		graph.Use(graph.Make(sub, func(context.Context) (int, error) { inside(); return 1, nil }).Named("one"),
-			func(context.Context, int) error { inside(); return nil }).Limit(s, s)
+			func(context.Context, int) error { inside(); return nil }).Hold(s, s)
 	}
 	g := graph.New("g")
 	g.Module(sub)
@@ -182,8 +182,8 @@ func TestSemaphoreOfAll(t *testing.T) {
 	require.PanicsWithValue(t, "graph: a semaphore of 0 permits: nothing would ever run",
 		func() { graph.NewSemaphore(0) })
 	require.PanicsWithValue(t, `graph "g": task #2 needs 3 permits of a semaphore that has 2: it would never run`,
-		func() { g.Task(nothing).Limit(s, s).Limit(s) })
-	require.PanicsWithValue(t, `graph "g": Limit of task #3 by a nil semaphore`, func() { g.Task(nothing).Limit(nil) })
+		func() { g.Task(nothing).Hold(s, s).Hold(s) })
+	require.PanicsWithValue(t, `graph "g": Hold of task #3 by a nil semaphore`, func() { g.Task(nothing).Hold(nil) })
 }
 
 // A task has given its permits back before the worker runs the next task, also if that is its successor.
@@ -202,7 +202,7 @@ func TestPermitsEndWithTheirTask(t *testing.T) {
 	first := g.Task(nothing)
 	last := g.Task(free)
 	for range 20 {
-		holds, after := g.Task(nothing).Limit(s), g.Task(free)
+		holds, after := g.Task(nothing).Hold(s), g.Task(free)
 		first.Precede(holds)
 		holds.Precede(after)
 		after.Precede(last)
@@ -224,17 +224,17 @@ func TestSemaphorePassesOn(t *testing.T) {
 			a, b := graph.NewSemaphore(1), graph.NewSemaphore(1)
 			begun, free := make(chan struct{}), make(chan struct{})
 			holder := graph.New("holder")
-			holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(b)
+			holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Hold(b)
 			first := ex.Start(t.Context(), holder)
 			<-begun
 			// One task needs b, which is held, and a. The others need only a: they get it, however the first ends.
 			ctx, cancel := context.WithCancel(t.Context())
 			both := graph.New("both")
-			both.Task(nothing).Limit(b, a)
+			both.Task(nothing).Hold(b, a)
 			waits := ex.Start(ctx, both)
 			others := graph.New("others")
 			for range 5 {
-				others.Task(nothing).Limit(a)
+				others.Task(nothing).Hold(a)
 			}
 			require.NoError(t, ex.Run(t.Context(), others))
 			cancel()
@@ -254,17 +254,17 @@ func TestSemaphoreOfTwo(t *testing.T) {
 		s := graph.NewSemaphore(2)
 		begun, free := make(chan struct{}), make(chan struct{})
 		holder := graph.New("holder")
-		holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(s)
+		holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Hold(s)
 		first := ex.Start(t.Context(), holder)
 		<-begun
 		two := graph.New("two")
-		two.Task(nothing).Limit(s, s)
+		two.Task(nothing).Hold(s, s)
 		second := ex.Start(t.Context(), two)
 		before := ex.Stats().Total.Tasks
 		time.Sleep(20 * time.Millisecond)
 		require.Less(t, ex.Stats().Total.Tasks-before, uint64(10), "it tries again and again")
 		one := graph.New("one")
-		one.Task(nothing).Limit(s)
+		one.Task(nothing).Hold(s)
 		require.NoError(t, ex.Run(t.Context(), one), "there is one permit")
 		close(free)
 		require.NoError(t, first.Wait())
@@ -281,13 +281,13 @@ func TestSemaphoreInNestedRuns(t *testing.T) {
 			s := graph.NewSemaphore(1)
 			begun, free := make(chan struct{}), make(chan struct{})
 			holder := graph.New("holder")
-			holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Limit(s)
+			holder.Task(func(context.Context) error { close(begun); <-free; return nil }).Hold(s)
 			held := other.Start(t.Context(), holder)
 			<-begun
 			inner := graph.New("inner")
-			inner.Task(nothing).Limit(s)
+			inner.Task(nothing).Hold(s)
 			g := graph.New("g")
-			g.Task(nothing).Limit(s)
+			g.Task(nothing).Hold(s)
 			g.Task(func(ctx context.Context) error { return ex.Run(ctx, inner) })
 			r := ex.Start(t.Context(), g)
 			time.Sleep(time.Millisecond)
@@ -305,7 +305,7 @@ func TestSemaphoreHeadOfLine(t *testing.T) {
 		s := graph.NewSemaphore(2)
 		hold := func(g *graph.Graph, wait func()) (begun chan struct{}) {
 			begun = make(chan struct{})
-			g.Task(func(context.Context) error { close(begun); wait(); return nil }).Limit(s)
+			g.Task(func(context.Context) error { close(begun); wait(); return nil }).Hold(s)
 			return begun
 		}
 		free1, free2 := make(chan struct{}), make(chan struct{})
@@ -314,8 +314,8 @@ func TestSemaphoreHeadOfLine(t *testing.T) {
 		r1, r2 := ex.Start(t.Context(), h1), ex.Start(t.Context(), h2)
 		<-b1
 		<-b2
-		x.Task(nothing).Limit(s, s)
-		y.Task(nothing).Limit(s)
+		x.Task(nothing).Hold(s, s)
+		y.Task(nothing).Hold(s)
 		rx := ex.Start(t.Context(), x)
 		time.Sleep(time.Millisecond)
 		ry := ex.Start(t.Context(), y)
@@ -343,7 +343,7 @@ func TestSemaphoreOfModule(t *testing.T) {
 		g := graph.New("g")
 		end := g.Task(nothing)
 		for range 4 {
-			end.Succeed(g.Module(sub).Limit(s))
+			end.Succeed(g.Module(sub).Hold(s))
 		}
 		require.NoError(t, run(t, ex, t.Context(), g))
 		require.Zero(t, in.wrong.Load(), "with choices: %v", chooses)

@@ -65,7 +65,7 @@ func (s *sleepy) add(kind int, work func(), semaphore *graph.Semaphore) graph.Ta
 	fn := func(context.Context) error { work(); return nil }
 	switch kind {
 	case 1:
-		return s.graph.Task(fn).Limit(semaphore)
+		return s.graph.Task(fn).Hold(semaphore)
 	case 2:
 		return s.graph.Subflow(func(_ context.Context, sub *graph.Graph) error { sub.Task(fn); return nil })
 	case 3:

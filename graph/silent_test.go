@@ -63,7 +63,7 @@ func TestMayBeAlone(t *testing.T) {
 			sub.Condition(choose)
 			return g.Module(sub)
 		}, false},
-		{"limited", func(g *graph.Graph) graph.Task { return g.Task(nothing).Limit(graph.NewSemaphore(1)) }, false},
+		{"limited", func(g *graph.Graph) graph.Task { return g.Task(nothing).Hold(graph.NewSemaphore(1)) }, false},
 		{"external", func(g *graph.Graph) graph.Task {
 			return g.External(func(_ context.Context, done func(error)) error { done(nil); return nil })
 		}, false},

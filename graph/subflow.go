@@ -15,7 +15,7 @@ type subflow func(ctx context.Context, sub *Graph) error
 // successors of the task come after all of them. The graph is built anew each time.
 //
 // Subflows may be nested to any depth that fits into memory, some kilobytes a level, in time linear in the depth: while
-// the tasks of sub run, the subflow's task holds no worker and no stack. It holds the permits of its [Task.Limit].
+// the tasks of sub run, the subflow's task holds no worker and no stack. It holds the permits of its [Task.Hold].
 // Observers are told of its end when fn has returned. The walk of a long list needs no memory for each element with
 // [Graph.DetachedSubflow], or in a loop, see [Graph.Condition].
 //

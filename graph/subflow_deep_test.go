@@ -182,7 +182,7 @@ func TestSubflowLimit(t *testing.T) {
 				require.NoError(t, flow(nil, m))
 				task = g.Module(m)
 			}
-			task.Limit(s).Precede(g.Task(nothing))
+			task.Hold(s).Precede(g.Task(nothing))
 			if i%3 == 0 {
 				task.Priority(graph.High)
 			}

@@ -316,7 +316,7 @@ Examples:
   wsbench run sleep sleep-permuted -workers 4 -queue centralised,perthread,perthread+neighbour+half
   wsbench run search -queue centralised,priority -tasks 16,64,256
   wsbench run call-idle submit-idle idle
-  wsbench run knary -share -share-limit 1 & wsbench run knary -share; wsbench share
+  wsbench run knary -share -share-maximum 1 & wsbench run knary -share; wsbench share
 `,
 		names(graphs, workloadName), wrapped(names(programs, workloadName), 10), names(lists, workloadName),
 		names(t.probes, func(p *bench.Probe) string { return p.Name }), procs.Base(), names(t.engines, engineName),

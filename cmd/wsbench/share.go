@@ -135,15 +135,15 @@ func tableText(path string, s gat.Snapshot) string {
 	for _, j := range s.Jobs {
 		width = max(width, utf8.RuneCountInString(j.Name))
 	}
-	fmt.Fprintf(&b, "\nslot      pid  %-*s  desire  allotted  usage  efficiency  weight  minimum  limit  state\n",
+	fmt.Fprintf(&b, "\nslot      pid  %-*s  desire  allotted  usage  efficiency  weight  minimum  maximum  state\n",
 		width, "name")
 	for _, j := range s.Jobs {
-		limit := "-"
+		maximum := "-"
 		if j.Limit > 0 {
-			limit = strconv.Itoa(j.Limit)
+			maximum = strconv.Itoa(j.Limit)
 		}
-		fmt.Fprintf(&b, "%4d  %7d  %-*s  %6d  %8d  %5d  %9.1f%%  %6d  %7d  %5s  %s\n", j.Slot, j.PID, width, j.Name,
-			j.Desire, j.Allotment, j.Usage, float64(j.Efficiency)/10, j.Weight, j.Minimum, limit, stateOf(j))
+		fmt.Fprintf(&b, "%4d  %7d  %-*s  %6d  %8d  %5d  %9.1f%%  %6d  %7d  %7s  %s\n", j.Slot, j.PID, width, j.Name,
+			j.Desire, j.Allotment, j.Usage, float64(j.Efficiency)/10, j.Weight, j.Minimum, maximum, stateOf(j))
 	}
 	return b.String()
 }
@@ -206,7 +206,7 @@ type jobView struct {
 	Efficiency  float64 `json:"efficiency"` // from 0 to 1
 	Weight      int     `json:"weight"`
 	Minimum     int     `json:"minimum"`
-	Limit       int     `json:"limit"` // 0: none
+	Maximum     int     `json:"maximum"` // 0: none
 	HeartbeatNS int64   `json:"heartbeat_ns"`
 	State       string  `json:"state"`
 }
@@ -219,7 +219,7 @@ func newTableView(path string, found bool, s gat.Snapshot) tableView {
 	for _, j := range s.Jobs {
 		v.Jobs = append(v.Jobs, jobView{
 			Slot: j.Slot, PID: j.PID, Name: j.Name, Desire: j.Desire, Allotment: j.Allotment, Usage: j.Usage,
-			Efficiency: float64(j.Efficiency) / 1000, Weight: j.Weight, Minimum: j.Minimum, Limit: j.Limit,
+			Efficiency: float64(j.Efficiency) / 1000, Weight: j.Weight, Minimum: j.Minimum, Maximum: j.Limit,
 			HeartbeatNS: j.Heartbeat.Nanoseconds(), State: stateOf(j),
 		})
 	}
@@ -246,8 +246,8 @@ can use, the number of jobs, and how many processors they are allotted together.
   allotted        processors that it may use
   usage           workers that were awake on average during its last cycle
   efficiency      the part of its attempts to steal whose victims were not stealing themselves
-  weight, minimum, limit
-                  as in executor.Share; - is no limit
+  weight, minimum, maximum
+                  as in executor.Share; - is no maximum
   state           running; idle, with nothing to do; stopped, when its figures are more than
                   two seconds old: then its desire counts as its minimum; or dead, when its
                   process has ended: then others get its processors within two cycles

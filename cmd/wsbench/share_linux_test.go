@@ -47,10 +47,10 @@ func TestShareText(t *testing.T) {
 	pid := fmt.Sprintf("%7d", os.Getpid())
 	require.Equal(t, `PATH: 4 processors, cycle 1h0m0s, 3 jobs, 4 of 4 allotted
 
-slot      pid  name       desire  allotted  usage  efficiency  weight  minimum  limit  state
-   0  PROCESS  simulator       7         3      1       87.5%       3        0      9  running
-   1  PROCESS  indexer         4         1      1       87.5%       1        1      -  running
-   2  PROCESS  idler           0         0      1       87.5%       1        0      -  idle
+slot      pid  name       desire  allotted  usage  efficiency  weight  minimum  maximum  state
+   0  PROCESS  simulator       7         3      1       87.5%       3        0        9  running
+   1  PROCESS  indexer         4         1      1       87.5%       1        1        -  running
+   2  PROCESS  idler           0         0      1       87.5%       1        0        -  idle
 `, strings.NewReplacer(path, "PATH", pid, "PROCESS").Replace(stdout))
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestShareJSON(t *testing.T) {
 	require.Equal(t, tableView{
 		Path: path, Found: true, Processors: 4, CycleNS: time.Hour.Nanoseconds(), Allotted: 3, Jobs: []jobView{{
 			PID: os.Getpid(), Name: "simulator", Desire: 7, Allotment: 3, Usage: 1, Efficiency: 0.875, Weight: 3,
-			Minimum: 2, Limit: 3, State: "running",
+			Minimum: 2, Maximum: 3, State: "running",
 		}},
 	}, v)
 
@@ -186,12 +186,12 @@ func TestShareHostile(t *testing.T) {
 func TestRunShare(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	args := strings.Fields("run knary -n 5 -reps 2 -workers 2 -engine magpie,serial -share=" + path +
-		" -share-weight 2 -share-limit 2 -share-minimum 0 -share-cycle 1ms -share-processors 2" +
+		" -share-weight 2 -share-maximum 2 -share-minimum 0 -share-cycle 1ms -share-processors 2" +
 		" -share-desire ready-items -share-efficiency 0.75 -format ")
 	stdout, stderr, status := wsbench(append(args, "json")...)
 	require.Zero(t, status, stderr)
 	require.Empty(t, stderr)
-	const setting = "weight=2+limit=2+cycle=1ms+processors=2+desire=ready-items+efficiency=0.75"
+	const setting = "weight=2+maximum=2+cycle=1ms+processors=2+desire=ready-items+efficiency=0.75"
 	shared := 0
 	for line := range strings.Lines(stdout) {
 		var r bench.Result

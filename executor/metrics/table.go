@@ -20,7 +20,7 @@ var table = []row{
 	intake("/magpie/intake/inside:runs", "Runs and futures in progress that were started from outside.",
 		func(s *executor.IntakeStats) int { return s.Inside }),
 	intake("/magpie/intake/limit:runs", "Runs and futures from outside that there is room for, Config.MaxRuns.",
-		func(s *executor.IntakeStats) int { return s.Limit }),
+		func(s *executor.IntakeStats) int { return s.MaxRuns }),
 	refusals("/magpie/intake/refused:calls", "Calls of TryStart and Group.TryGo that found no room.",
 		func(s *executor.IntakeStats) uint64 { return s.Refused }),
 	refusals("/magpie/intake/waited:calls", "Calls that have waited for room, or wait.",
@@ -161,7 +161,7 @@ func quota(name, about string, of func(*executor.QuotaStats) float64) row {
 
 // ifBounded returns v, or no value if the intake is not bounded.
 func ifBounded(s *executor.Stats, v Value) Value {
-	if s.Intake.Limit == 0 {
+	if s.Intake.MaxRuns == 0 {
 		return Value{}
 	}
 	return v

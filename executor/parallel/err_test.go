@@ -302,7 +302,7 @@ func TestErrAtRandomPlaces(t *testing.T) {
 		for range testkit.Scale(60) {
 			n := rng.IntN(1 << rng.IntN(13))
 			on := parallel.On{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, uint(n)),
-				Limit: rng.IntN(4)}
+				Workers: rng.IntN(4)}
 			bad := map[int]bool{}
 			expected := false
 			for range rng.IntN(4) {
@@ -330,7 +330,7 @@ func TestErrAtRandomPlaces(t *testing.T) {
 				require.IsType(t, &indexError{}, err, about)
 				require.True(t, bad[err.(*indexError).i], about)
 				require.Equal(t, err, context.Cause(*last.Load()), about)
-				if on.Executor.Workers() == 1 || on.Limit == 1 {
+				if on.Executor.Workers() == 1 || on.Workers == 1 {
 					require.EqualValues(t, 1, returned.Load(), about)
 				}
 			})

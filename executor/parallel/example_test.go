@@ -167,7 +167,7 @@ func ExampleOn_limit() {
 	}
 	defer ex.Close()
 	// The database takes two queries at a time; other work has the other workers.
-	on := parallel.On{Executor: ex, Grain: 1, Limit: 2}
+	on := parallel.On{Executor: ex, Grain: 1, Workers: 2}
 	var queries, most atomic.Int32
 	err = parallel.ForErr(context.Background(), on, 0, 100, func(context.Context, int) error {
 		if n := queries.Add(1); n > most.Load() {

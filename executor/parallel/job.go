@@ -11,8 +11,8 @@ import (
 func run[R any](ctx context.Context, on On, name string, fn func(s *executor.Scope) R) (R, error) {
 	var result, none R
 	job := executor.Func("parallel."+name, func(s *executor.Scope) error { result = fn(s); return nil })
-	if on.Limit > 0 {
-		job = executor.With(job, executor.RunOptions{Limit: on.Limit})
+	if on.Workers > 0 {
+		job = executor.With(job, executor.RunOptions{Workers: on.Workers})
 	}
 	if err := on.Executor.Run(ctx, job); err != nil {
 		return none, err

@@ -8,7 +8,7 @@ import (
 )
 
 // On selects the executor, the size of the pieces, and how many workers take part. The zero value is a good choice. A
-// call panics if Grain or Limit is negative.
+// call panics if Grain or Workers is negative.
 type On struct {
 	// Executor runs the work. nil stands for the executor of the context, see [executor.FromContext]: a task that
 	// passes the context that it was given need not know its executor. If the context has none, nil stands for
@@ -21,10 +21,10 @@ type On struct {
 	// With a Grain the pieces are the same for any number of workers, and so are the results of Reduce and of scans of
 	// floating-point numbers.
 	Grain int
-	// Limit is the largest number of workers that call functions of the loop at a time. 0 means no limit. Runs that the
-	// functions start count too: it is the Limit of [executor.RunOptions]. If a task calls the loop, its worker is one
+	// Workers is the largest number of workers that call functions of the loop at a time. 0 means no limit. Runs that the
+	// functions start count too: it is the Workers of [executor.RunOptions]. If a task calls the loop, its worker is one
 	// of them while it takes part, and the limit of the task's own run holds besides.
-	Limit int
+	Workers int
 }
 
 // check returns on with an executor. It panics if ctx is nil, if on is invalid, or if the function of that name has a
@@ -37,8 +37,8 @@ func (on On) check(ctx context.Context, name string, hasNil bool) On {
 		panic("parallel: " + name + " needs a context, got nil")
 	case on.Grain < 0:
 		panic(fmt.Sprintf("parallel: Grain %d is negative", on.Grain))
-	case on.Limit < 0:
-		panic(fmt.Sprintf("parallel: Limit %d is negative", on.Limit))
+	case on.Workers < 0:
+		panic(fmt.Sprintf("parallel: Workers %d is negative", on.Workers))
 	}
 	if on.Executor == nil {
 		var ok bool
@@ -52,8 +52,8 @@ func (on On) check(ctx context.Context, name string, hasNil bool) On {
 // workers returns how many workers may take part.
 func (on On) workers() int {
 	n := on.Executor.Workers()
-	if on.Limit > 0 {
-		n = min(n, on.Limit)
+	if on.Workers > 0 {
+		n = min(n, on.Workers)
 	}
 	return n
 }

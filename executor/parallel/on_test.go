@@ -27,7 +27,7 @@ func (c *crowd) visit() {
 	c.now.Add(-1)
 }
 
-// With a Limit no more workers than that call functions of the loop at a time, from outside and from a task.
+// With Workers no more workers than that call functions of the loop at a time, from outside and from a task.
 func TestLimit(t *testing.T) {
 	ex, err := executor.New(executor.Config{Workers: 4})
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestLimit(t *testing.T) {
 	const n = 3000
 	for limit := 1; limit <= 3; limit++ {
 		for _, grain := range []int{0, 1, 100} {
-			on := parallel.On{Executor: ex, Grain: grain, Limit: limit}
+			on := parallel.On{Executor: ex, Grain: grain, Workers: limit}
 			for name, f := range fails {
 				var c crowd
 				loop := func(ctx context.Context) error {
@@ -72,7 +72,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// As many workers as the Limit do take part, and loops inside the loop count against it.
+// As many workers as Workers says do take part, and loops inside the loop count against it.
 func TestLimitIsReached(t *testing.T) {
 	ex, err := executor.New(executor.Config{Workers: 4})
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestLimitIsReached(t *testing.T) {
 	for limit := 1; limit <= 3; limit++ {
 		var in atomic.Int32
 		testkit.Within(t, testkit.Patience, func() {
-			require.NoError(t, parallel.For(t.Context(), parallel.On{Executor: ex, Grain: 1, Limit: limit}, 0, limit,
+			require.NoError(t, parallel.For(t.Context(), parallel.On{Executor: ex, Grain: 1, Workers: limit}, 0, limit,
 				func(int) {
 					in.Add(1)
 					for int(in.Load()) < limit {
@@ -88,7 +88,7 @@ func TestLimitIsReached(t *testing.T) {
 				}))
 		})
 		var c crowd
-		require.NoError(t, parallel.ForErr(t.Context(), parallel.On{Executor: ex, Limit: limit}, 0, 100,
+		require.NoError(t, parallel.ForErr(t.Context(), parallel.On{Executor: ex, Workers: limit}, 0, 100,
 			func(ctx context.Context, _ int) error {
 				return parallel.For(ctx, parallel.On{Executor: ex}, 0, 100, func(int) { c.visit() })
 			}))
@@ -206,8 +206,8 @@ func TestBadArguments(t *testing.T) {
 		_ = parallel.ForEach(ctx, on, nil, func(int) {})
 	})
 	for want, on := range map[string]parallel.On{
-		"parallel: Grain -1 is negative": {Executor: ex, Grain: -1},
-		"parallel: Limit -2 is negative": {Executor: ex, Limit: -2},
+		"parallel: Grain -1 is negative":   {Executor: ex, Grain: -1},
+		"parallel: Workers -2 is negative": {Executor: ex, Workers: -2},
 	} {
 		for name, f := range fails {
 			require.PanicsWithValue(t, want, func() { _, _ = f.call(ctx, on, 0, fine) }, name)

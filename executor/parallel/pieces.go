@@ -46,7 +46,7 @@ func walkAll[R any](ctx context.Context, on On, name string, lo, hi int, w *walk
 // over returns the part lo, …, hi-1 of w, to be given to whole.
 func (w *walk[R]) over(on On, lo, hi int) part[R] {
 	p := part[R]{w, lo, max(lo, hi)}
-	w.grain, w.least, w.alone = uint(on.Grain), uint(on.Grain), on.Limit == 1
+	w.grain, w.least, w.alone = uint(on.Grain), uint(on.Grain), on.Workers == 1
 	if on.Grain == 0 {
 		w.least = p.size()
 		if workers := on.workers(); workers > 1 {

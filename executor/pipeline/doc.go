@@ -1,9 +1,9 @@
 // Package pipeline passes tokens through stages.
 //
 // Each token goes through all stages in order. A serial stage takes one token at a time, in the order in which they
-// entered the pipeline. A parallel stage takes any tokens that have reached it, or as many at a time as its Limit says.
-// A token occupies one of the pipeline's lines until its end, so the number of lines bounds the number of tokens in the
-// pipeline.
+// entered the pipeline. A parallel stage takes any tokens that have reached it, or as many at a time as its MaxTokens
+// says. A token occupies one of the pipeline's lines until its end, so the number of lines bounds the number of tokens
+// in the pipeline.
 //
 // # Values
 //

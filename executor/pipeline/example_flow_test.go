@@ -76,7 +76,7 @@ func ExampleCollect() {
 }
 
 // Files are compressed in parallel, by at most two workers at a time, and written to an archive in order.
-func ExampleFlow_Limit() {
+func ExampleFlow_MaxTokens() {
 	ex, err := executor.New(executor.Config{Workers: 4})
 	if err != nil {
 		log.Fatal(err)
@@ -91,7 +91,7 @@ func ExampleFlow_Limit() {
 		_, err := io.WriteString(z, text)
 		err = errors.Join(err, z.Close())
 		return b.Bytes(), err
-	}).Named("compress").Limit(2)
+	}).Named("compress").MaxTokens(2)
 	var archive bytes.Buffer
 	p, err := pipeline.To(packed, pipeline.Serial, func(t *pipeline.Token, b []byte) error {
 		fmt.Println("file", t.Number(), "is smaller:", len(b) < len(files[t.Number()]))

@@ -33,7 +33,7 @@ type Flow[T any] struct {
 type Mode bool
 
 const (
-	// Parallel is the mode of a stage that takes any tokens that have reached it, up to the Limit if it has one.
+	// Parallel is the mode of a stage that takes any tokens that have reached it, up to its MaxTokens.
 	Parallel Mode = false
 	// Serial is the mode of a stage that takes one token at a time, in the order in which they entered the pipeline.
 	Serial Mode = true
@@ -179,12 +179,12 @@ func (f Flow[T]) Named(name string) Flow[T] {
 	return f
 }
 
-// Limit makes the last stage of f, which is parallel, take at most that many tokens at a time, see [Stage]. It returns
-// the Flow.
-func (f Flow[T]) Limit(tokens int) Flow[T] {
-	f.check("Limit")
+// MaxTokens makes the last stage of f, which is parallel, take at most that many tokens at a time, see [Stage]. It
+// returns the Flow.
+func (f Flow[T]) MaxTokens(tokens int) Flow[T] {
+	f.check("MaxTokens")
 	f.stages = slices.Clone(f.stages)
-	f.stages[len(f.stages)-1].Limit = tokens
+	f.stages[len(f.stages)-1].MaxTokens = tokens
 	return f
 }
 

@@ -70,7 +70,7 @@ func TestFlows(t *testing.T) {
 					}).Named("print")
 					f = pipeline.Then(text, pipeline.Parallel, func(_ *pipeline.Token, s string) (int, error) {
 						return strconv.Atoi(s)
-					}).Limit(1 + rng.IntN(2))
+					}).MaxTokens(1 + rng.IntN(2))
 				} else {
 					f = pipeline.Then(f, mode, double)
 					for i := range want {
@@ -99,11 +99,12 @@ func numbers(n int) []int {
 func TestFlowIsConstant(t *testing.T) {
 	ex := newExecutor(t, 4)
 	base := pipeline.Then(pipeline.From("f", 3, count(50)), pipeline.Parallel, double)
-	named := base.Named("other").Limit(1)
+	named := base.Named("other").MaxTokens(1)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for _, f := range []pipeline.Flow[int]{
-		base, named, pipeline.Then(base, pipeline.Serial, double), pipeline.Then(base, pipeline.Parallel, double).Limit(2),
+		base, named, pipeline.Then(base, pipeline.Serial, double),
+		pipeline.Then(base, pipeline.Parallel, double).MaxTokens(2),
 	} {
 		p, err := pipeline.To(f, pipeline.Serial, func(t *pipeline.Token, v int) error {
 			if v != 2*t.Number() && v != 4*t.Number() {
@@ -270,7 +271,7 @@ func TestFlowAllocations(t *testing.T) {
 	allocations := func(tokens int) float64 {
 		f := pipeline.Then(pipeline.From("f", 4, count(tokens)), pipeline.Parallel, double)
 		g := pipeline.Then(f, pipeline.Parallel, func(_ *pipeline.Token, v int) ([4]int, error) { return [4]int{v}, nil })
-		p, err := pipeline.To(g.Limit(2), pipeline.Serial, func(*pipeline.Token, [4]int) error { return nil })
+		p, err := pipeline.To(g.MaxTokens(2), pipeline.Serial, func(*pipeline.Token, [4]int) error { return nil })
 		require.NoError(t, err)
 		return testing.AllocsPerRun(5, func() { require.NoError(t, ex.Run(t.Context(), p)) })
 	}
@@ -316,11 +317,11 @@ func TestFlowForgets(t *testing.T) {
 // TestFlowMistakes: what is wrong with a flow is told by To, all of it, or at the call.
 func TestFlowMistakes(t *testing.T) {
 	f := pipeline.From[int]("f", -1, nil)
-	g := pipeline.Then[int, int](f, pipeline.Serial, nil).Limit(3).Named("g")
+	g := pipeline.Then[int, int](f, pipeline.Serial, nil).MaxTokens(3).Named("g")
 	_, err := pipeline.To(g, pipeline.Parallel, nil)
 	for _, want := range []string{
 		`pipeline "f": -1 lines`, "stage 0 has no function", "stage 1 (g) has no function",
-		"stage 1 (g) is serial and has a Limit", "stage 2 has no function",
+		"stage 1 (g) is serial and has MaxTokens", "stage 2 has no function",
 	} {
 		require.ErrorContains(t, err, want)
 	}
@@ -340,11 +341,11 @@ func TestFlowMistakes(t *testing.T) {
 
 	var none pipeline.Flow[int]
 	for method, call := range map[string]func(){
-		"Then":    func() { pipeline.Then(none, pipeline.Serial, double) },
-		"To":      func() { _, _ = pipeline.To(none, pipeline.Serial, func(*pipeline.Token, int) error { return nil }) },
-		"Collect": func() { _, _ = pipeline.Collect(t.Context(), nil, none) },
-		"Named":   func() { none.Named("n") },
-		"Limit":   func() { none.Limit(1) },
+		"Then":      func() { pipeline.Then(none, pipeline.Serial, double) },
+		"To":        func() { _, _ = pipeline.To(none, pipeline.Serial, func(*pipeline.Token, int) error { return nil }) },
+		"Collect":   func() { _, _ = pipeline.Collect(t.Context(), nil, none) },
+		"Named":     func() { none.Named("n") },
+		"MaxTokens": func() { none.MaxTokens(1) },
 	} {
 		require.PanicsWithValue(t, "pipeline: "+method+" of a Flow that was not made by From", call)
 	}
@@ -364,7 +365,7 @@ func TestObservedFlow(t *testing.T) {
 	}}})
 	require.NoError(t, err)
 	f := pipeline.From("f", 3, count(20)).Named("read")
-	_, err = pipeline.Collect(t.Context(), ex, pipeline.Then(f, pipeline.Parallel, double).Named("narrow").Limit(1))
+	_, err = pipeline.Collect(t.Context(), ex, pipeline.Then(f, pipeline.Parallel, double).Named("narrow").MaxTokens(1))
 	require.NoError(t, err)
 	require.NoError(t, ex.Close())
 	require.Equal(t, map[string]int{"f/0 read": 21, "f/1 narrow": 20, "f/2 ": 20}, told)

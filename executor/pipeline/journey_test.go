@@ -42,7 +42,7 @@ func newJourney(rng *rand.Rand) *journey {
 	for i := range j.stages {
 		j.stages[i].Serial = i == 0 || rng.IntN(3) == 0
 		if !j.stages[i].Serial && rng.IntN(2) == 0 {
-			j.stages[i].Limit = 1 + rng.IntN(3)
+			j.stages[i].MaxTokens = 1 + rng.IntN(3)
 		}
 		j.stages[i].Run = func(t *pipeline.Token) error { return j.pass(i, t) }
 	}
@@ -118,7 +118,7 @@ func (j *journey) pass(stage int, t *pipeline.Token) error {
 	n := t.Number()
 	now := j.inside[stage].Add(1)
 	defer j.inside[stage].Add(-1)
-	if limit := int32(j.stages[stage].Limit); limit > 0 && now > limit || j.stages[stage].Serial && now > 1 {
+	if limit := int32(j.stages[stage].MaxTokens); limit > 0 && now > limit || j.stages[stage].Serial && now > 1 {
 		return fmt.Errorf("%d tokens in stage %d", now, stage)
 	}
 	j.most[stage].Store(max(j.most[stage].Load(), now))
@@ -210,7 +210,7 @@ func TestLimit(t *testing.T) {
 	meet := make(chan struct{}) // the first two tokens meet in the stage, so it takes two
 	p, err := pipeline.New("limited", 8,
 		pipeline.Stage{Serial: true, Run: until(tokens)},
-		pipeline.Stage{Name: "narrow", Limit: limit, Run: func(t *pipeline.Token) error {
+		pipeline.Stage{Name: "narrow", MaxTokens: limit, Run: func(t *pipeline.Token) error {
 			most.Store(max(most.Load(), inside.Add(1)))
 			defer inside.Add(-1)
 			switch t.Number() {
@@ -239,7 +239,7 @@ func TestLimitAndFailures(t *testing.T) {
 			for at := range 10 {
 				p, err := pipeline.New("limited", 8,
 					pipeline.Stage{Serial: true, Run: until(100)},
-					pipeline.Stage{Name: "narrow", Limit: 1, Run: func(t *pipeline.Token) error {
+					pipeline.Stage{Name: "narrow", MaxTokens: 1, Run: func(t *pipeline.Token) error {
 						runtime.Gosched()
 						if t.Number() == at {
 							return fail()
@@ -378,10 +378,10 @@ func TestMisuse(t *testing.T) {
 		testkit.Within(t, testkit.Patience, func() { require.ErrorContains(t, ex.Run(t.Context(), p), want) })
 	}
 	for want, stage := range map[string]pipeline.Stage{
-		"stage 1 (narrow) has a Limit of -1":          {Name: "narrow", Limit: -1, Run: fine.Run},
-		"stage 1 (narrow) is serial and has a Limit":  {Name: "narrow", Limit: 1, Serial: true, Run: fine.Run},
-		"stage 1 (nothing) has no function":           {Name: "nothing"},
-		"stage 1 has no function\npipeline \"p\": st": {Limit: -1},
+		"stage 1 (narrow) has MaxTokens of -1":         {Name: "narrow", MaxTokens: -1, Run: fine.Run},
+		"stage 1 (narrow) is serial and has MaxTokens": {Name: "narrow", MaxTokens: 1, Serial: true, Run: fine.Run},
+		"stage 1 (nothing) has no function":            {Name: "nothing"},
+		"stage 1 has no function\npipeline \"p\": st":  {MaxTokens: -1},
 	} {
 		_, err := pipeline.New("p", 1, fine, stage)
 		require.ErrorContains(t, err, want)

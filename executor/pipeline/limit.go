@@ -5,7 +5,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A gate is the Limit of a parallel stage in a run. A cell that finds the stage full is put aside. The cell that leaves
+// A gate keeps the MaxTokens of a stage in a run. A cell that finds the stage full is put aside. The cell that leaves
 // hands its place to the one that was put aside first. So while a cell is aside, every place is taken, by a cell that
 // runs or will, and that hands it on also if the run is stopped.
 //
@@ -19,13 +19,13 @@ type gate struct {
 // limit gives the cells of stages with a limit another Exec.
 func (s *run) limit() {
 	for i := range s.stages {
-		if s.stages[i].Limit == 0 {
+		if s.stages[i].MaxTokens == 0 {
 			continue
 		}
 		if s.gates == nil {
 			s.gates = make([]gate, len(s.stages))
 		}
-		s.gates[i].free = s.stages[i].Limit
+		s.gates[i].free = s.stages[i].MaxTokens
 		for line := range s.lines {
 			c := s.cell(line, i)
 			c.Exec = func(w *executor.Worker, _ *executor.Item) *executor.Item { return s.execLimited(w, c) }
@@ -83,7 +83,7 @@ func (g *gate) leave() *cell {
 
 // leaveGate gives the place of a cell of the stage to the next one. It does nothing if the stage has no limit.
 func (s *run) leaveGate(w *executor.Worker, stage int) {
-	if s.gates == nil || s.stages[stage].Limit == 0 {
+	if s.gates == nil || s.stages[stage].MaxTokens == 0 {
 		return
 	}
 	if c := s.gates[stage].leave(); c != nil {

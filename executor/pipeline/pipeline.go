@@ -17,10 +17,10 @@ type Stage struct {
 	// Serial says that the stage takes one token at a time, in the order in which they entered the pipeline. The first
 	// stage must be serial.
 	Serial bool
-	// Limit is the largest number of tokens that a parallel stage takes at a time, 0 for no limit. A token that comes
+	// MaxTokens is the largest number of tokens that a parallel stage takes at a time, 0 for no limit. A token that comes
 	// when the stage is full is put aside and enters in its turn. No worker waits for that. A serial stage has no
-	// Limit.
-	Limit int
+	// MaxTokens.
+	MaxTokens int
 	// Run is called for every token. If it returns an error, panics, or calls [runtime.Goexit], the run fails.
 	Run func(*Token) error
 }
@@ -102,10 +102,10 @@ func newPipeline(name string, lines, fewest int, stages []Stage) (*Pipeline, err
 		if s.Run == nil {
 			bad("stage %s has no function", stageName(i, s.Name))
 		}
-		if s.Limit < 0 {
-			bad("stage %s has a Limit of %d: use 0 for no limit", stageName(i, s.Name), s.Limit)
-		} else if s.Limit > 0 && s.Serial {
-			bad("stage %s is serial and has a Limit: a serial stage takes one token at a time", stageName(i, s.Name))
+		if s.MaxTokens < 0 {
+			bad("stage %s has MaxTokens of %d: use 0 for no limit", stageName(i, s.Name), s.MaxTokens)
+		} else if s.MaxTokens > 0 && s.Serial {
+			bad("stage %s is serial and has MaxTokens: a serial stage takes one token at a time", stageName(i, s.Name))
 		}
 	}
 	if errs != nil {

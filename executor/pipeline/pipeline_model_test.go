@@ -115,7 +115,7 @@ func passLimit(lines int, fails string) {
 			}
 			return nil
 		}},
-		Stage{Limit: 1, Run: func(t *Token) error {
+		Stage{MaxTokens: 1, Run: func(t *Token) error {
 			model.Assert(!inside.Get(), "two tokens in the stage")
 			inside.Set(true)
 			defer inside.Set(false)

@@ -139,7 +139,7 @@ func (c *chore) flow(n int) error {
 			return g.Task(func(context.Context) error { return add(c.unit()) })
 		}
 		l := c.drawLimit(c.rng)
-		return g.Task(func(context.Context) error { return add(c.limited(l)) }).Limit(l.semaphore)
+		return g.Task(func(context.Context) error { return add(c.limited(l)) }).Hold(l.semaphore)
 	}
 	module := graph.New("module")
 	end := unit(module)
@@ -156,7 +156,7 @@ func (c *chore) flow(n int) error {
 	g := graph.New("flow")
 	flow := g.Subflow(func(_ context.Context, sub *graph.Graph) error {
 		for _, l := range limits {
-			sub.Task(func(context.Context) error { sum.Add(1); return c.limited(l) }).Limit(l.semaphore)
+			sub.Task(func(context.Context) error { sum.Add(1); return c.limited(l) }).Hold(l.semaphore)
 		}
 		return nil
 	})

@@ -61,7 +61,7 @@ var p1OnMachine = &Experiment{
 				}
 				plan(s, kernelControl, fmt.Sprintf(" -workers %d", workers), Rounds{Arrivals: arrivals})
 			}
-			plan(s, sharedControl, fmt.Sprintf(" -workers %d -share -share-limit %d", workers, workers),
+			plan(s, sharedControl, fmt.Sprintf(" -workers %d -share -share-maximum %d", workers, workers),
 				Rounds{Arrivals: arrivals})
 			if !s.limited {
 				p.rounds(8*time.Second, r, p.reps(5, 5), allAgain(programs(s, staticControl, static))...)
