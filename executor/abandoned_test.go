@@ -71,7 +71,7 @@ func TestAbandoned(t *testing.T) {
 			return err
 		},
 		"loop": func(ex *executor.Executor) error {
-			return parallel.For(t.Context(), parallel.On{Executor: ex}, 0, 1000, func(int) {})
+			return parallel.For(t.Context(), parallel.Options{Executor: ex}, 0, 1000, func(int) {})
 		},
 		"future": func(ex *executor.Executor) error {
 			_, err := async(t.Context(), ex, func(context.Context) {}).Wait()

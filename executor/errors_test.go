@@ -72,7 +72,7 @@ var panicking = map[string]func(ctx context.Context, ex *executor.Executor, valu
 		return err
 	},
 	"loop": func(ctx context.Context, ex *executor.Executor, value any) error {
-		return parallel.For(ctx, parallel.On{Executor: ex}, 0, 1, func(int) { _ = panicWith(value) })
+		return parallel.For(ctx, parallel.Options{Executor: ex}, 0, 1, func(int) { _ = panicWith(value) })
 	},
 	"graph": func(ctx context.Context, ex *executor.Executor, value any) error {
 		return ex.Run(ctx, one(taskPanics(value)))

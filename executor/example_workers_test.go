@@ -20,7 +20,7 @@ func ExamplePerWorker() {
 	defer ex.Close()
 
 	counts := executor.NewPerWorker(ex, func() []int { return make([]int, 3) })
-	err = parallel.ForRange(context.Background(), parallel.On{Executor: ex}, 0, 300, func(lo, hi int) {
+	err = parallel.ForBlocks(context.Background(), parallel.Options{Executor: ex}, 0, 300, func(lo, hi int) {
 		mine := *counts.Local()
 		for i := lo; i < hi; i++ {
 			mine[i%3]++
@@ -52,7 +52,7 @@ func ExampleFromContext() {
 	g.Task(func(ctx context.Context) error {
 		ex, _ := executor.FromContext(ctx)
 		fmt.Println("on a worker:", ex.WorkerIndex() >= 0)
-		return parallel.For(ctx, parallel.On{}, 0, len(squares), func(i int) { squares[i] = i * i })
+		return parallel.For(ctx, parallel.Options{}, 0, len(squares), func(i int) { squares[i] = i * i })
 	})
 	if err := ex.Run(context.Background(), g); err != nil {
 		log.Fatal(err)

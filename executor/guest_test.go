@@ -204,8 +204,8 @@ func callAtRandom(t *testing.T, ex *executor.Executor) {
 				case 1:
 					err = ex.Start(t.Context(), fan(n, work)).Wait()
 				case 2:
-					on := parallel.On{Executor: ex, Grain: 1}
-					err = parallel.For(t.Context(), on, 0, n, func(int) { _ = work(t.Context()) })
+					o := parallel.Options{Executor: ex, Grain: 1}
+					err = parallel.For(t.Context(), o, 0, n, func(int) { _ = work(t.Context()) })
 				case 3: // a run that is started and outlives its starter
 					var r *executor.Run
 					err = ex.Run(t.Context(), one(func(context.Context) error {

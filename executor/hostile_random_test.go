@@ -186,7 +186,7 @@ func (f *foe) attack(parent context.Context, depth int) {
 			_ = ex.Run(ctx, p)
 		}
 	case 8:
-		_ = parallel.For(ctx, parallel.On{Executor: ex}, 0, 20, func(i int) { _ = task(i)(ctx) })
+		_ = parallel.For(ctx, parallel.Options{Executor: ex}, 0, 20, func(i int) { _ = task(i)(ctx) })
 	}
 }
 

@@ -110,7 +110,7 @@ func TestInlineCancelIsSeeded(t *testing.T) {
 			}))
 		}},
 		{"for", func(ex *executor.Executor, ctx context.Context, note func(i int)) error {
-			return parallel.For(ctx, parallel.On{Executor: ex, Grain: 1}, 0, n, note)
+			return parallel.For(ctx, parallel.Options{Executor: ex, Grain: 1}, 0, n, note)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -89,9 +89,9 @@ func TestInlineEverything(t *testing.T) {
 		})))
 		require.Equal(t, 11, ran)
 
-		on := parallel.On{Executor: ex}
+		o := parallel.Options{Executor: ex}
 		s := []int{3, 1, 2}
-		require.NoError(t, parallel.Sort(ctx, on, s))
+		require.NoError(t, parallel.Sort(ctx, o, s))
 		require.Equal(t, []int{1, 2, 3}, s)
 
 		out := 0

@@ -121,7 +121,7 @@ var labelledRuns = map[string]func(ctx context.Context, ex *executor.Executor, f
 		_, _ = async(ctx, ex, f).Wait()
 	},
 	"loop": func(ctx context.Context, ex *executor.Executor, f func(context.Context)) {
-		_ = parallel.For(ctx, parallel.On{Executor: ex}, 0, 1, func(int) { f(ctx) })
+		_ = parallel.For(ctx, parallel.Options{Executor: ex}, 0, 1, func(int) { f(ctx) })
 	},
 	"nested": func(ctx context.Context, ex *executor.Executor, f func(context.Context)) {
 		_ = ex.Run(context.Background(), work(func(context.Context) { _ = ex.Run(ctx, work(f)) }))

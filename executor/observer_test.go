@@ -36,8 +36,8 @@ func TestObservedForks(t *testing.T) {
 	told := c.counts(t)
 	require.Equal(t, 50, told["root"])
 	require.LessOrEqual(t, told["fork"], c.stolen)
-	on := parallel.On{Executor: ex}
-	sum, err := parallel.Reduce(context.Background(), on, make([]int, 1e6), func(a, b int) int { return a + b })
+	o := parallel.Options{Executor: ex}
+	sum, err := parallel.Reduce(context.Background(), o, make([]int, 1e6), func(a, b int) int { return a + b })
 	require.NoError(t, err)
 	require.Zero(t, sum)
 	require.NoError(t, ex.Close())

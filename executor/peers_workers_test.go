@@ -23,7 +23,7 @@ func TestPeersThreadSpecific(t *testing.T) {
 		var made atomic.Int64
 		lists := executor.NewPerWorker(ex, func() []int { made.Add(1); return nil })
 		for range 3 {
-			require.NoError(t, parallel.For(t.Context(), parallel.On{Executor: ex}, 0, n, func(i int) {
+			require.NoError(t, parallel.For(t.Context(), parallel.Options{Executor: ex}, 0, n, func(i int) {
 				list := lists.Local()
 				*list = append(*list, i)
 			}))
@@ -79,7 +79,7 @@ func TestPeersThreadHandlers(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.NotContains(t, open, false)
-	require.NoError(t, parallel.For(t.Context(), parallel.On{Executor: ex, Grain: 1}, 0, 1000, func(int) {
+	require.NoError(t, parallel.For(t.Context(), parallel.Options{Executor: ex, Grain: 1}, 0, 1000, func(int) {
 		if !open[ex.WorkerIndex()] {
 			panic("not open")
 		}

@@ -13,7 +13,7 @@ import (
 // a sum. A task uses its worker's value without a lock:
 //
 //	sums := executor.NewPerWorker(ex, func() float64 { return 0 })
-//	err := parallel.ForRange(ctx, on, 0, len(x), func(lo, hi int) {
+//	err := parallel.ForBlocks(ctx, o, 0, len(x), func(lo, hi int) {
 //		sum := 0.0
 //		for _, v := range x[lo:hi] {
 //			sum += v

@@ -17,7 +17,7 @@ import (
 func BenchmarkPerWorkerLoop(b *testing.B) {
 	const n = 100_000_000
 	ex := newExecutor(b, executor.Config{Workers: 2})
-	on := parallel.On{Executor: ex}
+	o := parallel.Options{Executor: ex}
 	type padded struct {
 		_ [128]byte
 		v uint64
@@ -34,7 +34,7 @@ func BenchmarkPerWorkerLoop(b *testing.B) {
 	}
 	turn := func(body func(lo, hi int)) float64 {
 		begun := time.Now()
-		require.NoError(b, parallel.ForRange(context.Background(), on, 0, n, body))
+		require.NoError(b, parallel.ForBlocks(context.Background(), o, 0, n, body))
 		return float64(time.Since(begun))
 	}
 	var ratios, alone []float64

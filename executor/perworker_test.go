@@ -25,7 +25,7 @@ func TestPerWorkerSum(t *testing.T) {
 		for range 3 {
 			made.Store(0)
 			const n = 10_000
-			err := parallel.ForRange(t.Context(), parallel.On{Executor: ex}, 0, n, func(lo, hi int) {
+			err := parallel.ForBlocks(t.Context(), parallel.Options{Executor: ex}, 0, n, func(lo, hi int) {
 				for i := lo; i < hi; i++ {
 					*sums.Local() += i
 				}

@@ -180,7 +180,7 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 		},
 		"parallel": func(ex *executor.Executor, load func() *burden) any {
 			b := load()
-			return parallel.For(bg, parallel.On{Executor: ex}, 0, 10_000, func(i int) { _ = b[i%2] })
+			return parallel.For(bg, parallel.Options{Executor: ex}, 0, 10_000, func(i int) { _ = b[i%2] })
 		},
 		"First": func(ex *executor.Executor, load func() *burden) any {
 			_, err := executor.First(bg, ex, func(context.Context) (*burden, error) { return nil, load() },

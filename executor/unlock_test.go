@@ -30,7 +30,7 @@ func TestUnlockedThread(t *testing.T) {
 		for range 10 { // others that could take the threads
 			go time.Sleep(time.Millisecond)
 		}
-		require.NoError(t, parallel.For(t.Context(), parallel.On{Executor: ex, Grain: 1}, 0, 100, func(int) {
+		require.NoError(t, parallel.For(t.Context(), parallel.Options{Executor: ex, Grain: 1}, 0, 100, func(int) {
 			before := ex.WorkerIndex()
 			runtime.Gosched()
 			if after := ex.WorkerIndex(); before < 0 || before != after {

@@ -75,7 +75,7 @@ var errorTexts = map[string]struct {
 	}, `graph "g": task t: graph "sub": task in: `},
 	"loop in a task": {func(g *graph.Graph, ex *executor.Executor, fail func() error) graph.Task {
 		return g.Task(func(ctx context.Context) error {
-			return parallel.For(ctx, parallel.On{Executor: ex}, 0, 1, func(int) {
+			return parallel.For(ctx, parallel.Options{Executor: ex}, 0, 1, func(int) {
 				if err := fail(); err != nil {
 					panic(err)
 				}

@@ -48,14 +48,14 @@ func BenchmarkFor(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("W=%d", workers), func(b *testing.B) {
 			for b.Loop() {
-				if err := parallel.For(context.Background(), parallel.On{Executor: ex}, 0, n, body); err != nil {
+				if err := parallel.For(context.Background(), parallel.Options{Executor: ex}, 0, n, body); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 		b.Run(fmt.Sprintf("range/W=%d", workers), func(b *testing.B) {
 			for b.Loop() {
-				if err := parallel.ForRange(context.Background(), parallel.On{Executor: ex}, 0, n,
+				if err := parallel.ForBlocks(context.Background(), parallel.Options{Executor: ex}, 0, n,
 					inRange); err != nil {
 					b.Fatal(err)
 				}
@@ -94,7 +94,7 @@ func BenchmarkSort(b *testing.B) {
 			b.Fatal(err)
 		}
 		bench(fmt.Sprintf("W=%d", workers), func() {
-			if err := parallel.Sort(context.Background(), parallel.On{Executor: ex}, s); err != nil {
+			if err := parallel.Sort(context.Background(), parallel.Options{Executor: ex}, s); err != nil {
 				b.Fatal(err)
 			}
 		})

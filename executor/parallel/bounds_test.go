@@ -54,8 +54,8 @@ func executorsForBounds(t *testing.T) []*executor.Executor {
 	return all
 }
 
-// The ranges that ForRange is given make up lo, …, hi-1, wherever these are and however many.
-func TestForRangeNearTheEnds(t *testing.T) {
+// The blocks that ForBlocks makes make up lo, …, hi-1, wherever these are and however many.
+func TestForBlocksNearTheEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	executors := executorsForBounds(t)
 	long := 0
@@ -68,12 +68,12 @@ func TestForRangeNearTheEnds(t *testing.T) {
 		if lo < hi {
 			length = uint(hi) - uint(lo)
 		}
-		on := parallel.On{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, length)}
+		o := parallel.Options{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, length)}
 		type piece struct{ lo, hi int }
 		var mu sync.Mutex
 		var pieces []piece
 		testkit.Within(t, testkit.Patience, func() {
-			require.NoError(t, parallel.ForRange(t.Context(), on, lo, hi, func(lo, hi int) {
+			require.NoError(t, parallel.ForBlocks(t.Context(), o, lo, hi, func(lo, hi int) {
 				mu.Lock()
 				defer mu.Unlock()
 				pieces = append(pieces, piece{lo, hi})
@@ -82,17 +82,17 @@ func TestForRangeNearTheEnds(t *testing.T) {
 		slices.SortFunc(pieces, func(a, b piece) int { return cmp.Compare(a.lo, b.lo) })
 		at := min(lo, hi)
 		for i, p := range pieces {
-			require.Equal(t, at, p.lo, "ForRange(%d, %d), Grain %d: range %d of %v", lo, hi, on.Grain, i, pieces)
-			require.Positive(t, p.hi-p.lo, "ForRange(%d, %d), Grain %d: range %d is empty, or its length overflows", lo,
-				hi, on.Grain, i)
-			if on.Grain > 0 {
-				require.LessOrEqual(t, p.hi-p.lo, on.Grain)
+			require.Equal(t, at, p.lo, "ForBlocks(%d, %d), Grain %d: range %d of %v", lo, hi, o.Grain, i, pieces)
+			require.Positive(t, p.hi-p.lo, "ForBlocks(%d, %d), Grain %d: range %d is empty, or its length overflows", lo,
+				hi, o.Grain, i)
+			if o.Grain > 0 {
+				require.LessOrEqual(t, p.hi-p.lo, o.Grain)
 			}
 			at = p.hi
 		}
 		require.Equal(t, hi, max(at, hi))
 		require.Equal(t, max(lo, hi) == hi && lo != hi, at == hi && len(pieces) > 0,
-			"ForRange(%d, %d), Grain %d ends at %d", lo, hi, on.Grain, at)
+			"ForBlocks(%d, %d), Grain %d ends at %d", lo, hi, o.Grain, at)
 		if length > math.MaxInt {
 			long++
 		}
@@ -111,12 +111,12 @@ func TestForNearTheEnds(t *testing.T) {
 			lo, hi = hi, lo
 		}
 		length := uint(hi) - uint(lo)
-		on := parallel.On{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, length)}
+		o := parallel.Options{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, length)}
 		var calls, outside atomic.Int64
 		ctx, cancel := context.WithCancelCause(t.Context())
 		seen := make([]atomic.Int32, min(length, 1000))
 		testkit.Within(t, testkit.Patience, func() {
-			err := parallel.For(ctx, on, lo, hi, func(i int) {
+			err := parallel.For(ctx, o, lo, hi, func(i int) {
 				if i < lo || i >= hi {
 					outside.Add(1)
 				}
@@ -128,19 +128,19 @@ func TestForNearTheEnds(t *testing.T) {
 				}
 			})
 			if length > 1000 {
-				require.ErrorIs(t, err, errTest, "For(%d, %d), Grain %d", lo, hi, on.Grain)
+				require.ErrorIs(t, err, errTest, "For(%d, %d), Grain %d", lo, hi, o.Grain)
 			} else {
 				require.NoError(t, err)
 			}
 		})
 		cancel(nil)
-		require.Zero(t, outside.Load(), "For(%d, %d), Grain %d", lo, hi, on.Grain)
+		require.Zero(t, outside.Load(), "For(%d, %d), Grain %d", lo, hi, o.Grain)
 		if length > 1000 {
-			require.Positive(t, calls.Load(), "For(%d, %d), Grain %d calls nothing", lo, hi, on.Grain)
+			require.Positive(t, calls.Load(), "For(%d, %d), Grain %d calls nothing", lo, hi, o.Grain)
 			continue
 		}
 		for i := range seen {
-			require.EqualValues(t, 1, seen[i].Load(), "For(%d, %d), Grain %d: index %d", lo, hi, on.Grain, lo+i)
+			require.EqualValues(t, 1, seen[i].Load(), "For(%d, %d), Grain %d: index %d", lo, hi, o.Grain, lo+i)
 		}
 	}
 }
@@ -151,49 +151,49 @@ func TestLongestSlices(t *testing.T) {
 	type none = struct{}
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	executors := executorsForBounds(t)
-	functions := map[string]func(ctx context.Context, on parallel.On, s, half []none, call func()) error{
-		"ForSlice": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			return parallel.ForSlice(ctx, on, s, func(int, *none) { call() })
+	functions := map[string]func(ctx context.Context, o parallel.Options, s, half []none, call func()) error{
+		"ForSlice": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			return parallel.ForSlice(ctx, o, s, func(int, *none) { call() })
 		},
-		"Map": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			return parallel.Map(ctx, on, s, s, func(none) none { call(); return none{} })
+		"Map": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			return parallel.Map(ctx, o, s, s, func(none) none { call(); return none{} })
 		},
-		"Reduce": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			_, err := parallel.Reduce(ctx, on, s, func(none, none) none { call(); return none{} })
+		"Reduce": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			_, err := parallel.Reduce(ctx, o, s, func(none, none) none { call(); return none{} })
 			return err
 		},
-		"MapReduce": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			_, err := parallel.MapReduce(ctx, on, s, func(none) int { call(); return 1 }, func(a, b int) int {
+		"MapReduce": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			_, err := parallel.MapReduce(ctx, o, s, func(none) int { call(); return 1 }, func(a, b int) int {
 				return a + b
 			})
 			return err
 		},
-		"Fold": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			_, err := parallel.Fold(ctx, on, s, func() int { return 0 },
+		"Fold": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			_, err := parallel.Fold(ctx, o, s, func() int { return 0 },
 				func(n int, _ none) int { call(); return n + 1 }, func(a, b int) int { return a + b })
 			return err
 		},
-		"Scan": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			return parallel.Scan(ctx, on, s, s, func(none, none) none { call(); return none{} })
+		"Scan": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			return parallel.Scan(ctx, o, s, s, func(none, none) none { call(); return none{} })
 		},
-		"ExclusiveScan": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			return parallel.ExclusiveScan(ctx, on, s, s, none{}, func(none, none) none { call(); return none{} })
+		"ExclusiveScan": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			return parallel.ExclusiveScan(ctx, o, s, s, none{}, func(none, none) none { call(); return none{} })
 		},
-		"SortFunc": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			return parallel.SortFunc(ctx, on, s, func(none, none) int { call(); return 0 })
+		"SortFunc": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			return parallel.SortFunc(ctx, o, s, func(none, none) int { call(); return 0 })
 		},
-		"SortStableFunc": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			return parallel.SortStableFunc(ctx, on, s, func(none, none) int { call(); return 0 })
+		"SortStableFunc": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			return parallel.SortStableFunc(ctx, o, s, func(none, none) int { call(); return 0 })
 		},
-		"Merge": func(ctx context.Context, on parallel.On, s, half []none, call func()) error {
-			return parallel.Merge(ctx, on, s, half, s[len(half):], func(none, none) int { call(); return 0 })
+		"Merge": func(ctx context.Context, o parallel.Options, s, half []none, call func()) error {
+			return parallel.Merge(ctx, o, s, half, s[len(half):], func(none, none) int { call(); return 0 })
 		},
-		"IndexFunc": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			_, err := parallel.IndexFunc(ctx, on, s, func(none) bool { call(); return false })
+		"IndexFunc": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			_, err := parallel.IndexFunc(ctx, o, s, func(none) bool { call(); return false })
 			return err
 		},
-		"ContainsFunc": func(ctx context.Context, on parallel.On, s, _ []none, call func()) error {
-			_, err := parallel.ContainsFunc(ctx, on, s, func(none) bool { call(); return false })
+		"ContainsFunc": func(ctx context.Context, o parallel.Options, s, _ []none, call func()) error {
+			_, err := parallel.ContainsFunc(ctx, o, s, func(none) bool { call(); return false })
 			return err
 		},
 	}
@@ -201,23 +201,23 @@ func TestLongestSlices(t *testing.T) {
 		for range testkit.Scale(30) {
 			s := make([]none, math.MaxInt-rng.IntN(3))
 			half := s[:len(s)/2+rng.IntN(9)-4]
-			on := parallel.On{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, uint(len(s)))}
+			o := parallel.Options{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, uint(len(s)))}
 			switch name {
 			case "SortFunc", "SortStableFunc", "Merge": // which go through a piece to its end
-				on.Grain = rng.IntN(20)
+				o.Grain = rng.IntN(20)
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			var calls atomic.Int64
 			testkit.Within(t, testkit.Patience, func() {
-				err := f(ctx, on, s, half, func() {
+				err := f(ctx, o, s, half, func() {
 					if calls.Add(1) == 100 {
 						cancel(errTest)
 					}
 				})
-				require.ErrorIs(t, err, errTest, "%s of %d, Grain %d", name, len(s), on.Grain)
+				require.ErrorIs(t, err, errTest, "%s of %d, Grain %d", name, len(s), o.Grain)
 			})
 			cancel(nil)
-			require.GreaterOrEqual(t, calls.Load(), int64(100), "%s of %d, Grain %d", name, len(s), on.Grain)
+			require.GreaterOrEqual(t, calls.Load(), int64(100), "%s of %d, Grain %d", name, len(s), o.Grain)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestMergeOfTooMany(t *testing.T) {
 	order := func(struct{}, struct{}) int { panic(errors.New("called")) }
 	for _, dst := range [][]struct{}{nil, s, s[:math.MaxInt-1]} {
 		require.PanicsWithValue(t, "parallel: Merge of slices that differ in length", func() {
-			_ = parallel.Merge(t.Context(), parallel.On{Executor: ex}, dst, s, s, order)
+			_ = parallel.Merge(t.Context(), parallel.Options{Executor: ex}, dst, s, s, order)
 		})
 	}
 }

@@ -1,9 +1,9 @@
 // Package parallel implements loops, reductions, scans, sorting and searching in parallel.
 //
-//	on := parallel.On{Executor: ex}
-//	err := parallel.For(ctx, on, 0, len(pixels), func(i int) { pixels[i] = shade(i) })
-//	sum, err := parallel.Reduce(ctx, on, weights, func(a, b int) int { return a + b })
-//	err = parallel.Sort(ctx, on, keys)
+//	o := parallel.Options{Executor: ex}
+//	err := parallel.For(ctx, o, 0, len(pixels), func(i int) { pixels[i] = shade(i) })
+//	sum, err := parallel.Reduce(ctx, o, weights, func(a, b int) int { return a + b })
+//	err = parallel.Sort(ctx, o, keys)
 //
 // Every function waits until its work is done, and returns the same as a sequential function would. It may be called
 // from anywhere, also from a task of the same executor, whose worker then takes part.
@@ -15,7 +15,7 @@
 //
 //	for each index                    For
 //	  with a step                     ForStep
-//	  in ranges, for short bodies     ForRange
+//	  in blocks, for short bodies     ForBlocks
 //	  in tiles of a matrix            ForTiles
 //	for each element                  ForSlice
 //	  of an iter.Seq                  ForEach
@@ -42,7 +42,7 @@
 // form with the suffix Err: [ForErr], [MapErr], [ReduceErr] and so on. There the functions are given a context, and
 // return an error besides their result:
 //
-//	err := parallel.ForErr(ctx, on, 0, len(urls), func(ctx context.Context, i int) error {
+//	err := parallel.ForErr(ctx, o, 0, len(urls), func(ctx context.Context, i int) error {
 //		return fetch(ctx, urls[i])
 //	})
 //
@@ -58,8 +58,8 @@
 //
 // While functions do not fail, ForErr takes 6 % longer than For with a body of 3 ns, and 2 % with bodies of 7 ns and
 // more. ForSliceErr and MapErr take 18 to 20 % longer than ForSlice and Map with a body of 3 ns, 8 % with one of 7 ns,
-// and 3 to 6 % with one of 22 ns. ForRangeErr, whose function is called for a range, and Reduce and Scan from 10 ns on,
-// take as long (AMD EPYC, Go 1.26, 2026-11-25).
+// and 3 to 6 % with one of 22 ns. ForBlocksErr, whose function is called for a block, and Reduce and Scan from 10 ns
+// on, take as long (AMD EPYC, Go 1.26, 2026-11-25).
 //
 // # Cancellation
 //
@@ -70,7 +70,7 @@
 //   - calls for the rest of 64 elements in all loops, reductions, scans and searches, whatever the Grain. A Grain of 1
 //     makes it no call: it suits functions that take long;
 //   - [ForEach], [ForTiles]: no call;
-//   - [ForRange]: no call, but the ranges in progress are not cut short;
+//   - [ForBlocks]: no call, but the blocks in progress are not cut short;
 //   - [SortFunc] and [SortStableFunc]: the comparisons for one piece of Grain elements, by default 2048, for 64
 //     elements with a pivot, or for the choice of the pivot out of 127; for one merge of 4096 elements in
 //     [SortStableFunc], of Grain elements in [Merge].

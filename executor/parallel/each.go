@@ -18,9 +18,9 @@ const (
 
 // ForEach calls body for every element of seq. One worker iterates over seq, and makes batches of Grain elements or, if
 // Grain is 0, of 16. After 64 batches for each worker, ForEach waits until these are done.
-func ForEach[T any](ctx context.Context, on On, seq iter.Seq[T], body func(x T)) error {
-	on = on.check(ctx, "ForEach", body == nil)
-	return forEach(ctx, on, "ForEach", seq, func(_ context.Context, x T) error {
+func ForEach[T any](ctx context.Context, o Options, seq iter.Seq[T], body func(x T)) error {
+	o = o.check(ctx, "ForEach", body == nil)
+	return forEach(ctx, o, "ForEach", seq, func(_ context.Context, x T) error {
 		body(x)
 		return nil
 	})
@@ -28,23 +28,23 @@ func ForEach[T any](ctx context.Context, on On, seq iter.Seq[T], body func(x T))
 
 // ForEachErr is [ForEach] with a body that may fail. After the first error no more elements are taken.
 func ForEachErr[T any](
-	ctx context.Context, on On, seq iter.Seq[T], body func(ctx context.Context, x T) error,
+	ctx context.Context, o Options, seq iter.Seq[T], body func(ctx context.Context, x T) error,
 ) error {
-	on = on.check(ctx, "ForEachErr", body == nil)
-	return forEach(ctx, on, "ForEachErr", seq, body)
+	o = o.check(ctx, "ForEachErr", body == nil)
+	return forEach(ctx, o, "ForEachErr", seq, body)
 }
 
 func forEach[T any](
-	ctx context.Context, on On, name string, seq iter.Seq[T], body func(ctx context.Context, x T) error,
+	ctx context.Context, o Options, name string, seq iter.Seq[T], body func(ctx context.Context, x T) error,
 ) error {
 	if seq == nil {
 		panic("parallel: " + name + " of a nil sequence")
 	}
-	size := on.Grain
+	size := o.Grain
 	if size == 0 {
 		size = eachBatch
 	}
-	_, err := run(ctx, on, name, func(s *executor.Scope) (none nothing) {
+	_, err := run(ctx, o, name, func(s *executor.Scope) (none nothing) {
 		var j job
 		var batch []T
 		batches := 0
@@ -74,7 +74,7 @@ func forEach[T any](
 				continue
 			}
 			flush()
-			if batches++; batches%(eachRound*on.workers()) == 0 {
+			if batches++; batches%(eachRound*o.workers()) == 0 {
 				if s.Wait() != nil {
 					break
 				}

@@ -60,7 +60,7 @@ func (f check) add() func(ctx context.Context, a, b span) (span, error) {
 type failing struct {
 	// call calls it for n elements, with functions that call f for the index of each, at least once. It returns a
 	// result that depends on n alone.
-	call func(ctx context.Context, on parallel.On, n int, f check) (any, error)
+	call func(ctx context.Context, o parallel.Options, n int, f check) (any, error)
 	want func(n int) any
 	// begin and end are how many elements at the beginning and at the end f is not called for.
 	begin, end int
@@ -92,21 +92,21 @@ func hits(n int, f check, loop func(hit check) error) (any, error) {
 
 // fails are all functions of the package with functions that may fail.
 var fails = map[string]failing{
-	"ForErr": {want: ones, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+	"ForErr": {want: ones, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 		return hits(n, f, func(hit check) error {
-			return parallel.ForErr(ctx, on, 0, n, hit)
+			return parallel.ForErr(ctx, o, 0, n, hit)
 		})
 	}},
-	"ForStepErr": {want: ones, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+	"ForStepErr": {want: ones, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 		return hits(n, f, func(hit check) error {
-			return parallel.ForStepErr(ctx, on, 5, 5-3*n, -3, func(ctx context.Context, i int) error {
+			return parallel.ForStepErr(ctx, o, 5, 5-3*n, -3, func(ctx context.Context, i int) error {
 				return hit(ctx, (5-i)/3)
 			})
 		})
 	}},
-	"ForRangeErr": {want: ones, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+	"ForBlocksErr": {want: ones, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 		return hits(n, f, func(hit check) error {
-			return parallel.ForRangeErr(ctx, on, 0, n, func(ctx context.Context, lo, hi int) error {
+			return parallel.ForBlocksErr(ctx, o, 0, n, func(ctx context.Context, lo, hi int) error {
 				for i := lo; i < hi; i++ {
 					if err := hit(ctx, i); err != nil {
 						return err
@@ -116,10 +116,10 @@ var fails = map[string]failing{
 			})
 		})
 	}},
-	"ForTilesErr": {want: ones, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+	"ForTilesErr": {want: ones, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 		return hits(n, f, func(hit check) error {
 			grid := parallel.Tile{RowLo: -3, RowHi: 0, ColLo: 7, ColHi: 7 + (n+2)/3}
-			return parallel.ForTilesErr(ctx, on, grid, 2, 5, func(ctx context.Context, t parallel.Tile) error {
+			return parallel.ForTilesErr(ctx, o, grid, 2, 5, func(ctx context.Context, t parallel.Tile) error {
 				for r := t.RowLo; r < t.RowHi; r++ {
 					for c := t.ColLo; c < t.ColHi; c++ {
 						if i := (r+3)*((n+2)/3) + c - 7; i < n {
@@ -133,39 +133,39 @@ var fails = map[string]failing{
 			})
 		})
 	}},
-	"ForSliceErr": {want: ones, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+	"ForSliceErr": {want: ones, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 		s := make([]int, n)
-		return s, parallel.ForSliceErr(ctx, on, s, func(ctx context.Context, i int, x *int) error {
+		return s, parallel.ForSliceErr(ctx, o, s, func(ctx context.Context, i int, x *int) error {
 			*x++
 			return f(ctx, i)
 		})
 	}},
-	"ForEachErr": {want: ones, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+	"ForEachErr": {want: ones, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 		return hits(n, f, func(hit check) error {
-			return parallel.ForEachErr(ctx, on, count(n), hit)
+			return parallel.ForEachErr(ctx, o, count(n), hit)
 		})
 	}},
 	"MapErr": {
 		want: func(n int) any { return indices(n) },
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 			dst := make([]int, n)
-			return dst, parallel.MapErr(ctx, on, dst, spans(n), func(ctx context.Context, x span) (int, error) {
+			return dst, parallel.MapErr(ctx, o, dst, spans(n), func(ctx context.Context, x span) (int, error) {
 				return x.lo, f(ctx, x.lo)
 			})
 		},
 	},
 	"Map2Err": {
 		want: func(n int) any { return spans(n) },
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 			dst := make([]span, n)
-			return dst, parallel.Map2Err(ctx, on, dst, indices(n), indices(n + 1)[1:],
+			return dst, parallel.Map2Err(ctx, o, dst, indices(n), indices(n + 1)[1:],
 				func(ctx context.Context, a, b int) (span, error) { return span{a, b}, f(ctx, a) })
 		},
 	},
 	"FilterErr": {
 		want: func(n int) any { return slices.DeleteFunc(indices(n), func(i int) bool { return i%3 == 0 }) },
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
-			s, err := parallel.FilterErr(ctx, on, indices(n), func(ctx context.Context, i int) (bool, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
+			s, err := parallel.FilterErr(ctx, o, indices(n), func(ctx context.Context, i int) (bool, error) {
 				return i%3 != 0, f(ctx, i)
 			})
 			return append([]int{}, s...), err
@@ -179,33 +179,33 @@ var fails = map[string]failing{
 			}
 			return s
 		},
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 			some := func(ctx context.Context, to []int, i int) ([]int, error) {
 				for range i % 3 {
 					to = append(to, i)
 				}
 				return to, f(ctx, i)
 			}
-			s, err := parallel.FlatMapErr(ctx, on, indices(n), some)
+			s, err := parallel.FlatMapErr(ctx, o, indices(n), some)
 			return append([]int{}, s...), err
 		},
 	},
-	"ReduceErr": {begin: 1, want: whole, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
-		return parallel.ReduceErr(ctx, on, spans(n), f.add())
+	"ReduceErr": {begin: 1, want: whole, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
+		return parallel.ReduceErr(ctx, o, spans(n), f.add())
 	}},
-	"MapReduceErr": {want: whole, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
-		return parallel.MapReduceErr(ctx, on, indices(n), func(ctx context.Context, i int) (span, error) {
+	"MapReduceErr": {want: whole, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
+		return parallel.MapReduceErr(ctx, o, indices(n), func(ctx context.Context, i int) (span, error) {
 			return span{i, i + 1}, f(ctx, i)
 		}, f.add())
 	}},
-	"ReduceForErr": {want: whole, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
-		return parallel.ReduceForErr(ctx, on, 0, n, func(ctx context.Context, i int) (span, error) {
+	"ReduceForErr": {want: whole, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
+		return parallel.ReduceForErr(ctx, o, 0, n, func(ctx context.Context, i int) (span, error) {
 			return span{i, i + 1}, f(ctx, i)
 		}, f.add())
 	}},
-	"FoldErr": {want: whole, call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+	"FoldErr": {want: whole, call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 		add := f.add()
-		return parallel.FoldErr(ctx, on, indices(n), func() span { return span{} },
+		return parallel.FoldErr(ctx, o, indices(n), func() span { return span{} },
 			func(ctx context.Context, acc span, i int) (span, error) {
 				if acc == (span{}) {
 					return span{i, i + 1}, f(ctx, i)
@@ -222,48 +222,48 @@ var fails = map[string]failing{
 	"ScanErr": {
 		begin: 1, alone: true,
 		want: func(n int) any { return sums(n, true) },
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 			dst := make([]span, n)
-			return dst, parallel.ScanErr(ctx, on, dst, spans(n), f.add())
+			return dst, parallel.ScanErr(ctx, o, dst, spans(n), f.add())
 		},
 	},
 	"ExclusiveScanErr": {
 		end: 1, alone: true,
 		want: func(n int) any { return sums(n, false) },
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 			s := spans(n) // in place
-			return s, parallel.ExclusiveScanErr(ctx, on, s, s, span{-1, 0}, f.add())
+			return s, parallel.ExclusiveScanErr(ctx, o, s, s, span{-1, 0}, f.add())
 		},
 	},
 	"MapScanErr": {
 		want: func(n int) any { return sums(n, true) },
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 			dst := make([]span, n)
-			return dst, parallel.MapScanErr(ctx, on, dst, indices(n), func(ctx context.Context, i int) (span, error) {
+			return dst, parallel.MapScanErr(ctx, o, dst, indices(n), func(ctx context.Context, i int) (span, error) {
 				return span{i, i + 1}, f(ctx, i)
 			}, f.add())
 		},
 	},
 	"ExclusiveMapScanErr": {
 		want: func(n int) any { return sums(n, false) },
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
 			s := spans(n)
-			return s, parallel.ExclusiveMapScanErr(ctx, on, s, s, span{-1, 0},
+			return s, parallel.ExclusiveMapScanErr(ctx, o, s, s, span{-1, 0},
 				func(ctx context.Context, x span) (span, error) { return x, f(ctx, x.lo) }, f.add())
 		},
 	},
 	"IndexFuncErr": {
 		want: func(int) any { return -1 },
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
-			return parallel.IndexFuncErr(ctx, on, indices(n), func(ctx context.Context, i int) (bool, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
+			return parallel.IndexFuncErr(ctx, o, indices(n), func(ctx context.Context, i int) (bool, error) {
 				return false, f(ctx, i)
 			})
 		},
 	},
 	"ContainsFuncErr": {
 		want: func(int) any { return false },
-		call: func(ctx context.Context, on parallel.On, n int, f check) (any, error) {
-			return parallel.ContainsFuncErr(ctx, on, indices(n), func(ctx context.Context, i int) (bool, error) {
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
+			return parallel.ContainsFuncErr(ctx, o, indices(n), func(ctx context.Context, i int) (bool, error) {
 				return false, f(ctx, i)
 			})
 		},
@@ -276,10 +276,10 @@ func fine(context.Context, int) error { return nil }
 
 // If no function fails, the result is that of a sequential function.
 func TestErrWithoutFailure(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		for name, f := range fails {
 			for _, n := range []int{0, 1, 2, 63, 64, 65, 129, 1000} {
-				got, err := f.call(t.Context(), on, n, fine)
+				got, err := f.call(t.Context(), o, n, fine)
 				require.NoError(t, err, "%s of %d", name, n)
 				require.Equal(t, f.want(n), got, "%s of %d", name, n)
 			}
@@ -301,7 +301,7 @@ func TestErrAtRandomPlaces(t *testing.T) {
 	for name, f := range fails {
 		for range testkit.Scale(60) {
 			n := rng.IntN(1 << rng.IntN(13))
-			on := parallel.On{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, uint(n)),
+			o := parallel.Options{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, uint(n)),
 				Workers: rng.IntN(4)}
 			bad := map[int]bool{}
 			expected := false
@@ -313,7 +313,7 @@ func TestErrAtRandomPlaces(t *testing.T) {
 			var last atomic.Pointer[context.Context]
 			var returned atomic.Int64
 			testkit.Within(t, testkit.Patience, func() {
-				got, err := f.call(t.Context(), on, n, func(ctx context.Context, i int) error {
+				got, err := f.call(t.Context(), o, n, func(ctx context.Context, i int) error {
 					last.Store(&ctx)
 					if bad[i] {
 						returned.Add(1)
@@ -321,7 +321,7 @@ func TestErrAtRandomPlaces(t *testing.T) {
 					}
 					return nil
 				})
-				about := fmt.Sprintf("%s of %d, %v, on %d workers", name, n, on, on.Executor.Workers())
+				about := fmt.Sprintf("%s of %d, %v, on %d workers", name, n, o, o.Executor.Workers())
 				if !expected {
 					require.NoError(t, err, about)
 					require.Equal(t, f.want(n), got, about)
@@ -330,7 +330,7 @@ func TestErrAtRandomPlaces(t *testing.T) {
 				require.IsType(t, &indexError{}, err, about)
 				require.True(t, bad[err.(*indexError).i], about)
 				require.Equal(t, err, context.Cause(*last.Load()), about)
-				if on.Executor.Workers() == 1 || on.Workers == 1 {
+				if o.Executor.Workers() == 1 || o.Workers == 1 {
 					require.EqualValues(t, 1, returned.Load(), about)
 				}
 			})
@@ -356,12 +356,12 @@ func TestErrOfTheFirst(t *testing.T) {
 			"none":          func(context.Context) error { return nil },
 			"a panic":       func(context.Context) error { panic("second") },
 			"of a loop in it": func(ctx context.Context) error {
-				return parallel.For(ctx, parallel.On{Executor: ex}, 0, 10, func(int) {})
+				return parallel.For(ctx, parallel.Options{Executor: ex}, 0, 10, func(int) {})
 			},
 		} {
 			var came atomic.Int32
 			testkit.Within(t, testkit.Patience, func() {
-				_, err := f.call(t.Context(), parallel.On{Executor: ex, Grain: 1}, 100,
+				_, err := f.call(t.Context(), parallel.Options{Executor: ex, Grain: 1}, 100,
 					func(ctx context.Context, i int) error {
 						switch came.Add(1) {
 						case 1:
@@ -398,7 +398,7 @@ func TestErrAndCancellation(t *testing.T) {
 			for _, ex := range executors {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				var calls atomic.Int32
-				_, err := f.call(ctx, parallel.On{Executor: ex, Grain: 10}, 1000,
+				_, err := f.call(ctx, parallel.Options{Executor: ex, Grain: 10}, 1000,
 					func(ctx context.Context, i int) error {
 						if calls.Add(1) == 100 {
 							cancel(cause)
@@ -423,7 +423,7 @@ func TestErrInline(t *testing.T) {
 		ex := executor.NewInline(seed)
 		for name, f := range fails {
 			calls := 0
-			_, err := f.call(t.Context(), parallel.On{Executor: ex}, 500, func(context.Context, int) error {
+			_, err := f.call(t.Context(), parallel.Options{Executor: ex}, 500, func(context.Context, int) error {
 				if calls++; calls == 100 {
 					return errTest
 				}
@@ -442,17 +442,17 @@ func TestErrStops(t *testing.T) {
 	executors := executorsForBounds(t)
 	for name, f := range failingCallers {
 		for range testkit.Scale(10) {
-			on := parallel.On{Executor: executors[rng.IntN(len(executors))]}
+			o := parallel.Options{Executor: executors[rng.IntN(len(executors))]}
 			if rng.IntN(2) == 0 && name != "ForEachErr" {
-				on.Grain = []int{1, 2, 100, 1 << 20}[rng.IntN(4)]
+				o.Grain = []int{1, 2, 100, 1 << 20}[rng.IntN(4)]
 				if fails[name].alone {
-					on.Grain = max(on.Grain, 2) // f is called for two elements, and blocks of one have no end
+					o.Grain = max(o.Grain, 2) // f is called for two elements, and blocks of one have no end
 				}
 			}
 			at := int64(1) + rng.Int64N(1<<uint(rng.IntN(12)))
 			var calls, after atomic.Int64
 			testkit.Within(t, testkit.Patience, func() {
-				err := f(t.Context(), on, endless, func(ctx context.Context) error {
+				err := f(t.Context(), o, endless, func(ctx context.Context) error {
 					if ctx.Err() != nil {
 						after.Add(1)
 					}
@@ -461,16 +461,16 @@ func TestErrStops(t *testing.T) {
 					}
 					return nil
 				})
-				require.Equal(t, errTest, err, "%s, Grain %d", name, on.Grain)
+				require.Equal(t, errTest, err, "%s, Grain %d", name, o.Grain)
 			})
-			workers := int64(on.Executor.Workers())
+			workers := int64(o.Executor.Workers())
 			most := atMost * (workers - 1)
-			if on.Grain == 1 {
+			if o.Grain == 1 {
 				most = workers - 1 // those that were about to begin
 			}
-			require.LessOrEqual(t, after.Load(), most, "%s, Grain %d", name, on.Grain)
+			require.LessOrEqual(t, after.Load(), most, "%s, Grain %d", name, o.Grain)
 			if workers == 1 {
-				require.Equal(t, at, calls.Load(), "%s, Grain %d", name, on.Grain)
+				require.Equal(t, at, calls.Load(), "%s, Grain %d", name, o.Grain)
 			}
 		}
 	}
@@ -483,7 +483,7 @@ func TestErrWakesWaiters(t *testing.T) {
 	defer ex.Close()
 	var waiting atomic.Int32
 	testkit.Within(t, testkit.Patience, func() {
-		err := parallel.ForErr(t.Context(), parallel.On{Executor: ex, Grain: 1}, 0, 4,
+		err := parallel.ForErr(t.Context(), parallel.Options{Executor: ex, Grain: 1}, 0, 4,
 			func(ctx context.Context, i int) error {
 				if i != 3 {
 					waiting.Add(1)

@@ -33,7 +33,7 @@ func BenchmarkErr(b *testing.B) {
 	}
 	defer ex.Close()
 	ctx := context.Background()
-	on := parallel.On{Executor: ex}
+	o := parallel.Options{Executor: ex}
 	for _, steps := range []int{0, 5, 20} {
 		n := 400_000 / (1 + steps)
 		s := make([]uint64, n)
@@ -43,21 +43,21 @@ func BenchmarkErr(b *testing.B) {
 			plain, err func() error
 		}{
 			{"For", func() error {
-				return parallel.For(ctx, on, 0, n, func(i int) { s[i] = work(s[i]) })
+				return parallel.For(ctx, o, 0, n, func(i int) { s[i] = work(s[i]) })
 			}, func() error {
-				return parallel.ForErr(ctx, on, 0, n, func(_ context.Context, i int) error {
+				return parallel.ForErr(ctx, o, 0, n, func(_ context.Context, i int) error {
 					s[i] = work(s[i])
 					return nil
 				})
 			}},
-			{"ForRange", func() error {
-				return parallel.ForRange(ctx, on, 0, n, func(lo, hi int) {
+			{"ForBlocks", func() error {
+				return parallel.ForBlocks(ctx, o, 0, n, func(lo, hi int) {
 					for i := lo; i < hi; i++ {
 						s[i] = work(s[i])
 					}
 				})
 			}, func() error {
-				return parallel.ForRangeErr(ctx, on, 0, n, func(_ context.Context, lo, hi int) error {
+				return parallel.ForBlocksErr(ctx, o, 0, n, func(_ context.Context, lo, hi int) error {
 					for i := lo; i < hi; i++ {
 						s[i] = work(s[i])
 					}
@@ -65,33 +65,33 @@ func BenchmarkErr(b *testing.B) {
 				})
 			}},
 			{"ForSlice", func() error {
-				return parallel.ForSlice(ctx, on, s, func(_ int, x *uint64) { *x = work(*x) })
+				return parallel.ForSlice(ctx, o, s, func(_ int, x *uint64) { *x = work(*x) })
 			}, func() error {
-				return parallel.ForSliceErr(ctx, on, s, func(_ context.Context, _ int, x *uint64) error {
+				return parallel.ForSliceErr(ctx, o, s, func(_ context.Context, _ int, x *uint64) error {
 					*x = work(*x)
 					return nil
 				})
 			}},
 			{"Map", func() error {
-				return parallel.Map(ctx, on, s, s, func(x uint64) uint64 { return work(x) })
+				return parallel.Map(ctx, o, s, s, func(x uint64) uint64 { return work(x) })
 			}, func() error {
-				return parallel.MapErr(ctx, on, s, s, func(_ context.Context, x uint64) (uint64, error) {
+				return parallel.MapErr(ctx, o, s, s, func(_ context.Context, x uint64) (uint64, error) {
 					return work(x), nil
 				})
 			}},
 			{"Reduce", func() error {
-				_, err := parallel.Reduce(ctx, on, s, func(a, b uint64) uint64 { return work(a ^ b) })
+				_, err := parallel.Reduce(ctx, o, s, func(a, b uint64) uint64 { return work(a ^ b) })
 				return err
 			}, func() error {
-				_, err := parallel.ReduceErr(ctx, on, s, func(_ context.Context, a, b uint64) (uint64, error) {
+				_, err := parallel.ReduceErr(ctx, o, s, func(_ context.Context, a, b uint64) (uint64, error) {
 					return work(a ^ b), nil
 				})
 				return err
 			}},
 			{"Scan", func() error {
-				return parallel.Scan(ctx, on, s, s, func(a, b uint64) uint64 { return work(a ^ b) })
+				return parallel.Scan(ctx, o, s, s, func(a, b uint64) uint64 { return work(a ^ b) })
 			}, func() error {
-				return parallel.ScanErr(ctx, on, s, s, func(_ context.Context, a, b uint64) (uint64, error) {
+				return parallel.ScanErr(ctx, o, s, s, func(_ context.Context, a, b uint64) (uint64, error) {
 					return work(a ^ b), nil
 				})
 			}},

@@ -24,16 +24,16 @@ func ExampleSortFunc_keys() {
 		text string
 	}
 	sorted := func(texts []string) ([]keyed, error) {
-		ctx, on := context.Background(), parallel.On{Executor: ex}
+		ctx, o := context.Background(), parallel.Options{Executor: ex}
 		all := make([]keyed, len(texts))
-		err := parallel.MapErr(ctx, on, all, texts, func(_ context.Context, text string) (keyed, error) {
+		err := parallel.MapErr(ctx, o, all, texts, func(_ context.Context, text string) (keyed, error) {
 			key, err := time.ParseDuration(text)
 			return keyed{key, text}, err
 		})
 		if err != nil {
 			return nil, err
 		}
-		return all, parallel.SortFunc(ctx, on, all, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+		return all, parallel.SortFunc(ctx, o, all, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
 	}
 	all, err := sorted([]string{"1h", "90s", "3ms", "1m"})
 	for _, x := range all {

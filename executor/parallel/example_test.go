@@ -20,15 +20,15 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer ex.Close()
-	on, ctx := parallel.On{Executor: ex}, context.Background()
+	o, ctx := parallel.Options{Executor: ex}, context.Background()
 
 	squares := make([]int, 1000)
-	if err := parallel.For(ctx, on, 0, len(squares), func(i int) { squares[i] = i * i }); err != nil {
+	if err := parallel.For(ctx, o, 0, len(squares), func(i int) { squares[i] = i * i }); err != nil {
 		log.Fatal(err)
 	}
-	sum, err := parallel.Reduce(ctx, on, squares, func(a, b int) int { return a + b })
+	sum, err := parallel.Reduce(ctx, o, squares, func(a, b int) int { return a + b })
 	fmt.Println(sum, err)
-	first, err := parallel.IndexFunc(ctx, on, squares, func(x int) bool { return x > 1000 })
+	first, err := parallel.IndexFunc(ctx, o, squares, func(x int) bool { return x > 1000 })
 	fmt.Println(first, err)
 	// Output:
 	// 332833500 <nil>
@@ -42,7 +42,7 @@ func ExampleFold() {
 	}
 	defer ex.Close()
 	lines := []string{"the pie and the jay", "the jackdaw", "a jay"}
-	counts, err := parallel.Fold(context.Background(), parallel.On{Executor: ex}, lines,
+	counts, err := parallel.Fold(context.Background(), parallel.Options{Executor: ex}, lines,
 		func() map[string]int { return map[string]int{} },
 		func(counts map[string]int, line string) map[string]int {
 			for word := range strings.FieldsSeq(line) {
@@ -66,7 +66,7 @@ func ExampleForEachErr() {
 		log.Fatal(err)
 	}
 	defer ex.Close()
-	err = parallel.ForEachErr(context.Background(), parallel.On{Executor: ex}, strings.SplitSeq("a,b,,d", ","),
+	err = parallel.ForEachErr(context.Background(), parallel.Options{Executor: ex}, strings.SplitSeq("a,b,,d", ","),
 		func(_ context.Context, s string) error {
 			if s == "" {
 				return fmt.Errorf("an empty field")
@@ -85,7 +85,7 @@ func ExampleMap() {
 	defer ex.Close()
 	names := []string{"pica", "corvus", "garrulus"}
 	lengths := make([]int, len(names))
-	err = parallel.Map(context.Background(), parallel.On{Executor: ex}, lengths, names, func(s string) int {
+	err = parallel.Map(context.Background(), parallel.Options{Executor: ex}, lengths, names, func(s string) int {
 		return len(s)
 	})
 	fmt.Println(lengths, err)
@@ -98,12 +98,12 @@ func ExampleScan() {
 		log.Fatal(err)
 	}
 	defer ex.Close()
-	on, ctx := parallel.On{Executor: ex}, context.Background()
+	o, ctx := parallel.Options{Executor: ex}, context.Background()
 	lengths := []int{3, 1, 4, 1, 5}
 	ends, starts := make([]int, 5), make([]int, 5)
 	add := func(a, b int) int { return a + b }
-	fmt.Println(parallel.Scan(ctx, on, ends, lengths, add), ends)
-	fmt.Println(parallel.ExclusiveScan(ctx, on, starts, lengths, 0, add), starts)
+	fmt.Println(parallel.Scan(ctx, o, ends, lengths, add), ends)
+	fmt.Println(parallel.ExclusiveScan(ctx, o, starts, lengths, 0, add), starts)
 	// Output:
 	// <nil> [3 4 8 9 14]
 	// <nil> [0 3 4 8 9]
@@ -119,7 +119,7 @@ func ExampleSort() {
 	for i := range s {
 		s[i] = i * 7919 % len(s)
 	}
-	err = parallel.Sort(context.Background(), parallel.On{Executor: ex}, s)
+	err = parallel.Sort(context.Background(), parallel.Options{Executor: ex}, s)
 	fmt.Println(slices.IsSorted(s), err)
 	// Output: true <nil>
 }
@@ -132,8 +132,8 @@ func ExampleForErr() {
 	defer ex.Close()
 	files := []string{"a.txt", "b.txt", "", "d.txt"}
 	// One file a piece: after an error no worker begins another.
-	on := parallel.On{Executor: ex, Grain: 1}
-	err = parallel.ForErr(context.Background(), on, 0, len(files), func(ctx context.Context, i int) error {
+	o := parallel.Options{Executor: ex, Grain: 1}
+	err = parallel.ForErr(context.Background(), o, 0, len(files), func(ctx context.Context, i int) error {
 		if files[i] == "" {
 			return fmt.Errorf("file %d has no name", i)
 		}
@@ -151,25 +151,25 @@ func ExampleMapReduceErr() {
 	defer ex.Close()
 	parse := func(_ context.Context, s string) (int, error) { return strconv.Atoi(s) }
 	add := func(_ context.Context, a, b int) (int, error) { return a + b, nil }
-	on, ctx := parallel.On{Executor: ex}, context.Background()
-	fmt.Println(parallel.MapReduceErr(ctx, on, []string{"3", "1", "4"}, parse, add))
-	_, err = parallel.MapReduceErr(ctx, on, []string{"3", "one", "4"}, parse, add)
+	o, ctx := parallel.Options{Executor: ex}, context.Background()
+	fmt.Println(parallel.MapReduceErr(ctx, o, []string{"3", "1", "4"}, parse, add))
+	_, err = parallel.MapReduceErr(ctx, o, []string{"3", "one", "4"}, parse, add)
 	fmt.Println(errors.Is(err, strconv.ErrSyntax))
 	// Output:
 	// 8 <nil>
 	// true
 }
 
-func ExampleOn_limit() {
+func ExampleOptions_workers() {
 	ex, err := executor.New(executor.Config{Workers: 8})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer ex.Close()
 	// The database takes two queries at a time; other work has the other workers.
-	on := parallel.On{Executor: ex, Grain: 1, Workers: 2}
+	o := parallel.Options{Executor: ex, Grain: 1, Workers: 2}
 	var queries, most atomic.Int32
-	err = parallel.ForErr(context.Background(), on, 0, 100, func(context.Context, int) error {
+	err = parallel.ForErr(context.Background(), o, 0, 100, func(context.Context, int) error {
 		if n := queries.Add(1); n > most.Load() {
 			most.Store(n)
 		}
@@ -186,10 +186,10 @@ func ExampleFilter() {
 		log.Fatal(err)
 	}
 	defer ex.Close()
-	on, ctx := parallel.On{Executor: ex}, context.Background()
+	o, ctx := parallel.Options{Executor: ex}, context.Background()
 	s := []int{3, 1, 4, 1, 5, 9, 2, 6}
-	fmt.Println(parallel.Filter(ctx, on, s, func(x int) bool { return x%2 == 1 }))
-	fmt.Println(parallel.FlatMap(ctx, on, s[:3], func(to []string, x int) []string {
+	fmt.Println(parallel.Filter(ctx, o, s, func(x int) bool { return x%2 == 1 }))
+	fmt.Println(parallel.FlatMap(ctx, o, s[:3], func(to []string, x int) []string {
 		for range x {
 			to = append(to, strconv.Itoa(x))
 		}
@@ -211,7 +211,7 @@ func ExampleForTiles() {
 	var b [cols][rows]int
 	a[3][5] = 7
 	// Both the rows of a tile in a and its columns in b fit a cache.
-	err = parallel.ForTiles(context.Background(), parallel.On{Executor: ex}, parallel.Tile{RowHi: rows, ColHi: cols},
+	err = parallel.ForTiles(context.Background(), parallel.Options{Executor: ex}, parallel.Tile{RowHi: rows, ColHi: cols},
 		32, 32, func(t parallel.Tile) {
 			for r := t.RowLo; r < t.RowHi; r++ {
 				for c := t.ColLo; c < t.ColHi; c++ {
@@ -233,7 +233,7 @@ func ExampleForTiles_volume() {
 	defer ex.Close()
 	const planes, rows, cols = 4, 64, 100
 	var volume [planes][rows][cols]int
-	err = parallel.ForTiles(context.Background(), parallel.On{Executor: ex},
+	err = parallel.ForTiles(context.Background(), parallel.Options{Executor: ex},
 		parallel.Tile{RowHi: planes * rows, ColHi: cols}, 16, 32, func(t parallel.Tile) {
 			for r := t.RowLo; r < t.RowHi; r++ {
 				row := &volume[r/rows][r%rows]
@@ -252,13 +252,13 @@ func ExampleReduceFor() {
 		log.Fatal(err)
 	}
 	defer ex.Close()
-	on, ctx := parallel.On{Executor: ex}, context.Background()
+	o, ctx := parallel.Options{Executor: ex}, context.Background()
 	x, y := []int{1, 2, 3}, []int{4, 5, 6}
 	add := func(a, b int) int { return a + b }
-	fmt.Println(parallel.ReduceFor(ctx, on, 0, len(x), func(i int) int { return x[i] * y[i] }, add))
-	fmt.Println(parallel.MaxIndex(ctx, on, y))
-	fmt.Println(parallel.Map2(ctx, on, x, x, y, add), x)
-	fmt.Println(parallel.ForStep(ctx, on, 0, len(x), 2, func(i int) { x[i] = 0 }), x)
+	fmt.Println(parallel.ReduceFor(ctx, o, 0, len(x), func(i int) int { return x[i] * y[i] }, add))
+	fmt.Println(parallel.MaxIndex(ctx, o, y))
+	fmt.Println(parallel.Map2(ctx, o, x, x, y, add), x)
+	fmt.Println(parallel.ForStep(ctx, o, 0, len(x), 2, func(i int) { x[i] = 0 }), x)
 	// Output:
 	// 32 <nil>
 	// 2 <nil>
@@ -274,7 +274,7 @@ func ExampleMapScan() {
 	defer ex.Close()
 	words := []string{"pica", "corvus", "garrulus"}
 	ends := make([]int, len(words))
-	err = parallel.MapScan(context.Background(), parallel.On{Executor: ex}, ends, words,
+	err = parallel.MapScan(context.Background(), parallel.Options{Executor: ex}, ends, words,
 		func(s string) int { return len(s) }, func(a, b int) int { return a + b })
 	fmt.Println(ends, err)
 	// Output: [4 10 18] <nil>

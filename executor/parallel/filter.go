@@ -9,9 +9,9 @@ import (
 
 // Filter returns the elements of s for which keep returns true, in their order. It returns nil if there are none. s
 // stays as it is.
-func Filter[T any](ctx context.Context, on On, s []T, keep func(T) bool) ([]T, error) {
-	on = on.check(ctx, "Filter", keep == nil)
-	return collect(ctx, on, "Filter", len(s), func(_ context.Context, to []T, lo, hi int) ([]T, error) {
+func Filter[T any](ctx context.Context, o Options, s []T, keep func(T) bool) ([]T, error) {
+	o = o.check(ctx, "Filter", keep == nil)
+	return collect(ctx, o, "Filter", len(s), func(_ context.Context, to []T, lo, hi int) ([]T, error) {
 		for _, x := range s[lo:hi] {
 			if keep(x) {
 				to = append(to, x)
@@ -23,10 +23,10 @@ func Filter[T any](ctx context.Context, on On, s []T, keep func(T) bool) ([]T, e
 
 // FilterErr is [Filter] with a function that may fail.
 func FilterErr[T any](
-	ctx context.Context, on On, s []T, keep func(ctx context.Context, x T) (bool, error),
+	ctx context.Context, o Options, s []T, keep func(ctx context.Context, x T) (bool, error),
 ) ([]T, error) {
-	on = on.check(ctx, "FilterErr", keep == nil)
-	return collect(ctx, on, "FilterErr", len(s), func(ctx context.Context, to []T, lo, hi int) ([]T, error) {
+	o = o.check(ctx, "FilterErr", keep == nil)
+	return collect(ctx, o, "FilterErr", len(s), func(ctx context.Context, to []T, lo, hi int) ([]T, error) {
 		for _, x := range s[lo:hi] {
 			yes, err := keep(ctx, x)
 			if err != nil {
@@ -43,9 +43,9 @@ func FilterErr[T any](
 // FlatMap returns what f appends for the elements of s, in the order of the elements: any number of values for each. f
 // returns to with the values for x appended to it, and must not change what to has already. FlatMap returns nil if f
 // appends nothing.
-func FlatMap[T, R any](ctx context.Context, on On, s []T, f func(to []R, x T) []R) ([]R, error) {
-	on = on.check(ctx, "FlatMap", f == nil)
-	return collect(ctx, on, "FlatMap", len(s), func(_ context.Context, to []R, lo, hi int) ([]R, error) {
+func FlatMap[T, R any](ctx context.Context, o Options, s []T, f func(to []R, x T) []R) ([]R, error) {
+	o = o.check(ctx, "FlatMap", f == nil)
+	return collect(ctx, o, "FlatMap", len(s), func(_ context.Context, to []R, lo, hi int) ([]R, error) {
 		for _, x := range s[lo:hi] {
 			to = f(to, x)
 		}
@@ -55,10 +55,10 @@ func FlatMap[T, R any](ctx context.Context, on On, s []T, f func(to []R, x T) []
 
 // FlatMapErr is [FlatMap] with a function that may fail.
 func FlatMapErr[T, R any](
-	ctx context.Context, on On, s []T, f func(ctx context.Context, to []R, x T) ([]R, error),
+	ctx context.Context, o Options, s []T, f func(ctx context.Context, to []R, x T) ([]R, error),
 ) ([]R, error) {
-	on = on.check(ctx, "FlatMapErr", f == nil)
-	return collect(ctx, on, "FlatMapErr", len(s), func(ctx context.Context, to []R, lo, hi int) ([]R, error) {
+	o = o.check(ctx, "FlatMapErr", f == nil)
+	return collect(ctx, o, "FlatMapErr", len(s), func(ctx context.Context, to []R, lo, hi int) ([]R, error) {
 		for _, x := range s[lo:hi] {
 			var err error
 			if to, err = f(ctx, to, x); err != nil {
@@ -72,7 +72,7 @@ func FlatMapErr[T, R any](
 // collect returns what add appends for indices 0, …, n-1. Each piece appends to a list of its own; the lists are copied
 // to one at the end.
 func collect[R any](
-	ctx context.Context, on On, name string, n int,
+	ctx context.Context, o Options, name string, n int,
 	add func(ctx context.Context, to []R, lo, hi int) ([]R, error),
 ) ([]R, error) {
 	// The result of a part is its lists, in order. Pieces append to the last.
@@ -86,8 +86,8 @@ func collect[R any](
 		}),
 		join: func(_ context.Context, left, right [][]R) ([][]R, error) { return append(left, right...), nil },
 	}
-	p := w.over(on, 0, n)
-	return run(ctx, on, name, func(s *executor.Scope) []R { return concat(s, w.stopped, whole(s, p)) })
+	p := w.over(o, 0, n)
+	return run(ctx, o, name, func(s *executor.Scope) []R { return concat(s, w.stopped, whole(s, p)) })
 }
 
 // concat returns the elements of all lists, unless it is stopped.

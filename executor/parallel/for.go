@@ -19,8 +19,10 @@ func walkEach(do func(p strides) int) *walk[nothing] {
 }
 
 // each calls do for strides that together are lo, …, hi-1.
-func each(ctx context.Context, on On, name string, lo, hi int, do func(ctx context.Context, lo, hi int) error) error {
-	_, err := walkAll(ctx, on, name, lo, hi, walkEach(func(p strides) int {
+func each(
+	ctx context.Context, o Options, name string, lo, hi int, do func(ctx context.Context, lo, hi int) error,
+) error {
+	_, err := walkAll(ctx, o, name, lo, hi, walkEach(func(p strides) int {
 		ctx := p.scope.Context()
 		lo, hi := p.first()
 		for ; lo < hi; lo, hi = hi, p.next(hi) {
@@ -34,11 +36,11 @@ func each(ctx context.Context, on On, name string, lo, hi int, do func(ctx conte
 }
 
 // For calls body for lo, …, hi-1. The call of a function takes about 2 ns, in For as in any loop. For a body that does
-// little more than that, call [ForRange]: a[i] = 2*a[i] + 1 takes 2.8 ns for each of 10^8 elements here, and 1.4 ns
+// little more than that, call [ForBlocks]: a[i] = 2*a[i] + 1 takes 2.8 ns for each of 10^8 elements here, and 1.4 ns
 // there (one worker of a Xeon, November 2026).
-func For(ctx context.Context, on On, lo, hi int, body func(i int)) error {
-	on = on.check(ctx, "For", body == nil)
-	return each(ctx, on, "For", lo, hi, func(_ context.Context, lo, hi int) error {
+func For(ctx context.Context, o Options, lo, hi int, body func(i int)) error {
+	o = o.check(ctx, "For", body == nil)
+	return each(ctx, o, "For", lo, hi, func(_ context.Context, lo, hi int) error {
 		// Unrolled to make up for the cost of bounds that are not constant.
 		for ; hi-lo >= 8; lo += 8 {
 			body(lo)
@@ -58,9 +60,9 @@ func For(ctx context.Context, on On, lo, hi int, body func(i int)) error {
 }
 
 // ForErr is [For] with a body that may fail.
-func ForErr(ctx context.Context, on On, lo, hi int, body func(ctx context.Context, i int) error) error {
-	on = on.check(ctx, "ForErr", body == nil)
-	return each(ctx, on, "ForErr", lo, hi, func(ctx context.Context, lo, hi int) error {
+func ForErr(ctx context.Context, o Options, lo, hi int, body func(ctx context.Context, i int) error) error {
+	o = o.check(ctx, "ForErr", body == nil)
+	return each(ctx, o, "ForErr", lo, hi, func(ctx context.Context, lo, hi int) error {
 		for ; hi-lo >= 4; lo += 4 { // as in For
 			if err := body(ctx, lo); err != nil {
 				return err
@@ -86,9 +88,9 @@ func ForErr(ctx context.Context, on On, lo, hi int, body func(ctx context.Contex
 
 // ForStep calls body for lo, lo+step, lo+2*step and so on: those that are less than hi or, if step is negative, greater
 // than hi. It panics if step is 0.
-func ForStep(ctx context.Context, on On, lo, hi, step int, body func(i int)) error {
-	on = on.check(ctx, "ForStep", body == nil)
-	return forStep(ctx, on, "ForStep", lo, hi, step, func(_ context.Context, i, n int) error {
+func ForStep(ctx context.Context, o Options, lo, hi, step int, body func(i int)) error {
+	o = o.check(ctx, "ForStep", body == nil)
+	return forStep(ctx, o, "ForStep", lo, hi, step, func(_ context.Context, i, n int) error {
 		for ; n > 0; i, n = i+step, n-1 {
 			body(i)
 		}
@@ -98,10 +100,10 @@ func ForStep(ctx context.Context, on On, lo, hi, step int, body func(i int)) err
 
 // ForStepErr is [ForStep] with a body that may fail.
 func ForStepErr(
-	ctx context.Context, on On, lo, hi, step int, body func(ctx context.Context, i int) error,
+	ctx context.Context, o Options, lo, hi, step int, body func(ctx context.Context, i int) error,
 ) error {
-	on = on.check(ctx, "ForStepErr", body == nil)
-	return forStep(ctx, on, "ForStepErr", lo, hi, step, func(ctx context.Context, i, n int) error {
+	o = o.check(ctx, "ForStepErr", body == nil)
+	return forStep(ctx, o, "ForStepErr", lo, hi, step, func(ctx context.Context, i, n int) error {
 		for ; n > 0; i, n = i+step, n-1 {
 			if err := body(ctx, i); err != nil {
 				return err
@@ -113,7 +115,7 @@ func ForStepErr(
 
 // forStep calls do with an index and a number of indices, for those from lo to hi.
 func forStep(
-	ctx context.Context, on On, name string, lo, hi, step int, do func(ctx context.Context, i, n int) error,
+	ctx context.Context, o Options, name string, lo, hi, step int, do func(ctx context.Context, i, n int) error,
 ) error {
 	count := uint(0)
 	switch {
@@ -128,15 +130,15 @@ func forStep(
 	if count > math.MaxInt {
 		from = math.MinInt
 	}
-	return each(ctx, on, name, from, from+int(count), func(ctx context.Context, k, end int) error {
+	return each(ctx, o, name, from, from+int(count), func(ctx context.Context, k, end int) error {
 		return do(ctx, lo+(k-from)*step, end-k) // what overflows on the way does not matter
 	})
 }
 
 // ForSlice calls body with the index and the address of every element of s.
-func ForSlice[T any](ctx context.Context, on On, s []T, body func(i int, x *T)) error {
-	on = on.check(ctx, "ForSlice", body == nil)
-	return each(ctx, on, "ForSlice", 0, len(s), func(_ context.Context, lo, hi int) error {
+func ForSlice[T any](ctx context.Context, o Options, s []T, body func(i int, x *T)) error {
+	o = o.check(ctx, "ForSlice", body == nil)
+	return each(ctx, o, "ForSlice", 0, len(s), func(_ context.Context, lo, hi int) error {
 		part := s[lo:hi]
 		for i := range part {
 			body(lo+i, &part[i])
@@ -147,10 +149,10 @@ func ForSlice[T any](ctx context.Context, on On, s []T, body func(i int, x *T)) 
 
 // ForSliceErr is [ForSlice] with a body that may fail.
 func ForSliceErr[T any](
-	ctx context.Context, on On, s []T, body func(ctx context.Context, i int, x *T) error,
+	ctx context.Context, o Options, s []T, body func(ctx context.Context, i int, x *T) error,
 ) error {
-	on = on.check(ctx, "ForSliceErr", body == nil)
-	return each(ctx, on, "ForSliceErr", 0, len(s), func(ctx context.Context, lo, hi int) error {
+	o = o.check(ctx, "ForSliceErr", body == nil)
+	return each(ctx, o, "ForSliceErr", 0, len(s), func(ctx context.Context, lo, hi int) error {
 		part := s[lo:hi]
 		for i := range part {
 			if err := body(ctx, lo+i, &part[i]); err != nil {

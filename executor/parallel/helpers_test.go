@@ -20,7 +20,7 @@ var errTest = errors.New("test")
 // onEach runs a test on executors with several numbers of workers, deques, ways to fork and grains. With the default
 // kind of deque all combinations are run; with each other kind one, and the seed chooses how it forks. If tests are to
 // be quick, the seed chooses one way to fork for each number of workers.
-func onEach(t *testing.T, test func(t *testing.T, on parallel.On)) {
+func onEach(t *testing.T, test func(t *testing.T, o parallel.Options)) {
 	turn := int(testkit.Seed(t) % 1024)
 	for _, workers := range []int{1, 2, 4} {
 		on := func(d deque.Kind, forks string, grains ...int) {
@@ -30,7 +30,7 @@ func onEach(t *testing.T, test func(t *testing.T, on parallel.On)) {
 			require.NoError(t, err)
 			for _, grain := range grains {
 				t.Run(fmt.Sprintf("W=%d/%v-%v/grain=%d", workers, d, forks, grain), func(t *testing.T) {
-					testkit.Within(t, testkit.Patience, func() { test(t, parallel.On{Executor: ex, Grain: grain}) })
+					testkit.Within(t, testkit.Patience, func() { test(t, parallel.Options{Executor: ex, Grain: grain}) })
 				})
 			}
 			require.NoError(t, ex.Close())

@@ -8,33 +8,33 @@ import (
 // IndexFunc returns the index of the first element of s for which is returns true, or -1 if there is none, as
 // [slices.IndexFunc] does. Once such an element was found, elements after it are no longer looked at, but some may have
 // been already.
-func IndexFunc[T any](ctx context.Context, on On, s []T, is func(T) bool) (int, error) {
-	on = on.check(ctx, "IndexFunc", is == nil)
-	return index(ctx, on, "IndexFunc", len(s), lookFor(s, is))
+func IndexFunc[T any](ctx context.Context, o Options, s []T, is func(T) bool) (int, error) {
+	o = o.check(ctx, "IndexFunc", is == nil)
+	return index(ctx, o, "IndexFunc", len(s), lookFor(s, is))
 }
 
 // IndexFuncErr is [IndexFunc] with a function that may fail. It returns an error if any call fails, also one for an
 // element after the first for which is returns true.
 func IndexFuncErr[T any](
-	ctx context.Context, on On, s []T, is func(ctx context.Context, x T) (bool, error),
+	ctx context.Context, o Options, s []T, is func(ctx context.Context, x T) (bool, error),
 ) (int, error) {
-	on = on.check(ctx, "IndexFuncErr", is == nil)
-	return index(ctx, on, "IndexFuncErr", len(s), lookForErr(s, is))
+	o = o.check(ctx, "IndexFuncErr", is == nil)
+	return index(ctx, o, "IndexFuncErr", len(s), lookForErr(s, is))
 }
 
 // ContainsFunc reports whether is returns true for any element of s, as [slices.ContainsFunc] does. Once such an
 // element was found, no more are looked at.
-func ContainsFunc[T any](ctx context.Context, on On, s []T, is func(T) bool) (bool, error) {
-	on = on.check(ctx, "ContainsFunc", is == nil)
-	return contains(ctx, on, "ContainsFunc", len(s), lookFor(s, is))
+func ContainsFunc[T any](ctx context.Context, o Options, s []T, is func(T) bool) (bool, error) {
+	o = o.check(ctx, "ContainsFunc", is == nil)
+	return contains(ctx, o, "ContainsFunc", len(s), lookFor(s, is))
 }
 
 // ContainsFuncErr is [ContainsFunc] with a function that may fail. It returns an error if any call fails.
 func ContainsFuncErr[T any](
-	ctx context.Context, on On, s []T, is func(ctx context.Context, x T) (bool, error),
+	ctx context.Context, o Options, s []T, is func(ctx context.Context, x T) (bool, error),
 ) (bool, error) {
-	on = on.check(ctx, "ContainsFuncErr", is == nil)
-	return contains(ctx, on, "ContainsFuncErr", len(s), lookForErr(s, is))
+	o = o.check(ctx, "ContainsFuncErr", is == nil)
+	return contains(ctx, o, "ContainsFuncErr", len(s), lookForErr(s, is))
 }
 
 // A look returns the first index from lo to hi-1 that is searched for, or -1.
@@ -62,10 +62,10 @@ func lookForErr[T any](s []T, is func(ctx context.Context, x T) (bool, error)) l
 	}
 }
 
-func index(ctx context.Context, on On, name string, n int, at look) (int, error) {
+func index(ctx context.Context, o Options, name string, n int, at look) (int, error) {
 	var first atomic.Int64
 	first.Store(int64(n))
-	err := search(ctx, on, name, n, at, func(lo int) bool { return int64(lo) > first.Load() }, func(i int) {
+	err := search(ctx, o, name, n, at, func(lo int) bool { return int64(lo) > first.Load() }, func(i int) {
 		for {
 			old := first.Load()
 			if int64(i) >= old || first.CompareAndSwap(old, int64(i)) {
@@ -79,16 +79,16 @@ func index(ctx context.Context, on On, name string, n int, at look) (int, error)
 	return -1, err
 }
 
-func contains(ctx context.Context, on On, name string, n int, at look) (bool, error) {
+func contains(ctx context.Context, o Options, name string, n int, at look) (bool, error) {
 	var found atomic.Bool
-	err := search(ctx, on, name, n, at, func(int) bool { return found.Load() }, func(int) { found.Store(true) })
+	err := search(ctx, o, name, n, at, func(int) bool { return found.Load() }, func(int) { found.Store(true) })
 	return found.Load() && err == nil, err
 }
 
 // search calls found for the first index in each piece that is searched for. It looks at no index from lo on if
 // stop(lo) returns true.
 func search(
-	ctx context.Context, on On, name string, n int, at look, stop func(lo int) bool, found func(i int),
+	ctx context.Context, o Options, name string, n int, at look, stop func(lo int) bool, found func(i int),
 ) error {
 	w := walkEach(func(p strides) int {
 		ctx := p.scope.Context()
@@ -106,6 +106,6 @@ func search(
 		return lo
 	})
 	w.stop = stop
-	_, err := walkAll(ctx, on, name, 0, n, w)
+	_, err := walkAll(ctx, o, name, 0, n, w)
 	return err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestIndexFunc(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		for _, n := range lengths {
 			for _, at := range []int{0, 1, n / 2, n - 1, n, n + 5} {
 				s := make([]int, n)
@@ -19,10 +19,10 @@ func TestIndexFunc(t *testing.T) {
 					s[i] = 1
 				}
 				want := slices.Index(s, 1)
-				got, err := parallel.IndexFunc(t.Context(), on, s, func(x int) bool { return x == 1 })
+				got, err := parallel.IndexFunc(t.Context(), o, s, func(x int) bool { return x == 1 })
 				require.NoError(t, err)
 				require.Equal(t, want, got)
-				any, err := parallel.ContainsFunc(t.Context(), on, s, func(x int) bool { return x == 1 })
+				any, err := parallel.ContainsFunc(t.Context(), o, s, func(x int) bool { return x == 1 })
 				require.NoError(t, err)
 				require.Equal(t, want >= 0, any)
 			}
@@ -37,7 +37,7 @@ func TestContainsFuncStopsEarly(t *testing.T) {
 	defer ex.Close()
 	var looks atomic.Int64
 	s := make([]int, 20_000_000)
-	found, err := parallel.ContainsFunc(t.Context(), parallel.On{Executor: ex}, s, func(int) bool {
+	found, err := parallel.ContainsFunc(t.Context(), parallel.Options{Executor: ex}, s, func(int) bool {
 		return looks.Add(1) >= 1000
 	})
 	require.NoError(t, err)

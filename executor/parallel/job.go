@@ -7,14 +7,14 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// run runs fn on on's executor, as a run of its own of that name.
-func run[R any](ctx context.Context, on On, name string, fn func(s *executor.Scope) R) (R, error) {
+// run runs fn on o's executor, as a run of its own of that name.
+func run[R any](ctx context.Context, o Options, name string, fn func(s *executor.Scope) R) (R, error) {
 	var result, none R
 	job := executor.Func("parallel."+name, func(s *executor.Scope) error { result = fn(s); return nil })
-	if on.Workers > 0 {
-		job = executor.With(job, executor.RunOptions{Workers: on.Workers})
+	if o.Workers > 0 {
+		job = executor.With(job, executor.RunOptions{Workers: o.Workers})
 	}
-	if err := on.Executor.Run(ctx, job); err != nil {
+	if err := o.Executor.Run(ctx, job); err != nil {
 		return none, err
 	}
 	return result, nil

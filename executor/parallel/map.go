@@ -3,10 +3,10 @@ package parallel
 import "context"
 
 // Map sets dst[i] to f(src[i]) for every i. dst may be the same slice as src. Map panics if it is not as long.
-func Map[A, B any](ctx context.Context, on On, dst []B, src []A, f func(A) B) error {
-	on = on.check(ctx, "Map", f == nil)
+func Map[A, B any](ctx context.Context, o Options, dst []B, src []A, f func(A) B) error {
+	o = o.check(ctx, "Map", f == nil)
 	sameLength("Map", len(dst), len(src))
-	return each(ctx, on, "Map", 0, len(src), func(_ context.Context, lo, hi int) error {
+	return each(ctx, o, "Map", 0, len(src), func(_ context.Context, lo, hi int) error {
 		dst := dst[lo:hi]
 		for i, x := range src[lo:hi] {
 			dst[i] = f(x)
@@ -17,11 +17,11 @@ func Map[A, B any](ctx context.Context, on On, dst []B, src []A, f func(A) B) er
 
 // MapErr is [Map] with a function that may fail. dst[i] is not changed if f(src[i]) fails.
 func MapErr[A, B any](
-	ctx context.Context, on On, dst []B, src []A, f func(ctx context.Context, x A) (B, error),
+	ctx context.Context, o Options, dst []B, src []A, f func(ctx context.Context, x A) (B, error),
 ) error {
-	on = on.check(ctx, "MapErr", f == nil)
+	o = o.check(ctx, "MapErr", f == nil)
 	sameLength("MapErr", len(dst), len(src))
-	return each(ctx, on, "MapErr", 0, len(src), func(ctx context.Context, lo, hi int) error {
+	return each(ctx, o, "MapErr", 0, len(src), func(ctx context.Context, lo, hi int) error {
 		dst := dst[lo:hi]
 		for i, x := range src[lo:hi] {
 			y, err := f(ctx, x)
@@ -36,10 +36,10 @@ func MapErr[A, B any](
 
 // Map2 sets dst[i] to f(a[i], b[i]) for every i. dst may be the same as a or b. Map2 panics if the slices differ in
 // length.
-func Map2[A, B, C any](ctx context.Context, on On, dst []C, a []A, b []B, f func(A, B) C) error {
-	on = on.check(ctx, "Map2", f == nil)
+func Map2[A, B, C any](ctx context.Context, o Options, dst []C, a []A, b []B, f func(A, B) C) error {
+	o = o.check(ctx, "Map2", f == nil)
 	sameLength("Map2", len(dst), len(a), len(b))
-	return each(ctx, on, "Map2", 0, len(dst), func(_ context.Context, lo, hi int) error {
+	return each(ctx, o, "Map2", 0, len(dst), func(_ context.Context, lo, hi int) error {
 		dst, b := dst[lo:hi], b[lo:hi]
 		for i, x := range a[lo:hi] {
 			dst[i] = f(x, b[i])
@@ -50,11 +50,11 @@ func Map2[A, B, C any](ctx context.Context, on On, dst []C, a []A, b []B, f func
 
 // Map2Err is [Map2] with a function that may fail. dst[i] is not changed if f(a[i], b[i]) fails.
 func Map2Err[A, B, C any](
-	ctx context.Context, on On, dst []C, a []A, b []B, f func(ctx context.Context, x A, y B) (C, error),
+	ctx context.Context, o Options, dst []C, a []A, b []B, f func(ctx context.Context, x A, y B) (C, error),
 ) error {
-	on = on.check(ctx, "Map2Err", f == nil)
+	o = o.check(ctx, "Map2Err", f == nil)
 	sameLength("Map2Err", len(dst), len(a), len(b))
-	return each(ctx, on, "Map2Err", 0, len(dst), func(ctx context.Context, lo, hi int) error {
+	return each(ctx, o, "Map2Err", 0, len(dst), func(ctx context.Context, lo, hi int) error {
 		dst, b := dst[lo:hi], b[lo:hi]
 		for i, x := range a[lo:hi] {
 			y, err := f(ctx, x, b[i])

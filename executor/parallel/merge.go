@@ -10,15 +10,15 @@ import (
 // Merge merges a and b, which must be sorted by order, into dst, which must not overlap them. Among equal elements
 // those of a come first. If order panics, the contents of dst are undefined. Merge itself panics if dst is not as long
 // as a and b together.
-func Merge[T any](ctx context.Context, on On, dst, a, b []T, order func(T, T) int) error {
-	on = on.check(ctx, "Merge", order == nil)
+func Merge[T any](ctx context.Context, o Options, dst, a, b []T, order func(T, T) int) error {
+	o = o.check(ctx, "Merge", order == nil)
 	sameLength("Merge", len(dst), len(a)+len(b)) // a sum that overflows is negative, and so differs
-	m := &merger[T]{order: order, grain: on.Grain}
+	m := &merger[T]{order: order, grain: o.Grain}
 	if m.grain == 0 {
 		m.grain = mergeGrain
 	}
 	p := merging[T]{m, dst, a, b}
-	_, err := run(ctx, on, "Merge", func(s *executor.Scope) nothing { return mergePart(s, p) })
+	_, err := run(ctx, o, "Merge", func(s *executor.Scope) nothing { return mergePart(s, p) })
 	return err
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 func TestForStep(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		for _, step := range []int{1, 2, 7, 1000, math.MaxInt, -1, -2, -7, -1000, math.MinInt} {
 			for _, hi := range []int{0, 1, 2, 20, 1023} {
 				lo, hi := -3, hi
@@ -31,7 +31,7 @@ func TestForStep(t *testing.T) {
 						break
 					}
 				}
-				require.NoError(t, parallel.ForStep(t.Context(), on, lo, hi, step, func(i int) {
+				require.NoError(t, parallel.ForStep(t.Context(), o, lo, hi, step, func(i int) {
 					mu.Lock()
 					defer mu.Unlock()
 					got = append(got, i)
@@ -41,8 +41,8 @@ func TestForStep(t *testing.T) {
 				require.Equal(t, want, got, "from %d to %d by %d", lo, hi, step)
 			}
 		}
-		require.NoError(t, parallel.ForStep(t.Context(), on, 2, 5, -1, func(int) { t.Error("called") }))
-		require.NoError(t, parallel.ForStep(t.Context(), on, 5, 5, 1, func(int) { t.Error("called") }))
+		require.NoError(t, parallel.ForStep(t.Context(), o, 2, 5, -1, func(int) { t.Error("called") }))
+		require.NoError(t, parallel.ForStep(t.Context(), o, 5, 5, 1, func(int) { t.Error("called") }))
 	})
 }
 
@@ -62,9 +62,9 @@ func TestForStepNearTheEnds(t *testing.T) {
 		} else if step < 0 && lo > hi {
 			n = (uint(lo)-uint(hi)-1)/uint(-step) + 1
 		}
-		on := parallel.On{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, n)}
+		o := parallel.Options{Executor: executors[rng.IntN(len(executors))], Grain: drawGrain(rng, n)}
 		var calls, wrong atomic.Int64
-		err := parallel.ForStepErr(t.Context(), on, lo, hi, step, func(_ context.Context, i int) error {
+		err := parallel.ForStepErr(t.Context(), o, lo, hi, step, func(_ context.Context, i int) error {
 			k := (uint(i) - uint(lo)) / uint(step)
 			if step < 0 {
 				k = (uint(lo) - uint(i)) / uint(-step)
@@ -89,13 +89,13 @@ func TestForStepNearTheEnds(t *testing.T) {
 
 // Every cell is in one tile, and no tile is larger than asked for.
 func TestForTiles(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		for _, size := range [][2]int{{0, 5}, {5, 0}, {1, 1}, {1, 50}, {33, 1}, {31, 17}} {
 			for _, tile := range [][2]int{{1, 1}, {2, 3}, {16, 16}, {math.MaxInt, 1}, {5, math.MaxInt}} {
 				rows, cols := size[0], size[1]
 				hits := make([]int32, rows*cols)
 				grid := parallel.Tile{RowLo: -4, RowHi: rows - 4, ColLo: 9, ColHi: cols + 9}
-				require.NoError(t, parallel.ForTiles(t.Context(), on, grid, tile[0], tile[1], func(x parallel.Tile) {
+				require.NoError(t, parallel.ForTiles(t.Context(), o, grid, tile[0], tile[1], func(x parallel.Tile) {
 					if x.RowLo >= x.RowHi || x.ColLo >= x.ColHi || x.RowHi-x.RowLo > tile[0] ||
 						x.ColHi-x.ColLo > tile[1] {
 						t.Errorf("%v of %v", x, tile)
@@ -112,44 +112,44 @@ func TestForTiles(t *testing.T) {
 			}
 		}
 	})
-	on := parallel.On{Executor: executorsForBounds(t)[0]}
+	o := parallel.Options{Executor: executorsForBounds(t)[0]}
 	body := func(x parallel.Tile) { t.Error("called") }
 	everything := parallel.Tile{math.MinInt, math.MaxInt, math.MinInt, math.MaxInt}
 	for _, size := range [][2]int{{0, 1}, {1, 0}, {-1, 5}, {1, math.MinInt}} {
 		require.PanicsWithValue(t, "parallel: ForTiles with tiles of no size", func() {
-			_ = parallel.ForTiles(t.Context(), on, parallel.Tile{}, size[0], size[1], body)
+			_ = parallel.ForTiles(t.Context(), o, parallel.Tile{}, size[0], size[1], body)
 		})
 	}
 	require.PanicsWithValue(t, "parallel: ForTiles with more than MaxInt tiles", func() {
-		_ = parallel.ForTiles(t.Context(), on, everything, 1, 1, body)
+		_ = parallel.ForTiles(t.Context(), o, everything, 1, 1, body)
 	})
 	require.PanicsWithValue(t, "parallel: ForTiles with more than MaxInt tiles", func() {
-		_ = parallel.ForTiles(t.Context(), on, everything, math.MaxInt, 1, body)
+		_ = parallel.ForTiles(t.Context(), o, everything, math.MaxInt, 1, body)
 	})
 	tiles := 0
-	require.NoError(t, parallel.ForTiles(t.Context(), on, everything, math.MaxInt, math.MaxInt, func(x parallel.Tile) {
+	require.NoError(t, parallel.ForTiles(t.Context(), o, everything, math.MaxInt, math.MaxInt, func(x parallel.Tile) {
 		require.Positive(t, x.RowHi-x.RowLo)
 		require.Positive(t, x.ColHi-x.ColLo)
 		tiles++
 	}))
 	require.Equal(t, 9, tiles)
 	require.PanicsWithValue(t, "parallel: ForStep with step 0", func() {
-		_ = parallel.ForStep(t.Context(), on, 0, 0, 0, func(int) {})
+		_ = parallel.ForStep(t.Context(), o, 0, 0, 0, func(int) {})
 	})
 }
 
 func TestMap2(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		for _, n := range lengths {
 			a, b := indices(n), indices(2 * n)[n:]
-			require.NoError(t, parallel.Map2(t.Context(), on, a, a, b, func(x, y int) int { return y - 2*x }))
+			require.NoError(t, parallel.Map2(t.Context(), o, a, a, b, func(x, y int) int { return y - 2*x }))
 			for i, x := range a {
 				require.Equal(t, n-i, x)
 			}
 		}
 		for _, n := range [][3]int{{1, 2, 2}, {2, 1, 2}, {2, 2, 1}} {
 			require.PanicsWithValue(t, "parallel: Map2 of slices that differ in length", func() {
-				_ = parallel.Map2(t.Context(), on, make([]int, n[0]), make([]int, n[1]), make([]int, n[2]),
+				_ = parallel.Map2(t.Context(), o, make([]int, n[0]), make([]int, n[1]), make([]int, n[2]),
 					func(x, y int) int { return 0 })
 			})
 		}
@@ -157,7 +157,7 @@ func TestMap2(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		for _, n := range lengths {
 			for _, most := range []int{1, 3} {
@@ -170,12 +170,12 @@ func TestFilter(t *testing.T) {
 					}
 					flat = append(flat, indices(x%4)...)
 				}
-				got, err := parallel.Filter(t.Context(), on, s, func(x int) bool { return x == 0 })
+				got, err := parallel.Filter(t.Context(), o, s, func(x int) bool { return x == 0 })
 				require.NoError(t, err)
 				require.True(t, slices.Equal(kept, got), "of %d", n)
 				require.Equal(t, kept == nil, got == nil)
 				require.True(t, slices.Equal(before, s))
-				got, err = parallel.FlatMap(t.Context(), on, s, func(to []int, x int) []int {
+				got, err = parallel.FlatMap(t.Context(), o, s, func(to []int, x int) []int {
 					return append(to, indices(x%4)...)
 				})
 				require.NoError(t, err)
@@ -187,9 +187,9 @@ func TestFilter(t *testing.T) {
 }
 
 func TestReduceFor(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		for _, n := range lengths {
-			got, err := parallel.ReduceFor(t.Context(), on, -n, n, func(i int) span { return span{i, i + 1} },
+			got, err := parallel.ReduceFor(t.Context(), o, -n, n, func(i int) span { return span{i, i + 1} },
 				func(a, b span) span {
 					if a.hi != b.lo {
 						panic("not neighbours")
@@ -199,7 +199,7 @@ func TestReduceFor(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, span{-n, n}, got)
 		}
-		got, err := parallel.ReduceFor(t.Context(), on, 5, 3, func(int) int { panic("called") }, neverAdd)
+		got, err := parallel.ReduceFor(t.Context(), o, 5, 3, func(int) int { panic("called") }, neverAdd)
 		require.NoError(t, err)
 		require.Zero(t, got)
 	})
@@ -211,7 +211,7 @@ func neverAdd(int, int) int { panic("called") }
 func TestMinAndMax(t *testing.T) {
 	type pair struct{ key, at int }
 	order := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		for _, n := range lengths {
 			keys := numbers(rng, n, 1+n/4)
@@ -242,21 +242,21 @@ func TestMinAndMax(t *testing.T) {
 				}
 			}
 			ctx := t.Context()
-			got, err := parallel.MinFunc(ctx, on, pairs, order)
+			got, err := parallel.MinFunc(ctx, o, pairs, order)
 			check(least)(got, err)
-			got, err = parallel.MaxFunc(ctx, on, pairs, order)
+			got, err = parallel.MaxFunc(ctx, o, pairs, order)
 			check(greatest)(got, err)
-			at, err := parallel.MinIndexFunc(ctx, on, pairs, order)
+			at, err := parallel.MinIndexFunc(ctx, o, pairs, order)
 			check(minAt)(at, err)
-			at, err = parallel.MaxIndexFunc(ctx, on, pairs, order)
+			at, err = parallel.MaxIndexFunc(ctx, o, pairs, order)
 			check(maxAt)(at, err)
-			at, err = parallel.MinIndex(ctx, on, keys)
+			at, err = parallel.MinIndex(ctx, o, keys)
 			check(minAt)(at, err)
-			at, err = parallel.MaxIndex(ctx, on, keys)
+			at, err = parallel.MaxIndex(ctx, o, keys)
 			check(maxAt)(at, err)
-			at, err = parallel.MinIndex(ctx, on, floats)
+			at, err = parallel.MinIndex(ctx, o, floats)
 			check(minNaN)(at, err)
-			at, err = parallel.MaxIndex(ctx, on, floats)
+			at, err = parallel.MaxIndex(ctx, o, floats)
 			check(maxNaN)(at, err)
 		}
 	})
@@ -270,20 +270,20 @@ func TestMapScan(t *testing.T) {
 		}
 		return span{a.lo, b.hi}
 	}
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		for _, n := range lengths {
 			calls := make([]int, n)
 			f := func(i int) span { calls[i]++; return span{i, i + 1} }
 			dst := make([]span, n)
-			require.NoError(t, parallel.MapScan(t.Context(), on, dst, indices(n), f, op))
+			require.NoError(t, parallel.MapScan(t.Context(), o, dst, indices(n), f, op))
 			require.True(t, slices.Equal(sums(n, true), dst))
-			require.NoError(t, parallel.ExclusiveMapScan(t.Context(), on, dst, indices(n), span{-1, 0}, f, op))
+			require.NoError(t, parallel.ExclusiveMapScan(t.Context(), o, dst, indices(n), span{-1, 0}, f, op))
 			require.True(t, slices.Equal(sums(n, false), dst))
 			require.True(t, slices.Equal(slices.Repeat([]int{2}, n), calls))
 		}
 		for _, n := range []int{1, 3} {
 			require.PanicsWithValue(t, "parallel: MapScan of slices that differ in length", func() {
-				_ = parallel.MapScan(t.Context(), on, make([]span, n), make([]int, 2), func(int) span {
+				_ = parallel.MapScan(t.Context(), o, make([]span, n), make([]int, 2), func(int) span {
 					return span{}
 				}, op)
 			})

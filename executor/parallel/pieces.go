@@ -38,18 +38,18 @@ func (p *part[R]) size() uint { return uint(p.hi) - uint(p.lo) }
 const partsPerWorker = 4
 
 // walkAll runs a walk over lo, …, hi-1 as a run of its own, for the function of that name.
-func walkAll[R any](ctx context.Context, on On, name string, lo, hi int, w *walk[R]) (R, error) {
-	p := w.over(on, lo, hi)
-	return run(ctx, on, name, func(s *executor.Scope) R { return whole(s, p) })
+func walkAll[R any](ctx context.Context, o Options, name string, lo, hi int, w *walk[R]) (R, error) {
+	p := w.over(o, lo, hi)
+	return run(ctx, o, name, func(s *executor.Scope) R { return whole(s, p) })
 }
 
 // over returns the part lo, …, hi-1 of w, to be given to whole.
-func (w *walk[R]) over(on On, lo, hi int) part[R] {
+func (w *walk[R]) over(o Options, lo, hi int) part[R] {
 	p := part[R]{w, lo, max(lo, hi)}
-	w.grain, w.least, w.alone = uint(on.Grain), uint(on.Grain), on.Workers == 1
-	if on.Grain == 0 {
+	w.grain, w.least, w.alone = uint(o.Grain), uint(o.Grain), o.Workers == 1
+	if o.Grain == 0 {
 		w.least = p.size()
-		if workers := on.workers(); workers > 1 {
+		if workers := o.workers(); workers > 1 {
 			w.least = max(1, p.size()/uint(partsPerWorker*workers))
 		}
 	}

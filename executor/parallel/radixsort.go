@@ -29,13 +29,13 @@ type radixSorter[K word] struct {
 }
 
 // sortWords sorts the numbers of s, whose order is that of the keys of c, except that NaNs come first.
-func sortWords[K word](ctx context.Context, on On, s []K, c coding[K], floats bool, scratch *scratch[K]) error {
-	r := &radixSorter[K]{coding: c, floats: floats, grain: on.Grain, scratch: scratch}
+func sortWords[K word](ctx context.Context, o Options, s []K, c coding[K], floats bool, scratch *scratch[K]) error {
+	r := &radixSorter[K]{coding: c, floats: floats, grain: o.Grain, scratch: scratch}
 	if r.grain == 0 {
 		r.grain = radixGrain
 	}
 	r.grain = max(r.grain, radixLeastGrain)
-	_, err := run(ctx, on, "Sort", func(scope *executor.Scope) nothing {
+	_, err := run(ctx, o, "Sort", func(scope *executor.Scope) nothing {
 		return radixWhole(scope, radixing[K]{r, s, nil, true})
 	})
 	return err

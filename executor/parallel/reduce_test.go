@@ -17,7 +17,7 @@ import (
 
 // The operation is associative, and not commutative.
 func TestReduce(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		for _, n := range []int{0, 1, 2, 100, 3000} {
 			s := make([]string, n)
 			want := ""
@@ -25,11 +25,11 @@ func TestReduce(t *testing.T) {
 				s[i] = string(rune('a' + i%26))
 				want += s[i]
 			}
-			got, err := parallel.Reduce(t.Context(), on, s, func(a, b string) string { return a + b })
+			got, err := parallel.Reduce(t.Context(), o, s, func(a, b string) string { return a + b })
 			require.NoError(t, err)
 			require.Equal(t, want, got)
 		}
-		sum, err := parallel.MapReduce(t.Context(), on, []string{"a", "bb", "ccc"},
+		sum, err := parallel.MapReduce(t.Context(), o, []string{"a", "bb", "ccc"},
 			func(s string) int { return len(s) }, func(a, b int) int { return a + b })
 		require.NoError(t, err)
 		require.Equal(t, 6, sum)
@@ -38,7 +38,7 @@ func TestReduce(t *testing.T) {
 
 // op, add and join change their arguments as far as they may, as a program that counts words would.
 func TestReduceMaps(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		for _, n := range []int{0, 1, 3000} {
 			s := numbers(rand.New(rand.NewPCG(1, 3)), n, 10)
 			want := map[int]int{}
@@ -53,7 +53,7 @@ func TestReduceMaps(t *testing.T) {
 				clear(b)
 				return a
 			}
-			got, err := parallel.MapReduce(t.Context(), on, s, func(x int) map[int]int {
+			got, err := parallel.MapReduce(t.Context(), o, s, func(x int) map[int]int {
 				return map[int]int{x: 1}
 			}, join)
 			require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestReduceMaps(t *testing.T) {
 			} else {
 				require.Equal(t, want, got)
 			}
-			got, err = parallel.Fold(t.Context(), on, s, func() map[int]int { return map[int]int{} }, add, join)
+			got, err = parallel.Fold(t.Context(), o, s, func() map[int]int { return map[int]int{} }, add, join)
 			require.NoError(t, err)
 			require.Equal(t, want, got)
 		}
@@ -73,7 +73,7 @@ func TestReduceMaps(t *testing.T) {
 // cancellation too.
 func TestReduceSharesNothing(t *testing.T) {
 	type box struct{ elements, used int } // used by one call at a time: the race detector says otherwise
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		made, left := atomic.Int64{}, atomic.Int64{}
 		zero := func() *box { made.Add(1); return &box{} }
 		join := func(a, b *box) *box {
@@ -96,10 +96,10 @@ func TestReduceSharesNothing(t *testing.T) {
 		}
 		for name, f := range map[string]func(ctx context.Context, each func()) (*box, error){
 			"MapReduce": func(ctx context.Context, each func()) (*box, error) {
-				return parallel.MapReduce(ctx, on, s, func(x int) *box { each(); return one(x) }, join)
+				return parallel.MapReduce(ctx, o, s, func(x int) *box { each(); return one(x) }, join)
 			},
 			"Fold": func(ctx context.Context, each func()) (*box, error) {
-				return parallel.Fold(ctx, on, s, zero, func(b *box, x int) *box { each(); return add(b, x) }, join)
+				return parallel.Fold(ctx, o, s, zero, func(b *box, x int) *box { each(); return add(b, x) }, join)
 			},
 		} {
 			made.Store(0)
@@ -127,14 +127,14 @@ func TestReduceSharesNothing(t *testing.T) {
 
 // An initial value of ExclusiveScan is counted once; Reduce has none to count.
 func TestInitialValues(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		ones := slices.Repeat([]int{1}, 10_000)
 		add := func(a, b int) int { return a + b }
-		sum, err := parallel.Reduce(t.Context(), on, ones, add)
+		sum, err := parallel.Reduce(t.Context(), o, ones, add)
 		require.NoError(t, err)
 		require.Equal(t, len(ones), sum)
 		sums := make([]int, len(ones))
-		require.NoError(t, parallel.ExclusiveScan(t.Context(), on, sums, ones, 10, add))
+		require.NoError(t, parallel.ExclusiveScan(t.Context(), o, sums, ones, 10, add))
 		for i, sum := range sums {
 			if sum != 10+i {
 				t.Fatalf("sum %d is %d", i, sum)
@@ -155,7 +155,7 @@ func TestReduceIsDeterministic(t *testing.T) {
 		ex, err := executor.New(executor.Config{Workers: workers})
 		require.NoError(t, err)
 		for range testkit.Scale(20) {
-			sum, err := parallel.Reduce(t.Context(), parallel.On{Executor: ex, Grain: 100}, s,
+			sum, err := parallel.Reduce(t.Context(), parallel.Options{Executor: ex, Grain: 100}, s,
 				func(a, b float64) float64 { return a + b })
 			require.NoError(t, err)
 			sums[sum] = true
@@ -166,23 +166,23 @@ func TestReduceIsDeterministic(t *testing.T) {
 }
 
 func TestMinMax(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		for _, n := range lengths[1:] {
 			s := numbers(rng, n, 1000)
-			least, greatest, err := parallel.MinMax(t.Context(), on, s)
+			least, greatest, err := parallel.MinMax(t.Context(), o, s)
 			require.NoError(t, err)
 			require.Equal(t, slices.Min(s), least)
 			require.Equal(t, slices.Max(s), greatest)
 		}
-		least, greatest, err := parallel.MinMax(t.Context(), on, []int{})
+		least, greatest, err := parallel.MinMax(t.Context(), o, []int{})
 		require.NoError(t, err)
 		require.Zero(t, least+greatest)
-		f, g, err := parallel.MinMax(t.Context(), on, []float64{1, math.NaN(), 2})
+		f, g, err := parallel.MinMax(t.Context(), o, []float64{1, math.NaN(), 2})
 		require.NoError(t, err)
 		require.True(t, math.IsNaN(f) && math.IsNaN(g))
 		for _, zeros := range [][]float64{{0, math.Copysign(0, -1)}, {math.Copysign(0, -1), 0}} {
-			f, g, err = parallel.MinMax(t.Context(), on, zeros)
+			f, g, err = parallel.MinMax(t.Context(), o, zeros)
 			require.NoError(t, err)
 			require.True(t, math.Signbit(f) && !math.Signbit(g))
 		}

@@ -9,71 +9,71 @@ import (
 // Scan sets dst[i] to src[0], …, src[i] combined by op, in this order. op must be associative. It must not change its
 // arguments, nor values that they refer to: they are elements of src and dst. dst may be the same slice as src. Scan
 // panics if it is not as long.
-func Scan[T any](ctx context.Context, on On, dst, src []T, op func(T, T) T) error {
-	on = on.check(ctx, "Scan", op == nil)
-	return scanOf(op, dst, src).run(ctx, on, "Scan")
+func Scan[T any](ctx context.Context, o Options, dst, src []T, op func(T, T) T) error {
+	o = o.check(ctx, "Scan", op == nil)
+	return scanOf(op, dst, src).run(ctx, o, "Scan")
 }
 
 // ScanErr is [Scan] with an operation that may fail.
 func ScanErr[T any](
-	ctx context.Context, on On, dst, src []T, op func(ctx context.Context, a, b T) (T, error),
+	ctx context.Context, o Options, dst, src []T, op func(ctx context.Context, a, b T) (T, error),
 ) error {
-	on = on.check(ctx, "ScanErr", op == nil)
-	return scanOfErr(op, dst, src).run(ctx, on, "ScanErr")
+	o = o.check(ctx, "ScanErr", op == nil)
+	return scanOfErr(op, dst, src).run(ctx, o, "ScanErr")
 }
 
 // ExclusiveScan sets dst[i] to first and src[0], …, src[i-1] combined by op, in this order, and so dst[0] to first. op
 // must be associative. first need not be neutral: it is used once. op must not change its arguments, nor values that
 // they refer to. dst may be the same slice as src. ExclusiveScan panics if it is not as long.
-func ExclusiveScan[T any](ctx context.Context, on On, dst, src []T, first T, op func(T, T) T) error {
-	on = on.check(ctx, "ExclusiveScan", op == nil)
-	return scanOf(op, dst, src).after(first).run(ctx, on, "ExclusiveScan")
+func ExclusiveScan[T any](ctx context.Context, o Options, dst, src []T, first T, op func(T, T) T) error {
+	o = o.check(ctx, "ExclusiveScan", op == nil)
+	return scanOf(op, dst, src).after(first).run(ctx, o, "ExclusiveScan")
 }
 
 // ExclusiveScanErr is [ExclusiveScan] with an operation that may fail.
 func ExclusiveScanErr[T any](
-	ctx context.Context, on On, dst, src []T, first T, op func(ctx context.Context, a, b T) (T, error),
+	ctx context.Context, o Options, dst, src []T, first T, op func(ctx context.Context, a, b T) (T, error),
 ) error {
-	on = on.check(ctx, "ExclusiveScanErr", op == nil)
-	return scanOfErr(op, dst, src).after(first).run(ctx, on, "ExclusiveScanErr")
+	o = o.check(ctx, "ExclusiveScanErr", op == nil)
+	return scanOfErr(op, dst, src).after(first).run(ctx, o, "ExclusiveScanErr")
 }
 
 // MapScan is [Scan] of the results of f for the elements of src. f is called once for each. If T and R are the same
 // type, dst and src may be the same slice. MapScan panics if they differ in length.
-func MapScan[T, R any](ctx context.Context, on On, dst []R, src []T, f func(T) R, op func(R, R) R) error {
-	on = on.check(ctx, "MapScan", f == nil || op == nil)
+func MapScan[T, R any](ctx context.Context, o Options, dst []R, src []T, f func(T) R, op func(R, R) R) error {
+	o = o.check(ctx, "MapScan", f == nil || op == nil)
 	sameLength("MapScan", len(dst), len(src))
-	return scanOf(op, dst, dst).of(fill(dst, src, f)).run(ctx, on, "MapScan")
+	return scanOf(op, dst, dst).of(fill(dst, src, f)).run(ctx, o, "MapScan")
 }
 
 // MapScanErr is [MapScan] with functions that may fail.
 func MapScanErr[T, R any](
-	ctx context.Context, on On, dst []R, src []T,
+	ctx context.Context, o Options, dst []R, src []T,
 	f func(ctx context.Context, x T) (R, error), op func(ctx context.Context, a, b R) (R, error),
 ) error {
-	on = on.check(ctx, "MapScanErr", f == nil || op == nil)
+	o = o.check(ctx, "MapScanErr", f == nil || op == nil)
 	sameLength("MapScanErr", len(dst), len(src))
-	return scanOfErr(op, dst, dst).of(fillErr(dst, src, f)).run(ctx, on, "MapScanErr")
+	return scanOfErr(op, dst, dst).of(fillErr(dst, src, f)).run(ctx, o, "MapScanErr")
 }
 
 // ExclusiveMapScan is [ExclusiveScan] of the results of f for the elements of src. f is called once for each. If T and
 // R are the same type, dst and src may be the same slice. ExclusiveMapScan panics if they differ in length.
 func ExclusiveMapScan[T, R any](
-	ctx context.Context, on On, dst []R, src []T, first R, f func(T) R, op func(R, R) R,
+	ctx context.Context, o Options, dst []R, src []T, first R, f func(T) R, op func(R, R) R,
 ) error {
-	on = on.check(ctx, "ExclusiveMapScan", f == nil || op == nil)
+	o = o.check(ctx, "ExclusiveMapScan", f == nil || op == nil)
 	sameLength("ExclusiveMapScan", len(dst), len(src))
-	return scanOf(op, dst, dst).of(fill(dst, src, f)).after(first).run(ctx, on, "ExclusiveMapScan")
+	return scanOf(op, dst, dst).of(fill(dst, src, f)).after(first).run(ctx, o, "ExclusiveMapScan")
 }
 
 // ExclusiveMapScanErr is [ExclusiveMapScan] with functions that may fail.
 func ExclusiveMapScanErr[T, R any](
-	ctx context.Context, on On, dst []R, src []T, first R,
+	ctx context.Context, o Options, dst []R, src []T, first R,
 	f func(ctx context.Context, x T) (R, error), op func(ctx context.Context, a, b R) (R, error),
 ) error {
-	on = on.check(ctx, "ExclusiveMapScanErr", f == nil || op == nil)
+	o = o.check(ctx, "ExclusiveMapScanErr", f == nil || op == nil)
 	sameLength("ExclusiveMapScanErr", len(dst), len(src))
-	return scanOfErr(op, dst, dst).of(fillErr(dst, src, f)).after(first).run(ctx, on, "ExclusiveMapScanErr")
+	return scanOfErr(op, dst, dst).of(fillErr(dst, src, f)).after(first).run(ctx, o, "ExclusiveMapScanErr")
 }
 
 // A scanner is a scan of src. The functions that are given two slices are never given others than the same part of dst
@@ -194,13 +194,13 @@ const blocksPerWorker = 4
 
 // run goes through src twice. First it computes the sum of each block but the last. Then it scans each block, beginning
 // with the sum of the blocks before. With one worker and no Grain there is a single block, and no first pass.
-func (c *scanner[R]) run(ctx context.Context, on On, name string) error {
+func (c *scanner[R]) run(ctx context.Context, o Options, name string) error {
 	sameLength(name, len(c.dst), len(c.src))
 	n := len(c.src)
-	size := min(on.Grain, n)
+	size := min(o.Grain, n)
 	if size == 0 {
 		size = n
-		if workers := on.workers(); workers > 1 {
+		if workers := o.workers(); workers > 1 {
 			size = 1 + (n-1)/(blocksPerWorker*workers)
 		}
 	}
@@ -208,7 +208,7 @@ func (c *scanner[R]) run(ctx context.Context, on On, name string) error {
 	if n > 0 {
 		blocks = 1 + (n-1)/size
 	}
-	_, err := run(ctx, on, name, func(s *executor.Scope) (none nothing) {
+	_, err := run(ctx, o, name, func(s *executor.Scope) (none nothing) {
 		sums := make([]R, blocks) // sums[i] is the sum of first and blocks 0 to i-1
 		each := func(blocks int, do func(i int, p strides) error) {
 			w := walkEach(func(p strides) int {

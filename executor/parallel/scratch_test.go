@@ -45,7 +45,7 @@ func sortLarge[T number](t *testing.T, ex *executor.Executor, rng *rand.Rand) {
 		copy(s, random[first:])
 		copy(want, s)
 		slices.Sort(want)
-		err := parallel.Sort(t.Context(), parallel.On{Executor: ex}, s)
+		err := parallel.Sort(t.Context(), parallel.Options{Executor: ex}, s)
 		if err != nil || !slices.Equal(want, s) {
 			t.Errorf("the slice is not sorted: %v", err)
 		}
@@ -73,7 +73,7 @@ func TestScratchIsFreed(t *testing.T) {
 		s[i] = int64(rand.Uint64())
 	}
 	before := heap()
-	require.NoError(t, parallel.Sort(t.Context(), parallel.On{Executor: ex}, s))
+	require.NoError(t, parallel.Sort(t.Context(), parallel.Options{Executor: ex}, s))
 	require.Less(t, heap()-before, int64(n), "a part of the scratch, which has eight times as many bytes, is left")
 	runtime.KeepAlive(s)
 }

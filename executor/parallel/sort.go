@@ -15,14 +15,14 @@ import (
 // it again, unless the garbage collector runs in between. It needs no memory if all but a few elements are in order,
 // forwards or backwards, nor if a sample has few distinct numbers, or strings that are equal or differ only after long
 // prefixes of many lengths: such strings are sorted by comparisons.
-func Sort[T cmp.Ordered](ctx context.Context, on On, s []T) error {
-	on = on.check(ctx, "Sort", false)
+func Sort[T cmp.Ordered](ctx context.Context, o Options, s []T) error {
+	o = o.check(ctx, "Sort", false)
 	if n := uint64(len(s)); n > radixLeast && n <= radixMost {
-		if sorted, err := sortByRadix(ctx, on, s); sorted {
+		if sorted, err := sortByRadix(ctx, o, s); sorted {
 			return err
 		}
 	}
-	return sortBy(ctx, on, "Sort", s, &sorter[T]{
+	return sortBy(ctx, o, "Sort", s, &sorter[T]{
 		order: cmp.Compare[T],
 		rest:  slices.Sort[[]T],
 		cut:   cutOrdered[T],
@@ -31,9 +31,9 @@ func Sort[T cmp.Ordered](ctx context.Context, on On, s []T) error {
 }
 
 // SortFunc sorts s by order, as [slices.SortFunc] does. The sort is not stable.
-func SortFunc[T any](ctx context.Context, on On, s []T, order func(T, T) int) error {
-	on = on.check(ctx, "SortFunc", order == nil)
-	return sortBy(ctx, on, "SortFunc", s, &sorter[T]{
+func SortFunc[T any](ctx context.Context, o Options, s []T, order func(T, T) int) error {
+	o = o.check(ctx, "SortFunc", order == nil)
+	return sortBy(ctx, o, "SortFunc", s, &sorter[T]{
 		order: order,
 		rest:  func(s []T) { sortFew(s, order, 2*bits.Len(uint(len(s)))) },
 		cut:   cutFunc[T],
@@ -64,13 +64,13 @@ type sorting[T any] struct {
 	least *T  // if not nil, no element is less
 }
 
-func sortBy[T any](ctx context.Context, on On, name string, s []T, by *sorter[T]) error {
-	by.grain = on.Grain
+func sortBy[T any](ctx context.Context, o Options, name string, s []T, by *sorter[T]) error {
+	by.grain = o.Grain
 	if by.grain == 0 {
 		by.grain = sortGrain
 	}
 	p := sorting[T]{by, s, 2 * bits.Len(uint(len(s))), nil}
-	_, err := run(ctx, on, name, func(s *executor.Scope) (none nothing) {
+	_, err := run(ctx, o, name, func(s *executor.Scope) (none nothing) {
 		if by.mends && len(p.s) > by.grain && mend(p.s, by.ordering(s, p.s), by.order) {
 			return
 		}
@@ -253,17 +253,17 @@ func sortFew[T any](s []T, order func(T, T) int, left int) {
 
 // SortStableFunc sorts s by order and keeps equal elements in their original order, as [slices.SortStableFunc] does. It
 // allocates as much memory as s takes. If order panics, s may have some elements twice and lack others.
-func SortStableFunc[T any](ctx context.Context, on On, s []T, order func(T, T) int) error {
-	on = on.check(ctx, "SortStableFunc", order == nil)
+func SortStableFunc[T any](ctx context.Context, o Options, s []T, order func(T, T) int) error {
+	o = o.check(ctx, "SortStableFunc", order == nil)
 	m := &merger[T]{order: order, grain: mergeGrain}
-	p := stable[T]{merger: m, s: s, grain: on.Grain}
+	p := stable[T]{merger: m, s: s, grain: o.Grain}
 	if p.grain == 0 {
 		p.grain = sortGrain
 	}
 	if len(s) > min(p.grain, stableSmall) {
 		p.other = make([]T, len(s))
 	}
-	_, err := run(ctx, on, "SortStableFunc", func(s *executor.Scope) bool { return stablePart(s, p) })
+	_, err := run(ctx, o, "SortStableFunc", func(s *executor.Scope) bool { return stablePart(s, p) })
 	return err
 }
 

@@ -24,21 +24,21 @@ type userID uint16
 
 // TestSortNumbers: Sort agrees with slices.Sort for every type of numbers and for inputs of all kinds.
 func TestSortNumbers(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
-		sortNumbers[int](t, on, rng)
-		sortNumbers[int8](t, on, rng)
-		sortNumbers[int16](t, on, rng)
-		sortNumbers[int32](t, on, rng)
-		sortNumbers[int64](t, on, rng)
-		sortNumbers[uint](t, on, rng)
-		sortNumbers[uint8](t, on, rng)
-		sortNumbers[userID](t, on, rng)
-		sortNumbers[uint32](t, on, rng)
-		sortNumbers[uint64](t, on, rng)
-		sortNumbers[uintptr](t, on, rng)
-		sortNumbers[celsius](t, on, rng)
-		sortNumbers[float64](t, on, rng)
+		sortNumbers[int](t, o, rng)
+		sortNumbers[int8](t, o, rng)
+		sortNumbers[int16](t, o, rng)
+		sortNumbers[int32](t, o, rng)
+		sortNumbers[int64](t, o, rng)
+		sortNumbers[uint](t, o, rng)
+		sortNumbers[uint8](t, o, rng)
+		sortNumbers[userID](t, o, rng)
+		sortNumbers[uint32](t, o, rng)
+		sortNumbers[uint64](t, o, rng)
+		sortNumbers[uintptr](t, o, rng)
+		sortNumbers[celsius](t, o, rng)
+		sortNumbers[float64](t, o, rng)
 	})
 }
 
@@ -47,7 +47,7 @@ type number interface {
 		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
 }
 
-func sortNumbers[T number](t *testing.T, on parallel.On, rng *rand.Rand) {
+func sortNumbers[T number](t *testing.T, o parallel.Options, rng *rand.Rand) {
 	for range testkit.Scale(4) {
 		n := 1 + rng.IntN(1<<(1+rng.IntN(12)))
 		if rng.IntN(16) == 0 {
@@ -59,7 +59,7 @@ func sortNumbers[T number](t *testing.T, on parallel.On, rng *rand.Rand) {
 			s[i] = draw[T](rng, kind, i, n)
 		}
 		want := slices.Sorted(slices.Values(s))
-		require.NoError(t, parallel.Sort(t.Context(), on, s))
+		require.NoError(t, parallel.Sort(t.Context(), o, s))
 		i := 0
 		for i < n && (s[i] == want[i] || s[i] != s[i] && want[i] != want[i]) {
 			i++
@@ -105,7 +105,7 @@ func TestSortNumbersCancelled(t *testing.T) {
 
 // sortCancelled sorts the inputs that draw makes, by their numbers and lengths, while another goroutine cancels.
 func sortCancelled[T cmp.Ordered](t *testing.T, draw func(rng *rand.Rand, i, n int) []T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		stopped := 0
 		for i := range testkit.Scale(20) {
@@ -113,7 +113,7 @@ func sortCancelled[T cmp.Ordered](t *testing.T, draw func(rng *rand.Rand, i, n i
 			want := slices.Sorted(slices.Values(s))
 			ctx, cancel := context.WithCancel(t.Context())
 			go cancel()
-			err := parallel.Sort(ctx, on, s)
+			err := parallel.Sort(ctx, o, s)
 			if err == nil {
 				require.True(t, slices.Equal(want, s))
 			} else {
@@ -176,7 +176,7 @@ func sortBench[T cmp.Ordered](b *testing.B, name string, n int, draw func(i int)
 			b.Fatal(err)
 		}
 		bench(fmt.Sprintf("%s/W=%d", name, workers), func() {
-			if err := parallel.Sort(context.Background(), parallel.On{Executor: ex}, s); err != nil {
+			if err := parallel.Sort(context.Background(), parallel.Options{Executor: ex}, s); err != nil {
 				b.Fatal(err)
 			}
 		})

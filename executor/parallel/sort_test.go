@@ -41,17 +41,17 @@ var shapes = map[string]func(rng *rand.Rand, n int) []int{
 }
 
 func TestSort(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		for name, shape := range shapes {
 			for _, n := range lengths {
 				s := shape(rng, n)
 				want := slices.Sorted(slices.Values(s))
 				got := slices.Clone(s)
-				require.NoError(t, parallel.Sort(t.Context(), on, got))
+				require.NoError(t, parallel.Sort(t.Context(), o, got))
 				require.True(t, slices.Equal(want, got), "%s %d", name, n)
 				got = slices.Clone(s)
-				require.NoError(t, parallel.SortFunc(t.Context(), on, got, func(a, b int) int {
+				require.NoError(t, parallel.SortFunc(t.Context(), o, got, func(a, b int) int {
 					return cmp.Compare(b, a)
 				}))
 				slices.Reverse(got)
@@ -63,7 +63,7 @@ func TestSort(t *testing.T) {
 
 // With a function that is no order, sorts lose no element.
 func TestSortWithoutOrder(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		for _, order := range []func(a, b int) int{
 			func(a, b int) int { return 1 - 2*min(1, max(0, b-a+1)) }, // never equal
@@ -72,7 +72,7 @@ func TestSortWithoutOrder(t *testing.T) {
 		} {
 			s := numbers(rng, 5000, 1000)
 			want := slices.Sorted(slices.Values(s))
-			require.NoError(t, parallel.SortFunc(t.Context(), on, s, order))
+			require.NoError(t, parallel.SortFunc(t.Context(), o, s, order))
 			slices.Sort(s)
 			require.True(t, slices.Equal(want, s))
 		}
@@ -80,7 +80,7 @@ func TestSortWithoutOrder(t *testing.T) {
 }
 
 func TestSortFloats(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		for _, nans := range []int{1, 2, 10, 1000} {
 			s := make([]float64, 10_000)
@@ -91,7 +91,7 @@ func TestSortFloats(t *testing.T) {
 				}
 			}
 			want := slices.Sorted(slices.Values(s))
-			require.NoError(t, parallel.Sort(t.Context(), on, s))
+			require.NoError(t, parallel.Sort(t.Context(), o, s))
 			require.Zero(t, slices.CompareFunc(want, s, cmp.Compare[float64]))
 		}
 	})
@@ -99,7 +99,7 @@ func TestSortFloats(t *testing.T) {
 
 func TestSortStableFunc(t *testing.T) {
 	type pair struct{ key, at int }
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		for name, shape := range shapes {
 			for _, n := range lengths {
@@ -110,7 +110,7 @@ func TestSortStableFunc(t *testing.T) {
 				order := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
 				want := slices.Clone(s)
 				slices.SortStableFunc(want, order)
-				require.NoError(t, parallel.SortStableFunc(t.Context(), on, s, order))
+				require.NoError(t, parallel.SortStableFunc(t.Context(), o, s, order))
 				require.True(t, slices.Equal(want, s), "%s %d", name, n)
 			}
 		}
@@ -119,7 +119,7 @@ func TestSortStableFunc(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	type pair struct{ key, from int }
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		order := func(a, b pair) int { return cmp.Compare(a.key, b.key) }
 		for _, n := range lengths {
@@ -134,7 +134,7 @@ func TestMerge(t *testing.T) {
 				want := slices.Concat(both...)
 				slices.SortStableFunc(want, order)
 				got := make([]pair, n+m)
-				require.NoError(t, parallel.Merge(t.Context(), on, got, both[0], both[1], order))
+				require.NoError(t, parallel.Merge(t.Context(), o, got, both[0], both[1], order))
 				require.True(t, slices.Equal(want, got), "%d and %d", n, m)
 			}
 		}

@@ -18,7 +18,7 @@ type name string
 
 // TestSortTexts: Sort agrees with slices.Sort for strings of all kinds.
 func TestSortTexts(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		for kind := range 14 {
 			for range testkit.Scale(4) {
@@ -28,7 +28,7 @@ func TestSortTexts(t *testing.T) {
 				}
 				s := texts(rng, kind, n)
 				want := slices.Sorted(slices.Values(s))
-				require.NoError(t, parallel.Sort(t.Context(), on, s))
+				require.NoError(t, parallel.Sort(t.Context(), o, s))
 				require.True(t, slices.Equal(want, s), "kind %d, %d strings", kind, n)
 			}
 		}
@@ -107,14 +107,14 @@ func TestSortTextsCancelled(t *testing.T) {
 
 // A Grain of any size is allowed.
 func TestSortGrain(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		for _, grain := range []int{1, math.MaxInt - 1, math.MaxInt} {
-			on.Grain = grain
+			o.Grain = grain
 			s, texts := numbers(rng, 1000, 1<<30), texts(rng, 0, 1000)
-			require.NoError(t, parallel.Sort(t.Context(), on, s))
+			require.NoError(t, parallel.Sort(t.Context(), o, s))
 			require.True(t, slices.IsSorted(s))
-			require.NoError(t, parallel.Sort(t.Context(), on, texts))
+			require.NoError(t, parallel.Sort(t.Context(), o, texts))
 			require.True(t, slices.IsSorted(texts))
 		}
 	})
@@ -122,7 +122,7 @@ func TestSortGrain(t *testing.T) {
 
 // Numbers of which few are out of place, in either direction.
 func TestSortNearlySorted(t *testing.T) {
-	onEach(t, func(t *testing.T, on parallel.On) {
+	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		for range testkit.Scale(40) {
 			n, of := 300+rng.IntN(5000), 1+rng.IntN(100)
@@ -140,7 +140,7 @@ func TestSortNearlySorted(t *testing.T) {
 				s = append(s[i:n:n], s[:i]...)
 			}
 			want := slices.Sorted(slices.Values(s))
-			require.NoError(t, parallel.Sort(t.Context(), on, s))
+			require.NoError(t, parallel.Sort(t.Context(), o, s))
 			require.Equal(t, want, s)
 		}
 	})

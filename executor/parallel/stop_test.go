@@ -33,10 +33,10 @@ func told() {
 const endless = math.MaxInt / 2
 
 // A caller is a function of the package that calls call for elements, of a slice of n or for n indices.
-type caller func(ctx context.Context, on parallel.On, n int, call func()) error
+type caller func(ctx context.Context, o parallel.Options, n int, call func()) error
 
 // A failingCaller is one whose functions may fail. The functions return what call returns.
-type failingCaller func(ctx context.Context, on parallel.On, n int, call called) error
+type failingCaller func(ctx context.Context, o parallel.Options, n int, call called) error
 
 type none = struct{}
 
@@ -54,82 +54,82 @@ func (c called) append(ctx context.Context, to []int, _ none) ([]int, error) { r
 var never called = func(context.Context) error { return nil }
 
 var failingCallers = map[string]failingCaller{
-	"ForErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		return parallel.ForErr(ctx, on, 0, n, func(ctx context.Context, _ int) error { return call(ctx) })
+	"ForErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		return parallel.ForErr(ctx, o, 0, n, func(ctx context.Context, _ int) error { return call(ctx) })
 	},
-	"ForStepErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		return parallel.ForStepErr(ctx, on, n, -n, -2, func(ctx context.Context, _ int) error { return call(ctx) })
+	"ForStepErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		return parallel.ForStepErr(ctx, o, n, -n, -2, func(ctx context.Context, _ int) error { return call(ctx) })
 	},
-	"ForTilesErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+	"ForTilesErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
 		grid := parallel.Tile{RowHi: n / 8, ColHi: 64}
-		return parallel.ForTilesErr(ctx, on, grid, 1, 10, func(ctx context.Context, _ parallel.Tile) error {
+		return parallel.ForTilesErr(ctx, o, grid, 1, 10, func(ctx context.Context, _ parallel.Tile) error {
 			return call(ctx)
 		})
 	},
-	"ForSliceErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		return parallel.ForSliceErr(ctx, on, make([]none, n), func(ctx context.Context, _ int, _ *none) error {
+	"ForSliceErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		return parallel.ForSliceErr(ctx, o, make([]none, n), func(ctx context.Context, _ int, _ *none) error {
 			return call(ctx)
 		})
 	},
-	"ForEachErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		return parallel.ForEachErr(ctx, on, count(n), func(ctx context.Context, _ int) error { return call(ctx) })
+	"ForEachErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		return parallel.ForEachErr(ctx, o, count(n), func(ctx context.Context, _ int) error { return call(ctx) })
 	},
-	"MapErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+	"MapErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
 		s := make([]none, n)
-		return parallel.MapErr(ctx, on, s, s, call.one)
+		return parallel.MapErr(ctx, o, s, s, call.one)
 	},
-	"Map2Err": func(ctx context.Context, on parallel.On, n int, call called) error {
+	"Map2Err": func(ctx context.Context, o parallel.Options, n int, call called) error {
 		s := make([]none, n)
-		return parallel.Map2Err(ctx, on, s, s, s, call.two)
+		return parallel.Map2Err(ctx, o, s, s, s, call.two)
 	},
-	"FilterErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		_, err := parallel.FilterErr(ctx, on, make([]none, n), call.no)
+	"FilterErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		_, err := parallel.FilterErr(ctx, o, make([]none, n), call.no)
 		return err
 	},
-	"FlatMapErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		_, err := parallel.FlatMapErr(ctx, on, make([]none, n), call.append)
+	"FlatMapErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		_, err := parallel.FlatMapErr(ctx, o, make([]none, n), call.append)
 		return err
 	},
-	"ReduceErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		_, err := parallel.ReduceErr(ctx, on, make([]none, n), call.two)
+	"ReduceErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		_, err := parallel.ReduceErr(ctx, o, make([]none, n), call.two)
 		return err
 	},
-	"MapReduceErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		_, err := parallel.MapReduceErr(ctx, on, make([]none, n), call.number, sum)
+	"MapReduceErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		_, err := parallel.MapReduceErr(ctx, o, make([]none, n), call.number, sum)
 		return err
 	},
-	"ReduceForErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		_, err := parallel.ReduceForErr(ctx, on, 0, n, func(ctx context.Context, _ int) (int, error) {
+	"ReduceForErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		_, err := parallel.ReduceForErr(ctx, o, 0, n, func(ctx context.Context, _ int) (int, error) {
 			return 1, call(ctx)
 		}, sum)
 		return err
 	},
-	"FoldErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		_, err := parallel.FoldErr(ctx, on, make([]none, n), func() int { return 0 }, call.count, sum)
+	"FoldErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		_, err := parallel.FoldErr(ctx, o, make([]none, n), func() int { return 0 }, call.count, sum)
 		return err
 	},
-	"ScanErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+	"ScanErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
 		s := make([]none, n)
-		return parallel.ScanErr(ctx, on, s, s, call.two)
+		return parallel.ScanErr(ctx, o, s, s, call.two)
 	},
-	"ExclusiveScanErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+	"ExclusiveScanErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
 		s := make([]none, n)
-		return parallel.ExclusiveScanErr(ctx, on, s, s, none{}, call.two)
+		return parallel.ExclusiveScanErr(ctx, o, s, s, none{}, call.two)
 	},
-	"MapScanErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+	"MapScanErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
 		s := make([]none, n)
-		return parallel.MapScanErr(ctx, on, s, s, call.one, never.two)
+		return parallel.MapScanErr(ctx, o, s, s, call.one, never.two)
 	},
-	"ExclusiveMapScanErr": func(ctx context.Context, on parallel.On, n int, call called) error {
+	"ExclusiveMapScanErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
 		s := make([]none, n)
-		return parallel.ExclusiveMapScanErr(ctx, on, s, s, none{}, call.one, never.two)
+		return parallel.ExclusiveMapScanErr(ctx, o, s, s, none{}, call.one, never.two)
 	},
-	"IndexFuncErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		_, err := parallel.IndexFuncErr(ctx, on, make([]none, n), call.no)
+	"IndexFuncErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		_, err := parallel.IndexFuncErr(ctx, o, make([]none, n), call.no)
 		return err
 	},
-	"ContainsFuncErr": func(ctx context.Context, on parallel.On, n int, call called) error {
-		_, err := parallel.ContainsFuncErr(ctx, on, make([]none, n), call.no)
+	"ContainsFuncErr": func(ctx context.Context, o parallel.Options, n int, call called) error {
+		_, err := parallel.ContainsFuncErr(ctx, o, make([]none, n), call.no)
 		return err
 	},
 }
@@ -137,110 +137,110 @@ var failingCallers = map[string]failingCaller{
 func sum(_ context.Context, a, b int) (int, error) { return a + b, nil }
 
 var callers = map[string]caller{
-	"For": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		return parallel.For(ctx, on, 0, n, func(int) { call() })
+	"For": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		return parallel.For(ctx, o, 0, n, func(int) { call() })
 	},
-	"ForSlice": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		return parallel.ForSlice(ctx, on, make([]struct{}, n), func(int, *struct{}) { call() })
+	"ForSlice": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		return parallel.ForSlice(ctx, o, make([]struct{}, n), func(int, *struct{}) { call() })
 	},
-	"ForEach": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		return parallel.ForEach(ctx, on, count(n), func(int) { call() })
+	"ForEach": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		return parallel.ForEach(ctx, o, count(n), func(int) { call() })
 	},
-	"Map": func(ctx context.Context, on parallel.On, n int, call func()) error {
+	"Map": func(ctx context.Context, o parallel.Options, n int, call func()) error {
 		s := make([]struct{}, n)
-		return parallel.Map(ctx, on, s, s, func(struct{}) struct{} { call(); return struct{}{} })
+		return parallel.Map(ctx, o, s, s, func(struct{}) struct{} { call(); return struct{}{} })
 	},
-	"MapReduce": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.MapReduce(ctx, on, make([]struct{}, n), func(struct{}) int { call(); return 1 },
+	"MapReduce": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.MapReduce(ctx, o, make([]struct{}, n), func(struct{}) int { call(); return 1 },
 			func(a, b int) int { return a + b })
 		return err
 	},
-	"Reduce": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.Reduce(ctx, on, make([]struct{}, n),
+	"Reduce": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.Reduce(ctx, o, make([]struct{}, n),
 			func(_, _ struct{}) struct{} { call(); return struct{}{} })
 		return err
 	},
-	"Fold": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.Fold(ctx, on, make([]struct{}, n), func() int { return 0 }, func(n int, _ struct{}) int {
+	"Fold": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.Fold(ctx, o, make([]struct{}, n), func() int { return 0 }, func(n int, _ struct{}) int {
 			call()
 			return n + 1
 		},
 			func(a, b int) int { return a + b })
 		return err
 	},
-	"Scan": func(ctx context.Context, on parallel.On, n int, call func()) error {
+	"Scan": func(ctx context.Context, o parallel.Options, n int, call func()) error {
 		s := make([]struct{}, n)
-		return parallel.Scan(ctx, on, s, s, func(_, _ struct{}) struct{} { call(); return struct{}{} })
+		return parallel.Scan(ctx, o, s, s, func(_, _ struct{}) struct{} { call(); return struct{}{} })
 	},
-	"ExclusiveScan": func(ctx context.Context, on parallel.On, n int, call func()) error {
+	"ExclusiveScan": func(ctx context.Context, o parallel.Options, n int, call func()) error {
 		s := make([]struct{}, n)
-		return parallel.ExclusiveScan(ctx, on, s, s, struct{}{},
+		return parallel.ExclusiveScan(ctx, o, s, s, struct{}{},
 			func(_, _ struct{}) struct{} { call(); return struct{}{} })
 	},
-	"IndexFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.IndexFunc(ctx, on, make([]struct{}, n), func(struct{}) bool { call(); return false })
+	"IndexFunc": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.IndexFunc(ctx, o, make([]struct{}, n), func(struct{}) bool { call(); return false })
 		return err
 	},
-	"ContainsFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.ContainsFunc(ctx, on, make([]struct{}, n), func(struct{}) bool { call(); return false })
+	"ContainsFunc": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.ContainsFunc(ctx, o, make([]struct{}, n), func(struct{}) bool { call(); return false })
 		return err
 	},
-	"ForStep": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		return parallel.ForStep(ctx, on, -n, n, 2, func(int) { call() })
+	"ForStep": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		return parallel.ForStep(ctx, o, -n, n, 2, func(int) { call() })
 	},
-	"ForTiles": func(ctx context.Context, on parallel.On, n int, call func()) error {
+	"ForTiles": func(ctx context.Context, o parallel.Options, n int, call func()) error {
 		grid := parallel.Tile{RowHi: 64, ColHi: n / 8}
-		return parallel.ForTiles(ctx, on, grid, 10, 1, func(parallel.Tile) { call() })
+		return parallel.ForTiles(ctx, o, grid, 10, 1, func(parallel.Tile) { call() })
 	},
-	"Map2": func(ctx context.Context, on parallel.On, n int, call func()) error {
+	"Map2": func(ctx context.Context, o parallel.Options, n int, call func()) error {
 		s := make([]none, n)
-		return parallel.Map2(ctx, on, s, s, s, func(_, _ none) none { call(); return none{} })
+		return parallel.Map2(ctx, o, s, s, s, func(_, _ none) none { call(); return none{} })
 	},
-	"Filter": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.Filter(ctx, on, make([]none, n), func(none) bool { call(); return false })
+	"Filter": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.Filter(ctx, o, make([]none, n), func(none) bool { call(); return false })
 		return err
 	},
-	"FlatMap": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.FlatMap(ctx, on, make([]none, n), func(to []int, _ none) []int { call(); return to })
+	"FlatMap": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.FlatMap(ctx, o, make([]none, n), func(to []int, _ none) []int { call(); return to })
 		return err
 	},
-	"ReduceFor": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.ReduceFor(ctx, on, 0, n, func(i int) int { call(); return i },
+	"ReduceFor": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.ReduceFor(ctx, o, 0, n, func(i int) int { call(); return i },
 			func(a, b int) int { return a + b })
 		return err
 	},
-	"MinFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.MinFunc(ctx, on, make([]none, n), func(_, _ none) int { call(); return 0 })
+	"MinFunc": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.MinFunc(ctx, o, make([]none, n), func(_, _ none) int { call(); return 0 })
 		return err
 	},
-	"MaxFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.MaxFunc(ctx, on, make([]none, n), func(_, _ none) int { call(); return 0 })
+	"MaxFunc": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.MaxFunc(ctx, o, make([]none, n), func(_, _ none) int { call(); return 0 })
 		return err
 	},
-	"MinIndexFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.MinIndexFunc(ctx, on, make([]none, n), func(_, _ none) int { call(); return 0 })
+	"MinIndexFunc": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.MinIndexFunc(ctx, o, make([]none, n), func(_, _ none) int { call(); return 0 })
 		return err
 	},
-	"MaxIndexFunc": func(ctx context.Context, on parallel.On, n int, call func()) error {
-		_, err := parallel.MaxIndexFunc(ctx, on, make([]none, n), func(_, _ none) int { call(); return 0 })
+	"MaxIndexFunc": func(ctx context.Context, o parallel.Options, n int, call func()) error {
+		_, err := parallel.MaxIndexFunc(ctx, o, make([]none, n), func(_, _ none) int { call(); return 0 })
 		return err
 	},
-	"MapScan": func(ctx context.Context, on parallel.On, n int, call func()) error {
+	"MapScan": func(ctx context.Context, o parallel.Options, n int, call func()) error {
 		s := make([]none, n)
-		return parallel.MapScan(ctx, on, s, s, func(none) none { call(); return none{} },
+		return parallel.MapScan(ctx, o, s, s, func(none) none { call(); return none{} },
 			func(_, _ none) none { return none{} })
 	},
-	"ExclusiveMapScan": func(ctx context.Context, on parallel.On, n int, call func()) error {
+	"ExclusiveMapScan": func(ctx context.Context, o parallel.Options, n int, call func()) error {
 		s := make([]none, n)
-		return parallel.ExclusiveMapScan(ctx, on, s, s, none{}, func(none) none { call(); return none{} },
+		return parallel.ExclusiveMapScan(ctx, o, s, s, none{}, func(none) none { call(); return none{} },
 			func(_, _ none) none { return none{} })
 	},
 }
 
 func init() {
 	for name, f := range failingCallers {
-		callers[name] = func(ctx context.Context, on parallel.On, n int, call func()) error {
-			return f(ctx, on, n, func(context.Context) error { call(); return nil })
+		callers[name] = func(ctx context.Context, o parallel.Options, n int, call func()) error {
+			return f(ctx, o, n, func(context.Context) error { call(); return nil })
 		}
 	}
 }
@@ -262,19 +262,19 @@ func TestStopsWithinAStride(t *testing.T) {
 	executors := executorsForBounds(t)
 	for name, f := range callers {
 		for range testkit.Scale(10) {
-			on := parallel.On{Executor: executors[rng.IntN(len(executors))]}
+			o := parallel.Options{Executor: executors[rng.IntN(len(executors))]}
 			each := strings.HasPrefix(name, "ForEach")
 			if rng.IntN(2) == 0 && !each {
-				on.Grain = []int{2, 100, 1 << 20, math.MaxInt}[rng.IntN(4)]
+				o.Grain = []int{2, 100, 1 << 20, math.MaxInt}[rng.IntN(4)]
 			} else if each {
-				on.Grain = rng.IntN(3) * 100
+				o.Grain = rng.IntN(3) * 100
 			}
 			at := int64(1) + rng.Int64N(1<<uint(rng.IntN(16)))
 			var calls, after atomic.Int64
 			var over atomic.Bool
 			ctx, cancel := context.WithCancelCause(t.Context())
 			testkit.Within(t, testkit.Patience, func() {
-				err := f(ctx, on, endless, func() {
+				err := f(ctx, o, endless, func() {
 					if over.Load() {
 						after.Add(1)
 					}
@@ -284,16 +284,16 @@ func TestStopsWithinAStride(t *testing.T) {
 						over.Store(true)
 					}
 				})
-				require.ErrorIs(t, err, errTest, "%s, Grain %d", name, on.Grain)
+				require.ErrorIs(t, err, errTest, "%s, Grain %d", name, o.Grain)
 			}, func() string {
 				var dump strings.Builder
-				on.Executor.Dump(&dump)
+				o.Executor.Dump(&dump)
 				return fmt.Sprintf("%s, Grain %d, cancelled by call %d: %d calls, %d of them afterwards, over %v\n%s",
-					name, on.Grain, at, calls.Load(), after.Load(), over.Load(), &dump)
+					name, o.Grain, at, calls.Load(), after.Load(), over.Load(), &dump)
 			})
-			require.LessOrEqual(t, after.Load(), int64(atMost*on.Executor.Workers()),
+			require.LessOrEqual(t, after.Load(), int64(atMost*o.Executor.Workers()),
 				"calls begun by %d workers after the cancellation: %s, Grain %d, cancelled by call %d",
-				on.Executor.Workers(), name, on.Grain, at)
+				o.Executor.Workers(), name, o.Grain, at)
 		}
 	}
 }
@@ -305,7 +305,7 @@ func TestForEachErrStopsAtTheFirstError(t *testing.T) {
 		require.NoError(t, err)
 		for _, grain := range []int{0, 100, 10_000} {
 			calls := 0
-			err := parallel.ForEachErr(t.Context(), parallel.On{Executor: ex, Grain: grain}, count(10_000),
+			err := parallel.ForEachErr(t.Context(), parallel.Options{Executor: ex, Grain: grain}, count(10_000),
 				func(context.Context, int) error {
 					if workers == 1 {
 						calls++
@@ -328,7 +328,7 @@ func TestPanicStopsTheOthers(t *testing.T) {
 		for name, f := range callers {
 			var first, elsewhere atomic.Int64
 			testkit.Within(t, testkit.Patience, func() {
-				err := f(t.Context(), parallel.On{Executor: ex, Grain: grain}, endless, func() {
+				err := f(t.Context(), parallel.Options{Executor: ex, Grain: grain}, endless, func() {
 					self := osthread.Self()
 					if !first.CompareAndSwap(0, self) && first.Load() != self && elsewhere.CompareAndSwap(0, self) {
 						panic(errTest)
@@ -351,17 +351,17 @@ func TestSortStopsWithinAPiece(t *testing.T) {
 	for i := range want {
 		want[i] = i
 	}
-	for name, sort := range map[string]func(ctx context.Context, on parallel.On, s []int,
+	for name, sort := range map[string]func(ctx context.Context, o parallel.Options, s []int,
 		order func(a, b int) int) error{
 		"SortFunc":       parallel.SortFunc[int],
 		"SortStableFunc": parallel.SortStableFunc[int],
-		"Merge": func(ctx context.Context, on parallel.On, s []int, order func(a, b int) int) error {
+		"Merge": func(ctx context.Context, o parallel.Options, s []int, order func(a, b int) int) error {
 			half := slices.Clone(s)
-			return parallel.Merge(ctx, on, s, half[:n/2], half[n/2:], order)
+			return parallel.Merge(ctx, o, s, half[:n/2], half[n/2:], order)
 		},
 	} {
 		for range testkit.Scale(20) {
-			on := parallel.On{Executor: executors[rng.IntN(len(executors))], Grain: 1 + rng.IntN(64)}
+			o := parallel.Options{Executor: executors[rng.IntN(len(executors))], Grain: 1 + rng.IntN(64)}
 			s := make([]int, n)
 			for i, x := range rng.Perm(n / 2) {
 				s[i], s[n/2+i] = 2*x, 2*x+1
@@ -374,7 +374,7 @@ func TestSortStopsWithinAPiece(t *testing.T) {
 			var calls, after atomic.Int64
 			var over atomic.Bool
 			ctx, cancel := context.WithCancelCause(t.Context())
-			err := sort(ctx, on, s, func(a, b int) int {
+			err := sort(ctx, o, s, func(a, b int) int {
 				if over.Load() {
 					after.Add(1)
 				}
@@ -385,13 +385,13 @@ func TestSortStopsWithinAPiece(t *testing.T) {
 				}
 				return cmp.Compare(a, b)
 			})
-			require.ErrorIs(t, err, errTest, "%s, Grain %d", name, on.Grain)
+			require.ErrorIs(t, err, errTest, "%s, Grain %d", name, o.Grain)
 			slices.Sort(s)
-			require.True(t, slices.Equal(want[:], s), "%s, Grain %d: an element is lost", name, on.Grain)
+			require.True(t, slices.Equal(want[:], s), "%s, Grain %d: an element is lost", name, o.Grain)
 			// The longest are the choice of a pivot from 127 elements, and a merge of mergeGrain elements within
 			// SortStable.
-			require.LessOrEqual(t, after.Load(), int64(1<<12*on.Executor.Workers()),
-				"%s, Grain %d, cancelled by call %d", name, on.Grain, at)
+			require.LessOrEqual(t, after.Load(), int64(1<<12*o.Executor.Workers()),
+				"%s, Grain %d, cancelled by call %d", name, o.Grain, at)
 		}
 	}
 }

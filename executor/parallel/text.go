@@ -64,13 +64,13 @@ type textSorter struct {
 }
 
 // sortTexts sorts strings. If it is stopped, all keeps its strings, in no order.
-func sortTexts(ctx context.Context, on On, all []string) error {
-	t := &textSorter{all: all, grain: on.Grain}
+func sortTexts(ctx context.Context, o Options, all []string) error {
+	t := &textSorter{all: all, grain: o.Grain}
 	if t.grain == 0 {
 		t.grain = radixGrain
 	}
 	t.grain = max(t.grain, radixLeastGrain)
-	_, err := run(ctx, on, "Sort", t.whole)
+	_, err := run(ctx, o, "Sort", t.whole)
 	return err
 }
 

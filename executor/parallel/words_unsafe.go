@@ -7,7 +7,7 @@ import (
 )
 
 // sortByRadix sorts s by radix if its elements are numbers or strings, and else returns false.
-func sortByRadix[T any](ctx context.Context, on On, s []T) (sorted bool, err error) {
+func sortByRadix[T any](ctx context.Context, o Options, s []T) (sorted bool, err error) {
 	signed, floats := false, false
 	switch reflect.TypeFor[T]().Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -19,19 +19,19 @@ func sortByRadix[T any](ctx context.Context, on On, s []T) (sorted bool, err err
 		if len(s) <= textLeast {
 			return false, nil
 		}
-		return true, sortTexts(ctx, on, unsafe.Slice((*string)(unsafe.Pointer(unsafe.SliceData(s))), len(s)))
+		return true, sortTexts(ctx, o, unsafe.Slice((*string)(unsafe.Pointer(unsafe.SliceData(s))), len(s)))
 	default:
 		return false, nil
 	}
 	switch unsafe.Sizeof(*new(T)) {
 	case 1:
-		err = sortWords(ctx, on, wordsOf[uint8](s), codingOf[uint8](signed, floats), floats, &scratch8)
+		err = sortWords(ctx, o, wordsOf[uint8](s), codingOf[uint8](signed, floats), floats, &scratch8)
 	case 2:
-		err = sortWords(ctx, on, wordsOf[uint16](s), codingOf[uint16](signed, floats), floats, &scratch16)
+		err = sortWords(ctx, o, wordsOf[uint16](s), codingOf[uint16](signed, floats), floats, &scratch16)
 	case 4:
-		err = sortWords(ctx, on, wordsOf[uint32](s), codingOf[uint32](signed, floats), floats, &scratch32)
+		err = sortWords(ctx, o, wordsOf[uint32](s), codingOf[uint32](signed, floats), floats, &scratch32)
 	default:
-		err = sortWords(ctx, on, wordsOf[uint64](s), codingOf[uint64](signed, floats), floats, &scratch64)
+		err = sortWords(ctx, o, wordsOf[uint64](s), codingOf[uint64](signed, floats), floats, &scratch64)
 	}
 	return true, err
 }

@@ -17,7 +17,7 @@ import (
 var pages = []string{"executor/MIGRATING.md", "executor/RECIPES.md"}
 
 // surroundings are what the blocks of pages use besides the executor ex, the context ctx and a test t. The executor of
-// on is ex.
+// o is ex.
 const surroundings = `package main
 
 import (
@@ -34,7 +34,7 @@ import (
 var (
 	_ = time.Second
 
-	on      parallel.On
+	o       parallel.Options
 	numbers = []float64{3, 1, 4, 1, 5, 9, 2, 6}
 	urls    = []string{"pica", "corvus", "garrulus"}
 	tree    = &node{1, &node{2, nil, nil}, &node{3, nil, nil}}
@@ -153,7 +153,7 @@ func call(i int, block func(context.Context, *executor.Executor, testing) error)
 	if err != nil {
 		panic(err)
 	}
-	on.Executor = ex
+	o.Executor = ex
 	fmt.Println("block", i)
 	if err := block(context.Background(), ex, testing{}); err != nil {
 		fmt.Printf("block %d: %+v\n", i, err)

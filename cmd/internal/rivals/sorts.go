@@ -34,7 +34,7 @@ var sortRivals = slices.Concat(
 // sorts are the rivals that sort an input.
 func sorts[T cmp.Ordered](bench string, input func(n int) []T, digest func(T) uint64) []goRival {
 	by := func(ex *executor.Executor) func([]T) error {
-		return func(s []T) error { return parallel.Sort(context.Background(), parallel.On{Executor: ex}, s) }
+		return func(s []T) error { return parallel.Sort(context.Background(), parallel.Options{Executor: ex}, s) }
 	}
 	return []goRival{
 		{bench, "slices", func(_, n int) (repetition, error) {

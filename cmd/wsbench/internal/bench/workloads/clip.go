@@ -131,7 +131,7 @@ func (c *clipProgram) Serial() {
 }
 
 func (c *clipProgram) Magpie(ex *executor.Executor) error {
-	return parallel.For(context.Background(), parallel.On{Executor: ex}, 0, len(c.polygons), c.overlay)
+	return parallel.For(context.Background(), parallel.Options{Executor: ex}, 0, len(c.polygons), c.overlay)
 }
 
 func (c *clipProgram) Goroutines(int) {

@@ -12,11 +12,11 @@ import (
 // A loop calls body for ranges that together are 0, …, n-1, and waits for all calls. Calls may be at the same time.
 type loop func(n int, body func(lo, hi int)) error
 
-// workerLoops runs fn as a task of ex. Its loops are parallel.ForRange with that grain, nested in the task's run.
+// workerLoops runs fn as a task of ex. Its loops are parallel.ForBlocks with that grain, nested in the task's run.
 func workerLoops(ex *executor.Executor, name string, grain int, fn func(loop) error) error {
 	return ex.Run(context.Background(), executor.Func(name, func(s *executor.Scope) error {
 		return fn(func(n int, body func(lo, hi int)) error {
-			return parallel.ForRange(s.Context(), parallel.On{Executor: ex, Grain: grain}, 0, n, body)
+			return parallel.ForBlocks(s.Context(), parallel.Options{Executor: ex, Grain: grain}, 0, n, body)
 		})
 	}))
 }

@@ -95,7 +95,7 @@ func (m *mandelbrotProgram) Serial() {
 }
 
 func (m *mandelbrotProgram) Magpie(ex *executor.Executor) error {
-	return parallel.For(context.Background(), parallel.On{Executor: ex}, 0, m.n, m.row)
+	return parallel.For(context.Background(), parallel.Options{Executor: ex}, 0, m.n, m.row)
 }
 
 func (m *mandelbrotProgram) Goroutines(int) {

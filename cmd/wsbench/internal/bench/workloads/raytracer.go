@@ -110,7 +110,7 @@ func (r *raytracerProgram) Serial() {
 }
 
 func (r *raytracerProgram) Magpie(ex *executor.Executor) error {
-	return parallel.For(context.Background(), parallel.On{Executor: ex}, 0, r.rows(), r.row)
+	return parallel.For(context.Background(), parallel.Options{Executor: ex}, 0, r.rows(), r.row)
 }
 
 func (r *raytracerProgram) Goroutines(int) {

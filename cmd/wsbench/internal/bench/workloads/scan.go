@@ -51,7 +51,7 @@ func prefixSums(dst, src []int64, sum int64) {
 
 func (s *scanProgram) Magpie(ex *executor.Executor) error {
 	add := func(a, b int64) int64 { return a + b }
-	return parallel.Scan(context.Background(), parallel.On{Executor: ex}, s.dst, s.src, add)
+	return parallel.Scan(context.Background(), parallel.Options{Executor: ex}, s.dst, s.src, add)
 }
 
 // Goroutines starts goroutines that add up a part each, and then goroutines that scan a part each.

@@ -70,7 +70,7 @@ func (s *sortProgram) Verify() error {
 func (s *sortProgram) Serial() { slices.Sort(s.s) }
 
 func (s *sortProgram) Magpie(ex *executor.Executor) error {
-	return parallel.Sort(context.Background(), parallel.On{Executor: ex}, s.s)
+	return parallel.Sort(context.Background(), parallel.Options{Executor: ex}, s.s)
 }
 
 // sortGrain is how many elements a goroutine sorts alone.

@@ -7,15 +7,15 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// On selects the executor, the size of the pieces, and how many workers take part. The zero value is a good choice. A
-// call panics if Grain or Workers is negative.
-type On struct {
+// Options select the executor, the size of the pieces, and how many workers take part. The zero value is a good choice.
+// A call panics if Grain or Workers is negative.
+type Options struct {
 	// Executor runs the work. nil stands for the executor of the context, see [executor.FromContext]: a task that
 	// passes the context that it was given need not know its executor. If the context has none, nil stands for
 	// [executor.Default].
 	Executor *executor.Executor
 	// Grain is the number of elements in a piece of work. 0 means that pieces are split on demand: every 64 elements a
-	// worker checks whether another has nothing to do, and if so gives away half of the remaining elements. ForRange is
+	// worker checks whether another has nothing to do, and if so gives away half of the remaining elements. ForBlocks is
 	// different, see there. For the sorts, Merge and ForEach, 0 stands for a number that suits short functions.
 	//
 	// With a Grain the pieces are the same for any number of workers, and so are the results of Reduce and of scans of
@@ -27,33 +27,33 @@ type On struct {
 	Workers int
 }
 
-// check returns on with an executor. It panics if ctx is nil, if on is invalid, or if the function of that name has a
+// check returns o with an executor. It panics if ctx is nil, if o is invalid, or if the function of that name has a
 // nil function among its arguments.
-func (on On) check(ctx context.Context, name string, hasNil bool) On {
+func (o Options) check(ctx context.Context, name string, hasNil bool) Options {
 	switch {
 	case hasNil:
 		panic("parallel: " + name + " of a nil function")
 	case ctx == nil:
 		panic("parallel: " + name + " needs a context, got nil")
-	case on.Grain < 0:
-		panic(fmt.Sprintf("parallel: Grain %d is negative", on.Grain))
-	case on.Workers < 0:
-		panic(fmt.Sprintf("parallel: Workers %d is negative", on.Workers))
+	case o.Grain < 0:
+		panic(fmt.Sprintf("parallel: Grain %d is negative", o.Grain))
+	case o.Workers < 0:
+		panic(fmt.Sprintf("parallel: Workers %d is negative", o.Workers))
 	}
-	if on.Executor == nil {
+	if o.Executor == nil {
 		var ok bool
-		if on.Executor, ok = executor.FromContext(ctx); !ok {
-			on.Executor = executor.Default()
+		if o.Executor, ok = executor.FromContext(ctx); !ok {
+			o.Executor = executor.Default()
 		}
 	}
-	return on
+	return o
 }
 
 // workers returns how many workers may take part.
-func (on On) workers() int {
-	n := on.Executor.Workers()
-	if on.Workers > 0 {
-		n = min(n, on.Workers)
+func (o Options) workers() int {
+	n := o.Executor.Workers()
+	if o.Workers > 0 {
+		n = min(n, o.Workers)
 	}
 	return n
 }

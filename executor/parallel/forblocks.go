@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// longRange is the time that ForRange lets a call of body take: the worker looks for demand after each. Measuring the
-// time costs 70 ns (Xeon, November 2026), little against longRange. A woken thief waits for about as long as its
+// longBlock is the time that ForBlocks lets a call of body take: the worker looks for demand after each. Measuring the
+// time costs 70 ns (Xeon, November 2026), little against longBlock. A woken thief waits for about as long as its
 // wake-up took.
-const longRange = 20 * time.Microsecond
+const longBlock = 20 * time.Microsecond
 
-// ForRange calls body for ranges that together are lo, …, hi-1, each of at least one index and at most MaxInt. It is
+// ForBlocks calls body for blocks that together are lo, …, hi-1, each of at least one index and at most MaxInt. It is
 // for a body that does little for one index, and contains the loop itself. A call is not cut short when ctx ends, nor
-// when another worker has nothing to do. If Grain is 0, the ranges become longer while calls take less than 10 µs. If
+// when another worker has nothing to do. If Grain is 0, the blocks become longer while calls take less than 10 µs. If
 // fast indices come before slow ones, a Grain bounds the length of a call.
-func ForRange(ctx context.Context, on On, lo, hi int, body func(lo, hi int)) error {
-	on = on.check(ctx, "ForRange", body == nil)
-	return forRange(ctx, on, "ForRange", lo, hi, func(_ context.Context, lo, hi int) error {
+func ForBlocks(ctx context.Context, o Options, lo, hi int, body func(lo, hi int)) error {
+	o = o.check(ctx, "ForBlocks", body == nil)
+	return forBlocks(ctx, o, "ForBlocks", lo, hi, func(_ context.Context, lo, hi int) error {
 		body(lo, hi)
 		return nil
 	})
 }
 
-// ForRangeErr is [ForRange] with a body that may fail.
-func ForRangeErr(ctx context.Context, on On, lo, hi int, body func(ctx context.Context, lo, hi int) error) error {
-	on = on.check(ctx, "ForRangeErr", body == nil)
-	return forRange(ctx, on, "ForRangeErr", lo, hi, body)
+// ForBlocksErr is [ForBlocks] with a body that may fail.
+func ForBlocksErr(ctx context.Context, o Options, lo, hi int, body func(ctx context.Context, lo, hi int) error) error {
+	o = o.check(ctx, "ForBlocksErr", body == nil)
+	return forBlocks(ctx, o, "ForBlocksErr", lo, hi, body)
 }
 
-func forRange(
-	ctx context.Context, on On, name string, lo, hi int, body func(ctx context.Context, lo, hi int) error,
+func forBlocks(
+	ctx context.Context, o Options, name string, lo, hi int, body func(ctx context.Context, lo, hi int) error,
 ) error {
-	_, err := walkAll(ctx, on, name, lo, hi, walkEach(func(p strides) int {
+	_, err := walkAll(ctx, o, name, lo, hi, walkEach(func(p strides) int {
 		ctx := p.scope.Context()
 		if p.chosen {
 			if err := body(ctx, p.lo, p.end); err != nil {
@@ -52,9 +52,9 @@ func forRange(
 				return p.lo
 			}
 			switch took := time.Since(start); {
-			case took < longRange/2:
+			case took < longBlock/2:
 				size *= 2 // at most one more than the number of indices done so far
-			case took > longRange && size > 1:
+			case took > longBlock && size > 1:
 				size /= 2
 			}
 		}
@@ -72,9 +72,9 @@ type Tile struct{ RowLo, RowHi, ColLo, ColHi int }
 //
 // There is no loop in three dimensions. Fold two of them into one: with planes of n rows, row r of the grid is row r%n
 // of plane r/n, and no tile has rows of two planes if height divides n. Or call ForTiles for each plane, in a [For].
-func ForTiles(ctx context.Context, on On, grid Tile, height, width int, body func(t Tile)) error {
-	on = on.check(ctx, "ForTiles", body == nil)
-	return forTiles(ctx, on, "ForTiles", grid, height, width, func(_ context.Context, t Tile) error {
+func ForTiles(ctx context.Context, o Options, grid Tile, height, width int, body func(t Tile)) error {
+	o = o.check(ctx, "ForTiles", body == nil)
+	return forTiles(ctx, o, "ForTiles", grid, height, width, func(_ context.Context, t Tile) error {
 		body(t)
 		return nil
 	})
@@ -82,14 +82,14 @@ func ForTiles(ctx context.Context, on On, grid Tile, height, width int, body fun
 
 // ForTilesErr is [ForTiles] with a body that may fail.
 func ForTilesErr(
-	ctx context.Context, on On, grid Tile, height, width int, body func(ctx context.Context, t Tile) error,
+	ctx context.Context, o Options, grid Tile, height, width int, body func(ctx context.Context, t Tile) error,
 ) error {
-	on = on.check(ctx, "ForTilesErr", body == nil)
-	return forTiles(ctx, on, "ForTilesErr", grid, height, width, body)
+	o = o.check(ctx, "ForTilesErr", body == nil)
+	return forTiles(ctx, o, "ForTilesErr", grid, height, width, body)
 }
 
 func forTiles(
-	ctx context.Context, on On, name string, grid Tile, height, width int,
+	ctx context.Context, o Options, name string, grid Tile, height, width int,
 	body func(ctx context.Context, t Tile) error,
 ) error {
 	if height <= 0 || width <= 0 {
@@ -100,7 +100,7 @@ func forTiles(
 	if over > 0 || tiles > math.MaxInt {
 		panic("parallel: " + name + " with more than MaxInt tiles")
 	}
-	_, err := walkAll(ctx, on, name, 0, int(tiles), walkEach(func(p strides) int {
+	_, err := walkAll(ctx, o, name, 0, int(tiles), walkEach(func(p strides) int {
 		ctx := p.scope.Context()
 		for {
 			var t Tile
