@@ -271,7 +271,7 @@ func TestTooDeepInOneRun(t *testing.T) {
 			}
 			return nil
 		}
-		require.ErrorIs(t, ex.Run(t.Context(), executor.Func("deep", deeper)), executor.ErrTooDeep)
+		require.ErrorIs(t, ex.Run(t.Context(), executor.NewJob("deep", deeper)), executor.ErrTooDeep)
 		require.Equal(t, 1+deepest, depth)
 	})
 }

@@ -125,7 +125,7 @@ func (step *strandStep) call(ctx context.Context, ex *executor.Executor, s *exec
 		return err
 	}
 	if s == nil {
-		return ex.Run(ctx, executor.Func("scope", func(s *executor.Scope) error { return step.call(ctx, ex, s) }))
+		return ex.Run(ctx, executor.NewJob("scope", func(s *executor.Scope) error { return step.call(ctx, ex, s) }))
 	}
 	if step.how == 3 {
 		for i, c := range step.calls {

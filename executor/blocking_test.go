@@ -93,7 +93,7 @@ func TestBlockingInside(t *testing.T) {
 			return err
 		}},
 		{"child", func(ctx context.Context, ex *executor.Executor, gate chan struct{}) error {
-			return ex.Run(ctx, executor.Func("children", func(s *executor.Scope) error {
+			return ex.Run(ctx, executor.NewJob("children", func(s *executor.Scope) error {
 				s.Go(func(context.Context) error { close(gate); return nil })
 				s.Go(func(context.Context) error { wait(gate); return nil })
 				return s.Wait()

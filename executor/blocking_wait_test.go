@@ -33,7 +33,7 @@ var waits = []struct {
 		})
 	}},
 	{"fork", func(_ *executor.Executor, piece, between func()) executor.Job {
-		return executor.Func("fork", func(s *executor.Scope) error {
+		return executor.NewJob("fork", func(s *executor.Scope) error {
 			f := executor.Fork(s, func(*executor.Scope, int) int { piece(); return 0 }, 0)
 			between()
 			f.Join(s)
@@ -41,7 +41,7 @@ var waits = []struct {
 		})
 	}},
 	{"child", func(_ *executor.Executor, piece, between func()) executor.Job {
-		return executor.Func("child", func(s *executor.Scope) error {
+		return executor.NewJob("child", func(s *executor.Scope) error {
 			s.Go(func(context.Context) error { piece(); return nil })
 			between()
 			return s.Wait()
@@ -124,7 +124,7 @@ func TestWaitKeepsNothing(t *testing.T) {
 		gate chan struct{}) error) func(ex *executor.Executor) error {
 		return func(ex *executor.Executor) error {
 			other, gate := newExecutor(t, executor.Config{Workers: 1}), make(chan struct{})
-			return ex.Run(t.Context(), executor.Func("elsewhere", func(s *executor.Scope) error {
+			return ex.Run(t.Context(), executor.NewJob("elsewhere", func(s *executor.Scope) error {
 				first := executor.Fork(s, func(*executor.Scope, int) int { return 0 }, 0)
 				f := forkApart(s, func() { close(gate) })
 				err := wait(s.Context(), other, gate)
@@ -139,7 +139,7 @@ func TestWaitKeepsNothing(t *testing.T) {
 		piece func()) (wait func() error)) func(ex *executor.Executor) error {
 		return func(ex *executor.Executor) error {
 			begun, forked, gate := make(chan struct{}), make(chan struct{}), make(chan struct{})
-			return ex.Run(t.Context(), executor.Func("in scope", func(s *executor.Scope) error {
+			return ex.Run(t.Context(), executor.NewJob("in scope", func(s *executor.Scope) error {
 				wait := start(s, func() {
 					close(begun)
 					<-forked
@@ -160,7 +160,7 @@ func TestWaitKeepsNothing(t *testing.T) {
 	nested := func(ex *executor.Executor) error {
 		return ex.Run(t.Context(), one(func(ctx context.Context) (err error) {
 			executor.Blocking(func() {
-				err = ex.Run(ctx, executor.Func("nested", func(s *executor.Scope) error {
+				err = ex.Run(ctx, executor.NewJob("nested", func(s *executor.Scope) error {
 					first, gate := executor.Fork(s, func(*executor.Scope, int) int { return 0 }, 0), make(chan struct{})
 					f := forkApart(s, func() { close(gate) })
 					executor.Blocking(func() { <-gate })

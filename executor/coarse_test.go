@@ -142,7 +142,7 @@ func TestCoarseChildren(t *testing.T) {
 	within(t, ex, func() {
 		for range testkit.Scale(30) {
 			met := &meeting{n: workers}
-			require.NoError(t, ex.Run(t.Context(), executor.Func("coarse", func(s *executor.Scope) error {
+			require.NoError(t, ex.Run(t.Context(), executor.NewJob("coarse", func(s *executor.Scope) error {
 				for range workers {
 					s.Go(func(context.Context) error { met.wait(); return nil })
 				}

@@ -37,7 +37,7 @@ func gates(t *testing.T, ex, other *executor.Executor) map[string]func() (gate e
 		},
 		"run": func() (executor.Awaitable, func()) {
 			end := make(chan struct{})
-			run := ex.Start(bg, executor.Func("gate", func(*executor.Scope) error {
+			run := ex.Start(bg, executor.NewJob("gate", func(*executor.Scope) error {
 				executor.Blocking(func() { <-end })
 				return nil
 			}))

@@ -13,13 +13,13 @@
 // # Runs
 //
 // [Executor.Run] runs a [Job] and waits for it. [Executor.Start] returns a [Run] at once. A Job is a graph, a pipeline,
-// or a function, see [Func]. Any number of runs may be in progress, started by any number of goroutines. In the
+// or a function, see [NewJob]. Any number of runs may be in progress, started by any number of goroutines. In the
 // terminology of the Go memory model, a call of Start synchronizes before the job's tasks, and the tasks synchronize
 // before the return of the run's Wait. [Times] and [Until] are jobs that run another several times.
 //
 // # Forks, scopes, futures
 //
-// A function that gets a [Scope] from [Call] or [Func] can start other work and wait for it. [Fork] makes one call
+// A function that gets a [Scope] from [Call] or [NewJob] can start other work and wait for it. [Fork] makes one call
 // available to workers that have nothing to do; it costs a few nanoseconds. [Scope.Go] starts a child that may fail.
 // All of this work ends before the function does. [Async] starts a single call from anywhere and returns a [Future].
 // [First] calls several functions and takes the first result. A [Promise] is a Future that something outside the

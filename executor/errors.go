@@ -38,7 +38,7 @@ var (
 	ErrForgotten = errors.New("executor: nothing refers to the Promise any more, so nothing can resolve it")
 
 	// ErrFIFO is the error of what needs a [Scope], on an executor whose Experiment.Deque is [deque.KindBWoSFIFO]: a run
-	// of [Func] or [Call], [First], and every function of package parallel.
+	// of [NewJob] or [Call], [First], and every function of package parallel.
 	ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Experiment.Deque is " +
 		deque.KindBWoSFIFO.String())
 
@@ -55,7 +55,7 @@ type PanicError struct {
 	job string // of the run, or asyncName; "" if the layer that wraps the error says it
 }
 
-// Error returns the value, on one line, after the name of the run of a [Func], a [Call], a [Group], a [First], an
+// Error returns the value, on one line, after the name of a job of [NewJob], a [Call], a [Group], a [First], an
 // [Until] or a loop of package parallel; a function of [Async] is in a run of that name. Graphs, pipelines and pools
 // say in their own errors which task it was. Error leaves out the stack, because a program may send the text to a
 // client. The verb %+v adds the stack, also if another error of this module wraps e.

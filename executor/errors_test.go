@@ -49,10 +49,10 @@ func taskPanics(value any) func(context.Context) error {
 // panicking are the ways in which a panic in a task becomes an error.
 var panicking = map[string]func(ctx context.Context, ex *executor.Executor, value any) error{
 	"func": func(ctx context.Context, ex *executor.Executor, value any) error {
-		return ex.Run(ctx, executor.Func("f", func(*executor.Scope) error { return panicWith(value) }))
+		return ex.Run(ctx, executor.NewJob("f", func(*executor.Scope) error { return panicWith(value) }))
 	},
 	"child": func(ctx context.Context, ex *executor.Executor, value any) error {
-		return ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error {
+		return ex.Run(ctx, executor.NewJob("f", func(s *executor.Scope) error {
 			s.Go(func(context.Context) error { return panicWith(value) })
 			return nil
 		}))
@@ -180,7 +180,7 @@ func TestPanicErrorNamesItsRun(t *testing.T) {
 	require.EqualError(t, g.Wait(), `run of "group": panic: boom`)
 
 	// A panic that a Join passes on, and the program again, is of one run.
-	err := ex.Run(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
+	err := ex.Run(t.Context(), executor.NewJob("outer", func(s *executor.Scope) error {
 		return executor.Fork(s, func(*executor.Scope, int) error { return panicWith("boom") }, 0).Join(s)
 	}))
 	require.EqualError(t, err, `run of "outer": panic: boom`)

@@ -54,7 +54,7 @@ func ExampleScope_Go() {
 	defer ex.Close()
 
 	sizes := make([]int, 3)
-	err = ex.Run(context.Background(), executor.Func("sizes", func(s *executor.Scope) error {
+	err = ex.Run(context.Background(), executor.NewJob("sizes", func(s *executor.Scope) error {
 		for i, name := range []string{"a", "bb", "ccc"} {
 			s.Go(func(context.Context) error {
 				sizes[i] = len(name)
@@ -114,7 +114,7 @@ func ExampleNewInline() {
 	for seed := range uint64(20) {
 		ex := executor.NewInline(seed)
 		first = ""
-		err := ex.Run(context.Background(), executor.Func("f", func(s *executor.Scope) error {
+		err := ex.Run(context.Background(), executor.NewJob("f", func(s *executor.Scope) error {
 			for _, name := range []string{"a", "b", "c"} {
 				s.Go(func(context.Context) error {
 					if first == "" { // no lock: there is one goroutine
@@ -144,7 +144,7 @@ func ExampleBlocking() {
 	defer ex.Close()
 
 	answer := make(chan string)
-	err = ex.Run(context.Background(), executor.Func("ask", func(s *executor.Scope) error {
+	err = ex.Run(context.Background(), executor.NewJob("ask", func(s *executor.Scope) error {
 		s.Go(func(context.Context) error {
 			answer <- "from a spare worker"
 			return nil

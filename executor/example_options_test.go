@@ -17,7 +17,7 @@ func ExampleWith() {
 	}
 	defer ex.Close()
 	work := func(text string) executor.Job {
-		return executor.Func("work", func(*executor.Scope) error {
+		return executor.NewJob("work", func(*executor.Scope) error {
 			fmt.Println(text)
 			return nil
 		})

@@ -82,7 +82,7 @@ func ExampleRun_OnEnd() {
 
 	ctx := context.Background()
 	var numbers []int
-	read := disks.Start(ctx, executor.Func("read", func(*executor.Scope) error {
+	read := disks.Start(ctx, executor.NewJob("read", func(*executor.Scope) error {
 		numbers = append(numbers, 1, 2, 3)
 		return nil
 	}))
@@ -91,7 +91,7 @@ func ExampleRun_OnEnd() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		over <- sums.Start(ctx, executor.Func("sum", func(*executor.Scope) error {
+		over <- sums.Start(ctx, executor.NewJob("sum", func(*executor.Scope) error {
 			fmt.Println(numbers[0] + numbers[1] + numbers[2])
 			return nil
 		}))

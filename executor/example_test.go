@@ -247,7 +247,7 @@ func ExampleExecutor_Shutdown() {
 	if err != nil {
 		panic(err)
 	}
-	endless := ex.Start(context.Background(), executor.Func("endless", func(s *executor.Scope) error {
+	endless := ex.Start(context.Background(), executor.NewJob("endless", func(s *executor.Scope) error {
 		<-s.Context().Done()
 		return nil
 	}))
@@ -270,7 +270,7 @@ func ExampleExecutor_TryStart() {
 	defer ex.Close()
 
 	end := make(chan struct{})
-	job := executor.Func("request", func(*executor.Scope) error { <-end; return nil })
+	job := executor.NewJob("request", func(*executor.Scope) error { <-end; return nil })
 	first, err := ex.TryStart(context.Background(), job)
 	fmt.Println(err)
 	_, err = ex.TryStart(context.Background(), job)

@@ -20,7 +20,7 @@ func ExampleYield() {
 	}
 	defer ex.Close()
 	digest := func(blocks int) executor.Job {
-		return executor.Func("digest", func(s *executor.Scope) error {
+		return executor.NewJob("digest", func(s *executor.Scope) error {
 			h, block := sha256.New(), make([]byte, 4096)
 			for range blocks {
 				if err := executor.Yield(s.Context()); err != nil {

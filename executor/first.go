@@ -33,7 +33,7 @@ func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context
 		begun xatomic.Int32
 		errs  = make([]error, len(fns))
 	)
-	err := ex.Run(ctx, Func("first", func(s *Scope) error {
+	err := ex.Run(ctx, NewJob("first", func(s *Scope) error {
 		s.run.sparing = true
 		run := s.body.Run()
 		for range fns {

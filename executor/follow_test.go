@@ -29,7 +29,7 @@ func startedDeep(ctx context.Context, ex *executor.Executor, levels int, leaf fu
 				defer close(open)
 				return leaf(s.Context())
 			}
-			r := ex.Start(s.Context(), executor.Func("level", start(level+1)))
+			r := ex.Start(s.Context(), executor.NewJob("level", start(level+1)))
 			mu.Lock()
 			runs = append(runs, r)
 			mu.Unlock()
@@ -37,7 +37,7 @@ func startedDeep(ctx context.Context, ex *executor.Executor, levels int, leaf fu
 			return s.Context().Err()
 		}
 	}
-	err := ex.Run(ctx, executor.Func("level", start(1)))
+	err := ex.Run(ctx, executor.NewJob("level", start(1)))
 	for i := 0; ; i++ {
 		mu.Lock() // a run that is waited for has added the one that it has started
 		if i == len(runs) {
@@ -74,8 +74,8 @@ func TestFollowNested(t *testing.T) {
 	within(t, ex, func() {
 		var inner *executor.Run
 		begun := make(chan struct{})
-		require.NoError(t, ex.Run(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
-			inner = ex.Start(s.Context(), executor.Func("inner", func(s *executor.Scope) error {
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("outer", func(s *executor.Scope) error {
+			inner = ex.Start(s.Context(), executor.NewJob("inner", func(s *executor.Scope) error {
 				close(begun)
 				executor.Blocking(func() { <-s.Context().Done() })
 				return s.Context().Err()
@@ -105,10 +105,10 @@ func TestFollowDeep(t *testing.T) {
 			if level == levels {
 				return nil
 			}
-			return ex.Run(s.Context(), executor.Func("nest", nest(level+1)))
+			return ex.Run(s.Context(), executor.NewJob("nest", nest(level+1)))
 		}
 	}
-	within(t, ex, func() { require.NoError(t, ex.Run(t.Context(), executor.Func("nest", nest(1)))) })
+	within(t, ex, func() { require.NoError(t, ex.Run(t.Context(), executor.NewJob("nest", nest(1)))) })
 	require.Equal(t, 1000*levels, asked)
 }
 
@@ -156,7 +156,7 @@ func TestFollowFailingTogether(t *testing.T) {
 			return g, nil
 		},
 		"scope": func(x, y func(context.Context) error) (executor.Job, error) {
-			return executor.Func("scope", func(s *executor.Scope) error {
+			return executor.NewJob("scope", func(s *executor.Scope) error {
 				s.Go(y)
 				return x(s.Context())
 			}), nil

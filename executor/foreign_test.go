@@ -23,7 +23,7 @@ func TestJoinRunsNothingForeign(t *testing.T) {
 			var mu sync.Mutex
 			var f *executor.Future[int]
 			var r *executor.Run
-			err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			err := ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 				fork := executor.Fork(s, func(*executor.Scope, int) int { return 1 }, 0)
 				f = executor.Async(t.Context(), ex, func(context.Context) (int, error) {
 					mu.Lock()

@@ -50,7 +50,7 @@ func BenchmarkGo(b *testing.B) {
 		b.Run(fmt.Sprintf("W=%d", workers), func(b *testing.B) {
 			ex := newExecutor(b, executor.Config{Workers: workers})
 			b.ReportAllocs()
-			err := ex.Run(context.Background(), executor.Func("go", func(s *executor.Scope) (err error) {
+			err := ex.Run(context.Background(), executor.NewJob("go", func(s *executor.Scope) (err error) {
 				for b.Loop() {
 					for range children {
 						s.Go(nothing)

@@ -353,7 +353,7 @@ func TestForkPanicKeepsItsStack(t *testing.T) {
 		require.ErrorIs(t, err, executor.ErrGoexit)
 		require.NotErrorAs(t, err, &p)
 
-		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+		err = ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 			f := forkStolen(s, func(*executor.Scope, int) int { panic("same") }, 0)
 			recovered(func() { f.Join(s) })
 			return ex.Run(t.Context(), one(func(context.Context) error { return throw("same") }))

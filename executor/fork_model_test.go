@@ -16,7 +16,7 @@ import (
 
 // scoped runs fn with a scope and checks that nothing of it is left.
 func scoped(ex *Executor, fn func(*Scope) error) error {
-	err := ex.Run(context.Background(), Func("scope", fn))
+	err := ex.Run(context.Background(), NewJob("scope", fn))
 	for _, w := range ex.workers() {
 		f := forksOf(w)
 		model.Assert(f.level() == f.base && f.public == f.base, "worker %d has forks left: level %d, public %d", w.id,

@@ -312,7 +312,7 @@ func (e *execution) start(s *executor.Scope, n *node, joins *[]func() int, v *in
 
 // launch starts the run of which n is the first function.
 func (e *execution) launch(ctx context.Context, n *node) *executor.Run {
-	r := e.ex.Start(ctx, executor.Func(fmt.Sprint(n.id), func(s *executor.Scope) error {
+	r := e.ex.Start(ctx, executor.NewJob(fmt.Sprint(n.id), func(s *executor.Scope) error {
 		_, err := e.do(s, n)
 		return err
 	}))

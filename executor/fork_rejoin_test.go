@@ -13,7 +13,7 @@ func TestJoinByAnotherFunction(t *testing.T) {
 	onEachDeque(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
 		ran := 0
 		leaf := func(_ *executor.Scope, n int) int { ran++; return n }
-		require.NoError(t, ex.Run(t.Context(), executor.Func("misuse", func(s *executor.Scope) error {
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("misuse", func(s *executor.Scope) error {
 			b := executor.Fork(s, leaf, 7)
 			x := executor.Fork(s, func(s *executor.Scope, _ int) int {
 				executor.Fork(s, leaf, 2)
@@ -24,7 +24,7 @@ func TestJoinByAnotherFunction(t *testing.T) {
 			return nil
 		})))
 		ran = 0
-		require.NoError(t, ex.Run(t.Context(), executor.Func("next", func(s *executor.Scope) error {
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("next", func(s *executor.Scope) error {
 			executor.Fork(s, leaf, 5) // not joined: it runs before Run returns
 			return nil
 		})))

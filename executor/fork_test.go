@@ -111,7 +111,7 @@ func inScope(t testing.TB, ex *executor.Executor, f func(s *executor.Scope)) {
 }
 
 func runScope(ctx context.Context, ex *executor.Executor, f func(s *executor.Scope)) error {
-	return ex.Run(ctx, executor.Func("test", func(s *executor.Scope) error { f(s); return nil }))
+	return ex.Run(ctx, executor.NewJob("test", func(s *executor.Scope) error { f(s); return nil }))
 }
 
 // forkStolen forks f and returns when another worker has begun it. There must be such a worker, and no older fork

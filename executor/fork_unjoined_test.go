@@ -45,7 +45,7 @@ func TestForkNotJoined(t *testing.T) {
 			returned.Store(0)
 			made.Store(0)
 			var run atomic.Pointer[executor.Run]
-			r := ex.Start(t.Context(), executor.Func("fails", func(s *executor.Scope) error {
+			r := ex.Start(t.Context(), executor.NewJob("fails", func(s *executor.Scope) error {
 				defer returned.Add(1)
 				for range 20 {
 					executor.Fork(s, mark, 0)

@@ -298,7 +298,7 @@ func TestGroupWaitsForNoTurn(t *testing.T) {
 			})
 		},
 		"a run with a limit": func(t *testing.T, ex *executor.Executor, g *executor.Group, fill func()) {
-			limited := executor.Func("limited", func(s *executor.Scope) error {
+			limited := executor.NewJob("limited", func(s *executor.Scope) error {
 				inner, _ := executor.GroupWithContext(s.Context(), ex)
 				inner.SetLimit(1)
 				for range many {

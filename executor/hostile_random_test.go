@@ -151,7 +151,7 @@ func (f *foe) attack(parent context.Context, depth int) {
 		}
 		_ = r.Wait()
 	case 3, 4:
-		_ = ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error {
+		_ = ex.Run(ctx, executor.NewJob("f", func(s *executor.Scope) error {
 			for i := range 3 {
 				s.Go(task(i))
 				s.Spawn(func(s *executor.Scope) error { s.Go(task(3 + i)); return s.Wait() })

@@ -236,7 +236,7 @@ func TestGoexitInIs(t *testing.T) {
 	for work, job := range map[string]func(fn func(context.Context) error) executor.Job{
 		"graph": func(fn func(context.Context) error) executor.Job { return one(fn) },
 		"func": func(fn func(context.Context) error) executor.Job {
-			return executor.Func("f", func(s *executor.Scope) error { return fn(s.Context()) })
+			return executor.NewJob("f", func(s *executor.Scope) error { return fn(s.Context()) })
 		},
 	} {
 		t.Run(work, func(t *testing.T) {
@@ -284,7 +284,7 @@ func TestContextTurnsHostile(t *testing.T) {
 					return ex.Run(ctx, one(func(context.Context) error { f(); return nil }))
 				},
 				"failing": func(ex *executor.Executor, ctx context.Context, f func()) error {
-					return ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error {
+					return ex.Run(ctx, executor.NewJob("f", func(s *executor.Scope) error {
 						s.Go(func(context.Context) error { f(); return errTest })
 						s.Go(nothing)
 						return s.Wait()

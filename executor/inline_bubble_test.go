@@ -23,7 +23,7 @@ func TestInlineBubbles(t *testing.T) {
 		s.Task(func(context.Context) error { ran++; return nil })
 		return nil
 	})
-	f := executor.Func("f", func(s *executor.Scope) error {
+	f := executor.NewJob("f", func(s *executor.Scope) error {
 		s.Go(func(context.Context) error { ran++; return nil })
 		return s.Wait()
 	})

@@ -94,7 +94,7 @@ func TestInlineCancelIsSeeded(t *testing.T) {
 			}))
 		}},
 		{"children", func(ex *executor.Executor, ctx context.Context, note func(i int)) error {
-			return ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error {
+			return ex.Run(ctx, executor.NewJob("f", func(s *executor.Scope) error {
 				for i := range n {
 					s.Go(func(context.Context) error { note(i); return nil })
 				}
@@ -102,7 +102,7 @@ func TestInlineCancelIsSeeded(t *testing.T) {
 			}))
 		}},
 		{"scope", func(ex *executor.Executor, ctx context.Context, note func(i int)) error {
-			return ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error {
+			return ex.Run(ctx, executor.NewJob("f", func(s *executor.Scope) error {
 				for i := 0; i < n && !s.Stopped(); i++ {
 					note(i)
 				}

@@ -57,7 +57,7 @@ func TestInlineInTask(t *testing.T) {
 		})
 		t.Run("scope", func(t *testing.T) { // of the outer executor, used by the function that it was given to
 			within(t, ex, func() {
-				require.NoError(t, ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+				require.NoError(t, ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 					ran := false
 					err := in.Run(s.Context(), one(func(context.Context) error {
 						s.Go(func(context.Context) error { ran = true; return nil })
@@ -366,7 +366,7 @@ func (n *nest) use(ctx context.Context, ex *executor.Executor, kind int, bodies 
 		_, err := last.Wait()
 		return err
 	case 3:
-		return ex.Run(ctx, executor.Func("children", func(s *executor.Scope) error {
+		return ex.Run(ctx, executor.NewJob("children", func(s *executor.Scope) error {
 			for _, body := range bodies {
 				s.Go(body)
 			}

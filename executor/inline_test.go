@@ -74,7 +74,7 @@ func TestInlineEverything(t *testing.T) {
 		require.Equal(t, 2, n)
 
 		ran := 0
-		require.NoError(t, ex.Run(ctx, executor.Func("scope", func(s *executor.Scope) error {
+		require.NoError(t, ex.Run(ctx, executor.NewJob("scope", func(s *executor.Scope) error {
 			for range 5 {
 				s.Go(func(context.Context) error { ran++; return nil })
 				s.Spawn(func(s *executor.Scope) error {
@@ -237,15 +237,15 @@ func TestInlineBesideFailedRun(t *testing.T) {
 		ex := executor.NewInline(seed)
 		ran := 0
 		within(t, ex, func() {
-			require.NoError(t, ex.Run(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
+			require.NoError(t, ex.Run(t.Context(), executor.NewJob("outer", func(s *executor.Scope) error {
 				fails := func(*executor.Scope) error { panic(errTest) }
 				count := func(context.Context) error { ran++; return nil }
-				first := ex.Start(s.Context(), executor.Func("first", fails))
+				first := ex.Start(s.Context(), executor.NewJob("first", fails))
 				s.Go(count)
 				require.ErrorIs(t, first.Wait(), errTest)
 				require.NoError(t, s.Wait())
 				require.Equal(t, 1, ran)
-				second := ex.Start(s.Context(), executor.Func("second", fails))
+				second := ex.Start(s.Context(), executor.NewJob("second", fails))
 				third := ex.Start(s.Context(), fan(5, count))
 				s.Go(count)
 				require.ErrorIs(t, second.Wait(), errTest)

@@ -171,7 +171,7 @@ func (p *isolated) start(ctx context.Context, rng *rand.Rand, o *origin, depth i
 	default:
 		run, own := o.child("func"), branch(rng)
 		p.wait(o, "Run", func(x *origin) bool { return x.isIn(run) }, func() {
-			must(p.ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error {
+			must(p.ex.Run(ctx, executor.NewJob("f", func(s *executor.Scope) error {
 				p.scope(s, own, run, depth)
 				return nil
 			})))
@@ -290,7 +290,7 @@ func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int
 			p.start(s.Context(), rng, o, depth-1)
 		default:
 			x, own := o.child("func"), branch(rng)
-			runs = append(runs, startedRun{p.ex.Start(s.Context(), executor.Func("f", func(s *executor.Scope) error {
+			runs = append(runs, startedRun{p.ex.Start(s.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 				p.scope(s, own, x, depth-1)
 				return nil
 			})), x})

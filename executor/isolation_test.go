@@ -109,7 +109,7 @@ func TestJoinLeavesTheTakersRuns(t *testing.T) {
 			return nil
 		})
 		for range testkit.Scale(3) {
-			outer := executor.Func("outer", func(s *executor.Scope) error {
+			outer := executor.NewJob("outer", func(s *executor.Scope) error {
 				var started atomic.Bool
 				f := forkStolen(s, func(s *executor.Scope, _ int) int {
 					eventually(started.Load)

@@ -96,7 +96,7 @@ type singler interface {
 	isOlder(it *Item, w *Worker, mark uint64) bool
 }
 
-// A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, or what [Func] returns. The executor
+// A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, or what [NewJob] returns. The executor
 // calls its methods.
 type Job interface {
 	// Begin prepares one execution of the job and returns its first item, or nil if there is nothing to do. It is

@@ -58,7 +58,7 @@ func newLabelled(t *testing.T) *executor.Executor {
 
 // work is a job of one task.
 func work(f func(context.Context)) executor.Job {
-	return executor.Func("work", func(s *executor.Scope) error { f(s.Context()); return nil })
+	return executor.NewJob("work", func(s *executor.Scope) error { f(s.Context()); return nil })
 }
 
 // Tasks have the labels of the context that their run was given. Labels that they leave behind are gone when the worker
@@ -112,7 +112,7 @@ var labelledRuns = map[string]func(ctx context.Context, ex *executor.Executor, f
 		_ = ex.Run(ctx, one(func(ctx context.Context) error { f(ctx); return nil }))
 	},
 	"child": func(ctx context.Context, ex *executor.Executor, f func(context.Context)) {
-		_ = ex.Run(ctx, executor.Func("parent", func(s *executor.Scope) error {
+		_ = ex.Run(ctx, executor.NewJob("parent", func(s *executor.Scope) error {
 			s.Go(func(ctx context.Context) error { f(ctx); return nil })
 			return nil
 		}))

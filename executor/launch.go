@@ -193,7 +193,7 @@ func (ex *core) forget(r *Run) {
 // RunOptions say how a run behaves beside other runs of its executor, see [With]. The zero value changes nothing.
 type RunOptions struct {
 	// Name takes the place of the job's name in [Run.Name], dumps and the errors of a run that was cancelled. "" keeps
-	// the job's. Tasks of [Func] and [Call] have it for the name of their [TaskSet]'s job. Other tasks belong to the
+	// the job's. Tasks of [NewJob] and [Call] have it for the name of their [TaskSet]'s job. Other tasks belong to the
 	// job, whatever the run's name, and an [Observer] finds that in their run: packages observe and watch tell both
 	// names, but Times of package observe adds up the runs of a job.
 	Name string

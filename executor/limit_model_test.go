@@ -76,7 +76,7 @@ func TestModelLimitJoin(t *testing.T) {
 	model.Check(t, func() {
 		ex := started(Config{Workers: 2, Experiment: experiment.Options{Forks: "pushed"}})
 		called := false
-		job := Func("join", func(s *Scope) error {
+		job := NewJob("join", func(s *Scope) error {
 			f := Fork(s, func(*Scope, int) int { called = true; return 1 }, 0)
 			model.Assert(f.Join(s) == 1 && called, "the call was not made")
 			return nil

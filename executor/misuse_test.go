@@ -38,7 +38,7 @@ func TestScopeUsedElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onOpenDeques(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 				misuse := func(s *executor.Scope) error { return mustPanic(func() { use(s) }, outside) }
-				err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+				err := ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 					s.Go(func(context.Context) error { return misuse(s) })
 					s.Spawn(func(*executor.Scope) error { return misuse(s) })
 					if err := s.Wait(); err != nil { // some run on top of it
@@ -134,7 +134,7 @@ func TestForkedOfBelow(t *testing.T) {
 	onOpenDeques(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 		inScope(t, ex, func(s *executor.Scope) {
 			f := executor.Fork(s, fib, 5)
-			require.NoError(t, ex.Run(s.Context(), executor.Func("inner", func(own *executor.Scope) error {
+			require.NoError(t, ex.Run(s.Context(), executor.NewJob("inner", func(own *executor.Scope) error {
 				h := executor.Fork(own, fib, 3)
 				h.Join(own)
 				return mustPanic(func() { f.Join(own) }, elsewhere)

@@ -36,7 +36,7 @@ type Observer struct {
 	// TaskBegin is called just before the worker runs a task, and TaskEnd just after it, also if the task panicked.
 	// Between the two, the worker may run other tasks while the task waits. TaskEnd is told the task's failure in Err.
 	//
-	// Tasks are those of a graph and of a pool, the stages of a pipeline for each token, the functions of [Func],
+	// Tasks are those of a graph and of a pool, the stages of a pipeline for each token, the functions of [NewJob],
 	// [Call], [Async] and a [Group], and children of a [Scope]. A call of [Fork] is a task only if it is run by another
 	// worker than the one that has forked it: otherwise it is a call of a function. The run of an Async is nil.
 	TaskBegin func(e *Event)
@@ -104,7 +104,7 @@ type TaskInfo struct {
 //
 //   - A graph, and so each subflow, has all of its tasks, those of its modules too, which are named module/task.
 //   - A pipeline has its stages, and a pool one task that stands for all.
-//   - The functions of [Func] and [Call] have one TaskSet for each name, up to a thousand names in an executor. Its
+//   - The functions of [NewJob] and [Call] have one TaskSet for each name, up to a thousand names in an executor. Its
 //     tasks are "root", the function itself, "child" and "fork".
 //   - All calls of [Async] have one TaskSet with one task, and so have the functions of every [Group].
 type TaskSet struct {

@@ -159,7 +159,7 @@ var observedKinds = []struct {
 		return nil, nil
 	}},
 	{"children", func(y *tally, ex *executor.Executor) (map[string]int, error) {
-		return nil, ex.Run(context.Background(), executor.Func("f", func(s *executor.Scope) error {
+		return nil, ex.Run(context.Background(), executor.NewJob("f", func(s *executor.Scope) error {
 			y.note("root")
 			for range 20 {
 				s.Go(y.task("child"))
@@ -173,7 +173,7 @@ var observedKinds = []struct {
 		}))
 	}},
 	{"failing children", func(y *tally, ex *executor.Executor) (map[string]int, error) {
-		err := ex.Run(context.Background(), executor.Func("f", func(s *executor.Scope) error {
+		err := ex.Run(context.Background(), executor.NewJob("f", func(s *executor.Scope) error {
 			y.note("root")
 			for range 50 {
 				s.Go(func(context.Context) error { y.note("child"); return errObserved })

@@ -85,7 +85,7 @@ func (x *wild) graph(depth int) *graph.Graph {
 			inner := x.graph(depth + 1)
 			task = g.Task(func(ctx context.Context) error { x.note(name); return x.ex.Run(ctx, inner) })
 		case kind == 1:
-			job := executor.Func("f", x.scope("root", 0))
+			job := executor.NewJob("f", x.scope("root", 0))
 			task = g.Task(func(ctx context.Context) error { x.note(name); return x.ex.Run(ctx, job) })
 		case kind <= 3:
 			names := []string{x.name(), x.name()}

@@ -67,7 +67,7 @@ func TestObservedGoexit(t *testing.T) {
 		g := graph.New("g")
 		g.Task(func(context.Context) error { y.note("x"); runtime.Goexit(); return nil }).Named("x")
 		require.ErrorIs(t, ex.Run(t.Context(), g), executor.ErrGoexit)
-		err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+		err := ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 			y.note("root")
 			s.Go(func(context.Context) error { y.note("child"); runtime.Goexit(); return nil })
 			return nil
@@ -212,7 +212,7 @@ func TestTaskSet(t *testing.T) {
 	clear(sets)
 	for range 5 {
 		for _, name := range []string{"f", "h"} {
-			require.NoError(t, ex.Run(t.Context(), executor.Func(name, func(*executor.Scope) error { return nil })))
+			require.NoError(t, ex.Run(t.Context(), executor.NewJob(name, func(*executor.Scope) error { return nil })))
 		}
 	}
 	require.Len(t, sets, 2)

@@ -15,14 +15,14 @@ import (
 
 // nothingTo is a job that does nothing.
 func nothingTo(name string) executor.Job {
-	return executor.Func(name, func(*executor.Scope) error { return nil })
+	return executor.NewJob(name, func(*executor.Scope) error { return nil })
 }
 
 // TestWithName: a run has the name of its options, or of its job, in Name, in dumps and in errors.
 func TestWithName(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	started, end := make(chan struct{}), make(chan struct{})
-	job := executor.Func("job", func(*executor.Scope) error {
+	job := executor.NewJob("job", func(*executor.Scope) error {
 		close(started)
 		<-end
 		return nil
@@ -71,7 +71,7 @@ func TestPriorityOrder(t *testing.T) {
 		ex := newExecutor(t, cfg)
 		within(t, ex, func() {
 			started, end := make(chan struct{}), make(chan struct{})
-			first := ex.Start(context.Background(), executor.Func("first", func(*executor.Scope) error {
+			first := ex.Start(context.Background(), executor.NewJob("first", func(*executor.Scope) error {
 				close(started)
 				<-end
 				return nil
@@ -81,7 +81,7 @@ func TestPriorityOrder(t *testing.T) {
 			runs := []*executor.Run{first}
 			for _, p := range []executor.Priority{executor.Low, executor.Normal, executor.High} {
 				runs = append(runs, ex.Start(context.Background(), executor.With(
-					executor.Func("", func(*executor.Scope) error { order = append(order, p); return nil }),
+					executor.NewJob("", func(*executor.Scope) error { order = append(order, p); return nil }),
 					executor.RunOptions{Priority: p})))
 			}
 			close(end)
@@ -232,14 +232,14 @@ func limitedJobs(ex *executor.Executor, c *crowd) map[string]executor.Job {
 			y := fork(s, n-1)
 			return f.Join(s) + y
 		}
-		return executor.Func("tree", func(s *executor.Scope) error {
+		return executor.NewJob("tree", func(s *executor.Scope) error {
 			if got := fork(s, depth); got != 1<<depth {
 				return fmt.Errorf("%d leaves", got)
 			}
 			return nil
 		})
 	}
-	children := executor.Func("children", func(s *executor.Scope) error {
+	children := executor.NewJob("children", func(s *executor.Scope) error {
 		for range 60 {
 			s.Go(leaf)
 		}

@@ -99,7 +99,7 @@ func TestPeersFuturesFibonacci(t *testing.T) {
 // Taskflow, cancellation: a run that never ends is cancelled by a task of another run.
 func TestPeersCancelFromAnother(t *testing.T) {
 	onEach(t, []int{2, 3}, func(t *testing.T, ex *executor.Executor) {
-		endless := ex.Start(t.Context(), executor.Func("endless", func(s *executor.Scope) error {
+		endless := ex.Start(t.Context(), executor.NewJob("endless", func(s *executor.Scope) error {
 			for !s.Stopped() {
 				runtime.Gosched()
 			}
@@ -249,7 +249,7 @@ func TestPeersUpdateTree(t *testing.T) {
 	}
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		before := sum(root)
-		require.NoError(t, ex.Run(t.Context(), executor.Func("update", func(s *executor.Scope) error {
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("update", func(s *executor.Scope) error {
 			return update(s, root)
 		})))
 		require.Equal(t, 2*before, sum(root))

@@ -49,7 +49,7 @@ func TestPeerStats(t *testing.T) {
 			var total executor.PeerStats
 			for deadline := time.Now().Add(testkit.Patience); total.SameCPU.Asked == 0; {
 				require.True(t, time.Now().Before(deadline), "no thief asks")
-				busy := executor.Func("busy", func(*executor.Scope) error {
+				busy := executor.NewJob("busy", func(*executor.Scope) error {
 					for start := time.Now(); time.Since(start) < 5*time.Millisecond; {
 					}
 					return nil
@@ -76,6 +76,6 @@ func TestPeerStats(t *testing.T) {
 		}
 	}
 	ex := newExecutor(t, executor.Config{Workers: 2})
-	require.NoError(t, ex.Run(context.Background(), executor.Func("f", func(*executor.Scope) error { return nil })))
+	require.NoError(t, ex.Run(context.Background(), executor.NewJob("f", func(*executor.Scope) error { return nil })))
 	require.Zero(t, ex.Stats().Total.Peers)
 }

@@ -60,7 +60,7 @@ func BenchmarkPerWorker(b *testing.B) {
 	ex := newExecutor(b, executor.Config{Workers: 2})
 	p := executor.NewPerWorker[int](ex, nil)
 	in := func(b *testing.B, f func(s *executor.Scope)) {
-		require.NoError(b, ex.Run(context.Background(), executor.Func("b", func(s *executor.Scope) error {
+		require.NoError(b, ex.Run(context.Background(), executor.NewJob("b", func(s *executor.Scope) error {
 			f(s)
 			return nil
 		})))

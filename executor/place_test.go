@@ -66,7 +66,7 @@ func TestWorkerIndexOfTwo(t *testing.T) {
 		require.Equal(t, -1, b.WorkerIndex())
 		mine := a.WorkerIndex()
 		require.NotEqual(t, -1, mine)
-		err := b.Run(ctx, executor.Func("inner", func(s *executor.Scope) error {
+		err := b.Run(ctx, executor.NewJob("inner", func(s *executor.Scope) error {
 			require.Zero(t, b.WorkerIndex())
 			require.Zero(t, s.WorkerIndex())
 			require.Equal(t, mine, a.WorkerIndex())
@@ -133,7 +133,7 @@ func TestFromContext(t *testing.T) {
 			return task(ctx)
 		}).Succeed(g.Task(task))
 		require.NoError(t, ex.Run(t.Context(), g))
-		require.NoError(t, ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 			s.Go(task)
 			return task(s.Context())
 		})))
@@ -254,7 +254,7 @@ func TestNilExecutor(t *testing.T) {
 func BenchmarkPlace(b *testing.B) {
 	ex := newExecutor(b, executor.Config{Workers: 1})
 	inTask := func(f func(s *executor.Scope)) {
-		if err := ex.Run(context.Background(), executor.Func("b", func(s *executor.Scope) error {
+		if err := ex.Run(context.Background(), executor.NewJob("b", func(s *executor.Scope) error {
 			f(s)
 			return nil
 		})); err != nil {

@@ -107,11 +107,12 @@ func TestProgressLeft(t *testing.T) {
 	}
 }
 
-// TestProgressOfOthers: what a Func, a pipeline, a run that did not begin and a layer that tells nothing have to tell.
+// TestProgressOfOthers: what a job of NewJob, a pipeline, a run that did not begin and a layer that tells nothing have
+// to tell.
 func TestProgressOfOthers(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	begun, end := make(chan struct{}), make(chan struct{})
-	r := ex.Start(context.Background(), executor.Func("f", func(*executor.Scope) error {
+	r := ex.Start(context.Background(), executor.NewJob("f", func(*executor.Scope) error {
 		close(begun)
 		<-end
 		return nil
@@ -122,18 +123,18 @@ func TestProgressOfOthers(t *testing.T) {
 	require.NoError(t, r.Wait())
 	require.Equal(t, executor.Progress{Total: 1, Done: 1, Over: true}, r.Progress())
 
-	r = ex.Start(context.Background(), executor.Func("fails", func(*executor.Scope) error { return errTest }))
+	r = ex.Start(context.Background(), executor.NewJob("fails", func(*executor.Scope) error { return errTest }))
 	require.Error(t, r.Wait())
 	require.Equal(t, executor.Progress{Total: 1, Failed: 1, Over: true}, r.Progress())
 
 	begun, end = make(chan struct{}), make(chan struct{})
-	before := ex.Start(context.Background(), executor.Func("before", func(*executor.Scope) error {
+	before := ex.Start(context.Background(), executor.NewJob("before", func(*executor.Scope) error {
 		close(begun)
 		<-end
 		return nil
 	}))
 	<-begun
-	r = ex.Start(context.Background(), executor.Func("cancelled", func(*executor.Scope) error { return nil }))
+	r = ex.Start(context.Background(), executor.NewJob("cancelled", func(*executor.Scope) error { return nil }))
 	r.Cancel(nil)
 	close(end)
 	require.NoError(t, before.Wait())

@@ -79,7 +79,7 @@ func TestQueueFIFO(t *testing.T) {
 
 		_, err := executor.Call(t.Context(), ex, fib, 3)
 		require.ErrorIs(t, err, executor.ErrFIFO)
-		require.ErrorIs(t, ex.Run(t.Context(), executor.Func("f", func(*executor.Scope) error { return nil })),
+		require.ErrorIs(t, ex.Run(t.Context(), executor.NewJob("f", func(*executor.Scope) error { return nil })),
 			executor.ErrFIFO)
 		one := func(context.Context) (int, error) { return 1, nil }
 		_, err = executor.First(t.Context(), ex, one)

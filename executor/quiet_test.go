@@ -171,7 +171,7 @@ func TestQuietCallerSpeaks(t *testing.T) {
 			return err
 		},
 		"a fork": func(ctx context.Context, done <-chan struct{}) error {
-			return ex.Run(ctx, executor.Func("forks", func(s *executor.Scope) error {
+			return ex.Run(ctx, executor.NewJob("forks", func(s *executor.Scope) error {
 				return executor.Fork(s, func(*executor.Scope, int) error { <-done; return nil }, 0).Join(s)
 			}))
 		},

@@ -207,13 +207,13 @@ func TestHostShareProgress(t *testing.T) {
 			}, 500)
 			within(t, ex, func() {
 				for range 20 {
-					tiny := executor.Func("tiny", func(*executor.Scope) error { return nil })
+					tiny := executor.NewJob("tiny", func(*executor.Scope) error { return nil })
 					require.NoError(t, ex.Run(t.Context(), tiny))
 				}
 				n, err := executor.Call(t.Context(), ex, forkFib, 20)
 				require.NoError(t, err)
 				require.Equal(t, 6765, n)
-				require.NoError(t, ex.Run(t.Context(), executor.Func("meet", func(s *executor.Scope) error {
+				require.NoError(t, ex.Run(t.Context(), executor.NewJob("meet", func(s *executor.Scope) error {
 					var met atomic.Int32
 					for range 3 {
 						s.Go(func(context.Context) error {

@@ -85,7 +85,7 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 		},
 		"failures": func(ex *executor.Executor, load func() *burden) any {
 			for i := range 20 {
-				_ = ex.Run(bg, executor.Func("f", func(s *executor.Scope) error {
+				_ = ex.Run(bg, executor.NewJob("f", func(s *executor.Scope) error {
 					b := load()
 					s.Go(func(context.Context) error { return b })
 					f := executor.Fork(s, func(*executor.Scope, int) int { panic(b) }, 0)
@@ -103,7 +103,7 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 			return nil
 		},
 		"children": func(ex *executor.Executor, load func() *burden) any {
-			return ex.Run(bg, executor.Func("f", func(s *executor.Scope) error {
+			return ex.Run(bg, executor.NewJob("f", func(s *executor.Scope) error {
 				for range 20 {
 					b := load()
 					s.Go(func(context.Context) error { b[0]++; return nil })

@@ -286,7 +286,7 @@ func (r *Run) visit(w *Worker) {
 // executor together. If Total is 0, Left − Running − Waiting is about the number of ready tasks.
 type Progress struct {
 	// Total is the number of tasks of the run. It is 0 if the job does not tell it, as a graph with conditions or
-	// several priorities, a pipeline and [Until] do not. A run of [Func] is one task. Of [Times] and Until each run
+	// several priorities, a pipeline and [Until] do not. A run of [NewJob] is one task. Of [Times] and Until each run
 	// counts as one.
 	Total int64
 	// Done is the number of tasks that have run and not failed. Of a pipeline it is the number of tokens that have come

@@ -77,7 +77,7 @@ func (f *forks) check(s *Scope, here uintptr) (moved bool) {
 
 func misused() {
 	panic("executor: a Scope is used outside the function that it was given to: " +
-		"a function that forks, or starts children, needs the Scope that Fork, Spawn, Func or Call gives it, " +
+		"a function that forks, or starts children, needs the Scope that Fork, Spawn, NewJob or Call gives it, " +
 		"not one that it has captured, and only while it runs")
 }
 
@@ -152,14 +152,14 @@ func (s *Scope) Fail(err error) {
 	s.run.tellAbort(s.run.recordFirst(err))
 }
 
-// Func returns a job that runs fn with a scope. The job may be run any number of times, also at the same time. The
+// NewJob returns a job that runs fn with a scope. The job may be run any number of times, also at the same time. The
 // run's error joins the error of fn and the failures of children. A child's failure is part of it even if fn returns
 // nil. If a function with a scope returns a failure of one of its children, wrapped or not, as [Scope.Wait] has
 // returned it, the failure is reported once, as the function returned it. An error that only says why the run was
-// stopped, such as its context's error or cause, is not a failure. Func panics if fn is nil.
-func Func(name string, fn func(*Scope) error) Job {
+// stopped, such as its context's error or cause, is not a failure. NewJob panics if fn is nil.
+func NewJob(name string, fn func(*Scope) error) Job {
 	if fn == nil {
-		panic("executor: Func of a nil function")
+		panic("executor: NewJob of a nil function")
 	}
 	return &funcJob{name, fn}
 }
@@ -185,7 +185,7 @@ func (j *funcJob) Begin(run *JobRun) (*Item, error) {
 	return &r.root.Item, nil
 }
 
-// The tasks of a Func, as observers see them.
+// The tasks of a job of NewJob, as observers see them.
 const (
 	rootTask = iota
 	childTask
@@ -220,7 +220,7 @@ func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg
 	return result, err
 }
 
-// A scopeRun is one run of a Func. It implements Hooks.
+// A scopeRun is one run of a job of NewJob. It implements Hooks.
 type scopeRun struct {
 	Body
 	fn   func(*Scope) error

@@ -143,7 +143,7 @@ func TestScopeSkips(t *testing.T) {
 				defer cancel(nil)
 				var ran atomic.Int32
 				var waited [2]error
-				err := ex.Run(ctx, executor.Func("test", func(s *executor.Scope) error {
+				err := ex.Run(ctx, executor.NewJob("test", func(s *executor.Scope) error {
 					if cancelled {
 						cancel(errTest)
 						_ = s.Context().Err() // tells the run
@@ -195,15 +195,15 @@ func TestCallFails(t *testing.T) {
 
 // If a function wraps a child's failure, the run's error has it wrapped, and once. A failure that the function does not
 // return is part of the run's error all the same.
-func TestFuncWrapsFailures(t *testing.T) {
+func TestNewJobWrapsFailures(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		other := errors.New("other")
-		err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+		err := ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 			s.Go(func(context.Context) error { return errTest })
 			return fmt.Errorf("loading: %w", s.Wait())
 		}))
 		require.EqualError(t, err, "loading: "+errTest.Error())
-		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+		err = ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 			s.Spawn(func(s *executor.Scope) error {
 				s.Go(func(context.Context) error { return errTest })
 				return fmt.Errorf("inner: %w", s.Wait())
@@ -211,13 +211,13 @@ func TestFuncWrapsFailures(t *testing.T) {
 			return fmt.Errorf("outer: %w", s.Wait())
 		}))
 		require.EqualError(t, err, "outer: inner: "+errTest.Error())
-		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+		err = ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 			s.Go(func(context.Context) error { return errTest })
 			_ = s.Wait()
 			return nil
 		}))
 		require.Equal(t, errTest, err)
-		err = ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+		err = ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 			s.Go(func(context.Context) error { return errTest })
 			_ = s.Wait()
 			return other
@@ -244,7 +244,7 @@ func TestGoexitInForkAndChild(t *testing.T) {
 					runtime.Goexit()
 					return 0
 				}
-				err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+				err := ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 					f := executor.Fork(s, leave, 1)
 					executor.Fork(s, leave, 2) // not joined
 					if i%2 == 0 {
@@ -269,7 +269,7 @@ func TestScopeMisused(t *testing.T) {
 		within(t, ex, func() {
 			for range testkit.Scale(20) {
 				var p *executor.PanicError
-				err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+				err := ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 					s.Go(func(context.Context) error {
 						s.Go(nothing)
 						return nil
@@ -288,7 +288,7 @@ type uncomparable []string
 
 func (e uncomparable) Error() string { return fmt.Sprint([]string(e)) }
 
-func TestFuncReturnsUncomparable(t *testing.T) {
+func TestNewJobReturnsUncomparable(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		err := runFunc(t, ex, func(s *executor.Scope) error {
 			s.Go(func(context.Context) error { return uncomparable{"a", "b"} })
@@ -300,7 +300,7 @@ func TestFuncReturnsUncomparable(t *testing.T) {
 
 // A failure of a child's own is reported, even if it wraps the earlier failure of another. An error that only passes on
 // why the run was stopped is not. The error in which a function returns its children's failures replaces these.
-func TestFuncTellsEachFailure(t *testing.T) {
+func TestNewJobTellsEachFailure(t *testing.T) {
 	guests.None(t)
 	wrap := func(with string, err error) error { return fmt.Errorf("%s: %w", with, err) }
 	for name, test := range map[string]struct {
@@ -368,7 +368,7 @@ func apply(s *executor.Scope, fn func(*executor.Scope) error) error { return fn(
 
 // The error of a function that returns the failure of a child replaces that failure, also if the child was of a call
 // that it has forked, on whichever worker that was made.
-func TestFuncReplacesItsOwn(t *testing.T) {
+func TestNewJobReplacesItsOwn(t *testing.T) {
 	onOpenDeques(t, thieves, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(20) {
 			err := runFunc(t, ex, func(s *executor.Scope) error {
@@ -427,7 +427,7 @@ func TestHostileErrors(t *testing.T) {
 	} {
 		for work, run := range map[string]func(ex *executor.Executor, first, second func(context.Context) error) error{
 			"children": func(ex *executor.Executor, first, second func(context.Context) error) error {
-				return ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+				return ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 					s.Go(first)
 					s.Spawn(func(s *executor.Scope) error { return second(s.Context()) })
 					return s.Wait()

@@ -15,7 +15,7 @@ import (
 
 // runFunc runs fn with a scope.
 func runFunc(t testing.TB, ex *executor.Executor, fn func(s *executor.Scope) error) error {
-	return ex.Run(t.Context(), executor.Func("test", fn))
+	return ex.Run(t.Context(), executor.NewJob("test", fn))
 }
 
 // A brood counts what its functions do, by their indices.
@@ -196,7 +196,7 @@ func TestScopeWaitAfterJoin(t *testing.T) {
 
 func TestScopeOfNilPanics(t *testing.T) {
 	onEachDeque(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
-		require.PanicsWithValue(t, "executor: Func of a nil function", func() { executor.Func("nil", nil) })
+		require.PanicsWithValue(t, "executor: NewJob of a nil function", func() { executor.NewJob("nil", nil) })
 		require.PanicsWithValue(t, "executor: Call of a nil function", func() {
 			_, _ = executor.Call[int, int](t.Context(), ex, nil, 1)
 		})
@@ -228,7 +228,7 @@ func TestScopeDeep(t *testing.T) {
 			case 0:
 				return executor.Fork(s, level, n-1).Join(s)
 			case 1:
-				return ex.Run(s.Context(), executor.Func("deeper", deeper))
+				return ex.Run(s.Context(), executor.NewJob("deeper", deeper))
 			}
 			s.Spawn(deeper)
 			return s.Wait()
@@ -243,7 +243,7 @@ func TestScopeContext(t *testing.T) {
 	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 		var kept context.Context
 		ctx := context.WithValue(t.Context(), contextKey{}, 7)
-		err := ex.Run(ctx, executor.Func("test", func(s *executor.Scope) error {
+		err := ex.Run(ctx, executor.NewJob("test", func(s *executor.Scope) error {
 			kept = s.Context()
 			if s.Executor() != ex || kept.Value(contextKey{}) != 7 || kept.Err() != nil || s.Stopped() {
 				return errors.New("not the run's context")
@@ -272,14 +272,14 @@ func TestScopeContext(t *testing.T) {
 	})
 }
 
-// One Func, run several times at once, from outside and from its own tasks.
+// One job, run several times at once, from outside and from its own tasks.
 func TestScopeAtOnce(t *testing.T) {
 	onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 		for range testkit.Scale(20) {
 			var ran atomic.Int64
 			var inner atomic.Int32
 			var job executor.Job
-			job = executor.Func("test", func(s *executor.Scope) error {
+			job = executor.NewJob("test", func(s *executor.Scope) error {
 				for range 10 {
 					s.Go(func(context.Context) error { ran.Add(1); return nil })
 				}
@@ -310,7 +310,7 @@ func TestScopeAndClose(t *testing.T) {
 				within(t, ex, func() {
 					var ran atomic.Int64
 					begun, closing := make(chan struct{}), make(chan struct{})
-					r := ex.Start(t.Context(), executor.Func("test", func(s *executor.Scope) error {
+					r := ex.Start(t.Context(), executor.NewJob("test", func(s *executor.Scope) error {
 						f := executor.Fork(s, fib, 10)
 						close(begun)
 						<-closing
@@ -318,7 +318,7 @@ func TestScopeAndClose(t *testing.T) {
 							s.Spawn(func(s *executor.Scope) error { ran.Add(int64(fib(s, 5))); return nil })
 						}
 						ran.Add(int64(f.Join(s)))
-						return ex.Run(s.Context(), executor.Func("nested", func(s *executor.Scope) error {
+						return ex.Run(s.Context(), executor.NewJob("nested", func(s *executor.Scope) error {
 							ran.Add(int64(fib(s, 10)))
 							return nil
 						}))
@@ -363,7 +363,7 @@ func TestScopeLimitedByGroup(t *testing.T) {
 				at.Add(-1)
 				return err
 			}
-			require.NoError(t, ex.Run(t.Context(), executor.Func("limited", func(s *executor.Scope) error {
+			require.NoError(t, ex.Run(t.Context(), executor.NewJob("limited", func(s *executor.Scope) error {
 				g, _ := executor.GroupWithContext(s.Context(), s.Executor())
 				g.SetLimit(limit)
 				for i := range 20 {

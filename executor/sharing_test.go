@@ -76,7 +76,7 @@ func untilShared(t *testing.T, ex *executor.Executor, wanted func(executor.Share
 	within(t, ex, func() {
 		var stop atomic.Bool
 		defer stop.Store(true)
-		r := ex.Start(t.Context(), executor.Func("forks", func(s *executor.Scope) error {
+		r := ex.Start(t.Context(), executor.NewJob("forks", func(s *executor.Scope) error {
 			for !stop.Load() {
 				forkFib(s, 22)
 			}
@@ -113,7 +113,7 @@ func TestShareNewcomers(t *testing.T) {
 	tab := newTable(t, 2)
 	ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{Share: tab.share()}})
 	var stop atomic.Bool
-	r := ex.Start(t.Context(), executor.Func("endless", func(s *executor.Scope) error {
+	r := ex.Start(t.Context(), executor.NewJob("endless", func(s *executor.Scope) error {
 		for !stop.Load() {
 			forkFib(s, 10)
 		}
@@ -138,7 +138,7 @@ func TestShareTurns(t *testing.T) {
 	var stop atomic.Bool
 	var runs []*executor.Run
 	for i := range calls {
-		runs = append(runs, ex.Start(t.Context(), executor.Func("endless", func(s *executor.Scope) error {
+		runs = append(runs, ex.Start(t.Context(), executor.NewJob("endless", func(s *executor.Scope) error {
 			for !stop.Load() {
 				forkFib(s, 10)
 				calls[i].Add(1)
@@ -347,7 +347,7 @@ func TestShareStops(t *testing.T) {
 	for i := range testkit.Scale(100) {
 		ex, err := executor.New(executor.Config{Name: "stops", Workers: 3, Host: executor.Host{Share: share}})
 		require.NoError(t, err)
-		r := ex.Start(t.Context(), executor.Func("fib", func(s *executor.Scope) error { forkFib(s, i%25); return nil }))
+		r := ex.Start(t.Context(), executor.NewJob("fib", func(s *executor.Scope) error { forkFib(s, i%25); return nil }))
 		within(t, ex, func() { require.NoError(t, ex.Close()) })
 		require.NoError(t, r.Wait())
 		s, err := gat.Read(share.Path)

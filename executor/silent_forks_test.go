@@ -33,10 +33,10 @@ var forkingPrograms = map[string]func(wait, send func()) executor.Job{
 			}, depth)
 			return nest(s, depth-1) + f.Join(s)
 		}
-		return executor.Func("nest", func(s *executor.Scope) error { nest(s, 50); return nil })
+		return executor.NewJob("nest", func(s *executor.Scope) error { nest(s, 50); return nil })
 	},
 	"a child": func(wait, send func()) executor.Job {
-		return executor.Func("child", func(s *executor.Scope) error {
+		return executor.NewJob("child", func(s *executor.Scope) error {
 			s.Spawn(func(*executor.Scope) error { send(); return nil })
 			wait()
 			return s.Wait()
@@ -53,7 +53,7 @@ var forkingPrograms = map[string]func(wait, send func()) executor.Job{
 
 // forksThenWaits forks 50 calls, of which one sends, and waits before it joins them.
 func forksThenWaits(sender int, wait, send func()) executor.Job {
-	return executor.Func("forks", func(s *executor.Scope) error {
+	return executor.NewJob("forks", func(s *executor.Scope) error {
 		var forks [50]executor.Forked[int, int]
 		for i := range forks {
 			forks[i] = executor.Fork(s, func(_ *executor.Scope, i int) int {

@@ -67,7 +67,7 @@ var silentPrograms = []struct {
 	{"children at a sync.Cond", func(t *testing.T, ex *executor.Executor, n int) {
 		var mu sync.Mutex
 		cond, here := sync.NewCond(&mu), 0
-		require.NoError(t, ex.Run(t.Context(), executor.Func("silent", func(s *executor.Scope) error {
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("silent", func(s *executor.Scope) error {
 			for range n {
 				s.Go(func(context.Context) error {
 					mu.Lock()
@@ -211,7 +211,7 @@ var silentPrograms = []struct {
 		require.NoError(t, g.Wait())
 	}},
 	{"a nested run of which one waits for another", func(t *testing.T, ex *executor.Executor, n int) {
-		require.NoError(t, ex.Run(t.Context(), executor.Func("silent", func(s *executor.Scope) error {
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("silent", func(s *executor.Scope) error {
 			var met sync.WaitGroup
 			met.Add(n)
 			g, _ := executor.GroupWithContext(s.Context(), nil)

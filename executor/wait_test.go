@@ -27,7 +27,7 @@ func TestWaitersFollowThePolicy(t *testing.T) {
 			f.Join(s)
 		},
 		"Run": func(s *executor.Scope, begun, release *atomic.Bool) {
-			r := s.Executor().Start(s.Context(), executor.Func("inner", func(*executor.Scope) error {
+			r := s.Executor().Start(s.Context(), executor.NewJob("inner", func(*executor.Scope) error {
 				begin(begun, release)
 				return nil
 			}))
@@ -46,7 +46,7 @@ func TestWaitersFollowThePolicy(t *testing.T) {
 					Workers: 2, Experiment: experiment.Options{Policy: p}, Callers: executor.IdleCallers,
 				})
 				var begun, release, waited atomic.Bool
-				run := ex.Start(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
+				run := ex.Start(t.Context(), executor.NewJob("outer", func(s *executor.Scope) error {
 					wait(s, &begun, &release)
 					waited.Store(true)
 					return nil
@@ -87,7 +87,7 @@ func TestGoexitInAWait(t *testing.T) {
 			})
 			for range 3 {
 				var begun, release, left atomic.Bool
-				run := ex.Start(t.Context(), executor.Func("joiner", func(s *executor.Scope) error {
+				run := ex.Start(t.Context(), executor.NewJob("joiner", func(s *executor.Scope) error {
 					f := executor.Fork(s, func(s *executor.Scope, _ int) int {
 						begin(&begun, &release)
 						s.Go(func(context.Context) error { // for the joiner, which leapfrogs

@@ -94,7 +94,7 @@ func TestYieldReturnsTheRunsStop(t *testing.T) {
 
 			var looping atomic.Bool
 			failing := errors.New("failing")
-			err := ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+			err := ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 				s.Go(func(ctx context.Context) error {
 					eventually(looping.Load)
 					return failing

@@ -23,7 +23,7 @@ func TestZeroValues(t *testing.T) {
 	fn := func() error { t.Error("called"); return nil }
 	live := newExecutor(t, executor.Config{Workers: 1})
 	ctx := t.Context()
-	job := executor.Func("f", func(*executor.Scope) error { return fn() })
+	job := executor.NewJob("f", func(*executor.Scope) error { return fn() })
 	cfn := func(context.Context) error { return fn() }
 	var (
 		g *executor.Group

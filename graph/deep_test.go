@@ -70,7 +70,7 @@ func calls(ex *executor.Executor, levels int, bottom leaf) func(context.Context,
 			return ex.Run(s.Context(), g)
 		}
 		sub.Task(func(ctx context.Context) error {
-			return ex.Run(ctx, executor.Func("forks",
+			return ex.Run(ctx, executor.NewJob("forks",
 				func(s *executor.Scope) error { return executor.Fork(s, call, levels-3).Join(s) }))
 		}).Precede(sub.Task(nothing))
 		return nil

@@ -94,7 +94,7 @@ var errorTexts = map[string]struct {
 	}, `graph "g": task t: pipeline "p": `},
 	"child in a task": {func(g *graph.Graph, ex *executor.Executor, fail func() error) graph.Task {
 		return g.Task(func(ctx context.Context) error {
-			return ex.Run(ctx, executor.Func("children", func(s *executor.Scope) error {
+			return ex.Run(ctx, executor.NewJob("children", func(s *executor.Scope) error {
 				s.Go(func(context.Context) error { return fail() })
 				return s.Wait()
 			}))

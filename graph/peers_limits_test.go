@@ -27,7 +27,7 @@ func TestPeersLimit(t *testing.T) {
 			return err
 		},
 		"task_arena": func(ctx context.Context, ex *executor.Executor, body func()) error {
-			loop := executor.Func("loop", func(s *executor.Scope) error {
+			loop := executor.NewJob("loop", func(s *executor.Scope) error {
 				return parallel.For(s.Context(), parallel.Options{Grain: 1}, 0, calls, func(int) { body() })
 			})
 			return ex.Run(ctx, executor.With(loop, executor.RunOptions{Workers: most}))

@@ -23,7 +23,7 @@ func ExampleOptions() {
 			fmt.Println(err)
 			return
 		}
-		err = ex.Run(context.Background(), executor.Func("work", func(*executor.Scope) error { return nil }))
+		err = ex.Run(context.Background(), executor.NewJob("work", func(*executor.Scope) error { return nil }))
 		fmt.Println(s.Policy, s.Deque, err)
 		_ = ex.Close()
 	}

@@ -71,7 +71,7 @@ type Options struct {
 	// If a bounded deque has no room for an item, the item goes to a growable deque beside it, or with
 	// [deque.KindBWoSFIFO] to the queue that all workers share. It is not lost, and the worker does not wait. Items
 	// that a worker gives away, because it blocks or a caller leaves its place, go to the shared queue too: with
-	// [deque.KindBWoSFIFO] they come behind younger ones there. With that kind a run of executor.Func or Call fails
+	// [deque.KindBWoSFIFO] they come behind younger ones there. With that kind a run of executor.NewJob or Call fails
 	// with executor.ErrFIFO. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt no items,
 	// and helps only with items that others have shown because a worker was about to sleep.
 	//

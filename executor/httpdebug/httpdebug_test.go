@@ -243,7 +243,7 @@ func TestPagesWhileRunning(t *testing.T) {
 		}
 	}()
 	for range 500 {
-		require.NoError(t, ex.Run(t.Context(), executor.Func("work", func(*executor.Scope) error { return nil })))
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("work", func(*executor.Scope) error { return nil })))
 	}
 	close(over)
 	<-ended

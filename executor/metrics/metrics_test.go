@@ -30,7 +30,7 @@ func newExecutor(t *testing.T, cfg executor.Config) *executor.Executor {
 
 func run(t *testing.T, ex *executor.Executor, n int) {
 	for range n {
-		require.NoError(t, ex.Run(t.Context(), executor.Func("work", func(*executor.Scope) error { return nil })))
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("work", func(*executor.Scope) error { return nil })))
 	}
 }
 
@@ -94,7 +94,7 @@ func needs(name string) string {
 func TestReadOfABoundedIntake(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1, MaxRuns: 1})
 	gate := make(chan struct{})
-	work := executor.Func("work", func(*executor.Scope) error { <-gate; return nil })
+	work := executor.NewJob("work", func(*executor.Scope) error { <-gate; return nil })
 	r := ex.Start(t.Context(), work)
 	_, err := ex.TryStart(t.Context(), work)
 	require.ErrorIs(t, err, executor.ErrBusy)
@@ -286,7 +286,7 @@ func ExampleRead() {
 	}
 	defer ex.Close()
 	for range 10 {
-		work := executor.Func("work", func(*executor.Scope) error { return nil })
+		work := executor.NewJob("work", func(*executor.Scope) error { return nil })
 		if err := ex.Run(context.Background(), work); err != nil {
 			log.Fatal(err)
 		}

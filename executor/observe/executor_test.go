@@ -124,7 +124,7 @@ func traceOfFunctions(t *testing.T, busy time.Duration) (workers, queued float64
 	require.NoError(t, err)
 	g := graph.New("inner")
 	g.Task(func(context.Context) error { return nil }).Named("leaf")
-	err = ex.Run(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
+	err = ex.Run(t.Context(), executor.NewJob("outer", func(s *executor.Scope) error {
 		for range 10 {
 			s.Go(func(ctx context.Context) error { return ex.Run(ctx, g) })
 		}
@@ -133,7 +133,7 @@ func traceOfFunctions(t *testing.T, busy time.Duration) (workers, queued float64
 	require.NoError(t, err)
 	// For the counters: items wait for workers that are busy.
 	for range 4 {
-		ex.Start(t.Context(), executor.Func("busy", func(*executor.Scope) error {
+		ex.Start(t.Context(), executor.NewJob("busy", func(*executor.Scope) error {
 			time.Sleep(busy)
 			return nil
 		}))
@@ -173,7 +173,7 @@ func TestTraceObserverTwice(t *testing.T) {
 	ran := 0
 	for range 2 {
 		ex := newExecutor(t, 1, o)
-		require.NoError(t, ex.Run(t.Context(), executor.Func("f", func(*executor.Scope) error { ran++; return nil })))
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("f", func(*executor.Scope) error { ran++; return nil })))
 		defer ex.Close()
 	}
 	require.NoError(t, trace.Close())

@@ -26,7 +26,7 @@ func set(job string, names []string, after ...[]int) *executor.TaskSet {
 func newRun(t testing.TB, ctx context.Context, name string) *executor.Run {
 	t.Helper()
 	ex := executor.NewInline(1)
-	r := ex.Start(ctx, executor.Func(name, func(*executor.Scope) error { return nil }))
+	r := ex.Start(ctx, executor.NewJob(name, func(*executor.Scope) error { return nil }))
 	require.NoError(t, r.Wait())
 	require.NoError(t, ex.Close())
 	return r

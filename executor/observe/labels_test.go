@@ -78,7 +78,7 @@ func TestLabels(t *testing.T) {
 		_, err := executor.Async(ctx, ex, func(context.Context) (int, error) { see(); return 0, nil }).Wait()
 		require.NoError(t, err)
 	}
-	require.NoError(t, ex.Run(t.Context(), executor.Func("func", func(s *executor.Scope) error {
+	require.NoError(t, ex.Run(t.Context(), executor.NewJob("func", func(s *executor.Scope) error {
 		s.Go(func(context.Context) error { see(); return nil })
 		if err := s.Wait(); err != nil {
 			return err

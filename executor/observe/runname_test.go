@@ -61,7 +61,7 @@ func TestLabelsOfNamedRuns(t *testing.T) {
 
 	// A function's job has the run's name.
 	seen = nil
-	f := executor.Func("f", func(s *executor.Scope) error { return see(s.Context()) })
+	f := executor.NewJob("f", func(s *executor.Scope) error { return see(s.Context()) })
 	runAs(t, t.Context(), ex, f, "a")
 	require.Equal(t, []string{`{"job":"a", "task":"root"}`}, seen)
 }
@@ -100,7 +100,7 @@ func TestTimesOfNamedRuns(t *testing.T) {
 	ex := newExecutor(t, 1, times.Observer())
 	g := graph.New("thumbnails")
 	g.Task(func(context.Context) error { return nil }).Named("resize")
-	f := executor.Func("f", func(*executor.Scope) error { return nil })
+	f := executor.NewJob("f", func(*executor.Scope) error { return nil })
 	for _, tenant := range tenants {
 		runAs(t, t.Context(), ex, g, tenant)
 		runAs(t, t.Context(), ex, f, tenant)

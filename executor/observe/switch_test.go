@@ -87,7 +87,7 @@ func TestSwitchWhileRunning(t *testing.T) {
 		inner.Task(func(context.Context) error { return nil })
 	}
 	var stop atomic.Bool
-	outer := executor.Func("outer", func(s *executor.Scope) error {
+	outer := executor.NewJob("outer", func(s *executor.Scope) error {
 		for !stop.Load() {
 			if err := ex.Run(s.Context(), inner); err != nil {
 				return err

@@ -10,7 +10,7 @@ import (
 // run runs fn on o's executor, as a run of its own of that name.
 func run[R any](ctx context.Context, o Options, name string, fn func(s *executor.Scope) R) (R, error) {
 	var result, none R
-	job := executor.Func("parallel."+name, func(s *executor.Scope) error { result = fn(s); return nil })
+	job := executor.NewJob("parallel."+name, func(s *executor.Scope) error { result = fn(s); return nil })
 	if o.Workers > 0 {
 		job = executor.With(job, executor.RunOptions{Workers: o.Workers})
 	}

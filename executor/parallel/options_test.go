@@ -47,7 +47,7 @@ func TestLimit(t *testing.T) {
 				}
 				testkit.Within(t, testkit.Patience, func() {
 					require.NoError(t, loop(t.Context()), name)
-					require.NoError(t, ex.Run(t.Context(), executor.Func("task", func(s *executor.Scope) error {
+					require.NoError(t, ex.Run(t.Context(), executor.NewJob("task", func(s *executor.Scope) error {
 						return loop(s.Context())
 					})))
 				})

@@ -150,7 +150,7 @@ func TestRuns(t *testing.T) {
 	})
 	require.EqualValues(t, 5*20*4950, sum.Load())
 	// From a task.
-	require.NoError(t, ex.Run(t.Context(), executor.Func("task", func(*executor.Scope) error {
+	require.NoError(t, ex.Run(t.Context(), executor.NewJob("task", func(*executor.Scope) error {
 		return ex.Run(t.Context(), p)
 	})))
 }

@@ -143,7 +143,7 @@ func TestObservedWaits(t *testing.T) {
 		records := new(records)
 		w := watch.New(watch.Options{LongTask: limit, NoProgress: limit, Logger: slog.New(records)})
 		ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{w.Observer()}})
-		require.NoError(t, ex.Run(t.Context(), executor.Func("outer", func(s *executor.Scope) error {
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("outer", func(s *executor.Scope) error {
 			for begin := time.Now(); time.Since(begin) < 3*limit; {
 				if err := ex.Run(s.Context(), work("inner", func() { time.Sleep(time.Millisecond) })); err != nil {
 					return err

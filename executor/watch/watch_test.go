@@ -144,7 +144,7 @@ func busy(t testing.TB, ex *executor.Executor, workers, queued int) {
 }
 
 func work(name string, f func()) executor.Job {
-	return executor.Func(name, func(*executor.Scope) error { f(); return nil })
+	return executor.NewJob(name, func(*executor.Scope) error { f(); return nil })
 }
 
 //go:noinline
@@ -435,7 +435,7 @@ func ExampleStart() {
 		Logger:     slog.Default().With("service", "photos"),
 	})
 	defer w.Close()
-	err = ex.Run(context.Background(), executor.Func("resize", func(*executor.Scope) error { return nil }))
+	err = ex.Run(context.Background(), executor.NewJob("resize", func(*executor.Scope) error { return nil }))
 	fmt.Println("resized:", err)
 	// Output: resized: <nil>
 }
@@ -448,7 +448,7 @@ func ExampleWatcher_Observer() {
 		log.Fatal(err)
 	}
 	defer ex.Close() // ends the Watcher too
-	err = ex.Run(context.Background(), executor.Func("resize", func(*executor.Scope) error { return nil }))
+	err = ex.Run(context.Background(), executor.NewJob("resize", func(*executor.Scope) error { return nil }))
 	fmt.Println("resized:", err)
 	// Output: resized: <nil>
 }

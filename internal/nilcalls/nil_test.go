@@ -385,7 +385,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	job := executor.Func("f", func(*executor.Scope) error { return nil })
+	job := executor.NewJob("f", func(*executor.Scope) error { return nil })
 	run := ex.Start(bg, job)
 	done := executor.Async(bg, ex, func(context.Context) (int, error) { return 0, nil })
 	calls := 0

@@ -59,7 +59,7 @@ func parse(s string) (int, error)                           { return len(s), nil
 func store(s string) error                                  { return nil }
 func work(i int)                                            { total.Add(1) }
 
-var job = executor.Func("job", func(*executor.Scope) error { return nil })
+var job = executor.NewJob("job", func(*executor.Scope) error { return nil })
 
 type testing struct{ *executor.Executor }
 

@@ -90,7 +90,7 @@ func TestOldPictures(t *testing.T) {
 	defer ex.Close()
 	gate := make(chan struct{})
 	defer close(gate)
-	slow := ex.Start(t.Context(), executor.Func("slow", func(*executor.Scope) error { <-gate; return nil }))
+	slow := ex.Start(t.Context(), executor.NewJob("slow", func(*executor.Scope) error { <-gate; return nil }))
 	s := &service{ex: ex, pictures: map[int]*picture{1: {run: slow}}, last: 1}
 	for range 2 * kept {
 		answer := httptest.NewRecorder()

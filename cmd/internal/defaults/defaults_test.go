@@ -43,7 +43,7 @@ func TestDefault(t *testing.T) {
 	own, err := executor.New(executor.Config{Workers: 1, Name: "own", Host: executor.Host{KeepGOMAXPROCS: true}})
 	require.NoError(t, err)
 	defer own.Close()
-	require.NoError(t, own.Run(ctx, executor.Func("uses its own", func(s *executor.Scope) error {
+	require.NoError(t, own.Run(ctx, executor.NewJob("uses its own", func(s *executor.Scope) error {
 		n, err := executor.Call(s.Context(), nil, fib, 10)
 		require.Equal(t, 55, n)
 		if ex, _ := executor.FromContext(s.Context()); ex != own {

@@ -41,7 +41,7 @@ func (c *chore) forks(n int) error {
 func (c *chore) scopes(n int) error {
 	wide := 1 + n/8
 	c.units = int64(wide * 8)
-	return c.life.ex.Run(c.ctx, executor.Func("scopes", func(s *executor.Scope) error {
+	return c.life.ex.Run(c.ctx, executor.NewJob("scopes", func(s *executor.Scope) error {
 		for i := range wide {
 			s.Spawn(func(s *executor.Scope) error {
 				for range 7 {

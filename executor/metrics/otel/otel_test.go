@@ -28,7 +28,7 @@ func newExecutor(t *testing.T, cfg executor.Config) *executor.Executor {
 
 func run(t *testing.T, ex *executor.Executor, n int) {
 	for range n {
-		require.NoError(t, ex.Run(t.Context(), executor.Func("work", func(*executor.Scope) error { return nil })))
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("work", func(*executor.Scope) error { return nil })))
 	}
 }
 

@@ -33,7 +33,7 @@ func uses(s *executor.Scope, g *executor.Group) {
 	g.Go(func() error { _ = s; return nil }) // want `Scope s belongs`
 	go func(*executor.Scope) {}(s)           // want `a Scope is given to another goroutine`
 	go func() { _ = s.Stopped() }()          // want `Scope s belongs`
-	_ = executor.Func("job", func(own *executor.Scope) error {
+	_ = executor.NewJob("job", func(own *executor.Scope) error {
 		_ = own
 		return nil
 	})

@@ -14,7 +14,7 @@ type loop func(n int, body func(lo, hi int)) error
 
 // workerLoops runs fn as a task of ex. Its loops are parallel.ForBlocks with that grain, nested in the task's run.
 func workerLoops(ex *executor.Executor, name string, grain int, fn func(loop) error) error {
-	return ex.Run(context.Background(), executor.Func(name, func(s *executor.Scope) error {
+	return ex.Run(context.Background(), executor.NewJob(name, func(s *executor.Scope) error {
 		return fn(func(n int, body func(lo, hi int)) error {
 			return parallel.ForBlocks(s.Context(), parallel.Options{Executor: ex, Grain: grain}, 0, n, body)
 		})

@@ -18,7 +18,7 @@ func NewInline(uint64) *Executor                                            { re
 func (*Executor) Run(context.Context, Job) error                            { return nil }
 func NewGroup(*Executor) *Group                                             { return nil }
 func (*Group) Go(func() error)                                              {}
-func Func(string, func(*Scope) error) Job                                   { return nil }
+func NewJob(string, func(*Scope) error) Job                                 { return nil }
 func (*Scope) Go(func(context.Context) error)                               {}
 func (*Scope) Spawn(func(*Scope) error)                                     {}
 func (*Scope) Stopped() bool                                                { return false }
