@@ -81,7 +81,7 @@ var panicking = map[string]func(ctx context.Context, ex *executor.Executor, valu
 		return ex.Run(ctx, one(func(ctx context.Context) error { return ex.Run(ctx, one(taskPanics(value))) }))
 	},
 	"pipeline": func(ctx context.Context, ex *executor.Executor, value any) error {
-		p, err := pipeline.New("p", 1, pipeline.Stage{Serial: true, Run: func(*pipeline.Token) error {
+		p, err := pipeline.New("p", 1, pipeline.Stage{Mode: pipeline.Serial, Run: func(*pipeline.Token) error {
 			return panicWith(value)
 		}})
 		if err != nil {

@@ -163,7 +163,7 @@ func TestFollowFailingTogether(t *testing.T) {
 		},
 		"pipeline": func(x, y func(context.Context) error) (executor.Job, error) {
 			return pipeline.New("p", 2,
-				pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+				pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 					if t.Number() == 2 {
 						t.Stop()
 					}

@@ -175,7 +175,7 @@ func (f *foe) attack(parent context.Context, depth int) {
 		_, _ = executor.First(ctx, ex, func(ctx context.Context) (int, error) { return 0, task(0)(ctx) },
 			func(ctx context.Context) (int, error) { return 1, task(1)(ctx) })
 	case 7:
-		p, err := pipeline.New("p", 2, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+		p, err := pipeline.New("p", 2, pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 			if t.Number() == 5 {
 				t.Stop()
 				return nil

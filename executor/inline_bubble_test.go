@@ -27,7 +27,7 @@ func TestInlineBubbles(t *testing.T) {
 		s.Go(func(context.Context) error { ran++; return nil })
 		return s.Wait()
 	})
-	p, err := pipeline.New("p", 2, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+	p, err := pipeline.New("p", 2, pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 		if ran++; t.Number() == 1 {
 			t.Stop()
 		}

@@ -96,14 +96,14 @@ func TestInlineEverything(t *testing.T) {
 
 		out := 0
 		p, err := pipeline.New("p", 3,
-			pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+			pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 				if t.Number() == 20 {
 					t.Stop()
 				}
 				return nil
 			}},
 			pipeline.Stage{Run: func(*pipeline.Token) error { return nil }},
-			pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+			pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 				if out != t.Number() {
 					return fmt.Errorf("token %d came out in place of %d", t.Number(), out)
 				}

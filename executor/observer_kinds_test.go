@@ -66,8 +66,8 @@ var observedKinds = []struct {
 	}},
 	{"values", func(y *tally, ex *executor.Executor) (map[string]int, error) {
 		g := graph.New("g")
-		v := graph.Make(g, func(context.Context) (int, error) { y.note("make"); return 1, nil }).Named("make")
-		graph.Use(v, func(_ context.Context, i int) error { y.note("use"); return nil }).Named("use")
+		v := graph.Source(g, func(context.Context) (int, error) { y.note("make"); return 1, nil }).Named("make")
+		graph.Sink(v, func(_ context.Context, i int) error { y.note("use"); return nil }).Named("use")
 		return nil, ex.Run(context.Background(), g)
 	}},
 	{"loop", func(y *tally, ex *executor.Executor) (map[string]int, error) {
@@ -239,7 +239,7 @@ var observedKinds = []struct {
 	}},
 	{"pipeline", func(y *tally, ex *executor.Executor) (map[string]int, error) {
 		p, err := pipeline.New("p", 4,
-			pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+			pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 				y.note("p#0")
 				if t.Number() == 40 {
 					t.Stop()
@@ -247,7 +247,7 @@ var observedKinds = []struct {
 				return nil
 			}},
 			pipeline.Stage{Run: func(t *pipeline.Token) error { y.note("p#1"); return nil }},
-			pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error { y.note("p#2"); return nil }})
+			pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error { y.note("p#2"); return nil }})
 		if err != nil {
 			return nil, err
 		}
@@ -255,7 +255,7 @@ var observedKinds = []struct {
 	}},
 	{"failing pipeline", func(y *tally, ex *executor.Executor) (map[string]int, error) {
 		p, err := pipeline.New("p", 4,
-			pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error { y.note("p#0"); return nil }},
+			pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error { y.note("p#0"); return nil }},
 			pipeline.Stage{Run: func(t *pipeline.Token) error {
 				y.note("p#1")
 				if t.Number() > 9 {

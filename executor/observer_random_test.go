@@ -105,7 +105,7 @@ func (x *wild) graph(depth int) *graph.Graph {
 			task, name = g.Module(sub), sub.Name()
 			x.bare[name] = true
 		case kind == 5:
-			task = graph.Make(g, func(ctx context.Context) (int, error) { return 0, do(ctx) }).Task()
+			task = graph.Source(g, func(ctx context.Context) (int, error) { return 0, do(ctx) }).Task()
 		case kind == 6:
 			task = g.Task(func(ctx context.Context) error {
 				x.note(name)

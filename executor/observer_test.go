@@ -157,7 +157,7 @@ func TestObservedForm(t *testing.T) {
 	for range 40 {
 		first.Precede(y.add(g, "x"), y.add(g, "limited").Hold(s))
 	}
-	graph.Use(graph.Make(g, func(context.Context) (int, error) { y.note("make"); return 7, nil }).Named("make"),
+	graph.Sink(graph.Source(g, func(context.Context) (int, error) { y.note("make"); return 7, nil }).Named("make"),
 		func(_ context.Context, i int) error { y.note("use"); return nil }).Named("use")
 	want := map[string]int{"first": 1, "x": 40, "limited": 40, "make": 1, "use": 1}
 	for range 20 {

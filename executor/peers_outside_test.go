@@ -36,13 +36,13 @@ func TestPeersAsyncNode(t *testing.T) {
 		g := graph.New("device")
 		var answers []graph.Value[int]
 		for range 100 {
-			answers = append(answers, graph.MakeExternal(g, func(_ context.Context, done func(int, error)) error {
+			answers = append(answers, graph.SourceExternal(g, func(_ context.Context, done func(int, error)) error {
 				requests <- func(answer int) { done(answer, nil) }
 				return nil
 			}))
 		}
 		var seen []int
-		graph.FromAll(answers, func(_ context.Context, all []int) (bool, error) {
+		graph.MapAll(answers, func(_ context.Context, all []int) (bool, error) {
 			seen = slices.Sorted(slices.Values(all))
 			return true, nil
 		})

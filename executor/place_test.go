@@ -143,7 +143,7 @@ func TestFromContext(t *testing.T) {
 		check(t, ctx, ex)
 		group.GoContext(task)
 		require.NoError(t, group.Wait())
-		lines, err := pipeline.New("p", 2, pipeline.Stage{Serial: true, Run: func(tok *pipeline.Token) error {
+		lines, err := pipeline.New("p", 2, pipeline.Stage{Mode: pipeline.Serial, Run: func(tok *pipeline.Token) error {
 			tok.Stop()
 			return task(tok.Context())
 		}})
@@ -227,8 +227,8 @@ func TestNilExecutor(t *testing.T) {
 			return got, err
 		},
 		"Collect": func(ctx context.Context) (*executor.Executor, error) {
-			one := pipeline.FromSeq("one", 1, slices.Values([]int{1}))
-			got, err := pipeline.Collect(ctx, nil, pipeline.Then(one, pipeline.Serial,
+			one := pipeline.SourceSeq("one", 1, slices.Values([]int{1}))
+			got, err := pipeline.Collect(ctx, nil, pipeline.Map(one, pipeline.Serial,
 				func(tok *pipeline.Token, _ int) (*executor.Executor, error) {
 					ex, _ := executor.FromContext(tok.Context())
 					return ex, nil

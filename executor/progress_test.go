@@ -141,7 +141,7 @@ func TestProgressOfOthers(t *testing.T) {
 	require.Error(t, r.Wait())
 	require.Equal(t, executor.Progress{Total: 1, Skipped: 1, Over: true}, r.Progress())
 
-	p, err := pipeline.New("p", 2, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+	p, err := pipeline.New("p", 2, pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 		if t.Number() == 9 {
 			t.Stop()
 		}

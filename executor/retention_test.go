@@ -131,8 +131,8 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 		},
 		"graph": func(ex *executor.Executor, load func() *burden) any {
 			g := graph.New("g")
-			v := graph.Make(g, func(context.Context) (*burden, error) { return load(), nil })
-			graph.Use(v, func(context.Context, *burden) error { return nil })
+			v := graph.Source(g, func(context.Context) (*burden, error) { return load(), nil })
+			graph.Sink(v, func(context.Context, *burden) error { return nil })
 			g.Subflow(func(_ context.Context, sub *graph.Graph) error {
 				b := load()
 				for range 10 {
@@ -156,7 +156,7 @@ func TestIdleKeepsNothingAlive(t *testing.T) {
 		},
 		"pipeline": func(ex *executor.Executor, load func() *burden) any {
 			b := load()
-			p, err := pipeline.New("p", 3, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+			p, err := pipeline.New("p", 3, pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 				if b[0]++; t.Number() == 20 {
 					t.Stop()
 				}

@@ -80,8 +80,8 @@ func (p *plainEdit) edit() string {
 		p.tasks, p.gone = append(p.tasks, p.g.Task(p.body(n))), append(p.gone, false)
 		return "a task is added"
 	case act == 1 && n < len(p.ran):
-		made := graph.Make(p.g, func(context.Context) (int, error) { return n, nil })
-		takes := graph.Use(made, func(_ context.Context, n int) error { return p.body(n)(nil) })
+		made := graph.Source(p.g, func(context.Context) (int, error) { return n, nil })
+		takes := graph.Sink(made, func(_ context.Context, n int) error { return p.body(n)(nil) })
 		p.tasks, p.gone = append(p.tasks, takes), append(p.gone, false)
 		return "value tasks are added"
 	case act == 2 && 0 < i && j < n-1:

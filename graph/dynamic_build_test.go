@@ -125,19 +125,19 @@ func (b *built) maker(g *graph.Graph, v *vertex, flow *firing, values map[*verte
 	last := !slices.ContainsFunc(v.succ, func(s *vertex) bool { return s.does == makes })
 	switch {
 	case len(all) == 0:
-		values[v] = graph.Make(g, func(ctx context.Context) (parcel, error) { return do(ctx) })
+		values[v] = graph.Source(g, func(ctx context.Context) (parcel, error) { return do(ctx) })
 	case len(all) == 1 && last:
-		return graph.Use(all[0], func(ctx context.Context, a parcel) error { _, err := do(ctx, a); return err })
+		return graph.Sink(all[0], func(ctx context.Context, a parcel) error { _, err := do(ctx, a); return err })
 	case len(all) == 1:
-		values[v] = graph.From(all[0], func(ctx context.Context, a parcel) (parcel, error) { return do(ctx, a) })
+		values[v] = graph.Map(all[0], func(ctx context.Context, a parcel) (parcel, error) { return do(ctx, a) })
 	case len(all) == 2 && last:
-		return graph.Use2(all[0], all[1],
+		return graph.Sink2(all[0], all[1],
 			func(ctx context.Context, a, b parcel) error { _, err := do(ctx, a, b); return err })
 	case len(all) == 2:
-		values[v] = graph.From2(all[0], all[1],
+		values[v] = graph.Map2(all[0], all[1],
 			func(ctx context.Context, a, b parcel) (parcel, error) { return do(ctx, a, b) })
 	default:
-		values[v] = graph.FromAll(all,
+		values[v] = graph.MapAll(all,
 			func(ctx context.Context, all []parcel) (parcel, error) { return do(ctx, all...) })
 	}
 	return values[v].Task()

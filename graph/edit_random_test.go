@@ -85,9 +85,9 @@ func (k *editing) addValue(s *edited) {
 	}
 	run := body(s.name(), 0)
 	if len(takes) == 0 {
-		s.value = graph.Make(k.g, func(ctx context.Context) (int, error) { return s.id, run(ctx) })
+		s.value = graph.Source(k.g, func(ctx context.Context) (int, error) { return s.id, run(ctx) })
 	} else {
-		s.value = graph.FromAll(takes, func(ctx context.Context, got []int) (int, error) {
+		s.value = graph.MapAll(takes, func(ctx context.Context, got []int) (int, error) {
 			for i, made := range got {
 				// A task of rounds that overlap may run before the value is made, see Graph.Condition.
 				if made != s.takes[i] && !(made == 0 && k.chooses()) {

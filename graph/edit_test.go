@@ -175,9 +175,9 @@ func TestRemoveHub(t *testing.T) {
 func TestRemoveOfValues(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")
-	v := graph.Make(g, func(context.Context) (int, error) { return 7, nil }).Named("maker")
+	v := graph.Source(g, func(context.Context) (int, error) { return 7, nil }).Named("maker")
 	got := 0
-	taker := graph.Use(v, func(_ context.Context, n int) error { got = n; return nil }).Named("taker")
+	taker := graph.Sink(v, func(_ context.Context, n int) error { got = n; return nil }).Named("taker")
 	require.PanicsWithValue(t, `graph "g": Remove of task maker, whose value task taker takes: remove that task first`,
 		v.Task().Remove)
 	require.PanicsWithValue(t, `graph "g": Unprecede of task maker was given task taker, which takes its value: `+
@@ -189,8 +189,8 @@ func TestRemoveOfValues(t *testing.T) {
 	v.Task().Precede(other)
 	v.Task().Unprecede(other)
 	v.Task().Remove()
-	require.PanicsWithValue(t, `graph "g": Use called on task #0, which was removed`,
-		func() { graph.Use(v, func(context.Context, int) error { return nil }) })
+	require.PanicsWithValue(t, `graph "g": Sink called on task #0, which was removed`,
+		func() { graph.Sink(v, func(context.Context, int) error { return nil }) })
 	require.NoError(t, run(t, ex, t.Context(), g))
 }
 
@@ -391,16 +391,16 @@ func TestAppend(t *testing.T) {
 	gone := sub.Task(nothing)
 	x := noting(sub, &ran, "b", "c")
 	x[1].Precede(x[0])
-	v := graph.Make(sub, func(context.Context) (int, error) { return 5, nil })
+	v := graph.Source(sub, func(context.Context) (int, error) { return 5, nil })
 	var got atomic.Int64
-	graph.Use(v, func(_ context.Context, n int) error { got.Add(int64(n)); return nil })
+	graph.Sink(v, func(_ context.Context, n int) error { got.Add(int64(n)); return nil })
 	gone.Remove()
 	first := noting(g, &ran, "a")[0]
 	c := g.Append(sub)
 	require.Equal(t, 5, g.Len())
 	first.Precede(c.Task(x[1]))
 	all := slices.Collect(g.Tasks())
-	graph.Use(v.In(c), func(_ context.Context, n int) error { got.Add(int64(100 * n)); return nil }).Succeed(all...)
+	graph.Sink(v.In(c), func(_ context.Context, n int) error { got.Add(int64(100 * n)); return nil }).Succeed(all...)
 	require.NoError(t, run(t, ex, t.Context(), g))
 	require.Equal(t, []string{"a", "c", "b"}, ran)
 	require.EqualValues(t, 505, got.Load())

@@ -31,7 +31,7 @@ var errorTexts = map[string]struct {
 		return g.MultiCondition(func(context.Context) ([]int, error) { return nil, fail() })
 	}, `graph "g": task t: `},
 	"value": {func(g *graph.Graph, _ *executor.Executor, fail func() error) graph.Task {
-		return graph.Make(g, func(context.Context) (int, error) { return 0, fail() }).Task()
+		return graph.Source(g, func(context.Context) (int, error) { return 0, fail() }).Task()
 	}, `graph "g": task t: `},
 	"subflow": {func(g *graph.Graph, _ *executor.Executor, fail func() error) graph.Task {
 		return g.Subflow(func(context.Context, *graph.Graph) error { return fail() })
@@ -85,7 +85,7 @@ var errorTexts = map[string]struct {
 	"pipeline in a task": {func(g *graph.Graph, ex *executor.Executor, fail func() error) graph.Task {
 		return g.Task(func(ctx context.Context) error {
 			p, err := pipeline.New("p", 1,
-				pipeline.Stage{Serial: true, Run: func(*pipeline.Token) error { return fail() }})
+				pipeline.Stage{Mode: pipeline.Serial, Run: func(*pipeline.Token) error { return fail() }})
 			if err != nil {
 				return err
 			}

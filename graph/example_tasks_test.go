@@ -76,7 +76,7 @@ func ExampleGraph_Retry() {
 }
 
 // A request whose reply is a value.
-func ExampleMakeExternal() {
+func ExampleSourceExternal() {
 	ex, err := executor.New(executor.Config{Workers: 1})
 	if err != nil {
 		log.Fatal(err)
@@ -85,11 +85,11 @@ func ExampleMakeExternal() {
 
 	ask := func(_ context.Context, reply func(string, error)) { go reply("magpie", nil) }
 	g := graph.New("g")
-	name := graph.MakeExternal(g, func(ctx context.Context, done func(string, error)) error {
+	name := graph.SourceExternal(g, func(ctx context.Context, done func(string, error)) error {
 		ask(ctx, done)
 		return nil
 	})
-	graph.Use(name, func(_ context.Context, name string) error { fmt.Println(name); return nil })
+	graph.Sink(name, func(_ context.Context, name string) error { fmt.Println(name); return nil })
 	if err := ex.Run(context.Background(), g); err != nil {
 		log.Fatal(err)
 	}

@@ -303,9 +303,9 @@ func ExampleValue() {
 	defer ex.Close()
 
 	g := graph.New("g")
-	words := graph.Make(g, func(context.Context) ([]string, error) { return []string{"pica", "corvus"}, nil })
-	count := graph.From(words, func(_ context.Context, w []string) (int, error) { return len(w), nil })
-	graph.Use2(words, count, func(_ context.Context, w []string, n int) error {
+	words := graph.Source(g, func(context.Context) ([]string, error) { return []string{"pica", "corvus"}, nil })
+	count := graph.Map(words, func(_ context.Context, w []string) (int, error) { return len(w), nil })
+	graph.Sink2(words, count, func(_ context.Context, w []string, n int) error {
 		fmt.Println(n, w)
 		return nil
 	})

@@ -39,9 +39,9 @@ func newExternal(fn func(ctx context.Context, done func(error)) error) external 
 	}
 }
 
-// MakeExternal is [Graph.External] for a task that makes a [Value]: done is given the value. With an error the value is
-// not used. MakeExternal panics if fn is nil.
-func MakeExternal[T any](g *Graph, fn func(ctx context.Context, done func(T, error)) error) Value[T] {
+// SourceExternal is [Graph.External] for a task that makes a [Value]: done is given the value. With an error the value
+// is not used. SourceExternal panics if fn is nil.
+func SourceExternal[T any](g *Graph, fn func(ctx context.Context, done func(T, error)) error) Value[T] {
 	mustBe(g, fn != nil)
 	return Value[T]{g.addSpecial(newExternalMaker(fn))}
 }

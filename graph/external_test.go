@@ -85,7 +85,7 @@ func TestExternalErrors(t *testing.T) {
 		}
 	}
 	require.PanicsWithValue(t, `graph "g": the function of task 0 is nil`, func() { graph.New("g").External(nil) })
-	require.Panics(t, func() { graph.MakeExternal[int](graph.New("g"), nil) })
+	require.Panics(t, func() { graph.SourceExternal[int](graph.New("g"), nil) })
 }
 
 // TestExternalNever: a run whose external task is not ended waits, and tells so. When it is cancelled it ends.
@@ -181,19 +181,19 @@ func TestExternalInLoop(t *testing.T) {
 	})
 }
 
-func TestMakeExternal(t *testing.T) {
+func TestSourceExternal(t *testing.T) {
 	everyExecutor(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
 		for name, start := range started {
 			g := graph.New("g")
-			word := graph.MakeExternal(g, func(_ context.Context, done func(string, error)) error {
+			word := graph.SourceExternal(g, func(_ context.Context, done func(string, error)) error {
 				start(ex, func() { done("magpie", nil); done("another", nil) })
 				return nil
 			})
-			none := graph.MakeExternal(g, func(_ context.Context, done func(error, error)) error {
+			none := graph.SourceExternal(g, func(_ context.Context, done func(error, error)) error {
 				start(ex, func() { done(nil, nil) })
 				return nil
 			})
-			graph.Use2(word, none, func(_ context.Context, w string, none error) error {
+			graph.Sink2(word, none, func(_ context.Context, w string, none error) error {
 				require.Equal(t, "magpie", w, name)
 				require.NoError(t, none)
 				return nil

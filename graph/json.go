@@ -170,7 +170,7 @@ type Functions struct {
 // a field, kind or priority that it does not know, for a field that an object has twice or that is spelt in another
 // case, for null, for text that is not valid UTF-8, for two tasks of the same name, a successor that is not in the
 // list, a limit that cannot be kept, or a policy that [Graph.Retry] would refuse. Tasks that make or take values cannot
-// be read, since JSON does not carry their types, except that a task of [MakeExternal] is read as one of
+// be read, since JSON does not carry their types, except that a task of [SourceExternal] is read as one of
 // [Graph.External]. A graph that is read may still be one that cannot run: see [Graph.Validate].
 //
 // The JSON may come from outside. The time and the memory of FromJSON are in proportion to the length of data, whatever

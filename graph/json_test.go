@@ -391,7 +391,7 @@ func TestMarshalJSONErrors(t *testing.T) {
 	_, err = around.MarshalJSON()
 	require.EqualError(t, err, `graph "around": the name "\xff" of a module's graph is not valid UTF-8`)
 	v := graph.New("v")
-	graph.Make(v, func(context.Context) (int, error) { return 0, nil })
+	graph.Source(v, func(context.Context) (int, error) { return 0, nil })
 	text, err := v.MarshalJSON()
 	require.NoError(t, err)
 	require.Equal(t, `{"name":"v","tasks":[{"kind":"value task"}]}`, string(text))

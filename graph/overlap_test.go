@@ -66,13 +66,13 @@ func TestOverlapAtValue(t *testing.T) {
 		times := testkit.Scale(2000)
 		var made, taken atomic.Int64
 		g := graph.New("g")
-		value := graph.Make(g, func(context.Context) (any, error) {
+		value := graph.Source(g, func(context.Context) (any, error) {
 			if n := made.Add(1); n%2 == 0 {
 				return [2]int64{n, n}, nil
 			}
 			return "odd", nil
 		})
-		graph.Use(value, func(_ context.Context, v any) error {
+		graph.Sink(value, func(_ context.Context, v any) error {
 			taken.Add(1)
 			if p, ok := v.([2]int64); v != "odd" && (!ok || p[0] != p[1] || p[0]%2 != 0) {
 				t.Errorf("took %v", v)

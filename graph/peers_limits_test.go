@@ -21,8 +21,8 @@ func TestPeersLimit(t *testing.T) {
 	const calls, most = 100, 3
 	for form, each := range map[string]func(ctx context.Context, ex *executor.Executor, body func()) error{
 		"function_node": func(ctx context.Context, ex *executor.Executor, body func()) error {
-			items := pipeline.FromSeq("items", 10, slices.Values(make([]struct{}, calls)))
-			_, err := pipeline.Collect(ctx, ex, pipeline.Then(items, pipeline.Parallel,
+			items := pipeline.SourceSeq("items", 10, slices.Values(make([]struct{}, calls)))
+			_, err := pipeline.Collect(ctx, ex, pipeline.Map(items, pipeline.Parallel,
 				func(_ *pipeline.Token, item struct{}) (struct{}, error) { body(); return item, nil }).MaxTokens(most))
 			return err
 		},

@@ -220,17 +220,17 @@ func TestPeersPipelineInGraph(t *testing.T) {
 		for _, n := range []int{0, 1, 7, 100} {
 			var in []int
 			var out []string
-			numbers := pipeline.From("data", 3, func(t *pipeline.Token) (int, error) {
+			numbers := pipeline.Source("data", 3, func(t *pipeline.Token) (int, error) {
 				if t.Number() == len(in) {
 					t.Stop()
 					return 0, nil
 				}
 				return in[t.Number()], nil
 			})
-			letters := pipeline.Then(numbers, pipeline.Parallel, func(_ *pipeline.Token, n int) (string, error) {
+			letters := pipeline.Map(numbers, pipeline.Parallel, func(_ *pipeline.Token, n int) (string, error) {
 				return string(rune('a' + n%26)), nil
 			})
-			p, err := pipeline.To(letters, pipeline.Serial, func(_ *pipeline.Token, letter string) error {
+			p, err := pipeline.Sink(letters, pipeline.Serial, func(_ *pipeline.Token, letter string) error {
 				out = append(out, letter)
 				return nil
 			})

@@ -90,11 +90,11 @@ func newMedley(rng *rand.Rand) *medley {
 			return k.fail(ctx, "limited")
 		}).Hold(k.limit))
 	}
-	two := graph.Make(g, func(ctx context.Context) (int, error) { return 2, k.fail(ctx, "value") })
-	three := graph.Make(g, func(ctx context.Context) (int, error) { return 3, nil })
+	two := graph.Source(g, func(ctx context.Context) (int, error) { return 2, k.fail(ctx, "value") })
+	three := graph.Source(g, func(ctx context.Context) (int, error) { return 3, nil })
 	some(two.Task()).Succeed(source)
 	some(three.Task()).Succeed(source)
-	between(graph.Use2(two, three, func(ctx context.Context, a, b int) error {
+	between(graph.Sink2(two, three, func(ctx context.Context, a, b int) error {
 		tallyOf(ctx).product = a * b
 		return nil
 	}))

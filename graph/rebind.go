@@ -47,12 +47,12 @@ func (t Task) RebindExternal(fn func(ctx context.Context, done func(error)) erro
 	return rebind(t, "RebindExternal", fn == nil, newExternal(fn))
 }
 
-// Rebind is [Task.Rebind] for a task of [Make].
+// Rebind is [Task.Rebind] for a task of [Source].
 func (v Value[T]) Rebind(fn func(context.Context) (T, error)) Value[T] {
 	return Value[T]{rebind(v.task, "Value.Rebind", fn == nil, newMaker(fn))}
 }
 
-// RebindExternal is [Task.Rebind] for a task of [MakeExternal].
+// RebindExternal is [Task.Rebind] for a task of [SourceExternal].
 func (v Value[T]) RebindExternal(fn func(ctx context.Context, done func(T, error)) error) Value[T] {
 	return Value[T]{rebind(v.task, "Value.RebindExternal", fn == nil, newExternalMaker(fn))}
 }

@@ -121,10 +121,10 @@ func TestRebindKinds(t *testing.T) {
 func TestRebindValues(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	g := graph.New("g")
-	made := graph.Make(g, func(context.Context) (int, error) { return 1, nil })
-	told := graph.MakeExternal(g, func(_ context.Context, done func(string, error)) error { done("a", nil); return nil })
+	made := graph.Source(g, func(context.Context) (int, error) { return 1, nil })
+	told := graph.SourceExternal(g, func(_ context.Context, done func(string, error)) error { done("a", nil); return nil })
 	var got string
-	both := graph.Use2(made, told, func(_ context.Context, n int, s string) error { got = fmt.Sprint(n, s); return nil })
+	both := graph.Sink2(made, told, func(_ context.Context, n int, s string) error { got = fmt.Sprint(n, s); return nil })
 	check := func(want string) {
 		require.NoError(t, run(t, ex, t.Context(), g))
 		require.Equal(t, want, got)

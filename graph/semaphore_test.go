@@ -169,7 +169,7 @@ func TestSemaphoreOfAll(t *testing.T) {
 			sub.Task(func(context.Context) error { inside(); return nil })
 			return nil
 		}).Hold(s).Hold(s)
-		graph.Use(graph.Make(sub, func(context.Context) (int, error) { inside(); return 1, nil }).Named("one"),
+		graph.Sink(graph.Source(sub, func(context.Context) (int, error) { inside(); return 1, nil }).Named("one"),
 			func(context.Context, int) error { inside(); return nil }).Hold(s, s)
 	}
 	g := graph.New("g")

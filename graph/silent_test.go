@@ -51,7 +51,7 @@ func TestMayBeAlone(t *testing.T) {
 		may  bool
 	}{
 		{"function", func(g *graph.Graph) graph.Task { return g.Task(nothing) }, true},
-		{"value", func(g *graph.Graph) graph.Task { return graph.Make(g, choose).Task() }, true},
+		{"value", func(g *graph.Graph) graph.Task { return graph.Source(g, choose).Task() }, true},
 		{"condition", func(g *graph.Graph) graph.Task { return g.Condition(choose) }, true},
 		{"module", func(g *graph.Graph) graph.Task {
 			sub := graph.New("sub")

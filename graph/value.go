@@ -11,9 +11,9 @@ import (
 // A Value is a result that a task makes and other tasks take. Each run has values of its own, so that runs at the same
 // time do not mix them up. The compiler checks the types:
 //
-//	words := graph.Make(g, func(ctx context.Context) ([]string, error) { … })
-//	count := graph.From(words, func(ctx context.Context, w []string) (int, error) { return len(w), nil })
-//	graph.Use2(words, count, func(ctx context.Context, w []string, n int) error { … })
+//	words := graph.Source(g, func(ctx context.Context) ([]string, error) { … })
+//	count := graph.Map(words, func(ctx context.Context, w []string) (int, error) { return len(w), nil })
+//	graph.Sink2(words, count, func(ctx context.Context, w []string, n int) error { … })
 //
 // A task comes after the tasks whose values it takes, which are of the same graph. [Value.Task] is for other edges. In
 // a loop each round makes the values anew; [Graph.Condition] tells which value a task takes if rounds overlap.
@@ -28,8 +28,8 @@ func (v Value[T]) Named(name string) Value[T] {
 	return v
 }
 
-// Make adds a task that makes a value. It panics if fn is nil, as From, FromAll, Use and the others do.
-func Make[T any](g *Graph, fn func(context.Context) (T, error)) Value[T] {
+// Source adds a task that makes a value. It panics if fn is nil, as Map, MapAll, Sink and the others do.
+func Source[T any](g *Graph, fn func(context.Context) (T, error)) Value[T] {
 	mustBe(g, fn != nil)
 	return Value[T]{g.addSpecial(newMaker(fn))}
 }
@@ -38,43 +38,43 @@ func newMaker[T any](fn func(context.Context) (T, error)) valueMaker {
 	return func(ctx context.Context) (any, error) { return boxed(fn(ctx)) }
 }
 
-// From adds a task that makes a value from another.
-func From[A, T any](a Value[A], fn func(context.Context, A) (T, error)) Value[T] {
-	g := a.task.owner("From")
+// Map adds a task that makes a value from another.
+func Map[A, T any](a Value[A], fn func(context.Context, A) (T, error)) Value[T] {
+	g := a.task.owner("Map")
 	mustBe(g, fn != nil)
 	return Value[T]{g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		return boxed(fn(ctx, of(a, made)))
 	}, a.task)}
 }
 
-// From2 adds a task that makes a value from two others. It panics if these are of different graphs, as From3, FromAll,
-// Use2 and Use3 do.
-func From2[A, B, T any](a Value[A], b Value[B], fn func(context.Context, A, B) (T, error)) Value[T] {
-	g := a.task.owner("From2")
+// Map2 adds a task that makes a value from two others. It panics if these are of different graphs, as Map3, MapAll,
+// Sink2 and Sink3 do.
+func Map2[A, B, T any](a Value[A], b Value[B], fn func(context.Context, A, B) (T, error)) Value[T] {
+	g := a.task.owner("Map2")
 	mustBe(g, fn != nil)
 	return Value[T]{g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		return boxed(fn(ctx, of(a, made), of(b, made)))
 	}, a.task, b.task)}
 }
 
-// From3 adds a task that makes a value from three others.
-func From3[A, B, C, T any](
+// Map3 adds a task that makes a value from three others.
+func Map3[A, B, C, T any](
 	a Value[A], b Value[B], c Value[C], fn func(context.Context, A, B, C) (T, error),
 ) Value[T] {
-	g := a.task.owner("From3")
+	g := a.task.owner("Map3")
 	mustBe(g, fn != nil)
 	return Value[T]{g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		return boxed(fn(ctx, of(a, made), of(b, made), of(c, made)))
 	}, a.task, b.task, c.task)}
 }
 
-// FromAll adds a task that makes a value from any number of others of one type, in their order. It panics if there is
+// MapAll adds a task that makes a value from any number of others of one type, in their order. It panics if there is
 // none.
-func FromAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error)) Value[T] {
+func MapAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error)) Value[T] {
 	if len(all) == 0 {
-		panic("graph: FromAll of no values: to which graph should the task belong?")
+		panic("graph: MapAll of no values: to which graph should the task belong?")
 	}
-	g := all[0].task.owner("FromAll")
+	g := all[0].task.owner("MapAll")
 	mustBe(g, fn != nil)
 	all = append([]Value[A](nil), all...)
 	before := make([]Task, len(all))
@@ -90,27 +90,27 @@ func FromAll[A, T any](all []Value[A], fn func(context.Context, []A) (T, error))
 	}, before...)}
 }
 
-// Use adds a task that takes a value and makes none.
-func Use[A any](a Value[A], fn func(context.Context, A) error) Task {
-	g := a.task.owner("Use")
+// Sink adds a task that takes a value and makes none.
+func Sink[A any](a Value[A], fn func(context.Context, A) error) Task {
+	g := a.task.owner("Sink")
 	mustBe(g, fn != nil)
 	return g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		return nil, fn(ctx, of(a, made))
 	}, a.task)
 }
 
-// Use2 adds a task that takes two values and makes none.
-func Use2[A, B any](a Value[A], b Value[B], fn func(context.Context, A, B) error) Task {
-	g := a.task.owner("Use2")
+// Sink2 adds a task that takes two values and makes none.
+func Sink2[A, B any](a Value[A], b Value[B], fn func(context.Context, A, B) error) Task {
+	g := a.task.owner("Sink2")
 	mustBe(g, fn != nil)
 	return g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		return nil, fn(ctx, of(a, made), of(b, made))
 	}, a.task, b.task)
 }
 
-// Use3 adds a task that takes three values and makes none.
-func Use3[A, B, C any](a Value[A], b Value[B], c Value[C], fn func(context.Context, A, B, C) error) Task {
-	g := a.task.owner("Use3")
+// Sink3 adds a task that takes three values and makes none.
+func Sink3[A, B, C any](a Value[A], b Value[B], c Value[C], fn func(context.Context, A, B, C) error) Task {
+	g := a.task.owner("Sink3")
 	mustBe(g, fn != nil)
 	return g.addValue(func(ctx context.Context, made []madeValue) (any, error) {
 		return nil, fn(ctx, of(a, made), of(b, made), of(c, made))

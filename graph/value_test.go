@@ -22,21 +22,21 @@ func TestValue(t *testing.T) {
 			var mu sync.Mutex
 			got := map[string]int{}
 			sub := graph.New("sub")
-			word := graph.Make(sub,
+			word := graph.Source(sub,
 				func(ctx context.Context) (string, error) { return ctx.Value(key{}).(string), nil }).Named("word")
-			size := graph.From(word, func(_ context.Context, s string) (int, error) { return len(s), nil })
-			twice := graph.From2(word, size,
+			size := graph.Map(word, func(_ context.Context, s string) (int, error) { return len(s), nil })
+			twice := graph.Map2(word, size,
 				func(_ context.Context, s string, n int) (string, error) { return strings.Repeat(s, n), nil })
-			all := graph.FromAll([]graph.Value[string]{word, twice, word},
+			all := graph.MapAll([]graph.Value[string]{word, twice, word},
 				func(_ context.Context, all []string) (string, error) { return strings.Join(all, " "), nil })
-			graph.Use2(all, size, func(_ context.Context, s string, n int) error {
+			graph.Sink2(all, size, func(_ context.Context, s string, n int) error {
 				mu.Lock()
 				defer mu.Unlock()
 				got[fmt.Sprint(s, n)]++
 				return nil
 			})
-			nothingAtAll := graph.Make(sub, func(context.Context) (error, error) { return nil, nil })
-			graph.Use(nothingAtAll, func(_ context.Context, err error) error { return err })
+			nothingAtAll := graph.Source(sub, func(context.Context) (error, error) { return nil, nil })
+			graph.Sink(nothingAtAll, func(_ context.Context, err error) error { return err })
 			g := graph.New("g")
 			g.Module(sub).Precede(g.Module(sub))
 
@@ -71,14 +71,14 @@ func TestValue(t *testing.T) {
 func TestValueOfThree(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")
-	word := graph.Make(g, func(context.Context) (string, error) { return "word", nil })
-	size := graph.From(word, func(_ context.Context, s string) (int, error) { return len(s), nil })
-	half := graph.From(size, func(_ context.Context, n int) (float64, error) { return float64(n) / 2, nil })
-	said := graph.From3(word, size, half, func(_ context.Context, s string, n int, f float64) (string, error) {
+	word := graph.Source(g, func(context.Context) (string, error) { return "word", nil })
+	size := graph.Map(word, func(_ context.Context, s string) (int, error) { return len(s), nil })
+	half := graph.Map(size, func(_ context.Context, n int) (float64, error) { return float64(n) / 2, nil })
+	said := graph.Map3(word, size, half, func(_ context.Context, s string, n int, f float64) (string, error) {
 		return fmt.Sprint(s, n, f), nil
 	})
 	got := ""
-	graph.Use3(half, said, size, func(_ context.Context, f float64, s string, n int) error {
+	graph.Sink3(half, said, size, func(_ context.Context, f float64, s string, n int) error {
 		got = fmt.Sprint(f, s, n)
 		return nil
 	})
@@ -89,34 +89,34 @@ func TestValueOfThree(t *testing.T) {
 func TestValueErrors(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := graph.New("g")
-	bad := graph.Make(g, func(context.Context) (int, error) { return 1, errTask }).Named("bad")
-	graph.Use(bad, func(context.Context, int) error { t.Error("not skipped"); return nil })
+	bad := graph.Source(g, func(context.Context) (int, error) { return 1, errTask }).Named("bad")
+	graph.Sink(bad, func(context.Context, int) error { t.Error("not skipped"); return nil })
 	var failed *graph.TaskError
 	require.ErrorAs(t, run(t, ex, t.Context(), g), &failed)
 	require.Equal(t, graph.TaskError{Run: "g", Graph: "g", Task: "bad", Err: errTask}, *failed)
 
-	other := graph.Make(graph.New("other"), func(context.Context) (int, error) { return 1, nil })
+	other := graph.Source(graph.New("other"), func(context.Context) (int, error) { return 1, nil })
 	from2 := func(context.Context, int, int) (int, error) { return 0, nil }
 	from3 := func(context.Context, int, int, int) (int, error) { return 0, nil }
 	fromAll := func(context.Context, []int) (int, error) { return 0, nil }
 	for name, f := range map[string]func(){
-		"From2":   func() { graph.From2(bad, other, from2) },
-		"From3":   func() { graph.From3(bad, bad, other, from3) },
-		"FromAll": func() { graph.FromAll([]graph.Value[int]{bad, other}, fromAll) },
-		"Use2":    func() { graph.Use2(bad, other, func(context.Context, int, int) error { return nil }) },
-		"Use3":    func() { graph.Use3(bad, bad, other, func(context.Context, int, int, int) error { return nil }) },
+		"Map2":   func() { graph.Map2(bad, other, from2) },
+		"Map3":   func() { graph.Map3(bad, bad, other, from3) },
+		"MapAll": func() { graph.MapAll([]graph.Value[int]{bad, other}, fromAll) },
+		"Sink2":  func() { graph.Sink2(bad, other, func(context.Context, int, int) error { return nil }) },
+		"Sink3":  func() { graph.Sink3(bad, bad, other, func(context.Context, int, int, int) error { return nil }) },
 	} {
 		require.PanicsWithValue(t,
 			`graph "g": a task takes the value of a task of another graph: values stay within a graph`, f, name)
 	}
-	require.Panics(t, func() { graph.Make[int](g, nil) })
-	require.Panics(t, func() { graph.From[int, int](bad, nil) })
-	require.Panics(t, func() { graph.From2[int, int, int](bad, bad, nil) })
-	require.Panics(t, func() { graph.From3[int, int, int, int](bad, bad, bad, nil) })
-	require.Panics(t, func() { graph.Use3[int, int, int](bad, bad, bad, nil) })
-	require.Panics(t, func() { graph.FromAll[int, int](nil, nil) })
-	require.Panics(t, func() { graph.Use(bad, nil) })
-	require.Panics(t, func() { graph.Use(graph.Value[int]{}, func(context.Context, int) error { return nil }) })
+	require.Panics(t, func() { graph.Source[int](g, nil) })
+	require.Panics(t, func() { graph.Map[int, int](bad, nil) })
+	require.Panics(t, func() { graph.Map2[int, int, int](bad, bad, nil) })
+	require.Panics(t, func() { graph.Map3[int, int, int, int](bad, bad, bad, nil) })
+	require.Panics(t, func() { graph.Sink3[int, int, int](bad, bad, bad, nil) })
+	require.Panics(t, func() { graph.MapAll[int, int](nil, nil) })
+	require.Panics(t, func() { graph.Sink(bad, nil) })
+	require.Panics(t, func() { graph.Sink(graph.Value[int]{}, func(context.Context, int) error { return nil }) })
 	require.Equal(t, 2, g.Len(), "mistakes add nothing")
 	before := g.Task(nothing)
 	bad.Task().Succeed(before)

@@ -15,8 +15,8 @@ const (
 	KindSubflow                     // [Graph.Subflow]
 	KindDetachedSubflow             // [Graph.DetachedSubflow]
 	KindModule                      // [Graph.Module]
-	KindValue                       // [Make], [From], [Use] and the others of a [Value]
-	KindExternal                    // [Graph.External], [MakeExternal]
+	KindValue                       // [Source], [Map], [Sink] and the others of a [Value]
+	KindExternal                    // [Graph.External], [SourceExternal]
 	KindRetry                       // [Graph.Retry]
 )
 

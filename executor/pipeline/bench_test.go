@@ -38,7 +38,7 @@ const benchLines = 8
 func untypedStages(b *testing.B, tokens int) *pipeline.Pipeline {
 	values := make([]int, benchLines)
 	p, err := pipeline.New("untyped", benchLines,
-		pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+		pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 			if t.Number() == tokens {
 				t.Stop()
 				return nil
@@ -47,7 +47,7 @@ func untypedStages(b *testing.B, tokens int) *pipeline.Pipeline {
 			return nil
 		}},
 		pipeline.Stage{Run: func(t *pipeline.Token) error { values[t.Line()] *= 3; return nil }},
-		pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+		pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 			if values[t.Line()] != 3*t.Number() {
 				return errTest
 			}
@@ -60,9 +60,9 @@ func untypedStages(b *testing.B, tokens int) *pipeline.Pipeline {
 }
 
 func typedStages(b *testing.B, tokens int) *pipeline.Pipeline {
-	f := pipeline.Then(pipeline.From("typed", benchLines, count(tokens)), pipeline.Parallel,
+	f := pipeline.Map(pipeline.Source("typed", benchLines, count(tokens)), pipeline.Parallel,
 		func(_ *pipeline.Token, v int) (int, error) { return 3 * v, nil })
-	p, err := pipeline.To(f, pipeline.Serial, func(t *pipeline.Token, v int) error {
+	p, err := pipeline.Sink(f, pipeline.Serial, func(t *pipeline.Token, v int) error {
 		if v != 3*t.Number() {
 			return errTest
 		}

@@ -7,12 +7,12 @@
 //
 // # Values
 //
-// A [Flow] is a pipeline whose stages pass typed values on. Its source is a function, with [From], a sequence, with
-// [FromSeq], or a channel, with [FromChan]. [Then] adds a stage, and [To] the last one. [Collect] runs a Flow and
+// A [Flow] is a pipeline whose stages pass typed values on. Its source is a function, with [Source], a sequence, with
+// [SourceSeq], or a channel, with [SourceChan]. [Map] adds a stage, and [Sink] the last one. [Collect] runs a Flow and
 // returns what comes out, in order. So a parallel map over a sequence is
 //
-//	words := pipeline.FromSeq("shout", 0, strings.FieldsSeq(text))
-//	loud, err := pipeline.Collect(ctx, ex, pipeline.Then(words, pipeline.Parallel, shout))
+//	words := pipeline.SourceSeq("shout", 0, strings.FieldsSeq(text))
+//	loud, err := pipeline.Collect(ctx, ex, pipeline.Map(words, pipeline.Parallel, shout))
 //
 // where shout is a func(*Token, string) (string, error).
 //
@@ -21,7 +21,7 @@
 //
 //	lines := make([]string, 8)
 //	p, err := pipeline.New("lines", len(lines),
-//		pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+//		pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 //			if !in.Scan() {
 //				t.Stop() // no more tokens
 //				return in.Err()
@@ -30,7 +30,7 @@
 //			return nil
 //		}},
 //		pipeline.Stage{Run: func(t *pipeline.Token) error { lines[t.Line()] = shout(lines[t.Line()]); return nil }},
-//		pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+//		pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 //			_, err := fmt.Fprintln(out, lines[t.Line()])
 //			return err
 //		}},

@@ -19,7 +19,7 @@ import (
 )
 
 // Lines of a text are read one after the other, parsed in parallel, and added up in order.
-func ExampleFrom() {
+func ExampleSource() {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	if err != nil {
 		log.Fatal(err)
@@ -31,18 +31,18 @@ func ExampleFrom() {
 		n    int
 	}
 	in := bufio.NewScanner(strings.NewReader("magpie 3\njay 2\nmagpie 1\n"))
-	lines := pipeline.From("tally", 0, func(t *pipeline.Token) (string, error) {
+	lines := pipeline.Source("tally", 0, func(t *pipeline.Token) (string, error) {
 		if !in.Scan() {
 			t.Stop()
 		}
 		return in.Text(), in.Err()
 	})
-	entries := pipeline.Then(lines, pipeline.Parallel, func(_ *pipeline.Token, line string) (e entry, err error) {
+	entries := pipeline.Map(lines, pipeline.Parallel, func(_ *pipeline.Token, line string) (e entry, err error) {
 		_, err = fmt.Sscan(line, &e.name, &e.n)
 		return e, err
 	}).Named("parse")
 	seen := map[string]int{}
-	p, err := pipeline.To(entries, pipeline.Serial, func(_ *pipeline.Token, e entry) error {
+	p, err := pipeline.Sink(entries, pipeline.Serial, func(_ *pipeline.Token, e entry) error {
 		seen[e.name] += e.n
 		return nil
 	})
@@ -69,8 +69,8 @@ func ExampleCollect() {
 	defer ex.Close()
 
 	shout := func(_ *pipeline.Token, word string) (string, error) { return strings.ToUpper(word), nil }
-	words := pipeline.FromSeq("shout", 0, strings.FieldsSeq("one for sorrow two for joy"))
-	loud, err := pipeline.Collect(context.Background(), ex, pipeline.Then(words, pipeline.Parallel, shout))
+	words := pipeline.SourceSeq("shout", 0, strings.FieldsSeq("one for sorrow two for joy"))
+	loud, err := pipeline.Collect(context.Background(), ex, pipeline.Map(words, pipeline.Parallel, shout))
 	fmt.Println(loud, err)
 	// Output: [ONE FOR SORROW TWO FOR JOY] <nil>
 }
@@ -84,8 +84,8 @@ func ExampleFlow_MaxTokens() {
 	defer ex.Close()
 
 	files := []string{strings.Repeat("pica", 500), strings.Repeat("corvus", 500)}
-	texts := pipeline.FromSeq("archive", 0, slices.Values(files))
-	packed := pipeline.Then(texts, pipeline.Parallel, func(_ *pipeline.Token, text string) ([]byte, error) {
+	texts := pipeline.SourceSeq("archive", 0, slices.Values(files))
+	packed := pipeline.Map(texts, pipeline.Parallel, func(_ *pipeline.Token, text string) ([]byte, error) {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
 		_, err := io.WriteString(z, text)
@@ -93,7 +93,7 @@ func ExampleFlow_MaxTokens() {
 		return b.Bytes(), err
 	}).Named("compress").MaxTokens(2)
 	var archive bytes.Buffer
-	p, err := pipeline.To(packed, pipeline.Serial, func(t *pipeline.Token, b []byte) error {
+	p, err := pipeline.Sink(packed, pipeline.Serial, func(t *pipeline.Token, b []byte) error {
 		fmt.Println("file", t.Number(), "is smaller:", len(b) < len(files[t.Number()]))
 		_, err := archive.Write(b)
 		return err
@@ -118,7 +118,7 @@ func ExampleToken_Defer() {
 	defer ex.Close()
 
 	const video = "IBBPBP"
-	frames := pipeline.From("video", 0, func(t *pipeline.Token) (byte, error) {
+	frames := pipeline.Source("video", 0, func(t *pipeline.Token) (byte, error) {
 		n := t.Number()
 		if n == len(video) {
 			t.Stop()
@@ -129,7 +129,7 @@ func ExampleToken_Defer() {
 		}
 		return video[n], nil
 	})
-	p, err := pipeline.To(frames, pipeline.Serial, func(t *pipeline.Token, kind byte) error {
+	p, err := pipeline.Sink(frames, pipeline.Serial, func(t *pipeline.Token, kind byte) error {
 		fmt.Printf("%c%d ", kind, t.Number())
 		return nil
 	})
@@ -152,8 +152,8 @@ func ExamplePipeline_graph() {
 
 	g := graph.New("nightly")
 	g.Task(func(ctx context.Context) error {
-		pages := pipeline.FromSeq("pages", 0, slices.Values([]string{"a", "b", ""}))
-		_, err := pipeline.Collect(ctx, nil, pipeline.Then(pages, pipeline.Parallel, // nil: the task's executor
+		pages := pipeline.SourceSeq("pages", 0, slices.Values([]string{"a", "b", ""}))
+		_, err := pipeline.Collect(ctx, nil, pipeline.Map(pages, pipeline.Parallel, // nil: the task's executor
 			func(_ *pipeline.Token, page string) (int, error) {
 				if page == "" {
 					return 0, io.ErrUnexpectedEOF

@@ -22,7 +22,7 @@ func Example() {
 	in := bufio.NewScanner(strings.NewReader("pica pica\ncorvus corax\ngarrulus glandarius"))
 	texts := make([]string, 4) // one for each line of the pipeline
 	p, err := pipeline.New("shout", len(texts),
-		pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+		pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 			if !in.Scan() {
 				t.Stop()
 				return in.Err()
@@ -34,7 +34,7 @@ func Example() {
 			texts[t.Line()] = strings.ToUpper(texts[t.Line()])
 			return nil
 		}},
-		pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+		pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 			fmt.Println(t.Number(), texts[t.Line()])
 			return nil
 		}},

@@ -13,9 +13,9 @@ import (
 // A Flow is a pipeline in the making whose stages pass values on. The last of its stages makes values of type T. The
 // compiler checks that each stage takes what the one before makes:
 //
-//	lines := pipeline.From("shout", 0, func(t *pipeline.Token) (string, error) { … })
-//	loud := pipeline.Then(lines, pipeline.Parallel, func(t *pipeline.Token, text string) (Message, error) { … })
-//	p, err := pipeline.To(loud, pipeline.Serial, func(t *pipeline.Token, m Message) error { … })
+//	lines := pipeline.Source("shout", 0, func(t *pipeline.Token) (string, error) { … })
+//	loud := pipeline.Map(lines, pipeline.Parallel, func(t *pipeline.Token, text string) (Message, error) { … })
+//	p, err := pipeline.Sink(loud, pipeline.Serial, func(t *pipeline.Token, m Message) error { … })
 //
 // Each run has the values of the tokens in places of its own, one for each line and stage. A value goes from place to
 // place without an allocation. The run keeps it until the next stage is called with it.
@@ -29,14 +29,14 @@ type Flow[T any] struct {
 	bind   func(*binding) []place[T]
 }
 
-// A Mode says how many tokens a stage of a [Flow] takes at a time.
-type Mode bool
+// A Mode says how many tokens a stage takes at a time.
+type Mode uint8
 
 const (
 	// Parallel is the mode of a stage that takes any tokens that have reached it, up to its MaxTokens.
-	Parallel Mode = false
+	Parallel Mode = iota
 	// Serial is the mode of a stage that takes one token at a time, in the order in which they entered the pipeline.
-	Serial Mode = true
+	Serial
 )
 
 // A place holds the value of one line between two stages. Different workers write neighbouring places.
@@ -74,13 +74,13 @@ func (s *run) bind(r *executor.JobRun) {
 	}
 }
 
-// From begins a Flow with a source: a serial stage, whose function is called for one value after the other, and says by
-// [Token.Stop] that there are no more. With 0 lines each run has as many as the executor has workers, not counting
+// Source begins a Flow with a source: a serial stage, whose function is called for one value after the other, and says
+// by [Token.Stop] that there are no more. With 0 lines each run has as many as the executor has workers, not counting
 // spare ones, and at least two. There are at most 65536 lines, as for [New].
 //
 // A source that calls [Token.Defer] is called once for each token all the same: the token enters the pipeline, with the
 // value that the source has returned, when it need not wait any longer.
-func From[T any](name string, lines int, source func(*Token) (T, error)) Flow[T] {
+func Source[T any](name string, lines int, source func(*Token) (T, error)) Flow[T] {
 	f := Flow[T]{name: name, lines: lines, stages: []Stage{stageOf(Serial, source == nil)}}
 	f.bind = func(b *binding) []place[T] {
 		out := make([]place[T], b.lines)
@@ -107,9 +107,9 @@ func From[T any](name string, lines int, source func(*Token) (T, error)) Flow[T]
 	return f
 }
 
-// Then adds a stage that makes a value from each value of f.
-func Then[A, B any](f Flow[A], mode Mode, fn func(*Token, A) (B, error)) Flow[B] {
-	f.check("Then")
+// Map adds a stage that makes a value from each value of f.
+func Map[A, B any](f Flow[A], mode Mode, fn func(*Token, A) (B, error)) Flow[B] {
+	f.check("Map")
 	g := Flow[B]{name: f.name, lines: f.lines, stages: f.add(stageOf(mode, fn == nil)), wrong: f.wrong}
 	g.bind = func(b *binding) []place[B] {
 		in, out := f.bind(b), make([]place[B], b.lines)
@@ -122,10 +122,10 @@ func Then[A, B any](f Flow[A], mode Mode, fn func(*Token, A) (B, error)) Flow[B]
 	return g
 }
 
-// To adds the last stage, which makes no values, and returns the pipeline. It reports every mistake in the Flow at
+// Sink adds the last stage, which makes no values, and returns the pipeline. It reports every mistake in the Flow at
 // once, as New does.
-func To[A any](f Flow[A], mode Mode, sink func(*Token, A) error) (*Pipeline, error) {
-	f.check("To")
+func Sink[A any](f Flow[A], mode Mode, sink func(*Token, A) error) (*Pipeline, error) {
+	f.check("Sink")
 	p, err := newPipeline(f.name, f.lines, 0, f.add(stageOf(mode, sink == nil)))
 	if err := errors.Join(f.wrong, err); err != nil {
 		return nil, err
@@ -143,8 +143,8 @@ func To[A any](f Flow[A], mode Mode, sink func(*Token, A) error) (*Pipeline, err
 //
 // A function for every element of a sequence, in parallel, with the results in order, is
 //
-//	urls := pipeline.FromSeq("fetch", 0, slices.Values(list))
-//	pages, err := pipeline.Collect(ctx, ex, pipeline.Then(urls, pipeline.Parallel, fetch))
+//	urls := pipeline.SourceSeq("fetch", 0, slices.Values(list))
+//	pages, err := pipeline.Collect(ctx, ex, pipeline.Map(urls, pipeline.Parallel, fetch))
 //
 // A nil ex stands for the executor of ctx, see [executor.FromContext]: a task that passes the context that it was given
 // need not know its executor. If ctx has none, nil stands for [executor.Default]. Collect panics if ctx is nil.
@@ -160,7 +160,7 @@ func Collect[T any](ctx context.Context, ex *executor.Executor, f Flow[T]) ([]T,
 		}
 	}
 	var all []T
-	p, err := To(f, Serial, func(_ *Token, value T) error {
+	p, err := Sink(f, Serial, func(_ *Token, value T) error {
 		all = append(all, value)
 		return nil
 	})
@@ -190,7 +190,7 @@ func (f Flow[T]) MaxTokens(tokens int) Flow[T] {
 
 func (f Flow[T]) check(method string) {
 	if f.bind == nil {
-		panic(fmt.Sprintf("pipeline: %s of a Flow that was not made by From", method))
+		panic(fmt.Sprintf("pipeline: %s of a Flow that was not made by Source", method))
 	}
 }
 
@@ -198,7 +198,7 @@ func (f Flow[T]) check(method string) {
 func (f Flow[T]) add(s Stage) []Stage { return append(slices.Clip(f.stages), s) }
 
 func stageOf(mode Mode, isNil bool) Stage {
-	s := Stage{Serial: bool(mode), Run: unbound}
+	s := Stage{Mode: mode, Run: unbound}
 	if isNil {
 		s.Run = nil
 	}

@@ -48,9 +48,9 @@ func TestFlows(t *testing.T) {
 			var f pipeline.Flow[int]
 			switch rng.IntN(3) {
 			case 0:
-				f = pipeline.From("f", lines, count(n))
+				f = pipeline.Source("f", lines, count(n))
 			case 1:
-				f = pipeline.FromSeq("f", lines, slices.Values(numbers(n)))
+				f = pipeline.SourceSeq("f", lines, slices.Values(numbers(n)))
 			default:
 				c := make(chan int, rng.IntN(3))
 				go func() {
@@ -59,20 +59,20 @@ func TestFlows(t *testing.T) {
 						c <- i
 					}
 				}()
-				f = pipeline.FromChan("f", lines, c)
+				f = pipeline.SourceChan("f", lines, c)
 			}
 			want := numbers(n)
 			for range rng.IntN(4) {
-				mode := pipeline.Mode(rng.IntN(2) == 0)
+				mode := pipeline.Mode(rng.IntN(2))
 				if rng.IntN(2) == 0 { // through another type
-					text := pipeline.Then(f, mode, func(_ *pipeline.Token, v int) (string, error) {
+					text := pipeline.Map(f, mode, func(_ *pipeline.Token, v int) (string, error) {
 						return strconv.Itoa(v), nil
 					}).Named("print")
-					f = pipeline.Then(text, pipeline.Parallel, func(_ *pipeline.Token, s string) (int, error) {
+					f = pipeline.Map(text, pipeline.Parallel, func(_ *pipeline.Token, s string) (int, error) {
 						return strconv.Atoi(s)
 					}).MaxTokens(1 + rng.IntN(2))
 				} else {
-					f = pipeline.Then(f, mode, double)
+					f = pipeline.Map(f, mode, double)
 					for i := range want {
 						want[i] *= 2
 					}
@@ -98,15 +98,15 @@ func numbers(n int) []int {
 // One flow is the beginning of several pipelines, which run again and again, several times at once.
 func TestFlowIsConstant(t *testing.T) {
 	ex := newExecutor(t, 4)
-	base := pipeline.Then(pipeline.From("f", 3, count(50)), pipeline.Parallel, double)
+	base := pipeline.Map(pipeline.Source("f", 3, count(50)), pipeline.Parallel, double)
 	named := base.Named("other").MaxTokens(1)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for _, f := range []pipeline.Flow[int]{
-		base, named, pipeline.Then(base, pipeline.Serial, double),
-		pipeline.Then(base, pipeline.Parallel, double).MaxTokens(2),
+		base, named, pipeline.Map(base, pipeline.Serial, double),
+		pipeline.Map(base, pipeline.Parallel, double).MaxTokens(2),
 	} {
-		p, err := pipeline.To(f, pipeline.Serial, func(t *pipeline.Token, v int) error {
+		p, err := pipeline.Sink(f, pipeline.Serial, func(t *pipeline.Token, v int) error {
 			if v != 2*t.Number() && v != 4*t.Number() {
 				return errTest
 			}
@@ -130,7 +130,7 @@ func TestFlowIsConstant(t *testing.T) {
 func TestFlowDefer(t *testing.T) {
 	ex := newExecutor(t, 2)
 	calls := 0
-	f := pipeline.From("f", 3, func(t *pipeline.Token) (string, error) {
+	f := pipeline.Source("f", 3, func(t *pipeline.Token) (string, error) {
 		calls++
 		n := t.Number()
 		if n == 9 {
@@ -149,7 +149,7 @@ func TestFlowDefer(t *testing.T) {
 // TestFlowFailures: an error says in which stage and for which token, and Collect returns what came through before.
 func TestFlowFailures(t *testing.T) {
 	ex := newExecutor(t, 2)
-	f := pipeline.Then(pipeline.From("f", 4, count(100)), pipeline.Parallel, func(t *pipeline.Token, v int) (int, error) {
+	f := pipeline.Map(pipeline.Source("f", 4, count(100)), pipeline.Parallel, func(t *pipeline.Token, v int) (int, error) {
 		if v == 30 {
 			return 0, errTest
 		}
@@ -167,7 +167,7 @@ func TestFlowFailures(t *testing.T) {
 		`graph "nightly": task encode: pipeline "f": stage 1 (check), token 30: the test's own error`)
 
 	// A panic is one line, and %+v adds the stack.
-	p, err := pipeline.To(pipeline.From("f", 2, count(3)), pipeline.Parallel, func(*pipeline.Token, int) error {
+	p, err := pipeline.Sink(pipeline.Source("f", 2, count(3)), pipeline.Parallel, func(*pipeline.Token, int) error {
 		panic("boom")
 	})
 	require.NoError(t, err)
@@ -220,7 +220,7 @@ func TestSeq(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/workers=%d", name, workers), func(t *testing.T) {
 				testkit.Within(t, testkit.Patience, func() {
 					returned = false
-					f := pipeline.Then(pipeline.FromSeq("s", 3, c.seq), pipeline.Parallel, c.stage)
+					f := pipeline.Map(pipeline.SourceSeq("s", 3, c.seq), pipeline.Parallel, c.stage)
 					_, err := pipeline.Collect(t.Context(), ex, f)
 					require.EqualError(t, err, c.want)
 					require.True(t, returned)
@@ -232,7 +232,7 @@ func TestSeq(t *testing.T) {
 				returned = false
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
-				f := pipeline.Then(pipeline.FromSeq("s", 3, endless), pipeline.Parallel,
+				f := pipeline.Map(pipeline.SourceSeq("s", 3, endless), pipeline.Parallel,
 					func(t *pipeline.Token, v int) (int, error) {
 						if v == 10 {
 							cancel(errTest)
@@ -253,7 +253,7 @@ func TestChanEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c := make(chan int, 1)
 	c <- 1
-	f := pipeline.Then(pipeline.FromChan("c", 2, c), pipeline.Parallel, func(_ *pipeline.Token, v int) (int, error) {
+	f := pipeline.Map(pipeline.SourceChan("c", 2, c), pipeline.Parallel, func(_ *pipeline.Token, v int) (int, error) {
 		time.AfterFunc(time.Millisecond, func() { cancel(errTest) })
 		return v, nil
 	})
@@ -269,9 +269,9 @@ func TestChanEndsWithTheContext(t *testing.T) {
 func TestFlowAllocations(t *testing.T) {
 	ex := newExecutor(t, 1)
 	allocations := func(tokens int) float64 {
-		f := pipeline.Then(pipeline.From("f", 4, count(tokens)), pipeline.Parallel, double)
-		g := pipeline.Then(f, pipeline.Parallel, func(_ *pipeline.Token, v int) ([4]int, error) { return [4]int{v}, nil })
-		p, err := pipeline.To(g.MaxTokens(2), pipeline.Serial, func(*pipeline.Token, [4]int) error { return nil })
+		f := pipeline.Map(pipeline.Source("f", 4, count(tokens)), pipeline.Parallel, double)
+		g := pipeline.Map(f, pipeline.Parallel, func(_ *pipeline.Token, v int) ([4]int, error) { return [4]int{v}, nil })
+		p, err := pipeline.Sink(g.MaxTokens(2), pipeline.Serial, func(*pipeline.Token, [4]int) error { return nil })
 		require.NoError(t, err)
 		return testing.AllocsPerRun(5, func() { require.NoError(t, ex.Run(t.Context(), p)) })
 	}
@@ -288,7 +288,7 @@ func TestFlowForgets(t *testing.T) {
 	ex := newExecutor(t, 1)
 	type big [1 << 10]byte
 	var last weak.Pointer[big]
-	f := pipeline.From("f", 1, func(t *pipeline.Token) (*big, error) {
+	f := pipeline.Source("f", 1, func(t *pipeline.Token) (*big, error) {
 		if t.Number() == 2 {
 			t.Stop()
 			return nil, nil
@@ -299,7 +299,7 @@ func TestFlowForgets(t *testing.T) {
 		}
 		return b, nil
 	})
-	p, err := pipeline.To(pipeline.Then(f, pipeline.Serial, func(t *pipeline.Token, b *big) (int, error) {
+	p, err := pipeline.Sink(pipeline.Map(f, pipeline.Serial, func(t *pipeline.Token, b *big) (int, error) {
 		return int(b[0]), nil
 	}), pipeline.Serial, func(t *pipeline.Token, _ int) error {
 		if t.Number() == 0 {
@@ -314,11 +314,11 @@ func TestFlowForgets(t *testing.T) {
 	require.NoError(t, ex.Run(t.Context(), p))
 }
 
-// TestFlowMistakes: what is wrong with a flow is told by To, all of it, or at the call.
+// TestFlowMistakes: what is wrong with a flow is told by Sink, all of it, or at the call.
 func TestFlowMistakes(t *testing.T) {
-	f := pipeline.From[int]("f", -1, nil)
-	g := pipeline.Then[int, int](f, pipeline.Serial, nil).MaxTokens(3).Named("g")
-	_, err := pipeline.To(g, pipeline.Parallel, nil)
+	f := pipeline.Source[int]("f", -1, nil)
+	g := pipeline.Map[int, int](f, pipeline.Serial, nil).MaxTokens(3).Named("g")
+	_, err := pipeline.Sink(g, pipeline.Parallel, nil)
 	for _, want := range []string{
 		`pipeline "f": -1 lines`, "stage 0 has no function", "stage 1 (g) has no function",
 		"stage 1 (g) is serial and has MaxTokens", "stage 2 has no function",
@@ -328,12 +328,12 @@ func TestFlowMistakes(t *testing.T) {
 	_, err = pipeline.Collect(t.Context(), newExecutor(t, 1), g)
 	require.ErrorContains(t, err, "-1 lines")
 	for want, f := range map[string]pipeline.Flow[int]{
-		`pipeline "f": stage 0 has no function`:   pipeline.From[int]("f", 0, nil),
-		`pipeline "s": FromSeq of a nil sequence`: pipeline.FromSeq[int]("s", 0, nil),
-		`pipeline "c": FromChan of a nil channel`: pipeline.FromChan[int]("c", 0, nil),
-		`pipeline "n": FromChan of a nil channel`: pipeline.FromChan[int]("n", 0, nil).Named("read"),
-		"pipeline \"l\": FromSeq of a nil sequence\npipeline \"l\": stage 1 has no function": pipeline.Then[int, int](
-			pipeline.FromSeq[int]("l", 0, nil), pipeline.Parallel, nil),
+		`pipeline "f": stage 0 has no function`:     pipeline.Source[int]("f", 0, nil),
+		`pipeline "s": SourceSeq of a nil sequence`: pipeline.SourceSeq[int]("s", 0, nil),
+		`pipeline "c": SourceChan of a nil channel`: pipeline.SourceChan[int]("c", 0, nil),
+		`pipeline "n": SourceChan of a nil channel`: pipeline.SourceChan[int]("n", 0, nil).Named("read"),
+		"pipeline \"l\": SourceSeq of a nil sequence\npipeline \"l\": stage 1 has no function": pipeline.Map[int, int](
+			pipeline.SourceSeq[int]("l", 0, nil), pipeline.Parallel, nil),
 	} {
 		_, err := pipeline.Collect(t.Context(), newExecutor(t, 1), f)
 		require.EqualError(t, err, want)
@@ -341,13 +341,13 @@ func TestFlowMistakes(t *testing.T) {
 
 	var none pipeline.Flow[int]
 	for method, call := range map[string]func(){
-		"Then":      func() { pipeline.Then(none, pipeline.Serial, double) },
-		"To":        func() { _, _ = pipeline.To(none, pipeline.Serial, func(*pipeline.Token, int) error { return nil }) },
+		"Map":       func() { pipeline.Map(none, pipeline.Serial, double) },
+		"Sink":      func() { _, _ = pipeline.Sink(none, pipeline.Serial, func(*pipeline.Token, int) error { return nil }) },
 		"Collect":   func() { _, _ = pipeline.Collect(t.Context(), nil, none) },
 		"Named":     func() { none.Named("n") },
 		"MaxTokens": func() { none.MaxTokens(1) },
 	} {
-		require.PanicsWithValue(t, "pipeline: "+method+" of a Flow that was not made by From", call)
+		require.PanicsWithValue(t, "pipeline: "+method+" of a Flow that was not made by Source", call)
 	}
 }
 
@@ -364,8 +364,8 @@ func TestObservedFlow(t *testing.T) {
 		},
 	}}})
 	require.NoError(t, err)
-	f := pipeline.From("f", 3, count(20)).Named("read")
-	_, err = pipeline.Collect(t.Context(), ex, pipeline.Then(f, pipeline.Parallel, double).Named("narrow").MaxTokens(1))
+	f := pipeline.Source("f", 3, count(20)).Named("read")
+	_, err = pipeline.Collect(t.Context(), ex, pipeline.Map(f, pipeline.Parallel, double).Named("narrow").MaxTokens(1))
 	require.NoError(t, err)
 	require.NoError(t, ex.Close())
 	require.Equal(t, map[string]int{"f/0 read": 21, "f/1 narrow": 20, "f/2 ": 20}, told)

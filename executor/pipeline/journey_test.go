@@ -40,8 +40,9 @@ var (
 func newJourney(rng *rand.Rand) *journey {
 	j := &journey{stages: make([]pipeline.Stage, 1+rng.IntN(5)), plan: make([][][]int, rng.IntN(40))}
 	for i := range j.stages {
-		j.stages[i].Serial = i == 0 || rng.IntN(3) == 0
-		if !j.stages[i].Serial && rng.IntN(2) == 0 {
+		if i == 0 || rng.IntN(3) == 0 {
+			j.stages[i].Mode = pipeline.Serial
+		} else if rng.IntN(2) == 0 {
 			j.stages[i].MaxTokens = 1 + rng.IntN(3)
 		}
 		j.stages[i].Run = func(t *pipeline.Token) error { return j.pass(i, t) }
@@ -118,7 +119,8 @@ func (j *journey) pass(stage int, t *pipeline.Token) error {
 	n := t.Number()
 	now := j.inside[stage].Add(1)
 	defer j.inside[stage].Add(-1)
-	if limit := int32(j.stages[stage].MaxTokens); limit > 0 && now > limit || j.stages[stage].Serial && now > 1 {
+	serial := j.stages[stage].Mode == pipeline.Serial
+	if limit := int32(j.stages[stage].MaxTokens); limit > 0 && now > limit || serial && now > 1 {
 		return fmt.Errorf("%d tokens in stage %d", now, stage)
 	}
 	j.most[stage].Store(max(j.most[stage].Load(), now))
@@ -137,7 +139,7 @@ func (j *journey) pass(stage int, t *pipeline.Token) error {
 			}
 		}
 	}
-	if j.stages[stage].Serial {
+	if serial {
 		if want := j.order[j.passed[stage]]; n != want {
 			return fmt.Errorf("token %d comes to stage %d in place of %d", n, stage, want)
 		}
@@ -209,7 +211,7 @@ func TestLimit(t *testing.T) {
 	var inside, most atomic.Int32
 	meet := make(chan struct{}) // the first two tokens meet in the stage, so it takes two
 	p, err := pipeline.New("limited", 8,
-		pipeline.Stage{Serial: true, Run: until(tokens)},
+		pipeline.Stage{Mode: pipeline.Serial, Run: until(tokens)},
 		pipeline.Stage{Name: "narrow", MaxTokens: limit, Run: func(t *pipeline.Token) error {
 			most.Store(max(most.Load(), inside.Add(1)))
 			defer inside.Add(-1)
@@ -238,7 +240,7 @@ func TestLimitAndFailures(t *testing.T) {
 			ex := newExecutor(t, 4)
 			for at := range 10 {
 				p, err := pipeline.New("limited", 8,
-					pipeline.Stage{Serial: true, Run: until(100)},
+					pipeline.Stage{Mode: pipeline.Serial, Run: until(100)},
 					pipeline.Stage{Name: "narrow", MaxTokens: 1, Run: func(t *pipeline.Token) error {
 						runtime.Gosched()
 						if t.Number() == at {
@@ -282,7 +284,9 @@ func TestDeferErrors(t *testing.T) {
 			"token 2: deferred until a token passes that does not come: 2 → 5 → 99"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := pipeline.New("d", 3, pipeline.Stage{Name: "read", Serial: true, Run: func(t *pipeline.Token) error {
+			p, err := pipeline.New("d", 3, pipeline.Stage{Name: "read", Mode: pipeline.Serial, Run: func(
+				t *pipeline.Token,
+			) error {
 				if t.Number() == 10 {
 					t.Stop()
 				} else {
@@ -296,7 +300,7 @@ func TestDeferErrors(t *testing.T) {
 		})
 	}
 	// Of a long circle the middle is left out.
-	p, err := pipeline.New("long", 3, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+	p, err := pipeline.New("long", 3, pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 		if t.Number() < 1000 {
 			t.Defer(t.Number() + 1)
 		} else {
@@ -329,7 +333,7 @@ func TestDeferMany(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			order := 0
-			p, err := pipeline.New("many", 4, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+			p, err := pipeline.New("many", 4, pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 				n := t.Number()
 				switch {
 				case n == tokens:
@@ -351,20 +355,20 @@ func TestDeferMany(t *testing.T) {
 // TestMisuse: what is wrong is told at once, with the place.
 func TestMisuse(t *testing.T) {
 	ex := newExecutor(t, 1)
-	fine := pipeline.Stage{Serial: true, Run: until(3)}
+	fine := pipeline.Stage{Mode: pipeline.Serial, Run: until(3)}
 	for want, stages := range map[string][]pipeline.Stage{
 		"Stop in stage 1 (late): only the first stage says when there are no more tokens": {fine,
 			{Name: "late", Run: func(t *pipeline.Token) error { t.Stop(); return nil }}},
 		"Defer in stage 1: only tokens in the first stage can wait for others": {fine,
 			{Run: func(t *pipeline.Token) error { t.Defer(7); return nil }}},
 		"token 0 is to wait for token -1: numbers begin at 0": {
-			{Serial: true, Run: func(t *pipeline.Token) error { t.Defer(-1); return nil }}},
+			{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error { t.Defer(-1); return nil }}},
 		"token 0 is deferred after Stop": {
-			{Serial: true, Run: func(t *pipeline.Token) error { t.Stop(); t.Defer(1); return nil }}},
+			{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error { t.Stop(); t.Defer(1); return nil }}},
 		"Stop of token 0, which is deferred": {
-			{Serial: true, Run: func(t *pipeline.Token) error { t.Defer(1); t.Stop(); return nil }}},
+			{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error { t.Defer(1); t.Stop(); return nil }}},
 		"Stop of a token that was deferred": {
-			{Serial: true, Run: func(t *pipeline.Token) error {
+			{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 				if t.Deferrals() > 0 {
 					t.Stop()
 				} else if t.Number() == 0 {
@@ -379,12 +383,13 @@ func TestMisuse(t *testing.T) {
 	}
 	for want, stage := range map[string]pipeline.Stage{
 		"stage 1 (narrow) has MaxTokens of -1":         {Name: "narrow", MaxTokens: -1, Run: fine.Run},
-		"stage 1 (narrow) is serial and has MaxTokens": {Name: "narrow", MaxTokens: 1, Serial: true, Run: fine.Run},
+		"stage 1 (narrow) is serial and has MaxTokens": {Name: "narrow", MaxTokens: 1, Mode: pipeline.Serial, Run: fine.Run},
 		"stage 1 (nothing) has no function":            {Name: "nothing"},
+		"stage 1 has a Mode of 2":                      {Mode: 2, Run: fine.Run},
 		"stage 1 has no function\npipeline \"p\": st":  {MaxTokens: -1},
 	} {
 		_, err := pipeline.New("p", 1, fine, stage)
 		require.ErrorContains(t, err, want)
 	}
-	require.ErrorContains(t, ex.Run(t.Context(), &pipeline.Pipeline{}), "not made by New or To")
+	require.ErrorContains(t, ex.Run(t.Context(), &pipeline.Pipeline{}), "not made by New or Sink")
 }

@@ -14,9 +14,9 @@ import (
 type Stage struct {
 	// Name is told in errors and to observers. "" means that the stage has a number only.
 	Name string
-	// Serial says that the stage takes one token at a time, in the order in which they entered the pipeline. The first
-	// stage must be serial.
-	Serial bool
+	// Mode says whether the stage takes any tokens that have reached it, or one at a time. The first stage must be
+	// [Serial].
+	Mode Mode
 	// MaxTokens is the largest number of tokens that a parallel stage takes at a time, 0 for no limit. A token that comes
 	// when the stage is full is put aside and enters in its turn. No worker waits for that. A serial stage has no
 	// MaxTokens.
@@ -71,7 +71,7 @@ type Pipeline struct {
 	binder func(*binding)    // makes the functions of the stages for a run; nil if they are the same for all
 }
 
-var errNotMade = errors.New("pipeline: a Pipeline that was not made by New or To")
+var errNotMade = errors.New("pipeline: a Pipeline that was not made by New or Sink")
 
 // maxLines is the largest number of lines. Arbitrary: every run has a cell for each line and stage, and more than a few
 // lines for each worker only take memory.
@@ -95,16 +95,19 @@ func newPipeline(name string, lines, fewest int, stages []Stage) (*Pipeline, err
 	}
 	if len(stages) == 0 {
 		bad("no stages")
-	} else if !stages[0].Serial {
+	} else if stages[0].Mode == Parallel {
 		bad("the first stage is parallel: tokens enter one after the other, make it serial")
 	}
 	for i, s := range stages {
 		if s.Run == nil {
 			bad("stage %s has no function", stageName(i, s.Name))
 		}
+		if s.Mode > Serial {
+			bad("stage %s has a Mode of %d: use Parallel or Serial", stageName(i, s.Name), s.Mode)
+		}
 		if s.MaxTokens < 0 {
 			bad("stage %s has MaxTokens of %d: use 0 for no limit", stageName(i, s.Name), s.MaxTokens)
-		} else if s.MaxTokens > 0 && s.Serial {
+		} else if s.MaxTokens > 0 && s.Mode == Serial {
 			bad("stage %s is serial and has MaxTokens: a serial stage takes one token at a time", stageName(i, s.Name))
 		}
 	}
@@ -125,7 +128,7 @@ func (p *Pipeline) Name() string {
 // mustBe panics if p is nil.
 func (p *Pipeline) mustBe() {
 	if p == nil {
-		panic("pipeline: a nil Pipeline is used: make one with New or To")
+		panic("pipeline: a nil Pipeline is used: make one with New or Sink")
 	}
 }
 

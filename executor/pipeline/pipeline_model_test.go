@@ -34,7 +34,7 @@ func passTwo(lines int, fails bool) {
 	came := make([]xatomic.Plain[int], lines) // through how many stages the token of the line has come
 	var out xatomic.Plain[int]
 	p, err := New("p", lines,
-		Stage{Serial: true, Run: func(t *Token) error {
+		Stage{Mode: Serial, Run: func(t *Token) error {
 			if t.Number() == tokens {
 				t.Stop()
 				return nil
@@ -50,7 +50,7 @@ func passTwo(lines int, fails bool) {
 			}
 			return nil
 		}},
-		Stage{Serial: true, Run: func(t *Token) error {
+		Stage{Mode: Serial, Run: func(t *Token) error {
 			model.Assert(came[t.Line()].Get() == 2, "the third stage before the second")
 			model.Assert(out.Get() == t.Number(), "token %d comes out as number %d", t.Number(), out.Get())
 			out.Set(out.Get() + 1)
@@ -109,7 +109,7 @@ func passLimit(lines int, fails string) {
 	var inside xatomic.Plain[bool]
 	var out xatomic.Plain[int]
 	p, err := New("p", lines,
-		Stage{Serial: true, Run: func(t *Token) error {
+		Stage{Mode: Serial, Run: func(t *Token) error {
 			if t.Number() == tokens {
 				t.Stop()
 			}
@@ -156,7 +156,7 @@ func passDeferred(lines, on int) {
 	order := [][]int{1: {1, 0, 2}, 2: {1, 2, 0}}[on]
 	var in, out xatomic.Plain[int]
 	p, err := New("p", lines,
-		Stage{Serial: true, Run: func(t *Token) error {
+		Stage{Mode: Serial, Run: func(t *Token) error {
 			switch {
 			case t.Number() == tokens:
 				t.Stop()
@@ -167,7 +167,7 @@ func passDeferred(lines, on int) {
 			}
 			return nil
 		}},
-		Stage{Serial: true, Run: func(t *Token) error {
+		Stage{Mode: Serial, Run: func(t *Token) error {
 			model.Assert(order[out.Get()] == t.Number(), "token %d comes out as number %d", t.Number(), out.Get())
 			out.Set(out.Get() + 1)
 			return nil

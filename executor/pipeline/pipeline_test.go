@@ -53,7 +53,10 @@ func newCourse(t *testing.T, lines, tokens int, serial []bool) (*course, *pipeli
 		passed: make([]atomic.Int32, tokens)}
 	stages := make([]pipeline.Stage, len(serial))
 	for i := range stages {
-		stages[i] = pipeline.Stage{Serial: serial[i], Run: func(t *pipeline.Token) error { return c.pass(i, t) }}
+		stages[i].Run = func(t *pipeline.Token) error { return c.pass(i, t) }
+		if serial[i] {
+			stages[i].Mode = pipeline.Serial
+		}
 	}
 	p, err := pipeline.New("course", lines, stages...)
 	require.NoError(t, err)
@@ -126,7 +129,7 @@ func TestRuns(t *testing.T) {
 	ex := newExecutor(t, 4)
 	var sum atomic.Int64
 	p, err := pipeline.New("sum", 3,
-		pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+		pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 			if t.Number() == 100 {
 				t.Stop()
 			}
@@ -168,9 +171,9 @@ func TestFailures(t *testing.T) {
 			for at := range 3 {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
-				stages := make([]pipeline.Stage, 3)
+				stages := []pipeline.Stage{{Mode: pipeline.Serial}, {Mode: pipeline.Parallel}, {Mode: pipeline.Serial}}
 				for i := range stages {
-					stages[i] = pipeline.Stage{Serial: i != 1, Run: func(t *pipeline.Token) error {
+					stages[i].Run = func(t *pipeline.Token) error {
 						if i == at && t.Number() == 20 {
 							err := fail(cancel)
 							for t.Context().Err() == nil && name == "cancel" {
@@ -179,7 +182,7 @@ func TestFailures(t *testing.T) {
 							return err
 						}
 						return nil
-					}}
+					}
 				}
 				p, err := pipeline.New("endless", 4, stages...)
 				require.NoError(t, err)
@@ -208,7 +211,9 @@ func TestFailures(t *testing.T) {
 // The error of a stage tells the run too, if that has another name than the pipeline.
 func TestStageErrorOfNamedRun(t *testing.T) {
 	ex := newExecutor(t, 1)
-	p, err := pipeline.New("pages", 1, pipeline.Stage{Serial: true, Name: "fetch", Run: func(*pipeline.Token) error {
+	p, err := pipeline.New("pages", 1, pipeline.Stage{Name: "fetch", Mode: pipeline.Serial, Run: func(
+		*pipeline.Token,
+	) error {
 		return errTest
 	}})
 	require.NoError(t, err)
@@ -232,24 +237,24 @@ func TestTooManyLines(t *testing.T) {
 	ex := newExecutor(t, 1)
 	for name, build := range map[string]func(lines int) (*pipeline.Pipeline, error){
 		"New": func(lines int) (*pipeline.Pipeline, error) {
-			return pipeline.New("p", lines, pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+			return pipeline.New("p", lines, pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 				_, err := stop(t)
 				return err
 			}})
 		},
-		"From": func(lines int) (*pipeline.Pipeline, error) {
-			return pipeline.To(pipeline.From("p", lines, stop), pipeline.Serial, sink)
+		"Source": func(lines int) (*pipeline.Pipeline, error) {
+			return pipeline.Sink(pipeline.Source("p", lines, stop), pipeline.Serial, sink)
 		},
-		"FromSeq": func(lines int) (*pipeline.Pipeline, error) {
-			return pipeline.To(pipeline.FromSeq("p", lines, slices.Values([]int{1})), pipeline.Serial, sink)
+		"SourceSeq": func(lines int) (*pipeline.Pipeline, error) {
+			return pipeline.Sink(pipeline.SourceSeq("p", lines, slices.Values([]int{1})), pipeline.Serial, sink)
 		},
-		"FromChan": func(lines int) (*pipeline.Pipeline, error) {
+		"SourceChan": func(lines int) (*pipeline.Pipeline, error) {
 			c := make(chan int)
 			close(c)
-			return pipeline.To(pipeline.FromChan("p", lines, c), pipeline.Serial, sink)
+			return pipeline.Sink(pipeline.SourceChan("p", lines, c), pipeline.Serial, sink)
 		},
 		"Collect": func(lines int) (*pipeline.Pipeline, error) {
-			_, err := pipeline.Collect(t.Context(), ex, pipeline.From("p", lines, stop))
+			_, err := pipeline.Collect(t.Context(), ex, pipeline.Source("p", lines, stop))
 			return nil, err
 		},
 	} {
@@ -268,7 +273,7 @@ func TestTooManyLines(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	fine := pipeline.Stage{Serial: true, Run: func(*pipeline.Token) error { return nil }}
+	fine := pipeline.Stage{Mode: pipeline.Serial, Run: func(*pipeline.Token) error { return nil }}
 	for want, make := range map[string]func() (*pipeline.Pipeline, error){
 		"0 lines":   func() (*pipeline.Pipeline, error) { return pipeline.New("p", 0, fine) },
 		"no stages": func() (*pipeline.Pipeline, error) { return pipeline.New("p", 1) },

@@ -69,7 +69,7 @@ func (p *Pipeline) Begin(r *executor.JobRun) (*executor.Item, error) {
 			c.Body = &s.Body
 			c.Exec = func(w *executor.Worker, _ *executor.Item) *executor.Item { return s.exec(w, c) }
 			// The first token of a line finds the line free, and line 0 has no token before it.
-			if stage > 0 && line > 0 && p.stages[stage].Serial {
+			if stage > 0 && line > 0 && p.stages[stage].Mode == Serial {
 				c.join.Arm(2)
 			} else {
 				c.join.Arm(1)
@@ -88,7 +88,7 @@ func (s *run) cell(line, stage int) *cell { return &s.cells[line*len(s.stages)+s
 
 // exec runs a cell. It returns the next cell of the same token if that is ready, else that of the next line.
 func (s *run) exec(w *executor.Worker, c *cell) *executor.Item {
-	serial := s.stages[c.stage].Serial
+	serial := s.stages[c.stage].Mode == Serial
 	if serial {
 		c.join.Arm(2)
 	} else {

@@ -10,12 +10,12 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// FromChan begins a Flow whose values are received from a channel, until it is closed. The worker that receives waits
+// SourceChan begins a Flow whose values are received from a channel, until it is closed. The worker that receives waits
 // as in [executor.Blocking], also for the end of the run's context. A run that ends early leaves values in the channel.
-func FromChan[T any](name string, lines int, c <-chan T) Flow[T] {
-	f := From(name, lines, func(t *Token) (T, error) { return receive(t, c) })
+func SourceChan[T any](name string, lines int, c <-chan T) Flow[T] {
+	f := Source(name, lines, func(t *Token) (T, error) { return receive(t, c) })
 	if c == nil {
-		f.wrong = fmt.Errorf("pipeline %q: FromChan of a nil channel", name)
+		f.wrong = fmt.Errorf("pipeline %q: SourceChan of a nil channel", name)
 	}
 	return f
 }
@@ -46,17 +46,17 @@ func await[T any](ctx context.Context, c <-chan T) (value T, ok bool, err error)
 	return value, ok, err
 }
 
-// FromSeq begins a Flow whose values are those of a sequence. Each run iterates over seq on a goroutine of its own, and
-// takes up to two values for each line in advance. The worker that needs a value which is not there yet waits as in
+// SourceSeq begins a Flow whose values are those of a sequence. Each run iterates over seq on a goroutine of its own,
+// and takes up to two values for each line in advance. The worker that needs a value which is not there yet waits as in
 // [executor.Blocking]. If the run ends early, seq is told so as by a break in a range loop. The run waits until seq has
 // returned. A panic in seq fails the run.
 //
-// The function next of [iter.Pull] is no source for [From]: workers are locked to OS threads, and there the runtime ends
-// the process, because OS thread locking must match locking at coroutine creation.
-func FromSeq[T any](name string, lines int, seq iter.Seq[T]) Flow[T] {
+// The function next of [iter.Pull] is no source for [Source]: workers are locked to OS threads, and there the runtime
+// ends the process, because OS thread locking must match locking at coroutine creation.
+func SourceSeq[T any](name string, lines int, seq iter.Seq[T]) Flow[T] {
 	f := Flow[T]{name: name, lines: lines, stages: []Stage{stageOf(Serial, false)}}
 	if seq == nil {
-		f.wrong = fmt.Errorf("pipeline %q: FromSeq of a nil sequence", name)
+		f.wrong = fmt.Errorf("pipeline %q: SourceSeq of a nil sequence", name)
 	}
 	f.bind = func(b *binding) []place[T] {
 		out := make([]place[T], b.lines)

@@ -61,13 +61,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	for _, photo := range photos {
 		// A worker that has read a photograph makes its thumbnails next, since it runs the newest tasks first. So about
 		// as many photographs are in memory as there are workers, however many there are.
-		read := graph.Make(g, func(context.Context) (image.Image, error) {
+		read := graph.Source(g, func(context.Context) (image.Image, error) {
 			img, err := decode(photo)
 			failed.add(err) // and no error of the task, which would end the work on all others
 			return img, nil
 		}).Named("read " + filepath.Base(photo))
 		for _, width := range sizes {
-			graph.Use(read, func(_ context.Context, img image.Image) error {
+			graph.Sink(read, func(_ context.Context, img image.Image) error {
 				if img == nil {
 					return nil
 				}

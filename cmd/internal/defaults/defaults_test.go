@@ -113,7 +113,7 @@ func TestDefault(t *testing.T) {
 		squares := make([]int, 1000)
 		require.NoError(t, parallel.For(ctx, parallel.Options{}, 0, len(squares), func(i int) { squares[i] = i * i }))
 		require.Equal(t, 999*999, squares[999])
-		got, err := pipeline.Collect(ctx, nil, pipeline.FromSeq("numbers", 0, slices.Values([]int{1, 2, 3})))
+		got, err := pipeline.Collect(ctx, nil, pipeline.SourceSeq("numbers", 0, slices.Values([]int{1, 2, 3})))
 		require.NoError(t, err)
 		require.Equal(t, []int{1, 2, 3}, got)
 	})

@@ -98,24 +98,24 @@ func (c *chore) pipeline(n int) error {
 	tokens := 1 + n/4
 	c.units = int64(tokens * 3)
 	next := 0 // plain: the stage is serial
-	stage := func(serial bool) pipeline.Stage {
-		return pipeline.Stage{Serial: serial, Run: func(*pipeline.Token) error { return c.unit() }}
+	stage := func(mode pipeline.Mode) pipeline.Stage {
+		return pipeline.Stage{Mode: mode, Run: func(*pipeline.Token) error { return c.unit() }}
 	}
-	first := pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+	first := pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 		if t.Number() == tokens {
 			t.Stop()
 			return nil
 		}
 		return c.unit()
 	}}
-	last := pipeline.Stage{Serial: true, Run: func(t *pipeline.Token) error {
+	last := pipeline.Stage{Mode: pipeline.Serial, Run: func(t *pipeline.Token) error {
 		if t.Number() != next {
 			return fmt.Errorf("%w: token %d in place of %d", errWrongValue, t.Number(), next)
 		}
 		next++
 		return c.unit()
 	}}
-	p, err := pipeline.New("pipeline", 1+c.rng.IntN(8), first, stage(c.rng.IntN(2) == 0), last)
+	p, err := pipeline.New("pipeline", 1+c.rng.IntN(8), first, stage(pipeline.Mode(c.rng.IntN(2))), last)
 	if err != nil {
 		return err
 	}
@@ -168,8 +168,8 @@ func (c *chore) flow(n int) error {
 		}
 		return 1, c.unit()
 	})
-	made := graph.Make(g, func(context.Context) (int64, error) { return wide, c.unit() })
-	used := graph.Use(made, func(_ context.Context, w int64) error {
+	made := graph.Source(g, func(context.Context) (int64, error) { return wide, c.unit() })
+	used := graph.Sink(made, func(_ context.Context, w int64) error {
 		if w != wide {
 			return errWrongValue
 		}
