@@ -44,12 +44,14 @@ var callersNames = [callersModes]string{
 func (c Callers) String() string { return enum.Name(c, "Callers", callersNames[:]) }
 
 // MarshalText returns the name of c. It implements [encoding.TextMarshaler].
-func (c Callers) MarshalText() ([]byte, error) { return enum.Text(c, "Callers", callersNames[:]) }
+func (c Callers) MarshalText() ([]byte, error) {
+	return enum.Text(c, "executor", "Callers", callersNames[:])
+}
 
 // UnmarshalText sets c to the value of that name, for [flag.TextVar], JSON and the like. "" is AutoCallers. For any
 // other name it returns an error that lists the names.
 func (c *Callers) UnmarshalText(name []byte) error {
-	return enum.SetText(c, "Callers", name, callersNames[:])
+	return enum.SetText(c, "executor", "Callers", name, callersNames[:])
 }
 
 // resolveCallers replaces AutoCallers by what it stands for. It reports callers that cannot take part.

@@ -30,12 +30,12 @@ var classNames = [classes]string{ClassNormal: "normal", ClassBatch: "batch", Cla
 func (c Class) String() string { return enum.Name(c, "Class", classNames[:]) }
 
 // MarshalText returns the name of c. It implements [encoding.TextMarshaler].
-func (c Class) MarshalText() ([]byte, error) { return enum.Text(c, "Class", classNames[:]) }
+func (c Class) MarshalText() ([]byte, error) { return enum.Text(c, "executor", "Class", classNames[:]) }
 
 // UnmarshalText sets c to the value of that name, for [flag.TextVar], JSON and the like. "" is ClassNormal. For any
 // other name it returns an error that lists the names.
 func (c *Class) UnmarshalText(name []byte) error {
-	return enum.SetText(c, "Class", name, classNames[:])
+	return enum.SetText(c, "executor", "Class", name, classNames[:])
 }
 
 var systemClasses = [classes]osthread.Class{

@@ -1,6 +1,10 @@
 package pool
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/magpie-go/magpie/executor/internal/enum"
+)
 
 // A Queue is the way in which the tasks of a run that have not begun are kept.
 type Queue uint8
@@ -37,7 +41,7 @@ var queues = []struct {
 		newByPriority},
 }
 
-// String returns the name that [ParseQueue] takes. A value that is none of the constants is written as Queue(9).
+// String returns the name of q. A value that is none of the constants is written as Queue(9).
 func (q Queue) String() string {
 	if int(q) >= len(queues) {
 		return fmt.Sprintf("Queue(%d)", uint8(q))
@@ -59,10 +63,14 @@ func (q Queue) Steals() bool { return int(q) < len(queues) && queues[q].steals }
 // Queues lists every queue.
 func Queues() []Queue { return list[Queue](len(queues)) }
 
-// ParseQueue returns the Queue of that name: "centralised", "perthread", "perthread-fifo" or
-// "priority". For any other name it returns
-// an error that lists these.
-func ParseQueue(name string) (Queue, error) { return parse("queue", name, Queues()) }
+// MarshalText returns the name of q. It implements [encoding.TextMarshaler].
+func (q Queue) MarshalText() ([]byte, error) { return enum.Text(q, "pool", "Queue", names(Queues())) }
+
+// UnmarshalText sets q to the value of that name, for [flag.TextVar], JSON and the like. "" is Centralised. For any
+// other name it returns an error that lists the names.
+func (q *Queue) UnmarshalText(name []byte) error {
+	return enum.SetText(q, "pool", "Queue", name, names(Queues()))
+}
 
 // Stealing says what a worker whose queue is empty takes from the queues of others: from which of them, and how many of
 // its tasks. Stolen tasks go to the queue of the thief.
@@ -93,7 +101,7 @@ var stealings = []struct {
 	RandomAll:     {"random+all", "take all of a random queue that is not empty", random, whole},
 }
 
-// String returns the name that [ParseStealing] takes. A value that is none of the constants is written as Stealing(9).
+// String returns the name of s. A value that is none of the constants is written as Stealing(9).
 func (s Stealing) String() string {
 	if int(s) >= len(stealings) {
 		return fmt.Sprintf("Stealing(%d)", uint8(s))
@@ -112,9 +120,16 @@ func (s Stealing) About() string {
 // Stealings lists every way to steal, NoStealing first.
 func Stealings() []Stealing { return list[Stealing](len(stealings)) }
 
-// ParseStealing returns the Stealing of that name: "off", "neighbour+one", "neighbour+half", "neighbour+all",
-// "random+one", "random+half" or "random+all". For any other name it returns an error that lists these.
-func ParseStealing(name string) (Stealing, error) { return parse("way to steal", name, Stealings()) }
+// MarshalText returns the name of s. It implements [encoding.TextMarshaler].
+func (s Stealing) MarshalText() ([]byte, error) {
+	return enum.Text(s, "pool", "Stealing", names(Stealings()))
+}
+
+// UnmarshalText sets s to the value of that name, for [flag.TextVar], JSON and the like. "" is NoStealing. For any
+// other name it returns an error that lists the names.
+func (s *Stealing) UnmarshalText(name []byte) error {
+	return enum.SetText(s, "pool", "Stealing", name, names(Stealings()))
+}
 
 // Idle says what a drainer does when no task is left for it and tasks of other drainers are still running.
 type Idle uint8
@@ -134,7 +149,7 @@ var idles = []struct{ name, about string }{
 	Spin:  {"spin", "a worker without a task looks again and again until all tasks have ended: a busy core each"},
 }
 
-// String returns the name that [ParseIdle] takes. A value that is none of the constants is written as Idle(9).
+// String returns the name of i. A value that is none of the constants is written as Idle(9).
 func (i Idle) String() string {
 	if int(i) >= len(idles) {
 		return fmt.Sprintf("Idle(%d)", uint8(i))
@@ -153,9 +168,14 @@ func (i Idle) About() string {
 // Idles lists every way to be idle.
 func Idles() []Idle { return list[Idle](len(idles)) }
 
-// ParseIdle returns the Idle of that name: "leave" or "spin". For any other name it returns an error that lists
-// these.
-func ParseIdle(name string) (Idle, error) { return parse("way to be idle", name, Idles()) }
+// MarshalText returns the name of i. It implements [encoding.TextMarshaler].
+func (i Idle) MarshalText() ([]byte, error) { return enum.Text(i, "pool", "Idle", names(Idles())) }
+
+// UnmarshalText sets i to the value of that name, for [flag.TextVar], JSON and the like. "" is Leave. For any
+// other name it returns an error that lists the names.
+func (i *Idle) UnmarshalText(name []byte) error {
+	return enum.SetText(i, "pool", "Idle", name, names(Idles()))
+}
 
 // kind is a small enumeration.
 type kind interface {
@@ -171,11 +191,10 @@ func list[K kind](n int) []K {
 	return all
 }
 
-func parse[K kind](what, name string, all []K) (K, error) {
-	for _, k := range all {
-		if k.String() == name {
-			return k, nil
-		}
+func names[K kind](all []K) []string {
+	texts := make([]string, len(all))
+	for i, k := range all {
+		texts[i] = k.String()
 	}
-	return 0, fmt.Errorf("pool: no %s %q: use one of %v", what, name, all)
+	return texts
 }

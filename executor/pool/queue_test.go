@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"encoding"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -159,11 +160,11 @@ func TestMoveIsNotMissed(t *testing.T) {
 	require.Equal(t, none, got)
 }
 
-// TestTables: every value has a name of its own that parses, and a line that describes it.
+// TestTables: every value has a name of its own by which it is found, and a line that describes it.
 func TestTables(t *testing.T) {
-	checkTable(t, Queues(), ParseQueue)
-	checkTable(t, Stealings(), ParseStealing)
-	checkTable(t, Idles(), ParseIdle)
+	checkTable(t, "Queue", Queues())
+	checkTable(t, "Stealing", Stealings())
+	checkTable(t, "Idle", Idles())
 	require.Equal(t, "Queue(4) Stealing(7) Idle(2)", fmt.Sprint(Queue(4), Stealing(7), Idle(2)))
 	require.Empty(t, Queue(4).About()+Stealing(7).About()+Idle(2).About())
 	require.False(t, Queue(4).Steals())
@@ -171,19 +172,31 @@ func TestTables(t *testing.T) {
 
 func checkTable[K interface {
 	kind
+	encoding.TextMarshaler
 	About() string
-}](t *testing.T, all []K, parse func(string) (K, error)) {
+}, P interface {
+	*K
+	encoding.TextUnmarshaler
+}](t *testing.T, typ string, all []K) {
+	var k K
 	seen := make(map[string]bool)
-	for _, k := range all {
-		got, err := parse(k.String())
+	for _, k = range all {
+		name, err := k.MarshalText()
 		require.NoError(t, err)
+		require.Equal(t, k.String(), string(name))
+		var got K
+		require.NoError(t, P(&got).UnmarshalText(name))
 		require.Equal(t, k, got)
 		require.NotEmpty(t, k.About())
 		require.False(t, seen[k.String()])
 		seen[k.String()] = true
 	}
-	_, err := parse("x")
-	require.ErrorContains(t, err, fmt.Sprintf(`"x": use one of %v`, all))
+	require.EqualError(t, P(&k).UnmarshalText([]byte("x")), fmt.Sprintf(`pool: %s is "x": use one of %v`, typ, all))
+	require.Equal(t, all[len(all)-1], k, "a wrong name changed the value")
+	require.NoError(t, P(&k).UnmarshalText(nil))
+	require.Equal(t, all[0], k)
+	_, err := K(len(all)).MarshalText()
+	require.EqualError(t, err, fmt.Sprintf("pool: %s is %d: use one of %v", typ, len(all), all))
 }
 
 func BenchmarkTake(b *testing.B) {

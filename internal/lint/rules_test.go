@@ -57,8 +57,8 @@ var layers = map[string][]string{
 		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
 	},
 	"executor/pool": { // internal/model under the tag modelcheck only
-		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",
-		"internal/model",
+		"executor", "executor/internal/enum", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad",
+		"internal/errfmt", "internal/model",
 	},
 	"executor/watch": {
 		"executor", "executor/internal/names", "internal/xatomic", "internal/xsync", "internal/pad",

@@ -1,4 +1,4 @@
-// Package enum names the values of the small enumerations of package executor, and finds them by name.
+// Package enum names the values of small enumerations, and finds them by name.
 package enum
 
 import (
@@ -18,19 +18,19 @@ func Name[K Kind](k K, typ string, names []string) string {
 	return names[k]
 }
 
-// Text returns the name of k as MarshalText does, or an error if it has none.
-func Text[K Kind](k K, typ string, names []string) ([]byte, error) {
+// Text returns the name of k, of a type of package pkg, as MarshalText does, or an error if it has none.
+func Text[K Kind](k K, pkg, typ string, names []string) ([]byte, error) {
 	if int(k) >= len(names) {
-		return nil, fmt.Errorf("executor: %s is %d: use one of %v", typ, uint8(k), names)
+		return nil, fmt.Errorf("%s: %s is %d: use one of %v", pkg, typ, uint8(k), names)
 	}
 	return []byte(names[k]), nil
 }
 
 // SetText sets k to the value of that name as UnmarshalText does. "" is the first.
-func SetText[K Kind](k *K, typ string, name []byte, names []string) error {
+func SetText[K Kind](k *K, pkg, typ string, name []byte, names []string) error {
 	i, err := Find(typ, string(name), names)
 	if err != nil {
-		return fmt.Errorf("executor: %w", err)
+		return fmt.Errorf("%s: %w", pkg, err)
 	}
 	*k = K(i)
 	return nil

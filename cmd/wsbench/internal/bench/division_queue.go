@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding"
 	"slices"
 	"strings"
 
@@ -17,14 +18,12 @@ var DefaultQueue = pool.Centralised.String()
 func parseQueue(asked string) (o pool.Options, err error) {
 	words := strings.Split(asked, "+")
 	name := words[0]
-	if o.Queue, err = pool.ParseQueue(name); err != nil {
+	if !isNamed(&o.Queue, name) {
 		return o, input.Unknown("queue", name, texts(pool.Queues()))
 	}
 	var others []string
 	for _, w := range words[1:] {
-		if idle, err := pool.ParseIdle(w); err == nil {
-			o.Idle = idle
-		} else {
+		if !isNamed(&o.Idle, w) {
 			others = append(others, w)
 		}
 	}
@@ -32,11 +31,11 @@ func parseQueue(asked string) (o pool.Options, err error) {
 		return o, checkSpelling(asked, o)
 	}
 	stealing := strings.Join(others, "+")
-	o.Stealing, err = pool.ParseStealing(stealing)
+	known := isNamed(&o.Stealing, stealing)
 	switch {
-	case err != nil && !o.Queue.Steals():
+	case !known && !o.Queue.Steals():
 		return o, input.Errorf("queue %q: what is %q? After %s may come +%v", asked, stealing, name, pool.Spin)
-	case err != nil:
+	case !known:
 		return o, input.Errorf("queue %q: what is %q? After %s may come a way to steal, +%s, and +%v",
 			asked, stealing, name, strings.Join(stealingOptions(), ", +"), pool.Spin)
 	case o.Stealing != pool.NoStealing && !o.Queue.Steals():
@@ -44,6 +43,11 @@ func parseQueue(asked string) (o pool.Options, err error) {
 			asked, name, pool.PerThread, o.Stealing)
 	}
 	return o, checkSpelling(asked, o)
+}
+
+// isNamed sets v to the value of that name, and reports whether there is one. "" is no name here.
+func isNamed(v encoding.TextUnmarshaler, name string) bool {
+	return name != "" && v.UnmarshalText([]byte(name)) == nil
 }
 
 // checkSpelling refuses another spelling of a queue than the one by which results are compared.
