@@ -74,7 +74,7 @@ type Event struct {
 	Err error
 	// Context is the context of the task or the run. TaskBegin may replace it by one derived from it, such as one with a
 	// value: the function of the task is given that. So are the observers that come after, and TaskEnd. It reaches the
-	// functions that are given a context. That of the root of a [Func] reaches the contexts of its children too, and
+	// functions that are given a context. That of the root of a [NewJob] reaches the contexts of its children too, and
 	// [Scope.Context].
 	Context context.Context
 	// Victim and Items belong to Steal.
@@ -87,6 +87,9 @@ type Event struct {
 // Time returns the time of the event. The clock is read at the first call for an event, so that all observers are told
 // the same time.
 func (e *Event) Time() time.Time {
+	if e == nil {
+		panic("executor: Time of a nil Event: an Observer is told one")
+	}
 	if !e.timed {
 		e.at, e.timed = time.Now(), true
 	}

@@ -97,10 +97,10 @@ func TestEventErr(t *testing.T) {
 			return ex.Run(ctx, g)
 		},
 		"f/root": func(ctx context.Context, ex *executor.Executor, fn func() error) error {
-			return ex.Run(ctx, executor.Func("f", func(*executor.Scope) error { return fn() }))
+			return ex.Run(ctx, executor.NewJob("f", func(*executor.Scope) error { return fn() }))
 		},
 		"f/child": func(ctx context.Context, ex *executor.Executor, fn func() error) error {
-			return ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error {
+			return ex.Run(ctx, executor.NewJob("f", func(s *executor.Scope) error {
 				s.Go(func(context.Context) error { return fn() })
 				return nil
 			}))
@@ -124,13 +124,13 @@ func TestEventErr(t *testing.T) {
 		},
 		"pipe/stage": func(ctx context.Context, ex *executor.Executor, fn func() error) error {
 			p, err := pipeline.New("pipe", 1,
-				pipeline.Stage{Name: "first", Serial: true, Run: func(tok *pipeline.Token) error {
+				pipeline.Stage{Name: "first", Mode: pipeline.Serial, Run: func(tok *pipeline.Token) error {
 					if tok.Number() == 1 {
 						tok.Stop()
 					}
 					return nil
 				}},
-				pipeline.Stage{Name: "stage", Serial: true, Run: func(*pipeline.Token) error { return fn() }})
+				pipeline.Stage{Name: "stage", Mode: pipeline.Serial, Run: func(*pipeline.Token) error { return fn() }})
 			if err != nil {
 				return err
 			}
@@ -180,7 +180,7 @@ func TestTaskSkip(t *testing.T) {
 
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	err := ex.Run(ctx, executor.Func("f", func(s *executor.Scope) error {
+	err := ex.Run(ctx, executor.NewJob("f", func(s *executor.Scope) error {
 		s.Go(func(context.Context) error { return nil })
 		cancel(stop)
 		for s.Context().Err() == nil {
@@ -237,7 +237,7 @@ func TestEventContext(t *testing.T) {
 	a.Precede(b)
 	b.Precede(c)
 	require.NoError(t, ex.Run(t.Context(), g))
-	require.NoError(t, ex.Run(t.Context(), executor.Func("f", func(s *executor.Scope) error {
+	require.NoError(t, ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 		sees(s.Context(), "f/root")
 		s.Go(func(ctx context.Context) error { sees(ctx, "f/child"); return nil })
 		return s.Wait()
@@ -277,7 +277,7 @@ func TestEventTime(t *testing.T) {
 		}
 	}
 	ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{note(&first), note(&second)}})
-	require.NoError(t, ex.Run(t.Context(), executor.Func("f", func(*executor.Scope) error {
+	require.NoError(t, ex.Run(t.Context(), executor.NewJob("f", func(*executor.Scope) error {
 		time.Sleep(time.Millisecond)
 		return nil
 	})))

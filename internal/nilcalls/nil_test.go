@@ -44,7 +44,7 @@ var goodValues = map[string]string{
 	"*executor.Future[int]":  "done",
 	"*executor.Group":        "executor.NewGroup(ex)",
 	"*executor.Promise[int]": "executor.NewPromise[int](bg, ex)",
-	"parallel.On":            "parallel.On{Executor: ex}",
+	"parallel.Options":       "parallel.Options{Executor: ex}",
 	"*graph.Graph":           `graph.New("g")`,
 	"graph.Task":             `graph.New("g").Task(func(context.Context) error { return nil })`,
 	"*graph.Semaphore":       "graph.NewSemaphore(2)",
@@ -368,7 +368,7 @@ func (g *nilProgram) source() string {
 var (
 	_ = io.Discard
 	_ = errors.New
-	_ = parallel.On{}
+	_ = parallel.Options{}
 	_ = graph.New
 	_ = observe.NewSwitch
 	_ = httpdebug.New
