@@ -176,7 +176,7 @@ func (c *child) callObserved(w *Worker, s *Scope) error {
 		return ErrTooDeep
 	}
 	r := s.run
-	return r.Run().CallTask(w, &r.tasks[childTask], func(ctx context.Context) error {
+	return callTask(w, &r.Run().Run, &r.tasks[childTask], r.ctx, func(ctx context.Context) error {
 		if c.fn != nil {
 			return c.fn(ctx)
 		}

@@ -207,7 +207,8 @@ type eventKey struct{}
 func TestEventContext(t *testing.T) {
 	var ends sync.Map
 	first := &executor.Observer{TaskBegin: func(e *executor.Event) {
-		e.Context = context.WithValue(e.Context, eventKey{}, e.Task.Set.Job+"/"+e.Task.Name)
+		around, _ := e.Context.Value(eventKey{}).(string)
+		e.Context = context.WithValue(e.Context, eventKey{}, around+e.Task.Set.Job+"/"+e.Task.Name)
 	}}
 	second := &executor.Observer{
 		TaskBegin: func(e *executor.Event) {
@@ -239,7 +240,7 @@ func TestEventContext(t *testing.T) {
 	require.NoError(t, ex.Run(t.Context(), g))
 	require.NoError(t, ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
 		sees(s.Context(), "f/root")
-		s.Go(func(ctx context.Context) error { sees(ctx, "f/child"); return nil })
+		s.Go(func(ctx context.Context) error { sees(ctx, "f/rootf/child"); return nil })
 		return s.Wait()
 	})))
 	_, err := executor.Async(t.Context(), ex, func(ctx context.Context) (int, error) {

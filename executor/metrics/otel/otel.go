@@ -1,5 +1,5 @@
 /*
-Package otel hands the metrics of executors to OpenTelemetry.
+Package otel hands the metrics of executors to OpenTelemetry, and makes spans of their runs and tasks, see [Spans].
 
 	registration, err := otel.Register(ex, otel.Options{})
 
