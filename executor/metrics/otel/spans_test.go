@@ -271,11 +271,15 @@ func ExampleSpans() {
 	_ = ex.Close()
 
 	for _, s := range recorder.Ended() {
-		fmt.Println(s.Name(), s.Status().Description)
+		said := s.Status().Code.String()
+		if s.Status().Code == codes.Error {
+			said += ": " + s.Status().Description
+		}
+		fmt.Println(s.Name(), said)
 	}
 	// Unordered output:
-	// read
-	// decode not a picture
-	// thumbnail graph "thumbnail": task decode: not a picture
-	// GET /thumbnail
+	// read Unset
+	// decode Error: not a picture
+	// thumbnail Error: graph "thumbnail": task decode: not a picture
+	// GET /thumbnail Unset
 }
