@@ -5,6 +5,7 @@
 //   - [RuntimeTrace] makes runs and tasks visible in go tool trace.
 //   - [Labels] makes CPU profiles readable by job and task.
 //   - [Times] counts the tasks and adds up how long they take. [Times.Shades] colours the drawing of a graph by that.
+//   - [Measures] tells a function how each run and task has ended, and what it took: for metrics.
 //   - [Switch] turns an observer on and off while the executor runs.
 //
 // An executor takes several observers. They cost time at every task: about 20 ns for having any, 35 ns with Labels, and

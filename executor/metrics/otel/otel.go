@@ -1,5 +1,6 @@
 /*
-Package otel hands the metrics of executors to OpenTelemetry, and makes spans of their runs and tasks, see [Spans].
+Package otel hands the metrics of executors to OpenTelemetry, and makes spans and histograms of
+their runs and tasks, see [Spans] and [Latencies].
 
 	registration, err := otel.Register(ex, otel.Options{})
 

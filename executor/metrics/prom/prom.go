@@ -6,7 +6,8 @@ Package prom hands the metrics of executors to Prometheus.
 The metrics are those of package metrics, which says what they mean. "/magpie/steals/won:steals" is
 magpie_steals_won_total, "/magpie/workers/active:workers" is magpie_workers_active. Each has the label executor with the
 executor's name, and those that are counted per worker have the label worker with the worker's number. [Dashboard] is a
-dashboard for Grafana that shows them.
+dashboard for Grafana that shows them, and [Alerts] has rules. [Latencies] has histograms of runs and tasks, with their
+outcomes.
 
 The package is in a module of its own, so that other users of Magpie do not depend on the client library.
 Its releases have the versions of Magpie's. A program requires both at the same one:
@@ -35,9 +36,15 @@ import (
 //go:embed dashboard.json
 var dashboard []byte
 
+//go:embed alerts.yaml
+var alerts []byte
+
 // Dashboard returns a dashboard for Grafana as JSON, for Grafana's import. It shows the metrics of the executors that
 // are chosen at its top.
 func Dashboard() []byte { return slices.Clone(dashboard) }
+
+// Alerts returns alerting rules for Prometheus as YAML, a file of rule_files.
+func Alerts() []byte { return slices.Clone(alerts) }
 
 // Options are the choices of a [Collector].
 type Options struct {

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 )
 
 func newExecutor(t *testing.T, cfg executor.Config) *executor.Executor {
@@ -186,16 +187,24 @@ func TestScrapeWhileRunning(t *testing.T) {
 
 // The dashboard shows every metric. Each metric of it exists, and each label that it groups or filters by.
 func TestDashboard(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	latencies, err := prom.Latencies(reg, prom.LatencyOptions{Tasks: true})
+	require.NoError(t, err)
 	ex := newExecutor(t, executor.Config{
 		Workers: 2, MaxRuns: 1, Host: executor.Host{Share: &executor.Share{Path: t.TempDir() + "/gat"}},
+		Observers: []*executor.Observer{latencies},
 	})
+	run(t, ex, 1)
 	if share := ex.Stats().Share; !share.Joined {
 		require.NotEqual(t, "linux", runtime.GOOS, share.Err)
 		t.Skip("the machine cannot be shared here:", share.Err)
 	}
-	reg := prometheus.NewPedanticRegistry()
 	register(t, reg, ex, prom.Options{})
-	text := scrape(t, reg)
+	text := ""
+	require.Eventually(t, func() bool { // RunEnd may come after the run's Wait
+		text = scrape(t, reg)
+		return strings.Contains(text, "magpie_run_wait_seconds_count")
+	}, time.Minute, time.Millisecond)
 	for _, d := range metrics.All() {
 		if strings.HasPrefix(d.Name, "/magpie/quota/") { // the machine may have none
 			text += "\n# TYPE " + nameOf(d) + " "
@@ -215,8 +224,10 @@ func TestDashboard(t *testing.T) {
 		names := regexp.MustCompile(`magpie_\w+`).FindAllString(expr, -1)
 		require.NotEmpty(t, names, expr)
 		for _, name := range names {
-			require.Contains(t, text, "\n# TYPE "+name+" ", "%s is not a metric", expr)
-			require.Equal(t, strings.HasSuffix(name, "_total"), strings.Contains(expr, "rate("), expr)
+			family := regexp.MustCompile(`_seconds_(count|bucket)$`).ReplaceAllString(name, "_seconds")
+			require.Contains(t, text, "\n# TYPE "+family+" ", "%s is not a metric", expr)
+			cumulative := strings.HasSuffix(name, "_total") || family != name
+			require.Equal(t, cumulative, regexp.MustCompile(`(rate|increase)\(`).MatchString(expr), expr)
 			shown[name] = true
 		}
 		require.Equal(t, strings.Count(expr, "("), strings.Count(expr, ")"), expr)
@@ -229,7 +240,7 @@ func TestDashboard(t *testing.T) {
 		for _, target := range p.Targets {
 			check(target.Expr)
 			for _, label := range regexp.MustCompile(`{{(\w+)}}`).FindAllStringSubmatch(target.LegendFormat, -1) {
-				require.Contains(t, []string{"executor", "worker"}, label[1])
+				require.Contains(t, []string{"executor", "worker", "job", "task", "outcome"}, label[1])
 			}
 		}
 	}
@@ -237,6 +248,20 @@ func TestDashboard(t *testing.T) {
 		if v.Definition != "" {
 			check(v.Definition)
 		}
+	}
+	var rules struct {
+		Groups []struct {
+			Rules []struct {
+				Alert, Expr string
+				Annotations map[string]string
+			}
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(prom.Alerts(), &rules))
+	require.Len(t, rules.Groups, 1)
+	for _, r := range rules.Groups[0].Rules {
+		check(r.Expr)
+		require.Contains(t, r.Annotations["summary"], "{{ $labels.executor }}", r.Alert)
 	}
 	for _, d := range metrics.All() {
 		require.True(t, shown[nameOf(d)], "no panel shows %s", d.Name)
