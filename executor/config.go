@@ -15,7 +15,8 @@ const MaxWorkers = 4096
 // A Config describes an executor to [New]. The zero value is a good choice.
 type Config struct {
 	// Workers is the number of worker threads, at most [MaxWorkers]. 0 means the process's own GOMAXPROCS, not counting
-	// what executors have added to it, or the number of CPUs if that is set and smaller.
+	// what executors have added to it, or the number of CPUs in Threads if that is set and smaller. It is constant, since
+	// workers without work sleep and cost nothing: [RunOptions].Workers bounds one run, and a [Share] the executor.
 	Workers int
 	// Spares is the largest number of spare workers. Spare workers stand in for workers that wait in [Blocking] and,
 	// while any does, or a task waits for a permit or for its end from outside, for workers that sleep in a Wait or

@@ -27,6 +27,21 @@
 // other futures and after runs, of other executors too. [Run.OnEnd] and [Future.OnEnd] call a function at the
 // end. A [Group] has the methods of an errgroup. Package parallel is built on forks.
 //
+// # Which one when
+//
+// Several things here order work, and each is for another case:
+//
+//   - An edge of a graph: the tasks are known before the run. Nothing is quicker.
+//   - A Value of package graph: an edge that carries a result.
+//   - [Async] with what it comes after: the work becomes known while other work runs, and has a result.
+//   - [Group].GoAfter: the same for functions that only fail or do not.
+//   - A [Promise], or an external task of a graph: something outside the executor ends it.
+//   - [Fork] and [Scope].Go: a function splits its own work, and waits for it.
+//
+// For a sequence of values through stages there is package pipeline: a Flow if the stages pass values of types of their
+// own, and a Stage for each function if they share a slot by line. For a list of tasks that do not depend on each
+// other, a loop of package parallel; package pool if tasks are to be in order or to stop when one has found the result.
+//
 // # Workers
 //
 // A task that was given a context need not capture its executor: [FromContext] finds it, and the functions of this

@@ -41,8 +41,8 @@ var outcomeNames = [...]string{"ok", "failed", "panicked", "cancelled", "skipped
 // Outcomes returns all values of Outcome.
 func Outcomes() []Outcome { return []Outcome{OK, Failed, Panicked, Cancelled, Skipped} }
 
-// String returns the outcome as a label of metrics: "ok", "failed", "panicked", "cancelled" or "skipped". A value that is
-// none of the constants is written as Outcome(9).
+// String returns the outcome as a label of metrics: "ok", "failed", "panicked", "cancelled" or "skipped". A value that
+// is none of the constants is written as Outcome(9).
 func (o Outcome) String() string {
 	if int(o) >= len(outcomeNames) {
 		return fmt.Sprintf("Outcome(%d)", uint8(o))
