@@ -2,7 +2,9 @@ package executor
 
 import (
 	"fmt"
+	"os"
 	"runtime"
+	"strconv"
 
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/living"
@@ -19,11 +21,20 @@ import (
 // Config.Threads.Start does, with the first failure. The executor should be closed: its threads stay until then.
 //
 // In a bubble of testing/synctest the workers count as running, so no time passes until Close, and synctest.Wait waits
-// for ever. There [NewInline] is for use.
+// for ever. There [NewInline] is for use. A program whose tests are to be repeatable need not be changed for that: if
+// the environment has MAGPIE_INLINE, a number, New returns an executor of NewInline with that seed. It has the Name and
+// the Observers of cfg, which is checked as always.
 func New(cfg Config) (*Executor, error) {
 	s, err := cfg.checked()
 	if err != nil {
 		return nil, err
+	}
+	if text := os.Getenv(inlineVariable); text != "" {
+		seed, err := strconv.ParseUint(text, 0, 64)
+		if err != nil {
+			return nil, fmt.Errorf("executor: %s is %q: give the seed of NewInline, or leave it empty", inlineVariable, text)
+		}
+		return newNamedInline(s.Name, seed, s.Observers), nil
 	}
 	ps := s.reservedPs()
 	if err := osthread.Claim(s.Workers, ps); err != nil {
@@ -77,8 +88,15 @@ func New(cfg Config) (*Executor, error) {
 // The observers are as in [Config.Observers]. Their functions are called on the goroutines that call the executor.
 // NewInline panics if one is nil.
 func NewInline(seed uint64, observers ...*Observer) *Executor {
+	return newNamedInline("inline", seed, observers)
+}
+
+// inlineVariable is the environment variable for which New returns an executor of NewInline.
+const inlineVariable = "MAGPIE_INLINE"
+
+func newNamedInline(name string, seed uint64, observers []*Observer) *Executor {
 	s, err := Config{
-		Workers: 1, Spares: -1, Name: "inline", Host: Host{KeepGOMAXPROCS: true}, Observers: observers,
+		Workers: 1, Spares: -1, Name: name, Host: Host{KeepGOMAXPROCS: true}, Observers: observers,
 	}.checked()
 	if err != nil {
 		panic(err) // an observer is nil

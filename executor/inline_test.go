@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -358,4 +359,41 @@ func TestInlineContextGoexit(t *testing.T) {
 			return // it was asked no more often
 		}
 	}
+}
+
+// TestInlineVariable: with MAGPIE_INLINE New returns an executor without threads, and the order of its tasks is that of
+// NewInline with the same seed.
+func TestInlineVariable(t *testing.T) {
+	order := func(ex *executor.Executor) (names string) {
+		g := graph.New("g")
+		for _, name := range strings.Split("abcdefgh", "") {
+			g.Task(func(context.Context) error { names += name; return nil })
+		}
+		require.NoError(t, ex.Run(t.Context(), g))
+		require.NoError(t, ex.Close())
+		return names
+	}
+	orders := map[string]bool{}
+	for _, seed := range []uint64{0, 7, 1 << 63} {
+		t.Setenv("MAGPIE_INLINE", fmt.Sprint(seed))
+		var seen int
+		ex, err := executor.New(executor.Config{
+			Workers: 4, Name: "repeatable", Observers: []*executor.Observer{{TaskEnd: func(*executor.Event) { seen++ }}},
+		})
+		require.NoError(t, err)
+		require.Equal(t, "repeatable", ex.Name())
+		require.Equal(t, 1, ex.Workers())
+		names := order(ex)
+		require.Equal(t, order(executor.NewInline(seed)), names)
+		require.Equal(t, 8, seen)
+		orders[names] = true
+		_, err = executor.New(executor.Config{Workers: -1})
+		require.ErrorContains(t, err, "Config.Workers is -1")
+	}
+	require.Greater(t, len(orders), 1)
+	t.Setenv("MAGPIE_INLINE", "often")
+	_, err := executor.New(executor.Config{})
+	require.EqualError(t, err, `executor: MAGPIE_INLINE is "often": give the seed of NewInline, or leave it empty`)
+	t.Setenv("MAGPIE_INLINE", "")
+	require.Equal(t, 2, newExecutor(t, executor.Config{Workers: 2}).Workers())
 }
