@@ -12,6 +12,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/parallel"
+	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -107,6 +108,33 @@ func TestAbandoned(t *testing.T) {
 	collected(t, func() bool { return runtime.GOMAXPROCS(0) == ps })
 	goroutines++ // the test's own
 	collected(t, func() bool { return runtime.NumGoroutine() <= goroutines })
+}
+
+// An executor with an observer is closed, whichever functions the observer has.
+func TestAbandonedWithObserver(t *testing.T) {
+	j := newJournal(t)
+	ignore := func(*executor.Event) {}
+	skips := graph.New("skips")
+	skips.Task(func(context.Context) error { return errTest }).Precede(skips.Task(nothing))
+	observers := map[string]executor.Observer{
+		"RunBegin":  {RunBegin: ignore},
+		"RunEnd":    {RunEnd: ignore},
+		"TaskBegin": {TaskBegin: ignore},
+		"TaskEnd":   {TaskEnd: ignore},
+		"TaskSkip":  {TaskSkip: ignore},
+	}
+	for name, o := range observers {
+		func() {
+			ex, err := executor.New(executor.Config{Workers: 1, Name: name, Observers: []*executor.Observer{&o}})
+			require.NoError(t, err)
+			require.ErrorIs(t, ex.Run(t.Context(), skips), errTest)
+			require.NoError(t, ex.Run(t.Context(), one(nothing)))
+		}()
+	}
+	for name := range observers {
+		said := `executor "` + name + `" was not closed`
+		collected(t, func() bool { return j.count(said) == 1 })
+	}
 }
 
 // An executor in use is not closed: not while a run or a future is in progress, even if it is unreachable, nor while

@@ -97,7 +97,7 @@ func (o *observers) tellTask(
 	if e.Context != nil {
 		ctx = e.Context
 	}
-	if kind != onTaskBegin { // the end follows, and until then the task keeps all of them alive
+	if kind != onTaskBegin || len(o.of[onTaskEnd]) == 0 { // else the end follows, and the task keeps all of them alive
 		e.Run, e.Task, e.Context, e.Err = nil, nil, nil, nil
 	}
 	return ctx
