@@ -78,9 +78,9 @@ func (e *PanicError) say(verb string) string {
 }
 
 // inJob returns err, and notes whose failure it is if it is a panic of which no job is noted yet. The caller is the
-// worker of the task, and no other thread knows such a panic.
+// worker of the task. No other thread knows such a panic, or job is "".
 func inJob(err error, job string) error {
-	if p, ok := err.(*PanicError); ok && p.job == "" {
+	if p, ok := err.(*PanicError); ok && p.job == "" && job != "" {
 		p.job = job
 	}
 	return err

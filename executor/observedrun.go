@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 )
 
@@ -43,15 +44,15 @@ func callTask(w *Worker, run *Run, task *TaskInfo, ctx context.Context, fn func(
 }
 
 // endFailed tells the end of a task that has panicked with value, or has called Goexit if value is nil, and goes on
-// with the panic.
+// with the panic or the Goexit. The panic has the name of its job before an observer, and so another thread, knows it.
 func (o *observers) endFailed(w *Worker, run *Run, task *TaskInfo, ctx context.Context, value any) {
 	if value == nil {
 		o.tellTask(onTaskEnd, w, run, task, ctx, ErrGoexit)
-		return
+		runtime.Goexit() // recover has ended a panic(nil), with GODEBUG=panicnil=1
 	}
 	err := w.core.attached.failure(w, value)
 	if err == nil {
-		err = &PanicError{Value: value, Stack: debug.Stack()}
+		err = inJob(&PanicError{Value: value, Stack: debug.Stack()}, task.Set.panics)
 	}
 	o.tellTask(onTaskEnd, w, run, task, ctx, err)
 	partsOf(w).observed.thrown = err

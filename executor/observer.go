@@ -115,4 +115,6 @@ type TaskSet struct {
 	Tasks []TaskInfo
 	// Successors yields the indexes of the tasks that come after task i. It is nil if the set has no edges.
 	Successors func(i int) iter.Seq[int]
+
+	panics string // the job that a panic of a task is said to be in, see inJob; "" if the layer that wraps it says so
 }

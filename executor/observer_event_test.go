@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
 	"sync"
 	"testing"
@@ -18,8 +20,16 @@ import (
 
 // toldEvents keeps what an observer is told of tasks and runs, by the names of their jobs.
 type toldEvents struct {
-	mu   sync.Mutex
-	errs map[string][]error // by event, job and task
+	mu    sync.Mutex
+	errs  map[string][]error // by event, job and task
+	texts []toldText
+	reads sync.WaitGroup
+}
+
+// A toldText is the text that an error had when the observer was told.
+type toldText struct {
+	err  error
+	text string
 }
 
 func (k *toldEvents) note(event string, e *executor.Event) {
@@ -32,6 +42,19 @@ func (k *toldEvents) note(event string, e *executor.Event) {
 		name += e.Run.Name()
 	}
 	k.errs[name] = append(k.errs[name], e.Err)
+	if err := e.Err; err != nil {
+		k.texts = append(k.texts, toldText{err, err.Error()})
+		k.reads.Go(func() { _ = err.Error() })
+	}
+}
+
+// sameTexts requires that no error has changed since the observer was told. The run is over.
+func (k *toldEvents) sameTexts(t *testing.T) {
+	t.Helper()
+	k.reads.Wait()
+	for _, told := range k.texts {
+		require.Equal(t, told.text, told.err.Error())
+	}
 }
 
 func (k *toldEvents) forget() {
@@ -148,6 +171,12 @@ func TestEventErr(t *testing.T) {
 				require.NoError(t, ex.Close())
 				f.told(t, err)
 				f.told(t, k.of(t, "end "+kind))
+				k.sameTexts(t)
+				var ran, told *executor.PanicError
+				if errors.As(err, &ran) {
+					require.ErrorAs(t, k.of(t, "end "+kind), &told)
+					require.Same(t, ran, told)
+				}
 				for name, errs := range k.errs {
 					if name[:3] == "run" {
 						require.Len(t, errs, 1)
@@ -266,6 +295,40 @@ func TestEventContext(t *testing.T) {
 	g = graph.New("g")
 	g.Task(func(ctx context.Context) error { return ctx.Err() })
 	require.NoError(t, other.Run(t.Context(), g))
+}
+
+// TestEventContextWithoutEnd: a child that is skipped has failed, whatever context TaskBegin has put in the place of the
+// root's.
+func TestEventContextWithoutEnd(t *testing.T) {
+	k, told := newToldEvents()
+	endless := &executor.Observer{TaskBegin: func(e *executor.Event) { e.Context = context.WithoutCancel(e.Context) }}
+	ex := newExecutor(t, executor.Config{
+		Workers: 1, Spares: -1, Callers: executor.IdleCallers, Observers: []*executor.Observer{endless, told},
+	})
+	var waited error
+	require.ErrorIs(t, ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
+		s.Go(func(context.Context) error { return nil })
+		s.Fail(errEvent)
+		waited = s.Wait()
+		return nil
+	})), errEvent)
+	require.ErrorIs(t, waited, errEvent)
+	require.ErrorIs(t, k.of(t, "skip f/child"), errEvent)
+}
+
+// TestObservedPanicNil: with GODEBUG=panicnil=1 a panic with nil is a failure too, although recover returns nil.
+func TestObservedPanicNil(t *testing.T) {
+	if os.Getenv("MAGPIE_PANICNIL") == "" {
+		test := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestObservedPanicNil$", "-test.count=1")
+		test.Env = append(os.Environ(), "GODEBUG=panicnil=1", "MAGPIE_PANICNIL=1")
+		out, err := test.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return
+	}
+	k, o := newToldEvents()
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers, Observers: []*executor.Observer{o}})
+	require.ErrorIs(t, ex.Run(t.Context(), one(func(context.Context) error { panic(nil) })), executor.ErrGoexit)
+	require.ErrorIs(t, k.of(t, "end one/"), executor.ErrGoexit)
 }
 
 // TestEventTime: the observers of one event are told the same time, and those of the next a later one.

@@ -237,9 +237,9 @@ func (o *observers) setOf(name string, tasks ...string) *TaskSet {
 	return set
 }
 
-// newTaskSet returns the set of a job with tasks of these names.
+// newTaskSet returns the set of a job with tasks of these names. Errors say that panics are in the job.
 func newTaskSet(job string, names ...string) *TaskSet {
-	set := &TaskSet{Job: job, Tasks: make([]TaskInfo, len(names))}
+	set := &TaskSet{Job: job, panics: job, Tasks: make([]TaskInfo, len(names))}
 	for i, name := range names {
 		set.Tasks[i] = TaskInfo{set, i, name}
 	}
