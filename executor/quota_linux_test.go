@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A HostShare and a Share together: the smaller bound holds.
+// A QuotaShare and a Share together: the smaller bound holds.
 func TestHostShareAndShare(t *testing.T) {
 	tab := newTable(t, 4)
 	ex, _ := newQuotaExecutor(t, executor.Config{

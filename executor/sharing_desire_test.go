@@ -97,7 +97,7 @@ func TestShareBursts(t *testing.T) {
 }
 
 // TestShareLoopy: a loop that forks the rest of itself, of which never more than one part is ready that no worker has,
-// is found to be parallel within ten cycles by StealRatio. ReadyItems sees it grow by one a cycle at best.
+// is found to be parallel within ten cycles by "steal-ratio". "ready-items" sees it grow by one a cycle at best.
 func TestShareLoopy(t *testing.T) {
 	var loop func(s *executor.Scope, until func() bool) int
 	loop = func(s *executor.Scope, until func() bool) int {

@@ -20,7 +20,8 @@ import (
 // TraceOptions change what a [Trace] writes. The zero value is a good choice.
 type TraceOptions struct {
 	// Buffer is the number of events that each worker has room for until they are written, rounded up to a power of
-	// two, from 64 to a million. An event takes 48 bytes. 0 or less means 8192.
+	// two, from 64 to a million. An event takes 56 bytes, and one of a failure its text besides, a kilobyte at most. 0 or
+	// less means 8192.
 	Buffer int
 	// Wait makes a worker wait when its room is used up: the trace is complete, and the tasks are as slow as the
 	// writing. By default the worker leaves the event out and counts it.
@@ -36,16 +37,18 @@ type TraceOptions struct {
 }
 
 // A Trace writes what executors do as trace events in JSON, for https://ui.perfetto.dev and chrome://tracing. The form
-// is the array of the Trace Event Format:
+// is the object of the Trace Event Format, with the events in its traceEvents:
 //
 //   - The executors are processes, in the order of the calls of Observer, and their workers are threads. A process has
 //     the name of its executor.
 //   - A task is a slice ("X") of the worker's thread. Its category is the name of the job. If the name of the run is
-//     another, it is the argument "run". Tasks that ran while the task waited are slices within it.
+//     another, it is the argument "run". If the task has failed, its error is the argument "error", cut after a
+//     kilobyte. Tasks that ran while the task waited are slices within it.
 //   - A steal is an arrow ("s" and "f", category "steal") from the victim to the next task of the thief. Viewers leave
 //     it out if the victim was between two tasks. The arrow's end tells the number of items.
 //   - An edge is an arrow of category "edge", see [TraceOptions].
 //   - A run is an asynchronous slice ("b" and "e", category "run"), written when it ends or, without an end, by Close.
+//     If it has failed, it has the argument "error", too.
 //   - The counter "workers" has the number of workers that are running items, and of those that look for some.
 //   - The counter "queued items" has the number of items that wait for a worker, as far as they can be seen: see
 //     [executor.Gauges].
@@ -55,9 +58,9 @@ type TraceOptions struct {
 // time: if the clock has not moved, two nanoseconds are added.
 //
 // The trace is written while the executors run, by a goroutine of its own, and at least every tenth of a second. Memory
-// is bounded, whatever the number of events. Parts are written in whole events, so that the file can be read even if
-// the program ends without Close: the viewers accept an array without its closing bracket. The file takes about 85
-// bytes a task, or a tenth of that if out is a [compress/gzip.Writer], which Perfetto reads too.
+// is bounded, whatever the number of events. Parts are written in whole events: if the program ends without Close, the
+// file lacks only the two brackets at its end, ]}, without which viewers refuse it. The file takes about 85 bytes a
+// task, or a tenth of that if out is a [compress/gzip.Writer], which Perfetto reads too.
 //
 // Ten million tasks of a microsecond, on both of two cores, made a file of 858 MB, all but 89 of them, in a process of
 // 18 MB. Through a gzip.Writer the file had 56 MB and lacked a third of the events, since the writer needed a core too.

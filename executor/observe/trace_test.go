@@ -366,7 +366,7 @@ func TestTraceDrops(t *testing.T) {
 	require.Positive(t, dropped.Events)
 }
 
-// A part of a trace is whole events, as the viewers need if the program ends without Close.
+// A part of a trace is whole events: if the program ends without Close, only the brackets are missing.
 func TestTraceCutOff(t *testing.T) {
 	parts := make(chan string, 100)
 	out := writerFunc(func(b []byte) (int, error) {
@@ -427,7 +427,7 @@ func TestTraceWriters(t *testing.T) {
 	}
 }
 
-// A trace without events is an empty array.
+// A trace without events has an empty list of them.
 func TestTraceEmpty(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, observe.NewTrace(&out, observe.TraceOptions{}).Close())

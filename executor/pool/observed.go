@@ -6,7 +6,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// tasksOf describes the pool for observers: one Task stands for all of its tasks. The caller has locked mu.
+// tasksOf describes the pool for observers: one TaskInfo stands for all of its tasks. The caller has locked mu.
 func (p *Pool) tasksOf() *executor.TaskSet {
 	if p.set == nil {
 		p.set = &executor.TaskSet{Job: p.name, Tasks: make([]executor.TaskInfo, 1)}
