@@ -374,12 +374,12 @@ func (s *source) unpark(of *executor.Event) {
 }
 
 // failureText returns the text of a failure that a trace shows, or nil if there is none. The methods of err are user
-// code: a panic of one goes to the executor, which calls the observer no more.
+// code: package fmt contains their panics.
 func failureText(err error) *string {
 	if err == nil {
 		return nil
 	}
-	text := err.Error()
+	text := fmt.Sprint(err)
 	if len(text) > maxFailureText {
 		text = text[:maxFailureText] + "…"
 	}

@@ -1,0 +1,50 @@
+package observe_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor/observe"
+	"github.com/magpie-go/magpie/graph"
+	"github.com/stretchr/testify/require"
+)
+
+// A badError has a method that panics, as that of a nil pointer often does.
+type badError struct{ text string }
+
+func (e *badError) Error() string { return e.text }
+
+// A trace tells a failure whatever its text is, and goes on.
+func TestTraceFailures(t *testing.T) {
+	var none *badError
+	for name, c := range map[string]struct {
+		err  error
+		says func(string) bool
+	}{
+		"nil":     {none, func(s string) bool { return s != "" }},
+		"long":    {errors.New(strings.Repeat("é", 1000)), func(s string) bool { return 900 < len(s) && len(s) < 1100 }},
+		"no text": {errors.New("\xff\n"), func(s string) bool { return s == "\ufffd\n" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			trace := observe.NewTrace(&out, observe.TraceOptions{Wait: true, Sample: -1})
+			ex := newExecutor(t, 1, trace.Observer())
+			g := graph.New("g")
+			g.Task(func(context.Context) error { return c.err })
+			good := graph.New("good")
+			good.Task(func(context.Context) error { return nil })
+			require.Error(t, ex.Run(t.Context(), g))
+			require.NoError(t, ex.Run(t.Context(), good))
+			require.NoError(t, ex.Close())
+			require.NoError(t, trace.Close())
+			f := readTrace(t, out.Bytes())
+			require.Len(t, f.of("X", "g"), 1)
+			said, _ := f.of("X", "g")[0].Args["error"].(string)
+			require.True(t, c.says(said), "%q", said)
+			require.Len(t, f.of("X", "good"), 1)
+		})
+	}
+}
