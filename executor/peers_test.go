@@ -46,7 +46,7 @@ func TestPeerStats(t *testing.T) {
 			ex := newExecutor(t, executor.Config{
 				Workers: 3, Experiment: experiment.Options{Policy: p, CheckPeers: check},
 			})
-			var total executor.PeerStats
+			var total experiment.PeerStats
 			for deadline := time.Now().Add(testkit.Patience); total.SameCPU.Asked == 0; {
 				require.True(t, time.Now().Before(deadline), "no thief asks")
 				busy := executor.NewJob("busy", func(*executor.Scope) error {
@@ -58,7 +58,7 @@ func TestPeerStats(t *testing.T) {
 				eventually(ex.Resting)
 				total = ex.Stats().Total.Peers
 			}
-			for _, a := range []executor.Answers{total.SameCPU, total.StoppedClock} {
+			for _, a := range []experiment.Answers{total.SameCPU, total.StoppedClock} {
 				require.LessOrEqual(t, a.Preempted, a.Asked)
 				require.LessOrEqual(t, a.FalsePositive+a.FalseNegative+a.Blocked, a.Checked)
 				if check {

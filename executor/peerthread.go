@@ -3,6 +3,7 @@ package executor
 import (
 	"time"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/peer"
@@ -15,7 +16,7 @@ type peerThread struct {
 	thread  peer.Thread
 	checked bool                           // Experiment.CheckPeers
 	record  xatomic.Pointer[peer.Recorder] // of the thread; nil if there is none, or none is permitted
-	counts  PeerStats                      // owner only
+	counts  experiment.PeerStats           // owner only
 	seen    [peerWords]xatomic.Tell64      // a copy of counts, made by publishCounts
 }
 
@@ -107,36 +108,11 @@ func (h host) Pull(victim int) bool {
 	return true
 }
 
-// PeerStats says how often the worker, as a thief, took a busy worker for one without a core, under the policies
-// BWSSame, BWSClock and BWSPull, and what it did then. Other policies leave it zero. A busy worker that sleeps in the
-// system, as a task in Blocking may, looks like one without a core.
-type PeerStats struct {
-	SameCPU      Answers // whether the busy worker was last on the thief's CPU
-	StoppedClock Answers // whether its thread's processor time stood still
-	Yields       uint64  // times that the thief gave up its core because of such an answer
-	Pulls        uint64  // times that it had the busy worker's thread moved to its own CPU, and then gave that up
-	PullsRefused uint64  // times that the system refused that, or the thread had been moved a moment before
-}
-
-// Answers counts the answers of a stand-in for the kernel's knowledge of which threads have a core. With CheckPeers of
-// [experiment.Options] and where the system permits it, each answer is compared with the kernel's records of the
-// thread.
-type Answers struct {
-	Asked     uint64 // questions, which are as many as answers
-	Preempted uint64 // answers that the busy worker has no core
-
-	Checked       uint64 // answers that a record could judge
-	FalsePositive uint64 // of those: "no core", and the thread was running
-	FalseNegative uint64 // of those: "a core", and the thread was waiting for one
-	Blocked       uint64 // of those: "no core", and the thread slept in the system, and wanted none
-	Unknown       uint64 // answers that no record could judge: the thread was switched meanwhile, or is not recorded
-}
-
-// peerWords is the number of words of a PeerStats.
+// peerWords is the number of words of an [experiment.PeerStats].
 const peerWords = 2*7 + 3
 
-// words returns the words of s.
-func (s *PeerStats) words() [peerWords]*uint64 {
+// wordsOf returns the words of s.
+func wordsOf(s *experiment.PeerStats) [peerWords]*uint64 {
 	a, b := &s.SameCPU, &s.StoppedClock
 	return [...]*uint64{
 		&a.Asked, &a.Preempted, &a.Checked, &a.FalsePositive, &a.FalseNegative, &a.Blocked, &a.Unknown,
@@ -145,17 +121,17 @@ func (s *PeerStats) words() [peerWords]*uint64 {
 	}
 }
 
-// add adds b, factor times.
-func (s *PeerStats) add(b PeerStats, factor uint64) {
-	from := b.words()
-	for i, to := range s.words() {
+// addPeers adds b to s, factor times.
+func addPeers(s *experiment.PeerStats, b experiment.PeerStats, factor uint64) {
+	from := wordsOf(&b)
+	for i, to := range wordsOf(s) {
 		*to += factor * *from[i]
 	}
 }
 
 // publish copies the counts for other threads. Owner only.
 func (p *peerThread) publish() {
-	for i, n := range p.counts.words() {
+	for i, n := range wordsOf(&p.counts) {
 		if to := &p.seen[i]; to.Load() != *n { // as in publishCounts
 			to.Store(*n)
 		}
@@ -163,11 +139,11 @@ func (p *peerThread) publish() {
 }
 
 // snapshot returns what was published last. Any thread.
-func (p *peerThread) snapshot() (s PeerStats) {
+func (p *peerThread) snapshot() (s experiment.PeerStats) {
 	if p == nil {
 		return s
 	}
-	for i, n := range s.words() {
+	for i, n := range wordsOf(&s) {
 		*n = p.seen[i].Load()
 	}
 	return s

@@ -1,6 +1,10 @@
 package executor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/magpie-go/magpie/executor/experiment"
+)
 
 // Stats holds the counters of an executor since it was made, and gauges of the moment.
 //
@@ -42,7 +46,7 @@ type WorkerStats struct {
 	StealsLost  uint64 // attempts to steal that were lost to another thread
 	Parks       uint64 // times that the worker went to sleep, for lack of work or in a wait
 	Wakeups     uint64 // times that the worker was woken from such a sleep
-	Peers       PeerStats
+	Peers       experiment.PeerStats
 }
 
 // Stats returns a snapshot. It takes some microseconds, and a lock that each run takes when it starts and when it ends.
@@ -96,7 +100,7 @@ func (a *WorkerStats) add(b WorkerStats, factor uint64) {
 	a.StealsLost += factor * b.StealsLost
 	a.Parks += factor * b.Parks
 	a.Wakeups += factor * b.Wakeups
-	a.Peers.add(b.Peers, factor)
+	addPeers(&a.Peers, b.Peers, factor)
 }
 
 func (p *seen) snapshot() WorkerStats {

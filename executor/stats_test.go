@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/stretchr/testify/require"
 )
 
@@ -83,8 +84,8 @@ func TestStatsActive(t *testing.T) {
 }
 
 // addPeers adds every counter of b.
-func addPeers(a *executor.PeerStats, b executor.PeerStats) {
-	for _, p := range [][2]*executor.Answers{{&a.SameCPU, &b.SameCPU}, {&a.StoppedClock, &b.StoppedClock}} {
+func addPeers(a *experiment.PeerStats, b experiment.PeerStats) {
+	for _, p := range [][2]*experiment.Answers{{&a.SameCPU, &b.SameCPU}, {&a.StoppedClock, &b.StoppedClock}} {
 		p[0].Asked += p[1].Asked
 		p[0].Preempted += p[1].Preempted
 		p[0].Checked += p[1].Checked

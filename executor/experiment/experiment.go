@@ -63,7 +63,7 @@ type Options struct {
 	// (004, section 5.5, "downgraded BWS"). "mbws", "mbws-role", "bws-same", "bws-clock" and "bws-pull" have it.
 	BusyWakes bool
 	// CheckPeers compares each answer about a busy worker's thread with the kernel's records of when that thread had a
-	// core, where the system permits it, see executor.PeerStats. "bws-same", "bws-clock" and "bws-pull" have it.
+	// core, where the system permits it, see [PeerStats]. "bws-same", "bws-clock" and "bws-pull" have it.
 	CheckPeers bool
 	// Deque is the kind of deque in which workers keep their items. The zero value is [deque.KindChaseLev], which grows
 	// and hides no items. The documentation of package deque says, with figures, which kind suits which work.

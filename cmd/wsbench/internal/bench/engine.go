@@ -8,6 +8,7 @@ import (
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 )
 
 // An Engine runs task graphs and programs.
@@ -96,7 +97,7 @@ type Counts struct {
 	Tasks  uint64
 	Steals uint64
 	Parks  uint64
-	Peers  executor.PeerStats
+	Peers  experiment.PeerStats
 	Share  executor.ShareStats
 }
 

@@ -3,7 +3,7 @@ package bench
 import (
 	"fmt"
 
-	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/experiment"
 )
 
 // PeerFigures say how often thieves under a policy of the name bws-… took a busy worker for one without a core, how
@@ -16,7 +16,7 @@ type PeerFigures struct {
 	PullsRefused uint64        `json:"pulls_refused"`
 }
 
-// AnswerFigures are executor.Answers.
+// AnswerFigures are experiment.Answers.
 type AnswerFigures struct {
 	Asked         uint64 `json:"asked"`
 	Preempted     uint64 `json:"preempted"`
@@ -28,7 +28,7 @@ type AnswerFigures struct {
 }
 
 // peerFigures returns the figures of p, or nil if no thief has asked.
-func peerFigures(p executor.PeerStats) *PeerFigures {
+func peerFigures(p experiment.PeerStats) *PeerFigures {
 	if p.SameCPU.Asked+p.StoppedClock.Asked == 0 {
 		return nil
 	}
