@@ -29,15 +29,7 @@ const (
 	// fraction of a millisecond, so keeping one longer than a burst of blocking tasks saves little.
 	spareIdle = 10 * time.Second
 
-	// maxUnneeded is how many ticks in a row are in vain before the clock of quiet guests stops. To set it again costs
-	// as much as to wake a thread. Arbitrary.
-	maxUnneeded = 8
-
 	// injectorCapacity is the size of the first ring of the injector, which has one item for each run that has not
 	// begun.
 	injectorCapacity = 64
-
-	// minSweep is the number of futures after one future from which these are now and then looked through for some to
-	// cancel. It is arbitrary.
-	minSweep = 64
 )

@@ -11,6 +11,4 @@ const (
 	defaultSpares    = 2
 	spareIdle        = 0 // the model knows no time
 	injectorCapacity = 2
-	maxUnneeded      = 1
-	minSweep         = 1
 )

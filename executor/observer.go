@@ -72,6 +72,8 @@ type Event struct {
 	// Err is why the task or the run has failed, or why the task is skipped; nil if all is well. The error of a task
 	// that has panicked is a [*PanicError], and that of one that has called [runtime.Goexit] is [ErrGoexit].
 	Err error
+	// Cancelled says, with RunEnd, that Err tells a cancellation from outside and no failure.
+	Cancelled bool
 	// Context is the context of the task or the run. TaskBegin may replace it by one derived from it, such as one with a
 	// value: the function of the task is given that. So are the observers that come after, and TaskEnd. It reaches the
 	// functions that are given a context. That of the root of a [NewJob] reaches the contexts of its children too, and

@@ -34,6 +34,7 @@ func (o *observers) tellOf(kind eventKind, r *Run) {
 	e := &Event{Worker: -1, Run: r, Context: &r.ctx}
 	if kind == onRunEnd {
 		e.Err = r.err.Get()
+		_, e.Cancelled = e.Err.(*cancelError)
 	}
 	o.of[kind].tell(e)
 }

@@ -32,7 +32,7 @@ const (
 	OK        Outcome = iota // no error
 	Failed                   // an error, or runtime.Goexit
 	Panicked                 // a panic
-	Cancelled                // its context has ended, and its error says so
+	Cancelled                // of a run: from outside, and nothing has failed; of a task: its error says that its context has ended
 	Skipped                  // a task that was not run
 )
 
@@ -50,17 +50,22 @@ func (o Outcome) String() string {
 	return outcomeNames[o]
 }
 
-// outcomeOf returns the outcome that an error stands for. The methods of the error are user code.
-func outcomeOf(err error) Outcome {
+// outcomeOf returns how the run or the task of e has ended. The methods of its error are user code.
+func outcomeOf(e *executor.Event) Outcome {
 	switch p := (*executor.PanicError)(nil); {
-	case err == nil:
+	case e.Err == nil:
 		return OK
-	case errors.As(err, &p):
+	case errors.As(e.Err, &p):
 		return Panicked
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case e.Cancelled, e.Task != nil && endedWith(e.Context, e.Err):
 		return Cancelled
 	}
 	return Failed
+}
+
+// endedWith reports whether ctx has ended, and err says so.
+func endedWith(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
 // Measures returns an observer that calls record at the end of each run and, if tasks is set, of each task, also of
@@ -121,7 +126,7 @@ func (m *measures) runEnd(e *executor.Event) {
 	if wait == 0 {
 		wait = took
 	}
-	m.record(Measure{Run: e.Run, Outcome: outcomeOf(e.Err), Err: e.Err, Wait: wait, Took: took})
+	m.record(Measure{Run: e.Run, Outcome: outcomeOf(e), Err: e.Err, Wait: wait, Took: took})
 }
 
 func (m *measures) taskBegin(e *executor.Event) {
@@ -152,7 +157,7 @@ func (m *measures) taskEnd(e *executor.Event) {
 	n := len(w.begun) - 1
 	took := e.Time().Sub(w.begun[n])
 	w.begun = w.begun[:n]
-	m.record(Measure{Run: e.Run, Task: e.Task, Outcome: outcomeOf(e.Err), Err: e.Err, Took: took})
+	m.record(Measure{Run: e.Run, Task: e.Task, Outcome: outcomeOf(e), Err: e.Err, Took: took})
 }
 
 func (m *measures) taskSkip(e *executor.Event) {

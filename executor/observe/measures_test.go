@@ -59,19 +59,26 @@ func TestMeasures(t *testing.T) {
 			_ = ex.Run(t.Context(), g)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
 		g := graph.New("late")
-		g.Task(func(context.Context) error { return nil }).Named("never")
+		g.Task(func(ctx context.Context) error {
+			cancel()
+			<-ctx.Done()
+			return ctx.Err()
+		}).Named("late")
 		require.ErrorIs(t, ex.Run(ctx, g), context.Canceled)
+		g = graph.New("timeout") // of the task's own
+		g.Task(func(context.Context) error { return fmt.Errorf("query: %w", context.DeadlineExceeded) }).Named("timeout")
+		require.ErrorIs(t, ex.Run(t.Context(), g), context.DeadlineExceeded)
 		require.NoError(t, ex.Close())
 
 		runs, told := m.names()
-		require.Subset(t, runs, []string{"bad failed", "good ok", "ugly panicked"})
+		require.Subset(t, runs, []string{"bad failed", "good ok", "late cancelled", "timeout failed", "ugly panicked"})
 		if !tasks {
 			require.Empty(t, told)
 		} else {
 			require.Subset(t, told, []string{
-				"after bad skipped", "after good ok", "after ugly skipped", "bad failed", "good ok", "ugly panicked",
+				"after bad skipped", "after good ok", "after ugly skipped", "bad failed", "good ok", "late cancelled",
+				"timeout failed", "ugly panicked",
 			})
 		}
 		for _, one := range m.all {

@@ -60,6 +60,9 @@ var layers = map[string][]string{
 		"executor", "executor/internal/enum", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad",
 		"internal/errfmt", "internal/model",
 	},
+	"executor/service": {
+		"executor", "executor/httpdebug", "executor/metrics", "executor/observe", "executor/watch",
+	},
 	"executor/watch": {
 		"executor", "executor/internal/names", "internal/xatomic", "internal/xsync", "internal/pad",
 	},

@@ -90,7 +90,7 @@ func TestGoBlocks(t *testing.T) {
 var imports = []string{
 	"errors", "expvar", "net/http", "time", "github.com/magpie-go/magpie/executor/httpdebug",
 	"github.com/magpie-go/magpie/executor/metrics", "github.com/magpie-go/magpie/executor/observe",
-	"github.com/magpie-go/magpie/executor/watch",
+	"github.com/magpie-go/magpie/executor/service", "github.com/magpie-go/magpie/executor/watch",
 }
 
 // fragment makes a program of function declarations, or of a few statements in a service that has an executor.
@@ -99,7 +99,7 @@ func fragment(code string) string {
 		return "package main\n\nimport \"github.com/magpie-go/magpie/executor\"\n\nfunc main() {}\n\n" + code
 	}
 	code = `
-type service struct {
+type program struct {
 	ex        *executor.Executor
 	job       executor.Job
 	operators *http.ServeMux
@@ -109,8 +109,8 @@ type service struct {
 
 func main() {}
 
-func (s service) run(ctx context.Context) (err error) {
-	ex, job, operators, server, resize := s.ex, s.job, s.operators, s.server, s.resize
+func (p program) run(ctx context.Context) (err error) {
+	ex, job, operators, server, resize := p.ex, p.job, p.operators, p.server, p.resize
 	_, _, _, _, _ = ex, job, operators, server, resize
 	{
 ` + code + `

@@ -9,4 +9,6 @@ const (
 	maxInGo      = 1
 	lookInterval = 0 // the model knows no time
 	turnLooks    = 1
+	maxUnneeded  = 1
+	minSweep     = 1
 )

@@ -4,7 +4,7 @@ package executor
 
 import "time"
 
-// How a group bounds what waits in it. Correctness does not depend on the values.
+// How features above the kernel bound what they do and keep. Correctness does not depend on the values.
 const (
 	// inboxBatch is how many functions from outside a worker takes from a group without a limit at a time. It is
 	// arbitrary: the lock is then cheap, and another worker that has nothing to do soon finds the rest.
@@ -22,4 +22,12 @@ const (
 	// which no function has had its turn the task goes on. Arbitrary.
 	lookInterval = 10 * time.Millisecond
 	turnLooks    = 100
+
+	// maxUnneeded is how many ticks in a row are in vain before the clock of quiet guests stops. To set it again costs
+	// as much as to wake a thread. Arbitrary.
+	maxUnneeded = 8
+
+	// minSweep is the number of futures after one future from which these are now and then looked through for some to
+	// cancel. It is arbitrary.
+	minSweep = 64
 )
