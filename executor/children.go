@@ -134,7 +134,7 @@ func execChild(w *Worker, it *Item) *Item {
 	s := forksOf(w).beginTaken(f)
 	r := s.run
 	if r.Stopped() {
-		c.err, c.skipped = context.Cause(r.Run().Context()), true
+		c.err, c.skipped = r.Run().whyStopped(), true
 	} else {
 		var err error
 		switch {
@@ -161,7 +161,7 @@ func execChildObserved(w *Worker, it *Item) *Item {
 	s := forksOf(w).beginTaken(f)
 	r := s.run
 	if r.Stopped() {
-		c.err, c.skipped = context.Cause(r.Run().Context()), true
+		c.err, c.skipped = r.Run().whyStopped(), true
 		r.Run().SkipTask(w, &r.tasks[childTask], c.err)
 	} else if err := c.callObserved(w, s); err != nil {
 		c.err = err

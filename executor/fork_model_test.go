@@ -440,3 +440,27 @@ func TestModelForkDemandStays(t *testing.T) {
 		stop(ex)
 	})
 }
+
+// TestModelChildSkipped: a run is cancelled while its child is to begin. A child that is skipped has failed, and
+// observers are told why.
+func TestModelChildSkipped(t *testing.T) {
+	told := &Observer{TaskSkip: func(e *Event) { model.Assert(e.Err != nil, "skipped for nothing") }}
+	for _, observers := range [][]*Observer{nil, {told}} {
+		onDefault(t, []int{1}, func(n int, p string) {
+			ex := started(Config{Workers: n, Experiment: experiment.Options{Policy: p}, Observers: observers})
+			var begun xatomic.Bool
+			called, waited := false, error(nil)
+			r := ex.Start(context.Background(), NewJob("job", func(s *Scope) error {
+				begun.Store(true)
+				s.Go(func(context.Context) error { called = true; return nil })
+				waited = s.Wait()
+				return nil
+			}))
+			begun.Await()
+			r.Cancel(errors.New("cancelled"))
+			_ = r.Wait()
+			model.Assert(called == (waited == nil), "called: %v, waited: %v", called, waited)
+			death(ex)
+		})
+	}
+}

@@ -193,12 +193,12 @@ func execGroupTaskObserved(w *Worker, it *Item) *Item {
 	return r.endTask(w, t, err)
 }
 
-// whySkipped returns the reason for which t, which skip has skipped, is not called.
+// whySkipped returns the reason for which t, which skip has skipped, is not called, or nil if the run is stopped.
 func (r *groupRun) whySkipped(t *groupTask) error {
 	if t.handle != nil {
 		return t.handle.err
 	}
-	return context.Cause(r.of.Context())
+	return nil
 }
 
 // skip reports whether the function of t is not to be called, and if so notes why in its handle.
@@ -208,7 +208,7 @@ func (r *groupRun) skip(w *Worker, t *groupTask) bool {
 	}
 	skips := r.Stopped() && (t.fn == nil || w.core.aborted.Load() != nil) // Shutdown skips all
 	if skips && t.handle != nil {
-		t.handle.err = context.Cause(r.of.Context()) // no other thread looks before the task has ended
+		t.handle.err = r.of.whyStopped() // no other thread looks before the task has ended
 	}
 	return skips
 }

@@ -17,8 +17,12 @@ func (r *JobRun) CallTask(w *Worker, task *TaskInfo, fn func(context.Context) er
 	return callTask(w, &r.Run, task, &r.ctx, fn)
 }
 
-// SkipTask tells the observers that the task is not run, and why. The run must be Observed.
+// SkipTask tells the observers that the task is not run, and why: for cause or, if that is nil, because the run is
+// stopped. The run must be Observed.
 func (r *JobRun) SkipTask(w *Worker, task *TaskInfo, cause error) {
+	if cause == nil {
+		cause = r.whyStopped()
+	}
 	executorOf(r.core).observers.tellTask(onTaskSkip, w, &r.Run, task, &r.ctx, cause)
 }
 

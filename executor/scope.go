@@ -278,7 +278,7 @@ func execRoot(w *Worker, it *Item) *Item {
 	} else {
 		r.skipped = true
 		if r.tasks != nil {
-			r.Run().SkipTask(w, &r.tasks[rootTask], context.Cause(r.ctx))
+			r.Run().SkipTask(w, &r.tasks[rootTask], nil)
 		}
 	}
 	forksOf(w).endTaken(f)

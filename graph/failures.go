@@ -2,7 +2,6 @@ package graph
 
 import (
 	"cmp"
-	"context"
 	"slices"
 )
 
@@ -67,12 +66,11 @@ func (r *runState) keep(f failure, err error, late bool) bool {
 	return true
 }
 
-// whySkipped returns the reason for which task i is skipped: the failure that it comes after, or why the run is
-// stopped.
+// whySkipped returns the failure for which task i is skipped, which comes after it, or nil if the run is stopped.
 func (r *runState) whySkipped(i uint32) error {
 	cause := r.causeOf(i)
 	if cause == 0 {
-		return context.Cause(r.ctx.Get())
+		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
