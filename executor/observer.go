@@ -34,7 +34,9 @@ type Observer struct {
 	// returned, and the run around a nested one may end before. Err is the run's error.
 	RunEnd func(e *Event)
 	// TaskBegin is called just before the worker runs a task, and TaskEnd just after it, also if the task panicked.
-	// Between the two, the worker may run other tasks while the task waits. TaskEnd is told the task's failure in Err.
+	// Between the two, the worker may run other tasks while the task waits. TaskEnd is told the task's failure in Err. The
+	// function of a task of a graph may return before the task ends, as that of an external task or a subflow does:
+	// TaskEnd is called then, and is not told how the task ends.
 	//
 	// Tasks are those of a graph and of a pool, the stages of a pipeline for each token, the functions of [NewJob],
 	// [Call], [Async] and a [Group], and children of a [Scope]. A call of [Fork] is a task only if it is run by another
@@ -43,7 +45,7 @@ type Observer struct {
 	TaskEnd   func(e *Event)
 	// TaskSkip is called for a task that is not run, because its run was stopped or, under graph.KeepGoing, because
 	// the task comes after a failure. Err says why. Neither TaskBegin nor TaskEnd is called for the task. Calls of
-	// [Fork] and the functions of a pool and a pipeline that are skipped are left out.
+	// [Fork] and the functions of an [Async], a pool and a pipeline that are skipped are left out.
 	TaskSkip func(e *Event)
 	// Steal is called after Worker has taken Items items from worker Victim. That is -1 if the item was dealt to the
 	// thief, as with [deque.KindPDQS].
