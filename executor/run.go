@@ -188,15 +188,6 @@ func (r *Run) stopped(err, cause, result error) *Body {
 	return r.body
 }
 
-// whyStopped returns the cause for which the run was stopped, of which its body tells. A worker may see the body stopped
-// before the context has ended: it waits for the lock.
-func (r *Run) whyStopped() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, cause := r.ctx.ending()
-	return cause
-}
-
 // Wait waits for the run's end and returns its error: nil if every task ran and returned nil. The package documentation
 // says what else it can be.
 //
