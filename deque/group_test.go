@@ -37,6 +37,12 @@ func TestBatchNames(t *testing.T) {
 		require.NoError(t, parsed.UnmarshalText(text))
 		require.Equal(t, deque.Batch(i), parsed)
 	}
+	var empty = deque.Block
+	require.NoError(t, empty.UnmarshalText(nil))
+	require.Equal(t, deque.One, empty)
+	kind := deque.KindABP
+	require.NoError(t, kind.UnmarshalText([]byte("")))
+	require.Equal(t, deque.KindChaseLev, kind)
 	parsed := deque.Half
 	require.EqualError(t, parsed.UnmarshalText([]byte("all")),
 		`deque: there is no batch "all": choose one of [one half block]`)

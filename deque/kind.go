@@ -101,9 +101,13 @@ func (k Kind) MarshalText() ([]byte, error) {
 	return []byte(k.String()), nil
 }
 
-// UnmarshalText sets k to the kind of that name, for [flag.TextVar], JSON and the like. For any other name it returns
-// an error that lists the names.
+// UnmarshalText sets k to the kind of that name, for [flag.TextVar], JSON and the like. "" is KindChaseLev. For any
+// other name it returns an error that lists the names.
 func (k *Kind) UnmarshalText(name []byte) error {
+	if len(name) == 0 {
+		*k = KindChaseLev
+		return nil
+	}
 	var names []string
 	for _, known := range Kinds() {
 		if known.String() == string(name) {

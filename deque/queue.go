@@ -99,9 +99,13 @@ func (b Batch) MarshalText() ([]byte, error) {
 	return []byte(batchNames[b]), nil
 }
 
-// UnmarshalText sets b to the value of that name, for [flag.TextVar], JSON and the like. For any other name it returns
-// an error that lists the names.
+// UnmarshalText sets b to the value of that name, for [flag.TextVar], JSON and the like. "" is One. For any other name
+// it returns an error that lists the names.
 func (b *Batch) UnmarshalText(name []byte) error {
+	if len(name) == 0 {
+		*b = One
+		return nil
+	}
 	for i, known := range batchNames {
 		if known == string(name) {
 			*b = Batch(i)

@@ -18,7 +18,7 @@ func parseDeque(setting string) (cfg executor.Config, err error) {
 			"no deque %q: it is deque %v with forks private, the default; deque %[2]v was what forks pushed are now", name,
 			deque.KindChaseLev)
 	}
-	if err := cfg.Experiment.Deque.UnmarshalText([]byte(name)); err != nil {
+	if err := cfg.Experiment.Deque.UnmarshalText([]byte(name)); err != nil || name == "" {
 		return cfg, input.Unknown("deque", name, texts(deque.Kinds()))
 	}
 	for option := ""; more; {
