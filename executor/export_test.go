@@ -219,7 +219,7 @@ func (p *callPool[A, R]) holds(address uintptr) bool {
 func (ex *Executor) ForksLeft() (told string) {
 	for _, w := range ex.workers() {
 		f := forksOf(w)
-		if f.level() != f.base || f.public != f.base || f.early != 0 || f.thrown != nil || f.InUse() != 0 {
+		if f.level() != f.base || f.public != f.base || f.early != 0 || f.thrown.err != nil || f.InUse() != 0 {
 			told += fmt.Sprintf("worker %d: level %d, public %d, early %d, thrown %v, %d calls\n",
 				w.id, f.level(), f.public, f.early, f.thrown, f.InUse())
 		}

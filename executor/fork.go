@@ -331,7 +331,7 @@ func (c *call[A, R]) joinChecked(s *Scope, generation uint64, here uintptr) R {
 	s.skipped = s.skipped || c.skipped
 	f.remove(&c.fork)
 	if err != nil {
-		f.rethrow(err)
+		f.thrown.throw(err)
 	}
 	return r
 }

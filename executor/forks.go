@@ -30,7 +30,7 @@ type forks struct {
 	begun    uint64       // the number of scopes that have begun
 	takes    uint64       // the number of forks taken that belong to another worker or to none
 	early    int          // the number of forks in use that were joined before newer ones
-	thrown   error        // what rethrow panicked with last
+	thrown   thrown       // the failure of a call that was joined
 	outer    []outerForks // of the items that wait on the worker's stack, the innermost last
 }
 
@@ -48,7 +48,7 @@ func attachForks(on *attachments) {
 			waitsFor.Store(r)
 		}
 	})
-	on.thrown = append(on.thrown, func(w *Worker, value any) error { return forksOf(w).rethrown(value) })
+	on.thrown = append(on.thrown, func(w *Worker, value any) error { return forksOf(w).thrown.caught(value) })
 }
 
 // init sets the levels of the worker's forks. Levels of different workers differ, so that Join can tell another
@@ -242,7 +242,7 @@ func (f *forks) endTaken(done *fork) {
 	s := f.scope
 	s.finish(s.level)
 	done.skipped = done.skipped || s.skipped
-	f.base, f.thrown = s.base, nil
+	f.base, f.thrown = s.base, thrown{}
 	f.scope, f.under = nil, s.under
 	s.top = top{}
 	s.fork, s.body, s.run, s.lo, s.skipped, s.next = nil, nil, nil, noStack, false, f.scopes
@@ -312,25 +312,6 @@ func (f *forks) abandon(s *Scope) {
 	if s.children != nil {
 		_ = s.joinChildren()
 	}
-}
-
-// rethrow panics with err, the failure of the call that the caller joins, or with the value of the call's panic.
-func (f *forks) rethrow(err error) {
-	f.thrown = err
-	if p, ok := err.(*PanicError); ok {
-		panic(p.Value)
-	}
-	panic(err)
-}
-
-// rethrown returns the failure for which rethrow has panicked with value, or nil.
-func (f *forks) rethrown(value any) error {
-	err := f.thrown
-	f.thrown = nil
-	if p, ok := err.(*PanicError); ok && isSame(p.Value, value) || err != nil && isSame(err, value) {
-		return err
-	}
-	return nil
 }
 
 // setOrigin notes that f was made in the call that s belongs to. Until then only f's owner knows f.

@@ -59,26 +59,14 @@ func (o *observers) endFailed(w *Worker, run *Run, task *TaskInfo, ctx context.C
 		err = inJob(&PanicError{Value: value, Stack: debug.Stack()}, task.Set.panics)
 	}
 	o.tellTask(onTaskEnd, w, run, task, ctx, err)
-	partsOf(w).observed.thrown = err
-	panic(value)
-}
-
-// failure returns the failure for which endFailed has panicked with value, or nil: so the failure that observers are
-// told is the run's, with the stack of the panic.
-func (o *observedWorker) failure(value any) error {
-	err := o.thrown
-	o.thrown = nil
-	if p, ok := err.(*PanicError); ok && isSame(p.Value, value) || err != nil && isSame(err, value) {
-		return err
-	}
-	return nil
+	partsOf(w).observed.thrown.throw(err)
 }
 
 // An observedWorker is a worker with observers. It has one Event for all of its tasks, since a function of an observer
 // runs no task.
 type observedWorker struct {
 	Event
-	thrown error // what endFailed has panicked for
+	thrown thrown // the failure of a task
 }
 
 // observe returns the part of worker i; nil without observers.

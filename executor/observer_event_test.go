@@ -297,8 +297,8 @@ func TestEventContext(t *testing.T) {
 	require.NoError(t, other.Run(t.Context(), g))
 }
 
-// TestEventContextWithoutEnd: a child that is skipped has failed, whatever context TaskBegin has put in the place of the
-// root's.
+// TestEventContextWithoutEnd: a child that is skipped has failed, whatever context TaskBegin has put in the place of
+// the root's.
 func TestEventContextWithoutEnd(t *testing.T) {
 	k, told := newToldEvents()
 	endless := &executor.Observer{TaskBegin: func(e *executor.Event) { e.Context = context.WithoutCancel(e.Context) }}

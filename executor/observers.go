@@ -162,7 +162,7 @@ func (o *observers) attachTo(on *attachments) {
 		return
 	}
 	on.begun.add(func(*Worker) { o.attaching.Wait() })
-	on.thrown = append(on.thrown, func(w *Worker, value any) error { return partsOf(w).observed.failure(value) })
+	on.thrown = append(on.thrown, func(w *Worker, value any) error { return partsOf(w).observed.thrown.caught(value) })
 	on.parked = append(on.parked, o.onWorker(onPark)...)
 	on.woken = append(on.woken, o.onWorker(onUnpark)...)
 	on.labelled = append(on.labelled, o.onWorker(onRelabel)...)

@@ -4,7 +4,7 @@ package executor
 type outerForks struct {
 	scope    *Scope
 	lo       uintptr // of scope
-	thrown   error
+	thrown   thrown
 	joins    uint32
 	waitsFor *Run
 }
@@ -13,7 +13,7 @@ type outerForks struct {
 func (f *forks) suspend() {
 	w, leaps := f.w, &partsOf(f.w).leaps
 	o := outerForks{f.scope, 0, f.thrown, leaps.joins.Load(), leaps.waitsFor.Load()}
-	f.thrown, f.scope = nil, nil
+	f.thrown, f.scope = thrown{}, nil
 	if o.scope != nil {
 		o.lo, o.scope.lo = o.scope.lo, noStack // for check
 		f.under = o.scope.top.address()

@@ -1,6 +1,6 @@
 // Package experiment has the options of an executor that are for comparisons: policies, kinds of deques and ways to
 // fork, of which the documents compare some, and the parameters of these. Their zero values are what a program should
-// use. All of them are named, so that they come from flags and files as they are.
+// use. Their values are names and numbers, so that they come from flags and files as they are.
 //
 //	ex, err := executor.New(executor.Config{Experiment: experiment.Options{Policy: "abp", Deque: deque.KindPadWS}})
 //

@@ -1,8 +1,8 @@
 package experiment
 
 // PeerStats says how often the worker, as a thief, took a busy worker for one without a core, under the policies
-// "bws-same", "bws-clock" and "bws-pull", and what it did then. Other policies leave it zero. A busy worker that sleeps in the
-// system, as a task in executor.Blocking may, looks like one without a core.
+// "bws-same", "bws-clock" and "bws-pull", and what it did then. Other policies leave it zero. A busy worker that sleeps
+// in the system, as a task in executor.Blocking may, looks like one without a core.
 type PeerStats struct {
 	SameCPU      Answers // whether the busy worker was last on the thief's CPU
 	StoppedClock Answers // whether its thread's processor time stood still

@@ -32,14 +32,11 @@ const (
 	OK        Outcome = iota // no error
 	Failed                   // an error, or runtime.Goexit
 	Panicked                 // a panic
-	Cancelled                // of a run: from outside, and nothing has failed; of a task: its error says that its context has ended
+	Cancelled                // of a run: from outside, and nothing has failed; of a task: with its context
 	Skipped                  // a task that was not run
 )
 
 var outcomeNames = [...]string{"ok", "failed", "panicked", "cancelled", "skipped"}
-
-// Outcomes returns all values of Outcome.
-func Outcomes() []Outcome { return []Outcome{OK, Failed, Panicked, Cancelled, Skipped} }
 
 // String returns the outcome as a label of metrics: "ok", "failed", "panicked", "cancelled" or "skipped". A value that
 // is none of the constants is written as Outcome(9).
@@ -73,8 +70,8 @@ func endedWith(ctx context.Context, err error) bool {
 // histograms that are made with it. record is called where the observer is, see [executor.Observer], and should return
 // soon.
 //
-// A task costs some 40 ns, and with tasks two readings of the clock, and record, more. The observer is for one executor
-// at a time. Measures panics if record is nil.
+// A task costs some 20 ns, and with tasks some 200 ns and record, most of it two readings of the clock (AMD EPYC, Go
+// 1.26, 2026-11-27). The observer is for one executor at a time. Measures panics if record is nil.
 func Measures(tasks bool, record func(Measure)) *executor.Observer {
 	if record == nil {
 		panic("observe: Measures needs a function, got nil")

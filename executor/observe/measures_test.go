@@ -94,7 +94,9 @@ func TestMeasures(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
-	require.Equal(t, "[ok failed panicked cancelled skipped]", fmt.Sprint(observe.Outcomes()))
+	require.Equal(t, "[ok failed panicked cancelled skipped]", fmt.Sprint([]observe.Outcome{
+		observe.OK, observe.Failed, observe.Panicked, observe.Cancelled, observe.Skipped,
+	}))
 	require.Equal(t, "Outcome(9)", observe.Outcome(9).String())
 }
 

@@ -74,8 +74,8 @@ func (l *Lane[T]) Push(p *T) deque.Effect {
 }
 
 // Pop removes the item that was pushed last, or the oldest if the lane is first in, first out. It returns nil if none
-// is left. In a lane of [Lane.InitShuffled], Pop removes any item that lies at mark limit or above, and another may then
-// lie below the mark at which it was pushed, see [Lane.Take]. The effect is Nothing or Shown. Owner only.
+// is left. In a lane of [Lane.InitShuffled], Pop removes any item that lies at mark limit or above, and another may
+// then lie below the mark at which it was pushed, see [Lane.Take]. The effect is Nothing or Shown. Owner only.
 func (l *Lane[T]) Pop(limit uint64) (*T, deque.Effect) {
 	if l.IsDirect() {
 		return l.PopDirect(), deque.Nothing

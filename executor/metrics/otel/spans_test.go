@@ -14,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/metrics/otel"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -183,8 +184,7 @@ func TestSpansRunsOnly(t *testing.T) {
 
 // TestSpansRandom: however runs and children nest and fail, every span that begins ends, and is below its own run's.
 func TestSpansRandom(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
+	seed := testkit.Seed(t)
 	ex, recorder := traced(t, otel.SpanOptions{Links: true}, executor.Config{Workers: 3})
 	var all sync.WaitGroup
 	for i := range 4 {

@@ -24,7 +24,7 @@ type LatencyOptions struct {
 //
 // The number of failures is the count of a histogram. The histograms have buckets from 10 µs to some 160 s, each four
 // times as large as the one before, and native buckets for servers that ask for these. Alerts has rules for them. An
-// observer costs what that of [observe.Measures] does, and some 100 ns for each value.
+// observer costs what that of [observe.Measures] does, and some 180 ns for each value (AMD EPYC, Go 1.26, 2026-11-27).
 //
 // Latencies returns an error if other metrics of these names are registered.
 func Latencies(reg prometheus.Registerer, o LatencyOptions) (*executor.Observer, error) {
