@@ -40,14 +40,22 @@ func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 		f()
 		returned = true
 	}()
-	watchdog := time.NewTimer(d)
+	patience := newPatience(d)
+	watchdog := time.NewTimer(patience.left)
 	defer watchdog.Stop()
-	select {
-	case returned := <-done:
-		if !returned {
-			t.FailNow()
+	for {
+		select {
+		case returned := <-done:
+			if !returned {
+				t.FailNow()
+			}
+			return
+		case <-watchdog.C:
+			if !patience.over() {
+				watchdog.Reset(patience.left)
+				continue
+			}
 		}
-	case <-watchdog.C:
 		var told strings.Builder
 		for _, tell := range dump {
 			fmt.Fprintln(&told, tell())
@@ -66,12 +74,12 @@ func Within(t testing.TB, d time.Duration, f func(), dump ...func() string) {
 func Until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	const spins, pause = 1000, 50 * time.Microsecond
-	end := time.Now().Add(Patience)
+	patience := newPatience(Patience)
 	for i := 0; !condition(); i++ {
 		switch {
 		case i < spins:
 			runtime.Gosched()
-		case time.Now().After(end) && !condition(): // once more: the process may have been stopped meanwhile
+		case patience.over() && !condition(): // once more: the process may have been stopped meanwhile
 			t.Fatalf("still not after %v: %s\n%s%s", Patience, what, state(), stacks())
 		default:
 			time.Sleep(pause)
@@ -85,13 +93,13 @@ func Until(t testing.TB, what string, condition func() bool) {
 func Fits(t testing.TB, measure func() (wrong string)) {
 	t.Helper()
 	const least = 5 // a measurement may take long
-	end := time.Now().Add(Patience)
+	patience := newPatience(Patience)
 	for i := 1; ; i++ {
 		wrong := measure()
 		if wrong == "" {
 			return
 		}
-		if i >= least && time.Now().After(end) {
+		if patience.over() && i >= least {
 			t.Fatalf("%d measurements, the last: %s", i, wrong)
 		}
 	}

@@ -101,11 +101,16 @@ func theStuckTask(release chan struct{}) { <-release }
 // TestWatchdog: a hang is reported, with the executors' state and all stacks.
 func TestWatchdog(t *testing.T) {
 	s, stderr := hang(t, 1)
-	ticks := make(chan time.Time, patience+1) // the first tick sees earlier pulses
-	for range cap(ticks) {
-		ticks <- time.Time{}
+	ticks := make(chan time.Time)
+	told := make(chan error)
+	go func() { told <- s.watch(nil, ticks) }()
+	for err := error(nil); err == nil; {
+		select {
+		case ticks <- time.Time{}:
+		case err = <-told:
+			require.ErrorContains(t, err, "no progress for 10s")
+		}
 	}
-	require.ErrorContains(t, s.watch(nil, ticks), "no progress for 10s")
 	for _, part := range []string{
 		"executor soak1 (1 workers", "worker 0: running", "notifier: ", "runs in progress: 1",
 		"run of \"loose.", "theStuckTask",

@@ -7,14 +7,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/magpie-go/magpie/internal/waited"
 )
 
 // The watchdog's patience is in ticks of its own, so that a process that was stopped for a while does not seem to hang.
-// A single driver gets more: its workers may be nice while others are not.
+// A single driver gets more: its workers may be nice while others are not. Beside other processes that keep the cores
+// busy, nice workers get next to nothing: a tick in which threads waited for a core counts for a tenth of one.
 const (
 	patience       = 10
 	driverPatience = 60
 	tick           = time.Second
+	starvedTicks   = 10
 )
 
 // watch returns nil when finished is closed. When nothing progresses any longer it prints everything about the process
@@ -22,26 +26,33 @@ const (
 func (s *soak) watch(finished <-chan struct{}, ticks <-chan time.Time) error {
 	last := make([]int64, len(s.pulses))
 	silent := make([]int, len(s.pulses)) // ticks since each pulse changed
-	idle := 0                            // ticks since any pulse changed
+	idle := 0                            // ticks since any pulse changed, times starvedTicks; so are those of silent
+	before := waited.ForCores()
 	for {
 		select {
 		case <-finished:
 			return nil
 		case <-ticks:
 		}
-		idle++
+		counts := starvedTicks
+		now := waited.ForCores()
+		if now-before > tick/2 {
+			counts = 1
+		}
+		before = now
+		idle += counts
 		for i := range s.pulses {
-			silent[i]++
+			silent[i] += counts
 			if now := s.pulses[i].Load(); now != last[i] {
 				last[i], silent[i], idle = now, 0, 0
 			}
 		}
-		if idle >= patience {
+		if idle >= patience*starvedTicks {
 			s.tell()
 			return fmt.Errorf("no progress for %v", patience*tick)
 		}
 		for i, n := range silent[:s.drivers] {
-			if n >= driverPatience && s.done.Load() < s.tasks {
+			if n >= driverPatience*starvedTicks && s.done.Load() < s.tasks {
 				s.tell()
 				return fmt.Errorf("no progress of driver %d for %v", i, driverPatience*tick)
 			}
