@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/enum"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 )
@@ -80,7 +81,6 @@ func (s *settings) needOwnThreads() []string {
 		{"Threads.Start", s.Threads.Start != nil},
 		{"Threads.End", s.Threads.End != nil},
 		{"Host.Share", s.Host.Share != nil},
-		{"Host.QuotaShare", s.Host.QuotaShare != 0},
 		{"Experiment.Verbatim", s.Experiment.Verbatim},
 		{"Experiment.Policy " + s.chosen.Policy, !policy.Table[s.chosen.policy].Guests},
 	})
@@ -90,7 +90,7 @@ func (s *settings) needOwnThreads() []string {
 func (s *settings) standBack() []string {
 	return fieldsSet([]field{
 		{"Threads.Nice", s.Threads.Nice != 0},
-		{"Threads.Class", s.Threads.Class != ClassNormal},
+		{"Threads.Class", s.Threads.Class != host.ClassNormal},
 		{"Threads.Slice", s.Threads.Slice != 0},
 	})
 }

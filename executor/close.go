@@ -45,7 +45,7 @@ func (ex *executor) end() {
 	ex.noteDrained()
 	ex.silence.watch.Close()
 	ex.spares.Close()
-	ex.sharing.leave()
+	ex.sharing.end()
 	// D1(stop): set stop, then wake all. Pairs with D1(park), and line 23 in policy published: prepare, then look
 	// at stop.
 	ex.stop.Store(true)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -107,7 +108,7 @@ func TestCloseWaitsForRuns(t *testing.T) {
 // Start and Close at once: each run either runs as a whole or not at all.
 func TestCloseAgainstStart(t *testing.T) {
 	for range 50 {
-		ex, err := executor.New(executor.Config{Workers: 2, Host: executor.Host{KeepGOMAXPROCS: true}})
+		ex, err := executor.New(executor.Config{Workers: 2, Host: host.Options{KeepGOMAXPROCS: true}})
 		require.NoError(t, err)
 		within(t, ex, func() {
 			var ran, accepted, refused atomic.Int64

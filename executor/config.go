@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/procs"
 )
 
@@ -16,7 +17,7 @@ const MaxWorkers = 4096
 type Config struct {
 	// Workers is the number of worker threads, at most [MaxWorkers]. 0 means the process's own GOMAXPROCS, not counting
 	// what executors have added to it, or the number of CPUs in Threads if that is set and smaller. It is constant, since
-	// workers without work sleep and cost nothing: [RunOptions].Workers bounds one run, and a [Share] the executor.
+	// workers without work sleep and cost nothing: [RunOptions].Workers bounds one run, and a [host.Share] the executor.
 	Workers int
 	// Spares is the largest number of spare workers. Spare workers stand in for workers that wait in [Blocking] and,
 	// while any does, or a task waits for a permit or for its end from outside, for workers that sleep in a Wait or
@@ -39,7 +40,7 @@ type Config struct {
 	// of a millisecond or until the end of the task that it runs then. So a short run wakes no thread, see
 	// [BriefCallers].
 	//
-	// With CPUs, Pin, Start or End of Threads, with Share or QuotaShare of Host, and with Verbatim or a Policy of
+	// With CPUs, Pin, Start or End of Threads, with Share of Host, and with Verbatim or a Policy of
 	// Experiment that has all tasks run on the workers' own threads, the zero value is [IdleCallers], and [BriefCallers]
 	// and [BusyCallers] are errors. With Nice, Class or Slice of Threads the zero value is [IdleCallers] too, since a
 	// caller runs tasks with its own thread's schedule: work that is to stand back would not. [Executor.Dump] says what
@@ -55,9 +56,9 @@ type Config struct {
 	Observers []*Observer
 	// Threads says how the system runs the workers' threads, and what is called on them. The zero value leaves everything
 	// to the system.
-	Threads Threads
+	Threads host.Threads
 	// Host says what the workers leave to the rest of the process and of the machine.
-	Host Host
+	Host host.Options
 	// Experiment has policies, kinds of deques and other options for comparisons. The zero value is what programs should
 	// use.
 	Experiment experiment.Options
@@ -75,7 +76,7 @@ func (c Config) checked() (*settings, error) {
 	s := &settings{Config: c}
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("executor: Config."+format, args...)) }
-	s.Threads.check(bad)
+	checkThreads(&s.Threads, bad)
 	s.checkWorkers(bad)
 	if s.MaxRuns < 0 {
 		bad("MaxRuns is %d: give the number of runs and futures, or 0 for no bound", s.MaxRuns)
@@ -92,7 +93,9 @@ func (c Config) checked() (*settings, error) {
 		}
 	}
 	s.Observers = slices.Clone(s.Observers)
-	s.Host.check(bad, s.Workers)
+	if of := s.Host.Share; of != nil {
+		s.Host.Share = of.Checked(s.Workers, func(format string, args ...any) { bad("Host."+format, args...) })
+	}
 	return s, errors.Join(errs...)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -20,7 +21,7 @@ func TestThreadNameAndNice(t *testing.T) {
 	own, err := niceOf(int64(os.Getpid()))
 	require.NoError(t, err)
 	asked := min(max(own, 0)+5, 19) // a higher nice than the process's, if there is one: a lower one needs privileges
-	ex := newExecutor(t, executor.Config{Workers: 2, Name: "svc", Threads: executor.Threads{Nice: asked}})
+	ex := newExecutor(t, executor.Config{Workers: 2, Name: "svc", Threads: host.Threads{Nice: asked}})
 	within(t, ex, func() {
 		check := func() {
 			for id, thread := range ex.Threads() {

@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/stretchr/testify/require"
 )
 
 // Only Linux has what the schedule of the workers' threads needs.
 func TestScheduleIsRefused(t *testing.T) {
 	for field, cfg := range map[string]executor.Config{
-		"Nice":  {Threads: executor.Threads{Nice: 5}},
-		"Class": {Threads: executor.Threads{Class: executor.ClassIdle}},
-		"Slice": {Threads: executor.Threads{Slice: time.Millisecond}},
-		"CPUs":  {Threads: executor.Threads{CPUs: []int{0}}},
-		"Pin":   {Threads: executor.Threads{Pin: true}},
+		"Nice":  {Threads: host.Threads{Nice: 5}},
+		"Class": {Threads: host.Threads{Class: host.ClassIdle}},
+		"Slice": {Threads: host.Threads{Slice: time.Millisecond}},
+		"CPUs":  {Threads: host.Threads{CPUs: []int{0}}},
+		"Pin":   {Threads: host.Threads{Pin: true}},
 	} {
 		cfg.Workers = 2
 		_, err := executor.New(cfg)

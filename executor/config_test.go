@@ -15,6 +15,7 @@ import (
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -26,26 +27,26 @@ func TestBadConfig(t *testing.T) {
 	}{
 		{executor.Config{Workers: -1}, "Config.Workers is -1"},
 		{executor.Config{Workers: executor.MaxWorkers + 1}, "Config.Workers is 4097"},
-		{executor.Config{Threads: executor.Threads{Nice: -1}}, "Config.Threads.Nice is -1"},
-		{executor.Config{Threads: executor.Threads{Nice: 20}}, "Config.Threads.Nice is 20"},
-		{executor.Config{Threads: executor.Threads{Class: 3}}, "Config.Threads.Class is 3: use one of [normal batch idle]"},
-		{executor.Config{Threads: executor.Threads{Slice: -1}}, "Config.Threads.Slice is -1ns: give 100µs to 100ms, or 0"},
-		{executor.Config{Threads: executor.Threads{Slice: 99 * time.Microsecond}}, "Config.Threads.Slice is 99µs"},
-		{executor.Config{Threads: executor.Threads{Slice: 101 * time.Millisecond}}, "Config.Threads.Slice is 101ms"},
-		{executor.Config{Threads: executor.Threads{Slice: time.Millisecond, Class: executor.ClassIdle}},
+		{executor.Config{Threads: host.Threads{Nice: -1}}, "Config.Threads.Nice is -1"},
+		{executor.Config{Threads: host.Threads{Nice: 20}}, "Config.Threads.Nice is 20"},
+		{executor.Config{Threads: host.Threads{Class: 3}}, "Config.Threads.Class is 3: use one of [normal batch idle]"},
+		{executor.Config{Threads: host.Threads{Slice: -1}}, "Config.Threads.Slice is -1ns: give 100µs to 100ms, or 0"},
+		{executor.Config{Threads: host.Threads{Slice: 99 * time.Microsecond}}, "Config.Threads.Slice is 99µs"},
+		{executor.Config{Threads: host.Threads{Slice: 101 * time.Millisecond}}, "Config.Threads.Slice is 101ms"},
+		{executor.Config{Threads: host.Threads{Slice: time.Millisecond, Class: host.ClassIdle}},
 			"Config.Threads.Slice is 1ms, but threads of idle have no slice of their own"},
-		{executor.Config{Threads: executor.Threads{CPUs: []int{}}}, "Config.Threads.CPUs is empty"},
+		{executor.Config{Threads: host.Threads{CPUs: []int{}}}, "Config.Threads.CPUs is empty"},
 		{executor.Config{
-			Threads: executor.Threads{CPUs: []int{-1}, BestEffort: true},
+			Threads: host.Threads{CPUs: []int{-1}, BestEffort: true},
 		}, "Config.Threads.CPUs has [-1]: there are no such CPUs"},
 		{executor.Config{
-			Threads: executor.Threads{CPUs: []int{1 << 30}, BestEffort: true},
+			Threads: host.Threads{CPUs: []int{1 << 30}, BestEffort: true},
 		}, "Config.Threads.CPUs has [1073741824]"},
-		{executor.Config{Host: executor.Host{QuotaShare: -0.1}}, "Config.Host.QuotaShare is -0.1"},
+		{executor.Config{Host: host.Options{Share: host.QuotaShare(-0.1)}}, "Config.Host.QuotaShare is -0.1"},
 		{executor.Config{
-			Host: executor.Host{QuotaShare: 1},
+			Host: host.Options{Share: host.QuotaShare(1)},
 		}, "Config.Host.QuotaShare is 1: give a part of the CPU quota above 0 and below 1"},
-		{executor.Config{Host: executor.Host{QuotaShare: math.NaN()}}, "Config.Host.QuotaShare is NaN"},
+		{executor.Config{Host: host.Options{Share: host.QuotaShare(math.NaN())}}, "Config.Host.QuotaShare is NaN"},
 		{executor.Config{
 			Experiment: experiment.Options{Policy: "fair"},
 		}, `Config.Experiment.Policy is "fair": use one of [adaptive adaptive-published abp`},
@@ -78,8 +79,8 @@ func TestBadConfig(t *testing.T) {
 
 func TestBadConfigAllAtOnce(t *testing.T) {
 	_, err := executor.New(executor.Config{
-		Workers: -7, Threads: executor.Threads{Nice: 99},
-		Experiment: experiment.Options{Policy: "fair"}, Name: "fine", Host: executor.Host{KeepGOMAXPROCS: true},
+		Workers: -7, Threads: host.Threads{Nice: 99},
+		Experiment: experiment.Options{Policy: "fair"}, Name: "fine", Host: host.Options{KeepGOMAXPROCS: true},
 	})
 	require.Len(t, faults(err), 3)
 	require.ErrorContains(t, err, "Config.Workers is -7")
@@ -87,7 +88,7 @@ func TestBadConfigAllAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, `Config.Experiment.Policy is "fair"`)
 
 	_, err = executor.New(executor.Config{
-		Threads: executor.Threads{Nice: 20, Class: 9, Slice: 1, CPUs: []int{}, BestEffort: true},
+		Threads: host.Threads{Nice: 20, Class: 9, Slice: 1, CPUs: []int{}, BestEffort: true},
 	})
 	require.Len(t, faults(err), 4)
 
@@ -171,7 +172,7 @@ func faults(err error) []error { return err.(interface{ Unwrap() []error }).Unwr
 // TestText: the enumerations of Config have names, which flags and JSON take.
 func TestText(t *testing.T) {
 	checkText(t, "Callers", executor.BriefCallers, executor.AutoCallers, "[auto idle brief busy]")
-	checkText(t, "Class", executor.ClassIdle, executor.ClassNormal, "[normal batch idle]")
+	checkText(t, "Class", host.ClassIdle, host.ClassNormal, "[normal batch idle]")
 }
 
 func checkText[E interface {
@@ -232,7 +233,7 @@ func TestReservedPs(t *testing.T) {
 	two, err := executor.New(executor.Config{Workers: 2})
 	require.NoError(t, err)
 	require.Equal(t, own+7, runtime.GOMAXPROCS(0))
-	keep, err := executor.New(executor.Config{Workers: 4, Host: executor.Host{KeepGOMAXPROCS: true}})
+	keep, err := executor.New(executor.Config{Workers: 4, Host: host.Options{KeepGOMAXPROCS: true}})
 	require.NoError(t, err)
 	require.Equal(t, own+7, runtime.GOMAXPROCS(0))
 

@@ -91,16 +91,15 @@
 //
 // A busy worker occupies a P. By default, an executor raises GOMAXPROCS by four Ps for three workers until it is
 // closed, so that other goroutines have as many Ps as before, during a garbage collection too. The kernel then
-// distributes the cores: [Threads] says how it treats the workers' threads, and [Host] how much of a CPU quota workers
-// leave to the rest of the process. A Nice of up to 5 is good for a
-// service, and 19 is not if tasks allocate. Then a larger GOGC shortens the tail of the handlers' latencies most. A
-// long task lets others go first by [Yield].
+// distributes the cores: [host.Threads] says how it treats the workers' threads, and [host.QuotaShare] how much of a
+// CPU quota workers leave to the rest of the process. A Nice of up to 5 is good for a service, and 19 is not if tasks
+// allocate. Then a larger GOGC shortens the tail of the handlers' latencies most. A long task lets others go first by
+// [Yield].
 //
 // # Sharing a machine
 //
-// Executors with a [Share], in one process or in several of one user, divide the processors among themselves.
-// Each estimates how many it can use, tells the others by a table in memory, and keeps to what it is allotted. See
-// [Share].
+// Executors with a [host.Share], in one process or in several of one user, divide the processors among themselves. Each
+// estimates how many it can use, tells the others by a table in memory, and keeps to what it is allotted.
 //
 // # Looking inside
 //

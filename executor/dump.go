@@ -37,12 +37,7 @@ func (ex *executor) Dump(out io.Writer) error {
 	if n := ex.silence.times.Load(); n > 0 {
 		fmt.Fprintf(&b, "blocked without Blocking: %d times so far\n", n)
 	}
-	if ex.cfg.Host.QuotaShare != 0 {
-		fmt.Fprintf(&b, "CPU quota: %v\n", ex.sharing.quotaStats())
-	}
-	if ex.cfg.Host.Share != nil {
-		fmt.Fprintf(&b, "sharing: %v\n", ex.sharing.stats())
-	}
+	b.WriteString(ex.sharing.lines())
 	if err := ex.unnamed.Load(); err != nil {
 		fmt.Fprintf(&b, "threads without names: %v\n", *err)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/graph"
 )
@@ -68,7 +69,7 @@ func ExampleConfig_threadStart() {
 	var threads atomic.Int32
 	ex, err := executor.New(executor.Config{
 		Workers: 2,
-		Threads: executor.Threads{Start: func(worker int) { threads.Add(1) }, End: func(worker int) { threads.Add(-1) }},
+		Threads: host.Threads{Start: func(worker int) { threads.Add(1) }, End: func(worker int) { threads.Add(-1) }},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 )
 
 // A long task lets request handlers go first between two blocks of its work, and ends early when its run is cancelled.
 func ExampleYield() {
 	ex, err := executor.New(executor.Config{
-		Workers: 2, Threads: executor.Threads{Class: executor.ClassBatch, BestEffort: true},
+		Workers: 2, Threads: host.Threads{Class: host.ClassBatch, BestEffort: true},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/living"
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -96,7 +97,7 @@ const inlineVariable = "MAGPIE_INLINE"
 
 func newNamedInline(name string, seed uint64, observers []*Observer) *Executor {
 	s, err := Config{
-		Workers: 1, Spares: -1, Name: name, Host: Host{KeepGOMAXPROCS: true}, Observers: observers,
+		Workers: 1, Spares: -1, Name: name, Host: host.Options{KeepGOMAXPROCS: true}, Observers: observers,
 	}.checked()
 	if err != nil {
 		panic(err) // an observer is nil
@@ -128,7 +129,7 @@ func newExecutorOn(cfg *settings, inline *inline) *executor {
 		inline:   inline,
 	})
 	ex.guests = newGuests(cfg, inline, ex.policy)
-	ex.sharing = newSharing(ex)
+	ex.sharing.init(ex)
 	ex.schedule.init(&ex.cfg.Threads)
 	ex.asyncs.init(ex)
 	ex.silence.init(ex)
@@ -160,9 +161,7 @@ func (ex *executor) newWorker(i int) *Worker {
 	p := &workerParts{peer: newPeerThread(&ex.cfg.chosen), pace: paceFor(ex.cfg), observed: ex.observers.observe(i)}
 	w := &p.Worker
 	w.init(&ex.core, i)
-	if p.share = newSharer(w); p.share != nil {
-		w.inner = innerLoop{run: runShared}
-	}
+	p.share.init(w)
 	p.forks.init(w)
 	p.guest.w = w
 	return w

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
-	"github.com/magpie-go/magpie/internal/quota"
 )
 
 // PushesForks reports whether an executor with that configuration pushes forks at once.
@@ -226,13 +225,3 @@ func (ex *Executor) ForksLeft() (told string) {
 	}
 	return told
 }
-
-// SetQuota replaces the process's ledger, for an executor with a QuotaShare. No run has begun.
-func (ex *Executor) SetQuota(l *quota.Ledger) {
-	ex.sharing.mu.Lock()
-	defer ex.sharing.mu.Unlock()
-	ex.sharing.quotas.ledger = l
-}
-
-// AwakeTime is for how long workers have been awake, summed over all of them.
-func (ex *Executor) AwakeTime() time.Duration { return time.Duration(ex.sharing.awake(nanotime())) }

@@ -42,25 +42,25 @@ type search struct {
 	rng    uint64
 }
 
-// A host shows a worker to its policy. It implements policy.Host.
-type host struct{ w *Worker }
+// A thiefHost shows a worker to its policy. It implements policy.Host.
+type thiefHost struct{ w *Worker }
 
-var _ policy.Host = host{}
+var _ policy.Host = thiefHost{}
 
-func (h host) ID() int          { return h.w.id }
-func (h host) Random(n int) int { return h.w.search.random(n) }
-func (h host) Items() uint64    { return h.w.counts.items }
-func (h host) Yield()           { osthread.Yield() }
+func (h thiefHost) ID() int          { return h.w.id }
+func (h thiefHost) Random(n int) int { return h.w.search.random(n) }
+func (h thiefHost) Items() uint64    { return h.w.counts.items }
+func (h thiefHost) Yield()           { osthread.Yield() }
 
 // Searching implements policy.Host. A thief that does not sleep publishes its counts here.
-func (h host) Searching() {
+func (h thiefHost) Searching() {
 	h.w.setState(WorkerSearching)
 	h.w.publishCounts()
 }
 
 // Sees implements policy.Host. Where lanes hide items it is always true, since a Try asks for them, unless they are
 // dealt out: then a Try of the worker itself waits for one, and the worker asks nobody before it sleeps.
-func (h host) Sees(victim int) bool {
+func (h thiefHost) Sees(victim int) bool {
 	l, v := &h.w.lane, h.w.core.roster[victim]
 	if l.Hides() && !l.CanReceive() || !v.lane.IsEmpty() {
 		return true
@@ -70,7 +70,7 @@ func (h host) Sees(victim int) bool {
 }
 
 // Try implements policy.Host.
-func (h host) Try(victim int) (outcome deque.Outcome) {
+func (h thiefHost) Try(victim int) (outcome deque.Outcome) {
 	w := h.w
 	w.search.stole = true
 	switch v := w.core.roster[victim]; {
@@ -89,19 +89,19 @@ func (h host) Try(victim int) (outcome deque.Outcome) {
 }
 
 // Leave implements policy.Host.
-func (h host) Leave() bool { return h.w.spare.leave() }
+func (h thiefHost) Leave() bool { return h.w.spare.leave() }
 
 // Prepare implements policy.Host.
-func (h host) Prepare() {
+func (h thiefHost) Prepare() {
 	h.w.setState(WorkerPreparing)
 	h.w.core.notifier.Prepare(h.w.id)
 }
 
 // Cancel implements policy.Host.
-func (h host) Cancel() bool { return h.w.core.notifier.Cancel(h.w.id) }
+func (h thiefHost) Cancel() bool { return h.w.core.notifier.Cancel(h.w.id) }
 
 // Commit implements policy.Host.
-func (h host) Commit() {
+func (h thiefHost) Commit() {
 	w := h.w
 	w.counts.parks++
 	w.publishCounts() // first: a worker that others see parked has published its counters
@@ -113,7 +113,7 @@ func (h host) Commit() {
 
 // Pause implements policy.Host. Its length matters: a thief that pauses twice as long keeps a core from others. So each
 // round looks at one queue only, and an item of a run that is not Normal may be seen a few microseconds late.
-func (h host) Pause(n int) {
+func (h thiefHost) Pause(n int) {
 	for q := &h.w.core.injector; n > 0 && q.queue.IsEmpty(); n-- {
 		giveWay()
 	}
@@ -124,7 +124,7 @@ var epoch = time.Now()
 func nanotime() int64 { return int64(time.Since(epoch)) }
 
 // Nanotime implements policy.Host.
-func (h host) Nanotime() int64 { return nanotime() }
+func (h thiefHost) Nanotime() int64 { return nanotime() }
 
 // random returns a uniform index below n: xorshift64, scaled by a multiplication instead of a remainder.
 func (s *search) random(n int) int {

@@ -55,8 +55,8 @@ func attachForks(on *attachments) {
 // worker's fork from the newest of its own.
 func (f *forks) init(w *Worker) {
 	f.w, f.pushes, f.rests = w, w.lane.StacksForks(), &f.never
-	if share := partsOf(w).share; share != nil {
-		f.rests = share.control.Word()
+	if wanted := partsOf(w).share.wanted; wanted != nil {
+		f.rests = wanted
 	}
 	f.base = f.first()
 	f.public, f.ground.level = f.base, f.base+1
@@ -80,7 +80,7 @@ func (f *forks) first() uint64 { return uint64(f.w.id) << 40 }
 func (f *forks) attend() {
 	w := f.w
 	if partsOf(w).share.isWanted() {
-		partsOf(w).share.rest()
+		partsOf(w).share.Rest()
 	}
 	f.publish()
 }

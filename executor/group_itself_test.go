@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -254,7 +255,7 @@ func TestGroupGoUnderLock(t *testing.T) {
 // is called up.
 func TestGroupGoCallsItselfBesideAnother(t *testing.T) {
 	ex := newExecutor(t, executor.Config{
-		Workers: 2, Threads: executor.Threads{OnlyBlocking: true}, Callers: executor.IdleCallers,
+		Workers: 2, Threads: host.Threads{OnlyBlocking: true}, Callers: executor.IdleCallers,
 	})
 	first, other := executor.NewGroup(ex), executor.NewGroup(ex)
 	first.SetLimit(1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,7 @@ func TestRandomGroup(t *testing.T) {
 		ex := newWatched(t, executor.Config{
 			Workers:    1 + rng.IntN(3),
 			Experiment: experiment.Options{Policy: oneOf(rng, usable())},
-			Host:       executor.Host{KeepGOMAXPROCS: true},
+			Host:       host.Options{KeepGOMAXPROCS: true},
 		})
 		within(t, ex, func() {
 			for range 3 {

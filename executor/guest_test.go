@@ -12,6 +12,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -80,17 +81,17 @@ func TestCallerTakesPart(t *testing.T) {
 func TestCallersIdle(t *testing.T) {
 	for name, cfg := range map[string]executor.Config{
 		"Callers":             {Callers: executor.IdleCallers},
-		"Threads.Start":       {Threads: executor.Threads{Start: func(int) {}}},
-		"Threads.End":         {Threads: executor.Threads{End: func(int) {}}},
-		"Host.QuotaShare":     {Host: executor.Host{QuotaShare: 0.1}},
+		"Threads.Start":       {Threads: host.Threads{Start: func(int) {}}},
+		"Threads.End":         {Threads: host.Threads{End: func(int) {}}},
 		"Experiment.Verbatim": {Experiment: experiment.Options{Verbatim: true}},
 		"Experiment.Policy":   {Experiment: experiment.Options{Policy: "adaptive-published"}},
-		"Host.Share":          {Host: executor.Host{Share: &executor.Share{Path: t.TempDir() + "/table"}}},
-		"Threads.CPUs":        {Threads: executor.Threads{CPUs: []int{0}, BestEffort: true}},
-		"Threads.Pin":         {Threads: executor.Threads{Pin: true, BestEffort: true}},
-		"Threads.Nice":        {Threads: executor.Threads{Nice: 1, BestEffort: true}},
-		"Threads.Class":       {Threads: executor.Threads{Class: executor.ClassBatch, BestEffort: true}},
-		"Threads.Slice":       {Threads: executor.Threads{Slice: time.Millisecond, BestEffort: true}},
+		"Host.Share":          {Host: host.Options{Share: &host.Share{Path: t.TempDir() + "/table"}}},
+		"Host":                {Host: host.Options{Share: host.QuotaShare(0.1)}},
+		"Threads.CPUs":        {Threads: host.Threads{CPUs: []int{0}, BestEffort: true}},
+		"Threads.Pin":         {Threads: host.Threads{Pin: true, BestEffort: true}},
+		"Threads.Nice":        {Threads: host.Threads{Nice: 1, BestEffort: true}},
+		"Threads.Class":       {Threads: host.Threads{Class: host.ClassBatch, BestEffort: true}},
+		"Threads.Slice":       {Threads: host.Threads{Slice: time.Millisecond, BestEffort: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg.Workers = 2

@@ -12,6 +12,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/executor/pipeline"
@@ -199,7 +200,7 @@ func TestRandomHostility(t *testing.T) {
 	for range max(5, testkit.Scale(60)) {
 		cfg := oneOf(rng, openStores).in(executor.Config{
 			Workers: 1 + rng.IntN(3), Spares: 1 + rng.IntN(2), Experiment: experiment.Options{Policy: oneOf(rng, usable())},
-			Host: executor.Host{KeepGOMAXPROCS: true},
+			Host: host.Options{KeepGOMAXPROCS: true},
 		})
 		ex, err := fixture.New(t, cfg)
 		require.NoError(t, err)

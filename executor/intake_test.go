@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
 // bounded makes an executor with a MaxRuns.
 func bounded(t *testing.T, workers, most int) *executor.Executor {
-	return newExecutor(t, executor.Config{Workers: workers, MaxRuns: most, Host: executor.Host{KeepGOMAXPROCS: true}})
+	return newExecutor(t, executor.Config{Workers: workers, MaxRuns: most, Host: host.Options{KeepGOMAXPROCS: true}})
 }
 
 // gated is a job that waits for the gate.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -141,7 +142,7 @@ func nothing(*Worker) {}
 // birth makes an executor of n workers. It must be closed, or threads are left over at the end: a deadlock.
 func birth(n int, p string) *Executor {
 	ex, err := New(Config{
-		Workers: n, Experiment: experiment.Options{Policy: p}, Callers: IdleCallers, Host: Host{KeepGOMAXPROCS: true},
+		Workers: n, Experiment: experiment.Options{Policy: p}, Callers: IdleCallers, Host: host.Options{KeepGOMAXPROCS: true},
 	})
 	model.Assert(err == nil, "New: %v", err)
 	return ex

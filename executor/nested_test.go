@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -71,7 +72,7 @@ func TestNestedInItself(t *testing.T) {
 
 // More workers than a run's set of visited workers has bits.
 func TestNestedOnManyWorkers(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 70, Host: executor.Host{KeepGOMAXPROCS: true}})
+	ex := newExecutor(t, executor.Config{Workers: 70, Host: host.Options{KeepGOMAXPROCS: true}})
 	within(t, ex, func() {
 		var ran atomic.Int64
 		for range 5 {

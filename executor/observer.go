@@ -51,7 +51,7 @@ type Observer struct {
 	// thief, as with [deque.KindPDQS].
 	Steal func(e *Event)
 	// Park is called before a worker sleeps because it has no work, also when its task waits for other work, and Unpark
-	// after it has woken. Spare workers on standby, and workers that rest because of Share or QuotaShare of [Host], are
+	// after it has woken. Spare workers on standby, and workers that rest because of Config.Host.Share, are
 	// left out.
 	Park   func(e *Event)
 	Unpark func(e *Event)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -64,7 +65,9 @@ func TestModelObserved(t *testing.T) {
 		var o witness
 		ex, err := New(Config{
 			Workers:    n,
-			Experiment: experiment.Options{Policy: p}, Host: Host{KeepGOMAXPROCS: true}, Observers: []*Observer{o.observer()},
+			Experiment: experiment.Options{Policy: p},
+			Host:       host.Options{KeepGOMAXPROCS: true},
+			Observers:  []*Observer{o.observer()},
 		})
 		model.Assert(err == nil, "New: %v", err)
 		model.Assert(o.attached.Get(), "New returns before Attach has")

@@ -21,7 +21,7 @@ type executor struct {
 	cfg       *settings  // constant
 	release   func()     // gives the reserved Ps back
 	leave     func()     // ends its being known to internal/living
-	sharing   *sharing   // set with Host.Share or Host.QuotaShare
+	sharing   sharing    // set with Host.Share
 	observers *observers // set with Config.Observers
 	intake    *intake    // set with Config.MaxRuns
 	guests    *guests    // set if callers take part
@@ -49,7 +49,7 @@ type workerParts struct {
 
 	// Constant.
 	peer     *peerThread     // set if the policy asks about other workers' threads
-	share    *sharer         // set with Host.Share or Host.QuotaShare
+	share    sharer          // set with Host.Share
 	observed *observedWorker // set with Config.Observers
 
 	// Owner only, plain.

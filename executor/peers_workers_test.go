@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/stretchr/testify/require"
@@ -72,7 +73,7 @@ func TestPeersThreadHandlers(t *testing.T) {
 	var open [7]bool
 	ex, err := executor.New(executor.Config{
 		Workers: len(open),
-		Threads: executor.Threads{
+		Threads: host.Threads{
 			Start: func(worker int) { open[worker] = true },
 			End:   func(worker int) { open[worker] = false },
 		},

@@ -71,7 +71,7 @@ func (p *peerThread) stands() bool {
 }
 
 // Preempted implements policy.Host.
-func (h host) Preempted(victim int, sign policy.Sign) bool {
+func (h thiefHost) Preempted(victim int, sign policy.Sign) bool {
 	me, v := partsOf(h.w).peer, partsOf(h.w.core.roster[victim]).peer
 	ask := func() bool {
 		if sign == policy.StoppedClock {
@@ -92,13 +92,13 @@ func (h host) Preempted(victim int, sign policy.Sign) bool {
 }
 
 // YieldTo implements policy.Host. The kernel chooses among all threads that wait for the CPU.
-func (h host) YieldTo(int) {
+func (h thiefHost) YieldTo(int) {
 	partsOf(h.w).peer.counts.Yields++
 	osthread.Yield()
 }
 
 // Pull implements policy.Host.
-func (h host) Pull(victim int) bool {
+func (h thiefHost) Pull(victim int) bool {
 	me, v := partsOf(h.w).peer, partsOf(h.w.core.roster[victim]).peer
 	if me.thread.Pull(&v.thread) != nil {
 		me.counts.PullsRefused++

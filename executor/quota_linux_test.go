@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/cgroup"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -19,10 +20,10 @@ import (
 // A QuotaShare and a Share together: the smaller bound holds.
 func TestHostShareAndShare(t *testing.T) {
 	tab := newTable(t, 4)
-	ex, _ := newQuotaExecutor(t, executor.Config{
-		Workers: 4, Host: executor.Host{QuotaShare: 0.5, Share: tab.share()},
-	}, 2000)
-	untilShared(t, ex, func(s executor.ShareStats) bool { return s.Desire == 4 && s.Allotment == 4 })
+	both := tab.share()
+	both.QuotaShare = 0.5
+	ex, _ := newQuotaExecutor(t, executor.Config{Workers: 4, Host: host.Options{Share: both}}, 2000)
+	untilShared(t, ex, func(s host.ShareStats) bool { return s.Desire == 4 && s.Allotment == 4 })
 	fits(t, 1.7, func() duty { return keepBusy(t, ex, busyTime()) }) // as in TestHostShare
 }
 
@@ -76,9 +77,9 @@ func beBusyInGroup(t *testing.T, shares []string) {
 	require.NoError(t, err)
 	var all sync.WaitGroup
 	for _, share := range shares {
-		host, err := strconv.ParseFloat(share, 64)
+		part, err := strconv.ParseFloat(share, 64)
 		require.NoError(t, err)
-		ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{QuotaShare: host}})
+		ex := newExecutor(t, executor.Config{Workers: 2, Host: host.Options{Share: host.QuotaShare(part)}})
 		all.Go(func() {
 			d := time.Second // ten periods
 			if testkit.Quick() {

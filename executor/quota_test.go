@@ -13,6 +13,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/cgroup"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/quota"
@@ -41,10 +42,10 @@ func newFakeQuota(milli int64) (*fakeQuota, *quota.Ledger) {
 }
 
 func newQuotaExecutor(t *testing.T, cfg executor.Config, milli int64) (*executor.Executor, *fakeQuota) {
-	ex := newExecutor(t, cfg)
 	q, ledger := newFakeQuota(milli)
-	ex.SetQuota(ledger)
-	return ex, q
+	defer func(old *quota.Ledger) { quota.Process = old }(quota.Process)
+	quota.Process = ledger
+	return newExecutor(t, cfg), q
 }
 
 // A duty is how many workers were awake on average, and how many processors they used. On a busy machine a worker that
@@ -57,7 +58,7 @@ func keepBusy(t *testing.T, ex *executor.Executor, d time.Duration) duty {
 	var began, ended time.Time
 	var awake, used time.Duration
 	within(t, ex, func() {
-		began, awake, used = time.Now(), ex.AwakeTime(), workersCPU(t, ex)
+		began, awake, used = time.Now(), ex.Stats().Quota.Awake, workersCPU(t, ex)
 		_, err := executor.Call(t.Context(), ex, func(s *executor.Scope, end time.Time) int {
 			for time.Now().Before(end) {
 				forkFib(s, 18)
@@ -65,7 +66,7 @@ func keepBusy(t *testing.T, ex *executor.Executor, d time.Duration) duty {
 			return 0
 		}, began.Add(d))
 		require.NoError(t, err)
-		awake, used, ended = ex.AwakeTime()-awake, workersCPU(t, ex)-used, time.Now()
+		awake, used, ended = ex.Stats().Quota.Awake-awake, workersCPU(t, ex)-used, time.Now()
 	})
 	lasted := float64(ended.Sub(began))
 	return duty{float64(awake) / lasted, float64(used) / lasted}
@@ -80,7 +81,7 @@ func workersCPU(t *testing.T, ex *executor.Executor) (sum time.Duration) {
 		}
 		used, err := osthread.CPU(id)
 		if errors.Is(err, errors.ErrUnsupported) {
-			return ex.AwakeTime()
+			return ex.Stats().Quota.Awake
 		}
 		require.NoError(t, err)
 		sum += used
@@ -124,7 +125,7 @@ func TestHostShare(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			for _, milli := range []int64{500, 2000} {
 				ex, _ := newQuotaExecutor(t, executor.Config{
-					Workers: 4, Experiment: experiment.Options{Policy: p}, Host: executor.Host{QuotaShare: 0.5},
+					Workers: 4, Experiment: experiment.Options{Policy: p}, Host: host.Options{Share: host.QuotaShare(0.5)},
 				}, milli)
 				keepBusy(t, ex, 20*time.Millisecond) // until the first look
 				fits(t, 1.5*float64(milli)/2000+0.2, func() duty { return keepBusy(t, ex, busyTime()) })
@@ -143,8 +144,8 @@ func TestHostShareOfSeveral(t *testing.T) {
 	process := quota.Process
 	_, quota.Process = newFakeQuota(2000)
 	var all []*executor.Executor
-	for _, host := range []float64{0.25, 0.5} {
-		all = append(all, newExecutor(t, executor.Config{Workers: 4, Host: executor.Host{QuotaShare: host}}))
+	for _, part := range []host.QuotaShare{0.25, 0.5} {
+		all = append(all, newExecutor(t, executor.Config{Workers: 4, Host: host.Options{Share: part}}))
 	}
 	quota.Process = process
 	alone := func() duty { return keepBusy(t, all[0], busyTime()) }
@@ -175,24 +176,26 @@ func TestHostShareOfSeveral(t *testing.T) {
 
 // The quota is followed: it appears, changes, cannot be read for a while, and goes.
 func TestHostShareFollows(t *testing.T) {
-	ex, q := newQuotaExecutor(t, executor.Config{Workers: 4, Host: executor.Host{QuotaShare: 0.25}}, 0)
+	ex, q := newQuotaExecutor(t, executor.Config{Workers: 4, Host: host.Options{Share: host.QuotaShare(0.25)}}, 0)
 	within(t, ex, func() {
 		keepBusy(t, ex, 20*time.Millisecond)
-		require.Equal(t, executor.QuotaStats{}, ex.Stats().Quota)
-		until := func(wanted func(executor.QuotaStats) bool) {
+		none := ex.Stats().Quota
+		require.Positive(t, none.Awake)
+		require.Equal(t, host.QuotaStats{Awake: none.Awake}, none)
+		until := func(wanted func(host.QuotaStats) bool) {
 			for !wanted(ex.Stats().Quota) {
 				keepBusy(t, ex, time.Millisecond)
 				time.Sleep(5 * time.Millisecond)
 			}
 		}
 		q.cpus.Store(1000)
-		until(func(s executor.QuotaStats) bool { return s.CPUs == 1 && s.Workers == 0.75 })
+		until(func(s host.QuotaStats) bool { return s.CPUs == 1 && s.Workers == 0.75 })
 		q.cpus.Store(-1)
-		until(func(s executor.QuotaStats) bool { return errors.Is(s.Err, os.ErrPermission) && s.CPUs == 1 })
+		until(func(s host.QuotaStats) bool { return errors.Is(s.Err, os.ErrPermission) && s.CPUs == 1 })
 		q.cpus.Store(2000)
-		until(func(s executor.QuotaStats) bool { return s.Err == nil && s.CPUs == 2 })
+		until(func(s host.QuotaStats) bool { return s.Err == nil && s.CPUs == 2 })
 		q.cpus.Store(0)
-		until(func(s executor.QuotaStats) bool { return s.CPUs == 0 })
+		until(func(s host.QuotaStats) bool { return s.CPUs == 0 })
 	})
 	require.Contains(t, dump(ex), "CPU quota: none\n")
 }
@@ -203,7 +206,7 @@ func TestHostShareProgress(t *testing.T) {
 	for _, p := range testkit.Some(t, usable()) {
 		t.Run(p, func(t *testing.T) {
 			ex, _ := newQuotaExecutor(t, executor.Config{
-				Workers: 3, Experiment: experiment.Options{Policy: p}, Host: executor.Host{QuotaShare: 0.9},
+				Workers: 3, Experiment: experiment.Options{Policy: p}, Host: host.Options{Share: host.QuotaShare(0.9)},
 			}, 500)
 			within(t, ex, func() {
 				for range 20 {

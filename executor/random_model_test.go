@@ -10,6 +10,7 @@ import (
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/testkit"
 )
@@ -30,7 +31,7 @@ func TestModelRandom(t *testing.T) {
 		h := &whim{room: 12, exits: 2}
 		cfg := Config{Workers: 1 + model.Choose(3), Spares: 1,
 			Experiment: experiment.Options{Policy: oneOf(policies)}, Callers: IdleCallers,
-			Host: Host{KeepGOMAXPROCS: true}}
+			Host: host.Options{KeepGOMAXPROCS: true}}
 		if model.Choose(2) == 0 {
 			cfg.Callers, h.exits = AutoCallers, 0 // an item that runs on a waiting goroutine must not end it
 		}

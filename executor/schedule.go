@@ -4,18 +4,19 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // A schedule is what an executor asks of the system for the scheduling of its workers' threads.
 type schedule struct {
-	cfg     *Threads // constant
-	order   []int    // the CPUs with Pin; constant
+	cfg     *host.Threads // constant
+	order   []int         // the CPUs with Pin; constant
 	refused [wishes]xatomic.Pointer[error]
 }
 
-// A wish is a field of [Threads] that the system may refuse.
+// A wish is a field of [host.Threads] that the system may refuse.
 type wish uint8
 
 const (
@@ -32,8 +33,16 @@ var wishNames = [wishes]string{
 	wishNice: "Nice", wishClass: "Class", wishSlice: "Slice", wishCPUs: "CPUs", wishPin: "Pin",
 }
 
+// classes are the values of [host.Class], and systemClasses what they mean to the system.
+var (
+	classes       = []host.Class{host.ClassNormal, host.ClassBatch, host.ClassIdle}
+	systemClasses = []osthread.Class{
+		host.ClassNormal: osthread.Normal, host.ClassBatch: osthread.Batch, host.ClassIdle: osthread.Idle,
+	}
+)
+
 // init is called before any thread is set up.
-func (s *schedule) init(cfg *Threads) {
+func (s *schedule) init(cfg *host.Threads) {
 	s.cfg = cfg
 	if !cfg.Pin {
 		return
@@ -81,7 +90,7 @@ func (s *schedule) apply(w *Worker) {
 	if cfg.Nice != 0 {
 		s.note(wishNice, osthread.SetNice(cfg.Nice))
 	}
-	if cfg.Class != ClassNormal {
+	if cfg.Class != host.ClassNormal {
 		s.note(wishClass, osthread.SetClass(systemClasses[cfg.Class]))
 	}
 	if cfg.Slice != 0 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -115,16 +116,16 @@ func TestSchedule(t *testing.T) {
 		want scheduled
 	}{
 		{executor.Config{}, mine},
-		{executor.Config{Threads: executor.Threads{Class: executor.ClassBatch}},
+		{executor.Config{Threads: host.Threads{Class: host.ClassBatch}},
 			with(func(s *scheduled) { s.policy = unix.SCHED_BATCH })},
 		{executor.Config{
-			Threads: executor.Threads{Class: executor.ClassIdle},
+			Threads: host.Threads{Class: host.ClassIdle},
 		}, with(func(s *scheduled) { s.policy = unix.SCHED_IDLE })},
-		{executor.Config{Threads: executor.Threads{Class: executor.ClassBatch, Nice: int(nice)}},
+		{executor.Config{Threads: host.Threads{Class: host.ClassBatch, Nice: int(nice)}},
 			with(func(s *scheduled) { s.policy, s.nice = unix.SCHED_BATCH, nice })},
-		{executor.Config{Threads: executor.Threads{Class: executor.ClassIdle, Nice: int(nice), CPUs: []int{last, last}}},
+		{executor.Config{Threads: host.Threads{Class: host.ClassIdle, Nice: int(nice), CPUs: []int{last, last}}},
 			with(func(s *scheduled) { s.policy, s.nice = unix.SCHED_IDLE, nice }).on(last)},
-		{executor.Config{Threads: executor.Threads{CPUs: cpus}}, mine},
+		{executor.Config{Threads: host.Threads{CPUs: cpus}}, mine},
 	} {
 		for range 3 {
 			cfg := c.cfg
@@ -178,7 +179,7 @@ func checkSchedule(t *testing.T, cfg executor.Config, others scheduled, want fun
 // A process that a task starts has the schedule of the worker.
 func TestScheduleOfAChildProcess(t *testing.T) {
 	_, cpus := own(t)
-	ex := newExecutor(t, executor.Config{Workers: 1, Threads: executor.Threads{CPUs: cpus[:1]}})
+	ex := newExecutor(t, executor.Config{Workers: 1, Threads: host.Threads{CPUs: cpus[:1]}})
 	require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
 		status, err := exec.CommandContext(ctx, "cat", "/proc/self/status").Output()
 		want := fmt.Sprintf("Cpus_allowed_list:\t%d\n", cpus[0])
@@ -192,9 +193,9 @@ func TestScheduleOfAChildProcess(t *testing.T) {
 func TestSlice(t *testing.T) {
 	guests.None(t)
 	mine, _ := own(t)
-	for _, class := range []executor.Class{executor.ClassNormal, executor.ClassBatch} {
+	for _, class := range []host.Class{host.ClassNormal, host.ClassBatch} {
 		for _, slice := range []time.Duration{100 * time.Microsecond, 7 * time.Millisecond, 100 * time.Millisecond} {
-			cfg := executor.Config{Workers: 2, Spares: 1, Threads: executor.Threads{Class: class, Slice: slice}}
+			cfg := executor.Config{Workers: 2, Spares: 1, Threads: host.Threads{Class: class, Slice: slice}}
 			if mine.slice == 0 { // an old kernel
 				_, err := fixture.New(t, cfg)
 				require.ErrorContains(t, err, "it needs Linux 6.12")
@@ -202,7 +203,7 @@ func TestSlice(t *testing.T) {
 			}
 			want := mine
 			want.slice = slice
-			if class == executor.ClassBatch {
+			if class == host.ClassBatch {
 				want.policy = unix.SCHED_BATCH
 			}
 			checkSchedule(t, cfg, mine, func(int) scheduled { return want })
@@ -221,7 +222,7 @@ func TestPinOneEach(t *testing.T) {
 		}
 		workers := 2*len(among) + 1
 		order := osthread.CoresFirst(among)
-		cfg := executor.Config{Workers: workers, Spares: 1, Threads: executor.Threads{CPUs: set, Pin: true}}
+		cfg := executor.Config{Workers: workers, Spares: 1, Threads: host.Threads{CPUs: set, Pin: true}}
 		checkSchedule(t, cfg, mine, func(worker int) scheduled {
 			if worker == workers {
 				return mine.on(among...)
@@ -234,14 +235,14 @@ func TestPinOneEach(t *testing.T) {
 // Without a number of workers there are at most as many as there are CPUs in the set.
 func TestWorkersOfASet(t *testing.T) {
 	_, cpus := own(t)
-	require.Equal(t, 1, newExecutor(t, executor.Config{Threads: executor.Threads{CPUs: cpus[:1]}}).Workers())
-	require.Equal(t, 3, newExecutor(t, executor.Config{Threads: executor.Threads{CPUs: cpus[:1]}, Workers: 3}).Workers())
+	require.Equal(t, 1, newExecutor(t, executor.Config{Threads: host.Threads{CPUs: cpus[:1]}}).Workers())
+	require.Equal(t, 3, newExecutor(t, executor.Config{Threads: host.Threads{CPUs: cpus[:1]}, Workers: 3}).Workers())
 }
 
 // A CPU that does not exist is an error before any thread is started, unless the workers may do with the others.
 func TestNoSuchCPU(t *testing.T) {
 	_, cpus := own(t)
-	_, err := executor.New(executor.Config{Threads: executor.Threads{CPUs: []int{16000, cpus[0], 15000}, Nice: 99}})
+	_, err := executor.New(executor.Config{Threads: host.Threads{CPUs: []int{16000, cpus[0], 15000}, Nice: 99}})
 	require.Len(t, faults(err), 2)
 	require.ErrorContains(t, err,
 		"Config.Threads.CPUs has [15000 16000]: there are no such CPUs, or they are offline, give some of")
@@ -255,7 +256,7 @@ func TestNoSuchCPU(t *testing.T) {
 		{[]int{15000, cpus[0], 15001}, "CPUs 15000-15001 are not in the process's cpuset", mine.on(cpus[0])},
 		{[]int{15000}, "none of CPUs 15000 is in the process's cpuset", mine},
 	} {
-		ex := newExecutor(t, executor.Config{Workers: 1, Threads: executor.Threads{CPUs: c.cpus, BestEffort: true}})
+		ex := newExecutor(t, executor.Config{Workers: 1, Threads: host.Threads{CPUs: c.cpus, BestEffort: true}})
 		require.ErrorContains(t, ex.Stats().Refused, "Config.Threads.CPUs: "+c.says)
 		require.Contains(t, dump(ex), "refused by the system: Config.Threads.CPUs: "+c.says)
 		require.Equal(t, c.want, scheduleOf(t, ex.Threads()[0]))
@@ -273,8 +274,8 @@ func TestScheduleRefused(t *testing.T) {
 	mine, cpus := own(t)
 	cfg := executor.Config{
 		Workers: 2, Spares: 1, Name: "meek",
-		Threads: executor.Threads{
-			Nice: int(min(mine.nice+1, 19)), CPUs: cpus[:1], Class: executor.ClassBatch, Slice: time.Millisecond, Pin: true,
+		Threads: host.Threads{
+			Nice: int(min(max(mine.nice, 0)+1, 19)), CPUs: cpus[:1], Class: host.ClassBatch, Slice: time.Millisecond, Pin: true,
 		},
 	}
 	granted, err := fixture.New(t, cfg)

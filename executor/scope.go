@@ -125,7 +125,7 @@ func (s *Scope) Stopped() bool {
 
 // Demand reports whether other workers need work that the caller could give them: they find nothing to take from the
 // caller's worker, or have asked it. A call that is forked then is available to them at once. So a function that can
-// split its work needs to fork only while there is demand. With Share or QuotaShare of [Host] the worker may rest in
+// split its work needs to fork only while there is demand. With [host.Options].Share the worker may rest in
 // it. Without demand it costs two loads.
 func (s *Scope) Demand() bool {
 	return (s == nil || s.slack == nil || s.slack.Load() == 0) && s.lookForDemand()
@@ -136,7 +136,7 @@ func (s *Scope) lookForDemand() bool {
 	s.mustBeGiven()
 	w := s.w
 	if partsOf(w).share.isWanted() {
-		partsOf(w).share.rest()
+		partsOf(w).share.Rest()
 	}
 	return w.lane.IsWanted()
 }

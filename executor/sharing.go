@@ -1,410 +1,166 @@
 package executor
 
 import (
-	"context"
-	"runtime/pprof"
-	"time"
-
 	"github.com/magpie-go/magpie/deque"
-	"github.com/magpie-go/magpie/executor/internal/share"
-	"github.com/magpie-go/magpie/internal/allot"
-	"github.com/magpie-go/magpie/internal/gat"
-	"github.com/magpie-go/magpie/internal/park"
+	"github.com/magpie-go/magpie/executor/host"
+	"github.com/magpie-go/magpie/executor/internal/hosting"
 	"github.com/magpie-go/magpie/internal/xatomic"
-	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// sharing decides how many workers of an executor with a Host.Share or a Host.QuotaShare may be awake. Once a cycle,
-// on the manager's goroutine, it estimates the desire and makes the control follow what the table and the CPU quota
-// allow. While the executor desires nothing there is no manager.
+// sharing is what bounds how many workers may be awake, with [host.Options].Share. The code behind it is in package
+// host, and linked if the program names it.
 type sharing struct {
-	ex       *executor // to which the workers refer
-	control  share.Control
-	cfg      *Share
-	rule     allot.Rule
-	progress progress
-	quotas   *quotas // nil without Host.QuotaShare
-
-	// What the latest cycle has published, for Stats.
-	err                              xatomic.Pointer[error]
-	joined                           xatomic.Bool
-	desire, allotment, usage, cycles xatomic.Tell64
-	usageSum                         xatomic.Tell64 // of all cycles
-	efficiency                       xatomic.Tell64 // in thousandths
-
-	mu     xsync.Mutex // guards what follows; held during a cycle
-	table  table       // nil if the executor is alone
-	last   sample
-	wanted int // the latest desire that was not 0
-	idle   int // cycles without a run since the last one with a run
-
-	alarm   *park.Alarm // of the manager; nil if there is none
-	period  time.Duration
-	closing bool // the executor is being closed
-
-	manager xsync.WaitGroup // one while there is a manager
+	hosting.Sharing[host.ShareStats, host.QuotaStats] // nil without
 }
 
-// A table tells what a job is allotted. It is a gat.Job.
-type table interface {
-	Update(desire, usage, efficiency int) (allotment int, err error)
-	Leave() error
-}
-
-// idleCycles is after how many cycles without a run an executor desires nothing. Arbitrary: requests that come in quick
-// succession keep what they need.
-const idleCycles = 10
-
-// newSharing returns the sharing of an executor that has not joined a table yet; nil without Host.Share and
-// Host.QuotaShare.
-func newSharing(ex *executor) *sharing {
-	cfg := ex.cfg.Host.Share
-	if cfg == nil && ex.cfg.Host.QuotaShare == 0 {
-		return nil
+// init begins the sharing of an executor that has no workers yet.
+func (s *sharing) init(ex *executor) {
+	if of := ex.cfg.Host.Share; of != nil {
+		s.Sharing = of.Begin(sharedMachine{machine{&ex.core}})
 	}
-	if cfg == nil {
-		cfg = (&Share{}).withDefaults(ex.cfg.Workers, nil) // for its Cycle
-	}
-	s := &sharing{ex: ex, cfg: cfg, rule: cfg.ruleOf(), wanted: 1}
-	s.quotas = newQuotas(ex.cfg.Host.QuotaShare, cfg.Cycle)
-	s.control.Init(shareHost{machine{&ex.core}}, len(ex.roster))
-	return s
 }
 
 func (s *sharing) attachTo(on *attachments) {
-	if s != nil {
-		on.asleep = append(on.asleep, func(w *Worker, able bool) { partsOf(w).share.countAsleep(able) })
-		on.awake.add(func(w *Worker) { partsOf(w).share.countAwake() })
-		on.meets = append(on.meets, func(w, victim *Worker) bool { return partsOf(w).share.meet(victim) })
-		on.tried = append(on.tried, func(w, victim *Worker, o deque.Outcome) { partsOf(w).share.tried(victim, o) })
-		on.leaves = append(on.leaves, func(w *Worker) bool { return partsOf(w).share.leave() })
-		on.rested = append(on.rested, func(w *Worker) bool { return partsOf(w).share.standBy() })
-		on.wakeAll = append(on.wakeAll, s.control.Recall)
-		on.busy = append(on.busy, s.countIn)
-		on.idle = append(on.idle, s.countOut)
-		on.sleepsAlways = true // in a wait: the worker has given its processor up
+	if s.Sharing == nil {
+		return
 	}
+	on.asleep = append(on.asleep, func(w *Worker, able bool) { partsOf(w).share.CountAsleep(able) })
+	on.awake.add(func(w *Worker) { partsOf(w).share.CountAwake() })
+	on.meets = append(on.meets, func(w, victim *Worker) bool { return partsOf(w).share.Meet(victim.id) })
+	on.tried = append(on.tried, func(w, victim *Worker, o deque.Outcome) { partsOf(w).share.Tried(victim.id, o) })
+	on.leaves = append(on.leaves, func(w *Worker) bool { return partsOf(w).share.Leave() })
+	on.rested = append(on.rested, func(w *Worker) bool { return partsOf(w).share.StandBy() })
+	on.wakeAll = append(on.wakeAll, s.Control().Recall)
+	on.busy = append(on.busy, s.CountIn)
+	on.idle = append(on.idle, s.CountOut)
+	on.sleepsAlways = true // in a wait: the worker has given its processor up
 }
 
-// join joins the table. If there is no table to join, the executor is alone.
+// join begins to share.
 func (s *sharing) join() {
-	if s == nil {
-		return
-	}
-	if s.quotas != nil {
-		defer s.progress.onBegin(s.appoint)
-	}
-	if s.ex.cfg.Host.Share == nil {
-		return
-	}
-	cfg := s.cfg
-	job, err := gat.Join(cfg.Path, cfg.Processors, cfg.Cycle, gat.Terms{
-		Name: s.ex.cfg.Name, Workers: s.ex.cfg.Workers, Weight: cfg.Weight, Minimum: cfg.Minimum, Limit: cfg.Maximum,
-	})
-	if err != nil {
-		s.err.Store(&err)
-		return
-	}
-	s.joinTable(job)
-}
-
-// joinTable makes t the executor's table. Until a run begins the executor desires nothing.
-func (s *sharing) joinTable(t table) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.table = t
-	s.joined.Store(true)
-	s.control.SetAllotment(1)
-	if s.quotas == nil {
-		s.progress.onBegin(s.appoint)
+	if s.Sharing != nil {
+		s.Join()
 	}
 }
 
-// leave gives the processors back, ends the manager, and wakes all workers that rest. No run is in progress.
-func (s *sharing) leave() {
-	if s == nil {
-		return
+// end ends it, when no run is in progress.
+func (s *sharing) end() {
+	if s.Sharing != nil {
+		s.Leave()
 	}
-	s.retire()
-	s.manager.Wait()
-}
-
-// retire is leave, but does not wait for the manager's end.
-func (s *sharing) retire() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.table != nil {
-		_ = s.table.Leave() // the table takes the place back in any case when the process ends
-	}
-	s.closing = true
-	s.quotas.leave()
-	s.forgetTable()
-	s.control.Close()
-}
-
-// manage is the manager's goroutine. It ends when the executor has desired nothing for some cycles, or is alone.
-func (s *sharing) manage() {
-	defer s.manager.Done()
-	pprof.SetGoroutineLabels(context.Background()) // it has those of the first run's starter
-	for alarm := s.resume(); alarm != nil && alarm.Sleep(); {
-		alarm = s.tick()
-	}
-}
-
-// resume is called when a run has begun while the executor desired nothing. It returns what ends the cycle; nil if
-// nothing bounds the executor.
-func (s *sharing) resume() *park.Alarm {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last, s.idle = s.sample(), 0
-	s.tell(s.wanted, 0, 1000)
-	return s.set()
-}
-
-// bounded reports whether anything may bound how many workers are awake. The caller holds mu.
-func (s *sharing) bounded() bool { return s.table != nil || s.quotas != nil && !s.closing }
-
-// set sets the alarm for the end of the cycle, and returns it. The caller holds mu.
-func (s *sharing) set() *park.Alarm {
-	period := s.cfg.Cycle
-	if s.table == nil && !s.quotas.limited() {
-		period = slowCycle
-	}
-	switch {
-	case !s.bounded():
-		s.dismiss()
-	case s.alarm == nil || s.period != period:
-		s.dismiss()
-		s.alarm, s.period = park.NewAlarm(period), period
-	}
-	return s.alarm
-}
-
-// dismiss ends the manager's sleeps. The caller holds mu.
-func (s *sharing) dismiss() {
-	if s.alarm != nil {
-		s.alarm.Cancel()
-		s.alarm = nil
-	}
-}
-
-// tick ends a cycle: it estimates the desire, and lets the allotment follow. It returns what ends the next cycle; nil
-// if there is none.
-func (s *sharing) tick() *park.Alarm {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.sample()
-	count, inProgress := s.count(s.last, now)
-	s.last = now
-	s.control.BeginCycle()
-	s.idle++
-	switch {
-	case inProgress:
-		s.idle = 0
-		s.usageSum.Store(s.usageSum.Load() + uint64(count.Usage))
-		s.cycles.Store(s.cycles.Load() + 1)
-		s.wanted = min(s.rule.Next(s.wanted, count), s.ex.cfg.Workers)
-		efficiency := 1000
-		if count.Attempts > 0 {
-			efficiency = int((count.Attempts - min(count.Pure, count.Attempts)) * 1000 / count.Attempts)
-		}
-		s.tell(s.wanted, count.Usage, efficiency)
-	case s.idle < idleCycles:
-		s.tell(s.wanted, 0, 1000)
-	default:
-		s.tell(0, 0, 1000)
-		s.quotas.leave()
-		s.dismiss()
-		if s.bounded() {
-			s.progress.onBegin(s.appoint)
-		}
-		return nil
-	}
-	return s.set()
-}
-
-// tell publishes the figures of a cycle, and lets the control follow the table and the quota. The caller holds mu.
-func (s *sharing) tell(desire, usage, efficiency int) {
-	allotment := len(s.ex.roster)
-	if s.table != nil {
-		allotment = s.exchange(desire, usage, efficiency)
-	}
-	if !s.bounded() {
-		s.control.Close()
-		return
-	}
-	now := nanotime()
-	s.control.SetAllotment(min(allotment, s.quotas.next(now, s.awake(now), len(s.ex.roster))))
-}
-
-// exchange tells the table the figures of a cycle, and returns the allotment. If the table is lost, the executor is
-// alone. The caller holds mu.
-func (s *sharing) exchange(desire, usage, efficiency int) (allotment int) {
-	s.desire.Store(uint64(desire))
-	s.usage.Store(uint64(usage))
-	s.efficiency.Store(uint64(efficiency))
-	allotment, err := s.table.Update(desire, usage, efficiency)
-	s.allotment.Store(uint64(allotment))
-	if err != nil {
-		s.err.Store(&err)
-		s.forgetTable()
-		return len(s.ex.roster)
-	}
-	return max(allotment, 1) // a job that desires nothing is allotted nothing, but its next run has to begin
-}
-
-// forgetTable forgets the table. The caller holds mu.
-func (s *sharing) forgetTable() {
-	s.table = nil
-	s.joined.Store(false)
-	if !s.bounded() {
-		s.dismiss()
-	}
-}
-
-// A sample is what the workers and the runs have counted so far. Times are in nanoseconds.
-type sample struct {
-	attempts, pure uint64
-	awake          int64 // while there was a run or a future, summed over all workers
-	inProgress     int64 // while there was a run or a future
-	ready          int
-}
-
-func (s *sharing) sample() (n sample) {
-	now := nanotime()
-	for _, w := range s.ex.workers() {
-		n.attempts += partsOf(w).share.attempts.Load()
-		n.pure += partsOf(w).share.pure.Load()
-		n.ready += w.lane.Len()
-		if w.seen.state.Load() == uint32(WorkerRunning) {
-			n.ready++
-		}
-	}
-	n.ready += s.ex.injector.len()
-	n.inProgress, n.awake = s.total(now)
-	return n
-}
-
-// awake returns for how long workers have been awake, summed over all of them.
-func (s *sharing) awake(now int64) (sum int64) {
-	for _, w := range s.ex.workers() {
-		sum += partsOf(w).share.awake(now)
-	}
-	return sum
-}
-
-// count returns what was counted between two samples, and whether a run or a future was in progress. The usage is the
-// mean number of workers awake, of that time only: an executor with many short runs desires what each of them can use.
-func (s *sharing) count(from, to sample) (c allot.Count, inProgress bool) {
-	c = allot.Count{Attempts: to.attempts - from.attempts, Pure: to.pure - from.pure, Ready: to.ready}
-	lasted := to.inProgress - from.inProgress
-	if lasted <= 0 {
-		return c, false
-	}
-	c.Usage = min(int((max(to.awake-from.awake, 0)+lasted/2)/lasted), s.ex.cfg.Workers)
-	return c, true
 }
 
 // stats returns what Stats has. Any thread.
-func (s *sharing) stats() (out ShareStats) {
-	if s == nil {
-		return out
+func (s *sharing) stats() (shared host.ShareStats, quota host.QuotaStats) {
+	if s.Sharing != nil {
+		shared, quota = s.Stats()
 	}
-	if err := s.err.Load(); err != nil {
-		out.Err = *err
-	}
-	out.Joined = s.joined.Load()
-	if !out.Joined {
-		return out
-	}
-	out.Desire, out.Allotment = int(s.desire.Load()), int(s.allotment.Load())
-	out.Usage, out.Efficiency = int(s.usage.Load()), float64(s.efficiency.Load())/1000
-	out.Awake, out.Resting, out.Rests = s.control.Awake(), s.control.Resting(), s.control.Rests()
-	out.Cycles = s.cycles.Load()
-	if out.Cycles > 0 {
-		out.MeanUsage = float64(s.usageSum.Load()) / float64(out.Cycles)
-	}
-	return out
+	return shared, quota
 }
 
-// A shareHost shows an executor to its control. It implements share.Host.
-type shareHost struct{ machine }
+// lines returns what Dump has.
+func (s *sharing) lines() string {
+	if s.Sharing == nil {
+		return ""
+	}
+	return s.Dump()
+}
 
-// Signal implements share.Host. Fork, Join and loops look at their lane's demand only.
-func (h shareHost) Signal() {
-	for _, w := range h.ex.workers() {
+// A sharer is a worker's part in sharing the machine. It is empty if the executor does not share.
+type sharer struct {
+	hosting.Sharer
+	wanted *xatomic.Bool // the worker is to call Rest at its next boundary; nil if it never is
+}
+
+// init makes w one that shares, if its executor does.
+func (s *sharer) init(w *Worker) {
+	if of := executorOf(w.core).sharing.Sharing; of != nil {
+		s.Sharer, s.wanted = of.NewSharer(w.id, sharedWorker{w}), of.Control().Word()
+		w.inner = innerLoop{run: runShared}
+	}
+}
+
+// isWanted reports whether the worker is to call Rest, because it is at a boundary.
+func (s *sharer) isWanted() bool { return s.wanted != nil && s.wanted.Load() }
+
+// A sharedMachine shows an executor to its sharing. It implements hosting.Machine.
+type sharedMachine struct{ machine }
+
+// Workers implements hosting.Machine.
+func (m sharedMachine) Workers() int { return executorOf(m.ex).cfg.Workers }
+
+// Name implements hosting.Machine.
+func (m sharedMachine) Name() string { return executorOf(m.ex).cfg.Name }
+
+// Submitted implements hosting.Machine.
+func (m sharedMachine) Submitted() int { return m.ex.injector.len() }
+
+// Signal implements hosting.Machine. Fork, Join and loops look at their lane's demand only.
+func (m sharedMachine) Signal() {
+	for _, w := range m.ex.workers() {
 		w.lane.Want()
 	}
 }
 
-// Wake implements share.Host.
-func (h shareHost) Wake(worker int) { partsOf(h.ex.roster[worker]).share.parker.Unpark() }
+// Aside implements hosting.Machine.
+func (m sharedMachine) Aside(f func()) { aside(f) }
 
-// A progress is the account of the time during which any run or future is in progress.
-type progress struct {
-	mu    xsync.Mutex
-	n     int    // the runs together count as one, and so do the futures
-	since int64  // when n became positive
-	past  int64  // the time before since
-	ended int64  // for how long workers had been awake when n became 0
-	spare int64  // for how long workers were awake while n was 0, before since
-	first func() // if set, it is to be called when anything is in progress; it does not wait
+// A sharedWorker shows a worker to its sharer. It implements hosting.Worker.
+type sharedWorker struct{ w *Worker }
+
+// Running implements hosting.Worker.
+func (s sharedWorker) Running() bool { return s.w.seen.state.Load() == uint32(WorkerRunning) }
+
+// Looking implements hosting.Worker.
+func (s sharedWorker) Looking() bool {
+	state := WorkerState(s.w.seen.state.Load())
+	return state == WorkerSearching || state == WorkerPreparing
 }
 
-// countIn counts one in.
-func (s *sharing) countIn() {
-	p := &s.progress
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.n++; p.n == 1 {
-		p.since = nanotime()
-		p.spare += s.awake(p.since) - p.ended
-		p.callFirst()
+// Items implements hosting.Worker.
+func (s sharedWorker) Items() int { return s.w.lane.Len() }
+
+// Blocks implements hosting.Worker.
+func (s sharedWorker) Blocks() bool { return s.w.waits.blocking }
+
+// BringForward implements hosting.Worker.
+func (s sharedWorker) BringForward() { s.w.bringForward() }
+
+// Rest implements hosting.Worker.
+func (s sharedWorker) Rest(park func()) { s.w.asleep(&restSleep, park) }
+
+// Publish implements hosting.Worker.
+func (s sharedWorker) Publish() { s.w.publishCounts() }
+
+// runShared runs items on a worker that shares the machine. The worker may rest before each item. Otherwise it does as
+// in runPolled or runPlain, whatever its lane is for.
+func runShared(w *Worker, it *Item) {
+	share := &partsOf(w).share
+	returned := false
+	defer w.endLoop(w.inner.current, &returned)
+	w.inner.current = it
+	polled, wanted := w.lane.IsPolled(), share.wanted
+	for it != nil {
+		if it.Body != w.body {
+			if it = w.enterAdmitted(it); it == nil {
+				break
+			}
+		}
+		if wanted.Load() {
+			share.Rest()
+		}
+		if polled && w.lane.Demand() {
+			w.tell(w.lane.Poll())
+		}
+		if w.counts.items++; w.counts.items%pollInterval == 0 {
+			if it = w.checkpoint(it); it == nil {
+				break
+			}
+		}
+		w.inner.current = it
+		if it = it.Exec(w, it); it == nil {
+			it = w.pop()
+		}
 	}
-}
-
-// countOut undoes countIn.
-func (s *sharing) countOut() {
-	p := &s.progress
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.n--; p.n == 0 {
-		now := nanotime()
-		p.past += now - p.since
-		p.ended = s.awake(now)
-	}
-}
-
-// onBegin has f called once: now, if anything is in progress, or else at the next countIn.
-func (p *progress) onBegin(f func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.first = f
-	if p.n > 0 {
-		p.callFirst()
-	}
-}
-
-func (p *progress) callFirst() {
-	if f := p.first; f != nil {
-		p.first = nil
-		f()
-	}
-}
-
-// total returns for how long anything has been in progress, and for how long workers were awake meanwhile.
-func (s *sharing) total(now int64) (inProgress, awake int64) {
-	p := &s.progress
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.n == 0 {
-		return p.past, p.ended - p.spare
-	}
-	return p.past + max(now-p.since, 0), s.awake(now) - p.spare
-}
-
-// appoint starts a manager. It is called when a run begins while the executor desires nothing.
-func (s *sharing) appoint() {
-	s.manager.Add(1)
-	aside(s.manage)
+	returned = true
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/gat"
 	"github.com/stretchr/testify/require"
 )
@@ -18,10 +19,10 @@ import (
 // next to each other.
 func BenchmarkShareTinyRuns(b *testing.B) {
 	path := b.TempDir() + "/table"
-	share := &executor.Share{Path: path, Processors: 2}
+	share := &host.Share{Path: path, Processors: 2}
 	var sides [2]*executor.Executor
-	for i, s := range []*executor.Share{nil, share} {
-		ex, err := executor.New(executor.Config{Workers: 2, Host: executor.Host{Share: s}, Callers: executor.IdleCallers})
+	for i, s := range []*host.Share{nil, share} {
+		ex, err := executor.New(executor.Config{Workers: 2, Host: host.Options{Share: s}, Callers: executor.IdleCallers})
 		require.NoError(b, err)
 		defer ex.Close()
 		sides[i] = ex

@@ -10,6 +10,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -21,16 +22,16 @@ func TestShareAlone(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			tab := newTable(t, 4)
 			ex := newExecutor(t, executor.Config{
-				Workers: 4, Experiment: experiment.Options{Policy: p}, Host: executor.Host{Share: tab.share()},
+				Workers: 4, Experiment: experiment.Options{Policy: p}, Host: host.Options{Share: tab.share()},
 			})
 			s := ex.Stats().Share
 			require.True(t, s.Joined)
 			require.NoError(t, s.Err)
 			require.Zero(t, s.Desire)
-			untilShared(t, ex, func(s executor.ShareStats) bool { return s.Allotment == 4 })
+			untilShared(t, ex, func(s host.ShareStats) bool { return s.Allotment == 4 })
 			eventually(func() bool { s := ex.Stats().Share; return s.Desire == 0 && s.Allotment == 0 })
 			require.Contains(t, dump(ex), "sharing: desire 0, allotted 0")
-			untilShared(t, ex, func(s executor.ShareStats) bool { return s.Allotment == 4 })
+			untilShared(t, ex, func(s host.ShareStats) bool { return s.Allotment == 4 })
 		})
 	}
 }
@@ -43,7 +44,7 @@ func TestShareSerial(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			tab := newTable(t, 8)
 			ex := newExecutor(t, executor.Config{
-				Workers: 8, Experiment: experiment.Options{Policy: p}, Host: executor.Host{Share: tab.share()},
+				Workers: 8, Experiment: experiment.Options{Policy: p}, Host: host.Options{Share: tab.share()},
 			})
 			testkit.Fits(t, func() (wrong string) {
 				mean := meanDesireOfSerialRun(t, ex)
@@ -83,7 +84,7 @@ func TestShareBursts(t *testing.T) {
 	require.NoError(t, tab.hog.Leave())
 	share := tab.share()
 	share.Cycle = 20 * time.Millisecond
-	ex := newExecutor(t, executor.Config{Workers: 4, Host: executor.Host{Share: share}})
+	ex := newExecutor(t, executor.Config{Workers: 4, Host: host.Options{Share: share}})
 	within(t, ex, func() {
 		for ex.Stats().Share.Desire < 3 {
 			require.NoError(t, ex.Run(t.Context(), fan(100, func(context.Context) error {
@@ -111,7 +112,7 @@ func TestShareLoopy(t *testing.T) {
 	}
 	testkit.Fits(t, func() (wrong string) { // a busy machine may lose cycles
 		tab := newTable(t, 8)
-		ex := newExecutor(t, executor.Config{Workers: 8, Host: executor.Host{Share: tab.share()}})
+		ex := newExecutor(t, executor.Config{Workers: 8, Host: host.Options{Share: tab.share()}})
 		cycles := uint64(0)
 		_, err := executor.Call(t.Context(), ex, loop, func() bool {
 			s := ex.Stats().Share

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/share"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -16,9 +17,9 @@ import (
 func shared(n, spares int, p string) (*Executor, *share.Control) {
 	ex := started(Config{
 		Workers: n, Spares: spares,
-		Experiment: experiment.Options{Policy: p}, Host: Host{Share: &Share{Path: "/dev/null/no table"}},
+		Experiment: experiment.Options{Policy: p}, Host: host.Options{Share: &host.Share{Path: "/dev/null/no table"}},
 	})
-	c := &ex.sharing.control
+	c := ex.sharing.Control()
 	model.Calm(func() { c.SetAllotment(1) })
 	return ex, c
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/gat"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -49,8 +50,8 @@ func (tab *table) leave(n int) {
 	require.NoError(tab.t, err)
 }
 
-func (tab *table) share() *executor.Share {
-	return &executor.Share{Path: tab.path, Processors: tab.processors, Cycle: testCycle}
+func (tab *table) share() *host.Share {
+	return &host.Share{Path: tab.path, Processors: tab.processors, Cycle: testCycle}
 }
 
 // keep has the hog leave n processors until the test ends.
@@ -71,7 +72,7 @@ func (tab *table) keep(n int) {
 }
 
 // untilShared has a run fork until the executor's figures are as wanted.
-func untilShared(t *testing.T, ex *executor.Executor, wanted func(executor.ShareStats) bool) {
+func untilShared(t *testing.T, ex *executor.Executor, wanted func(host.ShareStats) bool) {
 	t.Helper()
 	within(t, ex, func() {
 		var stop atomic.Bool
@@ -95,10 +96,10 @@ func TestShareAllotments(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			tab := newTable(t, 4)
 			ex := newExecutor(t, executor.Config{
-				Workers: 4, Experiment: experiment.Options{Policy: p}, Host: executor.Host{Share: tab.share()},
+				Workers: 4, Experiment: experiment.Options{Policy: p}, Host: host.Options{Share: tab.share()},
 			})
 			for _, left := range []int{4, 1, 3, 2, 4} {
-				untilShared(t, ex, func(s executor.ShareStats) bool {
+				untilShared(t, ex, func(s host.ShareStats) bool {
 					tab.leave(left)
 					return s.Allotment == left && s.Awake <= left && (left == 4 || s.Resting > 0)
 				})
@@ -111,7 +112,7 @@ func TestShareAllotments(t *testing.T) {
 // are begun all the same.
 func TestShareNewcomers(t *testing.T) {
 	tab := newTable(t, 2)
-	ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{Share: tab.share()}})
+	ex := newExecutor(t, executor.Config{Workers: 2, Host: host.Options{Share: tab.share()}})
 	var stop atomic.Bool
 	r := ex.Start(t.Context(), executor.NewJob("endless", func(s *executor.Scope) error {
 		for !stop.Load() {
@@ -133,7 +134,7 @@ func TestShareNewcomers(t *testing.T) {
 // TestShareTurns: with one processor, and two runs that do not end, both go on.
 func TestShareTurns(t *testing.T) {
 	tab := newTable(t, 2)
-	ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{Share: tab.share()}})
+	ex := newExecutor(t, executor.Config{Workers: 2, Host: host.Options{Share: tab.share()}})
 	var calls [2]atomic.Int64
 	var stop atomic.Bool
 	var runs []*executor.Run
@@ -164,7 +165,7 @@ func TestShareTurns(t *testing.T) {
 // TestShareYield: tasks whose only boundaries are Yields rest when the allotment shrinks, in turns.
 func TestShareYield(t *testing.T) {
 	tab := newTable(t, 2)
-	ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{Share: tab.share()}})
+	ex := newExecutor(t, executor.Config{Workers: 2, Host: host.Options{Share: tab.share()}})
 	var calls [2]atomic.Int64
 	var stop atomic.Bool
 	var runs []*executor.Run
@@ -198,7 +199,7 @@ func TestShareYield(t *testing.T) {
 func TestShareMeeting(t *testing.T) {
 	tab := newTable(t, 3)
 	tab.keep(1)
-	ex := newExecutor(t, executor.Config{Workers: 3, Host: executor.Host{Share: tab.share()}})
+	ex := newExecutor(t, executor.Config{Workers: 3, Host: host.Options{Share: tab.share()}})
 	eventually(func() bool { return ex.Stats().Share.Joined })
 	within(t, ex, func() { meetAll(t, ex) })
 }
@@ -206,7 +207,7 @@ func TestShareMeeting(t *testing.T) {
 // TestShareBlocking: workers in Blocking use no processor, and are not counted.
 func TestShareBlocking(t *testing.T) {
 	tab := newTable(t, 4)
-	ex := newExecutor(t, executor.Config{Workers: 4, Spares: 4, Host: executor.Host{Share: tab.share()}})
+	ex := newExecutor(t, executor.Config{Workers: 4, Spares: 4, Host: host.Options{Share: tab.share()}})
 	release := make(chan struct{})
 	r := ex.Start(t.Context(), fan(4, func(context.Context) error {
 		executor.Blocking(func() { <-release })
@@ -230,7 +231,7 @@ func TestShareInProcess(t *testing.T) {
 	var all sync.WaitGroup
 	var stop atomic.Bool
 	for i := range 3 {
-		ex := newExecutor(t, executor.Config{Name: fmt.Sprint("job", i), Workers: 4, Host: executor.Host{Share: tab.share()}})
+		ex := newExecutor(t, executor.Config{Name: fmt.Sprint("job", i), Workers: 4, Host: host.Options{Share: tab.share()}})
 		all.Go(func() {
 			for !stop.Load() {
 				if _, err := executor.Call(context.Background(), ex, forkFib, 20); err != nil {
@@ -267,17 +268,17 @@ func TestShareUnusable(t *testing.T) {
 	require.NoError(t, os.Chmod(open, 0o666))
 	tab := newTable(t, 4)
 	for name, c := range map[string]struct {
-		share executor.Share
+		share host.Share
 		says  string
 	}{
-		"no directory":     {executor.Share{Path: filepath.Join(dir, "none", "table")}, "no such file"},
-		"a directory":      {executor.Share{Path: dir}, "directory"},
-		"foreign":          {executor.Share{Path: foreign}, "not a table"},
-		"writable":         {executor.Share{Path: open}, "others may write it"},
-		"other cycle":      {executor.Share{Path: tab.path, Processors: 4, Cycle: 7 * time.Millisecond}, "7ms"},
-		"other processors": {executor.Share{Path: tab.path, Processors: 3, Cycle: testCycle}, "3"},
+		"no directory":     {host.Share{Path: filepath.Join(dir, "none", "table")}, "no such file"},
+		"a directory":      {host.Share{Path: dir}, "directory"},
+		"foreign":          {host.Share{Path: foreign}, "not a table"},
+		"writable":         {host.Share{Path: open}, "others may write it"},
+		"other cycle":      {host.Share{Path: tab.path, Processors: 4, Cycle: 7 * time.Millisecond}, "7ms"},
+		"other processors": {host.Share{Path: tab.path, Processors: 3, Cycle: testCycle}, "3"},
 	} {
-		ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{Share: &c.share}})
+		ex := newExecutor(t, executor.Config{Workers: 2, Host: host.Options{Share: &c.share}})
 		s := ex.Stats().Share
 		require.False(t, s.Joined, name)
 		require.ErrorContains(t, s.Err, c.says, name)
@@ -299,12 +300,12 @@ func TestShareLost(t *testing.T) {
 	}
 	tab := newTable(t, 2)
 	require.NoError(t, tab.hog.Leave())
-	a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Host: executor.Host{Share: tab.share()}})
-	b := newExecutor(t, executor.Config{Name: "b", Workers: 2, Host: executor.Host{Share: tab.share()}})
-	untilShared(t, a, func(s executor.ShareStats) bool { return s.Allotment == 2 })
+	a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Host: host.Options{Share: tab.share()}})
+	b := newExecutor(t, executor.Config{Name: "b", Workers: 2, Host: host.Options{Share: tab.share()}})
+	untilShared(t, a, func(s host.ShareStats) bool { return s.Allotment == 2 })
 	require.NoError(t, os.Truncate(tab.path, 0))
 	for _, ex := range []*executor.Executor{a, b} {
-		untilShared(t, ex, func(s executor.ShareStats) bool { return s.Err != nil && !s.Joined })
+		untilShared(t, ex, func(s host.ShareStats) bool { return s.Err != nil && !s.Joined })
 		require.ErrorIs(t, ex.Stats().Share.Err, gat.ErrLost)
 		within(t, ex, func() { meetAll(t, ex) })
 	}
@@ -318,11 +319,11 @@ func TestShareLostWhileIdle(t *testing.T) {
 		for _, before := range []int{0, 1} { // runs before
 			tab := newTable(t, 2)
 			require.NoError(t, tab.hog.Leave())
-			a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Host: executor.Host{Share: tab.share()}})
-			b, err := executor.New(executor.Config{Name: "b", Workers: 2, Host: executor.Host{Share: tab.share()}})
+			a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Host: host.Options{Share: tab.share()}})
+			b, err := executor.New(executor.Config{Name: "b", Workers: 2, Host: host.Options{Share: tab.share()}})
 			require.NoError(t, err)
 			for range before {
-				untilShared(t, a, func(s executor.ShareStats) bool { return s.Allotment == 2 })
+				untilShared(t, a, func(s host.ShareStats) bool { return s.Allotment == 2 })
 				// The manager tells the table the desire before it ends, and the allotment is known after that.
 				eventually(func() bool { s := a.Stats().Share; return s.Desire == 0 && s.Allotment == 0 })
 			}
@@ -334,7 +335,7 @@ func TestShareLostWhileIdle(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, 610, n)
 			}
-			untilShared(t, a, func(s executor.ShareStats) bool { return s.Err != nil && !s.Joined })
+			untilShared(t, a, func(s host.ShareStats) bool { return s.Err != nil && !s.Joined })
 			require.ErrorIs(t, a.Stats().Share.Err, gat.ErrLost)
 			within(t, a, func() { meetAll(t, a) })
 		}
@@ -345,7 +346,7 @@ func TestShareLostWhileIdle(t *testing.T) {
 func TestShareStops(t *testing.T) {
 	share := fixture.Share(t, 3)
 	for i := range testkit.Scale(100) {
-		ex, err := executor.New(executor.Config{Name: "stops", Workers: 3, Host: executor.Host{Share: share}})
+		ex, err := executor.New(executor.Config{Name: "stops", Workers: 3, Host: host.Options{Share: share}})
 		require.NoError(t, err)
 		r := ex.Start(t.Context(), executor.NewJob("fib", func(s *executor.Scope) error { forkFib(s, i%25); return nil }))
 		within(t, ex, func() { require.NoError(t, ex.Close()) })
@@ -366,7 +367,7 @@ func TestShareManager(t *testing.T) {
 		return strings.Count(stacks.String(), "(*sharing).manage(")
 	}
 	share := fixture.Share(t, 2)
-	ex, err := executor.New(executor.Config{Workers: 2, Host: executor.Host{Share: share}})
+	ex, err := executor.New(executor.Config{Workers: 2, Host: host.Options{Share: share}})
 	require.NoError(t, err)
 	require.Zero(t, managers())
 	for range 3 {
@@ -385,7 +386,7 @@ func TestShareManager(t *testing.T) {
 }
 
 func TestShareConfig(t *testing.T) {
-	_, err := executor.New(executor.Config{Workers: 2, Host: executor.Host{Share: &executor.Share{
+	_, err := executor.New(executor.Config{Workers: 2, Host: host.Options{Share: &host.Share{
 		Weight: -1, Minimum: -2, Maximum: -3, Processors: -4, Cycle: time.Minute, Efficiency: 1.5, Desire: "guess",
 	}}})
 	for _, s := range []string{
@@ -397,7 +398,7 @@ func TestShareConfig(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, s)
 	}
-	require.Equal(t, "no", executor.ShareStats{}.String())
+	require.Equal(t, "no", host.ShareStats{}.String())
 }
 
 // The first programs of TestSilentPrograms on an executor that shares the machine, and is to use fewer processors than
@@ -406,12 +407,12 @@ func TestShareConfig(t *testing.T) {
 func TestSilentAndShare(t *testing.T) {
 	tab := newTable(t, 4)
 	tab.keep(2)
-	ex := newWatched(t, executor.Config{Workers: 4, Host: executor.Host{Share: tab.share()}})
+	ex := newWatched(t, executor.Config{Workers: 4, Host: host.Options{Share: tab.share()}})
 	for _, p := range silentPrograms[:4] {
 		within(t, ex, func() { p.run(t, ex, 9) })
 	}
 	require.Positive(t, ex.Stats().SilentBlocks)
-	untilShared(t, ex, func(s executor.ShareStats) bool { return s.Desire == 4 && s.Allotment == 2 })
+	untilShared(t, ex, func(s host.ShareStats) bool { return s.Desire == 4 && s.Allotment == 2 })
 	eventually(func() bool { return len(ex.Stats().Gauges.Silent) == 0 })
 }
 
@@ -419,7 +420,7 @@ func TestSilentAndShare(t *testing.T) {
 func TestPushedForksAndShare(t *testing.T) {
 	tab := newTable(t, 2)
 	config := executor.Config{
-		Workers: 4, Experiment: experiment.Options{Forks: "pushed"}, Host: executor.Host{Share: tab.share()},
+		Workers: 4, Experiment: experiment.Options{Forks: "pushed"}, Host: host.Options{Share: tab.share()},
 	}
 	tab.keep(2)
 	a, b := newExecutor(t, config), newExecutor(t, config)

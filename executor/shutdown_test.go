@@ -14,6 +14,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
@@ -75,7 +76,7 @@ func TestShutdownCancelsPromises(t *testing.T) {
 func TestShutdownTellsOfHooks(t *testing.T) {
 	used, stop := deadline(t)
 	stop()
-	ex, err := executor.New(executor.Config{Workers: 1, Threads: executor.Threads{End: func(int) { panic("the end") }}})
+	ex, err := executor.New(executor.Config{Workers: 1, Threads: host.Threads{End: func(int) { panic("the end") }}})
 	require.NoError(t, err)
 	ex.SetShutdownPatience(testkit.Patience)
 	require.ErrorContains(t, ex.Shutdown(used), "the end")
@@ -369,7 +370,7 @@ func TestRandomShutdown(t *testing.T) {
 		ex, err := fixture.New(t, executor.Config{
 			Workers:    1 + rng.IntN(3),
 			Experiment: experiment.Options{Policy: policies[rng.IntN(len(policies))]},
-			Host:       executor.Host{KeepGOMAXPROCS: true},
+			Host:       host.Options{KeepGOMAXPROCS: true},
 		})
 		require.NoError(t, err)
 		within(t, ex, func() {

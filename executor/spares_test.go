@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -159,7 +160,7 @@ func TestCloseAfterBlocking(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			for i := range testkit.Scale(100) {
 				ex, err := executor.New(executor.Config{
-					Workers: 1 + i%2, Experiment: experiment.Options{Policy: p}, Host: executor.Host{KeepGOMAXPROCS: true},
+					Workers: 1 + i%2, Experiment: experiment.Options{Policy: p}, Host: host.Options{KeepGOMAXPROCS: true},
 				})
 				require.NoError(t, err)
 				within(t, ex, func() {

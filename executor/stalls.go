@@ -67,15 +67,15 @@ func (h stallHost) Sleeps(worker int) {
 	partsOf(h.ex.roster[worker]).silent.Store(1)
 	h.ex.silence.times.Add(1)
 	h.ex.spares.Block()
-	if sharing := h.ex.sharing; sharing != nil {
-		sharing.control.CountAsleep(false) // after a spare was called up, as in Blocking
+	if of := h.ex.sharing.Sharing; of != nil {
+		of.Control().CountAsleep(false) // after a spare was called up, as in Blocking
 	}
 }
 
 // Wakes implements stalls.Host.
 func (h stallHost) Wakes(worker int) {
-	if sharing := h.ex.sharing; sharing != nil {
-		sharing.control.CountAwake()
+	if of := h.ex.sharing.Sharing; of != nil {
+		of.Control().CountAwake()
 	}
 	h.ex.spares.Unblock()
 	partsOf(h.ex.roster[worker]).silent.Store(0)

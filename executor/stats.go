@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 )
 
 // Stats holds the counters of an executor since it was made, and gauges of the moment.
@@ -18,11 +19,11 @@ import (
 // Counters never decrease, also when spare workers come and go. They keep their last values after Close. Gauges do not
 // lag, but they are read one after the other, and so need not agree with each other.
 type Stats struct {
-	Workers []WorkerStats // by worker ID; spare workers follow the others, as many as were needed so far
-	Total   WorkerStats   // the sum of Workers
-	Share   ShareStats    // with Host.Share
-	Quota   QuotaStats    // with Host.QuotaShare
-	Intake  IntakeStats   // with Config.MaxRuns
+	Workers []WorkerStats   // by worker ID; spare workers follow the others, as many as were needed so far
+	Total   WorkerStats     // the sum of Workers
+	Share   host.ShareStats // with a Share in Config.Host
+	Quota   host.QuotaStats // with a QuotaShare there
+	Intake  IntakeStats     // with Config.MaxRuns
 	// Active is the number of workers that run items at the moment: not of those that look for items, sleep or are
 	// blocked. A worker that helps while it waits for a fork or a run counts, and so does one without a core.
 	Active int
@@ -67,8 +68,7 @@ func (ex *executor) stats() Stats {
 			w.seen.asked.Store(1)
 		}
 	}
-	s.Share = ex.sharing.stats()
-	s.Quota = ex.sharing.quotaStats()
+	s.Share, s.Quota = ex.sharing.stats()
 	s.Intake = ex.intake.stats()
 	s.Refused = ex.schedule.err()
 	s.Gauges = ex.gauges(workers)

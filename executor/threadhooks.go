@@ -7,7 +7,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// threadHooks are Start and End of [Threads].
+// threadHooks are Start and End of [host.Threads].
 type threadHooks struct {
 	name       string // of the executor
 	start, end func(worker int)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
@@ -105,7 +106,7 @@ func TestThreadEndWithPerWorker(t *testing.T) {
 	var p *executor.PerWorker[int]
 	var mu sync.Mutex
 	freed := map[int]int{}
-	ex, err := executor.New(executor.Config{Workers: 2, Threads: executor.Threads{End: func(worker int) {
+	ex, err := executor.New(executor.Config{Workers: 2, Threads: host.Threads{End: func(worker int) {
 		mu.Lock()
 		defer mu.Unlock()
 		freed[worker] = *p.Local()
@@ -154,13 +155,13 @@ func TestThreadStartFails(t *testing.T) {
 
 // A task that calls New waits as in Blocking while the threads of an executor that could not be started end.
 func TestThreadStartFailsInTask(t *testing.T) {
-	outer := newExecutor(t, executor.Config{Workers: 1, Threads: executor.Threads{OnlyBlocking: true}})
+	outer := newExecutor(t, executor.Config{Workers: 1, Threads: host.Threads{OnlyBlocking: true}})
 	ended := false
 	within(t, outer, func() {
 		require.NoError(t, outer.Run(t.Context(), one(func(context.Context) error {
 			_, err := executor.New(executor.Config{
 				Workers: 2,
-				Threads: executor.Threads{Start: func(worker int) {
+				Threads: host.Threads{Start: func(worker int) {
 					if worker == 1 {
 						panic(errTest)
 					}
@@ -182,7 +183,7 @@ func TestThreadStartFailsOnSpare(t *testing.T) {
 		"panic":  func() { panic(errTest) },
 		"Goexit": runtime.Goexit,
 	} {
-		ex, err := fixture.New(t, executor.Config{Workers: 1, Spares: 1, Threads: executor.Threads{Start: func(worker int) {
+		ex, err := fixture.New(t, executor.Config{Workers: 1, Spares: 1, Threads: host.Threads{Start: func(worker int) {
 			if worker == 1 {
 				fail()
 			}
@@ -211,7 +212,7 @@ func TestThreadEndFails(t *testing.T) {
 		"Goexit": runtime.Goexit,
 	} {
 		for _, shutdown := range []bool{false, true} {
-			ex, err := fixture.New(t, executor.Config{Workers: 2, Threads: executor.Threads{End: func(int) { fail() }}})
+			ex, err := fixture.New(t, executor.Config{Workers: 2, Threads: host.Threads{End: func(int) { fail() }}})
 			require.NoError(t, err)
 			within(t, ex, func() {
 				if shutdown {
@@ -240,7 +241,7 @@ func TestThreadHookMisuse(t *testing.T) {
 	for name, use := range misuse {
 		var told error
 		var err error
-		ex, err = executor.New(executor.Config{Workers: 1, Threads: executor.Threads{End: func(int) {
+		ex, err = executor.New(executor.Config{Workers: 1, Threads: host.Threads{End: func(int) {
 			told = mustPanic(use, "Threads.Start, Threads.End or an Observer starts, or waits for, work")
 			if err := ex.Close(); !errors.Is(err, executor.ErrInTask) {
 				told = errors.Join(told, errors.New("Close does not refuse"))

@@ -347,7 +347,7 @@ func (w *Worker) init(ex *core, i int) {
 		ex.lanes.Init(&w.lane, i, ex.alone && i == 0)
 	}
 	w.inner = loopFor(w)
-	w.search.thief = ex.policy.Attach(host{w})
+	w.search.thief = ex.policy.Attach(thiefHost{w})
 	if w.isSpare() {
 		w.setState(WorkerThreadless)
 	}
@@ -365,7 +365,7 @@ const (
 	WorkerParked                        // it sleeps: there is no work, or its task waits for other work
 	WorkerBlocked                       // its task is in [Blocking]
 	WorkerStandby                       // it is a spare that is not needed, and its thread is kept
-	WorkerResting                       // it rests because of [Host.Share] or [Host.QuotaShare]
+	WorkerResting                       // it rests because of [host.Options].Share
 	WorkerThreadless                    // a spare that is not needed; any after Close
 )
 

@@ -25,7 +25,7 @@ import (
 // beside a thread that never sleeps, or less if the kernel says so, see [Threads].Class and Nice. With
 // [Host].KeepGOMAXPROCS Yield offers the worker's P to goroutines instead, at most once in a millisecond, as each
 // offer costs some microseconds. If thieves want items, Yield shows them those that the task has kept back, such as
-// private forks. With Share or QuotaShare of [Host] the worker may rest in it. Yield runs no other task on top of the
+// private forks. With [host.Options].Share the worker may rest in it. Yield runs no other task on top of the
 // calling one. A lock that the caller holds is held for as long as others go first.
 //
 // Together with a Nice of 5 this is the best for handlers beside tasks that leave the garbage collector little to do.

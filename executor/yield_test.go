@@ -13,6 +13,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -157,7 +158,7 @@ func TestYieldShowsForks(t *testing.T) {
 // Yield in Blocking, in a nested run, with spares in service, and when a task of an inline executor is on the stack.
 func TestYieldAnywhere(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		ex := newExecutor(t, executor.Config{Workers: 2, Host: executor.Host{KeepGOMAXPROCS: keep}})
+		ex := newExecutor(t, executor.Config{Workers: 2, Host: host.Options{KeepGOMAXPROCS: keep}})
 		within(t, ex, func() {
 			require.NoError(t, ex.Run(t.Context(), fan(20, func(ctx context.Context) error {
 				var err error
@@ -182,7 +183,7 @@ func TestYieldAnywhere(t *testing.T) {
 // With KeepGOMAXPROCS a goroutine gets the P of a task that yields, long before the runtime would take it away.
 func TestYieldGivesThePUp(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	ex := newExecutor(t, executor.Config{Workers: 1, Host: executor.Host{KeepGOMAXPROCS: true}})
+	ex := newExecutor(t, executor.Config{Workers: 1, Host: host.Options{KeepGOMAXPROCS: true}})
 	within(t, ex, func() {
 		require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
 			for range 20 {
@@ -253,7 +254,7 @@ func BenchmarkYield(b *testing.B) {
 	})
 	for _, keep := range []bool{false, true} {
 		b.Run(fmt.Sprintf("keep=%v", keep), func(b *testing.B) {
-			ex := newExecutor(b, executor.Config{Workers: 2, Host: executor.Host{KeepGOMAXPROCS: keep}})
+			ex := newExecutor(b, executor.Config{Workers: 2, Host: host.Options{KeepGOMAXPROCS: keep}})
 			require.NoError(b, ex.Run(b.Context(), one(loop(b))))
 		})
 	}

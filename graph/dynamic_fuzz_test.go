@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/stretchr/testify/require"
 )
 
@@ -32,7 +33,7 @@ func FuzzDynamic(f *testing.F) {
 		}
 		f.Add(bytes)
 	}
-	ex, err := executor.New(executor.Config{Workers: 2, Threads: executor.Threads{OnlyBlocking: true}})
+	ex, err := executor.New(executor.Config{Workers: 2, Threads: host.Threads{OnlyBlocking: true}})
 	require.NoError(f, err)
 	f.Cleanup(func() { _ = ex.Close() })
 	places := []*place{{site: site{"2 workers", ex}}, {site: site{"inline", executor.NewInline(1)}, inline: true}}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/plan"
 	"github.com/stretchr/testify/require"
@@ -110,7 +111,7 @@ func FuzzGraph(f *testing.F) {
 		}
 		f.Add(tape)
 	}
-	ex, err := executor.New(executor.Config{Workers: 2, Threads: executor.Threads{OnlyBlocking: true}})
+	ex, err := executor.New(executor.Config{Workers: 2, Threads: host.Threads{OnlyBlocking: true}})
 	require.NoError(f, err)
 	f.Cleanup(func() { _ = ex.Close() })
 	f.Fuzz(func(t *testing.T, tape []byte) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -118,7 +119,7 @@ func (m *meeting) meet() {
 // onExecutors checks a program with each policy, if it is drawn, and number of workers, which sleep when it begins.
 func onExecutors(t *testing.T, workers []int, program func(ex *executor.Executor)) {
 	onExecutorsWith(t, executor.Config{
-		Host: executor.Host{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers,
+		Host: host.Options{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers,
 	}, workers, program)
 }
 
@@ -131,7 +132,7 @@ func onDefaults(t *testing.T, workers []int, program func(ex *executor.Executor)
 	}
 	for _, n := range workers {
 		onExecutor(t, executor.Config{
-			Host: executor.Host{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers, Workers: n,
+			Host: host.Options{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers, Workers: n,
 		}, program)
 	}
 }
@@ -311,7 +312,7 @@ func TestModelSources(t *testing.T) {
 }
 
 var verbatim = executor.Config{
-	Experiment: experiment.Options{Verbatim: true}, Host: executor.Host{KeepGOMAXPROCS: true},
+	Experiment: experiment.Options{Verbatim: true}, Host: host.Options{KeepGOMAXPROCS: true},
 }
 
 // TestModelVerbatimSources: sources that are items of their own are submitted with one notification, and run at once.

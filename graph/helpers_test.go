@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
@@ -25,7 +26,7 @@ func newExecutor(t testing.TB, cfg executor.Config) *executor.Executor {
 	cfg.Callers = guests.Callers(t, cfg.Callers, executor.IdleCallers)
 	if neighbour.IsWanted() && cfg.Host.Share == nil && cfg.Workers != 0 {
 		processors := max(cfg.Workers, 2)
-		cfg.Host.Share = &executor.Share{
+		cfg.Host.Share = &host.Share{
 			Path: neighbour.Table(t, processors), Processors: processors, Cycle: neighbour.Cycle,
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -26,7 +27,7 @@ func TestModelRandom(t *testing.T) {
 		cfg := executor.Config{
 			Workers:    1 + model.Choose(3),
 			Experiment: experiment.Options{Policy: policies[model.Choose(len(policies))]},
-			Host:       executor.Host{KeepGOMAXPROCS: true},
+			Host:       host.Options{KeepGOMAXPROCS: true},
 		}
 		exits := 2 // goroutines that may end: the model has room for so many more
 		if model.Choose(2) == 0 {

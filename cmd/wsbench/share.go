@@ -247,7 +247,7 @@ can use, the number of jobs, and how many processors they are allotted together.
   usage           workers that were awake on average during its last cycle
   efficiency      the part of its attempts to steal whose victims were not stealing themselves
   weight, minimum, maximum
-                  as in executor.Share; - is no maximum
+                  as in host.Share; - is no maximum
   state           running; idle, with nothing to do; stopped, when its figures are more than
                   two seconds old: then its desire counts as its minimum; or dead, when its
                   process has ended: then others get its processors within two cycles

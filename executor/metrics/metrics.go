@@ -19,14 +19,14 @@ and the meaning of a name does not change.
 	/magpie/pops:items                       counter, per worker
 	/magpie/queue/deques:items               per worker
 	/magpie/queue/injected:items
-	/magpie/quota/limit:cpus                 with Host.QuotaShare
-	/magpie/quota/throttled:periods          counter, with Host.QuotaShare
-	/magpie/quota/workers:cpus               with Host.QuotaShare
+	/magpie/quota/limit:cpus                 with host.QuotaShare
+	/magpie/quota/throttled:periods          counter, with host.QuotaShare
+	/magpie/quota/workers:cpus               with host.QuotaShare
 	/magpie/runs:runs
-	/magpie/share/allotment:processors       with Host.Share
-	/magpie/share/desire:processors          with Host.Share
-	/magpie/share/efficiency:ratio           with Host.Share
-	/magpie/share/rests:events               counter, with Host.Share
+	/magpie/share/allotment:processors       with host.Share
+	/magpie/share/desire:processors          with host.Share
+	/magpie/share/efficiency:ratio           with host.Share
+	/magpie/share/rests:events               counter, with host.Share
 	/magpie/spares/serving:workers
 	/magpie/spares/standby:workers
 	/magpie/steals/lost:steals               counter, per worker
@@ -44,7 +44,7 @@ and the meaning of a name does not change.
 	/magpie/workers/silent:workers
 	/magpie/workers/waiting:workers
 
-The metrics with Host.QuotaShare are there under a CPU quota, and those with Host.Share while the executor has a
+The metrics with host.QuotaShare are there under a CPU quota, and those with host.Share while the executor has a
 place in the table. The values come from [executor.Executor.Stats], whose documentation says by how much they may lag.
 Reading them disturbs no worker.
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/metrics"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -86,7 +87,7 @@ func isOptional(name string) bool { return needs(name) != "" }
 // needs returns the field of Config without which an executor does not have a metric.
 func needs(name string) string {
 	return map[string]string{
-		"share": "Host.Share", "quota": "Host.QuotaShare", "intake": "Config.MaxRuns",
+		"share": "host.Share", "quota": "host.QuotaShare", "intake": "Config.MaxRuns",
 	}[strings.Split(name, "/")[2]]
 }
 
@@ -139,14 +140,14 @@ func TestReadGauges(t *testing.T) {
 
 func TestReadOfASharer(t *testing.T) {
 	ex := newExecutor(t, executor.Config{
-		Workers: 2, Host: executor.Host{Share: &executor.Share{Path: filepath.Join(t.TempDir(), "gat")}},
+		Workers: 2, Host: host.Options{Share: &host.Share{Path: filepath.Join(t.TempDir(), "gat")}},
 	})
 	if share := ex.Stats().Share; !share.Joined {
 		require.NotEqual(t, "linux", runtime.GOOS, share.Err)
 		t.Skip("the machine cannot be shared here:", share.Err)
 	}
 	for name, s := range all(ex) {
-		known := needs(name) == "" || needs(name) == "Host.Share"
+		known := needs(name) == "" || needs(name) == "host.Share"
 		require.Equal(t, known, s.Value.Kind() != metrics.KindBad, name)
 	}
 	require.Equal(t, metrics.KindFloat64, all(ex)["/magpie/share/efficiency:ratio"].Value.Kind())
@@ -207,7 +208,7 @@ func TestAll(t *testing.T) {
 func TestDescriptions(t *testing.T) {
 	about := map[string][]string{
 		"/magpie/intake/refused:calls":    {"TryStart", "Group.TryGo"},
-		"/magpie/workers/resting:workers": {"Host.Share ", "Host.QuotaShare"},
+		"/magpie/workers/resting:workers": {"host.Share ", "host.QuotaShare"},
 	}
 	for _, d := range metrics.All() {
 		for _, name := range about[d.Name] {

@@ -1,6 +1,9 @@
 package metrics
 
-import "github.com/magpie-go/magpie/executor"
+import (
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
+)
 
 // A row is a metric. It has either total, or one of counter and gauge, which are for one worker.
 type row struct {
@@ -42,7 +45,7 @@ var table = []row{
 	shared("/magpie/queue/injected:items", "Items in the queue that all workers share, which no worker has taken yet.",
 		func(s *executor.Stats) int { return s.Gauges.Injected }),
 	quota("/magpie/quota/limit:cpus", "CPU quota of the process, in CPUs.",
-		func(s *executor.QuotaStats) float64 { return s.CPUs }),
+		func(s *host.QuotaStats) float64 { return s.CPUs }),
 	{
 		Description: Description{
 			Name:        "/magpie/quota/throttled:periods",
@@ -51,21 +54,21 @@ var table = []row{
 		},
 		total: func(s *executor.Stats) Value { return ifQuota(s, Value{KindUint64, s.Quota.Throttled, 0}) },
 	},
-	quota("/magpie/quota/workers:cpus", "Part of the CPU quota that workers may use by Host.QuotaShare, in CPUs.",
-		func(s *executor.QuotaStats) float64 { return s.Workers }),
+	quota("/magpie/quota/workers:cpus", "Part of the CPU quota that workers may use by host.QuotaShare, in CPUs.",
+		func(s *host.QuotaStats) float64 { return s.Workers }),
 	shared("/magpie/runs:runs", "Runs in progress, nested ones included.",
 		func(s *executor.Stats) int { return s.Gauges.Runs }),
-	sharing("/magpie/share/allotment:processors", "Processors that the executor is allotted by Host.Share.",
-		func(s *executor.ShareStats) Value { return integer(s.Allotment) }),
-	sharing("/magpie/share/desire:processors", "Processors that the executor desires by Host.Share.",
-		func(s *executor.ShareStats) Value { return integer(s.Desire) }),
-	sharing("/magpie/share/efficiency:ratio", "1 less the part of steal attempts in the latest cycle of Host.Share "+
+	sharing("/magpie/share/allotment:processors", "Processors that the executor is allotted by host.Share.",
+		func(s *host.ShareStats) Value { return integer(s.Allotment) }),
+	sharing("/magpie/share/desire:processors", "Processors that the executor desires by host.Share.",
+		func(s *host.ShareStats) Value { return integer(s.Desire) }),
+	sharing("/magpie/share/efficiency:ratio", "1 less the part of steal attempts in the latest cycle of host.Share "+
 		"whose victim was looking for work itself.",
-		func(s *executor.ShareStats) Value { return Value{KindFloat64, 0, s.Efficiency} }),
+		func(s *host.ShareStats) Value { return Value{KindFloat64, 0, s.Efficiency} }),
 	{
 		Description: Description{
 			Name:        "/magpie/share/rests:events",
-			Description: "Times that a worker went to rest because more were awake than allotted by Host.Share.",
+			Description: "Times that a worker went to rest because more were awake than allotted by host.Share.",
 			Cumulative:  true,
 		},
 		total: func(s *executor.Stats) Value { return ifJoined(s, Value{KindUint64, s.Share.Rests, 0}) },
@@ -99,7 +102,7 @@ var table = []row{
 		func(s *executor.Stats) int { return s.Gauges.Workers }),
 	shared("/magpie/workers/parked:workers", "Workers that sleep, for lack of work or in a wait.",
 		func(s *executor.Stats) int { return s.Gauges.Count(executor.WorkerParked) }),
-	shared("/magpie/workers/resting:workers", "Workers that rest because of Host.Share or Host.QuotaShare.",
+	shared("/magpie/workers/resting:workers", "Workers that rest because of host.Share or host.QuotaShare.",
 		func(s *executor.Stats) int { return s.Gauges.Count(executor.WorkerResting) }),
 	shared("/magpie/workers/searching:workers", "Workers that look for work.",
 		func(s *executor.Stats) int {
@@ -128,7 +131,7 @@ func shared(name, about string, of func(*executor.Stats) int) row {
 }
 
 // sharing returns the row of a gauge of executors that share the machine.
-func sharing(name, about string, of func(*executor.ShareStats) Value) row {
+func sharing(name, about string, of func(*host.ShareStats) Value) row {
 	return row{
 		Description: Description{Name: name, Description: about},
 		total:       func(s *executor.Stats) Value { return ifJoined(s, of(&s.Share)) },
@@ -152,7 +155,7 @@ func refusals(name, about string, of func(*executor.IntakeStats) uint64) row {
 }
 
 // quota returns the row of a gauge of executors that keep to a part of a CPU quota.
-func quota(name, about string, of func(*executor.QuotaStats) float64) row {
+func quota(name, about string, of func(*host.QuotaStats) float64) row {
 	return row{
 		Description: Description{Name: name, Description: about},
 		total:       func(s *executor.Stats) Value { return ifQuota(s, Value{KindFloat64, 0, of(&s.Quota)}) },

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/stretchr/testify/require"
 )
 
@@ -14,7 +15,7 @@ func TestQuota(t *testing.T) {
 		rows[name].read(&s, &sample)
 		return sample.Value
 	}
-	with := executor.Stats{Quota: executor.QuotaStats{CPUs: 1.5, Workers: 1.125, Throttled: 7}}
+	with := executor.Stats{Quota: host.QuotaStats{CPUs: 1.5, Workers: 1.125, Throttled: 7}}
 	require.Equal(t, 1.5, read(with, "/magpie/quota/limit:cpus").Float64())
 	require.Equal(t, 1.125, read(with, "/magpie/quota/workers:cpus").Float64())
 	require.EqualValues(t, 7, read(with, "/magpie/quota/throttled:periods").Uint64())

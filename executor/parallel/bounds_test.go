@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
@@ -46,7 +47,7 @@ func executorsForBounds(t *testing.T) []*executor.Executor {
 	var all []*executor.Executor
 	for _, workers := range []int{1, 2, 3} {
 		// A worker that waits for the world to stop seems to block, and its stand-in would call the function as well.
-		ex, err := executor.New(executor.Config{Workers: workers, Threads: executor.Threads{OnlyBlocking: true}})
+		ex, err := executor.New(executor.Config{Workers: workers, Threads: host.Threads{OnlyBlocking: true}})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, ex.Close()) })
 		all = append(all, ex)

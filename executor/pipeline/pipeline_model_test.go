@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -72,7 +73,7 @@ func modelExecutor() (ex *executor.Executor) {
 	model.Calm(func() {
 		var err error
 		ex, err = executor.New(executor.Config{
-			Workers: 2, Host: executor.Host{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers,
+			Workers: 2, Host: host.Options{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers,
 		})
 		model.Assert(err == nil, "New: %v", err)
 		for int(ex.Stats().Total.Parks) < 2 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/model"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -188,7 +189,7 @@ func onWorkers(workers int, f func(*executor.Executor)) {
 	model.Calm(func() {
 		var err error
 		ex, err = executor.New(executor.Config{
-			Workers: workers, Host: executor.Host{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers,
+			Workers: workers, Host: host.Options{KeepGOMAXPROCS: true}, Callers: executor.IdleCallers,
 		})
 		model.Assert(err == nil, "New: %v", err)
 		for int(ex.Stats().Total.Parks) < workers {

@@ -11,7 +11,7 @@ when tasks in Blocking hold all workers and spares. An executor whose tasks comp
 take; reports of long tasks are for these.
 
 Tasks that were found to wait outside [executor.Blocking] while items were queued are told too, once a NoProgress at
-most: a spare worker stood in for them, some milliseconds later than with Blocking. See [executor.Threads].OnlyBlocking.
+most: a spare worker stood in for them, some milliseconds later than with Blocking. See [host.Threads].OnlyBlocking.
 
 Each other report comes once, when the stall or the long task is found, and once more when it is over, with its
 duration. The first has the executor's dump and the stacks of the workers concerned.

@@ -52,7 +52,7 @@ var fileRules = []struct {
 	{"light", light,
 		[]source{
 			{"executor/x.go", `package executor; import "log/slog"`},
-			{"internal/gat/x.go", `package gat; import "encoding/json"`},
+			{"internal/procs/x.go", `package procs; import "encoding/json"`},
 		},
 		[]source{
 			{"executor/x.go", `package executor; import "log"`},

@@ -81,7 +81,7 @@ func block(i int, code string) string {
 		"net/http/httptest", "os", "runtime", "slices", "strings", "sync", "sync/atomic", "time", magpie,
 		magpie + "/deque", magpie + "/executor",
 		magpie + "/executor/httpdebug", magpie + "/executor/metrics", magpie + "/executor/observe",
-		magpie + "/executor/parallel", magpie + "/executor/pipeline", magpie + "/executor/pool",
+		magpie + "/executor/host", magpie + "/executor/parallel", magpie + "/executor/pipeline", magpie + "/executor/pool",
 		magpie + "/executor/watch", magpie + "/graph",
 	} {
 		if regexp.MustCompile(`\b` + path.Base(p) + `\.[A-Z]`).MatchString(statements) {

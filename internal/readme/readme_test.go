@@ -88,7 +88,8 @@ func TestGoBlocks(t *testing.T) {
 
 // imports are the packages that fragments may use, besides executor and context.
 var imports = []string{
-	"errors", "expvar", "net/http", "time", "github.com/magpie-go/magpie/executor/httpdebug",
+	"errors", "expvar", "net/http", "time",
+	"github.com/magpie-go/magpie/executor/host", "github.com/magpie-go/magpie/executor/httpdebug",
 	"github.com/magpie-go/magpie/executor/metrics", "github.com/magpie-go/magpie/executor/observe",
 	"github.com/magpie-go/magpie/executor/service", "github.com/magpie-go/magpie/executor/watch",
 }

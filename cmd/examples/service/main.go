@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/httpdebug"
 	"github.com/magpie-go/magpie/executor/metrics"
 	"github.com/magpie-go/magpie/executor/watch"
@@ -71,9 +72,9 @@ func main() {
 func serve(ctx context.Context, listener net.Listener, grace time.Duration) error {
 	ex, err := executor.New(executor.Config{
 		Name:    "pictures",
-		MaxRuns: inProgress,                                  // further pictures are refused, and the callers told so
-		Host:    executor.Host{QuotaShare: 0.25},             // of a CPU quota, as a container has
-		Threads: executor.Threads{Nice: 5, BestEffort: true}, // without Nice where it is refused; /debug/magpie/dump tells
+		MaxRuns: inProgress,                                 // further pictures are refused, and the callers told so
+		Host:    host.Options{Share: host.QuotaShare(0.25)}, // of a CPU quota, as a container has
+		Threads: host.Threads{Nice: 5, BestEffort: true},    // without Nice where it is refused; /debug/magpie/dump tells
 	})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -40,7 +41,7 @@ func TestDefault(t *testing.T) {
 	ctx := t.Context()
 
 	// Nobody has used it: there is none, and a task uses the executor that runs it.
-	own, err := executor.New(executor.Config{Workers: 1, Name: "own", Host: executor.Host{KeepGOMAXPROCS: true}})
+	own, err := executor.New(executor.Config{Workers: 1, Name: "own", Host: host.Options{KeepGOMAXPROCS: true}})
 	require.NoError(t, err)
 	defer own.Close()
 	require.NoError(t, own.Run(ctx, executor.NewJob("uses its own", func(s *executor.Scope) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 )
 
 // A life is the life of one executor.
@@ -51,7 +52,7 @@ func drawConfig(rng *rand.Rand, every bool) executor.Config {
 			Policy: policies[rng.IntN(len(policies))], Deque: deques[rng.IntN(len(deques))], Forks: forks[rng.IntN(len(forks))],
 		},
 		Spares: rng.IntN(4) - 1,
-		Host:   executor.Host{KeepGOMAXPROCS: rng.IntN(2) == 0},
+		Host:   host.Options{KeepGOMAXPROCS: rng.IntN(2) == 0},
 	}
 	if rng.IntN(3) == 0 {
 		cfg.Experiment.Capacity = 1 << rng.IntN(6)

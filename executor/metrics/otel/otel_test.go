@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/metrics"
 	"github.com/magpie-go/magpie/executor/metrics/otel"
 	"github.com/stretchr/testify/require"
@@ -129,7 +130,7 @@ func TestTotals(t *testing.T) {
 func TestRatio(t *testing.T) {
 	provider, reader := newProvider()
 	ex := newExecutor(t, executor.Config{
-		Workers: 2, Host: executor.Host{Share: &executor.Share{Path: t.TempDir() + "/gat"}},
+		Workers: 2, Host: host.Options{Share: &host.Share{Path: t.TempDir() + "/gat"}},
 	})
 	if share := ex.Stats().Share; !share.Joined {
 		require.NotEqual(t, "linux", runtime.GOOS, share.Err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/metrics"
 	"github.com/magpie-go/magpie/executor/metrics/prom"
 	"github.com/prometheus/client_golang/prometheus"
@@ -191,7 +192,7 @@ func TestDashboard(t *testing.T) {
 	latencies, err := prom.Latencies(reg, prom.LatencyOptions{Tasks: true})
 	require.NoError(t, err)
 	ex := newExecutor(t, executor.Config{
-		Workers: 2, MaxRuns: 1, Host: executor.Host{Share: &executor.Share{Path: t.TempDir() + "/gat"}},
+		Workers: 2, MaxRuns: 1, Host: host.Options{Share: &host.Share{Path: t.TempDir() + "/gat"}},
 		Observers: []*executor.Observer{latencies},
 	})
 	run(t, ex, 1)

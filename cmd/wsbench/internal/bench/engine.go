@@ -9,6 +9,7 @@ import (
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 )
 
 // An Engine runs task graphs and programs.
@@ -98,7 +99,7 @@ type Counts struct {
 	Steals uint64
 	Parks  uint64
 	Peers  experiment.PeerStats
-	Share  executor.ShareStats
+	Share  host.ShareStats
 }
 
 // since returns the counts of what happened after before. Those of peers go on, and those of sharing are the latest.

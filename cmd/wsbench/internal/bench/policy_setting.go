@@ -8,6 +8,7 @@ import (
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 )
 
 // parsePolicy reads the Policy of a [Setting] into cfg: a policy, then experiment.Options for it, each after a plus
@@ -48,7 +49,7 @@ func parsePolicy(setting string, cfg *executor.Config) error {
 
 // checkPolicy returns the error for which executor.New refuses that policy.
 func checkPolicy(setting string) error {
-	cfg := executor.Config{Workers: 1, Host: executor.Host{KeepGOMAXPROCS: true}}
+	cfg := executor.Config{Workers: 1, Host: host.Options{KeepGOMAXPROCS: true}}
 	if err := parsePolicy(setting, &cfg); err != nil {
 		return err
 	}

@@ -10,14 +10,14 @@ import (
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/input"
-	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/allot"
 	"github.com/magpie-go/magpie/internal/gat"
 )
 
-// A ShareSetting is how executors of engine magpie share the machine: an executor.Share, as flags have it.
+// A ShareSetting is how executors of engine magpie share the machine: an host.Share, as flags have it.
 type ShareSetting struct {
-	executor.Share
+	host.Share
 	knobs string // those that are not at their defaults, as in "weight=2+limit=4"
 }
 
@@ -29,17 +29,17 @@ func (s *ShareSetting) String() string {
 	return s.knobs
 }
 
-// A ShareKnob is a flag of wsbench run beside -share, and sets a field of an executor.Share.
+// A ShareKnob is a flag of wsbench run beside -share, and sets a field of an host.Share.
 type ShareKnob struct {
 	*workloads.Param
-	set func(*executor.Share, any)
+	set func(*host.Share, any)
 }
 
 // sharePrefix begins the names of the flags.
 const sharePrefix = "share-"
 
-func shareKnob[T any](p *workloads.Param, set func(*executor.Share, T)) *ShareKnob {
-	return &ShareKnob{p, func(s *executor.Share, v any) { set(s, v.(T)) }}
+func shareKnob[T any](p *workloads.Param, set func(*host.Share, T)) *ShareKnob {
+	return &ShareKnob{p, func(s *host.Share, v any) { set(s, v.(T)) }}
 }
 
 // ShareKnobs lists the knobs.
@@ -48,25 +48,25 @@ func ShareKnobs() []*ShareKnob {
 	return []*ShareKnob{
 		shareKnob(workloads.IntParam("share-weight", "N", 1, 1, allot.MaxWeight,
 			"part of contended processors, relative to others"),
-			func(s *executor.Share, n int) { s.Weight = n }),
+			func(s *host.Share, n int) { s.Weight = n }),
 		shareKnob(workloads.IntParam("share-minimum", "N", 0, 0, most, "processors before others have more than one"),
-			func(s *executor.Share, n int) { s.Minimum = n }),
+			func(s *host.Share, n int) { s.Minimum = n }),
 		shareKnob(workloads.NewParam("share-maximum", "N", "", "the largest allotment (default: the workers)",
 			workloads.IntFrom(1, most)),
-			func(s *executor.Share, n int) { s.Maximum = n }),
+			func(s *host.Share, n int) { s.Maximum = n }),
 		shareKnob(workloads.NewParam("share-cycle", "TIME", "5ms", "time between two estimates, the same in all jobs",
 			parseCycle),
-			func(s *executor.Share, d time.Duration) { s.Cycle = d }),
+			func(s *host.Share, d time.Duration) { s.Cycle = d }),
 		shareKnob(workloads.NewParam("share-processors", "N", "",
 			"processors that are shared, the same in all jobs\n(default: those that the process may use)",
 			workloads.IntFrom(1, most)),
-			func(s *executor.Share, n int) { s.Processors = n }),
+			func(s *host.Share, n int) { s.Processors = n }),
 		shareKnob(workloads.NewParam("share-desire", "RULE", allot.Rules[0].Name,
 			join(allot.Names())+": how it estimates what it can use", parseDesire),
-			func(s *executor.Share, d string) { s.Desire = d }),
+			func(s *host.Share, d string) { s.Desire = d }),
 		shareKnob(workloads.NewParam("share-efficiency", "F", "0.5", "the target of steal-ratio, above 0 and at most 1",
 			parseEfficiency),
-			func(s *executor.Share, f float64) { s.Efficiency = f }),
+			func(s *host.Share, f float64) { s.Efficiency = f }),
 	}
 }
 
@@ -95,7 +95,7 @@ func parseEfficiency(text string) (float64, error) {
 
 // NewShareSetting returns the setting with that path and these values of knobs, by the names of their flags.
 func NewShareSetting(path string, knobs map[string]string) (*ShareSetting, error) {
-	s := &ShareSetting{Share: executor.Share{Path: path}}
+	s := &ShareSetting{Share: host.Share{Path: path}}
 	var set []string
 	for _, k := range ShareKnobs() {
 		text, ok := knobs[k.Name]
@@ -134,7 +134,7 @@ func (s *ShareSetting) path() string {
 }
 
 // config returns the value of executor.Config.Host.Share.
-func (s *ShareSetting) config() *executor.Share {
+func (s *ShareSetting) config() *host.Share {
 	if s == nil {
 		return nil
 	}
@@ -143,14 +143,14 @@ func (s *ShareSetting) config() *executor.Share {
 
 // checkJoined returns an error if an executor was to share the machine and is alone: its figures would be taken for
 // those of one that shares.
-func (s *ShareSetting) checkJoined(stats executor.ShareStats) error {
+func (s *ShareSetting) checkJoined(stats host.ShareStats) error {
 	if s == nil || stats.Joined {
 		return nil
 	}
 	return fmt.Errorf("the executor was to share the machine, and is alone: %w", stats.Err)
 }
 
-// ShareFigures say how an executor has shared the machine: what was set, and the executor.ShareStats at the end of the
+// ShareFigures say how an executor has shared the machine: what was set, and the host.ShareStats at the end of the
 // run. Without a cycle nothing was estimated in the run.
 type ShareFigures struct {
 	Setting string `json:"setting"` // knobs that are not at their defaults, or yes
@@ -165,7 +165,7 @@ type ShareFigures struct {
 }
 
 // figures returns the figures of an executor with the setting, nil without one.
-func (s *ShareSetting) figures(stats executor.ShareStats) *ShareFigures {
+func (s *ShareSetting) figures(stats host.ShareStats) *ShareFigures {
 	if s == nil {
 		return nil
 	}

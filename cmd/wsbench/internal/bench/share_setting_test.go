@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/stretchr/testify/require"
 )
 
 func TestShareSetting(t *testing.T) {
 	s, err := NewShareSetting("", nil)
 	require.NoError(t, err)
-	require.Equal(t, executor.Share{}, s.Share)
+	require.Equal(t, host.Share{}, s.Share)
 	require.Equal(t, "yes", s.String())
 
 	// A knob at its default is as one that was not given.
@@ -21,7 +21,7 @@ func TestShareSetting(t *testing.T) {
 		"share-efficiency": "0.750",
 	})
 	require.NoError(t, err)
-	require.Equal(t, executor.Share{
+	require.Equal(t, host.Share{
 		Path: "table", Weight: 3, Cycle: 5 * time.Millisecond, Desire: "ready-items", Efficiency: 0.75,
 	}, s.Share)
 	require.Equal(t, "weight=3+desire=ready-items+efficiency=0.75", s.String())
@@ -42,10 +42,10 @@ func TestShareSetting(t *testing.T) {
 // TestCheckJoined: an executor that was to share and is alone is an error, with the reason.
 func TestCheckJoined(t *testing.T) {
 	var none *ShareSetting
-	lost := executor.ShareStats{Err: errors.New("the table is lost")}
-	require.NoError(t, none.checkJoined(executor.ShareStats{}))
+	lost := host.ShareStats{Err: errors.New("the table is lost")}
+	require.NoError(t, none.checkJoined(host.ShareStats{}))
 	require.Nil(t, none.figures(lost))
 	require.Nil(t, none.config())
-	require.NoError(t, new(ShareSetting).checkJoined(executor.ShareStats{Joined: true}))
+	require.NoError(t, new(ShareSetting).checkJoined(host.ShareStats{Joined: true}))
 	require.ErrorIs(t, new(ShareSetting).checkJoined(lost), lost.Err)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 )
 
 // A Background is a way to run the work beside the service. Others are further rows of the table.
@@ -33,38 +34,38 @@ func Backgrounds() []*Background {
 		{Name: "errgroup", About: "goroutines, as many at once as GOMAXPROCS, as with errgroup.Group.SetLimit: " +
 			"a channel is the semaphore", start: startLimited},
 		magpie("magpie", "an executor with the zero Config", executor.Config{}),
-		magpie("magpie-nice5", "an executor with Nice 5", executor.Config{Threads: executor.Threads{Nice: 5}}),
+		magpie("magpie-nice5", "an executor with Nice 5", executor.Config{Threads: host.Threads{Nice: 5}}),
 		yielding(magpie("magpie-yield", "an executor with Nice 5, whose tasks call executor.Yield after each unit",
-			executor.Config{Threads: executor.Threads{Nice: 5}})),
-		magpie("magpie-nice19", "an executor with Nice 19", executor.Config{Threads: executor.Threads{Nice: 19}}),
+			executor.Config{Threads: host.Threads{Nice: 5}})),
+		magpie("magpie-nice19", "an executor with Nice 19", executor.Config{Threads: host.Threads{Nice: 19}}),
 		magpie("magpie-hostshare", "an executor with a QuotaShare of 0.25, for use with a quota",
-			executor.Config{Host: executor.Host{QuotaShare: 0.25}}),
-		magpie("magpie-plain", "an executor with KeepGOMAXPROCS", executor.Config{Host: executor.Host{KeepGOMAXPROCS: true}}),
+			executor.Config{Host: host.Options{Share: host.QuotaShare(0.25)}}),
+		magpie("magpie-plain", "an executor with KeepGOMAXPROCS", executor.Config{Host: host.Options{KeepGOMAXPROCS: true}}),
 		extra(collecting(400, math.MaxInt64, magpie("magpie-gogc400",
-			"an executor with Nice 5, in a process with GOGC=400", executor.Config{Threads: executor.Threads{Nice: 5}}))),
+			"an executor with Nice 5, in a process with GOGC=400", executor.Config{Threads: host.Threads{Nice: 5}}))),
 		extra(collecting(-1, 1<<30, &Background{Name: "errgroup-limit",
 			About: "errgroup in a process with GOGC=off and GOMEMLIMIT=1GiB", start: startLimited})),
 		extra(collecting(-1, 1<<30, magpie("magpie-limit",
 			"an executor with Nice 5, in a process with GOGC=off and GOMEMLIMIT=1GiB", executor.Config{
-				Threads: executor.Threads{Nice: 5},
+				Threads: host.Threads{Nice: 5},
 			}))),
 		extra(yielding(magpie("magpie-hostshare-yield", "an executor with a QuotaShare of 0.25 and Nice 5, whose tasks "+
 			"call executor.Yield, for use with a quota", executor.Config{
-			Host: executor.Host{QuotaShare: 0.25}, Threads: executor.Threads{Nice: 5},
+			Host: host.Options{Share: host.QuotaShare(0.25)}, Threads: host.Threads{Nice: 5},
 		}))),
 		extra(magpie("magpie-one", "an executor with Nice 5 and one worker, so that cores are left to the service",
-			executor.Config{Threads: executor.Threads{Nice: 5}, Workers: 1})),
-		extra(magpie("magpie-nice10", "an executor with Nice 10", executor.Config{Threads: executor.Threads{Nice: 10}})),
+			executor.Config{Threads: host.Threads{Nice: 5}, Workers: 1})),
+		extra(magpie("magpie-nice10", "an executor with Nice 10", executor.Config{Threads: host.Threads{Nice: 10}})),
 		extra(magpie("magpie-batch", "an executor with ClassBatch", executor.Config{
-			Threads: executor.Threads{Class: executor.ClassBatch},
+			Threads: host.Threads{Class: host.ClassBatch},
 		})),
 		extra(magpie("magpie-idle", "an executor with ClassIdle", executor.Config{
-			Threads: executor.Threads{Class: executor.ClassIdle},
+			Threads: host.Threads{Class: host.ClassIdle},
 		})),
 		extra(magpie("magpie-short", "an executor with a Slice of 100µs",
-			executor.Config{Threads: executor.Threads{Slice: 100 * time.Microsecond}})),
+			executor.Config{Threads: host.Threads{Slice: 100 * time.Microsecond}})),
 		extra(magpie("magpie-long", "an executor with a Slice of 6ms", executor.Config{
-			Threads: executor.Threads{Slice: 6 * time.Millisecond},
+			Threads: host.Threads{Slice: 6 * time.Millisecond},
 		})),
 	}
 }
@@ -120,7 +121,7 @@ func magpie(name, about string, cfg executor.Config) *Background {
 	cfg.Name = "background"
 	return &Background{
 		Name: name, About: about,
-		OnLinux: cfg.Threads.Nice != 0 || cfg.Threads.Class != executor.ClassNormal || cfg.Threads.Slice != 0,
+		OnLinux: cfg.Threads.Nice != 0 || cfg.Threads.Class != host.ClassNormal || cfg.Threads.Slice != 0,
 		start: func(w *work) (stop func() error, err error) {
 			ex, err := executor.New(cfg)
 			if err != nil {

@@ -1,4 +1,4 @@
-package executor_test
+package host_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 )
 
 // Two executors share the processors of the machine. While both have work, the one with the greater weight is allotted
@@ -19,7 +20,7 @@ func ExampleShare() {
 		ex, err := executor.New(executor.Config{
 			Name:    name,
 			Workers: 2,
-			Host:    executor.Host{Share: &executor.Share{Path: table, Weight: 1 + i, Minimum: 1}},
+			Host:    host.Options{Share: &host.Share{Path: table, Weight: 1 + i, Minimum: 1}},
 		})
 		if err != nil {
 			log.Fatal(err)

@@ -1,9 +1,6 @@
-package executor
+package host
 
-import (
-	"github.com/magpie-go/magpie/executor/internal/enum"
-	"github.com/magpie-go/magpie/internal/osthread"
-)
+import "github.com/magpie-go/magpie/executor/internal/enum"
 
 // A Class is how Linux schedules the workers' threads beside other threads of the machine.
 type Class uint8
@@ -30,14 +27,10 @@ var classNames = [classes]string{ClassNormal: "normal", ClassBatch: "batch", Cla
 func (c Class) String() string { return enum.Name(c, "Class", classNames[:]) }
 
 // MarshalText returns the name of c. It implements [encoding.TextMarshaler].
-func (c Class) MarshalText() ([]byte, error) { return enum.Text(c, "executor", "Class", classNames[:]) }
+func (c Class) MarshalText() ([]byte, error) { return enum.Text(c, "host", "Class", classNames[:]) }
 
 // UnmarshalText sets c to the value of that name, for [flag.TextVar], JSON and the like. "" is ClassNormal. For any
 // other name it returns an error that lists the names.
 func (c *Class) UnmarshalText(name []byte) error {
-	return enum.SetText(c, "executor", "Class", name, classNames[:])
-}
-
-var systemClasses = [classes]osthread.Class{
-	ClassNormal: osthread.Normal, ClassBatch: osthread.Batch, ClassIdle: osthread.Idle,
+	return enum.SetText(c, "host", "Class", name, classNames[:])
 }

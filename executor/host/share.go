@@ -1,4 +1,4 @@
-package executor
+package host
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor/internal/enum"
+	"github.com/magpie-go/magpie/executor/internal/hosting"
 	"github.com/magpie-go/magpie/internal/allot"
 	"github.com/magpie-go/magpie/internal/gat"
 )
@@ -22,11 +23,11 @@ import (
 // A job that desires any is allotted at least one, so that with more such jobs than processors the processors are
 // shared by the kernel as they are without a Share.
 //
-// Workers beyond the allotment rest, each from its next boundary on: the end of a task, a Fork, a Join, a [Yield], or a
+// Workers beyond the allotment rest, each from its next boundary on: the end of a task, a Fork, a Join, a Yield, or a
 // look for work. A worker can rest at a Fork, a Join or a Yield while its task holds a lock, as a thread can lose its
 // processor there. It then has its turn after eight cycles, or more if others rest too, and as soon as those that are
-// awake have nothing else to do. A worker in [Blocking] uses no processor. An executor without a run in progress soon
-// desires nothing; the next run begins at once with one worker, and within a cycle with what the executor desired
+// awake have nothing else to do. A worker in executor.Blocking uses no processor. An executor without a run in progress
+// soon desires nothing; the next run begins at once with one worker, and within a cycle with what the executor desired
 // before.
 //
 // A job cannot take more than its share by desiring more. But nothing forces it to keep to its allotment: jobs trust
@@ -64,6 +65,22 @@ type Share struct {
 	// when it has just got more. The lower it is, the sooner the desire grows, and the more it may waste. 0 means 0.5,
 	// which is the document's choice; its last experiment has 0.75. It counts in thousandths.
 	Efficiency float64
+	// QuotaShare is as if it stood alone in the place of the Share: it bounds the workers besides. 0 means no such bound.
+	QuotaShare QuotaShare
+}
+
+// Checked implements [Sharing].
+func (s *Share) Checked(workers int, bad func(format string, args ...any)) Sharing {
+	if s == nil {
+		return nil
+	}
+	s.QuotaShare.check(bad)
+	return s.withDefaults(workers, bad)
+}
+
+// Begin implements [Sharing].
+func (s *Share) Begin(on hosting.Machine) hosting.Sharing[ShareStats, QuotaStats] {
+	return newSharing(on, s, true, float64(s.QuotaShare))
 }
 
 // ruleOf returns the rule by which s estimates the desire. Desire is a known name, or "".
@@ -84,9 +101,6 @@ const (
 
 // withDefaults returns a copy of s with the defaults filled in. It reports every bad field to bad.
 func (s *Share) withDefaults(workers int, bad func(format string, args ...any)) *Share {
-	if s == nil {
-		return nil
-	}
 	c := *s
 	c.Path = cmp.Or(c.Path, gat.Path())
 	if path, err := filepath.Abs(c.Path); err == nil {
@@ -108,18 +122,18 @@ func (s *Share) withDefaults(workers int, bad func(format string, args ...any)) 
 		{"Processors", c.Processors, "those that the process may use"},
 	} {
 		if f.value < 0 {
-			bad("Host.Share.%s is %d: give a positive number, or 0 for %s", f.name, f.value, f.zero)
+			bad("Share.%s is %d: give a positive number, or 0 for %s", f.name, f.value, f.zero)
 		}
 	}
 	if c.Cycle < shortestCycle || c.Cycle > longestCycle {
-		bad("Host.Share.Cycle is %v: give %v to %v, or 0 for %v", c.Cycle, shortestCycle, longestCycle, defaultCycle)
+		bad("Share.Cycle is %v: give %v to %v, or 0 for %v", c.Cycle, shortestCycle, longestCycle, defaultCycle)
 	}
 	if !(c.Efficiency >= 0.001 && c.Efficiency <= 1) {
-		bad("Host.Share.Efficiency is %v: give a number above 0 and at most 1, or 0 for %v",
+		bad("Share.Efficiency is %v: give a number above 0 and at most 1, or 0 for %v",
 			c.Efficiency, defaultEfficiency)
 	}
 	if _, err := enum.Find("Desire", c.Desire, allot.Names()); err != nil {
-		bad("Host.Share.%w", err)
+		bad("Share.%w", err)
 	}
 	return &c
 }

@@ -1,15 +1,53 @@
-package executor
+package host
 
 import (
 	"fmt"
 	"time"
 
+	"github.com/magpie-go/magpie/executor/internal/hosting"
 	"github.com/magpie-go/magpie/internal/quota"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// quotas keeps the workers to their part of the CPU quota, with Host.QuotaShare. It is a part of sharing, whose mu
-// guards it.
+// A QuotaShare is the part of the process's CPU quota that an executor's workers leave to the rest of the process,
+// above 0 and below 1. Under a quota, such as Kubernetes sets with limits.cpu, the kernel stops the whole process when
+// its CPU time for a period is used up, handlers of requests too, whatever the priority of the workers that have used
+// it. With a QuotaShare of 0.25, workers use at most three quarters of the quota: some of them rest, each from the end
+// of a task, a Fork or a Join on, for a few milliseconds. If the process is stopped all the same, because the rest of
+// it needs more than its share, workers use less for a while, down to a twentieth of theirs.
+//
+// Executors of one process use that part together: those with a QuotaShare that have work in progress have equal parts
+// of it, and what one does not need the others use. The largest QuotaShare among them is left free.
+//
+// The quota is the smallest of the process's control group and of those around it that the process sees. It is read
+// again in each of its periods, or once a second while there is none. It bounds tasks that take much longer than a
+// period, usually 100 ms, only on average over a second. Without a quota workers do not rest, and without control
+// groups, as on other systems than Linux, a QuotaShare has no effect. See [QuotaStats].
+type QuotaShare float64
+
+// Checked implements [Sharing].
+func (q QuotaShare) Checked(_ int, bad func(format string, args ...any)) Sharing {
+	q.check(bad)
+	if q == 0 {
+		return nil
+	}
+	return q
+}
+
+func (q QuotaShare) check(bad func(format string, args ...any)) {
+	if !(q >= 0 && q < 1) {
+		bad("QuotaShare is %v: give a part of the CPU quota above 0 and below 1, or 0 for none", float64(q))
+	}
+}
+
+// Begin implements [Sharing].
+func (q QuotaShare) Begin(on hosting.Machine) hosting.Sharing[ShareStats, QuotaStats] {
+	defaults := (&Share{}).withDefaults(on.Workers(), nil) // for its Cycle
+	return newSharing(on, defaults, false, float64(q))
+}
+
+// quotas keeps the workers to their part of the CPU quota, with a QuotaShare. It is a part of sharing, whose mu guards
+// it.
 type quotas struct {
 	ledger *quota.Ledger // of all executors of the process
 	member quota.Member
@@ -22,7 +60,7 @@ type quotas struct {
 	throttle xatomic.Tell64 // periods in which the process was throttled while a run was in progress
 }
 
-// slowCycle is the cycle of an executor without a Share while there is no quota.
+// slowCycle is the cycle of an executor without a table while there is no quota.
 const slowCycle = time.Second
 
 func newQuotas(hostShare float64, cycle time.Duration) *quotas {
@@ -61,7 +99,7 @@ func (q *quotas) leave() {
 	}
 }
 
-// QuotaStats is how an executor with a [Host.QuotaShare] keeps to its part of the CPU quota.
+// QuotaStats is how an executor with a [QuotaShare] keeps to its part of the CPU quota.
 type QuotaStats struct {
 	Err error // why the quota could not be read the last time, if it could not
 	// CPUs is the smallest quota of the process's control group and those around it, in CPUs; 0 if there is none, or
@@ -74,6 +112,8 @@ type QuotaStats struct {
 	// Throttled is the number of periods so far in which the kernel has stopped the process, or another of its group,
 	// because the quota was used up. It counts while a run is in progress.
 	Throttled uint64
+	// Awake is for how long workers have been awake so far, summed over all of them, spares included.
+	Awake time.Duration
 }
 
 // String returns the main figures for people, "none" if there is no quota, or why none is known.
@@ -88,12 +128,13 @@ func (s QuotaStats) String() string {
 		s.CPUs, s.Workers, s.Throttled)
 }
 
-// quotaStats returns what Stats has. Any thread.
+// quotaStats returns the figures about the quota.
 func (s *sharing) quotaStats() (out QuotaStats) {
-	if s == nil || s.quotas == nil {
-		return out
+	if s.quotas != nil {
+		out = s.quotas.stats()
+		out.Awake = time.Duration(s.awake(nanotime()))
 	}
-	return s.quotas.stats()
+	return out
 }
 
 func (q *quotas) stats() (s QuotaStats) {

@@ -1,0 +1,38 @@
+// Package host has what an executor.Config says about the threads of an executor's workers and about the rest of the
+// process and of the machine: how the system runs the threads, what is left of a CPU quota, and how executors share
+// the processors.
+//
+//	ex, err := executor.New(executor.Config{
+//		Threads: host.Threads{Nice: 5},
+//		Host:    host.Options{Share: host.QuotaShare(0.25)},
+//	})
+//
+// Document 003 is Sen, "Dynamic Processor Allocation for Adaptively Parallel Work-Stealing Jobs" (2004).
+package host
+
+import "github.com/magpie-go/magpie/executor/internal/hosting"
+
+// Options are the part of an executor.Config that is about the rest of the process, and of the machine.
+type Options struct {
+	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it until Close by its number of workers and
+	// a third of that, rounded up. So a busy worker never keeps a goroutine from running. The third is for the garbage
+	// collector, which takes a quarter of all Ps while it marks: so it takes none of the program's own Ps on account of
+	// the workers. While GOMAXPROCS is raised, the runtime does not update it by itself when the CPU quota changes.
+	//
+	// With KeepGOMAXPROCS and as many workers as Ps, a goroutine that waits for the workers shares the Ps with them,
+	// even if nothing else runs: loops of two pieces of 1 to 20 ms, one after the other, took 1.4 to 1.7 times as long
+	// as on goroutines (two cores, AMD EPYC, 2026-11-25). With a GOMAXPROCS that is larger by one they do not.
+	KeepGOMAXPROCS bool
+	// Share bounds how many of the workers may be awake: a *[Share], with which executors share the processors of the
+	// machine, or a [QuotaShare], which leaves a part of a CPU quota to the rest of the process. nil means that the
+	// executor uses as many processors as it has work for. A program that names neither links neither.
+	Share Sharing
+}
+
+// A Sharing is a *[Share] or a [QuotaShare]. Its methods are for package executor.
+type Sharing interface {
+	// Checked returns a copy with the defaults for so many workers filled in. It reports every bad field to bad.
+	Checked(workers int, bad func(format string, args ...any)) Sharing
+	// Begin begins the sharing of an executor that has no workers yet. The receiver is one that Checked has returned.
+	Begin(on hosting.Machine) hosting.Sharing[ShareStats, QuotaStats]
+}
